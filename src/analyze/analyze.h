@@ -1,0 +1,110 @@
+/* The analysis: a pure function of plan, results and scenario. Recomputed at every key press: 10,000 layers in a few
+ * milliseconds. */
+#ifndef ANALYZE_ANALYZE_H
+#define ANALYZE_ANALYZE_H
+
+#include "analyze/scenario.h"
+#include "plan/plan.h"
+#include "store/results.h"
+
+enum origin {
+	ORIGIN_MISSING,   /* not measured yet, failed, or no problem known: no cost */
+	ORIGIN_MEASURED,
+	ORIGIN_PROXY,     /* a stand-in was measured */
+	ORIGIN_FREE,      /* class free */
+	ORIGIN_FUSED,     /* paid for by the group's first layer (its anchor) */
+	ORIGIN_ESTIMATED,
+	ORIGIN_ASSUMED,   /* --assume */
+	ORIGIN_UNSUPPORTED, /* the library said no: counted with missing in coverage */
+	ORIGIN_COUNT
+};
+const char *origin_name(enum origin o);
+
+/* A fusion candidate: a chain on graph edges with single consumers. */
+struct fusion_group {
+	int layer_count;
+	int *layers;             /* ascending; layers[0] is the anchor (the conv, gemm or matmul) */
+	struct problem problem;
+	const char *text;
+	int residual;            /* layer whose output the fused add waits for, or -1 (model input or constant) */
+	const char *pattern;     /* "Conv+BatchNorm+Relu" */
+};
+
+/* Fusion candidates of a plan, made once per plan: for every anchor all prefixes of the longest chain, so that the
+ * choice may stop anywhere. Groups of one anchor are adjacent, shortest first. */
+struct fusion {
+	struct arena arena;
+	int group_count;
+	struct fusion_group *groups;
+	int *first_group;        /* per layer: index of its first group if it is an anchor, else -1 */
+};
+struct fusion *fusion_find(const struct plan *p);
+void fusion_free(struct fusion *f);
+
+/* What one layer costs in a scenario. ns; NaN = unknown. */
+struct layer_cost {
+	double ns, lo, hi;          /* median and its interval; 0 for free and fused */
+	enum origin origin;
+	const struct result *result;/* the measurement used, or NULL */
+	double preferred_ns;        /* of the library's own first choice, same states; NaN unknown */
+	const struct fusion_group *group; /* the group it anchors or was fused into, or NULL */
+	bool critical;              /* on the longest path */
+	double slack_ns;            /* how much longer it could take without lengthening the path; NaN where missing */
+	double start_ns;            /* earliest start in the parallel schedule */
+};
+
+struct coverage {
+	int layers, measured, proxy, free, fused, estimated, assumed, missing, unsupported;
+	double flops_measured_share; /* 0..1 of known FLOPs; NaN when there are none */
+	double cost_proxy_share;     /* of the total */
+};
+
+struct analysis {
+	struct scenario scenario;
+	int layer_count;
+	struct layer_cost *layers;
+	double bound_ns;         /* total in the active scenario: sum or longest path; a missing layer adds nothing, and
+	                            complete is false: say "at least" */
+	double lo_ns, hi_ns;     /* interval of the sequential sum: medians' intervals added in quadrature is wrong for
+	                            correlated errors, so the sums of lo and of hi */
+	double sequential_ns, parallel_ns;
+	double border_ns;        /* casts at model inputs and outputs, part of the totals */
+	bool complete;           /* nothing missing */
+	struct coverage coverage;
+	enum cache cache;        /* which cache state was read: net, or warm where everything fits (measuring.md) */
+	int unmeasured_problems; /* distinct problems this scenario wants and does not have */
+};
+
+/* What each toggle would do from here: the same analysis with that one flipped. */
+struct what_if_effect {
+	const struct what_if *row;
+	bool on;
+	double bound_ns;         /* with it flipped; NaN when not available */
+	double saves_ns;         /* present bound - flipped bound when off; when on, what it saves now: flipped - present */
+	bool complete;           /* both sides complete: else the difference is between partial sums, show `~` */
+	bool available;          /* e.g. matrix on a device without matrix units: false */
+	int unmeasured_problems; /* distinct problems needed to know */
+};
+
+/* llc_bytes: of the device; NaN = unknown (then net). The analysis lives in the arena. */
+struct analysis *analyze(struct arena *a, const struct plan *p, const struct fusion *f, const struct results *r,
+	const struct device *d, const struct scenario *s);
+struct what_if_effect *analyze_what_ifs(struct arena *a, const struct plan *p, const struct fusion *f,
+	const struct results *r, const struct device *d, const struct scenario *s, int *count);
+/* Distinct problem texts the scenario needs and results lack (no ok, unsupported ... answer), in order of first use. With
+ * scenario.fusion the groups' problems too. Texts borrowed from plan and fusion. */
+const char **analyze_missing(struct arena *a, const struct plan *p, const struct fusion *f, const struct results *r,
+	const struct scenario *s, int *count);
+/* All distinct problems of the plan, fused ones included when fusion is true. */
+const char **analyze_problems(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, int *count);
+
+/* The measurement a scenario would use for a problem, or NULL: least median over allowed algorithms (or the preferred
+ * one), status ok only. */
+const struct result *analyze_pick(const struct results *r, const char *problem, const struct scenario *s, enum cache c);
+
+/* Longest path with a super-source and a super-sink over n nodes: cost[i] >= 0, preds in CSR form (preds of i are
+ * edges[first[i] .. first[i+1]-1], each < i). Fills start and slack (may be NULL) and critical; returns the length. */
+double critical_path(int n, const double *cost, const int *first, const int *edges, double *start, double *slack,
+	bool *critical);
+
+#endif

@@ -1,0 +1,128 @@
+#include "config.h"
+
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_ALIGN (sizeof(union arena_word))
+#define ARENA_FIRST_BLOCK 4096
+#define ARENA_LAST_BLOCK (1 << 20)
+
+union arena_word {
+	long long i;
+	long double d;
+	void *p;
+};
+
+struct arena_block {
+	struct arena_block *before;
+	size_t used, size;
+	union arena_word bytes[];
+};
+
+static void out_of_memory(void)
+{
+	fputs("benanza: out of memory\n", stderr);
+	abort();
+}
+
+void *base_malloc(size_t size)
+{
+	void *p = malloc(size ? size : 1);
+	if (!p)
+		out_of_memory();
+	return p;
+}
+
+void *base_calloc(size_t count, size_t size)
+{
+	void *p = calloc(count ? count : 1, size ? size : 1);
+	if (!p)
+		out_of_memory();
+	return p;
+}
+
+void *base_realloc(void *p, size_t size)
+{
+	p = realloc(p, size ? size : 1);
+	if (!p)
+		out_of_memory();
+	return p;
+}
+
+char *base_strdup(const char *s)
+{
+	size_t n = strlen(s) + 1;
+	return memcpy(base_malloc(n), s, n);
+}
+
+static struct arena_block *arena_grow(struct arena *a, size_t need)
+{
+	size_t size = a->block ? a->block->size * 2 : ARENA_FIRST_BLOCK;
+	if (size > ARENA_LAST_BLOCK)
+		size = ARENA_LAST_BLOCK;
+	if (size < need)
+		size = need;
+	struct arena_block *b = base_malloc(sizeof(*b) + size);
+	b->before = a->block;
+	b->used = 0;
+	b->size = size;
+	a->block = b;
+	return b;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	if (size > SIZE_MAX / 2)
+		out_of_memory();
+	size = (size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+	struct arena_block *b = a->block;
+	if (!b || b->size - b->used < size)
+		b = arena_grow(a, size);
+	void *p = (char *)b->bytes + b->used;
+	b->used += size;
+	a->total += size;
+	return memset(p, 0, size);
+}
+
+void *arena_calloc(struct arena *a, size_t count, size_t size)
+{
+	if (size && count > SIZE_MAX / size)
+		out_of_memory();
+	return arena_alloc(a, count * size);
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+	char *p = arena_alloc(a, n + 1);
+	if (n)
+		memcpy(p, s, n);
+	return p;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap, again;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	char *p = arena_alloc(a, (size_t)n + 1);
+	vsnprintf(p, (size_t)n + 1, fmt, again);
+	va_end(again);
+	return p;
+}
+
+void arena_free(struct arena *a)
+{
+	for (struct arena_block *b = a->block; b;) {
+		struct arena_block *before = b->before;
+		free(b);
+		b = before;
+	}
+	*a = (struct arena){ 0 };
+}

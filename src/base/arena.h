@@ -1,0 +1,40 @@
+/* Growing arenas: memory with one lifetime (a model, a plan, a frame), freed whole. Out of memory aborts. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena {
+	struct arena_block *block; /* newest block; NULL when empty */
+	size_t total;              /* bytes handed out, for tests and statistics */
+};
+
+/* Zeroed memory aligned for any type. Size 0 gives a valid pointer. A zeroed struct arena is an empty arena. */
+void *arena_alloc(struct arena *a, size_t size);
+/* count * size with an overflow check (overflow aborts: callers cap counts that come from files). */
+void *arena_calloc(struct arena *a, size_t count, size_t size);
+/* Copies n bytes and adds a NUL behind them. */
+char *arena_strndup(struct arena *a, const char *s, size_t n);
+char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Frees every block; the arena is empty and usable again. */
+void arena_free(struct arena *a);
+
+#define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
+#define ARENA_ARRAY(a, type, n) ((type *)arena_calloc((a), (size_t)(n), sizeof(type)))
+
+/* malloc family that aborts when memory runs out. */
+void *base_malloc(size_t size);
+void *base_calloc(size_t count, size_t size);
+void *base_realloc(void *p, size_t size);
+char *base_strdup(const char *s);
+
+/* Makes room for one more element in a growing array: VEC_GROW(list->items, list->count, list->capacity). */
+#define VEC_GROW(items, count, capacity)                                                                      \
+	do {                                                                                                  \
+		if ((size_t)(count) >= (size_t)(capacity)) {                                                  \
+			(capacity) = (capacity) ? (capacity) * 2 : 16;                                        \
+			(items) = base_realloc((items), (size_t)(capacity) * sizeof(*(items)));               \
+		}                                                                                             \
+	} while (0)
+
+#endif

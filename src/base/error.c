@@ -1,0 +1,52 @@
+#include "config.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Error texts quote names from hostile files, and they end on a terminal. */
+static void error_clean(char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (c < 0x20 || c == 0x7f)
+			*text = '?';
+	}
+}
+
+int error_set(struct error *err, const char *fmt, ...)
+{
+	if (!err)
+		return -1;
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	error_clean(err->text);
+	return -1;
+}
+
+int error_context(struct error *err, const char *fmt, ...)
+{
+	if (!err)
+		return -1;
+	char before[ERROR_TEXT_SIZE];
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vsnprintf(before, sizeof(before), fmt, ap);
+	va_end(ap);
+	error_clean(before);
+	size_t used = n < 0 ? 0 : (size_t)n < sizeof(before) ? (size_t)n : sizeof(before) - 1;
+	size_t room = sizeof(err->text) - 1;
+	if (used + 2 > room)
+		used = room - 2;
+	size_t rest = strlen(err->text);
+	if (rest > room - used - 2)
+		rest = room - used - 2;
+	memmove(err->text + used + 2, err->text, rest);
+	memcpy(err->text, before, used);
+	memcpy(err->text + used, ": ", 2);
+	err->text[used + 2 + rest] = '\0';
+	return -1;
+}

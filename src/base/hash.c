@@ -1,0 +1,81 @@
+#include "config.h"
+
+#include "base/hash.h"
+
+#include "base/arena.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+struct hash_slot {
+	struct text key;
+	uint64_t hash;
+	int64_t value;
+	bool used;
+};
+
+static uint64_t hash_seed(void)
+{
+	static uint64_t seed;
+	if (!seed && (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed) || !seed))
+		seed = 0x9e3779b97f4a7c15u;
+	return seed;
+}
+
+uint64_t hash_bytes(const void *bytes, size_t n)
+{
+	const unsigned char *p = bytes;
+	uint64_t h = 0xcbf29ce484222325u ^ hash_seed();
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ p[i]) * 0x100000001b3u;
+	h ^= h >> 32;
+	h *= 0xd6e8feb86659fd93u;
+	return h ^ h >> 32;
+}
+
+static struct hash_slot *hash_slot(struct hash_slot *slots, size_t capacity, struct text key, uint64_t hash)
+{
+	size_t i = hash & (capacity - 1);
+	while (slots[i].used && (slots[i].hash != hash || !text_equal(slots[i].key, key)))
+		i = (i + 1) & (capacity - 1);
+	return &slots[i];
+}
+
+static void hash_grow(struct hash *h)
+{
+	size_t capacity = h->capacity ? h->capacity * 2 : 64;
+	struct hash_slot *slots = base_calloc(capacity, sizeof(*slots));
+	for (size_t i = 0; i < h->capacity; i++)
+		if (h->slots[i].used)
+			*hash_slot(slots, capacity, h->slots[i].key, h->slots[i].hash) = h->slots[i];
+	free(h->slots);
+	h->slots = slots;
+	h->capacity = capacity;
+}
+
+int64_t *hash_at(struct hash *h, struct text key)
+{
+	if (h->count * 4 >= h->capacity * 3)
+		hash_grow(h);
+	uint64_t hash = hash_bytes(key.p, key.n);
+	struct hash_slot *slot = hash_slot(h->slots, h->capacity, key, hash);
+	if (!slot->used) {
+		*slot = (struct hash_slot){ .key = key, .hash = hash, .value = -1, .used = true };
+		h->count++;
+	}
+	return &slot->value;
+}
+
+int64_t hash_find(const struct hash *h, struct text key)
+{
+	if (!h->capacity)
+		return -1;
+	struct hash_slot *slot = hash_slot(h->slots, h->capacity, key, hash_bytes(key.p, key.n));
+	return slot->used ? slot->value : -1;
+}
+
+void hash_free(struct hash *h)
+{
+	free(h->slots);
+	*h = (struct hash){ 0 };
+}

@@ -1,0 +1,21 @@
+/* A map from text to an integer (an index into the caller's own array). Keys are not copied. */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include "base/str.h"
+
+struct hash {
+	struct hash_slot *slots;
+	size_t count, capacity;
+};
+
+/* The place of key's value, made with *value = -1 when the key is new. Valid until the next hash_at. */
+int64_t *hash_at(struct hash *h, struct text key);
+/* The value of key, or -1. */
+int64_t hash_find(const struct hash *h, struct text key);
+void hash_free(struct hash *h);
+
+/* FNV-1a with a final mix; the seed makes collision attacks from file contents impractical. */
+uint64_t hash_bytes(const void *bytes, size_t n);
+
+#endif

@@ -1,0 +1,214 @@
+#include "config.h"
+
+#include "base/str.h"
+
+#include "base/arena.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct text text_of(const char *s)
+{
+	return s ? (struct text){ s, strlen(s) } : (struct text){ "", 0 };
+}
+
+bool text_equal(struct text a, struct text b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+bool text_is(struct text a, const char *s)
+{
+	return text_equal(a, text_of(s));
+}
+
+int text_compare(struct text a, struct text b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+	int c = n ? memcmp(a.p, b.p, n) : 0;
+	return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+static char ascii_lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+bool text_contains(struct text a, struct text b)
+{
+	for (size_t i = 0; i + b.n <= a.n; i++) {
+		size_t j = 0;
+		while (j < b.n && ascii_lower(a.p[i + j]) == ascii_lower(b.p[j]))
+			j++;
+		if (j == b.n)
+			return true;
+	}
+	return false;
+}
+
+static void str_reserve(struct str *s, size_t more)
+{
+	size_t need = s->n + more + 1;
+	if (need <= s->capacity)
+		return;
+	size_t capacity = s->capacity ? s->capacity : 64;
+	while (capacity < need)
+		capacity *= 2;
+	s->p = base_realloc(s->p, capacity);
+	s->capacity = capacity;
+}
+
+void str_add(struct str *s, const char *bytes, size_t n)
+{
+	str_reserve(s, n);
+	if (n)
+		memcpy(s->p + s->n, bytes, n);
+	s->n += n;
+	s->p[s->n] = '\0';
+}
+
+void str_addf(struct str *s, const char *fmt, ...)
+{
+	va_list ap, again;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	str_reserve(s, (size_t)n);
+	vsnprintf(s->p + s->n, (size_t)n + 1, fmt, again);
+	va_end(again);
+	s->n += (size_t)n;
+}
+
+void str_clear(struct str *s)
+{
+	s->n = 0;
+	if (s->p)
+		s->p[0] = '\0';
+}
+
+void str_free(struct str *s)
+{
+	free(s->p);
+	*s = (struct str){ 0 };
+}
+
+/* Length of the valid UTF-8 sequence at p (n bytes left) and its code point; 0 where it is broken. */
+static size_t utf8_decode(const unsigned char *p, size_t n, uint32_t *code)
+{
+	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t length = p[0] < 0x80 ? 1 : p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc2 ? 2 : 0;
+	if (length == 0 || length > n || p[0] > 0xf4)
+		return 0;
+	uint32_t c = length == 1 ? p[0] : p[0] & (0xffu >> (length + 1));
+	for (size_t i = 1; i < length; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	if (c < least[length] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	*code = c;
+	return length;
+}
+
+static bool utf8_is_harmful(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || (c >= 0x200b && c <= 0x200f) ||
+		(c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
+		(c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
+}
+
+char *text_clean(struct arena *a, struct text t)
+{
+	char *out = arena_alloc(a, t.n + 1);
+	size_t used = 0;
+	for (size_t i = 0; i < t.n;) {
+		uint32_t code = 0;
+		size_t n = utf8_decode((const unsigned char *)t.p + i, t.n - i, &code);
+		if (n == 0 || utf8_is_harmful(code)) {
+			out[used++] = '?';
+			i += n ? n : 1;
+		} else {
+			memcpy(out + used, t.p + i, n);
+			used += n;
+			i += n;
+		}
+	}
+	return out;
+}
+
+/* Three significant digits of value scaled to the largest fitting unit of the ladder. */
+static char *str_scaled(char *buf, double value, double step, const char *const *units, int count)
+{
+	if (isnan(value)) {
+		memcpy(buf, "-", 2);
+		return buf;
+	}
+	int unit = 0;
+	double left = fabs(value);
+	while (unit + 1 < count && left >= step * (1 - 0.0005)) {
+		left /= step;
+		value /= step;
+		unit++;
+	}
+	int digits = left >= 99.95 || (unit == 0 && left == floor(left)) ? 0 : left >= 9.995 ? 1 : 2;
+	snprintf(buf, STR_QUANTITY, "%.*f%s%s", digits, value, units[unit][0] ? " " : "", units[unit]);
+	return buf;
+}
+
+char *str_duration(char *buf, double ns)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	return str_scaled(buf, ns, 1000, units, 4);
+}
+
+char *str_bytes(char *buf, double bytes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	return str_scaled(buf, bytes, 1024, units, 5);
+}
+
+char *str_count(char *buf, double count)
+{
+	static const char *const units[] = { "", "K", "M", "G", "T", "P" };
+	return str_scaled(buf, count, 1000, units, 6);
+}
+
+char *str_float(char *buf, float value)
+{
+	for (int digits = 1; digits <= 9; digits++) {
+		snprintf(buf, STR_QUANTITY, "%.*g", digits, (double)value);
+		if (strtof(buf, NULL) == value)
+			break;
+	}
+	char *out = buf;
+	for (const char *in = buf; *in; in++)
+		if (*in != '+')
+			*out++ = *in == ',' ? '.' : *in;
+	*out = '\0';
+	return buf;
+}
+
+bool text_to_int64(struct text t, int64_t *value)
+{
+	bool negative = t.n && t.p[0] == '-';
+	size_t i = negative;
+	if (i == t.n)
+		return false;
+	int64_t v = 0;
+	for (; i < t.n; i++) {
+		if (t.p[i] < '0' || t.p[i] > '9')
+			return false;
+		int digit = t.p[i] - '0';
+		if (__builtin_mul_overflow(v, 10, &v) || __builtin_sub_overflow(v, digit, &v))
+			return false;
+	}
+	if (!negative && v == INT64_MIN)
+		return false;
+	*value = negative ? v : -v;
+	return true;
+}

@@ -1,0 +1,54 @@
+/* The queue: problems to measure on one device, what became of each, and the runner that does it. Single-threaded,
+ * driven by queue_step from the command's or the explorer's loop; never blocks longer than asked. A runner that dies or
+ * hangs fails that problem only and is started again. */
+#ifndef DRIVE_QUEUE_H
+#define DRIVE_QUEUE_H
+
+#include "config/config.h"
+#include "drive/runner_process.h"
+#include "store/store.h"
+
+enum job_state { JOB_NONE, JOB_PENDING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_UNSUPPORTED };
+const char *job_state_name(enum job_state s);
+
+struct queue_status {
+	int pending, running, done, failed, unsupported; /* of the jobs ever added to this queue */
+	const char *current;      /* problem text being measured, or NULL */
+	const char *current_what; /* algorithm being tried, from the heartbeat, or "" */
+	double elapsed_s;         /* since the first job of the present batch began */
+	double eta_s;             /* estimate for what is pending + running; NaN when there is no ground for one */
+	const char *trouble;      /* last runner trouble or store error, one line, or "" */
+	bool starting;            /* the runner has been started, no hello yet */
+	bool idle;                /* nothing pending or running */
+};
+
+struct queue;
+
+/* store may be NULL (results are then only kept in memory). results grows as measurements arrive. Starts no runner yet. */
+struct queue *queue_new(const struct config *config, const struct config_runner *runner, struct store *store,
+	struct results *results);
+void queue_free(struct queue *q); /* stops the runner */
+
+/* Starts the runner and waits for its hello, up to timeout_ms: for commands that need the device first. The identity is
+ * put into the store, and the stored results of that identity are loaded into `results`. */
+int queue_connect(struct queue *q, int timeout_ms, struct error *err);
+const struct device *queue_device(const struct queue *q); /* NULL before the hello */
+int64_t queue_device_id(const struct queue *q);           /* in the store; -1 before */
+
+/* Adds a problem unless it is pending, running, or already has a standing answer (ok, unsupported ...) in results and
+ * `again` is false. Returns whether it was added. first = put it at the head. */
+bool queue_add(struct queue *q, const char *problem, bool first, bool again);
+enum job_state queue_state(const struct queue *q, const char *problem); /* JOB_NONE: never added */
+int queue_position(const struct queue *q, const char *problem); /* 1 = next; 0 = running or not pending */
+const char *queue_why(const struct queue *q, const char *problem); /* failure text or "" */
+/* Drops what is pending; the running one is cancelled. */
+void queue_cancel(struct queue *q);
+
+/* Does what can be done now: waits up to timeout_ms for the runner, handles everything that came. Returns the number of
+ * results that arrived, -1 when the runner cannot be started at all (err). */
+int queue_step(struct queue *q, int timeout_ms, struct error *err);
+/* To poll beside the keyboard; -1 when no runner is up. */
+int queue_fd(const struct queue *q);
+struct queue_status queue_status(const struct queue *q);
+
+#endif

@@ -1,0 +1,28 @@
+/* A runner program as a child: started in its own process group, spoken to over pipes, never blocking. */
+#ifndef DRIVE_RUNNER_PROCESS_H
+#define DRIVE_RUNNER_PROCESS_H
+
+#include "wire/wire.h"
+
+struct runner_process;
+
+/* Starts argv (NULL-terminated, no shell; argv[0] looked up in PATH). env_extra: "NAME=VALUE" strings added
+ * (OMP_NUM_THREADS, OMP_PROC_BIND ...), NULL-terminated, may be NULL. */
+struct runner_process *runner_process_start(const char *const *argv, const char *const *env_extra, struct error *err);
+/* File descriptor to poll for reading. */
+int runner_process_fd(const struct runner_process *p);
+/* Queues a message for writing (non-blocking; flushed here and in _read). */
+int runner_process_send(struct runner_process *p, const struct wire_message *m, struct error *err);
+/* Next message, if one has come: 1 filled (wire_free it), 0 nothing now, -1 the runner is gone or talks nonsense
+ * (err says how it ended, with the last line of its stderr). The hello is consumed inside and shows in _device. */
+int runner_process_read(struct runner_process *p, struct wire_message *m, struct error *err);
+/* NULL until the hello has come. */
+const struct device *runner_process_device(const struct runner_process *p);
+/* Milliseconds since anything was heard. */
+int64_t runner_process_silence_ms(const struct runner_process *p);
+/* quit message, close stdin, then SIGTERM, then SIGKILL to the group, each after a delay; frees p. */
+void runner_process_stop(struct runner_process *p);
+/* At once (SIGKILL to the group), for a hung one. */
+void runner_process_kill(struct runner_process *p);
+
+#endif

@@ -1,0 +1,108 @@
+/* A model as loaded: the ONNX file in memory terms, names resolved to values, weights left on disk. Immutable
+ * after load. Everything lives in model->arena. Names are length + bytes and hostile. */
+#ifndef MODEL_GRAPH_H
+#define MODEL_GRAPH_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "problem/dim.h"
+#include "problem/dtype.h"
+
+struct model;
+struct graph;
+
+/* A constant tensor. Payloads of up to TENSOR_PAYLOAD_KEPT bytes are in memory (shape arithmetic needs them);
+ * larger ones and external ones are not: data is NULL. */
+#define TENSOR_PAYLOAD_KEPT 4096
+struct tensor {
+	struct text name;
+	enum dtype dtype;
+	int rank;
+	int64_t *dims;      /* rank of them, validated >= 0; their product fits int64 */
+	int64_t elements;   /* the product */
+	const void *data;   /* little-endian elements in ONNX raw order (typed fields converted), or NULL */
+	size_t data_bytes;
+	bool external;      /* lies in another file, which is never opened */
+};
+
+enum attribute_kind {
+	ATTRIBUTE_NONE, ATTRIBUTE_INT, ATTRIBUTE_FLOAT, ATTRIBUTE_STRING, ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH,
+	ATTRIBUTE_INTS, ATTRIBUTE_FLOATS, ATTRIBUTE_STRINGS, ATTRIBUTE_OTHER
+};
+
+struct attribute {
+	struct text name;
+	enum attribute_kind kind;
+	int64_t i;
+	float f;
+	struct text s;
+	struct tensor *tensor;
+	struct graph *graph;
+	size_t count;          /* of ints, floats or strings */
+	int64_t *ints;
+	float *floats;
+	struct text *strings;
+};
+
+struct node {
+	struct text name, op, domain; /* name may be empty; domain "" is ai.onnx (never the alias) */
+	int input_count, output_count;
+	int *inputs, *outputs;        /* value indexes in the node's graph; -1 = omitted optional */
+	int attribute_count;
+	struct attribute *attributes;
+};
+
+/* A named tensor of a graph. A body's values may refer to an outer graph's value. */
+struct value {
+	struct text name;
+	int producer;            /* node index, or -1 */
+	bool is_input, is_output;/* of the graph */
+	struct tensor *initializer; /* or NULL */
+	enum dtype dtype;        /* declared by input, output, value_info or initializer; DTYPE_UNKNOWN if not */
+	struct shape shape;      /* declared; SHAPE_UNKNOWN if not */
+	bool is_tensor;          /* false: sequence, optional, map ... */
+	int outer;               /* index in the parent graph of a captured value, or -1 */
+};
+
+struct graph {
+	struct text name;
+	struct graph *parent;    /* NULL for the main graph */
+	int node_count, value_count, input_count, output_count;
+	struct node *nodes;      /* topologically sorted (sorted on load where the file was not, with a warning) */
+	struct value *values;
+	int *inputs;             /* value indexes; initializers that are also listed as inputs are left out */
+	int *outputs;
+};
+
+struct opset {
+	struct text domain;      /* "" is ai.onnx */
+	int64_t version;
+};
+
+struct model {
+	struct arena arena;
+	const char *path;        /* as given; "-" for stdin */
+	struct text producer, producer_version, doc;
+	int64_t ir_version;
+	int opset_count;
+	struct opset *opsets;
+	int64_t file_bytes;
+	struct graph *graph;     /* graph->name is the model's name */
+	int warning_count;
+	char **warnings;         /* cleaned lines */
+};
+
+/* Loads path ("-": standard input, read as a stream). Reads structure only: payloads over TENSOR_PAYLOAD_KEPT are
+ * skipped in the file, external files are never opened. NULL with a one-line error that names the file and the cure. */
+struct model *model_load(const char *path, struct error *err);
+void model_free(struct model *m);
+
+int64_t model_opset(const struct model *m, struct text domain); /* 0 when not imported */
+const struct attribute *node_attribute(const struct node *n, const char *name); /* or NULL */
+int64_t node_int(const struct node *n, const char *name, int64_t otherwise);
+float node_float(const struct node *n, const char *name, float otherwise);
+struct text node_string(const struct node *n, const char *name, const char *otherwise);
+/* A node's display name: its own, or "<op>_<index>" as ONNX Runtime calls nameless nodes. */
+struct text node_label(struct arena *a, const struct node *n, int index);
+
+#endif

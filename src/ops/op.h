@@ -1,0 +1,79 @@
+/* The operator table: one row an operator. Rules see a struct op_call, never the graph, so they are tested without
+ * a model. Three outcomes, never two: known (0, outputs filled), not known (0, outputs left unknown), wrong (-1). */
+#ifndef OPS_OP_H
+#define OPS_OP_H
+
+#include "model/graph.h"
+#include "problem/problem.h"
+
+/* compute: does arithmetic worth a kernel; memory: arithmetic bound by bytes (eltwise, norm, softmax, reduce, pool);
+ * move: only copies; free: no kernel at run time (reshape, constant, dropout at inference, shape arithmetic);
+ * host: runs on the host by nature; unknown: not in the table. */
+enum op_class { CLASS_UNKNOWN, CLASS_COMPUTE, CLASS_MEMORY, CLASS_MOVE, CLASS_FREE, CLASS_HOST };
+const char *op_class_name(enum op_class c);
+
+/* Known elements of a small tensor, flattened: data propagation. Integers and bools in i (symbolic allowed), floats in f. */
+#define OP_ELEMENTS_MAX 1024
+struct elements {
+	int count;
+	struct dim *i; /* integer and bool types */
+	double *f;     /* float types */
+};
+
+struct op_value {
+	bool present;                    /* false: an omitted optional input */
+	enum dtype dtype;
+	struct shape shape;
+	const struct elements *elements; /* known contents, or NULL */
+	bool constant;                   /* a weight: initializer, or computed from initializers only */
+	bool is_tensor;
+};
+
+struct op_call {
+	const struct op *op;
+	const struct node *node;     /* attributes; names are for messages only */
+	int64_t opset;               /* of the node's domain */
+	int input_count, output_count;
+	const struct op_value *inputs;
+	struct op_value *outputs;    /* rules fill dtype, shape, elements */
+	struct arena *arena;         /* for what the rules make */
+};
+
+/* Work of one call. NaN = unknown. flops: arithmetic operations, a multiply-add counts 2. bytes: compulsory
+ * traffic, every input element needed and every output element once. */
+struct op_cost {
+	double flops, bytes;
+};
+
+/* What would be measured for a call. */
+struct op_problem {
+	bool known;       /* problem is set */
+	bool proxy;       /* it stands in for something else (a plain copy of equal bytes ...): origin `proxy` */
+	struct problem problem;
+	const char *why;  /* when not known: one line, e.g. "batch is not bound" */
+};
+
+struct op {
+	const char *name;
+	const char *domain;          /* "" = ai.onnx */
+	int since, until;            /* opset range; until 0 = still current */
+	enum op_class class;
+	int (*shape)(struct op_call *c, struct error *err);
+	void (*cost)(const struct op_call *c, struct op_cost *cost);
+	void (*problem)(const struct op_call *c, struct op_problem *out);
+	const char *note;            /* for `benanza ops` and the man page; may be NULL */
+};
+
+/* The row for a node, or NULL when the operator is not in the table. O(1). */
+const struct op *op_find(struct text domain, struct text name, int64_t opset);
+/* All rows, for help, tests and documentation; NULL-name terminated by count. */
+const struct op *op_table(size_t *count);
+
+/* Runs the shape rule with what every rule shares: output dtype defaults, constness, fully constant-folded
+ * elements capped at OP_ELEMENTS_MAX. Unknown operator (c->op NULL): outputs stay unknown. */
+int op_infer(struct op_call *c, struct error *err);
+/* The class of this very call: an operator of class compute or move whose result is known by data propagation, or
+ * whose inputs are all constant, is CLASS_FREE (folded before run time); Cast to the same type is free ... */
+enum op_class op_call_class(const struct op_call *c);
+
+#endif

@@ -1,0 +1,62 @@
+/* Dimensions. A dimension is known, symbolic (a polynomial over named symbols with integer coefficients, such as
+ * "past_sequence+sequence" or "12*batch"), or unknown; the last two may have an upper bound.
+ * Values are immutable; whatever a symbolic one points to lives in the arena it was made with. */
+#ifndef PROBLEM_DIM_H
+#define PROBLEM_DIM_H
+
+#include "base/arena.h"
+#include "base/str.h"
+
+enum dim_kind { DIM_UNKNOWN = 0, DIM_KNOWN, DIM_SYMBOLIC };
+
+struct dim {
+	enum dim_kind kind;
+	int64_t value;     /* DIM_KNOWN: the value (data propagation uses negative ones too); else 0 */
+	struct text text;  /* DIM_SYMBOLIC: the canonical expression; equal expressions have equal texts */
+	int64_t upper;     /* an upper bound, or -1 for none; equal to value when known */
+};
+
+struct dim dim_known(int64_t value);
+struct dim dim_unknown(void);
+struct dim dim_unknown_upto(int64_t upper);
+/* The symbol itself. Any bytes; a name that would read as an expression is kept whole. Empty name = unknown. */
+struct dim dim_symbol(struct arena *a, struct text name);
+
+/* Exact arithmetic; the result is unknown where it cannot be expressed or a known result overflows int64. */
+struct dim dim_add(struct arena *a, struct dim x, struct dim y);
+struct dim dim_sub(struct arena *a, struct dim x, struct dim y);
+struct dim dim_mul(struct arena *a, struct dim x, struct dim y);
+/* Exact division: known/known truncates toward floor as ONNX Div does for positive values; a symbolic x is
+ * divided only where every coefficient (or a common symbol) divides exactly, else unknown. y = 0: unknown. */
+struct dim dim_div(struct arena *a, struct dim x, struct dim y);
+
+/* True only when both are surely equal (unknown equals nothing). */
+bool dim_same(struct dim x, struct dim y);
+/* True when both are known and differ: a contradiction. */
+bool dim_differs(struct dim x, struct dim y);
+
+/* A shape. rank -1 = even the rank is unknown (dims NULL). */
+struct shape {
+	int rank;
+	struct dim *dims;
+};
+
+#define SHAPE_UNKNOWN ((struct shape){ .rank = -1 })
+
+struct shape shape_make(struct arena *a, int rank); /* dims unknown */
+struct shape shape_known(struct arena *a, int rank, const int64_t *dims);
+bool shape_is_known(struct shape s);                /* rank and all dims */
+/* Product of the dims: known, symbolic or unknown; 1 for a scalar. */
+struct dim shape_elements(struct arena *a, struct shape s);
+/* As double for costs; NaN unless fully known. */
+double shape_count(struct shape s);
+/* "1x64x112x112", "batchx3x?", "scalar", "?" . */
+char *shape_text(struct arena *a, struct shape s);
+
+/* Values for symbols, as --dim and the sidecar give them. */
+struct dim_binding {
+	struct text name;
+	int64_t value;
+};
+
+#endif

@@ -1,0 +1,48 @@
+/* Element types. One row each: identifier, name in texts, bits per element. Names follow oneDNN (s8, f32,
+ * bf16) because those are what the problem text has room for. */
+#ifndef PROBLEM_DTYPE_H
+#define PROBLEM_DTYPE_H
+
+#include "base/str.h"
+
+/*        id       name     bits float */
+#define DTYPE_LIST(_)          \
+	_(F32,     "f32",     32, 1) \
+	_(F16,     "f16",     16, 1) \
+	_(BF16,    "bf16",    16, 1) \
+	_(F64,     "f64",     64, 1) \
+	_(TF32,    "tf32",    32, 1) \
+	_(S8,      "s8",       8, 0) \
+	_(U8,      "u8",       8, 0) \
+	_(S16,     "s16",     16, 0) \
+	_(U16,     "u16",     16, 0) \
+	_(S32,     "s32",     32, 0) \
+	_(U32,     "u32",     32, 0) \
+	_(S64,     "s64",     64, 0) \
+	_(U64,     "u64",     64, 0) \
+	_(BOOL,    "bool",     8, 0) \
+	_(S4,      "s4",       4, 0) \
+	_(U4,      "u4",       4, 0) \
+	_(F8E4M3,  "f8e4m3",   8, 1) \
+	_(F8E5M2,  "f8e5m2",   8, 1) \
+	_(F4E2M1,  "f4e2m1",   4, 1) \
+	_(C64,     "c64",     64, 0) \
+	_(C128,    "c128",   128, 0) \
+	_(STRING,  "string",   0, 0)
+
+enum dtype {
+	DTYPE_UNKNOWN = 0,
+#define DTYPE_ENUM(id, name, bits, is_float) DTYPE_##id,
+	DTYPE_LIST(DTYPE_ENUM)
+#undef DTYPE_ENUM
+	DTYPE_COUNT
+};
+
+const char *dtype_name(enum dtype t);      /* "?" for DTYPE_UNKNOWN */
+enum dtype dtype_parse(struct text name);  /* DTYPE_UNKNOWN when it is none */
+int dtype_bits(enum dtype t);              /* 0 for unknown and string */
+bool dtype_is_float(enum dtype t);
+/* Bytes of `count` elements, packed types rounded up to whole bytes; NaN when the type has no size. */
+double dtype_bytes(enum dtype t, double count);
+
+#endif

@@ -1,0 +1,202 @@
+/* The problem: what one micro-benchmark measures, and its one text form (docs/problem.md). The text is the dedup
+ * key, the database key, the wire message, the log line and what a person types; equality is string equality.
+ *
+ *   problem  = kernel ":" operands [ ":" mode ] { ":" numbers } { "+" epilogue }
+ *   operands = operand { "," operand } [ "/" accumulator ]       in the order the kernel's row says
+ *   operand  = dtype [ ".c" ] [ "@" layout ]                      .c = constant: may be repacked beforehand
+ *   layout   = absent (the library may choose) | "ncx" | "nxc" | "s" stride { "x" stride }   (in elements)
+ *
+ *   conv:f32,f32.c,f32/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu
+ *   matmul:f32,f32,f32/f32:ba12bb12m128n128k64:ta0tb1
+ *   pool:f32,f32:max:n1c64h112w112r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1
+ *   binary:f32,f32,f32:add:1x256x56x56:1x256x56x56
+ *   softmax:f32,f32:1x12x128x128:ax3
+ */
+#ifndef PROBLEM_PROBLEM_H
+#define PROBLEM_PROBLEM_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "problem/dtype.h"
+
+#define PROBLEM_RANK 8       /* most dimensions of a tensor in a problem */
+#define PROBLEM_SHAPES 64    /* most shapes (concat inputs) */
+#define PROBLEM_EPILOGUES 4
+#define PROBLEM_OPERANDS 3   /* operands with their own type; concat's inputs share one */
+#define PROBLEM_TEXT_SIZE 1024
+
+/* Kernel families: id, name. What fields each has is one row in problem.c and one section in docs/problem.md. */
+#define KERNEL_LIST(_)          \
+	_(CONV, "conv")           \
+	_(MATMUL, "matmul")       \
+	_(POOL, "pool")           \
+	_(BATCHNORM, "batchnorm") \
+	_(LAYERNORM, "layernorm") \
+	_(SOFTMAX, "softmax")     \
+	_(ELTWISE, "eltwise")     \
+	_(BINARY, "binary")       \
+	_(REDUCE, "reduce")       \
+	_(CONCAT, "concat")       \
+	_(TRANSPOSE, "transpose") \
+	_(RESAMPLE, "resample")   \
+	_(LRN, "lrn")             \
+	_(CAST, "cast")           \
+	_(COPY, "copy")
+
+enum kernel {
+#define KERNEL_ENUM(id, name) KERNEL_##id,
+	KERNEL_LIST(KERNEL_ENUM)
+#undef KERNEL_ENUM
+	KERNEL_COUNT
+};
+
+/* The variant of a kernel: what it computes where shapes do not say. id, name, kernel it belongs to
+ * (eltwise ones serve as epilogues too). Parameters: alpha, beta (clip: lower, upper; leaky_relu: slope;
+ * elu: alpha; linear: alpha*x+beta; hard_sigmoid, swish: alpha, beta), written only where `parameters` says. */
+/*        id            name            kernel     parameters */
+#define MODE_LIST(_)                                    \
+	_(MAX,          "max",          POOL,      0) \
+	_(AVG_INCLUDE,  "avg_include",  POOL,      0) \
+	_(AVG_EXCLUDE,  "avg_exclude",  POOL,      0) \
+	_(SOFTMAX,      "soft",         SOFTMAX,   0) \
+	_(LOGSOFTMAX,   "log",          SOFTMAX,   0) \
+	_(NEAREST,      "nearest",      RESAMPLE,  0) \
+	_(LINEAR,       "linear",       RESAMPLE,  0) \
+	_(CUBIC,        "cubic",        RESAMPLE,  0) \
+	_(LRN_ACROSS,   "across",       LRN,       0) \
+	_(RELU,         "relu",         ELTWISE,   0) \
+	_(LEAKY_RELU,   "leaky_relu",   ELTWISE,   1) \
+	_(CLIP,         "clip",         ELTWISE,   2) \
+	_(SIGMOID,      "sigmoid",      ELTWISE,   0) \
+	_(TANH,         "tanh",         ELTWISE,   0) \
+	_(GELU_ERF,     "gelu_erf",     ELTWISE,   0) \
+	_(GELU_TANH,    "gelu_tanh",    ELTWISE,   0) \
+	_(SWISH,        "swish",        ELTWISE,   1) \
+	_(HARD_SIGMOID, "hard_sigmoid", ELTWISE,   2) \
+	_(HARD_SWISH,   "hard_swish",   ELTWISE,   0) \
+	_(ELU,          "elu",          ELTWISE,   1) \
+	_(SOFTPLUS,     "softplus",     ELTWISE,   0) \
+	_(MISH,         "mish",         ELTWISE,   0) \
+	_(EXP,          "exp",          ELTWISE,   0) \
+	_(LOG,          "logarithm",    ELTWISE,   0) \
+	_(SQRT,         "sqrt",         ELTWISE,   0) \
+	_(ABS,          "abs",          ELTWISE,   0) \
+	_(SQUARE,       "square",       ELTWISE,   0) \
+	_(POW,          "pow",          ELTWISE,   2) \
+	_(ROUND,        "round",        ELTWISE,   0) \
+	_(LINEAR_MAP,   "affine",       ELTWISE,   2) \
+	_(ADD,          "add",          BINARY,    0) \
+	_(SUB,          "sub",          BINARY,    0) \
+	_(MUL,          "mul",          BINARY,    0) \
+	_(DIV,          "div",          BINARY,    0) \
+	_(MAXIMUM,      "maximum",      BINARY,    0) \
+	_(MINIMUM,      "minimum",      BINARY,    0) \
+	_(GREATER,      "gt",           BINARY,    0) \
+	_(GREATER_EQ,   "ge",           BINARY,    0) \
+	_(LESS,         "lt",           BINARY,    0) \
+	_(LESS_EQ,      "le",           BINARY,    0) \
+	_(EQUAL,        "eq",           BINARY,    0) \
+	_(REDUCE_SUM,   "sum",          REDUCE,    0) \
+	_(REDUCE_MEAN,  "mean",         REDUCE,    0) \
+	_(REDUCE_MAX,   "rmax",         REDUCE,    0) \
+	_(REDUCE_MIN,   "rmin",         REDUCE,    0) \
+	_(REDUCE_MUL,   "prod",         REDUCE,    0) \
+	_(REDUCE_L2,    "l2",           REDUCE,    0)
+
+enum mode {
+	MODE_NONE = 0,
+#define MODE_ENUM(id, name, kernel, parameters) MODE_##id,
+	MODE_LIST(MODE_ENUM)
+#undef MODE_ENUM
+	MODE_COUNT
+};
+
+enum layout {
+	LAYOUT_ANY = 0, /* the library may choose; the result records its choice */
+	LAYOUT_NCX,     /* dense, ONNX order: channels before space; row-major for plain matrices */
+	LAYOUT_NXC,     /* dense, channels last */
+	LAYOUT_STRIDES  /* as given */
+};
+
+struct operand {
+	enum dtype dtype;
+	bool constant;
+	enum layout layout;
+	int stride_rank;               /* LAYOUT_STRIDES only */
+	int64_t stride[PROBLEM_RANK];  /* elements */
+};
+
+enum epilogue_kind {
+	EPILOGUE_BIAS,   /* + operand, one value a channel (conv k, matmul n) */
+	EPILOGUE_BINARY, /* mode (add, mul ...) with operand shaped like the destination, out of place */
+	EPILOGUE_ELTWISE /* mode with its parameters */
+};
+
+struct epilogue {
+	enum epilogue_kind kind;
+	enum mode mode;
+	float alpha, beta;
+	struct operand operand;
+};
+
+/* One shape in numbers. */
+struct problem_shape {
+	int rank;
+	int64_t dim[PROBLEM_RANK];
+};
+
+/* Fields that a kernel does not have are zero. Spatial numbers are ordered d h w (index 0 1 2); a 2-D problem
+ * uses indexes 1 and 2, a 1-D one index 2; `spatial` says how many. */
+struct problem {
+	enum kernel kernel;
+	enum mode mode;
+	float alpha, beta;                       /* of an eltwise mode */
+	struct operand operand[PROBLEM_OPERANDS];/* conv, matmul: source, weights, destination; binary: a, b, dst;
+						    others: source, destination */
+	enum dtype accumulator;                  /* conv and matmul only, else DTYPE_UNKNOWN */
+	/* conv, pool, resample */
+	int spatial;
+	int64_t n, c, k, g;                      /* batch, input channels, output channels, groups */
+	int64_t in[3], kernel_size[3];           /* d h w; t r s */
+	int64_t pad_begin[3], pad_end[3], stride[3], dilation[3]; /* ONNX dilation: 1 = dense */
+	int64_t out[3];                          /* resample only: output space */
+	/* matmul: C[m,n] = A[m,k] B[k,n], batch dims broadcast (sizes 1 or equal, merged as far as both allow) */
+	int64_t m, mn, mk;                       /* m, n, k */
+	struct problem_shape batch_a, batch_b;   /* same rank; rank 1 when merged */
+	bool transpose_a, transpose_b;           /* stored k x m, n x k */
+	/* kernels on plain shapes */
+	int shape_count;
+	struct problem_shape shape[PROBLEM_SHAPES]; /* source(s); binary: a, b; reduce: source, destination */
+	int axis;                                /* softmax, concat, layernorm (first normalized) */
+	int perm[PROBLEM_RANK];                  /* transpose: as ONNX perm */
+	int64_t size;                            /* lrn: channels summed; copy: bytes read and written again */
+	int epilogue_count;
+	struct epilogue epilogue[PROBLEM_EPILOGUES];
+};
+
+const char *kernel_name(enum kernel k);
+const char *mode_name(enum mode m);
+enum mode mode_parse(enum kernel k, struct text name); /* MODE_NONE when the kernel has no such mode */
+int mode_parameters(enum mode m);                      /* how many of alpha, beta are written */
+
+/* The canonical text, in buf of PROBLEM_TEXT_SIZE bytes. -1: a field is out of range (which one, in err). */
+int problem_format(const struct problem *p, char *buf, struct error *err);
+/* Reads a text back. Every text has one spelling: problem_format of the result equals the input, or it is an
+ * error that names the place. */
+int problem_parse(struct text t, struct problem *p, struct error *err);
+
+/* Output space of conv and pool along d h w index i: floor((in + pads - effective kernel) / stride) + 1. */
+int64_t problem_out_size(const struct problem *p, int i);
+/* Logical shape of operand i (conv weights as ONNX: k, c/g, r, s; matmul batch dims first). */
+struct problem_shape problem_operand_shape(const struct problem *p, int i);
+/* How many operands the kernel has, not counting epilogues; concat counts source and destination. */
+int problem_operand_count(const struct problem *p);
+/* Does it have a constant operand, so that cache states net and warm differ? */
+bool problem_has_constant(const struct problem *p);
+/* Arithmetic operations, a multiply-add counting 2 (conv: 2 n k (c/g) r s * output space, dilation holes not
+ * counted); and compulsory bytes: every operand read or written once. */
+double problem_flops(const struct problem *p);
+double problem_bytes(const struct problem *p);
+double problem_constant_bytes(const struct problem *p);
+
+#endif

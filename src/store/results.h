@@ -1,0 +1,21 @@
+/* Results of one identity (device model + stack) in memory: what analysis reads. Grows as results arrive. */
+#ifndef STORE_RESULTS_H
+#define STORE_RESULTS_H
+
+#include "base/arena.h"
+#include "problem/result.h"
+
+struct results;
+
+struct results *results_new(void);
+void results_free(struct results *r);
+/* Adds a copy. The newest of a key (problem, algorithm name + layouts, cache, launch) stands. */
+void results_add(struct results *r, const struct result *one);
+/* All standing results of a problem, in order of algorithm rank then name; count 0 when there is none.
+ * The array is owned by r and valid until the next results_add. */
+const struct result *const *results_of(const struct results *r, const char *problem, int *count);
+/* Changes with every add: cheap "is there anything new". */
+uint64_t results_version(const struct results *r);
+int results_problem_count(const struct results *r);
+
+#endif

@@ -1,0 +1,41 @@
+/* The performance database. SQLite's only home. Results are added, never overwritten, one transaction each. */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "base/json.h"
+#include "problem/result.h"
+#include "store/results.h"
+
+struct store;
+
+/* Opens or creates; makes missing parent directories; WAL mode (DELETE where WAL is refused); migrates older versions.
+ * read_only opens without creating or writing. Errors name the file and the cure: newer version, not a database,
+ * corrupt, no permission, a directory. */
+struct store *store_open(const char *path, bool read_only, struct error *err);
+void store_close(struct store *s);
+const char *store_path(const struct store *s);
+
+/* The id of an identity (model, stack), made when new; a device row (attributes) is added when they changed. */
+int64_t store_device(struct store *s, const struct device *d, struct error *err);
+/* All identities ever seen; arrays and strings live in the arena. id[i] belongs to devices[i]. */
+int store_devices(struct store *s, struct arena *a, struct device **devices, int64_t **ids, int *count, struct error *err);
+
+/* One result in one transaction: on return 0 it survives kill -9. Notices when the file was removed underneath. */
+int store_add(struct store *s, int64_t device, const struct result *r, struct error *err);
+/* Loads the standing results of an identity into r. */
+int store_load(struct store *s, int64_t device, struct results *r, struct error *err);
+/* Loads only rows added since the last call with this cursor (another process may write too); *cursor starts at 0. */
+int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err);
+
+/* Remembered dimensions per model (key: the model's graph name and path). */
+int store_dims_put(struct store *s, const char *model_key, const char *json, struct error *err);
+char *store_dims_get(struct store *s, struct arena *a, const char *model_key);
+
+/* `db info`: { path, schema_version, journal_mode, file_bytes, devices: [ { id, model, stack, problems, results,
+ * first, last } ], problems, results }. */
+json_t *store_info(struct store *s, struct error *err);
+/* `db check`: integrity, foreign keys, every problem text parses to itself, no orphan. Adds one line a finding to
+ * out; returns the number of findings, -1 when it could not look. */
+int store_check(struct store *s, struct str *out, struct error *err);
+
+#endif
