@@ -1,0 +1,80 @@
+"""What the tests that use ONNX Runtime share: the models, their sizes, their inputs."""
+
+import pathlib
+
+import numpy as np
+import onnx
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def bundled_models():
+    return sorted((ROOT / "data" / "models").glob("*.onnx"))
+
+
+def light_models():
+    """The models that the onnx package carries: real nets, batch 1, weights by ConstantOfShape."""
+    return sorted((pathlib.Path(onnx.__file__).parent / "backend/test/data/light").glob("light_*.onnx"))
+
+
+def default_dims(path):
+    """Batch 1 and the `dims:` mapping of a model's sidecar, where there is one."""
+    sidecar = pathlib.Path(path).with_suffix(".yaml")
+    dims, inside = {"batch": 1}, False
+    for line in sidecar.read_text().splitlines() if sidecar.exists() else []:
+        line = line.split("#")[0].rstrip()
+        if line and not line.startswith(" "):
+            inside = line == "dims:"
+        elif line and inside:
+            name, value = line.split(":")
+            dims[name.strip()] = int(value)
+    return dims
+
+
+def parse_dim(text):
+    """NAME=VALUE of a command line."""
+    name, _, value = text.partition("=")
+    if not name or not value.isdigit():
+        raise ValueError(f"'{text}' is not NAME=VALUE")
+    return name, int(value)
+
+
+def symbols(model):
+    """The names of the symbolic dimensions of the inputs."""
+    return {dim.dim_param for value in real_inputs(model.graph) for dim in value.type.tensor_type.shape.dim
+            if dim.WhichOneof("value") == "dim_param"}
+
+
+def real_inputs(graph):
+    """The inputs to feed: old models list their initializers as inputs too."""
+    initialized = {tensor.name for tensor in graph.initializer}
+    return [value for value in graph.input if value.name not in initialized]
+
+
+def fills(graph):
+    """The shapes of all tensors that a ConstantOfShape node makes from an initializer, by name."""
+    shapes = {tensor.name: onnx.numpy_helper.to_array(tensor).tolist() for tensor in graph.initializer
+              if tensor.data_type == onnx.TensorProto.INT64 and len(tensor.dims) == 1}
+    return {node.output[0]: shapes[node.input[0]] for node in graph.node
+            if node.op_type == "ConstantOfShape" and node.input[0] in shapes}
+
+
+def random_inputs(model, dims, seed=0):
+    """Valid inputs: floats in [0, 1), masks of ones, indices below the length of what they index."""
+    generator = np.random.default_rng(seed)
+    tables = fills(model.graph)
+    limits = {node.input[1]: tables[node.input[0]][0] for node in model.graph.node
+              if node.op_type == "Gather" and node.input[0] in tables}
+    feeds = {}
+    for value in real_inputs(model.graph):
+        tensor = value.type.tensor_type
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        shape = [dims[d.dim_param] if d.WhichOneof("value") == "dim_param" else d.dim_value
+                 for d in tensor.shape.dim]
+        if np.issubdtype(dtype, np.floating):
+            feeds[value.name] = generator.random(shape).astype(dtype)
+        elif "mask" in value.name or value.name not in limits:
+            feeds[value.name] = np.ones(shape, dtype)
+        else:
+            feeds[value.name] = generator.integers(0, limits[value.name], shape).astype(dtype)
+    return feeds
