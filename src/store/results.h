@@ -9,10 +9,12 @@ struct results;
 
 struct results *results_new(void);
 void results_free(struct results *r);
-/* Adds a copy. The newest of a key (problem, algorithm name + layouts, cache, launch) stands. */
+/* Adds a copy. The newest of a key (problem, algorithm name + layouts, cache, launch) stands: by date, by arrival where
+ * dates are equal. A failure of the problem as a whole (algorithm name "") stands until something newer is known of
+ * the problem. NULL strings are taken as "". */
 void results_add(struct results *r, const struct result *one);
 /* All standing results of a problem, in order of algorithm rank then name; count 0 when there is none.
- * The array is owned by r and valid until the next results_add. */
+ * The array is owned by r and valid until the next results_add; the results in it stay valid until results_free. */
 const struct result *const *results_of(const struct results *r, const char *problem, int *count);
 /* Changes with every add: cheap "is there anything new". */
 uint64_t results_version(const struct results *r);

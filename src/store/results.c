@@ -1,0 +1,158 @@
+#include "config.h"
+
+#include "store/results.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The standing results of one problem, sorted. Results themselves never move nor change: one that is replaced only
+ * leaves the array, so that whoever holds a pointer to it may finish with it. */
+struct results_entry {
+	int count, capacity;
+	const struct result **items;
+};
+
+struct results {
+	struct arena arena;
+	struct hash by_problem; /* text -> index in entries */
+	struct hash strings;    /* interned texts: few distinct ones among many results */
+	struct results_entry *entries;
+	int count, capacity;
+	const char **interned;
+	int interned_count, interned_capacity;
+	uint64_t version;
+};
+
+struct results *results_new(void)
+{
+	return base_calloc(1, sizeof(struct results));
+}
+
+void results_free(struct results *r)
+{
+	if (!r)
+		return;
+	for (int i = 0; i < r->count; i++)
+		free(r->entries[i].items);
+	free(r->entries);
+	free(r->interned);
+	hash_free(&r->by_problem);
+	hash_free(&r->strings);
+	arena_free(&r->arena);
+	free(r);
+}
+
+static const char *results_intern(struct results *r, const char *s)
+{
+	struct text t = text_of(s);
+	int64_t known = hash_find(&r->strings, t);
+	if (known >= 0)
+		return r->interned[known];
+	char *copy = arena_strndup(&r->arena, t.p, t.n);
+	VEC_GROW(r->interned, r->interned_count, r->interned_capacity);
+	*hash_at(&r->strings, (struct text){ copy, t.n }) = r->interned_count;
+	return r->interned[r->interned_count++] = copy;
+}
+
+static const struct result *results_copy(struct results *r, const struct result *one)
+{
+	struct result *copy = ARENA_NEW(&r->arena, struct result);
+	*copy = *one;
+	copy->problem = results_intern(r, one->problem);
+	copy->algorithm.api = results_intern(r, one->algorithm.api);
+	copy->algorithm.name = results_intern(r, one->algorithm.name);
+	copy->algorithm.layouts = results_intern(r, one->algorithm.layouts);
+	copy->algorithm.math = results_intern(r, one->algorithm.math);
+	copy->why = results_intern(r, one->why);
+	copy->runner_version = results_intern(r, one->runner_version);
+	return copy;
+}
+
+/* Order of a problem's results: rank, then all that makes the key. 0 = same key, whatever the rank. */
+static int results_key_compare(const struct result *a, const struct result *b)
+{
+	int c = strcmp(a->algorithm.name, b->algorithm.name);
+	if (!c)
+		c = strcmp(a->algorithm.layouts, b->algorithm.layouts);
+	if (!c)
+		c = (int)a->cache - (int)b->cache;
+	return c ? c : (int)a->launch - (int)b->launch;
+}
+
+static int results_compare(const struct result *a, const struct result *b)
+{
+	int ra = a->algorithm.rank, rb = b->algorithm.rank;
+	return ra != rb ? (ra < rb ? -1 : 1) : results_key_compare(a, b);
+}
+
+static bool results_is_whole(const struct result *r)
+{
+	return r->algorithm.name[0] == '\0';
+}
+
+/* Does `newer` take the place of `old`? The same key, or a failure of the whole problem that a later measurement has
+ * disproved. Age is the date, arrival where dates are equal: imported rows may be older than what is here. */
+static bool results_replaces(const struct result *newer, const struct result *old)
+{
+	if (newer->measured_at < old->measured_at)
+		return false;
+	return results_key_compare(newer, old) == 0 || (results_is_whole(old) && !results_is_whole(newer));
+}
+
+static bool results_is_outdated(const struct results_entry *e, const struct result *one)
+{
+	for (int i = 0; i < e->count; i++)
+		if (e->items[i]->measured_at > one->measured_at &&
+			(results_key_compare(e->items[i], one) == 0 ||
+				(results_is_whole(one) && !results_is_whole(e->items[i]))))
+			return true;
+	return false;
+}
+
+static void results_entry_add(struct results_entry *e, const struct result *one)
+{
+	int kept = 0;
+	for (int i = 0; i < e->count; i++)
+		if (!results_replaces(one, e->items[i]))
+			e->items[kept++] = e->items[i];
+	e->count = kept;
+	VEC_GROW(e->items, e->count, e->capacity);
+	int at = e->count++;
+	for (; at > 0 && results_compare(e->items[at - 1], one) > 0; at--)
+		e->items[at] = e->items[at - 1];
+	e->items[at] = one;
+}
+
+void results_add(struct results *r, const struct result *one)
+{
+	const struct result *copy = results_copy(r, one);
+	int64_t *at = hash_at(&r->by_problem, text_of(copy->problem));
+	if (*at < 0) {
+		*at = r->count;
+		VEC_GROW(r->entries, r->count, r->capacity);
+		r->entries[r->count++] = (struct results_entry){ 0 };
+	}
+	struct results_entry *e = &r->entries[*at];
+	r->version++;
+	if (!results_is_outdated(e, copy))
+		results_entry_add(e, copy);
+}
+
+const struct result *const *results_of(const struct results *r, const char *problem, int *count)
+{
+	int64_t at = hash_find(&r->by_problem, text_of(problem));
+	*count = at < 0 ? 0 : r->entries[at].count;
+	return at < 0 ? NULL : (const struct result *const *)r->entries[at].items;
+}
+
+uint64_t results_version(const struct results *r)
+{
+	return r->version;
+}
+
+int results_problem_count(const struct results *r)
+{
+	return r->count;
+}

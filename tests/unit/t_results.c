@@ -1,0 +1,126 @@
+#include "config.h"
+
+#include "store/results.h"
+
+#include "tap.h"
+
+static struct result make(const char *problem, const char *name, int rank, double median, int64_t at)
+{
+	return (struct result){
+		.problem = problem,
+		.algorithm = { .api = "oneDNN", .name = name, .layouts = "", .math = "strict", .rank = rank },
+		.status = STATUS_OK,
+		.cache = CACHE_NET,
+		.launch = LAUNCH_AMORTIZED,
+		.stats = { .median = median },
+		.why = "",
+		.measured_at = at,
+		.runner_version = "1",
+	};
+}
+
+static void test_order(void)
+{
+	struct results *r = results_new();
+	int count = -1;
+	ok(!results_of(r, "p", &count) && count == 0, "an unknown problem has none");
+	is_int(results_problem_count(r), 0, "empty");
+	struct result one = make("p", "b", 2, 20, 100);
+	results_add(r, &one);
+	one = make("p", "a", 2, 30, 100);
+	results_add(r, &one);
+	one = make("p", "z", 0, 10, 100);
+	results_add(r, &one);
+	one = make("q", "z", 0, 11, 100);
+	results_add(r, &one);
+	const struct result *const *all = results_of(r, "p", &count);
+	is_int(count, 3, "three of p");
+	is_str(all[0]->algorithm.name, "z", "the lowest rank first");
+	is_str(all[1]->algorithm.name, "a", "then by name");
+	is_str(all[2]->algorithm.name, "b", "then by name, 2");
+	is_int(results_problem_count(r), 2, "two problems");
+	ok(all[0]->algorithm.api == all[1]->algorithm.api, "equal texts are kept once");
+	results_free(r);
+}
+
+static void test_newest(void)
+{
+	struct results *r = results_new();
+	int count;
+	struct result one = make("p", "a", 0, 20, 100);
+	results_add(r, &one);
+	const struct result *held = results_of(r, "p", &count)[0];
+	uint64_t version = results_version(r);
+	one = make("p", "a", 3, 25, 200);
+	results_add(r, &one);
+	ok(results_version(r) != version, "the version changes");
+	is_int((results_of(r, "p", &count), count), 1, "the newer takes the older's place though its rank moved");
+	near(results_of(r, "p", &count)[0]->stats.median, 25, 0, "and is the one that stands");
+	near(held->stats.median, 20, 0, "what was held stays readable");
+	one = make("p", "a", 0, 99, 50);
+	results_add(r, &one);
+	near(results_of(r, "p", &count)[0]->stats.median, 25, 0, "an older row that arrives late does not stand");
+	one = make("p", "a", 0, 26, 200);
+	results_add(r, &one);
+	near(results_of(r, "p", &count)[0]->stats.median, 26, 0, "with equal dates the later arrival stands");
+	one = make("p", "a", 0, 26, 300);
+	one.launch = LAUNCH_ISOLATED;
+	results_add(r, &one);
+	one.cache = CACHE_WARM;
+	results_add(r, &one);
+	one.algorithm.layouts = "src=nChw16c";
+	results_add(r, &one);
+	is_int((results_of(r, "p", &count), count), 4, "launch, cache and layouts are part of the key");
+	results_free(r);
+}
+
+static void test_whole_failure(void)
+{
+	struct results *r = results_new();
+	int count;
+	struct result crash = make("p", "", 0, NAN, 100);
+	crash.status = STATUS_CRASHED;
+	crash.why = NULL;
+	results_add(r, &crash);
+	is_str(results_of(r, "p", &count)[0]->why, "", "a missing text reads as the empty one");
+	struct result one = make("p", "a", 0, 20, 200);
+	results_add(r, &one);
+	ok(results_of(r, "p", &count)[0]->status == STATUS_OK && count == 1, "a later measurement ends a whole failure");
+	crash.measured_at = 150;
+	results_add(r, &crash);
+	is_int((results_of(r, "p", &count), count), 1, "which does not come back by arriving late");
+	crash.measured_at = 300;
+	results_add(r, &crash);
+	is_int((results_of(r, "p", &count), count), 2, "a later failure stands beside what was measured before");
+	results_free(r);
+}
+
+static void test_many(void)
+{
+	struct results *r = results_new();
+	char problem[32], name[32];
+	for (int i = 0; i < 20000; i++) {
+		snprintf(problem, sizeof(problem), "p%d", i % 5000);
+		snprintf(name, sizeof(name), "a%d", i / 5000);
+		struct result one = make(problem, name, 3 - i / 5000, i, 1);
+		results_add(r, &one);
+	}
+	int count, good = 0;
+	for (int i = 0; i < 5000; i++) {
+		snprintf(problem, sizeof(problem), "p%d", i);
+		const struct result *const *all = results_of(r, problem, &count);
+		good += count == 4 && all[0]->algorithm.rank == 0 && all[0]->stats.median == 15000 + i;
+	}
+	is_int(good, 5000, "5000 problems with four results each");
+	is_int(results_problem_count(r), 5000, "counted");
+	results_free(r);
+}
+
+int main(void)
+{
+	test_order();
+	test_newest();
+	test_whole_failure();
+	test_many();
+	return done_testing();
+}
