@@ -10,6 +10,8 @@
 #define WIRE_VERSION 1
 #define WIRE_LINE_MAX (1 << 20)
 #define WIRE_HEARTBEAT_MS 500
+#define WIRE_BUDGET_MS 200          /* a problem and algorithm, where RUN does not say */
+#define WIRE_BUDGET_MS_MAX 86400000
 
 enum wire_type {
 	/* to the runner */
@@ -38,6 +40,8 @@ struct wire_message {
 	const char *what;        /* DONE: why; HEARTBEAT, LOG: text */
 	struct algorithm algorithm;
 	struct result result;
+	const double *sample_ns; /* RESULT when asked for: raw samples in the order taken. Written by wire_format; */
+	int64_t sample_count;    /* a reader finds them in json at "sample_ns" */
 	json_t *json;            /* owns every string above; freed by wire_free */
 };
 
@@ -48,6 +52,8 @@ char *wire_hello(const struct device *d);  /* malloc'd, with newline */
 int wire_parse_hello(const char *line, struct arena *a, struct device *d, struct error *err);
 
 char *wire_format(const struct wire_message *m); /* one line with newline, malloc'd */
+/* -1: not a message (err says why); m holds nothing to free then, but its id where the line had one, so that the
+ * answer can name it. Absent strings read "", absent numbers NaN. */
 int wire_parse(const char *line, size_t n, struct wire_message *m, struct error *err);
 void wire_free(struct wire_message *m);
 

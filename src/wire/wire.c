@@ -1,0 +1,508 @@
+#include "config.h"
+
+#include "wire/wire.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names longer than this are no names; a runner that sends them is not believed. */
+#define WIRE_NAME_MAX 4096
+#define WIRE_DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(12))
+
+struct wire_row {
+	const char *name;
+	int (*format)(const struct wire_message *m, json_t *o);
+	int (*parse)(const json_t *o, struct wire_message *m, struct error *err);
+};
+
+static int set_text(json_t *o, const char *key, const char *s)
+{
+	return json_object_set_new(o, key, json_text(text_of(s)));
+}
+
+/* The string at key, "" when it is absent; any other type, or one that is too long, is an error. */
+static int get_text(const json_t *o, const char *key, const char **s, struct error *err)
+{
+	const json_t *v = json_object_get(o, key);
+	*s = "";
+	if (!v || json_is_null(v))
+		return 0;
+	if (!json_is_string(v))
+		return error_set(err, "\"%s\" is not a string", key);
+	if (json_string_length(v) > WIRE_NAME_MAX)
+		return error_set(err, "\"%s\" is longer than %d bytes", key, WIRE_NAME_MAX);
+	*s = json_string_value(v);
+	return 0;
+}
+
+/* A whole number from 0 on; `otherwise` when it is absent. */
+static int get_count(const json_t *o, const char *key, int64_t otherwise, int64_t *n, struct error *err)
+{
+	const json_t *v = json_object_get(o, key);
+	*n = otherwise;
+	if (!v)
+		return 0;
+	if (!json_is_integer(v) || json_integer_value(v) < 0)
+		return error_set(err, "\"%s\" is not a whole number from 0 on", key);
+	*n = json_integer_value(v);
+	return 0;
+}
+
+/* A number from 0 on, or NaN for null and absent ones. */
+static int get_amount(const json_t *o, const char *key, double *x, struct error *err)
+{
+	const json_t *v = json_object_get(o, key);
+	*x = NAN;
+	if (!v || json_is_null(v))
+		return 0;
+	if (!json_is_number(v) || !(json_number_value(v) >= 0))
+		return error_set(err, "\"%s\" is not a number from 0 on", key);
+	*x = json_number_value(v);
+	return 0;
+}
+
+/* A word out of a table, by the table's own parser; `otherwise` when absent. */
+static int get_word(const json_t *o, const char *key, int (*parse)(const char *), int otherwise, int *word,
+	struct error *err)
+{
+	const char *s;
+	if (get_text(o, key, &s, err))
+		return -1;
+	*word = *s ? parse(s) : otherwise;
+	return *word < 0 ? error_set(err, "\"%s\" has no value \"%.60s\"", key, s) : 0;
+}
+
+/* --- algorithm, statistics, result --- */
+
+static json_t *algorithm_to_json(const struct algorithm *g)
+{
+	json_t *o = json_object();
+	set_text(o, "api", g->api);
+	set_text(o, "name", g->name);
+	set_text(o, "layouts", g->layouts);
+	set_text(o, "math", g->math);
+	json_object_set_new(o, "rank", json_integer(g->rank));
+	json_object_set_new(o, "matrix", json_string(matrix_name(g->matrix)));
+	json_object_set_new(o, "workspace_bytes", json_number_or_null(g->workspace_bytes));
+	return o;
+}
+
+static int algorithm_from_json(const json_t *o, struct algorithm *g, struct error *err)
+{
+	int matrix;
+	int64_t rank;
+	*g = (struct algorithm){ .api = "", .name = "", .layouts = "", .math = "", .workspace_bytes = NAN };
+	if (!o)
+		return 0;
+	if (!json_is_object(o))
+		return error_set(err, "\"algorithm\" is not an object");
+	if (get_text(o, "api", &g->api, err) || get_text(o, "name", &g->name, err) ||
+		get_text(o, "layouts", &g->layouts, err) || get_text(o, "math", &g->math, err) ||
+		get_count(o, "rank", 0, &rank, err) ||
+		get_word(o, "matrix", matrix_parse, MATRIX_UNKNOWN, &matrix, err) ||
+		get_amount(o, "workspace_bytes", &g->workspace_bytes, err))
+		return error_context(err, "algorithm");
+	if (rank > INT32_MAX)
+		return error_set(err, "algorithm: \"rank\" is out of range");
+	g->rank = (int)rank;
+	g->matrix = (enum matrix)matrix;
+	return 0;
+}
+
+/* The times of struct sample_stats, in the order of both the text and the struct. */
+static const struct stats_field {
+	const char *key;
+	size_t offset;
+} stats_fields[] = {
+	{ "min_ns", offsetof(struct sample_stats, min) },
+	{ "q1_ns", offsetof(struct sample_stats, q1) },
+	{ "median_ns", offsetof(struct sample_stats, median) },
+	{ "q3_ns", offsetof(struct sample_stats, q3) },
+	{ "mean_ns", offsetof(struct sample_stats, mean) },
+	{ "stdev_ns", offsetof(struct sample_stats, stdev) },
+	{ "lo_ns", offsetof(struct sample_stats, lo) },
+	{ "hi_ns", offsetof(struct sample_stats, hi) },
+};
+#define STATS_FIELDS (sizeof(stats_fields) / sizeof(stats_fields[0]))
+
+static double *stats_at(struct sample_stats *s, size_t i)
+{
+	return (double *)((char *)s + stats_fields[i].offset);
+}
+
+static json_t *stats_to_json(const struct sample_stats *s)
+{
+	struct sample_stats copy = *s;
+	json_t *o = json_object();
+	json_object_set_new(o, "n", json_integer(s->n));
+	json_object_set_new(o, "discarded", json_integer(s->discarded));
+	json_object_set_new(o, "executions", json_integer(s->executions));
+	for (size_t i = 0; i < STATS_FIELDS; i++)
+		json_object_set_new(o, stats_fields[i].key, json_number_or_null(*stats_at(&copy, i)));
+	json_object_set_new(o, "stop", json_string(stop_name(s->stop)));
+	return o;
+}
+
+static int stats_from_json(const json_t *o, struct sample_stats *s, struct error *err)
+{
+	int stop;
+	if (!json_is_object(o))
+		return error_set(err, "a result that is ok has no \"stats\"");
+	if (get_count(o, "n", 0, &s->n, err) || get_count(o, "discarded", 0, &s->discarded, err) ||
+		get_count(o, "executions", 1, &s->executions, err) ||
+		get_word(o, "stop", stop_parse, STOP_NONE, &stop, err))
+		return error_context(err, "stats");
+	s->stop = (enum stop)stop;
+	for (size_t i = 0; i < STATS_FIELDS; i++)
+		if (get_amount(o, stats_fields[i].key, stats_at(s, i), err))
+			return error_context(err, "stats");
+	if (s->n < 1 || s->executions < 1 || isnan(s->median))
+		return error_set(err, "stats: a result that is ok needs \"n\", \"executions\" and \"median_ns\"");
+	if (s->lo > s->median || s->hi < s->median || s->min > s->median)
+		return error_set(err, "stats: the median is outside of its interval");
+	return 0;
+}
+
+static struct sample_stats stats_unknown(void)
+{
+	struct sample_stats s = { 0 };
+	for (size_t i = 0; i < STATS_FIELDS; i++)
+		*stats_at(&s, i) = NAN;
+	return s;
+}
+
+json_t *wire_result_to_json(const struct result *r)
+{
+	json_t *o = json_object();
+	set_text(o, "problem", r->problem);
+	json_object_set_new(o, "algorithm", algorithm_to_json(&r->algorithm));
+	json_object_set_new(o, "status", json_string(status_name(r->status)));
+	json_object_set_new(o, "cache", json_string(cache_name(r->cache)));
+	json_object_set_new(o, "launch", json_string(launch_name(r->launch)));
+	if (r->status == STATUS_OK)
+		json_object_set_new(o, "stats", stats_to_json(&r->stats));
+	set_text(o, "why", r->why);
+	json_object_set_new(o, "measured_at", json_integer(r->measured_at));
+	set_text(o, "runner_version", r->runner_version);
+	return o;
+}
+
+int wire_result_from_json(const json_t *o, struct result *r, struct error *err)
+{
+	int status, cache, launch;
+	*r = (struct result){ .stats = stats_unknown() };
+	if (!json_is_object(o))
+		return error_set(err, "\"result\" is not an object");
+	if (get_text(o, "problem", &r->problem, err) ||
+		algorithm_from_json(json_object_get(o, "algorithm"), &r->algorithm, err) ||
+		get_word(o, "status", status_parse, -1, &status, err) ||
+		get_word(o, "cache", cache_parse, CACHE_NET, &cache, err) ||
+		get_word(o, "launch", launch_parse, LAUNCH_AMORTIZED, &launch, err) ||
+		get_text(o, "why", &r->why, err) || get_count(o, "measured_at", 0, &r->measured_at, err) ||
+		get_text(o, "runner_version", &r->runner_version, err))
+		return error_context(err, "result");
+	if (!*r->problem || strlen(r->problem) >= PROBLEM_TEXT_SIZE)
+		return error_set(err, "result: no problem, or one that is too long");
+	r->status = (enum status)status;
+	r->cache = (enum cache)cache;
+	r->launch = (enum launch)launch;
+	if (r->status != STATUS_OK)
+		return 0;
+	if (!*r->algorithm.name)
+		return error_set(err, "result: ok, but without an algorithm");
+	return stats_from_json(json_object_get(o, "stats"), &r->stats, err) ? error_context(err, "result") : 0;
+}
+
+/* --- messages, one row a type --- */
+
+static int nothing_format(const struct wire_message *m, json_t *o)
+{
+	(void)m;
+	(void)o;
+	return 0;
+}
+
+static int nothing_parse(const json_t *o, struct wire_message *m, struct error *err)
+{
+	(void)o;
+	(void)m;
+	(void)err;
+	return 0;
+}
+
+static int problem_only_format(const struct wire_message *m, json_t *o)
+{
+	return set_text(o, "problem", m->problem);
+}
+
+static int problem_only_parse(const json_t *o, struct wire_message *m, struct error *err)
+{
+	if (get_text(o, "problem", &m->problem, err))
+		return -1;
+	if (!*m->problem || strlen(m->problem) >= PROBLEM_TEXT_SIZE)
+		return error_set(err, "no problem, or one that is too long");
+	return 0;
+}
+
+static json_t *words_to_json(const bool *set, int count, const char *(*name)(int))
+{
+	json_t *list = json_array();
+	for (int i = 0; i < count; i++)
+		if (set[i])
+			json_array_append_new(list, json_string(name(i)));
+	return list;
+}
+
+/* An absent list leaves the defaults in `set`. */
+static int words_from_json(const json_t *o, const char *key, int (*parse)(const char *), bool *set, int count,
+	struct error *err)
+{
+	const json_t *list = json_object_get(o, key), *v;
+	size_t i;
+	if (!list)
+		return 0;
+	if (!json_is_array(list))
+		return error_set(err, "\"%s\" is not a list", key);
+	memset(set, 0, (size_t)count * sizeof(*set));
+	json_array_foreach(list, i, v) {
+		int word = json_is_string(v) ? parse(json_string_value(v)) : -1;
+		if (word < 0 || word >= count)
+			return error_set(err, "\"%s\" holds an unknown word", key);
+		set[word] = true;
+	}
+	return json_array_size(list) ? 0 : error_set(err, "\"%s\" is empty", key);
+}
+
+static const char *cache_word(int i)
+{
+	return cache_name((enum cache)i);
+}
+
+static const char *launch_word(int i)
+{
+	return launch_name((enum launch)i);
+}
+
+static int run_format(const struct wire_message *m, json_t *o)
+{
+	set_text(o, "problem", m->problem);
+	json_object_set_new(o, "budget_ms", json_integer(m->budget_ms));
+	json_object_set_new(o, "caches", words_to_json(m->caches, CACHE_COUNT, cache_word));
+	json_object_set_new(o, "launches", words_to_json(m->launches, LAUNCH_COUNT, launch_word));
+	return m->samples ? json_object_set_new(o, "samples", json_true()) : 0;
+}
+
+static int run_parse(const json_t *o, struct wire_message *m, struct error *err)
+{
+	m->caches[CACHE_NET] = m->caches[CACHE_WARM] = true;
+	m->launches[LAUNCH_AMORTIZED] = m->launches[LAUNCH_ISOLATED] = true;
+	if (problem_only_parse(o, m, err) || get_count(o, "budget_ms", WIRE_BUDGET_MS, &m->budget_ms, err) ||
+		words_from_json(o, "caches", cache_parse, m->caches, CACHE_COUNT, err) ||
+		words_from_json(o, "launches", launch_parse, m->launches, LAUNCH_COUNT, err))
+		return -1;
+	if (m->budget_ms < 1 || m->budget_ms > WIRE_BUDGET_MS_MAX)
+		return error_set(err, "\"budget_ms\" must be 1 to %d", WIRE_BUDGET_MS_MAX);
+	m->samples = json_is_true(json_object_get(o, "samples"));
+	return 0;
+}
+
+static int algorithm_format(const struct wire_message *m, json_t *o)
+{
+	return json_object_set_new(o, "algorithm", algorithm_to_json(&m->algorithm));
+}
+
+static int algorithm_parse(const json_t *o, struct wire_message *m, struct error *err)
+{
+	const json_t *g = json_object_get(o, "algorithm");
+	if (!g)
+		return error_set(err, "no \"algorithm\"");
+	return algorithm_from_json(g, &m->algorithm, err);
+}
+
+static int result_format(const struct wire_message *m, json_t *o)
+{
+	if (m->sample_count > 0) {
+		json_t *list = json_array();
+		for (int64_t i = 0; i < m->sample_count; i++)
+			json_array_append_new(list, json_number_or_null(m->sample_ns[i]));
+		json_object_set_new(o, "sample_ns", list);
+	}
+	return json_object_set_new(o, "result", wire_result_to_json(&m->result));
+}
+
+static int result_parse(const json_t *o, struct wire_message *m, struct error *err)
+{
+	return wire_result_from_json(json_object_get(o, "result"), &m->result, err);
+}
+
+static int done_format(const struct wire_message *m, json_t *o)
+{
+	json_object_set_new(o, "status", json_string(status_name(m->status)));
+	return set_text(o, "why", m->what);
+}
+
+static int done_parse(const json_t *o, struct wire_message *m, struct error *err)
+{
+	int status;
+	if (get_word(o, "status", status_parse, -1, &status, err) || get_text(o, "why", &m->what, err))
+		return -1;
+	m->status = (enum status)status;
+	return 0;
+}
+
+static int what_format(const struct wire_message *m, json_t *o)
+{
+	return set_text(o, "what", m->what);
+}
+
+static int what_parse(const json_t *o, struct wire_message *m, struct error *err)
+{
+	return get_text(o, "what", &m->what, err);
+}
+
+static const struct wire_row rows[WIRE_TYPE_COUNT] = {
+	[WIRE_RUN] = { "run", run_format, run_parse },
+	[WIRE_ALGORITHMS] = { "algorithms", problem_only_format, problem_only_parse },
+	[WIRE_CANCEL] = { "cancel", nothing_format, nothing_parse },
+	[WIRE_QUIT] = { "quit", nothing_format, nothing_parse },
+	[WIRE_ALGORITHM] = { "algorithm", algorithm_format, algorithm_parse },
+	[WIRE_RESULT] = { "result", result_format, result_parse },
+	[WIRE_DONE] = { "done", done_format, done_parse },
+	[WIRE_HEARTBEAT] = { "heartbeat", what_format, what_parse },
+	[WIRE_LOG] = { "log", what_format, what_parse },
+};
+
+static char *line_of(json_t *o)
+{
+	char *text = json_dumps(o, WIRE_DUMP_FLAGS);
+	json_decref(o);
+	size_t n = text ? strlen(text) : 0;
+	char *line = base_malloc(n + 2);
+	if (n)
+		memcpy(line, text, n);
+	memcpy(line + n, "\n", 2);
+	free(text);
+	return line;
+}
+
+char *wire_format(const struct wire_message *m)
+{
+	json_t *o = json_object();
+	json_object_set_new(o, "type", json_string(rows[m->type].name));
+	json_object_set_new(o, "id", json_integer(m->id));
+	rows[m->type].format(m, o);
+	return line_of(o);
+}
+
+static int message_from_json(const json_t *o, struct wire_message *m, struct error *err)
+{
+	const char *name;
+	if (!json_is_object(o))
+		return error_set(err, "the line is not a JSON object");
+	if (get_text(o, "type", &name, err) || get_count(o, "id", 0, &m->id, err))
+		return -1;
+	int type = 0;
+	while (type < WIRE_TYPE_COUNT && strcmp(rows[type].name, name) != 0)
+		type++;
+	if (type == WIRE_TYPE_COUNT)
+		return error_set(err, "no message has the type \"%.60s\"", name);
+	m->type = (enum wire_type)type;
+	return rows[type].parse(o, m, err) ? error_context(err, "%s", name) : 0;
+}
+
+int wire_parse(const char *line, size_t n, struct wire_message *m, struct error *err)
+{
+	json_error_t where;
+	*m = (struct wire_message){ .problem = "", .what = "", .result = { .stats = stats_unknown() } };
+	m->result.problem = m->result.why = m->result.runner_version = "";
+	if (n > WIRE_LINE_MAX)
+		return error_set(err, "a line of %zu bytes is longer than %d", n, WIRE_LINE_MAX);
+	m->json = json_loadb(line, n, JSON_REJECT_DUPLICATES, &where);
+	if (!m->json)
+		return error_set(err, "not JSON: %s", where.text);
+	if (message_from_json(m->json, m, err) == 0)
+		return 0;
+	int64_t id = m->id;
+	wire_free(m);
+	m->id = id;
+	return -1;
+}
+
+void wire_free(struct wire_message *m)
+{
+	json_decref(m->json);
+	*m = (struct wire_message){ .problem = "", .what = "" };
+}
+
+/* --- the hello --- */
+
+char *wire_hello(const struct device *d)
+{
+	json_t *o = json_object();
+	set_text(o, "magic", WIRE_MAGIC);
+	json_object_set_new(o, "protocol", json_integer(WIRE_VERSION));
+	set_text(o, "runner", d->runner);
+	set_text(o, "version", d->version);
+	set_text(o, "name", d->name);
+	set_text(o, "model", d->model);
+	set_text(o, "stack", d->stack);
+	json_object_set_new(o, "threads", json_integer(d->threads));
+	json_object_set_new(o, "llc_bytes", json_number_or_null(d->llc_bytes));
+	json_object_set_new(o, "has_matrix", json_boolean(d->has_matrix));
+	set_text(o, "host", d->host);
+	json_t *attributes = d->attributes ? json_loads(d->attributes, 0, NULL) : NULL;
+	json_object_set_new(o, "attributes", attributes ? attributes : json_object());
+	return line_of(o);
+}
+
+static int hello_string(const json_t *o, const char *key, struct arena *a, const char **s, struct error *err)
+{
+	if (get_text(o, key, s, err))
+		return -1;
+	*s = text_clean(a, text_of(*s));
+	return 0;
+}
+
+static int hello_read(const json_t *o, struct arena *a, struct device *d, struct error *err)
+{
+	int64_t protocol, threads;
+	if (get_count(o, "protocol", 0, &protocol, err))
+		return -1;
+	if (protocol != WIRE_VERSION)
+		return error_set(err,
+			"the runner speaks protocol %" PRId64 ", this benanza speaks %d: install both from one version",
+			protocol, WIRE_VERSION);
+	*d = (struct device){ 0 };
+	if (hello_string(o, "runner", a, &d->runner, err) || hello_string(o, "version", a, &d->version, err) ||
+		hello_string(o, "name", a, &d->name, err) || hello_string(o, "model", a, &d->model, err) ||
+		hello_string(o, "stack", a, &d->stack, err) || hello_string(o, "host", a, &d->host, err) ||
+		get_count(o, "threads", 0, &threads, err) || get_amount(o, "llc_bytes", &d->llc_bytes, err))
+		return -1;
+	if (!*d->name || !*d->model || !*d->stack)
+		return error_set(err, "the runner does not say its device's name, model and stack");
+	if (threads > INT32_MAX)
+		return error_set(err, "\"threads\" is out of range");
+	d->threads = (int)threads;
+	d->has_matrix = json_is_true(json_object_get(o, "has_matrix"));
+	const json_t *attributes = json_object_get(o, "attributes");
+	char *text = json_is_object(attributes) ? json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	d->attributes = text ? arena_strndup(a, text, strlen(text)) : "{}";
+	free(text);
+	return 0;
+}
+
+int wire_parse_hello(const char *line, struct arena *a, struct device *d, struct error *err)
+{
+	size_t n = strlen(line);
+	if (n > WIRE_LINE_MAX)
+		return 0;
+	json_t *o = json_loadb(line, n, JSON_REJECT_DUPLICATES, NULL);
+	int got = 0;
+	if (json_is_object(o) && strcmp(json_string_at(o, "magic", ""), WIRE_MAGIC) == 0)
+		got = hello_read(o, a, d, err) ? error_context(err, "hello") : 1;
+	json_decref(o);
+	return got;
+}
