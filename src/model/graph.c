@@ -1,0 +1,67 @@
+#include "config.h"
+
+#include "model/graph.h"
+
+#include <stdlib.h>
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	arena_free(&m->arena);
+	free(m);
+}
+
+int64_t model_opset(const struct model *m, struct text domain)
+{
+	if (text_is(domain, "ai.onnx"))
+		domain = TEXT("");
+	for (int i = 0; i < m->opset_count; i++)
+		if (text_equal(m->opsets[i].domain, domain))
+			return m->opsets[i].version;
+	return 0;
+}
+
+const struct attribute *node_attribute(const struct node *n, const char *name)
+{
+	for (int i = 0; i < n->attribute_count; i++)
+		if (text_is(n->attributes[i].name, name))
+			return &n->attributes[i];
+	return NULL;
+}
+
+static const struct attribute *attribute_of_kind(const struct node *n, const char *name, enum attribute_kind kind)
+{
+	const struct attribute *a = node_attribute(n, name);
+	return a && a->kind == kind ? a : NULL;
+}
+
+int64_t node_int(const struct node *n, const char *name, int64_t otherwise)
+{
+	const struct attribute *a = attribute_of_kind(n, name, ATTRIBUTE_INT);
+	return a ? a->i : otherwise;
+}
+
+float node_float(const struct node *n, const char *name, float otherwise)
+{
+	const struct attribute *a = attribute_of_kind(n, name, ATTRIBUTE_FLOAT);
+	return a ? a->f : otherwise;
+}
+
+struct text node_string(const struct node *n, const char *name, const char *otherwise)
+{
+	const struct attribute *a = attribute_of_kind(n, name, ATTRIBUTE_STRING);
+	return a ? a->s : text_of(otherwise);
+}
+
+struct text node_label(struct arena *a, const struct node *n, int index)
+{
+	if (n->name.n)
+		return n->name;
+	struct str label = { 0 };
+	str_add(&label, n->op.p, n->op.n);
+	str_addf(&label, "_%d", index);
+	struct text t = { arena_strndup(a, label.p, label.n), label.n };
+	str_free(&label);
+	return t;
+}

@@ -1,0 +1,181 @@
+#include "config.h"
+
+#include "model/tensor.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Index: ONNX's code. */
+static const enum dtype tensor_codes[] = {
+	[1] = DTYPE_F32,
+	[2] = DTYPE_U8,
+	[3] = DTYPE_S8,
+	[4] = DTYPE_U16,
+	[5] = DTYPE_S16,
+	[6] = DTYPE_S32,
+	[7] = DTYPE_S64,
+	[8] = DTYPE_STRING,
+	[9] = DTYPE_BOOL,
+	[10] = DTYPE_F16,
+	[11] = DTYPE_F64,
+	[12] = DTYPE_U32,
+	[13] = DTYPE_U64,
+	[14] = DTYPE_C64,
+	[15] = DTYPE_C128,
+	[16] = DTYPE_BF16,
+	[17] = DTYPE_F8E4M3,
+	[19] = DTYPE_F8E5M2,
+	[21] = DTYPE_U4,
+	[22] = DTYPE_S4,
+	[23] = DTYPE_F4E2M1,
+};
+#define TENSOR_CODES ((int)(sizeof(tensor_codes) / sizeof(tensor_codes[0])))
+
+enum dtype tensor_dtype(int64_t onnx_code)
+{
+	return onnx_code > 0 && onnx_code < TENSOR_CODES ? tensor_codes[onnx_code] : DTYPE_UNKNOWN;
+}
+
+int tensor_onnx_code(enum dtype t)
+{
+	for (int i = 1; t != DTYPE_UNKNOWN && i < TENSOR_CODES; i++)
+		if (tensor_codes[i] == t)
+			return i;
+	return 0;
+}
+
+int64_t tensor_elements(int rank, const int64_t *dims)
+{
+	int64_t product = 1;
+	bool empty = false;
+	for (int i = 0; i < rank; i++) {
+		if (dims[i] < 0)
+			return -1;
+		empty |= dims[i] == 0;
+	}
+	for (int i = 0; i < rank && !empty; i++)
+		if (__builtin_mul_overflow(product, dims[i], &product))
+			return -1;
+	/* The widest type has 16 bytes. */
+	return empty ? 0 : product <= INT64_MAX / 16 ? product : -1;
+}
+
+int64_t tensor_bytes(enum dtype t, int64_t elements)
+{
+	int bits = dtype_bits(t);
+	if (bits <= 0)
+		return -1;
+	return bits < 8 ? elements / 2 + elements % 2 : elements * (bits / 8);
+}
+
+struct shape tensor_shape(struct arena *a, const struct tensor *t)
+{
+	return shape_known(a, t->rank, t->dims);
+}
+
+/* A small float: sign, exponent, mantissa bits. has_infinity: the top exponent means infinity and NaN; without,
+ * only all ones (where the format has a NaN) is NaN. */
+static double float_decode(uint32_t bits, int exponent_bits, int mantissa_bits, bool has_infinity, bool has_nan)
+{
+	uint32_t mantissa = bits & ((1u << mantissa_bits) - 1);
+	uint32_t top = (1u << exponent_bits) - 1;
+	uint32_t exponent = bits >> mantissa_bits & top;
+	bool negative = bits >> (mantissa_bits + exponent_bits) & 1;
+	int bias = (int)(top >> 1);
+	double value;
+	if (has_infinity && exponent == top)
+		value = mantissa ? (double)NAN : (double)INFINITY;
+	else if (has_nan && exponent == top && mantissa == (1u << mantissa_bits) - 1)
+		value = (double)NAN;
+	else if (exponent == 0)
+		value = ldexp(mantissa, 1 - bias - mantissa_bits);
+	else
+		value = ldexp(mantissa | 1u << mantissa_bits, (int)exponent - bias - mantissa_bits);
+	return negative ? -value : value;
+}
+
+/* The bits of element i, little-endian as in the file; false when they are not in memory. */
+static bool tensor_element_bits(const struct tensor *t, int64_t i, uint64_t *value)
+{
+	int bits = dtype_bits(t->dtype);
+	if (!t->data || i < 0 || i >= t->elements || bits <= 0 || bits > 64)
+		return false;
+	const unsigned char *p = t->data;
+	if (bits == 4) {
+		*value = p[i / 2] >> (i % 2 * 4) & 15;
+		return true;
+	}
+	p += i * (bits / 8);
+	*value = 0;
+	for (int byte = bits / 8 - 1; byte >= 0; byte--)
+		*value = *value << 8 | p[byte];
+	return true;
+}
+
+static double float_of_bits(enum dtype t, uint64_t bits)
+{
+	float f;
+	double d;
+	uint32_t low = (uint32_t)bits;
+	switch (t) {
+	case DTYPE_F32:
+		memcpy(&f, &low, sizeof(f));
+		return (double)f;
+	case DTYPE_F64:
+		memcpy(&d, &bits, sizeof(d));
+		return d;
+	case DTYPE_F16:
+		return float_decode(low, 5, 10, true, true);
+	case DTYPE_BF16:
+		return float_decode(low, 8, 7, true, true);
+	case DTYPE_F8E4M3:
+		return float_decode(low, 4, 3, false, true);
+	case DTYPE_F8E5M2:
+		return float_decode(low, 5, 2, true, true);
+	case DTYPE_F4E2M1:
+		return float_decode(low, 2, 1, false, false);
+	default:
+		return (double)NAN;
+	}
+}
+
+static bool dtype_is_signed(enum dtype t)
+{
+	return t == DTYPE_S4 || t == DTYPE_S8 || t == DTYPE_S16 || t == DTYPE_S32 || t == DTYPE_S64;
+}
+
+bool tensor_int(const struct tensor *t, int64_t i, int64_t *value)
+{
+	uint64_t bits;
+	if (t->dtype == DTYPE_C64 || !tensor_element_bits(t, i, &bits))
+		return false;
+	if (dtype_is_float(t->dtype)) {
+		double d = float_of_bits(t->dtype, bits);
+		if (!(d >= -0x1p63 && d < 0x1p63) || d != floor(d))
+			return false;
+		*value = (int64_t)d;
+		return true;
+	}
+	if (dtype_is_signed(t->dtype)) {
+		int unused = 64 - dtype_bits(t->dtype);
+		*value = (int64_t)(bits << unused) >> unused;
+		return true;
+	}
+	if (bits > INT64_MAX)
+		return false;
+	*value = t->dtype == DTYPE_BOOL ? bits != 0 : (int64_t)bits;
+	return true;
+}
+
+double tensor_double(const struct tensor *t, int64_t i)
+{
+	uint64_t bits;
+	int64_t whole;
+	if (dtype_is_float(t->dtype))
+		return tensor_element_bits(t, i, &bits) ? float_of_bits(t->dtype, bits) : (double)NAN;
+	if (tensor_int(t, i, &whole))
+		return (double)whole;
+	if (t->dtype == DTYPE_U64 && tensor_element_bits(t, i, &bits))
+		return (double)bits;
+	return (double)NAN;
+}
