@@ -12,14 +12,15 @@ enum dim_kind { DIM_UNKNOWN = 0, DIM_KNOWN, DIM_SYMBOLIC };
 struct dim {
 	enum dim_kind kind;
 	int64_t value;     /* DIM_KNOWN: the value (data propagation uses negative ones too); else 0 */
-	struct text text;  /* DIM_SYMBOLIC: the canonical expression; equal expressions have equal texts */
+	struct text text;  /* DIM_SYMBOLIC: the canonical expression, for people; compare with dim_same */
+	const struct dim_poly *poly; /* DIM_SYMBOLIC: the expression */
 	int64_t upper;     /* an upper bound, or -1 for none; equal to value when known */
 };
 
 struct dim dim_known(int64_t value);
 struct dim dim_unknown(void);
 struct dim dim_unknown_upto(int64_t upper);
-/* The symbol itself. Any bytes; a name that would read as an expression is kept whole. Empty name = unknown. */
+/* The symbol itself. Any bytes are one name, even if they read as an expression. Empty name = unknown. */
 struct dim dim_symbol(struct arena *a, struct text name);
 
 /* Exact arithmetic; the result is unknown where it cannot be expressed or a known result overflows int64. */
@@ -58,5 +59,10 @@ struct dim_binding {
 	struct text name;
 	int64_t value;
 };
+
+/* x with every bound symbol replaced by its value. */
+struct dim dim_bind(struct arena *a, struct dim x, const struct dim_binding *bindings, int count);
+/* The first symbol in x that is still there, or the empty text. */
+struct text dim_first_symbol(struct dim x);
 
 #endif

@@ -1,16 +1,17 @@
 /* The problem: what one micro-benchmark measures, and its one text form (docs/problem.md). The text is the dedup
  * key, the database key, the wire message, the log line and what a person types; equality is string equality.
  *
- *   problem  = kernel ":" operands [ ":" mode ] { ":" numbers } { "+" epilogue }
+ *   problem  = kernel ":" operands [ ":" mode { "," parameter } ] { ":" numbers } { "+" epilogue }
  *   operands = operand { "," operand } [ "/" accumulator ]       in the order the kernel's row says
  *   operand  = dtype [ ".c" ] [ "@" layout ]                      .c = constant: may be repacked beforehand
+ *   epilogue = "bias:" operand | mode { "," parameter } | mode ":" operand    (eltwise; binary, shaped like the destination)
  *   layout   = absent (the library may choose) | "ncx" | "nxc" | "s" stride { "x" stride }   (in elements)
  *
  *   conv:f32,f32.c,f32/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu
  *   matmul:f32,f32,f32/f32:ba12bb12m128n128k64:ta0tb1
  *   pool:f32,f32:max:n1c64h112w112r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1
  *   binary:f32,f32,f32:add:1x256x56x56:1x256x56x56
- *   softmax:f32,f32:1x12x128x128:ax3
+ *   softmax:f32,f32:soft:1x12x128x128:ax3
  */
 #ifndef PROBLEM_PROBLEM_H
 #define PROBLEM_PROBLEM_H
@@ -63,7 +64,7 @@ enum kernel {
 	_(NEAREST,      "nearest",      RESAMPLE,  0) \
 	_(LINEAR,       "linear",       RESAMPLE,  0) \
 	_(CUBIC,        "cubic",        RESAMPLE,  0) \
-	_(LRN_ACROSS,   "across",       LRN,       0) \
+	_(LRN_ACROSS,   "across",       LRN,       2) \
 	_(RELU,         "relu",         ELTWISE,   0) \
 	_(LEAKY_RELU,   "leaky_relu",   ELTWISE,   1) \
 	_(CLIP,         "clip",         ELTWISE,   2) \
@@ -150,7 +151,7 @@ struct problem_shape {
 struct problem {
 	enum kernel kernel;
 	enum mode mode;
-	float alpha, beta;                       /* of an eltwise mode */
+	float alpha, beta;                       /* of a mode with parameters */
 	struct operand operand[PROBLEM_OPERANDS];/* conv, matmul: source, weights, destination; binary: a, b, dst;
 						    others: source, destination */
 	enum dtype accumulator;                  /* conv and matmul only, else DTYPE_UNKNOWN */

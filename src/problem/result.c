@@ -1,0 +1,45 @@
+#include "config.h"
+
+#include "problem/result.h"
+
+#include <string.h>
+
+static const char *const status_names[] = {
+#define STATUS_NAME(id, name) name,
+	STATUS_LIST(STATUS_NAME)
+#undef STATUS_NAME
+};
+static const char *const cache_names[] = { "net", "warm", "cold" };
+static const char *const launch_names[] = { "amortized", "isolated" };
+static const char *const matrix_names[] = { "unknown", "no", "yes" };
+static const char *const stop_names[] = { "none", "converged", "budget", "shortlist", "cancelled" };
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+_Static_assert(COUNT(cache_names) == CACHE_COUNT, "a name for every cache state");
+_Static_assert(COUNT(launch_names) == LAUNCH_COUNT, "a name for every launch mode");
+_Static_assert(COUNT(stop_names) == STOP_COUNT, "a name for every stop reason");
+
+static int name_find(const char *const *names, int count, const char *name)
+{
+	for (int i = 0; name && i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+#define NAMES(type, stem)                                                        \
+	const char *stem##_name(enum type v)                                     \
+	{                                                                        \
+		return stem##_names[v];                                          \
+	}                                                                        \
+	int stem##_parse(const char *name)                                       \
+	{                                                                        \
+		return name_find(stem##_names, COUNT(stem##_names), name);       \
+	}
+
+NAMES(status, status)
+NAMES(cache, cache)
+NAMES(launch, launch)
+NAMES(matrix, matrix)
+NAMES(stop, stop)
