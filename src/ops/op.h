@@ -12,7 +12,8 @@
 enum op_class { CLASS_UNKNOWN, CLASS_COMPUTE, CLASS_MEMORY, CLASS_MOVE, CLASS_FREE, CLASS_HOST };
 const char *op_class_name(enum op_class c);
 
-/* Known elements of a small tensor, flattened: data propagation. Integers and bools in i (symbolic allowed), floats in f. */
+/* Known elements of a small tensor, flattened: data propagation. Integers and bools in i (symbolic allowed), floats in f.
+ * Single elements may still be unknown: DIM_UNKNOWN in i, NaN in f. */
 #define OP_ELEMENTS_MAX 1024
 struct elements {
 	int count;
@@ -25,7 +26,8 @@ struct op_value {
 	enum dtype dtype;
 	struct shape shape;
 	const struct elements *elements; /* known contents, or NULL */
-	bool constant;                   /* a weight: initializer, or computed from initializers only */
+	bool constant;                   /* a weight: initializer, or computed from initializers only; also a result that
+					    data propagation knows in full (folded before run time) */
 	bool is_tensor;
 };
 
@@ -56,11 +58,13 @@ struct op_problem {
 struct op {
 	const char *name;
 	const char *domain;          /* "" = ai.onnx */
-	int since, until;            /* opset range; until 0 = still current */
+	int since, until;            /* opset range, both ends in it; until 0 = still current */
+	int inputs_min, inputs_max;  /* inputs_max -1 = any number; the first inputs_min may not be omitted */
 	enum op_class class;
 	int (*shape)(struct op_call *c, struct error *err);
 	void (*cost)(const struct op_call *c, struct op_cost *cost);
-	void (*problem)(const struct op_call *c, struct op_problem *out);
+	void (*problem)(const struct op_call *c, struct op_problem *out); /* NULL only in classes free and host */
+	bool (*is_free)(const struct op_call *c); /* this very call needs no kernel (Cast to its own type ...); NULL = never */
 	const char *note;            /* for `benanza ops` and the man page; may be NULL */
 };
 
@@ -75,5 +79,13 @@ int op_infer(struct op_call *c, struct error *err);
 /* The class of this very call: an operator of class compute or move whose result is known by data propagation, or
  * whose inputs are all constant, is CLASS_FREE (folded before run time); Cast to the same type is free ... */
 enum op_class op_call_class(const struct op_call *c);
+/* The rules of the call's row, with what all share: a free call costs 0 and has no problem, an unknown operator
+ * costs NaN and says why it has no problem. `out` and `cost` need no initialization; `why` lives in c->arena. */
+void op_call_cost(const struct op_call *c, struct op_cost *cost);
+void op_call_problem(const struct op_call *c, struct op_problem *out);
+
+/* The contents of a constant tensor for data propagation, or NULL where it is too large, not in memory, or of a type
+ * without numbers. */
+const struct elements *op_elements_of_tensor(struct arena *a, const struct tensor *t);
 
 #endif

@@ -1,0 +1,275 @@
+#include "config.h"
+
+#include "ops/op.h"
+
+#include "base/hash.h"
+#include "ops/op_rules.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+const char *op_class_name(enum op_class c)
+{
+	static const char *const names[] = { "unknown", "compute", "memory", "move", "free", "host" };
+	assert((size_t)c < sizeof(names) / sizeof(names[0]));
+	return names[c];
+}
+
+/* Open addressing over names; rows of one operator follow each other in the table, so that a slot holds the first. */
+#define SLOTS 1024
+static short slots[SLOTS]; /* row + 1, 0 = empty */
+static bool slots_filled;
+
+static size_t slot_of(struct text name)
+{
+	return (size_t)hash_bytes(name.p, name.n) % SLOTS;
+}
+
+static bool row_is(const struct op *row, struct text domain, struct text name)
+{
+	return text_is(name, row->name) && text_is(domain, row->domain);
+}
+
+static void slots_fill(const struct op *table, size_t count)
+{
+	assert(count < SLOTS / 2);
+	for (size_t row = 0; row < count; row++) {
+		struct text name = text_of(table[row].name);
+		if (row > 0 && row_is(&table[row - 1], text_of(table[row].domain), name))
+			continue;
+		size_t slot = slot_of(name);
+		while (slots[slot])
+			slot = (slot + 1) % SLOTS;
+		slots[slot] = (short)(row + 1);
+	}
+	slots_filled = true;
+}
+
+const struct op *op_find(struct text domain, struct text name, int64_t opset)
+{
+	size_t count;
+	const struct op *table = op_table(&count);
+	if (!slots_filled)
+		slots_fill(table, count);
+	for (size_t slot = slot_of(name); slots[slot]; slot = (slot + 1) % SLOTS) {
+		size_t row = (size_t)slots[slot] - 1;
+		for (; row < count && row_is(&table[row], domain, name); row++) {
+			if (opset >= table[row].since && (table[row].until == 0 || opset <= table[row].until))
+				return &table[row];
+		}
+	}
+	return NULL;
+}
+
+/* ---- elements of constants */
+
+static double float_of_half(unsigned bits)
+{
+	unsigned sign = bits >> 15, exponent = bits >> 10 & 31, fraction = bits & 1023;
+	double value;
+	if (exponent == 31)
+		value = fraction ? NAN : INFINITY;
+	else if (exponent == 0)
+		value = ldexp(fraction, -24);
+	else
+		value = ldexp(fraction + 1024, (int)exponent - 25);
+	return sign ? -value : value;
+}
+
+static bool float_at(enum dtype t, const unsigned char *p, double *value)
+{
+	uint16_t half;
+	uint32_t word;
+	float single;
+	switch (t) {
+	case DTYPE_F64:
+		memcpy(value, p, 8);
+		return true;
+	case DTYPE_F32:
+		memcpy(&single, p, 4);
+		*value = single;
+		return true;
+	case DTYPE_BF16:
+		memcpy(&half, p, 2);
+		word = (uint32_t)half << 16;
+		memcpy(&single, &word, 4);
+		*value = single;
+		return true;
+	case DTYPE_F16:
+		memcpy(&half, p, 2);
+		*value = float_of_half(half);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool int_at(enum dtype t, const unsigned char *p, int64_t *value)
+{
+	int16_t s16;
+	uint16_t u16;
+	int32_t s32;
+	uint32_t u32;
+	switch (t) {
+	case DTYPE_S8: *value = (signed char)*p; return true;
+	case DTYPE_U8: *value = *p; return true;
+	case DTYPE_BOOL: *value = *p != 0; return true;
+	case DTYPE_S16: memcpy(&s16, p, 2); *value = s16; return true;
+	case DTYPE_U16: memcpy(&u16, p, 2); *value = u16; return true;
+	case DTYPE_S32: memcpy(&s32, p, 4); *value = s32; return true;
+	case DTYPE_U32: memcpy(&u32, p, 4); *value = u32; return true;
+	case DTYPE_S64: memcpy(value, p, 8); return true;
+	case DTYPE_U64: memcpy(value, p, 8); return *value >= 0;
+	default: return false;
+	}
+}
+
+const struct elements *op_elements_of_tensor(struct arena *a, const struct tensor *t)
+{
+	int bits = dtype_bits(t->dtype);
+	if (t->elements < 0 || t->elements > OP_ELEMENTS_MAX || bits < 8 || bits > 64)
+		return NULL;
+	size_t size = (size_t)bits / 8, count = (size_t)t->elements;
+	if (count > 0 && (!t->data || t->data_bytes < count * size))
+		return NULL;
+	struct elements *e = op_elements_new(a, (int)count, dtype_is_float(t->dtype));
+	const unsigned char *p = t->data;
+	for (size_t i = 0; i < count; i++, p += size) {
+		int64_t whole;
+		bool good = e->f ? float_at(t->dtype, p, &e->f[i]) : int_at(t->dtype, p, &whole);
+		if (!good)
+			return NULL;
+		if (e->i)
+			e->i[i] = dim_known(whole);
+	}
+	return e;
+}
+
+/* ---- calls */
+
+static int call_check_inputs(const struct op_call *c, struct error *err)
+{
+	const struct op *op = c->op;
+	for (int i = 0; i < op->inputs_min; i++) {
+		if (!op_in(c, i))
+			return op_fail(c, err, "input %d is missing", i);
+	}
+	if (op->inputs_max >= 0 && c->input_count > op->inputs_max)
+		return op_fail(c, err, "%d inputs, at most %d are allowed", c->input_count, op->inputs_max);
+	return 0;
+}
+
+/* Rules may count on ranks up to OP_RANK_MAX and on tensors. */
+static bool call_is_in_reach(const struct op_call *c)
+{
+	for (int i = 0; i < c->input_count; i++) {
+		const struct op_value *v = op_in(c, i);
+		if (v && (v->shape.rank > OP_RANK_MAX || !v->is_tensor))
+			return false;
+	}
+	return true;
+}
+
+/* Does everything that goes in stand still? Operators without inputs decide themselves. */
+static bool call_is_constant(const struct op_call *c)
+{
+	int present = 0;
+	for (int i = 0; i < c->input_count; i++) {
+		const struct op_value *v = op_in(c, i);
+		present += v != NULL;
+		if (v && !v->constant)
+			return false;
+	}
+	return present > 0;
+}
+
+static void output_finish(struct op_value *v, bool constant)
+{
+	if (v->shape.rank > OP_RANK_MAX) {
+		v->shape = SHAPE_UNKNOWN;
+		v->elements = NULL;
+	}
+	const struct elements *e = v->elements;
+	if (e && (op_elements_count(v->shape) != e->count || (e->f != NULL) != dtype_is_float(v->dtype)))
+		v->elements = NULL;
+	if (constant || op_elements_concrete(v->elements))
+		v->constant = true;
+}
+
+int op_infer(struct op_call *c, struct error *err)
+{
+	for (int i = 0; i < c->output_count; i++) {
+		struct op_value *v = &c->outputs[i];
+		bool present = v->present;
+		*v = (struct op_value){ .present = present, .shape = SHAPE_UNKNOWN, .is_tensor = true };
+	}
+	if (!c->op)
+		return 0;
+	if (call_check_inputs(c, err))
+		return -1;
+	if (!call_is_in_reach(c))
+		return 0;
+	const struct op_value *first = op_in(c, 0);
+	for (int i = 0; first && i < c->output_count; i++)
+		c->outputs[i].dtype = first->dtype;
+	if (c->op->shape(c, err))
+		return -1;
+	bool constant = call_is_constant(c) && c->op->class != CLASS_HOST;
+	for (int i = 0; i < c->output_count; i++)
+		output_finish(&c->outputs[i], constant);
+	return 0;
+}
+
+static bool call_is_empty(const struct op_call *c)
+{
+	for (int i = 0; i < c->output_count; i++) {
+		if (op_out(c, i) && !(op_count(op_out(c, i)) <= 0))
+			return false;
+	}
+	return true;
+}
+
+static bool call_is_known(const struct op_call *c)
+{
+	for (int i = 0; i < c->output_count; i++) {
+		const struct op_value *v = op_out(c, i);
+		if (v && !v->constant && !op_elements_known(v->elements))
+			return false;
+	}
+	return true;
+}
+
+enum op_class op_call_class(const struct op_call *c)
+{
+	if (!c->op)
+		return CLASS_UNKNOWN;
+	if (c->op->class == CLASS_FREE || c->op->class == CLASS_HOST)
+		return c->op->class;
+	bool free = call_is_constant(c) || call_is_known(c) || call_is_empty(c) || (c->op->is_free && c->op->is_free(c));
+	return free ? CLASS_FREE : c->op->class;
+}
+
+void op_call_cost(const struct op_call *c, struct op_cost *cost)
+{
+	*cost = (struct op_cost){ NAN, NAN };
+	enum op_class class = op_call_class(c);
+	if (class == CLASS_FREE)
+		*cost = (struct op_cost){ 0, 0 };
+	else if (c->op && c->op->cost)
+		c->op->cost(c, cost);
+}
+
+void op_call_problem(const struct op_call *c, struct op_problem *out)
+{
+	memset(out, 0, sizeof(*out));
+	enum op_class class = op_call_class(c);
+	if (class == CLASS_FREE)
+		op_problem_why(out, "no kernel at run time");
+	else if (class == CLASS_UNKNOWN)
+		op_problem_why(out, "the operator is not known");
+	else if (class == CLASS_HOST || !c->op->problem)
+		op_problem_why(out, "runs on the host");
+	else
+		c->op->problem(c, out);
+}

@@ -1,0 +1,392 @@
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- inputs, outputs, errors */
+
+const struct op_value *op_in(const struct op_call *c, int i)
+{
+	return i >= 0 && i < c->input_count && c->inputs[i].present ? &c->inputs[i] : NULL;
+}
+
+struct op_value *op_out(const struct op_call *c, int i)
+{
+	return i >= 0 && i < c->output_count && c->outputs[i].present ? &c->outputs[i] : NULL;
+}
+
+int op_fail(const struct op_call *c, struct error *err, const char *fmt, ...)
+{
+	char line[ERROR_TEXT_SIZE];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	return error_set(err, "%s: %s", c->op ? c->op->name : "?", line);
+}
+
+/* ---- attributes and inputs that became one or the other */
+
+static struct op_list list_of_attribute(struct arena *a, const struct attribute *attribute)
+{
+	struct op_list list = { OP_LIST_KNOWN, 0, NULL };
+	if (attribute->kind == ATTRIBUTE_INT) {
+		list.count = 1;
+		list.at = ARENA_ARRAY(a, struct dim, 1);
+		list.at[0] = dim_known(attribute->i);
+		return list;
+	}
+	if (attribute->kind != ATTRIBUTE_INTS || attribute->count > OP_ELEMENTS_MAX)
+		return (struct op_list){ OP_LIST_UNKNOWN, -1, NULL };
+	list.count = (int)attribute->count;
+	list.at = ARENA_ARRAY(a, struct dim, attribute->count);
+	for (int i = 0; i < list.count; i++)
+		list.at[i] = dim_known(attribute->ints[i]);
+	return list;
+}
+
+static struct op_list list_of_input(const struct op_value *v)
+{
+	struct op_list list = { OP_LIST_UNKNOWN, -1, NULL };
+	if (v->elements && v->elements->i) {
+		list.state = OP_LIST_KNOWN;
+		list.count = v->elements->count;
+		list.at = v->elements->i;
+	} else if (shape_is_known(v->shape) && v->shape.rank <= 1) {
+		int64_t n = v->shape.rank == 1 ? v->shape.dims[0].value : 1;
+		list.count = n <= OP_ELEMENTS_MAX ? (int)n : -1;
+	}
+	return list;
+}
+
+struct op_list op_list_get(const struct op_call *c, const char *attribute, int input)
+{
+	const struct op_value *v = op_in(c, input);
+	if (v)
+		return list_of_input(v);
+	const struct attribute *found = attribute ? node_attribute(c->node, attribute) : NULL;
+	if (found)
+		return list_of_attribute(c->arena, found);
+	return (struct op_list){ OP_LIST_ABSENT, 0, NULL };
+}
+
+bool op_list_all_known(const struct op_list *l)
+{
+	if (l->state != OP_LIST_KNOWN)
+		return false;
+	for (int i = 0; i < l->count; i++) {
+		if (l->at[i].kind != DIM_KNOWN)
+			return false;
+	}
+	return true;
+}
+
+double op_float_get(const struct op_call *c, const char *attribute, int input, double otherwise)
+{
+	const struct op_value *v = op_in(c, input);
+	double value = NAN;
+	if (v)
+		return op_scalar(v, &value) ? value : NAN;
+	return attribute ? (double)node_float(c->node, attribute, (float)otherwise) : otherwise;
+}
+
+/* ---- axes */
+
+int op_axis(const struct op_call *c, int64_t axis, int rank, struct error *err)
+{
+	if (axis < -rank || axis >= rank)
+		return op_fail(c, err, "axis %lld is out of range for rank %d", (long long)axis, rank);
+	return (int)(axis < 0 ? axis + rank : axis);
+}
+
+int op_axes(const struct op_call *c, const struct op_list *l, int rank, bool *mask, struct error *err)
+{
+	for (int i = 0; i < rank; i++)
+		mask[i] = false;
+	for (int i = 0; i < l->count; i++) {
+		int axis = op_axis(c, l->at[i].value, rank, err);
+		if (axis < 0)
+			return -1;
+		if (mask[axis])
+			return op_fail(c, err, "axis %d is given twice", axis);
+		mask[axis] = true;
+	}
+	return 0;
+}
+
+/* ---- shapes */
+
+struct shape op_shape_copy(struct arena *a, struct shape s)
+{
+	if (s.rank < 0)
+		return SHAPE_UNKNOWN;
+	struct shape copy = shape_make(a, s.rank);
+	for (int i = 0; i < s.rank; i++)
+		copy.dims[i] = s.dims[i];
+	return copy;
+}
+
+bool op_dim_merge(struct dim x, struct dim y, struct dim *out)
+{
+	if (dim_differs(x, y))
+		return false;
+	if (x.kind == y.kind && x.kind == DIM_UNKNOWN)
+		*out = x.upper >= 0 && (y.upper < 0 || x.upper < y.upper) ? x : y;
+	else
+		*out = x.kind == DIM_KNOWN || (x.kind == DIM_SYMBOLIC && y.kind != DIM_KNOWN) ? x : y;
+	return true;
+}
+
+bool op_dim_nonnegative(struct dim d)
+{
+	if (d.kind == DIM_KNOWN)
+		return d.value >= 0;
+	/* Negative coefficients are the only source of a minus sign besides names, so its absence proves it. */
+	return d.kind == DIM_SYMBOLIC && memchr(d.text.p, '-', d.text.n) == NULL;
+}
+
+/* One dimension of a broadcast; false = contradiction. */
+static bool dim_broadcast(struct dim x, struct dim y, struct dim *out)
+{
+	bool x_one = x.kind == DIM_KNOWN && x.value == 1, y_one = y.kind == DIM_KNOWN && y.value == 1;
+	if (x_one || dim_same(x, y))
+		*out = y;
+	else if (y_one)
+		*out = x;
+	else if (x.kind == DIM_KNOWN && y.kind == DIM_KNOWN)
+		return false;
+	else if (x.kind == DIM_KNOWN || y.kind == DIM_KNOWN)
+		*out = x.kind == DIM_KNOWN ? x : y; /* the other can only be 1 or the same */
+	else if (x.upper >= 0 && y.upper >= 0)
+		*out = dim_unknown_upto(x.upper > y.upper ? x.upper : y.upper);
+	else
+		*out = dim_unknown();
+	return true;
+}
+
+int op_broadcast(const struct op_call *c, struct shape x, struct shape y, struct shape *out, struct error *err)
+{
+	if (x.rank < 0 || y.rank < 0) {
+		*out = SHAPE_UNKNOWN;
+		return 0;
+	}
+	int rank = x.rank > y.rank ? x.rank : y.rank;
+	struct shape s = shape_make(c->arena, rank);
+	for (int i = 0; i < rank; i++) {
+		int ix = i - (rank - x.rank), iy = i - (rank - y.rank);
+		if (ix < 0 || iy < 0)
+			s.dims[i] = ix < 0 ? y.dims[iy] : x.dims[ix];
+		else if (!dim_broadcast(x.dims[ix], y.dims[iy], &s.dims[i]))
+			return op_fail(c, err, "shapes %s and %s do not broadcast", shape_text(c->arena, x),
+				shape_text(c->arena, y));
+	}
+	*out = s;
+	return 0;
+}
+
+bool op_shape_same(struct shape x, struct shape y)
+{
+	if (x.rank != y.rank || !shape_is_known(x) || !shape_is_known(y))
+		return false;
+	for (int i = 0; i < x.rank; i++) {
+		if (x.dims[i].value != y.dims[i].value)
+			return false;
+	}
+	return true;
+}
+
+int op_shape_as_input(struct op_call *c, struct error *err)
+{
+	(void)err;
+	for (int i = 0; i < c->output_count; i++)
+		c->outputs[i].shape = op_shape_copy(c->arena, c->inputs[0].shape);
+	return 0;
+}
+
+/* ---- elements */
+
+struct elements *op_elements_new(struct arena *a, int count, bool floats)
+{
+	struct elements *e = ARENA_NEW(a, struct elements);
+	e->count = count;
+	if (floats)
+		e->f = ARENA_ARRAY(a, double, count);
+	else
+		e->i = ARENA_ARRAY(a, struct dim, count);
+	for (int i = 0; i < count; i++) {
+		if (floats)
+			e->f[i] = NAN;
+		else
+			e->i[i] = dim_unknown();
+	}
+	return e;
+}
+
+bool op_elements_known(const struct elements *e)
+{
+	for (int i = 0; e && i < e->count; i++) {
+		if (e->i ? e->i[i].kind == DIM_UNKNOWN : isnan(e->f[i]))
+			return false;
+	}
+	return e != NULL;
+}
+
+bool op_elements_concrete(const struct elements *e)
+{
+	for (int i = 0; e && i < e->count; i++) {
+		if (e->i ? e->i[i].kind != DIM_KNOWN : isnan(e->f[i]))
+			return false;
+	}
+	return e != NULL;
+}
+
+int op_elements_count(struct shape s)
+{
+	double n = shape_count(s);
+	return n <= OP_ELEMENTS_MAX ? (int)n : -1;
+}
+
+bool op_scalar(const struct op_value *v, double *value)
+{
+	if (!v || !v->elements || v->elements->count != 1 || !op_elements_concrete(v->elements))
+		return false;
+	*value = v->elements->i ? (double)v->elements->i[0].value : v->elements->f[0];
+	return true;
+}
+
+/* ---- costs */
+
+double op_count(const struct op_value *v)
+{
+	return v ? shape_count(v->shape) : 0;
+}
+
+double op_bytes(const struct op_value *v)
+{
+	return v ? dtype_bytes(v->dtype, shape_count(v->shape)) : 0;
+}
+
+double op_bytes_all(const struct op_call *c)
+{
+	double bytes = 0;
+	for (int i = 0; i < c->input_count; i++)
+		bytes += op_bytes(op_in(c, i));
+	for (int i = 0; i < c->output_count; i++)
+		bytes += op_bytes(op_out(c, i));
+	return bytes;
+}
+
+void op_cost_move(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = 0;
+	cost->bytes = op_bytes_all(c);
+}
+
+void op_cost_eltwise(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = op_count(op_out(c, 0));
+	cost->bytes = op_bytes_all(c);
+}
+
+/* ---- problems */
+
+void op_problem_why(struct op_problem *out, const char *why)
+{
+	out->known = false;
+	out->why = why;
+}
+
+bool op_problem_value(const struct op_call *c, const struct op_value *v, struct op_problem *out)
+{
+	const char *why = NULL;
+	if (!v->is_tensor)
+		why = "not a tensor";
+	else if (v->dtype == DTYPE_UNKNOWN)
+		why = "a type is not known";
+	else if (v->shape.rank < 0)
+		why = "a rank is not known";
+	else if (v->shape.rank > PROBLEM_RANK)
+		why = arena_printf(c->arena, "more than %d dimensions", PROBLEM_RANK);
+	for (int i = 0; !why && i < v->shape.rank; i++) {
+		struct dim d = v->shape.dims[i];
+		if (d.kind == DIM_SYMBOLIC)
+			why = arena_printf(c->arena, "%s is not bound", text_clean(c->arena, d.text));
+		else if (d.kind == DIM_UNKNOWN)
+			why = "a dimension is not known";
+		else if (d.value <= 0)
+			why = "a tensor is empty";
+	}
+	if (why)
+		op_problem_why(out, why);
+	return !why;
+}
+
+bool op_problem_ready(const struct op_call *c, struct op_problem *out)
+{
+	for (int i = 0; i < c->input_count; i++) {
+		if (op_in(c, i) && !op_problem_value(c, op_in(c, i), out))
+			return false;
+	}
+	for (int i = 0; i < c->output_count; i++) {
+		if (op_out(c, i) && !op_problem_value(c, op_out(c, i), out))
+			return false;
+	}
+	return true;
+}
+
+struct problem *op_problem_start(struct op_problem *out, enum kernel kernel, enum mode mode)
+{
+	memset(out, 0, sizeof(*out));
+	out->known = true;
+	out->problem.kernel = kernel;
+	out->problem.mode = mode;
+	return &out->problem;
+}
+
+struct operand op_operand(const struct op_value *v)
+{
+	struct operand operand = { .dtype = v->dtype == DTYPE_BOOL ? DTYPE_U8 : v->dtype, .constant = v->constant };
+	return operand;
+}
+
+struct problem_shape op_problem_shape(struct shape s)
+{
+	return op_problem_shape_of_rank(s, s.rank > 0 ? s.rank : 1);
+}
+
+struct problem_shape op_problem_shape_of_rank(struct shape s, int rank)
+{
+	struct problem_shape out = { .rank = rank };
+	for (int i = 0; i < rank; i++) {
+		int at = i - (rank - s.rank);
+		out.dim[i] = at < 0 ? 1 : s.dims[at].value;
+	}
+	return out;
+}
+
+void op_problem_copy(const struct op_call *c, double bytes, struct op_problem *out)
+{
+	if (isnan(bytes)) {
+		if (op_problem_ready(c, out))
+			op_problem_why(out, "a type has no size");
+		return;
+	}
+	if (bytes < 1 || bytes >= 0x1p62) {
+		op_problem_why(out, bytes < 1 ? "a tensor is empty" : "too large to measure");
+		return;
+	}
+	struct problem *p = op_problem_start(out, KERNEL_COPY, MODE_NONE);
+	p->operand[0].dtype = p->operand[1].dtype = DTYPE_U8;
+	p->size = (int64_t)ceil(bytes / 2);
+	out->proxy = true;
+}
+
+void op_problem_mover(const struct op_call *c, struct op_problem *out)
+{
+	struct op_cost cost = { NAN, NAN };
+	c->op->cost(c, &cost);
+	op_problem_copy(c, cost.bytes, out);
+}

@@ -1,0 +1,128 @@
+/* What the rules share, and the rules themselves, by file. Private to the room.
+ *
+ * Conventions of costs. FLOPs: a multiply-add counts 2; every elementwise function counts 1 per output element,
+ * transcendental ones (exp, erf, tanh, gelu, pow ...) as well: they are bound by bytes, and a count per library's
+ * polynomial would be invented. A variadic sum of n counts n-1, a reduction 1 per input element, a move 0. Bytes:
+ * what must be read at least once (of a Gather or Slice only what is taken) plus what is written. */
+#ifndef OPS_OP_RULES_H
+#define OPS_OP_RULES_H
+
+#include "ops/op.h"
+
+/* Largest rank that rules see or make: op_infer leaves the outputs of larger ones unknown. */
+#define OP_RANK_MAX 64
+
+/* ---- inputs, outputs, errors */
+
+/* Input i, or NULL when it is omitted or past the end. */
+const struct op_value *op_in(const struct op_call *c, int i);
+/* Output i, or NULL when nobody asks for it. */
+struct op_value *op_out(const struct op_call *c, int i);
+/* Puts "<operator>: " before the text. Always -1. */
+int op_fail(const struct op_call *c, struct error *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- attributes and inputs that became one or the other */
+
+/* A list of integers that older opsets have as an attribute and newer ones as an input. */
+enum op_list_state {
+	OP_LIST_ABSENT,  /* neither is there */
+	OP_LIST_UNKNOWN, /* the input is there, its contents are not known; count = its length or -1 */
+	OP_LIST_KNOWN    /* count elements in at; each may still be symbolic or unknown */
+};
+struct op_list {
+	enum op_list_state state;
+	int count;
+	struct dim *at;
+};
+/* The input wins where both are there. attribute NULL: none; input < 0: none. An INT attribute is a list of one. */
+struct op_list op_list_get(const struct op_call *c, const char *attribute, int input);
+/* True when every element is a known number. */
+bool op_list_all_known(const struct op_list *l);
+/* The float at input i (a scalar or one element) or attribute `name`: NaN when the input is there and not known,
+ * `otherwise` when neither is there. */
+double op_float_get(const struct op_call *c, const char *attribute, int input, double otherwise);
+
+/* ---- axes */
+
+/* axis in [-rank, rank) made >= 0, else -1 with an error. */
+int op_axis(const struct op_call *c, int64_t axis, int rank, struct error *err);
+/* mask[0..rank-1] set for the axes of the list, which must all be known (op_list_all_known). -1: out of range or twice. */
+int op_axes(const struct op_call *c, const struct op_list *l, int rank, bool *mask, struct error *err);
+
+/* ---- shapes */
+
+struct shape op_shape_copy(struct arena *a, struct shape s);
+/* Both describe the same dimension: the better known of the two; contradiction: false. */
+bool op_dim_merge(struct dim x, struct dim y, struct dim *out);
+/* Surely >= 0? (Symbols are sizes.) */
+bool op_dim_nonnegative(struct dim d);
+/* Multidirectional broadcast. Unknown rank of one gives an unknown rank. -1: contradiction. */
+int op_broadcast(const struct op_call *c, struct shape x, struct shape y, struct shape *out, struct error *err);
+/* Fully known and equal. */
+bool op_shape_same(struct shape x, struct shape y);
+
+/* Shape rule "as input 0" (dtype too, which op_infer has set), for any number of outputs. */
+int op_shape_as_input(struct op_call *c, struct error *err);
+
+/* ---- elements (data propagation) */
+
+/* New elements, all unknown. floats: f is there, else i. */
+struct elements *op_elements_new(struct arena *a, int count, bool floats);
+/* Every element known or symbolic? NULL: no. */
+bool op_elements_known(const struct elements *e);
+/* Every element a number? NULL: no. */
+bool op_elements_concrete(const struct elements *e);
+/* Number of elements of a known shape when it is <= OP_ELEMENTS_MAX, else -1. */
+int op_elements_count(struct shape s);
+/* v's contents when it is a single known number (any rank): true and *value. */
+bool op_scalar(const struct op_value *v, double *value);
+
+/* ---- costs */
+
+/* Elements and bytes of a value; 0 for NULL (omitted), NaN where unknown. */
+double op_count(const struct op_value *v);
+double op_bytes(const struct op_value *v);
+/* All inputs and outputs once. */
+double op_bytes_all(const struct op_call *c);
+/* No arithmetic; bytes = all inputs and outputs. */
+void op_cost_move(const struct op_call *c, struct op_cost *cost);
+/* One operation per element of output 0; bytes = all inputs and outputs. */
+void op_cost_eltwise(const struct op_call *c, struct op_cost *cost);
+
+/* ---- problems */
+
+/* True when v (not NULL) has a type, a known shape of rank <= PROBLEM_RANK and at least one element; else out->why
+ * says what is missing. */
+bool op_problem_value(const struct op_call *c, const struct op_value *v, struct op_problem *out);
+/* The same for every present input and output. */
+bool op_problem_ready(const struct op_call *c, struct op_problem *out);
+/* out->why = the line; known = false. */
+void op_problem_why(struct op_problem *out, const char *why);
+/* Sets problem's kernel and mode with everything else zero, known = true. Returns the problem for filling. */
+struct problem *op_problem_start(struct op_problem *out, enum kernel kernel, enum mode mode);
+/* Type and constness of a value; layout any. bool counts as u8: one byte, which libraries know. */
+struct operand op_operand(const struct op_value *v);
+/* A known shape in numbers; a scalar becomes rank 1. */
+struct problem_shape op_problem_shape(struct shape s);
+/* The same with ones put before it up to `rank`. */
+struct problem_shape op_problem_shape_of_rank(struct shape s, int rank);
+/* A plain copy of (read + written) / 2 bytes as a proxy; NaN: why. */
+void op_problem_copy(const struct op_call *c, double bytes, struct op_problem *out);
+/* The problem rule of movers: a copy of the bytes that the row's cost rule counts. */
+void op_problem_mover(const struct op_call *c, struct op_problem *out);
+
+/* ---- rules: RULES(x) declares x_shape, x_cost, x_problem; a file defines those that its rows use */
+#define RULE_SHAPE(x) int x##_shape(struct op_call *c, struct error *err)
+#define RULE_COST(x) void x##_cost(const struct op_call *c, struct op_cost *cost)
+#define RULE_PROBLEM(x) void x##_problem(const struct op_call *c, struct op_problem *out)
+#define RULE_FREE(x) bool x##_free(const struct op_call *c)
+#define RULES(x)  \
+	RULE_SHAPE(x); \
+	RULE_COST(x);  \
+	RULE_PROBLEM(x)
+
+/* op_conv.c, op_pool.c, op_gemm.c, op_norm.c */
+
+/* op_shape.c, op_move.c, op_eltwise.c, op_reduce.c */
+
+#endif
