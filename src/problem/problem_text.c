@@ -434,10 +434,13 @@ static void mode_write(enum mode m, float alpha, float beta, struct str *out)
 
 static int mode_read_parameters(struct cursor *c, enum mode m, float *alpha, float *beta)
 {
-	if (mode_parameters(m) > 0 && (!cursor_skip(c, ",") || cursor_float(c, alpha)))
-		return cursor_fail(c, "\",\" and a parameter");
-	if (mode_parameters(m) > 1 && (!cursor_skip(c, ",") || cursor_float(c, beta)))
-		return cursor_fail(c, "\",\" and a second parameter");
+	float *to[2] = { alpha, beta };
+	for (int i = 0; i < mode_parameters(m); i++) {
+		if (!cursor_skip(c, ","))
+			return cursor_fail(c, "\",\" and a parameter");
+		if (cursor_float(c, to[i]))
+			return -1;
+	}
 	return 0;
 }
 

@@ -1,0 +1,126 @@
+#include "config.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "tap.h"
+
+static void test_error(void)
+{
+	struct error err = ERROR_NONE;
+	is_int(error_set(&err, "no such \x1b[31mnode\n"), -1, "error_set returns -1");
+	is_str(err.text, "no such ?[31mnode?", "control characters never reach the terminal");
+	error_context(&err, "%s", "a.onnx");
+	is_str(err.text, "a.onnx: no such ?[31mnode?", "context goes in front");
+	char big[2000];
+	memset(big, 'x', sizeof(big) - 1);
+	big[sizeof(big) - 1] = '\0';
+	error_context(&err, "%s", big);
+	is_int(strlen(err.text), ERROR_TEXT_SIZE - 1, "a context that is too long is cut, not overflowed");
+	is_int(error_set(NULL, "x"), -1, "nobody has to listen");
+}
+
+static void test_arena(void)
+{
+	struct arena a = { 0 };
+	char *small = arena_alloc(&a, 3), *large = arena_alloc(&a, 3 << 20);
+	memset(small, 1, 3);
+	memset(large, 2, 3 << 20);
+	ok(((uintptr_t)arena_alloc(&a, 1) & 7) == 0, "aligned");
+	is_str(arena_printf(&a, "%d-%s", 7, "x"), "7-x", "arena_printf");
+	ok(arena_calloc(&a, 0, 8) != NULL, "an empty array has an address");
+	arena_free(&a);
+	ok(a.block == NULL && a.total == 0, "freed whole");
+}
+
+static void test_clean(void)
+{
+	static const struct {
+		const char *in;
+		size_t n;
+		const char *out;
+	} rows[] = {
+		{ "conv1", 5, "conv1" },
+		{ "\x1b]0;title\x07", 10, "?]0;title?" },
+		{ "a\0b", 3, "a?b" },
+		{ "\xc3\xa9\xe2\x82\xac", 5, "\xc3\xa9\xe2\x82\xac" },
+		{ "\xc2\x9b" "31m", 5, "?31m" },
+		{ "\xe2\x80\xae" "evil", 7, "?evil" },
+		{ "\xff\xc0\xaf", 3, "???" },
+		{ "\xed\xa0\x80", 3, "???" },
+		{ "\xf0\x9f\x98", 3, "???" },
+	};
+	struct arena a = { 0 };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		is_str(text_clean(&a, (struct text){ rows[i].in, rows[i].n }), rows[i].out, "clean row %zu", i);
+	arena_free(&a);
+}
+
+static void test_quantities(void)
+{
+	char b[STR_QUANTITY];
+	is_str(str_duration(b, 0), "0 ns", "zero is zero");
+	is_str(str_duration(b, NAN), "-", "unknown is not zero");
+	is_str(str_duration(b, 12.34), "12.3 ns", "nanoseconds");
+	is_str(str_duration(b, 1290000), "1.29 ms", "milliseconds");
+	is_str(str_duration(b, 999960), "1.00 ms", "rounding changes the unit, not the digits");
+	is_str(str_duration(b, 412000), "412 us", "three digits");
+	is_str(str_duration(b, 2.1e9), "2.10 s", "seconds");
+	is_str(str_bytes(b, 512), "512 B", "bytes");
+	is_str(str_bytes(b, 9.19 * 1048576), "9.19 MiB", "mebibytes");
+	is_str(str_count(b, 8178368512.0), "8.18 G", "counts");
+	is_str(str_float(b, 0.1f), "0.1", "shortest float");
+	is_str(str_float(b, 1e20f), "1e20", "no plus in an exponent");
+	is_str(str_float(b, -1.5f), "-1.5", "sign");
+	int64_t v;
+	ok(text_to_int64(TEXT("-9223372036854775808"), &v) && v == INT64_MIN, "the least integer");
+	ok(!text_to_int64(TEXT("9223372036854775808"), &v), "overflow is no number");
+	ok(!text_to_int64(TEXT("1x"), &v) && !text_to_int64(TEXT(""), &v) && !text_to_int64(TEXT("-"), &v) &&
+		!text_to_int64(TEXT("+1"), &v), "only digits");
+	ok(text_contains(TEXT("/layer1/Conv"), TEXT("conv")), "search ignores case");
+	ok(!text_contains(TEXT("abc"), TEXT("abcd")), "longer is not contained");
+}
+
+static void test_hash(void)
+{
+	struct hash h = { 0 };
+	char names[2000][8];
+	for (int i = 0; i < 2000; i++) {
+		snprintf(names[i], sizeof(names[i]), "v%d", i);
+		*hash_at(&h, text_of(names[i])) = i;
+	}
+	int wrong = 0;
+	for (int i = 0; i < 2000; i++)
+		wrong += hash_find(&h, text_of(names[i])) != i;
+	is_int(wrong, 0, "2000 keys are found");
+	is_int(hash_find(&h, TEXT("v2000")), -1, "another is not");
+	is_int(*hash_at(&h, (struct text){ "a\0b", 3 }), -1, "a new key starts at -1");
+	is_int(hash_find(&h, TEXT("a")), -1, "a NUL does not end a key");
+	hash_free(&h);
+}
+
+static void test_json(void)
+{
+	json_t *v = json_number_or_null(NAN);
+	ok(json_is_null(v), "unknown becomes null");
+	ok(isnan(json_number_or_nan(v)), "and back");
+	v = json_number_or_null(1e6);
+	ok(json_is_integer(v), "whole numbers stay whole");
+	json_decref(v);
+	v = json_text((struct text){ "\xff\x1b", 2 });
+	is_str(json_string_value(v), "??", "any bytes become valid text");
+	json_decref(v);
+}
+
+int main(void)
+{
+	test_error();
+	test_arena();
+	test_clean();
+	test_quantities();
+	test_hash();
+	test_json();
+	return done_testing();
+}
