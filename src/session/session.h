@@ -7,6 +7,14 @@
 #include "config/config.h"
 #include "drive/queue.h"
 
+struct session_options {
+	const char *model_path;                 /* "-" = standard input */
+	bool open_db;                           /* false: nothing is read from or kept in a database */
+	int dim_count, shape_count;
+	const struct dim_binding *dims;         /* --dim: stronger than remembered, configured and sidecar values */
+	const struct plan_input_shape *shapes;  /* --input */
+};
+
 struct session_plan {
 	int64_t batch;
 	enum dtype dtype;
@@ -16,6 +24,10 @@ struct session_plan {
 
 struct session {
 	struct config *config;        /* borrowed */
+	struct session_options options; /* as given; dims and shapes borrowed */
+	struct arena dim_arena;
+	int dim_count;
+	struct dim_binding *dims;     /* in force: --dim > remembered > configuration > sidecar */
 	struct model *model;
 	struct store *store;          /* NULL: nothing is kept (said once) */
 	struct results *results;
@@ -35,8 +47,10 @@ struct session {
 	bool stale;                   /* scenario or plan changed since */
 };
 
-/* Opens the model, the sidecar and (open_db) the database. Does not start a runner. */
-struct session *session_open(struct config *config, const char *model_path, bool open_db, struct error *err);
+
+/* Opens the model, its sidecar and the database. Does not start a runner, makes no plan yet. With a database, dims
+ * given are remembered for the model, and remembered ones apply where none is given. */
+struct session *session_open(struct config *config, const struct session_options *o, struct error *err);
 void session_close(struct session *s);
 
 /* Finds the runner of config->device and says hello to it (timeout_ms), loads its results; where no runner answers but
@@ -44,7 +58,12 @@ void session_close(struct session *s);
 int session_connect(struct session *s, int timeout_ms, struct error *err);
 /* Selects (and makes, once) the plan of a batch and data type. batch 0 = the model's own. On error the present one stays. */
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err);
-/* Recomputes the analysis when scenario, plan or results changed. Returns whether it did. */
+/* Gives a symbolic dimension a value (remembered), drops the plans made so far and selects the current one again. */
+int session_bind(struct session *s, struct text name, int64_t value, struct error *err);
+/* 0 when every symbol of the current plan is bound; -1 with a line that names the first free one and the option. */
+int session_check_bound(const struct session *s, struct error *err);
+/* Takes over the runner's device once its hello has come; recomputes the analysis when scenario, plan or results
+ * changed. Returns whether it did. */
 bool session_refresh(struct session *s);
 /* Queues what the scenario and its what-ifs lack: all fused problems too. Returns how many were added. */
 int session_measure_missing(struct session *s);

@@ -1,0 +1,360 @@
+#include "config.h"
+
+#include "session/session.h"
+
+#include "base/log.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- dimensions ---- */
+
+static void dims_put(struct session *s, struct text name, int64_t value)
+{
+	for (int i = 0; i < s->dim_count; i++)
+		if (text_equal(s->dims[i].name, name)) {
+			s->dims[i].value = value;
+			return;
+		}
+	struct dim_binding *more = ARENA_ARRAY(&s->dim_arena, struct dim_binding, s->dim_count + 1);
+	for (int i = 0; i < s->dim_count; i++)
+		more[i] = s->dims[i];
+	more[s->dim_count++] = (struct dim_binding){
+		{ arena_strndup(&s->dim_arena, name.p, name.n), name.n }, value
+	};
+	s->dims = more;
+}
+
+/* What the database remembers a model by: its graph's name and its path. */
+static char *model_key(const struct session *s, struct arena *a)
+{
+	return arena_printf(a, "%s|%s", text_clean(a, s->model->graph->name), s->model->path);
+}
+
+static void dims_recall(struct session *s)
+{
+	struct arena a = { 0 };
+	char *text = s->store ? store_dims_get(s->store, &a, model_key(s, &a)) : NULL;
+	json_t *dims = text ? json_loads(text, 0, NULL) : NULL, *value;
+	const char *name;
+	json_object_foreach(dims, name, value)
+		if (json_is_integer(value))
+			dims_put(s, text_of(name), json_integer_value(value));
+	json_decref(dims);
+	arena_free(&a);
+}
+
+/* Names that are no valid UTF-8 cannot be JSON keys: those are not remembered. */
+static void dims_remember(struct session *s, const struct dim_binding *dims, int count)
+{
+	if (!s->store || !count)
+		return;
+	struct arena a = { 0 };
+	char *text = store_dims_get(s->store, &a, model_key(s, &a));
+	json_t *object = text ? json_loads(text, 0, NULL) : NULL;
+	if (!json_is_object(object)) {
+		json_decref(object);
+		object = json_object();
+	}
+	for (int i = 0; i < count; i++)
+		json_object_set_new(object, arena_strndup(&a, dims[i].name.p, dims[i].name.n),
+			json_integer(dims[i].value));
+	char *line = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS);
+	struct error err;
+	if (line && store_dims_put(s->store, model_key(s, &a), line, &err))
+		log_line("dimensions are not remembered: %s", err.text);
+	free(line);
+	json_decref(object);
+	arena_free(&a);
+}
+
+static int dims_gather(struct session *s, struct error *err)
+{
+	struct dim_binding *sidecar = NULL;
+	int count = 0;
+	if (strcmp(s->options.model_path, "-") != 0 &&
+		config_sidecar(s->options.model_path, &s->dim_arena, &sidecar, &count, err))
+		return -1;
+	for (int i = 0; i < count; i++)
+		dims_put(s, sidecar[i].name, sidecar[i].value);
+	for (int i = 0; i < s->config->dim_count; i++)
+		dims_put(s, s->config->dims[i].name, s->config->dims[i].value);
+	dims_recall(s);
+	for (int i = 0; i < s->options.dim_count; i++)
+		dims_put(s, s->options.dims[i].name, s->options.dims[i].value);
+	dims_remember(s, s->options.dims, s->options.dim_count);
+	return 0;
+}
+
+/* ---- opening, closing ---- */
+
+struct session *session_open(struct config *config, const struct session_options *o, struct error *err)
+{
+	struct session *s = base_calloc(1, sizeof(*s));
+	s->config = config;
+	s->options = *o;
+	s->scenario = scenario_default();
+	s->results = results_new();
+	s->device.llc_bytes = NAN;
+	s->model = model_load(o->model_path, err);
+	int bad = s->model ? 0 : -1;
+	if (!bad && o->open_db) {
+		const char *path = config->db ? config->db : config_default_db(&s->dim_arena);
+		s->store = store_open(path, false, err);
+		bad = s->store ? 0 : -1;
+	}
+	if (!bad && config->algorithms && strcmp(config->algorithms, "preferred") == 0)
+		s->scenario.best = false;
+	if (!bad && config->what_if)
+		bad = scenario_parse(&s->scenario, config->what_if, err);
+	if (!bad)
+		bad = dims_gather(s, err);
+	if (bad) {
+		session_close(s);
+		return NULL;
+	}
+	return s;
+}
+
+static void plans_free(struct session *s)
+{
+	for (int i = 0; i < s->plan_count; i++) {
+		fusion_free(s->plans[i]->fusion);
+		plan_free(s->plans[i]->plan);
+		free(s->plans[i]);
+	}
+	s->plan_count = 0;
+	s->current = NULL;
+}
+
+static void analysis_drop(struct session *s)
+{
+	arena_free(&s->analysis_arena);
+	s->analysis = NULL;
+	s->effects = NULL;
+	s->effect_count = 0;
+}
+
+void session_close(struct session *s)
+{
+	if (!s)
+		return;
+	if (s->queue)
+		queue_free(s->queue);
+	analysis_drop(s);
+	plans_free(s);
+	free(s->plans);
+	if (s->store)
+		store_close(s->store);
+	results_free(s->results);
+	if (s->model)
+		model_free(s->model);
+	arena_free(&s->device_arena);
+	arena_free(&s->dim_arena);
+	free(s);
+}
+
+/* ---- devices ---- */
+
+static const char *kept(struct arena *a, const char *s)
+{
+	return s ? arena_strndup(a, s, strlen(s)) : NULL;
+}
+
+static void device_adopt(struct session *s, const struct device *d)
+{
+	struct arena *a = &s->device_arena;
+	s->device = *d;
+	s->device.name = kept(a, d->name ? d->name : "?");
+	s->device.model = kept(a, d->model);
+	s->device.stack = kept(a, d->stack);
+	s->device.runner = kept(a, d->runner);
+	s->device.version = kept(a, d->version);
+	s->device.host = kept(a, d->host);
+	s->device.attributes = kept(a, d->attributes);
+	s->stale = true;
+}
+
+static bool device_matches(const struct device *d, const char *wanted)
+{
+	return !wanted || (d->name && strcmp(d->name, wanted) == 0) || (d->model && strcmp(d->model, wanted) == 0);
+}
+
+/* Works from what the database holds about a device that no runner answers for. */
+static int connect_recorded(struct session *s, const char *trouble, struct error *err)
+{
+	struct device *devices;
+	int64_t *ids;
+	int count = 0, found = -1;
+	struct error listing;
+	if (s->store && store_devices(s->store, &s->device_arena, &devices, &ids, &count, &listing))
+		return error_set(err, "%s", listing.text);
+	for (int i = 0; i < count; i++)
+		if (device_matches(&devices[i], s->config->device)) {
+			if (found >= 0)
+				return error_set(err, "%s; the database holds several devices: choose one by its model with -d "
+					"(benanza devices lists them)", trouble);
+			found = i;
+		}
+	if (found < 0)
+		return error_set(err, "%s; and the database holds no results of %s", trouble,
+			s->config->device ? s->config->device : "any device");
+	device_adopt(s, &devices[found]);
+	return store_load(s->store, ids[found], s->results, err);
+}
+
+/* "cuda:0" is device 0 of runner "cuda"; no device named = the first runner. */
+static const struct config_runner *runner_find(const struct config *c)
+{
+	if (!c->device)
+		return c->runner_count ? &c->runners[0] : NULL;
+	size_t n = strcspn(c->device, ":");
+	for (int i = 0; i < c->runner_count; i++)
+		if (strcmp(c->runners[i].name, c->device) == 0 ||
+			(strlen(c->runners[i].name) == n && strncmp(c->runners[i].name, c->device, n) == 0))
+			return &c->runners[i];
+	return NULL;
+}
+
+int session_connect(struct session *s, int timeout_ms, struct error *err)
+{
+	const struct config_runner *runner = runner_find(s->config);
+	struct error trouble = ERROR_NONE;
+	if (!runner) {
+		error_set(&trouble, "no runner is called %s", s->config->device ? s->config->device : "anything");
+		return connect_recorded(s, trouble.text, err);
+	}
+	s->queue = queue_new(s->config, runner, s->store, s->results);
+	if (timeout_ms == 0)
+		return 0;
+	if (queue_connect(s->queue, timeout_ms, &trouble) == 0) {
+		device_adopt(s, queue_device(s->queue));
+		return 0;
+	}
+	queue_free(s->queue);
+	s->queue = NULL;
+	return connect_recorded(s, trouble.text, err);
+}
+
+/* ---- plans ---- */
+
+static struct session_plan *plan_make(struct session *s, int64_t batch, enum dtype dtype, struct error *err)
+{
+	struct plan_options o = {
+		.dtype = dtype, .batch = batch,
+		.binding_count = s->dim_count, .bindings = s->dims,
+		.shape_count = s->options.shape_count, .shapes = s->options.shapes,
+	};
+	struct plan *plan = plan_build(s->model, &o, err);
+	if (!plan)
+		return NULL;
+	struct session_plan *made = base_calloc(1, sizeof(*made));
+	*made = (struct session_plan){ batch, dtype, plan, fusion_find(plan) };
+	VEC_GROW(s->plans, s->plan_count, s->plan_capacity);
+	s->plans[s->plan_count++] = made;
+	return made;
+}
+
+int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err)
+{
+	struct session_plan *found = NULL;
+	for (int i = 0; i < s->plan_count && !found; i++)
+		if (s->plans[i]->batch == batch && s->plans[i]->dtype == dtype)
+			found = s->plans[i];
+	if (!found && !(found = plan_make(s, batch, dtype, err)))
+		return -1;
+	if (found != s->current)
+		analysis_drop(s); /* it points into the plan */
+	s->current = found;
+	s->stale = true;
+	return 0;
+}
+
+int session_bind(struct session *s, struct text name, int64_t value, struct error *err)
+{
+	if (value < 0)
+		return error_set(err, "a dimension cannot be negative");
+	struct dim_binding one = { name, value };
+	int64_t batch = s->current ? s->current->batch : 0;
+	enum dtype dtype = s->current ? s->current->dtype : DTYPE_F32;
+	dims_put(s, name, value);
+	dims_remember(s, &one, 1);
+	analysis_drop(s);
+	plans_free(s);
+	return session_select(s, batch, dtype, err);
+}
+
+int session_check_bound(const struct session *s, struct error *err)
+{
+	const struct plan *p = s->current->plan;
+	if (!p->unbound_count)
+		return 0;
+	struct arena a = { 0 };
+	const char *name = text_clean(&a, p->unbound[0]);
+	if (p->unbound_count == 1)
+		error_set(err, "%s: dimension %s is not bound; give it with --dim %s=VALUE", s->model->path, name, name);
+	else
+		error_set(err, "%s: %d dimensions are not bound, first %s; give each with --dim NAME=VALUE, e.g. --dim %s=128",
+			s->model->path, p->unbound_count, name, name);
+	arena_free(&a);
+	return -1;
+}
+
+/* ---- analysis ---- */
+
+bool session_refresh(struct session *s)
+{
+	if (s->queue && !s->device.name && queue_device(s->queue))
+		device_adopt(s, queue_device(s->queue));
+	uint64_t version = results_version(s->results);
+	if (!s->current || (s->analysis && !s->stale && version == s->seen_version))
+		return false;
+	analysis_drop(s);
+	const struct session_plan *c = s->current;
+	s->analysis = analyze(&s->analysis_arena, c->plan, c->fusion, s->results, &s->device, &s->scenario);
+	s->effects = analyze_what_ifs(&s->analysis_arena, c->plan, c->fusion, s->results, &s->device, &s->scenario,
+		&s->effect_count);
+	s->seen_version = version;
+	s->stale = false;
+	return true;
+}
+
+/* ---- measuring ---- */
+
+int session_measure_missing(struct session *s)
+{
+	if (!s->queue || !s->current)
+		return 0;
+	struct arena a = { 0 };
+	int count, added = 0;
+	const char **texts = analyze_problems(&a, s->current->plan, s->current->fusion, true, &count);
+	for (int i = 0; i < count; i++)
+		added += queue_add(s->queue, texts[i], false, false);
+	arena_free(&a);
+	return added;
+}
+
+static bool group_has(const struct fusion_group *g, int layer)
+{
+	for (int i = 0; i < g->layer_count; i++)
+		if (g->layers[i] == layer)
+			return true;
+	return false;
+}
+
+int session_measure_layer(struct session *s, int layer)
+{
+	if (!s->queue || !s->current)
+		return 0;
+	const struct plan *p = s->current->plan;
+	const struct fusion *f = s->current->fusion;
+	int added = 0;
+	for (int i = f->group_count - 1; i >= 0; i--)
+		if (group_has(&f->groups[i], layer))
+			added += queue_add(s->queue, f->groups[i].text, true, true);
+	const struct plan_problem *own = plan_layer_problem(p, &p->layers[layer]);
+	if (own)
+		added += queue_add(s->queue, own->text, true, true);
+	return added;
+}
