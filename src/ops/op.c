@@ -3,6 +3,7 @@
 #include "ops/op.h"
 
 #include "base/hash.h"
+#include "model/tensor.h"
 #include "ops/op_rules.h"
 
 #include <assert.h>
@@ -64,83 +65,18 @@ const struct op *op_find(struct text domain, struct text name, int64_t opset)
 
 /* ---- elements of constants */
 
-static double float_of_half(unsigned bits)
-{
-	unsigned sign = bits >> 15, exponent = bits >> 10 & 31, fraction = bits & 1023;
-	double value;
-	if (exponent == 31)
-		value = fraction ? NAN : INFINITY;
-	else if (exponent == 0)
-		value = ldexp(fraction, -24);
-	else
-		value = ldexp(fraction + 1024, (int)exponent - 25);
-	return sign ? -value : value;
-}
-
-static bool float_at(enum dtype t, const unsigned char *p, double *value)
-{
-	uint16_t half;
-	uint32_t word;
-	float single;
-	switch (t) {
-	case DTYPE_F64:
-		memcpy(value, p, 8);
-		return true;
-	case DTYPE_F32:
-		memcpy(&single, p, 4);
-		*value = single;
-		return true;
-	case DTYPE_BF16:
-		memcpy(&half, p, 2);
-		word = (uint32_t)half << 16;
-		memcpy(&single, &word, 4);
-		*value = single;
-		return true;
-	case DTYPE_F16:
-		memcpy(&half, p, 2);
-		*value = float_of_half(half);
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool int_at(enum dtype t, const unsigned char *p, int64_t *value)
-{
-	int16_t s16;
-	uint16_t u16;
-	int32_t s32;
-	uint32_t u32;
-	switch (t) {
-	case DTYPE_S8: *value = (signed char)*p; return true;
-	case DTYPE_U8: *value = *p; return true;
-	case DTYPE_BOOL: *value = *p != 0; return true;
-	case DTYPE_S16: memcpy(&s16, p, 2); *value = s16; return true;
-	case DTYPE_U16: memcpy(&u16, p, 2); *value = u16; return true;
-	case DTYPE_S32: memcpy(&s32, p, 4); *value = s32; return true;
-	case DTYPE_U32: memcpy(&u32, p, 4); *value = u32; return true;
-	case DTYPE_S64: memcpy(value, p, 8); return true;
-	case DTYPE_U64: memcpy(value, p, 8); return *value >= 0;
-	default: return false;
-	}
-}
-
 const struct elements *op_elements_of_tensor(struct arena *a, const struct tensor *t)
 {
-	int bits = dtype_bits(t->dtype);
-	if (t->elements < 0 || t->elements > OP_ELEMENTS_MAX || bits < 8 || bits > 64)
+	bool floats = dtype_is_float(t->dtype);
+	if (t->elements < 0 || t->elements > OP_ELEMENTS_MAX || (t->elements > 0 && !t->data) ||
+		t->dtype == DTYPE_UNKNOWN || t->dtype == DTYPE_STRING || t->dtype == DTYPE_C64 || t->dtype == DTYPE_C128)
 		return NULL;
-	size_t size = (size_t)bits / 8, count = (size_t)t->elements;
-	if (count > 0 && (!t->data || t->data_bytes < count * size))
-		return NULL;
-	struct elements *e = op_elements_new(a, (int)count, dtype_is_float(t->dtype));
-	const unsigned char *p = t->data;
-	for (size_t i = 0; i < count; i++, p += size) {
+	struct elements *e = op_elements_new(a, (int)t->elements, floats);
+	for (int i = 0; i < e->count; i++) {
 		int64_t whole;
-		bool good = e->f ? float_at(t->dtype, p, &e->f[i]) : int_at(t->dtype, p, &whole);
-		if (!good)
-			return NULL;
-		if (e->i)
+		if (floats)
+			e->f[i] = tensor_double(t, i);
+		else if (tensor_int(t, i, &whole))
 			e->i[i] = dim_known(whole);
 	}
 	return e;

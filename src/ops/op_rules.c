@@ -249,6 +249,37 @@ int op_elements_count(struct shape s)
 	return n <= OP_ELEMENTS_MAX ? (int)n : -1;
 }
 
+struct elements *op_elements_pick(struct arena *a, const struct elements *from, int count, const int *index)
+{
+	struct elements *e = op_elements_new(a, count, from->f != NULL);
+	for (int i = 0; i < count; i++) {
+		if (index[i] < 0 || index[i] >= from->count)
+			continue;
+		if (e->f)
+			e->f[i] = from->f[index[i]];
+		else
+			e->i[i] = from->i[index[i]];
+	}
+	return e;
+}
+
+void op_coords(struct shape s, int index, int *at)
+{
+	for (int i = s.rank - 1; i >= 0; i--) {
+		int size = (int)s.dims[i].value;
+		at[i] = index % size;
+		index /= size;
+	}
+}
+
+int op_index(struct shape s, const int *at)
+{
+	int index = 0;
+	for (int i = 0; i < s.rank; i++)
+		index = index * (int)s.dims[i].value + at[i];
+	return index;
+}
+
 bool op_scalar(const struct op_value *v, double *value)
 {
 	if (!v || !v->elements || v->elements->count != 1 || !op_elements_concrete(v->elements))
@@ -313,7 +344,7 @@ bool op_problem_value(const struct op_call *c, const struct op_value *v, struct 
 	for (int i = 0; !why && i < v->shape.rank; i++) {
 		struct dim d = v->shape.dims[i];
 		if (d.kind == DIM_SYMBOLIC)
-			why = arena_printf(c->arena, "%s is not bound", text_clean(c->arena, d.text));
+			why = arena_printf(c->arena, "%s is not bound", text_clean(c->arena, dim_first_symbol(d)));
 		else if (d.kind == DIM_UNKNOWN)
 			why = "a dimension is not known";
 		else if (d.value <= 0)
@@ -374,7 +405,7 @@ void op_problem_copy(const struct op_call *c, double bytes, struct op_problem *o
 			op_problem_why(out, "a type has no size");
 		return;
 	}
-	if (bytes < 1 || bytes >= 0x1p62) {
+	if (bytes < 1 || bytes >= 1e15) {
 		op_problem_why(out, bytes < 1 ? "a tensor is empty" : "too large to measure");
 		return;
 	}

@@ -74,6 +74,11 @@ bool op_elements_known(const struct elements *e);
 bool op_elements_concrete(const struct elements *e);
 /* Number of elements of a known shape when it is <= OP_ELEMENTS_MAX, else -1. */
 int op_elements_count(struct shape s);
+/* Elements from[index[i]]; an index of -1 leaves one unknown. */
+struct elements *op_elements_pick(struct arena *a, const struct elements *from, int count, const int *index);
+/* Between a linear index and coordinates of a known shape of at most OP_ELEMENTS_MAX elements. */
+void op_coords(struct shape s, int index, int *at);
+int op_index(struct shape s, const int *at);
 /* v's contents when it is a single known number (any rank): true and *value. */
 bool op_scalar(const struct op_value *v, double *value);
 
@@ -123,6 +128,19 @@ void op_problem_mover(const struct op_call *c, struct op_problem *out);
 
 /* op_conv.c, op_pool.c, op_gemm.c, op_norm.c */
 
-/* op_shape.c, op_move.c, op_eltwise.c, op_reduce.c */
+/* op_shape.c */
+RULE_SHAPE(op_identity);
+RULE_SHAPE(op_shape);
+RULE_SHAPE(op_size);
+RULE_SHAPE(op_reshape);
+RULE_SHAPE(op_flatten);
+RULE_SHAPE(op_squeeze);
+RULE_SHAPE(op_unsqueeze);
+RULE_SHAPE(op_constant);
+RULES(op_constant_of_shape);
+RULE_SHAPE(op_range);
+RULES(op_cast);
+RULE_FREE(op_cast);
+RULE_SHAPE(op_cast_like);
 
 #endif

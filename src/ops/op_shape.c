@@ -1,0 +1,530 @@
+/* Operators about shapes: those that read them, change them without touching data, and make constants. */
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+#include "model/tensor.h"
+
+#include <math.h>
+
+int op_identity_shape(struct op_call *c, struct error *err)
+{
+	c->outputs[0].elements = c->inputs[0].elements;
+	return op_shape_as_input(c, err);
+}
+
+static struct shape vector_shape(struct arena *a, int64_t n)
+{
+	return shape_known(a, 1, &n);
+}
+
+static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
+{
+	return v < lo ? lo : v > hi ? hi : v;
+}
+
+int op_shape_shape(struct op_call *c, struct error *err)
+{
+	struct shape in = c->inputs[0].shape;
+	struct op_value *out = &c->outputs[0];
+	(void)err;
+	out->dtype = DTYPE_S64;
+	if (in.rank < 0) {
+		out->shape = shape_make(c->arena, 1);
+		return 0;
+	}
+	int64_t start = node_int(c->node, "start", 0), end = node_int(c->node, "end", in.rank);
+	start = clamp(start < 0 ? start + in.rank : start, 0, in.rank);
+	end = clamp(end < 0 ? end + in.rank : end, start, in.rank);
+	out->shape = vector_shape(c->arena, end - start);
+	struct elements *e = op_elements_new(c->arena, (int)(end - start), false);
+	for (int i = 0; i < e->count; i++)
+		e->i[i] = in.dims[start + i];
+	out->elements = e;
+	return 0;
+}
+
+int op_size_shape(struct op_call *c, struct error *err)
+{
+	struct elements *e = op_elements_new(c->arena, 1, false);
+	(void)err;
+	e->i[0] = shape_elements(c->arena, c->inputs[0].shape);
+	c->outputs[0].dtype = DTYPE_S64;
+	c->outputs[0].shape = shape_make(c->arena, 0);
+	c->outputs[0].elements = e;
+	return 0;
+}
+
+/* ---- Reshape */
+
+/* How many elements the -1 stands for: the dimensions of both sides without those that a 0 copies and without
+ * pairs that are surely the same, divided. Unknown dimensions that are copied do not matter then. */
+static struct dim reshape_rest(struct arena *a, struct shape in, const struct shape *out, const bool *copied, int rest)
+{
+	bool used[OP_RANK_MAX] = { false };
+	struct dim have = dim_known(1), want = dim_known(1);
+	for (int i = 0; i < out->rank; i++) {
+		if (i == rest)
+			continue;
+		int same = copied[i] ? i : -1;
+		for (int j = 0; same < 0 && j < in.rank; j++) {
+			bool taken = used[j] || (j < out->rank && copied[j]);
+			same = !taken && dim_same(in.dims[j], out->dims[i]) ? j : -1;
+		}
+		if (same >= 0)
+			used[same] = true;
+		else
+			want = dim_mul(a, want, out->dims[i]);
+	}
+	for (int j = 0; j < in.rank; j++) {
+		if (!used[j])
+			have = dim_mul(a, have, in.dims[j]);
+	}
+	if (want.kind == DIM_KNOWN && want.value == 1)
+		return have;
+	if (want.kind == DIM_KNOWN && want.value > 0 && have.kind == DIM_KNOWN && have.value % want.value)
+		return dim_known(-1);
+	return dim_div(a, have, want);
+}
+
+static int reshape_check(struct op_call *c, struct shape in, struct shape out, struct error *err)
+{
+	struct dim have = shape_elements(c->arena, in), want = shape_elements(c->arena, out);
+	if (dim_differs(have, want))
+		return op_fail(c, err, "%s does not become %s", shape_text(c->arena, in), shape_text(c->arena, out));
+	return 0;
+}
+
+/* One dimension as asked for. -1: wrong. */
+static int reshape_dim(struct op_call *c, struct shape in, struct dim want, int i, struct dim *out, bool *copied,
+	int *rest, struct error *err)
+{
+	bool allowzero = node_int(c->node, "allowzero", 0) != 0;
+	if (want.kind != DIM_KNOWN || want.value > 0 || (want.value == 0 && allowzero)) {
+		*out = want;
+	} else if (want.value == 0) {
+		if (in.rank >= 0 && i >= in.rank)
+			return op_fail(c, err, "dimension %d is to be copied, the input has rank %d", i, in.rank);
+		*out = in.rank >= 0 ? in.dims[i] : dim_unknown();
+		*copied = true;
+	} else if (want.value == -1 && *rest < 0) {
+		*rest = i;
+	} else {
+		return op_fail(c, err, want.value == -1 ? "-1 is given twice" : "a size below -1 is given");
+	}
+	return 0;
+}
+
+int op_reshape_shape(struct op_call *c, struct error *err)
+{
+	struct op_list want = op_list_get(c, "shape", 1);
+	struct shape in = c->inputs[0].shape, out;
+	struct op_value *v = &c->outputs[0];
+	if (want.state != OP_LIST_KNOWN || want.count > OP_RANK_MAX) {
+		if (want.count >= 0 && want.count <= OP_RANK_MAX)
+			v->shape = shape_make(c->arena, want.count);
+		if (want.count == 1 && in.rank >= 0)
+			v->shape.dims[0] = shape_elements(c->arena, in);
+		return 0;
+	}
+	bool copied[OP_RANK_MAX] = { false };
+	int rest = -1, unknown_count = 0, unknown = -1;
+	out = shape_make(c->arena, want.count);
+	for (int i = 0; i < want.count; i++) {
+		if (reshape_dim(c, in, want.at[i], i, &out.dims[i], &copied[i], &rest, err))
+			return -1;
+		if (want.at[i].kind == DIM_UNKNOWN) {
+			unknown = i;
+			unknown_count++;
+		}
+	}
+	v->shape = out;
+	/* A single size that is not known follows from the others just as a -1 does. */
+	if (rest < 0 && unknown_count == 1) {
+		rest = unknown;
+		unknown_count = 0;
+	}
+	if (rest >= 0 && in.rank >= 0 && unknown_count == 0) {
+		struct dim size = reshape_rest(c->arena, in, &out, copied, rest);
+		if (size.kind == DIM_KNOWN && size.value < 0)
+			return op_fail(c, err, "the elements of %s do not divide into %s", shape_text(c->arena, in),
+				shape_text(c->arena, out));
+		out.dims[rest] = size;
+	}
+	v->elements = c->inputs[0].elements;
+	return in.rank >= 0 ? reshape_check(c, in, out, err) : 0;
+}
+
+int op_flatten_shape(struct op_call *c, struct error *err)
+{
+	struct shape in = c->inputs[0].shape;
+	struct shape out = shape_make(c->arena, 2);
+	int64_t axis = node_int(c->node, "axis", 1);
+	c->outputs[0].shape = out;
+	c->outputs[0].elements = c->inputs[0].elements;
+	if (in.rank < 0)
+		return 0;
+	if (axis < -in.rank || axis > in.rank)
+		return op_fail(c, err, "axis %lld is out of range for rank %d", (long long)axis, in.rank);
+	axis = axis < 0 ? axis + in.rank : axis;
+	struct shape front = { (int)axis, in.dims }, back = { in.rank - (int)axis, in.dims + axis };
+	out.dims[0] = shape_elements(c->arena, front);
+	out.dims[1] = shape_elements(c->arena, back);
+	return 0;
+}
+
+/* ---- Squeeze, Unsqueeze */
+
+/* Without axes every 1 goes: known only where every dimension is. */
+static void squeeze_mask(struct shape in, bool *mask, bool *known)
+{
+	for (int i = 0; i < in.rank; i++) {
+		mask[i] = in.dims[i].kind == DIM_KNOWN && in.dims[i].value == 1;
+		*known = *known && in.dims[i].kind == DIM_KNOWN;
+	}
+}
+
+int op_squeeze_shape(struct op_call *c, struct error *err)
+{
+	struct op_list axes = op_list_get(c, "axes", 1);
+	struct shape in = c->inputs[0].shape;
+	struct op_value *v = &c->outputs[0];
+	bool mask[OP_RANK_MAX], known = true;
+	v->elements = c->inputs[0].elements;
+	if (in.rank < 0)
+		return 0;
+	if (axes.state == OP_LIST_ABSENT) {
+		squeeze_mask(in, mask, &known);
+	} else if (op_list_all_known(&axes)) {
+		if (op_axes(c, &axes, in.rank, mask, err))
+			return -1;
+	} else {
+		known = false;
+	}
+	if (!known) {
+		if (axes.state != OP_LIST_ABSENT && axes.count >= 0 && axes.count <= in.rank)
+			v->shape = shape_make(c->arena, in.rank - axes.count);
+		return 0;
+	}
+	struct shape out = shape_make(c->arena, in.rank);
+	out.rank = 0;
+	for (int i = 0; i < in.rank; i++) {
+		if (!mask[i])
+			out.dims[out.rank++] = in.dims[i];
+		else if (dim_differs(in.dims[i], dim_known(1)))
+			return op_fail(c, err, "dimension %d of %s is not 1", i, shape_text(c->arena, in));
+	}
+	v->shape = out;
+	return 0;
+}
+
+int op_unsqueeze_shape(struct op_call *c, struct error *err)
+{
+	struct op_list axes = op_list_get(c, "axes", 1);
+	struct shape in = c->inputs[0].shape;
+	struct op_value *v = &c->outputs[0];
+	bool mask[OP_RANK_MAX];
+	v->elements = c->inputs[0].elements;
+	if (axes.state == OP_LIST_ABSENT)
+		return op_fail(c, err, "axes are missing");
+	if (in.rank < 0 || axes.count < 0 || in.rank + axes.count > OP_RANK_MAX)
+		return 0;
+	struct shape out = shape_make(c->arena, in.rank + axes.count);
+	v->shape = out;
+	if (!op_list_all_known(&axes))
+		return 0;
+	if (op_axes(c, &axes, out.rank, mask, err))
+		return -1;
+	for (int i = 0, from = 0; i < out.rank; i++)
+		out.dims[i] = mask[i] ? dim_known(1) : in.dims[from++];
+	return 0;
+}
+
+/* ---- constants */
+
+static void constant_tensor(struct op_call *c, const struct tensor *t)
+{
+	struct op_value *v = &c->outputs[0];
+	v->dtype = t->dtype;
+	v->shape = tensor_shape(c->arena, t);
+	v->elements = op_elements_of_tensor(c->arena, t);
+}
+
+static void constant_ints(struct op_call *c, const int64_t *values, size_t count, bool scalar)
+{
+	struct op_value *v = &c->outputs[0];
+	v->dtype = DTYPE_S64;
+	v->shape = scalar ? shape_make(c->arena, 0) : vector_shape(c->arena, (int64_t)count);
+	if (count > OP_ELEMENTS_MAX)
+		return;
+	struct elements *e = op_elements_new(c->arena, (int)count, false);
+	for (size_t i = 0; i < count; i++)
+		e->i[i] = dim_known(values[i]);
+	v->elements = e;
+}
+
+static void constant_floats(struct op_call *c, const float *values, size_t count, bool scalar)
+{
+	struct op_value *v = &c->outputs[0];
+	v->dtype = DTYPE_F32;
+	v->shape = scalar ? shape_make(c->arena, 0) : vector_shape(c->arena, (int64_t)count);
+	if (count > OP_ELEMENTS_MAX)
+		return;
+	struct elements *e = op_elements_new(c->arena, (int)count, true);
+	for (size_t i = 0; i < count; i++)
+		e->f[i] = (double)values[i];
+	v->elements = e;
+}
+
+int op_constant_shape(struct op_call *c, struct error *err)
+{
+	for (int i = 0; i < c->node->attribute_count; i++) {
+		const struct attribute *a = &c->node->attributes[i];
+		c->outputs[0].constant = true;
+		if (text_is(a->name, "value") && a->kind == ATTRIBUTE_TENSOR && a->tensor)
+			constant_tensor(c, a->tensor);
+		else if (text_is(a->name, "value_int") && a->kind == ATTRIBUTE_INT)
+			constant_ints(c, &a->i, 1, true);
+		else if (text_is(a->name, "value_ints") && a->kind == ATTRIBUTE_INTS)
+			constant_ints(c, a->ints, a->count, false);
+		else if (text_is(a->name, "value_float") && a->kind == ATTRIBUTE_FLOAT)
+			constant_floats(c, &a->f, 1, true);
+		else if (text_is(a->name, "value_floats") && a->kind == ATTRIBUTE_FLOATS)
+			constant_floats(c, a->floats, a->count, false);
+		else if (text_is(a->name, "value_string") || text_is(a->name, "value_strings"))
+			c->outputs[0].dtype = DTYPE_STRING;
+		else if (!text_is(a->name, "sparse_value")) /* dense when used; its shape is not read */
+			continue;
+		return 0;
+	}
+	return op_fail(c, err, "no value");
+}
+
+/* The output shape and what fills it: true when both are known and few. */
+static bool fill_elements(struct op_call *c, const struct elements *one)
+{
+	struct op_value *v = &c->outputs[0];
+	int count = op_elements_count(v->shape);
+	if (count < 0 || (one && one->count < 1))
+		return false;
+	struct elements *e = op_elements_new(c->arena, count, dtype_is_float(v->dtype));
+	for (int i = 0; i < count; i++) {
+		if (e->f)
+			e->f[i] = one ? one->f[0] : 0;
+		else
+			e->i[i] = one ? one->i[0] : dim_known(0);
+	}
+	v->elements = e;
+	return true;
+}
+
+int op_constant_of_shape_shape(struct op_call *c, struct error *err)
+{
+	struct op_list want = op_list_get(c, NULL, 0);
+	struct op_value *v = &c->outputs[0];
+	const struct attribute *value = node_attribute(c->node, "value");
+	const struct tensor *t = value && value->kind == ATTRIBUTE_TENSOR ? value->tensor : NULL;
+	v->dtype = t ? t->dtype : DTYPE_F32;
+	if (t && t->elements != 1)
+		return op_fail(c, err, "value has %lld elements, not 1", (long long)t->elements);
+	if (want.count < 0 || want.count > OP_RANK_MAX)
+		return 0;
+	v->shape = shape_make(c->arena, want.count);
+	if (want.state != OP_LIST_KNOWN)
+		return 0;
+	for (int i = 0; i < want.count; i++) {
+		v->shape.dims[i] = want.at[i];
+		if (want.at[i].kind == DIM_KNOWN && want.at[i].value < 0)
+			return op_fail(c, err, "dimension %d is negative", i);
+	}
+	const struct elements *one = t ? op_elements_of_tensor(c->arena, t) : NULL;
+	if (!t || one)
+		fill_elements(c, one);
+	return 0;
+}
+
+void op_constant_of_shape_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = 0;
+	cost->bytes = op_bytes(&c->outputs[0]);
+}
+
+void op_constant_of_shape_problem(const struct op_call *c, struct op_problem *out)
+{
+	if (op_problem_value(c, &c->outputs[0], out))
+		op_problem_mover(c, out);
+}
+
+/* ---- Range */
+
+static struct dim range_count_int(struct arena *a, struct dim start, struct dim limit, struct dim delta)
+{
+	struct dim span = dim_sub(a, limit, start);
+	if (delta.kind != DIM_KNOWN || delta.value == 0)
+		return dim_unknown();
+	if (span.kind == DIM_KNOWN) {
+		int64_t step = delta.value;
+		if (span.value == 0 || (span.value < 0) != (step < 0))
+			return dim_known(0);
+		if (step == INT64_MIN || span.value == INT64_MIN)
+			return dim_unknown();
+		return dim_known(span.value / step + (span.value % step != 0));
+	}
+	if (delta.value == 1)
+		return op_dim_nonnegative(span) ? span : dim_unknown();
+	return dim_unknown();
+}
+
+static void range_ints(struct op_call *c, const struct dim *start, const struct dim *limit, const struct dim *delta)
+{
+	struct op_value *v = &c->outputs[0];
+	v->shape.dims[0] = range_count_int(c->arena, *start, *limit, *delta);
+	int count = op_elements_count(v->shape);
+	if (count < 0)
+		return;
+	struct elements *e = op_elements_new(c->arena, count, false);
+	struct dim at = *start;
+	for (int i = 0; i < count; i++, at = dim_add(c->arena, at, *delta))
+		e->i[i] = at;
+	v->elements = e;
+}
+
+static void range_floats(struct op_call *c, double start, double limit, double delta)
+{
+	struct op_value *v = &c->outputs[0];
+	double n = ceil((limit - start) / delta);
+	if (!(n < 0x1p53))
+		return;
+	v->shape.dims[0] = dim_known(n > 0 ? (int64_t)n : 0);
+	int count = op_elements_count(v->shape);
+	if (count < 0)
+		return;
+	struct elements *e = op_elements_new(c->arena, count, true);
+	for (int i = 0; i < count; i++)
+		e->f[i] = start + i * delta;
+	v->elements = e;
+}
+
+int op_range_shape(struct op_call *c, struct error *err)
+{
+	const struct elements *e[3];
+	c->outputs[0].shape = shape_make(c->arena, 1);
+	for (int i = 0; i < 3; i++) {
+		e[i] = c->inputs[i].elements;
+		if (!e[i] || e[i]->count != 1)
+			return 0;
+	}
+	double delta;
+	if (op_scalar(&c->inputs[2], &delta) && delta == 0)
+		return op_fail(c, err, "a step of 0");
+	if (e[0]->i && e[1]->i && e[2]->i)
+		range_ints(c, e[0]->i, e[1]->i, e[2]->i);
+	else if (e[0]->f && e[1]->f && e[2]->f)
+		range_floats(c, e[0]->f[0], e[1]->f[0], e[2]->f[0]);
+	return 0;
+}
+
+/* ---- Cast */
+
+/* The range of an integer type that data propagation holds exactly. */
+static bool int_fits(enum dtype t, int64_t v)
+{
+	int bits = dtype_bits(t);
+	bool is_unsigned = t == DTYPE_U4 || t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64;
+	if (is_unsigned && v < 0)
+		return false;
+	if (bits >= 64)
+		return true;
+	int64_t end = (int64_t)1 << (is_unsigned ? bits : bits - 1);
+	return v < end && (is_unsigned || v >= -end);
+}
+
+static struct dim cast_to_int(struct dim v, enum dtype to)
+{
+	if (to == DTYPE_BOOL)
+		return v.kind == DIM_KNOWN ? dim_known(v.value != 0) : dim_unknown();
+	if (v.kind == DIM_KNOWN && !int_fits(to, v.value))
+		return dim_unknown();
+	return v;
+}
+
+static struct dim cast_of_float(double v, enum dtype to)
+{
+	if (isnan(v))
+		return dim_unknown();
+	if (to == DTYPE_BOOL)
+		return dim_known(v != 0);
+	double whole = trunc(v);
+	if (!(fabs(whole) < 0x1p62) || !int_fits(to, (int64_t)whole))
+		return dim_unknown();
+	return dim_known((int64_t)whole);
+}
+
+static const struct elements *cast_elements(struct arena *a, const struct elements *from, enum dtype to)
+{
+	struct elements *e = op_elements_new(a, from->count, dtype_is_float(to));
+	for (int i = 0; i < from->count; i++) {
+		if (e->f && from->f)
+			e->f[i] = to == DTYPE_F32 ? (double)(float)from->f[i] : from->f[i];
+		else if (e->f)
+			e->f[i] = from->i[i].kind == DIM_KNOWN ? (double)from->i[i].value : NAN;
+		else
+			e->i[i] = from->f ? cast_of_float(from->f[i], to) : cast_to_int(from->i[i], to);
+	}
+	return e;
+}
+
+static int cast_apply(struct op_call *c, enum dtype to, struct error *err)
+{
+	c->outputs[0].dtype = to;
+	if (c->inputs[0].elements && to != DTYPE_UNKNOWN && to != DTYPE_STRING)
+		c->outputs[0].elements = cast_elements(c->arena, c->inputs[0].elements, to);
+	return op_shape_as_input(c, err);
+}
+
+int op_cast_shape(struct op_call *c, struct error *err)
+{
+	const struct attribute *to = node_attribute(c->node, "to");
+	if (!to)
+		return op_fail(c, err, "attribute \"to\" is missing");
+	return cast_apply(c, to->kind == ATTRIBUTE_INT ? tensor_dtype(to->i) : DTYPE_UNKNOWN, err);
+}
+
+int op_cast_like_shape(struct op_call *c, struct error *err)
+{
+	return cast_apply(c, c->inputs[1].dtype, err);
+}
+
+void op_cast_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = 0;
+	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]);
+}
+
+bool op_cast_free(const struct op_call *c)
+{
+	return c->inputs[0].dtype != DTYPE_UNKNOWN && c->inputs[0].dtype == c->outputs[0].dtype;
+}
+
+static bool cast_is_library(enum dtype t)
+{
+	return t == DTYPE_F32 || t == DTYPE_F16 || t == DTYPE_BF16 || t == DTYPE_S8 || t == DTYPE_U8 || t == DTYPE_S32 ||
+		t == DTYPE_BOOL;
+}
+
+/* Types that deep-learning libraries convert are measured as such, others by a copy of equal bytes. */
+void op_cast_problem(const struct op_call *c, struct op_problem *out)
+{
+	const struct op_value *from = &c->inputs[0], *to = &c->outputs[0];
+	if (!op_problem_value(c, from, out) || !op_problem_value(c, to, out))
+		return;
+	if (!cast_is_library(from->dtype) || !cast_is_library(to->dtype)) {
+		op_problem_mover(c, out);
+		return;
+	}
+	struct problem *p = op_problem_start(out, KERNEL_CAST, MODE_NONE);
+	p->operand[0] = op_operand(from);
+	p->operand[1] = op_operand(to);
+	p->shape_count = 1;
+	p->shape[0] = op_problem_shape(from->shape);
+}
