@@ -1,0 +1,385 @@
+#include "config.h"
+
+#include "model/skim.h"
+
+#include "base/str.h"
+#include "model/graph.h"
+#include "model/sniff.h"
+#include "model/window.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
+
+/* The private field (onnx.proto) that stands for what was left in the file. */
+#define SKIPPED_FIELD 536000000
+#define SKIM_FIELDS 16
+
+/* Fields whose content may be left in the file, and how many bytes on the wire are kept. An integer of any width takes
+ * up to ten bytes there, so those lists get room for TENSOR_PAYLOAD_KEPT bytes of elements in the worst spelling. */
+struct skim_limit {
+	const ProtobufCMessageDescriptor *message;
+	unsigned field;
+	uint64_t kept;
+};
+
+static const struct skim_limit skim_limits[] = {
+	{ &onnx__tensor_proto__descriptor, 9, TENSOR_PAYLOAD_KEPT },       /* raw_data */
+	{ &onnx__tensor_proto__descriptor, 4, TENSOR_PAYLOAD_KEPT },       /* float_data */
+	{ &onnx__tensor_proto__descriptor, 10, TENSOR_PAYLOAD_KEPT },      /* double_data */
+	{ &onnx__tensor_proto__descriptor, 5, TENSOR_PAYLOAD_KEPT * 10 },  /* int32_data, elements from 1 byte on */
+	{ &onnx__tensor_proto__descriptor, 7, TENSOR_PAYLOAD_KEPT / 8 * 10 },  /* int64_data */
+	{ &onnx__tensor_proto__descriptor, 11, TENSOR_PAYLOAD_KEPT / 4 * 10 }, /* uint64_data, from 4 bytes on */
+	{ &onnx__attribute_proto__descriptor, 4, SKIM_TEXT_KEPT },         /* s */
+	{ &onnx__attribute_proto__descriptor, 7, SKIM_TEXT_KEPT },         /* floats */
+	{ &onnx__attribute_proto__descriptor, 8, SKIM_TEXT_KEPT },         /* ints */
+	{ &onnx__attribute_proto__descriptor, 9, SKIM_TEXT_KEPT },         /* strings */
+	{ &onnx__model_proto__descriptor, 2, SKIM_TEXT_KEPT },             /* producer_name */
+	{ &onnx__model_proto__descriptor, 3, SKIM_TEXT_KEPT },             /* producer_version */
+	{ &onnx__model_proto__descriptor, 6, SKIM_TEXT_KEPT },             /* doc_string */
+};
+
+struct walk {
+	struct window in;
+	struct str out;
+	struct error *err;
+};
+
+/* What one message's walk has seen of one field. */
+struct tally {
+	uint64_t offset, bytes;
+	bool cut;
+};
+
+/* A field's occurrence as it is being read. */
+struct occurrence {
+	const ProtobufCFieldDescriptor *field;
+	unsigned wire;
+	uint64_t end;          /* of the message it stands in */
+	uint64_t kept;         /* most bytes kept, UINT64_MAX: no mark can stand for them */
+	struct tally *tally;
+};
+
+/* ---- errors ---- */
+
+static int walk_not_a_model(struct walk *w, const char *what)
+{
+	const struct sniff *s = sniff_bytes(w->in.head, w->in.head_bytes);
+	if (s)
+		return error_set(w->err, "%s: not an ONNX model (looks like %s); %s", w->in.name, s->what, s->cure);
+	return error_set(w->err, "%s: not an ONNX model, or a damaged one: %s at byte %" PRIu64
+		"; download or export it again", w->in.name, what, w->in.position);
+}
+
+static int walk_truncated(struct walk *w)
+{
+	const struct sniff *s = sniff_bytes(w->in.head, w->in.head_bytes);
+	if (s)
+		return walk_not_a_model(w, "");
+	return error_set(w->err, "%s: truncated: it ends within a field, at byte %" PRIu64
+		"; download or export it again", w->in.name, w->in.position);
+}
+
+/* ---- reading ---- */
+
+static int walk_take(struct walk *w, void *out, uint64_t n)
+{
+	int got = window_take(&w->in, out, n, w->err);
+	return got > 0 ? 0 : got < 0 ? -1 : walk_truncated(w);
+}
+
+/* What is read reaches past `end`, the end of its message: of the whole file, or of a part of it. */
+static int walk_past_end(struct walk *w, uint64_t end)
+{
+	return end == w->in.size ? walk_truncated(w) : walk_not_a_model(w, "a field past the end of its message");
+}
+
+static int walk_varint(struct walk *w, uint64_t end, uint64_t *value)
+{
+	*value = 0;
+	for (unsigned shift = 0; shift < 70; shift += 7) {
+		unsigned char byte;
+		if (w->in.position >= end)
+			return walk_past_end(w, end);
+		if (walk_take(w, &byte, 1) != 0)
+			return -1;
+		*value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
+		if (!(byte & 0x80))
+			return 0;
+	}
+	return walk_not_a_model(w, "a number of more than ten bytes");
+}
+
+/* The length of what follows, which must end where its message ends or before. */
+static int walk_length(struct walk *w, uint64_t end, uint64_t *length)
+{
+	if (walk_varint(w, end, length) != 0)
+		return -1;
+	return *length <= end - w->in.position ? 0 : walk_past_end(w, end);
+}
+
+/* ---- writing the skeleton ---- */
+
+static size_t varint_encode(unsigned char *to, uint64_t value)
+{
+	size_t n = 0;
+	for (; value >= 0x80; value >>= 7)
+		to[n++] = (unsigned char)(value | 0x80);
+	to[n++] = (unsigned char)value;
+	return n;
+}
+
+static int walk_put(struct walk *w, const void *bytes, size_t n)
+{
+	if (w->out.n + n > SKIM_SKELETON_MOST)
+		return error_set(w->err, "%s: more than %u MiB without its weights; this is beyond what can be opened",
+			w->in.name, SKIM_SKELETON_MOST >> 20);
+	str_add(&w->out, bytes, n);
+	return 0;
+}
+
+static int walk_put_varint(struct walk *w, uint64_t value)
+{
+	unsigned char bytes[10];
+	return walk_put(w, bytes, varint_encode(bytes, value));
+}
+
+static int walk_put_key(struct walk *w, unsigned field, unsigned wire)
+{
+	return walk_put_varint(w, (uint64_t)field << 3 | wire);
+}
+
+static int walk_put_skipped(struct walk *w, unsigned field, const struct tally *t)
+{
+	unsigned char body[40];
+	size_t n = 0;
+	body[n++] = 1 << 3 | WIRE_VARINT;
+	n += varint_encode(body + n, field);
+	body[n++] = 2 << 3 | WIRE_VARINT;
+	n += varint_encode(body + n, t->offset);
+	body[n++] = 3 << 3 | WIRE_VARINT;
+	n += varint_encode(body + n, t->bytes);
+	return walk_put_key(w, SKIPPED_FIELD, WIRE_BYTES) || walk_put_varint(w, n) || walk_put(w, body, n) ? -1 : 0;
+}
+
+/* ---- walking ---- */
+
+static int walk_skip(struct walk *w, unsigned wire, uint64_t end)
+{
+	uint64_t n;
+	switch (wire) {
+	case WIRE_VARINT:
+		return walk_varint(w, end, &n);
+	case WIRE_64:
+	case WIRE_32:
+		n = wire == WIRE_64 ? 8 : 4;
+		return n > end - w->in.position ? walk_past_end(w, end) : walk_take(w, NULL, n);
+	case WIRE_BYTES:
+		return walk_length(w, end, &n) || walk_take(w, NULL, n) ? -1 : 0;
+	default:
+		return walk_not_a_model(w, "a field of an unknown kind");
+	}
+}
+
+static unsigned wire_of(ProtobufCType type)
+{
+	switch (type) {
+	case PROTOBUF_C_TYPE_FLOAT:
+		return WIRE_32;
+	case PROTOBUF_C_TYPE_DOUBLE:
+		return WIRE_64;
+	case PROTOBUF_C_TYPE_BYTES:
+	case PROTOBUF_C_TYPE_MESSAGE:
+		return WIRE_BYTES;
+	default:
+		return WIRE_VARINT;
+	}
+}
+
+static uint64_t limit_of(const ProtobufCMessageDescriptor *message, unsigned field)
+{
+	for (size_t i = 0; i < sizeof(skim_limits) / sizeof(skim_limits[0]); i++)
+		if (skim_limits[i].message == message && skim_limits[i].field == field)
+			return skim_limits[i].kept;
+	return UINT64_MAX;
+}
+
+/* Counts n bytes more of the field. Are they to be kept? */
+static bool tally_keep(const struct occurrence *o, uint64_t offset, uint64_t n)
+{
+	struct tally *t = o->tally;
+	if (t->bytes == 0)
+		t->offset = offset;
+	t->bytes += n ? n : 1;
+	t->cut |= t->bytes > o->kept;
+	return !t->cut;
+}
+
+static int walk_number(struct walk *w, const struct occurrence *o)
+{
+	uint64_t at = w->in.position, value;
+	unsigned char bytes[8];
+	if (o->wire == WIRE_VARINT) {
+		if (walk_varint(w, o->end, &value) != 0)
+			return -1;
+		if (!tally_keep(o, at, w->in.position - at))
+			return 0;
+		return walk_put_key(w, o->field->id, o->wire) || walk_put_varint(w, value) ? -1 : 0;
+	}
+	size_t n = o->wire == WIRE_64 ? 8 : 4;
+	if (n > o->end - at)
+		return walk_past_end(w, o->end);
+	if (walk_take(w, bytes, n) != 0)
+		return -1;
+	if (!tally_keep(o, at, n))
+		return 0;
+	return walk_put_key(w, o->field->id, o->wire) || walk_put(w, bytes, n) ? -1 : 0;
+}
+
+/* A text, raw bytes, or a packed list. */
+static int walk_bytes(struct walk *w, const struct occurrence *o)
+{
+	uint64_t n;
+	if (walk_length(w, o->end, &n) != 0)
+		return -1;
+	if (!tally_keep(o, w->in.position, n))
+		return walk_take(w, NULL, n);
+	if (n > SKIM_TEXT_KEPT)
+		return walk_not_a_model(w, "a name or list of more than 64 KiB");
+	char bytes[4096];
+	if (walk_put_key(w, o->field->id, WIRE_BYTES) != 0 || walk_put_varint(w, n) != 0)
+		return -1;
+	while (n > 0) {
+		size_t part = n < sizeof(bytes) ? (size_t)n : sizeof(bytes);
+		if (walk_take(w, bytes, part) != 0 || walk_put(w, bytes, part) != 0)
+			return -1;
+		n -= part;
+	}
+	return 0;
+}
+
+static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *message, uint64_t end, int depth);
+
+/* The length is not known before the child has been walked: five bytes are left for it, and filled in afterwards. */
+static int walk_child(struct walk *w, const struct occurrence *o, int depth)
+{
+	uint64_t n;
+	if (walk_length(w, o->end, &n) != 0)
+		return -1;
+	if (depth >= SKIM_DEPTH)
+		return walk_not_a_model(w, "messages nested more than 64 deep");
+	if (walk_put_key(w, o->field->id, WIRE_BYTES) != 0 || walk_put(w, "\200\200\200\200", 5) != 0)
+		return -1;
+	size_t start = w->out.n;
+	if (walk_message(w, o->field->descriptor, w->in.position + n, depth + 1) != 0)
+		return -1;
+	uint64_t length = w->out.n - start;
+	for (int i = 0; i < 5; i++, length >>= 7)
+		w->out.p[start - 5 + (size_t)i] = (char)((length & 0x7f) | (i < 4 ? 0x80 : 0));
+	return 0;
+}
+
+static int walk_field(struct walk *w, const struct occurrence *o, int depth)
+{
+	ProtobufCType type = o->field->type;
+	if (o->wire == WIRE_BYTES && type == PROTOBUF_C_TYPE_MESSAGE)
+		return walk_child(w, o, depth);
+	bool list = o->field->label == PROTOBUF_C_LABEL_REPEATED;
+	if (o->wire == WIRE_BYTES && (list || type == PROTOBUF_C_TYPE_BYTES))
+		return walk_bytes(w, o);
+	if (o->wire == wire_of(type))
+		return walk_number(w, o);
+	return walk_not_a_model(w, "a field of the wrong kind");
+}
+
+static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *message, uint64_t end, int depth)
+{
+	struct tally tallies[SKIM_FIELDS] = { 0 };
+	assert(message->n_fields <= SKIM_FIELDS);
+	while (w->in.position < end) {
+		int more = window_more(&w->in, w->err);
+		if (more < 0)
+			return -1;
+		if (more == 0 && depth == 0 && end == UINT64_MAX)
+			break;
+		uint64_t key;
+		if (walk_varint(w, end, &key) != 0)
+			return -1;
+		unsigned wire = key & 7, id = (unsigned)(key >> 3);
+		if (id == 0 || key >> 32)
+			return walk_not_a_model(w, "a field without a number");
+		const ProtobufCFieldDescriptor *f =
+			id == SKIPPED_FIELD ? NULL : protobuf_c_message_descriptor_get_field(message, id);
+		struct occurrence o = { f, wire, end, 0, NULL };
+		if (f) {
+			o.kept = limit_of(message, id);
+			o.tally = &tallies[f - message->fields];
+		}
+		if (f ? walk_field(w, &o, depth) : walk_skip(w, wire, end))
+			return -1;
+	}
+	for (unsigned i = 0; i < message->n_fields; i++)
+		if (tallies[i].cut && walk_put_skipped(w, message->fields[i].id, &tallies[i]) != 0)
+			return -1;
+	return 0;
+}
+
+/* ---- unpacking ---- */
+
+static void *skim_alloc(void *data, size_t n)
+{
+	struct arena *a = data;
+	return n > SKIM_ARENA_MOST || a->total > SKIM_ARENA_MOST - n ? NULL : arena_alloc(a, n);
+}
+
+static void skim_release(void *data, void *p)
+{
+	(void)data;
+	(void)p;
+}
+
+static int skim_unpack(struct skim *s, struct walk *w)
+{
+	ProtobufCAllocator allocator = { skim_alloc, skim_release, &s->arena };
+	s->skeleton_bytes = w->out.n;
+	s->file_bytes = w->in.seekable ? w->in.size : w->in.position;
+	s->bytes_read = w->in.bytes_read;
+	if (s->file_bytes == 0)
+		return error_set(w->err, "%s: empty; download or export it again", w->in.name);
+	s->model = onnx__model_proto__unpack(&allocator, w->out.n, (const uint8_t *)w->out.p);
+	if (!s->model && s->arena.total > SKIM_ARENA_MOST / 2)
+		return error_set(w->err, "%s: needs more than %zu MiB to open; this is beyond what can be opened",
+			w->in.name, SKIM_ARENA_MOST >> 20);
+	if (!s->model)
+		return walk_not_a_model(w, "a list that does not end where it should");
+	const Onnx__GraphProto *g = s->model->graph;
+	if (!g || (g->n_node == 0 && g->n_input == 0 && g->n_output == 0))
+		return walk_not_a_model(w, "no graph");
+	if (g->n_node == 0)
+		return error_set(w->err, "%s: a model without nodes; export it again", w->in.name);
+	return 0;
+}
+
+int skim_open(struct skim *s, const char *path, struct error *err)
+{
+	struct walk w = { .err = err };
+	*s = (struct skim){ 0 };
+	if (window_open(&w.in, path, err) != 0)
+		return -1;
+	int rc = walk_message(&w, &onnx__model_proto__descriptor, w.in.size, 0);
+	if (rc == 0)
+		rc = skim_unpack(s, &w);
+	str_free(&w.out);
+	window_close(&w.in);
+	if (rc != 0)
+		skim_close(s);
+	return rc;
+}
+
+void skim_close(struct skim *s)
+{
+	arena_free(&s->arena);
+	*s = (struct skim){ 0 };
+}

@@ -1,0 +1,130 @@
+#include "config.h"
+
+#include "model/window.h"
+
+#include "base/arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WINDOW_LEAST 4096
+#define WINDOW_MOST 65536
+
+static int window_open_error(const char *path, struct error *err)
+{
+	if (errno == ENOENT || errno == ENOTDIR)
+		return error_set(err, "%s: no such file; check the path", path);
+	if (errno == EACCES || errno == EPERM)
+		return error_set(err, "%s: permission denied; check who may read it", path);
+	return error_set(err, "%s: cannot open it: %s", path, strerror(errno));
+}
+
+static int window_refuse(struct window *w, const char *why, struct error *err)
+{
+	error_set(err, "%s: %s", w->name, why);
+	window_close(w);
+	return -1;
+}
+
+int window_open(struct window *w, const char *path, struct error *err)
+{
+	bool is_stdin = strcmp(path, "-") == 0;
+	*w = (struct window){ .name = is_stdin ? "standard input" : path, .fd = 0, .owned = !is_stdin };
+	if (!is_stdin) {
+		w->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		if (w->fd < 0)
+			return window_open_error(path, err);
+	}
+	struct stat st;
+	if (fstat(w->fd, &st) != 0)
+		return window_refuse(w, is_stdin ? "closed; pipe a model into it" : strerror(errno), err);
+	if (S_ISDIR(st.st_mode))
+		return window_refuse(w, "a directory, not a model; name the .onnx file in it", err);
+	if (isatty(w->fd))
+		return window_refuse(w, "a terminal, not a model; pipe a model into it", err);
+	w->size = UINT64_MAX;
+	off_t here = S_ISREG(st.st_mode) ? lseek(w->fd, 0, SEEK_CUR) : -1;
+	if (here >= 0) {
+		w->seekable = true;
+		w->base = (uint64_t)here;
+		w->size = st.st_size > here ? (uint64_t)(st.st_size - here) : 0;
+		/* Payloads are jumped over: reading ahead into them would be the larger part of the work. */
+		posix_fadvise(w->fd, 0, 0, POSIX_FADV_RANDOM);
+	}
+	w->reach = WINDOW_LEAST;
+	w->buffer = base_malloc(WINDOW_MOST);
+	return 0;
+}
+
+void window_close(struct window *w)
+{
+	if (w->owned && w->fd >= 0)
+		close(w->fd);
+	free(w->buffer);
+	w->buffer = NULL;
+	w->fd = -1;
+}
+
+static ssize_t window_read(struct window *w)
+{
+	ssize_t got;
+	do
+		got = w->seekable ? pread(w->fd, w->buffer, w->reach, (off_t)(w->base + w->position)) :
+				    read(w->fd, w->buffer, w->reach);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+int window_more(struct window *w, struct error *err)
+{
+	if (w->position - w->start < w->filled)
+		return 1;
+	/* Going on where the last window ended: ask for more at once. After a jump: little. */
+	bool onward = w->position == w->start + w->filled;
+	w->reach = !onward ? WINDOW_LEAST : w->reach * 2 > WINDOW_MOST ? WINDOW_MOST : w->reach * 2;
+	w->start = w->position;
+	w->filled = 0;
+	if (w->position >= w->size)
+		return 0;
+	ssize_t got = window_read(w);
+	if (got < 0)
+		return error_set(err, "%s: cannot read it: %s", w->name, strerror(errno));
+	w->filled = (size_t)got;
+	w->bytes_read += (uint64_t)got;
+	if (w->start < WINDOW_HEAD) {
+		size_t n = WINDOW_HEAD - (size_t)w->start;
+		n = n < w->filled ? n : w->filled;
+		memcpy(w->head + w->start, w->buffer, n);
+		if (w->start == w->head_bytes)
+			w->head_bytes += n;
+	}
+	return got > 0;
+}
+
+int window_take(struct window *w, void *out, uint64_t n, struct error *err)
+{
+	if (!out && w->seekable && n > w->start + w->filled - w->position) {
+		bool fits = n <= w->size - w->position;
+		w->position = fits ? w->position + n : w->size;
+		return fits;
+	}
+	unsigned char *to = out;
+	while (n > 0) {
+		int more = window_more(w, err);
+		if (more <= 0)
+			return more;
+		size_t there = (size_t)(w->start + w->filled - w->position);
+		size_t part = n < there ? (size_t)n : there;
+		if (to) {
+			memcpy(to, w->buffer + (w->position - w->start), part);
+			to += part;
+		}
+		w->position += part;
+		n -= part;
+	}
+	return 1;
+}
