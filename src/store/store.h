@@ -8,14 +8,18 @@
 
 struct store;
 
-/* Opens or creates; makes missing parent directories; WAL mode (DELETE where WAL is refused); migrates older versions.
+/* What is acknowledged survives the sudden end of this process (kill -9). A power loss may take the last seconds of
+ * results where the file is in WAL mode (commits do not wait for the disk), never the file's consistency.
+ *
+ * Opens or creates; makes missing parent directories; WAL mode (DELETE where WAL is refused); migrates older versions.
  * read_only opens without creating or writing. Errors name the file and the cure: newer version, not a database,
  * corrupt, no permission, a directory. */
 struct store *store_open(const char *path, bool read_only, struct error *err);
 void store_close(struct store *s);
 const char *store_path(const struct store *s);
 
-/* The id of an identity (model, stack), made when new; a device row (attributes) is added when they changed. */
+/* The id of an identity (model, stack), made when new; a device row (attributes) is added when they changed. Later
+ * results of this handle carry that row. -1: error; a read-only store only finds. */
 int64_t store_device(struct store *s, const struct device *d, struct error *err);
 /* All identities ever seen; arrays and strings live in the arena. id[i] belongs to devices[i]. */
 int store_devices(struct store *s, struct arena *a, struct device **devices, int64_t **ids, int *count, struct error *err);
@@ -29,13 +33,15 @@ int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct re
 
 /* Remembered dimensions per model (key: the model's graph name and path). */
 int store_dims_put(struct store *s, const char *model_key, const char *json, struct error *err);
+/* NULL where nothing is remembered. */
 char *store_dims_get(struct store *s, struct arena *a, const char *model_key);
 
 /* `db info`: { path, schema_version, journal_mode, file_bytes, devices: [ { id, model, stack, problems, results,
- * first, last } ], problems, results }. */
+ * first, last } ], problems, results }. first and last are dates of results, "2026-01-31T12:00:00Z", or null;
+ * file_bytes counts the write-ahead log too. */
 json_t *store_info(struct store *s, struct error *err);
-/* `db check`: integrity, foreign keys, every problem text parses to itself, no orphan. Adds one line a finding to
- * out; returns the number of findings, -1 when it could not look. */
+/* `db check`: integrity, foreign keys, every problem text parses to itself, no orphan, statistics in order. Adds one line
+ * a finding to out (the first 100 of each kind); returns the number of findings, -1 when it could not look. */
 int store_check(struct store *s, struct str *out, struct error *err);
 
 #endif

@@ -1,0 +1,88 @@
+-- The performance database, schema version 1. Rows of `result` are only ever added. Unknown numbers are NULL.
+-- Times are nanoseconds per execution, sizes bytes, dates seconds since 1970 (UTC).
+
+-- Who measured: results of two identities never mix in one bound.
+CREATE TABLE identity (
+	id INTEGER PRIMARY KEY,
+	model TEXT NOT NULL,                -- device model
+	stack TEXT NOT NULL,                -- libraries, versions, threads, affinity, math mode
+	UNIQUE (model, stack)
+) STRICT;
+
+-- What was recorded of an identity besides: shown, never part of it. A new row whenever anything differs.
+CREATE TABLE attributes (
+	id INTEGER PRIMARY KEY,
+	identity INTEGER NOT NULL REFERENCES identity (id),
+	name TEXT NOT NULL,                 -- what selects the device: cpu, cuda:0
+	runner TEXT NOT NULL,               -- program
+	version TEXT NOT NULL,              -- of the runner
+	host TEXT NOT NULL,
+	json TEXT NOT NULL,                 -- everything else: isa, clocks, driver ...
+	threads INTEGER NOT NULL,           -- 0 where it means nothing
+	llc_bytes REAL,                     -- last-level cache
+	has_matrix INTEGER NOT NULL,        -- has matrix units at all
+	first_seen INTEGER NOT NULL,
+	last_seen INTEGER NOT NULL
+) STRICT;
+CREATE INDEX attributes_identity ON attributes (identity);
+
+-- The text is the problem's name (docs/problem.md).
+CREATE TABLE problem (
+	id INTEGER PRIMARY KEY,
+	text TEXT NOT NULL UNIQUE
+) STRICT;
+
+-- An implementation of a library; name '' stands for "none was reached" when a problem failed as a whole.
+CREATE TABLE algorithm (
+	id INTEGER PRIMARY KEY,
+	api TEXT NOT NULL,
+	name TEXT NOT NULL,
+	layouts TEXT NOT NULL,              -- what was chosen where the problem leaves the layout open
+	math TEXT NOT NULL,
+	UNIQUE (api, name, layouts, math)
+) STRICT;
+
+CREATE TABLE result (
+	id INTEGER PRIMARY KEY AUTOINCREMENT, -- grows for ever: what another process added since is found by it
+	identity INTEGER NOT NULL REFERENCES identity (id),
+	attributes INTEGER NOT NULL REFERENCES attributes (id),
+	problem INTEGER NOT NULL REFERENCES problem (id),
+	algorithm INTEGER NOT NULL REFERENCES algorithm (id),
+	status TEXT NOT NULL,               -- ok unsupported no_memory failed crashed timeout mistrusted
+	cache TEXT NOT NULL,                -- net warm cold
+	launch TEXT NOT NULL,               -- amortized isolated
+	rank INTEGER NOT NULL,              -- place in the library's own order, 0 = preferred
+	matrix TEXT NOT NULL,               -- matrix units: unknown no yes
+	workspace_bytes REAL,
+	n INTEGER NOT NULL,                 -- samples kept
+	discarded INTEGER NOT NULL,
+	executions INTEGER NOT NULL,        -- in one sample
+	min_ns REAL,
+	q1_ns REAL,
+	median_ns REAL,
+	q3_ns REAL,
+	mean_ns REAL,
+	stdev_ns REAL,
+	lo_ns REAL,                         -- 95% confidence interval of the median
+	hi_ns REAL,
+	stop TEXT NOT NULL,                 -- why sampling ended
+	why TEXT NOT NULL,                  -- one line where status is not ok
+	runner_version TEXT NOT NULL,
+	measured_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX result_identity ON result (identity);
+CREATE INDEX result_problem ON result (problem);
+
+CREATE TRIGGER result_no_update BEFORE UPDATE ON result BEGIN
+	SELECT RAISE(ABORT, 'results are only added, never changed');
+END;
+CREATE TRIGGER result_no_delete BEFORE DELETE ON result BEGIN
+	SELECT RAISE(ABORT, 'results are only added, never deleted');
+END;
+
+-- Dimensions given for a model, remembered.
+CREATE TABLE model_dims (
+	model TEXT PRIMARY KEY,
+	json TEXT NOT NULL,
+	changed_at INTEGER NOT NULL
+) STRICT;

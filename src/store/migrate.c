@@ -1,0 +1,84 @@
+#include "config.h"
+
+#include "store/store_private.h"
+
+#include "store/schema_sql.h"
+
+/* The history of the schema. A new version adds a row; rows that were shipped never change. While there is one version,
+ * data/schema.sql is that row; with the second one it is frozen here as text and data/schema.sql goes on. */
+static const struct migrate_step migrate_steps[] = {
+	{ 0, schema_sql },
+};
+
+static int migrate_error(sqlite3 *db, const char *doing, struct error *err)
+{
+	return error_set(err, "cannot %s: %s", doing, sqlite3_errmsg(db));
+}
+
+/* A header number: user_version, application_id. */
+static int migrate_number(sqlite3 *db, const char *pragma, int *value, struct error *err)
+{
+	sqlite3_stmt *q = NULL;
+	int rc = sqlite3_prepare_v2(db, pragma, -1, &q, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW)
+		*value = sqlite3_column_int(q, 0);
+	sqlite3_finalize(q);
+	return rc == SQLITE_ROW ? 0 : migrate_error(db, "read the schema's version", err);
+}
+
+static int migrate_set_version(sqlite3 *db, int version, struct error *err)
+{
+	char sql[96];
+	snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID,
+		version);
+	return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : migrate_error(db, "set the version", err);
+}
+
+static int migrate_steps_from(
+	sqlite3 *db, const struct migrate_step *steps, int count, int version, int target, struct error *err)
+{
+	while (version < target) {
+		const struct migrate_step *step = NULL;
+		for (int i = 0; i < count; i++)
+			if (steps[i].from == version)
+				step = &steps[i];
+		if (!step)
+			return error_set(err, "no way from schema version %d to %d", version, target);
+		char doing[64];
+		snprintf(doing, sizeof(doing), "bring the schema from version %d to %d", version, version + 1);
+		if (sqlite3_exec(db, step->sql, NULL, NULL, NULL) != SQLITE_OK)
+			return migrate_error(db, doing, err);
+		version++;
+	}
+	return migrate_set_version(db, target, err);
+}
+
+int migrate_run(sqlite3 *db, const struct migrate_step *steps, int count, int target, struct error *err)
+{
+	int version = 0;
+	if (migrate_number(db, "PRAGMA user_version", &version, err))
+		return -1;
+	if (version == target)
+		return version;
+	/* the version is read again inside: another process may be doing the same */
+	if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+		return migrate_error(db, "lock the file to bring its schema up to date", err);
+	int rc = migrate_number(db, "PRAGMA user_version", &version, err);
+	if (!rc && (version < 0 || version > target))
+		rc = error_set(err, "schema version %d, this program knows up to %d", version, target);
+	if (!rc && version < target)
+		rc = migrate_steps_from(db, steps, count, version, target, err);
+	if (!rc && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+		rc = migrate_error(db, "bring the schema up to date", err);
+	if (rc && !sqlite3_get_autocommit(db))
+		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return rc ? -1 : version;
+}
+
+int migrate(sqlite3 *db, struct error *err)
+{
+	int count = (int)(sizeof(migrate_steps) / sizeof(migrate_steps[0]));
+	return migrate_run(db, migrate_steps, count, STORE_VERSION, err);
+}

@@ -1,0 +1,354 @@
+#include "config.h"
+
+#include "store/store_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define STORE_BUSY_MS 5000
+#define STORE_LENGTH_MAX (16 << 20) /* longest text or statement: a damaged or hostile file asks for no more */
+
+/* What an SQLite code means to the person who gave the path: format with path, then SQLite's own words. */
+static const struct store_cause {
+	int rc;
+	const char *format;
+} store_causes[] = {
+	{ SQLITE_NOTADB, "%s: not a database (%s); it was left as it is: give another file with --db" },
+	{ SQLITE_CORRUPT, "%s: damaged (%s): keep a copy, recover it with the sqlite3 shell's .recover, or give "
+			  "another file with --db" },
+	{ SQLITE_READONLY, "%s: cannot be written (%s): give write permission on the file and its directory, or "
+			   "another file with --db" },
+	{ SQLITE_PERM, "%s: no permission (%s): change it, or give another file with --db" },
+	{ SQLITE_BUSY, "%s: another program keeps it locked (%s): try again when that has ended" },
+	{ SQLITE_LOCKED, "%s: another program keeps it locked (%s): try again when that has ended" },
+	{ SQLITE_FULL, "%s: no room (%s): free some disk space; what was stored is kept" },
+	{ SQLITE_IOERR, "%s: cannot be read or written (%s): check the disk it is on" },
+};
+
+int store_error(struct store *s, int rc, const char *doing, struct error *err)
+{
+	int primary = rc & 0xff;
+	for (size_t i = 0; i < sizeof(store_causes) / sizeof(store_causes[0]); i++)
+		if (store_causes[i].rc == primary)
+			return error_set(err, store_causes[i].format, s->path, sqlite3_errstr(rc));
+	int system = s->db ? sqlite3_system_errno(s->db) : 0;
+	if (primary == SQLITE_CANTOPEN)
+		return error_set(err, "%s: cannot be opened (%s): check the path and its permissions, or give another "
+			"file with --db", s->path, system ? strerror(system) : sqlite3_errstr(rc));
+	return error_set(err, "%s: cannot %s: %s", s->path, doing, s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc));
+}
+
+int store_exec(struct store *s, const char *sql, struct error *err)
+{
+	int rc = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+	return rc == SQLITE_OK ? 0 : store_error(s, rc, sql, err);
+}
+
+double store_column_number(sqlite3_stmt *q, int column)
+{
+	int type = sqlite3_column_type(q, column);
+	return type == SQLITE_INTEGER || type == SQLITE_FLOAT ? sqlite3_column_double(q, column) : NAN;
+}
+
+const char *store_column_text(sqlite3_stmt *q, int column, const char *otherwise)
+{
+	if (sqlite3_column_type(q, column) != SQLITE_TEXT)
+		return otherwise;
+	const char *text = (const char *)sqlite3_column_text(q, column);
+	return text && strlen(text) == (size_t)sqlite3_column_bytes(q, column) ? text : otherwise;
+}
+
+void store_bind_number(sqlite3_stmt *q, int column, double value)
+{
+	if (isfinite(value))
+		sqlite3_bind_double(q, column, value);
+	else
+		sqlite3_bind_null(q, column);
+}
+
+void store_bind_text(sqlite3_stmt *q, int column, const char *text)
+{
+	sqlite3_bind_text(q, column, text ? text : "", -1, SQLITE_TRANSIENT);
+}
+
+/* One whole number that a statement gives. */
+static int store_one_number(struct store *s, const char *sql, int64_t *value, struct error *err)
+{
+	sqlite3_stmt *q = NULL;
+	int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW)
+		*value = sqlite3_column_int64(q, 0);
+	sqlite3_finalize(q);
+	return rc == SQLITE_ROW ? 0 : store_error(s, rc, "read it", err);
+}
+
+static int store_make_parents(const char *path, struct error *err)
+{
+	char *copy = base_strdup(path);
+	int rc = 0;
+	for (char *p = copy + 1; *p && !rc; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(copy, 0700) && errno != EEXIST) {
+			int e = errno; /* a read-only parent that is there answers EROFS or EACCES too */
+			struct stat st;
+			if (stat(copy, &st) || !S_ISDIR(st.st_mode))
+				rc = error_set(err, "%s: cannot make the directory %s: %s; give another file with --db",
+					path, copy, strerror(e));
+		}
+		*p = '/';
+	}
+	free(copy);
+	return rc;
+}
+
+/* What can be told of a path before SQLite sees it, in clearer words than SQLite has. */
+static int store_check_path(const char *path, bool read_only, struct error *err)
+{
+	struct stat st;
+	if (!path || !path[0])
+		return error_set(err, "the database path is empty; give a file with --db");
+	if (path[strlen(path) - 1] == '/')
+		return error_set(err, "%s: a directory; give a file in it with --db", path);
+	if (!read_only && store_make_parents(path, err))
+		return -1;
+	if (stat(path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return error_set(err, "%s: a directory; give a file in it with --db", path);
+		if (!S_ISREG(st.st_mode))
+			return error_set(err, "%s: not a file; give another with --db", path);
+		if (access(path, R_OK))
+			return error_set(err, "%s: %s; give read permission, or another file with --db", path,
+				strerror(errno));
+		return 0;
+	}
+	if (errno == ENOENT && !read_only)
+		return 0;
+	return error_set(err, "%s: %s; give another file with --db", path, strerror(errno));
+}
+
+/* file: URI that tells SQLite the file will not change, for media that hold a database but let nothing be made beside. */
+static char *store_immutable_uri(const char *path)
+{
+	struct str s = { 0 };
+	str_addf(&s, "file:");
+	for (const char *p = path; *p; p++) {
+		if (strchr("%?#", *p))
+			str_addf(&s, "%%%02x", (unsigned char)*p);
+		else
+			str_add(&s, p, 1);
+	}
+	str_addf(&s, "?immutable=1");
+	return s.p;
+}
+
+static int store_open_file(struct store *s, bool immutable, struct error *err)
+{
+	int flags = s->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	/* names such as ":memory:" mean files here; with a directory in front SQLite sees them so too */
+	struct str name = { 0 };
+	str_addf(&name, "%s%s", s->path[0] == '/' ? "" : "./", s->path);
+	char *uri = immutable ? store_immutable_uri(name.p) : NULL;
+	int rc = sqlite3_open_v2(uri ? uri : name.p, &s->db, flags | (uri ? SQLITE_OPEN_URI : 0), NULL);
+	str_free(&name);
+	free(uri);
+	if (rc != SQLITE_OK)
+		return store_error(s, rc, "open it", err);
+	sqlite3_extended_result_codes(s->db, 1);
+	sqlite3_busy_timeout(s->db, STORE_BUSY_MS);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, STORE_LENGTH_MAX);
+	return store_exec(s, "PRAGMA foreign_keys = ON", err);
+}
+
+/* Is it ours, and of a version that can be read? Nothing is written before this has said yes. */
+static int store_check_header(struct store *s, bool *fresh, struct error *err)
+{
+	int64_t application = 0, version = 0, tables = 0;
+	if (store_one_number(s, "PRAGMA application_id", &application, err) ||
+		store_one_number(s, "PRAGMA user_version", &version, err) ||
+		store_one_number(s, "SELECT count(*) FROM sqlite_schema", &tables, err))
+		return -1;
+	*fresh = version == 0 && tables == 0;
+	if (application != STORE_APPLICATION_ID && !(application == 0 && *fresh))
+		return error_set(err, "%s: a database of another program; it was left as it is: give another file "
+			"with --db", s->path);
+	if (version < 0 || version > STORE_VERSION)
+		return error_set(err, "%s: schema version %lld is newer than this benanza knows (%d); it was left as it "
+			"is: use a newer benanza, or another file with --db", s->path, (long long)version,
+			STORE_VERSION);
+	if (s->read_only && *fresh)
+		return error_set(err, "%s: holds no database yet", s->path);
+	if (s->read_only && version < STORE_VERSION)
+		return error_set(err, "%s: schema version %lld is older than this benanza reads (%d); open it once for "
+			"writing, with `benanza bench`", s->path, (long long)version, STORE_VERSION);
+	if (!s->read_only && sqlite3_db_readonly(s->db, "main") == 1)
+		return store_error(s, SQLITE_READONLY, "write it", err);
+	return 0;
+}
+
+/* WAL keeps its index in shared memory, which the hosts of a network file system do not share. */
+static bool store_is_networked(const char *path)
+{
+	static const unsigned long networked[] = {
+		0x6969 /* NFS */, 0x517b /* SMB */, 0xff534d42 /* CIFS */, 0xfe534d42 /* SMB2 */, 0x5346414f /* AFS */,
+		0x0bd00bd0 /* Lustre */, 0x47504653 /* GPFS */, 0x01021997 /* 9p */, 0x00c36400 /* Ceph */,
+		0x19830326 /* BeeGFS */, 0x65735546 /* FUSE: sshfs and the like */, 0x73757245 /* Coda */,
+	};
+	struct statfs fs;
+	if (statfs(path, &fs))
+		return false;
+	for (size_t i = 0; i < sizeof(networked) / sizeof(networked[0]); i++)
+		if (((unsigned long)fs.f_type & 0xffffffffu) == networked[i])
+			return true;
+	return false;
+}
+
+/* Asks for a journal mode. Says whether it is wal afterwards. Another process that opens the same new file may hold it
+ * for a moment, and SQLite's own waiting does not cover this switch. */
+static int store_set_journal(struct store *s, const char *mode, struct error *err)
+{
+	char sql[64];
+	snprintf(sql, sizeof(sql), "PRAGMA journal_mode = %s", mode);
+	for (int waited_ms = 0;; waited_ms += 10) {
+		sqlite3_stmt *q = NULL;
+		int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
+		if (rc == SQLITE_OK)
+			rc = sqlite3_step(q);
+		if (rc == SQLITE_ROW)
+			s->wal = strcmp(store_column_text(q, 0, ""), "wal") == 0;
+		sqlite3_finalize(q);
+		if (rc == SQLITE_ROW)
+			return 0;
+		if ((rc & 0xff) != SQLITE_BUSY || waited_ms >= STORE_BUSY_MS)
+			return store_error(s, rc, "set the journal mode", err);
+		sqlite3_sleep(10);
+	}
+}
+
+/* What is acknowledged has been given to the operating system, so that the end of this process, however sudden, loses
+ * nothing. NORMAL in WAL mode leaves out the wait for the disk: a power loss may take the last results (seconds), never
+ * the file's consistency. Without WAL every commit waits for the disk. */
+static int store_set_durability(struct store *s, struct error *err)
+{
+	struct error refused = ERROR_NONE;
+	s->wal = false;
+	if (store_is_networked(s->path) || store_set_journal(s, "WAL", &refused) || !s->wal) {
+		log_line("%s: no write-ahead log here%s%s", s->path, refused.text[0] ? ": " : "", refused.text);
+		if (store_set_journal(s, "DELETE", err))
+			return -1;
+	}
+	return store_exec(s, s->wal ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL", err);
+}
+
+static int store_prepare_to_use(struct store *s, bool immutable, struct error *err)
+{
+	bool fresh = false;
+	if (store_open_file(s, immutable, err) || store_check_header(s, &fresh, err))
+		return -1;
+	if (!s->read_only && (store_set_durability(s, err)))
+		return -1;
+	if (!s->read_only && migrate(s->db, err) < 0)
+		return error_context(err, "%s", s->path);
+	/* a file that says it is ours but lacks a table or a column is damaged; better now than at the first result */
+	if (!store_statement(s, STATEMENT_RESULT_LOAD, err) ||
+		(!s->read_only && !store_statement(s, STATEMENT_RESULT_ADD, err)))
+		return -1;
+	return store_still_there(s, err);
+}
+
+static void store_close_file(struct store *s)
+{
+	for (int i = 0; i < STATEMENT_COUNT; i++) {
+		sqlite3_finalize(s->statements[i]);
+		s->statements[i] = NULL;
+	}
+	sqlite3_close(s->db);
+	s->db = NULL;
+}
+
+/* Nothing but a file: no log beside it with something in it. */
+static bool store_is_alone(const char *path)
+{
+	struct str wal = { 0 };
+	struct stat st;
+	str_addf(&wal, "%s-wal", path);
+	bool alone = stat(wal.p, &st) != 0 || st.st_size == 0;
+	str_free(&wal);
+	return alone;
+}
+
+struct store *store_open(const char *path, bool read_only, struct error *err)
+{
+	if (store_check_path(path, read_only, err))
+		return NULL;
+	struct store *s = base_calloc(1, sizeof(*s));
+	s->path = base_strdup(path);
+	s->read_only = read_only;
+	int rc = store_prepare_to_use(s, false, err);
+	int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_OK;
+	if (rc && read_only && (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && store_is_alone(path)) {
+		store_close_file(s);
+		rc = store_prepare_to_use(s, true, err);
+	}
+	if (rc) {
+		store_close(s);
+		return NULL;
+	}
+	return s;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	store_close_file(s);
+	free(s->known);
+	free(s->path);
+	free(s);
+}
+
+const char *store_path(const struct store *s)
+{
+	return s->path;
+}
+
+/* The log is a file of its own with results in it: it must be the one that we saw first, too. */
+static int store_wal_still_there(struct store *s, struct error *err)
+{
+	struct str path = { 0 };
+	struct stat st;
+	str_addf(&path, "%s-wal", s->path);
+	int missing = stat(path.p, &st);
+	str_free(&path);
+	if (missing && !s->wal_inode)
+		return 0;
+	if (!missing && !s->wal_inode) {
+		s->wal_device = st.st_dev;
+		s->wal_inode = st.st_ino;
+	}
+	if (missing || st.st_dev != s->wal_device || st.st_ino != s->wal_inode)
+		return error_set(err, "%s-wal was removed or replaced while in use: leave benanza and start it again; "
+			"results since then are not kept", s->path);
+	return 0;
+}
+
+int store_still_there(struct store *s, struct error *err)
+{
+	int moved = 0;
+	/* SQLite compares the inode of its open file with the one at the path */
+	if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
+		return error_set(err, "%s was removed or replaced while in use: leave benanza and start it again; "
+			"results since then are not kept", s->path);
+	return s->wal ? store_wal_still_there(s, err) : 0;
+}

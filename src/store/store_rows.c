@@ -1,0 +1,409 @@
+/* Rows in and out: devices, results, remembered dimensions. */
+#include "config.h"
+
+#include "store/store_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+
+static const char *const store_sql[STATEMENT_COUNT] = {
+	[STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
+	[STATEMENT_COMMIT] = "COMMIT",
+	[STATEMENT_ROLLBACK] = "ROLLBACK",
+	[STATEMENT_PROBLEM_FIND] = "SELECT id FROM problem WHERE text = ?1",
+	[STATEMENT_PROBLEM_ADD] = "INSERT INTO problem (text) VALUES (?1)",
+	[STATEMENT_ALGORITHM_FIND] =
+		"SELECT id FROM algorithm WHERE api = ?1 AND name = ?2 AND layouts = ?3 AND math = ?4",
+	[STATEMENT_ALGORITHM_ADD] = "INSERT INTO algorithm (api, name, layouts, math) VALUES (?1, ?2, ?3, ?4)",
+	[STATEMENT_RESULT_ADD] =
+		"INSERT INTO result (identity, attributes, problem, algorithm, status, cache, launch, rank, matrix,"
+		" workspace_bytes, n, discarded, executions, min_ns, q1_ns, median_ns, q3_ns, mean_ns, stdev_ns, lo_ns,"
+		" hi_ns, stop, why, runner_version, measured_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+		" ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
+	[STATEMENT_RESULT_LOAD] =
+		"SELECT r.id, p.text, a.api, a.name, a.layouts, a.math, r.status, r.cache, r.launch, r.rank, r.matrix,"
+		" r.workspace_bytes, r.n, r.discarded, r.executions, r.min_ns, r.q1_ns, r.median_ns, r.q3_ns,"
+		" r.mean_ns, r.stdev_ns, r.lo_ns, r.hi_ns, r.stop, r.why, r.runner_version, r.measured_at"
+		" FROM result r JOIN problem p ON p.id = r.problem JOIN algorithm a ON a.id = r.algorithm"
+		" WHERE r.identity = ?1 AND r.id > ?2 ORDER BY r.id",
+};
+
+sqlite3_stmt *store_statement(struct store *s, enum store_statement which, struct error *err)
+{
+	sqlite3_stmt **q = &s->statements[which];
+	if (!*q) {
+		int rc = sqlite3_prepare_v3(s->db, store_sql[which], -1, SQLITE_PREPARE_PERSISTENT, q, NULL);
+		if (rc != SQLITE_OK) {
+			if (rc == SQLITE_ERROR) /* no such table or column */
+				error_set(err, "%s: damaged (%s): give another file with --db", s->path,
+					sqlite3_errmsg(s->db));
+			else
+				store_error(s, rc, "read it", err);
+			return NULL;
+		}
+	}
+	sqlite3_reset(*q);
+	sqlite3_clear_bindings(*q);
+	return *q;
+}
+
+static int store_run(struct store *s, enum store_statement which, struct error *err)
+{
+	sqlite3_stmt *q = store_statement(s, which, err);
+	if (!q)
+		return -1;
+	int rc = sqlite3_step(q);
+	sqlite3_reset(q);
+	return rc == SQLITE_DONE ? 0 : store_error(s, rc, store_sql[which], err);
+}
+
+/* Opens a transaction for writing, having made sure that what will be written can be found again. */
+static int store_begin(struct store *s, struct error *err)
+{
+	if (s->read_only)
+		return error_set(err, "%s was opened for reading only", s->path);
+	return store_still_there(s, err) ? -1 : store_run(s, STATEMENT_BEGIN, err);
+}
+
+/* Ends it: good commits, else everything since store_begin is undone. */
+static int store_end(struct store *s, bool good, struct error *err)
+{
+	if (good && store_run(s, STATEMENT_COMMIT, err) == 0)
+		return store_still_there(s, err);
+	if (!sqlite3_get_autocommit(s->db))
+		store_run(s, STATEMENT_ROLLBACK, NULL);
+	return -1;
+}
+
+/* Runs a bound statement: the id in its first row, or, for an INSERT, of the row it made; 0: no row; -1: error. */
+static int64_t store_step_id(struct store *s, sqlite3_stmt *q, struct error *err)
+{
+	int rc = sqlite3_step(q);
+	int64_t id = -1;
+	if (rc == SQLITE_ROW)
+		id = sqlite3_column_int64(q, 0);
+	else if (rc == SQLITE_DONE)
+		id = sqlite3_stmt_readonly(q) ? 0 : sqlite3_last_insert_rowid(s->db);
+	else
+		store_error(s, rc, "add a row", err);
+	sqlite3_reset(q);
+	return id;
+}
+
+/* The id of a row named by texts; made where it is new. */
+static int64_t store_id_of(struct store *s, enum store_statement find, enum store_statement add,
+	const char *const *texts, int count, struct error *err)
+{
+	int64_t id = 0;
+	const enum store_statement which[2] = { find, add };
+	for (int i = 0; i < 2 && id == 0; i++) {
+		sqlite3_stmt *q = store_statement(s, which[i], err);
+		if (!q)
+			return -1;
+		for (int t = 0; t < count; t++)
+			store_bind_text(q, t + 1, texts[t]);
+		id = store_step_id(s, q, err);
+	}
+	return id;
+}
+
+/* A statement used once. Texts first, then it is the caller's to bind more; NULL on error. */
+static sqlite3_stmt *store_prepare(
+	struct store *s, const char *sql, const char *const *texts, int count, struct error *err)
+{
+	sqlite3_stmt *q = NULL;
+	int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
+	if (rc != SQLITE_OK) {
+		store_error(s, rc, "use it", err);
+		return NULL;
+	}
+	for (int t = 0; t < count; t++)
+		store_bind_text(q, t + 1, texts[t]);
+	return q;
+}
+
+static int64_t store_identity(struct store *s, const struct device *d, struct error *err)
+{
+	const char *const texts[] = { d->model, d->stack };
+	static const char *const sql[] = {
+		"SELECT id FROM identity WHERE model = ?1 AND stack = ?2",
+		"INSERT INTO identity (model, stack) VALUES (?1, ?2)",
+	};
+	int64_t id = 0;
+	for (int i = 0; i < (s->read_only ? 1 : 2) && id == 0; i++) {
+		sqlite3_stmt *q = store_prepare(s, sql[i], texts, 2, err);
+		if (!q)
+			return -1;
+		id = store_step_id(s, q, err);
+		sqlite3_finalize(q);
+	}
+	if (id == 0)
+		return error_set(err, "%s has nothing of this device and is open for reading only", s->path);
+	return id;
+}
+
+/* The attributes row of a device: the same in everything, or a new one. Its date moves. */
+static int64_t store_attributes_row(struct store *s, int64_t identity, const struct device *d, struct error *err)
+{
+	const char *const texts[] = { d->name, d->runner, d->version, d->host, d->attributes };
+	static const char *const sql[] = {
+		"SELECT id FROM attributes WHERE name = ?1 AND runner = ?2 AND version = ?3 AND host = ?4 AND json = ?5"
+		" AND identity = ?6 AND threads = ?7 AND llc_bytes IS ?8 AND has_matrix = ?9",
+		"INSERT INTO attributes (name, runner, version, host, json, identity, threads, llc_bytes, has_matrix,"
+		" first_seen, last_seen) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)",
+	};
+	int64_t now = (int64_t)time(NULL), id = 0;
+	for (int i = 0; i < 2 && id == 0; i++) {
+		sqlite3_stmt *q = store_prepare(s, sql[i], texts, 5, err);
+		if (!q)
+			return -1;
+		sqlite3_bind_int64(q, 6, identity);
+		sqlite3_bind_int(q, 7, d->threads);
+		store_bind_number(q, 8, d->llc_bytes);
+		sqlite3_bind_int(q, 9, d->has_matrix);
+		if (i == 1)
+			sqlite3_bind_int64(q, 10, now);
+		id = store_step_id(s, q, err);
+		sqlite3_finalize(q);
+	}
+	if (id <= 0)
+		return -1;
+	sqlite3_stmt *q = store_prepare(s, "UPDATE attributes SET last_seen = ?1 WHERE id = ?2", NULL, 0, err);
+	if (!q)
+		return -1;
+	sqlite3_bind_int64(q, 1, now);
+	sqlite3_bind_int64(q, 2, id);
+	int64_t done = store_step_id(s, q, err);
+	sqlite3_finalize(q);
+	return done < 0 ? -1 : id;
+}
+
+static void store_remember(struct store *s, int64_t identity, int64_t attributes)
+{
+	for (int i = 0; i < s->known_count; i++)
+		if (s->known[i].identity == identity) {
+			s->known[i].attributes = attributes;
+			return;
+		}
+	VEC_GROW(s->known, s->known_count, s->known_capacity);
+	s->known[s->known_count++] = (struct store_attributes){ identity, attributes };
+}
+
+int64_t store_device(struct store *s, const struct device *d, struct error *err)
+{
+	if (s->read_only)
+		return store_identity(s, d, err);
+	if (store_begin(s, err))
+		return -1;
+	int64_t identity = store_identity(s, d, err);
+	int64_t attributes = identity < 0 ? -1 : store_attributes_row(s, identity, d, err);
+	if (store_end(s, attributes > 0, err))
+		return -1;
+	store_remember(s, identity, attributes);
+	return identity;
+}
+
+/* The attributes row for results of an identity: what store_device said, else the newest in the file. */
+static int64_t store_attributes_of(struct store *s, int64_t identity, struct error *err)
+{
+	for (int i = 0; i < s->known_count; i++)
+		if (s->known[i].identity == identity)
+			return s->known[i].attributes;
+	sqlite3_stmt *q = store_prepare(s,
+		"SELECT id FROM attributes WHERE identity = ?1 ORDER BY last_seen DESC, id DESC LIMIT 1", NULL, 0, err);
+	if (!q)
+		return -1;
+	sqlite3_bind_int64(q, 1, identity);
+	int64_t id = store_step_id(s, q, err);
+	sqlite3_finalize(q);
+	if (id == 0)
+		return error_set(err, "%s knows no device %lld", s->path, (long long)identity);
+	if (id > 0)
+		store_remember(s, identity, id);
+	return id;
+}
+
+static void store_device_from_row(sqlite3_stmt *q, struct arena *a, struct device *d)
+{
+	const char *texts[7];
+	for (int i = 0; i < 7; i++) {
+		const char *t = store_column_text(q, 1 + i, "");
+		texts[i] = arena_strndup(a, t, strlen(t));
+	}
+	*d = (struct device){
+		.model = texts[0], .stack = texts[1], .name = texts[2], .runner = texts[3], .version = texts[4],
+		.host = texts[5], .attributes = texts[6],
+		.threads = sqlite3_column_int(q, 8),
+		.llc_bytes = store_column_number(q, 9),
+		.has_matrix = sqlite3_column_int(q, 10) != 0,
+	};
+}
+
+struct store_device_row {
+	struct device d;
+	int64_t id;
+};
+
+int store_devices(struct store *s, struct arena *a, struct device **devices, int64_t **ids, int *count, struct error *err)
+{
+	static const char sql[] =
+		"SELECT i.id, i.model, i.stack, t.name, t.runner, t.version, t.host, t.json, t.threads, t.llc_bytes,"
+		" t.has_matrix FROM identity i LEFT JOIN attributes t ON t.id = (SELECT id FROM attributes"
+		" WHERE identity = i.id ORDER BY last_seen DESC, id DESC LIMIT 1) ORDER BY i.id";
+	sqlite3_stmt *q = store_prepare(s, sql, NULL, 0, err);
+	if (!q)
+		return -1;
+	struct store_device_row *list = NULL;
+	int n = 0, capacity = 0, rc;
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
+		VEC_GROW(list, n, capacity);
+		list[n].id = sqlite3_column_int64(q, 0);
+		store_device_from_row(q, a, &list[n++].d);
+	}
+	sqlite3_finalize(q);
+	*devices = ARENA_ARRAY(a, struct device, n);
+	*ids = ARENA_ARRAY(a, int64_t, n);
+	for (int i = 0; i < n; i++) {
+		(*devices)[i] = list[i].d;
+		(*ids)[i] = list[i].id;
+	}
+	*count = n;
+	free(list);
+	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read devices", err);
+}
+
+static int store_add_row(struct store *s, const int64_t *ids, const struct result *r, struct error *err)
+{
+	sqlite3_stmt *q = store_statement(s, STATEMENT_RESULT_ADD, err);
+	if (!q)
+		return -1;
+	const struct sample_stats *t = &r->stats;
+	bool measured = r->status == STATUS_OK; /* statistics mean nothing otherwise */
+	const double numbers[] = { t->min, t->q1, t->median, t->q3, t->mean, t->stdev, t->lo, t->hi };
+	for (int i = 0; i < 4; i++)
+		sqlite3_bind_int64(q, 1 + i, ids[i]);
+	store_bind_text(q, 5, status_name(r->status));
+	store_bind_text(q, 6, cache_name(r->cache));
+	store_bind_text(q, 7, launch_name(r->launch));
+	sqlite3_bind_int(q, 8, r->algorithm.rank);
+	store_bind_text(q, 9, matrix_name(r->algorithm.matrix));
+	store_bind_number(q, 10, r->algorithm.workspace_bytes);
+	sqlite3_bind_int64(q, 11, measured ? t->n : 0);
+	sqlite3_bind_int64(q, 12, t->discarded);
+	sqlite3_bind_int64(q, 13, measured ? t->executions : 0);
+	for (int i = 0; i < 8; i++)
+		store_bind_number(q, 14 + i, measured ? numbers[i] : NAN);
+	store_bind_text(q, 22, stop_name(t->stop));
+	store_bind_text(q, 23, r->why);
+	store_bind_text(q, 24, r->runner_version);
+	sqlite3_bind_int64(q, 25, r->measured_at);
+	return store_step_id(s, q, err) > 0 ? 0 : -1;
+}
+
+int store_add(struct store *s, int64_t device, const struct result *r, struct error *err)
+{
+	if (!r->problem || !r->problem[0] || strlen(r->problem) >= PROBLEM_TEXT_SIZE)
+		return error_set(err, "%s: a result without a usable problem text was refused", s->path);
+	if (store_begin(s, err))
+		return -1;
+	const char *const algorithm[] = { r->algorithm.api, r->algorithm.name, r->algorithm.layouts, r->algorithm.math };
+	int64_t ids[4] = { device, store_attributes_of(s, device, err), -1, -1 };
+	if (ids[1] > 0)
+		ids[2] = store_id_of(s, STATEMENT_PROBLEM_FIND, STATEMENT_PROBLEM_ADD, &r->problem, 1, err);
+	if (ids[2] > 0)
+		ids[3] = store_id_of(s, STATEMENT_ALGORITHM_FIND, STATEMENT_ALGORITHM_ADD, algorithm, 4, err);
+	return store_end(s, ids[3] > 0 && store_add_row(s, ids, r, err) == 0, err);
+}
+
+/* A row as a result; strings are SQLite's until the next step. -1: words that this version does not know. */
+static int store_result_from_row(sqlite3_stmt *q, struct result *r)
+{
+	int status = status_parse(store_column_text(q, 6, "")), cache = cache_parse(store_column_text(q, 7, ""));
+	int launch = launch_parse(store_column_text(q, 8, "")), matrix = matrix_parse(store_column_text(q, 10, ""));
+	int stop = stop_parse(store_column_text(q, 23, ""));
+	*r = (struct result){
+		.problem = store_column_text(q, 1, NULL),
+		.algorithm = { .api = store_column_text(q, 2, ""), .name = store_column_text(q, 3, NULL),
+			.layouts = store_column_text(q, 4, ""), .math = store_column_text(q, 5, ""),
+			.rank = sqlite3_column_int(q, 9),
+			.matrix = matrix < 0 ? MATRIX_UNKNOWN : (enum matrix)matrix,
+			.workspace_bytes = store_column_number(q, 11) },
+		.stats = { .n = sqlite3_column_int64(q, 12), .discarded = sqlite3_column_int64(q, 13),
+			.executions = sqlite3_column_int64(q, 14), .min = store_column_number(q, 15),
+			.q1 = store_column_number(q, 16), .median = store_column_number(q, 17),
+			.q3 = store_column_number(q, 18), .mean = store_column_number(q, 19),
+			.stdev = store_column_number(q, 20), .lo = store_column_number(q, 21),
+			.hi = store_column_number(q, 22), .stop = stop < 0 ? STOP_NONE : (enum stop)stop },
+		.why = store_column_text(q, 24, ""),
+		.runner_version = store_column_text(q, 25, ""),
+		.measured_at = sqlite3_column_int64(q, 26),
+	};
+	if (!r->problem || !r->algorithm.name || status < 0 || cache < 0 || launch < 0)
+		return -1;
+	r->status = (enum status)status;
+	r->cache = (enum cache)cache;
+	r->launch = (enum launch)launch;
+	/* a result that says ok and has no time is none: it must not look like a measurement */
+	return r->status == STATUS_OK && !(r->stats.median > 0) ? -1 : 0;
+}
+
+int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err)
+{
+	sqlite3_stmt *q = store_statement(s, STATEMENT_RESULT_LOAD, err);
+	if (!q)
+		return -1;
+	sqlite3_bind_int64(q, 1, device);
+	sqlite3_bind_int64(q, 2, *cursor);
+	int rc;
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
+		struct result one;
+		*cursor = sqlite3_column_int64(q, 0);
+		if (store_result_from_row(q, &one) == 0)
+			results_add(r, &one);
+		else
+			log_line("%s: result %lld cannot be used; see `benanza db check`", s->path, (long long)*cursor);
+	}
+	sqlite3_reset(q);
+	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read results", err);
+}
+
+int store_load(struct store *s, int64_t device, struct results *r, struct error *err)
+{
+	int64_t cursor = 0;
+	return store_load_since(s, device, &cursor, r, err);
+}
+
+int store_dims_put(struct store *s, const char *model_key, const char *json, struct error *err)
+{
+	const char *const texts[] = { model_key, json };
+	if (store_begin(s, err))
+		return -1;
+	sqlite3_stmt *q = store_prepare(s, "INSERT INTO model_dims (model, json, changed_at) VALUES (?1, ?2, ?3)"
+		" ON CONFLICT (model) DO UPDATE SET json = excluded.json, changed_at = excluded.changed_at", texts, 2, err);
+	int rc = SQLITE_ERROR;
+	if (q) {
+		sqlite3_bind_int64(q, 3, (int64_t)time(NULL));
+		rc = sqlite3_step(q);
+		if (rc != SQLITE_DONE)
+			store_error(s, rc, "remember dimensions", err);
+	}
+	sqlite3_finalize(q);
+	return store_end(s, rc == SQLITE_DONE, err);
+}
+
+char *store_dims_get(struct store *s, struct arena *a, const char *model_key)
+{
+	sqlite3_stmt *q = store_prepare(s, "SELECT json FROM model_dims WHERE model = ?1", &model_key, 1, NULL);
+	char *json = NULL;
+	if (q && sqlite3_step(q) == SQLITE_ROW) {
+		const char *text = store_column_text(q, 0, NULL);
+		if (text)
+			json = arena_strndup(a, text, strlen(text));
+	}
+	sqlite3_finalize(q);
+	return json;
+}
