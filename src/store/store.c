@@ -111,6 +111,20 @@ static int store_make_parents(const char *path, struct error *err)
 	return rc;
 }
 
+static int store_check_parent(const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	char *parent = slash ? base_strdup(path) : base_strdup(".");
+	if (slash)
+		parent[slash == path ? 1 : slash - path] = '\0';
+	int rc = 0;
+	if (access(parent, W_OK | X_OK))
+		rc = error_set(err, "%s: cannot make a file in %s: %s; give another file with --db", path, parent,
+			strerror(errno));
+	free(parent);
+	return rc;
+}
+
 /* What can be told of a path before SQLite sees it, in clearer words than SQLite has. */
 static int store_check_path(const char *path, bool read_only, struct error *err)
 {
@@ -132,7 +146,7 @@ static int store_check_path(const char *path, bool read_only, struct error *err)
 		return 0;
 	}
 	if (errno == ENOENT && !read_only)
-		return 0;
+		return store_check_parent(path, err);
 	return error_set(err, "%s: %s; give another file with --db", path, strerror(errno));
 }
 
@@ -175,9 +189,10 @@ static int store_open_file(struct store *s, bool immutable, struct error *err)
 static int store_check_header(struct store *s, bool *fresh, struct error *err)
 {
 	int64_t application = 0, version = 0, tables = 0;
-	if (store_one_number(s, "PRAGMA application_id", &application, err) ||
+	/* one look: another process may be making the file's tables between two */
+	if (store_exec(s, "BEGIN", err) || store_one_number(s, "PRAGMA application_id", &application, err) ||
 		store_one_number(s, "PRAGMA user_version", &version, err) ||
-		store_one_number(s, "SELECT count(*) FROM sqlite_schema", &tables, err))
+		store_one_number(s, "SELECT count(*) FROM sqlite_schema", &tables, err) || store_exec(s, "COMMIT", err))
 		return -1;
 	*fresh = version == 0 && tables == 0;
 	if (application != STORE_APPLICATION_ID && !(application == 0 && *fresh))

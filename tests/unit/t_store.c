@@ -1,0 +1,629 @@
+#include "config.h"
+
+#include "store/store_private.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "store_help.h"
+
+#define RELU "eltwise:f32,f32:relu:1x64x56x56"
+#define TANH "eltwise:f32,f32:tanh:1x64x56x56"
+
+static struct error err;
+
+static struct store *open_new(const char *name)
+{
+	unlink(scratch_path(name));
+	err.text[0] = '\0';
+	struct store *s = store_open(scratch_path(name), false, &err);
+	if (!ok(s != NULL, "%s opens", name))
+		printf("# %s\n", err.text);
+	return s;
+}
+
+/* SQL behind the store's back. */
+static void plant(const char *path, const char *sql)
+{
+	sqlite3 *db;
+	char *why = NULL;
+	if (sqlite3_open(path, &db) || sqlite3_exec(db, sql, NULL, NULL, &why))
+		printf("# plant: %s\n", why ? why : sqlite3_errmsg(db));
+	sqlite3_free(why);
+	sqlite3_close(db);
+}
+
+static int64_t ask(const char *path, const char *sql)
+{
+	sqlite3 *db;
+	sqlite3_stmt *q = NULL;
+	int64_t value = -999;
+	if (!sqlite3_open(path, &db) && !sqlite3_prepare_v2(db, sql, -1, &q, NULL) && sqlite3_step(q) == SQLITE_ROW)
+		value = sqlite3_column_int64(q, 0);
+	sqlite3_finalize(q);
+	sqlite3_close(db);
+	return value;
+}
+
+static void same_result(const struct result *got, const struct result *want)
+{
+	is_str(got->problem, want->problem, "problem");
+	is_str(got->algorithm.api, want->algorithm.api, "api");
+	is_str(got->algorithm.name, want->algorithm.name, "name");
+	is_str(got->algorithm.layouts, want->algorithm.layouts, "layouts");
+	is_str(got->algorithm.math, want->algorithm.math, "math");
+	is_int(got->algorithm.rank, want->algorithm.rank, "rank");
+	is_int(got->algorithm.matrix, want->algorithm.matrix, "matrix");
+	near(got->algorithm.workspace_bytes, want->algorithm.workspace_bytes, 0, "workspace");
+	is_int(got->status, want->status, "status");
+	is_int(got->cache, want->cache, "cache");
+	is_int(got->launch, want->launch, "launch");
+	const struct sample_stats *g = &got->stats, *w = &want->stats;
+	is_int(g->n, w->n, "n");
+	is_int(g->discarded, w->discarded, "discarded");
+	is_int(g->executions, w->executions, "executions");
+	const double gs[] = { g->min, g->q1, g->median, g->q3, g->mean, g->stdev, g->lo, g->hi };
+	const double ws[] = { w->min, w->q1, w->median, w->q3, w->mean, w->stdev, w->lo, w->hi };
+	for (int i = 0; i < 8; i++)
+		near(gs[i], ws[i], 0, "statistic %d, to the last bit", i);
+	is_int(g->stop, w->stop, "stop");
+	is_str(got->why, want->why, "why");
+	is_str(got->runner_version, want->runner_version, "runner version");
+	is_int(got->measured_at, want->measured_at, "date");
+}
+
+static void test_round_trip(void)
+{
+	struct error none = ERROR_NONE;
+	struct store *s = store_open(scratch_path("deep/er/new.db"), false, &none);
+	ok(s != NULL, "made with its directories");
+	int64_t id = store_device(s, &help_device, &err);
+	ok(id > 0, "a device has an id");
+	struct result good = help_result(RELU, "jit:avx512_core", 12345.678901234567);
+	good.stats.hi = NAN;
+	good.algorithm.workspace_bytes = NAN;
+	struct result bad = { .problem = TANH, .algorithm = { .name = "" }, .status = STATUS_CRASHED,
+		.why = "killed by signal 11", .measured_at = 1700000001, .stats = { .median = 5, .n = 3 } };
+	is_int(store_add(s, id, &good, &err), 0, "a result is added");
+	is_int(store_add(s, id, &bad, &err), 0, "a failure is added");
+	store_close(s);
+
+	s = store_open(scratch_path("deep/er/new.db"), false, &err);
+	struct results *r = results_new();
+	int count = 0;
+	is_int(store_load(s, id, r, &err), 0, "loaded after reopening");
+	is_int(results_problem_count(r), 2, "two problems");
+	const struct result *const *all = results_of(r, RELU, &count);
+	is_int(count, 1, "one of the good");
+	same_result(all[0], &good);
+	all = results_of(r, TANH, &count);
+	is_int(all[0]->status, STATUS_CRASHED, "the failure's status");
+	is_str(all[0]->why, "killed by signal 11", "and why");
+	ok(isnan(all[0]->stats.median) && all[0]->stats.n == 0, "a failure has no statistics, whatever it came with");
+	is_int(store_load(s, id + 1, r, &err), 0, "another identity has nothing");
+	is_int(results_problem_count(r), 2, "and adds nothing");
+	is_int(store_add(s, 77, &good, &err), -1, "no result without a device");
+	has(err.text, "77", "which is named");
+	good.problem = "";
+	is_int(store_add(s, id, &good, &err), -1, "no result without a problem");
+	struct str out = { 0 };
+	is_int(store_check(s, &out, &err), 0, "check finds nothing: a refused result leaves nothing behind");
+	printf("# %s\n", out.n ? out.p : "-");
+	is_int(ask(scratch_path("deep/er/new.db"), "SELECT hi_ns IS NULL AND lo_ns IS NOT NULL FROM result"), 1,
+		"unknown is NULL");
+	str_free(&out);
+	results_free(r);
+	store_close(s);
+}
+
+static void test_devices(void)
+{
+	struct store *s = open_new("devices.db");
+	struct device d = help_device;
+	int64_t a = store_device(s, &d, &err);
+	is_int(store_device(s, &d, &err), a, "the same device again");
+	d.version = "0.2.0";
+	d.llc_bytes = NAN;
+	is_int(store_device(s, &d, &err), a, "attributes do not make an identity");
+	is_int(store_device(s, &d, &err), a, "nor twice");
+	is_int(ask(scratch_path("devices.db"), "SELECT count(*) FROM attributes"), 2, "but a row of their own, once");
+	struct result one = help_result(RELU, "a", 5);
+	store_add(s, a, &one, &err);
+	is_int(ask(scratch_path("devices.db"), "SELECT attributes FROM result"), 2, "which results then carry");
+	d.stack = "oneDNN 3.0, 2 threads";
+	int64_t b = store_device(s, &d, &err);
+	ok(b > 0 && b != a, "another stack is another identity");
+	struct arena arena = { 0 };
+	struct device *list;
+	int64_t *ids;
+	int count;
+	is_int(store_devices(s, &arena, &list, &ids, &count, &err), 0, "listed");
+	is_int(count, 2, "two");
+	ok(ids[0] == a && ids[1] == b, "with their ids");
+	is_str(list[0].version, "0.2.0", "the newest attributes");
+	ok(isnan(list[0].llc_bytes) && list[0].has_matrix && list[0].threads == 2, "numbers too");
+	is_str(list[1].stack, "oneDNN 3.0, 2 threads", "and the stack");
+	arena_free(&arena);
+	store_close(s);
+	s = store_open(scratch_path("devices.db"), true, &err);
+	is_int(store_device(s, &help_device, &err), a, "found by a reader");
+	d.model = "Other";
+	is_int(store_device(s, &d, &err), -1, "who makes no new one");
+	is_int(store_add(s, a, &one, &err), -1, "nor adds a result");
+	has(err.text, "reading only", "and says why");
+	store_close(s);
+}
+
+static void test_two_handles(void)
+{
+	struct store *a = open_new("two.db"), *b = store_open(scratch_path("two.db"), false, &err);
+	struct results *r = results_new();
+	struct result one = help_result(RELU, "a", 10);
+	int64_t id = store_device(a, &help_device, &err), cursor = 0;
+	is_int(store_device(b, &help_device, &err), id, "both see one device");
+	is_int(store_add(a, id, &one, &err), 0, "the first adds");
+	is_int(store_load_since(b, id, &cursor, r, &err), 0, "the second looks");
+	is_int(results_problem_count(r), 1, "and sees it");
+	uint64_t version = results_version(r);
+	is_int(store_load_since(b, id, &cursor, r, &err), 0, "looks again");
+	ok(results_version(r) == version, "and sees nothing new");
+	one.problem = TANH;
+	is_int(store_add(b, id, &one, &err), 0, "the second adds");
+	one.stats.median = 11;
+	is_int(store_add(a, id, &one, &err), 0, "the first adds the same again");
+	is_int(store_load_since(b, id, &cursor, r, &err), 0, "the second looks");
+	int count;
+	const struct result *const *all = results_of(r, TANH, &count);
+	ok(count == 1 && all[0]->stats.median == 11, "the newest stands");
+	is_int(ask(scratch_path("two.db"), "SELECT count(*) FROM result"), 3, "the older is kept");
+	results_free(r);
+	store_close(a);
+	store_close(b);
+}
+
+/* Eight processes make and fill one new file at once. */
+static void test_many_processes(void)
+{
+	const char *path = scratch_path("many.db");
+	for (int i = 0; i < 8; i++)
+		if (fork() == 0) {
+			struct error e = ERROR_NONE;
+			struct store *s = store_open(path, false, &e);
+			int64_t id = s ? store_device(s, &help_device, &e) : -1;
+			int bad = id < 0;
+			for (int n = 0; n < 20 && !bad; n++) {
+				struct result one = help_result(RELU, "a", 10 + i + n);
+				bad = store_add(s, id, &one, &e);
+			}
+			if (bad)
+				printf("# %s\n", e.text);
+			fflush(stdout);
+			_exit(bad ? 1 : 0);
+		}
+	int status, bad = 0;
+	while (wait(&status) > 0)
+		bad += status != 0;
+	is_int(bad, 0, "eight processes on one new file");
+	is_int(ask(path, "SELECT count(*) FROM result"), 160, "all their results are there");
+	is_int(ask(path, "SELECT count(*) FROM identity"), 1, "of one device");
+}
+
+static void refuse(const char *name, bool read_only, const char *part, const char *what)
+{
+	const char *path = scratch_path(name);
+	size_t before_n, after_n;
+	struct stat st;
+	bool file = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+	char *before = file ? file_read(path, &before_n) : NULL;
+	err.text[0] = '\0';
+	struct store *s = store_open(path, read_only, &err);
+	ok(!s, "%s: refused", what);
+	has(err.text, part, what);
+	has(err.text, path, "the file is named");
+	if (before) {
+		char *after = file_read(path, &after_n);
+		ok(after && after_n == before_n && memcmp(before, after, after_n) == 0, "and left as it was");
+		free(after);
+	}
+	free(before);
+	store_close(s);
+}
+
+static void test_refused(void)
+{
+	mkdir(scratch_path("dir"), 0755);
+	refuse("dir", false, "a directory", "a directory");
+	refuse("dir/", false, "a directory", "a directory with a slash");
+	file_text(scratch_path("text.db"), "this is no database, it only sits where one was expected\n");
+	refuse("text.db", false, "not a database", "a text file");
+	refuse("text.db", true, "not a database", "a text file, reading");
+	refuse("text.db/x.db", false, "Not a directory", "a file where a directory should be");
+	refuse("text.db/sub/x.db", false, "cannot make the directory", "a directory that cannot be made");
+	refuse("absent.db", true, "No such file", "an absent file, reading");
+	file_text(scratch_path("empty.db"), "");
+	refuse("empty.db", true, "no database yet", "an empty file, reading");
+	mkfifo(scratch_path("fifo"), 0600);
+	refuse("fifo", false, "not a file", "a pipe");
+	plant(scratch_path("foreign.db"), "CREATE TABLE t (x); INSERT INTO t VALUES (1)");
+	refuse("foreign.db", false, "another program", "an SQLite file without our mark");
+	plant(scratch_path("foreign2.db"), "PRAGMA application_id = 252006673; CREATE TABLE t (x)");
+	refuse("foreign2.db", false, "another program", "an SQLite file with another's mark");
+	store_close(open_new("newer.db"));
+	plant(scratch_path("newer.db"), "PRAGMA user_version = 99");
+	refuse("newer.db", false, "version 99 is newer", "a newer version");
+	refuse("newer.db", true, "version 99 is newer", "a newer version, reading");
+	plant(scratch_path("newer.db"), "PRAGMA user_version = -3");
+	refuse("newer.db", false, "version -3", "a version below zero");
+	store_close(open_new("lacks.db"));
+	plant(scratch_path("lacks.db"), "PRAGMA foreign_keys = OFF; DROP TABLE algorithm");
+	refuse("lacks.db", false, "damaged (no such table", "a file that lacks a table");
+	is_int(store_open("", false, &err) == NULL, 1, "an empty path");
+	is_int(store_open(NULL, false, &err) == NULL, 1, "no path");
+	struct store *s = open_new("empty.db");
+	ok(s != NULL, "an empty file is filled when it may be");
+	store_close(s);
+	if (chdir(scratch) == 0) {
+		s = store_open(":memory:", false, &err);
+		ok(s && access(scratch_path(":memory:"), F_OK) == 0, "a name that SQLite would take for memory is a file");
+		store_close(s);
+		s = store_open("file:x?mode=memory", false, &err);
+		ok(s && access(scratch_path("file:x?mode=memory"), F_OK) == 0, "and one that it would take for a URI");
+		store_close(s);
+	}
+}
+
+/* Damage of many kinds: opening or using gives an error, never a crash nor a wrong row. */
+static void test_corrupt(void)
+{
+	struct store *s = open_new("whole.db");
+	int64_t id = store_device(s, &help_device, &err);
+	for (int i = 0; i < 200; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "algorithm%d", i);
+		struct result one = help_result(RELU, name, 10 + i);
+		store_add(s, id, &one, &err);
+	}
+	store_close(s);
+	size_t n;
+	char *bytes = file_read(scratch_path("whole.db"), &n);
+	ok(n > 20000, "a file of some size");
+	int noticed = 0, wrong = 0;
+	for (size_t at = 0; at < n; at += 997) {
+		char *copy = malloc(n);
+		memcpy(copy, bytes, n);
+		for (size_t i = at; i < n && i < at + 64; i++)
+			copy[i] = (char)(copy[i] ^ 0xa5);
+		file_write(scratch_path("bent.db"), copy, n);
+		free(copy);
+		struct results *r = results_new();
+		struct str out = { 0 };
+		err.text[0] = '\0';
+		s = store_open(scratch_path("bent.db"), false, &err);
+		if (!s || store_load(s, id, r, &err) || store_check(s, &out, &err) != 0)
+			noticed++;
+		if (!s && !err.text[0])
+			wrong++;
+		str_free(&out);
+		results_free(r);
+		store_close(s);
+		unlink(scratch_path("bent.db-wal"));
+		unlink(scratch_path("bent.db-shm"));
+	}
+	printf("# %d of %zu damages noticed\n", noticed, n / 997 + 1);
+	ok(noticed > 5, "damage is noticed");
+	is_int(wrong, 0, "and always said");
+	file_write(scratch_path("short.db"), bytes, n / 2);
+	s = store_open(scratch_path("short.db"), false, &err);
+	struct results *r = results_new();
+	struct str out = { 0 };
+	ok(!s || store_load(s, id, r, &err) || store_check(s, &out, &err) != 0, "a file cut in half is noticed");
+	str_free(&out);
+	results_free(r);
+	store_close(s);
+	free(bytes);
+}
+
+/* What a person without rights meets; as root the child gives them up first. */
+static void test_permissions(void)
+{
+	store_close(open_new("sealed.db"));
+	mkdir(scratch_path("sealed"), 0755);
+	store_close(open_new("sealed/inside.db"));
+	struct store *s = open_new("sealed/inside.db");
+	int64_t id = store_device(s, &help_device, &err);
+	struct result one = help_result(RELU, "a", 10);
+	store_add(s, id, &one, &err);
+	store_close(s);
+	chmod(scratch_path("sealed/inside.db"), 0444);
+	chmod(scratch_path("sealed"), 0555);
+	store_close(open_new("secret.db"));
+	chmod(scratch_path("secret.db"), 0000);
+	chmod(scratch_path("sealed.db"), 0444);
+	int pipes[2];
+	if (pipe(pipes))
+		return;
+	fflush(stdout);
+	pid_t child = fork();
+	if (child == 0) {
+		if (geteuid() == 0 && (setgroups(0, NULL) || setgid(65534) || setuid(65534)))
+			_exit(2);
+		static const struct {
+			const char *name;
+			bool read_only;
+		} tries[] = { { "secret.db", true }, { "sealed.db", false }, { "sealed/new.db", false },
+			{ "sealed/sub/new.db", false }, { "sealed/inside.db", true } };
+		for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+			struct error e = ERROR_NONE;
+			struct store *t = store_open(scratch_path(tries[i].name), tries[i].read_only, &e);
+			struct results *r = results_new();
+			if (t && store_load(t, id, r, &e) == 0)
+				snprintf(e.text, sizeof(e.text), "opened with %d", results_problem_count(r));
+			dprintf(pipes[1], "%s\n", e.text);
+			results_free(r);
+			store_close(t);
+		}
+		_exit(0);
+	}
+	close(pipes[1]);
+	FILE *f = fdopen(pipes[0], "r");
+	char line[5][ERROR_TEXT_SIZE + 2] = { { 0 } };
+	for (int i = 0; i < 5; i++)
+		if (!fgets(line[i], sizeof(line[i]), f))
+			break;
+	fclose(f);
+	int status;
+	waitpid(child, &status, 0);
+	is_int(status, 0, "the child without rights ended well");
+	has(line[0], "give read permission", "an unreadable file");
+	has(line[1], "give write permission", "a read-only file");
+	has(line[2], "cannot make a file in", "a directory that takes no new file");
+	has(line[3], "cannot make the directory", "nor a new directory");
+	has(line[4], "opened with 1", "a file in a directory where nothing can be made is still read");
+	chmod(scratch_path("sealed"), 0755);
+}
+
+static void test_underneath(void)
+{
+	struct result one = help_result(RELU, "a", 10);
+	struct store *s = open_new("gone.db");
+	int64_t id = store_device(s, &help_device, &err);
+	is_int(store_add(s, id, &one, &err), 0, "added");
+	unlink(scratch_path("gone.db"));
+	is_int(store_add(s, id, &one, &err), -1, "a removed file is noticed");
+	has(err.text, "removed or replaced", "and said");
+	store_close(s);
+
+	s = open_new("swap.db");
+	id = store_device(s, &help_device, &err);
+	struct store *other = open_new("swap2.db");
+	store_device(other, &help_device, &err);
+	store_close(other);
+	rename(scratch_path("swap2.db"), scratch_path("swap.db"));
+	is_int(store_add(s, id, &one, &err), -1, "a replaced file is noticed");
+	store_close(s);
+	is_int(ask(scratch_path("swap.db"), "SELECT count(*) FROM identity"), 1, "and the new one is whole");
+
+	s = open_new("log.db");
+	id = store_device(s, &help_device, &err);
+	is_int(store_add(s, id, &one, &err), 0, "added to the log");
+	unlink(scratch_path("log.db-wal"));
+	is_int(store_add(s, id, &one, &err), -1, "a removed log is noticed");
+	has(err.text, "-wal was removed", "and said");
+	store_close(s);
+}
+
+static void test_migration(void)
+{
+	static const struct migrate_step steps[] = {
+		{ 0, "CREATE TABLE a (x); INSERT INTO a VALUES (41)" },
+		{ 1, "ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x + 1" },
+		{ 2, "CREATE TABLE b (z); INSERT INTO b SELECT y FROM a; SELECT nonsense FROM a" },
+	};
+	sqlite3 *db;
+	sqlite3_open(scratch_path("steps.db"), &db);
+	is_int(migrate_run(db, steps, 3, 1, &err), 0, "from nothing to version 1");
+	is_int(migrate_run(db, steps, 3, 1, &err), 1, "nothing to do");
+	is_int(migrate_run(db, steps, 3, 2, &err), 1, "from 1 to 2");
+	is_int(ask(scratch_path("steps.db"), "SELECT y FROM a"), 42, "data came along");
+	is_int(migrate_run(db, steps, 3, 3, &err), -1, "a step that fails");
+	has(err.text, "from version 2 to 3", "is named");
+	is_int(ask(scratch_path("steps.db"), "SELECT count(*) FROM sqlite_schema"), 1, "and undone");
+	is_int(ask(scratch_path("steps.db"), "PRAGMA user_version"), 2, "version and all");
+	is_int(migrate_run(db, steps, 3, 1, &err), -1, "no way back");
+	is_int(migrate_run(db, steps, 1, 9, &err), -1, "no way where a step is missing");
+	has(err.text, "no way from schema version 2", "which is said");
+	sqlite3_close(db);
+	is_int(ask(scratch_path("steps.db"), "PRAGMA application_id"), STORE_APPLICATION_ID, "the mark is set");
+	/* a file that bears our mark but was left at version 0 before its tables were made */
+	plant(scratch_path("zero.db"), "PRAGMA application_id = 1112431169; PRAGMA user_version = 0");
+	struct store *s = store_open(scratch_path("zero.db"), false, &err);
+	ok(s != NULL, "a version 0 file of ours is brought up to date");
+	ok(s && store_device(s, &help_device, &err) > 0, "and used");
+	store_close(s);
+	is_int(ask(scratch_path("zero.db"), "PRAGMA user_version"), STORE_VERSION, "the version is set");
+}
+
+static void test_check(void)
+{
+	static const struct {
+		const char *sql, *finding;
+	} faults[] = {
+		{ "UPDATE problem SET text = 'conv:nonsense'", "problem 1: " },
+		{ "UPDATE problem SET text = 'eltwise:f32,f32:relu:01x64x56x56'", "problem 1: " },
+		{ "UPDATE result SET problem = 55", "result 1: refers to a row of problem that is not there" },
+		{ "INSERT INTO algorithm (api, name, layouts, math) VALUES ('a', 'b', 'c', 'd')",
+			"algorithm 2: no result" },
+		{ "UPDATE result SET median_ns = NULL", "result 1: is ok without a time" },
+		{ "UPDATE result SET n = 0", "result 1: is ok without a sample" },
+		{ "UPDATE result SET q1_ns = 900", "result 1: has quartiles out of order" },
+		{ "UPDATE result SET hi_ns = 9", "result 1: has a median outside its interval" },
+		{ "UPDATE result SET min_ns = -1", "result 1: has a negative statistic" },
+		{ "UPDATE result SET status = 'great'", "result 1: has a status" },
+		{ "UPDATE result SET status = 'failed'", "result 1: has a time though" },
+		{ "UPDATE algorithm SET name = ''", "result 1: is ok without an algorithm" },
+		{ "INSERT INTO identity (model, stack) VALUES ('m', 's'); UPDATE result SET identity = 2",
+			"result 1: its attributes are those of another device" },
+	};
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		struct store *s = open_new("faulty.db");
+		struct result one = help_result(RELU, "a", 10);
+		store_add(s, store_device(s, &help_device, &err), &one, &err);
+		store_close(s);
+		plant(scratch_path("faulty.db"), "DROP TRIGGER result_no_update");
+		plant(scratch_path("faulty.db"), faults[i].sql);
+		s = store_open(scratch_path("faulty.db"), true, &err);
+		struct str out = { 0 };
+		ok(store_check(s, &out, &err) >= 1, "found: %s", faults[i].sql);
+		has(out.p, faults[i].finding, "and said");
+		str_free(&out);
+		store_close(s);
+	}
+}
+
+static void test_unusable_rows(void)
+{
+	struct store *s = open_new("rows.db");
+	struct result one = help_result(RELU, "a", 10);
+	int64_t id = store_device(s, &help_device, &err);
+	for (int i = 0; i < 5; i++)
+		store_add(s, id, &one, &err);
+	store_close(s);
+	plant(scratch_path("rows.db"), "DROP TRIGGER result_no_update;"
+		"UPDATE result SET median_ns = NULL WHERE id = 1; UPDATE result SET status = 'great' WHERE id = 2;"
+		"UPDATE result SET median_ns = -4 WHERE id = 3; UPDATE result SET cache = '' WHERE id = 4;"
+		"UPDATE result SET min_ns = 7 WHERE id = 5");
+	s = store_open(scratch_path("rows.db"), true, &err);
+	struct results *r = results_new();
+	int count;
+	is_int(store_load(s, id, r, &err), 0, "rows that mean nothing do not stop the others");
+	const struct result *const *all = results_of(r, RELU, &count);
+	ok(count == 1 && all[0]->stats.min == 7 && results_version(r) == 1, "and only the good one counts");
+	results_free(r);
+	store_close(s);
+	plant(scratch_path("rows.db"), "UPDATE result SET why = 'x' WHERE id = 5");
+	s = open_new("append.db");
+	id = store_device(s, &help_device, &err);
+	store_add(s, id, &one, &err);
+	store_close(s);
+	sqlite3 *db;
+	sqlite3_open(scratch_path("append.db"), &db);
+	ok(sqlite3_exec(db, "UPDATE result SET why = 'x'", NULL, NULL, NULL) != SQLITE_OK, "a result cannot be changed");
+	ok(sqlite3_exec(db, "DELETE FROM result", NULL, NULL, NULL) != SQLITE_OK, "nor deleted");
+	sqlite3_close(db);
+}
+
+static void test_info_and_dims(void)
+{
+	struct store *s = open_new("info.db");
+	struct arena a = { 0 };
+	struct result one = help_result(RELU, "a", 10);
+	store_add(s, store_device(s, &help_device, &err), &one, &err);
+	is_str(store_path(s), scratch_path("info.db"), "path");
+	json_t *info = store_info(s, &err);
+	is_int(json_int_at(info, "schema_version", -1), STORE_VERSION, "schema_version");
+	is_str(json_string_at(info, "journal_mode", ""), "wal", "journal_mode");
+	is_int(json_int_at(info, "problems", -1), 1, "problems");
+	is_int(json_int_at(info, "results", -1), 1, "results");
+	ok(json_int_at(info, "file_bytes", -1) > 4096, "file_bytes");
+	json_t *device = json_array_get(json_object_get(info, "devices"), 0);
+	is_str(json_string_at(device, "model", ""), "Example CPU", "model");
+	is_str(json_string_at(device, "last", ""), "2023-11-14T22:13:20Z", "last");
+	is_int(json_int_at(device, "results", -1), 1, "results of the device");
+	json_decref(info);
+	ok(!store_dims_get(s, &a, "m"), "no dimensions yet");
+	is_int(store_dims_put(s, "m", "{\"batch\":1}", &err), 0, "put");
+	is_int(store_dims_put(s, "m", "{\"batch\":8}", &err), 0, "put again");
+	is_str(store_dims_get(s, &a, "m"), "{\"batch\":8}", "got");
+	ok(!store_dims_get(s, &a, "n"), "another model has none");
+	arena_free(&a);
+	store_close(s);
+}
+
+static void test_without_wal(void)
+{
+	sqlite3_vfs *usual = sqlite3_vfs_find(NULL), *dotfile = sqlite3_vfs_find("unix-dotfile");
+	if (!dotfile) {
+		ok(true, "# SKIP this SQLite has no file system layer without shared memory");
+		return;
+	}
+	sqlite3_vfs_register(dotfile, 1); /* no shared memory, so no write-ahead log */
+	struct store *s = open_new("plain.db");
+	struct result one = help_result(RELU, "a", 10);
+	int64_t id = store_device(s, &help_device, &err);
+	is_int(store_add(s, id, &one, &err), 0, "added without a write-ahead log");
+	json_t *info = store_info(s, &err);
+	is_str(json_string_at(info, "journal_mode", ""), "delete", "journal_mode");
+	json_decref(info);
+	unlink(scratch_path("plain.db"));
+	is_int(store_add(s, id, &one, &err), -1, "a removed file is noticed here too");
+	store_close(s);
+	sqlite3_vfs_register(usual, 1);
+}
+
+/* The child adds results for ever and writes a byte for each once it is acknowledged; the parent kills it after some
+ * bytes, at whatever point it then is. */
+static void test_kill(void)
+{
+	static const int acks[] = { 1, 2, 3, 17, 50, 171, 400, 1200 };
+	const char *path = scratch_path("kill.db");
+	int64_t acknowledged = 0, uncertain = 0;
+	for (size_t i = 0; i < sizeof(acks) / sizeof(acks[0]); i++) {
+		int pipes[2];
+		if (pipe(pipes))
+			return;
+		fflush(stdout);
+		pid_t child = fork();
+		if (child == 0) {
+			struct error e = ERROR_NONE;
+			struct store *s = store_open(path, false, &e);
+			int64_t id = s ? store_device(s, &help_device, &e) : -1;
+			struct result one = help_result(RELU, "a", 10);
+			for (;;)
+				if (id < 0 || store_add(s, id, &one, &e) || write(pipes[1], "+", 1) != 1)
+					_exit(1);
+		}
+		close(pipes[1]);
+		char byte;
+		for (int n = 0; n < acks[i] && read(pipes[0], &byte, 1) == 1; n++)
+			acknowledged++;
+		kill(child, SIGKILL);
+		while (read(pipes[0], &byte, 1) == 1)
+			acknowledged++;
+		close(pipes[0]);
+		int status;
+		waitpid(child, &status, 0);
+		ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "killed after %d", acks[i]);
+		uncertain++; /* at most one commit may have gone through unacknowledged */
+		int64_t kept = ask(path, "SELECT count(*) FROM result");
+		ok(kept >= acknowledged && kept <= acknowledged + uncertain, "%lld acknowledged, %lld kept",
+			(long long)acknowledged, (long long)kept);
+	}
+	struct store *s = store_open(path, false, &err);
+	struct str out = { 0 };
+	is_int(s ? store_check(s, &out, &err) : -1, 0, "and the file is whole");
+	str_free(&out);
+	store_close(s);
+}
+
+int main(void)
+{
+	scratch_make();
+	test_round_trip();
+	test_devices();
+	test_two_handles();
+	test_many_processes();
+	test_refused();
+	test_corrupt();
+	test_permissions();
+	test_underneath();
+	test_migration();
+	test_check();
+	test_unusable_rows();
+	test_info_and_dims();
+	test_without_wal();
+	test_kill();
+	scratch_remove();
+	return done_testing();
+}
