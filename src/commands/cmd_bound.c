@@ -1,0 +1,39 @@
+#include "config.h"
+
+#include "commands/command.h"
+#include "commands/report.h"
+
+#define HELLO_TIMEOUT_MS 20000
+
+int cmd_bound(struct options *o, struct error *err)
+{
+	if (options_expect(o, 1, 1, "bound MODEL [-b LIST] [-t LIST] [-w LIST] [--json|--csv]", err))
+		return EXIT_BAD;
+	struct session *s = options_session(o, 0, true, err);
+	if (!s)
+		return EXIT_BAD;
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
+	int status = session_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err) ? EXIT_BAD : EXIT_DONE;
+	if (status == EXIT_DONE && session_connect(s, HELLO_TIMEOUT_MS, err))
+		status = EXIT_NO_DEVICE;
+	for (int i = 0; i < batch_count * dtype_count && status <= EXIT_GAPS; i++) {
+		if (session_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
+			session_check_bound(s, err)) {
+			status = EXIT_BAD;
+			break;
+		}
+		session_refresh(s);
+		if (!s->analysis->complete)
+			status = EXIT_GAPS;
+		if (o->json)
+			report_json_line(report_bound_json(s), stdout);
+		else if (o->csv)
+			report_bound_csv(s, stdout);
+		else
+			report_bound_text(s, stdout);
+	}
+	session_close(s);
+	return status;
+}

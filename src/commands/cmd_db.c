@@ -1,0 +1,76 @@
+#include "config.h"
+
+#include "commands/command.h"
+#include "commands/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void info_text(const json_t *info)
+{
+	char bytes[STR_QUANTITY];
+	size_t i;
+	const json_t *d;
+	printf("database  %s\nschema    version %lld, journal %s, %s\nresults   %lld of %lld problems\n",
+		json_string_at(info, "path", "?"), (long long)json_int_at(info, "schema_version", -1),
+		json_string_at(info, "journal_mode", "?"),
+		str_bytes(bytes, json_number_or_nan(json_object_get(info, "file_bytes"))),
+		(long long)json_int_at(info, "results", 0), (long long)json_int_at(info, "problems", 0));
+	json_array_foreach(json_object_get(info, "devices"), i, d)
+		printf("device    %s\n          %s\n          %lld results of %lld problems, %s to %s\n",
+			json_string_at(d, "model", "?"), json_string_at(d, "stack", "?"), (long long)json_int_at(d, "results", 0),
+			(long long)json_int_at(d, "problems", 0), json_string_at(d, "first", "-"), json_string_at(d, "last", "-"));
+}
+
+static int db_info(struct store *s, const struct options *o, struct error *err)
+{
+	json_t *info = store_info(s, err);
+	if (!info)
+		return EXIT_BAD;
+	if (o->json)
+		report_json_line(info, stdout);
+	else {
+		info_text(info);
+		json_decref(info);
+	}
+	return EXIT_DONE;
+}
+
+static int db_check(struct store *s, const struct options *o, struct error *err)
+{
+	struct str findings = { 0 };
+	int count = store_check(s, &findings, err);
+	if (count >= 0 && o->json)
+		report_json_line(json_pack("{s:o, s:i, s:o}", "path", json_text(text_of(store_path(s))), "findings", count, "text",
+			json_text((struct text){ findings.p, findings.n })), stdout);
+	else if (count == 0)
+		printf("%s: sound\n", store_path(s));
+	else if (count > 0)
+		fputs(findings.p, stdout);
+	str_free(&findings);
+	return count < 0 ? EXIT_BAD : count ? EXIT_GAPS : EXIT_DONE;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct store *s, const struct options *o, struct error *err);
+} db_rows[] = { { "info", db_info }, { "check", db_check } };
+
+int cmd_db(struct options *o, struct error *err)
+{
+	if (options_expect(o, 1, 1, "db info|check [--db FILE] [--json]", err))
+		return EXIT_BAD;
+	for (size_t i = 0; i < sizeof(db_rows) / sizeof(db_rows[0]); i++) {
+		if (strcmp(o->argv[0], db_rows[i].name) != 0)
+			continue;
+		struct arena a = { 0 };
+		struct store *s = store_open(o->config.db ? o->config.db : config_default_db(&a), true, err);
+		int status = s ? db_rows[i].run(s, o, err) : EXIT_BAD;
+		if (s)
+			store_close(s);
+		arena_free(&a);
+		return status;
+	}
+	error_set(err, "db %s: no such thing; there are info and check", o->argv[0]);
+	return EXIT_BAD;
+}

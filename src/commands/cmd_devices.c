@@ -1,0 +1,93 @@
+#include "config.h"
+
+#include "commands/command.h"
+#include "commands/report.h"
+
+#include <unistd.h>
+
+#define HELLO_TIMEOUT_MS 20000
+
+/* What one configured runner answers. */
+static json_t *runner_json(const struct config *c, const struct config_runner *r)
+{
+	struct results *results = results_new();
+	struct queue *q = queue_new(c, r, NULL, results);
+	struct error err = ERROR_NONE;
+	json_t *o = json_pack("{s:s, s:s}", "runner", r->name, "command", r->argv[0]);
+	if (queue_connect(q, HELLO_TIMEOUT_MS, &err)) {
+		json_object_set_new(o, "error", json_text(text_of(err.text)));
+	} else {
+		const struct device *d = queue_device(q);
+		json_object_update_new(o, json_pack("{s:s?, s:s?, s:s?, s:s?, s:s?, s:i, s:o, s:b}", "name", d->name, "model",
+			d->model, "stack", d->stack, "version", d->version, "host", d->host, "threads", d->threads,
+			"llc_bytes", json_number_or_null(d->llc_bytes), "matrix_units", d->has_matrix));
+	}
+	queue_free(q);
+	results_free(results);
+	return o;
+}
+
+static int recorded_json(const struct config *c, json_t *list, struct error *err)
+{
+	struct arena a = { 0 };
+	const char *path = c->db ? c->db : config_default_db(&a);
+	struct device *devices;
+	int64_t *ids;
+	int count = 0, status = 0;
+	if (access(path, F_OK) == 0) {
+		struct store *s = store_open(path, true, err);
+		status = s ? store_devices(s, &a, &devices, &ids, &count, err) : -1;
+		for (int i = 0; i < count && !status; i++)
+			json_array_append_new(list, json_pack("{s:s?, s:s?, s:s?, s:s?}", "model", devices[i].model, "stack",
+				devices[i].stack, "host", devices[i].host, "name", devices[i].name));
+		if (s)
+			store_close(s);
+	}
+	arena_free(&a);
+	return status;
+}
+
+static void devices_text(const json_t *runners, const json_t *recorded)
+{
+	size_t i;
+	const json_t *o;
+	char llc[STR_QUANTITY];
+	puts("runners");
+	json_array_foreach(runners, i, o) {
+		const char *error = json_string_at(o, "error", NULL);
+		printf("  %-8s %s\n", json_string_at(o, "runner", ""), error ? error : json_string_at(o, "model", "?"));
+		if (error)
+			continue;
+		printf("  %-8s %s\n", "", json_string_at(o, "stack", ""));
+		printf("  %-8s last-level cache %s, matrix units %s, runner %s\n", "",
+			str_bytes(llc, json_number_or_nan(json_object_get(o, "llc_bytes"))),
+			json_is_true(json_object_get(o, "matrix_units")) ? "yes" : "no", json_string_at(o, "version", "?"));
+	}
+	puts("recorded in the database");
+	json_array_foreach(recorded, i, o)
+		printf("  %s\n           %s\n", json_string_at(o, "model", "?"), json_string_at(o, "stack", "?"));
+	if (!json_array_size(recorded))
+		puts("  nothing yet");
+}
+
+int cmd_devices(struct options *o, struct error *err)
+{
+	if (options_expect(o, 0, 0, "devices [--json]", err))
+		return EXIT_BAD;
+	json_t *runners = json_array(), *recorded = json_array();
+	int status = recorded_json(&o->config, recorded, err) ? EXIT_BAD : EXIT_DONE;
+	for (int i = 0; i < o->config.runner_count && status == EXIT_DONE; i++)
+		json_array_append_new(runners, runner_json(&o->config, &o->config.runners[i]));
+	bool any = false;
+	for (size_t i = 0; i < json_array_size(runners); i++)
+		any |= !json_object_get(json_array_get(runners, i), "error");
+	json_t *all = json_pack("{s:o, s:o}", "runners", runners, "recorded", recorded);
+	if (status == EXIT_DONE && o->json)
+		report_json_line(json_incref(all), stdout);
+	else if (status == EXIT_DONE)
+		devices_text(runners, recorded);
+	json_decref(all);
+	if (status == EXIT_DONE && !any)
+		return error_set(err, "no runner answers; is benanza-runner-cpu beside benanza or in PATH?"), EXIT_NO_DEVICE;
+	return status;
+}

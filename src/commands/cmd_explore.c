@@ -1,0 +1,49 @@
+#include "config.h"
+
+#include "commands/command.h"
+#include "ui/app.h"
+
+#include <unistd.h>
+
+#define FRAME_HELLO_TIMEOUT_MS 20000
+
+static int frame_print(const struct options *o, struct session *s, struct error *err)
+{
+	int columns, rows;
+	char end;
+	if (sscanf(o->frame, "%dx%d%c", &columns, &rows, &end) != 2 || columns < 1 || rows < 1 || columns > 1000 ||
+		rows > 1000) {
+		error_set(err, "--frame %s: give COLUMNSxROWS, e.g. 80x24", o->frame);
+		return EXIT_BAD;
+	}
+	struct error no_device;
+	session_connect(s, FRAME_HELLO_TIMEOUT_MS, &no_device); /* without one the frame shows what is known without */
+	return app_frame(s, columns, rows, o->view, o->keys, o->ascii, stdout, err) ? EXIT_BAD : EXIT_DONE;
+}
+
+int cmd_explore(struct options *o, struct error *err)
+{
+	if (options_expect(o, 1, 1, "[MODEL.onnx] [options]; see benanza --help", err))
+		return EXIT_BAD;
+	if (!o->frame && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
+		error_set(err, "the explorer needs a terminal; use benanza bound %s, or --frame 80x24", o->argv[0]);
+		return EXIT_BAD;
+	}
+	struct session *s = options_session(o, 0, true, err);
+	if (!s)
+		return EXIT_BAD;
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	options_batches(o, batches);
+	options_dtypes(o, dtypes);
+	int status = session_select(s, batches[0], dtypes[0], err) ? EXIT_BAD : EXIT_DONE;
+	if (status == EXIT_DONE && o->frame) {
+		status = frame_print(o, s, err);
+	} else if (status == EXIT_DONE) {
+		struct app_options ao = { .color = o->color, .ascii = o->ascii };
+		session_connect(s, 0, NULL); /* does not wait: the first frame comes before the runner's hello */
+		status = app_run(s, &ao, err) ? EXIT_BAD : EXIT_DONE;
+	}
+	session_close(s);
+	return status;
+}

@@ -1,0 +1,28 @@
+#include "config.h"
+
+#include "commands/command.h"
+#include "commands/report.h"
+
+int cmd_layers(struct options *o, struct error *err)
+{
+	if (options_expect(o, 1, 1, "layers MODEL [-b BATCH] [--dim NAME=VALUE] [--json|--csv]", err))
+		return EXIT_BAD;
+	struct session *s = options_session(o, 0, false, err);
+	if (!s)
+		return EXIT_BAD;
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes), status = EXIT_DONE;
+	for (int i = 0; i < batch_count * dtype_count && status == EXIT_DONE; i++) {
+		if (session_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err))
+			status = EXIT_BAD;
+		else if (o->json)
+			report_json_line(report_layers_json(s), stdout);
+		else if (o->csv)
+			report_layers_csv(s, stdout);
+		else
+			report_layers_text(s, stdout);
+	}
+	session_close(s);
+	return status;
+}

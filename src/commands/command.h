@@ -1,0 +1,49 @@
+/* The sub-commands: one row each in benanza.c, one file each here. A command prints on stdout, its errors are returned;
+ * main prints those and exits. */
+#ifndef COMMANDS_COMMAND_H
+#define COMMANDS_COMMAND_H
+
+#include "session/session.h"
+
+#include <stdio.h>
+
+enum exit_status { EXIT_DONE = 0, EXIT_GAPS = 1, EXIT_BAD = 2, EXIT_NO_DEVICE = 3 };
+
+/* The command line, parsed. */
+struct options {
+	struct arena arena;
+	struct config config;
+	int argc;                     /* positional arguments behind the command's name */
+	const char **argv;
+	bool json, csv, quiet, verbose;
+	bool color, ascii;            /* color: wanted and allowed (NO_COLOR, --no-color) */
+	int dim_count, shape_count;
+	struct dim_binding *dims;
+	struct plan_input_shape *shapes;
+	const char *frame, *view, *keys; /* --frame 120x40 --view NAME --keys 'j j Enter' */
+};
+
+/* Each returns an exit_status; EXIT_BAD and EXIT_NO_DEVICE with a line in err. */
+int cmd_layers(struct options *o, struct error *err);
+int cmd_bench(struct options *o, struct error *err);
+int cmd_bound(struct options *o, struct error *err);
+int cmd_ops(struct options *o, struct error *err);
+int cmd_devices(struct options *o, struct error *err);
+int cmd_db(struct options *o, struct error *err);
+int cmd_explore(struct options *o, struct error *err);
+
+/* Parses argv (argv[0] is skipped) into o; reads the configuration. -1: bad usage. */
+int options_parse(struct options *o, int argc, char **argv, struct error *err);
+void options_free(struct options *o);
+/* The options section of --help, from the one table. */
+void options_help(FILE *out);
+
+/* The session of the model at o->argv[index]. */
+struct session *options_session(struct options *o, int index, bool open_db, struct error *err);
+/* The batches and data types asked for; at least one each (batch 0 = the model's own). */
+int options_batches(const struct options *o, int64_t batches[CONFIG_LIST_MAX]);
+int options_dtypes(const struct options *o, enum dtype dtypes[CONFIG_LIST_MAX]);
+/* Exactly `count` positional arguments, or a usage line in err. */
+int options_expect(const struct options *o, int least, int most, const char *usage, struct error *err);
+
+#endif

@@ -1,0 +1,234 @@
+#include "config.h"
+
+#include "commands/command.h"
+
+#include "base/log.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How an option's value is taken. */
+enum option_use {
+	USE_CONFIG, /* goes to config_set under `key` */
+	USE_FILE,   /* the configuration file */
+	USE_DIM,
+	USE_INPUT,
+	USE_FLAG,   /* sets a bool of struct options */
+	USE_TEXT    /* sets a string of struct options */
+};
+
+#define AT(field) offsetof(struct options, field)
+
+static const struct option_row {
+	const char *name;
+	char letter;       /* 0 = none */
+	const char *value; /* its placeholder; NULL = takes none */
+	enum option_use use;
+	const char *key;   /* USE_CONFIG */
+	size_t offset;     /* USE_FLAG, USE_TEXT: in struct options */
+	const char *text;
+} option_rows[] = {
+	{ "config", 'c', "FILE", USE_FILE, NULL, 0, "configuration file (benanza.yaml(5))" },
+	{ "db", 0, "FILE", USE_CONFIG, "db", 0, "database of results" },
+	{ "device", 'd', "NAME", USE_CONFIG, "device", 0, "a runner (cpu), or a device the database holds" },
+	{ "batch", 'b', "LIST", USE_CONFIG, "batch", 0, "batch sizes, e.g. 1,8,32" },
+	{ "dtype", 't', "LIST", USE_CONFIG, "dtype", 0, "data types, e.g. f32,bf16" },
+	{ "dim", 0, "NAME=VALUE", USE_DIM, NULL, 0, "value of a symbolic dimension (repeatable; remembered)" },
+	{ "input", 0, "NAME=1x3x224x224", USE_INPUT, NULL, 0, "shape of a model input (repeatable)" },
+	{ "what-if", 'w', "LIST", USE_CONFIG, "what_if", 0, "e.g. fusion,matrix=off,algorithm=preferred" },
+	{ "budget", 0, "MS", USE_CONFIG, "budget_ms", 0, "measuring time for a problem and algorithm" },
+	{ "threads", 0, "N", USE_CONFIG, "threads", 0, "threads of the CPU runner" },
+	{ "json", 0, NULL, USE_FLAG, NULL, AT(json), "JSON on standard output (benanza-json(5))" },
+	{ "csv", 0, NULL, USE_FLAG, NULL, AT(csv), "comma-separated values" },
+	{ "ascii", 0, NULL, USE_FLAG, NULL, AT(ascii), "no characters beyond ASCII" },
+	{ "no-color", 0, NULL, USE_CONFIG, "color", 0, "no colours (NO_COLOR does the same)" },
+	{ "quiet", 'q', NULL, USE_FLAG, NULL, AT(quiet), "no progress, no notes" },
+	{ "verbose", 'v', NULL, USE_FLAG, NULL, AT(verbose), "log to standard error" },
+	{ "frame", 0, "120x40", USE_TEXT, NULL, AT(frame), "print one screen of the explorer and leave" },
+	{ "view", 0, "NAME", USE_TEXT, NULL, AT(view), "with --frame: the view" },
+	{ "keys", 0, "KEYS", USE_TEXT, NULL, AT(keys), "with --frame: keys pressed before" },
+};
+
+#define OPTION_COUNT ((int)(sizeof(option_rows) / sizeof(option_rows[0])))
+#define OPTION_BASE 256 /* getopt codes of rows without a letter */
+
+void options_help(FILE *out)
+{
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		const struct option_row *r = &option_rows[i];
+		char left[64];
+		snprintf(left, sizeof(left), "%c%c%c --%s %s", r->letter ? '-' : ' ', r->letter ? r->letter : ' ',
+			r->letter ? ',' : ' ', r->name, r->value ? r->value : "");
+		fprintf(out, "  %-30s %s\n", left, r->text);
+	}
+	fprintf(out, "  %-30s %s\n  %-30s %s\n", "    --version", "print the version", "-h, --help", "this text");
+}
+
+static int input_parse(struct options *o, const char *text, struct error *err)
+{
+	const char *equals = strrchr(text, '=');
+	if (!equals || equals == text)
+		return error_set(err, "--input %s: give NAME=1x3x224x224", text);
+	size_t length = (size_t)(equals - text);
+	struct plan_input_shape one = { .name = { arena_strndup(&o->arena, text, length), length } };
+	for (const char *p = equals + 1;; p++) {
+		size_t n = strcspn(p, "x");
+		if (one.rank == PROBLEM_RANK || !text_to_int64((struct text){ p, n }, &one.dims[one.rank]) ||
+			one.dims[one.rank] < 1)
+			return error_set(err, "--input %s: give up to %d numbers from 1 with x between, e.g. 1x3x224x224",
+				text, PROBLEM_RANK);
+		one.rank++;
+		p += n;
+		if (!*p)
+			break;
+	}
+	struct plan_input_shape *more = ARENA_ARRAY(&o->arena, struct plan_input_shape, o->shape_count + 1);
+	for (int i = 0; i < o->shape_count; i++)
+		more[i] = o->shapes[i];
+	more[o->shape_count++] = one;
+	o->shapes = more;
+	return 0;
+}
+
+static int dim_parse(struct options *o, const char *text, struct error *err)
+{
+	struct dim_binding *more = ARENA_ARRAY(&o->arena, struct dim_binding, o->dim_count + 1);
+	for (int i = 0; i < o->dim_count; i++)
+		more[i] = o->dims[i];
+	if (config_parse_dim(text, &o->arena, &more[o->dim_count], err))
+		return -1;
+	o->dim_count++;
+	o->dims = more;
+	return 0;
+}
+
+static int option_apply(struct options *o, const struct option_row *r, const char *value, struct error *err)
+{
+	switch (r->use) {
+	case USE_CONFIG:
+		return config_set(&o->config, r->key, value ? value : "no", err);
+	case USE_DIM:
+		return dim_parse(o, value, err);
+	case USE_INPUT:
+		return input_parse(o, value, err);
+	case USE_FLAG:
+		*(bool *)((char *)o + r->offset) = true;
+		return 0;
+	case USE_TEXT:
+		*(const char **)((char *)o + r->offset) = value;
+		return 0;
+	case USE_FILE:
+		return 0; /* read first, before everything else */
+	}
+	return 0;
+}
+
+/* getopt's own tables, from ours. */
+static void getopt_tables(char *letters, struct option *longs)
+{
+	*letters++ = ':'; /* a missing value is told apart */
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		const struct option_row *r = &option_rows[i];
+		longs[i] = (struct option){ r->name, r->value ? required_argument : no_argument, NULL,
+			r->letter ? r->letter : OPTION_BASE + i };
+		if (!r->letter)
+			continue;
+		*letters++ = r->letter;
+		if (r->value)
+			*letters++ = ':';
+	}
+	*letters = '\0';
+	longs[OPTION_COUNT] = (struct option){ 0 };
+}
+
+static const struct option_row *option_of(int code)
+{
+	for (int i = 0; i < OPTION_COUNT; i++)
+		if (code == option_rows[i].letter || code == OPTION_BASE + i)
+			return &option_rows[i];
+	return NULL;
+}
+
+/* One pass over argv; getopt moves what are no options to the end. only_file: just --config is taken. */
+static int options_pass(struct options *o, int argc, char **argv, bool only_file, const char **file, struct error *err)
+{
+	char letters[2 + 2 * OPTION_COUNT];
+	struct option longs[OPTION_COUNT + 1];
+	getopt_tables(letters, longs);
+	optind = 0;
+	opterr = 0;
+	for (int code; (code = getopt_long(argc, argv, letters, longs, NULL)) != -1;) {
+		const struct option_row *r = option_of(code);
+		if (code == ':')
+			return error_set(err, "option %s needs a value; see --help", argv[optind - 1]);
+		if (!r && optopt > 0 && optopt < OPTION_BASE)
+			return error_set(err, "unknown option -%c; see --help", optopt);
+		if (!r)
+			return error_set(err, "unknown or ambiguous option %s; see --help", argv[optind - 1]);
+		if (r->use == USE_FILE)
+			*file = optarg;
+		if (!only_file && option_apply(o, r, optarg, err))
+			return -1;
+	}
+	o->argc = 0;
+	for (int i = optind; i < argc; i++)
+		o->argv[o->argc++] = argv[i];
+	return 0;
+}
+
+int options_parse(struct options *o, int argc, char **argv, struct error *err)
+{
+	const char *file = NULL;
+	o->argv = ARENA_ARRAY(&o->arena, const char *, argc + 1);
+	if (options_pass(o, argc, argv, true, &file, err) || config_load(&o->config, file, err) ||
+		options_pass(o, argc, argv, false, &file, err))
+		return -1;
+	const char *no_color = getenv("NO_COLOR");
+	o->color = o->config.color && !(no_color && *no_color);
+	o->ascii = o->ascii || o->config.ascii;
+	if (o->json && o->csv)
+		return error_set(err, "--json and --csv exclude each other");
+	if (o->verbose)
+		log_to(stderr);
+	return 0;
+}
+
+void options_free(struct options *o)
+{
+	config_free(&o->config);
+	arena_free(&o->arena);
+}
+
+int options_expect(const struct options *o, int least, int most, const char *usage, struct error *err)
+{
+	if (o->argc < least || o->argc > most)
+		return error_set(err, "usage: benanza %s", usage);
+	return 0;
+}
+
+struct session *options_session(struct options *o, int index, bool open_db, struct error *err)
+{
+	struct session_options so = {
+		.model_path = o->argv[index], .open_db = open_db,
+		.dim_count = o->dim_count, .dims = o->dims,
+		.shape_count = o->shape_count, .shapes = o->shapes,
+	};
+	return session_open(&o->config, &so, err);
+}
+
+int options_batches(const struct options *o, int64_t batches[CONFIG_LIST_MAX])
+{
+	batches[0] = 0;
+	for (int i = 0; i < o->config.batch_count; i++)
+		batches[i] = o->config.batch[i];
+	return o->config.batch_count ? o->config.batch_count : 1;
+}
+
+int options_dtypes(const struct options *o, enum dtype dtypes[CONFIG_LIST_MAX])
+{
+	dtypes[0] = DTYPE_F32;
+	for (int i = 0; i < o->config.dtype_count; i++)
+		dtypes[i] = o->config.dtype[i];
+	return o->config.dtype_count ? o->config.dtype_count : 1;
+}

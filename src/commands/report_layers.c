@@ -1,0 +1,228 @@
+#include "config.h"
+
+#include "commands/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void report_json_line(json_t *object, FILE *out)
+{
+	json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	fputc('\n', out);
+	json_decref(object);
+}
+
+void report_csv_field(FILE *out, const char *text, char after)
+{
+	bool formula = text[0] && strchr("=+-@", text[0]) && !(text[0] == '-' && strspn(text + 1, "0123456789.") ==
+		strlen(text + 1));
+	if (!formula && !strpbrk(text, ",\"\r\n")) {
+		fputs(text, out);
+	} else {
+		fputc('"', out);
+		if (formula)
+			fputc('\'', out);
+		for (; *text; text++) {
+			if (*text == '"')
+				fputc('"', out);
+			fputc(*text, out);
+		}
+		fputc('"', out);
+	}
+	fputc(after, out);
+}
+
+static json_t *shape_json(struct shape s)
+{
+	if (s.rank < 0)
+		return json_null();
+	json_t *dims = json_array();
+	for (int i = 0; i < s.rank; i++)
+		json_array_append_new(dims, s.dims[i].kind == DIM_KNOWN ? json_integer(s.dims[i].value) :
+			s.dims[i].kind == DIM_SYMBOLIC ? json_text(s.dims[i].text) : json_null());
+	return dims;
+}
+
+static json_t *values_json(const struct plan *p, const int *values, int count)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < count; i++) {
+		if (values[i] < 0)
+			continue;
+		const struct plan_value *v = &p->values[values[i]];
+		json_t *one = json_pack("{s:o, s:s, s:o}", "name", json_text(v->name), "dtype", dtype_name(v->dtype),
+			"shape", shape_json(v->shape));
+		if (v->constant)
+			json_object_set_new(one, "constant", json_true());
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
+static json_t *layers_json(const struct plan *p);
+
+static json_t *layer_json(const struct plan *p, const struct plan_layer *l)
+{
+	const struct plan_problem *problem = plan_layer_problem(p, l);
+	json_t *o = json_object();
+	json_object_set_new(o, "index", json_integer(l->index));
+	json_object_set_new(o, "name", json_text(l->name));
+	json_object_set_new(o, "op", json_text(l->node->op));
+	json_object_set_new(o, "domain", json_text(l->node->domain));
+	json_object_set_new(o, "class", json_string(op_class_name(l->class)));
+	json_object_set_new(o, "inputs", values_json(p, l->inputs, l->input_count));
+	json_object_set_new(o, "outputs", values_json(p, l->outputs, l->output_count));
+	json_object_set_new(o, "flops", json_number_or_null(l->flops));
+	json_object_set_new(o, "bytes", json_number_or_null(l->bytes));
+	json_object_set_new(o, "problem", problem ? json_string(problem->text) : json_null());
+	json_object_set_new(o, "distinct", problem ? json_integer(l->problem) : json_null());
+	json_object_set_new(o, "proxy", json_boolean(l->proxy));
+	if (!problem && l->why)
+		json_object_set_new(o, "why", json_text(text_of(l->why)));
+	if (l->body_count) {
+		json_t *bodies = json_array();
+		for (int i = 0; i < l->body_count; i++)
+			json_array_append_new(bodies, layers_json(&l->bodies[i]));
+		json_object_set_new(o, "body", bodies);
+	}
+	return o;
+}
+
+static json_t *layers_json(const struct plan *p)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < p->layer_count; i++)
+		json_array_append_new(list, layer_json(p, &p->layers[i]));
+	return list;
+}
+
+static json_t *opsets_json(const struct model *m)
+{
+	json_t *o = json_object();
+	struct arena a = { 0 };
+	for (int i = 0; i < m->opset_count; i++)
+		json_object_set_new(o, text_clean(&a, m->opsets[i].domain), json_integer(m->opsets[i].version));
+	arena_free(&a);
+	return o;
+}
+
+static json_t *dims_json(const struct plan *p)
+{
+	json_t *o = json_object();
+	struct arena a = { 0 };
+	for (int i = 0; i < p->binding_count; i++)
+		json_object_set_new(o, text_clean(&a, p->bindings[i].name), json_integer(p->bindings[i].value));
+	arena_free(&a);
+	return o;
+}
+
+static json_t *warnings_json(const struct session *s)
+{
+	const struct plan *p = s->current->plan;
+	json_t *list = json_array();
+	for (int i = 0; i < s->model->warning_count; i++)
+		json_array_append_new(list, json_text(text_of(s->model->warnings[i])));
+	for (int i = 0; i < p->warning_count; i++)
+		json_array_append_new(list, json_text(text_of(p->warnings[i])));
+	return list;
+}
+
+json_t *report_layers_json(const struct session *s)
+{
+	const struct model *m = s->model;
+	const struct plan *p = s->current->plan;
+	json_t *model = json_pack("{s:o, s:o, s:o, s:I, s:o, s:i, s:I}", "path", json_text(text_of(m->path)), "name",
+		json_text(m->graph->name), "producer", json_text(m->producer), "ir_version", (json_int_t)m->ir_version,
+		"opsets", opsets_json(m), "nodes", m->graph->node_count, "file_bytes", (json_int_t)m->file_bytes);
+	json_t *summary = json_pack("{s:i, s:i, s:o, s:o, s:i, s:i, s:o, s:o}", "layers", p->layer_count, "distinct",
+		p->problem_count, "flops", json_number_or_null(p->flops), "bytes", json_number_or_null(p->bytes),
+		"unknown_shapes", p->unknown_shapes, "unknown_flops_layers", p->unknown_flops_layers, "weight_bytes",
+		json_number_or_null(p->weight_bytes), "peak_live_bytes", json_number_or_null(p->peak_live_bytes));
+	return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "model", model, "dims", dims_json(p), "dtype",
+		dtype_name(p->dtype), "layers", layers_json(p), "summary", summary, "warnings", warnings_json(s));
+}
+
+/* Shapes of a layer's outputs (or inputs): "1x64x56x56 1x64x56x56". */
+static char *shapes_text(struct arena *a, const struct plan *p, const int *values, int count)
+{
+	char *text = arena_strndup(a, "", 0);
+	for (int i = 0; i < count; i++)
+		if (values[i] >= 0)
+			text = arena_printf(a, "%s%s%s", text, *text ? " " : "", shape_text(a, p->values[values[i]].shape));
+	return text;
+}
+
+void report_layers_csv(const struct session *s, FILE *out)
+{
+	const struct plan *p = s->current->plan;
+	struct arena a = { 0 };
+	fputs("index,name,op,domain,class,inputs,outputs,flops,bytes,distinct,problem\n", out);
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		const struct plan_problem *problem = plan_layer_problem(p, l);
+		fprintf(out, "%d,", l->index);
+		report_csv_field(out, text_clean(&a, l->name), ',');
+		report_csv_field(out, text_clean(&a, l->node->op), ',');
+		report_csv_field(out, text_clean(&a, l->node->domain), ',');
+		fprintf(out, "%s,", op_class_name(l->class));
+		report_csv_field(out, shapes_text(&a, p, l->inputs, l->input_count), ',');
+		report_csv_field(out, shapes_text(&a, p, l->outputs, l->output_count), ',');
+		report_csv_field(out, isnan(l->flops) ? "" : arena_printf(&a, "%.0f", l->flops), ',');
+		report_csv_field(out, isnan(l->bytes) ? "" : arena_printf(&a, "%.0f", l->bytes), ',');
+		report_csv_field(out, problem ? arena_printf(&a, "%d", l->problem) : "", ',');
+		report_csv_field(out, problem ? problem->text : "", '\n');
+		arena_free(&a);
+	}
+}
+
+static void layers_summary(const struct session *s, FILE *out)
+{
+	const struct plan *p = s->current->plan;
+	char flops[STR_QUANTITY], bytes[STR_QUANTITY], weights[STR_QUANTITY];
+	fprintf(out, "%d layers, %d distinct problems, %s%sFLOP, %s moved, weights %s", p->layer_count,
+		p->problem_count, str_count(flops, p->flops), strchr(flops, ' ') ? "" : " ", str_bytes(bytes, p->bytes),
+		str_bytes(weights, p->weight_bytes));
+	if (p->unknown_flops_layers)
+		fprintf(out, ", FLOPs of %d layers unknown", p->unknown_flops_layers);
+	if (p->unknown_shapes)
+		fprintf(out, ", %d shapes unknown", p->unknown_shapes);
+	fputc('\n', out);
+	struct arena a = { 0 };
+	for (int i = 0; i < s->model->warning_count; i++)
+		fprintf(out, "warning: %s\n", s->model->warnings[i]);
+	for (int i = 0; i < p->warning_count; i++)
+		fprintf(out, "warning: %s\n", text_clean(&a, text_of(p->warnings[i])));
+	arena_free(&a);
+}
+
+void report_layers_text(const struct session *s, FILE *out)
+{
+	const struct plan *p = s->current->plan;
+	struct arena a = { 0 };
+	int name_width = 4, shape_width = 6;
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		int name = (int)strlen(text_clean(&a, l->name));
+		int shape = (int)strlen(shapes_text(&a, p, l->outputs, l->output_count));
+		name_width = name > name_width ? name : name_width;
+		shape_width = shape > shape_width ? shape : shape_width;
+		arena_free(&a);
+	}
+	name_width = name_width > 48 ? 48 : name_width;
+	shape_width = shape_width > 32 ? 32 : shape_width;
+	fprintf(out, "%5s  %-*s  %-20s %-7s  %-*s  %8s  %10s  %s\n", "index", name_width, "name", "op", "class",
+		shape_width, "output", "FLOP", "bytes", "problem");
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		const struct plan_problem *problem = plan_layer_problem(p, l);
+		char flops[STR_QUANTITY], bytes[STR_QUANTITY];
+		fprintf(out, "%5d  %-*s  %-20s %-7s  %-*s  %8s  %10s  %s%s\n", l->index, name_width,
+			text_clean(&a, l->name), text_clean(&a, l->node->op), op_class_name(l->class), shape_width,
+			shapes_text(&a, p, l->outputs, l->output_count), str_count(flops, l->flops),
+			str_bytes(bytes, l->bytes), problem && l->proxy ? "~" : "",
+			problem ? problem->text : l->why ? text_clean(&a, text_of(l->why)) : "");
+		arena_free(&a);
+	}
+	layers_summary(s, out);
+}
