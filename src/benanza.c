@@ -24,7 +24,7 @@ static const struct command_row {
 static void help(FILE *out)
 {
 	fputs("benanza - how fast could this ONNX model run on this machine, and what stands in the way\n\nusage:\n"
-		"  benanza [MODEL.onnx]             the explorer (? shows its keys)\n", out);
+		"  benanza [MODEL.onnx]             the explorer (? shows its keys); default: ResNet-50\n", out);
 	for (size_t i = 0; i < COMMAND_COUNT; i++) {
 		char left[64];
 		snprintf(left, sizeof(left), "benanza %s %s", command_rows[i].name, command_rows[i].arguments);
@@ -60,12 +60,8 @@ static int run(int argc, char **argv, struct error *err)
 	if (command)
 		argv[1] = argv[0];
 	int status = options_parse(&o, argc - skip, argv + skip, err) ? EXIT_BAD : EXIT_DONE;
-	if (status == EXIT_DONE && !command && o.argc == 0) {
-		help(stdout);
-		status = EXIT_BAD;
-	} else if (status == EXIT_DONE) {
+	if (status == EXIT_DONE)
 		status = command ? command->run(&o, err) : cmd_explore(&o, err);
-	}
 	options_free(&o);
 	return status;
 }

@@ -21,10 +21,23 @@ static int frame_print(const struct options *o, struct session *s, struct error 
 	return app_frame(s, columns, rows, o->view, o->keys, o->ascii, stdout, err) ? EXIT_BAD : EXIT_DONE;
 }
 
+/* The bundled ResNet-50: beside the build, or installed. */
+static const char *default_model(struct arena *a)
+{
+	char exe[4096];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	for (; n > 0 && exe[n - 1] != '/'; n--)
+		;
+	const char *in_place = arena_printf(a, "%.*s../data/models/resnet50.onnx", n > 0 ? (int)n : 0, exe);
+	return access(in_place, R_OK) == 0 ? in_place : BENANZA_DATADIR "/models/resnet50.onnx";
+}
+
 int cmd_explore(struct options *o, struct error *err)
 {
-	if (options_expect(o, 1, 1, "[MODEL.onnx] [options]; see benanza --help", err))
+	if (options_expect(o, 0, 1, "[MODEL.onnx] [options]; see benanza --help", err))
 		return EXIT_BAD;
+	if (!o->argc)
+		o->argv[o->argc++] = default_model(&o->arena);
 	if (!o->frame && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
 		error_set(err, "the explorer needs a terminal; use benanza bound %s, or --frame 80x24", o->argv[0]);
 		return EXIT_BAD;
