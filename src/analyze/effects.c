@@ -1,0 +1,94 @@
+#include "config.h"
+
+#include "analyze/analyze_private.h"
+
+#include <math.h>
+
+/* Is there anything on matrix units to allow or bar: a result that uses them, or a problem still to be measured that
+ * could, on a device that has them? */
+static bool matrix_there(const struct study *st)
+{
+	bool device = !st->device || st->device->has_matrix;
+	for (int i = 0; i < st->distinct_count; i++) {
+		const struct found *f = &st->found[i];
+		for (int k = 0; k < f->count; k++)
+			if (f->results[k]->status == STATUS_OK && f->results[k]->algorithm.matrix == MATRIX_YES)
+				return true;
+		const char *text = study_text(st, i);
+		bool open = !found_answered(f, LAUNCH_AMORTIZED, st->cache) &&
+			!found_answered(f, LAUNCH_ISOLATED, st->cache);
+		if (device && open && matrix_possible(text, true))
+			return true;
+	}
+	return false;
+}
+
+static bool is_available(const struct study *st, const struct what_if *row)
+{
+	struct scenario off = { 0 }, on = off;
+	row->set(&on, true);
+	if (on.matrix)
+		return matrix_there(st);
+	return !on.fusion || st->groups > 0;
+}
+
+struct view {
+	double bound_ns;
+	bool complete;
+};
+
+static struct view seen(const struct solution *x, bool parallel)
+{
+	return parallel ? (struct view){ x->parallel_ns, x->complete_path } :
+			  (struct view){ x->sequential_ns, x->complete_sum };
+}
+
+static int lacking_either(const struct study *st, const struct solution *a, const struct solution *b)
+{
+	int count = 0;
+	for (int i = 0; i < st->distinct_count; i++)
+		count += a->lacking[i] || b->lacking[i];
+	return count;
+}
+
+static void fill_effect(const struct study *st, const struct scenario *s, const struct solution *here,
+	struct what_if_effect *effect)
+{
+	const struct what_if *row = effect->row;
+	struct scenario flipped = *s;
+	struct arena scratch = { 0 };
+	struct solution other = *here; /* parallel or not: both totals are known already */
+	effect->on = row->get(s);
+	effect->available = is_available(st, row);
+	effect->bound_ns = effect->saves_ns = NAN;
+	if (!effect->available)
+		return;
+	row->set(&flipped, !effect->on);
+	if (flipped.parallel == s->parallel)
+		solve(st, &flipped, &scratch, &other);
+	struct view now = seen(here, s->parallel), then = seen(&other, flipped.parallel);
+	effect->bound_ns = then.bound_ns;
+	effect->saves_ns = effect->on ? then.bound_ns - now.bound_ns : now.bound_ns - then.bound_ns;
+	effect->complete = now.complete && then.complete;
+	effect->unmeasured_problems = lacking_either(st, here, &other);
+	arena_free(&scratch);
+}
+
+struct what_if_effect *analyze_what_ifs(struct arena *a, const struct plan *p, const struct fusion *f,
+	const struct results *r, const struct device *d, const struct scenario *s, int *count)
+{
+	const struct what_if *table = what_if_table(count);
+	struct what_if_effect *effects = ARENA_ARRAY(a, struct what_if_effect, *count);
+	struct arena scratch = { 0 };
+	struct study st;
+	struct solution here;
+	study_open(&st, p, f, r, d, true);
+	solve(&st, s, &scratch, &here);
+	for (int i = 0; i < *count; i++) {
+		effects[i].row = &table[i];
+		fill_effect(&st, s, &here, &effects[i]);
+	}
+	arena_free(&scratch);
+	study_close(&st);
+	return effects;
+}

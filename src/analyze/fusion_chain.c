@@ -1,0 +1,272 @@
+#include "config.h"
+
+#include "analyze/analyze_private.h"
+
+bool chain_reads(const struct plan *p, int layer, int value)
+{
+	const struct plan_layer *l = &p->layers[layer];
+	int producer = p->values[value].producer;
+	if (l->class != CLASS_FREE || producer < 0)
+		return true;
+	for (int i = 0; i < l->pred_count; i++)
+		if (l->preds[i] == producer)
+			return true;
+	return false;
+}
+
+int chain_readers(const struct plan *p, int value, int *layers, int max)
+{
+	const struct plan_value *v = &p->values[value];
+	int count = 0;
+	if (v->is_output || v->consumer_count > 4 * max)
+		return -1;
+	for (int i = 0; i < v->consumer_count; i++) {
+		if (!chain_reads(p, v->consumers[i], value))
+			continue;
+		if (count == max)
+			return -1;
+		layers[count++] = v->consumers[i];
+	}
+	return count;
+}
+
+static bool op_is(const struct plan_layer *l, const char *name)
+{
+	return l->node->domain.n == 0 && text_is(l->node->op, name);
+}
+
+static const char *const anchor_ops[] = { "Conv", "Gemm", "MatMul" };
+
+static bool one_output(const struct plan *p, const struct plan_layer *l)
+{
+	if (l->output_count < 1 || l->outputs[0] < 0)
+		return false;
+	for (int i = 1; i < l->output_count; i++)
+		if (l->outputs[i] >= 0 &&
+			(p->values[l->outputs[i]].consumer_count || p->values[l->outputs[i]].is_output))
+			return false;
+	return true;
+}
+
+bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer *l)
+{
+	*c = (struct chain){ .plan = p, .residual = -1 };
+	const struct plan_problem *pp = layer_problem(p, l);
+	bool anchor = false;
+	for (size_t i = 0; i < sizeof(anchor_ops) / sizeof(anchor_ops[0]); i++)
+		anchor |= op_is(l, anchor_ops[i]);
+	if (!anchor || !pp || l->proxy || l->class == CLASS_FREE || !one_output(p, l))
+		return false;
+	const struct problem *q = &pp->problem;
+	if ((q->kernel != KERNEL_CONV && q->kernel != KERNEL_MATMUL) || !dtype_is_float(q->operand[2].dtype))
+		return false;
+	const struct shape *shape = &p->values[l->outputs[0]].shape;
+	if (shape->rank < 1)
+		return false;
+	c->problem = *q;
+	c->foldable = q->epilogue_count == 0 || (q->epilogue_count == 1 && q->epilogue[0].kind == EPILOGUE_BIAS &&
+		q->epilogue[0].operand.constant);
+	c->value = l->outputs[0];
+	c->channel_axis = q->kernel == KERNEL_CONV ? (shape->rank > 1 ? 1 : -1) : shape->rank - 1;
+	c->layers[c->layer_count++] = l->index;
+	str_addf(&c->pattern, "%.*s", (int)l->node->op.n, l->node->op.p);
+	return true;
+}
+
+/* The input of l other than c->value, or -1 when l is not an operator of two inputs that reads c->value once. */
+static int other_input(const struct chain *c, const struct plan_layer *l)
+{
+	if (l->input_count != 2 || l->inputs[0] < 0 || l->inputs[1] < 0 || l->inputs[0] == l->inputs[1])
+		return -1;
+	if (l->inputs[0] == c->value)
+		return l->inputs[1];
+	return l->inputs[1] == c->value ? l->inputs[0] : -1;
+}
+
+static int64_t channels(const struct chain *c)
+{
+	return c->problem.kernel == KERNEL_CONV ? c->problem.k : c->problem.mn;
+}
+
+static bool same_shape(const struct plan *p, int a, int b)
+{
+	const struct shape *x = &p->values[a].shape, *y = &p->values[b].shape;
+	if (x->rank < 0 || x->rank != y->rank)
+		return false;
+	for (int i = 0; i < x->rank; i++)
+		if (!dim_same(x->dims[i], y->dims[i]))
+			return false;
+	return true;
+}
+
+/* One value a channel: every other dimension is 1, and it does not widen the output. */
+static bool is_channel_vector(const struct chain *c, int value)
+{
+	const struct plan_value *v = &c->plan->values[value];
+	const struct shape *out = &c->plan->values[c->value].shape;
+	if (!v->constant || c->channel_axis < 0 || v->shape.rank < 0 || v->shape.rank > out->rank)
+		return false;
+	for (int i = 0; i < v->shape.rank; i++) {
+		int axis = out->rank - v->shape.rank + i;
+		int64_t want = axis == c->channel_axis ? channels(c) : 1;
+		struct dim d = v->shape.dims[i];
+		if (d.kind != DIM_KNOWN || (d.value != want && d.value != 1))
+			return false;
+	}
+	return true;
+}
+
+/* A bias is there already or comes first behind the kernel. */
+static bool fold_bias(struct chain *c)
+{
+	struct problem *q = &c->problem;
+	if (q->epilogue_count)
+		return true; /* two constants make one */
+	q->epilogue[q->epilogue_count++] = (struct epilogue){
+		.kind = EPILOGUE_BIAS,
+		.operand = { .dtype = q->operand[2].dtype, .constant = true },
+	};
+	return true;
+}
+
+static bool take_batchnorm(struct chain *c, const struct plan_layer *l)
+{
+	if (!op_is(l, "BatchNormalization") || !c->foldable || l->input_count != 5 || l->inputs[0] != c->value)
+		return false;
+	for (int i = 1; i < 5; i++)
+		if (l->inputs[i] < 0 || !c->plan->values[l->inputs[i]].constant)
+			return false;
+	if (node_int(l->node, "training_mode", 0) != 0 || node_int(l->node, "spatial", 1) != 1)
+		return false;
+	/* its factors go into the weights, so those must be constant, and along the same channels */
+	if (!c->problem.operand[1].constant || c->channel_axis != 1)
+		return false;
+	str_addf(&c->pattern, "+BatchNorm");
+	return fold_bias(c);
+}
+
+static bool take_bias(struct chain *c, const struct plan_layer *l)
+{
+	int other = other_input(c, l);
+	if (!op_is(l, "Add") || !c->foldable || other < 0 || !is_channel_vector(c, other))
+		return false;
+	str_addf(&c->pattern, "+Bias");
+	return fold_bias(c);
+}
+
+static bool take_residual(struct chain *c, const struct plan_layer *l)
+{
+	int other = other_input(c, l);
+	struct problem *q = &c->problem;
+	if (!op_is(l, "Add") || c->add || q->epilogue_count == PROBLEM_EPILOGUES || other < 0)
+		return false;
+	const struct plan_value *v = &c->plan->values[other];
+	if (v->constant || !same_shape(c->plan, other, c->value) || !same_shape(c->plan, l->outputs[0], c->value) ||
+		v->dtype != q->operand[2].dtype)
+		return false;
+	q->epilogue[q->epilogue_count++] = (struct epilogue){
+		.kind = EPILOGUE_BINARY, .mode = MODE_ADD, .operand = { .dtype = v->dtype },
+	};
+	c->foldable = c->activation = false;
+	c->add = true;
+	c->residual = v->producer;
+	str_addf(&c->pattern, "+Add");
+	return true;
+}
+
+static bool add_activation(struct chain *c, enum mode mode, float alpha, float beta)
+{
+	struct problem *q = &c->problem;
+	q->epilogue[q->epilogue_count++] = (struct epilogue){
+		.kind = EPILOGUE_ELTWISE, .mode = mode, .alpha = alpha, .beta = beta,
+	};
+	c->foldable = false;
+	c->activation = true;
+	return true;
+}
+
+static bool may_activate(const struct chain *c)
+{
+	return !c->activation && c->problem.epilogue_count < PROBLEM_EPILOGUES;
+}
+
+static bool take_activation(struct chain *c, const struct plan_layer *l)
+{
+	static const enum mode modes[] = { MODE_RELU, MODE_LEAKY_RELU, MODE_CLIP, MODE_SIGMOID, MODE_TANH,
+		MODE_GELU_ERF, MODE_GELU_TANH, MODE_SWISH, MODE_HARD_SIGMOID, MODE_HARD_SWISH, MODE_ELU,
+		MODE_SOFTPLUS, MODE_MISH };
+	const struct plan_problem *pp = layer_problem(c->plan, l);
+	if (!may_activate(c) || !pp || l->proxy || pp->problem.kernel != KERNEL_ELTWISE ||
+		pp->problem.epilogue_count || l->inputs[0] != c->value)
+		return false;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (modes[i] != pp->problem.mode)
+			continue;
+		str_addf(&c->pattern, "+%.*s", (int)l->node->op.n, l->node->op.p);
+		return add_activation(c, pp->problem.mode, pp->problem.alpha, pp->problem.beta);
+	}
+	return false;
+}
+
+/* Layers that hand the same elements on. A reshape is one where the rows of a matrix product stay rows: the library's
+ * matrix lies in memory just so. Behind a convolution it is not, since its layout may be blocked. */
+static bool passes(struct chain *c, const struct plan_layer *l)
+{
+	if (l->class != CLASS_FREE || l->inputs[0] != c->value)
+		return false;
+	if (op_is(l, "Identity") || op_is(l, "Dropout"))
+		return true;
+	if (!op_is(l, "Reshape") && !op_is(l, "Flatten") && !op_is(l, "Squeeze") && !op_is(l, "Unsqueeze"))
+		return false;
+	const struct shape *from = &c->plan->values[c->value].shape, *to = &c->plan->values[l->outputs[0]].shape;
+	if (c->problem.kernel != KERNEL_MATMUL || from->rank < 1 || to->rank < 1 ||
+		c->channel_axis != from->rank - 1 || !shape_is_known(*to))
+		return false;
+	struct dim last = to->dims[to->rank - 1];
+	if (last.value != channels(c) || !dim_same(last, from->dims[from->rank - 1]))
+		return false;
+	c->channel_axis = to->rank - 1;
+	return true;
+}
+
+static void take_layer(struct chain *c, int layer, int value)
+{
+	c->layers[c->layer_count++] = layer;
+	c->value = value;
+}
+
+/* Several readers: the parts of an activation, or the end of the chain. */
+static bool step_region(struct chain *c)
+{
+	struct region r;
+	if (!may_activate(c) || !region_match(c->plan, c->value, &r) ||
+		c->layer_count + r.layer_count > FUSION_LAYERS_MAX)
+		return false;
+	for (int i = 0; i < r.layer_count; i++)
+		take_layer(c, r.layers[i], r.value);
+	str_addf(&c->pattern, "+%s", r.name);
+	return add_activation(c, r.mode, r.alpha, r.beta);
+}
+
+bool chain_step(struct chain *c)
+{
+	while (c->layer_count < FUSION_LAYERS_MAX) {
+		int reader;
+		if (chain_readers(c->plan, c->value, &reader, 1) != 1)
+			return step_region(c);
+		const struct plan_layer *l = &c->plan->layers[reader];
+		if (l->node->domain.n || l->body_count || l->input_count < 1 || !one_output(c->plan, l))
+			return false;
+		int out = l->outputs[0];
+		if (passes(c, l)) {
+			take_layer(c, reader, out);
+			continue;
+		}
+		bool taken = l->class != CLASS_FREE && (take_batchnorm(c, l) || take_bias(c, l) ||
+			take_residual(c, l) || take_activation(c, l));
+		if (taken)
+			take_layer(c, reader, out);
+		return taken;
+	}
+	return false;
+}
