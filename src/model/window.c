@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WINDOW_LEAST 4096
+#define WINDOW_LEAST 1024
 #define WINDOW_MOST 65536
 
 static int window_open_error(const char *path, struct error *err)
