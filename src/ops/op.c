@@ -96,12 +96,23 @@ static int call_check_inputs(const struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Rules may count on ranks up to OP_RANK_MAX and on tensors. */
+/* Known contents fit the type and a known shape, known sizes are sizes. */
+static bool value_is_sound(const struct op_value *v)
+{
+	const struct elements *e = v->elements;
+	for (int i = 0; i < v->shape.rank; i++) {
+		if (v->shape.dims[i].kind == DIM_KNOWN && v->shape.dims[i].value < 0)
+			return false;
+	}
+	return !e || (op_elements_count(v->shape) == e->count && (e->f != NULL) == dtype_is_float(v->dtype));
+}
+
+/* Rules may count on ranks up to OP_RANK_MAX, on tensors and on soundness. */
 static bool call_is_in_reach(const struct op_call *c)
 {
 	for (int i = 0; i < c->input_count; i++) {
 		const struct op_value *v = op_in(c, i);
-		if (v && (v->shape.rank > OP_RANK_MAX || !v->is_tensor))
+		if (v && (v->shape.rank > OP_RANK_MAX || !v->is_tensor || !value_is_sound(v)))
 			return false;
 	}
 	return true;
@@ -122,12 +133,9 @@ static bool call_is_constant(const struct op_call *c)
 
 static void output_finish(struct op_value *v, bool constant)
 {
-	if (v->shape.rank > OP_RANK_MAX) {
+	if (v->shape.rank > OP_RANK_MAX)
 		v->shape = SHAPE_UNKNOWN;
-		v->elements = NULL;
-	}
-	const struct elements *e = v->elements;
-	if (e && (op_elements_count(v->shape) != e->count || (e->f != NULL) != dtype_is_float(v->dtype)))
+	if (!value_is_sound(v))
 		v->elements = NULL;
 	if (constant || op_elements_concrete(v->elements))
 		v->constant = true;

@@ -280,6 +280,17 @@ int op_index(struct shape s, const int *at)
 	return index;
 }
 
+int op_broadcast_index(struct shape to, int index, struct shape from)
+{
+	int at[OP_RANK_MAX], lead = to.rank - from.rank;
+	op_coords(to, index, at);
+	for (int i = 0; i < from.rank; i++) {
+		if (from.dims[i].value == 1)
+			at[lead + i] = 0;
+	}
+	return op_index(from, at + lead);
+}
+
 bool op_scalar(const struct op_value *v, double *value)
 {
 	if (!v || !v->elements || v->elements->count != 1 || !op_elements_concrete(v->elements))
@@ -324,6 +335,12 @@ void op_cost_eltwise(const struct op_call *c, struct op_cost *cost)
 
 /* ---- problems */
 
+bool op_is_library_type(enum dtype t)
+{
+	return t == DTYPE_F32 || t == DTYPE_F16 || t == DTYPE_BF16 || t == DTYPE_S8 || t == DTYPE_U8 || t == DTYPE_S32 ||
+		t == DTYPE_BOOL;
+}
+
 void op_problem_why(struct op_problem *out, const char *why)
 {
 	out->known = false;
@@ -350,6 +367,8 @@ bool op_problem_value(const struct op_call *c, const struct op_value *v, struct 
 		else if (d.value <= 0)
 			why = "a tensor is empty";
 	}
+	if (!why && shape_count(v->shape) > 1e15)
+		why = "too large to measure";
 	if (why)
 		op_problem_why(out, why);
 	return !why;

@@ -79,6 +79,8 @@ struct elements *op_elements_pick(struct arena *a, const struct elements *from, 
 /* Between a linear index and coordinates of a known shape of at most OP_ELEMENTS_MAX elements. */
 void op_coords(struct shape s, int index, int *at);
 int op_index(struct shape s, const int *at);
+/* The linear index in a tensor of shape `from` that element `index` of the broadcast shape `to` comes from. */
+int op_broadcast_index(struct shape to, int index, struct shape from);
 /* v's contents when it is a single known number (any rank): true and *value. */
 bool op_scalar(const struct op_value *v, double *value);
 
@@ -96,7 +98,9 @@ void op_cost_eltwise(const struct op_call *c, struct op_cost *cost);
 
 /* ---- problems */
 
-/* True when v (not NULL) has a type, a known shape of rank <= PROBLEM_RANK and at least one element; else out->why
+/* The types that deep-learning libraries compute with, bool (as u8) among them: others are measured as copies. */
+bool op_is_library_type(enum dtype t);
+/* True when v (not NULL) has a type, a known shape of rank <= PROBLEM_RANK and at least one element; else why
  * says what is missing. */
 bool op_problem_value(const struct op_call *c, const struct op_value *v, struct op_problem *out);
 /* The same for every present input and output. */
@@ -142,5 +146,38 @@ RULE_SHAPE(op_range);
 RULES(op_cast);
 RULE_FREE(op_cast);
 RULE_SHAPE(op_cast_like);
+
+/* op_move.c, op_slice.c */
+RULE_SHAPE(op_transpose);
+RULE_PROBLEM(op_transpose);
+RULE_FREE(op_transpose);
+RULE_SHAPE(op_concat);
+RULE_PROBLEM(op_concat);
+RULE_FREE(op_concat);
+RULE_SHAPE(op_split);
+RULE_FREE(op_split);
+RULE_SHAPE(op_expand);
+RULE_SHAPE(op_tile);
+RULE_SHAPE(op_pad);
+RULE_FREE(op_pad);
+RULE_SHAPE(op_depth_to_space);
+RULE_SHAPE(op_space_to_depth);
+RULE_COST(op_taken);
+RULE_COST(op_first);
+RULE_FREE(op_same_shape);
+RULE_SHAPE(op_slice);
+RULE_FREE(op_slice);
+
+/* op_gather.c */
+RULE_SHAPE(op_gather);
+RULE_COST(op_gather);
+RULE_SHAPE(op_gather_elements);
+RULE_SHAPE(op_gather_nd);
+RULE_SHAPE(op_scatter_nd);
+RULE_SHAPE(op_scatter_elements);
+RULE_SHAPE(op_where);
+RULE_SHAPE(op_one_hot);
+RULE_SHAPE(op_nonzero);
+RULE_SHAPE(op_trilu);
 
 #endif

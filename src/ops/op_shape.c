@@ -506,19 +506,13 @@ bool op_cast_free(const struct op_call *c)
 	return c->inputs[0].dtype != DTYPE_UNKNOWN && c->inputs[0].dtype == c->outputs[0].dtype;
 }
 
-static bool cast_is_library(enum dtype t)
-{
-	return t == DTYPE_F32 || t == DTYPE_F16 || t == DTYPE_BF16 || t == DTYPE_S8 || t == DTYPE_U8 || t == DTYPE_S32 ||
-		t == DTYPE_BOOL;
-}
-
 /* Types that deep-learning libraries convert are measured as such, others by a copy of equal bytes. */
 void op_cast_problem(const struct op_call *c, struct op_problem *out)
 {
 	const struct op_value *from = &c->inputs[0], *to = &c->outputs[0];
 	if (!op_problem_value(c, from, out) || !op_problem_value(c, to, out))
 		return;
-	if (!cast_is_library(from->dtype) || !cast_is_library(to->dtype)) {
+	if (!op_is_library_type(from->dtype) || !op_is_library_type(to->dtype)) {
 		op_problem_mover(c, out);
 		return;
 	}

@@ -6,6 +6,9 @@
 
 #include "ops/op_rules.h"
 
+/* Notes that several rows share. */
+#define COPY "measured as a plain copy of equal bytes"
+
 /* name, domain, since, until, fewest and most inputs, class, shape, cost, problem, is_free, note */
 static const struct op table[] = {
 	/* op_conv.c, op_pool.c, op_gemm.c, op_norm.c */
@@ -23,16 +26,43 @@ static const struct op table[] = {
 	{ "Unsqueeze", "", 13, 0, 2, 2, CLASS_FREE, op_unsqueeze_shape, NULL, NULL, NULL, NULL },
 	{ "Constant", "", 1, 0, 0, 0, CLASS_FREE, op_constant_shape, NULL, NULL, NULL, NULL },
 	{ "ConstantOfShape", "", 9, 0, 1, 1, CLASS_MOVE, op_constant_of_shape_shape, op_constant_of_shape_cost,
-		op_constant_of_shape_problem, NULL, "a copy of equal bytes" },
-	{ "Range", "", 11, 0, 3, 3, CLASS_MOVE, op_range_shape, op_cost_move, op_problem_mover, NULL,
-		"a copy of equal bytes" },
+		op_constant_of_shape_problem, NULL, COPY },
+	{ "Range", "", 11, 0, 3, 3, CLASS_MOVE, op_range_shape, op_cost_move, op_problem_mover, NULL, COPY },
 	{ "Cast", "", 1, 0, 1, 1, CLASS_MOVE, op_cast_shape, op_cast_cost, op_cast_problem, op_cast_free,
 		"64-bit and other rare types: a copy of equal bytes" },
 	{ "CastLike", "", 15, 0, 2, 2, CLASS_MOVE, op_cast_like_shape, op_cast_cost, op_cast_problem, op_cast_free, NULL },
 
-	/* op_move.c */
+	/* op_move.c, op_slice.c */
+	{ "Transpose", "", 1, 0, 1, 1, CLASS_MOVE, op_transpose_shape, op_cost_move, op_transpose_problem,
+		op_transpose_free, NULL },
+	{ "Concat", "", 1, 0, 1, -1, CLASS_MOVE, op_concat_shape, op_cost_move, op_concat_problem, op_concat_free, NULL },
+	{ "Split", "", 2, 12, 1, 1, CLASS_MOVE, op_split_shape, op_taken_cost, op_problem_mover, op_split_free, COPY },
+	{ "Split", "", 13, 0, 1, 2, CLASS_MOVE, op_split_shape, op_taken_cost, op_problem_mover, op_split_free, COPY },
+	{ "Slice", "", 1, 9, 1, 1, CLASS_MOVE, op_slice_shape, op_taken_cost, op_problem_mover, op_slice_free, COPY },
+	{ "Slice", "", 10, 0, 3, 5, CLASS_MOVE, op_slice_shape, op_taken_cost, op_problem_mover, op_slice_free, COPY },
+	{ "Expand", "", 8, 0, 2, 2, CLASS_MOVE, op_expand_shape, op_first_cost, op_problem_mover, op_same_shape_free, COPY },
+	{ "Tile", "", 6, 0, 2, 2, CLASS_MOVE, op_tile_shape, op_first_cost, op_problem_mover, op_same_shape_free, COPY },
+	{ "Pad", "", 1, 10, 1, 1, CLASS_MOVE, op_pad_shape, op_first_cost, op_problem_mover, op_pad_free, COPY },
+	{ "Pad", "", 11, 0, 2, 4, CLASS_MOVE, op_pad_shape, op_first_cost, op_problem_mover, op_pad_free, COPY },
+	{ "DepthToSpace", "", 1, 0, 1, 1, CLASS_MOVE, op_depth_to_space_shape, op_cost_move, op_problem_mover, NULL, COPY },
+	{ "SpaceToDepth", "", 1, 0, 1, 1, CLASS_MOVE, op_space_to_depth_shape, op_cost_move, op_problem_mover, NULL, COPY },
 
-	/* op_eltwise.c */
+	/* op_gather.c */
+	{ "Gather", "", 1, 0, 2, 2, CLASS_MOVE, op_gather_shape, op_gather_cost, op_problem_mover, NULL, COPY },
+	{ "GatherElements", "", 11, 0, 2, 2, CLASS_MOVE, op_gather_elements_shape, op_gather_cost, op_problem_mover, NULL,
+		COPY },
+	{ "GatherND", "", 11, 0, 2, 2, CLASS_MOVE, op_gather_nd_shape, op_gather_cost, op_problem_mover, NULL, COPY },
+	{ "ScatterND", "", 11, 0, 3, 3, CLASS_MOVE, op_scatter_nd_shape, op_cost_move, op_problem_mover, NULL, COPY },
+	{ "ScatterElements", "", 11, 0, 3, 3, CLASS_MOVE, op_scatter_elements_shape, op_cost_move, op_problem_mover, NULL,
+		COPY },
+	{ "Scatter", "", 9, 10, 3, 3, CLASS_MOVE, op_scatter_elements_shape, op_cost_move, op_problem_mover, NULL, COPY },
+	{ "Where", "", 9, 0, 3, 3, CLASS_MOVE, op_where_shape, op_cost_move, op_problem_mover, NULL, COPY },
+	{ "OneHot", "", 9, 0, 3, 3, CLASS_MOVE, op_one_hot_shape, op_cost_move, op_problem_mover, NULL, COPY },
+	{ "NonZero", "", 9, 0, 1, 1, CLASS_MOVE, op_nonzero_shape, op_cost_move, op_problem_mover, NULL,
+		"the size of its output is known only when it has run" },
+	{ "Trilu", "", 14, 0, 1, 2, CLASS_MOVE, op_trilu_shape, op_first_cost, op_problem_mover, NULL, COPY },
+
+	/* op_eltwise.c, op_binary.c */
 
 	/* op_reduce.c */
 };

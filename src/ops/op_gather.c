@@ -1,0 +1,254 @@
+/* Operators that take or put elements by index or condition: Gather*, Scatter*, Where, OneHot, NonZero, Trilu. */
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+#include <math.h>
+
+/* ---- Gather */
+
+/* Index k of a gather along a known dimension: -1 when not known, -2 when out of range. */
+static int64_t gather_index(const struct elements *indices, int k, int64_t size)
+{
+	if (!indices || !indices->i || indices->i[k].kind != DIM_KNOWN)
+		return -1;
+	int64_t at = indices->i[k].value;
+	if (at < -size || at >= size)
+		return -2;
+	return at < 0 ? at + size : at;
+}
+
+static int gather_elements(struct op_call *c, int axis, struct error *err)
+{
+	struct op_value *v = &c->outputs[0];
+	const struct op_value *data = &c->inputs[0], *indices = &c->inputs[1];
+	int count = op_elements_count(v->shape), at[2 * OP_RANK_MAX], from[OP_RANK_MAX], index[OP_ELEMENTS_MAX];
+	if (count < 0 || !data->elements || !indices->elements || v->shape.rank > OP_RANK_MAX)
+		return 0;
+	int picked = indices->shape.rank;
+	for (int i = 0; i < count; i++) {
+		op_coords(v->shape, i, at);
+		int64_t k = gather_index(indices->elements, op_index(indices->shape, at + axis),
+			data->shape.dims[axis].value);
+		if (k == -2)
+			return op_fail(c, err, "an index is out of range");
+		for (int j = 0; j < data->shape.rank; j++)
+			from[j] = j < axis ? at[j] : j == axis ? (int)k : at[j + picked - 1];
+		index[i] = k < 0 ? -1 : op_index(data->shape, from);
+	}
+	v->elements = op_elements_pick(c->arena, data->elements, count, index);
+	return 0;
+}
+
+int op_gather_shape(struct op_call *c, struct error *err)
+{
+	struct shape data = c->inputs[0].shape, indices = c->inputs[1].shape;
+	if (data.rank < 0)
+		return 0;
+	int axis = op_axis(c, node_int(c->node, "axis", 0), data.rank, err);
+	if (axis < 0)
+		return -1;
+	if (indices.rank < 0)
+		return 0;
+	struct shape out = shape_make(c->arena, data.rank - 1 + indices.rank);
+	for (int i = 0; i < axis; i++)
+		out.dims[i] = data.dims[i];
+	for (int i = 0; i < indices.rank; i++)
+		out.dims[axis + i] = indices.dims[i];
+	for (int i = axis + 1; i < data.rank; i++)
+		out.dims[i - 1 + indices.rank] = data.dims[i];
+	c->outputs[0].shape = out;
+	return gather_elements(c, axis, err);
+}
+
+/* Only what is taken is read; and the indices. */
+void op_gather_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = 0;
+	cost->bytes = 2 * op_bytes(&c->outputs[0]) + op_bytes(&c->inputs[1]);
+}
+
+int op_gather_elements_shape(struct op_call *c, struct error *err)
+{
+	struct shape data = c->inputs[0].shape, indices = c->inputs[1].shape;
+	if (data.rank >= 0 && op_axis(c, node_int(c->node, "axis", 0), data.rank, err) < 0)
+		return -1;
+	if (data.rank >= 0 && indices.rank >= 0 && data.rank != indices.rank)
+		return op_fail(c, err, "indices of rank %d for data of rank %d", indices.rank, data.rank);
+	c->outputs[0].shape = op_shape_copy(c->arena, indices);
+	return 0;
+}
+
+int op_gather_nd_shape(struct op_call *c, struct error *err)
+{
+	struct shape data = c->inputs[0].shape, indices = c->inputs[1].shape;
+	int64_t batch = node_int(c->node, "batch_dims", 0);
+	if (data.rank < 0 || indices.rank < 0)
+		return 0;
+	if (data.rank < 1 || indices.rank < 1 || batch < 0 || batch >= indices.rank || batch >= data.rank)
+		return op_fail(c, err, "ranks %d and %d with %lld batch dimensions", data.rank, indices.rank, (long long)batch);
+	struct dim last = indices.dims[indices.rank - 1];
+	if (last.kind != DIM_KNOWN)
+		return 0;
+	if (last.value < 1 || last.value > data.rank - batch)
+		return op_fail(c, err, "%lld indices into %s", (long long)last.value, shape_text(c->arena, data));
+	int skipped = (int)(batch + last.value), head = indices.rank - 1;
+	struct shape out = shape_make(c->arena, head + data.rank - skipped);
+	for (int i = 0; i < head; i++) {
+		out.dims[i] = indices.dims[i];
+		if (i < batch && !op_dim_merge(indices.dims[i], data.dims[i], &out.dims[i]))
+			return op_fail(c, err, "batch dimension %d differs", i);
+	}
+	for (int i = skipped; i < data.rank; i++)
+		out.dims[head + i - skipped] = data.dims[i];
+	c->outputs[0].shape = out;
+	return 0;
+}
+
+/* ---- Scatter */
+
+/* A shape written in place by export: a vector, whole-row indices. */
+static void scatter_nd_elements(struct op_call *c)
+{
+	const struct op_value *data = &c->inputs[0], *indices = &c->inputs[1], *updates = &c->inputs[2];
+	if (data->shape.rank != 1 || !data->elements || !data->elements->i || !indices->elements || !updates->elements ||
+		!updates->elements->i || updates->elements->count != indices->elements->count)
+		return;
+	struct elements *e = op_elements_new(c->arena, data->elements->count, false);
+	for (int i = 0; i < e->count; i++)
+		e->i[i] = data->elements->i[i];
+	for (int k = 0; k < indices->elements->count; k++) {
+		int64_t at = gather_index(indices->elements, k, e->count);
+		if (at < 0)
+			return;
+		e->i[at] = updates->elements->i[k];
+	}
+	c->outputs[0].elements = e;
+}
+
+int op_scatter_nd_shape(struct op_call *c, struct error *err)
+{
+	struct text reduction = node_string(c->node, "reduction", "none");
+	if (text_is(reduction, "none"))
+		scatter_nd_elements(c);
+	c->outputs[0].shape = op_shape_copy(c->arena, c->inputs[0].shape);
+	(void)err;
+	return 0;
+}
+
+int op_scatter_elements_shape(struct op_call *c, struct error *err)
+{
+	struct shape data = c->inputs[0].shape;
+	if (data.rank >= 0 && op_axis(c, node_int(c->node, "axis", 0), data.rank, err) < 0)
+		return -1;
+	c->outputs[0].shape = op_shape_copy(c->arena, data);
+	return 0;
+}
+
+/* ---- Where */
+
+static void where_elements(struct op_call *c)
+{
+	struct op_value *v = &c->outputs[0];
+	const struct op_value *cond = &c->inputs[0], *x = &c->inputs[1], *y = &c->inputs[2];
+	int count = op_elements_count(v->shape);
+	if (count < 0 || !cond->elements || !cond->elements->i || !x->elements || !y->elements ||
+		(x->elements->f != NULL) != (y->elements->f != NULL))
+		return;
+	struct elements *e = op_elements_new(c->arena, count, x->elements->f != NULL);
+	for (int i = 0; i < count; i++) {
+		struct dim which = cond->elements->i[op_broadcast_index(v->shape, i, cond->shape)];
+		int ix = op_broadcast_index(v->shape, i, x->shape), iy = op_broadcast_index(v->shape, i, y->shape);
+		if (e->f && which.kind == DIM_KNOWN)
+			e->f[i] = which.value ? x->elements->f[ix] : y->elements->f[iy];
+		else if (e->i && which.kind == DIM_KNOWN)
+			e->i[i] = which.value ? x->elements->i[ix] : y->elements->i[iy];
+		else if (e->i && dim_same(x->elements->i[ix], y->elements->i[iy]))
+			e->i[i] = x->elements->i[ix];
+	}
+	v->elements = e;
+}
+
+int op_where_shape(struct op_call *c, struct error *err)
+{
+	struct shape branches;
+	c->outputs[0].dtype = c->inputs[1].dtype;
+	if (op_broadcast(c, c->inputs[1].shape, c->inputs[2].shape, &branches, err) ||
+		op_broadcast(c, c->inputs[0].shape, branches, &c->outputs[0].shape, err))
+		return -1;
+	where_elements(c);
+	return 0;
+}
+
+/* ---- OneHot, NonZero, Trilu */
+
+int op_one_hot_shape(struct op_call *c, struct error *err)
+{
+	struct shape indices = c->inputs[0].shape;
+	const struct elements *depth = c->inputs[1].elements;
+	c->outputs[0].dtype = c->inputs[2].dtype;
+	if (indices.rank < 0)
+		return 0;
+	int axis = op_axis(c, node_int(c->node, "axis", -1), indices.rank + 1, err);
+	if (axis < 0)
+		return -1;
+	struct shape out = shape_make(c->arena, indices.rank + 1);
+	for (int i = 0; i < indices.rank; i++)
+		out.dims[i < axis ? i : i + 1] = indices.dims[i];
+	if (depth && depth->count == 1)
+		out.dims[axis] = depth->i ? depth->i[0] : isnan(depth->f[0]) || !(fabs(depth->f[0]) < 0x1p53) ?
+			dim_unknown() : dim_known((int64_t)depth->f[0]);
+	if (out.dims[axis].kind == DIM_KNOWN && out.dims[axis].value < 0)
+		return op_fail(c, err, "a negative depth");
+	c->outputs[0].shape = out;
+	return 0;
+}
+
+/* The coordinates of nonzero elements of contents known in full. */
+static bool nonzero_elements(struct op_call *c)
+{
+	const struct op_value *in = &c->inputs[0];
+	int found[OP_ELEMENTS_MAX], at[OP_RANK_MAX], count = 0;
+	if (!op_elements_concrete(in->elements))
+		return false;
+	for (int i = 0; i < in->elements->count; i++) {
+		if (in->elements->i ? in->elements->i[i].value != 0 : in->elements->f[i] != 0)
+			found[count++] = i;
+	}
+	int64_t dims[2] = { in->shape.rank, count };
+	c->outputs[0].shape = shape_known(c->arena, 2, dims);
+	if (count * in->shape.rank > OP_ELEMENTS_MAX)
+		return true;
+	struct elements *e = op_elements_new(c->arena, count * in->shape.rank, false);
+	for (int k = 0; k < count; k++) {
+		op_coords(in->shape, found[k], at);
+		for (int j = 0; j < in->shape.rank; j++)
+			e->i[j * count + k] = dim_known(at[j]);
+	}
+	c->outputs[0].elements = e;
+	return true;
+}
+
+/* How many there are depends on the data: at most all. */
+int op_nonzero_shape(struct op_call *c, struct error *err)
+{
+	struct shape in = c->inputs[0].shape;
+	(void)err;
+	c->outputs[0].dtype = DTYPE_S64;
+	if (nonzero_elements(c))
+		return 0;
+	c->outputs[0].shape = shape_make(c->arena, 2);
+	if (in.rank < 0)
+		return 0;
+	c->outputs[0].shape.dims[0] = dim_known(in.rank);
+	c->outputs[0].shape.dims[1] = dim_unknown_upto(shape_elements(c->arena, in).upper);
+	return 0;
+}
+
+int op_trilu_shape(struct op_call *c, struct error *err)
+{
+	int rank = c->inputs[0].shape.rank;
+	if (rank >= 0 && rank < 2)
+		return op_fail(c, err, "rank %d, at least 2 is needed", rank);
+	return op_shape_as_input(c, err);
+}
