@@ -130,7 +130,28 @@ void op_problem_mover(const struct op_call *c, struct op_problem *out);
 	RULE_COST(x);  \
 	RULE_PROBLEM(x)
 
-/* op_conv.c, op_pool.c, op_gemm.c, op_norm.c */
+/* op_conv.c, op_pool.c, op_gemm.c, op_norm.c, op_resize.c */
+RULES(op_conv);
+RULES(op_deconv);
+RULES(op_pool);
+RULE_COST(op_lp_pool);
+RULE_PROBLEM(op_lp_pool);
+RULES(op_global_pool);
+RULE_FREE(op_global_pool);
+RULES(op_gemm);
+RULES(op_matmul);
+RULES(op_einsum);
+RULES(op_batchnorm);
+RULES(op_layernorm);
+RULE_COST(op_rms_norm);
+RULE_PROBLEM(op_rms_norm);
+RULES(op_instance_norm);
+RULES(op_softmax);
+RULES(op_lrn);
+RULE_SHAPE(op_dropout);
+RULES(op_resize);
+/* What sums of products of type t are kept in: f32 for the small floats, s32 for 8-bit integers. */
+enum dtype op_accumulator(enum dtype t);
 
 /* op_shape.c */
 RULE_SHAPE(op_identity);

@@ -1,0 +1,379 @@
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+#include <math.h>
+#include <string.h>
+
+enum dtype op_accumulator(enum dtype t)
+{
+	if (t == DTYPE_F64 || t == DTYPE_S64 || t == DTYPE_U64)
+		return t;
+	return dtype_is_float(t) ? DTYPE_F32 : DTYPE_S32;
+}
+
+/* ---- Gemm */
+
+static bool gemm_transposed(const struct op_call *c, const char *name)
+{
+	return node_int(c->node, name, 0) != 0;
+}
+
+/* Sizes m, n and k of A and B; unknown where a rank is. */
+static int gemm_sizes(const struct op_call *c, struct dim *m, struct dim *n, struct dim *k, struct error *err)
+{
+	struct shape a = c->inputs[0].shape, b = c->inputs[1].shape;
+	struct dim ka = dim_unknown(), kb = dim_unknown();
+	*m = *n = *k = dim_unknown();
+	if ((a.rank >= 0 && a.rank != 2) || (b.rank >= 0 && b.rank != 2))
+		return op_fail(c, err, "shapes %s and %s are not two matrices", shape_text(c->arena, a),
+			shape_text(c->arena, b));
+	bool ta = gemm_transposed(c, "transA"), tb = gemm_transposed(c, "transB");
+	if (a.rank == 2) {
+		*m = a.dims[ta ? 1 : 0];
+		ka = a.dims[ta ? 0 : 1];
+	}
+	if (b.rank == 2) {
+		*n = b.dims[tb ? 0 : 1];
+		kb = b.dims[tb ? 1 : 0];
+	}
+	if (!op_dim_merge(ka, kb, k))
+		return op_fail(c, err, "shapes %s and %s do not multiply%s", shape_text(c->arena, a),
+			shape_text(c->arena, b), ta || tb ? " as transposed" : "");
+	return 0;
+}
+
+RULE_SHAPE(op_gemm)
+{
+	struct dim m, n, k;
+	if (gemm_sizes(c, &m, &n, &k, err))
+		return -1;
+	const struct op_value *bias = op_in(c, 2);
+	struct shape y = shape_make(c->arena, 2), wide;
+	y.dims[0] = m;
+	y.dims[1] = n;
+	if (bias && bias->shape.rank >= 0) {
+		if (op_broadcast(c, y, bias->shape, &wide, err))
+			return -1;
+		if (wide.rank > 2)
+			return op_fail(c, err, "C has %d dimensions", wide.rank);
+	}
+	c->outputs[0].shape = y;
+	return 0;
+}
+
+RULE_COST(op_gemm)
+{
+	struct dim m, n, k;
+	struct error err;
+	cost->bytes = op_bytes_all(c);
+	if (gemm_sizes(c, &m, &n, &k, &err) || k.kind != DIM_KNOWN)
+		return;
+	double out = op_count(op_out(c, 0));
+	cost->flops = 2 * out * (double)k.value;
+	if (op_in(c, 2) && node_float(c->node, "beta", 1) != 0)
+		cost->flops += out;
+}
+
+/* Adds C: one value a column is a bias, a full matrix a residual; anything else (a scalar, one value a row) is
+ * measured as the full matrix that it becomes, marked as standing in. */
+static void gemm_add(const struct op_call *c, const struct op_value *bias, struct op_problem *out)
+{
+	struct problem *p = &out->problem;
+	struct problem_shape s = op_problem_shape_of_rank(bias->shape, 2);
+	struct epilogue *e = &p->epilogue[p->epilogue_count++];
+	e->operand = op_operand(bias);
+	e->kind = s.dim[0] == 1 && s.dim[1] == p->mn ? EPILOGUE_BIAS : EPILOGUE_BINARY;
+	if (e->kind == EPILOGUE_BINARY) {
+		e->mode = MODE_ADD;
+		out->proxy = s.dim[0] != p->m || s.dim[1] != p->mn;
+	}
+	if (node_float(c->node, "beta", 1) != 1 && !bias->constant)
+		out->proxy = true; /* scaling C has no place in the epilogue */
+}
+
+static void problem_types(const struct op_call *c, struct problem *p)
+{
+	p->operand[0] = op_operand(&c->inputs[0]);
+	p->operand[1] = op_operand(&c->inputs[1]);
+	p->operand[2] = op_operand(&c->outputs[0]);
+	p->accumulator = op_accumulator(c->outputs[0].dtype);
+	p->batch_a.rank = p->batch_b.rank = 1;
+	p->batch_a.dim[0] = p->batch_b.dim[0] = 1;
+}
+
+RULE_PROBLEM(op_gemm)
+{
+	struct dim m, n, k;
+	struct error err;
+	if (!op_problem_ready(c, out))
+		return;
+	if (gemm_sizes(c, &m, &n, &k, &err)) {
+		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
+		return;
+	}
+	struct problem *p = op_problem_start(out, KERNEL_MATMUL, MODE_NONE);
+	problem_types(c, p);
+	p->m = m.value;
+	p->mn = n.value;
+	p->mk = k.value;
+	p->transpose_a = gemm_transposed(c, "transA");
+	p->transpose_b = gemm_transposed(c, "transB");
+	float alpha = node_float(c->node, "alpha", 1);
+	/* A constant operand takes alpha in beforehand. */
+	if (alpha != 1 && !p->operand[0].constant && !p->operand[1].constant)
+		p->epilogue[p->epilogue_count++] =
+			(struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = MODE_LINEAR_MAP, .alpha = alpha };
+	const struct op_value *bias = op_in(c, 2);
+	if (bias && node_float(c->node, "beta", 1) != 0)
+		gemm_add(c, bias, out);
+}
+
+/* ---- MatMul */
+
+/* s without its last two dimensions; a vector counts as a matrix whose other side is gone. */
+static struct shape matmul_batch(struct shape s)
+{
+	return (struct shape){ .rank = s.rank > 2 ? s.rank - 2 : 0, .dims = s.dims };
+}
+
+/* m of a left operand, n of a right one; and k. Only for known ranks. */
+static void matmul_sides(struct shape a, struct shape b, struct dim *m, struct dim *n, struct dim *ka, struct dim *kb)
+{
+	*m = a.rank > 1 ? a.dims[a.rank - 2] : dim_known(1);
+	*ka = a.dims[a.rank - 1];
+	*n = b.rank > 1 ? b.dims[b.rank - 1] : dim_known(1);
+	*kb = b.rank > 1 ? b.dims[b.rank - 2] : b.dims[0];
+}
+
+RULE_SHAPE(op_matmul)
+{
+	struct shape a = c->inputs[0].shape, b = c->inputs[1].shape, batch;
+	struct dim m, n, ka, kb;
+	if (a.rank == 0 || b.rank == 0)
+		return op_fail(c, err, "a scalar is no matrix");
+	if (a.rank < 0 || b.rank < 0)
+		return 0;
+	matmul_sides(a, b, &m, &n, &ka, &kb);
+	if (dim_differs(ka, kb))
+		return op_fail(c, err, "shapes %s and %s do not multiply", shape_text(c->arena, a),
+			shape_text(c->arena, b));
+	if (op_broadcast(c, matmul_batch(a), matmul_batch(b), &batch, err))
+		return -1;
+	struct shape y = shape_make(c->arena, batch.rank + (a.rank > 1) + (b.rank > 1));
+	int at = 0;
+	for (; at < batch.rank; at++)
+		y.dims[at] = batch.dims[at];
+	if (a.rank > 1)
+		y.dims[at++] = m;
+	if (b.rank > 1)
+		y.dims[at++] = n;
+	c->outputs[0].shape = y;
+	return 0;
+}
+
+RULE_COST(op_matmul)
+{
+	struct shape a = c->inputs[0].shape, b = c->inputs[1].shape;
+	struct dim k;
+	cost->bytes = op_bytes_all(c);
+	if (a.rank < 1 || b.rank < 1)
+		return;
+	if (op_dim_merge(a.dims[a.rank - 1], b.dims[b.rank > 1 ? b.rank - 2 : 0], &k) && k.kind == DIM_KNOWN)
+		cost->flops = 2 * op_count(op_out(c, 0)) * (double)k.value;
+}
+
+/* Which side of a batch dimension broadcasts. Neighbours of one kind merge into one dimension. */
+enum batch_kind { BATCH_NONE, BATCH_BOTH, BATCH_ONLY_A, BATCH_ONLY_B };
+
+static enum batch_kind batch_kind(int64_t a, int64_t b)
+{
+	if (a == 1 && b == 1)
+		return BATCH_NONE;
+	return a == b ? BATCH_BOTH : b == 1 ? BATCH_ONLY_A : BATCH_ONLY_B;
+}
+
+/* Batch dimensions in their one form: ones dropped, neighbours merged as far as both operands allow. What only A
+ * has belongs to m when it is all there is: rows of A lie one after the other. */
+static void matmul_merge(struct problem *p, struct shape a, struct shape b)
+{
+	struct problem_shape wide_a, wide_b;
+	struct shape batch_a = matmul_batch(a), batch_b = matmul_batch(b);
+	int rank = batch_a.rank > batch_b.rank ? batch_a.rank : batch_b.rank, at = 0;
+	wide_a = op_problem_shape_of_rank(batch_a, rank);
+	wide_b = op_problem_shape_of_rank(batch_b, rank);
+	enum batch_kind last = BATCH_NONE;
+	for (int i = 0; i < rank; i++) {
+		enum batch_kind kind = batch_kind(wide_a.dim[i], wide_b.dim[i]);
+		if (kind == BATCH_NONE)
+			continue;
+		if (kind == last) {
+			p->batch_a.dim[at - 1] *= wide_a.dim[i];
+			p->batch_b.dim[at - 1] *= wide_b.dim[i];
+			continue;
+		}
+		p->batch_a.dim[at] = wide_a.dim[i];
+		p->batch_b.dim[at++] = wide_b.dim[i];
+		last = kind;
+	}
+	if (at == 1 && last == BATCH_ONLY_A) {
+		p->m *= p->batch_a.dim[0];
+		p->batch_a.dim[0] = 1;
+	}
+	p->batch_a.rank = p->batch_b.rank = at ? at : 1;
+}
+
+RULE_PROBLEM(op_matmul)
+{
+	if (!op_problem_ready(c, out))
+		return;
+	struct shape a = c->inputs[0].shape, b = c->inputs[1].shape;
+	struct dim m, n, ka, kb;
+	/* Products of dimensions must fit: the largest is that of the output. */
+	if (!(op_count(&c->outputs[0]) < 0x1p48) || !(op_count(&c->inputs[0]) < 0x1p48)) {
+		op_problem_why(out, "too large to measure");
+		return;
+	}
+	matmul_sides(a, b, &m, &n, &ka, &kb);
+	struct problem *p = op_problem_start(out, KERNEL_MATMUL, MODE_NONE);
+	problem_types(c, p);
+	p->m = m.value;
+	p->mn = n.value;
+	p->mk = ka.value;
+	matmul_merge(p, a, b);
+}
+
+/* ---- Einsum: explicit equations of single letters */
+
+#define EINSUM_LETTERS 128
+
+struct einsum {
+	struct dim size[EINSUM_LETTERS]; /* by letter */
+	bool seen[EINSUM_LETTERS];
+	char out[OP_RANK_MAX + 1];
+	int out_rank;
+	bool known;                      /* false: an ellipsis, or an input of unknown rank */
+};
+
+static bool einsum_is_letter(char l)
+{
+	return (l >= 'a' && l <= 'z') || (l >= 'A' && l <= 'Z');
+}
+
+/* One term of the left side against the shape of its input. */
+static int einsum_term(const struct op_call *c, struct einsum *e, const char *letters, int n, struct shape s,
+	struct error *err)
+{
+	if (s.rank < 0) {
+		e->known = false;
+		return 0;
+	}
+	if (n != s.rank)
+		return op_fail(c, err, "%d letters for an input of %d dimensions", n, s.rank);
+	for (int i = 0; i < n; i++) {
+		int l = letters[i];
+		struct dim merged = s.dims[i];
+		/* A 1 broadcasts. */
+		bool one = e->seen[l] && merged.kind == DIM_KNOWN && merged.value == 1;
+		bool was_one = e->seen[l] && e->size[l].kind == DIM_KNOWN && e->size[l].value == 1;
+		if (one)
+			continue;
+		if (e->seen[l] && !was_one && !op_dim_merge(e->size[l], s.dims[i], &merged))
+			return op_fail(c, err, "letter %c stands for two sizes", l);
+		e->size[l] = merged;
+		e->seen[l] = true;
+	}
+	return 0;
+}
+
+/* The output when there is no arrow: letters that occur once, in alphabetical order. */
+static void einsum_implicit(struct einsum *e, const int *uses)
+{
+	for (int l = 0; l < EINSUM_LETTERS; l++) {
+		if (uses[l] == 1 && e->out_rank < OP_RANK_MAX)
+			e->out[e->out_rank++] = (char)l;
+	}
+}
+
+static int einsum_read(const struct op_call *c, struct einsum *e, struct error *err)
+{
+	struct text equation = node_string(c->node, "equation", "");
+	char term[OP_RANK_MAX];
+	int uses[EINSUM_LETTERS] = { 0 }, n = 0, input = 0;
+	bool arrow = false;
+	memset(e, 0, sizeof(*e));
+	e->known = true;
+	for (size_t i = 0; i <= equation.n; i++) {
+		char l = i < equation.n ? equation.p[i] : ',';
+		bool ends = l == ',' || (l == '-' && i + 1 < equation.n && equation.p[i + 1] == '>');
+		if (l == '.') {
+			e->known = false;
+			return 0;
+		}
+		if (einsum_is_letter(l)) {
+			if (n == OP_RANK_MAX)
+				return op_fail(c, err, "a term is too long");
+			uses[(int)l]++;
+			term[n++] = l;
+		} else if (ends && !arrow) {
+			const struct op_value *v = op_in(c, input++);
+			if (!v)
+				return op_fail(c, err, "more terms than inputs");
+			if (einsum_term(c, e, term, n, v->shape, err))
+				return -1;
+			n = 0;
+			arrow = l == '-';
+			i += arrow;
+		} else if (!ends && l != ' ') {
+			return op_fail(c, err, "the equation has an odd character");
+		}
+	}
+	if (input != c->input_count)
+		return op_fail(c, err, "%d terms for %d inputs", input, c->input_count);
+	if (arrow) {
+		memcpy(e->out, term, (size_t)n);
+		e->out_rank = n;
+	} else {
+		einsum_implicit(e, uses);
+	}
+	return 0;
+}
+
+RULE_SHAPE(op_einsum)
+{
+	struct einsum e;
+	if (einsum_read(c, &e, err))
+		return -1;
+	if (!e.known)
+		return 0;
+	struct shape y = shape_make(c->arena, e.out_rank);
+	for (int i = 0; i < e.out_rank; i++) {
+		if (!e.seen[(int)e.out[i]])
+			return op_fail(c, err, "letter %c of the output is in no input", e.out[i]);
+		y.dims[i] = e.size[(int)e.out[i]];
+	}
+	c->outputs[0].shape = y;
+	return 0;
+}
+
+/* As one loop over all letters; a library that contracts pair by pair needs less for three inputs and more. */
+RULE_COST(op_einsum)
+{
+	struct einsum e;
+	struct error err;
+	cost->bytes = op_bytes_all(c);
+	if (c->input_count > 2 || einsum_read(c, &e, &err) || !e.known)
+		return;
+	double volume = 1;
+	for (int l = 0; l < EINSUM_LETTERS; l++) {
+		if (e.seen[l])
+			volume *= e.size[l].kind == DIM_KNOWN ? (double)e.size[l].value : NAN;
+	}
+	cost->flops = c->input_count == 2 && volume > op_count(op_out(c, 0)) ? 2 * volume : volume;
+}
+
+RULE_PROBLEM(op_einsum)
+{
+	if (op_problem_ready(c, out))
+		op_problem_why(out, "Einsum is not taken apart into matrix products yet");
+}

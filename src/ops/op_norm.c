@@ -1,0 +1,255 @@
+/* Normalizations, softmax, LRN, dropout. FLOPs an element as problem.c counts them for the same kernels. */
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+#include <math.h>
+
+static void cost_per_element(const struct op_call *c, double each, struct op_cost *cost)
+{
+	cost->flops = op_count(op_in(c, 0)) * each;
+	cost->bytes = op_bytes_all(c);
+}
+
+/* Source and destination with the input's shape. */
+static struct problem *norm_problem(const struct op_call *c, struct op_problem *out, enum kernel kernel, enum mode mode)
+{
+	struct problem *p = op_problem_start(out, kernel, mode);
+	p->operand[0] = op_operand(&c->inputs[0]);
+	p->operand[1] = op_operand(&c->outputs[0]);
+	p->shape_count = 1;
+	p->shape[0] = op_problem_shape(c->inputs[0].shape);
+	return p;
+}
+
+/* dims [from, to) of s as one number. */
+static int64_t merged(const struct problem_shape *s, int from, int to)
+{
+	int64_t product = 1;
+	for (int i = from; i < to; i++)
+		product = product > INT64_MAX / s->dim[i] ? INT64_MAX : product * s->dim[i];
+	return product;
+}
+
+/* ---- BatchNormalization */
+
+RULE_SHAPE(op_batchnorm)
+{
+	struct shape x = c->inputs[0].shape;
+	if (x.rank >= 0 && x.rank < 2)
+		return op_fail(c, err, "an input of %d dimensions has no channels", x.rank);
+	for (int i = 1; i < 5 && x.rank > 1; i++) {
+		const struct op_value *v = op_in(c, i);
+		if (v && v->shape.rank == 1 && dim_differs(v->shape.dims[0], x.dims[1]))
+			return op_fail(c, err, "input %d has %lld values for %lld channels", i,
+				(long long)v->shape.dims[0].value, (long long)x.dims[1].value);
+	}
+	c->outputs[0].shape = op_shape_copy(c->arena, x);
+	/* Statistics: of training, one value a channel each. */
+	for (int i = 1; i < c->output_count; i++) {
+		c->outputs[i].shape = op_shape_copy(c->arena, c->inputs[i % 2 ? 3 : 4].shape);
+		c->outputs[i].dtype = c->inputs[i % 2 ? 3 : 4].dtype;
+	}
+	return 0;
+}
+
+RULE_COST(op_batchnorm)
+{
+	cost_per_element(c, 2, cost);
+}
+
+RULE_PROBLEM(op_batchnorm)
+{
+	if (!op_problem_ready(c, out))
+		return;
+	if (op_out(c, 1) || node_int(c->node, "training_mode", 0))
+		op_problem_why(out, "training mode is not measured");
+	else if (c->inputs[3].shape.rank != 1)
+		op_problem_why(out, "statistics for every position (spatial=0) are not measured");
+	else
+		norm_problem(c, out, KERNEL_BATCHNORM, MODE_NONE);
+}
+
+/* ---- LayerNormalization, RMSNormalization */
+
+RULE_SHAPE(op_layernorm)
+{
+	struct shape x = c->inputs[0].shape;
+	for (int i = 1; i < c->output_count; i++)
+		c->outputs[i].dtype = DTYPE_F32;
+	if (x.rank < 0)
+		return 0;
+	int axis = op_axis(c, node_int(c->node, "axis", -1), x.rank, err);
+	if (axis < 0)
+		return -1;
+	c->outputs[0].shape = op_shape_copy(c->arena, x);
+	for (int i = 1; i < c->output_count; i++) {
+		c->outputs[i].shape = op_shape_copy(c->arena, x);
+		for (int j = axis; j < x.rank; j++)
+			c->outputs[i].shape.dims[j] = dim_known(1);
+	}
+	return 0;
+}
+
+RULE_COST(op_layernorm)
+{
+	cost_per_element(c, 7, cost);
+}
+
+/* Several normalized dimensions are one: the kernel normalizes the last. */
+RULE_PROBLEM(op_layernorm)
+{
+	if (!op_problem_ready(c, out))
+		return;
+	struct problem *p = norm_problem(c, out, KERNEL_LAYERNORM, MODE_NONE);
+	struct problem_shape *s = &p->shape[0];
+	int64_t axis = node_int(c->node, "axis", -1);
+	p->axis = (int)(axis < 0 ? axis + s->rank : axis);
+	if (p->axis < 0 || p->axis >= s->rank) {
+		op_problem_why(out, "the axis is out of range");
+		return;
+	}
+	s->dim[p->axis] = merged(s, p->axis, s->rank);
+	s->rank = p->axis + 1;
+	if (s->rank == 1) { /* one row */
+		s->dim[1] = s->dim[0];
+		s->dim[0] = 1;
+		s->rank = 2;
+		p->axis = 1;
+	}
+}
+
+/* Square, sum, scale by the root, scale by the weight. */
+RULE_COST(op_rms_norm)
+{
+	cost_per_element(c, 4, cost);
+}
+
+RULE_PROBLEM(op_rms_norm)
+{
+	op_layernorm_problem(c, out);
+	out->proxy = out->known;
+}
+
+/* ---- InstanceNormalization, GroupNormalization */
+
+RULE_SHAPE(op_instance_norm)
+{
+	struct shape x = c->inputs[0].shape;
+	if (x.rank >= 0 && x.rank < 2)
+		return op_fail(c, err, "an input of %d dimensions has no channels", x.rank);
+	c->outputs[0].shape = op_shape_copy(c->arena, x);
+	return 0;
+}
+
+RULE_COST(op_instance_norm)
+{
+	cost_per_element(c, 7, cost);
+}
+
+/* Rows of channels (or groups of them) times space, each normalized: a layer normalization of the same numbers, whose
+ * scale only differs in how often a value repeats. */
+RULE_PROBLEM(op_instance_norm)
+{
+	if (!op_problem_ready(c, out))
+		return;
+	struct shape x = c->inputs[0].shape;
+	bool instance = text_is(c->node->op, "InstanceNormalization");
+	int64_t groups = instance ? x.dims[1].value : node_int(c->node, "num_groups", 0);
+	if (groups < 1 || x.dims[1].value % groups) {
+		op_problem_why(out, "num_groups does not divide the channels");
+		return;
+	}
+	struct problem *p = norm_problem(c, out, KERNEL_LAYERNORM, MODE_NONE);
+	struct problem_shape s = p->shape[0];
+	int64_t space = merged(&s, 2, s.rank), each = s.dim[1] / groups;
+	if (s.dim[0] > INT64_MAX / groups || space > INT64_MAX / each) {
+		op_problem_why(out, "too large to measure");
+		return;
+	}
+	p->shape[0] = (struct problem_shape){ .rank = 2, .dim = { s.dim[0] * groups, space * each } };
+	p->axis = 1;
+	out->proxy = true;
+}
+
+/* ---- Softmax, LogSoftmax */
+
+RULE_SHAPE(op_softmax)
+{
+	struct shape x = c->inputs[0].shape;
+	bool flat = c->opset < 13;
+	int64_t axis = node_int(c->node, "axis", flat ? 1 : -1);
+	/* Flattening may also put everything into the first side. */
+	if (x.rank > 0 && !(flat && axis == x.rank) && op_axis(c, axis, x.rank, err) < 0)
+		return -1;
+	c->outputs[0].shape = op_shape_copy(c->arena, x);
+	return 0;
+}
+
+RULE_COST(op_softmax)
+{
+	cost_per_element(c, 5, cost);
+}
+
+/* Before opset 13 the dimensions from axis on count as one. */
+RULE_PROBLEM(op_softmax)
+{
+	if (!op_problem_ready(c, out))
+		return;
+	bool flat = c->opset < 13, log = text_is(c->node->op, "LogSoftmax");
+	struct problem *p = norm_problem(c, out, KERNEL_SOFTMAX, log ? MODE_LOGSOFTMAX : MODE_SOFTMAX);
+	struct problem_shape s = p->shape[0];
+	int64_t axis = node_int(c->node, "axis", flat ? 1 : -1);
+	if (axis < 0)
+		axis += s.rank;
+	if (axis < 0 || axis >= s.rank + flat) {
+		op_problem_why(out, "the axis is out of range");
+		return;
+	}
+	p->axis = (int)axis;
+	if (flat) {
+		p->shape[0] = (struct problem_shape){ .rank = 2 };
+		p->shape[0].dim[0] = merged(&s, 0, p->axis);
+		p->shape[0].dim[1] = merged(&s, p->axis, s.rank);
+		p->axis = 1;
+	}
+}
+
+/* ---- LRN, Dropout */
+
+RULE_SHAPE(op_lrn)
+{
+	if (node_int(c->node, "size", 0) < 1)
+		return op_fail(c, err, "size is missing or less than 1");
+	return op_shape_as_input(c, err);
+}
+
+RULE_COST(op_lrn)
+{
+	cost_per_element(c, 2 * (double)node_int(c->node, "size", 0) + 3, cost);
+}
+
+RULE_PROBLEM(op_lrn)
+{
+	if (!op_problem_ready(c, out))
+		return;
+	struct problem *p = norm_problem(c, out, KERNEL_LRN, MODE_LRN_ACROSS);
+	p->size = node_int(c->node, "size", 0);
+	p->alpha = node_float(c->node, "alpha", 0.0001f);
+	p->beta = node_float(c->node, "beta", 0.75f);
+}
+
+/* At inference the input passes through; the mask is all true. */
+RULE_SHAPE(op_dropout)
+{
+	(void)err;
+	struct shape x = c->inputs[0].shape;
+	c->outputs[0].shape = op_shape_copy(c->arena, x);
+	c->outputs[0].elements = c->inputs[0].elements;
+	if (op_out(c, 1)) {
+		c->outputs[1].shape = op_shape_copy(c->arena, x);
+		if (c->opset >= 10)
+			c->outputs[1].dtype = DTYPE_BOOL;
+	}
+	return 0;
+}

@@ -1,0 +1,171 @@
+#include "config.h"
+
+#include "ops/op_window.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WINDOW_NUMBER_MAX ((int64_t)1 << 31)
+
+/* Copies an integer list attribute of exactly n numbers; absent ones leave `at` alone. */
+static int window_list(const struct op_call *c, const char *name, int n, int64_t least, int64_t *at, struct error *err)
+{
+	const struct attribute *a = node_attribute(c->node, name);
+	if (!a || (a->kind == ATTRIBUTE_INTS && a->count == 0))
+		return 0;
+	if (a->kind != ATTRIBUTE_INTS || a->count != (size_t)n)
+		return op_fail(c, err, "%s must have %d numbers, not %d", name, n, a->count > 999 ? 999 : (int)a->count);
+	for (int i = 0; i < n; i++) {
+		if (a->ints[i] < least || a->ints[i] > WINDOW_NUMBER_MAX)
+			return op_fail(c, err, "%s has %lld, which is out of range", name, (long long)a->ints[i]);
+		at[i] = a->ints[i];
+	}
+	return 0;
+}
+
+static int window_auto_pad(const struct op_call *c, struct window *w, struct error *err)
+{
+	static const char *const names[] = { "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID" };
+	struct text mode = node_string(c->node, "auto_pad", "NOTSET");
+	for (int i = 0; i < 4; i++) {
+		if (text_is(mode, names[i]) || (i == 0 && mode.n == 0)) {
+			w->auto_pad = (enum window_auto)i;
+			return 0;
+		}
+	}
+	return op_fail(c, err, "auto_pad is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID");
+}
+
+static int window_kernel(const struct op_call *c, struct shape weights, struct window *w, struct error *err)
+{
+	int64_t size[OP_RANK_MAX] = { 0 };
+	if (window_list(c, "kernel_shape", w->spatial, 1, size, err))
+		return -1;
+	for (int i = 0; i < w->spatial; i++) {
+		w->kernel[i] = size[i] ? dim_known(size[i]) : dim_unknown();
+		if (weights.rank < 0)
+			continue;
+		if (!op_dim_merge(w->kernel[i], weights.dims[2 + i], &w->kernel[i]))
+			return op_fail(c, err, "kernel_shape contradicts weights of shape %s",
+				shape_text(c->arena, weights));
+		if (w->kernel[i].kind == DIM_KNOWN && (w->kernel[i].value < 1 || w->kernel[i].value > WINDOW_NUMBER_MAX))
+			return op_fail(c, err, "weights of shape %s are no kernel", shape_text(c->arena, weights));
+	}
+	return 0;
+}
+
+int window_get(const struct op_call *c, int spatial, struct shape weights, struct window *w, struct error *err)
+{
+	int64_t pads[2 * OP_RANK_MAX] = { 0 };
+	memset(w, 0, sizeof(*w));
+	w->spatial = spatial;
+	w->ceil = node_int(c->node, "ceil_mode", 0) != 0;
+	if (weights.rank >= 0 && weights.rank != spatial + 2)
+		return op_fail(c, err, "weights of shape %s for %d spatial dimensions", shape_text(c->arena, weights),
+			spatial);
+	for (int i = 0; i < spatial; i++)
+		w->stride[i] = w->dilation[i] = 1;
+	if (window_auto_pad(c, w, err) || window_kernel(c, weights, w, err) ||
+		window_list(c, "strides", spatial, 1, w->stride, err) ||
+		window_list(c, "dilations", spatial, 1, w->dilation, err) ||
+		window_list(c, "pads", 2 * spatial, 0, pads, err))
+		return -1;
+	for (int i = 0; i < spatial && w->auto_pad == WINDOW_EXPLICIT; i++) {
+		w->pad_begin[i] = pads[i];
+		w->pad_end[i] = pads[spatial + i];
+	}
+	return 0;
+}
+
+struct dim window_floor_div(struct arena *a, struct dim x, int64_t y)
+{
+	if (x.kind == DIM_KNOWN || y == 1)
+		return dim_div(a, x, dim_known(y));
+	for (int64_t rest = 0; x.kind == DIM_SYMBOLIC && rest < y && rest < 64; rest++) {
+		struct dim exact = dim_div(a, dim_sub(a, x, dim_known(rest)), dim_known(y));
+		if (exact.kind != DIM_UNKNOWN)
+			return exact;
+	}
+	return dim_unknown_upto(x.upper >= 0 ? x.upper / y : -1);
+}
+
+/* The last window of ceil_mode must start inside the input or its left pad. */
+static struct dim window_ceil_clip(const struct window *w, int i, struct dim in, struct dim out)
+{
+	if (w->ceil && out.kind == DIM_KNOWN && in.kind == DIM_KNOWN && out.value > 1 &&
+		(out.value - 1) * w->stride[i] >= in.value + w->pad_begin[i])
+		return dim_known(out.value - 1);
+	return out;
+}
+
+int window_out(const struct op_call *c, const struct window *w, int i, struct dim in, struct dim *out,
+	struct error *err)
+{
+	struct arena *a = c->arena;
+	int64_t stride = w->stride[i];
+	*out = dim_unknown();
+	if (in.kind == DIM_KNOWN && in.value > WINDOW_NUMBER_MAX)
+		return op_fail(c, err, "an input of %lld elements along one axis", (long long)in.value);
+	if (w->auto_pad == WINDOW_SAME_UPPER || w->auto_pad == WINDOW_SAME_LOWER) {
+		*out = window_floor_div(a, dim_add(a, in, dim_known(stride - 1)), stride);
+		return 0;
+	}
+	if (w->kernel[i].kind != DIM_KNOWN)
+		return 0;
+	int64_t window = (w->kernel[i].value - 1) * w->dilation[i] + 1;
+	int64_t slack = w->pad_begin[i] + w->pad_end[i] - window;
+	if (in.kind == DIM_KNOWN && in.value + slack < 0)
+		return op_fail(c, err, "a window of %lld does not fit %lld padded inputs", (long long)window,
+			(long long)(in.value + slack + window));
+	int64_t round = w->ceil ? stride - 1 : 0;
+	struct dim steps = window_floor_div(a, dim_add(a, in, dim_known(slack + round)), stride);
+	*out = window_ceil_clip(w, i, in, dim_add(a, steps, dim_known(1)));
+	return 0;
+}
+
+double window_volume(const struct window *w)
+{
+	double volume = 1;
+	for (int i = 0; i < w->spatial; i++)
+		volume *= w->kernel[i].kind == DIM_KNOWN ? (double)w->kernel[i].value : NAN;
+	return volume;
+}
+
+/* Pads along one axis. auto_pad: what the outputs need, the odd one behind (upper) or in front (lower). Explicit: as
+ * given, but for ceil_mode as much behind as the last window reaches. */
+static void window_pads(const struct window *w, int i, int64_t in, int64_t out, int64_t *begin, int64_t *end)
+{
+	int64_t reach = (out - 1) * w->stride[i] + (w->kernel[i].value - 1) * w->dilation[i] + 1;
+	int64_t need = reach > in ? reach - in : 0;
+	*begin = w->pad_begin[i];
+	*end = w->pad_end[i];
+	if (w->auto_pad == WINDOW_SAME_UPPER || w->auto_pad == WINDOW_SAME_LOWER) {
+		*begin = w->auto_pad == WINDOW_SAME_UPPER ? need / 2 : need - need / 2;
+		*end = need - *begin;
+	} else if (w->ceil) {
+		*end = need > *begin ? need - *begin : 0;
+	}
+}
+
+bool window_problem(const struct window *w, struct shape in, struct shape out, struct op_problem *problem)
+{
+	struct problem *p = &problem->problem;
+	if (w->spatial > 3) {
+		op_problem_why(problem, "more than 3 spatial dimensions");
+		return false;
+	}
+	p->spatial = w->spatial;
+	for (int i = 0; i < w->spatial; i++) {
+		int at = 3 - w->spatial + i;
+		if (w->kernel[i].kind != DIM_KNOWN) {
+			op_problem_why(problem, "the kernel's size is not known");
+			return false;
+		}
+		p->in[at] = in.dims[2 + i].value;
+		p->kernel_size[at] = w->kernel[i].value;
+		p->stride[at] = w->stride[i];
+		p->dilation[at] = w->kernel[i].value > 1 ? w->dilation[i] : 1;
+		window_pads(w, i, p->in[at], out.dims[2 + i].value, &p->pad_begin[at], &p->pad_end[at]);
+	}
+	return true;
+}
