@@ -40,9 +40,11 @@ struct config {
 
 /* Defaults, then the file: path when not NULL (missing = error), else $BENANZA_CONFIG, else
  * $XDG_CONFIG_HOME/benanza/config.yaml where it exists. Unknown keys, wrong types and absurd numbers are errors
- * that name file, line, key and what is allowed. */
+ * that name file, line, key and what is allowed; c is then empty. $BENANZA_DB goes before the file's `db`. The runner
+ * "cpu" is there in any case: our own where the file says nothing else. */
 int config_load(struct config *c, const char *path, struct error *err);
-/* Sets one option by its table key from text, as the command line does ("batch" "1,8"). */
+/* Sets one option by its table key from text, as the command line does ("batch" "1,8"). A list is set anew; "dims"
+ * ("NAME=VALUE") and "runners" ("NAME=COMMAND WORD...") add an entry or replace it. On error c is as it was. */
 int config_set(struct config *c, const char *key, const char *value, struct error *err);
 /* The effective configuration as YAML, commented, to a buffer. */
 void config_print(const struct config *c, struct str *out);
@@ -53,7 +55,7 @@ int config_sidecar(const char *model_path, struct arena *a, struct dim_binding *
 
 /* Parses "NAME=VALUE" of --dim. */
 int config_parse_dim(const char *text, struct arena *a, struct dim_binding *out, struct error *err);
-/* Default database path: $XDG_DATA_HOME/benanza/results.db (directories made by store_open). */
+/* Default database path: $XDG_DATA_HOME/benanza/benanza.db (directories made by store_open). */
 const char *config_default_db(struct arena *a);
 
 #endif

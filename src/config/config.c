@@ -1,0 +1,221 @@
+#include "config.h"
+
+#include "config/config_private.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CPU_RUNNER "benanza-runner-cpu"
+
+static const char *config_env(const char *name)
+{
+	const char *value = getenv(name);
+	return value && value[0] ? value : NULL;
+}
+
+/* A file of ours below an XDG directory; relative XDG paths are ignored, as their specification says. */
+static const char *config_xdg(struct arena *a, const char *variable, const char *below_home, const char *file)
+{
+	const char *base = config_env(variable), *home = config_env("HOME");
+	if (base && base[0] == '/')
+		return arena_printf(a, "%s/benanza/%s", base, file);
+	return home ? arena_printf(a, "%s/%s/benanza/%s", home, below_home, file) : NULL;
+}
+
+const char *config_default_db(struct arena *a)
+{
+	const char *path = config_xdg(a, "XDG_DATA_HOME", ".local/share", "benanza.db");
+	return path ? path : "benanza.db";
+}
+
+static const char *config_find_file(struct config *c, const char *path)
+{
+	struct stat st;
+	if (path || (path = config_env("BENANZA_CONFIG")))
+		return arena_strndup(&c->arena, path, strlen(path));
+	path = config_xdg(&c->arena, "XDG_CONFIG_HOME", ".config", "config.yaml");
+	return path && stat(path, &st) == 0 ? path : NULL;
+}
+
+/* A database path in a file: "~/" is the home directory, a relative one starts at the file, wherever benanza runs. */
+static const char *config_file_path(struct config *c, const char *path)
+{
+	const char *home = config_env("HOME"), *slash = strrchr(c->path, '/');
+	if (path[0] == '~' && path[1] == '/' && home)
+		return arena_printf(&c->arena, "%s%s", home, path + 1);
+	if (path[0] == '/' || !slash)
+		return path;
+	return arena_printf(&c->arena, "%.*s/%s", (int)(slash - c->path), c->path, path);
+}
+
+/* The runner that comes with benanza: beside its program (in the build directory, or installed), else by PATH. */
+static const char *config_own_runner(struct arena *a)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[n > 0 ? n : 0] = '\0';
+	char *slash = strrchr(self, '/');
+	if (slash) {
+		const char *beside = arena_printf(a, "%.*s/" CPU_RUNNER, (int)(slash - self), self);
+		if (access(beside, X_OK) == 0)
+			return beside;
+	}
+	const char *installed = BENANZA_LIBEXECDIR "/" CPU_RUNNER;
+	return access(installed, X_OK) == 0 ? installed : CPU_RUNNER;
+}
+
+/* Our own runner stands first, so that nothing far away is started unless it is asked for. */
+static void config_add_own_runner(struct config *c)
+{
+	for (int i = 0; i < c->runner_count; i++)
+		if (strcmp(c->runners[i].name, "cpu") == 0)
+			return;
+	struct config_runner *all = ARENA_ARRAY(&c->arena, struct config_runner, CONFIG_LIST_MAX + 1);
+	for (int i = 0; i < c->runner_count; i++)
+		all[i + 1] = c->runners[i];
+	all[0] = (struct config_runner){ .name = "cpu", .argc = 1, .argv = ARENA_ARRAY(&c->arena, const char *, 2) };
+	all[0].argv[0] = config_own_runner(&c->arena);
+	c->runners = all;
+	c->runner_count++;
+}
+
+int config_load(struct config *c, const char *path, struct error *err)
+{
+	*c = (struct config){ .algorithms = "best", .budget_ms = 200, .problem_limit_ms = 30000,
+		.color = !config_env("NO_COLOR") };
+	c->path = config_find_file(c, path);
+	if (c->path && config_read_yaml(c, c->path, NULL, err)) {
+		config_free(c);
+		return -1;
+	}
+	if (c->db)
+		c->db = config_file_path(c, c->db);
+	const char *db = config_env("BENANZA_DB");
+	if (db)
+		c->db = arena_strndup(&c->arena, db, strlen(db));
+	config_add_own_runner(c);
+	return 0;
+}
+
+/* "NAME=..." cut at its first (dims: last, since a symbol may hold one) '='. */
+static int config_cut(const char *text, bool last, struct text *name, struct text *value, struct error *err)
+{
+	const char *equals = last ? strrchr(text, '=') : strchr(text, '=');
+	if (!equals || equals == text || !equals[1])
+		return error_set(err, "%s is not NAME=VALUE", text);
+	*name = (struct text){ text, (size_t)(equals - text) };
+	*value = text_of(equals + 1);
+	return 0;
+}
+
+static int config_set_runner(struct config *c, const char *value, struct error *err)
+{
+	struct text name, command, words[OPTION_WORDS_MAX];
+	if (config_cut(value, false, &name, &command, err))
+		return -1;
+	int count = option_words(command, words, err);
+	return count < 0 ? -1 : option_add_runner(c, name, words, count, true, err);
+}
+
+static int config_set_dim(struct config *c, const char *value, struct error *err)
+{
+	struct text name, number;
+	return config_cut(value, true, &name, &number, err) ? -1 : option_add_dim(c, name, number, true, err);
+}
+
+/* "1,8": the list anew. On error it is as it was. */
+static int config_set_list(struct config *c, const struct option *o, const char *value, struct error *err)
+{
+	struct config before = *c;
+	option_clear(c, o);
+	for (const char *p = value;;) {
+		p += strspn(p, " ");
+		size_t n = strcspn(p, ","), used = n;
+		while (used > 0 && p[used - 1] == ' ')
+			used--;
+		if (option_add(c, o, (struct text){ p, used }, err)) {
+			before.arena = c->arena;
+			*c = before;
+			return -1;
+		}
+		if (!p[n])
+			return 0;
+		p += n + 1;
+	}
+}
+
+int config_set(struct config *c, const char *key, const char *value, struct error *err)
+{
+	const struct option *o = option_find(text_of(key));
+	if (!o) {
+		const char *nearest = option_nearest(text_of(key));
+		return error_set(err, "unknown option %s%s%s", key, nearest ? "; did you mean " : "",
+			nearest ? nearest : "");
+	}
+	int rc = o->type == OPTION_DIMS	   ? config_set_dim(c, value, err)
+		: o->type == OPTION_RUNNERS ? config_set_runner(c, value, err)
+		: option_is_list(o)	   ? config_set_list(c, o, value, err)
+					   : option_add(c, o, text_of(value), err);
+	return rc ? error_context(err, "%s", key) : 0;
+}
+
+void config_print(const struct config *c, struct str *out)
+{
+	int count;
+	const struct option *table = option_table(&count);
+	struct arena a = { 0 };
+	str_addf(out, "# benanza.yaml(5): the configuration in effect%s%s\n", c->path ? ", from " : "",
+		text_clean(&a, text_of(c->path)));
+	arena_free(&a);
+	for (int i = 0; i < count; i++) {
+		str_addf(out, "\n");
+		option_print(c, &table[i], out);
+	}
+}
+
+void config_free(struct config *c)
+{
+	arena_free(&c->arena);
+	*c = (struct config){ 0 };
+}
+
+int config_sidecar(const char *model_path, struct arena *a, struct dim_binding **dims, int *count, struct error *err)
+{
+	struct config c = { 0 };
+	struct stat st;
+	size_t n = strlen(model_path);
+	bool onnx = n > 5 && strcmp(model_path + n - 5, ".onnx") == 0;
+	*dims = NULL;
+	*count = 0;
+	const char *path = arena_printf(a, "%.*s.yaml", (int)(onnx ? n - 5 : n), model_path);
+	if (strcmp(model_path, "-") == 0 || stat(path, &st))
+		return 0;
+	if (config_read_yaml(&c, path, "dims", err)) {
+		config_free(&c);
+		return -1;
+	}
+	*dims = ARENA_ARRAY(a, struct dim_binding, c.dim_count);
+	*count = c.dim_count;
+	for (int i = 0; i < c.dim_count; i++) {
+		struct text name = c.dims[i].name;
+		(*dims)[i].name = (struct text){ arena_strndup(a, name.p, name.n), name.n };
+		(*dims)[i].value = c.dims[i].value;
+	}
+	config_free(&c);
+	return 0;
+}
+
+int config_parse_dim(const char *text, struct arena *a, struct dim_binding *out, struct error *err)
+{
+	struct config c = { 0 };
+	int rc = config_set_dim(&c, text, err);
+	if (!rc) {
+		out->name = (struct text){ arena_strndup(a, c.dims[0].name.p, c.dims[0].name.n), c.dims[0].name.n };
+		out->value = c.dims[0].value;
+	}
+	config_free(&c);
+	return rc;
+}

@@ -1,0 +1,327 @@
+/* The YAML reader: libyaml's only home. It reads events, not a tree: what the option table has no place for is refused
+ * where it stands, so that neither depth nor aliases can grow anything. */
+#include "config.h"
+
+#include "config/config_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <yaml.h>
+
+struct reader {
+	struct config *config;
+	const char *path, *only;
+	struct str text; /* the whole file */
+	yaml_parser_t parser;
+	yaml_event_t event; /* the present one; valid when have */
+	bool have;
+	uint64_t seen; /* options met, a bit each */
+	struct error *err;
+};
+
+static int reader_line(const struct reader *r)
+{
+	return (int)r->event.start_mark.line + 1;
+}
+
+/* Puts "path:line: " before the error that has just been set. */
+static int reader_at(struct reader *r, int line)
+{
+	return error_context(r->err, "%s:%d", r->path, line);
+}
+
+static const char *reader_anchor(const yaml_event_t *e)
+{
+	const yaml_char_t *anchor = e->type == YAML_SCALAR_EVENT ? e->data.scalar.anchor
+		: e->type == YAML_SEQUENCE_START_EVENT		 ? e->data.sequence_start.anchor
+		: e->type == YAML_MAPPING_START_EVENT		 ? e->data.mapping_start.anchor
+								 : NULL;
+	return (const char *)anchor;
+}
+
+/* libyaml gives syntax errors a line, but bytes that are no text only an offset. */
+static int reader_error_line(const struct reader *r)
+{
+	if (r->parser.error != YAML_READER_ERROR)
+		return (int)r->parser.problem_mark.line + 1;
+	int line = 1;
+	for (size_t i = 0; i < r->text.n && i < r->parser.problem_offset; i++)
+		line += r->text.p[i] == '\n';
+	return line;
+}
+
+static int reader_next(struct reader *r)
+{
+	if (r->have)
+		yaml_event_delete(&r->event);
+	r->have = yaml_parser_parse(&r->parser, &r->event) != 0;
+	if (!r->have) {
+		error_set(r->err, "%s", r->parser.problem ? r->parser.problem : "cannot be read as YAML");
+		return reader_at(r, reader_error_line(r));
+	}
+	if (r->event.type == YAML_ALIAS_EVENT || reader_anchor(&r->event)) {
+		error_set(r->err, "anchors and aliases (&name, *name) are not used here; write the value out");
+		return reader_at(r, reader_line(r));
+	}
+	return 0;
+}
+
+static struct text reader_scalar(const struct reader *r)
+{
+	return (struct text){ (const char *)r->event.data.scalar.value, r->event.data.scalar.length };
+}
+
+/* "key:" with nothing, "~" or "null" behind it: nothing is set. */
+static bool reader_is_null(const struct reader *r)
+{
+	struct text t = reader_scalar(r);
+	return r->event.type == YAML_SCALAR_EVENT && r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+		(t.n == 0 || text_is(t, "~") || text_is(t, "null"));
+}
+
+static int reader_wants(struct reader *r, const char *key, const char *what)
+{
+	error_set(r->err, "%s: %s is wanted here", key, what);
+	return reader_at(r, reader_line(r));
+}
+
+static int reader_failed(struct reader *r, const char *key, int line)
+{
+	error_context(r->err, "%s", key);
+	return reader_at(r, line);
+}
+
+static int read_item(struct reader *r, const struct option *o)
+{
+	int line = reader_line(r);
+	if (r->event.type != YAML_SCALAR_EVENT)
+		return reader_wants(r, o->key, "a single value");
+	return option_add(r->config, o, reader_scalar(r), r->err) ? reader_failed(r, o->key, line) : 0;
+}
+
+/* "1,8" and [1, 8] are the same list. */
+static int read_list(struct reader *r, const struct option *o)
+{
+	option_clear(r->config, o);
+	if (r->event.type == YAML_SCALAR_EVENT) {
+		int line = reader_line(r);
+		char *value = arena_strndup(&r->config->arena, reader_scalar(r).p, reader_scalar(r).n);
+		if (strlen(value) != reader_scalar(r).n)
+			return reader_wants(r, o->key, "a list");
+		return config_set(r->config, o->key, value, r->err) ? reader_at(r, line) : 0;
+	}
+	if (r->event.type != YAML_SEQUENCE_START_EVENT)
+		return reader_wants(r, o->key, "a list, as in [1, 8],");
+	while (reader_next(r) == 0) {
+		if (r->event.type == YAML_SEQUENCE_END_EVENT)
+			return 0;
+		if (read_item(r, o))
+			return -1;
+	}
+	return -1;
+}
+
+/* The name of the next entry of a map, in the arena; 1: an entry, its value is the present event; 0: the map has ended. */
+static int read_name(struct reader *r, const struct option *o, struct text *name, int *line)
+{
+	if (reader_next(r))
+		return -1;
+	if (r->event.type == YAML_MAPPING_END_EVENT)
+		return 0;
+	if (r->event.type != YAML_SCALAR_EVENT)
+		return reader_wants(r, o->key, "a name");
+	struct text t = reader_scalar(r);
+	*name = (struct text){ arena_strndup(&r->config->arena, t.p, t.n), t.n };
+	*line = reader_line(r);
+	return reader_next(r) ? -1 : 1;
+}
+
+static int read_dims(struct reader *r, const struct option *o)
+{
+	struct text name;
+	int line, more;
+	if (r->event.type != YAML_MAPPING_START_EVENT)
+		return reader_wants(r, o->key, "a map of names to numbers");
+	while ((more = read_name(r, o, &name, &line)) == 1) {
+		if (r->event.type != YAML_SCALAR_EVENT)
+			return reader_wants(r, o->key, "a number");
+		if (option_add_dim(r->config, name, reader_scalar(r), false, r->err))
+			return reader_failed(r, o->key, line);
+	}
+	return more;
+}
+
+/* The words of a command: a list, or a text that is cut at blanks. Returns how many, -1 on error. */
+static int read_words(struct reader *r, const struct option *o, struct text *words)
+{
+	struct arena *a = &r->config->arena;
+	int count = 0, line = reader_line(r);
+	if (r->event.type == YAML_SCALAR_EVENT) {
+		struct text t = reader_scalar(r);
+		count = option_words((struct text){ arena_strndup(a, t.p, t.n), t.n }, words, r->err);
+		return count < 0 ? reader_failed(r, o->key, line) : count;
+	}
+	if (r->event.type != YAML_SEQUENCE_START_EVENT)
+		return reader_wants(r, o->key, "a command, as in [ssh, gpu7, benanza-runner-cuda],");
+	while (reader_next(r) == 0) {
+		if (r->event.type == YAML_SEQUENCE_END_EVENT)
+			return count ? count : reader_wants(r, o->key, "a command, not an empty list,");
+		if (r->event.type != YAML_SCALAR_EVENT)
+			return reader_wants(r, o->key, "a word of the command");
+		if (count == OPTION_WORDS_MAX)
+			return reader_wants(r, o->key, "a shorter command");
+		struct text t = reader_scalar(r);
+		words[count++] = (struct text){ arena_strndup(a, t.p, t.n), t.n };
+	}
+	return -1;
+}
+
+/* { command: ... } leaves room for more about a runner. */
+static int read_runner_map(struct reader *r, const struct option *o, struct text *words)
+{
+	struct text key;
+	int line, more, count = 0;
+	while ((more = read_name(r, o, &key, &line)) == 1) {
+		if (!text_is(key, "command") || count) {
+			error_set(r->err, "runners: %s %.*s; a runner has one key, command", count ? "another" : "unknown key",
+				key.n > 40 ? 40 : (int)key.n, key.p);
+			return reader_at(r, line);
+		}
+		count = read_words(r, o, words);
+		if (count < 0)
+			return -1;
+	}
+	return more < 0 ? -1 : count ? count : reader_wants(r, o->key, "a command");
+}
+
+static int read_runners(struct reader *r, const struct option *o)
+{
+	struct text name, words[OPTION_WORDS_MAX];
+	int line, more;
+	if (r->event.type != YAML_MAPPING_START_EVENT)
+		return reader_wants(r, o->key, "a map of names to commands");
+	while ((more = read_name(r, o, &name, &line)) == 1) {
+		bool map = r->event.type == YAML_MAPPING_START_EVENT;
+		int count = map ? read_runner_map(r, o, words) : read_words(r, o, words);
+		if (count < 0)
+			return -1;
+		if (option_add_runner(r->config, name, words, count, false, r->err))
+			return reader_failed(r, o->key, line);
+	}
+	return more;
+}
+
+static int read_value(struct reader *r, const struct option *o)
+{
+	if (reader_is_null(r))
+		return 0;
+	if (o->type == OPTION_DIMS)
+		return read_dims(r, o);
+	if (o->type == OPTION_RUNNERS)
+		return read_runners(r, o);
+	return option_is_list(o) ? read_list(r, o) : read_item(r, o);
+}
+
+static int read_key(struct reader *r, const struct option **o)
+{
+	struct text key = reader_scalar(r);
+	int line = reader_line(r), count, shown = key.n > 40 ? 40 : (int)key.n;
+	*o = option_find(key);
+	if (*o && (!r->only || text_is(key, r->only))) {
+		uint64_t bit = 1ull << (*o - option_table(&count));
+		if (!(r->seen & bit)) {
+			r->seen |= bit;
+			return 0;
+		}
+		error_set(r->err, "%s is given twice", (*o)->key);
+		return reader_at(r, line);
+	}
+	const char *nearest = r->only ? r->only : option_nearest(key);
+	if (r->only)
+		error_set(r->err, "unknown key %.*s; this file has %s only", shown, key.p, r->only);
+	else if (nearest)
+		error_set(r->err, "unknown key %.*s; did you mean %s?", shown, key.p, nearest);
+	else
+		error_set(r->err, "unknown key %.*s; the keys are in benanza.yaml(5)", shown, key.p);
+	return reader_at(r, line);
+}
+
+static int read_top(struct reader *r)
+{
+	const struct option *o;
+	if (reader_is_null(r))
+		return 0;
+	if (r->event.type != YAML_MAPPING_START_EVENT)
+		return reader_wants(r, "the file", "a map of keys to values, as in \"batch: [1, 8]\",");
+	while (reader_next(r) == 0) {
+		if (r->event.type == YAML_MAPPING_END_EVENT)
+			return 0;
+		if (r->event.type != YAML_SCALAR_EVENT)
+			return reader_wants(r, "the file", "a key");
+		if (read_key(r, &o) || reader_next(r) || read_value(r, o))
+			return -1;
+	}
+	return -1;
+}
+
+/* The stream: nothing, or one document. */
+static int read_stream(struct reader *r)
+{
+	bool had = false;
+	while (reader_next(r) == 0) {
+		if (r->event.type == YAML_STREAM_END_EVENT)
+			return 0;
+		if (r->event.type != YAML_DOCUMENT_START_EVENT)
+			continue;
+		if (had) {
+			error_set(r->err, "a second document; the file has one");
+			return reader_at(r, reader_line(r));
+		}
+		had = true;
+		if (reader_next(r) || read_top(r))
+			return -1;
+	}
+	return -1;
+}
+
+static int yaml_file(const char *path, struct str *text, struct error *err)
+{
+	struct stat st;
+	if (stat(path, &st))
+		return error_set(err, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, "%s: %s", path, S_ISDIR(st.st_mode) ? "a directory, not a file" : "not a file");
+	if (st.st_size > CONFIG_FILE_MAX)
+		return error_set(err, "%s: larger than %d bytes", path, CONFIG_FILE_MAX);
+	FILE *f = fopen(path, "rb");
+	if (!f)
+		return error_set(err, "%s: %s", path, strerror(errno));
+	char block[8192];
+	size_t n;
+	while (text->n <= CONFIG_FILE_MAX && (n = fread(block, 1, sizeof(block), f)) > 0)
+		str_add(text, block, n);
+	int bad = ferror(f);
+	fclose(f);
+	return bad ? error_set(err, "%s: cannot be read", path) : 0;
+}
+
+int config_read_yaml(struct config *c, const char *path, const char *only, struct error *err)
+{
+	struct reader r = { .config = c, .path = path, .only = only, .err = err };
+	int rc = yaml_file(path, &r.text, err);
+	if (!rc && !yaml_parser_initialize(&r.parser))
+		rc = error_set(err, "%s: no memory to read it", path);
+	if (!rc) {
+		const char *bytes = r.text.p ? r.text.p : "";
+		yaml_parser_set_input_string(&r.parser, (const unsigned char *)bytes, r.text.n);
+		rc = read_stream(&r);
+		if (r.have)
+			yaml_event_delete(&r.event);
+		yaml_parser_delete(&r.parser);
+	}
+	str_free(&r.text);
+	return rc;
+}

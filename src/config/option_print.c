@@ -1,0 +1,131 @@
+/* Options as YAML that reads back to the same. */
+#include "config.h"
+
+#include "config/option_table.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Plain where every reader agrees that it is text, else in double quotes. */
+static void print_text(struct str *out, struct text t)
+{
+	bool plain = t.n > 0 && ((t.p[0] >= 'a' && t.p[0] <= 'z') || (t.p[0] >= 'A' && t.p[0] <= 'Z') || t.p[0] == '/');
+	for (size_t i = 0; i < t.n && plain; i++) {
+		char c = t.p[i];
+		plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+			strchr("_-./=+", c) != NULL;
+	}
+	static const char *const words[] = { "true", "false", "yes", "no", "on", "off", "null", "y", "n" };
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		plain = plain && !(t.n == strlen(words[i]) && text_contains(t, text_of(words[i])));
+	if (plain) {
+		str_add(out, t.p, t.n);
+		return;
+	}
+	str_add(out, "\"", 1);
+	for (size_t i = 0; i < t.n; i++) {
+		unsigned char c = (unsigned char)t.p[i];
+		if (c == '"' || c == '\\')
+			str_addf(out, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			str_addf(out, "\\x%02x", c);
+		else
+			str_add(out, (const char *)&t.p[i], 1);
+	}
+	str_add(out, "\"", 1);
+}
+
+static void print_text_option(const struct config *c, const struct option *o, struct str *out)
+{
+	const char *value = *(const char *const *)((const char *)c + o->offset);
+	str_addf(out, value ? "%s: " : "# %s:", o->key);
+	if (value)
+		print_text(out, text_of(value));
+	str_addf(out, "\n");
+}
+
+static void print_number(const struct config *c, const struct option *o, struct str *out)
+{
+	str_addf(out, "%s: %" PRId64 "\n", o->key, *(const int64_t *)((const char *)c + o->offset));
+}
+
+static void print_int(const struct config *c, const struct option *o, struct str *out)
+{
+	str_addf(out, "%s: %d\n", o->key, *(const int *)((const char *)c + o->offset));
+}
+
+static void print_flag(const struct config *c, const struct option *o, struct str *out)
+{
+	str_addf(out, "%s: %s\n", o->key, *(const bool *)((const char *)c + o->offset) ? "true" : "false");
+}
+
+static void print_numbers(const struct config *c, const struct option *o, struct str *out)
+{
+	const int64_t *list = (const int64_t *)(const void *)((const char *)c + o->offset);
+	int count = *(const int *)(const void *)((const char *)c + o->count_offset);
+	str_addf(out, count ? "%s: [" : "# %s:", o->key);
+	for (int i = 0; i < count; i++)
+		str_addf(out, "%s%" PRId64, i ? ", " : "", list[i]);
+	str_addf(out, count ? "]\n" : "\n");
+}
+
+static void print_dtypes(const struct config *c, const struct option *o, struct str *out)
+{
+	const enum dtype *list = (const enum dtype *)(const void *)((const char *)c + o->offset);
+	int count = *(const int *)(const void *)((const char *)c + o->count_offset);
+	str_addf(out, count ? "%s: [" : "# %s:", o->key);
+	for (int i = 0; i < count; i++)
+		str_addf(out, "%s%s", i ? ", " : "", dtype_name(list[i]));
+	str_addf(out, count ? "]\n" : "\n");
+}
+
+static void print_dims(const struct config *c, const struct option *o, struct str *out)
+{
+	str_addf(out, c->dim_count ? "%s:\n" : "# %s:\n", o->key);
+	for (int i = 0; i < c->dim_count; i++) {
+		str_addf(out, "    ");
+		print_text(out, c->dims[i].name);
+		str_addf(out, ": %" PRId64 "\n", c->dims[i].value);
+	}
+}
+
+static void print_runners(const struct config *c, const struct option *o, struct str *out)
+{
+	str_addf(out, c->runner_count ? "%s:\n" : "# %s:\n", o->key);
+	for (int i = 0; i < c->runner_count; i++) {
+		str_addf(out, "    ");
+		print_text(out, text_of(c->runners[i].name));
+		str_addf(out, ": [");
+		for (int w = 0; w < c->runners[i].argc; w++) {
+			str_addf(out, w ? ", " : "");
+			print_text(out, text_of(c->runners[i].argv[w]));
+		}
+		str_addf(out, "]\n");
+	}
+}
+
+typedef void option_print_function(const struct config *c, const struct option *o, struct str *out);
+
+static option_print_function *const printers[OPTION_TYPE_COUNT] = {
+	[OPTION_TEXT] = print_text_option,
+	[OPTION_CHOICE] = print_text_option,
+	[OPTION_NUMBER] = print_number,
+	[OPTION_INT] = print_int,
+	[OPTION_FLAG] = print_flag,
+	[OPTION_NUMBERS] = print_numbers,
+	[OPTION_DTYPES] = print_dtypes,
+	[OPTION_DIMS] = print_dims,
+	[OPTION_RUNNERS] = print_runners,
+};
+
+void option_print(const struct config *c, const struct option *o, struct str *out)
+{
+	str_addf(out, "# %s", o->text);
+	if (o->choices)
+		str_addf(out, " (%s)", o->choices);
+	else if (o->most)
+		str_addf(out, " (%" PRId64 "..%" PRId64 ")", o->least, o->most);
+	str_addf(out, "; default: %s%s%s\n", o->otherwise, o->spelling ? "; option " : "",
+		o->spelling ? o->spelling : "");
+	printers[o->type](c, o, out);
+}

@@ -1,0 +1,329 @@
+#include "config.h"
+
+#include "config/option_table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPTION_TEXT_MAX 4096
+#define OPTION_NAME_MAX 256
+#define OPTION_MAP_MAX 256
+#define FIELD(name) offsetof(struct config, name)
+#define LIST(name) offsetof(struct config, name), offsetof(struct config, name##_count)
+
+static const struct option options[] = {
+	{ "db", OPTION_TEXT, FIELD(db), 0, 0, 0, NULL, "$XDG_DATA_HOME/benanza/benanza.db", "--db FILE",
+		"the performance database" },
+	{ "device", OPTION_TEXT, FIELD(device), 0, 0, 0, NULL, "the first runner that answers", "-d, --device NAME",
+		"the device to measure on, or whose records to use: a runner's name" },
+	{ "batch", OPTION_NUMBERS, LIST(batch), 1, 65536, NULL, "the model's own, else 1", "-b, --batch LIST",
+		"batch sizes" },
+	{ "dtype", OPTION_DTYPES, LIST(dtype), 0, 0, NULL, "f32", "-t, --dtype LIST", "data types" },
+	{ "what_if", OPTION_TEXT, FIELD(what_if), 0, 0, 0, NULL, "none", "-w, --what-if LIST",
+		"what-ifs that are on at the start, as in fusion,matrix=off" },
+	{ "algorithms", OPTION_CHOICE, FIELD(algorithms), 0, 0, 0, "best|preferred", "best", NULL,
+		"price a layer by its fastest algorithm, or by the one that the library prefers" },
+	{ "budget_ms", OPTION_NUMBER, FIELD(budget_ms), 0, 1, 600000, NULL, "200", "--budget-ms N",
+		"time to sample one algorithm of one problem" },
+	{ "problem_limit_ms", OPTION_NUMBER, FIELD(problem_limit_ms), 0, 100, 3600000, NULL, "30000", NULL,
+		"a problem that takes longer is given up" },
+	{ "threads", OPTION_INT, FIELD(threads), 0, 0, 4096, NULL, "0", "--threads N",
+		"threads to measure with; 0: all that the process may use" },
+	{ "color", OPTION_FLAG, FIELD(color), 0, 0, 0, NULL, "true, unless NO_COLOR is set", "--no-color",
+		"colours on the terminal" },
+	{ "ascii", OPTION_FLAG, FIELD(ascii), 0, 0, 0, NULL, "false", "--ascii", "draw with ASCII characters only" },
+	{ "dims", OPTION_DIMS, FIELD(dims), FIELD(dim_count), 0, 1000000000, NULL, "none", "--dim NAME=VALUE",
+		"values for symbolic dimensions" },
+	{ "runners", OPTION_RUNNERS, FIELD(runners), FIELD(runner_count), 0, 0, NULL, "cpu: benanza-runner-cpu", NULL,
+		"how to start a runner: any command that speaks on its standard input and output" },
+};
+#define OPTION_COUNT ((int)(sizeof(options) / sizeof(options[0])))
+
+const struct option *option_table(int *count)
+{
+	*count = OPTION_COUNT;
+	return options;
+}
+
+const struct option *option_find(struct text key)
+{
+	for (int i = 0; i < OPTION_COUNT; i++)
+		if (text_is(key, options[i].key))
+			return &options[i];
+	return NULL;
+}
+
+/* How many letters must be put in, taken out or changed to make one word of the other; 99 for long ones. */
+static int option_distance(struct text a, const char *b)
+{
+	enum { MOST = 32 };
+	int row[MOST + 1], m = (int)strlen(b);
+	if (a.n > MOST || m > MOST)
+		return 99;
+	for (int j = 0; j <= m; j++)
+		row[j] = j;
+	for (size_t i = 0; i < a.n; i++) {
+		int corner = row[0];
+		row[0] = (int)i + 1;
+		for (int j = 1; j <= m; j++) {
+			int change = corner + (a.p[i] != b[j - 1]);
+			corner = row[j];
+			int least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+			row[j] = change < least ? change : least;
+		}
+	}
+	return row[m];
+}
+
+const char *option_nearest(struct text key)
+{
+	const char *nearest = NULL;
+	int best = 99;
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		int distance = option_distance(key, options[i].key);
+		if (distance < best) {
+			best = distance;
+			nearest = options[i].key;
+		}
+	}
+	return nearest && best <= 1 + (int)strlen(nearest) / 3 ? nearest : NULL;
+}
+
+static void *option_field(const struct config *c, size_t offset)
+{
+	return (char *)c + offset; /* rows name fields of a config that the caller may write */
+}
+
+static int *option_count(const struct config *c, const struct option *o)
+{
+	return option_field(c, o->count_offset);
+}
+
+static int option_parse_number(
+	struct text value, int64_t least, int64_t most, int64_t *number, struct error *err)
+{
+	if (!text_to_int64(value, number)) {
+		bool digits = value.n > 0;
+		for (size_t i = 0; i < value.n; i++)
+			digits &= (value.p[i] >= '0' && value.p[i] <= '9') || (i == 0 && value.p[i] == '-' && value.n > 1);
+		return error_set(err, "%.*s %s %" PRId64 "..%" PRId64, value.n > 40 ? 40 : (int)value.n, value.p,
+			digits ? "is out of range" : "is no whole number in", least, most);
+	}
+	if (*number < least || *number > most)
+		return error_set(err, "%" PRId64 " is out of range %" PRId64 "..%" PRId64, *number, least, most);
+	return 0;
+}
+
+static int option_add_text(struct config *c, const struct option *o, struct text value, struct error *err)
+{
+	if (value.n == 0)
+		return error_set(err, "is empty");
+	if (value.n > OPTION_TEXT_MAX || memchr(value.p, 0, value.n))
+		return error_set(err, "is no usable text (longer than %d bytes, or with a NUL in it)", OPTION_TEXT_MAX);
+	*(const char **)option_field(c, o->offset) = arena_strndup(&c->arena, value.p, value.n);
+	return 0;
+}
+
+static int option_add_choice(struct config *c, const struct option *o, struct text value, struct error *err)
+{
+	for (const char *p = o->choices; *p;) {
+		size_t n = strcspn(p, "|");
+		if (text_equal(value, (struct text){ p, n })) {
+			*(const char **)option_field(c, o->offset) = arena_strndup(&c->arena, p, n);
+			return 0;
+		}
+		p += n + (p[n] == '|');
+	}
+	return error_set(err, "%.*s is none of %s", value.n > 40 ? 40 : (int)value.n, value.p, o->choices);
+}
+
+static int option_add_number(struct config *c, const struct option *o, struct text value, struct error *err)
+{
+	int64_t number;
+	if (option_parse_number(value, o->least, o->most, &number, err))
+		return -1;
+	if (o->type == OPTION_INT)
+		*(int *)option_field(c, o->offset) = (int)number;
+	else
+		*(int64_t *)option_field(c, o->offset) = number;
+	return 0;
+}
+
+static int option_add_flag(struct config *c, const struct option *o, struct text value, struct error *err)
+{
+	static const char *const words[2][4] = { { "false", "no", "off", "0" }, { "true", "yes", "on", "1" } };
+	for (int yes = 0; yes < 2; yes++)
+		for (int i = 0; i < 4; i++)
+			if (text_is(value, words[yes][i])) {
+				*(bool *)option_field(c, o->offset) = yes;
+				return 0;
+			}
+	return error_set(err, "%.*s is neither true nor false", value.n > 40 ? 40 : (int)value.n, value.p);
+}
+
+static int option_add_numbers(struct config *c, const struct option *o, struct text value, struct error *err)
+{
+	int *count = option_count(c, o);
+	int64_t *list = option_field(c, o->offset), number;
+	if (option_parse_number(value, o->least, o->most, &number, err))
+		return -1;
+	for (int i = 0; i < *count; i++)
+		if (list[i] == number)
+			return error_set(err, "%" PRId64 " is given twice", number);
+	if (*count == CONFIG_LIST_MAX)
+		return error_set(err, "more than %d values", CONFIG_LIST_MAX);
+	list[(*count)++] = number;
+	return 0;
+}
+
+static int option_add_dtypes(struct config *c, const struct option *o, struct text value, struct error *err)
+{
+	int *count = option_count(c, o);
+	enum dtype *list = option_field(c, o->offset), dtype = dtype_parse(value);
+	if (!dtype_is_float(dtype))
+		return error_set(err, "%.*s is no floating-point type, as f32, bf16 and f16 are",
+			value.n > 40 ? 40 : (int)value.n, value.p);
+	for (int i = 0; i < *count; i++)
+		if (list[i] == dtype)
+			return error_set(err, "%s is given twice", dtype_name(dtype));
+	if (*count == CONFIG_LIST_MAX)
+		return error_set(err, "more than %d values", CONFIG_LIST_MAX);
+	list[(*count)++] = dtype;
+	return 0;
+}
+
+static int option_name_fits(struct text name, struct error *err)
+{
+	if (name.n == 0 || name.n > OPTION_NAME_MAX || memchr(name.p, 0, name.n))
+		return error_set(err, "a name is empty, longer than %d bytes, or has a NUL in it", OPTION_NAME_MAX);
+	return 0;
+}
+
+int option_add_dim(struct config *c, struct text name, struct text value, bool replace, struct error *err)
+{
+	const struct option *o = option_find(TEXT("dims"));
+	int64_t number;
+	if (option_name_fits(name, err))
+		return -1;
+	if (option_parse_number(value, o->least, o->most, &number, err))
+		return error_context(err, "%.*s", (int)name.n, name.p);
+	for (int i = 0; i < c->dim_count; i++)
+		if (text_equal(c->dims[i].name, name)) {
+			if (!replace)
+				return error_set(err, "%.*s is given twice", (int)name.n, name.p);
+			c->dims[i].value = number;
+			return 0;
+		}
+	if (c->dim_count == OPTION_MAP_MAX)
+		return error_set(err, "more than %d dimensions", OPTION_MAP_MAX);
+	if (c->dim_count == 0)
+		c->dims = ARENA_ARRAY(&c->arena, struct dim_binding, OPTION_MAP_MAX);
+	c->dims[c->dim_count].name = (struct text){ arena_strndup(&c->arena, name.p, name.n), name.n };
+	c->dims[c->dim_count++].value = number;
+	return 0;
+}
+
+int option_words(struct text command, struct text *words, struct error *err)
+{
+	int count = 0;
+	for (size_t i = 0; i < command.n;) {
+		if (strchr(" \t\n", command.p[i])) {
+			i++;
+			continue;
+		}
+		size_t from = i;
+		while (i < command.n && !strchr(" \t\n", command.p[i]))
+			i++;
+		if (count == OPTION_WORDS_MAX)
+			return error_set(err, "a command of more than %d words", OPTION_WORDS_MAX);
+		words[count++] = (struct text){ command.p + from, i - from };
+	}
+	return count ? count : error_set(err, "an empty command");
+}
+
+static int option_runner_name_fits(struct text name, struct error *err)
+{
+	if (option_name_fits(name, err))
+		return -1;
+	for (size_t i = 0; i < name.n; i++) {
+		char ch = name.p[i];
+		bool good = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
+			ch == '_' || ch == '-' || ch == '.';
+		if (!good)
+			return error_set(err, "%.*s: a runner's name has letters, digits, '_', '-' and '.' only",
+				(int)name.n, name.p);
+	}
+	return 0;
+}
+
+/* "~/x" is a file in the home directory, as a shell would have it. */
+static const char *option_word_copy(struct arena *a, struct text word, bool path)
+{
+	const char *home = getenv("HOME");
+	if (path && home && word.n > 1 && word.p[0] == '~' && word.p[1] == '/')
+		return arena_printf(a, "%s%.*s", home, (int)(word.n - 1), word.p + 1);
+	return arena_strndup(a, word.p, word.n);
+}
+
+int option_add_runner(
+	struct config *c, struct text name, const struct text *words, int count, bool replace, struct error *err)
+{
+	if (option_runner_name_fits(name, err))
+		return -1;
+	for (int i = 0; i < count; i++)
+		if (words[i].n > OPTION_TEXT_MAX || memchr(words[i].p, 0, words[i].n) || words[0].n == 0)
+			return error_set(err, "%.*s: no usable command", (int)name.n, name.p);
+	struct config_runner *r = NULL;
+	for (int i = 0; i < c->runner_count; i++)
+		if (text_is(name, c->runners[i].name))
+			r = &c->runners[i];
+	if (r && !replace)
+		return error_set(err, "%.*s is given twice", (int)name.n, name.p);
+	if (!r) {
+		if (c->runner_count >= CONFIG_LIST_MAX)
+			return error_set(err, "more than %d runners", CONFIG_LIST_MAX);
+		if (!c->runners)
+			c->runners = ARENA_ARRAY(&c->arena, struct config_runner, CONFIG_LIST_MAX + 1);
+		r = &c->runners[c->runner_count++];
+	}
+	r->name = arena_strndup(&c->arena, name.p, name.n);
+	r->argc = count;
+	r->argv = ARENA_ARRAY(&c->arena, const char *, count + 1);
+	for (int i = 0; i < count; i++)
+		r->argv[i] = option_word_copy(&c->arena, words[i], i == 0);
+	return 0;
+}
+
+typedef int option_add_function(struct config *c, const struct option *o, struct text value, struct error *err);
+
+static const struct {
+	option_add_function *add; /* NULL: entries with names, by their own functions */
+	bool list;
+} option_types[OPTION_TYPE_COUNT] = {
+	[OPTION_TEXT] = { option_add_text, false },
+	[OPTION_CHOICE] = { option_add_choice, false },
+	[OPTION_NUMBER] = { option_add_number, false },
+	[OPTION_INT] = { option_add_number, false },
+	[OPTION_FLAG] = { option_add_flag, false },
+	[OPTION_NUMBERS] = { option_add_numbers, true },
+	[OPTION_DTYPES] = { option_add_dtypes, true },
+	[OPTION_DIMS] = { NULL, true },
+	[OPTION_RUNNERS] = { NULL, true },
+};
+
+bool option_is_list(const struct option *o)
+{
+	return option_types[o->type].list;
+}
+
+void option_clear(struct config *c, const struct option *o)
+{
+	if (option_is_list(o))
+		*option_count(c, o) = 0;
+}
+
+int option_add(struct config *c, const struct option *o, struct text value, struct error *err)
+{
+	return option_types[o->type].add(c, o, value, err);
+}
