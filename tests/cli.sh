@@ -1,0 +1,154 @@
+#!/bin/sh
+# The command line: what it prints, its exit statuses, and bad input.
+. "${abs_srcdir:-$(dirname "$0")/..}/tests/lib/tap.sh"
+models=$top/tests/models
+json() { python3 -c "import json,sys; d=json.load(open('$work/out')); print($1)"; }
+# is TEXT EXPRESSION: of the JSON object d last printed
+is() { got=$(json "$2" 2>&1); [ "$got" = "$1" ] || echo "# got $got, not $1"; ok "$([ "$got" = "$1" ]; echo $?)" "$2 = $1"; }
+
+try 0 "help" "$BENANZA" --help
+says out "benanza bound MODEL"
+try 0 "version" "$BENANZA" --version
+try 2 "unknown option" "$BENANZA" layers --no-such-option x
+one_line
+try 2 "no model given" "$BENANZA" layers
+says err "usage"
+
+# layers
+try 0 "layers" "$BENANZA" layers --json "$models/tiny.onnx"
+is 12 "len(d['layers'])"
+is 12 "d['summary']['layers']"
+is "[1, 16, 32, 32]" "d['layers'][0]['outputs'][0]['shape']"
+is "{'batch': 1}" "d['dims']"
+is 0 "d['summary']['unknown_shapes']"
+is 884736.0 "float(d['layers'][0]['flops'])"
+is conv:f32,f32.c,f32/f32:n1c3h32w32k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1 "d['layers'][0]['problem']"
+is True "d['layers'][3]['distinct'] == d['layers'][5]['distinct']"
+is free "d['layers'][10]['class']"
+try 0 "batch" "$BENANZA" layers --json -b 8 "$models/tiny.onnx"
+is "[8, 10]" "d['layers'][11]['outputs'][0]['shape']"
+try 0 "from standard input" sh -c "'$BENANZA' layers --json - <'$models/tiny.onnx'"
+is 12 "len(d['layers'])"
+try 0 "input shape" "$BENANZA" layers --json --input x=2x3x64x64 "$models/tiny.onnx"
+is "[2, 16, 64, 64]" "d['layers'][0]['outputs'][0]['shape']"
+try 0 "two batches are two objects" "$BENANZA" layers --json -b 1,2 "$models/tiny.onnx"
+[ "$(wc -l <"$work/out")" -eq 2 ]; ok $? "one a line"
+try 0 "csv" "$BENANZA" layers --csv "$models/tiny.onnx"
+[ "$(wc -l <"$work/out")" -eq 13 ]; ok $? "a head and a line a layer"
+
+# symbols
+try 0 "unbound symbols stay" "$BENANZA" layers --json "$models/symbolic.onnx"
+is "[1, 'sequence', 16]" "d['layers'][0]['outputs'][0]['shape']"
+try 2 "bound needs them" "$BENANZA" bound "$models/symbolic.onnx"
+one_line
+says err "--dim sequence=VALUE"
+try 2 "a dimension the model does not have" "$BENANZA" layers --dim nonsense=4 "$models/symbolic.onnx"
+one_line
+try 2 "a bad dimension" "$BENANZA" layers --dim sequence=x "$models/symbolic.onnx"
+one_line
+try 2 "a batch that is baked in" "$BENANZA" layers -b 4 "$models/baked.onnx"
+one_line
+says err "flatten_to_one"
+
+# hostile text
+try 0 "hostile names" "$BENANZA" layers "$models/hostile.onnx"
+! grep -q "$(printf '\033')" "$work/out"; ok $? "no escape character reaches the terminal"
+try 0 "hostile names in JSON" "$BENANZA" layers --json "$models/hostile.onnx"
+is unknown "d['layers'][1]['class']"
+is "[1, 4]" "d['layers'][2]['outputs'][0]['shape']"
+
+# files that are no models
+printf 'hello, I am text\n' >"$work/text.onnx"
+: >"$work/empty.onnx"
+head -c 700 "$models/tiny.onnx" >"$work/cut.onnx"
+printf 'PK\003\004aaaaaaaaaaaaaaaaaaaaaaaaaa' >"$work/zip.onnx"
+mkdir "$work/dir.onnx"
+for file in text empty cut zip dir missing; do
+    try 2 "$file" "$BENANZA" layers "$work/$file.onnx"
+    one_line
+    says err "$file.onnx"
+done
+if [ "$(id -u)" -ne 0 ]; then
+    cp "$models/tiny.onnx" "$work/secret.onnx"
+    chmod 0 "$work/secret.onnx"
+    try 2 "unreadable" "$BENANZA" layers "$work/secret.onnx"
+    one_line
+fi
+
+# configuration
+bad_yaml() { # NAME TEXT SAYS
+    printf '%b' "$2" >"$work/bad.yaml"
+    try 2 "yaml: $1" "$BENANZA" layers -c "$work/bad.yaml" "$models/tiny.onnx"
+    one_line
+    says err "$3"
+}
+bad_yaml "unknown key" 'bacth: 1\n' "bacth"
+bad_yaml "wrong type" 'batch: many\n' "batch"
+bad_yaml "absurd number" 'batch: 99999999999999999999\n' "batch"
+bad_yaml "not YAML" 'batch: [1\n' "bad.yaml"
+try 2 "configuration that is not there" "$BENANZA" layers -c "$work/none.yaml" "$models/tiny.onnx"
+one_line
+try 0 "the example configuration loads" "$BENANZA" layers -c "$top/configs/benanza.yaml" "$models/tiny.onnx"
+try 2 "unknown what-if" "$BENANZA" bound -w telepathy "$models/tiny.onnx"
+one_line
+says err "fusion"
+
+# operators
+try 0 "ops" "$BENANZA" ops --json
+is True "any(o['name'] == 'Conv' for o in d['operators'])"
+
+# database
+try 0 "db info before anything" sh -c "'$BENANZA' bound '$models/tiny.onnx' >/dev/null 2>&1; '$BENANZA' db info --json"
+is 0 "d['results']"
+printf 'this is no database, it is a text of some length' >"$work/text.db"
+try 2 "a text as database" "$BENANZA" db info --db "$work/text.db"
+one_line
+says err "text.db"
+[ "$(cat "$work/text.db")" = 'this is no database, it is a text of some length' ]; ok $? "and it is left as it was"
+try 2 "a directory as database" "$BENANZA" db info --db "$work/dir.onnx"
+one_line
+try 2 "no database there" "$BENANZA" db info --db "$work/none.db"
+one_line
+if command -v sqlite3 >/dev/null 2>&1; then
+    cp "$work/data/benanza/results.db" "$work/newer.db"
+    sqlite3 "$work/newer.db" 'PRAGMA user_version=999;'
+    try 2 "a newer database" "$BENANZA" bound --db "$work/newer.db" "$models/tiny.onnx"
+    one_line
+    says err "newer"
+fi
+
+# runners
+printf 'runners:\n  cpu: [/no/such/runner]\n' >"$work/norunner.yaml"
+try 3 "no runner" "$BENANZA" bench -c "$work/norunner.yaml" --db "$work/n.db" "$models/tiny.onnx"
+one_line
+says err "/no/such/runner"
+printf 'runners:\n  cpu: [/bin/echo, hello]\n' >"$work/norunner.yaml"
+try 3 "a runner that is none" "$BENANZA" bench -c "$work/norunner.yaml" --db "$work/n.db" "$models/tiny.onnx"
+one_line
+
+if [ -x "$runner" ]; then
+    try 1 "bound with nothing measured has gaps" "$BENANZA" bound --json "$models/tiny.onnx"
+    is False "d['complete']"
+    try 0 "bench" "$BENANZA" bench --json --budget 5 "$models/tiny.onnx"
+    is 0 "d['already'] + d['failed'] + d['unsupported']"
+    is True "d['measured'] == d['problems'] > 10"
+    try 0 "bench again measures nothing" "$BENANZA" bench --json --budget 5 "$models/tiny.onnx"
+    is True "d['measured'] == 0 and d['already'] == d['problems']"
+    try 0 "bound" "$BENANZA" bound --json "$models/tiny.onnx"
+    is True "d['complete'] and d['bound_ns'] > 0"
+    is True "d['parallel_ns'] <= d['sequential_ns'] == d['bound_ns']"
+    is True "abs(sum(l['cost_ns'] for l in d['layers']) - d['sequential_ns']) < 1"
+    is True "all(sum(v for k, v in d['coverage'].items() if k not in ('layers', 'flops_measured_share')) == d['coverage']['layers'] for _ in [0])"
+    is "['parallel', 'fusion', 'matrix', 'algorithm', 'launch']" "[w['name'] for w in d['what_if']]"
+    try 0 "bound with fusion and parallel" "$BENANZA" bound --json -w fusion,parallel "$models/tiny.onnx"
+    is True "d['bound_ns'] == d['parallel_ns']"
+    is True "'fused' in [l['origin'] for l in d['layers']]"
+    try 0 "text" "$BENANZA" bound "$models/tiny.onnx"
+    says out "lower bound"
+    try 0 "db check" "$BENANZA" db check
+    says out "sound"
+    try 0 "devices" "$BENANZA" devices --json
+    is True "'model' in d['runners'][0] and len(d['recorded']) == 1"
+    try 0 "a recorded device without its runner" "$BENANZA" bound -c "$work/norunner.yaml" "$models/tiny.onnx"
+fi
+done_testing
