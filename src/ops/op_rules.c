@@ -2,6 +2,7 @@
 
 #include "ops/op_rules.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -289,6 +290,25 @@ int op_broadcast_index(struct shape to, int index, struct shape from)
 			at[lead + i] = 0;
 	}
 	return op_index(from, at + lead);
+}
+
+bool op_int_fits(enum dtype t, int64_t v)
+{
+	int bits = dtype_bits(t);
+	bool is_unsigned = t == DTYPE_U4 || t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64;
+	if (t == DTYPE_BOOL)
+		return v == 0 || v == 1;
+	if ((is_unsigned && v < 0) || bits < 1)
+		return false;
+	if (bits >= 64)
+		return true;
+	int64_t end = (int64_t)1 << (is_unsigned ? bits : bits - 1);
+	return v < end && (is_unsigned || v >= -end);
+}
+
+double op_float_round(enum dtype t, double v)
+{
+	return t == DTYPE_F64 || fabs(v) > FLT_MAX ? v : (double)(float)v;
 }
 
 bool op_scalar(const struct op_value *v, double *value)

@@ -81,6 +81,11 @@ void op_coords(struct shape s, int index, int *at);
 int op_index(struct shape s, const int *at);
 /* The linear index in a tensor of shape `from` that element `index` of the broadcast shape `to` comes from. */
 int op_broadcast_index(struct shape to, int index, struct shape from);
+/* Does v fit the integer type? Results that do not would wrap: data propagation calls them unknown. */
+bool op_int_fits(enum dtype t, int64_t v);
+/* What a float type keeps of v: f64 all, others what f32 keeps (also where a plan runs the model in a shorter type:
+ * shape arithmetic stays as the model says). */
+double op_float_round(enum dtype t, double v);
 /* v's contents when it is a single known number (any rank): true and *value. */
 bool op_scalar(const struct op_value *v, double *value);
 
@@ -117,6 +122,9 @@ struct problem_shape op_problem_shape(struct shape s);
 struct problem_shape op_problem_shape_of_rank(struct shape s, int rank);
 /* A plain copy of (read + written) / 2 bytes as a proxy; NaN: why. */
 void op_problem_copy(const struct op_call *c, double bytes, struct op_problem *out);
+/* A function of one tensor; a copy where the type is not floating. in: one of the inputs, shaped like output 0. */
+void op_problem_eltwise(const struct op_call *c, const struct op_value *in, enum mode mode, float alpha, float beta,
+	struct op_problem *out);
 /* The problem rule of movers: a copy of the bytes that the row's cost rule counts. */
 void op_problem_mover(const struct op_call *c, struct op_problem *out);
 
@@ -200,5 +208,27 @@ RULE_SHAPE(op_where);
 RULE_SHAPE(op_one_hot);
 RULE_SHAPE(op_nonzero);
 RULE_SHAPE(op_trilu);
+
+/* op_eltwise.c: by the row's name in a table of its own */
+RULE_SHAPE(op_eltwise);
+RULE_PROBLEM(op_eltwise);
+RULE_SHAPE(op_not);
+RULE_SHAPE(op_test);
+RULE_PROBLEM(op_fast_gelu);
+RULE_FREE(op_clip);
+
+/* op_binary.c: likewise */
+RULES(op_binary);
+RULE_FREE(op_binary);
+
+/* op_reduce.c */
+RULES(op_reduce);
+RULE_FREE(op_reduce);
+RULE_SHAPE(op_arg);
+RULE_COST(op_arg);
+RULE_PROBLEM(op_arg);
+RULE_SHAPE(op_top_k);
+RULE_SHAPE(op_cum_sum);
+RULE_COST(op_cum_sum);
 
 #endif

@@ -426,24 +426,11 @@ int op_range_shape(struct op_call *c, struct error *err)
 
 /* ---- Cast */
 
-/* The range of an integer type that data propagation holds exactly. */
-static bool int_fits(enum dtype t, int64_t v)
-{
-	int bits = dtype_bits(t);
-	bool is_unsigned = t == DTYPE_U4 || t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64;
-	if (is_unsigned && v < 0)
-		return false;
-	if (bits >= 64)
-		return true;
-	int64_t end = (int64_t)1 << (is_unsigned ? bits : bits - 1);
-	return v < end && (is_unsigned || v >= -end);
-}
-
 static struct dim cast_to_int(struct dim v, enum dtype to)
 {
 	if (to == DTYPE_BOOL)
 		return v.kind == DIM_KNOWN ? dim_known(v.value != 0) : dim_unknown();
-	if (v.kind == DIM_KNOWN && !int_fits(to, v.value))
+	if (v.kind == DIM_KNOWN && !op_int_fits(to, v.value))
 		return dim_unknown();
 	return v;
 }
@@ -455,7 +442,7 @@ static struct dim cast_of_float(double v, enum dtype to)
 	if (to == DTYPE_BOOL)
 		return dim_known(v != 0);
 	double whole = trunc(v);
-	if (!(fabs(whole) < 0x1p62) || !int_fits(to, (int64_t)whole))
+	if (!(fabs(whole) < 0x1p62) || !op_int_fits(to, (int64_t)whole))
 		return dim_unknown();
 	return dim_known((int64_t)whole);
 }
@@ -465,9 +452,9 @@ static const struct elements *cast_elements(struct arena *a, const struct elemen
 	struct elements *e = op_elements_new(a, from->count, dtype_is_float(to));
 	for (int i = 0; i < from->count; i++) {
 		if (e->f && from->f)
-			e->f[i] = to == DTYPE_F32 ? (double)(float)from->f[i] : from->f[i];
+			e->f[i] = op_float_round(to, from->f[i]);
 		else if (e->f)
-			e->f[i] = from->i[i].kind == DIM_KNOWN ? (double)from->i[i].value : NAN;
+			e->f[i] = from->i[i].kind == DIM_KNOWN ? op_float_round(to, (double)from->i[i].value) : NAN;
 		else
 			e->i[i] = from->f ? cast_of_float(from->f[i], to) : cast_to_int(from->i[i], to);
 	}

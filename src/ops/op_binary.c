@@ -1,0 +1,402 @@
+/* Elementwise functions of two or more tensors, with numpy's broadcasting or, before opset 7, the attributes
+ * `broadcast` and `axis`. */
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+#include <float.h>
+#include <math.h>
+
+enum binary_kind {
+	BINARY_ADD, BINARY_SUB, BINARY_MUL, BINARY_DIV, BINARY_POW, BINARY_MOD, BINARY_MAX, BINARY_MIN, BINARY_MEAN,
+	BINARY_EQUAL, BINARY_LESS, BINARY_LESS_EQ, BINARY_GREATER, BINARY_GREATER_EQ, BINARY_AND, BINARY_OR, BINARY_XOR,
+	BINARY_PRELU, BINARY_SHIFT, BINARY_COUNT
+};
+
+struct binary {
+	const char *name;
+	enum binary_kind kind;
+	enum mode mode;      /* MODE_NONE: a copy */
+	bool proxy;          /* the mode only stands for it */
+	bool commutes;
+	bool to_bool;
+};
+
+/* By name, ASCII order. */
+static const struct binary rows[] = {
+	{ "Add", BINARY_ADD, MODE_ADD, false, true, false },
+	{ "And", BINARY_AND, MODE_NONE, true, true, true },
+	{ "BitShift", BINARY_SHIFT, MODE_NONE, true, false, false },
+	{ "BitwiseAnd", BINARY_SHIFT, MODE_NONE, true, false, false },
+	{ "BitwiseOr", BINARY_SHIFT, MODE_NONE, true, false, false },
+	{ "BitwiseXor", BINARY_SHIFT, MODE_NONE, true, false, false },
+	{ "Div", BINARY_DIV, MODE_DIV, false, false, false },
+	{ "Equal", BINARY_EQUAL, MODE_EQUAL, false, true, true },
+	{ "Greater", BINARY_GREATER, MODE_GREATER, false, false, true },
+	{ "GreaterOrEqual", BINARY_GREATER_EQ, MODE_GREATER_EQ, false, false, true },
+	{ "Less", BINARY_LESS, MODE_LESS, false, false, true },
+	{ "LessOrEqual", BINARY_LESS_EQ, MODE_LESS_EQ, false, false, true },
+	{ "Max", BINARY_MAX, MODE_MAXIMUM, false, true, false },
+	{ "Mean", BINARY_MEAN, MODE_ADD, true, true, false },
+	{ "Min", BINARY_MIN, MODE_MINIMUM, false, true, false },
+	{ "Mod", BINARY_MOD, MODE_DIV, true, false, false },
+	{ "Mul", BINARY_MUL, MODE_MUL, false, true, false },
+	{ "Or", BINARY_OR, MODE_NONE, true, true, true },
+	{ "PRelu", BINARY_PRELU, MODE_MUL, true, false, false },
+	{ "Pow", BINARY_POW, MODE_MUL, true, false, false },
+	{ "Sub", BINARY_SUB, MODE_SUB, false, false, false },
+	{ "Sum", BINARY_ADD, MODE_ADD, false, true, false },
+	{ "Xor", BINARY_XOR, MODE_NONE, true, true, true },
+};
+
+static const struct binary *binary_find(const char *name)
+{
+	struct text want = text_of(name);
+	size_t from = 0, to = sizeof(rows) / sizeof(rows[0]);
+	while (from < to) {
+		size_t middle = (from + to) / 2;
+		int order = text_compare(want, text_of(rows[middle].name));
+		if (order == 0)
+			return &rows[middle];
+		if (order < 0)
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	return NULL;
+}
+
+/* ---- shapes */
+
+/* The second operand as opset 1 to 6 align it: its dimensions start at `axis` of the first. */
+static struct shape aligned_shape(const struct op_call *c, struct shape a, struct shape b)
+{
+	const struct attribute *axis = node_attribute(c->node, "axis");
+	if (c->opset >= 7 || !axis || a.rank < 0 || b.rank < 0 || !node_int(c->node, "broadcast", 0))
+		return b;
+	int64_t at = axis->i < 0 ? axis->i + a.rank : axis->i;
+	if (at < 0 || at > a.rank - b.rank)
+		return b;
+	struct shape s = shape_make(c->arena, a.rank - (int)at);
+	for (int i = 0; i < s.rank; i++)
+		s.dims[i] = i < b.rank ? b.dims[i] : dim_known(1);
+	return s;
+}
+
+/* PRelu's slope and old Caffe models: a slope of the channels' length lies along axis 1. */
+static struct shape slope_shape(const struct op_call *c, struct shape x, struct shape slope)
+{
+	bool channels = c->opset < 7 && x.rank > 2 && slope.rank == 1 && dim_same(slope.dims[0], x.dims[1]);
+	if (!channels)
+		return slope;
+	struct shape s = shape_make(c->arena, x.rank - 1);
+	for (int i = 0; i < s.rank; i++)
+		s.dims[i] = i == 0 ? slope.dims[0] : dim_known(1);
+	return s;
+}
+
+static struct shape operand_shape(const struct op_call *c, const struct binary *row, int i)
+{
+	struct shape s = c->inputs[i].shape;
+	if (i == 0)
+		return s;
+	return row->kind == BINARY_PRELU ? slope_shape(c, c->inputs[0].shape, s) : aligned_shape(c, c->inputs[0].shape, s);
+}
+
+/* ---- contents */
+
+static struct dim int_div(struct arena *a, struct dim x, struct dim y)
+{
+	if (x.kind != DIM_KNOWN || y.kind != DIM_KNOWN)
+		return dim_div(a, x, y);
+	if (y.value == 0 || (y.value == -1 && x.value == INT64_MIN))
+		return dim_unknown();
+	return dim_known(x.value / y.value); /* toward zero, as C */
+}
+
+/* The sign follows the divisor (Python's way), or with fmod the dividend (C's). */
+static struct dim int_mod(struct arena *a, struct dim x, struct dim y, bool fmod_way)
+{
+	if (x.kind != DIM_KNOWN || y.kind != DIM_KNOWN)
+		return dim_div(a, x, y).kind != DIM_UNKNOWN ? dim_known(0) : dim_unknown();
+	if (y.value == 0)
+		return dim_unknown();
+	if (y.value == -1)
+		return dim_known(0);
+	int64_t rest = x.value % y.value;
+	if (!fmod_way && rest != 0 && (rest < 0) != (y.value < 0))
+		rest += y.value;
+	return dim_known(rest);
+}
+
+static struct dim int_pow(struct arena *a, struct dim x, struct dim y)
+{
+	struct dim power = dim_known(1);
+	if (y.kind != DIM_KNOWN || y.value < 0 || y.value > 64)
+		return dim_unknown();
+	for (int64_t i = 0; i < y.value; i++)
+		power = dim_mul(a, power, x);
+	return power;
+}
+
+/* x < y (or <=) as 1, 0 or unknown: from numbers, or from a difference of which the sign is sure. */
+static struct dim int_less(struct arena *a, struct dim x, struct dim y, bool or_equal)
+{
+	struct dim one = dim_known(1);
+	struct dim gap = dim_sub(a, y, x);             /* >= 0: x <= y */
+	struct dim back = dim_sub(a, x, y);            /* >= 0: y <= x */
+	if (x.kind == DIM_KNOWN && y.kind == DIM_KNOWN)
+		return dim_known(or_equal ? x.value <= y.value : x.value < y.value);
+	if (op_dim_nonnegative(or_equal ? gap : dim_sub(a, gap, one)))
+		return dim_known(1);
+	if (op_dim_nonnegative(or_equal ? dim_sub(a, back, one) : back))
+		return dim_known(0);
+	return dim_unknown();
+}
+
+static struct dim int_equal(struct arena *a, struct dim x, struct dim y)
+{
+	if (dim_same(x, y))
+		return dim_known(1);
+	struct dim one = dim_known(1), above = dim_sub(a, dim_sub(a, x, y), one), below = dim_sub(a, dim_sub(a, y, x), one);
+	if (dim_differs(x, y) || op_dim_nonnegative(above) || op_dim_nonnegative(below))
+		return dim_known(0);
+	return dim_unknown();
+}
+
+static struct dim int_larger(struct arena *a, struct dim x, struct dim y, bool smaller)
+{
+	struct dim less = int_less(a, x, y, true);
+	if (less.kind != DIM_KNOWN)
+		return dim_unknown();
+	return (less.value != 0) != smaller ? y : x;
+}
+
+static struct dim int_logic(enum binary_kind kind, struct dim x, struct dim y)
+{
+	bool x_true = x.kind == DIM_KNOWN && x.value, x_false = x.kind == DIM_KNOWN && !x.value;
+	bool y_true = y.kind == DIM_KNOWN && y.value, y_false = y.kind == DIM_KNOWN && !y.value;
+	if (kind == BINARY_AND && (x_false || y_false))
+		return dim_known(0);
+	if (kind == BINARY_OR && (x_true || y_true))
+		return dim_known(1);
+	if (x.kind != DIM_KNOWN || y.kind != DIM_KNOWN)
+		return dim_unknown();
+	return dim_known(kind == BINARY_XOR ? x_true != y_true : kind == BINARY_AND);
+}
+
+static struct dim binary_int(const struct op_call *c, enum binary_kind kind, struct dim x, struct dim y)
+{
+	struct arena *a = c->arena;
+	switch (kind) {
+	case BINARY_ADD: return dim_add(a, x, y);
+	case BINARY_SUB: return dim_sub(a, x, y);
+	case BINARY_MUL: return dim_mul(a, x, y);
+	case BINARY_DIV: return int_div(a, x, y);
+	case BINARY_MOD: return int_mod(a, x, y, node_int(c->node, "fmod", 0) != 0);
+	case BINARY_POW: return int_pow(a, x, y);
+	case BINARY_MAX: return int_larger(a, x, y, false);
+	case BINARY_MIN: return int_larger(a, x, y, true);
+	case BINARY_EQUAL: return int_equal(a, x, y);
+	case BINARY_LESS: return int_less(a, x, y, false);
+	case BINARY_LESS_EQ: return int_less(a, x, y, true);
+	case BINARY_GREATER: return int_less(a, y, x, false);
+	case BINARY_GREATER_EQ: return int_less(a, y, x, true);
+	case BINARY_AND: case BINARY_OR: case BINARY_XOR: return int_logic(kind, x, y);
+	default: return dim_unknown();
+	}
+}
+
+static double binary_float(const struct op_call *c, enum binary_kind kind, double x, double y)
+{
+	switch (kind) {
+	case BINARY_ADD: case BINARY_MEAN: return x + y;
+	case BINARY_SUB: return x - y;
+	case BINARY_MUL: return x * y;
+	case BINARY_DIV: return x / y;
+	case BINARY_MOD: return node_int(c->node, "fmod", 0) ? fmod(x, y) : NAN;
+	case BINARY_POW: return isnan(x) || isnan(y) ? NAN : pow(x, y);
+	case BINARY_MAX: return isnan(x) || isnan(y) ? NAN : fmax(x, y);
+	case BINARY_MIN: return isnan(x) || isnan(y) ? NAN : fmin(x, y);
+	default: return NAN;
+	}
+}
+
+static struct dim compare_float(enum binary_kind kind, double x, double y)
+{
+	if (isnan(x) || isnan(y))
+		return dim_unknown();
+	switch (kind) {
+	case BINARY_EQUAL: return dim_known(x == y);
+	case BINARY_LESS: return dim_known(x < y);
+	case BINARY_LESS_EQ: return dim_known(x <= y);
+	case BINARY_GREATER: return dim_known(x > y);
+	case BINARY_GREATER_EQ: return dim_known(x >= y);
+	default: return dim_unknown();
+	}
+}
+
+/* The contents of x combined with those of y, broadcast to `to`; NULL where they are not known. */
+static const struct elements *binary_elements(const struct op_call *c, const struct binary *row, struct shape to,
+	const struct op_value *x, const struct op_value *y, struct shape y_shape)
+{
+	int count = op_elements_count(to);
+	const struct elements *ex = x->elements, *ey = y->elements;
+	if (count < 0 || !ex || !ey || (row->kind != BINARY_POW && (ex->f != NULL) != (ey->f != NULL)))
+		return NULL;
+	struct elements *e = op_elements_new(c->arena, count, !row->to_bool && ex->f);
+	for (int i = 0; i < count; i++) {
+		int ix = op_broadcast_index(to, i, x->shape), iy = op_broadcast_index(to, i, y_shape);
+		if (e->f)
+			e->f[i] = op_float_round(x->dtype, binary_float(c, row->kind, ex->f[ix], ey->f ? ey->f[iy] :
+				ey->i[iy].kind == DIM_KNOWN ? (double)ey->i[iy].value : NAN));
+		else if (ex->f)
+			e->i[i] = compare_float(row->kind, ex->f[ix], ey->f[iy]);
+		else if (ey->i)
+			e->i[i] = binary_int(c, row->kind, ex->i[ix], ey->i[iy]);
+	}
+	return e;
+}
+
+/* Whole numbers outside the type's range would wrap: those are not known. */
+static const struct elements *elements_in_range(struct arena *a, const struct elements *from, enum dtype t)
+{
+	if (!from || !from->i)
+		return from;
+	struct elements *e = op_elements_new(a, from->count, false);
+	for (int i = 0; i < e->count; i++) {
+		if (from->i[i].kind != DIM_KNOWN || op_int_fits(t, from->i[i].value))
+			e->i[i] = from->i[i];
+	}
+	return e;
+}
+
+int op_binary_shape(struct op_call *c, struct error *err)
+{
+	const struct binary *row = binary_find(c->op->name);
+	struct op_value sum = c->inputs[0], *v = &c->outputs[0];
+	for (int i = 1; i < c->input_count; i++) {
+		if (!op_in(c, i))
+			return op_fail(c, err, "input %d is missing", i);
+		struct shape to, next = operand_shape(c, row, i);
+		if (op_broadcast(c, sum.shape, next, &to, err))
+			return -1;
+		sum.elements = binary_elements(c, row, to, &sum, &c->inputs[i], next);
+		sum.shape = to;
+	}
+	if (row->to_bool)
+		v->dtype = DTYPE_BOOL;
+	v->shape = op_shape_copy(c->arena, sum.shape);
+	v->elements = row->kind == BINARY_MEAN && c->input_count > 1 ? NULL : sum.elements;
+	v->elements = elements_in_range(c->arena, v->elements, v->dtype);
+	return 0;
+}
+
+/* n - 1 operations an element of the output, a mean one more. */
+void op_binary_cost(const struct op_call *c, struct op_cost *cost)
+{
+	const struct binary *row = binary_find(c->op->name);
+	int per_element = c->input_count - 1 + (row->kind == BINARY_MEAN);
+	cost->flops = op_count(&c->outputs[0]) * per_element;
+	cost->bytes = op_bytes_all(c);
+}
+
+bool op_binary_free(const struct op_call *c)
+{
+	return c->input_count == 1;
+}
+
+/* ---- problems */
+
+/* Input `which` is one constant number and the other one has the output's shape: then it is a function of one
+ * tensor. */
+static bool scalar_operand(const struct op_call *c, int which, double *value)
+{
+	const struct op_value *s = &c->inputs[which];
+	return s->constant && op_scalar(s, value) && isfinite(*value) && fabs(*value) <= FLT_MAX &&
+		op_shape_same(c->inputs[1 - which].shape, c->outputs[0].shape);
+}
+
+static void pow_scalar(const struct op_call *c, double exponent, struct op_problem *out)
+{
+	enum mode mode = exponent == 2 ? MODE_SQUARE : exponent == 0.5 ? MODE_SQRT : MODE_POW;
+	op_problem_eltwise(c, &c->inputs[0], mode, mode == MODE_POW, mode == MODE_POW ? (float)exponent : 0, out);
+}
+
+/* With a number on the right. False: no such function. */
+static bool scalar_right(const struct op_call *c, enum binary_kind kind, double s, struct op_problem *out)
+{
+	const struct op_value *x = &c->inputs[0];
+	float f = (float)s;
+	switch (kind) {
+	case BINARY_ADD: op_problem_eltwise(c, x, MODE_LINEAR_MAP, 1, f, out); return true;
+	case BINARY_SUB: op_problem_eltwise(c, x, MODE_LINEAR_MAP, 1, 0 - f, out); return true;
+	case BINARY_MUL: op_problem_eltwise(c, x, MODE_LINEAR_MAP, f, 0, out); return true;
+	case BINARY_DIV:
+		if (!isfinite((float)(1 / s)))
+			return false;
+		op_problem_eltwise(c, x, MODE_LINEAR_MAP, (float)(1 / s), 0, out);
+		return true;
+	case BINARY_POW: pow_scalar(c, s, out); return true;
+	case BINARY_MAX:
+		op_problem_eltwise(c, x, s == 0 ? MODE_RELU : MODE_CLIP, s == 0 ? 0 : f, s == 0 ? 0 : FLT_MAX, out);
+		return true;
+	case BINARY_MIN: op_problem_eltwise(c, x, MODE_CLIP, -FLT_MAX, f, out); return true;
+	case BINARY_PRELU: op_problem_eltwise(c, x, MODE_LEAKY_RELU, f, 0, out); return true;
+	default: return false;
+	}
+}
+
+/* With a number on the left. */
+static bool scalar_left(const struct op_call *c, enum binary_kind kind, double s, struct op_problem *out)
+{
+	const struct op_value *x = &c->inputs[1];
+	float f = (float)s;
+	switch (kind) {
+	case BINARY_ADD: op_problem_eltwise(c, x, MODE_LINEAR_MAP, 1, f, out); return true;
+	case BINARY_MUL: op_problem_eltwise(c, x, MODE_LINEAR_MAP, f, 0, out); return true;
+	case BINARY_SUB: op_problem_eltwise(c, x, MODE_LINEAR_MAP, -1, f, out); return true;
+	case BINARY_DIV: op_problem_eltwise(c, x, MODE_POW, f, -1, out); return true;
+	case BINARY_MAX:
+		op_problem_eltwise(c, x, s == 0 ? MODE_RELU : MODE_CLIP, s == 0 ? 0 : f, s == 0 ? 0 : FLT_MAX, out);
+		return true;
+	case BINARY_MIN: op_problem_eltwise(c, x, MODE_CLIP, -FLT_MAX, f, out); return true;
+	case BINARY_POW:
+		op_problem_eltwise(c, x, MODE_EXP, 0, 0, out);
+		out->proxy = out->known;
+		return true;
+	default: return false;
+	}
+}
+
+/* The operands in the order libraries like: the one that is not broadcast first, where the order does not matter. */
+static void binary_operands(const struct op_call *c, const struct binary *row, struct op_problem *out)
+{
+	const struct op_value *a = &c->inputs[0], *b = &c->inputs[1];
+	struct shape b_shape = operand_shape(c, row, 1);
+	int rank = c->outputs[0].shape.rank > 0 ? c->outputs[0].shape.rank : 1;
+	struct problem *p = op_problem_start(out, KERNEL_BINARY, row->mode);
+	bool smaller = op_count(a) < op_count(b), constant = op_count(a) == op_count(b) && a->constant && !b->constant;
+	int first = row->commutes && (smaller || constant) ? 1 : 0;
+	p->operand[first] = op_operand(a);
+	p->operand[1 - first] = op_operand(b);
+	p->operand[2] = op_operand(&c->outputs[0]);
+	p->shape_count = 2;
+	p->shape[first] = op_problem_shape_of_rank(a->shape, rank);
+	p->shape[1 - first] = op_problem_shape_of_rank(b_shape, rank);
+	out->proxy = row->proxy;
+}
+
+void op_binary_problem(const struct op_call *c, struct op_problem *out)
+{
+	const struct binary *row = binary_find(c->op->name);
+	double s;
+	if (!op_problem_ready(c, out))
+		return;
+	if (c->input_count != 2 || row->mode == MODE_NONE || !dtype_is_float(c->inputs[0].dtype) ||
+		!dtype_is_float(c->inputs[1].dtype))
+		op_problem_mover(c, out);
+	else if (!(scalar_operand(c, 1, &s) && scalar_right(c, row->kind, s, out)) &&
+		!(scalar_operand(c, 0, &s) && scalar_left(c, row->kind, s, out)))
+		binary_operands(c, row, out);
+}

@@ -1,0 +1,228 @@
+/* Elementwise functions of one tensor. One row a function says what oneDNN-like libraries have for it; where they
+ * have nothing, the row names a comparable function and the problem is a proxy. */
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+#include <float.h>
+#include <math.h>
+
+/* Where a mode's parameters come from. */
+enum eltwise_parameters {
+	PARAMETERS_FIXED,  /* alpha, beta of the row */
+	PARAMETERS_ALPHA,  /* attribute alpha, row's alpha when absent */
+	PARAMETERS_BOTH,   /* attributes alpha and beta */
+	PARAMETERS_CLIP,   /* attributes or inputs min and max */
+	PARAMETERS_GELU    /* attribute approximate decides the mode */
+};
+
+struct eltwise {
+	const char *name;
+	enum mode mode;
+	enum eltwise_parameters parameters;
+	bool proxy;
+	float alpha, beta;
+	double (*value)(double x); /* for data propagation; NULL: none */
+};
+
+static double value_relu(double x) { return x > 0 ? x : 0; }
+static double value_sigmoid(double x) { return 1 / (1 + exp(-x)); }
+static double value_neg(double x) { return -x; }
+static double value_reciprocal(double x) { return 1 / x; }
+static double value_sign(double x) { return (x > 0) - (x < 0); }
+
+/* By name, ASCII order: looked up by halving. */
+static const struct eltwise rows[] = {
+	{ "Abs", MODE_ABS, PARAMETERS_FIXED, false, 0, 0, fabs },
+	{ "Acos", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
+	{ "Acosh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
+	{ "Asin", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
+	{ "Asinh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
+	{ "Atan", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
+	{ "Atanh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
+	{ "Ceil", MODE_ROUND, PARAMETERS_FIXED, true, 0, 0, ceil },
+	{ "Celu", MODE_ELU, PARAMETERS_ALPHA, true, 1, 0, NULL },
+	{ "Clip", MODE_CLIP, PARAMETERS_CLIP, false, 0, 0, NULL },
+	{ "Cos", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, cos },
+	{ "Cosh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
+	{ "Elu", MODE_ELU, PARAMETERS_ALPHA, false, 1, 0, NULL },
+	{ "Erf", MODE_GELU_ERF, PARAMETERS_FIXED, true, 0, 0, erf },
+	{ "Exp", MODE_EXP, PARAMETERS_FIXED, false, 0, 0, exp },
+	{ "FastGelu", MODE_GELU_TANH, PARAMETERS_FIXED, false, 0, 0, NULL },
+	{ "Floor", MODE_ROUND, PARAMETERS_FIXED, true, 0, 0, floor },
+	{ "Gelu", MODE_GELU_ERF, PARAMETERS_GELU, false, 0, 0, NULL },
+	{ "HardSigmoid", MODE_HARD_SIGMOID, PARAMETERS_BOTH, false, 0.2f, 0.5f, NULL },
+	{ "HardSwish", MODE_HARD_SWISH, PARAMETERS_FIXED, false, 0, 0, NULL },
+	{ "LeakyRelu", MODE_LEAKY_RELU, PARAMETERS_ALPHA, false, 0.01f, 0, NULL },
+	{ "Log", MODE_LOG, PARAMETERS_FIXED, false, 0, 0, log },
+	{ "Mish", MODE_MISH, PARAMETERS_FIXED, false, 0, 0, NULL },
+	{ "Neg", MODE_LINEAR_MAP, PARAMETERS_FIXED, false, -1, 0, value_neg },
+	{ "QuickGelu", MODE_SWISH, PARAMETERS_ALPHA, false, 1.702f, 0, NULL },
+	{ "Reciprocal", MODE_POW, PARAMETERS_FIXED, false, 1, -1, value_reciprocal },
+	{ "Relu", MODE_RELU, PARAMETERS_FIXED, false, 0, 0, value_relu },
+	{ "Round", MODE_ROUND, PARAMETERS_FIXED, false, 0, 0, rint },
+	{ "Selu", MODE_ELU, PARAMETERS_ALPHA, true, 1.6732632f, 0, NULL },
+	{ "Shrink", MODE_CLIP, PARAMETERS_FIXED, true, -1, 1, NULL },
+	{ "Sigmoid", MODE_SIGMOID, PARAMETERS_FIXED, false, 0, 0, value_sigmoid },
+	{ "Sign", MODE_ABS, PARAMETERS_FIXED, true, 0, 0, value_sign },
+	{ "Sin", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, sin },
+	{ "Sinh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
+	{ "Softplus", MODE_SOFTPLUS, PARAMETERS_FIXED, false, 0, 0, NULL },
+	{ "Softsign", MODE_SIGMOID, PARAMETERS_FIXED, true, 0, 0, NULL },
+	{ "Sqrt", MODE_SQRT, PARAMETERS_FIXED, false, 0, 0, sqrt },
+	{ "Swish", MODE_SWISH, PARAMETERS_ALPHA, false, 1, 0, NULL },
+	{ "Tan", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
+	{ "Tanh", MODE_TANH, PARAMETERS_FIXED, false, 0, 0, tanh },
+	{ "ThresholdedRelu", MODE_RELU, PARAMETERS_FIXED, true, 0, 0, NULL },
+};
+
+static const struct eltwise *eltwise_find(const char *name)
+{
+	struct text want = text_of(name);
+	size_t from = 0, to = sizeof(rows) / sizeof(rows[0]);
+	while (from < to) {
+		size_t middle = (from + to) / 2;
+		int order = text_compare(want, text_of(rows[middle].name));
+		if (order == 0)
+			return &rows[middle];
+		if (order < 0)
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	return NULL;
+}
+
+/* ---- shapes and contents */
+
+static struct dim eltwise_int(struct arena *a, const struct eltwise *row, struct dim x)
+{
+	bool at_least_zero = op_dim_nonnegative(x);
+	if (row->value == value_neg)
+		return dim_sub(a, dim_known(0), x);
+	if ((row->value == fabs || row->value == value_relu) && at_least_zero)
+		return x;
+	if (x.kind != DIM_KNOWN || x.value == INT64_MIN)
+		return dim_unknown();
+	if (row->value == fabs)
+		return dim_known(-x.value);
+	if (row->value == value_relu)
+		return dim_known(0);
+	return row->value == value_sign ? dim_known((x.value > 0) - (x.value < 0)) : dim_unknown();
+}
+
+int op_eltwise_shape(struct op_call *c, struct error *err)
+{
+	const struct eltwise *row = eltwise_find(c->op->name);
+	const struct elements *from = c->inputs[0].elements;
+	if (from && row->value) {
+		struct elements *e = op_elements_new(c->arena, from->count, from->f != NULL);
+		for (int i = 0; i < from->count; i++) {
+			if (e->f)
+				e->f[i] = op_float_round(c->inputs[0].dtype, row->value(from->f[i]));
+			else
+				e->i[i] = eltwise_int(c->arena, row, from->i[i]);
+		}
+		c->outputs[0].elements = e;
+	}
+	return op_shape_as_input(c, err);
+}
+
+/* Not: bool in, bool out. */
+int op_not_shape(struct op_call *c, struct error *err)
+{
+	const struct elements *from = c->inputs[0].elements;
+	c->outputs[0].dtype = DTYPE_BOOL;
+	if (from && from->i) {
+		struct elements *e = op_elements_new(c->arena, from->count, false);
+		for (int i = 0; i < from->count; i++) {
+			if (from->i[i].kind == DIM_KNOWN)
+				e->i[i] = dim_known(from->i[i].value == 0);
+		}
+		c->outputs[0].elements = e;
+	}
+	return op_shape_as_input(c, err);
+}
+
+/* IsNaN, IsInf. */
+int op_test_shape(struct op_call *c, struct error *err)
+{
+	c->outputs[0].dtype = DTYPE_BOOL;
+	return op_shape_as_input(c, err);
+}
+
+/* ---- problems */
+
+void op_problem_eltwise(const struct op_call *c, const struct op_value *in, enum mode mode, float alpha, float beta,
+	struct op_problem *out)
+{
+	if (!op_problem_value(c, in, out))
+		return;
+	if (!dtype_is_float(in->dtype)) {
+		op_problem_mover(c, out);
+		return;
+	}
+	struct problem *p = op_problem_start(out, KERNEL_ELTWISE, mode);
+	p->alpha = alpha;
+	p->beta = beta;
+	p->operand[0] = op_operand(in);
+	p->operand[1] = op_operand(&c->outputs[0]);
+	p->shape_count = 1;
+	p->shape[0] = op_problem_shape(in->shape);
+}
+
+/* A parameter within float's range: infinities become its ends. */
+static float float_in_range(double v)
+{
+	return v > FLT_MAX ? FLT_MAX : v < -FLT_MAX ? -FLT_MAX : (float)v;
+}
+
+static void clip_problem(const struct op_call *c, struct op_problem *out)
+{
+	bool inputs = c->opset >= 11;
+	double lo = op_float_get(c, inputs ? NULL : "min", inputs ? 1 : -1, -FLT_MAX);
+	double hi = op_float_get(c, inputs ? NULL : "max", inputs ? 2 : -1, FLT_MAX);
+	bool guessed = isnan(lo) || isnan(hi); /* limits that are computed at run time cost the same */
+	op_problem_eltwise(c, &c->inputs[0], MODE_CLIP, isnan(lo) ? -FLT_MAX : float_in_range(lo), isnan(hi) ? FLT_MAX : float_in_range(hi),
+		out);
+	out->proxy = out->proxy || (out->known && guessed);
+}
+
+void op_eltwise_problem(const struct op_call *c, struct op_problem *out)
+{
+	const struct eltwise *row = eltwise_find(c->op->name);
+	enum mode mode = row->mode;
+	float alpha = row->alpha, beta = row->beta;
+	if (row->parameters == PARAMETERS_CLIP) {
+		clip_problem(c, out);
+		return;
+	}
+	if (row->parameters == PARAMETERS_ALPHA || row->parameters == PARAMETERS_BOTH)
+		alpha = node_float(c->node, "alpha", alpha);
+	if (row->parameters == PARAMETERS_BOTH)
+		beta = node_float(c->node, "beta", beta);
+	if (row->parameters == PARAMETERS_GELU && text_is(node_string(c->node, "approximate", "none"), "tanh"))
+		mode = MODE_GELU_TANH;
+	if (!isfinite(alpha) || !isfinite(beta)) {
+		op_problem_why(out, "a parameter is not finite");
+		return;
+	}
+	op_problem_eltwise(c, &c->inputs[0], mode, alpha, beta, out);
+	out->proxy = out->proxy || (out->known && row->proxy);
+}
+
+/* FastGelu may add a bias: then it reads that too. */
+void op_fast_gelu_problem(const struct op_call *c, struct op_problem *out)
+{
+	op_eltwise_problem(c, out);
+	out->proxy = out->proxy || (out->known && op_in(c, 1));
+}
+
+/* Limits that let everything through. */
+bool op_clip_free(const struct op_call *c)
+{
+	bool inputs = c->opset >= 11;
+	if (inputs)
+		return !op_in(c, 1) && !op_in(c, 2);
+	return !node_attribute(c->node, "min") && !node_attribute(c->node, "max");
+}

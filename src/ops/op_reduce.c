@@ -1,0 +1,281 @@
+/* Reductions, ArgMax and ArgMin, TopK, CumSum. */
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+#include <math.h>
+
+enum reduce_kind {
+	REDUCE_SUM, REDUCE_MEAN, REDUCE_MAX, REDUCE_MIN, REDUCE_PROD, REDUCE_L1, REDUCE_L2, REDUCE_LOG_SUM,
+	REDUCE_LOG_SUM_EXP, REDUCE_SUM_SQUARE
+};
+
+struct reduce {
+	const char *name;
+	enum reduce_kind kind;
+	enum mode mode;
+	bool proxy;
+	int per_input; /* operations an input element */
+	bool last;     /* one more an output element: a division, root or logarithm */
+	bool identity; /* over one element it is that element */
+};
+
+static const struct reduce rows[] = {
+	{ "ReduceL1", REDUCE_L1, MODE_REDUCE_SUM, true, 2, false, false },
+	{ "ReduceL2", REDUCE_L2, MODE_REDUCE_L2, false, 2, true, false },
+	{ "ReduceLogSum", REDUCE_LOG_SUM, MODE_REDUCE_SUM, true, 1, true, false },
+	{ "ReduceLogSumExp", REDUCE_LOG_SUM_EXP, MODE_REDUCE_SUM, true, 2, true, false },
+	{ "ReduceMax", REDUCE_MAX, MODE_REDUCE_MAX, false, 1, false, true },
+	{ "ReduceMean", REDUCE_MEAN, MODE_REDUCE_MEAN, false, 1, true, true },
+	{ "ReduceMin", REDUCE_MIN, MODE_REDUCE_MIN, false, 1, false, true },
+	{ "ReduceProd", REDUCE_PROD, MODE_REDUCE_MUL, false, 1, false, true },
+	{ "ReduceSum", REDUCE_SUM, MODE_REDUCE_SUM, false, 1, false, true },
+	{ "ReduceSumSquare", REDUCE_SUM_SQUARE, MODE_REDUCE_L2, true, 2, false, false },
+};
+
+static const struct reduce *reduce_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (text_equal(text_of(rows[i].name), text_of(name)))
+			return &rows[i];
+	}
+	return NULL;
+}
+
+/* Which axes go. known false: the list is not known. -1: wrong. */
+static int reduce_mask(const struct op_call *c, int rank, bool *mask, bool *known, struct error *err)
+{
+	struct op_list axes = op_list_get(c, "axes", 1);
+	bool none = axes.state == OP_LIST_ABSENT || (axes.state == OP_LIST_KNOWN && axes.count == 0);
+	*known = none || op_list_all_known(&axes);
+	if (!*known)
+		return 0;
+	if (!none)
+		return op_axes(c, &axes, rank, mask, err);
+	bool all = node_int(c->node, "noop_with_empty_axes", 0) == 0;
+	for (int i = 0; i < rank; i++)
+		mask[i] = all;
+	return 0;
+}
+
+/* The shape without, or with ones in place of, the axes in mask. */
+static struct shape reduced_shape(struct arena *a, struct shape in, const bool *mask, bool keep)
+{
+	struct shape s = shape_make(a, in.rank);
+	s.rank = 0;
+	for (int i = 0; i < in.rank; i++) {
+		if (!mask[i] || keep)
+			s.dims[s.rank++] = mask[i] ? dim_known(1) : in.dims[i];
+	}
+	return s;
+}
+
+static struct dim fold_int(struct arena *a, enum reduce_kind kind, struct dim sum, struct dim x)
+{
+	switch (kind) {
+	case REDUCE_SUM: return dim_add(a, sum, x);
+	case REDUCE_PROD: return dim_mul(a, sum, x);
+	case REDUCE_MAX:
+	case REDUCE_MIN:
+		if (dim_same(sum, x))
+			return sum;
+		if (sum.kind != DIM_KNOWN || x.kind != DIM_KNOWN)
+			return dim_unknown();
+		return (sum.value > x.value) == (kind == REDUCE_MAX) ? sum : x;
+	default: return dim_unknown();
+	}
+}
+
+static double fold_float(enum reduce_kind kind, double sum, double x)
+{
+	switch (kind) {
+	case REDUCE_SUM: return sum + x;
+	case REDUCE_PROD: return sum * x;
+	case REDUCE_MAX: return sum > x ? sum : x;
+	case REDUCE_MIN: return sum < x ? sum : x;
+	default: return NAN;
+	}
+}
+
+/* Sums, products and extremes of contents known in full; others are left. */
+static void reduce_elements(struct op_call *c, const struct reduce *row, const bool *mask)
+{
+	const struct op_value *in = &c->inputs[0];
+	struct op_value *v = &c->outputs[0];
+	int count = op_elements_count(v->shape), at[OP_RANK_MAX];
+	bool whole = row->kind == REDUCE_SUM || row->kind == REDUCE_PROD || row->kind == REDUCE_MAX || row->kind == REDUCE_MIN;
+	if (!whole || count < 1 || !op_elements_known(in->elements) || in->elements->count < 1)
+		return;
+	struct shape kept = reduced_shape(c->arena, in->shape, mask, true);
+	struct elements *e = op_elements_new(c->arena, count, in->elements->f != NULL);
+	bool seen[OP_ELEMENTS_MAX] = { false };
+	for (int i = 0; i < in->elements->count; i++) {
+		op_coords(in->shape, i, at);
+		for (int j = 0; j < in->shape.rank; j++)
+			at[j] = mask[j] ? 0 : at[j];
+		int to = op_index(kept, at);
+		if (e->f)
+			e->f[to] = seen[to] ? fold_float(row->kind, e->f[to], in->elements->f[i]) : in->elements->f[i];
+		else
+			e->i[to] = seen[to] ? fold_int(c->arena, row->kind, e->i[to], in->elements->i[i]) : in->elements->i[i];
+		seen[to] = true;
+	}
+	for (int i = 0; i < count; i++) {
+		if (e->f)
+			e->f[i] = op_float_round(v->dtype, e->f[i]);
+		else if (e->i[i].kind == DIM_KNOWN && !op_int_fits(v->dtype, e->i[i].value))
+			e->i[i] = dim_unknown();
+	}
+	v->elements = e;
+}
+
+int op_reduce_shape(struct op_call *c, struct error *err)
+{
+	const struct reduce *row = reduce_find(c->op->name);
+	struct shape in = c->inputs[0].shape;
+	bool mask[OP_RANK_MAX], known, keep = node_int(c->node, "keepdims", 1) != 0;
+	if (in.rank < 0)
+		return 0;
+	if (reduce_mask(c, in.rank, mask, &known, err))
+		return -1;
+	struct op_list axes = op_list_get(c, "axes", 1);
+	if (known) {
+		c->outputs[0].shape = reduced_shape(c->arena, in, mask, keep);
+		reduce_elements(c, row, mask);
+	} else if (keep) {
+		c->outputs[0].shape = shape_make(c->arena, in.rank);
+	} else if (axes.count > 0 && axes.count <= in.rank) {
+		c->outputs[0].shape = shape_make(c->arena, in.rank - axes.count);
+	}
+	return 0;
+}
+
+void op_reduce_cost(const struct op_call *c, struct op_cost *cost)
+{
+	const struct reduce *row = reduce_find(c->op->name);
+	cost->flops = row->per_input * op_count(&c->inputs[0]);
+	if (row->last)
+		cost->flops += op_count(&c->outputs[0]);
+	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]);
+}
+
+/* Over axes of size 1 only: nothing to do, or a reshape. */
+bool op_reduce_free(const struct op_call *c)
+{
+	return reduce_find(c->op->name)->identity && op_count(&c->inputs[0]) == op_count(&c->outputs[0]) &&
+		op_count(&c->inputs[0]) > 0;
+}
+
+/* Source and destination with ones in place of what goes, whatever keepdims says: equal work, equal text. */
+static void reduce_problem(const struct op_call *c, enum mode mode, enum dtype to, const bool *mask,
+	struct op_problem *out)
+{
+	const struct op_value *in = &c->inputs[0];
+	struct problem *p = op_problem_start(out, KERNEL_REDUCE, mode);
+	p->operand[0] = op_operand(in);
+	p->operand[1].dtype = to;
+	p->shape_count = 2;
+	p->shape[0] = p->shape[1] = op_problem_shape(in->shape);
+	for (int i = 0; i < in->shape.rank; i++) {
+		if (mask[i])
+			p->shape[1].dim[i] = 1;
+	}
+}
+
+void op_reduce_problem(const struct op_call *c, struct op_problem *out)
+{
+	const struct reduce *row = reduce_find(c->op->name);
+	bool mask[OP_RANK_MAX], known;
+	if (!op_problem_value(c, &c->inputs[0], out) || !op_problem_value(c, &c->outputs[0], out))
+		return;
+	if (reduce_mask(c, c->inputs[0].shape.rank, mask, &known, NULL) || !known) {
+		op_problem_why(out, "the axes are not known");
+		return;
+	}
+	if (!dtype_is_float(c->inputs[0].dtype)) {
+		op_problem_mover(c, out);
+		return;
+	}
+	reduce_problem(c, row->mode, c->outputs[0].dtype, mask, out);
+	out->proxy = row->proxy;
+}
+
+/* ---- ArgMax, ArgMin */
+
+int op_arg_shape(struct op_call *c, struct error *err)
+{
+	struct shape in = c->inputs[0].shape;
+	bool mask[OP_RANK_MAX] = { false };
+	c->outputs[0].dtype = DTYPE_S64;
+	if (in.rank < 0)
+		return 0;
+	int axis = op_axis(c, node_int(c->node, "axis", 0), in.rank, err);
+	if (axis < 0)
+		return -1;
+	mask[axis] = true;
+	c->outputs[0].shape = reduced_shape(c->arena, in, mask, node_int(c->node, "keepdims", 1) != 0);
+	return 0;
+}
+
+/* One comparison an input element; every output is written. */
+void op_arg_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = op_count(&c->inputs[0]);
+	cost->bytes = op_bytes(&c->inputs[0]);
+	for (int i = 0; i < c->output_count; i++)
+		cost->bytes += op_bytes(op_out(c, i));
+}
+
+void op_arg_problem(const struct op_call *c, struct op_problem *out)
+{
+	bool mask[OP_RANK_MAX] = { false };
+	if (!op_problem_value(c, &c->inputs[0], out))
+		return;
+	if (!dtype_is_float(c->inputs[0].dtype)) {
+		op_problem_mover(c, out);
+		return;
+	}
+	int axis = op_axis(c, node_int(c->node, "axis", 0), c->inputs[0].shape.rank, NULL);
+	if (axis >= 0)
+		mask[axis] = true;
+	reduce_problem(c, MODE_REDUCE_MAX, c->inputs[0].dtype, mask, out);
+	out->proxy = true;
+}
+
+/* ---- TopK */
+
+int op_top_k_shape(struct op_call *c, struct error *err)
+{
+	struct shape in = c->inputs[0].shape;
+	struct op_list k = op_list_get(c, "k", c->opset < 10 ? -1 : 1);
+	if (c->output_count > 1)
+		c->outputs[1].dtype = DTYPE_S64;
+	if (k.state == OP_LIST_ABSENT)
+		return op_fail(c, err, "k is missing");
+	if (in.rank < 0)
+		return 0;
+	int axis = op_axis(c, node_int(c->node, "axis", -1), in.rank, err);
+	if (axis < 0)
+		return -1;
+	struct dim size = k.state == OP_LIST_KNOWN && k.count == 1 ? k.at[0] : dim_unknown_upto(in.dims[axis].upper);
+	if (size.kind == DIM_KNOWN && (size.value < 0 || (in.dims[axis].kind == DIM_KNOWN && size.value > in.dims[axis].value)))
+		return op_fail(c, err, "k is %lld along %s", (long long)size.value, shape_text(c->arena, in));
+	for (int i = 0; i < c->output_count; i++) {
+		c->outputs[i].shape = op_shape_copy(c->arena, in);
+		c->outputs[i].shape.dims[axis] = size;
+	}
+	return 0;
+}
+
+/* ---- CumSum */
+
+int op_cum_sum_shape(struct op_call *c, struct error *err)
+{
+	return op_shape_as_input(c, err);
+}
+
+void op_cum_sum_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = op_count(&c->outputs[0]);
+	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]);
+}
