@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "commands/command.h"
+#include "ui/keys.h"
 
 #include <locale.h>
 #include <stdlib.h>
@@ -33,6 +34,26 @@ static void help(FILE *out)
 	fputs("\noptions:\n", out);
 	options_help(out);
 	fputs("\nexit status: 0 done, 1 done with gaps, 2 bad usage or input, 3 no runner or device\n", out);
+}
+
+/* The sections of the manual page that are made from tables: benanza --print-man options|whatifs|keys. */
+static int print_man(const char *section)
+{
+	struct str out = { 0 };
+	if (strcmp(section, "options") == 0) {
+		options_man(&out);
+	} else if (strcmp(section, "whatifs") == 0) {
+		int count;
+		const struct what_if *rows = what_if_table(&count);
+		for (int i = 0; i < count; i++)
+			str_addf(&out, ".TP\n.BR %s \" (%s or %s)\"\n%s\n", rows[i].name, rows[i].on, rows[i].off,
+				rows[i].text);
+	} else if (strcmp(section, "keys") == 0) {
+		keys_print_man(&out);
+	}
+	fputs(out.p ? out.p : "", stdout);
+	str_free(&out);
+	return EXIT_DONE;
 }
 
 static const struct command_row *command_find(const char *name)
@@ -79,6 +100,8 @@ int main(int argc, char **argv)
 		puts(PACKAGE_STRING);
 		return EXIT_DONE;
 	}
+	if (argc == 3 && strcmp(argv[1], "--print-man") == 0)
+		return print_man(argv[2]);
 	int status = run(argc, argv, &err);
 	if (fflush(stdout) || ferror(stdout)) {
 		error_set(&err, "standard output: cannot write");

@@ -37,6 +37,8 @@ int options_parse(struct options *o, int argc, char **argv, struct error *err);
 void options_free(struct options *o);
 /* The options section of --help, from the one table. */
 void options_help(FILE *out);
+/* The same for the manual page, as man(7). */
+void options_man(struct str *out);
 
 /* The session of the model at o->argv[index]. */
 struct session *options_session(struct options *o, int index, bool open_db, struct error *err);

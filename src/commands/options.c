@@ -65,6 +65,19 @@ void options_help(FILE *out)
 	fprintf(out, "  %-30s %s\n  %-30s %s\n", "    --version", "print the version", "-h, --help", "this text");
 }
 
+void options_man(struct str *out)
+{
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		const struct option_row *r = &option_rows[i];
+		str_addf(out, ".TP\n");
+		if (r->letter)
+			str_addf(out, "\\fB\\-%c\\fR, ", r->letter);
+		str_addf(out, "\\fB\\-\\-%s\\fR%s%s%s\n%s\n", r->name, r->value ? " \\fI" : "", r->value ? r->value : "",
+			r->value ? "\\fR" : "", r->text);
+	}
+	str_addf(out, ".TP\n\\fB\\-\\-version\\fR\nprint the version\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nhelp\n");
+}
+
 static int input_parse(struct options *o, const char *text, struct error *err)
 {
 	const char *equals = strrchr(text, '=');
