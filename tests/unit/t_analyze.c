@@ -1,0 +1,571 @@
+#include "config.h"
+
+#include "analyze/analyze.h"
+#include "make_plan.h"
+#include "tap.h"
+
+#define CONV "conv:f32,f32.c,f32/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
+#define CONV2 "conv:f32,f32.c,f32/f32:n1c64h56w56k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1"
+#define IMAGE "1x64x56x56"
+#define RELU "eltwise:f32,f32:relu:" IMAGE
+#define ADD "binary:f32,f32,f32:add:" IMAGE ":" IMAGE
+#define BATCHNORM "batchnorm:f32,f32:" IMAGE
+
+static const struct device plain_device = { .name = "cpu", .llc_bytes = 32e6 };
+static const struct device matrix_device = { .name = "cpu", .llc_bytes = 32e6, .has_matrix = true };
+
+static int conv(struct maker *m, const char *problem, int x)
+{
+	return make_layer(m, "Conv", problem, IMAGE, x, make_constant(m, "64x64x3x3"));
+}
+
+static int relu(struct maker *m, int x)
+{
+	return make_layer(m, "Relu", RELU, IMAGE, x, -1);
+}
+
+static int add(struct maker *m, int a, int b)
+{
+	return make_layer(m, "Add", ADD, IMAGE, a, b);
+}
+
+/* One test's world. */
+struct world {
+	struct maker *m;
+	struct plan *plan;
+	struct fusion *fusion;
+	struct results *results;
+	struct device device;
+	struct arena arena;
+};
+
+static void world_open(struct world *w, struct maker *m)
+{
+	*w = (struct world){ .m = m, .plan = make_finish(m), .results = results_new(), .device = plain_device };
+	w->fusion = fusion_find(w->plan);
+}
+
+static void world_close(struct world *w)
+{
+	arena_free(&w->arena);
+	fusion_free(w->fusion);
+	results_free(w->results);
+	make_end(w->m);
+}
+
+static struct analysis *look(struct world *w, const char *toggles)
+{
+	struct scenario s = scenario_default();
+	struct error err = ERROR_NONE;
+	if (scenario_parse(&s, toggles, &err) < 0)
+		ok(false, "%s", err.text);
+	return analyze(&w->arena, w->plan, w->fusion, w->results, &w->device, &s);
+}
+
+static struct what_if_effect effect(struct world *w, const char *toggles, const char *name)
+{
+	struct scenario s = scenario_default();
+	scenario_parse(&s, toggles, NULL);
+	int count;
+	struct what_if_effect *e =
+		analyze_what_ifs(&w->arena, w->plan, w->fusion, w->results, &w->device, &s, &count);
+	for (int i = 0; i < count; i++)
+		if (strcmp(e[i].row->name, name) == 0)
+			return e[i];
+	return (struct what_if_effect){ 0 };
+}
+
+/* Conv, BatchNorm, Relu, twice, then a Reshape: measured 100, 10, 5. */
+static void open_chain(struct world *w)
+{
+	struct maker *m = make_begin();
+	int y = relu(m, make_batchnorm(m, IMAGE, 64, conv(m, CONV, make_input(m, IMAGE))));
+	y = relu(m, make_batchnorm(m, IMAGE, 64, conv(m, CONV, y)));
+	y = make_layer(m, "Reshape", NULL, "1x200704", y, make_constant(m, "2"));
+	m->plan.values[y].is_output = true;
+	world_open(w, m);
+	measure(w->results, CONV, 100);
+	measure(w->results, BATCHNORM, 10);
+	measure(w->results, RELU, 5);
+}
+
+static void sums(void)
+{
+	struct world w;
+	open_chain(&w);
+	struct analysis *a = look(&w, "");
+	near(a->bound_ns, 230, 1e-12, "the sum of all layers");
+	near(a->parallel_ns, 230, 1e-12, "a chain is as long as its sum");
+	near(a->lo_ns, 230 * 0.99, 1e-12, "the sum of the lower ends");
+	near(a->hi_ns, 230 * 1.01, 1e-12, "the sum of the upper ends");
+	ok(a->complete && a->unmeasured_problems == 0, "nothing is missing");
+	is_int(a->coverage.layers, 7, "seven layers");
+	is_int(a->coverage.measured, 6, "six measured");
+	is_int(a->coverage.free, 1, "one free");
+	near(a->coverage.flops_measured_share, 1, 0, "all that runs is measured");
+	ok(a->layers[6].origin == ORIGIN_FREE && a->layers[6].ns == 0, "the reshape costs nothing");
+	near(a->layers[3].start_ns, 115, 1e-12, "the second convolution starts behind the first three layers");
+	ok(a->layers[3].critical && a->layers[3].slack_ns == 0, "a chain has no slack");
+	ok(a->layers[0].result && strcmp(a->layers[0].result->problem, CONV) == 0, "a layer names its measurement");
+	world_close(&w);
+}
+
+static void fused(void)
+{
+	struct world w;
+	open_chain(&w);
+	is_int(look(&w, "fusion")->unmeasured_problems, 2, "fusion needs two more problems");
+	near(look(&w, "fusion")->bound_ns, 230, 1e-12, "not measured, not used");
+	is_int(effect(&w, "", "fusion").unmeasured_problems, 2, "the toggle says so from the outside");
+	measure(w.results, CONV "+bias:f32.c", 101);
+	struct analysis *a = look(&w, "fusion");
+	near(a->bound_ns, 212, 1e-12, "a prefix is used when it alone is measured");
+	ok(a->layers[0].origin == ORIGIN_MEASURED && a->layers[1].origin == ORIGIN_FUSED &&
+		a->layers[2].origin == ORIGIN_MEASURED, "the anchor pays, its batch norm is fused, the rest is not");
+	ok(a->layers[1].ns == 0 && a->layers[1].group == a->layers[0].group && a->layers[1].group, "one group");
+	is_int(a->coverage.fused, 2, "two layers fused");
+	is_int(a->coverage.layers, a->coverage.measured + a->coverage.free + a->coverage.fused, "coverage adds up");
+	measure(w.results, CONV "+bias:f32.c+relu", 104);
+	near(look(&w, "fusion")->bound_ns, 208, 1e-12, "the longer group is cheaper");
+	measure(w.results, CONV "+bias:f32.c+relu", 130);
+	near(look(&w, "fusion")->bound_ns, 212, 1e-12, "measured slower: back to the prefix");
+	measure(w.results, CONV "+bias:f32.c", 120);
+	near(look(&w, "fusion")->bound_ns, 230, 1e-12, "no fused kernel helps: none is used");
+	near(effect(&w, "", "fusion").saves_ns, 0, 0, "... and fusion saves nothing");
+	measure(w.results, CONV "+bias:f32.c", 105);
+	near(effect(&w, "", "fusion").saves_ns, 10, 1e-12, "off: what it would save");
+	near(effect(&w, "fusion", "fusion").saves_ns, 10, 1e-12, "on: what it saves");
+	near(effect(&w, "fusion", "fusion").bound_ns, 230, 1e-12, "... and the bound without it");
+	world_close(&w);
+}
+
+static void missing(void)
+{
+	struct world w;
+	open_chain(&w);
+	struct results *only = results_new();
+	results_free(w.results);
+	w.results = only;
+	struct analysis *a = look(&w, "");
+	ok(a->bound_ns == 0 && !a->complete && a->coverage.missing == 6, "nothing measured: at least nothing");
+	ok(isnan(a->layers[0].ns) && isnan(a->layers[0].slack_ns), "a missing layer has no cost and no slack");
+	ok(isnan(a->coverage.cost_proxy_share) && a->coverage.flops_measured_share == 0, "nothing to share");
+	measure(only, CONV, 100);
+	a = look(&w, "");
+	near(a->bound_ns, 200, 1e-12, "what there is is summed");
+	ok(!a->complete && a->coverage.missing == 4 && a->unmeasured_problems == 2, "and what is not is counted");
+	near(a->coverage.flops_measured_share, 2.0 / 6, 1e-12, "two of six equal layers");
+	struct result bad = make_result(BATCHNORM, NAN);
+	bad.status = STATUS_UNSUPPORTED;
+	bad.algorithm.name = "";
+	results_add(only, &bad);
+	a = look(&w, "");
+	ok(a->layers[1].origin == ORIGIN_UNSUPPORTED && a->coverage.unsupported == 2 && a->coverage.missing == 4,
+		"unsupported is missing with a reason");
+	is_int(a->unmeasured_problems, 1, "measuring it again would not help");
+	bad = make_result(RELU, NAN);
+	bad.status = STATUS_CRASHED;
+	results_add(only, &bad);
+	a = look(&w, "");
+	ok(a->layers[2].origin == ORIGIN_MISSING && a->unmeasured_problems == 0, "a failure is an answer, no cost");
+	measure(only, CONV "+bias:f32.c+relu", 300);
+	a = look(&w, "fusion");
+	ok(a->complete && a->bound_ns == 600, "a measured group closes the gaps inside it");
+	ok(!effect(&w, "", "fusion").complete, "a difference to a partial sum is no saving");
+	struct result negative = make_result(RELU, -5);
+	negative.measured_at = 1;
+	results_add(only, &negative);
+	ok(isnan(look(&w, "")->layers[2].ns), "a negative time is no time");
+	world_close(&w);
+}
+
+static void missing_list(void)
+{
+	struct world w;
+	open_chain(&w);
+	struct scenario s = scenario_default();
+	int count;
+	analyze_missing(&w.arena, w.plan, w.fusion, w.results, &s, &count);
+	is_int(count, 0, "all plain problems are measured");
+	s.fusion = true;
+	const char **texts = analyze_missing(&w.arena, w.plan, w.fusion, w.results, &s, &count);
+	is_int(count, 2, "two fused ones are not");
+	is_str(count > 0 ? texts[0] : NULL, CONV "+bias:f32.c", "in order of use");
+	s.fusion = s.amortized = false;
+	analyze_missing(&w.arena, w.plan, w.fusion, w.results, &s, &count);
+	is_int(count, 3, "isolated launches are other measurements");
+	is_int(look(&w, "launch=isolated")->unmeasured_problems, 3, "the analysis counts the same");
+	texts = analyze_problems(&w.arena, w.plan, w.fusion, true, &count);
+	is_int(count, 5, "five distinct problems with the fused ones");
+	is_str(texts[1], CONV "+bias:f32.c", "a group's stand behind its anchor's");
+	analyze_problems(&w.arena, w.plan, w.fusion, false, &count);
+	is_int(count, 3, "three without");
+	world_close(&w);
+}
+
+static void algorithms(void)
+{
+	struct maker *m = make_begin();
+	conv(m, CONV, make_input(m, IMAGE));
+	struct world w;
+	world_open(&w, m);
+	measure_algorithm(w.results, CONV, "first", 0, MATRIX_NO, 120);
+	measure_algorithm(w.results, CONV, "second", 1, MATRIX_NO, 100);
+	measure_algorithm(w.results, CONV, "amx", 2, MATRIX_YES, 30);
+	near(look(&w, "")->bound_ns, 100, 0, "best: the fastest that is allowed");
+	near(look(&w, "")->layers[0].preferred_ns, 120, 0, "... beside the library's own choice");
+	near(look(&w, "algorithm=preferred")->bound_ns, 120, 0, "preferred: the first in the library's order");
+	near(look(&w, "matrix")->bound_ns, 30, 0, "with matrix units");
+	near(look(&w, "matrix,algorithm=preferred")->bound_ns, 120, 0, "... the library still prefers another");
+	near(effect(&w, "", "matrix").saves_ns, 70, 0, "matrix would save 70");
+	near(effect(&w, "matrix", "matrix").saves_ns, 70, 0, "... does save 70");
+	near(effect(&w, "", "algorithm").saves_ns, 20, 0, "best saves 20 over preferred");
+	struct result failed = make_result(CONV, NAN);
+	failed.algorithm.name = "first";
+	failed.status = STATUS_CRASHED;
+	results_add(w.results, &failed);
+	near(look(&w, "algorithm=preferred")->bound_ns, 100, 0, "the preferred one crashed: the next stands");
+	struct scenario s = scenario_default();
+	const struct result *r = analyze_pick(w.results, CONV, &s, CACHE_NET);
+	is_str(r ? r->algorithm.name : NULL, "second", "analyze_pick picks the same");
+	ok(analyze_pick(w.results, "conv:nothing", &s, CACHE_NET) == NULL, "no results, no pick");
+	world_close(&w);
+}
+
+static void matrix_unknown(void)
+{
+	static const char bf16[] = "conv:bf16,bf16.c,bf16/f32:n1c64h56w56k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1";
+	struct maker *m = make_begin();
+	conv(m, CONV, make_input(m, IMAGE));
+	conv(m, bf16, make_input(m, IMAGE));
+	struct world w;
+	world_open(&w, m);
+	ok(!effect(&w, "", "matrix").available, "no matrix units and no result that uses them: not available");
+	ok(isnan(effect(&w, "", "matrix").bound_ns), "... so no figure");
+	measure_algorithm(w.results, CONV, "jit", 0, MATRIX_UNKNOWN, 50);
+	measure_algorithm(w.results, bf16, "jit", 0, MATRIX_UNKNOWN, 20);
+	near(look(&w, "")->bound_ns, 70, 0, "a device without matrix units: unknown cannot use them");
+	w.device = matrix_device;
+	struct analysis *a = look(&w, "");
+	near(a->bound_ns, 50, 0, "with matrix units unknown is out in bf16 and harmless in f32");
+	ok(!a->complete && a->layers[1].origin == ORIGIN_MISSING, "... and leaves a gap");
+	is_int(a->unmeasured_problems, 0, "... that measuring does not close");
+	near(look(&w, "matrix")->bound_ns, 70, 0, "allowed, unknown counts");
+	ok(!effect(&w, "", "matrix").available, "everything measured and nothing known to use them: not available");
+	measure_algorithm(w.results, bf16, "amx", 1, MATRIX_YES, 10);
+	ok(effect(&w, "", "matrix").available, "a result that uses them: available");
+	is_int(look(&w, "")->layers[1].origin, ORIGIN_UNSUPPORTED, "only algorithms that are barred");
+	world_close(&w);
+}
+
+static void matrix_open(void)
+{
+	static const char bf16[] = "conv:bf16,bf16.c,bf16/f32:n1c64h56w56k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1";
+	for (int i = 0; i < 2; i++) {
+		struct maker *m = make_begin();
+		conv(m, i ? bf16 : CONV, make_input(m, IMAGE));
+		struct world w;
+		world_open(&w, m);
+		w.device = matrix_device;
+		is_int(effect(&w, "", "matrix").available, i, "unmeasured %s: %s", i ? "bf16" : "f32",
+			i ? "could be" : "strict f32 never runs there");
+		world_close(&w);
+	}
+}
+
+static void cache_states(void)
+{
+	struct world w;
+	open_chain(&w);
+	struct result warm = make_result(CONV, 60);
+	warm.cache = CACHE_WARM;
+	results_add(w.results, &warm);
+	near(look(&w, "")->bound_ns, 230, 1e-12, "a big model reads its weights from memory: net");
+	is_int(look(&w, "")->cache, CACHE_NET, "... and says so");
+	w.plan->weight_bytes = 10e6;
+	w.plan->peak_live_bytes = 6e6;
+	near(look(&w, "")->bound_ns, 150, 1e-12, "all of it in half of the cache: warm, net where nothing is constant");
+	is_int(look(&w, "")->cache, CACHE_WARM, "... and says so");
+	w.plan->peak_live_bytes = 6.1e6;
+	is_int(look(&w, "")->cache, CACHE_NET, "a little more is too much");
+	w.plan->peak_live_bytes = NAN;
+	is_int(look(&w, "")->cache, CACHE_NET, "unknown is net");
+	w.plan->peak_live_bytes = 1;
+	w.device.llc_bytes = NAN;
+	is_int(look(&w, "")->cache, CACHE_NET, "an unknown cache is net");
+	struct scenario s = scenario_default();
+	struct analysis *a = analyze(&w.arena, w.plan, NULL, w.results, NULL, &s);
+	near(a->bound_ns, 230, 1e-12, "no device and no fusion are no trouble");
+	world_close(&w);
+}
+
+/* Two convolutions side by side, summed: 0 -> {1, 2} -> 3 -> 4. */
+static void open_diamond(struct world *w)
+{
+	struct maker *m = make_begin();
+	int x = relu(m, make_input(m, IMAGE));
+	int a = conv(m, CONV, x), b = conv(m, CONV2, x);
+	relu(m, add(m, a, b));
+	world_open(w, m);
+	measure(w->results, CONV, 100);
+	measure(w->results, CONV2, 40);
+	measure(w->results, ADD, 10);
+	measure(w->results, RELU, 5);
+}
+
+static void diamond(void)
+{
+	struct world w;
+	open_diamond(&w);
+	struct analysis *a = look(&w, "");
+	near(a->bound_ns, 160, 1e-12, "diamond: sum");
+	near(a->parallel_ns, 120, 1e-12, "diamond: longest path");
+	ok(a->layers[1].critical && !a->layers[2].critical, "the long side is critical");
+	near(a->layers[2].slack_ns, 60, 1e-12, "the short side has room");
+	near(look(&w, "parallel")->bound_ns, 120, 1e-12, "parallel: the path is the bound");
+	near(effect(&w, "", "parallel").saves_ns, 40, 1e-12, "parallel would save 40");
+	near(effect(&w, "parallel", "parallel").saves_ns, 40, 1e-12, "... does save 40");
+
+	/* either side could take the sum along; both together never */
+	measure(w.results, CONV "+add:f32", 101);
+	measure(w.results, CONV2 "+add:f32", 41);
+	a = look(&w, "fusion");
+	near(a->bound_ns, 151, 1e-12, "one side takes Add, the Relu stays");
+	is_int(a->coverage.fused, 1, "one layer fused, not two");
+	measure(w.results, CONV2 "+add:f32+relu", 42);
+	a = look(&w, "fusion");
+	near(a->bound_ns, 147, 1e-12, "the short side takes both");
+	ok(a->layers[3].group && a->layers[3].group->layers[0] == 2 && a->layers[4].origin == ORIGIN_FUSED, "... along");
+	near(a->parallel_ns, 120, 1e-12, "that would wait for the long side: in parallel the sum stays apart");
+	near(look(&w, "parallel,fusion")->layers[3].ns, 10, 1e-12, "... as the layers of the parallel scenario show");
+	near(look(&w, "parallel,fusion")->sequential_ns, 147, 1e-12, "each total has its own best choice");
+	measure(w.results, CONV "+add:f32+relu", 76);
+	near(look(&w, "parallel,fusion")->bound_ns, 120, 1e-12, "45 to the shortcut and 76 are too long");
+	measure(w.results, CONV "+add:f32+relu", 70);
+	a = look(&w, "parallel,fusion");
+	near(a->bound_ns, 115, 1e-12, "45 and 70 are not");
+	near(a->layers[3].start_ns, 45, 1e-12, "the group starts when the shortcut is there");
+	ok(a->layers[1].critical && a->layers[3].critical && a->layers[4].critical, "a group is critical as one");
+	measure(w.results, CONV "+add:f32+relu", 300);
+	near(look(&w, "fusion,parallel")->bound_ns, 120, 1e-12, "never longer than unfused");
+	near(look(&w, "fusion,parallel")->layers[1].ns, 100, 1e-12, "waiting for the shortcut must pay");
+	world_close(&w);
+}
+
+/* Waiting for the shortcut lengthens the path although the kernel saves time. */
+static void shortcut(void)
+{
+	struct maker *m = make_begin();
+	int x = relu(m, make_input(m, IMAGE));
+	int a = conv(m, CONV, x);
+	int slow = relu(m, relu(m, relu(m, relu(m, x))));
+	add(m, a, slow);
+	struct world w;
+	world_open(&w, m);
+	measure(w.results, RELU, 25);
+	measure(w.results, CONV, 100);
+	measure(w.results, ADD, 20);
+	measure(w.results, CONV "+add:f32", 105);
+	struct analysis *s = look(&w, "fusion"), *p = look(&w, "parallel,fusion");
+	near(s->bound_ns, 125 + 105, 1e-12, "in sequence the fused sum is cheaper");
+	near(p->bound_ns, 145, 1e-12, "in parallel it would wait for the shortcut and is left");
+	near(s->parallel_ns, 145, 1e-12, "the other total agrees");
+	near(effect(&w, "fusion", "parallel").saves_ns, 230 - 145, 1e-12, "so does the toggle");
+	world_close(&w);
+}
+
+static void borders(void)
+{
+	struct maker *m = make_begin();
+	int x = make_input(m, IMAGE);
+	int y = conv(m, CONV, x);
+	int z = conv(m, CONV2, make_input(m, IMAGE));
+	make_border(m, x, true, "cast:f32,bf16:" IMAGE);
+	make_border(m, y, false, "cast:bf16,f32:" IMAGE);
+	make_border(m, z, false, "cast:bf16,f32:1x64x56x57");
+	struct world w;
+	world_open(&w, m);
+	measure(w.results, CONV, 100);
+	measure(w.results, CONV2, 40);
+	measure(w.results, "cast:f32,bf16:" IMAGE, 7);
+	measure(w.results, "cast:bf16,f32:" IMAGE, 8);
+	struct analysis *a = look(&w, "");
+	near(a->bound_ns, 155, 1e-12, "casts at the border are part of the sum");
+	near(a->border_ns, 15, 1e-12, "and shown apart");
+	ok(!a->complete && a->coverage.missing == 0 && a->unmeasured_problems == 1, "a cast not measured is a gap");
+	near(a->parallel_ns, 115, 1e-12, "the path goes through them");
+	near(a->layers[0].start_ns, 7, 1e-12, "a layer waits for its input's cast");
+	near(a->lo_ns, 155 * 0.99, 1e-12, "their intervals count");
+	measure(w.results, "cast:bf16,f32:1x64x56x57", 90);
+	a = look(&w, "parallel");
+	ok(a->complete && a->bound_ns == 130, "a dear cast behind the short side makes it the path");
+	world_close(&w);
+}
+
+static void proxies_and_unknowns(void)
+{
+	struct maker *m = make_begin();
+	int y = conv(m, CONV, make_input(m, IMAGE));
+	make_layer(m, "Gather", "copy:u8,u8:b100", IMAGE, y, make_constant(m, "3"));
+	m->plan.layers[1].proxy = true;
+	make_layer(m, "NonMaxSuppression", NULL, "3", y, -1);
+	m->plan.layers[2].class = CLASS_HOST;
+	m->plan.layers[2].flops = NAN;
+	struct world w;
+	world_open(&w, m);
+	measure(w.results, CONV, 75);
+	measure(w.results, "copy:u8,u8:b100", 25);
+	struct analysis *a = look(&w, "");
+	ok(a->layers[1].origin == ORIGIN_PROXY && a->coverage.proxy == 1, "a stand-in is marked");
+	near(a->coverage.cost_proxy_share, 0.25, 1e-12, "a quarter of the cost is by proxy");
+	near(a->coverage.flops_measured_share, 0.5, 1e-12, "a proxy's FLOPs are not measured");
+	ok(a->layers[2].origin == ORIGIN_MISSING && !a->complete, "a layer without a problem is missing");
+	is_int(a->unmeasured_problems, 0, "... and nothing can be measured for it");
+	is_str(origin_name(a->layers[1].origin), "proxy", "origins have names");
+	world_close(&w);
+}
+
+static void launches(void)
+{
+	struct world w;
+	open_chain(&w);
+	static const char *const texts[] = { CONV, BATCHNORM, RELU };
+	for (int i = 0; i < 3; i++) {
+		struct result one = make_result(texts[i], 200);
+		one.launch = LAUNCH_ISOLATED;
+		results_add(w.results, &one);
+	}
+	near(look(&w, "launch=isolated")->bound_ns, 1200, 1e-12, "isolated launches");
+	near(effect(&w, "", "launch").saves_ns, 970, 1e-12, "amortized saves what it saves");
+	near(effect(&w, "launch=isolated", "launch").saves_ns, 970, 1e-12, "... or would");
+	near(effect(&w, "launch=isolated", "launch").bound_ns, 230, 1e-12, "... and comes to");
+	world_close(&w);
+}
+
+/* Random costs on a chain of residual blocks: the choice against all choices tried. */
+static uint32_t random_state = 3;
+
+static double next_cost(void)
+{
+	random_state = random_state * 1664525u + 1013904223u;
+	return 1 + (random_state >> 8) % 40;
+}
+
+struct trial {
+	struct world w;
+	double best_sum, best_path;
+	int group[4]; /* per anchor, -1 none */
+	int anchors[4], anchor_count;
+};
+
+/* Costs of the present choice, or nothing when two groups share a layer. */
+static void evaluate(struct trial *t, const double *alone, const double *group_cost)
+{
+	struct plan *p = t->w.plan;
+	double finish[32], sum = 0, path = 0;
+	int taken[32];
+	for (int i = 0; i < p->layer_count; i++)
+		taken[i] = -1;
+	for (int k = 0; k < t->anchor_count; k++) {
+		if (t->group[k] < 0)
+			continue;
+		const struct fusion_group *g = &t->w.fusion->groups[t->group[k]];
+		for (int i = 0; i < g->layer_count; i++) {
+			if (taken[g->layers[i]] >= 0)
+				return;
+			taken[g->layers[i]] = t->group[k];
+		}
+	}
+	for (int i = 0; i < p->layer_count; i++) {
+		double cost = alone[i], ready = 0;
+		if (taken[i] >= 0) {
+			const struct fusion_group *g = &t->w.fusion->groups[taken[i]];
+			cost = g->layers[g->layer_count - 1] == i ? group_cost[taken[i]] : 0;
+		}
+		for (int k = 0; k < p->layers[i].pred_count; k++)
+			ready = fmax(ready, finish[p->layers[i].preds[k]]);
+		finish[i] = ready + cost;
+		sum += cost;
+		path = fmax(path, finish[i]);
+	}
+	t->best_sum = fmin(t->best_sum, sum);
+	t->best_path = fmin(t->best_path, path);
+}
+
+static void try_all(struct trial *t, int anchor, const double *alone, const double *group_cost)
+{
+	if (anchor == t->anchor_count) {
+		evaluate(t, alone, group_cost);
+		return;
+	}
+	const struct fusion *f = t->w.fusion;
+	t->group[anchor] = -1;
+	try_all(t, anchor + 1, alone, group_cost);
+	for (int g = f->first_group[t->anchors[anchor]];
+		g >= 0 && g < f->group_count && f->groups[g].layers[0] == t->anchors[anchor]; g++) {
+		t->group[anchor] = g;
+		try_all(t, anchor + 1, alone, group_cost);
+	}
+	t->group[anchor] = -1;
+}
+
+/* Two residual blocks, every layer with a problem of its own. */
+static bool random_choice(void)
+{
+	struct trial t = { .best_sum = INFINITY, .best_path = INFINITY };
+	struct maker *m = make_begin();
+	int x = make_input(m, IMAGE);
+	for (int block = 0; block < 2; block++) {
+		char text[4][128];
+		for (int i = 0; i < 2; i++)
+			snprintf(text[i], sizeof(text[i]), "conv:f32,f32.c,f32/f32:n1c%dh56w56k64r3s3:ph1pw1qh1qw1:"
+				"sh1sw1:dh1dw1:g1", 64 + block * 2 + i);
+		int a = relu(m, make_batchnorm(m, IMAGE, 64, conv(m, text[0], x)));
+		int b = conv(m, text[1], x);
+		t.anchors[t.anchor_count++] = block * 6;
+		t.anchors[t.anchor_count++] = block * 6 + 3;
+		x = relu(m, add(m, a, b));
+	}
+	world_open(&t.w, m);
+	double alone[32], group_cost[64], prices[64];
+	int distinct = t.w.plan->problem_count + t.w.fusion->text_count;
+	for (int i = 0; i < distinct; i++) {
+		int own = t.w.plan->problem_count;
+		prices[i] = next_cost() + (i < own && t.w.plan->problems[i].problem.kernel == KERNEL_CONV ? 40 : 0) +
+			(i < own ? 0 : 60);
+		measure(t.w.results, i < own ? t.w.plan->problems[i].text : t.w.fusion->texts[i - own], prices[i]);
+	}
+	for (int i = 0; i < t.w.plan->layer_count; i++)
+		alone[i] = prices[t.w.plan->layers[i].problem];
+	for (int i = 0; i < t.w.fusion->group_count; i++)
+		group_cost[i] = prices[t.w.fusion->groups[i].distinct];
+	try_all(&t, 0, alone, group_cost);
+	struct analysis *a = look(&t.w, "fusion,parallel");
+	bool good = fabs(a->sequential_ns - t.best_sum) < 1e-9 && fabs(a->parallel_ns - t.best_path) < 1e-9;
+	if (!good)
+		printf("# sum %g of %g, path %g of %g\n", a->sequential_ns, t.best_sum, a->parallel_ns, t.best_path);
+	world_close(&t.w);
+	return good;
+}
+
+int main(void)
+{
+	sums();
+	fused();
+	missing();
+	missing_list();
+	algorithms();
+	matrix_unknown();
+	matrix_open();
+	cache_states();
+	diamond();
+	shortcut();
+	borders();
+	proxies_and_unknowns();
+	launches();
+	int good = 0;
+	for (int i = 0; i < 100; i++)
+		good += random_choice();
+	is_int(good, 100, "the choice of groups is the best of all choices, in sequence and in parallel");
+	return done_testing();
+}
