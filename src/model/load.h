@@ -9,12 +9,15 @@
 
 #define LOAD_WARNINGS 100
 #define LOAD_RANK_MOST 64
+/* Most names written and read in a model, bodies included: a name of three bytes costs some 200 here. */
+#define LOAD_NAMES_MOST 10000000
 
 struct loader {
 	struct model *m;
 	struct arena *arena;   /* the model's */
 	struct arena scratch;  /* freed when loading ends */
 	struct error *err;
+	size_t name_count;
 	int warning_count;     /* all of them; the first LOAD_WARNINGS are kept */
 	char *warnings[LOAD_WARNINGS];
 };

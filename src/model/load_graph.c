@@ -4,7 +4,6 @@
 
 #include "model/tensor.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,10 +232,19 @@ static void scope_finish(struct loader *l, struct scope *s)
 			g->inputs[i++] = v;
 }
 
+static size_t names_of(const Onnx__GraphProto *p)
+{
+	size_t n = p->n_input + p->n_initializer + p->n_sparse_initializer + p->n_output + p->n_node;
+	for (size_t i = 0; i < p->n_node; i++)
+		n += p->node[i]->n_input + p->node[i]->n_output;
+	return n;
+}
+
 static int load_into(struct loader *l, const Onnx__GraphProto *p, struct scope *s)
 {
-	if (p->n_node > INT_MAX / 4)
-		return error_set(l->err, "more nodes than can be counted");
+	l->name_count += names_of(p);
+	if (l->name_count > LOAD_NAMES_MOST)
+		return error_set(l->err, "more than %d names; this is beyond what can be opened", LOAD_NAMES_MOST);
 	if (load_inputs(l, s, p) != 0 || load_initializers(l, s, p) != 0 || load_nodes(l, s, p) != 0)
 		return -1;
 	load_declared(l, s, p->output, p->n_output);

@@ -135,19 +135,20 @@ static void load_payload(struct loader *l, const Onnx__TensorProto *p, struct te
 
 static int load_dims(struct loader *l, size_t n, const int64_t *dims, struct tensor *t)
 {
-	const char *name = load_shown(l, t->name);
 	if (n > LOAD_RANK_MOST)
-		return error_set(l->err, "constant \"%s\" has %zu dimensions, more than %d", name, n, LOAD_RANK_MOST);
+		return error_set(l->err, "constant \"%s\" has %zu dimensions, more than %d", load_shown(l, t->name), n,
+			LOAD_RANK_MOST);
 	t->rank = (int)n;
 	t->dims = ARENA_ARRAY(l->arena, int64_t, n);
 	for (size_t i = 0; i < n; i++) {
 		if (dims[i] < 0)
-			return error_set(l->err, "constant \"%s\" has a negative dimension (%" PRId64 ")", name, dims[i]);
+			return error_set(l->err, "constant \"%s\" has a negative dimension (%" PRId64 ")",
+				load_shown(l, t->name), dims[i]);
 		t->dims[i] = dims[i];
 	}
 	t->elements = tensor_elements(t->rank, t->dims);
 	if (t->elements < 0)
-		return error_set(l->err, "constant \"%s\" has more elements than can be counted", name);
+		return error_set(l->err, "constant \"%s\" has more elements than can be counted", load_shown(l, t->name));
 	return 0;
 }
 
