@@ -1,0 +1,498 @@
+#include "config.h"
+
+#include "ui/app_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct view *const views[] = {
+	&view_layers, &view_detail, &view_what_if, &view_problems, &view_help,
+};
+
+#define VIEW_COUNT ((int)(sizeof(views) / sizeof(*views)))
+_Static_assert(VIEW_COUNT <= APP_VIEWS_MAX, "app has room for every view");
+
+const struct view *app_view(int number)
+{
+	return number >= 0 && number < VIEW_COUNT ? views[number] : NULL;
+}
+
+const struct view *app_find_view(const char *name)
+{
+	for (int i = 0; i < VIEW_COUNT; i++)
+		if (strcmp(views[i]->name, name) == 0)
+			return views[i];
+	return NULL;
+}
+
+void app_view_names(struct str *out)
+{
+	for (int i = 0; i < VIEW_COUNT; i++)
+		str_addf(out, "%s%s", i ? ", " : "", views[i]->name);
+}
+
+struct pane *app_pane(struct app *app)
+{
+	return &app->panes[app->stack[app->depth]];
+}
+
+/* ---- what views ask ---- */
+
+const struct plan *app_plan(const struct app *app)
+{
+	return app->session->current ? app->session->current->plan : NULL;
+}
+
+const struct layer_cost *app_cost(const struct app *app, int layer)
+{
+	const struct analysis *a = app->session->analysis;
+	return a && layer >= 0 && layer < a->layer_count ? &a->layers[layer] : NULL;
+}
+
+static const struct plan_problem *own_problem(const struct app *app, int layer)
+{
+	const struct plan *p = app_plan(app);
+	int problem = p && layer >= 0 && layer < p->layer_count ? p->layers[layer].problem : -1;
+	return problem >= 0 ? &p->problems[problem] : NULL;
+}
+
+const char *app_problem(const struct app *app, int layer)
+{
+	const struct layer_cost *c = app_cost(app, layer);
+	if (c && c->group && c->group->layers[0] == layer)
+		return c->group->text;
+	const struct plan_problem *own = own_problem(app, layer);
+	return own ? own->text : NULL;
+}
+
+int app_same_as(const struct app *app, int layer)
+{
+	const struct plan_problem *own = own_problem(app, layer);
+	return own && own->first_layer != layer ? own->first_layer : -1;
+}
+
+const struct result *app_pick(const struct app *app, const char *problem)
+{
+	const struct session *s = app->session;
+	if (!problem || !s->analysis)
+		return NULL;
+	return analyze_pick(s->results, problem, &s->scenario, s->analysis->cache);
+}
+
+static const char *ordinal(struct app *app, int n)
+{
+	int tens = n % 100;
+	const char *end = tens >= 11 && tens <= 13 ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd"
+		: n % 10 == 3 ? "rd" : "th";
+	return arena_printf(&app->scratch, "%d%s", n, end);
+}
+
+/* What the standing results say: one good one is enough. */
+static const char *answered_state(struct app *app, const char *problem, enum look *look)
+{
+	static const struct {
+		const char *word;
+		enum look look;
+	} words[STATUS_COUNT] = {
+		[STATUS_OK] = { "ok", LOOK_GOOD }, [STATUS_UNSUPPORTED] = { "unsup", LOOK_WARN },
+		[STATUS_NO_MEMORY] = { "no mem", LOOK_BAD }, [STATUS_FAILED] = { "failed", LOOK_BAD },
+		[STATUS_CRASHED] = { "crash", LOOK_BAD }, [STATUS_TIMEOUT] = { "late", LOOK_BAD },
+		[STATUS_MISTRUSTED] = { "doubt", LOOK_BAD },
+	};
+	int count;
+	const struct result *const *r = results_of(app->session->results, problem, &count);
+	const char *version = app->session->device.version;
+	for (int i = 0; i < count; i++)
+		if (r[i]->status == STATUS_OK) {
+			bool stale = version && r[i]->runner_version && strcmp(version, r[i]->runner_version) != 0;
+			*look = stale ? LOOK_WARN : LOOK_GOOD;
+			return stale ? "stale" : "ok";
+		}
+	if (!count)
+		return "";
+	*look = words[r[0]->status].look;
+	return words[r[0]->status].word;
+}
+
+const char *app_problem_state(struct app *app, const char *problem, enum look *look)
+{
+	*look = LOOK_DIM;
+	if (!problem)
+		return "";
+	struct queue *q = app->session->queue;
+	enum job_state state = q ? queue_state(q, problem) : JOB_NONE;
+	if (state == JOB_RUNNING || state == JOB_PENDING) {
+		*look = LOOK_ACCENT;
+		int position = state == JOB_PENDING ? queue_position(q, problem) : 0;
+		return position > 0 ? ordinal(app, position) : "run";
+	}
+	const char *word = answered_state(app, problem, look);
+	if (!word[0] && (state == JOB_FAILED || state == JOB_UNSUPPORTED)) {
+		*look = state == JOB_FAILED ? LOOK_BAD : LOOK_WARN;
+		return state == JOB_FAILED ? "failed" : "unsup";
+	}
+	return word;
+}
+
+const char *app_clean(struct app *app, struct text t)
+{
+	return text_clean(&app->scratch, t);
+}
+
+const char *app_op_short(struct app *app, struct text op)
+{
+	static const struct {
+		const char *full, *brief;
+	} shorter[] = {
+		{ "Normalization", "Norm" }, { "Average", "Avg" }, { "Convolution", "Conv" }, { "Quantize", "Quant" },
+		{ "Linear", "Lin" },
+	};
+	const char *s = app_clean(app, op);
+	for (size_t i = 0; i < sizeof(shorter) / sizeof(*shorter); i++) {
+		const char *at = strstr(s, shorter[i].full);
+		if (at)
+			s = arena_printf(&app->scratch, "%.*s%s%s", (int)(at - s), s, shorter[i].brief,
+				at + strlen(shorter[i].full));
+	}
+	return s;
+}
+
+char *app_interval(char *buf, double ns, double lo, double hi)
+{
+	str_duration(buf, ns);
+	if (!isnan(lo) && !isnan(hi) && ns > 0)
+		snprintf(buf + strlen(buf), STR_QUANTITY, " \u00b1%.1f%%", 50 * (hi - lo) / ns);
+	return buf;
+}
+
+void app_note(struct app *app, bool bad, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(app->note, sizeof(app->note), fmt, ap);
+	va_end(ap);
+	app->note_bad = bad;
+}
+
+/* ---- views ---- */
+
+static int view_number(const struct view *v)
+{
+	for (int i = 0; i < VIEW_COUNT; i++)
+		if (views[i] == v)
+			return i;
+	return 0;
+}
+
+void app_show(struct app *app, const struct view *view, int layer)
+{
+	int number = view_number(view);
+	if (layer >= 0)
+		app->layer = layer;
+	int at = 0;
+	while (at <= app->depth && app->stack[at] != number)
+		at++;
+	app->depth = at;
+	app->stack[at] = number;
+	struct pane *p = app_pane(app);
+	pane_open(app, p);
+	pane_sync(app, p, app_list_width(app));
+	int row = view->row_of_layer ? view->row_of_layer(app, p->state, app->layer) : -1;
+	if (row >= 0)
+		pane_select_row(app, p, row);
+}
+
+/* Tab: the next view takes this one's place, so that Esc still leads back to the layers. */
+static void view_cycle(struct app *app, int direction)
+{
+	int number = (app->stack[app->depth] + direction + VIEW_COUNT) % VIEW_COUNT;
+	if (app->depth > 0)
+		app->depth--;
+	app_show(app, views[number], -1);
+}
+
+static void view_back(struct app *app, bool quit_at_top)
+{
+	struct pane *p = app_pane(app);
+	if (!quit_at_top && p->filter[0]) {
+		p->filter[0] = '\0';
+		pane_reorder(app, p);
+	} else if (app->depth > 0) {
+		app->depth--;
+		p = app_pane(app);
+		pane_sync(app, p, app_list_width(app));
+		int row = p->view->row_of_layer ? p->view->row_of_layer(app, p->state, app->layer) : -1;
+		if (row >= 0)
+			pane_select_row(app, p, row);
+	} else if (quit_at_top)
+		app->quit = true;
+	else
+		app->search[0] = '\0';
+}
+
+/* ---- requests ---- */
+
+void app_toggle(struct app *app, int row)
+{
+	int count;
+	const struct what_if *table = what_if_table(&count);
+	if (row < 0 || row >= count)
+		return;
+	struct session *s = app->session;
+	table[row].set(&s->scenario, !table[row].get(&s->scenario));
+	s->stale = true;
+	app_refresh(app);
+}
+
+static void scenario_select(struct app *app, int64_t batch, enum dtype dtype)
+{
+	struct error err = ERROR_NONE;
+	if (session_select(app->session, batch, dtype, &err))
+		app_note(app, true, "%s", err.text);
+	app_refresh(app);
+}
+
+static void batch_step(struct app *app, int direction)
+{
+	const struct session_plan *now = app->session->current;
+	const struct config *c = app->session->config;
+	if (!now)
+		return;
+	int64_t present = now->batch > 0 ? now->batch : 1, next = direction > 0 ? present * 2 : present / 2;
+	if (c && c->batch_count > 1) {
+		next = 0;
+		for (int i = 0; i < c->batch_count; i++)
+			if (direction > 0 ? c->batch[i] > present && (!next || c->batch[i] < next)
+					  : c->batch[i] < present && c->batch[i] > next)
+				next = c->batch[i];
+	}
+	if (next < 1 || next > 65536)
+		app_note(app, false, "no %s batch size", direction > 0 ? "larger" : "smaller");
+	else
+		scenario_select(app, next, now->dtype);
+}
+
+static void dtype_next(struct app *app)
+{
+	static const enum dtype usual[] = { DTYPE_F32, DTYPE_BF16 };
+	const struct session_plan *now = app->session->current;
+	const struct config *c = app->session->config;
+	if (!now)
+		return;
+	const enum dtype *list = c && c->dtype_count > 1 ? c->dtype : usual;
+	int count = c && c->dtype_count > 1 ? c->dtype_count : 2, at = 0;
+	while (at < count && list[at] != now->dtype)
+		at++;
+	scenario_select(app, now->batch, list[(at + 1) % count]);
+}
+
+static void measure(struct app *app, bool all)
+{
+	struct session *s = app->session;
+	if (!s->queue) {
+		app_note(app, true, "no runner answers: nothing can be measured here");
+		return;
+	}
+	if (app_plan(app) && app_plan(app)->unbound_count) {
+		prompt_ask_unbound(app);
+		app_note(app, false, "this model has dimensions without a value: give them first");
+		return;
+	}
+	int added = all ? session_measure_missing(s) : app->layer >= 0 ? session_measure_layer(s, app->layer) : 0;
+	if (!added)
+		app_note(app, false, all ? "nothing is missing" : "this layer has nothing to measure, or waits already");
+	else
+		app_note(app, false, "%d problem%s queued", added, added == 1 ? "" : "s");
+	app->generation++;
+}
+
+static void layer_step(struct app *app, int direction)
+{
+	const struct plan *p = app_plan(app);
+	struct pane *pane = app_pane(app);
+	if (!p || p->layer_count == 0)
+		return;
+	int layer = app->layer + direction;
+	app->layer = layer < 0 ? 0 : layer >= p->layer_count ? p->layer_count - 1 : layer;
+	app->generation++;
+	int row = pane->view->row_of_layer ? pane->view->row_of_layer(app, pane->state, app->layer) : -1;
+	if (row >= 0)
+		pane_select_row(app, pane, row);
+}
+
+static void find(struct app *app, int direction)
+{
+	struct pane *p = app_pane(app);
+	int at = pane_find(app, p, p->cursor + direction, direction, app->search);
+	if (at >= 0)
+		pane_move(app, p, at);
+	else
+		app_note(app, app->search[0] != '\0', app->search[0] ? "\"%s\" is nowhere here" : "no search yet: / starts one",
+			app->search);
+}
+
+static void sort(struct app *app, int step, bool reverse)
+{
+	struct pane *p = app_pane(app);
+	int count = 0;
+	while (p->view->orders && p->view->orders[count])
+		count++;
+	if (count == 0) {
+		app_note(app, false, "this view has one order only");
+		return;
+	}
+	p->order = (p->order + step + count) % count;
+	p->reverse = reverse ? !p->reverse : step ? false : p->reverse;
+	pane_reorder(app, p);
+	if (step)
+		pane_move(app, p, 0);
+	app_note(app, false, "sorted by %s%s", p->view->orders[p->order], p->reverse ? ", reversed" : "");
+}
+
+/* Returns whether the request was one of moving about. */
+static bool request_move(struct app *app, enum request r)
+{
+	struct pane *p = app_pane(app);
+	int page = app->page > 1 ? app->page : 1, half = page > 1 ? page / 2 : 1;
+	bool text = p->view->text;
+	switch (r) {
+	case REQUEST_DOWN: pane_move(app, p, p->cursor + 1); break;
+	case REQUEST_UP: pane_move(app, p, p->cursor - 1); break;
+	case REQUEST_PAGE_DOWN: pane_scroll(app, p, page); break;
+	case REQUEST_PAGE_UP: pane_scroll(app, p, -page); break;
+	case REQUEST_HALF_DOWN: pane_scroll(app, p, half); break;
+	case REQUEST_HALF_UP: pane_scroll(app, p, -half); break;
+	case REQUEST_FIRST: pane_move(app, p, 0); break;
+	case REQUEST_LAST: pane_move(app, p, text ? p->shown_count : p->shown_count - 1); break;
+	case REQUEST_NEXT_LAYER: layer_step(app, 1); break;
+	case REQUEST_PREVIOUS_LAYER: layer_step(app, -1); break;
+	default: return false;
+	}
+	return true;
+}
+
+static bool request_find(struct app *app, enum request r)
+{
+	switch (r) {
+	case REQUEST_SEARCH: prompt_open(app, PROMPT_SEARCH); break;
+	case REQUEST_FILTER: prompt_open(app, PROMPT_FILTER); break;
+	case REQUEST_FIND_NEXT: find(app, 1); break;
+	case REQUEST_FIND_PREVIOUS: find(app, -1); break;
+	case REQUEST_SORT: sort(app, 1, false); break;
+	case REQUEST_SORT_BACK: sort(app, -1, false); break;
+	case REQUEST_REVERSE: sort(app, 0, true); break;
+	default: return false;
+	}
+	return true;
+}
+
+static void request(struct app *app, const struct key_row *key)
+{
+	struct pane *p = app_pane(app);
+	if (request_move(app, key->request) || request_find(app, key->request))
+		return;
+	switch (key->request) {
+	case REQUEST_BACK: view_back(app, false); break;
+	case REQUEST_CLOSE: view_back(app, true); break;
+	case REQUEST_QUIT: app->quit = true; break;
+	case REQUEST_NEXT_VIEW: view_cycle(app, 1); break;
+	case REQUEST_PREVIOUS_VIEW: view_cycle(app, -1); break;
+	case REQUEST_VIEW: app_show(app, views[key->argument], -1); break;
+	case REQUEST_HELP: app_show(app, &view_help, -1); break;
+	case REQUEST_MEASURE_MISSING: measure(app, true); break;
+	case REQUEST_MEASURE_LAYER: measure(app, false); break;
+	case REQUEST_CANCEL:
+		if (app->session->queue)
+			queue_cancel(app->session->queue);
+		app_note(app, false, "measuring stopped; what is done is kept");
+		break;
+	case REQUEST_WHAT_IF: app_toggle(app, key->argument); break;
+	case REQUEST_BATCH_UP: batch_step(app, 1); break;
+	case REQUEST_BATCH_DOWN: batch_step(app, -1); break;
+	case REQUEST_DTYPE: dtype_next(app); break;
+	case REQUEST_DIMS: prompt_open(app, PROMPT_DIM); break;
+	case REQUEST_REDRAW: app->redraw = true; break;
+	default:
+		if (p->view->request)
+			p->view->request(app, p->state, key, pane_row(p));
+	}
+}
+
+void app_key(struct app *app, uint32_t key)
+{
+	pane_sync(app, app_pane(app), app_list_width(app));
+	app->note[0] = '\0';
+	if (app->prompt.kind) {
+		prompt_key(app, key);
+		return;
+	}
+	const struct key_row *row = keys_find(key);
+	if (row)
+		request(app, row);
+}
+
+/* ---- life ---- */
+
+static void lanes_renew(struct app *app)
+{
+	const struct plan *p = app_plan(app);
+	lanes_free(&app->lanes);
+	app->lanes_plan = p;
+	if (!p)
+		return;
+	int edge_count = 0;
+	int *first = base_calloc((size_t)p->layer_count + 1, sizeof(int));
+	for (int i = 0; i < p->layer_count; i++)
+		edge_count += p->layers[i].pred_count;
+	int *edges = base_calloc((size_t)edge_count + 1, sizeof(int));
+	for (int i = 0, e = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		for (int k = 0; k < l->pred_count; k++)
+			edges[e++] = l->preds[k];
+		first[i + 1] = e;
+	}
+	lanes_make(&app->lanes, p->layer_count, first, edges);
+	free(first);
+	free(edges);
+}
+
+bool app_refresh(struct app *app)
+{
+	const struct session *s = app->session;
+	bool changed = session_refresh(app->session) || app->lanes_plan != app_plan(app);
+	if (!changed)
+		return false;
+	app->generation++;
+	lanes_renew(app);
+	app->most_ns = 0;
+	for (int i = 0; s->analysis && i < s->analysis->layer_count; i++)
+		if (s->analysis->layers[i].ns > app->most_ns)
+			app->most_ns = s->analysis->layers[i].ns;
+	int layers = app_plan(app) ? app_plan(app)->layer_count : 0;
+	app->layer = app->layer >= layers ? layers - 1 : app->layer < 0 && layers ? 0 : app->layer;
+	return true;
+}
+
+void app_init(struct app *app, struct session *s, int columns, int rows, bool ascii)
+{
+	*app = (struct app){ .session = s, .view_count = VIEW_COUNT, .generation = 1, .page = 1 };
+	app->canvas.ascii = ascii;
+	canvas_resize(&app->canvas, columns, rows);
+	for (int i = 0; i < VIEW_COUNT; i++)
+		app->panes[i].view = views[i];
+	app_refresh(app);
+	pane_open(app, &app->panes[0]);
+	pane_sync(app, &app->panes[0], app_list_width(app));
+}
+
+void app_free(struct app *app)
+{
+	for (int i = 0; i < VIEW_COUNT; i++)
+		pane_close(app, &app->panes[i]);
+	prompt_close(app);
+	lanes_free(&app->lanes);
+	canvas_free(&app->canvas);
+	arena_free(&app->scratch);
+}

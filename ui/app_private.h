@@ -1,0 +1,48 @@
+/* What app.c, app_draw.c, app_panes.c and app_run.c share. */
+#ifndef UI_APP_PRIVATE_H
+#define UI_APP_PRIVATE_H
+
+#include "ui/app.h"
+#include "ui/view.h"
+
+/* Smallest screen that is drawn, and the width from which the details stand at the right. */
+#define APP_COLUMNS_MIN 40
+#define APP_ROWS_MIN 10
+#define APP_COLUMNS_SPLIT 120
+
+/* app.c */
+void app_init(struct app *app, struct session *s, int columns, int rows, bool ascii);
+void app_free(struct app *app);
+/* Brings session, lanes and figures up to date. Returns whether anything changed. */
+bool app_refresh(struct app *app);
+/* One key, wherever it belongs. */
+void app_key(struct app *app, uint32_t key);
+const struct view *app_find_view(const char *name);
+const struct view *app_view(int number); /* NULL beyond the last */
+struct pane *app_pane(struct app *app);  /* the one that is shown */
+
+/* app_panes.c: a pane's rows, order, filter, cursor */
+void pane_open(struct app *app, struct pane *p);
+void pane_close(struct app *app, struct pane *p);
+/* Takes over the view's present rows for a width; the selected row stays selected. */
+void pane_sync(struct app *app, struct pane *p, int width);
+void pane_reorder(struct app *app, struct pane *p);
+int pane_row(const struct pane *p); /* view row under the cursor, or -1 */
+void pane_move(struct app *app, struct pane *p, int to);
+void pane_scroll(struct app *app, struct pane *p, int by);
+void pane_select_row(struct app *app, struct pane *p, int row);
+/* The next row after `from` (an index into shown) in direction +1 or -1 that contains the text, round the end; -1. */
+int pane_find(struct app *app, struct pane *p, int from, int direction, const char *text);
+
+/* app_draw.c */
+void app_draw(struct app *app);
+int app_list_width(const struct app *app); /* columns of the main pane */
+
+/* app_prompt.c: the line at the bottom that takes text */
+void prompt_open(struct app *app, enum prompt_kind kind);
+void prompt_key(struct app *app, uint32_t key);
+void prompt_close(struct app *app);
+/* Asks for the first dimension that has no value, if there is one. */
+void prompt_ask_unbound(struct app *app);
+
+#endif

@@ -1,0 +1,187 @@
+#include "config.h"
+
+#include "ui/app_private.h"
+#include "ui/term.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* While something is measured the screen is drawn at most this often, unless a key was pressed: a busy explorer
+ * disturbs what it measures. */
+#define MEASURING_REDRAW_MS 250
+#define IDLE_WAIT_MS 1000
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Lets the queue do what it can; a runner that does not start is said once and then left alone. */
+static void drive(struct app *app, bool *dead)
+{
+	struct error err = ERROR_NONE;
+	struct queue *q = app->session->queue;
+	if (!q || *dead)
+		return;
+	int came = queue_step(q, 0, &err);
+	if (came < 0) {
+		*dead = true;
+		app_note(app, true, "%s", err.text);
+	}
+	if (came != 0)
+		app->generation++;
+}
+
+static bool is_measuring(const struct app *app, bool dead)
+{
+	return app->session->queue && !dead && !queue_status(app->session->queue).idle;
+}
+
+static void show(struct app *app)
+{
+	app_draw(app);
+	term_show(&app->canvas, app->redraw);
+	app->redraw = false;
+}
+
+static void resize(struct app *app)
+{
+	int columns, rows;
+	term_size(&columns, &rows);
+	canvas_resize(&app->canvas, columns, rows);
+	app->redraw = true;
+}
+
+static int loop(struct app *app)
+{
+	bool dead = false, changed = true;
+	int64_t shown_ms = 0;
+	while (!app->quit) {
+		bool measuring = is_measuring(app, dead);
+		int64_t since = now_ms() - shown_ms;
+		if (changed && (!measuring || since >= MEASURING_REDRAW_MS || app->redraw)) {
+			show(app);
+			shown_ms = now_ms();
+			since = 0;
+			changed = false;
+		}
+		int64_t wait = measuring ? MEASURING_REDRAW_MS - since : IDLE_WAIT_MS;
+		uint32_t key;
+		int fd = app->session->queue && !dead ? queue_fd(app->session->queue) : -1;
+		enum term_event event = term_wait(fd, wait < 0 ? 0 : (int)wait, &key);
+		if (event == TERM_SIGNAL)
+			return (int)key;
+		if (event == TERM_RESIZE)
+			resize(app);
+		if (event == TERM_KEY) {
+			app_key(app, key);
+			if (dead && keys_find(key) && keys_find(key)->request == REQUEST_MEASURE_MISSING)
+				dead = false; /* the user asks again: try again */
+			shown_ms = 0;
+		}
+		drive(app, &dead);
+		app_refresh(app);
+		changed |= event != TERM_TIMEOUT || measuring;
+	}
+	return 0;
+}
+
+int app_run(struct session *s, const struct app_options *o, struct error *err)
+{
+	struct app app;
+	const struct view *view = o->view ? app_find_view(o->view) : NULL;
+	if (o->view && !view) {
+		struct str names = { 0 };
+		app_view_names(&names);
+		error_set(err, "no view is called \"%s\"; there are %s", o->view, names.p);
+		str_free(&names);
+		return -1;
+	}
+	if (term_open(o->color, err))
+		return -1;
+	int columns, rows;
+	term_size(&columns, &rows);
+	app_init(&app, s, columns, rows, o->ascii || !term_is_utf8());
+	app.live = true;
+	if (o->note)
+		app_note(&app, true, "%s", o->note);
+	if (view)
+		app_show(&app, view, -1);
+	prompt_ask_unbound(&app);
+	int result = loop(&app);
+	if (s->queue)
+		queue_cancel(s->queue);
+	app_free(&app);
+	term_close();
+	return result;
+}
+
+/* ---- without a terminal ---- */
+
+int app_parse_size(const char *text, int *columns, int *rows, struct error *err)
+{
+	int64_t w, h;
+	const char *x = strchr(text, 'x');
+	if (!x || !text_to_int64((struct text){ text, (size_t)(x - text) }, &w) || !text_to_int64(text_of(x + 1), &h) ||
+		w < 1 || h < 1 || w > CANVAS_SIDE_MAX || h > CANVAS_SIDE_MAX)
+		return error_set(err, "\"%s\" is no frame size: COLUMNSxROWS, each from 1 to %d, e.g. 120x40", text,
+			CANVAS_SIDE_MAX);
+	*columns = (int)w;
+	*rows = (int)h;
+	return 0;
+}
+
+/* A word that names a key is that key; any other is typed letter by letter. */
+static void type_word(struct app *app, struct text word)
+{
+	uint32_t key = keys_parse(word);
+	if (key != KEY_CODE_NONE) {
+		app_key(app, key);
+		return;
+	}
+	char *copy = arena_strndup(&app->scratch, word.p, word.n);
+	struct str kept = { 0 };
+	str_add(&kept, copy, strlen(copy));
+	const char *p = kept.p;
+	for (uint32_t code; (code = canvas_decode(&p)) && !app->quit;)
+		app_key(app, code);
+	str_free(&kept);
+}
+
+int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii, FILE *out,
+	struct error *err)
+{
+	const struct view *first = app_find_view(view ? view : "layers");
+	if (columns < 1 || rows < 1 || columns > CANVAS_SIDE_MAX || rows > CANVAS_SIDE_MAX)
+		return error_set(err, "a frame is from 1x1 to %dx%d", CANVAS_SIDE_MAX, CANVAS_SIDE_MAX);
+	struct str text = { 0 };
+	if (!first) {
+		app_view_names(&text);
+		error_set(err, "no view is called \"%s\"; there are %s", view, text.p);
+		str_free(&text);
+		return -1;
+	}
+	struct app app;
+	app_init(&app, s, columns, rows, ascii);
+	app_show(&app, first, -1);
+	app_draw(&app);
+	for (const char *p = keys ? keys : ""; *p && !app.quit;) {
+		p += strspn(p, " \t\n");
+		size_t n = strcspn(p, " \t\n");
+		if (n)
+			type_word(&app, (struct text){ p, n });
+		p += n;
+		app_refresh(&app);
+		app_draw(&app);
+	}
+	app_draw(&app);
+	canvas_print(&app.canvas, &text);
+	fwrite(text.p, 1, text.n, out);
+	str_free(&text);
+	app_free(&app);
+	return 0;
+}

@@ -1,0 +1,90 @@
+/* The canvas: a screen in memory. Views draw on areas of it; term.c shows it and canvas_print writes it as text. Knows
+ * wide and combining characters by its own table (wcwidth depends on the locale) and the ASCII fallback. */
+#ifndef UI_CANVAS_H
+#define UI_CANVAS_H
+
+#include "base/str.h"
+
+/* What a cell means, not what colour it has: id, letter in canvas_print_looks. */
+#define LOOK_LIST(_)    \
+	_(NORMAL, '.')   \
+	_(DIM, 'd')      \
+	_(BOLD, 'b')     \
+	_(REVERSE, 'r')  \
+	_(GOOD, 'g')     \
+	_(WARN, 'w')     \
+	_(BAD, 'x')      \
+	_(ACCENT, 'a')   \
+	_(CRITICAL, 'c') \
+	_(HEADER, 'h')
+enum look {
+#define LOOK_ENUM(id, letter) LOOK_##id,
+	LOOK_LIST(LOOK_ENUM)
+#undef LOOK_ENUM
+	LOOK_COUNT
+};
+
+struct cell {
+	uint32_t code;   /* code point; 0 in the second half of a wide one */
+	uint32_t mark;   /* a combining mark over it, or 0 */
+	uint8_t look;    /* enum look */
+	uint8_t columns; /* 1 or 2; 0 in the second half of a wide one */
+	bool selected;   /* drawn reversed, whatever its look */
+};
+
+struct canvas {
+	int width, height;   /* columns and rows, >= 0 */
+	bool ascii;          /* code points above 127 are replaced as they are drawn */
+	struct cell *cells;  /* height rows of width */
+};
+
+/* A rectangle of a canvas: coordinates below are relative to it, and nothing is drawn outside it. */
+struct area {
+	struct canvas *canvas;
+	int x, y, width, height;
+};
+
+/* Largest side of a canvas: larger requests are cut down to it. */
+#define CANVAS_SIDE_MAX 1000
+
+/* A zeroed canvas is an empty one; resizing clears it. */
+void canvas_resize(struct canvas *c, int width, int height);
+void canvas_clear(struct canvas *c);
+void canvas_free(struct canvas *c);
+bool canvas_same(const struct canvas *a, const struct canvas *b);
+
+struct area canvas_area(struct canvas *c);                                /* all of it */
+struct area canvas_part(struct area a, int x, int y, int width, int height); /* clipped to a */
+
+/* Draws UTF-8 at x, y, cut at the area's edge; what is broken or a control character becomes '?'. Returns the columns
+ * used. */
+int canvas_text(struct area a, int x, int y, enum look look, const char *utf8);
+/* In a field of `width` columns: cut with an ellipsis where it is longer. Returns the columns of text drawn. */
+int canvas_fit(struct area a, int x, int y, int width, enum look look, const char *utf8);
+int canvas_fit_right(struct area a, int x, int y, int width, enum look look, const char *utf8);
+/* The tail of the text is kept instead of its head (paths, dotted names). */
+int canvas_fit_tail(struct area a, int x, int y, int width, enum look look, const char *utf8);
+void canvas_put(struct area a, int x, int y, enum look look, uint32_t code);
+void canvas_fill(struct area a, int x, int y, int width, enum look look, uint32_t code);
+/* A bar of fraction * width columns in eighths; any fraction above 0 shows. NaN draws nothing. */
+void canvas_bar(struct area a, int x, int y, int width, enum look look, double fraction);
+/* Marks a whole row of the area as selected. */
+void canvas_select(struct area a, int y);
+
+/* Columns of one code point: 0 for combining marks, 2 for wide ones, else 1. */
+int canvas_code_columns(uint32_t code);
+/* Columns of a UTF-8 text as canvas_text would draw it. */
+int canvas_columns(const char *utf8);
+/* The code point at *p, which is moved behind it; '?' for what is broken or a control character; 0 at the end. */
+uint32_t canvas_decode(const char **p);
+/* Appends a code point as UTF-8. */
+void canvas_encode(struct str *out, uint32_t code);
+/* What stands for a code point in ASCII. */
+uint32_t canvas_ascii(uint32_t code);
+
+/* The rows as text, trailing blanks removed, a newline after each. */
+void canvas_print(const struct canvas *c, struct str *out);
+/* The looks, a letter a cell (capital where selected), same shape; for tests. */
+void canvas_print_looks(const struct canvas *c, struct str *out);
+
+#endif

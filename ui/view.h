@@ -1,0 +1,122 @@
+/* What is shown below the totals. A view reads and draws one row; the frame (app.c) moves, scrolls, searches, sorts and
+ * filters. To add a view: write view_NAME.c with a struct view, and add it to views[] in app.c. */
+#ifndef UI_VIEW_H
+#define UI_VIEW_H
+
+#include "session/session.h"
+#include "ui/canvas.h"
+#include "ui/keys.h"
+#include "ui/lanes.h"
+
+struct app;
+
+struct view {
+	const char *name;            /* for --view, and shown at the top right */
+	const char *help;            /* one line */
+	size_t state_size;           /* the view's own state, zeroed before open */
+	void (*open)(struct app *app, void *state);  /* may be NULL */
+	void (*close)(struct app *app, void *state); /* frees what the state owns; may be NULL */
+	/* Rows there are now, for an area `width` columns wide; called before every drawing, so it may rebuild its rows. */
+	int (*rows)(struct app *app, void *state, int width);
+	/* The line above the rows; NULL = none. */
+	void (*heading)(struct app *app, void *state, struct area line);
+	/* Draws row (the view's own numbering, whatever the order) into an area one line high. shown_after: the row drawn
+	 * on the line above, or -1. */
+	void (*draw_row)(struct app *app, void *state, int row, int shown_after, struct area line);
+	/* What a search looks in; cleaned text that lives until the next drawing. NULL function = no search. */
+	const char *(*row_text)(struct app *app, void *state, int row);
+	/* Names of the orders, NULL-terminated, the first being the view's own; and how two rows compare in one (never
+	 * called for order 0). NULL = no sorting. */
+	const char *const *orders;
+	int (*compare)(struct app *app, void *state, int order, int a, int b);
+	/* A request the frame does not handle itself (REQUEST_OPEN), for the selected row. Returns whether it did anything. */
+	bool (*request)(struct app *app, void *state, const struct key_row *key, int row);
+	/* Row `row` was selected: the view may tell the frame which layer that is. May be NULL. */
+	void (*select)(struct app *app, void *state, int row);
+	/* The row that stands for the frame's layer, or -1; used when a view is opened. May be NULL. */
+	int (*row_of_layer)(struct app *app, void *state, int layer);
+	bool text;                   /* a page of text: scrolls as one, search marks lines */
+};
+
+extern const struct view view_layers, view_detail, view_what_if, view_problems, view_help;
+
+/* A view with its state and place. */
+struct pane {
+	const struct view *view;
+	void *state;
+	bool is_open;
+	int row_count;       /* of the view */
+	int shown_count;     /* after filtering */
+	int *shown;          /* view rows in the order shown */
+	int capacity;
+	int cursor, top;     /* indexes into shown */
+	int order;
+	bool reverse;
+	char filter[128];
+	uint64_t seen_generation;
+	int seen_width;
+};
+
+enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_DIM };
+
+struct prompt {
+	enum prompt_kind kind;
+	char text[128];
+	int start_cursor;     /* where the search began */
+	char *dim_name;       /* PROMPT_DIM: cleaned name for the screen */
+	struct text dim;      /* and as the model has it; both malloc'd */
+	int dim_index;        /* which of the dimensions to ask for */
+};
+
+#define APP_VIEWS_MAX 8
+
+struct app {
+	struct session *session;
+	struct canvas canvas;
+	struct arena scratch;    /* freed before each drawing */
+	uint64_t generation;     /* counts changes of plan, results and scenario */
+	int view_count;
+	struct pane panes[APP_VIEWS_MAX];
+	int stack[APP_VIEWS_MAX];/* views opened one from another; the last is shown, the first is layers */
+	int depth;
+	int layer;               /* the layer in question; -1 when there is none */
+	int page;                /* rows of the list at the last drawing */
+	char search[128];
+	struct prompt prompt;
+	char note[ERROR_TEXT_SIZE]; /* one line for the user, until the next key */
+	bool note_bad;
+	bool quit, redraw;
+	bool live;               /* a terminal is attached: measuring can go on */
+	/* made by app_refresh, for the views */
+	struct lanes lanes;
+	const struct plan *lanes_plan;
+	double most_ns;          /* the dearest layer's cost, for bars; 0 when none is known */
+};
+
+/* ---- for views ---- */
+
+/* The plan in force, or NULL when none could be made. */
+const struct plan *app_plan(const struct app *app);
+/* A layer's cost, or NULL while there is no analysis. */
+const struct layer_cost *app_cost(const struct app *app, int layer);
+/* The text of the problem that a layer's cost comes from in this scenario (the fused one for a group), or NULL. */
+const char *app_problem(const struct app *app, int layer);
+/* "ok" "run" "3rd" "failed" ... for a problem's place in the queue and results; "" when nothing is known. */
+const char *app_problem_state(struct app *app, const char *problem, enum look *look);
+/* Shows another view, with the given layer in question (-1: the one there is). */
+void app_show(struct app *app, const struct view *view, int layer);
+void app_note(struct app *app, bool bad, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Flips what-if number `row` of what_if_table. */
+void app_toggle(struct app *app, int row);
+/* A model's text as it may be drawn; lives until the next drawing. */
+const char *app_clean(struct app *app, struct text t);
+/* Where the layer's problem occurs first, when that is another layer; else -1. */
+int app_same_as(const struct app *app, int layer);
+/* The problem's measurement that the present scenario uses, or NULL. */
+const struct result *app_pick(const struct app *app, const char *problem);
+/* "Norm" for "Normalization" and so on: operators in narrow columns. */
+const char *app_op_short(struct app *app, struct text op);
+/* "1.29 ms +-0.4%": a measured median with half its interval; lo or hi NaN leaves that away. buf: 2 * STR_QUANTITY. */
+char *app_interval(char *buf, double ns, double lo, double hi);
+
+#endif

@@ -1,0 +1,413 @@
+#include "config.h"
+
+#include "ui/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A page of lines about one layer, made anew when the layer, the results or the width change. */
+struct detail_line {
+	const char *text;
+	enum look look;
+	int jump; /* layer that Enter leads to, or -1 */
+};
+
+struct detail {
+	struct arena arena;
+	struct detail_line *lines;
+	int count, capacity;
+	int layer, width;
+	uint64_t generation;
+};
+
+static void add(struct detail *d, enum look look, int jump, const char *text)
+{
+	VEC_GROW(d->lines, d->count, d->capacity);
+	d->lines[d->count++] = (struct detail_line){ text, look, jump };
+}
+
+#define ADD(d, look, jump, ...) add((d), (look), (jump), arena_printf(&(d)->arena, __VA_ARGS__))
+
+static void add_heading(struct detail *d, const char *text)
+{
+	if (d->count)
+		add(d, LOOK_NORMAL, -1, "");
+	add(d, LOOK_HEADER, -1, text);
+}
+
+/* Long texts without blanks (problems) are cut wherever the line ends. */
+static void add_wrapped(struct detail *d, enum look look, const char *indent, const char *text)
+{
+	int room = d->width - canvas_columns(indent) - 1;
+	room = room < 8 ? 8 : room;
+	while (*text) {
+		const char *end = text;
+		int columns = 0;
+		for (const char *next = text; *next;) {
+			uint32_t code = canvas_decode(&next);
+			columns += canvas_code_columns(code);
+			if (columns > room)
+				break;
+			end = next;
+		}
+		ADD(d, look, -1, "%s%.*s", indent, (int)(end - text), text);
+		text = end;
+	}
+}
+
+static const char *clean(struct detail *d, struct text t)
+{
+	return text_clean(&d->arena, t);
+}
+
+/* ---- the layer and its cost ---- */
+
+static void add_cost(struct app *app, struct detail *d)
+{
+	const struct layer_cost *c = app_cost(app, d->layer);
+	const struct plan_layer *l = &app_plan(app)->layers[d->layer];
+	char text[2 * STR_QUANTITY], slack[STR_QUANTITY];
+	double total = app->session->analysis ? app->session->analysis->sequential_ns : NAN;
+	if (!c)
+		return;
+	if (c->origin == ORIGIN_FUSED) {
+		ADD(d, LOOK_NORMAL, c->group->layers[0], " cost     fused into %s",
+			clean(d, app_plan(app)->layers[c->group->layers[0]].name));
+		return;
+	}
+	if (c->origin == ORIGIN_FREE) {
+		add(d, LOOK_NORMAL, -1, " cost     free: no kernel runs for it");
+		return;
+	}
+	if (isnan(c->ns) || c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED) {
+		ADD(d, LOOK_WARN, -1, " cost     unknown: %s", l->problem < 0 && l->why ? l->why
+			: c->origin == ORIGIN_UNSUPPORTED			      ? "the library does not support it"
+										      : "not measured");
+		return;
+	}
+	bool guess = c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED;
+	ADD(d, LOOK_BOLD, -1, " cost     %s%s  %s", guess ? "~" : "", app_interval(text, c->ns, c->lo, c->hi),
+		origin_name(c->origin));
+	if (total > 0)
+		ADD(d, LOOK_NORMAL, -1, " share    %.2f%% of the sum of layers", 100 * c->ns / total);
+	if (c->critical)
+		add(d, LOOK_NORMAL, -1, " path     critical: the parallel bound waits for it");
+	else if (!isnan(c->slack_ns))
+		ADD(d, LOOK_NORMAL, -1, " path     %s of slack", str_duration(slack, c->slack_ns));
+}
+
+static void add_work(struct app *app, struct detail *d)
+{
+	const struct plan_layer *l = &app_plan(app)->layers[d->layer];
+	const struct layer_cost *c = app_cost(app, d->layer);
+	char flops[STR_QUANTITY], bytes[STR_QUANTITY], rate[STR_QUANTITY], speed[STR_QUANTITY];
+	ADD(d, LOOK_NORMAL, -1, " work     %s FLOPs, %s", str_count(flops, l->flops), str_bytes(bytes, l->bytes));
+	if (l->flops > 0 && l->bytes > 0)
+		ADD(d, LOOK_NORMAL, -1, "          %.3g FLOPs a byte", l->flops / l->bytes);
+	if (c && c->ns > 0 && c->result && !c->group)
+		ADD(d, LOOK_NORMAL, -1, " speed    %sFLOP/s, %s/s", str_count(rate, l->flops / c->ns * 1e9),
+			str_bytes(speed, l->bytes / c->ns * 1e9));
+}
+
+/* ---- attributes and values ---- */
+
+#define LIST_SHOWN 8
+
+static const char *attribute_text(struct detail *d, const struct attribute *a)
+{
+	struct str s = { 0 };
+	char number[STR_QUANTITY];
+	size_t shown = a->count < LIST_SHOWN ? a->count : LIST_SHOWN;
+	switch (a->kind) {
+	case ATTRIBUTE_INT: str_addf(&s, "%lld", (long long)a->i); break;
+	case ATTRIBUTE_FLOAT: str_addf(&s, "%s", str_float(number, a->f)); break;
+	case ATTRIBUTE_STRING: str_addf(&s, "\"%s\"", clean(d, a->s)); break;
+	case ATTRIBUTE_TENSOR:
+		str_addf(&s, "tensor %s", a->tensor ? dtype_name(a->tensor->dtype) : "?");
+		for (int i = 0; a->tensor && i < a->tensor->rank; i++)
+			str_addf(&s, "%s%lld", i ? "x" : " ", (long long)a->tensor->dims[i]);
+		break;
+	case ATTRIBUTE_GRAPH: str_addf(&s, "graph of %d nodes", a->graph ? a->graph->node_count : 0); break;
+	case ATTRIBUTE_INTS:
+	case ATTRIBUTE_FLOATS:
+	case ATTRIBUTE_STRINGS:
+		for (size_t i = 0; i < shown; i++) {
+			const char *blank = i ? " " : "";
+			if (a->kind == ATTRIBUTE_INTS)
+				str_addf(&s, "%s%lld", blank, (long long)a->ints[i]);
+			else if (a->kind == ATTRIBUTE_FLOATS)
+				str_addf(&s, "%s%s", blank, str_float(number, a->floats[i]));
+			else
+				str_addf(&s, "%s\"%s\"", blank, clean(d, a->strings[i]));
+		}
+		if (shown < a->count)
+			str_addf(&s, " ... (%zu)", a->count);
+		break;
+	default: str_addf(&s, "of another kind");
+	}
+	const char *kept = arena_printf(&d->arena, "%s", s.p ? s.p : "");
+	str_free(&s);
+	return kept;
+}
+
+static void add_attributes(struct app *app, struct detail *d)
+{
+	const struct node *n = app_plan(app)->layers[d->layer].node;
+	if (n->attribute_count == 0)
+		return;
+	add_heading(d, "Attributes");
+	for (int i = 0; i < n->attribute_count; i++)
+		ADD(d, LOOK_NORMAL, -1, " %s = %s", clean(d, n->attributes[i].name), attribute_text(d, &n->attributes[i]));
+}
+
+static const char *value_text(struct app *app, struct detail *d, int index)
+{
+	const struct plan_value *v = &app_plan(app)->values[index];
+	const char *shape = clean(d, text_of(shape_text(&d->arena, v->shape)));
+	return arena_printf(&d->arena, "%s %s%s%s%s  %s", dtype_name(v->dtype), v->is_tensor ? shape : "no tensor",
+		v->constant ? "  constant" : "", v->is_input ? "  model input" : "", v->is_output ? "  model output" : "",
+		clean(d, v->name));
+}
+
+static void add_values(struct app *app, struct detail *d)
+{
+	const struct plan *p = app_plan(app);
+	const struct plan_layer *l = &p->layers[d->layer];
+	add_heading(d, "Inputs (Enter goes to the layer that makes it)");
+	for (int i = 0; i < l->input_count; i++) {
+		int v = l->inputs[i], producer = v >= 0 ? p->values[v].producer : -1;
+		if (v < 0)
+			add(d, LOOK_DIM, -1, " (left out)");
+		else
+			ADD(d, p->values[v].constant ? LOOK_DIM : LOOK_NORMAL, producer, " %s%s",
+				producer >= 0 && !p->values[v].constant ? "\u2190 " : "  ", value_text(app, d, v));
+	}
+	add_heading(d, "Outputs");
+	for (int i = 0; i < l->output_count; i++)
+		if (l->outputs[i] >= 0)
+			ADD(d, LOOK_NORMAL, -1, "   %s", value_text(app, d, l->outputs[i]));
+	if (l->succ_count)
+		add_heading(d, "Read by");
+	for (int i = 0; i < l->succ_count; i++)
+		ADD(d, LOOK_NORMAL, l->succs[i], " \u2192 %s  %s", clean(d, p->layers[l->succs[i]].name),
+			clean(d, p->layers[l->succs[i]].node->op));
+}
+
+/* ---- the problem and its measurements ---- */
+
+#define OCCURRENCES_SHOWN 12
+
+static void add_problem(struct app *app, struct detail *d)
+{
+	const struct plan *p = app_plan(app);
+	const struct plan_layer *l = &p->layers[d->layer];
+	if (l->problem < 0)
+		return;
+	const struct plan_problem *own = &p->problems[l->problem];
+	add_heading(d, own->use_count > 1 ? arena_printf(&d->arena, "Problem, %d layers have it", own->use_count) : "Problem");
+	add_wrapped(d, LOOK_NORMAL, " ", own->text);
+	if (l->proxy)
+		add(d, LOOK_WARN, -1, " ~ it stands in for this layer: a plain copy of as many bytes");
+	int shown = 0;
+	for (int i = 0; i < p->layer_count && own->use_count > 1; i++) {
+		if (p->layers[i].problem != l->problem || i == d->layer)
+			continue;
+		if (shown++ == OCCURRENCES_SHOWN) {
+			ADD(d, LOOK_DIM, -1, "   and %d more", own->use_count - 1 - OCCURRENCES_SHOWN);
+			break;
+		}
+		ADD(d, LOOK_NORMAL, i, " = %s", clean(d, p->layers[i].name));
+	}
+}
+
+static int name_columns(const struct detail *d)
+{
+	int rest = d->width - 42;
+	return rest < 12 ? 12 : rest > 40 ? 40 : rest;
+}
+
+static void add_result(struct detail *d, const struct result *r, const struct result *used)
+{
+	char median[STR_QUANTITY], workspace[STR_QUANTITY];
+	int columns = name_columns(d);
+	const char *name = r->algorithm.name && r->algorithm.name[0] ? clean(d, text_of(r->algorithm.name)) : "(the problem)";
+	if (r->status != STATUS_OK) {
+		ADD(d, LOOK_WARN, -1, "   %-*.*s %s: %s", columns, columns, name, status_name(r->status),
+			clean(d, text_of(r->why)));
+		return;
+	}
+	const struct sample_stats *s = &r->stats;
+	double half = s->median > 0 ? 50 * (s->hi - s->lo) / s->median : NAN;
+	str_duration(median, s->median);
+	ADD(d, r == used ? LOOK_GOOD : LOOK_NORMAL, -1, " %s %-*.*s %9s %5.1f%% %5lld %3s %4s/%.3s", r == used ? ">" : " ",
+		columns, columns, name, median, half, (long long)s->n,
+		r->algorithm.matrix == MATRIX_YES ? "yes" : r->algorithm.matrix == MATRIX_NO ? "no" : "?",
+		cache_name(r->cache), launch_name(r->launch));
+	ADD(d, LOOK_DIM, -1, "     library's choice %d, workspace %s, stopped: %s%s%s", r->algorithm.rank + 1,
+		str_bytes(workspace, r->algorithm.workspace_bytes), stop_name(s->stop),
+		r->algorithm.layouts && r->algorithm.layouts[0] ? ", " : "",
+		r->algorithm.layouts ? clean(d, text_of(r->algorithm.layouts)) : "");
+}
+
+/* The table of everything measured for one problem. */
+static void add_results(struct app *app, struct detail *d, const char *title, const char *problem)
+{
+	int count;
+	const struct result *const *r = results_of(app->session->results, problem, &count);
+	const struct result *used = app_pick(app, problem);
+	enum look look;
+	const char *word = app_problem_state(app, problem, &look);
+	const char *why = app->session->queue ? queue_why(app->session->queue, problem) : "";
+	add_heading(d, title);
+	if (count == 0) {
+		ADD(d, look, -1, " %s", word[0] == '\0' || strcmp(word, "ok") == 0 ? "not measured" : word);
+		if (why && why[0])
+			add_wrapped(d, LOOK_BAD, " ", clean(d, text_of(why)));
+		return;
+	}
+	ADD(d, LOOK_DIM, -1, "   %-*s %9s      \u00b1     n mtx cache/launch", name_columns(d), "algorithm", "median");
+	for (int i = 0; i < count; i++)
+		add_result(d, r[i], used);
+}
+
+static bool group_has(const struct fusion_group *g, int layer)
+{
+	for (int i = 0; i < g->layer_count; i++)
+		if (g->layers[i] == layer)
+			return true;
+	return false;
+}
+
+/* What fusing would do: each possible group with this layer, its measured cost beside the sum of its parts. */
+static void add_groups(struct app *app, struct detail *d)
+{
+	const struct fusion *f = app->session->current->fusion;
+	const struct layer_cost *cost = app_cost(app, d->layer);
+	bool headed = false;
+	for (int i = 0; f && i < f->group_count; i++) {
+		const struct fusion_group *g = &f->groups[i];
+		if (!group_has(g, d->layer))
+			continue;
+		if (!headed)
+			add_heading(d, "Fusions with this layer");
+		headed = true;
+		const struct result *r = app_pick(app, g->text);
+		double parts = 0;
+		for (int k = 0; k < g->layer_count; k++) {
+			const struct plan_layer *l = &app_plan(app)->layers[g->layers[k]];
+			const struct result *part = l->problem >= 0 ? app_pick(app, app_plan(app)->problems[l->problem].text) : NULL;
+			parts += l->class == CLASS_FREE ? 0 : part ? part->stats.median : NAN;
+		}
+		char fused[STR_QUANTITY], apart[STR_QUANTITY];
+		enum look look;
+		const char *word = app_problem_state(app, g->text, &look);
+		ADD(d, LOOK_NORMAL, -1, " %s %s", cost && cost->group == g ? ">" : " ", clean(d, text_of(g->pattern)));
+		ADD(d, r ? LOOK_NORMAL : LOOK_DIM, -1, "     fused %s, apart %s%s%s",
+			r ? str_duration(fused, r->stats.median) : "not measured", str_duration(apart, parts),
+			!r && word[0] ? ": " : "", !r ? word : "");
+	}
+}
+
+static void detail_make(struct app *app, struct detail *d)
+{
+	arena_free(&d->arena);
+	d->count = 0;
+	const struct plan *p = app_plan(app);
+	if (!p || d->layer < 0 || d->layer >= p->layer_count) {
+		add(d, LOOK_DIM, -1, " no layer is selected");
+		return;
+	}
+	const struct plan_layer *l = &p->layers[d->layer];
+	const struct layer_cost *cost = app_cost(app, d->layer);
+	add_wrapped(d, LOOK_BOLD, " ", clean(d, l->name));
+	ADD(d, LOOK_NORMAL, -1, " %s%s%s  class %s  layer %d of %d", clean(d, l->node->domain), l->node->domain.n ? "." : "",
+		clean(d, l->node->op), op_class_name(l->class), d->layer + 1, p->layer_count);
+	add_cost(app, d);
+	add_work(app, d);
+	const char *own = l->problem >= 0 ? p->problems[l->problem].text : NULL;
+	const char *fused = cost && cost->group && cost->group->layers[0] == d->layer ? cost->group->text : NULL;
+	add_problem(app, d);
+	if (fused) {
+		add_heading(d, "Fused problem in force");
+		add_wrapped(d, LOOK_NORMAL, " ", fused);
+		add_results(app, d, "Algorithms, fused", fused);
+	}
+	if (own)
+		add_results(app, d, "Algorithms", own);
+	add_groups(app, d);
+	add_values(app, d);
+	add_attributes(app, d);
+}
+
+static void detail_open(struct app *app, void *state)
+{
+	(void)app;
+	((struct detail *)state)->layer = -2;
+}
+
+static void detail_close(struct app *app, void *state)
+{
+	(void)app;
+	struct detail *d = state;
+	arena_free(&d->arena);
+	free(d->lines);
+}
+
+static int detail_rows(struct app *app, void *state, int width)
+{
+	struct detail *d = state;
+	if (d->layer == app->layer && d->generation == app->generation && d->width == width)
+		return d->count;
+	d->layer = app->layer;
+	d->generation = app->generation;
+	d->width = width;
+	detail_make(app, d);
+	return d->count;
+}
+
+static void detail_draw_row(struct app *app, void *state, int row, int above, struct area line)
+{
+	(void)app;
+	(void)above;
+	const struct detail_line *l = &((struct detail *)state)->lines[row];
+	canvas_fit(line, 0, 0, line.width, l->look, l->text);
+}
+
+static const char *detail_row_text(struct app *app, void *state, int row)
+{
+	(void)app;
+	return ((struct detail *)state)->lines[row].text;
+}
+
+static bool detail_request(struct app *app, void *state, const struct key_row *key, int row)
+{
+	struct detail *d = state;
+	if (key->request != REQUEST_OPEN || row < 0 || d->lines[row].jump < 0)
+		return false;
+	app_show(app, &view_detail, d->lines[row].jump);
+	return true;
+}
+
+/* The page begins at its top whenever another layer is shown. */
+static int detail_row_of_layer(struct app *app, void *state, int layer)
+{
+	(void)app;
+	(void)state;
+	(void)layer;
+	return 0;
+}
+
+const struct view view_detail = {
+	.name = "detail",
+	.help = "everything known about one layer; Enter follows the lines that name another layer",
+	.state_size = sizeof(struct detail),
+	.open = detail_open,
+	.close = detail_close,
+	.rows = detail_rows,
+	.draw_row = detail_draw_row,
+	.row_text = detail_row_text,
+	.request = detail_request,
+	.row_of_layer = detail_row_of_layer,
+};

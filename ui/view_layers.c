@@ -1,0 +1,257 @@
+#include "config.h"
+
+#include "ui/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Columns of the list for a width: wide things go first when it gets narrow. Each is followed by one blank. */
+struct columns {
+	int dag, lanes, name, op, output, cost, bar, share, status;
+};
+
+static struct columns columns_for(const struct app *app, int width)
+{
+	struct columns c = { .cost = 10, .status = 6 };
+	int most = width >= 130 ? 12 : width >= 100 ? 8 : width >= 70 ? 5 : 3;
+	c.lanes = app->lanes.width < most ? app->lanes.width : most;
+	c.lanes = c.lanes < 1 ? 1 : c.lanes;
+	c.dag = c.lanes * 2 < 4 ? 4 : c.lanes * 2;
+	c.share = width >= 46 ? 6 : 0;
+	c.op = width >= 56 ? 9 : 0;
+	c.output = width >= 66 ? 13 : 0;
+	c.bar = width >= 110 ? 12 : width >= 78 ? 6 : 0;
+	if (width >= 110) {
+		c.op = 14;
+		c.output = 18;
+	}
+	int rest = width - 2 - c.dag - c.cost - 1 - c.status - (c.share ? c.share + 1 : 0) - (c.op ? c.op + 1 : 0) -
+		(c.output ? c.output + 1 : 0) - (c.bar ? c.bar + 1 : 0);
+	c.name = rest < 8 ? 8 : rest;
+	return c;
+}
+
+static int layers_rows(struct app *app, void *state, int width)
+{
+	(void)state;
+	(void)width;
+	return app_plan(app) ? app_plan(app)->layer_count : 0;
+}
+
+static void layers_heading(struct app *app, void *state, struct area line)
+{
+	(void)state;
+	struct columns c = columns_for(app, line.width);
+	int x = 1;
+	canvas_fit(line, x, 0, c.dag, LOOK_DIM, "dag");
+	canvas_fit(line, x += c.dag + 1, 0, c.name, LOOK_DIM, "layer");
+	x += c.name + 1;
+	if (c.op)
+		canvas_fit(line, x, 0, c.op, LOOK_DIM, "op");
+	x += c.op ? c.op + 1 : 0;
+	if (c.output)
+		canvas_fit(line, x, 0, c.output, LOOK_DIM, "output");
+	x += c.output ? c.output + 1 : 0;
+	canvas_fit_right(line, x, 0, c.cost - 1, LOOK_DIM, "cost");
+	x += c.cost + (c.bar ? c.bar + 1 : 0);
+	if (c.share)
+		canvas_fit_right(line, x, 0, c.share, LOOK_DIM, "share");
+	canvas_fit(line, line.width - c.status, 0, c.status, LOOK_DIM, "state");
+}
+
+/* Sits the layer in a group whose first layer pays for it? */
+static const struct fusion_group *group_fused_into(const struct layer_cost *cost, int layer)
+{
+	return cost && cost->group && cost->group->layers[0] != layer ? cost->group : NULL;
+}
+
+static const char *name_prefix(const struct app *app, int layer, int above)
+{
+	const struct layer_cost *cost = app_cost(app, layer), *before = app_cost(app, above);
+	const struct fusion_group *g = group_fused_into(cost, layer);
+	if (!g)
+		return "";
+	bool adjoins = before && before->group == g;
+	return !adjoins ? "\u2500 " : g->layers[g->layer_count - 1] == layer ? "\u2514 " : "\u251c ";
+}
+
+/* What stands in the cost column, and whether it is a number. */
+static const char *cost_text(struct app *app, int layer, const struct layer_cost *cost, enum look *look)
+{
+	char number[STR_QUANTITY];
+	*look = LOOK_DIM;
+	if (!cost)
+		return "-";
+	switch (cost->origin) {
+	case ORIGIN_FREE: return "free ";
+	case ORIGIN_FUSED: return "fused ";
+	case ORIGIN_UNSUPPORTED: *look = LOOK_WARN; return "unsupp. ";
+	case ORIGIN_MISSING: return "- ";
+	default: break;
+	}
+	*look = cost->critical && app->session->scenario.parallel ? LOOK_CRITICAL : LOOK_NORMAL;
+	bool guess = cost->origin == ORIGIN_PROXY || cost->origin == ORIGIN_ESTIMATED;
+	bool repeat = app_same_as(app, layer) >= 0;
+	return arena_printf(&app->scratch, "%s%s%s", repeat ? "= " : "", guess ? "~" : "",
+		str_duration(number, cost->ns));
+}
+
+static void draw_cost(struct app *app, int layer, struct area line, int x, const struct columns *c)
+{
+	const struct layer_cost *cost = app_cost(app, layer);
+	double total = app->session->analysis ? app->session->analysis->sequential_ns : NAN;
+	enum look look;
+	const char *text = cost_text(app, layer, cost, &look);
+	int same = app_same_as(app, layer), rest = c->cost + (c->bar ? c->bar + 1 : 0) + (c->share ? c->share : 0);
+	if (cost && cost->origin == ORIGIN_MISSING && same >= 0) {
+		const char *name = app_clean(app, app_plan(app)->layers[same].name);
+		int used = canvas_text(line, x + 1, 0, LOOK_DIM, "= ");
+		canvas_fit_tail(line, x + 1 + used, 0, rest - used - 2, LOOK_DIM, name);
+		return;
+	}
+	canvas_fit_right(line, x, 0, c->cost - 1, look, text);
+	if (!cost || !(cost->ns > 0))
+		return;
+	x += c->cost;
+	if (c->bar && app->most_ns > 0)
+		canvas_bar(line, x, 0, c->bar, look == LOOK_CRITICAL ? LOOK_CRITICAL : LOOK_ACCENT, cost->ns / app->most_ns);
+	x += c->bar ? c->bar + 1 : 0;
+	if (c->share && total > 0)
+		canvas_fit_right(line, x, 0, c->share, LOOK_NORMAL,
+			arena_printf(&app->scratch, "%.1f%%", 100 * cost->ns / total));
+}
+
+static const char *layer_state(struct app *app, int layer, enum look *look)
+{
+	const struct layer_cost *cost = app_cost(app, layer);
+	const char *word = app_problem_state(app, app_problem(app, layer), look);
+	bool settled = strcmp(word, "ok") == 0 || !word[0];
+	if (!cost || !settled)
+		return word;
+	*look = LOOK_DIM;
+	if (cost->origin == ORIGIN_FREE || cost->origin == ORIGIN_FUSED)
+		return "ok";
+	if (cost->origin == ORIGIN_PROXY)
+		return "proxy";
+	if (cost->origin == ORIGIN_ESTIMATED || cost->origin == ORIGIN_ASSUMED)
+		return cost->origin == ORIGIN_ASSUMED ? "given" : "guess";
+	*look = LOOK_GOOD;
+	if (cost->origin == ORIGIN_MEASURED)
+		return "ok";
+	*look = LOOK_WARN;
+	return app_plan(app)->layers[layer].problem < 0 ? "?" : word[0] ? "part" : "-";
+}
+
+static void draw_dag(const struct app *app, int layer, struct area line, const struct columns *c)
+{
+	const struct layer_cost *cost = app_cost(app, layer);
+	bool critical = cost && cost->critical && app->session->scenario.parallel;
+	bool costs = !cost || (cost->origin != ORIGIN_FREE && cost->origin != ORIGIN_FUSED);
+	uint32_t sign = critical ? 0x25c6 : costs ? 0x25cf : 0x25cb;
+	if (app->panes[0].order == 0 && !app->panes[0].reverse && !app->panes[0].filter[0])
+		lanes_draw(&app->lanes, layer, line, 1, 0, c->lanes, sign, critical ? LOOK_CRITICAL : LOOK_ACCENT);
+	else
+		canvas_put(line, 1, 0, critical ? LOOK_CRITICAL : LOOK_ACCENT, sign);
+}
+
+static const char *output_text(struct app *app, const struct plan_layer *l)
+{
+	int value = l->output_count ? l->outputs[0] : -1;
+	if (value < 0)
+		return "";
+	return app_clean(app, text_of(shape_text(&app->scratch, app_plan(app)->values[value].shape)));
+}
+
+static void layers_draw_row(struct app *app, void *state, int row, int above, struct area line)
+{
+	(void)state;
+	const struct plan_layer *l = &app_plan(app)->layers[row];
+	struct columns c = columns_for(app, line.width);
+	const struct layer_cost *cost = app_cost(app, row);
+	enum look look = group_fused_into(cost, row) || l->class == CLASS_FREE ? LOOK_DIM : LOOK_NORMAL;
+	draw_dag(app, row, line, &c);
+	int x = 2 + c.dag;
+	bool in_order = app->panes[0].order == 0 && !app->panes[0].reverse;
+	int used = in_order ? canvas_text(line, x, 0, LOOK_DIM, name_prefix(app, row, above)) : 0;
+	canvas_fit_tail(line, x + used, 0, c.name - used, look, app_clean(app, l->name));
+	x += c.name + 1;
+	if (c.op)
+		canvas_fit(line, x, 0, c.op, look, app_op_short(app, l->node->op));
+	x += c.op ? c.op + 1 : 0;
+	if (c.output)
+		canvas_fit(line, x, 0, c.output, look, output_text(app, l));
+	x += c.output ? c.output + 1 : 0;
+	draw_cost(app, row, line, x, &c);
+	const char *word = layer_state(app, row, &look);
+	canvas_fit(line, line.width - c.status, 0, c.status, look, word);
+}
+
+static const char *layers_row_text(struct app *app, void *state, int row)
+{
+	(void)state;
+	const struct plan_layer *l = &app_plan(app)->layers[row];
+	return arena_printf(&app->scratch, "%s %s", app_clean(app, l->name), app_clean(app, l->node->op));
+}
+
+enum layers_order { ORDER_MODEL, ORDER_COST, ORDER_WORK, ORDER_NAME, ORDER_OP };
+
+static const char *const layers_orders[] = { "model order", "cost", "work (FLOPs)", "name", "operator", NULL };
+
+/* Larger first, unknown last. */
+static int compare_numbers(double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return isnan(a) - isnan(b);
+	return (a < b) - (a > b);
+}
+
+static int layers_compare(struct app *app, void *state, int order, int a, int b)
+{
+	(void)state;
+	const struct plan_layer *x = &app_plan(app)->layers[a], *y = &app_plan(app)->layers[b];
+	const struct layer_cost *cx = app_cost(app, a), *cy = app_cost(app, b);
+	switch (order) {
+	case ORDER_COST: return cx && cy ? compare_numbers(cx->ns, cy->ns) : 0;
+	case ORDER_WORK: return compare_numbers(x->flops, y->flops);
+	case ORDER_NAME: return text_compare(x->name, y->name);
+	case ORDER_OP: return text_compare(x->node->op, y->node->op);
+	default: return 0;
+	}
+}
+
+static bool layers_request(struct app *app, void *state, const struct key_row *key, int row)
+{
+	(void)state;
+	if (key->request != REQUEST_OPEN || row < 0)
+		return false;
+	app_show(app, &view_detail, row);
+	return true;
+}
+
+static void layers_select(struct app *app, void *state, int row)
+{
+	(void)state;
+	app->layer = row;
+}
+
+static int layers_row_of_layer(struct app *app, void *state, int layer)
+{
+	(void)app;
+	(void)state;
+	return layer;
+}
+
+const struct view view_layers = {
+	.name = "layers",
+	.help = "the model's layers in execution order, with the DAG as lanes beside them",
+	.rows = layers_rows,
+	.heading = layers_heading,
+	.draw_row = layers_draw_row,
+	.row_text = layers_row_text,
+	.orders = layers_orders,
+	.compare = layers_compare,
+	.request = layers_request,
+	.select = layers_select,
+	.row_of_layer = layers_row_of_layer,
+};

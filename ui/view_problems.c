@@ -1,0 +1,153 @@
+#include "config.h"
+
+#include "ui/view.h"
+
+#include "base/hash.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The distinct problems of the plan, fused candidates included: what measuring is about. */
+struct problem_row {
+	const char *text;     /* borrowed from plan and fusion */
+	int uses, first;      /* layers, or groups of a fused one; first layer, -1 for a cast at the border */
+	bool fused;
+	double ns;            /* what the scenario would use; NaN */
+};
+
+struct problems {
+	struct problem_row *rows;
+	int count, capacity;
+	uint64_t generation;
+};
+
+static void rows_add(struct problems *s, struct hash *seen, const char *text, int uses, int first, bool fused)
+{
+	int64_t *at = hash_at(seen, text_of(text));
+	if (*at >= 0) {
+		s->rows[*at].uses += uses;
+		return;
+	}
+	*at = s->count;
+	VEC_GROW(s->rows, s->count, s->capacity);
+	s->rows[s->count++] = (struct problem_row){ text, uses, first, fused, NAN };
+}
+
+static int problems_rows(struct app *app, void *state, int width)
+{
+	struct problems *s = state;
+	const struct plan *p = app_plan(app);
+	(void)width;
+	if (s->generation == app->generation)
+		return s->count;
+	s->generation = app->generation;
+	s->count = 0;
+	struct hash seen = { 0 };
+	for (int i = 0; p && i < p->problem_count; i++)
+		rows_add(s, &seen, p->problems[i].text, p->problems[i].use_count,
+			p->problems[i].border ? -1 : p->problems[i].first_layer, false);
+	const struct fusion *f = p ? app->session->current->fusion : NULL;
+	for (int i = 0; f && i < f->group_count; i++)
+		rows_add(s, &seen, f->groups[i].text, 1, f->groups[i].layers[0], true);
+	hash_free(&seen);
+	for (int i = 0; i < s->count; i++) {
+		const struct result *r = app_pick(app, s->rows[i].text);
+		s->rows[i].ns = r ? r->stats.median : NAN;
+	}
+	return s->count;
+}
+
+static void problems_close(struct app *app, void *state)
+{
+	(void)app;
+	free(((struct problems *)state)->rows);
+}
+
+static void problems_heading(struct app *app, void *state, struct area line)
+{
+	(void)app;
+	(void)state;
+	canvas_text(line, 1, 0, LOOK_DIM, "state   uses      best  problem");
+}
+
+/* Why there is no number: the queue knows what happened now, the results what happened before. */
+static const char *reason(struct app *app, const char *problem)
+{
+	const char *why = app->session->queue ? queue_why(app->session->queue, problem) : "";
+	if (why && why[0])
+		return why;
+	int count;
+	const struct result *const *r = results_of(app->session->results, problem, &count);
+	for (int i = 0; i < count; i++)
+		if (r[i]->status != STATUS_OK && r[i]->why && r[i]->why[0])
+			return r[i]->why;
+	return "";
+}
+
+static void problems_draw_row(struct app *app, void *state, int row, int above, struct area line)
+{
+	const struct problem_row *r = &((struct problems *)state)->rows[row];
+	char number[STR_QUANTITY];
+	enum look look;
+	(void)above;
+	const char *word = app_problem_state(app, r->text, &look);
+	canvas_fit(line, 1, 0, 7, look, word[0] ? word : "-");
+	canvas_fit_right(line, 8, 0, 5, LOOK_NORMAL, arena_printf(&app->scratch, "x%d", r->uses));
+	canvas_fit_right(line, 14, 0, 9, LOOK_NORMAL, str_duration(number, r->ns));
+	int x = 25;
+	const char *why = isnan(r->ns) ? reason(app, r->text) : "";
+	if (why[0]) {
+		int used = canvas_fit(line, x, 0, (line.width - x) / 2, LOOK_BAD, app_clean(app, text_of(why)));
+		x += used + 2;
+	}
+	canvas_fit(line, x, 0, line.width - x, r->fused ? LOOK_DIM : LOOK_NORMAL, r->text);
+}
+
+static const char *problems_row_text(struct app *app, void *state, int row)
+{
+	(void)app;
+	return ((struct problems *)state)->rows[row].text;
+}
+
+static const char *const problems_orders[] = { "first use", "cost", "uses", "text", NULL };
+
+static int problems_compare(struct app *app, void *state, int order, int a, int b)
+{
+	const struct problem_row *x = &((struct problems *)state)->rows[a], *y = &((struct problems *)state)->rows[b];
+	(void)app;
+	if (order == 1)
+		return isnan(x->ns) || isnan(y->ns) ? isnan(x->ns) - isnan(y->ns) : (x->ns < y->ns) - (x->ns > y->ns);
+	return order == 2 ? y->uses - x->uses : strcmp(x->text, y->text);
+}
+
+static void problems_select(struct app *app, void *state, int row)
+{
+	int first = ((struct problems *)state)->rows[row].first;
+	if (first >= 0)
+		app->layer = first;
+}
+
+static bool problems_request(struct app *app, void *state, const struct key_row *key, int row)
+{
+	if (key->request != REQUEST_OPEN || row < 0 || ((struct problems *)state)->rows[row].first < 0)
+		return false;
+	app_show(app, &view_detail, ((struct problems *)state)->rows[row].first);
+	return true;
+}
+
+const struct view view_problems = {
+	.name = "problems",
+	.help = "every distinct problem once, with the queue's state, its uses and its best time",
+	.state_size = sizeof(struct problems),
+	.close = problems_close,
+	.rows = problems_rows,
+	.heading = problems_heading,
+	.draw_row = problems_draw_row,
+	.row_text = problems_row_text,
+	.orders = problems_orders,
+	.compare = problems_compare,
+	.select = problems_select,
+	.request = problems_request,
+};
