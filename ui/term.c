@@ -18,6 +18,9 @@
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
+/* term.h names every capability in the language's own name space */
+#undef columns
+#undef lines
 
 static struct {
 	SCREEN *screen;

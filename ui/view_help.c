@@ -14,8 +14,9 @@ struct help_line {
 };
 
 struct help {
+	struct arena arena;
 	struct help_line *lines;
-	int count, capacity;
+	int count, capacity, width;
 };
 
 static void add(struct help *h, const char *left, const char *right, enum look look)
@@ -38,41 +39,65 @@ static const struct help_line signs[] = {
 	{ "stale", "measured by another version of the runner", LOOK_NORMAL },
 };
 
-static void help_open(struct app *app, void *state)
+#define LEFT_COLUMNS 18
+
+/* Text that is longer than the line goes on below, broken at blanks. */
+static void add_wrapped(struct help *h, const char *left, const char *right, enum look look)
 {
-	struct help *h = state;
+	size_t room = h->width - LEFT_COLUMNS > 20 ? (size_t)(h->width - LEFT_COLUMNS) : 20;
+	while (strlen(right) > room) {
+		size_t n = room;
+		while (n > 0 && right[n] != ' ')
+			n--;
+		n = n ? n : room;
+		add(h, left, arena_strndup(&h->arena, right, n), look);
+		right += n + (right[n] == ' ');
+		left = "";
+	}
+	add(h, left, right, look);
+}
+
+static void help_make(struct help *h)
+{
 	int count;
 	const struct key_row *rows = keys_table(&count);
-	(void)app;
+	arena_free(&h->arena);
+	h->count = 0;
 	for (int g = 0; g < KEYS_GROUP_COUNT; g++) {
 		if (g)
 			add(h, "", "", LOOK_NORMAL);
 		add(h, keys_group_name(g), "", LOOK_HEADER);
 		for (int i = 0; i < count; i++)
 			if (rows[i].group == (enum key_group)g)
-				add(h, rows[i].keys, rows[i].text, LOOK_NORMAL);
+				add_wrapped(h, rows[i].keys, rows[i].text, LOOK_NORMAL);
 	}
 	add(h, "", "", LOOK_NORMAL);
 	add(h, "Signs", "", LOOK_HEADER);
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
-		add(h, signs[i].left, signs[i].right, signs[i].look);
+		add_wrapped(h, signs[i].left, signs[i].right, signs[i].look);
 	add(h, "", "", LOOK_NORMAL);
 	add(h, "The views", "", LOOK_HEADER);
 	for (int i = 0; app_view(i); i++)
-		add(h, app_view(i)->name, app_view(i)->help, LOOK_NORMAL);
+		add_wrapped(h, app_view(i)->name, app_view(i)->help, LOOK_NORMAL);
 }
 
 static void help_close(struct app *app, void *state)
 {
 	(void)app;
-	free(((struct help *)state)->lines);
+	struct help *h = state;
+	arena_free(&h->arena);
+	free(h->lines);
 }
 
 static int help_rows(struct app *app, void *state, int width)
 {
+	struct help *h = state;
 	(void)app;
-	(void)width;
-	return ((struct help *)state)->count;
+	if (h->width != width) {
+		h->width = width;
+		help_make(h);
+	}
+	return h->count;
 }
 
 static void help_draw_row(struct app *app, void *state, int row, int above, struct area line)
@@ -85,7 +110,7 @@ static void help_draw_row(struct app *app, void *state, int row, int above, stru
 		return;
 	}
 	canvas_fit(line, 3, 0, 14, LOOK_BOLD, l->left);
-	canvas_fit(line, 18, 0, line.width - 18, l->look, l->right);
+	canvas_fit(line, LEFT_COLUMNS, 0, line.width - LEFT_COLUMNS, l->look, l->right);
 }
 
 static const char *help_row_text(struct app *app, void *state, int row)
@@ -98,7 +123,6 @@ const struct view view_help = {
 	.name = "help",
 	.help = "this page",
 	.state_size = sizeof(struct help),
-	.open = help_open,
 	.close = help_close,
 	.rows = help_rows,
 	.draw_row = help_draw_row,
