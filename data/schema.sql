@@ -80,6 +80,15 @@ CREATE TRIGGER result_no_delete BEFORE DELETE ON result BEGIN
 	SELECT RAISE(ABORT, 'results are only added, never deleted');
 END;
 
+-- Problems whose measuring came to its end. Results without a row here are what an interrupted run left.
+CREATE TABLE finished (
+	identity INTEGER NOT NULL REFERENCES identity (id),
+	problem INTEGER NOT NULL REFERENCES problem (id),
+	result INTEGER NOT NULL,            -- the file's newest result at that moment: whoever read less looks here again
+	finished_at INTEGER NOT NULL,
+	PRIMARY KEY (identity, problem)
+) STRICT, WITHOUT ROWID;
+
 -- Dimensions given for a model, remembered.
 CREATE TABLE model_dims (
 	model TEXT PRIMARY KEY,

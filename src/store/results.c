@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ struct results_entry {
 struct results {
 	struct arena arena;
 	struct hash by_problem; /* text -> index in entries */
+	struct hash finished;
 	struct hash strings;    /* interned texts: few distinct ones among many results */
 	struct results_entry *entries;
 	int count, capacity;
@@ -39,6 +41,7 @@ void results_free(struct results *r)
 	free(r->entries);
 	free(r->interned);
 	hash_free(&r->by_problem);
+	hash_free(&r->finished);
 	hash_free(&r->strings);
 	arena_free(&r->arena);
 	free(r);
@@ -101,6 +104,30 @@ static bool results_replaces(const struct result *newer, const struct result *ol
 	return results_key_compare(newer, old) == 0 || (results_is_whole(old) && !results_is_whole(newer));
 }
 
+static bool results_equal(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* The same row again, as when one's own additions are read back from the file. */
+static bool results_is_same(const struct result *a, const struct result *b)
+{
+	const struct sample_stats *s = &a->stats, *t = &b->stats;
+	return a->measured_at == b->measured_at && a->status == b->status && a->algorithm.rank == b->algorithm.rank &&
+		results_key_compare(a, b) == 0 && s->n == t->n && results_equal(s->median, t->median) &&
+		results_equal(s->mean, t->mean) && results_equal(s->stdev, t->stdev);
+}
+
+static bool results_is_there(const struct results *r, const struct result *one)
+{
+	int count;
+	const struct result *const *all = results_of(r, one->problem, &count);
+	for (int i = 0; i < count; i++)
+		if (results_is_same(all[i], one))
+			return true;
+	return false;
+}
+
 static bool results_is_outdated(const struct results_entry *e, const struct result *one)
 {
 	for (int i = 0; i < e->count; i++)
@@ -127,7 +154,15 @@ static void results_entry_add(struct results_entry *e, const struct result *one)
 
 void results_add(struct results *r, const struct result *one)
 {
-	const struct result *copy = results_copy(r, one);
+	struct result whole = *one;
+	const char **texts[] = { &whole.problem, &whole.algorithm.api, &whole.algorithm.name, &whole.algorithm.layouts,
+		&whole.algorithm.math, &whole.why, &whole.runner_version };
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (!*texts[i])
+			*texts[i] = "";
+	if (results_is_there(r, &whole))
+		return;
+	const struct result *copy = results_copy(r, &whole);
 	int64_t *at = hash_at(&r->by_problem, text_of(copy->problem));
 	if (*at < 0) {
 		*at = r->count;
@@ -145,6 +180,17 @@ const struct result *const *results_of(const struct results *r, const char *prob
 	int64_t at = hash_find(&r->by_problem, text_of(problem));
 	*count = at < 0 ? 0 : r->entries[at].count;
 	return at < 0 ? NULL : (const struct result *const *)r->entries[at].items;
+}
+
+void results_finish(struct results *r, const char *problem)
+{
+	const char *copy = results_intern(r, problem);
+	*hash_at(&r->finished, text_of(copy)) = 1;
+}
+
+bool results_is_finished(const struct results *r, const char *problem)
+{
+	return hash_find(&r->finished, text_of(problem)) == 1;
 }
 
 uint64_t results_version(const struct results *r)

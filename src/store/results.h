@@ -16,8 +16,12 @@ void results_add(struct results *r, const struct result *one);
 /* All standing results of a problem, in order of algorithm rank then name; count 0 when there is none.
  * The array is owned by r and valid until the next results_add; the results in it stay valid until results_free. */
 const struct result *const *results_of(const struct results *r, const char *problem, int *count);
-/* Changes with every add: cheap "is there anything new". */
+/* A problem whose measuring came to its end; results without it are what an interrupted run left. */
+void results_finish(struct results *r, const char *problem);
+bool results_is_finished(const struct results *r, const char *problem);
+/* Changes with every add, but for a row that was there already: cheap "is there anything new". */
 uint64_t results_version(const struct results *r);
+/* Problems of which there is a result. */
 int results_problem_count(const struct results *r);
 
 #endif

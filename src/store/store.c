@@ -276,7 +276,7 @@ static int store_prepare_to_use(struct store *s, bool immutable, struct error *e
 	if (!s->read_only && migrate(s->db, err) < 0)
 		return error_context(err, "%s", s->path);
 	/* a file that says it is ours but lacks a table or a column is damaged; better now than at the first result */
-	if (!store_statement(s, STATEMENT_RESULT_LOAD, err) ||
+	if (!store_statement(s, STATEMENT_RESULT_LOAD, err) || !store_statement(s, STATEMENT_FINISHED_LOAD, err) ||
 		(!s->read_only && !store_statement(s, STATEMENT_RESULT_ADD, err)))
 		return -1;
 	return store_still_there(s, err);

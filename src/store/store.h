@@ -26,6 +26,8 @@ int store_devices(struct store *s, struct arena *a, struct device **devices, int
 
 /* One result in one transaction: on return 0 it survives kill -9. Notices when the file was removed underneath. */
 int store_add(struct store *s, int64_t device, const struct result *r, struct error *err);
+/* The measuring of a problem has come to its end, well or not: it need not be measured again. */
+int store_finish(struct store *s, int64_t device, const char *problem, struct error *err);
 /* Loads the standing results of an identity into r. */
 int store_load(struct store *s, int64_t device, struct results *r, struct error *err);
 /* Loads only rows added since the last call with this cursor (another process may write too); *cursor starts at 0. */

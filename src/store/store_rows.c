@@ -30,6 +30,14 @@ static const char *const store_sql[STATEMENT_COUNT] = {
 		" r.mean_ns, r.stdev_ns, r.lo_ns, r.hi_ns, r.stop, r.why, r.runner_version, r.measured_at"
 		" FROM result r JOIN problem p ON p.id = r.problem JOIN algorithm a ON a.id = r.algorithm"
 		" WHERE r.identity = ?1 AND r.id > ?2 ORDER BY r.id",
+	[STATEMENT_FINISH] =
+		"INSERT INTO finished (identity, problem, result, finished_at)"
+		" SELECT ?1, ?2, coalesce(max(id), 0), ?3 FROM result WHERE true"
+		" ON CONFLICT (identity, problem) DO UPDATE SET result = excluded.result, finished_at = excluded.finished_at",
+	[STATEMENT_FINISHED_LOAD] =
+		"SELECT p.text FROM finished f JOIN problem p ON p.id = f.problem"
+		" WHERE f.identity = ?1 AND f.result >= ?2",
+	[STATEMENT_BEGIN_READ] = "BEGIN",
 };
 
 sqlite3_stmt *store_statement(struct store *s, enum store_statement which, struct error *err)
@@ -351,7 +359,7 @@ static int store_result_from_row(sqlite3_stmt *q, struct result *r)
 	return r->status == STATUS_OK && !(r->stats.median > 0) ? -1 : 0;
 }
 
-int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err)
+static int store_load_results(struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err)
 {
 	sqlite3_stmt *q = store_statement(s, STATEMENT_RESULT_LOAD, err);
 	if (!q)
@@ -369,6 +377,50 @@ int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct re
 	}
 	sqlite3_reset(q);
 	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read results", err);
+}
+
+static int store_load_finished(struct store *s, int64_t device, int64_t since, struct results *r, struct error *err)
+{
+	sqlite3_stmt *q = store_statement(s, STATEMENT_FINISHED_LOAD, err);
+	if (!q)
+		return -1;
+	sqlite3_bind_int64(q, 1, device);
+	sqlite3_bind_int64(q, 2, since);
+	int rc;
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
+		const char *problem = store_column_text(q, 0, NULL);
+		if (problem)
+			results_finish(r, problem);
+	}
+	sqlite3_reset(q);
+	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read what is finished", err);
+}
+
+int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err)
+{
+	int64_t since = *cursor;
+	/* one moment of the file: nothing is finished whose results are not there */
+	if (store_run(s, STATEMENT_BEGIN_READ, err))
+		return -1;
+	int rc = store_load_results(s, device, cursor, r, err);
+	if (!rc)
+		rc = store_load_finished(s, device, since, r, err);
+	store_run(s, STATEMENT_COMMIT, NULL);
+	return rc;
+}
+
+int store_finish(struct store *s, int64_t device, const char *problem, struct error *err)
+{
+	if (store_begin(s, err))
+		return -1;
+	int64_t id = store_id_of(s, STATEMENT_PROBLEM_FIND, STATEMENT_PROBLEM_ADD, &problem, 1, err);
+	sqlite3_stmt *q = id > 0 ? store_statement(s, STATEMENT_FINISH, err) : NULL;
+	if (q) {
+		sqlite3_bind_int64(q, 1, device);
+		sqlite3_bind_int64(q, 2, id);
+		sqlite3_bind_int64(q, 3, (int64_t)time(NULL));
+	}
+	return store_end(s, q && store_step_id(s, q, err) >= 0, err);
 }
 
 int store_load(struct store *s, int64_t device, struct results *r, struct error *err)

@@ -95,6 +95,27 @@ static void test_whole_failure(void)
 	results_free(r);
 }
 
+static void test_finished(void)
+{
+	struct results *r = results_new();
+	struct result one = make("p", "a", 0, 20, 200);
+	results_add(r, &one);
+	ok(!results_is_finished(r, "p"), "a result does not end the measuring");
+	results_finish(r, "p");
+	results_finish(r, "q");
+	ok(results_is_finished(r, "p") && results_is_finished(r, "q"), "finished");
+	is_int(results_problem_count(r), 1, "which counts no problem");
+	uint64_t version = results_version(r);
+	one.stats.lo = NAN;
+	results_add(r, &one);
+	ok(results_version(r) == version, "a row that comes again changes nothing");
+	one.problem = NULL;
+	one.algorithm = (struct algorithm){ 0 };
+	results_add(r, &one);
+	is_int(results_problem_count(r), 2, "texts that are missing do no harm");
+	results_free(r);
+}
+
 static void test_many(void)
 {
 	struct results *r = results_new();
@@ -121,6 +142,7 @@ int main(void)
 	test_order();
 	test_newest();
 	test_whole_failure();
+	test_finished();
 	test_many();
 	return done_testing();
 }

@@ -178,6 +178,15 @@ static void test_two_handles(void)
 	const struct result *const *all = results_of(r, TANH, &count);
 	ok(count == 1 && all[0]->stats.median == 11, "the newest stands");
 	is_int(ask(scratch_path("two.db"), "SELECT count(*) FROM result"), 3, "the older is kept");
+	ok(!results_is_finished(r, TANH), "not finished yet");
+	is_int(store_finish(a, id, TANH, &err), 0, "the first says that it is");
+	is_int(store_load_since(b, id, &cursor, r, &err), 0, "the second looks");
+	ok(results_is_finished(r, TANH) && !results_is_finished(r, RELU), "and knows");
+	is_int(store_add(b, id, &one, &err), 0, "the second measures it again");
+	is_int(store_finish(b, id, TANH, &err), 0, "to the end");
+	is_int(store_load_since(a, id, &cursor, r, &err), 0, "and is read");
+	is_int(store_finish(a, 99, TANH, &err), -1, "no end without a device");
+	is_int(ask(scratch_path("two.db"), "SELECT count(*) FROM finished"), 1, "one mark a problem");
 	results_free(r);
 	store_close(a);
 	store_close(b);
