@@ -1,0 +1,239 @@
+/* Every case of tests/ops, and that every row of the operator table has one. Each case runs again with less known:
+ * then the result may be less known, never another one. */
+#include "config.h"
+
+#include "tests/unit/ops_case.h"
+#include "tests/unit/tap.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+
+#define ROWS_MAX 512
+static bool row_seen[ROWS_MAX];
+
+static const char *number_text(struct arena *a, double v)
+{
+	return isnan(v) ? "-" : arena_printf(a, "%.17g", v);
+}
+
+static char *outputs_text(struct arena *a, const struct op_call *c)
+{
+	char *text = arena_printf(a, "%s", "");
+	for (int i = 0; i < c->output_count; i++)
+		text = arena_printf(a, "%s%s%s", text, i ? " " : "", ops_value_text(a, &c->outputs[i]));
+	return text;
+}
+
+static char *problem_line(struct arena *a, const struct op_call *c)
+{
+	struct op_problem problem;
+	struct error err = ERROR_NONE;
+	char buf[PROBLEM_TEXT_SIZE];
+	const char *class = op_class_name(op_call_class(c));
+	op_call_problem(c, &problem);
+	if (op_call_class(c) == CLASS_FREE && !problem.known)
+		return arena_printf(a, "%s", class);
+	if (!problem.known)
+		return arena_printf(a, "%s none: %s", class, problem.why);
+	if (problem_format(&problem.problem, buf, &err))
+		return arena_printf(a, "%s does not print: %s", class, err.text);
+	struct problem back;
+	if (problem_parse(text_of(buf), &back, &err))
+		return arena_printf(a, "%s %s does not read back: %s", class, buf, err.text);
+	return arena_printf(a, "%s %s%s", class, problem.proxy ? "proxy " : "", buf);
+}
+
+static bool dim_agrees(struct dim less, struct dim full)
+{
+	if (less.kind == DIM_UNKNOWN)
+		return less.upper < 0 || full.kind != DIM_KNOWN || full.value <= less.upper;
+	return full.kind == DIM_UNKNOWN || !dim_differs(less, full);
+}
+
+/* Does the result with less knowledge say nothing else than the full one? */
+static bool value_agrees(const struct op_value *less, const struct op_value *full)
+{
+	if (less->shape.rank >= 0 && full->shape.rank >= 0 && less->shape.rank != full->shape.rank)
+		return false;
+	for (int i = 0; i < less->shape.rank && full->shape.rank >= 0; i++) {
+		if (!dim_agrees(less->shape.dims[i], full->shape.dims[i]))
+			return false;
+	}
+	for (int i = 0; less->elements && full->elements && less->elements->i && full->elements->i &&
+		i < less->elements->count && i < full->elements->count; i++) {
+		if (dim_differs(less->elements->i[i], full->elements->i[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Takes knowledge away: 0 contents, 1 dimensions, 2 ranks; of input i or of all (-1). */
+static void forget(struct arena *a, struct op_value *inputs, int count, int i, int how)
+{
+	for (int k = i < 0 ? 0 : i; k < (i < 0 ? count : i + 1); k++) {
+		struct op_value *v = &inputs[k];
+		v->elements = NULL;
+		v->constant = false;
+		if (how == 1 && v->shape.rank >= 0)
+			v->shape = shape_make(a, v->shape.rank);
+		else if (how == 2)
+			v->shape = SHAPE_UNKNOWN;
+	}
+}
+
+static bool less_is_less(const struct ops_case *t, struct arena *a, bool full_failed)
+{
+	for (int i = -1; i < t->call.input_count; i++) {
+		for (int how = 0; how < 3; how++) {
+			struct op_call c = t->call;
+			struct error err = ERROR_NONE;
+			struct op_cost cost;
+			struct op_value *inputs = ARENA_ARRAY(a, struct op_value, c.input_count);
+			for (int k = 0; k < c.input_count; k++)
+				inputs[k] = t->call.inputs[k];
+			forget(a, inputs, c.input_count, i, how);
+			c.inputs = inputs;
+			c.outputs = ARENA_ARRAY(a, struct op_value, c.output_count);
+			for (int k = 0; k < c.output_count; k++)
+				c.outputs[k].present = t->call.outputs[k].present;
+			if (op_infer(&c, &err)) {
+				if (full_failed)
+					continue;
+				printf("# with less known of input %d (%d): %s\n", i, how, err.text);
+				return false;
+			}
+			op_call_cost(&c, &cost);
+			problem_line(a, &c);
+			for (int k = 0; k < c.output_count && !full_failed; k++) {
+				if (value_agrees(&c.outputs[k], &t->call.outputs[k]))
+					continue;
+				printf("# with less known of input %d (%d): %s\n", i, how, outputs_text(a, &c));
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+/* Without attributes nothing may crash, whatever comes out. */
+static void survives_without_attributes(const struct ops_case *t, struct arena *a)
+{
+	struct op_call c = t->call;
+	struct error err = ERROR_NONE;
+	struct op_cost cost;
+	struct node bare = *c.node;
+	bare.attribute_count = 0;
+	c.node = &bare;
+	c.outputs = ARENA_ARRAY(a, struct op_value, c.output_count);
+	for (int k = 0; k < c.output_count; k++)
+		c.outputs[k].present = t->call.outputs[k].present;
+	if (op_infer(&c, &err) == 0) {
+		op_call_cost(&c, &cost);
+		problem_line(a, &c);
+	}
+}
+
+static void case_run(struct ops_case *t, struct arena *a)
+{
+	struct op_call *c = &t->call;
+	struct error err = ERROR_NONE;
+	size_t rows;
+	const struct op *table = op_table(&rows);
+	char *name = arena_printf(a, "%s:%d %s", t->file, t->line, t->lines[0]);
+	if (c->op)
+		row_seen[c->op - table] = true;
+	bool failed = op_infer(c, &err) != 0;
+	if (strncmp(t->lines[3], "error ", 6) == 0) {
+		if (!ok(failed && strstr(err.text, t->lines[3] + 6), "%s: error", name))
+			printf("# got  %s\n# want %s\n", failed ? err.text : outputs_text(a, c), t->lines[3]);
+	} else if (failed) {
+		ok(false, "%s: %s", name, err.text);
+	} else {
+		struct op_cost cost;
+		op_call_cost(c, &cost);
+		is_str(outputs_text(a, c), t->lines[3], "%s: outputs", name);
+		is_str(arena_printf(a, "%s %s", number_text(a, cost.flops), number_text(a, cost.bytes)), t->lines[4],
+			"%s: cost", name);
+		is_str(problem_line(a, c), t->lines[5], "%s: problem", name);
+	}
+	ok(less_is_less(t, a, failed), "%s: less known, not another result", name);
+	survives_without_attributes(t, a);
+}
+
+static void file_run(const char *path, const char *name)
+{
+	FILE *f = fopen(path, "r");
+	int line = 0;
+	char *bad = NULL;
+	if (!ok(f != NULL, "%s opens", name))
+		return;
+	for (bool more = true; more && !bad;) {
+		struct arena a = { 0 };
+		struct ops_case t;
+		more = ops_case_read(&a, f, name, &line, &t, &bad);
+		if (more)
+			case_run(&t, &a);
+		else if (bad)
+			ok(false, "%s", bad);
+		arena_free(&a);
+	}
+	fclose(f);
+}
+
+static int by_name(const void *x, const void *y)
+{
+	return strcmp(*(char *const *)x, *(char *const *)y);
+}
+
+/* All case files of the folder, in order of name. */
+static void folder_run(const char *folder)
+{
+	char *names[64];
+	int count = 0;
+	DIR *dir = opendir(folder);
+	if (!ok(dir != NULL, "%s opens", folder))
+		return;
+	for (struct dirent *e; (e = readdir(dir)) != NULL && count < 64;) {
+		size_t n = strlen(e->d_name);
+		if (n > 5 && strcmp(e->d_name + n - 5, ".case") == 0)
+			names[count++] = base_strdup(e->d_name);
+	}
+	closedir(dir);
+	qsort(names, (size_t)count, sizeof(names[0]), by_name);
+	for (int i = 0; i < count; i++) {
+		char path[2048];
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		file_run(path, names[i]);
+		free(names[i]);
+	}
+}
+
+/* Rows are found by their names at their opsets, and each has a case. */
+static void table_check(void)
+{
+	size_t count;
+	const struct op *table = op_table(&count);
+	ok(count <= ROWS_MAX, "%zu rows", count);
+	for (size_t i = 0; i < count && i < ROWS_MAX; i++) {
+		const struct op *row = &table[i];
+		int newest = row->until ? row->until : 99;
+		bool found = op_find(text_of(row->domain), text_of(row->name), row->since) == row &&
+			op_find(text_of(row->domain), text_of(row->name), newest) == row;
+		bool rules = row->shape && (row->class == CLASS_FREE || row->class == CLASS_HOST || (row->cost && row->problem));
+		ok(found && rules, "row %s %d is found and has its rules", row->name, row->since);
+		ok(row_seen[i], "row %s %d has a case in tests/ops", row->name, row->since);
+	}
+	ok(!op_find(text_of(""), text_of("NoSuchOperator"), 13), "an unknown operator is not found");
+	ok(!op_find(text_of("my.domain"), text_of("Add"), 13), "nor one of another domain");
+	ok(!op_find(text_of(""), text_of("Erf"), 8), "nor one that is newer than the opset");
+}
+
+int main(void)
+{
+	const char *srcdir = getenv("srcdir");
+	char folder[1024];
+	snprintf(folder, sizeof(folder), "%s/tests/ops", srcdir ? srcdir : ".");
+	folder_run(folder);
+	table_check();
+	return done_testing();
+}
