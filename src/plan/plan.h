@@ -14,7 +14,8 @@ struct plan_value {
 	bool constant, is_tensor;
 	const struct elements *elements;
 	int producer;          /* layer, or -1 */
-	int consumer_count;    /* layers that read it (a layer reading it twice counts once); graph outputs not counted */
+	int consumer_count;    /* layers that read it (a layer reading it twice counts once; one with a subgraph that
+	                          captures it does too); graph outputs and layers folded before run time not counted */
 	int *consumers;
 	bool is_input, is_output; /* of the model */
 };
@@ -57,7 +58,8 @@ struct plan {
 	const struct model *model;
 	enum dtype dtype;      /* float type the layers run in; DTYPE_F32 leaves the model as it is */
 	int binding_count;
-	struct dim_binding *bindings; /* in force: sidecar, options, defaults */
+	struct dim_binding *bindings; /* in force: sidecar, options, defaults; "batch" where the model has a number there */
+	int64_t batch;         /* in force; 0: the model has no batch dimension, or it is not bound */
 	int unbound_count;
 	struct text *unbound;  /* symbols the model has and nothing bound, in order of appearance */
 	int value_count, layer_count, problem_count, border_count;
@@ -76,12 +78,11 @@ struct plan {
 
 struct plan_options {
 	enum dtype dtype;             /* DTYPE_F32 default */
-	int64_t batch;                /* 0: not given. Binds the first dimension of every model input that has more than
-	                                 ... see plan_build */
+	int64_t batch;                /* 0: not given; see plan_build. Wins over a binding of the batch's symbol */
 	int binding_count;
 	const struct dim_binding *bindings;    /* --dim, sidecar defaults already merged by the caller */
 	int shape_count;
-	const struct plan_input_shape *shapes; /* --input NAME=1x3x224x224 */
+	const struct plan_input_shape *shapes; /* --input NAME=1x3x224x224; wins over bindings and batch */
 };
 
 struct plan_input_shape {
@@ -92,9 +93,14 @@ struct plan_input_shape {
 
 /* Infers shapes with data propagation, prices layers, builds edges and distinct problems.
  *
- * Batch: options.batch > 0 binds the symbol of the first dimension of the model's inputs; where that dimension is a
- * fixed number in the model, it is replaced (weights do not move), and where a Reshape bakes the old batch in, that
- * is an error that names the node. A symbol named like a batch that nothing bound defaults to 1; other symbols stay.
+ * Batch: a symbol is a batch when it is the first dimension of an input and is named like one: "batch" is in its name,
+ * or it is N, B, bs, or what exporters write for nameless dimensions (unk__5, x_dynamic_axes_1). options.batch > 0
+ * binds all of these; where there is none, the symbol of the first input's first dimension; where that is nameless or
+ * a fixed number in the model, it is replaced there and in every other input that begins with the same number (weights
+ * do not move), and where a Reshape bakes the old batch in, that is an error that names the node. A binding called
+ * "batch" means the same unless the model has such a symbol. Batches and nameless first dimensions that nothing bound
+ * default to 1; other symbols stay. A symbol whose name reads as an expression of others ("past + sequence") follows
+ * them unless it is bound itself.
  * NULL with a one-line error for contradictions in the model and for bindings of names the model does not have. */
 struct plan *plan_build(const struct model *m, const struct plan_options *options, struct error *err);
 void plan_free(struct plan *p);

@@ -1,0 +1,387 @@
+/* Symbols of the model and what they are bound to. */
+#include "config.h"
+
+#include "plan/plan_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static struct plan_symbol *symbol_find(const struct plan_symbols *s, struct text name)
+{
+	int64_t i = hash_find(&s->by_name, name);
+	return i < 0 ? NULL : &s->at[i];
+}
+
+static struct plan_symbol *symbol_add(struct plan_symbols *s, struct dim d)
+{
+	int64_t *at = hash_at(&s->by_name, d.text);
+	if (*at < 0) {
+		VEC_GROW(s->at, s->count, s->capacity);
+		*at = s->count;
+		s->at[s->count++] = (struct plan_symbol){ .name = d.text, .dim = d };
+	}
+	return &s->at[*at];
+}
+
+static bool name_ends_in_number(const char *after)
+{
+	size_t n = strspn(after, "0123456789");
+	return n > 0 && after[n] == '\0';
+}
+
+/* Named like a batch? See plan_build. */
+static bool name_is_batch(struct text name)
+{
+	static const char *const whole[] = { "n", "b", "bs", "nbatch" };
+	char copy[64];
+	if (text_contains(name, TEXT("batch")))
+		return true;
+	if (name.n >= sizeof(copy) || memchr(name.p, '\0', name.n))
+		return false;
+	memcpy(copy, name.p, name.n);
+	copy[name.n] = '\0';
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+		if (strcasecmp(copy, whole[i]) == 0)
+			return true;
+	}
+	if (strncmp(copy, "unk__", 5) == 0 && name_ends_in_number(copy + 5))
+		return true;
+	const char *exported = strstr(copy, "_dynamic_axes_");
+	return exported && strcmp(exported, "_dynamic_axes_1") == 0;
+}
+
+static void symbols_collect(struct builder *b)
+{
+	struct plan_symbols *s = &b->symbols;
+	for (int i = 0; i < b->g->input_count; i++) {
+		const struct value *v = &b->g->values[b->g->inputs[i]];
+		for (int j = 0; j < v->shape.rank; j++) {
+			if (v->shape.dims[j].kind != DIM_SYMBOLIC)
+				continue;
+			struct plan_symbol *symbol = symbol_add(s, v->shape.dims[j]);
+			symbol->in_input = true;
+			symbol->batch |= j == 0 && name_is_batch(symbol->name);
+		}
+	}
+	for (int i = 0; i < b->g->value_count; i++) {
+		const struct value *v = &b->g->values[i];
+		for (int j = 0; j < v->shape.rank; j++) {
+			if (v->shape.dims[j].kind == DIM_SYMBOLIC)
+				symbol_add(s, v->shape.dims[j]);
+		}
+	}
+}
+
+/* ---- names that read as expressions: sums, differences and products of other symbols and numbers */
+
+static struct text text_trim(struct text t)
+{
+	while (t.n && t.p[0] == ' ') {
+		t.p++;
+		t.n--;
+	}
+	while (t.n && t.p[t.n - 1] == ' ')
+		t.n--;
+	return t;
+}
+
+/* One factor: a number, or a symbol of the model's inputs that is no expression itself. Unknown: neither. */
+static struct dim factor_dim(const struct plan_symbols *s, struct text t)
+{
+	int64_t number;
+	t = text_trim(t);
+	if (text_to_int64(t, &number))
+		return dim_known(number);
+	const struct plan_symbol *symbol = symbol_find(s, t);
+	return symbol && symbol->in_input && !symbol->derived ? symbol->dim : dim_unknown();
+}
+
+/* The value of an expression; unknown where it is none. Multiplication binds first. */
+static struct dim expression_dim(struct arena *a, const struct plan_symbols *s, struct text t)
+{
+	struct dim sum = dim_known(0), product = dim_known(1);
+	size_t from = 0;
+	char sign = '+';
+	for (size_t i = 0; i <= t.n; i++) {
+		char here = i < t.n ? t.p[i] : '+';
+		if (here != '+' && here != '-' && here != '*')
+			continue;
+		product = dim_mul(a, product, factor_dim(s, (struct text){ t.p + from, i - from }));
+		from = i + 1;
+		if (here == '*')
+			continue;
+		sum = sign == '+' ? dim_add(a, sum, product) : dim_sub(a, sum, product);
+		product = dim_known(1);
+		sign = here;
+	}
+	return sum;
+}
+
+static bool name_has_operator(struct text name)
+{
+	for (size_t i = 0; i < name.n; i++) {
+		if (strchr("+-*", name.p[i]) && name.p[i])
+			return name.n <= 128; /* nobody writes longer ones; work stays linear */
+	}
+	return false;
+}
+
+/* Marks expressions first, so that none is a factor of another; then evaluates them. */
+static void symbols_derive(struct builder *b)
+{
+	struct plan_symbols *s = &b->symbols;
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = 0; i < s->count; i++) {
+			struct plan_symbol *symbol = &s->at[i];
+			if (symbol->bound || !name_has_operator(symbol->name))
+				continue;
+			struct dim d = expression_dim(&b->p->arena, s, symbol->name);
+			if (d.kind == DIM_UNKNOWN)
+				continue;
+			symbol->derived = true;
+			if (pass == 1)
+				symbol->dim = d;
+		}
+	}
+}
+
+/* ---- bindings */
+
+static int size_check(int64_t value, struct text name, struct arena *a, struct error *err)
+{
+	if (value < 0 || value > PLAN_SIZE_MAX)
+		return error_set(err, "dimension %s: %lld is out of range", text_clean(a, name), (long long)value);
+	return 0;
+}
+
+static int binding_unknown(struct builder *b, struct text name, struct error *err)
+{
+	struct plan_symbols *s = &b->symbols;
+	struct str known = { 0 };
+	int named = 0;
+	for (int i = 0; i < s->count && named < 8; i++) {
+		if (s->at[i].in_input && !s->at[i].derived)
+			str_addf(&known, "%s%s", named++ ? ", " : "", text_clean(&b->p->arena, s->at[i].name));
+	}
+	error_set(err, "the model has no dimension %s; it has %s", text_clean(&b->p->arena, name),
+		named ? known.p : "only fixed ones (batch stands for the first)");
+	str_free(&known);
+	return -1;
+}
+
+/* --dim and the sidecar. *batch: what a binding called batch asks for where no symbol has the name. */
+static int bindings_apply(struct builder *b, int64_t *batch, struct error *err)
+{
+	for (int i = 0; i < b->o->binding_count; i++) {
+		const struct dim_binding *given = &b->o->bindings[i];
+		struct plan_symbol *symbol = symbol_find(&b->symbols, given->name);
+		if (size_check(given->value, given->name, &b->p->arena, err))
+			return -1;
+		if (symbol) {
+			symbol->bound = true;
+			symbol->value = given->value;
+		} else if (text_is(given->name, "batch")) {
+			*batch = given->value;
+		} else {
+			return binding_unknown(b, given->name, err);
+		}
+	}
+	return 0;
+}
+
+static const struct value *input_find(const struct graph *g, struct text name)
+{
+	for (int i = 0; i < g->input_count; i++) {
+		if (text_equal(g->values[g->inputs[i]].name, name))
+			return &g->values[g->inputs[i]];
+	}
+	return NULL;
+}
+
+static int shape_dim_apply(struct builder *b, struct dim declared, int64_t size, const char *input, struct error *err)
+{
+	if (declared.kind == DIM_KNOWN && declared.value != size)
+		b->symbols.resized = true;
+	if (declared.kind != DIM_SYMBOLIC)
+		return 0;
+	struct plan_symbol *symbol = symbol_find(&b->symbols, declared.text);
+	if (symbol->by_shape && symbol->value != size)
+		return error_set(err, "input %s: dimension %s is %lld here and %lld in another input", input,
+			text_clean(&b->p->arena, symbol->name), (long long)size, (long long)symbol->value);
+	symbol->bound = symbol->by_shape = true;
+	symbol->value = size;
+	return 0;
+}
+
+/* --input: binds the symbols it meets. The numbers themselves are put in by bind_input. */
+static int shapes_apply(struct builder *b, struct error *err)
+{
+	for (int i = 0; i < b->o->shape_count; i++) {
+		const struct plan_input_shape *given = &b->o->shapes[i];
+		const struct value *v = input_find(b->g, given->name);
+		const char *name = text_clean(&b->p->arena, given->name);
+		if (!v)
+			return error_set(err, "the model has no input %s", name);
+		if (given->rank < 0 || given->rank > PROBLEM_RANK)
+			return error_set(err, "input %s: %d dimensions", name, given->rank);
+		if (v->shape.rank >= 0 && v->shape.rank != given->rank)
+			return error_set(err, "input %s has %d dimensions, not %d", name, v->shape.rank, given->rank);
+		for (int j = 0; j < given->rank; j++) {
+			if (size_check(given->dims[j], given->name, &b->p->arena, err))
+				return -1;
+			struct dim d = v->shape.rank < 0 ? dim_unknown() : v->shape.dims[j];
+			if (shape_dim_apply(b, d, given->dims[j], name, err))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* ---- the batch */
+
+/* The input whose first dimension is the batch: the first of two dimensions or more, else the first of one. */
+static const struct value *batch_input(const struct graph *g)
+{
+	const struct value *vector = NULL;
+	for (int i = 0; i < g->input_count; i++) {
+		const struct value *v = &g->values[g->inputs[i]];
+		if (v->is_tensor && v->shape.rank >= 2)
+			return v;
+		if (v->is_tensor && v->shape.rank == 1 && !vector)
+			vector = v;
+	}
+	return vector;
+}
+
+/* Binds every symbol that is a batch; false: there is none. given 0: those that nothing bound become 1. */
+static bool batch_bind(struct plan_symbols *s, int64_t given)
+{
+	bool any = false;
+	for (int i = 0; i < s->count; i++) {
+		struct plan_symbol *symbol = &s->at[i];
+		if (!symbol->batch || symbol->derived)
+			continue;
+		any = true;
+		if (symbol->by_shape || (symbol->bound && given == 0))
+			continue;
+		symbol->bound = true;
+		symbol->value = given ? given : 1;
+	}
+	return any;
+}
+
+static int batch_apply(struct builder *b, int64_t given, struct error *err)
+{
+	struct plan_symbols *s = &b->symbols;
+	const struct value *first = s->first = batch_input(b->g);
+	s->batch.was = -1;
+	if (given < 0 || given > INT32_MAX)
+		return error_set(err, "batch %lld is out of range", (long long)given);
+	if (batch_bind(s, given))
+		return 0;
+	if (!first)
+		return given ? error_set(err, "batch: no input of the model has a first dimension") : 0;
+	struct dim d = first->shape.dims[0];
+	if (d.kind == DIM_SYMBOLIC) {
+		struct plan_symbol *symbol = symbol_find(s, d.text);
+		if (given && !symbol->by_shape) {
+			symbol->bound = true;
+			symbol->value = given;
+		}
+		return 0;
+	}
+	s->batch.was = d.kind == DIM_KNOWN ? d.value : 0;
+	if (d.kind == DIM_KNOWN)
+		s->batch.is = given == d.value ? 0 : given;
+	else
+		s->batch.is = given ? given : 1;
+	return 0;
+}
+
+int bind_symbols(struct builder *b, struct error *err)
+{
+	struct plan_symbols *s = &b->symbols;
+	int64_t batch = 0;
+	symbols_collect(b);
+	if (bindings_apply(b, &batch, err) || shapes_apply(b, err) ||
+		batch_apply(b, b->o->batch ? b->o->batch : batch, err))
+		return -1;
+	for (int i = 0; i < s->count; i++) {
+		if (s->at[i].bound)
+			s->at[i].dim = dim_known(s->at[i].value);
+	}
+	symbols_derive(b);
+	return 0;
+}
+
+struct dim bind_dim(const struct builder *b, struct dim d)
+{
+	if (d.kind != DIM_SYMBOLIC)
+		return d;
+	const struct plan_symbol *symbol = symbol_find(&b->top->symbols, d.text);
+	return symbol ? symbol->dim : d;
+}
+
+bool bind_is_stale(const struct builder *b)
+{
+	const struct plan_symbols *s = &b->top->symbols;
+	return s->resized || (s->batch.is > 0 && s->batch.was > 0);
+}
+
+static const struct plan_input_shape *shape_given(const struct plan_options *o, struct text name)
+{
+	for (int i = 0; i < o->shape_count; i++) {
+		if (text_equal(o->shapes[i].name, name))
+			return &o->shapes[i];
+	}
+	return NULL;
+}
+
+struct shape bind_input(struct builder *b, const struct value *v)
+{
+	const struct plan_batch *batch = &b->symbols.batch;
+	const struct plan_input_shape *given = shape_given(b->o, v->name);
+	if (given)
+		return shape_known(&b->p->arena, given->rank, given->dims);
+	if (v->shape.rank < 0)
+		return SHAPE_UNKNOWN;
+	struct shape s = shape_make(&b->p->arena, v->shape.rank);
+	for (int i = 0; i < s.rank; i++)
+		s.dims[i] = bind_dim(b, v->shape.dims[i]);
+	if (batch->is > 0 && s.rank > 0) {
+		struct dim d = v->shape.dims[0];
+		bool vector = s.rank == 1 && v != b->symbols.first;
+		if (d.kind == DIM_UNKNOWN || (batch->was > 0 && d.kind == DIM_KNOWN && d.value == batch->was && !vector))
+			s.dims[0] = dim_known(batch->is);
+	}
+	return s;
+}
+
+/* The batch in force: of the first input. */
+static int64_t batch_in_force(struct builder *b)
+{
+	const struct value *first = b->symbols.first;
+	if (!first)
+		return 0;
+	struct dim d = bind_input(b, first).dims[0];
+	return d.kind == DIM_KNOWN ? d.value : 0;
+}
+
+void bind_report(struct builder *b)
+{
+	struct plan_symbols *s = &b->symbols;
+	struct plan *p = b->p;
+	p->bindings = ARENA_ARRAY(&p->arena, struct dim_binding, s->count + 1);
+	p->unbound = ARENA_ARRAY(&p->arena, struct text, s->count);
+	p->batch = batch_in_force(b);
+	for (int i = 0; i < s->count; i++) {
+		const struct plan_symbol *symbol = &s->at[i];
+		if (symbol->bound)
+			p->bindings[p->binding_count++] = (struct dim_binding){ symbol->name, symbol->value };
+		else if (symbol->in_input && !symbol->derived)
+			p->unbound[p->unbound_count++] = symbol->name;
+	}
+	if (s->batch.was >= 0 && p->batch > 0)
+		p->bindings[p->binding_count++] = (struct dim_binding){ TEXT("batch"), p->batch };
+}

@@ -1,0 +1,221 @@
+/* Edges that carry run-time data, who reads what, and how much is alive at once. */
+#include "config.h"
+
+#include "plan/plan_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Was the layer computed before run time? Then it waits for nothing and nobody waits for it. */
+static bool layer_is_folded(const struct plan *p, const struct plan_layer *l)
+{
+	if (l->class != CLASS_FREE)
+		return false;
+	for (int j = 0; j < l->output_count; j++) {
+		if (l->outputs[j] >= 0 && !p->values[l->outputs[j]].constant)
+			return false;
+	}
+	return true;
+}
+
+/* ---- reads: (layer, value) pairs in layer order, each once */
+
+struct reads {
+	int *first;  /* of layer i: values[first[i] .. first[i + 1]) */
+	int *values;
+};
+
+static void reads_add(struct reads *r, int *seen, int layer, int value, int *at)
+{
+	if (value < 0 || seen[value] == layer)
+		return;
+	seen[value] = layer;
+	r->values[(*at)++] = value;
+}
+
+static struct reads reads_find(struct builder *b)
+{
+	struct plan *p = b->p;
+	size_t most = (size_t)b->capture_count;
+	int *seen = base_malloc((size_t)p->value_count * sizeof(*seen)), at = 0;
+	for (int i = 0; i < p->layer_count; i++)
+		most += (size_t)p->layers[i].input_count;
+	struct reads r = {
+		.first = base_malloc(((size_t)p->layer_count + 1) * sizeof(int)), .values = base_malloc(most * sizeof(int)),
+	};
+	for (int i = 0; i < p->value_count; i++)
+		seen[i] = -1;
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		r.first[i] = at;
+		if (layer_is_folded(p, l))
+			continue;
+		for (int j = 0; j < l->input_count; j++)
+			reads_add(&r, seen, i, l->inputs[j], &at);
+		for (int j = b->capture_first[i]; j < b->capture_first[i + 1]; j++)
+			reads_add(&r, seen, i, b->captures[j], &at);
+	}
+	r.first[p->layer_count] = at;
+	free(seen);
+	return r;
+}
+
+static void consumers_fill(struct plan *p, const struct reads *r)
+{
+	int total = r->first[p->layer_count];
+	int *all = ARENA_ARRAY(&p->arena, int, total);
+	for (int i = 0; i < total; i++)
+		p->values[r->values[i]].consumer_count++;
+	for (int i = 0; i < p->value_count; i++) {
+		p->values[i].consumers = all;
+		all += p->values[i].consumer_count;
+		p->values[i].consumer_count = 0;
+	}
+	for (int i = 0; i < p->layer_count; i++)
+		for (int j = r->first[i]; j < r->first[i + 1]; j++) {
+			struct plan_value *v = &p->values[r->values[j]];
+			v->consumers[v->consumer_count++] = i;
+		}
+}
+
+static int int_compare(const void *x, const void *y)
+{
+	int a = *(const int *)x, b = *(const int *)y;
+	return (a > b) - (a < b);
+}
+
+static void preds_fill(struct plan *p, const struct reads *r)
+{
+	int *seen = base_malloc((size_t)p->layer_count * sizeof(*seen));
+	int *all = ARENA_ARRAY(&p->arena, int, r->first[p->layer_count]);
+	for (int i = 0; i < p->layer_count; i++)
+		seen[i] = -1;
+	for (int i = 0; i < p->layer_count; i++) {
+		struct plan_layer *l = &p->layers[i];
+		l->preds = all;
+		for (int j = r->first[i]; j < r->first[i + 1]; j++) {
+			const struct plan_value *v = &p->values[r->values[j]];
+			if (v->constant || v->producer < 0 || v->producer >= i || seen[v->producer] == i)
+				continue;
+			seen[v->producer] = i;
+			l->preds[l->pred_count++] = v->producer;
+		}
+		qsort(l->preds, (size_t)l->pred_count, sizeof(int), int_compare);
+		all += l->pred_count;
+	}
+	free(seen);
+}
+
+static void succs_fill(struct plan *p)
+{
+	int total = 0;
+	for (int i = 0; i < p->layer_count; i++) {
+		total += p->layers[i].pred_count;
+		for (int j = 0; j < p->layers[i].pred_count; j++)
+			p->layers[p->layers[i].preds[j]].succ_count++;
+	}
+	int *all = ARENA_ARRAY(&p->arena, int, total);
+	for (int i = 0; i < p->layer_count; i++) {
+		p->layers[i].succs = all;
+		all += p->layers[i].succ_count;
+		p->layers[i].succ_count = 0;
+	}
+	for (int i = 0; i < p->layer_count; i++)
+		for (int j = 0; j < p->layers[i].pred_count; j++) {
+			struct plan_layer *before = &p->layers[p->layers[i].preds[j]];
+			before->succs[before->succ_count++] = i;
+		}
+}
+
+/* ---- bytes */
+
+static void weight_bytes(struct plan *p)
+{
+	for (int i = 0; i < p->value_count; i++) {
+		const struct plan_value *v = &p->values[i];
+		bool read = false;
+		for (int j = 0; v->constant && !read && j < v->consumer_count; j++)
+			read = p->layers[v->consumers[j]].class != CLASS_FREE;
+		double bytes = read ? dtype_bytes(v->dtype, shape_count(v->shape)) : 0;
+		if (!isnan(bytes))
+			p->weight_bytes += bytes;
+	}
+}
+
+/* Free layers that hand their first input on: the output lies where the input lies. */
+static int value_alias(const struct plan *p, const struct plan_value *v)
+{
+	const struct plan_layer *l = v->producer >= 0 ? &p->layers[v->producer] : NULL;
+	if (!l || l->class != CLASS_FREE || v->elements || l->input_count == 0 || l->inputs[0] < 0)
+		return -1;
+	const struct plan_value *x = &p->values[l->inputs[0]];
+	return !x->constant && shape_count(x->shape) == shape_count(v->shape) ? l->inputs[0] : -1;
+}
+
+static void live_last(const struct plan *p, const int *root, int *last)
+{
+	for (int i = 0; i < p->value_count; i++) {
+		const struct plan_value *v = &p->values[i];
+		int end = v->producer >= 0 ? v->producer : 0;
+		if (v->consumer_count && v->consumers[v->consumer_count - 1] > end)
+			end = v->consumers[v->consumer_count - 1];
+		if (v->is_output && p->layer_count)
+			end = p->layer_count - 1;
+		if (end > last[root[i]])
+			last[root[i]] = end;
+	}
+}
+
+/* Most bytes of activations at one time: a value lives from its producer (inputs: the beginning) to its last reader. */
+static double live_peak(const struct plan *p, const int *root, const int *last)
+{
+	double *change = base_calloc((size_t)p->layer_count + 2, sizeof(*change)), live = 0, peak = 0;
+	for (int i = 0; i < p->value_count; i++) {
+		const struct plan_value *v = &p->values[i];
+		if (v->constant || root[i] != i || (v->producer < 0 && !v->consumer_count))
+			continue;
+		double bytes = v->is_tensor ? dtype_bytes(v->dtype, shape_count(v->shape)) : NAN;
+		change[v->producer >= 0 ? v->producer : 0] += bytes;
+		change[last[i] + 1] -= bytes;
+	}
+	for (int i = 0; i < p->layer_count; i++) {
+		live += change[i];
+		if (live > peak || isnan(live))
+			peak = live;
+	}
+	free(change);
+	return peak;
+}
+
+static void live_bytes(struct plan *p)
+{
+	int *root = base_malloc((size_t)p->value_count * sizeof(*root));
+	int *last = base_calloc((size_t)p->value_count, sizeof(*last));
+	for (int i = 0; i < p->value_count; i++)
+		root[i] = i;
+	/* In execution order, so that chains of aliases end at their beginning. */
+	for (int i = 0; i < p->layer_count; i++)
+		for (int j = 0; j < p->layers[i].output_count; j++) {
+			int value = p->layers[i].outputs[j];
+			int alias = value >= 0 && j == 0 ? value_alias(p, &p->values[value]) : -1;
+			if (alias >= 0)
+				root[value] = root[alias];
+		}
+	live_last(p, root, last);
+	p->peak_live_bytes = live_peak(p, root, last);
+	free(root);
+	free(last);
+}
+
+void dag_edges(struct builder *b)
+{
+	struct reads r = reads_find(b);
+	consumers_fill(b->p, &r);
+	preds_fill(b->p, &r);
+	succs_fill(b->p);
+	weight_bytes(b->p);
+	live_bytes(b->p);
+	free(r.first);
+	free(r.values);
+}

@@ -1,0 +1,222 @@
+/* Classes, costs, and one problem for all layers that would measure the same. */
+#include "config.h"
+
+#include "plan/plan_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dedup {
+	struct builder *b;
+	struct hash texts;
+	struct plan_problem *problems;
+	int count, capacity;
+};
+
+/* The problem's index, or -1 with the reason in err. */
+static int problem_add(struct dedup *d, const struct problem *problem, int layer, bool border, struct error *err)
+{
+	char text[PROBLEM_TEXT_SIZE];
+	if (problem_format(problem, text, err))
+		return -1;
+	int64_t found = hash_find(&d->texts, text_of(text));
+	if (found >= 0) {
+		d->problems[found].use_count++;
+		return (int)found;
+	}
+	char *kept = arena_strndup(&d->b->p->arena, text, strlen(text));
+	VEC_GROW(d->problems, d->count, d->capacity);
+	d->problems[d->count] = (struct plan_problem){
+		.text = kept, .problem = *problem, .first_layer = layer, .use_count = 1, .border = border,
+	};
+	*hash_at(&d->texts, text_of(kept)) = d->count;
+	return d->count++;
+}
+
+/* A symbol that stands in the way of knowing the call's shapes, or the empty text. */
+static struct text call_symbol(const struct op_call *c)
+{
+	for (int i = 0; i < c->input_count + c->output_count; i++) {
+		const struct op_value *v = i < c->input_count ? &c->inputs[i] : &c->outputs[i - c->input_count];
+		for (int j = 0; v->present && j < v->shape.rank; j++) {
+			if (v->shape.dims[j].kind == DIM_SYMBOLIC)
+				return dim_first_symbol(v->shape.dims[j]);
+		}
+	}
+	return TEXT("");
+}
+
+/* Why a layer has no problem: what the user can do about it comes first. */
+static const char *call_why(struct arena *a, const struct op_call *c, const char *why)
+{
+	struct text symbol = call_symbol(c);
+	if (!c->op)
+		return arena_printf(a, "operator %s is not known", text_clean(a, c->node->op));
+	if (symbol.n) {
+		char *name = text_clean(a, symbol);
+		return arena_printf(a, "%s is not bound: give --dim %s=VALUE", name, name);
+	}
+	return why ? why : "no reason known";
+}
+
+static void layer_price(struct dedup *d, int i)
+{
+	struct plan *p = d->b->p;
+	struct plan_layer *l = &p->layers[i];
+	struct op_call c;
+	struct op_cost cost;
+	struct op_problem out;
+	struct error err = ERROR_NONE;
+	infer_call(d->b, i, &c);
+	l->class = op_call_class(&c);
+	op_call_cost(&c, &cost);
+	l->flops = cost.flops;
+	l->bytes = cost.bytes;
+	if (l->class == CLASS_FREE || l->class == CLASS_HOST)
+		return;
+	op_call_problem(&c, &out);
+	if (!out.known) {
+		l->why = call_why(&p->arena, &c, out.why);
+		return;
+	}
+	l->problem = problem_add(d, &out.problem, i, false, &err);
+	l->proxy = l->problem >= 0 && out.proxy;
+	if (l->problem < 0)
+		l->why = arena_printf(&p->arena, "%s", err.text);
+}
+
+/* ---- casts at the border */
+
+static int border_problem(struct dedup *d, const struct plan_value *v, bool is_input)
+{
+	struct plan *p = d->b->p;
+	struct problem cast = { .kernel = KERNEL_CAST, .shape_count = 1 };
+	struct error err;
+	cast.operand[is_input ? 0 : 1].dtype = DTYPE_F32;
+	cast.operand[is_input ? 1 : 0].dtype = p->dtype;
+	if (!shape_is_known(v->shape))
+		return -1;
+	/* Dense from end to end: a tensor of too many dimensions is a row. */
+	bool row = v->shape.rank == 0 || v->shape.rank > PROBLEM_RANK;
+	double count = shape_count(v->shape);
+	if (!(count >= 1 && count < 0x1p48))
+		return -1;
+	cast.shape[0].rank = row ? 1 : v->shape.rank;
+	cast.shape[0].dim[0] = (int64_t)count;
+	for (int i = 0; !row && i < v->shape.rank; i++)
+		cast.shape[0].dim[i] = v->shape.dims[i].value;
+	return problem_add(d, &cast, is_input ? 0 : v->producer, true, &err);
+}
+
+/* Does a layer read it at run time, so that it must be cast? */
+static bool *inputs_read(struct builder *b)
+{
+	bool *read = base_calloc((size_t)b->p->value_count, sizeof(*read));
+	for (int i = 0; i < b->p->layer_count; i++) {
+		const struct node *n = &b->g->nodes[i];
+		for (int j = 0; j < n->input_count; j++) {
+			if (n->inputs[j] >= 0)
+				read[n->inputs[j]] = true;
+		}
+		for (int j = b->capture_first[i]; j < b->capture_first[i + 1]; j++)
+			read[b->captures[j]] = true;
+	}
+	return read;
+}
+
+static void borders_find(struct dedup *d)
+{
+	struct plan *p = d->b->p;
+	if (p->dtype == DTYPE_F32 || d->b->up)
+		return;
+	bool *read = inputs_read(d->b);
+	p->borders = ARENA_ARRAY(&p->arena, struct plan_border, d->b->g->input_count + d->b->g->output_count);
+	for (int i = 0; i < d->b->g->input_count + d->b->g->output_count; i++) {
+		bool is_input = i < d->b->g->input_count;
+		int value = is_input ? d->b->g->inputs[i] : d->b->g->outputs[i - d->b->g->input_count];
+		const struct value *own = &d->b->g->values[value];
+		const struct plan_value *v = &p->values[value];
+		bool was_f32 = v->dtype == p->dtype && own->dtype != p->dtype && v->is_tensor && !v->constant;
+		if (was_f32 && (is_input ? read[value] : v->producer >= 0))
+			p->borders[p->border_count++] =
+				(struct plan_border){ value, is_input, border_problem(d, v, is_input) };
+	}
+	free(read);
+}
+
+/* ---- totals */
+
+static bool shape_has_unknown(struct shape s)
+{
+	for (int i = 0; i < s.rank; i++) {
+		if (s.dims[i].kind == DIM_UNKNOWN)
+			return true;
+	}
+	return s.rank < 0;
+}
+
+static void totals_add(struct plan *p, const struct plan_layer *l)
+{
+	if (isnan(l->flops))
+		p->unknown_flops_layers++;
+	else
+		p->flops += l->flops;
+	if (!isnan(l->bytes))
+		p->bytes += l->bytes;
+	for (int j = 0; j < l->output_count; j++) {
+		const struct plan_value *v = l->outputs[j] >= 0 ? &p->values[l->outputs[j]] : NULL;
+		p->unknown_shapes += v && v->is_tensor && shape_has_unknown(v->shape);
+	}
+}
+
+/* One warning for each operator that is not in the table. */
+static void unknown_operators(struct builder *b)
+{
+	struct plan *p = b->p;
+	struct hash seen = { 0 };
+	struct { int first, uses; } *kinds = NULL;
+	int count = 0, capacity = 0;
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct node *n = p->layers[i].node;
+		if (p->layers[i].op)
+			continue;
+		char *key = arena_alloc(&p->arena, n->domain.n + n->op.n + 1);
+		memcpy(key, n->domain.p, n->domain.n);
+		memcpy(key + n->domain.n + 1, n->op.p, n->op.n);
+		int64_t *at = hash_at(&seen, (struct text){ key, n->domain.n + n->op.n + 1 });
+		if (*at < 0) {
+			VEC_GROW(kinds, count, capacity);
+			kinds[count].first = i;
+			kinds[count].uses = 0;
+			*at = count++;
+		}
+		kinds[*at].uses++;
+	}
+	for (int i = 0; i < count; i++) {
+		const struct node *n = p->layers[kinds[i].first].node;
+		plan_warn(b, "operator %s%s%s of opset %lld is not known: %d layer%s without cost",
+			text_clean(&p->arena, n->domain), n->domain.n ? "." : "", text_clean(&p->arena, n->op),
+			(long long)model_opset(b->m, n->domain), kinds[i].uses, kinds[i].uses == 1 ? "" : "s");
+	}
+	free(kinds);
+	hash_free(&seen);
+}
+
+void dedup_layers(struct builder *b)
+{
+	struct plan *p = b->p;
+	struct dedup d = { .b = b };
+	for (int i = 0; i < p->layer_count; i++) {
+		layer_price(&d, i);
+		totals_add(p, &p->layers[i]);
+	}
+	borders_find(&d);
+	p->problem_count = d.count;
+	p->problems = ARENA_ARRAY(&p->arena, struct plan_problem, d.count);
+	if (d.count)
+		memcpy(p->problems, d.problems, (size_t)d.count * sizeof(*d.problems));
+	free(d.problems);
+	hash_free(&d.texts);
+	unknown_operators(b);
+}

@@ -1,0 +1,130 @@
+#include "config.h"
+
+#include "plan/plan.h"
+
+#include "plan/plan_private.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void plan_warn(struct builder *b, const char *fmt, ...)
+{
+	char line[ERROR_TEXT_SIZE];
+	struct builder *top = b->top;
+	if (top->warning_total++ >= PLAN_WARNINGS)
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	struct plan *p = top->p;
+	VEC_GROW(top->warnings, p->warning_count, top->warning_capacity);
+	/* Cut off within a character or not: cleaned again. */
+	top->warnings[p->warning_count++] = text_clean(&p->arena, text_of(line));
+}
+
+/* Warnings into the plan's arena, with a line that counts those left out. */
+static void warnings_settle(struct builder *b)
+{
+	struct plan *p = b->p;
+	p->warnings = ARENA_ARRAY(&p->arena, char *, p->warning_count + 1);
+	for (int i = 0; i < p->warning_count; i++)
+		p->warnings[i] = b->warnings[i];
+	if (b->warning_total > p->warning_count) {
+		int more = b->warning_total - p->warning_count;
+		p->warnings[p->warning_count++] = arena_printf(&p->arena, "and %d more warnings", more);
+	}
+}
+
+int plan_graph(struct builder *b, struct error *err)
+{
+	int bad = infer_graph(b, err);
+	if (!bad) {
+		dedup_layers(b);
+		dag_edges(b);
+	}
+	free(b->inputs);
+	free(b->outputs);
+	free(b->captures);
+	return bad;
+}
+
+static void builder_free(struct builder *b)
+{
+	free(b->symbols.at);
+	hash_free(&b->symbols.by_name);
+	free(b->warnings);
+}
+
+struct plan *plan_build(const struct model *m, const struct plan_options *options, struct error *err)
+{
+	struct plan *p = base_calloc(1, sizeof(*p));
+	struct builder b = { .p = p, .m = m, .g = m->graph, .o = options, .top = &b };
+	p->model = m;
+	p->dtype = options->dtype == DTYPE_UNKNOWN ? DTYPE_F32 : options->dtype;
+	int bad = bind_symbols(&b, err);
+	if (!bad) {
+		bind_report(&b);
+		bad = plan_graph(&b, err);
+	}
+	if (!bad && b.body_layers)
+		plan_warn(&b, "%d layer%s with subgraphs: what runs in them is not in the totals", b.body_layers,
+			b.body_layers == 1 ? "" : "s");
+	if (!bad)
+		warnings_settle(&b);
+	builder_free(&b);
+	if (bad) {
+		plan_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+/* Depth is bounded: PLAN_DEPTH. */
+static void plan_empty(struct plan *p)
+{
+	for (int i = 0; i < p->layer_count; i++)
+		for (int j = 0; j < p->layers[i].body_count; j++)
+			plan_empty(&p->layers[i].bodies[j]);
+	arena_free(&p->arena);
+}
+
+void plan_free(struct plan *p)
+{
+	if (!p)
+		return;
+	plan_empty(p);
+	free(p);
+}
+
+const struct plan_problem *plan_layer_problem(const struct plan *p, const struct plan_layer *l)
+{
+	return l->problem >= 0 ? &p->problems[l->problem] : NULL;
+}
+
+static struct op_value *call_values(const struct plan *p, struct arena *a, int count, const int *indexes)
+{
+	struct op_value *out = ARENA_ARRAY(a, struct op_value, count);
+	for (int i = 0; i < count; i++) {
+		out[i].shape = SHAPE_UNKNOWN;
+		if (indexes[i] < 0)
+			continue;
+		const struct plan_value *v = &p->values[indexes[i]];
+		out[i] = (struct op_value){
+			.present = true, .dtype = v->dtype, .shape = v->shape, .elements = v->elements,
+			.constant = v->constant, .is_tensor = v->is_tensor,
+		};
+	}
+	return out;
+}
+
+void plan_layer_call(const struct plan *p, const struct plan_layer *l, struct arena *a, struct op_call *c)
+{
+	*c = (struct op_call){
+		.op = l->op, .node = l->node, .opset = model_opset(p->model, l->node->domain),
+		.input_count = l->input_count, .output_count = l->output_count,
+		.inputs = call_values(p, a, l->input_count, l->inputs),
+		.outputs = call_values(p, a, l->output_count, l->outputs), .arena = a,
+	};
+}

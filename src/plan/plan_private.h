@@ -1,0 +1,90 @@
+/* How a plan is built: bind.c reads the model's symbols, infer.c walks the nodes, dedup.c prices them, dag.c draws the
+ * edges. Private to the room. */
+#ifndef PLAN_PLAN_PRIVATE_H
+#define PLAN_PLAN_PRIVATE_H
+
+#include "base/hash.h"
+#include "plan/plan.h"
+
+#define PLAN_WARNINGS 50     /* kept; the rest is counted */
+#define PLAN_DEPTH 16        /* subgraphs within subgraphs */
+#define PLAN_SIZE_MAX ((int64_t)1 << 40) /* of one bound dimension */
+
+/* A named dimension of the model. */
+struct plan_symbol {
+	struct text name;
+	bool in_input;       /* of the main graph */
+	bool batch;          /* first dimension of an input, named like a batch */
+	bool derived;        /* an expression of other symbols */
+	bool bound;
+	bool by_shape;       /* bound by --input */
+	int64_t value;       /* when bound */
+	struct dim dim;      /* what stands for it from now on, once bindings are settled */
+};
+
+/* What the first dimensions of the inputs are when no symbol is the batch. */
+struct plan_batch {
+	int64_t was;         /* the model's own number; 0: nameless, -1: there is none */
+	int64_t is;          /* what replaces it; 0: nothing does */
+};
+
+struct plan_symbols {
+	int count, capacity;
+	struct plan_symbol *at; /* in order of appearance, inputs first */
+	struct hash by_name;
+	const struct value *first; /* the input whose first dimension is the batch, or NULL */
+	struct plan_batch batch;
+	bool resized;        /* --input changed a fixed number: declared shapes are stale */
+};
+
+/* One graph on its way to a plan. */
+struct builder {
+	struct plan *p;
+	const struct model *m;
+	const struct graph *g;
+	const struct plan_options *o;
+	struct builder *up;          /* the graph around a body, or NULL */
+	struct builder *top;         /* the main graph's: symbols and warnings live there */
+	int depth;
+	/* top only */
+	struct plan_symbols symbols;
+	int warning_total, warning_capacity;
+	char **warnings;
+	int64_t elements;            /* known contents kept so far */
+	int body_layers;             /* layers that have subgraphs */
+	/* of one call at a time, kept between calls */
+	int input_capacity, output_capacity;
+	struct op_value *inputs, *outputs;
+	/* layer i reads captures[capture_first[i] .. capture_first[i + 1]) through its bodies */
+	int *capture_first, *captures;
+	int capture_count, capture_capacity;
+};
+
+/* One line, cleaned by the caller; capped. */
+void plan_warn(struct builder *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* bind.c: symbols, bindings, batch. Top only. */
+int bind_symbols(struct builder *b, struct error *err);
+/* A declared dimension with the bindings in force. */
+struct dim bind_dim(const struct builder *b, struct dim d);
+/* The shape of a model input: bindings, --input and batch applied. */
+struct shape bind_input(struct builder *b, const struct value *v);
+/* Are declared fixed numbers no longer those of this plan? */
+bool bind_is_stale(const struct builder *b);
+/* Fills the plan's bindings, batch and unbound. */
+void bind_report(struct builder *b);
+
+/* infer.c: values, then node after node; bodies become plans on the way. */
+int infer_graph(struct builder *b, struct error *err);
+/* The call of node i as the plan's values stand; arrays of the builder. */
+void infer_call(struct builder *b, int i, struct op_call *c);
+
+/* plan.c: everything of one graph, a body's too. */
+int plan_graph(struct builder *b, struct error *err);
+
+/* dedup.c: classes, costs, problems, borders, totals. */
+void dedup_layers(struct builder *b);
+/* dag.c: edges, consumers, live bytes. After dedup_layers: it asks for classes. */
+void dag_edges(struct builder *b);
+
+#endif
