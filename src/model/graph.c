@@ -30,7 +30,8 @@ const struct attribute *node_attribute(const struct node *n, const char *name)
 	return NULL;
 }
 
-static const struct attribute *attribute_of_kind(const struct node *n, const char *name, enum attribute_kind kind)
+static const struct attribute *attribute_of_kind(
+	const struct node *n, const char *name, enum attribute_kind kind)
 {
 	const struct attribute *a = node_attribute(n, name);
 	return a && a->kind == kind ? a : NULL;

@@ -1,5 +1,5 @@
-/* Private to the model room: what the parts of the loader share. Functions return -1 with l->err set, without the
- * file's name, which model_load puts in front. */
+/* Private to the model room: what the parts of the loader share. Functions return -1 with l->err set, without
+ * the file's name, which model_load puts in front. */
 #ifndef MODEL_LOAD_H
 #define MODEL_LOAD_H
 
@@ -14,11 +14,11 @@
 
 struct loader {
 	struct model *m;
-	struct arena *arena;   /* the model's */
-	struct arena scratch;  /* freed when loading ends */
+	struct arena *arena;  /* the model's */
+	struct arena scratch; /* freed when loading ends */
 	struct error *err;
 	size_t name_count;
-	int warning_count;     /* all of them; the first LOAD_WARNINGS are kept */
+	int warning_count; /* all of them; the first LOAD_WARNINGS are kept */
 	char *warnings[LOAD_WARNINGS];
 };
 
@@ -36,7 +36,7 @@ void load_warn(struct loader *l, const char *fmt, ...) __attribute__((format(pri
 /* A name as it may stand in a message: cleaned, shortened. Lives in scratch. */
 const char *load_shown(struct loader *l, struct text name);
 struct text load_text(struct loader *l, ProtobufCBinaryData bytes); /* a copy in the model's arena */
-struct text load_view(ProtobufCBinaryData bytes);                   /* no copy */
+struct text load_view(ProtobufCBinaryData bytes);		    /* no copy */
 
 /* A constant tensor (load_tensor.c). */
 int load_tensor(struct loader *l, const Onnx__TensorProto *p, struct tensor *t);
@@ -50,7 +50,7 @@ uint64_t load_skipped_bytes(Onnx__Skipped *const *marks, size_t n, unsigned fiel
 int load_attributes(struct loader *l, struct scope *s, const Onnx__NodeProto *p, struct node *node);
 /* A graph (load_graph.c); parent is NULL for the main one. */
 struct graph *load_graph(struct loader *l, const Onnx__GraphProto *p, struct scope *parent);
-/* Puts g's nodes into execution order, stable, with a warning when they were not; -1 names a node of a cycle. */
+/* Puts g's nodes into execution order, stable, with a warning if they were not. -1 names a node in a cycle. */
 int load_sort(struct loader *l, struct graph *g);
 
 #endif

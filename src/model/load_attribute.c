@@ -28,8 +28,15 @@ static int32_t attribute_type(const Onnx__AttributeProto *p)
 {
 	if (p->type != 0)
 		return p->type;
-	return p->has_f ? 1 : p->has_i ? 2 : p->has_s ? 3 : p->t ? 4 : p->g ? 5 : p->n_floats ? 6 : p->n_ints ? 7 :
-		p->n_strings ? 8 : p->sparse_tensor ? 11 : 0;
+	const struct {
+		bool there;
+		int32_t type;
+	} fields[] = { { p->has_f, 1 }, { p->has_i, 2 }, { p->has_s, 3 }, { p->t, 4 }, { p->g, 5 },
+		{ p->n_floats, 6 }, { p->n_ints, 7 }, { p->n_strings, 8 }, { p->sparse_tensor, 11 } };
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (fields[i].there)
+			return fields[i].type;
+	return 0;
 }
 
 static int load_attribute_tensor(struct loader *l, const Onnx__AttributeProto *p, struct attribute *a)
@@ -72,7 +79,8 @@ static void load_attribute_list(struct loader *l, const Onnx__AttributeProto *p,
 	}
 }
 
-static int load_attribute(struct loader *l, struct scope *s, const Onnx__AttributeProto *p, struct attribute *a)
+static int load_attribute(
+	struct loader *l, struct scope *s, const Onnx__AttributeProto *p, struct attribute *a)
 {
 	const struct attribute_row *row = NULL;
 	int32_t type = attribute_type(p);

@@ -26,7 +26,7 @@ static int scope_add(struct loader *l, struct scope *s, struct text name, int *t
 	return s->count++;
 }
 
-/* The value called `name` in s; a name of an outer graph becomes a value of each graph in between. -1: nowhere. */
+/* The value called `name` in s, or -1. A name of an outer graph becomes a value of each graph in between. */
 static int scope_find(struct loader *l, struct scope *s, struct text name)
 {
 	int64_t found = hash_find(&s->names, name);
@@ -86,7 +86,7 @@ static int load_initializer(struct loader *l, struct scope *s, struct tensor *t,
 	struct value *value = &s->values[v < 0 ? taken : v];
 	if (value->initializer)
 		return error_set(l->err, "two initializers are called \"%s\"", load_shown(l, name));
-	/* Listed as an input too, as the format's first versions asked for: a default that nobody overrides. */
+	/* Listed as an input too, as early versions of the format wanted: a default that nobody overrides. */
 	value->is_input = false;
 	value->is_tensor = true;
 	value->initializer = t;
@@ -97,14 +97,15 @@ static int load_initializer(struct loader *l, struct scope *s, struct tensor *t,
 
 static int load_initializers(struct loader *l, struct scope *s, const Onnx__GraphProto *p)
 {
-	struct tensor *tensors = ARENA_ARRAY(l->arena, struct tensor, p->n_initializer + p->n_sparse_initializer);
+	struct tensor *tensors =
+		ARENA_ARRAY(l->arena, struct tensor, p->n_initializer + p->n_sparse_initializer);
 	for (size_t i = 0; i < p->n_initializer; i++, tensors++)
 		if (load_tensor(l, p->initializer[i], tensors) != 0 ||
 			load_initializer(l, s, tensors, load_view(p->initializer[i]->name)) != 0)
 			return -1;
 	for (size_t i = 0; i < p->n_sparse_initializer; i++, tensors++)
 		if (load_sparse_tensor(l, p->sparse_initializer[i], tensors) != 0 ||
-			load_initializer(l, s, tensors, load_view(p->sparse_initializer[i]->values->name)) != 0)
+			load_initializer(l, s, tensors, tensors->name) != 0)
 			return -1;
 	return 0;
 }
@@ -130,10 +131,12 @@ static int load_node_outputs(struct loader *l, struct scope *s, const Onnx__Node
 		}
 		const struct value *other = &s->values[taken];
 		if (other->producer < 0)
-			return error_set(l->err, "node \"%s\" writes \"%s\", which is %s", shown_node(l, s->graph, index),
-				load_shown(l, name), other->initializer ? "an initializer" : "a graph input");
+			return error_set(l->err, "node \"%s\" writes \"%s\", which is %s",
+				shown_node(l, s->graph, index), load_shown(l, name),
+				other->initializer ? "an initializer" : "a graph input");
 		return error_set(l->err, "nodes \"%s\" and \"%s\" both write \"%s\"",
-			shown_node(l, s->graph, other->producer), shown_node(l, s->graph, index), load_shown(l, name));
+			shown_node(l, s->graph, other->producer), shown_node(l, s->graph, index),
+			load_shown(l, name));
 	}
 	return 0;
 }
@@ -209,7 +212,8 @@ static int load_outputs(struct loader *l, struct scope *s, const Onnx__GraphProt
 		struct text name = load_view(p->output[i]->name);
 		int v = name.n ? scope_find(l, s, name) : -1;
 		if (v < 0)
-			return error_set(l->err, "graph output \"%s\" is made by no node", load_shown(l, name));
+			return error_set(
+				l->err, "graph output \"%s\" is made by no node", load_shown(l, name));
 		s->values[v].is_output = true;
 		g->outputs[g->output_count++] = v;
 	}
@@ -244,7 +248,8 @@ static int load_into(struct loader *l, const Onnx__GraphProto *p, struct scope *
 {
 	l->name_count += names_of(p);
 	if (l->name_count > LOAD_NAMES_MOST)
-		return error_set(l->err, "more than %d names; this is beyond what can be opened", LOAD_NAMES_MOST);
+		return error_set(
+			l->err, "more than %d names; this is beyond what can be opened", LOAD_NAMES_MOST);
 	if (load_inputs(l, s, p) != 0 || load_initializers(l, s, p) != 0 || load_nodes(l, s, p) != 0)
 		return -1;
 	load_declared(l, s, p->output, p->n_output);

@@ -14,8 +14,8 @@
 #define OPSETS_MOST 1000
 #define SHOWN_MOST 120
 
-/* The newest operator set released with each version of the format: what a file most likely means that forgot to say.
- * Before version 3 there was nothing to say. */
+/* The newest operator set released with each version of the format: what a file most likely means that forgot
+ * to say. Before version 3 there was nothing to say. */
 static const int newest_opset[KNOWN_IR + 1] = { 1, 1, 1, 8, 9, 10, 11, 14, 18, 20, 22, 23, 24, 26 };
 
 void load_warn(struct loader *l, const char *fmt, ...)
@@ -66,14 +66,16 @@ static void load_opset(struct loader *l, const Onnx__OperatorSetIdProto *p)
 	if (text_is(domain, "ai.onnx"))
 		domain = TEXT("");
 	if (p->version < 1) {
-		load_warn(l, "operator set \"%s\" has version %" PRId64 ", ignored", load_shown(l, domain), p->version);
+		load_warn(l, "operator set \"%s\" has version %" PRId64 ", ignored", load_shown(l, domain),
+			p->version);
 		return;
 	}
 	int i = 0;
 	while (i < m->opset_count && !text_equal(m->opsets[i].domain, domain))
 		i++;
 	if (i < m->opset_count && m->opsets[i].version != p->version)
-		load_warn(l, "operator set \"%s\" is imported twice, the newer version is taken", load_shown(l, domain));
+		load_warn(l, "operator set \"%s\" is imported twice, the newer version is taken",
+			load_shown(l, domain));
 	if (i == m->opset_count)
 		m->opsets[m->opset_count++] = (struct opset){ domain, p->version };
 	else if (m->opsets[i].version < p->version)
@@ -84,13 +86,15 @@ static int load_opsets(struct loader *l, const Onnx__ModelProto *p)
 {
 	struct model *m = l->m;
 	if (p->n_opset_import > OPSETS_MOST)
-		return error_set(l->err, "%zu operator sets are imported, more than %d", p->n_opset_import, OPSETS_MOST);
+		return error_set(l->err, "%zu operator sets are imported, more than %d", p->n_opset_import,
+			OPSETS_MOST);
 	m->opsets = ARENA_ARRAY(l->arena, struct opset, p->n_opset_import + 1);
 	for (size_t i = 0; i < p->n_opset_import; i++)
 		load_opset(l, p->opset_import[i]);
 	int64_t version = model_opset(m, TEXT(""));
 	if (version > KNOWN_OPSET)
-		load_warn(l, "operator set %" PRId64 " is newer than what is known here (%d)", version, KNOWN_OPSET);
+		load_warn(l, "operator set %" PRId64 " is newer than what is known here (%d)", version,
+			KNOWN_OPSET);
 	if (version == 0 && uses_plain_domain(m->graph)) {
 		int64_t ir = m->ir_version < 0 ? 0 : m->ir_version > KNOWN_IR ? KNOWN_IR : m->ir_version;
 		m->opsets[m->opset_count++] = (struct opset){ TEXT(""), newest_opset[ir] };
@@ -105,7 +109,8 @@ static void load_ir_version(struct loader *l, const Onnx__ModelProto *p)
 {
 	l->m->ir_version = p->ir_version;
 	if (p->ir_version > KNOWN_IR)
-		load_warn(l, "format version (IR) %" PRId64 " is newer than what is known here (%d)", p->ir_version, KNOWN_IR);
+		load_warn(l, "format version (IR) %" PRId64 " is newer than what is known here (%d)",
+			p->ir_version, KNOWN_IR);
 	else if (p->ir_version < 1)
 		load_warn(l, "the format version (IR) is not given");
 }
@@ -114,7 +119,8 @@ static void load_ir_version(struct loader *l, const Onnx__ModelProto *p)
 static void load_functions(struct loader *l, const Onnx__ModelProto *p)
 {
 	if (p->n_functions)
-		load_warn(l, "%zu operators are defined by the model itself (\"%s\" ...); they are not expanded",
+		load_warn(l,
+			"%zu operators are defined by the model itself (\"%s\" ...); they are not expanded",
 			p->n_functions, load_shown(l, load_view(p->functions[0]->name)));
 }
 

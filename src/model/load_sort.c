@@ -59,10 +59,10 @@ static int first_unsorted(const struct graph *g, const struct needs *n)
 
 enum { SORT_NEW, SORT_OPEN, SORT_DONE };
 
-/* Emits `root` after all that it needs, depth first, on a stack of its own: a chain may be as long as the file.
- * Returns -1, or a node that needs itself. */
-static int sort_from(int root, const struct needs *n, unsigned char *state, size_t *next, int *stack, int *order,
-	int *ordered)
+/* Emits `root` after all that it needs, depth first, on a stack of its own: a chain may be as long as the
+ * file. Returns -1, or a node that needs itself. */
+static int sort_from(int root, const struct needs *n, unsigned char *state, size_t *next, int *stack,
+	int *order, int *ordered)
 {
 	int depth = 0;
 	if (state[root] == SORT_DONE)

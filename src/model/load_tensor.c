@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* TensorProto fields that hold elements. */
-enum { FIELD_FLOAT = 4, FIELD_INT32 = 5, FIELD_INT64 = 7, FIELD_RAW = 9, FIELD_DOUBLE = 10, FIELD_UINT64 = 11 };
+enum { FIELD_FLOAT = 4, FIELD_INT32 = 5, FIELD_INT64 = 7, FIELD_RAW = 9 };
+enum { FIELD_DOUBLE = 10, FIELD_UINT64 = 11 };
 #define LOCATION_EXTERNAL 1
 
 uint64_t load_skipped_bytes(Onnx__Skipped *const *marks, size_t n, unsigned field)
@@ -89,7 +90,9 @@ static void load_typed(struct loader *l, const Onnx__TensorProto *p, struct tens
 	size_t entry = typed_entry_bytes(t->dtype), count = typed_count(p, field);
 	assert(bytes <= TENSOR_PAYLOAD_KEPT);
 	if (count != bytes / entry) {
-		load_warn(l, "constant \"%s\": %zu elements are given, its shape has %" PRId64 "; its content is ignored",
+		load_warn(l,
+			"constant \"%s\": %zu elements are given, its shape has %" PRId64
+			"; its content is ignored",
 			load_shown(l, t->name), count, t->elements);
 		return;
 	}
@@ -103,8 +106,8 @@ static void load_typed(struct loader *l, const Onnx__TensorProto *p, struct tens
 	t->data_bytes = bytes;
 }
 
-/* Brings a small payload into memory. Whatever does not fit the shape is ignored with a warning: shapes are what
- * counts here, and they are known without it. */
+/* Brings a small payload into memory. Whatever does not fit the shape is ignored with a warning: shapes are
+ * what counts here, and they are known without it. */
 static void load_payload(struct loader *l, const Onnx__TensorProto *p, struct tensor *t)
 {
 	int64_t bytes = tensor_bytes(t->dtype, t->elements);
@@ -115,8 +118,10 @@ static void load_payload(struct loader *l, const Onnx__TensorProto *p, struct te
 	if (bytes < 0)
 		return;
 	if (raw && raw != (uint64_t)bytes) {
-		load_warn(l, "constant \"%s\": %" PRIu64 " bytes are given, its shape has %" PRId64
-			"; its content is ignored", load_shown(l, t->name), raw, bytes);
+		load_warn(l,
+			"constant \"%s\": %" PRIu64 " bytes are given, its shape has %" PRId64
+			"; its content is ignored",
+			load_shown(l, t->name), raw, bytes);
 	} else if (bytes == 0) {
 		t->data = "";
 	} else if (raw_skipped || (!raw && skipped)) {
@@ -136,8 +141,8 @@ static void load_payload(struct loader *l, const Onnx__TensorProto *p, struct te
 static int load_dims(struct loader *l, size_t n, const int64_t *dims, struct tensor *t)
 {
 	if (n > LOAD_RANK_MOST)
-		return error_set(l->err, "constant \"%s\" has %zu dimensions, more than %d", load_shown(l, t->name), n,
-			LOAD_RANK_MOST);
+		return error_set(l->err, "constant \"%s\" has %zu dimensions, more than %d",
+			load_shown(l, t->name), n, LOAD_RANK_MOST);
 	t->rank = (int)n;
 	t->dims = ARENA_ARRAY(l->arena, int64_t, n);
 	for (size_t i = 0; i < n; i++) {
@@ -148,7 +153,8 @@ static int load_dims(struct loader *l, size_t n, const int64_t *dims, struct ten
 	}
 	t->elements = tensor_elements(t->rank, t->dims);
 	if (t->elements < 0)
-		return error_set(l->err, "constant \"%s\" has more elements than can be counted", load_shown(l, t->name));
+		return error_set(l->err, "constant \"%s\" has more elements than can be counted",
+			load_shown(l, t->name));
 	return 0;
 }
 
@@ -181,7 +187,8 @@ int load_sparse_tensor(struct loader *l, const Onnx__SparseTensorProto *p, struc
 	return load_dims(l, p->n_dims, p->dims, t);
 }
 
-static struct dim load_dim(struct loader *l, const Onnx__TensorShapeProto__Dimension *p, const struct value *v)
+static struct dim load_dim(
+	struct loader *l, const Onnx__TensorShapeProto__Dimension *p, const struct value *v)
 {
 	if (p->has_dim_value && p->dim_value >= 0)
 		return dim_known(p->dim_value);
@@ -191,7 +198,8 @@ static struct dim load_dim(struct loader *l, const Onnx__TensorShapeProto__Dimen
 		return dim_unknown();
 	}
 	struct text symbol = load_view(p->dim_param);
-	/* Some exporters write these for "unknown"; as symbols they would claim that all such dimensions are equal. */
+	/* Some exporters write these for "unknown"; as symbols they would claim that all such dimensions are
+	 * equal. */
 	if (text_is(symbol, "?") || text_is(symbol, "-1"))
 		return dim_unknown();
 	return symbol.n ? dim_symbol(l->arena, symbol) : dim_unknown();
@@ -209,8 +217,8 @@ void load_type(struct loader *l, const Onnx__TypeProto *p, struct value *v)
 	if (!t->shape)
 		return;
 	if (t->shape->n_dim > LOAD_RANK_MOST) {
-		load_warn(l, "tensor \"%s\" declares %zu dimensions, taken as unknown", load_shown(l, v->name),
-			t->shape->n_dim);
+		load_warn(l, "tensor \"%s\" declares %zu dimensions, taken as unknown",
+			load_shown(l, v->name), t->shape->n_dim);
 		return;
 	}
 	v->shape = shape_make(l->arena, (int)t->shape->n_dim);

@@ -17,28 +17,33 @@ enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 #define SKIPPED_FIELD 536000000
 #define SKIM_FIELDS 16
 
-/* Fields whose content may be left in the file, and how many bytes on the wire are kept. An integer of any width takes
- * up to ten bytes there, so those lists get room for TENSOR_PAYLOAD_KEPT bytes of elements in the worst spelling. */
+/* Fields whose content may be left in the file, and how many bytes on the wire are kept. An integer of any
+ * width takes up to ten bytes there, so those lists get room for TENSOR_PAYLOAD_KEPT bytes of elements in the
+ * worst spelling. */
 struct skim_limit {
 	const ProtobufCMessageDescriptor *message;
 	unsigned field;
 	uint64_t kept;
 };
 
+#define TENSOR &onnx__tensor_proto__descriptor
+#define ATTRIBUTE &onnx__attribute_proto__descriptor
+#define MODEL &onnx__model_proto__descriptor
+
 static const struct skim_limit skim_limits[] = {
-	{ &onnx__tensor_proto__descriptor, 9, TENSOR_PAYLOAD_KEPT },       /* raw_data */
-	{ &onnx__tensor_proto__descriptor, 4, TENSOR_PAYLOAD_KEPT },       /* float_data */
-	{ &onnx__tensor_proto__descriptor, 10, TENSOR_PAYLOAD_KEPT },      /* double_data */
-	{ &onnx__tensor_proto__descriptor, 5, TENSOR_PAYLOAD_KEPT * 10 },  /* int32_data, elements from 1 byte on */
-	{ &onnx__tensor_proto__descriptor, 7, TENSOR_PAYLOAD_KEPT / 8 * 10 },  /* int64_data */
-	{ &onnx__tensor_proto__descriptor, 11, TENSOR_PAYLOAD_KEPT / 4 * 10 }, /* uint64_data, from 4 bytes on */
-	{ &onnx__attribute_proto__descriptor, 4, SKIM_TEXT_KEPT },         /* s */
-	{ &onnx__attribute_proto__descriptor, 7, SKIM_TEXT_KEPT },         /* floats */
-	{ &onnx__attribute_proto__descriptor, 8, SKIM_TEXT_KEPT },         /* ints */
-	{ &onnx__attribute_proto__descriptor, 9, SKIM_TEXT_KEPT },         /* strings */
-	{ &onnx__model_proto__descriptor, 2, SKIM_TEXT_KEPT },             /* producer_name */
-	{ &onnx__model_proto__descriptor, 3, SKIM_TEXT_KEPT },             /* producer_version */
-	{ &onnx__model_proto__descriptor, 6, SKIM_TEXT_KEPT },             /* doc_string */
+	{ TENSOR, 9, TENSOR_PAYLOAD_KEPT },           /* raw_data */
+	{ TENSOR, 4, TENSOR_PAYLOAD_KEPT },           /* float_data */
+	{ TENSOR, 10, TENSOR_PAYLOAD_KEPT },          /* double_data */
+	{ TENSOR, 5, TENSOR_PAYLOAD_KEPT * 10 },      /* int32_data, elements from 1 byte on */
+	{ TENSOR, 7, TENSOR_PAYLOAD_KEPT / 8 * 10 },  /* int64_data */
+	{ TENSOR, 11, TENSOR_PAYLOAD_KEPT / 4 * 10 }, /* uint64_data, elements from 4 bytes on */
+	{ ATTRIBUTE, 4, SKIM_TEXT_KEPT },             /* s */
+	{ ATTRIBUTE, 7, SKIM_TEXT_KEPT },             /* floats */
+	{ ATTRIBUTE, 8, SKIM_TEXT_KEPT },             /* ints */
+	{ ATTRIBUTE, 9, SKIM_TEXT_KEPT },             /* strings */
+	{ MODEL, 2, SKIM_TEXT_KEPT },                 /* producer_name */
+	{ MODEL, 3, SKIM_TEXT_KEPT },                 /* producer_version */
+	{ MODEL, 6, SKIM_TEXT_KEPT },                 /* doc_string */
 };
 
 struct walk {
@@ -57,8 +62,8 @@ struct tally {
 struct occurrence {
 	const ProtobufCFieldDescriptor *field;
 	unsigned wire;
-	uint64_t end;          /* of the message it stands in */
-	uint64_t kept;         /* most bytes kept, UINT64_MAX: no mark can stand for them */
+	uint64_t end;  /* of the message it stands in */
+	uint64_t kept; /* most bytes kept, UINT64_MAX: no mark can stand for them */
 	struct tally *tally;
 };
 
@@ -68,18 +73,22 @@ static int walk_not_a_model(struct walk *w, const char *what)
 {
 	const struct sniff *s = sniff_bytes(w->in.head, w->in.head_bytes);
 	if (s)
-		return error_set(w->err, "%s: not an ONNX model (looks like %s); %s", w->in.name, s->what, s->cure);
-	return error_set(w->err, "%s: not an ONNX model, or a damaged one: %s at byte %" PRIu64
-		"; download or export it again", w->in.name, what, w->in.position);
+		return error_set(
+			w->err, "%s: not an ONNX model (looks like %s); %s", w->in.name, s->what, s->cure);
+	return error_set(w->err,
+		"%s: not an ONNX model, or a damaged one: %s at byte %" PRIu64
+		"; download or export it again",
+		w->in.name, what, w->in.position);
 }
 
-static int walk_truncated(struct walk *w)
+static int walk_truncated(struct walk *w, uint64_t missing)
 {
-	const struct sniff *s = sniff_bytes(w->in.head, w->in.head_bytes);
-	if (s)
-		return walk_not_a_model(w, "");
-	return error_set(w->err, "%s: truncated: it ends within a field, at byte %" PRIu64
-		"; download or export it again", w->in.name, w->in.position);
+	if (sniff_bytes(w->in.head, w->in.head_bytes) || missing > (uint64_t)1 << 40)
+		return walk_not_a_model(w, "a length past the end of the file");
+	return error_set(w->err,
+		"%s: truncated: at least %" PRIu64 " bytes are missing at its end"
+		"; download or export it again",
+		w->in.name, missing);
 }
 
 /* ---- reading ---- */
@@ -87,13 +96,17 @@ static int walk_truncated(struct walk *w)
 static int walk_take(struct walk *w, void *out, uint64_t n)
 {
 	int got = window_take(&w->in, out, n, w->err);
-	return got > 0 ? 0 : got < 0 ? -1 : walk_truncated(w);
+	return got > 0 ? 0 : got < 0 ? -1 : walk_truncated(w, 1);
 }
 
-/* What is read reaches past `end`, the end of its message: of the whole file, or of a part of it. */
-static int walk_past_end(struct walk *w, uint64_t end)
+/* n bytes more are there before `end`, the end of the message: of the whole file, or of a part of it. */
+static int walk_fits(struct walk *w, uint64_t end, uint64_t n)
 {
-	return end == w->in.size ? walk_truncated(w) : walk_not_a_model(w, "a field past the end of its message");
+	uint64_t left = end - w->in.position;
+	if (n <= left)
+		return 0;
+	return end == w->in.size ? walk_truncated(w, n - left)
+				 : walk_not_a_model(w, "a field past the end of its message");
 }
 
 static int walk_varint(struct walk *w, uint64_t end, uint64_t *value)
@@ -101,9 +114,7 @@ static int walk_varint(struct walk *w, uint64_t end, uint64_t *value)
 	*value = 0;
 	for (unsigned shift = 0; shift < 70; shift += 7) {
 		unsigned char byte;
-		if (w->in.position >= end)
-			return walk_past_end(w, end);
-		if (walk_take(w, &byte, 1) != 0)
+		if (walk_fits(w, end, 1) != 0 || walk_take(w, &byte, 1) != 0)
 			return -1;
 		*value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
 		if (!(byte & 0x80))
@@ -115,9 +126,7 @@ static int walk_varint(struct walk *w, uint64_t end, uint64_t *value)
 /* The length of what follows, which must end where its message ends or before. */
 static int walk_length(struct walk *w, uint64_t end, uint64_t *length)
 {
-	if (walk_varint(w, end, length) != 0)
-		return -1;
-	return *length <= end - w->in.position ? 0 : walk_past_end(w, end);
+	return walk_varint(w, end, length) != 0 || walk_fits(w, end, *length) != 0 ? -1 : 0;
 }
 
 /* ---- writing the skeleton ---- */
@@ -134,7 +143,8 @@ static size_t varint_encode(unsigned char *to, uint64_t value)
 static int walk_put(struct walk *w, const void *bytes, size_t n)
 {
 	if (w->out.n + n > SKIM_SKELETON_MOST)
-		return error_set(w->err, "%s: more than %u MiB without its weights; this is beyond what can be opened",
+		return error_set(w->err,
+			"%s: more than %u MiB without its weights; this is beyond what can be opened",
 			w->in.name, SKIM_SKELETON_MOST >> 20);
 	str_add(&w->out, bytes, n);
 	return 0;
@@ -161,7 +171,9 @@ static int walk_put_skipped(struct walk *w, unsigned field, const struct tally *
 	n += varint_encode(body + n, t->offset);
 	body[n++] = 3 << 3 | WIRE_VARINT;
 	n += varint_encode(body + n, t->bytes);
-	return walk_put_key(w, SKIPPED_FIELD, WIRE_BYTES) || walk_put_varint(w, n) || walk_put(w, body, n) ? -1 : 0;
+	if (walk_put_key(w, SKIPPED_FIELD, WIRE_BYTES) != 0 || walk_put_varint(w, n) != 0)
+		return -1;
+	return walk_put(w, body, n);
 }
 
 /* ---- walking ---- */
@@ -175,7 +187,7 @@ static int walk_skip(struct walk *w, unsigned wire, uint64_t end)
 	case WIRE_64:
 	case WIRE_32:
 		n = wire == WIRE_64 ? 8 : 4;
-		return n > end - w->in.position ? walk_past_end(w, end) : walk_take(w, NULL, n);
+		return walk_fits(w, end, n) != 0 || walk_take(w, NULL, n) != 0 ? -1 : 0;
 	case WIRE_BYTES:
 		return walk_length(w, end, &n) || walk_take(w, NULL, n) ? -1 : 0;
 	default:
@@ -229,9 +241,7 @@ static int walk_number(struct walk *w, const struct occurrence *o)
 		return walk_put_key(w, o->field->id, o->wire) || walk_put_varint(w, value) ? -1 : 0;
 	}
 	size_t n = o->wire == WIRE_64 ? 8 : 4;
-	if (n > o->end - at)
-		return walk_past_end(w, o->end);
-	if (walk_take(w, bytes, n) != 0)
+	if (walk_fits(w, o->end, n) != 0 || walk_take(w, bytes, n) != 0)
 		return -1;
 	if (!tally_keep(o, at, n))
 		return 0;
@@ -262,7 +272,7 @@ static int walk_bytes(struct walk *w, const struct occurrence *o)
 
 static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *message, uint64_t end, int depth);
 
-/* The length is not known before the child has been walked: five bytes are left for it, and filled in afterwards. */
+/* The length is known when the child has been walked: five bytes are left for it, and filled in then. */
 static int walk_child(struct walk *w, const struct occurrence *o, int depth)
 {
 	uint64_t n;
@@ -350,8 +360,9 @@ static int skim_unpack(struct skim *s, struct walk *w)
 		return error_set(w->err, "%s: empty; download or export it again", w->in.name);
 	s->model = onnx__model_proto__unpack(&allocator, w->out.n, (const uint8_t *)w->out.p);
 	if (!s->model && s->arena.total > SKIM_ARENA_MOST / 2)
-		return error_set(w->err, "%s: needs more than %zu MiB to open; this is beyond what can be opened",
-			w->in.name, SKIM_ARENA_MOST >> 20);
+		return error_set(w->err,
+			"%s: needs more than %zu MiB to open; this is beyond what can be opened", w->in.name,
+			SKIM_ARENA_MOST >> 20);
 	if (!s->model)
 		return walk_not_a_model(w, "a list that does not end where it should");
 	const Onnx__GraphProto *g = s->model->graph;

@@ -1,6 +1,6 @@
-/* The skim: reads an ONNX file's structure and jumps over its weights. It writes a skeleton, the same message with
- * each large payload replaced by a private mark (onnx.proto: Skipped), and hands the skeleton to protobuf-c. Opening
- * a model costs memory for its names and nodes, whatever its weights weigh. */
+/* The skim: reads an ONNX file's structure and jumps over its weights. It writes a skeleton, the same message
+ * with each large payload replaced by a private mark (onnx.proto: Skipped), and hands the skeleton to
+ * protobuf-c. Opening a model costs memory for its names and nodes, whatever its weights weigh. */
 #ifndef MODEL_SKIM_H
 #define MODEL_SKIM_H
 
@@ -15,18 +15,18 @@
 #define SKIM_TEXT_KEPT (64 * 1024)
 /* Most memory for a skeleton, and for what is unpacked from it. */
 #define SKIM_SKELETON_MOST (512u << 20)
-#define SKIM_ARENA_MOST ((size_t)2 << 30)
+#define SKIM_ARENA_MOST ((size_t)1 << 30)
 
 struct skim {
-	struct arena arena;       /* holds the model; give back with skim_close */
+	struct arena arena; /* holds the model; give back with skim_close */
 	Onnx__ModelProto *model;
-	uint64_t file_bytes;      /* of the whole file or stream */
-	uint64_t bytes_read;      /* of them */
+	uint64_t file_bytes; /* of the whole file or stream */
+	uint64_t bytes_read; /* of them */
 	size_t skeleton_bytes;
 };
 
-/* Reads path ("-": standard input). On failure there is nothing to close; the error is one line that names the file
- * and the cure. */
+/* Reads path ("-": standard input). On failure there is nothing to close; the error is one line that names
+ * the file and the cure. */
 int skim_open(struct skim *s, const char *path, struct error *err);
 void skim_close(struct skim *s);
 

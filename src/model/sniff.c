@@ -18,7 +18,8 @@ struct sniff_row {
 
 /* First match wins: what is special stands before what is general. */
 static const struct sniff_row sniff_table[] = {
-	ROW(0, "version https://git-lfs", "a Git LFS pointer, the model itself was not downloaded", "run git lfs pull"),
+	ROW(0, "version https://git-lfs", "a Git LFS pointer, the model itself was not downloaded",
+		"run git lfs pull"),
 	ROW(0, "PK\003\004", "a zip archive", EXPORT_TORCH " if it is a PyTorch file, or unpack it"),
 	ROW(0, "\037\213", "gzip data", "unpack it with gunzip"),
 	ROW(0, "BZh", "bzip2 data", "unpack it with bunzip2"),
@@ -50,8 +51,9 @@ static const struct sniff_row sniff_table[] = {
 
 static const struct sniff sniff_text = { "a text file", "name the .onnx file" };
 static const struct sniff sniff_zeros = { "zeros only, a download that was cut off?", "download it again" };
-static const struct sniff sniff_protobuf = { "another kind of protobuf file: a bare graph, TensorFlow, Caffe?",
-	"convert it to ONNX" };
+static const struct sniff sniff_protobuf = {
+	"another kind of protobuf file: a bare graph, TensorFlow, Caffe?", "convert it to ONNX"
+};
 
 static size_t count_of(const unsigned char *p, size_t n, unsigned least, unsigned most)
 {

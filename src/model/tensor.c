@@ -73,9 +73,10 @@ struct shape tensor_shape(struct arena *a, const struct tensor *t)
 	return shape_known(a, t->rank, t->dims);
 }
 
-/* A small float: sign, exponent, mantissa bits. has_infinity: the top exponent means infinity and NaN; without,
- * only all ones (where the format has a NaN) is NaN. */
-static double float_decode(uint32_t bits, int exponent_bits, int mantissa_bits, bool has_infinity, bool has_nan)
+/* A small float: sign, exponent, mantissa bits. has_infinity: the top exponent means infinity and NaN;
+ * without, only all ones (where the format has a NaN) is NaN. */
+static double float_decode(
+	uint32_t bits, int exponent_bits, int mantissa_bits, bool has_infinity, bool has_nan)
 {
 	uint32_t mantissa = bits & ((1u << mantissa_bits) - 1);
 	uint32_t top = (1u << exponent_bits) - 1;

@@ -4,8 +4,8 @@
 
 #include "model/graph.h"
 
-/* ONNX's TensorProto.DataType code, as also the attribute `to` of Cast has it. DTYPE_UNKNOWN for codes without a
- * row in dtype.h (fnuz floats, f8e8m0, 2-bit integers) and for undefined ones. */
+/* ONNX's TensorProto.DataType code, as also the attribute `to` of Cast has it. DTYPE_UNKNOWN for codes
+ * without a row in dtype.h (fnuz floats, f8e8m0, 2-bit integers) and for undefined ones. */
 enum dtype tensor_dtype(int64_t onnx_code);
 /* The other way; 0 (undefined) where ONNX has no such type (tf32). */
 int tensor_onnx_code(enum dtype t);
@@ -18,8 +18,8 @@ int64_t tensor_bytes(enum dtype t, int64_t elements);
 /* Its dimensions as a shape made in a. */
 struct shape tensor_shape(struct arena *a, const struct tensor *t);
 
-/* Element i as an integer: integer types and bool, and float types where the value is whole. False when it is not
- * known: i out of range, payload not in memory, no such type, or the value does not fit. */
+/* Element i as an integer: integer types and bool, and float types where the value is whole. False when it is
+ * not known: i out of range, payload not in memory, no such type, or the value does not fit. */
 bool tensor_int(const struct tensor *t, int64_t i, int64_t *value);
 /* Element i as a double, every numeric type but complex. NaN when it is not known. */
 double tensor_double(const struct tensor *t, int64_t i);

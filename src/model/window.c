@@ -73,8 +73,8 @@ static ssize_t window_read(struct window *w)
 {
 	ssize_t got;
 	do
-		got = w->seekable ? pread(w->fd, w->buffer, w->reach, (off_t)(w->base + w->position)) :
-				    read(w->fd, w->buffer, w->reach);
+		got = w->seekable ? pread(w->fd, w->buffer, w->reach, (off_t)(w->base + w->position))
+				  : read(w->fd, w->buffer, w->reach);
 	while (got < 0 && errno == EINTR);
 	return got;
 }

@@ -62,9 +62,8 @@ UNUSED_OK void put_message(struct str *s, unsigned field, struct str *child)
 /* ---- ONNX messages; texts "" are left out ---- */
 
 /* A NodeProto with up to two inputs and one output, and the attributes already written in `attributes`. */
-UNUSED_OK void put_node(
-	struct str *graph, const char *name, const char *op, const char *in1, const char *in2, const char *out,
-	struct str *attributes)
+UNUSED_OK void put_node(struct str *graph, const char *name, const char *op, const char *in1, const char *in2,
+	const char *out, struct str *attributes)
 {
 	struct str node = { 0 };
 	if (*in1)
@@ -83,7 +82,8 @@ UNUSED_OK void put_node(
 	put_message(graph, 1, &node);
 }
 
-/* A ValueInfoProto of a tensor: dims as text "1,batch,?", NULL for no shape. field 11 input, 12 output, 13 info. */
+/* A ValueInfoProto of a tensor: dims as text "1,batch,?", NULL for no shape. field 11 input, 12 output, 13
+ * info. */
 UNUSED_OK void put_value(struct str *graph, unsigned field, const char *name, int type, const char *dims)
 {
 	struct str value = { 0 }, wrap = { 0 }, tensor = { 0 }, shape = { 0 };
@@ -107,8 +107,8 @@ UNUSED_OK void put_value(struct str *graph, unsigned field, const char *name, in
 }
 
 /* A TensorProto: dims as text, raw content (NULL: none). */
-UNUSED_OK void put_tensor(
-	struct str *to, unsigned field, const char *name, int type, const char *dims, const void *raw, size_t n)
+UNUSED_OK void put_tensor(struct str *to, unsigned field, const char *name, int type, const char *dims,
+	const void *raw, size_t n)
 {
 	struct str t = { 0 };
 	char copy[256];

@@ -44,12 +44,15 @@ static void test_not_a_model(void)
 		FILE_ROW("hello, this is a text\nof two lines\n", "text file"),
 		FILE_ROW("version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "git lfs pull"),
 		FILE_ROW("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "PNG"),
-		FILE_ROW("PK\3\4\0\0\0\0\0\0archive/data.pkl", "looks like a zip archive); export it with torch.onnx.export"),
+		FILE_ROW("PK\3\4\0\0\0\0\0\0archive/data.pkl",
+			"looks like a zip archive); export it with torch.onnx.export"),
 		FILE_ROW("\x1f\x8b\x08\0\0\0\0\0\0\3\1\2\3", "gunzip"),
 		FILE_ROW("\x40\0\0\0\0\0\0\0{\"__metadata__\":{}}", "safetensors"),
 		FILE_ROW("\x1c\0\0\0TFL3\0\0\0\0", "TensorFlow Lite"),
 		FILE_ROW("\x80\2}q\1.", "torch.onnx.export"),
-		FILE_ROW("\x7f" "ELF\2\1\1\0", "program"),
+		FILE_ROW("\x7f"
+			 "ELF\2\1\1\0",
+			"program"),
 		FILE_ROW("<!DOCTYPE html><html></html>", "web page"),
 		FILE_ROW("ir_version: 8\ngraph {\n}\n", "binary form"),
 		FILE_ROW("\0\0\0\0\0\0\0\0\0\0\0\0", "zeros"),
@@ -59,7 +62,8 @@ static void test_not_a_model(void)
 	};
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		refused(files[i].bytes, files[i].n, files[i].part, files[i].part);
-	refused("\x08\x08\x3a\x05\x62\x03\x0a\x01y", 9, "without nodes", "a graph with an output and no nodes");
+	refused("\x08\x08\x3a\x05\x62\x03\x0a\x01y", 9, "without nodes",
+		"a graph with an output and no nodes");
 }
 
 static void test_not_a_file(void)
@@ -81,18 +85,24 @@ static void test_not_a_file(void)
 
 static void test_broken_wire(void)
 {
-	refused("\x08\x08\x3a\x7f\x0a\x02", 6, "truncated", "a length past the end of the file");
-	refused("\x08\x08\x3a\x04\x0a\x20\x0a\x00\x42\x00\x42\x00", 12, "past the end", "a length past the end of its graph");
-	refused("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12, "ten bytes", "a number of eleven bytes");
-	refused("\x08\x08\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13, "truncated", "a length of 2^64 - 1");
+	refused("\x08\x08\x3a\x7f\x0a\x02", 6, "truncated: at least 125 bytes are missing",
+		"a length past the end of the file");
+	refused("\x08\x08\x3a\x04\x0a\x20\x0a\x00\x42\x00\x42\x00", 12, "past the end",
+		"a length past the end of its graph");
+	refused("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12, "ten bytes",
+		"a number of eleven bytes");
+	refused("\x08\x08\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13, "past the end of the file",
+		"a length of 2^64 - 1");
 	refused("\x08\x08\x38\x07", 4, "wrong kind", "a graph that is a number");
 	refused("\x0d\x01\x02\x03\x04", 5, "wrong kind", "a version that is a float");
 	refused("\x08\x08\x3b\x3c", 4, "wrong kind", "a group in place of a graph");
 	refused("\x08\x08\x73", 3, "unknown kind", "an unknown group");
 	refused("\x08\x08\x00\x01", 4, "without a number", "field number 0");
-	refused("\x08\x08\xff\xff\xff\xff\x7f\x01", 8, "without a number", "a field number that is too large");
+	refused("\x08\x08\xff\xff\xff\xff\x7f\x01", 8, "without a number",
+		"a field number that is too large");
 	refused("\x08", 1, "truncated", "one byte");
-	refused("\x08\x08\x3a\x06\x0a\x03\x32\x02\x31\x01\x42\x00", 12, "past the end", "an unknown field past the end");
+	refused("\x08\x08\x3a\x06\x0a\x03\x32\x02\x31\x01\x42\x00", 12, "past the end",
+		"an unknown field past the end");
 	/* A packed list that stops within an element is for protobuf-c to find. */
 	struct str t = { 0 }, g = { 0 };
 	put_node(&g, "", "Relu", "", "", "y", NULL);
@@ -161,7 +171,8 @@ static void test_payload(unsigned field, size_t n, bool kept, const char *name)
 	if (!kept && p->n_skipped == 1) {
 		is_int(p->skipped[0]->field, field, "%s: the mark names the field", name);
 		is_int(p->skipped[0]->bytes, n, "%s: the mark has the length", name);
-		ok(p->skipped[0]->offset + n <= s.file_bytes && p->skipped[0]->offset > 10, "%s: the offset is in the file", name);
+		ok(p->skipped[0]->offset + n <= s.file_bytes && p->skipped[0]->offset > 10,
+			"%s: the offset is in the file", name);
 		ok(s.skeleton_bytes < 200, "%s: the skeleton is small", name);
 	}
 	skim_close(&s);
@@ -192,7 +203,8 @@ static void test_unpacked(void)
 		return;
 	const Onnx__TensorProto *p = s.model->graph->initializer[0];
 	ok(p->n_float_data <= 1024, "floats with a tag each: few are kept");
-	ok(p->n_skipped == 1 && p->skipped[0]->field == 4 && p->skipped[0]->bytes == 400000, "and the rest is counted");
+	ok(p->n_skipped == 1 && p->skipped[0]->field == 4 && p->skipped[0]->bytes == 400000,
+		"and the rest is counted");
 	ok(s.arena.total < 100000, "in little memory (%zu)", s.arena.total);
 	skim_close(&s);
 }
@@ -284,7 +296,7 @@ static bool write_hole(int64_t bytes)
 	bool good = scratch_write(m.p, m.n);
 	int fd = open(scratch_file, O_WRONLY);
 	good = good && fd >= 0 && ftruncate(fd, (off_t)m.n + bytes) == 0 &&
-		pwrite(fd, tail.p, tail.n, (off_t)m.n + bytes) == (ssize_t)tail.n;
+	       pwrite(fd, tail.p, tail.n, (off_t)m.n + bytes) == (ssize_t)tail.n;
 	if (fd >= 0)
 		close(fd);
 	str_free(&t);
@@ -304,7 +316,8 @@ static void test_large_file(void)
 		return;
 	}
 	if (ok(skim_open(&s, scratch_file, &err) == 0, "a file of 3 GB: opened (%s)", err.text)) {
-		ok(s.arena.total + s.skeleton_bytes < 16384, "in %zu bytes of memory", s.arena.total + s.skeleton_bytes);
+		ok(s.arena.total + s.skeleton_bytes < 16384, "in %zu bytes of memory",
+			s.arena.total + s.skeleton_bytes);
 		ok(s.bytes_read < 16384, "reading %llu bytes", (unsigned long long)s.bytes_read);
 		is_int(s.model->graph->n_node, 1, "what stands behind the weights is there");
 		const Onnx__TensorProto *w = s.model->graph->initializer[0];
@@ -381,8 +394,8 @@ static void test_stream(void)
 		ok(s.arena.total + s.skeleton_bytes < 16384, "the weights never were in memory");
 		skim_close(&s);
 	}
-	ok(skim_stream(&s, &m, m.n / 2) == -1 && strstr(err.text, "standard input: truncated"), "truncated stream (%s)",
-		err.text);
+	ok(skim_stream(&s, &m, m.n / 2) == -1 && strstr(err.text, "standard input: truncated"),
+		"truncated stream (%s)", err.text);
 	ok(skim_stream(&s, &m, 0) == -1 && strstr(err.text, "empty"), "empty stream");
 	/* A file as standard input is read like a file, from where it stands. */
 	scratch_write(m.p, m.n);
