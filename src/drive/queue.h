@@ -24,7 +24,8 @@ struct queue_status {
 
 struct queue;
 
-/* store may be NULL (results are then only kept in memory). results grows as measurements arrive. Starts no runner yet. */
+/* store may be NULL (results are then only kept in memory). results grows as measurements arrive. Starts no runner yet.
+ * config, runner, store and results must outlive the queue. */
 struct queue *queue_new(const struct config *config, const struct config_runner *runner, struct store *store,
 	struct results *results);
 void queue_free(struct queue *q); /* stops the runner */
@@ -35,17 +36,30 @@ int queue_connect(struct queue *q, int timeout_ms, struct error *err);
 const struct device *queue_device(const struct queue *q); /* NULL before the hello */
 int64_t queue_device_id(const struct queue *q);           /* in the store; -1 before */
 
-/* Adds a problem unless it is pending, running, or already has a standing answer (ok, unsupported ...) in results and
- * `again` is false. Returns whether it was added. first = put it at the head. */
+/* Adds a problem unless it is pending, running, or its measuring came to an end before (results_is_finished, or in this
+ * queue: ok, unsupported, failed ...) and `again` is false. A problem with results that an interrupted run left is not
+ * finished: it is added. Returns whether it was added. first = put it at the head, also when it is pending already. */
 bool queue_add(struct queue *q, const char *problem, bool first, bool again);
 enum job_state queue_state(const struct queue *q, const char *problem); /* JOB_NONE: never added */
 int queue_position(const struct queue *q, const char *problem); /* 1 = next; 0 = running or not pending */
 const char *queue_why(const struct queue *q, const char *problem); /* failure text or "" */
-/* Drops what is pending; the running one is cancelled. */
+/* Drops what is pending (JOB_NONE again); the running one is cancelled: what it gave is kept, and it is not finished. */
 void queue_cancel(struct queue *q);
 
+/* Time limits, in ms; queue_new sets the defaults. */
+struct queue_limits {
+	int hello;    /* a runner that says no hello for so long is no runner: 30000 */
+	int silence;  /* a measuring runner sends a heartbeat twice a second; one silent for so long hangs: 10000 */
+	int problem;  /* a problem is asked to stop after so long: the configuration's problem_limit_ms */
+	int grace;    /* and when it has not after so long again, the runner is killed: 5000 */
+	int restart;  /* delay before the second start in a row; doubles each time, up to 32 of it: 100 */
+	int deaths;   /* a runner that dies on so many problems in a row is not started again: 8 */
+};
+struct queue_limits *queue_limits(struct queue *q);
+
 /* Does what can be done now: waits up to timeout_ms for the runner, handles everything that came. Returns the number of
- * results that arrived, -1 when the runner cannot be started at all (err). */
+ * results that arrived, -1 when the runner cannot be started at all (err): it is not there, says no hello three times in a
+ * row, or is of a sudden another device. What is pending stays so; queue_add and queue_connect make it try again. */
 int queue_step(struct queue *q, int timeout_ms, struct error *err);
 /* To poll beside the keyboard; -1 when no runner is up. */
 int queue_fd(const struct queue *q);

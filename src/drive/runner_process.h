@@ -7,22 +7,26 @@
 struct runner_process;
 
 /* Starts argv (NULL-terminated, no shell; argv[0] looked up in PATH). env_extra: "NAME=VALUE" strings added
- * (OMP_NUM_THREADS, OMP_PROC_BIND ...), NULL-terminated, may be NULL. */
+ * (OMP_NUM_THREADS, OMP_PROC_BIND ...), NULL-terminated, may be NULL. Makes the whole program ignore SIGPIPE, so that
+ * writing to a runner that died is an error. The child gets SIGTERM when this process ends without stopping it. */
 struct runner_process *runner_process_start(const char *const *argv, const char *const *env_extra, struct error *err);
-/* File descriptor to poll for reading. */
+/* File descriptor to poll for reading: its output or its standard error has something. The same as long as p lives. */
 int runner_process_fd(const struct runner_process *p);
 /* Queues a message for writing (non-blocking; flushed here and in _read). */
 int runner_process_send(struct runner_process *p, const struct wire_message *m, struct error *err);
 /* Next message, if one has come: 1 filled (wire_free it), 0 nothing now, -1 the runner is gone or talks nonsense
- * (err says how it ended, with the last line of its stderr). The hello is consumed inside and shows in _device. */
+ * (err says how it ended, with the last lines of its stderr). The hello is consumed inside and shows in _device. Call it
+ * until it gives 0: the descriptor tells of new bytes, not of messages that were read along with others. */
 int runner_process_read(struct runner_process *p, struct wire_message *m, struct error *err);
 /* NULL until the hello has come. */
 const struct device *runner_process_device(const struct runner_process *p);
 /* Milliseconds since anything was heard. */
 int64_t runner_process_silence_ms(const struct runner_process *p);
+/* As runner_process_stop, with the delays given. */
+void runner_process_stop_within(struct runner_process *p, int quit_ms, int term_ms);
 /* quit message, close stdin, then SIGTERM, then SIGKILL to the group, each after a delay; frees p. */
 void runner_process_stop(struct runner_process *p);
-/* At once (SIGKILL to the group), for a hung one. */
+/* At once (SIGKILL to the group), for a hung one; frees p. */
 void runner_process_kill(struct runner_process *p);
 
 #endif

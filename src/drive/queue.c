@@ -1,0 +1,609 @@
+#include "config.h"
+
+#include "drive/queue_private.h"
+
+#include <assert.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+
+#define MESSAGES_A_STEP 1000 /* a runner that talks without end must not keep the caller from its keyboard */
+#define STARTS_MAX 3
+
+static int64_t clock_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+const char *job_state_name(enum job_state s)
+{
+	static const char *const names[] = { "none", "pending", "running", "done", "failed", "unsupported" };
+	return names[s];
+}
+
+struct queue *queue_new(const struct config *config, const struct config_runner *runner, struct store *store,
+	struct results *results)
+{
+	struct queue *q = base_calloc(1, sizeof(*q));
+	q->config = config;
+	q->runner = runner;
+	q->store = store;
+	q->results = results;
+	q->device_id = -1;
+	q->running = -1;
+	q->next_id = 1;
+	q->limits = (struct queue_limits){ .hello = 30000, .silence = 10000,
+		.problem = (int)config->problem_limit_ms, .grace = 5000, .restart = 100, .deaths = 8 };
+	job_list_init(&q->list);
+	return q;
+}
+
+void queue_free(struct queue *q)
+{
+	if (!q)
+		return;
+	runner_process_stop(q->process);
+	job_list_free(&q->list);
+	arena_free(&q->device_arena);
+	free(q);
+}
+
+struct queue_limits *queue_limits(struct queue *q)
+{
+	return &q->limits;
+}
+
+const struct device *queue_device(const struct queue *q)
+{
+	return q->known ? &q->device : NULL;
+}
+
+int64_t queue_device_id(const struct queue *q)
+{
+	return q->device_id;
+}
+
+static void queue_trouble(struct queue *q, const char *text)
+{
+	snprintf(q->trouble, sizeof(q->trouble), "%s", text);
+	log_line("%s", text);
+}
+
+/* --- jobs --- */
+
+static bool queue_is_idle(const struct queue *q)
+{
+	return q->running < 0 && q->list.head < 0;
+}
+
+bool queue_add(struct queue *q, const char *problem, bool first, bool again)
+{
+	assert(problem[0] && strlen(problem) < PROBLEM_TEXT_SIZE);
+	int job = job_make(&q->list, problem);
+	enum job_state state = q->list.jobs[job].state;
+	q->broken = false;
+	q->starts_failed = q->deaths = 0;
+	if (state == JOB_PENDING && first) {
+		job_set(&q->list, job, JOB_NONE, NULL);
+		job_enqueue(&q->list, job, true);
+	}
+	if (state == JOB_PENDING || state == JOB_RUNNING)
+		return false;
+	if (!again && (state != JOB_NONE || results_is_finished(q->results, problem)))
+		return false;
+	if (queue_is_idle(q)) {
+		q->batch_since_ms = q->batch_until_ms = 0; /* from when it is started on */
+		q->batch_done = 0;
+		q->batch_ms = 0;
+	}
+	q->list.jobs[job].again = again;
+	job_enqueue(&q->list, job, first);
+	return true;
+}
+
+enum job_state queue_state(const struct queue *q, const char *problem)
+{
+	int job = job_find(&q->list, problem);
+	return job < 0 ? JOB_NONE : q->list.jobs[job].state;
+}
+
+int queue_position(const struct queue *q, const char *problem)
+{
+	int job = job_find(&q->list, problem);
+	/* counting slots anew changes nothing that can be seen */
+	return job < 0 ? 0 : job_position((struct job_list *)(uintptr_t)&q->list, job);
+}
+
+const char *queue_why(const struct queue *q, const char *problem)
+{
+	int job = job_find(&q->list, problem);
+	return job < 0 ? "" : q->list.jobs[job].why;
+}
+
+/* --- results --- */
+
+/* The identity's id in the store; tried again with every result until it succeeds. */
+static int queue_identify(struct queue *q)
+{
+	struct error err = ERROR_NONE;
+	if (!q->store || q->device_id >= 0)
+		return 0;
+	q->device_id = store_device(q->store, &q->device, &err);
+	if (q->device_id >= 0 && store_load_since(q->store, q->device_id, &q->cursor, q->results, &err) == 0)
+		return 0;
+	queue_trouble(q, err.text);
+	return -1;
+}
+
+/* First to the store, then to memory: what is shown and counted is kept, unless there is trouble, which is said. */
+static void queue_keep(struct queue *q, const struct result *r)
+{
+	struct error err = ERROR_NONE;
+	if (q->store && queue_identify(q) == 0 && store_add(q->store, q->device_id, r, &err))
+		queue_trouble(q, err.text);
+	results_add(q->results, r);
+	q->stored++;
+	q->stored_ok += r->status == STATUS_OK;
+}
+
+static void queue_finish(struct queue *q, const char *problem)
+{
+	struct error err = ERROR_NONE;
+	if (q->store && q->device_id >= 0 && store_finish(q->store, q->device_id, problem, &err))
+		queue_trouble(q, err.text);
+	results_finish(q->results, problem);
+}
+
+/* A result from the runner; 1 when it counts. The problem is the one that was asked for, the date is ours: the clocks of
+ * other hosts may be anywhere, and the newest of a key stands. */
+static int queue_result(struct queue *q, const struct wire_message *m)
+{
+	const struct job *j = q->running >= 0 ? &q->list.jobs[q->running] : NULL;
+	if (!j || m->id != q->running_id || strcmp(m->result.problem, j->problem)) {
+		log_line("a result that was not asked for (id %lld, %s) is left out", (long long)m->id, m->result.problem);
+		return 0;
+	}
+	struct result r = m->result;
+	r.problem = j->problem;
+	r.measured_at = (int64_t)time(NULL);
+	if (!r.runner_version || !r.runner_version[0])
+		r.runner_version = q->device.version;
+	if (r.status == STATUS_OK && !(r.stats.median > 0 && isfinite(r.stats.median))) {
+		r.status = STATUS_MISTRUSTED;
+		r.why = "a time of zero";
+	}
+	queue_keep(q, &r);
+	return 1;
+}
+
+/* The row that tells why a problem has no time, so that it is not tried for ever. */
+static void queue_keep_failure(struct queue *q, const char *problem, enum status status, const char *why)
+{
+	struct result r = { .problem = problem, .status = status, .why = why,
+		.algorithm = { .api = "", .name = "", .layouts = "", .math = "", .workspace_bytes = NAN },
+		.cache = CACHE_NET, .launch = LAUNCH_AMORTIZED, .measured_at = (int64_t)time(NULL),
+		.runner_version = q->known ? q->device.version : "" };
+	struct sample_stats *s = &r.stats;
+	s->min = s->q1 = s->median = s->q3 = s->mean = s->stdev = s->lo = s->hi = NAN;
+	queue_keep(q, &r);
+}
+
+/* The running job ends. Returns the results that this added. */
+static int queue_end_job(struct queue *q, enum status status, const char *why)
+{
+	int job = q->running, added = 0;
+	const char *problem = q->list.jobs[job].problem;
+	bool by_person = q->cancelled_ms && !q->cancel_is_limit;
+	if (status == STATUS_OK && q->stored_ok == 0 && !by_person) {
+		status = STATUS_FAILED;
+		why = "the runner ended it without a result";
+	}
+	if (q->cancelled_ms && q->cancel_is_limit && status != STATUS_OK && q->stored_ok > 0)
+		status = STATUS_OK; /* stopped by the time limit, with something to show */
+	if (!why || !why[0])
+		why = status_name(status);
+	if (by_person && status != STATUS_OK) {
+		job_set(&q->list, job, JOB_NONE, NULL);
+	} else if (by_person) {
+		job_set(&q->list, job, q->stored_ok ? JOB_DONE : JOB_NONE, NULL);
+	} else {
+		if (status != STATUS_OK) {
+			queue_keep_failure(q, problem, status, why);
+			added = 1;
+		}
+		queue_finish(q, problem);
+		job_set(&q->list, job, status == STATUS_OK ? JOB_DONE
+			: status == STATUS_UNSUPPORTED	     ? JOB_UNSUPPORTED
+							     : JOB_FAILED, status == STATUS_OK ? NULL : why);
+	}
+	q->batch_until_ms = clock_ms();
+	q->batch_ms += (double)(q->batch_until_ms - q->running_since_ms);
+	q->batch_done++;
+	q->running = -1;
+	q->what[0] = '\0';
+	return added;
+}
+
+/* --- the runner --- */
+
+static int queue_break(struct queue *q, struct error *err)
+{
+	q->broken = true;
+	queue_trouble(q, err->text);
+	return -1;
+}
+
+/* The runner is gone, or must go: its job fails, and a new start is planned. Returns results added, or -1. */
+static int queue_lose_runner(struct queue *q, enum status status, struct error *err)
+{
+	int added = 0;
+	bool greeted = q->greeted, busy = q->running >= 0;
+	runner_process_kill(q->process);
+	q->process = NULL;
+	q->greeted = q->more = false;
+	if (busy)
+		added = queue_end_job(q, status, err->text);
+	queue_trouble(q, err->text);
+	if (greeted) {
+		q->starts_failed = 0;
+		q->deaths += busy && !q->cancelled_ms;
+	} else {
+		q->starts_failed++;
+	}
+	int failed = greeted ? q->deaths : q->starts_failed;
+	int64_t delay = failed < 2 ? 0 : (int64_t)q->limits.restart << (failed - 2 < 5 ? failed - 2 : 5);
+	q->restart_at_ms = clock_ms() + delay;
+	if (!greeted && q->starts_failed >= STARTS_MAX)
+		return queue_break(q, err);
+	if (q->deaths >= q->limits.deaths) {
+		error_context(err, "given up after the runner died on %d problems in a row", q->deaths);
+		return queue_break(q, err);
+	}
+	return added;
+}
+
+static int queue_start(struct queue *q, struct error *err)
+{
+	char threads[32];
+	const char *env[2] = { NULL, NULL };
+	if (q->config->threads > 0) {
+		snprintf(threads, sizeof(threads), "OMP_NUM_THREADS=%d", q->config->threads);
+		env[0] = threads;
+	}
+	q->process = runner_process_start(q->runner->argv, env, err);
+	q->started_ms = clock_ms();
+	q->greeted = false;
+	return q->process ? 0 : queue_break(q, err);
+}
+
+static const char *queue_copy(struct queue *q, const char *s)
+{
+	return arena_strndup(&q->device_arena, s ? s : "", s ? strlen(s) : 0);
+}
+
+/* The hello has come: the device is taken over, or, after a restart, must be the one that it was. */
+static int queue_greet(struct queue *q, struct error *err)
+{
+	const struct device *d = runner_process_device(q->process);
+	if (q->known && (strcmp(d->model, q->device.model) || strcmp(d->stack, q->device.stack))) {
+		error_set(err, "the runner %s was %s (%s) and is now %s (%s): results of two devices do not mix; start "
+			"benanza again", q->runner->argv[0], q->device.model, q->device.stack, d->model, d->stack);
+		runner_process_stop(q->process);
+		q->process = NULL;
+		return queue_break(q, err);
+	}
+	q->greeted = true;
+	q->starts_failed = 0;
+	if (!q->known) {
+		q->device = *d;
+		q->device.name = queue_copy(q, d->name);
+		q->device.model = queue_copy(q, d->model);
+		q->device.stack = queue_copy(q, d->stack);
+		q->device.runner = queue_copy(q, d->runner);
+		q->device.version = queue_copy(q, d->version);
+		q->device.host = queue_copy(q, d->host);
+		q->device.attributes = queue_copy(q, d->attributes);
+		q->known = true;
+		queue_identify(q);
+	}
+	return 0;
+}
+
+/* Gives the runner the next problem that is still wanted. Another process on the same file may have measured it by now. */
+static int queue_send_next(struct queue *q, struct error *err)
+{
+	struct error reading = ERROR_NONE;
+	if (q->running >= 0 || q->list.head < 0 || !q->greeted)
+		return 0;
+	if (q->store && q->device_id >= 0 &&
+		store_load_since(q->store, q->device_id, &q->cursor, q->results, &reading))
+		queue_trouble(q, reading.text);
+	int job;
+	while ((job = q->list.head) >= 0) {
+		if (q->list.jobs[job].again || !results_is_finished(q->results, q->list.jobs[job].problem))
+			break;
+		job_set(&q->list, job, JOB_NONE, NULL);
+	}
+	if (job < 0)
+		return 0;
+	job_set(&q->list, job, JOB_RUNNING, NULL);
+	q->running = job;
+	q->running_id = q->next_id++;
+	q->running_since_ms = clock_ms();
+	q->cancelled_ms = 0;
+	q->stored = q->stored_ok = 0;
+	q->what[0] = '\0';
+	if (!q->batch_since_ms)
+		q->batch_since_ms = q->running_since_ms;
+	struct wire_message run = { .type = WIRE_RUN, .id = q->running_id, .problem = q->list.jobs[job].problem,
+		.budget_ms = q->config->budget_ms, .what = "",
+		.caches = { [CACHE_NET] = true, [CACHE_WARM] = true },
+		.launches = { [LAUNCH_AMORTIZED] = true, [LAUNCH_ISOLATED] = true } };
+	return runner_process_send(q->process, &run, err);
+}
+
+static void queue_cancel_running(struct queue *q, bool is_limit)
+{
+	struct wire_message cancel = { .type = WIRE_CANCEL, .id = q->running_id, .problem = "", .what = "" };
+	if (q->running < 0 || q->cancelled_ms)
+		return;
+	q->cancelled_ms = clock_ms();
+	q->cancel_is_limit = is_limit;
+	if (q->process)
+		runner_process_send(q->process, &cancel, NULL); /* unread, it comes to the grace's end */
+}
+
+void queue_cancel(struct queue *q)
+{
+	while (q->list.head >= 0)
+		job_set(&q->list, q->list.head, JOB_NONE, NULL);
+	queue_cancel_running(q, false);
+	q->cancel_is_limit = false;
+}
+
+/* --- time --- */
+
+struct deadline {
+	int64_t at;  /* ms; INT64_MAX: never */
+	enum { DEADLINE_NONE, DEADLINE_HELLO, DEADLINE_SILENCE, DEADLINE_PROBLEM, DEADLINE_GRACE, DEADLINE_RESTART } kind;
+};
+
+static void deadline_min(struct deadline *d, int64_t at, int kind)
+{
+	if (at < d->at) {
+		d->at = at;
+		d->kind = kind;
+	}
+}
+
+static struct deadline queue_deadline(const struct queue *q)
+{
+	struct deadline d = { INT64_MAX, DEADLINE_NONE };
+	int64_t now = clock_ms();
+	if (!q->process) {
+		if (q->list.head >= 0 && !q->broken)
+			deadline_min(&d, q->restart_at_ms, DEADLINE_RESTART);
+		return d;
+	}
+	if (!q->greeted)
+		deadline_min(&d, q->started_ms + q->limits.hello, DEADLINE_HELLO);
+	if (q->running < 0)
+		return d;
+	/* the silence counts from the question on: an idle runner may be silent */
+	int64_t heard = now - runner_process_silence_ms(q->process);
+	if (heard < q->running_since_ms)
+		heard = q->running_since_ms;
+	deadline_min(&d, heard + q->limits.silence, DEADLINE_SILENCE);
+	if (q->cancelled_ms)
+		deadline_min(&d, q->cancelled_ms + q->limits.grace, DEADLINE_GRACE);
+	else
+		deadline_min(&d, q->running_since_ms + q->limits.problem, DEADLINE_PROBLEM);
+	return d;
+}
+
+/* What is due now is done. Returns results added, -1 as queue_step. */
+static int queue_check_time(struct queue *q, struct error *err)
+{
+	struct deadline d = queue_deadline(q);
+	if (d.at > clock_ms())
+		return 0;
+	switch (d.kind) {
+	case DEADLINE_PROBLEM:
+		queue_cancel_running(q, true);
+		return 0;
+	case DEADLINE_HELLO:
+		error_set(err, "the runner %s said no hello in %d s", q->runner->argv[0], q->limits.hello / 1000);
+		return queue_lose_runner(q, STATUS_FAILED, err);
+	case DEADLINE_SILENCE:
+		error_set(err, "the runner gave no sign of life for %.3g s; it was killed", q->limits.silence / 1000.0);
+		return queue_lose_runner(q, STATUS_TIMEOUT, err);
+	case DEADLINE_GRACE:
+		error_set(err, "not done within %.3g s, and did not stop when told; the runner was killed",
+			(q->limits.problem + q->limits.grace) / 1000.0);
+		if (!q->cancel_is_limit)
+			error_set(err, "did not stop when told; the runner was killed");
+		return queue_lose_runner(q, STATUS_TIMEOUT, err);
+	case DEADLINE_NONE:
+	case DEADLINE_RESTART:
+		break;
+	}
+	return 0;
+}
+
+/* --- steps --- */
+
+static int queue_done(struct queue *q, const struct wire_message *m)
+{
+	if (q->running < 0 || m->id != q->running_id) {
+		log_line("an end that was not asked for (id %lld) is left out", (long long)m->id);
+		return 0;
+	}
+	enum status status = m->status;
+	const char *why = m->what;
+	if (q->cancelled_ms && q->cancel_is_limit && q->stored_ok == 0) {
+		status = STATUS_TIMEOUT;
+		why = "not done within the time limit for a problem";
+	}
+	q->deaths = 0;
+	return queue_end_job(q, status, why);
+}
+
+static int queue_message(struct queue *q, const struct wire_message *m)
+{
+	switch (m->type) {
+	case WIRE_RESULT:
+		return queue_result(q, m);
+	case WIRE_DONE:
+		return queue_done(q, m);
+	case WIRE_HEARTBEAT:
+		if (q->running >= 0 && m->id == q->running_id)
+			snprintf(q->what, sizeof(q->what), "%s", m->what);
+		return 0;
+	case WIRE_LOG:
+		log_line("runner: %s", m->what);
+		return 0;
+	default:
+		return 0; /* ALGORITHM lines answer a question that the queue does not put */
+	}
+}
+
+/* The next problem to the runner; one that does not read is lost. Returns results added, -1 as queue_step. */
+static int queue_feed(struct queue *q, struct error *err)
+{
+	return q->process && queue_send_next(q, err) ? queue_lose_runner(q, STATUS_FAILED, err) : 0;
+}
+
+/* Reads all that has come. Returns results added, -1 as queue_step. */
+static int queue_read(struct queue *q, struct error *err)
+{
+	int added = 0;
+	q->more = false;
+	for (int n = 0; n < MESSAGES_A_STEP && q->process; n++) {
+		struct wire_message m;
+		int got = runner_process_read(q->process, &m, err);
+		if (got >= 0 && !q->greeted && runner_process_device(q->process) && queue_greet(q, err)) {
+			if (got)
+				wire_free(&m);
+			return -1;
+		}
+		if (got < 0) {
+			int lost = queue_lose_runner(q, STATUS_CRASHED, err);
+			return lost < 0 ? -1 : added + lost;
+		}
+		if (got == 0)
+			return added;
+		added += queue_message(q, &m);
+		wire_free(&m);
+		int fed = queue_feed(q, err);
+		if (fed < 0)
+			return -1;
+		added += fed;
+	}
+	q->more = q->process != NULL;
+	return added;
+}
+
+static void queue_wait(struct queue *q, int timeout_ms)
+{
+	int64_t left = queue_deadline(q).at - clock_ms();
+	if (q->more || left <= 0)
+		left = 0;
+	if (left > timeout_ms)
+		left = timeout_ms;
+	struct pollfd at = { .fd = queue_fd(q), .events = POLLIN };
+	poll(&at, 1, (int)left);
+}
+
+/* One round: starts what must be started, waits, reads, looks at the time. wanted: start a runner without jobs too. */
+static int queue_round(struct queue *q, int timeout_ms, bool wanted, struct error *err)
+{
+	if (q->broken)
+		return error_set(err, "%s", q->trouble);
+	if (!q->process && (wanted || q->list.head >= 0) && clock_ms() >= q->restart_at_ms && queue_start(q, err))
+		return -1;
+	int before = queue_feed(q, err);
+	if (before < 0)
+		return -1;
+	queue_wait(q, timeout_ms);
+	int added = q->process ? queue_read(q, err) : 0;
+	if (added < 0)
+		return -1;
+	int after = queue_feed(q, err);
+	if (after < 0)
+		return -1;
+	int late = queue_check_time(q, err);
+	return late < 0 ? -1 : before + added + after + late;
+}
+
+int queue_step(struct queue *q, int timeout_ms, struct error *err)
+{
+	struct error local = ERROR_NONE;
+	if (!err)
+		err = &local;
+	if (q->broken && q->list.head < 0)
+		return 0; /* nothing to do, nothing to complain of */
+	return queue_round(q, timeout_ms, false, err);
+}
+
+int queue_connect(struct queue *q, int timeout_ms, struct error *err)
+{
+	int64_t until = clock_ms() + timeout_ms;
+	struct error local = ERROR_NONE;
+	if (!err)
+		err = &local;
+	q->broken = false;
+	q->starts_failed = 0;
+	while (!q->greeted) {
+		int64_t left = until - clock_ms();
+		if (left <= 0)
+			return error_set(err, "the runner %s said no hello in %.3g s%s%s", q->runner->argv[0],
+				timeout_ms / 1000.0, q->trouble[0] ? "; before that, " : "", q->trouble);
+		/* between two starts there is no descriptor to wait on, only the time */
+		if (queue_round(q, left < 50 ? (int)left : 50, true, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int queue_fd(const struct queue *q)
+{
+	return q->process ? runner_process_fd(q->process) : -1;
+}
+
+static double queue_eta_s(const struct queue *q)
+{
+	int left = q->list.by_state[JOB_PENDING] + q->list.by_state[JOB_RUNNING];
+	if (q->batch_done == 0 && left > 0)
+		return NAN;
+	if (left == 0)
+		return 0;
+	double mean = q->batch_ms / q->batch_done;
+	double spent = q->running >= 0 ? (double)(clock_ms() - q->running_since_ms) : 0;
+	return (mean * left - (spent < mean ? spent : mean)) / 1000;
+}
+
+struct queue_status queue_status(const struct queue *q)
+{
+	bool idle = queue_is_idle(q);
+	int64_t until = idle ? q->batch_until_ms : clock_ms();
+	return (struct queue_status){
+		.pending = q->list.by_state[JOB_PENDING],
+		.running = q->list.by_state[JOB_RUNNING],
+		.done = q->list.by_state[JOB_DONE],
+		.failed = q->list.by_state[JOB_FAILED],
+		.unsupported = q->list.by_state[JOB_UNSUPPORTED],
+		.current = q->running >= 0 ? q->list.jobs[q->running].problem : NULL,
+		.current_what = q->what,
+		.elapsed_s = q->batch_since_ms ? (double)(until - q->batch_since_ms) / 1000 : 0,
+		.eta_s = queue_eta_s(q),
+		.trouble = q->trouble,
+		.starting = q->process && !q->greeted,
+		.idle = idle,
+	};
+}

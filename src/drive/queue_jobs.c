@@ -1,0 +1,107 @@
+/* The jobs of a queue and their order. Every question is answered in constant time; only after a pending job was moved to
+ * the head are the others counted once. */
+#include "config.h"
+
+#include "drive/queue_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+void job_list_init(struct job_list *l)
+{
+	*l = (struct job_list){ .head = -1, .tail = -1 };
+}
+
+void job_list_free(struct job_list *l)
+{
+	free(l->jobs);
+	hash_free(&l->by_problem);
+	arena_free(&l->arena);
+	job_list_init(l);
+}
+
+int job_find(const struct job_list *l, const char *problem)
+{
+	return (int)hash_find(&l->by_problem, text_of(problem));
+}
+
+int job_make(struct job_list *l, const char *problem)
+{
+	int known = job_find(l, problem);
+	if (known >= 0)
+		return known;
+	const char *copy = arena_strndup(&l->arena, problem, strlen(problem));
+	VEC_GROW(l->jobs, l->count, l->capacity);
+	l->jobs[l->count] = (struct job){ .problem = copy, .before = -1, .after = -1, .why = "" };
+	*hash_at(&l->by_problem, text_of(copy)) = l->count;
+	l->by_state[JOB_NONE]++;
+	return l->count++;
+}
+
+static void job_leave(struct job_list *l, int job)
+{
+	struct job *j = &l->jobs[job];
+	if (j->before >= 0 && j->after >= 0)
+		l->order_stale = true;
+	if (j->before >= 0)
+		l->jobs[j->before].after = j->after;
+	else
+		l->head = j->after;
+	if (j->after >= 0)
+		l->jobs[j->after].before = j->before;
+	else
+		l->tail = j->before;
+	j->before = j->after = -1;
+}
+
+static void job_change(struct job_list *l, int job, enum job_state state)
+{
+	l->by_state[l->jobs[job].state]--;
+	l->by_state[state]++;
+	l->jobs[job].state = state;
+}
+
+void job_enqueue(struct job_list *l, int job, bool first)
+{
+	struct job *j = &l->jobs[job];
+	assert(j->state != JOB_PENDING);
+	job_change(l, job, JOB_PENDING);
+	j->why = "";
+	if (l->head < 0) {
+		l->head = l->tail = job;
+		j->slot = 0;
+	} else if (first) {
+		j->after = l->head;
+		j->slot = l->jobs[l->head].slot - 1;
+		l->jobs[l->head].before = job;
+		l->head = job;
+	} else {
+		j->before = l->tail;
+		j->slot = l->jobs[l->tail].slot + 1;
+		l->jobs[l->tail].after = job;
+		l->tail = job;
+	}
+}
+
+void job_set(struct job_list *l, int job, enum job_state state, const char *why)
+{
+	assert(state != JOB_PENDING);
+	if (l->jobs[job].state == JOB_PENDING)
+		job_leave(l, job);
+	job_change(l, job, state);
+	l->jobs[job].why = why && why[0] ? arena_strndup(&l->arena, why, strlen(why)) : "";
+}
+
+int job_position(struct job_list *l, int job)
+{
+	if (l->jobs[job].state != JOB_PENDING)
+		return 0;
+	if (l->order_stale) {
+		int64_t slot = 0;
+		for (int i = l->head; i >= 0; i = l->jobs[i].after)
+			l->jobs[i].slot = slot++;
+		l->order_stale = false;
+	}
+	return (int)(l->jobs[job].slot - l->jobs[l->head].slot) + 1;
+}

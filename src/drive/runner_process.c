@@ -1,0 +1,485 @@
+#include "config.h"
+
+#include "drive/runner_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define BANNER_MAX (64 << 10)   /* what may be said before the hello */
+#define UNSENT_MAX (4 << 20)    /* what a runner that does not read may leave unread */
+#define READ_BLOCK (64 << 10)
+#define LAST_LINES 3            /* of standard error, for error texts */
+#define LAST_LINE_SIZE 200
+
+enum { IN, OUT, ERR, PIPE_COUNT };
+
+struct runner_process {
+	char *program;          /* argv[0] */
+	pid_t pid;
+	bool reaped;
+	int status;             /* as waitpid gives it, once reaped */
+	int fd[PIPE_COUNT];     /* our ends; -1 once closed */
+	int epoll;
+	struct str unsent, line;
+	size_t line_at;         /* of `line`, before this is done with */
+	size_t scanned;         /* of `line`, before this there is no newline */
+	size_t banner_bytes;
+	struct arena arena;
+	struct device device;
+	bool hello;
+	int64_t heard_ms;
+	char last[LAST_LINES][LAST_LINE_SIZE];
+	int last_count;
+	char partial[LAST_LINE_SIZE];
+	size_t partial_n;
+};
+
+static int64_t clock_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* --- starting --- */
+
+/* A pipe whose ends are no standard descriptors, even when ours are closed, and do not pass to other children. */
+static int process_pipe(int ends[2])
+{
+	int low[2];
+	if (pipe2(low, O_CLOEXEC))
+		return -1;
+	for (int i = 0; i < 2; i++) {
+		ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
+		close(low[i]);
+	}
+	return ends[0] < 0 || ends[1] < 0 ? -1 : 0;
+}
+
+static void close_all(int ends[][2], int count)
+{
+	for (int i = 0; i < count; i++)
+		for (int e = 0; e < 2; e++)
+			if (ends[i][e] >= 0)
+				close(ends[i][e]);
+}
+
+/* In the child: never returns. A failure's errno goes through `report`. */
+static void process_become(const char *const *argv, const char *const *env_extra, int ends[][2], int report, pid_t parent)
+{
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	setpgid(0, 0);
+	/* a benanza that is killed leaves no runner behind that keeps the cores busy */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	for (; env_extra && *env_extra; env_extra++)
+		putenv((char *)(uintptr_t)*env_extra);
+	if (dup2(ends[IN][0], 0) == 0 && dup2(ends[OUT][1], 1) == 1 && dup2(ends[ERR][1], 2) == 2)
+		execvp(argv[0], (char *const *)(uintptr_t)argv);
+	int why = errno;
+	ssize_t written = write(report, &why, sizeof(why));
+	_exit(written == sizeof(why) ? 127 : 126);
+}
+
+/* Waits until the child has become the program (0) or could not (its errno). */
+static int process_report(int fd)
+{
+	int why = 0;
+	ssize_t n;
+	do
+		n = read(fd, &why, sizeof(why));
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(why) ? why : 0;
+}
+
+static void process_watch(struct runner_process *p, int which)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = p->fd[which] };
+	fcntl(p->fd[which], F_SETFL, O_NONBLOCK);
+	epoll_ctl(p->epoll, EPOLL_CTL_ADD, p->fd[which], &event);
+}
+
+static struct runner_process *process_new(const char *program, pid_t pid, int ends[][2])
+{
+	struct runner_process *p = base_calloc(1, sizeof(*p));
+	p->program = base_strdup(program);
+	p->pid = pid;
+	p->fd[IN] = ends[IN][1];
+	p->fd[OUT] = ends[OUT][0];
+	p->fd[ERR] = ends[ERR][0];
+	p->epoll = epoll_create1(EPOLL_CLOEXEC);
+	process_watch(p, OUT);
+	process_watch(p, ERR);
+	fcntl(p->fd[IN], F_SETFL, O_NONBLOCK);
+	p->heard_ms = clock_ms();
+	return p;
+}
+
+struct runner_process *runner_process_start(const char *const *argv, const char *const *env_extra, struct error *err)
+{
+	int ends[PIPE_COUNT + 1][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
+	for (int i = 0; i <= PIPE_COUNT; i++)
+		if (process_pipe(ends[i])) {
+			error_set(err, "cannot start %s: %s", argv[0], strerror(errno));
+			close_all(ends, PIPE_COUNT + 1);
+			return NULL;
+		}
+	/* writing to a runner that has just died must be an error, not our end */
+	signal(SIGPIPE, SIG_IGN);
+	pid_t parent = getpid(), pid = fork();
+	if (pid == 0)
+		process_become(argv, env_extra, ends, ends[PIPE_COUNT][1], parent);
+	int failed = pid < 0 ? errno : 0;
+	if (pid > 0) {
+		setpgid(pid, pid); /* in both, so that it is done whoever comes first */
+		close(ends[PIPE_COUNT][1]);
+		ends[PIPE_COUNT][1] = -1;
+		failed = process_report(ends[PIPE_COUNT][0]);
+		if (failed)
+			waitpid(pid, NULL, 0);
+	}
+	if (failed) {
+		close_all(ends, PIPE_COUNT + 1);
+		error_set(err, "cannot start the runner %s: %s; install it, or name a command that is there under runners: "
+			"in the configuration", argv[0], strerror(failed));
+		return NULL;
+	}
+	int theirs[3] = { ends[IN][0], ends[OUT][1], ends[ERR][1] };
+	for (int i = 0; i < 3; i++)
+		close(theirs[i]);
+	close(ends[PIPE_COUNT][0]);
+	log_line("runner %s started, process %d", argv[0], (int)pid);
+	return process_new(argv[0], pid, ends);
+}
+
+int runner_process_fd(const struct runner_process *p)
+{
+	return p->epoll;
+}
+
+const struct device *runner_process_device(const struct runner_process *p)
+{
+	return p->hello ? &p->device : NULL;
+}
+
+int64_t runner_process_silence_ms(const struct runner_process *p)
+{
+	return clock_ms() - p->heard_ms;
+}
+
+/* --- what it says on standard error --- */
+
+static void process_stderr_line(struct runner_process *p)
+{
+	struct arena a = { 0 };
+	const char *clean = text_clean(&a, (struct text){ p->partial, p->partial_n });
+	if (clean[0]) {
+		log_line("%s: %s", p->program, clean);
+		if (p->last_count == LAST_LINES)
+			memmove(p->last[0], p->last[1], sizeof(p->last) - sizeof(p->last[0]));
+		else
+			p->last_count++;
+		snprintf(p->last[p->last_count - 1], LAST_LINE_SIZE, "%s", clean);
+	}
+	arena_free(&a);
+	p->partial_n = 0;
+}
+
+/* Takes what is there, at most a few blocks of it: a runner that writes without end must not hold us. */
+static void process_stderr(struct runner_process *p)
+{
+	char block[4096];
+	for (int blocks = 0; blocks < 64 && p->fd[ERR] >= 0; blocks++) {
+		ssize_t n = read(p->fd[ERR], block, sizeof(block));
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n <= 0) {
+			close(p->fd[ERR]); /* and with that out of the epoll set */
+			p->fd[ERR] = -1;
+			break;
+		}
+		for (ssize_t i = 0; i < n; i++) {
+			if (block[i] == '\n')
+				process_stderr_line(p);
+			else if (p->partial_n < sizeof(p->partial))
+				p->partial[p->partial_n++] = block[i];
+		}
+	}
+	if (p->fd[ERR] < 0 && p->partial_n)
+		process_stderr_line(p);
+}
+
+static void process_add_last_lines(struct runner_process *p, struct str *s)
+{
+	process_stderr(p);
+	if (p->partial_n)
+		process_stderr_line(p);
+	for (int i = 0; i < p->last_count; i++)
+		str_addf(s, "%s%s", i ? " | " : "; it last said: ", p->last[i]);
+}
+
+/* --- its end --- */
+
+/* Has it ended? Leaves it unreaped, so that its process group's number stays its own. */
+static bool process_has_ended(struct runner_process *p)
+{
+	siginfo_t info = { 0 };
+	return p->reaped || (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == p->pid);
+}
+
+static void process_reap(struct runner_process *p)
+{
+	if (p->reaped)
+		return;
+	kill(-p->pid, SIGKILL); /* whatever it has started goes with it */
+	while (waitpid(p->pid, &p->status, 0) < 0 && errno == EINTR)
+		;
+	p->reaped = true;
+}
+
+static void sleep_ms(int ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
+	nanosleep(&t, NULL);
+}
+
+/* Waits for its end, throwing away what it still says. */
+static bool process_ends_within(struct runner_process *p, int64_t limit_ms)
+{
+	static char block[READ_BLOCK];
+	for (int64_t until = clock_ms() + limit_ms; !process_has_ended(p);) {
+		int64_t left = until - clock_ms();
+		if (left <= 0)
+			return false;
+		process_stderr(p);
+		ssize_t n = p->fd[OUT] >= 0 ? read(p->fd[OUT], block, sizeof(block)) : 0;
+		struct pollfd at = { .fd = p->fd[OUT], .events = POLLIN };
+		if (n < 0 && errno == EAGAIN)
+			poll(&at, 1, left < 20 ? (int)left : 20);
+		else if (n <= 0)
+			sleep_ms(1); /* it has closed its output: the end is near */
+	}
+	return true;
+}
+
+/* "killed by signal 11 (Segmentation fault); it last said: ..." as the error. Always -1. */
+static int process_describe_end(struct runner_process *p, const char *circumstance, struct error *err)
+{
+	struct str s = { 0 };
+	if (WIFSIGNALED(p->status))
+		str_addf(&s, "killed by signal %d (%s)", WTERMSIG(p->status), strsignal(WTERMSIG(p->status)));
+	else
+		str_addf(&s, "ended with status %d", WEXITSTATUS(p->status));
+	str_addf(&s, "%s", circumstance);
+	process_add_last_lines(p, &s);
+	log_line("runner %s: %s", p->program, s.p);
+	error_set(err, "the runner %s was %s", p->program, s.p);
+	if (!WIFSIGNALED(p->status))
+		error_set(err, "the runner %s %s", p->program, s.p);
+	str_free(&s);
+	return -1;
+}
+
+/* Its output has ended: so has it, or it is made to. */
+static int process_gone(struct runner_process *p, struct error *err)
+{
+	bool by_itself = process_ends_within(p, 500);
+	bool midway = p->line.n > p->line_at;
+	process_reap(p);
+	if (!by_itself)
+		return error_set(err, "the runner %s closed its output without ending; it was killed", p->program);
+	return process_describe_end(p, midway ? " in the middle of a line" : "", err);
+}
+
+/* --- messages --- */
+
+static void process_flush(struct runner_process *p)
+{
+	size_t done = 0;
+	while (p->fd[IN] >= 0 && done < p->unsent.n) {
+		ssize_t n = write(p->fd[IN], p->unsent.p + done, p->unsent.n - done);
+		if (n > 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			break; /* full, or its reader is gone: reading tells how */
+	}
+	if (done) {
+		memmove(p->unsent.p, p->unsent.p + done, p->unsent.n - done + 1);
+		p->unsent.n -= done;
+	}
+}
+
+int runner_process_send(struct runner_process *p, const struct wire_message *m, struct error *err)
+{
+	char *line = wire_format(m);
+	size_t n = strlen(line);
+	bool fits = p->unsent.n + n <= UNSENT_MAX;
+	if (fits)
+		str_add(&p->unsent, line, n);
+	free(line);
+	process_flush(p);
+	return fits ? 0 : error_set(err, "the runner %s does not read what is sent to it", p->program);
+}
+
+/* Reads what is there. 1: some bytes, 0: nothing now, -1: the output has ended. */
+static int process_receive(struct runner_process *p)
+{
+	static char block[READ_BLOCK];
+	if (p->fd[OUT] < 0)
+		return -1;
+	ssize_t n = read(p->fd[OUT], block, sizeof(block));
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n <= 0) {
+		close(p->fd[OUT]);
+		p->fd[OUT] = -1;
+		return -1;
+	}
+	p->heard_ms = clock_ms();
+	if (p->line_at) { /* lines that are done with make room */
+		memmove(p->line.p, p->line.p + p->line_at, p->line.n - p->line_at + 1);
+		p->line.n -= p->line_at;
+		p->scanned -= p->line_at;
+		p->line_at = 0;
+	}
+	str_add(&p->line, block, (size_t)n);
+	return 1;
+}
+
+/* The next whole line, without its newline and NUL-terminated in place; false when there is none yet. */
+static bool process_next_line(struct runner_process *p, struct text *line)
+{
+	if (p->scanned >= p->line.n)
+		return false;
+	char *end = memchr(p->line.p + p->scanned, '\n', p->line.n - p->scanned);
+	if (!end) {
+		p->scanned = p->line.n;
+		return false;
+	}
+	*end = '\0';
+	*line = (struct text){ p->line.p + p->line_at, (size_t)(end - p->line.p) - p->line_at };
+	p->line_at = p->scanned = (size_t)(end - p->line.p) + 1;
+	return true;
+}
+
+static int process_nonsense(struct runner_process *p, struct text line, const char *what, struct error *err)
+{
+	struct str s = { 0 };
+	str_addf(&s, "the runner %s %s", p->program, what);
+	if (err && err->text[0])
+		str_addf(&s, " (%s)", err->text);
+	if (line.n)
+		str_addf(&s, ": %.*s", line.n > 120 ? 120 : (int)line.n, line.p);
+	process_add_last_lines(p, &s);
+	error_set(err, "%s", s.p);
+	str_free(&s);
+	return -1;
+}
+
+/* A line before the hello: the hello, or something that a login printed. */
+static int process_hello(struct runner_process *p, struct text line, struct error *err)
+{
+	int got = wire_parse_hello(line.p, &p->arena, &p->device, err);
+	if (got < 0)
+		return error_context(err, "%s", p->program);
+	p->hello = got == 1;
+	p->banner_bytes += line.n + 1;
+	if (p->hello)
+		log_line("runner %s: %s, %s", p->program, p->device.model, p->device.stack);
+	else if (p->banner_bytes > BANNER_MAX)
+		return process_nonsense(p, line, "printed much and no hello; is it a benanza runner? Its last line", err);
+	return 0;
+}
+
+static int process_message(struct runner_process *p, struct text line, struct wire_message *m, struct error *err)
+{
+	if (wire_parse(line.p, line.n, m, err))
+		return process_nonsense(p, line, "sent what is no message", err);
+	if (m->type < WIRE_ALGORITHM) {
+		wire_free(m);
+		return process_nonsense(p, line, "sent what only it may be sent", err);
+	}
+	return 1;
+}
+
+int runner_process_read(struct runner_process *p, struct wire_message *m, struct error *err)
+{
+	struct text line;
+	if (err)
+		err->text[0] = '\0';
+	process_flush(p);
+	process_stderr(p);
+	for (;;) {
+		while (process_next_line(p, &line)) {
+			if (line.n == 0)
+				continue;
+			if (p->hello)
+				return process_message(p, line, m, err);
+			if (process_hello(p, line, err))
+				return -1;
+		}
+		size_t most = p->hello ? WIRE_LINE_MAX : BANNER_MAX;
+		if (p->line.n - p->line_at > most)
+			return process_nonsense(p, (struct text){ p->line.p + p->line_at, 60 }, "sent a line without end", err);
+		int got = process_receive(p);
+		if (got <= 0)
+			return got < 0 ? process_gone(p, err) : 0;
+	}
+}
+
+/* --- ending it --- */
+
+static void process_free(struct runner_process *p)
+{
+	process_reap(p);
+	for (int i = 0; i < PIPE_COUNT; i++)
+		if (p->fd[i] >= 0)
+			close(p->fd[i]);
+	close(p->epoll);
+	str_free(&p->unsent);
+	str_free(&p->line);
+	arena_free(&p->arena);
+	free(p->program);
+	free(p);
+}
+
+void runner_process_kill(struct runner_process *p)
+{
+	if (p)
+		process_free(p);
+}
+
+void runner_process_stop_within(struct runner_process *p, int quit_ms, int term_ms)
+{
+	if (!p)
+		return;
+	struct wire_message quit = { .type = WIRE_QUIT, .problem = "", .what = "" };
+	runner_process_send(p, &quit, NULL);
+	close(p->fd[IN]);
+	p->fd[IN] = -1;
+	if (!process_ends_within(p, quit_ms)) {
+		kill(-p->pid, SIGTERM);
+		process_ends_within(p, term_ms);
+	}
+	process_free(p);
+}
+
+void runner_process_stop(struct runner_process *p)
+{
+	runner_process_stop_within(p, 1500, 1000);
+}
