@@ -65,7 +65,6 @@ static void count_layer(struct coverage *c, enum origin origin)
 		&c->estimated, &c->assumed, &c->unsupported };
 	c->layers++;
 	++*counters[origin];
-	c->missing += origin == ORIGIN_UNSUPPORTED;
 }
 
 static void fill_coverage(struct analysis *out, const struct plan *p)

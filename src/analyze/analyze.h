@@ -15,7 +15,7 @@ enum origin {
 	ORIGIN_FUSED,     /* paid for by the group's first layer (its anchor) */
 	ORIGIN_ESTIMATED,
 	ORIGIN_ASSUMED,   /* --assume */
-	ORIGIN_UNSUPPORTED, /* the library said no: counted with missing in coverage */
+	ORIGIN_UNSUPPORTED, /* the library said no: no cost either */
 	ORIGIN_COUNT
 };
 const char *origin_name(enum origin o);
@@ -69,8 +69,8 @@ struct layer_cost {
 };
 
 struct coverage {
-	/* layers = measured + proxy + free + fused + estimated + assumed + missing; missing includes unsupported.
-	   A fused anchor counts as measured, the others of its group as fused. */
+	/* layers is the sum of the others, each layer counted once by its origin: a fused anchor as measured, the rest of
+	   its group as fused. What has no cost is missing + unsupported. */
 	int layers, measured, proxy, free, fused, estimated, assumed, missing, unsupported;
 	double flops_measured_share; /* 0..1 of the known FLOPs of layers that run; NaN when there are none */
 	double cost_proxy_share;     /* 0..1 of the sum of layer costs; NaN when that is 0 */
