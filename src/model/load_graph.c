@@ -190,17 +190,21 @@ static int load_reads(struct loader *l, struct scope *s, const Onnx__GraphProto 
 
 /* ---- declared types, outputs ---- */
 
-/* Types stand on outputs and in value_info; what is known already (inputs, initializers) is kept. */
+/* Types stand on outputs and in value_info; each may tell what the other leaves out. The known is kept. */
 static void load_declared(struct loader *l, struct scope *s, Onnx__ValueInfoProto *const *infos, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t v = hash_find(&s->names, load_view(infos[i]->name));
-		if (v < 0)
+		if (v < 0 || s->values[v].initializer || !s->values[v].is_tensor)
 			continue;
 		struct value *value = &s->values[v];
-		bool untyped = value->is_tensor && value->dtype == DTYPE_UNKNOWN && value->shape.rank < 0;
-		if (!value->initializer && untyped)
-			load_type(l, infos[i]->type, value);
+		struct value told = { .name = value->name, .shape = SHAPE_UNKNOWN, .is_tensor = true };
+		load_type(l, infos[i]->type, &told);
+		value->is_tensor = told.is_tensor;
+		if (value->dtype == DTYPE_UNKNOWN)
+			value->dtype = told.dtype;
+		if (value->shape.rank < 0)
+			value->shape = told.shape;
 	}
 }
 

@@ -177,6 +177,21 @@ static void test_attributes(bool typed)
 	model_free(m);
 }
 
+/* More than is kept: not there, rather than there in part. */
+static void test_long_attribute(void)
+{
+	struct str g = { 0 }, all = { 0 }, c = { 0 };
+	for (int i = 0; i < 70000; i++)
+		put_int(&c, 8, 1);
+	put_attribute(&all, "ints", 7, &c);
+	put_node(&g, "n", "Op", "", "", "y", &all);
+	struct model *m = load_graph_bytes(&g);
+	const struct attribute *a = m ? node_attribute(&m->graph->nodes[0], "ints") : NULL;
+	ok(a && a->kind == ATTRIBUTE_OTHER && a->count == 0 && !a->ints,
+		"a list of 70000 numbers is left in the file");
+	model_free(m);
+}
+
 /* A type that a writer gives although the value is the default, which it leaves out. */
 static void test_default_attribute(void)
 {
@@ -207,6 +222,19 @@ static void test_not_tensors(void)
 		"negative dimensions are unknown, zero is known");
 	ok(warned(m, "dimension of -5") && warned(m, "\"odd\""), "with a warning");
 	ok(m->graph->values[2].dtype == DTYPE_UNKNOWN, "a type code from the future is unknown");
+	model_free(m);
+}
+
+/* A type may stand in two places, in part in each. */
+static void test_declared_twice(void)
+{
+	struct str g = { 0 };
+	put_node(&g, "n", "Op", "", "", "y", NULL);
+	put_value(&g, 12, "y", FLOAT, NULL);
+	put_value(&g, 13, "y", INT64, "2,3");
+	struct model *m = load_graph_bytes(&g);
+	ok(m && m->graph->values[0].dtype == DTYPE_F32 && m->graph->values[0].shape.rank == 2,
+		"the output's type and the shape of value_info");
 	model_free(m);
 }
 
@@ -518,11 +546,53 @@ static void test_payload(void)
 	model_free(m);
 	m = load_raw("1099511627776,1099511627776", FLOAT, 0, false, &w);
 	ok(!m && strstr(err.text, "\"w\" has more elements"), "overflowing dimensions: refused");
+	m = load_raw(
+		"1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", FLOAT, 4, false, &w);
+	ok(m && w->rank == 30 && w->data, "30 dimensions");
+	model_free(m);
 	m = load_raw("4,-1", FLOAT, 4, false, &w);
 	ok(!m && strstr(err.text, "negative dimension (-1)"), "a negative dimension: refused");
 	m = load_raw("2", 18, 2, false, &w);
 	ok(m && w->dtype == DTYPE_UNKNOWN && !w->data && warned(m, "code 18"),
 		"an element type without a row");
+	model_free(m);
+}
+
+static void test_ranks(void)
+{
+	struct str g = { 0 }, t = { 0 }, shape = { 0 }, dim = { 0 }, tensor = { 0 }, type = { 0 },
+		   value = { 0 };
+	for (int i = 0; i < 65; i++) {
+		put_int(&t, 1, 1);
+		put_message(&shape, 1, &dim);
+	}
+	const struct tensor *w;
+	ok(!load_tensor(&t, &w) && strstr(err.text, "65 dimensions"), "a constant of 65 dimensions: refused");
+	put_int(&tensor, 1, FLOAT);
+	put_message(&tensor, 2, &shape);
+	put_message(&type, 1, &tensor);
+	put_text(&value, 1, "x");
+	put_message(&value, 2, &type);
+	put_message(&g, 11, &value);
+	put_node(&g, "n", "Op", "x", "", "y", NULL);
+	struct model *m = load_graph_bytes(&g);
+	ok(m && m->graph->values[0].shape.rank == -1 && warned(m, "65 dimensions"),
+		"an input of 65: unknown");
+	model_free(m);
+	/* A symbol that means "unknown", twice: the two must not be taken as equal. */
+	put_text(&dim, 2, "-1");
+	put_message(&shape, 1, &dim);
+	put_text(&dim, 2, "?");
+	put_message(&shape, 1, &dim);
+	put_message(&tensor, 2, &shape);
+	put_message(&type, 1, &tensor);
+	put_text(&value, 1, "x");
+	put_message(&value, 2, &type);
+	put_message(&g, 11, &value);
+	put_node(&g, "n", "Op", "x", "", "y", NULL);
+	m = load_graph_bytes(&g);
+	const struct dim *d = m ? m->graph->values[0].shape.dims : NULL;
+	ok(d && d[0].kind == DIM_UNKNOWN && d[1].kind == DIM_UNKNOWN, "\"?\" and \"-1\" are no symbols");
 	model_free(m);
 }
 
@@ -541,6 +611,9 @@ static void test_sparse(void)
 			!v->initializer->data,
 		"a sparse initializer is a constant (%s)", err.text);
 	model_free(m);
+	put_message(&g, 15, &s);
+	put_node(&g, "n", "Op", "", "", "y", NULL);
+	refused(&g, "without values", "a sparse initializer without values");
 }
 
 /* ---- versions, warnings, names ---- */
@@ -562,6 +635,34 @@ static void test_versions(void)
 			m && m->warning_count ? m->warnings[0] : err.text);
 		model_free(m);
 	}
+}
+
+static void put_opset(struct str *model, const char *domain, int64_t version)
+{
+	struct str set = { 0 };
+	put_text(&set, 1, domain);
+	put_int(&set, 2, version);
+	put_message(model, 8, &set);
+}
+
+static void test_opsets(void)
+{
+	struct str g = small_graph(), bytes = put_model(&g, 8, 12);
+	put_opset(&bytes, "com.microsoft", 1);
+	put_opset(&bytes, "ai.onnx", 17);
+	put_opset(&bytes, "com.microsoft", 1);
+	struct model *m = load_bytes(&bytes);
+	ok(m && m->opset_count == 2 && model_opset(m, TEXT("")) == 17 && warned(m, "imported twice"),
+		"of two versions the newer one");
+	is_int(m ? model_opset(m, TEXT("com.microsoft")) : -1, 1, "other domains");
+	model_free(m);
+	put_node(&g, "n", "Gelu", "", "", "y", NULL);
+	put_node(&g, "n", "Gelu", "", "", "z", NULL);
+	bytes = put_model(&g, 8, 0);
+	for (int i = 0; i < 1001; i++)
+		put_opset(&bytes, "d", i);
+	ok(!load_bytes(&bytes) && strstr(err.text, "1001 operator sets"),
+		"more operator sets than there can be");
 }
 
 static void test_functions(void)
@@ -609,6 +710,12 @@ static void test_names(void)
 	for (const char *c = err.text; *c; c++)
 		clean &= *c != '\x1b' && *c != '\n' && *c != '\x07' && *c != '\x9b';
 	ok(clean && strstr(err.text, "evil?[2J?? name"), "escapes do not reach a message");
+	char name[5001];
+	memset(name, 'n', 5000);
+	name[5000] = '\0';
+	put_node(&g, name, "Op", "nothing", "", "y", NULL);
+	ok(!load_graph_bytes(&g) && strstr(err.text, "nnn...") && strstr(err.text, "\"nothing\""),
+		"a long name is cut in a message");
 	put_value(&g, 11, "\x1b[31mred", FLOAT, "-3");
 	put_node(&g, "n", "Op", "\x1b[31mred", "", "y", NULL);
 	m = load_graph_bytes(&g);
@@ -696,8 +803,10 @@ int main(void)
 	test_structure();
 	test_attributes(true);
 	test_attributes(false);
+	test_long_attribute();
 	test_default_attribute();
 	test_not_tensors();
+	test_declared_twice();
 	test_omitted();
 	test_order();
 	test_long_chain();
@@ -707,8 +816,10 @@ int main(void)
 	test_special_floats();
 	test_counting();
 	test_payload();
+	test_ranks();
 	test_sparse();
 	test_versions();
+	test_opsets();
 	test_functions();
 	test_many_warnings();
 	test_names();
