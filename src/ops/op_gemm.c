@@ -19,6 +19,12 @@ static bool gemm_transposed(const struct op_call *c, const char *name)
 	return node_int(c->node, name, 0) != 0;
 }
 
+/* Is C, if there is one, read at all? */
+static bool gemm_adds(const struct op_call *c)
+{
+	return node_float(c->node, "beta", 1) != 0;
+}
+
 /* Sizes m, n and k of A and B; unknown where a rank is. */
 static int gemm_sizes(const struct op_call *c, struct dim *m, struct dim *n, struct dim *k, struct error *err)
 {
@@ -66,12 +72,12 @@ RULE_COST(op_gemm)
 {
 	struct dim m, n, k;
 	struct error err;
-	cost->bytes = op_bytes_all(c);
+	cost->bytes = op_bytes_all(c) - (gemm_adds(c) ? 0 : op_bytes(op_in(c, 2)));
 	if (gemm_sizes(c, &m, &n, &k, &err) || k.kind != DIM_KNOWN)
 		return;
 	double out = op_count(op_out(c, 0));
 	cost->flops = 2 * out * (double)k.value;
-	if (op_in(c, 2) && node_float(c->node, "beta", 1) != 0)
+	if (op_in(c, 2) && gemm_adds(c))
 		cost->flops += out;
 }
 
@@ -125,7 +131,7 @@ RULE_PROBLEM(op_gemm)
 		p->epilogue[p->epilogue_count++] =
 			(struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = MODE_LINEAR_MAP, .alpha = alpha };
 	const struct op_value *bias = op_in(c, 2);
-	if (bias && node_float(c->node, "beta", 1) != 0)
+	if (bias && gemm_adds(c))
 		gemm_add(c, bias, out);
 }
 
@@ -356,7 +362,8 @@ RULE_SHAPE(op_einsum)
 	return 0;
 }
 
-/* As one loop over all letters; a library that contracts pair by pair needs less for three inputs and more. */
+/* As one loop over all letters: a multiply-add a step with two inputs, an addition with one that is reduced. For three
+ * inputs and more the order of contraction decides: not known. */
 RULE_COST(op_einsum)
 {
 	struct einsum e;
@@ -369,7 +376,10 @@ RULE_COST(op_einsum)
 		if (e.seen[l])
 			volume *= e.size[l].kind == DIM_KNOWN ? (double)e.size[l].value : NAN;
 	}
-	cost->flops = c->input_count == 2 && volume > op_count(op_out(c, 0)) ? 2 * volume : volume;
+	bool reduces = volume > op_count(op_out(c, 0));
+	cost->flops = c->input_count == 2 ? (reduces ? 2 * volume : volume) : reduces ? volume : 0;
+	if (isnan(volume))
+		cost->flops = NAN;
 }
 
 RULE_PROBLEM(op_einsum)
