@@ -1,0 +1,48 @@
+/* A backend: one library's way to compute problems. The runner asks it for the algorithms of a concrete problem,
+ * prepares one, runs it, releases it; statistics live in measure.c. Registered in the array `backends`. */
+#ifndef RUNNER_BACKEND_H
+#define RUNNER_BACKEND_H
+
+#include "base/error.h"
+#include "base/json.h"
+#include "problem/result.h"
+
+/* What a backend offers for one problem, in the library's own order of preference. */
+struct backend_list {
+	int count;
+	const struct algorithm *algorithm; /* as long as the list */
+	void *state;                       /* the backend's own */
+};
+
+struct backend_limits {
+	double memory_bytes;   /* a preparation that needs more is refused: no_memory */
+	double rotation_bytes; /* upper bound of what copies of constant operands may take */
+	double llc_bytes;      /* last-level cache, NaN unknown */
+};
+
+struct backend {
+	const char *api;
+	/* Adds what identifies the library to the stack line, and what is worth recording to the attributes. */
+	int (*probe)(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err);
+	/* Fills the list; 0 algorithms is an error. -1: not this backend's problem, or nothing offered: err says why. */
+	int (*algorithms)(const struct problem *p, struct backend_list *list, struct error *err);
+	void (*forget)(struct backend_list *list);
+	/* Everything that is never timed: primitives, memory, packed constants, inputs. NULL: *status and err say why. */
+	void *(*prepare)(const struct backend_list *list, int index, const struct backend_limits *limits,
+		enum status *status, struct error *err);
+	/* Executes `times` times back to back between two clock marks; *elapsed_ns is the whole. In CACHE_NET every
+	 * execution takes the next copy of the constant operands. */
+	int (*run)(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
+	/* Compares sampled outputs of the last run with plain C; *worst is the largest error relative to the sum of
+	 * absolute terms. -1: no comparison is possible, err says why. */
+	int (*check)(void *work, double *worst, struct error *err);
+	/* Bytes that the copies of constant operands take. */
+	double (*rotation_bytes)(const void *work);
+	void (*release)(void *work);
+};
+
+extern const struct backend backend_onednn, backend_copy;
+/* NULL-terminated. */
+extern const struct backend *const backends[];
+
+#endif

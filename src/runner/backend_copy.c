@@ -1,0 +1,166 @@
+#include "config.h"
+
+#include "runner/backend.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "runner/clock.h"
+#include "runner/team.h"
+
+/* Plain copies by the C library: what moving bytes costs at least. Two algorithms, all threads and one. */
+
+#define LINE 64
+#define SETS 4096
+#define SMALL_BYTES 65536 /* below this one thread is the natural choice */
+#define LLC_GUESS 33554432.0
+
+struct offers {
+	int64_t bytes;
+	bool constant;
+	struct algorithm algorithm[2];
+	int threads[2];
+	char name[32];
+};
+
+struct work {
+	int64_t bytes;
+	int threads;
+	char *from, *to;
+	int64_t stride, set_count, next;
+	const char *source; /* of the present execution */
+};
+
+static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
+{
+	(void)stack;
+	(void)attributes;
+	(void)has_matrix;
+	(void)err;
+	return 0;
+}
+
+static void offer(struct offers *o, int i, const char *name, int threads)
+{
+	o->threads[i] = threads;
+	o->algorithm[i] = (struct algorithm){ .api = "libc", .name = name, .layouts = "", .math = "strict", .rank = i,
+		.matrix = MATRIX_NO };
+}
+
+static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+{
+	*list = (struct backend_list){ 0 };
+	if (p->kernel != KERNEL_COPY)
+		return error_set(err, "only copies");
+	if (p->epilogue_count)
+		return error_set(err, "a copy has no epilogues");
+	struct offers *o = base_calloc(1, sizeof(*o));
+	int all = team_size(), small = p->size < SMALL_BYTES;
+	o->bytes = p->size;
+	o->constant = p->operand[0].constant;
+	snprintf(o->name, sizeof(o->name), "memcpy:%d_threads", all);
+	offer(o, small ? 0 : 1, "memcpy", 1);
+	offer(o, small ? 1 : 0, o->name, all);
+	if (all == 1)
+		offer(o, 0, "memcpy", 1);
+	list->count = all == 1 ? 1 : 2;
+	list->algorithm = o->algorithm;
+	list->state = o;
+	return 0;
+}
+
+static void forget(struct backend_list *list)
+{
+	free(list->state);
+	*list = (struct backend_list){ 0 };
+}
+
+static void release(void *work)
+{
+	struct work *w = work;
+	free(w->from);
+	free(w->to);
+	free(w);
+}
+
+static void *prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
+	enum status *status, struct error *err)
+{
+	const struct offers *o = list->state;
+	struct work *w = base_calloc(1, sizeof(*w));
+	double llc = isnan(limits->llc_bytes) ? LLC_GUESS : limits->llc_bytes;
+	*status = STATUS_NO_MEMORY;
+	w->bytes = o->bytes;
+	w->threads = o->threads[index];
+	w->stride = (o->bytes + LINE - 1) / LINE * LINE;
+	w->set_count = 1;
+	if (o->constant)
+		w->set_count += (int64_t)fmin(fmin(ceil(2 * llc / (double)w->stride), SETS),
+			floor(limits->rotation_bytes / (double)w->stride));
+	double need = (double)w->stride * (double)(w->set_count + 1);
+	if (need <= limits->memory_bytes) {
+		w->from = aligned_alloc(LINE, (size_t)(w->stride * w->set_count));
+		w->to = aligned_alloc(LINE, (size_t)w->stride);
+	}
+	if (!w->from || !w->to) {
+		release(w);
+		error_set(err, "needs %.0f MB of memory, %.0f are left", need / 1e6, limits->memory_bytes / 1e6);
+		return NULL;
+	}
+	uint64_t x = 88172645463325252u;
+	for (int64_t i = 0; i < w->stride * w->set_count; i += 8) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		memcpy(w->from + i, &x, sizeof(x));
+	}
+	memset(w->to, 0xff, (size_t)w->stride);
+	return w;
+}
+
+static void copy_share(void *argument, int i, int count)
+{
+	struct work *w = argument;
+	int64_t share = (w->bytes / count + LINE) / LINE * LINE, begin = i * share;
+	int64_t end = i == count - 1 ? w->bytes : begin + share;
+	if (begin < w->bytes)
+		memcpy(w->to + begin, w->source + begin, (size_t)((end < w->bytes ? end : w->bytes) - begin));
+}
+
+static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
+{
+	struct work *w = work;
+	(void)err;
+	double begin = clock_ns();
+	for (int64_t i = 0; i < times; i++) {
+		w->source = w->from + (cache == CACHE_NET ? w->next : 0) * w->stride;
+		if (cache == CACHE_NET && ++w->next == w->set_count)
+			w->next = 0;
+		if (w->threads == 1)
+			memcpy(w->to, w->source, (size_t)w->bytes);
+		else
+			team_run(copy_share, w);
+		__asm__ volatile("" : : "r"(w->to) : "memory"); /* every copy counts */
+	}
+	*elapsed_ns = clock_elapsed(begin);
+	return 0;
+}
+
+static int check(void *work, double *worst, struct error *err)
+{
+	struct work *w = work;
+	(void)err;
+	*worst = w->source && memcmp(w->to, w->source, (size_t)w->bytes) == 0 ? 0 : INFINITY;
+	return 0;
+}
+
+static double rotation_bytes(const void *work)
+{
+	const struct work *w = work;
+	return (double)(w->set_count - 1) * (double)w->stride;
+}
+
+const struct backend backend_copy = { "libc", probe, algorithms, forget, prepare, run, check, rotation_bytes, release };

@@ -1,0 +1,242 @@
+#include "config.h"
+
+#include "runner/device.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runner/backend.h"
+#include "runner/team.h"
+
+#define GUARD "BENANZA_RUNNER_STARTED"
+#define FALLBACK_MEMORY 1e9
+
+/* First line of a file without its newline; false when there is none. */
+static bool line_read(const char *path, char *buf, int size)
+{
+	FILE *f = fopen(path, "r");
+	if (!f)
+		return false;
+	bool got = fgets(buf, size, f) != NULL;
+	fclose(f);
+	if (got)
+		buf[strcspn(buf, "\n")] = '\0';
+	return got;
+}
+
+/* --- threads --- */
+
+/* Physical cores among the CPUs that this process may use; CPUs whose topology is not told count as cores. */
+static int cores_count(void)
+{
+	cpu_set_t set;
+	int seen[CPU_SETSIZE], n = 0;
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 1;
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		char path[96], text[64];
+		if (!CPU_ISSET((unsigned)cpu, &set))
+			continue;
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+		int first = line_read(path, text, sizeof(text)) ? atoi(text) : cpu;
+		bool known = false;
+		for (int i = 0; i < n; i++)
+			known = known || seen[i] == first;
+		if (!known)
+			seen[n++] = first;
+	}
+	return n ? n : 1;
+}
+
+void device_bind_threads(int threads, char **argv)
+{
+	const char *given = getenv("OMP_NUM_THREADS");
+	if (threads < 1 && given)
+		threads = atoi(given);
+	bool bound = getenv("OMP_PROC_BIND") && getenv("OMP_PLACES") && given && atoi(given) == threads;
+	if (bound || getenv(GUARD))
+		return;
+	char number[16];
+	snprintf(number, sizeof(number), "%d", threads > 0 ? threads : cores_count());
+	setenv("OMP_NUM_THREADS", number, 1);
+	setenv("OMP_PROC_BIND", "close", 0);
+	setenv("OMP_PLACES", "cores", 0);
+	setenv(GUARD, "1", 1);
+	execv("/proc/self/exe", argv);
+}
+
+/* The OpenMP runtime is the library's; it is asked, not linked. */
+struct openmp {
+	int (*max_threads)(void);
+	int (*proc_bind)(void);
+	int (*num_places)(void);
+	int (*place_num_procs)(int place);
+	void (*place_proc_ids)(int place, int *ids);
+};
+
+static bool openmp_find(struct openmp *omp)
+{
+	static const char *const names[] = { "omp_get_max_threads", "omp_get_proc_bind", "omp_get_num_places",
+		"omp_get_place_num_procs", "omp_get_place_proc_ids" };
+	void *found[5];
+	for (int i = 0; i < 5; i++) {
+		found[i] = dlsym(RTLD_DEFAULT, names[i]);
+		if (!found[i])
+			return false;
+	}
+	memcpy(omp, found, sizeof(found));
+	return true;
+}
+
+struct threads {
+	int count;
+	bool bound;      /* one a place */
+	int cores[TEAM_MOST];
+};
+
+static void threads_probe(struct threads *t)
+{
+	struct openmp omp;
+	*t = (struct threads){ .count = 1 };
+	if (!openmp_find(&omp))
+		return;
+	t->count = omp.max_threads();
+	int places = omp.num_places();
+	t->bound = omp.proc_bind() != 0 && places >= t->count;
+	for (int i = 0; i < t->count && i < TEAM_MOST && i < places; i++) {
+		int ids[CPU_SETSIZE], n = omp.place_num_procs(i);
+		if (n < 1 || n > CPU_SETSIZE)
+			continue;
+		omp.place_proc_ids(i, ids);
+		t->cores[i] = ids[0];
+	}
+}
+
+/* --- the system --- */
+
+static const char *model_read(struct arena *a)
+{
+	char line[512];
+	const char *model = "unknown CPU";
+	FILE *f = fopen("/proc/cpuinfo", "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		char *colon = strchr(line, ':');
+		if (strncmp(line, "model name", 10) != 0 || !colon)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		colon += 1 + strspn(colon + 1, " \t");
+		size_t n = strlen(colon);
+		while (n && colon[n - 1] == ' ')
+			n--;
+		model = text_clean(a, (struct text){ colon, n });
+		break;
+	}
+	if (f)
+		fclose(f);
+	return model;
+}
+
+static double size_parse(const char *text)
+{
+	char *end;
+	double size = strtod(text, &end);
+	return *end == 'K' ? size * 1024 : *end == 'M' ? size * 1048576 : *end == 'G' ? size * 1073741824 : size;
+}
+
+/* Records every cache of the first core; returns the size of the last level, NaN unknown. */
+static double caches_probe(json_t *attributes)
+{
+	json_t *list = json_array();
+	double last = NAN;
+	for (int i = 0; i < 8; i++) {
+		char path[96], level[16], type[32], size[32];
+		const char *dir = "/sys/devices/system/cpu/cpu0/cache/index";
+		snprintf(path, sizeof(path), "%s%d/level", dir, i);
+		bool got = line_read(path, level, sizeof(level));
+		snprintf(path, sizeof(path), "%s%d/type", dir, i);
+		got = got && line_read(path, type, sizeof(type));
+		snprintf(path, sizeof(path), "%s%d/size", dir, i);
+		if (!got || !line_read(path, size, sizeof(size)))
+			break;
+		json_array_append_new(list, json_pack("{s:i, s:s, s:o}", "level", atoi(level), "type", type, "bytes",
+			json_number_or_null(size_parse(size))));
+		if (strcmp(type, "Instruction") != 0)
+			last = size_parse(size);
+	}
+	json_object_set_new(attributes, "caches", list);
+	long size = isnan(last) ? sysconf(_SC_LEVEL3_CACHE_SIZE) : 0;
+	return size > 0 ? (double)size : last;
+}
+
+static void environment_probe(json_t *attributes)
+{
+	static const char *const names[] = { "OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY",
+		"GOMP_SPINCOUNT", "GOMP_CPU_AFFINITY", "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA" };
+	json_t *o = json_object();
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *value = getenv(names[i]);
+		if (value)
+			json_object_set_new(o, names[i], json_text(text_of(value)));
+	}
+	json_object_set_new(attributes, "environment", o);
+	char governor[64];
+	if (line_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof(governor)))
+		json_object_set_new(attributes, "governor", json_text(text_of(governor)));
+}
+
+static int backends_probe(struct device *d, struct str *stack, json_t *attributes, struct error *err)
+{
+	for (int i = 0; backends[i]; i++)
+		if (backends[i]->probe(stack, attributes, &d->has_matrix, err))
+			return -1;
+	return 0;
+}
+
+int device_probe(struct arena *a, struct device *d, struct error *err)
+{
+	struct str stack = { 0 };
+	struct threads threads;
+	char host[256] = "";
+	json_t *attributes = json_object();
+	*d = (struct device){ .name = "cpu", .runner = "benanza-runner-cpu", .version = PACKAGE_VERSION };
+	int bad = backends_probe(d, &stack, attributes, err);
+	threads_probe(&threads);
+	team_set(threads.cores, threads.bound ? threads.count : 1);
+	str_addf(&stack, ", %d thread%s%s, strict", threads.count, threads.count == 1 ? "" : "s",
+		threads.bound ? " bound one a core" : " not bound");
+	json_t *cores = json_array();
+	for (int i = 0; i < threads.count && i < TEAM_MOST && threads.bound; i++)
+		json_array_append_new(cores, json_integer(threads.cores[i]));
+	json_object_set_new(attributes, "cores", cores);
+	d->llc_bytes = caches_probe(attributes);
+	environment_probe(attributes);
+	d->model = model_read(a);
+	d->stack = arena_strndup(a, stack.p, stack.n);
+	gethostname(host, sizeof(host) - 1);
+	d->host = text_clean(a, text_of(host));
+	d->threads = threads.count;
+	char *text = json_dumps(attributes, JSON_COMPACT);
+	d->attributes = arena_strndup(a, text ? text : "{}", text ? strlen(text) : 2);
+	free(text);
+	json_decref(attributes);
+	str_free(&stack);
+	return bad;
+}
+
+double device_memory_bytes(void)
+{
+	char line[256];
+	double kilobytes = 0;
+	FILE *f = fopen("/proc/meminfo", "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %lf", &kilobytes) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kilobytes > 0 ? kilobytes * 1024 : FALLBACK_MEMORY;
+}

@@ -1,0 +1,130 @@
+#include "config.h"
+
+#include "runner/job.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "runner/clock.h"
+#include "runner/device.h"
+
+#define ROTATION_BYTES 512e6    /* most memory for copies of constant operands */
+#define MEMORY_SHARE 0.8        /* of what is free */
+
+const struct backend *const backends[] = { &backend_onednn, &backend_copy, NULL };
+
+/* The first backend that offers anything; its reason stands when none does, the library's rather than ours. */
+static enum status problem_open(const struct job *j, struct problem *p, const struct backend **b,
+	struct backend_list *list, struct error *err)
+{
+	struct error why = ERROR_NONE;
+	if (problem_parse(text_of(j->problem), p, err))
+		return STATUS_FAILED;
+	for (int i = 0; backends[i]; i++) {
+		*b = backends[i];
+		if ((*b)->algorithms(p, list, i ? &why : err) == 0)
+			return STATUS_OK;
+	}
+	return STATUS_UNSUPPORTED;
+}
+
+static struct backend_limits limits_now(const struct device *d)
+{
+	double memory = device_memory_bytes() * MEMORY_SHARE;
+	return (struct backend_limits){ .memory_bytes = memory, .rotation_bytes = fmin(ROTATION_BYTES, memory / 4),
+		.llc_bytes = d->llc_bytes };
+}
+
+static void stamped_emit(void *user, const struct result *r, const struct samples *samples)
+{
+	const struct job *j = user;
+	struct result stamped = *r;
+	stamped.measured_at = (int64_t)time(NULL);
+	stamped.runner_version = j->device->version;
+	j->emit(j->user, &stamped, samples);
+}
+
+static bool forwarded_cancelled(void *user)
+{
+	const struct job *j = user;
+	return j->cancelled(j->user);
+}
+
+static void forwarded_trying(void *user, const struct algorithm *a, enum cache c, enum launch l)
+{
+	const struct job *j = user;
+	j->trying(j->user, a, c, l);
+}
+
+/* The first state asked for: what a result that has none of its own is filed under. */
+static void emit_whole(const struct job *j, enum status status, const char *why)
+{
+	const struct samples none = { 0 };
+	struct result r = { .problem = j->problem, .status = status, .why = why,
+		.algorithm = { .api = "", .name = "", .layouts = "", .math = "", .workspace_bytes = NAN } };
+	while (r.cache < CACHE_COUNT - 1 && !j->caches[r.cache])
+		r.cache++;
+	while (r.launch < LAUNCH_COUNT - 1 && !j->launches[r.launch])
+		r.launch++;
+	stamped_emit((void *)(uintptr_t)j, &r, &none);
+}
+
+enum status job_run(const struct job *j, bool *stopped, struct error *err)
+{
+	struct problem p;
+	const struct backend *b;
+	struct backend_list list = { 0 };
+	*stopped = false;
+	enum status status = problem_open(j, &p, &b, &list, err);
+	if (status == STATUS_UNSUPPORTED)
+		emit_whole(j, status, err->text);
+	if (status != STATUS_OK)
+		return status;
+	struct measure_options o = { .budget_ns = j->budget_ns, .limits = limits_now(j->device),
+		.has_matrix = j->device->has_matrix, .now_ns = clock_ns, .user = (void *)(uintptr_t)j,
+		.cancelled = forwarded_cancelled, .trying = forwarded_trying, .emit = stamped_emit };
+	for (int i = 0; i < CACHE_COUNT; i++)
+		o.caches[i] = j->caches[i];
+	for (int i = 0; i < LAUNCH_COUNT; i++)
+		o.launches[i] = j->launches[i];
+	*stopped = measure_problem(b, &list, &p, j->problem, &o, &status, err) != 0;
+	b->forget(&list);
+	return status;
+}
+
+enum status job_list(const struct job *j, struct error *err)
+{
+	struct problem p;
+	const struct backend *b;
+	struct backend_list list = { 0 };
+	enum status status = problem_open(j, &p, &b, &list, err);
+	if (status != STATUS_OK)
+		return status;
+	for (int i = 0; i < list.count; i++)
+		j->list(j->user, &list.algorithm[i]);
+	b->forget(&list);
+	return STATUS_OK;
+}
+
+enum status job_check(const struct job *j,
+	void (*report)(void *user, const struct algorithm *a, double worst, const char *why), struct error *err)
+{
+	struct problem p;
+	const struct backend *b;
+	struct backend_list list = { 0 };
+	enum status status = problem_open(j, &p, &b, &list, err);
+	if (status != STATUS_OK)
+		return status;
+	struct backend_limits limits = limits_now(j->device);
+	for (int i = 0; i < list.count; i++) {
+		struct error why = ERROR_NONE;
+		double worst = NAN, ns;
+		void *work = b->prepare(&list, i, &limits, &status, &why);
+		bool bad = !work || b->run(work, CACHE_NET, 1, &ns, &why) || b->check(work, &worst, &why);
+		report(j->user, &list.algorithm[i], worst, bad ? why.text : "");
+		if (work)
+			b->release(work);
+	}
+	b->forget(&list);
+	return STATUS_OK;
+}

@@ -1,0 +1,318 @@
+#include "config.h"
+
+#include "runner/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* One algorithm on its way: prepared, shortlisted, and either dropped or measured in full. */
+struct contender {
+	int index;             /* in the list */
+	void *work;            /* NULL: not prepared, or released */
+	double one_ns;         /* what an execution takes, from the warm-up */
+	double shortlist_ns;   /* median of the shortlist samples, NaN before */
+	bool sent;             /* its shortlist result went out */
+	struct samples samples;
+	double spent_ns;       /* on the present state */
+	bool finished;         /* with the present state */
+};
+
+struct state {
+	enum cache cache;
+	enum launch launch;
+};
+
+struct run {
+	const struct backend *backend;
+	const struct backend_list *list;
+	const struct problem *problem;
+	const char *text;
+	const struct measure_options *options;
+	struct state states[CACHE_COUNT * LAUNCH_COUNT];
+	int state_count;
+	struct contender contenders[MEASURE_CONTENDERS];
+	int count;
+	bool any_ok;
+	enum status status;
+	struct error *err;
+};
+
+int64_t measure_executions(double one_ns)
+{
+	double n = ceil(MEASURE_AMORTIZED_NS / fmax(one_ns, 1));
+	return n < 1 ? 1 : (int64_t)n;
+}
+
+/* Net and warm are the same thing without constant operands: then net alone is measured. Amortized comes first, because
+ * the shortlist is made in the first state. Nothing here makes caches cold. */
+static void states_plan(struct run *r)
+{
+	const struct measure_options *o = r->options;
+	bool constant = problem_has_constant(r->problem);
+	for (int c = CACHE_NET; c <= CACHE_WARM; c++) {
+		if (!o->caches[c] || (c == CACHE_WARM && !constant && o->caches[CACHE_NET]))
+			continue;
+		for (int l = 0; l < LAUNCH_COUNT; l++)
+			if (o->launches[l])
+				r->states[r->state_count++] = (struct state){ (enum cache)c, (enum launch)l };
+	}
+}
+
+static const struct algorithm *algorithm_of(const struct run *r, const struct contender *c)
+{
+	return &r->list->algorithm[c->index];
+}
+
+static void emit(struct run *r, struct contender *c, struct state s, enum stop stop, int64_t executions)
+{
+	struct result result = { .problem = r->text, .algorithm = *algorithm_of(r, c), .status = STATUS_OK,
+		.cache = s.cache, .launch = s.launch, .why = "" };
+	stats_compute(&c->samples, &result.stats);
+	result.stats.stop = stop;
+	result.stats.executions = executions;
+	r->any_ok = true;
+	r->options->emit(r->options->user, &result, &c->samples);
+}
+
+static void emit_failure(struct run *r, struct contender *c, enum status status, const char *why)
+{
+	struct result result = { .problem = r->text, .algorithm = *algorithm_of(r, c), .status = status,
+		.cache = r->states[0].cache, .launch = r->states[0].launch, .why = why };
+	stats_compute(&c->samples, &result.stats);
+	r->status = status;
+	r->options->emit(r->options->user, &result, &c->samples);
+}
+
+static void release(struct run *r, struct contender *c)
+{
+	if (c->work)
+		r->backend->release(c->work);
+	c->work = NULL;
+}
+
+static int64_t executions_for(const struct contender *c, enum launch launch)
+{
+	return launch == LAUNCH_AMORTIZED ? measure_executions(c->one_ns) : 1;
+}
+
+/* Past this an execution warms what it needs in its first percent. */
+#define LONG_EXECUTION_NS 50e6
+
+/* One sample. An untimed execution goes before it: another algorithm, or nothing at all, ran since the last one, and
+ * activations and threads are to be warm. */
+static int sample(struct run *r, struct contender *c, struct state s)
+{
+	double ns, begin = r->options->now_ns();
+	int64_t times = executions_for(c, s.launch);
+	if ((c->one_ns < LONG_EXECUTION_NS && r->backend->run(c->work, s.cache, 1, &ns, r->err)) ||
+		r->backend->run(c->work, s.cache, times, &ns, r->err)) {
+		release(r, c);
+		emit_failure(r, c, STATUS_FAILED, r->err->text);
+		return -1;
+	}
+	samples_add(&c->samples, ns / (double)times);
+	c->spent_ns += r->options->now_ns() - begin;
+	return 0;
+}
+
+/* At least one execution and 5 ms; learns what one execution takes from the fastest. */
+static int warm_up(struct run *r, struct contender *c, enum cache cache)
+{
+	double begin = r->options->now_ns(), ns;
+	c->one_ns = INFINITY;
+	do {
+		if (r->backend->run(c->work, cache, 1, &ns, r->err)) {
+			release(r, c);
+			emit_failure(r, c, STATUS_FAILED, r->err->text);
+			return -1;
+		}
+		c->one_ns = fmin(c->one_ns, ns);
+	} while (r->options->now_ns() - begin < MEASURE_WARMUP_NS);
+	return 0;
+}
+
+/* --- the shortlist --- */
+
+static double best_shortlisted(const struct run *r, bool only_without_matrix)
+{
+	double best = INFINITY;
+	for (int i = 0; i < r->count; i++) {
+		const struct contender *c = &r->contenders[i];
+		if (c->shortlist_ns < best && (!only_without_matrix || algorithm_of(r, c)->matrix == MATRIX_NO))
+			best = c->shortlist_ns;
+	}
+	return best;
+}
+
+/* Is it worth measuring in full: the library's own first choice, close to the fastest, or (where there are matrix units)
+ * the fastest without them? */
+static bool is_finalist(const struct run *r, const struct contender *c)
+{
+	if (!c->work || isnan(c->shortlist_ns))
+		return false;
+	return algorithm_of(r, c)->rank == 0 || c->shortlist_ns <= MEASURE_CLOSE_FACTOR * best_shortlisted(r, false) ||
+		(r->options->has_matrix && c->shortlist_ns <= best_shortlisted(r, true));
+}
+
+/* Gives back the memory of those that have fallen behind, and says what they took. */
+static void prune(struct run *r)
+{
+	for (int i = 0; i < r->count; i++) {
+		struct contender *c = &r->contenders[i];
+		if (!c->work || is_finalist(r, c))
+			continue;
+		release(r, c);
+		if (!c->sent && c->samples.n)
+			emit(r, c, r->states[0], STOP_SHORTLIST, executions_for(c, r->states[0].launch));
+		c->sent = true;
+	}
+}
+
+static double rotation_left(const struct run *r)
+{
+	double left = r->options->limits.rotation_bytes;
+	for (int i = 0; i < r->count; i++)
+		if (r->contenders[i].work)
+			left -= r->backend->rotation_bytes(r->contenders[i].work);
+	return left > 0 ? left : 0;
+}
+
+/* 0: has samples; -1: failed, and that has been sent. */
+static int shortlist_one(struct run *r, struct contender *c)
+{
+	struct state s = r->states[0];
+	struct backend_limits limits = r->options->limits;
+	enum status status = STATUS_FAILED;
+	limits.rotation_bytes = rotation_left(r);
+	r->options->trying(r->options->user, algorithm_of(r, c), s.cache, s.launch);
+	c->work = r->backend->prepare(r->list, c->index, &limits, &status, r->err);
+	if (!c->work) {
+		emit_failure(r, c, status, r->err->text);
+		return -1;
+	}
+	if (warm_up(r, c, s.cache))
+		return -1;
+	if (r->list->count == 1) {
+		c->shortlist_ns = c->one_ns;
+		return 0;
+	}
+	double best = best_shortlisted(r, false);
+	for (int i = 0; i < MEASURE_SHORTLIST_SAMPLES; i++) {
+		if (sample(r, c, s))
+			return -1;
+		if (c->samples.taken[i] > MEASURE_DROP_FACTOR * best)
+			break;
+	}
+	struct sample_stats stats;
+	stats_compute(&c->samples, &stats);
+	c->shortlist_ns = stats.median;
+	return 0;
+}
+
+static bool cancelled(const struct run *r)
+{
+	return r->options->cancelled(r->options->user);
+}
+
+static int shortlist(struct run *r)
+{
+	for (int i = 0; i < r->list->count && r->count < MEASURE_CONTENDERS; i++) {
+		if (cancelled(r))
+			return -1;
+		struct contender *c = &r->contenders[r->count++];
+		*c = (struct contender){ .index = i, .shortlist_ns = NAN };
+		if (shortlist_one(r, c) == 0)
+			prune(r);
+	}
+	return 0;
+}
+
+/* --- in full --- */
+
+/* Amortized samples of a single execution are what isolated ones would be: one measurement is then both. */
+static bool is_same_as_before(const struct run *r, const struct contender *c, int state)
+{
+	if (state == 0 || r->states[state].launch != LAUNCH_ISOLATED)
+		return false;
+	struct state before = r->states[state - 1];
+	return before.cache == r->states[state].cache && before.launch == LAUNCH_AMORTIZED && c->samples.n > 0 &&
+		executions_for(c, LAUNCH_AMORTIZED) == 1;
+}
+
+/* Has it been sampled enough? STOP_NONE: no. */
+static enum stop stop_reason(const struct run *r, const struct contender *c)
+{
+	if (stats_converged(&c->samples, MEASURE_TOLERANCE, MEASURE_LEAST_SAMPLES))
+		return STOP_CONVERGED;
+	if (c->samples.n > 0 && c->spent_ns >= r->options->budget_ns / r->state_count)
+		return STOP_BUDGET;
+	return c->samples.n >= MEASURE_MOST_SAMPLES ? STOP_BUDGET : STOP_NONE;
+}
+
+/* What stopped an amortized state also stopped the isolated one that shares its samples. */
+static void begin_state(struct run *r, int state)
+{
+	for (int i = 0; i < r->count; i++) {
+		struct contender *c = &r->contenders[i];
+		c->finished = !c->work;
+		if (c->work && is_same_as_before(r, c, state)) {
+			enum stop stop = stop_reason(r, c);
+			emit(r, c, r->states[state], stop == STOP_NONE ? STOP_BUDGET : stop, 1);
+			c->finished = true;
+		} else if (c->work) {
+			samples_clear(&c->samples);
+			c->spent_ns = 0;
+		}
+	}
+}
+
+/* All contenders in turn (A B A B), so that a drift of the machine meets them alike. */
+static int measure_state(struct run *r, int state)
+{
+	begin_state(r, state);
+	for (bool again = true; again;) {
+		again = false;
+		for (int i = 0; i < r->count; i++) {
+			struct contender *c = &r->contenders[i];
+			if (c->finished)
+				continue;
+			if (cancelled(r))
+				return -1;
+			r->options->trying(r->options->user, algorithm_of(r, c), r->states[state].cache,
+				r->states[state].launch);
+			if (sample(r, c, r->states[state])) {
+				c->finished = true;
+				continue;
+			}
+			enum stop stop = stop_reason(r, c);
+			c->finished = stop != STOP_NONE;
+			again = again || !c->finished;
+			if (c->finished)
+				emit(r, c, r->states[state], stop, executions_for(c, r->states[state].launch));
+		}
+	}
+	return 0;
+}
+
+int measure_problem(const struct backend *b, const struct backend_list *list, const struct problem *p, const char *text,
+	const struct measure_options *o, enum status *status, struct error *err)
+{
+	struct run *r = base_calloc(1, sizeof(*r));
+	*r = (struct run){ .backend = b, .list = list, .problem = p, .text = text, .options = o, .err = err,
+		.status = STATUS_FAILED };
+	int stopped = 0;
+	states_plan(r);
+	if (r->state_count == 0)
+		error_set(err, "nothing to measure: this runner knows the cache states net and warm");
+	else
+		stopped = shortlist(r);
+	for (int i = 0; i < r->state_count && !stopped; i++)
+		stopped = measure_state(r, i);
+	for (int i = 0; i < r->count; i++) {
+		release(r, &r->contenders[i]);
+		samples_free(&r->contenders[i].samples);
+	}
+	*status = r->any_ok ? STATUS_OK : r->status;
+	free(r);
+	return stopped;
+}

@@ -1,0 +1,42 @@
+/* Measuring one problem: which algorithms, how often, when to stop. Knows backends only through backend.h and time only
+ * through the options, so that it is tested with an invented one. */
+#ifndef RUNNER_MEASURE_H
+#define RUNNER_MEASURE_H
+
+#include "runner/backend.h"
+#include "runner/stats.h"
+
+#define MEASURE_CONTENDERS 48 /* most algorithms of one problem that are tried */
+
+struct measure_options {
+	double budget_ns;          /* an algorithm, split over cache states and launches */
+	bool caches[CACHE_COUNT], launches[LAUNCH_COUNT];
+	struct backend_limits limits;
+	bool has_matrix;           /* then the best algorithm without matrix units is measured in full too */
+	double (*now_ns)(void);    /* monotonic */
+	void *user;                /* of the calls below */
+	bool (*cancelled)(void *user);                                         /* asked before every sample */
+	void (*trying)(void *user, const struct algorithm *a, enum cache c, enum launch l); /* what begins now */
+	/* One result as soon as it is known; samples are those of the result, in the order taken. */
+	void (*emit)(void *user, const struct result *r, const struct samples *samples);
+};
+
+/* The usual numbers (measuring.md): everything but the calls, the device and the states. */
+#define MEASURE_WARMUP_NS 5e6
+#define MEASURE_AMORTIZED_NS 200e3 /* an amortized sample takes at least this long */
+#define MEASURE_LEAST_SAMPLES 10
+#define MEASURE_MOST_SAMPLES 20000
+#define MEASURE_TOLERANCE 0.02
+#define MEASURE_SHORTLIST_SAMPLES 3
+#define MEASURE_DROP_FACTOR 4.0    /* one sample slower than this times the best: no further ones */
+#define MEASURE_CLOSE_FACTOR 1.25  /* shortlist medians within this of the fastest are measured in full */
+
+/* Measures the problem with every algorithm in the list. The outcome of the problem as a whole: ok when any algorithm was
+ * measured, else what became of the last one tried, with err. -1: cancelled. */
+int measure_problem(const struct backend *b, const struct backend_list *list, const struct problem *p, const char *text,
+	const struct measure_options *o, enum status *status, struct error *err);
+
+/* Executions in an amortized sample, given what one takes. */
+int64_t measure_executions(double one_ns);
+
+#endif

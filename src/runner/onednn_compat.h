@@ -1,0 +1,75 @@
+/* oneDNN as the backend uses it. What differs between its major versions 2 (operation descriptors, iterators, memory
+ * descriptors as values) and 3 (descriptors made directly, opaque) is known here and in onednn_compat.c only.
+ * Tested with 2.6. */
+#ifndef RUNNER_ONEDNN_COMPAT_H
+#define RUNNER_ONEDNN_COMPAT_H
+
+#include <dnnl.h>
+#include <dnnl_debug.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "problem/problem.h"
+
+#define ONEDNN_RANK 12
+
+#if DNNL_VERSION_MAJOR >= 3
+typedef const_dnnl_memory_desc_t onednn_md;
+#else
+typedef const dnnl_memory_desc_t *onednn_md;
+#endif
+
+/* Memory descriptors made here are owned by the caller until onednn_md_free (NULL is allowed); NULL = not possible. */
+onednn_md onednn_md_strides(int rank, const int64_t *dims, dnnl_data_type_t type, const int64_t *strides);
+onednn_md onednn_md_tag(int rank, const int64_t *dims, dnnl_data_type_t type, dnnl_format_tag_t tag);
+onednn_md onednn_md_clone(onednn_md md);
+void onednn_md_free(onednn_md md);
+size_t onednn_md_bytes(onednn_md md);
+
+enum onednn_format { ONEDNN_FORMAT_NONE, ONEDNN_FORMAT_ANY, ONEDNN_FORMAT_BLOCKED, ONEDNN_FORMAT_OPAQUE };
+
+/* What a memory descriptor says; strides count elements, in the order of the dimensions. */
+struct onednn_md_info {
+	enum onednn_format format;
+	int rank;
+	int64_t dims[ONEDNN_RANK], strides[ONEDNN_RANK];
+	int blocks;                       /* inner blocks, outermost first */
+	int64_t block_size[ONEDNN_RANK];
+	int block_dim[ONEDNN_RANK];
+};
+void onednn_md_describe(onednn_md md, struct onednn_md_info *info);
+
+/* One operation to find implementations for. Fields that the kind does not have are zero. KERNEL_TRANSPOSE and
+ * KERNEL_CAST are reorders from src to dst; KERNEL_COPY does not occur. */
+struct onednn_op {
+	enum kernel kind;
+	dnnl_alg_kind_t algorithm;
+	onednn_md src, src1, bias, dst;   /* src1: weights, or the second source of a binary; borrowed */
+	onednn_md stat;                   /* layer normalization: mean and variance */
+	int source_count;                 /* concat */
+	onednn_md source[PROBLEM_SHAPES];
+	dnnl_dims_t stride, dilation, pad_begin, pad_end, window; /* dilation: 0 = dense */
+	int axis;
+	int64_t size;                     /* lrn: channels summed */
+	float alpha, beta, k;             /* eltwise; lrn; p of a norm is alpha */
+	float epsilon;
+	unsigned flags;                   /* normalization flags */
+};
+
+/* Primitive descriptors of every implementation, in the library's order of preference; at most `max`. Returns how many
+ * (the caller destroys each); *status says why when there is none. */
+int onednn_implementations(dnnl_engine_t engine, const struct onednn_op *op, dnnl_primitive_attr_t attr,
+	dnnl_primitive_desc_t *pd, int max, dnnl_status_t *status);
+
+dnnl_status_t onednn_post_eltwise(dnnl_post_ops_t post, dnnl_alg_kind_t algorithm, float alpha, float beta);
+dnnl_status_t onednn_post_binary(dnnl_post_ops_t post, dnnl_alg_kind_t algorithm, onednn_md md);
+
+/* A memory object over the caller's bytes; NULL when it cannot be made. */
+dnnl_memory_t onednn_memory(onednn_md md, dnnl_engine_t engine, void *bytes);
+/* The descriptor of an execution argument; borrowed from pd. */
+onednn_md onednn_argument(const_dnnl_primitive_desc_t pd, int arg);
+/* Copies between layouts and types, untimed. */
+dnnl_status_t onednn_reorder(dnnl_engine_t engine, dnnl_stream_t stream, onednn_md from_md, void *from, onednn_md to_md,
+	void *to);
+
+#endif

@@ -1,0 +1,375 @@
+#include "config.h"
+
+#include "runner/serve.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runner/job.h"
+#include "wire/wire.h"
+
+#define QUEUE_MOST 100000
+
+struct queued {
+	struct wire_message message;
+	struct queued *next;
+};
+
+/* Three threads: this one measures, one reads, one beats. They meet in here. */
+struct server {
+	int in, out;
+	const struct device *device;
+	pthread_mutex_t writing;     /* whole lines only */
+	pthread_mutex_t lock;        /* of everything below */
+	pthread_cond_t changed;
+	struct queued *first, *last;
+	int queued;
+	int64_t current;             /* id being worked on, 0 none */
+	bool cancel;                 /* the current one */
+	bool ended, quit;            /* no further input; leave now */
+	bool finished;               /* the heart may stop */
+	const struct algorithm *trying;
+	enum cache cache;
+	enum launch launch;
+};
+
+/* --- writing --- */
+
+static void send_message(struct server *s, const struct wire_message *m)
+{
+	char *line = wire_format(m);
+	size_t n = strlen(line), done = 0;
+	pthread_mutex_lock(&s->writing);
+	while (done < n) {
+		ssize_t wrote = write(s->out, line + done, n - done);
+		if (wrote < 0 && errno != EINTR)
+			break;
+		done += wrote > 0 ? (size_t)wrote : 0;
+	}
+	pthread_mutex_unlock(&s->writing);
+	free(line);
+}
+
+static void send_log(struct server *s, const char *text)
+{
+	send_message(s, &(struct wire_message){ .type = WIRE_LOG, .what = text });
+}
+
+static void send_done(struct server *s, int64_t id, enum status status, const char *why)
+{
+	send_message(s, &(struct wire_message){ .type = WIRE_DONE, .id = id, .status = status, .what = why });
+}
+
+/* --- the heart --- */
+
+static void heartbeat(struct server *s)
+{
+	char what[512] = "";
+	pthread_mutex_lock(&s->lock);
+	struct wire_message m = { .type = WIRE_HEARTBEAT, .id = s->current, .what = what };
+	if (s->trying)
+		snprintf(what, sizeof(what), "%s%s%s %s %s", s->trying->name, *s->trying->layouts ? " " : "",
+			s->trying->layouts, cache_name(s->cache), launch_name(s->launch));
+	pthread_mutex_unlock(&s->lock);
+	send_message(s, &m);
+}
+
+static void *heart(void *argument)
+{
+	struct server *s = argument;
+	struct timespec at;
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	for (bool finished = false; !finished;) {
+		at.tv_nsec += WIRE_HEARTBEAT_MS * 1000000L;
+		at.tv_sec += at.tv_nsec / 1000000000L;
+		at.tv_nsec %= 1000000000L;
+		int waited = 0;
+		pthread_mutex_lock(&s->lock);
+		while (!s->finished && waited != ETIMEDOUT)
+			waited = pthread_cond_timedwait(&s->changed, &s->lock, &at);
+		finished = s->finished;
+		pthread_mutex_unlock(&s->lock);
+		if (!finished)
+			heartbeat(s);
+	}
+	return NULL;
+}
+
+/* --- reading --- */
+
+static void drop_all(struct server *s)
+{
+	while (s->first) {
+		struct queued *q = s->first;
+		s->first = q->next;
+		send_done(s, q->message.id, STATUS_FAILED, "cancelled");
+		wire_free(&q->message);
+		free(q);
+	}
+	s->last = NULL;
+	s->queued = 0;
+}
+
+/* id 0 = everything; else the current job or a queued one. */
+static void cancel(struct server *s, int64_t id)
+{
+	if (id == 0)
+		drop_all(s);
+	s->cancel = s->cancel || (s->current && (id == 0 || id == s->current));
+	struct queued *before = NULL;
+	for (struct queued *q = s->first; q; before = q, q = q->next) {
+		if (q->message.id != id)
+			continue;
+		*(before ? &before->next : &s->first) = q->next;
+		s->last = s->last == q ? before : s->last;
+		s->queued--;
+		send_done(s, id, STATUS_FAILED, "cancelled");
+		wire_free(&q->message);
+		free(q);
+		break;
+	}
+}
+
+/* Keeps the message, or refuses it. */
+static void enqueue(struct server *s, struct wire_message *m)
+{
+	if (s->queued >= QUEUE_MOST) {
+		send_done(s, m->id, STATUS_FAILED, "too many jobs are waiting");
+		wire_free(m);
+		return;
+	}
+	struct queued *q = base_malloc(sizeof(*q));
+	*q = (struct queued){ *m, NULL };
+	*(s->last ? &s->last->next : &s->first) = q;
+	s->last = q;
+	s->queued++;
+}
+
+static void message_take(struct server *s, struct wire_message *m)
+{
+	pthread_mutex_lock(&s->lock);
+	if (m->type == WIRE_RUN || m->type == WIRE_ALGORITHMS) {
+		enqueue(s, m);
+	} else {
+		if (m->type == WIRE_CANCEL) {
+			cancel(s, m->id);
+		} else if (m->type == WIRE_QUIT) {
+			s->quit = s->cancel = true;
+		} else {
+			send_log(s, "error: that message goes the other way");
+		}
+		wire_free(m);
+	}
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void line_take(struct server *s, const char *line, size_t n)
+{
+	struct error err = ERROR_NONE;
+	struct wire_message m;
+	while (n && (line[n - 1] == '\r' || line[n - 1] == ' '))
+		n--;
+	if (n == 0)
+		return;
+	if (wire_parse(line, n, &m, &err) == 0) {
+		message_take(s, &m);
+	} else if (m.id > 0) {
+		send_done(s, m.id, STATUS_FAILED, err.text);
+	} else {
+		error_context(&err, "error");
+		send_log(s, err.text);
+	}
+}
+
+/* Takes all whole lines out of the buffer. A line that grows past the limit is dropped up to its end. */
+static void lines_take(struct server *s, struct str *buffer, bool *dropping)
+{
+	size_t at = 0;
+	for (char *end; at < buffer->n && (end = memchr(buffer->p + at, '\n', buffer->n - at));) {
+		size_t n = (size_t)(end - buffer->p) - at;
+		if (!*dropping)
+			line_take(s, buffer->p + at, n);
+		*dropping = false;
+		at += n + 1;
+	}
+	size_t rest = buffer->n - at;
+	if (rest > WIRE_LINE_MAX && !*dropping) {
+		send_log(s, "error: a line is too long");
+		*dropping = true;
+	}
+	if (*dropping)
+		rest = 0;
+	else
+		memmove(buffer->p, buffer->p + at, rest);
+	buffer->n = rest;
+}
+
+static void *reader(void *argument)
+{
+	struct server *s = argument;
+	struct str buffer = { 0 };
+	char chunk[65536];
+	bool dropping = false;
+	for (;;) {
+		ssize_t n = read(s->in, chunk, sizeof(chunk));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		str_add(&buffer, chunk, (size_t)n);
+		lines_take(s, &buffer, &dropping);
+	}
+	if (!dropping && buffer.n) /* the last line may lack its newline */
+		line_take(s, buffer.p, buffer.n);
+	str_free(&buffer);
+	pthread_mutex_lock(&s->lock);
+	s->ended = true;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* --- working --- */
+
+static bool job_cancelled(void *user)
+{
+	struct server *s = user;
+	pthread_mutex_lock(&s->lock);
+	bool cancel_now = s->cancel;
+	pthread_mutex_unlock(&s->lock);
+	return cancel_now;
+}
+
+static void job_trying(void *user, const struct algorithm *a, enum cache c, enum launch l)
+{
+	struct server *s = user;
+	pthread_mutex_lock(&s->lock);
+	s->trying = a;
+	s->cache = c;
+	s->launch = l;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* The job being worked on: the server, and what its messages need. */
+struct working {
+	struct server *server;
+	const struct wire_message *message;
+};
+
+static bool working_cancelled(void *user)
+{
+	return job_cancelled(((struct working *)user)->server);
+}
+
+static void working_trying(void *user, const struct algorithm *a, enum cache c, enum launch l)
+{
+	job_trying(((struct working *)user)->server, a, c, l);
+}
+
+static void working_emit(void *user, const struct result *r, const struct samples *samples)
+{
+	struct working *w = user;
+	struct wire_message m = { .type = WIRE_RESULT, .id = w->message->id, .result = *r };
+	if (w->message->samples) {
+		m.sample_ns = samples->taken;
+		m.sample_count = samples->n;
+	}
+	send_message(w->server, &m);
+}
+
+static void working_list(void *user, const struct algorithm *a)
+{
+	struct working *w = user;
+	send_message(w->server,
+		&(struct wire_message){ .type = WIRE_ALGORITHM, .id = w->message->id, .algorithm = *a });
+}
+
+static void work_on(struct server *s, const struct wire_message *m)
+{
+	struct error err = ERROR_NONE;
+	struct working w = { s, m };
+	bool stopped = false;
+	struct job j = { .problem = m->problem, .budget_ns = (double)m->budget_ms * 1e6, .device = s->device, .user = &w,
+		.cancelled = working_cancelled, .trying = working_trying, .emit = working_emit, .list = working_list };
+	memcpy(j.caches, m->caches, sizeof(j.caches));
+	memcpy(j.launches, m->launches, sizeof(j.launches));
+	enum status status = m->type == WIRE_RUN ? job_run(&j, &stopped, &err) : job_list(&j, &err);
+	if (stopped)
+		send_done(s, m->id, STATUS_FAILED, "cancelled");
+	else
+		send_done(s, m->id, status, status == STATUS_OK ? "" : err.text);
+}
+
+/* The next job; false: leave. The algorithm's strings die with a job, so nobody may point at them between jobs. */
+static bool next_job(struct server *s, struct wire_message *m)
+{
+	pthread_mutex_lock(&s->lock);
+	s->current = 0;
+	s->cancel = false;
+	while (!s->first && !s->ended && !s->quit)
+		pthread_cond_wait(&s->changed, &s->lock);
+	bool got = s->first && !s->quit;
+	if (got) {
+		struct queued *q = s->first;
+		*m = q->message;
+		s->first = q->next;
+		s->last = s->first ? s->last : NULL;
+		s->queued--;
+		s->current = m->id;
+		free(q);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return got;
+}
+
+static void finish(struct server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->finished = true;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void locks_make(struct server *s)
+{
+	pthread_condattr_t monotonic;
+	pthread_mutex_init(&s->writing, NULL);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+int serve(int in, int out, const struct device *d, struct error *err)
+{
+	/* never freed: the reader may sit in read() when the program leaves */
+	struct server *s = base_calloc(1, sizeof(*s));
+	pthread_t reading, beating;
+	*s = (struct server){ .in = in, .out = out, .device = d };
+	locks_make(s);
+	char *hello = wire_hello(d);
+	size_t n = strlen(hello);
+	bool said = write(out, hello, n) == (ssize_t)n;
+	free(hello);
+	if (!said)
+		return error_set(err, "cannot write to standard output: %s", strerror(errno));
+	if (pthread_create(&beating, NULL, heart, s) || pthread_create(&reading, NULL, reader, s))
+		return error_set(err, "cannot start threads");
+	pthread_detach(reading);
+	struct wire_message m;
+	while (next_job(s, &m)) {
+		work_on(s, &m);
+		job_trying(s, NULL, CACHE_NET, LAUNCH_AMORTIZED);
+		wire_free(&m);
+	}
+	finish(s);
+	pthread_join(beating, NULL);
+	return 0;
+}
