@@ -144,6 +144,12 @@ static bool is_known(const struct offers *o, const char *name, const char *layou
 	return false;
 }
 
+/* Plain loops that the library keeps for what it has no fast code for: "ref:any", "lrn_ref:any", "gemm:ref". */
+static bool is_reference(const char *name)
+{
+	return strncmp(name, "ref", 3) == 0 || strstr(name, "_ref:") || strstr(name, ":ref");
+}
+
 static void candidate_add(struct offers *o, const struct onednn_case *c, dnnl_primitive_desc_t pd)
 {
 	const char *name = implementation_name(pd), *layouts = layouts_of(&o->arena, c, pd);
@@ -151,7 +157,7 @@ static void candidate_add(struct offers *o, const struct onednn_case *c, dnnl_pr
 		dnnl_primitive_desc_destroy(pd);
 		return;
 	}
-	o->candidate[o->count] = (struct candidate){ c, pd, strncmp(name, "ref", 3) == 0 || strstr(name, ":ref") };
+	o->candidate[o->count] = (struct candidate){ c, pd, is_reference(name) };
 	o->algorithm[o->count++] = (struct algorithm){ .api = "oneDNN",
 		.name = arena_strndup(&o->arena, name, strlen(name)), .layouts = layouts, .math = "strict",
 		.matrix = matrix_of(&c->problem, name),
