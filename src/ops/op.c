@@ -125,7 +125,7 @@ static bool call_is_constant(const struct op_call *c)
 	for (int i = 0; i < c->input_count; i++) {
 		const struct op_value *v = op_in(c, i);
 		present += v != NULL;
-		if (v && !v->constant)
+		if (v && !v->constant && !op_elements_concrete(v->elements))
 			return false;
 	}
 	return present > 0;

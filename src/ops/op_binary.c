@@ -271,9 +271,20 @@ static const struct elements *elements_in_range(struct arena *a, const struct el
 	return e;
 }
 
+/* The slope is broadcast to the input, never the other way. */
+static int prelu_shape(struct op_call *c, struct error *err)
+{
+	struct shape to;
+	if (c->opset >= 7 && op_broadcast(c, c->inputs[0].shape, c->inputs[1].shape, &to, err))
+		return -1;
+	return op_shape_as_input(c, err);
+}
+
 int op_binary_shape(struct op_call *c, struct error *err)
 {
 	const struct binary *row = binary_find(c->op->name);
+	if (row->kind == BINARY_PRELU)
+		return prelu_shape(c, err);
 	struct op_value sum = c->inputs[0], *v = &c->outputs[0];
 	for (int i = 1; i < c->input_count; i++) {
 		if (!op_in(c, i))
@@ -337,7 +348,6 @@ static bool scalar_right(const struct op_call *c, enum binary_kind kind, double 
 			return false;
 		op_problem_eltwise(c, x, MODE_LINEAR_MAP, (float)(1 / s), 0, out);
 		return true;
-	case BINARY_POW: pow_scalar(c, s, out); return true;
 	case BINARY_MAX:
 		op_problem_eltwise(c, x, s == 0 ? MODE_RELU : MODE_CLIP, s == 0 ? 0 : f, s == 0 ? 0 : FLT_MAX, out);
 		return true;
@@ -393,8 +403,12 @@ void op_binary_problem(const struct op_call *c, struct op_problem *out)
 	double s;
 	if (!op_problem_ready(c, out))
 		return;
-	if (c->input_count != 2 || row->mode == MODE_NONE || !dtype_is_float(c->inputs[0].dtype) ||
-		!dtype_is_float(c->inputs[1].dtype))
+	bool floats = dtype_is_float(c->inputs[0].dtype);
+	if (c->input_count != 2 || row->mode == MODE_NONE || !floats)
+		op_problem_mover(c, out);
+	else if (row->kind == BINARY_POW && scalar_operand(c, 1, &s))
+		pow_scalar(c, s, out); /* the exponent may be an integer */
+	else if (!dtype_is_float(c->inputs[1].dtype))
 		op_problem_mover(c, out);
 	else if (!(scalar_operand(c, 1, &s) && scalar_right(c, row->kind, s, out)) &&
 		!(scalar_operand(c, 0, &s) && scalar_left(c, row->kind, s, out)))

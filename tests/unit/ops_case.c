@@ -263,7 +263,9 @@ static char *case_fill(struct arena *a, struct ops_case *out)
 	node->op = slash ? (struct text){ slash + 1, (size_t)(space - slash - 1) }
 			 : (struct text){ name, (size_t)(space - name) };
 	memset(c, 0, sizeof(*c));
-	c->opset = strtoll(space, NULL, 10);
+	char *behind;
+	c->opset = strtoll(space, &behind, 10);
+	long asked = strtol(behind, NULL, 10);
 	c->op = op_find(node->domain, node->op, c->opset);
 	c->node = node;
 	c->arena = a;
@@ -275,12 +277,12 @@ static char *case_fill(struct arena *a, struct ops_case *out)
 	if (attributes_read(a, out->lines[2], node))
 		return arena_printf(a, "bad attributes");
 	bool wrong = strncmp(out->lines[3], "error ", 6) == 0;
-	c->output_count = wrong ? 1 : outputs_count(out->lines[3]);
+	c->output_count = !wrong ? outputs_count(out->lines[3]) : asked > 0 && asked < 100 ? (int)asked : 1;
 	c->outputs = ARENA_ARRAY(a, struct op_value, c->output_count);
 	const char *p = out->lines[3];
 	for (int i = 0; i < c->output_count; i++) {
 		p += strspn(p, " ");
-		c->outputs[i].present = *p != '-';
+		c->outputs[i].present = wrong || *p != '-';
 		p += strcspn(p, " ");
 	}
 	return NULL;

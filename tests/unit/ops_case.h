@@ -1,6 +1,6 @@
 /* Reading of tests/ops/ *.case: six lines a case, an empty line between two, '#' lines are comments.
  *
- *   op Slice 13                                     [domain/]name opset
+ *   op Slice 13                                     [domain/]name opset, then how many outputs an error case has
  *   in f32[batch,3,?] s64.c[1]={0} -                type, ".c" constant, [dims], ={contents}; "-" omitted;
  *                                                   "f32" alone: rank unknown; "?<=8": unknown with an upper bound
  *   attr axis=1 alpha=0.5 perm=[0,2,1] mode="x" value=f32[1]={0}    a number with a dot is a float
