@@ -442,112 +442,6 @@ static void launches(void)
 	world_close(&w);
 }
 
-/* Random costs on a chain of residual blocks: the choice against all choices tried. */
-static uint32_t random_state = 3;
-
-static double next_cost(void)
-{
-	random_state = random_state * 1664525u + 1013904223u;
-	return 1 + (random_state >> 8) % 40;
-}
-
-struct trial {
-	struct world w;
-	double best_sum, best_path;
-	int group[4]; /* per anchor, -1 none */
-	int anchors[4], anchor_count;
-};
-
-/* Costs of the present choice, or nothing when two groups share a layer. */
-static void evaluate(struct trial *t, const double *alone, const double *group_cost)
-{
-	struct plan *p = t->w.plan;
-	double finish[32], sum = 0, path = 0;
-	int taken[32];
-	for (int i = 0; i < p->layer_count; i++)
-		taken[i] = -1;
-	for (int k = 0; k < t->anchor_count; k++) {
-		if (t->group[k] < 0)
-			continue;
-		const struct fusion_group *g = &t->w.fusion->groups[t->group[k]];
-		for (int i = 0; i < g->layer_count; i++) {
-			if (taken[g->layers[i]] >= 0)
-				return;
-			taken[g->layers[i]] = t->group[k];
-		}
-	}
-	for (int i = 0; i < p->layer_count; i++) {
-		double cost = alone[i], ready = 0;
-		if (taken[i] >= 0) {
-			const struct fusion_group *g = &t->w.fusion->groups[taken[i]];
-			cost = g->layers[g->layer_count - 1] == i ? group_cost[taken[i]] : 0;
-		}
-		for (int k = 0; k < p->layers[i].pred_count; k++)
-			ready = fmax(ready, finish[p->layers[i].preds[k]]);
-		finish[i] = ready + cost;
-		sum += cost;
-		path = fmax(path, finish[i]);
-	}
-	t->best_sum = fmin(t->best_sum, sum);
-	t->best_path = fmin(t->best_path, path);
-}
-
-static void try_all(struct trial *t, int anchor, const double *alone, const double *group_cost)
-{
-	if (anchor == t->anchor_count) {
-		evaluate(t, alone, group_cost);
-		return;
-	}
-	const struct fusion *f = t->w.fusion;
-	t->group[anchor] = -1;
-	try_all(t, anchor + 1, alone, group_cost);
-	for (int g = f->first_group[t->anchors[anchor]];
-		g >= 0 && g < f->group_count && f->groups[g].layers[0] == t->anchors[anchor]; g++) {
-		t->group[anchor] = g;
-		try_all(t, anchor + 1, alone, group_cost);
-	}
-	t->group[anchor] = -1;
-}
-
-/* Two residual blocks, every layer with a problem of its own. */
-static bool random_choice(void)
-{
-	struct trial t = { .best_sum = INFINITY, .best_path = INFINITY };
-	struct maker *m = make_begin();
-	int x = make_input(m, IMAGE);
-	for (int block = 0; block < 2; block++) {
-		char text[4][128];
-		for (int i = 0; i < 2; i++)
-			snprintf(text[i], sizeof(text[i]), "conv:f32,f32.c,f32/f32:n1c%dh56w56k64r3s3:ph1pw1qh1qw1:"
-				"sh1sw1:dh1dw1:g1", 64 + block * 2 + i);
-		int a = relu(m, make_batchnorm(m, IMAGE, 64, conv(m, text[0], x)));
-		int b = conv(m, text[1], x);
-		t.anchors[t.anchor_count++] = block * 6;
-		t.anchors[t.anchor_count++] = block * 6 + 3;
-		x = relu(m, add(m, a, b));
-	}
-	world_open(&t.w, m);
-	double alone[32], group_cost[64], prices[64];
-	int distinct = t.w.plan->problem_count + t.w.fusion->text_count;
-	for (int i = 0; i < distinct; i++) {
-		int own = t.w.plan->problem_count;
-		prices[i] = next_cost() + (i < own && t.w.plan->problems[i].problem.kernel == KERNEL_CONV ? 40 : 0) +
-			(i < own ? 0 : 60);
-		measure(t.w.results, i < own ? t.w.plan->problems[i].text : t.w.fusion->texts[i - own], prices[i]);
-	}
-	for (int i = 0; i < t.w.plan->layer_count; i++)
-		alone[i] = prices[t.w.plan->layers[i].problem];
-	for (int i = 0; i < t.w.fusion->group_count; i++)
-		group_cost[i] = prices[t.w.fusion->groups[i].distinct];
-	try_all(&t, 0, alone, group_cost);
-	struct analysis *a = look(&t.w, "fusion,parallel");
-	bool good = fabs(a->sequential_ns - t.best_sum) < 1e-9 && fabs(a->parallel_ns - t.best_path) < 1e-9;
-	if (!good)
-		printf("# sum %g of %g, path %g of %g\n", a->sequential_ns, t.best_sum, a->parallel_ns, t.best_path);
-	world_close(&t.w);
-	return good;
-}
-
 int main(void)
 {
 	sums();
@@ -563,9 +457,5 @@ int main(void)
 	borders();
 	proxies_and_unknowns();
 	launches();
-	int good = 0;
-	for (int i = 0; i < 100; i++)
-		good += random_choice();
-	is_int(good, 100, "the choice of groups is the best of all choices, in sequence and in parallel");
 	return done_testing();
 }

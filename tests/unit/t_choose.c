@@ -1,0 +1,216 @@
+#include "config.h"
+
+#include "analyze/analyze.h"
+#include "make_plan.h"
+#include "tap.h"
+
+/* Random small graphs with random costs: the choice of groups against all choices tried one by one. */
+
+#define IMAGE "1x64x56x56"
+#define LAYERS 14
+#define ANCHORS_MAX 5
+
+static uint32_t random_state = 3;
+
+static int below(int n)
+{
+	random_state = random_state * 1664525u + 1013904223u;
+	return (int)((random_state >> 8) % (uint32_t)n);
+}
+
+struct trial {
+	struct maker *m;
+	struct plan *plan;
+	struct fusion *fusion;
+	struct results *results;
+	double *price;          /* per distinct problem */
+	int anchor_count, anchors[LAYERS];
+	int group[LAYERS];      /* per anchor: the group tried, -1 none */
+	double best_sum, best_path;
+};
+
+static int conv(struct maker *m, int x)
+{
+	char text[128];
+	snprintf(text, sizeof(text), "conv:f32,f32.c,f32/f32:n1c%dh56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
+		m->plan.layer_count + 1);
+	return make_layer(m, "Conv", text, IMAGE, x, make_constant(m, "64x64x3x3"));
+}
+
+/* One more layer on values taken at random, mostly recent ones: sums of anything with anything, activations in one and in
+ * two layers, side exits. Returns the value it makes. */
+static int grow(struct maker *m, const int *values, int count, int convs)
+{
+	int x = values[count - 1 - below(count < 3 ? count : 3)], y = values[below(count)];
+	switch (below(8)) {
+	case 0:
+	case 1:
+	case 2: return convs < ANCHORS_MAX ? conv(m, x) : make_batchnorm(m, IMAGE, 64, x);
+	case 3: return make_batchnorm(m, IMAGE, 64, values[count - 1]);
+	case 4: return make_layer(m, "Relu", "eltwise:f32,f32:relu:" IMAGE, IMAGE, values[count - 1], -1);
+	case 5: return make_layer(m, "Dropout", NULL, IMAGE, values[count - 1], -1);
+	case 6: {
+		int s = make_layer(m, "Sigmoid", "eltwise:f32,f32:sigmoid:" IMAGE, IMAGE, x, -1);
+		return make_layer(m, "Mul", "binary:f32,f32,f32:mul:" IMAGE ":" IMAGE, IMAGE, below(4) ? x : y, s);
+	}
+	default:
+		return make_layer(m, "Add", "binary:f32,f32,f32:add:" IMAGE ":" IMAGE, IMAGE, values[count - 1], y);
+	}
+}
+
+static void open_trial(struct trial *t)
+{
+	int values[LAYERS + 2], count = 0, convs = 0;
+	*t = (struct trial){ .m = make_begin(), .results = results_new(), .best_sum = INFINITY, .best_path = INFINITY };
+	values[count++] = make_input(t->m, IMAGE);
+	values[count++] = conv(t->m, values[0]);
+	while (t->m->plan.layer_count < LAYERS - 1) {
+		int before = t->m->plan.problem_count;
+		values[count] = grow(t->m, values, count, convs);
+		for (int i = before; i < t->m->plan.problem_count; i++)
+			convs += t->m->plan.problems[i].problem.kernel == KERNEL_CONV;
+		if (below(10) == 0)
+			t->m->plan.values[values[count]].is_output = true;
+		count++;
+	}
+	t->plan = make_finish(t->m);
+	t->fusion = fusion_find(t->plan);
+	int own = t->plan->problem_count, distinct = own + t->fusion->text_count;
+	t->price = base_calloc((size_t)distinct, sizeof(double));
+	for (int i = 0; i < distinct; i++) {
+		t->price[i] = i >= own ? 60 + below(60) :
+			(t->plan->problems[i].problem.kernel == KERNEL_CONV ? 50 : 0) + below(30);
+		measure(t->results, i < own ? t->plan->problems[i].text : t->fusion->texts[i - own], t->price[i]);
+	}
+	for (int i = 0; i < t->plan->layer_count; i++)
+		if (t->fusion->first_group[i] >= 0)
+			t->anchors[t->anchor_count++] = i;
+}
+
+static void close_trial(struct trial *t)
+{
+	free(t->price);
+	fusion_free(t->fusion);
+	results_free(t->results);
+	make_end(t->m);
+}
+
+static double alone(const struct trial *t, int layer)
+{
+	int problem = t->plan->layers[layer].problem;
+	return problem < 0 ? 0 : t->price[problem];
+}
+
+/* Marks the layers of the groups in force; false when two want the same one. */
+static bool take(const struct trial *t, int *taken)
+{
+	for (int i = 0; i < t->plan->layer_count; i++)
+		taken[i] = -1;
+	for (int k = 0; k < t->anchor_count; k++) {
+		const struct fusion_group *g = t->group[k] >= 0 ? &t->fusion->groups[t->group[k]] : NULL;
+		for (int i = 0; g && i < g->layer_count; i++) {
+			if (taken[g->layers[i]] >= 0)
+				return false;
+			taken[g->layers[i]] = t->group[k];
+		}
+	}
+	return true;
+}
+
+/* When all that a node needs from outside is there. A group is one node: it runs when the layers of all its members that
+ * are not its own have ended; it is computed when the order comes to its last member. */
+static double ready(const struct trial *t, const int *taken, const double *finish, int layer)
+{
+	const struct fusion_group *g = taken[layer] >= 0 ? &t->fusion->groups[taken[layer]] : NULL;
+	double at = 0;
+	for (int i = 0; i < (g ? g->layer_count : 1); i++) {
+		const struct plan_layer *l = &t->plan->layers[g ? g->layers[i] : layer];
+		for (int k = 0; k < l->pred_count; k++)
+			if (!g || taken[l->preds[k]] != taken[layer])
+				at = fmax(at, finish[l->preds[k]]);
+	}
+	return at;
+}
+
+static void evaluate(struct trial *t)
+{
+	double finish[LAYERS + 2] = { 0 }, sum = 0, path = 0;
+	int taken[LAYERS + 2];
+	if (!take(t, taken))
+		return;
+	for (int i = 0; i < t->plan->layer_count; i++) {
+		const struct fusion_group *g = taken[i] >= 0 ? &t->fusion->groups[taken[i]] : NULL;
+		if (g && g->layers[g->layer_count - 1] != i)
+			continue;
+		double cost = g ? t->price[g->distinct] : alone(t, i);
+		finish[i] = ready(t, taken, finish, i) + cost;
+		sum += cost;
+		path = fmax(path, finish[i]);
+	}
+	t->best_sum = fmin(t->best_sum, sum);
+	t->best_path = fmin(t->best_path, path);
+}
+
+static void try_all(struct trial *t, int anchor)
+{
+	if (anchor == t->anchor_count) {
+		evaluate(t);
+		return;
+	}
+	const struct fusion *f = t->fusion;
+	int first = t->anchors[anchor];
+	t->group[anchor] = -1;
+	try_all(t, anchor + 1);
+	for (int g = f->first_group[first]; g < f->group_count && f->groups[g].layers[0] == first; g++) {
+		t->group[anchor] = g;
+		try_all(t, anchor + 1);
+	}
+}
+
+struct tally {
+	int trials, good, fused, clusters_of_two, waits;
+};
+
+static void one_trial(struct tally *tally)
+{
+	struct trial t;
+	struct arena arena = { 0 };
+	struct scenario s = scenario_default(), plain = s;
+	s.fusion = s.parallel = true;
+	open_trial(&t);
+	try_all(&t, 0);
+	struct analysis *a = analyze(&arena, t.plan, t.fusion, t.results, NULL, &s);
+	struct analysis *unfused = analyze(&arena, t.plan, t.fusion, t.results, NULL, &plain);
+	bool good = a->sequential_ns == t.best_sum && a->parallel_ns == t.best_path && a->complete &&
+		a->sequential_ns <= unfused->sequential_ns && a->parallel_ns <= unfused->parallel_ns;
+	double sum = 0;
+	for (int i = 0; i < a->layer_count; i++) {
+		const struct layer_cost *c = &a->layers[i];
+		sum += c->ns;
+		good &= (c->origin == ORIGIN_FUSED) == (c->group && c->group->layers[0] != i);
+		good &= c->start_ns + c->ns + c->slack_ns <= a->parallel_ns;
+		tally->fused += c->origin == ORIGIN_FUSED;
+		tally->waits += c->group && c->group->layers[0] == i && c->group->residual >= 0;
+	}
+	good &= sum >= a->sequential_ns && sum >= a->parallel_ns;
+	for (int i = 0; i < t.fusion->cluster_count; i++)
+		tally->clusters_of_two += t.fusion->clusters[i].anchor_count == 2;
+	if (!good)
+		printf("# sum %g of %g, path %g of %g\n", a->sequential_ns, t.best_sum, a->parallel_ns, t.best_path);
+	tally->trials++;
+	tally->good += good;
+	arena_free(&arena);
+	close_trial(&t);
+}
+
+int main(void)
+{
+	struct tally tally = { 0 };
+	for (int i = 0; i < 1500; i++)
+		one_trial(&tally);
+	is_int(tally.good, tally.trials, "the best of all choices, in sequence and in parallel");
+	ok(tally.fused > 200, "%d layers were fused", tally.fused);
+	ok(tally.waits > 20, "%d groups waited for another's output", tally.waits);
+	ok(tally.clusters_of_two > 20, "%d sums had two takers", tally.clusters_of_two);
+	return done_testing();
+}
