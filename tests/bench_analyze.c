@@ -1,5 +1,5 @@
-/* How long a key press takes: one analysis and the what-ifs beside it, on residual networks of growing size. Run by
- * `make bench`; prints the median of several recomputations. */
+/* How long a key press takes: one analysis and the what-ifs beside it, on residual networks of growing size.
+ * Run by `make bench`; prints the median of several recomputations. */
 #include "config.h"
 
 #include "analyze/analyze.h"

@@ -4,12 +4,14 @@
 
 #include <math.h>
 
-/* An activation written out as several layers comes in many spellings: 0.5 * first or last, multiplied by 1/sqrt(2) or
- * divided by sqrt(2), x*x*x or x^3. So nothing is matched by spelling: the elementwise layers between a value and the one
- * value that leaves are computed at sample points and compared with the functions the libraries have. */
+/* An activation written out as several layers comes in many spellings: 0.5 * first or last, multiplied by
+ * 1/sqrt(2) or divided by sqrt(2), x*x*x or x^3. So nothing is matched by spelling: the elementwise layers
+ * between a value and the one value that leaves are computed at sample points and compared with the
+ * functions the libraries have. */
 
 #define SAMPLES 16
-static const double sample[SAMPLES] = { -6, -4.1, -3.3, -2.7, -2.1, -1.3, -0.6, -0.1, 0, 0.2, 0.9, 1, 1.7, 2.3, 3.2, 5 };
+static const double sample[SAMPLES] = { -6, -4.1, -3.3, -2.7, -2.1, -1.3, -0.6, -0.1, 0, 0.2, 0.9, 1, 1.7,
+	2.3, 3.2, 5 };
 /* The two GELUs differ by 4.7e-4 at 2.3, the rounding of their constants to f16 makes less than 1e-4. */
 #define TOLERANCE 1.5e-4
 #define VALUE_READERS_MAX 4
@@ -156,8 +158,8 @@ static bool in_region(const struct region *r, int layer)
 	return false;
 }
 
-/* Adds the first reader of what is known that can be computed. Layers come ascending: a later pick never makes an
- * earlier layer possible. */
+/* Adds the first reader of what is known that can be computed. Layers come ascending: a later pick never
+ * makes an earlier layer possible. */
 static bool grow(struct search *s)
 {
 	int best = -1;
@@ -229,8 +231,8 @@ static bool classify(const double *y, struct region *r)
 	static const struct {
 		enum mode mode;
 		const char *name;
-	} known[] = { { MODE_GELU_ERF, "Gelu" }, { MODE_GELU_TANH, "Gelu(tanh)" }, { MODE_HARD_SWISH, "HardSwish" },
-		{ MODE_MISH, "Mish" } };
+	} known[] = { { MODE_GELU_ERF, "Gelu" }, { MODE_GELU_TANH, "Gelu(tanh)" },
+		{ MODE_HARD_SWISH, "HardSwish" }, { MODE_MISH, "Mish" } };
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (is_curve(y, known[i].mode, 0)) {
 			r->mode = known[i].mode;

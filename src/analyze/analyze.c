@@ -6,8 +6,8 @@
 
 const char *origin_name(enum origin o)
 {
-	static const char *const names[ORIGIN_COUNT] = { "missing", "measured", "proxy", "free", "fused", "estimated",
-		"assumed", "unsupported" };
+	static const char *const names[ORIGIN_COUNT] = { "missing", "measured", "proxy", "free", "fused",
+		"estimated", "assumed", "unsupported" };
 	return o >= 0 && o < ORIGIN_COUNT ? names[o] : "?";
 }
 
@@ -102,8 +102,9 @@ static void fill_interval(struct analysis *out, const struct study *st, const st
 		int layer = i - st->first_layer, problem = st->node_problem[i];
 		bool is_layer = layer >= 0 && layer < out->layer_count;
 		int group = is_layer ? x->chosen_sum[layer] : -1;
-		if (group >= 0)
-			problem = st->fusion->groups[group].layers[0] == layer ? st->fusion->groups[group].distinct : -1;
+		const struct fusion_group *g = group >= 0 ? &st->fusion->groups[group] : NULL;
+		if (g)
+			problem = g->layers[0] == layer ? g->distinct : -1;
 		if (problem < 0 || isnan(x->prices[problem].ns))
 			continue;
 		out->lo_ns += low(&x->prices[problem]);
@@ -160,7 +161,8 @@ static void list_add(struct text_list *l, int distinct)
 		l->plan->problems[distinct].text : l->fusion->texts[distinct - l->plan->problem_count];
 }
 
-const char **analyze_problems(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, int *count)
+const char **analyze_problems(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion,
+	int *count)
 {
 	fusion = fusion && f;
 	int distinct = p->problem_count + (fusion ? f->text_count : 0);
@@ -181,8 +183,8 @@ const char **analyze_problems(struct arena *a, const struct plan *p, const struc
 	return list.texts;
 }
 
-const char **analyze_missing(struct arena *a, const struct plan *p, const struct fusion *f, const struct results *r,
-	const struct scenario *s, int *count)
+const char **analyze_missing(struct arena *a, const struct plan *p, const struct fusion *f,
+	const struct results *r, const struct scenario *s, int *count)
 {
 	const char **texts = analyze_problems(a, p, f, s->fusion, count);
 	int kept = 0;

@@ -1,5 +1,5 @@
-/* The analysis: a pure function of plan, results and scenario. Recomputed at every key press: 10,000 layers in a few
- * milliseconds. */
+/* The analysis: a pure function of plan, results and scenario. Recomputed at every key press: 10,000 layers
+ * in a few milliseconds. */
 #ifndef ANALYZE_ANALYZE_H
 #define ANALYZE_ANALYZE_H
 
@@ -32,16 +32,16 @@ struct fusion_group {
 	                            texts[distinct - plan->problem_count] of struct fusion */
 };
 
-/* Groups that compete for the same layers: those of one anchor, or of the two convolutions whose sum either may take
- * along. One value leaves a cluster, so clusters can be decided one by one. */
+/* Groups that compete for the same layers: those of one anchor, or of the two convolutions whose sum either
+ * may take along. One value leaves a cluster, so clusters can be decided one by one. */
 struct fusion_cluster {
 	int anchor_count, anchors[2]; /* layers */
 	int shared;              /* first layer that both anchors reach; INT_MAX with one anchor */
 	int layer_count, *layers;/* of all its groups, ascending */
 };
 
-/* Fusion candidates of a plan, made once per plan: for every anchor all prefixes of the longest chain, so that the
- * choice may stop anywhere. Groups of one anchor are adjacent, shortest first. */
+/* Fusion candidates of a plan, made once per plan: for every anchor all prefixes of the longest chain, so
+ * that the choice may stop anywhere. Groups of one anchor are adjacent, shortest first. */
 struct fusion {
 	struct arena arena;
 	int group_count;
@@ -103,38 +103,40 @@ struct what_if_effect {
 	int unmeasured_problems; /* distinct problems needed to know */
 };
 
-/* llc_bytes: of the device; NaN = unknown (then net). d may be NULL: then it may have matrix units, and the cache state
- * is net. The analysis lives in the arena; results and groups in it are borrowed (until the next results_add).
+/* llc_bytes: of the device; NaN = unknown (then net). d may be NULL: then it may have matrix units, and the
+ * cache state is net. The analysis lives in the arena; results and groups in it are borrowed (until the next
+ * results_add).
  *
- * fusion: in a chain or cluster the choice with the fewest missing layers and then the least cost (parallel: the
- * earliest end) is taken; both are exact. sequential_ns and parallel_ns each have their own best choice; layers show
- * that of the active scenario. */
+ * fusion: in a chain or cluster the choice with the fewest missing layers and then the least cost (parallel:
+ * the earliest end) is taken; both are exact. sequential_ns and parallel_ns each have their own best choice;
+ * layers show that of the active scenario. */
 struct analysis *analyze(struct arena *a, const struct plan *p, const struct fusion *f, const struct results *r,
 	const struct device *d, const struct scenario *s);
 struct what_if_effect *analyze_what_ifs(struct arena *a, const struct plan *p, const struct fusion *f,
 	const struct results *r, const struct device *d, const struct scenario *s, int *count);
-/* Distinct problem texts the scenario needs and results lack (no ok, unsupported ... answer for its launch mode), in
- * order of first use, casts at the border last. With scenario.fusion the groups' problems too. Texts borrowed from plan
- * and fusion. */
+/* Distinct problem texts the scenario needs and results lack (no ok, unsupported ... answer for its launch
+ * mode), in order of first use, casts at the border last. With scenario.fusion the groups' problems too.
+ * Texts borrowed from plan and fusion. */
 const char **analyze_missing(struct arena *a, const struct plan *p, const struct fusion *f, const struct results *r,
 	const struct scenario *s, int *count);
 /* All distinct problems of the plan, fused ones included when fusion is true. */
 const char **analyze_problems(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, int *count);
 
-/* The measurement a scenario would use for a problem, or NULL: least median over allowed algorithms, or (best off) that
- * of the lowest rank among the allowed ones, status ok only. matrix off leaves out algorithms on matrix units, and those
- * of which it is not known, where the problem's type could run on them; analyze() lets the unknown ones pass on a device
- * without matrix units. Where a problem has no warm results, net stands for warm (nothing constant to rotate). */
+/* The measurement a scenario would use for a problem, or NULL: least median over allowed algorithms, or
+ * (best off) that of the lowest rank among the allowed ones, status ok only. matrix off leaves out
+ * algorithms on matrix units, and those of which it is not known, where the problem's type could run on
+ * them; analyze() lets the unknown ones pass on a device without matrix units. Where a problem has no warm
+ * results, net stands for warm (nothing constant to rotate). */
 const struct result *analyze_pick(const struct results *r, const char *problem, const struct scenario *s, enum cache c);
 
-/* The cache state whose results make the bound: warm where all weights and the peak of live activations fit in half of the
- * last-level cache, else (and where one of the three is not known) net. */
+/* The cache state whose results make the bound: warm where all weights and the peak of live activations fit
+ * in half of the last-level cache, else (and where one of the three is not known) net. */
 enum cache analyze_cache(const struct plan *p, const struct device *d);
 
-/* Longest path with a super-source and a super-sink over n nodes: cost[i] >= 0, preds in CSR form (preds of i are
- * edges[first[i] .. first[i+1]-1], each < i). Returns the length; fills start, slack and critical, each of which may be
- * NULL. critical: every node without slack (within 1e-9 of the length), so all of several equally long paths; none when
- * the length is 0. */
+/* Longest path with a super-source and a super-sink over n nodes: cost[i] >= 0, preds in CSR form (preds of
+ * i are edges[first[i] .. first[i+1]-1], each < i). Returns the length; fills start, slack and critical,
+ * each of which may be NULL. critical: every node without slack (within 1e-9 of the length), so all of
+ * several equally long paths; none when the length is 0. */
 double critical_path(int n, const double *cost, const int *first, const int *edges, double *start, double *slack,
 	bool *critical);
 

@@ -16,7 +16,8 @@ static inline const struct plan_problem *layer_problem(const struct plan *p, con
 
 /* Does the layer need the value at run time? Shape(x) reads x on paper only. */
 bool chain_reads(const struct plan *p, int layer, int value);
-/* Layers that read the value at run time, up to max of them, ascending; -1 when it is a graph output or has more. */
+/* Layers that read the value at run time, up to max of them, ascending; -1 when it is a graph output or has
+ * more. */
 int chain_readers(const struct plan *p, int value, int *layers, int max);
 
 /* An activation written as several layers: everything between a value and the one value that leaves. */
@@ -27,8 +28,8 @@ struct region {
 	float alpha, beta;
 	const char *name;       /* "Gelu" */
 };
-/* Recognizes SiLU, HardSwish, Mish and both GELUs by computing the layers at sample points, whatever their order of
- * writing. False when what follows the value is none of them. */
+/* Recognizes SiLU, HardSwish, Mish and both GELUs by computing the layers at sample points, whatever their
+ * order of writing. False when what follows the value is none of them. */
 bool region_match(const struct plan *p, int value, struct region *r);
 
 struct chain {
@@ -47,7 +48,8 @@ bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer 
 /* Takes one more layer (or activation) along: true when a group may end here. */
 bool chain_step(struct chain *c);
 
-/* pick.c: the scenario-independent part of an analysis, made once for all toggles, and prices in one scenario. */
+/* pick.c: the scenario-independent part of an analysis, made once for all toggles, and prices in one
+ * scenario. */
 
 struct study {
 	struct arena arena;
@@ -82,7 +84,8 @@ struct price study_price(const struct study *st, const struct scenario *s, int d
 const char *study_text(const struct study *st, int distinct);
 /* Has the problem an answer for the launch mode, in cache state c or, c = CACHE_COUNT, in net or warm? */
 bool found_answered(const struct found *f, enum launch launch, enum cache c);
-/* Could the problem run on matrix units: a convolution or matrix product, under strict math on anything but f32? */
+/* Could the problem run on matrix units: a convolution or matrix product, under strict math on anything but
+ * f32? */
 bool matrix_possible(const char *problem, bool strict);
 
 /* choose.c: what a scenario costs, with fusion decided. */

@@ -6,12 +6,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Which groups to fuse. A cluster (struct fusion_cluster) has one value that leaves it, so it can be decided alone:
- * for the sum by its own cost; for the longest path by when that value is ready, since everything behind only gets
- * earlier when it does. Clusters are decided in the order of their last layers, which makes both choices exact.
+/* Which groups to fuse. A cluster (struct fusion_cluster) has one value that leaves it, so it can be decided
+ * alone: for the sum by its own cost; for the longest path by when that value is ready, since everything
+ * behind only gets earlier when it does. Clusters are decided in the order of their last layers, which makes
+ * both choices exact.
  *
- * In the graph of nodes a group's cost stands at its last layer and 0 at the others: every layer of a group leads to the
- * last, which so starts when all inputs from outside are there - the residual's producer included. */
+ * In the graph of nodes a group's cost stands at its last layer and 0 at the others: every layer of a group
+ * leads to the last, which so starts when all inputs from outside are there - the residual's producer
+ * included. */
 
 struct option {
 	int group[2];   /* per anchor: index of a group, or -1 */
@@ -173,8 +175,10 @@ static void price_all(const struct study *st, const struct scenario *s, struct s
 		if (problem >= 0)
 			out->lacking[problem] = !out->prices[problem].answered;
 	}
-	for (int i = 0; i < st->groups; i++)
-		out->lacking[st->fusion->groups[i].distinct] = !out->prices[st->fusion->groups[i].distinct].answered;
+	for (int i = 0; i < st->groups; i++) {
+		int distinct = st->fusion->groups[i].distinct;
+		out->lacking[distinct] = !out->prices[distinct].answered;
+	}
 	for (int i = 0; i < st->distinct_count; i++)
 		out->unmeasured += out->lacking[i];
 }

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Is there anything on matrix units to allow or bar: a result that uses them, or a problem still to be measured that
- * could, on a device that has them? */
+/* Is there anything on matrix units to allow or bar: a result that uses them, or a problem still to be
+ * measured that could, on a device that has them? */
 static bool matrix_there(const struct study *st)
 {
 	bool device = !st->device || st->device->has_matrix;

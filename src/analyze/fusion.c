@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Groups are found on graph edges: a chain leaves an anchor through values that one layer alone reads. Two chains can
- * meet in one place only, the residual Add that either of two convolutions may take along: a chain takes one such Add,
- * every other step has a single run-time input, so an Add has at most two chains and a chain at most one such Add. */
+/* Groups are found on graph edges: a chain leaves an anchor through values that one layer alone reads. Two
+ * chains can meet in one place only, the residual Add that either of two convolutions may take along: a
+ * chain takes one such Add, every other step has a single run-time input, so an Add has at most two chains
+ * and a chain at most one such Add. */
 
 struct finder {
 	const struct plan *plan;

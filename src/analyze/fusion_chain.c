@@ -73,7 +73,8 @@ bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer 
 	return true;
 }
 
-/* The input of l other than c->value, or -1 when l is not an operator of two inputs that reads c->value once. */
+/* The input of l other than c->value, or -1 when l is not an operator of two inputs that reads c->value
+ * once. */
 static int other_input(const struct chain *c, const struct plan_layer *l)
 {
 	if (l->input_count != 2 || l->inputs[0] < 0 || l->inputs[1] < 0 || l->inputs[0] == l->inputs[1])
@@ -161,8 +162,8 @@ static bool take_residual(struct chain *c, const struct plan_layer *l)
 	if (!op_is(l, "Add") || c->add || q->epilogue_count == PROBLEM_EPILOGUES || other < 0)
 		return false;
 	const struct plan_value *v = &c->plan->values[other];
-	if (v->constant || !same_shape(c->plan, other, c->value) || !same_shape(c->plan, l->outputs[0], c->value) ||
-		v->dtype != q->operand[2].dtype)
+	if (v->constant || v->dtype != q->operand[2].dtype || !same_shape(c->plan, other, c->value) ||
+		!same_shape(c->plan, l->outputs[0], c->value))
 		return false;
 	q->epilogue[q->epilogue_count++] = (struct epilogue){
 		.kind = EPILOGUE_BINARY, .mode = MODE_ADD, .operand = { .dtype = v->dtype },
@@ -208,8 +209,8 @@ static bool take_activation(struct chain *c, const struct plan_layer *l)
 	return false;
 }
 
-/* Layers that hand the same elements on. A reshape is one where the rows of a matrix product stay rows: the library's
- * matrix lies in memory just so. Behind a convolution it is not, since its layout may be blocked. */
+/* Layers that hand the same elements on. A reshape is one where the rows of a matrix product stay rows: the
+ * library's matrix lies in memory just so. Behind a convolution it is not, since its layout may be blocked. */
 static bool passes(struct chain *c, const struct plan_layer *l)
 {
 	if (l->class != CLASS_FREE || l->inputs[0] != c->value)
@@ -218,7 +219,8 @@ static bool passes(struct chain *c, const struct plan_layer *l)
 		return true;
 	if (!op_is(l, "Reshape") && !op_is(l, "Flatten") && !op_is(l, "Squeeze") && !op_is(l, "Unsqueeze"))
 		return false;
-	const struct shape *from = &c->plan->values[c->value].shape, *to = &c->plan->values[l->outputs[0]].shape;
+	const struct shape *from = &c->plan->values[c->value].shape;
+	const struct shape *to = &c->plan->values[l->outputs[0]].shape;
 	if (c->problem.kernel != KERNEL_MATMUL || from->rank < 1 || to->rank < 1 ||
 		c->channel_axis != from->rank - 1 || !shape_is_known(*to))
 		return false;

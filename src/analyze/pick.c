@@ -18,9 +18,9 @@ bool matrix_possible(const char *problem, bool strict)
 	return !strict || strncmp(strchr(problem, ':'), ":f32", 4) != 0;
 }
 
-/* With matrix units switched off: those known to use them are out. Where the library does not say, they are out too,
- * unless they cannot: another kernel, f32 under strict math, or a device without such units. An unknown one left in could
- * hide exactly the gain that is asked for; one left out shows as a gap. */
+/* With matrix units switched off: those known to use them are out. Where the library does not say, they are
+ * out too, unless they cannot: another kernel, f32 under strict math, or a device without such units. An
+ * unknown one left in could hide exactly the gain that is asked for; one left out shows as a gap. */
 static bool allowed_without_matrix(const struct result *r, bool device_has_matrix)
 {
 	if (r->algorithm.matrix == MATRIX_NO)
@@ -49,7 +49,9 @@ static const struct result *pick(const struct found *f, const struct scenario *s
 		if (r->launch != launch)
 			continue;
 		any_warm |= r->cache == CACHE_WARM && r->status == STATUS_OK;
-		if (r->cache != c || !usable(r) || (!s->matrix && !allowed_without_matrix(r, device_has_matrix)))
+		if (r->cache != c || !usable(r))
+			continue;
+		if (!s->matrix && !allowed_without_matrix(r, device_has_matrix))
 			continue;
 		if (!found || (best && r->stats.median < found->stats.median))
 			found = r;
@@ -59,7 +61,8 @@ static const struct result *pick(const struct found *f, const struct scenario *s
 	return found;
 }
 
-const struct result *analyze_pick(const struct results *r, const char *problem, const struct scenario *s, enum cache c)
+const struct result *analyze_pick(const struct results *r, const char *problem, const struct scenario *s,
+	enum cache c)
 {
 	struct found f;
 	f.results = results_of(r, problem, &f.count);

@@ -24,14 +24,15 @@ static const struct what_if table[] = {
 	{ "parallel", 'p', "parallel", "independent layers run side by side: the longest path instead of the sum",
 		parallel_get, parallel_set, "on", "off" },
 	{ "fusion", 'f', "fusion",
-		"convolutions and matrix products take batch norm, bias, activation and residual add along, where the "
-		"fused kernel measured faster",
+		"convolutions and matrix products take batch norm, bias, activation and residual add along, "
+		"where the fused kernel measured faster",
 		fusion_get, fusion_set, "on", "off" },
 	{ "matrix", 'm', "matrix",
-		"algorithms on matrix units (AMX, tensor cores) are allowed, at the data types of the scenario", matrix_get,
-		matrix_set, "on", "off" },
+		"algorithms on matrix units (AMX, tensor cores) are allowed, at the data types of the scenario",
+		matrix_get, matrix_set, "on", "off" },
 	{ "algorithm", 'a', "best algo",
-		"each layer by the fastest algorithm measured (best), or by the library's own first choice (preferred)",
+		"each layer by the fastest algorithm measured (best), or by the library's own first choice "
+		"(preferred)",
 		best_get, best_set, "best", "preferred" },
 	{ "launch", 'l', "launch",
 		"executions back to back, launch cost spread over them (amortized), or each on its own (isolated)",

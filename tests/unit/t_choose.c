@@ -37,8 +37,8 @@ static int conv(struct maker *m, int x)
 	return make_layer(m, "Conv", text, IMAGE, x, make_constant(m, "64x64x3x3"));
 }
 
-/* One more layer on values taken at random, mostly recent ones: sums of anything with anything, activations in one and in
- * two layers, side exits. Returns the value it makes. */
+/* One more layer on values taken at random, mostly recent ones: sums of anything with anything, activations
+ * in one and in two layers, side exits. Returns the value it makes. */
 static int grow(struct maker *m, const int *values, int count, int convs)
 {
 	int x = values[count - 1 - below(count < 3 ? count : 3)], y = values[below(count)];
@@ -117,8 +117,8 @@ static bool take(const struct trial *t, int *taken)
 	return true;
 }
 
-/* When all that a node needs from outside is there. A group is one node: it runs when the layers of all its members that
- * are not its own have ended; it is computed when the order comes to its last member. */
+/* When all that a node needs from outside is there. A group is one node: it runs when the layers of all its
+ * members that are not its own have ended; it is computed when the order comes to its last member. */
 static double ready(const struct trial *t, const int *taken, const double *finish, int layer)
 {
 	const struct fusion_group *g = taken[layer] >= 0 ? &t->fusion->groups[taken[layer]] : NULL;

@@ -6,8 +6,8 @@
 
 #include <sys/stat.h>
 
-/* The published layer graphs of thirty models with a cost per layer, through the analysis: sums and longest paths to the
- * last digit printed. A row without a benchmark is a layer that was not measured. */
+/* The published layer graphs of thirty models with a cost per layer, through the analysis: sums and longest
+ * paths to the last digit printed. A row without a benchmark is a layer that was not measured. */
 
 #define GRAPHS "golden_graphs_v100_b1.tsv.gz"
 #define EXPECTED "golden_expected_v100_b1.tsv"
