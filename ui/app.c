@@ -186,22 +186,35 @@ static int view_number(const struct view *v)
 	return 0;
 }
 
-void app_show(struct app *app, const struct view *view, int layer)
+/* Takes over the pane's rows without losing the layer in question, and goes to that layer's row. */
+static void pane_enter(struct app *app)
 {
-	int number = view_number(view);
-	if (layer >= 0)
-		app->layer = layer;
-	int at = 0;
-	while (at <= app->depth && app->stack[at] != number)
-		at++;
-	app->depth = at;
-	app->stack[at] = number;
 	struct pane *p = app_pane(app);
+	int layer = app->layer;
 	pane_open(app, p);
 	pane_sync(app, p, app_list_width(app));
-	int row = view->row_of_layer ? view->row_of_layer(app, p->state, app->layer) : -1;
+	app->layer = layer;
+	int row = p->view->row_of_layer ? p->view->row_of_layer(app, p->state, layer) : -1;
 	if (row >= 0)
 		pane_select_row(app, p, row);
+}
+
+/* Every view is on the stack once at most: one that was opened before comes to the top; layers is the bottom. */
+void app_show(struct app *app, const struct view *view, int layer)
+{
+	int number = view_number(view), kept = 1;
+	if (layer >= 0)
+		app->layer = layer;
+	if (number == 0)
+		app->depth = 0;
+	else {
+		for (int i = 1; i <= app->depth; i++)
+			if (app->stack[i] != number)
+				app->stack[kept++] = app->stack[i];
+		app->stack[kept] = number;
+		app->depth = kept;
+	}
+	pane_enter(app);
 }
 
 /* Tab: the next view takes this one's place, so that Esc still leads back to the layers. */
@@ -221,11 +234,7 @@ static void view_back(struct app *app, bool quit_at_top)
 		pane_reorder(app, p);
 	} else if (app->depth > 0) {
 		app->depth--;
-		p = app_pane(app);
-		pane_sync(app, p, app_list_width(app));
-		int row = p->view->row_of_layer ? p->view->row_of_layer(app, p->state, app->layer) : -1;
-		if (row >= 0)
-			pane_select_row(app, p, row);
+		pane_enter(app);
 	} else if (quit_at_top)
 		app->quit = true;
 	else

@@ -55,7 +55,7 @@ static void draw_title(struct app *app, struct area line)
 			dtype_name(s->current->dtype)));
 	}
 	canvas_fit(line, right, 0, view_columns, LOOK_HEADER, view);
-	int room = right - x - 3;
+	int room = right - x - 4;
 	if (room >= 8)
 		canvas_fit_right(line, x + 2, 0, room, LOOK_DIM, device_text(app));
 }
@@ -80,8 +80,11 @@ static void draw_bound(struct app *app, struct area line)
 		rest = arena_printf(&app->scratch, "%d of %d layers not measured", unknown, a->coverage.layers);
 	int columns = canvas_columns(rest), at = line.width - 1 - columns;
 	canvas_fit(line, at > x + 1 ? at : x + 1, 0, line.width - x - 1, a->complete ? LOOK_GOOD : LOOK_WARN, rest);
-	const char *more = arena_printf(&app->scratch, "sequential %s \u00b7 parallel %s", str_duration(one, a->sequential_ns),
-		str_duration(two, a->parallel_ns));
+	const char *sequential = arena_printf(&app->scratch, "sequential %s", str_duration(one, a->sequential_ns));
+	const char *parallel = arena_printf(&app->scratch, "parallel %s", str_duration(two, a->parallel_ns));
+	const char *both = arena_printf(&app->scratch, "%s \u00b7 %s", sequential, parallel);
+	const char *other = app->session->scenario.parallel ? sequential : parallel;
+	const char *more = at - x >= canvas_columns(both) + 4 ? both : other;
 	if (known && at - x >= canvas_columns(more) + 4)
 		canvas_text(line, x + 3, 0, LOOK_NORMAL, more);
 }
@@ -89,57 +92,91 @@ static void draw_bound(struct app *app, struct area line)
 /* From roomy to cramped: the first way in which all toggles fit is taken. */
 struct toggle_style {
 	const char *between, *before_unit;
-	int label; /* most characters of a label */
-	bool unit;
+	int label;        /* most characters of a label */
+	bool last_word;   /* of a label is enough */
+	bool common_unit; /* said once, at the start of the line */
+	bool partial;     /* what incomplete sums say is shown beside the number of unmeasured problems */
 };
 
 static const struct toggle_style toggle_styles[] = {
-	{ "   ", " ", 16, true }, { "  ", " ", 16, true }, { "  ", "", 16, true }, { " ", "", 16, true },
-	{ " ", "", 8, true }, { " ", "", 6, true }, { " ", "", 4, true }, { " ", "", 3, true }, { " ", "", 1, true },
+	{ "   ", " ", 16, false, false, true }, { "  ", " ", 16, false, false, true },
+	{ "  ", "", 16, false, false, true }, { " ", "", 16, true, false, true }, { "  ", "", 16, false, true, false },
+	{ " ", "", 16, false, true, false }, { " ", "", 16, true, true, false }, { " ", "", 6, true, true, false },
+	{ " ", "", 4, true, true, false }, { " ", "", 3, true, true, false }, { " ", "", 1, true, true, false },
 };
 
-static const char *toggle_gain(struct app *app, const struct what_if_effect *e, const char *before_unit, enum look *look)
+static const struct {
+	const char *name;
+	double ns;
+} units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 } };
+
+/* The unit that the line's figures share: that of the bound. */
+static int unit_of(double ns)
+{
+	int i = 0;
+	while (i < 3 && !(ns >= units[i].ns))
+		i++;
+	return isnan(ns) ? 1 : i;
+}
+
+/* A size without its sign, in its own unit or in the one given (-1: own). */
+static const char *size_text(struct app *app, double ns, int unit, const char *before_unit)
 {
 	char text[STR_QUANTITY];
+	if (unit >= 0) {
+		double v = ns / units[unit].ns;
+		return v < 0.005 ? "0" : arena_printf(&app->scratch, v >= 100 ? "%.0f" : v >= 1 ? "%.1f" : "%.2f", v);
+	}
+	str_duration(text, ns);
+	char *blank = strchr(text, ' ');
+	if (!blank)
+		return arena_printf(&app->scratch, "%s", text);
+	*blank = '\0';
+	return arena_printf(&app->scratch, "%s%s%s", text, before_unit, blank + 1);
+}
+
+static const char *toggle_gain(struct app *app, const struct what_if_effect *e, const struct toggle_style *style,
+	int unit, enum look *look)
+{
 	*look = LOOK_DIM;
 	if (!e->available)
 		return "n/a";
-	if (e->unmeasured_problems > 0) {
-		*look = LOOK_WARN;
-		return arena_printf(&app->scratch, "?%d", e->unmeasured_problems);
-	}
+	const char *wanted = e->unmeasured_problems ? arena_printf(&app->scratch, "?%d", e->unmeasured_problems) : "";
+	*look = LOOK_WARN;
 	if (isnan(e->saves_ns))
-		return "?";
-	str_duration(text, fabs(e->saves_ns));
-	char *blank = strchr(text, ' ');
-	const char *unit = blank ? blank + 1 : "";
-	if (blank)
-		*blank = '\0';
-	*look = e->saves_ns > 0 ? LOOK_GOOD : LOOK_NORMAL;
-	const char *sign = e->saves_ns > 0 ? "-" : e->saves_ns < 0 ? "+" : "";
-	return arena_printf(&app->scratch, "%s%s%s%s%s", e->complete ? "" : "~", sign, text, before_unit, unit);
+		return wanted[0] ? wanted : "?";
+	if (wanted[0] && (!style->partial || e->saves_ns == 0))
+		return wanted;
+	if (!wanted[0])
+		*look = e->saves_ns > 0 ? LOOK_GOOD : LOOK_NORMAL;
+	const char *size = size_text(app, fabs(e->saves_ns), style->common_unit ? unit : -1, style->before_unit);
+	const char *sign = size[0] == '0' && !size[1] ? "" : e->saves_ns > 0 ? "-" : e->saves_ns < 0 ? "+" : "";
+	return arena_printf(&app->scratch, "%s%s%s%s%s", e->complete ? "" : "~", sign, size, wanted[0] ? " " : "", wanted);
 }
 
-static const char *toggle_label(struct app *app, const struct what_if *row, bool on, int most)
+static const char *toggle_label(struct app *app, const struct what_if *row, bool on, const struct toggle_style *style)
 {
-	char *label = arena_printf(&app->scratch, "%.*s", most, row->label);
+	const char *blank = style->last_word ? strrchr(row->label, ' ') : NULL;
+	char *label = arena_printf(&app->scratch, "%.*s", style->label, blank ? blank + 1 : row->label);
 	for (char *c = label; on && *c; c++)
 		if (*c >= 'a' && *c <= 'z')
 			*c = (char)(*c - 32);
 	return label;
 }
 
-/* Returns the columns it takes; draws when the line has cells (a measuring line has none). */
+/* Returns the columns it takes; an area without cells only measures. */
 static int toggles_lay(struct app *app, struct area line, const struct toggle_style *style)
 {
 	const struct session *s = app->session;
-	int x = 1;
+	int x = 1, unit = s->analysis ? unit_of(s->analysis->bound_ns) : 1;
+	if (style->common_unit)
+		x += 1 + canvas_text(line, x, 0, LOOK_DIM, arena_printf(&app->scratch, "%s:", units[unit].name));
 	for (int i = 0; i < s->effect_count; i++) {
 		const struct what_if_effect *e = &s->effects[i];
 		enum look look;
 		char key[2] = { e->row->key, '\0' };
-		const char *label = toggle_label(app, e->row, e->on, style->label);
-		const char *gain = toggle_gain(app, e, style->before_unit, &look);
+		const char *label = toggle_label(app, e->row, e->on, style);
+		const char *gain = toggle_gain(app, e, style, unit, &look);
 		x += i ? canvas_columns(style->between) : 0;
 		canvas_text(line, x, 0, LOOK_ACCENT, key);
 		canvas_text(line, x + 2, 0, e->on ? LOOK_REVERSE : LOOK_NORMAL, label);
@@ -296,8 +333,8 @@ static void draw_hints(struct app *app, struct area line)
 {
 	int count, x = 1;
 	const struct key_row *rows = keys_table(&count);
-	static const enum request first[] = { REQUEST_MEASURE_MISSING, REQUEST_OPEN, REQUEST_SEARCH, REQUEST_SORT,
-		REQUEST_NEXT_VIEW, REQUEST_HELP, REQUEST_CLOSE };
+	static const enum request first[] = { REQUEST_MEASURE_MISSING, REQUEST_OPEN, REQUEST_SEARCH,
+		REQUEST_NEXT_VIEW, REQUEST_HELP, REQUEST_CLOSE, REQUEST_SORT };
 	for (size_t k = 0; k < sizeof(first) / sizeof(*first); k++)
 		for (int i = 0; i < count; i++) {
 			if (rows[i].request != first[k] || !rows[i].hint)

@@ -34,7 +34,7 @@ static void add_heading(struct detail *d, const char *text)
 {
 	if (d->count)
 		add(d, LOOK_NORMAL, -1, "");
-	add(d, LOOK_HEADER, -1, text);
+	ADD(d, LOOK_HEADER, -1, " %s", text);
 }
 
 /* Long texts without blanks (problems) are cut wherever the line ends. */
@@ -222,10 +222,18 @@ static void add_problem(struct app *app, struct detail *d)
 	}
 }
 
+/* From this width on a measurement's main figures stand in one line. */
+#define WIDE 66
+
 static int name_columns(const struct detail *d)
 {
-	int rest = d->width - 42;
+	int rest = d->width - (d->width >= WIDE ? 48 : 21);
 	return rest < 12 ? 12 : rest > 40 ? 40 : rest;
+}
+
+static const char *matrix_word(enum matrix m)
+{
+	return m == MATRIX_YES ? "yes" : m == MATRIX_NO ? "no" : "?";
 }
 
 static void add_result(struct detail *d, const struct result *r, const struct result *used)
@@ -240,15 +248,23 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 	}
 	const struct sample_stats *s = &r->stats;
 	double half = s->median > 0 ? 50 * (s->hi - s->lo) / s->median : NAN;
+	enum look look = r == used ? LOOK_GOOD : LOOK_NORMAL;
+	const char *mark = r == used ? ">" : " ", *layouts = r->algorithm.layouts ? r->algorithm.layouts : "";
 	str_duration(median, s->median);
-	ADD(d, r == used ? LOOK_GOOD : LOOK_NORMAL, -1, " %s %-*.*s %9s %5.1f%% %5lld %3s %4s/%.3s", r == used ? ">" : " ",
-		columns, columns, name, median, half, (long long)s->n,
-		r->algorithm.matrix == MATRIX_YES ? "yes" : r->algorithm.matrix == MATRIX_NO ? "no" : "?",
-		cache_name(r->cache), launch_name(r->launch));
-	ADD(d, LOOK_DIM, -1, "     library's choice %d, workspace %s, stopped: %s%s%s", r->algorithm.rank + 1,
-		str_bytes(workspace, r->algorithm.workspace_bytes), stop_name(s->stop),
-		r->algorithm.layouts && r->algorithm.layouts[0] ? ", " : "",
-		r->algorithm.layouts ? clean(d, text_of(r->algorithm.layouts)) : "");
+	str_bytes(workspace, r->algorithm.workspace_bytes);
+	if (d->width >= WIDE) {
+		ADD(d, look, -1, " %s %-*.*s %9s %5.1f%% %5lld %-3s %4s, %s", mark, columns, columns, name, median, half,
+			(long long)s->n, matrix_word(r->algorithm.matrix), cache_name(r->cache), launch_name(r->launch));
+		ADD(d, LOOK_DIM, -1, "     library's choice %d, workspace %s, stopped: %s", r->algorithm.rank + 1, workspace,
+			stop_name(s->stop));
+	} else {
+		ADD(d, look, -1, " %s %-*.*s %9s %5.1f%%", mark, columns, columns, name, median, half);
+		ADD(d, LOOK_DIM, -1, "     n %lld, %s, %s, matrix units %s", (long long)s->n, cache_name(r->cache),
+			launch_name(r->launch), matrix_word(r->algorithm.matrix));
+		ADD(d, LOOK_DIM, -1, "     choice %d, space %s, %s", r->algorithm.rank + 1, workspace, stop_name(s->stop));
+	}
+	if (layouts[0])
+		add_wrapped(d, LOOK_DIM, "     ", clean(d, text_of(layouts)));
 }
 
 /* The table of everything measured for one problem. */
@@ -267,7 +283,8 @@ static void add_results(struct app *app, struct detail *d, const char *title, co
 			add_wrapped(d, LOOK_BAD, " ", clean(d, text_of(why)));
 		return;
 	}
-	ADD(d, LOOK_DIM, -1, "   %-*s %9s      \u00b1     n mtx cache/launch", name_columns(d), "algorithm", "median");
+	ADD(d, LOOK_DIM, -1, "   %-*s %9s      \u00b1%s", name_columns(d), "algorithm", "median",
+		d->width >= WIDE ? "     n mtx cache, launch" : "");
 	for (int i = 0; i < count; i++)
 		add_result(d, r[i], used);
 }
@@ -305,7 +322,7 @@ static void add_groups(struct app *app, struct detail *d)
 		const char *word = app_problem_state(app, g->text, &look);
 		ADD(d, LOOK_NORMAL, -1, " %s %s", cost && cost->group == g ? ">" : " ", clean(d, text_of(g->pattern)));
 		ADD(d, r ? LOOK_NORMAL : LOOK_DIM, -1, "     fused %s, apart %s%s%s",
-			r ? str_duration(fused, r->stats.median) : "not measured", str_duration(apart, parts),
+			r ? str_duration(fused, r->stats.median) : "not measured", isnan(parts) ? "not known" : str_duration(apart, parts),
 			!r && word[0] ? ": " : "", !r ? word : "");
 	}
 }

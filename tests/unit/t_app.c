@@ -1,0 +1,281 @@
+/* The frame: moving, searching, sorting, views, toggles, measuring, dimensions, and any key in any view at any size. */
+#include "config.h"
+
+#include "ui/app_private.h"
+
+#include "tap.h"
+#include "ui_fixture.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static struct app app;
+static struct session *session;
+
+static void begin(const struct fixture_options *o)
+{
+	session = fixture_open(o);
+	app_init(&app, session, 80, 24, false);
+	app_draw(&app);
+}
+
+static void end(void)
+{
+	app_free(&app);
+	fixture_close(session);
+}
+
+static void type(const char *words)
+{
+	for (const char *p = words; *p;) {
+		p += strspn(p, " ");
+		struct text word = { p, strcspn(p, " ") };
+		uint32_t key = keys_parse(word);
+		if (key)
+			app_key(&app, key);
+		for (size_t i = 0; !key && i < word.n; i++)
+			app_key(&app, (uint32_t)word.p[i]);
+		p += word.n;
+		app_refresh(&app);
+		app_draw(&app);
+	}
+}
+
+static const char *screen(void)
+{
+	static struct str out;
+	str_clear(&out);
+	canvas_print(&app.canvas, &out);
+	return out.p;
+}
+
+static bool sees(const char *text)
+{
+	return strstr(screen(), text) != NULL;
+}
+
+static const char *layer_name(void)
+{
+	return app_clean(&app, app_plan(&app)->layers[app.layer].name);
+}
+
+static void test_moving(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	type("j j");
+	is_str(layer_name(), "relu", "down");
+	type("k");
+	is_str(layer_name(), "bn1", "up");
+	type("G");
+	is_str(layer_name(), "fc", "last");
+	type("j j j");
+	is_str(layer_name(), "fc", "not beyond");
+	type("g k");
+	is_str(layer_name(), "conv1", "first, not before");
+	type("PgDn");
+	is_int(app_pane(&app)->cursor, app.page, "a page down");
+	type("^U");
+	is_int(app_pane(&app)->cursor, app.page - app.page / 2, "half a page up");
+	type("PgUp PgUp");
+	is_int(app_pane(&app)->cursor, 0, "pages up");
+	end();
+}
+
+static void test_finding(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	type("/ DOWN");
+	is_str(layer_name(), "layer1.0.downsample", "found while typing, whatever the case");
+	type("Esc");
+	is_str(layer_name(), "conv1", "Esc goes back");
+	type("/ layer1.1 Enter n");
+	is_str(layer_name(), "layer1.1.relu1", "next");
+	type("N N");
+	is_str(layer_name(), "layer1.1.relu2", "round the end");
+	type("/ nothing Enter");
+	ok(sees("\"nothing\" is nowhere here"), "said when there is none");
+	type("g s");
+	ok(sees("sorted by cost"), "sorted");
+	double last = INFINITY;
+	bool falling = true;
+	for (int i = 0; i < app_pane(&app)->shown_count; i++) {
+		double ns = session->analysis->layers[app_pane(&app)->shown[i]].ns;
+		falling &= isnan(ns) || ns <= last;
+		last = isnan(ns) ? -1 : ns;
+	}
+	ok(falling, "by cost, unknown last");
+	type("I g");
+	ok(isnan(session->analysis->layers[app_pane(&app)->shown[0]].ns), "reversed");
+	type("s s s s");
+	is_int(app_pane(&app)->shown[0], 0, "all orders lead back to the model's");
+	type("& relu Enter");
+	is_int(app_pane(&app)->shown_count, 5, "filtered");
+	type("Esc");
+	is_int(app_pane(&app)->shown_count, app_plan(&app)->layer_count, "all again");
+	type("& zzz Enter");
+	ok(sees("no row contains"), "an empty list says so");
+	type("j k Enter G g Esc");
+	end();
+}
+
+static void test_views(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	type("j Enter");
+	ok(app_pane(&app)->view == &view_detail, "Enter opens details");
+	ok(sees("BatchNormalization  class"), "of the layer");
+	type(">");
+	ok(sees("Relu  class"), "the next layer");
+	type("/ maxpool Enter Enter");
+	is_str(layer_name(), "maxpool", "Enter follows a reader");
+	type("q");
+	ok(app_pane(&app)->view == &view_layers, "q closes the view");
+	is_str(layer_name(), "maxpool", "and the layer stays");
+	is_int(pane_row(app_pane(&app)), app.layer, "under the cursor");
+	type("Tab Tab");
+	ok(app_pane(&app)->view == &view_what_if, "Tab goes on");
+	type("BackTab");
+	ok(app_pane(&app)->view == &view_detail, "BackTab goes back");
+	type("4 Enter");
+	ok(app_pane(&app)->view == &view_detail, "a problem leads to its layer");
+	type("Esc");
+	ok(app_pane(&app)->view == &view_problems, "Esc to where it came from");
+	type("Esc ? q");
+	ok(app_pane(&app)->view == &view_layers && !app.quit, "help and back");
+	type("Esc");
+	ok(!app.quit, "Esc does not quit");
+	type("q");
+	ok(app.quit, "q does, at the top");
+	end();
+}
+
+static void test_what_ifs(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	double before = session->analysis->bound_ns;
+	type("f");
+	ok(session->scenario.fusion && session->analysis->bound_ns < before, "fusion lowers the bound");
+	ok(sees("FUSION") && sees("fused"), "and shows");
+	type("f");
+	near(session->analysis->bound_ns, before, 1e-12, "and back");
+	type("3 j Enter");
+	ok(session->scenario.fusion, "Enter flips in the what-if view");
+	type("+");
+	is_int(fixture_calls.batch, 2, "batch doubled");
+	type("+ + +");
+	ok(sees("baked in") && session->current->batch == 8, "what cannot be says why");
+	type("t");
+	is_int(fixture_calls.dtype, DTYPE_BF16, "the other type");
+	end();
+}
+
+static void test_measuring(void)
+{
+	begin(&(struct fixture_options){ .queue = true });
+	type("b");
+	is_int(fixture_calls.missing, 1, "b queues");
+	type("j j B");
+	is_int(fixture_calls.layer, 2, "B queues the layer");
+	type("x");
+	is_int(fixture_calls.cancel, 1, "x stops");
+	end();
+	begin(&(struct fixture_options){ .queue = false });
+	type("b");
+	ok(sees("no runner answers"), "without a runner it says so");
+	end();
+}
+
+static void test_dims(void)
+{
+	begin(&(struct fixture_options){ .queue = true, .unbound = true });
+	type("b");
+	ok(fixture_calls.missing == 0 && app.prompt.kind == PROMPT_DIM, "measuring asks for dimensions first");
+	type("x y Enter");
+	ok(fixture_calls.bind == 0 && sees("a whole number"), "no number, no value");
+	type("^U 1 2 8 Enter");
+	ok(fixture_calls.value == 128 && strcmp(fixture_calls.name, "sequence") == 0, "sequence = 128");
+	ok(sees("past?[2Jlength = "), "then the next, cleaned");
+	type("9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 Enter");
+	is_int(fixture_calls.bind, 1, "no absurd number");
+	type("^U 2 0 0 0 0 0 Enter");
+	ok(sees("too long"), "the session's objection is shown");
+	type("5 Enter");
+	ok(app.prompt.kind == PROMPT_NONE, "all have values");
+	type("d");
+	ok(sees("no symbolic dimensions"), "and no more are asked for");
+	end();
+}
+
+/* Every key in every view, at sizes good and bad: nothing crashes, nothing dirty is drawn. */
+static void test_any_key(void)
+{
+	static const int sizes[][2] = { { 80, 24 }, { 120, 40 }, { 40, 10 }, { 41, 11 }, { 1, 1 }, { 300, 12 }, { 66, 17 } };
+	int count, dirty = 0;
+	const struct key_row *rows = keys_table(&count);
+	begin(&(struct fixture_options){ .queue = true, .busy = true });
+	uint32_t seed = 7;
+	for (int i = 0; i < 4000; i++) {
+		seed = seed * 1664525 + 1013904223;
+		const struct key_row *row = &rows[(seed >> 8) % (uint32_t)count];
+		char name[16];
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(row->keys, " "), row->keys);
+		app_key(&app, keys_parse(text_of(name)));
+		if (i % 50 == 0)
+			canvas_resize(&app.canvas, sizes[i / 50 % 7][0], sizes[i / 50 % 7][1]);
+		if (i % 7 == 0)
+			app_key(&app, seed >> 24);
+		app.quit = false;
+		app_refresh(&app);
+		app_draw(&app);
+		if (i % 100 == 0)
+			for (const char *p = screen(); *p; p++)
+				dirty += (unsigned char)*p < 0x20 && *p != '\n';
+	}
+	is_int(dirty, 0, "4000 keys");
+	end();
+}
+
+/* A frame of a long model costs its rows, not its layers: work is counted in bytes of scratch memory. */
+static void test_large(void)
+{
+	begin(&(struct fixture_options){ .chain = 10000 });
+	is_int(app_pane(&app)->shown_count, 10000, "10,000 layers");
+	app_draw(&app);
+	size_t first = app.scratch.total;
+	type("G");
+	is_str(layer_name(), "chain.9999", "the last");
+	app_draw(&app);
+	ok(first < 100000 && app.scratch.total < 100000, "a frame needs %zu bytes", app.scratch.total);
+	end();
+}
+
+static void test_frame(void)
+{
+	struct error err = ERROR_NONE;
+	int columns, rows;
+	session = fixture_open(&(struct fixture_options){ .measured = true });
+	is_int(app_frame(session, 80, 24, "nonsense", "", false, stdout, &err), -1, "no such view");
+	ok(strstr(err.text, "layers, detail, what-if, problems, help") != NULL, "the error names the views");
+	is_int(app_frame(session, 0, 24, NULL, "", false, stdout, &err), -1, "no such size");
+	is_int(app_parse_size("120x40", &columns, &rows, &err), 0, "a size");
+	is_int(columns * rows, 4800, "read");
+	is_int(app_parse_size("120x", &columns, &rows, &err), -1, "no rows");
+	is_int(app_parse_size("120x40x2", &columns, &rows, &err), -1, "too many");
+	is_int(app_parse_size("0x40", &columns, &rows, &err), -1, "nothing");
+	is_int(app_parse_size("99999x40", &columns, &rows, &err), -1, "too much");
+	fixture_close(session);
+}
+
+int main(void)
+{
+	test_moving();
+	test_finding();
+	test_views();
+	test_what_ifs();
+	test_measuring();
+	test_dims();
+	test_any_key();
+	test_large();
+	test_frame();
+	return done_testing();
+}

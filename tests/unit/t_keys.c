@@ -1,0 +1,118 @@
+/* The key table: no key twice, every key has a name and is in the help and the manual page. */
+#include "config.h"
+
+#include "ui/app_private.h"
+
+#include "tap.h"
+#include "ui_fixture.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+static char *help_page(int columns)
+{
+	struct session *s = fixture_open(&(struct fixture_options){ .measured = true });
+	struct error err;
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+	app_frame(s, columns, 300, "help", "", false, f, &err);
+	fclose(f);
+	fixture_close(s);
+	return text;
+}
+
+static void test_table(void)
+{
+	int count, unnamed = 0, twice = 0, odd = 0;
+	const struct key_row *rows = keys_table(&count);
+	for (int i = 0; i < count; i++) {
+		char list[64];
+		snprintf(list, sizeof(list), "%s", rows[i].keys);
+		for (char *name = strtok(list, " "); name; name = strtok(NULL, " ")) {
+			char back[16];
+			uint32_t key = keys_parse(text_of(name));
+			unnamed += key == KEY_CODE_NONE;
+			twice += keys_find(key) != &rows[i];
+			odd += key != keys_parse(text_of(keys_name(back, key)));
+		}
+		if (!rows[i].text || strlen(rows[i].text) < 4)
+			ok(false, "key %s has a text", rows[i].keys);
+	}
+	is_int(unnamed, 0, "every name is a key");
+	is_int(twice, 0, "no key stands twice");
+	is_int(odd, 0, "names read back");
+	ok(count > 30, "there are %d rows", count);
+	is_int(keys_parse(text_of("conv")), KEY_CODE_NONE, "a word is no key");
+	is_int(keys_parse(text_of("F99")), KEY_CODE_NONE, "nor is F99");
+	is_int(keys_parse(text_of("^F")), 6, "control characters");
+	is_int(keys_parse(text_of("\u5c42")), 0x5c42, "any letter");
+	is_int(keys_parse(text_of("")), KEY_CODE_NONE, "nothing");
+}
+
+static void test_what_ifs(void)
+{
+	int count;
+	const struct what_if *table = what_if_table(&count);
+	for (int i = 0; i < count; i++) {
+		const struct key_row *row = keys_find((uint32_t)table[i].key);
+		ok(row && row->request == REQUEST_WHAT_IF && row->argument == i, "%c flips %s", table[i].key, table[i].name);
+	}
+}
+
+/* Without blanks, so that wrapped lines compare. */
+static void squeeze(const char *in, char *out)
+{
+	for (; *in; in++)
+		if (*in != ' ' && *in != '\n')
+			*out++ = *in;
+	*out = '\0';
+}
+
+static void test_help(void)
+{
+	int count, missing = 0;
+	const struct key_row *rows = keys_table(&count);
+	static char page[65536], text[4096];
+	char *wide = help_page(200), *narrow = help_page(80);
+	squeeze(wide, page);
+	for (int i = 0; i < count; i++) {
+		char line[600];
+		snprintf(line, sizeof(line), "%s%s", rows[i].keys, rows[i].text);
+		squeeze(line, text);
+		if (!strstr(page, text)) {
+			missing++;
+			printf("# not in the help: %s\n", line);
+		}
+	}
+	is_int(missing, 0, "the help has every key");
+	ok(strstr(narrow, "Enter keeps the place, Esc goes back") != NULL, "and wraps at 80 columns");
+	ok(strstr(strstr(narrow, "Moving"), "\u2026") == NULL, "nothing is cut at 80 columns");
+	free(wide);
+	free(narrow);
+}
+
+static void test_man(void)
+{
+	struct str out = { 0 };
+	keys_print_man(&out);
+	int count, bad = 0, items = 0;
+	keys_table(&count);
+	for (const char *p = out.p; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL) {
+		items += strncmp(p, ".TP\n", 4) == 0;
+		bad += (p[0] == '.' && strncmp(p, ".TP\n", 4) && strncmp(p, ".SS ", 4)) || p[0] == '\'';
+	}
+	is_int(items, count, "an item a row");
+	is_int(bad, 0, "no line that roff takes for something else");
+	ok(strstr(out.p, "\\fBPgDn\\fR, \\fB\\(haF\\fR") != NULL, "keys are bold and escaped");
+	str_free(&out);
+}
+
+int main(void)
+{
+	test_table();
+	test_what_ifs();
+	test_help();
+	test_man();
+	return done_testing();
+}

@@ -1,0 +1,124 @@
+/* Whole screens, compared with tests/screens. GENERATE=1 writes them anew: look at the difference before committing. */
+#include "config.h"
+
+#include "ui/app_private.h"
+
+#include "tap.h"
+#include "ui_fixture.h"
+
+#include <stdlib.h>
+
+static const struct screen {
+	const char *name;
+	int columns, rows;
+	const char *view, *keys;
+	bool ascii, looks;
+	struct fixture_options options;
+} screens[] = {
+	{ "layers_80x24", 80, 24, NULL, "", false, false, { .queue = true, .busy = true } },
+	{ "layers_80x24_looks", 80, 24, NULL, "j", false, true, { .queue = true, .busy = true } },
+	{ "layers_80x24_ascii", 80, 24, NULL, "", true, false, { .queue = true, .busy = true } },
+	{ "layers_120x40", 120, 40, NULL, "j j", false, false, { .queue = true, .busy = true } },
+	{ "layers_160x50", 160, 50, NULL, "/ layer1.1 Enter", false, false, { .measured = true } },
+	{ "layers_40x10", 40, 10, NULL, "", false, false, { .measured = true } },
+	{ "layers_60x16", 60, 16, NULL, "G", false, false, { .measured = true } },
+	{ "too_small", 39, 9, NULL, "", false, false, { .measured = true } },
+	{ "fused_80x24", 80, 24, NULL, "f", false, false, { .measured = true } },
+	{ "parallel_80x24", 80, 24, NULL, "p", false, false, { .measured = true } },
+	{ "sorted_80x24", 80, 24, NULL, "s", false, false, { .measured = true } },
+	{ "filtered_80x24", 80, 24, NULL, "& conv Enter", false, false, { .measured = true } },
+	{ "searching_80x24", 80, 24, NULL, "/ gate", false, false, { .measured = true } },
+	{ "unmeasured_80x24", 80, 24, NULL, "G", false, false, { .queue = true } },
+	{ "detail_80x24", 80, 24, NULL, "Enter", false, false, { .measured = true } },
+	{ "detail_100x60", 100, 60, "detail", "f", false, false, { .measured = true } },
+	{ "detail_hostile", 80, 30, NULL, "/ red Enter Enter", false, false, { .queue = true, .busy = true } },
+	{ "problems_80x24", 80, 24, "problems", "j", false, false, { .queue = true, .busy = true } },
+	{ "what_if_120x30", 120, 30, "what-if", "", false, false, { .measured = true } },
+	{ "help_80x24", 80, 24, NULL, "?", false, false, { .measured = true } },
+	{ "dims_80x24", 80, 24, NULL, "d 1 2 8", false, false, { .queue = true, .unbound = true } },
+};
+
+static char *read_whole(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	struct str s = { 0 };
+	char part[4096];
+	size_t n;
+	if (!f)
+		return NULL;
+	while ((n = fread(part, 1, sizeof(part), f)) > 0)
+		str_add(&s, part, n);
+	fclose(f);
+	str_add(&s, "", 0);
+	return s.p;
+}
+
+static char *frame(const struct screen *c)
+{
+	struct session *s = fixture_open(&c->options);
+	struct str out = { 0 };
+	if (c->looks) {
+		struct app app;
+		app_init(&app, s, c->columns, c->rows, c->ascii);
+		app_draw(&app);
+		for (const char *k = c->keys; *k; k++)
+			app_key(&app, (uint32_t)*k);
+		app_draw(&app);
+		canvas_print_looks(&app.canvas, &out);
+		app_free(&app);
+	} else {
+		struct error err = ERROR_NONE;
+		size_t n;
+		FILE *f = open_memstream(&out.p, &n);
+		ok(app_frame(s, c->columns, c->rows, c->view, c->keys, c->ascii, f, &err) == 0, "%s is drawn", c->name);
+		fclose(f);
+	}
+	fixture_close(s);
+	return out.p;
+}
+
+static bool is_ascii(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s >= 0x80)
+			return false;
+	return true;
+}
+
+static bool is_clean(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < 0x20 && *s != '\n')
+			return false;
+	return true;
+}
+
+int main(void)
+{
+	const char *top = getenv("abs_srcdir") ? getenv("abs_srcdir") : ".";
+	bool generate = getenv("GENERATE") != NULL;
+	for (size_t i = 0; i < sizeof(screens) / sizeof(*screens); i++) {
+		const struct screen *c = &screens[i];
+		char path[512];
+		snprintf(path, sizeof(path), "%s/tests/screens/%s.screen", top, c->name);
+		char *got = frame(c), *again = frame(c);
+		is_str(again, got, "%s: the same twice", c->name);
+		ok(is_clean(got), "%s: no control character", c->name);
+		ok(!c->ascii || is_ascii(got), "%s: ASCII where asked", c->name);
+		if (generate) {
+			FILE *f = fopen(path, "wb");
+			if (f) {
+				fputs(got, f);
+				fclose(f);
+			}
+		}
+		char *want = read_whole(path);
+		ok(want && strcmp(got, want) == 0, "%s: as in tests/screens", c->name);
+		if (!want || strcmp(got, want) != 0)
+			printf("# got\n%s# want\n%s", got, want ? want : "(no such file)\n");
+		free(want);
+		free(got);
+		free(again);
+	}
+	return done_testing();
+}

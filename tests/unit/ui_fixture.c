@@ -1,0 +1,367 @@
+#include "config.h"
+
+#include "ui_fixture.h"
+
+#include "make_plan.h"
+
+#include <math.h>
+
+struct fixture_calls fixture_calls;
+
+struct queue {
+	struct fixture_options options;
+	const struct plan *plan;
+};
+
+static struct fixture_options options;
+static struct maker *maker;
+
+static void named(int value, const char *name, size_t n)
+{
+	struct plan_layer *l = &maker->plan.layers[maker->plan.values[value].producer];
+	l->name = (struct text){ arena_strndup(&maker->plan.arena, name, n), n };
+	maker->plan.values[value].name = l->name;
+}
+
+#define NAMED(value, name) named((value), (name), sizeof(name) - 1)
+
+static int conv(const char *name, const char *problem, const char *weights, const char *shape, int x)
+{
+	int w = make_constant(maker, weights);
+	maker->plan.values[w].name = text_of(arena_printf(&maker->plan.arena, "%s.weight", name));
+	int y = make_layer(maker, "Conv", problem, shape, x, w);
+	named(y, name, strlen(name));
+	return y;
+}
+
+static int relu(const char *name, const char *shape, int x)
+{
+	char problem[96];
+	snprintf(problem, sizeof(problem), "eltwise:f32,f32:relu:%s", shape);
+	int y = make_layer(maker, "Relu", problem, shape, x, -1);
+	named(y, name, strlen(name));
+	return y;
+}
+
+#define CONV3 "conv:f32,f32.c,f32/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
+#define CONV1 "conv:f32,f32.c,f32/f32:n1c64h56w56k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1"
+#define STEM "conv:f32,f32.c,f32/f32:n1c3h224w224k64r7s7:ph3pw3qh3qw3:sh2sw2:dh1dw1:g1"
+#define SMALL "1x64x56x56"
+
+static int block(const char *stem, bool downsample, int x)
+{
+	char name[64];
+	snprintf(name, sizeof(name), "%s.conv1", stem);
+	int y = conv(name, CONV3, "64x64x3x3", SMALL, x);
+	snprintf(name, sizeof(name), "%s.relu1", stem);
+	y = relu(name, SMALL, y);
+	snprintf(name, sizeof(name), "%s.conv2", stem);
+	y = conv(name, CONV3, "64x64x3x3", SMALL, y);
+	snprintf(name, sizeof(name), "%s.downsample", stem);
+	int side = downsample ? conv(name, CONV1, "64x64x1x1", SMALL, x) : x;
+	snprintf(name, sizeof(name), "%s.add", stem);
+	y = make_layer(maker, "Add", "binary:f32,f32,f32:add:" SMALL ":" SMALL, SMALL, y, side);
+	named(y, name, strlen(name));
+	snprintf(name, sizeof(name), "%s.relu2", stem);
+	return relu(name, SMALL, y);
+}
+
+static void build_net(void)
+{
+	int x = make_input(maker, "1x3x224x224");
+	maker->plan.values[x].name = TEXT("image");
+	x = conv("conv1", STEM, "64x3x7x7", "1x64x112x112", x);
+	x = make_batchnorm(maker, "1x64x112x112", 64, x);
+	NAMED(x, "bn1");
+	x = relu("relu", "1x64x112x112", x);
+	x = make_layer(maker, "MaxPool", "pool:f32,f32:max:n1c64h112w112r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1", SMALL, x, -1);
+	NAMED(x, "maxpool");
+	x = block("layer1.0", true, x);
+	x = block("layer1.1", false, x);
+	int red = make_layer(maker, "Sigmoid", "eltwise:f32,f32:sigmoid:" SMALL, SMALL, x, -1);
+	NAMED(red, "\033[31mred\033[0m\xff\0end");
+	int wide = make_layer(maker, "Tanh", "eltwise:f32,f32:tanh:" SMALL, SMALL, x, -1);
+	NAMED(wide, "\u5c42.\u5f52\u4e00\u5316/\u00e9te\u0301");
+	x = make_layer(maker, "Mul", "binary:f32,f32,f32:mul:" SMALL ":" SMALL, SMALL, red, wide);
+	NAMED(x, "gate");
+	x = make_layer(maker, "Fancy", NULL, SMALL, x, -1);
+	NAMED(x, "fancy");
+	maker->plan.layers[maker->plan.layer_count - 1].why = "operator Fancy is not in the table";
+	x = make_layer(maker, "GlobalAveragePool", "reduce:f32,f32:mean:" SMALL ":1x64x1x1", "1x64x1x1", x, -1);
+	NAMED(x, "avgpool");
+	x = make_layer(maker, "Reshape", NULL, "1x64", x, -1);
+	NAMED(x, "flatten");
+	int w = make_constant(maker, "64x1000");
+	x = make_layer(maker, "MatMul", "matmul:f32,f32.c,f32/f32:ba1bb1m1n1000k64:ta0tb0", "1x1000", x, w);
+	NAMED(x, "fc");
+	maker->plan.values[x].is_output = true;
+}
+
+static void build_chain(int count)
+{
+	int x = make_input(maker, SMALL);
+	for (int i = 0; i < count; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "chain.%d", i);
+		x = relu(name, SMALL, x);
+	}
+}
+
+/* make_plan leaves out what analysis does not read. */
+static void finish(struct plan *p)
+{
+	static struct attribute attributes[3];
+	static int64_t pads[] = { 3, 3, 3, 3 };
+	attributes[0] = (struct attribute){ .name = TEXT("pads"), .kind = ATTRIBUTE_INTS, .count = 4, .ints = pads };
+	attributes[1] = (struct attribute){ .name = TEXT("group"), .kind = ATTRIBUTE_INT, .i = 1 };
+	attributes[2] = (struct attribute){ .name = TEXT("auto\033_pad"), .kind = ATTRIBUTE_STRING, .s = TEXT("NOT\033[2JSET") };
+	for (int i = 0; i < p->problem_count; i++) {
+		p->problems[i].first_layer = -1;
+		p->problems[i].use_count = 0;
+	}
+	for (int i = 0; i < p->layer_count; i++) {
+		struct plan_layer *l = &p->layers[i];
+		l->flops = l->bytes = l->class == CLASS_FREE ? 0 : NAN;
+		if (l->problem < 0)
+			continue;
+		struct plan_problem *q = &p->problems[l->problem];
+		q->first_layer = q->first_layer < 0 ? i : q->first_layer;
+		q->use_count++;
+		l->flops = problem_flops(&q->problem);
+		l->bytes = problem_bytes(&q->problem);
+		p->flops += l->flops;
+		p->bytes += l->bytes;
+		if (text_is(l->node->op, "Conv")) {
+			l->class = CLASS_COMPUTE;
+			struct node *n = (struct node *)l->node;
+			n->attribute_count = 3;
+			n->attributes = attributes;
+		}
+	}
+	p->weight_bytes = 524288;
+	p->peak_live_bytes = NAN;
+}
+
+/* A figure from the text alone: work at some plausible rate. */
+static double figure_ns(const char *text)
+{
+	struct problem q;
+	struct error err;
+	if (problem_parse(text_of(text), &q, &err))
+		return 1000;
+	return problem_flops(&q) / 90 + problem_bytes(&q) / 11 + 900;
+}
+
+static void measured(struct results *r, const char *text, bool several)
+{
+	double ns = figure_ns(text);
+	struct result one = make_result(text, ns);
+	one.algorithm.name = "brgconv:avx512_core";
+	one.algorithm.layouts = "src=nChw16c dst=nChw16c";
+	one.algorithm.rank = 1;
+	one.stats.n = 24;
+	one.stats.lo = ns * 0.996;
+	one.stats.hi = ns * 1.004;
+	results_add(r, &one);
+	one.launch = LAUNCH_ISOLATED;
+	one.stats.median = ns + 700;
+	results_add(r, &one);
+	if (!several)
+		return;
+	one = make_result(text, ns * 1.2);
+	one.algorithm.name = "jit:avx512_core";
+	results_add(r, &one);
+	one = (struct result){ .problem = text, .algorithm = { .api = "test", .name = "jit:avx2", .layouts = "", .math = "strict",
+		.rank = 2 }, .status = STATUS_FAILED, .why = "could not create a primitive\033[1m", .runner_version = "test" };
+	results_add(r, &one);
+}
+
+static void results_fill(struct session *s)
+{
+	const struct plan *p = s->current->plan;
+	const struct fusion *f = s->current->fusion;
+	for (int i = 0; i < p->problem_count; i++) {
+		const char *text = p->problems[i].text;
+		if (strncmp(text, "reduce", 6) == 0) {
+			struct result no = make_result(text, NAN);
+			no.algorithm.name = "";
+			no.status = STATUS_UNSUPPORTED;
+			no.why = "no implementation";
+			results_add(s->results, &no);
+		} else if (options.measured || strstr(text, "relu") || strncmp(text, "conv", 4) == 0 ||
+			strncmp(text, "pool", 4) == 0) {
+			measured(s->results, text, strncmp(text, "conv", 4) == 0);
+		}
+	}
+	for (int i = 0; f && i < f->group_count; i++)
+		if (options.measured || f->groups[i].layer_count < 3)
+			measured(s->results, f->groups[i].text, false);
+}
+
+struct session *fixture_open(const struct fixture_options *o)
+{
+	static struct config config;
+	options = *o;
+	fixture_calls = (struct fixture_calls){ 0 };
+	maker = make_begin();
+	if (o->chain)
+		build_chain(o->chain);
+	else
+		build_net();
+	struct plan *p = make_finish(maker);
+	finish(p);
+	struct model *m = base_calloc(1, sizeof(*m));
+	struct graph *g = base_calloc(1, sizeof(*g));
+	g->name = TEXT("tiny");
+	*m = (struct model){ .path = "/models/tiny\033]0;x\007.onnx", .producer = TEXT("hand"), .producer_version = TEXT("1"),
+		.file_bytes = 4321, .graph = g };
+	p->model = m;
+	struct session *s = base_calloc(1, sizeof(*s));
+	s->config = &config;
+	s->model = m;
+	s->results = results_new();
+	s->scenario = scenario_default();
+	s->device = (struct device){ .name = "cpu", .model = "AMD EPYC 7B13 64-Core Processor", .stack = "oneDNN 2.6.3, 2 threads",
+		.version = "test", .threads = 2, .llc_bytes = NAN };
+	s->current = base_calloc(1, sizeof(*s->current));
+	*s->current = (struct session_plan){ .batch = 1, .dtype = DTYPE_F32, .plan = p, .fusion = fusion_find(p) };
+	if (o->unbound) {
+		static struct text symbols[2];
+		symbols[0] = TEXT("sequence");
+		symbols[1] = TEXT("past\033[2Jlength");
+		p->unbound = symbols;
+		p->unbound_count = 2;
+	}
+	results_fill(s);
+	if (o->queue) {
+		s->queue = base_calloc(1, sizeof(*s->queue));
+		*s->queue = (struct queue){ *o, p };
+	}
+	return s;
+}
+
+void fixture_close(struct session *s)
+{
+	arena_free(&s->analysis_arena);
+	fusion_free(s->current->fusion);
+	results_free(s->results);
+	free(s->queue);
+	free(s->current);
+	free(s->model->graph);
+	free(s->model);
+	free(s);
+	make_end(maker);
+}
+
+/* ---- what session.c does, without files and runners ---- */
+
+bool session_refresh(struct session *s)
+{
+	uint64_t version = results_version(s->results);
+	if (s->analysis && !s->stale && version == s->seen_version)
+		return false;
+	arena_free(&s->analysis_arena);
+	const struct session_plan *c = s->current;
+	s->analysis = analyze(&s->analysis_arena, c->plan, c->fusion, s->results, &s->device, &s->scenario);
+	s->effects = analyze_what_ifs(&s->analysis_arena, c->plan, c->fusion, s->results, &s->device, &s->scenario,
+		&s->effect_count);
+	s->seen_version = version;
+	s->stale = false;
+	fixture_calls.refresh++;
+	return true;
+}
+
+int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err)
+{
+	fixture_calls.select++;
+	if (batch > 8)
+		return error_set(err, "Reshape flatten has the batch 1 baked in");
+	s->current->batch = fixture_calls.batch = batch;
+	s->current->dtype = fixture_calls.dtype = dtype;
+	s->stale = true;
+	return 0;
+}
+
+int session_bind(struct session *s, struct text name, int64_t value, struct error *err)
+{
+	struct plan *p = s->current->plan;
+	fixture_calls.bind++;
+	fixture_calls.value = value;
+	snprintf(fixture_calls.name, sizeof(fixture_calls.name), "%.*s", (int)name.n, name.p);
+	if (value > 100000)
+		return error_set(err, "too long");
+	p->unbound++;
+	p->unbound_count--;
+	s->stale = true;
+	return 0;
+}
+
+int session_measure_missing(struct session *s)
+{
+	(void)s;
+	return ++fixture_calls.missing;
+}
+
+int session_measure_layer(struct session *s, int layer)
+{
+	(void)s;
+	fixture_calls.layer = layer;
+	return 1;
+}
+
+static bool is_problem(const char *text, const char *start)
+{
+	return options.busy && strncmp(text, start, strlen(start)) == 0;
+}
+
+enum job_state queue_state(const struct queue *q, const char *problem)
+{
+	(void)q;
+	if (is_problem(problem, "matmul"))
+		return JOB_RUNNING;
+	return is_problem(problem, "eltwise:f32,f32:sigmoid") || is_problem(problem, "eltwise:f32,f32:tanh") ? JOB_PENDING
+													: JOB_NONE;
+}
+
+int queue_position(const struct queue *q, const char *problem)
+{
+	(void)q;
+	return is_problem(problem, "eltwise:f32,f32:sigmoid") ? 1 : is_problem(problem, "eltwise:f32,f32:tanh") ? 2 : 0;
+}
+
+const char *queue_why(const struct queue *q, const char *problem)
+{
+	(void)q;
+	(void)problem;
+	return "";
+}
+
+void queue_cancel(struct queue *q)
+{
+	(void)q;
+	fixture_calls.cancel++;
+}
+
+int queue_step(struct queue *q, int timeout_ms, struct error *err)
+{
+	(void)q;
+	(void)timeout_ms;
+	(void)err;
+	return 0;
+}
+
+int queue_fd(const struct queue *q)
+{
+	(void)q;
+	return -1;
+}
+
+struct queue_status queue_status(const struct queue *q)
+{
+	struct queue_status s = { .current = "", .current_what = "", .trouble = "", .eta_s = NAN, .idle = true };
+	if (!q->options.busy)
+		return s;
+	s = (struct queue_status){ .pending = 2, .running = 1, .done = 8, .unsupported = 1, .current_what = "gemm:jit",
+		.trouble = "", .eta_s = 7.2, .elapsed_s = 3 };
+	return s;
+}

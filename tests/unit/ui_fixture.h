@@ -1,0 +1,29 @@
+/* A session made by hand for tests of the explorer: a small residual network with repeated, unmeasured, unsupported and
+ * hostile layers, real fusion and analysis, and a stand-in for session and queue, so that every screen is the same on
+ * every machine. */
+#ifndef UI_FIXTURE_H
+#define UI_FIXTURE_H
+
+#include "session/session.h"
+
+struct fixture_options {
+	bool queue;        /* there is one; else no runner answers */
+	bool busy;         /* it is measuring the matmul; two problems wait */
+	bool measured;     /* results for everything */
+	bool unbound;      /* the model has a dimension "sequence" without a value */
+	int chain;         /* > 0: instead, a chain of that many layers */
+};
+
+struct session *fixture_open(const struct fixture_options *o);
+void fixture_close(struct session *s);
+
+/* What was asked of the stand-ins. */
+struct fixture_calls {
+	int refresh, select, bind, missing, layer, cancel;
+	int64_t batch, value;
+	enum dtype dtype;
+	char name[64];
+};
+extern struct fixture_calls fixture_calls;
+
+#endif
