@@ -96,7 +96,7 @@ struct analysis {
 struct what_if_effect {
 	const struct what_if *row;
 	bool on;
-	double bound_ns;         /* with it flipped; NaN when not available */
+	double bound_ns;         /* with it flipped; NaN when not available, or nothing is measured for it */
 	double saves_ns;         /* present bound - flipped bound when off; when on, what it saves now: flipped - present */
 	bool complete;           /* both sides complete: else the difference is between partial sums, show `~` */
 	bool available;          /* e.g. matrix on a device without matrix units: false */

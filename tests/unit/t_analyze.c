@@ -150,7 +150,10 @@ static void missing(void)
 	ok(a->bound_ns == 0 && !a->complete && a->coverage.missing == 6, "nothing measured: at least nothing");
 	ok(isnan(a->layers[0].ns) && isnan(a->layers[0].slack_ns), "a missing layer has no cost and no slack");
 	ok(isnan(a->coverage.cost_proxy_share) && a->coverage.flops_measured_share == 0, "nothing to share");
+	ok(isnan(effect(&w, "", "fusion").saves_ns), "what a toggle saves is then not 0 but not known");
 	measure(only, CONV, 100);
+	ok(isnan(effect(&w, "", "launch").bound_ns) && isnan(effect(&w, "", "launch").saves_ns) &&
+		effect(&w, "", "launch").available, "nor is it where the other side has nothing");
 	a = look(&w, "");
 	near(a->bound_ns, 200, 1e-12, "what there is is summed");
 	ok(!a->complete && a->coverage.missing == 4 && a->unmeasured_problems == 2, "and what is not is counted");
