@@ -34,23 +34,27 @@ static int problem_add(struct dedup *d, const struct problem *problem, int layer
 	return d->count++;
 }
 
-/* A symbol that stands in the way of knowing the call's shapes, or the empty text. */
-static struct text call_symbol(const struct op_call *c)
+/* A symbol that stands in the way of knowing the call's shapes, or the empty text. A dimension that could not be
+ * computed is put down to the first symbol that nothing bound: bound, it would most often be known. */
+static struct text call_symbol(const struct plan *top, const struct op_call *c)
 {
+	bool unknown = false;
 	for (int i = 0; i < c->input_count + c->output_count; i++) {
 		const struct op_value *v = i < c->input_count ? &c->inputs[i] : &c->outputs[i - c->input_count];
 		for (int j = 0; v->present && j < v->shape.rank; j++) {
 			if (v->shape.dims[j].kind == DIM_SYMBOLIC)
 				return dim_first_symbol(v->shape.dims[j]);
+			unknown |= v->shape.dims[j].kind == DIM_UNKNOWN;
 		}
 	}
-	return TEXT("");
+	return unknown && top->unbound_count ? top->unbound[0] : TEXT("");
 }
 
 /* Why a layer has no problem: what the user can do about it comes first. */
-static const char *call_why(struct arena *a, const struct op_call *c, const char *why)
+static const char *call_why(struct builder *b, const struct op_call *c, const char *why)
 {
-	struct text symbol = call_symbol(c);
+	struct arena *a = &b->p->arena;
+	struct text symbol = call_symbol(b->top->p, c);
 	if (!c->op)
 		return arena_printf(a, "operator %s is not known", text_clean(a, c->node->op));
 	if (symbol.n) {
@@ -77,7 +81,7 @@ static void layer_price(struct dedup *d, int i)
 		return;
 	op_call_problem(&c, &out);
 	if (!out.known) {
-		l->why = call_why(&p->arena, &c, out.why);
+		l->why = call_why(d->b, &c, out.why);
 		return;
 	}
 	l->problem = problem_add(d, &out.problem, i, false, &err);
@@ -182,8 +186,10 @@ static void unknown_operators(struct builder *b)
 		if (p->layers[i].op)
 			continue;
 		char *key = arena_alloc(&p->arena, n->domain.n + n->op.n + 1);
-		memcpy(key, n->domain.p, n->domain.n);
-		memcpy(key + n->domain.n + 1, n->op.p, n->op.n);
+		if (n->domain.n)
+			memcpy(key, n->domain.p, n->domain.n);
+		if (n->op.n)
+			memcpy(key + n->domain.n + 1, n->op.p, n->op.n);
 		int64_t *at = hash_at(&seen, (struct text){ key, n->domain.n + n->op.n + 1 });
 		if (*at < 0) {
 			VEC_GROW(kinds, count, capacity);

@@ -1,0 +1,485 @@
+#include "config.h"
+
+#include "plan/plan.h"
+
+#include "net.h"
+#include "tap.h"
+
+
+static struct error err;
+
+static struct plan *build(struct net *n, struct plan_options o)
+{
+	err.text[0] = '\0';
+	struct plan *p = plan_build(net_model(n), &o, &err);
+	if (!p)
+		printf("# %s\n", err.text);
+	return p;
+}
+
+static const struct plan_value *value(const struct plan *p, const char *name)
+{
+	for (int i = 0; i < p->value_count; i++)
+		if (text_is(p->values[i].name, name))
+			return &p->values[i];
+	return NULL;
+}
+
+static void is_shape(const struct plan *p, const char *name, const char *want)
+{
+	struct arena a = { 0 };
+	const struct plan_value *v = value(p, name);
+	is_str(v ? shape_text(&a, v->shape) : "no such value", want, "shape of %s", name);
+	arena_free(&a);
+}
+
+static const char *problem_of(const struct plan *p, int layer)
+{
+	const struct plan_problem *q = plan_layer_problem(p, &p->layers[layer]);
+	return q ? q->text : p->layers[layer].why ? p->layers[layer].why : "-";
+}
+
+static bool warned(const struct plan *p, const char *part)
+{
+	for (int i = 0; i < p->warning_count; i++)
+		if (strstr(p->warnings[i], part))
+			return true;
+	for (int i = 0; i < p->warning_count; i++)
+		printf("# warning: %s\n", p->warnings[i]);
+	return false;
+}
+
+static void ints_are(const int *got, int count, const char *want, const char *name)
+{
+	char text[256] = "";
+	for (int i = 0; i < count; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%d", i ? " " : "", got[i]);
+	is_str(text, want, "%s", name);
+}
+
+/* A residual block: Conv 0, BatchNormalization 1, Relu 2, Conv 3, Add 4, Relu 5, pool 6, Flatten 7, Gemm 8. */
+static struct net *residual(const char *dims)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, dims);
+	net_weight(n, "w", "8,8,3,3");
+	net_weight(n, "b", "8");
+	net_weight(n, "fc", "8,10");
+	net_weight(n, "fcb", "10");
+	net_node(n, "Conv", "x,w,b", "c1", "pads=1,1,1,1");
+	net_node(n, "BatchNormalization", "c1,b,b,b,b", "n1", NULL);
+	net_node(n, "Relu", "n1", "r1", NULL);
+	net_node(n, "Conv", "r1,w,b", "c2", "pads=1,1,1,1");
+	net_node(n, "Add", "c2,x", "s", NULL);
+	net_node(n, "Relu", "s", "r2", NULL);
+	net_node(n, "GlobalAveragePool", "r2", "g", NULL);
+	net_node(n, "Flatten", "g", "f", NULL);
+	net_node(n, "Gemm", "f,fc,fcb", "y", NULL);
+	net_output(n, "y", NULL);
+	return n;
+}
+
+static void test_residual(void)
+{
+	struct net *n = residual("1,8,14,14");
+	struct plan *p = build(n, (struct plan_options){ 0 });
+	if (!ok(p != NULL, "a residual block"))
+		return;
+	is_shape(p, "s", "1x8x14x14");
+	is_shape(p, "y", "1x10");
+	is_int(p->layer_count, 9, "layers");
+	is_int(p->problem_count, 6, "distinct problems: two convolutions and two relus are one each");
+	is_int(p->layers[0].problem, p->layers[3].problem, "equal layers share a problem");
+	is_int(p->problems[p->layers[0].problem].use_count, 2, "... used twice");
+	is_int(p->problems[p->layers[0].problem].first_layer, 0, "... first by layer 0");
+	is_str(problem_of(p, 0), "conv:f32,f32.c,f32/f32:n1c8h14w14k8r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c",
+		"the convolution's problem");
+	is_int(p->layers[7].class, CLASS_FREE, "Flatten is free");
+	is_int(p->layers[7].problem, -1, "and has no problem");
+	ints_are(p->layers[4].preds, p->layers[4].pred_count, "3", "Add waits for the second convolution");
+	ints_are(p->layers[8].preds, p->layers[8].pred_count, "7", "a free layer still orders");
+	ints_are(p->layers[2].succs, p->layers[2].succ_count, "3", "Relu is followed by a convolution");
+	ints_are(value(p, "x")->consumers, value(p, "x")->consumer_count, "0 4", "x is read twice");
+	is_int(value(p, "y")->consumer_count, 0, "an output nobody reads");
+	double conv = 2.0 * 8 * 14 * 14 * 8 * 9 + 8 * 14 * 14;
+	near(p->flops, 2 * conv + 2 * 1568 + 3 * 1568 + 1568 + 2 * 80 + 10, 1e-12, "FLOPs are summed");
+	near(p->weight_bytes, 4.0 * (576 + 8 + 80 + 10), 1e-12, "weights count once");
+	/* x, r1 or c2 ... : Add reads c2 and x while it writes s */
+	near(p->peak_live_bytes, 3 * 4.0 * 1568, 1e-12, "most bytes alive: at the addition");
+	is_int(p->unknown_shapes, 0, "no unknown shapes");
+	is_int(p->batch, 1, "the batch in force");
+	is_int(p->border_count, 0, "no casts in f32");
+	is_int(p->warning_count, 0, "no warnings");
+	struct arena a = { 0 };
+	struct op_call c;
+	plan_layer_call(p, &p->layers[0], &a, &c);
+	ok(c.inputs[1].constant && c.input_count == 3 && c.outputs[0].shape.rank == 4, "a layer as a call");
+	arena_free(&a);
+	plan_free(p);
+	net_free(n);
+}
+
+static void test_dtype(void)
+{
+	struct net *n = residual("1,8,14,14");
+	struct plan *p = build(n, (struct plan_options){ .dtype = DTYPE_BF16 });
+	if (!ok(p != NULL, "in bf16"))
+		return;
+	is_str(problem_of(p, 0), "conv:bf16,bf16.c,bf16/f32:n1c8h14w14k8r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:bf16.c",
+		"every f32 becomes bf16");
+	if (is_int(p->border_count, 2, "a cast at the input and one at the output")) {
+		is_str(p->problems[p->borders[0].problem].text, "cast:f32,bf16:1x8x14x14", "input's cast");
+		is_str(p->problems[p->borders[1].problem].text, "cast:bf16,f32:1x10", "output's cast");
+		ok(p->borders[0].is_input && !p->borders[1].is_input && p->problems[p->borders[0].problem].border,
+			"they know what they are");
+	}
+	near(p->weight_bytes, 2.0 * (576 + 8 + 80 + 10), 1e-12, "weights are stored in the new type");
+	plan_free(p);
+	net_free(n);
+}
+
+static void test_batch(void)
+{
+	struct net *n = residual("1,8,14,14");
+	struct plan *p = build(n, (struct plan_options){ .batch = 4 });
+	if (ok(p != NULL, "batch 4 in place of a number")) {
+		is_shape(p, "y", "4x10");
+		is_int(p->batch, 4, "in force");
+		ok(p->binding_count == 1 && text_is(p->bindings[0].name, "batch") && p->bindings[0].value == 4,
+			"among the bindings");
+	}
+	plan_free(p);
+	net_free(n);
+
+	n = residual("N,8,h,14");
+	p = build(n, (struct plan_options){ 0 });
+	if (ok(p != NULL, "symbols")) {
+		is_shape(p, "s", "1x8xhx14");
+		is_shape(p, "y", "1x10");
+		is_str(problem_of(p, 0), "h is not bound: give --dim h=VALUE", "an unbound symbol says what to do");
+		ok(p->unbound_count == 1 && text_is(p->unbound[0], "h"), "unbound: h; N is the batch, 1");
+		ok(isnan(p->layers[0].flops), "FLOPs are not known, not 0");
+		is_int(p->unknown_flops_layers, 7, "of all layers that depend on it");
+		is_int(p->unknown_shapes, 0, "a symbol is no unknown dimension");
+		ok(isnan(p->peak_live_bytes), "nor are live bytes");
+	}
+	plan_free(p);
+	struct dim_binding h = { TEXT("h"), 14 }, batch = { TEXT("batch"), 2 }, wrong = { TEXT("hh"), 2 };
+	p = build(n, (struct plan_options){ .batch = 8, .binding_count = 1, .bindings = &h });
+	if (ok(p != NULL, "bound"))
+		is_shape(p, "s", "8x8x14x14");
+	plan_free(p);
+	p = build(n, (struct plan_options){ .binding_count = 1, .bindings = &batch });
+	if (ok(p != NULL, "a binding called batch"))
+		is_shape(p, "s", "2x8xhx14");
+	plan_free(p);
+	p = build(n, (struct plan_options){ .binding_count = 1, .bindings = &wrong });
+	ok(!p && strstr(err.text, "no dimension hh") && strstr(err.text, "N, h"), "an unknown name is an error");
+	struct plan_input_shape shape = { TEXT("x"), 4, { 2, 8, 28, 14 } };
+	p = build(n, (struct plan_options){ .shape_count = 1, .shapes = &shape });
+	if (ok(p != NULL, "--input"))
+		is_shape(p, "s", "2x8x28x14");
+	plan_free(p);
+	shape.rank = 3;
+	ok(!build(n, (struct plan_options){ .shape_count = 1, .shapes = &shape }), "--input of another rank");
+	shape = (struct plan_input_shape){ TEXT("z"), 1, { 1 } };
+	ok(!build(n, (struct plan_options){ .shape_count = 1, .shapes = &shape }), "--input of no input");
+	net_free(n);
+}
+
+/* Two inputs of one batch, a third one that has nothing to do with it, and an expression of symbols. */
+static void test_symbols(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "ids", DTYPE_S64, "batch_size,seq");
+	net_input(n, "mask", DTYPE_F32, "batch_size,past + seq");
+	net_input(n, "past", DTYPE_F32, "2,past,4");
+	net_node(n, "Neg", "mask", "y", NULL);
+	net_output(n, "y", NULL);
+	struct dim_binding b[] = { { TEXT("past"), 5 }, { TEXT("seq"), 3 } };
+	struct plan *p = build(n, (struct plan_options){ .batch = 4 });
+	if (ok(p != NULL, "an expression of symbols")) {
+		is_shape(p, "y", "4x(past+seq)");
+		is_shape(p, "past", "2xpastx4");
+		is_int(p->unbound_count, 2, "it is none that has to be bound");
+	}
+	plan_free(p);
+	p = build(n, (struct plan_options){ .binding_count = 2, .bindings = b });
+	if (ok(p != NULL, "an expression of bound symbols"))
+		is_shape(p, "y", "1x8");
+	plan_free(p);
+	net_free(n);
+}
+
+static struct net *baked(const char *target, const char *dims)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, dims);
+	net_ints(n, "target", target);
+	net_node(n, "Relu", "x", "r", NULL);
+	net_node(n, "Reshape", "r,target", "y", NULL)->name = TEXT("flat\033ten");
+	net_output(n, "y", NULL);
+	return n;
+}
+
+static void test_baked(void)
+{
+	struct net *n = baked("1,64", "1,4,4,4");
+	struct plan *p = build(n, (struct plan_options){ 0 });
+	ok(p != NULL, "a baked batch is fine at that batch");
+	plan_free(p);
+	p = build(n, (struct plan_options){ .batch = 8 });
+	ok(!p && strstr(err.text, "flat?ten") && strstr(err.text, "bakes batch 1") && strstr(err.text, "1x64"),
+		"at another the Reshape is named");
+	plan_free(p);
+	net_free(n);
+	n = baked("1,-1", "1,4,4,4");
+	p = build(n, (struct plan_options){ .batch = 8 });
+	ok(!p && strstr(err.text, "bakes batch 1"), "also where the sizes would fit");
+	plan_free(p);
+	net_free(n);
+	n = baked("-1,64", "1,4,4,4");
+	p = build(n, (struct plan_options){ .batch = 8 });
+	if (ok(p != NULL, "a computed batch is none"))
+		is_shape(p, "y", "8x64");
+	plan_free(p);
+	net_free(n);
+	n = baked("1,64", "N,4,4,4");
+	p = build(n, (struct plan_options){ .batch = 8 });
+	ok(!p && strstr(err.text, "bakes batch 1"), "a symbolic batch may be baked too");
+	plan_free(p);
+	net_free(n);
+}
+
+/* Shape -> Gather -> Unsqueeze -> Concat -> Reshape as exporters write it: known, free, and no edges. */
+static void test_propagation(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "batch,seq,12");
+	net_ints(n, "zero", "0");
+	net_ints(n, "heads", "3,-1");
+	net_weight(n, "w", "12,12");
+	net_ints(n, "perm_shape", "12,12");
+	net_node(n, "ConstantOfShape", "perm_shape", "filled", NULL);
+	net_node(n, "Transpose", "filled", "wt", "perm=1,0");
+	net_node(n, "MatMul", "x,wt", "m", NULL);
+	net_node(n, "Shape", "x", "shape", NULL);
+	net_node(n, "Slice", "shape,zero,two", "head", NULL);
+	net_node(n, "Concat", "head,heads", "target", "axis=0");
+	net_node(n, "Reshape", "m,target", "y", NULL);
+	net_ints(n, "two", "2");
+	net_output(n, "y", NULL);
+	struct plan *p = build(n, (struct plan_options){ 0 });
+	if (ok(p != NULL, "shape arithmetic")) {
+		is_shape(p, "y", "1xseqx3x4");
+		ok(value(p, "wt")->constant, "a transposed weight is a weight");
+		is_int(p->layers[1].class, CLASS_FREE, "and its Transpose free");
+		for (int i = 3; i <= 6; i++)
+			is_int(p->layers[i].class, CLASS_FREE, "layer %d is free", i);
+	}
+	plan_free(p);
+	struct dim_binding b = { TEXT("seq"), 7 };
+	p = build(n, (struct plan_options){ .binding_count = 1, .bindings = &b });
+	if (ok(p != NULL, "with everything bound")) {
+		is_shape(p, "y", "1x7x3x4");
+		is_str(problem_of(p, 2), "matmul:f32,f32.c,f32/f32:ba1bb1m7n12k12:ta0tb0", "rows are collapsed");
+		ints_are(p->layers[2].preds, p->layers[2].pred_count, "", "folded weights are no edges");
+		ints_are(p->layers[6].preds, p->layers[6].pred_count, "2", "nor is the shape of a Reshape");
+		ints_are(value(p, "x")->consumers, value(p, "x")->consumer_count, "2", "Shape reads no data");
+		near(p->weight_bytes, 4 * 144.0, 1e-12, "folded weights are weights");
+	}
+	plan_free(p);
+	net_free(n);
+}
+
+static void test_unknown(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "1,4,8,8");
+	net_weight(n, "w", "4,4,1,1");
+	net_node(n, "Conv", "x,w", "a", NULL);
+	net_node(n, "Frobnicate", "a", "b,c", NULL)->domain = TEXT("my");
+	net_node(n, "Conv", "b,w", "y", NULL);
+	net_node(n, "Frobnicate", "y", "z", NULL)->domain = TEXT("my");
+	net_declare(n, "b", DTYPE_F32, "1,4,6,6");
+	net_output(n, "y", "1,4,5,6");
+	net_output(n, "c", NULL);
+	net_output(n, "z", NULL);
+	struct plan *p = build(n, (struct plan_options){ 0 });
+	if (ok(p != NULL, "an unknown operator in the middle")) {
+		is_int(p->layers[1].class, CLASS_UNKNOWN, "its class");
+		is_str(problem_of(p, 1), "operator Frobnicate is not known", "and why it has no problem");
+		is_shape(p, "y", "1x4x6x6");
+		is_shape(p, "c", "?");
+		is_int(p->unknown_shapes, 2, "two outputs are unknown");
+		is_int(p->unknown_flops_layers, 2, "so is their work");
+		ok(p->problem_count == 2 && !isnan(p->flops), "the rest is known");
+		ok(warned(p, "my.Frobnicate") && warned(p, "2 layers without cost"), "one warning for the operator");
+		ok(warned(p, "value y: the file declares shape 1x4x5x6, its operators give 1x4x6x6"), "a contradiction warns");
+		ints_are(p->layers[2].preds, p->layers[2].pred_count, "1", "edges go on through it");
+	}
+	plan_free(p);
+	p = build(n, (struct plan_options){ .batch = 2 });
+	if (ok(p != NULL, "at another batch")) {
+		is_shape(p, "a", "2x4x8x8");
+		is_shape(p, "b", "?x?x?x?");
+		ok(!warned(p, "declares shape"), "declared numbers are not held against it");
+	}
+	plan_free(p);
+	net_free(n);
+}
+
+static void test_contradiction(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "1,3,8,8");
+	net_weight(n, "w", "4,4,1,1");
+	net_node(n, "Conv", "x,w", "y", NULL);
+	net_output(n, "y", NULL);
+	ok(!build(n, (struct plan_options){ 0 }) && strstr(err.text, "layer Conv_0") == err.text,
+		"a contradiction names its layer");
+	net_free(n);
+	n = net_begin(17);
+	struct plan *p = build(n, (struct plan_options){ .dtype = DTYPE_F16 });
+	ok(p && p->layer_count == 0 && p->peak_live_bytes == 0 && p->batch == 0, "an empty graph is a plan");
+	plan_free(p);
+	ok(!build(n, (struct plan_options){ .batch = 2 }), "but has no batch");
+	net_free(n);
+}
+
+/* If with a body that captures a value: the body is a plan, the capture an edge. */
+static void test_bodies(void)
+{
+	struct net *n = net_begin(17), *bodies[2];
+	net_input(n, "x", DTYPE_F32, "1,8");
+	net_input(n, "flag", DTYPE_BOOL, "");
+	net_weight(n, "w", "8,4");
+	net_node(n, "Relu", "x", "r", NULL);
+	struct node *branch = net_node(n, "If", "flag", "y", NULL);
+	for (int i = 0; i < 2; i++) {
+		bodies[i] = net_body(n);
+		net_node(bodies[i], "MatMul", "r,w", "inner", NULL);
+		net_output(bodies[i], "inner", NULL);
+		net_node_body(branch, i ? "else_branch" : "then_branch", bodies[i]);
+	}
+	net_node(n, "Neg", "y", "z", NULL);
+	net_output(n, "z", NULL);
+	struct plan *p = build(n, (struct plan_options){ .dtype = DTYPE_BF16 });
+	if (ok(p != NULL, "a graph with subgraphs")) {
+		const struct plan_layer *l = &p->layers[1];
+		is_int(l->body_count, 2, "two bodies");
+		ints_are(l->preds, l->pred_count, "0", "what they capture is an edge");
+		is_int(value(p, "r")->consumer_count, 1, "and a reader");
+		is_shape(&l->bodies[1], "inner", "1x4");
+		is_str(problem_of(&l->bodies[0], 0), "matmul:bf16,bf16.c,bf16/f32:ba1bb1m1n4k8:ta0tb0", "priced by itself");
+		is_shape(p, "z", "1x4");
+		ok(warned(p, "subgraphs"), "the totals say what is not in them");
+		is_int(p->border_count, 2, "casts of x and z");
+	}
+	plan_free(p);
+	net_free(bodies[0]);
+	net_free(bodies[1]);
+	net_free(n);
+}
+
+static void test_many(int count, bool wide)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "v0", DTYPE_F32, "1,16");
+	for (int i = 0; i < count; i++) {
+		char in[64], out[64];
+		snprintf(in, sizeof(in), wide ? "v0" : "v%d", i);
+		snprintf(out, sizeof(out), "v%d", i + 1);
+		net_node(n, i % 2 ? "Relu" : "Sigmoid", in, out, NULL);
+	}
+	struct plan *p = build(n, (struct plan_options){ 0 });
+	if (ok(p != NULL, "%d layers, %s", count, wide ? "wide" : "deep")) {
+		is_int(p->problem_count, 2, "two problems");
+		is_int(p->layers[count - 1].pred_count, wide ? 0 : 1, "edges");
+		is_int(value(p, "v0")->consumer_count, wide ? count : 1, "readers");
+		ok(p->arena.total < (size_t)count * 2000 + 20000, "%zu bytes: linear", p->arena.total);
+	}
+	plan_free(p);
+	net_free(n);
+}
+
+/* Many symbols, each a batch; many warnings; many contents. */
+static void test_hostile(void)
+{
+	struct net *n = net_begin(17);
+	for (int i = 0; i < 3000; i++) {
+		char name[64], out[64], dims[64];
+		snprintf(name, sizeof(name), "x%d", i);
+		snprintf(out, sizeof(out), "y%d", i);
+		snprintf(dims, sizeof(dims), "batch%d,4", i);
+		net_input(n, name, DTYPE_F32, dims);
+		net_node(n, "Relu", name, out, NULL);
+		net_declare(n, out, DTYPE_F32, "1,5");
+	}
+	struct plan *p = build(n, (struct plan_options){ 0 });
+	if (ok(p != NULL, "thousands of symbols and contradictions")) {
+		is_int(p->binding_count, 3000, "all are batches");
+		is_int(p->problem_count, 1, "all layers alike");
+		is_int(p->warning_count, 51, "warnings are capped");
+		is_str(p->warnings[50], "and 2950 more warnings", "and counted");
+	}
+	plan_free(p);
+	net_free(n);
+}
+
+/* The bundled models at their default sizes: nothing unknown, nothing without a problem, and the work that is published
+ * for them (multiply-adds counted 2). */
+static void test_bundled(void)
+{
+	static const struct {
+		const char *name;
+		double gflops, tolerance;
+	} models[] = {
+		{ "resnet50", 8.2, 0.01 }, { "mobilenet_v2", 0.61, 0.03 }, { "googlenet", 3.2, 0.05 },
+		{ "bert_base", 22.4, 0.01 }, { "gpt2_small", 0.25, 0.03 }, { "yolov8n", 8.7, 0.03 },
+	};
+	struct dim_binding sizes[] = { { TEXT("sequence"), 128 }, { TEXT("past_sequence"), 128 },
+		{ TEXT("total_sequence"), 129 } };
+	const char *srcdir = getenv("srcdir");
+	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+		char path[1024];
+		bool bert = strcmp(models[i].name, "bert_base") == 0, gpt = strcmp(models[i].name, "gpt2_small") == 0;
+		snprintf(path, sizeof(path), "%s/data/models/%s.onnx", srcdir ? srcdir : ".", models[i].name);
+		struct model *m = model_load(path, &err);
+		sizes[0].value = gpt ? 1 : 128;
+		struct plan_options o = { .bindings = sizes, .binding_count = gpt ? 3 : bert };
+		struct plan *p = m ? plan_build(m, &o, &err) : NULL;
+		if (ok(p != NULL, "%s", models[i].name)) {
+			int without = 0;
+			for (int j = 0; j < p->layer_count; j++)
+				without += p->layers[j].class != CLASS_FREE && p->layers[j].problem < 0;
+			is_int(p->unknown_shapes + p->unbound_count, 0, "%s: every shape is known", models[i].name);
+			is_int(without, 0, "%s: every layer that is not free has a problem", models[i].name);
+			near(p->flops / 1e9, models[i].gflops, models[i].tolerance, "%s: GFLOPs", models[i].name);
+			is_int(p->warning_count, 0, "%s: no warnings", models[i].name);
+		} else {
+			printf("# %s\n", err.text);
+		}
+		plan_free(p);
+		model_free(m);
+	}
+}
+
+int main(void)
+{
+	test_residual();
+	test_dtype();
+	test_batch();
+	test_symbols();
+	test_baked();
+	test_propagation();
+	test_unknown();
+	test_contradiction();
+	test_bodies();
+	test_many(1000, false);
+	test_many(100000, false);
+	test_many(20000, true);
+	test_hostile();
+	test_bundled();
+	return done_testing();
+}
