@@ -1,0 +1,326 @@
+#include "config.h"
+
+#include "config/option_table.h"
+
+#include "store_help.h"
+
+static struct error err;
+static struct config c;
+
+static int load(const char *text)
+{
+	file_text(scratch_path("x.yaml"), text);
+	err.text[0] = '\0';
+	return config_load(&c, scratch_path("x.yaml"), &err);
+}
+
+static void test_defaults(void)
+{
+	is_int(config_load(&c, NULL, &err), 0, "no file, no error");
+	ok(!c.path && !c.db && !c.device && c.batch_count == 0 && c.dtype_count == 0 && !c.what_if, "nothing is set");
+	is_str(c.algorithms, "best", "algorithms");
+	ok(c.budget_ms == 200 && c.problem_limit_ms == 30000 && c.threads == 0, "numbers");
+	ok(c.color && !c.ascii, "flags");
+	is_int(c.runner_count, 1, "one runner");
+	is_str(c.runners[0].name, "cpu", "our own");
+	has(c.runners[0].argv[0], "benanza-runner-cpu", "its command");
+	ok(c.runners[0].argc == 1 && !c.runners[0].argv[1], "of one word");
+	config_free(&c);
+	is_int(load(""), 0, "an empty file");
+	config_free(&c);
+	is_int(load("# nothing but a comment\n"), 0, "a comment");
+	config_free(&c);
+	is_int(load("---\n~\n"), 0, "a null document");
+	config_free(&c);
+	is_int(load("batch:\ndb: ~\nthreads: null\ndims:\nrunners: ~\n"), 0, "keys without a value");
+	ok(c.batch_count == 0 && !c.db && c.threads == 0 && c.dim_count == 0 && c.runner_count == 1, "keep defaults");
+	config_free(&c);
+}
+
+static void test_good(void)
+{
+	is_int(load("db: sub/my.db\ndevice: gpu7\nbatch: [1, 8]\ndtype: f32, bf16\nwhat_if: 'fusion,matrix=off'\n"
+		"algorithms: preferred\nbudget_ms: 50\nproblem_limit_ms: 1000\nthreads: 2\ncolor: no\nascii: true\n"
+		"dims: {sequence: 128, past: 0, \"a b\": 3}\n"
+		"runners:\n  gpu7: ssh  gpu7 run\n  x.y-z_1: [a, b c, '']\n  cpu: {command: [mine]}\n"), 0, "all keys");
+	if (err.text[0])
+		printf("# %s\n", err.text);
+	is_str(c.db, scratch_path("sub/my.db"), "db: beside the file");
+	is_str(c.device, "gpu7", "device");
+	ok(c.batch_count == 2 && c.batch[0] == 1 && c.batch[1] == 8, "batch");
+	ok(c.dtype_count == 2 && c.dtype[0] == DTYPE_F32 && c.dtype[1] == DTYPE_BF16, "dtype");
+	is_str(c.what_if, "fusion,matrix=off", "what_if");
+	is_str(c.algorithms, "preferred", "algorithms");
+	ok(c.budget_ms == 50 && c.problem_limit_ms == 1000 && c.threads == 2 && !c.color && c.ascii, "numbers and flags");
+	is_int(c.dim_count, 3, "dims");
+	ok(text_is(c.dims[2].name, "a b") && c.dims[2].value == 3 && c.dims[1].value == 0, "their names and values");
+	is_int(c.runner_count, 3, "runners: cpu is the file's own");
+	ok(c.runners[0].argc == 3 && !strcmp(c.runners[0].argv[1], "gpu7") && !c.runners[0].argv[3], "cut at blanks");
+	ok(c.runners[1].argc == 3 && !strcmp(c.runners[1].argv[1], "b c") && !strcmp(c.runners[1].argv[2], ""), "a list");
+	ok(!strcmp(c.runners[2].name, "cpu") && !strcmp(c.runners[2].argv[0], "mine"), "a map");
+	struct str once = { 0 }, twice = { 0 };
+	config_print(&c, &once);
+	config_free(&c);
+	is_int(load(once.p), 0, "what is printed loads");
+	printf("# %s\n", err.text);
+	config_print(&c, &twice);
+	const char *a = strchr(once.p, '\n'), *b = strchr(twice.p, '\n');
+	is_str(b, a, "and prints the same");
+	str_free(&once);
+	str_free(&twice);
+	config_free(&c);
+}
+
+static void bad(const char *text, const char *part)
+{
+	is_int(load(text), -1, "refused: %.60s", part);
+	has(err.text, part, "says what");
+	has(err.text, scratch_path("x.yaml:"), "and where");
+	ok(!c.runners && !c.arena.block, "and leaves nothing");
+	if (c.arena.block)
+		config_free(&c);
+}
+
+static void test_bad(void)
+{
+	bad("\n\nbatch: 0\n", "x.yaml:3: batch: 0 is out of range 1..65536");
+	bad("batch: [1,\n  99999999999999999999]\n", "x.yaml:2: batch: 99999999999999999999 is out of range 1..65536");
+	bad("batch: -4\n", "x.yaml:1: batch: -4 is out of range");
+	bad("batch: many\n", "x.yaml:1: batch: many is no whole number in 1..65536");
+	bad("batch: 1.5\n", "1.5 is no whole number");
+	bad("batch: []\nbatch: 1\n", "x.yaml:2: batch is given twice");
+	bad("batch: 1,,2\n", " is no whole number");
+	bad("batch: [8, 8]\n", "8 is given twice");
+	bad("batch: {a: 1}\n", "batch: a list");
+	bad("batch: [[1]]\n", "batch: a single value");
+	bad("batch: [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33]\n",
+		"more than 32 values");
+	bad("bacth: 1\n", "unknown key bacth; did you mean batch?");
+	bad("threds: 1\n", "did you mean threads?");
+	bad("zzzzzzzzzzzz: 1\n", "unknown key zzzzzzzzzzzz; the keys are in benanza.yaml(5)");
+	bad("dtype: s8\n", "s8 is no floating-point type");
+	bad("dtype: quux\n", "quux is no floating-point type");
+	bad("algorithms: worst\n", "worst is none of best|preferred");
+	bad("color: purple\n", "purple is neither true nor false");
+	bad("budget_ms: 0\n", "0 is out of range 1..600000");
+	bad("problem_limit_ms: 99\n", "99 is out of range 100..3600000");
+	bad("threads: 4097\n", "4097 is out of range 0..4096");
+	bad("db: ''\n", "db: is empty");
+	bad("db: \"a\\0b\"\n", "db: is no usable text");
+	bad("db: [a]\n", "db: a single value");
+	bad("dims: 3\n", "dims: a map of names to numbers");
+	bad("dims: {a: x}\n", "dims: a: x is no whole number");
+	bad("dims: {a: -1}\n", "-1 is out of range");
+	bad("dims:\n  a: 1\n  a: 2\n", "x.yaml:3: dims: a is given twice");
+	bad("dims: {[a]: 1}\n", "dims: a name");
+	bad("dims: {a: {b: 1}}\n", "dims: a number");
+	bad("dims: {'': 1}\n", "a name is empty");
+	bad("runners: {a: ''}\n", "an empty command");
+	bad("runners: {a: []}\n", "not an empty list");
+	bad("runners: {a: ['']}\n", "no usable command");
+	bad("runners: {'a b': x}\n", "a runner's name has");
+	bad("runners: {a: {order: x}}\n", "unknown key order");
+	bad("runners: {a: {}}\n", "runners: a command");
+	bad("runners: {a: [[x]]}\n", "a word of the command");
+	bad("runners: {a: x, a: y}\n", "a is given twice");
+	bad("- a\n- b\n", "a map of keys to values");
+	bad("just text\n", "a map of keys to values");
+	bad("batch: 1\n---\nbatch: 2\n", "a second document");
+	bad("batch: &x 1\n", "anchors and aliases");
+	bad("dims: &x {a: 1}\n", "anchors and aliases");
+	bad("batch: *x\n", "anchors and aliases");
+	bad("batch: [1\n", "x.yaml:2: ");
+	bad("batch: 1\n\tdb: x\n", "x.yaml:2: ");
+	bad("batch: 1\ndb: \x01\n", "x.yaml:2: control characters are not allowed");
+	bad("batch: 1\n\ndb: \xff\xfe\n", "x.yaml:3: ");
+	bad("[a]: 1\n", "the file: a key");
+}
+
+static void test_hostile(void)
+{
+	struct str s = { 0 };
+	for (int i = 0; i < 200000; i++)
+		str_add(&s, "[", 1);
+	is_int(load(s.p), -1, "absurd nesting");
+	str_clear(&s);
+	str_addf(&s, "dims: ");
+	for (int i = 0; i < 200000; i++)
+		str_add(&s, "{a: ", 4);
+	is_int(load(s.p), -1, "absurd nesting below a key");
+	str_clear(&s);
+	str_addf(&s, "dims:\n");
+	for (int i = 0; i < 300; i++)
+		str_addf(&s, "  d%d: 1\n", i);
+	is_int(load(s.p), -1, "very many dimensions");
+	has(err.text, "more than 256", "are said");
+	str_clear(&s);
+	str_addf(&s, "runners: {a: [");
+	for (int i = 0; i < 100; i++)
+		str_addf(&s, "w, ");
+	str_addf(&s, "]}");
+	is_int(load(s.p), -1, "a very long command");
+	str_clear(&s);
+	str_addf(&s, "runners:\n");
+	for (int i = 0; i < 32; i++)
+		str_addf(&s, "  r%d: x\n", i);
+	is_int(load(s.p), 0, "as many runners as there may be");
+	is_int(c.runner_count, 33, "and our own");
+	is_int(config_set(&c, "runners", "more=x", &err), -1, "not one more");
+	is_int(config_set(&c, "runners", "r3=y z", &err), 0, "but another command for one");
+	is_str(c.runners[4].argv[1], "z", "which it has");
+	config_free(&c);
+	str_clear(&s);
+	for (int i = 0; i < 1200000; i++)
+		str_add(&s, "#", 1);
+	is_int(load(s.p), -1, "a very large file");
+	has(err.text, "larger than", "is said");
+	str_free(&s);
+	err.text[0] = '\0';
+	is_int(config_load(&c, scratch_path("absent.yaml"), &err), -1, "a file that is not there");
+	has(err.text, "absent.yaml: No such file", "is said");
+	is_int(config_load(&c, scratch, &err), -1, "a directory");
+	has(err.text, "a directory", "is said");
+}
+
+static void test_environment(void)
+{
+	mkdir(scratch_path("benanza"), 0755);
+	file_text(scratch_path("benanza/config.yaml"), "threads: 7\n");
+	setenv("XDG_CONFIG_HOME", scratch, 1);
+	is_int(config_load(&c, NULL, &err), 0, "the file of the XDG directory");
+	is_int(c.threads, 7, "is read");
+	is_str(c.path, scratch_path("benanza/config.yaml"), "and named");
+	config_free(&c);
+	file_text(scratch_path("other.yaml"), "threads: 9\ncolor: true\ndb: /from/file.db\n");
+	setenv("BENANZA_CONFIG", scratch_path("other.yaml"), 1);
+	setenv("BENANZA_DB", "/from/environment.db", 1);
+	setenv("NO_COLOR", "1", 1);
+	is_int(config_load(&c, NULL, &err), 0, "BENANZA_CONFIG");
+	is_int(c.threads, 9, "goes before it");
+	is_str(c.db, "/from/environment.db", "BENANZA_DB goes before the file");
+	ok(c.color, "the file goes before NO_COLOR");
+	config_free(&c);
+	is_int(load("threads: 1\n"), 0, "a path that is given");
+	ok(c.threads == 1 && !c.color, "goes before all; NO_COLOR is the default");
+	config_free(&c);
+	setenv("BENANZA_CONFIG", scratch_path("nowhere.yaml"), 1);
+	is_int(config_load(&c, NULL, &err), -1, "BENANZA_CONFIG must exist");
+	unsetenv("BENANZA_CONFIG");
+	unsetenv("BENANZA_DB");
+	unsetenv("NO_COLOR");
+	setenv("XDG_CONFIG_HOME", "relative", 1);
+	setenv("HOME", scratch, 1);
+	is_int(load("db: ~/x.db\nrunners: {a: ~/bin/run here}\n"), 0, "home");
+	is_str(c.db, scratch_path("x.db"), "of the database");
+	is_str(c.runners[1].argv[0], scratch_path("bin/run"), "and of a command");
+	config_free(&c);
+	struct arena a = { 0 };
+	setenv("XDG_DATA_HOME", "/data", 1);
+	is_str(config_default_db(&a), "/data/benanza/benanza.db", "default database");
+	setenv("XDG_DATA_HOME", "data", 1);
+	is_str(config_default_db(&a), scratch_path(".local/share/benanza/benanza.db"), "a relative directory is ignored");
+	arena_free(&a);
+}
+
+static void test_set(void)
+{
+	config_load(&c, NULL, &err);
+	is_int(config_set(&c, "batch", "1,8", &err), 0, "a list");
+	ok(c.batch_count == 2 && c.batch[1] == 8, "is set");
+	is_int(config_set(&c, "batch", "4,x", &err), -1, "a bad list");
+	has(err.text, "batch: x is no whole number", "is said");
+	ok(c.batch_count == 2 && c.batch[0] == 1, "and changes nothing");
+	is_int(config_set(&c, "batch", "32", &err), 0, "another");
+	ok(c.batch_count == 1 && c.batch[0] == 32, "replaces it");
+	is_int(config_set(&c, "batch", "", &err), -1, "an empty one does not");
+	is_int(config_set(&c, "dtype", "bf16", &err), 0, "a type");
+	is_int(config_set(&c, "color", "off", &err), 0, "a flag");
+	ok(!c.color, "is off");
+	is_int(config_set(&c, "dims", "seq=1=12", &err), 0, "a dimension");
+	ok(c.dim_count == 1 && text_is(c.dims[0].name, "seq=1") && c.dims[0].value == 12, "with a '=' in its name");
+	is_int(config_set(&c, "dims", "seq=1=13", &err), 0, "again");
+	ok(c.dim_count == 1 && c.dims[0].value == 13, "replaces it");
+	is_int(config_set(&c, "dims", "seq", &err), -1, "one without a value");
+	has(err.text, "seq is not NAME=VALUE", "is said");
+	is_int(config_set(&c, "runners", "far=ssh host run", &err), 0, "a runner");
+	ok(c.runner_count == 2 && c.runners[1].argc == 3, "is added");
+	is_int(config_set(&c, "device ", "x", &err), -1, "no such key");
+	has(err.text, "did you mean device", "and what was meant");
+	config_free(&c);
+	struct arena a = { 0 };
+	struct dim_binding d;
+	is_int(config_parse_dim("batch=4", &a, &d, &err), 0, "NAME=VALUE");
+	ok(text_is(d.name, "batch") && d.value == 4, "is cut");
+	is_int(config_parse_dim("batch=-4", &a, &d, &err), -1, "out of range");
+	is_int(config_parse_dim("=4", &a, &d, &err), -1, "no name");
+	is_int(config_parse_dim("batch=", &a, &d, &err), -1, "no value");
+	arena_free(&a);
+}
+
+static void test_sidecar(void)
+{
+	struct arena a = { 0 };
+	struct dim_binding *dims;
+	int count = 9;
+	is_int(config_sidecar(scratch_path("model.onnx"), &a, &dims, &count, &err), 0, "no sidecar");
+	is_int(count, 0, "no dimensions");
+	file_text(scratch_path("model.yaml"), "dims:\n  batch: 1\n  sequence: 128\n");
+	is_int(config_sidecar(scratch_path("model.onnx"), &a, &dims, &count, &err), 0, "a sidecar");
+	ok(count == 2 && text_is(dims[1].name, "sequence") && dims[1].value == 128, "its dimensions");
+	file_text(scratch_path("model.yaml"), "threads: 3\n");
+	is_int(config_sidecar(scratch_path("model.onnx"), &a, &dims, &count, &err), -1, "other keys");
+	has(err.text, "model.yaml:1: unknown key threads; this file has dims only", "are refused");
+	is_int(count, 0, "and give nothing");
+	is_int(config_sidecar("-", &a, &dims, &count, &err), 0, "standard input has none");
+	arena_free(&a);
+}
+
+/* The example and the manual page know every key. */
+static void test_documents(void)
+{
+	const char *dir = getenv("srcdir");
+	char path[512];
+	size_t n;
+	snprintf(path, sizeof(path), "%s/configs/benanza.yaml", dir ? dir : "..");
+	is_int(config_load(&c, path, &err), 0, "the example loads");
+	printf("# %s\n", err.text);
+	is_int(c.runner_count, 4, "with its runners");
+	config_free(&c);
+	char *example = file_read(path, &n);
+	snprintf(path, sizeof(path), "%s/man/benanza.yaml.5.in", dir ? dir : "..");
+	char *page = file_read(path, &n);
+	int count;
+	const struct option *table = option_table(&count);
+	for (int i = 0; i < count; i++) {
+		char want[80];
+		snprintf(want, sizeof(want), "\n%s:", table[i].key);
+		has(example, want, "a key is in the example");
+		snprintf(want, sizeof(want), "\n.It Ic %s :", table[i].key);
+		has(page, want, "and on the page");
+		if (table[i].most) {
+			snprintf(want, sizeof(want), "%lld", (long long)table[i].most);
+			has(page, want, "with its range");
+		}
+	}
+	free(example);
+	free(page);
+}
+
+int main(void)
+{
+	scratch_make();
+	setenv("XDG_CONFIG_HOME", scratch, 1);
+	unsetenv("BENANZA_CONFIG");
+	unsetenv("BENANZA_DB");
+	unsetenv("NO_COLOR");
+	test_defaults();
+	test_good();
+	test_bad();
+	test_hostile();
+	test_set();
+	test_sidecar();
+	test_documents();
+	test_environment();
+	scratch_remove();
+	return done_testing();
+}

@@ -1,0 +1,441 @@
+#include "config.h"
+
+#include "drive/queue_private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "store_help.h"
+
+#define OK "eltwise:f32,f32:relu:1x64"
+#define OK2 "eltwise:f32,f32:relu:2x64"
+#define OK3 "eltwise:f32,f32:relu:3x64"
+#define OK4 "eltwise:f32,f32:relu:4x64"
+#define CRASH "eltwise:f32,f32:tanh:1x64"
+#define HANG "eltwise:f32,f32:sigmoid:1x64"
+#define STOPPED "eltwise:f32,f32:exp:1x64"
+#define GARBAGE "eltwise:f32,f32:logarithm:1x64"
+#define HALF "eltwise:f32,f32:sqrt:1x64"
+#define STRANGER "eltwise:f32,f32:abs:1x64"
+#define LONG "eltwise:f32,f32:square:1x64"
+#define STUBBORN "eltwise:f32,f32:hard_swish:1x64"
+#define UNSUPPORTED "eltwise:f32,f32:round:1x64"
+#define NOTHING "eltwise:f32,f32:softplus:1x64"
+#define ZERO "eltwise:f32,f32:gelu_erf:1x64"
+#define FLOOD "eltwise:f32,f32:mish:1x64"
+#define ENDLESS "eltwise:f32,f32:gelu_tanh:1x64"
+#define NOISE "pool:f32,f32:max:n1c64h112w112r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1"
+#define WRONG_WAY "softmax:f32,f32:soft:1x64:ax1"
+
+static struct error err;
+static char fake[512];
+
+/* What a test works on; a queue with a runner that fails as the problem says. */
+struct bench {
+	struct config config;
+	const char *argv[2];
+	struct config_runner runner;
+	struct store *store;
+	struct results *results;
+	struct queue *q;
+};
+
+static void bench_open(struct bench *b, const char *db, const char *hello)
+{
+	*b = (struct bench){ .config = { .budget_ms = 10, .problem_limit_ms = 60000 }, .argv = { fake, NULL } };
+	b->runner = (struct config_runner){ .name = "fake", .argc = 1, .argv = b->argv };
+	setenv("FAKE_HELLO", hello, 1);
+	err.text[0] = '\0';
+	b->store = db ? store_open(scratch_path(db), false, &err) : NULL;
+	b->results = results_new();
+	b->q = queue_new(&b->config, &b->runner, b->store, b->results);
+	queue_limits(b->q)->restart = 1;
+}
+
+static void bench_close(struct bench *b)
+{
+	queue_free(b->q);
+	results_free(b->results);
+	store_close(b->store);
+}
+
+/* Steps until idle; the results that came, or -1. A minute is for ever here. */
+static int bench_run(struct bench *b)
+{
+	int total = 0;
+	time_t until = time(NULL) + 60;
+	while (!queue_status(b->q).idle) {
+		int n = queue_step(b->q, 1000, &err);
+		if (n < 0)
+			return -1;
+		total += n;
+		if (time(NULL) > until)
+			return -2;
+	}
+	return total;
+}
+
+static int bench_results(struct bench *b, const char *problem)
+{
+	int count;
+	results_of(b->results, problem, &count);
+	return count;
+}
+
+static void test_order(void)
+{
+	struct job_list l;
+	job_list_init(&l);
+	int a = job_make(&l, "a"), b = job_make(&l, "b"), c = job_make(&l, "c"), d = job_make(&l, "d");
+	is_int(job_make(&l, "b"), b, "a problem has one job");
+	job_enqueue(&l, a, false);
+	job_enqueue(&l, b, false);
+	job_enqueue(&l, c, true);
+	job_enqueue(&l, d, false);
+	ok(job_position(&l, c) == 1 && job_position(&l, a) == 2 && job_position(&l, b) == 3 && job_position(&l, d) == 4,
+		"head and tail");
+	job_set(&l, b, JOB_NONE, NULL);
+	job_enqueue(&l, b, true);
+	ok(job_position(&l, b) == 1 && job_position(&l, c) == 2 && job_position(&l, a) == 3 && job_position(&l, d) == 4,
+		"from the middle to the head");
+	job_set(&l, b, JOB_RUNNING, NULL);
+	ok(job_position(&l, b) == 0 && job_position(&l, c) == 1 && job_position(&l, d) == 3, "the head has left");
+	is_int(l.by_state[JOB_PENDING], 3, "pending are counted");
+	is_int(l.by_state[JOB_RUNNING], 1, "running too");
+	job_list_free(&l);
+}
+
+static void test_ok(void)
+{
+	struct bench b;
+	bench_open(&b, "ok.db", "banner");
+	b.config.threads = 3;
+	ok(queue_status(b.q).idle && queue_fd(b.q) == -1 && !queue_device(b.q), "nothing is started yet");
+	is_int(queue_state(b.q, OK), JOB_NONE, "never added");
+	is_int(queue_connect(b.q, 20000, &err), 0, "connected, past a banner");
+	is_str(queue_device(b.q)->model, "Fake CPU", "the device");
+	is_int(queue_device(b.q)->threads, 3, "threads of the configuration reach it");
+	ok(queue_device_id(b.q) > 0 && queue_fd(b.q) >= 0, "it has an id and something to poll");
+	ok(queue_add(b.q, OK, false, false) && queue_add(b.q, OK2, false, false) && queue_add(b.q, OK3, true, false),
+		"three added");
+	ok(!queue_add(b.q, OK, false, true), "none twice");
+	ok(queue_position(b.q, OK3) == 1 && queue_position(b.q, OK) == 2 && queue_position(b.q, OK2) == 3, "in order");
+	queue_add(b.q, OK2, true, false);
+	ok(queue_position(b.q, OK2) == 1 && queue_position(b.q, OK) == 3, "moved to the head");
+	ok(isnan(queue_status(b.q).eta_s), "no ground for an estimate yet");
+	is_int(queue_status(b.q).pending, 3, "pending");
+	is_int(bench_run(&b), 6, "two results each");
+	struct queue_status s = queue_status(b.q);
+	ok(s.done == 3 && s.pending == 0 && s.running == 0 && s.failed == 0 && s.idle && !s.current, "all done");
+	ok(s.eta_s == 0 && s.elapsed_s >= 0, "times");
+	is_str(s.trouble, "", "no trouble");
+	is_int(queue_state(b.q, OK), JOB_DONE, "state");
+	is_int(bench_results(&b, OK), 2, "in memory");
+	int count;
+	const struct result *one = results_of(b.results, OK, &count)[0];
+	ok(llabs((long long)one->measured_at - (long long)time(NULL)) < 1000, "the date is ours, not the runner's");
+	is_str(one->runner_version, "9.9", "the runner's version is filled in");
+	ok(!queue_add(b.q, OK, false, false), "not again by itself");
+	ok(queue_add(b.q, OK, false, true), "but when asked");
+	is_int(bench_run(&b), 2, "measured again");
+	bench_close(&b);
+
+	bench_open(&b, "ok.db", "");
+	is_int(queue_connect(b.q, 20000, &err), 0, "another time");
+	is_int(bench_results(&b, OK), 2, "what was stored is there");
+	ok(!queue_add(b.q, OK, false, false), "and is not measured again");
+	bench_close(&b);
+
+	bench_open(&b, "ok.db", "");
+	ok(queue_add(b.q, OK, false, false), "before the device is known it is accepted");
+	is_int(bench_run(&b), 0, "and dropped when it turns out to be there");
+	is_int(queue_state(b.q, OK), JOB_NONE, "as if never added");
+	bench_close(&b);
+}
+
+/* Every way to fail costs its own problem only. */
+static void test_failures(void)
+{
+	static const struct {
+		const char *problem, *why;
+		enum job_state state;
+		enum status status;
+	} cases[] = {
+		{ CRASH, "killed by signal 11 (Segmentation fault); it last said: first word | second word | terrible "
+			 "thing in the?[31m library", JOB_FAILED, STATUS_CRASHED },
+		{ GARBAGE, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
+		{ HALF, "ended with status 3 in the middle of a line", JOB_FAILED, STATUS_CRASHED },
+		{ UNSUPPORTED, "no implementation", JOB_UNSUPPORTED, STATUS_UNSUPPORTED },
+		{ NOTHING, "without a result", JOB_FAILED, STATUS_FAILED },
+		{ ZERO, "without a result", JOB_FAILED, STATUS_FAILED },
+		{ ENDLESS, "a line without end", JOB_FAILED, STATUS_CRASHED },
+		{ WRONG_WAY, "what only it may be sent", JOB_FAILED, STATUS_CRASHED },
+		{ HANG, "no sign of life for 0.7 s", JOB_FAILED, STATUS_TIMEOUT },
+		{ STOPPED, "no sign of life for 0.7 s", JOB_FAILED, STATUS_TIMEOUT },
+	};
+	int n = (int)(sizeof(cases) / sizeof(cases[0]));
+	for (int i = 0; i < n; i++) {
+		struct bench b;
+		bench_open(&b, "failures.db", "");
+		if (cases[i].status == STATUS_TIMEOUT)
+			queue_limits(b.q)->silence = 700;
+		queue_add(b.q, cases[i].problem, false, false);
+		queue_add(b.q, OK, false, true);
+		ok(bench_run(&b) > 0, "%s is passed", cases[i].problem);
+		is_int(queue_state(b.q, cases[i].problem), cases[i].state, "its state");
+		has(queue_why(b.q, cases[i].problem), cases[i].why, "its reason");
+		is_int(queue_state(b.q, OK), JOB_DONE, "the next one is measured");
+		bench_close(&b);
+		bench_open(&b, "failures.db", "");
+		queue_connect(b.q, 20000, &err);
+		int count, found = 0;
+		const struct result *const *all = results_of(b.results, cases[i].problem, &count);
+		for (int r = 0; r < count; r++)
+			found += all[r]->status == cases[i].status && all[r]->algorithm.name[0] == '\0';
+		is_int(found, 1, "the failure is stored");
+		ok(!queue_add(b.q, cases[i].problem, false, false), "and not retried for ever");
+		ok(queue_add(b.q, cases[i].problem, false, true), "but when asked");
+		bench_close(&b);
+	}
+	struct store *s = store_open(scratch_path("failures.db"), true, &err);
+	struct str out = { 0 };
+	is_int(store_check(s, &out, &err), 0, "and the database is sound");
+	printf("# %s\n", out.n ? out.p : "-");
+	str_free(&out);
+	store_close(s);
+}
+
+static void test_strange(void)
+{
+	struct bench b;
+	bench_open(&b, "strange.db", "");
+	queue_add(b.q, STRANGER, false, false);
+	queue_add(b.q, NOISE, false, false);
+	queue_add(b.q, FLOOD, false, false);
+	is_int(bench_run(&b), 1 + 2 + 1, "only what was asked for counts");
+	int count;
+	const struct result *const *all = results_of(b.results, STRANGER, &count);
+	ok(count == 1 && all[0]->stats.median == 3000, "and is right");
+	is_int(queue_state(b.q, STRANGER), JOB_DONE, "a second end is left out");
+	is_int(bench_results(&b, "eltwise:f32,f32:relu:7"), 0, "a problem that nobody asked for too");
+	is_int(queue_state(b.q, NOISE), JOB_DONE, "much on standard error does no harm");
+	is_int(queue_state(b.q, FLOOD), JOB_DONE, "a million lines too");
+	bench_close(&b);
+}
+
+static void test_flood_is_bounded(void)
+{
+	struct bench b;
+	bench_open(&b, NULL, "");
+	queue_connect(b.q, 20000, &err);
+	queue_add(b.q, FLOOD, false, false);
+	int steps = 0;
+	while (!queue_status(b.q).idle && queue_step(b.q, 1000, &err) >= 0)
+		steps++;
+	ok(steps >= 1000, "a step takes a thousand messages at most (%d steps)", steps);
+	bench_close(&b);
+}
+
+static void test_limits(void)
+{
+	struct bench b;
+	bench_open(&b, "limits.db", "");
+	queue_limits(b.q)->problem = 150;
+	queue_add(b.q, LONG, false, false);
+	is_int(bench_run(&b), 1, "stopped at the limit");
+	is_int(queue_state(b.q, LONG), JOB_DONE, "with what it had by then");
+	ok(results_is_finished(b.results, LONG), "which is its end");
+	queue_limits(b.q)->grace = 150;
+	queue_add(b.q, STUBBORN, false, false);
+	queue_add(b.q, OK, false, false);
+	ok(bench_run(&b) > 0, "one that does not stop is killed");
+	is_int(queue_state(b.q, STUBBORN), JOB_DONE, "and has what it had by then");
+	is_int(queue_state(b.q, OK), JOB_DONE, "the next one is measured");
+	bench_close(&b);
+}
+
+static void test_cancel(void)
+{
+	struct bench b;
+	bench_open(&b, "cancel.db", "");
+	queue_add(b.q, LONG, false, false);
+	queue_add(b.q, OK, false, false);
+	while (!bench_results(&b, LONG) || !queue_status(b.q).current_what[0])
+		if (queue_step(b.q, 1000, &err) < 0)
+			break;
+	is_str(queue_status(b.q).current, LONG, "the current one");
+	is_str(queue_status(b.q).current_what, "slowly", "and what it is at");
+	queue_cancel(b.q);
+	is_int(queue_state(b.q, OK), JOB_NONE, "the pending one is dropped");
+	ok(bench_run(&b) >= 0, "the running one ends");
+	is_int(bench_results(&b, LONG), 1, "its result is kept");
+	is_int(queue_status(b.q).failed, 0, "it has not failed");
+	ok(!results_is_finished(b.results, LONG), "nor finished");
+	bench_close(&b);
+	bench_open(&b, "cancel.db", "");
+	queue_connect(b.q, 20000, &err);
+	is_int(bench_results(&b, LONG), 1, "its result is stored");
+	ok(queue_add(b.q, LONG, false, false), "and it will be measured to its end");
+	queue_limits(b.q)->grace = 100;
+	queue_add(b.q, STUBBORN, true, false);
+	while (queue_status(b.q).current == NULL || strcmp(queue_status(b.q).current, STUBBORN) != 0 ||
+		!bench_results(&b, STUBBORN))
+		if (queue_step(b.q, 1000, &err) < 0)
+			break;
+	queue_cancel(b.q);
+	ok(bench_run(&b) >= 0, "one that ignores it is killed");
+	is_int(queue_status(b.q).failed, 0, "without a failure");
+	is_int(queue_state(b.q, STUBBORN), JOB_NONE, "as a person wanted");
+	queue_add(b.q, OK, false, false);
+	is_int(bench_run(&b), 2, "and the queue goes on");
+	bench_close(&b);
+}
+
+static void expect_no_runner(const char *hello, const char *part, const char *name)
+{
+	struct bench b;
+	bench_open(&b, NULL, hello);
+	err.text[0] = '\0';
+	is_int(queue_connect(b.q, 20000, &err), -1, "no runner: connect");
+	has(err.text, part, name);
+	queue_add(b.q, OK, false, false);
+	err.text[0] = '\0';
+	is_int(bench_run(&b), -1, "no runner: step");
+	has(err.text, part, name);
+	is_int(queue_state(b.q, OK), JOB_PENDING, "what is pending stays so");
+	is_int(bench_results(&b, OK), 0, "and is blamed for nothing");
+	has(queue_status(b.q).trouble, part, "the trouble is shown");
+	bench_close(&b);
+}
+
+static void test_no_runner(void)
+{
+	expect_no_runner("exit", "ended with status 5; it last said: libdnnl.so.2: cannot open", "one that ends");
+	expect_no_runner("old", "protocol 0", "another version");
+	expect_no_runner("flood", "printed much and no hello", "no runner at all");
+	struct bench b;
+	bench_open(&b, NULL, "");
+	b.argv[0] = "/nonexistent/runner";
+	is_int(queue_connect(b.q, 20000, &err), -1, "a command that is not there");
+	has(err.text, "/nonexistent/runner: No such file or directory", "is named");
+	bench_close(&b);
+	bench_open(&b, NULL, "");
+	b.argv[0] = scratch;
+	is_int(queue_connect(b.q, 20000, &err), -1, "a directory");
+	has(err.text, "Permission denied", "is no command");
+	bench_close(&b);
+	bench_open(&b, NULL, "never");
+	is_int(queue_connect(b.q, 100, &err), -1, "no hello in time");
+	has(err.text, "no hello in 0.1 s", "is said");
+	queue_limits(b.q)->hello = 20;
+	queue_add(b.q, OK, false, false);
+	is_int(bench_run(&b), -1, "nor in three starts");
+	has(err.text, "no hello", "is said");
+	bench_close(&b);
+}
+
+static void test_restarts(void)
+{
+	struct bench b;
+	bench_open(&b, NULL, "changing");
+	queue_add(b.q, CRASH, false, false);
+	queue_add(b.q, OK, false, false);
+	is_int(bench_run(&b), -1, "a runner that is another device after its restart");
+	has(err.text, "results of two devices do not mix", "is refused");
+	bench_close(&b);
+	bench_open(&b, NULL, "");
+	queue_limits(b.q)->deaths = 3;
+	char problem[6][64];
+	for (int i = 0; i < 6; i++) {
+		snprintf(problem[i], sizeof(problem[i]), "eltwise:f32,f32:tanh:%d", i + 1);
+		queue_add(b.q, problem[i], false, false);
+	}
+	is_int(bench_run(&b), -1, "a runner that dies on everything");
+	has(err.text, "died on 3 problems in a row", "is given up");
+	is_int(queue_status(b.q).failed, 3, "before all are blamed");
+	is_int(queue_status(b.q).pending, 3, "the others stay");
+	bench_close(&b);
+}
+
+static void test_store_trouble(void)
+{
+	struct bench b;
+	bench_open(&b, "lost.db", "");
+	queue_connect(b.q, 20000, &err);
+	unlink(scratch_path("lost.db"));
+	queue_add(b.q, OK, false, false);
+	is_int(bench_run(&b), 2, "measuring goes on without a database");
+	is_int(bench_results(&b, OK), 2, "results are kept in memory");
+	has(queue_status(b.q).trouble, "removed or replaced", "and the trouble is shown");
+	bench_close(&b);
+}
+
+/* Two queues on one file share the work. */
+static void test_two_queues(void)
+{
+	struct bench a, b;
+	bench_open(&a, "shared.db", "");
+	bench_open(&b, "shared.db", "");
+	queue_connect(a.q, 20000, &err);
+	queue_connect(b.q, 20000, &err);
+	const char *all[] = { OK, OK2, OK3, OK4 };
+	for (int i = 0; i < 4; i++) {
+		queue_add(a.q, all[i], false, false);
+		queue_add(b.q, all[i], false, false);
+	}
+	is_int(bench_run(&a), 8, "the first measures them");
+	is_int(bench_run(&b), 0, "the second need not");
+	is_int(bench_results(&b, OK4), 2, "and has the results");
+	bench_close(&a);
+	bench_close(&b);
+}
+
+static void test_process(void)
+{
+	const char *argv[] = { fake, NULL };
+	struct wire_message m;
+	setenv("FAKE_HELLO", "deaf", 1);
+	struct runner_process *p = runner_process_start(argv, NULL, &err);
+	ok(p != NULL, "started");
+	for (int i = 0; i < 1000 && !runner_process_device(p); i++) {
+		struct pollfd at = { .fd = runner_process_fd(p), .events = POLLIN };
+		poll(&at, 1, 1000);
+		runner_process_read(p, &m, &err);
+	}
+	ok(runner_process_device(p) != NULL, "has said hello");
+	ok(runner_process_silence_ms(p) >= 0, "and is silent since");
+	struct wire_message big = { .type = WIRE_LOG, .problem = "", .what = OK };
+	int sent = 0;
+	while (runner_process_send(p, &big, &err) == 0 && sent < 1000000)
+		sent++;
+	ok(sent < 1000000, "one that does not read is noticed (%d messages)", sent);
+	has(err.text, "does not read", "and said");
+	runner_process_stop_within(p, 20, 20);
+	is_int(waitpid(-1, NULL, WNOHANG), -1, "one that ignores quit and SIGTERM leaves no zombie");
+	is_int(errno, ECHILD, "nor a child");
+}
+
+int main(void)
+{
+	const char *dir = getenv("builddir");
+	snprintf(fake, sizeof(fake), "%s/tests/unit/fake_runner", dir ? dir : ".");
+	scratch_make();
+	test_order();
+	test_ok();
+	test_failures();
+	test_strange();
+	test_flood_is_bounded();
+	test_limits();
+	test_cancel();
+	test_no_runner();
+	test_restarts();
+	test_store_trouble();
+	test_two_queues();
+	test_process();
+	scratch_remove();
+	return done_testing();
+}
