@@ -17,7 +17,8 @@ const char *op_class_name(enum op_class c)
 	return names[c];
 }
 
-/* Open addressing over names; rows of one operator follow each other in the table, so that a slot holds the first. */
+/* Open addressing over names; rows of one operator follow each other in the table, so that a slot holds the
+ * first. */
 #define SLOTS 1024
 static short slots[SLOTS]; /* row + 1, 0 = empty */
 static bool slots_filled;
@@ -69,7 +70,8 @@ const struct elements *op_elements_of_tensor(struct arena *a, const struct tenso
 {
 	bool floats = dtype_is_float(t->dtype);
 	if (t->elements < 0 || t->elements > OP_ELEMENTS_MAX || (t->elements > 0 && !t->data) ||
-		t->dtype == DTYPE_UNKNOWN || t->dtype == DTYPE_STRING || t->dtype == DTYPE_C64 || t->dtype == DTYPE_C128)
+		t->dtype == DTYPE_UNKNOWN || t->dtype == DTYPE_STRING || t->dtype == DTYPE_C64 ||
+		t->dtype == DTYPE_C128)
 		return NULL;
 	struct elements *e = op_elements_new(a, (int)t->elements, floats);
 	for (int i = 0; i < e->count; i++) {
@@ -148,7 +150,7 @@ int op_infer(struct op_call *c, struct error *err)
 		bool present = v->present;
 		*v = (struct op_value){ .present = present, .shape = SHAPE_UNKNOWN, .is_tensor = true };
 	}
-	if (!c->op)
+	if (!c->op || c->output_count < 1)
 		return 0;
 	if (call_check_inputs(c, err))
 		return -1;
@@ -190,8 +192,9 @@ enum op_class op_call_class(const struct op_call *c)
 		return CLASS_UNKNOWN;
 	if (c->op->class == CLASS_FREE || c->op->class == CLASS_HOST)
 		return c->op->class;
-	bool free = call_is_constant(c) || call_is_known(c) || call_is_empty(c) || (c->op->is_free && c->op->is_free(c));
-	return free ? CLASS_FREE : c->op->class;
+	bool folded = call_is_constant(c) || call_is_known(c) || call_is_empty(c);
+	bool nothing = !folded && call_is_in_reach(c) && c->op->is_free && c->op->is_free(c);
+	return folded || nothing ? CLASS_FREE : c->op->class;
 }
 
 void op_call_cost(const struct op_call *c, struct op_cost *cost)
@@ -200,7 +203,7 @@ void op_call_cost(const struct op_call *c, struct op_cost *cost)
 	enum op_class class = op_call_class(c);
 	if (class == CLASS_FREE)
 		*cost = (struct op_cost){ 0, 0 };
-	else if (c->op && c->op->cost)
+	else if (c->op && c->op->cost && call_is_in_reach(c))
 		c->op->cost(c, cost);
 }
 
@@ -214,6 +217,8 @@ void op_call_problem(const struct op_call *c, struct op_problem *out)
 		op_problem_why(out, "the operator is not known");
 	else if (class == CLASS_HOST || !c->op->problem)
 		op_problem_why(out, "runs on the host");
+	else if (!call_is_in_reach(c))
+		op_problem_why(out, "not a tensor, or of absurd rank");
 	else
 		c->op->problem(c, out);
 }

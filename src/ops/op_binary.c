@@ -8,16 +8,33 @@
 #include <math.h>
 
 enum binary_kind {
-	BINARY_ADD, BINARY_SUB, BINARY_MUL, BINARY_DIV, BINARY_POW, BINARY_MOD, BINARY_MAX, BINARY_MIN, BINARY_MEAN,
-	BINARY_EQUAL, BINARY_LESS, BINARY_LESS_EQ, BINARY_GREATER, BINARY_GREATER_EQ, BINARY_AND, BINARY_OR, BINARY_XOR,
-	BINARY_PRELU, BINARY_SHIFT, BINARY_COUNT
+	BINARY_ADD,
+	BINARY_SUB,
+	BINARY_MUL,
+	BINARY_DIV,
+	BINARY_POW,
+	BINARY_MOD,
+	BINARY_MAX,
+	BINARY_MIN,
+	BINARY_MEAN,
+	BINARY_EQUAL,
+	BINARY_LESS,
+	BINARY_LESS_EQ,
+	BINARY_GREATER,
+	BINARY_GREATER_EQ,
+	BINARY_AND,
+	BINARY_OR,
+	BINARY_XOR,
+	BINARY_PRELU,
+	BINARY_SHIFT,
+	BINARY_COUNT
 };
 
 struct binary {
 	const char *name;
 	enum binary_kind kind;
-	enum mode mode;      /* MODE_NONE: a copy */
-	bool proxy;          /* the mode only stands for it */
+	enum mode mode; /* MODE_NONE: a copy */
+	bool proxy;	/* the mode only stands for it */
 	bool commutes;
 	bool to_bool;
 };
@@ -100,7 +117,8 @@ static struct shape operand_shape(const struct op_call *c, const struct binary *
 	struct shape s = c->inputs[i].shape;
 	if (i == 0)
 		return s;
-	return row->kind == BINARY_PRELU ? slope_shape(c, c->inputs[0].shape, s) : aligned_shape(c, c->inputs[0].shape, s);
+	return row->kind == BINARY_PRELU ? slope_shape(c, c->inputs[0].shape, s)
+					 : aligned_shape(c, c->inputs[0].shape, s);
 }
 
 /* ---- contents */
@@ -143,8 +161,8 @@ static struct dim int_pow(struct arena *a, struct dim x, struct dim y)
 static struct dim int_less(struct arena *a, struct dim x, struct dim y, bool or_equal)
 {
 	struct dim one = dim_known(1);
-	struct dim gap = dim_sub(a, y, x);             /* >= 0: x <= y */
-	struct dim back = dim_sub(a, x, y);            /* >= 0: y <= x */
+	struct dim gap = dim_sub(a, y, x);  /* >= 0: x <= y */
+	struct dim back = dim_sub(a, x, y); /* >= 0: y <= x */
 	if (x.kind == DIM_KNOWN && y.kind == DIM_KNOWN)
 		return dim_known(or_equal ? x.value <= y.value : x.value < y.value);
 	if (op_dim_nonnegative(or_equal ? gap : dim_sub(a, gap, one)))
@@ -158,7 +176,8 @@ static struct dim int_equal(struct arena *a, struct dim x, struct dim y)
 {
 	if (dim_same(x, y))
 		return dim_known(1);
-	struct dim one = dim_known(1), above = dim_sub(a, dim_sub(a, x, y), one), below = dim_sub(a, dim_sub(a, y, x), one);
+	struct dim one = dim_known(1), above = dim_sub(a, dim_sub(a, x, y), one),
+		   below = dim_sub(a, dim_sub(a, y, x), one);
 	if (dim_differs(x, y) || op_dim_nonnegative(above) || op_dim_nonnegative(below))
 		return dim_known(0);
 	return dim_unknown();
@@ -189,36 +208,63 @@ static struct dim binary_int(const struct op_call *c, enum binary_kind kind, str
 {
 	struct arena *a = c->arena;
 	switch (kind) {
-	case BINARY_ADD: return dim_add(a, x, y);
-	case BINARY_SUB: return dim_sub(a, x, y);
-	case BINARY_MUL: return dim_mul(a, x, y);
-	case BINARY_DIV: return int_div(a, x, y);
-	case BINARY_MOD: return int_mod(a, x, y, node_int(c->node, "fmod", 0) != 0);
-	case BINARY_POW: return int_pow(a, x, y);
-	case BINARY_MAX: return int_larger(a, x, y, false);
-	case BINARY_MIN: return int_larger(a, x, y, true);
-	case BINARY_EQUAL: return int_equal(a, x, y);
-	case BINARY_LESS: return int_less(a, x, y, false);
-	case BINARY_LESS_EQ: return int_less(a, x, y, true);
-	case BINARY_GREATER: return int_less(a, y, x, false);
-	case BINARY_GREATER_EQ: return int_less(a, y, x, true);
-	case BINARY_AND: case BINARY_OR: case BINARY_XOR: return int_logic(kind, x, y);
-	default: return dim_unknown();
+	case BINARY_ADD:
+		return dim_add(a, x, y);
+	case BINARY_SUB:
+		return dim_sub(a, x, y);
+	case BINARY_MUL:
+		return dim_mul(a, x, y);
+	case BINARY_DIV:
+		return int_div(a, x, y);
+	case BINARY_MOD:
+		return int_mod(a, x, y, node_int(c->node, "fmod", 0) != 0);
+	case BINARY_POW:
+		return int_pow(a, x, y);
+	case BINARY_MAX:
+		return int_larger(a, x, y, false);
+	case BINARY_MIN:
+		return int_larger(a, x, y, true);
+	case BINARY_EQUAL:
+		return int_equal(a, x, y);
+	case BINARY_LESS:
+		return int_less(a, x, y, false);
+	case BINARY_LESS_EQ:
+		return int_less(a, x, y, true);
+	case BINARY_GREATER:
+		return int_less(a, y, x, false);
+	case BINARY_GREATER_EQ:
+		return int_less(a, y, x, true);
+	case BINARY_AND:
+	case BINARY_OR:
+	case BINARY_XOR:
+		return int_logic(kind, x, y);
+	default:
+		return dim_unknown();
 	}
 }
 
 static double binary_float(const struct op_call *c, enum binary_kind kind, double x, double y)
 {
 	switch (kind) {
-	case BINARY_ADD: case BINARY_MEAN: return x + y;
-	case BINARY_SUB: return x - y;
-	case BINARY_MUL: return x * y;
-	case BINARY_DIV: return x / y;
-	case BINARY_MOD: return node_int(c->node, "fmod", 0) ? fmod(x, y) : NAN;
-	case BINARY_POW: return isnan(x) || isnan(y) ? NAN : pow(x, y);
-	case BINARY_MAX: return isnan(x) || isnan(y) ? NAN : fmax(x, y);
-	case BINARY_MIN: return isnan(x) || isnan(y) ? NAN : fmin(x, y);
-	default: return NAN;
+	case BINARY_ADD:
+	case BINARY_MEAN:
+		return x + y;
+	case BINARY_SUB:
+		return x - y;
+	case BINARY_MUL:
+		return x * y;
+	case BINARY_DIV:
+		return x / y;
+	case BINARY_MOD:
+		return node_int(c->node, "fmod", 0) ? fmod(x, y) : NAN;
+	case BINARY_POW:
+		return isnan(x) || isnan(y) ? NAN : pow(x, y);
+	case BINARY_MAX:
+		return isnan(x) || isnan(y) ? NAN : fmax(x, y);
+	case BINARY_MIN:
+		return isnan(x) || isnan(y) ? NAN : fmin(x, y);
+	default:
+		return NAN;
 	}
 }
 
@@ -227,18 +273,24 @@ static struct dim compare_float(enum binary_kind kind, double x, double y)
 	if (isnan(x) || isnan(y))
 		return dim_unknown();
 	switch (kind) {
-	case BINARY_EQUAL: return dim_known(x == y);
-	case BINARY_LESS: return dim_known(x < y);
-	case BINARY_LESS_EQ: return dim_known(x <= y);
-	case BINARY_GREATER: return dim_known(x > y);
-	case BINARY_GREATER_EQ: return dim_known(x >= y);
-	default: return dim_unknown();
+	case BINARY_EQUAL:
+		return dim_known(x == y);
+	case BINARY_LESS:
+		return dim_known(x < y);
+	case BINARY_LESS_EQ:
+		return dim_known(x <= y);
+	case BINARY_GREATER:
+		return dim_known(x > y);
+	case BINARY_GREATER_EQ:
+		return dim_known(x >= y);
+	default:
+		return dim_unknown();
 	}
 }
 
 /* The contents of x combined with those of y, broadcast to `to`; NULL where they are not known. */
-static const struct elements *binary_elements(const struct op_call *c, const struct binary *row, struct shape to,
-	const struct op_value *x, const struct op_value *y, struct shape y_shape)
+static const struct elements *binary_elements(const struct op_call *c, const struct binary *row,
+	struct shape to, const struct op_value *x, const struct op_value *y, struct shape y_shape)
 {
 	int count = op_elements_count(to);
 	const struct elements *ex = x->elements, *ey = y->elements;
@@ -248,8 +300,11 @@ static const struct elements *binary_elements(const struct op_call *c, const str
 	for (int i = 0; i < count; i++) {
 		int ix = op_broadcast_index(to, i, x->shape), iy = op_broadcast_index(to, i, y_shape);
 		if (e->f)
-			e->f[i] = op_float_round(x->dtype, binary_float(c, row->kind, ex->f[ix], ey->f ? ey->f[iy] :
-				ey->i[iy].kind == DIM_KNOWN ? (double)ey->i[iy].value : NAN));
+			e->f[i] = op_float_round(
+				x->dtype, binary_float(c, row->kind, ex->f[ix],
+						  ey->f				? ey->f[iy]
+						  : ey->i[iy].kind == DIM_KNOWN ? (double)ey->i[iy].value
+										: NAN));
 		else if (ex->f)
 			e->i[i] = compare_float(row->kind, ex->f[ix], ey->f[iy]);
 		else if (ey->i)
@@ -274,9 +329,12 @@ static const struct elements *elements_in_range(struct arena *a, const struct el
 /* The slope is broadcast to the input, never the other way. */
 static int prelu_shape(struct op_call *c, struct error *err)
 {
-	struct shape to;
-	if (c->opset >= 7 && op_broadcast(c, c->inputs[0].shape, c->inputs[1].shape, &to, err))
+	struct shape x = c->inputs[0].shape, slope = c->inputs[1].shape, to;
+	bool known = shape_is_known(x) && shape_is_known(slope);
+	if (known && op_broadcast(c, x, slope_shape(c, x, slope), &to, err))
 		return -1;
+	if (known && !op_shape_same(x, to))
+		return op_fail(c, err, "the slope is larger than the input");
 	return op_shape_as_input(c, err);
 }
 
@@ -325,13 +383,14 @@ static bool scalar_operand(const struct op_call *c, int which, double *value)
 {
 	const struct op_value *s = &c->inputs[which];
 	return s->constant && op_scalar(s, value) && isfinite(*value) && fabs(*value) <= FLT_MAX &&
-		op_shape_same(c->inputs[1 - which].shape, c->outputs[0].shape);
+	       op_shape_same(c->inputs[1 - which].shape, c->outputs[0].shape);
 }
 
 static void pow_scalar(const struct op_call *c, double exponent, struct op_problem *out)
 {
 	enum mode mode = exponent == 2 ? MODE_SQUARE : exponent == 0.5 ? MODE_SQRT : MODE_POW;
-	op_problem_eltwise(c, &c->inputs[0], mode, mode == MODE_POW, mode == MODE_POW ? (float)exponent : 0, out);
+	op_problem_eltwise(
+		c, &c->inputs[0], mode, mode == MODE_POW, mode == MODE_POW ? (float)exponent : 0, out);
 }
 
 /* With a number on the right. False: no such function. */
@@ -340,20 +399,32 @@ static bool scalar_right(const struct op_call *c, enum binary_kind kind, double 
 	const struct op_value *x = &c->inputs[0];
 	float f = (float)s;
 	switch (kind) {
-	case BINARY_ADD: op_problem_eltwise(c, x, MODE_LINEAR_MAP, 1, f, out); return true;
-	case BINARY_SUB: op_problem_eltwise(c, x, MODE_LINEAR_MAP, 1, 0 - f, out); return true;
-	case BINARY_MUL: op_problem_eltwise(c, x, MODE_LINEAR_MAP, f, 0, out); return true;
+	case BINARY_ADD:
+		op_problem_eltwise(c, x, MODE_LINEAR_MAP, 1, f, out);
+		return true;
+	case BINARY_SUB:
+		op_problem_eltwise(c, x, MODE_LINEAR_MAP, 1, 0 - f, out);
+		return true;
+	case BINARY_MUL:
+		op_problem_eltwise(c, x, MODE_LINEAR_MAP, f, 0, out);
+		return true;
 	case BINARY_DIV:
 		if (!isfinite((float)(1 / s)))
 			return false;
 		op_problem_eltwise(c, x, MODE_LINEAR_MAP, (float)(1 / s), 0, out);
 		return true;
 	case BINARY_MAX:
-		op_problem_eltwise(c, x, s == 0 ? MODE_RELU : MODE_CLIP, s == 0 ? 0 : f, s == 0 ? 0 : FLT_MAX, out);
+		op_problem_eltwise(
+			c, x, s == 0 ? MODE_RELU : MODE_CLIP, s == 0 ? 0 : f, s == 0 ? 0 : FLT_MAX, out);
 		return true;
-	case BINARY_MIN: op_problem_eltwise(c, x, MODE_CLIP, -FLT_MAX, f, out); return true;
-	case BINARY_PRELU: op_problem_eltwise(c, x, MODE_LEAKY_RELU, f, 0, out); return true;
-	default: return false;
+	case BINARY_MIN:
+		op_problem_eltwise(c, x, MODE_CLIP, -FLT_MAX, f, out);
+		return true;
+	case BINARY_PRELU:
+		op_problem_eltwise(c, x, MODE_LEAKY_RELU, f, 0, out);
+		return true;
+	default:
+		return false;
 	}
 }
 
@@ -363,30 +434,44 @@ static bool scalar_left(const struct op_call *c, enum binary_kind kind, double s
 	const struct op_value *x = &c->inputs[1];
 	float f = (float)s;
 	switch (kind) {
-	case BINARY_ADD: op_problem_eltwise(c, x, MODE_LINEAR_MAP, 1, f, out); return true;
-	case BINARY_MUL: op_problem_eltwise(c, x, MODE_LINEAR_MAP, f, 0, out); return true;
-	case BINARY_SUB: op_problem_eltwise(c, x, MODE_LINEAR_MAP, -1, f, out); return true;
-	case BINARY_DIV: op_problem_eltwise(c, x, MODE_POW, f, -1, out); return true;
-	case BINARY_MAX:
-		op_problem_eltwise(c, x, s == 0 ? MODE_RELU : MODE_CLIP, s == 0 ? 0 : f, s == 0 ? 0 : FLT_MAX, out);
+	case BINARY_ADD:
+		op_problem_eltwise(c, x, MODE_LINEAR_MAP, 1, f, out);
 		return true;
-	case BINARY_MIN: op_problem_eltwise(c, x, MODE_CLIP, -FLT_MAX, f, out); return true;
+	case BINARY_MUL:
+		op_problem_eltwise(c, x, MODE_LINEAR_MAP, f, 0, out);
+		return true;
+	case BINARY_SUB:
+		op_problem_eltwise(c, x, MODE_LINEAR_MAP, -1, f, out);
+		return true;
+	case BINARY_DIV:
+		op_problem_eltwise(c, x, MODE_POW, f, -1, out);
+		return true;
+	case BINARY_MAX:
+		op_problem_eltwise(
+			c, x, s == 0 ? MODE_RELU : MODE_CLIP, s == 0 ? 0 : f, s == 0 ? 0 : FLT_MAX, out);
+		return true;
+	case BINARY_MIN:
+		op_problem_eltwise(c, x, MODE_CLIP, -FLT_MAX, f, out);
+		return true;
 	case BINARY_POW:
 		op_problem_eltwise(c, x, MODE_EXP, 0, 0, out);
 		out->proxy = out->known;
 		return true;
-	default: return false;
+	default:
+		return false;
 	}
 }
 
-/* The operands in the order libraries like: the one that is not broadcast first, where the order does not matter. */
+/* The operands in the order libraries like: the one that is not broadcast first, where the order does not
+ * matter. */
 static void binary_operands(const struct op_call *c, const struct binary *row, struct op_problem *out)
 {
 	const struct op_value *a = &c->inputs[0], *b = &c->inputs[1];
 	struct shape b_shape = operand_shape(c, row, 1);
 	int rank = c->outputs[0].shape.rank > 0 ? c->outputs[0].shape.rank : 1;
 	struct problem *p = op_problem_start(out, KERNEL_BINARY, row->mode);
-	bool smaller = op_count(a) < op_count(b), constant = op_count(a) == op_count(b) && a->constant && !b->constant;
+	bool smaller = op_count(a) < op_count(b),
+	     constant = op_count(a) == op_count(b) && a->constant && !b->constant;
 	int first = row->commutes && (smaller || constant) ? 1 : 0;
 	p->operand[first] = op_operand(a);
 	p->operand[1 - first] = op_operand(b);
@@ -411,6 +496,6 @@ void op_binary_problem(const struct op_call *c, struct op_problem *out)
 	else if (!dtype_is_float(c->inputs[1].dtype))
 		op_problem_mover(c, out);
 	else if (!(scalar_operand(c, 1, &s) && scalar_right(c, row->kind, s, out)) &&
-		!(scalar_operand(c, 0, &s) && scalar_left(c, row->kind, s, out)))
+		 !(scalar_operand(c, 0, &s) && scalar_left(c, row->kind, s, out)))
 		binary_operands(c, row, out);
 }

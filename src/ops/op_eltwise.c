@@ -1,5 +1,5 @@
-/* Elementwise functions of one tensor. One row a function says what oneDNN-like libraries have for it; where they
- * have nothing, the row names a comparable function and the problem is a proxy. */
+/* Elementwise functions of one tensor. One row a function says what oneDNN-like libraries have for it; where
+ * they have nothing, the row names a comparable function and the problem is a proxy. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -9,11 +9,11 @@
 
 /* Where a mode's parameters come from. */
 enum eltwise_parameters {
-	PARAMETERS_FIXED,  /* alpha, beta of the row */
-	PARAMETERS_ALPHA,  /* attribute alpha, row's alpha when absent */
-	PARAMETERS_BOTH,   /* attributes alpha and beta */
-	PARAMETERS_CLIP,   /* attributes or inputs min and max */
-	PARAMETERS_GELU    /* attribute approximate decides the mode */
+	PARAMETERS_FIXED, /* alpha, beta of the row */
+	PARAMETERS_ALPHA, /* attribute alpha, row's alpha when absent */
+	PARAMETERS_BOTH,  /* attributes alpha and beta */
+	PARAMETERS_CLIP,  /* attributes or inputs min and max */
+	PARAMETERS_GELU	  /* attribute approximate decides the mode */
 };
 
 struct eltwise {
@@ -25,11 +25,26 @@ struct eltwise {
 	double (*value)(double x); /* for data propagation; NULL: none */
 };
 
-static double value_relu(double x) { return x > 0 ? x : 0; }
-static double value_sigmoid(double x) { return 1 / (1 + exp(-x)); }
-static double value_neg(double x) { return -x; }
-static double value_reciprocal(double x) { return 1 / x; }
-static double value_sign(double x) { return (x > 0) - (x < 0); }
+static double value_relu(double x)
+{
+	return x > 0 ? x : 0;
+}
+static double value_sigmoid(double x)
+{
+	return 1 / (1 + exp(-x));
+}
+static double value_neg(double x)
+{
+	return -x;
+}
+static double value_reciprocal(double x)
+{
+	return 1 / x;
+}
+static double value_sign(double x)
+{
+	return (x > 0) - (x < 0);
+}
 
 /* By name, ASCII order: looked up by halving. */
 static const struct eltwise rows[] = {
@@ -153,10 +168,10 @@ int op_test_shape(struct op_call *c, struct error *err)
 
 /* ---- problems */
 
-void op_problem_eltwise(const struct op_call *c, const struct op_value *in, enum mode mode, float alpha, float beta,
-	struct op_problem *out)
+void op_problem_eltwise(const struct op_call *c, const struct op_value *in, enum mode mode, float alpha,
+	float beta, struct op_problem *out)
 {
-	if (!op_problem_value(c, in, out))
+	if (!op_problem_value(c, in, out) || !op_problem_value(c, &c->outputs[0], out))
 		return;
 	if (!dtype_is_float(in->dtype)) {
 		op_problem_mover(c, out);
@@ -183,8 +198,8 @@ static void clip_problem(const struct op_call *c, struct op_problem *out)
 	double lo = op_float_get(c, inputs ? NULL : "min", inputs ? 1 : -1, -FLT_MAX);
 	double hi = op_float_get(c, inputs ? NULL : "max", inputs ? 2 : -1, FLT_MAX);
 	bool guessed = isnan(lo) || isnan(hi); /* limits that are computed at run time cost the same */
-	op_problem_eltwise(c, &c->inputs[0], MODE_CLIP, isnan(lo) ? -FLT_MAX : float_in_range(lo), isnan(hi) ? FLT_MAX : float_in_range(hi),
-		out);
+	op_problem_eltwise(c, &c->inputs[0], MODE_CLIP, isnan(lo) ? -FLT_MAX : float_in_range(lo),
+		isnan(hi) ? FLT_MAX : float_in_range(hi), out);
 	out->proxy = out->proxy || (out->known && guessed);
 }
 
@@ -201,7 +216,8 @@ void op_eltwise_problem(const struct op_call *c, struct op_problem *out)
 		alpha = node_float(c->node, "alpha", alpha);
 	if (row->parameters == PARAMETERS_BOTH)
 		beta = node_float(c->node, "beta", beta);
-	if (row->parameters == PARAMETERS_GELU && text_is(node_string(c->node, "approximate", "none"), "tanh"))
+	if (row->parameters == PARAMETERS_GELU &&
+		text_is(node_string(c->node, "approximate", "none"), "tanh"))
 		mode = MODE_GELU_TANH;
 	if (!isfinite(alpha) || !isfinite(beta)) {
 		op_problem_why(out, "a parameter is not finite");

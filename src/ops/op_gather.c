@@ -1,4 +1,5 @@
-/* Operators that take or put elements by index or condition: Gather*, Scatter*, Where, OneHot, NonZero, Trilu. */
+/* Operators that take or put elements by index or condition: Gather*, Scatter*, Where, OneHot, NonZero,
+ * Trilu. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -22,14 +23,15 @@ static int gather_elements(struct op_call *c, int axis, struct error *err)
 {
 	struct op_value *v = &c->outputs[0];
 	const struct op_value *data = &c->inputs[0], *indices = &c->inputs[1];
-	int count = op_elements_count(v->shape), at[2 * OP_RANK_MAX], from[OP_RANK_MAX], index[OP_ELEMENTS_MAX];
+	int count = op_elements_count(v->shape), at[2 * OP_RANK_MAX], from[OP_RANK_MAX],
+	    index[OP_ELEMENTS_MAX];
 	if (count < 0 || !data->elements || !indices->elements || v->shape.rank > OP_RANK_MAX)
 		return 0;
 	int picked = indices->shape.rank;
 	for (int i = 0; i < count; i++) {
 		op_coords(v->shape, i, at);
-		int64_t k = gather_index(indices->elements, op_index(indices->shape, at + axis),
-			data->shape.dims[axis].value);
+		int64_t k = gather_index(
+			indices->elements, op_index(indices->shape, at + axis), data->shape.dims[axis].value);
 		if (k == -2)
 			return op_fail(c, err, "an index is out of range");
 		for (int j = 0; j < data->shape.rank; j++)
@@ -86,12 +88,14 @@ int op_gather_nd_shape(struct op_call *c, struct error *err)
 	if (data.rank < 0 || indices.rank < 0)
 		return 0;
 	if (data.rank < 1 || indices.rank < 1 || batch < 0 || batch >= indices.rank || batch >= data.rank)
-		return op_fail(c, err, "ranks %d and %d with %lld batch dimensions", data.rank, indices.rank, (long long)batch);
+		return op_fail(c, err, "ranks %d and %d with %lld batch dimensions", data.rank, indices.rank,
+			(long long)batch);
 	struct dim last = indices.dims[indices.rank - 1];
 	if (last.kind != DIM_KNOWN)
 		return 0;
 	if (last.value < 1 || last.value > data.rank - batch)
-		return op_fail(c, err, "%lld indices into %s", (long long)last.value, shape_text(c->arena, data));
+		return op_fail(
+			c, err, "%lld indices into %s", (long long)last.value, shape_text(c->arena, data));
 	int skipped = (int)(batch + last.value), head = indices.rank - 1;
 	struct shape out = shape_make(c->arena, head + data.rank - skipped);
 	for (int i = 0; i < head; i++) {
@@ -111,8 +115,9 @@ int op_gather_nd_shape(struct op_call *c, struct error *err)
 static void scatter_nd_elements(struct op_call *c)
 {
 	const struct op_value *data = &c->inputs[0], *indices = &c->inputs[1], *updates = &c->inputs[2];
-	if (data->shape.rank != 1 || !data->elements || !data->elements->i || !indices->elements || !updates->elements ||
-		!updates->elements->i || updates->elements->count != indices->elements->count)
+	if (data->shape.rank != 1 || !data->elements || !data->elements->i || !indices->elements ||
+		!updates->elements || !updates->elements->i ||
+		updates->elements->count != indices->elements->count)
 		return;
 	struct elements *e = op_elements_new(c->arena, data->elements->count, false);
 	for (int i = 0; i < e->count; i++)
@@ -158,7 +163,8 @@ static void where_elements(struct op_call *c)
 	struct elements *e = op_elements_new(c->arena, count, x->elements->f != NULL);
 	for (int i = 0; i < count; i++) {
 		struct dim which = cond->elements->i[op_broadcast_index(v->shape, i, cond->shape)];
-		int ix = op_broadcast_index(v->shape, i, x->shape), iy = op_broadcast_index(v->shape, i, y->shape);
+		int ix = op_broadcast_index(v->shape, i, x->shape),
+		    iy = op_broadcast_index(v->shape, i, y->shape);
 		if (e->f && which.kind == DIM_KNOWN)
 			e->f[i] = which.value ? x->elements->f[ix] : y->elements->f[iy];
 		else if (e->i && which.kind == DIM_KNOWN)
@@ -196,8 +202,10 @@ int op_one_hot_shape(struct op_call *c, struct error *err)
 	for (int i = 0; i < indices.rank; i++)
 		out.dims[i < axis ? i : i + 1] = indices.dims[i];
 	if (depth && depth->count == 1)
-		out.dims[axis] = depth->i ? depth->i[0] : isnan(depth->f[0]) || !(fabs(depth->f[0]) < 0x1p53) ?
-			dim_unknown() : dim_known((int64_t)depth->f[0]);
+		out.dims[axis] = depth->i ? depth->i[0]
+				 : isnan(depth->f[0]) || !(fabs(depth->f[0]) < 0x1p53)
+					 ? dim_unknown()
+					 : dim_known((int64_t)depth->f[0]);
 	if (out.dims[axis].kind == DIM_KNOWN && out.dims[axis].value < 0)
 		return op_fail(c, err, "a negative depth");
 	c->outputs[0].shape = out;

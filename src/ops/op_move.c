@@ -1,4 +1,5 @@
-/* Operators that only move data: Transpose, Concat, Split, Slice, Expand, Tile, Pad, DepthToSpace, SpaceToDepth. */
+/* Operators that only move data: Transpose, Concat, Split, Slice, Expand, Tile, Pad, DepthToSpace,
+ * SpaceToDepth. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -56,8 +57,8 @@ int op_transpose_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* The axes in output order without those of size 1, and runs that stay together as one: what a library sees after
- * its own simplification, so that equal work has one text. Returns the rank that is left. */
+/* The axes in output order without those of size 1, and runs that stay together as one: what a library sees
+ * after its own simplification, so that equal work has one text. Returns the rank that is left. */
 static int transpose_simplify(const struct op_call *c, int64_t *size, int *perm)
 {
 	struct shape in = c->inputs[0].shape;
@@ -266,7 +267,8 @@ static int split_sizes(struct op_call *c, struct dim d, struct dim *size, struct
 	if (list.state == OP_LIST_ABSENT) {
 		bool uneven = c->opset >= 18; /* num_outputs: the last may be smaller */
 		if (!uneven && d.kind == DIM_KNOWN && d.value % n)
-			return op_fail(c, err, "%lld does not divide into %d equal parts", (long long)d.value, n);
+			return op_fail(
+				c, err, "%lld does not divide into %d equal parts", (long long)d.value, n);
 		for (int i = 0; i < n; i++)
 			size[i] = dim_div(c->arena, d, dim_known(n));
 		if (!uneven || d.kind != DIM_KNOWN)
@@ -289,8 +291,9 @@ static int split_sizes(struct op_call *c, struct dim d, struct dim *size, struct
 			return op_fail(c, err, "a negative size");
 		sum = dim_add(c->arena, sum, size[i]);
 	}
-	return dim_differs(sum, d) ? op_fail(c, err, "the sizes add up to %lld, not %lld", (long long)sum.value,
-		(long long)d.value) : 0;
+	return dim_differs(sum, d) ? op_fail(c, err, "the sizes add up to %lld, not %lld",
+					     (long long)sum.value, (long long)d.value)
+				   : 0;
 }
 
 int op_split_shape(struct op_call *c, struct error *err)
@@ -486,7 +489,8 @@ static int blocks_shape(struct op_call *c, bool to_space, struct error *err)
 		struct dim d = in.dims[i], by = i == 1 ? bb : b;
 		bool divides = to_space == (i == 1);
 		if (divides && d.kind == DIM_KNOWN && d.value % by.value)
-			return op_fail(c, err, "%lld does not divide by %lld", (long long)d.value, (long long)by.value);
+			return op_fail(c, err, "%lld does not divide by %lld", (long long)d.value,
+				(long long)by.value);
 		out.dims[i] = divides ? dim_div(c->arena, d, by) : dim_mul(c->arena, d, by);
 	}
 	return 0;

@@ -6,8 +6,16 @@
 #include <math.h>
 
 enum reduce_kind {
-	REDUCE_SUM, REDUCE_MEAN, REDUCE_MAX, REDUCE_MIN, REDUCE_PROD, REDUCE_L1, REDUCE_L2, REDUCE_LOG_SUM,
-	REDUCE_LOG_SUM_EXP, REDUCE_SUM_SQUARE
+	REDUCE_SUM,
+	REDUCE_MEAN,
+	REDUCE_MAX,
+	REDUCE_MIN,
+	REDUCE_PROD,
+	REDUCE_L1,
+	REDUCE_L2,
+	REDUCE_LOG_SUM,
+	REDUCE_LOG_SUM_EXP,
+	REDUCE_SUM_SQUARE
 };
 
 struct reduce {
@@ -73,8 +81,10 @@ static struct shape reduced_shape(struct arena *a, struct shape in, const bool *
 static struct dim fold_int(struct arena *a, enum reduce_kind kind, struct dim sum, struct dim x)
 {
 	switch (kind) {
-	case REDUCE_SUM: return dim_add(a, sum, x);
-	case REDUCE_PROD: return dim_mul(a, sum, x);
+	case REDUCE_SUM:
+		return dim_add(a, sum, x);
+	case REDUCE_PROD:
+		return dim_mul(a, sum, x);
 	case REDUCE_MAX:
 	case REDUCE_MIN:
 		if (dim_same(sum, x))
@@ -82,18 +92,24 @@ static struct dim fold_int(struct arena *a, enum reduce_kind kind, struct dim su
 		if (sum.kind != DIM_KNOWN || x.kind != DIM_KNOWN)
 			return dim_unknown();
 		return (sum.value > x.value) == (kind == REDUCE_MAX) ? sum : x;
-	default: return dim_unknown();
+	default:
+		return dim_unknown();
 	}
 }
 
 static double fold_float(enum reduce_kind kind, double sum, double x)
 {
 	switch (kind) {
-	case REDUCE_SUM: return sum + x;
-	case REDUCE_PROD: return sum * x;
-	case REDUCE_MAX: return sum > x ? sum : x;
-	case REDUCE_MIN: return sum < x ? sum : x;
-	default: return NAN;
+	case REDUCE_SUM:
+		return sum + x;
+	case REDUCE_PROD:
+		return sum * x;
+	case REDUCE_MAX:
+		return sum > x ? sum : x;
+	case REDUCE_MIN:
+		return sum < x ? sum : x;
+	default:
+		return NAN;
 	}
 }
 
@@ -103,7 +119,8 @@ static void reduce_elements(struct op_call *c, const struct reduce *row, const b
 	const struct op_value *in = &c->inputs[0];
 	struct op_value *v = &c->outputs[0];
 	int count = op_elements_count(v->shape), at[OP_RANK_MAX];
-	bool whole = row->kind == REDUCE_SUM || row->kind == REDUCE_PROD || row->kind == REDUCE_MAX || row->kind == REDUCE_MIN;
+	bool whole = row->kind == REDUCE_SUM || row->kind == REDUCE_PROD || row->kind == REDUCE_MAX ||
+		     row->kind == REDUCE_MIN;
 	if (!whole || count < 1 || !op_elements_known(in->elements) || in->elements->count < 1)
 		return;
 	struct shape kept = reduced_shape(c->arena, in->shape, mask, true);
@@ -115,9 +132,11 @@ static void reduce_elements(struct op_call *c, const struct reduce *row, const b
 			at[j] = mask[j] ? 0 : at[j];
 		int to = op_index(kept, at);
 		if (e->f)
-			e->f[to] = seen[to] ? fold_float(row->kind, e->f[to], in->elements->f[i]) : in->elements->f[i];
+			e->f[to] = seen[to] ? fold_float(row->kind, e->f[to], in->elements->f[i])
+					    : in->elements->f[i];
 		else
-			e->i[to] = seen[to] ? fold_int(c->arena, row->kind, e->i[to], in->elements->i[i]) : in->elements->i[i];
+			e->i[to] = seen[to] ? fold_int(c->arena, row->kind, e->i[to], in->elements->i[i])
+					    : in->elements->i[i];
 		seen[to] = true;
 	}
 	for (int i = 0; i < count; i++) {
@@ -163,12 +182,12 @@ void op_reduce_cost(const struct op_call *c, struct op_cost *cost)
 bool op_reduce_free(const struct op_call *c)
 {
 	return reduce_find(c->op->name)->identity && op_count(&c->inputs[0]) == op_count(&c->outputs[0]) &&
-		op_count(&c->inputs[0]) > 0;
+	       op_count(&c->inputs[0]) > 0;
 }
 
 /* Source and destination with ones in place of what goes, whatever keepdims says: equal work, equal text. */
-static void reduce_problem(const struct op_call *c, enum mode mode, enum dtype to, const bool *mask,
-	struct op_problem *out)
+static void reduce_problem(
+	const struct op_call *c, enum mode mode, enum dtype to, const bool *mask, struct op_problem *out)
 {
 	const struct op_value *in = &c->inputs[0];
 	struct problem *p = op_problem_start(out, KERNEL_REDUCE, mode);
@@ -257,8 +276,10 @@ int op_top_k_shape(struct op_call *c, struct error *err)
 	int axis = op_axis(c, node_int(c->node, "axis", -1), in.rank, err);
 	if (axis < 0)
 		return -1;
-	struct dim size = k.state == OP_LIST_KNOWN && k.count == 1 ? k.at[0] : dim_unknown_upto(in.dims[axis].upper);
-	if (size.kind == DIM_KNOWN && (size.value < 0 || (in.dims[axis].kind == DIM_KNOWN && size.value > in.dims[axis].value)))
+	struct dim size =
+		k.state == OP_LIST_KNOWN && k.count == 1 ? k.at[0] : dim_unknown_upto(in.dims[axis].upper);
+	if (size.kind == DIM_KNOWN &&
+		(size.value < 0 || (in.dims[axis].kind == DIM_KNOWN && size.value > in.dims[axis].value)))
 		return op_fail(c, err, "k is %lld along %s", (long long)size.value, shape_text(c->arena, in));
 	for (int i = 0; i < c->output_count; i++) {
 		c->outputs[i].shape = op_shape_copy(c->arena, in);

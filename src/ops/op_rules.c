@@ -145,7 +145,8 @@ bool op_dim_nonnegative(struct dim d)
 {
 	if (d.kind == DIM_KNOWN)
 		return d.value >= 0;
-	/* Negative coefficients are the only source of a minus sign besides names, so its absence proves it. */
+	/* Negative coefficients are the only source of a minus sign besides names, so its absence proves it.
+	 */
 	return d.kind == DIM_SYMBOLIC && memchr(d.text.p, '-', d.text.n) == NULL;
 }
 
@@ -168,7 +169,8 @@ static bool dim_broadcast(struct dim x, struct dim y, struct dim *out)
 	return true;
 }
 
-int op_broadcast(const struct op_call *c, struct shape x, struct shape y, struct shape *out, struct error *err)
+int op_broadcast(
+	const struct op_call *c, struct shape x, struct shape y, struct shape *out, struct error *err)
 {
 	if (x.rank < 0 || y.rank < 0) {
 		*out = SHAPE_UNKNOWN;
@@ -295,7 +297,8 @@ int op_broadcast_index(struct shape to, int index, struct shape from)
 bool op_int_fits(enum dtype t, int64_t v)
 {
 	int bits = dtype_bits(t);
-	bool is_unsigned = t == DTYPE_U4 || t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64;
+	bool is_unsigned =
+		t == DTYPE_U4 || t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64;
 	if (t == DTYPE_BOOL)
 		return v == 0 || v == 1;
 	if ((is_unsigned && v < 0) || bits < 1)
@@ -357,8 +360,8 @@ void op_cost_eltwise(const struct op_call *c, struct op_cost *cost)
 
 bool op_is_library_type(enum dtype t)
 {
-	return t == DTYPE_F32 || t == DTYPE_F16 || t == DTYPE_BF16 || t == DTYPE_S8 || t == DTYPE_U8 || t == DTYPE_S32 ||
-		t == DTYPE_BOOL;
+	return t == DTYPE_F32 || t == DTYPE_F16 || t == DTYPE_BF16 || t == DTYPE_S8 || t == DTYPE_U8 ||
+	       t == DTYPE_S32 || t == DTYPE_BOOL;
 }
 
 void op_problem_why(struct op_problem *out, const char *why)
@@ -374,6 +377,8 @@ bool op_problem_value(const struct op_call *c, const struct op_value *v, struct 
 		why = "not a tensor";
 	else if (v->dtype == DTYPE_UNKNOWN)
 		why = "a type is not known";
+	else if (dtype_bits(v->dtype) == 0)
+		why = "a type has no size";
 	else if (v->shape.rank < 0)
 		why = "a rank is not known";
 	else if (v->shape.rank > PROBLEM_RANK)
@@ -381,13 +386,14 @@ bool op_problem_value(const struct op_call *c, const struct op_value *v, struct 
 	for (int i = 0; !why && i < v->shape.rank; i++) {
 		struct dim d = v->shape.dims[i];
 		if (d.kind == DIM_SYMBOLIC)
-			why = arena_printf(c->arena, "%s is not bound", text_clean(c->arena, dim_first_symbol(d)));
+			why = arena_printf(
+				c->arena, "%s is not bound", text_clean(c->arena, dim_first_symbol(d)));
 		else if (d.kind == DIM_UNKNOWN)
 			why = "a dimension is not known";
 		else if (d.value <= 0)
 			why = "a tensor is empty";
 	}
-	if (!why && shape_count(v->shape) > 1e15)
+	if (!why && shape_count(v->shape) > 1e13)
 		why = "too large to measure";
 	if (why)
 		op_problem_why(out, why);
@@ -418,7 +424,8 @@ struct problem *op_problem_start(struct op_problem *out, enum kernel kernel, enu
 
 struct operand op_operand(const struct op_value *v)
 {
-	struct operand operand = { .dtype = v->dtype == DTYPE_BOOL ? DTYPE_U8 : v->dtype, .constant = v->constant };
+	struct operand operand = { .dtype = v->dtype == DTYPE_BOOL ? DTYPE_U8 : v->dtype,
+		.constant = v->constant };
 	return operand;
 }
 

@@ -1,9 +1,11 @@
 /* What the rules share, and the rules themselves, by file. Private to the room.
  *
- * Conventions of costs. FLOPs: a multiply-add counts 2; every elementwise function counts 1 per output element,
- * transcendental ones (exp, erf, tanh, gelu, pow ...) as well: they are bound by bytes, and a count per library's
- * polynomial would be invented. A variadic sum of n counts n-1, a reduction 1 per input element, a move 0. Bytes:
- * what must be read at least once (of a Gather or Slice only what is taken) plus what is written. */
+ * Conventions of costs. FLOPs: a multiply-add counts 2; every elementwise function counts 1 per output
+ * element, transcendental ones (exp, erf, tanh, gelu, pow ...) as well: they are bound by bytes, and a count
+ * per library's polynomial would be invented. A variadic sum of n counts n-1, a reduction 1 per input element
+ * (2 where it is squared, made absolute or exponentiated first; 1 more per output element for a mean, root or
+ * logarithm), a move 0. Bytes: what must be read at least once (of a Gather or Slice only what is taken) plus
+ * what is written. */
 #ifndef OPS_OP_RULES_H
 #define OPS_OP_RULES_H
 
@@ -19,7 +21,8 @@ const struct op_value *op_in(const struct op_call *c, int i);
 /* Output i, or NULL when nobody asks for it. */
 struct op_value *op_out(const struct op_call *c, int i);
 /* Puts "<operator>: " before the text. Always -1. */
-int op_fail(const struct op_call *c, struct error *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int op_fail(const struct op_call *c, struct error *err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* ---- attributes and inputs that became one or the other */
 
@@ -34,19 +37,21 @@ struct op_list {
 	int count;
 	struct dim *at;
 };
-/* The input wins where both are there. attribute NULL: none; input < 0: none. An INT attribute is a list of one. */
+/* The input wins where both are there. attribute NULL: none; input < 0: none. An INT attribute is a list of
+ * one. */
 struct op_list op_list_get(const struct op_call *c, const char *attribute, int input);
 /* True when every element is a known number. */
 bool op_list_all_known(const struct op_list *l);
-/* The float at input i (a scalar or one element) or attribute `name`: NaN when the input is there and not known,
- * `otherwise` when neither is there. */
+/* The float at input i (a scalar or one element) or attribute `name`: NaN when the input is there and not
+ * known, `otherwise` when neither is there. */
 double op_float_get(const struct op_call *c, const char *attribute, int input, double otherwise);
 
 /* ---- axes */
 
 /* axis in [-rank, rank) made >= 0, else -1 with an error. */
 int op_axis(const struct op_call *c, int64_t axis, int rank, struct error *err);
-/* mask[0..rank-1] set for the axes of the list, which must all be known (op_list_all_known). -1: out of range or twice. */
+/* mask[0..rank-1] set for the axes of the list, which must all be known (op_list_all_known). -1: out of range
+ * or twice. */
 int op_axes(const struct op_call *c, const struct op_list *l, int rank, bool *mask, struct error *err);
 
 /* ---- shapes */
@@ -57,7 +62,8 @@ bool op_dim_merge(struct dim x, struct dim y, struct dim *out);
 /* Surely >= 0? (Symbols are sizes.) */
 bool op_dim_nonnegative(struct dim d);
 /* Multidirectional broadcast. Unknown rank of one gives an unknown rank. -1: contradiction. */
-int op_broadcast(const struct op_call *c, struct shape x, struct shape y, struct shape *out, struct error *err);
+int op_broadcast(
+	const struct op_call *c, struct shape x, struct shape y, struct shape *out, struct error *err);
 /* Fully known and equal. */
 bool op_shape_same(struct shape x, struct shape y);
 
@@ -79,12 +85,13 @@ struct elements *op_elements_pick(struct arena *a, const struct elements *from, 
 /* Between a linear index and coordinates of a known shape of at most OP_ELEMENTS_MAX elements. */
 void op_coords(struct shape s, int index, int *at);
 int op_index(struct shape s, const int *at);
-/* The linear index in a tensor of shape `from` that element `index` of the broadcast shape `to` comes from. */
+/* The linear index in a tensor of shape `from` that element `index` of the broadcast shape `to` comes from.
+ */
 int op_broadcast_index(struct shape to, int index, struct shape from);
 /* Does v fit the integer type? Results that do not would wrap: data propagation calls them unknown. */
 bool op_int_fits(enum dtype t, int64_t v);
-/* What a float type keeps of v: f64 all, others what f32 keeps (also where a plan runs the model in a shorter type:
- * shape arithmetic stays as the model says). */
+/* What a float type keeps of v: f64 all, others what f32 keeps (also where a plan runs the model in a shorter
+ * type: shape arithmetic stays as the model says). */
 double op_float_round(enum dtype t, double v);
 /* v's contents when it is a single known number (any rank): true and *value. */
 bool op_scalar(const struct op_value *v, double *value);
@@ -103,7 +110,8 @@ void op_cost_eltwise(const struct op_call *c, struct op_cost *cost);
 
 /* ---- problems */
 
-/* The types that deep-learning libraries compute with, bool (as u8) among them: others are measured as copies. */
+/* The types that deep-learning libraries compute with, bool (as u8) among them: others are measured as
+ * copies. */
 bool op_is_library_type(enum dtype t);
 /* True when v (not NULL) has a type, a known shape of rank <= PROBLEM_RANK and at least one element; else why
  * says what is missing. */
@@ -122,9 +130,10 @@ struct problem_shape op_problem_shape(struct shape s);
 struct problem_shape op_problem_shape_of_rank(struct shape s, int rank);
 /* A plain copy of (read + written) / 2 bytes as a proxy; NaN: why. */
 void op_problem_copy(const struct op_call *c, double bytes, struct op_problem *out);
-/* A function of one tensor; a copy where the type is not floating. in: one of the inputs, shaped like output 0. */
-void op_problem_eltwise(const struct op_call *c, const struct op_value *in, enum mode mode, float alpha, float beta,
-	struct op_problem *out);
+/* A function of one tensor; a copy where the type is not floating. in: one of the inputs, shaped like output
+ * 0. */
+void op_problem_eltwise(const struct op_call *c, const struct op_value *in, enum mode mode, float alpha,
+	float beta, struct op_problem *out);
 /* The problem rule of movers: a copy of the bytes that the row's cost rule counts. */
 void op_problem_mover(const struct op_call *c, struct op_problem *out);
 
@@ -133,9 +142,9 @@ void op_problem_mover(const struct op_call *c, struct op_problem *out);
 #define RULE_COST(x) void x##_cost(const struct op_call *c, struct op_cost *cost)
 #define RULE_PROBLEM(x) void x##_problem(const struct op_call *c, struct op_problem *out)
 #define RULE_FREE(x) bool x##_free(const struct op_call *c)
-#define RULES(x)  \
-	RULE_SHAPE(x); \
-	RULE_COST(x);  \
+#define RULES(x)                                                                                             \
+	RULE_SHAPE(x);                                                                                       \
+	RULE_COST(x);                                                                                        \
 	RULE_PROBLEM(x)
 
 /* op_conv.c, op_pool.c, op_gemm.c, op_norm.c, op_resize.c */

@@ -59,7 +59,8 @@ int op_size_shape(struct op_call *c, struct error *err)
 
 /* How many elements the -1 stands for: the dimensions of both sides without those that a 0 copies and without
  * pairs that are surely the same, divided. Unknown dimensions that are copied do not matter then. */
-static struct dim reshape_rest(struct arena *a, struct shape in, const struct shape *out, const bool *copied, int rest)
+static struct dim reshape_rest(
+	struct arena *a, struct shape in, const struct shape *out, const bool *copied, int rest)
 {
 	bool used[OP_RANK_MAX] = { false };
 	struct dim have = dim_known(1), want = dim_known(1);
@@ -91,20 +92,22 @@ static int reshape_check(struct op_call *c, struct shape in, struct shape out, s
 {
 	struct dim have = shape_elements(c->arena, in), want = shape_elements(c->arena, out);
 	if (dim_differs(have, want))
-		return op_fail(c, err, "%s does not become %s", shape_text(c->arena, in), shape_text(c->arena, out));
+		return op_fail(
+			c, err, "%s does not become %s", shape_text(c->arena, in), shape_text(c->arena, out));
 	return 0;
 }
 
 /* One dimension as asked for. -1: wrong. */
-static int reshape_dim(struct op_call *c, struct shape in, struct dim want, int i, struct dim *out, bool *copied,
-	int *rest, struct error *err)
+static int reshape_dim(struct op_call *c, struct shape in, struct dim want, int i, struct dim *out,
+	bool *copied, int *rest, struct error *err)
 {
 	bool allowzero = node_int(c->node, "allowzero", 0) != 0;
 	if (want.kind != DIM_KNOWN || want.value > 0 || (want.value == 0 && allowzero)) {
 		*out = want;
 	} else if (want.value == 0) {
 		if (in.rank >= 0 && i >= in.rank)
-			return op_fail(c, err, "dimension %d is to be copied, the input has rank %d", i, in.rank);
+			return op_fail(
+				c, err, "dimension %d is to be copied, the input has rank %d", i, in.rank);
 		*out = in.rank >= 0 ? in.dims[i] : dim_unknown();
 		*copied = true;
 	} else if (want.value == -1 && *rest < 0) {
@@ -147,8 +150,8 @@ int op_reshape_shape(struct op_call *c, struct error *err)
 	if (rest >= 0 && in.rank >= 0 && unknown_count == 0) {
 		struct dim size = reshape_rest(c->arena, in, &out, copied, rest);
 		if (size.kind == DIM_KNOWN && size.value < 0)
-			return op_fail(c, err, "the elements of %s do not divide into %s", shape_text(c->arena, in),
-				shape_text(c->arena, out));
+			return op_fail(c, err, "the elements of %s do not divide into %s",
+				shape_text(c->arena, in), shape_text(c->arena, out));
 		out.dims[rest] = size;
 	}
 	v->elements = c->inputs[0].elements;
@@ -375,7 +378,8 @@ static struct dim range_count_int(struct arena *a, struct dim start, struct dim 
 	return dim_unknown();
 }
 
-static void range_ints(struct op_call *c, const struct dim *start, const struct dim *limit, const struct dim *delta)
+static void range_ints(
+	struct op_call *c, const struct dim *start, const struct dim *limit, const struct dim *delta)
 {
 	struct op_value *v = &c->outputs[0];
 	v->shape.dims[0] = range_count_int(c->arena, *start, *limit, *delta);
@@ -454,7 +458,8 @@ static const struct elements *cast_elements(struct arena *a, const struct elemen
 		if (e->f && from->f)
 			e->f[i] = op_float_round(to, from->f[i]);
 		else if (e->f)
-			e->f[i] = from->i[i].kind == DIM_KNOWN ? op_float_round(to, (double)from->i[i].value) : NAN;
+			e->f[i] = from->i[i].kind == DIM_KNOWN ? op_float_round(to, (double)from->i[i].value)
+							       : NAN;
 		else
 			e->i[i] = from->f ? cast_of_float(from->f[i], to) : cast_to_int(from->i[i], to);
 	}

@@ -75,15 +75,17 @@ static int slice_axes(const struct op_call *c, int rank, struct slice_axis *at, 
 	struct error *err)
 {
 	bool inputs = c->opset >= 10;
-	struct op_list starts = op_list_get(c, "starts", inputs ? 1 : -1), ends = op_list_get(c, "ends", inputs ? 2 : -1);
-	struct op_list axes = op_list_get(c, "axes", inputs ? 3 : -1), steps = op_list_get(c, NULL, inputs ? 4 : -1);
+	struct op_list starts = op_list_get(c, "starts", inputs ? 1 : -1),
+		       ends = op_list_get(c, "ends", inputs ? 2 : -1);
+	struct op_list axes = op_list_get(c, "axes", inputs ? 3 : -1),
+		       steps = op_list_get(c, NULL, inputs ? 4 : -1);
 	int count = starts.count >= 0 ? starts.count : ends.count;
 	*known = (axes.state == OP_LIST_ABSENT || op_list_all_known(&axes)) && count >= 0;
 	if (!*known)
 		return 0;
 	bool lengths = (ends.count < 0 || ends.count == count) &&
-		(axes.state == OP_LIST_ABSENT || axes.count == count) &&
-		(steps.state == OP_LIST_ABSENT || steps.count < 0 || steps.count == count);
+		       (axes.state == OP_LIST_ABSENT || axes.count == count) &&
+		       (steps.state == OP_LIST_ABSENT || steps.count < 0 || steps.count == count);
 	if (!lengths || count > rank)
 		return op_fail(c, err, "starts, ends, axes and steps do not match rank %d", rank);
 	if (axes.state != OP_LIST_ABSENT) {
@@ -96,8 +98,9 @@ static int slice_axes(const struct op_call *c, int rank, struct slice_axis *at, 
 		sliced[axis] = true;
 		at[axis].start = starts.state == OP_LIST_KNOWN ? starts.at[i] : dim_unknown();
 		at[axis].end = ends.state == OP_LIST_KNOWN ? ends.at[i] : dim_unknown();
-		at[axis].step = steps.state == OP_LIST_KNOWN ? steps.at[i] :
-			steps.state == OP_LIST_ABSENT ? dim_known(1) : dim_unknown();
+		at[axis].step = steps.state == OP_LIST_KNOWN	? steps.at[i]
+				: steps.state == OP_LIST_ABSENT ? dim_known(1)
+								: dim_unknown();
 		if (is_known(at[axis].step) && at[axis].step.value == 0)
 			return op_fail(c, err, "a step of 0");
 	}
@@ -139,7 +142,8 @@ int op_slice_shape(struct op_call *c, struct error *err)
 		if (!sliced[i])
 			continue;
 		if (is_known(in.dims[i]) && is_known(s->start) && is_known(s->end) && is_known(s->step)) {
-			slice_known(in.dims[i].value, s->start.value, s->end.value, s->step.value, &first[i], &count);
+			slice_known(in.dims[i].value, s->start.value, s->end.value, s->step.value, &first[i],
+				&count);
 			step[i] = count > 1 ? s->step.value : 1;
 			out.dims[i] = dim_known(count);
 		} else {
@@ -157,7 +161,8 @@ bool op_slice_free(const struct op_call *c)
 	struct shape in = c->inputs[0].shape;
 	struct slice_axis axis[OP_RANK_MAX];
 	bool sliced[OP_RANK_MAX] = { false }, known;
-	if (!op_shape_same(in, c->outputs[0].shape) || slice_axes(c, in.rank, axis, sliced, &known, NULL) || !known)
+	if (!op_shape_same(in, c->outputs[0].shape) || slice_axes(c, in.rank, axis, sliced, &known, NULL) ||
+		!known)
 		return false;
 	for (int i = 0; i < in.rank; i++) {
 		if (sliced[i] && in.dims[i].value > 1 && !(is_known(axis[i].step) && axis[i].step.value > 0))

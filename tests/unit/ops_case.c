@@ -17,7 +17,8 @@ static struct dim dim_read_product(struct arena *a, const char *p, size_t n)
 			m++;
 		struct text word = { p, m };
 		int64_t value;
-		product = dim_mul(a, product, text_to_int64(word, &value) ? dim_known(value) : dim_symbol(a, word));
+		product = dim_mul(
+			a, product, text_to_int64(word, &value) ? dim_known(value) : dim_symbol(a, word));
 		p += m < n ? m + 1 : m;
 		n -= m < n ? m + 1 : m;
 	}
@@ -49,8 +50,8 @@ static struct dim dim_read(struct arena *a, const char *p, size_t n)
 }
 
 /* Items between open and close, comma-separated. Returns behind close, or NULL. */
-static const char *list_read(const char *p, char open, char close, const char *items[], size_t lengths[], int max,
-	int *count)
+static const char *list_read(
+	const char *p, char open, char close, const char *items[], size_t lengths[], int max, int *count)
 {
 	*count = 0;
 	if (*p++ != open)
@@ -66,7 +67,8 @@ static const char *list_read(const char *p, char open, char close, const char *i
 	return *p == close ? p + 1 : NULL;
 }
 
-static void elements_fill(struct arena *a, struct elements *e, const char *const items[], const size_t lengths[])
+static void elements_fill(
+	struct arena *a, struct elements *e, const char *const items[], const size_t lengths[])
 {
 	for (int i = 0; i < e->count; i++) {
 		if (e->i)
@@ -306,7 +308,8 @@ bool ops_case_read(struct arena *a, FILE *f, const char *file, int *line, struct
 		size_t n = strlen(keywords[at]);
 		bool is_error = at == 3 && strncmp(buf, "error ", 6) == 0;
 		if (!is_error && (strncmp(buf, keywords[at], n) != 0 || (buf[n] != ' ' && buf[n] != '\0'))) {
-			*bad = arena_printf(a, "%s:%d: a line \"%s ...\" is expected", file, *line, keywords[at]);
+			*bad = arena_printf(
+				a, "%s:%d: a line \"%s ...\" is expected", file, *line, keywords[at]);
 			return false;
 		}
 		const char *rest = is_error ? buf : buf + n + (buf[n] == ' ');

@@ -1,5 +1,5 @@
-/* Every case of tests/ops, and that every row of the operator table has one. Each case runs again with less known:
- * then the result may be less known, never another one. */
+/* Every case of tests/ops, and that every row of the operator table has one. Each case runs again with less
+ * known: then the result may be less known, never another one. */
 #include "config.h"
 
 #include "tests/unit/ops_case.h"
@@ -60,7 +60,8 @@ static bool value_agrees(const struct op_value *less, const struct op_value *ful
 			return false;
 	}
 	for (int i = 0; less->elements && full->elements && less->elements->i && full->elements->i &&
-		i < less->elements->count && i < full->elements->count; i++) {
+			i < less->elements->count && i < full->elements->count;
+		i++) {
 		if (dim_differs(less->elements->i[i], full->elements->i[i]))
 			return false;
 	}
@@ -107,7 +108,8 @@ static bool less_is_less(const struct ops_case *t, struct arena *a, bool full_fa
 			for (int k = 0; k < c.output_count && !full_failed; k++) {
 				if (value_agrees(&c.outputs[k], &t->call.outputs[k]))
 					continue;
-				printf("# with less known of input %d (%d): %s\n", i, how, outputs_text(a, &c));
+				printf("# with less known of input %d (%d): %s\n", i, how,
+					outputs_text(a, &c));
 				return false;
 			}
 		}
@@ -152,8 +154,8 @@ static void case_run(struct ops_case *t, struct arena *a)
 		struct op_cost cost;
 		op_call_cost(c, &cost);
 		is_str(outputs_text(a, c), t->lines[3], "%s: outputs", name);
-		is_str(arena_printf(a, "%s %s", number_text(a, cost.flops), number_text(a, cost.bytes)), t->lines[4],
-			"%s: cost", name);
+		is_str(arena_printf(a, "%s %s", number_text(a, cost.flops), number_text(a, cost.bytes)),
+			t->lines[4], "%s: cost", name);
 		is_str(problem_line(a, c), t->lines[5], "%s: problem", name);
 	}
 	ok(less_is_less(t, a, failed), "%s: less known, not another result", name);
@@ -218,8 +220,9 @@ static void table_check(void)
 		const struct op *row = &table[i];
 		int newest = row->until ? row->until : 99;
 		bool found = op_find(text_of(row->domain), text_of(row->name), row->since) == row &&
-			op_find(text_of(row->domain), text_of(row->name), newest) == row;
-		bool rules = row->shape && (row->class == CLASS_FREE || row->class == CLASS_HOST || (row->cost && row->problem));
+			     op_find(text_of(row->domain), text_of(row->name), newest) == row;
+		bool rules = row->shape && (row->class == CLASS_FREE || row->class == CLASS_HOST ||
+						   (row->cost && row->problem));
 		ok(found && rules, "row %s %d is found and has its rules", row->name, row->since);
 		ok(row_seen[i], "row %s %d has a case in tests/ops", row->name, row->since);
 	}
