@@ -1,0 +1,269 @@
+#include "config.h"
+
+#include "runner/onednn_offers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define IMPLEMENTATIONS 16 /* most of one case that are taken */
+
+dnnl_engine_t onednn_engine;
+dnnl_stream_t onednn_stream;
+
+/* --- the library --- */
+
+static const struct {
+	dnnl_cpu_isa_t isa;
+	const char *name;
+} isas[] = { /* the richest first */
+	{ dnnl_cpu_isa_avx512_core_amx, "avx512_core_amx" },
+	{ dnnl_cpu_isa_avx512_core_bf16, "avx512_core_bf16" },
+	{ dnnl_cpu_isa_avx512_core_vnni, "avx512_core_vnni" },
+	{ dnnl_cpu_isa_avx512_core, "avx512_core" },
+	{ dnnl_cpu_isa_avx2_vnni, "avx2_vnni" },
+	{ dnnl_cpu_isa_avx2, "avx2" },
+	{ dnnl_cpu_isa_avx, "avx" },
+	{ dnnl_cpu_isa_sse41, "sse41" },
+};
+
+/* Does the instruction set in use include that one? Caps such as DNNL_MAX_CPU_ISA are respected. */
+static bool has_isa(dnnl_cpu_isa_t isa)
+{
+	return ((unsigned)dnnl_get_effective_cpu_isa() & (unsigned)isa) == (unsigned)isa;
+}
+
+static const char *isa_name(void)
+{
+	for (size_t i = 0; i < sizeof(isas) / sizeof(isas[0]); i++)
+		if (has_isa(isas[i].isa))
+			return isas[i].name;
+	return "generic";
+}
+
+static const char *runtime_name(void)
+{
+	switch (dnnl_version()->cpu_runtime) {
+	case DNNL_RUNTIME_SEQ: return "sequential";
+	case DNNL_RUNTIME_OMP: return "OpenMP";
+	case DNNL_RUNTIME_TBB: return "TBB";
+	default: return "other runtime";
+	}
+}
+
+static int library_open(struct error *err)
+{
+	if (onednn_stream)
+		return 0;
+	if ((!onednn_engine && dnnl_engine_create(&onednn_engine, dnnl_cpu, 0) != dnnl_success) ||
+		dnnl_stream_create(&onednn_stream, onednn_engine, dnnl_stream_default_flags) != dnnl_success)
+		return error_set(err, "oneDNN has no CPU engine");
+	return 0;
+}
+
+int onednn_probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
+{
+	const dnnl_version_t *v = dnnl_version();
+	if (library_open(err))
+		return -1;
+	str_addf(stack, "oneDNN %d.%d.%d (%s, %s)", v->major, v->minor, v->patch, runtime_name(), isa_name());
+	json_object_set_new(attributes, "onednn_hash", json_string(v->hash ? v->hash : ""));
+	json_object_set_new(attributes, "isa", json_string(isa_name()));
+	*has_matrix = has_isa(dnnl_cpu_isa_avx512_core_amx);
+	return 0;
+}
+
+static const char *implementation_name(const_dnnl_primitive_desc_t pd)
+{
+	const char *name = NULL;
+	dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name);
+	return name ? name : "unnamed";
+}
+
+/* AMX says so in the name; the JIT of the old gemm uses it for small types without saying so. */
+static enum matrix matrix_of(const struct problem *p, const char *name)
+{
+	if (!has_isa(dnnl_cpu_isa_avx512_core_amx))
+		return MATRIX_NO;
+	if (strstr(name, "amx"))
+		return MATRIX_YES;
+	return strstr(name, "gemm") && p->operand[0].dtype != DTYPE_F32 ? MATRIX_UNKNOWN : MATRIX_NO;
+}
+
+static const char *layouts_of(struct arena *a, const struct onednn_case *c, const_dnnl_primitive_desc_t pd)
+{
+	struct str text = { 0 };
+	char name[ONEDNN_LAYOUT_SIZE];
+	for (int i = 0; i < c->arg_count; i++) {
+		const struct onednn_arg *arg = &c->arg[i];
+		if (!arg->any || !*arg->role)
+			continue;
+		onednn_layout_name(name, onednn_argument(pd, arg->arg), arg->letters);
+		str_addf(&text, "%s%s=%s", text.n ? " " : "", arg->role, name);
+	}
+	const char *kept = arena_strndup(a, text.p ? text.p : "", text.n);
+	str_free(&text);
+	return kept;
+}
+
+static bool is_known(const struct onednn_offers *o, const char *name, const char *layouts)
+{
+	for (int i = 0; i < o->count; i++)
+		if (strcmp(o->algorithm[i].name, name) == 0 && strcmp(o->algorithm[i].layouts, layouts) == 0)
+			return true;
+	return false;
+}
+
+/* Plain loops that the library keeps for what it has no fast code for: "ref:any", "lrn_ref:any", "gemm:ref". */
+static bool is_reference(const char *name)
+{
+	return strncmp(name, "ref", 3) == 0 || strstr(name, "_ref:") || strstr(name, ":ref");
+}
+
+static void candidate_add(struct onednn_offers *o, const struct onednn_case *c, dnnl_primitive_desc_t pd)
+{
+	const char *name = implementation_name(pd), *layouts = layouts_of(&o->arena, c, pd);
+	if (o->count == ONEDNN_ALGORITHMS || is_known(o, name, layouts)) {
+		dnnl_primitive_desc_destroy(pd);
+		return;
+	}
+	o->candidate[o->count] = (struct onednn_candidate){ c, pd, is_reference(name) };
+	o->algorithm[o->count++] = (struct algorithm){ .api = "oneDNN",
+		.name = arena_strndup(&o->arena, name, strlen(name)), .layouts = layouts, .math = "strict",
+		.matrix = matrix_of(&c->problem, name),
+		.workspace_bytes = (double)onednn_md_bytes(onednn_argument(pd, DNNL_ARG_SCRATCHPAD)) };
+}
+
+/* Every implementation for one choice of layouts. A convolution is asked for twice: Winograd ones that the library would
+ * not choose by itself only show when named. */
+static int offers_add(struct onednn_offers *o, enum onednn_choice choice, dnnl_status_t *status, struct error *err)
+{
+	dnnl_primitive_desc_t pd[IMPLEMENTATIONS];
+	struct onednn_case *c = arena_alloc(&o->arena, sizeof(*c));
+	if (onednn_case_build(c, &o->problem, choice, err))
+		return -1;
+	o->cases[o->case_count++] = c;
+	int n = onednn_implementations(onednn_engine, &c->op, c->attr, pd, IMPLEMENTATIONS, status);
+	for (int i = 0; i < n; i++)
+		candidate_add(o, c, pd[i]);
+	if (c->op.kind != KERNEL_CONV)
+		return 0;
+	dnnl_status_t ignored;
+	c->op.algorithm = dnnl_convolution_winograd;
+	n = onednn_implementations(onednn_engine, &c->op, c->attr, pd, IMPLEMENTATIONS, &ignored);
+	for (int i = 0; i < n; i++)
+		candidate_add(o, c, pd[i]);
+	return 0;
+}
+
+/* Reference implementations stay only where nothing else is offered. */
+static void offers_filter(struct onednn_offers *o)
+{
+	int kept = 0;
+	bool other = false;
+	for (int i = 0; i < o->count; i++)
+		other = other || !o->candidate[i].reference;
+	for (int i = 0; i < o->count; i++) {
+		if (other && o->candidate[i].reference) {
+			dnnl_primitive_desc_destroy(o->candidate[i].pd);
+			continue;
+		}
+		o->candidate[kept] = o->candidate[i];
+		o->algorithm[kept] = o->algorithm[i];
+		o->algorithm[kept].rank = kept;
+		kept++;
+	}
+	o->count = kept;
+}
+
+/* The layout in which this library's own convolutions leave their results, for a type and as many spatial dimensions: what
+ * arrives at the layers between them. Asked of a middling convolution. */
+static enum onednn_choice home_layout(enum dtype t, int spatial)
+{
+	struct problem p = { .kernel = KERNEL_CONV, .spatial = spatial, .n = 1, .c = 64, .k = 64, .g = 1,
+		.accumulator = DTYPE_F32 };
+	for (int i = 0; i < 3; i++) {
+		p.operand[i].dtype = t;
+		p.in[i] = 14;
+		p.kernel_size[i] = 3;
+		p.pad_begin[i] = p.pad_end[i] = p.stride[i] = p.dilation[i] = 1;
+	}
+	struct onednn_case c;
+	dnnl_primitive_desc_t pd = NULL;
+	dnnl_status_t status;
+	enum onednn_choice home = CHOICE_NCX;
+	if (onednn_case_build(&c, &p, CHOICE_LIBRARY, NULL))
+		return home;
+	if (onednn_implementations(onednn_engine, &c.op, c.attr, &pd, 1, &status)) {
+		char name[ONEDNN_LAYOUT_SIZE];
+		onednn_layout_name(name, onednn_argument(pd, DNNL_ARG_DST), "ncdhwx");
+		home = strstr(name, "16c") ? CHOICE_BLOCK16 : strstr(name, "8c") ? CHOICE_BLOCK8 :
+			name[strlen(name) - 1] == 'c' ? CHOICE_NXC : CHOICE_NCX;
+		dnnl_primitive_desc_destroy(pd);
+	}
+	onednn_case_free(&c);
+	return home;
+}
+
+/* Layouts to try, the library's own first, then the ISA's blocked one, channels last, and plain. */
+static int choices_for(const struct problem *p, enum onednn_choice choices[CHOICE_COUNT])
+{
+	struct problem_shape s = problem_operand_shape(p, 0);
+	bool library = p->kernel == KERNEL_CONV || p->kernel == KERNEL_MATMUL;
+	int n = 0;
+	if (library || !onednn_case_tries_layouts(p) || !onednn_case_is_open(p)) {
+		choices[0] = library ? CHOICE_LIBRARY : CHOICE_NCX;
+		return 1;
+	}
+	enum onednn_choice home = s.rank >= 3 && s.rank <= 5 ? home_layout(p->operand[0].dtype, s.rank - 2) : CHOICE_NCX;
+	enum onednn_choice blocked = has_isa(dnnl_cpu_isa_avx512_core) ? CHOICE_BLOCK16 : CHOICE_BLOCK8;
+	const enum onednn_choice wanted[] = { home, blocked, CHOICE_NXC, CHOICE_NCX };
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		bool seen = false;
+		for (int j = 0; j < n; j++)
+			seen = seen || choices[j] == wanted[i];
+		if (!seen && onednn_choice_fits(wanted[i], s.rank, s.dim))
+			choices[n++] = wanted[i];
+	}
+	return n;
+}
+
+void onednn_forget(struct backend_list *list)
+{
+	struct onednn_offers *o = list->state;
+	if (!o)
+		return;
+	for (int i = 0; i < o->count; i++)
+		dnnl_primitive_desc_destroy(o->candidate[i].pd);
+	for (int i = 0; i < o->case_count; i++)
+		onednn_case_free(o->cases[i]);
+	for (int i = 0; i < ONEDNN_ARGS; i++)
+		free(o->plain[i]);
+	arena_free(&o->arena);
+	free(o);
+	*list = (struct backend_list){ 0 };
+}
+
+int onednn_algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+{
+	enum onednn_choice choices[CHOICE_COUNT];
+	dnnl_status_t status = dnnl_unimplemented;
+	struct onednn_offers *o = base_calloc(1, sizeof(*o));
+	struct error why = ERROR_NONE;
+	*list = (struct backend_list){ .state = o };
+	o->problem = *p;
+	int n = library_open(&why) ? 0 : choices_for(p, choices);
+	for (int i = 0; i < n; i++)
+		offers_add(o, choices[i], &status, &why);
+	offers_filter(o);
+	if (o->count == 0) {
+		const dnnl_version_t *v = dnnl_version();
+		if (!*why.text)
+			error_set(&why, "oneDNN %d.%d.%d on %s has no %s for these types, layouts and sizes (%s)", v->major,
+				v->minor, v->patch, isa_name(), kernel_name(p->kernel), dnnl_status2str(status));
+		onednn_forget(list);
+		return error_set(err, "%s", why.text);
+	}
+	list->count = o->count;
+	list->algorithm = o->algorithm;
+	return 0;
+}
