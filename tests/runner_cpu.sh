@@ -1,0 +1,245 @@
+#!/bin/sh
+# The CPU runner as a program: the protocol on its pipes, every kernel family measured once, answers checked, as TAP.
+build=${builddir:-$(pwd)}
+runner=$build/benanza-runner-cpu
+if [ ! -x "$runner" ]; then
+    echo "1..0 # SKIP benanza-runner-cpu is not built"
+    exit 0
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+count=0
+out=$dir/out
+err=$dir/err
+export OMP_NUM_THREADS=2
+
+ok() { # condition status, name
+    count=$((count + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $count - $2"
+    else
+        echo "not ok $count - $2"
+        head -c 2000 "$out" | sed 's/^/# /'
+        head -c 1000 "$err" | sed 's/^/# /'
+    fi
+}
+
+has() { # pattern, name
+    grep -q -e "$1" "$out"
+    ok $? "$2"
+}
+
+hasnt() {
+    ! grep -q -e "$1" "$out"
+    ok $? "$2"
+}
+
+# serve: lines on stdin, answers in $out
+serve() {
+    timeout 120 "$runner" >"$out" 2>"$err"
+}
+
+all_json() {
+    python3 -c '
+import json, sys
+for line in open(sys.argv[1]):
+    assert isinstance(json.loads(line), dict)' "$out" 2>>"$err"
+}
+
+run_line() { # id, problem
+    printf '{"type":"run","id":%s,"problem":"%s","budget_ms":2}\n' "$1" "$2"
+}
+
+conv=conv:f32,f32.c,f32/f32:n1c16h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1
+
+# --- the protocol ---
+serve </dev/null
+ok $? "the end of input ends it"
+[ "$(wc -l <"$out")" -eq 1 ] && head -1 "$out" | grep -q '"magic":"BENANZA-RUNNER","protocol":1'
+ok $? "hello is the first line, and here the only one"
+has '"stack":"oneDNN [0-9.]* (.*2 threads.*strict"' "hello says the library, the threads and the math mode"
+
+{ run_line 1 "$conv"; printf '{"type":"algorithms","id":2,"problem":"%s"}\n' "$conv"; } | serve
+ok $? "jobs of a finished input are worked through"
+has '"type":"result","id":1,.*"status":"ok","cache":"net","launch":"amortized"' "a result of net, amortized"
+has '"type":"result","id":1,.*"cache":"warm","launch":"isolated"' "a result of warm, isolated"
+has '"type":"done","id":1,"status":"ok"' "done"
+has '"type":"algorithm","id":2,"algorithm":{"api":"oneDNN"' "algorithms are listed"
+has '"type":"done","id":2,"status":"ok"' "and that is done"
+grep '"type":"result"' "$out" | grep -v '"rank":0' | grep -v '"status":"ok"' >/dev/null
+[ $? -ne 0 ]
+ok $? "no algorithm failed"
+
+{ echo garbage; echo '{"type":"sing","id":5}'; printf '\377\376\n'; echo '[]'; echo; run_line 6 "$conv"; } | serve
+ok $? "garbage does not end it"
+has '"type":"log".*"error: not JSON' "garbage is answered in the log"
+has '"type":"done","id":5,"status":"failed"' "a message with an id is answered by that id"
+has '"type":"done","id":6,"status":"ok"' "and what follows is done"
+
+{ run_line 1 "eltwise:s64,s64:relu:4"; run_line 2 "nonsense:1"; run_line 3 "conv:f32,f32.c,f32/f32:n1c1h1w1k1r3s3"; } | serve
+ok $? "problems that cannot be measured do not end it"
+has '"type":"result","id":1,.*"name":"",.*"status":"unsupported"' "an unsupported problem has a result that says so"
+has '"type":"done","id":1,"status":"unsupported","why":"oneDNN has no type s64"' "with the reason"
+has '"type":"done","id":2,"status":"failed"' "a text that is no problem is failed"
+has '"type":"done","id":3,"status":"failed"' "half a problem too"
+
+{ run_line 1 "eltwise:f32,f32:relu:1000000x10000000"; } | serve
+has '"status":"no_memory"' "what does not fit into memory says so"
+
+{ run_line 1 "$conv" | sed 's/"budget_ms":2/"budget_ms":3600000/'; run_line 2 "$conv"; run_line 3 "$conv"
+    echo '{"type":"cancel","id":2}'; echo '{"type":"cancel","id":1}'; } | serve
+ok $? "cancelled jobs end"
+has '"type":"done","id":1,"status":"failed","why":"cancelled"' "the running one"
+has '"type":"done","id":2,"status":"failed","why":"cancelled"' "a waiting one"
+has '"type":"done","id":3,"status":"ok"' "and no other"
+{ run_line 1 "$conv" | sed 's/"budget_ms":2/"budget_ms":3600000/'; echo '{"type":"quit"}'; } | serve
+ok $? "quit leaves at once"
+
+DNNL_VERBOSE=1
+export DNNL_VERBOSE
+run_line 1 "$conv" | serve
+unset DNNL_VERBOSE
+all_json
+ok $? "whatever the library prints, standard output is protocol only"
+grep -q _verbose "$err"
+ok $? "the library's own lines went to standard error"
+
+run_line 1 "$conv" | sed 's/}/,"samples":true,"caches":["warm"],"launches":["isolated"]}/' | serve
+has '"sample_ns":\[' "raw samples where asked for"
+hasnt '"cache":"net"' "only the cache states asked for"
+hasnt '"launch":"amortized"' "only the launches asked for"
+run_line 1 "$conv" | sed 's/}/,"caches":["cold"]}/' | serve
+has '"type":"done","id":1,"status":"failed","why":"nothing to measure' "cold is not claimed"
+
+# a long job: the heartbeat comes from the same process while it is at it
+python3 - "$runner" >"$out" 2>"$err" <<'PY'
+import json, subprocess, sys
+p = subprocess.Popen([sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+p.stdin.write('{"type":"run","id":9,"problem":"eltwise:f32,f32:tanh:16x1024x1024","budget_ms":3600000}\n')
+p.stdin.flush()
+for line in p.stdout:
+    m = json.loads(line)
+    if m.get("type") == "heartbeat" and m["id"] == 9:
+        print("beat", m["what"])
+        break
+p.stdin.write('{"type":"cancel","id":0}\n')
+p.stdin.flush()
+for line in p.stdout:
+    if json.loads(line).get("type") == "done":
+        print("done")
+        break
+p.stdout.close()
+print("left", p.wait(timeout=60))
+PY
+has '^beat' "a heartbeat while it measures"
+has '^done' "cancel everything"
+has '^left' "a reader that is gone ends it"
+
+# --- every kernel family ---
+i=0
+while read -r problem; do
+    i=$((i + 1))
+    run_line $i "$problem"
+done >"$dir/jobs" <<PROBLEMS
+$conv
+conv:f32,f32.c,f32/f32:n1c16h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32+relu
+conv:f32,f32.c,f32/f32:n1c16h14w14k16r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:g16+clip,0,6
+conv:f32,f32.c,f32/f32:n1c8w64k8s3:pw2qw2:sw1:dw2:g1+bias:f32.c+gelu_erf
+conv:f32,f32.c,f32/f32:n1c4d6h6w6k8t3r3s3:pd0ph0pw0qd0qh0qw0:sd1sh1sw1:dd1dh1dw1:g1
+conv:f32@nxc,f32.c,f32@nxc/f32:n1c8h10w12k8r3s2:ph1pw0qh0qw1:sh1sw2:dh1dw1:g2
+matmul:f32,f32.c,f32/f32:ba1bb1m32n64k48:ta0tb1+bias:f32.c+gelu_tanh
+matmul:f32,f32,f32/f32:ba4bb4m16n24k8:ta0tb1
+matmul:f32,f32,f32/f32:ba4bb4m16n24k8:ta1tb0
+matmul:f32,f32@s8x32x1,f32/f32:ba4bb4m16n8k3:ta0tb0
+matmul:f32,f32,f32/f32:ba4x1bb1x3m5n6k7:ta0tb0
+matmul:f32,f32.c,f32/f32:ba4bb1m16n24k8:ta0tb0+bias:f32.c+add:f32
+pool:f32,f32:max:n1c16h14w14r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1
+pool:f32,f32:avg_include:n1c16h9w8r3s2:ph1pw0qh0qw1:sh2sw1:dh1dw1
+pool:f32,f32:avg_exclude:n1c16h9w8r3s2:ph1pw0qh0qw1:sh2sw1:dh1dw1
+batchnorm:f32,f32:1x16x7x7
+layernorm:f32,f32:16x64:ax1
+layernorm:f32,f32:2x4x8x16:ax2
+softmax:f32,f32:soft:1x4x16x16:ax3
+softmax:f32,f32:log:4x10x7:ax1
+eltwise:f32,f32:relu:1x16x7x7
+eltwise:f32,f32:gelu_erf:32x64
+eltwise:f32,f32:hard_sigmoid,0.2,0.5:1x16x7x7
+eltwise:f32,f32:pow,1,2:100
+eltwise:f32,f32:logarithm:100
+eltwise:f32,f32:swish,1:100
+binary:f32,f32,f32:add:1x16x7x7:1x16x7x7
+binary:f32,f32.c,f32:mul:1x16x7x7:16x1x1
+binary:f32,f32,f32:div:1x16x7x7:1x16x7x7
+binary:f32,f32,f32:sub:1x16x7x7:1
+binary:f32,f32,f32:lt:3x1:2x3x4
+reduce:f32,f32:mean:1x16x7x7:1x16x1x1
+reduce:f32,f32:l2:2x3x4:2x1x4
+reduce:f32,f32:rmax:8x32:8x1
+concat:f32,f32:1x16x7x7,1x24x7x7:ax1
+concat:f32,f32:3x4,5x4,1x4:ax0
+transpose:f32,f32:1x16x4x8:perm0x2x1x3
+transpose:f32,f32:5x6x7:perm2x0x1
+resample:f32,f32:nearest:n1c16h5w6:oh10ow12
+resample:f32,f32:linear:n1c16h5w6:oh9ow7
+lrn:f32,f32:across,0.0001,0.75:1x16x7x7:n5
+cast:f32,bf16:1x16x7x7
+copy:u8,u8:b100000
+copy:u8.c,u8:b100
+PROBLEMS
+problems=$i
+serve <"$dir/jobs"
+ok $? "a batch of every kernel family"
+all_json
+ok $? "all of it JSON"
+for i in $(seq $problems); do
+    problem=$(sed -n "${i}s/.*\"problem\":\"\([^\"]*\)\".*/\1/p" "$dir/jobs")
+    grep -q "\"type\":\"done\",\"id\":$i,\"status\":\"ok\"" "$out" &&
+        grep -q "\"type\":\"result\",\"id\":$i,.*\"status\":\"ok\"" "$out"
+    ok $? "measured: $problem"
+done
+grep '"type":"result"' "$out" | grep -v '"status":"ok"' >"$dir/failed"
+[ ! -s "$dir/failed" ]
+ok $? "no algorithm of them failed"
+
+# --- and right: outputs against plain C ---
+for i in $(seq $problems); do
+    problem=$(sed -n "${i}s/.*\"problem\":\"\([^\"]*\)\".*/\1/p" "$dir/jobs")
+    timeout 120 "$runner" --check --problem "$problem" >"$out" 2>"$err" && grep -q '^good' "$out" &&
+        ! grep -q -e '^WRONG' -e '^not checked' "$out"
+    ok $? "right: $problem"
+done
+
+# --- for a person ---
+"$runner" --problem "$conv" --budget-ms 2 >"$out" 2>"$err"
+ok $? "--problem measures"
+has '^rank  algorithm' "and prints a table"
+has 'net   amortized' "of states"
+"$runner" --problem "$conv" --list >"$out" 2>"$err"
+ok $? "--list"
+hasnt 'median' "measures nothing"
+"$runner" --problem "$conv" --budget-ms 2 --json >"$out" 2>"$err"
+all_json
+ok $? "--json prints lines of JSON"
+"$runner" --info >"$out" 2>"$err"
+has '^stack  *oneDNN' "--info"
+OMP_NUM_THREADS=1 "$runner" --threads 2 --info >"$out" 2>"$err"
+has '^threads  *2' "--threads counts more than the environment"
+"$runner" --problem "eltwise:s64,s64:relu:4" >"$out" 2>"$err"
+[ $? -eq 1 ] && grep -q 'unsupported: oneDNN has no type s64' "$err"
+ok $? "unsupported: status 1 and the reason"
+for bad in "--problem nonsense" "--budget-ms x" "--budget-ms 0" "--threads 0" "--cache hot" "--list" "extra" "--sing"; do
+    # shellcheck disable=SC2086
+    "$runner" $bad </dev/null >"$out" 2>"$err"
+    [ $? -eq 2 ] && [ ! -s "$out" ] && [ -s "$err" ]
+    ok $? "bad usage: $bad"
+done
+"$runner" --help >"$out" 2>"$err"
+has '^usage:' "--help"
+"$runner" --version >"$out" 2>"$err"
+has '^benanza-runner-cpu [0-9]' "--version"
+if [ -w /dev/full ]; then
+    "$runner" --info >/dev/full 2>"$err"
+    [ $? -eq 3 ]
+    ok $? "a full disk is noticed"
+fi
+echo "1..$count"

@@ -1,0 +1,193 @@
+#include "config.h"
+
+#include "tests/unit/tap.h"
+
+#include <stdlib.h>
+
+#include "wire/wire.h"
+
+static const char *const conv = "conv:f32,f32.c,f32/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1";
+
+static struct result sample_result(void)
+{
+	return (struct result){ .problem = conv, .status = STATUS_OK, .cache = CACHE_WARM, .launch = LAUNCH_ISOLATED, .why = "",
+		.measured_at = 1700000000, .runner_version = "0.1.0",
+		.algorithm = { .api = "oneDNN", .name = "jit:avx2", .layouts = "src=nChw8c dst=nChw8c", .math = "strict",
+			.rank = 3, .matrix = MATRIX_NO, .workspace_bytes = 4096 },
+		.stats = { .n = 11, .discarded = 2, .executions = 20, .min = 1200.5, .q1 = 1210, .median = 1220.25, .q3 = 1230,
+			.mean = 1221, .stdev = 12.5, .lo = 1215, .hi = 1226, .stop = STOP_CONVERGED } };
+}
+
+/* Formats and parses back; the message is then read from the text alone. */
+static struct wire_message round_trip(const struct wire_message *m, bool *good)
+{
+	struct wire_message back;
+	struct error err = ERROR_NONE;
+	char *line = wire_format(m);
+	size_t n = strlen(line);
+	*good = n > 0 && line[n - 1] == '\n' && memchr(line, '\n', n - 1) == NULL && wire_parse(line, n, &back, &err) == 0;
+	if (!*good)
+		printf("# %s# %s\n", line, err.text);
+	free(line);
+	return back;
+}
+
+static void test_requests(void)
+{
+	bool good;
+	struct wire_message m = { .type = WIRE_RUN, .id = 7, .problem = conv, .budget_ms = 150, .samples = true };
+	m.caches[CACHE_NET] = m.launches[LAUNCH_ISOLATED] = true;
+	struct wire_message b = round_trip(&m, &good);
+	ok(good && b.type == WIRE_RUN && b.id == 7 && b.budget_ms == 150 && b.samples, "run goes there and back");
+	is_str(b.problem, conv, "its problem");
+	ok(b.caches[CACHE_NET] && !b.caches[CACHE_WARM] && !b.caches[CACHE_COLD], "its cache states");
+	ok(b.launches[LAUNCH_ISOLATED] && !b.launches[LAUNCH_AMORTIZED], "its launches");
+	wire_free(&b);
+	const enum wire_type plain[] = { WIRE_CANCEL, WIRE_QUIT };
+	for (size_t i = 0; i < 2; i++) {
+		b = round_trip(&(struct wire_message){ .type = plain[i], .id = 9 }, &good);
+		ok(good && b.type == plain[i] && b.id == 9, "a message with nothing but an id");
+		wire_free(&b);
+	}
+	b = round_trip(&(struct wire_message){ .type = WIRE_ALGORITHMS, .id = 1, .problem = "copy:u8,u8:b1" }, &good);
+	ok(good && b.type == WIRE_ALGORITHMS, "algorithms");
+	wire_free(&b);
+}
+
+static void test_answers(void)
+{
+	bool good;
+	const struct result r = sample_result();
+	const double raw[] = { 1200.5, 1220.25 };
+	struct wire_message b = round_trip(
+		&(struct wire_message){ .type = WIRE_RESULT, .id = 4, .result = r, .sample_ns = raw, .sample_count = 2 }, &good);
+	ok(good && b.type == WIRE_RESULT && b.id == 4, "result goes there and back");
+	is_str(b.result.problem, conv, "its problem");
+	is_str(b.result.algorithm.name, "jit:avx2", "its algorithm");
+	is_str(b.result.algorithm.layouts, "src=nChw8c dst=nChw8c", "its layouts");
+	ok(b.result.algorithm.rank == 3 && b.result.algorithm.matrix == MATRIX_NO, "its rank and matrix");
+	ok(b.result.cache == CACHE_WARM && b.result.launch == LAUNCH_ISOLATED, "its state");
+	ok(memcmp(&b.result.stats, &r.stats, sizeof(r.stats)) == 0, "all of its statistics");
+	is_int(b.result.measured_at, 1700000000, "when");
+	is_int((int64_t)json_array_size(json_object_get(b.json, "sample_ns")), 2, "raw samples where asked for");
+	wire_free(&b);
+	b = round_trip(&(struct wire_message){ .type = WIRE_DONE, .id = 4, .status = STATUS_UNSUPPORTED, .what = "no" }, &good);
+	ok(good && b.status == STATUS_UNSUPPORTED && strcmp(b.what, "no") == 0, "done with status and reason");
+	wire_free(&b);
+	b = round_trip(&(struct wire_message){ .type = WIRE_HEARTBEAT, .what = "jit:avx2" }, &good);
+	ok(good && b.id == 0 && strcmp(b.what, "jit:avx2") == 0, "heartbeat");
+	wire_free(&b);
+	b = round_trip(&(struct wire_message){ .type = WIRE_ALGORITHM, .id = 2, .algorithm = r.algorithm }, &good);
+	ok(good && b.algorithm.workspace_bytes == 4096, "algorithm");
+	wire_free(&b);
+	b = round_trip(&(struct wire_message){ .type = WIRE_LOG, .what = "two\nlines \x1b[2J \xff" }, &good);
+	ok(good && !strchr(b.what, '\n') && !strchr(b.what, 0x1b), "text is cleaned of what would break a line or a terminal");
+	wire_free(&b);
+}
+
+static void test_unknown(void)
+{
+	bool good;
+	struct result r = sample_result();
+	r.stats.lo = r.stats.hi = r.stats.stdev = NAN;
+	r.stats.n = 1;
+	struct wire_message b = round_trip(&(struct wire_message){ .type = WIRE_RESULT, .id = 4, .result = r }, &good);
+	ok(good && isnan(b.result.stats.lo) && isnan(b.result.stats.stdev), "unknown stays unknown, never zero");
+	wire_free(&b);
+	r = sample_result();
+	r.status = STATUS_FAILED;
+	r.why = "it broke";
+	b = round_trip(&(struct wire_message){ .type = WIRE_RESULT, .id = 4, .result = r }, &good);
+	ok(good && isnan(b.result.stats.median) && b.result.stats.n == 0, "a failure has no statistics");
+	is_str(b.result.why, "it broke", "but a reason");
+	wire_free(&b);
+}
+
+/* Lines that are no messages: the error says so, nothing leaks, nothing crashes. */
+static const struct {
+	const char *line, *says;
+	int64_t id;
+} bad[] = {
+	{ "", "not JSON", 0 },
+	{ "hello", "not JSON", 0 },
+	{ "{", "not JSON", 0 },
+	{ "[1]", "not a JSON object", 0 },
+	{ "{\"id\":1}", "no message has the type", 1 },
+	{ "{\"type\":\"sing\",\"id\":5}", "no message has the type", 5 },
+	{ "{\"type\":7}", "not a string", 0 },
+	{ "{\"type\":\"run\",\"id\":3}", "no problem", 3 },
+	{ "{\"type\":\"run\",\"id\":-3,\"problem\":\"x\"}", "whole number", 0 },
+	{ "{\"type\":\"run\",\"id\":1.5,\"problem\":\"x\"}", "whole number", 0 },
+	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"budget_ms\":0}", "budget_ms", 1 },
+	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"budget_ms\":99999999999}", "budget_ms", 1 },
+	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"caches\":[\"hot\"]}", "unknown word", 1 },
+	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"caches\":[]}", "empty", 1 },
+	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"launches\":\"isolated\"}", "not a list", 1 },
+	{ "{\"type\":\"run\",\"type\":\"quit\"}", "not JSON", 0 },
+	{ "{\"type\":\"log\",\"what\":\"a\\u0000b\"}", "not JSON", 0 },
+	{ "{\"type\":\"done\",\"id\":1}", "status", 1 },
+	{ "{\"type\":\"done\",\"id\":1,\"status\":\"fine\"}", "no value", 1 },
+	{ "{\"type\":\"result\",\"id\":1}", "not an object", 1 },
+	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\"}}", "without an algorithm", 1 },
+	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{\"name\":\"a\"}}}", "stats", 1 },
+	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{\"name\":\"a\"},"
+	  "\"stats\":{\"n\":3,\"median_ns\":-5}}}", "from 0 on", 1 },
+	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{\"name\":\"a\"},"
+	  "\"stats\":{\"n\":3,\"median_ns\":5,\"lo_ns\":6,\"hi_ns\":7}}}", "outside", 1 },
+	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{\"name\":\"a\"},"
+	  "\"stats\":{\"n\":3,\"median_ns\":1e999}}}", "not JSON", 0 },
+};
+
+static void test_bad_lines(void)
+{
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct wire_message m;
+		struct error err = ERROR_NONE;
+		int got = wire_parse(bad[i].line, strlen(bad[i].line), &m, &err);
+		ok(got == -1 && strstr(err.text, bad[i].says) && m.id == bad[i].id, "refused: %.60s", bad[i].line);
+		if (got != -1 || !strstr(err.text, bad[i].says))
+			printf("# %s\n", err.text);
+	}
+	struct wire_message m;
+	struct error err = ERROR_NONE;
+	size_t n = WIRE_LINE_MAX + 1;
+	char *line = calloc(n, 1);
+	memset(line, ' ', n);
+	ok(wire_parse(line, n, &m, &err) == -1 && strstr(err.text, "longer"), "a line past the limit");
+	memset(line, '[', n);
+	ok(wire_parse(line, n / 2, &m, &err) == -1, "deep nesting");
+	free(line);
+}
+
+static void test_hello(void)
+{
+	struct arena a = { 0 };
+	struct error err = ERROR_NONE;
+	const struct device d = { .name = "cpu", .model = "A \"CPU\"", .stack = "lib 1, 2 threads", .runner = "r", .version = "0.1.0",
+		.host = "h", .attributes = "{\"isa\":\"avx2\"}", .threads = 2, .llc_bytes = NAN, .has_matrix = true };
+	struct device b;
+	char *line = wire_hello(&d);
+	is_int(wire_parse_hello(line, &a, &b, &err), 1, "hello is understood");
+	is_str(b.model, d.model, "model");
+	is_str(b.stack, d.stack, "stack");
+	is_str(b.attributes, d.attributes, "attributes");
+	ok(b.threads == 2 && isnan(b.llc_bytes) && b.has_matrix, "numbers, unknown cache");
+	free(line);
+	is_int(wire_parse_hello("Welcome to gpu7!\n", &a, &b, &err), 0, "a login banner is skipped");
+	is_int(wire_parse_hello("{\"some\":\"json\"}\n", &a, &b, &err), 0, "so is other JSON");
+	is_int(wire_parse_hello("", &a, &b, &err), 0, "and nothing");
+	is_int(wire_parse_hello("{\"magic\":\"BENANZA-RUNNER\",\"protocol\":2}\n", &a, &b, &err), -1, "another version");
+	ok(strstr(err.text, "protocol 2") != NULL, "says which: %s", err.text);
+	is_int(wire_parse_hello("{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1}\n", &a, &b, &err), -1, "nobody in particular");
+	arena_free(&a);
+}
+
+int main(void)
+{
+	test_requests();
+	test_answers();
+	test_unknown();
+	test_bad_lines();
+	test_hello();
+	return done_testing();
+}
