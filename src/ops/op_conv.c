@@ -13,7 +13,8 @@ static struct shape conv_weights(const struct op_call *c)
 	return w ? w->shape : SHAPE_UNKNOWN;
 }
 
-/* Rank of the input, from the weights where the input does not say; -1 unknown. Error when it has no space. */
+/* Rank of the input, from the weights where the input does not say; -1 unknown. Error when it has no space.
+ */
 static int conv_rank(const struct op_call *c, int *rank, struct error *err)
 {
 	struct shape x = c->inputs[0].shape, w = conv_weights(c);
@@ -57,8 +58,8 @@ RULE_SHAPE(op_conv)
 			return op_fail(c, err, "%lld input channels, but weights of shape %s in %lld groups",
 				(long long)x.dims[1].value, shape_text(c->arena, w), (long long)group);
 		if (w.dims[0].kind == DIM_KNOWN && w.dims[0].value % group)
-			return op_fail(c, err, "%lld output channels in %lld groups", (long long)w.dims[0].value,
-				(long long)group);
+			return op_fail(c, err, "%lld output channels in %lld groups",
+				(long long)w.dims[0].value, (long long)group);
 	}
 	for (int i = 0; i < rank - 2; i++) {
 		struct dim in = x.rank >= 0 ? x.dims[2 + i] : dim_unknown();
@@ -70,11 +71,13 @@ RULE_SHAPE(op_conv)
 }
 
 /* 2 * elements * channels of a group * kernel, holes of a dilated kernel not counted; the bias one more. */
-static void conv_cost(const struct op_call *c, const struct op_value *driver, int channel_axis, struct op_cost *cost)
+static void conv_cost(
+	const struct op_call *c, const struct op_value *driver, int channel_axis, struct op_cost *cost)
 {
 	struct shape w = conv_weights(c);
-	double each = w.rank > channel_axis && w.dims[channel_axis].kind == DIM_KNOWN ?
-		(double)w.dims[channel_axis].value : NAN;
+	double each = w.rank > channel_axis && w.dims[channel_axis].kind == DIM_KNOWN
+			      ? (double)w.dims[channel_axis].value
+			      : NAN;
 	for (int i = 2; i < w.rank; i++)
 		each *= w.dims[i].kind == DIM_KNOWN ? (double)w.dims[i].value : NAN;
 	cost->flops = 2 * op_count(driver) * each;
@@ -113,12 +116,14 @@ RULE_PROBLEM(op_conv)
 	p->g = group;
 	if (op_in(c, 2)) {
 		p->epilogue_count = 1;
-		p->epilogue[0] = (struct epilogue){ .kind = EPILOGUE_BIAS, .operand = op_operand(op_in(c, 2)) };
+		p->epilogue[0] =
+			(struct epilogue){ .kind = EPILOGUE_BIAS, .operand = op_operand(op_in(c, 2)) };
 	}
 }
 
 /* Output size along one axis of a transposed convolution. */
-static struct dim deconv_out(const struct op_call *c, const struct window *w, int i, struct dim in, int64_t extra)
+static struct dim deconv_out(
+	const struct op_call *c, const struct window *w, int i, struct dim in, int64_t extra)
 {
 	struct arena *a = c->arena;
 	if (w->auto_pad == WINDOW_SAME_UPPER || w->auto_pad == WINDOW_SAME_LOWER)
@@ -130,8 +135,10 @@ static struct dim deconv_out(const struct op_call *c, const struct window *w, in
 	return dim_add(a, steps, dim_known(reach + extra - w->pad_begin[i] - w->pad_end[i]));
 }
 
-/* output_shape (space only, or all dimensions in some exporters) and output_padding: what is there, else NULL. */
-static int deconv_list(const struct op_call *c, const char *name, int n, const int64_t **list, struct error *err)
+/* output_shape (space only, or all dimensions in some exporters) and output_padding: what is there, else
+ * NULL. */
+static int deconv_list(
+	const struct op_call *c, const char *name, int n, const int64_t **list, struct error *err)
 {
 	const struct attribute *a = node_attribute(c->node, name);
 	*list = NULL;
@@ -158,12 +165,13 @@ RULE_SHAPE(op_deconv)
 		return -1;
 	if (rank < 0)
 		return 0;
-	if (window_get(c, rank - 2, w, &window, err) || deconv_list(c, "output_shape", rank - 2, &sizes, err) ||
+	if (window_get(c, rank - 2, w, &window, err) ||
+		deconv_list(c, "output_shape", rank - 2, &sizes, err) ||
 		deconv_list(c, "output_padding", rank - 2, &extra, err))
 		return -1;
 	if (w.rank >= 0 && dim_differs(conv_channels(x), w.dims[0]))
-		return op_fail(c, err, "%lld input channels, but weights of shape %s", (long long)x.dims[1].value,
-			shape_text(c->arena, w));
+		return op_fail(c, err, "%lld input channels, but weights of shape %s",
+			(long long)x.dims[1].value, shape_text(c->arena, w));
 	struct shape y = shape_make(c->arena, rank);
 	if (x.rank >= 0)
 		y.dims[0] = x.dims[0];
@@ -171,7 +179,8 @@ RULE_SHAPE(op_deconv)
 		y.dims[1] = dim_mul(c->arena, w.dims[1], dim_known(group));
 	for (int i = 0; i < rank - 2; i++) {
 		struct dim in = x.rank >= 0 ? x.dims[2 + i] : dim_unknown();
-		y.dims[2 + i] = sizes ? dim_known(sizes[i]) : deconv_out(c, &window, i, in, extra ? extra[i] : 0);
+		y.dims[2 + i] =
+			sizes ? dim_known(sizes[i]) : deconv_out(c, &window, i, in, extra ? extra[i] : 0);
 		if (y.dims[2 + i].kind == DIM_KNOWN && y.dims[2 + i].value < 1)
 			return op_fail(c, err, "the pads leave no output");
 	}

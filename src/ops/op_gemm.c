@@ -81,8 +81,8 @@ RULE_COST(op_gemm)
 		cost->flops += out;
 }
 
-/* Adds C: one value a column is a bias, a full matrix a residual; anything else (a scalar, one value a row) is
- * measured as the full matrix that it becomes, marked as standing in. */
+/* Adds C: one value a column is a bias, a full matrix a residual; anything else (a scalar, one value a row)
+ * is measured as the full matrix that it becomes, marked as standing in. */
 static void gemm_add(const struct op_call *c, const struct op_value *bias, struct op_problem *out)
 {
 	struct problem *p = &out->problem;
@@ -128,8 +128,9 @@ RULE_PROBLEM(op_gemm)
 	float alpha = node_float(c->node, "alpha", 1);
 	/* A constant operand takes alpha in beforehand. */
 	if (alpha != 1 && !p->operand[0].constant && !p->operand[1].constant)
-		p->epilogue[p->epilogue_count++] =
-			(struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = MODE_LINEAR_MAP, .alpha = alpha };
+		p->epilogue[p->epilogue_count++] = (struct epilogue){
+			.kind = EPILOGUE_ELTWISE, .mode = MODE_LINEAR_MAP, .alpha = alpha
+		};
 	const struct op_value *bias = op_in(c, 2);
 	if (bias && gemm_adds(c))
 		gemm_add(c, bias, out);
@@ -144,7 +145,8 @@ static struct shape matmul_batch(struct shape s)
 }
 
 /* m of a left operand, n of a right one; and k. Only for known ranks. */
-static void matmul_sides(struct shape a, struct shape b, struct dim *m, struct dim *n, struct dim *ka, struct dim *kb)
+static void matmul_sides(
+	struct shape a, struct shape b, struct dim *m, struct dim *n, struct dim *ka, struct dim *kb)
 {
 	*m = a.rank > 1 ? a.dims[a.rank - 2] : dim_known(1);
 	*ka = a.dims[a.rank - 1];
@@ -199,8 +201,8 @@ static enum batch_kind batch_kind(int64_t a, int64_t b)
 	return a == b ? BATCH_BOTH : b == 1 ? BATCH_ONLY_A : BATCH_ONLY_B;
 }
 
-/* Batch dimensions in their one form: ones dropped, neighbours merged as far as both operands allow. What only A
- * has belongs to m when it is all there is: rows of A lie one after the other. */
+/* Batch dimensions in their one form: ones dropped, neighbours merged as far as both operands allow. What
+ * only A has belongs to m when it is all there is: rows of A lie one after the other. */
 static void matmul_merge(struct problem *p, struct shape a, struct shape b)
 {
 	struct problem_shape wide_a, wide_b;
@@ -258,7 +260,7 @@ struct einsum {
 	bool seen[EINSUM_LETTERS];
 	char out[OP_RANK_MAX + 1];
 	int out_rank;
-	bool known;                      /* false: an ellipsis, or an input of unknown rank */
+	bool known; /* false: an ellipsis, or an input of unknown rank */
 };
 
 static bool einsum_is_letter(char l)
@@ -362,8 +364,8 @@ RULE_SHAPE(op_einsum)
 	return 0;
 }
 
-/* As one loop over all letters: a multiply-add a step with two inputs, an addition with one that is reduced. For three
- * inputs and more the order of contraction decides: not known. */
+/* As one loop over all letters: a multiply-add a step with two inputs, an addition with one that is reduced.
+ * For three inputs and more the order of contraction decides: not known. */
 RULE_COST(op_einsum)
 {
 	struct einsum e;

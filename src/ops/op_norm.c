@@ -12,7 +12,8 @@ static void cost_per_element(const struct op_call *c, double each, struct op_cos
 }
 
 /* Source and destination with the input's shape. */
-static struct problem *norm_problem(const struct op_call *c, struct op_problem *out, enum kernel kernel, enum mode mode)
+static struct problem *norm_problem(
+	const struct op_call *c, struct op_problem *out, enum kernel kernel, enum mode mode)
 {
 	struct problem *p = op_problem_start(out, kernel, mode);
 	p->operand[0] = op_operand(&c->inputs[0]);
@@ -147,8 +148,8 @@ RULE_COST(op_instance_norm)
 	cost_per_element(c, 7, cost);
 }
 
-/* Rows of channels (or groups of them) times space, each normalized: a layer normalization of the same numbers, whose
- * scale only differs in how often a value repeats. */
+/* Rows of channels (or groups of them) times space, each normalized: a layer normalization of the same
+ * numbers, whose scale only differs in how often a value repeats. */
 RULE_PROBLEM(op_instance_norm)
 {
 	if (!op_problem_ready(c, out))

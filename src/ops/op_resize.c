@@ -49,11 +49,12 @@ static struct dim resize_scaled(struct arena *a, struct dim in, double scale)
 	if (scale == floor(scale) && scale < 0x1p31)
 		return dim_mul(a, in, dim_known((int64_t)scale));
 	double back = round(1 / scale);
-	return (float)(1 / back) == (float)scale && back < 0x1p31 ? window_floor_div(a, in, (int64_t)back) : dim_unknown();
+	return (float)(1 / back) == (float)scale && back < 0x1p31 ? window_floor_div(a, in, (int64_t)back)
+								  : dim_unknown();
 }
 
-static int resize_by_scale(const struct op_call *c, const double *scales, int count, const int *axes, struct shape *y,
-	struct error *err)
+static int resize_by_scale(const struct op_call *c, const double *scales, int count, const int *axes,
+	struct shape *y, struct error *err)
 {
 	for (int i = 0; i < count; i++) {
 		struct dim *d = &y->dims[axes[i]];
@@ -70,7 +71,8 @@ static int resize_by_scale(const struct op_call *c, const double *scales, int co
 }
 
 /* keep_aspect_ratio_policy: one scale, the least or the greatest, for all the axes; sizes rounded half up. */
-static void resize_keep_ratio(struct text policy, const struct op_list *sizes, const int *axes, struct shape *y)
+static void resize_keep_ratio(
+	struct text policy, const struct op_list *sizes, const int *axes, struct shape *y)
 {
 	double scale = NAN;
 	for (int i = 0; i < sizes->count; i++) {
@@ -89,8 +91,8 @@ static void resize_keep_ratio(struct text policy, const struct op_list *sizes, c
 	}
 }
 
-static int resize_by_size(const struct op_call *c, const struct op_list *sizes, const int *axes, struct shape *y,
-	struct error *err)
+static int resize_by_size(const struct op_call *c, const struct op_list *sizes, const int *axes,
+	struct shape *y, struct error *err)
 {
 	for (int i = 0; i < sizes->count; i++) {
 		if (sizes->at[i].kind == DIM_KNOWN && sizes->at[i].value < 0)
@@ -183,7 +185,7 @@ RULE_COST(op_resize)
 static bool resize_is_spatial(struct shape x, struct shape y)
 {
 	return x.rank == y.rank && x.rank >= 3 && x.rank <= 5 && dim_same(x.dims[0], y.dims[0]) &&
-		dim_same(x.dims[1], y.dims[1]);
+	       dim_same(x.dims[1], y.dims[1]);
 }
 
 RULE_PROBLEM(op_resize)
@@ -208,8 +210,8 @@ RULE_PROBLEM(op_resize)
 		p->in[3 - p->spatial + i - 2] = x.dims[i].value;
 		p->out[3 - p->spatial + i - 2] = y.dims[i].value;
 	}
-	/* Other places between the neighbours (aligned corners ...): the same reads and the same arithmetic, but not
-	 * what the kernel computes. */
+	/* Other places between the neighbours (aligned corners ...): the same reads and the same arithmetic,
+	 * but not what the kernel computes. */
 	bool half_pixel = text_is(coordinates, "half_pixel") || text_is(coordinates, "pytorch_half_pixel");
 	out->proxy = linear && (!half_pixel || !text_is(c->node->op, "Resize") || c->opset < 11);
 }

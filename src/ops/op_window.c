@@ -8,16 +8,19 @@
 #define WINDOW_NUMBER_MAX ((int64_t)1 << 31)
 
 /* Copies an integer list attribute of exactly n numbers; absent ones leave `at` alone. */
-static int window_list(const struct op_call *c, const char *name, int n, int64_t least, int64_t *at, struct error *err)
+static int window_list(
+	const struct op_call *c, const char *name, int n, int64_t least, int64_t *at, struct error *err)
 {
 	const struct attribute *a = node_attribute(c->node, name);
 	if (!a || (a->kind == ATTRIBUTE_INTS && a->count == 0))
 		return 0;
 	if (a->kind != ATTRIBUTE_INTS || a->count != (size_t)n)
-		return op_fail(c, err, "%s must have %d numbers, not %d", name, n, a->count > 999 ? 999 : (int)a->count);
+		return op_fail(c, err, "%s must have %d numbers, not %d", name, n,
+			a->count > 999 ? 999 : (int)a->count);
 	for (int i = 0; i < n; i++) {
 		if (a->ints[i] < least || a->ints[i] > WINDOW_NUMBER_MAX)
-			return op_fail(c, err, "%s has %lld, which is out of range", name, (long long)a->ints[i]);
+			return op_fail(
+				c, err, "%s has %lld, which is out of range", name, (long long)a->ints[i]);
 		at[i] = a->ints[i];
 	}
 	return 0;
@@ -48,21 +51,24 @@ static int window_kernel(const struct op_call *c, struct shape weights, struct w
 		if (!op_dim_merge(w->kernel[i], weights.dims[2 + i], &w->kernel[i]))
 			return op_fail(c, err, "kernel_shape contradicts weights of shape %s",
 				shape_text(c->arena, weights));
-		if (w->kernel[i].kind == DIM_KNOWN && (w->kernel[i].value < 1 || w->kernel[i].value > WINDOW_NUMBER_MAX))
-			return op_fail(c, err, "weights of shape %s are no kernel", shape_text(c->arena, weights));
+		if (w->kernel[i].kind == DIM_KNOWN &&
+			(w->kernel[i].value < 1 || w->kernel[i].value > WINDOW_NUMBER_MAX))
+			return op_fail(
+				c, err, "weights of shape %s are no kernel", shape_text(c->arena, weights));
 	}
 	return 0;
 }
 
-int window_get(const struct op_call *c, int spatial, struct shape weights, struct window *w, struct error *err)
+int window_get(
+	const struct op_call *c, int spatial, struct shape weights, struct window *w, struct error *err)
 {
 	int64_t pads[2 * OP_RANK_MAX] = { 0 };
 	memset(w, 0, sizeof(*w));
 	w->spatial = spatial;
 	w->ceil = node_int(c->node, "ceil_mode", 0) != 0;
 	if (weights.rank >= 0 && weights.rank != spatial + 2)
-		return op_fail(c, err, "weights of shape %s for %d spatial dimensions", shape_text(c->arena, weights),
-			spatial);
+		return op_fail(c, err, "weights of shape %s for %d spatial dimensions",
+			shape_text(c->arena, weights), spatial);
 	for (int i = 0; i < spatial; i++)
 		w->stride[i] = w->dilation[i] = 1;
 	if (window_auto_pad(c, w, err) || window_kernel(c, weights, w, err) ||
@@ -131,8 +137,8 @@ double window_volume(const struct window *w)
 	return volume;
 }
 
-/* Pads along one axis. auto_pad: what the outputs need, the odd one behind (upper) or in front (lower). Explicit: as
- * given, but for ceil_mode as much behind as the last window reaches. */
+/* Pads along one axis. auto_pad: what the outputs need, the odd one behind (upper) or in front (lower).
+ * Explicit: as given, but for ceil_mode as much behind as the last window reaches. */
 static void window_pads(const struct window *w, int i, int64_t in, int64_t out, int64_t *begin, int64_t *end)
 {
 	int64_t reach = (out - 1) * w->stride[i] + (w->kernel[i].value - 1) * w->dilation[i] + 1;

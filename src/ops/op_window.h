@@ -12,20 +12,23 @@ struct window {
 	enum window_auto auto_pad;
 	struct dim kernel[OP_RANK_MAX]; /* unknown where neither kernel_shape nor the weights say */
 	int64_t stride[OP_RANK_MAX], dilation[OP_RANK_MAX], pad_begin[OP_RANK_MAX], pad_end[OP_RANK_MAX];
-	bool ceil;                      /* ceil_mode of poolings */
+	bool ceil; /* ceil_mode of poolings */
 };
 
-/* Reads kernel_shape, strides, dilations, pads, auto_pad, ceil_mode. weights: whose dims from 2 on are the kernel
- * where kernel_shape is absent (and must agree with it where present); SHAPE_UNKNOWN: none. -1: a list has the wrong
- * length or absurd numbers. */
-int window_get(const struct op_call *c, int spatial, struct shape weights, struct window *w, struct error *err);
-/* Output size along axis i; unknown where it cannot be expressed. -1: the kernel does not fit the padded input. */
+/* Reads kernel_shape, strides, dilations, pads, auto_pad, ceil_mode. weights: whose dims from 2 on are the
+ * kernel where kernel_shape is absent (and must agree with it where present); SHAPE_UNKNOWN: none. -1: a list
+ * has the wrong length or absurd numbers. */
+int window_get(
+	const struct op_call *c, int spatial, struct shape weights, struct window *w, struct error *err);
+/* Output size along axis i; unknown where it cannot be expressed. -1: the kernel does not fit the padded
+ * input. */
 int window_out(const struct op_call *c, const struct window *w, int i, struct dim in, struct dim *out,
 	struct error *err);
 /* Elements of one kernel, NaN unknown. */
 double window_volume(const struct window *w);
-/* Fills in, kernel_size, pads, stride, dilation and spatial of a problem, pads resolved so that the plain floor formula
- * gives exactly `out`. Input and output have known shapes of rank 3 to 5; false: why says what is in the way. */
+/* Fills in, kernel_size, pads, stride, dilation and spatial of a problem, pads resolved so that the plain
+ * floor formula gives exactly `out`. Input and output have known shapes of rank 3 to 5; false: why says what
+ * is in the way. */
 bool window_problem(const struct window *w, struct shape in, struct shape out, struct op_problem *problem);
 /* floor(x / y) for y > 0: also where x is symbolic and only its constant part is not divisible. */
 struct dim window_floor_div(struct arena *a, struct dim x, int64_t y);

@@ -151,7 +151,8 @@ static void symbols_derive(struct builder *b)
 static int size_check(int64_t value, struct text name, struct arena *a, struct error *err)
 {
 	if (value < 0 || value > PLAN_SIZE_MAX)
-		return error_set(err, "dimension %s: %lld is out of range", text_clean(a, name), (long long)value);
+		return error_set(
+			err, "dimension %s: %lld is out of range", text_clean(a, name), (long long)value);
 	return 0;
 }
 
@@ -162,7 +163,8 @@ static int binding_unknown(struct builder *b, struct text name, struct error *er
 	int named = 0;
 	for (int i = 0; i < s->count && named < 8; i++) {
 		if (s->at[i].in_input && !s->at[i].derived)
-			str_addf(&known, "%s%s", named++ ? ", " : "", text_clean(&b->p->arena, s->at[i].name));
+			str_addf(
+				&known, "%s%s", named++ ? ", " : "", text_clean(&b->p->arena, s->at[i].name));
 	}
 	error_set(err, "the model has no dimension %s; it has %s", text_clean(&b->p->arena, name),
 		named ? known.p : "only fixed ones (batch stands for the first)");
@@ -199,7 +201,8 @@ static const struct value *input_find(const struct graph *g, struct text name)
 	return NULL;
 }
 
-static int shape_dim_apply(struct builder *b, struct dim declared, int64_t size, const char *input, struct error *err)
+static int shape_dim_apply(
+	struct builder *b, struct dim declared, int64_t size, const char *input, struct error *err)
 {
 	if (declared.kind == DIM_KNOWN && declared.value != size)
 		b->symbols.resized = true;
@@ -226,7 +229,8 @@ static int shapes_apply(struct builder *b, struct error *err)
 		if (given->rank < 0 || given->rank > PROBLEM_RANK)
 			return error_set(err, "input %s: %d dimensions", name, given->rank);
 		if (v->shape.rank >= 0 && v->shape.rank != given->rank)
-			return error_set(err, "input %s has %d dimensions, not %d", name, v->shape.rank, given->rank);
+			return error_set(
+				err, "input %s has %d dimensions, not %d", name, v->shape.rank, given->rank);
 		for (int j = 0; j < given->rank; j++) {
 			if (size_check(given->dims[j], given->name, &b->p->arena, err))
 				return -1;
@@ -240,7 +244,8 @@ static int shapes_apply(struct builder *b, struct error *err)
 
 /* ---- the batch */
 
-/* The input whose first dimension is the batch: the first of two dimensions or more, else the first of one. */
+/* The input whose first dimension is the batch: the first of two dimensions or more, else the first of one.
+ */
 static const struct value *batch_input(const struct graph *g)
 {
 	const struct value *vector = NULL;
@@ -352,7 +357,8 @@ struct shape bind_input(struct builder *b, const struct value *v)
 	if (batch->is > 0 && s.rank > 0) {
 		struct dim d = v->shape.dims[0];
 		bool vector = s.rank == 1 && v != b->symbols.first;
-		if (d.kind == DIM_UNKNOWN || (batch->was > 0 && d.kind == DIM_KNOWN && d.value == batch->was && !vector))
+		if (d.kind == DIM_UNKNOWN ||
+			(batch->was > 0 && d.kind == DIM_KNOWN && d.value == batch->was && !vector))
 			s.dims[0] = dim_known(batch->is);
 	}
 	return s;

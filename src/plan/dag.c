@@ -22,7 +22,7 @@ static bool layer_is_folded(const struct plan *p, const struct plan_layer *l)
 /* ---- reads: (layer, value) pairs in layer order, each once */
 
 struct reads {
-	int *first;  /* of layer i: values[first[i] .. first[i + 1]) */
+	int *first; /* of layer i: values[first[i] .. first[i + 1]) */
 	int *values;
 };
 
@@ -42,7 +42,8 @@ static struct reads reads_find(struct builder *b)
 	for (int i = 0; i < p->layer_count; i++)
 		most += (size_t)p->layers[i].input_count;
 	struct reads r = {
-		.first = base_malloc(((size_t)p->layer_count + 1) * sizeof(int)), .values = base_malloc(most * sizeof(int)),
+		.first = base_malloc(((size_t)p->layer_count + 1) * sizeof(int)),
+		.values = base_malloc(most * sizeof(int)),
 	};
 	for (int i = 0; i < p->value_count; i++)
 		seen[i] = -1;
@@ -167,7 +168,8 @@ static void live_last(const struct plan *p, const int *root, int *last)
 	}
 }
 
-/* Most bytes of activations at one time: a value lives from its producer (inputs: the beginning) to its last reader. */
+/* Most bytes of activations at one time: a value lives from its producer (inputs: the beginning) to its last
+ * reader. */
 static double live_peak(const struct plan *p, const int *root, const int *last)
 {
 	double *change = base_calloc((size_t)p->layer_count + 2, sizeof(*change)), live = 0, peak = 0;

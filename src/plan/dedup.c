@@ -15,7 +15,8 @@ struct dedup {
 };
 
 /* The problem's index, or -1 with the reason in err. */
-static int problem_add(struct dedup *d, const struct problem *problem, int layer, bool border, struct error *err)
+static int problem_add(
+	struct dedup *d, const struct problem *problem, int layer, bool border, struct error *err)
 {
 	char text[PROBLEM_TEXT_SIZE];
 	if (problem_format(problem, text, err))
@@ -28,19 +29,24 @@ static int problem_add(struct dedup *d, const struct problem *problem, int layer
 	char *kept = arena_strndup(&d->b->p->arena, text, strlen(text));
 	VEC_GROW(d->problems, d->count, d->capacity);
 	d->problems[d->count] = (struct plan_problem){
-		.text = kept, .problem = *problem, .first_layer = layer, .use_count = 1, .border = border,
+		.text = kept,
+		.problem = *problem,
+		.first_layer = layer,
+		.use_count = 1,
+		.border = border,
 	};
 	*hash_at(&d->texts, text_of(kept)) = d->count;
 	return d->count++;
 }
 
-/* A symbol that stands in the way of knowing the call's shapes, or the empty text. A dimension that could not be
- * computed is put down to the first symbol that nothing bound: bound, it would most often be known. */
+/* A symbol that stands in the way of knowing the call's shapes, or the empty text. A dimension that could not
+ * be computed is put down to the first symbol that nothing bound: bound, it would most often be known. */
 static struct text call_symbol(const struct plan *top, const struct op_call *c)
 {
 	bool unknown = false;
 	for (int i = 0; i < c->input_count + c->output_count; i++) {
-		const struct op_value *v = i < c->input_count ? &c->inputs[i] : &c->outputs[i - c->input_count];
+		const struct op_value *v =
+			i < c->input_count ? &c->inputs[i] : &c->outputs[i - c->input_count];
 		for (int j = 0; v->present && j < v->shape.rank; j++) {
 			if (v->shape.dims[j].kind == DIM_SYMBOLIC)
 				return dim_first_symbol(v->shape.dims[j]);
@@ -179,7 +185,9 @@ static void unknown_operators(struct builder *b)
 {
 	struct plan *p = b->p;
 	struct hash seen = { 0 };
-	struct { int first, uses; } *kinds = NULL;
+	struct {
+		int first, uses;
+	} *kinds = NULL;
 	int count = 0, capacity = 0;
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct node *n = p->layers[i].node;
@@ -202,8 +210,9 @@ static void unknown_operators(struct builder *b)
 	for (int i = 0; i < count; i++) {
 		const struct node *n = p->layers[kinds[i].first].node;
 		plan_warn(b, "operator %s%s%s of opset %lld is not known: %d layer%s without cost",
-			text_clean(&p->arena, n->domain), n->domain.n ? "." : "", text_clean(&p->arena, n->op),
-			(long long)model_opset(b->m, n->domain), kinds[i].uses, kinds[i].uses == 1 ? "" : "s");
+			text_clean(&p->arena, n->domain), n->domain.n ? "." : "",
+			text_clean(&p->arena, n->op), (long long)model_opset(b->m, n->domain), kinds[i].uses,
+			kinds[i].uses == 1 ? "" : "s");
 	}
 	free(kinds);
 	hash_free(&seen);

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Contents beyond this many elements in all are forgotten, so that a hostile model cannot fill memory with them;
- * short ones, which shapes are made of, are always kept. */
+/* Contents beyond this many elements in all are forgotten, so that a hostile model cannot fill memory with
+ * them; short ones, which shapes are made of, are always kept. */
 #define ELEMENTS_BUDGET (4 << 20)
 #define ELEMENTS_SHORT 16
 
@@ -43,8 +43,12 @@ static struct shape declared_shape(struct builder *b, const struct value *v)
 static void value_init(struct builder *b, const struct value *from, struct plan_value *v)
 {
 	*v = (struct plan_value){
-		.name = from->name, .producer = from->producer, .is_tensor = from->is_tensor,
-		.is_input = from->is_input, .is_output = from->is_output, .shape = SHAPE_UNKNOWN,
+		.name = from->name,
+		.producer = from->producer,
+		.is_tensor = from->is_tensor,
+		.is_input = from->is_input,
+		.is_output = from->is_output,
+		.shape = SHAPE_UNKNOWN,
 	};
 	if (from->initializer) {
 		value_of_initializer(b, v, from->initializer);
@@ -69,7 +73,11 @@ static struct op_value call_value(const struct plan_value *values, int i)
 		return (struct op_value){ .shape = SHAPE_UNKNOWN };
 	const struct plan_value *v = &values[i];
 	return (struct op_value){
-		.present = true, .dtype = v->dtype, .shape = v->shape, .elements = v->elements, .constant = v->constant,
+		.present = true,
+		.dtype = v->dtype,
+		.shape = v->shape,
+		.elements = v->elements,
+		.constant = v->constant,
 		.is_tensor = v->is_tensor,
 	};
 }
@@ -92,9 +100,14 @@ void infer_call(struct builder *b, int i, struct op_call *c)
 	for (int j = 0; j < n->output_count; j++)
 		b->outputs[j] = call_value(b->p->values, n->outputs[j]);
 	*c = (struct op_call){
-		.op = b->p->layers[i].op, .node = n, .opset = model_opset(b->m, n->domain),
-		.input_count = n->input_count, .output_count = n->output_count, .inputs = b->inputs,
-		.outputs = b->outputs, .arena = &b->p->arena,
+		.op = b->p->layers[i].op,
+		.node = n,
+		.opset = model_opset(b->m, n->domain),
+		.input_count = n->input_count,
+		.output_count = n->output_count,
+		.inputs = b->inputs,
+		.outputs = b->outputs,
+		.arena = &b->p->arena,
 	};
 }
 
@@ -160,8 +173,8 @@ static bool node_is(const struct node *n, const char *op)
 	return n->domain.n == 0 && text_is(n->op, op);
 }
 
-/* The target that a Reshape has as plain numbers in the file: a first dimension that is neither copied (0) nor
- * computed (-1). 0: no such thing. */
+/* The target that a Reshape has as plain numbers in the file: a first dimension that is neither copied (0)
+ * nor computed (-1). 0: no such thing. */
 static int64_t reshape_first(struct builder *b, const struct node *n, struct shape *target)
 {
 	if (!node_is(n, "Reshape"))
@@ -181,7 +194,8 @@ static int64_t reshape_first(struct builder *b, const struct node *n, struct sha
 	return target->rank > 0 && target->dims[0].value > 0 ? target->dims[0].value : 0;
 }
 
-/* An error when node i is a Reshape that fits only the model's own batch. failed: its rule has just refused. */
+/* An error when node i is a Reshape that fits only the model's own batch. failed: its rule has just refused.
+ */
 static int reshape_check(struct builder *b, int i, bool failed, struct error *err)
 {
 	const struct node *n = &b->g->nodes[i];
@@ -194,13 +208,16 @@ static int reshape_check(struct builder *b, int i, bool failed, struct error *er
 		return 0;
 	const struct plan_value *x = &b->p->values[n->inputs[0]];
 	bool carries = !x->constant && x->shape.rank > 0 && x->shape.dims[0].kind == DIM_KNOWN &&
-		x->shape.dims[0].value == batch;
-	/* Fits, but folds the batch into other dimensions: only of a batch that replaced a number is it sure. */
+		       x->shape.dims[0].value == batch;
+	/* Fits, but folds the batch into other dimensions: only of a batch that replaced a number is it sure.
+	 */
 	bool folds = carries && bind_is_stale(b) && first == own->was;
 	if (!failed && !folds)
 		return 0;
-	return error_set(err, "layer %s: this Reshape bakes batch %lld into its target %s, so the model cannot run at "
-		"batch %lld", text_clean(&b->p->arena, b->p->layers[i].name), (long long)first,
+	return error_set(err,
+		"layer %s: this Reshape bakes batch %lld into its target %s, so the model cannot run at "
+		"batch %lld",
+		text_clean(&b->p->arena, b->p->layers[i].name), (long long)first,
 		shape_text(&b->p->arena, target), (long long)batch);
 }
 
@@ -213,7 +230,8 @@ static void capture_add(struct builder *b, int value)
 }
 
 /* If: what both branches agree on. */
-static void branches_join(struct plan_layer *l, const struct node *n, struct op_call *c, const struct graph **bodies)
+static void branches_join(
+	struct plan_layer *l, const struct node *n, struct op_call *c, const struct graph **bodies)
 {
 	if (!node_is(n, "If") || l->body_count != 2)
 		return;
@@ -237,7 +255,9 @@ static void branches_join(struct plan_layer *l, const struct node *n, struct op_
 
 static int body_build(struct builder *b, const struct graph *g, struct plan *body, struct error *err)
 {
-	struct builder inner = { .p = body, .m = b->m, .g = g, .o = b->o, .up = b, .top = b->top, .depth = b->depth + 1 };
+	struct builder inner = {
+		.p = body, .m = b->m, .g = g, .o = b->o, .up = b, .top = b->top, .depth = b->depth + 1
+	};
 	body->model = b->m;
 	body->dtype = b->p->dtype;
 	body->batch = b->top->p->batch;
@@ -285,13 +305,20 @@ static void layer_init(struct builder *b, int i)
 	const struct node *n = &b->g->nodes[i];
 	struct plan_layer *l = &b->p->layers[i];
 	*l = (struct plan_layer){
-		.index = i, .node = n, .op = op_find(n->domain, n->op, model_opset(b->m, n->domain)),
-		.name = node_label(&b->p->arena, n, i), .input_count = n->input_count,
-		.output_count = n->output_count, .inputs = n->inputs, .outputs = n->outputs, .problem = -1,
+		.index = i,
+		.node = n,
+		.op = op_find(n->domain, n->op, model_opset(b->m, n->domain)),
+		.name = node_label(&b->p->arena, n, i),
+		.input_count = n->input_count,
+		.output_count = n->output_count,
+		.inputs = n->inputs,
+		.outputs = n->outputs,
+		.problem = -1,
 	};
 }
 
-/* A rule refused. In the main graph the model contradicts itself; a body may never run, so there it is a warning. */
+/* A rule refused. In the main graph the model contradicts itself; a body may never run, so there it is a
+ * warning. */
 static int infer_refused(struct builder *b, int i, struct op_call *c, struct error *err)
 {
 	char *name = text_clean(&b->p->arena, b->p->layers[i].name);
@@ -300,15 +327,16 @@ static int infer_refused(struct builder *b, int i, struct op_call *c, struct err
 	if (b->up) {
 		plan_warn(b, "in a subgraph, layer %s: %s", name, err->text);
 		for (int j = 0; j < c->output_count; j++)
-			c->outputs[j] = (struct op_value){ .present = c->outputs[j].present, .shape = SHAPE_UNKNOWN,
-				.is_tensor = true };
+			c->outputs[j] = (struct op_value){
+				.present = c->outputs[j].present, .shape = SHAPE_UNKNOWN, .is_tensor = true
+			};
 		return 0;
 	}
 	error_context(err, "layer %s", name);
 	const struct plan_batch *batch = &b->symbols.batch;
 	if (batch->is > 0 && batch->was > 0)
-		error_context(err, "batch %lld in place of the model's %lld does not go through", (long long)batch->is,
-			(long long)batch->was);
+		error_context(err, "batch %lld in place of the model's %lld does not go through",
+			(long long)batch->is, (long long)batch->was);
 	return -1;
 }
 

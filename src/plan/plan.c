@@ -69,8 +69,8 @@ struct plan *plan_build(const struct model *m, const struct plan_options *option
 		bad = plan_graph(&b, err);
 	}
 	if (!bad && b.body_layers)
-		plan_warn(&b, "%d layer%s with subgraphs: what runs in them is not in the totals", b.body_layers,
-			b.body_layers == 1 ? "" : "s");
+		plan_warn(&b, "%d layer%s with subgraphs: what runs in them is not in the totals",
+			b.body_layers, b.body_layers == 1 ? "" : "s");
 	if (!bad)
 		warnings_settle(&b);
 	builder_free(&b);
@@ -112,8 +112,12 @@ static struct op_value *call_values(const struct plan *p, struct arena *a, int c
 			continue;
 		const struct plan_value *v = &p->values[indexes[i]];
 		out[i] = (struct op_value){
-			.present = true, .dtype = v->dtype, .shape = v->shape, .elements = v->elements,
-			.constant = v->constant, .is_tensor = v->is_tensor,
+			.present = true,
+			.dtype = v->dtype,
+			.shape = v->shape,
+			.elements = v->elements,
+			.constant = v->constant,
+			.is_tensor = v->is_tensor,
 		};
 	}
 	return out;
@@ -122,9 +126,13 @@ static struct op_value *call_values(const struct plan *p, struct arena *a, int c
 void plan_layer_call(const struct plan *p, const struct plan_layer *l, struct arena *a, struct op_call *c)
 {
 	*c = (struct op_call){
-		.op = l->op, .node = l->node, .opset = model_opset(p->model, l->node->domain),
-		.input_count = l->input_count, .output_count = l->output_count,
+		.op = l->op,
+		.node = l->node,
+		.opset = model_opset(p->model, l->node->domain),
+		.input_count = l->input_count,
+		.output_count = l->output_count,
 		.inputs = call_values(p, a, l->input_count, l->inputs),
-		.outputs = call_values(p, a, l->output_count, l->outputs), .arena = a,
+		.outputs = call_values(p, a, l->output_count, l->outputs),
+		.arena = a,
 	};
 }

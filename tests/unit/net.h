@@ -4,9 +4,9 @@
  *   net_input(n, "x", DTYPE_F32, "batch,3,8,8");
  *   net_weight(n, "w", "4,3,3,3");
  *   net_ints(n, "shape", "1,-1");                       an s64 constant with contents
- *   net_node(n, "Conv", "x,w", "y", "pads=1,1,1,1");    attributes: integers; one = INT, more = INTS; "" omits an input
- *   net_output(n, "y", NULL);
- *   struct model *m = net_model(n);                     counts settled; freed by net_free
+ *   net_node(n, "Conv", "x,w", "y", "pads=1,1,1,1");    attributes: integers; one = INT, more = INTS; ""
+ * omits an input net_output(n, "y", NULL); struct model *m = net_model(n);                     counts
+ * settled; freed by net_free
  */
 #ifndef NET_H
 #define NET_H
@@ -62,7 +62,9 @@ NET_OK int net_value(struct net *n, const char *name)
 	struct text kept = text_of(net_copy(n, name));
 	VEC_GROW(n->g.values, n->g.value_count, n->value_capacity);
 	struct value *v = &n->g.values[n->g.value_count];
-	*v = (struct value){ .name = kept, .producer = -1, .outer = -1, .is_tensor = true, .shape = SHAPE_UNKNOWN };
+	*v = (struct value){
+		.name = kept, .producer = -1, .outer = -1, .is_tensor = true, .shape = SHAPE_UNKNOWN
+	};
 	int64_t outer = n->parent ? hash_find(&n->parent->names, text_of(name)) : -1;
 	v->outer = (int)outer;
 	*hash_at(&n->names, kept) = n->g.value_count;
@@ -83,8 +85,9 @@ NET_OK void net_declare(struct net *n, const char *name, enum dtype t, const cha
 	snprintf(copy, sizeof(copy), "%s", dims);
 	for (char *d = strtok(copy, ","); d; d = strtok(NULL, ",")) {
 		bool number = (*d >= '0' && *d <= '9') || *d == '-';
-		list[rank++] = *d == '?' ? dim_unknown() : number ? dim_known(atoll(d)) :
-			dim_symbol(&n->m.arena, text_of(d));
+		list[rank++] = *d == '?' ? dim_unknown()
+			       : number	 ? dim_known(atoll(d))
+					 : dim_symbol(&n->m.arena, text_of(d));
 	}
 	v->shape = shape_make(&n->m.arena, rank);
 	for (int i = 0; i < rank; i++)
@@ -148,7 +151,7 @@ NET_OK void net_ints(struct net *n, const char *name, const char *numbers)
 NET_OK int net_names(struct net *n, const char *names, int **out, bool outputs)
 {
 	int list[256], count = 0;
-	for (const char *p = names; p; ) {
+	for (const char *p = names; p;) {
 		const char *comma = strchr(p, ',');
 		size_t length = comma ? (size_t)(comma - p) : strlen(p);
 		char name[128];
@@ -177,9 +180,10 @@ NET_OK void net_attribute(struct net *n, struct attribute *a, const char *text)
 	a->i = a->ints[0];
 }
 
-/* Adds a node; its name is the operator's with the index ("Conv_0"). Attributes separated by spaces, NULL: none. */
-NET_OK struct node *net_node(struct net *n, const char *op, const char *inputs, const char *outputs,
-	const char *attributes)
+/* Adds a node; its name is the operator's with the index ("Conv_0"). Attributes separated by spaces, NULL:
+ * none. */
+NET_OK struct node *net_node(
+	struct net *n, const char *op, const char *inputs, const char *outputs, const char *attributes)
 {
 	struct node node = { .op = text_of(net_copy(n, op)) };
 	node.input_count = inputs ? net_names(n, inputs, &node.inputs, false) : 0;

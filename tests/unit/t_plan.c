@@ -5,7 +5,6 @@
 #include "net.h"
 #include "tap.h"
 
-
 static struct error err;
 
 static struct plan *build(struct net *n, struct plan_options o)
@@ -57,7 +56,8 @@ static void ints_are(const int *got, int count, const char *want, const char *na
 	is_str(text, want, "%s", name);
 }
 
-/* A residual block: Conv 0, BatchNormalization 1, Relu 2, Conv 3, Add 4, Relu 5, pool 6, Flatten 7, Gemm 8. */
+/* A residual block: Conv 0, BatchNormalization 1, Relu 2, Conv 3, Add 4, Relu 5, pool 6, Flatten 7, Gemm 8.
+ */
 static struct net *residual(const char *dims)
 {
 	struct net *n = net_begin(17);
@@ -92,7 +92,8 @@ static void test_residual(void)
 	is_int(p->layers[0].problem, p->layers[3].problem, "equal layers share a problem");
 	is_int(p->problems[p->layers[0].problem].use_count, 2, "... used twice");
 	is_int(p->problems[p->layers[0].problem].first_layer, 0, "... first by layer 0");
-	is_str(problem_of(p, 0), "conv:f32,f32.c,f32/f32:n1c8h14w14k8r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c",
+	is_str(problem_of(p, 0),
+		"conv:f32,f32.c,f32/f32:n1c8h14w14k8r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c",
 		"the convolution's problem");
 	is_int(p->layers[7].class, CLASS_FREE, "Flatten is free");
 	is_int(p->layers[7].problem, -1, "and has no problem");
@@ -125,12 +126,14 @@ static void test_dtype(void)
 	struct plan *p = build(n, (struct plan_options){ .dtype = DTYPE_BF16 });
 	if (!ok(p != NULL, "in bf16"))
 		return;
-	is_str(problem_of(p, 0), "conv:bf16,bf16.c,bf16/f32:n1c8h14w14k8r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:bf16.c",
+	is_str(problem_of(p, 0),
+		"conv:bf16,bf16.c,bf16/f32:n1c8h14w14k8r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:bf16.c",
 		"every f32 becomes bf16");
 	if (is_int(p->border_count, 2, "a cast at the input and one at the output")) {
 		is_str(p->problems[p->borders[0].problem].text, "cast:f32,bf16:1x8x14x14", "input's cast");
 		is_str(p->problems[p->borders[1].problem].text, "cast:bf16,f32:1x10", "output's cast");
-		ok(p->borders[0].is_input && !p->borders[1].is_input && p->problems[p->borders[0].problem].border,
+		ok(p->borders[0].is_input && !p->borders[1].is_input &&
+				p->problems[p->borders[0].problem].border,
 			"they know what they are");
 	}
 	near(p->weight_bytes, 2.0 * (576 + 8 + 80 + 10), 1e-12, "weights are stored in the new type");
@@ -145,7 +148,8 @@ static void test_batch(void)
 	if (ok(p != NULL, "batch 4 in place of a number")) {
 		is_shape(p, "y", "4x10");
 		is_int(p->batch, 4, "in force");
-		ok(p->binding_count == 1 && text_is(p->bindings[0].name, "batch") && p->bindings[0].value == 4,
+		ok(p->binding_count == 1 && text_is(p->bindings[0].name, "batch") &&
+				p->bindings[0].value == 4,
 			"among the bindings");
 	}
 	plan_free(p);
@@ -156,7 +160,8 @@ static void test_batch(void)
 	if (ok(p != NULL, "symbols")) {
 		is_shape(p, "s", "1x8xhx14");
 		is_shape(p, "y", "1x10");
-		is_str(problem_of(p, 0), "h is not bound: give --dim h=VALUE", "an unbound symbol says what to do");
+		is_str(problem_of(p, 0), "h is not bound: give --dim h=VALUE",
+			"an unbound symbol says what to do");
 		ok(p->unbound_count == 1 && text_is(p->unbound[0], "h"), "unbound: h; N is the batch, 1");
 		ok(isnan(p->layers[0].flops), "FLOPs are not known, not 0");
 		is_int(p->unknown_flops_layers, 7, "of all layers that depend on it");
@@ -174,7 +179,8 @@ static void test_batch(void)
 		is_shape(p, "s", "2x8xhx14");
 	plan_free(p);
 	p = build(n, (struct plan_options){ .binding_count = 1, .bindings = &wrong });
-	ok(!p && strstr(err.text, "no dimension hh") && strstr(err.text, "N, h"), "an unknown name is an error");
+	ok(!p && strstr(err.text, "no dimension hh") && strstr(err.text, "N, h"),
+		"an unknown name is an error");
 	struct plan_input_shape shape = { TEXT("x"), 4, { 2, 8, 28, 14 } };
 	p = build(n, (struct plan_options){ .shape_count = 1, .shapes = &shape });
 	if (ok(p != NULL, "--input"))
@@ -229,7 +235,8 @@ static void test_baked(void)
 	ok(p != NULL, "a baked batch is fine at that batch");
 	plan_free(p);
 	p = build(n, (struct plan_options){ .batch = 8 });
-	ok(!p && strstr(err.text, "flat?ten") && strstr(err.text, "bakes batch 1") && strstr(err.text, "1x64"),
+	ok(!p && strstr(err.text, "flat?ten") && strstr(err.text, "bakes batch 1") &&
+			strstr(err.text, "1x64"),
 		"at another the Reshape is named");
 	plan_free(p);
 	net_free(n);
@@ -282,7 +289,8 @@ static void test_propagation(void)
 	p = build(n, (struct plan_options){ .binding_count = 1, .bindings = &b });
 	if (ok(p != NULL, "with everything bound")) {
 		is_shape(p, "y", "1x7x3x4");
-		is_str(problem_of(p, 2), "matmul:f32,f32.c,f32/f32:ba1bb1m7n12k12:ta0tb0", "rows are collapsed");
+		is_str(problem_of(p, 2), "matmul:f32,f32.c,f32/f32:ba1bb1m7n12k12:ta0tb0",
+			"rows are collapsed");
 		ints_are(p->layers[2].preds, p->layers[2].pred_count, "", "folded weights are no edges");
 		ints_are(p->layers[6].preds, p->layers[6].pred_count, "2", "nor is the shape of a Reshape");
 		ints_are(value(p, "x")->consumers, value(p, "x")->consumer_count, "2", "Shape reads no data");
@@ -314,8 +322,10 @@ static void test_unknown(void)
 		is_int(p->unknown_shapes, 2, "two outputs are unknown");
 		is_int(p->unknown_flops_layers, 2, "so is their work");
 		ok(p->problem_count == 2 && !isnan(p->flops), "the rest is known");
-		ok(warned(p, "my.Frobnicate") && warned(p, "2 layers without cost"), "one warning for the operator");
-		ok(warned(p, "value y: the file declares shape 1x4x5x6, its operators give 1x4x6x6"), "a contradiction warns");
+		ok(warned(p, "my.Frobnicate") && warned(p, "2 layers without cost"),
+			"one warning for the operator");
+		ok(warned(p, "value y: the file declares shape 1x4x5x6, its operators give 1x4x6x6"),
+			"a contradiction warns");
 		ints_are(p->layers[2].preds, p->layers[2].pred_count, "1", "edges go on through it");
 	}
 	plan_free(p);
@@ -371,7 +381,8 @@ static void test_bodies(void)
 		ints_are(l->preds, l->pred_count, "0", "what they capture is an edge");
 		is_int(value(p, "r")->consumer_count, 1, "and a reader");
 		is_shape(&l->bodies[1], "inner", "1x4");
-		is_str(problem_of(&l->bodies[0], 0), "matmul:bf16,bf16.c,bf16/f32:ba1bb1m1n4k8:ta0tb0", "priced by itself");
+		is_str(problem_of(&l->bodies[0], 0), "matmul:bf16,bf16.c,bf16/f32:ba1bb1m1n4k8:ta0tb0",
+			"priced by itself");
 		is_shape(p, "z", "1x4");
 		ok(warned(p, "subgraphs"), "the totals say what is not in them");
 		is_int(p->border_count, 2, "casts of x and z");
@@ -427,23 +438,28 @@ static void test_hostile(void)
 	net_free(n);
 }
 
-/* The bundled models at their default sizes: nothing unknown, nothing without a problem, and the work that is published
- * for them (multiply-adds counted 2). */
+/* The bundled models at their default sizes: nothing unknown, nothing without a problem, and the work that is
+ * published for them (multiply-adds counted 2). */
 static void test_bundled(void)
 {
 	static const struct {
 		const char *name;
 		double gflops, tolerance;
 	} models[] = {
-		{ "resnet50", 8.2, 0.01 }, { "mobilenet_v2", 0.61, 0.03 }, { "googlenet", 3.2, 0.05 },
-		{ "bert_base", 22.4, 0.01 }, { "gpt2_small", 0.25, 0.03 }, { "yolov8n", 8.7, 0.03 },
+		{ "resnet50", 8.2, 0.01 },
+		{ "mobilenet_v2", 0.61, 0.03 },
+		{ "googlenet", 3.2, 0.05 },
+		{ "bert_base", 22.4, 0.01 },
+		{ "gpt2_small", 0.25, 0.03 },
+		{ "yolov8n", 8.7, 0.03 },
 	};
 	struct dim_binding sizes[] = { { TEXT("sequence"), 128 }, { TEXT("past_sequence"), 128 },
 		{ TEXT("total_sequence"), 129 } };
 	const char *srcdir = getenv("srcdir");
 	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
 		char path[1024];
-		bool bert = strcmp(models[i].name, "bert_base") == 0, gpt = strcmp(models[i].name, "gpt2_small") == 0;
+		bool bert = strcmp(models[i].name, "bert_base") == 0,
+		     gpt = strcmp(models[i].name, "gpt2_small") == 0;
 		snprintf(path, sizeof(path), "%s/data/models/%s.onnx", srcdir ? srcdir : ".", models[i].name);
 		struct model *m = model_load(path, &err);
 		sizes[0].value = gpt ? 1 : 128;
@@ -453,9 +469,11 @@ static void test_bundled(void)
 			int without = 0;
 			for (int j = 0; j < p->layer_count; j++)
 				without += p->layers[j].class != CLASS_FREE && p->layers[j].problem < 0;
-			is_int(p->unknown_shapes + p->unbound_count, 0, "%s: every shape is known", models[i].name);
+			is_int(p->unknown_shapes + p->unbound_count, 0, "%s: every shape is known",
+				models[i].name);
 			is_int(without, 0, "%s: every layer that is not free has a problem", models[i].name);
-			near(p->flops / 1e9, models[i].gflops, models[i].tolerance, "%s: GFLOPs", models[i].name);
+			near(p->flops / 1e9, models[i].gflops, models[i].tolerance, "%s: GFLOPs",
+				models[i].name);
 			is_int(p->warning_count, 0, "%s: no warnings", models[i].name);
 		} else {
 			printf("# %s\n", err.text);
