@@ -195,8 +195,8 @@ static void pane_enter(struct app *app)
 	pane_sync(app, p, app_list_width(app));
 	app->layer = layer;
 	int row = p->view->row_of_layer ? p->view->row_of_layer(app, p->state, layer) : -1;
-	if (row >= 0)
-		pane_select_row(app, p, row);
+	if (row >= 0 || p->view == &view_layers)
+		pane_select_row(app, p, row >= 0 ? row : pane_row(p));
 }
 
 /* Every view is on the stack once at most: one that was opened before comes to the top; layers is the bottom. */
@@ -324,7 +324,11 @@ static void layer_step(struct app *app, int direction)
 	if (!p || p->layer_count == 0)
 		return;
 	int layer = app->layer + direction;
-	app->layer = layer < 0 ? 0 : layer >= p->layer_count ? p->layer_count - 1 : layer;
+	while (layer >= 0 && layer < p->layer_count && app->row_of[layer] < 0)
+		layer += direction;
+	if (layer < 0 || layer >= p->layer_count)
+		return;
+	app->layer = layer;
 	app->generation++;
 	int row = pane->view->row_of_layer ? pane->view->row_of_layer(app, pane->state, app->layer) : -1;
 	if (row >= 0)
@@ -358,6 +362,17 @@ static void sort(struct app *app, int step, bool reverse)
 	if (step)
 		pane_move(app, p, 0);
 	app_note(app, false, "sorted by %s%s", p->view->orders[p->order], p->reverse ? ", reversed" : "");
+}
+
+static void folded_toggle(struct app *app)
+{
+	const struct plan *p = app_plan(app);
+	app->show_folded = !app->show_folded;
+	app_refresh(app);
+	pane_enter(app);
+	if (p)
+		app_note(app, false, "%d of %d layers listed%s", app->listed_count, p->layer_count,
+			app->show_folded ? "" : ": those that only make constants are left out");
 }
 
 /* Returns whether the request was one of moving about. */
@@ -422,6 +437,7 @@ static void request(struct app *app, const struct key_row *key)
 	case REQUEST_BATCH_DOWN: batch_step(app, -1); break;
 	case REQUEST_DTYPE: dtype_next(app); break;
 	case REQUEST_DIMS: prompt_open(app, PROMPT_DIM); break;
+	case REQUEST_FOLDED: folded_toggle(app); break;
 	case REQUEST_REDRAW: app->redraw = true; break;
 	default:
 		if (p->view->request)
@@ -444,25 +460,57 @@ void app_key(struct app *app, uint32_t key)
 
 /* ---- life ---- */
 
+/* Weights made by ConstantOfShape, arithmetic on shapes: known before run time, so no layers to look at. */
+static bool is_folded(const struct plan *p, const struct plan_layer *l)
+{
+	if (l->class != CLASS_FREE || l->output_count == 0)
+		return false;
+	for (int i = 0; i < l->output_count; i++) {
+		const struct plan_value *v = l->outputs[i] >= 0 ? &p->values[l->outputs[i]] : NULL;
+		if (v && (v->is_output || (!v->constant && !v->elements)))
+			return false;
+	}
+	return true;
+}
+
+static void listed_renew(struct app *app)
+{
+	const struct plan *p = app_plan(app);
+	size_t layers = p ? (size_t)p->layer_count : 0;
+	app->listed = base_realloc(app->listed, (layers + 1) * sizeof(int));
+	app->row_of = base_realloc(app->row_of, (layers + 1) * sizeof(int));
+	app->listed_count = 0;
+	for (size_t i = 0; i < layers; i++) {
+		bool listed = app->show_folded || !is_folded(p, &p->layers[i]);
+		app->row_of[i] = listed ? app->listed_count : -1;
+		if (listed)
+			app->listed[app->listed_count++] = (int)i;
+	}
+}
+
 static void lanes_renew(struct app *app)
 {
 	const struct plan *p = app_plan(app);
+	listed_renew(app);
 	lanes_free(&app->lanes);
 	app->lanes_plan = p;
+	app->lanes_layers = p ? p->layers : NULL;
+	app->lanes_folded = app->show_folded;
 	if (!p)
 		return;
 	int edge_count = 0;
-	int *first = base_calloc((size_t)p->layer_count + 1, sizeof(int));
 	for (int i = 0; i < p->layer_count; i++)
 		edge_count += p->layers[i].pred_count;
+	int *first = base_calloc((size_t)app->listed_count + 1, sizeof(int));
 	int *edges = base_calloc((size_t)edge_count + 1, sizeof(int));
-	for (int i = 0, e = 0; i < p->layer_count; i++) {
-		const struct plan_layer *l = &p->layers[i];
+	for (int row = 0, e = 0; row < app->listed_count; row++) {
+		const struct plan_layer *l = &p->layers[app->listed[row]];
 		for (int k = 0; k < l->pred_count; k++)
-			edges[e++] = l->preds[k];
-		first[i + 1] = e;
+			if (app->row_of[l->preds[k]] >= 0)
+				edges[e++] = app->row_of[l->preds[k]];
+		first[row + 1] = e;
 	}
-	lanes_make(&app->lanes, p->layer_count, first, edges);
+	lanes_make(&app->lanes, app->listed_count, first, edges);
 	free(first);
 	free(edges);
 }
@@ -470,23 +518,28 @@ static void lanes_renew(struct app *app)
 bool app_refresh(struct app *app)
 {
 	const struct session *s = app->session;
-	bool changed = session_refresh(app->session) || app->lanes_plan != app_plan(app);
-	if (!changed)
+	bool renewed = session_refresh(app->session), other_plan = app->lanes_plan != app_plan(app);
+	bool relisted = other_plan || app->lanes_folded != app->show_folded;
+	if (!renewed && !relisted)
 		return false;
 	app->generation++;
-	lanes_renew(app);
+	/* a plan made where a freed one was has the same address: layers are compared too */
+	if (relisted || (app_plan(app) && app->lanes_layers != app_plan(app)->layers))
+		lanes_renew(app);
 	app->most_ns = 0;
 	for (int i = 0; s->analysis && i < s->analysis->layer_count; i++)
 		if (s->analysis->layers[i].ns > app->most_ns)
 			app->most_ns = s->analysis->layers[i].ns;
 	int layers = app_plan(app) ? app_plan(app)->layer_count : 0;
-	app->layer = app->layer >= layers ? layers - 1 : app->layer < 0 && layers ? 0 : app->layer;
+	app->layer = app->layer >= layers ? layers - 1 : app->layer;
+	if (app->layer < 0 && app->listed_count)
+		app->layer = app->listed[0];
 	return true;
 }
 
 void app_init(struct app *app, struct session *s, int columns, int rows, bool ascii)
 {
-	*app = (struct app){ .session = s, .view_count = VIEW_COUNT, .generation = 1, .page = 1 };
+	*app = (struct app){ .session = s, .view_count = VIEW_COUNT, .generation = 1, .page = 1, .layer = -1 };
 	app->canvas.ascii = ascii;
 	canvas_resize(&app->canvas, columns, rows);
 	for (int i = 0; i < VIEW_COUNT; i++)
@@ -502,6 +555,8 @@ void app_free(struct app *app)
 		pane_close(app, &app->panes[i]);
 	prompt_close(app);
 	lanes_free(&app->lanes);
+	free(app->listed);
+	free(app->row_of);
 	canvas_free(&app->canvas);
 	arena_free(&app->scratch);
 }

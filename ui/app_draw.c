@@ -40,6 +40,15 @@ static const char *device_text(struct app *app)
 		s->device.stack ? app_clean(app, text_of(s->device.stack)) : "");
 }
 
+/* The batch that a plan has by itself: the first dimension of the first input. 0: not known. */
+static int64_t model_batch(const struct plan *p)
+{
+	for (int i = 0; i < p->value_count; i++)
+		if (p->values[i].is_input && p->values[i].shape.rank > 1)
+			return p->values[i].shape.dims[0].kind == DIM_KNOWN ? p->values[i].shape.dims[0].value : 0;
+	return 0;
+}
+
 static void draw_title(struct app *app, struct area line)
 {
 	const struct session *s = app->session;
@@ -49,8 +58,8 @@ static void draw_title(struct app *app, struct area line)
 	const char *name = app_clean(app, text_of(base_name(s->model->path)));
 	int x = 1 + canvas_fit_tail(line, 1, 0, line.width / 3, LOOK_BOLD, name);
 	if (s->current) {
-		const char *batch = s->current->batch > 0 ? arena_printf(&app->scratch, "batch %lld  ",
-			(long long)s->current->batch) : "";
+		int64_t n = s->current->batch > 0 ? s->current->batch : model_batch(s->current->plan);
+		const char *batch = n > 0 ? arena_printf(&app->scratch, "batch %lld  ", (long long)n) : "";
 		x += 2 + canvas_text(line, x + 2, 0, LOOK_NORMAL, arena_printf(&app->scratch, "%s%s", batch,
 			dtype_name(s->current->dtype)));
 	}
@@ -69,7 +78,7 @@ static void draw_bound(struct app *app, struct area line)
 		return;
 	}
 	int unknown = a->coverage.missing + a->coverage.unsupported;
-	bool known = a->coverage.layers > unknown;
+	bool known = a->complete || a->coverage.measured + a->coverage.proxy + a->coverage.estimated + a->coverage.assumed > 0;
 	int x = 1 + canvas_text(line, 1, 0, LOOK_BOLD, arena_printf(&app->scratch, "bound %s%s",
 		a->complete || !known ? "" : "at least ", known ? str_duration(bound, a->bound_ns) : "not known yet"));
 	const char *rest;

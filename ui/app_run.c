@@ -20,6 +20,32 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* The runner is started without waiting for it: the first frame is there before its hello. */
+static void runner_start(struct app *app)
+{
+	struct error err = ERROR_NONE;
+	struct queue *q = app->session->queue;
+	if (q && !queue_device(q))
+		queue_connect(q, 1, &err); /* what goes wrong shows in queue_status */
+}
+
+/* No hello and none to be expected: what the database holds must do. */
+static void runner_missed(struct app *app)
+{
+	struct session *s = app->session;
+	struct error err = ERROR_NONE;
+	if (s->device.name || queue_device(s->queue) || queue_status(s->queue).starting)
+		return;
+	char trouble[ERROR_TEXT_SIZE];
+	snprintf(trouble, sizeof(trouble), "%s", queue_status(s->queue).trouble);
+	if (session_give_up_runner(s, &err))
+		app_note(app, true, "%s", err.text);
+	else
+		app_note(app, true, "%s: results of before are shown, nothing can be measured",
+			trouble[0] ? trouble : "the runner does not answer");
+	app->generation++;
+}
+
 /* Lets the queue do what it can; a runner that does not start is said once and then left alone. */
 static void drive(struct app *app, bool *dead)
 {
@@ -34,11 +60,14 @@ static void drive(struct app *app, bool *dead)
 	}
 	if (came != 0)
 		app->generation++;
+	runner_missed(app);
 }
 
 static bool is_measuring(const struct app *app, bool dead)
 {
-	return app->session->queue && !dead && !queue_status(app->session->queue).idle;
+	struct queue *q = app->session->queue;
+	struct queue_status status = q ? queue_status(q) : (struct queue_status){ .idle = true };
+	return !dead && (!status.idle || status.starting);
 }
 
 static void show(struct app *app)
@@ -112,6 +141,9 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	if (view)
 		app_show(&app, view, -1);
 	prompt_ask_unbound(&app);
+	app_draw(&app);
+	term_show(&app.canvas, false);
+	runner_start(&app);
 	int result = loop(&app);
 	if (s->queue)
 		queue_cancel(s->queue);

@@ -40,6 +40,8 @@ static const struct key_row fixed[] = {
 	{ "s", REQUEST_SORT, 0, KEYS_FIND, "sort by the next column (model order, cost, name, ...)", "sort" },
 	{ "S", REQUEST_SORT_BACK, 0, KEYS_FIND, "sort by the column before", NULL },
 	{ "I", REQUEST_REVERSE, 0, KEYS_FIND, "reverse the order", NULL },
+	{ "c", REQUEST_FOLDED, 0, KEYS_FIND, "list the layers that only make constants too, or not (weights, arithmetic on shapes)",
+		NULL },
 	{ "Enter Right", REQUEST_OPEN, 0, KEYS_VIEWS, "open: details of a layer, the layer behind a line, a toggle",
 		"details" },
 	{ "Esc Left", REQUEST_BACK, 0, KEYS_VIEWS, "back to the view before; drops a search or a filter", NULL },

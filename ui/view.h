@@ -87,9 +87,15 @@ struct app {
 	bool note_bad;
 	bool quit, redraw;
 	bool live;               /* a terminal is attached: measuring can go on */
+	bool show_folded;        /* layers that only make constants are listed too */
 	/* made by app_refresh, for the views */
-	struct lanes lanes;
+	int listed_count;        /* layers in the list, in execution order */
+	int *listed;             /* layer of a row */
+	int *row_of;             /* row of a layer, or -1 */
+	struct lanes lanes;      /* of the listed layers, by row */
 	const struct plan *lanes_plan;
+	const struct plan_layer *lanes_layers;
+	bool lanes_folded;
 	double most_ns;          /* the dearest layer's cost, for bars; 0 when none is known */
 };
 

@@ -11,6 +11,13 @@ struct columns {
 	int dag, lanes, name, op, output, cost, bar, share, status;
 };
 
+/* What is left for names. */
+static int columns_rest(const struct columns *c, int width)
+{
+	return width - 2 - c->dag - c->cost - 1 - c->status - (c->share ? c->share + 1 : 0) - (c->op ? c->op + 1 : 0) -
+		(c->output ? c->output + 1 : 0) - (c->bar ? c->bar + 1 : 0);
+}
+
 static struct columns columns_for(const struct app *app, int width)
 {
 	struct columns c = { .cost = 10, .status = 6 };
@@ -19,15 +26,14 @@ static struct columns columns_for(const struct app *app, int width)
 	c.lanes = c.lanes < 1 ? 1 : c.lanes;
 	c.dag = c.lanes * 2 < 4 ? 4 : c.lanes * 2;
 	c.share = width >= 46 ? 6 : 0;
-	c.op = width >= 56 ? 9 : 0;
-	c.output = width >= 66 ? 13 : 0;
+	c.op = width >= 110 ? 14 : width >= 56 ? 9 : 0;
+	c.output = width >= 110 ? 18 : width >= 66 ? 13 : 0;
 	c.bar = width >= 110 ? 12 : width >= 78 ? 6 : 0;
-	if (width >= 110) {
-		c.op = 14;
-		c.output = 18;
-	}
-	int rest = width - 2 - c.dag - c.cost - 1 - c.status - (c.share ? c.share + 1 : 0) - (c.op ? c.op + 1 : 0) -
-		(c.output ? c.output + 1 : 0) - (c.bar ? c.bar + 1 : 0);
+	if (columns_rest(&c, width) < 18)
+		c.bar = 0;
+	if (columns_rest(&c, width) < 16)
+		c.output = 0;
+	int rest = columns_rest(&c, width);
 	c.name = rest < 8 ? 8 : rest;
 	return c;
 }
@@ -36,7 +42,7 @@ static int layers_rows(struct app *app, void *state, int width)
 {
 	(void)state;
 	(void)width;
-	return app_plan(app) ? app_plan(app)->layer_count : 0;
+	return app->listed_count;
 }
 
 static void layers_heading(struct app *app, void *state, struct area line)
@@ -150,7 +156,7 @@ static void draw_dag(const struct app *app, int layer, struct area line, const s
 	bool costs = !cost || (cost->origin != ORIGIN_FREE && cost->origin != ORIGIN_FUSED);
 	uint32_t sign = critical ? 0x25c6 : costs ? 0x25cf : 0x25cb;
 	if (app->panes[0].order == 0 && !app->panes[0].reverse && !app->panes[0].filter[0])
-		lanes_draw(&app->lanes, layer, line, 1, 0, c->lanes, sign, critical ? LOOK_CRITICAL : LOOK_ACCENT);
+		lanes_draw(&app->lanes, app->row_of[layer], line, 1, 0, c->lanes, sign, critical ? LOOK_CRITICAL : LOOK_ACCENT);
 	else
 		canvas_put(line, 1, 0, critical ? LOOK_CRITICAL : LOOK_ACCENT, sign);
 }
@@ -166,14 +172,15 @@ static const char *output_text(struct app *app, const struct plan_layer *l)
 static void layers_draw_row(struct app *app, void *state, int row, int above, struct area line)
 {
 	(void)state;
-	const struct plan_layer *l = &app_plan(app)->layers[row];
+	int layer = app->listed[row];
+	const struct plan_layer *l = &app_plan(app)->layers[layer];
 	struct columns c = columns_for(app, line.width);
-	const struct layer_cost *cost = app_cost(app, row);
-	enum look look = group_fused_into(cost, row) || l->class == CLASS_FREE ? LOOK_DIM : LOOK_NORMAL;
-	draw_dag(app, row, line, &c);
+	const struct layer_cost *cost = app_cost(app, layer);
+	enum look look = group_fused_into(cost, layer) || l->class == CLASS_FREE ? LOOK_DIM : LOOK_NORMAL;
+	draw_dag(app, layer, line, &c);
 	int x = 2 + c.dag;
 	bool in_order = app->panes[0].order == 0 && !app->panes[0].reverse;
-	int used = in_order ? canvas_text(line, x, 0, LOOK_DIM, name_prefix(app, row, above)) : 0;
+	int used = in_order ? canvas_text(line, x, 0, LOOK_DIM, name_prefix(app, layer, above >= 0 ? app->listed[above] : -1)) : 0;
 	canvas_fit_tail(line, x + used, 0, c.name - used, look, app_clean(app, l->name));
 	x += c.name + 1;
 	if (c.op)
@@ -182,15 +189,15 @@ static void layers_draw_row(struct app *app, void *state, int row, int above, st
 	if (c.output)
 		canvas_fit(line, x, 0, c.output, look, output_text(app, l));
 	x += c.output ? c.output + 1 : 0;
-	draw_cost(app, row, line, x, &c);
-	const char *word = layer_state(app, row, &look);
+	draw_cost(app, layer, line, x, &c);
+	const char *word = layer_state(app, layer, &look);
 	canvas_fit(line, line.width - c.status, 0, c.status, look, word);
 }
 
 static const char *layers_row_text(struct app *app, void *state, int row)
 {
 	(void)state;
-	const struct plan_layer *l = &app_plan(app)->layers[row];
+	const struct plan_layer *l = &app_plan(app)->layers[app->listed[row]];
 	return arena_printf(&app->scratch, "%s %s", app_clean(app, l->name), app_clean(app, l->node->op));
 }
 
@@ -209,8 +216,9 @@ static int compare_numbers(double a, double b)
 static int layers_compare(struct app *app, void *state, int order, int a, int b)
 {
 	(void)state;
-	const struct plan_layer *x = &app_plan(app)->layers[a], *y = &app_plan(app)->layers[b];
-	const struct layer_cost *cx = app_cost(app, a), *cy = app_cost(app, b);
+	int i = app->listed[a], j = app->listed[b];
+	const struct plan_layer *x = &app_plan(app)->layers[i], *y = &app_plan(app)->layers[j];
+	const struct layer_cost *cx = app_cost(app, i), *cy = app_cost(app, j);
 	switch (order) {
 	case ORDER_COST: return cx && cy ? compare_numbers(cx->ns, cy->ns) : 0;
 	case ORDER_WORK: return compare_numbers(x->flops, y->flops);
@@ -225,21 +233,20 @@ static bool layers_request(struct app *app, void *state, const struct key_row *k
 	(void)state;
 	if (key->request != REQUEST_OPEN || row < 0)
 		return false;
-	app_show(app, &view_detail, row);
+	app_show(app, &view_detail, app->listed[row]);
 	return true;
 }
 
 static void layers_select(struct app *app, void *state, int row)
 {
 	(void)state;
-	app->layer = row;
+	app->layer = app->listed[row];
 }
 
 static int layers_row_of_layer(struct app *app, void *state, int layer)
 {
-	(void)app;
 	(void)state;
-	return layer;
+	return layer >= 0 ? app->row_of[layer] : -1;
 }
 
 const struct view view_layers = {

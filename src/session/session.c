@@ -237,6 +237,16 @@ int session_connect(struct session *s, int timeout_ms, struct error *err)
 	return connect_recorded(s, trouble.text, err);
 }
 
+int session_give_up_runner(struct session *s, struct error *err)
+{
+	struct error trouble = ERROR_NONE;
+	struct queue_status status = queue_status(s->queue);
+	error_set(&trouble, "%s", status.trouble && status.trouble[0] ? status.trouble : "the runner does not answer");
+	queue_free(s->queue);
+	s->queue = NULL;
+	return connect_recorded(s, trouble.text, err);
+}
+
 /* ---- plans ---- */
 
 static struct session_plan *plan_make(struct session *s, int64_t batch, enum dtype dtype, struct error *err)

@@ -56,6 +56,9 @@ void session_close(struct session *s);
 /* Finds the runner of config->device and says hello to it (timeout_ms), loads its results; where no runner answers but
  * the database knows the device, analysis works from the records. -1: neither. */
 int session_connect(struct session *s, int timeout_ms, struct error *err);
+/* After session_connect with timeout 0, when the runner turned out not to answer: gives its queue up and works from the
+ * records, as session_connect would have done. */
+int session_give_up_runner(struct session *s, struct error *err);
 /* Selects (and makes, once) the plan of a batch and data type. batch 0 = the model's own. On error the present one stays. */
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err);
 /* Gives a symbolic dimension a value (remembered), drops the plans made so far and selects the current one again. */

@@ -99,19 +99,24 @@ static void test_finding(void)
 	double last = INFINITY;
 	bool falling = true;
 	for (int i = 0; i < app_pane(&app)->shown_count; i++) {
-		double ns = session->analysis->layers[app_pane(&app)->shown[i]].ns;
+		double ns = session->analysis->layers[app.listed[app_pane(&app)->shown[i]]].ns;
 		falling &= isnan(ns) || ns <= last;
 		last = isnan(ns) ? -1 : ns;
 	}
 	ok(falling, "by cost, unknown last");
 	type("I g");
-	ok(isnan(session->analysis->layers[app_pane(&app)->shown[0]].ns), "reversed");
+	ok(isnan(session->analysis->layers[app.listed[app_pane(&app)->shown[0]]].ns), "reversed");
 	type("s s s s");
 	is_int(app_pane(&app)->shown[0], 0, "all orders lead back to the model's");
 	type("& relu Enter");
 	is_int(app_pane(&app)->shown_count, 5, "filtered");
 	type("Esc");
-	is_int(app_pane(&app)->shown_count, app_plan(&app)->layer_count, "all again");
+	is_int(app_pane(&app)->shown_count, app.listed_count, "all again");
+	type("c");
+	ok(sees("conv1.weight.made") && app.listed_count == app_plan(&app)->layer_count, "folded layers are listed on demand");
+	type("g k c");
+	ok(!sees("conv1.weight.made") && app.listed_count == app_plan(&app)->layer_count - 1, "and left out again");
+	is_str(layer_name(), "conv1", "with a listed layer selected");
 	type("& zzz Enter");
 	ok(sees("no row contains"), "an empty list says so");
 	type("j k Enter G g Esc");
@@ -131,7 +136,7 @@ static void test_views(void)
 	type("q");
 	ok(app_pane(&app)->view == &view_layers, "q closes the view");
 	is_str(layer_name(), "maxpool", "and the layer stays");
-	is_int(pane_row(app_pane(&app)), app.layer, "under the cursor");
+	is_int(app.listed[pane_row(app_pane(&app))], app.layer, "under the cursor");
 	type("Tab Tab");
 	ok(app_pane(&app)->view == &view_what_if, "Tab goes on");
 	type("BackTab");
@@ -175,7 +180,7 @@ static void test_measuring(void)
 	type("b");
 	is_int(fixture_calls.missing, 1, "b queues");
 	type("j j B");
-	is_int(fixture_calls.layer, 2, "B queues the layer");
+	is_int(fixture_calls.layer, 3, "B queues the layer");
 	type("x");
 	is_int(fixture_calls.cancel, 1, "x stops");
 	end();

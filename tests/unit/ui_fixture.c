@@ -70,6 +70,9 @@ static void build_net(void)
 {
 	int x = make_input(maker, "1x3x224x224");
 	maker->plan.values[x].name = TEXT("image");
+	int folded = make_layer(maker, "Identity", NULL, "64x3x7x7", make_constant(maker, "64x3x7x7"), -1);
+	maker->plan.values[folded].constant = true;
+	NAMED(folded, "conv1.weight.made");
 	x = conv("conv1", STEM, "64x3x7x7", "1x64x112x112", x);
 	x = make_batchnorm(maker, "1x64x112x112", 64, x);
 	NAMED(x, "bn1");
@@ -346,6 +349,27 @@ int queue_step(struct queue *q, int timeout_ms, struct error *err)
 {
 	(void)q;
 	(void)timeout_ms;
+	(void)err;
+	return 0;
+}
+
+int queue_connect(struct queue *q, int timeout_ms, struct error *err)
+{
+	(void)q;
+	(void)timeout_ms;
+	(void)err;
+	return 0;
+}
+
+const struct device *queue_device(const struct queue *q)
+{
+	(void)q;
+	return NULL;
+}
+
+int session_give_up_runner(struct session *s, struct error *err)
+{
+	(void)s;
 	(void)err;
 	return 0;
 }
