@@ -40,7 +40,8 @@ static const char *config_find_file(struct config *c, const char *path)
 	return path && stat(path, &st) == 0 ? path : NULL;
 }
 
-/* A database path in a file: "~/" is the home directory, a relative one starts at the file, wherever benanza runs. */
+/* A database path in a file: "~/" is the home directory, a relative one starts at the file, wherever benanza
+ * runs. */
 static const char *config_file_path(struct config *c, const char *path)
 {
 	const char *home = config_env("HOME"), *slash = strrchr(c->path, '/');
@@ -51,7 +52,8 @@ static const char *config_file_path(struct config *c, const char *path)
 	return arena_printf(&c->arena, "%.*s/%s", (int)(slash - c->path), c->path, path);
 }
 
-/* The runner that comes with benanza: beside its program (in the build directory, or installed), else by PATH. */
+/* The runner that comes with benanza: beside its program (in the build directory, or installed), else by
+ * PATH. */
 static const char *config_own_runner(struct arena *a)
 {
 	char self[PATH_MAX];
@@ -76,7 +78,9 @@ static void config_add_own_runner(struct config *c)
 	struct config_runner *all = ARENA_ARRAY(&c->arena, struct config_runner, CONFIG_LIST_MAX + 1);
 	for (int i = 0; i < c->runner_count; i++)
 		all[i + 1] = c->runners[i];
-	all[0] = (struct config_runner){ .name = "cpu", .argc = 1, .argv = ARENA_ARRAY(&c->arena, const char *, 2) };
+	all[0] = (struct config_runner){
+		.name = "cpu", .argc = 1, .argv = ARENA_ARRAY(&c->arena, const char *, 2)
+	};
 	all[0].argv[0] = config_own_runner(&c->arena);
 	c->runners = all;
 	c->runner_count++;
@@ -84,7 +88,9 @@ static void config_add_own_runner(struct config *c)
 
 int config_load(struct config *c, const char *path, struct error *err)
 {
-	*c = (struct config){ .algorithms = "best", .budget_ms = 200, .problem_limit_ms = 30000,
+	*c = (struct config){ .algorithms = "best",
+		.budget_ms = 200,
+		.problem_limit_ms = 30000,
 		.color = !config_env("NO_COLOR") };
 	c->path = config_find_file(c, path);
 	if (c->path && config_read_yaml(c, c->path, NULL, err)) {
@@ -155,10 +161,10 @@ int config_set(struct config *c, const char *key, const char *value, struct erro
 		return error_set(err, "unknown option %s%s%s", key, nearest ? "; did you mean " : "",
 			nearest ? nearest : "");
 	}
-	int rc = o->type == OPTION_DIMS	   ? config_set_dim(c, value, err)
-		: o->type == OPTION_RUNNERS ? config_set_runner(c, value, err)
-		: option_is_list(o)	   ? config_set_list(c, o, value, err)
-					   : option_add(c, o, text_of(value), err);
+	int rc = o->type == OPTION_DIMS	     ? config_set_dim(c, value, err)
+		 : o->type == OPTION_RUNNERS ? config_set_runner(c, value, err)
+		 : option_is_list(o)	     ? config_set_list(c, o, value, err)
+					     : option_add(c, o, text_of(value), err);
 	return rc ? error_context(err, "%s", key) : 0;
 }
 
@@ -182,7 +188,8 @@ void config_free(struct config *c)
 	*c = (struct config){ 0 };
 }
 
-int config_sidecar(const char *model_path, struct arena *a, struct dim_binding **dims, int *count, struct error *err)
+int config_sidecar(
+	const char *model_path, struct arena *a, struct dim_binding **dims, int *count, struct error *err)
 {
 	struct config c = { 0 };
 	struct stat st;
@@ -213,7 +220,8 @@ int config_parse_dim(const char *text, struct arena *a, struct dim_binding *out,
 	struct config c = { 0 };
 	int rc = config_set_dim(&c, text, err);
 	if (!rc) {
-		out->name = (struct text){ arena_strndup(a, c.dims[0].name.p, c.dims[0].name.n), c.dims[0].name.n };
+		out->name = (struct text){ arena_strndup(a, c.dims[0].name.p, c.dims[0].name.n),
+			c.dims[0].name.n };
 		out->value = c.dims[0].value;
 	}
 	config_free(&c);

@@ -1,5 +1,5 @@
-/* The YAML reader: libyaml's only home. It reads events, not a tree: what the option table has no place for is refused
- * where it stands, so that neither depth nor aliases can grow anything. */
+/* The YAML reader: libyaml's only home. It reads events, not a tree: what the option table has no place for
+ * is refused where it stands, so that neither depth nor aliases can grow anything. */
 #include "config.h"
 
 #include "config/config_private.h"
@@ -35,10 +35,10 @@ static int reader_at(struct reader *r, int line)
 
 static const char *reader_anchor(const yaml_event_t *e)
 {
-	const yaml_char_t *anchor = e->type == YAML_SCALAR_EVENT ? e->data.scalar.anchor
-		: e->type == YAML_SEQUENCE_START_EVENT		 ? e->data.sequence_start.anchor
-		: e->type == YAML_MAPPING_START_EVENT		 ? e->data.mapping_start.anchor
-								 : NULL;
+	const yaml_char_t *anchor = e->type == YAML_SCALAR_EVENT	   ? e->data.scalar.anchor
+				    : e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.anchor
+				    : e->type == YAML_MAPPING_START_EVENT  ? e->data.mapping_start.anchor
+									   : NULL;
 	return (const char *)anchor;
 }
 
@@ -63,7 +63,8 @@ static int reader_next(struct reader *r)
 		return reader_at(r, reader_error_line(r));
 	}
 	if (r->event.type == YAML_ALIAS_EVENT || reader_anchor(&r->event)) {
-		error_set(r->err, "anchors and aliases (&name, *name) are not used here; write the value out");
+		error_set(
+			r->err, "anchors and aliases (&name, *name) are not used here; write the value out");
 		return reader_at(r, reader_line(r));
 	}
 	return 0;
@@ -79,7 +80,7 @@ static bool reader_is_null(const struct reader *r)
 {
 	struct text t = reader_scalar(r);
 	return r->event.type == YAML_SCALAR_EVENT && r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-		(t.n == 0 || text_is(t, "~") || text_is(t, "null"));
+	       (t.n == 0 || text_is(t, "~") || text_is(t, "null"));
 }
 
 static int reader_wants(struct reader *r, const char *key, const char *what)
@@ -124,7 +125,8 @@ static int read_list(struct reader *r, const struct option *o)
 	return -1;
 }
 
-/* The name of the next entry of a map, in the arena; 1: an entry, its value is the present event; 0: the map has ended. */
+/* The name of the next entry of a map, in the arena; 1: an entry, its value is the present event; 0: the map
+ * has ended. */
 static int read_name(struct reader *r, const struct option *o, struct text *name, int *line)
 {
 	if (reader_next(r))
@@ -186,8 +188,8 @@ static int read_runner_map(struct reader *r, const struct option *o, struct text
 	int line, more, count = 0;
 	while ((more = read_name(r, o, &key, &line)) == 1) {
 		if (!text_is(key, "command") || count) {
-			error_set(r->err, "runners: %s %.*s; a runner has one key, command", count ? "another" : "unknown key",
-				key.n > 40 ? 40 : (int)key.n, key.p);
+			error_set(r->err, "runners: %s %.*s; a runner has one key, command",
+				count ? "another" : "unknown key", key.n > 40 ? 40 : (int)key.n, key.p);
 			return reader_at(r, line);
 		}
 		count = read_words(r, o, words);
@@ -293,7 +295,8 @@ static int yaml_file(const char *path, struct str *text, struct error *err)
 	if (stat(path, &st))
 		return error_set(err, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return error_set(err, "%s: %s", path, S_ISDIR(st.st_mode) ? "a directory, not a file" : "not a file");
+		return error_set(
+			err, "%s: %s", path, S_ISDIR(st.st_mode) ? "a directory, not a file" : "not a file");
 	if (st.st_size > CONFIG_FILE_MAX)
 		return error_set(err, "%s: larger than %d bytes", path, CONFIG_FILE_MAX);
 	FILE *f = fopen(path, "rb");

@@ -9,7 +9,8 @@
 /* Plain where every reader agrees that it is text, else in double quotes. */
 static void print_text(struct str *out, struct text t)
 {
-	bool plain = t.n > 0 && ((t.p[0] >= 'a' && t.p[0] <= 'z') || (t.p[0] >= 'A' && t.p[0] <= 'Z') || t.p[0] == '/');
+	bool plain = t.n > 0 &&
+		     ((t.p[0] >= 'a' && t.p[0] <= 'z') || (t.p[0] >= 'A' && t.p[0] <= 'Z') || t.p[0] == '/');
 	for (size_t i = 0; i < t.n && plain; i++) {
 		char c = t.p[i];
 		plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

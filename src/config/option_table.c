@@ -15,8 +15,8 @@
 static const struct option options[] = {
 	{ "db", OPTION_TEXT, FIELD(db), 0, 0, 0, NULL, "$XDG_DATA_HOME/benanza/benanza.db", "--db FILE",
 		"the performance database" },
-	{ "device", OPTION_TEXT, FIELD(device), 0, 0, 0, NULL, "the first runner that answers", "-d, --device NAME",
-		"the device to measure on, or whose records to use: a runner's name" },
+	{ "device", OPTION_TEXT, FIELD(device), 0, 0, 0, NULL, "the first runner that answers",
+		"-d, --device NAME", "the device to measure on, or whose records to use: a runner's name" },
 	{ "batch", OPTION_NUMBERS, LIST(batch), 1, 65536, NULL, "the model's own, else 1", "-b, --batch LIST",
 		"batch sizes" },
 	{ "dtype", OPTION_DTYPES, LIST(dtype), 0, 0, NULL, "f32", "-t, --dtype LIST", "data types" },
@@ -32,10 +32,12 @@ static const struct option options[] = {
 		"threads to measure with; 0: all that the process may use" },
 	{ "color", OPTION_FLAG, FIELD(color), 0, 0, 0, NULL, "true, unless NO_COLOR is set", "--no-color",
 		"colours on the terminal" },
-	{ "ascii", OPTION_FLAG, FIELD(ascii), 0, 0, 0, NULL, "false", "--ascii", "draw with ASCII characters only" },
+	{ "ascii", OPTION_FLAG, FIELD(ascii), 0, 0, 0, NULL, "false", "--ascii",
+		"draw with ASCII characters only" },
 	{ "dims", OPTION_DIMS, FIELD(dims), FIELD(dim_count), 0, 1000000000, NULL, "none", "--dim NAME=VALUE",
 		"values for symbolic dimensions" },
-	{ "runners", OPTION_RUNNERS, FIELD(runners), FIELD(runner_count), 0, 0, NULL, "cpu: benanza-runner-cpu", NULL,
+	{ "runners", OPTION_RUNNERS, FIELD(runners), FIELD(runner_count), 0, 0, NULL,
+		"cpu: benanza-runner-cpu", NULL,
 		"how to start a runner: any command that speaks on its standard input and output" },
 };
 #define OPTION_COUNT ((int)(sizeof(options) / sizeof(options[0])))
@@ -106,12 +108,14 @@ static int option_parse_number(
 	if (!text_to_int64(value, number)) {
 		bool digits = value.n > 0;
 		for (size_t i = 0; i < value.n; i++)
-			digits &= (value.p[i] >= '0' && value.p[i] <= '9') || (i == 0 && value.p[i] == '-' && value.n > 1);
-		return error_set(err, "%.*s %s %" PRId64 "..%" PRId64, value.n > 40 ? 40 : (int)value.n, value.p,
-			digits ? "is out of range" : "is no whole number in", least, most);
+			digits &= (value.p[i] >= '0' && value.p[i] <= '9') ||
+				  (i == 0 && value.p[i] == '-' && value.n > 1);
+		return error_set(err, "%.*s %s %" PRId64 "..%" PRId64, value.n > 40 ? 40 : (int)value.n,
+			value.p, digits ? "is out of range" : "is no whole number in", least, most);
 	}
 	if (*number < least || *number > most)
-		return error_set(err, "%" PRId64 " is out of range %" PRId64 "..%" PRId64, *number, least, most);
+		return error_set(
+			err, "%" PRId64 " is out of range %" PRId64 "..%" PRId64, *number, least, most);
 	return 0;
 }
 
@@ -120,7 +124,8 @@ static int option_add_text(struct config *c, const struct option *o, struct text
 	if (value.n == 0)
 		return error_set(err, "is empty");
 	if (value.n > OPTION_TEXT_MAX || memchr(value.p, 0, value.n))
-		return error_set(err, "is no usable text (longer than %d bytes, or with a NUL in it)", OPTION_TEXT_MAX);
+		return error_set(err, "is no usable text (longer than %d bytes, or with a NUL in it)",
+			OPTION_TEXT_MAX);
 	*(const char **)option_field(c, o->offset) = arena_strndup(&c->arena, value.p, value.n);
 	return 0;
 }
@@ -152,7 +157,8 @@ static int option_add_number(struct config *c, const struct option *o, struct te
 
 static int option_add_flag(struct config *c, const struct option *o, struct text value, struct error *err)
 {
-	static const char *const words[2][4] = { { "false", "no", "off", "0" }, { "true", "yes", "on", "1" } };
+	static const char *const words[2][4] = { { "false", "no", "off", "0" },
+		{ "true", "yes", "on", "1" } };
 	for (int yes = 0; yes < 2; yes++)
 		for (int i = 0; i < 4; i++)
 			if (text_is(value, words[yes][i])) {
@@ -196,7 +202,8 @@ static int option_add_dtypes(struct config *c, const struct option *o, struct te
 static int option_name_fits(struct text name, struct error *err)
 {
 	if (name.n == 0 || name.n > OPTION_NAME_MAX || memchr(name.p, 0, name.n))
-		return error_set(err, "a name is empty, longer than %d bytes, or has a NUL in it", OPTION_NAME_MAX);
+		return error_set(
+			err, "a name is empty, longer than %d bytes, or has a NUL in it", OPTION_NAME_MAX);
 	return 0;
 }
 
@@ -248,10 +255,11 @@ static int option_runner_name_fits(struct text name, struct error *err)
 		return -1;
 	for (size_t i = 0; i < name.n; i++) {
 		char ch = name.p[i];
-		bool good = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
-			ch == '_' || ch == '-' || ch == '.';
+		bool good = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+			    (ch >= '0' && ch <= '9') || ch == '_' || ch == '-' || ch == '.';
 		if (!good)
-			return error_set(err, "%.*s: a runner's name has letters, digits, '_', '-' and '.' only",
+			return error_set(err,
+				"%.*s: a runner's name has letters, digits, '_', '-' and '.' only",
 				(int)name.n, name.p);
 	}
 	return 0;
@@ -266,8 +274,8 @@ static const char *option_word_copy(struct arena *a, struct text word, bool path
 	return arena_strndup(a, word.p, word.n);
 }
 
-int option_add_runner(
-	struct config *c, struct text name, const struct text *words, int count, bool replace, struct error *err)
+int option_add_runner(struct config *c, struct text name, const struct text *words, int count, bool replace,
+	struct error *err)
 {
 	if (option_runner_name_fits(name, err))
 		return -1;
@@ -295,7 +303,8 @@ int option_add_runner(
 	return 0;
 }
 
-typedef int option_add_function(struct config *c, const struct option *o, struct text value, struct error *err);
+typedef int option_add_function(
+	struct config *c, const struct option *o, struct text value, struct error *err);
 
 static const struct {
 	option_add_function *add; /* NULL: entries with names, by their own functions */

@@ -11,20 +11,15 @@
 
 #include "base/log.h"
 
-#define MESSAGES_A_STEP 1000 /* a runner that talks without end must not keep the caller from its keyboard */
+/* A runner that talks without end must not keep the caller from its keyboard. */
+#define MESSAGES_A_STEP 1000
 #define STARTS_MAX 3
 
-static int64_t clock_ms(void)
+int64_t queue_clock_ms(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-const char *job_state_name(enum job_state s)
-{
-	static const char *const names[] = { "none", "pending", "running", "done", "failed", "unsupported" };
-	return names[s];
 }
 
 struct queue *queue_new(const struct config *config, const struct config_runner *runner, struct store *store,
@@ -38,8 +33,12 @@ struct queue *queue_new(const struct config *config, const struct config_runner 
 	q->device_id = -1;
 	q->running = -1;
 	q->next_id = 1;
-	q->limits = (struct queue_limits){ .hello = 30000, .silence = 10000,
-		.problem = (int)config->problem_limit_ms, .grace = 5000, .restart = 100, .deaths = 8 };
+	q->limits = (struct queue_limits){ .hello = 30000,
+		.silence = 10000,
+		.problem = (int)config->problem_limit_ms,
+		.grace = 5000,
+		.restart = 100,
+		.deaths = 8 };
 	job_list_init(&q->list);
 	return q;
 }
@@ -59,16 +58,6 @@ struct queue_limits *queue_limits(struct queue *q)
 	return &q->limits;
 }
 
-const struct device *queue_device(const struct queue *q)
-{
-	return q->known ? &q->device : NULL;
-}
-
-int64_t queue_device_id(const struct queue *q)
-{
-	return q->device_id;
-}
-
 static void queue_trouble(struct queue *q, const char *text)
 {
 	snprintf(q->trouble, sizeof(q->trouble), "%s", text);
@@ -76,11 +65,6 @@ static void queue_trouble(struct queue *q, const char *text)
 }
 
 /* --- jobs --- */
-
-static bool queue_is_idle(const struct queue *q)
-{
-	return q->running < 0 && q->list.head < 0;
-}
 
 bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 {
@@ -107,25 +91,6 @@ bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 	return true;
 }
 
-enum job_state queue_state(const struct queue *q, const char *problem)
-{
-	int job = job_find(&q->list, problem);
-	return job < 0 ? JOB_NONE : q->list.jobs[job].state;
-}
-
-int queue_position(const struct queue *q, const char *problem)
-{
-	int job = job_find(&q->list, problem);
-	/* counting slots anew changes nothing that can be seen */
-	return job < 0 ? 0 : job_position((struct job_list *)(uintptr_t)&q->list, job);
-}
-
-const char *queue_why(const struct queue *q, const char *problem)
-{
-	int job = job_find(&q->list, problem);
-	return job < 0 ? "" : q->list.jobs[job].why;
-}
-
 /* --- results --- */
 
 /* The identity's id in the store; tried again with every result until it succeeds. */
@@ -141,7 +106,8 @@ static int queue_identify(struct queue *q)
 	return -1;
 }
 
-/* First to the store, then to memory: what is shown and counted is kept, unless there is trouble, which is said. */
+/* First to the store, then to memory: what is shown and counted is kept, unless there is trouble, which is
+ * said. */
 static void queue_keep(struct queue *q, const struct result *r)
 {
 	struct error err = ERROR_NONE;
@@ -160,13 +126,14 @@ static void queue_finish(struct queue *q, const char *problem)
 	results_finish(q->results, problem);
 }
 
-/* A result from the runner; 1 when it counts. The problem is the one that was asked for, the date is ours: the clocks of
- * other hosts may be anywhere, and the newest of a key stands. */
+/* A result from the runner; 1 when it counts. The problem is the one that was asked for, the date is ours:
+ * the clocks of other hosts may be anywhere, and the newest of a key stands. */
 static int queue_result(struct queue *q, const struct wire_message *m)
 {
 	const struct job *j = q->running >= 0 ? &q->list.jobs[q->running] : NULL;
 	if (!j || m->id != q->running_id || strcmp(m->result.problem, j->problem)) {
-		log_line("a result that was not asked for (id %lld, %s) is left out", (long long)m->id, m->result.problem);
+		log_line("a result that was not asked for (id %lld, %s) is left out", (long long)m->id,
+			m->result.problem);
 		return 0;
 	}
 	struct result r = m->result;
@@ -185,9 +152,13 @@ static int queue_result(struct queue *q, const struct wire_message *m)
 /* The row that tells why a problem has no time, so that it is not tried for ever. */
 static void queue_keep_failure(struct queue *q, const char *problem, enum status status, const char *why)
 {
-	struct result r = { .problem = problem, .status = status, .why = why,
+	struct result r = { .problem = problem,
+		.status = status,
+		.why = why,
 		.algorithm = { .api = "", .name = "", .layouts = "", .math = "", .workspace_bytes = NAN },
-		.cache = CACHE_NET, .launch = LAUNCH_AMORTIZED, .measured_at = (int64_t)time(NULL),
+		.cache = CACHE_NET,
+		.launch = LAUNCH_AMORTIZED,
+		.measured_at = (int64_t)time(NULL),
 		.runner_version = q->known ? q->device.version : "" };
 	struct sample_stats *s = &r.stats;
 	s->min = s->q1 = s->median = s->q3 = s->mean = s->stdev = s->lo = s->hi = NAN;
@@ -218,11 +189,13 @@ static int queue_end_job(struct queue *q, enum status status, const char *why)
 			added = 1;
 		}
 		queue_finish(q, problem);
-		job_set(&q->list, job, status == STATUS_OK ? JOB_DONE
-			: status == STATUS_UNSUPPORTED	     ? JOB_UNSUPPORTED
-							     : JOB_FAILED, status == STATUS_OK ? NULL : why);
+		job_set(&q->list, job,
+			status == STATUS_OK	       ? JOB_DONE
+			: status == STATUS_UNSUPPORTED ? JOB_UNSUPPORTED
+						       : JOB_FAILED,
+			status == STATUS_OK ? NULL : why);
 	}
-	q->batch_until_ms = clock_ms();
+	q->batch_until_ms = queue_clock_ms();
 	q->batch_ms += (double)(q->batch_until_ms - q->running_since_ms);
 	q->batch_done++;
 	q->running = -1;
@@ -258,7 +231,7 @@ static int queue_lose_runner(struct queue *q, enum status status, struct error *
 	}
 	int failed = greeted ? q->deaths : q->starts_failed;
 	int64_t delay = failed < 2 ? 0 : (int64_t)q->limits.restart << (failed - 2 < 5 ? failed - 2 : 5);
-	q->restart_at_ms = clock_ms() + delay;
+	q->restart_at_ms = queue_clock_ms() + delay;
 	if (!greeted && q->starts_failed >= STARTS_MAX)
 		return queue_break(q, err);
 	if (q->deaths >= q->limits.deaths) {
@@ -277,7 +250,7 @@ static int queue_start(struct queue *q, struct error *err)
 		env[0] = threads;
 	}
 	q->process = runner_process_start(q->runner->argv, env, err);
-	q->started_ms = clock_ms();
+	q->started_ms = queue_clock_ms();
 	q->greeted = false;
 	return q->process ? 0 : queue_break(q, err);
 }
@@ -292,8 +265,10 @@ static int queue_greet(struct queue *q, struct error *err)
 {
 	const struct device *d = runner_process_device(q->process);
 	if (q->known && (strcmp(d->model, q->device.model) || strcmp(d->stack, q->device.stack))) {
-		error_set(err, "the runner %s was %s (%s) and is now %s (%s): results of two devices do not mix; start "
-			"benanza again", q->runner->argv[0], q->device.model, q->device.stack, d->model, d->stack);
+		error_set(err,
+			"the runner %s was %s (%s) and is now %s (%s): results of two devices do not mix; "
+			"start benanza again",
+			q->runner->argv[0], q->device.model, q->device.stack, d->model, d->stack);
 		runner_process_stop(q->process);
 		q->process = NULL;
 		return queue_break(q, err);
@@ -315,7 +290,8 @@ static int queue_greet(struct queue *q, struct error *err)
 	return 0;
 }
 
-/* Gives the runner the next problem that is still wanted. Another process on the same file may have measured it by now. */
+/* Gives the runner the next problem that is still wanted. Another process on the same file may have measured
+ * it by now. */
 static int queue_send_next(struct queue *q, struct error *err)
 {
 	struct error reading = ERROR_NONE;
@@ -335,14 +311,17 @@ static int queue_send_next(struct queue *q, struct error *err)
 	job_set(&q->list, job, JOB_RUNNING, NULL);
 	q->running = job;
 	q->running_id = q->next_id++;
-	q->running_since_ms = clock_ms();
+	q->running_since_ms = queue_clock_ms();
 	q->cancelled_ms = 0;
 	q->stored = q->stored_ok = 0;
 	q->what[0] = '\0';
 	if (!q->batch_since_ms)
 		q->batch_since_ms = q->running_since_ms;
-	struct wire_message run = { .type = WIRE_RUN, .id = q->running_id, .problem = q->list.jobs[job].problem,
-		.budget_ms = q->config->budget_ms, .what = "",
+	struct wire_message run = { .type = WIRE_RUN,
+		.id = q->running_id,
+		.problem = q->list.jobs[job].problem,
+		.budget_ms = q->config->budget_ms,
+		.what = "",
 		.caches = { [CACHE_NET] = true, [CACHE_WARM] = true },
 		.launches = { [LAUNCH_AMORTIZED] = true, [LAUNCH_ISOLATED] = true } };
 	return runner_process_send(q->process, &run, err);
@@ -353,7 +332,7 @@ static void queue_cancel_running(struct queue *q, bool is_limit)
 	struct wire_message cancel = { .type = WIRE_CANCEL, .id = q->running_id, .problem = "", .what = "" };
 	if (q->running < 0 || q->cancelled_ms)
 		return;
-	q->cancelled_ms = clock_ms();
+	q->cancelled_ms = queue_clock_ms();
 	q->cancel_is_limit = is_limit;
 	if (q->process)
 		runner_process_send(q->process, &cancel, NULL); /* unread, it comes to the grace's end */
@@ -370,8 +349,15 @@ void queue_cancel(struct queue *q)
 /* --- time --- */
 
 struct deadline {
-	int64_t at;  /* ms; INT64_MAX: never */
-	enum { DEADLINE_NONE, DEADLINE_HELLO, DEADLINE_SILENCE, DEADLINE_PROBLEM, DEADLINE_GRACE, DEADLINE_RESTART } kind;
+	int64_t at; /* ms; INT64_MAX: never */
+	enum {
+		DEADLINE_NONE,
+		DEADLINE_HELLO,
+		DEADLINE_SILENCE,
+		DEADLINE_PROBLEM,
+		DEADLINE_GRACE,
+		DEADLINE_RESTART
+	} kind;
 };
 
 static void deadline_min(struct deadline *d, int64_t at, int kind)
@@ -385,7 +371,7 @@ static void deadline_min(struct deadline *d, int64_t at, int kind)
 static struct deadline queue_deadline(const struct queue *q)
 {
 	struct deadline d = { INT64_MAX, DEADLINE_NONE };
-	int64_t now = clock_ms();
+	int64_t now = queue_clock_ms();
 	if (!q->process) {
 		if (q->list.head >= 0 && !q->broken)
 			deadline_min(&d, q->restart_at_ms, DEADLINE_RESTART);
@@ -411,17 +397,19 @@ static struct deadline queue_deadline(const struct queue *q)
 static int queue_check_time(struct queue *q, struct error *err)
 {
 	struct deadline d = queue_deadline(q);
-	if (d.at > clock_ms())
+	if (d.at > queue_clock_ms())
 		return 0;
 	switch (d.kind) {
 	case DEADLINE_PROBLEM:
 		queue_cancel_running(q, true);
 		return 0;
 	case DEADLINE_HELLO:
-		error_set(err, "the runner %s said no hello in %d s", q->runner->argv[0], q->limits.hello / 1000);
+		error_set(err, "the runner %s said no hello in %d s", q->runner->argv[0],
+			q->limits.hello / 1000);
 		return queue_lose_runner(q, STATUS_FAILED, err);
 	case DEADLINE_SILENCE:
-		error_set(err, "the runner gave no sign of life for %.3g s; it was killed", q->limits.silence / 1000.0);
+		error_set(err, "the runner gave no sign of life for %.3g s; it was killed",
+			q->limits.silence / 1000.0);
 		return queue_lose_runner(q, STATUS_TIMEOUT, err);
 	case DEADLINE_GRACE:
 		error_set(err, "not done within %.3g s, and did not stop when told; the runner was killed",
@@ -511,7 +499,7 @@ static int queue_read(struct queue *q, struct error *err)
 
 static void queue_wait(struct queue *q, int timeout_ms)
 {
-	int64_t left = queue_deadline(q).at - clock_ms();
+	int64_t left = queue_deadline(q).at - queue_clock_ms();
 	if (q->more || left <= 0)
 		left = 0;
 	if (left > timeout_ms)
@@ -520,12 +508,14 @@ static void queue_wait(struct queue *q, int timeout_ms)
 	poll(&at, 1, (int)left);
 }
 
-/* One round: starts what must be started, waits, reads, looks at the time. wanted: start a runner without jobs too. */
+/* One round: starts what must be started, waits, reads, looks at the time. wanted: start a runner without
+ * jobs too. */
 static int queue_round(struct queue *q, int timeout_ms, bool wanted, struct error *err)
 {
 	if (q->broken)
 		return error_set(err, "%s", q->trouble);
-	if (!q->process && (wanted || q->list.head >= 0) && clock_ms() >= q->restart_at_ms && queue_start(q, err))
+	if (!q->process && (wanted || q->list.head >= 0) && queue_clock_ms() >= q->restart_at_ms &&
+		queue_start(q, err))
 		return -1;
 	int before = queue_feed(q, err);
 	if (before < 0)
@@ -553,14 +543,14 @@ int queue_step(struct queue *q, int timeout_ms, struct error *err)
 
 int queue_connect(struct queue *q, int timeout_ms, struct error *err)
 {
-	int64_t until = clock_ms() + timeout_ms;
+	int64_t until = queue_clock_ms() + timeout_ms;
 	struct error local = ERROR_NONE;
 	if (!err)
 		err = &local;
 	q->broken = false;
 	q->starts_failed = 0;
 	while (!q->greeted) {
-		int64_t left = until - clock_ms();
+		int64_t left = until - queue_clock_ms();
 		if (left <= 0)
 			return error_set(err, "the runner %s said no hello in %.3g s%s%s", q->runner->argv[0],
 				timeout_ms / 1000.0, q->trouble[0] ? "; before that, " : "", q->trouble);
@@ -574,36 +564,4 @@ int queue_connect(struct queue *q, int timeout_ms, struct error *err)
 int queue_fd(const struct queue *q)
 {
 	return q->process ? runner_process_fd(q->process) : -1;
-}
-
-static double queue_eta_s(const struct queue *q)
-{
-	int left = q->list.by_state[JOB_PENDING] + q->list.by_state[JOB_RUNNING];
-	if (q->batch_done == 0 && left > 0)
-		return NAN;
-	if (left == 0)
-		return 0;
-	double mean = q->batch_ms / q->batch_done;
-	double spent = q->running >= 0 ? (double)(clock_ms() - q->running_since_ms) : 0;
-	return (mean * left - (spent < mean ? spent : mean)) / 1000;
-}
-
-struct queue_status queue_status(const struct queue *q)
-{
-	bool idle = queue_is_idle(q);
-	int64_t until = idle ? q->batch_until_ms : clock_ms();
-	return (struct queue_status){
-		.pending = q->list.by_state[JOB_PENDING],
-		.running = q->list.by_state[JOB_RUNNING],
-		.done = q->list.by_state[JOB_DONE],
-		.failed = q->list.by_state[JOB_FAILED],
-		.unsupported = q->list.by_state[JOB_UNSUPPORTED],
-		.current = q->running >= 0 ? q->list.jobs[q->running].problem : NULL,
-		.current_what = q->what,
-		.elapsed_s = q->batch_since_ms ? (double)(until - q->batch_since_ms) / 1000 : 0,
-		.eta_s = queue_eta_s(q),
-		.trouble = q->trouble,
-		.starting = q->process && !q->greeted,
-		.idle = idle,
-	};
 }

@@ -1,5 +1,5 @@
-/* The jobs of a queue and their order. Every question is answered in constant time; only after a pending job was moved to
- * the head are the others counted once. */
+/* The jobs of a queue and their order. Every question is answered in constant time; only after a pending job
+ * was moved to the head are the others counted once. */
 #include "config.h"
 
 #include "drive/queue_private.h"

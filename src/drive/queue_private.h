@@ -71,4 +71,9 @@ struct queue {
 	char trouble[ERROR_TEXT_SIZE];
 };
 
+/* Monotonic. */
+int64_t queue_clock_ms(void);
+/* Nothing pending, nothing running. */
+bool queue_is_idle(const struct queue *q);
+
 #endif

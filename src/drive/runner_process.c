@@ -16,24 +16,24 @@
 
 #include "base/log.h"
 
-#define BANNER_MAX (64 << 10)   /* what may be said before the hello */
-#define UNSENT_MAX (4 << 20)    /* what a runner that does not read may leave unread */
+#define BANNER_MAX (64 << 10) /* what may be said before the hello */
+#define UNSENT_MAX (4 << 20)  /* what a runner that does not read may leave unread */
 #define READ_BLOCK (64 << 10)
-#define LAST_LINES 3            /* of standard error, for error texts */
+#define LAST_LINES 3 /* of standard error, for error texts */
 #define LAST_LINE_SIZE 200
 
 enum { IN, OUT, ERR, PIPE_COUNT };
 
 struct runner_process {
-	char *program;          /* argv[0] */
+	char *program; /* argv[0] */
 	pid_t pid;
 	bool reaped;
-	int status;             /* as waitpid gives it, once reaped */
-	int fd[PIPE_COUNT];     /* our ends; -1 once closed */
+	int status;	    /* as waitpid gives it, once reaped */
+	int fd[PIPE_COUNT]; /* our ends; -1 once closed */
 	int epoll;
 	struct str unsent, line;
-	size_t line_at;         /* of `line`, before this is done with */
-	size_t scanned;         /* of `line`, before this there is no newline */
+	size_t line_at; /* of `line`, before this is done with */
+	size_t scanned; /* of `line`, before this there is no newline */
 	size_t banner_bytes;
 	struct arena arena;
 	struct device device;
@@ -54,7 +54,8 @@ static int64_t clock_ms(void)
 
 /* --- starting --- */
 
-/* A pipe whose ends are no standard descriptors, even when ours are closed, and do not pass to other children. */
+/* A pipe whose ends are no standard descriptors, even when ours are closed, and do not pass to other
+ * children. */
 static int process_pipe(int ends[2])
 {
 	int low[2];
@@ -76,7 +77,8 @@ static void close_all(int ends[][2], int count)
 }
 
 /* In the child: never returns. A failure's errno goes through `report`. */
-static void process_become(const char *const *argv, const char *const *env_extra, int ends[][2], int report, pid_t parent)
+static void process_become(
+	const char *const *argv, const char *const *env_extra, int ends[][2], int report, pid_t parent)
 {
 	sigset_t none;
 	sigemptyset(&none);
@@ -130,7 +132,8 @@ static struct runner_process *process_new(const char *program, pid_t pid, int en
 	return p;
 }
 
-struct runner_process *runner_process_start(const char *const *argv, const char *const *env_extra, struct error *err)
+struct runner_process *runner_process_start(
+	const char *const *argv, const char *const *env_extra, struct error *err)
 {
 	int ends[PIPE_COUNT + 1][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
 	for (int i = 0; i <= PIPE_COUNT; i++)
@@ -155,8 +158,11 @@ struct runner_process *runner_process_start(const char *const *argv, const char 
 	}
 	if (failed) {
 		close_all(ends, PIPE_COUNT + 1);
-		error_set(err, "cannot start the runner %s: %s; install it, or name a command that is there under runners: "
-			"in the configuration", argv[0], strerror(failed));
+		error_set(err,
+			"cannot start the runner %s: %s; install it, or name a command that is there under "
+			"runners: "
+			"in the configuration",
+			argv[0], strerror(failed));
 		return NULL;
 	}
 	int theirs[3] = { ends[IN][0], ends[OUT][1], ends[ERR][1] };
@@ -239,7 +245,8 @@ static void process_add_last_lines(struct runner_process *p, struct str *s)
 static bool process_has_ended(struct runner_process *p)
 {
 	siginfo_t info = { 0 };
-	return p->reaped || (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == p->pid);
+	return p->reaped || (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+				    info.si_pid == p->pid);
 }
 
 static void process_reap(struct runner_process *p)
@@ -302,7 +309,8 @@ static int process_gone(struct runner_process *p, struct error *err)
 	bool midway = p->line.n > p->line_at;
 	process_reap(p);
 	if (!by_itself)
-		return error_set(err, "the runner %s closed its output without ending; it was killed", p->program);
+		return error_set(
+			err, "the runner %s closed its output without ending; it was killed", p->program);
 	return process_describe_end(p, midway ? " in the middle of a line" : "", err);
 }
 
@@ -402,11 +410,13 @@ static int process_hello(struct runner_process *p, struct text line, struct erro
 	if (p->hello)
 		log_line("runner %s: %s, %s", p->program, p->device.model, p->device.stack);
 	else if (p->banner_bytes > BANNER_MAX)
-		return process_nonsense(p, line, "printed much and no hello; is it a benanza runner? Its last line", err);
+		return process_nonsense(
+			p, line, "printed much and no hello; is it a benanza runner? Its last line", err);
 	return 0;
 }
 
-static int process_message(struct runner_process *p, struct text line, struct wire_message *m, struct error *err)
+static int process_message(
+	struct runner_process *p, struct text line, struct wire_message *m, struct error *err)
 {
 	if (wire_parse(line.p, line.n, m, err))
 		return process_nonsense(p, line, "sent what is no message", err);
@@ -435,7 +445,8 @@ int runner_process_read(struct runner_process *p, struct wire_message *m, struct
 		}
 		size_t most = p->hello ? WIRE_LINE_MAX : BANNER_MAX;
 		if (p->line.n - p->line_at > most)
-			return process_nonsense(p, (struct text){ p->line.p + p->line_at, 60 }, "sent a line without end", err);
+			return process_nonsense(p, (struct text){ p->line.p + p->line_at, 60 },
+				"sent a line without end", err);
 		int got = process_receive(p);
 		if (got <= 0)
 			return got < 0 ? process_gone(p, err) : 0;

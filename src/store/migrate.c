@@ -4,8 +4,9 @@
 
 #include "store/schema_sql.h"
 
-/* The history of the schema. A new version adds a row; rows that were shipped never change. While there is one version,
- * data/schema.sql is that row; with the second one it is frozen here as text and data/schema.sql goes on. */
+/* The history of the schema. A new version adds a row; rows that were shipped never change. While there is
+ * one version, data/schema.sql is that row; with the second one it is frozen here as text and data/schema.sql
+ * goes on. */
 static const struct migrate_step migrate_steps[] = {
 	{ 0, schema_sql },
 };
@@ -31,9 +32,11 @@ static int migrate_number(sqlite3 *db, const char *pragma, int *value, struct er
 static int migrate_set_version(sqlite3 *db, int version, struct error *err)
 {
 	char sql[96];
-	snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID,
-		version);
-	return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : migrate_error(db, "set the version", err);
+	snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d",
+		STORE_APPLICATION_ID, version);
+	return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK
+		       ? 0
+		       : migrate_error(db, "set the version", err);
 }
 
 static int migrate_steps_from(
@@ -47,7 +50,8 @@ static int migrate_steps_from(
 		if (!step)
 			return error_set(err, "no way from schema version %d to %d", version, target);
 		char doing[64];
-		snprintf(doing, sizeof(doing), "bring the schema from version %d to %d", version, version + 1);
+		snprintf(
+			doing, sizeof(doing), "bring the schema from version %d to %d", version, version + 1);
 		if (sqlite3_exec(db, step->sql, NULL, NULL, NULL) != SQLITE_OK)
 			return migrate_error(db, doing, err);
 		version++;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The standing results of one problem, sorted. Results themselves never move nor change: one that is replaced only
- * leaves the array, so that whoever holds a pointer to it may finish with it. */
+/* The standing results of one problem, sorted. Results themselves never move nor change: one that is replaced
+ * only leaves the array, so that whoever holds a pointer to it may finish with it. */
 struct results_entry {
 	int count, capacity;
 	const struct result **items;
@@ -19,7 +19,7 @@ struct results {
 	struct arena arena;
 	struct hash by_problem; /* text -> index in entries */
 	struct hash finished;
-	struct hash strings;    /* interned texts: few distinct ones among many results */
+	struct hash strings; /* interned texts: few distinct ones among many results */
 	struct results_entry *entries;
 	int count, capacity;
 	const char **interned;
@@ -95,8 +95,9 @@ static bool results_is_whole(const struct result *r)
 	return r->algorithm.name[0] == '\0';
 }
 
-/* Does `newer` take the place of `old`? The same key, or a failure of the whole problem that a later measurement has
- * disproved. Age is the date, arrival where dates are equal: imported rows may be older than what is here. */
+/* Does `newer` take the place of `old`? The same key, or a failure of the whole problem that a later
+ * measurement has disproved. Age is the date, arrival where dates are equal: imported rows may be older than
+ * what is here. */
 static bool results_replaces(const struct result *newer, const struct result *old)
 {
 	if (newer->measured_at < old->measured_at)
@@ -113,9 +114,10 @@ static bool results_equal(double a, double b)
 static bool results_is_same(const struct result *a, const struct result *b)
 {
 	const struct sample_stats *s = &a->stats, *t = &b->stats;
-	return a->measured_at == b->measured_at && a->status == b->status && a->algorithm.rank == b->algorithm.rank &&
-		results_key_compare(a, b) == 0 && s->n == t->n && results_equal(s->median, t->median) &&
-		results_equal(s->mean, t->mean) && results_equal(s->stdev, t->stdev);
+	return a->measured_at == b->measured_at && a->status == b->status &&
+	       a->algorithm.rank == b->algorithm.rank && results_key_compare(a, b) == 0 && s->n == t->n &&
+	       results_equal(s->median, t->median) && results_equal(s->mean, t->mean) &&
+	       results_equal(s->stdev, t->stdev);
 }
 
 static bool results_is_there(const struct results *r, const struct result *one)
@@ -155,8 +157,8 @@ static void results_entry_add(struct results_entry *e, const struct result *one)
 void results_add(struct results *r, const struct result *one)
 {
 	struct result whole = *one;
-	const char **texts[] = { &whole.problem, &whole.algorithm.api, &whole.algorithm.name, &whole.algorithm.layouts,
-		&whole.algorithm.math, &whole.why, &whole.runner_version };
+	const char **texts[] = { &whole.problem, &whole.algorithm.api, &whole.algorithm.name,
+		&whole.algorithm.layouts, &whole.algorithm.math, &whole.why, &whole.runner_version };
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (!*texts[i])
 			*texts[i] = "";

@@ -12,7 +12,8 @@
 #include "base/log.h"
 
 #define STORE_BUSY_MS 5000
-#define STORE_LENGTH_MAX (16 << 20) /* longest text or statement: a damaged or hostile file asks for no more */
+#define STORE_LENGTH_MAX                                                                                     \
+	(16 << 20) /* longest text or statement: a damaged or hostile file asks for no more */
 
 /* What an SQLite code means to the person who gave the path: format with path, then SQLite's own words. */
 static const struct store_cause {
@@ -20,10 +21,12 @@ static const struct store_cause {
 	const char *format;
 } store_causes[] = {
 	{ SQLITE_NOTADB, "%s: not a database (%s); it was left as it is: give another file with --db" },
-	{ SQLITE_CORRUPT, "%s: damaged (%s): keep a copy, recover it with the sqlite3 shell's .recover, or give "
-			  "another file with --db" },
-	{ SQLITE_READONLY, "%s: cannot be written (%s): give write permission on the file and its directory, or "
-			   "another file with --db" },
+	{ SQLITE_CORRUPT,
+		"%s: damaged (%s): keep a copy, recover it with the sqlite3 shell's .recover, or give "
+		"another file with --db" },
+	{ SQLITE_READONLY,
+		"%s: cannot be written (%s): give write permission on the file and its directory, or "
+		"another file with --db" },
 	{ SQLITE_PERM, "%s: no permission (%s): change it, or give another file with --db" },
 	{ SQLITE_BUSY, "%s: another program keeps it locked (%s): try again when that has ended" },
 	{ SQLITE_LOCKED, "%s: another program keeps it locked (%s): try again when that has ended" },
@@ -39,9 +42,12 @@ int store_error(struct store *s, int rc, const char *doing, struct error *err)
 			return error_set(err, store_causes[i].format, s->path, sqlite3_errstr(rc));
 	int system = s->db ? sqlite3_system_errno(s->db) : 0;
 	if (primary == SQLITE_CANTOPEN)
-		return error_set(err, "%s: cannot be opened (%s): check the path and its permissions, or give another "
-			"file with --db", s->path, system ? strerror(system) : sqlite3_errstr(rc));
-	return error_set(err, "%s: cannot %s: %s", s->path, doing, s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc));
+		return error_set(err,
+			"%s: cannot be opened (%s): check the path and its permissions, or give another "
+			"file with --db",
+			s->path, system ? strerror(system) : sqlite3_errstr(rc));
+	return error_set(
+		err, "%s: cannot %s: %s", s->path, doing, s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc));
 }
 
 int store_exec(struct store *s, const char *sql, struct error *err)
@@ -102,7 +108,8 @@ static int store_make_parents(const char *path, struct error *err)
 			int e = errno; /* a read-only parent that is there answers EROFS or EACCES too */
 			struct stat st;
 			if (stat(copy, &st) || !S_ISDIR(st.st_mode))
-				rc = error_set(err, "%s: cannot make the directory %s: %s; give another file with --db",
+				rc = error_set(err,
+					"%s: cannot make the directory %s: %s; give another file with --db",
 					path, copy, strerror(e));
 		}
 		*p = '/';
@@ -119,8 +126,8 @@ static int store_check_parent(const char *path, struct error *err)
 		parent[slash == path ? 1 : slash - path] = '\0';
 	int rc = 0;
 	if (access(parent, W_OK | X_OK))
-		rc = error_set(err, "%s: cannot make a file in %s: %s; give another file with --db", path, parent,
-			strerror(errno));
+		rc = error_set(err, "%s: cannot make a file in %s: %s; give another file with --db", path,
+			parent, strerror(errno));
 	free(parent);
 	return rc;
 }
@@ -150,7 +157,8 @@ static int store_check_path(const char *path, bool read_only, struct error *err)
 	return error_set(err, "%s: %s; give another file with --db", path, strerror(errno));
 }
 
-/* file: URI that tells SQLite the file will not change, for media that hold a database but let nothing be made beside. */
+/* file: URI that tells SQLite the file will not change, for media that hold a database but let nothing be
+ * made beside. */
 static char *store_immutable_uri(const char *path)
 {
 	struct str s = { 0 };
@@ -192,21 +200,27 @@ static int store_check_header(struct store *s, bool *fresh, struct error *err)
 	/* one look: another process may be making the file's tables between two */
 	if (store_exec(s, "BEGIN", err) || store_one_number(s, "PRAGMA application_id", &application, err) ||
 		store_one_number(s, "PRAGMA user_version", &version, err) ||
-		store_one_number(s, "SELECT count(*) FROM sqlite_schema", &tables, err) || store_exec(s, "COMMIT", err))
+		store_one_number(s, "SELECT count(*) FROM sqlite_schema", &tables, err) ||
+		store_exec(s, "COMMIT", err))
 		return -1;
 	*fresh = version == 0 && tables == 0;
 	if (application != STORE_APPLICATION_ID && !(application == 0 && *fresh))
-		return error_set(err, "%s: a database of another program; it was left as it is: give another file "
-			"with --db", s->path);
+		return error_set(err,
+			"%s: a database of another program; it was left as it is: give another file "
+			"with --db",
+			s->path);
 	if (version < 0 || version > STORE_VERSION)
-		return error_set(err, "%s: schema version %lld is newer than this benanza knows (%d); it was left as it "
-			"is: use a newer benanza, or another file with --db", s->path, (long long)version,
-			STORE_VERSION);
+		return error_set(err,
+			"%s: schema version %lld is newer than this benanza knows (%d); it was left as it "
+			"is: use a newer benanza, or another file with --db",
+			s->path, (long long)version, STORE_VERSION);
 	if (s->read_only && *fresh)
 		return error_set(err, "%s: holds no database yet", s->path);
 	if (s->read_only && version < STORE_VERSION)
-		return error_set(err, "%s: schema version %lld is older than this benanza reads (%d); open it once for "
-			"writing, with `benanza bench`", s->path, (long long)version, STORE_VERSION);
+		return error_set(err,
+			"%s: schema version %lld is older than this benanza reads (%d); open it once for "
+			"writing, with `benanza bench`",
+			s->path, (long long)version, STORE_VERSION);
 	if (!s->read_only && sqlite3_db_readonly(s->db, "main") == 1)
 		return store_error(s, SQLITE_READONLY, "write it", err);
 	return 0;
@@ -216,9 +230,18 @@ static int store_check_header(struct store *s, bool *fresh, struct error *err)
 static bool store_is_networked(const char *path)
 {
 	static const unsigned long networked[] = {
-		0x6969 /* NFS */, 0x517b /* SMB */, 0xff534d42 /* CIFS */, 0xfe534d42 /* SMB2 */, 0x5346414f /* AFS */,
-		0x0bd00bd0 /* Lustre */, 0x47504653 /* GPFS */, 0x01021997 /* 9p */, 0x00c36400 /* Ceph */,
-		0x19830326 /* BeeGFS */, 0x65735546 /* FUSE: sshfs and the like */, 0x73757245 /* Coda */,
+		0x6969 /* NFS */,
+		0x517b /* SMB */,
+		0xff534d42 /* CIFS */,
+		0xfe534d42 /* SMB2 */,
+		0x5346414f /* AFS */,
+		0x0bd00bd0 /* Lustre */,
+		0x47504653 /* GPFS */,
+		0x01021997 /* 9p */,
+		0x00c36400 /* Ceph */,
+		0x19830326 /* BeeGFS */,
+		0x65735546 /* FUSE: sshfs and the like */,
+		0x73757245 /* Coda */,
 	};
 	struct statfs fs;
 	if (statfs(path, &fs))
@@ -229,8 +252,8 @@ static bool store_is_networked(const char *path)
 	return false;
 }
 
-/* Asks for a journal mode. Says whether it is wal afterwards. Another process that opens the same new file may hold it
- * for a moment, and SQLite's own waiting does not cover this switch. */
+/* Asks for a journal mode. Says whether it is wal afterwards. Another process that opens the same new file
+ * may hold it for a moment, and SQLite's own waiting does not cover this switch. */
 static int store_set_journal(struct store *s, const char *mode, struct error *err)
 {
 	char sql[64];
@@ -251,15 +274,16 @@ static int store_set_journal(struct store *s, const char *mode, struct error *er
 	}
 }
 
-/* What is acknowledged has been given to the operating system, so that the end of this process, however sudden, loses
- * nothing. NORMAL in WAL mode leaves out the wait for the disk: a power loss may take the last results (seconds), never
- * the file's consistency. Without WAL every commit waits for the disk. */
+/* What is acknowledged has been given to the operating system, so that the end of this process, however
+ * sudden, loses nothing. NORMAL in WAL mode leaves out the wait for the disk: a power loss may take the last
+ * results (seconds), never the file's consistency. Without WAL every commit waits for the disk. */
 static int store_set_durability(struct store *s, struct error *err)
 {
 	struct error refused = ERROR_NONE;
 	s->wal = false;
 	if (store_is_networked(s->path) || store_set_journal(s, "WAL", &refused) || !s->wal) {
-		log_line("%s: no write-ahead log here%s%s", s->path, refused.text[0] ? ": " : "", refused.text);
+		log_line("%s: no write-ahead log here%s%s", s->path, refused.text[0] ? ": " : "",
+			refused.text);
 		if (store_set_journal(s, "DELETE", err))
 			return -1;
 	}
@@ -275,8 +299,10 @@ static int store_prepare_to_use(struct store *s, bool immutable, struct error *e
 		return -1;
 	if (!s->read_only && migrate(s->db, err) < 0)
 		return error_context(err, "%s", s->path);
-	/* a file that says it is ours but lacks a table or a column is damaged; better now than at the first result */
-	if (!store_statement(s, STATEMENT_RESULT_LOAD, err) || !store_statement(s, STATEMENT_FINISHED_LOAD, err) ||
+	/* a file that says it is ours but lacks a table or a column is damaged; better now than at the first
+	 * result */
+	if (!store_statement(s, STATEMENT_RESULT_LOAD, err) ||
+		!store_statement(s, STATEMENT_FINISHED_LOAD, err) ||
 		(!s->read_only && !store_statement(s, STATEMENT_RESULT_ADD, err)))
 		return -1;
 	return store_still_there(s, err);
@@ -353,8 +379,10 @@ static int store_wal_still_there(struct store *s, struct error *err)
 		s->wal_inode = st.st_ino;
 	}
 	if (missing || st.st_dev != s->wal_device || st.st_ino != s->wal_inode)
-		return error_set(err, "%s-wal was removed or replaced while in use: leave benanza and start it again; "
-			"results since then are not kept", s->path);
+		return error_set(err,
+			"%s-wal was removed or replaced while in use: leave benanza and start it again; "
+			"results since then are not kept",
+			s->path);
 	return 0;
 }
 
@@ -363,7 +391,9 @@ int store_still_there(struct store *s, struct error *err)
 	int moved = 0;
 	/* SQLite compares the inode of its open file with the one at the path */
 	if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
-		return error_set(err, "%s was removed or replaced while in use: leave benanza and start it again; "
-			"results since then are not kept", s->path);
+		return error_set(err,
+			"%s was removed or replaced while in use: leave benanza and start it again; "
+			"results since then are not kept",
+			s->path);
 	return s->wal ? store_wal_still_there(s, err) : 0;
 }

@@ -26,7 +26,8 @@ static json_t *store_info_devices(struct store *s, struct error *err)
 {
 	static const char sql[] =
 		"SELECT i.id, i.model, i.stack, count(DISTINCT r.problem), count(r.id), min(r.measured_at),"
-		" max(r.measured_at) FROM identity i LEFT JOIN result r ON r.identity = i.id GROUP BY i.id ORDER BY i.id";
+		" max(r.measured_at) FROM identity i LEFT JOIN result r ON r.identity = i.id GROUP BY i.id "
+		"ORDER BY i.id";
 	sqlite3_stmt *q = NULL;
 	json_t *list = json_array();
 	int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
@@ -57,8 +58,9 @@ static json_t *store_info_value(struct store *s, const char *sql)
 	sqlite3_stmt *q = NULL;
 	json_t *value = NULL;
 	if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW)
-		value = sqlite3_column_type(q, 0) == SQLITE_INTEGER ? json_integer(sqlite3_column_int64(q, 0))
-								    : json_string(store_column_text(q, 0, "?"));
+		value = sqlite3_column_type(q, 0) == SQLITE_INTEGER
+				? json_integer(sqlite3_column_int64(q, 0))
+				: json_string(store_column_text(q, 0, "?"));
 	sqlite3_finalize(q);
 	return value ? value : json_null();
 }
@@ -91,7 +93,8 @@ json_t *store_info(struct store *s, struct error *err)
 	return info;
 }
 
-/* A check: rows that the SQL gives are looked at by `look`, which adds a finding to out and says true, or says false. */
+/* A check: rows that the SQL gives are looked at by `look`, which adds a finding to out and says true, or
+ * says false. */
 struct check {
 	const char *sql;
 	bool (*look)(sqlite3_stmt *q, struct str *out);
@@ -122,7 +125,8 @@ static bool check_orphan(sqlite3_stmt *q, struct str *out)
 
 static bool check_mixed(sqlite3_stmt *q, struct str *out)
 {
-	str_addf(out, "result %lld: its attributes are those of another device\n", (long long)sqlite3_column_int64(q, 0));
+	str_addf(out, "result %lld: its attributes are those of another device\n",
+		(long long)sqlite3_column_int64(q, 0));
 	return true;
 }
 
@@ -174,8 +178,8 @@ static bool check_result(sqlite3_stmt *q, struct str *out)
 	for (int i = 0; i < 8; i++)
 		v[i] = store_column_number(q, 7 + i);
 	if (status_parse(status) < 0 || cache_parse(store_column_text(q, 2, "")) < 0 ||
-		launch_parse(store_column_text(q, 3, "")) < 0 || matrix_parse(store_column_text(q, 4, "")) < 0 ||
-		stop_parse(store_column_text(q, 5, "")) < 0)
+		launch_parse(store_column_text(q, 3, "")) < 0 ||
+		matrix_parse(store_column_text(q, 4, "")) < 0 || stop_parse(store_column_text(q, 5, "")) < 0)
 		wrong = "has a status, cache, launch, matrix or stop that this version does not know";
 	else if (strcmp(status, "ok") == 0 && store_column_text(q, 15, "")[0] == '\0')
 		wrong = "is ok without an algorithm";
@@ -190,12 +194,16 @@ static const struct check checks[] = {
 	{ "PRAGMA integrity_check(100)", check_integrity },
 	{ "PRAGMA foreign_key_check", check_foreign_key },
 	{ "SELECT 'problem', id FROM problem WHERE id NOT IN (SELECT problem FROM result) UNION ALL"
-	  " SELECT 'algorithm', id FROM algorithm WHERE id NOT IN (SELECT algorithm FROM result)", check_orphan },
+	  " SELECT 'algorithm', id FROM algorithm WHERE id NOT IN (SELECT algorithm FROM result)",
+		check_orphan },
 	{ "SELECT r.id FROM result r JOIN attributes t ON t.id = r.attributes"
-	  " WHERE t.identity <> r.identity", check_mixed },
+	  " WHERE t.identity <> r.identity",
+		check_mixed },
 	{ "SELECT id, text FROM problem", check_problem },
-	{ "SELECT r.id, r.status, r.cache, r.launch, r.matrix, r.stop, r.n, r.min_ns, r.q1_ns, r.median_ns, r.q3_ns,"
-	  " r.mean_ns, r.stdev_ns, r.lo_ns, r.hi_ns, a.name FROM result r JOIN algorithm a ON a.id = r.algorithm",
+	{ "SELECT r.id, r.status, r.cache, r.launch, r.matrix, r.stop, r.n, r.min_ns, r.q1_ns, r.median_ns, "
+	  "r.q3_ns,"
+	  " r.mean_ns, r.stdev_ns, r.lo_ns, r.hi_ns, a.name FROM result r JOIN algorithm a ON a.id = "
+	  "r.algorithm",
 		check_result },
 };
 

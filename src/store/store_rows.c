@@ -18,24 +18,28 @@ static const char *const store_sql[STATEMENT_COUNT] = {
 	[STATEMENT_PROBLEM_ADD] = "INSERT INTO problem (text) VALUES (?1)",
 	[STATEMENT_ALGORITHM_FIND] =
 		"SELECT id FROM algorithm WHERE api = ?1 AND name = ?2 AND layouts = ?3 AND math = ?4",
-	[STATEMENT_ALGORITHM_ADD] = "INSERT INTO algorithm (api, name, layouts, math) VALUES (?1, ?2, ?3, ?4)",
-	[STATEMENT_RESULT_ADD] =
-		"INSERT INTO result (identity, attributes, problem, algorithm, status, cache, launch, rank, matrix,"
-		" workspace_bytes, n, discarded, executions, min_ns, q1_ns, median_ns, q3_ns, mean_ns, stdev_ns, lo_ns,"
-		" hi_ns, stop, why, runner_version, measured_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-		" ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
+	[STATEMENT_ALGORITHM_ADD] =
+		"INSERT INTO algorithm (api, name, layouts, math) VALUES (?1, ?2, ?3, ?4)",
+	[STATEMENT_RESULT_ADD] = "INSERT INTO result (identity, attributes, problem, algorithm, status, "
+				 "cache, launch, rank, matrix,"
+				 " workspace_bytes, n, discarded, executions, min_ns, q1_ns, median_ns, "
+				 "q3_ns, mean_ns, stdev_ns, lo_ns,"
+				 " hi_ns, stop, why, runner_version, measured_at) VALUES (?1, ?2, ?3, ?4, "
+				 "?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+				 " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
 	[STATEMENT_RESULT_LOAD] =
-		"SELECT r.id, p.text, a.api, a.name, a.layouts, a.math, r.status, r.cache, r.launch, r.rank, r.matrix,"
+		"SELECT r.id, p.text, a.api, a.name, a.layouts, a.math, r.status, r.cache, r.launch, r.rank, "
+		"r.matrix,"
 		" r.workspace_bytes, r.n, r.discarded, r.executions, r.min_ns, r.q1_ns, r.median_ns, r.q3_ns,"
 		" r.mean_ns, r.stdev_ns, r.lo_ns, r.hi_ns, r.stop, r.why, r.runner_version, r.measured_at"
 		" FROM result r JOIN problem p ON p.id = r.problem JOIN algorithm a ON a.id = r.algorithm"
 		" WHERE r.identity = ?1 AND r.id > ?2 ORDER BY r.id",
-	[STATEMENT_FINISH] =
-		"INSERT INTO finished (identity, problem, result, finished_at)"
-		" SELECT ?1, ?2, coalesce(max(id), 0), ?3 FROM result WHERE true"
-		" ON CONFLICT (identity, problem) DO UPDATE SET result = excluded.result, finished_at = excluded.finished_at",
-	[STATEMENT_FINISHED_LOAD] =
-		"SELECT p.text FROM finished f JOIN problem p ON p.id = f.problem WHERE f.identity = ?1 AND f.result >= ?2",
+	[STATEMENT_FINISH] = "INSERT INTO finished (identity, problem, result, finished_at)"
+			     " SELECT ?1, ?2, coalesce(max(id), 0), ?3 FROM result WHERE true"
+			     " ON CONFLICT (identity, problem) DO UPDATE SET result = excluded.result, "
+			     "finished_at = excluded.finished_at",
+	[STATEMENT_FINISHED_LOAD] = "SELECT p.text FROM finished f JOIN problem p ON p.id = f.problem WHERE "
+				    "f.identity = ?1 AND f.result >= ?2",
 	[STATEMENT_BEGIN_READ] = "BEGIN",
 };
 
@@ -86,7 +90,8 @@ static int store_end(struct store *s, bool good, struct error *err)
 	return -1;
 }
 
-/* Runs a bound statement: the id in its first row, or, for an INSERT, of the row it made; 0: no row; -1: error. */
+/* Runs a bound statement: the id in its first row, or, for an INSERT, of the row it made; 0: no row; -1:
+ * error. */
 static int64_t store_step_id(struct store *s, sqlite3_stmt *q, struct error *err)
 {
 	int rc = sqlite3_step(q);
@@ -154,13 +159,16 @@ static int64_t store_identity(struct store *s, const struct device *d, struct er
 }
 
 /* The attributes row of a device: the same in everything, or a new one. Its date moves. */
-static int64_t store_attributes_row(struct store *s, int64_t identity, const struct device *d, struct error *err)
+static int64_t store_attributes_row(
+	struct store *s, int64_t identity, const struct device *d, struct error *err)
 {
 	const char *const texts[] = { d->name, d->runner, d->version, d->host, d->attributes };
 	static const char *const sql[] = {
-		"SELECT id FROM attributes WHERE name = ?1 AND runner = ?2 AND version = ?3 AND host = ?4 AND json = ?5"
+		"SELECT id FROM attributes WHERE name = ?1 AND runner = ?2 AND version = ?3 AND host = ?4 "
+		"AND json = ?5"
 		" AND identity = ?6 AND threads = ?7 AND llc_bytes IS ?8 AND has_matrix = ?9",
-		"INSERT INTO attributes (name, runner, version, host, json, identity, threads, llc_bytes, has_matrix,"
+		"INSERT INTO attributes (name, runner, version, host, json, identity, threads, llc_bytes, "
+		"has_matrix,"
 		" first_seen, last_seen) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)",
 	};
 	int64_t now = (int64_t)time(NULL), id = 0;
@@ -179,7 +187,8 @@ static int64_t store_attributes_row(struct store *s, int64_t identity, const str
 	}
 	if (id <= 0)
 		return -1;
-	sqlite3_stmt *q = store_prepare(s, "UPDATE attributes SET last_seen = ?1 WHERE id = ?2", NULL, 0, err);
+	sqlite3_stmt *q =
+		store_prepare(s, "UPDATE attributes SET last_seen = ?1 WHERE id = ?2", NULL, 0, err);
 	if (!q)
 		return -1;
 	sqlite3_bind_int64(q, 1, now);
@@ -221,7 +230,8 @@ static int64_t store_attributes_of(struct store *s, int64_t identity, struct err
 		if (s->known[i].identity == identity)
 			return s->known[i].attributes;
 	sqlite3_stmt *q = store_prepare(s,
-		"SELECT id FROM attributes WHERE identity = ?1 ORDER BY last_seen DESC, id DESC LIMIT 1", NULL, 0, err);
+		"SELECT id FROM attributes WHERE identity = ?1 ORDER BY last_seen DESC, id DESC LIMIT 1",
+		NULL, 0, err);
 	if (!q)
 		return -1;
 	sqlite3_bind_int64(q, 1, identity);
@@ -242,8 +252,13 @@ static void store_device_from_row(sqlite3_stmt *q, struct arena *a, struct devic
 		texts[i] = arena_strndup(a, t, strlen(t));
 	}
 	*d = (struct device){
-		.model = texts[0], .stack = texts[1], .name = texts[2], .runner = texts[3], .version = texts[4],
-		.host = texts[5], .attributes = texts[6],
+		.model = texts[0],
+		.stack = texts[1],
+		.name = texts[2],
+		.runner = texts[3],
+		.version = texts[4],
+		.host = texts[5],
+		.attributes = texts[6],
 		.threads = sqlite3_column_int(q, 8),
 		.llc_bytes = store_column_number(q, 9),
 		.has_matrix = sqlite3_column_int(q, 10) != 0,
@@ -255,10 +270,12 @@ struct store_device_row {
 	int64_t id;
 };
 
-int store_devices(struct store *s, struct arena *a, struct device **devices, int64_t **ids, int *count, struct error *err)
+int store_devices(struct store *s, struct arena *a, struct device **devices, int64_t **ids, int *count,
+	struct error *err)
 {
 	static const char sql[] =
-		"SELECT i.id, i.model, i.stack, t.name, t.runner, t.version, t.host, t.json, t.threads, t.llc_bytes,"
+		"SELECT i.id, i.model, i.stack, t.name, t.runner, t.version, t.host, t.json, t.threads, "
+		"t.llc_bytes,"
 		" t.has_matrix FROM identity i LEFT JOIN attributes t ON t.id = (SELECT id FROM attributes"
 		" WHERE identity = i.id ORDER BY last_seen DESC, id DESC LIMIT 1) ORDER BY i.id";
 	sqlite3_stmt *q = store_prepare(s, sql, NULL, 0, err);
@@ -317,7 +334,8 @@ int store_add(struct store *s, int64_t device, const struct result *r, struct er
 		return error_set(err, "%s: a result without a usable problem text was refused", s->path);
 	if (store_begin(s, err))
 		return -1;
-	const char *const algorithm[] = { r->algorithm.api, r->algorithm.name, r->algorithm.layouts, r->algorithm.math };
+	const char *const algorithm[] = { r->algorithm.api, r->algorithm.name, r->algorithm.layouts,
+		r->algorithm.math };
 	int64_t ids[4] = { device, store_attributes_of(s, device, err), -1, -1 };
 	if (ids[1] > 0)
 		ids[2] = store_id_of(s, STATEMENT_PROBLEM_FIND, STATEMENT_PROBLEM_ADD, &r->problem, 1, err);
@@ -329,22 +347,32 @@ int store_add(struct store *s, int64_t device, const struct result *r, struct er
 /* A row as a result; strings are SQLite's until the next step. -1: words that this version does not know. */
 static int store_result_from_row(sqlite3_stmt *q, struct result *r)
 {
-	int status = status_parse(store_column_text(q, 6, "")), cache = cache_parse(store_column_text(q, 7, ""));
-	int launch = launch_parse(store_column_text(q, 8, "")), matrix = matrix_parse(store_column_text(q, 10, ""));
+	int status = status_parse(store_column_text(q, 6, "")),
+	    cache = cache_parse(store_column_text(q, 7, ""));
+	int launch = launch_parse(store_column_text(q, 8, "")),
+	    matrix = matrix_parse(store_column_text(q, 10, ""));
 	int stop = stop_parse(store_column_text(q, 23, ""));
 	*r = (struct result){
 		.problem = store_column_text(q, 1, NULL),
-		.algorithm = { .api = store_column_text(q, 2, ""), .name = store_column_text(q, 3, NULL),
-			.layouts = store_column_text(q, 4, ""), .math = store_column_text(q, 5, ""),
+		.algorithm = { .api = store_column_text(q, 2, ""),
+			.name = store_column_text(q, 3, NULL),
+			.layouts = store_column_text(q, 4, ""),
+			.math = store_column_text(q, 5, ""),
 			.rank = sqlite3_column_int(q, 9),
 			.matrix = matrix < 0 ? MATRIX_UNKNOWN : (enum matrix)matrix,
 			.workspace_bytes = store_column_number(q, 11) },
-		.stats = { .n = sqlite3_column_int64(q, 12), .discarded = sqlite3_column_int64(q, 13),
-			.executions = sqlite3_column_int64(q, 14), .min = store_column_number(q, 15),
-			.q1 = store_column_number(q, 16), .median = store_column_number(q, 17),
-			.q3 = store_column_number(q, 18), .mean = store_column_number(q, 19),
-			.stdev = store_column_number(q, 20), .lo = store_column_number(q, 21),
-			.hi = store_column_number(q, 22), .stop = stop < 0 ? STOP_NONE : (enum stop)stop },
+		.stats = { .n = sqlite3_column_int64(q, 12),
+			.discarded = sqlite3_column_int64(q, 13),
+			.executions = sqlite3_column_int64(q, 14),
+			.min = store_column_number(q, 15),
+			.q1 = store_column_number(q, 16),
+			.median = store_column_number(q, 17),
+			.q3 = store_column_number(q, 18),
+			.mean = store_column_number(q, 19),
+			.stdev = store_column_number(q, 20),
+			.lo = store_column_number(q, 21),
+			.hi = store_column_number(q, 22),
+			.stop = stop < 0 ? STOP_NONE : (enum stop)stop },
 		.why = store_column_text(q, 24, ""),
 		.runner_version = store_column_text(q, 25, ""),
 		.measured_at = sqlite3_column_int64(q, 26),
@@ -358,7 +386,8 @@ static int store_result_from_row(sqlite3_stmt *q, struct result *r)
 	return r->status == STATUS_OK && !(r->stats.median > 0) ? -1 : 0;
 }
 
-static int store_load_results(struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err)
+static int store_load_results(
+	struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err)
 {
 	sqlite3_stmt *q = store_statement(s, STATEMENT_RESULT_LOAD, err);
 	if (!q)
@@ -372,13 +401,15 @@ static int store_load_results(struct store *s, int64_t device, int64_t *cursor, 
 		if (store_result_from_row(q, &one) == 0)
 			results_add(r, &one);
 		else
-			log_line("%s: result %lld cannot be used; see `benanza db check`", s->path, (long long)*cursor);
+			log_line("%s: result %lld cannot be used; see `benanza db check`", s->path,
+				(long long)*cursor);
 	}
 	sqlite3_reset(q);
 	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read results", err);
 }
 
-static int store_load_finished(struct store *s, int64_t device, int64_t since, struct results *r, struct error *err)
+static int store_load_finished(
+	struct store *s, int64_t device, int64_t since, struct results *r, struct error *err)
 {
 	sqlite3_stmt *q = store_statement(s, STATEMENT_FINISHED_LOAD, err);
 	if (!q)
@@ -433,8 +464,10 @@ int store_dims_put(struct store *s, const char *model_key, const char *json, str
 	const char *const texts[] = { model_key, json };
 	if (store_begin(s, err))
 		return -1;
-	sqlite3_stmt *q = store_prepare(s, "INSERT INTO model_dims (model, json, changed_at) VALUES (?1, ?2, ?3)"
-		" ON CONFLICT (model) DO UPDATE SET json = excluded.json, changed_at = excluded.changed_at", texts, 2, err);
+	sqlite3_stmt *q = store_prepare(s,
+		"INSERT INTO model_dims (model, json, changed_at) VALUES (?1, ?2, ?3)"
+		" ON CONFLICT (model) DO UPDATE SET json = excluded.json, changed_at = excluded.changed_at",
+		texts, 2, err);
 	int rc = SQLITE_ERROR;
 	if (q) {
 		sqlite3_bind_int64(q, 3, (int64_t)time(NULL));
@@ -448,7 +481,8 @@ int store_dims_put(struct store *s, const char *model_key, const char *json, str
 
 char *store_dims_get(struct store *s, struct arena *a, const char *model_key)
 {
-	sqlite3_stmt *q = store_prepare(s, "SELECT json FROM model_dims WHERE model = ?1", &model_key, 1, NULL);
+	sqlite3_stmt *q =
+		store_prepare(s, "SELECT json FROM model_dims WHERE model = ?1", &model_key, 1, NULL);
 	char *json = NULL;
 	if (q && sqlite3_step(q) == SQLITE_ROW) {
 		const char *text = store_column_text(q, 0, NULL);

@@ -1,5 +1,6 @@
-/* A runner that measures nothing: it speaks the wire and behaves as the problem's kind and $FAKE_HELLO say, so that the
- * queue can be tested against every way in which a real one may fail. Not a test itself; t_queue starts it. */
+/* A runner that measures nothing: it speaks the wire and behaves as the problem's kind and $FAKE_HELLO say,
+ * so that the queue can be tested against every way in which a real one may fail. Not a test itself; t_queue
+ * starts it. */
 #include "config.h"
 
 #include "wire/wire.h"
@@ -21,8 +22,14 @@ static void say(const struct wire_message *m)
 
 static void say_hello(const char *how)
 {
-	struct device d = { .name = "fake", .model = "Fake CPU", .stack = "fake 1.0, strict", .runner = "fake-runner",
-		.version = "9.9", .host = "nowhere", .attributes = "{}", .llc_bytes = NAN };
+	struct device d = { .name = "fake",
+		.model = "Fake CPU",
+		.stack = "fake 1.0, strict",
+		.runner = "fake-runner",
+		.version = "9.9",
+		.host = "nowhere",
+		.attributes = "{}",
+		.llc_bytes = NAN };
 	const char *threads = getenv("OMP_NUM_THREADS");
 	char model[64];
 	d.threads = threads ? atoi(threads) : 0;
@@ -43,16 +50,32 @@ static void say_hello(const char *how)
 	free(line);
 }
 
-static void say_result(const struct wire_message *asked, int64_t id, const char *problem, double median, int rank)
+static void say_result(
+	const struct wire_message *asked, int64_t id, const char *problem, double median, int rank)
 {
 	struct wire_message m = { .type = WIRE_RESULT, .id = id, .problem = "", .what = "" };
 	m.result = (struct result){
 		.problem = problem,
-		.algorithm = { .api = "fake", .name = rank ? "slow" : "fast", .layouts = "", .math = "strict",
-			.rank = rank, .workspace_bytes = 0 },
-		.stats = { .n = 10, .executions = 1, .min = median, .q1 = median, .median = median, .q3 = median,
-			.mean = median, .stdev = 0, .lo = median, .hi = median, .stop = STOP_CONVERGED },
-		.why = "", .runner_version = "", .measured_at = 4000000000,
+		.algorithm = { .api = "fake",
+			.name = rank ? "slow" : "fast",
+			.layouts = "",
+			.math = "strict",
+			.rank = rank,
+			.workspace_bytes = 0 },
+		.stats = { .n = 10,
+			.executions = 1,
+			.min = median,
+			.q1 = median,
+			.median = median,
+			.q3 = median,
+			.mean = median,
+			.stdev = 0,
+			.lo = median,
+			.hi = median,
+			.stop = STOP_CONVERGED },
+		.why = "",
+		.runner_version = "",
+		.measured_at = 4000000000,
 	};
 	m.result.cache = asked->caches[CACHE_NET] ? CACHE_NET : CACHE_WARM;
 	say(&m);

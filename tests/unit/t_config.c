@@ -17,7 +17,8 @@ static int load(const char *text)
 static void test_defaults(void)
 {
 	is_int(config_load(&c, NULL, &err), 0, "no file, no error");
-	ok(!c.path && !c.db && !c.device && c.batch_count == 0 && c.dtype_count == 0 && !c.what_if, "nothing is set");
+	ok(!c.path && !c.db && !c.device && c.batch_count == 0 && c.dtype_count == 0 && !c.what_if,
+		"nothing is set");
 	is_str(c.algorithms, "best", "algorithms");
 	ok(c.budget_ms == 200 && c.problem_limit_ms == 30000 && c.threads == 0, "numbers");
 	ok(c.color && !c.ascii, "flags");
@@ -33,16 +34,20 @@ static void test_defaults(void)
 	is_int(load("---\n~\n"), 0, "a null document");
 	config_free(&c);
 	is_int(load("batch:\ndb: ~\nthreads: null\ndims:\nrunners: ~\n"), 0, "keys without a value");
-	ok(c.batch_count == 0 && !c.db && c.threads == 0 && c.dim_count == 0 && c.runner_count == 1, "keep defaults");
+	ok(c.batch_count == 0 && !c.db && c.threads == 0 && c.dim_count == 0 && c.runner_count == 1,
+		"keep defaults");
 	config_free(&c);
 }
 
 static void test_good(void)
 {
-	is_int(load("db: sub/my.db\ndevice: gpu7\nbatch: [1, 8]\ndtype: f32, bf16\nwhat_if: 'fusion,matrix=off'\n"
-		"algorithms: preferred\nbudget_ms: 50\nproblem_limit_ms: 1000\nthreads: 2\ncolor: no\nascii: true\n"
-		"dims: {sequence: 128, past: 0, \"a b\": 3}\n"
-		"runners:\n  gpu7: ssh  gpu7 run\n  x.y-z_1: [a, b c, '']\n  cpu: {command: [mine]}\n"), 0, "all keys");
+	is_int(load("db: sub/my.db\ndevice: gpu7\nbatch: [1, 8]\ndtype: f32, bf16\nwhat_if: "
+		    "'fusion,matrix=off'\n"
+		    "algorithms: preferred\nbudget_ms: 50\nproblem_limit_ms: 1000\nthreads: 2\ncolor: "
+		    "no\nascii: true\n"
+		    "dims: {sequence: 128, past: 0, \"a b\": 3}\n"
+		    "runners:\n  gpu7: ssh  gpu7 run\n  x.y-z_1: [a, b c, '']\n  cpu: {command: [mine]}\n"),
+		0, "all keys");
 	if (err.text[0])
 		printf("# %s\n", err.text);
 	is_str(c.db, scratch_path("sub/my.db"), "db: beside the file");
@@ -51,12 +56,17 @@ static void test_good(void)
 	ok(c.dtype_count == 2 && c.dtype[0] == DTYPE_F32 && c.dtype[1] == DTYPE_BF16, "dtype");
 	is_str(c.what_if, "fusion,matrix=off", "what_if");
 	is_str(c.algorithms, "preferred", "algorithms");
-	ok(c.budget_ms == 50 && c.problem_limit_ms == 1000 && c.threads == 2 && !c.color && c.ascii, "numbers and flags");
+	ok(c.budget_ms == 50 && c.problem_limit_ms == 1000 && c.threads == 2 && !c.color && c.ascii,
+		"numbers and flags");
 	is_int(c.dim_count, 3, "dims");
-	ok(text_is(c.dims[2].name, "a b") && c.dims[2].value == 3 && c.dims[1].value == 0, "their names and values");
+	ok(text_is(c.dims[2].name, "a b") && c.dims[2].value == 3 && c.dims[1].value == 0,
+		"their names and values");
 	is_int(c.runner_count, 3, "runners: cpu is the file's own");
-	ok(c.runners[0].argc == 3 && !strcmp(c.runners[0].argv[1], "gpu7") && !c.runners[0].argv[3], "cut at blanks");
-	ok(c.runners[1].argc == 3 && !strcmp(c.runners[1].argv[1], "b c") && !strcmp(c.runners[1].argv[2], ""), "a list");
+	ok(c.runners[0].argc == 3 && !strcmp(c.runners[0].argv[1], "gpu7") && !c.runners[0].argv[3],
+		"cut at blanks");
+	ok(c.runners[1].argc == 3 && !strcmp(c.runners[1].argv[1], "b c") &&
+			!strcmp(c.runners[1].argv[2], ""),
+		"a list");
 	ok(!strcmp(c.runners[2].name, "cpu") && !strcmp(c.runners[2].argv[0], "mine"), "a map");
 	struct str once = { 0 }, twice = { 0 };
 	config_print(&c, &once);
@@ -84,7 +94,8 @@ static void bad(const char *text, const char *part)
 static void test_bad(void)
 {
 	bad("\n\nbatch: 0\n", "x.yaml:3: batch: 0 is out of range 1..65536");
-	bad("batch: [1,\n  99999999999999999999]\n", "x.yaml:2: batch: 99999999999999999999 is out of range 1..65536");
+	bad("batch: [1,\n  99999999999999999999]\n",
+		"x.yaml:2: batch: 99999999999999999999 is out of range 1..65536");
 	bad("batch: -4\n", "x.yaml:1: batch: -4 is out of range");
 	bad("batch: many\n", "x.yaml:1: batch: many is no whole number in 1..65536");
 	bad("batch: 1.5\n", "1.5 is no whole number");
@@ -93,7 +104,8 @@ static void test_bad(void)
 	bad("batch: [8, 8]\n", "8 is given twice");
 	bad("batch: {a: 1}\n", "batch: a list");
 	bad("batch: [[1]]\n", "batch: a single value");
-	bad("batch: [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33]\n",
+	bad("batch: "
+	    "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33]\n",
 		"more than 32 values");
 	bad("bacth: 1\n", "unknown key bacth; did you mean batch?");
 	bad("threds: 1\n", "did you mean threads?");
@@ -218,7 +230,8 @@ static void test_environment(void)
 	setenv("XDG_DATA_HOME", "/data", 1);
 	is_str(config_default_db(&a), "/data/benanza/benanza.db", "default database");
 	setenv("XDG_DATA_HOME", "data", 1);
-	is_str(config_default_db(&a), scratch_path(".local/share/benanza/benanza.db"), "a relative directory is ignored");
+	is_str(config_default_db(&a), scratch_path(".local/share/benanza/benanza.db"),
+		"a relative directory is ignored");
 	arena_free(&a);
 }
 
@@ -237,7 +250,8 @@ static void test_set(void)
 	is_int(config_set(&c, "color", "off", &err), 0, "a flag");
 	ok(!c.color, "is off");
 	is_int(config_set(&c, "dims", "seq=1=12", &err), 0, "a dimension");
-	ok(c.dim_count == 1 && text_is(c.dims[0].name, "seq=1") && c.dims[0].value == 12, "with a '=' in its name");
+	ok(c.dim_count == 1 && text_is(c.dims[0].name, "seq=1") && c.dims[0].value == 12,
+		"with a '=' in its name");
 	is_int(config_set(&c, "dims", "seq=1=13", &err), 0, "again");
 	ok(c.dim_count == 1 && c.dims[0].value == 13, "replaces it");
 	is_int(config_set(&c, "dims", "seq", &err), -1, "one without a value");

@@ -46,7 +46,8 @@ struct bench {
 
 static void bench_open(struct bench *b, const char *db, const char *hello)
 {
-	*b = (struct bench){ .config = { .budget_ms = 10, .problem_limit_ms = 60000 }, .argv = { fake, NULL } };
+	*b = (struct bench){ .config = { .budget_ms = 10, .problem_limit_ms = 60000 },
+		.argv = { fake, NULL } };
 	b->runner = (struct config_runner){ .name = "fake", .argc = 1, .argv = b->argv };
 	setenv("FAKE_HELLO", hello, 1);
 	err.text[0] = '\0';
@@ -96,14 +97,17 @@ static void test_order(void)
 	job_enqueue(&l, b, false);
 	job_enqueue(&l, c, true);
 	job_enqueue(&l, d, false);
-	ok(job_position(&l, c) == 1 && job_position(&l, a) == 2 && job_position(&l, b) == 3 && job_position(&l, d) == 4,
+	ok(job_position(&l, c) == 1 && job_position(&l, a) == 2 && job_position(&l, b) == 3 &&
+			job_position(&l, d) == 4,
 		"head and tail");
 	job_set(&l, b, JOB_NONE, NULL);
 	job_enqueue(&l, b, true);
-	ok(job_position(&l, b) == 1 && job_position(&l, c) == 2 && job_position(&l, a) == 3 && job_position(&l, d) == 4,
+	ok(job_position(&l, b) == 1 && job_position(&l, c) == 2 && job_position(&l, a) == 3 &&
+			job_position(&l, d) == 4,
 		"from the middle to the head");
 	job_set(&l, b, JOB_RUNNING, NULL);
-	ok(job_position(&l, b) == 0 && job_position(&l, c) == 1 && job_position(&l, d) == 3, "the head has left");
+	ok(job_position(&l, b) == 0 && job_position(&l, c) == 1 && job_position(&l, d) == 3,
+		"the head has left");
 	is_int(l.by_state[JOB_PENDING], 3, "pending are counted");
 	is_int(l.by_state[JOB_RUNNING], 1, "running too");
 	job_list_free(&l);
@@ -120,24 +124,28 @@ static void test_ok(void)
 	is_str(queue_device(b.q)->model, "Fake CPU", "the device");
 	is_int(queue_device(b.q)->threads, 3, "threads of the configuration reach it");
 	ok(queue_device_id(b.q) > 0 && queue_fd(b.q) >= 0, "it has an id and something to poll");
-	ok(queue_add(b.q, OK, false, false) && queue_add(b.q, OK2, false, false) && queue_add(b.q, OK3, true, false),
+	ok(queue_add(b.q, OK, false, false) && queue_add(b.q, OK2, false, false) &&
+			queue_add(b.q, OK3, true, false),
 		"three added");
 	ok(!queue_add(b.q, OK, false, true), "none twice");
-	ok(queue_position(b.q, OK3) == 1 && queue_position(b.q, OK) == 2 && queue_position(b.q, OK2) == 3, "in order");
+	ok(queue_position(b.q, OK3) == 1 && queue_position(b.q, OK) == 2 && queue_position(b.q, OK2) == 3,
+		"in order");
 	queue_add(b.q, OK2, true, false);
 	ok(queue_position(b.q, OK2) == 1 && queue_position(b.q, OK) == 3, "moved to the head");
 	ok(isnan(queue_status(b.q).eta_s), "no ground for an estimate yet");
 	is_int(queue_status(b.q).pending, 3, "pending");
 	is_int(bench_run(&b), 6, "two results each");
 	struct queue_status s = queue_status(b.q);
-	ok(s.done == 3 && s.pending == 0 && s.running == 0 && s.failed == 0 && s.idle && !s.current, "all done");
+	ok(s.done == 3 && s.pending == 0 && s.running == 0 && s.failed == 0 && s.idle && !s.current,
+		"all done");
 	ok(s.eta_s == 0 && s.elapsed_s >= 0, "times");
 	is_str(s.trouble, "", "no trouble");
 	is_int(queue_state(b.q, OK), JOB_DONE, "state");
 	is_int(bench_results(&b, OK), 2, "in memory");
 	int count;
 	const struct result *one = results_of(b.results, OK, &count)[0];
-	ok(llabs((long long)one->measured_at - (long long)time(NULL)) < 1000, "the date is ours, not the runner's");
+	ok(llabs((long long)one->measured_at - (long long)time(NULL)) < 1000,
+		"the date is ours, not the runner's");
 	is_str(one->runner_version, "9.9", "the runner's version is filled in");
 	ok(!queue_add(b.q, OK, false, false), "not again by itself");
 	ok(queue_add(b.q, OK, false, true), "but when asked");
@@ -165,8 +173,11 @@ static void test_failures(void)
 		enum job_state state;
 		enum status status;
 	} cases[] = {
-		{ CRASH, "killed by signal 11 (Segmentation fault); it last said: first word | second word | terrible "
-			 "thing in the?[31m library", JOB_FAILED, STATUS_CRASHED },
+		{ CRASH,
+			"killed by signal 11 (Segmentation fault); it last said: first word | second word | "
+			"terrible "
+			"thing in the?[31m library",
+			JOB_FAILED, STATUS_CRASHED },
 		{ GARBAGE, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
 		{ HALF, "ended with status 3 in the middle of a line", JOB_FAILED, STATUS_CRASHED },
 		{ UNSUPPORTED, "no implementation", JOB_UNSUPPORTED, STATUS_UNSUPPORTED },
@@ -314,7 +325,8 @@ static void expect_no_runner(const char *hello, const char *part, const char *na
 
 static void test_no_runner(void)
 {
-	expect_no_runner("exit", "ended with status 5; it last said: libdnnl.so.2: cannot open", "one that ends");
+	expect_no_runner(
+		"exit", "ended with status 5; it last said: libdnnl.so.2: cannot open", "one that ends");
 	expect_no_runner("old", "protocol 0", "another version");
 	expect_no_runner("flood", "printed much and no hello", "no runner at all");
 	struct bench b;

@@ -54,12 +54,14 @@ static void test_newest(void)
 	one = make("p", "a", 3, 25, 200);
 	results_add(r, &one);
 	ok(results_version(r) != version, "the version changes");
-	is_int((results_of(r, "p", &count), count), 1, "the newer takes the older's place though its rank moved");
+	is_int((results_of(r, "p", &count), count), 1,
+		"the newer takes the older's place though its rank moved");
 	near(results_of(r, "p", &count)[0]->stats.median, 25, 0, "and is the one that stands");
 	near(held->stats.median, 20, 0, "what was held stays readable");
 	one = make("p", "a", 0, 99, 50);
 	results_add(r, &one);
-	near(results_of(r, "p", &count)[0]->stats.median, 25, 0, "an older row that arrives late does not stand");
+	near(results_of(r, "p", &count)[0]->stats.median, 25, 0,
+		"an older row that arrives late does not stand");
 	one = make("p", "a", 0, 26, 200);
 	results_add(r, &one);
 	near(results_of(r, "p", &count)[0]->stats.median, 26, 0, "with equal dates the later arrival stands");
@@ -85,13 +87,15 @@ static void test_whole_failure(void)
 	is_str(results_of(r, "p", &count)[0]->why, "", "a missing text reads as the empty one");
 	struct result one = make("p", "a", 0, 20, 200);
 	results_add(r, &one);
-	ok(results_of(r, "p", &count)[0]->status == STATUS_OK && count == 1, "a later measurement ends a whole failure");
+	ok(results_of(r, "p", &count)[0]->status == STATUS_OK && count == 1,
+		"a later measurement ends a whole failure");
 	crash.measured_at = 150;
 	results_add(r, &crash);
 	is_int((results_of(r, "p", &count), count), 1, "which does not come back by arriving late");
 	crash.measured_at = 300;
 	results_add(r, &crash);
-	is_int((results_of(r, "p", &count), count), 2, "a later failure stands beside what was measured before");
+	is_int((results_of(r, "p", &count), count), 2,
+		"a later failure stands beside what was measured before");
 	results_free(r);
 }
 

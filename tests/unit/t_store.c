@@ -40,7 +40,8 @@ static int64_t ask(const char *path, const char *sql)
 	sqlite3 *db;
 	sqlite3_stmt *q = NULL;
 	int64_t value = -999;
-	if (!sqlite3_open(path, &db) && !sqlite3_prepare_v2(db, sql, -1, &q, NULL) && sqlite3_step(q) == SQLITE_ROW)
+	if (!sqlite3_open(path, &db) && !sqlite3_prepare_v2(db, sql, -1, &q, NULL) &&
+		sqlite3_step(q) == SQLITE_ROW)
 		value = sqlite3_column_int64(q, 0);
 	sqlite3_finalize(q);
 	sqlite3_close(db);
@@ -84,8 +85,12 @@ static void test_round_trip(void)
 	struct result good = help_result(RELU, "jit:avx512_core", 12345.678901234567);
 	good.stats.hi = NAN;
 	good.algorithm.workspace_bytes = NAN;
-	struct result bad = { .problem = TANH, .algorithm = { .name = "" }, .status = STATUS_CRASHED,
-		.why = "killed by signal 11", .measured_at = 1700000001, .stats = { .median = 5, .n = 3 } };
+	struct result bad = { .problem = TANH,
+		.algorithm = { .name = "" },
+		.status = STATUS_CRASHED,
+		.why = "killed by signal 11",
+		.measured_at = 1700000001,
+		.stats = { .median = 5, .n = 3 } };
 	is_int(store_add(s, id, &good, &err), 0, "a result is added");
 	is_int(store_add(s, id, &bad, &err), 0, "a failure is added");
 	store_close(s);
@@ -101,7 +106,8 @@ static void test_round_trip(void)
 	all = results_of(r, TANH, &count);
 	is_int(all[0]->status, STATUS_CRASHED, "the failure's status");
 	is_str(all[0]->why, "killed by signal 11", "and why");
-	ok(isnan(all[0]->stats.median) && all[0]->stats.n == 0, "a failure has no statistics, whatever it came with");
+	ok(isnan(all[0]->stats.median) && all[0]->stats.n == 0,
+		"a failure has no statistics, whatever it came with");
 	is_int(store_load(s, id + 1, r, &err), 0, "another identity has nothing");
 	is_int(results_problem_count(r), 2, "and adds nothing");
 	is_int(store_add(s, 77, &good, &err), -1, "no result without a device");
@@ -111,8 +117,8 @@ static void test_round_trip(void)
 	struct str out = { 0 };
 	is_int(store_check(s, &out, &err), 0, "check finds nothing: a refused result leaves nothing behind");
 	printf("# %s\n", out.n ? out.p : "-");
-	is_int(ask(scratch_path("deep/er/new.db"), "SELECT hi_ns IS NULL AND lo_ns IS NOT NULL FROM result"), 1,
-		"unknown is NULL");
+	is_int(ask(scratch_path("deep/er/new.db"), "SELECT hi_ns IS NULL AND lo_ns IS NOT NULL FROM result"),
+		1, "unknown is NULL");
 	str_free(&out);
 	results_free(r);
 	store_close(s);
@@ -128,10 +134,12 @@ static void test_devices(void)
 	d.llc_bytes = NAN;
 	is_int(store_device(s, &d, &err), a, "attributes do not make an identity");
 	is_int(store_device(s, &d, &err), a, "nor twice");
-	is_int(ask(scratch_path("devices.db"), "SELECT count(*) FROM attributes"), 2, "but a row of their own, once");
+	is_int(ask(scratch_path("devices.db"), "SELECT count(*) FROM attributes"), 2,
+		"but a row of their own, once");
 	struct result one = help_result(RELU, "a", 5);
 	store_add(s, a, &one, &err);
-	is_int(ask(scratch_path("devices.db"), "SELECT attributes FROM result"), 2, "which results then carry");
+	is_int(ask(scratch_path("devices.db"), "SELECT attributes FROM result"), 2,
+		"which results then carry");
 	d.stack = "oneDNN 3.0, 2 threads";
 	int64_t b = store_device(s, &d, &err);
 	ok(b > 0 && b != a, "another stack is another identity");
@@ -275,10 +283,12 @@ static void test_refused(void)
 	store_close(s);
 	if (chdir(scratch) == 0) {
 		s = store_open(":memory:", false, &err);
-		ok(s && access(scratch_path(":memory:"), F_OK) == 0, "a name that SQLite would take for memory is a file");
+		ok(s && access(scratch_path(":memory:"), F_OK) == 0,
+			"a name that SQLite would take for memory is a file");
 		store_close(s);
 		s = store_open("file:x?mode=memory", false, &err);
-		ok(s && access(scratch_path("file:x?mode=memory"), F_OK) == 0, "and one that it would take for a URI");
+		ok(s && access(scratch_path("file:x?mode=memory"), F_OK) == 0,
+			"and one that it would take for a URI");
 		store_close(s);
 	}
 }
@@ -327,7 +337,8 @@ static void test_corrupt(void)
 	s = store_open(scratch_path("short.db"), false, &err);
 	struct results *r = results_new();
 	struct str out = { 0 };
-	ok(!s || store_load(s, id, r, &err) || store_check(s, &out, &err) != 0, "a file cut in half is noticed");
+	ok(!s || store_load(s, id, r, &err) || store_check(s, &out, &err) != 0,
+		"a file cut in half is noticed");
 	str_free(&out);
 	results_free(r);
 	store_close(s);
@@ -444,7 +455,8 @@ static void test_migration(void)
 	is_int(migrate_run(db, steps, 1, 9, &err), -1, "no way where a step is missing");
 	has(err.text, "no way from schema version 2", "which is said");
 	sqlite3_close(db);
-	is_int(ask(scratch_path("steps.db"), "PRAGMA application_id"), STORE_APPLICATION_ID, "the mark is set");
+	is_int(ask(scratch_path("steps.db"), "PRAGMA application_id"), STORE_APPLICATION_ID,
+		"the mark is set");
 	/* a file that bears our mark but was left at version 0 before its tables were made */
 	plant(scratch_path("zero.db"), "PRAGMA application_id = 1112431169; PRAGMA user_version = 0");
 	struct store *s = store_open(scratch_path("zero.db"), false, &err);
@@ -461,7 +473,8 @@ static void test_check(void)
 	} faults[] = {
 		{ "UPDATE problem SET text = 'conv:nonsense'", "problem 1: " },
 		{ "UPDATE problem SET text = 'eltwise:f32,f32:relu:01x64x56x56'", "problem 1: " },
-		{ "UPDATE result SET problem = 55", "result 1: refers to a row of problem that is not there" },
+		{ "UPDATE result SET problem = 55",
+			"result 1: refers to a row of problem that is not there" },
 		{ "INSERT INTO algorithm (api, name, layouts, math) VALUES ('a', 'b', 'c', 'd')",
 			"algorithm 2: no result" },
 		{ "UPDATE result SET median_ns = NULL", "result 1: is ok without a time" },
@@ -499,8 +512,10 @@ static void test_unusable_rows(void)
 	for (int i = 0; i < 5; i++)
 		store_add(s, id, &one, &err);
 	store_close(s);
-	plant(scratch_path("rows.db"), "DROP TRIGGER result_no_update;"
-		"UPDATE result SET median_ns = NULL WHERE id = 1; UPDATE result SET status = 'great' WHERE id = 2;"
+	plant(scratch_path("rows.db"),
+		"DROP TRIGGER result_no_update;"
+		"UPDATE result SET median_ns = NULL WHERE id = 1; UPDATE result SET status = 'great' WHERE "
+		"id = 2;"
 		"UPDATE result SET median_ns = -4 WHERE id = 3; UPDATE result SET cache = '' WHERE id = 4;"
 		"UPDATE result SET min_ns = 7 WHERE id = 5");
 	s = store_open(scratch_path("rows.db"), true, &err);
@@ -518,7 +533,8 @@ static void test_unusable_rows(void)
 	store_close(s);
 	sqlite3 *db;
 	sqlite3_open(scratch_path("append.db"), &db);
-	ok(sqlite3_exec(db, "UPDATE result SET why = 'x'", NULL, NULL, NULL) != SQLITE_OK, "a result cannot be changed");
+	ok(sqlite3_exec(db, "UPDATE result SET why = 'x'", NULL, NULL, NULL) != SQLITE_OK,
+		"a result cannot be changed");
 	ok(sqlite3_exec(db, "DELETE FROM result", NULL, NULL, NULL) != SQLITE_OK, "nor deleted");
 	sqlite3_close(db);
 }
@@ -571,8 +587,8 @@ static void test_without_wal(void)
 	sqlite3_vfs_register(usual, 1);
 }
 
-/* The child adds results for ever and writes a byte for each once it is acknowledged; the parent kills it after some
- * bytes, at whatever point it then is. */
+/* The child adds results for ever and writes a byte for each once it is acknowledged; the parent kills it
+ * after some bytes, at whatever point it then is. */
 static void test_kill(void)
 {
 	static const int acks[] = { 1, 2, 3, 17, 50, 171, 400, 1200 };

@@ -1,0 +1,78 @@
+/* What can be asked of a queue. */
+#include "config.h"
+
+#include "drive/queue_private.h"
+
+#include <math.h>
+
+const char *job_state_name(enum job_state s)
+{
+	static const char *const names[] = { "none", "pending", "running", "done", "failed", "unsupported" };
+	return names[s];
+}
+
+const struct device *queue_device(const struct queue *q)
+{
+	return q->known ? &q->device : NULL;
+}
+
+int64_t queue_device_id(const struct queue *q)
+{
+	return q->device_id;
+}
+
+bool queue_is_idle(const struct queue *q)
+{
+	return q->running < 0 && q->list.head < 0;
+}
+
+enum job_state queue_state(const struct queue *q, const char *problem)
+{
+	int job = job_find(&q->list, problem);
+	return job < 0 ? JOB_NONE : q->list.jobs[job].state;
+}
+
+int queue_position(const struct queue *q, const char *problem)
+{
+	int job = job_find(&q->list, problem);
+	/* counting slots anew changes nothing that can be seen */
+	return job < 0 ? 0 : job_position((struct job_list *)(uintptr_t)&q->list, job);
+}
+
+const char *queue_why(const struct queue *q, const char *problem)
+{
+	int job = job_find(&q->list, problem);
+	return job < 0 ? "" : q->list.jobs[job].why;
+}
+
+static double queue_eta_s(const struct queue *q)
+{
+	int left = q->list.by_state[JOB_PENDING] + q->list.by_state[JOB_RUNNING];
+	if (q->batch_done == 0 && left > 0)
+		return NAN;
+	if (left == 0)
+		return 0;
+	double mean = q->batch_ms / q->batch_done;
+	double spent = q->running >= 0 ? (double)(queue_clock_ms() - q->running_since_ms) : 0;
+	return (mean * left - (spent < mean ? spent : mean)) / 1000;
+}
+
+struct queue_status queue_status(const struct queue *q)
+{
+	bool idle = queue_is_idle(q);
+	int64_t until = idle ? q->batch_until_ms : queue_clock_ms();
+	return (struct queue_status){
+		.pending = q->list.by_state[JOB_PENDING],
+		.running = q->list.by_state[JOB_RUNNING],
+		.done = q->list.by_state[JOB_DONE],
+		.failed = q->list.by_state[JOB_FAILED],
+		.unsupported = q->list.by_state[JOB_UNSUPPORTED],
+		.current = q->running >= 0 ? q->list.jobs[q->running].problem : NULL,
+		.current_what = q->what,
+		.elapsed_s = q->batch_since_ms ? (double)(until - q->batch_since_ms) / 1000 : 0,
+		.eta_s = queue_eta_s(q),
+		.trouble = q->trouble,
+		.starting = q->process && !q->greeted,
+		.idle = idle,
+	};
+}
