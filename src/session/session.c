@@ -26,6 +26,18 @@ static void dims_put(struct session *s, struct text name, int64_t value)
 	s->dims = more;
 }
 
+/* Is there a dimension of that name among the shapes the model declares? */
+static bool model_has_dim(const struct model *m, struct text name)
+{
+	for (int i = 0; i < m->graph->value_count; i++) {
+		const struct shape *shape = &m->graph->values[i].shape;
+		for (int j = 0; j < shape->rank; j++)
+			if (shape->dims[j].kind == DIM_SYMBOLIC && text_equal(shape->dims[j].text, name))
+				return true;
+	}
+	return false;
+}
+
 /* What the database remembers a model by: its graph's name and its path. */
 static char *model_key(const struct session *s, struct arena *a)
 {
@@ -39,7 +51,7 @@ static void dims_recall(struct session *s)
 	json_t *dims = text ? json_loads(text, 0, NULL) : NULL, *value;
 	const char *name;
 	json_object_foreach(dims, name, value)
-		if (json_is_integer(value))
+		if (json_is_integer(value) && model_has_dim(s->model, text_of(name)))
 			dims_put(s, text_of(name), json_integer_value(value));
 	json_decref(dims);
 	arena_free(&a);
@@ -78,8 +90,9 @@ static int dims_gather(struct session *s, struct error *err)
 		return -1;
 	for (int i = 0; i < count; i++)
 		dims_put(s, sidecar[i].name, sidecar[i].value);
-	for (int i = 0; i < s->config->dim_count; i++)
-		dims_put(s, s->config->dims[i].name, s->config->dims[i].value);
+	for (int i = 0; i < s->config->dim_count; i++) /* meant for all models: those of others do not disturb */
+		if (model_has_dim(s->model, s->config->dims[i].name))
+			dims_put(s, s->config->dims[i].name, s->config->dims[i].value);
 	dims_recall(s);
 	for (int i = 0; i < s->options.dim_count; i++)
 		dims_put(s, s->options.dims[i].name, s->options.dims[i].value);
