@@ -551,12 +551,12 @@ int queue_connect(struct queue *q, int timeout_ms, struct error *err)
 	q->starts_failed = 0;
 	while (!q->greeted) {
 		int64_t left = until - queue_clock_ms();
-		if (left <= 0)
+		/* between two starts there is no descriptor to wait on, only the time */
+		if (queue_round(q, left < 0 ? 0 : left < 50 ? (int)left : 50, true, err) < 0)
+			return -1;
+		if (!q->greeted && left <= 0)
 			return error_set(err, "the runner %s said no hello in %.3g s%s%s", q->runner->argv[0],
 				timeout_ms / 1000.0, q->trouble[0] ? "; before that, " : "", q->trouble);
-		/* between two starts there is no descriptor to wait on, only the time */
-		if (queue_round(q, left < 50 ? (int)left : 50, true, err) < 0)
-			return -1;
 	}
 	return 0;
 }

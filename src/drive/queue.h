@@ -30,7 +30,8 @@ struct queue *queue_new(const struct config *config, const struct config_runner 
 	struct results *results);
 void queue_free(struct queue *q); /* stops the runner */
 
-/* Starts the runner and waits for its hello, up to timeout_ms: for commands that need the device first. The identity is
+/* Starts the runner and waits for its hello, up to timeout_ms: for commands that need the device first. With 0 it is only
+ * started (-1 then, and queue_step goes on with it). The identity is
  * put into the store, and the stored results of that identity are loaded into `results`. */
 int queue_connect(struct queue *q, int timeout_ms, struct error *err);
 const struct device *queue_device(const struct queue *q); /* NULL before the hello */

@@ -159,6 +159,14 @@ static void test_ok(void)
 	bench_close(&b);
 
 	bench_open(&b, "ok.db", "");
+	is_int(queue_connect(b.q, 0, &err), -1, "without time");
+	ok(queue_status(b.q).starting || queue_device(b.q), "a runner is started");
+	for (int i = 0; i < 1000 && !queue_device(b.q); i++)
+		queue_step(b.q, 100, &err);
+	ok(queue_device(b.q) != NULL, "and the steps meet it");
+	bench_close(&b);
+
+	bench_open(&b, "ok.db", "");
 	ok(queue_add(b.q, OK, false, false), "before the device is known it is accepted");
 	is_int(bench_run(&b), 0, "and dropped when it turns out to be there");
 	is_int(queue_state(b.q, OK), JOB_NONE, "as if never added");
@@ -185,15 +193,15 @@ static void test_failures(void)
 		{ ZERO, "without a result", JOB_FAILED, STATUS_FAILED },
 		{ ENDLESS, "a line without end", JOB_FAILED, STATUS_CRASHED },
 		{ WRONG_WAY, "what only it may be sent", JOB_FAILED, STATUS_CRASHED },
-		{ HANG, "no sign of life for 0.7 s", JOB_FAILED, STATUS_TIMEOUT },
-		{ STOPPED, "no sign of life for 0.7 s", JOB_FAILED, STATUS_TIMEOUT },
+		{ HANG, "no sign of life for 1 s", JOB_FAILED, STATUS_TIMEOUT },
+		{ STOPPED, "no sign of life for 1 s", JOB_FAILED, STATUS_TIMEOUT },
 	};
 	int n = (int)(sizeof(cases) / sizeof(cases[0]));
 	for (int i = 0; i < n; i++) {
 		struct bench b;
 		bench_open(&b, "failures.db", "");
 		if (cases[i].status == STATUS_TIMEOUT)
-			queue_limits(b.q)->silence = 700;
+			queue_limits(b.q)->silence = 1000;
 		queue_add(b.q, cases[i].problem, false, false);
 		queue_add(b.q, OK, false, true);
 		ok(bench_run(&b) > 0, "%s is passed", cases[i].problem);
@@ -260,7 +268,7 @@ static void test_limits(void)
 	is_int(bench_run(&b), 1, "stopped at the limit");
 	is_int(queue_state(b.q, LONG), JOB_DONE, "with what it had by then");
 	ok(results_is_finished(b.results, LONG), "which is its end");
-	queue_limits(b.q)->grace = 150;
+	queue_limits(b.q)->grace = 500;
 	queue_add(b.q, STUBBORN, false, false);
 	queue_add(b.q, OK, false, false);
 	ok(bench_run(&b) > 0, "one that does not stop is killed");
