@@ -38,8 +38,9 @@ static const char *const store_sql[STATEMENT_COUNT] = {
 			     " SELECT ?1, ?2, coalesce(max(id), 0), ?3 FROM result WHERE true"
 			     " ON CONFLICT (identity, problem) DO UPDATE SET result = excluded.result, "
 			     "finished_at = excluded.finished_at",
-	[STATEMENT_FINISHED_LOAD] = "SELECT p.text FROM finished f JOIN problem p ON p.id = f.problem WHERE "
-				    "f.identity = ?1 AND f.result >= ?2",
+	[STATEMENT_FINISHED_LOAD] =
+		("SELECT p.text FROM finished f JOIN problem p ON p.id = f.problem"
+		 " WHERE f.identity = ?1 AND f.result >= ?2"),
 	[STATEMENT_BEGIN_READ] = "BEGIN",
 };
 
