@@ -38,135 +38,6 @@ struct pane *app_pane(struct app *app)
 	return &app->panes[app->stack[app->depth]];
 }
 
-/* ---- what views ask ---- */
-
-const struct plan *app_plan(const struct app *app)
-{
-	return app->session->current ? app->session->current->plan : NULL;
-}
-
-const struct layer_cost *app_cost(const struct app *app, int layer)
-{
-	const struct analysis *a = app->session->analysis;
-	return a && layer >= 0 && layer < a->layer_count ? &a->layers[layer] : NULL;
-}
-
-static const struct plan_problem *own_problem(const struct app *app, int layer)
-{
-	const struct plan *p = app_plan(app);
-	int problem = p && layer >= 0 && layer < p->layer_count ? p->layers[layer].problem : -1;
-	return problem >= 0 ? &p->problems[problem] : NULL;
-}
-
-const char *app_problem(const struct app *app, int layer)
-{
-	const struct layer_cost *c = app_cost(app, layer);
-	if (c && c->group && c->group->layers[0] == layer)
-		return c->group->text;
-	const struct plan_problem *own = own_problem(app, layer);
-	return own ? own->text : NULL;
-}
-
-int app_same_as(const struct app *app, int layer)
-{
-	const struct plan_problem *own = own_problem(app, layer);
-	return own && own->first_layer != layer ? own->first_layer : -1;
-}
-
-const struct result *app_pick(const struct app *app, const char *problem)
-{
-	const struct session *s = app->session;
-	if (!problem || !s->analysis)
-		return NULL;
-	return analyze_pick(s->results, problem, &s->scenario, s->analysis->cache);
-}
-
-static const char *ordinal(struct app *app, int n)
-{
-	int tens = n % 100;
-	const char *end = tens >= 11 && tens <= 13 ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd"
-		: n % 10 == 3 ? "rd" : "th";
-	return arena_printf(&app->scratch, "%d%s", n, end);
-}
-
-/* What the standing results say: one good one is enough. */
-static const char *answered_state(struct app *app, const char *problem, enum look *look)
-{
-	static const struct {
-		const char *word;
-		enum look look;
-	} words[STATUS_COUNT] = {
-		[STATUS_OK] = { "ok", LOOK_GOOD }, [STATUS_UNSUPPORTED] = { "unsup", LOOK_WARN },
-		[STATUS_NO_MEMORY] = { "no mem", LOOK_BAD }, [STATUS_FAILED] = { "failed", LOOK_BAD },
-		[STATUS_CRASHED] = { "crash", LOOK_BAD }, [STATUS_TIMEOUT] = { "late", LOOK_BAD },
-		[STATUS_MISTRUSTED] = { "doubt", LOOK_BAD },
-	};
-	int count;
-	const struct result *const *r = results_of(app->session->results, problem, &count);
-	const char *version = app->session->device.version;
-	for (int i = 0; i < count; i++)
-		if (r[i]->status == STATUS_OK) {
-			bool stale = version && r[i]->runner_version && strcmp(version, r[i]->runner_version) != 0;
-			*look = stale ? LOOK_WARN : LOOK_GOOD;
-			return stale ? "stale" : "ok";
-		}
-	if (!count)
-		return "";
-	*look = words[r[0]->status].look;
-	return words[r[0]->status].word;
-}
-
-const char *app_problem_state(struct app *app, const char *problem, enum look *look)
-{
-	*look = LOOK_DIM;
-	if (!problem)
-		return "";
-	struct queue *q = app->session->queue;
-	enum job_state state = q ? queue_state(q, problem) : JOB_NONE;
-	if (state == JOB_RUNNING || state == JOB_PENDING) {
-		*look = LOOK_ACCENT;
-		int position = state == JOB_PENDING ? queue_position(q, problem) : 0;
-		return position > 0 ? ordinal(app, position) : "run";
-	}
-	const char *word = answered_state(app, problem, look);
-	if (!word[0] && (state == JOB_FAILED || state == JOB_UNSUPPORTED)) {
-		*look = state == JOB_FAILED ? LOOK_BAD : LOOK_WARN;
-		return state == JOB_FAILED ? "failed" : "unsup";
-	}
-	return word;
-}
-
-const char *app_clean(struct app *app, struct text t)
-{
-	return text_clean(&app->scratch, t);
-}
-
-const char *app_op_short(struct app *app, struct text op)
-{
-	static const struct {
-		const char *full, *brief;
-	} shorter[] = {
-		{ "Normalization", "Norm" }, { "Average", "Avg" }, { "Convolution", "Conv" }, { "Quantize", "Quant" },
-		{ "Linear", "Lin" },
-	};
-	const char *s = app_clean(app, op);
-	for (size_t i = 0; i < sizeof(shorter) / sizeof(*shorter); i++) {
-		const char *at = strstr(s, shorter[i].full);
-		if (at)
-			s = arena_printf(&app->scratch, "%.*s%s%s", (int)(at - s), s, shorter[i].brief,
-				at + strlen(shorter[i].full));
-	}
-	return s;
-}
-
-char *app_interval(char *buf, double ns, double lo, double hi)
-{
-	str_duration(buf, ns);
-	if (!isnan(lo) && !isnan(hi) && ns > 0)
-		snprintf(buf + strlen(buf), STR_QUANTITY, " \u00b1%.1f%%", 50 * (hi - lo) / ns);
-	return buf;
-}
-
 void app_note(struct app *app, bool bad, const char *fmt, ...)
 {
 	va_list ap;
@@ -312,8 +183,6 @@ static void measure(struct app *app, bool all)
 	int added = all ? session_measure_missing(s) : app->layer >= 0 ? session_measure_layer(s, app->layer) : 0;
 	if (!added)
 		app_note(app, false, all ? "nothing is missing" : "this layer has nothing to measure, or waits already");
-	else
-		app_note(app, false, "%d problem%s queued", added, added == 1 ? "" : "s");
 	app->generation++;
 }
 
@@ -479,12 +348,13 @@ static void listed_renew(struct app *app)
 	size_t layers = p ? (size_t)p->layer_count : 0;
 	app->listed = base_realloc(app->listed, (layers + 1) * sizeof(int));
 	app->row_of = base_realloc(app->row_of, (layers + 1) * sizeof(int));
-	app->listed_count = 0;
+	app->listed_count = app->folded_count = 0;
 	for (size_t i = 0; i < layers; i++) {
 		bool listed = app->show_folded || !is_folded(p, &p->layers[i]);
 		app->row_of[i] = listed ? app->listed_count : -1;
 		if (listed)
 			app->listed[app->listed_count++] = (int)i;
+		app->folded_count += is_folded(p, &p->layers[i]);
 	}
 }
 

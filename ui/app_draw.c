@@ -83,10 +83,11 @@ static void draw_bound(struct app *app, struct area line)
 		a->complete || !known ? "" : "at least ", known ? str_duration(bound, a->bound_ns) : "not known yet"));
 	const char *rest;
 	if (a->complete)
-		rest = arena_printf(&app->scratch, "all %d layers known%s", a->coverage.layers,
+		rest = arena_printf(&app->scratch, "all %d layers known%s", a->coverage.layers - app->folded_count,
 			a->coverage.proxy ? arena_printf(&app->scratch, ", %d by proxy", a->coverage.proxy) : "");
 	else
-		rest = arena_printf(&app->scratch, "%d of %d layers not measured", unknown, a->coverage.layers);
+		rest = arena_printf(&app->scratch, "%d of %d layers not measured", unknown,
+			a->coverage.layers - app->folded_count);
 	int columns = canvas_columns(rest), at = line.width - 1 - columns;
 	canvas_fit(line, at > x + 1 ? at : x + 1, 0, line.width - x - 1, a->complete ? LOOK_GOOD : LOOK_WARN, rest);
 	const char *sequential = arena_printf(&app->scratch, "sequential %s", str_duration(one, a->sequential_ns));
@@ -306,8 +307,8 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 			s->analysis->unmeasured_problems);
 	if (!p)
 		return "";
-	return arena_printf(&app->scratch, "%d layers, %d distinct problems, %s FLOPs, %s of weights", p->layer_count,
-		p->problem_count, str_count(flops, p->flops), str_bytes(bytes, p->weight_bytes));
+	return arena_printf(&app->scratch, "%d layers, %d distinct problems, %s FLOPs, %s of weights",
+		p->layer_count - app->folded_count, p->problem_count, str_count(flops, p->flops), str_bytes(bytes, p->weight_bytes));
 }
 
 static void draw_progress(struct app *app, struct area line)

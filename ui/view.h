@@ -89,6 +89,7 @@ struct app {
 	bool live;               /* a terminal is attached: measuring can go on */
 	bool show_folded;        /* layers that only make constants are listed too */
 	/* made by app_refresh, for the views */
+	int folded_count;        /* layers that only make constants, listed or not */
 	int listed_count;        /* layers in the list, in execution order */
 	int *listed;             /* layer of a row */
 	int *row_of;             /* row of a layer, or -1 */
@@ -122,6 +123,9 @@ int app_same_as(const struct app *app, int layer);
 const struct result *app_pick(const struct app *app, const char *problem);
 /* "Norm" for "Normalization" and so on: operators in narrow columns. */
 const char *app_op_short(struct app *app, struct text op);
+/* A layer's name for a narrow column beside its operator: of an exporter's path, parts that the next one repeats and the
+ * operator at the end are left out: "/layer1/layer1.0/conv1/Conv" is "layer1.0/conv1". */
+const char *app_name_short(struct app *app, const struct plan_layer *l);
 /* "1.29 ms +-0.4%": a measured median with half its interval; lo or hi NaN leaves that away. buf: 2 * STR_QUANTITY. */
 char *app_interval(char *buf, double ns, double lo, double hi);
 

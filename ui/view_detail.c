@@ -248,17 +248,18 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 	}
 	const struct sample_stats *s = &r->stats;
 	double half = s->median > 0 ? 50 * (s->hi - s->lo) / s->median : NAN;
+	const char *spread = isnan(half) ? "     -" : arena_printf(&d->arena, "%5.1f%%", half);
 	enum look look = r == used ? LOOK_GOOD : LOOK_NORMAL;
 	const char *mark = r == used ? ">" : " ", *layouts = r->algorithm.layouts ? r->algorithm.layouts : "";
 	str_duration(median, s->median);
 	str_bytes(workspace, r->algorithm.workspace_bytes);
 	if (d->width >= WIDE) {
-		ADD(d, look, -1, " %s %-*.*s %9s %5.1f%% %5lld %-3s %4s, %s", mark, columns, columns, name, median, half,
+		ADD(d, look, -1, " %s %-*.*s %9s %s %5lld %-3s %4s, %s", mark, columns, columns, name, median, spread,
 			(long long)s->n, matrix_word(r->algorithm.matrix), cache_name(r->cache), launch_name(r->launch));
 		ADD(d, LOOK_DIM, -1, "     library's choice %d, workspace %s, stopped: %s", r->algorithm.rank + 1, workspace,
 			stop_name(s->stop));
 	} else {
-		ADD(d, look, -1, " %s %-*.*s %9s %5.1f%%", mark, columns, columns, name, median, half);
+		ADD(d, look, -1, " %s %-*.*s %9s %s", mark, columns, columns, name, median, spread);
 		ADD(d, LOOK_DIM, -1, "     n %lld, %s, %s, matrix units %s", (long long)s->n, cache_name(r->cache),
 			launch_name(r->launch), matrix_word(r->algorithm.matrix));
 		ADD(d, LOOK_DIM, -1, "     choice %d, space %s, %s", r->algorithm.rank + 1, workspace, stop_name(s->stop));

@@ -111,7 +111,7 @@ static void draw_cost(struct app *app, int layer, struct area line, int x, const
 	const char *text = cost_text(app, layer, cost, &look);
 	int same = app_same_as(app, layer), rest = c->cost + (c->bar ? c->bar + 1 : 0) + (c->share ? c->share : 0);
 	if (cost && cost->origin == ORIGIN_MISSING && same >= 0) {
-		const char *name = app_clean(app, app_plan(app)->layers[same].name);
+		const char *name = app_name_short(app, &app_plan(app)->layers[same]);
 		int used = canvas_text(line, x + 1, 0, LOOK_DIM, "= ");
 		canvas_fit_tail(line, x + 1 + used, 0, rest - used - 2, LOOK_DIM, name);
 		return;
@@ -181,7 +181,7 @@ static void layers_draw_row(struct app *app, void *state, int row, int above, st
 	int x = 2 + c.dag;
 	bool in_order = app->panes[0].order == 0 && !app->panes[0].reverse;
 	int used = in_order ? canvas_text(line, x, 0, LOOK_DIM, name_prefix(app, layer, above >= 0 ? app->listed[above] : -1)) : 0;
-	canvas_fit_tail(line, x + used, 0, c.name - used, look, app_clean(app, l->name));
+	canvas_fit_tail(line, x + used, 0, c.name - used, look, c.op ? app_name_short(app, l) : app_clean(app, l->name));
 	x += c.name + 1;
 	if (c.op)
 		canvas_fit(line, x, 0, c.op, look, app_op_short(app, l->node->op));
@@ -198,7 +198,8 @@ static const char *layers_row_text(struct app *app, void *state, int row)
 {
 	(void)state;
 	const struct plan_layer *l = &app_plan(app)->layers[app->listed[row]];
-	return arena_printf(&app->scratch, "%s %s", app_clean(app, l->name), app_clean(app, l->node->op));
+	return arena_printf(&app->scratch, "%s %s %s", app_clean(app, l->name), app_name_short(app, l),
+		app_clean(app, l->node->op));
 }
 
 enum layers_order { ORDER_MODEL, ORDER_COST, ORDER_WORK, ORDER_NAME, ORDER_OP };

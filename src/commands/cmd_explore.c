@@ -55,7 +55,8 @@ int cmd_explore(struct options *o, struct error *err)
 	} else if (status == EXIT_DONE) {
 		struct app_options ao = { .color = o->color, .ascii = o->ascii };
 		session_connect(s, 0, NULL); /* does not wait: the first frame comes before the runner's hello */
-		status = app_run(s, &ao, err) ? EXIT_BAD : EXIT_DONE;
+		int left = app_run(s, &ao, err); /* by a signal: the shell's way of saying so */
+		status = left < 0 ? EXIT_BAD : left > 0 ? 128 + left : EXIT_DONE;
 	}
 	session_close(s);
 	return status;

@@ -211,6 +211,31 @@ static void test_dims(void)
 	end();
 }
 
+static void test_short_names(void)
+{
+	static const char *const cases[][3] = {
+		{ "/layer1/layer1.0/conv1/Conv", "Conv", "layer1.0/conv1" },
+		{ "/inception3a/branch2/branch2.0/conv/Conv", "Conv", "inception3a/branch2.0/conv" },
+		{ "/layer1/layer1.0/relu_1/Relu", "Relu", "layer1.0/relu_1" },
+		{ "/layer1/layer1.0/Add_12", "Add", "layer1.0" },
+		{ "/encoder/Conv2/Conv", "Conv", "encoder/Conv2" },
+		{ "Conv_3", "Conv", "Conv_3" },
+		{ "/Conv", "Conv", "Conv" },
+		{ "conv1", "Conv", "conv1" },
+		{ "//a//b/", "Conv", "a/b" },
+		{ "/", "Conv", "/" },
+		{ "", "", "" },
+		{ "/x/y\033[1m/Relu", "Relu", "x/y?[1m" },
+	};
+	begin(&(struct fixture_options){ .measured = true });
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct node n = { .op = text_of(cases[i][1]) };
+		struct plan_layer l = { .name = text_of(cases[i][0]), .node = &n };
+		is_str(app_name_short(&app, &l), cases[i][2], "%s", cases[i][2]);
+	}
+	end();
+}
+
 /* Every key in every view, at sizes good and bad: nothing crashes, nothing dirty is drawn. */
 static void test_any_key(void)
 {
@@ -279,6 +304,7 @@ int main(void)
 	test_what_ifs();
 	test_measuring();
 	test_dims();
+	test_short_names();
 	test_any_key();
 	test_large();
 	test_frame();

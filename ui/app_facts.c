@@ -1,0 +1,174 @@
+#include "config.h"
+
+#include "ui/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct plan *app_plan(const struct app *app)
+{
+	return app->session->current ? app->session->current->plan : NULL;
+}
+
+const struct layer_cost *app_cost(const struct app *app, int layer)
+{
+	const struct analysis *a = app->session->analysis;
+	return a && layer >= 0 && layer < a->layer_count ? &a->layers[layer] : NULL;
+}
+
+static const struct plan_problem *own_problem(const struct app *app, int layer)
+{
+	const struct plan *p = app_plan(app);
+	int problem = p && layer >= 0 && layer < p->layer_count ? p->layers[layer].problem : -1;
+	return problem >= 0 ? &p->problems[problem] : NULL;
+}
+
+const char *app_problem(const struct app *app, int layer)
+{
+	const struct layer_cost *c = app_cost(app, layer);
+	if (c && c->group && c->group->layers[0] == layer)
+		return c->group->text;
+	const struct plan_problem *own = own_problem(app, layer);
+	return own ? own->text : NULL;
+}
+
+int app_same_as(const struct app *app, int layer)
+{
+	const struct plan_problem *own = own_problem(app, layer);
+	return own && own->first_layer != layer ? own->first_layer : -1;
+}
+
+const struct result *app_pick(const struct app *app, const char *problem)
+{
+	const struct session *s = app->session;
+	if (!problem || !s->analysis)
+		return NULL;
+	return analyze_pick(s->results, problem, &s->scenario, s->analysis->cache);
+}
+
+static const char *ordinal(struct app *app, int n)
+{
+	int tens = n % 100;
+	const char *end = tens >= 11 && tens <= 13 ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd"
+		: n % 10 == 3 ? "rd" : "th";
+	return arena_printf(&app->scratch, "%d%s", n, end);
+}
+
+/* What the standing results say: one good one is enough. */
+static const char *answered_state(struct app *app, const char *problem, enum look *look)
+{
+	static const struct {
+		const char *word;
+		enum look look;
+	} words[STATUS_COUNT] = {
+		[STATUS_OK] = { "ok", LOOK_GOOD }, [STATUS_UNSUPPORTED] = { "unsup", LOOK_WARN },
+		[STATUS_NO_MEMORY] = { "no mem", LOOK_BAD }, [STATUS_FAILED] = { "failed", LOOK_BAD },
+		[STATUS_CRASHED] = { "crash", LOOK_BAD }, [STATUS_TIMEOUT] = { "late", LOOK_BAD },
+		[STATUS_MISTRUSTED] = { "doubt", LOOK_BAD },
+	};
+	int count;
+	const struct result *const *r = results_of(app->session->results, problem, &count);
+	const char *version = app->session->device.version;
+	for (int i = 0; i < count; i++)
+		if (r[i]->status == STATUS_OK) {
+			bool stale = version && r[i]->runner_version && strcmp(version, r[i]->runner_version) != 0;
+			*look = stale ? LOOK_WARN : LOOK_GOOD;
+			return stale ? "stale" : "ok";
+		}
+	if (!count)
+		return "";
+	*look = words[r[0]->status].look;
+	return words[r[0]->status].word;
+}
+
+const char *app_problem_state(struct app *app, const char *problem, enum look *look)
+{
+	*look = LOOK_DIM;
+	if (!problem)
+		return "";
+	struct queue *q = app->session->queue;
+	enum job_state state = q ? queue_state(q, problem) : JOB_NONE;
+	if (state == JOB_RUNNING || state == JOB_PENDING) {
+		*look = LOOK_ACCENT;
+		int position = state == JOB_PENDING ? queue_position(q, problem) : 0;
+		return position > 0 ? ordinal(app, position) : "run";
+	}
+	const char *word = answered_state(app, problem, look);
+	if (!word[0] && (state == JOB_FAILED || state == JOB_UNSUPPORTED)) {
+		*look = state == JOB_FAILED ? LOOK_BAD : LOOK_WARN;
+		return state == JOB_FAILED ? "failed" : "unsup";
+	}
+	return word;
+}
+
+const char *app_clean(struct app *app, struct text t)
+{
+	return text_clean(&app->scratch, t);
+}
+
+const char *app_op_short(struct app *app, struct text op)
+{
+	static const struct {
+		const char *full, *brief;
+	} shorter[] = {
+		{ "Normalization", "Norm" }, { "Average", "Avg" }, { "Convolution", "Conv" }, { "Quantize", "Quant" },
+		{ "Linear", "Lin" },
+	};
+	const char *s = app_clean(app, op);
+	for (size_t i = 0; i < sizeof(shorter) / sizeof(*shorter); i++) {
+		const char *at = strstr(s, shorter[i].full);
+		if (at)
+			s = arena_printf(&app->scratch, "%.*s%s%s", (int)(at - s), s, shorter[i].brief,
+				at + strlen(shorter[i].full));
+	}
+	return s;
+}
+
+char *app_interval(char *buf, double ns, double lo, double hi)
+{
+	str_duration(buf, ns);
+	if (!isnan(lo) && !isnan(hi) && ns > 0)
+		snprintf(buf + strlen(buf), STR_QUANTITY, " \u00b1%.1f%%", 50 * (hi - lo) / ns);
+	return buf;
+}
+
+/* "Conv", "Conv_3": the operator again, as exporters end their names. */
+static bool is_op_again(const char *part, size_t n, struct text op)
+{
+	if (n < op.n || memcmp(part, op.p, op.n) != 0)
+		return false;
+	size_t i = op.n + (n > op.n && part[op.n] == '_');
+	while (i < n && part[i] >= '0' && part[i] <= '9')
+		i++;
+	return i == n;
+}
+
+/* Does the next part of a path repeat this one: features, features.0? */
+static bool is_repeated(const char *part, size_t n, const char *next)
+{
+	return next[0] && strncmp(part, next, n) == 0 && (next[n] == '.' || next[n] == '/');
+}
+
+const char *app_name_short(struct app *app, const struct plan_layer *l)
+{
+	const char *name = app_clean(app, l->name);
+	struct text op = text_of(app_clean(app, l->node->op));
+	char *out = arena_alloc(&app->scratch, strlen(name) + 1);
+	size_t used = 0;
+	for (const char *p = name + strspn(name, "/"); *p;) {
+		size_t n = strcspn(p, "/");
+		const char *next = p + n + strspn(p + n, "/");
+		bool last = !*next;
+		if ((last && used && is_op_again(p, n, op)) || (!last && is_repeated(p, n, next))) {
+			p = next;
+			continue;
+		}
+		if (used)
+			out[used++] = '/';
+		memcpy(out + used, p, n);
+		used += n;
+		p = next;
+	}
+	return used ? out : name;
+}
