@@ -58,7 +58,8 @@ void fusion_free(struct fusion *f);
 
 /* What one layer costs in a scenario. ns; NaN = unknown. */
 struct layer_cost {
-	double ns, lo, hi;          /* median and its interval; 0 for free and fused */
+	double ns, lo, hi;          /* median and its 95% interval (the samples' range where there are under
+				       6 of them); 0 for free and fused */
 	enum origin origin;
 	const struct result *result;/* the measurement used, or NULL */
 	double preferred_ns;        /* of the library's own first choice, same states; NaN unknown */
