@@ -167,6 +167,12 @@ int op_infer(struct op_call *c, struct error *err)
 	return 0;
 }
 
+/* Cost and problem rules also count on the first output. */
+static bool call_is_whole(const struct op_call *c)
+{
+	return call_is_in_reach(c) && op_out(c, 0);
+}
+
 static bool call_is_empty(const struct op_call *c)
 {
 	for (int i = 0; i < c->output_count; i++) {
@@ -193,7 +199,7 @@ enum op_class op_call_class(const struct op_call *c)
 	if (c->op->class == CLASS_FREE || c->op->class == CLASS_HOST)
 		return c->op->class;
 	bool folded = call_is_constant(c) || call_is_known(c) || call_is_empty(c);
-	bool nothing = !folded && call_is_in_reach(c) && c->op->is_free && c->op->is_free(c);
+	bool nothing = !folded && call_is_whole(c) && c->op->is_free && c->op->is_free(c);
 	return folded || nothing ? CLASS_FREE : c->op->class;
 }
 
@@ -203,7 +209,7 @@ void op_call_cost(const struct op_call *c, struct op_cost *cost)
 	enum op_class class = op_call_class(c);
 	if (class == CLASS_FREE)
 		*cost = (struct op_cost){ 0, 0 };
-	else if (c->op && c->op->cost && call_is_in_reach(c))
+	else if (c->op && c->op->cost && call_is_whole(c))
 		c->op->cost(c, cost);
 }
 
@@ -219,6 +225,8 @@ void op_call_problem(const struct op_call *c, struct op_problem *out)
 		op_problem_why(out, "runs on the host");
 	else if (!call_is_in_reach(c))
 		op_problem_why(out, "not a tensor, or of absurd rank");
+	else if (!op_out(c, 0))
+		op_problem_why(out, "its first output is left out");
 	else
 		c->op->problem(c, out);
 }

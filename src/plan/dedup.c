@@ -87,7 +87,7 @@ static void layer_price(struct dedup *d, int i)
 		return;
 	op_call_problem(&c, &out);
 	if (!out.known) {
-		l->why = call_why(d->b, &c, out.why);
+		l->why = l->why ? l->why : call_why(d->b, &c, out.why);
 		return;
 	}
 	l->problem = problem_add(d, &out.problem, i, false, &err);
@@ -191,7 +191,8 @@ static void unknown_operators(struct builder *b)
 	int count = 0, capacity = 0;
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct node *n = p->layers[i].node;
-		if (p->layers[i].op)
+		/* Known, but refused: that has been said. */
+		if (p->layers[i].op || op_find(n->domain, n->op, model_opset(b->m, n->domain)))
 			continue;
 		char *key = arena_alloc(&p->arena, n->domain.n + n->op.n + 1);
 		if (n->domain.n)

@@ -326,6 +326,9 @@ static int infer_refused(struct builder *b, int i, struct op_call *c, struct err
 		return -1;
 	if (b->up) {
 		plan_warn(b, "in a subgraph, layer %s: %s", name, err->text);
+		/* No rule may see such a call again. */
+		b->p->layers[i].op = NULL;
+		b->p->layers[i].why = arena_printf(&b->p->arena, "%s", err->text);
 		for (int j = 0; j < c->output_count; j++)
 			c->outputs[j] = (struct op_value){
 				.present = c->outputs[j].present, .shape = SHAPE_UNKNOWN, .is_tensor = true

@@ -393,6 +393,36 @@ static void test_bodies(void)
 	net_free(n);
 }
 
+/* A body that contradicts itself may never run: a warning, and no rule meets the call again. */
+static void test_bad_body(void)
+{
+	struct net *n = net_begin(17), *body = net_body(n);
+	net_input(n, "x", DTYPE_F32, "1,8");
+	net_input(n, "flag", DTYPE_BOOL, "");
+	net_input(n, "image", DTYPE_F32, "1,1,4,4");
+	struct node *branch = net_node(n, "If", "flag", "y", NULL);
+	net_node(body, "MatMul", "x,x", "inner", NULL);
+	net_node(body, "Add", "x", "half", NULL);
+	net_node(body, "MaxPool", "image", ",places", "kernel_shape=2,2");
+	net_node(body, "Relu", "x", "", NULL);
+	net_output(body, "inner", NULL);
+	net_node_body(branch, "then_branch", body);
+	net_output(n, "y", NULL);
+	struct plan *p = build(n, (struct plan_options){ 0 });
+	if (ok(p != NULL, "a body that contradicts itself")) {
+		const struct plan *inner = &p->layers[0].bodies[0];
+		ok(warned(p, "in a subgraph, layer MatMul_0: MatMul: shapes 1x8 and 1x8 do not multiply"), "is a warning");
+		ok(strstr(problem_of(inner, 0), "do not multiply") && isnan(inner->layers[0].flops), "without a cost");
+		ok(strstr(problem_of(inner, 1), "input 1 is missing") != NULL, "nor has one without inputs");
+		is_str(problem_of(inner, 2), "its first output is left out", "nor one without its first output");
+		is_int(inner->layers[3].class, CLASS_FREE, "of which nothing is asked is free");
+		ok(!warned(p, "is not known: 2"), "their operators are known");
+	}
+	plan_free(p);
+	net_free(body);
+	net_free(n);
+}
+
 static void test_many(int count, bool wide)
 {
 	struct net *n = net_begin(17);
@@ -494,6 +524,7 @@ int main(void)
 	test_unknown();
 	test_contradiction();
 	test_bodies();
+	test_bad_body();
 	test_many(1000, false);
 	test_many(100000, false);
 	test_many(20000, true);
