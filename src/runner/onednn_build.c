@@ -162,15 +162,17 @@ static struct problem matmul_simplify(const struct problem *p)
 }
 
 /* Matrices that are activations arrive row by row, or column by column where the problem says transposed; only constant
- * ones may be repacked. */
-static struct onednn_arg *matrix_add(struct onednn_case *c, int i, int arg, const char *role, bool transposed,
+ * ones may be repacked, into what the library likes (CHOICE_LIBRARY), rows (NCX) or columns (NXC). */
+static struct onednn_arg *matrix_add(struct onednn_case *c, int i, int arg, const char *role, enum onednn_choice choice,
 	struct error *err)
 {
 	const struct problem *p = &c->problem;
 	const struct operand *o = &p->operand[i];
 	struct problem_shape s = problem_operand_shape(p, i);
+	bool repacked = o->layout == LAYOUT_ANY && o->constant;
+	bool transposed = repacked ? choice == CHOICE_NXC : i == 0 ? p->transpose_a : i == 1 && p->transpose_b;
 	struct onednn_arg *a;
-	if (o->layout == LAYOUT_ANY && o->constant) {
+	if (repacked && choice == CHOICE_LIBRARY) {
 		a = onednn_arg_add(c, arg, role, o, s, CHOICE_LIBRARY, err);
 	} else if (o->layout == LAYOUT_STRIDES) {
 		a = onednn_arg_add(c, arg, role, o, s, CHOICE_NCX, err);
@@ -190,17 +192,16 @@ static struct onednn_arg *matrix_add(struct onednn_case *c, int i, int arg, cons
 
 int onednn_build_matmul(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
-	(void)choice;
 	c->problem = matmul_simplify(&c->problem);
-	struct onednn_arg *a = matrix_add(c, 0, DNNL_ARG_SRC, "src", c->problem.transpose_a, err);
+	struct onednn_arg *a = matrix_add(c, 0, DNNL_ARG_SRC, "src", choice, err);
 	if (!a)
 		return -1;
 	c->op.src = a->md;
-	a = matrix_add(c, 1, DNNL_ARG_WEIGHTS, "wei", c->problem.transpose_b, err);
+	a = matrix_add(c, 1, DNNL_ARG_WEIGHTS, "wei", choice, err);
 	if (!a)
 		return -1;
 	c->op.src1 = a->md;
-	a = matrix_add(c, 2, DNNL_ARG_DST, "dst", false, err);
+	a = matrix_add(c, 2, DNNL_ARG_DST, "dst", choice, err);
 	if (!a)
 		return -1;
 	c->op.dst = a->md;

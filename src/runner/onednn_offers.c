@@ -204,16 +204,31 @@ static enum onednn_choice home_layout(enum dtype t, int spatial)
 	return home;
 }
 
+/* Layouts of kernels that have a way of their own: constant matrices may be stored row by row or column by column as well
+ * as how the library likes; softmax over channels finds its axis dense only with channels last. 0: no such kernel. */
+static int choices_special(const struct problem *p, enum onednn_choice choices[CHOICE_COUNT])
+{
+	struct problem_shape s = problem_operand_shape(p, 0);
+	bool constant = false;
+	for (int i = 0; i < 2; i++)
+		constant = constant || (p->operand[i].constant && p->operand[i].layout == LAYOUT_ANY);
+	choices[0] = p->kernel == KERNEL_CONV || p->kernel == KERNEL_MATMUL ? CHOICE_LIBRARY : CHOICE_NCX;
+	choices[1] = CHOICE_NXC;
+	choices[2] = CHOICE_NCX;
+	if (p->kernel == KERNEL_MATMUL && constant)
+		return 3;
+	if (p->kernel == KERNEL_SOFTMAX && p->axis == 1 && onednn_case_is_open(p) && onednn_choice_fits(CHOICE_NXC, s.rank, s.dim))
+		return 2;
+	return onednn_case_tries_layouts(p) && onednn_case_is_open(p) ? 0 : 1;
+}
+
 /* Layouts to try, the library's own first, then the ISA's blocked one, channels last, and plain. */
 static int choices_for(const struct problem *p, enum onednn_choice choices[CHOICE_COUNT])
 {
 	struct problem_shape s = problem_operand_shape(p, 0);
-	bool library = p->kernel == KERNEL_CONV || p->kernel == KERNEL_MATMUL;
-	int n = 0;
-	if (library || !onednn_case_tries_layouts(p) || !onednn_case_is_open(p)) {
-		choices[0] = library ? CHOICE_LIBRARY : CHOICE_NCX;
-		return 1;
-	}
+	int n = choices_special(p, choices);
+	if (n)
+		return n;
 	enum onednn_choice home = s.rank >= 3 && s.rank <= 5 ? home_layout(p->operand[0].dtype, s.rank - 2) : CHOICE_NCX;
 	enum onednn_choice blocked = has_isa(dnnl_cpu_isa_avx512_core) ? CHOICE_BLOCK16 : CHOICE_BLOCK8;
 	const enum onednn_choice wanted[] = { home, blocked, CHOICE_NXC, CHOICE_NCX };

@@ -21,7 +21,7 @@ static struct result sample_result(void)
 /* Formats and parses back; the message is then read from the text alone. */
 static struct wire_message round_trip(const struct wire_message *m, bool *good)
 {
-	struct wire_message back;
+	struct wire_message back = { .problem = "" };
 	struct error err = ERROR_NONE;
 	char *line = wire_format(m);
 	size_t n = strlen(line);
