@@ -85,21 +85,14 @@ static void fill_coverage(struct analysis *out, const struct plan *p)
 	out->coverage.cost_proxy_share = cost > 0 ? proxy / cost : NAN;
 }
 
-/* Fewer than 6 samples have no 95% interval of their median: then their whole range stands in. */
 static double low(const struct price *p)
 {
-	if (!p->result)
-		return p->ns;
-	const struct sample_stats *s = &p->result->stats;
-	return isfinite(s->lo) ? fmin(s->lo, p->ns) : fmin(s->min, p->ns);
+	return p->result && isfinite(p->result->stats.lo) ? fmin(p->result->stats.lo, p->ns) : p->ns;
 }
 
 static double high(const struct price *p)
 {
-	if (!p->result)
-		return p->ns;
-	const struct sample_stats *s = &p->result->stats;
-	return isfinite(s->hi) ? fmax(s->hi, p->ns) : fmax(s->max, p->ns);
+	return p->result && isfinite(p->result->stats.hi) ? fmax(p->result->stats.hi, p->ns) : p->ns;
 }
 
 /* The interval of the sum, whichever choice the layers show. */

@@ -57,7 +57,8 @@ struct sample_stats {
 	int64_t n, discarded;         /* samples kept; thrown away */
 	int64_t executions;           /* per sample (amortized: N) */
 	double min, q1, median, q3, mean, stdev;
-	double lo, hi;                /* 95% confidence interval of the median (order statistics) */
+	double lo, hi;                /* 95% confidence interval of the median (order statistics); of under 6
+				         samples, for which there is none, their range */
 	enum stop stop;
 };
 
