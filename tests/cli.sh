@@ -110,7 +110,7 @@ one_line
 try 2 "no database there" "$BENANZA" db info --db "$work/none.db"
 one_line
 if command -v sqlite3 >/dev/null 2>&1; then
-    cp "$work/data/benanza/results.db" "$work/newer.db"
+    cp "$work/data/benanza/benanza.db" "$work/newer.db"
     sqlite3 "$work/newer.db" 'PRAGMA user_version=999;'
     try 2 "a newer database" "$BENANZA" bound --db "$work/newer.db" "$models/tiny.onnx"
     one_line

@@ -109,7 +109,8 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	va_list ap, again;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	char none[1]; /* not NULL: with sanitizers gcc warns of that */
+	int n = vsnprintf(none, sizeof(none), fmt, ap);
 	va_end(ap);
 	char *p = arena_alloc(a, (size_t)n + 1);
 	vsnprintf(p, (size_t)n + 1, fmt, again);

@@ -75,7 +75,8 @@ void str_addf(struct str *s, const char *fmt, ...)
 	va_list ap, again;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	char none[1]; /* not NULL: with sanitizers gcc warns of that */
+	int n = vsnprintf(none, sizeof(none), fmt, ap);
 	va_end(ap);
 	str_reserve(s, (size_t)n);
 	vsnprintf(s->p + s->n, (size_t)n + 1, fmt, again);

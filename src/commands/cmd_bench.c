@@ -31,6 +31,7 @@ struct wanted {
 	const char **texts;
 	int *uses;
 	int uses_capacity, uses_count;
+	bool *already;  /* finished before this run */
 	double *wall_s; /* of measuring, NaN until done in this run */
 };
 
@@ -67,6 +68,7 @@ static void wanted_free(struct wanted *w)
 {
 	free(w->texts);
 	free(w->uses);
+	free(w->already);
 	free(w->wall_s);
 	hash_free(&w->index);
 	arena_free(&w->arena);
@@ -98,7 +100,8 @@ static int wanted_gather(struct wanted *w, struct session *s, const struct optio
 			return -1;
 		wanted_plan(w, s->current);
 	}
-	w->wall_s = base_malloc(sizeof(*w->wall_s) * (size_t)(w->count ? w->count : 1));
+	w->already = base_calloc((size_t)w->count, sizeof(*w->already));
+	w->wall_s = base_calloc((size_t)w->count, sizeof(*w->wall_s));
 	for (int i = 0; i < w->count; i++)
 		w->wall_s[i] = NAN;
 	return 0;
@@ -168,19 +171,12 @@ static int queue_drain(struct session *s, struct wanted *w, const struct options
 	return status;
 }
 
-static bool answered(const struct session *s, const char *text)
-{
-	int count;
-	results_of(s->results, text, &count);
-	return count > 0;
-}
-
 static void tally_add(struct tally *t, struct session *s, const struct wanted *w, const struct options *o)
 {
 	for (int i = 0; i < w->count; i++) {
 		enum job_state state = queue_state(s->queue, w->texts[i]);
 		t->problems++;
-		t->already += state == JOB_NONE;
+		t->already += w->already[i];
 		t->measured += state == JOB_DONE;
 		t->failed += state == JOB_FAILED;
 		t->unsupported += state == JOB_UNSUPPORTED;
@@ -207,8 +203,7 @@ static int bench_model(struct options *o, int index, struct tally *t, struct err
 	if (status == EXIT_DONE) {
 		double start = now_s();
 		for (int i = 0; i < w.count; i++)
-			if (!answered(s, w.texts[i]))
-				queue_add(s->queue, w.texts[i], false, false);
+			w.already[i] = !queue_add(s->queue, w.texts[i], false, false);
 		if (queue_drain(s, &w, o, err))
 			status = EXIT_NO_DEVICE;
 		t->wall_s += now_s() - start;

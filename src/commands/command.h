@@ -20,6 +20,7 @@ struct options {
 	int dim_count, shape_count;
 	struct dim_binding *dims;
 	struct plan_input_shape *shapes;
+	FILE *log;                    /* -v */
 	const char *frame, *view, *keys; /* --frame 120x40 --view NAME --keys 'j j Enter' */
 };
 

@@ -4,9 +4,11 @@
 
 #include "base/log.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* How an option's value is taken. */
 enum option_use {
@@ -44,7 +46,7 @@ static const struct option_row {
 	{ "ascii", 0, NULL, USE_FLAG, NULL, AT(ascii), "no characters beyond ASCII" },
 	{ "no-color", 0, NULL, USE_CONFIG, "color", 0, "no colours (NO_COLOR does the same)" },
 	{ "quiet", 'q', NULL, USE_FLAG, NULL, AT(quiet), "no progress, no notes" },
-	{ "verbose", 'v', NULL, USE_FLAG, NULL, AT(verbose), "log to standard error" },
+	{ "verbose", 'v', NULL, USE_FLAG, NULL, AT(verbose), "write a log ($XDG_STATE_HOME/benanza/log)" },
 	{ "frame", 0, "120x40", USE_TEXT, NULL, AT(frame), "print one screen of the explorer and leave" },
 	{ "view", 0, "NAME", USE_TEXT, NULL, AT(view), "with --frame: the view" },
 	{ "keys", 0, "KEYS", USE_TEXT, NULL, AT(keys), "with --frame: keys pressed before" },
@@ -190,6 +192,25 @@ static int options_pass(struct options *o, int argc, char **argv, bool only_file
 	return 0;
 }
 
+/* -v: $XDG_STATE_HOME/benanza/log, appended to; never the terminal, which the explorer draws on. */
+static int log_open(struct options *o, struct error *err)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	const char *folder = state && *state ? state : arena_printf(&o->arena, "%s/.local/state", home ? home : "");
+	char *path = arena_printf(&o->arena, "%s/benanza/log", folder);
+	for (char *p = path + 1; *p; p++)
+		if (*p == '/') {
+			*p = '\0';
+			mkdir(path, 0777);
+			*p = '/';
+		}
+	o->log = fopen(path, "a");
+	if (!o->log)
+		return error_set(err, "%s: cannot write the log: %s", path, strerror(errno));
+	log_to(o->log);
+	return 0;
+}
+
 int options_parse(struct options *o, int argc, char **argv, struct error *err)
 {
 	const char *file = NULL;
@@ -202,13 +223,14 @@ int options_parse(struct options *o, int argc, char **argv, struct error *err)
 	o->ascii = o->ascii || o->config.ascii;
 	if (o->json && o->csv)
 		return error_set(err, "--json and --csv exclude each other");
-	if (o->verbose)
-		log_to(stderr);
-	return 0;
+	return o->verbose ? log_open(o, err) : 0;
 }
 
 void options_free(struct options *o)
 {
+	log_to(NULL);
+	if (o->log)
+		fclose(o->log);
 	config_free(&o->config);
 	arena_free(&o->arena);
 }
