@@ -10,9 +10,10 @@ struct contender {
 	int index;             /* in the list */
 	void *work;            /* NULL: not prepared, or released */
 	double one_ns;         /* what an execution takes, from the warm-up */
-	double shortlist_ns;   /* median of the shortlist samples, NaN before */
+	double shortlist_ns;   /* the fastest it has been on the shortlist, NaN before */
 	bool sent;             /* its shortlist result went out */
 	struct samples samples;
+	int64_t discarded;     /* samples of the present state */
 	double spent_ns;       /* on the present state */
 	bool finished;         /* with the present state */
 };
@@ -70,6 +71,7 @@ static void emit(struct run *r, struct contender *c, struct state s, enum stop s
 	stats_compute(&c->samples, &result.stats);
 	result.stats.stop = stop;
 	result.stats.executions = executions;
+	result.stats.discarded = c->discarded;
 	r->any_ok = true;
 	r->options->emit(r->options->user, &result, &c->samples);
 }
@@ -98,19 +100,38 @@ static int64_t executions_for(const struct contender *c, enum launch launch)
 /* Past this an execution warms what it needs in its first percent. */
 #define LONG_EXECUTION_NS 50e6
 
+/* A sample during which the system took a core away says little about the algorithm. Not more than half of them, and some,
+ * are thrown away: on a machine that is busy all the time what there is has to do. */
+static bool is_disturbed(const struct contender *c, int64_t preemptions)
+{
+	return preemptions > 0 && c->discarded < c->samples.n + MEASURE_DISCARDED_MOST;
+}
+
+static int64_t preemptions(const struct run *r)
+{
+	return r->options->preemptions ? r->options->preemptions() : 0;
+}
+
 /* One sample. An untimed execution goes before it: another algorithm, or nothing at all, ran since the last one, and
  * activations and threads are to be warm. */
-static int sample(struct run *r, struct contender *c, struct state s)
+static int sample(struct run *r, struct contender *c, struct state s, bool may_discard)
 {
 	double ns, begin = r->options->now_ns();
-	int64_t times = executions_for(c, s.launch);
-	if ((c->one_ns < LONG_EXECUTION_NS && r->backend->run(c->work, s.cache, 1, &ns, r->err)) ||
-		r->backend->run(c->work, s.cache, times, &ns, r->err)) {
+	int64_t times = executions_for(c, s.launch), before = 0;
+	int bad = c->one_ns < LONG_EXECUTION_NS ? r->backend->run(c->work, s.cache, 1, &ns, r->err) : 0;
+	if (!bad) {
+		before = preemptions(r);
+		bad = r->backend->run(c->work, s.cache, times, &ns, r->err);
+	}
+	if (bad) {
 		release(r, c);
 		emit_failure(r, c, STATUS_FAILED, r->err->text);
 		return -1;
 	}
-	samples_add(&c->samples, ns / (double)times);
+	if (may_discard && is_disturbed(c, preemptions(r) - before))
+		c->discarded++;
+	else
+		samples_add(&c->samples, ns / (double)times);
 	c->spent_ns += r->options->now_ns() - begin;
 	return 0;
 }
@@ -177,7 +198,8 @@ static double rotation_left(const struct run *r)
 	return left > 0 ? left : 0;
 }
 
-/* 0: has samples; -1: failed, and that has been sent. */
+/* 0: has samples; -1: failed, and that has been sent. Few samples are compared by their least: what disturbs a
+ * measurement only ever makes it slower. */
 static int shortlist_one(struct run *r, struct contender *c)
 {
 	struct state s = r->states[0];
@@ -197,15 +219,15 @@ static int shortlist_one(struct run *r, struct contender *c)
 		return 0;
 	}
 	double best = best_shortlisted(r, false);
+	double fastest = c->one_ns;
 	for (int i = 0; i < MEASURE_SHORTLIST_SAMPLES; i++) {
-		if (sample(r, c, s))
+		if (sample(r, c, s, false))
 			return -1;
-		if (c->samples.taken[i] > MEASURE_DROP_FACTOR * best)
+		fastest = fmin(fastest, c->samples.sorted[0]);
+		if (fastest > MEASURE_DROP_FACTOR * best)
 			break;
 	}
-	struct sample_stats stats;
-	stats_compute(&c->samples, &stats);
-	c->shortlist_ns = stats.median;
+	c->shortlist_ns = fastest;
 	return 0;
 }
 
@@ -261,6 +283,7 @@ static void begin_state(struct run *r, int state)
 			c->finished = true;
 		} else if (c->work) {
 			samples_clear(&c->samples);
+			c->discarded = 0;
 			c->spent_ns = 0;
 		}
 	}
@@ -280,7 +303,7 @@ static int measure_state(struct run *r, int state)
 				return -1;
 			r->options->trying(r->options->user, algorithm_of(r, c), r->states[state].cache,
 				r->states[state].launch);
-			if (sample(r, c, r->states[state])) {
+			if (sample(r, c, r->states[state], true)) {
 				c->finished = true;
 				continue;
 			}

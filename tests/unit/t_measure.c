@@ -87,6 +87,7 @@ struct invented {
 	int prepared, executions, runs;
 	bool fails_prepare;
 	int fails_run_at;   /* run number, 0 never */
+	int disturbed_from; /* every third run from this number on is slow and counted as preempted, 0 never */
 	enum matrix matrix;
 };
 
@@ -94,12 +95,18 @@ static struct {
 	struct invented algorithm[8];
 	int count, alive, most_alive;
 	double now;
+	int64_t preemptions;
 	char order[4096]; /* indices of timed runs, one digit each */
 } fake;
 
 static double fake_now(void)
 {
 	return fake.now;
+}
+
+static int64_t fake_preemptions(void)
+{
+	return fake.preemptions;
 }
 
 static void *fake_prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
@@ -129,6 +136,10 @@ static int fake_run(void *work, enum cache cache, int64_t times, double *elapsed
 	if (v->fails_run_at && v->runs >= v->fails_run_at)
 		return error_set(err, "broke");
 	*elapsed_ns = v->ns * (double)times * (1 + (v->runs % 4 < 2 ? v->noise : -v->noise));
+	if (v->disturbed_from && v->runs >= v->disturbed_from && v->runs % 3 == 0) {
+		*elapsed_ns *= 10;
+		fake.preemptions++;
+	}
 	fake.now += *elapsed_ns;
 	size_t n = strlen(fake.order);
 	if (n + 1 < sizeof(fake.order))
@@ -212,7 +223,7 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 			.rank = i, .matrix = fake.algorithm[i].matrix };
 	struct backend_list offered = { .count = fake.count, .algorithm = list };
 	struct measure_options options = { .budget_ns = budget_ns, .caches = { true, true }, .launches = { true, true },
-		.now_ns = fake_now, .user = &o->seen, .has_matrix = has_matrix, .cancelled = seen_cancelled,
+		.now_ns = fake_now, .preemptions = fake_preemptions, .user = &o->seen, .has_matrix = has_matrix, .cancelled = seen_cancelled,
 		.trying = seen_trying, .emit = seen_emit };
 	if (problem_parse(text_of(text), &p, &o->err) == 0)
 		o->stopped = measure_problem(&fake_backend, &offered, &p, text, &options, &o->status, &o->err);
@@ -326,6 +337,18 @@ static void test_failures(void)
 	is_int(o.status, STATUS_NO_MEMORY, "nothing measured: the problem's status is the reason");
 }
 
+static void test_disturbed(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 1;
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .disturbed_from = 6 };
+	measure(&o, PLAIN, 1e9, 0, false);
+	const struct result *r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.discarded > 0 && r->stats.stop == STOP_CONVERGED, "disturbed samples are thrown away and counted");
+	near(r ? r->stats.stdev : NAN, 0, 1e-9, "none is left in the statistics");
+}
+
 static void test_cancel(void)
 {
 	struct outcome o;
@@ -352,6 +375,7 @@ int main(void)
 	test_shortlist();
 	test_matrix();
 	test_failures();
+	test_disturbed();
 	test_cancel();
 	return done_testing();
 }
