@@ -4,21 +4,47 @@
 #include "plan/plan_private.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct dedup {
 	struct builder *b;
 	struct hash texts;
+	struct hash digests; /* of problems met before: most layers need no text */
 	struct plan_problem *problems;
 	int count, capacity;
 };
+
+/* Words that nearly always differ where problems do; what they are made of lies in front in the struct. */
+static uint64_t problem_digest(const struct problem *p)
+{
+	uint64_t words[(offsetof(struct problem, shape) + 2 * sizeof(p->shape[0])) / sizeof(uint64_t)], h = 0;
+	memcpy(words, p, sizeof(words));
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		h = (h ^ words[i]) * 0x9e3779b97f4a7c15u + (h >> 29);
+	return h;
+}
+
+/* The same bytes as a problem met before? Then the text would be the same: formatting is most of the work. Padding may
+ * differ between equal problems; then the text decides. -1: no. */
+static int problem_met(struct dedup *d, const struct problem *problem, uint64_t digest)
+{
+	int64_t found = hash_find(&d->digests, (struct text){ (const char *)&digest, sizeof(digest) });
+	return found >= 0 && memcmp(&d->problems[found].problem, problem, sizeof(*problem)) == 0 ? (int)found : -1;
+}
 
 /* The problem's index, or -1 with the reason in err. */
 static int problem_add(
 	struct dedup *d, const struct problem *problem, int layer, bool border, struct error *err)
 {
 	char text[PROBLEM_TEXT_SIZE];
+	uint64_t digest = problem_digest(problem);
+	int met = problem_met(d, problem, digest);
+	if (met >= 0) {
+		d->problems[met].use_count++;
+		return met;
+	}
 	if (problem_format(problem, text, err))
 		return -1;
 	int64_t found = hash_find(&d->texts, text_of(text));
@@ -36,6 +62,9 @@ static int problem_add(
 		.border = border,
 	};
 	*hash_at(&d->texts, text_of(kept)) = d->count;
+	char *key = arena_alloc(&d->b->p->arena, sizeof(digest));
+	memcpy(key, &digest, sizeof(digest));
+	*hash_at(&d->digests, (struct text){ key, sizeof(digest) }) = d->count;
 	return d->count++;
 }
 
@@ -234,5 +263,6 @@ void dedup_layers(struct builder *b)
 		memcpy(p->problems, d.problems, (size_t)d.count * sizeof(*d.problems));
 	free(d.problems);
 	hash_free(&d.texts);
+	hash_free(&d.digests);
 	unknown_operators(b);
 }
