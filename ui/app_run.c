@@ -112,9 +112,10 @@ static int loop(struct app *app)
 				dead = false; /* the user asks again: try again */
 			shown_ms = 0;
 		}
+		uint64_t before = app->generation;
 		drive(app, &dead);
 		app_refresh(app);
-		changed |= event != TERM_TIMEOUT || measuring;
+		changed |= event != TERM_TIMEOUT || measuring || app->generation != before;
 	}
 	return 0;
 }

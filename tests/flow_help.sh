@@ -1,0 +1,61 @@
+#!/bin/sh
+# A flow: help and back, every view, without colour, in ASCII.
+. "${abs_srcdir:-$(dirname "$0")/..}/tests/lib/tap.sh"
+. "$top/tests/lib/screen.sh"
+. "$top/tests/lib/explorer.sh"
+
+explore 80 24 "'$tiny'"
+see "1 layers"
+screen -e | grep -q "$(printf '\033')\[[0-9;]*3[0-7]m"
+ok $? "there is colour"
+keys "?"
+see "5 help"
+see "one row down"
+keys G
+see "The views" "its end"
+keys Escape
+see "1 layers"
+keys Tab
+see "2 detail"
+keys Tab
+see "3 what-if"
+keys Tab
+see "4 problems"
+keys Tab
+see "5 help"
+keys Tab
+see "1 layers"
+keys BTab
+see "5 help" "backwards"
+keys F1
+see "5 help"
+keys 1
+see "1 layers"
+keys q
+left 0
+
+wrap="NO_COLOR=1"
+explore 80 24 "'$tiny'"
+see "1 layers" "NO_COLOR"
+screen -e >"$work/screen"
+grep -q "$(printf '\033')\[[0-9;]*[34][0-7]m" "$work/screen"
+ok "$([ $? -ne 0 ]; echo $?)" "no colour"
+grep -q "$(printf '\033')\[[0-9;]*7m" "$work/screen"
+ok $? "the selected row is reversed all the same"
+keys Q
+left 0
+
+wrap="LC_ALL=POSIX"
+explore 80 24 "'$tiny'"
+see "1 layers" "a locale without UTF-8"
+see ">*" "ASCII signs"
+LC_ALL=C grep -q '[^ -~]' "$work/screen"
+ok "$([ $? -ne 0 ]; echo $?)" "and nothing else"
+keys Q
+left 0
+
+wrap="TERM=no-such-terminal"
+explore 80 24 "'$tiny'"
+see "no description of the terminal" "an unknown terminal"
+left 2
+done_testing
