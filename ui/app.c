@@ -70,7 +70,8 @@ static void pane_enter(struct app *app)
 		pane_select_row(app, p, row >= 0 ? row : pane_row(p));
 }
 
-/* Every view is on the stack once at most: one that was opened before comes to the top; layers is the bottom. */
+/* Every view is on the stack once at most: one that was opened before comes to the top; layers is the bottom.
+ */
 void app_show(struct app *app, const struct view *view, int layer)
 {
 	int number = view_number(view), kept = 1;
@@ -180,9 +181,12 @@ static void measure(struct app *app, bool all)
 		app_note(app, false, "this model has dimensions without a value: give them first");
 		return;
 	}
-	int added = all ? session_measure_missing(s) : app->layer >= 0 ? session_measure_layer(s, app->layer) : 0;
+	int added = all		      ? session_measure_missing(s)
+		    : app->layer >= 0 ? session_measure_layer(s, app->layer)
+				      : 0;
 	if (!added)
-		app_note(app, false, all ? "nothing is missing" : "this layer has nothing to measure, or waits already");
+		app_note(app, false,
+			all ? "nothing is missing" : "this layer has nothing to measure, or waits already");
 	app->generation++;
 }
 
@@ -211,7 +215,8 @@ static void find(struct app *app, int direction)
 	if (at >= 0)
 		pane_move(app, p, at);
 	else
-		app_note(app, app->search[0] != '\0', app->search[0] ? "\"%s\" is nowhere here" : "no search yet: / starts one",
+		app_note(app, app->search[0] != '\0',
+			app->search[0] ? "\"%s\" is nowhere here" : "no search yet: / starts one",
 			app->search);
 }
 
@@ -409,7 +414,9 @@ bool app_refresh(struct app *app)
 
 void app_init(struct app *app, struct session *s, int columns, int rows, bool ascii)
 {
-	*app = (struct app){ .session = s, .view_count = VIEW_COUNT, .generation = 1, .page = 1, .layer = -1 };
+	*app = (struct app){
+		.session = s, .view_count = VIEW_COUNT, .generation = 1, .page = 1, .layer = -1
+	};
 	app->canvas.ascii = ascii;
 	canvas_resize(&app->canvas, columns, rows);
 	for (int i = 0; i < VIEW_COUNT; i++)

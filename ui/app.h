@@ -7,19 +7,21 @@
 #include <stdio.h>
 
 struct app_options {
-	bool ascii, color;   /* color false: monochrome; NO_COLOR and the terminal's own limits are looked at inside */
+	bool ascii, color;   /* color false: monochrome; NO_COLOR and the terminal's own limits are looked at
+				inside */
 	const char *view;    /* opened at first; NULL = layers */
 	const char *note;    /* a line to show at first (why there is no device ...), or NULL */
 };
 
-/* Runs until the user leaves. The session has a plan selected; where it has a queue, that is driven from here. Returns 0,
- * the number of the signal that ended it (the caller cleans up and leaves with 128 + it), or -1: no usable terminal. */
+/* Runs until the user leaves. The session has a plan selected; where it has a queue, that is driven from
+ * here. Returns 0, the number of the signal that ended it (the caller cleans up and leaves with 128 + it), or
+ * -1: no usable terminal. */
 int app_run(struct session *s, const struct app_options *o, struct error *err);
 
-/* One frame as text, after the keys: names of the key table ("Down", "Enter", "^F") or literal text, separated by blanks.
- * Nothing is measured. view NULL = layers. -1: no such view, a size out of range. */
-int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii, FILE *out,
-	struct error *err);
+/* One frame as text, after the keys: names of the key table ("Down", "Enter", "^F") or literal text,
+ * separated by blanks. Nothing is measured. view NULL = layers. -1: no such view, a size out of range. */
+int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii,
+	FILE *out, struct error *err);
 
 /* "COLUMNSxROWS" of --frame. */
 int app_parse_size(const char *text, int *columns, int *rows, struct error *err);

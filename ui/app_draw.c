@@ -19,7 +19,8 @@ static const char *base_name(const char *path)
 /* "AMD EPYC 7B13" out of "AMD EPYC 7B13 64-Core Processor", without the marks that vendors put in. */
 static const char *device_brief(struct app *app, const char *model)
 {
-	static const char *const noise[] = { "(R)", "(TM)", "(r)", "(tm)", " CPU", " Processor", "Intel ", "AMD ", "NVIDIA " };
+	static const char *const noise[] = { "(R)", "(TM)", "(r)", "(tm)", " CPU", " Processor", "Intel ",
+		"AMD ", "NVIDIA " };
 	char *s = text_clean(&app->scratch, text_of(model));
 	char *at = strstr(s, " @ ");
 	if (at)
@@ -45,7 +46,8 @@ static int64_t model_batch(const struct plan *p)
 {
 	for (int i = 0; i < p->value_count; i++)
 		if (p->values[i].is_input && p->values[i].shape.rank > 1)
-			return p->values[i].shape.dims[0].kind == DIM_KNOWN ? p->values[i].shape.dims[0].value : 0;
+			return p->values[i].shape.dims[0].kind == DIM_KNOWN ? p->values[i].shape.dims[0].value
+									    : 0;
 	return 0;
 }
 
@@ -74,23 +76,32 @@ static void draw_bound(struct app *app, struct area line)
 	const struct analysis *a = app->session->analysis;
 	char bound[STR_QUANTITY], one[STR_QUANTITY], two[STR_QUANTITY];
 	if (!a) {
-		canvas_fit(line, 1, 0, line.width - 1, LOOK_BAD, "no plan: the dimensions given do not fit the model");
+		canvas_fit(line, 1, 0, line.width - 1, LOOK_BAD,
+			"no plan: the dimensions given do not fit the model");
 		return;
 	}
 	int unknown = a->coverage.missing + a->coverage.unsupported;
-	bool known = a->complete || a->coverage.measured + a->coverage.proxy + a->coverage.estimated + a->coverage.assumed > 0;
-	int x = 1 + canvas_text(line, 1, 0, LOOK_BOLD, arena_printf(&app->scratch, "bound %s%s",
-		a->complete || !known ? "" : "at least ", known ? str_duration(bound, a->bound_ns) : "not known yet"));
+	bool known =
+		a->complete ||
+		a->coverage.measured + a->coverage.proxy + a->coverage.estimated + a->coverage.assumed > 0;
+	int x = 1 +
+		canvas_text(line, 1, 0, LOOK_BOLD,
+			arena_printf(&app->scratch, "bound %s%s", a->complete || !known ? "" : "at least ",
+				known ? str_duration(bound, a->bound_ns) : "not known yet"));
 	const char *rest;
 	if (a->complete)
-		rest = arena_printf(&app->scratch, "all %d layers known%s", a->coverage.layers - app->folded_count,
-			a->coverage.proxy ? arena_printf(&app->scratch, ", %d by proxy", a->coverage.proxy) : "");
+		rest = arena_printf(&app->scratch, "all %d layers known%s",
+			a->coverage.layers - app->folded_count,
+			a->coverage.proxy ? arena_printf(&app->scratch, ", %d by proxy", a->coverage.proxy)
+					  : "");
 	else
 		rest = arena_printf(&app->scratch, "%d of %d layers not measured", unknown,
 			a->coverage.layers - app->folded_count);
 	int columns = canvas_columns(rest), at = line.width - 1 - columns;
-	canvas_fit(line, at > x + 1 ? at : x + 1, 0, line.width - x - 1, a->complete ? LOOK_GOOD : LOOK_WARN, rest);
-	const char *sequential = arena_printf(&app->scratch, "sequential %s", str_duration(one, a->sequential_ns));
+	canvas_fit(line, at > x + 1 ? at : x + 1, 0, line.width - x - 1, a->complete ? LOOK_GOOD : LOOK_WARN,
+		rest);
+	const char *sequential =
+		arena_printf(&app->scratch, "sequential %s", str_duration(one, a->sequential_ns));
 	const char *parallel = arena_printf(&app->scratch, "parallel %s", str_duration(two, a->parallel_ns));
 	const char *both = arena_printf(&app->scratch, "%s \u00b7 %s", sequential, parallel);
 	const char *other = app->session->scenario.parallel ? sequential : parallel;
@@ -109,10 +120,17 @@ struct toggle_style {
 };
 
 static const struct toggle_style toggle_styles[] = {
-	{ "   ", " ", 16, false, false, true }, { "  ", " ", 16, false, false, true },
-	{ "  ", "", 16, false, false, true }, { " ", "", 16, true, false, true }, { "  ", "", 16, false, true, false },
-	{ " ", "", 16, false, true, false }, { " ", "", 16, true, true, false }, { " ", "", 6, true, true, false },
-	{ " ", "", 4, true, true, false }, { " ", "", 3, true, true, false }, { " ", "", 1, true, true, false },
+	{ "   ", " ", 16, false, false, true },
+	{ "  ", " ", 16, false, false, true },
+	{ "  ", "", 16, false, false, true },
+	{ " ", "", 16, true, false, true },
+	{ "  ", "", 16, false, true, false },
+	{ " ", "", 16, false, true, false },
+	{ " ", "", 16, true, true, false },
+	{ " ", "", 6, true, true, false },
+	{ " ", "", 4, true, true, false },
+	{ " ", "", 3, true, true, false },
+	{ " ", "", 1, true, true, false },
 };
 
 static const struct {
@@ -135,7 +153,12 @@ static const char *size_text(struct app *app, double ns, int unit, const char *b
 	char text[STR_QUANTITY];
 	if (unit >= 0) {
 		double v = ns / units[unit].ns;
-		return v < 0.005 ? "0" : arena_printf(&app->scratch, v >= 100 ? "%.0f" : v >= 1 ? "%.1f" : "%.2f", v);
+		return v < 0.005 ? "0"
+				 : arena_printf(&app->scratch,
+					   v >= 100 ? "%.0f"
+					   : v >= 1 ? "%.1f"
+						    : "%.2f",
+					   v);
 	}
 	str_duration(text, ns);
 	char *blank = strchr(text, ' ');
@@ -145,13 +168,14 @@ static const char *size_text(struct app *app, double ns, int unit, const char *b
 	return arena_printf(&app->scratch, "%s%s%s", text, before_unit, blank + 1);
 }
 
-static const char *toggle_gain(struct app *app, const struct what_if_effect *e, const struct toggle_style *style,
-	int unit, enum look *look)
+static const char *toggle_gain(struct app *app, const struct what_if_effect *e,
+	const struct toggle_style *style, int unit, enum look *look)
 {
 	*look = LOOK_DIM;
 	if (!e->available)
 		return "n/a";
-	const char *wanted = e->unmeasured_problems ? arena_printf(&app->scratch, "?%d", e->unmeasured_problems) : "";
+	const char *wanted =
+		e->unmeasured_problems ? arena_printf(&app->scratch, "?%d", e->unmeasured_problems) : "";
 	*look = LOOK_WARN;
 	if (isnan(e->saves_ns))
 		return wanted[0] ? wanted : "?";
@@ -159,12 +183,18 @@ static const char *toggle_gain(struct app *app, const struct what_if_effect *e, 
 		return wanted;
 	if (!wanted[0])
 		*look = e->saves_ns > 0 ? LOOK_GOOD : LOOK_NORMAL;
-	const char *size = size_text(app, fabs(e->saves_ns), style->common_unit ? unit : -1, style->before_unit);
-	const char *sign = size[0] == '0' && !size[1] ? "" : e->saves_ns > 0 ? "-" : e->saves_ns < 0 ? "+" : "";
-	return arena_printf(&app->scratch, "%s%s%s%s%s", e->complete ? "" : "~", sign, size, wanted[0] ? " " : "", wanted);
+	const char *size =
+		size_text(app, fabs(e->saves_ns), style->common_unit ? unit : -1, style->before_unit);
+	const char *sign = size[0] == '0' && !size[1] ? ""
+			   : e->saves_ns > 0	      ? "-"
+			   : e->saves_ns < 0	      ? "+"
+						      : "";
+	return arena_printf(&app->scratch, "%s%s%s%s%s", e->complete ? "" : "~", sign, size,
+		wanted[0] ? " " : "", wanted);
 }
 
-static const char *toggle_label(struct app *app, const struct what_if *row, bool on, const struct toggle_style *style)
+static const char *toggle_label(
+	struct app *app, const struct what_if *row, bool on, const struct toggle_style *style)
 {
 	const char *blank = style->last_word ? strrchr(row->label, ' ') : NULL;
 	char *label = arena_printf(&app->scratch, "%.*s", style->label, blank ? blank + 1 : row->label);
@@ -180,7 +210,8 @@ static int toggles_lay(struct app *app, struct area line, const struct toggle_st
 	const struct session *s = app->session;
 	int x = 1, unit = s->analysis ? unit_of(s->analysis->bound_ns) : 1;
 	if (style->common_unit)
-		x += 1 + canvas_text(line, x, 0, LOOK_DIM, arena_printf(&app->scratch, "%s:", units[unit].name));
+		x += 1 +
+		     canvas_text(line, x, 0, LOOK_DIM, arena_printf(&app->scratch, "%s:", units[unit].name));
 	for (int i = 0; i < s->effect_count; i++) {
 		const struct what_if_effect *e = &s->effects[i];
 		enum look look;
@@ -221,7 +252,8 @@ static const char *layer_price(struct app *app, int layer, const struct layer_co
 	if (c->origin == ORIGIN_UNSUPPORTED)
 		return "the library does not support it";
 	if (isnan(c->ns) || c->origin == ORIGIN_MISSING)
-		return l->problem < 0 && l->why ? app_clean(app, text_of(l->why)) : "not measured: b measures";
+		return l->problem < 0 && l->why ? app_clean(app, text_of(l->why))
+						: "not measured: b measures";
 	int algorithms = 0, count = 0;
 	const char *problem = app_problem(app, layer), *last = "";
 	const struct result *const *all = problem ? results_of(app->session->results, problem, &count) : NULL;
@@ -230,7 +262,9 @@ static const char *layer_price(struct app *app, int layer, const struct layer_co
 			algorithms++;
 			last = all[i]->algorithm.name;
 		}
-	const char *name = c->result && c->result->algorithm.name ? app_clean(app, text_of(c->result->algorithm.name)) : "";
+	const char *name = c->result && c->result->algorithm.name
+				   ? app_clean(app, text_of(c->result->algorithm.name))
+				   : "";
 	const char *of = algorithms > 1 ? arena_printf(&app->scratch, " (of %d)", algorithms) : "";
 	return arena_printf(&app->scratch, "%s%s%s%s  %s", c->origin == ORIGIN_PROXY ? "~" : "",
 		app_interval(text, c->ns, c->lo, c->hi), name[0] ? "  " : "", name, of);
@@ -242,10 +276,12 @@ static void draw_summary(struct app *app, struct area line)
 	if (!p || app->layer < 0)
 		return;
 	const struct plan_layer *l = &p->layers[app->layer];
-	int same = app_same_as(app, app->layer), uses = l->problem >= 0 ? p->problems[l->problem].use_count : 0;
+	int same = app_same_as(app, app->layer),
+	    uses = l->problem >= 0 ? p->problems[l->problem].use_count : 0;
 	const char *again = uses > 1 ? arena_printf(&app->scratch, "  x%d in this model", uses) : "";
 	if (same >= 0)
-		again = arena_printf(&app->scratch, "  = %s, x%d", app_clean(app, p->layers[same].name), uses);
+		again = arena_printf(
+			&app->scratch, "  = %s, x%d", app_clean(app, p->layers[same].name), uses);
 	const char *price = layer_price(app, app->layer, app_cost(app, app->layer));
 	int columns = canvas_columns(price), most = line.width - 4;
 	columns = columns > most * 2 / 3 ? most * 2 / 3 : columns;
@@ -282,10 +318,12 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 	canvas_put(line, 1, 0, LOOK_NORMAL, 0x2595);
 	canvas_bar(line, 2, 0, bar, LOOK_ACCENT, total ? (double)done / total : 0);
 	canvas_put(line, 2 + bar, 0, LOOK_NORMAL, 0x258f);
-	const char *what = q->current_what && q->current_what[0] ? app_clean(app, text_of(q->current_what)) : "";
+	const char *what =
+		q->current_what && q->current_what[0] ? app_clean(app, text_of(q->current_what)) : "";
 	canvas_fit(line, 4 + bar, 0, line.width - bar - 4, LOOK_NORMAL,
-		arena_printf(&app->scratch, "%s %d/%d problems  %s%s%s%s", q->starting ? "starting the runner:" : "measuring",
-			done, total, clock_text(app, q->eta_s), counted(app, q->unsupported, "unsupported"),
+		arena_printf(&app->scratch, "%s %d/%d problems  %s%s%s%s",
+			q->starting ? "starting the runner:" : "measuring", done, total,
+			clock_text(app, q->eta_s), counted(app, q->unsupported, "unsupported"),
 			counted(app, q->failed, "failed"), what));
 }
 
@@ -303,12 +341,14 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 			counted(app, q->unsupported, "unsupported"), counted(app, q->failed, "failed"),
 			s->store ? "" : "nothing is kept: no database");
 	if (s->queue && s->analysis && s->analysis->unmeasured_problems > 0)
-		return arena_printf(&app->scratch, "%d problems of this scenario are not measured yet: b measures them",
+		return arena_printf(&app->scratch,
+			"%d problems of this scenario are not measured yet: b measures them",
 			s->analysis->unmeasured_problems);
 	if (!p)
 		return "";
 	return arena_printf(&app->scratch, "%d layers, %d distinct problems, %s FLOPs, %s of weights",
-		p->layer_count - app->folded_count, p->problem_count, str_count(flops, p->flops), str_bytes(bytes, p->weight_bytes));
+		p->layer_count - app->folded_count, p->problem_count, str_count(flops, p->flops),
+		str_bytes(bytes, p->weight_bytes));
 }
 
 static void draw_progress(struct app *app, struct area line)
@@ -349,7 +389,8 @@ static void draw_hints(struct app *app, struct area line)
 		for (int i = 0; i < count; i++) {
 			if (rows[i].request != first[k] || !rows[i].hint)
 				continue;
-			const char *key = arena_printf(&app->scratch, "%.*s", (int)strcspn(rows[i].keys, " "), rows[i].keys);
+			const char *key = arena_printf(
+				&app->scratch, "%.*s", (int)strcspn(rows[i].keys, " "), rows[i].keys);
 			int columns = canvas_columns(key) + 1 + canvas_columns(rows[i].hint);
 			if (x + columns > line.width)
 				return;
@@ -393,7 +434,8 @@ static void draw_pane(struct app *app, struct pane *p, struct area a, bool focus
 		}
 	}
 	if (p->shown_count == 0)
-		canvas_fit(a, 1, 0, a.width - 1, LOOK_DIM, p->filter[0] ? "no row contains the filter's text" : "nothing here");
+		canvas_fit(a, 1, 0, a.width - 1, LOOK_DIM,
+			p->filter[0] ? "no row contains the filter's text" : "nothing here");
 }
 
 static void draw_body(struct app *app, struct area body)
@@ -419,8 +461,9 @@ static void draw_body(struct app *app, struct area body)
 static void draw_too_small(struct app *app, struct area all)
 {
 	canvas_fit(all, 0, 0, all.width, LOOK_BOLD, "terminal too small");
-	canvas_fit(all, 0, 1, all.width, LOOK_NORMAL, arena_printf(&app->scratch, "%dx%d, needs %dx%d", all.width, all.height,
-		APP_COLUMNS_MIN, APP_ROWS_MIN));
+	canvas_fit(all, 0, 1, all.width, LOOK_NORMAL,
+		arena_printf(&app->scratch, "%dx%d, needs %dx%d", all.width, all.height, APP_COLUMNS_MIN,
+			APP_ROWS_MIN));
 	canvas_fit(all, 0, 2, all.width, LOOK_NORMAL, "q quit");
 }
 

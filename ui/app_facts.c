@@ -72,7 +72,8 @@ static const char *answered_state(struct app *app, const char *problem, enum loo
 	const char *version = app->session->device.version;
 	for (int i = 0; i < count; i++)
 		if (r[i]->status == STATUS_OK) {
-			bool stale = version && r[i]->runner_version && strcmp(version, r[i]->runner_version) != 0;
+			bool stale =
+				version && r[i]->runner_version && strcmp(version, r[i]->runner_version) != 0;
 			*look = stale ? LOOK_WARN : LOOK_GOOD;
 			return stale ? "stale" : "ok";
 		}
@@ -112,7 +113,10 @@ const char *app_op_short(struct app *app, struct text op)
 	static const struct {
 		const char *full, *brief;
 	} shorter[] = {
-		{ "Normalization", "Norm" }, { "Average", "Avg" }, { "Convolution", "Conv" }, { "Quantize", "Quant" },
+		{ "Normalization", "Norm" },
+		{ "Average", "Avg" },
+		{ "Convolution", "Conv" },
+		{ "Quantize", "Quant" },
 		{ "Linear", "Lin" },
 	};
 	const char *s = app_clean(app, op);

@@ -31,7 +31,8 @@ int pane_row(const struct pane *p); /* view row under the cursor, or -1 */
 void pane_move(struct app *app, struct pane *p, int to);
 void pane_scroll(struct app *app, struct pane *p, int by);
 void pane_select_row(struct app *app, struct pane *p, int row);
-/* The next row after `from` (an index into shown) in direction +1 or -1 that contains the text, round the end; -1. */
+/* The next row after `from` (an index into shown) in direction +1 or -1 that contains the text, round the
+ * end; -1. */
 int pane_find(struct app *app, struct pane *p, int from, int direction, const char *text);
 
 /* app_draw.c */

@@ -81,8 +81,8 @@ static void filter_apply(struct app *app, const char *text)
 	snprintf(p->filter, sizeof(p->filter), "%s", text);
 	pane_reorder(app, p);
 	if (p->filter[0])
-		app_note(app, p->shown_count == 0, "%d of %d rows contain \"%s\"; Esc shows all again", p->shown_count,
-			p->row_count, p->filter);
+		app_note(app, p->shown_count == 0, "%d of %d rows contain \"%s\"; Esc shows all again",
+			p->shown_count, p->row_count, p->filter);
 }
 
 static void dim_accept(struct app *app)

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-/* While something is measured the screen is drawn at most this often, unless a key was pressed: a busy explorer
- * disturbs what it measures. */
+/* While something is measured the screen is drawn at most this often, unless a key was pressed: a busy
+ * explorer disturbs what it measures. */
 #define MEASURING_REDRAW_MS 250
 #define IDLE_WAIT_MS 1000
 
@@ -159,10 +159,11 @@ int app_parse_size(const char *text, int *columns, int *rows, struct error *err)
 {
 	int64_t w, h;
 	const char *x = strchr(text, 'x');
-	if (!x || !text_to_int64((struct text){ text, (size_t)(x - text) }, &w) || !text_to_int64(text_of(x + 1), &h) ||
-		w < 1 || h < 1 || w > CANVAS_SIDE_MAX || h > CANVAS_SIDE_MAX)
-		return error_set(err, "\"%s\" is no frame size: COLUMNSxROWS, each from 1 to %d, e.g. 120x40", text,
-			CANVAS_SIDE_MAX);
+	if (!x || !text_to_int64((struct text){ text, (size_t)(x - text) }, &w) ||
+		!text_to_int64(text_of(x + 1), &h) || w < 1 || h < 1 || w > CANVAS_SIDE_MAX ||
+		h > CANVAS_SIDE_MAX)
+		return error_set(err, "\"%s\" is no frame size: COLUMNSxROWS, each from 1 to %d, e.g. 120x40",
+			text, CANVAS_SIDE_MAX);
 	*columns = (int)w;
 	*rows = (int)h;
 	return 0;
@@ -185,8 +186,8 @@ static void type_word(struct app *app, struct text word)
 	str_free(&kept);
 }
 
-int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii, FILE *out,
-	struct error *err)
+int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii,
+	FILE *out, struct error *err)
 {
 	const struct view *first = app_find_view(view ? view : "layers");
 	if (columns < 1 || rows < 1 || columns > CANVAS_SIDE_MAX || rows > CANVAS_SIDE_MAX)

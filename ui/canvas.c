@@ -12,14 +12,16 @@ struct range {
 	uint32_t first, last;
 };
 
+/* clang-format off: tables stay packed */
 /* Marks that sit on the character before them. */
 static const struct range no_columns[] = {
-	{ 0x300, 0x36f }, { 0x483, 0x489 }, { 0x591, 0x5bd }, { 0x5bf, 0x5bf }, { 0x5c1, 0x5c2 }, { 0x5c4, 0x5c5 },
-	{ 0x610, 0x61a }, { 0x64b, 0x65f }, { 0x670, 0x670 }, { 0x6d6, 0x6dc }, { 0x6df, 0x6e4 }, { 0x6e7, 0x6e8 },
-	{ 0x6ea, 0x6ed }, { 0x900, 0x902 }, { 0x93a, 0x93a }, { 0x93c, 0x93c }, { 0x941, 0x948 }, { 0x94d, 0x94d },
-	{ 0xe31, 0xe31 }, { 0xe34, 0xe3a }, { 0xe47, 0xe4e }, { 0x1ab0, 0x1aff }, { 0x1dc0, 0x1dff },
-	{ 0x200b, 0x200f }, { 0x20d0, 0x20ff }, { 0x302a, 0x302d }, { 0x3099, 0x309a }, { 0xfe00, 0xfe0f },
-	{ 0xfe20, 0xfe2f }, { 0xe0100, 0xe01ef },
+	{ 0x300, 0x36f }, { 0x483, 0x489 }, { 0x591, 0x5bd }, { 0x5bf, 0x5bf }, { 0x5c1, 0x5c2 },
+	{ 0x5c4, 0x5c5 }, { 0x610, 0x61a }, { 0x64b, 0x65f }, { 0x670, 0x670 }, { 0x6d6, 0x6dc },
+	{ 0x6df, 0x6e4 }, { 0x6e7, 0x6e8 }, { 0x6ea, 0x6ed }, { 0x900, 0x902 }, { 0x93a, 0x93a },
+	{ 0x93c, 0x93c }, { 0x941, 0x948 }, { 0x94d, 0x94d }, { 0xe31, 0xe31 }, { 0xe34, 0xe3a },
+	{ 0xe47, 0xe4e }, { 0x1ab0, 0x1aff }, { 0x1dc0, 0x1dff }, { 0x200b, 0x200f }, { 0x20d0, 0x20ff },
+	{ 0x302a, 0x302d }, { 0x3099, 0x309a }, { 0xfe00, 0xfe0f }, { 0xfe20, 0xfe2f },
+	{ 0xe0100, 0xe01ef },
 };
 
 /* East Asian wide and full-width forms, and emoji that terminals show in two columns. */
@@ -44,6 +46,7 @@ static const struct range two_columns[] = {
 	{ 0x1f7f0, 0x1f7f0 }, { 0x1f90c, 0x1f93a }, { 0x1f93c, 0x1f945 }, { 0x1f947, 0x1f9ff },
 	{ 0x1fa70, 0x1faff }, { 0x20000, 0x3fffd },
 };
+/* clang-format on */
 
 static bool range_has(const struct range *ranges, size_t count, uint32_t code)
 {
@@ -85,7 +88,8 @@ uint32_t canvas_decode(const char **p)
 		code = code << 6 | (s[i] & 0x3f);
 	}
 	*p += length ? length : 1;
-	bool broken = length == 0 || code < least[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff);
+	bool surrogate = code >= 0xd800 && code <= 0xdfff;
+	bool broken = length == 0 || code < least[length] || code > 0x10ffff || surrogate;
 	bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
 	return broken || control ? '?' : code;
 }
@@ -109,20 +113,24 @@ int canvas_columns(const char *utf8)
 	return columns;
 }
 
+/* clang-format off */
 /* Signs of ours that have a likeness in ASCII. */
 static const struct {
 	uint32_t code;
 	char ascii;
 } likenesses[] = {
-	{ 0xb1, '+' }, { 0xb7, '.' }, { 0xbb, '>' }, { 0xd7, 'x' }, { 0x2013, '-' }, { 0x2014, '-' }, { 0x2018, '\'' },
-	{ 0x2019, '\'' }, { 0x201c, '"' }, { 0x201d, '"' }, { 0x2022, '*' }, { 0x2026, '~' }, { 0x2190, '<' },
-	{ 0x2191, '^' }, { 0x2192, '>' }, { 0x2193, 'v' }, { 0x2500, '-' }, { 0x2502, '|' }, { 0x250a, ':' },
-	{ 0x256d, '/' }, { 0x256e, '\\' }, { 0x256f, '/' }, { 0x2570, '\\' }, { 0x2574, '-' }, { 0x2575, '|' },
-	{ 0x2576, '-' }, { 0x2577, '|' }, { 0x2581, '_' }, { 0x2582, '_' }, { 0x2583, '.' }, { 0x2584, '-' },
-	{ 0x2585, '-' }, { 0x2586, '=' }, { 0x2587, '#' }, { 0x2588, '#' }, { 0x2589, '#' }, { 0x258a, '#' },
-	{ 0x258b, '#' }, { 0x258c, ':' }, { 0x258d, ':' }, { 0x258e, '.' }, { 0x258f, '.' }, { 0x2595, '[' },
-	{ 0x25b8, '>' }, { 0x25c6, '@' }, { 0x25cb, 'o' }, { 0x25cf, '*' },
+	{ 0xb1, '+' }, { 0xb7, '.' }, { 0xbb, '>' }, { 0xd7, 'x' }, { 0x2013, '-' }, { 0x2014, '-' },
+	{ 0x2018, '\'' }, { 0x2019, '\'' }, { 0x201c, '"' }, { 0x201d, '"' }, { 0x2022, '*' },
+	{ 0x2026, '~' }, { 0x2190, '<' }, { 0x2191, '^' }, { 0x2192, '>' }, { 0x2193, 'v' },
+	{ 0x2500, '-' }, { 0x2502, '|' }, { 0x250a, ':' }, { 0x256d, '/' }, { 0x256e, '\\' },
+	{ 0x256f, '/' }, { 0x2570, '\\' }, { 0x2574, '-' }, { 0x2575, '|' }, { 0x2576, '-' },
+	{ 0x2577, '|' }, { 0x2581, '_' }, { 0x2582, '_' }, { 0x2583, '.' }, { 0x2584, '-' },
+	{ 0x2585, '-' }, { 0x2586, '=' }, { 0x2587, '#' }, { 0x2588, '#' }, { 0x2589, '#' },
+	{ 0x258a, '#' }, { 0x258b, '#' }, { 0x258c, ':' }, { 0x258d, ':' }, { 0x258e, '.' },
+	{ 0x258f, '.' }, { 0x2595, '[' }, { 0x25b8, '>' }, { 0x25c6, '@' }, { 0x25cb, 'o' },
+	{ 0x25cf, '*' },
 };
+/* clang-format on */
 
 uint32_t canvas_ascii(uint32_t code)
 {
@@ -172,7 +180,8 @@ bool canvas_same(const struct canvas *a, const struct canvas *b)
 		return false;
 	for (int i = 0; i < a->width * a->height; i++) {
 		const struct cell *x = &a->cells[i], *y = &b->cells[i];
-		if (x->code != y->code || x->mark != y->mark || x->look != y->look || x->selected != y->selected)
+		if (x->code != y->code || x->mark != y->mark || x->look != y->look ||
+			x->selected != y->selected)
 			return false;
 	}
 	return true;
@@ -186,7 +195,8 @@ struct area canvas_area(struct canvas *c)
 struct area canvas_part(struct area a, int x, int y, int width, int height)
 {
 	int left = x < 0 ? 0 : x > a.width ? a.width : x, top = y < 0 ? 0 : y > a.height ? a.height : y;
-	int right = x + width > a.width ? a.width : x + width, bottom = y + height > a.height ? a.height : y + height;
+	int right = x + width > a.width ? a.width : x + width;
+	int bottom = y + height > a.height ? a.height : y + height;
 	return (struct area){ a.canvas, a.x + left, a.y + top, right > left ? right - left : 0,
 		bottom > top ? bottom - top : 0 };
 }

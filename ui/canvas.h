@@ -1,5 +1,6 @@
-/* The canvas: a screen in memory. Views draw on areas of it; term.c shows it and canvas_print writes it as text. Knows
- * wide and combining characters by its own table (wcwidth depends on the locale) and the ASCII fallback. */
+/* The canvas: a screen in memory. Views draw on areas of it; term.c shows it and canvas_print writes it as
+ * text. Knows wide and combining characters by its own table (wcwidth depends on the locale) and the ASCII
+ * fallback. */
 #ifndef UI_CANVAS_H
 #define UI_CANVAS_H
 
@@ -56,10 +57,11 @@ bool canvas_same(const struct canvas *a, const struct canvas *b);
 struct area canvas_area(struct canvas *c);                                /* all of it */
 struct area canvas_part(struct area a, int x, int y, int width, int height); /* clipped to a */
 
-/* Draws UTF-8 at x, y, cut at the area's edge; what is broken or a control character becomes '?'. Returns the columns
- * used. */
+/* Draws UTF-8 at x, y, cut at the area's edge; what is broken or a control character becomes '?'. Returns the
+ * columns used. */
 int canvas_text(struct area a, int x, int y, enum look look, const char *utf8);
-/* In a field of `width` columns: cut with an ellipsis where it is longer. Returns the columns of text drawn. */
+/* In a field of `width` columns: cut with an ellipsis where it is longer. Returns the columns of text drawn.
+ */
 int canvas_fit(struct area a, int x, int y, int width, enum look look, const char *utf8);
 int canvas_fit_right(struct area a, int x, int y, int width, enum look look, const char *utf8);
 /* The tail of the text is kept instead of its head (paths, dotted names). */
@@ -75,7 +77,8 @@ void canvas_select(struct area a, int y);
 int canvas_code_columns(uint32_t code);
 /* Columns of a UTF-8 text as canvas_text would draw it. */
 int canvas_columns(const char *utf8);
-/* The code point at *p, which is moved behind it; '?' for what is broken or a control character; 0 at the end. */
+/* The code point at *p, which is moved behind it; '?' for what is broken or a control character; 0 at the
+ * end. */
 uint32_t canvas_decode(const char **p);
 /* Appends a code point as UTF-8. */
 void canvas_encode(struct str *out, uint32_t code);

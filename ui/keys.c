@@ -14,12 +14,23 @@ static const struct {
 	const char *name;
 	uint32_t key;
 } names[] = {
-	{ "Up", KEY_CODE_UP }, { "Down", KEY_CODE_DOWN }, { "Left", KEY_CODE_LEFT }, { "Right", KEY_CODE_RIGHT },
-	{ "Home", KEY_CODE_HOME }, { "End", KEY_CODE_END }, { "PgUp", KEY_CODE_PAGE_UP },
-	{ "PgDn", KEY_CODE_PAGE_DOWN }, { "Enter", KEY_CODE_ENTER }, { "Esc", KEY_CODE_ESC },
-	{ "Tab", KEY_CODE_TAB }, { "BackTab", KEY_CODE_BACKTAB }, { "Space", ' ' },
-	{ "Backspace", KEY_CODE_BACKSPACE }, { "Delete", KEY_CODE_DELETE },
-	{ "F1", KEY_CODE_F1 }, { "F10", KEY_CODE_F10 },
+	{ "Up", KEY_CODE_UP },
+	{ "Down", KEY_CODE_DOWN },
+	{ "Left", KEY_CODE_LEFT },
+	{ "Right", KEY_CODE_RIGHT },
+	{ "Home", KEY_CODE_HOME },
+	{ "End", KEY_CODE_END },
+	{ "PgUp", KEY_CODE_PAGE_UP },
+	{ "PgDn", KEY_CODE_PAGE_DOWN },
+	{ "Enter", KEY_CODE_ENTER },
+	{ "Esc", KEY_CODE_ESC },
+	{ "Tab", KEY_CODE_TAB },
+	{ "BackTab", KEY_CODE_BACKTAB },
+	{ "Space", ' ' },
+	{ "Backspace", KEY_CODE_BACKSPACE },
+	{ "Delete", KEY_CODE_DELETE },
+	{ "F1", KEY_CODE_F1 },
+	{ "F10", KEY_CODE_F10 },
 };
 
 static const struct key_row fixed[] = {
@@ -33,18 +44,22 @@ static const struct key_row fixed[] = {
 	{ "G End", REQUEST_LAST, 0, KEYS_MOVE, "to the last row", NULL },
 	{ ">", REQUEST_NEXT_LAYER, 0, KEYS_MOVE, "to the next layer, staying in the view (details)", NULL },
 	{ "<", REQUEST_PREVIOUS_LAYER, 0, KEYS_MOVE, "to the layer before", NULL },
-	{ "/", REQUEST_SEARCH, 0, KEYS_FIND, "search as you type; Enter keeps the place, Esc goes back", "search" },
+	{ "/", REQUEST_SEARCH, 0, KEYS_FIND, "search as you type; Enter keeps the place, Esc goes back",
+		"search" },
 	{ "n", REQUEST_FIND_NEXT, 0, KEYS_FIND, "next match", NULL },
 	{ "N", REQUEST_FIND_PREVIOUS, 0, KEYS_FIND, "match before", NULL },
-	{ "&", REQUEST_FILTER, 0, KEYS_FIND, "show only rows that match; an empty text shows all again", NULL },
+	{ "&", REQUEST_FILTER, 0, KEYS_FIND, "show only rows that match; an empty text shows all again",
+		NULL },
 	{ "s", REQUEST_SORT, 0, KEYS_FIND, "sort by the next column (model order, cost, name, ...)", "sort" },
 	{ "S", REQUEST_SORT_BACK, 0, KEYS_FIND, "sort by the column before", NULL },
 	{ "I", REQUEST_REVERSE, 0, KEYS_FIND, "reverse the order", NULL },
-	{ "c", REQUEST_FOLDED, 0, KEYS_FIND, "list the layers that only make constants too, or not (weights, arithmetic on shapes)",
+	{ "c", REQUEST_FOLDED, 0, KEYS_FIND,
+		"list the layers that only make constants too, or not (weights, arithmetic on shapes)",
 		NULL },
-	{ "Enter Right", REQUEST_OPEN, 0, KEYS_VIEWS, "open: details of a layer, the layer behind a line, a toggle",
-		"details" },
-	{ "Esc Left", REQUEST_BACK, 0, KEYS_VIEWS, "back to the view before; drops a search or a filter", NULL },
+	{ "Enter Right", REQUEST_OPEN, 0, KEYS_VIEWS,
+		"open: details of a layer, the layer behind a line, a toggle", "details" },
+	{ "Esc Left", REQUEST_BACK, 0, KEYS_VIEWS, "back to the view before; drops a search or a filter",
+		NULL },
 	{ "Tab", REQUEST_NEXT_VIEW, 0, KEYS_VIEWS, "next view", "next view" },
 	{ "BackTab", REQUEST_PREVIOUS_VIEW, 0, KEYS_VIEWS, "view before", NULL },
 	{ "1", REQUEST_VIEW, 0, KEYS_VIEWS, "view 1: layers", NULL },
@@ -52,17 +67,20 @@ static const struct key_row fixed[] = {
 	{ "3", REQUEST_VIEW, 2, KEYS_VIEWS, "view 3: what-ifs, and the model's own figures", NULL },
 	{ "4", REQUEST_VIEW, 3, KEYS_VIEWS, "view 4: distinct problems and their measurements", NULL },
 	{ "? h F1", REQUEST_HELP, 0, KEYS_VIEWS, "this help", "help" },
-	{ "b", REQUEST_MEASURE_MISSING, 0, KEYS_MEASURE, "benchmark all that is missing, for the what-ifs too",
-		"benchmark missing" },
-	{ "B", REQUEST_MEASURE_LAYER, 0, KEYS_MEASURE, "benchmark the selected layer now, again if it has results",
-		NULL },
+	{ "b", REQUEST_MEASURE_MISSING, 0, KEYS_MEASURE,
+		"benchmark all that is missing, for the what-ifs too", "benchmark missing" },
+	{ "B", REQUEST_MEASURE_LAYER, 0, KEYS_MEASURE,
+		"benchmark the selected layer now, again if it has results", NULL },
 	{ "x", REQUEST_CANCEL, 0, KEYS_MEASURE, "stop measuring; what is done is kept", NULL },
-	{ "+ ]", REQUEST_BATCH_UP, 0, KEYS_WHAT_IF, "next batch size (of the configured ones, else doubled)", NULL },
+	{ "+ ]", REQUEST_BATCH_UP, 0, KEYS_WHAT_IF, "next batch size (of the configured ones, else doubled)",
+		NULL },
 	{ "- [", REQUEST_BATCH_DOWN, 0, KEYS_WHAT_IF, "batch size before (else halved)", NULL },
-	{ "t", REQUEST_DTYPE, 0, KEYS_WHAT_IF, "next data type (of the configured ones, else f32 and bf16)", NULL },
+	{ "t", REQUEST_DTYPE, 0, KEYS_WHAT_IF, "next data type (of the configured ones, else f32 and bf16)",
+		NULL },
 	{ "d", REQUEST_DIMS, 0, KEYS_WHAT_IF, "give the model's symbolic dimensions values", NULL },
 	{ "^L F5", REQUEST_REDRAW, 0, KEYS_LEAVE, "draw the screen anew", NULL },
-	{ "q", REQUEST_CLOSE, 0, KEYS_LEAVE, "close the view; in the layers view quit, what is measured is kept", "quit" },
+	{ "q", REQUEST_CLOSE, 0, KEYS_LEAVE,
+		"close the view; in the layers view quit, what is measured is kept", "quit" },
 	{ "Q F10 ^C", REQUEST_QUIT, 0, KEYS_LEAVE, "quit at once", NULL },
 };
 
@@ -71,7 +89,8 @@ static const struct key_row fixed[] = {
 
 const char *keys_group_name(enum key_group g)
 {
-	static const char *const group_names[] = { "Moving", "Finding", "Views", "Measuring", "What if", "Leaving" };
+	static const char *const group_names[] = { "Moving", "Finding", "Views", "Measuring", "What if",
+		"Leaving" };
 	return group_names[g];
 }
 
@@ -87,8 +106,8 @@ static int table_make(struct key_row *rows)
 			done = true;
 			for (int t = 0; t < toggle_count && t < 32; t++) {
 				toggle_names[t][0] = toggles[t].key;
-				rows[count++] = (struct key_row){ toggle_names[t], REQUEST_WHAT_IF, t, KEYS_WHAT_IF,
-					toggles[t].text, NULL };
+				rows[count++] = (struct key_row){ toggle_names[t], REQUEST_WHAT_IF, t,
+					KEYS_WHAT_IF, toggles[t].text, NULL };
 			}
 		}
 		rows[count++] = fixed[i];
@@ -124,7 +143,8 @@ uint32_t keys_parse(struct text name)
 		return (uint32_t)name.p[1] & 31;
 	if (name.n >= 2 && name.n <= 3 && name.p[0] == 'F') {
 		int64_t number;
-		if (text_to_int64((struct text){ name.p + 1, name.n - 1 }, &number) && number >= 1 && number <= 10)
+		if (text_to_int64((struct text){ name.p + 1, name.n - 1 }, &number) && number >= 1 &&
+			number <= 10)
 			return KEY_CODE_F1 + (uint32_t)number - 1;
 	}
 	char copy[8] = "";

@@ -146,7 +146,8 @@ void lanes_draw(const struct lanes *l, int row, struct area a, int x, int y, int
 		}
 		bool is_node = bits[i] & LANE_NODE;
 		if (bits[i])
-			canvas_put(a, x + 2 * i, y, is_node ? node_look : LOOK_DIM, is_node ? node : joints[bits[i] & 15]);
+			canvas_put(a, x + 2 * i, y, is_node ? node_look : LOOK_DIM,
+				is_node ? node : joints[bits[i] & 15]);
 		if (gap[i])
 			canvas_put(a, x + 2 * i + 1, y, LOOK_DIM, 0x2500);
 	}

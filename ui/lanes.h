@@ -1,5 +1,5 @@
-/* The DAG beside the list: every layer is one row, its output runs down a lane until its last reader. Computed once a
- * plan, in time linear in layers and edges. */
+/* The DAG beside the list: every layer is one row, its output runs down a lane until its last reader.
+ * Computed once a plan, in time linear in layers and edges. */
 #ifndef UI_LANES_H
 #define UI_LANES_H
 
@@ -24,7 +24,8 @@ struct lanes {
 	bool *beyond;        /* per row: something lies right of lane LANES_MAX - 1 */
 };
 
-/* preds of layer i (each < i, ascending or not, no repeats) in CSR form: edges[first[i]] .. edges[first[i + 1] - 1]. */
+/* preds of layer i (each < i, ascending or not, no repeats) in CSR form: edges[first[i]] .. edges[first[i +
+ * 1] - 1]. */
 void lanes_make(struct lanes *l, int layers, const int *first, const int *edges);
 void lanes_free(struct lanes *l);
 /* Draws a row in `lanes` lanes of two columns each; node is the sign of the layer itself. */

@@ -107,10 +107,17 @@ static const struct {
 	void (*handler)(int);
 	int flags;
 } handlers[] = {
-	{ SIGINT, on_end, 0 }, { SIGTERM, on_end, 0 }, { SIGHUP, on_end, 0 }, { SIGQUIT, on_end, 0 },
-	{ SIGSEGV, on_fatal, SA_RESETHAND }, { SIGBUS, on_fatal, SA_RESETHAND }, { SIGFPE, on_fatal, SA_RESETHAND },
-	{ SIGILL, on_fatal, SA_RESETHAND }, { SIGABRT, on_fatal, SA_RESETHAND },
-	{ SIGWINCH, on_resize, SA_RESTART }, { SIGCONT, on_continue, SA_RESTART },
+	{ SIGINT, on_end, 0 },
+	{ SIGTERM, on_end, 0 },
+	{ SIGHUP, on_end, 0 },
+	{ SIGQUIT, on_end, 0 },
+	{ SIGSEGV, on_fatal, SA_RESETHAND },
+	{ SIGBUS, on_fatal, SA_RESETHAND },
+	{ SIGFPE, on_fatal, SA_RESETHAND },
+	{ SIGILL, on_fatal, SA_RESETHAND },
+	{ SIGABRT, on_fatal, SA_RESETHAND },
+	{ SIGWINCH, on_resize, SA_RESTART },
+	{ SIGCONT, on_continue, SA_RESTART },
 };
 
 #define HANDLER_COUNT (sizeof(handlers) / sizeof(*handlers))
@@ -120,7 +127,8 @@ static struct sigaction saved_actions[HANDLER_COUNT];
 static void handlers_install(void)
 {
 	for (size_t i = 0; i < HANDLER_COUNT; i++) {
-		struct sigaction action = { .sa_handler = handlers[i].handler, .sa_flags = handlers[i].flags };
+		struct sigaction action = { .sa_handler = handlers[i].handler,
+			.sa_flags = handlers[i].flags };
 		sigemptyset(&action.sa_mask);
 		sigaction(handlers[i].number, &action, &saved_actions[i]);
 	}
@@ -147,8 +155,12 @@ static int wake_open(struct error *err)
 static void colors_start(bool wanted)
 {
 	static const short of_look[LOOK_COUNT] = {
-		[LOOK_GOOD] = COLOR_GREEN, [LOOK_WARN] = COLOR_YELLOW, [LOOK_BAD] = COLOR_RED, [LOOK_ACCENT] = COLOR_CYAN,
-		[LOOK_CRITICAL] = COLOR_MAGENTA, [LOOK_HEADER] = COLOR_BLUE,
+		[LOOK_GOOD] = COLOR_GREEN,
+		[LOOK_WARN] = COLOR_YELLOW,
+		[LOOK_BAD] = COLOR_RED,
+		[LOOK_ACCENT] = COLOR_CYAN,
+		[LOOK_CRITICAL] = COLOR_MAGENTA,
+		[LOOK_HEADER] = COLOR_BLUE,
 	};
 	const char *no_color = getenv("NO_COLOR");
 	term.color = wanted && !(no_color && no_color[0]) && has_colors() && start_color() == OK;
@@ -177,12 +189,14 @@ static int screen_open(struct error *err)
 		return error_set(err, "the terminal's settings cannot be read: %s", strerror(errno));
 	term.screen = newterm(NULL, stdout, in);
 	if (!term.screen)
-		return error_set(err, "no description of the terminal \"%s\": set TERM to one that is installed",
+		return error_set(err,
+			"no description of the terminal \"%s\": set TERM to one that is installed",
 			getenv("TERM") ? getenv("TERM") : "");
 	set_term(term.screen);
 	const char *place = tigetstr("cup");
 	if (!place || place == (const char *)-1)
-		return error_set(err, "the terminal \"%s\" cannot place the cursor", getenv("TERM") ? getenv("TERM") : "");
+		return error_set(err, "the terminal \"%s\" cannot place the cursor",
+			getenv("TERM") ? getenv("TERM") : "");
 	return 0;
 }
 
@@ -255,8 +269,13 @@ static attr_t attributes_of(const struct cell *c)
 		[LOOK_CRITICAL] = A_BOLD, [LOOK_HEADER] = A_BOLD,
 	};
 	static const attr_t plain[LOOK_COUNT] = {
-		[LOOK_DIM] = A_DIM, [LOOK_BOLD] = A_BOLD, [LOOK_REVERSE] = A_REVERSE, [LOOK_WARN] = A_BOLD,
-		[LOOK_BAD] = A_BOLD | A_UNDERLINE, [LOOK_CRITICAL] = A_BOLD, [LOOK_HEADER] = A_BOLD | A_UNDERLINE,
+		[LOOK_DIM] = A_DIM,
+		[LOOK_BOLD] = A_BOLD,
+		[LOOK_REVERSE] = A_REVERSE,
+		[LOOK_WARN] = A_BOLD,
+		[LOOK_BAD] = A_BOLD | A_UNDERLINE,
+		[LOOK_CRITICAL] = A_BOLD,
+		[LOOK_HEADER] = A_BOLD | A_UNDERLINE,
 	};
 	attr_t a = term.color ? colored[c->look] : plain[c->look];
 	return c->selected ? (a & ~A_DIM) | A_REVERSE : a;
@@ -296,10 +315,18 @@ static uint32_t key_of(int status, wint_t code)
 		wint_t curses;
 		uint32_t key;
 	} table[] = {
-		{ KEY_UP, KEY_CODE_UP }, { KEY_DOWN, KEY_CODE_DOWN }, { KEY_LEFT, KEY_CODE_LEFT },
-		{ KEY_RIGHT, KEY_CODE_RIGHT }, { KEY_HOME, KEY_CODE_HOME }, { KEY_END, KEY_CODE_END },
-		{ KEY_PPAGE, KEY_CODE_PAGE_UP }, { KEY_NPAGE, KEY_CODE_PAGE_DOWN }, { KEY_BTAB, KEY_CODE_BACKTAB },
-		{ KEY_DC, KEY_CODE_DELETE }, { KEY_BACKSPACE, KEY_CODE_BACKSPACE }, { KEY_ENTER, KEY_CODE_ENTER },
+		{ KEY_UP, KEY_CODE_UP },
+		{ KEY_DOWN, KEY_CODE_DOWN },
+		{ KEY_LEFT, KEY_CODE_LEFT },
+		{ KEY_RIGHT, KEY_CODE_RIGHT },
+		{ KEY_HOME, KEY_CODE_HOME },
+		{ KEY_END, KEY_CODE_END },
+		{ KEY_PPAGE, KEY_CODE_PAGE_UP },
+		{ KEY_NPAGE, KEY_CODE_PAGE_DOWN },
+		{ KEY_BTAB, KEY_CODE_BACKTAB },
+		{ KEY_DC, KEY_CODE_DELETE },
+		{ KEY_BACKSPACE, KEY_CODE_BACKSPACE },
+		{ KEY_ENTER, KEY_CODE_ENTER },
 	};
 	if (status == OK)
 		return code == '\n' ? KEY_CODE_ENTER : (uint32_t)code;
@@ -337,7 +364,8 @@ enum term_event term_wait(int fd, int timeout_ms, uint32_t *key)
 	if (!end_signal && !was_resized && key_take(key))
 		return TERM_KEY;
 	struct pollfd polled[3] = { { term.wake[0], POLLIN, 0 }, { term.fd, POLLIN, 0 }, { fd, POLLIN, 0 } };
-	int ready = end_signal || was_resized || was_continued ? 0 : poll(polled, fd >= 0 ? 3 : 2, timeout_ms);
+	int ready =
+		end_signal || was_resized || was_continued ? 0 : poll(polled, fd >= 0 ? 3 : 2, timeout_ms);
 	char drained[64];
 	while (read(term.wake[0], drained, sizeof(drained)) > 0)
 		;

@@ -1,4 +1,5 @@
-/* The terminal: curses' only home. Shows a canvas, reads keys, gives the terminal back whatever happens. One at a time. */
+/* The terminal: curses' only home. Shows a canvas, reads keys, gives the terminal back whatever happens. One
+ * at a time. */
 #ifndef UI_TERM_H
 #define UI_TERM_H
 
@@ -6,8 +7,8 @@
 #include "ui/canvas.h"
 #include "ui/keys.h"
 
-/* Takes the terminal over (the controlling one where stdin is no terminal). color false: monochrome, as with NO_COLOR or
- * a terminal without colours. -1: there is no terminal, or it cannot place the cursor. */
+/* Takes the terminal over (the controlling one where stdin is no terminal). color false: monochrome, as with
+ * NO_COLOR or a terminal without colours. -1: there is no terminal, or it cannot place the cursor. */
 int term_open(bool color, struct error *err);
 void term_close(void);
 /* Can the locale show more than ASCII? */

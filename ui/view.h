@@ -1,5 +1,5 @@
-/* What is shown below the totals. A view reads and draws one row; the frame (app.c) moves, scrolls, searches, sorts and
- * filters. To add a view: write view_NAME.c with a struct view, and add it to views[] in app.c. */
+/* What is shown below the totals. A view reads and draws one row; the frame (app.c) moves, scrolls, searches,
+ * sorts and filters. To add a view: write view_NAME.c with a struct view, and add it to views[] in app.c. */
 #ifndef UI_VIEW_H
 #define UI_VIEW_H
 
@@ -16,20 +16,23 @@ struct view {
 	size_t state_size;           /* the view's own state, zeroed before open */
 	void (*open)(struct app *app, void *state);  /* may be NULL */
 	void (*close)(struct app *app, void *state); /* frees what the state owns; may be NULL */
-	/* Rows there are now, for an area `width` columns wide; called before every drawing, so it may rebuild its rows. */
+	/* Rows there are now, for an area `width` columns wide; called before every drawing, so it may
+	 * rebuild its rows. */
 	int (*rows)(struct app *app, void *state, int width);
 	/* The line above the rows; NULL = none. */
 	void (*heading)(struct app *app, void *state, struct area line);
-	/* Draws row (the view's own numbering, whatever the order) into an area one line high. shown_after: the row drawn
-	 * on the line above, or -1. */
+	/* Draws row (the view's own numbering, whatever the order) into an area one line high. shown_after:
+	 * the row drawn on the line above, or -1. */
 	void (*draw_row)(struct app *app, void *state, int row, int shown_after, struct area line);
-	/* What a search looks in; cleaned text that lives until the next drawing. NULL function = no search. */
+	/* What a search looks in; cleaned text that lives until the next drawing. NULL function = no search.
+	 */
 	const char *(*row_text)(struct app *app, void *state, int row);
-	/* Names of the orders, NULL-terminated, the first being the view's own; and how two rows compare in one (never
-	 * called for order 0). NULL = no sorting. */
+	/* Names of the orders, NULL-terminated, the first being the view's own; and how two rows compare in
+	 * one (never called for order 0). NULL = no sorting. */
 	const char *const *orders;
 	int (*compare)(struct app *app, void *state, int order, int a, int b);
-	/* A request the frame does not handle itself (REQUEST_OPEN), for the selected row. Returns whether it did anything. */
+	/* A request the frame does not handle itself (REQUEST_OPEN), for the selected row. Returns whether it
+	 * did anything. */
 	bool (*request)(struct app *app, void *state, const struct key_row *key, int row);
 	/* Row `row` was selected: the view may tell the frame which layer that is. May be NULL. */
 	void (*select)(struct app *app, void *state, int row);
@@ -106,7 +109,8 @@ struct app {
 const struct plan *app_plan(const struct app *app);
 /* A layer's cost, or NULL while there is no analysis. */
 const struct layer_cost *app_cost(const struct app *app, int layer);
-/* The text of the problem that a layer's cost comes from in this scenario (the fused one for a group), or NULL. */
+/* The text of the problem that a layer's cost comes from in this scenario (the fused one for a group), or
+ * NULL. */
 const char *app_problem(const struct app *app, int layer);
 /* "ok" "run" "3rd" "failed" ... for a problem's place in the queue and results; "" when nothing is known. */
 const char *app_problem_state(struct app *app, const char *problem, enum look *look);
@@ -123,10 +127,11 @@ int app_same_as(const struct app *app, int layer);
 const struct result *app_pick(const struct app *app, const char *problem);
 /* "Norm" for "Normalization" and so on: operators in narrow columns. */
 const char *app_op_short(struct app *app, struct text op);
-/* A layer's name for a narrow column beside its operator: of an exporter's path, parts that the next one repeats and the
- * operator at the end are left out: "/layer1/layer1.0/conv1/Conv" is "layer1.0/conv1". */
+/* A layer's name for a narrow column beside its operator: of an exporter's path, parts that the next one
+ * repeats and the operator at the end are left out: "/layer1/layer1.0/conv1/Conv" is "layer1.0/conv1". */
 const char *app_name_short(struct app *app, const struct plan_layer *l);
-/* "1.29 ms +-0.4%": a measured median with half its interval; lo or hi NaN leaves that away. buf: 2 * STR_QUANTITY. */
+/* "1.29 ms +-0.4%": a measured median with half its interval; lo or hi NaN leaves that away. buf: 2 *
+ * STR_QUANTITY. */
 char *app_interval(char *buf, double ns, double lo, double hi);
 
 #endif

@@ -82,9 +82,10 @@ static void add_cost(struct app *app, struct detail *d)
 		return;
 	}
 	if (isnan(c->ns) || c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED) {
-		ADD(d, LOOK_WARN, -1, " cost     unknown: %s", l->problem < 0 && l->why ? l->why
-			: c->origin == ORIGIN_UNSUPPORTED			      ? "the library does not support it"
-										      : "not measured");
+		ADD(d, LOOK_WARN, -1, " cost     unknown: %s",
+			l->problem < 0 && l->why	  ? l->why
+			: c->origin == ORIGIN_UNSUPPORTED ? "the library does not support it"
+							  : "not measured");
 		return;
 	}
 	bool guess = c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED;
@@ -103,7 +104,8 @@ static void add_work(struct app *app, struct detail *d)
 	const struct plan_layer *l = &app_plan(app)->layers[d->layer];
 	const struct layer_cost *c = app_cost(app, d->layer);
 	char flops[STR_QUANTITY], bytes[STR_QUANTITY], rate[STR_QUANTITY], speed[STR_QUANTITY];
-	ADD(d, LOOK_NORMAL, -1, " work     %s FLOPs, %s", str_count(flops, l->flops), str_bytes(bytes, l->bytes));
+	ADD(d, LOOK_NORMAL, -1, " work     %s FLOPs, %s", str_count(flops, l->flops),
+		str_bytes(bytes, l->bytes));
 	if (l->flops > 0 && l->bytes > 0)
 		ADD(d, LOOK_NORMAL, -1, "          %.3g FLOPs a byte", l->flops / l->bytes);
 	if (c && c->ns > 0 && c->result && !c->group)
@@ -159,16 +161,17 @@ static void add_attributes(struct app *app, struct detail *d)
 		return;
 	add_heading(d, "Attributes");
 	for (int i = 0; i < n->attribute_count; i++)
-		ADD(d, LOOK_NORMAL, -1, " %s = %s", clean(d, n->attributes[i].name), attribute_text(d, &n->attributes[i]));
+		ADD(d, LOOK_NORMAL, -1, " %s = %s", clean(d, n->attributes[i].name),
+			attribute_text(d, &n->attributes[i]));
 }
 
 static const char *value_text(struct app *app, struct detail *d, int index)
 {
 	const struct plan_value *v = &app_plan(app)->values[index];
 	const char *shape = clean(d, text_of(shape_text(&d->arena, v->shape)));
-	return arena_printf(&d->arena, "%s %s%s%s%s  %s", dtype_name(v->dtype), v->is_tensor ? shape : "no tensor",
-		v->constant ? "  constant" : "", v->is_input ? "  model input" : "", v->is_output ? "  model output" : "",
-		clean(d, v->name));
+	return arena_printf(&d->arena, "%s %s%s%s%s  %s", dtype_name(v->dtype),
+		v->is_tensor ? shape : "no tensor", v->constant ? "  constant" : "",
+		v->is_input ? "  model input" : "", v->is_output ? "  model output" : "", clean(d, v->name));
 }
 
 static void add_values(struct app *app, struct detail *d)
@@ -182,7 +185,8 @@ static void add_values(struct app *app, struct detail *d)
 			add(d, LOOK_DIM, -1, " (left out)");
 		else
 			ADD(d, p->values[v].constant ? LOOK_DIM : LOOK_NORMAL, producer, " %s%s",
-				producer >= 0 && !p->values[v].constant ? "\u2190 " : "  ", value_text(app, d, v));
+				producer >= 0 && !p->values[v].constant ? "\u2190 " : "  ",
+				value_text(app, d, v));
 	}
 	add_heading(d, "Outputs");
 	for (int i = 0; i < l->output_count; i++)
@@ -206,7 +210,9 @@ static void add_problem(struct app *app, struct detail *d)
 	if (l->problem < 0)
 		return;
 	const struct plan_problem *own = &p->problems[l->problem];
-	add_heading(d, own->use_count > 1 ? arena_printf(&d->arena, "Problem, %d layers have it", own->use_count) : "Problem");
+	add_heading(d, own->use_count > 1
+			       ? arena_printf(&d->arena, "Problem, %d layers have it", own->use_count)
+			       : "Problem");
 	add_wrapped(d, LOOK_NORMAL, " ", own->text);
 	if (l->proxy)
 		add(d, LOOK_WARN, -1, " ~ it stands in for this layer: a plain copy of as many bytes");
@@ -240,7 +246,8 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 {
 	char median[STR_QUANTITY], workspace[STR_QUANTITY];
 	int columns = name_columns(d);
-	const char *name = r->algorithm.name && r->algorithm.name[0] ? clean(d, text_of(r->algorithm.name)) : "(the problem)";
+	const char *name = r->algorithm.name && r->algorithm.name[0] ? clean(d, text_of(r->algorithm.name))
+								     : "(the problem)";
 	if (r->status != STATUS_OK) {
 		ADD(d, LOOK_WARN, -1, "   %-*.*s %s: %s", columns, columns, name, status_name(r->status),
 			clean(d, text_of(r->why)));
@@ -254,15 +261,17 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 	str_duration(median, s->median);
 	str_bytes(workspace, r->algorithm.workspace_bytes);
 	if (d->width >= WIDE) {
-		ADD(d, look, -1, " %s %-*.*s %9s %s %5lld %-3s %4s, %s", mark, columns, columns, name, median, spread,
-			(long long)s->n, matrix_word(r->algorithm.matrix), cache_name(r->cache), launch_name(r->launch));
-		ADD(d, LOOK_DIM, -1, "     library's choice %d, workspace %s, stopped: %s", r->algorithm.rank + 1, workspace,
-			stop_name(s->stop));
+		ADD(d, look, -1, " %s %-*.*s %9s %s %5lld %-3s %4s, %s", mark, columns, columns, name, median,
+			spread, (long long)s->n, matrix_word(r->algorithm.matrix), cache_name(r->cache),
+			launch_name(r->launch));
+		ADD(d, LOOK_DIM, -1, "     library's choice %d, workspace %s, stopped: %s",
+			r->algorithm.rank + 1, workspace, stop_name(s->stop));
 	} else {
 		ADD(d, look, -1, " %s %-*.*s %9s %s", mark, columns, columns, name, median, spread);
-		ADD(d, LOOK_DIM, -1, "     n %lld, %s, %s, matrix units %s", (long long)s->n, cache_name(r->cache),
-			launch_name(r->launch), matrix_word(r->algorithm.matrix));
-		ADD(d, LOOK_DIM, -1, "     choice %d, space %s, %s", r->algorithm.rank + 1, workspace, stop_name(s->stop));
+		ADD(d, LOOK_DIM, -1, "     n %lld, %s, %s, matrix units %s", (long long)s->n,
+			cache_name(r->cache), launch_name(r->launch), matrix_word(r->algorithm.matrix));
+		ADD(d, LOOK_DIM, -1, "     choice %d, space %s, %s", r->algorithm.rank + 1, workspace,
+			stop_name(s->stop));
 	}
 	if (layouts[0])
 		add_wrapped(d, LOOK_DIM, "     ", clean(d, text_of(layouts)));
@@ -298,7 +307,8 @@ static bool group_has(const struct fusion_group *g, int layer)
 	return false;
 }
 
-/* What fusing would do: each possible group with this layer, its measured cost beside the sum of its parts. */
+/* What fusing would do: each possible group with this layer, its measured cost beside the sum of its parts.
+ */
 static void add_groups(struct app *app, struct detail *d)
 {
 	const struct fusion *f = app->session->current->fusion;
@@ -315,16 +325,20 @@ static void add_groups(struct app *app, struct detail *d)
 		double parts = 0;
 		for (int k = 0; k < g->layer_count; k++) {
 			const struct plan_layer *l = &app_plan(app)->layers[g->layers[k]];
-			const struct result *part = l->problem >= 0 ? app_pick(app, app_plan(app)->problems[l->problem].text) : NULL;
+			const struct result *part =
+				l->problem >= 0 ? app_pick(app, app_plan(app)->problems[l->problem].text)
+						: NULL;
 			parts += l->class == CLASS_FREE ? 0 : part ? part->stats.median : NAN;
 		}
 		char fused[STR_QUANTITY], apart[STR_QUANTITY];
 		enum look look;
 		const char *word = app_problem_state(app, g->text, &look);
-		ADD(d, LOOK_NORMAL, -1, " %s %s", cost && cost->group == g ? ">" : " ", clean(d, text_of(g->pattern)));
+		ADD(d, LOOK_NORMAL, -1, " %s %s", cost && cost->group == g ? ">" : " ",
+			clean(d, text_of(g->pattern)));
 		ADD(d, r ? LOOK_NORMAL : LOOK_DIM, -1, "     fused %s, apart %s%s%s",
-			r ? str_duration(fused, r->stats.median) : "not measured", isnan(parts) ? "not known" : str_duration(apart, parts),
-			!r && word[0] ? ": " : "", !r ? word : "");
+			r ? str_duration(fused, r->stats.median) : "not measured",
+			isnan(parts) ? "not known" : str_duration(apart, parts), !r && word[0] ? ": " : "",
+			!r ? word : "");
 	}
 }
 
@@ -340,12 +354,14 @@ static void detail_make(struct app *app, struct detail *d)
 	const struct plan_layer *l = &p->layers[d->layer];
 	const struct layer_cost *cost = app_cost(app, d->layer);
 	add_wrapped(d, LOOK_BOLD, " ", clean(d, l->name));
-	ADD(d, LOOK_NORMAL, -1, " %s%s%s  class %s  layer %d of %d", clean(d, l->node->domain), l->node->domain.n ? "." : "",
-		clean(d, l->node->op), op_class_name(l->class), d->layer + 1, p->layer_count);
+	ADD(d, LOOK_NORMAL, -1, " %s%s%s  class %s  layer %d of %d", clean(d, l->node->domain),
+		l->node->domain.n ? "." : "", clean(d, l->node->op), op_class_name(l->class), d->layer + 1,
+		p->layer_count);
 	add_cost(app, d);
 	add_work(app, d);
 	const char *own = l->problem >= 0 ? p->problems[l->problem].text : NULL;
-	const char *fused = cost && cost->group && cost->group->layers[0] == d->layer ? cost->group->text : NULL;
+	const char *fused =
+		cost && cost->group && cost->group->layers[0] == d->layer ? cost->group->text : NULL;
 	add_problem(app, d);
 	if (fused) {
 		add_heading(d, "Fused problem in force");

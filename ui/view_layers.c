@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns of the list for a width: wide things go first when it gets narrow. Each is followed by one blank. */
+/* Columns of the list for a width: wide things go first when it gets narrow. Each is followed by one blank.
+ */
 struct columns {
 	int dag, lanes, name, op, output, cost, bar, share, status;
 };
@@ -14,8 +15,8 @@ struct columns {
 /* What is left for names. */
 static int columns_rest(const struct columns *c, int width)
 {
-	return width - 2 - c->dag - c->cost - 1 - c->status - (c->share ? c->share + 1 : 0) - (c->op ? c->op + 1 : 0) -
-		(c->output ? c->output + 1 : 0) - (c->bar ? c->bar + 1 : 0);
+	return width - 2 - c->dag - c->cost - 1 - c->status - (c->share ? c->share + 1 : 0) -
+	       (c->op ? c->op + 1 : 0) - (c->output ? c->output + 1 : 0) - (c->bar ? c->bar + 1 : 0);
 }
 
 static struct columns columns_for(const struct app *app, int width)
@@ -109,7 +110,8 @@ static void draw_cost(struct app *app, int layer, struct area line, int x, const
 	double total = app->session->analysis ? app->session->analysis->sequential_ns : NAN;
 	enum look look;
 	const char *text = cost_text(app, layer, cost, &look);
-	int same = app_same_as(app, layer), rest = c->cost + (c->bar ? c->bar + 1 : 0) + (c->share ? c->share : 0);
+	int same = app_same_as(app, layer),
+	    rest = c->cost + (c->bar ? c->bar + 1 : 0) + (c->share ? c->share : 0);
 	if (cost && cost->origin == ORIGIN_MISSING && same >= 0) {
 		const char *name = app_name_short(app, &app_plan(app)->layers[same]);
 		int used = canvas_text(line, x + 1, 0, LOOK_DIM, "= ");
@@ -121,7 +123,8 @@ static void draw_cost(struct app *app, int layer, struct area line, int x, const
 		return;
 	x += c->cost;
 	if (c->bar && app->most_ns > 0)
-		canvas_bar(line, x, 0, c->bar, look == LOOK_CRITICAL ? LOOK_CRITICAL : LOOK_ACCENT, cost->ns / app->most_ns);
+		canvas_bar(line, x, 0, c->bar, look == LOOK_CRITICAL ? LOOK_CRITICAL : LOOK_ACCENT,
+			cost->ns / app->most_ns);
 	x += c->bar ? c->bar + 1 : 0;
 	if (c->share && total > 0)
 		canvas_fit_right(line, x, 0, c->share, LOOK_NORMAL,
@@ -156,7 +159,8 @@ static void draw_dag(const struct app *app, int layer, struct area line, const s
 	bool costs = !cost || (cost->origin != ORIGIN_FREE && cost->origin != ORIGIN_FUSED);
 	uint32_t sign = critical ? 0x25c6 : costs ? 0x25cf : 0x25cb;
 	if (app->panes[0].order == 0 && !app->panes[0].reverse && !app->panes[0].filter[0])
-		lanes_draw(&app->lanes, app->row_of[layer], line, 1, 0, c->lanes, sign, critical ? LOOK_CRITICAL : LOOK_ACCENT);
+		lanes_draw(&app->lanes, app->row_of[layer], line, 1, 0, c->lanes, sign,
+			critical ? LOOK_CRITICAL : LOOK_ACCENT);
 	else
 		canvas_put(line, 1, 0, critical ? LOOK_CRITICAL : LOOK_ACCENT, sign);
 }
@@ -180,8 +184,11 @@ static void layers_draw_row(struct app *app, void *state, int row, int above, st
 	draw_dag(app, layer, line, &c);
 	int x = 2 + c.dag;
 	bool in_order = app->panes[0].order == 0 && !app->panes[0].reverse;
-	int used = in_order ? canvas_text(line, x, 0, LOOK_DIM, name_prefix(app, layer, above >= 0 ? app->listed[above] : -1)) : 0;
-	canvas_fit_tail(line, x + used, 0, c.name - used, look, c.op ? app_name_short(app, l) : app_clean(app, l->name));
+	int used = in_order ? canvas_text(line, x, 0, LOOK_DIM,
+				      name_prefix(app, layer, above >= 0 ? app->listed[above] : -1))
+			    : 0;
+	canvas_fit_tail(line, x + used, 0, c.name - used, look,
+		c.op ? app_name_short(app, l) : app_clean(app, l->name));
 	x += c.name + 1;
 	if (c.op)
 		canvas_fit(line, x, 0, c.op, look, app_op_short(app, l->node->op));
@@ -204,7 +211,8 @@ static const char *layers_row_text(struct app *app, void *state, int row)
 
 enum layers_order { ORDER_MODEL, ORDER_COST, ORDER_WORK, ORDER_NAME, ORDER_OP };
 
-static const char *const layers_orders[] = { "model order", "cost", "work (FLOPs)", "name", "operator", NULL };
+static const char *const layers_orders[] = { "model order", "cost", "work (FLOPs)", "name", "operator",
+	NULL };
 
 /* Larger first, unknown last. */
 static int compare_numbers(double a, double b)

@@ -99,7 +99,8 @@ static void problems_draw_row(struct app *app, void *state, int row, int above, 
 	int x = 25;
 	const char *why = isnan(r->ns) ? reason(app, r->text) : "";
 	if (why[0]) {
-		int used = canvas_fit(line, x, 0, (line.width - x) / 2, LOOK_BAD, app_clean(app, text_of(why)));
+		int used =
+			canvas_fit(line, x, 0, (line.width - x) / 2, LOOK_BAD, app_clean(app, text_of(why)));
 		x += used + 2;
 	}
 	canvas_fit(line, x, 0, line.width - x, r->fused ? LOOK_DIM : LOOK_NORMAL, r->text);
@@ -115,10 +116,12 @@ static const char *const problems_orders[] = { "first use", "cost", "uses", "tex
 
 static int problems_compare(struct app *app, void *state, int order, int a, int b)
 {
-	const struct problem_row *x = &((struct problems *)state)->rows[a], *y = &((struct problems *)state)->rows[b];
+	const struct problem_row *x = &((struct problems *)state)->rows[a],
+				 *y = &((struct problems *)state)->rows[b];
 	(void)app;
 	if (order == 1)
-		return isnan(x->ns) || isnan(y->ns) ? isnan(x->ns) - isnan(y->ns) : (x->ns < y->ns) - (x->ns > y->ns);
+		return isnan(x->ns) || isnan(y->ns) ? isnan(x->ns) - isnan(y->ns)
+						    : (x->ns < y->ns) - (x->ns > y->ns);
 	return order == 2 ? y->uses - x->uses : strcmp(x->text, y->text);
 }
 

@@ -6,8 +6,17 @@
 #include <stdio.h>
 
 /* The toggles at length, and below them the model's own figures. */
-enum figure { FIGURE_BLANK, FIGURE_FILE, FIGURE_LAYERS, FIGURE_WORK, FIGURE_WEIGHTS, FIGURE_DIMS, FIGURE_COVERAGE,
-	FIGURE_DEVICE, FIGURE_COUNT };
+enum figure {
+	FIGURE_BLANK,
+	FIGURE_FILE,
+	FIGURE_LAYERS,
+	FIGURE_WORK,
+	FIGURE_WEIGHTS,
+	FIGURE_DIMS,
+	FIGURE_COVERAGE,
+	FIGURE_DEVICE,
+	FIGURE_COUNT
+};
 
 static int toggle_count(void)
 {
@@ -53,13 +62,13 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 		x += canvas_text(line, x, 0, LOOK_DIM, "not available here");
 	else if (e && e->unmeasured_problems > 0)
 		x += canvas_text(line, x, 0, LOOK_WARN,
-			arena_printf(&app->scratch, "%d problem%s to be measured first", e->unmeasured_problems,
-				e->unmeasured_problems == 1 ? "" : "s"));
+			arena_printf(&app->scratch, "%d problem%s to be measured first",
+				e->unmeasured_problems, e->unmeasured_problems == 1 ? "" : "s"));
 	else if (e)
 		x += canvas_text(line, x, 0, LOOK_NORMAL,
-			arena_printf(&app->scratch, "%s%-15s %s%s%s", e->complete ? "" : "~", str_duration(bound, e->bound_ns),
-				e->saves_ns < 0 ? "costs " : "saves ", e->complete ? "" : "~",
-				str_duration(saves, fabs(e->saves_ns))));
+			arena_printf(&app->scratch, "%s%-15s %s%s%s", e->complete ? "" : "~",
+				str_duration(bound, e->bound_ns), e->saves_ns < 0 ? "costs " : "saves ",
+				e->complete ? "" : "~", str_duration(saves, fabs(e->saves_ns))));
 	x = x + 3 < 66 ? 66 : x + 3;
 	canvas_fit(line, x, 0, line.width - x, LOOK_DIM, row->text);
 }
@@ -75,13 +84,18 @@ static const char *figure_text(struct app *app, enum figure f)
 	switch (f) {
 	case FIGURE_FILE:
 		return arena_printf(s, " model      %s, %s, made by %s %s", app_clean(app, text_of(m->path)),
-			str_bytes(x, (double)m->file_bytes), app_clean(app, m->producer), app_clean(app, m->producer_version));
+			str_bytes(x, (double)m->file_bytes), app_clean(app, m->producer),
+			app_clean(app, m->producer_version));
 	case FIGURE_LAYERS:
-		return arena_printf(s, " layers     %d, of them %d distinct problems; %d outputs of unknown shape",
+		return arena_printf(s,
+			" layers     %d, of them %d distinct problems; %d outputs of unknown shape",
 			p->layer_count, p->problem_count, p->unknown_shapes);
 	case FIGURE_WORK:
-		return arena_printf(s, " work       %s FLOPs, %s moved%s", str_count(x, p->flops), str_bytes(y, p->bytes),
-			p->unknown_flops_layers ? arena_printf(s, "; %d layers of unknown work", p->unknown_flops_layers) : "");
+		return arena_printf(s, " work       %s FLOPs, %s moved%s", str_count(x, p->flops),
+			str_bytes(y, p->bytes),
+			p->unknown_flops_layers
+				? arena_printf(s, "; %d layers of unknown work", p->unknown_flops_layers)
+				: "");
 	case FIGURE_WEIGHTS:
 		return arena_printf(s, " weights    %s; most alive at once %s", str_bytes(x, p->weight_bytes),
 			str_bytes(y, p->peak_live_bytes));
@@ -95,11 +109,17 @@ static const char *figure_text(struct app *app, enum figure f)
 		return line;
 	}
 	case FIGURE_COVERAGE:
-		return !a ? "" : arena_printf(s, " coverage   %d layers: %d measured, %d proxy, %d free, %d fused, %d missing, "
-			"%d unsupported", a->coverage.layers, a->coverage.measured, a->coverage.proxy, a->coverage.free,
-			a->coverage.fused, a->coverage.missing, a->coverage.unsupported);
+		return !a ? ""
+			  : arena_printf(s,
+				    " coverage   %d layers: %d measured, %d proxy, %d free, %d fused, %d "
+				    "missing, "
+				    "%d unsupported",
+				    a->coverage.layers, a->coverage.measured, a->coverage.proxy,
+				    a->coverage.free, a->coverage.fused, a->coverage.missing,
+				    a->coverage.unsupported);
 	case FIGURE_DEVICE:
-		return arena_printf(s, " device     %s; %s", d->model ? app_clean(app, text_of(d->model)) : "none",
+		return arena_printf(s, " device     %s; %s",
+			d->model ? app_clean(app, text_of(d->model)) : "none",
 			d->stack ? app_clean(app, text_of(d->stack)) : "no results");
 	default: return "";
 	}

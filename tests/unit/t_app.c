@@ -1,4 +1,5 @@
-/* The frame: moving, searching, sorting, views, toggles, measuring, dimensions, and any key in any view at any size. */
+/* The frame: moving, searching, sorting, views, toggles, measuring, dimensions, and any key in any view at
+ * any size. */
 #include "config.h"
 
 #include "ui/app_private.h"
@@ -113,9 +114,11 @@ static void test_finding(void)
 	type("Esc");
 	is_int(app_pane(&app)->shown_count, app.listed_count, "all again");
 	type("c");
-	ok(sees("conv1.weight.made") && app.listed_count == app_plan(&app)->layer_count, "folded layers are listed on demand");
+	ok(sees("conv1.weight.made") && app.listed_count == app_plan(&app)->layer_count,
+		"folded layers are listed on demand");
 	type("g k c");
-	ok(!sees("conv1.weight.made") && app.listed_count == app_plan(&app)->layer_count - 1, "and left out again");
+	ok(!sees("conv1.weight.made") && app.listed_count == app_plan(&app)->layer_count - 1,
+		"and left out again");
 	is_str(layer_name(), "conv1", "with a listed layer selected");
 	type("& zzz Enter");
 	ok(sees("no row contains"), "an empty list says so");
@@ -194,7 +197,8 @@ static void test_dims(void)
 {
 	begin(&(struct fixture_options){ .queue = true, .unbound = true });
 	type("b");
-	ok(fixture_calls.missing == 0 && app.prompt.kind == PROMPT_DIM, "measuring asks for dimensions first");
+	ok(fixture_calls.missing == 0 && app.prompt.kind == PROMPT_DIM,
+		"measuring asks for dimensions first");
 	type("x y Enter");
 	ok(fixture_calls.bind == 0 && sees("a whole number"), "no number, no value");
 	type("^U 1 2 8 Enter");
@@ -239,7 +243,8 @@ static void test_short_names(void)
 /* Every key in every view, at sizes good and bad: nothing crashes, nothing dirty is drawn. */
 static void test_any_key(void)
 {
-	static const int sizes[][2] = { { 80, 24 }, { 120, 40 }, { 40, 10 }, { 41, 11 }, { 1, 1 }, { 300, 12 }, { 66, 17 } };
+	static const int sizes[][2] = { { 80, 24 }, { 120, 40 }, { 40, 10 }, { 41, 11 }, { 1, 1 },
+		{ 300, 12 }, { 66, 17 } };
 	int count, dirty = 0;
 	const struct key_row *rows = keys_table(&count);
 	begin(&(struct fixture_options){ .queue = true, .busy = true });

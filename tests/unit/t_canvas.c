@@ -55,7 +55,8 @@ static void test_text(void)
 	canvas_text(a, 0, 1, LOOK_NORMAL, "\u5c42\u5c42");
 	canvas_text(a, 1, 1, LOOK_NORMAL, "x");
 	canvas_text(a, 0, 2, LOOK_NORMAL, "e\u0301\u5c42\u0301");
-	is_str(shown(), "\u5c42\u5c42\n x\u5c42\ne\u0301\u5c42\u0301\n", "wide ones are never halved; marks sit on theirs");
+	is_str(shown(), "\u5c42\u5c42\n x\u5c42\ne\u0301\u5c42\u0301\n",
+		"wide ones are never halved; marks sit on theirs");
 	a = fresh(8, 3, false);
 	is_int(canvas_fit(a, 0, 0, 5, LOOK_NORMAL, "abcdefgh"), 5, "fit");
 	canvas_fit_right(a, 0, 1, 8, LOOK_NORMAL, "abc");
@@ -94,7 +95,9 @@ static void test_bars(void)
 	canvas_bar(a, 0, 3, 4, LOOK_NORMAL, NAN);
 	canvas_bar(a, 0, 4, 4, LOOK_NORMAL, 77);
 	canvas_bar(a, 0, 5, 4, LOOK_NORMAL, 0.4);
-	is_str(shown(), "\u2587\u2587\u2587\u2587\n\u2587\u2587\n\u258f\n\n\u2587\u2587\u2587\u2587\n\u2587\u258b\n", "bars");
+	is_str(shown(),
+		"\u2587\u2587\u2587\u2587\n\u2587\u2587\n\u258f\n\n\u2587\u2587\u2587\u2587\n\u2587\u258b\n",
+		"bars");
 	a = fresh(8, 1, true);
 	canvas_bar(a, 0, 0, 4, LOOK_NORMAL, 0.5);
 	canvas_text(a, 3, 0, LOOK_NORMAL, "\u25cf\u2502\u5c42\u2026");

@@ -56,7 +56,8 @@ static void test_what_ifs(void)
 	const struct what_if *table = what_if_table(&count);
 	for (int i = 0; i < count; i++) {
 		const struct key_row *row = keys_find((uint32_t)table[i].key);
-		ok(row && row->request == REQUEST_WHAT_IF && row->argument == i, "%c flips %s", table[i].key, table[i].name);
+		ok(row && row->request == REQUEST_WHAT_IF && row->argument == i, "%c flips %s", table[i].key,
+			table[i].name);
 	}
 }
 

@@ -1,5 +1,5 @@
-/* Lanes of random DAGs: every edge can be followed from its layer to its reader, no line leads nowhere, no two outputs
- * share a lane at once. */
+/* Lanes of random DAGs: every edge can be followed from its layer to its reader, no line leads nowhere, no
+ * two outputs share a lane at once. */
 #include "config.h"
 
 #include "ui/lanes.h"
@@ -77,7 +77,8 @@ static int loose_ends(const struct lanes *l)
 	for (int row = 0; row < l->row_count; row++)
 		for (int i = 0; i < LANES_MAX; i++) {
 			int b = bits_at(l, row, i);
-			bool down = b & LANE_DOWN, up_below = row + 1 < l->row_count && bits_at(l, row + 1, i) & LANE_UP;
+			bool down = b & LANE_DOWN,
+			     up_below = row + 1 < l->row_count && bits_at(l, row + 1, i) & LANE_UP;
 			loose += down != up_below;
 			loose += row == 0 && b & LANE_UP;
 			bool crossing = b & LANE_CROSS;
@@ -146,13 +147,15 @@ static void test_picture(void)
 	for (int i = 0; i < 5; i++)
 		lanes_draw(&l, i, canvas_area(&c), 0, i, 2, 0x25cf, LOOK_NORMAL);
 	canvas_print(&c, &out);
-	is_str(out.p, "\u25cf\n\u251c\u2500\u25cf\n\u2502 \u25cf\n\u25cf \u2502\n\u25cf\u2500\u256f\n", "the picture");
+	is_str(out.p, "\u25cf\n\u251c\u2500\u25cf\n\u2502 \u25cf\n\u25cf \u2502\n\u25cf\u2500\u256f\n",
+		"the picture");
 	str_clear(&out);
 	canvas_clear(&c);
 	for (int i = 0; i < 5; i++)
 		lanes_draw(&l, i, canvas_area(&c), 0, i, 1, 0x25cf, LOOK_NORMAL);
 	canvas_print(&c, &out);
-	is_str(out.p, "\u25cf\n\u251c\u00bb\n\u2502\u00bb\n\u25cf\u00bb\n\u25cf\u00bb\n", "what does not fit is marked");
+	is_str(out.p, "\u25cf\n\u251c\u00bb\n\u2502\u00bb\n\u25cf\u00bb\n\u25cf\u00bb\n",
+		"what does not fit is marked");
 	str_free(&out);
 	canvas_free(&c);
 	lanes_free(&l);

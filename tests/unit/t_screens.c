@@ -1,4 +1,5 @@
-/* Whole screens, compared with tests/screens. GENERATE=1 writes them anew: look at the difference before committing. */
+/* Whole screens, compared with tests/screens. GENERATE=1 writes them anew: look at the difference before
+ * committing. */
 #include "config.h"
 
 #include "ui/app_private.h"
@@ -31,7 +32,8 @@ static const struct screen {
 	{ "unmeasured_80x24", 80, 24, NULL, "G", false, false, { .queue = true } },
 	{ "detail_80x24", 80, 24, NULL, "Enter", false, false, { .measured = true } },
 	{ "detail_100x60", 100, 60, "detail", "f", false, false, { .measured = true } },
-	{ "detail_hostile", 80, 30, NULL, "/ red Enter Enter", false, false, { .queue = true, .busy = true } },
+	{ "detail_hostile", 80, 30, NULL, "/ red Enter Enter", false, false,
+		{ .queue = true, .busy = true } },
 	{ "problems_80x24", 80, 24, "problems", "j", false, false, { .queue = true, .busy = true } },
 	{ "what_if_120x30", 120, 30, "what-if", "", false, false, { .measured = true } },
 	{ "help_80x24", 80, 24, NULL, "?", false, false, { .measured = true } },
@@ -70,7 +72,8 @@ static char *frame(const struct screen *c)
 		struct error err = ERROR_NONE;
 		size_t n;
 		FILE *f = open_memstream(&out.p, &n);
-		ok(app_frame(s, c->columns, c->rows, c->view, c->keys, c->ascii, f, &err) == 0, "%s is drawn", c->name);
+		ok(app_frame(s, c->columns, c->rows, c->view, c->keys, c->ascii, f, &err) == 0, "%s is drawn",
+			c->name);
 		fclose(f);
 	}
 	fixture_close(s);

@@ -77,7 +77,8 @@ static void build_net(void)
 	x = make_batchnorm(maker, "1x64x112x112", 64, x);
 	NAMED(x, "bn1");
 	x = relu("relu", "1x64x112x112", x);
-	x = make_layer(maker, "MaxPool", "pool:f32,f32:max:n1c64h112w112r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1", SMALL, x, -1);
+	x = make_layer(maker, "MaxPool", "pool:f32,f32:max:n1c64h112w112r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1",
+		SMALL, x, -1);
 	NAMED(x, "maxpool");
 	x = block("layer1.0", true, x);
 	x = block("layer1.1", false, x);
@@ -90,7 +91,8 @@ static void build_net(void)
 	x = make_layer(maker, "Fancy", NULL, SMALL, x, -1);
 	NAMED(x, "fancy");
 	maker->plan.layers[maker->plan.layer_count - 1].why = "operator Fancy is not in the table";
-	x = make_layer(maker, "GlobalAveragePool", "reduce:f32,f32:mean:" SMALL ":1x64x1x1", "1x64x1x1", x, -1);
+	x = make_layer(
+		maker, "GlobalAveragePool", "reduce:f32,f32:mean:" SMALL ":1x64x1x1", "1x64x1x1", x, -1);
 	NAMED(x, "avgpool");
 	x = make_layer(maker, "Reshape", NULL, "1x64", x, -1);
 	NAMED(x, "flatten");
@@ -115,9 +117,12 @@ static void finish(struct plan *p)
 {
 	static struct attribute attributes[3];
 	static int64_t pads[] = { 3, 3, 3, 3 };
-	attributes[0] = (struct attribute){ .name = TEXT("pads"), .kind = ATTRIBUTE_INTS, .count = 4, .ints = pads };
+	attributes[0] =
+		(struct attribute){ .name = TEXT("pads"), .kind = ATTRIBUTE_INTS, .count = 4, .ints = pads };
 	attributes[1] = (struct attribute){ .name = TEXT("group"), .kind = ATTRIBUTE_INT, .i = 1 };
-	attributes[2] = (struct attribute){ .name = TEXT("auto\033_pad"), .kind = ATTRIBUTE_STRING, .s = TEXT("NOT\033[2JSET") };
+	attributes[2] = (struct attribute){
+		.name = TEXT("auto\033_pad"), .kind = ATTRIBUTE_STRING, .s = TEXT("NOT\033[2JSET")
+	};
 	for (int i = 0; i < p->problem_count; i++) {
 		p->problems[i].first_layer = -1;
 		p->problems[i].use_count = 0;
@@ -174,8 +179,15 @@ static void measured(struct results *r, const char *text, bool several)
 	one = make_result(text, ns * 1.2);
 	one.algorithm.name = "jit:avx512_core";
 	results_add(r, &one);
-	one = (struct result){ .problem = text, .algorithm = { .api = "test", .name = "jit:avx2", .layouts = "", .math = "strict",
-		.rank = 2 }, .status = STATUS_FAILED, .why = "could not create a primitive\033[1m", .runner_version = "test" };
+	one = (struct result){ .problem = text,
+		.algorithm = { .api = "test",
+			.name = "jit:avx2",
+			.layouts = "",
+			.math = "strict",
+			.rank = 2 },
+		.status = STATUS_FAILED,
+		.why = "could not create a primitive\033[1m",
+		.runner_version = "test" };
 	results_add(r, &one);
 }
 
@@ -216,18 +228,26 @@ struct session *fixture_open(const struct fixture_options *o)
 	struct model *m = base_calloc(1, sizeof(*m));
 	struct graph *g = base_calloc(1, sizeof(*g));
 	g->name = TEXT("tiny");
-	*m = (struct model){ .path = "/models/tiny\033]0;x\007.onnx", .producer = TEXT("hand"), .producer_version = TEXT("1"),
-		.file_bytes = 4321, .graph = g };
+	*m = (struct model){ .path = "/models/tiny\033]0;x\007.onnx",
+		.producer = TEXT("hand"),
+		.producer_version = TEXT("1"),
+		.file_bytes = 4321,
+		.graph = g };
 	p->model = m;
 	struct session *s = base_calloc(1, sizeof(*s));
 	s->config = &config;
 	s->model = m;
 	s->results = results_new();
 	s->scenario = scenario_default();
-	s->device = (struct device){ .name = "cpu", .model = "AMD EPYC 7B13 64-Core Processor", .stack = "oneDNN 2.6.3, 2 threads",
-		.version = "test", .threads = 2, .llc_bytes = NAN };
+	s->device = (struct device){ .name = "cpu",
+		.model = "AMD EPYC 7B13 64-Core Processor",
+		.stack = "oneDNN 2.6.3, 2 threads",
+		.version = "test",
+		.threads = 2,
+		.llc_bytes = NAN };
 	s->current = base_calloc(1, sizeof(*s->current));
-	*s->current = (struct session_plan){ .batch = 1, .dtype = DTYPE_F32, .plan = p, .fusion = fusion_find(p) };
+	*s->current =
+		(struct session_plan){ .batch = 1, .dtype = DTYPE_F32, .plan = p, .fusion = fusion_find(p) };
 	if (o->unbound) {
 		static struct text symbols[2];
 		symbols[0] = TEXT("sequence");
@@ -266,8 +286,8 @@ bool session_refresh(struct session *s)
 	arena_free(&s->analysis_arena);
 	const struct session_plan *c = s->current;
 	s->analysis = analyze(&s->analysis_arena, c->plan, c->fusion, s->results, &s->device, &s->scenario);
-	s->effects = analyze_what_ifs(&s->analysis_arena, c->plan, c->fusion, s->results, &s->device, &s->scenario,
-		&s->effect_count);
+	s->effects = analyze_what_ifs(&s->analysis_arena, c->plan, c->fusion, s->results, &s->device,
+		&s->scenario, &s->effect_count);
 	s->seen_version = version;
 	s->stale = false;
 	fixture_calls.refresh++;
@@ -322,14 +342,17 @@ enum job_state queue_state(const struct queue *q, const char *problem)
 	(void)q;
 	if (is_problem(problem, "matmul"))
 		return JOB_RUNNING;
-	return is_problem(problem, "eltwise:f32,f32:sigmoid") || is_problem(problem, "eltwise:f32,f32:tanh") ? JOB_PENDING
-													: JOB_NONE;
+	return is_problem(problem, "eltwise:f32,f32:sigmoid") || is_problem(problem, "eltwise:f32,f32:tanh")
+		       ? JOB_PENDING
+		       : JOB_NONE;
 }
 
 int queue_position(const struct queue *q, const char *problem)
 {
 	(void)q;
-	return is_problem(problem, "eltwise:f32,f32:sigmoid") ? 1 : is_problem(problem, "eltwise:f32,f32:tanh") ? 2 : 0;
+	return is_problem(problem, "eltwise:f32,f32:sigmoid") ? 1
+	       : is_problem(problem, "eltwise:f32,f32:tanh")  ? 2
+							      : 0;
 }
 
 const char *queue_why(const struct queue *q, const char *problem)
@@ -382,10 +405,18 @@ int queue_fd(const struct queue *q)
 
 struct queue_status queue_status(const struct queue *q)
 {
-	struct queue_status s = { .current = "", .current_what = "", .trouble = "", .eta_s = NAN, .idle = true };
+	struct queue_status s = {
+		.current = "", .current_what = "", .trouble = "", .eta_s = NAN, .idle = true
+	};
 	if (!q->options.busy)
 		return s;
-	s = (struct queue_status){ .pending = 2, .running = 1, .done = 8, .unsupported = 1, .current_what = "gemm:jit",
-		.trouble = "", .eta_s = 7.2, .elapsed_s = 3 };
+	s = (struct queue_status){ .pending = 2,
+		.running = 1,
+		.done = 8,
+		.unsupported = 1,
+		.current_what = "gemm:jit",
+		.trouble = "",
+		.eta_s = 7.2,
+		.elapsed_s = 3 };
 	return s;
 }

@@ -1,6 +1,6 @@
-/* A session made by hand for tests of the explorer: a small residual network with repeated, unmeasured, unsupported and
- * hostile layers, real fusion and analysis, and a stand-in for session and queue, so that every screen is the same on
- * every machine. */
+/* A session made by hand for tests of the explorer: a small residual network with repeated, unmeasured,
+ * unsupported and hostile layers, real fusion and analysis, and a stand-in for session and queue, so that
+ * every screen is the same on every machine. */
 #ifndef UI_FIXTURE_H
 #define UI_FIXTURE_H
 
