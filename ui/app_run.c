@@ -85,6 +85,7 @@ static void resize(struct app *app)
 	app->redraw = true;
 }
 
+/* Analysis is made anew only when it is about to be shown, for the same reason. */
 static int loop(struct app *app)
 {
 	bool dead = false, changed = true;
@@ -92,8 +93,10 @@ static int loop(struct app *app)
 	while (!app->quit) {
 		bool measuring = is_measuring(app, dead);
 		int64_t since = now_ms() - shown_ms;
-		if (changed && (!measuring || since >= MEASURING_REDRAW_MS || app->redraw)) {
-			show(app);
+		if (!measuring || since >= MEASURING_REDRAW_MS || app->redraw) {
+			changed |= app_refresh(app) || measuring;
+			if (changed)
+				show(app);
 			shown_ms = now_ms();
 			since = 0;
 			changed = false;
@@ -108,14 +111,14 @@ static int loop(struct app *app)
 			resize(app);
 		if (event == TERM_KEY) {
 			app_key(app, key);
-			if (dead && keys_find(key) && keys_find(key)->request == REQUEST_MEASURE_MISSING)
+			const struct key_row *row = keys_find(key);
+			if (row && row->request == REQUEST_MEASURE_MISSING)
 				dead = false; /* the user asks again: try again */
 			shown_ms = 0;
 		}
 		uint64_t before = app->generation;
 		drive(app, &dead);
-		app_refresh(app);
-		changed |= event != TERM_TIMEOUT || measuring || app->generation != before;
+		changed |= event == TERM_KEY || event == TERM_RESIZE || app->generation != before;
 	}
 	return 0;
 }
