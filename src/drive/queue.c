@@ -255,11 +255,6 @@ static int queue_start(struct queue *q, struct error *err)
 	return q->process ? 0 : queue_break(q, err);
 }
 
-static const char *queue_copy(struct queue *q, const char *s)
-{
-	return arena_strndup(&q->device_arena, s ? s : "", s ? strlen(s) : 0);
-}
-
 /* The hello has come: the device is taken over, or, after a restart, must be the one that it was. */
 static int queue_greet(struct queue *q, struct error *err)
 {
@@ -276,14 +271,7 @@ static int queue_greet(struct queue *q, struct error *err)
 	q->greeted = true;
 	q->starts_failed = 0;
 	if (!q->known) {
-		q->device = *d;
-		q->device.name = queue_copy(q, d->name);
-		q->device.model = queue_copy(q, d->model);
-		q->device.stack = queue_copy(q, d->stack);
-		q->device.runner = queue_copy(q, d->runner);
-		q->device.version = queue_copy(q, d->version);
-		q->device.host = queue_copy(q, d->host);
-		q->device.attributes = queue_copy(q, d->attributes);
+		q->device = device_copy(&q->device_arena, d);
 		q->known = true;
 		queue_identify(q);
 	}

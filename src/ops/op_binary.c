@@ -68,19 +68,7 @@ static const struct binary rows[] = {
 
 static const struct binary *binary_find(const char *name)
 {
-	struct text want = text_of(name);
-	size_t from = 0, to = sizeof(rows) / sizeof(rows[0]);
-	while (from < to) {
-		size_t middle = (from + to) / 2;
-		int order = text_compare(want, text_of(rows[middle].name));
-		if (order == 0)
-			return &rows[middle];
-		if (order < 0)
-			to = middle;
-		else
-			from = middle + 1;
-	}
-	return NULL;
+	return op_row_find(rows, sizeof(rows) / sizeof(rows[0]), sizeof(rows[0]), name);
 }
 
 /* ---- shapes */

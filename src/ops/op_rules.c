@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- inputs, outputs, errors */
@@ -466,4 +467,14 @@ void op_problem_mover(const struct op_call *c, struct op_problem *out)
 	struct op_cost cost = { NAN, NAN };
 	c->op->cost(c, &cost);
 	op_problem_copy(c, cost.bytes, out);
+}
+
+static int row_compare(const void *name, const void *row)
+{
+	return strcmp(name, *(const char *const *)row);
+}
+
+const void *op_row_find(const void *rows, size_t count, size_t size, const char *name)
+{
+	return bsearch(name, rows, count, size, row_compare);
 }

@@ -240,4 +240,7 @@ RULE_SHAPE(op_top_k);
 RULE_SHAPE(op_cum_sum);
 RULE_COST(op_cum_sum);
 
+/* The row of a table sorted by name, whose rows begin with the name; NULL when there is none. */
+const void *op_row_find(const void *rows, size_t count, size_t size, const char *name);
+
 #endif

@@ -43,3 +43,13 @@ NAMES(cache, cache)
 NAMES(launch, launch)
 NAMES(matrix, matrix)
 NAMES(stop, stop)
+
+struct device device_copy(struct arena *a, const struct device *d)
+{
+	struct device copy = *d;
+	const char **strings[] = { &copy.name, &copy.model, &copy.stack, &copy.runner, &copy.version, &copy.host,
+		&copy.attributes };
+	for (int i = 0; i < COUNT(strings); i++)
+		*strings[i] = *strings[i] ? arena_strndup(a, *strings[i], strlen(*strings[i])) : "";
+	return copy;
+}

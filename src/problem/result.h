@@ -88,4 +88,7 @@ struct device {
 	bool has_matrix;       /* has matrix units at all */
 };
 
+/* A copy whose strings live in the arena; NULL strings become empty. */
+struct device device_copy(struct arena *a, const struct device *d);
+
 #endif

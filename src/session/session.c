@@ -170,22 +170,11 @@ void session_close(struct session *s)
 
 /* ---- devices ---- */
 
-static const char *kept(struct arena *a, const char *s)
-{
-	return s ? arena_strndup(a, s, strlen(s)) : NULL;
-}
-
 static void device_adopt(struct session *s, const struct device *d)
 {
-	struct arena *a = &s->device_arena;
-	s->device = *d;
-	s->device.name = kept(a, d->name ? d->name : "?");
-	s->device.model = kept(a, d->model);
-	s->device.stack = kept(a, d->stack);
-	s->device.runner = kept(a, d->runner);
-	s->device.version = kept(a, d->version);
-	s->device.host = kept(a, d->host);
-	s->device.attributes = kept(a, d->attributes);
+	s->device = device_copy(&s->device_arena, d);
+	if (!*s->device.name)
+		s->device.name = "?";
 	s->stale = true;
 }
 
