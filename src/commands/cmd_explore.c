@@ -38,7 +38,7 @@ int cmd_explore(struct options *o, struct error *err)
 		return EXIT_BAD;
 	if (!o->argc)
 		o->argv[o->argc++] = default_model(&o->arena);
-	if (!o->frame && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
+	if (!o->frame && !isatty(STDOUT_FILENO)) { /* keys come from /dev/tty where the model comes from stdin */
 		error_set(err, "the explorer needs a terminal; use benanza bound %s, or --frame 80x24", o->argv[0]);
 		return EXIT_BAD;
 	}

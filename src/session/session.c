@@ -96,7 +96,6 @@ static int dims_gather(struct session *s, struct error *err)
 	dims_recall(s);
 	for (int i = 0; i < s->options.dim_count; i++)
 		dims_put(s, s->options.dims[i].name, s->options.dims[i].value);
-	dims_remember(s, s->options.dims, s->options.dim_count);
 	return 0;
 }
 
@@ -274,8 +273,11 @@ int session_select(struct session *s, int64_t batch, enum dtype dtype, struct er
 	for (int i = 0; i < s->plan_count && !found; i++)
 		if (s->plans[i]->batch == batch && s->plans[i]->dtype == dtype)
 			found = s->plans[i];
-	if (!found && !(found = plan_make(s, batch, dtype, err)))
-		return -1;
+	if (!found) {
+		if (!(found = plan_make(s, batch, dtype, err)))
+			return -1;
+		dims_remember(s, s->options.dims, s->options.dim_count); /* the model took them */
+	}
 	if (found != s->current)
 		analysis_drop(s); /* it points into the plan */
 	s->current = found;
@@ -287,14 +289,29 @@ int session_bind(struct session *s, struct text name, int64_t value, struct erro
 {
 	if (value < 0)
 		return error_set(err, "a dimension cannot be negative");
-	struct dim_binding one = { name, value };
+	int before_count = s->dim_count;
+	struct dim_binding *before = s->dims;
+	s->dims = ARENA_ARRAY(&s->dim_arena, struct dim_binding, before_count);
+	for (int i = 0; i < before_count; i++)
+		s->dims[i] = before[i];
+	dims_put(s, name, value);
 	int64_t batch = s->current ? s->current->batch : 0;
 	enum dtype dtype = s->current ? s->current->dtype : DTYPE_F32;
-	dims_put(s, name, value);
+	struct session_plan *made = plan_make(s, batch, dtype, err);
+	if (!made) { /* the model refuses the value: everything stays */
+		s->dims = before;
+		s->dim_count = before_count;
+		return -1;
+	}
+	struct dim_binding one = { name, value };
 	dims_remember(s, &one, 1);
 	analysis_drop(s);
+	s->plan_count--; /* the new plan, which is last, outlives the others */
 	plans_free(s);
-	return session_select(s, batch, dtype, err);
+	s->plans[s->plan_count++] = made;
+	s->current = made;
+	s->stale = true;
+	return 0;
 }
 
 int session_check_bound(const struct session *s, struct error *err)

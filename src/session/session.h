@@ -61,7 +61,7 @@ int session_connect(struct session *s, int timeout_ms, struct error *err);
 int session_give_up_runner(struct session *s, struct error *err);
 /* Selects (and makes, once) the plan of a batch and data type. batch 0 = the model's own. On error the present one stays. */
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err);
-/* Gives a symbolic dimension a value (remembered), drops the plans made so far and selects the current one again. */
+/* Gives a symbolic dimension a value (remembered) and plans anew. -1: the model refuses it, and everything stays. */
 int session_bind(struct session *s, struct text name, int64_t value, struct error *err);
 /* 0 when every symbol of the current plan is bound; -1 with a line that names the first free one and the option. */
 int session_check_bound(const struct session *s, struct error *err);
