@@ -124,7 +124,8 @@ const char **analyze_missing(struct arena *a, const struct plan *p, const struct
 const char **analyze_problems(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, int *count);
 
 /* The measurement a scenario would use for a problem, or NULL: least median over allowed algorithms, or
- * (best off) that of the lowest rank among the allowed ones, status ok only. matrix off leaves out
+ * (best off) that of the lowest rank among the allowed ones, status ok only. One from a shortlist (stop) is
+ * taken only where no allowed one of the same states was measured in full. matrix off leaves out
  * algorithms on matrix units, and those of which it is not known, where the problem's type could run on
  * them; analyze() lets the unknown ones pass on a device without matrix units. Where a problem has no warm
  * results, net stands for warm (nothing constant to rotate). */

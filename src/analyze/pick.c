@@ -37,6 +37,13 @@ static bool usable(const struct result *r)
 	return r->status == STATUS_OK && isfinite(r->stats.median) && r->stats.median >= 0;
 }
 
+/* Three samples of a shortlist make no measurement, and the shortlist is made for one launch mode alone: its
+ * rows stand where nothing else does. */
+static bool is_brief(const struct result *r)
+{
+	return r->stats.stop == STOP_SHORTLIST;
+}
+
 /* The best, or the first in the library's order: results come by rank. */
 static const struct result *pick(const struct found *f, const struct scenario *s, enum cache c, bool best,
 	bool device_has_matrix)
@@ -53,6 +60,10 @@ static const struct result *pick(const struct found *f, const struct scenario *s
 			continue;
 		if (!s->matrix && !allowed_without_matrix(r, device_has_matrix))
 			continue;
+		if (found && is_brief(found) != is_brief(r)) {
+			found = is_brief(found) ? r : found;
+			continue;
+		}
 		if (!found || (best && r->stats.median < found->stats.median))
 			found = r;
 	}

@@ -235,6 +235,39 @@ static void algorithms(void)
 	world_close(&w);
 }
 
+static void measure_state(struct results *to, const char *name, int rank, enum launch launch, enum stop stop, double ns)
+{
+	struct result one = make_result(CONV, ns);
+	one.algorithm.name = name;
+	one.algorithm.rank = rank;
+	one.launch = launch;
+	one.stats.stop = stop;
+	results_add(to, &one);
+}
+
+/* What a runner leaves: a shortlist in the first state, the survivors in full in all states. */
+static void shortlists(void)
+{
+	struct maker *m = make_begin();
+	conv(m, CONV, make_input(m, IMAGE));
+	struct world w;
+	world_open(&w, m);
+	measure_state(w.results, "brief", 1, LAUNCH_AMORTIZED, STOP_SHORTLIST, 90);
+	measure_state(w.results, "briefer", 2, LAUNCH_AMORTIZED, STOP_SHORTLIST, 80);
+	near(look(&w, "")->bound_ns, 80, 0, "a shortlist alone is better than nothing");
+	near(look(&w, "algorithm=preferred")->bound_ns, 90, 0, "... in the library's order too");
+	measure_state(w.results, "last", 3, LAUNCH_AMORTIZED, STOP_CONVERGED, 100);
+	measure_state(w.results, "last", 3, LAUNCH_ISOLATED, STOP_BUDGET, 130);
+	near(look(&w, "")->bound_ns, 100, 0, "one measured in full wins over any shortlist");
+	near(look(&w, "algorithm=preferred")->bound_ns, 100, 0, "... though the library prefers others");
+	measure_state(w.results, "first", 0, LAUNCH_AMORTIZED, STOP_CONVERGED, 110);
+	measure_state(w.results, "first", 0, LAUNCH_ISOLATED, STOP_CONVERGED, 120);
+	near(look(&w, "")->bound_ns, 100, 0, "the best of those measured in full, whatever came before");
+	near(look(&w, "algorithm=preferred,launch=isolated")->bound_ns - look(&w, "algorithm=preferred")->bound_ns, 10, 0,
+		"launch modes compare the same algorithm");
+	world_close(&w);
+}
+
 static void matrix_unknown(void)
 {
 	static const char bf16[] = "conv:bf16,bf16.c,bf16/f32:n1c64h56w56k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1";
@@ -452,6 +485,7 @@ int main(void)
 	missing();
 	missing_list();
 	algorithms();
+	shortlists();
 	matrix_unknown();
 	matrix_open();
 	cache_states();
