@@ -4,11 +4,27 @@
 
 #include <math.h>
 
+#define INTERVAL_SAMPLES 6 /* least for a 95% interval of the median by order statistics */
+
 const char *origin_name(enum origin o)
 {
 	static const char *const names[ORIGIN_COUNT] = { "missing", "measured", "proxy", "free", "fused",
 		"estimated", "assumed", "unsupported" };
 	return o >= 0 && o < ORIGIN_COUNT ? names[o] : "?";
+}
+
+struct interval {
+	bool known, is_range;   /* is_range: of 2 to 5 samples, for which there is no interval of 95% */
+	double lo, hi;
+};
+
+/* Records may hold one sample's value as its own interval: that says nothing. */
+static struct interval interval_of(const struct result *r)
+{
+	const struct sample_stats *s = &r->stats;
+	if (s->n == 1 || !isfinite(s->lo) || !isfinite(s->hi) || s->lo > s->median || s->hi < s->median || s->lo < 0)
+		return (struct interval){ .lo = NAN, .hi = NAN };
+	return (struct interval){ .known = true, .is_range = s->n < INTERVAL_SAMPLES, .lo = s->lo, .hi = s->hi };
 }
 
 /* One layer paid for by the measurement of a distinct problem (its own or its group's). */
@@ -19,12 +35,13 @@ static void fill_priced(struct layer_cost *c, const struct study *st, const stru
 	c->preferred_ns = s->best ? study_price(st, s, distinct, false).ns : price->ns;
 	if (!price->result) {
 		c->origin = price->unsupported ? ORIGIN_UNSUPPORTED : ORIGIN_MISSING;
+		c->why = price->answered ? study_why(st, s, distinct) : NULL;
 		return;
 	}
-	const struct sample_stats *stats = &price->result->stats;
+	struct interval v = interval_of(price->result);
 	c->ns = price->ns;
-	c->lo = isfinite(stats->lo) && stats->lo <= c->ns ? stats->lo : c->ns;
-	c->hi = isfinite(stats->hi) && stats->hi >= c->ns ? stats->hi : c->ns;
+	c->lo = v.lo;
+	c->hi = v.hi;
 	c->origin = proxy ? ORIGIN_PROXY : ORIGIN_MEASURED;
 }
 
@@ -40,22 +57,25 @@ static void fill_layer(struct layer_cost *c, const struct study *st, const struc
 		c->origin = c->group ? ORIGIN_FUSED : ORIGIN_FREE;
 	} else if (l->problem >= 0) {
 		fill_priced(c, st, s, l->problem, &x->prices[l->problem], l->proxy);
+	} else {
+		c->why = l->why;
 	}
 }
 
-/* Start, slack and path of the active choice. A group is one node, its last layer; its others show the same. */
+/* Start, slack and path of the active choice, of the layers that have a cost. A group is one node, its last layer; its others show the same. */
 static void fill_schedule(struct analysis *out, const struct study *st, const double *cost, struct arena *scratch)
 {
 	double *start = ARENA_ARRAY(scratch, double, st->node_count);
 	double *slack = ARENA_ARRAY(scratch, double, st->node_count);
 	bool *critical = ARENA_ARRAY(scratch, bool, st->node_count);
-	critical_path(st->node_count, cost, st->first, st->edges, start, slack, critical);
+	double length = critical_path(st->node_count, cost, st->first, st->edges, start, slack, critical);
+	bool known = length > 0 && !isnan(out->bound_ns);
 	for (int i = 0; i < out->layer_count; i++) {
 		struct layer_cost *c = &out->layers[i];
 		int node = st->first_layer + (c->group ? c->group->layers[c->group->layer_count - 1] : i);
 		c->start_ns = start[node];
-		c->slack_ns = isnan(c->ns) ? NAN : slack[node];
-		c->critical = critical[node];
+		c->slack_ns = known && !isnan(c->ns) ? slack[node] : NAN;
+		c->critical = known && !isnan(c->ns) && critical[node];
 	}
 }
 
@@ -85,31 +105,37 @@ static void fill_coverage(struct analysis *out, const struct plan *p)
 	out->coverage.cost_proxy_share = cost > 0 ? proxy / cost : NAN;
 }
 
-static double low(const struct price *p)
+/* The ends between which a bound may lie: what the nodes cost at their lows and at their highs, added up or
+ * followed as the scenario has it, under the choice that the layers show. */
+static void fill_interval(struct analysis *out, const struct study *st, const struct solution *x, const int *chosen,
+	struct arena *scratch)
 {
-	return p->result && isfinite(p->result->stats.lo) ? fmin(p->result->stats.lo, p->ns) : p->ns;
-}
-
-static double high(const struct price *p)
-{
-	return p->result && isfinite(p->result->stats.hi) ? fmax(p->result->stats.hi, p->ns) : p->ns;
-}
-
-/* The interval of the sum, whichever choice the layers show. */
-static void fill_interval(struct analysis *out, const struct study *st, const struct solution *x)
-{
+	double *lo = ARENA_ARRAY(scratch, double, st->node_count), *hi = ARENA_ARRAY(scratch, double, st->node_count);
+	bool any = false;
 	for (int i = 0; i < st->node_count; i++) {
 		int layer = i - st->first_layer, problem = st->node_problem[i];
 		bool is_layer = layer >= 0 && layer < out->layer_count;
-		int group = is_layer ? x->chosen_sum[layer] : -1;
+		int group = is_layer ? chosen[layer] : -1;
 		const struct fusion_group *g = group >= 0 ? &st->fusion->groups[group] : NULL;
 		if (g)
-			problem = g->layers[0] == layer ? g->distinct : -1;
+			problem = g->layers[g->layer_count - 1] == layer ? g->distinct : -1;
 		if (problem < 0 || isnan(x->prices[problem].ns))
 			continue;
-		out->lo_ns += low(&x->prices[problem]);
-		out->hi_ns += high(&x->prices[problem]);
+		struct interval v = interval_of(x->prices[problem].result);
+		lo[i] = v.known ? v.lo : x->prices[problem].ns;
+		hi[i] = v.known ? v.hi : x->prices[problem].ns;
+		out->without_interval += !v.known;
+		any |= v.known;
+		out->range_intervals += v.is_range;
+		out->lo_ns += lo[i];
+		out->hi_ns += hi[i];
 	}
+	if (out->scenario.parallel) {
+		out->lo_ns = critical_path(st->node_count, lo, st->first, st->edges, NULL, NULL, NULL);
+		out->hi_ns = critical_path(st->node_count, hi, st->first, st->edges, NULL, NULL, NULL);
+	}
+	if (isnan(out->bound_ns) || (out->without_interval && !any))
+		out->lo_ns = out->hi_ns = NAN;
 }
 
 struct analysis *analyze(struct arena *a, const struct plan *p, const struct fusion *f, const struct results *r,
@@ -137,7 +163,7 @@ struct analysis *analyze(struct arena *a, const struct plan *p, const struct fus
 	for (int i = 0; i < p->layer_count; i++)
 		fill_layer(&out->layers[i], &st, s, &x, &p->layers[i], chosen[i]);
 	fill_schedule(out, &st, s->parallel ? x.cost_path : x.cost_sum, &scratch);
-	fill_interval(out, &st, &x);
+	fill_interval(out, &st, &x, chosen, &scratch);
 	fill_coverage(out, p);
 	arena_free(&scratch);
 	study_close(&st);
@@ -181,19 +207,4 @@ const char **analyze_problems(struct arena *a, const struct plan *p, const struc
 		list_add(&list, p->borders[i].problem);
 	*count = list.count;
 	return list.texts;
-}
-
-const char **analyze_missing(struct arena *a, const struct plan *p, const struct fusion *f,
-	const struct results *r, const struct scenario *s, int *count)
-{
-	const char **texts = analyze_problems(a, p, f, s->fusion, count);
-	int kept = 0;
-	for (int i = 0; i < *count; i++) {
-		struct found found;
-		found.results = results_of(r, texts[i], &found.count);
-		if (!found_answered(&found, s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED, CACHE_COUNT))
-			texts[kept++] = texts[i];
-	}
-	*count = kept;
-	return texts;
 }

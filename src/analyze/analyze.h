@@ -58,14 +58,17 @@ void fusion_free(struct fusion *f);
 
 /* What one layer costs in a scenario. ns; NaN = unknown. */
 struct layer_cost {
-	double ns, lo, hi;          /* median and its 95% interval (the samples' range where there are under
-				       6 of them); 0 for free and fused */
+	double ns, lo, hi;          /* median and its 95% interval (the range of 2 to 5 samples, NaN of one); 0 for
+				       free and fused */
 	enum origin origin;
 	const struct result *result;/* the measurement used, or NULL */
 	double preferred_ns;        /* of the library's own first choice, same states; NaN unknown */
 	const struct fusion_group *group; /* the group it anchors or was fused into, or NULL */
-	bool critical;              /* on the longest path */
-	double slack_ns;            /* how much longer it could take without lengthening the path; NaN where missing */
+	const char *why;            /* without a cost: the plan's or the runner's reason, hostile text; NULL: it was
+				       not measured */
+	bool critical;              /* has a cost, and is on the longest path */
+	double slack_ns;            /* how much longer it could take without lengthening the path; NaN where it has no
+				       cost, or no path has a length */
 	double start_ns;            /* earliest start in the parallel schedule */
 };
 
@@ -82,11 +85,16 @@ struct analysis {
 	int layer_count;
 	struct layer_cost *layers;
 	double bound_ns;         /* total in the active scenario: sum or longest path; a missing layer adds nothing, and
-	                            complete is false: say "at least" */
-	double lo_ns, hi_ns;     /* interval of the sequential sum: medians' intervals added in quadrature is wrong for
-	                            correlated errors, so the sums of lo and of hi */
-	double sequential_ns, parallel_ns;
-	double border_ns;        /* casts at model inputs and outputs, part of the totals */
+	                            complete is false: say "at least". NaN where no layer that costs has a cost:
+	                            casts at the border alone make no bound */
+	double lo_ns, hi_ns;     /* interval of bound_ns: the same sum or longest path, of the layers as they are listed,
+	                            with all at lo and all at hi (in quadrature would be wrong, errors are
+	                            correlated); what has no interval counts by its median; NaN where none has */
+	int without_interval;    /* layers, groups and casts in it that have a cost and no interval */
+	int range_intervals;     /* ... whose interval is the range of 2 to 5 samples */
+	double sequential_ns, parallel_ns; /* NaN as bound_ns */
+	double border_ns;        /* casts at model inputs and outputs, part of the totals; NaN: there are some, none has
+	                            a cost */
 	bool complete;           /* nothing missing */
 	struct coverage coverage;
 	enum cache cache;        /* which cache state was read: net, or warm where everything fits (measuring.md) */
@@ -98,10 +106,13 @@ struct what_if_effect {
 	const struct what_if *row;
 	bool on;
 	double bound_ns;         /* with it flipped; NaN when not available, or nothing is measured for it */
+	bool bound_complete;     /* that total is complete */
 	double saves_ns;         /* present bound - flipped bound when off; when on, what it saves now: flipped - present */
 	bool complete;           /* both sides complete: else the difference is between partial sums, show `~` */
 	bool available;          /* e.g. matrix on a device without matrix units: false */
 	int unmeasured_problems; /* distinct problems needed to know */
+	int unavailable_problems;/* distinct problems that one side wants, has an answer for and cannot use (unsupported,
+	                            failed, barred), and the other not so: of fusion, the fused ones */
 };
 
 /* llc_bytes: of the device; NaN = unknown (then net). d may be NULL: then it may have matrix units, and the
@@ -115,12 +126,8 @@ struct analysis *analyze(struct arena *a, const struct plan *p, const struct fus
 	const struct device *d, const struct scenario *s);
 struct what_if_effect *analyze_what_ifs(struct arena *a, const struct plan *p, const struct fusion *f,
 	const struct results *r, const struct device *d, const struct scenario *s, int *count);
-/* Distinct problem texts the scenario needs and results lack (no ok, unsupported ... answer for its launch
- * mode), in order of first use, casts at the border last. With scenario.fusion the groups' problems too.
- * Texts borrowed from plan and fusion. */
-const char **analyze_missing(struct arena *a, const struct plan *p, const struct fusion *f, const struct results *r,
-	const struct scenario *s, int *count);
-/* All distinct problems of the plan, fused ones included when fusion is true. */
+/* All distinct problems of the plan in order of first use, casts at the border last; fused ones included when fusion
+ * is true. Texts borrowed from plan and fusion. */
 const char **analyze_problems(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, int *count);
 
 /* The measurement a scenario would use for a problem, or NULL: least median over allowed algorithms, or

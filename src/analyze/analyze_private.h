@@ -82,8 +82,10 @@ struct price {
 struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best);
 /* The text of a distinct problem. */
 const char *study_text(const struct study *st, int distinct);
-/* Has the problem an answer for the launch mode, in cache state c or, c = CACHE_COUNT, in net or warm? */
+/* Has the problem an answer for the launch mode in cache state c (net or warm)? */
 bool found_answered(const struct found *f, enum launch launch, enum cache c);
+/* The runner's reason why an answered problem has no price, or what the scenario bars; NULL: none is known. */
+const char *study_why(const struct study *st, const struct scenario *s, int distinct);
 /* Could the problem run on matrix units: a convolution or matrix product, under strict math on anything but
  * f32? */
 bool matrix_possible(const char *problem, bool strict);
@@ -95,9 +97,11 @@ struct solution {
 	double *cost;           /* per node, alone: NaN missing, 0 free */
 	int *chosen_sum, *chosen_path; /* per layer: index of the group it is in, or -1; same array without fusion */
 	double *cost_sum, *cost_path;  /* per node under each choice: a group's cost stands at its last layer, NaN = 0 */
-	double sequential_ns, parallel_ns, border_ns;
+	double sequential_ns, parallel_ns; /* NaN: nothing that costs is priced (casts at the border do not count) */
+	double border_ns;       /* NaN: there are casts and none is priced */
 	bool complete_sum, complete_path, border_complete;
 	bool *lacking;          /* per distinct problem: wanted here and not answered */
+	bool *refused;          /* ... wanted here, answered, and without a price */
 	int unmeasured;         /* how many those are */
 };
 /* Everything in it lives in arena. */

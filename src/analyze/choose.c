@@ -161,6 +161,13 @@ static void choose(struct chooser *c)
 	}
 }
 
+static void want(struct solution *out, int distinct)
+{
+	const struct price *price = &out->prices[distinct];
+	out->lacking[distinct] = !price->answered;
+	out->refused[distinct] = price->answered && isnan(price->ns);
+}
+
 static void price_all(const struct study *st, const struct scenario *s, struct solution *out)
 {
 	for (int i = 0; i < st->distinct_count; i++)
@@ -173,12 +180,10 @@ static void price_all(const struct study *st, const struct scenario *s, struct s
 		else
 			out->cost[i] = is_layer && st->plan->layers[layer].class == CLASS_FREE ? 0 : NAN;
 		if (problem >= 0)
-			out->lacking[problem] = !out->prices[problem].answered;
+			want(out, problem);
 	}
-	for (int i = 0; i < st->groups; i++) {
-		int distinct = st->fusion->groups[i].distinct;
-		out->lacking[distinct] = !out->prices[distinct].answered;
-	}
+	for (int i = 0; i < st->groups; i++)
+		want(out, st->fusion->groups[i].distinct);
 	for (int i = 0; i < st->distinct_count; i++)
 		out->unmeasured += out->lacking[i];
 }
@@ -202,12 +207,30 @@ static double sum(const double *cost, int from, int to)
 
 static void price_borders(const struct study *st, struct solution *out)
 {
-	int outputs = st->first_layer + st->plan->layer_count;
+	int outputs = st->first_layer + st->plan->layer_count, casts = 0, missing = 0;
+	for (int i = 0; i < st->node_count; i++) {
+		bool is_cast = i < st->first_layer || i >= outputs;
+		casts += is_cast;
+		missing += is_cast && isnan(out->cost[i]);
+	}
 	out->border_ns = sum(out->cost, 0, st->first_layer) + sum(out->cost, outputs, st->node_count);
-	out->border_complete = true;
-	for (int i = 0; i < st->node_count; i++)
-		if ((i < st->first_layer || i >= outputs) && isnan(out->cost[i]))
-			out->border_complete = false;
+	if (casts && missing == casts)
+		out->border_ns = NAN;
+	out->border_complete = missing == 0;
+}
+
+/* Is anything known that a total could be made of? What is free costs nothing, known or not, and casts at the
+ * border alone are no figure for a model. */
+static bool known(const struct study *st, const struct solution *out, const int *chosen)
+{
+	bool gaps = false;
+	for (int i = 0; i < st->plan->layer_count; i++) {
+		bool priced = chosen[i] >= 0 || !isnan(out->cost[st->first_layer + i]);
+		if (priced && (chosen[i] >= 0 || st->plan->layers[i].class != CLASS_FREE))
+			return true;
+		gaps |= !priced;
+	}
+	return !gaps && !isnan(out->border_ns);
 }
 
 void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
@@ -221,6 +244,7 @@ void solve(const struct study *st, const struct scenario *s, struct arena *a, st
 	*out = (struct solution){
 		.prices = ARENA_ARRAY(a, struct price, st->distinct_count),
 		.lacking = ARENA_ARRAY(a, bool, st->distinct_count),
+		.refused = ARENA_ARRAY(a, bool, st->distinct_count),
 		.cost = ARENA_ARRAY(a, double, st->node_count),
 		.chosen_sum = ARENA_ARRAY(a, int, layers),
 		.cost_sum = ARENA_ARRAY(a, double, st->node_count),
@@ -240,6 +264,10 @@ void solve(const struct study *st, const struct scenario *s, struct arena *a, st
 	}
 	out->sequential_ns = sum(out->cost_sum, 0, st->node_count);
 	out->parallel_ns = critical_path(st->node_count, out->cost_path, st->first, st->edges, NULL, NULL, NULL);
+	if (!known(st, out, out->chosen_sum))
+		out->sequential_ns = NAN;
+	if (!known(st, out, out->chosen_path))
+		out->parallel_ns = NAN;
 	out->complete_sum = out->border_complete && complete(st, out, out->chosen_sum);
 	out->complete_path = out->border_complete && complete(st, out, out->chosen_path);
 }

@@ -43,20 +43,6 @@ static struct view seen(const struct solution *x, bool parallel)
 			  (struct view){ x->sequential_ns, x->complete_sum };
 }
 
-/* Nothing measured at all: the total is not 0, it is not known. */
-static bool is_known(const struct view *v)
-{
-	return v->complete || v->bound_ns > 0;
-}
-
-static int lacking_either(const struct study *st, const struct solution *a, const struct solution *b)
-{
-	int count = 0;
-	for (int i = 0; i < st->distinct_count; i++)
-		count += a->lacking[i] || b->lacking[i];
-	return count;
-}
-
 static void fill_effect(const struct study *st, const struct scenario *s, const struct solution *here,
 	struct what_if_effect *effect)
 {
@@ -73,12 +59,14 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 	if (flipped.parallel == s->parallel)
 		solve(st, &flipped, &scratch, &other);
 	struct view now = seen(here, s->parallel), then = seen(&other, flipped.parallel);
-	if (is_known(&then))
-		effect->bound_ns = then.bound_ns;
-	if (is_known(&then) && is_known(&now))
-		effect->saves_ns = effect->on ? then.bound_ns - now.bound_ns : now.bound_ns - then.bound_ns;
+	effect->bound_ns = then.bound_ns;
+	effect->bound_complete = then.complete;
+	effect->saves_ns = effect->on ? then.bound_ns - now.bound_ns : now.bound_ns - then.bound_ns;
 	effect->complete = now.complete && then.complete;
-	effect->unmeasured_problems = lacking_either(st, here, &other);
+	for (int i = 0; i < st->distinct_count; i++) {
+		effect->unmeasured_problems += here->lacking[i] || other.lacking[i];
+		effect->unavailable_problems += here->refused[i] != other.refused[i];
+	}
 	arena_free(&scratch);
 }
 

@@ -125,6 +125,26 @@ static bool refused(const struct found *f, const struct scenario *s)
 	return filtered || (unsupported && !other);
 }
 
+const char *study_why(const struct study *st, const struct scenario *s, int distinct)
+{
+	const struct found *f = &st->found[distinct];
+	enum launch launch = s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
+	const struct result *said = NULL;
+	bool barred = false;
+	for (int i = 0; i < f->count; i++) {
+		const struct result *r = f->results[i];
+		bool whole = !*r->algorithm.name;
+		if (r->status != STATUS_OK && (whole || (r->launch == launch && !said)))
+			said = r;
+		if (said == r && whole)
+			break;
+		barred |= usable(r) && r->launch == launch && !s->matrix && r->algorithm.matrix != MATRIX_NO;
+	}
+	if (said)
+		return said->why && *said->why ? said->why : status_name(said->status);
+	return barred ? "only measured with algorithms that use matrix units or may" : NULL;
+}
+
 struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best)
 {
 	const struct found *f = &st->found[distinct];

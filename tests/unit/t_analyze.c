@@ -89,6 +89,20 @@ static void open_chain(struct world *w)
 	measure(w->results, RELU, 5);
 }
 
+/* Two convolutions side by side, summed: 0 -> {1, 2} -> 3 -> 4. */
+static void open_diamond(struct world *w)
+{
+	struct maker *m = make_begin();
+	int x = relu(m, make_input(m, IMAGE));
+	int a = conv(m, CONV, x), b = conv(m, CONV2, x);
+	relu(m, add(m, a, b));
+	world_open(w, m);
+	measure(w->results, CONV, 100);
+	measure(w->results, CONV2, 40);
+	measure(w->results, ADD, 10);
+	measure(w->results, RELU, 5);
+}
+
 static void sums(void)
 {
 	struct world w;
@@ -147,7 +161,10 @@ static void missing(void)
 	results_free(w.results);
 	w.results = only;
 	struct analysis *a = look(&w, "");
-	ok(a->bound_ns == 0 && !a->complete && a->coverage.missing == 6, "nothing measured: at least nothing");
+	ok(isnan(a->bound_ns) && isnan(a->sequential_ns) && isnan(a->parallel_ns) && isnan(a->lo_ns) && isnan(a->hi_ns) &&
+		!a->complete && a->coverage.missing == 6, "nothing measured: not 0, not known");
+	ok(isnan(effect(&w, "", "parallel").bound_ns) && isnan(effect(&w, "", "algorithm").bound_ns), "... by any toggle");
+	ok(isnan(a->layers[6].slack_ns) && !a->layers[6].critical, "... and no layer is on a path, not even a free one");
 	ok(isnan(a->layers[0].ns) && isnan(a->layers[0].slack_ns), "a missing layer has no cost and no slack");
 	ok(isnan(a->coverage.cost_proxy_share) && a->coverage.flops_measured_share == 0, "nothing to share");
 	ok(isnan(effect(&w, "", "fusion").saves_ns), "what a toggle saves is then not 0 but not known");
@@ -182,27 +199,123 @@ static void missing(void)
 	world_close(&w);
 }
 
-static void missing_list(void)
+static void problem_list(void)
 {
 	struct world w;
 	open_chain(&w);
-	struct scenario s = scenario_default();
 	int count;
-	analyze_missing(&w.arena, w.plan, w.fusion, w.results, &s, &count);
-	is_int(count, 0, "all plain problems are measured");
-	s.fusion = true;
-	const char **texts = analyze_missing(&w.arena, w.plan, w.fusion, w.results, &s, &count);
-	is_int(count, 2, "two fused ones are not");
-	is_str(count > 0 ? texts[0] : NULL, CONV "+bias:f32.c", "in order of use");
-	s.fusion = s.amortized = false;
-	analyze_missing(&w.arena, w.plan, w.fusion, w.results, &s, &count);
-	is_int(count, 3, "isolated launches are other measurements");
-	is_int(look(&w, "launch=isolated")->unmeasured_problems, 3, "the analysis counts the same");
-	texts = analyze_problems(&w.arena, w.plan, w.fusion, true, &count);
+	is_int(look(&w, "launch=isolated")->unmeasured_problems, 3, "isolated launches are other measurements");
+	is_int(look(&w, "launch=isolated,fusion")->unmeasured_problems, 5, "... and of the fused ones too");
+	const char **texts = analyze_problems(&w.arena, w.plan, w.fusion, true, &count);
 	is_int(count, 5, "five distinct problems with the fused ones");
 	is_str(texts[1], CONV "+bias:f32.c", "a group's stand behind its anchor's");
 	analyze_problems(&w.arena, w.plan, w.fusion, false, &count);
 	is_int(count, 3, "three without");
+	world_close(&w);
+}
+
+static void refuse(struct world *w, const char *problem, enum status status, const char *why)
+{
+	struct result one = make_result(problem, NAN);
+	one.status = status;
+	one.algorithm.name = "";
+	one.why = why;
+	results_add(w->results, &one);
+}
+
+static void refusals(void)
+{
+	struct world w;
+	open_chain(&w);
+	results_free(w.results);
+	w.results = results_new();
+	measure(w.results, CONV, 100);
+	refuse(&w, BATCHNORM, STATUS_UNSUPPORTED, "no implementation for this");
+	refuse(&w, RELU, STATUS_TIMEOUT, "");
+	struct analysis *a = look(&w, "");
+	is_str(a->layers[1].why, "no implementation for this", "the runner's reason");
+	is_str(a->layers[2].why, "timeout", "... or else the outcome");
+	ok(!a->layers[0].why && !a->layers[6].why, "what has a cost needs none");
+	ok(!a->layers[1].critical && isnan(a->layers[1].slack_ns) && a->layers[0].critical && a->layers[6].critical,
+		"what has no cost is on no path, and a free layer may be");
+	ok(look(&w, "launch=isolated")->layers[0].why == NULL, "not measured needs no reason");
+	is_int(effect(&w, "", "fusion").unavailable_problems, 0, "fused problems not tried are not refused");
+	refuse(&w, CONV "+bias:f32.c", STATUS_UNSUPPORTED, "no such epilogue");
+	refuse(&w, CONV "+bias:f32.c+relu", STATUS_CRASHED, "");
+	is_int(effect(&w, "", "fusion").unavailable_problems, 2, "fused problems that failed are seen");
+	is_int(effect(&w, "fusion", "fusion").unavailable_problems, 2, "... with fusion on too");
+	is_int(effect(&w, "fusion", "parallel").unavailable_problems, 0, "... and do not matter to parallel");
+	is_int(effect(&w, "fusion", "fusion").unmeasured_problems, 0, "there is nothing left to measure");
+	world_close(&w);
+}
+
+static void nothing_known(void)
+{
+	struct maker *m = make_begin();
+	int x = make_input(m, IMAGE);
+	int y = make_layer(m, "Identity", NULL, IMAGE, conv(m, CONV, x), -1);
+	make_border(m, x, true, "cast:f32,bf16:" IMAGE);
+	make_border(m, y, false, "cast:bf16,f32:" IMAGE);
+	struct world w;
+	world_open(&w, m);
+	ok(isnan(look(&w, "")->border_ns), "casts not measured are not 0");
+	measure(w.results, "cast:f32,bf16:" IMAGE, 7);
+	measure(w.results, "cast:bf16,f32:" IMAGE, 8);
+	refuse(&w, CONV, STATUS_UNSUPPORTED, "no bf16 here");
+	struct analysis *a = look(&w, "parallel");
+	near(a->border_ns, 15, 0, "the casts are measured");
+	ok(isnan(a->bound_ns) && isnan(a->sequential_ns) && isnan(a->lo_ns), "and alone are no bound");
+	ok(isnan(effect(&w, "parallel", "parallel").bound_ns), "... nor a what-if's");
+	ok(!a->layers[0].critical && !a->layers[1].critical && isnan(a->layers[1].slack_ns), "nothing is critical");
+	world_close(&w);
+
+	m = make_begin();
+	make_layer(m, "Identity", NULL, IMAGE, make_input(m, IMAGE), -1);
+	world_open(&w, m);
+	a = look(&w, "");
+	ok(a->bound_ns == 0 && a->complete && a->border_ns == 0, "a model of free layers does cost 0");
+	world_close(&w);
+}
+
+static void measure_samples(struct world *w, const char *problem, int n, double lo, double ns, double hi)
+{
+	struct result one = make_result(problem, ns);
+	one.stats.n = n;
+	one.stats.lo = lo;
+	one.stats.hi = hi;
+	results_add(w->results, &one);
+}
+
+static void intervals(void)
+{
+	struct world w;
+	open_diamond(&w);
+	measure_samples(&w, CONV, 1, NAN, 100, NAN);
+	measure_samples(&w, CONV2, 4, 30, 40, 130);
+	measure_samples(&w, ADD, 1, 10, 10, 10);
+	measure_samples(&w, RELU, 50, 4, 5, 6);
+	struct analysis *a = look(&w, "");
+	ok(isnan(a->layers[1].lo) && isnan(a->layers[1].hi), "one sample has no interval");
+	ok(isnan(a->layers[3].lo) && isnan(a->layers[3].hi), "... even where a record says so");
+	ok(a->layers[2].lo == 30 && a->layers[2].hi == 130, "a few have their range");
+	near(a->lo_ns, 4 + 100 + 30 + 10 + 4, 1e-12, "what has none counts by its median: low");
+	near(a->hi_ns, 6 + 100 + 130 + 10 + 6, 1e-12, "... high");
+	ok(a->without_interval == 2 && a->range_intervals == 1, "and is counted");
+	a = look(&w, "parallel");
+	near(a->lo_ns, 4 + 100 + 10 + 4, 1e-12, "parallel: the longest path of the lows");
+	near(a->hi_ns, 6 + 130 + 10 + 6, 1e-12, "... and of the highs, whichever it is then");
+
+	/* cheaper in sequence, later in parallel: each interval is of its own choice */
+	measure_samples(&w, CONV2 "+add:f32", 9, 41, 42, 43);
+	a = look(&w, "fusion");
+	near(a->lo_ns, 4 + 100 + 41 + 4, 1e-12, "the interval of a group");
+	a = look(&w, "fusion,parallel");
+	ok(a->layers[3].ns == 10 && a->lo_ns == 118, "... and of the layers listed beside it");
+	results_free(w.results);
+	w.results = results_new();
+	measure_samples(&w, CONV, 1, 100, 100, 100);
+	a = look(&w, "");
+	ok(a->bound_ns == 100 && isnan(a->lo_ns) && isnan(a->hi_ns), "where none has one, the total has none");
 	world_close(&w);
 }
 
@@ -333,20 +446,6 @@ static void cache_states(void)
 	struct analysis *a = analyze(&w.arena, w.plan, NULL, w.results, NULL, &s);
 	near(a->bound_ns, 230, 1e-12, "no device and no fusion are no trouble");
 	world_close(&w);
-}
-
-/* Two convolutions side by side, summed: 0 -> {1, 2} -> 3 -> 4. */
-static void open_diamond(struct world *w)
-{
-	struct maker *m = make_begin();
-	int x = relu(m, make_input(m, IMAGE));
-	int a = conv(m, CONV, x), b = conv(m, CONV2, x);
-	relu(m, add(m, a, b));
-	world_open(w, m);
-	measure(w->results, CONV, 100);
-	measure(w->results, CONV2, 40);
-	measure(w->results, ADD, 10);
-	measure(w->results, RELU, 5);
 }
 
 static void diamond(void)
@@ -483,7 +582,10 @@ int main(void)
 	sums();
 	fused();
 	missing();
-	missing_list();
+	problem_list();
+	refusals();
+	nothing_known();
+	intervals();
 	algorithms();
 	shortlists();
 	matrix_unknown();
