@@ -35,6 +35,10 @@ try 0 "two batches are two objects" "$BENANZA" layers --json -b 1,2 "$models/tin
 [ "$(wc -l <"$work/out")" -eq 2 ]; ok $? "one a line"
 try 0 "csv" "$BENANZA" layers --csv "$models/tiny.onnx"
 [ "$(wc -l <"$work/out")" -eq 13 ]; ok $? "a head and a line a layer"
+try 0 "csv of several plans" "$BENANZA" layers --csv -b 1,2 -t f32,bf16 "$models/tiny.onnx"
+[ "$(wc -l <"$work/out")" -eq 49 ]; ok $? "one head and a line a layer of each"
+[ "$(cut -d, -f1,2 "$work/out" | sort | uniq -c | awk '{ print $1 $2 }' | tr '\n' ' ')" = \
+    '121,bf16 121,f32 122,bf16 122,f32 1batch,dtype ' ]; ok $? "batch and type come first"
 
 # symbols
 try 0 "unbound symbols stay" "$BENANZA" layers --json "$models/symbolic.onnx"
@@ -129,6 +133,16 @@ one_line
 if [ -x "$runner" ]; then
     try 1 "bound with nothing measured has gaps" "$BENANZA" bound --json "$models/tiny.onnx"
     is False "d['complete']"
+    is True "d['bound_ns'] is d['sequential_ns'] is d['parallel_ns'] is d['interval_ns'] is None"
+    is True "all(w['bound_ns'] is w['saves_ns'] is w['speedup'] is None for w in d['what_if'])"
+    is False "any(l['critical'] or 'why' in l for l in d['layers'])"
+    try 1 "the same as text" "$BENANZA" bound "$models/tiny.onnx"
+    says out "not known: nothing is measured"
+    ! grep -qE '(^| )0 ns|nan' "$work/out"; ok $? "no zero stands for unknown"
+    try 1 "a batch dimension of any name" "$BENANZA" bound --json --dim N=4 "$models/rows.onnx"
+    is 4 "d['scenario']['batch']"
+    try 1 "batch and dimensions" "$BENANZA" bound -b 2 "$models/tiny.onnx"
+    head -n 1 "$work/out" | grep -q "tiny.onnx  batch 2  f32$"; ok $? "the batch is printed once"
     try 0 "bench" "$BENANZA" bench --json --budget 5 "$models/tiny.onnx"
     is 0 "d['already'] + d['failed'] + d['unsupported']"
     is True "d['measured'] == d['problems'] > 10"
@@ -138,13 +152,37 @@ if [ -x "$runner" ]; then
     is True "d['complete'] and d['bound_ns'] > 0"
     is True "d['parallel_ns'] <= d['sequential_ns'] == d['bound_ns']"
     is True "abs(sum(l['cost_ns'] for l in d['layers']) - d['sequential_ns']) < 1"
-    is True "all(sum(v for k, v in d['coverage'].items() if k not in ('layers', 'flops_measured_share')) == d['coverage']['layers'] for _ in [0])"
+    is True "all(sum(v for k, v in d['coverage'].items() if k not in ('layers', 'flops_measured_share', 'cost_proxy_share')) == d['coverage']['layers'] for _ in [0])"
     is "['parallel', 'fusion', 'matrix', 'algorithm', 'launch']" "[w['name'] for w in d['what_if']]"
     try 0 "bound with fusion and parallel" "$BENANZA" bound --json -w fusion,parallel "$models/tiny.onnx"
     is True "d['bound_ns'] == d['parallel_ns']"
     is True "'fused' in [l['origin'] for l in d['layers']]"
     try 0 "text" "$BENANZA" bound "$models/tiny.onnx"
     says out "lower bound"
+    says out "~: of partial sums"
+    try 0 "csv of bounds" "$BENANZA" bound --csv -w fusion "$models/tiny.onnx"
+    [ "$(grep -c '^1,f32,' "$work/out")" -eq 12 ] && head -n 1 "$work/out" | grep -q '^batch,dtype,index,'
+    ok $? "batch and type come first"
+    try 1 "csv of several bounds" "$BENANZA" bound --csv -b 1,2 "$models/tiny.onnx"
+    [ "$(grep -c index "$work/out")" -eq 1 ] && [ "$(wc -l <"$work/out")" -eq 25 ]; ok $? "one head"
+    try 0 "bench of long names" "$BENANZA" bench -q --budget 5 "$models/rows.onnx"
+    try 0 "long names" "$BENANZA" bound "$models/rows.onnx"
+    grep -qE '  \.\.[^ ]*jection/MatMul  *MatMul' "$work/out"; ok $? "cut at the front: the tail tells"
+    try 0 "long names on a wide terminal" env COLUMNS=150 "$BENANZA" bound "$models/rows.onnx"
+    says out " /encoder/encoder.layers/encoder.layers.0/self_attention/self_attention.output_projection/MatMul "
+    "$BENANZA" bench -q --budget 5 -t bf16 "$models/tiny.onnx" >/dev/null 2>&1 || :
+    "$BENANZA" bound --json -t bf16 "$models/tiny.onnx" >"$work/out" || :
+    if [ "$(json "d['coverage']['unsupported']")" = 11 ]; then
+        is True "d['bound_ns'] is None and d['border_ns'] > 0"
+        is True "all(l['why'] for l in d['layers'] if l['origin'] == 'unsupported')"
+        is 7 "d['what_if'][1]['unavailable_problems']"
+        is False "any(l['critical'] for l in d['layers'])"
+        try 1 "bf16 without bf16 kernels" "$BENANZA" bound -t bf16 "$models/tiny.onnx"
+        says out "nothing of the model is measured"
+        says out "alone no bound"
+        says out "unsupported: oneDNN"
+        says out "7 fused problems unsupported or failed"
+    fi
     try 0 "db check" "$BENANZA" db check
     says out "sound"
     try 0 "devices" "$BENANZA" devices --json

@@ -74,6 +74,16 @@ def symbolic():
          [weight("w", 32, 16)])
 
 
+def rows():
+    """A first dimension called N; names as long as exporters write them, told apart by their ends."""
+    path = "/encoder/encoder.layers/encoder.layers.0/self_attention/self_attention.output_projection"
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["h"], name=path + "/MatMul"),
+        helper.make_node("Softmax", ["h"], ["y"], name=path + "/Softmax", axis=-1),
+    ]
+    save("rows", nodes, [value("x", "N", 32)], [value("y", "N", 16)], [weight("w", 32, 16)])
+
+
 def baked():
     """A Reshape that holds the batch size as a constant."""
     shape = numpy_helper.from_array(np.array([1, 48], np.int64), "shape")
@@ -87,5 +97,5 @@ def baked():
 
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
-    for make in (tiny, hostile, symbolic, baked):
+    for make in (tiny, hostile, symbolic, rows, baked):
         make()

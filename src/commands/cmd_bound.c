@@ -30,7 +30,7 @@ int cmd_bound(struct options *o, struct error *err)
 		if (o->json)
 			report_json_line(report_bound_json(s), stdout);
 		else if (o->csv)
-			report_bound_csv(s, stdout);
+			report_bound_csv(s, i == 0, stdout);
 		else
 			report_bound_text(s, stdout);
 	}

@@ -19,7 +19,7 @@ int cmd_layers(struct options *o, struct error *err)
 		else if (o->json)
 			report_json_line(report_layers_json(s), stdout);
 		else if (o->csv)
-			report_layers_csv(s, stdout);
+			report_layers_csv(s, i == 0, stdout);
 		else
 			report_layers_text(s, stdout);
 	}

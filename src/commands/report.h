@@ -8,17 +8,20 @@
 
 /* `layers --json`, one object. */
 json_t *report_layers_json(const struct session *s);
-void report_layers_csv(const struct session *s, FILE *out);
+/* header: with the line of column names, for the first of several plans. */
+void report_layers_csv(const struct session *s, bool header, FILE *out);
 void report_layers_text(const struct session *s, FILE *out);
 
 /* `bound --json`: one object of the session's current analysis. */
 json_t *report_bound_json(const struct session *s);
-void report_bound_csv(const struct session *s, FILE *out);
+void report_bound_csv(const struct session *s, bool header, FILE *out);
 void report_bound_text(const struct session *s, FILE *out);
 
 /* One JSON object on one line. Consumes the reference. */
 void report_json_line(json_t *object, FILE *out);
 /* A field of a CSV line with what follows it: quoted where it must be, and never a formula for a spreadsheet. */
 void report_csv_field(FILE *out, const char *text, char after);
+/* The first two fields of every CSV line, "8,bf16,": the batch is empty where it is not known. */
+void report_csv_plan(FILE *out, const struct plan *p);
 
 #endif

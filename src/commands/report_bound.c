@@ -5,6 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define WIDTH_LEAST 80
+#define WIDTH_MOST 400
 
 static json_t *strings_json(const char *list)
 {
@@ -18,18 +23,24 @@ static json_t *strings_json(const char *list)
 	return array;
 }
 
+static json_t *interval_json(double lo, double hi)
+{
+	return isnan(lo) || isnan(hi) ? json_null() : json_pack("[o,o]", json_number_or_null(lo), json_number_or_null(hi));
+}
+
 static json_t *layer_json(const struct analysis *a, int i)
 {
 	const struct layer_cost *l = &a->layers[i];
 	bool known = l->origin != ORIGIN_MISSING && l->origin != ORIGIN_UNSUPPORTED;
-	json_t *interval = known ? json_pack("[o,o]", json_number_or_null(l->lo), json_number_or_null(l->hi)) : json_null();
 	json_t *o = json_pack("{s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "index", i, "cost_ns",
-		json_number_or_null(known ? l->ns : NAN), "origin", origin_name(l->origin), "interval_ns", interval,
-		"algorithm", l->result ? json_string(l->result->algorithm.name) : json_null(), "preferred_ns",
+		json_number_or_null(known ? l->ns : NAN), "origin", origin_name(l->origin), "interval_ns",
+		interval_json(l->lo, l->hi), "algorithm", l->result ? json_string(l->result->algorithm.name) : json_null(), "preferred_ns",
 		json_number_or_null(l->preferred_ns), "roofline_ns", json_null(), "critical", l->critical, "slack_ns",
 		json_number_or_null(l->slack_ns));
 	if (l->group)
 		json_object_set_new(o, "fused_into", json_integer(l->group->layers[0]));
+	if (!known && l->why)
+		json_object_set_new(o, "why", json_text(text_of(l->why)));
 	if (l->result)
 		json_object_set_new(o, "layouts", json_string(l->result->algorithm.layouts));
 	return o;
@@ -43,11 +54,12 @@ static json_t *effects_json(const struct session *s)
 		double now = s->analysis->bound_ns;
 		double on_ns = e->on ? now : e->bound_ns, off_ns = e->on ? e->bound_ns : now;
 		bool known = e->available && !isnan(e->bound_ns);
-		json_array_append_new(list, json_pack("{s:s, s:b, s:o, s:o, s:o, s:b, s:b, s:i}", "name", e->row->name, "on",
+		json_array_append_new(list, json_pack("{s:s, s:b, s:o, s:o, s:o, s:b, s:b, s:b, s:i, s:i}", "name", e->row->name, "on",
 			e->on, "bound_ns", json_number_or_null(known ? e->bound_ns : NAN), "saves_ns",
 			json_number_or_null(known ? e->saves_ns : NAN), "speedup",
 			json_number_or_null(known && on_ns > 0 ? off_ns / on_ns : NAN), "available", e->available,
-			"complete", e->complete, "unmeasured_problems", e->unmeasured_problems));
+			"complete", e->complete, "bound_complete", e->bound_complete, "unmeasured_problems",
+			e->unmeasured_problems, "unavailable_problems", e->unavailable_problems));
 	}
 	return list;
 }
@@ -55,10 +67,10 @@ static json_t *effects_json(const struct session *s)
 static json_t *coverage_json(const struct analysis *a)
 {
 	const struct coverage *c = &a->coverage;
-	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "layers", c->layers, "measured", c->measured,
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o}", "layers", c->layers, "measured", c->measured,
 		"proxy", c->proxy, "free", c->free, "fused", c->fused, "estimated", c->estimated, "assumed", c->assumed,
 		"missing", c->missing, "unsupported", c->unsupported, "flops_measured_share",
-		json_number_or_null(c->flops_measured_share));
+		json_number_or_null(c->flops_measured_share), "cost_proxy_share", json_number_or_null(c->cost_proxy_share));
 }
 
 json_t *report_bound_json(const struct session *s)
@@ -70,26 +82,23 @@ json_t *report_bound_json(const struct session *s)
 	json_t *layers = json_array();
 	for (int i = 0; i < a->layer_count; i++)
 		json_array_append_new(layers, layer_json(a, i));
-	int64_t batch = s->current->batch ? s->current->batch : 1;
-	for (int i = 0; i < p->binding_count && !s->current->batch; i++)
-		if (text_is(p->bindings[i].name, "batch"))
-			batch = p->bindings[i].value;
 	json_t *o = json_object();
 	json_object_set_new(o, "model", json_pack("{s:o, s:o, s:i}", "path", json_text(text_of(s->model->path)), "name",
 		json_text(s->model->graph->name), "nodes", s->model->graph->node_count));
 	json_object_set_new(o, "device", json_pack("{s:s?, s:s?, s:s?, s:s?}", "name", d->name, "model", d->model, "runner",
 		d->runner, "stack", d->stack));
-	json_object_set_new(o, "scenario", json_pack("{s:I, s:s, s:o, s:s}", "batch", (json_int_t)batch, "dtype",
-		dtype_name(p->dtype), "what_if", strings_json(scenario_text(&s->scenario, on, sizeof(on))), "cache",
-		cache_name(a->cache)));
+	json_object_set_new(o, "scenario", json_pack("{s:o, s:s, s:o, s:s}", "batch",
+		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
+		strings_json(scenario_text(&s->scenario, on, sizeof(on))), "cache", cache_name(a->cache)));
 	json_object_set_new(o, "bound_ns", json_number_or_null(a->bound_ns));
 	json_object_set_new(o, "sequential_ns", json_number_or_null(a->sequential_ns));
 	json_object_set_new(o, "parallel_ns", json_number_or_null(a->parallel_ns));
 	json_object_set_new(o, "resource_ns", json_null());
 	json_object_set_new(o, "roofline_ns", json_null());
 	json_object_set_new(o, "border_ns", json_number_or_null(a->border_ns));
-	json_object_set_new(o, "interval_ns", json_pack("[o,o]", json_number_or_null(a->lo_ns),
-		json_number_or_null(a->hi_ns)));
+	json_object_set_new(o, "interval_ns", interval_json(a->lo_ns, a->hi_ns));
+	json_object_set_new(o, "without_interval", json_integer(a->without_interval));
+	json_object_set_new(o, "range_intervals", json_integer(a->range_intervals));
 	json_object_set_new(o, "complete", json_boolean(a->complete));
 	json_object_set_new(o, "distinct", json_integer(p->problem_count));
 	json_object_set_new(o, "coverage", coverage_json(a));
@@ -104,13 +113,15 @@ static const char *number_field(struct arena *a, double ns)
 	return isnan(ns) ? "" : arena_printf(a, "%.1f", ns);
 }
 
-void report_bound_csv(const struct session *s, FILE *out)
+void report_bound_csv(const struct session *s, bool header, FILE *out)
 {
 	const struct plan *p = s->current->plan;
 	struct arena a = { 0 };
-	fputs("index,name,op,origin,cost_ns,lo_ns,hi_ns,preferred_ns,critical,slack_ns,algorithm\n", out);
+	if (header)
+		fputs("batch,dtype,index,name,op,origin,cost_ns,lo_ns,hi_ns,preferred_ns,critical,slack_ns,algorithm\n", out);
 	for (int i = 0; i < s->analysis->layer_count; i++) {
 		const struct layer_cost *c = &s->analysis->layers[i];
+		report_csv_plan(out, p);
 		fprintf(out, "%d,", i);
 		report_csv_field(out, text_clean(&a, p->layers[i].name), ',');
 		report_csv_field(out, text_clean(&a, p->layers[i].node->op), ',');
@@ -126,27 +137,68 @@ static void head_text(const struct session *s, FILE *out)
 	const struct plan *p = s->current->plan;
 	struct arena a = { 0 };
 	fprintf(out, "%s", text_clean(&a, text_of(s->model->path)));
+	if (p->batch)
+		fprintf(out, "  batch %lld", (long long)p->batch);
 	for (int i = 0; i < p->binding_count; i++)
-		fprintf(out, "  %s %lld", text_clean(&a, p->bindings[i].name), (long long)p->bindings[i].value);
-	if (s->current->batch)
-		fprintf(out, "  batch %lld", (long long)s->current->batch);
+		if (!p->batch || !text_is(p->bindings[i].name, "batch"))
+			fprintf(out, "  %s %lld", text_clean(&a, p->bindings[i].name), (long long)p->bindings[i].value);
 	fprintf(out, "  %s\n%s, %s\n\n", dtype_name(p->dtype), s->device.model ? s->device.model : "no device",
 		s->device.stack ? s->device.stack : "");
 	arena_free(&a);
+}
+
+static void total_text(const struct analysis *a, FILE *out)
+{
+	char bound[STR_QUANTITY], other[STR_QUANTITY];
+	bool parallel = a->scenario.parallel;
+	const char *least = a->complete ? "" : "at least ";
+	if (isnan(a->bound_ns))
+		fprintf(out, "lower bound   not known: nothing%s is measured\n", a->border_ns > 0 ? " of the model" : "");
+	else
+		fprintf(out, "lower bound   %s%s  %s (%s %s%s)\n", least, str_duration(bound, a->bound_ns),
+			parallel ? "parallel" : "sequential", parallel ? "sequential" : "parallel", least,
+			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns));
+}
+
+/* What the interval is made of: 95% is said only of what has one. */
+static void interval_text(const struct analysis *a, FILE *out)
+{
+	char lo[STR_QUANTITY], hi[STR_QUANTITY];
+	if (isnan(a->bound_ns))
+		return;
+	if (isnan(a->lo_ns)) {
+		fprintf(out, "interval      not known: no layer has one\n");
+		return;
+	}
+	fprintf(out, "interval      %s to %s  (%s of the layers' 95%% intervals", str_duration(lo, a->lo_ns),
+		str_duration(hi, a->hi_ns), a->scenario.parallel ? "longest paths" : "sums");
+	if (a->range_intervals || a->without_interval)
+		fprintf(out, ";\n             ");
+	if (a->range_intervals)
+		fprintf(out, " of %d the range of under 6 samples%s", a->range_intervals, a->without_interval ? ";" : "");
+	if (a->without_interval)
+		fprintf(out, " %d without one count%s by the median", a->without_interval,
+			a->without_interval == 1 ? "s" : "");
+	fprintf(out, ")\n");
+}
+
+static void border_text(const struct session *s, FILE *out)
+{
+	const struct analysis *a = s->analysis;
+	char border[STR_QUANTITY];
+	if (isnan(a->border_ns))
+		fprintf(out, "borders       casts at model inputs and outputs, not measured\n");
+	else if (s->current->plan->border_count)
+		fprintf(out, "borders       %s of casts at model inputs and outputs, %s\n", str_duration(border, a->border_ns),
+			isnan(a->bound_ns) ? "alone no bound" : "included");
 }
 
 static void bound_text(const struct session *s, FILE *out)
 {
 	const struct analysis *a = s->analysis;
 	const struct coverage *c = &a->coverage;
-	char bound[STR_QUANTITY], other[STR_QUANTITY], lo[STR_QUANTITY], hi[STR_QUANTITY], border[STR_QUANTITY];
-	bool parallel = s->scenario.parallel;
-	const char *least = a->complete ? "" : "at least ";
-	fprintf(out, "lower bound   %s%s  %s (%s %s%s)\n", least, str_duration(bound, a->bound_ns),
-		parallel ? "parallel" : "sequential", parallel ? "sequential" : "parallel", least,
-		str_duration(other, parallel ? a->sequential_ns : a->parallel_ns));
-	fprintf(out, "interval      %s to %s  (95%% intervals of the layers' medians, sequential)\n",
-		str_duration(lo, a->lo_ns), str_duration(hi, a->hi_ns));
+	total_text(a, out);
+	interval_text(a, out);
 	int gaps = c->missing + c->unsupported;
 	fprintf(out, "coverage      %d layers: %d measured, %d by proxy, %d free, %d fused", c->layers, c->measured, c->proxy,
 		c->free, c->fused);
@@ -154,76 +206,197 @@ static void bound_text(const struct session *s, FILE *out)
 		fprintf(out, ", %d not measured (%d unsupported)", gaps, c->unsupported);
 	if (!isnan(c->flops_measured_share))
 		fprintf(out, "; %.1f%% of the FLOPs", 100 * c->flops_measured_share);
+	if (c->cost_proxy_share > 0)
+		fprintf(out, "; %.1f%% of the cost by proxy", 100 * c->cost_proxy_share);
 	fputc('\n', out);
-	if (a->border_ns > 0)
-		fprintf(out, "borders       %s of casts at model inputs and outputs, included\n",
-			str_duration(border, a->border_ns));
+	border_text(s, out);
 	fprintf(out, "not priced    reorders between layers' layouts\n\n");
+}
+
+/* A duration in its column, marked where it comes from partial sums; what is not known has no mark. */
+static void duration_cell(double ns, bool complete, FILE *out)
+{
+	char text[STR_QUANTITY];
+	fprintf(out, " %s%9s", complete || isnan(ns) ? " " : "~", str_duration(text, ns));
+}
+
+static void effect_text(const struct what_if_effect *e, const struct analysis *a, FILE *out)
+{
+	fprintf(out, "  %-11s %-10s", e->row->name, e->on ? e->row->on : e->row->off);
+	if (!e->available) {
+		fprintf(out, "not available here\n");
+		return;
+	}
+	double on = e->on ? a->bound_ns : e->bound_ns, off = e->on ? e->bound_ns : a->bound_ns;
+	duration_cell(e->saves_ns, e->complete, out);
+	duration_cell(on, e->on ? a->complete : e->bound_complete, out);
+	if (on > 0 && !isnan(off))
+		fprintf(out, "   %s%.2fx", e->complete ? " " : "~", off / on);
+	else
+		fprintf(out, "    %5s", "-");
+	if (e->unmeasured_problems)
+		fprintf(out, "  %d problem%s not measured", e->unmeasured_problems, e->unmeasured_problems == 1 ? "" : "s");
+	struct scenario only = { 0 };
+	e->row->set(&only, true);
+	if (e->unavailable_problems)
+		fprintf(out, "  %d %sproblem%s %s", e->unavailable_problems, only.fusion ? "fused " : "",
+			e->unavailable_problems == 1 ? "" : "s",
+			only.fusion ? "unsupported or failed" : "with a result on one side alone");
+	fputc('\n', out);
 }
 
 static void effects_text(const struct session *s, FILE *out)
 {
-	fprintf(out, "what-if       now          saves     total      speedup\n");
-	for (int i = 0; i < s->effect_count; i++) {
-		const struct what_if_effect *e = &s->effects[i];
-		char saves[STR_QUANTITY], total[STR_QUANTITY];
-		fprintf(out, "  %-11s %-10s", e->row->name, e->on ? e->row->on : e->row->off);
-		if (!e->available) {
-			fprintf(out, "not available here\n");
-			continue;
-		}
-		double now = s->analysis->bound_ns, on = e->on ? now : e->bound_ns, off = e->on ? e->bound_ns : now;
-		const char *mark = e->complete ? " " : "~";
-		fprintf(out, " %s%9s %s%9s", mark, str_duration(saves, e->saves_ns), mark, str_duration(total, on));
-		if (on > 0)
-			fprintf(out, "   %s%.2fx", mark, off / on);
-		if (e->unmeasured_problems)
-			fprintf(out, "  %d problems not measured", e->unmeasured_problems);
-		fputc('\n', out);
-	}
-	fprintf(out, "  (saves and total: with it on, against off)\n\n");
+	fprintf(out, "what-if       now           saves      total    speedup\n");
+	for (int i = 0; i < s->effect_count; i++)
+		effect_text(&s->effects[i], s->analysis, out);
+	fprintf(out, "  (total: with it on; saves, speedup: on against off; ~: of partial sums)\n\n");
 }
 
-static const struct layer_cost *sort_costs;
+struct dear {
+	int layer;
+	double ns;
+};
 
-static int by_cost(const void *x, const void *y)
+/* Dearest first, then in order; what has no cost comes last. */
+static int dear_compare(const void *x, const void *y)
 {
-	double a = sort_costs[*(const int *)x].ns, b = sort_costs[*(const int *)y].ns;
-	a = isnan(a) ? -1 : a;
-	b = isnan(b) ? -1 : b;
-	return a != b ? (a < b ? 1 : -1) : *(const int *)x - *(const int *)y;
+	const struct dear *a = x, *b = y;
+	double p = isnan(a->ns) ? -1 : a->ns, q = isnan(b->ns) ? -1 : b->ns;
+	return p != q ? (p < q ? 1 : -1) : a->layer - b->layer;
 }
 
-static void costs_text(const struct session *s, FILE *out)
+static int columns_of(const char *text)
+{
+	int n = 0;
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* Clean text in exactly `width` columns, cut where it is too long: at its end, or (tail) at its front. */
+static const char *fitted(struct arena *a, const char *text, int width, bool tail)
+{
+	int columns = columns_of(text);
+	if (columns <= width)
+		return arena_printf(a, "%s%*s", text, width - columns, "");
+	int skip = tail ? columns - width + 2 : 0, keep = width - 2;
+	const char *from = text;
+	for (; skip > 0; skip--)
+		do
+			from++;
+		while (((unsigned char)*from & 0xc0) == 0x80);
+	const char *to = from;
+	for (; keep > 0 && *to; keep--)
+		do
+			to++;
+		while (((unsigned char)*to & 0xc0) == 0x80);
+	return arena_printf(a, "%s%.*s%s", tail ? ".." : "", (int)(to - from), from, tail ? "" : "..");
+}
+
+/* Columns of the terminal that is written to, else of $COLUMNS, and never under 80. */
+static int width_of(FILE *out)
+{
+	struct winsize size = { 0 };
+	int64_t columns = 0;
+	if (isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &size) == 0)
+		columns = size.ws_col;
+	else if (!getenv("COLUMNS") || !text_to_int64(text_of(getenv("COLUMNS")), &columns))
+		columns = 0;
+	return columns < WIDTH_LEAST ? WIDTH_LEAST : columns > WIDTH_MOST ? WIDTH_MOST : (int)columns;
+}
+
+#define COSTLY_SHOWN 20
+#define GAPS_SHOWN 10
+
+/* Room for the names beside columns that take `others`: as much as the longest needs, if it is there. */
+static int name_width(int longest, int width, int others)
+{
+	int room = width - others > 24 ? width - others : 24;
+	return longest < 16 ? 16 : longest < room ? longest : room;
+}
+
+static const char *kernel_text(struct arena *a, const struct layer_cost *c, const struct plan_layer *l)
+{
+	return c->group ? c->group->pattern : text_clean(a, l->node->op);
+}
+
+static int greater(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+static void costs_text(const struct session *s, int width, FILE *out)
 {
 	const struct analysis *an = s->analysis;
 	const struct plan *p = s->current->plan;
 	struct arena a = { 0 };
-	int *order = ARENA_ARRAY(&a, int, an->layer_count), shown = an->layer_count < 20 ? an->layer_count : 20;
+	struct dear *order = ARENA_ARRAY(&a, struct dear, an->layer_count);
+	int shown = 0, name = 0, kernel = 2, algorithm = 9, kernel_most = width >= 120 ? 40 : 18;
 	for (int i = 0; i < an->layer_count; i++)
-		order[i] = i;
-	sort_costs = an->layers;
-	qsort(order, (size_t)an->layer_count, sizeof(*order), by_cost);
-	fprintf(out, "%5s  %-38s %-18s %10s %7s  %s\n", "index", "costliest layers", "op", "cost", "share", "algorithm");
-	for (int i = 0; i < shown; i++) {
-		const struct layer_cost *c = &an->layers[order[i]];
-		const struct plan_layer *l = &p->layers[order[i]];
-		char cost[STR_QUANTITY];
-		if (isnan(c->ns) || c->ns <= 0)
-			break;
-		fprintf(out, "%5d  %-38.38s %-18.18s %s%9s %6.1f%%  %s\n", order[i], text_clean(&a, l->name),
-			c->group ? c->group->pattern : text_clean(&a, l->node->op), c->origin == ORIGIN_PROXY ? "~" : " ",
-			str_duration(cost, c->ns), 100 * c->ns / an->sequential_ns, c->result ? c->result->algorithm.name : "");
+		order[i] = (struct dear){ i, an->layers[i].ns };
+	qsort(order, (size_t)an->layer_count, sizeof(*order), dear_compare);
+	for (; shown < an->layer_count && shown < COSTLY_SHOWN && order[shown].ns > 0; shown++) {
+		const struct layer_cost *c = &an->layers[order[shown].layer];
+		const struct plan_layer *l = &p->layers[order[shown].layer];
+		name = greater(name, columns_of(text_clean(&a, l->name)));
+		kernel = greater(kernel, columns_of(kernel_text(&a, c, l)));
+		algorithm = greater(algorithm, c->result ? columns_of(c->result->algorithm.name) : 0);
 	}
-	for (int i = 0, gaps = 0; i < an->layer_count && gaps < 10; i++)
-		if (an->layers[i].origin == ORIGIN_MISSING || an->layers[i].origin == ORIGIN_UNSUPPORTED) {
-			const struct plan_layer *l = &p->layers[i];
-			if (gaps++ == 0)
-				fprintf(out, "\nnot in the total (first 10):\n");
-			fprintf(out, "%5d  %-38.38s %-18.18s %s%s%s\n", i, text_clean(&a, l->name), text_clean(&a, l->node->op),
-				origin_name(an->layers[i].origin), l->why ? ": " : "",
-				l->why ? text_clean(&a, text_of(l->why)) : "");
-		}
+	if (shown == 0) {
+		arena_free(&a);
+		return;
+	}
+	kernel = kernel < kernel_most ? kernel : kernel_most;
+	name = name_width(name, width, 30 + kernel + algorithm);
+	fprintf(out, "%5s  %s %s %10s %7s  %s\n", "index", fitted(&a, "costliest layers", name, false),
+		fitted(&a, "op", kernel, false), "cost", "share", "algorithm");
+	for (int i = 0; i < shown; i++) {
+		const struct layer_cost *c = &an->layers[order[i].layer];
+		const struct plan_layer *l = &p->layers[order[i].layer];
+		char cost[STR_QUANTITY];
+		fprintf(out, "%5d  %s %s %s%9s %6.1f%%  %s\n", order[i].layer,
+			fitted(&a, text_clean(&a, l->name), name, true), fitted(&a, kernel_text(&a, c, l), kernel, false),
+			c->origin == ORIGIN_PROXY ? "~" : " ", str_duration(cost, c->ns), 100 * c->ns / an->sequential_ns,
+			c->result ? text_clean(&a, text_of(c->result->algorithm.name)) : "");
+	}
+	fputc('\n', out);
+	arena_free(&a);
+}
+
+static bool is_gap(const struct layer_cost *c)
+{
+	return c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED;
+}
+
+static void gaps_text(const struct session *s, int width, FILE *out)
+{
+	const struct analysis *an = s->analysis;
+	const struct plan *p = s->current->plan;
+	struct arena a = { 0 };
+	int *gaps = ARENA_ARRAY(&a, int, GAPS_SHOWN), count = 0, name = 0, op = 0;
+	for (int i = 0; i < an->layer_count && count < GAPS_SHOWN; i++) {
+		if (!is_gap(&an->layers[i]))
+			continue;
+		gaps[count++] = i;
+		name = greater(name, columns_of(text_clean(&a, p->layers[i].name)));
+		op = greater(op, columns_of(text_clean(&a, p->layers[i].node->op)));
+	}
+	op = op < 18 ? op : 18;
+	name = name_width(name, width, 40 + op);
+	int all = an->coverage.missing + an->coverage.unsupported;
+	if (all > count)
+		fprintf(out, "not in the total (first %d of %d):\n", count, all);
+	else if (count)
+		fprintf(out, "not in the total:\n");
+	for (int i = 0; i < count; i++) {
+		const struct layer_cost *c = &an->layers[gaps[i]];
+		const struct plan_layer *l = &p->layers[gaps[i]];
+		const char *why = c->why ? text_clean(&a, text_of(c->why)) :
+			c->origin == ORIGIN_MISSING ? "not measured" : "";
+		fprintf(out, "%5d  %s %s %s%s%s\n", gaps[i], fitted(&a, text_clean(&a, l->name), name, true),
+			fitted(&a, text_clean(&a, l->node->op), op, false), origin_name(c->origin), *why ? ": " : "", why);
+	}
 	arena_free(&a);
 }
 
@@ -232,5 +405,7 @@ void report_bound_text(const struct session *s, FILE *out)
 	head_text(s, out);
 	bound_text(s, out);
 	effects_text(s, out);
-	costs_text(s, out);
+	int width = width_of(out);
+	costs_text(s, width, out);
+	gaps_text(s, width, out);
 }

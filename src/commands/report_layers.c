@@ -33,6 +33,13 @@ void report_csv_field(FILE *out, const char *text, char after)
 	fputc(after, out);
 }
 
+void report_csv_plan(FILE *out, const struct plan *p)
+{
+	if (p->batch)
+		fprintf(out, "%lld", (long long)p->batch);
+	fprintf(out, ",%s,", dtype_name(p->dtype));
+}
+
 static json_t *shape_json(struct shape s)
 {
 	if (s.rank < 0)
@@ -153,14 +160,16 @@ static char *shapes_text(struct arena *a, const struct plan *p, const int *value
 	return text;
 }
 
-void report_layers_csv(const struct session *s, FILE *out)
+void report_layers_csv(const struct session *s, bool header, FILE *out)
 {
 	const struct plan *p = s->current->plan;
 	struct arena a = { 0 };
-	fputs("index,name,op,domain,class,inputs,outputs,flops,bytes,distinct,problem\n", out);
+	if (header)
+		fputs("batch,dtype,index,name,op,domain,class,inputs,outputs,flops,bytes,distinct,problem\n", out);
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
 		const struct plan_problem *problem = plan_layer_problem(p, l);
+		report_csv_plan(out, p);
 		fprintf(out, "%d,", l->index);
 		report_csv_field(out, text_clean(&a, l->name), ',');
 		report_csv_field(out, text_clean(&a, l->node->op), ',');
