@@ -157,6 +157,8 @@ if [ -x "$runner" ]; then
     try 0 "bound with fusion and parallel" "$BENANZA" bound --json -w fusion,parallel "$models/tiny.onnx"
     is True "d['bound_ns'] == d['parallel_ns']"
     is True "'fused' in [l['origin'] for l in d['layers']]"
+    is True "all('pattern' in d['layers'][l['fused_into']] for l in d['layers'] if 'fused_into' in l)"
+    is True "max(l['start_ns'] + l['cost_ns'] for l in d['layers']) <= d['bound_ns'] * 1.000001"
     try 0 "text" "$BENANZA" bound "$models/tiny.onnx"
     says out "lower bound"
     says out "~: of partial sums"

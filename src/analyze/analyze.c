@@ -62,7 +62,8 @@ static void fill_layer(struct layer_cost *c, const struct study *st, const struc
 	}
 }
 
-/* Start, slack and path of the active choice, of the layers that have a cost. A group is one node, its last layer; its others show the same. */
+/* Start, slack and path of the active choice, of the layers that have a cost. A group is one node, its last
+ * layer; its others show the same. */
 static void fill_schedule(struct analysis *out, const struct study *st, const double *cost, struct arena *scratch)
 {
 	double *start = ARENA_ARRAY(scratch, double, st->node_count);
@@ -73,7 +74,7 @@ static void fill_schedule(struct analysis *out, const struct study *st, const do
 	for (int i = 0; i < out->layer_count; i++) {
 		struct layer_cost *c = &out->layers[i];
 		int node = st->first_layer + (c->group ? c->group->layers[c->group->layer_count - 1] : i);
-		c->start_ns = start[node];
+		c->start_ns = known && !isnan(c->ns) ? start[node] : NAN;
 		c->slack_ns = known && !isnan(c->ns) ? slack[node] : NAN;
 		c->critical = known && !isnan(c->ns) && critical[node];
 	}

@@ -69,7 +69,7 @@ struct layer_cost {
 	bool critical;              /* has a cost, and is on the longest path */
 	double slack_ns;            /* how much longer it could take without lengthening the path; NaN where it has no
 				       cost, or no path has a length */
-	double start_ns;            /* earliest start in the parallel schedule */
+	double start_ns;            /* earliest start in the parallel schedule; NaN as slack_ns */
 };
 
 struct coverage {
@@ -137,10 +137,6 @@ const char **analyze_problems(struct arena *a, const struct plan *p, const struc
  * them; analyze() lets the unknown ones pass on a device without matrix units. Where a problem has no warm
  * results, net stands for warm (nothing constant to rotate). */
 const struct result *analyze_pick(const struct results *r, const char *problem, const struct scenario *s, enum cache c);
-
-/* The cache state whose results make the bound: warm where all weights and the peak of live activations fit
- * in half of the last-level cache, else (and where one of the three is not known) net. */
-enum cache analyze_cache(const struct plan *p, const struct device *d);
 
 /* Longest path with a super-source and a super-sink over n nodes: cost[i] >= 0, preds in CSR form (preds of
  * i are edges[first[i] .. first[i+1]-1], each < i). Returns the length; fills start, slack and critical,

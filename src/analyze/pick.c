@@ -98,12 +98,6 @@ bool found_answered(const struct found *f, enum launch launch, enum cache c)
 	return warm || (net && !any_warm);
 }
 
-enum cache analyze_cache(const struct plan *p, const struct device *d)
-{
-	double live = p->weight_bytes + p->peak_live_bytes;
-	return d && live <= d->llc_bytes / 2 ? CACHE_WARM : CACHE_NET; /* NaN compares false */
-}
-
 const char *study_text(const struct study *st, int distinct)
 {
 	const struct plan *p = st->plan;
@@ -233,10 +227,18 @@ static void study_graph(struct study *st)
 	st->first[node] = edges;
 }
 
+/* The cache state whose results make the bound: warm where all weights and the peak of live activations fit
+ * in half of the last-level cache, else (and where one of the three is not known) net. */
+static enum cache cache_of(const struct plan *p, const struct device *d)
+{
+	double live = p->weight_bytes + p->peak_live_bytes;
+	return d && live <= d->llc_bytes / 2 ? CACHE_WARM : CACHE_NET; /* NaN compares false */
+}
+
 void study_open(struct study *st, const struct plan *p, const struct fusion *f, const struct results *r,
 	const struct device *d, bool fused)
 {
-	*st = (struct study){ .plan = p, .fusion = f, .device = d, .cache = analyze_cache(p, d) };
+	*st = (struct study){ .plan = p, .fusion = f, .device = d, .cache = cache_of(p, d) };
 	st->groups = fused && f ? f->group_count : 0;
 	st->distinct_count = p->problem_count + (st->groups ? f->text_count : 0);
 	st->found = ARENA_ARRAY(&st->arena, struct found, st->distinct_count);

@@ -37,8 +37,14 @@ static json_t *layer_json(const struct analysis *a, int i)
 		interval_json(l->lo, l->hi), "algorithm", l->result ? json_string(l->result->algorithm.name) : json_null(), "preferred_ns",
 		json_number_or_null(l->preferred_ns), "roofline_ns", json_null(), "critical", l->critical, "slack_ns",
 		json_number_or_null(l->slack_ns));
+	json_object_set_new(o, "start_ns", json_number_or_null(l->start_ns));
 	if (l->group)
 		json_object_set_new(o, "fused_into", json_integer(l->group->layers[0]));
+	if (l->group && l->group->layers[0] == i) {
+		json_object_set_new(o, "pattern", json_string(l->group->pattern));
+		if (l->group->residual >= 0)
+			json_object_set_new(o, "residual", json_integer(l->group->residual));
+	}
 	if (!known && l->why)
 		json_object_set_new(o, "why", json_text(text_of(l->why)));
 	if (l->result)
