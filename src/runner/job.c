@@ -3,11 +3,11 @@
 #include "runner/job.h"
 
 #include <math.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "runner/clock.h"
 #include "runner/device.h"
+#include "runner/preempt.h"
 
 #define ROTATION_BYTES 512e6    /* most memory for copies of constant operands */
 #define MEMORY_SHARE 0.8        /* of what is free */
@@ -34,12 +34,6 @@ static struct backend_limits limits_now(const struct device *d)
 	double memory = device_memory_bytes() * MEMORY_SHARE;
 	return (struct backend_limits){ .memory_bytes = memory, .rotation_bytes = fmin(ROTATION_BYTES, memory / 4),
 		.llc_bytes = d->llc_bytes };
-}
-
-static int64_t preemptions(void)
-{
-	struct rusage usage;
-	return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
 static void stamped_emit(void *user, const struct result *r, const struct samples *samples)
@@ -88,7 +82,7 @@ enum status job_run(const struct job *j, bool *stopped, struct error *err)
 	if (status != STATUS_OK)
 		return status;
 	struct measure_options o = { .budget_ns = j->budget_ns, .limits = limits_now(j->device),
-		.has_matrix = j->device->has_matrix, .now_ns = clock_ns, .preemptions = preemptions,
+		.has_matrix = j->device->has_matrix, .now_ns = clock_ns, .preemptions = preempt_count,
 		.user = (void *)(uintptr_t)j,
 		.cancelled = forwarded_cancelled, .trying = forwarded_trying, .emit = stamped_emit };
 	for (int i = 0; i < CACHE_COUNT; i++)

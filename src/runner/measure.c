@@ -12,8 +12,8 @@ struct contender {
 	double one_ns;         /* what an execution takes, from the warm-up */
 	double shortlist_ns;   /* the fastest it has been on the shortlist, NaN before */
 	bool sent;             /* its shortlist result went out */
-	struct samples samples;
-	int64_t discarded;     /* samples of the present state */
+	struct samples samples;/* all of the present state */
+	struct samples calm;   /* those of them that nothing disturbed */
 	double spent_ns;       /* on the present state */
 	bool finished;         /* with the present state */
 };
@@ -64,25 +64,36 @@ static const struct algorithm *algorithm_of(const struct run *r, const struct co
 	return &r->list->algorithm[c->index];
 }
 
+/* What counts: the undisturbed samples, where they are enough to stand for all of them. Where the system interrupts most
+ * samples that is how the machine is, and the few others are no fair choice. */
+static const struct samples *samples_kept(const struct contender *c)
+{
+	bool enough = c->calm.n >= MEASURE_LEAST_SAMPLES ||
+		(c->calm.n >= MEASURE_LEAST_CALM && 2 * c->calm.n >= c->samples.n);
+	return enough ? &c->calm : &c->samples;
+}
+
 static void emit(struct run *r, struct contender *c, struct state s, enum stop stop, int64_t executions)
 {
+	const struct samples *kept = samples_kept(c);
 	struct result result = { .problem = r->text, .algorithm = *algorithm_of(r, c), .status = STATUS_OK,
 		.cache = s.cache, .launch = s.launch, .why = "" };
-	stats_compute(&c->samples, &result.stats);
+	stats_compute(kept, &result.stats);
 	result.stats.stop = stop;
 	result.stats.executions = executions;
-	result.stats.discarded = c->discarded;
+	result.stats.discarded = c->samples.n - kept->n;
 	r->any_ok = true;
-	r->options->emit(r->options->user, &result, &c->samples);
+	r->options->emit(r->options->user, &result, kept);
 }
 
 static void emit_failure(struct run *r, struct contender *c, enum status status, const char *why)
 {
+	const struct samples none = { 0 };
 	struct result result = { .problem = r->text, .algorithm = *algorithm_of(r, c), .status = status,
 		.cache = r->states[0].cache, .launch = r->states[0].launch, .why = why };
-	stats_compute(&c->samples, &result.stats);
+	stats_compute(&none, &result.stats);
 	r->status = status;
-	r->options->emit(r->options->user, &result, &c->samples);
+	r->options->emit(r->options->user, &result, &none);
 }
 
 static void release(struct run *r, struct contender *c)
@@ -100,11 +111,11 @@ static int64_t executions_for(const struct contender *c, enum launch launch)
 /* Past this an execution warms what it needs in its first percent. */
 #define LONG_EXECUTION_NS 50e6
 
-/* A sample during which the system took a core away says little about the algorithm. Not more than half of them, and some,
- * are thrown away: on a machine that is busy all the time what there is has to do. */
-static bool is_disturbed(const struct contender *c, int64_t preemptions)
+/* A short sample during which the system took a core away says little about the algorithm. One of many scheduler ticks is
+ * interrupted nearly always, and hardly slower for it. */
+static bool is_disturbed(double expected_ns, int64_t preemptions)
 {
-	return preemptions > 0 && c->discarded < c->samples.n + MEASURE_DISCARDED_MOST;
+	return preemptions > 0 && expected_ns < MEASURE_LONG_NS;
 }
 
 static int64_t preemptions(const struct run *r)
@@ -114,7 +125,7 @@ static int64_t preemptions(const struct run *r)
 
 /* One sample. An untimed execution goes before it: another algorithm, or nothing at all, ran since the last one, and
  * activations and threads are to be warm. */
-static int sample(struct run *r, struct contender *c, struct state s, bool may_discard)
+static int sample(struct run *r, struct contender *c, struct state s)
 {
 	double ns, begin = r->options->now_ns();
 	int64_t times = executions_for(c, s.launch), before = 0;
@@ -128,10 +139,10 @@ static int sample(struct run *r, struct contender *c, struct state s, bool may_d
 		emit_failure(r, c, STATUS_FAILED, r->err->text);
 		return -1;
 	}
-	if (may_discard && is_disturbed(c, preemptions(r) - before))
-		c->discarded++;
-	else
-		samples_add(&c->samples, ns / (double)times);
+	ns /= (double)times;
+	samples_add(&c->samples, ns);
+	if (!is_disturbed(c->one_ns * (double)times, preemptions(r) - before))
+		samples_add(&c->calm, ns);
 	c->spent_ns += r->options->now_ns() - begin;
 	return 0;
 }
@@ -221,7 +232,7 @@ static int shortlist_one(struct run *r, struct contender *c)
 	double best = best_shortlisted(r, false);
 	double fastest = c->one_ns;
 	for (int i = 0; i < MEASURE_SHORTLIST_SAMPLES; i++) {
-		if (sample(r, c, s, false))
+		if (sample(r, c, s))
 			return -1;
 		fastest = fmin(fastest, c->samples.sorted[0]);
 		if (fastest > MEASURE_DROP_FACTOR * best)
@@ -261,10 +272,10 @@ static bool is_same_as_before(const struct run *r, const struct contender *c, in
 		executions_for(c, LAUNCH_AMORTIZED) == 1;
 }
 
-/* Has it been sampled enough? STOP_NONE: no. */
+/* Has it been sampled enough? STOP_NONE: no. The budget pays for all samples, whether they are kept or not. */
 static enum stop stop_reason(const struct run *r, const struct contender *c)
 {
-	if (stats_converged(&c->samples, MEASURE_TOLERANCE, MEASURE_LEAST_SAMPLES))
+	if (stats_converged(samples_kept(c), MEASURE_TOLERANCE, MEASURE_LEAST_SAMPLES))
 		return STOP_CONVERGED;
 	if (c->samples.n > 0 && c->spent_ns >= r->options->budget_ns / r->state_count)
 		return STOP_BUDGET;
@@ -283,7 +294,7 @@ static void begin_state(struct run *r, int state)
 			c->finished = true;
 		} else if (c->work) {
 			samples_clear(&c->samples);
-			c->discarded = 0;
+			samples_clear(&c->calm);
 			c->spent_ns = 0;
 		}
 	}
@@ -303,7 +314,7 @@ static int measure_state(struct run *r, int state)
 				return -1;
 			r->options->trying(r->options->user, algorithm_of(r, c), r->states[state].cache,
 				r->states[state].launch);
-			if (sample(r, c, r->states[state], true)) {
+			if (sample(r, c, r->states[state])) {
 				c->finished = true;
 				continue;
 			}
@@ -334,6 +345,7 @@ int measure_problem(const struct backend *b, const struct backend_list *list, co
 	for (int i = 0; i < r->count; i++) {
 		release(r, &r->contenders[i]);
 		samples_free(&r->contenders[i].samples);
+		samples_free(&r->contenders[i].calm);
 	}
 	*status = r->any_ok ? STATUS_OK : r->status;
 	free(r);

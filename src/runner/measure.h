@@ -14,7 +14,7 @@ struct measure_options {
 	struct backend_limits limits;
 	bool has_matrix;           /* then the best algorithm without matrix units is measured in full too */
 	double (*now_ns)(void);    /* monotonic */
-	int64_t (*preemptions)(void); /* times that the system took a core from this process, so far; may be NULL */
+	int64_t (*preemptions)(void); /* times that the system took a core from what measures, so far; may be NULL */
 	void *user;                /* of the calls below */
 	bool (*cancelled)(void *user);                                         /* asked before every sample */
 	void (*trying)(void *user, const struct algorithm *a, enum cache c, enum launch l); /* what begins now */
@@ -31,7 +31,8 @@ struct measure_options {
 #define MEASURE_SHORTLIST_SAMPLES 3
 #define MEASURE_DROP_FACTOR 4.0    /* one sample slower than this times the best: no further ones */
 #define MEASURE_CLOSE_FACTOR 1.25  /* those within this of the fastest on the shortlist are measured in full */
-#define MEASURE_DISCARDED_MOST 10  /* disturbed samples that are thrown away, beyond as many as are kept */
+#define MEASURE_LEAST_CALM 6       /* undisturbed samples that stand for all, where they are half of them */
+#define MEASURE_LONG_NS 5e6        /* samples from here on take interruptions as they come */
 
 /* Measures the problem with every algorithm in the list. The outcome of the problem as a whole: ok when any algorithm was
  * measured, else what became of the last one tried, with err. -1: cancelled. */

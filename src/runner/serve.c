@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "runner/job.h"
+#include "runner/preempt.h"
 #include "wire/wire.h"
 
 #define QUEUE_MOST 100000
@@ -83,6 +84,7 @@ static void *heart(void *argument)
 {
 	struct server *s = argument;
 	struct timespec at;
+	preempt_leave_out();
 	clock_gettime(CLOCK_MONOTONIC, &at);
 	for (bool finished = false; !finished;) {
 		at.tv_nsec += WIRE_HEARTBEAT_MS * 1000000L;
@@ -216,6 +218,7 @@ static void *reader(void *argument)
 	struct str buffer = { 0 };
 	char chunk[65536];
 	bool dropping = false;
+	preempt_leave_out();
 	for (;;) {
 		ssize_t n = read(s->in, chunk, sizeof(chunk));
 		if (n < 0 && errno == EINTR)

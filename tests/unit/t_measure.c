@@ -87,7 +87,8 @@ struct invented {
 	int prepared, executions, runs;
 	bool fails_prepare;
 	int fails_run_at;   /* run number, 0 never */
-	int disturbed_from; /* every third run from this number on is slow and counted as preempted, 0 never */
+	int disturbed_from; /* runs from this number on are slow and counted as preempted, 0 never */
+	int disturbed_each; /* of those runs: every so many-th */
 	enum matrix matrix;
 };
 
@@ -136,8 +137,8 @@ static int fake_run(void *work, enum cache cache, int64_t times, double *elapsed
 	if (v->fails_run_at && v->runs >= v->fails_run_at)
 		return error_set(err, "broke");
 	*elapsed_ns = v->ns * (double)times * (1 + (v->runs % 4 < 2 ? v->noise : -v->noise));
-	if (v->disturbed_from && v->runs >= v->disturbed_from && v->runs % 3 == 0) {
-		*elapsed_ns *= 10;
+	if (v->disturbed_from && v->runs >= v->disturbed_from && v->runs % v->disturbed_each == 0) {
+		*elapsed_ns *= v->ns < MEASURE_LONG_NS ? 10 : 1;
 		fake.preemptions++;
 	}
 	fake.now += *elapsed_ns;
@@ -342,11 +343,40 @@ static void test_disturbed(void)
 	struct outcome o;
 	memset(&fake, 0, sizeof(fake));
 	fake.count = 1;
-	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .disturbed_from = 6 };
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .disturbed_from = 6, .disturbed_each = 3 };
 	measure(&o, PLAIN, 1e9, 0, false);
 	const struct result *r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.discarded > 0 && r->stats.stop == STOP_CONVERGED, "disturbed samples are thrown away and counted");
 	near(r ? r->stats.stdev : NAN, 0, 1e-9, "none is left in the statistics");
+	fake.preemptions = 0;
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .disturbed_from = 1, .disturbed_each = 1 };
+	measure(&o, PLAIN, 400e6, 0, false);
+	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.n == 10 && r->stats.discarded == 0 && r->stats.stop == STOP_CONVERGED,
+		"a machine that disturbs every sample: all of them count");
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .disturbed_from = 6, .disturbed_each = 3 };
+	measure(&o, PLAIN, 70e6, 0, false);
+	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_BUDGET && r->stats.n < 9 && r->stats.discarded == 0 && r->stats.stdev > 0,
+		"five undisturbed ones are too few to choose: all count, and the budget pays for all");
+}
+
+/* Longer than scheduler ticks: the system always interrupts it, and that costs no further executions. */
+static void test_long(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 1;
+	fake.algorithm[0] = (struct invented){ .name = "long", .ns = 800e6, .disturbed_from = 1, .disturbed_each = 1 };
+	measure(&o, PLAIN, 200e6, 0, false);
+	const struct result *r = find(&o.seen, "long", CACHE_NET, LAUNCH_ISOLATED);
+	ok(r && r->stats.n == 1 && r->stats.discarded == 0, "one long sample is one sample");
+	is_int(fake.algorithm[0].executions, 2, "taken once, after one warm-up");
+	fake.algorithm[0] = (struct invented){ .name = "long", .ns = 20e6, .disturbed_from = 1, .disturbed_each = 2 };
+	measure(&o, PLAIN, 2e9, 0, false);
+	r = find(&o.seen, "long", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.n == 10 && r->stats.discarded == 0 && r->stats.stop == STOP_CONVERGED,
+		"20 ms samples are kept, interrupted or not");
 }
 
 static void test_cancel(void)
@@ -376,6 +406,7 @@ int main(void)
 	test_matrix();
 	test_failures();
 	test_disturbed();
+	test_long();
 	test_cancel();
 	return done_testing();
 }

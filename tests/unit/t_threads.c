@@ -1,0 +1,79 @@
+#include "config.h"
+
+#include "tests/unit/tap.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "runner/preempt.h"
+
+/* --- whose preemptions count --- */
+
+#define WANTED 50
+
+static atomic_int helper_has, helper_may_end;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+static int64_t own(int who)
+{
+	struct rusage usage;
+	return getrusage(who, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+/* Yields the one core to and fro until the system has counted enough of it. */
+static void *helper(void *unused)
+{
+	preempt_leave_out();
+	for (int64_t i = 0; i < 10000000 && own(RUSAGE_THREAD) < WANTED; i++)
+		sched_yield();
+	pthread_mutex_lock(&lock);
+	atomic_store(&helper_has, (int)own(RUSAGE_THREAD) + 1);
+	while (!atomic_load(&helper_may_end))
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+
+static void test_preempt(void)
+{
+	cpu_set_t before, one;
+	pthread_t t;
+	int first = 0;
+	sched_getaffinity(0, sizeof(before), &before);
+	while (first < CPU_SETSIZE - 1 && !CPU_ISSET((unsigned)first, &before))
+		first++;
+	CPU_ZERO(&one);
+	CPU_SET((unsigned)first, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	if (pthread_create(&t, NULL, helper, NULL))
+		return;
+	while (!atomic_load(&helper_has))
+		sched_yield();
+	int64_t low, high, counted;
+	low = own(RUSAGE_THREAD);
+	counted = preempt_count();
+	high = own(RUSAGE_THREAD);
+	if (atomic_load(&helper_has) > WANTED)
+		ok(low - 5 <= counted && counted <= high + 5,
+			"%lld switches are counted: of %lld to %lld of this thread, none of another's %d", (long long)counted,
+			(long long)low, (long long)high, atomic_load(&helper_has) - 1);
+	else
+		ok(1, "# SKIP nothing counts involuntary switches here");
+	pthread_mutex_lock(&lock);
+	atomic_store(&helper_may_end, 1);
+	pthread_cond_signal(&changed);
+	pthread_mutex_unlock(&lock);
+	pthread_join(t, NULL);
+	ok(preempt_count() <= own(RUSAGE_THREAD) + 5, "a thread that has ended is still left out");
+	sched_setaffinity(0, sizeof(before), &before);
+}
+
+int main(void)
+{
+	test_preempt();
+	return done_testing();
+}
