@@ -214,6 +214,8 @@ done
 ok $? "--problem measures"
 has '^rank  algorithm' "and prints a table"
 has 'net   amortized' "of states"
+"$runner" --problem "matmul:f32,f32,f32/f32:ba1bb1m1500n1500k1500:ta0tb0" --budget-ms 1 --launch isolated >"$out" 2>"$err"
+has ' -   *1 budget' "one sample has no interval"
 "$runner" --problem "$conv" --list >"$out" 2>"$err"
 ok $? "--list"
 hasnt 'median' "measures nothing"
@@ -227,7 +229,7 @@ has '^threads  *2' "--threads counts more than the environment"
 "$runner" --problem "eltwise:s64,s64:relu:4" >"$out" 2>"$err"
 [ $? -eq 1 ] && grep -q 'unsupported: oneDNN has no type s64' "$err"
 ok $? "unsupported: status 1 and the reason"
-for bad in "--problem nonsense" "--budget-ms x" "--budget-ms 0" "--threads 0" "--cache hot" "--list" "extra" "--sing"; do
+for bad in "--problem nonsense" "--budget-ms x" "--budget-ms 0" "--threads 0" "--cache hot" "--cache cold" "--cache net,cold" "--list" "extra" "--sing"; do
     # shellcheck disable=SC2086
     "$runner" $bad </dev/null >"$out" 2>"$err"
     [ $? -eq 2 ] && [ ! -s "$out" ] && [ -s "$err" ]

@@ -57,8 +57,8 @@ struct sample_stats {
 	int64_t n, discarded;         /* samples kept; thrown away */
 	int64_t executions;           /* per sample (amortized: N) */
 	double min, q1, median, q3, mean, stdev;
-	double lo, hi;                /* 95% confidence interval of the median (order statistics); of under 6
-				         samples, for which there is none, their range */
+	double lo, hi;                /* 95% confidence interval of the median (order statistics); of 2 to 5
+				         samples, for which there is none, their range; of one, NaN */
 	enum stop stop;
 };
 
@@ -72,6 +72,8 @@ struct result {
 	const char *why;              /* one line when not ok, else "" */
 	int64_t measured_at;          /* seconds since the epoch */
 	const char *runner_version;
+	double rotated_bytes;         /* net: bytes of constant operands that passed before the first came back; 0 none
+				         rotate, NaN not told. On the wire only, not kept */
 };
 
 /* Who measured. `model` and `stack` are the identity: results of two identities never mix in one bound. */

@@ -16,8 +16,7 @@ struct backend_list {
 
 struct backend_limits {
 	double memory_bytes;   /* a preparation that needs more is refused: no_memory */
-	double rotation_bytes; /* upper bound of what copies of constant operands may take */
-	double llc_bytes;      /* last-level cache, NaN unknown */
+	int64_t sets;          /* copies of the constant operands that CACHE_NET rotates through, the first included */
 };
 
 struct backend {
@@ -36,8 +35,8 @@ struct backend {
 	/* Compares sampled outputs of the last run with plain C; *worst is the largest error relative to the sum of
 	 * absolute terms. -1: no comparison is possible, err says why. */
 	int (*check)(void *work, double *worst, struct error *err);
-	/* Bytes that the copies of constant operands take. */
-	double (*rotation_bytes)(const void *work);
+	/* Bytes of constant operands that pass in CACHE_NET before the first come back; 0: there are none. */
+	double (*rotated_bytes)(const void *work);
 	void (*release)(void *work);
 };
 

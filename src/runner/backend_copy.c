@@ -14,9 +14,7 @@
 /* Plain copies by the C library: what moving bytes costs at least. Two algorithms, all threads and one. */
 
 #define LINE 64
-#define SETS 4096
 #define SMALL_BYTES 65536 /* below this one thread is the natural choice */
-#define LLC_GUESS 33554432.0
 
 struct offers {
 	int64_t bytes;
@@ -29,6 +27,7 @@ struct offers {
 struct work {
 	int64_t bytes;
 	int threads;
+	bool constant;
 	char *from, *to;
 	int64_t stride, set_count, next;
 	const char *source; /* of the present execution */
@@ -91,15 +90,12 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 {
 	const struct offers *o = list->state;
 	struct work *w = base_calloc(1, sizeof(*w));
-	double llc = isnan(limits->llc_bytes) ? LLC_GUESS : limits->llc_bytes;
 	*status = STATUS_NO_MEMORY;
 	w->bytes = o->bytes;
 	w->threads = o->threads[index];
 	w->stride = (o->bytes + LINE - 1) / LINE * LINE;
-	w->set_count = 1;
-	if (o->constant)
-		w->set_count += (int64_t)fmin(fmin(ceil(2 * llc / (double)w->stride), SETS),
-			floor(limits->rotation_bytes / (double)w->stride));
+	w->constant = o->constant;
+	w->set_count = o->constant ? limits->sets : 1;
 	double need = (double)w->stride * (double)(w->set_count + 1);
 	if (need <= limits->memory_bytes) {
 		w->from = aligned_alloc(LINE, (size_t)(w->stride * w->set_count));
@@ -157,10 +153,10 @@ static int check(void *work, double *worst, struct error *err)
 	return 0;
 }
 
-static double rotation_bytes(const void *work)
+static double rotated_bytes(const void *work)
 {
 	const struct work *w = work;
-	return (double)(w->set_count - 1) * (double)w->stride;
+	return w->constant ? (double)w->set_count * (double)w->stride : 0;
 }
 
-const struct backend backend_copy = { "libc", probe, algorithms, forget, prepare, run, check, rotation_bytes, release };
+const struct backend backend_copy = { "libc", probe, algorithms, forget, prepare, run, check, rotated_bytes, release };

@@ -10,10 +10,8 @@
 #include "runner/clock.h"
 #include "runner/onednn_offers.h"
 
-#define SETS 16384         /* most copies of the constant operands */
 #define CHECKED 500        /* outputs compared by a check */
 #define LINE 64            /* bytes; every operand begins on one */
-#define LLC_GUESS 33554432.0
 
 struct work {
 	struct onednn_offers *offers;
@@ -23,7 +21,7 @@ struct work {
 	void *bytes[ONEDNN_ARGS + 1];
 	dnnl_memory_t memory[ONEDNN_ARGS + 1];
 	char *rotation;                   /* copies of the constant operands beyond the first */
-	double rotation_bytes;
+	size_t set_bytes;
 	int64_t set_count, next;
 	dnnl_memory_t *set_memory;        /* of the copies, (set_count - 1) * arg_count, NULL for what does not rotate */
 	dnnl_exec_arg_t *args;            /* set_count * arg_count */
@@ -137,27 +135,21 @@ static int argument_prepare(struct work *w, int i, struct error *err)
 	return input ? input_fill(w, i, md, err) : 0;
 }
 
-/* Copies of the constant operands, enough to pass twice the last-level cache before the first comes back. */
-static void rotation_plan(struct work *w, const struct backend_limits *limits, size_t set_bytes)
-{
-	double llc = isnan(limits->llc_bytes) ? LLC_GUESS : limits->llc_bytes;
-	double sets = set_bytes ? ceil(2 * llc / (double)set_bytes) + 1 : 1;
-	double most = set_bytes ? floor(limits->rotation_bytes / (double)set_bytes) + 1 : 1;
-	w->set_count = (int64_t)fmin(fmin(sets, most), SETS);
-	w->rotation_bytes = (double)(w->set_count - 1) * (double)set_bytes;
-}
-
-static int rotation_make(struct work *w, const struct backend_limits *limits, struct error *err)
+static void rotation_plan(struct work *w, const struct backend_limits *limits)
 {
 	const struct onednn_case *c = w->candidate->from;
-	size_t set_bytes = 0;
 	for (int i = 0; i < c->arg_count; i++)
-		set_bytes += c->arg[i].constant ? lines(onednn_md_bytes(argument_md(w, i))) : 0;
-	rotation_plan(w, limits, set_bytes);
+		w->set_bytes += c->arg[i].constant ? lines(onednn_md_bytes(argument_md(w, i))) : 0;
+	w->set_count = w->set_bytes ? limits->sets : 1;
+}
+
+static int rotation_make(struct work *w, struct error *err)
+{
+	const struct onednn_case *c = w->candidate->from;
 	w->args = base_calloc((size_t)(w->set_count * w->arg_count), sizeof(*w->args));
 	w->set_memory = base_calloc((size_t)((w->set_count - 1) * w->arg_count), sizeof(*w->set_memory));
 	if (w->set_count > 1)
-		w->rotation = aligned_alloc(LINE, (size_t)(w->set_count - 1) * set_bytes);
+		w->rotation = aligned_alloc(LINE, (size_t)(w->set_count - 1) * w->set_bytes);
 	if (w->set_count > 1 && !w->rotation)
 		return error_set(err, "no memory for copies of the constant operands");
 	char *at = w->rotation;
@@ -182,7 +174,7 @@ static int rotation_make(struct work *w, const struct backend_limits *limits, st
 static double bytes_needed(const struct work *w)
 {
 	const struct onednn_case *c = w->candidate->from;
-	double sum = 0;
+	double sum = (double)(w->set_count - 1) * (double)w->set_bytes;
 	for (int i = 0; i < w->arg_count; i++) {
 		sum += (double)onednn_md_bytes(argument_md(w, i));
 		if (i < c->arg_count && !c->arg[i].output && !w->offers->plain[i])
@@ -200,6 +192,7 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	w->candidate = &o->candidate[index];
 	w->arg_count = w->candidate->from->arg_count + (o->algorithm[index].workspace_bytes > 0);
 	*status = STATUS_NO_MEMORY;
+	rotation_plan(w, limits);
 	double need = bytes_needed(w);
 	int bad = need > limits->memory_bytes ?
 		error_set(err, "needs %.0f MB of memory, %.0f are left", need / 1e6, limits->memory_bytes / 1e6) : 0;
@@ -210,7 +203,7 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	for (int i = 0; i < w->arg_count && !bad; i++)
 		bad = argument_prepare(w, i, err);
 	if (!bad)
-		bad = rotation_make(w, limits, err);
+		bad = rotation_make(w, err);
 	if (!bad)
 		return w;
 	release(w);
@@ -235,9 +228,10 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 	return status == dnnl_success ? 0 : error_set(err, "oneDNN: execution failed (%s)", dnnl_status2str(status));
 }
 
-static double rotation_bytes(const void *work)
+static double rotated_bytes(const void *work)
 {
-	return ((const struct work *)work)->rotation_bytes;
+	const struct work *w = work;
+	return (double)w->set_count * (double)w->set_bytes;
 }
 
 /* --- checking --- */
@@ -322,4 +316,4 @@ static int check(void *work, double *worst, struct error *err)
 }
 
 const struct backend backend_onednn = { "oneDNN", onednn_probe, onednn_algorithms, onednn_forget, prepare, run, check,
-	rotation_bytes, release };
+	rotated_bytes, release };

@@ -9,8 +9,8 @@
 #include "runner/device.h"
 #include "runner/preempt.h"
 
-#define ROTATION_BYTES 512e6    /* most memory for copies of constant operands */
 #define MEMORY_SHARE 0.8        /* of what is free */
+#define ROTATION_SHARE 0.25     /* of that, for the copies of constant operands of all algorithms together */
 
 const struct backend *const backends[] = { &backend_onednn, &backend_copy, NULL };
 
@@ -27,13 +27,6 @@ static enum status problem_open(const struct job *j, struct problem *p, const st
 			return STATUS_OK;
 	}
 	return STATUS_UNSUPPORTED;
-}
-
-static struct backend_limits limits_now(const struct device *d)
-{
-	double memory = device_memory_bytes() * MEMORY_SHARE;
-	return (struct backend_limits){ .memory_bytes = memory, .rotation_bytes = fmin(ROTATION_BYTES, memory / 4),
-		.llc_bytes = d->llc_bytes };
 }
 
 static void stamped_emit(void *user, const struct result *r, const struct samples *samples)
@@ -81,7 +74,9 @@ enum status job_run(const struct job *j, bool *stopped, struct error *err)
 		emit_whole(j, status, err->text);
 	if (status != STATUS_OK)
 		return status;
-	struct measure_options o = { .budget_ns = j->budget_ns, .limits = limits_now(j->device),
+	double memory = device_memory_bytes() * MEMORY_SHARE;
+	struct measure_options o = { .budget_ns = j->budget_ns, .memory_bytes = memory,
+		.rotation_bytes = memory * ROTATION_SHARE, .llc_bytes = j->device->llc_bytes,
 		.has_matrix = j->device->has_matrix, .now_ns = clock_ns, .preemptions = preempt_count,
 		.user = (void *)(uintptr_t)j,
 		.cancelled = forwarded_cancelled, .trying = forwarded_trying, .emit = stamped_emit };
@@ -117,7 +112,7 @@ enum status job_check(const struct job *j,
 	enum status status = problem_open(j, &p, &b, &list, err);
 	if (status != STATUS_OK)
 		return status;
-	struct backend_limits limits = limits_now(j->device);
+	struct backend_limits limits = { .memory_bytes = device_memory_bytes() * MEMORY_SHARE, .sets = 1 };
 	for (int i = 0; i < list.count; i++) {
 		struct error why = ERROR_NONE;
 		double worst = NAN, ns;

@@ -114,8 +114,8 @@ static int option_take(struct options *o, int option)
 		o->threads = (int)n;
 		return -1;
 	case OPTION_CACHE:
-		return words_read(optarg, cache_parse, o->caches, CACHE_COUNT) ? -1 :
-			complain("--cache does not know '%s'", optarg);
+		return words_read(optarg, cache_parse, o->caches, CACHE_COLD) ? -1 : /* nothing here makes caches cold */
+			complain("--cache wants net, warm or both, not '%s'", optarg);
 	case OPTION_LAUNCH:
 		return words_read(optarg, launch_parse, o->launches, LAUNCH_COUNT) ? -1 :
 			complain("--launch does not know '%s'", optarg);
@@ -148,6 +148,7 @@ struct table {
 	FILE *out;
 	const struct options *options;
 	int rows;
+	double rotated_bytes; /* the least of any result in state net, INFINITY none */
 	bool bad; /* a check failed */
 };
 
@@ -178,15 +179,20 @@ static void row_print(struct table *t, const struct result *r)
 	const struct algorithm *g = &r->algorithm;
 	if (t->rows++ == 0)
 		fprintf(t->out, "%4s  %-22s %-5s %-9s %9s  %-19s %5s %-9s  %-7s %9s  %s\n", "rank", "algorithm", "cache",
-			"launch", "median", "95% interval", "n", "stop", "matrix", "workspace", "layouts");
+			"launch", "median", "95% or (range)", "n", "stop", "matrix", "workspace", "layouts");
 	fprintf(t->out, "%4d  %-22s %-5s %-9s ", g->rank, *g->name ? g->name : "-", cache_name(r->cache),
 		launch_name(r->launch));
 	if (r->status != STATUS_OK) {
 		fprintf(t->out, "%s: %s\n", status_name(r->status), r->why);
 		return;
 	}
-	char interval[2 * STR_QUANTITY];
-	snprintf(interval, sizeof(interval), "%s .. %s", str_duration(lo, r->stats.lo), str_duration(hi, r->stats.hi));
+	if (r->rotated_bytes > 0)
+		t->rotated_bytes = fmin(t->rotated_bytes, r->rotated_bytes);
+	char interval[2 * STR_QUANTITY + 8];
+	int64_t unused;
+	bool is_range = !stats_interval_ranks(r->stats.n, &unused, &unused);
+	snprintf(interval, sizeof(interval), is_range ? "(%s .. %s)" : "%s .. %s", str_duration(lo, r->stats.lo),
+		str_duration(hi, r->stats.hi));
 	fprintf(t->out, "%9s  %-19s %5lld %-9s  %-7s %9s  %s\n", str_duration(median, r->stats.median),
 		isnan(r->stats.lo) ? "-" : interval, (long long)r->stats.n, stop_name(r->stats.stop),
 		matrix_name(g->matrix), str_bytes(scratch, g->workspace_bytes), g->layouts);
@@ -246,7 +252,7 @@ static void heading_print(const struct options *o, const struct device *d, FILE 
 static int problem_measure(const struct options *o, const struct device *d, FILE *out)
 {
 	struct error err = ERROR_NONE;
-	struct table t = { .out = out, .options = o };
+	struct table t = { .out = out, .options = o, .rotated_bytes = INFINITY };
 	struct job j = { .problem = o->problem, .budget_ns = (double)o->budget_ms * 1e6, .device = d, .user = &t,
 		.cancelled = never, .trying = ignore_trying, .emit = table_emit, .list = table_list };
 	bool stopped;
@@ -261,6 +267,10 @@ static int problem_measure(const struct options *o, const struct device *d, FILE
 		heading_print(o, d, out);
 	enum status status = o->list ? job_list(&j, &err) : o->check ? job_check(&j, table_check, &err) :
 		job_run(&j, &stopped, &err);
+	char passed[STR_QUANTITY];
+	if (t.rotated_bytes < measure_enough_bytes(d->llc_bytes))
+		fprintf(out, "\nnet: only %s of constant operands pass before the first come back, less than twice the\n"
+			"last-level cache: some may have come from there\n", str_bytes(passed, t.rotated_bytes));
 	if (status != STATUS_OK)
 		fprintf(stderr, "benanza-runner-cpu: %s: %s\n", status_name(status), err.text);
 	return status == STATUS_OK && !t.bad ? EXIT_DONE : EXIT_GAPS;

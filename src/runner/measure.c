@@ -15,6 +15,7 @@ struct contender {
 	struct samples samples;/* all of the present state */
 	struct samples calm;   /* those of them that nothing disturbed */
 	double spent_ns;       /* on the present state */
+	double rotated_bytes;  /* in state net; outlives the work */
 	bool finished;         /* with the present state */
 };
 
@@ -31,6 +32,7 @@ struct run {
 	const struct measure_options *options;
 	struct state states[CACHE_COUNT * LAUNCH_COUNT];
 	int state_count;
+	struct backend_limits limits;
 	struct contender contenders[MEASURE_CONTENDERS];
 	int count;
 	bool any_ok;
@@ -42,6 +44,21 @@ int64_t measure_executions(double one_ns)
 {
 	double n = ceil(MEASURE_AMORTIZED_NS / fmax(one_ns, 1));
 	return n < 1 ? 1 : (int64_t)n;
+}
+
+double measure_enough_bytes(double llc_bytes)
+{
+	return MEASURE_LLC_FACTOR * (isnan(llc_bytes) ? MEASURE_LLC_GUESS : llc_bytes);
+}
+
+int64_t measure_sets(double constant_bytes, double llc_bytes, double rotation_bytes, int contenders)
+{
+	if (!(constant_bytes > 0))
+		return 1;
+	double bytes = fmax(constant_bytes, 64); /* each begins on a cache line */
+	double wanted = ceil(measure_enough_bytes(llc_bytes) / bytes) + 1;
+	double most = floor(fmin(MEASURE_SETS_BYTES, rotation_bytes / contenders) / bytes) + 1;
+	return (int64_t)fmin(fmin(wanted, most), MEASURE_SETS);
 }
 
 /* Net and warm are the same thing without constant operands: then net alone is measured. Amortized comes first, because
@@ -77,7 +94,8 @@ static void emit(struct run *r, struct contender *c, struct state s, enum stop s
 {
 	const struct samples *kept = samples_kept(c);
 	struct result result = { .problem = r->text, .algorithm = *algorithm_of(r, c), .status = STATUS_OK,
-		.cache = s.cache, .launch = s.launch, .why = "" };
+		.cache = s.cache, .launch = s.launch, .why = "",
+		.rotated_bytes = s.cache == CACHE_NET ? c->rotated_bytes : 0 };
 	stats_compute(kept, &result.stats);
 	result.stats.stop = stop;
 	result.stats.executions = executions;
@@ -200,29 +218,19 @@ static void prune(struct run *r)
 	}
 }
 
-static double rotation_left(const struct run *r)
-{
-	double left = r->options->limits.rotation_bytes;
-	for (int i = 0; i < r->count; i++)
-		if (r->contenders[i].work)
-			left -= r->backend->rotation_bytes(r->contenders[i].work);
-	return left > 0 ? left : 0;
-}
-
 /* 0: has samples; -1: failed, and that has been sent. Few samples are compared by their least: what disturbs a
  * measurement only ever makes it slower. */
 static int shortlist_one(struct run *r, struct contender *c)
 {
 	struct state s = r->states[0];
-	struct backend_limits limits = r->options->limits;
 	enum status status = STATUS_FAILED;
-	limits.rotation_bytes = rotation_left(r);
 	r->options->trying(r->options->user, algorithm_of(r, c), s.cache, s.launch);
-	c->work = r->backend->prepare(r->list, c->index, &limits, &status, r->err);
+	c->work = r->backend->prepare(r->list, c->index, &r->limits, &status, r->err);
 	if (!c->work) {
 		emit_failure(r, c, status, r->err->text);
 		return -1;
 	}
+	c->rotated_bytes = r->backend->rotated_bytes(c->work);
 	if (warm_up(r, c, s.cache))
 		return -1;
 	if (r->list->count == 1) {
@@ -335,6 +343,9 @@ int measure_problem(const struct backend *b, const struct backend_list *list, co
 	*r = (struct run){ .backend = b, .list = list, .problem = p, .text = text, .options = o, .err = err,
 		.status = STATUS_FAILED };
 	int stopped = 0;
+	int contenders = list->count < MEASURE_CONTENDERS ? list->count : MEASURE_CONTENDERS;
+	r->limits = (struct backend_limits){ .memory_bytes = o->memory_bytes,
+		.sets = measure_sets(problem_constant_bytes(p), o->llc_bytes, o->rotation_bytes, contenders) };
 	states_plan(r);
 	if (r->state_count == 0)
 		error_set(err, "nothing to measure: this runner knows the cache states net and warm");

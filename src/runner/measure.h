@@ -11,7 +11,9 @@
 struct measure_options {
 	double budget_ns;          /* an algorithm, split over cache states and launches */
 	bool caches[CACHE_COUNT], launches[LAUNCH_COUNT];
-	struct backend_limits limits;
+	double memory_bytes;       /* an algorithm that needs more is refused */
+	double rotation_bytes;     /* most that copies of constant operands may take, of all algorithms together */
+	double llc_bytes;          /* last-level cache; NaN unknown */
 	bool has_matrix;           /* then the best algorithm without matrix units is measured in full too */
 	double (*now_ns)(void);    /* monotonic */
 	int64_t (*preemptions)(void); /* times that the system took a core from what measures, so far; may be NULL */
@@ -34,6 +36,11 @@ struct measure_options {
 #define MEASURE_LEAST_CALM 6       /* undisturbed samples that stand for all, where they are half of them */
 #define MEASURE_LONG_NS 5e6        /* samples from here on take interruptions as they come */
 
+#define MEASURE_SETS 16384         /* most copies of the constant operands */
+#define MEASURE_SETS_BYTES 512e6   /* most that those of one algorithm take */
+#define MEASURE_LLC_FACTOR 2       /* so many times the last-level cache is to pass before a copy comes back */
+#define MEASURE_LLC_GUESS 33554432.0
+
 /* Measures the problem with every algorithm in the list. The outcome of the problem as a whole: ok when any algorithm was
  * measured, else what became of the last one tried, with err. -1: cancelled. */
 int measure_problem(const struct backend *b, const struct backend_list *list, const struct problem *p, const char *text,
@@ -41,5 +48,12 @@ int measure_problem(const struct backend *b, const struct backend_list *list, co
 
 /* Executions in an amortized sample, given what one takes. */
 int64_t measure_executions(double one_ns);
+
+/* Copies of the constant operands, the first included, that every algorithm rotates through: one number for all, so that what
+ * is compared finds its constants in the same place. */
+int64_t measure_sets(double constant_bytes, double llc_bytes, double rotation_bytes, int contenders);
+
+/* What has to pass so that nothing constant is in the last-level cache when it comes back. */
+double measure_enough_bytes(double llc_bytes);
 
 #endif

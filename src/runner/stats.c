@@ -94,6 +94,8 @@ void stats_compute(const struct samples *s, struct sample_stats *out)
 	out->q1 = quantile(s, 0.25);
 	out->median = quantile(s, 0.5);
 	out->q3 = quantile(s, 0.75);
+	if (s->n < 2)
+		return; /* one sample says nothing about its spread */
 	int64_t lo = 0, hi = s->n - 1; /* under 6 samples no 95% interval exists: their whole range stands in */
 	stats_interval_ranks(s->n, &lo, &hi);
 	out->lo = s->sorted[lo];

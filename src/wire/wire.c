@@ -187,6 +187,8 @@ json_t *wire_result_to_json(const struct result *r)
 	set_text(o, "why", r->why);
 	json_object_set_new(o, "measured_at", json_integer(r->measured_at));
 	set_text(o, "runner_version", r->runner_version);
+	if (r->rotated_bytes > 0)
+		json_object_set_new(o, "rotated_bytes", json_number_or_null(r->rotated_bytes));
 	return o;
 }
 
@@ -202,7 +204,8 @@ int wire_result_from_json(const json_t *o, struct result *r, struct error *err)
 		get_word(o, "cache", cache_parse, CACHE_NET, &cache, err) ||
 		get_word(o, "launch", launch_parse, LAUNCH_AMORTIZED, &launch, err) ||
 		get_text(o, "why", &r->why, err) || get_count(o, "measured_at", 0, &r->measured_at, err) ||
-		get_text(o, "runner_version", &r->runner_version, err))
+		get_text(o, "runner_version", &r->runner_version, err) ||
+		get_amount(o, "rotated_bytes", &r->rotated_bytes, err))
 		return error_context(err, "result");
 	if (!*r->problem || strlen(r->problem) >= PROBLEM_TEXT_SIZE)
 		return error_set(err, "result: no problem, or one that is too long");

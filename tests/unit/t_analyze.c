@@ -531,6 +531,13 @@ static void borders(void)
 	near(a->parallel_ns, 115, 1e-12, "the path goes through them");
 	near(a->layers[0].start_ns, 7, 1e-12, "a layer waits for its input's cast");
 	near(a->lo_ns, 155 * 0.99, 1e-12, "their intervals count");
+	struct result single = make_result(CONV, 50);
+	single.stats.n = 1;
+	single.stats.lo = single.stats.hi = NAN;
+	results_add(w.results, &single);
+	a = look(&w, "");
+	ok(a->layers[0].ns == 50 && isnan(a->layers[0].lo) && isnan(a->layers[0].hi), "one sample has no interval");
+	measure(w.results, CONV, 100);
 	measure(w.results, "cast:bf16,f32:1x64x56x57", 90);
 	a = look(&w, "parallel");
 	ok(a->complete && a->bound_ns == 130, "a dear cast behind the short side makes it the path");

@@ -35,7 +35,11 @@ static void test_stats(void)
 	samples_free(&s);
 	s = samples_of(v, 1);
 	stats_compute(&s, &t);
-	ok(t.median == 9 && t.n == 1 && isnan(t.stdev) && t.lo == 9 && t.hi == 9, "one sample has no spread; its range is itself");
+	ok(t.median == 9 && t.n == 1 && isnan(t.stdev) && isnan(t.lo) && isnan(t.hi), "one sample has no spread and no interval");
+	samples_free(&s);
+	s = samples_of(v, 3);
+	stats_compute(&s, &t);
+	ok(t.lo == 1 && t.hi == 9, "three have their range");
 	samples_clear(&s);
 	stats_compute(&s, &t);
 	ok(isnan(t.median) && isnan(t.min) && t.n == 0, "no sample, nothing known");
@@ -85,6 +89,7 @@ struct invented {
 	double ns;          /* an execution */
 	double noise;       /* relative, alternating */
 	int prepared, executions, runs;
+	int64_t sets;       /* that it was told to rotate through */
 	bool fails_prepare;
 	int fails_run_at;   /* run number, 0 never */
 	int disturbed_from; /* runs from this number on are slow and counted as preempted, 0 never */
@@ -114,9 +119,9 @@ static void *fake_prepare(const struct backend_list *list, int index, const stru
 	enum status *status, struct error *err)
 {
 	(void)list;
-	(void)limits;
 	struct invented *v = &fake.algorithm[index];
 	v->prepared++;
+	v->sets = limits->sets;
 	if (v->fails_prepare) {
 		*status = STATUS_NO_MEMORY;
 		error_set(err, "none left");
@@ -148,10 +153,10 @@ static int fake_run(void *work, enum cache cache, int64_t times, double *elapsed
 	return 0;
 }
 
-static double fake_rotation(const void *work)
+static double fake_rotated(const void *work)
 {
-	(void)work;
-	return 0;
+	const struct invented *v = work;
+	return (double)v->sets * 400;
 }
 
 static void fake_release(void *work)
@@ -161,7 +166,7 @@ static void fake_release(void *work)
 }
 
 static const struct backend fake_backend = { .api = "fake", .prepare = fake_prepare, .run = fake_run,
-	.rotation_bytes = fake_rotation, .release = fake_release };
+	.rotated_bytes = fake_rotated, .release = fake_release };
 
 struct seen {
 	struct result results[64];
@@ -224,6 +229,7 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 			.rank = i, .matrix = fake.algorithm[i].matrix };
 	struct backend_list offered = { .count = fake.count, .algorithm = list };
 	struct measure_options options = { .budget_ns = budget_ns, .caches = { true, true }, .launches = { true, true },
+		.memory_bytes = 1e9, .rotation_bytes = 1e6, .llc_bytes = 100e3,
 		.now_ns = fake_now, .preemptions = fake_preemptions, .user = &o->seen, .has_matrix = has_matrix, .cancelled = seen_cancelled,
 		.trying = seen_trying, .emit = seen_emit };
 	if (problem_parse(text_of(text), &p, &o->err) == 0)
@@ -269,7 +275,7 @@ static void test_budget(void)
 	fake.algorithm[0] = (struct invented){ .name = "slow", .ns = 3e9 };
 	measure(&o, PLAIN, 10e6, 0, false);
 	r = find(&o.seen, "slow", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.n == 1 && r->stats.stop == STOP_BUDGET && r->stats.lo == r->stats.hi, "slower than its budget: one sample");
+	ok(r && r->stats.n == 1 && r->stats.stop == STOP_BUDGET && isnan(r->stats.lo), "slower than its budget: one sample");
 	is_int(fake.algorithm[0].executions, 2, "and one warm-up");
 }
 
@@ -379,6 +385,29 @@ static void test_long(void)
 		"20 ms samples are kept, interrupted or not");
 }
 
+static void test_rotation(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 3;
+	for (int i = 0; i < 3; i++)
+		fake.algorithm[i] = (struct invented){ .name = i == 0 ? "a" : i == 1 ? "b" : "c", .ns = 1e6 };
+	measure(&o, WITH_CONSTANT, 200e6, 0, false);
+	is_int(fake.algorithm[0].sets, 501, "twice the last-level cache passes, and one more");
+	ok(fake.algorithm[1].sets == 501 && fake.algorithm[2].sets == 501 && fake.most_alive == 3,
+		"those compared rotate alike, however many are kept");
+	const struct result *r = find(&o.seen, "c", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->rotated_bytes == 501 * 400, "what passed is recorded");
+	r = find(&o.seen, "c", CACHE_WARM, LAUNCH_AMORTIZED);
+	ok(r && r->rotated_bytes == 0, "where nothing rotates, nothing is");
+	is_int(measure_sets(0, 32e6, 1e9, 1), 1, "no constants: one set");
+	is_int(measure_sets(100e6, 32e6, 1e9, 1), 2, "constants larger than the cache: a second");
+	is_int(measure_sets(1e6, 1e9, 40e6, 4), 11, "the memory is shared by all that may be kept");
+	is_int(measure_sets(100e6, 10e9, 1e12, 1), 6, "half a gigabyte for one algorithm");
+	is_int(measure_sets(4, 32e6, 1e9, 1), MEASURE_SETS, "not more copies than that");
+	is_int(measure_sets(1e6, NAN, 1e9, 1), 69, "a cache of unknown size is taken for 32 MiB");
+}
+
 static void test_cancel(void)
 {
 	struct outcome o;
@@ -407,6 +436,7 @@ int main(void)
 	test_failures();
 	test_disturbed();
 	test_long();
+	test_rotation();
 	test_cancel();
 	return done_testing();
 }

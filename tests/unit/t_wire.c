@@ -11,7 +11,7 @@ static const char *const conv = "conv:f32,f32.c,f32/f32:n1c64h56w56k64r3s3:ph1pw
 static struct result sample_result(void)
 {
 	return (struct result){ .problem = conv, .status = STATUS_OK, .cache = CACHE_WARM, .launch = LAUNCH_ISOLATED, .why = "",
-		.measured_at = 1700000000, .runner_version = "0.1.0",
+		.measured_at = 1700000000, .runner_version = "0.1.0", .rotated_bytes = 67108864,
 		.algorithm = { .api = "oneDNN", .name = "jit:avx2", .layouts = "src=nChw8c dst=nChw8c", .math = "strict",
 			.rank = 3, .matrix = MATRIX_NO, .workspace_bytes = 4096 },
 		.stats = { .n = 11, .discarded = 2, .executions = 20, .min = 1200.5, .q1 = 1210, .median = 1220.25, .q3 = 1230,
