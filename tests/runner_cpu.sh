@@ -224,6 +224,11 @@ all_json
 ok $? "--json prints lines of JSON"
 "$runner" --info >"$out" 2>"$err"
 has '^stack  *oneDNN' "--info"
+cpu=$(python3 -c "import os; print(min(os.sched_getaffinity(0)))")
+OMP_PROC_BIND=close OMP_PLACES="{$cpu}" OMP_NUM_THREADS=2 "$runner" --info >"$out" 2>"$err"
+has '2 threads bound to 1 core, strict' "threads that share a core are not called one a core"
+OMP_PROC_BIND=close OMP_PLACES="{$cpu}" OMP_NUM_THREADS=1 "$runner" --info >"$out" 2>"$err"
+has '1 thread bound one a core, strict' "one that has its own is"
 OMP_NUM_THREADS=1 "$runner" --threads 2 --info >"$out" 2>"$err"
 has '^threads  *2' "--threads counts more than the environment"
 "$runner" --problem "eltwise:s64,s64:relu:4" >"$out" 2>"$err"

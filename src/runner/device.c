@@ -2,9 +2,7 @@
 
 #include "runner/device.h"
 
-#include <dlfcn.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 
 #include "runner/backend.h"
 #include "runner/team.h"
+#include "runner/threads.h"
 
 #define GUARD "BENANZA_RUNNER_STARTED"
 #define FALLBACK_MEMORY 1e9
@@ -31,28 +30,6 @@ static bool line_read(const char *path, char *buf, int size)
 
 /* --- threads --- */
 
-/* Physical cores among the CPUs that this process may use; CPUs whose topology is not told count as cores. */
-static int cores_count(void)
-{
-	cpu_set_t set;
-	int seen[CPU_SETSIZE], n = 0;
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return 1;
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		char path[96], text[64];
-		if (!CPU_ISSET((unsigned)cpu, &set))
-			continue;
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
-		int first = line_read(path, text, sizeof(text)) ? atoi(text) : cpu;
-		bool known = false;
-		for (int i = 0; i < n; i++)
-			known = known || seen[i] == first;
-		if (!known)
-			seen[n++] = first;
-	}
-	return n ? n : 1;
-}
-
 void device_bind_threads(int threads, char **argv)
 {
 	const char *given = getenv("OMP_NUM_THREADS");
@@ -62,59 +39,12 @@ void device_bind_threads(int threads, char **argv)
 	if (bound || getenv(GUARD))
 		return;
 	char number[16];
-	snprintf(number, sizeof(number), "%d", threads > 0 ? threads : cores_count());
+	snprintf(number, sizeof(number), "%d", threads > 0 ? threads : threads_cores_count());
 	setenv("OMP_NUM_THREADS", number, 1);
 	setenv("OMP_PROC_BIND", "close", 0);
 	setenv("OMP_PLACES", "cores", 0);
 	setenv(GUARD, "1", 1);
 	execv("/proc/self/exe", argv);
-}
-
-/* The OpenMP runtime is the library's; it is asked, not linked. */
-struct openmp {
-	int (*max_threads)(void);
-	int (*proc_bind)(void);
-	int (*num_places)(void);
-	int (*place_num_procs)(int place);
-	void (*place_proc_ids)(int place, int *ids);
-};
-
-static bool openmp_find(struct openmp *omp)
-{
-	static const char *const names[] = { "omp_get_max_threads", "omp_get_proc_bind", "omp_get_num_places",
-		"omp_get_place_num_procs", "omp_get_place_proc_ids" };
-	void *found[5];
-	for (int i = 0; i < 5; i++) {
-		found[i] = dlsym(RTLD_DEFAULT, names[i]);
-		if (!found[i])
-			return false;
-	}
-	memcpy(omp, found, sizeof(found));
-	return true;
-}
-
-struct threads {
-	int count;
-	bool bound;      /* one a place */
-	int cores[TEAM_MOST];
-};
-
-static void threads_probe(struct threads *t)
-{
-	struct openmp omp;
-	*t = (struct threads){ .count = 1 };
-	if (!openmp_find(&omp))
-		return;
-	t->count = omp.max_threads();
-	int places = omp.num_places();
-	t->bound = omp.proc_bind() != 0 && places >= t->count;
-	for (int i = 0; i < t->count && i < TEAM_MOST && i < places; i++) {
-		int ids[CPU_SETSIZE], n = omp.place_num_procs(i);
-		if (n < 1 || n > CPU_SETSIZE)
-			continue;
-		omp.place_proc_ids(i, ids);
-		t->cores[i] = ids[0];
-	}
 }
 
 /* --- the system --- */
@@ -201,18 +131,18 @@ int device_probe(struct arena *a, struct device *d, struct error *err)
 {
 	struct str stack = { 0 };
 	struct threads threads;
-	char host[256] = "";
+	char host[256] = "", words[64];
 	json_t *attributes = json_object();
 	*d = (struct device){ .name = "cpu", .runner = "benanza-runner-cpu", .version = PACKAGE_VERSION };
 	int bad = backends_probe(d, &stack, attributes, err);
 	threads_probe(&threads);
-	team_set(threads.cores, threads.bound ? threads.count : 1);
-	str_addf(&stack, ", %d thread%s%s, strict", threads.count, threads.count == 1 ? "" : "s",
-		threads.bound ? " bound one a core" : " not bound");
-	json_t *cores = json_array();
-	for (int i = 0; i < threads.count && i < TEAM_MOST && threads.bound; i++)
-		json_array_append_new(cores, json_integer(threads.cores[i]));
-	json_object_set_new(attributes, "cores", cores);
+	bool apart = threads_are_apart(&threads);
+	team_set(threads.cpus, apart ? threads.count : 1);
+	str_addf(&stack, ", %s, strict", threads_describe(&threads, words));
+	json_t *cpus = json_array();
+	for (int i = 0; i < threads.count && apart; i++)
+		json_array_append_new(cpus, json_integer(threads.cpus[i]));
+	json_object_set_new(attributes, "cores", cpus);
 	d->llc_bytes = caches_probe(attributes);
 	environment_probe(attributes);
 	d->model = model_read(a);

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "runner/preempt.h"
+#include "runner/threads.h"
 
 /* --- whose preemptions count --- */
 
@@ -72,8 +73,50 @@ static void test_preempt(void)
 	sched_setaffinity(0, sizeof(before), &before);
 }
 
+/* --- where threads may run --- */
+
+/* An invented machine: CPUs 0 and 2 are one core, 1 and 3 another, and so on. */
+static int paired(int cpu)
+{
+	return cpu % 2 + cpu / 4 * 4;
+}
+
+/* One word a thread: its CPUs as digits. */
+static void binding(const char *text, const char *expected, int apart)
+{
+	cpu_set_t set[8];
+	struct threads t = { 0 };
+	char buf[64];
+	for (const char *at = text; *at; t.count++) {
+		CPU_ZERO(&set[t.count]);
+		for (; *at && *at != ' '; at++)
+			CPU_SET((unsigned)(*at - '0'), &set[t.count]);
+		at += *at == ' ';
+	}
+	threads_classify(&t, set, t.count, paired);
+	is_str(threads_describe(&t, buf), expected, "threads on CPUs %s", text);
+	is_int(threads_are_apart(&t), apart, apart ? "each has a CPU of its own" : "not every one has a CPU of its own");
+}
+
+static void test_bindings(void)
+{
+	binding("0 1", "2 threads bound one a core", 1);
+	binding("02 13", "2 threads bound one a core", 1);
+	binding("0 2", "2 threads bound to 1 core", 1);
+	binding("02 02", "2 threads bound to 1 core", 0);
+	binding("0 1 2", "3 threads bound to 2 cores", 1);
+	binding("0123 0123", "2 threads unbound", 0);
+	binding("0123 4567", "2 threads bound", 0);
+	binding("01", "1 thread unbound", 0);
+	binding("13", "1 thread bound one a core", 1);
+	struct threads unknown = { .count = 4 };
+	char buf[64];
+	is_str(threads_describe(&unknown, buf), "4 threads", "nothing known, nothing said");
+}
+
 int main(void)
 {
+	test_bindings();
 	test_preempt();
 	return done_testing();
 }

@@ -73,6 +73,7 @@ static void test_answers(void)
 	ok(x->min == y->min && x->q1 == y->q1 && x->median == y->median && x->q3 == y->q3 && x->mean == y->mean &&
 		x->stdev == y->stdev && x->lo == y->lo && x->hi == y->hi, "its times");
 	is_int(b.result.measured_at, 1700000000, "when");
+	ok(b.result.rotated_bytes == 67108864, "what passed");
 	is_int((int64_t)json_array_size(json_object_get(b.json, "sample_ns")), 2, "raw samples where asked for");
 	wire_free(&b);
 	b = round_trip(&(struct wire_message){ .type = WIRE_DONE, .id = 4, .status = STATUS_UNSUPPORTED, .what = "no" }, &good);
