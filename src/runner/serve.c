@@ -240,18 +240,8 @@ static void *reader(void *argument)
 
 /* --- working --- */
 
-static bool job_cancelled(void *user)
+static void trying_set(struct server *s, const struct algorithm *a, enum cache c, enum launch l)
 {
-	struct server *s = user;
-	pthread_mutex_lock(&s->lock);
-	bool cancel_now = s->cancel;
-	pthread_mutex_unlock(&s->lock);
-	return cancel_now;
-}
-
-static void job_trying(void *user, const struct algorithm *a, enum cache c, enum launch l)
-{
-	struct server *s = user;
 	pthread_mutex_lock(&s->lock);
 	s->trying = a;
 	s->cache = c;
@@ -267,12 +257,16 @@ struct working {
 
 static bool working_cancelled(void *user)
 {
-	return job_cancelled(((struct working *)user)->server);
+	struct server *s = ((struct working *)user)->server;
+	pthread_mutex_lock(&s->lock);
+	bool cancel_now = s->cancel;
+	pthread_mutex_unlock(&s->lock);
+	return cancel_now;
 }
 
 static void working_trying(void *user, const struct algorithm *a, enum cache c, enum launch l)
 {
-	job_trying(((struct working *)user)->server, a, c, l);
+	trying_set(((struct working *)user)->server, a, c, l);
 }
 
 static void working_emit(void *user, const struct result *r, const struct samples *samples)
@@ -369,7 +363,7 @@ int serve(int in, int out, const struct device *d, struct error *err)
 	struct wire_message m;
 	while (next_job(s, &m)) {
 		work_on(s, &m);
-		job_trying(s, NULL, CACHE_NET, LAUNCH_AMORTIZED);
+		trying_set(s, NULL, CACHE_NET, LAUNCH_AMORTIZED);
 		wire_free(&m);
 	}
 	finish(s);
