@@ -49,7 +49,7 @@ static struct results *measured(struct arena *a, const struct plan *p, const str
 		one.algorithm.rank = k % ALGORITHMS;
 		one.cache = k / ALGORITHMS % CACHE_COLD;
 		one.launch = k / ALGORITHMS / CACHE_COLD;
-		results_add(r, &one);
+		results_put(r, &one);
 	}
 	return r;
 }

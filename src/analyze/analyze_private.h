@@ -61,6 +61,7 @@ struct study {
 	struct found {
 		const struct result *const *results;
 		int count;
+		bool finished;  /* measured to its end: while it is being measured, a slow algorithm may stand alone */
 	} *found;               /* per distinct problem: plan's, then fusion's */
 	int groups;             /* how many of fusion's groups are looked at: all or 0 */
 	/* The graph as nodes: casts at inputs, layers, casts at outputs. */

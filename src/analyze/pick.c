@@ -50,6 +50,8 @@ static const struct result *pick(const struct found *f, const struct scenario *s
 {
 	enum launch launch = s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
 	const struct result *found = NULL;
+	if (!f->finished)
+		return NULL;
 	bool any_warm = false;
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];
@@ -77,6 +79,7 @@ const struct result *analyze_pick(const struct results *r, const char *problem, 
 {
 	struct found f;
 	f.results = results_of(r, problem, &f.count);
+	f.finished = results_is_finished(r, problem);
 	return pick(&f, s, c, s->best, true);
 }
 
@@ -87,7 +90,7 @@ bool found_answered(const struct found *f, enum launch launch, enum cache c)
 		const struct result *r = f->results[i];
 		if (r->status != STATUS_OK && !*r->algorithm.name)
 			return true; /* the problem as a whole: no launch mode or cache state will help */
-		if (r->launch != launch)
+		if (r->launch != launch || !f->finished)
 			continue;
 		any_warm |= r->cache == CACHE_WARM;
 		net |= r->cache == CACHE_NET;
@@ -242,8 +245,11 @@ void study_open(struct study *st, const struct plan *p, const struct fusion *f, 
 	st->groups = fused && f ? f->group_count : 0;
 	st->distinct_count = p->problem_count + (st->groups ? f->text_count : 0);
 	st->found = ARENA_ARRAY(&st->arena, struct found, st->distinct_count);
-	for (int i = 0; i < st->distinct_count; i++)
-		st->found[i].results = results_of(r, study_text(st, i), &st->found[i].count);
+	for (int i = 0; i < st->distinct_count; i++) {
+		const char *text = study_text(st, i);
+		st->found[i].results = results_of(r, text, &st->found[i].count);
+		st->found[i].finished = results_is_finished(r, text);
+	}
 	study_graph(st);
 }
 

@@ -18,6 +18,13 @@ struct maker {
 	enum dtype dtype;
 };
 
+/* Adds a result of a problem that was measured to its end. */
+__attribute__((unused)) static void results_put(struct results *r, const struct result *one)
+{
+	results_add(r, one);
+	results_finish(r, one->problem);
+}
+
 __attribute__((unused)) static struct maker *make_begin(void)
 {
 	struct maker *m = base_calloc(1, sizeof(*m));
@@ -210,7 +217,7 @@ __attribute__((unused)) static struct result make_result(const char *problem, do
 __attribute__((unused)) static void measure(struct results *r, const char *problem, double ns)
 {
 	struct result one = make_result(problem, ns);
-	results_add(r, &one);
+	results_put(r, &one);
 }
 
 __attribute__((unused)) static void measure_algorithm(struct results *r, const char *problem, const char *name,
@@ -220,7 +227,7 @@ __attribute__((unused)) static void measure_algorithm(struct results *r, const c
 	one.algorithm.name = name;
 	one.algorithm.rank = rank;
 	one.algorithm.matrix = matrix;
-	results_add(r, &one);
+	results_put(r, &one);
 }
 
 #endif

@@ -170,15 +170,15 @@ static void measured(struct results *r, const char *text, bool several)
 	one.stats.n = 24;
 	one.stats.lo = ns * 0.996;
 	one.stats.hi = ns * 1.004;
-	results_add(r, &one);
+	results_put(r, &one);
 	one.launch = LAUNCH_ISOLATED;
 	one.stats.median = ns + 700;
-	results_add(r, &one);
+	results_put(r, &one);
 	if (!several)
 		return;
 	one = make_result(text, ns * 1.2);
 	one.algorithm.name = "jit:avx512_core";
-	results_add(r, &one);
+	results_put(r, &one);
 	one = (struct result){ .problem = text,
 		.algorithm = { .api = "test",
 			.name = "jit:avx2",
@@ -188,7 +188,7 @@ static void measured(struct results *r, const char *text, bool several)
 		.status = STATUS_FAILED,
 		.why = "could not create a primitive\033[1m",
 		.runner_version = "test" };
-	results_add(r, &one);
+	results_put(r, &one);
 }
 
 static void results_fill(struct session *s)
@@ -202,7 +202,7 @@ static void results_fill(struct session *s)
 			no.algorithm.name = "";
 			no.status = STATUS_UNSUPPORTED;
 			no.why = "no implementation";
-			results_add(s->results, &no);
+			results_put(s->results, &no);
 		} else if (options.measured || strstr(text, "relu") || strncmp(text, "conv", 4) == 0 ||
 			strncmp(text, "pool", 4) == 0) {
 			measured(s->results, text, strncmp(text, "conv", 4) == 0);
