@@ -273,19 +273,26 @@ static int shortlist(struct run *r)
 /* Amortized samples of a single execution are what isolated ones would be: one measurement is then both. */
 static bool is_same_as_before(const struct run *r, const struct contender *c, int state)
 {
-	if (state == 0 || r->states[state].launch != LAUNCH_ISOLATED)
+	if (state == 0 || state >= r->state_count || r->states[state].launch != LAUNCH_ISOLATED)
 		return false;
 	struct state before = r->states[state - 1];
-	return before.cache == r->states[state].cache && before.launch == LAUNCH_AMORTIZED && c->samples.n > 0 &&
+	return before.cache == r->states[state].cache && before.launch == LAUNCH_AMORTIZED &&
 		executions_for(c, LAUNCH_AMORTIZED) == 1;
 }
 
+/* A measurement that is two states' has the budget of both. */
+static double budget_of(const struct run *r, const struct contender *c, int state)
+{
+	bool both = is_same_as_before(r, c, state) || is_same_as_before(r, c, state + 1);
+	return (both ? 2 : 1) * r->options->budget_ns / r->state_count;
+}
+
 /* Has it been sampled enough? STOP_NONE: no. The budget pays for all samples, whether they are kept or not. */
-static enum stop stop_reason(const struct run *r, const struct contender *c)
+static enum stop stop_reason(const struct run *r, const struct contender *c, int state)
 {
 	if (stats_converged(samples_kept(c), MEASURE_TOLERANCE, MEASURE_LEAST_SAMPLES))
 		return STOP_CONVERGED;
-	if (c->samples.n > 0 && c->spent_ns >= r->options->budget_ns / r->state_count)
+	if (c->samples.n > 0 && c->spent_ns >= budget_of(r, c, state))
 		return STOP_BUDGET;
 	return c->samples.n >= MEASURE_MOST_SAMPLES ? STOP_BUDGET : STOP_NONE;
 }
@@ -296,8 +303,8 @@ static void begin_state(struct run *r, int state)
 	for (int i = 0; i < r->count; i++) {
 		struct contender *c = &r->contenders[i];
 		c->finished = !c->work;
-		if (c->work && is_same_as_before(r, c, state)) {
-			enum stop stop = stop_reason(r, c);
+		if (c->work && c->samples.n > 0 && is_same_as_before(r, c, state)) {
+			enum stop stop = stop_reason(r, c, state);
 			emit(r, c, r->states[state], stop == STOP_NONE ? STOP_BUDGET : stop, 1);
 			c->finished = true;
 		} else if (c->work) {
@@ -326,7 +333,7 @@ static int measure_state(struct run *r, int state)
 				c->finished = true;
 				continue;
 			}
-			enum stop stop = stop_reason(r, c);
+			enum stop stop = stop_reason(r, c, state);
 			c->finished = stop != STOP_NONE;
 			again = again || !c->finished;
 			if (c->finished)
