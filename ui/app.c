@@ -125,6 +125,9 @@ void app_toggle(struct app *app, int row)
 	table[row].set(&s->scenario, !table[row].get(&s->scenario));
 	s->stale = true;
 	app_refresh(app);
+	for (int i = 0; i < s->effect_count; i++)
+		if (s->effects[i].row == &table[row] && !s->effects[i].available)
+			app_note(app, false, "%s: not available here, it changes nothing", table[row].name);
 }
 
 static void scenario_select(struct app *app, int64_t batch, enum dtype dtype)
@@ -169,10 +172,41 @@ static void dtype_next(struct app *app)
 	scenario_select(app, now->batch, list[(at + 1) % count]);
 }
 
-static void measure(struct app *app, bool all)
+static void measure_missing(struct app *app)
 {
 	struct session *s = app->session;
-	if (!s->queue) {
+	if (session_measure_missing(s))
+		return;
+	int waiting = queue_status(s->queue).pending + queue_status(s->queue).running;
+	if (waiting)
+		app_note(app, false, "all that is missing waits already: %d problem%s", waiting,
+			waiting == 1 ? "" : "s");
+	else
+		app_note(app, false, "nothing is missing: all that can be measured was");
+}
+
+static void measure_layer(struct app *app)
+{
+	struct session *s = app->session;
+	enum look look;
+	if (app->layer < 0 || session_measure_layer(s, app->layer))
+		return;
+	const char *problem = app_problem(app, app->layer);
+	enum job_state state = problem ? queue_state(s->queue, problem) : JOB_NONE;
+	if (state == JOB_RUNNING)
+		app_note(app, false, "this layer is being measured just now");
+	else if (state == JOB_PENDING)
+		app_note(app, false, "this layer waits already, as %s", app_problem_state(app, problem, &look));
+	else
+		app_note(app, false, "nothing to measure for this layer: %s",
+			app_cost(app, app->layer) && app_cost(app, app->layer)->origin == ORIGIN_FREE
+				? "no kernel runs for it"
+				: app_missing_why(app, app->layer));
+}
+
+static void measure(struct app *app, bool all)
+{
+	if (!app->session->queue) {
 		app_note(app, true, "no runner answers: nothing can be measured here");
 		return;
 	}
@@ -181,13 +215,22 @@ static void measure(struct app *app, bool all)
 		app_note(app, false, "this model has dimensions without a value: give them first");
 		return;
 	}
-	int added = all		      ? session_measure_missing(s)
-		    : app->layer >= 0 ? session_measure_layer(s, app->layer)
-				      : 0;
-	if (!added)
-		app_note(app, false,
-			all ? "nothing is missing" : "this layer has nothing to measure, or waits already");
+	app->standing[0] = '\0';
+	if (all)
+		measure_missing(app);
+	else
+		measure_layer(app);
 	app->generation++;
+}
+
+static void measure_stop(struct app *app)
+{
+	struct queue *q = app->session->queue;
+	bool measuring = q && !queue_status(q).idle;
+	if (q)
+		queue_cancel(q);
+	app_note(app, false,
+		measuring ? "measuring stopped; what is done is kept" : "nothing is being measured");
 }
 
 static void layer_step(struct app *app, int direction)
@@ -301,11 +344,7 @@ static void request(struct app *app, const struct key_row *key)
 	case REQUEST_HELP: app_show(app, &view_help, -1); break;
 	case REQUEST_MEASURE_MISSING: measure(app, true); break;
 	case REQUEST_MEASURE_LAYER: measure(app, false); break;
-	case REQUEST_CANCEL:
-		if (app->session->queue)
-			queue_cancel(app->session->queue);
-		app_note(app, false, "measuring stopped; what is done is kept");
-		break;
+	case REQUEST_CANCEL: measure_stop(app); break;
 	case REQUEST_WHAT_IF: app_toggle(app, key->argument); break;
 	case REQUEST_BATCH_UP: batch_step(app, 1); break;
 	case REQUEST_BATCH_DOWN: batch_step(app, -1); break;
@@ -321,13 +360,17 @@ static void request(struct app *app, const struct key_row *key)
 
 void app_key(struct app *app, uint32_t key)
 {
+	const struct key_row *row = keys_find(key);
+	if (app_is_too_small(app)) { /* nothing can be seen of what another key would do */
+		app->quit |= row && (row->request == REQUEST_CLOSE || row->request == REQUEST_QUIT);
+		return;
+	}
 	pane_sync(app, app_pane(app), app_list_width(app));
 	app->note[0] = '\0';
 	if (app->prompt.kind) {
 		prompt_key(app, key);
 		return;
 	}
-	const struct key_row *row = keys_find(key);
 	if (row)
 		request(app, row);
 }
@@ -415,7 +458,7 @@ bool app_refresh(struct app *app)
 void app_init(struct app *app, struct session *s, int columns, int rows, bool ascii)
 {
 	*app = (struct app){
-		.session = s, .view_count = VIEW_COUNT, .generation = 1, .page = 1, .layer = -1
+		.session = s, .generation = 1, .page = 1, .layer = -1
 	};
 	app->canvas.ascii = ascii;
 	canvas_resize(&app->canvas, columns, rows);

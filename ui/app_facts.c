@@ -103,6 +103,68 @@ const char *app_problem_state(struct app *app, const char *problem, enum look *l
 	return word;
 }
 
+bool app_is_guess(const struct layer_cost *c)
+{
+	return c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED;
+}
+
+bool app_is_critical(const struct app *app, const struct layer_cost *c)
+{
+	const struct analysis *a = app->session->analysis;
+	return c && c->critical && a->scenario.parallel && a->complete;
+}
+
+const char *app_share(struct app *app, double ns, double total_ns)
+{
+	double percent = 100 * ns / total_ns;
+	const char *mark = app->session->analysis->complete ? "" : "~";
+	return arena_printf(&app->scratch, percent >= 99.95 ? "%s%.0f%%" : "%s%.1f%%", mark, percent);
+}
+
+bool app_is_of_scenario(const struct app *app, const char *problem)
+{
+	const struct plan *p = app_plan(app);
+	const struct fusion *f = p ? app->session->current->fusion : NULL;
+	for (int i = 0; p && i < p->problem_count; i++)
+		if (strcmp(p->problems[i].text, problem) == 0)
+			return true;
+	for (int i = 0; f && i < f->text_count; i++)
+		if (strcmp(f->texts[i], problem) == 0)
+			return true;
+	return false;
+}
+
+/* A layer without a problem of its own: the plan's reason, with the explorer's advice instead of the option's. */
+static const char *no_problem_why(struct app *app, const struct plan_layer *l)
+{
+	const char *why = l->why ? app_clean(app, text_of(l->why)) : "no benchmark stands for it";
+	const char *option = strstr(why, ": give --dim");
+	if (!option)
+		return why;
+	return arena_printf(&app->scratch, "%.*s: d gives it a value", (int)(option - why), why);
+}
+
+const char *app_missing_why(struct app *app, int layer)
+{
+	const struct plan_layer *l = &app_plan(app)->layers[layer];
+	const char *problem = app_problem(app, layer);
+	struct queue *q = app->session->queue;
+	enum look look;
+	if (!problem)
+		return no_problem_why(app, l);
+	if (q && queue_state(q, problem) == JOB_RUNNING)
+		return "not measured yet: it is being measured";
+	const char *state = app_problem_state(app, problem, &look);
+	if (q && queue_state(q, problem) == JOB_PENDING)
+		return arena_printf(&app->scratch, "not measured yet: waits%s%s", state[0] ? " as " : "", state);
+	const char *why = q ? app_clean(app, text_of(queue_why(q, problem))) : "";
+	if (why[0])
+		return arena_printf(&app->scratch, "not measured: %s", why);
+	if (!q)
+		return "not measured, and no runner answers";
+	return state[0] ? "no result for this scenario: b measures what is missing" : "not measured: b measures";
+}
+
 const char *app_clean(struct app *app, struct text t)
 {
 	return text_clean(&app->scratch, t);
@@ -133,7 +195,7 @@ char *app_interval(char *buf, double ns, double lo, double hi)
 {
 	str_duration(buf, ns);
 	if (!isnan(lo) && !isnan(hi) && ns > 0)
-		snprintf(buf + strlen(buf), STR_QUANTITY, " \u00b1%.1f%%", 50 * (hi - lo) / ns);
+		snprintf(buf + strlen(buf), STR_QUANTITY, " \u00b1%.1f%%", 100 * fmax(hi - ns, ns - lo) / ns);
 	return buf;
 }
 

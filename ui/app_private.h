@@ -5,10 +5,12 @@
 #include "ui/app.h"
 #include "ui/view.h"
 
-/* Smallest screen that is drawn, and the width from which the details stand at the right. */
+/* Smallest screen that is drawn. */
 #define APP_COLUMNS_MIN 40
 #define APP_ROWS_MIN 10
-#define APP_COLUMNS_SPLIT 120
+/* What the list keeps, beside two columns a lane, when the details stand at the right, and what they get. */
+#define APP_LIST_COLUMNS 72
+#define APP_PANE_COLUMNS 43
 
 /* app.c */
 void app_init(struct app *app, struct session *s, int columns, int rows, bool ascii);
@@ -37,7 +39,11 @@ int pane_find(struct app *app, struct pane *p, int from, int direction, const ch
 
 /* app_draw.c */
 void app_draw(struct app *app);
+bool app_is_too_small(const struct app *app);
 int app_list_width(const struct app *app); /* columns of the main pane */
+
+/* app_header.c: model and device, the bound, the toggles: three rows */
+void app_draw_header(struct app *app, struct area area);
 
 /* app_prompt.c: the line at the bottom that takes text */
 void prompt_open(struct app *app, enum prompt_kind kind);

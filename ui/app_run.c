@@ -39,10 +39,11 @@ static void runner_missed(struct app *app)
 	char trouble[ERROR_TEXT_SIZE];
 	snprintf(trouble, sizeof(trouble), "%s", queue_status(s->queue).trouble);
 	if (session_give_up_runner(s, &err))
-		app_note(app, true, "%s", err.text);
+		snprintf(app->standing, sizeof(app->standing), "%s", err.text);
 	else
-		app_note(app, true, "%s: results of before are shown, nothing can be measured",
-			trouble[0] ? trouble : "the runner does not answer");
+		snprintf(app->standing, sizeof(app->standing),
+			"%.*s: results of before are shown, nothing can be measured",
+			(int)sizeof(app->standing) - 80, trouble[0] ? trouble : "the runner does not answer");
 	app->generation++;
 }
 
@@ -56,7 +57,7 @@ static void drive(struct app *app, bool *dead)
 	int came = queue_step(q, 0, &err);
 	if (came < 0) {
 		*dead = true;
-		app_note(app, true, "%s", err.text);
+		snprintf(app->standing, sizeof(app->standing), "%s", err.text);
 	}
 	if (came != 0)
 		app->generation++;
@@ -123,6 +124,15 @@ static int loop(struct app *app)
 	return 0;
 }
 
+/* The first frame, with a terminal or without. */
+static void begin(struct app *app, const struct view *view)
+{
+	if (view)
+		app_show(app, view, -1);
+	prompt_ask_unbound(app);
+	app_draw(app);
+}
+
 int app_run(struct session *s, const struct app_options *o, struct error *err)
 {
 	struct app app;
@@ -139,13 +149,9 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	int columns, rows;
 	term_size(&columns, &rows);
 	app_init(&app, s, columns, rows, o->ascii || !term_is_utf8());
-	app.live = true;
 	if (o->note)
 		app_note(&app, true, "%s", o->note);
-	if (view)
-		app_show(&app, view, -1);
-	prompt_ask_unbound(&app);
-	app_draw(&app);
+	begin(&app, view);
 	term_show(&app.canvas, false);
 	runner_start(&app);
 	int result = loop(&app);
@@ -180,9 +186,8 @@ static void type_word(struct app *app, struct text word)
 		app_key(app, key);
 		return;
 	}
-	char *copy = arena_strndup(&app->scratch, word.p, word.n);
-	struct str kept = { 0 };
-	str_add(&kept, copy, strlen(copy));
+	struct str kept = { 0 }; /* not in the scratch memory, which every drawing frees */
+	str_add(&kept, word.p, word.n);
 	const char *p = kept.p;
 	for (uint32_t code; (code = canvas_decode(&p)) && !app->quit;)
 		app_key(app, code);
@@ -204,8 +209,7 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 	}
 	struct app app;
 	app_init(&app, s, columns, rows, ascii);
-	app_show(&app, first, -1);
-	app_draw(&app);
+	begin(&app, first);
 	for (const char *p = keys ? keys : ""; *p && !app.quit;) {
 		p += strspn(p, " \t\n");
 		size_t n = strcspn(p, " \t\n");

@@ -119,9 +119,9 @@ static const struct {
 	uint32_t code;
 	char ascii;
 } likenesses[] = {
-	{ 0xb1, '+' }, { 0xb7, '.' }, { 0xbb, '>' }, { 0xd7, 'x' }, { 0x2013, '-' }, { 0x2014, '-' },
+	{ 0xb7, '.' }, { 0xbb, '>' }, { 0xd7, 'x' }, { 0x2013, '-' }, { 0x2014, '-' },
 	{ 0x2018, '\'' }, { 0x2019, '\'' }, { 0x201c, '"' }, { 0x201d, '"' }, { 0x2022, '*' },
-	{ 0x2026, '~' }, { 0x2190, '<' }, { 0x2191, '^' }, { 0x2192, '>' }, { 0x2193, 'v' },
+	{ 0x2190, '<' }, { 0x2191, '^' }, { 0x2192, '>' }, { 0x2193, 'v' },
 	{ 0x2500, '-' }, { 0x2502, '|' }, { 0x250a, ':' }, { 0x256d, '/' }, { 0x256e, '\\' },
 	{ 0x256f, '/' }, { 0x2570, '\\' }, { 0x2574, '-' }, { 0x2575, '|' }, { 0x2576, '-' },
 	{ 0x2577, '|' }, { 0x2581, '_' }, { 0x2582, '_' }, { 0x2583, '.' }, { 0x2584, '-' },
@@ -132,10 +132,26 @@ static const struct {
 };
 /* clang-format on */
 
+/* Signs that take two characters in ASCII: one alone ('~' or '+') says something else there. */
+static const struct {
+	uint32_t code;
+	char ascii[3];
+} pairs[] = { { 0xb1, "+-" }, { 0x2026, ".." } };
+
+static const char *ascii_pair(uint32_t code)
+{
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+		if (pairs[i].code == code)
+			return pairs[i].ascii;
+	return NULL;
+}
+
 uint32_t canvas_ascii(uint32_t code)
 {
 	if (code < 0x80)
 		return code;
+	if (ascii_pair(code))
+		return (uint32_t)ascii_pair(code)[0];
 	for (size_t i = 0; i < sizeof(likenesses) / sizeof(*likenesses); i++)
 		if (likenesses[i].code == code)
 			return (uint32_t)likenesses[i].ascii;
@@ -225,10 +241,31 @@ static void cell_break(struct area a, int x, int y)
 	}
 }
 
+static int code_columns_on(struct area a, uint32_t code)
+{
+	return a.canvas->ascii && ascii_pair(code) ? 2 : canvas_code_columns(code);
+}
+
+int canvas_columns_on(struct area a, const char *utf8)
+{
+	int columns = 0;
+	for (uint32_t code; (code = canvas_decode(&utf8));)
+		columns += code_columns_on(a, code);
+	return columns;
+}
+
 /* One code point; returns its columns, or -1 where it does not fit. */
 static int put(struct area a, int x, int y, enum look look, uint32_t code)
 {
 	int columns = canvas_code_columns(code);
+	const char *pair = a.canvas->ascii ? ascii_pair(code) : NULL;
+	if (pair) {
+		if (!cell_at(a, x, y) || !cell_at(a, x + 1, y))
+			return -1;
+		put(a, x, y, look, (uint32_t)pair[0]);
+		put(a, x + 1, y, look, (uint32_t)pair[1]);
+		return 2;
+	}
 	if (a.canvas->ascii && code >= 0x80) {
 		uint32_t likeness = canvas_ascii(code);
 		for (int i = 1; i < columns; i++)
@@ -276,39 +313,50 @@ int canvas_text(struct area a, int x, int y, enum look look, const char *utf8)
 		int columns = put(a, x + used, y, look, code);
 		if (columns < 0 && x + used >= 0)
 			break;
-		used += columns < 0 ? canvas_code_columns(code) : columns;
+		used += columns < 0 ? code_columns_on(a, code) : columns;
 	}
 	return used;
+}
+
+/* Columns of what stands where a text was cut: "…" or "..". */
+static int cut_columns(struct area a)
+{
+	return code_columns_on(a, 0x2026);
 }
 
 int canvas_fit(struct area a, int x, int y, int width, enum look look, const char *utf8)
 {
 	if (width <= 0)
 		return 0;
-	if (canvas_columns(utf8) <= width)
+	if (canvas_columns_on(a, utf8) <= width)
 		return canvas_text(a, x, y, look, utf8);
-	int used = canvas_text(canvas_part(a, x, y, width - 1, 1), 0, 0, look, utf8);
+	int cut = cut_columns(a);
+	if (cut > width) {
+		canvas_fill(a, x, y, width, look, '.');
+		return width;
+	}
+	int used = canvas_text(canvas_part(a, x, y, width - cut, 1), 0, 0, look, utf8);
 	canvas_put(a, x + used, y, look, 0x2026);
-	return used + 1;
+	return used + cut;
 }
 
 int canvas_fit_right(struct area a, int x, int y, int width, enum look look, const char *utf8)
 {
-	int columns = canvas_columns(utf8);
+	int columns = canvas_columns_on(a, utf8);
 	return canvas_fit(a, columns < width ? x + width - columns : x, y, width, look, utf8);
 }
 
 int canvas_fit_tail(struct area a, int x, int y, int width, enum look look, const char *utf8)
 {
-	int columns = canvas_columns(utf8);
-	if (columns <= width || width <= 1)
+	int columns = canvas_columns_on(a, utf8), cut = cut_columns(a);
+	if (columns <= width || width <= cut)
 		return canvas_fit(a, x, y, width, look, utf8);
-	while (columns > width - 1) {
+	while (columns > width - cut) {
 		uint32_t code = canvas_decode(&utf8);
-		columns -= canvas_code_columns(code);
+		columns -= code_columns_on(a, code);
 	}
 	canvas_put(a, x, y, look, 0x2026);
-	return 1 + canvas_text(canvas_part(a, x + 1, y, width - 1, 1), 0, 0, look, utf8);
+	return cut + canvas_text(canvas_part(a, x + cut, y, width - cut, 1), 0, 0, look, utf8);
 }
 
 void canvas_bar(struct area a, int x, int y, int width, enum look look, double fraction)

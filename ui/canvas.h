@@ -75,14 +75,15 @@ void canvas_select(struct area a, int y);
 
 /* Columns of one code point: 0 for combining marks, 2 for wide ones, else 1. */
 int canvas_code_columns(uint32_t code);
-/* Columns of a UTF-8 text as canvas_text would draw it. */
+/* Columns of a UTF-8 text as canvas_text would draw it; on an ASCII canvas some signs take two characters. */
 int canvas_columns(const char *utf8);
+int canvas_columns_on(struct area a, const char *utf8);
 /* The code point at *p, which is moved behind it; '?' for what is broken or a control character; 0 at the
  * end. */
 uint32_t canvas_decode(const char **p);
 /* Appends a code point as UTF-8. */
 void canvas_encode(struct str *out, uint32_t code);
-/* What stands for a code point in ASCII. */
+/* What stands for a code point in ASCII (for the signs that take two characters, the first of them). */
 uint32_t canvas_ascii(uint32_t code);
 
 /* The rows as text, trailing blanks removed, a newline after each. */

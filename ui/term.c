@@ -123,9 +123,11 @@ static const struct {
 #define HANDLER_COUNT (sizeof(handlers) / sizeof(*handlers))
 
 static struct sigaction saved_actions[HANDLER_COUNT];
+static bool handlers_are_on;
 
 static void handlers_install(void)
 {
+	handlers_are_on = true;
 	for (size_t i = 0; i < HANDLER_COUNT; i++) {
 		struct sigaction action = { .sa_handler = handlers[i].handler,
 			.sa_flags = handlers[i].flags };
@@ -136,6 +138,7 @@ static void handlers_install(void)
 
 static void handlers_remove(void)
 {
+	handlers_are_on = false;
 	for (size_t i = 0; i < HANDLER_COUNT; i++)
 		sigaction(handlers[i].number, &saved_actions[i], NULL);
 }
@@ -203,6 +206,13 @@ static int screen_open(struct error *err)
 static void screen_close(void)
 {
 	if (term.screen) {
+		const char *back = tigetstr("rmcup");
+		if (handlers_are_on && (!back || back == (const char *)-1)) {
+			/* no other screen to go back to: the prompt comes on a line of its own */
+			move(LINES - 1, 0);
+			clrtoeol();
+			refresh();
+		}
 		endwin();
 		delscreen(term.screen);
 		term.screen = NULL;

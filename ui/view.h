@@ -78,7 +78,6 @@ struct app {
 	struct canvas canvas;
 	struct arena scratch;    /* freed before each drawing */
 	uint64_t generation;     /* counts changes of plan, results and scenario */
-	int view_count;
 	struct pane panes[APP_VIEWS_MAX];
 	int stack[APP_VIEWS_MAX];/* views opened one from another; the last is shown, the first is layers */
 	int depth;
@@ -88,8 +87,8 @@ struct app {
 	struct prompt prompt;
 	char note[ERROR_TEXT_SIZE]; /* one line for the user, until the next key */
 	bool note_bad;
+	char standing[ERROR_TEXT_SIZE]; /* trouble that stays while nothing else is to be said, or "" */
 	bool quit, redraw;
-	bool live;               /* a terminal is attached: measuring can go on */
 	bool show_folded;        /* layers that only make constants are listed too */
 	/* made by app_refresh, for the views */
 	int folded_count;        /* layers that only make constants, listed or not */
@@ -116,6 +115,16 @@ const char *app_problem(const struct app *app, int layer);
 const char *app_problem_state(struct app *app, const char *problem, enum look *look);
 /* Shows another view, with the given layer in question (-1: the one there is). */
 void app_show(struct app *app, const struct view *view, int layer);
+/* Is the cost a stand-in's or an estimate, to be marked with `~`? */
+bool app_is_guess(const struct layer_cost *c);
+/* Is the layer on the longest path of the scenario? Not said while anything is missing: the path may be another. */
+bool app_is_critical(const struct app *app, const struct layer_cost *c);
+/* "17.2%", "100%"; with a `~` while something is missing from the total. */
+const char *app_share(struct app *app, double ns, double total_ns);
+/* Why a layer without a cost has none, and what can be done. */
+const char *app_missing_why(struct app *app, int layer);
+/* Does the present plan ask for the problem, fused or not? */
+bool app_is_of_scenario(const struct app *app, const char *problem);
 void app_note(struct app *app, bool bad, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Flips what-if number `row` of what_if_table. */
 void app_toggle(struct app *app, int row);
@@ -130,8 +139,8 @@ const char *app_op_short(struct app *app, struct text op);
 /* A layer's name for a narrow column beside its operator: of an exporter's path, parts that the next one
  * repeats and the operator at the end are left out: "/layer1/layer1.0/conv1/Conv" is "layer1.0/conv1". */
 const char *app_name_short(struct app *app, const struct plan_layer *l);
-/* "1.29 ms +-0.4%": a measured median with half its interval; lo or hi NaN leaves that away. buf: 2 *
- * STR_QUANTITY. */
+/* "1.29 ms +-0.4%": a measured median with the larger side of its interval; lo or hi NaN leaves that away. buf: 2 *
+ * STR_QUANTITY. (Where the samples are known: say_interval.) */
 char *app_interval(char *buf, double ns, double lo, double hi);
 
 #endif

@@ -88,7 +88,7 @@ static void add_cost(struct app *app, struct detail *d)
 							  : "not measured");
 		return;
 	}
-	bool guess = c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED;
+	bool guess = app_is_guess(c);
 	ADD(d, LOOK_BOLD, -1, " cost     %s%s  %s", guess ? "~" : "", app_interval(text, c->ns, c->lo, c->hi),
 		origin_name(c->origin));
 	if (total > 0)

@@ -29,8 +29,8 @@ static struct columns columns_for(const struct app *app, int width)
 	c.share = width >= 46 ? 6 : 0;
 	c.op = width >= 110 ? 14 : width >= 56 ? 9 : 0;
 	c.output = width >= 110 ? 18 : width >= 66 ? 13 : 0;
-	c.bar = width >= 110 ? 12 : width >= 78 ? 6 : 0;
-	if (columns_rest(&c, width) < 18)
+	c.bar = width >= 110 ? 12 : width >= 76 ? 6 : 0;
+	if (columns_rest(&c, width) < 15)
 		c.bar = 0;
 	if (columns_rest(&c, width) < 16)
 		c.output = 0;
@@ -97,10 +97,10 @@ static const char *cost_text(struct app *app, int layer, const struct layer_cost
 	case ORIGIN_MISSING: return "- ";
 	default: break;
 	}
-	*look = cost->critical && app->session->scenario.parallel ? LOOK_CRITICAL : LOOK_NORMAL;
-	bool guess = cost->origin == ORIGIN_PROXY || cost->origin == ORIGIN_ESTIMATED;
-	bool repeat = app_same_as(app, layer) >= 0;
-	return arena_printf(&app->scratch, "%s%s%s", repeat ? "= " : "", guess ? "~" : "",
+	*look = app_is_critical(app, cost) ? LOOK_CRITICAL : LOOK_NORMAL;
+	bool guess = app_is_guess(cost), repeat = app_same_as(app, layer) >= 0;
+	/* without a blank before the `~`: nine columns hold every figure with its unit */
+	return arena_printf(&app->scratch, "%s%s%s", !repeat ? "" : guess ? "=" : "= ", guess ? "~" : "",
 		str_duration(number, cost->ns));
 }
 
@@ -127,8 +127,7 @@ static void draw_cost(struct app *app, int layer, struct area line, int x, const
 			cost->ns / app->most_ns);
 	x += c->bar ? c->bar + 1 : 0;
 	if (c->share && total > 0)
-		canvas_fit_right(line, x, 0, c->share, LOOK_NORMAL,
-			arena_printf(&app->scratch, "%.1f%%", 100 * cost->ns / total));
+		canvas_fit_right(line, x, 0, c->share, LOOK_NORMAL, app_share(app, cost->ns, total));
 }
 
 static const char *layer_state(struct app *app, int layer, enum look *look)
@@ -155,7 +154,7 @@ static const char *layer_state(struct app *app, int layer, enum look *look)
 static void draw_dag(const struct app *app, int layer, struct area line, const struct columns *c)
 {
 	const struct layer_cost *cost = app_cost(app, layer);
-	bool critical = cost && cost->critical && app->session->scenario.parallel;
+	bool critical = app_is_critical(app, cost);
 	bool costs = !cost || (cost->origin != ORIGIN_FREE && cost->origin != ORIGIN_FUSED);
 	uint32_t sign = critical ? 0x25c6 : costs ? 0x25cf : 0x25cb;
 	if (app->panes[0].order == 0 && !app->panes[0].reverse && !app->panes[0].filter[0])

@@ -61,6 +61,8 @@ struct queue_limits *queue_limits(struct queue *q)
 static void queue_trouble(struct queue *q, const char *text)
 {
 	snprintf(q->trouble, sizeof(q->trouble), "%s", text);
+	q->trouble_id = q->next_id;
+	q->trouble_past = false;
 	log_line("%s", text);
 }
 
@@ -85,6 +87,8 @@ bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 		q->batch_since_ms = q->batch_until_ms = 0; /* from when it is started on */
 		q->batch_done = 0;
 		q->batch_ms = 0;
+		memset(q->batch_by_state, 0, sizeof(q->batch_by_state));
+		q->trouble_past = true;
 	}
 	q->list.jobs[job].again = again;
 	job_enqueue(&q->list, job, first);
@@ -198,6 +202,8 @@ static int queue_end_job(struct queue *q, enum status status, const char *why)
 	q->batch_until_ms = queue_clock_ms();
 	q->batch_ms += (double)(q->batch_until_ms - q->running_since_ms);
 	q->batch_done++;
+	q->batch_by_state[q->list.jobs[job].state]++;
+	q->trouble_past |= status == STATUS_OK && q->running_id >= q->trouble_id; /* asked after it, and well */
 	q->running = -1;
 	q->what[0] = '\0';
 	return added;

@@ -13,11 +13,14 @@ const char *job_state_name(enum job_state s);
 
 struct queue_status {
 	int pending, running, done, failed, unsupported; /* of the jobs ever added to this queue */
+	int batch_done, batch_failed, batch_unsupported; /* since the queue was idle last */
 	const char *current;      /* problem text being measured, or NULL */
 	const char *current_what; /* algorithm being tried, from the heartbeat, or "" */
 	double elapsed_s;         /* since the first job of the present batch began */
 	double eta_s;             /* estimate for what is pending + running; NaN when there is no ground for one */
 	const char *trouble;      /* last runner trouble or store error, one line, or "" */
+	bool trouble_past;        /* since then a job was measured well, or a new batch was asked for */
+	double silence_s;         /* how long the runner has said nothing about the running job; 0 when none runs */
 	bool starting;            /* the runner has been started, no hello yet */
 	bool idle;                /* nothing pending or running */
 };

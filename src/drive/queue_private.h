@@ -67,8 +67,11 @@ struct queue {
 
 	int64_t batch_since_ms, batch_until_ms;
 	int batch_done;
+	int batch_by_state[JOB_UNSUPPORTED + 1]; /* how the jobs of this batch ended */
 	double batch_ms;         /* sum over the finished jobs of this batch */
 	char trouble[ERROR_TEXT_SIZE];
+	int64_t trouble_id;      /* next_id when it came */
+	bool trouble_past;
 };
 
 /* Monotonic. */

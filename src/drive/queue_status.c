@@ -57,6 +57,15 @@ static double queue_eta_s(const struct queue *q)
 	return (mean * left - (spent < mean ? spent : mean)) / 1000;
 }
 
+/* The question counts as a sign of life too: an idle runner may have been silent. */
+static double queue_silence_s(const struct queue *q)
+{
+	if (q->running < 0 || !q->process)
+		return 0;
+	int64_t asked = queue_clock_ms() - q->running_since_ms, silent = runner_process_silence_ms(q->process);
+	return (double)(silent < asked ? silent : asked) / 1000;
+}
+
 struct queue_status queue_status(const struct queue *q)
 {
 	bool idle = queue_is_idle(q);
@@ -67,11 +76,16 @@ struct queue_status queue_status(const struct queue *q)
 		.done = q->list.by_state[JOB_DONE],
 		.failed = q->list.by_state[JOB_FAILED],
 		.unsupported = q->list.by_state[JOB_UNSUPPORTED],
+		.batch_done = q->batch_by_state[JOB_DONE],
+		.batch_failed = q->batch_by_state[JOB_FAILED],
+		.batch_unsupported = q->batch_by_state[JOB_UNSUPPORTED],
 		.current = q->running >= 0 ? q->list.jobs[q->running].problem : NULL,
 		.current_what = q->what,
 		.elapsed_s = q->batch_since_ms ? (double)(until - q->batch_since_ms) / 1000 : 0,
 		.eta_s = queue_eta_s(q),
 		.trouble = q->trouble,
+		.trouble_past = q->trouble_past,
+		.silence_s = queue_silence_s(q),
 		.starting = q->process && !q->greeted,
 		.idle = idle,
 	};

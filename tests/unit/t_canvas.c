@@ -101,7 +101,14 @@ static void test_bars(void)
 	a = fresh(8, 1, true);
 	canvas_bar(a, 0, 0, 4, LOOK_NORMAL, 0.5);
 	canvas_text(a, 3, 0, LOOK_NORMAL, "\u25cf\u2502\u5c42\u2026");
-	is_str(shown(), "## *|??~\n", "in ASCII, widths kept");
+	is_str(shown(), "## *|??\n", "in ASCII, widths kept; a pair that does not fit is not halved");
+	a = fresh(10, 3, true);
+	canvas_text(a, 0, 0, LOOK_NORMAL, "9 us \u00b10.4%");
+	canvas_fit(a, 0, 1, 8, LOOK_NORMAL, "abcdefghijk");
+	canvas_fit_tail(a, 0, 2, 8, LOOK_NORMAL, "abcdefghijk");
+	is_str(shown(), "9 us +-0.4\nabcdef..\n..fghijk\n", "signs of two characters");
+	is_int(canvas_columns_on(a, "\u00b1x\u2026"), 5, "and counted so");
+	is_int(canvas_fit(a, 0, 0, 1, LOOK_NORMAL, "abc"), 1, "one column");
 }
 
 static void test_ascii(void)

@@ -37,7 +37,7 @@ static const struct screen {
 	{ "problems_80x24", 80, 24, "problems", "j", false, false, { .queue = true, .busy = true } },
 	{ "what_if_120x30", 120, 30, "what-if", "", false, false, { .measured = true } },
 	{ "help_80x24", 80, 24, NULL, "?", false, false, { .measured = true } },
-	{ "dims_80x24", 80, 24, NULL, "d 1 2 8", false, false, { .queue = true, .unbound = true } },
+	{ "dims_80x24", 80, 24, NULL, "1 2 8", false, false, { .queue = true, .unbound = true } },
 };
 
 static char *read_whole(const char *path)

@@ -412,8 +412,10 @@ struct queue_status queue_status(const struct queue *q)
 		return s;
 	s = (struct queue_status){ .pending = 2,
 		.running = 1,
-		.done = 8,
+		.done = 20,
 		.unsupported = 1,
+		.batch_done = 8,
+		.batch_unsupported = 1,
 		.current_what = "gemm:jit",
 		.trouble = "",
 		.eta_s = 7.2,

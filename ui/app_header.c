@@ -1,0 +1,372 @@
+/* The header: model and device; the bound; what each toggle does. */
+#include "config.h"
+
+#include "ui/app_private.h"
+#include "ui/app_say.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TOGGLES_MAX 16
+
+/* ---- the title ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return strcmp(path, "-") == 0 ? "standard input" : slash && slash[1] ? slash + 1 : path;
+}
+
+/* "EPYC 7B13" out of "AMD EPYC 7B13 64-Core Processor", without the marks that vendors put in. */
+static const char *device_brief(struct app *app, const char *model, bool cores)
+{
+	static const char *const noise[] = { "(R)", "(TM)", "(r)", "(tm)", " CPU", " Processor", "Intel ",
+		"AMD ", "NVIDIA " };
+	char *s = text_clean(&app->scratch, text_of(model));
+	char *at = strstr(s, " @ ");
+	if (at)
+		*at = '\0';
+	for (size_t i = 0; i < sizeof(noise) / sizeof(*noise); i++)
+		while ((at = strstr(s, noise[i])))
+			memmove(at, at + strlen(noise[i]), strlen(at + strlen(noise[i])) + 1);
+	at = strstr(s, "-Core");
+	if (at && !cores) {
+		char *from = at;
+		while (from > s && from[-1] != ' ')
+			from--;
+		memmove(from > s ? from - 1 : from, at + 5, strlen(at + 5) + 1);
+	}
+	return s;
+}
+
+static const char *joined(struct app *app, const char *a, const char *b)
+{
+	return !a[0] ? b : !b[0] ? a : arena_printf(&app->scratch, "%s, %s", a, b);
+}
+
+/* The first parts of the stack but for the threads, which are said by themselves. */
+static const char *stack_brief(struct app *app, int parts)
+{
+	const struct session *s = app->session;
+	const char *stack = s->device.stack ? app_clean(app, text_of(s->device.stack)) : "", *out = "";
+	for (int taken = 0; *stack && taken < parts;) {
+		size_t n = strcspn(stack, ",");
+		const char *part = arena_strndup(&app->scratch, stack, n);
+		if (s->device.threads <= 0 || !strstr(part, " thread")) {
+			out = joined(app, out, part);
+			taken++;
+		}
+		stack += n + strspn(stack + n, ", ");
+	}
+	return out;
+}
+
+/* From long to short. */
+static const struct {
+	bool model, cores, threads;
+	int stack;        /* parts of it */
+} device_forms[] = {
+	{ true, true, true, 100 }, { true, true, true, 1 }, { true, false, true, 1 }, { true, false, true, 0 },
+	{ false, false, true, 1 }, { false, false, true, 0 },
+};
+
+#define DEVICE_FORMS ((int)(sizeof(device_forms) / sizeof(*device_forms)))
+
+static const char *device_text(struct app *app, int form)
+{
+	const struct session *s = app->session;
+	const char *threads = s->device.threads > 0
+				      ? arena_printf(&app->scratch, "%d thread%s", s->device.threads,
+						s->device.threads == 1 ? "" : "s")
+				      : "";
+	if (!s->device.name && !s->device.model)
+		return s->queue ? "starting the runner" : "no device";
+	const char *out = !device_forms[form].model ? ""
+			  : s->device.model	    ? device_brief(app, s->device.model, device_forms[form].cores)
+						    : s->device.name;
+	if (device_forms[form].threads)
+		out = joined(app, out, threads);
+	return joined(app, out, stack_brief(app, device_forms[form].stack));
+}
+
+/* The batch that a plan has by itself: the first dimension of the first input. 0: not known. */
+static int64_t model_batch(const struct plan *p)
+{
+	for (int i = 0; i < p->value_count; i++)
+		if (p->values[i].is_input && p->values[i].shape.rank > 1)
+			return p->values[i].shape.dims[0].kind == DIM_KNOWN ? p->values[i].shape.dims[0].value
+									    : 0;
+	return 0;
+}
+
+static void draw_title(struct app *app, struct area line)
+{
+	const struct session *s = app->session;
+	char view[64];
+	snprintf(view, sizeof(view), "%d %s", app->stack[app->depth] + 1, app_pane(app)->view->name);
+	int view_columns = canvas_columns(view), right = line.width - view_columns - 1;
+	const char *name = app_clean(app, text_of(base_name(s->model->path)));
+	int x = 1 + canvas_fit_tail(line, 1, 0, line.width / 3, LOOK_BOLD, name);
+	if (s->current) {
+		int64_t n = s->current->batch > 0 ? s->current->batch : model_batch(s->current->plan);
+		const char *batch = n > 0 ? arena_printf(&app->scratch, "batch %lld  ", (long long)n) : "";
+		x += 2 + canvas_text(line, x + 2, 0, LOOK_NORMAL, arena_printf(&app->scratch, "%s%s", batch,
+			dtype_name(s->current->dtype)));
+	}
+	canvas_fit(line, right, 0, view_columns, LOOK_HEADER, view);
+	int room = right - x - 4;
+	for (int form = 0; form < DEVICE_FORMS; form++) {
+		const char *device = device_text(app, form);
+		if (canvas_columns_on(line, device) > room)
+			continue;
+		canvas_fit_right(line, x + 2, 0, room, LOOK_DIM, device);
+		break;
+	}
+}
+
+/* ---- the bound ---- */
+
+/* The totals and the casts, from long to short: both totals, the one that is not the bound, none. */
+static const char *totals_text(struct app *app, const struct bound_says *b, int form)
+{
+	char one[STR_QUANTITY], two[STR_QUANTITY], three[STR_QUANTITY];
+	const char *least = b->known == KNOWN_ALL ? "" : "at least ";
+	const char *sequential = arena_printf(
+		&app->scratch, "sequential %s%s", least, str_duration(one, b->sequential_ns));
+	const char *parallel =
+		arena_printf(&app->scratch, "parallel %s%s", least, str_duration(two, b->parallel_ns));
+	const char *other = app->session->scenario.parallel ? sequential : parallel;
+	const char *casts = b->casts_ns > 0 ? arena_printf(&app->scratch, " \u00b7 casts %s",
+						      str_duration(three, b->casts_ns))
+					    : "";
+	switch (b->known == KNOWN_NONE ? 4 : form) {
+	case 0: return arena_printf(&app->scratch, "%s \u00b7 %s%s", sequential, parallel, casts);
+	case 1: return arena_printf(&app->scratch, "%s%s", other, casts);
+	case 2: return casts[0] ? casts + 4 : other;
+	case 3: return other;
+	default: return "";
+	}
+}
+
+#define TOTALS_FORMS 5
+
+static void draw_bound(struct app *app, struct area line)
+{
+	const struct analysis *a = app->session->analysis;
+	char bound[STR_QUANTITY], gap[SAY_GAP];
+	if (!a) {
+		canvas_fit(line, 1, 0, line.width - 1, LOOK_BAD,
+			"no plan: the dimensions given do not fit the model");
+		return;
+	}
+	struct bound_says b = say_bound(a, app->folded_count);
+	const char *text = b.known == KNOWN_NONE
+		? (b.missing ? "bound not known yet" : "bound not known")
+		: arena_printf(&app->scratch, "bound %s%s", b.known == KNOWN_ALL ? "" : "at least ",
+			  str_duration(bound, b.bound_ns));
+	int x = 1 + canvas_text(line, 1, 0, LOOK_BOLD, text);
+	for (int i = 0; i < TOTALS_FORMS * SAY_FORMS; i++) {
+		const char *more = totals_text(app, &b, i / SAY_FORMS);
+		int columns = canvas_columns_on(line, more), from = x + (columns ? 3 + columns : 0);
+		int rest = canvas_columns(say_gap(gap, &b, i % SAY_FORMS));
+		int to = line.width - 1 - rest;
+		bool last = i + 1 == TOTALS_FORMS * SAY_FORMS;
+		/* the shortest words only where there is no room for anything else */
+		if ((to < from + 2 && !last) || (columns && i % SAY_FORMS == SAY_FORMS - 1))
+			continue;
+		canvas_text(line, x + 3, 0, LOOK_NORMAL, more);
+		if (to + 1 > from)
+			canvas_text(line, to > from ? to : to + 1, 0,
+				b.known == KNOWN_ALL ? LOOK_GOOD : LOOK_WARN, gap);
+		return;
+	}
+}
+
+/* ---- the toggles ---- */
+
+/* From roomy to cramped: the first way in which all toggles fit is taken. */
+struct toggle_style {
+	const char *between, *before_unit;
+	int label;        /* most characters of a label; 0: the key alone, a capital where it is on */
+	bool last_word;   /* of a label is enough */
+	bool common_unit; /* said once, at the start of the line */
+	bool partial;     /* what incomplete sums say is shown beside the number of unmeasured problems */
+};
+
+static const struct toggle_style toggle_styles[] = {
+	{ "   ", " ", 16, false, false, true },
+	{ "  ", " ", 16, false, false, true },
+	{ "  ", "", 16, false, false, true },
+	{ " ", "", 16, true, false, true },
+	{ "  ", "", 16, false, true, false },
+	{ " ", "", 16, false, true, false },
+	{ " ", "", 16, true, true, false },
+	{ " ", "", 6, true, true, false },
+	{ " ", "", 4, true, true, false },
+	{ " ", "", 3, true, true, false },
+	{ "  ", "", 0, true, true, false },
+	{ " ", "", 0, true, true, false },
+};
+
+#define STYLE_COUNT ((int)(sizeof(toggle_styles) / sizeof(*toggle_styles)))
+
+struct toggle_piece {
+	char key[2];
+	const char *label, *gain;
+	enum look look;
+	bool on, sized;   /* sized: the gain is in the common unit */
+};
+
+static const struct {
+	const char *name;
+	double ns;
+} units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 } };
+
+/* The unit that the line's figures share: that of the bound. */
+static int unit_of(double ns)
+{
+	int i = 0;
+	while (i < 3 && !(ns >= units[i].ns))
+		i++;
+	return isnan(ns) ? 1 : i;
+}
+
+/* A size without its sign, in its own unit or in the one given (-1: own). */
+static const char *size_text(struct app *app, double ns, int unit, const char *before_unit)
+{
+	char text[STR_QUANTITY];
+	if (ns == 0)
+		return "0";
+	if (unit >= 0) {
+		double v = ns / units[unit].ns;
+		return v < 0.005 ? "0"
+				 : arena_printf(&app->scratch,
+					   v >= 100 ? "%.0f"
+					   : v >= 1 ? "%.1f"
+						    : "%.2f",
+					   v);
+	}
+	str_duration(text, ns);
+	char *blank = strchr(text, ' ');
+	if (!blank)
+		return arena_printf(&app->scratch, "%s", text);
+	*blank = '\0';
+	return arena_printf(&app->scratch, "%s%s%s", text, before_unit, blank + 1);
+}
+
+static void piece_gain(struct app *app, struct toggle_piece *p, const struct toggle_says *t,
+	const struct toggle_style *style, int unit)
+{
+	static const enum look looks[] = { [GAIN_ABSENT] = LOOK_DIM, [GAIN_NEVER] = LOOK_DIM,
+		[GAIN_UNKNOWN] = LOOK_WARN, [GAIN_PARTLY] = LOOK_WARN, [GAIN_KNOWN] = LOOK_NORMAL };
+	const char *wanted = t->wanted ? arena_printf(&app->scratch, "?%d", t->wanted) : "";
+	p->look = t->gain == GAIN_KNOWN && t->saves_ns > 0 ? LOOK_GOOD : looks[t->gain];
+	p->gain = t->gain == GAIN_ABSENT ? "n/a" : t->gain == GAIN_NEVER ? "-" : wanted;
+	if (t->gain < GAIN_PARTLY || (wanted[0] && !style->partial))
+		return;
+	const char *size =
+		size_text(app, fabs(t->saves_ns), style->common_unit ? unit : -1, style->before_unit);
+	bool zero = size[0] == '0' && !size[1];
+	p->sized = !zero;
+	p->gain = arena_printf(&app->scratch, "%s%s%s%s%s", t->gain == GAIN_PARTLY ? "~" : "",
+		zero ? "" : t->saves_ns > 0 ? "-" : "+", size, wanted[0] ? " " : "", wanted);
+}
+
+static char upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
+}
+
+static void piece_make(struct app *app, struct toggle_piece *p, const struct what_if_effect *e,
+	const struct toggle_style *style, int unit)
+{
+	struct toggle_says says = say_toggle(e);
+	const char *blank = style->last_word ? strrchr(e->row->label, ' ') : NULL;
+	char *label = arena_printf(&app->scratch, "%.*s", style->label, blank ? blank + 1 : e->row->label);
+	for (char *c = label; e->on && *c; c++)
+		*c = upper(*c);
+	*p = (struct toggle_piece){ .key = { e->row->key }, .label = label, .on = e->on };
+	if (!label[0] && e->on)
+		p->key[0] = upper(p->key[0]);
+	piece_gain(app, p, &says, style, unit);
+}
+
+struct toggle_line {
+	const struct toggle_style *style;
+	int count, unit;
+	struct toggle_piece pieces[TOGGLES_MAX];
+};
+
+static void toggles_make(struct app *app, struct toggle_line *t, const struct toggle_style *style)
+{
+	const struct session *s = app->session;
+	double most = s->analysis ? s->analysis->bound_ns : NAN;
+	t->style = style;
+	t->unit = unit_of(most > 0 ? most : NAN);
+	t->count = s->effect_count < TOGGLES_MAX ? s->effect_count : TOGGLES_MAX;
+	for (int i = 0; i < t->count; i++)
+		piece_make(app, &t->pieces[i], &s->effects[i], style, t->unit);
+}
+
+/* The unit at the start, where a figure needs it. */
+static const char *toggles_unit(struct app *app, const struct toggle_line *t)
+{
+	bool used = false;
+	for (int i = 0; i < t->count; i++)
+		used |= t->pieces[i].sized;
+	return used && t->style->common_unit ? arena_printf(&app->scratch, "%s: ", units[t->unit].name) : "";
+}
+
+static int piece_columns(struct area line, const struct toggle_piece *p)
+{
+	int label = canvas_columns(p->label), gain = canvas_columns_on(line, p->gain);
+	return 1 + (label ? 1 + label : 0) + (gain ? 1 + gain : 0);
+}
+
+static int toggles_columns(struct app *app, struct area line, const struct toggle_line *t)
+{
+	int columns = 1 + canvas_columns(toggles_unit(app, t));
+	for (int i = 0; i < t->count; i++)
+		columns += (i ? canvas_columns(t->style->between) : 0) + piece_columns(line, &t->pieces[i]);
+	return columns;
+}
+
+/* The narrowest style and still no room: figures are left out whole, never cut, the last ones first. */
+static void toggles_shorten(struct app *app, struct area line, struct toggle_line *t)
+{
+	static const char *const less[] = { "\u2026", "" };
+	for (size_t k = 0; k < sizeof(less) / sizeof(*less); k++)
+		for (int i = t->count - 1; i >= 0 && toggles_columns(app, line, t) > line.width; i--) {
+			t->pieces[i].gain = less[k];
+			t->pieces[i].sized = false;
+		}
+}
+
+static void draw_toggles(struct app *app, struct area line)
+{
+	struct toggle_line t;
+	for (int i = 0; i < STYLE_COUNT; i++) {
+		toggles_make(app, &t, &toggle_styles[i]);
+		if (toggles_columns(app, line, &t) <= line.width)
+			break;
+	}
+	toggles_shorten(app, line, &t);
+	int x = 1 + canvas_text(line, 1, 0, LOOK_DIM, toggles_unit(app, &t));
+	for (int i = 0; i < t.count; i++) {
+		const struct toggle_piece *p = &t.pieces[i];
+		bool bare = !p->label[0];
+		x += i ? canvas_columns(t.style->between) : 0;
+		canvas_text(line, x, 0, bare && p->on ? LOOK_REVERSE : LOOK_ACCENT, p->key);
+		canvas_text(line, x + 2, 0, p->on ? LOOK_REVERSE : LOOK_NORMAL, p->label);
+		canvas_text(line, x + 2 + (bare ? 0 : 1 + canvas_columns(p->label)), 0, p->look, p->gain);
+		x += piece_columns(line, p);
+	}
+}
+
+void app_draw_header(struct app *app, struct area area)
+{
+	draw_title(app, canvas_part(area, 0, 0, area.width, 1));
+	draw_bound(app, canvas_part(area, 0, 1, area.width, 1));
+	draw_toggles(app, canvas_part(area, 0, 2, area.width, 1));
+}

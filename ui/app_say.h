@@ -1,0 +1,44 @@
+/* What the header has to say, apart from where there is room for it: pure functions of the analysis. */
+#ifndef UI_APP_SAY_H
+#define UI_APP_SAY_H
+
+#include "analyze/analyze.h"
+
+enum known { KNOWN_NONE, KNOWN_PARTLY, KNOWN_ALL };
+
+struct bound_says {
+	enum known known;
+	double bound_ns, sequential_ns, parallel_ns; /* of known NONE: mean nothing */
+	double casts_ns;         /* of them for casts at the model's border; 0: none, or not known */
+	int layers;              /* those without the folded ones */
+	int missing, unsupported, proxies;
+};
+/* folded: layers that only make constants, left out of the count. */
+struct bound_says say_bound(const struct analysis *a, int folded);
+
+enum gain {
+	GAIN_ABSENT,     /* the toggle means nothing here */
+	GAIN_NEVER,      /* not known, and nothing is left to measure that would tell */
+	GAIN_UNKNOWN,    /* not known yet */
+	GAIN_PARTLY,     /* the difference of incomplete sums, or more is to be measured */
+	GAIN_KNOWN
+};
+
+struct toggle_says {
+	enum gain gain;
+	double saves_ns;         /* PARTLY, KNOWN; below 0: it costs */
+	int wanted;              /* distinct problems to be measured before more is known */
+};
+struct toggle_says say_toggle(const struct what_if_effect *e);
+
+/* From long to short; SAY_FORMS - 1 is the shortest. Returns buf, of SAY_GAP bytes. */
+#define SAY_FORMS 3
+#define SAY_GAP 96
+char *say_gap(char *buf, const struct bound_says *b, int form);
+
+/* A median with what is known of its spread, for n samples (0: not known how many): half the interval, the larger side
+ * of it; of under 6 samples their range, of one "1 sample". lo or hi NaN leaves it away. buf: SAY_INTERVAL bytes. */
+#define SAY_INTERVAL (4 * STR_QUANTITY)
+char *say_interval(char *buf, double ns, double lo, double hi, int64_t n);
+
+#endif
