@@ -6,7 +6,7 @@
 
 explore 80 24 "'$resnet'"
 see "resnet50.onnx  batch 1  f32"
-see "Gate 1, gate 1" "the runner is up"
+see "Gate 1, " "the runner is up"
 see "bound not known yet"
 see "b benchmark missing"
 keys G

@@ -160,6 +160,9 @@ const char *app_missing_why(struct app *app, int layer)
 	const char *why = q ? app_clean(app, text_of(queue_why(q, problem))) : "";
 	if (why[0])
 		return arena_printf(&app->scratch, "not measured: %s", why);
+	const struct layer_cost *c = app_cost(app, layer);
+	if (c && c->why)
+		return app_clean(app, text_of(c->why));
 	if (!q)
 		return "not measured, and no runner answers";
 	return state[0] ? "no result for this scenario: b measures what is missing" : "not measured: b measures";

@@ -9,9 +9,8 @@
 struct bound_says say_bound(const struct analysis *a, int folded)
 {
 	const struct coverage *c = &a->coverage;
-	bool some = c->measured + c->proxy + c->estimated + c->assumed > 0;
 	return (struct bound_says){
-		.known = a->complete ? KNOWN_ALL : some ? KNOWN_PARTLY : KNOWN_NONE,
+		.known = a->complete ? KNOWN_ALL : isnan(a->bound_ns) ? KNOWN_NONE : KNOWN_PARTLY,
 		.bound_ns = a->bound_ns,
 		.sequential_ns = a->sequential_ns,
 		.parallel_ns = a->parallel_ns,

@@ -32,7 +32,7 @@ static struct columns columns_for(const struct app *app, int width)
 	c.bar = width >= 110 ? 12 : width >= 76 ? 6 : 0;
 	if (columns_rest(&c, width) < 15)
 		c.bar = 0;
-	if (columns_rest(&c, width) < 16)
+	if (columns_rest(&c, width) < 15)
 		c.output = 0;
 	int rest = columns_rest(&c, width);
 	c.name = rest < 8 ? 8 : rest;
