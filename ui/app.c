@@ -57,17 +57,18 @@ static int view_number(const struct view *v)
 	return 0;
 }
 
-/* Takes over the pane's rows without losing the layer in question, and goes to that layer's row. */
+/* Takes over the pane's rows and goes to the row of the layer in question. */
 static void pane_enter(struct app *app)
 {
 	struct pane *p = app_pane(app);
 	int layer = app->layer;
 	pane_open(app, p);
 	pane_sync(app, p, app_list_width(app));
-	app->layer = layer;
 	int row = p->view->row_of_layer ? p->view->row_of_layer(app, p->state, layer) : -1;
-	if (row >= 0 || p->view == &view_layers)
-		pane_select_row(app, p, row >= 0 ? row : pane_row(p));
+	if (row >= 0)
+		pane_select_row(app, p, row);
+	if (p->view->row_of_layer && pane_row(p) != row)
+		pane_tell(app, p); /* it is not listed: the row that is highlighted counts */
 }
 
 /* Every view is on the stack once at most: one that was opened before comes to the top; layers is the bottom.
@@ -75,6 +76,7 @@ static void pane_enter(struct app *app)
 void app_show(struct app *app, const struct view *view, int layer)
 {
 	int number = view_number(view), kept = 1;
+	app->trail_count = 0;
 	if (layer >= 0)
 		app->layer = layer;
 	if (number == 0)
@@ -87,6 +89,30 @@ void app_show(struct app *app, const struct view *view, int layer)
 		app->depth = kept;
 	}
 	pane_enter(app);
+}
+
+void app_follow(struct app *app, int layer)
+{
+	int most = (int)(sizeof(app->trail) / sizeof(*app->trail));
+	if (app->trail_count == most)
+		memmove(app->trail, app->trail + 1, (size_t)--app->trail_count * sizeof(*app->trail));
+	int count = app->trail_count;
+	app->trail[count].layer = app->layer;
+	app->trail[count].cursor = app_pane(app)->cursor;
+	app_show(app, &view_detail, layer);
+	app->trail_count = count + 1;
+}
+
+/* Back to the layer that a line of the details led away from. */
+static void trail_back(struct app *app)
+{
+	const struct plan *p = app_plan(app);
+	int at = --app->trail_count;
+	if (!p || app->trail[at].layer >= p->layer_count)
+		return;
+	app->layer = app->trail[at].layer;
+	pane_enter(app);
+	pane_move(app, app_pane(app), app->trail[at].cursor);
 }
 
 /* Tab: the next view takes this one's place, so that Esc still leads back to the layers. */
@@ -104,7 +130,10 @@ static void view_back(struct app *app, bool quit_at_top)
 	if (!quit_at_top && p->filter[0]) {
 		p->filter[0] = '\0';
 		pane_reorder(app, p);
+	} else if (!quit_at_top && p->view == &view_detail && app->trail_count > 0) {
+		trail_back(app);
 	} else if (app->depth > 0) {
+		app->trail_count = 0;
 		app->depth--;
 		pane_enter(app);
 	} else if (quit_at_top)
@@ -215,6 +244,10 @@ static void measure(struct app *app, bool all)
 		app_note(app, false, "this model has dimensions without a value: give them first");
 		return;
 	}
+	if (!all && app->layer < 0) {
+		app_note(app, false, "no layer has this problem: b measures all that is missing");
+		return;
+	}
 	app->standing[0] = '\0';
 	if (all)
 		measure_missing(app);
@@ -256,7 +289,7 @@ static void find(struct app *app, int direction)
 	struct pane *p = app_pane(app);
 	int at = pane_find(app, p, p->cursor + direction, direction, app->search);
 	if (at >= 0)
-		pane_move(app, p, at);
+		pane_find_show(app, p, at);
 	else
 		app_note(app, app->search[0] != '\0',
 			app->search[0] ? "\"%s\" is nowhere here" : "no search yet: / starts one",
@@ -278,6 +311,7 @@ static void sort(struct app *app, int step, bool reverse)
 	pane_reorder(app, p);
 	if (step)
 		pane_move(app, p, 0);
+	pane_tell(app, p);
 	app_note(app, false, "sorted by %s%s", p->view->orders[p->order], p->reverse ? ", reversed" : "");
 }
 
@@ -288,8 +322,10 @@ static void folded_toggle(struct app *app)
 	app_refresh(app);
 	pane_enter(app);
 	if (p)
-		app_note(app, false, "%d of %d layers listed%s", app->listed_count, p->layer_count,
-			app->show_folded ? "" : ": those that only make constants are left out");
+		app_note(app, false,
+			app->show_folded ? "%d layers and the %d that only make constants are listed"
+					 : "%d layers listed, the %d that only make constants left out",
+			p->layer_count - app->folded_count, app->folded_count);
 }
 
 /* Returns whether the request was one of moving about. */
@@ -297,16 +333,20 @@ static bool request_move(struct app *app, enum request r)
 {
 	struct pane *p = app_pane(app);
 	int page = app->page > 1 ? app->page : 1, half = page > 1 ? page / 2 : 1;
+	int shown = p->shown_count - p->top < page ? p->shown_count - p->top : page;
 	bool text = p->view->text;
 	switch (r) {
-	case REQUEST_DOWN: pane_move(app, p, p->cursor + 1); break;
-	case REQUEST_UP: pane_move(app, p, p->cursor - 1); break;
+	case REQUEST_DOWN: pane_move(app, p, (text ? p->top : p->cursor) + 1); break;
+	case REQUEST_UP: pane_move(app, p, (text ? p->top : p->cursor) - 1); break;
 	case REQUEST_PAGE_DOWN: pane_scroll(app, p, page); break;
 	case REQUEST_PAGE_UP: pane_scroll(app, p, -page); break;
 	case REQUEST_HALF_DOWN: pane_scroll(app, p, half); break;
 	case REQUEST_HALF_UP: pane_scroll(app, p, -half); break;
 	case REQUEST_FIRST: pane_move(app, p, 0); break;
 	case REQUEST_LAST: pane_move(app, p, text ? p->shown_count : p->shown_count - 1); break;
+	case REQUEST_TOP: pane_move(app, p, p->top); break;
+	case REQUEST_MIDDLE: pane_move(app, p, text ? p->top : p->top + (shown - 1) / 2); break;
+	case REQUEST_BOTTOM: pane_move(app, p, text ? p->top : p->top + shown - 1); break;
 	case REQUEST_NEXT_LAYER: layer_step(app, 1); break;
 	case REQUEST_PREVIOUS_LAYER: layer_step(app, -1); break;
 	default: return false;
@@ -353,8 +393,8 @@ static void request(struct app *app, const struct key_row *key)
 	case REQUEST_FOLDED: folded_toggle(app); break;
 	case REQUEST_REDRAW: app->redraw = true; break;
 	default:
-		if (p->view->request)
-			p->view->request(app, p->state, key, pane_row(p));
+		if (!p->view->request || !p->view->request(app, p->state, key, pane_row(p)))
+			app_note(app, false, "nothing opens here");
 	}
 }
 
@@ -371,8 +411,12 @@ void app_key(struct app *app, uint32_t key)
 		prompt_key(app, key);
 		return;
 	}
+	char name[16];
 	if (row)
 		request(app, row);
+	else
+		app_note(app, false, "%s does nothing here: ? shows the keys",
+			keys_name(name, key)[0] ? name : "this key");
 }
 
 /* ---- life ---- */
@@ -396,14 +440,17 @@ static void listed_renew(struct app *app)
 	size_t layers = p ? (size_t)p->layer_count : 0;
 	app->listed = base_realloc(app->listed, (layers + 1) * sizeof(int));
 	app->row_of = base_realloc(app->row_of, (layers + 1) * sizeof(int));
+	app->number_of = base_realloc(app->number_of, (layers + 1) * sizeof(int));
 	app->listed_count = app->folded_count = 0;
 	for (size_t i = 0; i < layers; i++) {
-		bool listed = app->show_folded || !is_folded(p, &p->layers[i]);
+		bool folded = is_folded(p, &p->layers[i]), listed = app->show_folded || !folded;
 		app->row_of[i] = listed ? app->listed_count : -1;
 		if (listed)
 			app->listed[app->listed_count++] = (int)i;
-		app->folded_count += is_folded(p, &p->layers[i]);
+		app->folded_count += folded;
+		app->number_of[i] = folded ? 0 : (int)i + 1 - app->folded_count;
 	}
+	app_names_renew(app);
 }
 
 static void lanes_renew(struct app *app)
@@ -442,7 +489,8 @@ bool app_refresh(struct app *app)
 		return false;
 	app->generation++;
 	/* a plan made where a freed one was has the same address: layers are compared too */
-	if (relisted || (app_plan(app) && app->lanes_layers != app_plan(app)->layers))
+	relisted |= app_plan(app) && app->lanes_layers != app_plan(app)->layers;
+	if (relisted)
 		lanes_renew(app);
 	app->most_ns = 0;
 	for (int i = 0; s->analysis && i < s->analysis->layer_count; i++)
@@ -450,8 +498,12 @@ bool app_refresh(struct app *app)
 			app->most_ns = s->analysis->layers[i].ns;
 	int layers = app_plan(app) ? app_plan(app)->layer_count : 0;
 	app->layer = app->layer >= layers ? layers - 1 : app->layer;
+	if (!relisted) /* -1 stays: a row that is no layer's may be selected */
+		return true;
 	if (app->layer < 0 && app->listed_count)
 		app->layer = app->listed[0];
+	if (app_pane(app)->is_open && !app_pane(app)->view->text && app_pane(app)->view != &view_detail)
+		pane_enter(app);
 	return true;
 }
 
@@ -477,6 +529,8 @@ void app_free(struct app *app)
 	lanes_free(&app->lanes);
 	free(app->listed);
 	free(app->row_of);
+	free(app->number_of);
+	free(app->name_detail);
 	canvas_free(&app->canvas);
 	arena_free(&app->scratch);
 }

@@ -208,7 +208,7 @@ static void draw_prompt(struct app *app, struct area line)
 	const char *label = q->kind == PROMPT_SEARCH ? "/" : q->kind == PROMPT_FILTER ? "&"
 		: arena_printf(&app->scratch, "%s = ", q->dim_name);
 	int x = 1 + canvas_fit(line, 1, 0, line.width / 2, LOOK_BOLD, label);
-	x += canvas_fit_tail(line, x, 0, line.width - x - 1, LOOK_NORMAL, q->text);
+	x += canvas_fit_tail(line, x, 0, line.width - x - 1, q->untouched ? LOOK_DIM : LOOK_NORMAL, q->text);
 	canvas_put(line, x, 0, LOOK_REVERSE, ' ');
 	const char *end = "Enter accepts, Esc leaves";
 	if (line.width - x > canvas_columns(end) + 3)
@@ -260,7 +260,7 @@ static void draw_hints(struct app *app, struct area line)
 
 static int footer_rows(const struct app *app)
 {
-	return app->canvas.height >= 16 ? 4 : 2;
+	return app->canvas.height >= 16 && !app->panes[app->stack[app->depth]].view->own_footer ? 4 : 2;
 }
 
 /* The details stand at the right only where the list loses nothing by it: it keeps what it has at 80 columns. */
@@ -289,11 +289,13 @@ static void draw_pane(struct app *app, struct pane *p, struct area a, bool focus
 		struct area line = canvas_part(a, 0, y, a.width, 1);
 		p->view->draw_row(app, p->state, row, above, line);
 		above = row;
-		if (focus && !p->view->text && top + y == p->cursor) {
-			if (p->view->heading)
-				canvas_put(line, 0, 0, LOOK_BOLD, '>');
+		bool selected = focus && (!p->view->text || p->marked) && top + y == p->cursor;
+		if (selected && p->view->heading)
+			canvas_put(line, 0, 0, LOOK_BOLD, '>');
+		if (selected)
 			canvas_select(line, 0);
-		}
+		if (focus)
+			pane_mark_matches(app, line, selected);
 	}
 	if (p->shown_count == 0)
 		canvas_fit(a, 1, 0, a.width - 1, LOOK_DIM,

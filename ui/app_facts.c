@@ -1,10 +1,14 @@
 #include "config.h"
 
-#include "ui/view.h"
+#include "ui/app_private.h"
+
+#include "base/hash.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const struct plan *app_plan(const struct app *app)
 {
@@ -219,17 +223,37 @@ static bool is_repeated(const char *part, size_t n, const char *next)
 	return next[0] && strncmp(part, next, n) == 0 && (next[n] == '.' || next[n] == '/');
 }
 
-const char *app_name_short(struct app *app, const struct plan_layer *l)
+/* How much of a name is kept, from NAME_LEAST up until it tells the layer apart. */
+enum name_detail { NAME_LEAST, NAME_OP, NAME_WHOLE };
+
+/* Does a path end in a part that names the operator already, as in "layer1.0/relu"? */
+static bool is_named_after(const char *path, size_t n, struct text op)
 {
-	const char *name = app_clean(app, l->name);
-	struct text op = text_of(app_clean(app, l->node->op));
-	char *out = arena_alloc(&app->scratch, strlen(name) + 1);
+	size_t start = n;
+	while (start > 0 && path[start - 1] != '/')
+		start--;
+	return n - start >= op.n && strncasecmp(path + start, op.p, op.n) == 0;
+}
+
+/* Lives in the arena. */
+static const char *name_short(struct arena *a, const struct plan_layer *l, int detail)
+{
+	const char *name = text_clean(a, l->name);
+	struct text op = text_of(text_clean(a, l->node->op));
+	if (detail >= NAME_WHOLE)
+		return name;
+	char *out = arena_alloc(a, strlen(name) + 1);
 	size_t used = 0;
 	for (const char *p = name + strspn(name, "/"); *p;) {
 		size_t n = strcspn(p, "/");
 		const char *next = p + n + strspn(p + n, "/");
-		bool last = !*next;
-		if ((last && used && is_op_again(p, n, op)) || (!last && is_repeated(p, n, next))) {
+		bool last = !*next, again = last && used && is_op_again(p, n, op);
+		bool named = again && detail == NAME_OP && is_named_after(out, used, op);
+		if (named) { /* of "relu/Relu_1" "relu_1" is left */
+			memcpy(out + used, p + op.n, n - op.n);
+			used += n - op.n;
+		}
+		if (named || (again && detail == NAME_LEAST) || (!last && is_repeated(p, n, next))) {
 			p = next;
 			continue;
 		}
@@ -240,4 +264,45 @@ const char *app_name_short(struct app *app, const struct plan_layer *l)
 		p = next;
 	}
 	return used ? out : name;
+}
+
+const char *app_name_short(struct app *app, const struct plan_layer *l)
+{
+	const struct plan *p = app_plan(app);
+	bool known = p && l->index >= 0 && l->index < p->layer_count && l == &p->layers[l->index];
+	return name_short(&app->scratch, l, known ? app->name_detail[l->index] : NAME_LEAST);
+}
+
+/* Every round looks at all listed names; those that are not alone are given more. */
+void app_names_renew(struct app *app)
+{
+	const struct plan *p = app_plan(app);
+	size_t layers = p ? (size_t)p->layer_count : 0;
+	app->name_detail = base_realloc(app->name_detail, layers + 1);
+	memset(app->name_detail, NAME_LEAST, layers + 1);
+	for (int round = NAME_LEAST; round < NAME_WHOLE; round++) {
+		struct arena names = { 0 };
+		struct hash seen = { 0 };
+		bool *twice = base_calloc((size_t)app->listed_count + 1, sizeof(bool));
+		for (int row = 0; row < app->listed_count; row++) {
+			int i = app->listed[row];
+			int64_t *at = hash_at(&seen, text_of(name_short(&names, &p->layers[i], app->name_detail[i])));
+			if (*at < 0)
+				*at = row;
+			else
+				twice[*at] = twice[row] = true;
+		}
+		for (int row = 0; row < app->listed_count; row++)
+			app->name_detail[app->listed[row]] += twice[row];
+		free(twice);
+		hash_free(&seen);
+		arena_free(&names);
+	}
+}
+
+int app_compare_numbers(double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return isnan(a) - isnan(b);
+	return (a < b) - (a > b);
 }

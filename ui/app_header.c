@@ -103,8 +103,9 @@ static int64_t model_batch(const struct plan *p)
 static void draw_title(struct app *app, struct area line)
 {
 	const struct session *s = app->session;
-	char view[64];
-	snprintf(view, sizeof(view), "%d %s", app->stack[app->depth] + 1, app_pane(app)->view->name);
+	const char *filter = pane_filter_text(app, app_pane(app), line.width / 4);
+	const char *view = arena_printf(&app->scratch, "%s%s%d %s", filter, filter[0] ? "  " : "",
+		app->stack[app->depth] + 1, app_pane(app)->view->name);
 	int view_columns = canvas_columns(view), right = line.width - view_columns - 1;
 	const char *name = app_clean(app, text_of(base_name(s->model->path)));
 	int x = 1 + canvas_fit_tail(line, 1, 0, line.width / 3, LOOK_BOLD, name);

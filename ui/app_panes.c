@@ -32,26 +32,50 @@ int pane_row(const struct pane *p)
 	return p->cursor >= 0 && p->cursor < p->shown_count ? p->shown[p->cursor] : -1;
 }
 
-static void pane_keep_visible(const struct app *app, struct pane *p)
+/* Is it a row that the cursor does not stop at? */
+static bool pane_passes(struct app *app, const struct pane *p, int at)
+{
+	return p->view->passes && p->view->passes(app, p->state, p->shown[at]);
+}
+
+/* Away from a row that only goes on from another: in the direction of the move, else back. */
+static void pane_settle(struct app *app, struct pane *p, int direction)
+{
+	for (int turn = 0; turn < 2; turn++, direction = -direction)
+		for (int at = p->cursor; at >= 0 && at < p->shown_count; at += direction)
+			if (!pane_passes(app, p, at)) {
+				p->cursor = at;
+				return;
+			}
+}
+
+static void pane_keep_visible(struct app *app, struct pane *p)
 {
 	int page = app->page > 0 ? app->page : 1;
 	int last = p->shown_count > 0 ? p->shown_count - 1 : 0;
 	if (p->view->text) {
 		int lowest = p->shown_count > page ? p->shown_count - page : 0;
+		p->cursor = p->cursor > last ? last : p->cursor < 0 ? 0 : p->cursor;
+		if (p->marked && (p->cursor < p->top || p->cursor >= p->top + page))
+			p->top = p->cursor - page / 2;
 		p->top = p->top > lowest ? lowest : p->top < 0 ? 0 : p->top;
-		p->cursor = p->top;
+		if (!p->marked)
+			p->cursor = p->top;
 		return;
 	}
 	p->cursor = p->cursor > last ? last : p->cursor < 0 ? 0 : p->cursor;
 	if (p->cursor < p->top)
 		p->top = p->cursor;
-	if (p->cursor >= p->top + page)
-		p->top = p->cursor - page + 1;
+	int end = p->cursor; /* what belongs to the row is seen with it */
+	while (end < last && end - p->cursor < page - 1 && pane_passes(app, p, end + 1))
+		end++;
+	if (end >= p->top + page)
+		p->top = end - page + 1;
 	if (p->top > 0 && p->top + page > p->shown_count)
 		p->top = p->shown_count > page ? p->shown_count - page : 0;
 }
 
-static void pane_tell(struct app *app, struct pane *p)
+void pane_tell(struct app *app, struct pane *p)
 {
 	int row = pane_row(p);
 	if (p->view->select && row >= 0)
@@ -103,7 +127,6 @@ void pane_select_row(struct app *app, struct pane *p, int row)
 			break;
 		}
 	pane_keep_visible(app, p);
-	pane_tell(app, p);
 }
 
 void pane_sync(struct app *app, struct pane *p, int width)
@@ -126,20 +149,86 @@ void pane_sync(struct app *app, struct pane *p, int width)
 
 void pane_move(struct app *app, struct pane *p, int to)
 {
-	p->cursor = to;
+	int last = p->shown_count > 0 ? p->shown_count - 1 : 0, direction = to < p->cursor ? -1 : 1;
+	p->cursor = to > last ? last : to < 0 ? 0 : to;
+	p->marked = false;
 	if (p->view->text)
-		p->top = to;
+		p->top = p->cursor;
+	else
+		pane_settle(app, p, direction);
 	pane_keep_visible(app, p);
 	pane_tell(app, p);
 }
 
+void pane_find_show(struct app *app, struct pane *p, int at)
+{
+	if (!p->view->text) {
+		pane_move(app, p, at);
+		return;
+	}
+	p->cursor = at;
+	p->marked = true;
+	pane_keep_visible(app, p);
+}
+
 void pane_scroll(struct app *app, struct pane *p, int by)
 {
-	int cursor = p->cursor + by;
 	p->top += by;
 	if (p->top < 0)
 		p->top = 0;
-	pane_move(app, p, p->view->text ? p->top : cursor);
+	pane_move(app, p, p->view->text ? p->top : p->cursor + by);
+}
+
+/* Cells whose text is the one looked for, whatever the case of ASCII letters. */
+static bool cells_match(const struct cell *cells, int count, const uint32_t *text, int n)
+{
+	if (n > count)
+		return false;
+	for (int i = 0; i < n; i++) {
+		uint32_t c = cells[i].code;
+		c = c >= 'A' && c <= 'Z' ? c + 32 : c;
+		if (c != text[i])
+			return false;
+	}
+	return true;
+}
+
+void pane_mark_matches(const struct app *app, struct area line, bool selected)
+{
+	const char *text = app->prompt.kind == PROMPT_SEARCH ? app->prompt.text : app->search;
+	uint32_t wanted[sizeof(app->search)];
+	int n = 0;
+	if (!text[0] || line.width < 1 || line.height < 1)
+		return;
+	for (uint32_t code; (code = canvas_decode(&text));)
+		wanted[n++] = code >= 'A' && code <= 'Z' ? code + 32 : code;
+	struct cell *cells = line.canvas->cells + (size_t)line.y * (size_t)line.canvas->width + line.x;
+	for (int x = 0; x < line.width; x++) {
+		if (!cells_match(cells + x, line.width - x, wanted, n))
+			continue;
+		for (int i = 0; i < n; i++) { /* in the selected row the match is the part that is not reversed */
+			cells[x + i].look = selected ? LOOK_BOLD : LOOK_REVERSE;
+			cells[x + i].selected = false;
+		}
+		x += n - 1;
+	}
+}
+
+const char *pane_filter_text(struct app *app, const struct pane *p, int room)
+{
+	if (!p->filter[0])
+		return "";
+	const char *counts = arena_printf(&app->scratch, "%d/%d", p->shown_count, p->row_count);
+	const char *text = app_clean(app, text_of(p->filter)), *end = text;
+	room -= canvas_columns(counts) + 3;
+	for (const char *next = text; *next;) {
+		room -= canvas_code_columns(canvas_decode(&next));
+		if (room >= 0)
+			end = next;
+	}
+	return end == text ? arena_printf(&app->scratch, "&%s", counts)
+			   : arena_printf(&app->scratch, "&%.*s%s %s", (int)(end - text), text,
+				     *end ? "\u2026" : "", counts);
 }
 
 int pane_find(struct app *app, struct pane *p, int from, int direction, const char *text)

@@ -1,4 +1,4 @@
-/* What app.c, app_draw.c, app_panes.c and app_run.c share. */
+/* What the app_*.c share; view_help.c lists the views through app_view. */
 #ifndef UI_APP_PRIVATE_H
 #define UI_APP_PRIVATE_H
 
@@ -26,16 +26,28 @@ struct pane *app_pane(struct app *app);  /* the one that is shown */
 /* app_panes.c: a pane's rows, order, filter, cursor */
 void pane_open(struct app *app, struct pane *p);
 void pane_close(struct app *app, struct pane *p);
-/* Takes over the view's present rows for a width; the selected row stays selected. */
+/* Takes over the view's present rows for a width; the selected row stays selected. None of these tells the
+ * view: only pane_move, pane_scroll, pane_find_show and pane_tell itself change the layer in question. */
 void pane_sync(struct app *app, struct pane *p, int width);
 void pane_reorder(struct app *app, struct pane *p);
 int pane_row(const struct pane *p); /* view row under the cursor, or -1 */
 void pane_move(struct app *app, struct pane *p, int to);
 void pane_scroll(struct app *app, struct pane *p, int by);
 void pane_select_row(struct app *app, struct pane *p, int row);
+/* Lets the view say which layer the row under the cursor is. */
+void pane_tell(struct app *app, struct pane *p);
+/* Goes to a row that was found (an index into shown); a page of text scrolls only where it must. */
+void pane_find_show(struct app *app, struct pane *p, int at);
+/* Marks what is searched for in a line that was drawn. */
+void pane_mark_matches(const struct app *app, struct area line, bool selected);
+/* "&Relu 49/175" in at most room columns (the text is shortened, the counts are not), "" without a filter. */
+const char *pane_filter_text(struct app *app, const struct pane *p, int room);
 /* The next row after `from` (an index into shown) in direction +1 or -1 that contains the text, round the
  * end; -1. */
 int pane_find(struct app *app, struct pane *p, int from, int direction, const char *text);
+
+/* app_facts.c: after the list was made anew, finds the short names that more than one listed layer would have */
+void app_names_renew(struct app *app);
 
 /* app_draw.c */
 void app_draw(struct app *app);

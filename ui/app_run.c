@@ -178,20 +178,28 @@ int app_parse_size(const char *text, int *columns, int *rows, struct error *err)
 	return 0;
 }
 
-/* A word that names a key is that key; any other is typed letter by letter. */
-static void type_word(struct app *app, struct text word)
+/* A word that names a key is that key; one for an open prompt, or behind "text:", is typed letter by letter. */
+static int type_word(struct app *app, struct text word, struct error *err)
 {
+	static const char typed[] = "text:";
+	size_t start = sizeof(typed) - 1;
 	uint32_t key = keys_parse(word);
 	if (key != KEY_CODE_NONE) {
 		app_key(app, key);
-		return;
+		return 0;
 	}
+	if (word.n > start && memcmp(word.p, typed, start) == 0)
+		word = (struct text){ word.p + start, word.n - start };
+	else if (!app->prompt.kind)
+		return error_set(err, "no key is called \"%s\"; text:%s types it", app_clean(app, word),
+			app_clean(app, word));
 	struct str kept = { 0 }; /* not in the scratch memory, which every drawing frees */
 	str_add(&kept, word.p, word.n);
 	const char *p = kept.p;
 	for (uint32_t code; (code = canvas_decode(&p)) && !app->quit;)
 		app_key(app, code);
 	str_free(&kept);
+	return 0;
 }
 
 int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii,
@@ -210,19 +218,21 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 	struct app app;
 	app_init(&app, s, columns, rows, ascii);
 	begin(&app, first);
-	for (const char *p = keys ? keys : ""; *p && !app.quit;) {
+	int bad = 0;
+	for (const char *p = keys ? keys : ""; *p && !app.quit && !bad;) {
 		p += strspn(p, " \t\n");
 		size_t n = strcspn(p, " \t\n");
 		if (n)
-			type_word(&app, (struct text){ p, n });
+			bad = type_word(&app, (struct text){ p, n }, err);
 		p += n;
 		app_refresh(&app);
 		app_draw(&app);
 	}
-	app_draw(&app);
-	canvas_print(&app.canvas, &text);
-	fwrite(text.p, 1, text.n, out);
+	if (!bad) {
+		canvas_print(&app.canvas, &text);
+		fwrite(text.p, 1, text.n, out);
+	}
 	str_free(&text);
 	app_free(&app);
-	return 0;
+	return bad;
 }

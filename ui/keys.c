@@ -42,15 +42,19 @@ static const struct key_row fixed[] = {
 	{ "^U", REQUEST_HALF_UP, 0, KEYS_MOVE, "half a page up", NULL },
 	{ "g Home", REQUEST_FIRST, 0, KEYS_MOVE, "to the first row", NULL },
 	{ "G End", REQUEST_LAST, 0, KEYS_MOVE, "to the last row", NULL },
+	{ "H", REQUEST_TOP, 0, KEYS_MOVE, "to the top of the screen", NULL },
+	{ "M", REQUEST_MIDDLE, 0, KEYS_MOVE, "to its middle", NULL },
+	{ "L", REQUEST_BOTTOM, 0, KEYS_MOVE, "to its bottom", NULL },
 	{ ">", REQUEST_NEXT_LAYER, 0, KEYS_MOVE, "to the next layer, staying in the view (details)", NULL },
 	{ "<", REQUEST_PREVIOUS_LAYER, 0, KEYS_MOVE, "to the layer before", NULL },
-	{ "/", REQUEST_SEARCH, 0, KEYS_FIND, "search as you type; Enter keeps the place, Esc goes back",
+	{ "/ F3", REQUEST_SEARCH, 0, KEYS_FIND, "search as you type; Enter keeps the place, Esc goes back",
 		"search" },
 	{ "n", REQUEST_FIND_NEXT, 0, KEYS_FIND, "next match", NULL },
 	{ "N", REQUEST_FIND_PREVIOUS, 0, KEYS_FIND, "match before", NULL },
-	{ "&", REQUEST_FILTER, 0, KEYS_FIND, "show only rows that match; an empty text shows all again",
+	{ "& \\ F4", REQUEST_FILTER, 0, KEYS_FIND,
+		"show only rows that match, as you type; an empty text shows all again",
 		NULL },
-	{ "s", REQUEST_SORT, 0, KEYS_FIND, "sort by the next column (model order, cost, name, ...)", "sort" },
+	{ "s F6", REQUEST_SORT, 0, KEYS_FIND, "sort by the next column (model order, cost, name, ...)", "sort" },
 	{ "S", REQUEST_SORT_BACK, 0, KEYS_FIND, "sort by the column before", NULL },
 	{ "I", REQUEST_REVERSE, 0, KEYS_FIND, "reverse the order", NULL },
 	{ "c", REQUEST_FOLDED, 0, KEYS_FIND,
@@ -58,7 +62,7 @@ static const struct key_row fixed[] = {
 		NULL },
 	{ "Enter Right", REQUEST_OPEN, 0, KEYS_VIEWS,
 		"open: details of a layer, the layer behind a line, a toggle", "details" },
-	{ "Esc Left", REQUEST_BACK, 0, KEYS_VIEWS, "back to the view before; drops a search or a filter",
+	{ "Esc Left", REQUEST_BACK, 0, KEYS_VIEWS, "back to the layer or the view before; drops a search or a filter",
 		NULL },
 	{ "Tab", REQUEST_NEXT_VIEW, 0, KEYS_VIEWS, "next view", "next view" },
 	{ "BackTab", REQUEST_PREVIOUS_VIEW, 0, KEYS_VIEWS, "view before", NULL },
@@ -78,7 +82,7 @@ static const struct key_row fixed[] = {
 	{ "t", REQUEST_DTYPE, 0, KEYS_WHAT_IF, "next data type (of the configured ones, else f32 and bf16)",
 		NULL },
 	{ "d", REQUEST_DIMS, 0, KEYS_WHAT_IF, "give the model's symbolic dimensions values", NULL },
-	{ "^L F5", REQUEST_REDRAW, 0, KEYS_LEAVE, "draw the screen anew", NULL },
+	{ "^L R F5", REQUEST_REDRAW, 0, KEYS_LEAVE, "draw the screen anew", NULL },
 	{ "q", REQUEST_CLOSE, 0, KEYS_LEAVE,
 		"close the view; in the layers view quit, what is measured is kept", "quit" },
 	{ "Q F10 ^C", REQUEST_QUIT, 0, KEYS_LEAVE, "quit at once", NULL },
@@ -197,6 +201,19 @@ static void man_add(struct str *out, const char *s, size_t n)
 		}
 }
 
+/* What --keys takes. */
+static void names_print_man(struct str *out)
+{
+	str_addf(out, ".SS Names of keys\nThe option \\fB\\-\\-keys\\fR takes, separated by blanks, single characters and the "
+		"names\n");
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (names[i].key < KEY_CODE_F1)
+			str_addf(out, "\\fB%s\\fR,\n", names[i].name);
+	str_addf(out, "\\fBF1\\fR to \\fBF10\\fR,\nand \\fB\\(haA\\fR to \\fB\\(haZ\\fR with Ctrl.\n"
+		"\\fBtext:\\fR\\fIWORD\\fR types a word letter by letter; where a line takes text, any word that is no "
+		"name is typed:\n\\fB/ layer3 Enter Enter\\fR.\nAny other word is an error.\n");
+}
+
 void keys_print_man(struct str *out)
 {
 	int count;
@@ -218,4 +235,5 @@ void keys_print_man(struct str *out)
 			str_addf(out, "\n");
 		}
 	}
+	names_print_man(out);
 }

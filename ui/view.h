@@ -38,7 +38,10 @@ struct view {
 	void (*select)(struct app *app, void *state, int row);
 	/* The row that stands for the frame's layer, or -1; used when a view is opened. May be NULL. */
 	int (*row_of_layer)(struct app *app, void *state, int layer);
-	bool text;                   /* a page of text: scrolls as one, search marks lines */
+	/* A line that goes on from the one above, or a blank: the cursor passes over it. May be NULL. */
+	bool (*passes)(struct app *app, void *state, int row);
+	bool text;                   /* a page of text: it scrolls, and has a cursor only where a search led */
+	bool own_footer;             /* it says all about the layer itself: no rows for that at the bottom */
 };
 
 extern const struct view view_layers, view_detail, view_what_if, view_problems, view_help;
@@ -53,6 +56,7 @@ struct pane {
 	int *shown;          /* view rows in the order shown */
 	int capacity;
 	int cursor, top;     /* indexes into shown */
+	bool marked;         /* a page of text: the cursor is a line that was found; else it is top */
 	int order;
 	bool reverse;
 	char filter[128];
@@ -65,7 +69,9 @@ enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_DIM };
 struct prompt {
 	enum prompt_kind kind;
 	char text[128];
-	int start_cursor;     /* where the search began */
+	bool untouched;       /* text is what was there before: the first letter replaces it */
+	char before[128];     /* PROMPT_FILTER: the filter to go back to */
+	int start_cursor, start_top, start_row; /* where the search or the filter began */
 	char *dim_name;       /* PROMPT_DIM: cleaned name for the screen */
 	struct text dim;      /* and as the model has it; both malloc'd */
 	int dim_index;        /* which of the dimensions to ask for */
@@ -81,6 +87,8 @@ struct app {
 	struct pane panes[APP_VIEWS_MAX];
 	int stack[APP_VIEWS_MAX];/* views opened one from another; the last is shown, the first is layers */
 	int depth;
+	struct { int layer, cursor; } trail[16]; /* layers left by following a line of the details; oldest first */
+	int trail_count;
 	int layer;               /* the layer in question; -1 when there is none */
 	int page;                /* rows of the list at the last drawing */
 	char search[128];
@@ -95,6 +103,8 @@ struct app {
 	int listed_count;        /* layers in the list, in execution order */
 	int *listed;             /* layer of a row */
 	int *row_of;             /* row of a layer, or -1 */
+	int *number_of;          /* a layer's number from 1, those that only make constants not counted; of these 0 */
+	uint8_t *name_detail;    /* how much of a layer's name app_name_short keeps: 0 least */
 	struct lanes lanes;      /* of the listed layers, by row */
 	const struct plan *lanes_plan;
 	const struct plan_layer *lanes_layers;
@@ -113,6 +123,8 @@ const struct layer_cost *app_cost(const struct app *app, int layer);
 const char *app_problem(const struct app *app, int layer);
 /* "ok" "run" "3rd" "failed" ... for a problem's place in the queue and results; "" when nothing is known. */
 const char *app_problem_state(struct app *app, const char *problem, enum look *look);
+/* Follows a line of the details to another layer; Esc comes back. */
+void app_follow(struct app *app, int layer);
 /* Shows another view, with the given layer in question (-1: the one there is). */
 void app_show(struct app *app, const struct view *view, int layer);
 /* Is the cost a stand-in's or an estimate, to be marked with `~`? */
@@ -128,6 +140,8 @@ bool app_is_of_scenario(const struct app *app, const char *problem);
 void app_note(struct app *app, bool bad, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Flips what-if number `row` of what_if_table. */
 void app_toggle(struct app *app, int row);
+/* Larger first, unknown last. */
+int app_compare_numbers(double a, double b);
 /* A model's text as it may be drawn; lives until the next drawing. */
 const char *app_clean(struct app *app, struct text t);
 /* Where the layer's problem occurs first, when that is another layer; else -1. */
@@ -137,7 +151,8 @@ const struct result *app_pick(const struct app *app, const char *problem);
 /* "Norm" for "Normalization" and so on: operators in narrow columns. */
 const char *app_op_short(struct app *app, struct text op);
 /* A layer's name for a narrow column beside its operator: of an exporter's path, parts that the next one
- * repeats and the operator at the end are left out: "/layer1/layer1.0/conv1/Conv" is "layer1.0/conv1". */
+ * repeats and the operator at the end are left out: "/layer1/layer1.0/conv1/Conv" is "layer1.0/conv1". Where
+ * listed layers would be called the same, the number behind the operator or the operator stays, or all. */
 const char *app_name_short(struct app *app, const struct plan_layer *l);
 /* "1.29 ms +-0.4%": a measured median with the larger side of its interval; lo or hi NaN leaves that away. buf: 2 *
  * STR_QUANTITY. (Where the samples are known: say_interval.) */

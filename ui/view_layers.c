@@ -187,7 +187,7 @@ static void layers_draw_row(struct app *app, void *state, int row, int above, st
 				      name_prefix(app, layer, above >= 0 ? app->listed[above] : -1))
 			    : 0;
 	canvas_fit_tail(line, x + used, 0, c.name - used, look,
-		c.op ? app_name_short(app, l) : app_clean(app, l->name));
+		app_name_short(app, l));
 	x += c.name + 1;
 	if (c.op)
 		canvas_fit(line, x, 0, c.op, look, app_op_short(app, l->node->op));
@@ -213,14 +213,6 @@ enum layers_order { ORDER_MODEL, ORDER_COST, ORDER_WORK, ORDER_NAME, ORDER_OP };
 static const char *const layers_orders[] = { "model order", "cost", "work (FLOPs)", "name", "operator",
 	NULL };
 
-/* Larger first, unknown last. */
-static int compare_numbers(double a, double b)
-{
-	if (isnan(a) || isnan(b))
-		return isnan(a) - isnan(b);
-	return (a < b) - (a > b);
-}
-
 static int layers_compare(struct app *app, void *state, int order, int a, int b)
 {
 	(void)state;
@@ -228,8 +220,8 @@ static int layers_compare(struct app *app, void *state, int order, int a, int b)
 	const struct plan_layer *x = &app_plan(app)->layers[i], *y = &app_plan(app)->layers[j];
 	const struct layer_cost *cx = app_cost(app, i), *cy = app_cost(app, j);
 	switch (order) {
-	case ORDER_COST: return cx && cy ? compare_numbers(cx->ns, cy->ns) : 0;
-	case ORDER_WORK: return compare_numbers(x->flops, y->flops);
+	case ORDER_COST: return cx && cy ? app_compare_numbers(cx->ns, cy->ns) : 0;
+	case ORDER_WORK: return app_compare_numbers(x->flops, y->flops);
 	case ORDER_NAME: return text_compare(x->name, y->name);
 	case ORDER_OP: return text_compare(x->node->op, y->node->op);
 	default: return 0;

@@ -120,16 +120,32 @@ static int problems_compare(struct app *app, void *state, int order, int a, int 
 				 *y = &((struct problems *)state)->rows[b];
 	(void)app;
 	if (order == 1)
-		return isnan(x->ns) || isnan(y->ns) ? isnan(x->ns) - isnan(y->ns)
-						    : (x->ns < y->ns) - (x->ns > y->ns);
+		return app_compare_numbers(x->ns, y->ns);
 	return order == 2 ? y->uses - x->uses : strcmp(x->text, y->text);
 }
 
 static void problems_select(struct app *app, void *state, int row)
 {
-	int first = ((struct problems *)state)->rows[row].first;
-	if (first >= 0)
-		app->layer = first;
+	app->layer = ((struct problems *)state)->rows[row].first;
+}
+
+static int row_of_text(const struct problems *s, const char *text)
+{
+	for (int i = 0; text && i < s->count; i++)
+		if (strcmp(s->rows[i].text, text) == 0)
+			return i;
+	return -1;
+}
+
+/* The problem that the layer's cost comes from, else its own. */
+static int problems_row_of_layer(struct app *app, void *state, int layer)
+{
+	const struct problems *s = state;
+	const struct plan *p = app_plan(app);
+	int row = row_of_text(s, app_problem(app, layer));
+	if (row < 0 && p && layer >= 0 && layer < p->layer_count && p->layers[layer].problem >= 0)
+		row = row_of_text(s, p->problems[p->layers[layer].problem].text);
+	return row;
 }
 
 static bool problems_request(struct app *app, void *state, const struct key_row *key, int row)
@@ -152,5 +168,6 @@ const struct view view_problems = {
 	.orders = problems_orders,
 	.compare = problems_compare,
 	.select = problems_select,
+	.row_of_layer = problems_row_of_layer,
 	.request = problems_request,
 };

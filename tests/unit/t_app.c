@@ -157,6 +157,84 @@ static void test_views(void)
 	end();
 }
 
+/* Cursor, layer in question and what B measures agree, and what measuring brings changes none of them. */
+static void test_selection(void)
+{
+	begin(&(struct fixture_options){ .queue = true });
+	type("/ layer1.1.conv2 Enter 4");
+	is_str(layer_name(), "layer1.1.conv2", "the problems view keeps the layer");
+	ok(strstr(app_problem(&app, app.layer), "conv") && sees(">ok        x4"), "on its problem's row");
+	type("j");
+	int row = pane_row(app_pane(&app)), layer = app.layer;
+	is_str(layer_name(), "layer1.0.relu1", "moving selects");
+	session->stale = true;
+	type("B");
+	is_int(fixture_calls.layer, layer, "B measures the highlighted row");
+	ok(pane_row(app_pane(&app)) == row && app.layer == layer, "new results move nothing");
+	type("Tab Tab");
+	is_str(layer_name(), "layer1.0.relu1", "nor do other views");
+	is_int(app.listed[pane_row(&app.panes[0])], app.layer, "the list is at it");
+	type("& maxpool Enter 4 g 1");
+	is_str(layer_name(), "maxpool", "a row that a filter hides gives way to the one that is highlighted");
+	end();
+}
+
+static void test_help_search(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	struct pane *p = (type("?"), app_pane(&app));
+	type("/ layer Enter");
+	int matches[64], count = 0;
+	do {
+		matches[count++] = p->cursor;
+		type("n");
+	} while (p->cursor != matches[0] && count < 63);
+	bool rising = count > 6;
+	for (int i = 1; i < count; i++)
+		rising &= matches[i] > matches[i - 1];
+	ok(rising, "n goes through all %d matches, those on the last page too", count);
+	ok(p->cursor >= p->top && p->cursor < p->top + app.page, "the match is seen");
+	struct str looks = { 0 };
+	canvas_print_looks(&app.canvas, &looks);
+	ok(strstr(looks.p, "bbbbb") && strstr(looks.p, "rrrrr"), "and marked, and so are the others");
+	str_free(&looks);
+	int top = p->top;
+	type("j");
+	ok(!p->marked && p->top == top + 1, "scrolling goes on from there");
+	end();
+}
+
+static void test_prompt(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	type("/ x Backspace Backspace");
+	is_int(app.prompt.kind, PROMPT_NONE, "backspace on nothing closes a search");
+	type("/ layer1.0 Space relu");
+	type("^W");
+	is_str(app.prompt.text, "layer1.0 ", "^W erases a word");
+	type("^W");
+	is_str(app.prompt.text, "", "and the next");
+	type("Esc j \\ relu");
+	is_int(app_pane(&app)->shown_count, 5, "a filter follows what is typed");
+	ok(sees("&relu 5/22"), "and is shown");
+	type("Esc");
+	is_int(app_pane(&app)->shown_count, 22, "Esc brings back what was there");
+	is_str(layer_name(), "bn1", "and the row");
+	type("F4 relu Enter & conv Enter");
+	ok(sees("&conv 6/22"), "the first letter replaces the old filter");
+	type("& ^U Backspace");
+	is_int(app_pane(&app)->shown_count, 22, "backspace on nothing closes a filter");
+	type("Z");
+	ok(sees("Z does nothing here: ? shows the keys"), "a key without a meaning says where help is");
+	type("g L");
+	is_int(app_pane(&app)->cursor, app.page - 1, "L");
+	type("H");
+	is_int(app_pane(&app)->cursor, 0, "H");
+	type("M");
+	is_int(app_pane(&app)->cursor, (app.page - 1) / 2, "M");
+	end();
+}
+
 static void test_what_ifs(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
@@ -212,6 +290,18 @@ static void test_dims(void)
 	ok(app.prompt.kind == PROMPT_NONE, "all have values");
 	type("d");
 	ok(sees("no symbolic dimensions"), "and no more are asked for");
+	static struct dim_binding bound[2] = { { .name = TEXT("batch"), .value = 1 },
+		{ .name = TEXT("sequence"), .value = 77 } };
+	struct plan *plan = session->current->plan;
+	plan->bindings = bound;
+	plan->binding_count = 2;
+	int before = fixture_calls.bind;
+	type("d Enter");
+	ok(fixture_calls.bind == before && sees("sequence = 77"), "Enter leaves a value as it is");
+	type("6 4 Enter");
+	is_int(fixture_calls.value, 64, "the first digit replaces the old value");
+	type("d Enter Backspace 8 Enter");
+	is_int(fixture_calls.value, 78, "after a backspace it is edited");
 	end();
 }
 
@@ -232,6 +322,26 @@ static void test_short_names(void)
 		{ "/x/y\033[1m/Relu", "Relu", "x/y?[1m" },
 	};
 	begin(&(struct fixture_options){ .measured = true });
+	static const char *const alike[][2] = {
+		{ "/layer1/layer1.0/relu/Relu", "layer1.0/relu" },
+		{ "/layer1/layer1.0/relu/Relu_1", "layer1.0/relu_1" },
+		{ "/layer1/layer1.0/relu/Relu_2", "layer1.0/relu_2" },
+		{ "/model.22/Relu", "model.22/Relu" },
+		{ "/model.22/Relu_1", "model.22/Relu_1" },
+		{ "/model.23/Relu_1", "model.23" },
+		{ "relu/Relu", "relu" },
+	};
+	struct plan *plan = session->current->plan;
+	struct plan_layer *relus[8];
+	size_t count = 0;
+	for (int i = 0; i < plan->layer_count && count < 7; i++)
+		if (text_is(plan->layers[i].node->op, "Relu"))
+			relus[count++] = &plan->layers[i];
+	for (size_t i = 0; i < count; i++)
+		relus[i]->name = text_of(alike[i][0]);
+	app_names_renew(&app);
+	for (size_t i = 0; i < count; i++)
+		is_str(app_name_short(&app, relus[i]), alike[i][1], "%s", alike[i][0]);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct node n = { .op = text_of(cases[i][1]) };
 		struct plan_layer l = { .name = text_of(cases[i][0]), .node = &n };
@@ -298,6 +408,15 @@ static void test_frame(void)
 	is_int(app_parse_size("120x40x2", &columns, &rows, &err), -1, "too many");
 	is_int(app_parse_size("0x40", &columns, &rows, &err), -1, "nothing");
 	is_int(app_parse_size("99999x40", &columns, &rows, &err), -1, "too much");
+	is_int(app_frame(session, 80, 24, NULL, "j Dwon", false, stdout, &err), -1, "no such key");
+	ok(strstr(err.text, "no key is called \"Dwon\"") != NULL, "the error names the word");
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+	is_int(app_frame(session, 80, 24, NULL, "/ text:Down Enter", false, f, &err), 0, "a text");
+	fclose(f);
+	ok(strstr(text, "layer1.0.downsample  434 us") != NULL, "is typed though it names a key");
+	free(text);
 	fixture_close(session);
 }
 
@@ -306,6 +425,9 @@ int main(void)
 	test_moving();
 	test_finding();
 	test_views();
+	test_selection();
+	test_help_search();
+	test_prompt();
 	test_what_ifs();
 	test_measuring();
 	test_dims();

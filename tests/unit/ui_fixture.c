@@ -313,8 +313,10 @@ int session_bind(struct session *s, struct text name, int64_t value, struct erro
 	snprintf(fixture_calls.name, sizeof(fixture_calls.name), "%.*s", (int)name.n, name.p);
 	if (value > 100000)
 		return error_set(err, "too long");
-	p->unbound++;
-	p->unbound_count--;
+	if (p->unbound_count) {
+		p->unbound++;
+		p->unbound_count--;
+	}
 	s->stale = true;
 	return 0;
 }
