@@ -57,7 +57,7 @@ char *wire_format(const struct wire_message *m); /* one line with newline, mallo
 int wire_parse(const char *line, size_t n, struct wire_message *m, struct error *err);
 void wire_free(struct wire_message *m);
 
-/* A result as JSON and back: also the batch form (bench --emit-jobs, db import). Strings are borrowed from the object. */
+/* A result as JSON and back: also the batch form (JSON lines). Strings are borrowed from the object. */
 json_t *wire_result_to_json(const struct result *r);
 int wire_result_from_json(const json_t *o, struct result *r, struct error *err);
 

@@ -159,7 +159,8 @@ static void test_ok(void)
 	bench_close(&b);
 
 	bench_open(&b, "ok.db", "");
-	is_int(queue_connect(b.q, 0, &err), -1, "without time");
+	bool met = queue_connect(b.q, 0, &err) == 0; /* a quick one may have answered */
+	ok(met == (queue_device(b.q) != NULL), "without time it is met or not, and says which");
 	ok(queue_status(b.q).starting || queue_device(b.q), "a runner is started");
 	for (int i = 0; i < 1000 && !queue_device(b.q); i++)
 		queue_step(b.q, 100, &err);
