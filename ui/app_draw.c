@@ -130,12 +130,15 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 	if (p && p->unbound_count)
 		return arena_printf(&app->scratch, "dimension %s has no value yet: d gives it one",
 			app_clean(app, p->unbound[0]));
-	if (s->queue && s->analysis && s->analysis->unmeasured_problems > 0)
+	int left = s->queue && s->analysis ? s->analysis->unmeasured_problems : 0;
+	const char *plural = left == 1 ? "" : "s";
+	if (left && batch[0])
+		return arena_printf(&app->scratch, "%d problem%s not measured yet: b measures them (%s)", left, plural,
+			batch);
+	if (left)
 		return arena_printf(&app->scratch,
-			"%d problem%s of this scenario %s not measured yet: b measures them%s%s%s",
-			s->analysis->unmeasured_problems, s->analysis->unmeasured_problems == 1 ? "" : "s",
-			s->analysis->unmeasured_problems == 1 ? "is" : "are", batch[0] ? " (" : "", batch,
-			batch[0] ? ")" : "");
+			"%d problem%s of this scenario %s not measured yet: b measures them", left, plural,
+			left == 1 ? "is" : "are");
 	if (batch[0])
 		return arena_printf(
 			&app->scratch, "%s%s", batch, s->store ? "" : "; nothing is kept: no database");

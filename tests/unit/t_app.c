@@ -350,6 +350,147 @@ static void test_short_names(void)
 	end();
 }
 
+static void row_of_screen(int row, char *out, size_t size)
+{
+	const char *p = screen();
+	while (row-- > 0)
+		p = strchr(p, '\n') + 1;
+	snprintf(out, size, "%.*s", (int)strcspn(p, "\n"), p);
+}
+
+/* Ellipses behind a number in a row of the list. */
+static int cut_numbers(int y)
+{
+	const struct cell *row = &app.canvas.cells[y * app.canvas.width];
+	int count = 0;
+	for (int x = 2; x < app_list_width(&app); x++) {
+		uint32_t before = row[x - 1].code == ' ' ? row[x - 2].code : row[x - 1].code;
+		count += row[x].code == 0x2026 && ((before >= '0' && before <= '9') || before == '.');
+	}
+	return count;
+}
+
+/* Is every "?N" of the toggle line a number of problems, whole? */
+static bool toggles_whole(const char *line)
+{
+	char wanted[16];
+	for (const char *p = line; (p = strchr(p, '?')); p++) {
+		bool known = false;
+		for (int i = 0; i < session->effect_count; i++) {
+			snprintf(wanted, sizeof(wanted), "?%d", session->effects[i].unmeasured_problems);
+			known |= strlen(wanted) == strcspn(p, " ") && strncmp(p, wanted, strlen(wanted)) == 0;
+		}
+		if (!known)
+			return false;
+	}
+	return true;
+}
+
+static void test_widths(void)
+{
+	static const struct fixture_options models[] = { { .queue = true }, { .measured = true },
+		{ .measured = true, .proxies = true }, { .queue = true, .unsupported = true } };
+	int cut = 0, unitless = 0, bare = 0, poorer = 0;
+	char line[4096];
+	for (size_t m = 0; m < sizeof(models) / sizeof(*models); m++) {
+		begin(&models[m]);
+		for (int i = 0; i < session->effect_count && m == 0; i++)
+			session->effects[i].unmeasured_problems = 100 + i; /* three digits each */
+		for (int width = 40; width <= 200; width++) {
+			canvas_resize(&app.canvas, width, 24);
+			app_draw(&app);
+			row_of_screen(2, line, sizeof(line));
+			cut += !toggles_whole(line) || strlen(line) == 0;
+			row_of_screen(1, line, sizeof(line));
+			bare += strstr(line, "bound ") == NULL || !strpbrk(line + 7, "0123456789");
+			for (int y = 4; y < 20; y++)
+				unitless += cut_numbers(y);
+			if (width >= 80 && m == 1) {
+				row_of_screen(4, line, sizeof(line));
+				poorer += !strstr(line, "1x64x112x112") || !strstr(line, "\u2587") ||
+					  !strstr(line, "%") || !strstr(line, "2.97 ms");
+			}
+		}
+		end();
+	}
+	is_int(cut, 0, "no number of the toggle line is cut");
+	is_int(unitless, 0, "no cost loses its unit");
+	is_int(bare, 0, "the bound's line says how much is known");
+	is_int(poorer, 0, "a wider screen shows what 80 columns show");
+}
+
+static void test_words(void)
+{
+	begin(&(struct fixture_options){ .queue = true, .unsupported = true });
+	ok(!sees("at least") && sees("unsupported"), "what is unsupported is not \"not measured\"");
+	ok(!sees("~0") && !sees("bound not known yet, "), "nobody's gain is no zero");
+	type("j j");
+	ok(sees("the library does not support it"), "nor does b help");
+	end();
+	begin(&(struct fixture_options){ .queue = true });
+	ok(sees("b benchmark missing") && sees("b measures them"), "something to measure");
+	ok(sees("at least 15.9 ms   parallel at least"), "both totals are lower bounds");
+	ok(sees("~18.7%"), "shares of a part are marked");
+	type("m");
+	ok(sees("matrix: not available here"), "a toggle that means nothing says so");
+	type("x");
+	ok(sees("nothing is being measured"), "nothing to stop");
+	end();
+	begin(&(struct fixture_options){ .queue = true, .busy = true });
+	type("/ fc Enter");
+	ok(sees("it is being measured"), "the layer that is running");
+	type("/ tanh Enter");
+	ok(sees("waits as 2nd"), "one that waits");
+	end();
+}
+
+static void test_footer(void)
+{
+	struct queue_status status = { .current = "", .current_what = "", .trouble = "", .eta_s = NAN,
+		.idle = true, .done = 216, .unsupported = 107, .batch_done = 109, .batch_unsupported = 107 };
+	fixture_status = &status;
+	begin(&(struct fixture_options){ .queue = true });
+	ok(sees("not measured yet: b measures them"), "what is missing comes first");
+	ok(sees("109 measured, 107"), "then the last batch");
+	status.trouble = "the runner died";
+	app_draw(&app);
+	ok(sees("the runner died"), "trouble is shown");
+	status.trouble_past = true;
+	app_draw(&app);
+	ok(!sees("the runner died"), "and not for ever");
+	status = (struct queue_status){ .current = "eltwise:f32,f32:relu:9x9", .current_what = "", .trouble = "",
+		.eta_s = NAN, .pending = 9, .running = 1, .done = 300, .batch_done = 10, .silence_s = 7 };
+	app_draw(&app);
+	ok(sees("measuring 10/20"), "a second batch starts at its start");
+	ok(sees("no answer for 7 s"), "a silent runner");
+	status.silence_s = 0;
+	app_draw(&app);
+	ok(sees("(other scenario)") && !sees("no answer"), "another plan's problem");
+	status = (struct queue_status){ .current = "", .current_what = "", .trouble = "", .eta_s = NAN, .idle = true };
+	snprintf(app.standing, sizeof(app.standing), "%s",
+		"the runner /usr/local/libexec/benanza/benanza-runner-cpu is not there: install it, or name "
+		"another with -d NAME");
+	app_draw(&app);
+	ok(sees("-d NAME"), "long trouble takes two rows");
+	type("j");
+	ok(sees("-d NAME"), "and stays");
+	fixture_status = NULL;
+	end();
+}
+
+static void test_too_small(void)
+{
+	begin(&(struct fixture_options){ .queue = true });
+	type("/ a");
+	canvas_resize(&app.canvas, 30, 8);
+	app_draw(&app);
+	type("j");
+	is_str(app.prompt.text, "a", "what cannot be seen is not typed into");
+	type("q");
+	ok(app.quit, "q quits, as is said");
+	end();
+}
+
 /* Every key in every view, at sizes good and bad: nothing crashes, nothing dirty is drawn. */
 static void test_any_key(void)
 {
@@ -402,6 +543,16 @@ static void test_frame(void)
 	is_int(app_frame(session, 80, 24, "nonsense", "", false, stdout, &err), -1, "no such view");
 	ok(strstr(err.text, "layers, detail, what-if, problems, help") != NULL, "the error names the views");
 	is_int(app_frame(session, 0, 24, NULL, "", false, stdout, &err), -1, "no such size");
+	struct str out = { 0 };
+	size_t n;
+	session->current->plan->unbound_count = 0;
+	fixture_close(session);
+	session = fixture_open(&(struct fixture_options){ .unbound = true });
+	FILE *f = open_memstream(&out.p, &n);
+	app_frame(session, 80, 24, NULL, "", false, f, &err);
+	fclose(f);
+	ok(strstr(out.p, "sequence = ") != NULL, "a frame asks for dimensions as the live screen does");
+	free(out.p);
 	is_int(app_parse_size("120x40", &columns, &rows, &err), 0, "a size");
 	is_int(columns * rows, 4800, "read");
 	is_int(app_parse_size("120x", &columns, &rows, &err), -1, "no rows");
@@ -432,6 +583,10 @@ int main(void)
 	test_measuring();
 	test_dims();
 	test_short_names();
+	test_widths();
+	test_words();
+	test_footer();
+	test_too_small();
 	test_any_key();
 	test_large();
 	test_frame();

@@ -149,7 +149,10 @@ static void test_ok(void)
 	is_str(one->runner_version, "9.9", "the runner's version is filled in");
 	ok(!queue_add(b.q, OK, false, false), "not again by itself");
 	ok(queue_add(b.q, OK, false, true), "but when asked");
+	is_int(queue_status(b.q).batch_done, 0, "a new batch counts from its start");
 	is_int(bench_run(&b), 2, "measured again");
+	s = queue_status(b.q);
+	ok(s.batch_done == 1 && s.done == 3 && s.silence_s == 0, "one in this batch, three in all");
 	bench_close(&b);
 
 	bench_open(&b, "ok.db", "");

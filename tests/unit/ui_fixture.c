@@ -7,6 +7,7 @@
 #include <math.h>
 
 struct fixture_calls fixture_calls;
+const struct queue_status *fixture_status;
 
 struct queue {
 	struct fixture_options options;
@@ -197,7 +198,7 @@ static void results_fill(struct session *s)
 	const struct fusion *f = s->current->fusion;
 	for (int i = 0; i < p->problem_count; i++) {
 		const char *text = p->problems[i].text;
-		if (strncmp(text, "reduce", 6) == 0) {
+		if (options.unsupported || strncmp(text, "reduce", 6) == 0) {
 			struct result no = make_result(text, NAN);
 			no.algorithm.name = "";
 			no.status = STATUS_UNSUPPORTED;
@@ -208,7 +209,9 @@ static void results_fill(struct session *s)
 			measured(s->results, text, strncmp(text, "conv", 4) == 0);
 		}
 	}
-	for (int i = 0; f && i < f->group_count; i++)
+	for (int i = 0; options.proxies && i < p->layer_count; i++)
+		p->layers[i].proxy = p->layers[i].problem >= 0;
+	for (int i = 0; f && !options.unsupported && i < f->group_count; i++)
 		if (options.measured || f->groups[i].layer_count < 3)
 			measured(s->results, f->groups[i].text, false);
 }
@@ -410,6 +413,8 @@ struct queue_status queue_status(const struct queue *q)
 	struct queue_status s = {
 		.current = "", .current_what = "", .trouble = "", .eta_s = NAN, .idle = true
 	};
+	if (fixture_status)
+		return *fixture_status;
 	if (!q->options.busy)
 		return s;
 	s = (struct queue_status){ .pending = 2,

@@ -11,6 +11,8 @@ struct fixture_options {
 	bool busy;         /* it is measuring the matmul; two problems wait */
 	bool measured;     /* results for everything */
 	bool unbound;      /* the model has a dimension "sequence" without a value */
+	bool proxies;      /* every layer's problem stands in */
+	bool unsupported;  /* the library refuses everything */
 	int chain;         /* > 0: instead, a chain of that many layers */
 };
 
@@ -25,5 +27,7 @@ struct fixture_calls {
 	char name[64];
 };
 extern struct fixture_calls fixture_calls;
+/* What queue_status says instead of the usual; NULL: the usual. */
+extern const struct queue_status *fixture_status;
 
 #endif
