@@ -46,6 +46,14 @@ ok $? "after a crash too"
 grep -q '[^-]icanon' "$work/modes" && grep -q ' echo ' "$work/modes"
 ok $? "lines and echo are back"
 
+wrap="env TERM=vt100"
+explore 80 24 "'$tiny'"
+see "q quit" "a terminal without a second screen"
+keys q
+left 0
+gone "q quit" "its last line is free for the prompt"
+wrap=
+
 # stopped and continued by an interactive shell
 screen_open 80 24 "env PS1='prompt> ' LC_ALL=C.UTF-8 bash --norc --noprofile -i"
 see "prompt>"

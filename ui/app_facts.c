@@ -198,14 +198,6 @@ const char *app_op_short(struct app *app, struct text op)
 	return s;
 }
 
-char *app_interval(char *buf, double ns, double lo, double hi)
-{
-	str_duration(buf, ns);
-	if (!isnan(lo) && !isnan(hi) && ns > 0)
-		snprintf(buf + strlen(buf), STR_QUANTITY, " \u00b1%.1f%%", 100 * fmax(hi - ns, ns - lo) / ns);
-	return buf;
-}
-
 /* "Conv", "Conv_3": the operator again, as exporters end their names. */
 static bool is_op_again(const char *part, size_t n, struct text op)
 {

@@ -154,8 +154,5 @@ const char *app_op_short(struct app *app, struct text op);
  * repeats and the operator at the end are left out: "/layer1/layer1.0/conv1/Conv" is "layer1.0/conv1". Where
  * listed layers would be called the same, the number behind the operator or the operator stays, or all. */
 const char *app_name_short(struct app *app, const struct plan_layer *l);
-/* "1.29 ms +-0.4%": a measured median with the larger side of its interval; lo or hi NaN leaves that away. buf: 2 *
- * STR_QUANTITY. (Where the samples are known: say_interval.) */
-char *app_interval(char *buf, double ns, double lo, double hi);
 
 #endif

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "ui/app_say.h"
 #include "ui/view.h"
 
 #include <math.h>
@@ -68,7 +69,7 @@ static void add_cost(struct app *app, struct detail *d)
 {
 	const struct layer_cost *c = app_cost(app, d->layer);
 	const struct plan_layer *l = &app_plan(app)->layers[d->layer];
-	char text[2 * STR_QUANTITY], slack[STR_QUANTITY];
+	char text[SAY_INTERVAL], slack[STR_QUANTITY];
 	double total = app->session->analysis ? app->session->analysis->sequential_ns : NAN;
 	if (!c)
 		return;
@@ -89,7 +90,8 @@ static void add_cost(struct app *app, struct detail *d)
 		return;
 	}
 	bool guess = app_is_guess(c);
-	ADD(d, LOOK_BOLD, -1, " cost     %s%s  %s", guess ? "~" : "", app_interval(text, c->ns, c->lo, c->hi),
+	int64_t n = c->result ? c->result->stats.n : 0;
+	ADD(d, LOOK_BOLD, -1, " cost     %s%s  %s", guess ? "~" : "", say_interval(text, c->ns, c->lo, c->hi, n),
 		origin_name(c->origin));
 	if (total > 0)
 		ADD(d, LOOK_NORMAL, -1, " share    %.2f%% of the sum of layers", 100 * c->ns / total);

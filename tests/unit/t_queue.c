@@ -212,6 +212,10 @@ static void test_failures(void)
 		is_int(queue_state(b.q, cases[i].problem), cases[i].state, "its state");
 		has(queue_why(b.q, cases[i].problem), cases[i].why, "its reason");
 		is_int(queue_state(b.q, OK), JOB_DONE, "the next one is measured");
+		struct queue_status now = queue_status(b.q);
+		ok(now.batch_done == 1 && now.batch_done + now.batch_failed + now.batch_unsupported == 2,
+			"both are counted");
+		ok(!now.trouble[0] || now.trouble_past, "and the trouble is past");
 		bench_close(&b);
 		bench_open(&b, "failures.db", "");
 		queue_connect(b.q, 20000, &err);
