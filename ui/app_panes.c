@@ -243,3 +243,39 @@ int pane_find(struct app *app, struct pane *p, int from, int direction, const ch
 	}
 	return -1;
 }
+
+size_t app_break(const char *text, int columns)
+{
+	const char *end = text, *blank = NULL, *next = text;
+	while (*next) {
+		if (*next == ' ' && next > text)
+			blank = next;
+		columns -= canvas_code_columns(canvas_decode(&next));
+		if (columns < 0)
+			return (size_t)((blank ? blank : end > text ? end : next) - text);
+		end = next;
+	}
+	return (size_t)(end - text);
+}
+
+static const struct pane *pane_of(const struct app *app, const struct view *view)
+{
+	int i = 0;
+	while (i + 1 < APP_VIEWS_MAX && app->panes[i].view != view)
+		i++;
+	return &app->panes[i];
+}
+
+const char *app_order_mark(const struct app *app, const struct view *view, int order)
+{
+	const struct pane *p = pane_of(app, view);
+	if (p->order != order || !app_is_sorted(app, view))
+		return "";
+	return app->canvas.ascii ? (p->reverse ? " ^" : " v") : (p->reverse ? "\u25b2" : "\u25bc");
+}
+
+bool app_is_sorted(const struct app *app, const struct view *view)
+{
+	const struct pane *p = pane_of(app, view);
+	return p->order || p->reverse;
+}

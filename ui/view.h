@@ -140,6 +140,13 @@ bool app_is_of_scenario(const struct app *app, const char *problem);
 void app_note(struct app *app, bool bad, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Flips what-if number `row` of what_if_table. */
 void app_toggle(struct app *app, int row);
+/* Bytes of text that one line of `columns` takes: up to a blank where there is one, else wherever it ends. The
+ * next line begins behind the blanks that follow. */
+size_t app_break(const char *text, int columns);
+/* What stands behind the heading of the column that the rows are sorted by; "" for another order's. */
+const char *app_order_mark(const struct app *app, const struct view *view, int order);
+/* The pane's order, its reverse included: is it the view's own? */
+bool app_is_sorted(const struct app *app, const struct view *view);
 /* Larger first, unknown last. */
 int app_compare_numbers(double a, double b);
 /* A model's text as it may be drawn; lives until the next drawing. */

@@ -38,23 +38,15 @@ static void add_heading(struct detail *d, const char *text)
 	ADD(d, LOOK_HEADER, -1, " %s", text);
 }
 
-/* Long texts without blanks (problems) are cut wherever the line ends. */
 static void add_wrapped(struct detail *d, enum look look, const char *indent, const char *text)
 {
 	int room = d->width - canvas_columns(indent) - 1;
 	room = room < 8 ? 8 : room;
 	while (*text) {
-		const char *end = text;
-		int columns = 0;
-		for (const char *next = text; *next;) {
-			uint32_t code = canvas_decode(&next);
-			columns += canvas_code_columns(code);
-			if (columns > room)
-				break;
-			end = next;
-		}
-		ADD(d, look, -1, "%s%.*s", indent, (int)(end - text), text);
-		text = end;
+		size_t n = app_break(text, room);
+		ADD(d, look, -1, "%s%.*s", indent, (int)n, text);
+		text += n;
+		text += strspn(text, " ");
 	}
 }
 
@@ -183,12 +175,13 @@ static void add_values(struct app *app, struct detail *d)
 	add_heading(d, "Inputs (Enter goes to the layer that makes it)");
 	for (int i = 0; i < l->input_count; i++) {
 		int v = l->inputs[i], producer = v >= 0 ? p->values[v].producer : -1;
+		/* what makes a constant is no layer to go to, unless such layers are listed too */
+		int jump = producer >= 0 && app->row_of[producer] >= 0 ? producer : -1;
 		if (v < 0)
 			add(d, LOOK_DIM, -1, " (left out)");
 		else
-			ADD(d, p->values[v].constant ? LOOK_DIM : LOOK_NORMAL, producer, " %s%s",
-				producer >= 0 && !p->values[v].constant ? "\u2190 " : "  ",
-				value_text(app, d, v));
+			ADD(d, p->values[v].constant ? LOOK_DIM : LOOK_NORMAL, jump, " %s%s",
+				jump >= 0 ? "\u2190 " : "  ", value_text(app, d, v));
 	}
 	add_heading(d, "Outputs");
 	for (int i = 0; i < l->output_count; i++)
@@ -279,6 +272,18 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 		add_wrapped(d, LOOK_DIM, "     ", clean(d, text_of(layouts)));
 }
 
+/* How it stands with a problem that has no results, as a sentence's end. */
+static const char *state_text(struct app *app, struct detail *d, const char *problem, enum look *look)
+{
+	const char *word = app_problem_state(app, problem, look);
+	enum job_state state = app->session->queue ? queue_state(app->session->queue, problem) : JOB_NONE;
+	if (state == JOB_RUNNING)
+		return "is being measured";
+	if (state == JOB_PENDING)
+		return arena_printf(&d->arena, "waits as %s", word);
+	return word[0] == '\0' || strcmp(word, "ok") == 0 ? "not measured" : word;
+}
+
 /* The table of everything measured for one problem. */
 static void add_results(struct app *app, struct detail *d, const char *title, const char *problem)
 {
@@ -286,11 +291,11 @@ static void add_results(struct app *app, struct detail *d, const char *title, co
 	const struct result *const *r = results_of(app->session->results, problem, &count);
 	const struct result *used = app_pick(app, problem);
 	enum look look;
-	const char *word = app_problem_state(app, problem, &look);
+	const char *word = state_text(app, d, problem, &look);
 	const char *why = app->session->queue ? queue_why(app->session->queue, problem) : "";
 	add_heading(d, title);
 	if (count == 0) {
-		ADD(d, look, -1, " %s", word[0] == '\0' || strcmp(word, "ok") == 0 ? "not measured" : word);
+		ADD(d, look, -1, " %s", word);
 		if (why && why[0])
 			add_wrapped(d, LOOK_BAD, " ", clean(d, text_of(why)));
 		return;
@@ -334,13 +339,12 @@ static void add_groups(struct app *app, struct detail *d)
 		}
 		char fused[STR_QUANTITY], apart[STR_QUANTITY];
 		enum look look;
-		const char *word = app_problem_state(app, g->text, &look);
+		const char *word = state_text(app, d, g->text, &look);
 		ADD(d, LOOK_NORMAL, -1, " %s %s", cost && cost->group == g ? ">" : " ",
 			clean(d, text_of(g->pattern)));
-		ADD(d, r ? LOOK_NORMAL : LOOK_DIM, -1, "     fused %s, apart %s%s%s",
-			r ? str_duration(fused, r->stats.median) : "not measured",
-			isnan(parts) ? "not known" : str_duration(apart, parts), !r && word[0] ? ": " : "",
-			!r ? word : "");
+		ADD(d, r ? LOOK_NORMAL : LOOK_DIM, -1, "     fused %s, apart %s",
+			r ? str_duration(fused, r->stats.median) : word,
+			isnan(parts) ? "not known" : str_duration(apart, parts));
 	}
 }
 
@@ -356,9 +360,11 @@ static void detail_make(struct app *app, struct detail *d)
 	const struct plan_layer *l = &p->layers[d->layer];
 	const struct layer_cost *cost = app_cost(app, d->layer);
 	add_wrapped(d, LOOK_BOLD, " ", clean(d, l->name));
-	ADD(d, LOOK_NORMAL, -1, " %s%s%s  class %s  layer %d of %d", clean(d, l->node->domain),
-		l->node->domain.n ? "." : "", clean(d, l->node->op), op_class_name(l->class), d->layer + 1,
-		p->layer_count);
+	int number = app->number_of[d->layer];
+	ADD(d, LOOK_NORMAL, -1, " %s%s%s  class %s  %s", clean(d, l->node->domain), l->node->domain.n ? "." : "",
+		clean(d, l->node->op), op_class_name(l->class),
+		number ? arena_printf(&d->arena, "layer %d of %d", number, p->layer_count - app->folded_count)
+		       : "only makes a constant");
 	add_cost(app, d);
 	add_work(app, d);
 	const char *own = l->problem >= 0 ? p->problems[l->problem].text : NULL;
@@ -422,7 +428,7 @@ static bool detail_request(struct app *app, void *state, const struct key_row *k
 	struct detail *d = state;
 	if (key->request != REQUEST_OPEN || row < 0 || d->lines[row].jump < 0)
 		return false;
-	app_show(app, &view_detail, d->lines[row].jump);
+	app_follow(app, d->lines[row].jump);
 	return true;
 }
 
@@ -446,4 +452,5 @@ const struct view view_detail = {
 	.row_text = detail_row_text,
 	.request = detail_request,
 	.row_of_layer = detail_row_of_layer,
+	.own_footer = true,
 };

@@ -10,7 +10,7 @@
 /* Every line is made from the key table and the views' own lines. */
 struct help_line {
 	const char *left, *right;
-	enum look look;
+	bool heading;
 };
 
 struct help {
@@ -19,43 +19,40 @@ struct help {
 	int count, capacity, width;
 };
 
-static void add(struct help *h, const char *left, const char *right, enum look look)
+static void add(struct help *h, const char *left, const char *right, bool heading)
 {
 	VEC_GROW(h->lines, h->count, h->capacity);
-	h->lines[h->count++] = (struct help_line){ left, right, look };
+	h->lines[h->count++] = (struct help_line){ left, right, heading };
 }
 
-static const struct help_line signs[] = {
-	{ "\u25cf \u25cb \u25c6", "a layer: with a cost, free or fused, on the critical path", LOOK_NORMAL },
-	{ "\u251c \u2514 \u2500", "fused into the layer above; into one further up", LOOK_NORMAL },
-	{ "= 1.2 ms", "the same problem as a layer before: measured once", LOOK_NORMAL },
-	{ "~", "a stand-in or an estimate, or a difference of incomplete sums", LOOK_NORMAL },
-	{ "-", "not measured", LOOK_NORMAL },
-	{ "?3", "three problems must be measured before the what-if can tell", LOOK_NORMAL },
-	{ "n/a", "this device has nothing of the kind", LOOK_NORMAL },
-	{ "FUSION", "capitals: the what-if is on; the figure is what being on saves (-) or costs (+)",
-		LOOK_NORMAL },
-	{ "run 1st 2nd", "being measured; waiting in this place of the queue", LOOK_NORMAL },
-	{ "unsup failed", "the library cannot do it; it went wrong (details say why)", LOOK_NORMAL },
-	{ "stale", "measured by another version of the runner", LOOK_NORMAL },
+static const struct {
+	const char *left, *right;
+} signs[] = {
+	{ "\u25cf \u25cb \u25c6", "a layer: with a cost, free or fused, on the critical path" },
+	{ "\u251c \u2514 \u2500", "fused into the layer above; into one further up" },
+	{ "= 1.2 ms", "the same problem as a layer before: measured once" },
+	{ "~", "a stand-in or an estimate, or a difference of incomplete sums" },
+	{ "-", "not measured" },
+	{ "?3", "three problems must be measured before the what-if can tell" },
+	{ "n/a", "this device has nothing of the kind" },
+	{ "FUSION", "capitals: the what-if is on; the figure is what being on saves (-) or costs (+)" },
+	{ "run 1st 2nd", "being measured; waiting in this place of the queue" },
+	{ "unsup failed", "the library cannot do it; it went wrong (details say why)" },
+	{ "stale", "measured by another version of the runner" },
 };
 
 #define LEFT_COLUMNS 18
 
 /* Text that is longer than the line goes on below, broken at blanks. */
-static void add_wrapped(struct help *h, const char *left, const char *right, enum look look)
+static void add_wrapped(struct help *h, const char *left, const char *right)
 {
-	size_t room = h->width - LEFT_COLUMNS > 20 ? (size_t)(h->width - LEFT_COLUMNS) : 20;
-	while (strlen(right) > room) {
-		size_t n = room;
-		while (n > 0 && right[n] != ' ')
-			n--;
-		n = n ? n : room;
-		add(h, left, arena_strndup(&h->arena, right, n), look);
-		right += n + (right[n] == ' ');
-		left = "";
+	int room = h->width - LEFT_COLUMNS > 20 ? h->width - LEFT_COLUMNS : 20;
+	for (size_t n; right[n = app_break(right, room)]; left = "") {
+		add(h, left, arena_strndup(&h->arena, right, n), false);
+		right += n;
+		right += strspn(right, " ");
 	}
-	add(h, left, right, look);
+	add(h, left, right, false);
 }
 
 static void help_make(struct help *h)
@@ -66,20 +63,20 @@ static void help_make(struct help *h)
 	h->count = 0;
 	for (int g = 0; g < KEYS_GROUP_COUNT; g++) {
 		if (g)
-			add(h, "", "", LOOK_NORMAL);
-		add(h, keys_group_name(g), "", LOOK_HEADER);
+			add(h, "", "", false);
+		add(h, keys_group_name(g), "", true);
 		for (int i = 0; i < count; i++)
 			if (rows[i].group == (enum key_group)g)
-				add_wrapped(h, rows[i].keys, rows[i].text, LOOK_NORMAL);
+				add_wrapped(h, rows[i].keys, rows[i].text);
 	}
-	add(h, "", "", LOOK_NORMAL);
-	add(h, "Signs", "", LOOK_HEADER);
+	add(h, "", "", false);
+	add(h, "Signs", "", true);
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
-		add_wrapped(h, signs[i].left, signs[i].right, signs[i].look);
-	add(h, "", "", LOOK_NORMAL);
-	add(h, "The views", "", LOOK_HEADER);
+		add_wrapped(h, signs[i].left, signs[i].right);
+	add(h, "", "", false);
+	add(h, "The views", "", true);
 	for (int i = 0; app_view(i); i++)
-		add_wrapped(h, app_view(i)->name, app_view(i)->help, LOOK_NORMAL);
+		add_wrapped(h, app_view(i)->name, app_view(i)->help);
 }
 
 static void help_close(struct app *app, void *state)
@@ -106,12 +103,12 @@ static void help_draw_row(struct app *app, void *state, int row, int above, stru
 	const struct help_line *l = &((struct help *)state)->lines[row];
 	(void)app;
 	(void)above;
-	if (l->look == LOOK_HEADER) {
+	if (l->heading) {
 		canvas_fit(line, 1, 0, line.width - 1, LOOK_HEADER, l->left);
 		return;
 	}
 	canvas_fit(line, 3, 0, 14, LOOK_BOLD, l->left);
-	canvas_fit(line, LEFT_COLUMNS, 0, line.width - LEFT_COLUMNS, l->look, l->right);
+	canvas_fit(line, LEFT_COLUMNS, 0, line.width - LEFT_COLUMNS, LOOK_NORMAL, l->right);
 }
 
 static const char *help_row_text(struct app *app, void *state, int row)

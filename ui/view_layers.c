@@ -46,21 +46,41 @@ static int layers_rows(struct app *app, void *state, int width)
 	return app->listed_count;
 }
 
+enum layers_order { ORDER_MODEL, ORDER_COST, ORDER_WORK, ORDER_NAME, ORDER_OP };
+
+/* A column's heading, marked where the rows are sorted by it. */
+static const char *marked(struct app *app, const char *heading, enum layers_order order)
+{
+	return arena_printf(&app->scratch, "%s%s", heading, app_order_mark(app, &view_layers, (int)order));
+}
+
+/* Orders without a column of their own are said beside the names. */
+static const char *name_heading(struct app *app, const struct columns *c)
+{
+	if (app_order_mark(app, &view_layers, ORDER_WORK)[0])
+		return marked(app, "layer by work", ORDER_WORK);
+	if (app_order_mark(app, &view_layers, ORDER_OP)[0] && !c->op)
+		return marked(app, "layer by op", ORDER_OP);
+	if (app_order_mark(app, &view_layers, ORDER_MODEL)[0])
+		return "layer, reversed";
+	return marked(app, "layer", ORDER_NAME);
+}
+
 static void layers_heading(struct app *app, void *state, struct area line)
 {
 	(void)state;
 	struct columns c = columns_for(app, line.width);
 	int x = 1;
 	canvas_fit(line, x, 0, c.dag, LOOK_DIM, "dag");
-	canvas_fit(line, x += c.dag + 1, 0, c.name, LOOK_DIM, "layer");
+	canvas_fit(line, x += c.dag + 1, 0, c.name, LOOK_DIM, name_heading(app, &c));
 	x += c.name + 1;
 	if (c.op)
-		canvas_fit(line, x, 0, c.op, LOOK_DIM, "op");
+		canvas_fit(line, x, 0, c.op, LOOK_DIM, marked(app, "op", ORDER_OP));
 	x += c.op ? c.op + 1 : 0;
 	if (c.output)
 		canvas_fit(line, x, 0, c.output, LOOK_DIM, "output");
 	x += c.output ? c.output + 1 : 0;
-	canvas_fit_right(line, x, 0, c.cost - 1, LOOK_DIM, "cost");
+	canvas_fit_right(line, x, 0, c.cost - 1, LOOK_DIM, marked(app, "cost", ORDER_COST));
 	x += c.cost + (c.bar ? c.bar + 1 : 0);
 	if (c.share)
 		canvas_fit_right(line, x, 0, c.share, LOOK_DIM, "share");
@@ -207,8 +227,6 @@ static const char *layers_row_text(struct app *app, void *state, int row)
 	return arena_printf(&app->scratch, "%s %s %s", app_clean(app, l->name), app_name_short(app, l),
 		app_clean(app, l->node->op));
 }
-
-enum layers_order { ORDER_MODEL, ORDER_COST, ORDER_WORK, ORDER_NAME, ORDER_OP };
 
 static const char *const layers_orders[] = { "model order", "cost", "work (FLOPs)", "name", "operator",
 	NULL };

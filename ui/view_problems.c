@@ -67,9 +67,16 @@ static void problems_close(struct app *app, void *state)
 
 static void problems_heading(struct app *app, void *state, struct area line)
 {
-	(void)app;
 	(void)state;
-	canvas_text(line, 1, 0, LOOK_DIM, "state   uses      best  problem");
+	const char *cost = app_order_mark(app, &view_problems, 1), *uses = app_order_mark(app, &view_problems, 2),
+		   *text = app_order_mark(app, &view_problems, 3);
+	struct arena *s = &app->scratch;
+	canvas_text(line, 1, 0, LOOK_DIM, "state");
+	canvas_fit_right(line, 7, 0, 6, LOOK_DIM, arena_printf(s, "uses%s", uses));
+	canvas_fit_right(line, 14, 0, 9, LOOK_DIM, arena_printf(s, "best%s", cost));
+	canvas_fit(line, 25, 0, line.width - 25, LOOK_DIM,
+		arena_printf(s, "problem%s%s", text,
+			app_order_mark(app, &view_problems, 0)[0] ? ", reversed" : ""));
 }
 
 /* Why there is no number: the queue knows what happened now, the results what happened before. */

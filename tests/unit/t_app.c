@@ -34,8 +34,11 @@ static void type(const char *words)
 		uint32_t key = keys_parse(word);
 		if (key)
 			app_key(&app, key);
-		for (size_t i = 0; !key && i < word.n; i++)
-			app_key(&app, (uint32_t)word.p[i]);
+		char copy[64];
+		snprintf(copy, sizeof(copy), "%.*s", (int)word.n, word.p);
+		const char *next = copy;
+		for (uint32_t code; !key && (code = canvas_decode(&next));)
+			app_key(&app, code);
 		p += word.n;
 		app_refresh(&app);
 		app_draw(&app);
@@ -97,6 +100,8 @@ static void test_finding(void)
 	ok(sees("\"nothing\" is nowhere here"), "said when there is none");
 	type("g s");
 	ok(sees("sorted by cost"), "sorted");
+	type("j k");
+	ok(!sees("sorted by cost") && sees("cost\u25bc"), "the column is marked for as long as it is");
 	double last = INFINITY;
 	bool falling = true;
 	for (int i = 0; i < app_pane(&app)->shown_count; i++) {
@@ -136,10 +141,24 @@ static void test_views(void)
 	ok(sees("Relu  class"), "the next layer");
 	type("/ maxpool Enter Enter");
 	is_str(layer_name(), "maxpool", "Enter follows a reader");
-	type("q");
+	int there = app_pane(&app)->cursor;
+	type("/ \u2190 Enter Enter");
+	is_str(layer_name(), "relu", "and a producer");
+	type("Esc");
+	is_str(layer_name(), "maxpool", "Esc goes back to the layer");
+	ok(app_pane(&app)->view == &view_detail && app_pane(&app)->cursor != there, "and to the line");
+	type("Esc");
+	is_str(layer_name(), "relu", "and to the one before");
+	type("/ \u2190 Enter Enter Esc / maxpool Enter Enter q");
 	ok(app_pane(&app)->view == &view_layers, "q closes the view");
 	is_str(layer_name(), "maxpool", "and the layer stays");
 	is_int(app.listed[pane_row(app_pane(&app))], app.layer, "under the cursor");
+	type("g Enter");
+	ok(sees("layer 1 of 22") && !sees("layer 1 of 23"), "layers are counted without constants");
+	type("/ f32 Space 64x3x7x7 Enter Enter");
+	ok(sees("nothing opens here"), "what makes a constant is no layer to go to");
+	is_str(layer_name(), "conv1", "nor is it gone to");
+	type("q / maxpool Enter");
 	type("Tab Tab");
 	ok(app_pane(&app)->view == &view_what_if, "Tab goes on");
 	type("BackTab");
@@ -264,6 +283,10 @@ static void test_measuring(void)
 	is_int(fixture_calls.layer, 3, "B queues the layer");
 	type("x");
 	is_int(fixture_calls.cancel, 1, "x stops");
+	end();
+	begin(&(struct fixture_options){ .queue = true, .busy = true });
+	type("/ \u5c42 Enter Enter");
+	ok(sees("waits as 2nd"), "the details say which place it has in the queue");
 	end();
 	begin(&(struct fixture_options){ .queue = false });
 	type("b");
