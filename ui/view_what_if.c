@@ -2,43 +2,40 @@
 
 #include "ui/view.h"
 
+#include "ui/app_say.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* The toggles at length, and below them the model's own figures. */
+/* The toggles at length, and below them the model's own figures. A text that is longer than the line goes on in
+ * rows below, which the cursor passes over. */
 enum figure {
-	FIGURE_BLANK,
 	FIGURE_FILE,
 	FIGURE_LAYERS,
 	FIGURE_WORK,
 	FIGURE_WEIGHTS,
 	FIGURE_DIMS,
 	FIGURE_COVERAGE,
+	FIGURE_CASTS,
 	FIGURE_DEVICE,
 	FIGURE_COUNT
 };
 
-static int toggle_count(void)
-{
-	int count;
-	what_if_table(&count);
-	return count;
-}
+struct what_if_line {
+	const char *text;  /* NULL: the row of a toggle */
+	int toggle;        /* it belongs to, or -1 */
+	enum look look;
+	bool passed;
+};
 
-static int what_if_rows(struct app *app, void *state, int width)
-{
-	(void)state;
-	(void)width;
-	const struct plan *p = app_plan(app);
-	return toggle_count() + (p ? FIGURE_COUNT + p->warning_count : 0);
-}
-
-static void what_if_heading(struct app *app, void *state, struct area line)
-{
-	(void)app;
-	(void)state;
-	canvas_text(line, 1, 0, LOOK_DIM, "key  what if         now           other way       difference");
-}
+struct what_if_page {
+	struct arena arena;
+	struct what_if_line *lines;
+	int count, capacity, width;
+	uint64_t generation;
+};
 
 static const struct what_if_effect *effect_of(const struct app *app, const struct what_if *row)
 {
@@ -51,26 +48,45 @@ static const struct what_if_effect *effect_of(const struct app *app, const struc
 static void draw_toggle(struct app *app, const struct what_if *row, struct area line)
 {
 	const struct what_if_effect *e = effect_of(app, row);
+	const struct analysis *a = app->session->analysis;
 	bool on = row->get(&app->session->scenario);
-	char bound[STR_QUANTITY], saves[STR_QUANTITY];
+	char total[STR_QUANTITY], saves[STR_QUANTITY];
 	canvas_put(line, 2, 0, LOOK_BOLD, (uint32_t)(unsigned char)row->key);
 	canvas_fit(line, 6, 0, 12, LOOK_BOLD, row->name);
 	canvas_fit(line, 19, 0, 13, on ? LOOK_GOOD : LOOK_NORMAL,
 		arena_printf(&app->scratch, "[%c] %s", on ? 'x' : ' ', on ? row->on : row->off));
-	int x = 33;
-	if (e && !e->available)
-		x += canvas_text(line, x, 0, LOOK_DIM, "not available here");
-	else if (e && e->unmeasured_problems > 0)
-		x += canvas_text(line, x, 0, LOOK_WARN,
-			arena_printf(&app->scratch, "%d problem%s to be measured first",
-				e->unmeasured_problems, e->unmeasured_problems == 1 ? "" : "s"));
-	else if (e)
-		x += canvas_text(line, x, 0, LOOK_NORMAL,
-			arena_printf(&app->scratch, "%s%-15s %s%s%s", e->complete ? "" : "~",
-				str_duration(bound, e->bound_ns), e->saves_ns < 0 ? "costs " : "saves ",
-				e->complete ? "" : "~", str_duration(saves, fabs(e->saves_ns))));
-	x = x + 3 < 66 ? 66 : x + 3;
-	canvas_fit(line, x, 0, line.width - x, LOOK_DIM, row->text);
+	if (!e || !a)
+		return;
+	struct area rest = canvas_part(line, 33, 0, line.width - 33, 1);
+	struct toggle_says t = say_toggle(e);
+	double with_ns = e->on ? a->bound_ns : e->bound_ns;
+	bool complete = e->on ? a->complete : e->bound_complete;
+	if (t.gain == GAIN_ABSENT)
+		canvas_fit(rest, 0, 0, rest.width, LOOK_DIM, "not available here");
+	else if (t.wanted > 0)
+		canvas_fit(rest, 0, 0, rest.width, LOOK_WARN,
+			arena_printf(&app->scratch, "%d problem%s to be measured first", t.wanted,
+				t.wanted == 1 ? "" : "s"));
+	else if (t.gain == GAIN_UNKNOWN || t.gain == GAIN_NEVER || isnan(with_ns))
+		canvas_fit(rest, 0, 0, rest.width, LOOK_DIM, "not known");
+	else
+		canvas_fit(rest, 0, 0, rest.width, LOOK_NORMAL,
+			arena_printf(&app->scratch, "%s%-18s %s%s%s", complete ? " " : "~",
+				str_duration(total, with_ns), t.gain == GAIN_PARTLY ? "~" : " ",
+				str_duration(saves, fabs(t.saves_ns)), t.saves_ns < 0 ? " more" : ""));
+}
+
+/* Unknown work is not none. */
+static const char *work_text(struct app *app)
+{
+	const struct plan *p = app_plan(app);
+	char x[STR_QUANTITY], y[STR_QUANTITY];
+	int unknown = p->unknown_flops_layers;
+	if (unknown && !(p->flops > 0))
+		return arena_printf(&app->scratch, " work       not known, of %d layers", unknown);
+	return arena_printf(&app->scratch, " work       %s%s FLOPs, %s moved%s", unknown ? "at least " : "",
+		str_count(x, p->flops), str_bytes(y, p->bytes),
+		unknown ? arena_printf(&app->scratch, "; of %d layers not known", unknown) : "");
 }
 
 static const char *figure_text(struct app *app, enum figure f)
@@ -87,20 +103,15 @@ static const char *figure_text(struct app *app, enum figure f)
 			str_bytes(x, (double)m->file_bytes), app_clean(app, m->producer),
 			app_clean(app, m->producer_version));
 	case FIGURE_LAYERS:
-		return arena_printf(s,
-			" layers     %d, of them %d distinct problems; %d outputs of unknown shape",
-			p->layer_count, p->problem_count, p->unknown_shapes);
-	case FIGURE_WORK:
-		return arena_printf(s, " work       %s FLOPs, %s moved%s", str_count(x, p->flops),
-			str_bytes(y, p->bytes),
-			p->unknown_flops_layers
-				? arena_printf(s, "; %d layers of unknown work", p->unknown_flops_layers)
-				: "");
+		return arena_printf(s, " layers     %d layers, %d constant%s, %d distinct problems; %d outputs of unknown shape",
+			p->layer_count - app->folded_count, app->folded_count, app->folded_count == 1 ? "" : "s",
+			p->problem_count, p->unknown_shapes);
+	case FIGURE_WORK: return work_text(app);
 	case FIGURE_WEIGHTS:
 		return arena_printf(s, " weights    %s; most alive at once %s", str_bytes(x, p->weight_bytes),
-			str_bytes(y, p->peak_live_bytes));
+			isnan(p->peak_live_bytes) ? "not known" : str_bytes(y, p->peak_live_bytes));
 	case FIGURE_DIMS: {
-		const char *line = p->binding_count ? " dimensions" : " dimensions all fixed";
+		const char *line = p->binding_count || p->unbound_count ? " dimensions" : " dimensions all fixed";
 		for (int i = 0; i < p->binding_count; i++)
 			line = arena_printf(s, "%s %s=%lld", line, app_clean(app, p->bindings[i].name),
 				(long long)p->bindings[i].value);
@@ -110,13 +121,17 @@ static const char *figure_text(struct app *app, enum figure f)
 	}
 	case FIGURE_COVERAGE:
 		return !a ? ""
-			  : arena_printf(s,
-				    " coverage   %d layers: %d measured, %d proxy, %d free, %d fused, %d "
-				    "missing, "
-				    "%d unsupported",
-				    a->coverage.layers, a->coverage.measured, a->coverage.proxy,
-				    a->coverage.free, a->coverage.fused, a->coverage.missing,
+			  : arena_printf(s, " coverage   %d layers: %d measured, %d proxy, %d free, %d fused, %d missing, "
+					    "%d unsupported",
+				    a->coverage.layers - app->folded_count, a->coverage.measured, a->coverage.proxy,
+				    a->coverage.free - app->folded_count, a->coverage.fused, a->coverage.missing,
 				    a->coverage.unsupported);
+	case FIGURE_CASTS:
+		return !p->border_count || !a
+			       ? ""
+			       : arena_printf(s, " casts      %d at the model's inputs and outputs, %s of the total",
+					 p->border_count,
+					 a->border_ns > 0 ? str_duration(x, a->border_ns) : "not known what");
 	case FIGURE_DEVICE:
 		return arena_printf(s, " device     %s; %s",
 			d->model ? app_clean(app, text_of(d->model)) : "none",
@@ -125,35 +140,115 @@ static const char *figure_text(struct app *app, enum figure f)
 	}
 }
 
-static void what_if_draw_row(struct app *app, void *state, int row, int above, struct area line)
+#define INDENT "            "
+
+static void page_add(struct what_if_page *s, const char *text, int toggle, enum look look, bool passed)
 {
-	(void)state;
-	(void)above;
+	VEC_GROW(s->lines, s->count, s->capacity);
+	s->lines[s->count++] = (struct what_if_line){ text, toggle, look, passed };
+}
+
+/* Continuations stand under the text: a toggle's under its name, a figure's under what follows its label. */
+static void page_wrap(struct what_if_page *s, const char *text, int toggle, enum look look)
+{
+	const char *indent = toggle >= 0 ? "      " : "";
+	for (size_t n; *text; indent = toggle >= 0 ? "      " : INDENT) {
+		int room = s->width - (int)strlen(indent) - 1;
+		n = app_break(text, room < 16 ? 16 : room);
+		page_add(s, arena_printf(&s->arena, "%s%.*s", indent, (int)n, text), toggle, look,
+			toggle >= 0 || indent[0]);
+		text += n;
+		text += strspn(text, " ");
+	}
+}
+
+static int what_if_rows(struct app *app, void *state, int width)
+{
+	struct what_if_page *s = state;
+	const struct plan *p = app_plan(app);
+	if (s->count && s->generation == app->generation && s->width == width)
+		return s->count;
+	arena_free(&s->arena);
+	s->count = 0;
+	s->generation = app->generation;
+	s->width = width;
 	int count;
 	const struct what_if *table = what_if_table(&count);
-	if (row < count)
-		draw_toggle(app, &table[row], line);
-	else if (row - count < FIGURE_COUNT)
-		canvas_fit(line, 0, 0, line.width, LOOK_NORMAL, figure_text(app, (enum figure)(row - count)));
+	for (int i = 0; i < count; i++) {
+		page_add(s, NULL, i, LOOK_NORMAL, false);
+		page_wrap(s, table[i].text, i, LOOK_DIM);
+	}
+	if (!p)
+		return s->count;
+	page_add(s, "", -1, LOOK_NORMAL, true);
+	for (int f = 0; f < FIGURE_COUNT; f++)
+		page_wrap(s, figure_text(app, (enum figure)f), -1, LOOK_NORMAL);
+	for (int i = 0; i < p->warning_count; i++)
+		page_wrap(s, arena_printf(&app->scratch, " warning    %s", app_clean(app, text_of(p->warnings[i]))),
+			-1, LOOK_WARN);
+	return s->count;
+}
+
+static void what_if_close(struct app *app, void *state)
+{
+	(void)app;
+	struct what_if_page *s = state;
+	arena_free(&s->arena);
+	free(s->lines);
+}
+
+/* The same meaning as the command line's: with the toggle on, against off, whichever it is now. */
+static void what_if_heading(struct app *app, void *state, struct area line)
+{
+	(void)app;
+	(void)state;
+	canvas_fit(line, 1, 0, line.width - 1, LOOK_DIM,
+		"key  what if      now           total with it on    saves, on against off");
+}
+
+static void what_if_draw_row(struct app *app, void *state, int row, int above, struct area line)
+{
+	const struct what_if_line *l = &((struct what_if_page *)state)->lines[row];
+	int count;
+	(void)above;
+	if (l->text)
+		canvas_fit(line, 0, 0, line.width, l->look, l->text);
 	else
-		canvas_fit(line, 0, 0, line.width, LOOK_WARN, arena_printf(&app->scratch, " warning    %s",
-			app_clean(app, text_of(app_plan(app)->warnings[row - count - FIGURE_COUNT]))));
+		draw_toggle(app, &what_if_table(&count)[l->toggle], line);
+}
+
+static const char *what_if_row_text(struct app *app, void *state, int row)
+{
+	const struct what_if_line *l = &((struct what_if_page *)state)->lines[row];
+	int count;
+	(void)app;
+	return l->text ? l->text : what_if_table(&count)[l->toggle].name;
+}
+
+static bool what_if_passes(struct app *app, void *state, int row)
+{
+	(void)app;
+	return ((struct what_if_page *)state)->lines[row].passed;
 }
 
 static bool what_if_request(struct app *app, void *state, const struct key_row *key, int row)
 {
-	(void)state;
-	if (key->request != REQUEST_OPEN || row < 0 || row >= toggle_count())
+	int toggle = row >= 0 ? ((struct what_if_page *)state)->lines[row].toggle : -1;
+	if (key->request != REQUEST_OPEN || toggle < 0)
 		return false;
-	app_toggle(app, row);
+	app_toggle(app, toggle);
 	return true;
 }
 
 const struct view view_what_if = {
 	.name = "what-if",
 	.help = "the toggles with what each would change, and the model's own figures; Enter flips one",
+	.state_size = sizeof(struct what_if_page),
+	.close = what_if_close,
 	.rows = what_if_rows,
 	.heading = what_if_heading,
 	.draw_row = what_if_draw_row,
+	.row_text = what_if_row_text,
+	.passes = what_if_passes,
 	.request = what_if_request,
 };

@@ -36,6 +36,7 @@ static const struct screen {
 		{ .queue = true, .busy = true } },
 	{ "problems_80x24", 80, 24, "problems", "j", false, false, { .queue = true, .busy = true } },
 	{ "what_if_120x30", 120, 30, "what-if", "", false, false, { .measured = true } },
+	{ "what_if_80x24", 80, 24, "what-if", "Esc G", false, false, { .queue = true, .unbound = true } },
 	{ "help_80x24", 80, 24, NULL, "?", false, false, { .measured = true } },
 	{ "dims_80x24", 80, 24, NULL, "1 2 8", false, false, { .queue = true, .unbound = true } },
 };
