@@ -2,11 +2,12 @@
 
 #include "config/config_private.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/beside.h"
 
 #define CPU_RUNNER "benanza-runner-cpu"
 
@@ -56,16 +57,9 @@ static const char *config_file_path(struct config *c, const char *path)
  * PATH. */
 static const char *config_own_runner(struct arena *a)
 {
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	self[n > 0 ? n : 0] = '\0';
-	char *slash = strrchr(self, '/');
-	if (slash) {
-		const char *beside = arena_printf(a, "%.*s/" CPU_RUNNER, (int)(slash - self), self);
-		if (access(beside, X_OK) == 0)
-			return beside;
-	}
-	const char *installed = BENANZA_LIBEXECDIR "/" CPU_RUNNER;
+	const char *beside = beside_program(a, CPU_RUNNER, X_OK), *installed = BENANZA_BINDIR "/" CPU_RUNNER;
+	if (beside)
+		return beside;
 	return access(installed, X_OK) == 0 ? installed : CPU_RUNNER;
 }
 

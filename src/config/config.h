@@ -1,6 +1,6 @@
 /* The configuration: defaults < file (YAML) < command line. One option table (config/option_table.c) knows every
- * option: key, type, range, default, text; the YAML reader, the command line, `--print-config`, benanza.yaml(5) and
- * the help are made from it. */
+ * option: key, type, range, default, text; the YAML reader, config_set and config_print are made from
+ * it. */
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
 

@@ -24,7 +24,7 @@ static const struct option options[] = {
 		"what-ifs that are on at the start, as in fusion,matrix=off" },
 	{ "algorithms", OPTION_CHOICE, FIELD(algorithms), 0, 0, 0, "best|preferred", "best", NULL,
 		"price a layer by its fastest algorithm, or by the one that the library prefers" },
-	{ "budget_ms", OPTION_NUMBER, FIELD(budget_ms), 0, 1, 600000, NULL, "200", "--budget-ms N",
+	{ "budget_ms", OPTION_NUMBER, FIELD(budget_ms), 0, 1, 600000, NULL, "200", "--budget MS",
 		"time to sample one algorithm of one problem" },
 	{ "problem_limit_ms", OPTION_NUMBER, FIELD(problem_limit_ms), 0, 100, 3600000, NULL, "30000", NULL,
 		"a problem that takes longer is given up" },

@@ -9,18 +9,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 /* A runner that talks without end must not keep the caller from its keyboard. */
 #define MESSAGES_A_STEP 1000
 #define STARTS_MAX 3
-
-int64_t queue_clock_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 struct queue *queue_new(const struct config *config, const struct config_runner *runner, struct store *store,
 	struct results *results)
@@ -47,7 +41,10 @@ void queue_free(struct queue *q)
 {
 	if (!q)
 		return;
-	runner_process_stop(q->process);
+	if (q->greeted)
+		runner_process_stop(q->process);
+	else /* one that is no runner, perhaps, and does not know what quit means */
+		runner_process_stop_within(q->process, 0, 200);
 	job_list_free(&q->list);
 	arena_free(&q->device_arena);
 	free(q);
@@ -58,15 +55,20 @@ struct queue_limits *queue_limits(struct queue *q)
 	return &q->limits;
 }
 
-static void queue_trouble(struct queue *q, const char *text)
+void queue_set_stop(struct queue *q, const volatile sig_atomic_t *stop)
 {
-	snprintf(q->trouble, sizeof(q->trouble), "%s", text);
-	q->trouble_id = q->next_id;
-	q->trouble_past = false;
-	log_line("%s", text);
+	q->stop = stop;
 }
 
 /* --- jobs --- */
+
+/* Has it an answer, or was it tried in the batch that is running? */
+static bool queue_is_settled(const struct queue *q, const struct job *j)
+{
+	bool tried = j->state == JOB_FAILED && j->batch == q->batch && !queue_is_idle(q);
+	return tried || j->state == JOB_DONE || j->state == JOB_UNSUPPORTED ||
+	       results_is_finished(q->results, j->problem);
+}
 
 bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 {
@@ -81,9 +83,10 @@ bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 	}
 	if (state == JOB_PENDING || state == JOB_RUNNING)
 		return false;
-	if (!again && (state != JOB_NONE || results_is_finished(q->results, problem)))
+	if (!again && queue_is_settled(q, &q->list.jobs[job]))
 		return false;
 	if (queue_is_idle(q)) {
+		q->batch++;
 		q->batch_since_ms = q->batch_until_ms = 0; /* from when it is started on */
 		q->batch_done = 0;
 		q->batch_ms = 0;
@@ -91,122 +94,9 @@ bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 		q->trouble_past = true;
 	}
 	q->list.jobs[job].again = again;
+	q->list.jobs[job].stepped_back = false;
 	job_enqueue(&q->list, job, first);
 	return true;
-}
-
-/* --- results --- */
-
-/* The identity's id in the store; tried again with every result until it succeeds. */
-static int queue_identify(struct queue *q)
-{
-	struct error err = ERROR_NONE;
-	if (!q->store || q->device_id >= 0)
-		return 0;
-	q->device_id = store_device(q->store, &q->device, &err);
-	if (q->device_id >= 0 && store_load_since(q->store, q->device_id, &q->cursor, q->results, &err) == 0)
-		return 0;
-	queue_trouble(q, err.text);
-	return -1;
-}
-
-/* First to the store, then to memory: what is shown and counted is kept, unless there is trouble, which is
- * said. */
-static void queue_keep(struct queue *q, const struct result *r)
-{
-	struct error err = ERROR_NONE;
-	if (q->store && queue_identify(q) == 0 && store_add(q->store, q->device_id, r, &err))
-		queue_trouble(q, err.text);
-	results_add(q->results, r);
-	q->stored++;
-	q->stored_ok += r->status == STATUS_OK;
-}
-
-static void queue_finish(struct queue *q, const char *problem)
-{
-	struct error err = ERROR_NONE;
-	if (q->store && q->device_id >= 0 && store_finish(q->store, q->device_id, problem, &err))
-		queue_trouble(q, err.text);
-	results_finish(q->results, problem);
-}
-
-/* A result from the runner; 1 when it counts. The problem is the one that was asked for, the date is ours:
- * the clocks of other hosts may be anywhere, and the newest of a key stands. */
-static int queue_result(struct queue *q, const struct wire_message *m)
-{
-	const struct job *j = q->running >= 0 ? &q->list.jobs[q->running] : NULL;
-	if (!j || m->id != q->running_id || strcmp(m->result.problem, j->problem)) {
-		log_line("a result that was not asked for (id %lld, %s) is left out", (long long)m->id,
-			m->result.problem);
-		return 0;
-	}
-	struct result r = m->result;
-	r.problem = j->problem;
-	r.measured_at = (int64_t)time(NULL);
-	if (!r.runner_version || !r.runner_version[0])
-		r.runner_version = q->device.version;
-	if (r.status == STATUS_OK && !(r.stats.median > 0 && isfinite(r.stats.median))) {
-		r.status = STATUS_MISTRUSTED;
-		r.why = "a time of zero";
-	}
-	queue_keep(q, &r);
-	return 1;
-}
-
-/* The row that tells why a problem has no time, so that it is not tried for ever. */
-static void queue_keep_failure(struct queue *q, const char *problem, enum status status, const char *why)
-{
-	struct result r = { .problem = problem,
-		.status = status,
-		.why = why,
-		.algorithm = { .api = "", .name = "", .layouts = "", .math = "", .workspace_bytes = NAN },
-		.cache = CACHE_NET,
-		.launch = LAUNCH_AMORTIZED,
-		.measured_at = (int64_t)time(NULL),
-		.runner_version = q->known ? q->device.version : "" };
-	struct sample_stats *s = &r.stats;
-	s->min = s->q1 = s->median = s->q3 = s->mean = s->stdev = s->lo = s->hi = NAN;
-	queue_keep(q, &r);
-}
-
-/* The running job ends. Returns the results that this added. */
-static int queue_end_job(struct queue *q, enum status status, const char *why)
-{
-	int job = q->running, added = 0;
-	const char *problem = q->list.jobs[job].problem;
-	bool by_person = q->cancelled_ms && !q->cancel_is_limit;
-	if (status == STATUS_OK && q->stored_ok == 0 && !by_person) {
-		status = STATUS_FAILED;
-		why = "the runner ended it without a result";
-	}
-	if (q->cancelled_ms && q->cancel_is_limit && status != STATUS_OK && q->stored_ok > 0)
-		status = STATUS_OK; /* stopped by the time limit, with something to show */
-	if (!why || !why[0])
-		why = status_name(status);
-	if (by_person && status != STATUS_OK) {
-		job_set(&q->list, job, JOB_NONE, NULL);
-	} else if (by_person) {
-		job_set(&q->list, job, q->stored_ok ? JOB_DONE : JOB_NONE, NULL);
-	} else {
-		if (status != STATUS_OK) {
-			queue_keep_failure(q, problem, status, why);
-			added = 1;
-		}
-		queue_finish(q, problem);
-		job_set(&q->list, job,
-			status == STATUS_OK	       ? JOB_DONE
-			: status == STATUS_UNSUPPORTED ? JOB_UNSUPPORTED
-						       : JOB_FAILED,
-			status == STATUS_OK ? NULL : why);
-	}
-	q->batch_until_ms = queue_clock_ms();
-	q->batch_ms += (double)(q->batch_until_ms - q->running_since_ms);
-	q->batch_done++;
-	q->batch_by_state[q->list.jobs[job].state]++;
-	q->trouble_past |= status == STATUS_OK && q->running_id >= q->trouble_id; /* asked after it, and well */
-	q->running = -1;
-	q->what[0] = '\0';
-	return added;
 }
 
 /* --- the runner --- */
@@ -237,7 +127,7 @@ static int queue_lose_runner(struct queue *q, enum status status, struct error *
 	}
 	int failed = greeted ? q->deaths : q->starts_failed;
 	int64_t delay = failed < 2 ? 0 : (int64_t)q->limits.restart << (failed - 2 < 5 ? failed - 2 : 5);
-	q->restart_at_ms = queue_clock_ms() + delay;
+	q->restart_at_ms = clock_ms() + delay;
 	if (!greeted && q->starts_failed >= STARTS_MAX)
 		return queue_break(q, err);
 	if (q->deaths >= q->limits.deaths) {
@@ -256,9 +146,28 @@ static int queue_start(struct queue *q, struct error *err)
 		env[0] = threads;
 	}
 	q->process = runner_process_start(q->runner->argv, env, err);
-	q->started_ms = queue_clock_ms();
+	q->started_ms = clock_ms();
 	q->greeted = false;
 	return q->process ? 0 : queue_break(q, err);
+}
+
+/* "cpu:7" asks for one device of the runner cpu: what its hello names must be that one. */
+static bool queue_is_asked(const struct queue *q, const struct device *d)
+{
+	const char *asked = q->config->device;
+	size_t n = strlen(q->runner->name);
+	if (!asked || strcmp(asked, q->runner->name) == 0 || strncmp(asked, q->runner->name, n) != 0 || asked[n] != ':')
+		return true;
+	const char *number = strchr(d->name, ':');
+	return strcmp(d->name, asked) == 0 || (number && strcmp(number, asked + n) == 0);
+}
+
+/* A runner that cannot be worked with: it goes, and is not started again. */
+static int queue_refuse(struct queue *q, struct error *err)
+{
+	runner_process_stop(q->process);
+	q->process = NULL;
+	return queue_break(q, err);
 }
 
 /* The hello has come: the device is taken over, or, after a restart, must be the one that it was. */
@@ -270,44 +179,74 @@ static int queue_greet(struct queue *q, struct error *err)
 			"the runner %s was %s (%s) and is now %s (%s): results of two devices do not mix; "
 			"start benanza again",
 			q->runner->argv[0], q->device.model, q->device.stack, d->model, d->stack);
-		runner_process_stop(q->process);
-		q->process = NULL;
-		return queue_break(q, err);
+		return queue_refuse(q, err);
+	}
+	if (!queue_is_asked(q, d)) {
+		error_set(err, "the runner %s has the device %s, and none that is called %s", q->runner->name, d->name,
+			q->config->device);
+		return queue_refuse(q, err);
 	}
 	q->greeted = true;
 	q->starts_failed = 0;
 	if (!q->known) {
 		q->device = device_copy(&q->device_arena, d);
 		q->known = true;
-		queue_identify(q);
 	}
-	return 0;
+	return queue_load(q, err) ? queue_refuse(q, err) : 0;
 }
 
-/* Gives the runner the next problem that is still wanted. Another process on the same file may have measured
- * it by now. */
+/* Does another process on the same file seem to be measuring it: has it results of the last moments, and no end? */
+static bool queue_is_elsewhere(const struct queue *q, const char *problem)
+{
+	int count;
+	const struct result *const *all = results_of(q->results, problem, &count);
+	int64_t since = (int64_t)time(NULL) - q->limits.problem / 1000;
+	bool recent = false;
+	for (int i = 0; i < count; i++) {
+		if (!all[i]->algorithm.name[0])
+			return false;
+		recent |= all[i]->measured_at >= since;
+	}
+	return recent;
+}
+
+/* The next problem that is still wanted, or -1. Another process on the same file may have measured it by now; one
+ * that seems to be at it gets time for that, as long as there is something else to do. */
+static int queue_choose(struct queue *q)
+{
+	int job;
+	while ((job = q->list.head) >= 0) {
+		struct job *j = &q->list.jobs[job];
+		if (j->again)
+			break;
+		bool finished = results_is_finished(q->results, j->problem);
+		if (!finished && (j->stepped_back || !queue_is_elsewhere(q, j->problem)))
+			break;
+		job_set(&q->list, job, JOB_NONE, NULL);
+		if (finished)
+			continue;
+		j->stepped_back = true;
+		job_enqueue(&q->list, job, false);
+	}
+	return job;
+}
+
 static int queue_send_next(struct queue *q, struct error *err)
 {
 	struct error reading = ERROR_NONE;
 	if (q->running >= 0 || q->list.head < 0 || !q->greeted)
 		return 0;
-	if (q->store && q->device_id >= 0 &&
-		store_load_since(q->store, q->device_id, &q->cursor, q->results, &reading))
+	if (queue_load(q, &reading))
 		queue_trouble(q, reading.text);
-	int job;
-	while ((job = q->list.head) >= 0) {
-		if (q->list.jobs[job].again || !results_is_finished(q->results, q->list.jobs[job].problem))
-			break;
-		job_set(&q->list, job, JOB_NONE, NULL);
-	}
+	int job = queue_choose(q);
 	if (job < 0)
 		return 0;
 	job_set(&q->list, job, JOB_RUNNING, NULL);
 	q->running = job;
 	q->running_id = q->next_id++;
-	q->running_since_ms = queue_clock_ms();
+	q->running_since_ms = clock_ms();
 	q->cancelled_ms = 0;
-	q->stored = q->stored_ok = 0;
+	q->stored = q->stored_ok = q->stored_mistrusted = q->unkept = 0;
 	q->what[0] = '\0';
 	if (!q->batch_since_ms)
 		q->batch_since_ms = q->running_since_ms;
@@ -326,7 +265,7 @@ static void queue_cancel_running(struct queue *q, bool is_limit)
 	struct wire_message cancel = { .type = WIRE_CANCEL, .id = q->running_id, .problem = "", .what = "" };
 	if (q->running < 0 || q->cancelled_ms)
 		return;
-	q->cancelled_ms = queue_clock_ms();
+	q->cancelled_ms = clock_ms();
 	q->cancel_is_limit = is_limit;
 	if (q->process)
 		runner_process_send(q->process, &cancel, NULL); /* unread, it comes to the grace's end */
@@ -365,7 +304,7 @@ static void deadline_min(struct deadline *d, int64_t at, int kind)
 static struct deadline queue_deadline(const struct queue *q)
 {
 	struct deadline d = { INT64_MAX, DEADLINE_NONE };
-	int64_t now = queue_clock_ms();
+	int64_t now = clock_ms();
 	if (!q->process) {
 		if (q->list.head >= 0 && !q->broken)
 			deadline_min(&d, q->restart_at_ms, DEADLINE_RESTART);
@@ -391,7 +330,7 @@ static struct deadline queue_deadline(const struct queue *q)
 static int queue_check_time(struct queue *q, struct error *err)
 {
 	struct deadline d = queue_deadline(q);
-	if (d.at > queue_clock_ms())
+	if (d.at > clock_ms())
 		return 0;
 	switch (d.kind) {
 	case DEADLINE_PROBLEM:
@@ -406,9 +345,10 @@ static int queue_check_time(struct queue *q, struct error *err)
 			q->limits.silence / 1000.0);
 		return queue_lose_runner(q, STATUS_TIMEOUT, err);
 	case DEADLINE_GRACE:
-		error_set(err, "not done within %.3g s, and did not stop when told; the runner was killed",
-			(q->limits.problem + q->limits.grace) / 1000.0);
-		if (!q->cancel_is_limit)
+		if (q->cancel_is_limit)
+			error_set(err, "not done within %.3g s, and did not stop when told; the runner was killed",
+				(q->limits.problem + q->limits.grace) / 1000.0);
+		else
 			error_set(err, "did not stop when told; the runner was killed");
 		return queue_lose_runner(q, STATUS_TIMEOUT, err);
 	case DEADLINE_NONE:
@@ -493,7 +433,7 @@ static int queue_read(struct queue *q, struct error *err)
 
 static void queue_wait(struct queue *q, int timeout_ms)
 {
-	int64_t left = queue_deadline(q).at - queue_clock_ms();
+	int64_t left = queue_deadline(q).at - clock_ms();
 	if (q->more || left <= 0)
 		left = 0;
 	if (left > timeout_ms)
@@ -508,7 +448,7 @@ static int queue_round(struct queue *q, int timeout_ms, bool wanted, struct erro
 {
 	if (q->broken)
 		return error_set(err, "%s", q->trouble);
-	if (!q->process && (wanted || q->list.head >= 0) && queue_clock_ms() >= q->restart_at_ms &&
+	if (!q->process && (wanted || q->list.head >= 0) && clock_ms() >= q->restart_at_ms &&
 		queue_start(q, err))
 		return -1;
 	int before = queue_feed(q, err);
@@ -537,14 +477,20 @@ int queue_step(struct queue *q, int timeout_ms, struct error *err)
 
 int queue_connect(struct queue *q, int timeout_ms, struct error *err)
 {
-	int64_t until = queue_clock_ms() + timeout_ms;
+	int64_t until = clock_ms() + timeout_ms;
 	struct error local = ERROR_NONE;
 	if (!err)
 		err = &local;
 	q->broken = false;
 	q->starts_failed = 0;
+	if (timeout_ms < 0) {
+		timeout_ms = q->limits.hello;
+		until = clock_ms() + timeout_ms;
+	}
 	while (!q->greeted) {
-		int64_t left = until - queue_clock_ms();
+		if (q->stop && *q->stop)
+			return error_set(err, "interrupted before the runner %s said hello", q->runner->argv[0]);
+		int64_t left = until - clock_ms();
 		/* between two starts there is no descriptor to wait on, only the time */
 		if (queue_round(q, left < 0 ? 0 : left < 50 ? (int)left : 50, true, err) < 0)
 			return -1;

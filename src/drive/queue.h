@@ -4,12 +4,13 @@
 #ifndef DRIVE_QUEUE_H
 #define DRIVE_QUEUE_H
 
+#include <signal.h>
+
 #include "config/config.h"
 #include "drive/runner_process.h"
 #include "store/store.h"
 
 enum job_state { JOB_NONE, JOB_PENDING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_UNSUPPORTED };
-const char *job_state_name(enum job_state s);
 
 struct queue_status {
 	int pending, running, done, failed, unsupported; /* of the jobs ever added to this queue */
@@ -21,6 +22,8 @@ struct queue_status {
 	const char *trouble;      /* last runner trouble or store error, one line, or "" */
 	bool trouble_past;        /* since then a job was measured well, or a new batch was asked for */
 	double silence_s;         /* how long the runner has said nothing about the running job; 0 when none runs */
+	int lost;                 /* results that could not be kept in the store */
+	const char *lost_why;     /* why the last of them could not, or "" */
 	bool starting;            /* the runner has been started, no hello yet */
 	bool idle;                /* nothing pending or running */
 };
@@ -33,16 +36,22 @@ struct queue *queue_new(const struct config *config, const struct config_runner 
 	struct results *results);
 void queue_free(struct queue *q); /* stops the runner */
 
-/* Starts the runner and waits for its hello, up to timeout_ms: for commands that need the device first. With 0 it is only
- * started (-1 then, and queue_step goes on with it). The identity is
- * put into the store, and the stored results of that identity are loaded into `results`. */
+/* Starts the runner and waits for its hello, up to timeout_ms, QUEUE_HELLO_LIMIT: the queue's own limit; for commands that
+ * need the device first. With 0 it is only started (-1 then, and queue_step goes on with it). The stored results of the
+ * device are loaded into `results`; that they cannot be is an error too (queue_device is then set). The device itself is
+ * put into the store with its first result. A runner that turns out to be another than config->device says ("cpu:7") is
+ * refused. */
+#define QUEUE_HELLO_LIMIT (-1)
 int queue_connect(struct queue *q, int timeout_ms, struct error *err);
 const struct device *queue_device(const struct queue *q); /* NULL before the hello */
-int64_t queue_device_id(const struct queue *q);           /* in the store; -1 before */
 
-/* Adds a problem unless it is pending, running, or its measuring came to an end before (results_is_finished, or in this
- * queue: ok, unsupported, failed ...) and `again` is false. A problem with results that an interrupted run left is not
- * finished: it is added. Returns whether it was added. first = put it at the head, also when it is pending already. */
+/* queue_connect ends with an error soon after *stop became other than 0 (a signal handler's flag). */
+void queue_set_stop(struct queue *q, const volatile sig_atomic_t *stop);
+
+/* Adds a problem unless it is pending, running, or it has an answer (results_is_finished: it was measured, is unsupported, or
+ * gives no time that can be trusted) and `again` is false. One that failed otherwise (crashed, timeout, no memory ...) may
+ * do better another time: it is added again, but not to the batch that it failed in. So is one that an interrupted run
+ * left. Returns whether it was added. first = put it at the head, also when it is pending already. */
 bool queue_add(struct queue *q, const char *problem, bool first, bool again);
 enum job_state queue_state(const struct queue *q, const char *problem); /* JOB_NONE: never added */
 int queue_position(const struct queue *q, const char *problem); /* 1 = next; 0 = running or not pending */

@@ -5,20 +5,11 @@
 
 #include <math.h>
 
-const char *job_state_name(enum job_state s)
-{
-	static const char *const names[] = { "none", "pending", "running", "done", "failed", "unsupported" };
-	return names[s];
-}
+#include "base/clock.h"
 
 const struct device *queue_device(const struct queue *q)
 {
 	return q->known ? &q->device : NULL;
-}
-
-int64_t queue_device_id(const struct queue *q)
-{
-	return q->device_id;
 }
 
 bool queue_is_idle(const struct queue *q)
@@ -53,7 +44,7 @@ static double queue_eta_s(const struct queue *q)
 	if (left == 0)
 		return 0;
 	double mean = q->batch_ms / q->batch_done;
-	double spent = q->running >= 0 ? (double)(queue_clock_ms() - q->running_since_ms) : 0;
+	double spent = q->running >= 0 ? (double)(clock_ms() - q->running_since_ms) : 0;
 	return (mean * left - (spent < mean ? spent : mean)) / 1000;
 }
 
@@ -62,14 +53,14 @@ static double queue_silence_s(const struct queue *q)
 {
 	if (q->running < 0 || !q->process)
 		return 0;
-	int64_t asked = queue_clock_ms() - q->running_since_ms, silent = runner_process_silence_ms(q->process);
+	int64_t asked = clock_ms() - q->running_since_ms, silent = runner_process_silence_ms(q->process);
 	return (double)(silent < asked ? silent : asked) / 1000;
 }
 
 struct queue_status queue_status(const struct queue *q)
 {
 	bool idle = queue_is_idle(q);
-	int64_t until = idle ? q->batch_until_ms : queue_clock_ms();
+	int64_t until = idle ? q->batch_until_ms : clock_ms();
 	return (struct queue_status){
 		.pending = q->list.by_state[JOB_PENDING],
 		.running = q->list.by_state[JOB_RUNNING],
@@ -86,6 +77,8 @@ struct queue_status queue_status(const struct queue *q)
 		.trouble = q->trouble,
 		.trouble_past = q->trouble_past,
 		.silence_s = queue_silence_s(q),
+		.lost = q->lost,
+		.lost_why = q->lost_why,
 		.starting = q->process && !q->greeted,
 		.idle = idle,
 	};

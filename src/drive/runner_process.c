@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #define BANNER_MAX (64 << 10) /* what may be said before the hello */
@@ -44,13 +45,6 @@ struct runner_process {
 	char partial[LAST_LINE_SIZE];
 	size_t partial_n;
 };
-
-static int64_t clock_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* --- starting --- */
 
@@ -295,9 +289,7 @@ static int process_describe_end(struct runner_process *p, const char *circumstan
 	str_addf(&s, "%s", circumstance);
 	process_add_last_lines(p, &s);
 	log_line("runner %s: %s", p->program, s.p);
-	error_set(err, "the runner %s was %s", p->program, s.p);
-	if (!WIFSIGNALED(p->status))
-		error_set(err, "the runner %s %s", p->program, s.p);
+	error_set(err, "the runner %s%s %s", p->program, WIFSIGNALED(p->status) ? " was" : "", s.p);
 	str_free(&s);
 	return -1;
 }

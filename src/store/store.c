@@ -364,6 +364,11 @@ const char *store_path(const struct store *s)
 	return s->path;
 }
 
+bool store_is_gone(const struct store *s)
+{
+	return s->gone;
+}
+
 /* The log is a file of its own with results in it: it must be the one that we saw first, too. */
 static int store_wal_still_there(struct store *s, struct error *err)
 {
@@ -378,7 +383,8 @@ static int store_wal_still_there(struct store *s, struct error *err)
 		s->wal_device = st.st_dev;
 		s->wal_inode = st.st_ino;
 	}
-	if (missing || st.st_dev != s->wal_device || st.st_ino != s->wal_inode)
+	s->gone = missing || st.st_dev != s->wal_device || st.st_ino != s->wal_inode;
+	if (s->gone)
 		return error_set(err,
 			"%s-wal was removed or replaced while in use: leave benanza and start it again; "
 			"results since then are not kept",
@@ -390,7 +396,8 @@ int store_still_there(struct store *s, struct error *err)
 {
 	int moved = 0;
 	/* SQLite compares the inode of its open file with the one at the path */
-	if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
+	s->gone = sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+	if (s->gone)
 		return error_set(err,
 			"%s was removed or replaced while in use: leave benanza and start it again; "
 			"results since then are not kept",

@@ -19,21 +19,25 @@ void store_close(struct store *s);
 const char *store_path(const struct store *s);
 
 /* The id of an identity (model, stack), made when new; a device row (attributes) is added when they changed. Later
- * results of this handle carry that row. -1: error; a read-only store only finds. */
+ * results of this handle carry that row. For who is about to add a result: -1 is an error, also in a read-only store. */
 int64_t store_device(struct store *s, const struct device *d, struct error *err);
-/* All identities ever seen; arrays and strings live in the arena. id[i] belongs to devices[i]. */
+/* The id of an identity; 0 when the file has none of that model and stack. Writes nothing. */
+int64_t store_device_find(struct store *s, const struct device *d, struct error *err);
+/* The identities that there are results of; arrays and strings live in the arena. id[i] belongs to devices[i]. */
 int store_devices(struct store *s, struct arena *a, struct device **devices, int64_t **ids, int *count, struct error *err);
 
 /* One result in one transaction: on return 0 it survives kill -9. Notices when the file was removed underneath. */
 int store_add(struct store *s, int64_t device, const struct result *r, struct error *err);
-/* The measuring of a problem has come to its end, well or not: it need not be measured again. */
+/* The file was removed or replaced since it was opened, and an addition noticed: nothing more can be kept. */
+bool store_is_gone(const struct store *s);
+/* The measuring of a problem has come to an end that stands: it need not be measured again. */
 int store_finish(struct store *s, int64_t device, const char *problem, struct error *err);
 /* Loads the standing results of an identity into r. */
 int store_load(struct store *s, int64_t device, struct results *r, struct error *err);
 /* Loads only rows added since the last call with this cursor (another process may write too); *cursor starts at 0. */
 int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err);
 
-/* Remembered dimensions per model (key: the model's graph name and path). */
+/* Remembered dimensions per model (key: the real path of its file). */
 int store_dims_put(struct store *s, const char *model_key, const char *json, struct error *err);
 /* NULL where nothing is remembered. */
 char *store_dims_get(struct store *s, struct arena *a, const char *model_key);

@@ -50,6 +50,7 @@ struct store {
 	sqlite3 *db;
 	char *path;
 	bool read_only, wal;
+	bool gone;         /* the file at the path is another one than ours */
 	dev_t wal_device;  /* of the -wal file, 0 until it was seen */
 	ino_t wal_inode;
 	sqlite3_stmt *statements[STATEMENT_COUNT];

@@ -139,24 +139,20 @@ static sqlite3_stmt *store_prepare(
 	return q;
 }
 
-static int64_t store_identity(struct store *s, const struct device *d, struct error *err)
+static int64_t store_identity(struct store *s, const char *sql, const struct device *d, struct error *err)
 {
 	const char *const texts[] = { d->model, d->stack };
-	static const char *const sql[] = {
-		"SELECT id FROM identity WHERE model = ?1 AND stack = ?2",
-		"INSERT INTO identity (model, stack) VALUES (?1, ?2)",
-	};
-	int64_t id = 0;
-	for (int i = 0; i < (s->read_only ? 1 : 2) && id == 0; i++) {
-		sqlite3_stmt *q = store_prepare(s, sql[i], texts, 2, err);
-		if (!q)
-			return -1;
-		id = store_step_id(s, q, err);
-		sqlite3_finalize(q);
-	}
-	if (id == 0)
-		return error_set(err, "%s has nothing of this device and is open for reading only", s->path);
+	sqlite3_stmt *q = store_prepare(s, sql, texts, 2, err);
+	if (!q)
+		return -1;
+	int64_t id = store_step_id(s, q, err);
+	sqlite3_finalize(q);
 	return id;
+}
+
+int64_t store_device_find(struct store *s, const struct device *d, struct error *err)
+{
+	return store_identity(s, "SELECT id FROM identity WHERE model = ?1 AND stack = ?2", d, err);
 }
 
 /* The attributes row of a device: the same in everything, or a new one. Its date moves. */
@@ -212,11 +208,11 @@ static void store_remember(struct store *s, int64_t identity, int64_t attributes
 
 int64_t store_device(struct store *s, const struct device *d, struct error *err)
 {
-	if (s->read_only)
-		return store_identity(s, d, err);
 	if (store_begin(s, err))
 		return -1;
-	int64_t identity = store_identity(s, d, err);
+	int64_t identity = store_device_find(s, d, err);
+	if (identity == 0)
+		identity = store_identity(s, "INSERT INTO identity (model, stack) VALUES (?1, ?2)", d, err);
 	int64_t attributes = identity < 0 ? -1 : store_attributes_row(s, identity, d, err);
 	if (store_end(s, attributes > 0, err))
 		return -1;
@@ -278,7 +274,8 @@ int store_devices(struct store *s, struct arena *a, struct device **devices, int
 		"SELECT i.id, i.model, i.stack, t.name, t.runner, t.version, t.host, t.json, t.threads, "
 		"t.llc_bytes,"
 		" t.has_matrix FROM identity i LEFT JOIN attributes t ON t.id = (SELECT id FROM attributes"
-		" WHERE identity = i.id ORDER BY last_seen DESC, id DESC LIMIT 1) ORDER BY i.id";
+		" WHERE identity = i.id ORDER BY last_seen DESC, id DESC LIMIT 1)"
+		" WHERE EXISTS (SELECT 1 FROM result WHERE identity = i.id) ORDER BY i.id";
 	sqlite3_stmt *q = store_prepare(s, sql, NULL, 0, err);
 	if (!q)
 		return -1;

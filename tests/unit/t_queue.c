@@ -123,7 +123,8 @@ static void test_ok(void)
 	is_int(queue_connect(b.q, 20000, &err), 0, "connected, past a banner");
 	is_str(queue_device(b.q)->model, "Fake CPU", "the device");
 	is_int(queue_device(b.q)->threads, 3, "threads of the configuration reach it");
-	ok(queue_device_id(b.q) > 0 && queue_fd(b.q) >= 0, "it has an id and something to poll");
+	ok(queue_fd(b.q) >= 0, "there is something to poll");
+	is_int(store_device_find(b.store, queue_device(b.q), &err), 0, "a device without results is not stored");
 	ok(queue_add(b.q, OK, false, false) && queue_add(b.q, OK2, false, false) &&
 			queue_add(b.q, OK3, true, false),
 		"three added");
@@ -135,6 +136,7 @@ static void test_ok(void)
 	ok(isnan(queue_status(b.q).eta_s), "no ground for an estimate yet");
 	is_int(queue_status(b.q).pending, 3, "pending");
 	is_int(bench_run(&b), 6, "two results each");
+	ok(store_device_find(b.store, queue_device(b.q), &err) > 0, "with its results the device is stored");
 	struct queue_status s = queue_status(b.q);
 	ok(s.done == 3 && s.pending == 0 && s.running == 0 && s.failed == 0 && s.idle && !s.current,
 		"all done");
@@ -177,6 +179,47 @@ static void test_ok(void)
 	bench_close(&b);
 }
 
+/* A failure is tried again, but not in the batch that it happened in. */
+static void test_again(void)
+{
+	struct bench b;
+	bench_open(&b, "again.db", "");
+	queue_add(b.q, CRASH, false, false);
+	queue_add(b.q, UNSUPPORTED, false, false);
+	queue_add(b.q, OK, false, false);
+	while (queue_state(b.q, CRASH) != JOB_FAILED && queue_step(b.q, 1000, &err) >= 0)
+		;
+	ok(!queue_status(b.q).idle, "the batch goes on");
+	ok(!queue_add(b.q, CRASH, false, false), "not again in the same batch");
+	bench_run(&b);
+	ok(!results_is_finished(b.results, CRASH), "a crash is no answer");
+	ok(results_is_finished(b.results, UNSUPPORTED), "unsupported is one");
+	ok(!queue_add(b.q, UNSUPPORTED, false, false), "which is not asked for again");
+	ok(queue_add(b.q, CRASH, false, false), "the crash is, in the next batch");
+	bench_close(&b);
+}
+
+/* One that another process left in the middle a moment ago waits for the others. */
+static void test_elsewhere(void)
+{
+	struct bench a, b;
+	bench_open(&a, "elsewhere.db", "");
+	queue_add(a.q, LONG, false, false);
+	while (!bench_results(&a, LONG) && queue_step(a.q, 1000, &err) >= 0)
+		;
+	bench_open(&b, "elsewhere.db", "");
+	queue_add(b.q, LONG, false, false);
+	queue_add(b.q, OK, false, false);
+	while (!queue_status(b.q).current && queue_step(b.q, 1000, &err) >= 0)
+		;
+	ok(queue_state(b.q, OK) == JOB_RUNNING || queue_state(b.q, OK) == JOB_DONE, "others go first");
+	while (queue_state(b.q, LONG) == JOB_PENDING && queue_step(b.q, 1000, &err) >= 0)
+		;
+	is_int(queue_state(b.q, LONG), JOB_RUNNING, "and then it is measured all the same");
+	bench_close(&a);
+	bench_close(&b);
+}
+
 /* Every way to fail costs its own problem only. */
 static void test_failures(void)
 {
@@ -194,7 +237,7 @@ static void test_failures(void)
 		{ HALF, "ended with status 3 in the middle of a line", JOB_FAILED, STATUS_CRASHED },
 		{ UNSUPPORTED, "no implementation", JOB_UNSUPPORTED, STATUS_UNSUPPORTED },
 		{ NOTHING, "without a result", JOB_FAILED, STATUS_FAILED },
-		{ ZERO, "without a result", JOB_FAILED, STATUS_FAILED },
+		{ ZERO, "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
 		{ ENDLESS, "a line without end", JOB_FAILED, STATUS_CRASHED },
 		{ WRONG_WAY, "what only it may be sent", JOB_FAILED, STATUS_CRASHED },
 		{ HANG, "no sign of life for 1 s", JOB_FAILED, STATUS_TIMEOUT },
@@ -224,8 +267,10 @@ static void test_failures(void)
 		for (int r = 0; r < count; r++)
 			found += all[r]->status == cases[i].status && all[r]->algorithm.name[0] == '\0';
 		is_int(found, 1, "the failure is stored");
-		ok(!queue_add(b.q, cases[i].problem, false, false), "and not retried for ever");
-		ok(queue_add(b.q, cases[i].problem, false, true), "but when asked");
+		bool answer = cases[i].status == STATUS_UNSUPPORTED || cases[i].status == STATUS_MISTRUSTED;
+		is_int(queue_add(b.q, cases[i].problem, false, false), !answer,
+			answer ? "an answer is not asked for again" : "tried again by the next run");
+		is_int(queue_add(b.q, cases[i].problem, false, true), answer, "or when asked");
 		bench_close(&b);
 	}
 	struct store *s = store_open(scratch_path("failures.db"), true, &err);
@@ -366,6 +411,59 @@ static void test_no_runner(void)
 	bench_close(&b);
 }
 
+/* A person's patience ends before the limit; a device that the runner does not have is refused. */
+static void test_refused(void)
+{
+	volatile sig_atomic_t stop = 1;
+	struct bench b;
+	bench_open(&b, NULL, "never");
+	queue_set_stop(b.q, &stop);
+	time_t before = time(NULL);
+	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), -1, "interrupted while waiting for the hello");
+	ok(time(NULL) - before < 25, "ends before the limit");
+	has(err.text, "interrupted", "and says so");
+	bench_close(&b);
+	bench_open(&b, NULL, "never");
+	queue_limits(b.q)->hello = 50;
+	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), -1, "the queue's own limit");
+	has(err.text, "no hello in 0.05 s", "is said");
+	bench_close(&b);
+	static const struct {
+		const char *device;
+		int connected;
+	} cases[] = { { "fake", 0 }, { "fake:7", -1 }, { "other:7", 0 } };
+	for (int i = 0; i < 3; i++) {
+		bench_open(&b, NULL, "");
+		b.config.device = cases[i].device;
+		is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), cases[i].connected, "device %s", cases[i].device);
+		if (cases[i].connected)
+			has(err.text, "fake:7", "names it");
+		bench_close(&b);
+	}
+}
+
+/* That results cannot be read is no device without results. */
+static void test_unreadable(void)
+{
+	struct bench b;
+	bench_open(&b, "unreadable.db", "");
+	queue_add(b.q, OK, false, false);
+	bench_run(&b);
+	bench_close(&b);
+	bench_open(&b, "unreadable.db", "");
+	FILE *f = fopen(scratch_path("unreadable.db"), "r+b");
+	char junk[4096];
+	memset(junk, 0x5a, sizeof(junk));
+	fseek(f, 4096, SEEK_SET);
+	for (int i = 0; i < 200; i++)
+		fwrite(junk, 1, sizeof(junk), f);
+	fclose(f);
+	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), -1, "results that cannot be read");
+	has(err.text, "unreadable.db", "are said");
+	ok(queue_device(b.q) != NULL, "the device is known none the less");
+	bench_close(&b);
+}
+
 static void test_restarts(void)
 {
 	struct bench b;
@@ -399,6 +497,8 @@ static void test_store_trouble(void)
 	is_int(bench_run(&b), 2, "measuring goes on without a database");
 	is_int(bench_results(&b, OK), 2, "results are kept in memory");
 	has(queue_status(b.q).trouble, "removed or replaced", "and the trouble is shown");
+	is_int(queue_status(b.q).lost, 2, "the lost are counted");
+	has(queue_status(b.q).lost_why, "removed or replaced", "and why is told");
 	bench_close(&b);
 }
 
@@ -454,12 +554,16 @@ int main(void)
 	scratch_make();
 	test_order();
 	test_ok();
+	test_again();
+	test_elsewhere();
 	test_failures();
 	test_strange();
 	test_flood_is_bounded();
 	test_limits();
 	test_cancel();
 	test_no_runner();
+	test_refused();
+	test_unreadable();
 	test_restarts();
 	test_store_trouble();
 	test_two_queues();

@@ -148,6 +148,9 @@ static void test_devices(void)
 	int64_t *ids;
 	int count;
 	is_int(store_devices(s, &arena, &list, &ids, &count, &err), 0, "listed");
+	is_int(count, 1, "one without results is not");
+	store_add(s, b, &one, &err);
+	is_int(store_devices(s, &arena, &list, &ids, &count, &err), 0, "listed again");
 	is_int(count, 2, "two");
 	ok(ids[0] == a && ids[1] == b, "with their ids");
 	is_str(list[0].version, "0.2.0", "the newest attributes");
@@ -156,9 +159,10 @@ static void test_devices(void)
 	arena_free(&arena);
 	store_close(s);
 	s = store_open(scratch_path("devices.db"), true, &err);
-	is_int(store_device(s, &help_device, &err), a, "found by a reader");
+	is_int(store_device_find(s, &help_device, &err), a, "found by a reader");
 	d.model = "Other";
-	is_int(store_device(s, &d, &err), -1, "who makes no new one");
+	is_int(store_device_find(s, &d, &err), 0, "one that is not there is no error");
+	is_int(store_device(s, &d, &err), -1, "a reader makes no new one");
 	is_int(store_add(s, a, &one, &err), -1, "nor adds a result");
 	has(err.text, "reading only", "and says why");
 	store_close(s);
@@ -410,9 +414,11 @@ static void test_underneath(void)
 	struct store *s = open_new("gone.db");
 	int64_t id = store_device(s, &help_device, &err);
 	is_int(store_add(s, id, &one, &err), 0, "added");
+	ok(!store_is_gone(s), "the file is there");
 	unlink(scratch_path("gone.db"));
 	is_int(store_add(s, id, &one, &err), -1, "a removed file is noticed");
 	has(err.text, "removed or replaced", "and said");
+	ok(store_is_gone(s), "and can be asked");
 	store_close(s);
 
 	s = open_new("swap.db");

@@ -1,0 +1,160 @@
+/* What becomes of results and of the jobs that gave them. */
+#include "config.h"
+
+#include "drive/queue_private.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+void queue_trouble(struct queue *q, const char *text)
+{
+	snprintf(q->trouble, sizeof(q->trouble), "%s", text);
+	q->trouble_id = q->next_id;
+	q->trouble_past = false;
+	log_line("%s", text);
+}
+
+/* What the store has of the device and was not read yet. Only looks: a device without results is not stored. */
+int queue_load(struct queue *q, struct error *err)
+{
+	if (!q->store)
+		return 0;
+	if (q->device_id < 0) {
+		int64_t id = store_device_find(q->store, &q->device, err);
+		if (id <= 0)
+			return (int)id;
+		q->device_id = id;
+	}
+	return store_load_since(q->store, q->device_id, &q->cursor, q->results, err);
+}
+
+/* A result to the store; before the first one, the device. */
+static int queue_store(struct queue *q, const struct result *r, struct error *err)
+{
+	if (!q->identified) {
+		int64_t id = store_device(q->store, &q->device, err);
+		if (id < 0)
+			return -1;
+		q->device_id = id;
+		q->identified = true;
+	}
+	return store_add(q->store, q->device_id, r, err);
+}
+
+/* First to the store, then to memory: what is shown and counted is kept, unless there is trouble, which is
+ * said. */
+static void queue_keep(struct queue *q, const struct result *r)
+{
+	struct error err = ERROR_NONE;
+	if (q->store && queue_store(q, r, &err)) {
+		q->unkept++;
+		q->lost++;
+		snprintf(q->lost_why, sizeof(q->lost_why), "%s", err.text);
+		queue_trouble(q, err.text);
+	}
+	results_add(q->results, r);
+	q->stored++;
+	q->stored_ok += r->status == STATUS_OK;
+	q->stored_mistrusted += r->status == STATUS_MISTRUSTED;
+}
+
+/* Another look would say the same. The store hears of it only when it has all that was measured. */
+static void queue_finish(struct queue *q, const char *problem)
+{
+	struct error err = ERROR_NONE;
+	if (q->store && !q->unkept && store_finish(q->store, q->device_id, problem, &err))
+		queue_trouble(q, err.text);
+	results_finish(q->results, problem);
+}
+
+/* Is an end of this kind an answer, that measuring again would only give again? */
+static bool queue_is_answer(enum status s)
+{
+	return s == STATUS_OK || s == STATUS_UNSUPPORTED || s == STATUS_MISTRUSTED;
+}
+
+/* A result from the runner; 1 when it counts. The problem is the one that was asked for, the date is ours:
+ * the clocks of other hosts may be anywhere, and the newest of a key stands. */
+int queue_result(struct queue *q, const struct wire_message *m)
+{
+	const struct job *j = q->running >= 0 ? &q->list.jobs[q->running] : NULL;
+	if (!j || m->id != q->running_id || strcmp(m->result.problem, j->problem)) {
+		log_line("a result that was not asked for (id %lld, %s) is left out", (long long)m->id,
+			m->result.problem);
+		return 0;
+	}
+	struct result r = m->result;
+	r.problem = j->problem;
+	r.measured_at = (int64_t)time(NULL);
+	if (!r.runner_version || !r.runner_version[0])
+		r.runner_version = q->device.version;
+	if (r.status == STATUS_OK && !(r.stats.median > 0 && isfinite(r.stats.median))) {
+		r.status = STATUS_MISTRUSTED;
+		r.why = "a time of zero";
+	}
+	queue_keep(q, &r);
+	return 1;
+}
+
+/* The row that tells why a problem has no time, so that it is not tried for ever. */
+static void queue_keep_failure(struct queue *q, const char *problem, enum status status, const char *why)
+{
+	struct result r = { .problem = problem,
+		.status = status,
+		.why = why,
+		.algorithm = { .api = "", .name = "", .layouts = "", .math = "", .workspace_bytes = NAN },
+		.cache = CACHE_NET,
+		.launch = LAUNCH_AMORTIZED,
+		.measured_at = (int64_t)time(NULL),
+		.runner_version = q->known ? q->device.version : "" };
+	struct sample_stats *s = &r.stats;
+	s->min = s->q1 = s->median = s->q3 = s->mean = s->stdev = s->lo = s->hi = NAN;
+	queue_keep(q, &r);
+}
+
+/* The running job ends. Returns the results that this added. */
+int queue_end_job(struct queue *q, enum status status, const char *why)
+{
+	int job = q->running, added = 0;
+	const char *problem = q->list.jobs[job].problem;
+	bool by_person = q->cancelled_ms && !q->cancel_is_limit;
+	if (status == STATUS_OK && q->stored_ok == 0 && !by_person) {
+		status = q->stored_mistrusted ? STATUS_MISTRUSTED : STATUS_FAILED;
+		why = q->stored_mistrusted ? "no time of it can be trusted"
+					   : "the runner ended it without a result";
+	}
+	if (q->cancelled_ms && q->cancel_is_limit && status != STATUS_OK && q->stored_ok > 0)
+		status = STATUS_OK; /* stopped by the time limit, with something to show */
+	if (!why || !why[0])
+		why = status_name(status);
+	if (by_person && status != STATUS_OK) {
+		job_set(&q->list, job, JOB_NONE, NULL);
+	} else if (by_person) {
+		job_set(&q->list, job, q->stored_ok ? JOB_DONE : JOB_NONE, NULL);
+	} else {
+		if (status != STATUS_OK) {
+			queue_keep_failure(q, problem, status, why);
+			added = 1;
+		}
+		if (queue_is_answer(status))
+			queue_finish(q, problem);
+		job_set(&q->list, job,
+			status == STATUS_OK	       ? JOB_DONE
+			: status == STATUS_UNSUPPORTED ? JOB_UNSUPPORTED
+						       : JOB_FAILED,
+			status == STATUS_OK ? NULL : why);
+	}
+	q->list.jobs[job].batch = q->batch;
+	q->batch_until_ms = clock_ms();
+	q->batch_ms += (double)(q->batch_until_ms - q->running_since_ms);
+	q->batch_done++;
+	q->batch_by_state[q->list.jobs[job].state]++;
+	q->trouble_past |= status == STATUS_OK && q->running_id >= q->trouble_id; /* asked after it, and well */
+	q->running = -1;
+	q->what[0] = '\0';
+	return added;
+}
