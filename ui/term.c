@@ -190,7 +190,11 @@ static int screen_open(struct error *err)
 	leave_fd = STDOUT_FILENO;
 	if (tcgetattr(STDOUT_FILENO, &saved_modes))
 		return error_set(err, "the terminal's settings cannot be read: %s", strerror(errno));
-	term.screen = newterm(NULL, stdout, in);
+	int found = 0; /* asked first: a newterm that fails leaks */
+	bool known = setupterm(NULL, STDOUT_FILENO, &found) == OK;
+	if (known)
+		del_curterm(cur_term);
+	term.screen = known ? newterm(NULL, stdout, in) : NULL;
 	if (!term.screen)
 		return error_set(err,
 			"no description of the terminal \"%s\": set TERM to one that is installed",
