@@ -10,14 +10,15 @@
 
 static const struct command_row {
 	const char *name, *arguments, *text;
+	bool json, csv; /* has such an output */
 	int (*run)(struct options *o, struct error *err);
-} command_rows[] = {
-	{ "layers", "MODEL", "every layer: shapes, types, class, FLOPs, bytes, problem", cmd_layers },
-	{ "bench", "MODEL...", "measure what the database lacks", cmd_bench },
-	{ "bound", "MODEL", "lower bounds, coverage, what-ifs", cmd_bound },
-	{ "ops", "", "the operator table", cmd_ops },
-	{ "devices", "", "runners found, devices recorded", cmd_devices },
-	{ "db", "info|check", "the database of results", cmd_db },
+} explorer = { "", "[MODEL.onnx]", "", false, false, cmd_explore }, command_rows[] = {
+	{ "layers", "MODEL", "every layer: shapes, types, class, FLOPs, bytes, problem", true, true, cmd_layers },
+	{ "bench", "MODEL...", "measure what the database lacks", true, false, cmd_bench },
+	{ "bound", "MODEL", "lower bounds, coverage, what-ifs", true, true, cmd_bound },
+	{ "ops", "", "the operator table", true, true, cmd_ops },
+	{ "devices", "", "runners found, devices recorded", true, false, cmd_devices },
+	{ "db", "info|check", "the database of results", true, false, cmd_db },
 };
 
 #define COMMAND_COUNT (sizeof(command_rows) / sizeof(command_rows[0]))
@@ -64,25 +65,42 @@ static const struct command_row *command_find(const char *name)
 	return NULL;
 }
 
-/* --help and --version win wherever they stand before "--". */
-static bool asked(int argc, char **argv, const char *name, const char *letter)
+/* The first argument is a command's name, wherever among the options it stands; else the explorer opens it. */
+static int run_command(struct options *o, struct error *err)
 {
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], name) == 0 || (letter && strcmp(argv[i], letter) == 0))
-			return true;
-	return false;
+	const struct command_row *command = o->may_command ? command_find(o->argv[0]) : NULL;
+	if (command) {
+		o->argc--;
+		o->argv++;
+	} else {
+		command = &explorer;
+	}
+	const char *name = *command->name ? command->name : "the explorer";
+	if (o->csv && !command->csv) {
+		error_set(err, "%s has no CSV%s", name, command->json ? "; it has --json" : "; layers and bound have");
+		return EXIT_BAD;
+	}
+	if (o->json && !command->json) {
+		error_set(err, "%s has no JSON; layers and bound have", name);
+		return EXIT_BAD;
+	}
+	return command->run(o, err);
 }
 
 static int run(int argc, char **argv, struct error *err)
 {
 	struct options o = { 0 };
-	const struct command_row *command = command_find(argv[1]);
-	int skip = command ? 1 : 0;
-	if (command)
-		argv[1] = argv[0];
-	int status = options_parse(&o, argc - skip, argv + skip, err) ? EXIT_BAD : EXIT_DONE;
-	if (status == EXIT_DONE)
-		status = command ? command->run(&o, err) : cmd_explore(&o, err);
+	int status = EXIT_DONE;
+	if (options_parse(&o, argc, argv, err))
+		status = EXIT_BAD;
+	else if (o.help)
+		help(stdout);
+	else if (o.version)
+		puts(PACKAGE_STRING);
+	else
+		status = run_command(&o, err);
+	if (o.help || o.version)
+		err->text[0] = '\0';
 	options_free(&o);
 	return status;
 }
@@ -92,14 +110,6 @@ int main(int argc, char **argv)
 	struct error err = ERROR_NONE;
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C"); /* numbers in JSON, CSV and problem texts have a point */
-	if (asked(argc, argv, "--help", "-h")) {
-		help(stdout);
-		return EXIT_DONE;
-	}
-	if (asked(argc, argv, "--version", NULL)) {
-		puts(PACKAGE_STRING);
-		return EXIT_DONE;
-	}
 	if (argc == 3 && strcmp(argv[1], "--print-man") == 0)
 		return print_man(argv[2]);
 	int status = run(argc, argv, &err);

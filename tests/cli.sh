@@ -14,6 +14,14 @@ one_line
 try 2 "no model given" "$BENANZA" layers
 says err "usage"
 
+try 0 "options before the command" "$BENANZA" -q layers "$models/tiny.onnx"
+says out "stem"
+try 0 "letters in one word" "$BENANZA" layers -qh
+says out "usage"
+try 2 "a value that looks like help is a value" "$BENANZA" layers --db --help
+try 2 "CSV where there is none" "$BENANZA" devices --csv
+one_line
+
 # layers
 try 0 "layers" "$BENANZA" layers --json "$models/tiny.onnx"
 is 12 "len(d['layers'])"
@@ -102,8 +110,11 @@ try 0 "ops" "$BENANZA" ops --json
 is True "any(o['name'] == 'Conv' for o in d['operators'])"
 
 # database
-try 0 "db info before anything" sh -c "'$BENANZA' bound '$models/tiny.onnx' >/dev/null 2>&1; '$BENANZA' db info --json"
-is 0 "d['results']"
+try 1 "bound without a database" "$BENANZA" bound --json "$models/tiny.onnx"
+is None "d['bound_ns']"
+[ ! -e "$work/data/benanza/benanza.db" ]; ok $? "a reader makes none"
+try 2 "db info before anything" "$BENANZA" db info --json
+one_line
 printf 'this is no database, it is a text of some length' >"$work/text.db"
 try 2 "a text as database" "$BENANZA" db info --db "$work/text.db"
 one_line
@@ -114,7 +125,7 @@ one_line
 try 2 "no database there" "$BENANZA" db info --db "$work/none.db"
 one_line
 if command -v sqlite3 >/dev/null 2>&1; then
-    cp "$work/data/benanza/benanza.db" "$work/newer.db"
+    "$BENANZA" bench -q --budget 1 --db "$work/newer.db" "$models/symbolic.onnx" --dim sequence=2 >"$work/out" 2>&1
     sqlite3 "$work/newer.db" 'PRAGMA user_version=999;'
     try 2 "a newer database" "$BENANZA" bound --db "$work/newer.db" "$models/tiny.onnx"
     one_line
@@ -146,6 +157,11 @@ if [ -x "$runner" ]; then
     try 0 "bench" "$BENANZA" bench --json --budget 5 "$models/tiny.onnx"
     is 0 "d['already'] + d['failed'] + d['unsupported']"
     is True "d['measured'] == d['problems'] > 10"
+    try 2 "a bad model among good ones" "$BENANZA" bench -q --budget 1 --db "$work/mixed.db" "$work/none.onnx" "$models/tiny.onnx"
+    try 0 "the good one was measured" "$BENANZA" db info --json --db "$work/mixed.db"
+    is True "d['results'] > 10"
+    try 3 "a device the runner does not have" "$BENANZA" bench -d cpu:7 "$models/tiny.onnx"
+    one_line
     try 0 "bench again measures nothing" "$BENANZA" bench --json --budget 5 "$models/tiny.onnx"
     is True "d['measured'] == 0 and d['already'] == d['problems']"
     try 0 "bound" "$BENANZA" bound --json "$models/tiny.onnx"

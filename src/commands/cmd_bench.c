@@ -3,51 +3,54 @@
 #include "commands/command.h"
 #include "commands/report.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#define HELLO_TIMEOUT_MS 20000
 #define STEP_MS 200
 #define BAR_WIDTH 24
 
-/* What a run adds up to. */
+/* What a run adds up to: every problem is one of already ... missing. */
 struct tally {
-	int problems, already, measured, failed, unsupported;
+	int problems, already, measured, failed, unsupported, missing;
+	int lost; /* results that the database did not take */
 	double wall_s, saved_by_sharing_s;
 	bool interrupted;
 };
 
-/* The problems of one model over all its scenarios, and how many layers use each. */
+struct wanted_problem {
+	const char *text;
+	int uses;      /* layers and groups that it stands for */
+	double wall_s; /* of measuring, NaN until done in this run */
+};
+
+/* The problems of one model over all its scenarios. */
 struct wanted {
 	struct arena arena;
 	struct hash index;
 	int count, capacity;
-	const char **texts;
-	int *uses;
-	int uses_capacity, uses_count;
-	bool *already;  /* finished before this run */
-	double *wall_s; /* of measuring, NaN until done in this run */
+	struct wanted_problem *problems;
 };
 
 static volatile sig_atomic_t interrupted;
 
+/* The second one ends the program at once. */
 static void on_interrupt(int signal_number)
 {
 	(void)signal_number;
 	interrupted = 1;
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 }
 
 static double now_s(void)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return (double)clock_ms() / 1000;
 }
 
 static void wanted_add(struct wanted *w, const char *text, int uses)
@@ -56,20 +59,15 @@ static void wanted_add(struct wanted *w, const char *text, int uses)
 	int64_t *at = hash_at(&w->index, text_of(kept));
 	if (*at < 0) {
 		*at = w->count;
-		VEC_GROW(w->texts, w->count, w->capacity);
-		VEC_GROW(w->uses, w->uses_count, w->uses_capacity);
-		w->texts[w->count++] = kept;
-		w->uses[w->uses_count++] = 0;
+		VEC_GROW(w->problems, w->count, w->capacity);
+		w->problems[w->count++] = (struct wanted_problem){ .text = kept, .wall_s = NAN };
 	}
-	w->uses[*at] += uses;
+	w->problems[*at].uses += uses;
 }
 
 static void wanted_free(struct wanted *w)
 {
-	free(w->texts);
-	free(w->uses);
-	free(w->already);
-	free(w->wall_s);
+	free(w->problems);
 	hash_free(&w->index);
 	arena_free(&w->arena);
 }
@@ -100,10 +98,6 @@ static int wanted_gather(struct wanted *w, struct session *s, const struct optio
 			return -1;
 		wanted_plan(w, s->current);
 	}
-	w->already = base_calloc((size_t)w->count, sizeof(*w->already));
-	w->wall_s = base_calloc((size_t)w->count, sizeof(*w->wall_s));
-	for (int i = 0; i < w->count; i++)
-		w->wall_s[i] = NAN;
 	return 0;
 }
 
@@ -137,17 +131,18 @@ static void wall_note(struct wanted *w, const struct queue_status *q, int64_t *r
 		return;
 	double now = now_s();
 	if (*running >= 0)
-		w->wall_s[*running] = now - *since;
+		w->problems[*running].wall_s = now - *since;
 	*running = now_running;
 	*since = now;
 }
 
+/* Until all is measured, someone interrupts, or there is no point in going on; an exit status. */
 static int queue_drain(struct session *s, struct wanted *w, const struct options *o, struct error *err)
 {
 	bool bar = isatty(STDERR_FILENO) && !o->quiet;
 	int64_t running = -1;
 	double since = now_s(), drawn = 0;
-	int status = 0;
+	int status = EXIT_DONE;
 	for (;;) {
 		struct queue_status q = queue_status(s->queue);
 		wall_note(w, &q, &running, &since);
@@ -162,7 +157,12 @@ static int queue_drain(struct session *s, struct wanted *w, const struct options
 			break;
 		}
 		if (queue_step(s->queue, STEP_MS, err) < 0) {
-			status = -1;
+			status = EXIT_NO_DEVICE;
+			break;
+		}
+		if (store_is_gone(s->store)) { /* to measure on would be for nothing */
+			error_set(err, "%s", queue_status(s->queue).trouble);
+			status = EXIT_BAD;
 			break;
 		}
 	}
@@ -171,47 +171,85 @@ static int queue_drain(struct session *s, struct wanted *w, const struct options
 	return status;
 }
 
+/* What is known of a problem after all: JOB_DONE, JOB_UNSUPPORTED, JOB_FAILED, or JOB_NONE: nothing that is finished. */
+static enum job_state standing(const struct results *r, const char *problem)
+{
+	int count;
+	const struct result *const *all = results_of(r, problem, &count);
+	for (int i = 0; i < count; i++)
+		if (!all[i]->algorithm.name[0])
+			return all[i]->status == STATUS_UNSUPPORTED ? JOB_UNSUPPORTED : JOB_FAILED;
+	return results_is_finished(r, problem) ? JOB_DONE : JOB_NONE;
+}
+
 static void tally_add(struct tally *t, struct session *s, const struct wanted *w, const struct options *o)
 {
 	for (int i = 0; i < w->count; i++) {
-		enum job_state state = queue_state(s->queue, w->texts[i]);
+		const struct wanted_problem *p = &w->problems[i];
+		enum job_state now = queue_state(s->queue, p->text), known = standing(s->results, p->text);
+		const char *why = queue_why(s->queue, p->text);
 		t->problems++;
-		t->already += w->already[i];
-		t->measured += state == JOB_DONE;
-		t->failed += state == JOB_FAILED;
-		t->unsupported += state == JOB_UNSUPPORTED;
-		if (state == JOB_DONE && !isnan(w->wall_s[i]) && w->uses[i] > 1)
-			t->saved_by_sharing_s += (w->uses[i] - 1) * w->wall_s[i];
-		if (state == JOB_FAILED && !o->quiet)
-			fprintf(stderr, "benanza: %s: %s\n", w->texts[i], queue_why(s->queue, w->texts[i]));
+		t->already += known == JOB_DONE && now != JOB_DONE;
+		t->measured += known == JOB_DONE && now == JOB_DONE;
+		t->failed += known == JOB_FAILED;
+		t->unsupported += known == JOB_UNSUPPORTED;
+		t->missing += known == JOB_NONE;
+		if (now == JOB_DONE && !isnan(p->wall_s) && p->uses > 1)
+			t->saved_by_sharing_s += (p->uses - 1) * p->wall_s;
+		if (now == JOB_FAILED && !o->quiet)
+			fprintf(stderr, "benanza: %s: %s\n", p->text, why);
 	}
 }
 
-static int bench_model(struct options *o, int index, struct tally *t, struct error *err)
+/* Trouble that the person must hear of: results that are not in the database always, the runner's unless -q. */
+static void trouble_print(struct tally *t, const struct queue_status *q, const struct options *o)
 {
-	struct session *s = options_session(o, index, true, err);
+	t->lost += q->lost;
+	if (q->lost)
+		fprintf(stderr, "benanza: %d results are not kept: %s\n", q->lost, q->lost_why);
+	if (q->trouble[0] && !o->quiet && strcmp(q->trouble, q->lost_why) != 0)
+		fprintf(stderr, "benanza: %s\n", q->trouble);
+}
+
+static int bench_run(struct session *s, struct options *o, struct wanted *w, struct tally *t, struct error *err)
+{
+	double start = now_s();
+	for (int i = 0; i < w->count; i++)
+		queue_add(s->queue, w->problems[i].text, false, false);
+	int status = queue_drain(s, w, o, err);
+	t->wall_s += now_s() - start;
+	tally_add(t, s, w, o);
+	struct queue_status q = queue_status(s->queue);
+	if (status == EXIT_DONE && store_is_gone(s->store))
+		status = EXIT_BAD;
+	if (status == EXIT_BAD)
+		error_set(err, "%s; %d results are not kept", q.lost_why, q.lost);
+	else
+		trouble_print(t, &q, o);
+	return status;
+}
+
+static int bench_model(struct options *o, int index, struct tally *t, bool *gone, struct error *err)
+{
+	struct session *s = options_session(o, index, SESSION_DB_WRITE, err);
 	if (!s)
 		return EXIT_BAD;
 	struct wanted w = { 0 };
 	int status = wanted_gather(&w, s, o, err) ? EXIT_BAD : EXIT_DONE;
-	if (status == EXIT_DONE && session_connect(s, HELLO_TIMEOUT_MS, err))
-		status = EXIT_NO_DEVICE;
+	if (status == EXIT_DONE)
+		status = options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
 	if (status == EXIT_DONE && !s->queue) {
-		error_set(err, "%s is only recorded: nothing can be measured on it", s->device.model);
+		error_set(err, "%s%s%s is only recorded: nothing can be measured on it", s->trouble,
+			s->trouble[0] ? "; " : "", s->device.model);
 		status = EXIT_NO_DEVICE;
 	}
-	if (status == EXIT_DONE) {
-		double start = now_s();
-		for (int i = 0; i < w.count; i++)
-			w.already[i] = !queue_add(s->queue, w.texts[i], false, false);
-		if (queue_drain(s, &w, o, err))
-			status = EXIT_NO_DEVICE;
-		t->wall_s += now_s() - start;
-		t->interrupted |= interrupted;
-		tally_add(t, s, &w, o);
-		struct queue_status q = queue_status(s->queue);
-		if (q.trouble && *q.trouble && !o->quiet)
-			fprintf(stderr, "benanza: %s\n", q.trouble);
+	if (status == EXIT_DONE)
+		status = bench_run(s, o, &w, t, err);
+	*gone = store_is_gone(s->store);
+	t->interrupted |= interrupted;
+	if (interrupted && status == EXIT_NO_DEVICE) { /* it was not waited for */
+		err->text[0] = '\0';
+		status = EXIT_GAPS;
 	}
 	wanted_free(&w);
 	session_close(s);
@@ -221,18 +259,22 @@ static int bench_model(struct options *o, int index, struct tally *t, struct err
 static void tally_print(const struct tally *t, const struct options *o)
 {
 	if (o->json) {
-		report_json_line(json_pack("{s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b}", "problems", t->problems, "already",
-			t->already, "measured", t->measured, "failed", t->failed, "unsupported", t->unsupported, "wall_s",
-			t->wall_s, "saved_by_sharing_s", t->saved_by_sharing_s, "interrupted", t->interrupted), stdout);
+		report_json_line(json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b}", "problems", t->problems,
+			"already", t->already, "measured", t->measured, "failed", t->failed, "unsupported", t->unsupported,
+			"missing", t->missing, "lost", t->lost, "wall_s", t->wall_s, "saved_by_sharing_s",
+			t->saved_by_sharing_s, "interrupted", t->interrupted), stdout);
 		return;
 	}
 	if (o->quiet)
 		return;
-	printf("%d problems: %d known already, %d measured, %d unsupported, %d failed; %.1f s", t->problems, t->already,
-		t->measured, t->unsupported, t->failed, t->wall_s);
+	printf("%d problems: %d known already, %d measured, %d unsupported, %d failed", t->problems, t->already,
+		t->measured, t->unsupported, t->failed);
+	if (t->missing)
+		printf(", %d left", t->missing);
+	printf("; %.1f s", t->wall_s);
 	if (t->saved_by_sharing_s > 0)
 		printf(", about %.0f s more without sharing", t->saved_by_sharing_s);
-	puts(t->interrupted ? "; interrupted, what was measured is kept" : "");
+	puts(!t->interrupted ? "" : t->lost ? "; interrupted" : "; interrupted, what was measured is kept");
 }
 
 int cmd_bench(struct options *o, struct error *err)
@@ -243,11 +285,19 @@ int cmd_bench(struct options *o, struct error *err)
 	struct sigaction action = { .sa_handler = on_interrupt };
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	o->stop = &interrupted;
 	int status = EXIT_DONE;
-	for (int i = 0; i < o->argc && status == EXIT_DONE && !interrupted; i++)
-		status = bench_model(o, i, &t, err);
-	if (status == EXIT_DONE || t.problems)
+	bool gone = false;
+	/* a model that cannot be used does not keep the others from being measured */
+	for (int i = 0; i < o->argc && status != EXIT_NO_DEVICE && !gone && !interrupted; i++) {
+		if (err->text[0])
+			fprintf(stderr, "benanza: %s\n", err->text);
+		err->text[0] = '\0';
+		int one = bench_model(o, i, &t, &gone, err);
+		status = one > status ? one : status;
+	}
+	if (status <= EXIT_GAPS || t.problems || t.interrupted)
 		tally_print(&t, o);
-	bool gaps = t.failed || t.unsupported || t.interrupted;
-	return status != EXIT_DONE ? status : gaps ? EXIT_GAPS : EXIT_DONE;
+	bool gaps = t.failed || t.unsupported || t.missing || t.interrupted || t.lost;
+	return status == EXIT_DONE && gaps ? EXIT_GAPS : status;
 }

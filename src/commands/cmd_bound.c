@@ -3,21 +3,33 @@
 #include "commands/command.h"
 #include "commands/report.h"
 
-#define HELLO_TIMEOUT_MS 20000
+/* What stands behind the numbers, where it is not what was expected. */
+static void notes_print(struct session *s, const struct options *o)
+{
+	struct arena a = { 0 };
+	const char *other = session_other_records(s, &a);
+	if (s->trouble[0] && !o->quiet)
+		fprintf(stderr, "benanza: %s; the records of %s are used\n", s->trouble, s->device.model);
+	if (other && !o->quiet)
+		fprintf(stderr, "benanza: %s\n", other);
+	arena_free(&a);
+}
 
 int cmd_bound(struct options *o, struct error *err)
 {
 	if (options_expect(o, 1, 1, "bound MODEL [-b LIST] [-t LIST] [-w LIST] [--json|--csv]", err))
 		return EXIT_BAD;
-	struct session *s = options_session(o, 0, true, err);
+	struct session *s = options_session(o, 0, SESSION_DB_READ, err);
 	if (!s)
 		return EXIT_BAD;
 	int64_t batches[CONFIG_LIST_MAX];
 	enum dtype dtypes[CONFIG_LIST_MAX];
 	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
 	int status = session_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err) ? EXIT_BAD : EXIT_DONE;
-	if (status == EXIT_DONE && session_connect(s, HELLO_TIMEOUT_MS, err))
-		status = EXIT_NO_DEVICE;
+	if (status == EXIT_DONE)
+		status = options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
+	if (status == EXIT_DONE)
+		notes_print(s, o);
 	for (int i = 0; i < batch_count * dtype_count && status <= EXIT_GAPS; i++) {
 		if (session_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
 			session_check_bound(s, err)) {

@@ -63,12 +63,10 @@ int cmd_db(struct options *o, struct error *err)
 	for (size_t i = 0; i < sizeof(db_rows) / sizeof(db_rows[0]); i++) {
 		if (strcmp(o->argv[0], db_rows[i].name) != 0)
 			continue;
-		struct arena a = { 0 };
-		struct store *s = store_open(o->config.db ? o->config.db : config_default_db(&a), true, err);
+		struct store *s = store_open(options_db(o), true, err);
 		int status = s ? db_rows[i].run(s, o, err) : EXIT_BAD;
 		if (s)
 			store_close(s);
-		arena_free(&a);
 		return status;
 	}
 	error_set(err, "db %s: no such thing; there are info and check", o->argv[0]);

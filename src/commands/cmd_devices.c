@@ -5,8 +5,6 @@
 
 #include <unistd.h>
 
-#define HELLO_TIMEOUT_MS 20000
-
 /* What one configured runner answers. */
 static json_t *runner_json(const struct config *c, const struct config_runner *r)
 {
@@ -14,7 +12,7 @@ static json_t *runner_json(const struct config *c, const struct config_runner *r
 	struct queue *q = queue_new(c, r, NULL, results);
 	struct error err = ERROR_NONE;
 	json_t *o = json_pack("{s:s, s:s}", "runner", r->name, "command", r->argv[0]);
-	if (queue_connect(q, HELLO_TIMEOUT_MS, &err)) {
+	if (queue_connect(q, QUEUE_HELLO_LIMIT, &err)) {
 		json_object_set_new(o, "error", json_text(text_of(err.text)));
 	} else {
 		const struct device *d = queue_device(q);
@@ -27,10 +25,9 @@ static json_t *runner_json(const struct config *c, const struct config_runner *r
 	return o;
 }
 
-static int recorded_json(const struct config *c, json_t *list, struct error *err)
+static int recorded_json(const char *path, json_t *list, struct error *err)
 {
 	struct arena a = { 0 };
-	const char *path = c->db ? c->db : config_default_db(&a);
 	struct device *devices;
 	int64_t *ids;
 	int count = 0, status = 0;
@@ -38,8 +35,8 @@ static int recorded_json(const struct config *c, json_t *list, struct error *err
 		struct store *s = store_open(path, true, err);
 		status = s ? store_devices(s, &a, &devices, &ids, &count, err) : -1;
 		for (int i = 0; i < count && !status; i++)
-			json_array_append_new(list, json_pack("{s:s?, s:s?, s:s?, s:s?}", "model", devices[i].model, "stack",
-				devices[i].stack, "host", devices[i].host, "name", devices[i].name));
+			json_array_append_new(list, json_pack("{s:I, s:s?, s:s?, s:s?, s:s?}", "id", (json_int_t)ids[i], "model",
+				devices[i].model, "stack", devices[i].stack, "host", devices[i].host, "name", devices[i].name));
 		if (s)
 			store_close(s);
 	}
@@ -63,9 +60,10 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 			str_bytes(llc, json_number_or_nan(json_object_get(o, "llc_bytes"))),
 			json_is_true(json_object_get(o, "matrix_units")) ? "yes" : "no", json_string_at(o, "version", "?"));
 	}
-	puts("recorded in the database");
+	puts("recorded in the database (choose one with -d NUMBER)");
 	json_array_foreach(recorded, i, o)
-		printf("  %s\n           %s\n", json_string_at(o, "model", "?"), json_string_at(o, "stack", "?"));
+		printf("  %-8lld %s\n  %-8s %s\n", (long long)json_int_at(o, "id", 0), json_string_at(o, "model", "?"), "",
+			json_string_at(o, "stack", "?"));
 	if (!json_array_size(recorded))
 		puts("  nothing yet");
 }
@@ -74,8 +72,9 @@ int cmd_devices(struct options *o, struct error *err)
 {
 	if (options_expect(o, 0, 0, "devices [--json]", err))
 		return EXIT_BAD;
+	o->config.device = NULL; /* all are shown */
 	json_t *runners = json_array(), *recorded = json_array();
-	int status = recorded_json(&o->config, recorded, err) ? EXIT_BAD : EXIT_DONE;
+	int status = recorded_json(options_db(o), recorded, err) ? EXIT_BAD : EXIT_DONE;
 	for (int i = 0; i < o->config.runner_count && status == EXIT_DONE; i++)
 		json_array_append_new(runners, runner_json(&o->config, &o->config.runners[i]));
 	bool any = false;

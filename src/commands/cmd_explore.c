@@ -3,9 +3,9 @@
 #include "commands/command.h"
 #include "ui/app.h"
 
-#include <unistd.h>
+#include "base/beside.h"
 
-#define FRAME_HELLO_TIMEOUT_MS 20000
+#include <unistd.h>
 
 static int frame_print(const struct options *o, struct session *s, struct error *err)
 {
@@ -16,20 +16,20 @@ static int frame_print(const struct options *o, struct session *s, struct error 
 		error_set(err, "--frame %s: give COLUMNSxROWS, e.g. 80x24", o->frame);
 		return EXIT_BAD;
 	}
-	struct error no_device;
-	session_connect(s, FRAME_HELLO_TIMEOUT_MS, &no_device); /* without one the frame shows what is known without */
+	if (session_connect(s, QUEUE_HELLO_LIMIT, err) == SESSION_UNREADABLE)
+		return EXIT_BAD;
+	err->text[0] = '\0'; /* without a device the frame shows what is known without */
 	return app_frame(s, columns, rows, o->view, o->keys, o->ascii, stdout, err) ? EXIT_BAD : EXIT_DONE;
 }
 
-/* The bundled ResNet-50: beside the build, or installed. */
+/* The bundled ResNet-50: beside the build, installed beside the program (which may have been moved), or where it was
+ * meant to be. */
 static const char *default_model(struct arena *a)
 {
-	char exe[4096];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	for (; n > 0 && exe[n - 1] != '/'; n--)
-		;
-	const char *in_place = arena_printf(a, "%.*s../data/models/resnet50.onnx", n > 0 ? (int)n : 0, exe);
-	return access(in_place, R_OK) == 0 ? in_place : BENANZA_DATADIR "/models/resnet50.onnx";
+	const char *path = beside_program(a, "../data/models/resnet50.onnx", R_OK);
+	if (!path)
+		path = beside_program(a, "../share/benanza/models/resnet50.onnx", R_OK);
+	return path ? path : BENANZA_DATADIR "/models/resnet50.onnx";
 }
 
 int cmd_explore(struct options *o, struct error *err)
@@ -42,7 +42,7 @@ int cmd_explore(struct options *o, struct error *err)
 		error_set(err, "the explorer needs a terminal; use benanza bound %s, or --frame 80x24", o->argv[0]);
 		return EXIT_BAD;
 	}
-	struct session *s = options_session(o, 0, true, err);
+	struct session *s = options_session(o, 0, o->frame ? SESSION_DB_READ : SESSION_DB_WRITE, err);
 	if (!s)
 		return EXIT_BAD;
 	int64_t batches[CONFIG_LIST_MAX];

@@ -7,7 +7,7 @@ int cmd_layers(struct options *o, struct error *err)
 {
 	if (options_expect(o, 1, 1, "layers MODEL [-b BATCH] [--dim NAME=VALUE] [--json|--csv]", err))
 		return EXIT_BAD;
-	struct session *s = options_session(o, 0, false, err);
+	struct session *s = options_session(o, 0, SESSION_DB_READ, err);
 	if (!s)
 		return EXIT_BAD;
 	int64_t batches[CONFIG_LIST_MAX];

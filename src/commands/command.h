@@ -13,13 +13,16 @@ enum exit_status { EXIT_DONE = 0, EXIT_GAPS = 1, EXIT_BAD = 2, EXIT_NO_DEVICE = 
 struct options {
 	struct arena arena;
 	struct config config;
-	int argc;                     /* positional arguments behind the command's name */
+	int argc;                     /* positional arguments; once it is known, behind the command's name */
 	const char **argv;
 	bool json, csv, quiet, verbose;
+	bool help, version;           /* asked for: nothing else was read */
+	bool may_command;             /* argv[0] may name a command: it did not stand behind "--" */
 	bool color, ascii;            /* color: wanted and allowed (NO_COLOR, --no-color) */
 	int dim_count, shape_count;
 	struct dim_binding *dims;
 	struct plan_input_shape *shapes;
+	const volatile sig_atomic_t *stop; /* a command that ends well when interrupted sets it */
 	FILE *log;                    /* -v */
 	const char *frame, *view, *keys; /* --frame 120x40 --view NAME --keys 'j j Enter' */
 };
@@ -42,11 +45,15 @@ void options_help(FILE *out);
 void options_man(struct str *out);
 
 /* The session of the model at o->argv[index]. */
-struct session *options_session(struct options *o, int index, bool open_db, struct error *err);
+struct session *options_session(struct options *o, int index, enum session_db db, struct error *err);
+/* The exit status of what session_connect returned. */
+int options_connected(int connected);
 /* The batches and data types asked for; at least one each (batch 0 = the model's own). */
 int options_batches(const struct options *o, int64_t batches[CONFIG_LIST_MAX]);
 int options_dtypes(const struct options *o, enum dtype dtypes[CONFIG_LIST_MAX]);
-/* Exactly `count` positional arguments, or a usage line in err. */
+/* The database that is asked for. */
+const char *options_db(struct options *o);
+/* From `least` to `most` positional arguments, or a usage line in err. */
 int options_expect(const struct options *o, int least, int most, const char *usage, struct error *err);
 
 #endif

@@ -33,7 +33,7 @@ static const struct option_row {
 } option_rows[] = {
 	{ "config", 'c', "FILE", USE_FILE, NULL, 0, "configuration file (benanza.yaml(5))" },
 	{ "db", 0, "FILE", USE_CONFIG, "db", 0, "database of results" },
-	{ "device", 'd', "NAME", USE_CONFIG, "device", 0, "a runner (cpu), or a device the database holds" },
+	{ "device", 'd', "NAME", USE_CONFIG, "device", 0, "a runner (cpu), or a recorded device: model, number or part of its stack" },
 	{ "batch", 'b', "LIST", USE_CONFIG, "batch", 0, "batch sizes, e.g. 1,8,32" },
 	{ "dtype", 't', "LIST", USE_CONFIG, "dtype", 0, "data types, e.g. f32,bf16" },
 	{ "dim", 0, "NAME=VALUE", USE_DIM, NULL, 0, "value of a symbolic dimension (repeatable; remembered)" },
@@ -50,6 +50,8 @@ static const struct option_row {
 	{ "frame", 0, "120x40", USE_TEXT, NULL, AT(frame), "print one screen of the explorer and leave" },
 	{ "view", 0, "NAME", USE_TEXT, NULL, AT(view), "with --frame: the view" },
 	{ "keys", 0, "KEYS", USE_TEXT, NULL, AT(keys), "with --frame: keys pressed before" },
+	{ "version", 0, NULL, USE_FLAG, NULL, AT(version), "print the version" },
+	{ "help", 'h', NULL, USE_FLAG, NULL, AT(help), "this text" },
 };
 
 #define OPTION_COUNT ((int)(sizeof(option_rows) / sizeof(option_rows[0])))
@@ -64,7 +66,6 @@ void options_help(FILE *out)
 			r->letter ? ',' : ' ', r->name, r->value ? r->value : "");
 		fprintf(out, "  %-30s %s\n", left, r->text);
 	}
-	fprintf(out, "  %-30s %s\n  %-30s %s\n", "    --version", "print the version", "-h, --help", "this text");
 }
 
 void options_man(struct str *out)
@@ -77,7 +78,6 @@ void options_man(struct str *out)
 		str_addf(out, "\\fB\\-\\-%s\\fR%s%s%s\n%s\n", r->name, r->value ? " \\fI" : "", r->value ? r->value : "",
 			r->value ? "\\fR" : "", r->text);
 	}
-	str_addf(out, ".TP\n\\fB\\-\\-version\\fR\nprint the version\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nhelp\n");
 }
 
 static int input_parse(struct options *o, const char *text, struct error *err)
@@ -142,6 +142,7 @@ static int option_apply(struct options *o, const struct option_row *r, const cha
 /* getopt's own tables, from ours. */
 static void getopt_tables(char *letters, struct option *longs)
 {
+	*letters++ = '-'; /* what is no option comes in its place, as the value of code 1 */
 	*letters++ = ':'; /* a missing value is told apart */
 	for (int i = 0; i < OPTION_COUNT; i++) {
 		const struct option_row *r = &option_rows[i];
@@ -165,31 +166,41 @@ static const struct option_row *option_of(int code)
 	return NULL;
 }
 
-/* One pass over argv; getopt moves what are no options to the end. only_file: just --config is taken. */
-static int options_pass(struct options *o, int argc, char **argv, bool only_file, const char **file, struct error *err)
+static int option_unknown(int code, char **argv, struct error *err)
 {
-	char letters[2 + 2 * OPTION_COUNT];
+	if (code == ':')
+		return error_set(err, "option %s needs a value; see --help", argv[optind - 1]);
+	if (optopt > 0 && optopt < OPTION_BASE)
+		return error_set(err, "unknown option -%c; see --help", optopt);
+	return error_set(err, "unknown or ambiguous option %s; see --help", argv[optind - 1]);
+}
+
+/* One pass over argv. only_first: just what must be known before all else is taken: --config, and --help and --version,
+ * which win over whatever is wrong around them. */
+static int options_pass(struct options *o, int argc, char **argv, bool only_first, const char **file, struct error *err)
+{
+	char letters[3 + 2 * OPTION_COUNT];
 	struct option longs[OPTION_COUNT + 1];
 	getopt_tables(letters, longs);
 	optind = 0;
 	opterr = 0;
-	for (int code; (code = getopt_long(argc, argv, letters, longs, NULL)) != -1;) {
-		const struct option_row *r = option_of(code);
-		if (code == ':')
-			return error_set(err, "option %s needs a value; see --help", argv[optind - 1]);
-		if (!r && optopt > 0 && optopt < OPTION_BASE)
-			return error_set(err, "unknown option -%c; see --help", optopt);
-		if (!r)
-			return error_set(err, "unknown or ambiguous option %s; see --help", argv[optind - 1]);
-		if (r->use == USE_FILE)
-			*file = optarg;
-		if (!only_file && option_apply(o, r, optarg, err))
-			return -1;
-	}
 	o->argc = 0;
-	for (int i = optind; i < argc; i++)
+	int bad = 0;
+	for (int code; (code = getopt_long(argc, argv, letters, longs, NULL)) != -1 && (!bad || only_first);) {
+		const struct option_row *r = option_of(code);
+		if (code == 1)
+			o->argv[o->argc++] = optarg;
+		else if (!r)
+			bad = option_unknown(code, argv, err);
+		else if (r->use == USE_FILE)
+			*file = optarg;
+		else if (!only_first || r->offset == AT(help) || r->offset == AT(version))
+			bad |= option_apply(o, r, optarg, err);
+	}
+	o->may_command = o->argc > 0;
+	for (int i = optind; i < argc && !bad; i++)
 		o->argv[o->argc++] = argv[i];
-	return 0;
+	return bad;
 }
 
 /* -v: $XDG_STATE_HOME/benanza/log, appended to; never the terminal, which the explorer draws on. */
@@ -215,8 +226,10 @@ int options_parse(struct options *o, int argc, char **argv, struct error *err)
 {
 	const char *file = NULL;
 	o->argv = ARENA_ARRAY(&o->arena, const char *, argc + 1);
-	if (options_pass(o, argc, argv, true, &file, err) || config_load(&o->config, file, err) ||
-		options_pass(o, argc, argv, false, &file, err))
+	int bad = options_pass(o, argc, argv, true, &file, err);
+	if (o->help || o->version)
+		return 0;
+	if (bad || config_load(&o->config, file, err) || options_pass(o, argc, argv, false, &file, err))
 		return -1;
 	const char *no_color = getenv("NO_COLOR");
 	o->color = o->config.color && !(no_color && *no_color);
@@ -242,14 +255,24 @@ int options_expect(const struct options *o, int least, int most, const char *usa
 	return 0;
 }
 
-struct session *options_session(struct options *o, int index, bool open_db, struct error *err)
+const char *options_db(struct options *o)
+{
+	return o->config.db ? o->config.db : config_default_db(&o->arena);
+}
+
+struct session *options_session(struct options *o, int index, enum session_db db, struct error *err)
 {
 	struct session_options so = {
-		.model_path = o->argv[index], .open_db = open_db,
+		.model_path = o->argv[index], .db = db, .stop = o->stop,
 		.dim_count = o->dim_count, .dims = o->dims,
 		.shape_count = o->shape_count, .shapes = o->shapes,
 	};
 	return session_open(&o->config, &so, err);
+}
+
+int options_connected(int connected)
+{
+	return connected == 0 ? EXIT_DONE : connected == SESSION_UNREADABLE ? EXIT_BAD : EXIT_NO_DEVICE;
 }
 
 int options_batches(const struct options *o, int64_t batches[CONFIG_LIST_MAX])

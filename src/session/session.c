@@ -4,9 +4,11 @@
 
 #include "base/log.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- dimensions ---- */
 
@@ -38,16 +40,20 @@ static bool model_has_dim(const struct model *m, struct text name)
 	return false;
 }
 
-/* What the database remembers a model by: its graph's name and its path. */
+/* What the database remembers a model by: the real path of its file; NULL for one that has none. */
 static char *model_key(const struct session *s, struct arena *a)
 {
-	return arena_printf(a, "%s|%s", text_clean(a, s->model->graph->name), s->model->path);
+	char *real = strcmp(s->options.model_path, "-") != 0 ? realpath(s->options.model_path, NULL) : NULL;
+	char *key = real ? arena_strndup(a, real, strlen(real)) : NULL;
+	free(real);
+	return key;
 }
 
 static void dims_recall(struct session *s)
 {
 	struct arena a = { 0 };
-	char *text = s->store ? store_dims_get(s->store, &a, model_key(s, &a)) : NULL;
+	const char *key = model_key(s, &a);
+	char *text = s->store && key ? store_dims_get(s->store, &a, key) : NULL;
 	json_t *dims = text ? json_loads(text, 0, NULL) : NULL, *value;
 	const char *name;
 	json_object_foreach(dims, name, value)
@@ -60,10 +66,11 @@ static void dims_recall(struct session *s)
 /* Names that are no valid UTF-8 cannot be JSON keys: those are not remembered. */
 static void dims_remember(struct session *s, const struct dim_binding *dims, int count)
 {
-	if (!s->store || !count)
-		return;
 	struct arena a = { 0 };
-	char *text = store_dims_get(s->store, &a, model_key(s, &a));
+	const char *key = s->store && s->options.db == SESSION_DB_WRITE && count ? model_key(s, &a) : NULL;
+	if (!key)
+		return;
+	char *text = store_dims_get(s->store, &a, key);
 	json_t *object = text ? json_loads(text, 0, NULL) : NULL;
 	if (!json_is_object(object)) {
 		json_decref(object);
@@ -74,7 +81,7 @@ static void dims_remember(struct session *s, const struct dim_binding *dims, int
 			json_integer(dims[i].value));
 	char *line = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS);
 	struct error err;
-	if (line && store_dims_put(s->store, model_key(s, &a), line, &err))
+	if (line && store_dims_put(s->store, key, line, &err))
 		log_line("dimensions are not remembered: %s", err.text);
 	free(line);
 	json_decref(object);
@@ -101,6 +108,17 @@ static int dims_gather(struct session *s, struct error *err)
 
 /* ---- opening, closing ---- */
 
+static int db_open(struct session *s, struct error *err)
+{
+	const char *path = s->config->db ? s->config->db : config_default_db(&s->dim_arena);
+	bool read_only = s->options.db == SESSION_DB_READ;
+	struct stat st;
+	if (read_only && ((stat(path, &st) && errno == ENOENT) || (S_ISREG(st.st_mode) && st.st_size == 0)))
+		return 0;
+	s->store = store_open(path, read_only, err);
+	return s->store ? 0 : -1;
+}
+
 struct session *session_open(struct config *config, const struct session_options *o, struct error *err)
 {
 	struct session *s = base_calloc(1, sizeof(*s));
@@ -111,11 +129,8 @@ struct session *session_open(struct config *config, const struct session_options
 	s->device.llc_bytes = NAN;
 	s->model = model_load(o->model_path, err);
 	int bad = s->model ? 0 : -1;
-	if (!bad && o->open_db) {
-		const char *path = config->db ? config->db : config_default_db(&s->dim_arena);
-		s->store = store_open(path, false, err);
-		bad = s->store ? 0 : -1;
-	}
+	if (!bad)
+		bad = db_open(s, err);
 	if (!bad && config->algorithms && strcmp(config->algorithms, "preferred") == 0)
 		s->scenario.best = false;
 	if (!bad && config->what_if)
@@ -177,32 +192,79 @@ static void device_adopt(struct session *s, const struct device *d)
 	s->stale = true;
 }
 
-static bool device_matches(const struct device *d, const char *wanted)
+enum match { MATCH_NONE, MATCH_PART, MATCH_WHOLE };
+
+/* How well a recorded device fits what is asked for. */
+static enum match device_match(const struct config *c, const struct device *d, int64_t id)
 {
-	return !wanted || (d->name && strcmp(d->name, wanted) == 0) || (d->model && strcmp(d->model, wanted) == 0);
+	int64_t number;
+	if (c->threads > 0 && d->threads > 0 && d->threads != c->threads)
+		return MATCH_NONE;
+	if (!c->device || strcmp(d->name, c->device) == 0 || strcmp(d->model, c->device) == 0 ||
+		(text_to_int64(text_of(c->device), &number) && number == id))
+		return MATCH_WHOLE;
+	return strstr(d->stack, c->device) ? MATCH_PART : MATCH_NONE;
+}
+
+/* Of the recorded devices the one that fits best: its index, -1: none, -2: several (listed in `which`). */
+static int device_choose(const struct config *c, const struct device *devices, const int64_t *ids, int count,
+	struct str *which)
+{
+	for (enum match wanted = MATCH_WHOLE; wanted > MATCH_NONE; wanted--) {
+		int found = -1, matching = 0;
+		str_free(which);
+		*which = (struct str){ 0 };
+		for (int i = 0; i < count; i++) {
+			if (device_match(c, &devices[i], ids[i]) != wanted)
+				continue;
+			str_addf(which, "%s%lld (%s, %s)", matching++ ? ", " : "", (long long)ids[i], devices[i].model,
+				devices[i].stack);
+			found = i;
+		}
+		if (matching)
+			return matching == 1 ? found : -2;
+	}
+	return -1;
 }
 
 /* Works from what the database holds about a device that no runner answers for. */
 static int connect_recorded(struct session *s, const char *trouble, struct error *err)
 {
-	struct device *devices;
-	int64_t *ids;
-	int count = 0, found = -1;
-	struct error listing;
-	if (s->store && store_devices(s->store, &s->device_arena, &devices, &ids, &count, &listing))
-		return error_set(err, "%s", listing.text);
-	for (int i = 0; i < count; i++)
-		if (device_matches(&devices[i], s->config->device)) {
-			if (found >= 0)
-				return error_set(err, "%s; the database holds several devices: choose one by its model with -d "
-					"(benanza devices lists them)", trouble);
-			found = i;
-		}
-	if (found < 0)
-		return error_set(err, "%s; and the database holds no results of %s", trouble,
+	struct device *devices = NULL;
+	int64_t *ids = NULL;
+	int count = 0;
+	struct str which = { 0 };
+	if (s->store && store_devices(s->store, &s->device_arena, &devices, &ids, &count, err))
+		return SESSION_UNREADABLE;
+	int found = device_choose(s->config, devices, ids, count, &which);
+	if (found == -2)
+		error_set(err, "%s; the database holds several such devices, choose one with -d NUMBER: %s", trouble, which.p);
+	else if (found < 0)
+		error_set(err, "%s; and the database holds no results of %s", trouble,
 			s->config->device ? s->config->device : "any device");
+	str_free(&which);
+	if (found < 0)
+		return -1;
 	device_adopt(s, &devices[found]);
-	return store_load(s->store, ids[found], s->results, err);
+	return store_load(s->store, ids[found], s->results, err) ? SESSION_UNREADABLE : 0;
+}
+
+const char *session_other_records(struct session *s, struct arena *a)
+{
+	struct device *devices = NULL;
+	int64_t *ids = NULL;
+	int count = 0;
+	struct str line = { 0 };
+	if (!s->store || !s->device.name || results_problem_count(s->results) ||
+		store_devices(s->store, a, &devices, &ids, &count, NULL))
+		return NULL;
+	for (int i = 0; i < count; i++)
+		if (strcmp(devices[i].model, s->device.model) == 0)
+			str_addf(&line, "%s-d %lld (%s)", line.n ? ", " : "no results of this device, but of: ",
+				(long long)ids[i], devices[i].stack);
+	const char *kept = line.n ? arena_strndup(a, line.p, line.n) : NULL;
+	str_free(&line);
+	return kept;
 }
 
 /* "cuda:0" is device 0 of runner "cuda"; no device named = the first runner. */
@@ -229,12 +291,19 @@ int session_connect(struct session *s, int timeout_ms, struct error *err)
 	s->queue = queue_new(s->config, runner, s->store, s->results);
 	if (timeout_ms == 0)
 		return 0;
+	queue_set_stop(s->queue, s->options.stop);
 	if (queue_connect(s->queue, timeout_ms, &trouble) == 0) {
 		device_adopt(s, queue_device(s->queue));
 		return 0;
 	}
+	bool unreadable = queue_device(s->queue) != NULL, stopped = s->options.stop && *s->options.stop;
 	queue_free(s->queue);
 	s->queue = NULL;
+	if (unreadable || stopped) {
+		error_set(err, "%s", trouble.text);
+		return unreadable ? SESSION_UNREADABLE : -1;
+	}
+	snprintf(s->trouble, sizeof(s->trouble), "%s", trouble.text);
 	return connect_recorded(s, trouble.text, err);
 }
 

@@ -7,9 +7,15 @@
 #include "config/config.h"
 #include "drive/queue.h"
 
+enum session_db {
+	SESSION_DB_READ,  /* nothing is written; a file that is not there is one that holds nothing, and is not made */
+	SESSION_DB_WRITE  /* results and dimensions are kept in it */
+};
+
 struct session_options {
 	const char *model_path;                 /* "-" = standard input */
-	bool open_db;                           /* false: nothing is read from or kept in a database */
+	enum session_db db;
+	const volatile sig_atomic_t *stop;      /* session_connect gives up once it is not 0; may be NULL */
 	int dim_count, shape_count;
 	const struct dim_binding *dims;         /* --dim: stronger than remembered, configured and sidecar values */
 	const struct plan_input_shape *shapes;  /* --input */
@@ -29,11 +35,12 @@ struct session {
 	int dim_count;
 	struct dim_binding *dims;     /* in force: --dim > remembered > configuration > sidecar */
 	struct model *model;
-	struct store *store;          /* NULL: nothing is kept (said once) */
+	struct store *store;          /* NULL: there is no database, and none is made */
 	struct results *results;
 	struct queue *queue;          /* NULL: no runner for the device (recorded device or --frame without one) */
 	struct device device;         /* strings live in device_arena; name NULL until known */
 	struct arena device_arena;
+	char trouble[ERROR_TEXT_SIZE]; /* why no runner answers where one was wanted, so that only records are shown; else "" */
 	int plan_count, plan_capacity;
 	struct session_plan **plans;
 	struct session_plan *current;
@@ -48,17 +55,24 @@ struct session {
 };
 
 
-/* Opens the model, its sidecar and the database. Does not start a runner, makes no plan yet. With a database, dims
- * given are remembered for the model, and remembered ones apply where none is given. */
+/* Opens the model, its sidecar and the database. Does not start a runner, makes no plan yet. Dimensions remembered for
+ * the model's file apply where none is given; what is given is remembered where the database is for writing. A model
+ * from standard input has no memory. */
 struct session *session_open(struct config *config, const struct session_options *o, struct error *err);
 void session_close(struct session *s);
 
-/* Finds the runner of config->device and says hello to it (timeout_ms), loads its results; where no runner answers but
- * the database knows the device, analysis works from the records. -1: neither. */
+/* Finds the runner of config->device and says hello to it (timeout_ms as in queue_connect), loads its results; where no
+ * runner answers but the database knows the device, analysis works from the records (`trouble` says why). A recorded
+ * device is chosen by its name, model or number, or else by a part of its stack; config->threads narrows it.
+ * -1: neither; SESSION_UNREADABLE: the runner answers, but what the database has of it cannot be read. */
+#define SESSION_UNREADABLE (-2)
 int session_connect(struct session *s, int timeout_ms, struct error *err);
 /* After session_connect with timeout 0, when the runner turned out not to answer: gives its queue up and works from the
  * records, as session_connect would have done. */
 int session_give_up_runner(struct session *s, struct error *err);
+/* Where there is no result of the device, but some of other stacks or thread counts of the same model: a line that says
+ * which and how to choose them, in the arena; else NULL. */
+const char *session_other_records(struct session *s, struct arena *a);
 /* Selects (and makes, once) the plan of a batch and data type. batch 0 = the model's own. On error the present one stays. */
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err);
 /* Gives a symbolic dimension a value (remembered) and plans anew. -1: the model refuses it, and everything stays. */
