@@ -23,7 +23,7 @@
 #define PROBLEM_RANK 8       /* most dimensions of a tensor in a problem */
 #define PROBLEM_SHAPES 64    /* most shapes (concat inputs) */
 #define PROBLEM_EPILOGUES 4
-#define PROBLEM_OPERANDS 3   /* operands with their own type; concat's inputs share one */
+#define PROBLEM_OPERANDS 4   /* operands with their own type; concat's inputs share one */
 #define PROBLEM_TEXT_SIZE 1024
 
 /* Kernel families: id, name. What fields each has is one row in problem.c and one section in docs/problem.md. */
@@ -42,7 +42,18 @@
 	_(RESAMPLE, "resample")   \
 	_(LRN, "lrn")             \
 	_(CAST, "cast")           \
-	_(COPY, "copy")
+	_(COPY, "copy")           \
+	_(DECONV, "deconv")       \
+	_(INSTANCENORM, "instancenorm") \
+	_(RMSNORM, "rmsnorm")     \
+	_(ATTENTION, "attention") \
+	_(RNN, "rnn")             \
+	_(DROPOUT, "dropout")     \
+	_(GATHER, "gather")       \
+	_(SELECT, "select")       \
+	_(TOPK, "topk")           \
+	_(ARGREDUCE, "argreduce") \
+	_(SCAN, "scan")
 
 enum kernel {
 #define KERNEL_ENUM(id, name) KERNEL_##id,
@@ -102,7 +113,17 @@ enum kernel {
 	_(REDUCE_MAX,   "rmax",         REDUCE,    0) \
 	_(REDUCE_MIN,   "rmin",         REDUCE,    0) \
 	_(REDUCE_MUL,   "prod",         REDUCE,    0) \
-	_(REDUCE_L2,    "l2",           REDUCE,    0)
+	_(REDUCE_L2,    "l2",           REDUCE,    0) \
+	_(FULL,         "full",         ATTENTION, 0) \
+	_(CAUSAL,       "causal",       ATTENTION, 0) \
+	_(LSTM,         "lstm",         RNN,       0) \
+	_(GRU,          "gru",          RNN,       0) \
+	_(DROP,         "drop",         DROPOUT,   1) \
+	_(LARGEST,      "largest",      TOPK,      0) \
+	_(SMALLEST,     "smallest",     TOPK,      0) \
+	_(ARGMAX,       "argmax",       ARGREDUCE, 0) \
+	_(ARGMIN,       "argmin",       ARGREDUCE, 0) \
+	_(SCAN_SUM,     "cumsum",       SCAN,      0)
 
 enum mode {
 	MODE_NONE = 0,
@@ -152,8 +173,10 @@ struct problem {
 	enum kernel kernel;
 	enum mode mode;
 	float alpha, beta;                       /* of a mode with parameters */
-	struct operand operand[PROBLEM_OPERANDS];/* conv, matmul: source, weights, destination; binary: a, b, dst;
-						    others: source, destination */
+	struct operand operand[PROBLEM_OPERANDS];/* conv, deconv, matmul, rnn: source, weights, destination; binary: a, b,
+						    destination; attention: q, k, v, destination; select: condition, a, b,
+						    destination; gather: source, indices, destination; others: source,
+						    destination. The destination is the last */
 	enum dtype accumulator;                  /* conv and matmul only, else DTYPE_UNKNOWN */
 	/* conv, pool, resample */
 	int spatial;
@@ -161,16 +184,27 @@ struct problem {
 	int64_t in[3], kernel_size[3];           /* d h w; t r s */
 	int64_t pad_begin[3], pad_end[3], stride[3], dilation[3]; /* ONNX dilation: 1 = dense */
 	int64_t out[3];                          /* resample only: output space */
+	int64_t out_pad[3];                      /* deconv only: rows added at the end of the output; its output size is
+						    (in - 1) * stride - pads + (kernel - 1) * dilation + 1 + out_pad, its
+						    weights are c, k/g, r, s */
+	/* attention: softmax(q k' / sqrt(head_size)) v, causal: each query sees keys up to its own place from the end. q is
+	 * n, heads, query_length, head_size; k n, kv_heads, key_length, head_size; v n, kv_heads, key_length, value_size */
+	int64_t heads, kv_heads, query_length, key_length, head_size, value_size;
+	/* rnn: source steps, n, input_size; destination steps, directions, n, hidden_size; weights as one blob of
+	 * directions * gates * hidden_size * (input_size + hidden_size + 2) elements (lstm 4 gates, gru 3) */
+	int64_t steps, input_size, hidden_size, directions;
 	/* matmul: C[m,n] = A[m,k] B[k,n], batch dims broadcast (sizes 1 or equal, merged as far as both allow) */
 	int64_t m, mn, mk;                       /* m, n, k */
 	struct problem_shape batch_a, batch_b;   /* same rank; rank 1 when merged */
 	bool transpose_a, transpose_b;           /* stored k x m, n x k */
 	/* kernels on plain shapes */
 	int shape_count;
-	struct problem_shape shape[PROBLEM_SHAPES]; /* source(s); binary: a, b; reduce: source, destination */
-	int axis;                                /* softmax, concat, layernorm (first normalized) */
+	struct problem_shape shape[PROBLEM_SHAPES]; /* source(s); binary: a, b; reduce: source, destination; gather:
+						    source, indices; select: condition, a, b (broadcast) */
+	int axis;                                /* softmax, concat, gather, topk, argreduce, scan; layernorm, rmsnorm:
+						    first normalized */
 	int perm[PROBLEM_RANK];                  /* transpose: as ONNX perm */
-	int64_t size;                            /* lrn: channels summed; copy: bytes read and written again */
+	int64_t size;                            /* lrn: channels summed; copy: bytes read and written again; topk: k */
 	int epilogue_count;
 	struct epilogue epilogue[PROBLEM_EPILOGUES];
 };

@@ -50,6 +50,7 @@ struct algorithm {
 	int rank;             /* place in the library's own order, 0 = its first choice (preferred) */
 	enum matrix matrix;
 	double workspace_bytes;
+	const char *notes;    /* what the library says of its numerics and engine: "winograd down_convert"; "" nothing */
 };
 
 /* All times in ns per execution; NaN where unknown. Statistics are set only when status is ok. */
@@ -70,6 +71,9 @@ struct result {
 	enum launch launch;
 	struct sample_stats stats;
 	const char *why;              /* one line when not ok, else "" */
+	const char *kernels;          /* device kernels that one execution ran, one a line; "" unknown */
+	double enqueue_ns;            /* host time to enqueue one execution; NaN unknown or without meaning */
+	double clock_mhz;             /* device clock while it ran; NaN unknown */
 	int64_t measured_at;          /* seconds since the epoch */
 	const char *runner_version;
 	double rotated_bytes;         /* net: bytes of constant operands that passed before the first came back; 0 none

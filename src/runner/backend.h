@@ -1,5 +1,5 @@
 /* A backend: one library's way to compute problems. The runner asks it for the algorithms of a concrete problem,
- * prepares one, runs it, releases it; statistics live in measure.c. Registered in the array `backends`. */
+ * prepares one, runs it, releases it; statistics live in measure.c. Registered in platform.backends. */
 #ifndef RUNNER_BACKEND_H
 #define RUNNER_BACKEND_H
 
@@ -7,8 +7,11 @@
 #include "base/json.h"
 #include "problem/result.h"
 
+struct backend;
+
 /* What a backend offers for one problem, in the library's own order of preference. */
 struct backend_list {
+	const struct backend *backend;     /* whose; set by who calls algorithms() */
 	int count;
 	const struct algorithm *algorithm; /* as long as the list */
 	void *state;                       /* the backend's own */
@@ -17,10 +20,12 @@ struct backend_list {
 struct backend_limits {
 	double memory_bytes;   /* a preparation that needs more is refused: no_memory */
 	int64_t sets;          /* copies of the constant operands that CACHE_NET rotates through, the first included */
+	int64_t cold_sets;     /* copies of all operands that CACHE_COLD rotates through; 1: cold is not asked for */
 };
 
 struct backend {
 	const char *api;
+	const void *detail;    /* of what several backends share (cuda_work.h); else NULL */
 	/* Adds what identifies the library to the stack line, and what is worth recording to the attributes. */
 	int (*probe)(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err);
 	/* Fills the list; 0 algorithms is an error. -1: not this backend's problem, or nothing offered: err says why. */
@@ -30,7 +35,7 @@ struct backend {
 	void *(*prepare)(const struct backend_list *list, int index, const struct backend_limits *limits,
 		enum status *status, struct error *err);
 	/* Executes `times` times back to back between two clock marks; *elapsed_ns is the whole. In CACHE_NET every
-	 * execution takes the next copy of the constant operands. */
+	 * execution takes the next copy of the constant operands, in CACHE_COLD of all operands. */
 	int (*run)(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
 	/* Compares sampled outputs of the last run with plain C; *worst is the largest error relative to the sum of
 	 * absolute terms. -1: no comparison is possible, err says why. */
@@ -38,6 +43,13 @@ struct backend {
 	/* Bytes of constant operands that pass in CACHE_NET before the first come back; 0: there are none. */
 	double (*rotated_bytes)(const void *work);
 	void (*release)(void *work);
+	/* The rest may be NULL. */
+	/* Names of the kernels that one execution really runs, one a line, owned by the work; "" unknown. Runs it once. */
+	const char *(*kernels)(void *work);
+	/* Host time to enqueue one execution, as last seen; NaN unknown. */
+	double (*enqueue_ns)(const void *work);
+	/* Mean clock of the device during the last run, MHz; NaN unknown. */
+	double (*clock_mhz)(const void *work);
 };
 
 extern const struct backend backend_onednn, backend_copy;

@@ -159,4 +159,5 @@ static double rotated_bytes(const void *work)
 	return w->constant ? (double)w->set_count * (double)w->stride : 0;
 }
 
-const struct backend backend_copy = { "libc", probe, algorithms, forget, prepare, run, check, rotated_bytes, release };
+const struct backend backend_copy = { .api = "libc", .probe = probe, .algorithms = algorithms, .forget = forget,
+	.prepare = prepare, .run = run, .check = check, .rotated_bytes = rotated_bytes, .release = release };

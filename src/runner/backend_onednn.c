@@ -315,5 +315,6 @@ static int check(void *work, double *worst, struct error *err)
 	return bad;
 }
 
-const struct backend backend_onednn = { "oneDNN", onednn_probe, onednn_algorithms, onednn_forget, prepare, run, check,
-	rotated_bytes, release };
+const struct backend backend_onednn = { .api = "oneDNN", .probe = onednn_probe, .algorithms = onednn_algorithms,
+	.forget = onednn_forget, .prepare = prepare, .run = run, .check = check, .rotated_bytes = rotated_bytes,
+	.release = release };
