@@ -1,0 +1,279 @@
+#include "config.h"
+
+#include "drive/planner.h"
+
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/log.h"
+
+#define WINDOW 64          /* questions on the way at once */
+#define DEATHS_MAX 4       /* in a row; then the runner is given up */
+#define HELLO_LIMIT_MS 30000
+#define SILENCE_LIMIT_MS 60000 /* run-time compilation may take its time; heartbeats come meanwhile */
+#define MESSAGES_A_STEP 5000
+#define ALGORITHMS_MAX 4096 /* of one problem: more is nonsense */
+
+struct question {
+	struct planned answer;
+	const char *problem;
+	int capacity;
+	struct algorithm *algorithms;
+};
+
+struct planner {
+	const char **argv;
+	struct runner_process *process;
+	struct device device;
+	bool known;
+	struct arena arena;
+	struct hash by_problem;
+	int count, capacity;
+	struct question **questions; /* in the order asked; id = index + 1 */
+	int answered_until;          /* all before this one have their answer */
+	int sent_until;              /* all before this one were sent to the present runner, or answered */
+	int open;
+	int deaths;
+	int64_t started_ms;
+	uint64_t version;
+	bool broken;
+	char trouble[ERROR_TEXT_SIZE];
+};
+
+struct planner *planner_new(const char *const *argv)
+{
+	struct planner *p = base_calloc(1, sizeof(*p));
+	int n = 0;
+	while (argv[n])
+		n++;
+	p->argv = ARENA_ARRAY(&p->arena, const char *, n + 1);
+	for (int i = 0; i < n; i++)
+		p->argv[i] = arena_strndup(&p->arena, argv[i], strlen(argv[i]));
+	p->argv[n] = NULL;
+	return p;
+}
+
+void planner_free(struct planner *p)
+{
+	if (!p)
+		return;
+	if (p->process)
+		runner_process_stop_within(p->process, 500, 500);
+	for (int i = 0; i < p->count; i++) {
+		free(p->questions[i]->algorithms);
+		free(p->questions[i]);
+	}
+	free(p->questions);
+	hash_free(&p->by_problem);
+	arena_free(&p->arena);
+	free(p);
+}
+
+static struct question *question_find(const struct planner *p, const char *problem)
+{
+	int64_t i = hash_find(&p->by_problem, text_of(problem));
+	return i < 0 ? NULL : p->questions[i];
+}
+
+/* Ends a question: with algorithms it is a yes. */
+static void question_end(struct planner *p, struct question *q, const char *why)
+{
+	if (q->answer.state != PLANNED_ASKED)
+		return;
+	q->answer.state = q->answer.count ? PLANNED_YES : PLANNED_NO;
+	q->answer.algorithms = q->algorithms;
+	q->answer.why = why && *why ? arena_strndup(&p->arena, why, strlen(why)) : "";
+	p->open--;
+	p->version++;
+	while (p->answered_until < p->count && p->questions[p->answered_until]->answer.state != PLANNED_ASKED)
+		p->answered_until++;
+	if (p->sent_until < p->answered_until)
+		p->sent_until = p->answered_until;
+}
+
+static void planner_give_up(struct planner *p, const char *why)
+{
+	p->broken = true;
+	snprintf(p->trouble, sizeof(p->trouble), "%s", why);
+	log_line("planning: %s", why);
+	for (int i = p->answered_until; i < p->count; i++)
+		question_end(p, p->questions[i], why);
+}
+
+void planner_ask(struct planner *p, const char *problem)
+{
+	if (question_find(p, problem))
+		return;
+	struct question *q = base_calloc(1, sizeof(*q));
+	q->problem = arena_strndup(&p->arena, problem, strlen(problem));
+	q->answer = (struct planned){ .state = PLANNED_ASKED, .why = "" };
+	VEC_GROW(p->questions, p->count, p->capacity);
+	*hash_at(&p->by_problem, text_of(q->problem)) = p->count;
+	p->questions[p->count++] = q;
+	p->open++;
+	if (p->broken)
+		question_end(p, q, p->trouble);
+}
+
+/* --- the runner --- */
+
+/* The runner is gone: the question it was at is answered by that, the others on the way are asked again. */
+static void planner_lose(struct planner *p, struct error *err)
+{
+	bool greeted = runner_process_device(p->process) != NULL;
+	runner_process_kill(p->process);
+	p->process = NULL;
+	if (greeted && p->answered_until < p->sent_until)
+		question_end(p, p->questions[p->answered_until], err->text);
+	p->sent_until = p->answered_until;
+	if (!greeted || ++p->deaths >= DEATHS_MAX)
+		planner_give_up(p, err->text);
+}
+
+static void planner_start(struct planner *p)
+{
+	struct error err = ERROR_NONE;
+	p->process = runner_process_start(p->argv, NULL, &err);
+	p->started_ms = clock_ms();
+	if (!p->process)
+		planner_give_up(p, err.text);
+}
+
+static void planner_send(struct planner *p)
+{
+	struct error err = ERROR_NONE;
+	while (p->sent_until < p->count && p->sent_until - p->answered_until < WINDOW) {
+		struct wire_message ask = { .type = WIRE_ALGORITHMS, .id = p->sent_until + 1,
+			.problem = p->questions[p->sent_until]->problem, .what = "" };
+		if (p->questions[p->sent_until]->answer.state == PLANNED_ASKED && runner_process_send(p->process, &ask, &err)) {
+			planner_lose(p, &err);
+			return;
+		}
+		p->sent_until++;
+	}
+}
+
+static struct algorithm algorithm_copy(struct arena *a, const struct algorithm *from)
+{
+	struct algorithm to = *from;
+	const char **texts[] = { &to.api, &to.name, &to.layouts, &to.math, &to.notes };
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		*texts[i] = *texts[i] ? arena_strndup(a, *texts[i], strlen(*texts[i])) : "";
+	return to;
+}
+
+static void planner_take(struct planner *p, const struct wire_message *m)
+{
+	struct question *q = m->id >= 1 && m->id <= p->count ? p->questions[m->id - 1] : NULL;
+	if (m->type == WIRE_LOG)
+		log_line("planner: %s", m->what);
+	if (!q || q->answer.state != PLANNED_ASKED)
+		return;
+	if (m->type == WIRE_ALGORITHM && q->answer.count < ALGORITHMS_MAX) {
+		VEC_GROW(q->algorithms, q->answer.count, q->capacity);
+		q->algorithms[q->answer.count++] = algorithm_copy(&p->arena, &m->algorithm);
+	} else if (m->type == WIRE_DONE) {
+		p->deaths = 0;
+		question_end(p, q, m->what);
+	}
+}
+
+/* Hung, or no runner at all? */
+static bool planner_is_late(const struct planner *p, struct error *err)
+{
+	if (!runner_process_device(p->process)) {
+		if (clock_ms() - p->started_ms < HELLO_LIMIT_MS)
+			return false;
+		error_set(err, "the runner %s said no hello in %d s", p->argv[0], HELLO_LIMIT_MS / 1000);
+		return true;
+	}
+	if (!p->open || runner_process_silence_ms(p->process) < SILENCE_LIMIT_MS)
+		return false;
+	error_set(err, "the runner gave no sign of life for %d s; it was killed", SILENCE_LIMIT_MS / 1000);
+	return true;
+}
+
+static void planner_read(struct planner *p)
+{
+	struct error err = ERROR_NONE;
+	for (int n = 0; n < MESSAGES_A_STEP && p->process; n++) {
+		struct wire_message m;
+		int got = runner_process_read(p->process, &m, &err);
+		const struct device *d = got >= 0 ? runner_process_device(p->process) : NULL;
+		if (d && !p->known) {
+			p->device = device_copy(&p->arena, d);
+			p->known = true;
+			p->version++;
+		}
+		if (got < 0)
+			planner_lose(p, &err);
+		else if (got == 0 && planner_is_late(p, &err))
+			planner_lose(p, &err);
+		if (got <= 0)
+			return;
+		planner_take(p, &m);
+		wire_free(&m);
+	}
+}
+
+int planner_step(struct planner *p, int timeout_ms)
+{
+	int before = p->open;
+	if (p->broken || !p->open)
+		return 0;
+	if (!p->process)
+		planner_start(p);
+	if (p->process)
+		planner_send(p);
+	if (p->process) {
+		struct pollfd at = { .fd = runner_process_fd(p->process), .events = POLLIN };
+		poll(&at, 1, timeout_ms);
+		planner_read(p);
+	}
+	if (p->process)
+		planner_send(p);
+	return before - p->open;
+}
+
+/* --- answers --- */
+
+bool planner_is_idle(const struct planner *p)
+{
+	return p->open == 0;
+}
+
+int planner_open_count(const struct planner *p)
+{
+	return p->open;
+}
+
+int planner_fd(const struct planner *p)
+{
+	return p->process ? runner_process_fd(p->process) : -1;
+}
+
+const struct device *planner_device(const struct planner *p)
+{
+	return p->known ? &p->device : NULL;
+}
+
+const char *planner_trouble(const struct planner *p)
+{
+	return p->trouble;
+}
+
+uint64_t planner_version(const struct planner *p)
+{
+	return p->version;
+}
+
+const struct planned *planner_of(const struct planner *p, const char *problem)
+{
+	static const struct planned none = { .state = PLANNED_NONE, .why = "" };
+	const struct question *q = question_find(p, problem);
+	return q ? &q->answer : &none;
+}

@@ -1,0 +1,143 @@
+/* The planner against a runner that fails in every way. */
+#include "config.h"
+
+#include "drive/planner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tap.h"
+
+#define YES "eltwise:f32,f32:relu:1x64"
+#define YES2 "eltwise:f32,f32:relu:2x64"
+#define NO "eltwise:f32,f32:round:1x64"
+#define CRASH "eltwise:f32,f32:tanh:1x64"
+#define GARBAGE "eltwise:f32,f32:logarithm:1x64"
+#define EXIT "eltwise:f32,f32:sqrt:1x64"
+#define STRANGER "eltwise:f32,f32:abs:1x64"
+
+static char fake[512];
+
+static struct planner *open_with(const char *hello)
+{
+	const char *argv[] = { fake, NULL };
+	setenv("FAKE_HELLO", hello, 1);
+	return planner_new(argv);
+}
+
+static int run(struct planner *p)
+{
+	int answered = 0;
+	time_t until = time(NULL) + 60;
+	while (!planner_is_idle(p) && time(NULL) < until)
+		answered += planner_step(p, 1000);
+	return answered;
+}
+
+static void test_answers(void)
+{
+	struct planner *p = open_with("banner");
+	ok(planner_of(p, YES)->state == PLANNED_NONE && planner_is_idle(p), "nothing is asked at first");
+	ok(planner_step(p, 0) == 0 && planner_fd(p) == -1, "and no runner is started for nothing");
+	planner_ask(p, YES);
+	planner_ask(p, NO);
+	planner_ask(p, YES);
+	is_int(planner_open_count(p), 2, "the same problem is asked once");
+	ok(planner_of(p, YES)->state == PLANNED_ASKED, "asked");
+	uint64_t before = planner_version(p);
+	is_int(run(p), 2, "both are answered");
+	ok(planner_version(p) != before, "the version tells that there is something new");
+	const struct planned *yes = planner_of(p, YES), *no = planner_of(p, NO);
+	ok(yes->state == PLANNED_YES && yes->count == 2, "two algorithms");
+	ok(strcmp(yes->algorithms[1].name, "slow") == 0 && yes->algorithms[1].rank == 1 &&
+		yes->algorithms[1].matrix == MATRIX_YES && isnan(yes->algorithms[1].workspace_bytes),
+		"with their properties, unknown ones unknown");
+	ok(no->state == PLANNED_NO && no->count == 0 && strcmp(no->why, "no implementation") == 0, "the library's reason");
+	ok(planner_device(p) && strcmp(planner_device(p)->model, "Fake CPU") == 0, "who answered");
+	planner_free(p);
+}
+
+static void test_many(void)
+{
+	struct planner *p = open_with("");
+	char text[64];
+	for (int i = 1; i <= 1000; i++) {
+		snprintf(text, sizeof(text), "eltwise:f32,f32:relu:%dx64", i);
+		planner_ask(p, text);
+	}
+	is_int(run(p), 1000, "a thousand problems are answered");
+	ok(planner_of(p, "eltwise:f32,f32:relu:1000x64")->count == 2, "the last one too");
+	planner_free(p);
+}
+
+static void test_deaths(void)
+{
+	static const char *const deadly[] = { CRASH, GARBAGE, EXIT };
+	for (int i = 0; i < 3; i++) {
+		struct planner *p = open_with("");
+		planner_ask(p, YES);
+		planner_ask(p, deadly[i]);
+		planner_ask(p, YES2);
+		is_int(run(p), 3, "%s: all are answered", deadly[i]);
+		ok(planner_of(p, deadly[i])->state == PLANNED_NO && planner_of(p, deadly[i])->why[0],
+			"the one that killed the runner has that as its reason (%s)", planner_of(p, deadly[i])->why);
+		ok(planner_of(p, YES)->state == PLANNED_YES && planner_of(p, YES2)->state == PLANNED_YES,
+			"those before and after it are planned");
+		planner_free(p);
+	}
+}
+
+static void test_strangers(void)
+{
+	struct planner *p = open_with("");
+	planner_ask(p, STRANGER);
+	planner_ask(p, YES);
+	is_int(run(p), 2, "answers to ids never asked are left out");
+	ok(planner_of(p, STRANGER)->count == 0 && planner_of(p, YES)->count == 2, "and count for nothing");
+	planner_free(p);
+}
+
+static void test_hopeless(void)
+{
+	struct planner *p = open_with("exit");
+	planner_ask(p, YES);
+	planner_ask(p, NO);
+	is_int(run(p), 2, "a runner that cannot start answers all");
+	ok(planner_of(p, YES)->state == PLANNED_NO && strstr(planner_of(p, YES)->why, "libdnnl"), "with what it said (%s)",
+		planner_of(p, YES)->why);
+	ok(planner_trouble(p)[0], "and there is trouble to show");
+	planner_ask(p, YES2);
+	ok(planner_is_idle(p) && planner_of(p, YES2)->state == PLANNED_NO, "later questions are answered at once");
+	planner_free(p);
+
+	const char *argv[] = { "/nonexistent/runner", NULL };
+	p = planner_new(argv);
+	planner_ask(p, YES);
+	is_int(run(p), 1, "no such program");
+	ok(strstr(planner_of(p, YES)->why, "/nonexistent/runner"), "is named (%s)", planner_of(p, YES)->why);
+	planner_free(p);
+
+	p = open_with("");
+	char text[64];
+	for (int i = 1; i <= 8; i++) {
+		snprintf(text, sizeof(text), "eltwise:f32,f32:tanh:%dx64", i);
+		planner_ask(p, text);
+	}
+	is_int(run(p), 8, "a runner that dies on everything is given up");
+	ok(planner_trouble(p)[0], "which is said");
+	planner_free(p);
+}
+
+int main(void)
+{
+	const char *builddir = getenv("builddir");
+	snprintf(fake, sizeof(fake), "%s/tests/unit/fake_runner", builddir ? builddir : ".");
+	test_answers();
+	test_many();
+	test_deaths();
+	test_strangers();
+	test_hopeless();
+	return done_testing();
+}
