@@ -3,6 +3,7 @@
 #include "base/beside.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,4 +17,19 @@ const char *beside_program(struct arena *a, const char *file, int mode)
 		return NULL;
 	const char *path = arena_printf(a, "%.*s/%s", (int)(slash - self), self, file);
 	return access(path, mode) == 0 ? path : NULL;
+}
+
+const char *beside_data(struct arena *a, const char *file)
+{
+	const char *set = getenv("BENANZA_DATA");
+	const char *path = arena_printf(a, "%s/%s", set ? set : "", file);
+	if (set && *set)
+		return access(path, R_OK) == 0 ? path : NULL;
+	path = beside_program(a, arena_printf(a, "../data/%s", file), R_OK);
+	if (!path)
+		path = beside_program(a, arena_printf(a, "../share/benanza/%s", file), R_OK);
+	if (path)
+		return path;
+	path = arena_printf(a, "%s/%s", BENANZA_DATADIR, file);
+	return access(path, R_OK) == 0 ? path : NULL;
 }

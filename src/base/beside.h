@@ -8,4 +8,8 @@
  * file can be used as `mode` (R_OK, X_OK) says. */
 const char *beside_program(struct arena *a, const char *file, int mode);
 
+/* The path of a file or folder of data/ ("models/resnet50.onnx", "devices", "recorded"): in $BENANZA_DATA where that is set,
+ * else beside the program in its source tree, or where the program was installed. NULL: there is none. */
+const char *beside_data(struct arena *a, const char *file);
+
 #endif

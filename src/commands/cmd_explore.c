@@ -22,13 +22,10 @@ static int frame_print(const struct options *o, struct session *s, struct error 
 	return app_frame(s, columns, rows, o->view, o->keys, o->ascii, stdout, err) ? EXIT_BAD : EXIT_DONE;
 }
 
-/* The bundled ResNet-50: beside the build, installed beside the program (which may have been moved), or where it was
- * meant to be. */
+/* The bundled ResNet-50, or where it was meant to be. */
 static const char *default_model(struct arena *a)
 {
-	const char *path = beside_program(a, "../data/models/resnet50.onnx", R_OK);
-	if (!path)
-		path = beside_program(a, "../share/benanza/models/resnet50.onnx", R_OK);
+	const char *path = beside_data(a, "models/resnet50.onnx");
 	return path ? path : BENANZA_DATADIR "/models/resnet50.onnx";
 }
 

@@ -1,0 +1,28 @@
+#include "config.h"
+
+#include "analyze/peaks.h"
+
+#include <math.h>
+
+struct peaks peaks_unknown(void)
+{
+	struct peaks p = { .bandwidth_bytes_s = NAN };
+	for (int i = 0; i < DTYPE_COUNT; i++)
+		p.flops[i] = p.matrix_flops[i] = NAN;
+	return p;
+}
+
+int peaks_set(struct peaks *p, struct text dtype, bool matrix, double flops)
+{
+	double *to = matrix ? p->matrix_flops : p->flops;
+	enum dtype type = dtype_parse(dtype);
+	if (!(flops > 0) || !isfinite(flops))
+		return -1;
+	if (text_is(dtype, "f8"))
+		to[DTYPE_F8E4M3] = to[DTYPE_F8E5M2] = flops;
+	else if (type == DTYPE_UNKNOWN)
+		return -1;
+	else
+		to[type] = flops;
+	return 0;
+}

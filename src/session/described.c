@@ -1,0 +1,144 @@
+#include "config.h"
+
+#include "session/described.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/beside.h"
+#include "base/json.h"
+
+#define SUFFIX ".json"
+
+static const char *string_kept(struct arena *a, const json_t *o, const char *key)
+{
+	return text_clean(a, text_of(json_string_at(o, key, "")));
+}
+
+/* A number above 0, or NaN. */
+static double number_kept(const json_t *o, const char *key)
+{
+	double n = json_number_or_nan(json_object_get(o, key));
+	return n > 0 && isfinite(n) ? n : NAN;
+}
+
+/* "f16_matrix": 989e12 into its place. -1: no such type. */
+static int peak_take(struct peaks *p, const char *key, const json_t *value, struct error *err)
+{
+	size_t n = strcspn(key, "_");
+	bool matrix = strcmp(key + n, "_matrix") == 0;
+	double flops = json_number_or_nan(value);
+	if ((key[n] && !matrix) || peaks_set(p, (struct text){ key, n }, matrix, flops))
+		return error_set(err, "peak_flops: %s is no data type (f32, f16 ..., or one with _matrix) with a number above 0", key);
+	return 0;
+}
+
+static int peaks_take(struct peaks *p, const json_t *o, struct error *err)
+{
+	const char *key;
+	json_t *value;
+	*p = peaks_unknown();
+	p->bandwidth_bytes_s = number_kept(o, "bandwidth_bytes_s");
+	json_object_foreach((json_t *)(uintptr_t)json_object_get(o, "peak_flops"), key, value)
+		if (peak_take(p, key, value, err))
+			return -1;
+	return isnan(p->bandwidth_bytes_s) ? error_set(err, "bandwidth_bytes_s is missing") : 0;
+}
+
+static void sources_take(struct arena *a, struct described *d, const json_t *list)
+{
+	d->source_count = (int)json_array_size(list);
+	d->sources = ARENA_ARRAY(a, const char *, d->source_count);
+	for (int i = 0; i < d->source_count; i++) {
+		const char *line = json_string_value(json_array_get(list, (size_t)i));
+		d->sources[i] = text_clean(a, text_of(line ? line : ""));
+	}
+}
+
+static int described_take(struct arena *a, const json_t *o, struct described *d, struct error *err)
+{
+	d->name = string_kept(a, o, "name");
+	d->arch = string_kept(a, o, "arch");
+	d->caveat = string_kept(a, o, "caveat");
+	d->sm = (int)json_int_at(o, "sm", 0);
+	d->multiprocessors = (int)json_int_at(o, "multiprocessors", 0);
+	d->clock_mhz = number_kept(o, "clock_mhz");
+	d->l2_bytes = number_kept(o, "l2_bytes");
+	d->memory_bytes = number_kept(o, "memory_bytes");
+	sources_take(a, d, json_object_get(o, "sources"));
+	if (!*d->name)
+		return error_set(err, "name is missing");
+	if (d->sm < 10 || d->sm > 999)
+		return error_set(err, "sm (90 for compute capability 9.0) is missing");
+	if (!json_is_object(json_object_get(o, "cudnn")))
+		return error_set(err, "cudnn (the device's properties as cuDNN wants them) is missing");
+	return peaks_take(&d->peaks, o, err);
+}
+
+static const char *stem_of(struct arena *a, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	size_t n = strlen(base);
+	if (n > strlen(SUFFIX) && strcmp(base + n - strlen(SUFFIX), SUFFIX) == 0)
+		n -= strlen(SUFFIX);
+	return text_clean(a, (struct text){ base, n });
+}
+
+int described_read(struct arena *a, const char *path, struct described *d, struct error *err)
+{
+	json_error_t why;
+	json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+	*d = (struct described){ .id = stem_of(a, path), .path = arena_strndup(a, path, strlen(path)) };
+	if (!o)
+		return error_set(err, "%s:%d: %s", path, why.line > 0 ? why.line : 1, why.text);
+	int bad = json_is_object(o) ? described_take(a, o, d, err) : error_set(err, "no JSON object");
+	if (bad)
+		error_context(err, "%s", path);
+	json_decref(o);
+	return bad;
+}
+
+static int is_description(const struct dirent *entry)
+{
+	size_t n = strlen(entry->d_name), suffix = strlen(SUFFIX);
+	return n > suffix && entry->d_name[0] != '.' && strcmp(entry->d_name + n - suffix, SUFFIX) == 0;
+}
+
+int described_list(struct arena *a, struct described **list, int *count, struct error *err)
+{
+	const char *folder = beside_data(a, "devices");
+	struct dirent **entries = NULL;
+	int n = folder ? scandir(folder, &entries, is_description, alphasort) : 0, bad = 0;
+	n = n < 0 ? 0 : n;
+	*list = ARENA_ARRAY(a, struct described, n);
+	*count = 0;
+	for (int i = 0; i < n; i++) {
+		if (!bad)
+			bad = described_read(a, arena_printf(a, "%s/%s", folder, entries[i]->d_name), &(*list)[i], err);
+		*count += !bad;
+		free(entries[i]);
+	}
+	free(entries);
+	return bad;
+}
+
+int described_find(struct arena *a, const char *asked, struct described *d, struct error *err)
+{
+	struct described *list;
+	int count;
+	size_t n = strlen(asked), suffix = strlen(SUFFIX);
+	if (n > suffix && strcmp(asked + n - suffix, SUFFIX) == 0 && access(asked, R_OK) == 0)
+		return described_read(a, asked, d, err) ? -1 : 1;
+	if (described_list(a, &list, &count, err))
+		return -1;
+	for (int i = 0; i < count; i++)
+		if (strcasecmp(list[i].id, asked) == 0 || strcasecmp(list[i].name, asked) == 0) {
+			*d = list[i];
+			return 1;
+		}
+	return 0;
+}
