@@ -2,6 +2,8 @@
 #ifndef RUNNER_CUDA_LIBRARY_H
 #define RUNNER_CUDA_LIBRARY_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 struct cuda_library_symbol {
