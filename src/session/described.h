@@ -4,6 +4,7 @@
 #define SESSION_DESCRIBED_H
 
 #include "analyze/peaks.h"
+#include "base/arena.h"
 
 struct described {
 	const char *id;        /* the file's stem: "h100" */
