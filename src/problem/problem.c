@@ -1,8 +1,6 @@
 #include "config.h"
 
-#include "problem/problem.h"
-
-#include <math.h>
+#include "problem/problem_private.h"
 
 static const char *const kernel_names[KERNEL_COUNT] = {
 #define KERNEL_NAME(id, name) [KERNEL_##id] = name,
@@ -44,6 +42,11 @@ int mode_parameters(enum mode m)
 	return mode_rows[m].parameters;
 }
 
+int rnn_gates(enum mode m)
+{
+	return m == MODE_LSTM ? 4 : 3;
+}
+
 static int64_t padded_size(int64_t in, int64_t pads, int64_t kernel, int64_t stride, int64_t dilation)
 {
 	int64_t left = in + pads - ((kernel - 1) * dilation + 1);
@@ -52,7 +55,10 @@ static int64_t padded_size(int64_t in, int64_t pads, int64_t kernel, int64_t str
 
 int64_t problem_out_size(const struct problem *p, int i)
 {
-	return padded_size(p->in[i], p->pad_begin[i] + p->pad_end[i], p->kernel_size[i], p->stride[i], p->dilation[i]);
+	int64_t pads = p->pad_begin[i] + p->pad_end[i];
+	if (p->kernel == KERNEL_DECONV)
+		return (p->in[i] - 1) * p->stride[i] - pads + (p->kernel_size[i] - 1) * p->dilation[i] + 1 + p->out_pad[i];
+	return padded_size(p->in[i], pads, p->kernel_size[i], p->stride[i], p->dilation[i]);
 }
 
 static struct problem_shape spatial_shape(const struct problem *p, int64_t first, int64_t second, bool out)
@@ -69,7 +75,10 @@ static struct problem_shape conv_shape(const struct problem *p, int i)
 		return spatial_shape(p, p->n, p->c, false);
 	if (i == 2)
 		return spatial_shape(p, p->n, p->k, true);
-	struct problem_shape s = { .rank = 2 + p->spatial, .dim = { p->k, p->g ? p->c / p->g : p->c } };
+	int64_t g = p->g ? p->g : 1;
+	bool turned = p->kernel == KERNEL_DECONV;
+	struct problem_shape s = { .rank = 2 + p->spatial,
+		.dim = { turned ? p->c : p->k, turned ? p->k / g : p->c / g } };
 	for (int j = 3 - p->spatial, at = 2; j < 3; j++, at++)
 		s.dim[at] = p->kernel_size[j];
 	return s;
@@ -92,13 +101,17 @@ static struct problem_shape matmul_shape(const struct problem *p, int i)
 	return s;
 }
 
-static struct problem_shape binary_destination(const struct problem *p)
+/* What the first `count` shapes broadcast to. */
+static struct problem_shape broadcast_shape(const struct problem *p, int count)
 {
-	const struct problem_shape *a = &p->shape[0], *b = &p->shape[1];
-	struct problem_shape s = { .rank = a->rank > b->rank ? a->rank : b->rank };
-	for (int i = 1; i <= s.rank; i++) {
-		int64_t x = i <= a->rank ? a->dim[a->rank - i] : 1, y = i <= b->rank ? b->dim[b->rank - i] : 1;
-		s.dim[s.rank - i] = broadcast_dim(x, y);
+	struct problem_shape s = p->shape[0];
+	for (int j = 1; j < count; j++) {
+		const struct problem_shape a = s, *b = &p->shape[j];
+		s.rank = a.rank > b->rank ? a.rank : b->rank;
+		for (int i = 1; i <= s.rank; i++) {
+			int64_t x = i <= a.rank ? a.dim[a.rank - i] : 1, y = i <= b->rank ? b->dim[b->rank - i] : 1;
+			s.dim[s.rank - i] = broadcast_dim(x, y);
+		}
 	}
 	return s;
 }
@@ -119,35 +132,143 @@ static struct problem_shape transpose_destination(const struct problem *p)
 	return s;
 }
 
-struct problem_shape problem_operand_shape(const struct problem *p, int i)
+/* Source with the indices' dimensions in place of the axis. */
+static struct problem_shape gather_destination(const struct problem *p)
+{
+	const struct problem_shape *from = &p->shape[0], *indices = &p->shape[1];
+	struct problem_shape s = { .rank = 0 };
+	for (int i = 0; i < p->axis; i++)
+		s.dim[s.rank++] = from->dim[i];
+	for (int i = 0; i < indices->rank && s.rank < PROBLEM_RANK; i++)
+		s.dim[s.rank++] = indices->dim[i];
+	for (int i = p->axis + 1; i < from->rank && s.rank < PROBLEM_RANK; i++)
+		s.dim[s.rank++] = from->dim[i];
+	return s;
+}
+
+/* The source with another number along the axis. */
+static struct problem_shape axis_destination(const struct problem *p, int64_t size)
+{
+	struct problem_shape s = p->shape[0];
+	s.dim[p->axis] = size;
+	return s;
+}
+
+static struct problem_shape attention_shape(const struct problem *p, int i)
+{
+	bool query = i == 0 || i == 3;
+	return (struct problem_shape){ .rank = 4,
+		.dim = { p->n, query ? p->heads : p->kv_heads, query ? p->query_length : p->key_length,
+			i < 2 ? p->head_size : p->value_size } };
+}
+
+static struct problem_shape rnn_shape(const struct problem *p, int i)
+{
+	int64_t blob = p->directions * rnn_gates(p->mode) * p->hidden_size * (p->input_size + p->hidden_size + 2);
+	if (i == 0)
+		return (struct problem_shape){ .rank = 3, .dim = { p->steps, p->n, p->input_size } };
+	if (i == 1)
+		return (struct problem_shape){ .rank = 1, .dim = { blob } };
+	return (struct problem_shape){ .rank = 4, .dim = { p->steps, p->directions, p->n, p->hidden_size } };
+}
+
+/* Operand i of the kernels on plain shapes. */
+static struct problem_shape plain_shape(const struct problem *p, int i)
 {
 	bool last = i == problem_operand_count(p) - 1;
 	switch (p->kernel) {
-	case KERNEL_CONV:
-		return conv_shape(p, i);
-	case KERNEL_MATMUL:
-		return matmul_shape(p, i);
-	case KERNEL_POOL:
-	case KERNEL_RESAMPLE:
-		return spatial_shape(p, p->n, p->c, last);
 	case KERNEL_BINARY:
-		return last ? binary_destination(p) : p->shape[i];
+		return last ? broadcast_shape(p, 2) : p->shape[i];
+	case KERNEL_SELECT:
+		return last ? broadcast_shape(p, 3) : p->shape[i];
 	case KERNEL_REDUCE:
 		return p->shape[i];
 	case KERNEL_CONCAT:
 		return last ? concat_destination(p) : p->shape[0];
 	case KERNEL_TRANSPOSE:
 		return last ? transpose_destination(p) : p->shape[0];
-	case KERNEL_COPY:
-		return (struct problem_shape){ .rank = 1, .dim = { p->size } };
+	case KERNEL_GATHER:
+		return last ? gather_destination(p) : p->shape[i];
+	case KERNEL_TOPK:
+		return last ? axis_destination(p, p->size) : p->shape[0];
+	case KERNEL_ARGREDUCE:
+		return last ? axis_destination(p, 1) : p->shape[0];
 	default:
 		return p->shape[0];
 	}
 }
 
+struct problem_shape problem_operand_shape(const struct problem *p, int i)
+{
+	switch (p->kernel) {
+	case KERNEL_CONV:
+	case KERNEL_DECONV:
+		return conv_shape(p, i);
+	case KERNEL_MATMUL:
+		return matmul_shape(p, i);
+	case KERNEL_ATTENTION:
+		return attention_shape(p, i);
+	case KERNEL_RNN:
+		return rnn_shape(p, i);
+	case KERNEL_POOL:
+	case KERNEL_RESAMPLE:
+		return spatial_shape(p, p->n, p->c, i == 1);
+	case KERNEL_COPY:
+		return (struct problem_shape){ .rank = 1, .dim = { p->size } };
+	default:
+		return plain_shape(p, i);
+	}
+}
+
 int problem_operand_count(const struct problem *p)
 {
-	return p->kernel == KERNEL_CONV || p->kernel == KERNEL_MATMUL || p->kernel == KERNEL_BINARY ? 3 : 2;
+	switch (p->kernel) {
+	case KERNEL_ATTENTION:
+	case KERNEL_SELECT:
+		return 4;
+	case KERNEL_CONV:
+	case KERNEL_DECONV:
+	case KERNEL_MATMUL:
+	case KERNEL_BINARY:
+	case KERNEL_RNN:
+	case KERNEL_GATHER:
+		return 3;
+	default:
+		return 2;
+	}
+}
+
+/* Kernels whose operands are tensors with channels, where the order of dimensions is a choice. */
+static bool kernel_is_image_like(enum kernel k)
+{
+	static const bool is[KERNEL_COUNT] = { [KERNEL_CONV] = true, [KERNEL_DECONV] = true, [KERNEL_POOL] = true,
+		[KERNEL_BATCHNORM] = true, [KERNEL_LRN] = true, [KERNEL_RESAMPLE] = true, [KERNEL_INSTANCENORM] = true,
+		[KERNEL_ELTWISE] = true, [KERNEL_BINARY] = true, [KERNEL_CONCAT] = true, [KERNEL_CAST] = true };
+	return is[k];
+}
+
+static bool operand_set_layout(struct operand *o, enum layout l)
+{
+	bool changes = o->layout != LAYOUT_STRIDES && o->layout != l;
+	if (changes)
+		o->layout = l;
+	return changes;
+}
+
+bool problem_set_layout(struct problem *p, enum layout l)
+{
+	int last = problem_operand_count(p) - 1;
+	int rank = kernel_is_image_like(p->kernel) ? problem_operand_shape(p, last).rank : 0;
+	bool changed = false;
+	if (rank < 3 || rank > 5)
+		return false;
+	for (int i = 0; i <= last; i++)
+		if (problem_operand_shape(p, i).rank == rank)
+			changed |= operand_set_layout(&p->operand[i], l);
+	for (int i = 0; i < p->epilogue_count; i++)
+		if (p->epilogue[i].kind == EPILOGUE_BINARY)
+			changed |= operand_set_layout(&p->epilogue[i].operand, l);
+	return changed;
 }
 
 bool problem_has_constant(const struct problem *p)
@@ -159,117 +280,4 @@ bool problem_has_constant(const struct problem *p)
 		if (p->epilogue[i].kind != EPILOGUE_ELTWISE && p->epilogue[i].operand.constant)
 			return true;
 	return false;
-}
-
-static double shape_volume(const struct problem_shape *s)
-{
-	double volume = 1;
-	for (int i = 0; i < s->rank; i++)
-		volume *= (double)s->dim[i];
-	return volume;
-}
-
-static double operand_volume(const struct problem *p, int i)
-{
-	struct problem_shape s = problem_operand_shape(p, i);
-	if (p->kernel != KERNEL_CONCAT || i != 0)
-		return shape_volume(&s);
-	double sum = 0;
-	for (int j = 0; j < p->shape_count; j++)
-		sum += shape_volume(&p->shape[j]);
-	return sum;
-}
-
-static double kernel_volume(const struct problem *p)
-{
-	double volume = 1;
-	for (int i = 3 - p->spatial; i < 3; i++)
-		volume *= (double)p->kernel_size[i];
-	return volume;
-}
-
-/* Operations of an element of the kernel's driving tensor. Normalizations count what the formula has: batchnorm a
- * multiply-add; layernorm mean, variance (2), scale (2), shift ... 7; softmax max, subtract, exp, sum, divide 5;
- * lrn a square and an add for each channel in the window, then 3. */
-static double ops_per_element(const struct problem *p)
-{
-	switch (p->kernel) {
-	case KERNEL_BATCHNORM:
-		return 2;
-	case KERNEL_LAYERNORM:
-		return 7;
-	case KERNEL_SOFTMAX:
-		return 5;
-	case KERNEL_LRN:
-		return 2 * (double)p->size + 3;
-	case KERNEL_ELTWISE:
-	case KERNEL_BINARY:
-	case KERNEL_REDUCE:
-		return 1;
-	default:
-		return 0;
-	}
-}
-
-static double core_flops(const struct problem *p)
-{
-	int last = problem_operand_count(p) - 1;
-	switch (p->kernel) {
-	case KERNEL_CONV:
-		return 2 * operand_volume(p, 2) * (double)(p->c / p->g) * kernel_volume(p);
-	case KERNEL_MATMUL:
-		return 2 * operand_volume(p, 2) * (double)p->mk;
-	case KERNEL_POOL:
-		return operand_volume(p, 1) * kernel_volume(p);
-	case KERNEL_RESAMPLE: /* a multiply-add for each of the 2^spatial neighbours */
-		return p->mode == MODE_NEAREST ? 0 : 2 * operand_volume(p, 1) * exp2(p->spatial);
-	case KERNEL_BINARY:
-		return operand_volume(p, last);
-	default:
-		return operand_volume(p, 0) * ops_per_element(p);
-	}
-}
-
-double problem_flops(const struct problem *p)
-{
-	double out = operand_volume(p, problem_operand_count(p) - 1);
-	return core_flops(p) + out * p->epilogue_count;
-}
-
-/* Elements of an epilogue's own operand. */
-static double epilogue_volume(const struct problem *p, const struct epilogue *e)
-{
-	if (e->kind == EPILOGUE_ELTWISE)
-		return 0;
-	if (e->kind == EPILOGUE_BIAS)
-		return (double)(p->kernel == KERNEL_CONV ? p->k : p->mn);
-	return operand_volume(p, problem_operand_count(p) - 1);
-}
-
-static double epilogues_bytes(const struct problem *p, bool only_constant)
-{
-	double bytes = 0;
-	for (int i = 0; i < p->epilogue_count; i++) {
-		const struct epilogue *e = &p->epilogue[i];
-		if (e->kind != EPILOGUE_ELTWISE && (e->operand.constant || !only_constant))
-			bytes += dtype_bytes(e->operand.dtype, epilogue_volume(p, e));
-	}
-	return bytes;
-}
-
-double problem_bytes(const struct problem *p)
-{
-	double bytes = epilogues_bytes(p, false);
-	for (int i = 0; i < problem_operand_count(p); i++)
-		bytes += dtype_bytes(p->operand[i].dtype, operand_volume(p, i));
-	return bytes;
-}
-
-double problem_constant_bytes(const struct problem *p)
-{
-	double bytes = epilogues_bytes(p, true);
-	for (int i = 0; i < problem_operand_count(p); i++)
-		if (p->operand[i].constant)
-			bytes += dtype_bytes(p->operand[i].dtype, operand_volume(p, i));
-	return bytes;
 }

@@ -177,7 +177,7 @@ struct problem {
 						    destination; attention: q, k, v, destination; select: condition, a, b,
 						    destination; gather: source, indices, destination; others: source,
 						    destination. The destination is the last */
-	enum dtype accumulator;                  /* conv and matmul only, else DTYPE_UNKNOWN */
+	enum dtype accumulator;                  /* conv, deconv, matmul and attention only, else DTYPE_UNKNOWN */
 	/* conv, pool, resample */
 	int spatial;
 	int64_t n, c, k, g;                      /* batch, input channels, output channels, groups */
@@ -191,7 +191,7 @@ struct problem {
 	 * n, heads, query_length, head_size; k n, kv_heads, key_length, head_size; v n, kv_heads, key_length, value_size */
 	int64_t heads, kv_heads, query_length, key_length, head_size, value_size;
 	/* rnn: source steps, n, input_size; destination steps, directions, n, hidden_size; weights as one blob of
-	 * directions * gates * hidden_size * (input_size + hidden_size + 2) elements (lstm 4 gates, gru 3) */
+	 * directions * gates * hidden_size * (input_size + hidden_size + 2) elements (lstm 4 gates, gru 3, reset after the recurrent product) */
 	int64_t steps, input_size, hidden_size, directions;
 	/* matmul: C[m,n] = A[m,k] B[k,n], batch dims broadcast (sizes 1 or equal, merged as far as both allow) */
 	int64_t m, mn, mk;                       /* m, n, k */
@@ -220,16 +220,28 @@ int problem_format(const struct problem *p, char *buf, struct error *err);
  * error that names the place. */
 int problem_parse(struct text t, struct problem *p, struct error *err);
 
-/* Output space of conv and pool along d h w index i: floor((in + pads - effective kernel) / stride) + 1. */
+/* Output space of conv and pool along d h w index i: floor((in + pads - effective kernel) / stride) + 1; of deconv as
+ * `out_pad` says. */
 int64_t problem_out_size(const struct problem *p, int i);
-/* Logical shape of operand i (conv weights as ONNX: k, c/g, r, s; matmul batch dims first). */
+/* Logical shape of operand i (conv weights as ONNX: k, c/g, r, s; matmul batch dims first; rnn weights one row). topk's
+ * indices, s64 and shaped like its destination, are no operand. */
 struct problem_shape problem_operand_shape(const struct problem *p, int i);
 /* How many operands the kernel has, not counting epilogues; concat counts source and destination. */
 int problem_operand_count(const struct problem *p);
 /* Does it have a constant operand, so that cache states net and warm differ? */
 bool problem_has_constant(const struct problem *p);
-/* Arithmetic operations, a multiply-add counting 2 (conv: 2 n k (c/g) r s * output space, dilation holes not
- * counted); and compulsory bytes: every operand read or written once. */
+/* The same problem with every operand that has channels in this layout: source, weights, destination and residual of
+ * conv, deconv, pool, batchnorm, lrn, resample, instancenorm, eltwise, binary, concat and cast, where the destination has
+ * rank 3 to 5 and the operand that rank. Given strides stay. False: nothing changed. */
+bool problem_set_layout(struct problem *p, enum layout l);
+/* Arithmetic operations, a multiply-add counting 2; and compulsory bytes: every operand read or written once.
+ *   conv       2 n k (c/g) r s * output space, dilation holes not counted
+ *   deconv     2 n c (k/g) r s * input space
+ *   attention  n heads * pairs * (2 head_size + 2 value_size + 5 of the softmax); pairs: query_length key_length, causal
+ *              query_length key_length - query_length (query_length - 1) / 2
+ *   rnn        steps n directions hidden_size * (gates (2 (input_size + hidden_size) + 2) + 9 (lstm) or 8 (gru))
+ * An epilogue adds one for each destination element. Of a gather's source only what is taken counts as read; topk's
+ * indices count as written. problem_constant_bytes: what the constant operands take to store, a gather's source whole. */
 double problem_flops(const struct problem *p);
 double problem_bytes(const struct problem *p);
 double problem_constant_bytes(const struct problem *p);

@@ -13,6 +13,17 @@ static int check_positive(const int64_t *v, int from, int to, const char *what, 
 	return 0;
 }
 
+/* A transposed convolution along axis i: its size neither overflows nor is nothing. */
+static int check_turned(const struct problem *p, int i, struct error *err)
+{
+	if (p->in[i] > INT32_MAX || p->stride[i] > (1 << 24))
+		return error_set(err, "problem: input size or stride is absurd");
+	int64_t most = p->stride[i] > p->dilation[i] ? p->stride[i] : p->dilation[i];
+	if (p->out_pad[i] < 0 || p->out_pad[i] >= most)
+		return error_set(err, "problem: an output pad must be less than stride or dilation");
+	return problem_out_size(p, i) < 1 ? error_set(err, "problem: the pads leave no output") : 0;
+}
+
 static int check_window(const struct problem *p, struct error *err)
 {
 	int from = 3 - p->spatial;
@@ -28,8 +39,9 @@ static int check_window(const struct problem *p, struct error *err)
 			return error_set(err, "problem: a pad is out of range");
 		if (p->kernel_size[i] > (1 << 24) || p->dilation[i] > (1 << 24))
 			return error_set(err, "problem: kernel size or dilation is absurd");
-		if (problem_out_size(p, i) < 1)
-			return error_set(err, "problem: the kernel is larger than the padded input");
+		if (p->kernel == KERNEL_DECONV ? check_turned(p, i, err) : problem_out_size(p, i) < 1)
+			return p->kernel == KERNEL_DECONV ? -1 :
+				error_set(err, "problem: the kernel is larger than the padded input");
 	}
 	return 0;
 }
@@ -42,7 +54,7 @@ static int check_space(const struct problem *p, struct error *err)
 	if (check_positive(sizes, 0, 2, "batch and channels", err) ||
 		check_positive(p->in, 3 - p->spatial, 3, "input size", err) || check_window(p, err))
 		return -1;
-	if (p->kernel != KERNEL_CONV)
+	if (p->kernel != KERNEL_CONV && p->kernel != KERNEL_DECONV)
 		return 0;
 	int64_t channels[2] = { p->k, p->g };
 	if (check_positive(channels, 0, 2, "output channels and groups", err))
@@ -71,14 +83,56 @@ static int check_matmul(const struct problem *p, struct error *err)
 	return 0;
 }
 
-static int check_binary(const struct problem *p, struct error *err)
+/* The first `count` shapes, pair by pair. */
+static int check_broadcast(const struct problem *p, int count, struct error *err)
 {
-	const struct problem_shape *a = &p->shape[0], *b = &p->shape[1];
-	for (int i = 1; i <= a->rank && i <= b->rank; i++) {
-		int64_t x = a->dim[a->rank - i], y = b->dim[b->rank - i];
-		if (x != y && x != 1 && y != 1)
-			return error_set(err, "problem: the shapes do not broadcast");
+	for (int j = 0; j < count * count; j++) {
+		const struct problem_shape *a = &p->shape[j / count], *b = &p->shape[j % count];
+		for (int i = 1; i <= a->rank && i <= b->rank; i++) {
+			int64_t x = a->dim[a->rank - i], y = b->dim[b->rank - i];
+			if (x != y && x != 1 && y != 1)
+				return error_set(err, "problem: the shapes do not broadcast");
+		}
 	}
+	return 0;
+}
+
+static int check_gather(const struct problem *p, struct error *err)
+{
+	if (p->shape[0].rank - 1 + p->shape[1].rank > PROBLEM_RANK)
+		return error_set(err, "problem: what is gathered has more than %d dimensions", PROBLEM_RANK);
+	if (dtype_is_float(p->operand[1].dtype))
+		return error_set(err, "problem: indices of type %s", dtype_name(p->operand[1].dtype));
+	return 0;
+}
+
+static int check_topk(const struct problem *p, struct error *err)
+{
+	if (p->size < 1 || p->size > p->shape[0].dim[p->axis])
+		return error_set(err, "problem: k is %lld of %lld", (long long)p->size,
+			(long long)p->shape[0].dim[p->axis]);
+	return 0;
+}
+
+static int check_attention(const struct problem *p, struct error *err)
+{
+	int64_t sizes[7] = { p->n, p->heads, p->kv_heads, p->query_length, p->key_length, p->head_size, p->value_size };
+	if (check_positive(sizes, 0, 7, "a size", err))
+		return -1;
+	if (p->heads % p->kv_heads)
+		return error_set(err, "problem: heads are no multiple of the key and value heads");
+	if (p->mode == MODE_CAUSAL && p->query_length > p->key_length)
+		return error_set(err, "problem: causal attention needs as many keys as queries");
+	return 0;
+}
+
+static int check_rnn(const struct problem *p, struct error *err)
+{
+	int64_t sizes[5] = { p->steps, p->n, p->input_size, p->hidden_size, p->directions };
+	if (check_positive(sizes, 0, 5, "a size", err))
+		return -1;
+	if (p->directions > 2 || p->input_size > 1 << 24 || p->hidden_size > 1 << 24)
+		return error_set(err, "problem: directions, input or hidden size are absurd");
 	return 0;
 }
 
@@ -117,25 +171,84 @@ static int check_perm(const struct problem *p, struct error *err)
 	return 0;
 }
 
+/* How many shapes the kernel's text has, the least for concat. */
+static int shapes_least(enum kernel k)
+{
+	return k == KERNEL_SELECT ? 3 : k == KERNEL_BINARY || k == KERNEL_REDUCE || k == KERNEL_GATHER ? 2 : 1;
+}
+
+static bool kernel_has_axis(enum kernel k)
+{
+	return k == KERNEL_SOFTMAX || k == KERNEL_CONCAT || k == KERNEL_LAYERNORM || k == KERNEL_RMSNORM ||
+		k == KERNEL_GATHER || k == KERNEL_TOPK || k == KERNEL_ARGREDUCE || k == KERNEL_SCAN;
+}
+
+static bool kernel_has_channels(enum kernel k)
+{
+	return k == KERNEL_BATCHNORM || k == KERNEL_LRN || k == KERNEL_INSTANCENORM;
+}
+
+/* What one kernel's shapes must be to each other. */
+static int check_together(const struct problem *p, struct error *err)
+{
+	switch (p->kernel) {
+	case KERNEL_BINARY:
+		return check_broadcast(p, 2, err);
+	case KERNEL_SELECT:
+		return check_broadcast(p, 3, err);
+	case KERNEL_REDUCE:
+		return check_reduce(p, err);
+	case KERNEL_CONCAT:
+		return check_concat(p, err);
+	case KERNEL_TRANSPOSE:
+		return check_perm(p, err);
+	case KERNEL_GATHER:
+		return check_gather(p, err);
+	case KERNEL_TOPK:
+		return check_topk(p, err);
+	case KERNEL_DROPOUT:
+		return p->alpha >= 0 && p->alpha < 1 ? 0 : error_set(err, "problem: a ratio must be from 0 to below 1");
+	default:
+		return 0;
+	}
+}
+
 static int check_shapes(const struct problem *p, struct error *err)
 {
-	int least = p->kernel == KERNEL_BINARY || p->kernel == KERNEL_REDUCE ? 2 : 1;
-	if (p->shape_count < least || p->shape_count > PROBLEM_SHAPES)
+	if (p->shape_count < shapes_least(p->kernel) || p->shape_count > PROBLEM_SHAPES)
 		return error_set(err, "problem: %d shapes", p->shape_count);
 	for (int i = 0; i < p->shape_count; i++)
 		if (check_shape(&p->shape[i], err))
 			return -1;
-	bool has_axis = p->kernel == KERNEL_SOFTMAX || p->kernel == KERNEL_CONCAT || p->kernel == KERNEL_LAYERNORM;
-	if (has_axis && (p->axis < 0 || p->axis >= p->shape[0].rank))
+	if (kernel_has_axis(p->kernel) && (p->axis < 0 || p->axis >= p->shape[0].rank))
 		return error_set(err, "problem: axis %d of a tensor of rank %d", p->axis, p->shape[0].rank);
-	if ((p->kernel == KERNEL_BATCHNORM || p->kernel == KERNEL_LRN) && p->shape[0].rank < 2)
+	if (kernel_has_channels(p->kernel) && p->shape[0].rank < 2)
 		return error_set(err, "problem: no channel dimension");
 	if (p->kernel == KERNEL_LRN && (p->size < 1 || p->size > PROBLEM_NUMBER_MAX))
 		return error_set(err, "problem: window %lld", (long long)p->size);
-	return p->kernel == KERNEL_BINARY ? check_binary(p, err) :
-		p->kernel == KERNEL_REDUCE ? check_reduce(p, err) :
-		p->kernel == KERNEL_CONCAT ? check_concat(p, err) :
-		p->kernel == KERNEL_TRANSPOSE ? check_perm(p, err) : 0;
+	return check_together(p, err);
+}
+
+/* By kernel: the numbers behind operands and mode. */
+static int check_numbers(const struct problem *p, struct error *err)
+{
+	switch (p->kernel) {
+	case KERNEL_CONV:
+	case KERNEL_DECONV:
+	case KERNEL_POOL:
+	case KERNEL_RESAMPLE:
+		return check_space(p, err);
+	case KERNEL_MATMUL:
+		return check_matmul(p, err);
+	case KERNEL_COPY:
+		return check_positive(&p->size, 0, 1, "bytes", err);
+	case KERNEL_ATTENTION:
+		return check_attention(p, err);
+	case KERNEL_RNN:
+		return check_rnn(p, err);
+	default:
+		return check_shapes(p, err);
+	}
 }
 
 /* No operand may be so large that bytes overflow, nor NaN appear. */
@@ -162,9 +275,5 @@ int problem_check(const struct problem *p, struct error *err)
 		return error_set(err, "problem: %d epilogues, at most %d", p->epilogue_count, PROBLEM_EPILOGUES);
 	if (!isfinite(p->alpha) || !isfinite(p->beta))
 		return error_set(err, "problem: a parameter is not finite");
-	int bad = p->kernel == KERNEL_CONV || p->kernel == KERNEL_POOL || p->kernel == KERNEL_RESAMPLE ?
-			check_space(p, err) :
-		p->kernel == KERNEL_MATMUL ? check_matmul(p, err) :
-		p->kernel == KERNEL_COPY ? check_positive(&p->size, 0, 1, "bytes", err) : check_shapes(p, err);
-	return bad ? -1 : check_volume(p, err);
+	return check_numbers(p, err) ? -1 : check_volume(p, err);
 }

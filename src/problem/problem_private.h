@@ -9,6 +9,8 @@
 /* What follows the operands in a kernel's text. */
 bool kernel_has_mode(enum kernel k);
 bool kernel_has_accumulator(enum kernel k);
+/* Gates of a recurrent mode: lstm 4, gru 3. */
+int rnn_gates(enum mode m);
 /* Is every field in range, and do they fit together? */
 int problem_check(const struct problem *p, struct error *err);
 

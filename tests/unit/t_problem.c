@@ -40,6 +40,27 @@ static const struct {
 	{ "lrn:f32,f32:across,0.0001,0.75:1x64x56x56:n5", 13.0 * 64 * 3136, 8.0 * 64 * 3136 },
 	{ "cast:f32,bf16:1x3x224x224", 0, 6.0 * 150528 },
 	{ "copy:u8,u8:b602112", 0, 2.0 * 602112 },
+	{ "deconv:f32,f32.c,f32/f32:n1c256h14w14k128r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw1:g1+bias:f32.c+relu",
+		2.0 * 256 * 128 * 9 * 196 + 2.0 * 128 * 28 * 28, 4.0 * (256 * 196 + 256 * 128 * 9 + 128 * 784 + 128) },
+	{ "deconv:f16,f16.c,f16/f32:n2c4w5k6s2:pw0qw0:sw2:dw1:uw0:g2", 2.0 * 2 * 4 * 3 * 2 * 5,
+		2.0 * (2 * 4 * 5 + 4 * 3 * 2 + 2 * 6 * 10) },
+	{ "instancenorm:f32,f32:1x64x56x56", 7.0 * 64 * 56 * 56, 8.0 * 64 * 56 * 56 },
+	{ "rmsnorm:bf16,bf16:128x4096:ax1", 4.0 * 128 * 4096, 4.0 * 128 * 4096 },
+	{ "attention:f16,f16,f16,f16/f32:full:n1hq12hk12lq128lk128d64e64", 12.0 * 128 * 128 * (4 * 64 + 5),
+		2.0 * 12 * 128 * 64 * 4 },
+	{ "attention:f16,f16,f16,f16/f32:causal:n2hq8hk2lq3lk5d64e32", 16.0 * (3 + 4 + 5) * (2 * 64 + 2 * 32 + 5),
+		2.0 * 2 * (8 * 3 * 64 + 2 * 5 * 64 + 2 * 5 * 32 + 8 * 3 * 32) },
+	{ "rnn:f32,f32.c,f32:lstm:t128n1i512h512d1", 128.0 * 512 * (4 * (2 * 1024 + 2) + 9),
+		4.0 * (128 * 512 + 4 * 512 * 1026 + 128 * 512) },
+	{ "rnn:f32,f32.c,f32:gru:t3n5i7h2d2", 3.0 * 5 * 2 * 2 * (3 * (2 * 9 + 2) + 8),
+		4.0 * (3 * 5 * 7 + 2 * 3 * 2 * 11 + 3 * 2 * 5 * 2) },
+	{ "dropout:f32,f32:drop,0.5:128x768", 2.0 * 128 * 768, 8.0 * 128 * 768 },
+	{ "gather:f32.c,s64,f32:50257x768:ax0:1x128", 0, 8.0 * 128 * 768 + 8.0 * 128 },
+	{ "gather:f16,s32,f16:2x3x4:ax1:5x6", 0, 4.0 * 2 * 30 * 4 + 4.0 * 30 },
+	{ "select:bool,f32,f32,f32:1x1x128x128:1x12x128x128:1", 0, 128.0 * 128 + 4.0 * (24.0 * 128 * 128 + 1) },
+	{ "topk:f32,f32:largest:1x1000:ax1:k5", 1000, 4.0 * 1005 + 8.0 * 5 },
+	{ "argreduce:f32,s64:argmax:8x1000:ax1", 8000, 32000 + 64 },
+	{ "scan:s64,s64:cumsum:1x128:ax1", 128, 16.0 * 128 },
 };
 
 static const struct {
@@ -73,6 +94,34 @@ static const struct {
 	{ "eltwise:f32,f32:relu:1x1x1x1x1x1x1x1x1", "fewer" },
 	{ "eltwise:f32,f32:relu:99999999999x99999999999", "1e15" },
 	{ "copy:u8,u8:b0", "1 or more" },
+	{ "deconv:f32,f32.c,f32/f32:n1c4w5k6s2:pw0qw0:sw2:dw1:g2", "uw" },
+	{ "deconv:f32,f32.c,f32/f32:n1c4w5k6s2:pw0qw0:sw2:dw1:uw2:g2", "output pad" },
+	{ "deconv:f32,f32.c,f32/f32:n1c4w5k6s2:pw9qw9:sw2:dw1:uw0:g2", "no output" },
+	{ "deconv:f32,f32.c,f32/f32:n1c4w5k6s2:pw0qw0:sw2:dw1:uw0:g3", "groups" },
+	{ "deconv:f32,f32.c,f32/f32:n1c4w281474976710656k6s2:pw0qw0:sw16777217:dw1:uw0:g2", "absurd" },
+	{ "instancenorm:f32,f32:64", "channel" },
+	{ "rmsnorm:f32,f32:64:ax1", "axis" },
+	{ "attention:f16,f16,f16,f16:full:n1hq12hk12lq128lk128d64e64", "accumulator" },
+	{ "attention:f16,f16,f16/f32:full:n1hq12hk12lq128lk128d64e64", "operand" },
+	{ "attention:f16,f16,f16,f16/f32:full:n1hq12hk5lq128lk128d64e64", "heads" },
+	{ "attention:f16,f16,f16,f16/f32:causal:n1hq12hk12lq128lk127d64e64", "keys" },
+	{ "attention:f16,f16,f16,f16/f32:full:n1hq12hk0lq128lk128d64e64", "1 or more" },
+	{ "attention:f16,f16,f16,f16/f32:full:n1hq281474976710656hk1lq281474976710656lk1d1e1", "1e15" },
+	{ "rnn:f32,f32.c,f32:elman:t1n1i1h1d1", "mode" },
+	{ "rnn:f32,f32.c,f32:lstm:t1n1i1h1d3", "directions" },
+	{ "rnn:f32,f32.c,f32:lstm:t1n1i281474976710656h281474976710656d2", "absurd" },
+	{ "dropout:f32,f32:drop:10", "parameter" },
+	{ "dropout:f32,f32:drop,1:10", "ratio" },
+	{ "gather:f32,f32,f32:4x4:ax0:4", "indices" },
+	{ "gather:f32,s64,f32:4x4:ax2:4", "axis" },
+	{ "gather:f32,s64,f32:1x1x1x1x1:ax0:1x1x1x1x1", "more than" },
+	{ "select:bool,f32,f32,f32:2:3:1", "broadcast" },
+	{ "select:bool,f32,f32,f32:2:1:3", "broadcast" },
+	{ "select:bool,f32,f32,f32:2:2", "\":\"" },
+	{ "topk:f32,f32:largest:1x1000:ax1:k1001", "k is 1001" },
+	{ "topk:f32,f32:largest:1x1000:ax1:k0", "k is 0" },
+	{ "argreduce:f32,s64:rmax:8x1000:ax1", "mode" },
+	{ "scan:f32,f32:cumsum:8:ax8", "axis" },
 };
 
 static void test_texts(void)
@@ -135,6 +184,184 @@ static void test_shapes(void)
 	near(problem_constant_bytes(&p), 4.0 * 4 * 4 * 3 * 2, 0, "constant bytes");
 }
 
+/* A shape as text, for comparing. */
+static const char *shape_of(const char *text, int operand)
+{
+	static char buf[128];
+	struct problem p;
+	struct error err = ERROR_NONE;
+	if (problem_parse(text_of(text), &p, &err))
+		return err.text[0] ? strcpy(buf, err.text) : "";
+	struct problem_shape s = problem_operand_shape(&p, operand);
+	int n = 0;
+	for (int i = 0; i < s.rank; i++)
+		n += snprintf(buf + n, sizeof(buf) - (size_t)n, "%s%lld", i ? "x" : "", (long long)s.dim[i]);
+	return buf;
+}
+
+static void test_new_shapes(void)
+{
+	const char *deconv = "deconv:f32,f32.c,f32/f32:n1c8h9w10k6r3s2:ph1pw0qh0qw1:sh2sw3:dh1dw2:uh1uw0:g2";
+	is_str(shape_of(deconv, 0), "1x8x9x10", "deconv source");
+	is_str(shape_of(deconv, 1), "8x3x3x2", "deconv weights: c, k/g, r, s");
+	is_str(shape_of(deconv, 2), "1x6x19x29", "deconv destination");
+	const char *attention = "attention:f16,f16,f16,f16/f32:causal:n2hq8hk2lq3lk5d64e32";
+	is_str(shape_of(attention, 0), "2x8x3x64", "queries");
+	is_str(shape_of(attention, 1), "2x2x5x64", "keys");
+	is_str(shape_of(attention, 2), "2x2x5x32", "values");
+	is_str(shape_of(attention, 3), "2x8x3x32", "what attention gives");
+	const char *rnn = "rnn:f32,f32.c,f32:gru:t3n5i7h2d2";
+	is_str(shape_of(rnn, 0), "3x5x7", "steps, batch, input");
+	is_str(shape_of(rnn, 1), "132", "weights as one blob");
+	is_str(shape_of(rnn, 2), "3x2x5x2", "steps, directions, batch, hidden");
+	const char *gather = "gather:f16,s32,f16:2x3x4:ax1:5x6";
+	is_str(shape_of(gather, 1), "5x6", "indices");
+	is_str(shape_of(gather, 2), "2x5x6x4", "indices in place of the axis");
+	is_str(shape_of("gather:f16,s32,f16:7:ax0:1", 2), "1", "one element");
+	const char *select = "select:bool,f32,f32,f32:2x1:3x1x4:1";
+	is_str(shape_of(select, 0), "2x1", "condition");
+	is_str(shape_of(select, 3), "3x2x4", "all three broadcast");
+	is_str(shape_of("topk:f32,f32:largest:4x1000:ax1:k5", 1), "4x5", "k along the axis");
+	is_str(shape_of("argreduce:f32,s64:argmin:4x1000x3:ax1", 1), "4x1x3", "one along the axis");
+	is_str(shape_of("scan:f32,f32:cumsum:4x3:ax0", 1), "4x3", "a scan keeps its shape");
+}
+
+/* text, in channels last. */
+static const char *const last[][2] = {
+	{ "conv:f32,f32.c,f32/f32:n1c8h9w9k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32+relu",
+		"conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n1c8h9w9k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32@nxc+relu" },
+	{ "pool:f32,f32@ncx:max:n1c64w112s3:pw1qw1:sw2:dw1", "pool:f32@nxc,f32@nxc:max:n1c64w112s3:pw1qw1:sw2:dw1" },
+	{ "binary:f32,f32.c,f32:add:1x256x56x56:256x1x1", "binary:f32@nxc,f32.c,f32@nxc:add:1x256x56x56:256x1x1" },
+	{ "binary:f32@s4x1x2,f32,f32:add:1x2x2:1x2x2", "binary:f32@s4x1x2,f32@nxc,f32@nxc:add:1x2x2:1x2x2" },
+	{ "concat:f32,f32:1x64x28x28,1x32x28x28:ax1", "concat:f32@nxc,f32@nxc:1x64x28x28,1x32x28x28:ax1" },
+	{ "eltwise:f32,f32:relu:128x768", NULL },
+	{ "softmax:f32,f32:soft:1x12x128x128:ax3", NULL },
+	{ "matmul:f32,f32,f32/f32:ba12bb12m128n128k64:ta0tb0", NULL },
+	{ "cast:f32,f16:1x1x1x1x1x3", NULL },
+};
+
+static void test_layouts(void)
+{
+	for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++) {
+		struct problem p;
+		struct error err = ERROR_NONE;
+		char text[PROBLEM_TEXT_SIZE];
+		if (!ok(problem_parse(text_of(last[i][0]), &p, &err) == 0, "%s", last[i][0]))
+			continue;
+		bool changed = problem_set_layout(&p, LAYOUT_NXC);
+		is_int(changed, last[i][1] != NULL, "has channels to put last, or not");
+		problem_format(&p, text, &err);
+		is_str(text, last[i][1] ? last[i][1] : last[i][0], "channels last");
+		ok(!problem_set_layout(&p, LAYOUT_NXC), "twice changes nothing");
+		problem_set_layout(&p, LAYOUT_ANY);
+	}
+}
+
+/* ---- random problems of every kernel */
+
+static uint64_t dice_state = 20;
+
+static int64_t dice(int64_t from, int64_t to)
+{
+	dice_state = dice_state * 6364136223846793005u + 1442695040888963407u;
+	return from + (int64_t)((dice_state >> 33) % (uint64_t)(to - from + 1));
+}
+
+static struct problem_shape dice_shape(int rank)
+{
+	struct problem_shape s = { .rank = rank };
+	for (int i = 0; i < rank; i++)
+		s.dim[i] = dice(1, 9);
+	return s;
+}
+
+static struct operand dice_operand(void)
+{
+	static const enum dtype types[] = { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_S64, DTYPE_S8 };
+	struct operand o = { .dtype = types[dice(0, 4)], .constant = dice(0, 1), .layout = (enum layout)dice(0, 2) };
+	return o;
+}
+
+static void dice_window(struct problem *p)
+{
+	p->spatial = (int)dice(1, 3);
+	p->g = dice(1, 4);
+	p->n = dice(1, 3);
+	p->c = p->g * dice(1, 5);
+	p->k = p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV ? p->g * dice(1, 5) : 0;
+	for (int i = 3 - p->spatial; i < 3; i++) {
+		p->in[i] = dice(5, 20);
+		p->kernel_size[i] = dice(1, 3);
+		p->pad_begin[i] = dice(0, 2);
+		p->pad_end[i] = dice(0, 2);
+		p->stride[i] = dice(1, 3);
+		p->dilation[i] = dice(1, 2);
+		p->out[i] = dice(1, 40);
+		p->out_pad[i] = dice(0, p->stride[i] - 1);
+	}
+}
+
+static void dice_numbers(struct problem *p)
+{
+	int64_t *sizes[] = { &p->n, &p->kv_heads, &p->query_length, &p->head_size, &p->value_size, &p->steps,
+		&p->input_size, &p->hidden_size, &p->m, &p->mn, &p->mk, &p->size };
+	if (p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV || p->kernel == KERNEL_POOL ||
+			p->kernel == KERNEL_RESAMPLE) {
+		dice_window(p);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		*sizes[i] = dice(1, 64);
+	p->heads = p->kv_heads * dice(1, 4);
+	p->key_length = p->query_length + dice(0, 9);
+	p->directions = dice(1, 2);
+	p->batch_a = dice_shape((int)dice(1, 3));
+	p->batch_b = p->batch_a;
+	p->batch_b.dim[0] = dice(0, 1) ? 1 : p->batch_a.dim[0];
+	p->transpose_a = dice(0, 1);
+	p->shape_count = p->kernel == KERNEL_SELECT ? 3 : p->kernel == KERNEL_BINARY || p->kernel == KERNEL_REDUCE ||
+		p->kernel == KERNEL_CONCAT || p->kernel == KERNEL_GATHER ? 2 : 1;
+	for (int i = 0; i < PROBLEM_SHAPES; i++)
+		p->shape[i] = p->shape[0].rank ? p->shape[0] : dice_shape((int)dice(2, 4));
+	for (int i = 0; i < p->shape[0].rank; i++)
+		p->perm[i] = p->shape[0].rank - 1 - i;
+	p->axis = (int)dice(0, p->shape[0].rank - 1);
+	if (p->kernel == KERNEL_TOPK)
+		p->size = dice(1, p->shape[0].dim[p->axis]);
+	if (p->kernel == KERNEL_REDUCE || p->kernel == KERNEL_SELECT)
+		p->shape[1].dim[p->axis] = 1;
+}
+
+/* Any valid problem's text reads back to the same text, with finite costs. */
+static void test_random(void)
+{
+	for (int k = 0; k < KERNEL_COUNT; k++) {
+		int failures = 0;
+		for (int turn = 0; turn < 200; turn++) {
+			struct problem p = { .kernel = (enum kernel)k, .accumulator = DTYPE_F32, .alpha = 0.5f, .beta = 2 };
+			struct problem back;
+			struct error err = ERROR_NONE;
+			char text[PROBLEM_TEXT_SIZE], again[PROBLEM_TEXT_SIZE];
+			for (int i = 0; i < PROBLEM_OPERANDS; i++)
+				p.operand[i] = dice_operand();
+			if (p.kernel == KERNEL_GATHER)
+				p.operand[1].dtype = DTYPE_S32;
+			for (int m = 1, seen = 0; m < MODE_COUNT; m++)
+				if (mode_parse(p.kernel, text_of(mode_name((enum mode)m))) == (enum mode)m && dice(0, seen++) == 0)
+					p.mode = (enum mode)m;
+			dice_numbers(&p);
+			int wrong = problem_format(&p, text, &err) || problem_parse(text_of(text), &back, &err) ||
+				problem_format(&back, again, &err) || strcmp(text, again) != 0 ||
+				problem_flops(&p) != problem_flops(&back) || problem_bytes(&p) != problem_bytes(&back) ||
+				!(problem_bytes(&p) > 0) || !(problem_flops(&p) >= 0) ||
+				problem_has_constant(&p) != (problem_constant_bytes(&p) > 0);
+			if (wrong && !failures++)
+				printf("# %s: %s\n", kernel_name(p.kernel), err.text[0] ? err.text : text);
+		}
+		is_int(failures, 0, "random problems of %s", kernel_name((enum kernel)k));
+	}
+}
+
 static void test_dims(void)
 {
 	struct arena a = { 0 };
@@ -189,6 +416,9 @@ int main(void)
 	test_texts();
 	test_prefixes();
 	test_shapes();
+	test_new_shapes();
+	test_layouts();
+	test_random();
 	test_dims();
 	test_names();
 	return done_testing();
