@@ -1,4 +1,5 @@
--- The performance database, schema version 1. Rows of `result` are only ever added. Unknown numbers are NULL.
+-- The performance database, schema version 2. A new file is made by this text; older ones are brought here by the steps of
+-- src/store/migrate.c. Rows of `result` are only ever added. Unknown numbers are NULL.
 -- Times are nanoseconds per execution, sizes bytes, dates seconds since 1970 (UTC).
 
 -- Who measured: results of two identities never mix in one bound.
@@ -42,6 +43,12 @@ CREATE TABLE algorithm (
 	UNIQUE (api, name, layouts, math)
 ) STRICT;
 
+-- Long texts that many results share, each once.
+CREATE TABLE note (
+	id INTEGER PRIMARY KEY,
+	text TEXT NOT NULL UNIQUE
+) STRICT;
+
 CREATE TABLE result (
 	id INTEGER PRIMARY KEY AUTOINCREMENT, -- grows for ever: what another process added since is found by it
 	identity INTEGER NOT NULL REFERENCES identity (id),
@@ -68,10 +75,15 @@ CREATE TABLE result (
 	stop TEXT NOT NULL,                 -- why sampling ended
 	why TEXT NOT NULL,                  -- one line where status is not ok
 	runner_version TEXT NOT NULL,
-	measured_at INTEGER NOT NULL
+	measured_at INTEGER NOT NULL,
+	notes INTEGER REFERENCES note (id),   -- what the library says of the algorithm's numerics; NULL: nothing
+	kernels INTEGER REFERENCES note (id), -- device kernels that one execution ran, one a line; NULL: unknown
+	enqueue_ns REAL,                    -- host time to enqueue one execution
+	clock_mhz REAL                      -- of the device while it ran
 ) STRICT;
 CREATE INDEX result_identity ON result (identity);
-CREATE INDEX result_problem ON result (problem);
+-- finds a problem's results, and whether an imported one is there already
+CREATE INDEX result_key ON result (problem, identity, algorithm, measured_at);
 
 CREATE TRIGGER result_no_update BEFORE UPDATE ON result BEGIN
 	SELECT RAISE(ABORT, 'results are only added, never changed');

@@ -202,12 +202,14 @@ static void tally_add(struct tally *t, struct session *s, const struct wanted *w
 }
 
 /* Trouble that the person must hear of: results that are not in the database always, the runner's unless -q. */
-static void trouble_print(struct tally *t, const struct queue_status *q, const struct options *o)
+static void trouble_print(
+	struct tally *t, const struct queue_status *q, const struct options *o, const struct error *said)
 {
 	t->lost += q->lost;
 	if (q->lost)
 		fprintf(stderr, "benanza: %d results are not kept: %s\n", q->lost, q->lost_why);
-	if (q->trouble[0] && !o->quiet && strcmp(q->trouble, q->lost_why) != 0)
+	if (q->trouble[0] && !o->quiet && strcmp(q->trouble, q->lost_why) != 0 &&
+		strcmp(q->trouble, said->text) != 0)
 		fprintf(stderr, "benanza: %s\n", q->trouble);
 }
 
@@ -223,9 +225,9 @@ static int bench_run(struct session *s, struct options *o, struct wanted *w, str
 	if (status == EXIT_DONE && store_is_gone(s->store))
 		status = EXIT_BAD;
 	if (status == EXIT_BAD)
-		error_set(err, "%s; %d results are not kept", q.lost_why, q.lost);
+		error_set(err, "%s (%d of this run)", q.lost_why[0] ? q.lost_why : q.trouble, q.lost);
 	else
-		trouble_print(t, &q, o);
+		trouble_print(t, &q, o, err);
 	return status;
 }
 

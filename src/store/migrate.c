@@ -4,11 +4,18 @@
 
 #include "store/schema_sql.h"
 
-/* The history of the schema. A new version adds a row; rows that were shipped never change. While there is
- * one version, data/schema.sql is that row; with the second one it is frozen here as text and data/schema.sql
- * goes on. */
+/* The history of the schema. A new version adds a row, changes data/schema.sql to the same end, and has row 0 lead there;
+ * rows between versions that were shipped never change. */
 static const struct migrate_step migrate_steps[] = {
-	{ 0, schema_sql },
+	{ 0, STORE_VERSION, schema_sql },
+	{ 1, 2,
+		"CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;"
+		"ALTER TABLE result ADD COLUMN notes INTEGER REFERENCES note (id);"
+		"ALTER TABLE result ADD COLUMN kernels INTEGER REFERENCES note (id);"
+		"ALTER TABLE result ADD COLUMN enqueue_ns REAL;"
+		"ALTER TABLE result ADD COLUMN clock_mhz REAL;"
+		"DROP INDEX result_problem;"
+		"CREATE INDEX result_key ON result (problem, identity, algorithm, measured_at)" },
 };
 
 static int migrate_error(sqlite3 *db, const char *doing, struct error *err)
@@ -45,16 +52,16 @@ static int migrate_steps_from(
 	while (version < target) {
 		const struct migrate_step *step = NULL;
 		for (int i = 0; i < count; i++)
-			if (steps[i].from == version)
+			if (steps[i].from == version && steps[i].to <= target)
 				step = &steps[i];
 		if (!step)
 			return error_set(err, "no way from schema version %d to %d", version, target);
 		char doing[64];
 		snprintf(
-			doing, sizeof(doing), "bring the schema from version %d to %d", version, version + 1);
+			doing, sizeof(doing), "bring the schema from version %d to %d", version, step->to);
 		if (sqlite3_exec(db, step->sql, NULL, NULL, NULL) != SQLITE_OK)
 			return migrate_error(db, doing, err);
-		version++;
+		version = step->to;
 	}
 	return migrate_set_version(db, target, err);
 }

@@ -68,7 +68,9 @@ static const struct result *results_copy(struct results *r, const struct result 
 	copy->algorithm.name = results_intern(r, one->algorithm.name);
 	copy->algorithm.layouts = results_intern(r, one->algorithm.layouts);
 	copy->algorithm.math = results_intern(r, one->algorithm.math);
+	copy->algorithm.notes = results_intern(r, one->algorithm.notes);
 	copy->why = results_intern(r, one->why);
+	copy->kernels = results_intern(r, one->kernels);
 	copy->runner_version = results_intern(r, one->runner_version);
 	return copy;
 }
@@ -79,6 +81,10 @@ static int results_key_compare(const struct result *a, const struct result *b)
 	int c = strcmp(a->algorithm.name, b->algorithm.name);
 	if (!c)
 		c = strcmp(a->algorithm.layouts, b->algorithm.layouts);
+	if (!c)
+		c = strcmp(a->algorithm.api, b->algorithm.api);
+	if (!c)
+		c = strcmp(a->algorithm.math, b->algorithm.math);
 	if (!c)
 		c = (int)a->cache - (int)b->cache;
 	return c ? c : (int)a->launch - (int)b->launch;
@@ -158,7 +164,8 @@ void results_add(struct results *r, const struct result *one)
 {
 	struct result whole = *one;
 	const char **texts[] = { &whole.problem, &whole.algorithm.api, &whole.algorithm.name,
-		&whole.algorithm.layouts, &whole.algorithm.math, &whole.why, &whole.runner_version };
+		&whole.algorithm.layouts, &whole.algorithm.math, &whole.algorithm.notes, &whole.why, &whole.kernels,
+		&whole.runner_version };
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (!*texts[i])
 			*texts[i] = "";

@@ -9,7 +9,7 @@ struct results;
 
 struct results *results_new(void);
 void results_free(struct results *r);
-/* Adds a copy. The newest of a key (problem, algorithm name + layouts, cache, launch) stands: by date, by arrival where
+/* Adds a copy. The newest of a key (problem, algorithm by name, layouts, api and math, cache, launch) stands: by date, by arrival where
  * dates are equal. A failure of the problem as a whole (algorithm name "") stands until something newer is known of
  * the problem. NULL strings are taken as "". */
 void results_add(struct results *r, const struct result *one);

@@ -216,11 +216,12 @@ static int store_check_header(struct store *s, bool *fresh, struct error *err)
 			s->path, (long long)version, STORE_VERSION);
 	if (s->read_only && *fresh)
 		return error_set(err, "%s: holds no database yet", s->path);
-	if (s->read_only && version < STORE_VERSION)
+	s->version = s->read_only && version ? (int)version : STORE_VERSION;
+	if (s->read_only && version < STORE_VERSION_READ)
 		return error_set(err,
 			"%s: schema version %lld is older than this benanza reads (%d); open it once for "
 			"writing, with `benanza bench`",
-			s->path, (long long)version, STORE_VERSION);
+			s->path, (long long)version, STORE_VERSION_READ);
 	if (!s->read_only && sqlite3_db_readonly(s->db, "main") == 1)
 		return store_error(s, SQLITE_READONLY, "write it", err);
 	return 0;

@@ -12,7 +12,7 @@ struct store;
  * results where the file is in WAL mode (commits do not wait for the disk), never the file's consistency.
  *
  * Opens or creates; makes missing parent directories; WAL mode (DELETE where WAL is refused); migrates older versions.
- * read_only opens without creating or writing. Errors name the file and the cure: newer version, not a database,
+ * read_only opens without creating or writing, older versions too. Errors name the file and the cure: newer version, not a database,
  * corrupt, no permission, a directory. */
 struct store *store_open(const char *path, bool read_only, struct error *err);
 void store_close(struct store *s);
@@ -28,6 +28,13 @@ int store_devices(struct store *s, struct arena *a, struct device **devices, int
 
 /* One result in one transaction: on return 0 it survives kill -9. Notices when the file was removed underneath. */
 int store_add(struct store *s, int64_t device, const struct result *r, struct error *err);
+/* The same, but a row that is there already - same device, problem, algorithm, state, date and median - is not added
+ * again. 1: added, 0: it was there, -1: error. */
+int store_add_once(struct store *s, int64_t device, const struct result *r, struct error *err);
+/* Between the two many additions are one transaction: quick, and kept when store_batch_end returns 0. One that fails (-1)
+ * undoes all since store_batch_begin and ends the batch. Without a batch open store_batch_end does nothing. */
+int store_batch_begin(struct store *s, struct error *err);
+int store_batch_end(struct store *s, struct error *err);
 /* The file was removed or replaced since it was opened, and an addition noticed: nothing more can be kept. */
 bool store_is_gone(const struct store *s);
 /* The measuring of a problem has come to an end that stands: it need not be measured again. */
@@ -36,6 +43,18 @@ int store_finish(struct store *s, int64_t device, const char *problem, struct er
 int store_load(struct store *s, int64_t device, struct results *r, struct error *err);
 /* Loads only rows added since the last call with this cursor (another process may write too); *cursor starts at 0. */
 int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err);
+
+/* All results of an identity, the replaced ones too: by attributes row (oldest first, `device` is told before its first
+ * result), then problem, then age. What is handed over is borrowed until the callback returns; one that does not return
+ * 0 ends the walk with that. */
+struct store_walker {
+	void *context;
+	int (*device)(void *context, const struct device *d, struct error *err);
+	int (*result)(void *context, const struct result *r, struct error *err);
+};
+int store_walk(struct store *s, int64_t device, const struct store_walker *w, struct error *err);
+/* What is wrong with a result's statistics ("has quartiles out of order"), NULL: nothing. */
+const char *store_result_fault(const struct result *r);
 
 /* Remembered dimensions per model (key: the real path of its file). */
 int store_dims_put(struct store *s, const char *model_key, const char *json, struct error *err);

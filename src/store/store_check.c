@@ -98,6 +98,7 @@ json_t *store_info(struct store *s, struct error *err)
 struct check {
 	const char *sql;
 	bool (*look)(sqlite3_stmt *q, struct str *out);
+	int version; /* of the schema from which on it can be asked */
 };
 
 static bool check_integrity(sqlite3_stmt *q, struct str *out)
@@ -171,6 +172,13 @@ static const char *check_statistics(const char *status, const double *v, int64_t
 	return NULL;
 }
 
+const char *store_result_fault(const struct result *r)
+{
+	const struct sample_stats *t = &r->stats;
+	const double v[8] = { t->min, t->q1, t->median, t->q3, t->mean, t->stdev, t->lo, t->hi };
+	return r->status == STATUS_OK ? check_statistics("ok", v, t->n) : NULL;
+}
+
 static bool check_result(sqlite3_stmt *q, struct str *out)
 {
 	const char *status = store_column_text(q, 1, ""), *wrong = NULL;
@@ -191,20 +199,23 @@ static bool check_result(sqlite3_stmt *q, struct str *out)
 }
 
 static const struct check checks[] = {
-	{ "PRAGMA integrity_check(100)", check_integrity },
-	{ "PRAGMA foreign_key_check", check_foreign_key },
+	{ "PRAGMA integrity_check(100)", check_integrity, 1 },
+	{ "PRAGMA foreign_key_check", check_foreign_key, 1 },
 	{ "SELECT 'problem', id FROM problem WHERE id NOT IN (SELECT problem FROM result) UNION ALL"
 	  " SELECT 'algorithm', id FROM algorithm WHERE id NOT IN (SELECT algorithm FROM result)",
-		check_orphan },
+		check_orphan, 1 },
+	{ "SELECT 'note', id FROM note WHERE id NOT IN (SELECT notes FROM result WHERE notes IS NOT NULL)"
+	  " AND id NOT IN (SELECT kernels FROM result WHERE kernels IS NOT NULL)",
+		check_orphan, 2 },
 	{ "SELECT r.id FROM result r JOIN attributes t ON t.id = r.attributes"
 	  " WHERE t.identity <> r.identity",
-		check_mixed },
-	{ "SELECT id, text FROM problem", check_problem },
+		check_mixed, 1 },
+	{ "SELECT id, text FROM problem", check_problem, 1 },
 	{ "SELECT r.id, r.status, r.cache, r.launch, r.matrix, r.stop, r.n, r.min_ns, r.q1_ns, r.median_ns, "
 	  "r.q3_ns,"
 	  " r.mean_ns, r.stdev_ns, r.lo_ns, r.hi_ns, a.name FROM result r JOIN algorithm a ON a.id = "
 	  "r.algorithm",
-		check_result },
+		check_result, 1 },
 };
 
 static int check_run(struct store *s, const struct check *c, struct str *out, struct error *err)
@@ -236,7 +247,7 @@ int store_check(struct store *s, struct str *out, struct error *err)
 {
 	int total = 0;
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
-		int found = check_run(s, &checks[i], out, err);
+		int found = s->version < checks[i].version ? 0 : check_run(s, &checks[i], out, err);
 		if (found < 0)
 			return -1;
 		total += found;

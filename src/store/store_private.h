@@ -9,15 +9,16 @@
 
 /* "BNZA" in the file's header: tells our files from those of other programs that use SQLite. */
 #define STORE_APPLICATION_ID 0x424e5a41
-#define STORE_VERSION 1
+#define STORE_VERSION 2
+#define STORE_VERSION_READ 1 /* the oldest that a reader, which may not bring it up to date, reads as it is */
 
-/* One step of the schema's history: from version `from` to from + 1. */
+/* One step of the schema's history. */
 struct migrate_step {
-	int from;
+	int from, to;
 	const char *sql;
 };
 
-/* Brings the open file to version `target` by the steps (of which step 0 makes the tables of an empty file), all in one
+/* Brings the open file to version `target` by the steps (of which the one from 0 makes the tables of an empty file), all in one
  * transaction that another process may have run first. Returns the version found before, or -1: newer than target,
  * no way from there, SQL that fails (the file is then as it was). */
 int migrate_run(sqlite3 *db, const struct migrate_step *steps, int count, int target, struct error *err);
@@ -33,8 +34,12 @@ enum store_statement {
 	STATEMENT_PROBLEM_ADD,
 	STATEMENT_ALGORITHM_FIND,
 	STATEMENT_ALGORITHM_ADD,
+	STATEMENT_NOTE_FIND,
+	STATEMENT_NOTE_ADD,
 	STATEMENT_RESULT_ADD,
+	STATEMENT_RESULT_SAME,
 	STATEMENT_RESULT_LOAD,
+	STATEMENT_RESULT_WALK,
 	STATEMENT_FINISH,
 	STATEMENT_FINISHED_LOAD,
 	STATEMENT_BEGIN_READ,
@@ -50,6 +55,8 @@ struct store {
 	sqlite3 *db;
 	char *path;
 	bool read_only, wal;
+	int version;       /* of the schema, as it is read */
+	bool batch;        /* a transaction of many additions is open */
 	bool gone;         /* the file at the path is another one than ours */
 	dev_t wal_device;  /* of the -wal file, 0 until it was seen */
 	ino_t wal_inode;
@@ -66,6 +73,24 @@ int store_exec(struct store *s, const char *sql, struct error *err);
 sqlite3_stmt *store_statement(struct store *s, enum store_statement which, struct error *err);
 /* -1 when the file that is open is no longer the file at its path. */
 int store_still_there(struct store *s, struct error *err);
+
+/* Runs a statement without rows and parameters. */
+int store_run(struct store *s, enum store_statement which, struct error *err);
+/* Opens a transaction for writing, having made sure that what will be written can be found again; in a batch nothing. */
+int store_begin(struct store *s, struct error *err);
+/* Ends it: good commits (a batch goes on), else everything since store_begin, or the batch, is undone: -1. */
+int store_end(struct store *s, bool good, struct error *err);
+/* Runs a bound statement: the id in its first row, or, for an INSERT, of the row it made; 0: no row; -1: error. */
+int64_t store_step_id(struct store *s, sqlite3_stmt *q, struct error *err);
+/* The id of a row named by texts; made where it is new. */
+int64_t store_id_of(struct store *s, enum store_statement find, enum store_statement add, const char *const *texts, int count,
+	struct error *err);
+/* A statement used once. Texts first, then it is the caller's to bind more, and to finalize; NULL on error. */
+sqlite3_stmt *store_prepare(struct store *s, const char *sql, const char *const *texts, int count, struct error *err);
+/* The attributes row for results of an identity: what store_device said, else the newest in the file. */
+int64_t store_attributes_of(struct store *s, int64_t identity, struct error *err);
+/* Columns: identity, model, stack, name, runner, version, host, json, threads, llc_bytes, has_matrix. */
+void store_device_from_row(sqlite3_stmt *q, struct arena *a, struct device *d);
 
 /* Column as a number; NaN where it is NULL or no number. As text; `otherwise` where it is no text or holds a NUL. */
 double store_column_number(sqlite3_stmt *q, int column);

@@ -1,4 +1,4 @@
-/* Rows in and out: devices, results, remembered dimensions. */
+/* Statements, transactions, and rows in and out: devices, remembered dimensions. */
 #include "config.h"
 
 #include "store/store_private.h"
@@ -10,6 +10,14 @@
 
 #include "base/log.h"
 
+#define RESULT_COLUMNS                                                                                       \
+	"r.id, p.text, a.api, a.name, a.layouts, a.math, r.status, r.cache, r.launch, r.rank, r.matrix,"     \
+	" r.workspace_bytes, r.n, r.discarded, r.executions, r.min_ns, r.q1_ns, r.median_ns, r.q3_ns,"       \
+	" r.mean_ns, r.stdev_ns, r.lo_ns, r.hi_ns, r.stop, r.why, r.runner_version, r.measured_at"
+#define RESULT_TABLES                                                                                        \
+	" FROM result r JOIN problem p ON p.id = r.problem JOIN algorithm a ON a.id = r.algorithm"
+#define RESULT_NOTES " LEFT JOIN note n ON n.id = r.notes LEFT JOIN note k ON k.id = r.kernels"
+
 static const char *const store_sql[STATEMENT_COUNT] = {
 	[STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
 	[STATEMENT_COMMIT] = "COMMIT",
@@ -20,20 +28,22 @@ static const char *const store_sql[STATEMENT_COUNT] = {
 		"SELECT id FROM algorithm WHERE api = ?1 AND name = ?2 AND layouts = ?3 AND math = ?4",
 	[STATEMENT_ALGORITHM_ADD] =
 		"INSERT INTO algorithm (api, name, layouts, math) VALUES (?1, ?2, ?3, ?4)",
-	[STATEMENT_RESULT_ADD] = "INSERT INTO result (identity, attributes, problem, algorithm, status, "
-				 "cache, launch, rank, matrix,"
-				 " workspace_bytes, n, discarded, executions, min_ns, q1_ns, median_ns, "
-				 "q3_ns, mean_ns, stdev_ns, lo_ns,"
-				 " hi_ns, stop, why, runner_version, measured_at) VALUES (?1, ?2, ?3, ?4, "
-				 "?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-				 " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
-	[STATEMENT_RESULT_LOAD] =
-		"SELECT r.id, p.text, a.api, a.name, a.layouts, a.math, r.status, r.cache, r.launch, r.rank, "
-		"r.matrix,"
-		" r.workspace_bytes, r.n, r.discarded, r.executions, r.min_ns, r.q1_ns, r.median_ns, r.q3_ns,"
-		" r.mean_ns, r.stdev_ns, r.lo_ns, r.hi_ns, r.stop, r.why, r.runner_version, r.measured_at"
-		" FROM result r JOIN problem p ON p.id = r.problem JOIN algorithm a ON a.id = r.algorithm"
-		" WHERE r.identity = ?1 AND r.id > ?2 ORDER BY r.id",
+	[STATEMENT_NOTE_FIND] = "SELECT id FROM note WHERE text = ?1",
+	[STATEMENT_NOTE_ADD] = "INSERT INTO note (text) VALUES (?1)",
+	[STATEMENT_RESULT_ADD] =
+		"INSERT INTO result (identity, attributes, problem, algorithm, status, cache, launch, rank, matrix,"
+		" workspace_bytes, n, discarded, executions, min_ns, q1_ns, median_ns, q3_ns, mean_ns, stdev_ns, lo_ns,"
+		" hi_ns, stop, why, runner_version, measured_at, notes, kernels, enqueue_ns, clock_mhz) VALUES (?1, ?2, ?3,"
+		" ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25,"
+		" ?26, ?27, ?28, ?29)",
+	[STATEMENT_RESULT_SAME] =
+		"SELECT id FROM result WHERE identity = ?1 AND problem = ?3 AND algorithm = ?4 AND status = ?5"
+		" AND cache = ?6 AND launch = ?7 AND median_ns IS ?16 AND measured_at = ?25",
+	[STATEMENT_RESULT_LOAD] = "SELECT " RESULT_COLUMNS ", n.text, k.text, r.enqueue_ns, r.clock_mhz" RESULT_TABLES RESULT_NOTES
+				  " WHERE r.identity = ?1 AND r.id > ?2 ORDER BY r.id",
+	[STATEMENT_RESULT_WALK] = "SELECT " RESULT_COLUMNS
+				  ", n.text, k.text, r.enqueue_ns, r.clock_mhz, r.attributes" RESULT_TABLES RESULT_NOTES
+				  " WHERE r.identity = ?1 ORDER BY r.attributes, r.problem, r.id",
 	[STATEMENT_FINISH] = "INSERT INTO finished (identity, problem, result, finished_at)"
 			     " SELECT ?1, ?2, coalesce(max(id), 0), ?3 FROM result WHERE true"
 			     " ON CONFLICT (identity, problem) DO UPDATE SET result = excluded.result, "
@@ -44,11 +54,29 @@ static const char *const store_sql[STATEMENT_COUNT] = {
 	[STATEMENT_BEGIN_READ] = "BEGIN",
 };
 
+/* What differs in files of version 1, which readers read as they are. */
+static const char *store_sql_of(const struct store *s, enum store_statement which)
+{
+	if (s->version >= 2)
+		return store_sql[which];
+	switch (which) {
+	case STATEMENT_RESULT_LOAD:
+		return "SELECT " RESULT_COLUMNS ", NULL, NULL, NULL, NULL" RESULT_TABLES
+		       " WHERE r.identity = ?1 AND r.id > ?2 ORDER BY r.id";
+	case STATEMENT_RESULT_WALK:
+		return "SELECT " RESULT_COLUMNS ", NULL, NULL, NULL, NULL, r.attributes" RESULT_TABLES
+		       " WHERE r.identity = ?1 ORDER BY r.attributes, r.problem, r.id";
+	default:
+		return store_sql[which];
+	}
+}
+
 sqlite3_stmt *store_statement(struct store *s, enum store_statement which, struct error *err)
 {
 	sqlite3_stmt **q = &s->statements[which];
 	if (!*q) {
-		int rc = sqlite3_prepare_v3(s->db, store_sql[which], -1, SQLITE_PREPARE_PERSISTENT, q, NULL);
+		int rc = sqlite3_prepare_v3(
+			s->db, store_sql_of(s, which), -1, SQLITE_PREPARE_PERSISTENT, q, NULL);
 		if (rc != SQLITE_OK) {
 			if (rc == SQLITE_ERROR) /* no such table or column */
 				error_set(err, "%s: damaged (%s): give another file with --db", s->path,
@@ -63,7 +91,7 @@ sqlite3_stmt *store_statement(struct store *s, enum store_statement which, struc
 	return *q;
 }
 
-static int store_run(struct store *s, enum store_statement which, struct error *err)
+int store_run(struct store *s, enum store_statement which, struct error *err)
 {
 	sqlite3_stmt *q = store_statement(s, which, err);
 	if (!q)
@@ -73,27 +101,46 @@ static int store_run(struct store *s, enum store_statement which, struct error *
 	return rc == SQLITE_DONE ? 0 : store_error(s, rc, store_sql[which], err);
 }
 
-/* Opens a transaction for writing, having made sure that what will be written can be found again. */
-static int store_begin(struct store *s, struct error *err)
+int store_begin(struct store *s, struct error *err)
 {
+	if (s->batch)
+		return 0;
 	if (s->read_only)
 		return error_set(err, "%s was opened for reading only", s->path);
 	return store_still_there(s, err) ? -1 : store_run(s, STATEMENT_BEGIN, err);
 }
 
-/* Ends it: good commits, else everything since store_begin is undone. */
-static int store_end(struct store *s, bool good, struct error *err)
+int store_end(struct store *s, bool good, struct error *err)
 {
+	if (s->batch && good)
+		return 0;
 	if (good && store_run(s, STATEMENT_COMMIT, err) == 0)
 		return store_still_there(s, err);
 	if (!sqlite3_get_autocommit(s->db))
 		store_run(s, STATEMENT_ROLLBACK, NULL);
+	if (s->batch) /* rows of devices may have gone with it */
+		s->known_count = 0;
+	s->batch = false;
 	return -1;
 }
 
-/* Runs a bound statement: the id in its first row, or, for an INSERT, of the row it made; 0: no row; -1:
- * error. */
-static int64_t store_step_id(struct store *s, sqlite3_stmt *q, struct error *err)
+int store_batch_begin(struct store *s, struct error *err)
+{
+	if (store_begin(s, err))
+		return -1;
+	s->batch = true;
+	return 0;
+}
+
+int store_batch_end(struct store *s, struct error *err)
+{
+	if (!s->batch)
+		return 0;
+	s->batch = false;
+	return store_end(s, true, err);
+}
+
+int64_t store_step_id(struct store *s, sqlite3_stmt *q, struct error *err)
 {
 	int rc = sqlite3_step(q);
 	int64_t id = -1;
@@ -107,8 +154,7 @@ static int64_t store_step_id(struct store *s, sqlite3_stmt *q, struct error *err
 	return id;
 }
 
-/* The id of a row named by texts; made where it is new. */
-static int64_t store_id_of(struct store *s, enum store_statement find, enum store_statement add,
+int64_t store_id_of(struct store *s, enum store_statement find, enum store_statement add,
 	const char *const *texts, int count, struct error *err)
 {
 	int64_t id = 0;
@@ -124,8 +170,7 @@ static int64_t store_id_of(struct store *s, enum store_statement find, enum stor
 	return id;
 }
 
-/* A statement used once. Texts first, then it is the caller's to bind more; NULL on error. */
-static sqlite3_stmt *store_prepare(
+sqlite3_stmt *store_prepare(
 	struct store *s, const char *sql, const char *const *texts, int count, struct error *err)
 {
 	sqlite3_stmt *q = NULL;
@@ -220,8 +265,7 @@ int64_t store_device(struct store *s, const struct device *d, struct error *err)
 	return identity;
 }
 
-/* The attributes row for results of an identity: what store_device said, else the newest in the file. */
-static int64_t store_attributes_of(struct store *s, int64_t identity, struct error *err)
+int64_t store_attributes_of(struct store *s, int64_t identity, struct error *err)
 {
 	for (int i = 0; i < s->known_count; i++)
 		if (s->known[i].identity == identity)
@@ -241,7 +285,7 @@ static int64_t store_attributes_of(struct store *s, int64_t identity, struct err
 	return id;
 }
 
-static void store_device_from_row(sqlite3_stmt *q, struct arena *a, struct device *d)
+void store_device_from_row(sqlite3_stmt *q, struct arena *a, struct device *d)
 {
 	const char *texts[7];
 	for (int i = 0; i < 7; i++) {
@@ -296,165 +340,6 @@ int store_devices(struct store *s, struct arena *a, struct device **devices, int
 	*count = n;
 	free(list);
 	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read devices", err);
-}
-
-static int store_add_row(struct store *s, const int64_t *ids, const struct result *r, struct error *err)
-{
-	sqlite3_stmt *q = store_statement(s, STATEMENT_RESULT_ADD, err);
-	if (!q)
-		return -1;
-	const struct sample_stats *t = &r->stats;
-	bool measured = r->status == STATUS_OK; /* statistics mean nothing otherwise */
-	const double numbers[] = { t->min, t->q1, t->median, t->q3, t->mean, t->stdev, t->lo, t->hi };
-	for (int i = 0; i < 4; i++)
-		sqlite3_bind_int64(q, 1 + i, ids[i]);
-	store_bind_text(q, 5, status_name(r->status));
-	store_bind_text(q, 6, cache_name(r->cache));
-	store_bind_text(q, 7, launch_name(r->launch));
-	sqlite3_bind_int(q, 8, r->algorithm.rank);
-	store_bind_text(q, 9, matrix_name(r->algorithm.matrix));
-	store_bind_number(q, 10, r->algorithm.workspace_bytes);
-	sqlite3_bind_int64(q, 11, measured ? t->n : 0);
-	sqlite3_bind_int64(q, 12, t->discarded);
-	sqlite3_bind_int64(q, 13, measured ? t->executions : 0);
-	for (int i = 0; i < 8; i++)
-		store_bind_number(q, 14 + i, measured ? numbers[i] : NAN);
-	store_bind_text(q, 22, stop_name(t->stop));
-	store_bind_text(q, 23, r->why);
-	store_bind_text(q, 24, r->runner_version);
-	sqlite3_bind_int64(q, 25, r->measured_at);
-	return store_step_id(s, q, err) > 0 ? 0 : -1;
-}
-
-int store_add(struct store *s, int64_t device, const struct result *r, struct error *err)
-{
-	if (!r->problem || !r->problem[0] || strlen(r->problem) >= PROBLEM_TEXT_SIZE)
-		return error_set(err, "%s: a result without a usable problem text was refused", s->path);
-	if (store_begin(s, err))
-		return -1;
-	const char *const algorithm[] = { r->algorithm.api, r->algorithm.name, r->algorithm.layouts,
-		r->algorithm.math };
-	int64_t ids[4] = { device, store_attributes_of(s, device, err), -1, -1 };
-	if (ids[1] > 0)
-		ids[2] = store_id_of(s, STATEMENT_PROBLEM_FIND, STATEMENT_PROBLEM_ADD, &r->problem, 1, err);
-	if (ids[2] > 0)
-		ids[3] = store_id_of(s, STATEMENT_ALGORITHM_FIND, STATEMENT_ALGORITHM_ADD, algorithm, 4, err);
-	return store_end(s, ids[3] > 0 && store_add_row(s, ids, r, err) == 0, err);
-}
-
-/* A row as a result; strings are SQLite's until the next step. -1: words that this version does not know. */
-static int store_result_from_row(sqlite3_stmt *q, struct result *r)
-{
-	int status = status_parse(store_column_text(q, 6, "")),
-	    cache = cache_parse(store_column_text(q, 7, ""));
-	int launch = launch_parse(store_column_text(q, 8, "")),
-	    matrix = matrix_parse(store_column_text(q, 10, ""));
-	int stop = stop_parse(store_column_text(q, 23, ""));
-	*r = (struct result){
-		.problem = store_column_text(q, 1, NULL),
-		.algorithm = { .api = store_column_text(q, 2, ""),
-			.name = store_column_text(q, 3, NULL),
-			.layouts = store_column_text(q, 4, ""),
-			.math = store_column_text(q, 5, ""),
-			.rank = sqlite3_column_int(q, 9),
-			.matrix = matrix < 0 ? MATRIX_UNKNOWN : (enum matrix)matrix,
-			.workspace_bytes = store_column_number(q, 11) },
-		.stats = { .n = sqlite3_column_int64(q, 12),
-			.discarded = sqlite3_column_int64(q, 13),
-			.executions = sqlite3_column_int64(q, 14),
-			.min = store_column_number(q, 15),
-			.q1 = store_column_number(q, 16),
-			.median = store_column_number(q, 17),
-			.q3 = store_column_number(q, 18),
-			.mean = store_column_number(q, 19),
-			.stdev = store_column_number(q, 20),
-			.lo = store_column_number(q, 21),
-			.hi = store_column_number(q, 22),
-			.stop = stop < 0 ? STOP_NONE : (enum stop)stop },
-		.why = store_column_text(q, 24, ""),
-		.runner_version = store_column_text(q, 25, ""),
-		.measured_at = sqlite3_column_int64(q, 26),
-	};
-	if (!r->problem || !r->algorithm.name || status < 0 || cache < 0 || launch < 0)
-		return -1;
-	r->status = (enum status)status;
-	r->cache = (enum cache)cache;
-	r->launch = (enum launch)launch;
-	/* a result that says ok and has no time is none: it must not look like a measurement */
-	return r->status == STATUS_OK && !(r->stats.median > 0) ? -1 : 0;
-}
-
-static int store_load_results(
-	struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err)
-{
-	sqlite3_stmt *q = store_statement(s, STATEMENT_RESULT_LOAD, err);
-	if (!q)
-		return -1;
-	sqlite3_bind_int64(q, 1, device);
-	sqlite3_bind_int64(q, 2, *cursor);
-	int rc;
-	while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
-		struct result one;
-		*cursor = sqlite3_column_int64(q, 0);
-		if (store_result_from_row(q, &one) == 0)
-			results_add(r, &one);
-		else
-			log_line("%s: result %lld cannot be used; see `benanza db check`", s->path,
-				(long long)*cursor);
-	}
-	sqlite3_reset(q);
-	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read results", err);
-}
-
-static int store_load_finished(
-	struct store *s, int64_t device, int64_t since, struct results *r, struct error *err)
-{
-	sqlite3_stmt *q = store_statement(s, STATEMENT_FINISHED_LOAD, err);
-	if (!q)
-		return -1;
-	sqlite3_bind_int64(q, 1, device);
-	sqlite3_bind_int64(q, 2, since);
-	int rc;
-	while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
-		const char *problem = store_column_text(q, 0, NULL);
-		if (problem)
-			results_finish(r, problem);
-	}
-	sqlite3_reset(q);
-	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read what is finished", err);
-}
-
-int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err)
-{
-	int64_t since = *cursor;
-	/* one moment of the file: nothing is finished whose results are not there */
-	if (store_run(s, STATEMENT_BEGIN_READ, err))
-		return -1;
-	int rc = store_load_results(s, device, cursor, r, err);
-	if (!rc)
-		rc = store_load_finished(s, device, since, r, err);
-	store_run(s, STATEMENT_COMMIT, NULL);
-	return rc;
-}
-
-int store_finish(struct store *s, int64_t device, const char *problem, struct error *err)
-{
-	if (store_begin(s, err))
-		return -1;
-	int64_t id = store_id_of(s, STATEMENT_PROBLEM_FIND, STATEMENT_PROBLEM_ADD, &problem, 1, err);
-	sqlite3_stmt *q = id > 0 ? store_statement(s, STATEMENT_FINISH, err) : NULL;
-	if (q) {
-		sqlite3_bind_int64(q, 1, device);
-		sqlite3_bind_int64(q, 2, id);
-		sqlite3_bind_int64(q, 3, (int64_t)time(NULL));
-	}
-	return store_end(s, q && store_step_id(s, q, err) >= 0, err);
-}
-
-int store_load(struct store *s, int64_t device, struct results *r, struct error *err)
-{
-	int64_t cursor = 0;
-	return store_load_since(s, device, &cursor, r, err);
 }
 
 int store_dims_put(struct store *s, const char *model_key, const char *json, struct error *err)

@@ -73,6 +73,14 @@ static void test_newest(void)
 	one.algorithm.layouts = "src=nChw16c";
 	results_add(r, &one);
 	is_int((results_of(r, "p", &count), count), 4, "launch, cache and layouts are part of the key");
+	one.algorithm.math = "tf32";
+	results_add(r, &one);
+	one.algorithm.api = "cuDNN";
+	one.algorithm.notes = "tensor_core";
+	one.kernels = "k";
+	results_add(r, &one);
+	is_int((results_of(r, "p", &count), count), 6, "so are math and library");
+	is_str(results_of(r, "p", &count)[count - 1]->algorithm.notes, "", "notes that are missing read as none");
 	results_free(r);
 }
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "schema_1.h"
 #include "store_help.h"
 
 #define RELU "eltwise:f32,f32:relu:1x64x56x56"
@@ -443,9 +444,9 @@ static void test_underneath(void)
 static void test_migration(void)
 {
 	static const struct migrate_step steps[] = {
-		{ 0, "CREATE TABLE a (x); INSERT INTO a VALUES (41)" },
-		{ 1, "ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x + 1" },
-		{ 2, "CREATE TABLE b (z); INSERT INTO b SELECT y FROM a; SELECT nonsense FROM a" },
+		{ 0, 1, "CREATE TABLE a (x); INSERT INTO a VALUES (41)" },
+		{ 1, 2, "ALTER TABLE a ADD COLUMN y; UPDATE a SET y = x + 1" },
+		{ 2, 3, "CREATE TABLE b (z); INSERT INTO b SELECT y FROM a; SELECT nonsense FROM a" },
 	};
 	sqlite3 *db;
 	sqlite3_open(scratch_path("steps.db"), &db);
@@ -470,6 +471,241 @@ static void test_migration(void)
 	ok(s && store_device(s, &help_device, &err) > 0, "and used");
 	store_close(s);
 	is_int(ask(scratch_path("zero.db"), "PRAGMA user_version"), STORE_VERSION, "the version is set");
+}
+
+/* What a file's tables look like: every column with its type and what it may hold, every index, trigger and reference. */
+static char *shape_of(const char *path)
+{
+	static const char sql[] =
+		"SELECT m.name || ' ' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || ' ' || c.pk FROM sqlite_schema m,"
+		" pragma_table_info(m.name) c WHERE m.type = 'table' UNION ALL"
+		" SELECT m.name || ' ' || i.name || ' ' || c.name || ' ' || c.seqno || ' ' || i.\"unique\" FROM sqlite_schema m,"
+		" pragma_index_list(m.name) i, pragma_index_info(i.name) c WHERE m.type = 'table' UNION ALL"
+		" SELECT m.name || ' ' || f.\"from\" || ' ' || f.\"table\" FROM sqlite_schema m, pragma_foreign_key_list(m.name) f"
+		" WHERE m.type = 'table' UNION ALL SELECT sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY 1";
+	struct str out = { 0 };
+	sqlite3 *db;
+	sqlite3_stmt *q = NULL;
+	sqlite3_open(path, &db);
+	sqlite3_prepare_v2(db, sql, -1, &q, NULL);
+	while (sqlite3_step(q) == SQLITE_ROW)
+		str_addf(&out, "%s\n", (const char *)sqlite3_column_text(q, 0));
+	sqlite3_finalize(q);
+	sqlite3_close(db);
+	return out.p ? out.p : base_strdup("");
+}
+
+/* A file that the first version made, with a measurement and a failure. */
+static void plant_version_1(const char *path)
+{
+	unlink(path);
+	plant(path, schema_1);
+	plant(path,
+		"INSERT INTO identity VALUES (1, 'Example CPU', 'oneDNN 2.6.3, 2 threads bound, strict');"
+		"INSERT INTO attributes VALUES (1, 1, 'cpu', 'benanza-runner-cpu', '0.1.0', 'here', '{}', 2, 1e8, 1, 1, 2);"
+		"INSERT INTO problem VALUES (1, '" RELU "'), (2, '" TANH "');"
+		"INSERT INTO algorithm VALUES (1, 'oneDNN', 'jit', 'src=nChw16c', 'strict'), (2, '', '', '', '');"
+		"INSERT INTO result VALUES (1, 1, 1, 1, 1, 'ok', 'net', 'amortized', 0, 'no', 0, 12, 0, 8, 9, 9.5, 10, 11, 10, 1,"
+		" 9.9, 10.1, 'converged', '', '0.1.0', 1700000000), (2, 1, 1, 2, 2, 'failed', 'net', 'amortized', 0, 'unknown',"
+		" NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'none', 'it broke', '0.1.0', 1700000001);"
+		"INSERT INTO finished VALUES (1, 1, 1, 1700000000);"
+		"INSERT INTO model_dims VALUES ('/m.onnx', '{\"batch\":8}', 1);"
+		"PRAGMA application_id = 1112431169; PRAGMA user_version = 1; PRAGMA journal_mode = WAL");
+}
+
+static void check_version_1(struct store *s, const char *who)
+{
+	struct results *r = results_new();
+	int count = 0;
+	is_int(s ? store_load(s, 1, r, &err) : -1, 0, "%s: what a version 1 file holds is read", who);
+	const struct result *const *all = results_of(r, RELU, &count);
+	ok(count == 1 && all[0]->stats.median == 10 && strcmp(all[0]->algorithm.name, "jit") == 0, "%s: the time", who);
+	ok(count == 1 && !all[0]->kernels[0] && !all[0]->algorithm.notes[0] && isnan(all[0]->enqueue_ns) &&
+			isnan(all[0]->clock_mhz),
+		"%s: what was not recorded then is unknown", who);
+	all = results_of(r, TANH, &count);
+	ok(count == 1 && strcmp(all[0]->why, "it broke") == 0, "%s: the failure", who);
+	ok(results_is_finished(r, RELU) && !results_is_finished(r, TANH), "%s: what was finished", who);
+	struct str out = { 0 };
+	is_int(s ? store_check(s, &out, &err) : -1, 0, "%s: it is sound", who);
+	printf("# %s\n", out.n ? out.p : "-");
+	str_free(&out);
+	results_free(r);
+}
+
+static void test_version_1(void)
+{
+	const char *path = scratch_path("one.db");
+	plant_version_1(path);
+	struct store *s = store_open(path, true, &err);
+	check_version_1(s, "reader");
+	store_close(s);
+	is_int(ask(path, "PRAGMA user_version"), 1, "a reader leaves it as it was");
+	s = store_open(path, false, &err);
+	check_version_1(s, "writer");
+	is_int(ask(path, "PRAGMA user_version"), STORE_VERSION, "a writer brings it up to date");
+	struct arena a = { 0 };
+	is_str(s ? store_dims_get(s, &a, "/m.onnx") : NULL, "{\"batch\":8}", "dimensions came along");
+	arena_free(&a);
+	struct result one = help_result(RELU, "cudnn:engine 3", 12);
+	one.kernels = "kernel_a\nkernel_b";
+	is_int(s ? store_add(s, 1, &one, &err) : -1, 0, "and adds what only the new version knows");
+	is_int(ask(path, "SELECT count(*) FROM result WHERE kernels = (SELECT id FROM note)"), 1, "in its place");
+	store_close(s);
+	store_close(open_new("fresh.db"));
+	char *old = shape_of(path), *fresh = shape_of(scratch_path("fresh.db"));
+	is_str(old, fresh, "an old file ends as a new one begins");
+	ok(strstr(fresh, "result_key") != NULL, "of which the indexes are known");
+	free(old);
+	free(fresh);
+}
+
+static void test_notes(void)
+{
+	struct store *s = open_new("notes.db");
+	const char *path = scratch_path("notes.db");
+	int64_t id = store_device(s, &help_device, &err);
+	struct result one = help_result(RELU, "a", 10);
+	one.algorithm.notes = "tensor_core down_convert";
+	one.kernels = "implicit_convolve_sgemm\nreduce";
+	one.enqueue_ns = 2345.5;
+	one.clock_mhz = 1980;
+	store_add(s, id, &one, &err);
+	one.cache = CACHE_WARM;
+	store_add(s, id, &one, &err);
+	one.launch = LAUNCH_ISOLATED;
+	one.kernels = NULL;
+	one.enqueue_ns = NAN;
+	one.clock_mhz = 0;
+	store_add(s, id, &one, &err);
+	is_int(ask(path, "SELECT count(*) FROM note"), 2, "equal texts are kept once");
+	struct results *r = results_new();
+	int count;
+	store_load(s, id, r, &err);
+	const struct result *const *all = results_of(r, RELU, &count);
+	is_int(count, 3, "three states");
+	is_str(all[0]->algorithm.notes, "tensor_core down_convert", "notes");
+	is_str(all[0]->kernels, "implicit_convolve_sgemm\nreduce", "kernels");
+	near(all[0]->enqueue_ns, 2345.5, 0, "enqueue_ns");
+	near(all[0]->clock_mhz, 1980, 0, "clock_mhz");
+	ok(!all[2]->kernels[0] && isnan(all[2]->enqueue_ns) && isnan(all[2]->clock_mhz), "unknown stays so");
+	results_free(r);
+	plant(path, "INSERT INTO note (text) VALUES ('nobody''s')");
+	struct str out = { 0 };
+	is_int(store_check(s, &out, &err), 1, "a note that nothing refers to is found");
+	has(out.p, "note 3: no result refers to it", "and said");
+	str_free(&out);
+	store_close(s);
+}
+
+static void test_once_and_batches(void)
+{
+	struct store *s = open_new("batch.db"), *other = store_open(scratch_path("batch.db"), true, &err);
+	const char *path = scratch_path("batch.db");
+	struct result one = help_result(RELU, "a", 10);
+	is_int(store_batch_begin(s, &err), 0, "a batch begins");
+	int64_t id = store_device(s, &help_device, &err);
+	is_int(store_add_once(s, id, &one, &err), 1, "a row is added");
+	is_int(store_add_once(s, id, &one, &err), 0, "and not again");
+	one.stats.median *= 1.0001;
+	is_int(store_add_once(s, id, &one, &err), 1, "another median is another row");
+	one.measured_at++;
+	is_int(store_add_once(s, id, &one, &err), 1, "another date");
+	one.cache = CACHE_COLD;
+	is_int(store_add_once(s, id, &one, &err), 1, "another state");
+	one.algorithm.math = "tf32";
+	is_int(store_add_once(s, id, &one, &err), 1, "another math");
+	struct result bad = { .problem = RELU, .status = STATUS_NO_MEMORY, .algorithm = { .name = "b" }, .why = "12 GB",
+		.stats = { .median = NAN }, .measured_at = 5 };
+	is_int(store_add_once(s, id, &bad, &err), 1, "a failure");
+	is_int(store_add_once(s, id, &bad, &err), 0, "and not again");
+	is_int(store_finish(s, id, RELU, &err), 0, "finished");
+	struct results *r = results_new();
+	store_load(other, id, r, &err);
+	is_int(results_problem_count(r), 0, "nobody sees it yet");
+	is_int(store_batch_end(s, &err), 0, "the batch ends");
+	store_load(other, id, r, &err);
+	is_int(results_problem_count(r), 1, "and is there");
+	is_int(ask(path, "SELECT count(*) FROM result"), 6, "six rows");
+	is_int(store_batch_end(s, &err), 0, "no batch, nothing to end");
+	is_int(store_add_once(s, id, &bad, &err), 0, "without a batch too");
+	store_batch_begin(s, &err);
+	one.problem = TANH;
+	store_add_once(s, id, &one, &err);
+	is_int(store_add_once(s, 77, &one, &err), -1, "an addition that fails");
+	has(err.text, "77", "is said");
+	is_int(ask(path, "SELECT count(*) FROM result"), 6, "and ends the batch with all in it");
+	is_int(store_add(s, id, &one, &err), 0, "after which it goes on");
+	is_int(ask(path, "SELECT count(*) FROM result"), 7, "one by one");
+	store_batch_begin(s, &err);
+	one.problem = RELU;
+	one.measured_at = 9;
+	store_add_once(s, id, &one, &err);
+	store_close(s);
+	is_int(ask(path, "SELECT count(*) FROM result"), 7, "a batch that nobody ended is undone");
+	results_free(r);
+	store_close(other);
+}
+
+struct walk_log {
+	struct str text;
+	int stop_at;
+};
+
+static int walk_device(void *context, const struct device *d, struct error *e)
+{
+	(void)e;
+	str_addf(&((struct walk_log *)context)->text, "[%s %s]", d->model, d->version);
+	return 0;
+}
+
+static int walk_result(void *context, const struct result *r, struct error *e)
+{
+	struct walk_log *log = context;
+	str_addf(&log->text, " %s=%g", r->problem == NULL ? "?" : strstr(r->problem, "tanh") ? "tanh" : "relu", r->stats.median);
+	return --log->stop_at == 0 ? error_set(e, "enough") : 0;
+}
+
+static void test_walk(void)
+{
+	struct store *s = open_new("walk.db");
+	struct device d = help_device;
+	int64_t id = store_device(s, &d, &err);
+	struct result one = help_result(RELU, "a", 1);
+	store_add(s, id, &one, &err);
+	one.problem = TANH;
+	one.stats.median = 2;
+	store_add(s, id, &one, &err);
+	one.problem = RELU;
+	one.stats.median = 3;
+	store_add(s, id, &one, &err);
+	d.version = "0.2.0";
+	store_device(s, &d, &err);
+	one.stats.median = 4;
+	store_add(s, id, &one, &err);
+	struct walk_log log = { .stop_at = -1 };
+	struct store_walker w = { &log, walk_device, walk_result };
+	is_int(store_walk(s, id, &w, &err), 0, "walked");
+	is_str(log.text.p, "[Example CPU 0.1.0] relu=1 relu=3 tanh=2[Example CPU 0.2.0] relu=4",
+		"by attributes, problem and age, the replaced ones too");
+	str_clear(&log.text);
+	log.stop_at = 2;
+	is_int(store_walk(s, id, &w, &err), -1, "the walker may stop");
+	is_str(err.text, "enough", "with its reason");
+	is_str(log.text.p, "[Example CPU 0.1.0] relu=1 relu=3", "at once");
+	str_clear(&log.text);
+	is_int(store_walk(s, 99, &w, &err), 0, "nobody's results");
+	is_str(log.text.p ? log.text.p : "", "", "are none");
+	is_int(store_add(s, id, &one, &err), 0, "and the store can be written");
+	str_free(&log.text);
+	store_close(s);
+	plant_version_1(scratch_path("walk1.db"));
+	s = store_open(scratch_path("walk1.db"), true, &err);
+	log = (struct walk_log){ .stop_at = -1 };
+	is_int(s ? store_walk(s, 1, &w, &err) : -1, 0, "a version 1 file");
+	is_str(log.text.p, "[Example CPU 0.1.0] relu=10 tanh=nan", "is walked too");
+	str_free(&log.text);
+	store_close(s);
 }
 
 static void test_check(void)
@@ -650,6 +886,10 @@ int main(void)
 	test_permissions();
 	test_underneath();
 	test_migration();
+	test_version_1();
+	test_notes();
+	test_once_and_batches();
+	test_walk();
 	test_check();
 	test_unusable_rows();
 	test_info_and_dims();

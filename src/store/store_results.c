@@ -1,0 +1,282 @@
+/* Results in and out of the file. */
+#include "config.h"
+
+#include "store/store_private.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+
+/* The row of a text that many results share; 0 for none. */
+static int64_t store_note(struct store *s, const char *text, struct error *err)
+{
+	return text && text[0] ? store_id_of(s, STATEMENT_NOTE_FIND, STATEMENT_NOTE_ADD, &text, 1, err) : 0;
+}
+
+/* All that makes the row but its notes. ids: identity, attributes, problem, algorithm. */
+static void store_bind_result(sqlite3_stmt *q, const int64_t *ids, const struct result *r)
+{
+	const struct sample_stats *t = &r->stats;
+	bool measured = r->status == STATUS_OK; /* statistics mean nothing otherwise */
+	const double numbers[] = { t->min, t->q1, t->median, t->q3, t->mean, t->stdev, t->lo, t->hi };
+	for (int i = 0; i < 4; i++)
+		sqlite3_bind_int64(q, 1 + i, ids[i]);
+	store_bind_text(q, 5, status_name(r->status));
+	store_bind_text(q, 6, cache_name(r->cache));
+	store_bind_text(q, 7, launch_name(r->launch));
+	sqlite3_bind_int(q, 8, r->algorithm.rank);
+	store_bind_text(q, 9, matrix_name(r->algorithm.matrix));
+	store_bind_number(q, 10, r->algorithm.workspace_bytes);
+	sqlite3_bind_int64(q, 11, measured ? t->n : 0);
+	sqlite3_bind_int64(q, 12, t->discarded);
+	sqlite3_bind_int64(q, 13, measured ? t->executions : 0);
+	for (int i = 0; i < 8; i++)
+		store_bind_number(q, 14 + i, measured ? numbers[i] : NAN);
+	store_bind_text(q, 22, stop_name(t->stop));
+	store_bind_text(q, 23, r->why);
+	store_bind_text(q, 24, r->runner_version);
+	sqlite3_bind_int64(q, 25, r->measured_at);
+}
+
+static int store_add_row(struct store *s, const int64_t *ids, const struct result *r, struct error *err)
+{
+	int64_t notes[2];
+	const char *const texts[2] = { r->algorithm.notes, r->kernels };
+	for (int i = 0; i < 2; i++)
+		if ((notes[i] = store_note(s, texts[i], err)) < 0)
+			return -1;
+	sqlite3_stmt *q = store_statement(s, STATEMENT_RESULT_ADD, err);
+	if (!q)
+		return -1;
+	store_bind_result(q, ids, r);
+	for (int i = 0; i < 2; i++)
+		if (notes[i])
+			sqlite3_bind_int64(q, 26 + i, notes[i]);
+	/* no clock stands still, and nothing is enqueued in no time: zero is one more way to say unknown */
+	store_bind_number(q, 28, r->enqueue_ns > 0 ? r->enqueue_ns : NAN);
+	store_bind_number(q, 29, r->clock_mhz > 0 ? r->clock_mhz : NAN);
+	return store_step_id(s, q, err) > 0 ? 0 : -1;
+}
+
+/* Is the row there? 1, 0, -1: error. */
+static int store_has_row(struct store *s, const int64_t *ids, const struct result *r, struct error *err)
+{
+	sqlite3_stmt *q = store_statement(s, STATEMENT_RESULT_SAME, err);
+	if (!q)
+		return -1;
+	store_bind_result(q, ids, r);
+	int64_t id = store_step_id(s, q, err);
+	return id < 0 ? -1 : id > 0;
+}
+
+/* once: a row that is there is not added again. 1: added, 0: it was there, -1: error. */
+static int store_add_how(struct store *s, int64_t device, const struct result *r, bool once, struct error *err)
+{
+	if (!r->problem || !r->problem[0] || strlen(r->problem) >= PROBLEM_TEXT_SIZE)
+		return error_set(err, "%s: a result without a usable problem text was refused", s->path);
+	if (store_begin(s, err))
+		return -1;
+	const char *const algorithm[] = { r->algorithm.api, r->algorithm.name, r->algorithm.layouts,
+		r->algorithm.math };
+	int64_t ids[4] = { device, store_attributes_of(s, device, err), -1, -1 };
+	if (ids[1] > 0)
+		ids[2] = store_id_of(s, STATEMENT_PROBLEM_FIND, STATEMENT_PROBLEM_ADD, &r->problem, 1, err);
+	if (ids[2] > 0)
+		ids[3] = store_id_of(s, STATEMENT_ALGORITHM_FIND, STATEMENT_ALGORITHM_ADD, algorithm, 4, err);
+	int there = ids[3] <= 0 ? -1 : once ? store_has_row(s, ids, r, err) : 0;
+	bool good = there == 1 || (there == 0 && store_add_row(s, ids, r, err) == 0);
+	return store_end(s, good, err) ? -1 : !there;
+}
+
+int store_add(struct store *s, int64_t device, const struct result *r, struct error *err)
+{
+	return store_add_how(s, device, r, false, err) < 0 ? -1 : 0;
+}
+
+int store_add_once(struct store *s, int64_t device, const struct result *r, struct error *err)
+{
+	return store_add_how(s, device, r, true, err);
+}
+
+/* A row as a result; strings are SQLite's until the next step. -1: words that this version does not know. */
+static int store_result_from_row(sqlite3_stmt *q, struct result *r)
+{
+	int status = status_parse(store_column_text(q, 6, "")),
+	    cache = cache_parse(store_column_text(q, 7, ""));
+	int launch = launch_parse(store_column_text(q, 8, "")),
+	    matrix = matrix_parse(store_column_text(q, 10, ""));
+	int stop = stop_parse(store_column_text(q, 23, ""));
+	*r = (struct result){
+		.problem = store_column_text(q, 1, NULL),
+		.algorithm = { .api = store_column_text(q, 2, ""),
+			.name = store_column_text(q, 3, NULL),
+			.layouts = store_column_text(q, 4, ""),
+			.math = store_column_text(q, 5, ""),
+			.rank = sqlite3_column_int(q, 9),
+			.matrix = matrix < 0 ? MATRIX_UNKNOWN : (enum matrix)matrix,
+			.workspace_bytes = store_column_number(q, 11),
+			.notes = store_column_text(q, 27, "") },
+		.stats = { .n = sqlite3_column_int64(q, 12),
+			.discarded = sqlite3_column_int64(q, 13),
+			.executions = sqlite3_column_int64(q, 14),
+			.min = store_column_number(q, 15),
+			.q1 = store_column_number(q, 16),
+			.median = store_column_number(q, 17),
+			.q3 = store_column_number(q, 18),
+			.mean = store_column_number(q, 19),
+			.stdev = store_column_number(q, 20),
+			.lo = store_column_number(q, 21),
+			.hi = store_column_number(q, 22),
+			.stop = stop < 0 ? STOP_NONE : (enum stop)stop },
+		.why = store_column_text(q, 24, ""),
+		.runner_version = store_column_text(q, 25, ""),
+		.measured_at = sqlite3_column_int64(q, 26),
+		.kernels = store_column_text(q, 28, ""),
+		.enqueue_ns = store_column_number(q, 29),
+		.clock_mhz = store_column_number(q, 30),
+		.rotated_bytes = NAN,
+	};
+	if (!r->problem || !r->algorithm.name || status < 0 || cache < 0 || launch < 0)
+		return -1;
+	r->status = (enum status)status;
+	r->cache = (enum cache)cache;
+	r->launch = (enum launch)launch;
+	/* a result that says ok and has no time is none: it must not look like a measurement */
+	return r->status == STATUS_OK && !(r->stats.median > 0) ? -1 : 0;
+}
+
+static int store_load_results(
+	struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err)
+{
+	sqlite3_stmt *q = store_statement(s, STATEMENT_RESULT_LOAD, err);
+	if (!q)
+		return -1;
+	sqlite3_bind_int64(q, 1, device);
+	sqlite3_bind_int64(q, 2, *cursor);
+	int rc;
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
+		struct result one;
+		*cursor = sqlite3_column_int64(q, 0);
+		if (store_result_from_row(q, &one) == 0)
+			results_add(r, &one);
+		else
+			log_line("%s: result %lld cannot be used; see `benanza db check`", s->path,
+				(long long)*cursor);
+	}
+	sqlite3_reset(q);
+	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read results", err);
+}
+
+static int store_load_finished(
+	struct store *s, int64_t device, int64_t since, struct results *r, struct error *err)
+{
+	sqlite3_stmt *q = store_statement(s, STATEMENT_FINISHED_LOAD, err);
+	if (!q)
+		return -1;
+	sqlite3_bind_int64(q, 1, device);
+	sqlite3_bind_int64(q, 2, since);
+	int rc;
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
+		const char *problem = store_column_text(q, 0, NULL);
+		if (problem)
+			results_finish(r, problem);
+	}
+	sqlite3_reset(q);
+	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read what is finished", err);
+}
+
+int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err)
+{
+	int64_t since = *cursor;
+	/* one moment of the file: nothing is finished whose results are not there */
+	if (store_run(s, STATEMENT_BEGIN_READ, err))
+		return -1;
+	int rc = store_load_results(s, device, cursor, r, err);
+	if (!rc)
+		rc = store_load_finished(s, device, since, r, err);
+	store_run(s, STATEMENT_COMMIT, NULL);
+	return rc;
+}
+
+int store_finish(struct store *s, int64_t device, const char *problem, struct error *err)
+{
+	if (store_begin(s, err))
+		return -1;
+	int64_t id = store_id_of(s, STATEMENT_PROBLEM_FIND, STATEMENT_PROBLEM_ADD, &problem, 1, err);
+	sqlite3_stmt *q = id > 0 ? store_statement(s, STATEMENT_FINISH, err) : NULL;
+	if (q) {
+		sqlite3_bind_int64(q, 1, device);
+		sqlite3_bind_int64(q, 2, id);
+		sqlite3_bind_int64(q, 3, (int64_t)time(NULL));
+	}
+	return store_end(s, q && store_step_id(s, q, err) >= 0, err);
+}
+
+int store_load(struct store *s, int64_t device, struct results *r, struct error *err)
+{
+	int64_t cursor = 0;
+	return store_load_since(s, device, &cursor, r, err);
+}
+
+
+/* The device as a row of attributes has it, for who walks. */
+static int store_walk_device(struct store *s, int64_t attributes, const struct store_walker *w, struct error *err)
+{
+	struct arena a = { 0 };
+	struct device d;
+	sqlite3_stmt *q = store_prepare(s,
+		"SELECT i.id, i.model, i.stack, t.name, t.runner, t.version, t.host, t.json, t.threads, t.llc_bytes,"
+		" t.has_matrix FROM attributes t JOIN identity i ON i.id = t.identity WHERE t.id = ?1",
+		NULL, 0, err);
+	if (!q)
+		return -1;
+	sqlite3_bind_int64(q, 1, attributes);
+	int rc = sqlite3_step(q), status = 0;
+	if (rc == SQLITE_ROW) {
+		store_device_from_row(q, &a, &d);
+		status = w->device(w->context, &d, err);
+	} else {
+		status = rc == SQLITE_DONE ? error_set(err, "%s: damaged: see `benanza db check`", s->path)
+					   : store_error(s, rc, "read devices", err);
+	}
+	sqlite3_finalize(q);
+	arena_free(&a);
+	return status;
+}
+
+static int store_walk_results(struct store *s, int64_t device, const struct store_walker *w, struct error *err)
+{
+	sqlite3_stmt *q = store_statement(s, STATEMENT_RESULT_WALK, err);
+	if (!q)
+		return -1;
+	sqlite3_bind_int64(q, 1, device);
+	int64_t attributes = -1;
+	int rc, status = 0;
+	while (!status && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+		struct result one;
+		if (store_result_from_row(q, &one)) {
+			log_line("%s: result %lld cannot be used; see `benanza db check`", s->path,
+				(long long)sqlite3_column_int64(q, 0));
+			continue;
+		}
+		if (sqlite3_column_int64(q, 31) != attributes) {
+			attributes = sqlite3_column_int64(q, 31);
+			status = store_walk_device(s, attributes, w, err);
+		}
+		if (!status)
+			status = w->result(w->context, &one, err);
+	}
+	sqlite3_reset(q);
+	return status || rc == SQLITE_DONE ? status : store_error(s, rc, "read results", err);
+}
+
+int store_walk(struct store *s, int64_t device, const struct store_walker *w, struct error *err)
+{
+	if (store_run(s, STATEMENT_BEGIN_READ, err)) /* one moment of the file */
+		return -1;
+	int status = store_walk_results(s, device, w, err);
+	store_run(s, STATEMENT_COMMIT, NULL);
+	return status;
+}
