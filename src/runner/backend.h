@@ -28,7 +28,8 @@ struct backend {
 	const void *detail;    /* of what several backends share (cuda_work.h); else NULL */
 	/* Adds what identifies the library to the stack line, and what is worth recording to the attributes. */
 	int (*probe)(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err);
-	/* Fills the list; 0 algorithms is an error. -1: not this backend's problem, or nothing offered: err says why. */
+	/* Fills the list; 0 algorithms is an error. -1: nothing offered, err says why; a text that begins with "only " says
+	 * that such problems are other backends' business, and gives way to theirs. */
 	int (*algorithms)(const struct problem *p, struct backend_list *list, struct error *err);
 	void (*forget)(struct backend_list *list);
 	/* Everything that is never timed: primitives, memory, packed constants, inputs. NULL: *status and err say why. */
@@ -38,7 +39,8 @@ struct backend {
 	 * execution takes the next copy of the constant operands, in CACHE_COLD of all operands. */
 	int (*run)(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
 	/* Compares sampled outputs of the last run with plain C; *worst is the largest error relative to the sum of
-	 * absolute terms. -1: no comparison is possible, err says why. */
+	 * absolute terms. What else must not be trusted (an output unwritten, guard bytes overwritten): *worst INFINITY, and
+	 * err says what. -1: no comparison is possible, err says why. */
 	int (*check)(void *work, double *worst, struct error *err);
 	/* Bytes of constant operands that pass in CACHE_NET before the first come back; 0: there are none. */
 	double (*rotated_bytes)(const void *work);
@@ -50,10 +52,10 @@ struct backend {
 	double (*enqueue_ns)(const void *work);
 	/* Mean clock of the device during the last run, MHz; NaN unknown. */
 	double (*clock_mhz)(const void *work);
+	/* Of backends that offer algorithms, those with a larger one come first, equal ones in the platform's order; NULL: 0. */
+	int (*preference)(const struct problem *p);
 };
 
 extern const struct backend backend_onednn, backend_copy;
-/* NULL-terminated. */
-extern const struct backend *const backends[];
 
 #endif

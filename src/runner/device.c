@@ -2,171 +2,59 @@
 
 #include "runner/device.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "runner/backend.h"
-#include "runner/team.h"
-#include "runner/threads.h"
+#include "runner/platform.h"
 
-#define GUARD "BENANZA_RUNNER_STARTED"
-#define FALLBACK_MEMORY 1e9
-
-/* First line of a file without its newline; false when there is none. */
-static bool line_read(const char *path, char *buf, int size)
+void device_part(struct device_draft *draft, const char *part)
 {
-	FILE *f = fopen(path, "r");
-	if (!f)
-		return false;
-	bool got = fgets(buf, size, f) != NULL;
-	fclose(f);
-	if (got)
-		buf[strcspn(buf, "\n")] = '\0';
-	return got;
+	if (*part)
+		str_addf(&draft->stack, "%s%s", draft->stack.n ? ", " : "", part);
 }
 
-/* --- threads --- */
-
-void device_bind_threads(int threads, char **argv)
+static void missing_add(struct device_draft *draft, const char *api, const char *why)
 {
-	const char *given = getenv("OMP_NUM_THREADS");
-	if (threads < 1 && given)
-		threads = atoi(given);
-	bool bound = getenv("OMP_PROC_BIND") && getenv("OMP_PLACES") && given && atoi(given) == threads;
-	if (bound || getenv(GUARD))
-		return;
-	char number[16];
-	snprintf(number, sizeof(number), "%d", threads > 0 ? threads : threads_cores_count());
-	setenv("OMP_NUM_THREADS", number, 1);
-	setenv("OMP_PROC_BIND", "close", 0);
-	setenv("OMP_PLACES", "cores", 0);
-	setenv(GUARD, "1", 1);
-	execv("/proc/self/exe", argv);
-}
-
-/* --- the system --- */
-
-static const char *model_read(struct arena *a)
-{
-	char line[512];
-	const char *model = "unknown CPU";
-	FILE *f = fopen("/proc/cpuinfo", "r");
-	while (f && fgets(line, sizeof(line), f)) {
-		char *colon = strchr(line, ':');
-		if (strncmp(line, "model name", 10) != 0 || !colon)
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		colon += 1 + strspn(colon + 1, " \t");
-		size_t n = strlen(colon);
-		while (n && colon[n - 1] == ' ')
-			n--;
-		model = text_clean(a, (struct text){ colon, n });
-		break;
+	json_t *missing = json_object_get(draft->attributes, "missing");
+	if (!missing) {
+		missing = json_object();
+		json_object_set_new(draft->attributes, "missing", missing);
 	}
-	if (f)
-		fclose(f);
-	return model;
+	json_object_set_new(missing, api, json_text(text_of(why)));
+	fprintf(stderr, "%s: without %s: %s\n", platform.program, api, why);
 }
 
-static double size_parse(const char *text)
+int device_probe(struct device_draft *draft, bool tolerant, bool *has_matrix, struct error *err)
 {
-	char *end;
-	double size = strtod(text, &end);
-	return *end == 'K' ? size * 1024 : *end == 'M' ? size * 1048576 : *end == 'G' ? size * 1073741824 : size;
-}
-
-/* Records every cache of the first core; returns the size of the last level, NaN unknown. */
-static double caches_probe(json_t *attributes)
-{
-	json_t *list = json_array();
-	double last = NAN;
-	for (int i = 0; i < 8; i++) {
-		char path[96], level[16], type[32], size[32];
-		const char *dir = "/sys/devices/system/cpu/cpu0/cache/index";
-		snprintf(path, sizeof(path), "%s%d/level", dir, i);
-		bool got = line_read(path, level, sizeof(level));
-		snprintf(path, sizeof(path), "%s%d/type", dir, i);
-		got = got && line_read(path, type, sizeof(type));
-		snprintf(path, sizeof(path), "%s%d/size", dir, i);
-		if (!got || !line_read(path, size, sizeof(size)))
-			break;
-		json_array_append_new(list, json_pack("{s:i, s:s, s:o}", "level", atoi(level), "type", type, "bytes",
-			json_number_or_null(size_parse(size))));
-		if (strcmp(type, "Instruction") != 0)
-			last = size_parse(size);
+	for (int i = 0; platform.backends[i]; i++) {
+		struct str part = { 0 };
+		struct error why = ERROR_NONE;
+		int bad = platform.backends[i]->probe(&part, draft->attributes, has_matrix, &why);
+		if (!bad && part.n)
+			device_part(draft, part.p);
+		str_free(&part);
+		if (bad && !tolerant)
+			return error_set(err, "%s", why.text);
+		if (bad)
+			missing_add(draft, platform.backends[i]->api, why.text);
 	}
-	json_object_set_new(attributes, "caches", list);
-	long size = isnan(last) ? sysconf(_SC_LEVEL3_CACHE_SIZE) : 0;
-	return size > 0 ? (double)size : last;
-}
-
-static void environment_probe(json_t *attributes)
-{
-	static const char *const names[] = { "OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY",
-		"GOMP_SPINCOUNT", "GOMP_CPU_AFFINITY", "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA" };
-	json_t *o = json_object();
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *value = getenv(names[i]);
-		if (value)
-			json_object_set_new(o, names[i], json_text(text_of(value)));
-	}
-	json_object_set_new(attributes, "environment", o);
-	char governor[64];
-	if (line_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor, sizeof(governor)))
-		json_object_set_new(attributes, "governor", json_text(text_of(governor)));
-}
-
-static int backends_probe(struct device *d, struct str *stack, json_t *attributes, struct error *err)
-{
-	for (int i = 0; backends[i]; i++)
-		if (backends[i]->probe(stack, attributes, &d->has_matrix, err))
-			return -1;
 	return 0;
 }
 
-int device_probe(struct arena *a, struct device *d, struct error *err)
+void device_finish(struct device_draft *draft, struct arena *a, struct device *d)
 {
-	struct str stack = { 0 };
-	struct threads threads;
-	char host[256] = "", words[64];
-	json_t *attributes = json_object();
-	*d = (struct device){ .name = "cpu", .runner = "benanza-runner-cpu", .version = PACKAGE_VERSION };
-	int bad = backends_probe(d, &stack, attributes, err);
-	threads_probe(&threads);
-	bool apart = threads_are_apart(&threads);
-	team_set(threads.cpus, apart ? threads.count : 1);
-	str_addf(&stack, ", %s, strict", threads_describe(&threads, words));
-	json_t *cpus = json_array();
-	for (int i = 0; i < threads.count && apart; i++)
-		json_array_append_new(cpus, json_integer(threads.cpus[i]));
-	json_object_set_new(attributes, "cores", cpus);
-	d->llc_bytes = caches_probe(attributes);
-	environment_probe(attributes);
-	d->model = model_read(a);
-	d->stack = arena_strndup(a, stack.p, stack.n);
+	char host[256] = "";
+	char *text = json_dumps(draft->attributes, JSON_COMPACT);
 	gethostname(host, sizeof(host) - 1);
+	d->runner = platform.program;
+	d->version = PACKAGE_VERSION;
 	d->host = text_clean(a, text_of(host));
-	d->threads = threads.count;
-	char *text = json_dumps(attributes, JSON_COMPACT);
+	d->stack = arena_strndup(a, draft->stack.n ? draft->stack.p : "", draft->stack.n);
 	d->attributes = arena_strndup(a, text ? text : "{}", text ? strlen(text) : 2);
 	free(text);
-	json_decref(attributes);
-	str_free(&stack);
-	return bad;
-}
-
-double device_memory_bytes(void)
-{
-	char line[256];
-	double kilobytes = 0;
-	FILE *f = fopen("/proc/meminfo", "r");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "MemAvailable: %lf", &kilobytes) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kilobytes > 0 ? kilobytes * 1024 : FALLBACK_MEMORY;
+	json_decref(draft->attributes);
+	str_free(&draft->stack);
+	*draft = (struct device_draft){ 0 };
 }

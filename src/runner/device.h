@@ -1,19 +1,21 @@
-/* The machine: what it is called, its cores and caches, and the threads that measure on it. */
+/* What every runner program says of itself and of the libraries it measures through. */
 #ifndef RUNNER_DEVICE_H
 #define RUNNER_DEVICE_H
 
-#include "base/error.h"
+#include "base/json.h"
 #include "problem/result.h"
 
-/* The library's threads are bound to cores when its runtime loads, by environment variables. Starts the program anew with
- * them set where they are not; returns only when they are, or when that failed (then unbound). threads 0 = the number in
- * OMP_NUM_THREADS, else one a core. */
-void device_bind_threads(int threads, char **argv);
+/* A description on its way: what grows while it is put together. */
+struct device_draft {
+	struct str stack;    /* parts, ", " between them */
+	json_t *attributes;
+};
 
-/* Asks all backends and the system. Strings live in the arena. */
-int device_probe(struct arena *a, struct device *d, struct error *err);
-
-/* Bytes of memory that can be had without swapping, as of now. */
-double device_memory_bytes(void);
+void device_part(struct device_draft *draft, const char *part); /* "" adds nothing */
+/* Asks all backends of the platform. -1: one of them cannot be used at all. With `tolerant` that is no failure: it is
+ * said on standard error and under the attribute "missing", and the stack, which is identity, goes without it. */
+int device_probe(struct device_draft *draft, bool tolerant, bool *has_matrix, struct error *err);
+/* Program, version, host, stack and attributes into the device; the draft is given back. Strings live in the arena. */
+void device_finish(struct device_draft *draft, struct arena *a, struct device *d);
 
 #endif

@@ -6,27 +6,16 @@
 #include <time.h>
 
 #include "runner/clock.h"
-#include "runner/device.h"
-#include "runner/preempt.h"
+#include "runner/platform.h"
 
 #define MEMORY_SHARE 0.8        /* of what is free */
 #define ROTATION_SHARE 0.25     /* of that, for the copies of constant operands of all algorithms together */
 
-const struct backend *const backends[] = { &backend_onednn, &backend_copy, NULL };
-
-/* The first backend that offers anything; its reason stands when none does, the library's rather than ours. */
-static enum status problem_open(const struct job *j, struct problem *p, const struct backend **b,
-	struct backend_list *list, struct error *err)
+static enum status problem_open(const struct job *j, struct problem *p, struct offers *o, struct error *err)
 {
-	struct error why = ERROR_NONE;
 	if (problem_parse(text_of(j->problem), p, err))
 		return STATUS_FAILED;
-	for (int i = 0; backends[i]; i++) {
-		*b = backends[i];
-		if ((*b)->algorithms(p, list, i ? &why : err) == 0)
-			return STATUS_OK;
-	}
-	return STATUS_UNSUPPORTED;
+	return offers_open(o, platform.backends, p, err) ? STATUS_UNSUPPORTED : STATUS_OK;
 }
 
 static void stamped_emit(void *user, const struct result *r, const struct samples *samples)
@@ -66,40 +55,38 @@ static void emit_whole(const struct job *j, enum status status, const char *why)
 enum status job_run(const struct job *j, bool *stopped, struct error *err)
 {
 	struct problem p;
-	const struct backend *b;
-	struct backend_list list = { 0 };
+	struct offers offers;
 	*stopped = false;
-	enum status status = problem_open(j, &p, &b, &list, err);
+	enum status status = problem_open(j, &p, &offers, err);
 	if (status == STATUS_UNSUPPORTED)
 		emit_whole(j, status, err->text);
 	if (status != STATUS_OK)
 		return status;
-	double memory = device_memory_bytes() * MEMORY_SHARE;
+	double memory = platform.memory_bytes() * MEMORY_SHARE;
 	struct measure_options o = { .budget_ns = j->budget_ns, .memory_bytes = memory,
 		.rotation_bytes = memory * ROTATION_SHARE, .llc_bytes = j->device->llc_bytes,
-		.has_matrix = j->device->has_matrix, .now_ns = clock_ns, .preemptions = preempt_count,
-		.user = (void *)(uintptr_t)j,
+		.has_matrix = j->device->has_matrix, .now_ns = clock_ns, .tolerance = platform.tolerance,
+		.long_ns = platform.long_ns, .disturbances = platform.disturbances, .user = (void *)(uintptr_t)j,
 		.cancelled = forwarded_cancelled, .trying = forwarded_trying, .emit = stamped_emit };
 	for (int i = 0; i < CACHE_COUNT; i++)
 		o.caches[i] = j->caches[i];
 	for (int i = 0; i < LAUNCH_COUNT; i++)
 		o.launches[i] = j->launches[i];
-	*stopped = measure_problem(b, &list, &p, j->problem, &o, &status, err) != 0;
-	b->forget(&list);
+	*stopped = measure_problem(&offers, &p, j->problem, &o, &status, err) != 0;
+	offers_close(&offers);
 	return status;
 }
 
 enum status job_list(const struct job *j, struct error *err)
 {
 	struct problem p;
-	const struct backend *b;
-	struct backend_list list = { 0 };
-	enum status status = problem_open(j, &p, &b, &list, err);
+	struct offers offers;
+	enum status status = problem_open(j, &p, &offers, err);
 	if (status != STATUS_OK)
 		return status;
-	for (int i = 0; i < list.count; i++)
-		j->list(j->user, &list.algorithm[i]);
-	b->forget(&list);
+	for (int i = 0; i < offers.count; i++)
+		j->list(j->user, &offers.offer[i].algorithm);
+	offers_close(&offers);
 	return STATUS_OK;
 }
 
@@ -107,21 +94,22 @@ enum status job_check(const struct job *j,
 	void (*report)(void *user, const struct algorithm *a, double worst, const char *why), struct error *err)
 {
 	struct problem p;
-	const struct backend *b;
-	struct backend_list list = { 0 };
-	enum status status = problem_open(j, &p, &b, &list, err);
+	struct offers offers;
+	enum status status = problem_open(j, &p, &offers, err);
 	if (status != STATUS_OK)
 		return status;
-	struct backend_limits limits = { .memory_bytes = device_memory_bytes() * MEMORY_SHARE, .sets = 1 };
-	for (int i = 0; i < list.count; i++) {
+	struct backend_limits limits = { .memory_bytes = platform.memory_bytes() * MEMORY_SHARE, .sets = 1 };
+	for (int i = 0; i < offers.count; i++) {
+		const struct offer *f = &offers.offer[i];
+		const struct backend *b = f->list->backend;
 		struct error why = ERROR_NONE;
 		double worst = NAN, ns;
-		void *work = b->prepare(&list, i, &limits, &status, &why);
+		void *work = b->prepare(f->list, f->index, &limits, &status, &why);
 		bool bad = !work || b->run(work, CACHE_NET, 1, &ns, &why) || b->check(work, &worst, &why);
-		report(j->user, &list.algorithm[i], worst, bad ? why.text : "");
+		report(j->user, &f->algorithm, worst, bad ? why.text : "");
 		if (work)
 			b->release(work);
 	}
-	b->forget(&list);
+	offers_close(&offers);
 	return STATUS_OK;
 }

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runner/device.h"
 #include "runner/job.h"
+#include "runner/platform.h"
 #include "runner/serve.h"
 #include "wire/wire.h"
 
@@ -306,8 +306,9 @@ static int run(const struct options *o, int out)
 	struct arena arena = { 0 };
 	struct device device;
 	struct error err = ERROR_NONE;
+	struct platform_options machine = { .threads = o->threads };
 	int status = EXIT_DEVICE;
-	if (device_probe(&arena, &device, &err)) {
+	if (platform.open(&machine, &arena, &device, &err)) {
 		fprintf(stderr, "benanza-runner-cpu: %s\n", err.text);
 	} else if (o->problem || o->info) {
 		FILE *f = fdopen(out, "w");
@@ -325,6 +326,7 @@ static int run(const struct options *o, int out)
 		if (status)
 			fprintf(stderr, "benanza-runner-cpu: %s\n", err.text);
 	}
+	platform.close();
 	arena_free(&arena);
 	return status;
 }
@@ -336,9 +338,7 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_DFL);
-	unsetenv("DNNL_DEFAULT_FPMATH_MODE"); /* the math mode is strict, whatever the shell says */
-	unsetenv("ONEDNN_DEFAULT_FPMATH_MODE");
-	device_bind_threads(options.threads, argv);
+	platform.prepare(&(struct platform_options){ .threads = options.threads }, argv);
 	int out = stdout_take();
 	if (out < 0) {
 		fprintf(stderr, "benanza-runner-cpu: no standard output: %s\n", strerror(errno));

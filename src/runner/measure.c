@@ -7,7 +7,7 @@
 
 /* One algorithm on its way: prepared, shortlisted, and either dropped or measured in full. */
 struct contender {
-	int index;             /* in the list */
+	const struct offer *offer;
 	void *work;            /* NULL: not prepared, or released */
 	double one_ns;         /* what an execution takes, from the warm-up */
 	double shortlist_ns;   /* the fastest it has been on the shortlist, NaN before */
@@ -25,8 +25,7 @@ struct state {
 };
 
 struct run {
-	const struct backend *backend;
-	const struct backend_list *list;
+	const struct offers *offers;
 	const struct problem *problem;
 	const char *text;
 	const struct measure_options *options;
@@ -76,9 +75,14 @@ static void states_plan(struct run *r)
 	}
 }
 
-static const struct algorithm *algorithm_of(const struct run *r, const struct contender *c)
+static const struct algorithm *algorithm_of(const struct contender *c)
 {
-	return &r->list->algorithm[c->index];
+	return &c->offer->algorithm;
+}
+
+static const struct backend *backend_of(const struct contender *c)
+{
+	return c->offer->list->backend;
 }
 
 /* What counts: the undisturbed samples, where they are enough to stand for all of them. Where the system interrupts most
@@ -93,7 +97,7 @@ static const struct samples *samples_kept(const struct contender *c)
 static void emit(struct run *r, struct contender *c, struct state s, enum stop stop, int64_t executions)
 {
 	const struct samples *kept = samples_kept(c);
-	struct result result = { .problem = r->text, .algorithm = *algorithm_of(r, c), .status = STATUS_OK,
+	struct result result = { .problem = r->text, .algorithm = *algorithm_of(c), .status = STATUS_OK,
 		.cache = s.cache, .launch = s.launch, .why = "",
 		.rotated_bytes = s.cache == CACHE_NET ? c->rotated_bytes : 0 };
 	stats_compute(kept, &result.stats);
@@ -107,17 +111,17 @@ static void emit(struct run *r, struct contender *c, struct state s, enum stop s
 static void emit_failure(struct run *r, struct contender *c, enum status status, const char *why)
 {
 	const struct samples none = { 0 };
-	struct result result = { .problem = r->text, .algorithm = *algorithm_of(r, c), .status = status,
+	struct result result = { .problem = r->text, .algorithm = *algorithm_of(c), .status = status,
 		.cache = r->states[0].cache, .launch = r->states[0].launch, .why = why };
 	stats_compute(&none, &result.stats);
 	r->status = status;
 	r->options->emit(r->options->user, &result, &none);
 }
 
-static void release(struct run *r, struct contender *c)
+static void release(struct contender *c)
 {
 	if (c->work)
-		r->backend->release(c->work);
+		backend_of(c)->release(c->work);
 	c->work = NULL;
 }
 
@@ -131,14 +135,14 @@ static int64_t executions_for(const struct contender *c, enum launch launch)
 
 /* A short sample during which the system took a core away says little about the algorithm. One of many scheduler ticks is
  * interrupted nearly always, and hardly slower for it. */
-static bool is_disturbed(double expected_ns, int64_t preemptions)
+static bool is_disturbed(const struct run *r, double expected_ns, int64_t disturbances)
 {
-	return preemptions > 0 && expected_ns < MEASURE_LONG_NS;
+	return disturbances > 0 && expected_ns < r->options->long_ns;
 }
 
-static int64_t preemptions(const struct run *r)
+static int64_t disturbances(const struct run *r)
 {
-	return r->options->preemptions ? r->options->preemptions() : 0;
+	return r->options->disturbances ? r->options->disturbances() : 0;
 }
 
 /* One sample. An untimed execution goes before it: another algorithm, or nothing at all, ran since the last one, and
@@ -147,19 +151,19 @@ static int sample(struct run *r, struct contender *c, struct state s)
 {
 	double ns, begin = r->options->now_ns();
 	int64_t times = executions_for(c, s.launch), before = 0;
-	int bad = c->one_ns < LONG_EXECUTION_NS ? r->backend->run(c->work, s.cache, 1, &ns, r->err) : 0;
+	int bad = c->one_ns < LONG_EXECUTION_NS ? backend_of(c)->run(c->work, s.cache, 1, &ns, r->err) : 0;
 	if (!bad) {
-		before = preemptions(r);
-		bad = r->backend->run(c->work, s.cache, times, &ns, r->err);
+		before = disturbances(r);
+		bad = backend_of(c)->run(c->work, s.cache, times, &ns, r->err);
 	}
 	if (bad) {
-		release(r, c);
+		release(c);
 		emit_failure(r, c, STATUS_FAILED, r->err->text);
 		return -1;
 	}
 	ns /= (double)times;
 	samples_add(&c->samples, ns);
-	if (!is_disturbed(c->one_ns * (double)times, preemptions(r) - before))
+	if (!is_disturbed(r, c->one_ns * (double)times, disturbances(r) - before))
 		samples_add(&c->calm, ns);
 	c->spent_ns += r->options->now_ns() - begin;
 	return 0;
@@ -171,8 +175,8 @@ static int warm_up(struct run *r, struct contender *c, enum cache cache)
 	double begin = r->options->now_ns(), ns;
 	c->one_ns = INFINITY;
 	do {
-		if (r->backend->run(c->work, cache, 1, &ns, r->err)) {
-			release(r, c);
+		if (backend_of(c)->run(c->work, cache, 1, &ns, r->err)) {
+			release(c);
 			emit_failure(r, c, STATUS_FAILED, r->err->text);
 			return -1;
 		}
@@ -188,7 +192,7 @@ static double best_shortlisted(const struct run *r, bool only_without_matrix)
 	double best = INFINITY;
 	for (int i = 0; i < r->count; i++) {
 		const struct contender *c = &r->contenders[i];
-		if (c->shortlist_ns < best && (!only_without_matrix || algorithm_of(r, c)->matrix == MATRIX_NO))
+		if (c->shortlist_ns < best && (!only_without_matrix || algorithm_of(c)->matrix == MATRIX_NO))
 			best = c->shortlist_ns;
 	}
 	return best;
@@ -200,7 +204,7 @@ static bool is_finalist(const struct run *r, const struct contender *c)
 {
 	if (!c->work || isnan(c->shortlist_ns))
 		return false;
-	return algorithm_of(r, c)->rank == 0 || c->shortlist_ns <= MEASURE_CLOSE_FACTOR * best_shortlisted(r, false) ||
+	return algorithm_of(c)->rank == 0 || c->shortlist_ns <= MEASURE_CLOSE_FACTOR * best_shortlisted(r, false) ||
 		(r->options->has_matrix && c->shortlist_ns <= best_shortlisted(r, true));
 }
 
@@ -211,7 +215,7 @@ static void prune(struct run *r)
 		struct contender *c = &r->contenders[i];
 		if (!c->work || is_finalist(r, c))
 			continue;
-		release(r, c);
+		release(c);
 		if (!c->sent && c->samples.n)
 			emit(r, c, r->states[0], STOP_SHORTLIST, executions_for(c, r->states[0].launch));
 		c->sent = true;
@@ -224,16 +228,16 @@ static int shortlist_one(struct run *r, struct contender *c)
 {
 	struct state s = r->states[0];
 	enum status status = STATUS_FAILED;
-	r->options->trying(r->options->user, algorithm_of(r, c), s.cache, s.launch);
-	c->work = r->backend->prepare(r->list, c->index, &r->limits, &status, r->err);
+	r->options->trying(r->options->user, algorithm_of(c), s.cache, s.launch);
+	c->work = backend_of(c)->prepare(c->offer->list, c->offer->index, &r->limits, &status, r->err);
 	if (!c->work) {
 		emit_failure(r, c, status, r->err->text);
 		return -1;
 	}
-	c->rotated_bytes = r->backend->rotated_bytes(c->work);
+	c->rotated_bytes = backend_of(c)->rotated_bytes(c->work);
 	if (warm_up(r, c, s.cache))
 		return -1;
-	if (r->list->count == 1) {
+	if (r->offers->count == 1) {
 		c->shortlist_ns = c->one_ns;
 		return 0;
 	}
@@ -257,11 +261,12 @@ static bool cancelled(const struct run *r)
 
 static int shortlist(struct run *r)
 {
-	for (int i = 0; i < r->list->count && r->count < MEASURE_CONTENDERS; i++) {
+	int picked[MEASURE_CONTENDERS], count = offers_pick(r->offers, picked, MEASURE_CONTENDERS);
+	for (int i = 0; i < count; i++) {
 		if (cancelled(r))
 			return -1;
 		struct contender *c = &r->contenders[r->count++];
-		*c = (struct contender){ .index = i, .shortlist_ns = NAN };
+		*c = (struct contender){ .offer = &r->offers->offer[picked[i]], .shortlist_ns = NAN };
 		if (shortlist_one(r, c) == 0)
 			prune(r);
 	}
@@ -290,7 +295,7 @@ static double budget_of(const struct run *r, const struct contender *c, int stat
 /* Has it been sampled enough? STOP_NONE: no. The budget pays for all samples, whether they are kept or not. */
 static enum stop stop_reason(const struct run *r, const struct contender *c, int state)
 {
-	if (stats_converged(samples_kept(c), MEASURE_TOLERANCE, MEASURE_LEAST_SAMPLES))
+	if (stats_converged(samples_kept(c), r->options->tolerance, MEASURE_LEAST_SAMPLES))
 		return STOP_CONVERGED;
 	if (c->samples.n > 0 && c->spent_ns >= budget_of(r, c, state))
 		return STOP_BUDGET;
@@ -327,7 +332,7 @@ static int measure_state(struct run *r, int state)
 				continue;
 			if (cancelled(r))
 				return -1;
-			r->options->trying(r->options->user, algorithm_of(r, c), r->states[state].cache,
+			r->options->trying(r->options->user, algorithm_of(c), r->states[state].cache,
 				r->states[state].launch);
 			if (sample(r, c, r->states[state])) {
 				c->finished = true;
@@ -343,14 +348,14 @@ static int measure_state(struct run *r, int state)
 	return 0;
 }
 
-int measure_problem(const struct backend *b, const struct backend_list *list, const struct problem *p, const char *text,
+int measure_problem(const struct offers *offers, const struct problem *p, const char *text,
 	const struct measure_options *o, enum status *status, struct error *err)
 {
 	struct run *r = base_calloc(1, sizeof(*r));
-	*r = (struct run){ .backend = b, .list = list, .problem = p, .text = text, .options = o, .err = err,
+	*r = (struct run){ .offers = offers, .problem = p, .text = text, .options = o, .err = err,
 		.status = STATUS_FAILED };
 	int stopped = 0;
-	int contenders = list->count < MEASURE_CONTENDERS ? list->count : MEASURE_CONTENDERS;
+	int contenders = offers->count < MEASURE_CONTENDERS ? offers->count : MEASURE_CONTENDERS;
 	r->limits = (struct backend_limits){ .memory_bytes = o->memory_bytes,
 		.sets = measure_sets(problem_constant_bytes(p), o->llc_bytes, o->rotation_bytes, contenders) };
 	states_plan(r);
@@ -361,7 +366,7 @@ int measure_problem(const struct backend *b, const struct backend_list *list, co
 	for (int i = 0; i < r->state_count && !stopped; i++)
 		stopped = measure_state(r, i);
 	for (int i = 0; i < r->count; i++) {
-		release(r, &r->contenders[i]);
+		release(&r->contenders[i]);
 		samples_free(&r->contenders[i].samples);
 		samples_free(&r->contenders[i].calm);
 	}

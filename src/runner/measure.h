@@ -3,7 +3,7 @@
 #ifndef RUNNER_MEASURE_H
 #define RUNNER_MEASURE_H
 
-#include "runner/backend.h"
+#include "runner/offers.h"
 #include "runner/stats.h"
 
 #define MEASURE_CONTENDERS 48 /* most algorithms of one problem that are tried */
@@ -16,7 +16,9 @@ struct measure_options {
 	double llc_bytes;          /* last-level cache; NaN unknown */
 	bool has_matrix;           /* then the best algorithm without matrix units is measured in full too */
 	double (*now_ns)(void);    /* monotonic */
-	int64_t (*preemptions)(void); /* times that the system took a core from what measures, so far; may be NULL */
+	double tolerance;          /* half-width of the median's interval at which sampling stops, relative */
+	double long_ns;            /* samples from here on take disturbances as they come */
+	int64_t (*disturbances)(void); /* of what measures, so far (platform.h); may be NULL */
 	void *user;                /* of the calls below */
 	bool (*cancelled)(void *user);                                         /* asked before every sample */
 	void (*trying)(void *user, const struct algorithm *a, enum cache c, enum launch l); /* what begins now */
@@ -29,21 +31,19 @@ struct measure_options {
 #define MEASURE_AMORTIZED_NS 200e3 /* an amortized sample takes at least this long */
 #define MEASURE_LEAST_SAMPLES 10
 #define MEASURE_MOST_SAMPLES 20000
-#define MEASURE_TOLERANCE 0.02
 #define MEASURE_SHORTLIST_SAMPLES 3
 #define MEASURE_DROP_FACTOR 4.0    /* one sample slower than this times the best: no further ones */
 #define MEASURE_CLOSE_FACTOR 1.25  /* those within this of the fastest on the shortlist are measured in full */
 #define MEASURE_LEAST_CALM 6       /* undisturbed samples that stand for all, where they are half of them */
-#define MEASURE_LONG_NS 5e6        /* samples from here on take interruptions as they come */
 
 #define MEASURE_SETS 16384         /* most copies of the constant operands */
 #define MEASURE_SETS_BYTES 512e6   /* most that those of one algorithm take */
 #define MEASURE_LLC_FACTOR 2       /* so many times the last-level cache is to pass before a copy comes back */
 #define MEASURE_LLC_GUESS 33554432.0
 
-/* Measures the problem with every algorithm in the list. The outcome of the problem as a whole: ok when any algorithm was
+/* Measures the problem with every algorithm offered, or as many of each backend's as MEASURE_CONTENDERS allows. The outcome of the problem as a whole: ok when any algorithm was
  * measured, else what became of the last one tried, with err. -1: cancelled. */
-int measure_problem(const struct backend *b, const struct backend_list *list, const struct problem *p, const char *text,
+int measure_problem(const struct offers *offers, const struct problem *p, const char *text,
 	const struct measure_options *o, enum status *status, struct error *err);
 
 /* Executions in an amortized sample, given what one takes. */

@@ -25,6 +25,8 @@ struct platform {
 	int (*open)(const struct platform_options *o, struct arena *a, struct device *d, struct error *err);
 	/* Bytes of device memory that can be had now. */
 	double (*memory_bytes)(void);
+	/* Samples that take this long are kept, disturbed or not: on a system with a scheduler nearly all of them are. */
+	double long_ns;
 	/* Disturbances so far of what is measured: cores taken away (CPU), clocks fallen below 75% of the default (GPU). */
 	int64_t (*disturbances)(void);
 	/* False once nothing can be measured any more by this process (a poisoned CUDA context): the program ends then with

@@ -82,6 +82,8 @@ static void test_converged(void)
 	samples_free(&s);
 }
 
+#define LONG_NS 5e6
+
 /* --- measuring, with an invented backend and clock --- */
 
 struct invented {
@@ -99,6 +101,7 @@ struct invented {
 
 static struct {
 	struct invented algorithm[8];
+	struct algorithm list[8];
 	int count, alive, most_alive;
 	double now;
 	int64_t preemptions;
@@ -113,6 +116,23 @@ static double fake_now(void)
 static int64_t fake_preemptions(void)
 {
 	return fake.preemptions;
+}
+
+static int fake_algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+{
+	(void)p;
+	(void)err;
+	for (int i = 0; i < fake.count; i++)
+		fake.list[i] = (struct algorithm){ .api = "fake", .name = fake.algorithm[i].name, .layouts = "",
+			.math = "strict", .rank = i, .matrix = fake.algorithm[i].matrix };
+	list->count = fake.count;
+	list->algorithm = fake.list;
+	return 0;
+}
+
+static void fake_forget(struct backend_list *list)
+{
+	list->count = 0;
 }
 
 static void *fake_prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
@@ -143,7 +163,7 @@ static int fake_run(void *work, enum cache cache, int64_t times, double *elapsed
 		return error_set(err, "broke");
 	*elapsed_ns = v->ns * (double)times * (1 + (v->runs % 4 < 2 ? v->noise : -v->noise));
 	if (v->disturbed_from && v->runs >= v->disturbed_from && v->runs % v->disturbed_each == 0) {
-		*elapsed_ns *= v->ns < MEASURE_LONG_NS ? 10 : 1;
+		*elapsed_ns *= v->ns < LONG_NS ? 10 : 1;
 		fake.preemptions++;
 	}
 	fake.now += *elapsed_ns;
@@ -165,8 +185,12 @@ static void fake_release(void *work)
 	fake.alive--;
 }
 
-static const struct backend fake_backend = { .api = "fake", .prepare = fake_prepare, .run = fake_run,
+static const struct backend fake_backend = { .api = "fake", .algorithms = fake_algorithms, .forget = fake_forget,
+	.prepare = fake_prepare, .run = fake_run,
 	.rotated_bytes = fake_rotated, .release = fake_release };
+
+
+static const struct backend *const fake_backends[] = { &fake_backend, NULL };
 
 struct seen {
 	struct result results[64];
@@ -219,21 +243,19 @@ struct outcome {
 static void measure(struct outcome *o, const char *text, double budget_ns, int cancel_after, bool has_matrix)
 {
 	struct problem p;
-	struct algorithm list[8];
+	struct offers offers;
 	*o = (struct outcome){ .seen = { .cancel_after = cancel_after } };
 	fake.now = 0;
 	fake.alive = fake.most_alive = 0;
 	memset(fake.order, 0, sizeof(fake.order));
-	for (int i = 0; i < fake.count; i++)
-		list[i] = (struct algorithm){ .api = "fake", .name = fake.algorithm[i].name, .layouts = "", .math = "strict",
-			.rank = i, .matrix = fake.algorithm[i].matrix };
-	struct backend_list offered = { .count = fake.count, .algorithm = list };
 	struct measure_options options = { .budget_ns = budget_ns, .caches = { true, true }, .launches = { true, true },
-		.memory_bytes = 1e9, .rotation_bytes = 1e6, .llc_bytes = 100e3,
-		.now_ns = fake_now, .preemptions = fake_preemptions, .user = &o->seen, .has_matrix = has_matrix, .cancelled = seen_cancelled,
+		.tolerance = 0.02, .long_ns = LONG_NS, .memory_bytes = 1e9, .rotation_bytes = 1e6, .llc_bytes = 100e3,
+		.now_ns = fake_now, .disturbances = fake_preemptions, .user = &o->seen, .has_matrix = has_matrix, .cancelled = seen_cancelled,
 		.trying = seen_trying, .emit = seen_emit };
-	if (problem_parse(text_of(text), &p, &o->err) == 0)
-		o->stopped = measure_problem(&fake_backend, &offered, &p, text, &options, &o->status, &o->err);
+	if (problem_parse(text_of(text), &p, &o->err) || offers_open(&offers, fake_backends, &p, &o->err))
+		return;
+	o->stopped = measure_problem(&offers, &p, text, &options, &o->status, &o->err);
+	offers_close(&offers);
 }
 
 #define PLAIN "eltwise:f32,f32:relu:100"
