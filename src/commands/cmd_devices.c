@@ -3,6 +3,7 @@
 #include "commands/command.h"
 #include "commands/report.h"
 
+#include <math.h>
 #include <unistd.h>
 
 /* What one configured runner answers. */
@@ -44,6 +45,55 @@ static int recorded_json(const char *path, json_t *list, struct error *err)
 	return status;
 }
 
+/* Devices that can be planned for. A figure that is not known is null. */
+static int described_json(json_t *list, struct error *err)
+{
+	struct arena a = { 0 };
+	struct described *all;
+	int count, bad = described_list(&a, &all, &count, err);
+	for (int i = 0; i < count && !bad; i++) {
+		const struct described *d = &all[i];
+		json_t *sources = json_array();
+		for (int j = 0; j < d->source_count; j++)
+			json_array_append_new(sources, json_string(d->sources[j]));
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id", d->id, "model",
+			d->name, "arch", d->arch, "sm", d->sm, "caveat", d->caveat, "llc_bytes",
+			json_number_or_null(d->l2_bytes), "memory_bytes", json_number_or_null(d->memory_bytes),
+			"bandwidth_bytes_s", json_number_or_null(d->peaks.bandwidth_bytes_s), "f32_flops",
+			json_number_or_null(d->peaks.flops[DTYPE_F32]), "f16_matrix_flops",
+			json_number_or_null(d->peaks.matrix_flops[DTYPE_F16]), "sources", sources));
+	}
+	arena_free(&a);
+	return bad;
+}
+
+/* A rate of the vendor's, in its usual unit. */
+static const char *rate(char *buf, const json_t *o, const char *key, const char *unit)
+{
+	double n = json_number_or_nan(json_object_get(o, key));
+	char number[STR_QUANTITY];
+	if (isnan(n))
+		return "-";
+	snprintf(buf, 2 * STR_QUANTITY, "%s%s", str_count(number, n), unit);
+	return buf;
+}
+
+static void described_text(const json_t *described)
+{
+	size_t i;
+	const json_t *o;
+	if (json_array_size(described))
+		puts("described by their vendor's figures (choose one with -d NAME: plans and estimates, no measurements)");
+	json_array_foreach(described, i, o) {
+		char memory[2 * STR_QUANTITY], f32[2 * STR_QUANTITY], f16[2 * STR_QUANTITY];
+		const char *caveat = json_string_at(o, "caveat", "");
+		printf("  %-8s %s, %s sm %lld: %s, f32 %s, f16 on matrix units %s%s%s\n", json_string_at(o, "id", "?"),
+			json_string_at(o, "model", "?"), json_string_at(o, "arch", "?"), (long long)json_int_at(o, "sm", 0),
+			rate(memory, o, "bandwidth_bytes_s", "B/s"), rate(f32, o, "f32_flops", "FLOP/s"),
+			rate(f16, o, "f16_matrix_flops", "FLOP/s"), *caveat ? "; " : "", caveat);
+	}
+}
+
 static void devices_text(const json_t *runners, const json_t *recorded)
 {
 	size_t i;
@@ -73,18 +123,18 @@ int cmd_devices(struct options *o, struct error *err)
 	if (options_expect(o, 0, 0, "devices [--json]", err))
 		return EXIT_BAD;
 	o->config.device = NULL; /* all are shown */
-	json_t *runners = json_array(), *recorded = json_array();
-	int status = recorded_json(options_db(o), recorded, err) ? EXIT_BAD : EXIT_DONE;
+	json_t *runners = json_array(), *recorded = json_array(), *described = json_array();
+	int status = recorded_json(options_db(o), recorded, err) || described_json(described, err) ? EXIT_BAD : EXIT_DONE;
 	for (int i = 0; i < o->config.runner_count && status == EXIT_DONE; i++)
 		json_array_append_new(runners, runner_json(&o->config, &o->config.runners[i]));
 	bool any = false;
 	for (size_t i = 0; i < json_array_size(runners); i++)
 		any |= !json_object_get(json_array_get(runners, i), "error");
-	json_t *all = json_pack("{s:o, s:o}", "runners", runners, "recorded", recorded);
+	json_t *all = json_pack("{s:o, s:o, s:o}", "runners", runners, "recorded", recorded, "described", described);
 	if (status == EXIT_DONE && o->json)
 		report_json_line(json_incref(all), stdout);
 	else if (status == EXIT_DONE)
-		devices_text(runners, recorded);
+		devices_text(runners, recorded), described_text(described);
 	json_decref(all);
 	if (status == EXIT_DONE && !any)
 		return error_set(err, "no runner answers; is benanza-runner-cpu beside benanza or in PATH?"), EXIT_NO_DEVICE;

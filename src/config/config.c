@@ -9,7 +9,11 @@
 
 #include "base/beside.h"
 
-#define CPU_RUNNER "benanza-runner-cpu"
+/* The runners that come with benanza. The first is there in any case, others where their program is. */
+static const struct {
+	const char *name, *program;
+} own_runners[] = { { "cpu", "benanza-runner-cpu" }, { "cuda", "benanza-runner-cuda" } };
+#define OWN_RUNNERS ((int)(sizeof(own_runners) / sizeof(own_runners[0])))
 
 static const char *config_env(const char *name)
 {
@@ -53,31 +57,39 @@ static const char *config_file_path(struct config *c, const char *path)
 	return arena_printf(&c->arena, "%.*s/%s", (int)(slash - c->path), c->path, path);
 }
 
-/* The runner that comes with benanza: beside its program (in the build directory, or installed), else by
- * PATH. */
-static const char *config_own_runner(struct arena *a)
+/* The program of an own runner: beside benanza (in the build directory, or installed), where it was installed; NULL. */
+static const char *config_own_program(struct arena *a, int own)
 {
-	const char *beside = beside_program(a, CPU_RUNNER, X_OK), *installed = BENANZA_BINDIR "/" CPU_RUNNER;
-	if (beside)
-		return beside;
-	return access(installed, X_OK) == 0 ? installed : CPU_RUNNER;
+	const char *beside = beside_program(a, own_runners[own].program, X_OK);
+	const char *installed = arena_printf(a, "%s/%s", BENANZA_BINDIR, own_runners[own].program);
+	return beside ? beside : access(installed, X_OK) == 0 ? installed : NULL;
 }
 
-/* Our own runner stands first, so that nothing far away is started unless it is asked for. */
-static void config_add_own_runner(struct config *c)
+static bool config_has_runner(const struct config *c, const char *name)
 {
 	for (int i = 0; i < c->runner_count; i++)
-		if (strcmp(c->runners[i].name, "cpu") == 0)
-			return;
-	struct config_runner *all = ARENA_ARRAY(&c->arena, struct config_runner, CONFIG_LIST_MAX + 1);
+		if (strcmp(c->runners[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Our own runners stand first, so that nothing far away is started unless it is asked for. */
+static void config_add_own_runners(struct config *c)
+{
+	struct config_runner *all = ARENA_ARRAY(&c->arena, struct config_runner, CONFIG_LIST_MAX + OWN_RUNNERS);
+	int count = 0;
+	for (int i = 0; i < OWN_RUNNERS; i++) {
+		const char *program = config_own_program(&c->arena, i);
+		if (config_has_runner(c, own_runners[i].name) || (!program && i > 0))
+			continue;
+		all[count] = (struct config_runner){ .name = own_runners[i].name, .argc = 1,
+			.argv = ARENA_ARRAY(&c->arena, const char *, 2) };
+		all[count++].argv[0] = program ? program : own_runners[i].program; /* then perhaps in PATH */
+	}
 	for (int i = 0; i < c->runner_count; i++)
-		all[i + 1] = c->runners[i];
-	all[0] = (struct config_runner){
-		.name = "cpu", .argc = 1, .argv = ARENA_ARRAY(&c->arena, const char *, 2)
-	};
-	all[0].argv[0] = config_own_runner(&c->arena);
+		all[count++] = c->runners[i];
 	c->runners = all;
-	c->runner_count++;
+	c->runner_count = count;
 }
 
 int config_load(struct config *c, const char *path, struct error *err)
@@ -96,7 +108,7 @@ int config_load(struct config *c, const char *path, struct error *err)
 	const char *db = config_env("BENANZA_DB");
 	if (db)
 		c->db = arena_strndup(&c->arena, db, strlen(db));
-	config_add_own_runner(c);
+	config_add_own_runners(c);
 	return 0;
 }
 

@@ -137,6 +137,21 @@ static int queue_lose_runner(struct queue *q, enum status status, struct error *
 	return added;
 }
 
+/* "cuda:1" is asked of the runner as --device; the runner "cpu" has but one. */
+static const char *const *queue_argv(const struct queue *q, struct arena *a)
+{
+	const char *asked = q->config->device;
+	size_t n = strlen(q->runner->name);
+	if (!asked || strcmp(q->runner->name, "cpu") == 0 || strncmp(asked, q->runner->name, n) != 0 || asked[n] != ':')
+		return q->runner->argv;
+	const char **argv = ARENA_ARRAY(a, const char *, q->runner->argc + 3);
+	for (int i = 0; i < q->runner->argc; i++)
+		argv[i] = q->runner->argv[i];
+	argv[q->runner->argc] = "--device";
+	argv[q->runner->argc + 1] = asked;
+	return argv;
+}
+
 static int queue_start(struct queue *q, struct error *err)
 {
 	char threads[32];
@@ -145,7 +160,9 @@ static int queue_start(struct queue *q, struct error *err)
 		snprintf(threads, sizeof(threads), "OMP_NUM_THREADS=%d", q->config->threads);
 		env[0] = threads;
 	}
-	q->process = runner_process_start(q->runner->argv, env, err);
+	struct arena a = { 0 };
+	q->process = runner_process_start(queue_argv(q, &a), env, err);
+	arena_free(&a);
 	q->started_ms = clock_ms();
 	q->greeted = false;
 	return q->process ? 0 : queue_break(q, err);

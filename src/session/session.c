@@ -169,6 +169,7 @@ void session_close(struct session *s)
 		return;
 	if (s->queue)
 		queue_free(s->queue);
+	planner_free(s->planner);
 	analysis_drop(s);
 	plans_free(s);
 	free(s->plans);
@@ -280,14 +281,62 @@ static const struct config_runner *runner_find(const struct config *c)
 	return NULL;
 }
 
+/* A described device is planned for by the CUDA runner, which need not be where a GPU is. */
+static struct planner *planner_make(struct session *s)
+{
+	const struct config_runner *runner = NULL;
+	for (int i = 0; i < s->config->runner_count && !runner; i++)
+		if (strcmp(s->config->runners[i].name, "cuda") == 0)
+			runner = &s->config->runners[i];
+	int n = runner ? runner->argc : 1;
+	const char **argv = ARENA_ARRAY(&s->device_arena, const char *, n + 3);
+	argv[0] = "benanza-runner-cuda";
+	for (int i = 0; runner && i < n; i++)
+		argv[i] = runner->argv[i];
+	argv[n] = "--plan";
+	argv[n + 1] = s->described->path;
+	argv[n + 2] = NULL;
+	return planner_new(argv);
+}
+
+/* 0: the device asked for is described. 1: it is not. -1: a description cannot be read. */
+static int connect_described(struct session *s, struct error *err)
+{
+	struct described *d = ARENA_ARRAY(&s->device_arena, struct described, 1);
+	int found = s->config->device ? described_find(&s->device_arena, s->config->device, d, err) : 0;
+	if (found <= 0)
+		return found < 0 ? -1 : 1;
+	bool matrix = false;
+	for (int i = 0; i < DTYPE_COUNT; i++)
+		matrix |= d->peaks.matrix_flops[i] > 0;
+	s->described = d;
+	s->planner = planner_make(s);
+	struct device device = { .name = d->id, .model = d->name, .stack = "described, nothing measured", .runner = "",
+		.version = "", .host = "", .attributes = "{}", .llc_bytes = d->l2_bytes, .has_matrix = matrix };
+	device_adopt(s, &device);
+	return 0;
+}
+
+/* No runner is called so: a device of which there are records, or one that is described. */
+static int connect_without_runner(struct session *s, struct error *err)
+{
+	struct error trouble = ERROR_NONE;
+	const char *asked = s->config->device ? s->config->device : "anything";
+	error_set(&trouble, "no runner is called %s", asked);
+	struct error none = ERROR_NONE;
+	int recorded = connect_recorded(s, trouble.text, &none);
+	int described = recorded == -1 ? connect_described(s, err) : 0;
+	if (recorded != -1 ? recorded : described > 0)
+		error_set(err, "%s%s", none.text, described > 0 && s->config->device ? ", nor is it a described one" : "");
+	return recorded != -1 ? recorded : described > 0 ? -1 : described;
+}
+
 int session_connect(struct session *s, int timeout_ms, struct error *err)
 {
 	const struct config_runner *runner = runner_find(s->config);
 	struct error trouble = ERROR_NONE;
-	if (!runner) {
-		error_set(&trouble, "no runner is called %s", s->config->device ? s->config->device : "anything");
-		return connect_recorded(s, trouble.text, err);
-	}
+	if (!runner)
+		return connect_without_runner(s, err);
 	s->queue = queue_new(s->config, runner, s->store, s->results);
 	if (timeout_ms == 0)
 		return 0;
@@ -405,8 +454,8 @@ bool session_refresh(struct session *s)
 {
 	if (s->queue && !s->device.name && queue_device(s->queue))
 		device_adopt(s, queue_device(s->queue));
-	uint64_t version = results_version(s->results);
-	if (!s->current || (s->analysis && !s->stale && version == s->seen_version))
+	uint64_t version = results_version(s->results), planned = s->planner ? planner_version(s->planner) : 0;
+	if (!s->current || (s->analysis && !s->stale && version == s->seen_version && planned == s->seen_planner))
 		return false;
 	analysis_drop(s);
 	const struct session_plan *c = s->current;
@@ -414,8 +463,35 @@ bool session_refresh(struct session *s)
 	s->effects = analyze_what_ifs(&s->analysis_arena, c->plan, c->fusion, s->results, &s->device, &s->scenario,
 		&s->effect_count);
 	s->seen_version = version;
+	s->seen_planner = planned;
 	s->stale = false;
 	return true;
+}
+
+/* ---- planning for a described device ---- */
+
+bool session_plan_step(struct session *s, int timeout_ms)
+{
+	if (!s->planner || !s->current)
+		return false;
+	struct arena a = { 0 };
+	int count;
+	const char **texts = analyze_problems(&a, s->current->plan, s->current->fusion, true, &count);
+	for (int i = 0; i < count; i++)
+		planner_ask(s->planner, texts[i]);
+	arena_free(&a);
+	planner_step(s->planner, timeout_ms);
+	const struct device *d = planner_device(s->planner);
+	if (d && strncmp(s->device.stack, "planned by ", 11) != 0) {
+		s->device.stack = arena_printf(&s->device_arena, "planned by %s", d->stack);
+		s->stale = true;
+	}
+	return !planner_is_idle(s->planner);
+}
+
+const struct planned *session_planned(const struct session *s, const char *problem)
+{
+	return s->planner && problem ? planner_of(s->planner, problem) : NULL;
 }
 
 /* ---- measuring ---- */

@@ -5,7 +5,9 @@
 
 #include "analyze/analyze.h"
 #include "config/config.h"
+#include "drive/planner.h"
 #include "drive/queue.h"
+#include "session/described.h"
 
 enum session_db {
 	SESSION_DB_READ,  /* nothing is written; a file that is not there is one that holds nothing, and is not made */
@@ -40,6 +42,9 @@ struct session {
 	struct queue *queue;          /* NULL: no runner for the device (recorded device or --frame without one) */
 	struct device device;         /* strings live in device_arena; name NULL until known */
 	struct arena device_arena;
+	const struct described *described; /* the device is only described: costs are estimates, nothing is measured; else NULL */
+	struct planner *planner;      /* of a described device; NULL else */
+	uint64_t seen_planner;        /* its version when the analysis was made */
 	char trouble[ERROR_TEXT_SIZE]; /* why no runner answers where one was wanted, so that only records are shown; else "" */
 	int plan_count, plan_capacity;
 	struct session_plan **plans;
@@ -63,8 +68,9 @@ void session_close(struct session *s);
 
 /* Finds the runner of config->device and says hello to it (timeout_ms as in queue_connect), loads its results; where no
  * runner answers but the database knows the device, analysis works from the records (`trouble` says why). A recorded
- * device is chosen by its name, model or number, or else by a part of its stack; config->threads narrows it.
- * -1: neither; SESSION_UNREADABLE: the runner answers, but what the database has of it cannot be read. */
+ * device is chosen by its name, model or number, or else by a part of its stack; config->threads narrows it. What is
+ * neither may be a device that is only described ("h100"): s->described is then set, and session_plan_step asks what could run.
+ * -1: none of these; SESSION_UNREADABLE: the runner answers, but what the database has of it cannot be read. */
 #define SESSION_UNREADABLE (-2)
 int session_connect(struct session *s, int timeout_ms, struct error *err);
 /* After session_connect with timeout 0, when the runner turned out not to answer: gives its queue up and works from the
@@ -82,6 +88,11 @@ int session_check_bound(const struct session *s, struct error *err);
 /* Takes over the runner's device once its hello has come; recomputes the analysis when scenario, plan or results
  * changed. Returns whether it did. */
 bool session_refresh(struct session *s);
+/* For a described device: asks the planner for all problems of the current plan, and takes answers, waiting up to
+ * timeout_ms for one. Returns whether anything is still open. false for other devices. */
+bool session_plan_step(struct session *s, int timeout_ms);
+/* What a described device could run for a problem; NULL where the device is not described, or problem is NULL. */
+const struct planned *session_planned(const struct session *s, const char *problem);
 /* Queues what the scenario and its what-ifs lack: all fused problems too. Returns how many were added. */
 int session_measure_missing(struct session *s);
 /* Queues one layer's problem (and its groups') again. */
