@@ -255,23 +255,46 @@ static float *values_read(const struct work *w, int i)
 	return NULL;
 }
 
-static const float **input_place(struct check_inputs *in, const struct onednn_case *c, const struct onednn_arg *a)
+/* The inputs of a check, as read back, by role. */
+struct held {
+	float *argument[ONEDNN_ARGS];
+	const float *source[PROBLEM_SHAPES], *epilogue[PROBLEM_EPILOGUES];
+	const float *weights, *scale, *shift, *mean, *variance;
+};
+
+static const float **input_place(struct held *h, const struct onednn_case *c, const struct onednn_arg *a)
 {
 	if (a->epilogue)
-		return &in->epilogue[a->epilogue - 1];
+		return &h->epilogue[a->epilogue - 1];
 	switch (a->arg) {
-	case DNNL_ARG_SRC: return &in->source[c->swapped];
-	case DNNL_ARG_SRC_1: return &in->source[!c->swapped];
-	case DNNL_ARG_WEIGHTS: return &in->weights;
-	case DNNL_ARG_MEAN: return &in->mean;
-	case DNNL_ARG_VARIANCE: return &in->variance;
-	case DNNL_ARG_SCALE: return &in->scale;
-	case DNNL_ARG_SHIFT: return &in->shift;
-	default: return &in->source[a->arg - DNNL_ARG_MULTIPLE_SRC];
+	case DNNL_ARG_SRC: return &h->source[c->swapped];
+	case DNNL_ARG_SRC_1: return &h->source[!c->swapped];
+	case DNNL_ARG_WEIGHTS: return &h->weights;
+	case DNNL_ARG_MEAN: return &h->mean;
+	case DNNL_ARG_VARIANCE: return &h->variance;
+	case DNNL_ARG_SCALE: return &h->scale;
+	case DNNL_ARG_SHIFT: return &h->shift;
+	default: return &h->source[a->arg - DNNL_ARG_MULTIPLE_SRC];
 	}
 }
 
-static int compare(const struct problem *p, const struct check_inputs *in, const float *out, int64_t n, double *worst,
+static double held_value(void *state, enum check_role role, int number, int64_t index)
+{
+	const struct held *h = state;
+	const float *from = NULL;
+	switch (role) {
+	case CHECK_SOURCE: from = h->source[number]; break;
+	case CHECK_WEIGHTS: from = h->weights; break;
+	case CHECK_EPILOGUE: from = h->epilogue[number]; break;
+	case CHECK_SCALE: from = h->scale; break;
+	case CHECK_SHIFT: from = h->shift; break;
+	case CHECK_MEAN: from = h->mean; break;
+	case CHECK_VARIANCE: from = h->variance; break;
+	}
+	return from ? from[index] : NAN;
+}
+
+static int compare(const struct problem *p, struct check_inputs *in, const float *out, int64_t n, double *worst,
 	struct error *err)
 {
 	int64_t step = n / CHECKED + 1;
@@ -291,8 +314,8 @@ static int check(void *work, double *worst, struct error *err)
 	struct work *w = work;
 	const struct onednn_case *c = w->candidate->from;
 	const struct problem *p = &w->offers->problem;
-	struct check_inputs in = { .epsilon = c->op.epsilon };
-	float *held[ONEDNN_ARGS] = { NULL };
+	struct held held = { .weights = NULL };
+	struct check_inputs in = { .value = held_value, .state = &held, .epsilon = c->op.epsilon };
 	int out = -1, bad = 0;
 	*worst = 0;
 	if (p->kernel == KERNEL_TRANSPOSE && p->operand[1].dtype != DTYPE_F32)
@@ -300,18 +323,19 @@ static int check(void *work, double *worst, struct error *err)
 	if (p->kernel == KERNEL_ELTWISE && c->op.kind != KERNEL_ELTWISE && p->epilogue_count)
 		return error_set(err, "no reference for a composed operation with epilogues");
 	for (int i = 0; i < c->arg_count && !bad; i++) {
-		held[i] = values_read(w, i);
-		if (!held[i])
+		held.argument[i] = values_read(w, i);
+		if (!held.argument[i])
 			bad = error_set(err, "cannot read back argument %d", i);
 		else if (c->arg[i].output)
 			out = i;
 		else if (p->kernel != KERNEL_ELTWISE || c->arg[i].arg == DNNL_ARG_SRC || c->arg[i].epilogue)
-			*input_place(&in, c, &c->arg[i]) = held[i];
+			*input_place(&held, c, &c->arg[i]) = held.argument[i];
 	}
 	if (!bad)
-		bad = out < 0 ? error_set(err, "no output") : compare(p, &in, held[out], elements(&c->arg[out]), worst, err);
+		bad = out < 0 ? error_set(err, "no output") : compare(p, &in, held.argument[out], elements(&c->arg[out]), worst, err);
+	check_forget(&in);
 	for (int i = 0; i < c->arg_count; i++)
-		free(held[i]);
+		free(held.argument[i]);
 	return bad;
 }
 

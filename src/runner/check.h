@@ -5,17 +5,47 @@
 
 #include "problem/problem.h"
 
-/* The values that went in, dense and row-major in the order of the logical shapes; NULL where the kernel has none. */
+/* Which operand a value is of. Normalizations have scale, shift, mean and variance one a channel; layernorm and rmsnorm
+ * scale and shift one a normalized element. */
+enum check_role { CHECK_SOURCE, CHECK_WEIGHTS, CHECK_EPILOGUE, CHECK_SCALE, CHECK_SHIFT, CHECK_MEAN, CHECK_VARIANCE };
+
+/* The values that went in, one at a time, so that nobody has to keep them. */
 struct check_inputs {
-	const float *source[PROBLEM_SHAPES];        /* binary: a, b; concat: all */
-	const float *weights;
-	const float *epilogue[PROBLEM_EPILOGUES];
-	const float *mean, *variance, *scale, *shift;
-	double epsilon;
+	/* The value as it is in memory, rounded to the operand's type. `number`: which source (conv, deconv, rnn and all of
+	 * one source: 0; matmul: a is source 0, b is the weights; binary: a, b; concat: all; attention: q, k, v; select:
+	 * condition, a, b; gather: source, indices) or which epilogue, else 0. `index` is logical: row-major in the operand's
+	 * shape, however it lies in memory; conv and deconv have the shapes of ONNX. */
+	double (*value)(void *state, enum check_role role, int number, int64_t index);
+	void *state;
+	double epsilon;           /* normalizations */
+	struct check_memo *memo;  /* begins NULL; check_forget frees it */
 };
+void check_forget(struct check_inputs *in);
 
 /* Output number `index` (row-major in the destination's shape) and the sum of the absolute values of its terms, to which
- * an error is compared. false: this kernel or mode has no reference. */
-bool check_output(const struct problem *p, const struct check_inputs *in, int64_t index, double *value, double *scale);
+ * an error is compared. false: this kernel or mode has no reference (or check_accepts knows more). An argmax is a place;
+ * of equal values the first.
+ *
+ * attention: softmax(q k' / sqrt(head_size)) v; where q has more heads than k and v, neighbouring ones share. causal: query
+ * i sees the keys up to i + key_length - query_length.
+ * rnn: initial states are zero. The blob of weights holds, for each direction, w [gate][hidden][input] and then
+ * r [gate][hidden][hidden]; behind those of all directions, for each direction, bw [gate][hidden] and then br
+ * [gate][hidden]. Gates are in cuDNN's order and definitions:
+ *   lstm  i f g o: c = f c + i g, h = o tanh(c); i, f, o sigmoid, g tanh of w x + bw + r h + br
+ *   gru   r z n:   h = (1 - z) n + z h; r, z sigmoid, n = tanh(w x + bw + r (r_n h + br_n)), ONNX's linear_before_reset 1
+ * The second direction goes from the last step to the first.
+ * resample: half-pixel coordinates; nearest rounds halves down; cubic has a = -0.75; beyond the border the border counts.
+ * layernorm, instancenorm: the variance is the mean of squares about the mean. */
+bool check_output(const struct problem *p, struct check_inputs *in, int64_t index, double *value, double *scale);
+
+/* Whether `got` may stand at output `index` of a kernel with several right answers: argreduce (the place of any value that
+ * is equal to the extreme one), topk's second output (the place of any value equal to the one that belongs there), dropout
+ * (0 or the scaled value). `slack` is what the comparison of floating-point values may be off by, relative. false with
+ * *known false: this kernel has one answer only, ask check_output. */
+bool check_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack, bool *known);
+
+/* Which output the i-th of `count` comparisons should look at: spread over the destination of `total` elements; for an rnn,
+ * whose every sequence is computed whole, within as few sequences as its cost asks for. */
+int64_t check_sample(const struct problem *p, int64_t total, int64_t count, int64_t i);
 
 #endif
