@@ -10,6 +10,7 @@
 
 /* Names longer than this are no names; a runner that sends them is not believed. */
 #define WIRE_NAME_MAX 4096
+#define WIRE_KERNELS_MAX 65536 /* names of kernels are whole template instances */
 #define WIRE_DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(12))
 
 struct wire_row {
@@ -24,7 +25,7 @@ static int set_text(json_t *o, const char *key, const char *s)
 }
 
 /* The string at key, "" when it is absent; any other type, or one that is too long, is an error. */
-static int get_text(const json_t *o, const char *key, const char **s, struct error *err)
+static int get_long_text(const json_t *o, const char *key, size_t most, const char **s, struct error *err)
 {
 	const json_t *v = json_object_get(o, key);
 	*s = "";
@@ -32,10 +33,15 @@ static int get_text(const json_t *o, const char *key, const char **s, struct err
 		return 0;
 	if (!json_is_string(v))
 		return error_set(err, "\"%s\" is not a string", key);
-	if (json_string_length(v) > WIRE_NAME_MAX)
-		return error_set(err, "\"%s\" is longer than %d bytes", key, WIRE_NAME_MAX);
+	if (json_string_length(v) > most)
+		return error_set(err, "\"%s\" is longer than %zu bytes", key, most);
 	*s = json_string_value(v);
 	return 0;
+}
+
+static int get_text(const json_t *o, const char *key, const char **s, struct error *err)
+{
+	return get_long_text(o, key, WIRE_NAME_MAX, s, err);
 }
 
 /* A whole number from 0 on; `otherwise` when it is absent. */
@@ -77,7 +83,7 @@ static int get_word(const json_t *o, const char *key, int (*parse)(const char *)
 
 /* --- algorithm, statistics, result --- */
 
-static json_t *algorithm_to_json(const struct algorithm *g)
+json_t *wire_algorithm_to_json(const struct algorithm *g)
 {
 	json_t *o = json_object();
 	set_text(o, "api", g->api);
@@ -87,6 +93,7 @@ static json_t *algorithm_to_json(const struct algorithm *g)
 	json_object_set_new(o, "rank", json_integer(g->rank));
 	json_object_set_new(o, "matrix", json_string(matrix_name(g->matrix)));
 	json_object_set_new(o, "workspace_bytes", json_number_or_null(g->workspace_bytes));
+	set_text(o, "notes", g->notes);
 	return o;
 }
 
@@ -94,13 +101,15 @@ static int algorithm_from_json(const json_t *o, struct algorithm *g, struct erro
 {
 	int matrix;
 	int64_t rank;
-	*g = (struct algorithm){ .api = "", .name = "", .layouts = "", .math = "", .workspace_bytes = NAN };
+	*g = (struct algorithm){ .api = "", .name = "", .layouts = "", .math = "", .workspace_bytes = NAN,
+		.notes = "" };
 	if (!o)
 		return 0;
 	if (!json_is_object(o))
 		return error_set(err, "\"algorithm\" is not an object");
 	if (get_text(o, "api", &g->api, err) || get_text(o, "name", &g->name, err) ||
 		get_text(o, "layouts", &g->layouts, err) || get_text(o, "math", &g->math, err) ||
+		get_text(o, "notes", &g->notes, err) ||
 		get_count(o, "rank", 0, &rank, err) ||
 		get_word(o, "matrix", matrix_parse, MATRIX_UNKNOWN, &matrix, err) ||
 		get_amount(o, "workspace_bytes", &g->workspace_bytes, err))
@@ -174,17 +183,43 @@ static struct sample_stats stats_unknown(void)
 	return s;
 }
 
+/* Cleaned like any text, but its lines stay apart. */
+static json_t *lines_text(const char *s)
+{
+	json_t *clean = json_text(text_of(s));
+	size_t n = s ? strlen(s) : 0;
+	if (!n || json_string_length(clean) != n)
+		return clean;
+	char *lines = base_strdup(json_string_value(clean));
+	for (size_t i = 0; i < n; i++)
+		if (s[i] == '\n')
+			lines[i] = '\n';
+	json_decref(clean);
+	clean = json_string(lines);
+	free(lines);
+	return clean;
+}
+
+/* Neither is ever 0 where it is known: a field that nobody set. */
+static json_t *amount_or_null(double x)
+{
+	return json_number_or_null(x > 0 ? x : NAN);
+}
+
 json_t *wire_result_to_json(const struct result *r)
 {
 	json_t *o = json_object();
 	set_text(o, "problem", r->problem);
-	json_object_set_new(o, "algorithm", algorithm_to_json(&r->algorithm));
+	json_object_set_new(o, "algorithm", wire_algorithm_to_json(&r->algorithm));
 	json_object_set_new(o, "status", json_string(status_name(r->status)));
 	json_object_set_new(o, "cache", json_string(cache_name(r->cache)));
 	json_object_set_new(o, "launch", json_string(launch_name(r->launch)));
 	if (r->status == STATUS_OK)
 		json_object_set_new(o, "stats", stats_to_json(&r->stats));
 	set_text(o, "why", r->why);
+	json_object_set_new(o, "kernels", lines_text(r->kernels));
+	json_object_set_new(o, "enqueue_ns", amount_or_null(r->enqueue_ns));
+	json_object_set_new(o, "clock_mhz", amount_or_null(r->clock_mhz));
 	json_object_set_new(o, "measured_at", json_integer(r->measured_at));
 	set_text(o, "runner_version", r->runner_version);
 	if (r->rotated_bytes > 0)
@@ -195,7 +230,7 @@ json_t *wire_result_to_json(const struct result *r)
 int wire_result_from_json(const json_t *o, struct result *r, struct error *err)
 {
 	int status, cache, launch;
-	*r = (struct result){ .stats = stats_unknown() };
+	*r = (struct result){ .stats = stats_unknown(), .enqueue_ns = NAN, .clock_mhz = NAN };
 	if (!json_is_object(o))
 		return error_set(err, "\"result\" is not an object");
 	if (get_text(o, "problem", &r->problem, err) ||
@@ -203,7 +238,10 @@ int wire_result_from_json(const json_t *o, struct result *r, struct error *err)
 		get_word(o, "status", status_parse, -1, &status, err) ||
 		get_word(o, "cache", cache_parse, CACHE_NET, &cache, err) ||
 		get_word(o, "launch", launch_parse, LAUNCH_AMORTIZED, &launch, err) ||
-		get_text(o, "why", &r->why, err) || get_count(o, "measured_at", 0, &r->measured_at, err) ||
+		get_text(o, "why", &r->why, err) ||
+		get_long_text(o, "kernels", WIRE_KERNELS_MAX, &r->kernels, err) ||
+		get_amount(o, "enqueue_ns", &r->enqueue_ns, err) ||
+		get_amount(o, "clock_mhz", &r->clock_mhz, err) || get_count(o, "measured_at", 0, &r->measured_at, err) ||
 		get_text(o, "runner_version", &r->runner_version, err) ||
 		get_amount(o, "rotated_bytes", &r->rotated_bytes, err))
 		return error_context(err, "result");
@@ -314,7 +352,7 @@ static int run_parse(const json_t *o, struct wire_message *m, struct error *err)
 
 static int algorithm_format(const struct wire_message *m, json_t *o)
 {
-	return json_object_set_new(o, "algorithm", algorithm_to_json(&m->algorithm));
+	return json_object_set_new(o, "algorithm", wire_algorithm_to_json(&m->algorithm));
 }
 
 static int algorithm_parse(const json_t *o, struct wire_message *m, struct error *err)
@@ -341,16 +379,33 @@ static int result_parse(const json_t *o, struct wire_message *m, struct error *e
 	return wire_result_from_json(json_object_get(o, "result"), &m->result, err);
 }
 
+/* The words that are set, where any are. */
+static void words_format(json_t *o, const char *key, const bool *set, int count, const char *(*name)(int))
+{
+	json_t *list = words_to_json(set, count, name);
+	if (json_array_size(list))
+		json_object_set(o, key, list);
+	json_decref(list);
+}
+
 static int done_format(const struct wire_message *m, json_t *o)
 {
 	json_object_set_new(o, "status", json_string(status_name(m->status)));
-	return set_text(o, "why", m->what);
+	set_text(o, "why", m->what);
+	if (!m->problem || !*m->problem)
+		return 0;
+	words_format(o, "caches", m->caches, CACHE_COUNT, cache_word);
+	words_format(o, "launches", m->launches, LAUNCH_COUNT, launch_word);
+	return set_text(o, "problem", m->problem);
 }
 
 static int done_parse(const json_t *o, struct wire_message *m, struct error *err)
 {
 	int status;
-	if (get_word(o, "status", status_parse, -1, &status, err) || get_text(o, "why", &m->what, err))
+	if (get_word(o, "status", status_parse, -1, &status, err) || get_text(o, "why", &m->what, err) ||
+		get_text(o, "problem", &m->problem, err) ||
+		words_from_json(o, "caches", cache_parse, m->caches, CACHE_COUNT, err) ||
+		words_from_json(o, "launches", launch_parse, m->launches, LAUNCH_COUNT, err))
 		return -1;
 	m->status = (enum status)status;
 	return 0;
@@ -420,7 +475,8 @@ int wire_parse(const char *line, size_t n, struct wire_message *m, struct error 
 {
 	json_error_t where;
 	*m = (struct wire_message){ .problem = "", .what = "", .result = { .stats = stats_unknown() } };
-	m->result.problem = m->result.why = m->result.runner_version = "";
+	m->result.problem = m->result.why = m->result.kernels = m->result.runner_version = "";
+	m->result.enqueue_ns = m->result.clock_mhz = NAN;
 	if (n > WIRE_LINE_MAX)
 		return error_set(err, "a line of %zu bytes is longer than %d", n, WIRE_LINE_MAX);
 	m->json = json_loadb(line, n, JSON_REJECT_DUPLICATES, &where);

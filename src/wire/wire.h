@@ -22,7 +22,8 @@ enum wire_type {
 	/* from the runner */
 	WIRE_ALGORITHM,  /* id, algorithm: one line each, answer to WIRE_ALGORITHMS */
 	WIRE_RESULT,     /* id, result */
-	WIRE_DONE,       /* id, status, why: nothing more comes for this id */
+	WIRE_DONE,       /* id, status, why: nothing more comes for this id; problem, and of a run caches, launches: what
+			    it was about, so that a file of answers tells what need not be asked again */
 	WIRE_HEARTBEAT,  /* id (0 idle), what: text */
 	WIRE_LOG,        /* level, what: text */
 	WIRE_TYPE_COUNT
@@ -57,6 +58,7 @@ char *wire_format(const struct wire_message *m); /* one line with newline, mallo
 int wire_parse(const char *line, size_t n, struct wire_message *m, struct error *err);
 void wire_free(struct wire_message *m);
 
+json_t *wire_algorithm_to_json(const struct algorithm *g);
 /* A result as JSON and back: also the batch form (JSON lines). Strings are borrowed from the object. */
 json_t *wire_result_to_json(const struct result *r);
 int wire_result_from_json(const json_t *o, struct result *r, struct error *err);

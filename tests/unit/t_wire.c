@@ -13,7 +13,8 @@ static struct result sample_result(void)
 	return (struct result){ .problem = conv, .status = STATUS_OK, .cache = CACHE_WARM, .launch = LAUNCH_ISOLATED, .why = "",
 		.measured_at = 1700000000, .runner_version = "0.1.0", .rotated_bytes = 67108864,
 		.algorithm = { .api = "oneDNN", .name = "jit:avx2", .layouts = "src=nChw8c dst=nChw8c", .math = "strict",
-			.rank = 3, .matrix = MATRIX_NO, .workspace_bytes = 4096 },
+			.rank = 3, .matrix = MATRIX_NO, .workspace_bytes = 4096, .notes = "winograd down_convert" },
+		.kernels = "void first<int>(float *)\nsecond", .enqueue_ns = 2150.5, .clock_mhz = 1980,
 		.stats = { .n = 11, .discarded = 2, .executions = 20, .min = 1200.5, .q1 = 1210, .median = 1220.25, .q3 = 1230,
 			.mean = 1221, .stdev = 12.5, .lo = 1215, .hi = 1226, .stop = STOP_CONVERGED } };
 }
@@ -27,7 +28,7 @@ static struct wire_message round_trip(const struct wire_message *m, bool *good)
 	size_t n = strlen(line);
 	*good = n > 0 && line[n - 1] == '\n' && memchr(line, '\n', n - 1) == NULL && wire_parse(line, n, &back, &err) == 0;
 	if (!*good)
-		printf("# %s# %s\n", line, err.text);
+		printf("# %.2000s\n# %s\n", line, err.text);
 	free(line);
 	return back;
 }
@@ -74,10 +75,23 @@ static void test_answers(void)
 		x->stdev == y->stdev && x->lo == y->lo && x->hi == y->hi, "its times");
 	is_int(b.result.measured_at, 1700000000, "when");
 	ok(b.result.rotated_bytes == 67108864, "what passed");
+	is_str(b.result.algorithm.notes, "winograd down_convert", "the library's notes");
+	is_str(b.result.kernels, "void first<int>(float *)\nsecond", "the kernels that ran");
+	ok(b.result.enqueue_ns == 2150.5 && b.result.clock_mhz == 1980, "what enqueueing took, and the clock");
 	is_int((int64_t)json_array_size(json_object_get(b.json, "sample_ns")), 2, "raw samples where asked for");
 	wire_free(&b);
 	b = round_trip(&(struct wire_message){ .type = WIRE_DONE, .id = 4, .status = STATUS_UNSUPPORTED, .what = "no" }, &good);
 	ok(good && b.status == STATUS_UNSUPPORTED && strcmp(b.what, "no") == 0, "done with status and reason");
+	is_str(b.problem, "", "an older runner does not say of what");
+	wire_free(&b);
+	b = round_trip(&(struct wire_message){ .type = WIRE_DONE, .id = 4, .problem = conv, .caches = { true, false, true },
+		.launches = { false, true } }, &good);
+	is_str(b.problem, conv, "done says of what");
+	ok(good && b.caches[CACHE_NET] && !b.caches[CACHE_WARM] && b.caches[CACHE_COLD] && !b.launches[LAUNCH_AMORTIZED] &&
+		b.launches[LAUNCH_ISOLATED], "and in which states");
+	wire_free(&b);
+	b = round_trip(&(struct wire_message){ .type = WIRE_DONE, .id = 4, .problem = conv }, &good);
+	ok(good && !b.caches[CACHE_NET] && !b.launches[LAUNCH_AMORTIZED], "the end of a list has no states");
 	wire_free(&b);
 	b = round_trip(&(struct wire_message){ .type = WIRE_HEARTBEAT, .what = "jit:avx2" }, &good);
 	ok(good && b.id == 0 && strcmp(b.what, "jit:avx2") == 0, "heartbeat");
@@ -96,8 +110,17 @@ static void test_unknown(void)
 	struct result r = sample_result();
 	r.stats.lo = r.stats.hi = r.stats.stdev = NAN;
 	r.stats.n = 1;
+	r.algorithm.notes = r.kernels = NULL;
+	r.enqueue_ns = r.clock_mhz = NAN;
 	struct wire_message b = round_trip(&(struct wire_message){ .type = WIRE_RESULT, .id = 4, .result = r }, &good);
 	ok(good && isnan(b.result.stats.lo) && isnan(b.result.stats.stdev), "unknown stays unknown, never zero");
+	ok(isnan(b.result.enqueue_ns) && isnan(b.result.clock_mhz), "so do the new numbers");
+	is_str(b.result.algorithm.notes, "", "no notes");
+	is_str(b.result.kernels, "", "no kernels");
+	wire_free(&b);
+	r.enqueue_ns = r.clock_mhz = 0;
+	b = round_trip(&(struct wire_message){ .type = WIRE_RESULT, .id = 4, .result = r }, &good);
+	ok(good && isnan(b.result.enqueue_ns) && isnan(b.result.clock_mhz), "a field nobody set is no zero");
 	wire_free(&b);
 	r = sample_result();
 	r.status = STATUS_FAILED;
@@ -142,6 +165,34 @@ static const struct {
 	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{\"name\":\"a\"},"
 	  "\"stats\":{\"n\":3,\"median_ns\":1e999}}}", "not JSON", 0 },
 };
+
+/* Results of a runner before notes, kernels and clocks. */
+static void test_older(void)
+{
+	struct wire_message m;
+	struct error err = ERROR_NONE;
+	const char *line = "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":"
+		"{\"name\":\"a\"},\"stats\":{\"n\":1,\"median_ns\":5}}}";
+	is_int(wire_parse(line, strlen(line), &m, &err), 0, "a result of an older runner");
+	is_str(m.result.algorithm.notes, "", "without notes");
+	is_str(m.result.kernels, "", "without kernels");
+	ok(isnan(m.result.enqueue_ns) && isnan(m.result.clock_mhz), "without enqueue time and clock");
+	wire_free(&m);
+	const struct wire_message long_names = { .type = WIRE_RESULT, .id = 4, .result = sample_result() };
+	struct wire_message copy = long_names;
+	char *kernels = calloc(70000, 1);
+	memset(kernels, 'k', 30000);
+	copy.result.kernels = kernels;
+	bool good;
+	m = round_trip(&copy, &good);
+	ok(good && strlen(m.result.kernels) == 30000, "names of kernels may be long");
+	wire_free(&m);
+	memset(kernels, 'k', 69999);
+	char *text = wire_format(&copy);
+	is_int(wire_parse(text, strlen(text), &m, &err), -1, "but not of any length");
+	free(text);
+	free(kernels);
+}
 
 static void test_bad_lines(void)
 {
@@ -192,6 +243,7 @@ int main(void)
 	test_requests();
 	test_answers();
 	test_unknown();
+	test_older();
 	test_bad_lines();
 	test_hello();
 	return done_testing();
