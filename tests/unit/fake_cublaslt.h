@@ -1,0 +1,19 @@
+/* A stand-in for libcublasLt on host memory: it computes the column-major product that its descriptors say. */
+#ifndef FAKE_CUBLASLT_H
+#define FAKE_CUBLASLT_H
+
+#include <cublasLt.h>
+#include <stdbool.h>
+
+extern struct fake_cublaslt {
+	int created, destroyed;     /* descriptors, layouts, preferences */
+	int handles, asked, calls;  /* cublasLtCreate, heuristics, products */
+	uint64_t workspace_most;    /* of the last preference */
+	uint32_t align[4];
+	bool fast, had_bias, had_c; /* of the last product */
+	bool no_handle, no_algorithm, no_out_of_place;
+	int32_t batch;
+	uint64_t rows, cols;        /* of the last D */
+} fake_cublaslt;
+
+#endif

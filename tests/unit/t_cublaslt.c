@@ -1,0 +1,246 @@
+/* Products as they are put to cuBLASLt: what the stand-in computes from its descriptors is what plain C computes. */
+#include "config.h"
+
+#include "tap.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "cuda_standin.h"
+#include "fake_cublaslt.h"
+#include "runner/cublaslt_case.h"
+#include "runner/cublaslt_names.h"
+
+static const struct {
+	const char *text;
+	double most; /* error allowed */
+	int calls;
+	int batch;
+	const char *note; /* in the notes of every algorithm; NULL: nothing of batches */
+} products[] = {
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0", 1e-6, 1, 1, NULL },
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta1tb0", 1e-6, 1, 1, NULL },
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb1", 1e-6, 1, 1, NULL },
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta1tb1", 1e-6, 1, 1, NULL },
+	/* vectors */
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m1n7k3:ta0tb0", 1e-6, 1, 1, NULL },
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m1n7k3:ta1tb1", 1e-6, 1, 1, NULL },
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n1k3:ta0tb0", 1e-6, 1, 1, NULL },
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n1k3:ta0tb1", 1e-6, 1, 1, NULL },
+	{ "matmul:f32,f32,f32/f32:ba1bb1m5n7k1:ta1tb0", 1e-6, 1, 1, NULL },
+	{ "matmul:f32,f32,f32/f32:ba1bb1m1n1k9:ta0tb0", 1e-6, 1, 1, NULL },
+	/* batches: strided, one side broadcast, folded into rows, two that no stride joins */
+	{ "matmul:f32,f32,f32/f32:ba4bb4m5n7k3:ta0tb0", 1e-6, 1, 4, NULL },
+	{ "matmul:f32,f32,f32/f32:ba4bb4m5n7k3:ta0tb1", 1e-6, 1, 4, NULL },
+	{ "matmul:f32,f32,f32/f32:ba4bb4m1n7k3:ta0tb1", 1e-6, 1, 4, NULL },
+	{ "matmul:f32,f32,f32/f32:ba1bb4m5n7k3:ta0tb0", 1e-6, 1, 4, NULL },
+	{ "matmul:f32,f32.c,f32/f32:ba4bb1m5n7k3:ta0tb0", 1e-6, 1, 1, "rows_folded=4" },
+	{ "matmul:f32,f32.c,f32/f32:ba4bb1m1n7k3:ta0tb1+bias:f32.c", 1e-6, 1, 1, "rows_folded=4" },
+	{ "matmul:f32,f32.c,f32/f32:ba4bb1m5n7k3:ta1tb0", 1e-6, 1, 4, NULL },
+	{ "matmul:f32,f32,f32/f32:ba4x1bb1x3m5n7k3:ta0tb0", 1e-6, 3, 4, "calls=3" },
+	{ "matmul:f32,f32,f32/f32:ba1x6bb4x1m5n7k3:ta0tb1+bias:f32.c+relu", 1e-6, 1, 4, "rows_folded=6" },
+	{ "matmul:f32,f32,f32/f32:ba1x6bb4x1m5n7k3:ta1tb1+bias:f32.c+relu", 1e-6, 4, 6, "calls=4" },
+	{ "matmul:f32,f32,f32/f32:ba2x1x3bb2x5x3m2n3k4:ta0tb0", 1e-6, 2 * 3, 5, "calls=6" },
+	/* operands that arrive permuted: attention's heads, inner among the rows */
+	{ "matmul:f32@s20x4x1,f32@s36x1x6,f32/f32:ba3bb3m5n6k4:ta0tb0", 1e-6, 1, 3, NULL },
+	{ "matmul:f32@s8x40x1,f32@s8x1x40,f32/f32:ba5bb5m6n6k8:ta0tb0", 1e-6, 1, 5, NULL },
+	/* epilogues */
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+bias:f32.c", 1e-6, 1, 1, NULL },
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+relu", 1e-6, 1, 1, NULL },
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+gelu_tanh", 1e-6, 1, 1, NULL },
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb1+bias:f32.c+relu", 1e-6, 1, 1, NULL },
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+bias:f32.c+gelu_tanh", 1e-6, 1, 1, NULL },
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+add:f32", 1e-6, 1, 1, NULL },
+	{ "matmul:f32,f32.c,f32/f32:ba4bb1m5n7k3:ta0tb0+bias:f32.c+add:f32+relu", 1e-6, 1, 1, "rows_folded=4" },
+	{ "matmul:f32,f32,f32/f32:ba4x1bb1x3m5n7k3:ta0tb0+add:f32+bias:f32.c", 1e-6, 3, 4, "calls=3" },
+	/* types */
+	{ "matmul:f16,f16.c,f16/f32:ba1bb1m5n7k3:ta0tb0+bias:f16.c+relu", 1e-6, 1, 1, NULL },
+	{ "matmul:f16,f16.c,f32/f32:ba1bb1m5n7k3:ta0tb0", 1e-6, 1, 1, NULL },
+	{ "matmul:bf16,bf16.c,bf16/f32:ba2bb2m5n7k3:ta0tb1+add:bf16", 1e-6, 1, 2, NULL },
+	{ "matmul:s8,s8.c,s32/s32:ba1bb1m5n7k3:ta0tb1", 0, 1, 1, NULL },
+	{ "matmul:s8,s8.c,s8/s32:ba1bb1m5n7k3:ta0tb1", 0, 1, 1, NULL },
+	{ "matmul:f64,f64.c,f64/f64:ba1bb1m5n7k3:ta0tb0", 1e-12, 1, 1, NULL },
+	{ "matmul:f8e4m3,f8e4m3.c,bf16/f32:ba1bb1m5n7k3:ta0tb1+bias:bf16.c", 1e-6, 1, 1, NULL },
+	{ "matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m5n7k3:ta0tb1", 1e-6, 1, 1, NULL },
+};
+
+static void test_products(void)
+{
+	for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
+		struct backend_list list;
+		struct error err = ERROR_NONE;
+		bool good = true;
+		double most = 0;
+		if (!ok(standin_ask(&backend_cublaslt, products[i].text, &list, &err) > 0, "%s is offered", products[i].text)) {
+			printf("# %s\n", err.text);
+			continue;
+		}
+		for (int j = 0; j < list.count; j++) {
+			int before = fake_cublaslt.calls;
+			double worst = standin_worst(&list, j, &err);
+			most = worst > most || worst != worst ? worst : most;
+			good = good && worst <= products[i].most && fake_cublaslt.calls - before == products[i].calls &&
+				fake_cublaslt.batch == products[i].batch &&
+				standin_workspace_bytes == list.algorithm[j].workspace_bytes;
+			const char *notes = list.algorithm[j].notes;
+			good = good && (products[i].note ? strstr(notes, products[i].note) != NULL : !strchr(notes, '='));
+		}
+		if (!ok(good, "%s is computed rightly by all %d", products[i].text, list.count))
+			printf("# error %g, %d calls, batch %d: %s %s\n", most, fake_cublaslt.calls, fake_cublaslt.batch,
+				list.algorithm[0].notes, err.text);
+		backend_cublaslt.forget(&list);
+	}
+	is_int(fake_cublaslt.created, fake_cublaslt.destroyed, "every descriptor was given back");
+	is_int(fake_cublaslt.handles, 1, "one handle");
+}
+
+static void test_refusals(void)
+{
+	static const char *const refused[][2] = {
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+gelu_erf", "cuBLASLt's GELU is the tanh form, not the erf form" },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+relu+bias:f32.c",
+			"cuBLASLt computes nothing behind an activation" },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+relu+add:f32", "cuBLASLt computes nothing behind an activation" },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+sigmoid", "cuBLASLt has no epilogue sigmoid" },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+mul:f32", "cuBLASLt has no epilogue mul here, or a second one" },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+bias:f32.c+bias:f32.c",
+			"cuBLASLt has no epilogue bias here, or a second one" },
+		{ "matmul:f32@s99x9x3,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0", NULL },
+		{ "matmul:f32,f16.c,f32/f32:ba1bb1m5n7k3:ta0tb0", "cuBLASLt multiplies no f32 with f16" },
+		{ "matmul:u8,u8.c,s32/s32:ba1bb1m5n7k3:ta0tb0", "b: cuBLASLt has no type u8" },
+		{ "matmul:f32,f32.c,f16/f32:ba1bb1m5n7k3:ta0tb0", "cuBLASLt has no product of f32 giving f16" },
+		{ "matmul:f8e4m3,f8e4m3.c,bf16/f32:ba1bb1m5n7k3:ta0tb0",
+			"cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_NOT_SUPPORTED" },
+		{ "matmul:f8e5m2,f8e5m2.c,bf16/f32:ba1bb1m5n7k3:ta0tb1", "cuBLASLt multiplies no f8e5m2 with f8e5m2" },
+		{ "matmul:f32,f32,f32/f32:ba40x1x40x1bb1x40x1x40m2n2k2:ta1tb1",
+			"batch dimensions that would take more than 1024 calls of cuBLASLt" },
+		{ "softmax:f32,f32:soft:2x3:ax1", "only matrix products" },
+	};
+	struct backend_list list;
+	struct error err;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		ok(standin_ask(&backend_cublaslt, refused[i][0], &list, &err) < 0, "%s is refused", refused[i][0]);
+		if (refused[i][1])
+			is_str(err.text, refused[i][1], "and says why");
+		ok(list.count == 0 && !list.state, "and leaves nothing");
+	}
+	fake_cublaslt.no_algorithm = true;
+	ok(standin_ask(&backend_cublaslt, products[0].text, &list, &err) < 0, "no algorithm is an error");
+	is_str(err.text, "cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_NOT_SUPPORTED", "and the library's own");
+	fake_cublaslt.no_algorithm = false;
+	is_int(fake_cublaslt.created, fake_cublaslt.destroyed, "every descriptor was given back");
+}
+
+/* name|math|matrix|workspace of every algorithm */
+static void listing(const char *text, char *buf, size_t size)
+{
+	struct backend_list list;
+	struct error err;
+	size_t n = 0;
+	buf[0] = '\0';
+	if (standin_ask(&backend_cublaslt, text, &list, &err) < 0)
+		return;
+	for (int i = 0; i < list.count && n < size; i++) {
+		const struct algorithm *a = &list.algorithm[i];
+		n += (size_t)snprintf(buf + n, size - n, "%s|%s|%s|%.0f|%s\n", a->name, a->math, matrix_name(a->matrix),
+			a->workspace_bytes, a->notes);
+		if (a->rank != i || strcmp(a->api, "cuBLASLt") != 0 || strcmp(a->layouts, "a=ncx b=ncx dst=ncx") != 0)
+			n += (size_t)snprintf(buf + n, size - n, "wrong rank, api or layouts\n");
+	}
+	backend_cublaslt.forget(&list);
+}
+
+static void test_listing(void)
+{
+	char got[4096];
+	listing("matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0", got, sizeof(got));
+	is_str(got,
+		"algo13 tile128x128 stages64x3 cluster2x1x1|strict|no|0|fma in_f32 acc_f32\n"
+		"algo13 tile128x128 stages64x3 cluster2x1x1 splitk4|strict|no|16384|fma in_f32 acc_f32\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1|tf32|yes|0|hmma in_tf32 acc_f32\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|tf32|yes|16384|hmma in_tf32 acc_f32\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1|fast_f16|yes|0|hmma in_f16 acc_f32\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|fast_f16|yes|16384|hmma in_f16 acc_f32\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1|fast_bf16|yes|0|hmma in_bf16 acc_f32\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|fast_bf16|yes|16384|hmma in_bf16 acc_f32\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1|emulated_bf16x9|yes|0|hmma in_bf16 acc_f32\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|emulated_bf16x9|yes|16384|hmma in_bf16 acc_f32\n",
+		"f32: each way once, called what it does");
+	listing("matmul:f16,f16.c,f16/f32:ba1bb1m5n7k3:ta0tb0", got, sizeof(got));
+	is_str(got,
+		"algo66 tile128x128 stages64x3 cluster2x1x1|strict|yes|0|hmma in_f16 acc_f32\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|strict|yes|16384|hmma in_f16 acc_f32\n"
+		"algo13 tile128x128 stages64x3 cluster2x1x1|strict|no|0|fma in_f16 acc_f32\n"
+		"algo13 tile128x128 stages64x3 cluster2x1x1 splitk4|strict|no|16384|fma in_f16 acc_f32\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1|f16_accumulate|yes|0|hmma in_f16 acc_f16\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|f16_accumulate|yes|16384|hmma in_f16 acc_f16\n",
+		"f16: with and without matrix units, and sums in f16");
+	listing("matmul:f16,f16.c,f16/f16:ba1bb1m5n7k3:ta0tb0", got, sizeof(got));
+	ok(!strstr(got, "f16_accumulate") && strstr(got, "|strict|yes|0|hmma in_f16 acc_f32"),
+		"sums in f16 are strict where they are asked for");
+	ok(fake_cublaslt.workspace_most == 1u << 30, "up to 1 GiB of workspace");
+	standin_context.memory_bytes = 1 << 30;
+	listing("matmul:f32,f32,f32/f32:ba4x1bb1x3m5n7k3:ta0tb0", got, sizeof(got));
+	ok(fake_cublaslt.workspace_most == 1u << 27, "or an eighth of the memory");
+	standin_context.memory_bytes = 16e9;
+	is_int(fake_cublaslt.align[0], 4, "calls begin at addresses as their strides allow: a");
+	is_int(fake_cublaslt.align[1], 256, "b does not move");
+	is_int(fake_cublaslt.align[3], 4, "d");
+	fake_cublaslt.no_out_of_place = true;
+	listing("matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+add:f32", got, sizeof(got));
+	ok(got[0] && !strstr(got, "splitk4"), "a residual is only for algorithms that write to another place");
+	listing("matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0", got, sizeof(got));
+	ok(strstr(got, "splitk4") != NULL, "which matters to nothing else");
+	fake_cublaslt.no_out_of_place = false;
+}
+
+static void test_planning(void)
+{
+	struct backend_list list;
+	struct error err;
+	int asked = fake_cublaslt.asked;
+	standin_context.planning = true;
+	ok(standin_ask(&backend_cublaslt, products[0].text, &list, &err) < 0, "nothing without a device");
+	is_str(err.text, "cuBLASLt cannot be asked without a GPU", "and says so");
+	ok(standin_ask(&backend_cublaslt, "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+gelu_erf", &list, &err) < 0 &&
+		strstr(err.text, "tanh"), "what could never be is said as ever");
+	standin_context.planning = false;
+	is_int(fake_cublaslt.asked, asked, "the library was not asked");
+	struct str stack = { 0 };
+	json_t *attributes = json_object();
+	bool has_matrix = false;
+	str_addf(&stack, "CUDA 13.0");
+	is_int(backend_cublaslt.probe(&stack, attributes, &has_matrix, &err), 0, "probe");
+	is_str(stack.p, "CUDA 13.0, cuBLASLt 13.1.0", "identity");
+	str_free(&stack);
+	json_decref(attributes);
+}
+
+/* The real library, where it is: does it have what the list says? Nothing is called but its version. */
+static void test_symbols(void)
+{
+	static const char *const names[] = {
+#define NAME(name) #name,
+		CUBLASLT_FUNCTIONS(NAME)
+#undef NAME
+	};
+	void *handle = dlopen("libcublasLt.so.13", RTLD_LAZY | RTLD_LOCAL);
+	if (!handle)
+		handle = dlopen(BENANZA_CUDA_LIBDIR "/libcublasLt.so", RTLD_LAZY | RTLD_LOCAL);
+	if (!handle) {
+		printf("ok %d - the library's symbols # SKIP no libcublasLt\n", ++tap_count);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ok(dlsym(handle, names[i]) != NULL, "libcublasLt has %s", names[i]);
+}
+
+int main(void)
+{
+	test_products();
+	test_refusals();
+	test_listing();
+	test_planning();
+	test_symbols();
+	return done_testing();
+}
