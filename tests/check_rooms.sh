@@ -67,6 +67,7 @@ home() {
     report "home of $3"
 }
 home 'sqlite3\.h' '^src/store/' sqlite3
+home 'zlib\.h' '^src/drive/records\.c$' zlib
 home 'yaml\.h' '^src/config/' libyaml
 home 'protobuf-c|onnx\.pb-c\.h' '^src/model/' protobuf-c
 home 'jansson\.h' '^src/base/json\.h$' jansson

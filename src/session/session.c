@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "session/session.h"
+#include "session/recorded.h"
 
 #include "base/log.h"
 
@@ -193,30 +194,16 @@ static void device_adopt(struct session *s, const struct device *d)
 	s->stale = true;
 }
 
-enum match { MATCH_NONE, MATCH_PART, MATCH_WHOLE };
-
-/* How well a recorded device fits what is asked for. */
-static enum match device_match(const struct config *c, const struct device *d, int64_t id)
-{
-	int64_t number;
-	if (c->threads > 0 && d->threads > 0 && d->threads != c->threads)
-		return MATCH_NONE;
-	if (!c->device || strcmp(d->name, c->device) == 0 || strcmp(d->model, c->device) == 0 ||
-		(text_to_int64(text_of(c->device), &number) && number == id))
-		return MATCH_WHOLE;
-	return strstr(d->stack, c->device) ? MATCH_PART : MATCH_NONE;
-}
-
 /* Of the recorded devices the one that fits best: its index, -1: none, -2: several (listed in `which`). */
 static int device_choose(const struct config *c, const struct device *devices, const int64_t *ids, int count,
 	struct str *which)
 {
-	for (enum match wanted = MATCH_WHOLE; wanted > MATCH_NONE; wanted--) {
+	for (int wanted = RECORDED_WHOLE; wanted > RECORDED_NONE; wanted--) {
 		int found = -1, matching = 0;
 		str_free(which);
 		*which = (struct str){ 0 };
 		for (int i = 0; i < count; i++) {
-			if (device_match(c, &devices[i], ids[i]) != wanted)
+			if ((int)recorded_matches(c, &devices[i], ids[i]) != wanted)
 				continue;
 			str_addf(which, "%s%lld (%s, %s)", matching++ ? ", " : "", (long long)ids[i], devices[i].model,
 				devices[i].stack);
@@ -228,7 +215,23 @@ static int device_choose(const struct config *c, const struct device *devices, c
 	return -1;
 }
 
-/* Works from what the database holds about a device that no runner answers for. */
+/* Works from a file of the data folder; 1: none of them is what is asked for. */
+static int connect_file(struct session *s, const char *trouble, struct error *err)
+{
+	struct recorded *list;
+	struct str which = { 0 };
+	int count = recorded_list(&s->device_arena, &list);
+	int found = recorded_choose(s->config, list, count, &which);
+	if (found == -2)
+		error_set(err, "%s; several such devices are recorded, choose one with -d PART-OF-ITS-STACK: %s", trouble, which.p);
+	str_free(&which);
+	if (found < 0)
+		return found == -2 ? -1 : 1;
+	device_adopt(s, &list[found].device);
+	return recorded_load(&list[found], s->results, err) ? SESSION_UNREADABLE : 0;
+}
+
+/* Works from what the database holds about a device that no runner answers for, or what came with the program. */
 static int connect_recorded(struct session *s, const char *trouble, struct error *err)
 {
 	struct device *devices = NULL;
@@ -238,14 +241,15 @@ static int connect_recorded(struct session *s, const char *trouble, struct error
 	if (s->store && store_devices(s->store, &s->device_arena, &devices, &ids, &count, err))
 		return SESSION_UNREADABLE;
 	int found = device_choose(s->config, devices, ids, count, &which);
+	int other = found == -1 ? connect_file(s, trouble, err) : 1;
 	if (found == -2)
 		error_set(err, "%s; the database holds several such devices, choose one with -d NUMBER: %s", trouble, which.p);
-	else if (found < 0)
+	else if (found < 0 && other == 1)
 		error_set(err, "%s; and the database holds no results of %s", trouble,
 			s->config->device ? s->config->device : "any device");
 	str_free(&which);
 	if (found < 0)
-		return -1;
+		return other == 1 ? -1 : other;
 	device_adopt(s, &devices[found]);
 	return store_load(s->store, ids[found], s->results, err) ? SESSION_UNREADABLE : 0;
 }

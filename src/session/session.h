@@ -67,9 +67,10 @@ struct session *session_open(struct config *config, const struct session_options
 void session_close(struct session *s);
 
 /* Finds the runner of config->device and says hello to it (timeout_ms as in queue_connect), loads its results; where no
- * runner answers but the database knows the device, analysis works from the records (`trouble` says why). A recorded
- * device is chosen by its name, model or number, or else by a part of its stack; config->threads narrows it. What is
- * neither may be a device that is only described ("h100"): s->described is then set, and session_plan_step asks what could run.
+ * runner answers but the database knows the device, analysis works from the records (`trouble` says why), else from those
+ * of the data folder (session/recorded.h). A recorded device is chosen by its name, model or number, or else by a part of
+ * its stack; config->threads narrows it. What is none of these may be a device that is only described ("h100"):
+ * s->described is then set, and session_plan_step asks what could run.
  * -1: none of these; SESSION_UNREADABLE: the runner answers, but what the database has of it cannot be read. */
 #define SESSION_UNREADABLE (-2)
 int session_connect(struct session *s, int timeout_ms, struct error *err);

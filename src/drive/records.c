@@ -1,0 +1,258 @@
+#include "config.h"
+
+#include "drive/records.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/hash.h"
+#include "store/store.h"
+
+#define CHUNK (1 << 16)
+
+struct records {
+	gzFile file;
+	char *path;
+	char *chunk;
+	size_t chunk_at, chunk_n;
+	struct str line;
+	int64_t line_number;
+	bool line_is_whole;     /* it ended with a newline */
+	bool line_is_long;      /* and was longer than a message may be: its rest was thrown away */
+	bool again;             /* the line in hand was not looked at yet */
+	bool torn;
+	struct str fault;       /* held back until the next line shows that it is none of a killed run */
+	int64_t fault_line;     /* 0: none */
+	struct arena arena;
+	struct device *device;  /* NULL before the first hello */
+	struct wire_message message;
+	int64_t job;            /* id of the last result, and its problem in `job_problem` */
+	struct str job_problem;
+	struct hash problems;   /* texts that were looked at: 1 good, 0 bad */
+};
+
+struct records *records_open(const char *path, struct error *err)
+{
+	bool standard = strcmp(path, "-") == 0;
+	int fd = standard ? dup(STDIN_FILENO) : -1;
+	errno = 0;
+	gzFile file = standard ? (fd < 0 ? NULL : gzdopen(fd, "rb")) : gzopen(path, "rb");
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		error_set(err, "%s: cannot be read: %s", standard ? "standard input" : path,
+			errno ? strerror(errno) : "out of memory");
+		return NULL;
+	}
+	struct records *r = base_calloc(1, sizeof(*r));
+	r->file = file;
+	r->path = base_strdup(standard ? "standard input" : path);
+	r->chunk = base_malloc(CHUNK);
+	gzbuffer(file, CHUNK);
+	return r;
+}
+
+void records_close(struct records *r)
+{
+	if (!r)
+		return;
+	gzclose(r->file);
+	wire_free(&r->message);
+	str_free(&r->line);
+	str_free(&r->fault);
+	str_free(&r->job_problem);
+	hash_free(&r->problems);
+	arena_free(&r->arena);
+	free(r->chunk);
+	free(r->path);
+	free(r);
+}
+
+bool records_is_torn(const struct records *r)
+{
+	return r->torn;
+}
+
+/* More bytes: 1; 0: the end; -1. Compressed data that ends too early is an end: what came before it is good. */
+static int records_fill(struct records *r, struct error *err)
+{
+	int code = Z_OK;
+	int got = gzread(r->file, r->chunk, CHUNK);
+	const char *why = gzerror(r->file, &code);
+	if (got < 0 || (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR))
+		return error_set(err, "%s:%" PRId64 ": cannot be read on: %s", r->path, r->line_number + 1,
+			code == Z_ERRNO ? strerror(errno) : code == Z_DATA_ERROR ? "the compressed data is damaged" : why);
+	r->torn |= code == Z_BUF_ERROR;
+	r->chunk_at = 0;
+	r->chunk_n = (size_t)got;
+	return got > 0;
+}
+
+/* Reads a line into r->line: 1; 0: the end; -1. */
+static int records_line(struct records *r, struct error *err)
+{
+	str_clear(&r->line);
+	r->line_is_whole = r->line_is_long = false;
+	while (!r->line_is_whole) {
+		if (r->chunk_at == r->chunk_n) {
+			int got = records_fill(r, err);
+			if (got < 0)
+				return -1;
+			if (!got)
+				break;
+		}
+		const char *from = r->chunk + r->chunk_at, *end = memchr(from, '\n', r->chunk_n - r->chunk_at);
+		size_t n = end ? (size_t)(end - from) : r->chunk_n - r->chunk_at;
+		r->line_is_long |= r->line.n + n > WIRE_LINE_MAX;
+		if (!r->line_is_long)
+			str_add(&r->line, from, n);
+		r->chunk_at += n + (end != NULL);
+		r->line_is_whole = end != NULL;
+	}
+	if (!r->line_is_whole && !r->line.n && !r->line_is_long)
+		return 0;
+	r->line_number++;
+	return 1;
+}
+
+static bool records_is_object(const struct str *line)
+{
+	size_t blank = line->n ? strspn(line->p, " \t") : 0;
+	return line->n > blank && line->p[blank] == '{';
+}
+
+/* Is the line a hello? 1: it is taken over; 0; -1: one that cannot be used. */
+static int records_hello(struct records *r, struct error *err)
+{
+	struct device d;
+	if (r->line_is_long || !records_is_object(&r->line) || !strstr(r->line.p, WIRE_MAGIC))
+		return 0;
+	int is = wire_parse_hello(r->line.p, &r->arena, &d, err);
+	if (is < 0)
+		return error_context(err, "%s:%" PRId64, r->path, r->line_number);
+	if (is) {
+		r->device = ARENA_NEW(&r->arena, struct device);
+		*r->device = device_copy(&r->arena, &d);
+		r->job = 0;
+	}
+	return is;
+}
+
+static int records_fault(struct records *r, int64_t line, const char *why, struct records_item *item)
+{
+	char *kept = base_strdup(why); /* it may be the held back one */
+	struct error clean = ERROR_NONE;
+	error_set(&clean, "%s:%" PRId64 ": %s", r->path, line, kept);
+	free(kept);
+	str_clear(&r->fault);
+	str_addf(&r->fault, "%s", clean.text);
+	r->fault_line = 0;
+	*item = (struct records_item){ .kind = RECORDS_FAULT, .line = line, .device = r->device, .fault = r->fault.p };
+	return 1;
+}
+
+/* Does a problem's text read back to itself? Each is looked at once. */
+static bool records_knows_problem(struct records *r, const char *text, struct error *err)
+{
+	int64_t known = hash_find(&r->problems, text_of(text));
+	if (known == 1)
+		return true;
+	struct problem *p = base_calloc(1, sizeof(*p));
+	bool good = problem_parse(text_of(text), p, err) == 0;
+	free(p);
+	if (good)
+		*hash_at(&r->problems, text_of(arena_strndup(&r->arena, text, strlen(text)))) = 1;
+	return good;
+}
+
+static int records_result(struct records *r, struct records_item *item)
+{
+	struct error err = ERROR_NONE;
+	struct result *one = &r->message.result;
+	if (!r->device)
+		return records_fault(r, r->line_number, "a result before any hello: whose it is is not known", item);
+	if (!records_knows_problem(r, one->problem, &err))
+		return records_fault(r, r->line_number, err.text, item);
+	if (one->status == STATUS_OK && !(one->stats.median > 0 && isfinite(one->stats.median))) {
+		one->status = STATUS_MISTRUSTED;
+		one->why = "a time of zero";
+	}
+	const char *wrong = store_result_fault(one);
+	if (wrong) {
+		error_set(&err, "a result that %s", wrong);
+		return records_fault(r, r->line_number, err.text, item);
+	}
+	if (!one->runner_version || !one->runner_version[0])
+		one->runner_version = r->device->version;
+	r->job = r->message.id;
+	str_clear(&r->job_problem);
+	str_add(&r->job_problem, one->problem, strlen(one->problem));
+	*item = (struct records_item){
+		.kind = RECORDS_RESULT, .line = r->line_number, .device = r->device, .result = *one
+	};
+	return 1;
+}
+
+/* A message in r->line: 1: it is an item; 0: nothing in it for who reads records; a fault may have been held back. */
+static int records_message(struct records *r, struct records_item *item)
+{
+	struct error err = ERROR_NONE;
+	wire_free(&r->message);
+	if (r->line_is_long || wire_parse(r->line.p, r->line.n, &r->message, &err)) {
+		if (!r->device)
+			return 0;
+		if (r->line_is_long)
+			error_set(&err, "a line longer than %d bytes", WIRE_LINE_MAX);
+		r->fault_line = r->line_number;
+		str_clear(&r->fault);
+		str_addf(&r->fault, "%s", err.text);
+		return 0;
+	}
+	if (r->message.type == WIRE_RESULT)
+		return records_result(r, item);
+	if (r->message.type != WIRE_DONE || !r->device || !r->job || r->message.id != r->job)
+		return 0;
+	*item = (struct records_item){ .kind = RECORDS_DONE, .line = r->line_number, .device = r->device,
+		.problem = r->job_problem.p, .status = r->message.status };
+	return 1;
+}
+
+int records_next(struct records *r, struct records_item *item, struct error *err)
+{
+	for (;;) {
+		int got = r->again ? 1 : records_line(r, err);
+		r->again = false;
+		if (got < 0)
+			return -1;
+		if (!got) { /* a line without its newline may be whole all the same; one that says nothing was torn */
+			if (!r->fault_line || !r->torn)
+				return r->fault_line ? records_fault(r, r->fault_line, r->fault.p, item) : 0;
+			r->fault_line = 0;
+			return 0;
+		}
+		int hello = records_hello(r, err);
+		if (hello < 0)
+			return -1;
+		if (hello) {
+			r->fault_line = 0; /* what was before it, a killed run had begun to write */
+			*item = (struct records_item){
+				.kind = RECORDS_DEVICE, .line = r->line_number, .device = r->device
+			};
+			return 1;
+		}
+		if (r->fault_line) {
+			r->again = true;
+			return records_fault(r, r->fault_line, r->fault.p, item);
+		}
+		if (!r->line_is_long && !records_is_object(&r->line))
+			continue;
+		if (records_message(r, item))
+			return 1;
+		r->torn |= r->fault_line && !r->line_is_whole;
+	}
+}

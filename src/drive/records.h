@@ -1,0 +1,39 @@
+/* Files of results: what a runner writes as a batch (docs/wire.md), one JSON object a line, plain or gzipped. zlib's only
+ * home. Nothing in them is believed blindly: what cannot be a result is handed over as a fault with its place. */
+#ifndef DRIVE_RECORDS_H
+#define DRIVE_RECORDS_H
+
+#include "wire/wire.h"
+
+enum records_kind {
+	RECORDS_DEVICE, /* a hello: what follows is of item.device */
+	RECORDS_RESULT, /* item.result */
+	RECORDS_DONE,   /* measuring of item.problem has come to its end, item.status, and results of it came before */
+	RECORDS_FAULT   /* a line that means nothing; item.fault says where and why, "FILE:12: not JSON: ..." */
+};
+
+/* Strings are borrowed until the next call; those of the device until records_close. */
+struct records_item {
+	enum records_kind kind;
+	int64_t line;                /* from 1 on */
+	const struct device *device; /* of the last hello; NULL: none yet, only with a fault */
+	struct result result;
+	const char *problem;
+	enum status status;
+	const char *fault;
+};
+
+struct records;
+
+/* Opens a file, "-" = standard input. */
+struct records *records_open(const char *path, struct error *err);
+void records_close(struct records *r);
+/* The next item: 1; 0: the end; -1: it cannot be read on (err names file and line): no file that can be read, damaged
+ * compressed data, a hello of another protocol. Skipped without a word: lines before the first hello and between messages
+ * that are no JSON objects (login banners, what a batch system prints), heartbeats, logs, and a line that was torn when a
+ * run was killed: the last one, or one right before another hello. */
+int records_next(struct records *r, struct records_item *item, struct error *err);
+/* After the end: it broke off in the middle of a line, or of the compressed data. */
+bool records_is_torn(const struct records *r);
+
+#endif
