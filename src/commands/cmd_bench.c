@@ -2,9 +2,9 @@
 
 #include "commands/command.h"
 #include "commands/report.h"
+#include "commands/wanted.h"
 
 #include "base/clock.h"
-#include "base/hash.h"
 
 #include <math.h>
 #include <signal.h>
@@ -23,20 +23,6 @@ struct tally {
 	bool interrupted;
 };
 
-struct wanted_problem {
-	const char *text;
-	int uses;      /* layers and groups that it stands for */
-	double wall_s; /* of measuring, NaN until done in this run */
-};
-
-/* The problems of one model over all its scenarios. */
-struct wanted {
-	struct arena arena;
-	struct hash index;
-	int count, capacity;
-	struct wanted_problem *problems;
-};
-
 static volatile sig_atomic_t interrupted;
 
 /* The second one ends the program at once. */
@@ -51,54 +37,6 @@ static void on_interrupt(int signal_number)
 static double now_s(void)
 {
 	return (double)clock_ms() / 1000;
-}
-
-static void wanted_add(struct wanted *w, const char *text, int uses)
-{
-	const char *kept = arena_strndup(&w->arena, text, strlen(text));
-	int64_t *at = hash_at(&w->index, text_of(kept));
-	if (*at < 0) {
-		*at = w->count;
-		VEC_GROW(w->problems, w->count, w->capacity);
-		w->problems[w->count++] = (struct wanted_problem){ .text = kept, .wall_s = NAN };
-	}
-	w->problems[*at].uses += uses;
-}
-
-static void wanted_free(struct wanted *w)
-{
-	free(w->problems);
-	hash_free(&w->index);
-	arena_free(&w->arena);
-}
-
-/* Every problem of the selected plan, fused ones included; a problem no layer uses alone counts its groups. */
-static void wanted_plan(struct wanted *w, const struct session_plan *sp)
-{
-	struct arena a = { 0 };
-	int count;
-	const char **texts = analyze_problems(&a, sp->plan, sp->fusion, true, &count);
-	for (int i = 0; i < count; i++)
-		wanted_add(w, texts[i], 0);
-	for (int i = 0; i < sp->plan->problem_count; i++)
-		wanted_add(w, sp->plan->problems[i].text, sp->plan->problems[i].use_count);
-	for (int i = 0; i < sp->fusion->group_count; i++)
-		wanted_add(w, sp->fusion->groups[i].text, 1);
-	arena_free(&a);
-}
-
-static int wanted_gather(struct wanted *w, struct session *s, const struct options *o, struct error *err)
-{
-	int64_t batches[CONFIG_LIST_MAX];
-	enum dtype dtypes[CONFIG_LIST_MAX];
-	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
-	for (int i = 0; i < batch_count * dtype_count; i++) {
-		if (session_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
-			session_check_bound(s, err))
-			return -1;
-		wanted_plan(w, s->current);
-	}
-	return 0;
 }
 
 static void progress_clear(void)
@@ -281,8 +219,14 @@ static void tally_print(const struct tally *t, const struct options *o)
 
 int cmd_bench(struct options *o, struct error *err)
 {
-	if (options_expect(o, 1, 10000, "bench MODEL... [-b LIST] [-t LIST] [--json]", err))
+	if (options_expect(o, 1, 10000, "bench MODEL... [-b LIST] [-t LIST] [--json | --emit-jobs]", err))
 		return EXIT_BAD;
+	if (o->emit_jobs)
+		return bench_jobs(o, err);
+	if (o->caches || o->launches) {
+		error_set(err, "--caches and --launches go with --emit-jobs");
+		return EXIT_BAD;
+	}
 	struct tally t = { 0 };
 	struct sigaction action = { .sa_handler = on_interrupt };
 	sigaction(SIGINT, &action, NULL);

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "commands/command.h"
+#include "commands/db.h"
 #include "commands/report.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void info_text(const json_t *info)
 			(long long)json_int_at(d, "problems", 0), json_string_at(d, "first", "-"), json_string_at(d, "last", "-"));
 }
 
-static int db_info(struct store *s, const struct options *o, struct error *err)
+static int db_info(struct store *s, struct options *o, struct error *err)
 {
 	json_t *info = store_info(s, err);
 	if (!info)
@@ -36,7 +36,7 @@ static int db_info(struct store *s, const struct options *o, struct error *err)
 	return EXIT_DONE;
 }
 
-static int db_check(struct store *s, const struct options *o, struct error *err)
+static int db_check(struct store *s, struct options *o, struct error *err)
 {
 	struct str findings = { 0 };
 	int count = store_check(s, &findings, err);
@@ -51,24 +51,39 @@ static int db_check(struct store *s, const struct options *o, struct error *err)
 	return count < 0 ? EXIT_BAD : count ? EXIT_GAPS : EXIT_DONE;
 }
 
-static const struct {
-	const char *name;
-	int (*run)(struct store *s, const struct options *o, struct error *err);
-} db_rows[] = { { "info", db_info }, { "check", db_check } };
+static const struct db_row {
+	const char *name, *usage;
+	int least, most; /* arguments, its name included */
+	bool writes, json;
+	int (*run)(struct store *s, struct options *o, struct error *err);
+} db_rows[] = {
+	{ "info", "db info [--db FILE] [--json]", 1, 1, false, true, db_info },
+	{ "check", "db check [--db FILE] [--json]", 1, 1, false, true, db_check },
+	{ "import", "db import FILE... [--db FILE] [--json] (- is standard input)", 2, 10000, true, true, db_import },
+	{ "export", "db export [-d DEVICE] [MODEL... [-b LIST] [-t LIST]] [--db FILE]", 1, 10000, false, false, db_export },
+};
+
+static int db_run(const struct db_row *row, struct options *o, struct error *err)
+{
+	if (options_expect(o, row->least, row->most, row->usage, err))
+		return EXIT_BAD;
+	if (o->json && !row->json) {
+		error_set(err, "db %s has no --json: what it prints is JSON, one object a line", row->name);
+		return EXIT_BAD;
+	}
+	struct store *s = store_open(options_db(o), !row->writes, err);
+	int status = s ? row->run(s, o, err) : EXIT_BAD;
+	store_close(s);
+	return status;
+}
 
 int cmd_db(struct options *o, struct error *err)
 {
-	if (options_expect(o, 1, 1, "db info|check [--db FILE] [--json]", err))
+	if (options_expect(o, 1, 10000, "db info|check|import|export [--db FILE]", err))
 		return EXIT_BAD;
-	for (size_t i = 0; i < sizeof(db_rows) / sizeof(db_rows[0]); i++) {
-		if (strcmp(o->argv[0], db_rows[i].name) != 0)
-			continue;
-		struct store *s = store_open(options_db(o), true, err);
-		int status = s ? db_rows[i].run(s, o, err) : EXIT_BAD;
-		if (s)
-			store_close(s);
-		return status;
-	}
-	error_set(err, "db %s: no such thing; there are info and check", o->argv[0]);
+	for (size_t i = 0; i < sizeof(db_rows) / sizeof(db_rows[0]); i++)
+		if (strcmp(o->argv[0], db_rows[i].name) == 0)
+			return db_run(&db_rows[i], o, err);
+	error_set(err, "db %s: no such thing; there are info, check, import and export", o->argv[0]);
 	return EXIT_BAD;
 }

@@ -3,7 +3,10 @@
 #include "commands/command.h"
 #include "commands/report.h"
 
+#include "session/recorded.h"
+
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 /* What one configured runner answers. */
@@ -43,6 +46,27 @@ static int recorded_json(const char *path, json_t *list, struct error *err)
 	}
 	arena_free(&a);
 	return status;
+}
+
+/* What came with the program, where the database has nothing of that device. */
+static void recorded_files_json(json_t *list)
+{
+	struct arena a = { 0 };
+	struct recorded *files;
+	int count = recorded_list(&a, &files);
+	for (int i = 0; i < count; i++) {
+		const struct device *d = &files[i].device;
+		bool there = false;
+		size_t at;
+		const json_t *o;
+		json_array_foreach(list, at, o)
+			there |= strcmp(json_string_at(o, "model", ""), d->model) == 0 &&
+				 strcmp(json_string_at(o, "stack", ""), d->stack) == 0;
+		if (!there)
+			json_array_append_new(list, json_pack("{s:n, s:s, s:s, s:s, s:s, s:o}", "id", "model", d->model, "stack",
+				d->stack, "host", d->host, "name", d->name, "file", json_text(text_of(files[i].path))));
+	}
+	arena_free(&a);
 }
 
 /* Devices that can be planned for. A figure that is not known is null. */
@@ -110,10 +134,13 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 			str_bytes(llc, json_number_or_nan(json_object_get(o, "llc_bytes"))),
 			json_is_true(json_object_get(o, "matrix_units")) ? "yes" : "no", json_string_at(o, "version", "?"));
 	}
-	puts("recorded in the database (choose one with -d NUMBER)");
-	json_array_foreach(recorded, i, o)
-		printf("  %-8lld %s\n  %-8s %s\n", (long long)json_int_at(o, "id", 0), json_string_at(o, "model", "?"), "",
+	puts("recorded in the database (choose one with -d NUMBER), or come with the program (-d MODEL or part of the stack)");
+	json_array_foreach(recorded, i, o) {
+		char id[32];
+		snprintf(id, sizeof(id), "%lld", (long long)json_int_at(o, "id", 0));
+		printf("  %-8s %s\n  %-8s %s\n", json_object_get(o, "file") ? "-" : id, json_string_at(o, "model", "?"), "",
 			json_string_at(o, "stack", "?"));
+	}
 	if (!json_array_size(recorded))
 		puts("  nothing yet");
 }
@@ -125,6 +152,8 @@ int cmd_devices(struct options *o, struct error *err)
 	o->config.device = NULL; /* all are shown */
 	json_t *runners = json_array(), *recorded = json_array(), *described = json_array();
 	int status = recorded_json(options_db(o), recorded, err) || described_json(described, err) ? EXIT_BAD : EXIT_DONE;
+	if (status == EXIT_DONE)
+		recorded_files_json(recorded);
 	for (int i = 0; i < o->config.runner_count && status == EXIT_DONE; i++)
 		json_array_append_new(runners, runner_json(&o->config, &o->config.runners[i]));
 	bool any = false;

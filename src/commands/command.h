@@ -24,6 +24,8 @@ struct options {
 	struct plan_input_shape *shapes;
 	const volatile sig_atomic_t *stop; /* a command that ends well when interrupted sets it */
 	FILE *log;                    /* -v */
+	bool emit_jobs;               /* bench: jobs for a runner elsewhere, in these states */
+	const char *caches, *launches;
 	const char *frame, *view, *keys; /* --frame 120x40 --view NAME --keys 'j j Enter' */
 };
 

@@ -215,6 +215,8 @@ static int device_choose(const struct config *c, const struct device *devices, c
 	return -1;
 }
 
+#define RECORDED_SEVERAL (-3) /* more than one recorded device is what was asked for */
+
 /* Works from a file of the data folder; 1: none of them is what is asked for. */
 static int connect_file(struct session *s, const char *trouble, struct error *err)
 {
@@ -226,13 +228,13 @@ static int connect_file(struct session *s, const char *trouble, struct error *er
 		error_set(err, "%s; several such devices are recorded, choose one with -d PART-OF-ITS-STACK: %s", trouble, which.p);
 	str_free(&which);
 	if (found < 0)
-		return found == -2 ? -1 : 1;
+		return found == -2 ? RECORDED_SEVERAL : 1;
 	device_adopt(s, &list[found].device);
 	return recorded_load(&list[found], s->results, err) ? SESSION_UNREADABLE : 0;
 }
 
 /* Works from what the database holds about a device that no runner answers for, or what came with the program. */
-static int connect_recorded(struct session *s, const char *trouble, struct error *err)
+static int connect_records(struct session *s, const char *trouble, struct error *err)
 {
 	struct device *devices = NULL;
 	int64_t *ids = NULL;
@@ -249,9 +251,15 @@ static int connect_recorded(struct session *s, const char *trouble, struct error
 			s->config->device ? s->config->device : "any device");
 	str_free(&which);
 	if (found < 0)
-		return other == 1 ? -1 : other;
+		return found == -2 ? RECORDED_SEVERAL : other == 1 ? -1 : other;
 	device_adopt(s, &devices[found]);
 	return store_load(s->store, ids[found], s->results, err) ? SESSION_UNREADABLE : 0;
+}
+
+static int connect_recorded(struct session *s, const char *trouble, struct error *err)
+{
+	int recorded = connect_records(s, trouble, err);
+	return recorded == RECORDED_SEVERAL ? -1 : recorded;
 }
 
 const char *session_other_records(struct session *s, struct arena *a)
@@ -328,11 +336,11 @@ static int connect_without_runner(struct session *s, struct error *err)
 	const char *asked = s->config->device ? s->config->device : "anything";
 	error_set(&trouble, "no runner is called %s", asked);
 	struct error none = ERROR_NONE;
-	int recorded = connect_recorded(s, trouble.text, &none);
+	int recorded = connect_records(s, trouble.text, &none);
 	int described = recorded == -1 ? connect_described(s, err) : 0;
 	if (recorded != -1 ? recorded : described > 0)
 		error_set(err, "%s%s", none.text, described > 0 && s->config->device ? ", nor is it a described one" : "");
-	return recorded != -1 ? recorded : described > 0 ? -1 : described;
+	return recorded == RECORDED_SEVERAL ? -1 : recorded != -1 ? recorded : described > 0 ? -1 : described;
 }
 
 int session_connect(struct session *s, int timeout_ms, struct error *err)

@@ -1,0 +1,78 @@
+/* bench --emit-jobs: what bench would measure, as jobs for a runner that is elsewhere (docs/wire.md). */
+#include "config.h"
+
+#include "commands/wanted.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* "net,warm" into a flag for each word. NULL leaves what is there. */
+static int words_parse(const char *option, const char *list, int (*parse)(const char *), bool *set, int count, struct error *err)
+{
+	if (!list)
+		return 0;
+	memset(set, 0, (size_t)count * sizeof(*set));
+	for (const char *p = list;; p++) {
+		char word[16];
+		size_t n = strcspn(p, ",");
+		snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : 0), p);
+		int which = parse(word);
+		if (which < 0 || which >= count)
+			return error_set(err, "%s: \"%.*s\" is none of its words; see --help", option, (int)(n < 60 ? n : 60), p);
+		set[which] = true;
+		p += n;
+		if (!*p)
+			return 0;
+	}
+}
+
+static int jobs_print(const struct wanted *w, const struct options *o, struct error *err)
+{
+	struct wire_message run = { .type = WIRE_RUN,
+		.budget_ms = o->config.budget_ms,
+		.what = "",
+		.caches = { [CACHE_NET] = true, [CACHE_WARM] = true },
+		.launches = { [LAUNCH_AMORTIZED] = true, [LAUNCH_ISOLATED] = true } };
+	if (words_parse("--caches", o->caches, cache_parse, run.caches, CACHE_COUNT, err) ||
+		words_parse("--launches", o->launches, launch_parse, run.launches, LAUNCH_COUNT, err))
+		return EXIT_BAD;
+	for (int i = 0; i < w->count; i++) {
+		run.id = i + 1;
+		run.problem = w->problems[i].text;
+		char *line = wire_format(&run);
+		fputs(line, stdout);
+		free(line);
+	}
+	if (!o->quiet)
+		fprintf(stderr, "benanza: %d jobs; next: benanza-runner-cuda < jobs > results, then benanza db import results\n",
+			w->count);
+	return EXIT_DONE;
+}
+
+int bench_jobs(struct options *o, struct error *err)
+{
+	struct wanted w = { 0 };
+	int status = EXIT_DONE;
+	if (o->json) {
+		error_set(err, "--emit-jobs prints jobs, one JSON object a line: --json is one too many");
+		return EXIT_BAD;
+	}
+	/* a model that cannot be used does not keep the others from being measured */
+	for (int i = 0; i < o->argc; i++) {
+		if (err->text[0])
+			fprintf(stderr, "benanza: %s\n", err->text);
+		err->text[0] = '\0';
+		struct session *s = options_session(o, i, SESSION_DB_READ, err);
+		if (!s || wanted_gather(&w, s, o, err))
+			status = EXIT_BAD;
+		session_close(s);
+	}
+	wanted_sort(&w);
+	struct error words = ERROR_NONE;
+	if (jobs_print(&w, o, &words) != EXIT_DONE) {
+		*err = words;
+		status = EXIT_BAD;
+	}
+	wanted_free(&w);
+	return status;
+}

@@ -1,0 +1,106 @@
+#include "config.h"
+
+#include "commands/wanted.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* For the order alone: about the ratios of a large GPU, operations a second, bytes a second, and the time that nothing is
+ * faster than. */
+#define ROUGH_FLOPS 5e13
+#define ROUGH_BYTES 3e12
+#define ROUGH_LEAST_S 2e-6
+#define FUSED_WORTH 0.5
+
+static double rough_cost_s(const char *text)
+{
+	struct problem *p = base_calloc(1, sizeof(*p));
+	double flops = NAN, bytes = NAN;
+	if (problem_parse(text_of(text), p, NULL) == 0) {
+		flops = problem_flops(p);
+		bytes = problem_bytes(p);
+	}
+	free(p);
+	double cost = ROUGH_LEAST_S; /* comparisons with an unknown figure are false */
+	cost = flops / ROUGH_FLOPS > cost ? flops / ROUGH_FLOPS : cost;
+	return bytes / ROUGH_BYTES > cost ? bytes / ROUGH_BYTES : cost;
+}
+
+static struct wanted_problem *wanted_at(struct wanted *w, const char *text)
+{
+	int64_t known = hash_find(&w->index, text_of(text));
+	if (known < 0) {
+		const char *kept = arena_strndup(&w->arena, text, strlen(text));
+		known = *hash_at(&w->index, text_of(kept)) = w->count;
+		VEC_GROW(w->problems, w->count, w->capacity);
+		w->problems[w->count++] = (struct wanted_problem){ .text = kept, .wall_s = NAN };
+	}
+	return &w->problems[known];
+}
+
+static void wanted_add(struct wanted *w, const char *text, int uses, double share)
+{
+	struct wanted_problem *p = wanted_at(w, text);
+	p->uses += uses;
+	p->share += share;
+}
+
+/* Every problem of the selected plan, fused ones included; a problem no layer uses alone counts its groups. */
+static void wanted_plan(struct wanted *w, const struct session_plan *sp)
+{
+	struct arena a = { 0 };
+	int count;
+	double total = 0;
+	const struct plan *plan = sp->plan;
+	const char **texts = analyze_problems(&a, plan, sp->fusion, true, &count);
+	for (int i = 0; i < count; i++)
+		wanted_add(w, texts[i], 0, 0);
+	for (int i = 0; i < plan->problem_count; i++)
+		total += plan->problems[i].use_count * rough_cost_s(plan->problems[i].text);
+	for (int i = 0; i < plan->problem_count; i++) {
+		const struct plan_problem *p = &plan->problems[i];
+		wanted_add(w, p->text, p->use_count, total > 0 ? p->use_count * rough_cost_s(p->text) / total : 0);
+	}
+	for (int i = 0; i < sp->fusion->group_count; i++) {
+		const char *text = sp->fusion->groups[i].text;
+		wanted_add(w, text, 1, total > 0 ? FUSED_WORTH * rough_cost_s(text) / total : 0);
+	}
+	arena_free(&a);
+}
+
+int wanted_gather(struct wanted *w, struct session *s, const struct options *o, struct error *err)
+{
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
+	for (int i = 0; i < batch_count * dtype_count; i++) {
+		if (session_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
+			session_check_bound(s, err))
+			return -1;
+		wanted_plan(w, s->current);
+	}
+	return 0;
+}
+
+/* Equal shares by text: the order is the same everywhere. */
+static int wanted_compare(const void *a, const void *b)
+{
+	const struct wanted_problem *p = a, *q = b;
+	return p->share > q->share ? -1 : p->share < q->share ? 1 : strcmp(p->text, q->text);
+}
+
+void wanted_sort(struct wanted *w)
+{
+	if (w->count)
+		qsort(w->problems, (size_t)w->count, sizeof(*w->problems), wanted_compare);
+	hash_free(&w->index);
+	w->index = (struct hash){ 0 };
+}
+
+void wanted_free(struct wanted *w)
+{
+	free(w->problems);
+	hash_free(&w->index);
+	arena_free(&w->arena);
+}

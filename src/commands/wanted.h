@@ -1,0 +1,33 @@
+/* The distinct problems that models want measured, over all their scenarios: for bench, its jobs, and exports. */
+#ifndef COMMANDS_WANTED_H
+#define COMMANDS_WANTED_H
+
+#include "base/hash.h"
+#include "commands/command.h"
+
+struct wanted_problem {
+	const char *text;
+	int uses;      /* layers and groups that it stands for */
+	double share;  /* what it is worth: its part of each scenario's work, summed over them; see wanted_sort */
+	double wall_s; /* of measuring, NaN until done in this run */
+};
+
+struct wanted {
+	struct arena arena;
+	struct hash index; /* text -> index in problems */
+	int count, capacity;
+	struct wanted_problem *problems;
+};
+
+/* Adds the problems of a model under every batch and data type asked for, fused ones included. */
+int wanted_gather(struct wanted *w, struct session *s, const struct options *o, struct error *err);
+/* The most valuable first. A problem's part of a scenario is uses x cost, where the cost is a rough roofline of no device
+ * in particular (wanted.c) that only has to order them; fused problems count half: without them the first bound is whole.
+ * The index does not hold afterwards. */
+void wanted_sort(struct wanted *w);
+void wanted_free(struct wanted *w);
+
+/* bench --emit-jobs: an exit status. */
+int bench_jobs(struct options *o, struct error *err);
+
+#endif
