@@ -235,6 +235,11 @@ static void measure_layer(struct app *app)
 
 static void measure(struct app *app, bool all)
 {
+	if (app->session->described) {
+		app_note(app, true, "%s is only described: nothing can be measured on it",
+			app_clean(app, text_of(app->session->described->id)));
+		return;
+	}
 	if (!app->session->queue) {
 		app_note(app, true, "no runner answers: nothing can be measured here");
 		return;

@@ -121,12 +121,30 @@ static const char *batch_text(struct app *app, const struct queue_status *q)
 	return out;
 }
 
+/* A described device: how far planning is, and what the figures are. */
+static const char *planning_text(struct app *app)
+{
+	const struct session *s = app->session;
+	const struct plan *p = app_plan(app);
+	int open = planner_open_count(s->planner), yes = 0;
+	if (*planner_trouble(s->planner))
+		return arena_printf(&app->scratch, "no plans: %s", app_clean(app, text_of(planner_trouble(s->planner))));
+	for (int i = 0; i < p->problem_count; i++)
+		yes += session_planned(s, p->problems[i].text)->state == PLANNED_YES;
+	if (open)
+		return arena_printf(&app->scratch, "asking what could run: %d problem%s left", open, open == 1 ? "" : "s");
+	return arena_printf(&app->scratch, "%d of %d problems plannable; times are ~ rooflines of the vendor's figures", yes,
+		p->problem_count);
+}
+
 static const char *idle_text(struct app *app, const struct queue_status *q)
 {
 	const struct session *s = app->session;
 	const struct plan *p = app_plan(app);
 	const char *batch = batch_text(app, q);
 	char flops[STR_QUANTITY], bytes[STR_QUANTITY];
+	if (s->described && p && !p->unbound_count)
+		return planning_text(app);
 	if (p && p->unbound_count)
 		return arena_printf(&app->scratch, "dimension %s has no value yet: d gives it one",
 			app_clean(app, p->unbound[0]));

@@ -87,11 +87,26 @@ static const char *answered_state(struct app *app, const char *problem, enum loo
 	return words[r[0]->status].word;
 }
 
+/* What the library of a described device says. */
+static const char *planned_state(const struct planned *p, enum look *look)
+{
+	*look = p->state == PLANNED_YES ? LOOK_GOOD : p->state == PLANNED_NO ? LOOK_WARN : LOOK_DIM;
+	return p->state == PLANNED_YES ? "plannable" : p->state == PLANNED_NO ? "no plan" : "asked";
+}
+
+int app_state_columns(const struct app *app)
+{
+	return app->session->described ? 9 : 6;
+}
+
 const char *app_problem_state(struct app *app, const char *problem, enum look *look)
 {
 	*look = LOOK_DIM;
 	if (!problem)
 		return "";
+	const struct planned *planned = session_planned(app->session, problem);
+	if (planned)
+		return planned_state(planned, look);
 	struct queue *q = app->session->queue;
 	enum job_state state = q ? queue_state(q, problem) : JOB_NONE;
 	if (state == JOB_RUNNING || state == JOB_PENDING) {
@@ -156,6 +171,10 @@ const char *app_missing_why(struct app *app, int layer)
 	enum look look;
 	if (!problem)
 		return no_problem_why(app, l);
+	const struct planned *planned = session_planned(app->session, problem);
+	if (planned)
+		return planned->state == PLANNED_NO ? app_clean(app, text_of(planned->why)) :
+			"no estimate: the description lacks a peak for this type";
 	if (q && queue_state(q, problem) == JOB_RUNNING)
 		return "not measured yet: it is being measured";
 	const char *state = app_problem_state(app, problem, &look);

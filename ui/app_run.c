@@ -47,11 +47,21 @@ static void runner_missed(struct app *app)
 	app->generation++;
 }
 
+/* A described device: questions to the planner, and answers from it. */
+static void plan_on(struct app *app)
+{
+	uint64_t before = planner_version(app->session->planner);
+	session_plan_step(app->session, 0);
+	app->generation += planner_version(app->session->planner) - before;
+}
+
 /* Lets the queue do what it can; a runner that does not start is said once and then left alone. */
 static void drive(struct app *app, bool *dead)
 {
 	struct error err = ERROR_NONE;
 	struct queue *q = app->session->queue;
+	if (app->session->planner)
+		plan_on(app);
 	if (!q || *dead)
 		return;
 	int came = queue_step(q, 0, &err);
@@ -104,7 +114,8 @@ static int loop(struct app *app)
 		}
 		int64_t wait = measuring ? MEASURING_REDRAW_MS - since : IDLE_WAIT_MS;
 		uint32_t key;
-		int fd = app->session->queue && !dead ? queue_fd(app->session->queue) : -1;
+		struct session *s = app->session;
+		int fd = s->planner ? planner_fd(s->planner) : s->queue && !dead ? queue_fd(s->queue) : -1;
 		enum term_event event = term_wait(fd, wait < 0 ? 0 : (int)wait, &key);
 		if (event == TERM_SIGNAL)
 			return (int)key;

@@ -122,6 +122,8 @@ const struct layer_cost *app_cost(const struct app *app, int layer);
  * NULL. */
 const char *app_problem(const struct app *app, int layer);
 /* "ok" "run" "3rd" "failed" ... for a problem's place in the queue and results; "" when nothing is known. */
+/* How wide its column is: a described device has longer words. */
+int app_state_columns(const struct app *app);
 const char *app_problem_state(struct app *app, const char *problem, enum look *look);
 /* Follows a line of the details to another layer; Esc comes back. */
 void app_follow(struct app *app, int layer);

@@ -284,10 +284,39 @@ static const char *state_text(struct app *app, struct detail *d, const char *pro
 	return word[0] == '\0' || strcmp(word, "ok") == 0 ? "not measured" : word;
 }
 
+/* What the libraries of a described device could run: nothing of it is measured. */
+static void add_planned(struct app *app, struct detail *d, const char *title, const struct planned *p)
+{
+	int columns = d->width - 24 < 12 ? 12 : d->width - 24;
+	add_heading(d, arena_printf(&d->arena, "%s, planned and not measured", title));
+	if (p->state == PLANNED_NO)
+		add_wrapped(d, LOOK_WARN, " none: ", clean(d, text_of(p->why)));
+	else if (p->state != PLANNED_YES)
+		add(d, LOOK_DIM, -1, " asked for");
+	if (p->state != PLANNED_YES)
+		return;
+	if (*app->session->described->caveat)
+		add_wrapped(d, LOOK_WARN, " ", app->session->described->caveat);
+	ADD(d, LOOK_DIM, -1, "   %-*s matrix  workspace", columns, "algorithm");
+	for (int i = 0; i < p->count; i++) {
+		const struct algorithm *a = &p->algorithms[i];
+		char workspace[STR_QUANTITY];
+		ADD(d, LOOK_NORMAL, -1, "   %-*.*s %-6s %10s", columns, columns, clean(d, text_of(a->name)),
+			matrix_word(a->matrix), str_bytes(workspace, a->workspace_bytes));
+		add_wrapped(d, LOOK_DIM, "     ", clean(d, text_of(arena_printf(&d->arena, "%s, %s%s%s%s%s", a->api, a->math,
+			*a->notes ? ", " : "", a->notes, *a->layouts ? ", " : "", a->layouts))));
+	}
+}
+
 /* The table of everything measured for one problem. */
 static void add_results(struct app *app, struct detail *d, const char *title, const char *problem)
 {
 	int count;
+	const struct planned *planned = session_planned(app->session, problem);
+	if (planned) {
+		add_planned(app, d, title, planned);
+		return;
+	}
 	const struct result *const *r = results_of(app->session->results, problem, &count);
 	const struct result *used = app_pick(app, problem);
 	enum look look;

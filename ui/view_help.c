@@ -38,6 +38,7 @@ static const struct {
 	{ "FUSION", "capitals: the what-if is on; the figure is what being on saves (-) or costs (+)" },
 	{ "run 1st 2nd", "being measured; waiting in this place of the queue" },
 	{ "unsup failed", "the library cannot do it; it went wrong (details say why)" },
+	{ "plannable", "a described device's library could run it: details list how; no plan: why not" },
 	{ "stale", "measured by another version of the runner" },
 };
 

@@ -21,7 +21,7 @@ static int columns_rest(const struct columns *c, int width)
 
 static struct columns columns_for(const struct app *app, int width)
 {
-	struct columns c = { .cost = 10, .status = 6 };
+	struct columns c = { .cost = 10, .status = app_state_columns(app) };
 	int most = width >= 130 ? 12 : width >= 100 ? 8 : width >= 70 ? 5 : 3;
 	c.lanes = app->lanes.width < most ? app->lanes.width : most;
 	c.lanes = c.lanes < 1 ? 1 : c.lanes;

@@ -72,9 +72,10 @@ static void problems_heading(struct app *app, void *state, struct area line)
 		   *text = app_order_mark(app, &view_problems, 3);
 	struct arena *s = &app->scratch;
 	canvas_text(line, 1, 0, LOOK_DIM, "state");
-	canvas_fit_right(line, 7, 0, 6, LOOK_DIM, arena_printf(s, "uses%s", uses));
-	canvas_fit_right(line, 14, 0, 9, LOOK_DIM, arena_printf(s, "best%s", cost));
-	canvas_fit(line, 25, 0, line.width - 25, LOOK_DIM,
+	int x = 1 + app_state_columns(app);
+	canvas_fit_right(line, x, 0, 6, LOOK_DIM, arena_printf(s, "uses%s", uses));
+	canvas_fit_right(line, x + 7, 0, 9, LOOK_DIM, arena_printf(s, "best%s", cost));
+	canvas_fit(line, x + 18, 0, line.width - x - 18, LOOK_DIM,
 		arena_printf(s, "problem%s%s", text,
 			app_order_mark(app, &view_problems, 0)[0] ? ", reversed" : ""));
 }
@@ -83,6 +84,9 @@ static void problems_heading(struct app *app, void *state, struct area line)
 static const char *reason(struct app *app, const char *problem)
 {
 	const char *why = app->session->queue ? queue_why(app->session->queue, problem) : "";
+	const struct planned *planned = session_planned(app->session, problem);
+	if (planned && planned->state == PLANNED_NO)
+		why = planned->why;
 	if (why && why[0])
 		return why;
 	int count;
@@ -100,10 +104,11 @@ static void problems_draw_row(struct app *app, void *state, int row, int above, 
 	enum look look;
 	(void)above;
 	const char *word = app_problem_state(app, r->text, &look);
-	canvas_fit(line, 1, 0, 7, look, word[0] ? word : "-");
-	canvas_fit_right(line, 8, 0, 5, LOOK_NORMAL, arena_printf(&app->scratch, "x%d", r->uses));
-	canvas_fit_right(line, 14, 0, 9, LOOK_NORMAL, str_duration(number, r->ns));
-	int x = 25;
+	int x = 1 + app_state_columns(app);
+	canvas_fit(line, 1, 0, x, look, word[0] ? word : "-");
+	canvas_fit_right(line, x + 1, 0, 5, LOOK_NORMAL, arena_printf(&app->scratch, "x%d", r->uses));
+	canvas_fit_right(line, x + 7, 0, 9, LOOK_NORMAL, str_duration(number, r->ns));
+	x += 18;
 	const char *why = isnan(r->ns) ? reason(app, r->text) : "";
 	if (why[0]) {
 		int used =

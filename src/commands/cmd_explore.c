@@ -18,6 +18,8 @@ static int frame_print(const struct options *o, struct session *s, struct error 
 	}
 	if (session_connect(s, QUEUE_HELLO_LIMIT, err) == SESSION_UNREADABLE)
 		return EXIT_BAD;
+	while (session_plan_step(s, 100))
+		;
 	err->text[0] = '\0'; /* without a device the frame shows what is known without */
 	return app_frame(s, columns, rows, o->view, o->keys, o->ascii, stdout, err) ? EXIT_BAD : EXIT_DONE;
 }

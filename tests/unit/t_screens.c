@@ -38,6 +38,10 @@ static const struct screen {
 	{ "what_if_120x30", 120, 30, "what-if", "", false, false, { .measured = true } },
 	{ "what_if_80x24", 80, 24, "what-if", "Esc G", false, false, { .queue = true, .unbound = true } },
 	{ "help_80x24", 80, 24, NULL, "?", false, false, { .measured = true } },
+	{ "planned_80x24", 80, 24, NULL, "", false, false, { .described = true } },
+	{ "planned_problems_80x24", 80, 24, "problems", "", false, false, { .described = true } },
+	{ "planned_120x40", 120, 40, NULL, "", false, false, { .described = true } },
+	{ "planned_measure_80x24", 80, 24, NULL, "b", false, false, { .described = true } },
 	{ "dims_80x24", 80, 24, NULL, "1 2 8", false, false, { .queue = true, .unbound = true } },
 };
 

@@ -238,6 +238,13 @@ struct session *fixture_open(const struct fixture_options *o)
 		.graph = g };
 	p->model = m;
 	struct session *s = base_calloc(1, sizeof(*s));
+	static const struct described h100 = { .id = "h100", .path = "h100.json", .name = "NVIDIA H100", .arch = "Hopper",
+		.caveat = "", .sm = 90 };
+	static const char *const nobody[] = { "nobody", NULL };
+	if (o->described) {
+		s->described = &h100;
+		s->planner = planner_new(nobody);
+	}
 	s->config = &config;
 	s->model = m;
 	s->results = results_new();
@@ -258,7 +265,11 @@ struct session *fixture_open(const struct fixture_options *o)
 		p->unbound = symbols;
 		p->unbound_count = 2;
 	}
-	results_fill(s);
+	if (o->described) /* nothing was ever measured there */
+		s->device = (struct device){ .name = "h100", .model = h100.name, .stack = "planned by cuDNN 9.19.0",
+			.version = "", .llc_bytes = 50e6, .has_matrix = true };
+	else
+		results_fill(s);
 	if (o->queue) {
 		s->queue = base_calloc(1, sizeof(*s->queue));
 		*s->queue = (struct queue){ *o, p };
@@ -272,11 +283,28 @@ void fixture_close(struct session *s)
 	fusion_free(s->current->fusion);
 	results_free(s->results);
 	free(s->queue);
+	planner_free(s->planner);
 	free(s->current);
 	free(s->model->graph);
 	free(s->model);
 	free(s);
 	make_end(maker);
+}
+
+/* ---- a described device: matrix products have engines, a convolution has none, the rest is not answered yet ---- */
+
+static const struct algorithm engines[] = {
+	{ .api = "cuDNN", .name = "eng1{k2=4,k24=12}", .layouts = "src=ncx wei=ncx dst=ncx", .math = "tf32", .matrix = MATRIX_YES,
+		.workspace_bytes = 1 << 20, .notes = "tensor_core" },
+	{ .api = "cuDNN", .name = "eng0", .layouts = "src=ncx wei=ncx dst=ncx", .math = "strict", .rank = 1,
+		.matrix = MATRIX_NO, .workspace_bytes = NAN, .notes = "" },
+};
+
+static const struct planned *fixture_planned(const char *problem)
+{
+	static const struct planned yes = { PLANNED_YES, 2, engines, "" }, asked = { .state = PLANNED_ASKED, .why = "" },
+		no = { .state = PLANNED_NO, .why = "CUDNN_STATUS_NOT_SUPPORTED_\x1b[31mSHAPE" };
+	return strncmp(problem, "conv:", 5) == 0 ? &yes : strncmp(problem, "matmul:", 7) == 0 ? &no : &asked;
 }
 
 /* ---- what session.c does, without files and runners ---- */
@@ -428,4 +456,16 @@ struct queue_status queue_status(const struct queue *q)
 		.eta_s = 7.2,
 		.elapsed_s = 3 };
 	return s;
+}
+
+bool session_plan_step(struct session *s, int timeout_ms)
+{
+	(void)s;
+	(void)timeout_ms;
+	return false;
+}
+
+const struct planned *session_planned(const struct session *s, const char *problem)
+{
+	return s->described ? fixture_planned(problem) : NULL;
 }

@@ -13,6 +13,7 @@ struct fixture_options {
 	bool unbound;      /* the model has a dimension "sequence" without a value */
 	bool proxies;      /* every layer's problem stands in */
 	bool unsupported;  /* the library refuses everything */
+	bool described;    /* the device is only described */
 	int chain;         /* > 0: instead, a chain of that many layers */
 };
 
