@@ -7,6 +7,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "problem/result.h"
+#include "runner/platform.h"
 
 struct cuda_context {
 	bool planning;            /* no device: only algorithms() may be asked */
@@ -21,6 +23,22 @@ struct cuda_context {
 	const char *caveat;       /* planning: "planned by this cuDNN, not served by this build" or "" */
 	bool poisoned;            /* a kernel faulted: nothing runs in this context any more */
 };
+
+/* Opens the GPU that the options choose (a number in the order of the PCI bus, "cuda:1", a UUID or its start), or with
+ * --plan reads the description of one and touches no driver; then probes platform.backends and describes the device.
+ * Strings live in the arena. -1: nothing can be measured (or planned); err says why and what to do. Warnings (a GPU in
+ * use, a library that is missing) go to the log and into the attributes. */
+int cuda_context_open(const struct platform_options *o, struct arena *a, struct device *d, struct error *err);
+void cuda_context_close(void);
+/* The rest of struct platform. */
+double cuda_context_memory_bytes(void);
+int64_t cuda_context_disturbances(void);
+bool cuda_context_is_alive(void);
+/* One more sample of which the clock had fallen. */
+void cuda_context_disturb(void);
+/* No other process measures on this GPU from take to give; they count. Planning: nothing happens. */
+int cuda_context_take(struct error *err);
+void cuda_context_give(void);
 
 /* Never NULL after the platform has opened. */
 const struct cuda_context *cuda_context(void);

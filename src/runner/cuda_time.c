@@ -1,0 +1,352 @@
+#include "config.h"
+
+#include "runner/cuda_time.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "runner/clock.h"
+#include "runner/cuda_kernels.h"
+
+#define CLOCK_COUNT_NS 40e3        /* the device's timer ticks once a microsecond on some GPUs */
+#define CLOCK_EVERY_NS 1e6         /* isolated samples are many: the clock is looked at this often */
+#define CLOCK_LEAST_SHARE 0.75     /* of the default clock; below that a sample is disturbed */
+#define BLOCK_GIVEN_UP_NS 0.5e9    /* a held stream that took this long was not held for us: launches wait here */
+#define CHUNK 128                  /* launches behind one held stream: more would fill the launch queue */
+
+/* One a process: a process measures one thing at a time. */
+static struct {
+	cudaEvent_t begin, end;
+	int *flag;                 /* pinned: ends the hold */
+	uint64_t *seen;            /* pinned copy of the counts */
+	uint64_t *counts;          /* on the device */
+	bool is_open;
+	bool unholdable;           /* launches wait for their kernels here (tools, debuggers): nothing is held */
+	double clock_at;           /* when the clock was last looked at */
+} shared;
+
+static int shared_open(struct error *err)
+{
+	void *pinned = NULL;
+	if (shared.is_open)
+		return 0;
+	if (cuda_error(cudaEventCreate(&shared.begin), "cudaEventCreate", err) ||
+		cuda_error(cudaEventCreate(&shared.end), "cudaEventCreate", err) ||
+		cuda_error(cudaHostAlloc(&pinned, 64, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc",
+			err) ||
+		cuda_error(cudaMalloc((void **)&shared.counts, 2 * sizeof(*shared.counts)), "cudaMalloc", err)) {
+		shared.flag = pinned;
+		cuda_time_close();
+		return -1;
+	}
+	memset(pinned, 0, 64);
+	shared.flag = pinned;
+	shared.seen = (uint64_t *)pinned + 2;
+	shared.is_open = true;
+	return 0;
+}
+
+void cuda_time_close(void)
+{
+	if (shared.counts)
+		cudaFree(shared.counts);
+	if (shared.flag)
+		cudaFreeHost(shared.flag);
+	if (shared.begin)
+		cudaEventDestroy(shared.begin);
+	if (shared.end)
+		cudaEventDestroy(shared.end);
+	memset(&shared, 0, sizeof(shared));
+}
+
+static int synchronize(const char *what, struct error *err)
+{
+	return cuda_error(cudaStreamSynchronize(cuda_context()->stream), what, err);
+}
+
+static int elapsed_read(double *ns, struct error *err)
+{
+	float ms = 0;
+	if (cuda_error(cudaEventElapsedTime(&ms, shared.begin, shared.end), "cudaEventElapsedTime", err))
+		return -1;
+	*ns = fmax((double)ms * 1e6, 1); /* below the events' resolution */
+	return 0;
+}
+
+/* --- the clock beside the work --- */
+
+static int clock_enqueue(struct error *err)
+{
+	cudaStream_t s = cuda_context()->stream;
+	return cuda_error(cuda_clock_count(shared.counts, CLOCK_COUNT_NS, s), "counting the clock", err) ||
+		cuda_error(cudaMemcpyAsync(shared.seen, shared.counts, 2 * sizeof(uint64_t), cudaMemcpyDeviceToHost, s),
+			"cudaMemcpyAsync", err) ? -1 : 0;
+}
+
+/* After the stream has been waited for. */
+static void clock_judge(struct cuda_timer *t, double *sum, int *count)
+{
+	shared.clock_at = clock_ns();
+	if (shared.seen[1] == 0)
+		return;
+	double mhz = (double)shared.seen[0] / (double)shared.seen[1] * 1e3;
+	*sum += mhz;
+	(*count)++;
+	t->clock_mhz = *sum / *count;
+	if (mhz < CLOCK_LEAST_SHARE * cuda_context()->clock_khz / 1e3)
+		cuda_context_disturb();
+}
+
+/* --- one launch between two events --- */
+
+static int64_t set_next(struct cuda_timer *t, enum cache cache)
+{
+	int64_t set = t->next[cache];
+	t->next[cache] = (set + 1) % t->sets[cache];
+	return set;
+}
+
+static int run_isolated(struct cuda_timer *t, enum cache cache, double *ns, struct error *err)
+{
+	cudaStream_t s = cuda_context()->stream;
+	int64_t set = set_next(t, cache);
+	bool look = clock_ns() - shared.clock_at >= CLOCK_EVERY_NS;
+	if (cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err))
+		return -1;
+	double began = clock_ns();
+	if (t->enqueue(t->user, cache, set, s, err))
+		return -1;
+	double took = clock_ns() - began;
+	if (cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) || (look && clock_enqueue(err)) ||
+		synchronize("one execution", err))
+		return -1;
+	/* least: whatever disturbs a host only makes it slower */
+	t->enqueue_ns = t->enqueue_ns > 0 ? fmin(t->enqueue_ns, took) : took;
+	double sum = 0;
+	int count = 0;
+	if (look)
+		clock_judge(t, &sum, &count);
+	return elapsed_read(ns, err);
+}
+
+/* --- several behind a held stream --- */
+
+static int hold(struct error *err)
+{
+	if (shared.unholdable)
+		return 0;
+	__atomic_store_n(shared.flag, 0, __ATOMIC_RELEASE);
+	return cuda_error(cuda_block(shared.flag, cuda_context()->stream), "holding the stream", err);
+}
+
+static void let_go(void)
+{
+	__atomic_store_n(shared.flag, 1, __ATOMIC_RELEASE);
+}
+
+/* Launches between the events, held back until all are in the stream. `launch` says what. */
+static int run_held(struct cuda_timer *t, int (*launch)(struct cuda_timer *t, void *what, struct error *err), void *what,
+	double *ns, struct error *err)
+{
+	cudaStream_t s = cuda_context()->stream;
+	for (int attempt = 0;; attempt++) {
+		double began = clock_ns(), sum = 0;
+		int count = 0;
+		int bad = hold(err) || cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err) ||
+			launch(t, what, err) || cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) ||
+			clock_enqueue(err);
+		bool waited = clock_ns() - began > BLOCK_GIVEN_UP_NS;
+		let_go(); /* always: what is held would wait a second */
+		if (bad || synchronize("executions back to back", err)) {
+			cudaStreamSynchronize(s);
+			return -1;
+		}
+		clock_judge(t, &sum, &count);
+		if (!waited || shared.unholdable || attempt > 0)
+			return elapsed_read(ns, err);
+		shared.unholdable = true;
+		log_line("launches wait for their kernels here; launch times are in what is measured");
+	}
+}
+
+struct burst {
+	enum cache cache;
+	int64_t times;
+};
+
+static int launch_singly(struct cuda_timer *t, void *what, struct error *err)
+{
+	const struct burst *b = what;
+	for (int64_t i = 0; i < b->times; i++)
+		if (t->enqueue(t->user, b->cache, set_next(t, b->cache), cuda_context()->stream, err))
+			return -1;
+	return 0;
+}
+
+static int run_singly(struct cuda_timer *t, enum cache cache, int64_t times, double *ns, struct error *err)
+{
+	*ns = 0;
+	while (times > 0) {
+		struct burst b = { cache, times < CHUNK ? times : CHUNK };
+		double part;
+		if (run_held(t, launch_singly, &b, &part, err))
+			return -1;
+		*ns += part;
+		times -= b.times;
+	}
+	return 0;
+}
+
+/* --- graphs --- */
+
+static int launch_graph(struct cuda_timer *t, void *what, struct error *err)
+{
+	(void)t;
+	return cuda_error(cudaGraphLaunch(*(cudaGraphExec_t *)what, cuda_context()->stream), "cudaGraphLaunch", err);
+}
+
+static int capture(struct cuda_timer *t, enum cache cache, int64_t first, int64_t times, cudaGraph_t *graph,
+	struct error *err)
+{
+	cudaStream_t s = cuda_context()->stream;
+	*graph = NULL;
+	if (cuda_error(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture", err))
+		return -1;
+	int bad = 0;
+	for (int64_t i = 0; i < times && !bad; i++)
+		bad = t->enqueue(t->user, cache, (first + i) % t->sets[cache], s, err);
+	/* must end it whatever happened, and the first error tells most */
+	cudaError_t c = cudaStreamEndCapture(s, graph);
+	if (!bad)
+		bad = cuda_error(c, "cudaStreamEndCapture", err);
+	cudaGetLastError();
+	if (bad && *graph) {
+		cudaGraphDestroy(*graph);
+		*graph = NULL;
+	}
+	return bad || !*graph ? -1 : 0;
+}
+
+/* Captured, instantiated, uploaded and launched once untimed. */
+static int graph_make(struct cuda_timer *t, enum cache cache, int64_t first, int64_t times, cudaGraphExec_t *exec,
+	struct error *err)
+{
+	cudaGraph_t graph;
+	cudaStream_t s = cuda_context()->stream;
+	*exec = NULL;
+	if (capture(t, cache, first, times, &graph, err))
+		return -1;
+	int bad = cuda_error(cudaGraphInstantiateWithFlags(exec, graph, 0), "cudaGraphInstantiate", err);
+	cudaGraphDestroy(graph);
+	if (bad)
+		*exec = NULL;
+	if (!bad)
+		bad = cuda_error(cudaGraphUpload(*exec, s), "cudaGraphUpload", err) ||
+			cuda_error(cudaGraphLaunch(*exec, s), "cudaGraphLaunch", err) || synchronize("a graph", err);
+	if (bad && *exec && !cuda_context()->poisoned)
+		cudaGraphExecDestroy(*exec);
+	if (bad)
+		*exec = NULL;
+	return bad ? -1 : 0;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static void graphs_free(struct cuda_time_graphs *g)
+{
+	for (int i = 0; i < CUDA_TIME_GRAPHS; i++)
+		if (g->graph[i] && !cuda_context()->poisoned)
+			cudaGraphExecDestroy(g->graph[i]);
+	*g = (struct cuda_time_graphs){ 0 };
+}
+
+/* The row of this state and count, a new one where there is none. Each graph of the round begins where the one before it
+ * ended, until that is set 0 again or there are as many as we keep. */
+static struct cuda_time_graphs *graphs_find(struct cuda_timer *t, enum cache cache, int64_t times)
+{
+	for (int i = 0; i < t->kind_count; i++)
+		if (t->kinds[i].cache == cache && t->kinds[i].times == times)
+			return &t->kinds[i];
+	if (t->kind_count == CUDA_TIME_KINDS) {
+		graphs_free(&t->kinds[0]);
+		memmove(&t->kinds[0], &t->kinds[1], (CUDA_TIME_KINDS - 1) * sizeof(t->kinds[0]));
+		t->kind_count--;
+	}
+	int64_t round = t->sets[cache] / common_divisor(t->sets[cache], times);
+	struct cuda_time_graphs *g = &t->kinds[t->kind_count++];
+	*g = (struct cuda_time_graphs){ .cache = cache, .times = times,
+		.count = (int)(round < CUDA_TIME_GRAPHS ? round : CUDA_TIME_GRAPHS) };
+	return g;
+}
+
+static int run_graph(struct cuda_timer *t, enum cache cache, int64_t times, double *ns, struct error *err)
+{
+	struct cuda_time_graphs *g = graphs_find(t, cache, times);
+	cudaGraphExec_t *exec = &g->graph[g->next];
+	int64_t first = g->next * (times % t->sets[cache]) % t->sets[cache];
+	if (!*exec && graph_make(t, cache, first, times, exec, err)) {
+		t->uncapturable = true;
+		return -1;
+	}
+	g->next = (g->next + 1) % g->count;
+	return run_held(t, launch_graph, exec, ns, err);
+}
+
+/* --- all together --- */
+
+static int launch_first(struct cuda_timer *t, enum cache cache, struct error *err)
+{
+	if (t->launched)
+		return 0;
+	if (t->enqueue(t->user, cache, 0, cuda_context()->stream, err) || synchronize("the first execution", err))
+		return -1;
+	t->launched = true;
+	return 0;
+}
+
+int cuda_time_run(struct cuda_timer *t, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
+{
+	if (cuda_context()->poisoned)
+		return error_set(err, "an earlier kernel has faulted: this process can use the GPU no more");
+	if (shared_open(err) || launch_first(t, cache, err))
+		return -1;
+	if (times <= 1)
+		return run_isolated(t, cache, elapsed_ns, err);
+	if (!t->uncapturable) {
+		if (run_graph(t, cache, times, elapsed_ns, err) == 0)
+			return 0;
+		if (!t->uncapturable || cuda_context()->poisoned)
+			return -1;
+		log_line("no graph of this algorithm: %s; launched one by one", err ? err->text : "capture fails");
+	}
+	return run_singly(t, cache, times, elapsed_ns, err);
+}
+
+int64_t cuda_time_sets_passed(const struct cuda_timer *t, enum cache cache)
+{
+	int64_t least = t->sets[cache];
+	for (int i = 0; i < t->kind_count; i++) {
+		const struct cuda_time_graphs *g = &t->kinds[i];
+		/* one graph that spans the round passes them all, several only as far as they reach */
+		double reach = (double)g->times * g->count;
+		if (g->cache == cache && reach < (double)least)
+			least = (int64_t)reach;
+	}
+	return least;
+}
+
+void cuda_time_forget(struct cuda_timer *t)
+{
+	for (int i = 0; i < t->kind_count; i++)
+		graphs_free(&t->kinds[i]);
+	t->kind_count = 0;
+}
