@@ -207,4 +207,79 @@ if [ -x "$runner" ]; then
     is True "'model' in d['runners'][0] and len(d['recorded']) == 1"
     try 0 "a recorded device without its runner" "$BENANZA" bound -c "$work/norunner.yaml" "$models/tiny.onnx"
 fi
+
+# trouble while measuring, with runners that measure nothing: word NAME MODEL STACK [THREADS [UNSUPPORTED [COMMAND]]]
+words=$top/tests/lib/word_runner.sh
+printf 'runners:\n' >"$work/words.yaml"
+word() { # its line in the configuration
+    name=$1
+    shift
+    printf '  %s: [sh, "%s"' "$name" "$words" >>"$work/words.yaml"
+    for argument; do printf ', "%s"' "$argument" >>"$work/words.yaml"; done
+    printf ']\n' >>"$work/words.yaml"
+}
+word plain "Word 1" "words 1, 1 thread" 1
+word four "Word 1" "words 1, 4 threads" 4
+word newer "Word 1" "words 2, 1 thread" 1
+word refuses "Word 2" "words 1, 1 thread" 1 "conv*"
+word unlinks "Word 3" "words 1, 1 thread" 1 "" "rm -f '$work/gone.db'"
+word dies "Word 4" "words 1, 1 thread" 1 "" "exit 7"
+bench() { # DATABASE DEVICE [ARGUMENT...]
+    db=$1 device=$2
+    shift 2
+    "$BENANZA" bench -c "$work/words.yaml" --db "$work/$db" -d "$device" "$@" "$models/tiny.onnx"
+}
+bound() {
+    db=$1
+    shift
+    "$BENANZA" bound -c "$work/words.yaml" --db "$work/$db" "$@" "$models/tiny.onnx"
+}
+try 1 "bench with unsupported problems" bench refused.db refuses --json
+is True "d['unsupported'] > 0 == d['failed'] == d['missing']"
+try 1 "is the second time no better" bench refused.db refuses --json
+is True "d['unsupported'] > 0 and d['measured'] == 0 and d['already'] + d['unsupported'] == d['problems']"
+try 2 "the database vanishes meanwhile" bench gone.db unlinks
+one_line
+says err "gone.db"
+says err "removed or replaced"
+try 2 "and with -q" bench gone.db unlinks -q
+one_line
+if command -v sqlite3 >/dev/null 2>&1; then
+    try 0 "a database" bench full.db plain -q
+    sqlite3 "$work/full.db" "CREATE TRIGGER full BEFORE INSERT ON result BEGIN SELECT RAISE(ABORT, 'no room today'); END"
+    try 1 "the database takes no results" bench full.db plain --json -b 2
+    is True "d['lost'] > 0"
+    [ "$(grep -c 'not kept' "$work/err")" -eq 1 ] && [ "$(grep -c 'no room today' "$work/err")" -eq 1 ]
+    ok $? "which is said once"
+    try 1 "and with -q" bench full.db plain -q -b 4
+    one_line
+    says err "not kept"
+fi
+bench dies.db dies >"$work/out" 2>"$work/err"
+ok "$([ $? -ne 0 ]; echo $?)" "a runner that dies"
+[ "$(sort "$work/err" | uniq -d | wc -l)" -eq 0 ]; ok $? "is said once"
+[ "$(grep -c ': $' "$work/err")" -eq 0 ]; ok $? "and no reason is empty"
+
+# records of several devices of one model
+try 0 "one thread" bench many.db plain -q
+try 0 "four threads" bench many.db four -q
+try 3 "two stacks of one model" bound many.db -d "Word 1"
+one_line
+says err "1 (Word 1, words 1, 1 thread), 2 (Word 1, words 1, 4 threads)"
+try 0 "one of them by number" bound many.db -d 2 --json
+is "words 1, 4 threads" "d['device']['stack']"
+try 0 "by a part of its stack" bound many.db -d "1 thread" --json
+is "words 1, 1 thread" "d['device']['stack']"
+try 3 "by a part that both have" bound many.db -d "words 1"
+one_line
+try 0 "by its threads" bound many.db -d "Word 1" --threads 4 --json
+is "words 1, 4 threads" "d['device']['stack']"
+try 3 "threads that none has" bound many.db -d "Word 1" --threads 3
+one_line
+try 3 "a number that none has" bound many.db -d 3
+one_line
+try 1 "a new stack without results" bound many.db -d newer
+says err "no results of this device, but of: -d 1 (words 1, 1 thread), -d 2 (words 1, 4 threads)"
+try 1 "says nothing of that with -q" bound many.db -d newer -q
+[ ! -s "$work/err" ]; ok $? "nothing"
 done_testing

@@ -119,8 +119,15 @@ static int import_file(struct import *im, const char *path, struct error *err)
 	struct records_item item;
 	int got = -1, bad = r ? 0 : -1;
 	im->device = -1;
-	while (r && !bad && !interrupted && (got = records_next(r, &item, err)) == 1)
+	while (r && !bad && !interrupted && (got = records_next(r, &item, err)) == 1) {
 		bad = import_item(im, &item, err);
+		if (!bad && records_may_wait(r)) /* others may write meanwhile */
+			bad = import_commit(im, err);
+	}
+	if (interrupted && !bad) { /* it may have been waiting */
+		got = 1;
+		err->text[0] = '\0';
+	}
 	if (r && !bad && got == 0 && im->device < 0)
 		bad = error_set(err, "%s: holds no results of a runner (no hello)", path);
 	if (r && records_is_torn(r) && !im->options->quiet)
@@ -128,8 +135,7 @@ static int import_file(struct import *im, const char *path, struct error *err)
 	records_close(r);
 	/* what a file held before it could not be read on is kept; a store that failed has undone its batch */
 	struct error keeping = ERROR_NONE;
-	bool undone = bad && got == 1;
-	if (!undone && import_commit(im, &keeping)) {
+	if (!(bad && got == 1) && import_commit(im, &keeping)) {
 		*err = keeping;
 		return -1;
 	}

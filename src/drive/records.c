@@ -3,10 +3,12 @@
 #include "drive/records.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -26,6 +28,7 @@ struct records {
 	bool line_is_long;      /* and was longer than a message may be: its rest was thrown away */
 	bool again;             /* the line in hand was not looked at yet */
 	bool torn;
+	bool is_file;
 	struct str fault;       /* held back until the next line shows that it is none of a killed run */
 	int64_t fault_line;     /* 0: none */
 	struct arena arena;
@@ -39,9 +42,10 @@ struct records {
 struct records *records_open(const char *path, struct error *err)
 {
 	bool standard = strcmp(path, "-") == 0;
-	int fd = standard ? dup(STDIN_FILENO) : -1;
+	struct stat st;
 	errno = 0;
-	gzFile file = standard ? (fd < 0 ? NULL : gzdopen(fd, "rb")) : gzopen(path, "rb");
+	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	gzFile file = fd < 0 ? NULL : gzdopen(fd, "rb");
 	if (!file) {
 		if (fd >= 0)
 			close(fd);
@@ -53,6 +57,7 @@ struct records *records_open(const char *path, struct error *err)
 	r->file = file;
 	r->path = base_strdup(standard ? "standard input" : path);
 	r->chunk = base_malloc(CHUNK);
+	r->is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 	gzbuffer(file, CHUNK);
 	return r;
 }
@@ -76,6 +81,11 @@ void records_close(struct records *r)
 bool records_is_torn(const struct records *r)
 {
 	return r->torn;
+}
+
+bool records_may_wait(const struct records *r)
+{
+	return !r->is_file && !r->again && !memchr(r->chunk + r->chunk_at, '\n', r->chunk_n - r->chunk_at);
 }
 
 /* More bytes: 1; 0: the end; -1. Compressed data that ends too early is an end: what came before it is good. */

@@ -33,6 +33,8 @@ void records_close(struct records *r);
  * that are no JSON objects (login banners, what a batch system prints), heartbeats, logs, and a line that was torn when a
  * run was killed: the last one, or one right before another hello. */
 int records_next(struct records *r, struct records_item *item, struct error *err);
+/* The next call may have to wait for who writes: true between lines of what is no plain file. */
+bool records_may_wait(const struct records *r);
 /* After the end: it broke off in the middle of a line, or of the compressed data. */
 bool records_is_torn(const struct records *r);
 

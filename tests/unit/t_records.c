@@ -1,0 +1,224 @@
+#include "config.h"
+
+#include "drive/records.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "store_help.h"
+
+#define RELU "eltwise:f32,f32:relu:1x64x56x56"
+#define TANH "eltwise:f32,f32:tanh:1x64x56x56"
+
+static struct error err;
+
+static char *hello_line(const char *model)
+{
+	struct device d = help_device;
+	d.model = model;
+	return wire_hello(&d);
+}
+
+static char *result_line(int64_t id, const char *problem, double median)
+{
+	struct wire_message m = { .type = WIRE_RESULT, .id = id, .problem = "", .what = "",
+		.result = help_result(problem, "jit", median) };
+	return wire_format(&m);
+}
+
+/* Writes lines to a file; NULL ends them. Those that came from malloc are freed by the caller's pool, the process. */
+static const char *file_of(const char *name, const char *const *lines)
+{
+	struct str all = { 0 };
+	for (int i = 0; lines[i]; i++)
+		str_addf(&all, "%s", lines[i]);
+	const char *path = scratch_path(name);
+	file_write(path, all.p ? all.p : "", all.n);
+	str_free(&all);
+	return path;
+}
+
+/* The items of a file as a text: "D:model R1:median F:... E" and how it ended: "." or "! error"; "~" torn. */
+static char *items_of(const char *path)
+{
+	struct str out = { 0 };
+	struct records_item item;
+	int got = -1;
+	err.text[0] = '\0';
+	struct records *r = records_open(path, &err);
+	while (r && (got = records_next(r, &item, &err)) == 1)
+		switch (item.kind) {
+		case RECORDS_DEVICE:
+			str_addf(&out, "D:%s ", item.device->model);
+			break;
+		case RECORDS_RESULT:
+			str_addf(&out, "R%lld:%s:%g:%s ", (long long)item.line, strcmp(item.result.problem, RELU) ? "t" : "r",
+				item.result.stats.median, status_name(item.result.status));
+			break;
+		case RECORDS_DONE:
+			str_addf(&out, "E:%s:%s ", strcmp(item.problem, RELU) ? "t" : "r", status_name(item.status));
+			break;
+		case RECORDS_FAULT:
+			str_addf(&out, "F%lld(%s) ", (long long)item.line, strrchr(item.fault, '/') + 1);
+			break;
+		}
+	str_addf(&out, "%s", got == 0 ? "." : "!");
+	if (r && records_is_torn(r))
+		str_addf(&out, "~");
+	records_close(r);
+	return out.p;
+}
+
+static void expect(const char *path, const char *want, const char *name)
+{
+	char *got = items_of(path);
+	is_str(got, want, "%s", name);
+	free(got);
+}
+
+#define DONE(id, status) "{\"type\":\"done\",\"id\":" #id ",\"status\":\"" status "\",\"why\":\"\"}\n"
+
+static void test_sound(void)
+{
+	char *a = hello_line("A"), *b = hello_line("B"), *one = result_line(1, RELU, 10), *two = result_line(2, TANH, 20);
+	char *again = result_line(1, TANH, 30);
+	expect(file_of("a.jsonl", (const char *const[]){ a, one, DONE(1, "ok"), two, DONE(2, "ok"), NULL }),
+		"D:A R2:r:10:ok E:r:ok R4:t:20:ok E:t:ok .", "a batch");
+	expect(file_of("b.jsonl",
+		       (const char *const[]){ "Welcome to gpu7 {\n", "\n", "  Last login: today\n", "{\"motd\": 1}\n", "{ half\n", a,
+			       "srun: job 7 started\n", one, "{\"type\":\"heartbeat\",\"id\":1,\"what\":\"x\"}\n",
+			       "{\"type\":\"log\",\"id\":0,\"what\":\"x\"}\n", DONE(1, "ok"), "\n", NULL }),
+		"D:A R8:r:10:ok E:r:ok .", "what others print is skipped");
+	expect(file_of("c.jsonl", (const char *const[]){ a, one, b, again, DONE(1, "ok"), a, DONE(1, "ok"), NULL }),
+		"D:A R2:r:10:ok D:B R4:t:30:ok E:t:ok D:A .", "several hellos, each with its own jobs");
+	expect(file_of("d.jsonl", (const char *const[]){ a, one, DONE(1, "failed"), DONE(2, "ok"), NULL }),
+		"D:A R2:r:10:ok E:r:failed .", "an end without a result is none of ours");
+	expect(file_of("e.jsonl", (const char *const[]){ "", NULL }), ".", "an empty file");
+	free(a);
+	free(b);
+	free(one);
+	free(two);
+	free(again);
+}
+
+static void test_torn(void)
+{
+	char *a = hello_line("A"), *one = result_line(1, RELU, 10);
+	char *whole = base_strdup(one);
+	whole[strlen(whole) - 1] = '\0';
+	char half[64];
+	snprintf(half, sizeof(half), "%.40s", one);
+	char half_line[66];
+	snprintf(half_line, sizeof(half_line), "%s\n", half);
+	expect(file_of("t1.jsonl", (const char *const[]){ a, one, half, NULL }), "D:A R2:r:10:ok .~", "a torn last line");
+	expect(file_of("t2.jsonl", (const char *const[]){ a, whole, NULL }), "D:A R2:r:10:ok .", "a last line without its end");
+	expect(file_of("t3.jsonl", (const char *const[]){ a, one, half_line, a, one, NULL }),
+		"D:A R2:r:10:ok D:A R5:r:10:ok .", "a torn line before the next run");
+	char *got = items_of(file_of("t4.jsonl", (const char *const[]){ a, half_line, one, NULL }));
+	ok(strncmp(got, "D:A F2(t4.jsonl:2: not JSON: ", 29) == 0, "a torn line among others is a fault");
+	has(got, ") R3:r:10:ok .", "and the next is read");
+	free(got);
+	got = items_of(file_of("t5.jsonl", (const char *const[]){ a, one, half_line, NULL }));
+	has(got, "F3(t5.jsonl:3: not JSON", "so is a broken last line that is whole");
+	free(got);
+	free(a);
+	free(one);
+	free(whole);
+}
+
+static void test_faults(void)
+{
+	char *a = hello_line("A"), *one = result_line(1, RELU, 10);
+	char *nonsense = result_line(1, "conv:nonsense", 10), *zero = result_line(1, RELU, 0);
+	struct wire_message m = { .type = WIRE_RESULT, .id = 1, .problem = "", .what = "",
+		.result = help_result(RELU, "jit", 10) };
+	m.result.stats.q1 = 100;
+	char *quartiles = wire_format(&m);
+	char *got = items_of(file_of("f1.jsonl", (const char *const[]){ one, a, nonsense, one, NULL }));
+	has(got, "F1(f1.jsonl:1: a result before any hello", "nobody's result");
+	has(got, "D:A F3(f1.jsonl:3: ", "a problem that is none");
+	has(got, ") R4:r:10:ok .", "does not end the reading");
+	free(got);
+	got = items_of(file_of("f2.jsonl", (const char *const[]){ a, quartiles, "{\"type\":\"nonsense\"}\n", zero, NULL }));
+	has(got, "F2(f2.jsonl:2: a result that has quartiles out of order)", "impossible statistics");
+	has(got, "F3(f2.jsonl:3: no message has the type", "an unknown message");
+	ok(!strstr(got, ":ok") && strstr(got, "R4:r:0:mistrusted .") != NULL, "a time of zero is none");
+	printf("# %s\n", got);
+	free(got);
+	char *old = base_strdup(a), *protocol = strstr(old, "\"protocol\":1");
+	protocol[11] = '7';
+	got = items_of(file_of("f3.jsonl", (const char *const[]){ a, one, old, one, NULL }));
+	is_str(got, "D:A R2:r:10:ok !", "a hello of another protocol ends it");
+	has(err.text, "f3.jsonl:3: hello: ", "at its place");
+	free(got);
+	struct str huge = { 0 };
+	str_addf(&huge, "{\"type\":\"result\",\"x\":\"");
+	for (int i = 0; i < WIRE_LINE_MAX / 64 + 2; i++)
+		str_addf(&huge, "%064d", i);
+	str_addf(&huge, "\"}\n");
+	expect(file_of("f4.jsonl", (const char *const[]){ huge.p, a, huge.p, one, NULL }),
+		"D:A F3(f4.jsonl:3: a line longer than 1048576 bytes) R4:r:10:ok .", "a line without end");
+	str_free(&huge);
+	is_int(records_open(scratch_path("none.jsonl"), &err) == NULL, 1, "a file that is not there");
+	has(err.text, "none.jsonl: cannot be read: No such file", "which is said");
+	expect(scratch, "!", "a directory");
+	free(a);
+	free(one);
+	free(nonsense);
+	free(zero);
+	free(quartiles);
+	free(old);
+}
+
+static void test_compressed(void)
+{
+	char *a = hello_line("A");
+	struct str all = { 0 };
+	str_addf(&all, "%s", a);
+	for (int i = 0; i < 200; i++) {
+		char *line = result_line(i + 1, RELU, 10 + i * 1.37);
+		str_addf(&all, "%s", line);
+		free(line);
+	}
+	file_write(scratch_path("z.jsonl"), all.p, all.n);
+	char command[600];
+	snprintf(command, sizeof(command), "gzip -c '%s' >'%s'", scratch_path("z.jsonl"), scratch_path("z.jsonl.gz"));
+	if (system(command)) {
+		ok(true, "# SKIP no gzip");
+		return;
+	}
+	char *plain = items_of(scratch_path("z.jsonl"));
+	expect(scratch_path("z.jsonl.gz"), plain, "gzipped: the same");
+	size_t n;
+	char *bytes = file_read(scratch_path("z.jsonl.gz"), &n);
+	file_write(scratch_path("cut.jsonl.gz"), bytes, n / 2);
+	char *cut = items_of(scratch_path("cut.jsonl.gz"));
+	size_t length = strlen(cut);
+	ok(length > 20 && length < strlen(plain) && strncmp(cut, plain, length - 3) == 0, "cut off: what is before it is read");
+	is_str(cut + (length < 2 ? 0 : length - 2), ".~", "and it is said to be torn");
+	bytes[n / 2] ^= 0x55;
+	bytes[n / 2 + 1] ^= 0x55;
+	bytes[n / 2 + 7] ^= 0xff;
+	file_write(scratch_path("bad.jsonl.gz"), bytes, n);
+	char *bad = items_of(scratch_path("bad.jsonl.gz"));
+	/* inflate may go on with wrong bytes for a while; its checksum tells at the end */
+	ok(bad[strlen(bad) - 1] == '!', "damaged: an error");
+	has(err.text, "bad.jsonl.gz:", "of that file");
+	free(bytes);
+	free(plain);
+	free(cut);
+	free(bad);
+	free(a);
+	str_free(&all);
+}
+
+int main(void)
+{
+	scratch_make();
+	test_sound();
+	test_torn();
+	test_faults();
+	test_compressed();
+	scratch_remove();
+	return done_testing();
+}
