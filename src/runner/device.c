@@ -2,7 +2,6 @@
 
 #include "runner/device.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,30 +14,16 @@ void device_part(struct device_draft *draft, const char *part)
 		str_addf(&draft->stack, "%s%s", draft->stack.n ? ", " : "", part);
 }
 
-static void missing_add(struct device_draft *draft, const char *api, const char *why)
-{
-	json_t *missing = json_object_get(draft->attributes, "missing");
-	if (!missing) {
-		missing = json_object();
-		json_object_set_new(draft->attributes, "missing", missing);
-	}
-	json_object_set_new(missing, api, json_text(text_of(why)));
-	fprintf(stderr, "%s: without %s: %s\n", platform.program, api, why);
-}
-
-int device_probe(struct device_draft *draft, bool tolerant, bool *has_matrix, struct error *err)
+int device_probe(struct device_draft *draft, bool *has_matrix, struct error *err)
 {
 	for (int i = 0; platform.backends[i]; i++) {
 		struct str part = { 0 };
-		struct error why = ERROR_NONE;
-		int bad = platform.backends[i]->probe(&part, draft->attributes, has_matrix, &why);
+		int bad = platform.backends[i]->probe(&part, draft->attributes, has_matrix, err);
 		if (!bad && part.n)
 			device_part(draft, part.p);
 		str_free(&part);
-		if (bad && !tolerant)
-			return error_set(err, "%s", why.text);
 		if (bad)
-			missing_add(draft, platform.backends[i]->api, why.text);
+			return -1;
 	}
 	return 0;
 }

@@ -12,9 +12,8 @@ struct device_draft {
 };
 
 void device_part(struct device_draft *draft, const char *part); /* "" adds nothing */
-/* Asks all backends of the platform. -1: one of them cannot be used at all. With `tolerant` that is no failure: it is
- * said on standard error and under the attribute "missing", and the stack, which is identity, goes without it. */
-int device_probe(struct device_draft *draft, bool tolerant, bool *has_matrix, struct error *err);
+/* Asks all backends of the platform. -1: one of them cannot be used. */
+int device_probe(struct device_draft *draft, bool *has_matrix, struct error *err);
 /* Program, version, host, stack and attributes into the device; the draft is given back. Strings live in the arena. */
 void device_finish(struct device_draft *draft, struct arena *a, struct device *d);
 

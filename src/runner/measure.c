@@ -4,6 +4,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "runner/allowance.h"
 
 /* One algorithm on its way: prepared, shortlisted, and either dropped or measured in full. */
 struct contender {
@@ -16,6 +20,7 @@ struct contender {
 	struct samples calm;   /* those of them that nothing disturbed */
 	double spent_ns;       /* on the present state */
 	double rotated_bytes;  /* in state net; outlives the work */
+	const char *kernels;   /* the work's */
 	bool finished;         /* with the present state */
 };
 
@@ -34,7 +39,7 @@ struct run {
 	struct backend_limits limits;
 	struct contender contenders[MEASURE_CONTENDERS];
 	int count;
-	bool any_ok;
+	bool any_ok, dead;
 	enum status status;
 	struct error *err;
 };
@@ -42,7 +47,7 @@ struct run {
 int64_t measure_executions(double one_ns)
 {
 	double n = ceil(MEASURE_AMORTIZED_NS / fmax(one_ns, 1));
-	return n < 1 ? 1 : (int64_t)n;
+	return n < 1 ? 1 : n > MEASURE_EXECUTIONS ? MEASURE_EXECUTIONS : (int64_t)n;
 }
 
 double measure_enough_bytes(double llc_bytes)
@@ -60,19 +65,35 @@ int64_t measure_sets(double constant_bytes, double llc_bytes, double rotation_by
 	return (int64_t)fmin(fmin(wanted, most), MEASURE_SETS);
 }
 
-/* Net and warm are the same thing without constant operands: then net alone is measured. Amortized comes first, because
- * the shortlist is made in the first state. Nothing here makes caches cold. */
-static void states_plan(struct run *r)
+static bool is_wanted(const struct run *r, enum cache c)
 {
 	const struct measure_options *o = r->options;
-	bool constant = problem_has_constant(r->problem);
-	for (int c = CACHE_NET; c <= CACHE_WARM; c++) {
-		if (!o->caches[c] || (c == CACHE_WARM && !constant && o->caches[CACHE_NET]))
-			continue;
-		for (int l = 0; l < LAUNCH_COUNT; l++)
-			if (o->launches[l])
+	if (!o->caches[c])
+		return false;
+	if (c == CACHE_WARM) /* net and warm are the same thing without constant operands: then net alone is measured */
+		return problem_has_constant(r->problem) || !o->caches[CACHE_NET];
+	if (c == CACHE_COLD) /* claimed only where enough passes */
+		return o->has_cold && (double)r->limits.cold_sets * problem_bytes(r->problem) >= measure_enough_bytes(o->llc_bytes);
+	return true;
+}
+
+/* Amortized comes first, because the shortlist is made in the first state. */
+static void states_plan(struct run *r)
+{
+	for (int c = 0; c < CACHE_COUNT; c++)
+		for (int l = 0; l < LAUNCH_COUNT && is_wanted(r, (enum cache)c); l++)
+			if (r->options->launches[l])
 				r->states[r->state_count++] = (struct state){ (enum cache)c, (enum launch)l };
-	}
+}
+
+static void limits_set(struct run *r, int contenders)
+{
+	const struct measure_options *o = r->options;
+	bool cold = o->has_cold && o->caches[CACHE_COLD];
+	r->limits = (struct backend_limits){ .memory_bytes = o->memory_bytes,
+		.sets = measure_sets(problem_constant_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders),
+		.cold_sets = cold ? measure_sets(problem_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders) :
+			1 };
 }
 
 static const struct algorithm *algorithm_of(const struct contender *c)
@@ -97,8 +118,11 @@ static const struct samples *samples_kept(const struct contender *c)
 static void emit(struct run *r, struct contender *c, struct state s, enum stop stop, int64_t executions)
 {
 	const struct samples *kept = samples_kept(c);
+	const struct backend *b = backend_of(c);
 	struct result result = { .problem = r->text, .algorithm = *algorithm_of(c), .status = STATUS_OK,
-		.cache = s.cache, .launch = s.launch, .why = "",
+		.cache = s.cache, .launch = s.launch, .why = "", .kernels = c->kernels,
+		.enqueue_ns = c->work && b->enqueue_ns ? b->enqueue_ns(c->work) : NAN,
+		.clock_mhz = c->work && b->clock_mhz ? b->clock_mhz(c->work) : NAN,
 		.rotated_bytes = s.cache == CACHE_NET ? c->rotated_bytes : 0 };
 	stats_compute(kept, &result.stats);
 	result.stats.stop = stop;
@@ -112,7 +136,8 @@ static void emit_failure(struct run *r, struct contender *c, enum status status,
 {
 	const struct samples none = { 0 };
 	struct result result = { .problem = r->text, .algorithm = *algorithm_of(c), .status = status,
-		.cache = r->states[0].cache, .launch = r->states[0].launch, .why = why };
+		.cache = r->states[0].cache, .launch = r->states[0].launch, .why = why, .kernels = "", .enqueue_ns = NAN,
+		.clock_mhz = NAN };
 	stats_compute(&none, &result.stats);
 	r->status = status;
 	r->options->emit(r->options->user, &result, &none);
@@ -123,12 +148,25 @@ static void release(struct contender *c)
 	if (c->work)
 		backend_of(c)->release(c->work);
 	c->work = NULL;
+	c->kernels = "";
+}
+
+/* What went wrong with one: it is out, and perhaps all of them. */
+static int give_up(struct run *r, struct contender *c, enum status status)
+{
+	r->dead = r->options->is_alive && !r->options->is_alive();
+	emit_failure(r, c, status, r->err->text);
+	release(c);
+	return -1;
 }
 
 static int64_t executions_for(const struct contender *c, enum launch launch)
 {
 	return launch == LAUNCH_AMORTIZED ? measure_executions(c->one_ns) : 1;
 }
+
+#define REFINING_ROUNDS 3
+#define REFINING_FACTOR 2 /* numbers of executions closer than this are as good as each other */
 
 /* Past this an execution warms what it needs in its first percent. */
 #define LONG_EXECUTION_NS 50e6
@@ -156,16 +194,30 @@ static int sample(struct run *r, struct contender *c, struct state s)
 		before = disturbances(r);
 		bad = backend_of(c)->run(c->work, s.cache, times, &ns, r->err);
 	}
-	if (bad) {
-		release(c);
-		emit_failure(r, c, STATUS_FAILED, r->err->text);
-		return -1;
-	}
+	if (bad)
+		return give_up(r, c, STATUS_FAILED);
 	ns /= (double)times;
 	samples_add(&c->samples, ns);
 	if (!is_disturbed(r, c->one_ns * (double)times, disturbances(r) - before))
 		samples_add(&c->calm, ns);
 	c->spent_ns += r->options->now_ns() - begin;
+	return 0;
+}
+
+/* What one of several executions back to back takes: a launch of its own costs more, on a GPU much more. */
+static int refine(struct run *r, struct contender *c, enum cache cache)
+{
+	int64_t before = 1;
+	for (int round = 0; round < REFINING_ROUNDS; round++) {
+		int64_t times = measure_executions(c->one_ns);
+		double ns;
+		if (times < REFINING_FACTOR * before)
+			break;
+		if (backend_of(c)->run(c->work, cache, times, &ns, r->err))
+			return give_up(r, c, STATUS_FAILED);
+		c->one_ns = ns / (double)times;
+		before = times;
+	}
 	return 0;
 }
 
@@ -175,37 +227,76 @@ static int warm_up(struct run *r, struct contender *c, enum cache cache)
 	double begin = r->options->now_ns(), ns;
 	c->one_ns = INFINITY;
 	do {
-		if (backend_of(c)->run(c->work, cache, 1, &ns, r->err)) {
-			release(c);
-			emit_failure(r, c, STATUS_FAILED, r->err->text);
-			return -1;
-		}
+		if (backend_of(c)->run(c->work, cache, 1, &ns, r->err))
+			return give_up(r, c, STATUS_FAILED);
 		c->one_ns = fmin(c->one_ns, ns);
 	} while (r->options->now_ns() - begin < MEASURE_WARMUP_NS);
 	return 0;
 }
 
+/* Is what it computes right? Where nobody can tell, it is believed. */
+static int trust(struct run *r, struct contender *c)
+{
+	double worst = NAN, allowed = allowance_of(r->problem, algorithm_of(c)->math);
+	struct error why = ERROR_NONE;
+	if (!backend_of(c)->check)
+		return 0;
+	int unknown = backend_of(c)->check(c->work, &worst, &why);
+	if (r->options->is_alive && !r->options->is_alive()) {
+		error_set(r->err, "%s", why.text);
+		return give_up(r, c, STATUS_FAILED);
+	}
+	if (unknown) {
+		log_line("%s is not checked: %s", algorithm_of(c)->name, why.text);
+		return 0;
+	}
+	if (worst <= allowed)
+		return 0;
+	if (*why.text)
+		error_set(r->err, "%s", why.text);
+	else if (isfinite(worst))
+		error_set(r->err, "its outputs are off by %.2g of the sum of their terms, %.2g is allowed", worst, allowed);
+	else
+		error_set(r->err, "its outputs are not what was to be computed, or none");
+	return give_up(r, c, STATUS_MISTRUSTED);
+}
+
 /* --- the shortlist --- */
 
-static double best_shortlisted(const struct run *r, bool only_without_matrix)
+/* What-ifs ask for the best without matrix units and the best in strict math: bits of what an algorithm has to be. */
+enum only { ONLY_WITHOUT_MATRIX = 1, ONLY_STRICT = 2, ONLY_COMBINATIONS = 4 };
+
+static bool is_such(const struct contender *c, int only)
+{
+	const struct algorithm *a = algorithm_of(c);
+	return (!(only & ONLY_WITHOUT_MATRIX) || a->matrix == MATRIX_NO) &&
+		(!(only & ONLY_STRICT) || strcmp(a->math, "strict") == 0);
+}
+
+static double best_shortlisted(const struct run *r, int only)
 {
 	double best = INFINITY;
 	for (int i = 0; i < r->count; i++) {
 		const struct contender *c = &r->contenders[i];
-		if (c->shortlist_ns < best && (!only_without_matrix || algorithm_of(c)->matrix == MATRIX_NO))
+		if (c->shortlist_ns < best && is_such(c, only))
 			best = c->shortlist_ns;
 	}
 	return best;
 }
 
-/* Is it worth measuring in full: the library's own first choice, close to the fastest, or (where there are matrix units)
- * the fastest without them? */
+/* Is it worth measuring in full: the library's own first choice, close to the fastest, or the fastest without matrix units
+ * (where there are any), in strict math, or both? */
 static bool is_finalist(const struct run *r, const struct contender *c)
 {
 	if (!c->work || isnan(c->shortlist_ns))
 		return false;
-	return algorithm_of(c)->rank == 0 || c->shortlist_ns <= MEASURE_CLOSE_FACTOR * best_shortlisted(r, false) ||
-		(r->options->has_matrix && c->shortlist_ns <= best_shortlisted(r, true));
+	bool is = algorithm_of(c)->rank == 0 || c->shortlist_ns <= MEASURE_CLOSE_FACTOR * best_shortlisted(r, 0);
+	for (int only = 1; only < ONLY_COMBINATIONS && !is; only++) {
+		if ((only & ONLY_WITHOUT_MATRIX) && !r->options->has_matrix)
+			continue;
+		is = is_such(c, only) && c->shortlist_ns <= best_shortlisted(r, only);
+	}
+	return is;
 }
 
 /* Gives back the memory of those that have fallen behind, and says what they took. */
@@ -215,10 +306,10 @@ static void prune(struct run *r)
 		struct contender *c = &r->contenders[i];
 		if (!c->work || is_finalist(r, c))
 			continue;
-		release(c);
 		if (!c->sent && c->samples.n)
 			emit(r, c, r->states[0], STOP_SHORTLIST, executions_for(c, r->states[0].launch));
 		c->sent = true;
+		release(c);
 	}
 }
 
@@ -230,18 +321,16 @@ static int shortlist_one(struct run *r, struct contender *c)
 	enum status status = STATUS_FAILED;
 	r->options->trying(r->options->user, algorithm_of(c), s.cache, s.launch);
 	c->work = backend_of(c)->prepare(c->offer->list, c->offer->index, &r->limits, &status, r->err);
-	if (!c->work) {
-		emit_failure(r, c, status, r->err->text);
-		return -1;
-	}
+	if (!c->work)
+		return give_up(r, c, status);
 	c->rotated_bytes = backend_of(c)->rotated_bytes(c->work);
-	if (warm_up(r, c, s.cache))
+	if (warm_up(r, c, s.cache) || trust(r, c) || refine(r, c, s.cache))
 		return -1;
 	if (r->offers->count == 1) {
 		c->shortlist_ns = c->one_ns;
 		return 0;
 	}
-	double best = best_shortlisted(r, false);
+	double best = best_shortlisted(r, 0);
 	double fastest = c->one_ns;
 	for (int i = 0; i < MEASURE_SHORTLIST_SAMPLES; i++) {
 		if (sample(r, c, s))
@@ -254,19 +343,19 @@ static int shortlist_one(struct run *r, struct contender *c)
 	return 0;
 }
 
-static bool cancelled(const struct run *r)
+static bool is_over(const struct run *r)
 {
-	return r->options->cancelled(r->options->user);
+	return r->dead || r->options->cancelled(r->options->user);
 }
 
 static int shortlist(struct run *r)
 {
 	int picked[MEASURE_CONTENDERS], count = offers_pick(r->offers, picked, MEASURE_CONTENDERS);
 	for (int i = 0; i < count; i++) {
-		if (cancelled(r))
+		if (is_over(r))
 			return -1;
 		struct contender *c = &r->contenders[r->count++];
-		*c = (struct contender){ .offer = &r->offers->offer[picked[i]], .shortlist_ns = NAN };
+		*c = (struct contender){ .offer = &r->offers->offer[picked[i]], .shortlist_ns = NAN, .kernels = "" };
 		if (shortlist_one(r, c) == 0)
 			prune(r);
 	}
@@ -308,6 +397,8 @@ static void begin_state(struct run *r, int state)
 	for (int i = 0; i < r->count; i++) {
 		struct contender *c = &r->contenders[i];
 		c->finished = !c->work;
+		if (state == 0 && c->work && backend_of(c)->kernels)
+			c->kernels = backend_of(c)->kernels(c->work);
 		if (c->work && c->samples.n > 0 && is_same_as_before(r, c, state)) {
 			enum stop stop = stop_reason(r, c, state);
 			emit(r, c, r->states[state], stop == STOP_NONE ? STOP_BUDGET : stop, 1);
@@ -330,7 +421,7 @@ static int measure_state(struct run *r, int state)
 			struct contender *c = &r->contenders[i];
 			if (c->finished)
 				continue;
-			if (cancelled(r))
+			if (is_over(r))
 				return -1;
 			r->options->trying(r->options->user, algorithm_of(c), r->states[state].cache,
 				r->states[state].launch);
@@ -355,22 +446,22 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 	*r = (struct run){ .offers = offers, .problem = p, .text = text, .options = o, .err = err,
 		.status = STATUS_FAILED };
 	int stopped = 0;
-	int contenders = offers->count < MEASURE_CONTENDERS ? offers->count : MEASURE_CONTENDERS;
-	r->limits = (struct backend_limits){ .memory_bytes = o->memory_bytes,
-		.sets = measure_sets(problem_constant_bytes(p), o->llc_bytes, o->rotation_bytes, contenders) };
+	limits_set(r, offers->count < MEASURE_CONTENDERS ? offers->count : MEASURE_CONTENDERS);
 	states_plan(r);
 	if (r->state_count == 0)
-		error_set(err, "nothing to measure: this runner knows the cache states net and warm");
+		error_set(err, "nothing to measure: %s", o->has_cold ? "not enough passes here to make caches cold" :
+			"this runner knows the cache states net and warm");
 	else
 		stopped = shortlist(r);
-	for (int i = 0; i < r->state_count && !stopped; i++)
+	for (int i = 0; i < r->state_count && !stopped && !r->dead; i++)
 		stopped = measure_state(r, i);
 	for (int i = 0; i < r->count; i++) {
 		release(&r->contenders[i]);
 		samples_free(&r->contenders[i].samples);
 		samples_free(&r->contenders[i].calm);
 	}
-	*status = r->any_ok ? STATUS_OK : r->status;
+	*status = r->dead ? STATUS_FAILED : r->any_ok ? STATUS_OK : r->status;
+	stopped = r->dead ? 0 : stopped;
 	free(r);
 	return stopped;
 }

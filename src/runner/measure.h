@@ -14,11 +14,13 @@ struct measure_options {
 	double memory_bytes;       /* an algorithm that needs more is refused */
 	double rotation_bytes;     /* most that copies of constant operands may take, of all algorithms together */
 	double llc_bytes;          /* last-level cache; NaN unknown */
+	bool has_cold;             /* the backends can rotate all operands */
 	bool has_matrix;           /* then the best algorithm without matrix units is measured in full too */
 	double (*now_ns)(void);    /* monotonic */
 	double tolerance;          /* half-width of the median's interval at which sampling stops, relative */
 	double long_ns;            /* samples from here on take disturbances as they come */
 	int64_t (*disturbances)(void); /* of what measures, so far (platform.h); may be NULL */
+	bool (*is_alive)(void);    /* can anything be measured any more (platform.h); may be NULL */
 	void *user;                /* of the calls below */
 	bool (*cancelled)(void *user);                                         /* asked before every sample */
 	void (*trying)(void *user, const struct algorithm *a, enum cache c, enum launch l); /* what begins now */
@@ -29,6 +31,7 @@ struct measure_options {
 /* The usual numbers (measuring.md): everything but the calls, the device and the states. */
 #define MEASURE_WARMUP_NS 5e6
 #define MEASURE_AMORTIZED_NS 200e3 /* an amortized sample takes at least this long */
+#define MEASURE_EXECUTIONS 2000    /* but no more executions than that: they may have to be recorded one by one */
 #define MEASURE_LEAST_SAMPLES 10
 #define MEASURE_MOST_SAMPLES 20000
 #define MEASURE_SHORTLIST_SAMPLES 3
@@ -42,7 +45,9 @@ struct measure_options {
 #define MEASURE_LLC_GUESS 33554432.0
 
 /* Measures the problem with every algorithm offered, or as many of each backend's as MEASURE_CONTENDERS allows. The outcome of the problem as a whole: ok when any algorithm was
- * measured, else what became of the last one tried, with err. -1: cancelled. */
+ * measured, else what became of the last one tried, with err; failed as soon as nothing more can be measured (is_alive).
+ * Every algorithm whose outputs can be compared is checked after its warm-up; those that are further off than
+ * allowance_of says are `mistrusted`. -1: cancelled. */
 int measure_problem(const struct offers *offers, const struct problem *p, const char *text,
 	const struct measure_options *o, enum status *status, struct error *err);
 

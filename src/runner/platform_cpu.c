@@ -138,7 +138,7 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 	char words[64];
 	(void)o;
 	*d = (struct device){ .name = "cpu" };
-	int bad = device_probe(&draft, false, &d->has_matrix, err);
+	int bad = device_probe(&draft, &d->has_matrix, err);
 	threads_probe(&threads);
 	bool apart = threads_are_apart(&threads);
 	team_set(threads.cpus, apart ? threads.count : 1);

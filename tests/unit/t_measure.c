@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "runner/allowance.h"
 #include "runner/measure.h"
 
 /* --- statistics against known answers --- */
@@ -96,6 +97,14 @@ struct invented {
 	int fails_run_at;   /* run number, 0 never */
 	int disturbed_from; /* runs from this number on are slow and counted as preempted, 0 never */
 	int disturbed_each; /* of those runs: every so many-th */
+	double launch_ns;   /* a run takes this besides its executions */
+	double worst;       /* what the check finds, NaN: it cannot compare */
+	const char *check_says;
+	int checked;
+	int dies_at;        /* run number at which the device is lost, 0 never */
+	const char *math;   /* NULL: strict */
+	int64_t cold_sets;
+	enum cache last_cache;
 	enum matrix matrix;
 };
 
@@ -103,6 +112,11 @@ static struct {
 	struct invented algorithm[8];
 	struct algorithm list[8];
 	int count, alive, most_alive;
+	int other;       /* so many more are of the other backend */
+	const char *refuses, *other_refuses;
+	int other_prefers;
+	bool dead, has_check, has_cold;
+	bool cold;       /* cold is asked for too */
 	double now;
 	int64_t preemptions;
 	char order[4096]; /* indices of timed runs, one digit each */
@@ -118,16 +132,35 @@ static int64_t fake_preemptions(void)
 	return fake.preemptions;
 }
 
+static int list_fill(struct backend_list *list, int first, int count, const char *api)
+{
+	for (int i = 0; i < count; i++) {
+		const struct invented *v = &fake.algorithm[first + i];
+		fake.list[first + i] = (struct algorithm){ .api = api, .name = v->name, .layouts = "",
+			.math = v->math ? v->math : "strict", .rank = i, .matrix = v->matrix, .notes = "a note" };
+	}
+	list->count = count;
+	list->algorithm = fake.list + first;
+	return 0;
+}
+
 static int fake_algorithms(const struct problem *p, struct backend_list *list, struct error *err)
 {
 	(void)p;
-	(void)err;
-	for (int i = 0; i < fake.count; i++)
-		fake.list[i] = (struct algorithm){ .api = "fake", .name = fake.algorithm[i].name, .layouts = "",
-			.math = "strict", .rank = i, .matrix = fake.algorithm[i].matrix };
-	list->count = fake.count;
-	list->algorithm = fake.list;
-	return 0;
+	return fake.refuses ? error_set(err, "%s", fake.refuses) : list_fill(list, 0, fake.count, "fake");
+}
+
+static int other_algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+{
+	(void)p;
+	return fake.other_refuses ? error_set(err, "%s", fake.other_refuses) :
+		list_fill(list, fake.count, fake.other, "other");
+}
+
+static int other_preference(const struct problem *p)
+{
+	(void)p;
+	return fake.other_prefers;
 }
 
 static void fake_forget(struct backend_list *list)
@@ -138,10 +171,10 @@ static void fake_forget(struct backend_list *list)
 static void *fake_prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
 	enum status *status, struct error *err)
 {
-	(void)list;
-	struct invented *v = &fake.algorithm[index];
+	struct invented *v = &fake.algorithm[list->algorithm - fake.list + index];
 	v->prepared++;
 	v->sets = limits->sets;
+	v->cold_sets = limits->cold_sets;
 	if (v->fails_prepare) {
 		*status = STATUS_NO_MEMORY;
 		error_set(err, "none left");
@@ -155,13 +188,17 @@ static void *fake_prepare(const struct backend_list *list, int index, const stru
 
 static int fake_run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
 {
-	(void)cache;
 	struct invented *v = work;
+	v->last_cache = cache;
 	v->runs++;
+	if (v->dies_at && v->runs >= v->dies_at) {
+		fake.dead = true;
+		return error_set(err, "illegal address");
+	}
 	v->executions += (int)times;
 	if (v->fails_run_at && v->runs >= v->fails_run_at)
 		return error_set(err, "broke");
-	*elapsed_ns = v->ns * (double)times * (1 + (v->runs % 4 < 2 ? v->noise : -v->noise));
+	*elapsed_ns = v->launch_ns + v->ns * (double)times * (1 + (v->runs % 4 < 2 ? v->noise : -v->noise));
 	if (v->disturbed_from && v->runs >= v->disturbed_from && v->runs % v->disturbed_each == 0) {
 		*elapsed_ns *= v->ns < LONG_NS ? 10 : 1;
 		fake.preemptions++;
@@ -171,6 +208,36 @@ static int fake_run(void *work, enum cache cache, int64_t times, double *elapsed
 	if (n + 1 < sizeof(fake.order))
 		fake.order[n] = (char)('0' + (v - fake.algorithm));
 	return 0;
+}
+
+static int fake_check(void *work, double *worst, struct error *err)
+{
+	struct invented *v = work;
+	v->checked++;
+	*worst = v->worst;
+	if (v->check_says)
+		error_set(err, "%s", v->check_says);
+	return isnan(v->worst) ? -1 : 0;
+}
+
+static bool fake_is_alive(void)
+{
+	return !fake.dead;
+}
+
+static const char *fake_kernels(void *work)
+{
+	return ((struct invented *)work)->name;
+}
+
+static double fake_enqueue(const void *work)
+{
+	return ((const struct invented *)work)->launch_ns;
+}
+
+static double fake_clock(const void *work)
+{
+	return ((const struct invented *)work)->ns;
 }
 
 static double fake_rotated(const void *work)
@@ -186,15 +253,20 @@ static void fake_release(void *work)
 }
 
 static const struct backend fake_backend = { .api = "fake", .algorithms = fake_algorithms, .forget = fake_forget,
-	.prepare = fake_prepare, .run = fake_run,
-	.rotated_bytes = fake_rotated, .release = fake_release };
-
-
+	.prepare = fake_prepare, .run = fake_run, .rotated_bytes = fake_rotated, .release = fake_release };
+static const struct backend full_backend = { .api = "fake", .algorithms = fake_algorithms, .forget = fake_forget,
+	.prepare = fake_prepare, .run = fake_run, .rotated_bytes = fake_rotated, .release = fake_release,
+	.check = fake_check, .kernels = fake_kernels, .enqueue_ns = fake_enqueue, .clock_mhz = fake_clock };
+static const struct backend other_backend = { .api = "other", .algorithms = other_algorithms, .forget = fake_forget,
+	.prepare = fake_prepare, .run = fake_run, .rotated_bytes = fake_rotated, .release = fake_release,
+	.preference = other_preference };
 static const struct backend *const fake_backends[] = { &fake_backend, NULL };
+static const struct backend *const full_backends[] = { &full_backend, NULL };
+static const struct backend *const both_backends[] = { &fake_backend, &other_backend, NULL };
 
 struct seen {
 	struct result results[64];
-	char why[64][64];
+	char why[64][64], kernels[64][16];
 	int count;
 	int cancel_after; /* questions, 0 never */
 	int asked;
@@ -221,6 +293,7 @@ static void seen_emit(void *user, const struct result *r, const struct samples *
 	if (s->count == 64)
 		return;
 	snprintf(s->why[s->count], sizeof(s->why[0]), "%s", r->why);
+	snprintf(s->kernels[s->count], sizeof(s->kernels[0]), "%s", r->kernels);
 	s->results[s->count++] = *r;
 }
 
@@ -248,11 +321,13 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 	fake.now = 0;
 	fake.alive = fake.most_alive = 0;
 	memset(fake.order, 0, sizeof(fake.order));
-	struct measure_options options = { .budget_ns = budget_ns, .caches = { true, true }, .launches = { true, true },
+	struct measure_options options = { .budget_ns = budget_ns, .caches = { true, true, fake.cold },
+		.launches = { true, true },
 		.tolerance = 0.02, .long_ns = LONG_NS, .memory_bytes = 1e9, .rotation_bytes = 1e6, .llc_bytes = 100e3,
 		.now_ns = fake_now, .disturbances = fake_preemptions, .user = &o->seen, .has_matrix = has_matrix, .cancelled = seen_cancelled,
-		.trying = seen_trying, .emit = seen_emit };
-	if (problem_parse(text_of(text), &p, &o->err) || offers_open(&offers, fake_backends, &p, &o->err))
+		.has_cold = fake.has_cold, .is_alive = fake_is_alive, .trying = seen_trying, .emit = seen_emit };
+	if (problem_parse(text_of(text), &p, &o->err) || offers_open(&offers, fake.other ? both_backends : fake.has_check ?
+		full_backends : fake_backends, &p, &o->err))
 		return;
 	o->stopped = measure_problem(&offers, &p, text, &options, &o->status, &o->err);
 	offers_close(&offers);
@@ -443,12 +518,240 @@ static void test_cancel(void)
 	ok(fake.algorithm[0].runs < 30, "soon");
 }
 
+/* --- the union of several backends --- */
+
+static void test_union(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 2;
+	fake.other = 2;
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 500e3 };
+	fake.algorithm[1] = (struct invented){ .name = "b", .ns = 510e3 };
+	fake.algorithm[2] = (struct invented){ .name = "c", .ns = 520e3 };
+	fake.algorithm[3] = (struct invented){ .name = "d", .ns = 9e6 };
+	measure(&o, PLAIN, 200e6, 0, false);
+	const struct result *r = find(&o.seen, "c", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->algorithm.rank == 2 && strcmp(r->algorithm.api, "other") == 0, "ranks go on over the backends");
+	near(r ? r->stats.median : NAN, 520e3, 1, "each is prepared by its own");
+	r = find(&o.seen, "d", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->algorithm.rank == 3 && r->stats.stop == STOP_SHORTLIST, "all are compared with all");
+	is_int(fake.alive, 0, "released");
+	fake.other_prefers = 1;
+	measure(&o, PLAIN, 200e6, 0, false);
+	r = find(&o.seen, "c", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->algorithm.rank == 0, "a preferred backend comes first");
+	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->algorithm.rank == 2, "and the others after it");
+	fake.other_refuses = "no such type";
+	measure(&o, PLAIN, 200e6, 0, false);
+	ok(o.status == STATUS_OK && find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED) && o.seen.count == 4,
+		"what one refuses another measures");
+}
+
+static void refused(const char *first, const char *second, const char *said, const char *name)
+{
+	struct problem p;
+	struct offers offers;
+	struct error err = ERROR_NONE;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = fake.other = 1;
+	fake.refuses = first;
+	fake.other_refuses = second;
+	problem_parse(text_of(PLAIN), &p, &err);
+	ok(offers_open(&offers, both_backends, &p, &err) == -1 && strcmp(err.text, said) == 0, "%s", name);
+	if (strcmp(err.text, said) != 0)
+		printf("# %s\n", err.text);
+}
+
+static void test_reasons(void)
+{
+	refused("fake has no type s64", "only copies", "fake has no type s64", "one reason stands by itself");
+	refused("only pools", "of this rank there is none", "of this rank there is none", "whoever knows such problems is heard");
+	refused("only pools", "only copies", "only pools", "where nobody does, the first");
+	refused("too large", "other has no type s64", "fake: too large; other has no type s64", "two reasons name their library");
+}
+
+static void test_pick(void)
+{
+	struct offers o = { .list = { { .count = 60 }, { .count = 3 }, { .count = 40 } }, .list_count = 3 };
+	struct offer offer[103];
+	int picked[48], of[3] = { 0 };
+	o.offer = offer;
+	for (int l = 0; l < 3; l++)
+		for (int i = 0; i < o.list[l].count; i++)
+			offer[o.count++] = (struct offer){ .list = &o.list[l], .index = i };
+	int count = offers_pick(&o, picked, 48);
+	bool sorted = true;
+	for (int i = 0; i < count; i++) {
+		of[offer[picked[i]].list - o.list]++;
+		sorted = sorted && (i == 0 || picked[i] > picked[i - 1]);
+	}
+	ok(count == 48 && of[1] == 3 && of[0] >= 22 && of[2] >= 22, "a long list pushes no other out");
+	ok(sorted && offer[picked[0]].index == 0, "the order is that of the ranks");
+	is_int(offers_pick(&o, picked, 2), 2, "fewer places than lists");
+}
+
+/* --- what a GPU has --- */
+
+static void test_refined(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 1;
+	fake.algorithm[0] = (struct invented){ .name = "short", .ns = 500, .launch_ns = 7500 };
+	measure(&o, PLAIN, 200e6, 0, false);
+	const struct result *r = find(&o.seen, "short", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.executions > 350 && r->stats.executions <= 400,
+		"the number of executions is that of executions back to back: %lld", (long long)(r ? r->stats.executions : 0));
+	near(r ? r->stats.median : NAN, 520, 5, "so that a launch hardly counts");
+	r = find(&o.seen, "short", CACHE_NET, LAUNCH_ISOLATED);
+	near(r ? r->stats.median : NAN, 8000, 1, "an isolated one has it");
+	fake.algorithm[0] = (struct invented){ .name = "tiny", .ns = 10, .launch_ns = 5000 };
+	measure(&o, PLAIN, 200e6, 0, false);
+	r = find(&o.seen, "tiny", CACHE_NET, LAUNCH_AMORTIZED);
+	is_int(r ? r->stats.executions : 0, MEASURE_EXECUTIONS, "no more than can be recorded");
+	fake.algorithm[0] = (struct invented){ .name = "breaks", .ns = 500, .launch_ns = 4.9e6, .fails_run_at = 3 };
+	measure(&o, PLAIN, 200e6, 0, false);
+	ok(o.status == STATUS_FAILED && fake.alive == 0, "failing then is failing");
+}
+
+static void test_cold(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 1;
+	fake.cold = true;
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6 };
+	measure(&o, WITH_CONSTANT, 200e6, 0, false);
+	ok(!find(&o.seen, "a", CACHE_COLD, LAUNCH_AMORTIZED) && fake.algorithm[0].cold_sets == 1,
+		"where nothing can be made cold, it is not claimed");
+	fake.has_cold = true;
+	measure(&o, WITH_CONSTANT, 200e6, 0, false);
+	const struct result *r = find(&o.seen, "a", CACHE_COLD, LAUNCH_ISOLATED);
+	ok(r && r->status == STATUS_OK && o.seen.count == 6, "net, warm and cold, each in both launches");
+	is_int(fake.algorithm[0].cold_sets, 168, "all operands of the problem pass, twice the last-level cache of them");
+	ok(fake.algorithm[0].last_cache == CACHE_COLD, "asked of the backend as cold");
+	measure(&o, "eltwise:f32,f32:relu:1", 200e6, 0, false);
+	ok(!find(&o.seen, "a", CACHE_COLD, LAUNCH_AMORTIZED) == (MEASURE_SETS * 8.0 < 200e3),
+		"what cannot pass often enough is not claimed");
+	fake.cold = false;
+	measure(&o, WITH_CONSTANT, 200e6, 0, false);
+	is_int(fake.algorithm[0].cold_sets, 1, "not asked for: no copies");
+}
+
+static void test_trust(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 3;
+	fake.has_check = true;
+	fake.algorithm[0] = (struct invented){ .name = "wrong", .ns = 1e5, .worst = 0.25 };
+	fake.algorithm[1] = (struct invented){ .name = "right", .ns = 1e6, .worst = 9e-7, .launch_ns = 3 };
+	fake.algorithm[2] = (struct invented){ .name = "unknown", .ns = 1.1e6, .worst = NAN, .check_says = "no reference" };
+	measure(&o, PLAIN, 200e6, 0, false);
+	is_int(o.status, STATUS_OK, "the others are measured");
+	ok(o.seen.results[0].status == STATUS_MISTRUSTED && strcmp(o.seen.results[0].algorithm.name, "wrong") == 0,
+		"whose outputs are wrong is mistrusted");
+	ok(strstr(o.seen.why[0], "0.25") && strstr(o.seen.why[0], "1.1e-06"), "with the figures: %s", o.seen.why[0]);
+	int runs = fake.algorithm[0].runs;
+	ok(runs <= 51 && !find(&o.seen, "wrong", CACHE_NET, LAUNCH_ISOLATED), "and never measured further: %d", runs);
+	const struct result *r = find(&o.seen, "unknown", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->status == STATUS_OK, "what cannot be compared is believed");
+	r = find(&o.seen, "right", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->enqueue_ns == 3 && r->clock_mhz == 1e6, "what enqueueing took and the clock come along");
+	is_str(r ? o.seen.kernels[r - o.seen.results] : "", "right", "so do the kernels' names");
+	is_str(r ? r->algorithm.notes : "", "a note", "and the library's notes");
+	ok(fake.algorithm[1].checked == 1 && fake.alive == 0, "checked once, released");
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 1;
+	fake.has_check = true;
+	fake.algorithm[0] = (struct invented){ .name = "tail", .ns = 1e6, .worst = INFINITY, .check_says = "guard bytes are gone" };
+	measure(&o, PLAIN, 200e6, 0, false);
+	ok(o.status == STATUS_MISTRUSTED && strcmp(o.err.text, "guard bytes are gone") == 0, "nothing right: mistrusted as a whole");
+	fake.algorithm[0] = (struct invented){ .name = "nan", .ns = 1e6, .worst = INFINITY };
+	measure(&o, PLAIN, 200e6, 0, false);
+	ok(o.status == STATUS_MISTRUSTED && o.err.text[0], "not a number: %s", o.err.text);
+}
+
+static void test_dead(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 3;
+	fake.algorithm[0] = (struct invented){ .name = "good", .ns = 1e6 };
+	fake.algorithm[1] = (struct invented){ .name = "faults", .ns = 1e6, .dies_at = 2 };
+	fake.algorithm[2] = (struct invented){ .name = "after", .ns = 1e6 };
+	measure(&o, PLAIN, 200e6, 0, false);
+	ok(o.status == STATUS_FAILED && o.stopped == 0, "a lost device: the problem failed, nobody cancelled it");
+	is_str(o.err.text, "illegal address", "with the reason");
+	is_int(fake.algorithm[2].prepared, 0, "nothing more is tried");
+	ok(o.seen.results[o.seen.count - 1].status == STATUS_FAILED && fake.alive == 0, "the one at fault says so");
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 2;
+	fake.algorithm[0] = (struct invented){ .name = "good", .ns = 1e6 };
+	fake.algorithm[1] = (struct invented){ .name = "late", .ns = 1e6, .dies_at = 14 };
+	measure(&o, PLAIN, 200e6, 0, false);
+	ok(o.status == STATUS_FAILED && fake.algorithm[0].runs < 60, "in the middle of it too");
+}
+
+static void test_strict(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 4;
+	fake.algorithm[0] = (struct invented){ .name = "tf32", .ns = 100e3, .matrix = MATRIX_YES, .math = "tf32" };
+	fake.algorithm[1] = (struct invented){ .name = "strict", .ns = 300e3, .matrix = MATRIX_NO };
+	fake.algorithm[2] = (struct invented){ .name = "slow", .ns = 390e3, .matrix = MATRIX_NO };
+	fake.algorithm[3] = (struct invented){ .name = "cores", .ns = 250e3, .matrix = MATRIX_YES };
+	measure(&o, PLAIN, 200e6, 0, true);
+	const struct result *r = find(&o.seen, "cores", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_CONVERGED, "the fastest in strict math is measured in full");
+	r = find(&o.seen, "strict", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_CONVERGED, "and the fastest in strict math without matrix units");
+	r = find(&o.seen, "slow", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_SHORTLIST, "not the next one");
+}
+
+static double allowed(const char *text, const char *math)
+{
+	struct problem p;
+	struct error err = ERROR_NONE;
+	return problem_parse(text_of(text), &p, &err) ? NAN : allowance_of(&p, math);
+}
+
+static void test_allowance(void)
+{
+	const char *f16 = "matmul:f16,f16.c,f16/f32:ba1bb1m8n8k8:ta0tb0";
+	near(allowed("matmul:f32,f32.c,f32/f32:ba1bb1m8n8k8:ta0tb0", "strict"), 1e-6, 0.07, "f32");
+	near(allowed("matmul:f32,f32.c,f32/f32:ba1bb1m8n8k8:ta0tb0", "tf32"), 1e-3, 0.07, "f32 through TF32");
+	near(allowed("matmul:f32,f32.c,f32/f32:ba1bb1m8n8k8:ta0tb0", "fast_bf16"), 1e-2, 0.07, "f32 through bf16");
+	near(allowed(f16, "strict"), 1e-3 + 0x1p-11, 0.07, "f16 is rounded at the end");
+	near(allowed(f16, "f16_accumulate"), 1e-2 + 0x1p-11, 0.07, "added up in f16");
+	near(allowed("matmul:f16,f16.c,f32/f32:ba1bb1m8n8k8:ta0tb0", "strict"), 1e-3, 0.07, "f16 into f32");
+	near(allowed("eltwise:bf16,bf16:relu:8", "strict"), 1e-2 + 0x1p-8, 0.07, "bf16");
+	ok(allowed("copy:u8,u8:b100", "strict") == 0 && allowed("transpose:s64,s64:2x3:perm1x0", "strict") == 0,
+		"whole numbers are exact");
+	ok(allowed("eltwise:f32,f32:tanh:8", "strict") > 9e-6 && allowed("eltwise:f32,f32:relu:8", "strict") < 2e-6,
+		"exponentials are approximations");
+}
+
 int main(void)
 {
+	test_union();
+	test_reasons();
+	test_pick();
+	test_refined();
+	test_cold();
+	test_trust();
+	test_dead();
+	test_strict();
+	test_allowance();
 	test_stats();
 	test_intervals();
 	test_converged();
-	is_int(measure_executions(1), 200000, "executions of 1 ns");
+	is_int(measure_executions(1), MEASURE_EXECUTIONS, "executions of 1 ns: as many as are recorded one by one");
+	is_int(measure_executions(1e3), 200, "executions of 1 us");
 	is_int(measure_executions(150e3), 2, "executions of 150 us");
 	is_int(measure_executions(1e9), 1, "executions of 1 s");
 	test_one();

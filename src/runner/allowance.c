@@ -1,0 +1,107 @@
+#include "config.h"
+
+#include "runner/allowance.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Computing with the type, its products added up in f32 or better; and rounding one value to it. Whole numbers: exact. */
+static const struct {
+	enum dtype type;
+	double computing, rounding;
+} types[] = {
+	{ DTYPE_F64, 1e-12, 0x1p-53 },
+	{ DTYPE_F32, 1e-6, 0x1p-24 },
+	{ DTYPE_TF32, 1e-3, 0x1p-11 },
+	{ DTYPE_F16, 1e-3, 0x1p-11 },
+	{ DTYPE_BF16, 1e-2, 0x1p-8 },
+	{ DTYPE_F8E4M3, 1e-1, 0x1p-4 },
+	{ DTYPE_F8E5M2, 1e-1, 0x1p-3 },
+	{ DTYPE_F4E2M1, 5e-1, 0x1p-2 },
+};
+
+/* What a relaxed mode adds: the type that it goes through, or adds up in. */
+static const struct {
+	const char *math;
+	double computing;
+} maths[] = {
+	{ "", 0 },
+	{ "strict", 0 },
+	{ "tf32", 1e-3 },
+	{ "fast_f16", 1e-3 },
+	{ "fast_bf16", 1e-2 },
+	{ "f16_accumulate", 1e-2 },
+};
+#define UNKNOWN_MATH 1e-2
+
+/* Exponentials, roots and the like are approximated to a few units of f32 in libraries that keep to f32 otherwise. */
+#define TRANSCENDENTAL 1e-5
+
+static double computing_with(enum dtype type)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (types[i].type == type)
+			return types[i].computing;
+	return 0;
+}
+
+static double rounding_to(enum dtype type)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (types[i].type == type)
+			return types[i].rounding;
+	return 0;
+}
+
+static double math_allows(const char *math)
+{
+	for (size_t i = 0; i < sizeof(maths) / sizeof(maths[0]); i++)
+		if (strcmp(maths[i].math, math) == 0)
+			return maths[i].computing;
+	return UNKNOWN_MATH;
+}
+
+/* Anything beyond adding, multiplying, comparing and moving. */
+static bool is_transcendental(enum mode m)
+{
+	static const enum mode plain[] = { MODE_NONE, MODE_RELU, MODE_LEAKY_RELU, MODE_CLIP, MODE_ABS, MODE_SQUARE, MODE_ROUND,
+		MODE_LINEAR_MAP, MODE_HARD_SIGMOID, MODE_HARD_SWISH };
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		if (plain[i] == m)
+			return false;
+	return true;
+}
+
+static bool has_transcendental(const struct problem *p)
+{
+	switch (p->kernel) {
+	case KERNEL_SOFTMAX:
+	case KERNEL_LRN:
+	case KERNEL_ATTENTION:
+	case KERNEL_RNN:
+	case KERNEL_LAYERNORM:
+	case KERNEL_RMSNORM:
+	case KERNEL_INSTANCENORM:
+	case KERNEL_BATCHNORM:
+		return true;
+	default:
+		break;
+	}
+	bool any = p->kernel == KERNEL_ELTWISE && is_transcendental(p->mode);
+	for (int i = 0; i < p->epilogue_count; i++)
+		any = any || (p->epilogue[i].kind == EPILOGUE_ELTWISE && is_transcendental(p->epilogue[i].mode));
+	return any;
+}
+
+double allowance_of(const struct problem *p, const char *math)
+{
+	int count = problem_operand_count(p);
+	double allowed = math_allows(math);
+	for (int i = 0; i < count; i++)
+		allowed = fmax(allowed, computing_with(p->operand[i].dtype));
+	for (int i = 0; i < p->epilogue_count; i++)
+		allowed = fmax(allowed, computing_with(p->epilogue[i].operand.dtype));
+	if (allowed > 0 && has_transcendental(p))
+		allowed = fmax(allowed, TRANSCENDENTAL);
+	return allowed + rounding_to(p->operand[count - 1].dtype);
+}
