@@ -338,7 +338,8 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_DFL);
-	platform.prepare(&(struct platform_options){ .threads = options.threads }, argv);
+	if (platform.prepare)
+		platform.prepare(&(struct platform_options){ .threads = options.threads }, argv);
 	int out = stdout_take();
 	if (out < 0) {
 		fprintf(stderr, "benanza-runner-cpu: no standard output: %s\n", strerror(errno));

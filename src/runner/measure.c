@@ -313,19 +313,9 @@ static void prune(struct run *r)
 	}
 }
 
-/* 0: has samples; -1: failed, and that has been sent. Few samples are compared by their least: what disturbs a
- * measurement only ever makes it slower. */
-static int shortlist_one(struct run *r, struct contender *c)
+/* Few samples are compared by their least: what disturbs a measurement only ever makes it slower. */
+static int compare(struct run *r, struct contender *c, struct state s)
 {
-	struct state s = r->states[0];
-	enum status status = STATUS_FAILED;
-	r->options->trying(r->options->user, algorithm_of(c), s.cache, s.launch);
-	c->work = backend_of(c)->prepare(c->offer->list, c->offer->index, &r->limits, &status, r->err);
-	if (!c->work)
-		return give_up(r, c, status);
-	c->rotated_bytes = backend_of(c)->rotated_bytes(c->work);
-	if (warm_up(r, c, s.cache) || trust(r, c) || refine(r, c, s.cache))
-		return -1;
 	if (r->offers->count == 1) {
 		c->shortlist_ns = c->one_ns;
 		return 0;
@@ -340,6 +330,30 @@ static int shortlist_one(struct run *r, struct contender *c)
 			break;
 	}
 	c->shortlist_ns = fastest;
+	return 0;
+}
+
+/* 0: has samples; -1: failed, and that has been sent. Where every check computes the reference anew, only those are checked
+ * that might be measured in full: who is one at the end was one when it was its turn. */
+static int shortlist_one(struct run *r, struct contender *c)
+{
+	struct state s = r->states[0];
+	enum status status = STATUS_FAILED;
+	r->options->trying(r->options->user, algorithm_of(c), s.cache, s.launch);
+	c->work = backend_of(c)->prepare(c->offer->list, c->offer->index, &r->limits, &status, r->err);
+	if (!c->work)
+		return give_up(r, c, status);
+	c->rotated_bytes = backend_of(c)->rotated_bytes(c->work);
+	bool share = r->options->shares_operands;
+	if (warm_up(r, c, s.cache) || (share && trust(r, c)) || refine(r, c, s.cache) || compare(r, c, s))
+		return -1;
+	if (share || !is_finalist(r, c))
+		return 0;
+	double shortlist_ns = c->shortlist_ns;
+	c->shortlist_ns = NAN; /* competes only once it is trusted */
+	if (trust(r, c))
+		return -1;
+	c->shortlist_ns = shortlist_ns;
 	return 0;
 }
 
@@ -446,7 +460,7 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 	*r = (struct run){ .offers = offers, .problem = p, .text = text, .options = o, .err = err,
 		.status = STATUS_FAILED };
 	int stopped = 0;
-	limits_set(r, offers->count < MEASURE_CONTENDERS ? offers->count : MEASURE_CONTENDERS);
+	limits_set(r, o->shares_operands ? 1 : offers->count < MEASURE_CONTENDERS ? offers->count : MEASURE_CONTENDERS);
 	states_plan(r);
 	if (r->state_count == 0)
 		error_set(err, "nothing to measure: %s", o->has_cold ? "not enough passes here to make caches cold" :

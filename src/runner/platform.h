@@ -16,9 +16,11 @@ struct platform {
 	const char *program;      /* "benanza-runner-cuda" */
 	bool has_threads, has_device, has_plan; /* which of the options it takes */
 	bool has_cold;            /* can start executions with everything out of the caches */
+	/* Prepared algorithms of a problem share its operands and the reference values: copies count once, checks are cheap. */
+	bool shares_operands;
 	double tolerance;         /* half-width of the median's interval at which sampling stops: 0.02, on a GPU 0.01 */
 	const struct backend *const *backends;  /* NULL-terminated; a problem has the algorithms of all, in this order */
-	/* Before any library loads and any thread starts; may start the program anew (argv) to have its environment set. */
+	/* Before any library loads and any thread starts; NULL: nothing to do. May start the program anew (argv) to have its environment set. */
 	void (*prepare)(const struct platform_options *o, char **argv);
 	/* Opens the machine and describes it; strings live in the arena. -1: there is none that can measure (or plan), err
 	 * says why and what to do. */

@@ -116,6 +116,7 @@ static struct {
 	const char *refuses, *other_refuses;
 	int other_prefers;
 	bool dead, has_check, has_cold;
+	bool shares;
 	bool cold;       /* cold is asked for too */
 	double now;
 	int64_t preemptions;
@@ -325,7 +326,7 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 		.launches = { true, true },
 		.tolerance = 0.02, .long_ns = LONG_NS, .memory_bytes = 1e9, .rotation_bytes = 1e6, .llc_bytes = 100e3,
 		.now_ns = fake_now, .disturbances = fake_preemptions, .user = &o->seen, .has_matrix = has_matrix, .cancelled = seen_cancelled,
-		.has_cold = fake.has_cold, .is_alive = fake_is_alive, .trying = seen_trying, .emit = seen_emit };
+		.shares_operands = fake.shares, .has_cold = fake.has_cold, .is_alive = fake_is_alive, .trying = seen_trying, .emit = seen_emit };
 	if (problem_parse(text_of(text), &p, &o->err) || offers_open(&offers, fake.other ? both_backends : fake.has_check ?
 		full_backends : fake_backends, &p, &o->err))
 		return;
@@ -645,7 +646,7 @@ static void test_trust(void)
 	struct outcome o;
 	memset(&fake, 0, sizeof(fake));
 	fake.count = 3;
-	fake.has_check = true;
+	fake.has_check = fake.shares = true;
 	fake.algorithm[0] = (struct invented){ .name = "wrong", .ns = 1e5, .worst = 0.25 };
 	fake.algorithm[1] = (struct invented){ .name = "right", .ns = 1e6, .worst = 9e-7, .launch_ns = 3 };
 	fake.algorithm[2] = (struct invented){ .name = "unknown", .ns = 1.1e6, .worst = NAN, .check_says = "no reference" };
@@ -672,6 +673,28 @@ static void test_trust(void)
 	fake.algorithm[0] = (struct invented){ .name = "nan", .ns = 1e6, .worst = INFINITY };
 	measure(&o, PLAIN, 200e6, 0, false);
 	ok(o.status == STATUS_MISTRUSTED && o.err.text[0], "not a number: %s", o.err.text);
+}
+
+/* Without shared operands every check computes anew: those that fall behind at once are spared. */
+static void test_trust_finalists(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 3;
+	fake.has_check = true;
+	fake.algorithm[0] = (struct invented){ .name = "right", .ns = 1e6 };
+	fake.algorithm[1] = (struct invented){ .name = "nothing", .ns = 1e3, .worst = INFINITY };
+	fake.algorithm[2] = (struct invented){ .name = "slow", .ns = 2e6, .worst = INFINITY };
+	measure(&o, PLAIN, 200e6, 0, false);
+	ok(fake.algorithm[0].checked == 1 && fake.algorithm[1].checked == 1 && fake.algorithm[2].checked == 0,
+		"those are checked that might be measured in full");
+	const struct result *r = find(&o.seen, "right", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_CONVERGED, "one that computes nothing drives nobody out");
+	ok(o.seen.results[0].status == STATUS_MISTRUSTED && fake.alive == 0, "but goes itself");
+	fake.count = 1;
+	fake.algorithm[0].worst = 1;
+	measure(&o, PLAIN, 200e6, 0, false);
+	is_int(o.status, STATUS_MISTRUSTED, "an only one is checked too");
 }
 
 static void test_dead(void)
@@ -744,6 +767,7 @@ int main(void)
 	test_refined();
 	test_cold();
 	test_trust();
+	test_trust_finalists();
 	test_dead();
 	test_strict();
 	test_allowance();
