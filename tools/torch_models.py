@@ -8,7 +8,8 @@
 `time` prints one JSON object a line: the median of single inferences with all inputs on the device, between CUDA
 events (on a CPU: the wall clock). `compiled` is torch.compile with CUDA graphs. `table` sets these beside the lines
 of `benanza bound --json` (the Benanza ratio is bound / latency; above 1 the framework beat the libraries' best).
-Weights are random. Wants torch and, for the image classifiers, torchvision.
+Weights are random. Wants torch and, for the image classifiers, torchvision (whose GoogLeNet has 3x3 convolutions
+where the original has 5x5: set the exported model beside its own latency, not the bundled one).
 """
 
 import argparse
@@ -56,14 +57,14 @@ class Bert(nn.Module):
 
     def __init__(self, layers=12, c=768, heads=12, vocabulary=30522, positions=512):
         super().__init__()
-        self.word, self.position, self.type = (nn.Embedding(n, c) for n in (vocabulary, positions, 2))
+        self.word, self.position, self.kind = (nn.Embedding(n, c) for n in (vocabulary, positions, 2))
         self.norm = nn.LayerNorm(c, eps=1e-12)
         self.layers = nn.ModuleList(Bert.Layer(c, heads) for _ in range(layers))
         self.pooler = nn.Linear(c, c)
 
     def forward(self, ids, mask, types):
         where = torch.arange(ids.shape[1], device=ids.device)[None]
-        x = self.norm(self.word(ids) + self.type(types) + self.position(where))
+        x = self.norm(self.word(ids) + self.kind(types) + self.position(where))
         bias = (1 - mask[:, None, None, :].to(x.dtype)) * torch.finfo(x.dtype).min
         for layer in self.layers:
             x = layer(x, bias)
@@ -329,7 +330,8 @@ def run_table(args):
     print("| --- | ---: | --- | ---: | --- | ---: | ---: | ---: | ---: |")
     for (name, batch, dtype), b in bounds.items():
         bound = b["bound_ns"] if b["bound_ns"] is not None else math.nan
-        cells = [name, str(batch), dtype, ("" if b["complete"] else "at least ") + f"{bound / 1e6:.3f}",
+        least = "" if b["complete"] or math.isnan(bound) else "at least "
+        cells = [name, str(batch), dtype, f"{least}{bound / 1e6:.3f}",
                  " ".join(b["scenario"]["what_if"])]
         for mode in ("eager", "compiled"):
             ns = latency.get((name, batch, dtype, mode), math.nan)
