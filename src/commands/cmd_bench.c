@@ -212,7 +212,7 @@ static void tally_print(const struct tally *t, const struct options *o)
 	if (t->missing)
 		printf(", %d left", t->missing);
 	printf("; %.1f s", t->wall_s);
-	if (t->saved_by_sharing_s > 0)
+	if (t->saved_by_sharing_s >= 0.5)
 		printf(", about %.0f s more without sharing", t->saved_by_sharing_s);
 	puts(!t->interrupted ? "" : t->lost ? "; interrupted" : "; interrupted, what was measured is kept");
 }
