@@ -31,16 +31,26 @@ static int device_alloc(char **to, double bytes, enum status *status, struct err
 	cudaError_t c = cudaMalloc(&p, (size_t)bytes);
 	*to = c == cudaSuccess ? p : NULL;
 	*status = cuda_error_is_memory(c) ? STATUS_NO_MEMORY : STATUS_FAILED;
+	char words[STR_QUANTITY];
 	if (cuda_error(c, "cudaMalloc", err))
-		return error_context(err, "%.0f MB for operands", bytes / 1e6);
+		return error_context(err, "%s for operands", str_bytes(words, bytes));
 	return 0;
 }
 
 static void device_free(char **p)
 {
-	if (*p && !cuda_context()->poisoned)
+	if (*p)
 		cudaFree(*p);
 	*p = NULL;
+}
+
+int cuda_buffers_refuse(double bytes, const struct backend_limits *limits, struct error *err)
+{
+	char wanted[STR_QUANTITY], left[STR_QUANTITY];
+	if (bytes <= limits->memory_bytes)
+		return 0;
+	return error_set(err, "needs %s of device memory, %s are left", str_bytes(wanted, bytes),
+		str_bytes(left, limits->memory_bytes));
 }
 
 /* --- workspaces --- */
@@ -200,8 +210,8 @@ static int buffers_make(struct cuda_buffers *b, const struct backend_limits *lim
 	int64_t cold = b->cold_sets, net = b->sets;
 	double need = bytes[0] * (double)cold + bytes[1] * (double)(net > cold ? net : cold);
 	*status = STATUS_NO_MEMORY;
-	if (!(need <= limits->memory_bytes))
-		return error_set(err, "needs %.0f MB of memory, %.0f are left", need / 1e6, limits->memory_bytes / 1e6);
+	if (cuda_buffers_refuse(need, limits, err))
+		return -1;
 	for (int i = 0; i < 2; i++) {
 		struct cuda_block *block = &b->block[i];
 		block->bytes = (size_t)bytes[i];

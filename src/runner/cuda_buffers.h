@@ -66,6 +66,8 @@ struct cuda_buffers {
  * say why; errors of memory are cleared. */
 struct cuda_buffers *cuda_buffers_get(const struct problem *p, const struct backend_limits *limits, enum status *status,
 	struct error *err);
+/* -1 where so many bytes are more than the limits allow. */
+int cuda_buffers_refuse(double bytes, const struct backend_limits *limits, struct error *err);
 /* They stay for the next algorithm, until another problem comes or they are dropped. */
 void cuda_buffers_put(struct cuda_buffers *b);
 /* Frees what nobody uses. */

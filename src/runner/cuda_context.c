@@ -200,7 +200,7 @@ void cuda_context_close(void)
 	if (is_open)
 		cuda_buffers_drop();
 	cuda_time_close();
-	if (context.stream && !context.poisoned)
+	if (context.stream)
 		cudaStreamDestroy(context.stream);
 	cuda_nvml_close();
 	cuda_lock_close(&lock);

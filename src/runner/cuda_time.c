@@ -244,7 +244,7 @@ static int graph_make(struct cuda_timer *t, enum cache cache, int64_t first, int
 	if (!bad)
 		bad = cuda_error(cudaGraphUpload(*exec, s), "cudaGraphUpload", err) ||
 			cuda_error(cudaGraphLaunch(*exec, s), "cudaGraphLaunch", err) || synchronize("a graph", err);
-	if (bad && *exec && !cuda_context()->poisoned)
+	if (bad && *exec)
 		cudaGraphExecDestroy(*exec);
 	if (bad)
 		*exec = NULL;
@@ -264,7 +264,7 @@ static int64_t common_divisor(int64_t a, int64_t b)
 static void graphs_free(struct cuda_time_graphs *g)
 {
 	for (int i = 0; i < CUDA_TIME_GRAPHS; i++)
-		if (g->graph[i] && !cuda_context()->poisoned)
+		if (g->graph[i])
 			cudaGraphExecDestroy(g->graph[i]);
 	*g = (struct cuda_time_graphs){ 0 };
 }

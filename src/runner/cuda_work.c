@@ -67,8 +67,8 @@ static int space_make(struct work *w, const struct backend_limits *limits, enum 
 	int64_t copies = space_copies(bytes, w->buffers->cold_sets);
 	double need = bytes * (double)copies + cuda_buffers_bytes(w->buffers);
 	*status = STATUS_NO_MEMORY;
-	if (need > limits->memory_bytes)
-		return error_set(err, "needs %.0f MB of memory, %.0f are left", need / 1e6, limits->memory_bytes / 1e6);
+	if (cuda_buffers_refuse(need, limits, err))
+		return -1;
 	w->space = cuda_space_get(w->buffers, bytes, copies, status, err);
 	return w->space ? 0 : -1;
 }

@@ -1,0 +1,30 @@
+/* A backend for the fake runtime: computes any problem that has a reference, from what lies in "device" memory by the
+ * layouts; misbehaves as told. */
+#ifndef FAKE_BACKEND_H
+#define FAKE_BACKEND_H
+
+#include "runner/cuda_work.h"
+
+enum mischief { MISCHIEF_NONE, MISCHIEF_WRONG, MISCHIEF_UNWRITTEN, MISCHIEF_NAN, MISCHIEF_BEHIND, MISCHIEF_BEFORE,
+	MISCHIEF_SPACE_BEHIND, MISCHIEF_SPACE_BEFORE, MISCHIEF_SOURCE };
+
+#define FAKE_TRACE 4096
+
+struct fake_backend {
+	enum mischief mischief;
+	double workspace_bytes, kernel_ns;
+	int kernels;                    /* of one execution; the first does the work */
+	double gain, epsilon;
+	bool plan_fails, enqueue_allocates;
+	int plans_alive;
+	/* executions in the order that the device ran them */
+	struct cuda_pointers trace[FAKE_TRACE];
+	int traced;
+};
+extern struct fake_backend fake_backend;
+extern const struct backend backend_fake;
+
+/* Parses the problem and fills the list. */
+void fake_ask(const char *text, struct backend_list *list);
+
+#endif

@@ -1,0 +1,569 @@
+#include "config.h"
+
+#include "fake_cudart.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "runner/clock.h"
+#include "runner/cuda_kernels.h"
+
+#include "fake_driver.h"
+
+struct fake fake;
+
+/* --- the stream --- */
+
+enum op_kind { OP_KERNEL, OP_COPY, OP_SET, OP_EVENT, OP_HOLD };
+
+struct op {
+	enum op_kind kind;
+	fake_kernel *kernel;
+	void *arguments;
+	size_t size;
+	double ns, enqueued_ns;
+	char name[128];
+	void *to;
+	const void *from;
+	int byte;
+	cudaEvent_t event;
+	const volatile int *flag;
+};
+
+struct ops {
+	struct op *op;
+	int count, capacity;
+};
+
+struct CUstream_st {
+	struct ops queue;
+	struct ops captured;
+	bool capturing, invalid;
+};
+
+struct CUevent_st {
+	double ns;
+	bool recorded;
+};
+
+struct CUgraph_st {
+	struct ops ops;
+};
+
+struct CUgraphExec_st {
+	struct ops ops;
+	bool uploaded;
+};
+
+static cudaError_t last, sticky;
+
+static cudaError_t fail(cudaError_t c)
+{
+	last = c;
+	return c;
+}
+
+static cudaError_t called(void)
+{
+	fake.host_ns += FAKE_CALL_NS;
+	return sticky ? fail(sticky) : cudaSuccess;
+}
+
+static void ops_free(struct ops *o)
+{
+	for (int i = 0; i < o->count; i++)
+		free(o->op[i].arguments);
+	free(o->op);
+	*o = (struct ops){ 0 };
+}
+
+static void ops_add(struct ops *o, const struct op *op)
+{
+	VEC_GROW(o->op, o->count, o->capacity);
+	o->op[o->count] = *op;
+	o->op[o->count].arguments = base_malloc(op->size ? op->size : 1);
+	if (op->size)
+		memcpy(o->op[o->count].arguments, op->arguments, op->size);
+	o->count++;
+}
+
+static void op_run(struct op *op)
+{
+	if (sticky)
+		return;
+	fake.device_ns = op->enqueued_ns > fake.device_ns ? op->enqueued_ns : fake.device_ns;
+	switch (op->kind) {
+	case OP_KERNEL:
+		fake.kernels_run++;
+		if (fake.fault_at && --fake.fault_at == 0) {
+			sticky = cudaErrorIllegalAddress;
+			return;
+		}
+		op->kernel(op->arguments);
+		fake_driver_ran(op->name, fake.device_ns);
+		break;
+	case OP_COPY: memmove(op->to, op->from, op->size); break;
+	case OP_SET: memset(op->to, op->byte, op->size); break;
+	case OP_EVENT:
+		op->event->ns = fake.device_ns;
+		op->event->recorded = true;
+		break;
+	case OP_HOLD:
+		if (*op->flag == 0) {
+			fake.device_ns += 1e9;
+			fake.blocks_given_up++;
+		} else if (fake.host_ns > fake.device_ns) {
+			fake.device_ns = fake.host_ns;
+		}
+		break;
+	}
+	fake.device_ns += op->ns;
+}
+
+static void drain(cudaStream_t s)
+{
+	for (int i = 0; i < s->queue.count; i++)
+		op_run(&s->queue.op[i]);
+	ops_free(&s->queue);
+	if (fake.device_ns > fake.host_ns)
+		fake.host_ns = fake.device_ns;
+}
+
+static cudaError_t enqueue(cudaStream_t s, const struct op *op)
+{
+	cudaError_t c = called();
+	if (c)
+		return c;
+	struct op stamped = *op;
+	stamped.enqueued_ns = s->capturing ? 0 : fake.host_ns;
+	/* a copy of memory has no arguments, its size is of the memory */
+	if (stamped.kind != OP_KERNEL) {
+		size_t size = stamped.size;
+		stamped.size = 0;
+		ops_add(s->capturing ? &s->captured : &s->queue, &stamped);
+		struct ops *o = s->capturing ? &s->captured : &s->queue;
+		o->op[o->count - 1].size = size;
+	} else {
+		ops_add(s->capturing ? &s->captured : &s->queue, &stamped);
+	}
+	if (fake.launches_wait && !s->capturing && stamped.kind != OP_EVENT)
+		drain(s);
+	return cudaSuccess;
+}
+
+cudaError_t fake_launch(fake_kernel *kernel, const void *arguments, size_t size, double ns, const char *name,
+	cudaStream_t s)
+{
+	struct op op = { .kind = OP_KERNEL, .kernel = kernel, .size = size, .ns = ns };
+	op.arguments = base_malloc(size ? size : 1);
+	if (size)
+		memcpy(op.arguments, arguments, size);
+	strncpy(op.name, name, sizeof(op.name) - 1);
+	cudaError_t c = enqueue(s, &op);
+	free(op.arguments);
+	return c;
+}
+
+/* What must not be called while a stream captures ends the capture. */
+static cudaStream_t only_stream;
+static cudaError_t forbidden_in_capture(void)
+{
+	cudaError_t c = called();
+	if (!c && only_stream && only_stream->capturing) {
+		only_stream->invalid = true;
+		return fail(cudaErrorStreamCaptureUnsupported);
+	}
+	return c;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags)
+{
+	(void)flags;
+	*s = base_calloc(1, sizeof(**s));
+	only_stream = *s;
+	fake.streams_alive++;
+	return called();
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t s)
+{
+	drain(s);
+	ops_free(&s->captured);
+	free(s);
+	only_stream = NULL;
+	fake.streams_alive--;
+	return called();
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t s)
+{
+	cudaError_t c = forbidden_in_capture();
+	if (c)
+		return c;
+	drain(s);
+	return sticky ? fail(sticky) : cudaSuccess;
+}
+
+/* --- graphs --- */
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mode)
+{
+	(void)mode;
+	s->capturing = true;
+	s->invalid = false;
+	fake.captures++;
+	return called();
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *graph)
+{
+	*graph = NULL;
+	if (!s->capturing)
+		return fail(cudaErrorIllegalState);
+	s->capturing = false;
+	if (s->invalid || fake.capture_fails) {
+		ops_free(&s->captured);
+		return fail(cudaErrorStreamCaptureInvalidated);
+	}
+	*graph = base_calloc(1, sizeof(**graph));
+	(*graph)->ops = s->captured;
+	s->captured = (struct ops){ 0 };
+	fake.graphs_alive++;
+	return called();
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
+{
+	(void)flags;
+	if (fake.instantiate_fails)
+		return fail(cudaErrorMemoryAllocation);
+	*exec = base_calloc(1, sizeof(**exec));
+	for (int i = 0; i < graph->ops.count; i++)
+		ops_add(&(*exec)->ops, &graph->ops.op[i]);
+	fake.execs_alive++;
+	return called();
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t s)
+{
+	(void)s;
+	exec->uploaded = true;
+	return called();
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t s)
+{
+	if (!exec->uploaded)
+		fake.host_ns += 1e6;
+	cudaError_t c = called();
+	fake.graph_launches++;
+	for (int i = 0; i < exec->ops.count && !c; i++) {
+		struct op op = exec->ops.op[i];
+		op.enqueued_ns = fake.host_ns;
+		ops_add(&s->queue, &op);
+	}
+	if (fake.launches_wait)
+		drain(s);
+	return c;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+	ops_free(&graph->ops);
+	free(graph);
+	fake.graphs_alive--;
+	return called();
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+	ops_free(&exec->ops);
+	free(exec);
+	fake.execs_alive--;
+	return called();
+}
+
+/* --- events --- */
+
+cudaError_t cudaEventCreate(cudaEvent_t *e)
+{
+	*e = base_calloc(1, sizeof(**e));
+	fake.events_alive++;
+	return called();
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t e)
+{
+	free(e);
+	fake.events_alive--;
+	return called();
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
+{
+	e->recorded = false;
+	return enqueue(s, &(struct op){ .kind = OP_EVENT, .event = e });
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end)
+{
+	if (!begin->recorded || !end->recorded)
+		return fail(cudaErrorNotReady);
+	*ms = (float)((end->ns - begin->ns) / 1e6);
+	return called();
+}
+
+/* --- memory --- */
+
+struct allocation {
+	void *p;
+	size_t size;
+	bool pinned;
+};
+static struct allocation *allocations;
+static int allocation_count, allocation_capacity;
+
+static void *allocate(size_t size, bool pinned)
+{
+	void *p = aligned_alloc(256, (size + 255) / 256 * 256);
+	memset(p, 0x5a, (size + 255) / 256 * 256);
+	VEC_GROW(allocations, allocation_count, allocation_capacity);
+	allocations[allocation_count++] = (struct allocation){ p, size, pinned };
+	return p;
+}
+
+static cudaError_t give_back(void *p, bool pinned)
+{
+	for (int i = 0; i < allocation_count; i++) {
+		if (allocations[i].p != p || allocations[i].pinned != pinned)
+			continue;
+		fake.bytes_alive -= pinned ? 0 : (double)allocations[i].size;
+		allocations[i] = allocations[--allocation_count];
+		free(p);
+		if (allocation_count == 0) {
+			free(allocations);
+			allocations = NULL;
+			allocation_capacity = 0;
+		}
+		return called();
+	}
+	return fail(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMalloc(void **p, size_t size)
+{
+	cudaError_t c = forbidden_in_capture();
+	if (c)
+		return c;
+	bool fails = fake.malloc_fails_at && --fake.malloc_fails_at == 0;
+	if (fails || fake.bytes_alive + (double)size > fake.memory_bytes)
+		return fail(cudaErrorMemoryAllocation);
+	*p = allocate(size, false);
+	fake.allocations++;
+	fake.allocations_alive++;
+	fake.bytes_alive += (double)size;
+	fake.bytes_most = fake.bytes_alive > fake.bytes_most ? fake.bytes_alive : fake.bytes_most;
+	return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *p)
+{
+	fake.allocations_alive--;
+	return give_back(p, false);
+}
+
+cudaError_t cudaHostAlloc(void **p, size_t size, unsigned flags)
+{
+	(void)flags;
+	*p = allocate(size, true);
+	fake.pinned_alive++;
+	return called();
+}
+
+cudaError_t cudaFreeHost(void *p)
+{
+	fake.pinned_alive--;
+	return give_back(p, true);
+}
+
+cudaError_t cudaMemGetInfo(size_t *unused, size_t *all)
+{
+	*all = (size_t)fake.memory_bytes;
+	*unused = (size_t)(fake.memory_bytes - fake.bytes_alive);
+	return called();
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t s)
+{
+	(void)kind;
+	return enqueue(s, &(struct op){ .kind = OP_COPY, .to = to, .from = from, .size = size, .ns = 100 });
+}
+
+cudaError_t cudaMemsetAsync(void *to, int byte, size_t size, cudaStream_t s)
+{
+	return enqueue(s, &(struct op){ .kind = OP_SET, .to = to, .byte = byte, .size = size, .ns = 100 });
+}
+
+/* --- the device --- */
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+	*count = fake.count_error ? 0 : fake.device_count;
+	return fake.count_error ? fail(fake.count_error) : called();
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+	*version = fake.driver_version;
+	return called();
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+	*version = CUDART_VERSION;
+	return called();
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int i)
+{
+	if (i < 0 || i >= fake.device_count)
+		return fail(cudaErrorInvalidDevice);
+	memset(p, 0, sizeof(*p));
+	strncpy(p->name, fake.device[i].name, sizeof(p->name) - 1);
+	memset(p->uuid.bytes, fake.device[i].uuid, 16);
+	p->major = fake.device[i].major;
+	p->minor = fake.device[i].minor;
+	p->totalGlobalMem = (size_t)fake.memory_bytes;
+	p->l2CacheSize = 65536;
+	p->multiProcessorCount = 132;
+	p->pciBusID = 0x10 + i;
+	p->ECCEnabled = 1;
+	p->memoryBusWidth = 6144;
+	return called();
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int device)
+{
+	(void)device;
+	*value = which == cudaDevAttrClockRate ? (int)(fake.default_mhz * 1000) : 2619000;
+	return called();
+}
+
+cudaError_t cudaSetDevice(int i)
+{
+	fake.flags_set_device = i;
+	return fake.set_device_error ? fail(fake.set_device_error) : called();
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned flags)
+{
+	(void)flags;
+	return called();
+}
+
+/* --- errors --- */
+
+cudaError_t cudaGetLastError(void)
+{
+	cudaError_t c = last;
+	last = sticky;
+	return c;
+}
+
+const char *cudaGetErrorString(cudaError_t c)
+{
+	return c == cudaErrorMemoryAllocation ? "out of memory" : c == cudaErrorIllegalAddress ?
+		"an illegal memory access was encountered" : "some error";
+}
+
+const char *cudaGetErrorName(cudaError_t c)
+{
+	return c == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation" : "cudaErrorOther";
+}
+
+/* --- our own kernels --- */
+
+struct filling {
+	struct cuda_strided t;
+	uint64_t seed;
+	enum fill_kind kind;
+	int64_t limit;
+};
+
+static void fill_run(void *arguments)
+{
+	const struct filling *f = arguments;
+	int64_t count = 1;
+	for (int i = 0; i < f->t.rank; i++)
+		count *= f->t.dim[i];
+	for (int64_t i = 0; i < count; i++) {
+		int64_t at = 0, rest = i;
+		for (int d = f->t.rank - 1; d >= 0; d--) {
+			at += rest % f->t.dim[d] * f->t.stride[d];
+			rest /= f->t.dim[d];
+		}
+		fill_encode(fill_value(f->seed, i, f->kind, f->limit, f->t.dtype), f->t.dtype,
+			(char *)f->t.data + at * dtype_bits(f->t.dtype) / 8);
+	}
+}
+
+cudaError_t cuda_fill(const struct cuda_strided *t, uint64_t seed, enum fill_kind kind, int64_t limit, cudaStream_t s)
+{
+	struct filling f = { *t, seed, kind, limit };
+	return fake_launch(fill_run, &f, sizeof(f), 1000, "fill", s);
+}
+
+struct counting {
+	uint64_t *counts;
+	double ns;
+};
+
+static void count_run(void *arguments)
+{
+	const struct counting *c = arguments;
+	c->counts[0] = (uint64_t)(c->ns * fake.clock_mhz / 1e3);
+	c->counts[1] = (uint64_t)c->ns;
+}
+
+cudaError_t cuda_clock_count(uint64_t *counts, double ns, cudaStream_t s)
+{
+	struct counting c = { counts, ns };
+	fake.clock_count_ns = ns;
+	return fake_launch(count_run, &c, sizeof(c), ns, "count", s);
+}
+
+cudaError_t cuda_block(const volatile int *flag, cudaStream_t s)
+{
+	return enqueue(s, &(struct op){ .kind = OP_HOLD, .flag = flag });
+}
+
+/* --- the invented clock --- */
+
+double clock_ns(void)
+{
+	return fake.host_ns;
+}
+
+double clock_elapsed(double begin)
+{
+	return fake.host_ns - begin;
+}
+
+void fake_reset(void)
+{
+	double now = fake.host_ns + 1e9;
+	last = sticky = cudaSuccess;
+	fake = (struct fake){ .device_count = 1, .driver_version = CUDART_VERSION, .memory_bytes = 64e6, .clock_mhz = 1900,
+		.default_mhz = 1980, .has_nvml = true, .has_cupti = true, .host_ns = now, .device_ns = now };
+	fake.device[0].major = 9;
+	fake.device[0].name = "NVIDIA H200";
+	fake.device[0].uuid = 0xab;
+	fake.device[1].major = 8;
+	fake.device[1].minor = 9;
+	fake.device[1].name = "NVIDIA L40S";
+	fake.device[1].uuid = 0xac;
+	fake.device[2].major = 7;
+	fake.device[2].name = "Tesla V100";
+	fake.device[2].uuid = 0x11;
+}

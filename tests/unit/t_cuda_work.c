@@ -1,0 +1,446 @@
+#include "config.h"
+
+#include "runner/cuda_work.h"
+
+#include <stdlib.h>
+
+#include "fake_backend.h"
+#include "fake_cudart.h"
+#include "runner/cuda_buffers.h"
+#include "runner/cuda_time.h"
+#include "runner/platform.h"
+#include "tap.h"
+
+static const struct backend *const backends[] = { &backend_fake, NULL };
+const struct platform platform = { .program = "benanza-runner-cuda", .backends = backends };
+
+static struct arena arena;
+static struct backend_list list;
+static struct backend_limits limits;
+static enum status status;
+static struct error err;
+
+/* A fresh GPU, backend and limits. */
+static void begin(const char *text)
+{
+	struct device device;
+	struct platform_options options = { 0 };
+	fake_reset();
+	fake_backend = (struct fake_backend){ .kernel_ns = 10e3, .kernels = 1, .epsilon = 1e-5 };
+	err = (struct error)ERROR_NONE;
+	limits = (struct backend_limits){ .memory_bytes = 32e6, .sets = 1, .cold_sets = 1 };
+	if (cuda_context_open(&options, &arena, &device, &err))
+		printf("# %s\n", err.text);
+	fake_ask(text, &list);
+}
+
+/* Closes it; nothing may be left. */
+static void end(const char *what)
+{
+	cuda_context_close();
+	ok(fake.allocations_alive == 0 && fake.execs_alive == 0 && fake.streams_alive == 0 && fake.events_alive == 0 &&
+		fake.pinned_alive == 0, "%s: nothing is left on the device", what);
+	ok(fake.graphs_alive == 0 && fake_backend.plans_alive == 0, "%s: nor of plans", what);
+}
+
+static void *prepare(void)
+{
+	void *w = cuda_work_prepare(&list, 0, &limits, &status, &err);
+	if (!w)
+		printf("# %s\n", err.text);
+	return w;
+}
+
+#define MATMUL "matmul:f32,f32.c,f32/f32:ba1bb1m4n8k16:ta0tb0"
+#define RELU "eltwise:f32,f32:relu:3x5x7"
+
+static void test_times(void)
+{
+	double ns = 0;
+	begin(MATMUL);
+	void *w = prepare();
+	ok(w != NULL, "prepared");
+	ok(isnan(cuda_work_enqueue_ns(w)), "no launch was timed yet");
+	is_int(cuda_work_run(w, CACHE_WARM, 1, &ns, &err), 0, "one execution");
+	/* the events are apart by the launch, which the device waits for, and the kernel */
+	near(ns, 10e3 + FAKE_CALL_NS, 0.001, "takes its time and its launch");
+	near(cuda_work_enqueue_ns(w), FAKE_CALL_NS, 1e-4, "the host's share is seen");
+	is_int(fake_backend.traced, 2, "the very first was not the timed one");
+	is_int(cuda_work_run(w, CACHE_WARM, 20, &ns, &err), 0, "twenty");
+	near(ns, 20 * 10e3, 0.001, "take twenty times the kernel: no launch among them");
+	is_int(fake.captures, 1, "by a captured graph");
+	is_int(fake.graph_launches, 2, "which ran once untimed");
+	is_int(cuda_work_run(w, CACHE_WARM, 20, &ns, &err), 0, "twenty more");
+	is_int(fake.captures, 1, "with the same graph");
+	is_int(cuda_work_run(w, CACHE_WARM, 21, &ns, &err), 0, "twenty-one");
+	is_int(fake.captures, 2, "with another");
+	is_int(fake_backend.traced, 2 + 20 * 3 + 21 * 2, "every execution ran");
+	is_int(fake.blocks_given_up, 0, "no hold was given up");
+	near(cuda_work_clock_mhz(w), 1900, 1e-3, "the clock beside it");
+	is_int(cuda_context_disturbances(), 0, "which was as it should be");
+	fake_backend.kernels = 3;
+	is_int(cuda_work_run(w, CACHE_WARM, 5, &ns, &err), 0, "executions of several kernels");
+	near(ns, 3 * 5 * 10e3, 0.001, "take the time of all");
+	cuda_work_release(w);
+	end("times");
+}
+
+static void test_net(void)
+{
+	double ns;
+	begin(MATMUL);
+	limits.sets = 7;
+	void *w = prepare();
+	double bytes = 16 * 8 * 4;
+	near(cuda_work_rotated_bytes(w), 7 * bytes, 0, "so much passes before the first comes back");
+	for (int i = 0; i < 9; i++)
+		cuda_work_run(w, CACHE_NET, 1, &ns, &err);
+	const struct cuda_pointers *t = fake_backend.trace + 1; /* the first is untimed */
+	int different = 0, same_source = 0;
+	for (int i = 0; i < 7; i++)
+		for (int j = 0; j < i; j++)
+			different += t[i].weights != t[j].weights;
+	for (int i = 0; i < 9; i++)
+		same_source += t[i].source[0] == t[0].source[0] && t[i].destination == t[0].destination;
+	is_int(different, 21, "seven sets of weights in turn");
+	ok(t[7].weights == t[0].weights && t[8].weights == t[1].weights, "then again from the first");
+	is_int(same_source, 9, "activations stay where they are");
+	fake_backend.traced = 0;
+	is_int(cuda_work_run(w, CACHE_NET, 3, &ns, &err), 0, "three back to back of seven sets");
+	is_int(cuda_work_run(w, CACHE_NET, 3, &ns, &err), 0, "and again");
+	t = fake_backend.trace;
+	ok(t[3].weights == t[0].weights && t[9].weights == t[6].weights, "a graph runs once untimed");
+	ok(t[0].weights != t[6].weights && t[2].weights != t[6].weights, "the next graph goes on where that one ended");
+	for (int i = 0; i < 3; i++)
+		cuda_work_run(w, CACHE_NET, 3, &ns, &err);
+	is_int(fake.captures, CUDA_TIME_GRAPHS, "only so many graphs");
+	near(cuda_work_rotated_bytes(w), 7 * bytes, 0, "four times three pass all seven");
+	is_int(cuda_work_run(w, CACHE_NET, 14, &ns, &err), 0, "a multiple of the sets");
+	is_int(cuda_work_run(w, CACHE_NET, 14, &ns, &err), 0, "twice");
+	is_int(fake.captures, CUDA_TIME_GRAPHS + 1, "needs one graph");
+	cuda_work_release(w);
+	limits.sets = 100;
+	w = prepare();
+	cuda_work_run(w, CACHE_NET, 2, &ns, &err);
+	near(cuda_work_rotated_bytes(w), 8 * bytes, 0, "where the graphs do not reach all sets, it says how far");
+	cuda_work_release(w);
+	end("net");
+}
+
+static void test_cold(void)
+{
+	double ns;
+	begin(MATMUL);
+	limits.sets = 2;
+	limits.cold_sets = 4;
+	fake_backend.workspace_bytes = 1000;
+	void *w = prepare();
+	for (int i = 0; i < 5; i++)
+		cuda_work_run(w, CACHE_COLD, 1, &ns, &err);
+	const struct cuda_pointers *t = fake_backend.trace + 1;
+	int different = 0;
+	for (int i = 0; i < 4; i++)
+		for (int j = 0; j < i; j++)
+			different += t[i].weights != t[j].weights && t[i].source[0] != t[j].source[0] &&
+				t[i].destination != t[j].destination && t[i].workspace != t[j].workspace;
+	is_int(different, 6, "cold: everything is another in four executions");
+	ok(memcmp(&t[4], &t[0], sizeof(t[0])) == 0, "then again from the first");
+	int aligned = 0;
+	for (int i = 0; i < 4; i++)
+		aligned += (uintptr_t)t[i].workspace % 256 == 0 && (uintptr_t)t[i].destination % 256 == 0 &&
+			(uintptr_t)t[i].weights % 256 == 0;
+	is_int(aligned, 4, "all aligned");
+	is_int(cuda_work_run(w, CACHE_COLD, 8, &ns, &err), 0, "cold back to back");
+	double worst = NAN;
+	is_int(cuda_work_check(w, &worst, &err), 0, "copies hold the same values");
+	near(worst, 0, 0, "exactly");
+	cuda_work_release(w);
+	end("cold");
+}
+
+static void check_one(const char *text, double most)
+{
+	double worst = NAN;
+	begin(text);
+	void *w = prepare();
+	int bad = w ? cuda_work_check(w, &worst, &err) : -1;
+	ok(bad == 0 && worst <= most, "%s: worst error %g", text, worst);
+	if (bad)
+		printf("# %s\n", err.text);
+	if (w)
+		cuda_work_release(w);
+	end(text);
+}
+
+/* Through all layouts and types: what was filled is what the check thinks. */
+static void test_checks(void)
+{
+	static const char *const exact[] = { RELU, MATMUL "+bias:f32.c+add:f32+relu",
+		"matmul:f32,f32,f32/f32:ba2x1bb1x3m5n4k3:ta1tb1",
+		"matmul:f16,f16.c,f16/f32:ba1bb1m9n7k8:ta0tb1+bias:f16.c",
+		"conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c4h5w5k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g2+bias:f32.c+add:f32@nxc",
+		"conv:bf16,bf16.c,bf16/f32:n1c3h6w6k4r3s3:ph0pw0qh0qw0:sh2sw2:dh1dw1:g1",
+		"conv:s8,s8.c,s32/s32:n1c3h6w6k4r3s3:ph0pw0qh0qw0:sh2sw2:dh1dw1:g1",
+		"conv:s8,s8.c,s8/s32:n1c3h6w6k4r3s3:ph0pw0qh0qw0:sh2sw2:dh1dw1:g1",
+		"concat:f16,f16:2x3x4,2x5x4,2x1x4:ax1", "transpose:f16@s1x3x12,f16:3x4x2:perm2x0x1",
+		"batchnorm:f32,f32:2x3x4x4", "layernorm:f32,f32:4x6:ax1", "binary:f32,f32,bool:lt:2x3:3",
+		"binary:f32,f32,f32:div:2x3:2x3", "cast:f32,u8:4x4", "eltwise:f32,f32:logarithm:30",
+		"reduce:f32,f32:prod:3x40:3x1", "softmax:f16,f16:soft:3x900:ax1", "cast:f32,f8e4m3:100",
+		"topk:f32,f32:largest:4x9:ax1:k3", "argreduce:f16,s64:argmax:4x300:ax1", "dropout:f32,f32:drop,0.5:40",
+		"gather:f32.c,s64,f32:50x4:ax0:1x12", "select:bool,f32,f32,f32:1x4:3x4:1",
+		"scan:f32,f32:cumsum:3x8:ax1", "attention:f16,f16,f16,f16/f32:causal:n1hq4hk2lq6lk6d8e8" };
+	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
+		struct problem p;
+		struct error why = ERROR_NONE;
+		if (problem_parse(text_of(exact[i]), &p, &why))
+			ok(false, "%s: %s", exact[i], why.text);
+		else
+			check_one(exact[i], 0);
+	}
+}
+
+static void mischief(const char *text, enum mischief m, const char *says)
+{
+	double worst = NAN;
+	begin(text);
+	fake_backend.workspace_bytes = 300;
+	void *w = prepare();
+	fake_backend.mischief = m;
+	is_int(cuda_work_check(w, &worst, &err), 0, "%s: checked", says);
+	if (m == MISCHIEF_WRONG)
+		ok(worst > 0.01 && isfinite(worst), "wrong by %g", worst);
+	else
+		ok(isinf(worst) && strstr(err.text, says), "'%s': %s", says, err.text);
+	fake_backend.mischief = MISCHIEF_NONE;
+	is_int(cuda_work_check(w, &worst, &err), 0, "and once more without");
+	near(worst, 0, 0, "the next one is not blamed");
+	cuda_work_release(w);
+	end(says);
+}
+
+static void test_mischief(void)
+{
+	mischief(MATMUL, MISCHIEF_WRONG, "wrong");
+	mischief(MATMUL, MISCHIEF_UNWRITTEN, "the destination: element 31 is not written");
+	mischief("cast:f32,s8:40", MISCHIEF_UNWRITTEN, "the destination: element 39 is not written");
+	mischief("layernorm:f16,f16:4x6:ax1", MISCHIEF_NAN, "element 0 is ");
+	mischief(MATMUL, MISCHIEF_BEHIND, "it writes behind the destination");
+	mischief("softmax:f16,f16:soft:3x3:ax1", MISCHIEF_BEHIND, "it writes behind the destination");
+	mischief(MATMUL, MISCHIEF_BEFORE, "it writes before the destination");
+	mischief(MATMUL, MISCHIEF_SPACE_BEHIND, "it writes behind its workspace");
+	mischief(MATMUL, MISCHIEF_SPACE_BEFORE, "it writes before its workspace");
+	mischief(RELU, MISCHIEF_SOURCE, "it writes behind the destination");
+}
+
+static void test_gain(void)
+{
+	double worst, plain;
+	begin(MATMUL);
+	void *w = prepare();
+	fake_backend.mischief = MISCHIEF_WRONG;
+	cuda_work_check(w, &plain, &err);
+	cuda_work_release(w);
+	fake_backend.gain = 4;
+	w = prepare();
+	cuda_work_check(w, &worst, &err);
+	near(worst, plain / 4, 1e-9, "a Winograd's larger allowance");
+	cuda_work_release(w);
+	end("gain");
+}
+
+/* Large destinations are read element by element, and only a sample of them. */
+static void test_large(void)
+{
+	double worst = NAN;
+	begin("eltwise:f32,f32:relu:1100000");
+	void *w = prepare();
+	is_int(cuda_work_check(w, &worst, &err), 0, "a large destination: %s", err.text);
+	near(worst, 0, 0, "is right");
+	fake_backend.mischief = MISCHIEF_UNWRITTEN;
+	is_int(cuda_work_check(w, &worst, &err), 0, "its last element");
+	ok(isinf(worst), "is looked at: %s", err.text);
+	cuda_work_release(w);
+	end("large");
+}
+
+static void test_memory(void)
+{
+	double ns;
+	begin(MATMUL);
+	limits.memory_bytes = 1000;
+	ok(!prepare() && status == STATUS_NO_MEMORY && strstr(err.text, "are left"), "the limit: %s", err.text);
+	limits.memory_bytes = 1e6;
+	fake_backend.workspace_bytes = 2e6;
+	ok(!prepare() && status == STATUS_NO_MEMORY, "the limit counts the workspace: %s", err.text);
+	fake_backend.workspace_bytes = 0;
+	for (int i = 1; i <= 3; i++) {
+		cuda_buffers_drop();
+		fake_backend.workspace_bytes = 512;
+		fake.malloc_fails_at = i;
+		ok(!prepare() && status == STATUS_NO_MEMORY && strstr(err.text, "out of memory"), "allocation %d: %s", i,
+			err.text);
+		is_int(cudaGetLastError(), cudaSuccess, "leaves no error behind");
+		ok(cuda_context_is_alive(), "nor a dead context");
+	}
+	fake.malloc_fails_at = 0;
+	void *w = prepare();
+	ok(w && cuda_work_run(w, CACHE_NET, 1, &ns, &err) == 0, "the next one works");
+	cuda_work_release(w);
+	fake_backend.plan_fails = true;
+	ok(!prepare() && status == STATUS_UNSUPPORTED, "what a plan says: %s", err.text);
+	is_str(err.text, "the library says no", "is handed on");
+	end("memory");
+}
+
+static void test_sharing(void)
+{
+	begin(MATMUL);
+	limits.sets = 5;
+	fake_backend.workspace_bytes = 4096;
+	void *first = prepare();
+	int allocations = fake.allocations;
+	void *second = prepare();
+	is_int(fake.allocations, allocations, "a second algorithm of a problem shares operands and workspace");
+	fake_backend.workspace_bytes = 8192;
+	void *third = prepare();
+	is_int(fake.allocations, allocations + 1, "a larger workspace is another");
+	cuda_work_release(first);
+	cuda_work_release(second);
+	cuda_work_release(third);
+	void *again = prepare();
+	is_int(fake.allocations, allocations + 1, "operands and workspace stay for the next algorithm");
+	cuda_work_release(again);
+	double before = fake.bytes_alive, all = cuda_context_memory_bytes();
+	ok(before > 0 && fake.bytes_alive == 0, "asked for free memory, they are given back");
+	near(all, fake.memory_bytes, 0, "and counted as free");
+	struct problem problem = *(const struct problem *)list.state;
+	list.state = &problem;
+	void *one = prepare();
+	fake_ask(RELU, &list);
+	void *other = prepare();
+	ok(one && other, "two problems at once");
+	double worst = NAN;
+	ok(cuda_work_check(other, &worst, &err) == 0 && worst == 0, "each with its operands");
+	cuda_work_release(one);
+	cuda_work_release(other);
+	end("sharing");
+}
+
+static void test_without_graphs(const char *how)
+{
+	double ns;
+	begin(MATMUL);
+	limits.sets = 3;
+	fake_backend.enqueue_allocates = strcmp(how, "allocates") == 0;
+	fake.capture_fails = strcmp(how, "capture") == 0;
+	fake.instantiate_fails = strcmp(how, "instantiate") == 0;
+	void *w = prepare();
+	is_int(cuda_work_run(w, CACHE_NET, 300, &ns, &err), 0, "%s: no graph, it runs: %s", how, err.text);
+	near(ns, 300 * 10e3, 0.001, "and no launch is among what is timed");
+	is_int(fake.graph_launches, 0, "without a graph");
+	is_int(cuda_work_run(w, CACHE_NET, 4, &ns, &err), 0, "again");
+	is_int(fake.captures, 1, "it is not tried twice");
+	is_int(fake.blocks_given_up, 0, "no hold was given up");
+	near(cuda_work_rotated_bytes(w), 3 * 16 * 8 * 4, 0, "all sets pass");
+	cuda_work_release(w);
+	end(how);
+}
+
+/* Under tools every launch waits for its kernel: then a held stream would wait for itself. */
+static void test_waiting_launches(void)
+{
+	double ns;
+	begin(MATMUL);
+	fake.launches_wait = true;
+	void *w = prepare();
+	is_int(cuda_work_run(w, CACHE_WARM, 10, &ns, &err), 0, "launches that wait");
+	is_int(fake.blocks_given_up, 1, "one hold is lost");
+	is_int(cuda_work_run(w, CACHE_WARM, 10, &ns, &err), 0, "then nothing is held");
+	is_int(fake.blocks_given_up, 1, "any more");
+	ok(ns >= 10 * 10e3 && ns < 20 * 10e3, "%g ns", ns);
+	cuda_work_release(w);
+	end("waiting launches");
+}
+
+static void test_clock(void)
+{
+	double ns;
+	begin(MATMUL);
+	void *w = prepare();
+	ok(isnan(cuda_work_clock_mhz(w)), "no clock seen yet");
+	fake.clock_mhz = 0.74 * fake.default_mhz;
+	cuda_work_run(w, CACHE_WARM, 10, &ns, &err);
+	is_int(cuda_context_disturbances(), 1, "a clock below three quarters disturbs");
+	near(cuda_work_clock_mhz(w), 0.74 * fake.default_mhz, 1e-3, "and is told");
+	fake.clock_mhz = 0.76 * fake.default_mhz;
+	cuda_work_run(w, CACHE_WARM, 10, &ns, &err);
+	is_int(cuda_context_disturbances(), 1, "above it does not");
+	fake.clock_mhz = 0.5 * fake.default_mhz;
+	fake.host_ns += 1e9;
+	cuda_work_run(w, CACHE_WARM, 1, &ns, &err);
+	is_int(cuda_context_disturbances(), 2, "single executions are looked at too");
+	cuda_work_run(w, CACHE_WARM, 1, &ns, &err);
+	is_int(cuda_context_disturbances(), 2, "not each of them");
+	cuda_work_release(w);
+	end("clock");
+}
+
+static void test_fault(void)
+{
+	double ns, worst;
+	begin(MATMUL);
+	void *w = prepare();
+	cuda_work_run(w, CACHE_WARM, 1, &ns, &err);
+	fake.fault_at = 3;
+	is_int(cuda_work_run(w, CACHE_WARM, 10, &ns, &err), -1, "a kernel faults");
+	ok(strstr(err.text, "illegal memory access") != NULL, "said so: %s", err.text);
+	ok(!cuda_context_is_alive() && cuda_context()->poisoned, "the context is lost");
+	is_int(cuda_work_run(w, CACHE_WARM, 1, &ns, &err), -1, "nothing runs any more: %s", err.text);
+	is_int(cuda_work_check(w, &worst, &err), -1, "nor is checked");
+	is_str(cuda_work_kernels(w), "", "nor traced");
+	cuda_work_release(w);
+	ok(!prepare() && status == STATUS_FAILED && strstr(err.text, "faulted"), "nor prepared: %s", err.text);
+	near(cuda_context_memory_bytes(), 0, 0, "there is no memory");
+	end("fault");
+	fake_reset();
+}
+
+static void test_kernels(void)
+{
+	double ns;
+	begin(MATMUL);
+	fake_backend.kernels = 2;
+	void *w = prepare();
+	cuda_work_run(w, CACHE_WARM, 1, &ns, &err);
+	int before = fake_backend.traced;
+	const char *names = cuda_work_kernels(w);
+	ok(strcmp(names, "compute<3>\nsecond_kernel") == 0 || strcmp(names, "_Z7computeILi3EEvPKfi\nsecond_kernel") == 0,
+		"names in the order of their starts: %s", names);
+	is_int(fake_backend.traced, before + 1, "of one execution");
+	ok(cuda_work_kernels(w) == names, "asked again it is the same");
+	is_int(fake_backend.traced, before + 1, "and nothing runs");
+	cuda_work_release(w);
+	end("kernels");
+}
+
+int main(void)
+{
+	test_times();
+	test_net();
+	test_cold();
+	test_checks();
+	test_mischief();
+	test_gain();
+	test_large();
+	test_memory();
+	test_sharing();
+	test_without_graphs("capture");
+	test_without_graphs("instantiate");
+	test_without_graphs("allocates");
+	test_waiting_launches();
+	test_clock();
+	test_kernels();
+	test_fault();
+	arena_free(&arena);
+	return done_testing();
+}
