@@ -1,0 +1,136 @@
+#include "config.h"
+
+#include "runner/cudnn_graph.h"
+
+/* Convolutions and matrix products with their epilogues: one main operation, then pointwise ones. */
+
+#define SPACE 3
+
+/* Accumulators are f32; of whole numbers s32. */
+static enum dtype accumulator_of(const struct problem *p)
+{
+	bool whole = p->operand[0].dtype == DTYPE_S8 || p->operand[0].dtype == DTYPE_U8;
+	return p->accumulator != DTYPE_UNKNOWN ? p->accumulator : whole ? DTYPE_S32 : DTYPE_F32;
+}
+
+/* Spatial numbers of the problem in cuDNN's order; a problem with one dimension of space gets another of extent 1. */
+static int space_copy(const struct problem *p, const int64_t *from, int64_t filler, int64_t *to)
+{
+	int begin = p->spatial == 1 ? 1 : SPACE - p->spatial;
+	for (int i = begin; i < SPACE; i++)
+		to[i - begin] = i < SPACE - p->spatial ? filler : from[i];
+	return SPACE - begin;
+}
+
+static cudnnBackendDescriptor_t convolution_make(struct cudnn_graph *g)
+{
+	struct cudnn_bag *b = &g->bag;
+	const struct problem *p = g->p;
+	int64_t pre[SPACE], post[SPACE], stride[SPACE], dilation[SPACE];
+	space_copy(p, p->pad_begin, 0, pre);
+	space_copy(p, p->pad_end, 0, post);
+	space_copy(p, p->stride, 1, stride);
+	int64_t dims = space_copy(p, p->dilation, 1, dilation);
+	cudnnDataType_t type;
+	cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+	if (!cudnn_data_type(g, accumulator_of(p), &type))
+		return NULL;
+	cudnnBackendDescriptor_t d = CUDNN_NEW(b, CONVOLUTION);
+	CUDNN_PUT(b, d, CONVOLUTION_COMP_TYPE, DATA_TYPE, type);
+	CUDNN_PUT(b, d, CONVOLUTION_CONV_MODE, CONVOLUTION_MODE, mode);
+	CUDNN_PUT(b, d, CONVOLUTION_SPATIAL_DIMS, INT64, dims);
+	CUDNN_PUT_ARRAY(b, d, CONVOLUTION_PRE_PADDINGS, INT64, dims, pre);
+	CUDNN_PUT_ARRAY(b, d, CONVOLUTION_POST_PADDINGS, INT64, dims, post);
+	CUDNN_PUT_ARRAY(b, d, CONVOLUTION_FILTER_STRIDES, INT64, dims, stride);
+	CUDNN_PUT_ARRAY(b, d, CONVOLUTION_DILATIONS, INT64, dims, dilation);
+	cudnn_desc_finish(b, d, "convolution");
+	return d;
+}
+
+static struct cudnn_tensor spatial_bound(struct cudnn_graph *g, int operand, enum cudnn_role role)
+{
+	struct cuda_layout l = cuda_operand_layout(g->p, operand, 0);
+	struct cudnn_tensor shape = cudnn_shape_spatial(&l);
+	return cudnn_tensor_bound(g, &shape, role, 0);
+}
+
+/* Runtime fusion wants what lies between operations in f32, also where the sums are s32. */
+static enum dtype between(const struct problem *p)
+{
+	return accumulator_of(p) == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
+}
+
+void cudnn_build_conv(struct cudnn_graph *g)
+{
+	struct cudnn_bag *b = &g->bag;
+	struct cudnn_chain chain = { 0 };
+	float alpha = 1, beta = 0;
+	cudnnBackendDescriptor_t how = convolution_make(g);
+	struct cudnn_tensor x = spatial_bound(g, 0, CUDNN_SOURCE), w = spatial_bound(g, 1, CUDNN_WEIGHTS);
+	struct cudnn_tensor y = spatial_bound(g, 2, CUDNN_DESTINATION);
+	cudnn_chain_epilogues(g, &chain, &y, 1);
+	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, between(g->p));
+	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_CONVOLUTION_FORWARD);
+	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_FORWARD_CONV_DESC, BACKEND_DESCRIPTOR, how);
+	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_FORWARD_X, BACKEND_DESCRIPTOR, x.d);
+	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_FORWARD_W, BACKEND_DESCRIPTOR, w.d);
+	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_FORWARD_Y, BACKEND_DESCRIPTOR, out.d);
+	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_FORWARD_ALPHA, FLOAT, alpha);
+	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_FORWARD_BETA, FLOAT, beta);
+	cudnn_operation_add(g, op, "convolution forward operation");
+	cudnn_chain_add(g, &chain, &out, &y);
+}
+
+/* A transposed convolution is the gradient of a convolution with respect to its input: its source is that one's output,
+ * its weights (c, k/g, r, s) are that one's (k, c/g, r, s), and the rows of out_pad belong to that one's input. */
+void cudnn_build_deconv(struct cudnn_graph *g)
+{
+	struct cudnn_bag *b = &g->bag;
+	struct cudnn_chain chain = { 0 };
+	float alpha = 1, beta = 0;
+	cudnnBackendDescriptor_t how = convolution_make(g);
+	struct cudnn_tensor dy = spatial_bound(g, 0, CUDNN_SOURCE), w = spatial_bound(g, 1, CUDNN_WEIGHTS);
+	struct cudnn_tensor dx = spatial_bound(g, 2, CUDNN_DESTINATION);
+	cudnn_chain_epilogues(g, &chain, &dx, 1);
+	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &dx, between(g->p));
+	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_CONVOLUTION_BACKWARD_DATA);
+	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, BACKEND_DESCRIPTOR, how);
+	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_BWD_DATA_DY, BACKEND_DESCRIPTOR, dy.d);
+	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_BWD_DATA_W, BACKEND_DESCRIPTOR, w.d);
+	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_BWD_DATA_DX, BACKEND_DESCRIPTOR, out.d);
+	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_BWD_DATA_ALPHA, FLOAT, alpha);
+	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_BWD_DATA_BETA, FLOAT, beta);
+	cudnn_operation_add(g, op, "convolution backward data operation");
+	cudnn_chain_add(g, &chain, &out, &dx);
+}
+
+static struct cudnn_tensor matrix_bound(struct cudnn_graph *g, int operand, enum cudnn_role role)
+{
+	struct cuda_layout l = cuda_operand_layout(g->p, operand, 0);
+	struct cudnn_tensor shape = cudnn_shape_of(&l);
+	return cudnn_tensor_bound(g, &shape, role, 0);
+}
+
+/* Transposed operands are strides, batch dimensions of extent 1 broadcast by themselves. */
+void cudnn_build_matmul(struct cudnn_graph *g)
+{
+	struct cudnn_bag *b = &g->bag;
+	struct cudnn_chain chain = { 0 };
+	cudnnDataType_t type;
+	if (!cudnn_data_type(g, accumulator_of(g->p), &type))
+		return;
+	struct cudnn_tensor x = matrix_bound(g, 0, CUDNN_SOURCE), w = matrix_bound(g, 1, CUDNN_WEIGHTS);
+	struct cudnn_tensor y = matrix_bound(g, 2, CUDNN_DESTINATION);
+	cudnn_chain_epilogues(g, &chain, &y, y.rank - 1);
+	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, between(g->p));
+	cudnnBackendDescriptor_t how = CUDNN_NEW(b, MATMUL);
+	CUDNN_PUT(b, how, MATMUL_COMP_TYPE, DATA_TYPE, type);
+	cudnn_desc_finish(b, how, "matmul");
+	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_MATMUL);
+	CUDNN_PUT(b, op, OPERATION_MATMUL_DESC, BACKEND_DESCRIPTOR, how);
+	CUDNN_PUT(b, op, OPERATION_MATMUL_ADESC, BACKEND_DESCRIPTOR, x.d);
+	CUDNN_PUT(b, op, OPERATION_MATMUL_BDESC, BACKEND_DESCRIPTOR, w.d);
+	CUDNN_PUT(b, op, OPERATION_MATMUL_CDESC, BACKEND_DESCRIPTOR, out.d);
+	cudnn_operation_add(g, op, "matmul operation");
+	cudnn_chain_add(g, &chain, &out, &y);
+}
