@@ -68,7 +68,7 @@ void cudnn_build_conv(struct cudnn_graph *g)
 	cudnnBackendDescriptor_t how = convolution_make(g);
 	struct cudnn_tensor x = spatial_bound(g, 0, CUDNN_SOURCE), w = spatial_bound(g, 1, CUDNN_WEIGHTS);
 	struct cudnn_tensor y = spatial_bound(g, 2, CUDNN_DESTINATION);
-	cudnn_chain_epilogues(g, &chain, &y, 1);
+	cudnn_chain_epilogues(g, &chain, &y, 1, NULL);
 	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, between(g->p));
 	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_CONVOLUTION_FORWARD);
 	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_FORWARD_CONV_DESC, BACKEND_DESCRIPTOR, how);
@@ -91,7 +91,7 @@ void cudnn_build_deconv(struct cudnn_graph *g)
 	cudnnBackendDescriptor_t how = convolution_make(g);
 	struct cudnn_tensor dy = spatial_bound(g, 0, CUDNN_SOURCE), w = spatial_bound(g, 1, CUDNN_WEIGHTS);
 	struct cudnn_tensor dx = spatial_bound(g, 2, CUDNN_DESTINATION);
-	cudnn_chain_epilogues(g, &chain, &dx, 1);
+	cudnn_chain_epilogues(g, &chain, &dx, 1, NULL);
 	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &dx, between(g->p));
 	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_CONVOLUTION_BACKWARD_DATA);
 	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, BACKEND_DESCRIPTOR, how);
@@ -107,30 +107,36 @@ void cudnn_build_deconv(struct cudnn_graph *g)
 static struct cudnn_tensor matrix_bound(struct cudnn_graph *g, int operand, enum cudnn_role role)
 {
 	struct cuda_layout l = cuda_operand_layout(g->p, operand, 0);
-	struct cudnn_tensor shape = cudnn_shape_of(&l);
+	struct cudnn_tensor shape = cudnn_shape_of(&l, 3);
 	return cudnn_tensor_bound(g, &shape, role, 0);
 }
 
-/* Transposed operands are strides, batch dimensions of extent 1 broadcast by themselves. */
-void cudnn_build_matmul(struct cudnn_graph *g)
+void cudnn_matmul(struct cudnn_graph *g, enum dtype accumulator, const struct cudnn_tensor *x,
+	const struct cudnn_tensor *w, const struct cudnn_tensor *y)
 {
 	struct cudnn_bag *b = &g->bag;
-	struct cudnn_chain chain = { 0 };
 	cudnnDataType_t type;
-	if (!cudnn_data_type(g, accumulator_of(g->p), &type))
+	if (!cudnn_data_type(g, accumulator, &type))
 		return;
-	struct cudnn_tensor x = matrix_bound(g, 0, CUDNN_SOURCE), w = matrix_bound(g, 1, CUDNN_WEIGHTS);
-	struct cudnn_tensor y = matrix_bound(g, 2, CUDNN_DESTINATION);
-	cudnn_chain_epilogues(g, &chain, &y, y.rank - 1);
-	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, between(g->p));
 	cudnnBackendDescriptor_t how = CUDNN_NEW(b, MATMUL);
 	CUDNN_PUT(b, how, MATMUL_COMP_TYPE, DATA_TYPE, type);
 	cudnn_desc_finish(b, how, "matmul");
 	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_MATMUL);
 	CUDNN_PUT(b, op, OPERATION_MATMUL_DESC, BACKEND_DESCRIPTOR, how);
-	CUDNN_PUT(b, op, OPERATION_MATMUL_ADESC, BACKEND_DESCRIPTOR, x.d);
-	CUDNN_PUT(b, op, OPERATION_MATMUL_BDESC, BACKEND_DESCRIPTOR, w.d);
-	CUDNN_PUT(b, op, OPERATION_MATMUL_CDESC, BACKEND_DESCRIPTOR, out.d);
+	CUDNN_PUT(b, op, OPERATION_MATMUL_ADESC, BACKEND_DESCRIPTOR, x->d);
+	CUDNN_PUT(b, op, OPERATION_MATMUL_BDESC, BACKEND_DESCRIPTOR, w->d);
+	CUDNN_PUT(b, op, OPERATION_MATMUL_CDESC, BACKEND_DESCRIPTOR, y->d);
 	cudnn_operation_add(g, op, "matmul operation");
+}
+
+/* Transposed operands are strides, batch dimensions of extent 1 broadcast by themselves. */
+void cudnn_build_matmul(struct cudnn_graph *g)
+{
+	struct cudnn_chain chain = { 0 };
+	struct cudnn_tensor x = matrix_bound(g, 0, CUDNN_SOURCE), w = matrix_bound(g, 1, CUDNN_WEIGHTS);
+	struct cudnn_tensor y = matrix_bound(g, 2, CUDNN_DESTINATION);
+	cudnn_chain_epilogues(g, &chain, &y, y.rank - 1, NULL);
+	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, between(g->p));
+	cudnn_matmul(g, accumulator_of(g->p), &x, &w, &out);
 	cudnn_chain_add(g, &chain, &out, &y);
 }

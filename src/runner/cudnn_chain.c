@@ -48,6 +48,22 @@ void cudnn_pointwise(struct cudnn_graph *g, const struct cudnn_pointwise *how, c
 	cudnn_operation_add(g, op, "pointwise operation");
 }
 
+void cudnn_reduction(struct cudnn_graph *g, cudnnReduceTensorOp_t how, const struct cudnn_tensor *x,
+	const struct cudnn_tensor *y)
+{
+	struct cudnn_bag *b = &g->bag;
+	cudnnDataType_t type = CUDNN_DATA_FLOAT;
+	cudnnBackendDescriptor_t d = CUDNN_NEW(b, REDUCTION);
+	CUDNN_PUT(b, d, REDUCTION_OPERATOR, REDUCTION_OPERATOR_TYPE, how);
+	CUDNN_PUT(b, d, REDUCTION_COMP_TYPE, DATA_TYPE, type);
+	cudnn_desc_finish(b, d, "reduction");
+	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_REDUCTION);
+	CUDNN_PUT(b, op, OPERATION_REDUCTION_DESC, BACKEND_DESCRIPTOR, d);
+	CUDNN_PUT(b, op, OPERATION_REDUCTION_XDESC, BACKEND_DESCRIPTOR, x->d);
+	CUDNN_PUT(b, op, OPERATION_REDUCTION_YDESC, BACKEND_DESCRIPTOR, y->d);
+	cudnn_operation_add(g, op, "reduction operation");
+}
+
 /* --- eltwise modes as steps --- */
 
 static struct cudnn_step *step_add(struct cudnn_chain *c, cudnnPointwiseMode_t mode)
@@ -192,10 +208,31 @@ cudnnPointwiseMode_t cudnn_binary_mode(enum mode m)
 	return of[m];
 }
 
-void cudnn_chain_epilogues(struct cudnn_graph *g, struct cudnn_chain *c, const struct cudnn_tensor *destination,
-	int channel)
+void cudnn_chain_operand(struct cudnn_chain *c, cudnnPointwiseMode_t mode, enum cudnn_role role, int index,
+	const struct cudnn_tensor *shape)
 {
-	for (int i = 0; i < g->p->epilogue_count; i++) {
+	struct cudnn_step *s = step_add(c, mode);
+	s->second = CUDNN_STEP_TENSOR;
+	s->role = role;
+	s->index = index;
+	s->tensor = *shape;
+}
+
+static struct cudnn_tensor residual_shape(const struct cuda_layout *l, const struct cudnn_tensor *destination,
+	const struct cudnn_tensor *residual)
+{
+	if (!residual)
+		return destination->rank == 4 && l->shape.rank == 3 ? cudnn_shape_spatial(l) :
+			cudnn_shape_of(l, destination->rank);
+	struct cudnn_tensor shape = *residual;
+	shape.dtype = l->dtype;
+	return shape;
+}
+
+void cudnn_chain_epilogues(struct cudnn_graph *g, struct cudnn_chain *c, const struct cudnn_tensor *destination,
+	int channel, const struct cudnn_tensor *residual)
+{
+	for (int i = 0; i < g->p->epilogue_count && !g->bag.bad; i++) {
 		const struct epilogue *e = &g->p->epilogue[i];
 		if (e->kind == EPILOGUE_ELTWISE) {
 			cudnn_chain_mode(g, c, e->mode, e->alpha, e->beta);
@@ -203,12 +240,9 @@ void cudnn_chain_epilogues(struct cudnn_graph *g, struct cudnn_chain *c, const s
 		}
 		bool bias = e->kind == EPILOGUE_BIAS;
 		struct cuda_layout l = cuda_epilogue_layout(g->p, i);
-		struct cudnn_step *s = step_add(c, bias ? CUDNN_POINTWISE_ADD : cudnn_binary_mode(e->mode));
-		s->second = CUDNN_STEP_TENSOR;
-		s->role = CUDNN_EPILOGUE;
-		s->index = i;
-		s->tensor = bias ? cudnn_shape_along(destination, channel, l.dtype) :
-			destination->rank == 4 && l.shape.rank == 3 ? cudnn_shape_spatial(&l) : cudnn_shape_of(&l);
+		struct cudnn_tensor shape = bias ? cudnn_shape_along(destination, channel, l.dtype) :
+			residual_shape(&l, destination, residual);
+		cudnn_chain_operand(c, bias ? CUDNN_POINTWISE_ADD : cudnn_binary_mode(e->mode), CUDNN_EPILOGUE, i, &shape);
 	}
 }
 

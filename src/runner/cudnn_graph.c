@@ -69,9 +69,9 @@ static struct cudnn_tensor shape_copy(const struct cuda_layout *l, int front)
 	return t;
 }
 
-struct cudnn_tensor cudnn_shape_of(const struct cuda_layout *l)
+struct cudnn_tensor cudnn_shape_of(const struct cuda_layout *l, int rank)
 {
-	return shape_copy(l, l->shape.rank < 3 ? 3 - l->shape.rank : 0);
+	return shape_copy(l, l->shape.rank < rank ? rank - l->shape.rank : 0);
 }
 
 struct cudnn_tensor cudnn_shape_spatial(const struct cuda_layout *l)

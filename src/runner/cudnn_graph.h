@@ -68,8 +68,8 @@ struct cudnn_tensor cudnn_tensor_virtual(struct cudnn_graph *g, const struct cud
 struct cudnn_tensor cudnn_tensor_value(struct cudnn_graph *g, int rank, float value);
 struct cudnn_tensor cudnn_tensor_index_value(struct cudnn_graph *g, int rank, int32_t value);
 
-/* Shapes, without descriptors. From a layout, of rank 3 at least (ones are put in front). */
-struct cudnn_tensor cudnn_shape_of(const struct cuda_layout *l);
+/* Shapes, without descriptors. From a layout, of at least this rank (ones are put in front); cuDNN wants 3. */
+struct cudnn_tensor cudnn_shape_of(const struct cuda_layout *l, int rank);
 /* Spatial: n c (d) h w; one dimension of space becomes two. */
 struct cudnn_tensor cudnn_shape_spatial(const struct cuda_layout *l);
 /* Dense, row-major. */
@@ -94,6 +94,13 @@ struct cudnn_pointwise {
 void cudnn_pointwise(struct cudnn_graph *g, const struct cudnn_pointwise *how, const struct cudnn_tensor *x,
 	const struct cudnn_tensor *b, const struct cudnn_tensor *t, const struct cudnn_tensor *y);
 
+/* Sums and the like over the dimensions that y has as 1. */
+void cudnn_reduction(struct cudnn_graph *g, cudnnReduceTensorOp_t how, const struct cudnn_tensor *x,
+	const struct cudnn_tensor *y);
+/* c = a b, batches broadcast. */
+void cudnn_matmul(struct cudnn_graph *g, enum dtype accumulator, const struct cudnn_tensor *x,
+	const struct cudnn_tensor *w, const struct cudnn_tensor *y);
+
 /* One operation of a chain. */
 struct cudnn_step {
 	struct cudnn_pointwise how;
@@ -110,9 +117,12 @@ struct cudnn_chain {
 };
 /* Adds what an eltwise mode is. -1: cuDNN has no such operation (the bag is bad). */
 int cudnn_chain_mode(struct cudnn_graph *g, struct cudnn_chain *c, enum mode m, float alpha, float beta);
-/* Adds the problem's epilogues; operands are shaped for `destination`, whose channels lie along `channel`. */
+/* Adds the problem's epilogues. The destination's channels lie along `channel`; its residuals are shaped like `residual`,
+ * or, where that is NULL, as their layouts say. */
 void cudnn_chain_epilogues(struct cudnn_graph *g, struct cudnn_chain *c, const struct cudnn_tensor *destination,
-	int channel);
+	int channel, const struct cudnn_tensor *residual);
+void cudnn_chain_operand(struct cudnn_chain *c, cudnnPointwiseMode_t mode, enum cudnn_role role, int index,
+	const struct cudnn_tensor *shape);
 cudnnPointwiseMode_t cudnn_binary_mode(enum mode m);
 /* The operations of a chain from x to the destination. An empty chain adds nothing. */
 void cudnn_chain_add(struct cudnn_graph *g, const struct cudnn_chain *c, const struct cudnn_tensor *x,

@@ -3,10 +3,15 @@
 #include "runner/cudnn_library.h"
 
 #include <assert.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runner/cuda_context.h"
+
+#ifndef BENANZA_CUDA_LIBDIR
+#define BENANZA_CUDA_LIBDIR ""
+#endif
 
 #define DEVICELESS_VERSION 90800 /* the first that plans for a described device */
 #define REASON_SIZE 2048
@@ -35,6 +40,14 @@ static int version_check(int version, bool planning, struct error *err)
 	return 0;
 }
 
+/* Planning needs no driver but for engines that compile at run time: those look for one before they say what they can.
+ * Where none is installed the toolkit's stand-in, made for linking, is enough for that. cuDNN finds it by its own name. */
+static void driver_open(void)
+{
+	if (!dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL))
+		dlopen(BENANZA_CUDA_LIBDIR "/stubs/libcuda.so", RTLD_NOW | RTLD_LOCAL);
+}
+
 static int library_open(struct error *err)
 {
 	static const char *const names[] = { "libcudnn.so.9", "libcudnn.so", NULL };
@@ -42,6 +55,8 @@ static int library_open(struct error *err)
 	static const struct cuda_library_symbol symbols[] = { CUDNN_GRAPH_FUNCTIONS(SYMBOL)
 		CUDNN_LEGACY_FUNCTIONS(SYMBOL) };
 #undef SYMBOL
+	if (cuda_context()->planning)
+		driver_open();
 	if (!cuda_library_open(names, symbols, (int)(sizeof(symbols) / sizeof(symbols[0])),
 		"install cuDNN 9 for this CUDA version, or name its folder in LD_LIBRARY_PATH", err))
 		return -1;

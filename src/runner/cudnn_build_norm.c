@@ -1,0 +1,104 @@
+#include "config.h"
+
+#include "runner/cudnn_graph.h"
+
+/* Normalizations. */
+
+#define EPSILON 1e-5f
+
+/* Layer and RMS normalization see rows: everything before the axis, everything from it on. */
+static struct cudnn_tensor rows_shape(const struct cuda_layout *l, int axis)
+{
+	int64_t dim[4] = { 1, 1, 1, 1 };
+	for (int i = 0; i < l->shape.rank; i++)
+		dim[i >= axis] *= l->shape.dim[i];
+	return cudnn_shape_dense(4, dim, l->dtype);
+}
+
+static bool is_dense(const struct cuda_layout *l)
+{
+	int64_t stride = 1;
+	for (int i = l->shape.rank - 1; i >= 0; i--) {
+		if (l->shape.dim[i] != 1 && l->stride[i] != stride)
+			return false;
+		stride *= l->shape.dim[i];
+	}
+	return true;
+}
+
+static cudnnBackendNormMode_t norm_mode(enum kernel k)
+{
+	return k == KERNEL_LAYERNORM ? CUDNN_LAYER_NORM : k == KERNEL_RMSNORM ? CUDNN_RMS_NORM : CUDNN_INSTANCE_NORM;
+}
+
+static struct cudnn_tensor norm_shape(struct cudnn_graph *g, int operand)
+{
+	struct cuda_layout l = cuda_operand_layout(g->p, operand, 0);
+	if (g->p->kernel == KERNEL_INSTANCENORM)
+		return cudnn_shape_spatial(&l);
+	if (!is_dense(&l))
+		cudnn_bag_refuse(&g->bag, "cuDNN normalizes dense rows only");
+	return rows_shape(&l, g->p->axis);
+}
+
+void cudnn_build_norm(struct cudnn_graph *g)
+{
+	struct cudnn_bag *b = &g->bag;
+	struct cudnn_chain chain = { 0 };
+	cudnnBackendNormMode_t mode = norm_mode(g->p->kernel);
+	cudnnBackendNormFwdPhase_t phase = CUDNN_NORM_FWD_INFERENCE;
+	struct cudnn_tensor xs = norm_shape(g, 0), ys = norm_shape(g, 1);
+	struct cudnn_tensor scales = cudnn_shape_along(&xs, 1, DTYPE_F32);
+	struct cudnn_tensor x = cudnn_tensor_bound(g, &xs, CUDNN_SOURCE, 0);
+	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0);
+	struct cudnn_tensor scale = cudnn_tensor_bound(g, &scales, CUDNN_SCALE, 0), shift;
+	g->epsilon = EPSILON;
+	struct cudnn_tensor epsilon = cudnn_tensor_value(g, xs.rank, EPSILON);
+	if (mode != CUDNN_RMS_NORM)
+		shift = cudnn_tensor_bound(g, &scales, CUDNN_SHIFT, 0);
+	cudnn_chain_epilogues(g, &chain, &y, 1, g->p->kernel == KERNEL_INSTANCENORM ? NULL : &ys);
+	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, DTYPE_F32);
+	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_NORM_FORWARD);
+	CUDNN_PUT(b, op, OPERATION_NORM_FWD_MODE, NORM_MODE, mode);
+	CUDNN_PUT(b, op, OPERATION_NORM_FWD_PHASE, NORM_FWD_PHASE, phase);
+	CUDNN_PUT(b, op, OPERATION_NORM_FWD_XDESC, BACKEND_DESCRIPTOR, x.d);
+	CUDNN_PUT(b, op, OPERATION_NORM_FWD_SCALE_DESC, BACKEND_DESCRIPTOR, scale.d);
+	if (mode != CUDNN_RMS_NORM)
+		CUDNN_PUT(b, op, OPERATION_NORM_FWD_BIAS_DESC, BACKEND_DESCRIPTOR, shift.d);
+	CUDNN_PUT(b, op, OPERATION_NORM_FWD_EPSILON_DESC, BACKEND_DESCRIPTOR, epsilon.d);
+	CUDNN_PUT(b, op, OPERATION_NORM_FWD_YDESC, BACKEND_DESCRIPTOR, out.d);
+	cudnn_operation_add(g, op, "norm forward operation");
+	cudnn_chain_add(g, &chain, &out, &y);
+}
+
+/* Batch normalization at inference is (x - mean) / sqrt(variance + epsilon) * scale + shift, one value a channel each:
+ * a chain. cuDNN's own operation wants 1 / sqrt(variance + epsilon), which the layer does not have. */
+void cudnn_build_batchnorm(struct cudnn_graph *g)
+{
+	struct cuda_layout in = cuda_operand_layout(g->p, 0, 0), to = cuda_operand_layout(g->p, 1, 0);
+	bool space = in.shape.rank > 2;
+	struct cudnn_tensor xs = space ? cudnn_shape_spatial(&in) : cudnn_shape_of(&in, 3);
+	struct cudnn_tensor ys = space ? cudnn_shape_spatial(&to) : cudnn_shape_of(&to, 3);
+	int channel = space ? 1 : 2;
+	struct cudnn_tensor one = cudnn_shape_along(&xs, channel, DTYPE_F32);
+	struct cudnn_tensor x = cudnn_tensor_bound(g, &xs, CUDNN_SOURCE, 0);
+	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0);
+	struct cudnn_tensor variance = cudnn_tensor_bound(g, &one, CUDNN_VARIANCE, 0);
+	g->epsilon = EPSILON;
+	struct cudnn_tensor epsilon = cudnn_tensor_value(g, xs.rank, EPSILON);
+	struct cudnn_tensor sum = cudnn_tensor_virtual(g, &one, DTYPE_F32), root = cudnn_tensor_virtual(g, &one, DTYPE_F32);
+	struct cudnn_pointwise add = { .mode = CUDNN_POINTWISE_ADD }, rsqrt = { .mode = CUDNN_POINTWISE_RSQRT };
+	struct cudnn_pointwise sub = { .mode = CUDNN_POINTWISE_SUB }, mul = { .mode = CUDNN_POINTWISE_MUL };
+	struct cudnn_tensor mean = cudnn_tensor_bound(g, &one, CUDNN_MEAN, 0);
+	struct cudnn_tensor centered = cudnn_tensor_virtual(g, &xs, DTYPE_F32);
+	struct cudnn_tensor normal = cudnn_tensor_virtual(g, &xs, DTYPE_F32);
+	struct cudnn_chain chain = { 0 };
+	cudnn_pointwise(g, &add, &variance, &epsilon, NULL, &sum);
+	cudnn_pointwise(g, &rsqrt, &sum, NULL, NULL, &root);
+	cudnn_pointwise(g, &sub, &x, &mean, NULL, &centered);
+	cudnn_pointwise(g, &mul, &centered, &root, NULL, &normal);
+	cudnn_chain_operand(&chain, CUDNN_POINTWISE_MUL, CUDNN_SCALE, 0, &one);
+	cudnn_chain_operand(&chain, CUDNN_POINTWISE_ADD, CUDNN_SHIFT, 0, &one);
+	cudnn_chain_epilogues(g, &chain, &y, channel, NULL);
+	cudnn_chain_add(g, &chain, &normal, &y);
+}
