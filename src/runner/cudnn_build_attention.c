@@ -55,20 +55,18 @@ static struct cudnn_tensor causal_mask(struct cudnn_graph *g, const struct cudnn
 	struct cudnn_pointwise select = { .mode = CUDNN_POINTWISE_BINARY_SELECT };
 	struct cudnn_tensor row = cudnn_tensor_virtual(g, scores, DTYPE_S32);
 	cudnn_pointwise(g, &index, scores, NULL, NULL, &row);
-	if (p->key_length != p->query_length) {
-		struct cudnn_tensor keys = cudnn_tensor_index_value(g, RANK, (int32_t)p->key_length);
-		struct cudnn_tensor queries = cudnn_tensor_index_value(g, RANK, (int32_t)p->query_length);
-		struct cudnn_tensor below = cudnn_tensor_virtual(g, scores, DTYPE_S32);
-		struct cudnn_tensor shifted = cudnn_tensor_virtual(g, scores, DTYPE_S32);
-		cudnn_pointwise(g, &add, &row, &keys, NULL, &below);
-		cudnn_pointwise(g, &sub, &below, &queries, NULL, &shifted);
-		row = shifted;
-	}
+	/* also where keys - queries is 0: without these two cuDNN 9.19 takes the graph for one with a dropout */
+	struct cudnn_tensor keys = cudnn_tensor_index_value(g, RANK, (int32_t)p->key_length);
+	struct cudnn_tensor queries = cudnn_tensor_index_value(g, RANK, (int32_t)p->query_length);
+	struct cudnn_tensor below = cudnn_tensor_virtual(g, scores, DTYPE_S32);
+	struct cudnn_tensor shifted = cudnn_tensor_virtual(g, scores, DTYPE_S32);
+	cudnn_pointwise(g, &add, &row, &keys, NULL, &below);
+	cudnn_pointwise(g, &sub, &below, &queries, NULL, &shifted);
 	struct cudnn_tensor column = cudnn_tensor_virtual(g, scores, DTYPE_S32);
 	index.axis = 3;
 	cudnn_pointwise(g, &index, scores, NULL, NULL, &column);
 	struct cudnn_tensor seen = cudnn_tensor_virtual(g, scores, DTYPE_BOOL);
-	cudnn_pointwise(g, &compare, &row, &column, NULL, &seen);
+	cudnn_pointwise(g, &compare, &shifted, &column, NULL, &seen);
 	struct cudnn_tensor never = cudnn_tensor_value(g, RANK, -INFINITY);
 	struct cudnn_tensor masked = cudnn_tensor_virtual(g, scores, DTYPE_F32);
 	cudnn_pointwise(g, &select, scores, &never, &seen, &masked);

@@ -50,7 +50,7 @@ static cudnnBackendDescriptor_t convolution_make(struct cudnn_graph *g)
 static struct cudnn_tensor spatial_bound(struct cudnn_graph *g, int operand, enum cudnn_role role)
 {
 	struct cuda_layout l = cuda_operand_layout(g->p, operand, 0);
-	struct cudnn_tensor shape = cudnn_shape_spatial(&l);
+	struct cudnn_tensor shape = cudnn_shape_spatial(&l, 4);
 	return cudnn_tensor_bound(g, &shape, role, 0);
 }
 
@@ -68,7 +68,7 @@ void cudnn_build_conv(struct cudnn_graph *g)
 	cudnnBackendDescriptor_t how = convolution_make(g);
 	struct cudnn_tensor x = spatial_bound(g, 0, CUDNN_SOURCE), w = spatial_bound(g, 1, CUDNN_WEIGHTS);
 	struct cudnn_tensor y = spatial_bound(g, 2, CUDNN_DESTINATION);
-	cudnn_chain_epilogues(g, &chain, &y, 1, NULL);
+	cudnn_chain_epilogues(g, &chain, &y, 1, cudnn_shape_spatial);
 	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, between(g->p));
 	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_CONVOLUTION_FORWARD);
 	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_FORWARD_CONV_DESC, BACKEND_DESCRIPTOR, how);
@@ -91,7 +91,7 @@ void cudnn_build_deconv(struct cudnn_graph *g)
 	cudnnBackendDescriptor_t how = convolution_make(g);
 	struct cudnn_tensor dy = spatial_bound(g, 0, CUDNN_SOURCE), w = spatial_bound(g, 1, CUDNN_WEIGHTS);
 	struct cudnn_tensor dx = spatial_bound(g, 2, CUDNN_DESTINATION);
-	cudnn_chain_epilogues(g, &chain, &dx, 1, NULL);
+	cudnn_chain_epilogues(g, &chain, &dx, 1, cudnn_shape_spatial);
 	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &dx, between(g->p));
 	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_CONVOLUTION_BACKWARD_DATA);
 	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, BACKEND_DESCRIPTOR, how);
@@ -135,7 +135,7 @@ void cudnn_build_matmul(struct cudnn_graph *g)
 	struct cudnn_chain chain = { 0 };
 	struct cudnn_tensor x = matrix_bound(g, 0, CUDNN_SOURCE), w = matrix_bound(g, 1, CUDNN_WEIGHTS);
 	struct cudnn_tensor y = matrix_bound(g, 2, CUDNN_DESTINATION);
-	cudnn_chain_epilogues(g, &chain, &y, y.rank - 1, NULL);
+	cudnn_chain_epilogues(g, &chain, &y, y.rank - 1, cudnn_shape_of);
 	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, between(g->p));
 	cudnn_matmul(g, accumulator_of(g->p), &x, &w, &out);
 	cudnn_chain_add(g, &chain, &out, &y);

@@ -35,7 +35,7 @@ static struct cudnn_tensor norm_shape(struct cudnn_graph *g, int operand)
 {
 	struct cuda_layout l = cuda_operand_layout(g->p, operand, 0);
 	if (g->p->kernel == KERNEL_INSTANCENORM)
-		return cudnn_shape_spatial(&l);
+		return cudnn_shape_spatial(&l, 3);
 	if (!is_dense(&l))
 		cudnn_bag_refuse(&g->bag, "cuDNN normalizes dense rows only");
 	return rows_shape(&l, g->p->axis);
@@ -56,7 +56,7 @@ void cudnn_build_norm(struct cudnn_graph *g)
 	struct cudnn_tensor epsilon = cudnn_tensor_value(g, xs.rank, EPSILON);
 	if (mode != CUDNN_RMS_NORM)
 		shift = cudnn_tensor_bound(g, &scales, CUDNN_SHIFT, 0);
-	cudnn_chain_epilogues(g, &chain, &y, 1, g->p->kernel == KERNEL_INSTANCENORM ? NULL : &ys);
+	cudnn_chain_epilogues(g, &chain, &y, 1, NULL);
 	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, DTYPE_F32);
 	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_NORM_FORWARD);
 	CUDNN_PUT(b, op, OPERATION_NORM_FWD_MODE, NORM_MODE, mode);
@@ -76,10 +76,8 @@ void cudnn_build_norm(struct cudnn_graph *g)
 void cudnn_build_batchnorm(struct cudnn_graph *g)
 {
 	struct cuda_layout in = cuda_operand_layout(g->p, 0, 0), to = cuda_operand_layout(g->p, 1, 0);
-	bool space = in.shape.rank > 2;
-	struct cudnn_tensor xs = space ? cudnn_shape_spatial(&in) : cudnn_shape_of(&in, 3);
-	struct cudnn_tensor ys = space ? cudnn_shape_spatial(&to) : cudnn_shape_of(&to, 3);
-	int channel = space ? 1 : 2;
+	struct cudnn_tensor xs = cudnn_shape_spatial(&in, 3), ys = cudnn_shape_spatial(&to, 3);
+	int channel = in.shape.rank > 2 ? 1 : 2;
 	struct cudnn_tensor one = cudnn_shape_along(&xs, channel, DTYPE_F32);
 	struct cudnn_tensor x = cudnn_tensor_bound(g, &xs, CUDNN_SOURCE, 0);
 	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0);
@@ -99,6 +97,6 @@ void cudnn_build_batchnorm(struct cudnn_graph *g)
 	cudnn_pointwise(g, &mul, &centered, &root, NULL, &normal);
 	cudnn_chain_operand(&chain, CUDNN_POINTWISE_MUL, CUDNN_SCALE, 0, &one);
 	cudnn_chain_operand(&chain, CUDNN_POINTWISE_ADD, CUDNN_SHIFT, 0, &one);
-	cudnn_chain_epilogues(g, &chain, &y, channel, NULL);
+	cudnn_chain_epilogues(g, &chain, &y, channel, cudnn_shape_spatial);
 	cudnn_chain_add(g, &chain, &normal, &y);
 }

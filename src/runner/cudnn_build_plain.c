@@ -6,14 +6,6 @@
 
 #define LEAST_RANK 3
 
-static bool strides_equal(const struct cuda_layout *a, const struct cuda_layout *b)
-{
-	for (int i = 0; i < a->shape.rank; i++)
-		if (a->shape.dim[i] != b->shape.dim[i] || (a->shape.dim[i] != 1 && a->stride[i] != b->stride[i]))
-			return false;
-	return a->shape.rank == b->shape.rank;
-}
-
 static bool is_without_holes(const struct cuda_layout *l)
 {
 	int64_t count = 1, last = 1;
@@ -31,13 +23,13 @@ static bool is_row(const struct problem *p)
 	bool row = is_without_holes(&first);
 	for (int i = 1; i < problem_operand_count(p); i++) {
 		struct cuda_layout l = cuda_operand_layout(p, i, 0);
-		row = row && strides_equal(&first, &l);
+		row = row && cudnn_layouts_equal(&first, &l);
 	}
 	for (int i = 0; i < p->epilogue_count; i++) {
 		if (p->epilogue[i].kind == EPILOGUE_ELTWISE)
 			continue;
 		struct cuda_layout l = cuda_epilogue_layout(p, i);
-		row = row && p->epilogue[i].kind == EPILOGUE_BINARY && strides_equal(&first, &l);
+		row = row && p->epilogue[i].kind == EPILOGUE_BINARY && cudnn_layouts_equal(&first, &l);
 	}
 	return row;
 }
@@ -56,14 +48,14 @@ static void pointwise_problem(struct cudnn_graph *g, const struct cudnn_pointwis
 	bool row = is_row(g->p);
 	int count = problem_operand_count(g->p) - 1;
 	struct cuda_layout to = cuda_operand_layout(g->p, count, 0);
-	struct cudnn_tensor ys = row ? row_shape(&to) : cudnn_shape_of(&to, LEAST_RANK);
+	struct cudnn_tensor ys = row ? row_shape(&to) : cudnn_shape_plain(&to, LEAST_RANK);
 	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0), in[3] = { { 0 } };
 	for (int i = 0; i < count; i++) {
 		struct cuda_layout l = cuda_operand_layout(g->p, i, 0);
-		struct cudnn_tensor shape = row ? row_shape(&l) : cudnn_shape_of(&l, ys.rank);
+		struct cudnn_tensor shape = row ? row_shape(&l) : cudnn_shape_plain(&l, ys.rank);
 		in[i] = cudnn_tensor_bound(g, &shape, CUDNN_SOURCE, i);
 	}
-	cudnn_chain_epilogues(g, chain, &y, 1, row ? &ys : NULL);
+	cudnn_chain_epilogues(g, chain, &y, 1, row ? NULL : cudnn_shape_plain);
 	struct cudnn_tensor out = how ? cudnn_chain_input(g, chain, &y, DTYPE_F32) : in[0];
 	if (how && count == 3) /* select: a where the condition holds, else b */
 		cudnn_pointwise(g, how, &in[1], &in[2], &in[0], &out);
@@ -109,10 +101,10 @@ void cudnn_build_transpose(struct cudnn_graph *g)
 	from.dtype = in.dtype;
 	for (int i = 0; i < to.shape.rank; i++)
 		from.stride[i] = in.stride[g->p->perm[i]];
-	struct cudnn_tensor xs = cudnn_shape_of(&from, LEAST_RANK), ys = cudnn_shape_of(&to, LEAST_RANK);
+	struct cudnn_tensor xs = cudnn_shape_plain(&from, LEAST_RANK), ys = cudnn_shape_plain(&to, LEAST_RANK);
 	struct cudnn_tensor x = cudnn_tensor_bound(g, &xs, CUDNN_SOURCE, 0);
 	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0);
-	cudnn_chain_epilogues(g, &chain, &y, 1, NULL);
+	cudnn_chain_epilogues(g, &chain, &y, 1, cudnn_shape_plain);
 	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, DTYPE_F32);
 	cudnn_pointwise(g, &how, &x, NULL, NULL, &out);
 	cudnn_chain_add(g, &chain, &out, &y);
@@ -127,7 +119,7 @@ void cudnn_build_reduce(struct cudnn_graph *g)
 	};
 	struct cudnn_chain chain = { 0 };
 	struct cuda_layout in = cuda_operand_layout(g->p, 0, 0), to = cuda_operand_layout(g->p, 1, 0);
-	struct cudnn_tensor xs = cudnn_shape_of(&in, LEAST_RANK), ys = cudnn_shape_of(&to, LEAST_RANK);
+	struct cudnn_tensor xs = cudnn_shape_plain(&in, LEAST_RANK), ys = cudnn_shape_plain(&to, LEAST_RANK);
 	struct cudnn_tensor x = cudnn_tensor_bound(g, &xs, CUDNN_SOURCE, 0);
 	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0);
 	cudnn_chain_epilogues(g, &chain, &y, 1, NULL);
@@ -158,7 +150,7 @@ void cudnn_build_softmax(struct cudnn_graph *g)
 	one.stride[0] = one.stride[1] = one.dim[2];
 	struct cudnn_tensor x = cudnn_tensor_bound(g, &xs, CUDNN_SOURCE, 0);
 	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0);
-	cudnn_chain_epilogues(g, &chain, &y, 1, &ys);
+	cudnn_chain_epilogues(g, &chain, &y, 1, NULL);
 	struct cudnn_tensor most = cudnn_tensor_virtual(g, &one, DTYPE_F32), sum = cudnn_tensor_virtual(g, &one, DTYPE_F32);
 	struct cudnn_tensor below = cudnn_tensor_virtual(g, &xs, DTYPE_F32);
 	struct cudnn_tensor power = cudnn_tensor_virtual(g, &xs, DTYPE_F32);

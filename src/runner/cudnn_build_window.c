@@ -27,7 +27,7 @@ static cudnnFraction_t fraction(int64_t numerator, int64_t denominator)
 static struct cudnn_tensor spatial_shape(const struct problem *p, int operand)
 {
 	struct cuda_layout l = cuda_operand_layout(p, operand, 0);
-	return cudnn_shape_spatial(&l);
+	return cudnn_shape_spatial(&l, 4);
 }
 
 static cudnnBackendDescriptor_t window_make(struct cudnn_graph *g, const struct window *w)
@@ -55,7 +55,7 @@ static void window_add(struct cudnn_graph *g, const struct window *w)
 	struct cudnn_tensor xs = spatial_shape(g->p, 0), ys = spatial_shape(g->p, 1);
 	struct cudnn_tensor x = cudnn_tensor_bound(g, &xs, CUDNN_SOURCE, 0);
 	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0);
-	cudnn_chain_epilogues(g, &chain, &y, 1, NULL);
+	cudnn_chain_epilogues(g, &chain, &y, 1, cudnn_shape_spatial);
 	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, DTYPE_F32);
 	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_RESAMPLE_FWD);
 	CUDNN_PUT(b, op, OPERATION_RESAMPLE_FWD_DESC, BACKEND_DESCRIPTOR, how);

@@ -218,31 +218,47 @@ void cudnn_chain_operand(struct cudnn_chain *c, cudnnPointwiseMode_t mode, enum 
 	s->tensor = *shape;
 }
 
-static struct cudnn_tensor residual_shape(const struct cuda_layout *l, const struct cudnn_tensor *destination,
-	const struct cudnn_tensor *residual)
+static struct cudnn_tensor residual_shape(struct cudnn_graph *g, const struct cuda_layout *l,
+	const struct cudnn_tensor *destination, cudnn_shape *shape)
 {
-	if (!residual)
-		return destination->rank == 4 && l->shape.rank == 3 ? cudnn_shape_spatial(l) :
-			cudnn_shape_of(l, destination->rank);
-	struct cudnn_tensor shape = *residual;
-	shape.dtype = l->dtype;
-	return shape;
+	struct cuda_layout to = cuda_operand_layout(g->p, problem_operand_count(g->p) - 1, 0);
+	struct cudnn_tensor like = *destination;
+	like.dtype = l->dtype;
+	if (cudnn_layouts_equal(&to, l))
+		return like;
+	if (shape)
+		return shape(l, destination->rank);
+	cudnn_bag_refuse(&g->bag, "cuDNN wants the residual to lie in memory as the destination does");
+	return like;
 }
 
-void cudnn_chain_epilogues(struct cudnn_graph *g, struct cudnn_chain *c, const struct cudnn_tensor *destination,
-	int channel, const struct cudnn_tensor *residual)
+static void epilogue_add(struct cudnn_graph *g, struct cudnn_chain *c, int i, const struct cudnn_tensor *destination,
+	int channel, cudnn_shape *shape_of)
 {
-	for (int i = 0; i < g->p->epilogue_count && !g->bag.bad; i++) {
-		const struct epilogue *e = &g->p->epilogue[i];
-		if (e->kind == EPILOGUE_ELTWISE) {
-			cudnn_chain_mode(g, c, e->mode, e->alpha, e->beta);
-			continue;
-		}
-		bool bias = e->kind == EPILOGUE_BIAS;
-		struct cuda_layout l = cuda_epilogue_layout(g->p, i);
-		struct cudnn_tensor shape = bias ? cudnn_shape_along(destination, channel, l.dtype) :
-			residual_shape(&l, destination, residual);
-		cudnn_chain_operand(c, bias ? CUDNN_POINTWISE_ADD : cudnn_binary_mode(e->mode), CUDNN_EPILOGUE, i, &shape);
+	const struct epilogue *e = &g->p->epilogue[i];
+	if (e->kind == EPILOGUE_ELTWISE) {
+		cudnn_chain_mode(g, c, e->mode, e->alpha, e->beta);
+		return;
+	}
+	bool bias = e->kind == EPILOGUE_BIAS;
+	struct cuda_layout l = cuda_epilogue_layout(g->p, i);
+	struct cudnn_tensor shape = bias ? cudnn_shape_along(destination, channel, l.dtype) :
+		residual_shape(g, &l, destination, shape_of);
+	cudnn_chain_operand(c, bias ? CUDNN_POINTWISE_ADD : cudnn_binary_mode(e->mode), CUDNN_EPILOGUE, i, &shape);
+}
+
+/* A residual is added before the bias: the same sum, and the order in which cuDNN's ready-made fusions have them. */
+void cudnn_chain_epilogues(struct cudnn_graph *g, struct cudnn_chain *c, const struct cudnn_tensor *destination,
+	int channel, cudnn_shape *shape_of)
+{
+	const struct epilogue *e = g->p->epilogue;
+	int count = g->p->epilogue_count;
+	for (int i = 0; i < count && !g->bag.bad; i++) {
+		bool swap = e[i].kind == EPILOGUE_BIAS && i + 1 < count && e[i + 1].kind == EPILOGUE_BINARY &&
+			e[i + 1].mode == MODE_ADD;
+		epilogue_add(g, c, swap ? i + 1 : i, destination, channel, shape_of);
+		if (swap)
+			epilogue_add(g, c, i++, destination, channel, shape_of);
 	}
 }
 

@@ -74,17 +74,38 @@ struct cudnn_tensor cudnn_shape_of(const struct cuda_layout *l, int rank)
 	return shape_copy(l, l->shape.rank < rank ? rank - l->shape.rank : 0);
 }
 
-struct cudnn_tensor cudnn_shape_spatial(const struct cuda_layout *l)
+struct cudnn_tensor cudnn_shape_plain(const struct cuda_layout *l, int rank)
 {
+	struct cudnn_tensor t = cudnn_shape_of(l, rank);
+	int64_t dim = t.dim[t.rank - 1], stride = t.stride[t.rank - 1];
+	for (int i = t.rank - 1; i > 1; i--) {
+		t.dim[i] = t.dim[i - 1];
+		t.stride[i] = t.stride[i - 1];
+	}
+	t.dim[1] = dim;
+	t.stride[1] = stride;
+	return t;
+}
+
+struct cudnn_tensor cudnn_shape_spatial(const struct cuda_layout *l, int rank)
+{
+	if (l->shape.rank != 3)
+		return cudnn_shape_of(l, rank);
 	struct cudnn_tensor t = shape_copy(l, 0);
-	if (t.rank != 3)
-		return t;
 	t.dim[3] = t.dim[2];
 	t.stride[3] = t.stride[2];
 	t.dim[2] = 1;
 	t.stride[2] = t.dim[3] * t.stride[3];
 	t.rank = 4;
 	return t;
+}
+
+bool cudnn_layouts_equal(const struct cuda_layout *a, const struct cuda_layout *b)
+{
+	for (int i = 0; i < a->shape.rank; i++)
+		if (a->shape.dim[i] != b->shape.dim[i] || (a->shape.dim[i] != 1 && a->stride[i] != b->stride[i]))
+			return false;
+	return a->shape.rank == b->shape.rank;
 }
 
 struct cudnn_tensor cudnn_shape_dense(int rank, const int64_t *dim, enum dtype dtype)
@@ -220,6 +241,7 @@ int cudnn_graph_build(struct cudnn_graph *g, const struct problem *p, int varian
 	*tag = builder->tag;
 	g->p = p;
 	cudnn_bag_open(&g->bag, api);
+	cudnn_error_forget();
 	builder->build(g);
 	graph_finish(g);
 	return g->bag.bad ? error_set(err, "%s", g->bag.why.text) : 1;

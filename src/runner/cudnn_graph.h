@@ -60,6 +60,8 @@ void cudnn_graph_free(struct cudnn_graph *g);
 /* false: cuDNN has no such type; the graph is refused. */
 bool cudnn_data_type(struct cudnn_graph *g, enum dtype t, cudnnDataType_t *type);
 
+bool cudnn_layouts_equal(const struct cuda_layout *a, const struct cuda_layout *b);
+
 /* What memory holds, as a cuDNN tensor. */
 struct cudnn_tensor cudnn_tensor_bound(struct cudnn_graph *g, const struct cudnn_tensor *like, enum cudnn_role role,
 	int index);
@@ -68,10 +70,15 @@ struct cudnn_tensor cudnn_tensor_virtual(struct cudnn_graph *g, const struct cud
 struct cudnn_tensor cudnn_tensor_value(struct cudnn_graph *g, int rank, float value);
 struct cudnn_tensor cudnn_tensor_index_value(struct cudnn_graph *g, int rank, int32_t value);
 
-/* Shapes, without descriptors. From a layout, of at least this rank (ones are put in front); cuDNN wants 3. */
-struct cudnn_tensor cudnn_shape_of(const struct cuda_layout *l, int rank);
-/* Spatial: n c (d) h w; one dimension of space becomes two. */
-struct cudnn_tensor cudnn_shape_spatial(const struct cuda_layout *l);
+/* Shapes, without descriptors: a layout as cuDNN is told it, of at least this rank (ones are put in front); cuDNN wants
+ * 3. */
+typedef struct cudnn_tensor cudnn_shape(const struct cuda_layout *l, int rank);
+cudnn_shape cudnn_shape_of;
+/* The same with the last dimension put second, where cuDNN has channels: pointwise operations do not care what dimensions
+ * mean, but cuDNN's engines for them want what is innermost in memory there. */
+cudnn_shape cudnn_shape_plain;
+/* n c (d) h w: one dimension of space becomes two. */
+cudnn_shape cudnn_shape_spatial;
 /* Dense, row-major. */
 struct cudnn_tensor cudnn_shape_dense(int rank, const int64_t *dim, enum dtype dtype);
 /* One value for each place along `axis`: what a bias is. */
@@ -117,10 +124,10 @@ struct cudnn_chain {
 };
 /* Adds what an eltwise mode is. -1: cuDNN has no such operation (the bag is bad). */
 int cudnn_chain_mode(struct cudnn_graph *g, struct cudnn_chain *c, enum mode m, float alpha, float beta);
-/* Adds the problem's epilogues. The destination's channels lie along `channel`; its residuals are shaped like `residual`,
- * or, where that is NULL, as their layouts say. */
+/* Adds the problem's epilogues. The destination's channels lie along `channel`. A residual that lies in memory as the
+ * destination does is shaped like it, another by `shape`; NULL: it is refused. */
 void cudnn_chain_epilogues(struct cudnn_graph *g, struct cudnn_chain *c, const struct cudnn_tensor *destination,
-	int channel, const struct cudnn_tensor *residual);
+	int channel, cudnn_shape *shape);
 void cudnn_chain_operand(struct cudnn_chain *c, cudnnPointwiseMode_t mode, enum cudnn_role role, int index,
 	const struct cudnn_tensor *shape);
 cudnnPointwiseMode_t cudnn_binary_mode(enum mode m);

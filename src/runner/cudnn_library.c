@@ -4,9 +4,11 @@
 
 #include <assert.h>
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "runner/cuda_context.h"
 
 #ifndef BENANZA_CUDA_LIBDIR
@@ -14,7 +16,7 @@
 #endif
 
 #define DEVICELESS_VERSION 90800 /* the first that plans for a described device */
-#define REASON_SIZE 2048
+#define REASON_SIZE 65536
 
 static struct {
 	bool tried;
@@ -22,6 +24,7 @@ static struct {
 	struct error why;
 	int version;
 	cudnnHandle_t handle;
+	cudaStream_t stream; /* that the handle is on */
 } library;
 
 static struct cudnn_api functions;
@@ -81,45 +84,134 @@ int cudnn_version(void)
 	return library.api ? library.version : 0;
 }
 
-cudnnHandle_t cudnn_handle(struct error *err)
+cudnnHandle_t cudnn_handle_on(cudaStream_t stream, struct error *err)
 {
 	const struct cudnn_api *api = cudnn_library(err);
 	assert(!cuda_context()->planning);
-	if (!api || library.handle)
+	if (!api || (library.handle && library.stream == stream))
 		return api ? library.handle : NULL;
-	cudnnHandle_t h = NULL;
-	if (cudnn_error(api->cudnnCreate(&h), "cudnnCreate", err))
+	cudnnHandle_t h = library.handle;
+	if (!h && cudnn_error(api->cudnnCreate(&h), "cudnnCreate", err))
 		return NULL;
-	if (cudnn_error(api->cudnnSetStream(h, cuda_context()->stream), "cudnnSetStream", err)) {
-		api->cudnnDestroy(h);
+	library.handle = h;
+	if (cudnn_error(api->cudnnSetStream(h, stream), "cudnnSetStream", err))
 		return NULL;
-	}
-	return library.handle = h;
+	library.stream = stream;
+	return h;
 }
 
-/* The library's reasons run over lines and end in the source place that noticed: one line is kept. */
-static void reason_flatten(char *s)
+cudnnHandle_t cudnn_handle(struct error *err)
 {
-	char *to = s;
-	for (const char *from = s; *from; from++) {
-		char c = *from == '\n' || *from == '\t' || *from == '\r' ? ' ' : *from;
-		if (c == ' ' && (to == s || to[-1] == ' '))
-			continue;
-		*to++ = c;
+	return cudnn_handle_on(cuda_context()->stream, err);
+}
+
+#define CAUSES 3      /* most that one line tells */
+#define CAUSE_SIZE 240
+
+struct cause {
+	const char *status, *reason; /* without the common prefix; NULL when the line has none */
+	int status_size, reason_size;
+};
+
+static struct cause cause_read(const char *line, int size)
+{
+	static const char prefix[] = "CUDNN_STATUS_", mark[] = "Reason: ";
+	struct cause c = { 0 };
+	const char *status = memmem(line, (size_t)size, prefix, sizeof(prefix) - 1);
+	const char *reason = memmem(line, (size_t)size, mark, sizeof(mark) - 1);
+	if (!reason)
+		return c;
+	c.reason = reason + sizeof(mark) - 1;
+	c.reason_size = (int)(line + size - c.reason);
+	if (c.reason_size > CAUSE_SIZE)
+		c.reason_size = CAUSE_SIZE;
+	if (status && status < reason) {
+		c.status = status + sizeof(prefix) - 1;
+		c.status_size = (int)strcspn(c.status, ";:\n");
 	}
-	while (to > s && to[-1] == ' ')
-		to--;
-	*to = '\0';
+	return c;
+}
+
+/* Of an engine for other GPUs, or that this version only reserves a number for. */
+static bool is_other_gpu(const struct cause *c)
+{
+	static const char name[] = "NOT_SUPPORTED_ARCH_MISMATCH", reserved[] = "PLACE_HOLDER_ENGINE";
+	return (c->status_size == (int)sizeof(name) - 1 && memcmp(c->status, name, sizeof(name) - 1) == 0) ||
+		memmem(c->reason, (size_t)c->reason_size, reserved, sizeof(reserved) - 1);
+}
+
+static bool cause_is_known(const struct cause *known, int count, const struct cause *c)
+{
+	for (int i = 0; i < count; i++)
+		if (known[i].reason_size == c->reason_size &&
+			memcmp(known[i].reason, c->reason, (size_t)c->reason_size) == 0)
+			return true;
+	return false;
+}
+
+/* The first cause of every block, each once. */
+static int causes_read(const char *raw, bool other_gpus, struct cause *cause)
+{
+	int count = 0;
+	bool first = true;
+	for (const char *line = raw; *line && count < CAUSES;) {
+		int size = (int)strcspn(line, "\n");
+		struct cause c = cause_read(line, size);
+		if (!c.reason)
+			first = first || size == 0 || *line == '{';
+		else if (first) {
+			first = false;
+			if (is_other_gpu(&c) == other_gpus && !cause_is_known(cause, count, &c))
+				cause[count++] = c;
+		}
+		line += size + (line[size] == '\n');
+	}
+	return count;
+}
+
+void cudnn_reason(const char *raw, char *text, size_t size)
+{
+	struct cause cause[CAUSES];
+	int count = causes_read(raw, false, cause);
+	size_t n = 0;
+	if (count == 0)
+		count = causes_read(raw, true, cause);
+	text[0] = '\0';
+	for (int i = 0; i < count && n < size; i++) {
+		const struct cause *c = &cause[i];
+		n += (size_t)snprintf(text + n, size - n, "%s%.*s%s%.*s", i ? "; or " : "", c->status_size,
+			c->status ? c->status : "", c->status ? ": " : "", c->reason_size, c->reason);
+	}
+}
+
+static void reason_take(char *text, size_t size)
+{
+	char *raw = base_calloc(1, REASON_SIZE);
+	functions.cudnnGetLastErrorString(raw, REASON_SIZE - 1);
+	cudnn_reason(raw, text, size);
+	free(raw);
 }
 
 int cudnn_error(cudnnStatus_t status, const char *call, struct error *err)
 {
+	char reason[ERROR_TEXT_SIZE];
 	if (status == CUDNN_STATUS_SUCCESS)
 		return 0;
-	char reason[REASON_SIZE] = "";
-	functions.cudnnGetLastErrorString(reason, sizeof(reason) - 1);
-	reason_flatten(reason);
-	return error_set(err, "%s: %s%s%s", call, functions.cudnnGetErrorString(status), reason[0] ? ": " : "", reason);
+	reason_take(reason, sizeof(reason));
+	return error_set(err, "%s: %s%s%s", call, functions.cudnnGetErrorString(status), *reason ? ": " : "", reason);
+}
+
+int cudnn_error_reason(const char *what, struct error *err)
+{
+	char reason[ERROR_TEXT_SIZE];
+	reason_take(reason, sizeof(reason));
+	return error_set(err, *reason ? "%s: %s" : "%s and gives no reason", what, reason);
+}
+
+void cudnn_error_forget(void)
+{
+	char one[2];
+	functions.cudnnGetLastErrorString(one, sizeof(one));
 }
 
 bool cudnn_error_is_memory(cudnnStatus_t status)

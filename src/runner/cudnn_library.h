@@ -4,6 +4,7 @@
 
 #include <cudnn.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/error.h"
 #include "runner/cuda_library.h"
@@ -104,9 +105,18 @@ int cudnn_version(void);
 
 /* The one handle, made at the first call, on the stream of cuda_context(). NULL: err says why. Never while planning. */
 cudnnHandle_t cudnn_handle(struct error *err);
+/* The same, on this stream. */
+cudnnHandle_t cudnn_handle_on(cudaStream_t stream, struct error *err);
 
 /* -1 with "call: NAME_OF_STATUS: the library's own reason", one line; 0 for success. */
 int cudnn_error(cudnnStatus_t status, const char *call, struct error *err);
+/* -1 with "what: the library's own reason" for a call that succeeded and yet gave nothing, as heuristics do. */
+int cudnn_error_reason(const char *what, struct error *err);
+/* Forgets reasons that nobody asked for. */
+void cudnn_error_forget(void);
+/* Pure: the causes in what cudnnGetLastErrorString gives, on one line. That text has a block for each engine, the cause
+ * first and then every place it passed through; engines that are for other GPUs are left out where others say more. */
+void cudnn_reason(const char *raw, char *text, size_t size);
 /* Would less memory have helped? */
 bool cudnn_error_is_memory(cudnnStatus_t status);
 

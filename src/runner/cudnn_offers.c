@@ -243,6 +243,7 @@ static int heuristics_ask(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBa
 {
 	struct cudnn_bag *b = &g->bag;
 	int64_t count = 0;
+	cudnn_error_forget();
 	cudnnBackendDescriptor_t device = cudnn_deviceprop_make(b), heuristics = CUDNN_NEW(b, ENGINEHEUR);
 	CUDNN_PUT(b, heuristics, ENGINEHEUR_OPERATION_GRAPH, BACKEND_DESCRIPTOR, g->graph);
 	CUDNN_PUT(b, heuristics, ENGINEHEUR_MODE, HEUR_MODE, mode);
@@ -262,6 +263,8 @@ static int heuristics_ask(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBa
 		config_add(o, g, config[i], tag, err);
 	if (b->bad)
 		error_set(err, "%s", b->why.text);
+	else if (got == 0)
+		cudnn_error_reason("cuDNN has no engine", err);
 	b->bad = false;
 	return o->count > before ? 0 : -1;
 }
