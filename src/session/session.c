@@ -488,7 +488,8 @@ bool session_plan_step(struct session *s, int timeout_ms)
 		return false;
 	struct arena a = { 0 };
 	int count;
-	const char **texts = analyze_problems(&a, s->current->plan, s->current->fusion, true, &count);
+	const char **texts = analyze_problems_in(&a, s->current->plan, s->current->fusion, true,
+		s->scenario.nxc, &count);
 	for (int i = 0; i < count; i++)
 		planner_ask(s->planner, texts[i]);
 	arena_free(&a);
@@ -514,7 +515,8 @@ int session_measure_missing(struct session *s)
 		return 0;
 	struct arena a = { 0 };
 	int count, added = 0;
-	const char **texts = analyze_problems(&a, s->current->plan, s->current->fusion, true, &count);
+	const char **texts = analyze_problems_in(&a, s->current->plan, s->current->fusion, true,
+		s->scenario.nxc, &count);
 	for (int i = 0; i < count; i++)
 		added += queue_add(s->queue, texts[i], false, false);
 	arena_free(&a);
