@@ -171,6 +171,7 @@ void session_close(struct session *s)
 	if (s->queue)
 		queue_free(s->queue);
 	planner_free(s->planner);
+	recorded_close(s->recorded);
 	analysis_drop(s);
 	plans_free(s);
 	free(s->plans);
@@ -215,6 +216,19 @@ static int device_choose(const struct config *c, const struct device *devices, c
 	return -1;
 }
 
+/* Loads what a file of the data folder has for the current plan, all its what-ifs included. */
+static int recorded_more(struct session *s, struct error *err)
+{
+	if (!s->recorded || !s->current)
+		return 0;
+	struct arena a = { 0 };
+	int count;
+	const char **texts = analyze_problems(&a, s->current->plan, s->current->fusion, true, &count);
+	int bad = recorded_load(s->recorded, texts, count, s->results, err);
+	arena_free(&a);
+	return bad;
+}
+
 #define RECORDED_SEVERAL (-3) /* more than one recorded device is what was asked for */
 
 /* Works from a file of the data folder; 1: none of them is what is asked for. */
@@ -230,7 +244,8 @@ static int connect_file(struct session *s, const char *trouble, struct error *er
 	if (found < 0)
 		return found == -2 ? RECORDED_SEVERAL : 1;
 	device_adopt(s, &list[found].device);
-	return recorded_load(&list[found], s->results, err) ? SESSION_UNREADABLE : 0;
+	s->recorded = recorded_open(&list[found]);
+	return recorded_more(s, err) ? SESSION_UNREADABLE : 0;
 }
 
 /* Works from what the database holds about a device that no runner answers for, or what came with the program. */
@@ -466,6 +481,11 @@ bool session_refresh(struct session *s)
 {
 	if (s->queue && !s->device.name && queue_device(s->queue))
 		device_adopt(s, queue_device(s->queue));
+	struct error trouble = ERROR_NONE;
+	if (s->stale && recorded_more(s, &trouble)) {
+		log_line("%s", trouble.text);
+		snprintf(s->trouble, sizeof(s->trouble), "%s", trouble.text);
+	}
 	uint64_t version = results_version(s->results), planned = s->planner ? planner_version(s->planner) : 0;
 	if (!s->current || (s->analysis && !s->stale && version == s->seen_version && planned == s->seen_planner))
 		return false;
