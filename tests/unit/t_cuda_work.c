@@ -223,7 +223,7 @@ static void test_mischief(void)
 	mischief(MATMUL, MISCHIEF_WRONG, "wrong");
 	mischief(MATMUL, MISCHIEF_UNWRITTEN, "the destination: element 31 is not written");
 	mischief("cast:f32,s8:40", MISCHIEF_UNWRITTEN, "the destination: element 39 is not written");
-	mischief("layernorm:f16,f16:4x6:ax1", MISCHIEF_NAN, "element 0 is ");
+	mischief("layernorm:f16,f16:4x6:ax1", MISCHIEF_NAN, "element 0 is nan");
 	mischief(MATMUL, MISCHIEF_BEHIND, "it writes behind the destination");
 	mischief("softmax:f16,f16:soft:3x3:ax1", MISCHIEF_BEHIND, "it writes behind the destination");
 	mischief(MATMUL, MISCHIEF_BEFORE, "it writes before the destination");
