@@ -32,6 +32,12 @@ END
 ok $? "each problem once over models and batches, fused ones too"
 "$BENANZA" bench -q --emit-jobs --budget-ms 50 -b 1,8 "$tiny" "$tiny" "$rows" >"$work/again" 2>/dev/null
 cmp -s "$work/jobs" "$work/again"; ok $? "the same jobs in the same order every time"
+try 0 "jobs in bf16 for a processor" "$BENANZA" bench -q --emit-jobs -d cpu -t bf16 "$tiny"
+grep -q 'problem":"copy:' "$work/out" && grep -q 'problem":"matmul:bf16,.*m2048n2048' "$work/out" && ! grep -q 'm8192n8192' "$work/out"
+ok $? "peaks of that type, in that size"
+lines=$(wc -l <"$work/out")
+try 0 "the other layout too" "$BENANZA" bench -q --emit-jobs -d cpu -t bf16 -w layout "$tiny"
+[ "$(wc -l <"$work/out")" -gt "$lines" ] && grep -q '@nxc' "$work/out"; ok $? "more problems"
 try 0 "states asked for" "$BENANZA" bench -q --emit-jobs --caches cold --launches isolated "$tiny"
 head -n 1 "$work/out" >"$work/one" && mv "$work/one" "$work/out"
 is "['cold'] ['isolated'] 200" "d['caches'], d['launches'], d['budget_ms']"

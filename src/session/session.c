@@ -216,15 +216,23 @@ static int device_choose(const struct config *c, const struct device *devices, c
 	return -1;
 }
 
-/* Loads what a file of the data folder has for the current plan, all its what-ifs included. */
+/* Loads what a file of the data folder has for the current plan, all its what-ifs included, and of the device's peaks. */
 static int recorded_more(struct session *s, struct error *err)
 {
 	if (!s->recorded || !s->current)
 		return 0;
 	struct arena a = { 0 };
-	int count;
-	const char **texts = analyze_problems(&a, s->current->plan, s->current->fusion, true, &count);
-	int bad = recorded_load(s->recorded, texts, count, s->results, err);
+	int count, peaks[2];
+	const char **texts = analyze_problems_in(&a, s->current->plan, s->current->fusion, true, true, &count);
+	const char *const *small = peaks_problems(false, &peaks[0]), *const *large = peaks_problems(true, &peaks[1]);
+	const char **all = ARENA_ARRAY(&a, const char *, count + peaks[0] + peaks[1]);
+	for (int i = 0; i < count; i++)
+		all[i] = texts[i];
+	for (int i = 0; i < peaks[0]; i++)
+		all[count++] = small[i];
+	for (int i = 0; i < peaks[1]; i++)
+		all[count++] = large[i];
+	int bad = recorded_load(s->recorded, all, count, s->results, err);
 	arena_free(&a);
 	return bad;
 }
