@@ -269,8 +269,18 @@ static void graphs_free(struct cuda_time_graphs *g)
 	*g = (struct cuda_time_graphs){ 0 };
 }
 
-/* The row of this state and count, a new one where there is none. Each graph of the round begins where the one before it
- * ended, until that is set 0 again or there are as many as we keep. */
+/* How many graphs take turns. Each begins where the one before it ended, until that is set 0 again or there are as many as
+ * we keep. Where those come nowhere near all sets, what the sets hold is next to nothing beside the time that executions
+ * take (half the sets are the cache's size), and one graph is quicker made. */
+static int round_size(int64_t sets, int64_t times)
+{
+	int64_t round = sets / common_divisor(sets, times);
+	if (round <= CUDA_TIME_GRAPHS)
+		return (int)round;
+	return 2.0 * CUDA_TIME_GRAPHS * (double)times >= (double)sets ? CUDA_TIME_GRAPHS : 1;
+}
+
+/* The row of this state and count, a new one where there is none. */
 static struct cuda_time_graphs *graphs_find(struct cuda_timer *t, enum cache cache, int64_t times)
 {
 	for (int i = 0; i < t->kind_count; i++)
@@ -281,10 +291,8 @@ static struct cuda_time_graphs *graphs_find(struct cuda_timer *t, enum cache cac
 		memmove(&t->kinds[0], &t->kinds[1], (CUDA_TIME_KINDS - 1) * sizeof(t->kinds[0]));
 		t->kind_count--;
 	}
-	int64_t round = t->sets[cache] / common_divisor(t->sets[cache], times);
 	struct cuda_time_graphs *g = &t->kinds[t->kind_count++];
-	*g = (struct cuda_time_graphs){ .cache = cache, .times = times,
-		.count = (int)(round < CUDA_TIME_GRAPHS ? round : CUDA_TIME_GRAPHS) };
+	*g = (struct cuda_time_graphs){ .cache = cache, .times = times, .count = round_size(t->sets[cache], times) };
 	return g;
 }
 
