@@ -1,0 +1,46 @@
+/* A stand-in for cuDNN's legacy API on host memory: it computes what its descriptors say, slowly. */
+#ifndef FAKE_CUDNN_H
+#define FAKE_CUDNN_H
+
+#include <cudnn.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Every descriptor is one of these; what it does not have is zero. */
+struct fake_desc {
+	int kind;                       /* FAKE_TENSOR ... */
+	cudnnDataType_t type, compute;
+	cudnnTensorFormat_t format;
+	int rank, dim[8], stride[8];    /* convolution, pooling: dim is the dilation or window */
+	int pad[8];
+	int mode, math, groups;
+	double a, b, k;
+};
+enum { FAKE_TENSOR = 1, FAKE_FILTER, FAKE_CONV, FAKE_ACTIVATION, FAKE_POOLING, FAKE_OP, FAKE_LRN, FAKE_REDUCE, FAKE_DROPOUT,
+	FAKE_RNN, FAKE_RNN_DATA };
+
+extern struct fake_cudnn {
+	int created, destroyed, handles, calls;
+	const char *function;   /* the last that computed */
+	int algorithm, math;    /* of the last convolution or rnn */
+	double residual;        /* alpha2 of the last fused convolution */
+	int rank, dim[8];       /* of the last destination */
+	cudnnTensorFormat_t filter;
+	bool other_weights;     /* keep an rnn's biases in another place */
+	bool no_handle;
+	int64_t allocated;      /* device memory not given back */
+} fake_cudnn;
+
+double fake_load(const void *base, cudnnDataType_t type, int64_t at);
+void fake_store(void *base, cudnnDataType_t type, int64_t at, double value);
+/* alpha or beta for tensors of a type */
+double fake_scalar(const void *p, cudnnDataType_t type);
+int64_t fake_volume(const struct fake_desc *d);
+/* Coordinates of number i, row-major in d's dimensions; and where they are in t, broadcast where t has 1. */
+void fake_at(const struct fake_desc *d, int64_t i, int *at);
+int64_t fake_place(const struct fake_desc *t, const int *at);
+const struct fake_desc *fake_is(const void *d, int kind);
+/* Notes a computation that wrote to y. */
+void fake_done(const char *function, const struct fake_desc *y);
+
+#endif
