@@ -1,62 +1,14 @@
 #!/bin/sh
 # The CPU runner as a program: the protocol on its pipes, every kernel family measured once, answers checked, as TAP.
-build=${builddir:-$(pwd)}
-runner=$build/benanza-runner-cpu
-if [ ! -x "$runner" ]; then
-    echo "1..0 # SKIP benanza-runner-cpu is not built"
-    exit 0
-fi
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-count=0
-out=$dir/out
-err=$dir/err
+program=benanza-runner-cpu
+machine=
+. "${srcdir:-$(dirname "$0")/..}/tests/lib/runner.sh"
 export OMP_NUM_THREADS=2
 
-ok() { # condition status, name
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $count - $2"
-    else
-        echo "not ok $count - $2"
-        head -c 2000 "$out" | sed 's/^/# /'
-        head -c 1000 "$err" | sed 's/^/# /'
-    fi
-}
+check_protocol
 
-has() { # pattern, name
-    grep -q -e "$1" "$out"
-    ok $? "$2"
-}
-
-hasnt() {
-    ! grep -q -e "$1" "$out"
-    ok $? "$2"
-}
-
-# serve: lines on stdin, answers in $out
-serve() {
-    timeout 120 "$runner" >"$out" 2>"$err"
-}
-
-all_json() {
-    python3 -c '
-import json, sys
-for line in open(sys.argv[1]):
-    assert isinstance(json.loads(line), dict)' "$out" 2>>"$err"
-}
-
-run_line() { # id, problem
-    printf '{"type":"run","id":%s,"problem":"%s","budget_ms":2}\n' "$1" "$2"
-}
-
-conv=conv:f32,f32.c,f32/f32:n1c16h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1
-
-# --- the protocol ---
+# --- measuring ---
 serve </dev/null
-ok $? "the end of input ends it"
-[ "$(wc -l <"$out")" -eq 1 ] && head -1 "$out" | grep -q '"magic":"BENANZA-RUNNER","protocol":1'
-ok $? "hello is the first line, and here the only one"
 has '"stack":"oneDNN [0-9.]* (.*2 threads.*strict"' "hello says the library, the threads and the math mode"
 
 { run_line 1 "$conv"; printf '{"type":"algorithms","id":2,"problem":"%s"}\n' "$conv"; } | serve
@@ -70,18 +22,10 @@ grep '"type":"result"' "$out" | grep -v '"rank":0' | grep -v '"status":"ok"' >/d
 [ $? -ne 0 ]
 ok $? "no algorithm failed"
 
-{ echo garbage; echo '{"type":"sing","id":5}'; printf '\377\376\n'; echo '[]'; echo; run_line 6 "$conv"; } | serve
-ok $? "garbage does not end it"
-has '"type":"log".*"error: not JSON' "garbage is answered in the log"
-has '"type":"done","id":5,"status":"failed"' "a message with an id is answered by that id"
-has '"type":"done","id":6,"status":"ok"' "and what follows is done"
-
 { run_line 1 "eltwise:s64,s64:relu:4"; run_line 2 "nonsense:1"; run_line 3 "conv:f32,f32.c,f32/f32:n1c1h1w1k1r3s3"; } | serve
 ok $? "problems that cannot be measured do not end it"
 has '"type":"result","id":1,.*"name":"",.*"status":"unsupported"' "an unsupported problem has a result that says so"
 has '"type":"done","id":1,"status":"unsupported","why":"oneDNN has no type s64"' "with the reason"
-has '"type":"done","id":2,"status":"failed"' "a text that is no problem is failed"
-has '"type":"done","id":3,"status":"failed"' "half a problem too"
 
 { run_line 1 "eltwise:f32,f32:relu:1000000x10000000"; } | serve
 has '"status":"no_memory"' "what does not fit into memory says so"
@@ -216,9 +160,6 @@ has '^rank  algorithm' "and prints a table"
 has 'net   amortized' "of states"
 "$runner" --problem "matmul:f32,f32,f32/f32:ba1bb1m1500n1500k1500:ta0tb0" --budget-ms 1 --launch isolated >"$out" 2>"$err"
 has ' -   *1 budget' "one sample has no interval"
-"$runner" --problem "$conv" --list >"$out" 2>"$err"
-ok $? "--list"
-hasnt 'median' "measures nothing"
 "$runner" --problem "$conv" --budget-ms 2 --json >"$out" 2>"$err"
 all_json
 ok $? "--json prints lines of JSON"
@@ -231,22 +172,33 @@ OMP_PROC_BIND=close OMP_PLACES="{$cpu}" OMP_NUM_THREADS=1 "$runner" --info >"$ou
 has '1 thread bound one a core, strict' "one that has its own is"
 OMP_NUM_THREADS=1 "$runner" --threads 2 --info >"$out" 2>"$err"
 has '^threads  *2' "--threads counts more than the environment"
-"$runner" --problem "eltwise:s64,s64:relu:4" >"$out" 2>"$err"
-[ $? -eq 1 ] && grep -q 'unsupported: oneDNN has no type s64' "$err"
-ok $? "unsupported: status 1 and the reason"
-for bad in "--problem nonsense" "--budget-ms x" "--budget-ms 0" "--threads 0" "--cache hot" "--cache cold" "--cache net,cold" "--list" "extra" "--sing"; do
-    # shellcheck disable=SC2086
-    "$runner" $bad </dev/null >"$out" 2>"$err"
-    [ $? -eq 2 ] && [ ! -s "$out" ] && [ -s "$err" ]
-    ok $? "bad usage: $bad"
-done
-"$runner" --help >"$out" 2>"$err"
-has '^usage:' "--help"
-"$runner" --version >"$out" 2>"$err"
-has '^benanza-runner-cpu [0-9]' "--version"
-if [ -w /dev/full ]; then
-    "$runner" --info >/dev/full 2>"$err"
-    [ $? -eq 3 ]
-    ok $? "a full disk is noticed"
-fi
+check_options "--threads 0" "--cache cold" "--cache net,cold" "--device cuda:0" "--plan x"
+
+# --- answers in a file ---
+check_batch run_line
+file=$dir/states
+run_line 1 "$conv" | sed 's/}/,"caches":["net"],"launches":["isolated"]}/' >"$dir/one"
+serve --output "$file" <"$dir/one"
+run_line 2 "$conv" | serve --output "$file"
+grep -q '"type":"done","id":2,"status":"ok","why":"","caches":\["net","warm"\],"launches":\["amortized","isolated"\]' "$file"
+ok $? "states that were not measured are measured"
+list_line 3 "$conv" | serve --output "$file"
+grep -q '"type":"algorithm","id":3' "$file"
+ok $? "and what was only measured can be listed"
+run_line 4 "$conv" | serve --output "$file"
+! grep -q '"id":4' "$file"
+ok $? "but not measured again"
+printf '{"type":"run","id":1,"problem":"%s"}\n' "$conv" | serve --budget-ms 1 --cache warm --launch isolated
+has '"caches":\["warm"\],"launches":\["isolated"\]' "the command line says what jobs do not say"
+run_line 1 "$conv" | sed 's/}/,"caches":["net"],"launches":["amortized"]}/' | serve --cache warm --launch isolated
+has '"caches":\["net"\],"launches":\["amortized"\]' "and nothing else"
+
+# --- checks of many problems ---
+{ run_line 1 "$conv"; list_line 2 "$relu"; run_line 3 "nonsense:1"; } | serve --check --algorithms 2
+ok $? "--check takes jobs"
+[ "$(grep -c '"type":"check","id":1,.*"status":"ok","worst":[0-9e.-]*,"allowed":[0-9e.-]*,"why":""' "$out")" -le 2 ] &&
+    grep -q '"type":"check","id":2,"problem":"eltwise' "$out"
+ok $? "one line for each of so many algorithms"
+all_json
+ok $? "all of it JSON"
 echo "1..$count"

@@ -1,0 +1,22 @@
+#include "config.h"
+
+#include "runner/platform.h"
+
+#include <math.h>
+
+#include "runner/cuda_context.h"
+#include "runner/cuda_work.h"
+
+#define TOLERANCE 0.01
+
+/* In the order in which frameworks turn to them; for single problems a backend's preference says otherwise. */
+static const struct backend *const backends[] = {
+	&backend_cudnn,
+	&backend_cublaslt,
+	NULL,
+};
+
+const struct platform platform = { .program = "benanza-runner-cuda", .has_device = true, .has_plan = true,
+	.has_cold = true, .shares_operands = true, .tolerance = TOLERANCE, .backends = backends, .open = cuda_context_open,
+	.memory_bytes = cuda_context_memory_bytes, .long_ns = INFINITY, .disturbances = cuda_context_disturbances,
+	.is_alive = cuda_context_is_alive, .close = cuda_context_close };
