@@ -222,6 +222,8 @@ static int connect_file(struct session *s, const char *trouble, struct error *er
 {
 	struct recorded *list;
 	struct str which = { 0 };
+	if (!s->config->device) /* nobody means any of them */
+		return 1;
 	int count = recorded_list(&s->device_arena, &list);
 	int found = recorded_choose(s->config, list, count, &which);
 	if (found == -2)
