@@ -32,6 +32,12 @@ END
 ok $? "each problem once over models and batches, fused ones too"
 "$BENANZA" bench -q --emit-jobs --budget-ms 50 -b 1,8 "$tiny" "$tiny" "$rows" >"$work/again" 2>/dev/null
 cmp -s "$work/jobs" "$work/again"; ok $? "the same jobs in the same order every time"
+try 0 "jobs in bf16 for a processor" "$BENANZA" bench -q --emit-jobs -d cpu -t bf16 "$tiny"
+grep -q 'problem":"copy:' "$work/out" && grep -q 'problem":"matmul:bf16,.*m2048n2048' "$work/out" && ! grep -q 'm8192n8192' "$work/out"
+ok $? "peaks of that type, in that size"
+lines=$(wc -l <"$work/out")
+try 0 "the other layout too" "$BENANZA" bench -q --emit-jobs -d cpu -t bf16 -w layout "$tiny"
+[ "$(wc -l <"$work/out")" -gt "$lines" ] && grep -q '@nxc' "$work/out"; ok $? "more problems"
 try 0 "states asked for" "$BENANZA" bench -q --emit-jobs --caches cold --launches isolated "$tiny"
 head -n 1 "$work/out" >"$work/one" && mv "$work/one" "$work/out"
 is "['cold'] ['isolated'] 200" "d['caches'], d['launches'], d['budget_ms']"
@@ -138,6 +144,22 @@ grep -q '"model":"Word 2"' "$work/out"; ok $? "its own"
 try 0 "export of both" "$BENANZA" db export --db "$work/both.db"
 same "$(grep -c '"magic"' "$work/out")" 2 "has two"
 
+sed 's/"measured_at":1700000000/"measured_at":33000000000/' "$work/results" >"$work/later"
+try 0 "results of a wrong clock" "$BENANZA" db import --db "$work/later.db" "$work/later"
+says err "dated in the future"
+if command -v sqlite3 >/dev/null 2>&1; then
+    "$BENANZA" db import -q --db "$work/full.db" "$work/both"
+    rows=$(sqlite3 "$work/full.db" 'SELECT count(*) FROM result')
+    sqlite3 "$work/full.db" "CREATE TRIGGER full BEFORE INSERT ON result WHEN (SELECT count(*) FROM result) > $rows + 30
+        BEGIN SELECT RAISE(ABORT, 'no room today'); END"
+    try 2 "the database takes no more" "$BENANZA" db import --db "$work/full.db" "$work/later"
+    one_line
+    says err "no room today"
+    [ ! -s "$work/out" ]; ok $? "nothing is said to be added"
+    same "$(sqlite3 "$work/full.db" 'SELECT count(*) FROM result')" "$rows" "nothing was"
+    try 0 "and the file is sound" "$BENANZA" db check --db "$work/full.db"
+fi
+
 # an import that is killed: what was committed is there, and it can be repeated
 mkfifo "$work/pipe"
 "$BENANZA" db import -q --db "$work/killed.db" "$work/pipe" >/dev/null 2>&1 &
@@ -175,6 +197,21 @@ exec 4>&-
 same "$got" 1 "an import that is interrupted while it waits: exit status 1"
 says out "interrupted, what was added is kept"
 
+# the real runner, as a batch
+if [ -x "$runner" ]; then
+    "$BENANZA" bench -q --emit-jobs --budget-ms 1 "$tiny" | grep -v '"copy:\|m8192' >"$work/jobs.cpu"
+    "$runner" <"$work/jobs.cpu" >"$work/results.cpu" 2>/dev/null
+    ok $? "the CPU runner takes the jobs"
+    try 0 "import of what it measured" "$BENANZA" db import --json --db "$work/cpu.db" "$work/results.cpu"
+    is "$(wc -l <"$work/jobs.cpu") 0" "'%d %d' % (d['finished'], d['left_out'])"
+    try 0 "bench then has nothing to do" "$BENANZA" bench --json --db "$work/cpu.db" -d cpu "$tiny"
+    is 0 "d['measured']"
+    try 0 "export" sh -c "'$BENANZA' db export --db '$work/cpu.db' >'$work/cpu.jsonl'"
+    try 0 "and import of real results" "$BENANZA" db import -q --db "$work/cpu2.db" "$work/cpu.jsonl"
+    "$BENANZA" db export --db "$work/cpu2.db" | cmp -s - "$work/cpu.jsonl"; ok $? "keep every digit"
+    try 0 "which are sound" "$BENANZA" db check --db "$work/cpu2.db"
+fi
+
 # devices that are only recorded: files of the data folder
 mkdir -p "$work/share/recorded"
 BENANZA_DATA=$work/share
@@ -185,6 +222,8 @@ echo "results of devices" >"$work/share/recorded/README"
 gzip -c "$work/exported" >"$work/share/recorded/word1.jsonl.gz"
 try 0 "a device that comes with the program" "$BENANZA" bound --json --db "$work/none.db" -d "Word 1" "$tiny"
 is "True Word 1" "'%s %s' % (d['complete'], d['device']['model'])"
+try 0 "two batches of it" "$BENANZA" bound --json --db "$work/none.db" -d "Word 1" -b 8,1 "$tiny"
+same "$(grep -c '"complete":true' "$work/out")" 2 "both are known"
 try 0 "by a part of its stack" "$BENANZA" bound -q --db "$work/none.db" -d "words 1" "$tiny"
 try 3 "by the name it had elsewhere: no" "$BENANZA" bound -q --db "$work/none.db" -d lex "$tiny"
 try 3 "not where no device was asked for" "$BENANZA" bound -c "$work/norunner.yaml" --db "$work/none.db" "$tiny"

@@ -169,7 +169,7 @@ if [ -x "$runner" ]; then
     is True "d['parallel_ns'] <= d['sequential_ns'] == d['bound_ns']"
     is True "abs(sum(l['cost_ns'] for l in d['layers']) - d['sequential_ns']) < 1"
     is True "all(sum(v for k, v in d['coverage'].items() if k not in ('layers', 'flops_measured_share', 'cost_proxy_share')) == d['coverage']['layers'] for _ in [0])"
-    is "['parallel', 'fusion', 'matrix', 'algorithm', 'launch']" "[w['name'] for w in d['what_if']]"
+    is "['parallel', 'fusion', 'matrix', 'algorithm', 'launch', 'math', 'layout']" "[w['name'] for w in d['what_if']]"
     try 0 "bound with fusion and parallel" "$BENANZA" bound --json -w fusion,parallel "$models/tiny.onnx"
     is True "d['bound_ns'] == d['parallel_ns']"
     is True "'fused' in [l['origin'] for l in d['layers']]"

@@ -299,15 +299,22 @@ struct toggle_line {
 	struct toggle_piece pieces[TOGGLES_MAX];
 };
 
+/* What few models and devices have, and nobody asked for yet, would only take room from the others. */
+static bool is_shown(const struct what_if_effect *e)
+{
+	return !e->row->quiet || e->on || (e->available && !e->unmeasured_problems);
+}
+
 static void toggles_make(struct app *app, struct toggle_line *t, const struct toggle_style *style)
 {
 	const struct session *s = app->session;
 	double most = s->analysis ? s->analysis->bound_ns : NAN;
 	t->style = style;
 	t->unit = unit_of(most > 0 ? most : NAN);
-	t->count = s->effect_count < TOGGLES_MAX ? s->effect_count : TOGGLES_MAX;
-	for (int i = 0; i < t->count; i++)
-		piece_make(app, &t->pieces[i], &s->effects[i], style, t->unit);
+	t->count = 0;
+	for (int i = 0; i < s->effect_count && t->count < TOGGLES_MAX; i++)
+		if (is_shown(&s->effects[i]))
+			piece_make(app, &t->pieces[t->count++], &s->effects[i], style, t->unit);
 }
 
 /* The unit at the start, where a figure needs it. */

@@ -127,11 +127,12 @@ static const char *figure_text(struct app *app, enum figure f)
 				    a->coverage.free - app->folded_count, a->coverage.fused, a->coverage.missing,
 				    a->coverage.unsupported);
 	case FIGURE_CASTS:
-		return !p->border_count || !a
-			       ? ""
-			       : arena_printf(s, " casts      %d at the model's inputs and outputs, %s of the total",
-					 p->border_count,
-					 a->border_ns > 0 ? str_duration(x, a->border_ns) : "not known what");
+		if (!a || !(p->border_count + a->conversions))
+			return "";
+		return arena_printf(s, " casts      %d at the model's inputs and outputs%s, %s of the total", p->border_count,
+			a->conversions ? arena_printf(s, ", %d layout conversion%s", a->conversions,
+						 a->conversions == 1 ? "" : "s") : "",
+			a->border_ns > 0 ? str_duration(x, a->border_ns) : "not known what");
 	case FIGURE_DEVICE:
 		return arena_printf(s, " device     %s; %s",
 			d->model ? app_clean(app, text_of(d->model)) : "none",

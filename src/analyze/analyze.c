@@ -33,6 +33,14 @@ static void fill_priced(struct layer_cost *c, const struct study *st, const stru
 {
 	c->result = price->result;
 	c->preferred_ns = s->best ? study_price(st, s, distinct, false).ns : price->ns;
+	if (st->on.peaks)
+		c->roofline_ns = roofline_of_text(study_text(st, distinct), st->on.peaks, s, price->result, st->cache);
+	if (price->estimated) {
+		c->ns = price->ns;
+		c->preferred_ns = NAN;
+		c->origin = ORIGIN_ESTIMATED;
+		return;
+	}
 	if (!price->result) {
 		c->origin = price->unsupported ? ORIGIN_UNSUPPORTED : ORIGIN_MISSING;
 		c->why = price->answered ? study_why(st, s, distinct) : NULL;
@@ -48,15 +56,18 @@ static void fill_priced(struct layer_cost *c, const struct study *st, const stru
 static void fill_layer(struct layer_cost *c, const struct study *st, const struct scenario *s,
 	const struct solution *x, const struct plan_layer *l, int group)
 {
-	*c = (struct layer_cost){ .ns = NAN, .lo = NAN, .hi = NAN, .preferred_ns = NAN, .slack_ns = NAN };
+	int own = plan_layer_problem_index(st->plan, l, st->nxc);
+	*c = (struct layer_cost){ .ns = NAN, .lo = NAN, .hi = NAN, .preferred_ns = NAN, .slack_ns = NAN,
+		.roofline_ns = NAN };
 	c->group = group >= 0 ? &st->fusion->groups[group] : NULL;
 	if (c->group && c->group->layers[0] == l->index) {
-		fill_priced(c, st, s, c->group->distinct, &x->prices[c->group->distinct], false);
+		int distinct = study_group_distinct(st, c->group);
+		fill_priced(c, st, s, distinct, &x->prices[distinct], false);
 	} else if (c->group || l->class == CLASS_FREE) {
-		c->ns = c->lo = c->hi = c->preferred_ns = 0;
+		c->ns = c->lo = c->hi = c->preferred_ns = c->roofline_ns = 0;
 		c->origin = c->group ? ORIGIN_FUSED : ORIGIN_FREE;
-	} else if (l->problem >= 0) {
-		fill_priced(c, st, s, l->problem, &x->prices[l->problem], l->proxy);
+	} else if (own >= 0) {
+		fill_priced(c, st, s, own, &x->prices[own], l->proxy);
 	} else {
 		c->why = l->why;
 	}
@@ -73,7 +84,7 @@ static void fill_schedule(struct analysis *out, const struct study *st, const do
 	bool known = length > 0 && !isnan(out->bound_ns);
 	for (int i = 0; i < out->layer_count; i++) {
 		struct layer_cost *c = &out->layers[i];
-		int node = st->first_layer + (c->group ? c->group->layers[c->group->layer_count - 1] : i);
+		int node = st->layer_node[c->group ? c->group->layers[c->group->layer_count - 1] : i];
 		c->start_ns = known && !isnan(c->ns) ? start[node] : NAN;
 		c->slack_ns = known && !isnan(c->ns) ? slack[node] : NAN;
 		c->critical = known && !isnan(c->ns) && critical[node];
@@ -88,22 +99,30 @@ static void count_layer(struct coverage *c, enum origin origin)
 	++*counters[origin];
 }
 
+/* Is the layer in a group that was measured? */
+static bool is_fused_measured(const struct analysis *a, const struct layer_cost *c)
+{
+	return c->origin == ORIGIN_FUSED && a->layers[c->group->layers[0]].origin == ORIGIN_MEASURED;
+}
+
 static void fill_coverage(struct analysis *out, const struct plan *p)
 {
-	double known = 0, measured = 0, cost = 0, proxy = 0;
+	double known = 0, measured = 0, cost = 0, proxy = 0, guess = 0;
 	for (int i = 0; i < out->layer_count; i++) {
 		const struct layer_cost *c = &out->layers[i];
 		double flops = p->layers[i].flops;
 		count_layer(&out->coverage, c->origin);
 		if (!isnan(flops) && c->origin != ORIGIN_FREE) {
 			known += flops;
-			measured += c->origin == ORIGIN_MEASURED || c->origin == ORIGIN_FUSED ? flops : 0;
+			measured += c->origin == ORIGIN_MEASURED || is_fused_measured(out, c) ? flops : 0;
 		}
 		cost += isnan(c->ns) ? 0 : c->ns;
 		proxy += c->origin == ORIGIN_PROXY ? c->ns : 0;
+		guess += c->origin == ORIGIN_ESTIMATED ? c->ns : 0;
 	}
 	out->coverage.flops_measured_share = known > 0 ? measured / known : NAN;
 	out->coverage.cost_proxy_share = cost > 0 ? proxy / cost : NAN;
+	out->coverage.cost_estimated_share = cost > 0 ? guess / cost : NAN;
 }
 
 /* The ends between which a bound may lie: what the nodes cost at their lows and at their highs, added up or
@@ -114,15 +133,11 @@ static void fill_interval(struct analysis *out, const struct study *st, const st
 	double *lo = ARENA_ARRAY(scratch, double, st->node_count), *hi = ARENA_ARRAY(scratch, double, st->node_count);
 	bool any = false;
 	for (int i = 0; i < st->node_count; i++) {
-		int layer = i - st->first_layer, problem = st->node_problem[i];
-		bool is_layer = layer >= 0 && layer < out->layer_count;
-		int group = is_layer ? chosen[layer] : -1;
-		const struct fusion_group *g = group >= 0 ? &st->fusion->groups[group] : NULL;
-		if (g)
-			problem = g->layers[g->layer_count - 1] == layer ? g->distinct : -1;
+		int problem = solution_problem(st, chosen, i);
 		if (problem < 0 || isnan(x->prices[problem].ns))
 			continue;
-		struct interval v = interval_of(x->prices[problem].result);
+		const struct result *r = x->prices[problem].result;
+		struct interval v = r ? interval_of(r) : (struct interval){ 0 };
 		lo[i] = v.known ? v.lo : x->prices[problem].ns;
 		hi[i] = v.known ? v.hi : x->prices[problem].ns;
 		out->without_interval += !v.known;
@@ -135,17 +150,40 @@ static void fill_interval(struct analysis *out, const struct study *st, const st
 		out->lo_ns = critical_path(st->node_count, lo, st->first, st->edges, NULL, NULL, NULL);
 		out->hi_ns = critical_path(st->node_count, hi, st->first, st->edges, NULL, NULL, NULL);
 	}
+	if (out->enqueue_ns > out->lo_ns) /* the host's part has no interval; NaN compares false */
+		out->lo_ns = out->enqueue_ns;
+	if (out->enqueue_ns > out->hi_ns)
+		out->hi_ns = out->enqueue_ns;
 	if (isnan(out->bound_ns) || (out->without_interval && !any))
 		out->lo_ns = out->hi_ns = NAN;
 }
 
-struct analysis *analyze(struct arena *a, const struct plan *p, const struct fusion *f, const struct results *r,
-	const struct device *d, const struct scenario *s)
+/* The roofline of all that runs: one that is not known leaves the whole unknown. */
+static void fill_roofline(struct analysis *out, const struct study *st, const struct scenario *s,
+	const struct solution *x, const int *chosen, struct arena *scratch)
+{
+	double *cost = ARENA_ARRAY(scratch, double, st->node_count), total = 0;
+	bool whole = st->on.peaks != NULL;
+	for (int i = 0; whole && i < st->node_count; i++) {
+		int problem = solution_problem(st, chosen, i), layer = st->node_layer[i];
+		bool is_free = layer >= 0 && (chosen[layer] >= 0 || st->plan->layers[layer].class == CLASS_FREE);
+		if (problem >= 0)
+			cost[i] = roofline_of_text(study_text(st, problem), st->on.peaks, s, x->prices[problem].result,
+				st->cache);
+		whole = problem >= 0 ? !isnan(cost[i]) : is_free;
+		total += cost[i];
+	}
+	out->roofline_ns = !whole ? NAN : !s->parallel ? total :
+		critical_path(st->node_count, cost, st->first, st->edges, NULL, NULL, NULL);
+}
+
+struct analysis *analyze_on(struct arena *a, const struct ground *g, const struct scenario *s)
 {
 	struct arena scratch = { 0 };
 	struct study st;
 	struct solution x;
-	study_open(&st, p, f, r, d, s->fusion);
+	const struct plan *p = g->plan;
+	study_open(&st, g, s->nxc, s->fusion);
 	solve(&st, s, &scratch, &x);
 	struct analysis *out = ARENA_NEW(a, struct analysis);
 	*out = (struct analysis){
@@ -156,56 +194,30 @@ struct analysis *analyze(struct arena *a, const struct plan *p, const struct fus
 		.sequential_ns = x.sequential_ns,
 		.parallel_ns = x.parallel_ns,
 		.border_ns = x.border_ns,
+		.conversions = st.nxc ? p->conversion_count : 0,
 		.complete = s->parallel ? x.complete_path : x.complete_sum,
+		.estimated = s->parallel ? x.estimated_path : x.estimated_sum,
+		.enqueue_ns = s->parallel ? x.enqueue_path : x.enqueue_sum,
 		.cache = st.cache,
 		.unmeasured_problems = x.unmeasured,
 	};
+	out->host_bound = out->enqueue_ns >= out->bound_ns; /* NaN compares false */
 	const int *chosen = s->parallel ? x.chosen_path : x.chosen_sum;
 	for (int i = 0; i < p->layer_count; i++)
 		fill_layer(&out->layers[i], &st, s, &x, &p->layers[i], chosen[i]);
 	fill_schedule(out, &st, s->parallel ? x.cost_path : x.cost_sum, &scratch);
 	fill_interval(out, &st, &x, chosen, &scratch);
+	fill_roofline(out, &st, s, &x, chosen, &scratch);
 	fill_coverage(out, p);
 	arena_free(&scratch);
 	study_close(&st);
 	return out;
 }
 
-struct text_list {
-	const struct plan *plan;
-	const struct fusion *fusion;
-	bool *seen;
-	const char **texts;
-	int count;
-};
-
-static void list_add(struct text_list *l, int distinct)
+struct analysis *analyze(struct arena *a, const struct plan *p, const struct fusion *f, const struct results *r,
+	const struct device *d, const struct scenario *s)
 {
-	if (distinct < 0 || l->seen[distinct])
-		return;
-	l->seen[distinct] = true;
-	l->texts[l->count++] = distinct < l->plan->problem_count ?
-		l->plan->problems[distinct].text : l->fusion->texts[distinct - l->plan->problem_count];
+	struct ground g = { .plan = p, .fusion = f, .results = r, .device = d };
+	return analyze_on(a, &g, s);
 }
 
-const char **analyze_problems(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion,
-	int *count)
-{
-	fusion = fusion && f;
-	int distinct = p->problem_count + (fusion ? f->text_count : 0);
-	struct text_list list = {
-		.plan = p, .fusion = f, .seen = ARENA_ARRAY(a, bool, distinct),
-		.texts = ARENA_ARRAY(a, const char *, distinct),
-	};
-	for (int i = 0; i < p->layer_count; i++) {
-		if (p->layers[i].class != CLASS_FREE)
-			list_add(&list, p->layers[i].problem);
-		int g = fusion ? f->first_group[i] : -1;
-		for (; g >= 0 && g < f->group_count && f->groups[g].layers[0] == i; g++)
-			list_add(&list, f->groups[g].distinct);
-	}
-	for (int i = 0; i < p->border_count; i++)
-		list_add(&list, p->borders[i].problem);
-	*count = list.count;
-	return list.texts;
-}

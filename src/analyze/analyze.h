@@ -3,6 +3,7 @@
 #ifndef ANALYZE_ANALYZE_H
 #define ANALYZE_ANALYZE_H
 
+#include "analyze/peaks.h"
 #include "analyze/scenario.h"
 #include "plan/plan.h"
 #include "store/results.h"
@@ -20,35 +21,48 @@ enum origin {
 };
 const char *origin_name(enum origin o);
 
-/* A fusion candidate: a chain on graph edges with single consumers. */
+/* A fusion candidate: a chain on graph edges with single consumers, whose first layer is the anchor: a convolution or
+ * matrix product with what it takes along, pointwise layers in a row, or attention (product, scale, softmax, product). */
 struct fusion_group {
 	int layer_count;
-	int *layers;             /* ascending; layers[0] is the anchor (the conv, gemm or matmul) */
+	int *layers;             /* ascending; layers[0] is the anchor */
 	struct problem problem;
 	const char *text;
-	int residual;            /* layer whose output the fused add waits for, or -1 (no add, or of a model input) */
+	int residual;            /* layer whose output a fused binary waits for, or -1 (none, or of a model input) */
 	const char *pattern;     /* "Conv+BatchNorm+Relu" */
-	int distinct;            /* index of text: a plan problem when below plan->problem_count, else
-	                            texts[distinct - plan->problem_count] of struct fusion */
+	int distinct;            /* index of text: a problem of the plan when below plan_problem_total, else
+	                            texts[distinct - plan_problem_total] of struct fusion */
+	const char *text_nxc;    /* the same in the layout what-if; NULL, -1: there a conversion stands inside */
+	int distinct_nxc;
 };
 
-/* Groups that compete for the same layers: those of one anchor, or of the two convolutions whose sum either
- * may take along. One value leaves a cluster, so clusters can be decided one by one. */
+/* What is fused together or not at all: a layer, or the layers that are one activation written in parts. */
+struct fusion_unit {
+	int layer_count, *layers;    /* ascending */
+	int child_count, *children;  /* units of its cluster whose value it reads; nothing else reads that value */
+	int ending_count, *ending;   /* groups that end with it, shortest first */
+};
+
+/* Groups that compete for the same layers. Inner values of a group have one reader, so a cluster is a tree of units
+ * whose root's value alone leaves it, and clusters can be decided one by one. */
 struct fusion_cluster {
-	int anchor_count, anchors[2]; /* layers */
-	int shared;              /* first layer that both anchors reach; INT_MAX with one anchor */
-	int layer_count, *layers;/* of all its groups, ascending */
+	int anchor_count;
+	int layer_count, *layers;    /* of all its groups, ascending */
+	int unit_count;
+	struct fusion_unit *units;   /* ascending by their last layers: children before parents */
 };
 
 /* Fusion candidates of a plan, made once per plan: for every anchor all prefixes of the longest chain, so
- * that the choice may stop anywhere. Groups of one anchor are adjacent, shortest first. */
+ * that the choice may stop anywhere. Groups of one anchor are adjacent, shortest first. Pointwise layers are anchors
+ * where no convolution or matrix product can take them along. */
 struct fusion {
 	struct arena arena;
 	int group_count;
 	struct fusion_group *groups;
 	int *first_group;        /* per layer: index of its first group if it is an anchor, else -1 */
-	int text_count;          /* distinct problem texts that the plan itself does not have */
+	int text_count;          /* distinct problem texts that the plan itself does not have, of both layouts */
 	const char **texts;
+	bool *text_is_nxc;       /* per text: only the layout what-if wants it */
 	int cluster_count;       /* ascending by their last layer */
 	struct fusion_cluster *clusters;
 	int *cluster_of;         /* per layer: its cluster, or -1 */
@@ -70,6 +84,8 @@ struct layer_cost {
 	double slack_ns;            /* how much longer it could take without lengthening the path; NaN where it has no
 				       cost, or no path has a length */
 	double start_ns;            /* earliest start in the parallel schedule; NaN as slack_ns */
+	double roofline_ns;         /* roofline (analyze/peaks.h) of what was run, or of what would be; 0 for free and
+				       fused; NaN without peaks */
 };
 
 struct coverage {
@@ -78,6 +94,7 @@ struct coverage {
 	int layers, measured, proxy, free, fused, estimated, assumed, missing, unsupported;
 	double flops_measured_share; /* 0..1 of the known FLOPs of layers that run; NaN when there are none */
 	double cost_proxy_share;     /* 0..1 of the sum of layer costs; NaN when that is 0 */
+	double cost_estimated_share; /* the same of rooflines that stand for measurements */
 };
 
 struct analysis {
@@ -93,9 +110,16 @@ struct analysis {
 	int without_interval;    /* layers, groups and casts in it that have a cost and no interval */
 	int range_intervals;     /* ... whose interval is the range of 2 to 5 samples */
 	double sequential_ns, parallel_ns; /* NaN as bound_ns */
-	double border_ns;        /* casts at model inputs and outputs, part of the totals; NaN: there are some, none has
-	                            a cost */
-	bool complete;           /* nothing missing */
+	double border_ns;        /* casts at model inputs and outputs, and with layout on all conversions; part of the
+	                            totals; NaN: there are some, none has a cost */
+	int conversions;         /* layout conversions in it */
+	bool complete;           /* nothing missing; what is estimated is not missing */
+	bool estimated;          /* rooflines stand for measurements somewhere in it: print `~` */
+	double enqueue_ns;       /* launch isolated: what the host takes to enqueue all that runs, one after the other; the
+	                            totals are at least that. NaN: not known of any */
+	bool host_bound;         /* ... and it is what makes bound_ns */
+	double roofline_ns;      /* of all that runs, added up or along the longest path as bound_ns; NaN where one is not
+	                            known */
 	struct coverage coverage;
 	enum cache cache;        /* which cache state was read: net, or warm where everything fits (measuring.md) */
 	int unmeasured_problems; /* distinct problems this scenario wants and does not have */
@@ -109,32 +133,49 @@ struct what_if_effect {
 	bool bound_complete;     /* that total is complete */
 	double saves_ns;         /* present bound - flipped bound when off; when on, what it saves now: flipped - present */
 	bool complete;           /* both sides complete: else the difference is between partial sums, show `~` */
+	bool estimated;          /* either side has rooflines in it: show `~` */
 	bool available;          /* e.g. matrix on a device without matrix units: false */
 	int unmeasured_problems; /* distinct problems needed to know */
 	int unavailable_problems;/* distinct problems that one side wants, has an answer for and cannot use (unsupported,
 	                            failed, barred), and the other not so: of fusion, the fused ones */
 };
 
-/* llc_bytes: of the device; NaN = unknown (then net). d may be NULL: then it may have matrix units, and the
- * cache state is net. The analysis lives in the arena; results and groups in it are borrowed (until the next
- * results_add).
+/* What an analysis stands on; all borrowed. */
+struct ground {
+	const struct plan *plan;
+	const struct fusion *fusion;   /* may be NULL */
+	const struct results *results;
+	const struct device *device;   /* llc_bytes NaN = unknown: then cache state net. NULL: net, may have matrix units */
+	const struct peaks *peaks;     /* what the device can do at most (analyze/peaks.h); NULL: not known */
+	bool estimate;                 /* what has no result costs its roofline, marked ORIGIN_ESTIMATED */
+};
+
+/* The analysis lives in the arena; results and groups in it are borrowed (until the next results_add).
  *
- * fusion: in a chain or cluster the choice with the fewest missing layers and then the least cost (parallel:
- * the earliest end) is taken; both are exact. sequential_ns and parallel_ns each have their own best choice;
- * layers show that of the active scenario. */
+ * fusion: in a cluster the choice with the fewest missing layers, then the fewest estimated ones, and then the least cost
+ * (parallel: the earliest end) is taken; both are exact. sequential_ns and parallel_ns each have their own best choice;
+ * layers show that of the active scenario. With launch isolated the choice is made by the times on the device, and the
+ * totals are then raised to what the host takes to enqueue it (GPUs; a CPU runs what it calls). */
+struct analysis *analyze_on(struct arena *a, const struct ground *g, const struct scenario *s);
+struct what_if_effect *analyze_what_ifs_on(struct arena *a, const struct ground *g, const struct scenario *s, int *count);
+/* The same without peaks. */
 struct analysis *analyze(struct arena *a, const struct plan *p, const struct fusion *f, const struct results *r,
 	const struct device *d, const struct scenario *s);
 struct what_if_effect *analyze_what_ifs(struct arena *a, const struct plan *p, const struct fusion *f,
 	const struct results *r, const struct device *d, const struct scenario *s, int *count);
 /* All distinct problems of the plan in order of first use, casts at the border last; fused ones included when fusion
- * is true. Texts borrowed from plan and fusion. */
+ * is true. Texts borrowed from plan and fusion. analyze_problems_in: with nxc those of the layout what-if (layers,
+ * groups, conversions) come first. */
 const char **analyze_problems(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, int *count);
+const char **analyze_problems_in(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, bool nxc,
+	int *count);
 
 /* The measurement a scenario would use for a problem, or NULL: least median over allowed algorithms, or
  * (best off) that of the lowest rank among the allowed ones, status ok only. One from a shortlist (stop) is
  * taken only where no allowed one of the same states was measured in full. matrix off leaves out
  * algorithms on matrix units, and those of which it is not known, where the problem's type could run on
- * them; analyze() lets the unknown ones pass on a device without matrix units. Where a problem has no warm
+ * them; analyze() lets the unknown ones pass on a device without matrix units. math off (strict) leaves out those whose
+ * math is anything but strict. Where a problem has no warm
  * results, net stands for warm (nothing constant to rotate). */
 const struct result *analyze_pick(const struct results *r, const char *problem, const struct scenario *s, enum cache c);
 

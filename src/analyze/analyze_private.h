@@ -5,6 +5,7 @@
 #include "analyze/analyze.h"
 
 #define FUSION_LAYERS_MAX 24 /* most layers of one group */
+#define FUSION_REGION (1 << 30)
 #define REGION_LAYERS_MAX 12 /* most layers of one activation written out in parts */
 
 static inline const struct plan_problem *layer_problem(const struct plan *p, const struct plan_layer *l)
@@ -36,48 +37,78 @@ struct chain {
 	const struct plan *plan;
 	struct problem problem;
 	bool foldable;          /* nothing but a constant bias behind the kernel yet: batch norm and bias fold in */
+	bool pointwise;         /* a pointwise anchor: takes what is element by element, in any order */
 	bool activation, add;   /* the last epilogue is an activation; a residual was added */
 	int channel_axis;       /* of the value now leaving; -1 unknown */
 	int value;              /* leaves the last layer */
 	int residual;           /* producer of the added value, or -1 */
 	int layer_count, layers[FUSION_LAYERS_MAX];
+	int unit[FUSION_LAYERS_MAX]; /* per layer: itself, or FUSION_REGION | the first of its activation in parts */
 	struct str pattern;
 };
 /* Starts at an anchor; false when the layer is none. The caller frees c->pattern in both cases. */
 bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer *l);
+/* Starts at a pointwise layer; false when the layer is none. */
+bool chain_start_pointwise(struct chain *c, const struct plan *p, const struct plan_layer *l);
+/* Starts with an activation in parts, r: true when it is a group by itself. */
+bool chain_start_region(struct chain *c, const struct plan *p, int value, const struct region *r);
 /* Takes one more layer (or activation) along: true when a group may end here. */
 bool chain_step(struct chain *c);
+/* fusion_attention.c: the whole of attention from its first product on; false when it is none. */
+bool chain_attention(struct chain *c, const struct plan *p, const struct plan_layer *l);
+
+/* The pieces they share. */
+bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer *l);
+void chain_take(struct chain *c, int layer, int value);
+bool chain_hands_on(const struct plan_layer *l); /* Identity, Dropout */
+bool chain_one_output(const struct plan *p, const struct plan_layer *l);
+
+/* fusion_cluster.c: clusters of the groups found; unit: per layer as struct chain has it, -1 in no group. */
+void fusion_cluster(struct fusion *f, const struct plan *p, const int *unit);
 
 /* pick.c: the scenario-independent part of an analysis, made once for all toggles, and prices in one
  * scenario. */
 
 struct study {
 	struct arena arena;
+	struct ground on;
 	const struct plan *plan;
 	const struct fusion *fusion;
 	const struct device *device;
 	enum cache cache;
+	bool nxc;               /* the side: layout what-if on */
 	int distinct_count;
 	struct found {
 		const struct result *const *results;
 		int count;
 		bool finished;  /* measured to its end: while it is being measured, a slow algorithm may stand alone */
-	} *found;               /* per distinct problem: plan's, then fusion's */
+	} *found;               /* per distinct problem: plan's, then fusion's; those of this side alone are looked up */
+	bool *wanted;           /* per distinct problem: of this side */
 	int groups;             /* how many of fusion's groups are looked at: all or 0 */
-	/* The graph as nodes: casts at inputs, layers, casts at outputs. */
-	int node_count, first_layer;
+	/* The graph as nodes: casts at inputs, their conversions, layers each followed by its conversions, casts at
+	 * outputs. */
+	int node_count, last_layer_node;
+	int *layer_node;        /* per layer */
+	int *node_layer;        /* -1: a cast or conversion */
 	int *node_problem;      /* distinct problem, -1 none */
 	int *first, *edges;     /* predecessors as critical_path wants them */
 };
-void study_open(struct study *st, const struct plan *p, const struct fusion *f, const struct results *r,
-	const struct device *d, bool fused);
+void study_open(struct study *st, const struct ground *g, bool nxc, bool fused);
 void study_close(struct study *st);
+/* study_graph.c */
+void study_graph(struct study *st);
+static inline int study_group_distinct(const struct study *st, const struct fusion_group *g)
+{
+	return st->nxc ? g->distinct_nxc : g->distinct;
+}
 
 struct price {
 	double ns;              /* NaN: none */
-	const struct result *result;
-	bool answered;          /* a measurement of any outcome for the scenario's launch mode */
+	const struct result *result; /* NULL: none, or estimated */
+	bool estimated;         /* its roofline */
+	bool answered;          /* a measurement of any outcome for the scenario's launch mode, or an estimate */
 	bool unsupported;       /* no price because the library refused, or has only algorithms the scenario bars */
+	bool known;             /* looked up */
 };
 /* Price of a distinct problem; `best` instead of the scenario's. */
 struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best);
@@ -87,25 +118,38 @@ const char *study_text(const struct study *st, int distinct);
 bool found_answered(const struct found *f, enum launch launch, enum cache c);
 /* The runner's reason why an answered problem has no price, or what the scenario bars; NULL: none is known. */
 const char *study_why(const struct study *st, const struct scenario *s, int distinct);
-/* Could the problem run on matrix units: a convolution or matrix product, under strict math on anything but
+/* Could the problem run on matrix units: a convolution, matrix product or their like, under strict math on anything but
  * f32? */
 bool matrix_possible(const char *problem, bool strict);
+/* Is the algorithm's math strict: nothing said is. */
+bool is_strict(const struct result *r);
 
-/* choose.c: what a scenario costs, with fusion decided. */
+/* roofline.c */
+double roofline_of_text(const char *text, const struct peaks *k, const struct scenario *s, const struct result *r,
+	enum cache c);
+
+/* What a scenario costs, with fusion decided. */
 
 struct solution {
 	struct price *prices;   /* per distinct problem */
 	double *cost;           /* per node, alone: NaN missing, 0 free */
+	bool *estimated;        /* per node, alone */
 	int *chosen_sum, *chosen_path; /* per layer: index of the group it is in, or -1; same array without fusion */
 	double *cost_sum, *cost_path;  /* per node under each choice: a group's cost stands at its last layer, NaN = 0 */
 	double sequential_ns, parallel_ns; /* NaN: nothing that costs is priced (casts at the border do not count) */
 	double border_ns;       /* NaN: there are casts and none is priced */
+	double enqueue_sum, enqueue_path; /* launch isolated: host time of each choice; NaN not known of any */
 	bool complete_sum, complete_path, border_complete;
+	bool estimated_sum, estimated_path;
 	bool *lacking;          /* per distinct problem: wanted here and not answered */
 	bool *refused;          /* ... wanted here, answered, and without a price */
 	int unmeasured;         /* how many those are */
 };
-/* Everything in it lives in arena. */
+/* solve.c. Everything in it lives in arena. */
 void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
+/* The distinct problem that a node pays for under a choice (a group's at its last layer), or -1. */
+int solution_problem(const struct study *st, const int *chosen, int node);
+/* choose.c: fills chosen_* and cost_*. */
+void solve_choices(const struct study *st, struct arena *a, struct solution *out);
 
 #endif

@@ -2,23 +2,24 @@
 
 #include "analyze/analyze_private.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Which groups to fuse. A cluster (struct fusion_cluster) has one value that leaves it, so it can be decided
- * alone: for the sum by its own cost; for the longest path by when that value is ready, since everything
- * behind only gets earlier when it does. Clusters are decided in the order of their last layers, which makes
- * both choices exact.
+/* Which groups to fuse. A cluster is a tree of units (struct fusion_cluster) of which only the root's value leaves. So
+ * from the leaves to the root: the best way to have a unit's value is that unit alone, or a group that ends with it, each
+ * with the best ways to have what else they read. For the sum the parts add up; for the longest path what counts is when
+ * the value is there, and everything behind only gets earlier when it is there earlier. Clusters are decided in the order
+ * of their last layers, since what a cluster reads from another leaves that one by its last layer. That makes both
+ * choices exact, in time linear in the groups' layers.
  *
- * In the graph of nodes a group's cost stands at its last layer and 0 at the others: every layer of a group
- * leads to the last, which so starts when all inputs from outside are there - the residual's producer
- * included. */
+ * In the graph of nodes a group's cost stands at its last layer and 0 at the others: every layer of a group leads to the
+ * last, which so starts when all inputs from outside are there - a residual's producer included. */
 
 struct option {
-	int group[2];   /* per anchor: index of a group, or -1 */
+	int group;      /* that ends here, or -1 */
 	int missing;    /* layers left without a cost */
-	double finish;  /* path: when the value that leaves is ready; sum: 0 */
+	int estimated;  /* layers whose cost is a roofline */
+	double finish;  /* path: when the value is there; sum: 0 */
 	double cost;
 };
 
@@ -29,33 +30,15 @@ struct chooser {
 	int *chosen;    /* per layer */
 	double *cost;   /* per node, under the choice */
 	double *finish; /* path: per node */
+	/* of one cluster at a time, with room for the largest */
+	struct option *best; /* per unit */
+	int *stack;
+	bool *on_way;   /* per layer: of the group that is tried */
 };
 
-static int last_layer(const struct fusion_cluster *c)
+static int unit_last(const struct fusion_unit *u)
 {
-	return c->layers[c->layer_count - 1];
-}
-
-static int group_last(const struct fusion_group *g)
-{
-	return g->layers[g->layer_count - 1];
-}
-
-static bool in_group(const struct fusion_group *g, int layer)
-{
-	for (int i = 0; i < g->layer_count; i++)
-		if (g->layers[i] == layer)
-			return true;
-	return false;
-}
-
-/* The option's group that holds the layer, or -1. */
-static int option_group(const struct chooser *c, const struct option *o, int layer)
-{
-	for (int i = 0; i < 2; i++)
-		if (o->group[i] >= 0 && in_group(&c->st->fusion->groups[o->group[i]], layer))
-			return o->group[i];
-	return -1;
+	return u->layers[u->layer_count - 1];
 }
 
 static double ready_at(const struct chooser *c, int node)
@@ -67,207 +50,218 @@ static double ready_at(const struct chooser *c, int node)
 	return ready;
 }
 
-/* Puts the option's costs in force and adds them up. */
-static void apply(const struct chooser *c, const struct fusion_cluster *cluster, struct option *o)
+/* When a layer's value is there, and what converts it. */
+static void set_finish(const struct chooser *c, int node, double finish)
 {
-	o->missing = 0;
-	o->cost = o->finish = 0;
-	for (int i = 0; i < cluster->layer_count; i++) {
-		int layer = cluster->layers[i], node = c->st->first_layer + layer;
-		int group = option_group(c, o, layer);
-		const struct fusion_group *g = group >= 0 ? &c->st->fusion->groups[group] : NULL;
-		double cost = c->out->cost[node];
-		if (g)
-			cost = group_last(g) == layer ? c->out->prices[g->distinct].ns : 0;
-		o->missing += isnan(cost);
-		c->cost[node] = isnan(cost) ? 0 : cost;
-		o->cost += c->cost[node];
-		c->chosen[layer] = group;
-		if (c->path)
-			c->finish[node] = ready_at(c, node) + c->cost[node];
-	}
-	if (c->path)
-		o->finish = c->finish[c->st->first_layer + last_layer(cluster)];
+	const struct study *st = c->st;
+	c->finish[node] = finish;
+	for (int i = node + 1; i <= st->last_layer_node && st->node_layer[i] < 0; i++)
+		c->finish[i] = ready_at(c, i) + (isnan(c->out->cost[i]) ? 0 : c->out->cost[i]);
 }
 
-/* Fewest gaps, then earliest end, then least work; the shorter groups where nothing differs. */
+static void option_add(struct option *o, const struct option *part)
+{
+	o->missing += part->missing;
+	o->estimated += part->estimated;
+	o->cost += part->cost;
+}
+
+/* The unit by itself, behind the best of what it reads. */
+static struct option alone(const struct chooser *c, const struct fusion_unit *u)
+{
+	const struct study *st = c->st;
+	struct option o = { .group = -1 };
+	for (int i = 0; i < u->child_count; i++)
+		option_add(&o, &c->best[u->children[i]]);
+	for (int i = 0; i < u->layer_count; i++) {
+		int node = st->layer_node[u->layers[i]];
+		double cost = c->out->cost[node];
+		o.missing += isnan(cost);
+		o.estimated += c->out->estimated[node];
+		o.cost += isnan(cost) ? 0 : cost;
+		if (c->path) {
+			o.finish = ready_at(c, node) + (isnan(cost) ? 0 : cost);
+			set_finish(c, node, o.finish);
+		}
+	}
+	return o;
+}
+
+/* When all that a group's layers read from outside is there. */
+static double group_ready(const struct chooser *c, const struct fusion_group *g)
+{
+	const struct study *st = c->st;
+	double ready = 0;
+	for (int i = 0; i < g->layer_count; i++) {
+		int node = st->layer_node[g->layers[i]];
+		for (int e = st->first[node]; e < st->first[node + 1]; e++) {
+			int from = st->node_layer[st->edges[e]];
+			if (!(from >= 0 && c->on_way[from]) && c->finish[st->edges[e]] > ready)
+				ready = c->finish[st->edges[e]];
+		}
+	}
+	return ready;
+}
+
+static const struct price *group_price(const struct chooser *c, const struct fusion_group *g)
+{
+	int distinct = study_group_distinct(c->st, g);
+	return distinct >= 0 ? &c->out->prices[distinct] : NULL;
+}
+
+static void mark(const struct chooser *c, const struct fusion_group *g, bool on)
+{
+	for (int i = 0; i < g->layer_count; i++)
+		c->on_way[g->layers[i]] = on;
+}
+
+/* Units of a group, from unit `at` down to its anchor; children that are not in it go to `part` (an option to add to,
+ * or NULL) and on the stack (with room NULL: not). Returns how many were put there. */
+static int off_way(const struct chooser *c, const struct fusion_cluster *cluster, int at, struct option *part, int *stack)
+{
+	int put = 0;
+	for (int next = at; next >= 0;) {
+		const struct fusion_unit *u = &cluster->units[next];
+		next = -1;
+		for (int i = 0; i < u->child_count; i++) {
+			int child = u->children[i];
+			if (c->on_way[unit_last(&cluster->units[child])]) {
+				next = child;
+				continue;
+			}
+			if (part)
+				option_add(part, &c->best[child]);
+			if (stack)
+				stack[put++] = child;
+		}
+	}
+	return put;
+}
+
+static struct option fused(const struct chooser *c, const struct fusion_cluster *cluster, int at, int group)
+{
+	const struct fusion_group *g = &c->st->fusion->groups[group];
+	const struct price *price = group_price(c, g);
+	struct option o = { .group = group, .cost = price->ns };
+	mark(c, g, true);
+	o.estimated = price->estimated ? g->layer_count : 0;
+	off_way(c, cluster, at, &o, NULL);
+	if (c->path)
+		o.finish = group_ready(c, g) + price->ns;
+	mark(c, g, false);
+	return o;
+}
+
+/* Fewest gaps, then fewest estimates, then earliest end, then least work; the shorter groups where nothing differs. */
 static bool better(const struct option *a, const struct option *b)
 {
 	if (a->missing != b->missing)
 		return a->missing < b->missing;
+	if (a->estimated != b->estimated)
+		return a->estimated < b->estimated;
 	if (a->finish != b->finish)
 		return a->finish < b->finish;
 	return a->cost < b->cost;
 }
 
-/* The next measured group of an anchor after `group` (-1: the first), or -1. */
-static int next_group(const struct chooser *c, int anchor, int group)
+static void decide_unit(const struct chooser *c, const struct fusion_cluster *cluster, int at)
 {
-	const struct fusion *f = c->st->fusion;
-	int i = group < 0 ? f->first_group[anchor] : group + 1;
-	for (; i < f->group_count && f->groups[i].layers[0] == anchor; i++)
-		if (!isnan(c->out->prices[f->groups[i].distinct].ns))
-			return i;
-	return -1;
+	const struct fusion_unit *u = &cluster->units[at];
+	c->best[at] = alone(c, u);
+	for (int i = 0; i < u->ending_count; i++) {
+		const struct price *price = group_price(c, &c->st->fusion->groups[u->ending[i]]);
+		if (!price || isnan(price->ns))
+			continue;
+		struct option o = fused(c, cluster, at, u->ending[i]);
+		if (better(&o, &c->best[at]))
+			c->best[at] = o;
+	}
+	if (c->path)
+		set_finish(c, c->st->layer_node[unit_last(u)], c->best[at].finish);
 }
 
-static bool compete(const struct chooser *c, const struct fusion_cluster *cluster, int a, int b)
+static void put_alone(const struct chooser *c, const struct fusion_unit *u)
 {
-	const struct fusion *f = c->st->fusion;
-	return a >= 0 && b >= 0 && group_last(&f->groups[a]) >= cluster->shared &&
-		group_last(&f->groups[b]) >= cluster->shared;
+	for (int i = 0; i < u->layer_count; i++) {
+		int node = c->st->layer_node[u->layers[i]];
+		c->chosen[u->layers[i]] = -1;
+		c->cost[node] = isnan(c->out->cost[node]) ? 0 : c->out->cost[node];
+	}
 }
 
+static void put_group(const struct chooser *c, int group)
+{
+	const struct fusion_group *g = &c->st->fusion->groups[group];
+	for (int i = 0; i < g->layer_count; i++) {
+		bool last = i == g->layer_count - 1;
+		c->chosen[g->layers[i]] = group;
+		c->cost[c->st->layer_node[g->layers[i]]] = last ? group_price(c, g)->ns : 0;
+	}
+}
+
+/* All of a cluster, then from the root back what its best way is made of. */
 static void decide(const struct chooser *c, const struct fusion_cluster *cluster)
 {
-	struct option best = { .missing = INT_MAX };
-	int a = -1;
-	do {
-		int b = -1;
-		do {
-			struct option o = { .group = { a, b } };
-			if (!compete(c, cluster, a, b)) {
-				apply(c, cluster, &o);
-				if (better(&o, &best))
-					best = o;
-			}
-			b = cluster->anchor_count > 1 ? next_group(c, cluster->anchors[1], b) : -1;
-		} while (b >= 0);
-		a = next_group(c, cluster->anchors[0], a);
-	} while (a >= 0);
-	apply(c, cluster, &best);
+	for (int i = 0; i < cluster->unit_count; i++)
+		decide_unit(c, cluster, i);
+	int depth = 0;
+	c->stack[depth++] = cluster->unit_count - 1;
+	while (depth > 0) {
+		int at = c->stack[--depth], group = c->best[at].group;
+		const struct fusion_unit *u = &cluster->units[at];
+		if (group < 0) {
+			put_alone(c, u);
+			for (int i = 0; i < u->child_count; i++)
+				c->stack[depth++] = u->children[i];
+			continue;
+		}
+		put_group(c, group);
+		mark(c, &c->st->fusion->groups[group], true);
+		depth += off_way(c, cluster, at, NULL, c->stack + depth);
+		mark(c, &c->st->fusion->groups[group], false);
+	}
 }
 
 /* Fills chosen and the cost of every node. */
-static void choose(struct chooser *c)
+static void choose(struct chooser *c, struct arena *a)
 {
 	const struct study *st = c->st;
 	const struct fusion *f = st->groups ? st->fusion : NULL;
+	int room = 0;
+	for (int i = 0; f && i < f->cluster_count; i++)
+		room = f->clusters[i].unit_count > room ? f->clusters[i].unit_count : room;
+	c->best = ARENA_ARRAY(a, struct option, room);
+	c->stack = ARENA_ARRAY(a, int, room + 1);
+	c->on_way = ARENA_ARRAY(a, bool, st->plan->layer_count);
 	for (int node = 0; node < st->node_count; node++) {
-		int layer = node - st->first_layer;
-		bool is_layer = layer >= 0 && layer < st->plan->layer_count;
-		int cluster = f && is_layer ? f->cluster_of[layer] : -1;
+		int layer = st->node_layer[node];
+		int cluster = f && layer >= 0 ? f->cluster_of[layer] : -1;
 		if (cluster >= 0) {
-			if (last_layer(&f->clusters[cluster]) == layer)
-				decide(c, &f->clusters[cluster]);
+			const struct fusion_cluster *k = &f->clusters[cluster];
+			if (k->layers[k->layer_count - 1] == layer)
+				decide(c, k);
 			continue;
 		}
 		double cost = c->out->cost[node];
 		c->cost[node] = isnan(cost) ? 0 : cost;
-		if (is_layer)
+		if (layer >= 0)
 			c->chosen[layer] = -1;
 		if (c->path)
 			c->finish[node] = ready_at(c, node) + c->cost[node];
 	}
 }
 
-static void want(struct solution *out, int distinct)
+void solve_choices(const struct study *st, struct arena *a, struct solution *out)
 {
-	const struct price *price = &out->prices[distinct];
-	out->lacking[distinct] = !price->answered;
-	out->refused[distinct] = price->answered && isnan(price->ns);
-}
-
-static void price_all(const struct study *st, const struct scenario *s, struct solution *out)
-{
-	for (int i = 0; i < st->distinct_count; i++)
-		out->prices[i] = study_price(st, s, i, s->best);
-	for (int i = 0; i < st->node_count; i++) {
-		int problem = st->node_problem[i], layer = i - st->first_layer;
-		bool is_layer = layer >= 0 && layer < st->plan->layer_count;
-		if (problem >= 0)
-			out->cost[i] = out->prices[problem].ns;
-		else
-			out->cost[i] = is_layer && st->plan->layers[layer].class == CLASS_FREE ? 0 : NAN;
-		if (problem >= 0)
-			want(out, problem);
-	}
-	for (int i = 0; i < st->groups; i++)
-		want(out, st->fusion->groups[i].distinct);
-	for (int i = 0; i < st->distinct_count; i++)
-		out->unmeasured += out->lacking[i];
-}
-
-/* Is every layer outside the chosen groups priced? */
-static bool complete(const struct study *st, const struct solution *out, const int *chosen)
-{
-	for (int i = 0; i < st->plan->layer_count; i++)
-		if (chosen[i] < 0 && isnan(out->cost[st->first_layer + i]))
-			return false;
-	return true;
-}
-
-static double sum(const double *cost, int from, int to)
-{
-	double total = 0;
-	for (int i = from; i < to; i++)
-		total += isnan(cost[i]) ? 0 : cost[i];
-	return total;
-}
-
-static void price_borders(const struct study *st, struct solution *out)
-{
-	int outputs = st->first_layer + st->plan->layer_count, casts = 0, missing = 0;
-	for (int i = 0; i < st->node_count; i++) {
-		bool is_cast = i < st->first_layer || i >= outputs;
-		casts += is_cast;
-		missing += is_cast && isnan(out->cost[i]);
-	}
-	out->border_ns = sum(out->cost, 0, st->first_layer) + sum(out->cost, outputs, st->node_count);
-	if (casts && missing == casts)
-		out->border_ns = NAN;
-	out->border_complete = missing == 0;
-}
-
-/* Is anything known that a total could be made of? What is free costs nothing, known or not, and casts at the
- * border alone are no figure for a model. */
-static bool known(const struct study *st, const struct solution *out, const int *chosen)
-{
-	bool gaps = false;
-	for (int i = 0; i < st->plan->layer_count; i++) {
-		bool priced = chosen[i] >= 0 || !isnan(out->cost[st->first_layer + i]);
-		if (priced && (chosen[i] >= 0 || st->plan->layers[i].class != CLASS_FREE))
-			return true;
-		gaps |= !priced;
-	}
-	return !gaps && !isnan(out->border_ns);
-}
-
-void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
-{
-	int layers = st->plan->layer_count;
-	struct study view = *st;
-	if (!s->fusion) {
-		view.groups = 0;
-		view.distinct_count = st->plan->problem_count;
-	}
-	*out = (struct solution){
-		.prices = ARENA_ARRAY(a, struct price, st->distinct_count),
-		.lacking = ARENA_ARRAY(a, bool, st->distinct_count),
-		.refused = ARENA_ARRAY(a, bool, st->distinct_count),
-		.cost = ARENA_ARRAY(a, double, st->node_count),
-		.chosen_sum = ARENA_ARRAY(a, int, layers),
-		.cost_sum = ARENA_ARRAY(a, double, st->node_count),
-	};
-	price_all(&view, s, out);
-	price_borders(&view, out);
-	struct chooser c = { .st = &view, .out = out, .chosen = out->chosen_sum, .cost = out->cost_sum };
-	choose(&c);
+	struct chooser c = { .st = st, .out = out, .chosen = out->chosen_sum, .cost = out->cost_sum };
+	choose(&c, a);
 	out->chosen_path = out->chosen_sum;
 	out->cost_path = out->cost_sum;
-	if (view.groups) {
+	if (st->groups) {
 		c.path = true;
-		c.chosen = out->chosen_path = ARENA_ARRAY(a, int, layers);
+		c.chosen = out->chosen_path = ARENA_ARRAY(a, int, st->plan->layer_count);
 		c.cost = out->cost_path = ARENA_ARRAY(a, double, st->node_count);
 		c.finish = ARENA_ARRAY(a, double, st->node_count);
-		choose(&c);
+		choose(&c, a);
 	}
-	out->sequential_ns = sum(out->cost_sum, 0, st->node_count);
-	out->parallel_ns = critical_path(st->node_count, out->cost_path, st->first, st->edges, NULL, NULL, NULL);
-	if (!known(st, out, out->chosen_sum))
-		out->sequential_ns = NAN;
-	if (!known(st, out, out->chosen_path))
-		out->parallel_ns = NAN;
-	out->complete_sum = out->border_complete && complete(st, out, out->chosen_sum);
-	out->complete_path = out->border_complete && complete(st, out, out->chosen_path);
 }

@@ -9,6 +9,8 @@
 static bool matrix_there(const struct study *st)
 {
 	bool device = !st->device || st->device->has_matrix;
+	if (st->on.estimate && st->on.peaks)
+		return peaks_have_matrix(st->on.peaks);
 	for (int i = 0; i < st->distinct_count; i++) {
 		const struct found *f = &st->found[i];
 		for (int k = 0; k < f->count; k++)
@@ -17,9 +19,24 @@ static bool matrix_there(const struct study *st)
 		const char *text = study_text(st, i);
 		bool open = !found_answered(f, LAUNCH_AMORTIZED, st->cache) &&
 			!found_answered(f, LAUNCH_ISOLATED, st->cache);
-		if (device && open && matrix_possible(text, true))
+		if (st->wanted[i] && device && open && matrix_possible(text, true))
 			return true;
 	}
+	return false;
+}
+
+/* Is there anything of relaxed math to allow or bar? Libraries list strict and relaxed algorithms side by side, so what is
+ * measured tells. */
+static bool relaxed_there(const struct study *st)
+{
+	if (st->on.estimate && st->on.peaks)
+		return !isnan(st->on.peaks->matrix_flops[DTYPE_TF32]);
+	for (int i = 0; i < st->distinct_count; i++)
+		for (int k = 0; k < st->found[i].count; k++) {
+			const struct result *r = st->found[i].results[k];
+			if (r->status == STATUS_OK && !is_strict(r))
+				return true;
+		}
 	return false;
 }
 
@@ -29,18 +46,22 @@ static bool is_available(const struct study *st, const struct what_if *row)
 	row->set(&on, true);
 	if (on.matrix)
 		return matrix_there(st);
+	if (on.relaxed)
+		return relaxed_there(st);
+	if (on.nxc)
+		return st->plan->nxc;
 	return !on.fusion || st->groups > 0;
 }
 
 struct view {
 	double bound_ns;
-	bool complete;
+	bool complete, estimated;
 };
 
 static struct view seen(const struct solution *x, bool parallel)
 {
-	return parallel ? (struct view){ x->parallel_ns, x->complete_path } :
-			  (struct view){ x->sequential_ns, x->complete_sum };
+	return parallel ? (struct view){ x->parallel_ns, x->complete_path, x->estimated_path } :
+			  (struct view){ x->sequential_ns, x->complete_sum, x->estimated_sum };
 }
 
 static void fill_effect(const struct study *st, const struct scenario *s, const struct solution *here,
@@ -56,13 +77,20 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 	if (!effect->available)
 		return;
 	row->set(&flipped, !effect->on);
-	if (flipped.parallel == s->parallel)
+	if (flipped.nxc != s->nxc) {
+		struct study side;
+		study_open(&side, &st->on, flipped.nxc, true);
+		solve(&side, &flipped, &scratch, &other);
+		study_close(&side);
+	} else if (flipped.parallel == s->parallel) {
 		solve(st, &flipped, &scratch, &other);
+	}
 	struct view now = seen(here, s->parallel), then = seen(&other, flipped.parallel);
 	effect->bound_ns = then.bound_ns;
 	effect->bound_complete = then.complete;
 	effect->saves_ns = effect->on ? then.bound_ns - now.bound_ns : now.bound_ns - then.bound_ns;
 	effect->complete = now.complete && then.complete;
+	effect->estimated = now.estimated || then.estimated;
 	for (int i = 0; i < st->distinct_count; i++) {
 		effect->unmeasured_problems += here->lacking[i] || other.lacking[i];
 		effect->unavailable_problems += here->refused[i] != other.refused[i];
@@ -70,15 +98,14 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 	arena_free(&scratch);
 }
 
-struct what_if_effect *analyze_what_ifs(struct arena *a, const struct plan *p, const struct fusion *f,
-	const struct results *r, const struct device *d, const struct scenario *s, int *count)
+struct what_if_effect *analyze_what_ifs_on(struct arena *a, const struct ground *g, const struct scenario *s, int *count)
 {
 	const struct what_if *table = what_if_table(count);
 	struct what_if_effect *effects = ARENA_ARRAY(a, struct what_if_effect, *count);
 	struct arena scratch = { 0 };
 	struct study st;
 	struct solution here;
-	study_open(&st, p, f, r, d, true);
+	study_open(&st, g, s->nxc, true);
 	solve(&st, s, &scratch, &here);
 	for (int i = 0; i < *count; i++) {
 		effects[i].row = &table[i];
@@ -87,4 +114,11 @@ struct what_if_effect *analyze_what_ifs(struct arena *a, const struct plan *p, c
 	arena_free(&scratch);
 	study_close(&st);
 	return effects;
+}
+
+struct what_if_effect *analyze_what_ifs(struct arena *a, const struct plan *p, const struct fusion *f,
+	const struct results *r, const struct device *d, const struct scenario *s, int *count)
+{
+	struct ground g = { .plan = p, .fusion = f, .results = r, .device = d };
+	return analyze_what_ifs_on(a, &g, s, count);
 }

@@ -3,49 +3,85 @@
 #include "analyze/analyze_private.h"
 #include "base/hash.h"
 
-#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Groups are found on graph edges: a chain leaves an anchor through values that one layer alone reads. Two
- * chains can meet in one place only, the residual Add that either of two convolutions may take along: a
- * chain takes one such Add, every other step has a single run-time input, so an Add has at most two chains
- * and a chain at most one such Add. */
+/* Groups are found on graph edges: a chain leaves an anchor through values that one layer alone reads, or that only the
+ * layers of one activation in parts read, which is then taken whole. First the chains of convolutions and matrix
+ * products and attention, then those of pointwise layers that none of these can take. */
 
 struct finder {
 	const struct plan *plan;
 	struct fusion *fusion;
 	struct hash texts;
-	int group_capacity, text_capacity;
+	int group_capacity, text_capacity, first_capacity;
 	struct fusion_group *groups; /* malloc'd while growing, then moved into the arena */
 	const char **new_texts;
+	bool *new_is_nxc;
+	int *unit;         /* per layer: first layer of its unit, -1 in no group yet */
+	bool *converted;   /* per value: a layout conversion of it stands in the graph */
 };
 
 /* The distinct problem of a text: the plan's own, or a new one. */
-static int finder_distinct(struct finder *f, const char **text)
+static int finder_distinct(struct finder *f, const char **text, bool nxc)
 {
 	struct fusion *out = f->fusion;
 	struct text key = text_of(*text);
+	int own = plan_problem_total(f->plan);
 	int64_t known = hash_find(&f->texts, key);
 	if (known < 0) {
 		key.p = arena_strndup(&out->arena, key.p, key.n);
-		known = f->plan->problem_count + out->text_count;
+		known = own + out->text_count;
 		*hash_at(&f->texts, key) = known;
-		VEC_GROW(f->new_texts, out->text_count, f->text_capacity);
+		int count = out->text_count;
+		VEC_GROW(f->new_texts, count, f->text_capacity);
+		VEC_GROW(f->new_is_nxc, count, f->first_capacity);
+		f->new_is_nxc[count] = nxc;
 		f->new_texts[out->text_count++] = key.p;
 	}
-	*text = known < f->plan->problem_count ? f->plan->problems[known].text :
-						 f->new_texts[known - f->plan->problem_count];
+	if (known >= own)
+		f->new_is_nxc[known - own] &= nxc;
+	*text = known < own ? f->plan->problems[known].text : f->new_texts[known - own];
 	return (int)known;
 }
 
-static void add_group(struct finder *f, const struct chain *c, int *layers)
+/* The group where the layout what-if is on: impossible where a conversion stands inside; else the twin. */
+static void add_twin(struct finder *f, struct fusion_group *g)
+{
+	const struct plan *p = f->plan;
+	struct problem twin;
+	char text[PROBLEM_TEXT_SIZE];
+	bool nxc = false;
+	g->text_nxc = g->text;
+	g->distinct_nxc = g->distinct;
+	for (int i = 0; p->nxc && i < g->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[g->layers[i]];
+		bool inner = i < g->layer_count - 1;
+		nxc |= l->problem_nxc != l->problem || p->values[l->outputs[0]].nxc;
+		if (inner && f->converted[l->outputs[0]]) {
+			g->text_nxc = NULL;
+			g->distinct_nxc = -1;
+			return;
+		}
+	}
+	if (!nxc || !plan_twin(&g->problem, &twin))
+		return;
+	g->text_nxc = NULL;
+	g->distinct_nxc = -1;
+	if (problem_format(&twin, text, NULL) < 0)
+		return;
+	g->text_nxc = text;
+	g->distinct_nxc = finder_distinct(f, &g->text_nxc, true);
+}
+
+static bool add_group(struct finder *f, const struct chain *c, int *layers)
 {
 	char text[PROBLEM_TEXT_SIZE];
 	if (problem_format(&c->problem, text, NULL) < 0)
-		return; /* out of the grammar's range: cannot be measured, so it is no candidate */
+		return false; /* out of the grammar's range: cannot be measured, so it is no candidate */
 	struct fusion *out = f->fusion;
+	memcpy(layers, c->layers, (size_t)c->layer_count * sizeof(int));
 	VEC_GROW(f->groups, out->group_count, f->group_capacity);
 	struct fusion_group *g = &f->groups[out->group_count++];
 	*g = (struct fusion_group){
@@ -56,120 +92,150 @@ static void add_group(struct finder *f, const struct chain *c, int *layers)
 		.residual = c->residual,
 		.pattern = arena_strndup(&out->arena, c->pattern.p, c->pattern.n),
 	};
-	g->distinct = finder_distinct(f, &g->text);
+	g->distinct = finder_distinct(f, &g->text, false);
+	add_twin(f, g);
+	for (int i = 0; i < c->layer_count; i++)
+		f->unit[c->layers[i]] = c->unit[i];
+	return true;
 }
 
-/* All groups of one anchor; the prefixes share one array of layers. */
-static void find_groups(struct finder *f, const struct plan_layer *l)
+/* Do all its layers belong to the units that other groups have them in? */
+static bool units_agree(const struct finder *f, const struct chain *c)
+{
+	for (int i = 0; i < c->layer_count; i++)
+		if (f->unit[c->layers[i]] >= 0 && f->unit[c->layers[i]] != c->unit[i])
+			return false;
+	return true;
+}
+
+/* The chain's groups, from the one that it is already (if it is one) to the longest; they share one array of layers. */
+static void follow(struct finder *f, struct chain *c, bool is_group)
+{
+	int *layers = NULL;
+	for (bool more = is_group || chain_step(c); more && units_agree(f, c); more = chain_step(c)) {
+		if (!layers)
+			layers = ARENA_ARRAY(&f->fusion->arena, int, FUSION_LAYERS_MAX);
+		add_group(f, c, layers);
+	}
+}
+
+static void find_products(struct finder *f, const struct plan_layer *l)
 {
 	struct chain c;
-	struct fusion *out = f->fusion;
-	int before = out->group_count;
-	int *layers = NULL;
 	if (chain_start(&c, f->plan, l)) {
-		while (chain_step(&c)) {
-			if (!layers)
-				layers = ARENA_ARRAY(&out->arena, int, FUSION_LAYERS_MAX);
-			memcpy(layers, c.layers, (size_t)c.layer_count * sizeof(int));
-			add_group(f, &c, layers);
-		}
+		follow(f, &c, false);
+		str_free(&c.pattern);
+		if (chain_attention(&c, f->plan, l) && units_agree(f, &c))
+			add_group(f, &c, ARENA_ARRAY(&f->fusion->arena, int, c.layer_count));
 	}
 	str_free(&c.pattern);
-	if (out->group_count > before)
-		out->first_group[l->index] = before;
 }
 
-static const struct fusion_group *longest_group(const struct fusion *f, int anchor)
+/* An activation in parts that begins with this layer. */
+static bool start_region(struct chain *c, const struct finder *f, const struct plan_layer *l)
 {
-	int i = f->first_group[anchor];
-	while (i + 1 < f->group_count && f->groups[i + 1].layers[0] == anchor)
-		i++;
-	return &f->groups[i];
-}
-
-static void cluster_add_layer(struct fusion *f, int cluster, int layer)
-{
-	f->cluster_of[layer] = cluster;
-	f->clusters[cluster].layer_count++;
-}
-
-/* Puts an anchor's layers into the cluster they meet, or into a new one. */
-static void cluster_anchor(struct fusion *f, const struct fusion_group *g)
-{
-	int cluster = -1, met = INT_MAX;
-	for (int i = 0; i < g->layer_count && cluster < 0; i++) {
-		cluster = f->cluster_of[g->layers[i]];
-		if (cluster >= 0)
-			met = g->layers[i];
-	}
-	if (cluster < 0) {
-		cluster = f->cluster_count++;
-		f->clusters[cluster] = (struct fusion_cluster){ .shared = INT_MAX };
-	}
-	struct fusion_cluster *c = &f->clusters[cluster];
-	assert(c->anchor_count < 2);
-	c->anchors[c->anchor_count++] = g->layers[0];
-	c->shared = met;
-	for (int i = 0; i < g->layer_count; i++)
-		if (f->cluster_of[g->layers[i]] < 0)
-			cluster_add_layer(f, cluster, g->layers[i]);
-}
-
-static int cluster_compare(const void *a, const void *b)
-{
-	const struct fusion_cluster *x = a, *y = b;
-	int last_x = x->layers[x->layer_count - 1], last_y = y->layers[y->layer_count - 1];
-	return (last_x > last_y) - (last_x < last_y);
-}
-
-static void find_clusters(struct fusion *f, int layer_count, int anchor_count)
-{
-	f->clusters = ARENA_ARRAY(&f->arena, struct fusion_cluster, anchor_count);
-	f->cluster_of = ARENA_ARRAY(&f->arena, int, layer_count);
-	for (int i = 0; i < layer_count; i++)
-		f->cluster_of[i] = -1;
-	for (int i = 0; i < layer_count; i++)
-		if (f->first_group[i] >= 0)
-			cluster_anchor(f, longest_group(f, i));
-	for (int i = 0; i < f->cluster_count; i++) {
-		f->clusters[i].layers = ARENA_ARRAY(&f->arena, int, f->clusters[i].layer_count);
-		f->clusters[i].layer_count = 0;
-	}
-	for (int i = 0; i < layer_count; i++) {
-		if (f->cluster_of[i] < 0)
+	const struct plan *p = f->plan;
+	struct region r;
+	for (int i = 0; i < l->input_count; i++) {
+		int v = l->inputs[i];
+		if (v < 0 || p->values[v].constant || p->values[v].consumer_count < 2)
 			continue;
-		struct fusion_cluster *c = &f->clusters[f->cluster_of[i]];
-		c->layers[c->layer_count++] = i;
+		if (region_match(p, v, &r) && r.layers[0] == l->index && chain_start_region(c, p, v, &r)) {
+			if (units_agree(f, c))
+				return true;
+			str_free(&c->pattern);
+		}
 	}
-	qsort(f->clusters, (size_t)f->cluster_count, sizeof(*f->clusters), cluster_compare);
-	for (int i = 0; i < f->cluster_count; i++)
-		for (int k = 0; k < f->clusters[i].layer_count; k++)
-			f->cluster_of[f->clusters[i].layers[k]] = i;
+	return false;
+}
+
+static void find_pointwise(struct finder *f, const struct plan_layer *l, const bool *taken)
+{
+	struct chain c;
+	int unit = f->unit[l->index];
+	bool inside = unit >= 0 && unit != l->index && unit != (l->index | FUSION_REGION);
+	if (taken[l->index] || inside || l->class == CLASS_FREE || l->input_count < 1)
+		return;
+	if (start_region(&c, f, l)) {
+		follow(f, &c, true);
+		str_free(&c.pattern);
+	} else if (l->problem >= 0) {
+		enum kernel k = f->plan->problems[l->problem].problem.kernel;
+		if (k != KERNEL_ELTWISE && k != KERNEL_BINARY && k != KERNEL_BATCHNORM)
+			return;
+		if (chain_start_pointwise(&c, f->plan, l) && units_agree(f, &c))
+			follow(f, &c, false);
+		str_free(&c.pattern);
+	}
+}
+
+static int group_anchor_compare(const void *x, const void *y)
+{
+	const struct fusion_group *a = *(const struct fusion_group *const *)x, *b = *(const struct fusion_group *const *)y;
+	if (a->layers[0] != b->layers[0])
+		return a->layers[0] < b->layers[0] ? -1 : 1;
+	return a->layer_count != b->layer_count ? (a->layer_count < b->layer_count ? -1 : 1) : (a > b) - (a < b);
+}
+
+/* By anchor, shortest first, into the arena. */
+static void settle(struct finder *f)
+{
+	struct fusion *out = f->fusion;
+	const struct fusion_group **order = base_malloc(((size_t)out->group_count + 1) * sizeof(*order));
+	for (int i = 0; i < out->group_count; i++)
+		order[i] = &f->groups[i];
+	qsort(order, (size_t)out->group_count, sizeof(*order), group_anchor_compare);
+	out->groups = ARENA_ARRAY(&out->arena, struct fusion_group, out->group_count);
+	for (int i = out->group_count - 1; i >= 0; i--) {
+		out->groups[i] = *order[i];
+		out->first_group[out->groups[i].layers[0]] = i;
+	}
+	free(order);
+	out->texts = ARENA_ARRAY(&out->arena, const char *, out->text_count);
+	out->text_is_nxc = ARENA_ARRAY(&out->arena, bool, out->text_count);
+	for (int i = 0; i < out->text_count; i++) {
+		out->texts[i] = f->new_texts[i];
+		out->text_is_nxc[i] = f->new_is_nxc[i];
+	}
+}
+
+static void find_groups(struct finder *f)
+{
+	const struct plan *p = f->plan;
+	bool *taken = base_calloc((size_t)p->layer_count + 1, sizeof(bool));
+	for (int i = 0; i < p->layer_count; i++) {
+		f->fusion->first_group[i] = -1;
+		find_products(f, &p->layers[i]);
+	}
+	for (int i = 0; i < p->layer_count; i++)
+		taken[i] = f->unit[i] >= 0;
+	for (int i = 0; i < p->layer_count; i++)
+		find_pointwise(f, &p->layers[i], taken);
+	free(taken);
 }
 
 struct fusion *fusion_find(const struct plan *p)
 {
 	struct fusion *out = base_calloc(1, sizeof(*out));
 	struct finder f = { .plan = p, .fusion = out };
+	f.unit = base_malloc(((size_t)p->layer_count + 1) * sizeof(int));
+	f.converted = base_calloc((size_t)p->value_count + 1, sizeof(bool));
 	out->first_group = ARENA_ARRAY(&out->arena, int, p->layer_count);
-	for (int i = 0; i < p->problem_count; i++)
+	for (int i = 0; i < p->layer_count; i++)
+		f.unit[i] = -1;
+	for (int i = 0; i < plan_problem_total(p); i++)
 		*hash_at(&f.texts, text_of(p->problems[i].text)) = i;
-	int anchors = 0;
-	for (int i = 0; i < p->layer_count; i++) {
-		out->first_group[i] = -1;
-		find_groups(&f, &p->layers[i]);
-		anchors += out->first_group[i] >= 0;
-	}
-	out->groups = ARENA_ARRAY(&out->arena, struct fusion_group, out->group_count);
-	out->texts = ARENA_ARRAY(&out->arena, const char *, out->text_count);
-	if (out->group_count)
-		memcpy(out->groups, f.groups, (size_t)out->group_count * sizeof(*f.groups));
-	if (out->text_count)
-		memcpy(out->texts, f.new_texts, (size_t)out->text_count * sizeof(*f.new_texts));
+	for (int i = 0; i < p->conversion_count; i++)
+		f.converted[p->conversions[i].value] = true;
+	find_groups(&f);
+	settle(&f);
+	fusion_cluster(out, p, f.unit);
 	free(f.groups);
 	free(f.new_texts);
+	free(f.new_is_nxc);
+	free(f.unit);
+	free(f.converted);
 	hash_free(&f.texts);
-	find_clusters(out, p->layer_count, anchors);
 	return out;
 }
 

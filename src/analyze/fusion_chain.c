@@ -37,7 +37,34 @@ static bool op_is(const struct plan_layer *l, const char *name)
 
 static const char *const anchor_ops[] = { "Conv", "Gemm", "MatMul" };
 
-static bool one_output(const struct plan *p, const struct plan_layer *l)
+static const struct operand *destination(const struct problem *q)
+{
+	return &q->operand[problem_operand_count(q) - 1];
+}
+
+static bool same_shape(const struct plan *p, int a, int b)
+{
+	const struct shape *x = &p->values[a].shape, *y = &p->values[b].shape;
+	if (x->rank < 0 || x->rank != y->rank)
+		return false;
+	for (int i = 0; i < x->rank; i++)
+		if (!dim_same(x->dims[i], y->dims[i]))
+			return false;
+	return true;
+}
+
+/* All layers of an activation in parts, as one unit. */
+static void take_region(struct chain *c, const struct region *r)
+{
+	int from = c->layer_count;
+	for (int i = 0; i < r->layer_count; i++)
+		chain_take(c, r->layers[i], r->value);
+	for (int i = from; i < c->layer_count; i++)
+		c->unit[i] = r->layers[0] | FUSION_REGION;
+	str_addf(&c->pattern, "%s%s", from ? "+" : "", r->name);
+}
+
+bool chain_one_output(const struct plan *p, const struct plan_layer *l)
 {
 	if (l->output_count < 1 || l->outputs[0] < 0)
 		return false;
@@ -48,28 +75,73 @@ static bool one_output(const struct plan *p, const struct plan_layer *l)
 	return true;
 }
 
+void chain_take(struct chain *c, int layer, int value)
+{
+	c->unit[c->layer_count] = layer;
+	c->layers[c->layer_count++] = layer;
+	c->value = value;
+}
+
+/* A layer with a problem of its own, whose results are floats and leave as one value. */
+bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer *l)
+{
+	*c = (struct chain){ .plan = p, .residual = -1, .channel_axis = -1 };
+	const struct plan_problem *pp = layer_problem(p, l);
+	if (l->node->domain.n || l->body_count || !pp || l->proxy || l->class == CLASS_FREE || !chain_one_output(p, l))
+		return false;
+	c->problem = pp->problem;
+	if (!dtype_is_float(destination(&c->problem)->dtype) || p->values[l->outputs[0]].shape.rank < 1)
+		return false;
+	chain_take(c, l->index, l->outputs[0]);
+	str_addf(&c->pattern, "%.*s", (int)l->node->op.n, l->node->op.p);
+	return true;
+}
+
 bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer *l)
 {
-	*c = (struct chain){ .plan = p, .residual = -1 };
-	const struct plan_problem *pp = layer_problem(p, l);
 	bool anchor = false;
 	for (size_t i = 0; i < sizeof(anchor_ops) / sizeof(anchor_ops[0]); i++)
 		anchor |= op_is(l, anchor_ops[i]);
-	if (!anchor || !pp || l->proxy || l->class == CLASS_FREE || !one_output(p, l))
+	c->pattern = (struct str){ 0 };
+	if (!anchor || !chain_begin(c, p, l))
 		return false;
-	const struct problem *q = &pp->problem;
-	if ((q->kernel != KERNEL_CONV && q->kernel != KERNEL_MATMUL) || !dtype_is_float(q->operand[2].dtype))
+	const struct problem *q = &c->problem;
+	if (q->kernel != KERNEL_CONV && q->kernel != KERNEL_MATMUL)
 		return false;
-	const struct shape *shape = &p->values[l->outputs[0]].shape;
-	if (shape->rank < 1)
-		return false;
-	c->problem = *q;
+	const struct shape *shape = &p->values[c->value].shape;
 	c->foldable = q->epilogue_count == 0 || (q->epilogue_count == 1 && q->epilogue[0].kind == EPILOGUE_BIAS &&
 		q->epilogue[0].operand.constant);
-	c->value = l->outputs[0];
 	c->channel_axis = q->kernel == KERNEL_CONV ? (shape->rank > 1 ? 1 : -1) : shape->rank - 1;
-	c->layers[c->layer_count++] = l->index;
-	str_addf(&c->pattern, "%.*s", (int)l->node->op.n, l->node->op.p);
+	return true;
+}
+
+bool chain_start_pointwise(struct chain *c, const struct plan *p, const struct plan_layer *l)
+{
+	if (!chain_begin(c, p, l))
+		return false;
+	enum kernel k = c->problem.kernel;
+	c->pointwise = true;
+	return !c->problem.epilogue_count && (k == KERNEL_ELTWISE || k == KERNEL_BINARY || k == KERNEL_BATCHNORM) &&
+		c->problem.operand[0].dtype == destination(&c->problem)->dtype;
+}
+
+bool chain_start_region(struct chain *c, const struct plan *p, int value, const struct region *r)
+{
+	const struct plan_value *v = &p->values[value];
+	*c = (struct chain){ .plan = p, .residual = -1, .channel_axis = -1, .pointwise = true };
+	if (!dtype_is_float(v->dtype) || v->shape.rank < 1 || v->shape.rank > PROBLEM_RANK || !shape_is_known(v->shape) ||
+		!same_shape(p, value, r->value) || p->values[r->value].dtype != v->dtype)
+		return false;
+	c->problem.kernel = KERNEL_ELTWISE;
+	c->problem.mode = r->mode;
+	c->problem.alpha = r->alpha;
+	c->problem.beta = r->beta;
+	c->problem.operand[0].dtype = c->problem.operand[1].dtype = v->dtype;
+	c->problem.shape_count = 1;
+	c->problem.shape[0].rank = v->shape.rank;
+	for (int i = 0; i < v->shape.rank; i++)
+		c->problem.shape[0].dim[i] = v->shape.dims[i].value;
+	take_region(c, r);
 	return true;
 }
 
@@ -87,17 +159,6 @@ static int other_input(const struct chain *c, const struct plan_layer *l)
 static int64_t channels(const struct chain *c)
 {
 	return c->problem.kernel == KERNEL_CONV ? c->problem.k : c->problem.mn;
-}
-
-static bool same_shape(const struct plan *p, int a, int b)
-{
-	const struct shape *x = &p->values[a].shape, *y = &p->values[b].shape;
-	if (x->rank < 0 || x->rank != y->rank)
-		return false;
-	for (int i = 0; i < x->rank; i++)
-		if (!dim_same(x->dims[i], y->dims[i]))
-			return false;
-	return true;
 }
 
 /* One value a channel: every other dimension is 1, and it does not widen the output. */
@@ -162,7 +223,7 @@ static bool take_residual(struct chain *c, const struct plan_layer *l)
 	if (!op_is(l, "Add") || c->add || q->epilogue_count == PROBLEM_EPILOGUES || other < 0)
 		return false;
 	const struct plan_value *v = &c->plan->values[other];
-	if (v->constant || v->dtype != q->operand[2].dtype || !same_shape(c->plan, other, c->value) ||
+	if (v->constant || v->dtype != destination(q)->dtype || !same_shape(c->plan, other, c->value) ||
 		!same_shape(c->plan, l->outputs[0], c->value))
 		return false;
 	q->epilogue[q->epilogue_count++] = (struct epilogue){
@@ -172,6 +233,33 @@ static bool take_residual(struct chain *c, const struct plan_layer *l)
 	c->add = true;
 	c->residual = v->producer;
 	str_addf(&c->pattern, "+Add");
+	return true;
+}
+
+/* In a pointwise chain: any sum, product ... with another tensor of the same shape. What is no operation both ways
+ * round must have the chain's value on its left. */
+static bool take_binary(struct chain *c, const struct plan_layer *l)
+{
+	const struct plan_problem *pp = layer_problem(c->plan, l);
+	int other = other_input(c, l);
+	struct problem *q = &c->problem;
+	if (!pp || l->proxy || pp->problem.kernel != KERNEL_BINARY || pp->problem.epilogue_count || other < 0 ||
+		q->epilogue_count == PROBLEM_EPILOGUES)
+		return false;
+	const struct plan_value *v = &c->plan->values[other];
+	enum mode mode = pp->problem.mode;
+	bool either = mode == MODE_ADD || mode == MODE_MUL || mode == MODE_MAXIMUM || mode == MODE_MINIMUM;
+	bool left = (mode == MODE_SUB || mode == MODE_DIV) && l->inputs[0] == c->value;
+	if (!(either || left) || v->dtype != destination(q)->dtype ||
+		destination(&pp->problem)->dtype != v->dtype || !same_shape(c->plan, other, c->value) ||
+		!same_shape(c->plan, l->outputs[0], c->value))
+		return false;
+	q->epilogue[q->epilogue_count++] = (struct epilogue){
+		.kind = EPILOGUE_BINARY, .mode = mode, .operand = { .dtype = v->dtype, .constant = v->constant },
+	};
+	if (v->producer > c->residual && !v->constant)
+		c->residual = v->producer;
+	str_addf(&c->pattern, "+%.*s", (int)l->node->op.n, l->node->op.p);
 	return true;
 }
 
@@ -188,7 +276,7 @@ static bool add_activation(struct chain *c, enum mode mode, float alpha, float b
 
 static bool may_activate(const struct chain *c)
 {
-	return !c->activation && c->problem.epilogue_count < PROBLEM_EPILOGUES;
+	return (c->pointwise || !c->activation) && c->problem.epilogue_count < PROBLEM_EPILOGUES;
 }
 
 static bool take_activation(struct chain *c, const struct plan_layer *l)
@@ -209,13 +297,29 @@ static bool take_activation(struct chain *c, const struct plan_layer *l)
 	return false;
 }
 
+/* In a pointwise chain: any function of one value. */
+static bool take_function(struct chain *c, const struct plan_layer *l)
+{
+	const struct plan_problem *pp = layer_problem(c->plan, l);
+	if (!may_activate(c) || !pp || l->proxy || pp->problem.kernel != KERNEL_ELTWISE || pp->problem.epilogue_count ||
+		destination(&pp->problem)->dtype != destination(&c->problem)->dtype)
+		return false;
+	str_addf(&c->pattern, "+%.*s", (int)l->node->op.n, l->node->op.p);
+	return add_activation(c, pp->problem.mode, pp->problem.alpha, pp->problem.beta);
+}
+
+bool chain_hands_on(const struct plan_layer *l)
+{
+	return l->class == CLASS_FREE && (op_is(l, "Identity") || op_is(l, "Dropout"));
+}
+
 /* Layers that hand the same elements on. A reshape is one where the rows of a matrix product stay rows: the
  * library's matrix lies in memory just so. Behind a convolution it is not, since its layout may be blocked. */
 static bool passes(struct chain *c, const struct plan_layer *l)
 {
 	if (l->class != CLASS_FREE || l->inputs[0] != c->value)
 		return false;
-	if (op_is(l, "Identity") || op_is(l, "Dropout"))
+	if (chain_hands_on(l))
 		return true;
 	if (!op_is(l, "Reshape") && !op_is(l, "Flatten") && !op_is(l, "Squeeze") && !op_is(l, "Unsqueeze"))
 		return false;
@@ -231,23 +335,22 @@ static bool passes(struct chain *c, const struct plan_layer *l)
 	return true;
 }
 
-static void take_layer(struct chain *c, int layer, int value)
-{
-	c->layers[c->layer_count++] = layer;
-	c->value = value;
-}
-
 /* Several readers: the parts of an activation, or the end of the chain. */
 static bool step_region(struct chain *c)
 {
 	struct region r;
 	if (!may_activate(c) || !region_match(c->plan, c->value, &r) ||
-		c->layer_count + r.layer_count > FUSION_LAYERS_MAX)
+		c->layer_count + r.layer_count > FUSION_LAYERS_MAX || !same_shape(c->plan, c->value, r.value))
 		return false;
-	for (int i = 0; i < r.layer_count; i++)
-		take_layer(c, r.layers[i], r.value);
-	str_addf(&c->pattern, "+%s", r.name);
+	take_region(c, &r);
 	return add_activation(c, r.mode, r.alpha, r.beta);
+}
+
+static bool take_any(struct chain *c, const struct plan_layer *l)
+{
+	if (c->pointwise)
+		return take_binary(c, l) || take_function(c, l);
+	return take_batchnorm(c, l) || take_bias(c, l) || take_residual(c, l) || take_activation(c, l);
 }
 
 bool chain_step(struct chain *c)
@@ -257,18 +360,14 @@ bool chain_step(struct chain *c)
 		if (chain_readers(c->plan, c->value, &reader, 1) != 1)
 			return step_region(c);
 		const struct plan_layer *l = &c->plan->layers[reader];
-		if (l->node->domain.n || l->body_count || l->input_count < 1 || !one_output(c->plan, l))
+		if (l->node->domain.n || l->body_count || l->input_count < 1 || !chain_one_output(c->plan, l))
 			return false;
 		int out = l->outputs[0];
-		if (passes(c, l)) {
-			take_layer(c, reader, out);
-			continue;
-		}
-		bool taken = l->class != CLASS_FREE && (take_batchnorm(c, l) || take_bias(c, l) ||
-			take_residual(c, l) || take_activation(c, l));
-		if (taken)
-			take_layer(c, reader, out);
-		return taken;
+		bool hands_on = passes(c, l), taken = !hands_on && l->class != CLASS_FREE && take_any(c, l);
+		if (hands_on || taken)
+			chain_take(c, reader, out);
+		if (!hands_on)
+			return taken;
 	}
 	return false;
 }

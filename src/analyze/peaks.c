@@ -6,7 +6,7 @@
 
 struct peaks peaks_unknown(void)
 {
-	struct peaks p = { .bandwidth_bytes_s = NAN };
+	struct peaks p = { .bandwidth_bytes_s = NAN, .cache_bytes = NAN, .cache_bandwidth_bytes_s = NAN };
 	for (int i = 0; i < DTYPE_COUNT; i++)
 		p.flops[i] = p.matrix_flops[i] = NAN;
 	return p;
@@ -25,4 +25,12 @@ int peaks_set(struct peaks *p, struct text dtype, bool matrix, double flops)
 	else
 		to[type] = flops;
 	return 0;
+}
+
+bool peaks_have_matrix(const struct peaks *p)
+{
+	for (int i = 0; i < DTYPE_COUNT; i++)
+		if (!isnan(p->matrix_flops[i]))
+			return true;
+	return false;
 }

@@ -13,9 +13,17 @@ static bool is_kernel(const char *problem, enum kernel k)
 
 bool matrix_possible(const char *problem, bool strict)
 {
-	if (!is_kernel(problem, KERNEL_CONV) && !is_kernel(problem, KERNEL_MATMUL))
-		return false;
-	return !strict || strncmp(strchr(problem, ':'), ":f32", 4) != 0;
+	static const enum kernel kernels[] = { KERNEL_CONV, KERNEL_MATMUL, KERNEL_DECONV, KERNEL_ATTENTION, KERNEL_RNN };
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
+		if (is_kernel(problem, kernels[i]))
+			return !strict || strncmp(strchr(problem, ':'), ":f32", 4) != 0;
+	return false;
+}
+
+bool is_strict(const struct result *r)
+{
+	const char *math = r->algorithm.math;
+	return !math || !*math || strcmp(math, "strict") == 0;
 }
 
 /* With matrix units switched off: those known to use them are out. Where the library does not say, they are
@@ -27,9 +35,13 @@ static bool allowed_without_matrix(const struct result *r, bool device_has_matri
 		return true;
 	if (r->algorithm.matrix == MATRIX_YES)
 		return false;
-	const char *math = r->algorithm.math;
-	bool strict = !math || !*math || strcmp(math, "strict") == 0;
-	return !device_has_matrix || !matrix_possible(r->problem, strict);
+	return !device_has_matrix || !matrix_possible(r->problem, is_strict(r));
+}
+
+/* Does the scenario bar the algorithm? */
+static bool barred(const struct result *r, const struct scenario *s, bool device_has_matrix)
+{
+	return (!s->matrix && !allowed_without_matrix(r, device_has_matrix)) || (!s->relaxed && !is_strict(r));
 }
 
 static bool usable(const struct result *r)
@@ -60,7 +72,7 @@ static const struct result *pick(const struct found *f, const struct scenario *s
 		any_warm |= r->cache == CACHE_WARM && r->status == STATUS_OK;
 		if (r->cache != c || !usable(r))
 			continue;
-		if (!s->matrix && !allowed_without_matrix(r, device_has_matrix))
+		if (barred(r, s, device_has_matrix))
 			continue;
 		if (found && is_brief(found) != is_brief(r)) {
 			found = is_brief(found) ? r : found;
@@ -104,8 +116,8 @@ bool found_answered(const struct found *f, enum launch launch, enum cache c)
 const char *study_text(const struct study *st, int distinct)
 {
 	const struct plan *p = st->plan;
-	return distinct < p->problem_count ? p->problems[distinct].text :
-					     st->fusion->texts[distinct - p->problem_count];
+	int own = plan_problem_total(p);
+	return distinct < own ? p->problems[distinct].text : st->fusion->texts[distinct - own];
 }
 
 /* What the answers say when none can be used: did the library refuse? */
@@ -116,7 +128,8 @@ static bool refused(const struct found *f, const struct scenario *s)
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];
 		unsupported |= r->status == STATUS_UNSUPPORTED;
-		filtered |= usable(r) && r->launch == launch && !s->matrix && r->algorithm.matrix == MATRIX_YES;
+		filtered |= usable(r) && r->launch == launch && ((!s->matrix && r->algorithm.matrix == MATRIX_YES) ||
+			(!s->relaxed && !is_strict(r)));
 		other |= r->status != STATUS_UNSUPPORTED && r->status != STATUS_OK;
 	}
 	return filtered || (unsupported && !other);
@@ -127,7 +140,7 @@ const char *study_why(const struct study *st, const struct scenario *s, int dist
 	const struct found *f = &st->found[distinct];
 	enum launch launch = s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
 	const struct result *said = NULL;
-	bool barred = false;
+	bool matrix = false, relaxed = false;
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];
 		bool whole = !*r->algorithm.name;
@@ -135,99 +148,31 @@ const char *study_why(const struct study *st, const struct scenario *s, int dist
 			said = r;
 		if (said == r && whole)
 			break;
-		barred |= usable(r) && r->launch == launch && !s->matrix && r->algorithm.matrix != MATRIX_NO;
+		bool counts = usable(r) && r->launch == launch;
+		matrix |= counts && !s->matrix && r->algorithm.matrix != MATRIX_NO;
+		relaxed |= counts && !s->relaxed && !is_strict(r);
 	}
 	if (said)
 		return said->why && *said->why ? said->why : status_name(said->status);
-	return barred ? "only measured with algorithms that use matrix units or may" : NULL;
+	return relaxed ? "only measured with algorithms of relaxed math" :
+		matrix ? "only measured with algorithms that use matrix units or may" : NULL;
 }
 
 struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best)
 {
 	const struct found *f = &st->found[distinct];
-	struct price price = { .ns = NAN };
+	struct price price = { .ns = NAN, .known = true };
 	price.answered = found_answered(f, s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED, st->cache);
 	price.result = pick(f, s, st->cache, best, !st->device || st->device->has_matrix);
 	if (price.result)
 		price.ns = price.result->stats.median;
 	else
 		price.unsupported = price.answered && refused(f, s);
+	if (!price.answered && st->on.estimate && st->on.peaks) {
+		price.ns = roofline_of_text(study_text(st, distinct), st->on.peaks, s, NULL, st->cache);
+		price.estimated = price.answered = !isnan(price.ns);
+	}
 	return price;
-}
-
-/* Nodes: casts at inputs, layers, casts at outputs. */
-static int border_nodes(const struct plan *p, bool inputs)
-{
-	int count = 0;
-	for (int i = 0; i < p->border_count; i++)
-		count += p->borders[i].is_input == inputs;
-	return count;
-}
-
-static int edge_capacity(const struct plan *p)
-{
-	int edges = p->border_count; /* at outputs */
-	for (int i = 0; i < p->layer_count; i++)
-		edges += p->layers[i].pred_count;
-	for (int i = 0; i < p->border_count; i++)
-		if (p->borders[i].is_input)
-			edges += p->values[p->borders[i].value].consumer_count;
-	return edges;
-}
-
-/* Per layer a list of the input casts it waits for, as chains through next. */
-static void link_inputs(struct study *st, int *head, int *next, int *node)
-{
-	const struct plan *p = st->plan;
-	int links = 0, border = 0;
-	for (int i = 0; i < p->layer_count; i++)
-		head[i] = -1;
-	for (int i = 0; i < p->border_count; i++) {
-		if (!p->borders[i].is_input)
-			continue;
-		const struct plan_value *v = &p->values[p->borders[i].value];
-		st->node_problem[border] = p->borders[i].problem;
-		for (int k = 0; k < v->consumer_count; k++, links++) {
-			node[links] = border;
-			next[links] = head[v->consumers[k]];
-			head[v->consumers[k]] = links;
-		}
-		border++;
-	}
-}
-
-static void study_graph(struct study *st)
-{
-	const struct plan *p = st->plan;
-	int capacity = edge_capacity(p), edges = 0, node;
-	st->first_layer = border_nodes(p, true);
-	st->node_count = p->layer_count + p->border_count;
-	st->node_problem = ARENA_ARRAY(&st->arena, int, st->node_count);
-	st->first = ARENA_ARRAY(&st->arena, int, st->node_count + 1);
-	st->edges = ARENA_ARRAY(&st->arena, int, capacity);
-	int *head = ARENA_ARRAY(&st->arena, int, p->layer_count);
-	int *next = ARENA_ARRAY(&st->arena, int, capacity), *from = ARENA_ARRAY(&st->arena, int, capacity);
-	link_inputs(st, head, next, from);
-	for (int i = 0; i < p->layer_count; i++) {
-		const struct plan_layer *l = &p->layers[i];
-		st->first[st->first_layer + i] = edges;
-		st->node_problem[st->first_layer + i] = l->class == CLASS_FREE ? -1 : l->problem;
-		for (int k = head[i]; k >= 0; k = next[k])
-			st->edges[edges++] = from[k];
-		for (int k = 0; k < l->pred_count; k++)
-			st->edges[edges++] = st->first_layer + l->preds[k];
-	}
-	node = st->first_layer + p->layer_count;
-	for (int i = 0; i < p->border_count; i++) {
-		if (p->borders[i].is_input)
-			continue;
-		int producer = p->values[p->borders[i].value].producer;
-		st->node_problem[node] = p->borders[i].problem;
-		st->first[node++] = edges;
-		if (producer >= 0)
-			st->edges[edges++] = st->first_layer + producer;
-	}
-	st->first[node] = edges;
 }
 
 /* The cache state whose results make the bound: warm where all weights and the peak of live activations fit
@@ -238,19 +183,37 @@ static enum cache cache_of(const struct plan *p, const struct device *d)
 	return d && live <= d->llc_bytes / 2 ? CACHE_WARM : CACHE_NET; /* NaN compares false */
 }
 
-void study_open(struct study *st, const struct plan *p, const struct fusion *f, const struct results *r,
-	const struct device *d, bool fused)
+/* The distinct problems of this side. */
+static void find_wanted(struct study *st)
 {
-	*st = (struct study){ .plan = p, .fusion = f, .device = d, .cache = cache_of(p, d) };
-	st->groups = fused && f ? f->group_count : 0;
-	st->distinct_count = p->problem_count + (st->groups ? f->text_count : 0);
-	st->found = ARENA_ARRAY(&st->arena, struct found, st->distinct_count);
-	for (int i = 0; i < st->distinct_count; i++) {
-		const char *text = study_text(st, i);
-		st->found[i].results = results_of(r, text, &st->found[i].count);
-		st->found[i].finished = results_is_finished(r, text);
+	for (int i = 0; i < st->node_count; i++)
+		if (st->node_problem[i] >= 0)
+			st->wanted[st->node_problem[i]] = true;
+	for (int i = 0; i < st->groups; i++) {
+		int distinct = study_group_distinct(st, &st->fusion->groups[i]);
+		if (distinct >= 0)
+			st->wanted[distinct] = true;
 	}
+}
+
+void study_open(struct study *st, const struct ground *g, bool nxc, bool fused)
+{
+	const struct plan *p = g->plan;
+	*st = (struct study){ .on = *g, .plan = p, .fusion = g->fusion, .device = g->device,
+		.cache = cache_of(p, g->device), .nxc = nxc && p->nxc };
+	st->groups = fused && g->fusion ? g->fusion->group_count : 0;
+	st->distinct_count = plan_problem_total(p) + (st->groups ? g->fusion->text_count : 0);
+	st->found = ARENA_ARRAY(&st->arena, struct found, st->distinct_count);
+	st->wanted = ARENA_ARRAY(&st->arena, bool, st->distinct_count);
 	study_graph(st);
+	find_wanted(st);
+	for (int i = 0; i < st->distinct_count; i++) {
+		if (!st->wanted[i])
+			continue;
+		const char *text = study_text(st, i);
+		st->found[i].results = results_of(g->results, text, &st->found[i].count);
+		st->found[i].finished = results_is_finished(g->results, text);
+	}
 }
 
 void study_close(struct study *st)

@@ -12,9 +12,11 @@ struct scenario {
 	bool matrix;          /* algorithms on matrix units allowed (those of unknown use count as allowed) */
 	bool best;            /* least cost over algorithms; off = the library's preferred one */
 	bool amortized;       /* launch amortized; off = isolated */
+	bool relaxed;         /* math relaxed: algorithms that round operands to less than their type (tf32 ...) allowed */
+	bool nxc;             /* layout: channels last throughout, conversions measured; off = as the library or ONNX has it */
 };
 
-/* measuring.md / cli.md: algorithm best, launch amortized; parallel, fusion, matrix off. matrix is allowed by default
+/* measuring.md / cli.md: algorithm best, launch amortized; parallel, fusion, matrix, math and layout off. matrix is allowed by default
  * only where the scenario says so - see the row's text. */
 struct scenario scenario_default(void);
 
@@ -27,6 +29,7 @@ struct what_if {
 	bool (*get)(const struct scenario *s);
 	void (*set)(struct scenario *s, bool on);
 	const char *on, *off; /* words for --what-if name=WORD: "on"/"off", "best"/"preferred", "amortized"/"isolated" */
+	bool quiet;           /* in the status line only where it is on or has a figure */
 };
 const struct what_if *what_if_table(int *count);
 /* "fusion,matrix=off,algorithm=preferred"; a bare name switches on. Errors list the names. */

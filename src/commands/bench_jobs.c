@@ -26,6 +26,12 @@ static int words_parse(const char *option, const char *list, int (*parse)(const 
 	}
 }
 
+/* Nobody is asked; -d only says what kind of device the jobs are meant for. */
+static bool is_for_cpu(const struct options *o)
+{
+	return o->config.device && strncmp(o->config.device, "cpu", 3) == 0;
+}
+
 static int jobs_print(const struct wanted *w, const struct options *o, struct error *err)
 {
 	struct wire_message run = { .type = WIRE_RUN,
@@ -44,8 +50,8 @@ static int jobs_print(const struct wanted *w, const struct options *o, struct er
 		free(line);
 	}
 	if (!o->quiet)
-		fprintf(stderr, "benanza: %d jobs; next: benanza-runner-cuda < jobs > results, then benanza db import results\n",
-			w->count);
+		fprintf(stderr, "benanza: %d jobs; next: benanza-runner-%s < jobs > results, then benanza db import results\n",
+			w->count, is_for_cpu(o) ? "cpu" : "cuda");
 	return EXIT_DONE;
 }
 
@@ -67,6 +73,8 @@ int bench_jobs(struct options *o, struct error *err)
 			status = EXIT_BAD;
 		session_close(s);
 	}
+	if (w.count) /* a product that fills a GPU takes a CPU seconds */
+		wanted_add_peaks(&w, o, !is_for_cpu(o));
 	wanted_sort(&w);
 	struct error words = ERROR_NONE;
 	if (jobs_print(&w, o, &words) != EXIT_DONE) {

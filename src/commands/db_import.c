@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -15,6 +16,7 @@
 #define BATCH 2000      /* results in one transaction */
 #define FAULTS_SAID 10  /* of one import, then only counted */
 #define PROGRESS_MS 500
+#define FUTURE_S 86400   /* clocks may differ a little */
 
 struct import {
 	struct store *store;
@@ -22,6 +24,7 @@ struct import {
 	int64_t device;       /* of the file's last hello */
 	int64_t results, added, finished, faults, in_batch;
 	int64_t kept_results, kept_added, kept_finished; /* of these, what is committed */
+	int64_t now_s, future; /* results dated in the future */
 	int devices, files;
 	int64_t drawn_ms;
 	bool bar;
@@ -95,6 +98,7 @@ static int import_item(struct import *im, const struct records_item *item, struc
 			return -1;
 		im->results++;
 		im->added += added;
+		im->future += item->result.measured_at > im->now_s + FUTURE_S;
 		return 0;
 	case RECORDS_DONE:
 		if (!is_answer(item->status))
@@ -156,6 +160,9 @@ static void import_print(const struct import *im)
 		fprintf(stderr, "benanza: ... and %lld more lines\n", (long long)im->faults - FAULTS_SAID);
 	if (im->options->quiet)
 		return;
+	if (im->future)
+		fprintf(stderr, "benanza: %lld results are dated in the future and stand until then; the clock there is wrong\n",
+			(long long)im->future);
 	printf("%lld results: %lld added, %lld known already; %lld problems measured to the end", (long long)im->kept_results,
 		(long long)im->kept_added, (long long)(im->kept_results - im->kept_added), (long long)im->kept_finished);
 	if (im->faults)
@@ -165,7 +172,7 @@ static void import_print(const struct import *im)
 
 int db_import(struct store *s, struct options *o, struct error *err)
 {
-	struct import im = { .store = s, .options = o, .bar = isatty(STDERR_FILENO) && !o->quiet };
+	struct import im = { .store = s, .options = o, .now_s = (int64_t)time(NULL), .bar = isatty(STDERR_FILENO) && !o->quiet };
 	struct sigaction action = { .sa_handler = on_interrupt };
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);

@@ -35,7 +35,7 @@ static json_t *layer_json(const struct analysis *a, int i)
 	json_t *o = json_pack("{s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "index", i, "cost_ns",
 		json_number_or_null(known ? l->ns : NAN), "origin", origin_name(l->origin), "interval_ns",
 		interval_json(l->lo, l->hi), "algorithm", l->result ? json_string(l->result->algorithm.name) : json_null(), "preferred_ns",
-		json_number_or_null(l->preferred_ns), "roofline_ns", json_null(), "critical", l->critical, "slack_ns",
+		json_number_or_null(l->preferred_ns), "roofline_ns", json_number_or_null(l->roofline_ns), "critical", l->critical, "slack_ns",
 		json_number_or_null(l->slack_ns));
 	json_object_set_new(o, "start_ns", json_number_or_null(l->start_ns));
 	if (l->group)
@@ -100,8 +100,11 @@ json_t *report_bound_json(const struct session *s)
 	json_object_set_new(o, "sequential_ns", json_number_or_null(a->sequential_ns));
 	json_object_set_new(o, "parallel_ns", json_number_or_null(a->parallel_ns));
 	json_object_set_new(o, "resource_ns", json_null());
-	json_object_set_new(o, "roofline_ns", json_null());
+	json_object_set_new(o, "roofline_ns", json_number_or_null(a->roofline_ns));
 	json_object_set_new(o, "border_ns", json_number_or_null(a->border_ns));
+	json_object_set_new(o, "conversions", json_integer(a->conversions));
+	json_object_set_new(o, "enqueue_ns", json_number_or_null(a->enqueue_ns));
+	json_object_set_new(o, "estimated", json_boolean(a->estimated));
 	json_object_set_new(o, "interval_ns", interval_json(a->lo_ns, a->hi_ns));
 	json_object_set_new(o, "without_interval", json_integer(a->without_interval));
 	json_object_set_new(o, "range_intervals", json_integer(a->range_intervals));
@@ -109,7 +112,8 @@ json_t *report_bound_json(const struct session *s)
 	json_object_set_new(o, "distinct", json_integer(p->problem_count));
 	json_object_set_new(o, "coverage", coverage_json(a));
 	json_object_set_new(o, "what_if", effects_json(s));
-	json_object_set_new(o, "notes", json_pack("[s]", "reorders between layers are not priced"));
+	json_object_set_new(o, "notes", a->scenario.nxc ? json_array()
+							: json_pack("[s]", "reorders between layers are not priced"));
 	json_object_set_new(o, "layers", layers);
 	return o;
 }
@@ -191,12 +195,27 @@ static void interval_text(const struct analysis *a, FILE *out)
 static void border_text(const struct session *s, FILE *out)
 {
 	const struct analysis *a = s->analysis;
+	int casts = s->current->plan->border_count;
 	char border[STR_QUANTITY];
+	struct arena scratch = { 0 };
+	const char *what = !a->conversions ? "casts at model inputs and outputs" :
+		arena_printf(&scratch, "%s%d layout conversion%s", casts ? "casts at model inputs and outputs and " : "",
+			a->conversions, a->conversions == 1 ? "" : "s");
 	if (isnan(a->border_ns))
-		fprintf(out, "borders       casts at model inputs and outputs, not measured\n");
-	else if (s->current->plan->border_count)
-		fprintf(out, "borders       %s of casts at model inputs and outputs, %s\n", str_duration(border, a->border_ns),
+		fprintf(out, "borders       %s, not measured\n", what);
+	else if (casts || a->conversions)
+		fprintf(out, "borders       %s of %s, %s\n", str_duration(border, a->border_ns), what,
 			isnan(a->bound_ns) ? "alone no bound" : "included");
+	arena_free(&scratch);
+}
+
+/* Isolated on a GPU: the host may be what takes longest. */
+static void launch_text(const struct analysis *a, FILE *out)
+{
+	char host[STR_QUANTITY];
+	if (!isnan(a->enqueue_ns))
+		fprintf(out, "host          %s to enqueue it all, %s\n", str_duration(host, a->enqueue_ns),
+			a->host_bound ? "more than it takes the device: that is the bound" : "less than it takes the device");
 }
 
 static void bound_text(const struct session *s, FILE *out)
@@ -216,7 +235,8 @@ static void bound_text(const struct session *s, FILE *out)
 		fprintf(out, "; %.1f%% of the cost by proxy", 100 * c->cost_proxy_share);
 	fputc('\n', out);
 	border_text(s, out);
-	fprintf(out, "not priced    reorders between layers' layouts\n\n");
+	launch_text(a, out);
+	fprintf(out, a->scenario.nxc ? "\n" : "not priced    reorders between layers' layouts\n\n");
 }
 
 /* A duration in its column, marked where it comes from partial sums; what is not known has no mark. */

@@ -2,6 +2,8 @@
 
 #include "commands/wanted.h"
 
+#include "analyze/peaks.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,24 +49,27 @@ static void wanted_add(struct wanted *w, const char *text, int uses, double shar
 }
 
 /* Every problem of the selected plan, fused ones included; a problem no layer uses alone counts its groups. */
-static void wanted_plan(struct wanted *w, const struct session_plan *sp)
+static void wanted_plan(struct wanted *w, const struct session_plan *sp, bool nxc)
 {
 	struct arena a = { 0 };
 	int count;
 	double total = 0;
 	const struct plan *plan = sp->plan;
-	const char **texts = analyze_problems(&a, plan, sp->fusion, true, &count);
+	const char **texts = analyze_problems_in(&a, plan, sp->fusion, true, nxc, &count);
 	for (int i = 0; i < count; i++)
 		wanted_add(w, texts[i], 0, 0);
-	for (int i = 0; i < plan->problem_count; i++)
+	int problems = nxc ? plan_problem_total(plan) : plan->problem_count;
+	for (int i = 0; i < problems; i++)
 		total += plan->problems[i].use_count * rough_cost_s(plan->problems[i].text);
-	for (int i = 0; i < plan->problem_count; i++) {
+	for (int i = 0; i < problems; i++) {
 		const struct plan_problem *p = &plan->problems[i];
 		wanted_add(w, p->text, p->use_count, total > 0 ? p->use_count * rough_cost_s(p->text) / total : 0);
 	}
 	for (int i = 0; i < sp->fusion->group_count; i++) {
-		const char *text = sp->fusion->groups[i].text;
-		wanted_add(w, text, 1, total > 0 ? FUSED_WORTH * rough_cost_s(text) / total : 0);
+		const struct fusion_group *g = &sp->fusion->groups[i];
+		wanted_add(w, g->text, 1, total > 0 ? FUSED_WORTH * rough_cost_s(g->text) / total : 0);
+		if (nxc && g->distinct_nxc >= 0 && g->distinct_nxc != g->distinct)
+			wanted_add(w, g->text_nxc, 1, total > 0 ? FUSED_WORTH * rough_cost_s(g->text_nxc) / total : 0);
 	}
 	arena_free(&a);
 }
@@ -78,9 +83,27 @@ int wanted_gather(struct wanted *w, struct session *s, const struct options *o, 
 		if (session_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
 			session_check_bound(s, err))
 			return -1;
-		wanted_plan(w, s->current);
+		wanted_plan(w, s->current, s->scenario.nxc);
 	}
 	return 0;
+}
+
+void wanted_add_peaks(struct wanted *w, const struct options *o, bool large)
+{
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	int dtype_count = options_dtypes(o, dtypes), count;
+	const char *const *texts = peaks_problems(large, &count);
+	struct problem *p = base_calloc(1, sizeof(*p));
+	for (int i = 0; i < count; i++) {
+		if (problem_parse(text_of(texts[i]), p, NULL))
+			continue;
+		bool asked = p->kernel == KERNEL_COPY;
+		for (int j = 0; j < dtype_count; j++)
+			asked |= p->operand[0].dtype == dtypes[j];
+		if (asked)
+			wanted_add(w, texts[i], 0, 1e6); /* more than any sum of shares */
+	}
+	free(p);
 }
 
 /* Equal shares by text: the order is the same everywhere. */

@@ -36,6 +36,8 @@ struct records {
 	struct wire_message message;
 	int64_t job;            /* id of the last result, and its problem in `job_problem` */
 	struct str job_problem;
+	bool (*want)(const void *context, struct text problem); /* NULL: all */
+	const void *want_context;
 	struct hash problems;   /* texts that were looked at: 1 good, 0 bad */
 };
 
@@ -81,6 +83,23 @@ void records_close(struct records *r)
 bool records_is_torn(const struct records *r)
 {
 	return r->torn;
+}
+
+void records_want(struct records *r, bool (*want)(const void *context, struct text problem), const void *context)
+{
+	r->want = want;
+	r->want_context = context;
+}
+
+/* Is it a line of a problem that nobody asked for? The text is looked for, not parsed: problems need no escapes in JSON. */
+static bool records_is_unwanted(const struct records *r)
+{
+	static const char key[] = "\"problem\":\"";
+	const char *at = r->want && !r->line_is_long ? strstr(r->line.p, key) : NULL;
+	if (!at)
+		return false;
+	at += sizeof(key) - 1;
+	return !r->want(r->want_context, (struct text){ at, strcspn(at, "\"") });
 }
 
 bool records_may_wait(const struct records *r)
@@ -260,6 +279,8 @@ int records_next(struct records *r, struct records_item *item, struct error *err
 			return records_fault(r, r->fault_line, r->fault.p, item);
 		}
 		if (!r->line_is_long && !records_is_object(&r->line))
+			continue;
+		if (records_is_unwanted(r))
 			continue;
 		if (records_message(r, item))
 			return 1;

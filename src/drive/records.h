@@ -28,6 +28,8 @@ struct records;
 /* Opens a file, "-" = standard input. */
 struct records *records_open(const char *path, struct error *err);
 void records_close(struct records *r);
+/* Only results and ends of problems that `want` says yes to are read on with; the others cost next to nothing. */
+void records_want(struct records *r, bool (*want)(const void *context, struct text problem), const void *context);
 /* The next item: 1; 0: the end; -1: it cannot be read on (err names file and line): no file that can be read, damaged
  * compressed data, a hello of another protocol. Skipped without a word: lines before the first hello and between messages
  * that are no JSON objects (login banners, what a batch system prints), heartbeats, logs, and a line that was torn when a

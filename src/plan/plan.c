@@ -43,6 +43,8 @@ int plan_graph(struct builder *b, struct error *err)
 	if (!bad) {
 		dedup_layers(b);
 		dag_edges(b);
+		if (!b->up)
+			plan_layout(b->p);
 	}
 	free(b->inputs);
 	free(b->outputs);

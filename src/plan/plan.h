@@ -18,6 +18,7 @@ struct plan_value {
 	                          captures it does too); graph outputs and layers folded before run time not counted */
 	int *consumers;
 	bool is_input, is_output; /* of the model */
+	bool nxc;              /* lies channels last in the layout what-if */
 };
 
 struct plan_layer {
@@ -30,6 +31,8 @@ struct plan_layer {
 	int *inputs, *outputs; /* plan values, -1 omitted */
 	double flops, bytes;   /* NaN unknown */
 	int problem;           /* index into plan->problems, or -1 */
+	int problem_nxc;       /* the same in the layout what-if: its channels-last twin, or `problem` where the layout
+	                          makes no difference; meaningless without plan->nxc */
 	bool proxy;            /* the problem stands in */
 	const char *why;       /* class compute/memory/move and problem -1: the reason */
 	int pred_count, succ_count;
@@ -53,6 +56,16 @@ struct plan_border {
 	int problem;
 };
 
+/* In the layout what-if: a value that is wanted in the other layout than it lies in. One a value, however many layers
+ * read it so; weights need none, they are repacked beforehand. */
+struct plan_conversion {
+	int value;             /* of a kind whose layouts differ: more than one channel and more than one place */
+	bool to_nxc;
+	int problem;           /* a transpose, index into plan->problems; -1: out of the grammar's range */
+	int consumer_count;
+	int *consumers;        /* layers that read it converted, ascending; none: only the model's output wants it */
+};
+
 struct plan {
 	struct arena arena;
 	const struct model *model;
@@ -67,6 +80,11 @@ struct plan {
 	struct plan_layer *layers;
 	struct plan_problem *problems;
 	struct plan_border *borders;
+	/* The layout what-if, channels last throughout: filled by plan_layout. */
+	bool nxc;                     /* a layer has a twin, so there is something to ask */
+	int nxc_problem_count;        /* twins and conversions, in problems[] behind the problem_count others */
+	int conversion_count;
+	struct plan_conversion *conversions; /* ascending by producer, those of model inputs first */
 	double flops, bytes;          /* sums over known layers */
 	int unknown_flops_layers;     /* layers whose flops are not known */
 	int unknown_shapes;           /* outputs with an unknown rank or dimension */
@@ -104,6 +122,23 @@ struct plan_input_shape {
  * NULL with a one-line error for contradictions in the model and for bindings of names the model does not have. */
 struct plan *plan_build(const struct model *m, const struct plan_options *options, struct error *err);
 void plan_free(struct plan *p);
+
+/* Derives the channels-last side of a plan whose values have consumers and layers have problems; plan_build does it.
+ * Convolution, pooling, batch norm and their like lie channels last, and what is element by element or along an axis
+ * after them; everything else needs ONNX order, and so do the model's inputs and outputs. */
+void plan_layout(struct plan *p);
+/* The same problem on values that lie channels last; false: no different. */
+bool plan_twin(const struct problem *p, struct problem *twin);
+/* Problems of both layouts. */
+static inline int plan_problem_total(const struct plan *p)
+{
+	return p->problem_count + p->nxc_problem_count;
+}
+/* Index of a layer's problem on one side or the other, or -1. */
+static inline int plan_layer_problem_index(const struct plan *p, const struct plan_layer *l, bool nxc)
+{
+	return nxc && p->nxc ? l->problem_nxc : l->problem;
+}
 
 /* A layer's problem or NULL. */
 const struct plan_problem *plan_layer_problem(const struct plan *p, const struct plan_layer *l);

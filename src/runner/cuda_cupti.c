@@ -18,7 +18,7 @@
 #define NAME_SIZE 400
 
 #define CUPTI_FUNCTIONS(_) _(cuptiActivityRegisterCallbacks) _(cuptiActivityEnable) _(cuptiActivityDisable) \
-	_(cuptiActivityFlushAll) _(cuptiActivityGetNextRecord)
+	_(cuptiActivityFlushAll) _(cuptiActivityGetNextRecord) _(cuptiGetResultString)
 static struct { CUPTI_FUNCTIONS(CUDA_LIBRARY_MEMBER) } api;
 
 static const struct cuda_library_symbol symbols[] = {
@@ -70,6 +70,12 @@ static void records_clear(void)
 	record_count = record_capacity = 0;
 }
 
+static const char *reason(CUptiResult c)
+{
+	const char *text = NULL;
+	return api.cuptiGetResultString(c, &text) == CUPTI_SUCCESS && text ? text : "it does not say why";
+}
+
 int cuda_cupti_begin(struct error *err)
 {
 	static const char *const names[] = { "libcupti.so.13", "libcupti.so", NULL };
@@ -78,8 +84,9 @@ int cuda_cupti_begin(struct error *err)
 	if (state == UNTRIED) {
 		bool good = cuda_library_open(names, symbols, (int)(sizeof(symbols) / sizeof(symbols[0])),
 			"names of kernels are not known without it; it is part of the CUDA toolkit", &why) != NULL;
-		if (good && api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed) != CUPTI_SUCCESS) {
-			error_set(&why, "CUPTI takes no callbacks here: another tool traces this process");
+		CUptiResult c = good ? api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed) : CUPTI_SUCCESS;
+		if (c != CUPTI_SUCCESS) {
+			error_set(&why, "CUPTI takes no callbacks here (%s)", reason(c));
 			good = false;
 		}
 		state = good ? OPEN : MISSING;
@@ -87,8 +94,9 @@ int cuda_cupti_begin(struct error *err)
 	if (state == MISSING)
 		return error_set(err, "%s", why.text);
 	records_clear();
-	if (api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) != CUPTI_SUCCESS)
-		return error_set(err, "CUPTI does not trace kernels here");
+	CUptiResult c = api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	if (c != CUPTI_SUCCESS)
+		return error_set(err, "CUPTI does not trace kernels here (%s)", reason(c));
 	return 0;
 }
 

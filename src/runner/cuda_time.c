@@ -13,6 +13,8 @@
 #define CLOCK_EVERY_NS 1e6         /* isolated samples are many: the clock is looked at this often */
 #define CLOCK_LEAST_SHARE 0.75     /* of the default clock; below that a sample is disturbed */
 #define BLOCK_GIVEN_UP_NS 0.5e9    /* a held stream that took this long was not held for us: launches wait here */
+#define SWEEP_FACTOR 2             /* so many times the last-level cache is written to empty it */
+#define SWEEP_GUESS 64e6           /* bytes of that cache where it is not known */
 #define CHUNK 128                  /* launches behind one held stream: more would fill the launch queue */
 
 /* One a process: a process measures one thing at a time. */
@@ -22,6 +24,8 @@ static struct {
 	uint64_t *seen;            /* pinned copy of the counts */
 	uint64_t *counts;          /* on the device */
 	bool is_open;
+	char *sweep;               /* on the device: writing it leaves nothing else in the last-level cache */
+	size_t sweep_bytes;        /* 0: not made yet, or no memory for it */
 	bool unholdable;           /* launches wait for their kernels here (tools, debuggers): nothing is held */
 	double clock_at;           /* when the clock was last looked at */
 } shared;
@@ -51,6 +55,8 @@ void cuda_time_close(void)
 {
 	if (shared.counts)
 		cudaFree(shared.counts);
+	if (shared.sweep)
+		cudaFree(shared.sweep);
 	if (shared.flag)
 		cudaFreeHost(shared.flag);
 	if (shared.begin)
@@ -130,6 +136,35 @@ static int run_isolated(struct cuda_timer *t, enum cache cache, double *ns, stru
 	return elapsed_read(ns, err);
 }
 
+/* --- sweeping the cache --- */
+
+/* Without memory for it, it is left out: cuda_time_sets_passed then says how little passes. */
+static void sweep_open(void)
+{
+	double l2 = cuda_context()->l2_bytes;
+	size_t bytes = (size_t)(SWEEP_FACTOR * (isnan(l2) ? SWEEP_GUESS : l2));
+	if (shared.sweep)
+		return;
+	if (cudaMalloc((void **)&shared.sweep, bytes) == cudaSuccess) {
+		shared.sweep_bytes = bytes;
+	} else {
+		cudaGetLastError();
+		shared.sweep = NULL;
+	}
+}
+
+/* Writes the sweep; in state net an untimed execution then brings the activations back. */
+static int sweep_enqueue(struct cuda_timer *t, enum cache cache, struct error *err)
+{
+	cudaStream_t s = cuda_context()->stream;
+	if (!shared.sweep)
+		return 0;
+	if (cuda_error(cudaMemsetAsync(shared.sweep, 0, shared.sweep_bytes, s), "cudaMemsetAsync", err))
+		return -1;
+	/* the last set of all: a graph that needs a sweep begins with the first and does not get there */
+	return cache == CACHE_NET ? t->enqueue(t->user, cache, t->sets[cache] - 1, s, err) : 0;
+}
+
 /* --- several behind a held stream --- */
 
 static int hold(struct error *err)
@@ -145,16 +180,25 @@ static void let_go(void)
 	__atomic_store_n(shared.flag, 1, __ATOMIC_RELEASE);
 }
 
-/* Launches between the events, held back until all are in the stream. `launch` says what. */
-static int run_held(struct cuda_timer *t, int (*launch)(struct cuda_timer *t, void *what, struct error *err), void *what,
-	double *ns, struct error *err)
+/* What is launched between the events. */
+struct burst {
+	int (*launch)(struct cuda_timer *t, const struct burst *b, struct error *err);
+	enum cache cache;
+	bool sweeps;             /* the cache first */
+	int64_t times;           /* single launches */
+	cudaGraphExec_t graph;   /* or one graph */
+};
+
+/* Launches between the events, held back until all are in the stream. */
+static int run_held(struct cuda_timer *t, const struct burst *b, double *ns, struct error *err)
 {
 	cudaStream_t s = cuda_context()->stream;
 	for (int attempt = 0;; attempt++) {
 		double began = clock_ns(), sum = 0;
 		int count = 0;
-		int bad = hold(err) || cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err) ||
-			launch(t, what, err) || cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) ||
+		int bad = hold(err) || (b->sweeps && sweep_enqueue(t, b->cache, err)) ||
+			cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err) ||
+			b->launch(t, b, err) || cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) ||
 			clock_enqueue(err);
 		bool waited = clock_ns() - began > BLOCK_GIVEN_UP_NS;
 		let_go(); /* always: what is held would wait a second */
@@ -170,14 +214,8 @@ static int run_held(struct cuda_timer *t, int (*launch)(struct cuda_timer *t, vo
 	}
 }
 
-struct burst {
-	enum cache cache;
-	int64_t times;
-};
-
-static int launch_singly(struct cuda_timer *t, void *what, struct error *err)
+static int launch_singly(struct cuda_timer *t, const struct burst *b, struct error *err)
 {
-	const struct burst *b = what;
 	for (int64_t i = 0; i < b->times; i++)
 		if (t->enqueue(t->user, b->cache, set_next(t, b->cache), cuda_context()->stream, err))
 			return -1;
@@ -188,9 +226,9 @@ static int run_singly(struct cuda_timer *t, enum cache cache, int64_t times, dou
 {
 	*ns = 0;
 	while (times > 0) {
-		struct burst b = { cache, times < CHUNK ? times : CHUNK };
+		struct burst b = { .launch = launch_singly, .cache = cache, .times = times < CHUNK ? times : CHUNK };
 		double part;
-		if (run_held(t, launch_singly, &b, &part, err))
+		if (run_held(t, &b, &part, err))
 			return -1;
 		*ns += part;
 		times -= b.times;
@@ -200,10 +238,10 @@ static int run_singly(struct cuda_timer *t, enum cache cache, int64_t times, dou
 
 /* --- graphs --- */
 
-static int launch_graph(struct cuda_timer *t, void *what, struct error *err)
+static int launch_graph(struct cuda_timer *t, const struct burst *b, struct error *err)
 {
 	(void)t;
-	return cuda_error(cudaGraphLaunch(*(cudaGraphExec_t *)what, cuda_context()->stream), "cudaGraphLaunch", err);
+	return cuda_error(cudaGraphLaunch(b->graph, cuda_context()->stream), "cudaGraphLaunch", err);
 }
 
 static int capture(struct cuda_timer *t, enum cache cache, int64_t first, int64_t times, cudaGraph_t *graph,
@@ -269,8 +307,18 @@ static void graphs_free(struct cuda_time_graphs *g)
 	*g = (struct cuda_time_graphs){ 0 };
 }
 
-/* The row of this state and count, a new one where there is none. Each graph of the round begins where the one before it
- * ended, until that is set 0 again or there are as many as we keep. */
+/* How many graphs take turns. Each begins where the one before it ended, until that is set 0 again or there are as many as
+ * we keep. Where those come nowhere near all sets (half of them are the cache's size) there is one, and the cache is swept
+ * before each launch; not so where they do, because what the sweep has written goes out to memory beside them. */
+static int round_size(int64_t sets, int64_t times)
+{
+	int64_t round = sets / common_divisor(sets, times);
+	if (round <= CUDA_TIME_GRAPHS)
+		return (int)round;
+	return 2.0 * CUDA_TIME_GRAPHS * (double)times >= (double)sets ? CUDA_TIME_GRAPHS : 1;
+}
+
+/* The row of this state and count, a new one where there is none. */
 static struct cuda_time_graphs *graphs_find(struct cuda_timer *t, enum cache cache, int64_t times)
 {
 	for (int i = 0; i < t->kind_count; i++)
@@ -281,11 +329,15 @@ static struct cuda_time_graphs *graphs_find(struct cuda_timer *t, enum cache cac
 		memmove(&t->kinds[0], &t->kinds[1], (CUDA_TIME_KINDS - 1) * sizeof(t->kinds[0]));
 		t->kind_count--;
 	}
-	int64_t round = t->sets[cache] / common_divisor(t->sets[cache], times);
 	struct cuda_time_graphs *g = &t->kinds[t->kind_count++];
-	*g = (struct cuda_time_graphs){ .cache = cache, .times = times,
-		.count = (int)(round < CUDA_TIME_GRAPHS ? round : CUDA_TIME_GRAPHS) };
+	*g = (struct cuda_time_graphs){ .cache = cache, .times = times, .count = round_size(t->sets[cache], times) };
 	return g;
+}
+
+/* Would the sets come back before they have left the cache? */
+static bool is_short(const struct cuda_timer *t, const struct cuda_time_graphs *g)
+{
+	return g->count == 1 && g->times < t->sets[g->cache];
 }
 
 static int run_graph(struct cuda_timer *t, enum cache cache, int64_t times, double *ns, struct error *err)
@@ -298,7 +350,11 @@ static int run_graph(struct cuda_timer *t, enum cache cache, int64_t times, doub
 		return -1;
 	}
 	g->next = (g->next + 1) % g->count;
-	return run_held(t, launch_graph, exec, ns, err);
+	bool sweeps = is_short(t, g);
+	if (sweeps)
+		sweep_open();
+	return run_held(t, &(struct burst){ .launch = launch_graph, .cache = cache, .graph = *exec, .sweeps = sweeps }, ns,
+		err);
 }
 
 /* --- all together --- */
@@ -338,7 +394,8 @@ int64_t cuda_time_sets_passed(const struct cuda_timer *t, enum cache cache)
 		const struct cuda_time_graphs *g = &t->kinds[i];
 		/* one graph that spans the round passes them all, several only as far as they reach */
 		double reach = (double)g->times * g->count;
-		if (g->cache == cache && reach < (double)least)
+		bool swept = is_short(t, g) && shared.sweep;
+		if (g->cache == cache && !swept && reach < (double)least)
 			least = (int64_t)reach;
 	}
 	return least;

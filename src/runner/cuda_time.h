@@ -36,7 +36,7 @@ struct cuda_timer {
 int cuda_time_run(struct cuda_timer *t, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
 /* Frees the graphs. */
 void cuda_time_forget(struct cuda_timer *t);
-/* Sets that pass before the first comes back, in every kind of run so far. */
+/* Sets that pass before the first comes back, in every kind of run so far; all of them where the cache is swept instead. */
 int64_t cuda_time_sets_passed(const struct cuda_timer *t, enum cache cache);
 /* Frees the events and what else is kept between problems. */
 void cuda_time_close(void);

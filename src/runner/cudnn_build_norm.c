@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runner/cudnn_graph.h"
+#include "runner/cudnn_merge.h"
 
 /* Normalizations. */
 
@@ -71,32 +71,43 @@ void cudnn_build_norm(struct cudnn_graph *g)
 	cudnn_chain_add(g, &chain, &out, &y);
 }
 
+/* One value a channel, seen as a tensor that broadcasts to l. */
+static struct cuda_layout channel_layout(const struct cuda_layout *l)
+{
+	struct cuda_layout one = { .dtype = DTYPE_F32, .shape = { .rank = l->shape.rank } };
+	for (int i = 0; i < one.shape.rank; i++) {
+		one.shape.dim[i] = i == 1 ? l->shape.dim[1] : 1;
+		one.stride[i] = i == 1 ? 1 : l->shape.dim[1];
+	}
+	return one;
+}
+
 /* Batch normalization at inference is (x - mean) / sqrt(variance + epsilon) * scale + shift, one value a channel each:
  * a chain. cuDNN's own operation wants 1 / sqrt(variance + epsilon), which the layer does not have. */
 void cudnn_build_batchnorm(struct cudnn_graph *g)
 {
-	struct cuda_layout in = cuda_operand_layout(g->p, 0, 0), to = cuda_operand_layout(g->p, 1, 0);
-	struct cudnn_tensor xs = cudnn_shape_spatial(&in, 3), ys = cudnn_shape_spatial(&to, 3);
-	int channel = in.shape.rank > 2 ? 1 : 2;
-	struct cudnn_tensor one = cudnn_shape_along(&xs, channel, DTYPE_F32);
-	struct cudnn_tensor x = cudnn_tensor_bound(g, &xs, CUDNN_SOURCE, 0);
-	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0);
-	struct cudnn_tensor variance = cudnn_tensor_bound(g, &one, CUDNN_VARIANCE, 0);
+	struct cuda_layout l[3] = { cuda_operand_layout(g->p, 0, 0), cuda_operand_layout(g->p, 1, 0) };
+	struct cudnn_tensor shape[3], *one = &shape[2];
+	l[2] = channel_layout(&l[0]);
+	cudnn_merge(l, 3, false, shape);
+	struct cudnn_tensor x = cudnn_tensor_bound(g, &shape[0], CUDNN_SOURCE, 0);
+	struct cudnn_tensor y = cudnn_tensor_bound(g, &shape[1], CUDNN_DESTINATION, 0);
+	struct cudnn_tensor variance = cudnn_tensor_bound(g, one, CUDNN_VARIANCE, 0);
 	g->epsilon = EPSILON;
-	struct cudnn_tensor epsilon = cudnn_tensor_value(g, xs.rank, EPSILON);
-	struct cudnn_tensor sum = cudnn_tensor_virtual(g, &one, DTYPE_F32), root = cudnn_tensor_virtual(g, &one, DTYPE_F32);
+	struct cudnn_tensor epsilon = cudnn_tensor_value(g, x.rank, EPSILON);
+	struct cudnn_tensor sum = cudnn_tensor_virtual(g, one, DTYPE_F32), root = cudnn_tensor_virtual(g, one, DTYPE_F32);
 	struct cudnn_pointwise add = { .mode = CUDNN_POINTWISE_ADD }, rsqrt = { .mode = CUDNN_POINTWISE_RSQRT };
 	struct cudnn_pointwise sub = { .mode = CUDNN_POINTWISE_SUB }, mul = { .mode = CUDNN_POINTWISE_MUL };
-	struct cudnn_tensor mean = cudnn_tensor_bound(g, &one, CUDNN_MEAN, 0);
-	struct cudnn_tensor centered = cudnn_tensor_virtual(g, &xs, DTYPE_F32);
-	struct cudnn_tensor normal = cudnn_tensor_virtual(g, &xs, DTYPE_F32);
+	struct cudnn_tensor mean = cudnn_tensor_bound(g, one, CUDNN_MEAN, 0);
+	struct cudnn_tensor centered = cudnn_tensor_virtual(g, &x, DTYPE_F32);
+	struct cudnn_tensor normal = cudnn_tensor_virtual(g, &x, DTYPE_F32);
 	struct cudnn_chain chain = { 0 };
 	cudnn_pointwise(g, &add, &variance, &epsilon, NULL, &sum);
 	cudnn_pointwise(g, &rsqrt, &sum, NULL, NULL, &root);
 	cudnn_pointwise(g, &sub, &x, &mean, NULL, &centered);
 	cudnn_pointwise(g, &mul, &centered, &root, NULL, &normal);
-	cudnn_chain_operand(&chain, CUDNN_POINTWISE_MUL, CUDNN_SCALE, 0, &one);
-	cudnn_chain_operand(&chain, CUDNN_POINTWISE_ADD, CUDNN_SHIFT, 0, &one);
-	cudnn_chain_epilogues(g, &chain, &y, channel, cudnn_shape_spatial);
+	cudnn_chain_operand(&chain, CUDNN_POINTWISE_MUL, CUDNN_SCALE, 0, one);
+	cudnn_chain_operand(&chain, CUDNN_POINTWISE_ADD, CUDNN_SHIFT, 0, one);
+	cudnn_chain_epilogues(g, &chain, &y, 1, NULL);
 	cudnn_chain_add(g, &chain, &normal, &y);
 }

@@ -1,61 +1,70 @@
 #include "config.h"
 
-#include "runner/cudnn_graph.h"
+#include "runner/cudnn_merge.h"
 
 /* Kernels on plain shapes: pointwise ones, reductions, softmax, concatenation, changes of type and of layout. */
 
 #define LEAST_RANK 3
+#define SOURCES 3
 
-static bool is_without_holes(const struct cuda_layout *l)
+/* The operands of a plain problem as cuDNN is told them. */
+struct operands {
+	struct cudnn_tensor source[SOURCES], destination, epilogue[PROBLEM_EPILOGUES]; /* shapes */
+};
+
+/* A transpose's source seen in the destination's order. */
+static struct cuda_layout source_layout(const struct problem *p, int i)
 {
-	int64_t count = 1, last = 1;
-	for (int i = 0; i < l->shape.rank; i++) {
-		count *= l->shape.dim[i];
-		last += (l->shape.dim[i] - 1) * l->stride[i];
+	struct cuda_layout l = cuda_operand_layout(p, i, 0);
+	if (p->kernel != KERNEL_TRANSPOSE)
+		return l;
+	struct cuda_layout turned = l;
+	for (int j = 0; j < l.shape.rank; j++) {
+		turned.shape.dim[j] = l.shape.dim[p->perm[j]];
+		turned.stride[j] = l.stride[p->perm[j]];
 	}
-	return count == last;
+	return turned;
 }
 
-/* Where every operand lies alike and without holes, the shape means nothing: one row of elements. */
-static bool is_row(const struct problem *p)
+static void operands_shape(const struct problem *p, struct operands *o)
 {
-	struct cuda_layout first = cuda_operand_layout(p, 0, 0);
-	bool row = is_without_holes(&first);
-	for (int i = 1; i < problem_operand_count(p); i++) {
-		struct cuda_layout l = cuda_operand_layout(p, i, 0);
-		row = row && cudnn_layouts_equal(&first, &l);
-	}
-	for (int i = 0; i < p->epilogue_count; i++) {
-		if (p->epilogue[i].kind == EPILOGUE_ELTWISE)
-			continue;
-		struct cuda_layout l = cuda_epilogue_layout(p, i);
-		row = row && p->epilogue[i].kind == EPILOGUE_BINARY && cudnn_layouts_equal(&first, &l);
-	}
-	return row;
+	struct cuda_layout l[CUDNN_MERGED];
+	struct cudnn_tensor shape[CUDNN_MERGED];
+	int sources = problem_operand_count(p) - 1, count = sources;
+	for (int i = 0; i < sources; i++)
+		l[i] = source_layout(p, i);
+	l[count++] = cuda_operand_layout(p, sources, 0);
+	for (int i = 0; i < p->epilogue_count; i++)
+		if (p->epilogue[i].kind == EPILOGUE_BINARY)
+			l[count++] = cuda_epilogue_layout(p, i);
+	cudnn_merge(l, count, p->kernel == KERNEL_REDUCE, shape);
+	for (int i = 0; i < sources; i++)
+		o->source[i] = shape[i];
+	o->destination = shape[sources];
+	for (int i = 0, at = sources + 1; i < p->epilogue_count; i++)
+		if (p->epilogue[i].kind == EPILOGUE_BINARY)
+			o->epilogue[i] = shape[at++];
 }
 
-static struct cudnn_tensor row_shape(const struct cuda_layout *l)
+static void epilogues_add(struct cudnn_graph *g, struct cudnn_chain *chain, const struct operands *o)
 {
-	int64_t dim[LEAST_RANK] = { 1, 1, 1 };
-	for (int i = 0; i < l->shape.rank; i++)
-		dim[LEAST_RANK - 1] *= l->shape.dim[i];
-	return cudnn_shape_dense(LEAST_RANK, dim, l->dtype);
+	cudnn_chain_epilogues(g, chain, &o->destination, 1, cudnn_shape_of);
+	for (int i = 0; i < chain->count; i++)
+		if (chain->step[i].second == CUDNN_STEP_TENSOR && chain->step[i].role == CUDNN_EPILOGUE)
+			chain->step[i].tensor = o->epilogue[chain->step[i].index];
 }
 
-/* A pointwise operation on all operands of the problem, then its epilogues. */
+/* An operation on all operands of the problem (NULL: none but the chain's), then its epilogues. */
 static void pointwise_problem(struct cudnn_graph *g, const struct cudnn_pointwise *how, struct cudnn_chain *chain)
 {
-	bool row = is_row(g->p);
 	int count = problem_operand_count(g->p) - 1;
-	struct cuda_layout to = cuda_operand_layout(g->p, count, 0);
-	struct cudnn_tensor ys = row ? row_shape(&to) : cudnn_shape_plain(&to, LEAST_RANK);
-	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0), in[3] = { { 0 } };
-	for (int i = 0; i < count; i++) {
-		struct cuda_layout l = cuda_operand_layout(g->p, i, 0);
-		struct cudnn_tensor shape = row ? row_shape(&l) : cudnn_shape_plain(&l, ys.rank);
-		in[i] = cudnn_tensor_bound(g, &shape, CUDNN_SOURCE, i);
-	}
-	cudnn_chain_epilogues(g, chain, &y, 1, row ? NULL : cudnn_shape_plain);
+	struct operands o;
+	struct cudnn_tensor in[SOURCES] = { { 0 } };
+	operands_shape(g->p, &o);
+	struct cudnn_tensor y = cudnn_tensor_bound(g, &o.destination, CUDNN_DESTINATION, 0);
+	for (int i = 0; i < count; i++)
+		in[i] = cudnn_tensor_bound(g, &o.source[i], CUDNN_SOURCE, i);
+	epilogues_add(g, chain, &o);
 	struct cudnn_tensor out = how ? cudnn_chain_input(g, chain, &y, DTYPE_F32) : in[0];
 	if (how && count == 3) /* select: a where the condition holds, else b */
 		cudnn_pointwise(g, how, &in[1], &in[2], &in[0], &out);
@@ -85,45 +94,44 @@ void cudnn_build_select(struct cudnn_graph *g)
 	pointwise_problem(g, &how, &chain);
 }
 
-void cudnn_build_cast(struct cudnn_graph *g)
+/* A change of type, or, where the source is seen in the destination's order, of layout. */
+void cudnn_build_identity(struct cudnn_graph *g)
 {
 	struct cudnn_chain chain = { 0 };
 	struct cudnn_pointwise how = { .mode = CUDNN_POINTWISE_IDENTITY };
 	pointwise_problem(g, &how, &chain);
 }
 
-/* The identity on a source whose strides are permuted to the destination's order. */
-void cudnn_build_transpose(struct cudnn_graph *g)
+static float count_ratio(const struct cudnn_tensor *x, const struct cudnn_tensor *y)
 {
-	struct cuda_layout in = cuda_operand_layout(g->p, 0, 0), to = cuda_operand_layout(g->p, 1, 0), from = to;
-	struct cudnn_chain chain = { 0 };
-	struct cudnn_pointwise how = { .mode = CUDNN_POINTWISE_IDENTITY };
-	from.dtype = in.dtype;
-	for (int i = 0; i < to.shape.rank; i++)
-		from.stride[i] = in.stride[g->p->perm[i]];
-	struct cudnn_tensor xs = cudnn_shape_plain(&from, LEAST_RANK), ys = cudnn_shape_plain(&to, LEAST_RANK);
-	struct cudnn_tensor x = cudnn_tensor_bound(g, &xs, CUDNN_SOURCE, 0);
-	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0);
-	cudnn_chain_epilogues(g, &chain, &y, 1, cudnn_shape_plain);
-	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, DTYPE_F32);
-	cudnn_pointwise(g, &how, &x, NULL, NULL, &out);
-	cudnn_chain_add(g, &chain, &out, &y);
+	double ratio = 1;
+	for (int i = 0; i < x->rank; i++)
+		ratio *= (double)x->dim[i] / (double)y->dim[i];
+	return (float)ratio;
 }
 
+/* cuDNN's engines have no mean, and nothing may follow a reduction: shares are summed. */
 void cudnn_build_reduce(struct cudnn_graph *g)
 {
 	static const cudnnReduceTensorOp_t of[MODE_COUNT] = {
-		[MODE_REDUCE_SUM] = CUDNN_REDUCE_TENSOR_ADD, [MODE_REDUCE_MEAN] = CUDNN_REDUCE_TENSOR_AVG,
+		[MODE_REDUCE_SUM] = CUDNN_REDUCE_TENSOR_ADD, [MODE_REDUCE_MEAN] = CUDNN_REDUCE_TENSOR_ADD,
 		[MODE_REDUCE_MAX] = CUDNN_REDUCE_TENSOR_MAX, [MODE_REDUCE_MIN] = CUDNN_REDUCE_TENSOR_MIN,
 		[MODE_REDUCE_MUL] = CUDNN_REDUCE_TENSOR_MUL, [MODE_REDUCE_L2] = CUDNN_REDUCE_TENSOR_NORM2,
 	};
 	struct cudnn_chain chain = { 0 };
-	struct cuda_layout in = cuda_operand_layout(g->p, 0, 0), to = cuda_operand_layout(g->p, 1, 0);
-	struct cudnn_tensor xs = cudnn_shape_plain(&in, LEAST_RANK), ys = cudnn_shape_plain(&to, LEAST_RANK);
-	struct cudnn_tensor x = cudnn_tensor_bound(g, &xs, CUDNN_SOURCE, 0);
-	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0);
-	cudnn_chain_epilogues(g, &chain, &y, 1, NULL);
+	struct operands o;
+	operands_shape(g->p, &o);
+	struct cudnn_tensor x = cudnn_tensor_bound(g, &o.source[0], CUDNN_SOURCE, 0);
+	struct cudnn_tensor y = cudnn_tensor_bound(g, &o.destination, CUDNN_DESTINATION, 0);
+	epilogues_add(g, &chain, &o);
 	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, DTYPE_F32);
+	if (g->p->mode == MODE_REDUCE_MEAN) {
+		struct cudnn_pointwise mul = { .mode = CUDNN_POINTWISE_MUL };
+		struct cudnn_tensor share = cudnn_tensor_value(g, x.rank, 1 / count_ratio(&x, &y));
+		struct cudnn_tensor part = cudnn_tensor_virtual(g, &x, DTYPE_F32);
+		cudnn_pointwise(g, &mul, &x, &share, NULL, &part);
+		x = part;
+	}
 	cudnn_reduction(g, of[g->p->mode], &x, &out);
 	cudnn_chain_add(g, &chain, &out, &y);
 }

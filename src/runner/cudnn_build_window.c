@@ -93,25 +93,25 @@ void cudnn_build_pool(struct cudnn_graph *g)
 	window_add(g, &w);
 }
 
-/* Output o lies over the source at (o + 1/2) in/out (half-pixel centers): a window of two pixels around it begins at
- * o in/out - (1 - in/out / 2), one of a single pixel that contains it at o in/out, rounded down by cuDNN. */
+/* cuDNN 9 resamples by windows of two pixels that step by in/out and begin half a pixel before the source, whatever the
+ * mode; the pad behind follows from the output's size. Which pixel it takes is not documented: whether that is the
+ * problem's (half-pixel centers) is for the check on the GPU to say. */
 void cudnn_build_resample(struct cudnn_graph *g)
 {
 	const struct problem *p = g->p;
-	bool linear = p->mode == MODE_LINEAR;
 	struct window w = { .padding = CUDNN_EDGE_VAL_PAD,
-		.mode = linear ? CUDNN_RESAMPLE_BILINEAR : CUDNN_RESAMPLE_NEAREST };
+		.mode = p->mode == MODE_LINEAR ? CUDNN_RESAMPLE_BILINEAR : CUDNN_RESAMPLE_NEAREST };
 	if (p->mode == MODE_CUBIC)
 		cudnn_bag_refuse(&g->bag, "cuDNN does not resample by cubics");
 	int begin = space_begin(p, &w);
 	for (int i = begin; i < SPACE; i++) {
 		int64_t in = i >= SPACE - p->spatial ? p->in[i] : 1, out = i >= SPACE - p->spatial ? p->out[i] : 1;
-		bool moves = linear && in != out;
+		bool moves = in != out;
 		w.size[i - begin] = fraction(moves ? 2 : 1, 1);
 		w.stride[i - begin] = fraction(in, out);
-		/* pre = 1 - in/out/2; the window count asks that in + pre + post - size = (out - 1) in/out */
-		w.pre[i - begin] = moves ? fraction(2 * out - in, 2 * out) : fraction(0, 1);
-		w.post[i - begin] = moves ? w.pre[i - begin] : fraction(out - in, out);
+		w.pre[i - begin] = fraction(moves, 2);
+		/* in + pre + post - size = (out - 1) in/out */
+		w.post[i - begin] = moves ? fraction(3 * out - 2 * in, 2 * out) : fraction(0, 1);
 	}
 	window_add(g, &w);
 }

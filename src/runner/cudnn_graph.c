@@ -20,8 +20,8 @@ static const struct cudnn_builder builders[] = {
 	{ KERNEL_ELTWISE, "", cudnn_build_eltwise },
 	{ KERNEL_BINARY, "", cudnn_build_binary },
 	{ KERNEL_SELECT, "", cudnn_build_select },
-	{ KERNEL_CAST, "", cudnn_build_cast },
-	{ KERNEL_TRANSPOSE, "", cudnn_build_transpose },
+	{ KERNEL_CAST, "", cudnn_build_identity },
+	{ KERNEL_TRANSPOSE, "", cudnn_build_identity },
 	{ KERNEL_REDUCE, "", cudnn_build_reduce },
 	{ KERNEL_SOFTMAX, "", cudnn_build_softmax },
 	{ KERNEL_CONCAT, "", cudnn_build_concat },
@@ -72,19 +72,6 @@ static struct cudnn_tensor shape_copy(const struct cuda_layout *l, int front)
 struct cudnn_tensor cudnn_shape_of(const struct cuda_layout *l, int rank)
 {
 	return shape_copy(l, l->shape.rank < rank ? rank - l->shape.rank : 0);
-}
-
-struct cudnn_tensor cudnn_shape_plain(const struct cuda_layout *l, int rank)
-{
-	struct cudnn_tensor t = cudnn_shape_of(l, rank);
-	int64_t dim = t.dim[t.rank - 1], stride = t.stride[t.rank - 1];
-	for (int i = t.rank - 1; i > 1; i--) {
-		t.dim[i] = t.dim[i - 1];
-		t.stride[i] = t.stride[i - 1];
-	}
-	t.dim[1] = dim;
-	t.stride[1] = stride;
-	return t;
 }
 
 struct cudnn_tensor cudnn_shape_spatial(const struct cuda_layout *l, int rank)

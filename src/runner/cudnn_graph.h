@@ -74,9 +74,6 @@ struct cudnn_tensor cudnn_tensor_index_value(struct cudnn_graph *g, int rank, in
  * 3. */
 typedef struct cudnn_tensor cudnn_shape(const struct cuda_layout *l, int rank);
 cudnn_shape cudnn_shape_of;
-/* The same with the last dimension put second, where cuDNN has channels: pointwise operations do not care what dimensions
- * mean, but cuDNN's engines for them want what is innermost in memory there. */
-cudnn_shape cudnn_shape_plain;
 /* n c (d) h w: one dimension of space becomes two. */
 cudnn_shape cudnn_shape_spatial;
 /* Dense, row-major. */
@@ -155,8 +152,7 @@ void cudnn_build_norm(struct cudnn_graph *g);
 void cudnn_build_eltwise(struct cudnn_graph *g);
 void cudnn_build_binary(struct cudnn_graph *g);
 void cudnn_build_select(struct cudnn_graph *g);
-void cudnn_build_cast(struct cudnn_graph *g);
-void cudnn_build_transpose(struct cudnn_graph *g);
+void cudnn_build_identity(struct cudnn_graph *g);
 void cudnn_build_reduce(struct cudnn_graph *g);
 void cudnn_build_softmax(struct cudnn_graph *g);
 void cudnn_build_concat(struct cudnn_graph *g);

@@ -269,19 +269,20 @@ static int heuristics_ask(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBa
 	return o->count > before ? 0 : -1;
 }
 
+/* Mode B is asked only where A names something: it gives A's answer where it knows no better, and a refusal costs it as
+ * long. */
 static int variant_ask(struct cudnn_offers *o, struct cudnn_graph *g, const char *tag, struct error *err)
 {
-	static const cudnnBackendHeurMode_t modes[] = { CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK };
-	struct error why[3] = { ERROR_NONE, ERROR_NONE, ERROR_NONE };
+	struct error fallback = ERROR_NONE;
 	int before = o->count;
-	for (int i = 0; i < 3; i++)
-		heuristics_ask(o, g, modes[i], tag, &why[i]);
+	if (heuristics_ask(o, g, CUDNN_HEUR_MODE_A, tag, err) == 0)
+		heuristics_ask(o, g, CUDNN_HEUR_MODE_B, tag, &fallback);
+	heuristics_ask(o, g, CUDNN_HEUR_MODE_FALLBACK, tag, &fallback);
 	if (o->count > before)
 		return 0;
-	for (int i = 0; i < 3; i++)
-		if (*why[i].text)
-			return error_set(err, "%s", why[i].text);
-	return error_set(err, "cuDNN's heuristics name no engine for this problem");
+	if (!*err->text)
+		error_set(err, "%s", *fallback.text ? fallback.text : "cuDNN has no engine for this problem");
+	return -1;
 }
 
 int cudnn_algorithms(const struct problem *p, struct backend_list *list, struct error *err)

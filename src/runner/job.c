@@ -3,8 +3,11 @@
 #include "runner/job.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <time.h>
 
+#include "base/arena.h"
+#include "runner/allowance.h"
 #include "runner/clock.h"
 #include "runner/platform.h"
 
@@ -44,7 +47,8 @@ static void emit_whole(const struct job *j, enum status status, const char *why)
 {
 	const struct samples none = { 0 };
 	struct result r = { .problem = j->problem, .status = status, .why = why,
-		.algorithm = { .api = "", .name = "", .layouts = "", .math = "", .workspace_bytes = NAN } };
+		.algorithm = { .api = "", .name = "", .layouts = "", .math = "", .workspace_bytes = NAN, .notes = "" },
+		.kernels = "", .enqueue_ns = NAN, .clock_mhz = NAN };
 	while (r.cache < CACHE_COUNT - 1 && !j->caches[r.cache])
 		r.cache++;
 	while (r.launch < LAUNCH_COUNT - 1 && !j->launches[r.launch])
@@ -52,11 +56,35 @@ static void emit_whole(const struct job *j, enum status status, const char *why)
 	stamped_emit((void *)(uintptr_t)j, &r, &none);
 }
 
+enum status job_list(const struct job *j, struct error *err)
+{
+	struct problem p;
+	struct offers offers;
+	enum status status = problem_open(j, &p, &offers, err);
+	if (status != STATUS_OK)
+		return status;
+	for (int i = 0; i < offers.count; i++)
+		j->list(j->user, &offers.offer[i].algorithm);
+	offers_close(&offers);
+	return STATUS_OK;
+}
+
+static enum status job_plan(const struct job *j, struct error *err)
+{
+	enum status status = job_list(j, err);
+	if (status != STATUS_OK)
+		return status;
+	error_set(err, "planned only: there is no device");
+	return STATUS_UNSUPPORTED;
+}
+
 enum status job_run(const struct job *j, bool *stopped, struct error *err)
 {
 	struct problem p;
 	struct offers offers;
 	*stopped = false;
+	if (j->planning)
+		return job_plan(j, err);
 	enum status status = problem_open(j, &p, &offers, err);
 	if (status == STATUS_UNSUPPORTED)
 		emit_whole(j, status, err->text);
@@ -77,39 +105,59 @@ enum status job_run(const struct job *j, bool *stopped, struct error *err)
 	return status;
 }
 
-enum status job_list(const struct job *j, struct error *err)
+static enum status finding_judge(const struct problem *p, const struct backend *b, void *work, struct check_finding *f,
+	const char *math, struct error *why)
 {
-	struct problem p;
-	struct offers offers;
-	enum status status = problem_open(j, &p, &offers, err);
-	if (status != STATUS_OK)
-		return status;
-	for (int i = 0; i < offers.count; i++)
-		j->list(j->user, &offers.offer[i].algorithm);
-	offers_close(&offers);
-	return STATUS_OK;
+	double ns;
+	if (b->run(work, CACHE_NET, 1, &ns, why))
+		return STATUS_FAILED;
+	if (!b->check) {
+		error_set(why, "%s compares nothing", b->api);
+		return STATUS_UNSUPPORTED;
+	}
+	f->allowed = allowance_of(p, math);
+	if (b->check(work, &f->worst, why))
+		return STATUS_UNSUPPORTED;
+	return f->worst <= f->allowed ? STATUS_OK : STATUS_MISTRUSTED;
 }
 
-enum status job_check(const struct job *j,
-	void (*report)(void *user, const struct algorithm *a, double worst, const char *why), struct error *err)
+static bool is_lost(void)
+{
+	return platform.is_alive && !platform.is_alive();
+}
+
+static void check_one(const struct job *j, const struct problem *p, const struct offer *f,
+	const struct backend_limits *limits, struct error *err)
+{
+	const struct backend *b = f->list->backend;
+	struct error why = ERROR_NONE;
+	struct check_finding found = { .status = STATUS_FAILED, .worst = NAN, .allowed = NAN };
+	j->trying(j->user, &f->algorithm, CACHE_NET, LAUNCH_ISOLATED);
+	void *work = b->prepare(f->list, f->index, limits, &found.status, &why);
+	if (work)
+		found.status = finding_judge(p, b, work, &found, f->algorithm.math, &why);
+	found.status = is_lost() ? STATUS_FAILED : found.status;
+	found.why = why.text;
+	j->check(j->user, &f->algorithm, &found);
+	if (is_lost())
+		*err = why;
+	if (work)
+		b->release(work);
+}
+
+enum status job_check(const struct job *j, struct error *err)
 {
 	struct problem p;
 	struct offers offers;
 	enum status status = problem_open(j, &p, &offers, err);
 	if (status != STATUS_OK)
 		return status;
-	struct backend_limits limits = { .memory_bytes = platform.memory_bytes() * MEMORY_SHARE, .sets = 1 };
-	for (int i = 0; i < offers.count; i++) {
-		const struct offer *f = &offers.offer[i];
-		const struct backend *b = f->list->backend;
-		struct error why = ERROR_NONE;
-		double worst = NAN, ns;
-		void *work = b->prepare(f->list, f->index, &limits, &status, &why);
-		bool bad = !work || b->run(work, CACHE_NET, 1, &ns, &why) || b->check(work, &worst, &why);
-		report(j->user, &f->algorithm, worst, bad ? why.text : "");
-		if (work)
-			b->release(work);
-	}
+	struct backend_limits limits = { .memory_bytes = platform.memory_bytes() * MEMORY_SHARE, .sets = 1, .cold_sets = 1 };
+	int *picked = base_calloc((size_t)offers.count, sizeof(*picked));
+	int count = offers_pick(&offers, picked, j->check_most > 0 ? j->check_most : offers.count);
+	for (int i = 0; i < count && !is_lost() && !j->cancelled(j->user); i++)
+		check_one(j, &p, &offers.offer[picked[i]], &limits, err);
+	free(picked);
 	offers_close(&offers);
-	return STATUS_OK;
+	return is_lost() ? STATUS_FAILED : STATUS_OK;
 }

@@ -4,16 +4,26 @@
 
 #include "runner/measure.h"
 
+/* What became of one algorithm that was checked. */
+struct check_finding {
+	enum status status;    /* ok, mistrusted, no_memory, failed; unsupported: nothing to compare with */
+	double worst, allowed; /* relative errors; worst NaN: none known */
+	const char *why;       /* where there is more to say, else "" */
+};
+
 struct job {
 	const char *problem;   /* its text */
 	double budget_ns;
 	bool caches[CACHE_COUNT], launches[LAUNCH_COUNT];
+	bool planning;         /* there is no device: job_run only lists, and says so */
+	int check_most;        /* job_check: algorithms of a problem, taken fairly from all backends; 0 = all */
 	const struct device *device;
 	void *user;            /* of the calls, see measure.h */
 	bool (*cancelled)(void *user);
 	void (*trying)(void *user, const struct algorithm *a, enum cache c, enum launch l);
 	void (*emit)(void *user, const struct result *r, const struct samples *samples);
 	void (*list)(void *user, const struct algorithm *a); /* job_list: one call an algorithm */
+	void (*check)(void *user, const struct algorithm *a, const struct check_finding *f); /* job_check: likewise */
 };
 
 /* Measures; emits results as they are known. ok when anything was measured; else err says why not. A text that is no
@@ -21,9 +31,7 @@ struct job {
 enum status job_run(const struct job *j, bool *stopped, struct error *err);
 /* Only says which algorithms there are. */
 enum status job_list(const struct job *j, struct error *err);
-/* Runs every algorithm once and compares outputs with plain C; reports each: worst error, or why there is
- * none (NaN). */
-enum status job_check(const struct job *j,
-	void (*report)(void *user, const struct algorithm *a, double worst, const char *why), struct error *err);
+/* Runs algorithms once and compares outputs with plain C. ok unless there is nothing to run (err) or the device is lost. */
+enum status job_check(const struct job *j, struct error *err);
 
 #endif

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "runner/job.h"
+#include "runner/platform.h"
 #include "runner/preempt.h"
 #include "wire/wire.h"
 
@@ -24,7 +26,7 @@ struct queued {
 /* Three threads: this one measures, one reads, one beats. They meet in here. */
 struct server {
 	int in, out;
-	const struct device *device;
+	struct serving *how;
 	pthread_mutex_t writing;     /* whole lines only */
 	pthread_mutex_t lock;        /* of everything below */
 	pthread_cond_t changed;
@@ -33,6 +35,7 @@ struct server {
 	int64_t current;             /* id being worked on, 0 none */
 	bool cancel;                 /* the current one */
 	bool ended, quit;            /* no further input; leave now */
+	bool patient;                /* the input is a file */
 	bool finished;               /* the heart may stop */
 	const struct algorithm *trying;
 	enum cache cache;
@@ -73,11 +76,13 @@ static void heartbeat(struct server *s)
 	char what[512] = "";
 	pthread_mutex_lock(&s->lock);
 	struct wire_message m = { .type = WIRE_HEARTBEAT, .id = s->current, .what = what };
+	bool is_file = s->how->batch->is_file; /* nobody is waiting at the other end of one */
 	if (s->trying)
 		snprintf(what, sizeof(what), "%s%s%s %s %s", s->trying->name, *s->trying->layouts ? " " : "",
 			s->trying->layouts, cache_name(s->cache), launch_name(s->launch));
 	pthread_mutex_unlock(&s->lock);
-	send_message(s, &m);
+	if (!is_file)
+		send_message(s, &m);
 }
 
 static void *heart(void *argument)
@@ -137,9 +142,11 @@ static void cancel(struct server *s, int64_t id)
 	}
 }
 
-/* Keeps the message, or refuses it. */
+/* Keeps the message, or refuses it. A file of jobs can wait. */
 static void enqueue(struct server *s, struct wire_message *m)
 {
+	while (s->patient && s->queued >= QUEUE_MOST && !s->quit)
+		pthread_cond_wait(&s->changed, &s->lock);
 	if (s->queued >= QUEUE_MOST) {
 		send_done(s, m->id, STATUS_FAILED, "too many jobs are waiting");
 		wire_free(m);
@@ -287,20 +294,64 @@ static void working_list(void *user, const struct algorithm *a)
 		&(struct wire_message){ .type = WIRE_ALGORITHM, .id = w->message->id, .algorithm = *a });
 }
 
-static void work_on(struct server *s, const struct wire_message *m)
+static void working_check(void *user, const struct algorithm *a, const struct check_finding *f)
+{
+	struct working *w = user;
+	w->server->how->wrong = w->server->how->wrong || (f->status != STATUS_OK && f->status != STATUS_UNSUPPORTED);
+	send_message(w->server, &(struct wire_message){ .type = WIRE_CHECK, .id = w->message->id, .algorithm = *a,
+		.problem = w->message->problem, .status = f->status, .worst = f->worst, .allowed = f->allowed,
+		.what = f->why });
+}
+
+/* What the command line says of jobs that do not say themselves. */
+static void job_default(const struct server *s, struct wire_message *m)
+{
+	const struct serving *how = s->how;
+	if (how->budget_ms && !json_object_get(m->json, "budget_ms"))
+		m->budget_ms = how->budget_ms;
+	if (how->caches && !json_object_get(m->json, "caches"))
+		memcpy(m->caches, how->caches, sizeof(m->caches));
+	if (how->launches && !json_object_get(m->json, "launches"))
+		memcpy(m->launches, how->launches, sizeof(m->launches));
+}
+
+static bool is_measured(const struct server *s, const struct wire_message *m)
+{
+	return m->type == WIRE_RUN && !s->how->check && !s->how->planning;
+}
+
+/* The end of a job that was looked at, with what it was about. */
+static void send_outcome(struct server *s, const struct wire_message *m, enum status status, const char *why)
+{
+	struct wire_message done = { .type = WIRE_DONE, .id = m->id, .status = status, .what = why, .problem = m->problem };
+	if (is_measured(s, m)) {
+		memcpy(done.caches, m->caches, sizeof(done.caches));
+		memcpy(done.launches, m->launches, sizeof(done.launches));
+	}
+	send_message(s, &done);
+	batch_add(s->how->batch, &done);
+}
+
+static void work_on(struct server *s, struct wire_message *m)
 {
 	struct error err = ERROR_NONE;
 	struct working w = { s, m };
 	bool stopped = false;
-	struct job j = { .problem = m->problem, .budget_ns = (double)m->budget_ms * 1e6, .device = s->device, .user = &w,
-		.cancelled = working_cancelled, .trying = working_trying, .emit = working_emit, .list = working_list };
+	job_default(s, m);
+	if (batch_skips(s->how->batch, m, is_measured(s, m)))
+		return;
+	struct job j = { .problem = m->problem, .budget_ns = (double)m->budget_ms * 1e6, .device = s->how->device,
+		.planning = s->how->planning, .check_most = s->how->check_most, .user = &w,
+		.cancelled = working_cancelled, .trying = working_trying, .emit = working_emit, .list = working_list,
+		.check = working_check };
 	memcpy(j.caches, m->caches, sizeof(j.caches));
 	memcpy(j.launches, m->launches, sizeof(j.launches));
-	enum status status = m->type == WIRE_RUN ? job_run(&j, &stopped, &err) : job_list(&j, &err);
-	if (stopped)
+	enum status status = s->how->check ? job_check(&j, &err) :
+		m->type == WIRE_RUN ? job_run(&j, &stopped, &err) : job_list(&j, &err);
+	if (stopped || (s->how->check && working_cancelled(&w)))
 		send_done(s, m->id, STATUS_FAILED, "cancelled");
 	else
-		send_done(s, m->id, status, status == STATUS_OK ? "" : err.text);
+		send_outcome(s, m, status, status == STATUS_OK ? "" : err.text);
 }
 
 /* The next job; false: leave. The algorithm's strings die with a job, so nobody may point at them between jobs. */
@@ -320,6 +371,7 @@ static bool next_job(struct server *s, struct wire_message *m)
 		s->queued--;
 		s->current = m->id;
 		free(q);
+		pthread_cond_broadcast(&s->changed);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return got;
@@ -344,29 +396,49 @@ static void locks_make(struct server *s)
 	pthread_condattr_destroy(&monotonic);
 }
 
-int serve(int in, int out, const struct device *d, struct error *err)
+static int hello_send(const struct server *s, struct error *err)
 {
-	static struct server one; /* for ever: the reader may sit in read() when the program leaves */
-	struct server *s = &one;
-	pthread_t reading, beating;
-	*s = (struct server){ .in = in, .out = out, .device = d };
-	locks_make(s);
-	char *hello = wire_hello(d);
+	if (s->how->batch->has_hello)
+		return 0;
+	char *hello = wire_hello(s->how->device);
 	size_t n = strlen(hello);
-	bool said = write(out, hello, n) == (ssize_t)n;
+	bool said = write(s->out, hello, n) == (ssize_t)n;
 	free(hello);
-	if (!said)
-		return error_set(err, "cannot write to standard output: %s", strerror(errno));
-	if (pthread_create(&beating, NULL, heart, s) || pthread_create(&reading, NULL, reader, s))
-		return error_set(err, "cannot start threads");
-	pthread_detach(reading);
+	return said ? 0 : error_set(err, "cannot write to standard output: %s", strerror(errno));
+}
+
+/* Jobs until there are none, or the device is lost. */
+static int work(struct server *s, struct error *err)
+{
 	struct wire_message m;
 	while (next_job(s, &m)) {
 		work_on(s, &m);
 		trying_set(s, NULL, CACHE_NET, LAUNCH_AMORTIZED);
 		wire_free(&m);
+		if (platform.is_alive && !platform.is_alive()) {
+			send_log(s, "error: the device is lost to this process; a new one goes on with the next job");
+			return error_set(err, "the device is lost to this process: start it again to go on with the next job");
+		}
 	}
+	return 0;
+}
+
+int serve(struct serving *how, int in, int out, struct error *err)
+{
+	static struct server one; /* for ever: the reader may sit in read() when the program leaves */
+	struct server *s = &one;
+	struct stat input;
+	pthread_t reading, beating;
+	*s = (struct server){ .in = in, .out = out, .how = how };
+	s->patient = fstat(in, &input) == 0 && S_ISREG(input.st_mode);
+	locks_make(s);
+	if (hello_send(s, err))
+		return -1;
+	if (pthread_create(&beating, NULL, heart, s) || pthread_create(&reading, NULL, reader, s))
+		return error_set(err, "cannot start threads");
+	pthread_detach(reading);
+	int bad = work(s, err);
 	finish(s);
 	pthread_join(beating, NULL);
-	return 0;
+	return bad;
 }

@@ -2,11 +2,23 @@
 #ifndef RUNNER_SERVE_H
 #define RUNNER_SERVE_H
 
-#include "base/error.h"
-#include "problem/result.h"
+#include "runner/batch.h"
 
-/* Says hello, then answers jobs until told to quit or the input has ended and its jobs are done. -1: could not begin. A
- * reader of the output that is gone ends the program by SIGPIPE, at the latest with the next heartbeat. */
-int serve(int in, int out, const struct device *d, struct error *err);
+/* How to answer, beyond what jobs say. */
+struct serving {
+	const struct device *device;
+	struct batch *batch;          /* answers that are there already; never NULL */
+	bool planning;                /* there is no device */
+	bool check;                   /* compare outputs in place of measuring */
+	int check_most;               /* algorithms of a problem then; 0 = all */
+	int64_t budget_ms;            /* of jobs that do not say; 0: the usual */
+	const bool *caches, *launches;/* likewise; NULL: the usual */
+	bool wrong;                   /* out: a check found something wrong */
+};
+
+/* Says hello, then answers jobs until told to quit or the input has ended and its jobs are done. -1: could not begin, or the
+ * device was lost on the way (err). A reader of the output that is gone ends the program by SIGPIPE, at the latest with
+ * the next heartbeat. */
+int serve(struct serving *how, int in, int out, struct error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/beside.h"
+#include "base/hash.h"
 #include "base/log.h"
 
 enum recorded_match recorded_matches(const struct config *c, const struct device *d, int64_t id)
@@ -86,16 +87,45 @@ int recorded_choose(const struct config *c, const struct recorded *list, int cou
 	return -1;
 }
 
-int recorded_load(const struct recorded *one, struct results *r, struct error *err)
+struct recorded_file {
+	const struct recorded *one;
+	struct arena arena;
+	struct hash asked; /* problems: 0 when they were loaded, 1 while they are */
+};
+
+struct recorded_file *recorded_open(const struct recorded *one)
 {
-	struct records *file = records_open(one->path, err);
+	struct recorded_file *f = base_calloc(1, sizeof(*f));
+	f->one = one;
+	return f;
+}
+
+void recorded_close(struct recorded_file *f)
+{
+	if (!f)
+		return;
+	hash_free(&f->asked);
+	arena_free(&f->arena);
+	free(f);
+}
+
+static bool recorded_wants(const void *context, struct text problem)
+{
+	const struct recorded_file *f = context;
+	return hash_find(&f->asked, problem) == 1;
+}
+
+static int recorded_read_on(struct recorded_file *f, struct results *r, struct error *err)
+{
+	const struct device *d = &f->one->device;
+	struct records *file = records_open(f->one->path, err);
 	struct records_item item;
 	if (!file)
 		return -1;
+	records_want(file, recorded_wants, f);
 	int got;
 	while ((got = records_next(file, &item, err)) == 1) {
-		bool mine = item.device && strcmp(item.device->model, one->device.model) == 0 &&
-			    strcmp(item.device->stack, one->device.stack) == 0;
+		bool mine = item.device && strcmp(item.device->model, d->model) == 0 && strcmp(item.device->stack, d->stack) == 0;
 		if (item.kind == RECORDS_FAULT)
 			log_line("left out: %s", item.fault);
 		else if (mine && item.kind == RECORDS_RESULT)
@@ -106,4 +136,22 @@ int recorded_load(const struct recorded *one, struct results *r, struct error *e
 	}
 	records_close(file);
 	return got;
+}
+
+int recorded_load(struct recorded_file *f, const char *const *problems, int count, struct results *r, struct error *err)
+{
+	int fresh = 0;
+	for (int i = 0; i < count; i++) {
+		if (hash_find(&f->asked, text_of(problems[i])) >= 0)
+			continue;
+		const char *kept = arena_strndup(&f->arena, problems[i], strlen(problems[i]));
+		*hash_at(&f->asked, text_of(kept)) = 1;
+		fresh++;
+	}
+	if (!fresh)
+		return 0;
+	int bad = recorded_read_on(f, r, err);
+	for (int i = 0; i < count; i++)
+		*hash_at(&f->asked, text_of(problems[i])) = 0; /* they are there: no key is made */
+	return bad;
 }

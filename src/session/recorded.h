@@ -29,7 +29,13 @@ int recorded_list(struct arena *a, struct recorded **list);
 /* The index of the one that fits config->device best; -1: none (nothing asked for fits none), -2: several, which are listed
  * in `which`. */
 int recorded_choose(const struct config *c, const struct recorded *list, int count, struct str *which);
-/* Loads what a file holds of its device. -1: it cannot be read. Lines that mean nothing are logged. */
-int recorded_load(const struct recorded *one, struct results *r, struct error *err);
+
+/* Reading one, bit by bit: a file may hold the results of many models. `one` must outlive it. */
+struct recorded_file;
+struct recorded_file *recorded_open(const struct recorded *one);
+void recorded_close(struct recorded_file *f);
+/* Loads what the file holds of its device for problems that were not asked for before; quick where there is none. -1: it
+ * cannot be read. Lines that mean nothing are logged. */
+int recorded_load(struct recorded_file *f, const char *const *problems, int count, struct results *r, struct error *err);
 
 #endif

@@ -171,6 +171,7 @@ void session_close(struct session *s)
 	if (s->queue)
 		queue_free(s->queue);
 	planner_free(s->planner);
+	recorded_close(s->recorded);
 	analysis_drop(s);
 	plans_free(s);
 	free(s->plans);
@@ -215,6 +216,27 @@ static int device_choose(const struct config *c, const struct device *devices, c
 	return -1;
 }
 
+/* Loads what a file of the data folder has for the current plan, all its what-ifs included, and of the device's peaks. */
+static int recorded_more(struct session *s, struct error *err)
+{
+	if (!s->recorded || !s->current)
+		return 0;
+	struct arena a = { 0 };
+	int count, peaks[2];
+	const char **texts = analyze_problems_in(&a, s->current->plan, s->current->fusion, true, true, &count);
+	const char *const *small = peaks_problems(false, &peaks[0]), *const *large = peaks_problems(true, &peaks[1]);
+	const char **all = ARENA_ARRAY(&a, const char *, count + peaks[0] + peaks[1]);
+	for (int i = 0; i < count; i++)
+		all[i] = texts[i];
+	for (int i = 0; i < peaks[0]; i++)
+		all[count++] = small[i];
+	for (int i = 0; i < peaks[1]; i++)
+		all[count++] = large[i];
+	int bad = recorded_load(s->recorded, all, count, s->results, err);
+	arena_free(&a);
+	return bad;
+}
+
 #define RECORDED_SEVERAL (-3) /* more than one recorded device is what was asked for */
 
 /* Works from a file of the data folder; 1: none of them is what is asked for. */
@@ -232,7 +254,8 @@ static int connect_file(struct session *s, const char *trouble, struct error *er
 	if (found < 0)
 		return found == -2 ? RECORDED_SEVERAL : 1;
 	device_adopt(s, &list[found].device);
-	return recorded_load(&list[found], s->results, err) ? SESSION_UNREADABLE : 0;
+	s->recorded = recorded_open(&list[found]);
+	return recorded_more(s, err) ? SESSION_UNREADABLE : 0;
 }
 
 /* Works from what the database holds about a device that no runner answers for, or what came with the program. */
@@ -468,6 +491,11 @@ bool session_refresh(struct session *s)
 {
 	if (s->queue && !s->device.name && queue_device(s->queue))
 		device_adopt(s, queue_device(s->queue));
+	struct error trouble = ERROR_NONE;
+	if (s->stale && recorded_more(s, &trouble)) {
+		log_line("%s", trouble.text);
+		snprintf(s->trouble, sizeof(s->trouble), "%s", trouble.text);
+	}
 	uint64_t version = results_version(s->results), planned = s->planner ? planner_version(s->planner) : 0;
 	if (!s->current || (s->analysis && !s->stale && version == s->seen_version && planned == s->seen_planner))
 		return false;
@@ -490,7 +518,8 @@ bool session_plan_step(struct session *s, int timeout_ms)
 		return false;
 	struct arena a = { 0 };
 	int count;
-	const char **texts = analyze_problems(&a, s->current->plan, s->current->fusion, true, &count);
+	const char **texts = analyze_problems_in(&a, s->current->plan, s->current->fusion, true,
+		s->scenario.nxc, &count);
 	for (int i = 0; i < count; i++)
 		planner_ask(s->planner, texts[i]);
 	arena_free(&a);
@@ -516,7 +545,8 @@ int session_measure_missing(struct session *s)
 		return 0;
 	struct arena a = { 0 };
 	int count, added = 0;
-	const char **texts = analyze_problems(&a, s->current->plan, s->current->fusion, true, &count);
+	const char **texts = analyze_problems_in(&a, s->current->plan, s->current->fusion, true,
+		s->scenario.nxc, &count);
 	for (int i = 0; i < count; i++)
 		added += queue_add(s->queue, texts[i], false, false);
 	arena_free(&a);

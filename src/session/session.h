@@ -39,6 +39,7 @@ struct session {
 	struct model *model;
 	struct store *store;          /* NULL: there is no database, and none is made */
 	struct results *results;
+	struct recorded_file *recorded; /* of the data folder: read on as plans need it; NULL: the device is none of it */
 	struct queue *queue;          /* NULL: no runner for the device (recorded device or --frame without one) */
 	struct device device;         /* strings live in device_arena; name NULL until known */
 	struct arena device_arena;

@@ -411,6 +411,27 @@ static int done_parse(const json_t *o, struct wire_message *m, struct error *err
 	return 0;
 }
 
+static int check_format(const struct wire_message *m, json_t *o)
+{
+	set_text(o, "problem", m->problem);
+	json_object_set_new(o, "algorithm", wire_algorithm_to_json(&m->algorithm));
+	json_object_set_new(o, "status", json_string(status_name(m->status)));
+	json_object_set_new(o, "worst", json_number_or_null(m->worst));
+	json_object_set_new(o, "allowed", json_number_or_null(m->allowed));
+	return set_text(o, "why", m->what);
+}
+
+static int check_parse(const json_t *o, struct wire_message *m, struct error *err)
+{
+	int status;
+	if (problem_only_parse(o, m, err) || algorithm_parse(o, m, err) ||
+		get_word(o, "status", status_parse, -1, &status, err) || get_amount(o, "worst", &m->worst, err) ||
+		get_amount(o, "allowed", &m->allowed, err) || get_text(o, "why", &m->what, err))
+		return -1;
+	m->status = (enum status)status;
+	return 0;
+}
+
 static int what_format(const struct wire_message *m, json_t *o)
 {
 	return set_text(o, "what", m->what);
@@ -429,6 +450,7 @@ static const struct wire_row rows[WIRE_TYPE_COUNT] = {
 	[WIRE_ALGORITHM] = { "algorithm", algorithm_format, algorithm_parse },
 	[WIRE_RESULT] = { "result", result_format, result_parse },
 	[WIRE_DONE] = { "done", done_format, done_parse },
+	[WIRE_CHECK] = { "check", check_format, check_parse },
 	[WIRE_HEARTBEAT] = { "heartbeat", what_format, what_parse },
 	[WIRE_LOG] = { "log", what_format, what_parse },
 };

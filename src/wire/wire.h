@@ -24,6 +24,7 @@ enum wire_type {
 	WIRE_RESULT,     /* id, result */
 	WIRE_DONE,       /* id, status, why: nothing more comes for this id; problem, and of a run caches, launches: what
 			    it was about, so that a file of answers tells what need not be asked again */
+	WIRE_CHECK,      /* id, problem, algorithm, status, why, worst, allowed: with --check, one line an algorithm */
 	WIRE_HEARTBEAT,  /* id (0 idle), what: text */
 	WIRE_LOG,        /* level, what: text */
 	WIRE_TYPE_COUNT
@@ -37,8 +38,9 @@ struct wire_message {
 	bool caches[CACHE_COUNT];
 	bool launches[LAUNCH_COUNT];
 	bool samples;            /* send raw samples too */
-	enum status status;      /* DONE */
-	const char *what;        /* DONE: why; HEARTBEAT, LOG: text */
+	enum status status;      /* DONE, CHECK */
+	double worst, allowed;   /* CHECK: relative errors, NaN unknown */
+	const char *what;        /* DONE, CHECK: why; HEARTBEAT, LOG: text */
 	struct algorithm algorithm;
 	struct result result;
 	const double *sample_ns; /* RESULT when asked for: raw samples in the order taken. Written by wire_format; */

@@ -81,7 +81,7 @@ static void misbehave(const struct execution *x, const struct cuda_layout *l, in
 	switch (fake_backend.mischief) {
 	case MISCHIEF_WRONG: fill_encode(3, l->dtype, to + last); break;
 	case MISCHIEF_UNWRITTEN: memset(to + last, 0xff, size); break;
-	case MISCHIEF_NAN: fill_encode(-NAN, l->dtype, to); break;
+	case MISCHIEF_NAN: fill_encode(NAN, l->dtype, to); break;
 	case MISCHIEF_BEHIND: to[last + size] = 1; break;
 	case MISCHIEF_BEFORE: to[-1] = 1; break;
 	case MISCHIEF_SPACE_BEHIND: ((char *)x->at.workspace)[(size_t)x->workspace_bytes] = 1; break;

@@ -104,7 +104,10 @@ static void op_run(struct op *op)
 		fake_driver_ran(op->name, fake.device_ns);
 		break;
 	case OP_COPY: memmove(op->to, op->from, op->size); break;
-	case OP_SET: memset(op->to, op->byte, op->size); break;
+	case OP_SET:
+		memset(op->to, op->byte, op->size);
+		fake.sweeps += op->size == 2 * FAKE_L2;
+		break;
 	case OP_EVENT:
 		op->event->ns = fake.device_ns;
 		op->event->recorded = true;
@@ -435,7 +438,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int i)
 	p->major = fake.device[i].major;
 	p->minor = fake.device[i].minor;
 	p->totalGlobalMem = (size_t)fake.memory_bytes;
-	p->l2CacheSize = 65536;
+	p->l2CacheSize = FAKE_L2;
 	p->multiProcessorCount = 132;
 	p->pciBusID = 0x10 + i;
 	p->ECCEnabled = 1;

@@ -10,6 +10,7 @@
 
 #define FAKE_CALL_NS 500    /* host time of any call */
 #define FAKE_DEVICES 3
+#define FAKE_L2 65536
 
 struct fake {
 	/* the machine */
@@ -34,6 +35,7 @@ struct fake {
 	double bytes_alive, bytes_most;
 	int kernels_run, graph_launches, graphs_alive, execs_alive, events_alive, streams_alive, captures;
 	int blocks_given_up;
+	int sweeps;                      /* of twice the L2 */
 	int flags_set_device;
 	double host_ns, device_ns;
 	double clock_count_ns;           /* asked for last */

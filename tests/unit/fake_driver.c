@@ -73,6 +73,13 @@ static CUptiResult fake_next(uint8_t *buffer, size_t valid, CUpti_Activity **rec
 	return CUPTI_SUCCESS;
 }
 
+static CUptiResult fake_reason(CUptiResult c, const char **text)
+{
+	(void)c;
+	*text = "CUPTI_ERROR_SOMETHING";
+	return CUPTI_SUCCESS;
+}
+
 /* --- NVML --- */
 
 struct utilization {
@@ -181,6 +188,7 @@ static const struct {
 	{ "cuptiActivityDisable", (any_function *)fake_disable },
 	{ "cuptiActivityFlushAll", (any_function *)fake_flush },
 	{ "cuptiActivityGetNextRecord", (any_function *)fake_next },
+	{ "cuptiGetResultString", (any_function *)fake_reason },
 	{ "nvmlInit_v2", (any_function *)nvml_ok },
 	{ "nvmlShutdown", (any_function *)nvml_ok },
 	{ "nvmlErrorString", (any_function *)nvml_error },

@@ -16,6 +16,7 @@ struct maker {
 	struct plan plan;
 	int value_capacity, layer_capacity, problem_capacity, border_capacity;
 	enum dtype dtype;
+	struct plan_problem *problems; /* as grown; the plan's may be a longer copy */
 };
 
 /* Adds a result of a problem that was measured to its end. */
@@ -189,6 +190,8 @@ __attribute__((unused)) static struct plan *make_finish(struct maker *m)
 			qsort(l->preds, (size_t)l->pred_count, sizeof(int), make_compare);
 	}
 	free(reads);
+	m->problems = m->plan.problems;
+	plan_layout(&m->plan);
 	return &m->plan;
 }
 
@@ -196,7 +199,7 @@ __attribute__((unused)) static void make_end(struct maker *m)
 {
 	free(m->plan.values);
 	free(m->plan.layers);
-	free(m->plan.problems);
+	free(m->problems);
 	free(m->plan.borders);
 	arena_free(&m->plan.arena);
 	free(m);

@@ -4,7 +4,7 @@
 #include "make_plan.h"
 #include "tap.h"
 
-/* Random small graphs with random costs: the choice of groups against all choices tried one by one. */
+/* Random small graphs with random costs: the choice of groups against all choices tried one by one, in both layouts. */
 
 #define IMAGE "1x64x56x56"
 #define LAYERS 14
@@ -24,6 +24,7 @@ struct trial {
 	struct fusion *fusion;
 	struct results *results;
 	double *price;          /* per distinct problem */
+	bool nxc;               /* the layout tried */
 	int anchor_count, anchors[LAYERS];
 	int group[LAYERS];      /* per anchor: the group tried, -1 none */
 	double best_sum, best_path;
@@ -42,7 +43,10 @@ static int conv(struct maker *m, int x)
 static int grow(struct maker *m, const int *values, int count, int convs)
 {
 	int x = values[count - 1 - below(count < 3 ? count : 3)], y = values[below(count)];
-	switch (below(8)) {
+	switch (below(11)) {
+	case 8: return make_layer(m, "Softmax", "softmax:f32,f32:soft:" IMAGE ":ax3", IMAGE, x, -1);
+	case 9: return make_layer(m, "Mul", "binary:f32,f32,f32:mul:" IMAGE ":" IMAGE, IMAGE, values[count - 1], y);
+	case 10: return make_layer(m, "Sub", "binary:f32,f32,f32:sub:" IMAGE ":" IMAGE, IMAGE, values[count - 1], y);
 	case 0:
 	case 1:
 	case 2: return convs < ANCHORS_MAX ? conv(m, x) : make_batchnorm(m, IMAGE, 64, x);
@@ -75,7 +79,7 @@ static void open_trial(struct trial *t)
 	}
 	t->plan = make_finish(t->m);
 	t->fusion = fusion_find(t->plan);
-	int own = t->plan->problem_count, distinct = own + t->fusion->text_count;
+	int own = plan_problem_total(t->plan), distinct = own + t->fusion->text_count;
 	t->price = base_calloc((size_t)distinct, sizeof(double));
 	for (int i = 0; i < distinct; i++) {
 		t->price[i] = i >= own ? 60 + below(60) :
@@ -95,9 +99,14 @@ static void close_trial(struct trial *t)
 	make_end(t->m);
 }
 
+static int group_distinct(const struct trial *t, const struct fusion_group *g)
+{
+	return t->nxc ? g->distinct_nxc : g->distinct;
+}
+
 static double alone(const struct trial *t, int layer)
 {
-	int problem = t->plan->layers[layer].problem;
+	int problem = plan_layer_problem_index(t->plan, &t->plan->layers[layer], t->nxc);
 	return problem < 0 ? 0 : t->price[problem];
 }
 
@@ -119,7 +128,7 @@ static bool take(const struct trial *t, int *taken)
 
 /* When all that a node needs from outside is there. A group is one node: it runs when the layers of all its
  * members that are not its own have ended; it is computed when the order comes to its last member. */
-static double ready(const struct trial *t, const int *taken, const double *finish, int layer)
+static double ready(const struct trial *t, const int *taken, const double *finish, const double *converted, int layer)
 {
 	const struct fusion_group *g = taken[layer] >= 0 ? &t->fusion->groups[taken[layer]] : NULL;
 	double at = 0;
@@ -128,30 +137,60 @@ static double ready(const struct trial *t, const int *taken, const double *finis
 		for (int k = 0; k < l->pred_count; k++)
 			if (!g || taken[l->preds[k]] != taken[layer])
 				at = fmax(at, finish[l->preds[k]]);
+		for (int c = 0; t->nxc && c < t->plan->conversion_count; c++)
+			for (int k = 0; k < t->plan->conversions[c].consumer_count; k++)
+				if (t->plan->conversions[c].consumers[k] == l->index)
+					at = fmax(at, converted[c]);
 	}
 	return at;
 }
 
+/* When the conversions of what a layer makes (-1: of inputs) are there, and what they cost. */
+static double convert(const struct trial *t, int producer, double finish, double *converted, double *path)
+{
+	double sum = 0;
+	for (int c = 0; t->nxc && c < t->plan->conversion_count; c++) {
+		const struct plan_conversion *k = &t->plan->conversions[c];
+		if (t->plan->values[k->value].producer != producer)
+			continue;
+		converted[c] = finish + t->price[k->problem];
+		sum += t->price[k->problem];
+		*path = fmax(*path, converted[c]);
+	}
+	return sum;
+}
+
 static void evaluate(struct trial *t)
 {
-	double finish[LAYERS + 2] = { 0 }, sum = 0, path = 0;
+	double finish[LAYERS + 2] = { 0 }, converted[2 * LAYERS + 4] = { 0 }, path = 0, sum = 0;
 	int taken[LAYERS + 2];
 	if (!take(t, taken))
 		return;
+	sum += convert(t, -1, 0, converted, &path);
 	for (int i = 0; i < t->plan->layer_count; i++) {
 		const struct fusion_group *g = taken[i] >= 0 ? &t->fusion->groups[taken[i]] : NULL;
 		if (g && g->layers[g->layer_count - 1] != i)
 			continue;
-		double cost = g ? t->price[g->distinct] : alone(t, i);
-		finish[i] = ready(t, taken, finish, i) + cost;
+		double cost = g ? t->price[group_distinct(t, g)] : alone(t, i);
+		finish[i] = ready(t, taken, finish, converted, i) + cost;
 		sum += cost;
 		path = fmax(path, finish[i]);
+		sum += convert(t, i, finish[i], converted, &path);
 	}
 	t->best_sum = fmin(t->best_sum, sum);
 	t->best_path = fmin(t->best_path, path);
 }
 
-static void try_all(struct trial *t, int anchor)
+/* Layers that groups chosen so far have, as bits. */
+static uint32_t bits(const struct fusion_group *g)
+{
+	uint32_t all = 0;
+	for (int i = 0; i < g->layer_count; i++)
+		all |= 1u << g->layers[i];
+	return all;
+}
+
+static void try_all(struct trial *t, int anchor, uint32_t used)
 {
 	if (anchor == t->anchor_count) {
 		evaluate(t);
@@ -160,30 +199,33 @@ static void try_all(struct trial *t, int anchor)
 	const struct fusion *f = t->fusion;
 	int first = t->anchors[anchor];
 	t->group[anchor] = -1;
-	try_all(t, anchor + 1);
+	try_all(t, anchor + 1, used);
 	for (int g = f->first_group[first]; g < f->group_count && f->groups[g].layers[0] == first; g++) {
+		if (group_distinct(t, &f->groups[g]) < 0 || (bits(&f->groups[g]) & used))
+			continue;
 		t->group[anchor] = g;
-		try_all(t, anchor + 1);
+		try_all(t, anchor + 1, used | bits(&f->groups[g]));
 	}
 }
 
 struct tally {
-	int trials, good, fused, clusters_of_two, waits;
+	int trials, good, fused, clusters_of_two, clusters_of_many, waits, conversions, apart;
 };
 
-static void one_trial(struct tally *tally)
+static void one_side(struct tally *tally, struct trial *t, bool nxc)
 {
-	struct trial t;
 	struct arena arena = { 0 };
-	struct scenario s = scenario_default(), plain = s;
+	struct scenario s = scenario_default();
+	s.nxc = t->nxc = nxc;
+	struct scenario plain = s;
 	s.fusion = s.parallel = true;
-	open_trial(&t);
-	try_all(&t, 0);
-	struct analysis *a = analyze(&arena, t.plan, t.fusion, t.results, NULL, &s);
-	struct analysis *unfused = analyze(&arena, t.plan, t.fusion, t.results, NULL, &plain);
-	bool good = a->sequential_ns == t.best_sum && a->parallel_ns == t.best_path && a->complete &&
+	t->best_sum = t->best_path = INFINITY;
+	try_all(t, 0, 0);
+	struct analysis *a = analyze(&arena, t->plan, t->fusion, t->results, NULL, &s);
+	struct analysis *unfused = analyze(&arena, t->plan, t->fusion, t->results, NULL, &plain);
+	bool good = a->sequential_ns == t->best_sum && a->parallel_ns == t->best_path && a->complete &&
 		a->sequential_ns <= unfused->sequential_ns && a->parallel_ns <= unfused->parallel_ns;
-	double sum = 0;
+	double sum = a->border_ns;
 	for (int i = 0; i < a->layer_count; i++) {
 		const struct layer_cost *c = &a->layers[i];
 		sum += c->ns;
@@ -193,13 +235,26 @@ static void one_trial(struct tally *tally)
 		tally->waits += c->group && c->group->layers[0] == i && c->group->residual >= 0;
 	}
 	good &= sum >= a->sequential_ns && sum >= a->parallel_ns;
-	for (int i = 0; i < t.fusion->cluster_count; i++)
-		tally->clusters_of_two += t.fusion->clusters[i].anchor_count == 2;
+	tally->conversions += a->conversions;
 	if (!good)
-		printf("# sum %g of %g, path %g of %g\n", a->sequential_ns, t.best_sum, a->parallel_ns, t.best_path);
+		printf("# sum %g of %g, path %g of %g\n", a->sequential_ns, t->best_sum, a->parallel_ns, t->best_path);
 	tally->trials++;
 	tally->good += good;
 	arena_free(&arena);
+}
+
+static void one_trial(struct tally *tally)
+{
+	struct trial t;
+	open_trial(&t);
+	one_side(tally, &t, false);
+	one_side(tally, &t, true);
+	for (int i = 0; i < t.fusion->cluster_count; i++) {
+		tally->clusters_of_two += t.fusion->clusters[i].anchor_count == 2;
+		tally->clusters_of_many += t.fusion->clusters[i].anchor_count > 2;
+	}
+	for (int i = 0; i < t.fusion->group_count; i++)
+		tally->apart += t.fusion->groups[i].distinct_nxc < 0;
 	close_trial(&t);
 }
 
@@ -212,5 +267,8 @@ int main(void)
 	ok(tally.fused > 200, "%d layers were fused", tally.fused);
 	ok(tally.waits > 20, "%d groups waited for another's output", tally.waits);
 	ok(tally.clusters_of_two > 20, "%d sums had two takers", tally.clusters_of_two);
+	ok(tally.clusters_of_many > 200, "%d clusters had three anchors and more", tally.clusters_of_many);
+	ok(tally.conversions > 200, "%d conversions of layout", tally.conversions);
+	ok(tally.apart > 20, "%d groups that a conversion takes apart", tally.apart);
 	return done_testing();
 }

@@ -212,6 +212,31 @@ static void test_compressed(void)
 	str_free(&all);
 }
 
+static bool want_tanh(const void *context, struct text problem)
+{
+	(void)context;
+	return text_is(problem, TANH);
+}
+
+static void test_want(void)
+{
+	char *a = hello_line("A"), *one = result_line(1, RELU, 10), *two = result_line(2, TANH, 20);
+	const char *path = file_of("w.jsonl",
+		(const char *const[]){ a, one, DONE(1, "ok"), two, DONE(2, "ok"), "{\"problem\":\"half", NULL });
+	struct records *r = records_open(path, &err);
+	struct records_item item;
+	struct str got = { 0 };
+	records_want(r, want_tanh, NULL);
+	while (records_next(r, &item, &err) == 1)
+		str_addf(&got, "%d:%lld ", (int)item.kind, (long long)item.line);
+	is_str(got.p, "0:1 1:4 2:5 ", "only what is wanted, and its own end");
+	records_close(r);
+	str_free(&got);
+	free(a);
+	free(one);
+	free(two);
+}
+
 int main(void)
 {
 	scratch_make();
@@ -219,6 +244,7 @@ int main(void)
 	test_torn();
 	test_faults();
 	test_compressed();
+	test_want();
 	scratch_remove();
 	return done_testing();
 }

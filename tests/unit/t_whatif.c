@@ -29,7 +29,7 @@ static void parses(const char *list, const char *want)
 int main(void)
 {
 	struct scenario s = scenario_default();
-	ok(s.best && s.amortized && !s.parallel && !s.fusion && !s.matrix, "the defaults");
+	ok(s.best && s.amortized && !s.parallel && !s.fusion && !s.matrix && !s.relaxed && !s.nxc, "the defaults");
 	parses("", "algorithm,launch");
 	parses("  ", "algorithm,launch");
 	parses("fusion", "fusion,algorithm,launch");
@@ -38,7 +38,11 @@ int main(void)
 	parses("algorithm=off,launch=off", "");
 	parses("launch=isolated,launch=amortized", "algorithm,launch");
 	parses("algorithm=best,launch=isolated", "algorithm");
-	refuses("fusoin", "parallel, fusion, matrix, algorithm, launch");
+	parses("math=relaxed,layout=nhwc", "algorithm,launch,math,layout");
+	parses("math,layout,math=strict,layout=nchw", "algorithm,launch");
+	refuses("fusoin", "parallel, fusion, matrix, algorithm, launch, math, layout");
+	refuses("math=tf32", "relaxed or strict");
+	refuses("layout=blocked", "nhwc or nchw");
 	refuses("fusion,", "parallel");
 	refuses(",fusion", "parallel");
 	refuses("fusion,matrix=maybe", "on or off");
@@ -49,7 +53,7 @@ int main(void)
 
 	int count;
 	const struct what_if *table = what_if_table(&count);
-	is_int(count, 5, "five toggles");
+	is_int(count, 7, "seven toggles");
 	for (int i = 0; i < count; i++) {
 		struct scenario all = { 0 }, before = { 0 };
 		table[i].set(&all, true);

@@ -1,0 +1,62 @@
+#include "config.h"
+
+#include "analyze/analyze_private.h"
+
+/* The problems that a plan wants measured, each once. */
+
+struct text_list {
+	const struct plan *plan;
+	const struct fusion *fusion;
+	bool *seen;
+	const char **texts;
+	int count;
+};
+
+static void list_add(struct text_list *l, int distinct)
+{
+	int own = plan_problem_total(l->plan);
+	if (distinct < 0 || l->seen[distinct])
+		return;
+	l->seen[distinct] = true;
+	l->texts[l->count++] =
+		distinct < own ? l->plan->problems[distinct].text : l->fusion->texts[distinct - own];
+}
+
+/* One layout's. A conversion stands with the layer that makes its value. */
+static void list_side(struct text_list *l, bool nxc)
+{
+	const struct plan *p = l->plan;
+	const struct fusion *f = l->fusion;
+	int conversions = nxc ? p->conversion_count : 0, next = 0;
+	for (int i = -1; i < p->layer_count; i++) {
+		if (i >= 0 && p->layers[i].class != CLASS_FREE)
+			list_add(l, plan_layer_problem_index(p, &p->layers[i], nxc));
+		int g = f && i >= 0 ? f->first_group[i] : -1;
+		for (; g >= 0 && g < f->group_count && f->groups[g].layers[0] == i; g++)
+			list_add(l, nxc ? f->groups[g].distinct_nxc : f->groups[g].distinct);
+		for (; next < conversions && p->values[p->conversions[next].value].producer <= i; next++)
+			list_add(l, p->conversions[next].problem);
+	}
+}
+
+const char **analyze_problems_in(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, bool nxc,
+	int *count)
+{
+	int distinct = plan_problem_total(p) + (fusion && f ? f->text_count : 0);
+	struct text_list list = {
+		.plan = p, .fusion = fusion ? f : NULL, .seen = ARENA_ARRAY(a, bool, distinct),
+		.texts = ARENA_ARRAY(a, const char *, distinct),
+	};
+	if (nxc && p->nxc)
+		list_side(&list, true);
+	list_side(&list, false);
+	for (int i = 0; i < p->border_count; i++)
+		list_add(&list, p->borders[i].problem);
+	*count = list.count;
+	return list.texts;
+}
+
+const char **analyze_problems(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, int *count)
+{
+	return analyze_problems_in(a, p, f, fusion, false, count);
+}

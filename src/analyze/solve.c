@@ -1,0 +1,149 @@
+#include "config.h"
+
+#include "analyze/analyze_private.h"
+
+#include <math.h>
+
+/* What a scenario costs: prices of what it wants, the choice of groups (choose.c), and the totals. */
+
+static const struct price *price_of(const struct study *st, const struct scenario *s, struct solution *out, int distinct)
+{
+	struct price *price = &out->prices[distinct];
+	if (!price->known)
+		*price = study_price(st, s, distinct, s->best);
+	out->lacking[distinct] = !price->answered;
+	out->refused[distinct] = price->answered && isnan(price->ns);
+	return price;
+}
+
+static void price_all(const struct study *st, const struct scenario *s, struct solution *out)
+{
+	for (int i = 0; i < st->node_count; i++) {
+		int problem = st->node_problem[i], layer = st->node_layer[i];
+		const struct price *price = problem >= 0 ? price_of(st, s, out, problem) : NULL;
+		bool is_free = layer >= 0 && st->plan->layers[layer].class == CLASS_FREE;
+		out->cost[i] = price ? price->ns : is_free ? 0 : NAN;
+		out->estimated[i] = price && price->estimated;
+	}
+	for (int i = 0; i < st->groups; i++) {
+		int distinct = study_group_distinct(st, &st->fusion->groups[i]);
+		if (distinct >= 0)
+			price_of(st, s, out, distinct);
+	}
+	for (int i = 0; i < st->distinct_count; i++)
+		out->unmeasured += out->lacking[i];
+}
+
+/* Is every layer outside the chosen groups priced? */
+static bool complete(const struct study *st, const struct solution *out, const int *chosen)
+{
+	for (int i = 0; i < st->plan->layer_count; i++)
+		if (chosen[i] < 0 && isnan(out->cost[st->layer_node[i]]))
+			return false;
+	return true;
+}
+
+static void price_borders(const struct study *st, struct solution *out)
+{
+	int casts = 0, missing = 0;
+	for (int i = 0; i < st->node_count; i++) {
+		if (st->node_layer[i] >= 0)
+			continue;
+		casts++;
+		missing += isnan(out->cost[i]);
+		out->border_ns += isnan(out->cost[i]) ? 0 : out->cost[i];
+	}
+	if (casts && missing == casts)
+		out->border_ns = NAN;
+	out->border_complete = missing == 0;
+}
+
+/* Is anything known that a total could be made of? What is free costs nothing, known or not, and casts at the
+ * border alone are no figure for a model. */
+static bool known(const struct study *st, const struct solution *out, const int *chosen)
+{
+	bool gaps = false;
+	for (int i = 0; i < st->plan->layer_count; i++) {
+		bool priced = chosen[i] >= 0 || !isnan(out->cost[st->layer_node[i]]);
+		if (priced && (chosen[i] >= 0 || st->plan->layers[i].class != CLASS_FREE))
+			return true;
+		gaps |= !priced;
+	}
+	return !gaps && !isnan(out->border_ns);
+}
+
+int solution_problem(const struct study *st, const int *chosen, int node)
+{
+	int layer = st->node_layer[node];
+	if (layer < 0 || chosen[layer] < 0)
+		return st->node_problem[node];
+	const struct fusion_group *g = &st->fusion->groups[chosen[layer]];
+	return g->layers[g->layer_count - 1] == layer ? study_group_distinct(st, g) : -1;
+}
+
+/* The host enqueues one execution after the other: what all that runs takes it, of the results that tell. */
+static double enqueue(const struct study *st, const struct solution *out, const int *chosen)
+{
+	double total = 0;
+	bool any = false;
+	for (int i = 0; i < st->node_count; i++) {
+		int problem = solution_problem(st, chosen, i);
+		const struct result *r = problem >= 0 ? out->prices[problem].result : NULL;
+		if (!r || !isfinite(r->enqueue_ns) || r->enqueue_ns < 0)
+			continue;
+		total += r->enqueue_ns;
+		any = true;
+	}
+	return any ? total : NAN;
+}
+
+static bool estimated(const struct study *st, const struct solution *out, const int *chosen)
+{
+	for (int i = 0; i < st->node_count; i++) {
+		int problem = solution_problem(st, chosen, i);
+		if (problem >= 0 && out->prices[problem].estimated)
+			return true;
+	}
+	return false;
+}
+
+static void total_up(const struct study *st, const struct scenario *s, struct solution *out)
+{
+	for (int i = 0; i < st->node_count; i++)
+		out->sequential_ns += out->cost_sum[i];
+	out->parallel_ns = critical_path(st->node_count, out->cost_path, st->first, st->edges, NULL, NULL, NULL);
+	out->enqueue_sum = s->amortized ? NAN : enqueue(st, out, out->chosen_sum);
+	out->enqueue_path = s->amortized ? NAN : enqueue(st, out, out->chosen_path);
+	if (out->enqueue_sum > out->sequential_ns) /* NaN compares false */
+		out->sequential_ns = out->enqueue_sum;
+	if (out->enqueue_path > out->parallel_ns)
+		out->parallel_ns = out->enqueue_path;
+	if (!known(st, out, out->chosen_sum))
+		out->sequential_ns = NAN;
+	if (!known(st, out, out->chosen_path))
+		out->parallel_ns = NAN;
+	out->complete_sum = out->border_complete && complete(st, out, out->chosen_sum);
+	out->complete_path = out->border_complete && complete(st, out, out->chosen_path);
+	out->estimated_sum = estimated(st, out, out->chosen_sum);
+	out->estimated_path = estimated(st, out, out->chosen_path);
+}
+
+void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
+{
+	struct study view = *st;
+	if (!s->fusion)
+		view.groups = 0;
+	*out = (struct solution){
+		.prices = ARENA_ARRAY(a, struct price, st->distinct_count),
+		.lacking = ARENA_ARRAY(a, bool, st->distinct_count),
+		.refused = ARENA_ARRAY(a, bool, st->distinct_count),
+		.cost = ARENA_ARRAY(a, double, st->node_count),
+		.estimated = ARENA_ARRAY(a, bool, st->node_count),
+		.chosen_sum = ARENA_ARRAY(a, int, st->plan->layer_count),
+		.cost_sum = ARENA_ARRAY(a, double, st->node_count),
+	};
+	price_all(&view, s, out);
+	price_borders(&view, out);
+	solve_choices(&view, a, out);
+	total_up(&view, s, out);
+}

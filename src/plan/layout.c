@@ -1,0 +1,354 @@
+/* The channels-last side of a plan: which values lie so, what each layer then measures, and where a value must be
+ * converted because a reader wants it in the other layout. */
+#include "config.h"
+
+#include "plan/plan.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum role {
+	ROLE_ORDER, /* needs ONNX order */
+	ROLE_IMAGE, /* works on channels and space: its first input and output lie channels last */
+	ROLE_PASS   /* works in either: channels last when a run-time input is */
+};
+
+struct finder {
+	struct plan *p;
+	struct hash texts;
+	struct plan_problem *added;
+	int added_count, added_capacity;
+	int *twin_of;   /* per problem: index of its twin, -2 not asked yet */
+	bool *active;   /* per layer: it works on values that lie channels last */
+};
+
+/* ---- kinds of values and layers */
+
+static bool is_image(const struct shape *s)
+{
+	return s->rank >= 3 && s->rank <= 5 && shape_is_known(*s);
+}
+
+/* More than one channel and more than one place: else both layouts are the same bytes. */
+static bool layout_matters(const struct shape *s)
+{
+	if (!is_image(s) || s->dims[1].value < 2)
+		return false;
+	for (int i = 2; i < s->rank; i++)
+		if (s->dims[i].value > 1)
+			return true;
+	return false;
+}
+
+static bool shape_matters(const struct problem_shape *s)
+{
+	bool space = false;
+	for (int i = 2; i < s->rank; i++)
+		space |= s->dim[i] > 1;
+	return space && s->dim[1] > 1;
+}
+
+/* Movers and elementwise operators that are measured as a copy: the copy is the same in either layout. */
+static bool moves_in_either(const struct plan_layer *l)
+{
+	static const char *const ops[] = { "Split", "Slice", "Pad", "Concat", "Resize", "Upsample", "Neg", "Abs", "Erf",
+		"Sign", "Floor", "Ceil", "Round", "Sin", "Cos", "Reciprocal", "Exp", "Log", "Sqrt", "Pow", "Add", "Sub",
+		"Mul", "Div", "Min", "Max", "Mean", "Sum", "Mod", "Not", "And", "Or", "Where", "Equal", "Greater", "Less",
+		"PRelu", "Clip", "Cast" };
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+		if (text_is(l->node->op, ops[i]))
+			return l->node->domain.n == 0;
+	return false;
+}
+
+static enum role kernel_role(enum kernel k)
+{
+	static const enum role roles[KERNEL_COUNT] = {
+		[KERNEL_CONV] = ROLE_IMAGE, [KERNEL_DECONV] = ROLE_IMAGE, [KERNEL_POOL] = ROLE_IMAGE,
+		[KERNEL_BATCHNORM] = ROLE_IMAGE, [KERNEL_LRN] = ROLE_IMAGE, [KERNEL_RESAMPLE] = ROLE_IMAGE,
+		[KERNEL_INSTANCENORM] = ROLE_IMAGE, [KERNEL_ELTWISE] = ROLE_PASS, [KERNEL_BINARY] = ROLE_PASS,
+		[KERNEL_CONCAT] = ROLE_PASS, [KERNEL_CAST] = ROLE_PASS, [KERNEL_DROPOUT] = ROLE_PASS,
+		[KERNEL_REDUCE] = ROLE_PASS,
+	};
+	return roles[k];
+}
+
+static const struct shape *value_shape(const struct plan *p, int value)
+{
+	return &p->values[value].shape;
+}
+
+static bool same_shape(const struct shape *a, const struct shape *b)
+{
+	if (a->rank < 0 || a->rank != b->rank)
+		return false;
+	for (int i = 0; i < a->rank; i++)
+		if (!dim_same(a->dims[i], b->dims[i]))
+			return false;
+	return true;
+}
+
+static enum role role_of(const struct plan *p, const struct plan_layer *l)
+{
+	bool whole = l->input_count > 0 && l->inputs[0] >= 0 && l->output_count > 0 && l->outputs[0] >= 0;
+	if (!whole || l->body_count || l->class == CLASS_HOST)
+		return ROLE_ORDER;
+	const struct shape *in = value_shape(p, l->inputs[0]), *out = value_shape(p, l->outputs[0]);
+	if (l->class == CLASS_FREE) /* hands its input on: Identity, Dropout, a Reshape to the same shape */
+		return same_shape(in, out) ? ROLE_PASS : ROLE_ORDER;
+	if (l->problem < 0)
+		return ROLE_ORDER;
+	const struct problem *q = &p->problems[l->problem].problem;
+	if (q->kernel == KERNEL_COPY || l->proxy)
+		return moves_in_either(l) ? ROLE_PASS : ROLE_ORDER;
+	enum role role = kernel_role(q->kernel);
+	if (role == ROLE_IMAGE && (!is_image(in) || !is_image(out)))
+		return ROLE_ORDER;
+	/* what is left of a reduction must be the same bytes in both layouts, and the problem tell its dimensions */
+	if (q->kernel == KERNEL_REDUCE && (layout_matters(out) || q->shape[0].rank != in->rank))
+		return ROLE_ORDER;
+	return role;
+}
+
+/* ---- the flood */
+
+/* A run-time input that a layer on channels-last values can neither take so nor as it is: of fewer dimensions, yet a
+ * whole plane. */
+static bool input_resists(const struct plan *p, const struct plan_layer *l, int input)
+{
+	const struct shape *s = value_shape(p, input), *out = value_shape(p, l->outputs[0]);
+	int wide = 0;
+	if (p->values[input].constant || s->rank == out->rank)
+		return false;
+	if (!shape_is_known(*s))
+		return true;
+	for (int i = 0; i < s->rank; i++)
+		wide += s->dims[i].value > 1;
+	return s->rank >= 3 && wide > 1;
+}
+
+static bool pass_is_active(const struct plan *p, const struct plan_layer *l)
+{
+	bool any = false;
+	bool reduces = l->problem >= 0 && p->problems[l->problem].problem.kernel == KERNEL_REDUCE;
+	for (int i = 0; i < l->input_count; i++) {
+		int v = l->inputs[i];
+		if (v < 0 || !p->values[v].is_tensor)
+			continue;
+		any |= p->values[v].nxc;
+		if (!reduces && input_resists(p, l, v))
+			return false;
+	}
+	return any;
+}
+
+/* Layers stand in execution order, so that one pass floods everything behind. */
+static void flood(struct finder *f)
+{
+	struct plan *p = f->p;
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		enum role role = role_of(p, l);
+		f->active[i] = role == ROLE_IMAGE || (role == ROLE_PASS && pass_is_active(p, l));
+		int outputs = role == ROLE_IMAGE ? 1 : l->output_count;
+		for (int k = 0; f->active[i] && k < outputs; k++) {
+			int v = l->outputs[k];
+			if (v >= 0 && !p->values[v].constant)
+				p->values[v].nxc = layout_matters(&p->values[v].shape);
+		}
+	}
+}
+
+/* ---- problems */
+
+static int problem_add(struct finder *f, const struct problem *problem, int layer)
+{
+	char text[PROBLEM_TEXT_SIZE];
+	struct plan *p = f->p;
+	if (problem_format(problem, text, NULL))
+		return -1;
+	int64_t found = hash_find(&f->texts, text_of(text));
+	if (found >= 0) {
+		if (found >= p->problem_count)
+			f->added[found - p->problem_count].use_count++;
+		return (int)found;
+	}
+	char *kept = arena_strndup(&p->arena, text, strlen(text));
+	VEC_GROW(f->added, f->added_count, f->added_capacity);
+	f->added[f->added_count] = (struct plan_problem){
+		.text = kept, .problem = *problem, .first_layer = layer, .use_count = 1,
+	};
+	int index = p->problem_count + f->added_count++;
+	*hash_at(&f->texts, text_of(kept)) = index;
+	return index;
+}
+
+static bool binary_differs(const struct problem *p)
+{
+	const struct problem_shape *a = &p->shape[0], *b = &p->shape[1];
+	return a->rank != b->rank || memcmp(a->dim, b->dim, (size_t)a->rank * sizeof(a->dim[0])) != 0;
+}
+
+bool plan_twin(const struct problem *p, struct problem *twin)
+{
+	struct problem_shape in = problem_operand_shape(p, 0), out = problem_operand_shape(p, problem_operand_count(p) - 1);
+	if (!shape_matters(&in) && !shape_matters(&out))
+		return false;
+	/* element by element over equal shapes: the same bytes in another order */
+	if (p->kernel == KERNEL_ELTWISE || p->kernel == KERNEL_CAST || p->kernel == KERNEL_DROPOUT ||
+		(p->kernel == KERNEL_BINARY && !binary_differs(p)))
+		return false;
+	*twin = *p;
+	if (p->kernel == KERNEL_REDUCE && in.rank >= 3 && in.rank <= 5) {
+		twin->operand[0].layout = LAYOUT_NXC;
+		return true;
+	}
+	return problem_set_layout(twin, LAYOUT_NXC);
+}
+
+static int twin_index(struct finder *f, int problem, int layer)
+{
+	struct problem twin;
+	if (problem < 0)
+		return -1;
+	if (f->twin_of[problem] == -2) {
+		bool differs = plan_twin(&f->p->problems[problem].problem, &twin);
+		f->twin_of[problem] = differs ? problem_add(f, &twin, layer) : problem;
+	} else if (f->twin_of[problem] >= f->p->problem_count) {
+		f->added[f->twin_of[problem] - f->p->problem_count].use_count++;
+	}
+	return f->twin_of[problem];
+}
+
+/* As a transpose of what lies in memory, with space as one dimension: equal work has one text. */
+static int conversion_problem(struct finder *f, const struct plan_value *v, bool to_nxc)
+{
+	struct problem t = { .kernel = KERNEL_TRANSPOSE, .shape_count = 1 };
+	const struct shape *s = &v->shape;
+	int64_t channels = s->dims[1].value, space = 1;
+	for (int i = 2; i < s->rank; i++)
+		if (__builtin_mul_overflow(space, s->dims[i].value, &space))
+			return -1;
+	bool batched = s->dims[0].value > 1;
+	int64_t dims[3] = { s->dims[0].value, to_nxc ? channels : space, to_nxc ? space : channels };
+	t.operand[0].dtype = t.operand[1].dtype = v->dtype;
+	t.shape[0].rank = batched ? 3 : 2;
+	for (int i = 0; i < t.shape[0].rank; i++)
+		t.shape[0].dim[i] = dims[batched ? i : i + 1];
+	t.perm[batched] = batched + 1;
+	t.perm[batched + 1] = batched;
+	return problem_add(f, &t, v->producer < 0 ? 0 : v->producer);
+}
+
+/* ---- conversions */
+
+/* Shape(x) asks for no data. */
+static bool reads_data(const struct plan_layer *l, const struct plan_value *v)
+{
+	if (l->class != CLASS_FREE)
+		return true;
+	if (v->producer < 0)
+		return !text_is(l->node->op, "Shape") && !text_is(l->node->op, "Size");
+	for (int i = 0; i < l->pred_count; i++)
+		if (l->preds[i] == v->producer)
+			return true;
+	return false;
+}
+
+/* Does the layer want the value channels last? One that an active layer takes by another way than as its image (a
+ * dynamic weight, a subgraph's capture) it wants in ONNX order. */
+static bool wants_nxc(const struct finder *f, const struct plan_layer *l, int value)
+{
+	const struct plan *p = f->p;
+	if (!f->active[l->index])
+		return false;
+	enum role role = role_of(p, l);
+	if (role == ROLE_IMAGE)
+		return l->inputs[0] == value;
+	int rank = value_shape(p, value)->rank;
+	bool reduces = l->problem >= 0 && p->problems[l->problem].problem.kernel == KERNEL_REDUCE;
+	for (int i = 0; i < l->input_count; i++)
+		if (l->inputs[i] == value)
+			return reduces ? i == 0 : rank == value_shape(p, l->outputs[0])->rank;
+	return false;
+}
+
+static void convert(struct finder *f, int value, int *room)
+{
+	struct plan *p = f->p;
+	const struct plan_value *v = &p->values[value];
+	struct plan_conversion c = { .value = value, .to_nxc = !v->nxc };
+	if (v->constant || !v->is_tensor || !layout_matters(&v->shape))
+		return;
+	for (int i = 0; i < v->consumer_count; i++) {
+		const struct plan_layer *l = &p->layers[v->consumers[i]];
+		if (reads_data(l, v) && wants_nxc(f, l, value) != v->nxc)
+			room[c.consumer_count++] = v->consumers[i];
+	}
+	if (!c.consumer_count && !(v->is_output && v->nxc))
+		return;
+	c.consumers = ARENA_ARRAY(&p->arena, int, c.consumer_count);
+	if (c.consumer_count)
+		memcpy(c.consumers, room, (size_t)c.consumer_count * sizeof(int));
+	c.problem = conversion_problem(f, v, c.to_nxc);
+	p->conversions[p->conversion_count++] = c;
+}
+
+static int conversion_compare(const void *x, const void *y, void *plan)
+{
+	const struct plan *p = plan;
+	const struct plan_conversion *a = x, *b = y;
+	int pa = p->values[a->value].producer, pb = p->values[b->value].producer;
+	return pa != pb ? (pa < pb ? -1 : 1) : (a->value > b->value) - (a->value < b->value);
+}
+
+static void conversions_find(struct finder *f)
+{
+	struct plan *p = f->p;
+	int *room = base_malloc(((size_t)p->layer_count + 1) * sizeof(int));
+	p->conversions = ARENA_ARRAY(&p->arena, struct plan_conversion, p->value_count);
+	for (int i = 0; i < p->value_count; i++)
+		convert(f, i, room);
+	if (p->conversion_count)
+		qsort_r(p->conversions, (size_t)p->conversion_count, sizeof(*p->conversions), conversion_compare, p);
+	free(room);
+}
+
+static void problems_append(struct finder *f)
+{
+	struct plan *p = f->p;
+	int total = p->problem_count + f->added_count;
+	struct plan_problem *all = ARENA_ARRAY(&p->arena, struct plan_problem, total);
+	if (p->problem_count)
+		memcpy(all, p->problems, (size_t)p->problem_count * sizeof(*all));
+	memcpy(all + p->problem_count, f->added, (size_t)f->added_count * sizeof(*all));
+	p->problems = all;
+	p->nxc_problem_count = f->added_count;
+}
+
+void plan_layout(struct plan *p)
+{
+	struct finder f = { .p = p };
+	f.active = base_calloc((size_t)p->layer_count + 1, sizeof(bool));
+	f.twin_of = base_malloc(((size_t)p->problem_count + 1) * sizeof(int));
+	for (int i = 0; i < p->problem_count; i++) {
+		f.twin_of[i] = -2;
+		*hash_at(&f.texts, text_of(p->problems[i].text)) = i;
+	}
+	flood(&f);
+	for (int i = 0; i < p->layer_count; i++) {
+		struct plan_layer *l = &p->layers[i];
+		l->problem_nxc = f.active[i] ? twin_index(&f, l->problem, i) : l->problem;
+		p->nxc |= l->problem_nxc != l->problem;
+	}
+	if (p->nxc)
+		conversions_find(&f);
+	if (p->nxc && f.added_count)
+		problems_append(&f);
+	free(f.added);
+	free(f.active);
+	free(f.twin_of);
+	hash_free(&f.texts);
+}
