@@ -1,0 +1,65 @@
+/* Enough of CUDA to run our kernels on a CPU: a grid's blocks one after another, a block's threads one after another or,
+ * where they wait for one another, as fibers. What is shared by a block is static: there is one block at a time. */
+#ifndef CUDA_ON_CPU_H
+#define CUDA_ON_CPU_H
+
+#include <cuda_runtime_api.h>
+#include <functional>
+#include <math.h>
+#include <stdint.h>
+
+#undef __shared__
+#undef __global__
+#undef __device__
+#undef __host__
+#define __shared__ static
+#define __global__
+#define __device__
+#define __host__
+
+extern uint3 threadIdx, blockIdx;
+extern dim3 blockDim, gridDim;
+
+/* What kernels take for the largest number that divides fast. */
+extern int64_t on_cpu_fast_max;
+#define DEVICE_FAST_MAX on_cpu_fast_max
+
+void on_cpu_barrier(void);
+/* barriers: false runs each thread to its end. */
+cudaError_t on_cpu_launch(int64_t grid, int64_t block, bool barriers, const std::function<void()> &thread);
+uint64_t on_cpu_tick(void);
+
+#define __syncthreads on_cpu_barrier
+#define LAUNCH(kernel, grid, block, stream, ...) \
+	((void)(stream), on_cpu_launch((grid), (block), false, [=]() { kernel(__VA_ARGS__); }))
+#define LAUNCH_BLOCK(kernel, grid, block, stream, ...) \
+	((void)(stream), on_cpu_launch((grid), (block), true, [=]() { kernel(__VA_ARGS__); }))
+
+static inline uint32_t __umulhi(uint32_t a, uint32_t b)
+{
+	return (uint32_t)((uint64_t)a * b >> 32);
+}
+
+/* Byte i of the result is the one of the eight of b and a that nibble i of the selector names. */
+static inline uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector)
+{
+	uint64_t all = (uint64_t)b << 32 | a;
+	uint32_t out = 0;
+	for (int i = 0; i < 4; i++)
+		out |= (uint32_t)(all >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
+	return out;
+}
+
+static inline uint64_t device_clock(void)
+{
+	return 2 * on_cpu_tick();
+}
+
+static inline uint64_t device_timer_ns(void)
+{
+	return on_cpu_tick();
+}
+
+static inline void device_nap(void) {}
+
+#endif

@@ -1,0 +1,571 @@
+/* Our CUDA kernels, run on a CPU, against plain loops and the references of the check. Buffers are exactly as long as they
+ * have to be, so that a sanitizer sees whatever goes beyond; what should not be written is compared too. */
+#include "cuda_on_cpu.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdlib.h>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "runner/check.h"
+}
+#include "runner/cuda_kernels.h"
+#include "tests/unit/tap.h"
+
+static const enum dtype all_types[] = { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_F64, DTYPE_S8, DTYPE_U8, DTYPE_S16,
+	DTYPE_U16, DTYPE_S32, DTYPE_U32, DTYPE_S64, DTYPE_U64, DTYPE_BOOL, DTYPE_F8E4M3, DTYPE_F8E5M2 };
+
+/* Memory that is aligned as the device's is, without a byte to spare. */
+struct buffer {
+	char *p;
+	size_t n;
+	explicit buffer(size_t bytes) : p(NULL), n(bytes)
+	{
+		if (posix_memalign((void **)&p, 256, bytes ? bytes : 1))
+			abort();
+		memset(p, 0xa5, bytes);
+	}
+	~buffer() { free(p); }
+	buffer(const buffer &) = delete;
+};
+
+static int64_t volume(int rank, const int64_t *dim)
+{
+	int64_t n = 1;
+	for (int i = 0; i < rank; i++)
+		n *= dim[i];
+	return n;
+}
+
+static struct cuda_strided dense(enum dtype t, std::vector<int64_t> dim)
+{
+	struct cuda_strided s = {};
+	s.dtype = t;
+	s.rank = (int)dim.size();
+	int64_t step = 1;
+	for (int i = s.rank - 1; i >= 0; i--) {
+		s.dim[i] = dim[i];
+		s.stride[i] = step;
+		step *= dim[i];
+	}
+	return s;
+}
+
+static int64_t offset(const struct cuda_strided &s, int64_t index)
+{
+	int64_t at = 0;
+	for (int i = s.rank - 1; i >= 0; i--) {
+		at += index % s.dim[i] * s.stride[i];
+		index /= s.dim[i];
+	}
+	return at;
+}
+
+static int64_t span(const struct cuda_strided &s)
+{
+	int64_t n = 1;
+	for (int i = 0; i < s.rank; i++)
+		n += (s.dim[i] - 1) * s.stride[i];
+	return n;
+}
+
+static int size_of(enum dtype t)
+{
+	return dtype_bits(t) / 8;
+}
+
+static void test_fill(void)
+{
+	for (enum dtype t : all_types) {
+		struct cuda_strided s = dense(t, { 3, 5, 7 });
+		s.stride[0] = 1; /* channels last, and a gap */
+		s.stride[1] = 28;
+		s.stride[2] = 4;
+		buffer b((size_t)(span(s) * size_of(t)));
+		s.data = b.p;
+		std::vector<char> want(b.n, (char)0xa5);
+		for (int64_t i = 0; i < 105; i++)
+			fill_encode(fill_value(9, i, FILL_SIGNED, 0, t), t, &want[(size_t)(offset(s, i) * size_of(t))]);
+		ok(cuda_fill(&s, 9, FILL_SIGNED, 0, NULL) == cudaSuccess && memcmp(b.p, want.data(), b.n) == 0,
+			"fill %s: the host's bits, and nothing between", dtype_name(t));
+	}
+	struct cuda_strided s = dense(DTYPE_S64, { 100000 });
+	buffer b(800000);
+	s.data = b.p;
+	int64_t wrong = 0;
+	ok(cuda_fill(&s, 1, FILL_INDEX, 77, NULL) == cudaSuccess, "fill many");
+	for (int64_t i = 0; i < 100000; i++)
+		wrong += ((int64_t *)b.p)[i] != (int64_t)fill_value(1, i, FILL_INDEX, 77, DTYPE_S64);
+	is_int(wrong, 0, "each its own");
+	s = dense(DTYPE_S4, { 4 });
+	ok(cuda_fill(&s, 1, FILL_SIGNED, 0, NULL) == cudaErrorInvalidValue, "no half bytes");
+}
+
+static unsigned kinds_seen;
+static int names_missing;
+
+/* Every way to make the move, against a loop. Places are in elements from the buffers' beginnings. */
+static int64_t move_wrong(struct cuda_strided from, struct cuda_strided to, int64_t from_at, int64_t to_at)
+{
+	int fb = size_of(from.dtype), tb = size_of(to.dtype);
+	buffer source((size_t)((from_at + span(from)) * fb));
+	int64_t n = volume(to.rank, to.dim), wrong = 0;
+	for (size_t i = 0; i < source.n / fb; i++) {
+		double v = fill_value(3, (int64_t)i, FILL_SIGNED, 0, from.dtype) * (from.dtype == to.dtype ? 1 : 100);
+		fill_encode(v, from.dtype, source.p + i * fb);
+	}
+	std::vector<char> want((size_t)((to_at + span(to)) * tb), (char)0xa5);
+	for (int64_t i = 0; i < n; i++) {
+		char *put = &want[(size_t)((to_at + offset(to, i)) * tb)];
+		const char *get = source.p + (from_at + offset(from, i)) * fb;
+		if (from.dtype == to.dtype)
+			memcpy(put, get, tb);
+		else
+			fill_encode(fill_decode(get, from.dtype), to.dtype, put);
+	}
+	struct cuda_move m;
+	from.data = source.p + from_at * fb;
+	buffer first(want.size());
+	to.data = first.p + to_at * tb;
+	if (cuda_move_plan(&m, &from, &to))
+		return 1;
+	for (int kind = 0; kind < CUDA_MOVE_KINDS; kind++) {
+		if (!cuda_move_can(&m, (enum cuda_move_kind)kind))
+			continue;
+		char name[32];
+		buffer out(want.size());
+		const char *called = cuda_move_name(&m, (enum cuda_move_kind)kind, name);
+		names_missing += !*called;
+		kinds_seen |= 1u << kind;
+		cudaError_t bad = cuda_move(&m, (enum cuda_move_kind)kind, from.data, out.p + to_at * tb, NULL);
+		if (bad == cudaErrorInvalidValue && on_cpu_fast_max < 2147483647 &&
+			(kind == CUDA_MOVE_TILED || kind == CUDA_MOVE_TALL))
+			continue;
+		if (bad != cudaSuccess || memcmp(out.p, want.data(), want.size()) != 0) {
+			printf("# %s is wrong (%d)\n", called, (int)bad);
+			wrong++;
+		}
+	}
+	return wrong;
+}
+
+/* The transpose of a dense tensor, as a move. */
+static int64_t perm_wrong(enum dtype t, std::vector<int64_t> dim, const std::vector<int> &perm)
+{
+	struct cuda_strided from = dense(t, dim), source = from;
+	std::vector<int64_t> turned;
+	for (size_t i = 0; i < dim.size(); i++) {
+		turned.push_back(dim[perm[i]]);
+		source.dim[i] = from.dim[perm[i]];
+		source.stride[i] = from.stride[perm[i]];
+	}
+	return move_wrong(source, dense(t, turned), 0, 0);
+}
+
+static void test_perms(void)
+{
+	static const enum dtype types[] = { DTYPE_U8, DTYPE_BF16, DTYPE_F32, DTYPE_F64 };
+	static const std::vector<std::vector<int64_t>> shapes = { { 5 }, { 33, 65 }, { 64, 128 }, { 132, 4 }, { 1, 70 },
+		{ 3, 5, 7 }, { 8, 36, 12 }, { 2, 65, 4 }, { 33, 4, 66 }, { 3, 2, 5, 7 }, { 4, 8, 12, 16 }, { 2, 36, 1, 68 },
+		{ 2, 3, 34, 2 } };
+	for (enum dtype t : types)
+		for (const std::vector<int64_t> &dim : shapes) {
+			std::vector<int> perm;
+			int64_t wrong = 0, count = 0;
+			std::string name;
+			for (size_t i = 0; i < dim.size(); i++) {
+				perm.push_back((int)i);
+				name += (i ? "x" : "") + std::to_string(dim[i]);
+			}
+			do {
+				wrong += perm_wrong(t, dim, perm);
+				count++;
+			} while (std::next_permutation(perm.begin(), perm.end()));
+			is_int(wrong, 0, "%s %s: %d perms", dtype_name(t), name.c_str(), (int)count);
+		}
+}
+
+static void test_moves(void)
+{
+	for (enum dtype t : all_types) {
+		int64_t wrong = 0;
+		for (int64_t n : { 1, 3, 4, 16, 255, 1000, 4097, 70001 })
+			wrong += move_wrong(dense(t, { n }), dense(t, { n }), 0, 0) +
+				move_wrong(dense(t, { n }), dense(t, { n }), 1, 2) +
+				move_wrong(dense(t, { n }), dense(t, { n }), 16, 16);
+		is_int(wrong, 0, "%s: dense, at any place", dtype_name(t));
+		wrong = 0;
+		for (int64_t inner : { 3, 8, 16, 33 })
+			for (int64_t gap : { 0, 1, 16 }) { /* a slice, a concat's part, a repeated row */
+				struct cuda_strided small = dense(t, { 5, 3, inner }), wide = small, row = small;
+				wide.stride[1] = inner + gap;
+				wide.stride[0] = 4 * (inner + gap);
+				row.stride[0] = row.stride[1] = 0;
+				wrong += move_wrong(wide, small, gap, 0) + move_wrong(small, wide, 0, gap) +
+					move_wrong(wide, wide, 0, inner) + move_wrong(row, small, 0, 0);
+			}
+		is_int(wrong, 0, "%s: slices, parts, repeats", dtype_name(t));
+	}
+	int64_t wrong = perm_wrong(DTYPE_F32, { 2, 2, 3, 2, 2, 3, 2, 2 }, { 7, 0, 3, 2, 5, 4, 1, 6 }) +
+		perm_wrong(DTYPE_F16, { 2, 2, 3, 2, 2, 3, 2, 2 }, { 6, 5, 3, 2, 0, 4, 1, 7 });
+	is_int(wrong, 0, "eight dimensions");
+	is_int(kinds_seen, (1 << CUDA_MOVE_KINDS) - 1, "every way was gone");
+	is_int(names_missing, 0, "every way has a name");
+	struct cuda_move m;
+	struct cuda_strided a = dense(DTYPE_F32, { 2, 3 }), b = dense(DTYPE_F32, { 3, 2 });
+	ok(cuda_move_plan(&m, &a, &b) == -1, "unlike shapes are no move");
+}
+
+static const char *move_name(enum dtype t, std::vector<int64_t> dim, std::vector<int> perm, enum cuda_move_kind kind)
+{
+	static char name[32];
+	struct cuda_strided from = dense(t, dim), source = from, to;
+	std::vector<int64_t> turned;
+	struct cuda_move m;
+	for (size_t i = 0; i < dim.size(); i++) {
+		turned.push_back(dim[perm[i]]);
+		source.dim[i] = from.dim[perm[i]];
+		source.stride[i] = from.stride[perm[i]];
+	}
+	to = dense(t, turned);
+	return cuda_move_plan(&m, &source, &to) ? "no plan" : !cuda_move_can(&m, kind) ? "cannot" :
+		cuda_move_name(&m, kind, name);
+}
+
+static void test_names(void)
+{
+	is_str(move_name(DTYPE_F32, { 64, 32 }, { 1, 0 }, CUDA_MOVE_TILED), "tiled32x32:4_bytes", "a transpose is tiled");
+	is_str(move_name(DTYPE_F16, { 64, 32 }, { 1, 0 }, CUDA_MOVE_TALL), "tiled64x128:2_bytes", "two halves at once");
+	is_str(move_name(DTYPE_S8, { 64, 32 }, { 1, 0 }, CUDA_MOVE_TILED), "tiled128x128:1_bytes", "four bytes at once");
+	is_str(move_name(DTYPE_S8, { 63, 32 }, { 1, 0 }, CUDA_MOVE_TILED), "tiled32x32:1_bytes", "where sizes allow");
+	is_str(move_name(DTYPE_F32, { 6, 7, 8 }, { 1, 0, 2 }, CUDA_MOVE_VECTOR), "strided:16_bytes", "runs are kept together");
+	is_str(move_name(DTYPE_F32, { 6, 7, 4 }, { 1, 0, 2 }, CUDA_MOVE_TILED), "tiled32x32:16_bytes", "short runs are turned");
+	is_str(move_name(DTYPE_F32, { 1, 6, 7 }, { 1, 0, 2 }, CUDA_MOVE_COPY), "copy16", "a perm that moves nothing is a copy");
+	is_str(move_name(DTYPE_F32, { 6, 7, 8 }, { 1, 0, 2 }, CUDA_MOVE_COPY), "cannot", "another is none");
+}
+
+static void test_casts(void)
+{
+	for (enum dtype f : all_types) {
+		int64_t wrong = 0;
+		for (enum dtype t : all_types)
+			if (t != f) {
+				struct cuda_strided turned = dense(f, { 5, 7 });
+				turned.stride[0] = 1;
+				turned.stride[1] = 5;
+				int64_t bad = move_wrong(dense(f, { 4099 }), dense(t, { 4099 }), 0, 0) +
+					move_wrong(dense(f, { 37 }), dense(t, { 37 }), 1, 3) +
+					move_wrong(turned, dense(t, { 5, 7 }), 0, 0);
+				if (bad)
+					printf("# %s to %s\n", dtype_name(f), dtype_name(t));
+				wrong += bad;
+			}
+		is_int(wrong, 0, "%s to all others", dtype_name(f));
+	}
+}
+
+/* --- against the references --- */
+
+struct operand_values {
+	std::vector<std::vector<char>> bytes;
+	std::vector<enum dtype> type;
+};
+
+static double operand_value(void *state, enum check_role, int number, int64_t index)
+{
+	struct operand_values *v = (struct operand_values *)state;
+	return fill_decode(&v->bytes[number][(size_t)(index * size_of(v->type[number]))], v->type[number]);
+}
+
+static struct problem parse(const std::string &text)
+{
+	struct problem p;
+	struct error err = ERROR_NONE;
+	if (problem_parse(text_of(text.c_str()), &p, &err))
+		ok(false, "%s: %s", text.c_str(), err.text);
+	return p;
+}
+
+static int64_t elements(struct problem_shape s)
+{
+	return volume(s.rank, s.dim);
+}
+
+static struct operand_values operands_of(const struct problem *p, int count, int64_t index_limit)
+{
+	struct operand_values v;
+	for (int i = 0; i < count; i++) {
+		enum dtype t = p->operand[i].dtype;
+		int64_t n = elements(problem_operand_shape(p, i));
+		bool indices = p->kernel == KERNEL_GATHER && i == 1;
+		v.type.push_back(t);
+		v.bytes.push_back(std::vector<char>((size_t)(n * size_of(t))));
+		for (int64_t j = 0; j < n; j++)
+			fill_encode(fill_value(20 + i, j, indices ? FILL_INDEX : FILL_SIGNED, index_limit, t) -
+				(indices && j % 3 == 0 ? (double)index_limit : 0), t, &v.bytes[i][(size_t)(j * size_of(t))]);
+	}
+	return v;
+}
+
+/* Outputs that are off by more than the tolerance of their scale. */
+static int64_t outputs_wrong(const struct problem *p, struct operand_values *v, const char *out, double tolerance)
+{
+	int last = problem_operand_count(p) - 1;
+	enum dtype t = p->operand[last].dtype;
+	struct check_inputs in = {};
+	in.value = operand_value;
+	in.state = v;
+	int64_t n = elements(problem_operand_shape(p, last)), wrong = 0;
+	for (int64_t i = 0; i < n; i++) {
+		double value, scale, got = fill_decode(out + i * size_of(t), t);
+		bool good = check_output(p, &in, i, &value, &scale) && fabs(got - value) <= tolerance * scale;
+		if (!good && !wrong)
+			printf("# output %d is %.9g, not %.9g (%.3g)\n", (int)i, got, value, fabs(got - value) / scale);
+		wrong += !good;
+	}
+	return wrong;
+}
+
+static size_t output_bytes(const struct problem *p)
+{
+	int last = problem_operand_count(p) - 1;
+	return (size_t)elements(problem_operand_shape(p, last)) * size_of(p->operand[last].dtype);
+}
+
+static void test_gather(void)
+{
+	static const char *const texts[] = { "gather:f32,s64,f32:50x7:ax0:3x5", "gather:f16,s32,f16:4x9x6:ax1:11",
+		"gather:u8,s64,u8:3x5x16:ax1:2x2", "gather:f64,s32,f64:7:ax0:13", "gather:bf16,s64,bf16:2x3x5x8:ax2:4",
+		"gather:f32,s64,f32:1000x64:ax0:1x128" };
+	for (const char *text : texts) {
+		struct problem p = parse(text);
+		struct operand_values v = operands_of(&p, 2, p.shape[0].dim[p.axis]);
+		struct cuda_gather g;
+		buffer out(output_bytes(&p)), source(v.bytes[0].size());
+		memcpy(source.p, v.bytes[0].data(), source.n);
+		ok(cuda_gather_plan(&g, &p) == 0 &&
+			cuda_gather(&g, source.p, v.bytes[1].data(), out.p, NULL) == cudaSuccess, "%s runs", text);
+		is_int(outputs_wrong(&p, &v, out.p, 0), 0, "%s is right", text);
+	}
+	struct problem p = parse("gather:f32,s64,f32:3x2:ax0:3");
+	struct cuda_gather g;
+	int64_t indices[] = { 0, 7, -9 };
+	float from[] = { 1, 2, 3, 4, 5, 6 };
+	uint64_t out[3] = { 1, 1, 1 };
+	ok(cuda_gather_plan(&g, &p) == 0 && cuda_gather(&g, from, indices, out, NULL) == cudaSuccess && out[1] == 1 &&
+		out[2] == 1 && out[0] != 1, "indices outside read and write nothing");
+}
+
+static void test_select(void)
+{
+	static const char *const texts[] = { "select:bool,f32,f32,f32:1x1x12x12:1x3x12x12:1", "select:bool,f16,f16,f16:5:5:5",
+		"select:bool,s64,s64,s64:3x1x5:1x4x1:3x4x5", "select:u8,f64,f64,f64:1:7x3:7x3",
+		"select:bool,u8,u8,u8:2x1x3x1x2x5:2x2x1x2x1x5:1x2x3x2x2x1", "select:bool,f32,f32,f32:1:1:1" };
+	for (const char *text : texts) {
+		struct problem p = parse(text);
+		struct operand_values v = operands_of(&p, 3, 0);
+		struct cuda_select c;
+		buffer out(output_bytes(&p));
+		ok(cuda_select_plan(&c, &p) == 0 && cuda_select(&c, v.bytes[0].data(), v.bytes[1].data(), v.bytes[2].data(),
+			out.p, NULL) == cudaSuccess, "%s runs", text);
+		is_int(outputs_wrong(&p, &v, out.p, 0), 0, "%s is right", text);
+	}
+}
+
+static void test_resample(void)
+{
+	static const char *const sizes[] = { "n2c3w7:ow19", "n1c2h5w6:oh10ow12", "n1c5h9w8:oh4ow3", "n1c2d2h3w4:od3oh6ow5",
+		"n1c1h1w1:oh5ow7", "n1c3h6w6:oh6ow6" };
+	static const char *const modes[] = { "nearest", "linear", "cubic" };
+	static const struct { const char *name; double tolerance; } types[] = { { "f32", 1e-6 }, { "f16", 1e-3 }, { "bf16", 8e-3 } };
+	for (const char *size : sizes)
+		for (const char *mode : modes)
+			for (auto &type : types) {
+				std::string text = std::string("resample:") + type.name + "," + type.name + ":" + mode + ":" + size;
+				struct problem p = parse(text);
+				struct operand_values v = operands_of(&p, 1, 0);
+				struct cuda_resample r = {};
+				buffer out(output_bytes(&p));
+				r.mode = p.mode;
+				r.dtype = p.operand[0].dtype;
+				r.n = p.n;
+				r.c = p.c;
+				int64_t from = 1, to = 1;
+				for (int i = 2; i >= 0; i--) {
+					r.in[i] = i < 3 - p.spatial ? 1 : p.in[i];
+					r.out[i] = i < 3 - p.spatial ? 1 : p.out[i];
+					r.from[2 + i] = from;
+					r.to[2 + i] = to;
+					from *= r.in[i];
+					to *= r.out[i];
+				}
+				r.from[1] = from;
+				r.to[1] = to;
+				r.from[0] = from * p.c;
+				r.to[0] = to * p.c;
+				bool good = cuda_resample(&r, v.bytes[0].data(), out.p, NULL) == cudaSuccess &&
+					outputs_wrong(&p, &v, out.p, type.tolerance) == 0;
+				/* the same with channels last, both sides */
+				int64_t b = size_of(r.dtype), per_in = from, per_out = to;
+				std::vector<char> last(v.bytes[0].size());
+				for (int64_t n = 0; n < p.n; n++)
+					for (int64_t c = 0; c < p.c; c++)
+						for (int64_t x = 0; x < per_in; x++)
+							memcpy(&last[(size_t)(((n * per_in + x) * p.c + c) * b)],
+								&v.bytes[0][(size_t)(((n * p.c + c) * per_in + x) * b)], (size_t)b);
+				for (int i = 2; i >= 0; i--) {
+					r.from[2 + i] *= p.c;
+					r.to[2 + i] *= p.c;
+				}
+				r.from[1] = r.to[1] = 1;
+				r.channels_last = true;
+				buffer turned(out.n);
+				good = good && cuda_resample(&r, last.data(), turned.p, NULL) == cudaSuccess;
+				for (int64_t n = 0; n < p.n; n++)
+					for (int64_t c = 0; c < p.c; c++)
+						for (int64_t x = 0; x < per_out; x++)
+							good = good && memcmp(turned.p + ((n * per_out + x) * p.c + c) * b,
+								out.p + ((n * p.c + c) * per_out + x) * b, (size_t)b) == 0;
+				ok(good, "%s, and with channels last", text.c_str());
+			}
+}
+
+static struct cuda_line line_of(const struct problem *p)
+{
+	struct cuda_line l = {};
+	const struct problem_shape *s = &p->shape[0];
+	l.dtype = p->operand[0].dtype;
+	l.place_type = p->operand[1].dtype;
+	l.mode = p->mode;
+	l.outer = volume(p->axis, s->dim);
+	l.size = s->dim[p->axis];
+	l.inner = volume(s->rank - p->axis - 1, s->dim + p->axis + 1);
+	l.k = p->size;
+	return l;
+}
+
+static void test_topk(void)
+{
+	static const char *const shapes[] = { "3x100:ax1:k5", "2x300x3:ax1:k30", "40:ax0:k40", "1500:ax0:k11", "2x3x4:ax0:k1",
+		"1x4500:ax1:k7", "20x9:ax1:k9" };
+	for (enum dtype t : all_types)
+		for (const char *shape : shapes)
+			for (const char *mode : { "largest", "smallest" }) {
+				std::string name = dtype_name(t), text = "topk:" + name + "," + name + ":" + mode + ":" + shape;
+				struct problem p = parse(text);
+				struct operand_values v = operands_of(&p, 1, 0);
+				struct cuda_line l = line_of(&p);
+				struct check_inputs in = {};
+				in.value = operand_value;
+				in.state = &v;
+				int64_t wrong = 0, ways = 0, n = (int64_t)output_bytes(&p) / size_of(t);
+				for (int kind = 0; kind < CUDA_TOPK_KINDS; kind++) {
+					if (!cuda_topk_can(&l, (enum cuda_topk_kind)kind))
+						continue;
+					buffer out(output_bytes(&p)), places((size_t)n * 8);
+					buffer space((size_t)cuda_topk_workspace(&l, (enum cuda_topk_kind)kind));
+					wrong += cuda_topk(&l, (enum cuda_topk_kind)kind, v.bytes[0].data(), out.p, (int64_t *)places.p,
+						space.p, NULL) != cudaSuccess;
+					wrong += outputs_wrong(&p, &v, out.p, 0);
+					bool known;
+					for (int64_t i = 0; i < n; i += 1 + n / 50)
+						wrong += !check_accepts(&p, &in, i, (double)((int64_t *)places.p)[i], 0, &known);
+					ways++;
+				}
+				bool small = t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2;
+				ok(wrong == 0 && (small ? ways == 0 : ways > 0), "%s, %d ways", text.c_str(), (int)ways);
+			}
+}
+
+static void test_argreduce(void)
+{
+	for (enum dtype t : all_types)
+		for (const char *shape : { "3x100:ax1", "2x7x30:ax1", "2000:ax0", "300x4:ax0", "2x1:ax1" })
+			for (const char *mode : { "argmax", "argmin" }) {
+				if (t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2)
+					continue;
+				std::string places = t == DTYPE_F32 ? "s32" : "s64";
+				std::string text = "argreduce:" + std::string(dtype_name(t)) + "," + places + ":" + mode + ":" + shape;
+				struct problem p = parse(text);
+				struct operand_values v = operands_of(&p, 1, 0);
+				struct cuda_line l = line_of(&p);
+				int64_t wrong = 0, ways = 0;
+				for (int kind = 0; kind < CUDA_LINE_KINDS; kind++) {
+					if (!cuda_line_can(&l, (enum cuda_line_kind)kind))
+						continue;
+					buffer out(output_bytes(&p));
+					wrong += cuda_argreduce(&l, (enum cuda_line_kind)kind, v.bytes[0].data(), out.p, NULL) != cudaSuccess;
+					wrong += outputs_wrong(&p, &v, out.p, 0);
+					ways++;
+				}
+				ok(wrong == 0 && ways > 0, "%s, %d ways", text.c_str(), (int)ways);
+			}
+	float zeros[] = { -0.0f, 0.0f, -1 };
+	struct cuda_line l = {};
+	l.dtype = DTYPE_F32;
+	l.place_type = DTYPE_S64;
+	l.mode = MODE_ARGMAX;
+	l.outer = l.inner = 1;
+	l.size = 3;
+	int64_t place = -1;
+	ok(cuda_argreduce(&l, CUDA_LINE_THREAD, zeros, &place, NULL) == cudaSuccess && place == 0, "-0 is as large as 0");
+}
+
+static void test_scan(void)
+{
+	static const struct { enum dtype type; double tolerance; } types[] = { { DTYPE_F32, 1e-6 }, { DTYPE_F16, 1e-3 },
+		{ DTYPE_BF16, 8e-3 }, { DTYPE_F64, 1e-14 }, { DTYPE_S32, 0 }, { DTYPE_S64, 0 } };
+	for (auto &type : types)
+		for (const char *shape : { "3x100:ax1", "2x7x30:ax1", "2000:ax0", "300x4:ax0", "2x1:ax1", "2x1025:ax1" }) {
+			std::string name = dtype_name(type.type), text = "scan:" + name + "," + name + ":cumsum:" + shape;
+			struct problem p = parse(text);
+			struct operand_values v = operands_of(&p, 1, 0);
+			struct cuda_line l = line_of(&p);
+			int64_t wrong = 0, ways = 0;
+			for (int kind = 0; kind < CUDA_LINE_KINDS; kind++) {
+				if (!cuda_line_can(&l, (enum cuda_line_kind)kind))
+					continue;
+				buffer out(output_bytes(&p));
+				wrong += cuda_scan(&l, (enum cuda_line_kind)kind, v.bytes[0].data(), out.p, NULL) != cudaSuccess;
+				wrong += outputs_wrong(&p, &v, out.p, type.tolerance);
+				ways++;
+			}
+			ok(wrong == 0 && ways > 0, "%s, %d ways", text.c_str(), (int)ways);
+		}
+}
+
+static void test_clock(void)
+{
+	uint64_t counts[2] = { 0, 0 };
+	ok(cuda_clock_count(counts, 1000, NULL) == cudaSuccess && counts[1] >= 1000 && counts[0] > counts[1],
+		"clocks are counted while the time passes");
+	volatile int flag = 0;
+	on_cpu_fast_max = 2147483647;
+	flag = 1;
+	ok(cuda_block(&flag, NULL) == cudaSuccess, "a block that is lifted ends");
+}
+
+int main(void)
+{
+	test_fill();
+	test_perms();
+	test_moves();
+	test_names();
+	test_casts();
+	test_gather();
+	test_select();
+	test_resample();
+	test_topk();
+	test_argreduce();
+	test_scan();
+	test_clock();
+	/* what tensors of more than 2^31 elements do */
+	on_cpu_fast_max = 50;
+	test_moves();
+	test_gather();
+	test_select();
+	test_resample();
+	return done_testing();
+}
