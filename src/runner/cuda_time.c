@@ -289,6 +289,11 @@ static int graph_make(struct cuda_timer *t, enum cache cache, int64_t first, int
 	return bad ? -1 : 0;
 }
 
+int cuda_time_capture(struct cuda_timer *t, cudaGraph_t *graph, struct error *err)
+{
+	return capture(t, CACHE_WARM, 0, 1, graph, err);
+}
+
 static int64_t common_divisor(int64_t a, int64_t b)
 {
 	while (b) {

@@ -34,6 +34,8 @@ struct cuda_timer {
 
 /* Events and the like are made at the first call. -1: err says what failed. */
 int cuda_time_run(struct cuda_timer *t, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
+/* One execution as a graph, which the caller destroys. -1: it cannot be captured. */
+int cuda_time_capture(struct cuda_timer *t, cudaGraph_t *graph, struct error *err);
 /* Frees the graphs. */
 void cuda_time_forget(struct cuda_timer *t);
 /* Sets that pass before the first comes back, in every kind of run so far; all of them where the cache is swept instead. */

@@ -9,6 +9,7 @@
 #include "runner/cuda_buffers.h"
 #include "runner/cuda_check.h"
 #include "runner/cuda_cupti.h"
+#include "runner/cuda_names.h"
 #include "runner/cuda_time.h"
 
 struct work {
@@ -135,22 +136,35 @@ double cuda_work_rotated_bytes(const void *work)
 	return problem_constant_bytes(&w->buffers->problem) * (double)cuda_time_sets_passed(&w->timer, CACHE_NET);
 }
 
-const char *cuda_work_kernels(void *work)
+/* By tracing one execution. */
+static void kernels_trace(struct work *w)
 {
-	struct work *w = work;
-	struct error err = ERROR_NONE;
 	static bool said;
-	if (w->kernels.n || cuda_context()->poisoned)
-		return w->kernels.p ? w->kernels.p : "";
+	struct error err = ERROR_NONE;
 	if (cuda_cupti_begin(&err)) {
 		if (!said)
 			log_line("%s", err.text);
 		said = true;
-		return "";
+		return;
 	}
 	if (enqueue(w, CACHE_WARM, 0, cuda_context()->stream, &err) == 0)
 		cuda_error(cudaStreamSynchronize(cuda_context()->stream), "the traced execution", &err);
 	cuda_cupti_end(&w->kernels);
+}
+
+const char *cuda_work_kernels(void *work)
+{
+	struct work *w = work;
+	struct error err = ERROR_NONE;
+	cudaGraph_t graph = NULL;
+	if (!w->kernels.n && !cuda_context()->poisoned) {
+		bool named = !w->timer.uncapturable && cuda_time_capture(&w->timer, &graph, &err) == 0 &&
+			cuda_names_of(graph, &w->kernels, &err) == 0;
+		if (graph)
+			cudaGraphDestroy(graph);
+		if (!named)
+			kernels_trace(w);
+	}
 	return w->kernels.p ? w->kernels.p : "";
 }
 

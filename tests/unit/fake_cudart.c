@@ -2,6 +2,7 @@
 
 #include "fake_cudart.h"
 
+#include <cuda.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,6 +234,63 @@ cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *graph)
 	(*graph)->ops = s->captured;
 	s->captured = (struct ops){ 0 };
 	fake.graphs_alive++;
+	return called();
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+	for (int i = 0; nodes && i < graph->ops.count; i++)
+		nodes[i] = (cudaGraphNode_t)&graph->ops.op[i];
+	*count = (size_t)graph->ops.count;
+	return called();
+}
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
+{
+	enum op_kind kind = ((const struct op *)node)->kind;
+	*type = kind == OP_KERNEL ? cudaGraphNodeTypeKernel : kind == OP_SET ? cudaGraphNodeTypeMemset :
+		cudaGraphNodeTypeMemcpy;
+	return called();
+}
+
+/* Kernels by their handles are functions, second ones kernels: as libraries of both kinds launch them. */
+static CUresult driver_node(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2 *p)
+{
+	const struct op *op = (const struct op *)node;
+	*p = (CUDA_KERNEL_NODE_PARAMS_v2){ .gridDimX = 1 };
+	if (strncmp(op->name, "second", 6) == 0)
+		p->kern = (CUkernel)(uintptr_t)op->name;
+	else
+		p->func = (CUfunction)(uintptr_t)op->name;
+	return CUDA_SUCCESS;
+}
+
+static CUresult driver_function_name(const char **name, CUfunction f)
+{
+	*name = (const char *)f;
+	return CUDA_SUCCESS;
+}
+
+static CUresult driver_kernel_name(const char **name, CUkernel k)
+{
+	*name = (const char *)k;
+	return CUDA_SUCCESS;
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **to, unsigned version, unsigned long long flags,
+	enum cudaDriverEntryPointQueryResult *found)
+{
+	typedef void any_function(void);
+	any_function *f = strcmp(name, "cuGraphKernelNodeGetParams") == 0 ? (any_function *)driver_node :
+		strcmp(name, "cuFuncGetName") == 0 ? (any_function *)driver_function_name :
+		strcmp(name, "cuKernelGetName") == 0 ? (any_function *)driver_kernel_name : NULL;
+	(void)flags;
+	*to = NULL;
+	*found = cudaDriverEntryPointSymbolNotFound;
+	if (f && version <= (unsigned)fake.driver_version && fake.names_kernels) {
+		memcpy(to, &f, sizeof(*to));
+		*found = cudaDriverEntryPointSuccess;
+	}
 	return called();
 }
 
@@ -558,7 +616,7 @@ void fake_reset(void)
 	double now = fake.host_ns + 1e9;
 	last = sticky = cudaSuccess;
 	fake = (struct fake){ .device_count = 1, .driver_version = CUDART_VERSION, .memory_bytes = 64e6, .clock_mhz = 1900,
-		.default_mhz = 1980, .has_nvml = true, .has_cupti = true, .host_ns = now, .device_ns = now };
+		.default_mhz = 1980, .has_nvml = true, .has_cupti = true, .names_kernels = true, .host_ns = now, .device_ns = now };
 	fake.device[0].major = 9;
 	fake.device[0].name = "NVIDIA H200";
 	fake.device[0].uuid = 0xab;

@@ -21,7 +21,7 @@ struct fake {
 	cudaError_t set_device_error;
 	double memory_bytes;
 	double clock_mhz, default_mhz;
-	bool has_nvml, has_cupti;
+	bool has_nvml, has_cupti, names_kernels;
 	int nvml_processes;
 	unsigned nvml_pid[8], nvml_utilization;
 	/* faults */

@@ -439,22 +439,31 @@ static void test_fault(void)
 	fake_reset();
 }
 
-static void test_kernels(void)
+static bool are_names(const char *names)
+{
+	return strcmp(names, "compute<3>\nsecond_kernel") == 0 || strcmp(names, "_Z7computeILi3EEvPKfi\nsecond_kernel") == 0;
+}
+
+/* By tracing (where the driver is too old, or nothing can be captured), and out of the graph. */
+static void test_kernels(const char *how)
 {
 	double ns;
+	bool traces = strcmp(how, "graph") != 0;
 	begin(MATMUL);
+	fake.names_kernels = strcmp(how, "old driver") != 0;
+	fake.capture_fails = strcmp(how, "no graph") == 0;
 	fake_backend.kernels = 2;
 	void *w = prepare();
 	cuda_work_run(w, CACHE_WARM, 1, &ns, &err);
 	int before = fake_backend.traced;
 	const char *names = cuda_work_kernels(w);
-	ok(strcmp(names, "compute<3>\nsecond_kernel") == 0 || strcmp(names, "_Z7computeILi3EEvPKfi\nsecond_kernel") == 0,
-		"names in the order of their starts: %s", names);
-	is_int(fake_backend.traced, before + 1, "of one execution");
-	ok(cuda_work_kernels(w) == names, "asked again it is the same");
-	is_int(fake_backend.traced, before + 1, "and nothing runs");
+	ok(are_names(names), "%s: names in the order of their starts", how);
+	is_int(fake_backend.traced, before + traces, "%s: traced only where it must be", how);
+	ok(cuda_work_kernels(w) == names, "%s: asked again it is the same", how);
+	is_int(fake_backend.traced, before + traces, "%s: and nothing runs", how);
+	is_int(cuda_work_run(w, CACHE_WARM, 1, &ns, &err), 0, "%s: and it runs on", how);
 	cuda_work_release(w);
-	end("kernels");
+	end(how);
 }
 
 int main(void)
@@ -474,7 +483,9 @@ int main(void)
 	test_without_graphs("allocates");
 	test_waiting_launches();
 	test_clock();
-	test_kernels();
+	test_kernels("old driver");
+	test_kernels("no graph");
+	test_kernels("graph");
 	test_fault();
 	arena_free(&arena);
 	return done_testing();
