@@ -31,6 +31,8 @@ static const struct {
 	{ "fast_f16", 1e-3 },
 	{ "fast_bf16", 1e-2 },
 	{ "f16_accumulate", 1e-2 },
+	{ "emulated_bf16x9", 1e-6 },
+	{ "fast_accumulate", 1e-1 },
 };
 #define UNKNOWN_MATH 1e-2
 

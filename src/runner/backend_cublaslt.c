@@ -211,7 +211,7 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	if (cublaslt_case_make(p, &kase, err))
 		return -1;
 	if (cuda_context()->planning)
-		return error_set(err, "cuBLASLt cannot be asked without a GPU");
+		return error_set(err, "only with a GPU can cuBLASLt be asked");
 	struct offers *o = base_calloc(1, sizeof(*o));
 	o->kase = kase;
 	list->state = o;
@@ -292,5 +292,11 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *to
 
 static const struct cuda_backend cublaslt = { .plan = plan, .problem = problem_of };
 
+/* Frameworks turn to it first for what it can say. */
+static int preference(const struct problem *p)
+{
+	return p->kernel == KERNEL_MATMUL;
+}
+
 const struct backend backend_cublaslt = { .api = "cuBLASLt", .detail = &cublaslt, .probe = probe,
-	.algorithms = algorithms, .forget = forget, CUDA_WORK_SLOTS };
+	.algorithms = algorithms, .forget = forget, .preference = preference, CUDA_WORK_SLOTS };

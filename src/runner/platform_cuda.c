@@ -12,6 +12,7 @@
 /* In the order in which frameworks turn to them; for single problems a backend's preference says otherwise. */
 static const struct backend *const backends[] = {
 	&backend_cudnn,
+	&backend_cudnn_legacy,
 	&backend_cublaslt,
 	NULL,
 };

@@ -155,8 +155,8 @@ static void test_refusals(void)
 		{ "lrn:f32,f32:across,0.0001,0.75:1x20x2x3:n17", NULL },
 		{ "eltwise:f8e4m3,f8e4m3:relu:2x3", "cuDNN's legacy API has no type f8e4m3" },
 		{ "eltwise:f32,f32:relu:2147483648x2", "2147483648 is too large for cuDNN's legacy API" },
-		{ "layernorm:f32,f32:2x3:ax1", "cuDNN's legacy API has no layernorm" },
-		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0", "cuDNN's legacy API has no matmul" },
+		{ "layernorm:f32,f32:2x3:ax1", "only what cuDNN's legacy API has, which is no layernorm" },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0", "only what cuDNN's legacy API has, which is no matmul" },
 	};
 	struct backend_list list;
 	struct error err;
@@ -174,7 +174,7 @@ static void test_refusals(void)
 	fake_cudnn.other_weights = false;
 	standin_context.planning = true;
 	ok(standin_ask(&backend_cudnn_legacy, "eltwise:f32,f32:relu:2x3", &list, &err) < 0, "nothing without a device");
-	is_str(err.text, "cuDNN's legacy API cannot be asked without a GPU", "and says so");
+	is_str(err.text, "only with a GPU can cuDNN's legacy API be asked", "and says so");
 	standin_context.planning = false;
 	is_int(fake_cudnn.created, fake_cudnn.destroyed, "every descriptor was given back");
 }
