@@ -37,9 +37,10 @@ static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct
 	return 0;
 }
 
-/* A plan of its own: the list may be forgotten before the work is released. */
+/* A plan, and the graph and configuration that it may still look at, whatever becomes of the list. */
 struct state {
-	struct cudnn_graph graph;    /* bag and bindings; the problem in it is not used */
+	struct cudnn_offers *offers;
+	struct cudnn_graph graph;    /* bindings of the offers' graph, with a bag of its own */
 	cudnnBackendDescriptor_t plan;
 	struct cudnn_packs packs;
 };
@@ -59,6 +60,7 @@ static void state_free(void *state)
 	struct state *s = state;
 	cudnn_packs_free(&s->packs, s->graph.bag.api);
 	cudnn_graph_free(&s->graph);
+	cudnn_offers_release(s->offers);
 	free(s);
 }
 
@@ -74,6 +76,8 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 	struct cudnn_offers *o = list->state;
 	const struct cudnn_candidate *c = &o->candidate[index];
 	struct state *s = base_calloc(1, sizeof(*s));
+	s->offers = o;
+	o->users++;
 	s->graph = *c->graph;
 	cudnn_bag_open(&s->graph.bag, c->graph->bag.api);
 	s->plan = cudnn_plan_make(&s->graph.bag, c->config, &out->workspace_bytes);

@@ -17,6 +17,9 @@
 	_(cudnnDestroy)                \
 	_(cudnnSetStream)              \
 	_(cudnnGraphVersionCheck)      \
+	_(cudnnOpsVersionCheck)        \
+	_(cudnnCnnVersionCheck)        \
+	_(cudnnAdvVersionCheck)        \
 	_(cudnnBackendCreateDescriptor)  \
 	_(cudnnBackendDestroyDescriptor) \
 	_(cudnnBackendFinalize)        \
@@ -26,9 +29,6 @@
 
 /* libcudnn.so.9 exports these too and loads the library that holds them at the first call. */
 #define CUDNN_LEGACY_FUNCTIONS(_)                    \
-	_(cudnnOpsVersionCheck)                      \
-	_(cudnnCnnVersionCheck)                      \
-	_(cudnnAdvVersionCheck)                      \
 	_(cudnnCreateTensorDescriptor)               \
 	_(cudnnSetTensorNdDescriptor)                \
 	_(cudnnDestroyTensorDescriptor)              \

@@ -290,6 +290,7 @@ int cudnn_algorithms(const struct problem *p, struct backend_list *list, struct 
 	struct cudnn_offers *o = base_calloc(1, sizeof(*o));
 	struct error why = ERROR_NONE;
 	const char *tag = "";
+	o->users = 1;
 	o->problem = *p;
 	for (int i = 0; i < CUDNN_VARIANTS; i++) {
 		struct error one = ERROR_NONE;
@@ -309,17 +310,22 @@ int cudnn_algorithms(const struct problem *p, struct backend_list *list, struct 
 	return error_set(err, "%s", why.text);
 }
 
-void cudnn_forget(struct backend_list *list)
+void cudnn_offers_release(struct cudnn_offers *o)
 {
-	struct cudnn_offers *o = list->state;
-	for (int i = 0; o && i < CUDNN_VARIANTS; i++)
+	if (!o || --o->users)
+		return;
+	for (int i = 0; i < CUDNN_VARIANTS; i++)
 		if (o->graph[i]) {
 			cudnn_graph_free(o->graph[i]);
 			free(o->graph[i]);
 		}
-	if (o)
-		arena_free(&o->arena);
+	arena_free(&o->arena);
 	free(o);
+}
+
+void cudnn_forget(struct backend_list *list)
+{
+	cudnn_offers_release(list->state);
 	list->count = 0;
 	list->algorithm = NULL;
 	list->state = NULL;

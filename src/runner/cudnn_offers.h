@@ -18,6 +18,7 @@ struct cudnn_candidate {
 };
 
 struct cudnn_offers {
+	int users;                 /* the list, and plans: freed with the last */
 	struct arena arena;
 	struct problem problem;
 	struct cudnn_graph *graph[CUDNN_VARIANTS];
@@ -29,6 +30,7 @@ struct cudnn_offers {
 /* The backend's slots of these names. */
 int cudnn_algorithms(const struct problem *p, struct backend_list *list, struct error *err);
 void cudnn_forget(struct backend_list *list);
+void cudnn_offers_release(struct cudnn_offers *o);
 
 /* A finalized plan in `bag` (for the context's GPU, here or described), and what it needs; NULL: the bag says why. */
 cudnnBackendDescriptor_t cudnn_plan_make(struct cudnn_bag *bag, cudnnBackendDescriptor_t config,

@@ -165,11 +165,26 @@ static void *operand(struct set *s, const struct cuda_layout *l, enum check_role
 	return at;
 }
 
+/* How many scales and shifts a normalization has. */
+static int64_t normalized(const struct problem *p)
+{
+	int64_t n = 1;
+	if (p->kernel == KERNEL_BATCHNORM || p->kernel == KERNEL_INSTANCENORM)
+		return p->shape[0].dim[1];
+	for (int i = p->axis; (p->kernel == KERNEL_LAYERNORM || p->kernel == KERNEL_RMSNORM) && i < p->shape[0].rank; i++)
+		n *= p->shape[0].dim[i];
+	return n;
+}
+
 static void set_fill(struct set *s)
 {
 	const struct problem *p = s->problem;
 	int last = problem_operand_count(p) - 1;
-	for (int i = 0; i < last; i++) {
+	for (int i = 0; p->kernel == KERNEL_CONCAT && i < p->shape_count; i++) {
+		struct cuda_layout l = cuda_operand_layout(p, 0, i);
+		s->at.source[i] = operand(s, &l, CHECK_SOURCE, i);
+	}
+	for (int i = 0; p->kernel != KERNEL_CONCAT && i < last; i++) {
 		struct cuda_layout l = cuda_operand_layout(p, i, 0);
 		if (i == 1 && has_weights(p))
 			s->at.weights = operand(s, &l, CHECK_WEIGHTS, 0);
@@ -181,7 +196,7 @@ static void set_fill(struct set *s)
 			struct cuda_layout l = cuda_epilogue_layout(p, i);
 			s->at.epilogue[i] = operand(s, &l, CHECK_EPILOGUE, i);
 		}
-	struct cuda_layout channels = plain(p->kernel == KERNEL_BATCHNORM ? p->shape[0].dim[1] : 1);
+	struct cuda_layout channels = plain(normalized(p));
 	s->at.scale = operand(s, &channels, CHECK_SCALE, 0);
 	s->at.shift = operand(s, &channels, CHECK_SHIFT, 0);
 	s->at.mean = operand(s, &channels, CHECK_MEAN, 0);

@@ -1,0 +1,260 @@
+#include "config.h"
+
+#include "fake_cudnn_graph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "runner/cudnn_library.h"
+
+struct fake_cudnn_graph fake_cudnn_graph = { .silent = CUDNN_HEUR_MODES_COUNT };
+
+/* The loader wants every function of the library; the legacy ones are not called here. */
+void fake_unused(void);
+void fake_unused(void)
+{
+	abort();
+}
+#define UNUSED(name) __asm__(".globl " #name "\n.set " #name ", fake_unused\n");
+CUDNN_LEGACY_FUNCTIONS(UNUSED)
+
+static cudnnStatus_t refuse(cudnnStatus_t status, const char *why)
+{
+	snprintf(fake_cudnn_graph.why, sizeof(fake_cudnn_graph.why), "Warning: %s; Reason: %s",
+		cudnnGetErrorString(status), why);
+	return status;
+}
+
+size_t cudnnGetVersion(void)
+{
+	return 91900;
+}
+
+const char *cudnnGetErrorString(cudnnStatus_t status)
+{
+	return status == CUDNN_STATUS_SUCCESS ? "CUDNN_STATUS_SUCCESS" : status == CUDNN_STATUS_NOT_SUPPORTED ?
+		"CUDNN_STATUS_NOT_SUPPORTED" : status == CUDNN_STATUS_EXECUTION_FAILED ?
+		"CUDNN_STATUS_EXECUTION_FAILED" : "CUDNN_STATUS_BAD_PARAM";
+}
+
+void cudnnGetLastErrorString(char *message, size_t max_size)
+{
+	snprintf(message, max_size, "%s", fake_cudnn_graph.why);
+	fake_cudnn_graph.why[0] = '\0';
+}
+
+cudnnStatus_t cudnnGraphVersionCheck(void)
+{
+	return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnOpsVersionCheck(void)
+{
+	return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnCnnVersionCheck(void)
+{
+	return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnAdvVersionCheck(void)
+{
+	return CUDNN_STATUS_NOT_SUPPORTED;
+}
+
+cudnnStatus_t cudnnCreate(cudnnHandle_t *handle)
+{
+	*handle = (cudnnHandle_t)(void *)&fake_cudnn_graph;
+	return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnDestroy(cudnnHandle_t handle)
+{
+	(void)handle;
+	return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream)
+{
+	(void)handle;
+	fake_cudnn_graph.stream = stream;
+	return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t kind, cudnnBackendDescriptor_t *d)
+{
+	struct fake_node *n = base_calloc(1, sizeof(*n));
+	n->kind = kind;
+	fake_cudnn_graph.created++;
+	*d = n;
+	return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t d)
+{
+	struct fake_node *n = d;
+	for (int i = 0; i < n->attribute_count; i++)
+		free(n->attribute[i].bytes);
+	free(n);
+	fake_cudnn_graph.destroyed++;
+	return CUDNN_STATUS_SUCCESS;
+}
+
+/* ---- attributes ---- */
+
+static size_t type_size(cudnnBackendAttributeType_t t)
+{
+	switch (t) {
+	case CUDNN_TYPE_HANDLE: case CUDNN_TYPE_VOID_PTR: case CUDNN_TYPE_BACKEND_DESCRIPTOR: return sizeof(void *);
+	case CUDNN_TYPE_BOOLEAN: return sizeof(bool);
+	case CUDNN_TYPE_CHAR: return 1;
+	case CUDNN_TYPE_INT64: case CUDNN_TYPE_DOUBLE: return 8;
+	case CUDNN_TYPE_FRACTION: return sizeof(cudnnFraction_t);
+	default: return 4;
+	}
+}
+
+cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
+	cudnnBackendAttributeType_t type, int64_t count, const void *values)
+{
+	struct fake_node *n = d;
+	if (n->finalized || fake_attribute(n, name) || n->attribute_count == FAKE_ATTRIBUTES)
+		return refuse(CUDNN_STATUS_BAD_PARAM, "set twice, after finalizing, or too many");
+	size_t size = type_size(type) * (size_t)count;
+	struct fake_attribute *a = &n->attribute[n->attribute_count++];
+	*a = (struct fake_attribute){ .name = name, .type = type, .count = count, .bytes = base_malloc(size ? size : 1) };
+	memcpy(a->bytes, values, size);
+	return CUDNN_STATUS_SUCCESS;
+}
+
+const struct fake_attribute *fake_attribute(const struct fake_node *n, cudnnBackendAttributeName_t name)
+{
+	for (int i = 0; i < n->attribute_count; i++)
+		if (n->attribute[i].name == name)
+			return &n->attribute[i];
+	return NULL;
+}
+
+const void *fake_values(const struct fake_node *n, cudnnBackendAttributeName_t name)
+{
+	const struct fake_attribute *a = fake_attribute(n, name);
+	if (!a) {
+		fprintf(stderr, "descriptor %d lacks attribute %d\n", (int)n->kind, (int)name);
+		abort();
+	}
+	return a->bytes;
+}
+
+int64_t fake_int64(const struct fake_node *n, cudnnBackendAttributeName_t name, int64_t index)
+{
+	return ((const int64_t *)fake_values(n, name))[index];
+}
+
+struct fake_node *fake_link(const struct fake_node *n, cudnnBackendAttributeName_t name)
+{
+	struct fake_node *to = *(struct fake_node *const *)fake_values(n, name);
+	if (!to || !to->finalized)
+		abort();
+	return to;
+}
+
+cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t d)
+{
+	struct fake_node *n = d;
+	if (n->finalized)
+		return refuse(CUDNN_STATUS_BAD_PARAM, "finalized twice");
+	if (n->kind == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR && fake_cudnn_graph.plan_status != CUDNN_STATUS_SUCCESS)
+		return refuse(fake_cudnn_graph.plan_status, "as the test wanted");
+	if (n->kind == CUDNN_BACKEND_TENSOR_DESCRIPTOR && (fake_attribute(n, CUDNN_ATTR_TENSOR_DIMENSIONS)->count < 3 ||
+		fake_attribute(n, CUDNN_ATTR_TENSOR_DIMENSIONS)->count != fake_attribute(n, CUDNN_ATTR_TENSOR_STRIDES)->count))
+		return refuse(CUDNN_STATUS_BAD_PARAM, "rank of a tensor");
+	fake_cudnn_graph.packs += n->kind == CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR;
+	n->finalized = true;
+	return CUDNN_STATUS_SUCCESS;
+}
+
+/* ---- what the library tells ---- */
+
+static int64_t notes_give(uint32_t bits, int64_t room, int32_t *to)
+{
+	int64_t n = 0;
+	for (int i = 0; i < 32; i++)
+		if (bits >> i & 1 && n++ < room)
+			to[n - 1] = i;
+	return n;
+}
+
+static int64_t configs_give(const struct fake_node *heuristics, int64_t room, cudnnBackendDescriptor_t *to)
+{
+	cudnnBackendHeurMode_t mode = *(const cudnnBackendHeurMode_t *)fake_values(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE);
+	if (mode == fake_cudnn_graph.silent)
+		return 0;
+	for (int64_t i = 0; i < 2 && i < room; i++) { /* the same twice */
+		struct fake_node *config = to[i];
+		config->graph = fake_link(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
+		config->mode = mode;
+		config->finalized = true;
+	}
+	return 2;
+}
+
+static int64_t knobs_give(int64_t room, cudnnBackendDescriptor_t *to)
+{
+	for (int i = 0; i < 2 && i < room; i++) {
+		static const int64_t value[] = { 4, 1 };
+		static const cudnnBackendKnobType_t type[] = { CUDNN_KNOB_TYPE_TILE_SIZE, CUDNN_KNOB_TYPE_STAGES };
+		cudnnBackendSetAttribute(to[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &type[i]);
+		cudnnBackendSetAttribute(to[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, 1, &value[i]);
+	}
+	return 2;
+}
+
+static bool given(const struct fake_node *n, cudnnBackendAttributeName_t name, int64_t room, int64_t *count, void *values)
+{
+	struct fake_node *const *first = values;
+	switch (name) {
+	case CUDNN_ATTR_ENGINEHEUR_RESULTS: *count = configs_give(n, room, values); return true;
+	case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES: *count = knobs_give(room, values); return true;
+	case CUDNN_ATTR_ENGINECFG_ENGINE:
+		(*first)->graph = n->graph;
+		(*first)->mode = n->mode;
+		*count = 1;
+		return true;
+	case CUDNN_ATTR_ENGINE_GLOBAL_INDEX: *count = 1; *(int64_t *)values = n->mode == CUDNN_HEUR_MODE_FALLBACK ? 0 : 12; return true;
+	case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE: *count = notes_give(fake_cudnn_graph.numerical, room, values); return true;
+	case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE: *count = notes_give(fake_cudnn_graph.behaviour, room, values); return true;
+	case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE: *count = 1; *(int64_t *)values = 512; return true;
+	default: return false;
+	}
+}
+
+cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const d, cudnnBackendAttributeName_t name,
+	cudnnBackendAttributeType_t type, int64_t room, int64_t *count, void *values)
+{
+	const struct fake_node *n = d;
+	if (given(n, name, room, count, values))
+		return CUDNN_STATUS_SUCCESS;
+	const struct fake_attribute *a = fake_attribute(n, name);
+	if (!a || a->type != type)
+		return refuse(CUDNN_STATUS_BAD_PARAM, "no such attribute");
+	*count = a->count;
+	memcpy(values, a->bytes, type_size(type) * (size_t)(room < a->count ? room : a->count));
+	return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack)
+{
+	const struct fake_node *p = plan, *v = pack;
+	fake_cudnn_graph.executed++;
+	if (fake_cudnn_graph.execute_status != CUDNN_STATUS_SUCCESS)
+		return refuse(fake_cudnn_graph.execute_status, "as the test wanted");
+	if ((void *)handle != (void *)&fake_cudnn_graph || !p->finalized || !v->finalized)
+		return refuse(CUDNN_STATUS_BAD_PARAM, "not finalized");
+	if ((uintptr_t)*(void *const *)fake_values(v, CUDNN_ATTR_VARIANT_PACK_WORKSPACE) % 256)
+		return refuse(CUDNN_STATUS_BAD_PARAM, "workspace");
+	const struct fake_node *config = fake_link(p, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
+	return fake_graph_execute(config->graph, v) ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
+}

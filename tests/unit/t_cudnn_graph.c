@@ -1,0 +1,238 @@
+/* Problems as operation graphs: a stand-in of cuDNN's descriptors executes what the builders made on host memory, and every
+ * output is compared with plain C. What the real library would run of it, t_cudnn_plan asks. */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "cuda_standin.h"
+#include "fake_cudnn_graph.h"
+#include "runner/cudnn_offers.h"
+#include "tap.h"
+
+static const char *const problems[] = {
+	"conv:f32,f32.c,f32/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
+	"conv:f32,f32.c,f32/f32:n1c4h8w9k6r3s2:ph0pw1qh2qw0:sh2sw1:dh1dw2:g2",
+	"conv:f16,f16.c,f16/f32:n1c4h7w6k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g4+bias:f16.c+clip,0,6",
+	"conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32@nxc+relu",
+	"conv:f32,f32.c,f32/f32:n2c4h7w6k6r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32+relu",
+	"conv:f32,f32.c,f32/f32:n1c4h7w6k6r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+bias:f32.c+swish,1+mul:f32",
+	"conv:f32,f32.c,f32/f32:n2c4w9k6s3:pw1qw0:sw2:dw1:g1+bias:f32.c+add:f32+leaky_relu,0.1",
+	"conv:f32,f32.c,f32/f32:n1c2d4h5w6k3t2r3s3:pd1ph1pw1qd0qh1qw1:sd1sh1sw2:dd1dh1dw1:g1",
+	"deconv:f32,f32.c,f32/f32:n1c4h5w6k3r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw0:g1",
+	"deconv:f32,f32.c,f32/f32:n2c4h5w6k6r2s3:ph0pw1qh0qw0:sh2sw1:dh1dw2:uh0uw0:g2+bias:f32.c+tanh",
+	"matmul:f32,f32.c,f32/f32:ba1bb1m5n7k6:ta0tb0+bias:f32.c+gelu_erf",
+	"matmul:f32,f32,f32/f32:ba3bb3m5n7k6:ta1tb1",
+	"matmul:f32,f32,f32/f32:ba3bb1m5n7k6:ta0tb1+add:f32+gelu_tanh",
+	"matmul:f32,f32,f32/f32:ba2x3bb2x1m4n5k6:ta0tb0",
+	"pool:f32,f32:max:n2c3h7w8r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1",
+	"pool:f32,f32:avg_include:n2c3h7w8r3s2:ph1pw0qh1qw1:sh2sw2:dh1dw1+relu",
+	"pool:f32@nxc,f32@nxc:avg_exclude:n2c3h7w8r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1",
+	"pool:f32,f32:max:n2c3w8s3:pw1qw1:sw2:dw1",
+	"batchnorm:f32,f32:2x4x3x5+relu",
+	"batchnorm:f32@nxc,f32@nxc:2x4x3x5+add:f32@nxc+relu",
+	"batchnorm:f32,f32:2x4",
+	"layernorm:f32,f32:2x3x8:ax2",
+	"layernorm:f32,f32:2x3x8:ax1+relu",
+	"rmsnorm:f32,f32:2x3x8:ax2",
+	"instancenorm:f32,f32:2x3x4x5",
+	"instancenorm:f32@nxc,f32@nxc:2x3x4x5",
+	"instancenorm:f32,f32:2x3x7",
+	"eltwise:f32,f32:relu:3x4x5",
+	"eltwise:f32,f32:leaky_relu,0.2:3x4x5",
+	"eltwise:f32,f32:clip,-0.5,0.5:3x4x5",
+	"eltwise:f32,f32:clip,0,0.5:3x4x5",
+	"eltwise:f32,f32:sigmoid:3x4x5",
+	"eltwise:f32,f32:tanh:3x4x5",
+	"eltwise:f32,f32:gelu_erf:3x4x5",
+	"eltwise:f32,f32:gelu_tanh:3x4x5",
+	"eltwise:f32,f32:swish,1.702:3x4x5",
+	"eltwise:f32,f32:hard_sigmoid,0.2,0.5:3x4x5",
+	"eltwise:f32,f32:hard_swish:3x4x5",
+	"eltwise:f32,f32:elu,0.7:3x4x5",
+	"eltwise:f32,f32:softplus:3x4x5",
+	"eltwise:f32,f32:mish:3x4x5",
+	"eltwise:f32,f32:exp:3x4x5",
+	"eltwise:f32,f32:sqrt:3x4x5",
+	"eltwise:f32,f32:abs:3x4x5",
+	"eltwise:f32,f32:square:3x4x5",
+	"eltwise:f32,f32:pow,2,3:3x4x5",
+	"eltwise:f32,f32:affine,2,-1:3x4x5",
+	"eltwise:f32,f32:affine,1,0:3x4x5",
+	"eltwise:f32@nxc,f32:relu:2x3x4x5+add:f32",
+	"eltwise:f16,f16:mish:2x3x4x5+mul:f16+add:f16",
+	"binary:f32,f32,f32:add:2x3x4x5:2x3x4x5+relu",
+	"binary:f32,f32,f32:sub:2x3x4x5:3x1x1",
+	"binary:f32,f32,f32:mul:2x3x4x5:2x3x1x1+add:f32",
+	"binary:f32,f32,f32:div:2x1x4x1:1x3x1x5",
+	"binary:f32@nxc,f32,f32@nxc:maximum:2x3x4x5:2x3x4x5",
+	"binary:f32,f32,f32:minimum:1:2x3x4x5",
+	"binary:f32,f32,f32:ge:2x3x4x5:5",
+	"select:bool,f32,f32,f32:1x1x4x5:2x3x4x5:1",
+	"reduce:f32,f32:mean:2x3x4x5:2x3x1x1",
+	"reduce:f32,f32:sum:2x3x4x5:1x3x1x5",
+	"reduce:f32,f32:rmax:2x3x4:1x1x1",
+	"reduce:f32,f32:rmin:2x3x4:2x1x4",
+	"reduce:f32,f32:prod:2x3x4:2x3x1",
+	"reduce:f32,f32:l2:2x3x4:2x3x1",
+	"softmax:f32,f32:soft:2x3x4x5:ax3",
+	"softmax:f32,f32:soft:2x3x4x5:ax1",
+	"softmax:f32,f32:log:2x7:ax1",
+	"concat:f32,f32:2x3x4,2x5x4,2x1x4:ax1",
+	"concat:f16,f16:2x3,2x5:ax1",
+	"cast:f32,f16:2x3x4",
+	"transpose:f32,f32:2x3x4x5:perm0x2x1x3",
+	"transpose:f32,f32:2x3x4x5:perm3x1x0x2",
+	"attention:f32,f32,f32,f32/f32:full:n2hq4hk2lq3lk5d4e6",
+	"attention:f32,f32,f32,f32/f32:causal:n2hq4hk2lq3lk5d4e6",
+	"attention:f32,f32,f32,f32/f32:causal:n1hq2hk2lq4lk4d4e4",
+};
+
+/* Rounding of the type is in standin_worst; f32 constants and softmax in f32 remain. */
+#define TOLERANCE 2e-6
+
+static void problems_test(void)
+{
+	for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++) {
+		struct backend_list list;
+		struct error err = ERROR_NONE;
+		double worst = 0;
+		int count = standin_ask(&backend_cudnn, problems[i], &list, &err);
+		for (int a = 0; a < count && worst <= TOLERANCE; a++) {
+			double one = standin_worst(&list, a, &err);
+			worst = one <= worst ? worst : one;
+		}
+		if (!ok(count > 0 && worst <= TOLERANCE, "%s", problems[i]))
+			printf("# %d algorithms, worst %g, %s\n", count, worst, err.text);
+		if (count > 0)
+			backend_cudnn.forget(&list);
+	}
+}
+
+#define PLAIN "eltwise:f32,f32:relu:3x4x5"
+
+static void list_test(void)
+{
+	struct backend_list list;
+	struct error err = ERROR_NONE;
+	is_int(standin_ask(&backend_cudnn, PLAIN, &list, &err), 2, "the same configuration counts once");
+	is_str(list.algorithm[0].name, "eng12{k2=4,k14=1}", "engine and knobs are the name");
+	is_str(list.algorithm[1].name, "eng0{k2=4,k14=1}", "then what the fallback names");
+	is_str(list.algorithm[0].api, "cuDNN", "api");
+	is_str(list.algorithm[0].layouts, "src=ncx dst=ncx", "layouts of what was left open");
+	is_str(list.algorithm[0].math, "strict", "math");
+	is_int(list.algorithm[0].matrix, MATRIX_NO, "no tensor cores");
+	is_int(list.algorithm[1].rank, 1, "rank is the place");
+	near(list.algorithm[0].workspace_bytes, 512, 0, "a ready-made kernel's workspace is known");
+	backend_cudnn.forget(&list);
+	fake_cudnn_graph.numerical = 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
+	fake_cudnn_graph.behaviour = 1u << CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION;
+	fake_cudnn_graph.plan_status = CUDNN_STATUS_NOT_SUPPORTED;
+	is_int(standin_ask(&backend_cudnn, "eltwise:f32,f32@nxc:relu:2x3x4x5", &list, &err), 2,
+		"what is compiled at run time is not tried");
+	is_str(list.algorithm[0].notes, "tensor_core runtime_compilation", "notes");
+	is_str(list.algorithm[0].math, "tf32", "f32 on tensor cores");
+	is_str(list.algorithm[0].layouts, "src=ncx", "what was given is not told again");
+	ok(isnan(list.algorithm[0].workspace_bytes), "its workspace is unknown");
+	backend_cudnn.forget(&list);
+	fake_cudnn_graph.behaviour = fake_cudnn_graph.numerical = 0;
+	is_int(standin_ask(&backend_cudnn, PLAIN, &list, &err), -1, "what does not plan is not offered");
+	is_str(err.text, "execution plan: CUDNN_STATUS_NOT_SUPPORTED: NOT_SUPPORTED: as the test wanted", "and says why");
+	fake_cudnn_graph.plan_status = CUDNN_STATUS_SUCCESS;
+	fake_cudnn_graph.silent = CUDNN_HEUR_MODE_A;
+	is_int(standin_ask(&backend_cudnn, PLAIN, &list, &err), 1, "a fallback where mode A names nothing");
+	backend_cudnn.forget(&list);
+	fake_cudnn_graph.silent = CUDNN_HEUR_MODES_COUNT;
+}
+
+static int plan_first(struct cuda_plan *plan, enum status *status, struct error *err)
+{
+	struct backend_list list;
+	const struct cuda_backend *own = backend_cudnn.detail;
+	fake_cudnn_graph.plan_status = CUDNN_STATUS_SUCCESS;
+	if (standin_ask(&backend_cudnn, PLAIN, &list, err) < 0)
+		return -2;
+	fake_cudnn_graph.plan_status = *status == STATUS_OK ? CUDNN_STATUS_SUCCESS : *status == STATUS_NO_MEMORY ?
+		CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED : *status == STATUS_UNSUPPORTED ?
+		CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH : CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED;
+	int bad = own->plan(&list, 0, plan, status, err);
+	fake_cudnn_graph.plan_status = CUDNN_STATUS_SUCCESS;
+	backend_cudnn.forget(&list);
+	return bad;
+}
+
+static void faults_test(void)
+{
+	static const enum status want[] = { STATUS_NO_MEMORY, STATUS_UNSUPPORTED, STATUS_FAILED };
+	struct cuda_plan plan = { 0 };
+	struct error err = ERROR_NONE;
+	for (int i = 0; i < 3; i++) {
+		enum status status = want[i];
+		is_int(plan_first(&plan, &status, &err), -1, "a plan fails: %s", status_name(want[i]));
+		is_int(status, want[i], "and is told as that");
+	}
+	enum status status = STATUS_OK;
+	float in[60] = { 0 }, out[60];
+	struct cuda_pointers at = { .source = { in }, .destination = out };
+	is_int(plan_first(&plan, &status, &err), 0, "a plan");
+	near(plan.workspace_bytes, 512, 0, "its workspace");
+	fake_cudnn_graph.execute_status = CUDNN_STATUS_EXECUTION_FAILED;
+	is_int(plan.enqueue(plan.state, &at, STANDIN_STREAM, &err), -1, "an execution fails");
+	ok(strstr(err.text, "cudnnBackendExecute: CUDNN_STATUS_EXECUTION_FAILED"), "why: %s", err.text);
+	fake_cudnn_graph.execute_status = CUDNN_STATUS_SUCCESS;
+	plan.free(plan.state);
+}
+
+/* Copies of the operands rotate: one pack each, made once, however many there are. */
+static void packs_test(void)
+{
+	enum { SETS = 100, ELEMENTS = 60 };
+	struct cuda_plan plan = { 0 };
+	struct error err = ERROR_NONE;
+	enum status status = STATUS_OK;
+	float *in = base_calloc(SETS * ELEMENTS, sizeof(*in)), *out = base_calloc(SETS * ELEMENTS, sizeof(*out));
+	for (int i = 0; i < SETS * ELEMENTS; i++)
+		in[i] = (float)i + 1;
+	is_int(plan_first(&plan, &status, &err), 0, "a plan");
+	int packs = fake_cudnn_graph.packs, executed = fake_cudnn_graph.executed, wrong = 0;
+	for (int turn = 0; turn < 3; turn++)
+		for (int i = 0; i < SETS; i++) {
+			struct cuda_pointers at = { .source = { in + i * ELEMENTS }, .destination = out + i * ELEMENTS };
+			wrong += plan.enqueue(plan.state, &at, STANDIN_STREAM, &err) != 0;
+		}
+	is_int(wrong, 0, "all execute");
+	is_int(fake_cudnn_graph.executed - executed, 3 * SETS, "each time");
+	is_int(fake_cudnn_graph.packs - packs, SETS, "one pack for each set of addresses");
+	ok(memcmp(in, out, SETS * ELEMENTS * sizeof(*in)) == 0, "every set is computed where it is");
+	plan.free(plan.state);
+	free(in);
+	free(out);
+}
+
+static void probe_test(void)
+{
+	struct str stack = { 0 };
+	struct error err = ERROR_NONE;
+	bool has_matrix = true;
+	json_t *attributes = json_object();
+	str_addf(&stack, "CUDA 13.0");
+	is_int(backend_cudnn.probe(&stack, attributes, &has_matrix, &err), 0, "probe");
+	is_str(stack.p, "CUDA 13.0, cuDNN 9.19.0", "the stack line");
+	is_int(json_int_at(attributes, "cudnn", 0), 91900, "the version");
+	is_str(json_string_at(attributes, "cudnn_cnn", ""), "loads", "a part that loads");
+	is_str(json_string_at(attributes, "cudnn_adv", ""), "CUDNN_STATUS_NOT_SUPPORTED", "a part that does not");
+	json_decref(attributes);
+	str_free(&stack);
+}
+
+int main(void)
+{
+	problems_test();
+	list_test();
+	faults_test();
+	packs_test();
+	probe_test();
+	is_int(fake_cudnn_graph.destroyed, fake_cudnn_graph.created, "every descriptor is destroyed");
+	ok(fake_cudnn_graph.stream == STANDIN_STREAM, "on the stream that enqueue was given");
+	return done_testing();
+}
