@@ -43,8 +43,8 @@ static void row_print(struct table *t, const struct result *r)
 	char median[STR_QUANTITY], lo[STR_QUANTITY], hi[STR_QUANTITY], scratch[STR_QUANTITY];
 	const struct algorithm *g = &r->algorithm;
 	if (t->rows++ == 0)
-		fprintf(t->out, "%4s  %-22s %-5s %-9s %9s  %-19s %5s %-9s  %-7s %9s  %s\n", "rank", "algorithm", "cache",
-			"launch", "median", "95% or (range)", "n", "stop", "matrix", "workspace", "layouts");
+		fprintf(t->out, "%4s  %-22s %-5s %-9s %9s  %-19s %5s %-9s  %-7s %-8s %9s  %s\n", "rank", "algorithm", "cache",
+			"launch", "median", "95% or (range)", "n", "stop", "matrix", "math", "workspace", "layouts");
 	fprintf(t->out, "%4d  %-22s %-5s %-9s ", g->rank, *g->name ? g->name : "-", cache_name(r->cache),
 		launch_name(r->launch));
 	if (r->status != STATUS_OK) {
@@ -58,9 +58,9 @@ static void row_print(struct table *t, const struct result *r)
 	bool is_range = !stats_interval_ranks(r->stats.n, &unused, &unused);
 	snprintf(interval, sizeof(interval), is_range ? "(%s .. %s)" : "%s .. %s", str_duration(lo, r->stats.lo),
 		str_duration(hi, r->stats.hi));
-	fprintf(t->out, "%9s  %-19s %5lld %-9s  %-7s %9s  %s\n", str_duration(median, r->stats.median),
+	fprintf(t->out, "%9s  %-19s %5lld %-9s  %-7s %-8s %9s  %s\n", str_duration(median, r->stats.median),
 		isnan(r->stats.lo) ? "-" : interval, (long long)r->stats.n, stop_name(r->stats.stop),
-		matrix_name(g->matrix), str_bytes(scratch, g->workspace_bytes), g->layouts);
+		matrix_name(g->matrix), g->math, str_bytes(scratch, g->workspace_bytes), g->layouts);
 }
 
 static void table_emit(void *user, const struct result *r, const struct samples *samples)
@@ -85,9 +85,11 @@ static void table_list(void *user, const struct algorithm *a)
 		return;
 	}
 	if (t->rows++ == 0)
-		fprintf(t->out, "%4s  %-22s %-7s %9s  %s\n", "rank", "algorithm", "matrix", "workspace", "layouts");
-	fprintf(t->out, "%4d  %-22s %-7s %9s  %s\n", a->rank, a->name, matrix_name(a->matrix),
-		str_bytes(scratch, a->workspace_bytes), a->layouts);
+		fprintf(t->out, "%4s  %-22s %-12s %-7s %-8s %9s  %-24s  %s\n", "rank", "algorithm", "library", "matrix",
+			"math", "workspace", "layouts", "notes");
+	fprintf(t->out, "%4d  %-22s %-12s %-7s %-8s %9s  %-24s  %s\n", a->rank, a->name, a->api,
+		matrix_name(a->matrix), a->math, str_bytes(scratch, a->workspace_bytes), a->layouts,
+		a->notes ? a->notes : "");
 }
 
 static void table_check(void *user, const struct algorithm *a, const struct check_finding *f)
