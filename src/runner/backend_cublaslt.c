@@ -211,7 +211,7 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	if (cublaslt_case_make(p, &kase, err))
 		return -1;
 	if (cuda_context()->planning)
-		return error_set(err, "only with a GPU can cuBLASLt be asked");
+		return error_set(err, "cuBLASLt cannot be asked without a GPU");
 	struct offers *o = base_calloc(1, sizeof(*o));
 	o->kase = kase;
 	list->state = o;

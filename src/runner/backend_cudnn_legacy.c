@@ -94,9 +94,9 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	*list = (struct backend_list){ 0 };
 	int row = kernel_row(p->kernel);
 	if (row < 0)
-		return error_set(err, "only what cuDNN's legacy API has, which is no %s", kernel_name(p->kernel));
+		return error_set(err, "only what the cuDNN legacy API has, which is no %s", kernel_name(p->kernel));
 	if (cuda_context()->planning)
-		return error_set(err, "only with a GPU can cuDNN's legacy API be asked");
+		return error_set(err, "cuDNN legacy cannot be asked without a GPU");
 	struct offers *o = base_calloc(1, sizeof(*o));
 	o->own.problem = *p;
 	if (kernels[row].offer(&o->own, err) || candidates_try(o, err)) {

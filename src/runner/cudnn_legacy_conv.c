@@ -377,9 +377,9 @@ static int offer_all(struct cudnn_legacy_offers *o, const struct cudnn_legacy_wa
 	const struct problem *p = &o->problem;
 	struct ranked ranked[RANKED + 8];
 	if (!pads_are_even(p))
-		return error_set(err, "cuDNN's legacy API pads both ends alike");
+		return error_set(err, "cuDNN legacy API pads both ends alike");
 	if (p->spatial == 3 && p->operand[0].dtype == DTYPE_S8)
-		return error_set(err, "cuDNN's legacy API has no 3-D convolution of s8");
+		return error_set(err, "cuDNN legacy API has no 3-D convolution of s8");
 	bool asked = false;
 	for (size_t i = 0; i < sizeof(maths) / sizeof(maths[0]); i++) {
 		if (maths[i].in != p->operand[0].dtype || cuda_context()->sm < maths[i].sm)
@@ -391,7 +391,7 @@ static int offer_all(struct cudnn_legacy_offers *o, const struct cudnn_legacy_wa
 				candidate(o, way, &maths[i], &ranked[j]);
 	}
 	if (!asked)
-		return error_set(err, "cuDNN's legacy API has no convolution of %s", dtype_name(p->operand[0].dtype));
+		return error_set(err, "cuDNN legacy API has no convolution of %s", dtype_name(p->operand[0].dtype));
 	return o->count ? 0 : -1;
 }
 

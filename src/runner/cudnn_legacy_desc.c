@@ -76,7 +76,7 @@ struct cudnn_legacy_offer *cudnn_legacy_add(struct cudnn_legacy_offers *o, const
 
 int cudnn_legacy_alone(const struct problem *p, struct error *err)
 {
-	return p->epilogue_count ? error_set(err, "cuDNN's legacy API fuses nothing with a %s", kernel_name(p->kernel)) : 0;
+	return p->epilogue_count ? error_set(err, "cuDNN legacy API fuses nothing with a %s", kernel_name(p->kernel)) : 0;
 }
 
 /* ---- types ---- */
@@ -96,7 +96,7 @@ int cudnn_legacy_type(enum dtype t, cudnnDataType_t *to, struct error *err)
 			*to = rows[i].type;
 			return 0;
 		}
-	return error_set(err, "cuDNN's legacy API has no type %s", dtype_name(t));
+	return error_set(err, "cuDNN legacy API has no type %s", dtype_name(t));
 }
 
 cudnnDataType_t cudnn_legacy_compute(enum dtype t)
@@ -117,7 +117,7 @@ union cudnn_legacy_scalar cudnn_legacy_scalar(const struct problem *p, double va
 int cudnn_legacy_int(int64_t value, int *to, struct error *err)
 {
 	*to = (int)value;
-	return value > INT_MAX || value < 0 ? error_set(err, "%lld is too large for cuDNN's legacy API", (long long)value) : 0;
+	return value > INT_MAX || value < 0 ? error_set(err, "%lld is too large for the cuDNN legacy API", (long long)value) : 0;
 }
 
 /* ---- layouts ---- */
@@ -216,7 +216,7 @@ int cudnn_legacy_tensors(struct cudnn_legacy *l, int slot, const struct cuda_lay
 	for (int i = rank - 2; i >= 0 && all[0].shape.rank > RANK_MOST; i--)
 		layouts_join(all, count, i);
 	if (all[0].shape.rank > RANK_MOST)
-		return error_set(err, "%d dimensions that no strides join; cuDNN's legacy API takes %d", rank, RANK_MOST);
+		return error_set(err, "%d dimensions that no strides join; the cuDNN legacy API takes %d", rank, RANK_MOST);
 	for (int i = 0; i < count; i++)
 		if (tensor_set(l, slot + i, &all[i], err))
 			return -1;
@@ -246,5 +246,5 @@ int cudnn_legacy_format(const struct cuda_layout *layout, cudnnTensorFormat_t *f
 		order[i] = i + 1;
 	order[rank - 1] = 1;
 	*format = CUDNN_TENSOR_NHWC;
-	return is_dense(layout, order) ? 0 : error_set(err, "cuDNN's legacy API takes filters only dense, as ncx or nxc");
+	return is_dense(layout, order) ? 0 : error_set(err, "cuDNN legacy API takes filters only dense, as ncx or nxc");
 }

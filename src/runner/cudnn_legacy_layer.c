@@ -57,9 +57,9 @@ int cudnn_legacy_pool_offer(struct cudnn_legacy_offers *o, struct error *err)
 	for (int i = 3 - p->spatial; i < 3; i++) {
 		even.pad_end[i] = even.pad_begin[i];
 		if (p->dilation[i] != 1)
-			return error_set(err, "cuDNN's legacy API pools without dilation");
+			return error_set(err, "cuDNN legacy API pools without dilation");
 		if (problem_out_size(&even, i) != problem_out_size(p, i))
-			return error_set(err, "cuDNN's legacy API pads both ends alike");
+			return error_set(err, "cuDNN legacy API pads both ends alike");
 	}
 	if (p->mode == MODE_MAX) {
 		cudnn_legacy_add(o, &pool_way, "max", CUDNN_POOLING_MAX);
@@ -102,7 +102,7 @@ static int softmax_tensor(struct cudnn_legacy *l, int slot, const struct cuda_la
 		.stride = { 1, layout->stride[axis], 1, 1 } };
 	if (!dims_join(layout, 0, axis, &t.shape.dim[0], &t.stride[0]) ||
 		!dims_join(layout, axis + 1, layout->shape.rank, &t.shape.dim[2], &t.stride[2]))
-		return error_set(err, "softmax over dimensions that no stride joins; cuDNN's legacy API takes four");
+		return error_set(err, "softmax over dimensions that no stride joins; the cuDNN legacy API takes four");
 	t.stride[3] = t.stride[2];
 	if (t.shape.dim[0] == 1)
 		t.stride[0] = t.stride[1] * t.shape.dim[1] > t.stride[2] * t.shape.dim[2] ? t.stride[1] * t.shape.dim[1] :
@@ -179,9 +179,9 @@ int cudnn_legacy_batchnorm_offer(struct cudnn_legacy_offers *o, struct error *er
 	if (cudnn_legacy_alone(p, err))
 		return -1;
 	if (p->operand[0].dtype == DTYPE_F64)
-		return error_set(err, "cuDNN's legacy batch normalization of f64 wants its scales in f64");
+		return error_set(err, "cuDNN legacy batch normalization of f64 wants its scales in f64");
 	if (p->shape[0].rank < 2 || p->shape[0].rank > 5)
-		return error_set(err, "cuDNN's legacy batch normalization takes 4 or 5 dimensions");
+		return error_set(err, "cuDNN legacy batch normalization takes 4 or 5 dimensions");
 	cudnn_legacy_add(o, &batchnorm_way, "spatial", CUDNN_BATCHNORM_SPATIAL);
 	cudnn_legacy_add(o, &batchnorm_way, "spatial_persistent", CUDNN_BATCHNORM_SPATIAL_PERSISTENT);
 	return 0;
@@ -266,7 +266,7 @@ int cudnn_legacy_reduce_offer(struct cudnn_legacy_offers *o, struct error *err)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].mode == o->problem.mode)
 			cudnn_legacy_add(o, &reduce_way, rows[i].name, rows[i].op);
-	return o->count ? 0 : error_set(err, "cuDNN's legacy API does not reduce by %s", mode_name(o->problem.mode));
+	return o->count ? 0 : error_set(err, "cuDNN legacy API does not reduce by %s", mode_name(o->problem.mode));
 }
 
 /* ---- dropout, as in training: a mask is drawn and kept ---- */

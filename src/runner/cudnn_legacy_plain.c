@@ -76,7 +76,7 @@ static int op_order(struct cudnn_legacy *l, struct cuda_layout *a, struct cuda_l
 		if (whole)
 			return 0;
 	}
-	return error_set(err, "cuDNN's legacy API broadcasts one operand, not both, and converts no types");
+	return error_set(err, "cuDNN legacy API broadcasts one operand, not both, and converts no types");
 }
 
 static int op_set(struct cudnn_legacy *l, struct error *err)
@@ -237,9 +237,9 @@ int cudnn_legacy_eltwise_offer(struct cudnn_legacy_offers *o, struct error *err)
 	if (cudnn_legacy_alone(p, err))
 		return -1;
 	if (p->mode == MODE_CLIP && p->alpha != 0)
-		return error_set(err, "cuDNN's legacy API clips from 0 on only");
+		return error_set(err, "cuDNN legacy API clips from 0 on only");
 	if (p->mode == MODE_LINEAR_MAP && p->beta != 0)
-		return error_set(err, "cuDNN's legacy API scales, but adds nothing");
+		return error_set(err, "cuDNN legacy API scales, but adds nothing");
 	for (size_t i = 0; i < sizeof(eltwises) / sizeof(eltwises[0]); i++)
 		if (eltwises[i].mode == p->mode) {
 			struct cudnn_legacy_offer *one = cudnn_legacy_add(o, eltwises[i].way, eltwises[i].name,
@@ -247,7 +247,7 @@ int cudnn_legacy_eltwise_offer(struct cudnn_legacy_offers *o, struct error *err)
 			if (eltwises[i].way == &scale_way)
 				snprintf(one->notes, sizeof(one->notes), "copies_first");
 		}
-	return o->count ? 0 : error_set(err, "cuDNN's legacy API has no %s", mode_name(p->mode));
+	return o->count ? 0 : error_set(err, "cuDNN legacy API has no %s", mode_name(p->mode));
 }
 
 int cudnn_legacy_binary_offer(struct cudnn_legacy_offers *o, struct error *err)
@@ -269,7 +269,7 @@ int cudnn_legacy_binary_offer(struct cudnn_legacy_offers *o, struct error *err)
 			cudnn_legacy_add(o, &op_way, rows[i].name, rows[i].op);
 	if (p->mode == MODE_ADD)
 		snprintf(cudnn_legacy_add(o, &add_way, "add_tensor", 0)->notes, sizeof(o->offer[0].notes), "copies_first");
-	return o->count ? 0 : error_set(err, "cuDNN's legacy API has no %s", mode_name(p->mode));
+	return o->count ? 0 : error_set(err, "cuDNN legacy API has no %s", mode_name(p->mode));
 }
 
 int cudnn_legacy_transpose_offer(struct cudnn_legacy_offers *o, struct error *err)

@@ -136,27 +136,27 @@ static void test_layers(void)
 static void test_refusals(void)
 {
 	static const char *const refused[][2] = {
-		{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph0pw0qh1qw1:sh1sw1:dh1dw1:g1", "cuDNN's legacy API pads both ends alike" },
+		{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph0pw0qh1qw1:sh1sw1:dh1dw1:g1", "cuDNN legacy API pads both ends alike" },
 		{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+relu",
 			"cudnnConvolutionBiasActivationForward fuses nothing without a bias" },
 		{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+sigmoid",
 			"cudnnConvolutionBiasActivationForward fuses one bias, one add and relu, not sigmoid" },
 		{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu+add:f32",
 			"cudnnConvolutionBiasActivationForward computes nothing behind the activation" },
-		{ "conv:u8,u8.c,s32/s32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", "cuDNN's legacy API has no convolution of u8" },
+		{ "conv:u8,u8.c,s32/s32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", "cuDNN legacy API has no convolution of u8" },
 		{ "deconv:f32,f32.c,f32/f32:n1c3h4w5k2r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh0uw0:g1+bias:f32.c",
-			"cuDNN's legacy API fuses nothing with a deconv" },
-		{ "eltwise:f32,f32:clip,-1,1:2x3", "cuDNN's legacy API clips from 0 on only" },
-		{ "eltwise:f32,f32:exp:2x3", "cuDNN's legacy API has no exp" },
-		{ "eltwise:f32,f32:affine,2,1:2x3", "cuDNN's legacy API scales, but adds nothing" },
-		{ "binary:f32,f32,f32:div:2x3:2x3", "cuDNN's legacy API has no div" },
-		{ "binary:f32,f32,f32:add:2x1:1x3", "cuDNN's legacy API broadcasts one operand, not both, and converts no types" },
-		{ "pool:f32,f32:max:n1c2h7w6r3s2:ph0pw0qh0qw0:sh2sw1:dh2dw1", "cuDNN's legacy API pools without dilation" },
+			"cuDNN legacy API fuses nothing with a deconv" },
+		{ "eltwise:f32,f32:clip,-1,1:2x3", "cuDNN legacy API clips from 0 on only" },
+		{ "eltwise:f32,f32:exp:2x3", "cuDNN legacy API has no exp" },
+		{ "eltwise:f32,f32:affine,2,1:2x3", "cuDNN legacy API scales, but adds nothing" },
+		{ "binary:f32,f32,f32:div:2x3:2x3", "cuDNN legacy API has no div" },
+		{ "binary:f32,f32,f32:add:2x1:1x3", "cuDNN legacy API broadcasts one operand, not both, and converts no types" },
+		{ "pool:f32,f32:max:n1c2h7w6r3s2:ph0pw0qh0qw0:sh2sw1:dh2dw1", "cuDNN legacy API pools without dilation" },
 		{ "lrn:f32,f32:across,0.0001,0.75:1x20x2x3:n17", NULL },
-		{ "eltwise:f8e4m3,f8e4m3:relu:2x3", "cuDNN's legacy API has no type f8e4m3" },
-		{ "eltwise:f32,f32:relu:2147483648x2", "2147483648 is too large for cuDNN's legacy API" },
-		{ "layernorm:f32,f32:2x3:ax1", "only what cuDNN's legacy API has, which is no layernorm" },
-		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0", "only what cuDNN's legacy API has, which is no matmul" },
+		{ "eltwise:f8e4m3,f8e4m3:relu:2x3", "cuDNN legacy API has no type f8e4m3" },
+		{ "eltwise:f32,f32:relu:2147483648x2", "2147483648 is too large for the cuDNN legacy API" },
+		{ "layernorm:f32,f32:2x3:ax1", "only what the cuDNN legacy API has, which is no layernorm" },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0", "only what the cuDNN legacy API has, which is no matmul" },
 	};
 	struct backend_list list;
 	struct error err;
@@ -174,7 +174,7 @@ static void test_refusals(void)
 	fake_cudnn.other_weights = false;
 	standin_context.planning = true;
 	ok(standin_ask(&backend_cudnn_legacy, "eltwise:f32,f32:relu:2x3", &list, &err) < 0, "nothing without a device");
-	is_str(err.text, "only with a GPU can cuDNN's legacy API be asked", "and says so");
+	is_str(err.text, "cuDNN legacy cannot be asked without a GPU", "and says so");
 	standin_context.planning = false;
 	is_int(fake_cudnn.created, fake_cudnn.destroyed, "every descriptor was given back");
 }
