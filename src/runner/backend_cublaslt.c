@@ -290,13 +290,6 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *to
 	return 0;
 }
 
-/* What frameworks take for a matrix product before cuDNN. */
-static int preference(const struct problem *p)
-{
-	(void)p;
-	return 1;
-}
-
 static const struct cuda_backend cublaslt = { .plan = plan, .problem = problem_of };
 
 /* Frameworks turn to it first for what it can say. */
