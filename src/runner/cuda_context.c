@@ -57,6 +57,13 @@ bool cuda_error_is_memory(cudaError_t c)
 
 /* --- opening --- */
 
+void cuda_context_prepare(const struct platform_options *o, char **argv)
+{
+	(void)o;
+	(void)argv;
+	log_to(stderr);
+}
+
 /* Must be set before the runtime looks at them. The order of numbers is then that of nvidia-smi; and a launch that waits
  * for its kernel cannot be measured behind another one. */
 static void environment_set(json_t *attributes)

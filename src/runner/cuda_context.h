@@ -24,6 +24,8 @@ struct cuda_context {
 	bool poisoned;            /* a kernel faulted: nothing runs in this context any more */
 };
 
+/* First of all: what is logged (warnings, waiting for the lock) goes to standard error. */
+void cuda_context_prepare(const struct platform_options *o, char **argv);
 /* Opens the GPU that the options choose (a number in the order of the PCI bus, "cuda:1", a UUID or its start), or with
  * --plan reads the description of one and touches no driver; then probes platform.backends and describes the device.
  * Strings live in the arena. -1: nothing can be measured (or planned); err says why and what to do. Warnings (a GPU in

@@ -18,6 +18,7 @@ static const struct backend *const backends[] = {
 };
 
 const struct platform platform = { .program = "benanza-runner-cuda", .has_device = true, .has_plan = true,
-	.has_cold = true, .shares_operands = true, .tolerance = TOLERANCE, .backends = backends, .open = cuda_context_open,
+	.has_cold = true, .shares_operands = true, .tolerance = TOLERANCE, .backends = backends,
+	.prepare = cuda_context_prepare, .open = cuda_context_open,
 	.memory_bytes = cuda_context_memory_bytes, .long_ns = INFINITY, .disturbances = cuda_context_disturbances,
 	.is_alive = cuda_context_is_alive, .close = cuda_context_close };
