@@ -28,8 +28,8 @@ struct peaks peaks_from_results(const struct results *r, double llc_bytes);
 
 /* Roofline: the greater of operations / peak of the unit that the scenario allows and compulsory bytes / bandwidth. Matrix
  * units serve conv, deconv, matmul, attention and rnn where the scenario has matrix on, f32 only through tf32 with math
- * relaxed; plain units those without. Other kernels' types without a peak of their own compute in f32. NaN: a peak that
- * it takes is not known. */
+ * relaxed; plain units those without. Other kernels' types without a peak of their own compute in f32; is that not
+ * known either, their bytes count alone. NaN: a peak that it takes is not known. */
 double roofline_ns(const struct problem *p, const struct peaks *k, const struct scenario *s);
 /* The same of what was measured: the algorithm's own units and math; one that counts its own multiplications (Winograd,
  * FFT), or whose units are not known, has the bytes alone. Operands that the cache may hold (in state net all but the

@@ -23,10 +23,11 @@ static double unit_peak(const struct problem *p, const struct peaks *k, bool pla
 	double peak = plain ? k->flops[type] : NAN;
 	if (is_matrix_kernel(p->kernel))
 		return matrix ? greater(peak, k->matrix_flops[matrix_type]) : peak;
-	return isnan(peak) ? k->flops[DTYPE_F32] : peak;
+	peak = isnan(peak) ? k->flops[DTYPE_F32] : peak;
+	return isnan(peak) ? 0 : peak;
 }
 
-/* Peak 0: no claim about operations. */
+/* Peak 0: no claim about operations. What other kernels than products do to an element takes less than its bytes. */
 static double ops_ns(const struct problem *p, double peak)
 {
 	double flops = problem_flops(p);
