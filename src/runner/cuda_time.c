@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "runner/clock.h"
 #include "runner/cuda_kernels.h"
+#include "runner/cuda_nvml.h"
 
 #define CLOCK_COUNT_NS 40e3        /* the device's timer ticks once a microsecond on some GPUs */
 #define CLOCK_EVERY_NS 1e6         /* isolated samples are many: the clock is looked at this often */
@@ -90,6 +91,21 @@ static int clock_enqueue(struct error *err)
 			"cudaMemcpyAsync", err) ? -1 : 0;
 }
 
+/* Once a process: what the driver says of it now. */
+static void clock_complain(double mhz)
+{
+	static bool said;
+	struct cuda_nvml now;
+	char reasons[128];
+	if (said)
+		return;
+	said = true;
+	cuda_nvml_read(&now);
+	cuda_nvml_reasons(now.reasons, reasons, sizeof(reasons));
+	log_line("the clock has fallen to %.0f of %.0f MHz%s%s: such samples count only where there are no better ones", mhz,
+		cuda_context()->clock_khz / 1e3, *reasons ? ", by " : "", reasons);
+}
+
 /* After the stream has been waited for. */
 static void clock_judge(struct cuda_timer *t, double *sum, int *count)
 {
@@ -100,8 +116,10 @@ static void clock_judge(struct cuda_timer *t, double *sum, int *count)
 	*sum += mhz;
 	(*count)++;
 	t->clock_mhz = *sum / *count;
-	if (mhz < CLOCK_LEAST_SHARE * cuda_context()->clock_khz / 1e3)
+	if (mhz < CLOCK_LEAST_SHARE * cuda_context()->clock_khz / 1e3) {
+		clock_complain(mhz);
 		cuda_context_disturb();
+	}
 }
 
 /* --- one launch between two events --- */

@@ -90,6 +90,7 @@ static void misbehave(const struct execution *x, const struct cuda_layout *l, in
 		fill_encode(77, l->dtype, (char *)(uintptr_t)x->at.source[0]);
 		to[last + size] = 1;
 		break;
+	case MISCHIEF_WEIGHTS: memset((char *)(uintptr_t)x->at.weights, 0, 4); break;
 	case MISCHIEF_NONE: break;
 	}
 }

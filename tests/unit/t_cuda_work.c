@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "fake_backend.h"
 #include "fake_cudart.h"
 #include "runner/cuda_buffers.h"
@@ -264,6 +265,7 @@ static void test_mischief(void)
 	mischief(MATMUL, MISCHIEF_SPACE_BEHIND, "it writes behind its workspace");
 	mischief(MATMUL, MISCHIEF_SPACE_BEFORE, "it writes before its workspace");
 	mischief(RELU, MISCHIEF_SOURCE, "it writes behind the destination");
+	mischief(MATMUL, MISCHIEF_WEIGHTS, "it changes the weights");
 }
 
 static void test_gain(void)
@@ -403,7 +405,15 @@ static void test_clock(void)
 	void *w = prepare();
 	ok(isnan(cuda_work_clock_mhz(w)), "no clock seen yet");
 	fake.clock_mhz = 0.74 * fake.default_mhz;
+	char *text;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	log_to(f);
 	cuda_work_run(w, CACHE_WARM, 10, &ns, &err);
+	log_to(NULL);
+	fclose(f);
+	ok(strstr(text, "fallen to 1465 of 1980 MHz, by power_cap hardware_thermal"), "said once, and why: %s", text);
+	free(text);
 	is_int(cuda_context_disturbances(), 1, "a clock below three quarters disturbs");
 	near(cuda_work_clock_mhz(w), 0.74 * fake.default_mhz, 1e-3, "and is told");
 	fake.clock_mhz = 0.76 * fake.default_mhz;
