@@ -51,6 +51,15 @@ static void driver_open(void)
 		dlopen(BENANZA_CUDA_LIBDIR "/stubs/libcuda.so", RTLD_NOW | RTLD_LOCAL);
 }
 
+/* cuDNN opens and closes the run-time compiler for every engine that it considers, a hundred megabytes each time; while
+ * it is held open, asking takes a fraction. It is no fault where it is missing. */
+static void compiler_hold(void)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "libnvrtc.so.%d", CUDART_VERSION / 1000);
+	dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
+
 static int library_open(struct error *err)
 {
 	static const char *const names[] = { "libcudnn.so.9", "libcudnn.so", NULL };
@@ -60,6 +69,7 @@ static int library_open(struct error *err)
 #undef SYMBOL
 	if (cuda_context()->planning)
 		driver_open();
+	compiler_hold();
 	if (!cuda_library_open(names, symbols, (int)(sizeof(symbols) / sizeof(symbols[0])),
 		"install cuDNN 9 for this CUDA version, or name its folder in LD_LIBRARY_PATH", err))
 		return -1;
