@@ -13,12 +13,14 @@
 #include "runner/cuda_work.h"
 
 #define GROUPS_MOST 8
-#define ASKED 64                       /* results asked for in one group */
+#define ASKED 32                       /* results asked for in one group */
 #define WORKSPACE_MOST 1073741824.0    /* 1 GiB, or this share of the memory if that is less */
 #define WORKSPACE_SHARE 8
 
 struct offer {
 	const struct cublaslt_group *group;
+	int place, number;                /* in its group's order; of all */
+	struct algorithm algorithm;
 	cublasLtMatmulAlgo_t algo;
 	size_t workspace;
 	char name[CUBLASLT_NAME_SIZE], notes[128];
@@ -125,22 +127,24 @@ static void note(struct offer *o, const char *word, int64_t value)
 
 /* Adds a result unless another way of asking gave the same: name and math are an algorithm's identity. */
 static void offer_add(struct offers *o, const struct cublaslt_api *api, const struct cublaslt_group *g,
-	const cublasLtMatmulHeuristicResult_t *r)
+	const cublasLtMatmulHeuristicResult_t *r, int place)
 {
-	struct offer one = { .group = g, .algo = r->algo, .workspace = r->workspaceSize };
+	struct offer one = { .group = g, .place = place, .number = o->count, .algo = r->algo,
+		.workspace = r->workspaceSize };
 	uint64_t flags = cublaslt_flags(api, &r->algo);
 	const char *math = cublaslt_group_math(g, &o->kase.problem, flags);
 	cublaslt_name(api, &r->algo, one.name, sizeof(one.name));
 	for (int i = 0; i < o->count; i++)
-		if (strcmp(o->offer[i].name, one.name) == 0 && strcmp(o->algorithm[i].math, math) == 0)
+		if (strcmp(o->offer[i].name, one.name) == 0 && strcmp(o->offer[i].algorithm.math, math) == 0) {
+			o->offer[i].place = o->offer[i].place < place ? o->offer[i].place : place;
 			return;
+		}
 	cublaslt_notes(flags, one.notes, sizeof(one.notes));
 	note(&one, "rows_folded", o->kase.folded);
 	note(&one, "calls", o->kase.calls);
-	o->offer[o->count] = one;
-	o->algorithm[o->count] = (struct algorithm){ .api = "cuBLASLt", .layouts = o->layouts, .math = math,
-		.rank = o->count, .matrix = matrix_of(flags), .workspace_bytes = (double)r->workspaceSize };
-	o->count++;
+	one.algorithm = (struct algorithm){ .api = "cuBLASLt", .layouts = o->layouts, .math = math,
+		.matrix = matrix_of(flags), .workspace_bytes = (double)r->workspaceSize };
+	o->offer[o->count++] = one;
 }
 
 /* Asks one group. -1: it has nothing for this problem, which says nothing of the others; err tells. */
@@ -159,13 +163,21 @@ static int group_ask(struct offers *o, const struct cublaslt_api *api, cublasLtH
 			desc.d, preference, ASKED, results, &count), "cublasLtMatmulAlgoGetHeuristic", err);
 	for (int i = 0; !bad && i < count && i < ASKED; i++)
 		if (is_usable(api, &o->kase, &results[i]))
-			offer_add(o, api, g, &results[i]);
+			offer_add(o, api, g, &results[i], i);
 	if (preference)
 		api->cublasLtMatmulPreferenceDestroy(preference);
 	cublaslt_desc_close(&desc);
 	if (!bad && o->count == before)
 		return error_set(err, "cublasLtMatmulAlgoGetHeuristic: no algorithm");
 	return bad;
+}
+
+/* The first choice of each group, then the second of each: whoever tries only a few has seen every way. */
+static int offer_compare(const void *a, const void *b)
+{
+	const struct offer *x = a, *y = b;
+	return x->place != y->place ? (x->place > y->place) - (x->place < y->place) :
+		(x->number > y->number) - (x->number < y->number);
 }
 
 static void forget(struct backend_list *list)
@@ -197,7 +209,10 @@ static int offers_fill(struct offers *o, const struct problem *p, struct error *
 	for (int i = 0; i < group_count; i++)
 		if (group_ask(o, api, handle, groups[i], &now) && !first.text[0])
 			first = now;
+	qsort(o->offer, (size_t)o->count, sizeof(*o->offer), offer_compare);
 	for (int i = 0; i < o->count; i++) {
+		o->algorithm[i] = o->offer[i].algorithm;
+		o->algorithm[i].rank = i;
 		o->algorithm[i].name = o->offer[i].name;
 		o->algorithm[i].notes = o->offer[i].notes;
 	}

@@ -63,8 +63,12 @@ int cublaslt_groups(const struct problem *p, const struct cublaslt_group **to, i
 
 const char *cublaslt_group_math(const struct cublaslt_group *g, const struct problem *p, uint64_t flags)
 {
-	if (strcmp(g->math, EMULATED) == 0 || !(flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_OP_TYPE_MASK))
+	bool has_units = flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK;
+	if (!(flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_OP_TYPE_MASK))
 		return g->math;
+	/* where emulation does not pay it may not be done */
+	if (strcmp(g->math, EMULATED) == 0)
+		return has_units ? g->math : STRICT;
 	/* an f16 problem whose sums are asked for in f16 does what it is asked */
 	if (strcmp(g->math, HALF_ACCUMULATE) == 0)
 		return p->accumulator == DTYPE_F16 ? STRICT : g->math;
@@ -78,7 +82,7 @@ const char *cublaslt_group_math(const struct cublaslt_group *g, const struct pro
 		return "fast_bf16";
 	/* allowed to round its inputs, it does not: that is strict. Matrix units that tell no input type are believed to do
 	 * what they were allowed to. */
-	return flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK ? g->math : STRICT;
+	return has_units ? g->math : STRICT;
 }
 
 union cublaslt_scalar cublaslt_scalar(const struct cublaslt_group *g, bool one)

@@ -75,6 +75,8 @@ static const struct math {
 	{ DTYPE_S8, CUDNN_FMA_MATH, 0, ":fma" },
 };
 
+#define MATHS ((int)(sizeof(maths) / sizeof(maths[0])))
+
 static const char *math_name(enum dtype in, cudnnMathType_t type)
 {
 	if (in != DTYPE_F32 || type == CUDNN_FMA_MATH)
@@ -315,7 +317,7 @@ static int rank_backward(struct cudnn_legacy *l, struct ranked *to, struct error
 	return kept;
 }
 
-/* The ranking for one math type, and behind it what the library did not name. -1 where it ranks nothing. */
+/* The ranking for one math type, and behind it what the library did not name. -1: the problem cannot be described. */
 static int rank(const struct problem *p, cudnnMathType_t type, struct ranked *to, struct error *err)
 {
 	const struct cudnn_legacy_offer nothing = { .way = NULL };
@@ -324,10 +326,12 @@ static int rank(const struct problem *p, cudnnMathType_t type, struct ranked *to
 	int count = -1;
 	if (cudnn_legacy_open(&l, p, &nothing, err) == 0 && describe(&l, type, err) == 0)
 		count = p->kernel == KERNEL_CONV ? rank_forward(&l, to, err) : rank_backward(&l, to, err);
+	bool described = l.api && l.conv;
 	if (l.api)
 		cudnn_legacy_close(&l);
-	if (count < 0)
+	if (!described)
 		return -1;
+	count = count < 0 ? 0 : count; /* not ranked: all are tried, in their own order */
 	for (int i = 0; i < c.count; i++) {
 		bool named = false;
 		for (int j = 0; j < count; j++)
@@ -375,21 +379,25 @@ static bool is_for_identity(int algorithm)
 static int offer_all(struct cudnn_legacy_offers *o, const struct cudnn_legacy_way *way, bool identity, struct error *err)
 {
 	const struct problem *p = &o->problem;
-	struct ranked ranked[RANKED + 8];
+	struct ranked ranked[MATHS][RANKED + 8];
+	int counts[MATHS] = { 0 }, most = 0;
 	if (!pads_are_even(p))
 		return error_set(err, "cuDNN legacy API pads both ends alike");
 	if (p->spatial == 3 && p->operand[0].dtype == DTYPE_S8)
 		return error_set(err, "cuDNN legacy API has no 3-D convolution of s8");
 	bool asked = false;
-	for (size_t i = 0; i < sizeof(maths) / sizeof(maths[0]); i++) {
+	for (int i = 0; i < MATHS; i++) {
 		if (maths[i].in != p->operand[0].dtype || cuda_context()->sm < maths[i].sm)
 			continue;
 		asked = true;
-		int count = rank(p, maths[i].type, ranked, err);
-		for (int j = 0; j < count; j++)
-			if (!identity || is_for_identity(ranked[j].algorithm))
-				candidate(o, way, &maths[i], &ranked[j]);
+		counts[i] = rank(p, maths[i].type, ranked[i], err);
+		most = counts[i] > most ? counts[i] : most;
 	}
+	/* the first choice under each math type, then the second of each: whoever tries only a few has seen every way */
+	for (int j = 0; j < most; j++)
+		for (int i = 0; i < MATHS; i++)
+			if (j < counts[i] && (!identity || is_for_identity(ranked[i][j].algorithm)))
+				candidate(o, way, &maths[i], &ranked[i][j]);
 	if (!asked)
 		return error_set(err, "cuDNN legacy API has no convolution of %s", dtype_name(p->operand[0].dtype));
 	return o->count ? 0 : -1;

@@ -200,9 +200,9 @@ int cudnn_legacy_rnn_offer(struct cudnn_legacy_offers *o, struct error *err)
 		{ DTYPE_F32, CUDNN_DEFAULT_MATH, "tf32", "", 80, MATRIX_UNKNOWN },
 		{ DTYPE_F32, CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION, "fast_f16", "", 70, MATRIX_UNKNOWN },
 		{ DTYPE_F16, CUDNN_TENSOR_OP_MATH, "strict", "", 70, MATRIX_UNKNOWN },
-		{ DTYPE_F16, CUDNN_FMA_MATH, "strict", ":fma", 0, MATRIX_NO },
+		{ DTYPE_F16, CUDNN_DEFAULT_MATH, "strict", ":default", 0, MATRIX_UNKNOWN },
 		{ DTYPE_BF16, CUDNN_TENSOR_OP_MATH, "strict", "", 80, MATRIX_UNKNOWN },
-		{ DTYPE_F64, CUDNN_FMA_MATH, "strict", "", 0, MATRIX_NO },
+		{ DTYPE_F64, CUDNN_DEFAULT_MATH, "strict", "", 0, MATRIX_NO },
 	};
 	const struct problem *p = &o->problem;
 	if (cudnn_legacy_alone(p, err))

@@ -156,23 +156,23 @@ static void test_listing(void)
 	listing("matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0", got, sizeof(got));
 	is_str(got,
 		"algo13 tile128x128 stages64x3 cluster2x1x1|strict|no|0|fma in_f32 acc_f32\n"
-		"algo13 tile128x128 stages64x3 cluster2x1x1 splitk4|strict|no|16384|fma in_f32 acc_f32\n"
 		"algo66 tile128x128 stages64x3 cluster2x1x1|tf32|yes|0|hmma in_tf32 acc_f32\n"
-		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|tf32|yes|16384|hmma in_tf32 acc_f32\n"
 		"algo66 tile128x128 stages64x3 cluster2x1x1|fast_f16|yes|0|hmma in_f16 acc_f32\n"
-		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|fast_f16|yes|16384|hmma in_f16 acc_f32\n"
 		"algo66 tile128x128 stages64x3 cluster2x1x1|fast_bf16|yes|0|hmma in_bf16 acc_f32\n"
-		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|fast_bf16|yes|16384|hmma in_bf16 acc_f32\n"
 		"algo66 tile128x128 stages64x3 cluster2x1x1|emulated_bf16x9|yes|0|hmma in_bf16 acc_f32\n"
+		"algo13 tile128x128 stages64x3 cluster2x1x1 splitk4|strict|no|16384|fma in_f32 acc_f32\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|tf32|yes|16384|hmma in_tf32 acc_f32\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|fast_f16|yes|16384|hmma in_f16 acc_f32\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|fast_bf16|yes|16384|hmma in_bf16 acc_f32\n"
 		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|emulated_bf16x9|yes|16384|hmma in_bf16 acc_f32\n",
 		"f32: each way once, called what it does");
 	listing("matmul:f16,f16.c,f16/f32:ba1bb1m5n7k3:ta0tb0", got, sizeof(got));
 	is_str(got,
 		"algo66 tile128x128 stages64x3 cluster2x1x1|strict|yes|0|hmma in_f16 acc_f32\n"
-		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|strict|yes|16384|hmma in_f16 acc_f32\n"
 		"algo13 tile128x128 stages64x3 cluster2x1x1|strict|no|0|fma in_f16 acc_f32\n"
-		"algo13 tile128x128 stages64x3 cluster2x1x1 splitk4|strict|no|16384|fma in_f16 acc_f32\n"
 		"algo66 tile128x128 stages64x3 cluster2x1x1|f16_accumulate|yes|0|hmma in_f16 acc_f16\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|strict|yes|16384|hmma in_f16 acc_f32\n"
+		"algo13 tile128x128 stages64x3 cluster2x1x1 splitk4|strict|no|16384|fma in_f16 acc_f32\n"
 		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|f16_accumulate|yes|16384|hmma in_f16 acc_f16\n",
 		"f16: with and without matrix units, and sums in f16");
 	listing("matmul:f16,f16.c,f16/f16:ba1bb1m5n7k3:ta0tb0", got, sizeof(got));

@@ -205,21 +205,21 @@ static void test_listing(void)
 	listing(text, got, sizeof(got));
 	is_str(got,
 		"implicit_precomp_gemm|strict|no|512|\n"
-		"implicit_gemm|strict|no|0|\n"
-		"gemm|strict|no|1024|\n"
-		"fft_tiling|strict|no|2560|fft\n"
-		"winograd|strict|no|3072|winograd\n"
-		"winograd_nonfused|strict|no|3584|winograd\n"
 		"implicit_precomp_gemm|tf32|unknown|512|\n"
-		"implicit_gemm|tf32|unknown|0|\n"
-		"gemm|tf32|unknown|1024|\n"
-		"fft_tiling|tf32|unknown|2560|fft\n"
-		"winograd|tf32|unknown|3072|winograd\n"
-		"winograd_nonfused|tf32|unknown|3584|winograd\n"
 		"implicit_precomp_gemm|fast_f16|yes|512|tensor_core\n"
+		"implicit_gemm|strict|no|0|\n"
+		"implicit_gemm|tf32|unknown|0|\n"
+		"gemm|strict|no|1024|\n"
+		"gemm|tf32|unknown|1024|\n"
 		"gemm|fast_f16|yes|1024|tensor_core\n"
+		"fft_tiling|strict|no|2560|fft\n"
+		"fft_tiling|tf32|unknown|2560|fft\n"
 		"fft_tiling|fast_f16|yes|2560|fft tensor_core\n"
+		"winograd|strict|no|3072|winograd\n"
+		"winograd|tf32|unknown|3072|winograd\n"
 		"winograd|fast_f16|yes|3072|winograd tensor_core\n"
+		"winograd_nonfused|strict|no|3584|winograd\n"
+		"winograd_nonfused|tf32|unknown|3584|winograd\n"
 		"winograd_nonfused|fast_f16|yes|3584|winograd tensor_core\n",
 		"f32: by the library's ranking, each math once, what it lacks left out");
 	standin_context.sm = 75;
@@ -230,8 +230,8 @@ static void test_listing(void)
 	listing("conv:f16@nxc,f16.c@nxc,f16@nxc/f32:n1c3h6w5k4r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:g1+bias:f16.c", got, sizeof(got));
 	is_str(got,
 		"implicit_precomp_gemm|strict|yes|512|tensor_core\n"
-		"implicit_gemm:default|strict|no|0|\n"
 		"implicit_precomp_gemm:fma|strict|no|512|\n"
+		"implicit_gemm:default|strict|no|0|\n"
 		"implicit_gemm:fma|strict|no|0|\n",
 		"f16, fused without activation: two algorithms, with matrix units and without");
 }
