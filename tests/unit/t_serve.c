@@ -1,0 +1,209 @@
+#include "config.h"
+
+#include "tests/unit/tap.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runner/platform.h"
+#include "runner/serve.h"
+
+/* The server on files, with an invented machine: one that breaks, one that computes wrongly, one that is only described. */
+
+static struct {
+	bool dead;
+	bool breaks;    /* at the first run of a tanh */
+	double worst;   /* what checks find */
+} fake;
+
+static struct algorithm offered[] = { { .api = "fake", .name = "first", .layouts = "", .math = "strict" },
+	{ .api = "fake", .name = "second", .layouts = "", .math = "strict", .rank = 1 } };
+static bool is_tanh;
+
+static int fake_algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+{
+	if (p->kernel != KERNEL_ELTWISE)
+		return error_set(err, "fake has no %s", kernel_name(p->kernel));
+	is_tanh = p->mode == MODE_TANH;
+	list->count = 2;
+	list->algorithm = offered;
+	return 0;
+}
+
+static void fake_forget(struct backend_list *list)
+{
+	list->count = 0;
+}
+
+static void *fake_prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
+	enum status *status, struct error *err)
+{
+	(void)limits;
+	(void)status;
+	(void)err;
+	return &offered[list->count ? index : 0];
+}
+
+static int fake_run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
+{
+	(void)work;
+	(void)cache;
+	fake.dead = fake.dead || (fake.breaks && is_tanh);
+	*elapsed_ns = 6e6 * (double)times;
+	return fake.dead ? error_set(err, "illegal address") : 0;
+}
+
+static int fake_check(void *work, double *worst, struct error *err)
+{
+	(void)err;
+	*worst = work == &offered[1] ? fake.worst : 0;
+	return 0;
+}
+
+static double fake_rotated(const void *work)
+{
+	(void)work;
+	return 0;
+}
+
+static void fake_release(void *work)
+{
+	(void)work;
+}
+
+static double fake_memory(void)
+{
+	return 1e9;
+}
+
+static bool fake_is_alive(void)
+{
+	return !fake.dead;
+}
+
+static const struct backend backend = { .api = "fake", .algorithms = fake_algorithms, .forget = fake_forget,
+	.prepare = fake_prepare, .run = fake_run, .check = fake_check, .rotated_bytes = fake_rotated,
+	.release = fake_release };
+static const struct backend *const backends[] = { &backend, NULL };
+const struct platform platform = { .program = "t_serve", .tolerance = 0.02, .long_ns = 5e6, .backends = backends,
+	.memory_bytes = fake_memory, .is_alive = fake_is_alive };
+
+#define RELU "eltwise:f32,f32:relu:100"
+#define TANH "eltwise:f32,f32:tanh:100"
+#define JOB(id, problem) "{\"type\":\"run\",\"id\":" id ",\"problem\":\"" problem "\",\"budget_ms\":1}\n"
+
+static const struct device device = { .name = "fake:0", .model = "Fake", .stack = "fake 1", .runner = "t_serve",
+	.version = "1", .host = "here", .attributes = "{}", .llc_bytes = 1e6 };
+static char path[] = "/tmp/t_serve.XXXXXX";
+static char said[65536]; /* what the file of answers holds */
+static int64_t skipped;
+
+/* Serves the jobs, adding to the file of answers; one process of the real program. */
+static int served(const char *jobs, struct serving how, bool *wrong, struct error *err)
+{
+	char name[] = "/tmp/t_serve.XXXXXX";
+	struct batch batch;
+	int in = mkstemp(name), out = open(path, O_RDWR | O_APPEND);
+	unlink(name);
+	*err = (struct error)ERROR_NONE;
+	if (in < 0 || out < 0 || write(in, jobs, strlen(jobs)) < 0 || lseek(in, 0, SEEK_SET))
+		return -2;
+	fake.dead = false;
+	how.device = &device;
+	how.batch = &batch;
+	int bad = batch_open(&batch, out, &device, err) || serve(&how, in, out, err) ? -1 : 0;
+	skipped = batch.skipped;
+	batch_close(&batch);
+	*wrong = how.wrong;
+	ssize_t n = pread(out, said, sizeof(said) - 1, 0);
+	said[n > 0 ? n : 0] = '\0';
+	close(in);
+	close(out);
+	return bad;
+}
+
+static void empty(void)
+{
+	int out = open(path, O_RDWR | O_TRUNC);
+	close(out);
+}
+
+static int times_said(const char *what)
+{
+	int n = 0;
+	for (const char *at = said; (at = strstr(at, what)); at++)
+		n++;
+	return n;
+}
+
+static void test_lost(void)
+{
+	struct error err;
+	bool wrong;
+	const char *jobs = JOB("1", RELU) JOB("2", TANH) JOB("3", "eltwise:f32,f32:relu:200");
+	fake.breaks = true;
+	is_int(served(jobs, (struct serving){ 0 }, &wrong, &err), -1, "a lost device ends the server");
+	ok(strstr(err.text, "lost"), "which says so: %s", err.text);
+	ok(strstr(said, "\"type\":\"done\",\"id\":1,\"status\":\"ok\""), "what came before is there");
+	ok(strstr(said, "\"type\":\"done\",\"id\":2,\"status\":\"failed\",\"why\":\"illegal address\""),
+		"the problem failed, with the reason");
+	ok(strstr(said, "\"status\":\"failed\"") && times_said("\"type\":\"log\"") == 1, "and the log tells");
+	ok(!strstr(said, "\"id\":3"), "the next was not begun");
+	is_int(served(jobs, (struct serving){ 0 }, &wrong, &err), 0, "the next process");
+	ok(skipped == 2 && strstr(said, "\"type\":\"done\",\"id\":3,\"status\":\"ok\""), "goes on behind the one that failed");
+	ok(times_said("\"magic\"") == 1 && times_said("\"id\":2,\"status\":\"failed\"") == 1, "nothing is said twice");
+	fake.breaks = false;
+	empty();
+}
+
+static void test_checked(void)
+{
+	struct error err;
+	bool wrong;
+	const char *jobs = JOB("1", RELU) JOB("2", "pool:f32,f32:max:n1c4h4w4r2s2:ph0pw0qh0qw0:sh1sw1:dh1dw1");
+	is_int(served(jobs, (struct serving){ .check = true }, &wrong, &err), 0, "checks in place of times");
+	ok(!wrong && times_said("\"type\":\"check\",\"id\":1") == 2 && !strstr(said, "\"type\":\"result\""),
+		"one line an algorithm, no results");
+	ok(strstr(said, "\"type\":\"done\",\"id\":2,\"status\":\"unsupported\",\"why\":\"fake has no pool\""),
+		"what nobody computes says so");
+	empty();
+	fake.worst = 1e-3;
+	served(JOB("1", RELU), (struct serving){ .check = true }, &wrong, &err);
+	ok(wrong && strstr(said, "\"status\":\"mistrusted\",\"worst\":0.001,\"allowed\":1.05"), "a wrong one counts");
+	empty();
+	served(JOB("1", RELU), (struct serving){ .check = true, .check_most = 1 }, &wrong, &err);
+	ok(!wrong && times_said("\"type\":\"check\"") == 1, "so many algorithms and no more");
+	empty();
+	served(JOB("1", RELU), (struct serving){ 0 }, &wrong, &err);
+	ok(strstr(said, "\"name\":\"second\"") && strstr(said, "\"status\":\"mistrusted\"") &&
+		strstr(said, "\"type\":\"done\",\"id\":1,\"status\":\"ok\""), "measuring: it is mistrusted, the other one counts");
+	fake.worst = 0;
+	empty();
+}
+
+static void test_planned(void)
+{
+	struct error err;
+	bool wrong;
+	const char *jobs = JOB("1", RELU) "{\"type\":\"algorithms\",\"id\":2,\"problem\":\"" TANH "\"}\n";
+	is_int(served(jobs, (struct serving){ .planning = true }, &wrong, &err), 0, "planning");
+	ok(times_said("\"type\":\"algorithm\",\"id\":1") == 2 && times_said("\"type\":\"algorithm\",\"id\":2") == 2,
+		"both kinds of jobs are answered with algorithms");
+	ok(strstr(said, "\"id\":1,\"status\":\"unsupported\",\"why\":\"planned only: there is no device\"") &&
+		strstr(said, "\"id\":2,\"status\":\"ok\""), "one of them asked for more");
+	ok(!strstr(said, "\"type\":\"result\""), "there are no results");
+	served(jobs, (struct serving){ .planning = true }, &wrong, &err);
+	is_int(skipped, 2, "and they are not planned again");
+	empty();
+}
+
+int main(void)
+{
+	close(mkstemp(path));
+	test_lost();
+	test_checked();
+	test_planned();
+	unlink(path);
+	return done_testing();
+}
