@@ -14,6 +14,7 @@ static const struct backend *const backends[] = {
 	&backend_cudnn,
 	&backend_cudnn_legacy,
 	&backend_cublaslt,
+	&backend_cuda,
 	NULL,
 };
 
