@@ -1,43 +1,13 @@
 /* Our CUDA kernels, run on a CPU, against plain loops and the references of the check. Buffers are exactly as long as they
  * have to be, so that a sanitizer sees whatever goes beyond; what should not be written is compared too. */
-#include "cuda_on_cpu.h"
+#include "kernel_case.h"
 
 #include <algorithm>
-#include <limits>
-#include <stdlib.h>
-#include <string>
-#include <vector>
 
-extern "C" {
-#include "runner/check.h"
-}
 #include "runner/cuda_kernels.h"
-#include "tests/unit/tap.h"
 
 static const enum dtype all_types[] = { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_F64, DTYPE_S8, DTYPE_U8, DTYPE_S16,
 	DTYPE_U16, DTYPE_S32, DTYPE_U32, DTYPE_S64, DTYPE_U64, DTYPE_BOOL, DTYPE_F8E4M3, DTYPE_F8E5M2 };
-
-/* Memory that is aligned as the device's is, without a byte to spare. */
-struct buffer {
-	char *p;
-	size_t n;
-	explicit buffer(size_t bytes) : p(NULL), n(bytes)
-	{
-		if (posix_memalign((void **)&p, 256, bytes ? bytes : 1))
-			abort();
-		memset(p, 0xa5, bytes);
-	}
-	~buffer() { free(p); }
-	buffer(const buffer &) = delete;
-};
-
-static int64_t volume(int rank, const int64_t *dim)
-{
-	int64_t n = 1;
-	for (int i = 0; i < rank; i++)
-		n *= dim[i];
-	return n;
-}
 
 static struct cuda_strided dense(enum dtype t, std::vector<int64_t> dim)
 {
@@ -69,11 +39,6 @@ static int64_t span(const struct cuda_strided &s)
 	for (int i = 0; i < s.rank; i++)
 		n += (s.dim[i] - 1) * s.stride[i];
 	return n;
-}
-
-static int size_of(enum dtype t)
-{
-	return dtype_bits(t) / 8;
 }
 
 static void test_fill(void)
@@ -267,72 +232,6 @@ static void test_casts(void)
 }
 
 /* --- against the references --- */
-
-struct operand_values {
-	std::vector<std::vector<char>> bytes;
-	std::vector<enum dtype> type;
-};
-
-static double operand_value(void *state, enum check_role, int number, int64_t index)
-{
-	struct operand_values *v = (struct operand_values *)state;
-	return fill_decode(&v->bytes[number][(size_t)(index * size_of(v->type[number]))], v->type[number]);
-}
-
-static struct problem parse(const std::string &text)
-{
-	struct problem p;
-	struct error err = ERROR_NONE;
-	if (problem_parse(text_of(text.c_str()), &p, &err))
-		ok(false, "%s: %s", text.c_str(), err.text);
-	return p;
-}
-
-static int64_t elements(struct problem_shape s)
-{
-	return volume(s.rank, s.dim);
-}
-
-static struct operand_values operands_of(const struct problem *p, int count, int64_t index_limit)
-{
-	struct operand_values v;
-	for (int i = 0; i < count; i++) {
-		enum dtype t = p->operand[i].dtype;
-		int64_t n = elements(problem_operand_shape(p, i));
-		bool indices = p->kernel == KERNEL_GATHER && i == 1;
-		v.type.push_back(t);
-		v.bytes.push_back(std::vector<char>((size_t)(n * size_of(t))));
-		for (int64_t j = 0; j < n; j++)
-			fill_encode(fill_value(20 + i, j, indices ? FILL_INDEX : FILL_SIGNED, index_limit, t) -
-				(indices && j % 3 == 0 ? (double)index_limit : 0), t, &v.bytes[i][(size_t)(j * size_of(t))]);
-	}
-	return v;
-}
-
-/* Outputs that are off by more than the tolerance of their scale. */
-static int64_t outputs_wrong(const struct problem *p, struct operand_values *v, const char *out, double tolerance)
-{
-	int last = problem_operand_count(p) - 1;
-	enum dtype t = p->operand[last].dtype;
-	struct check_inputs in = {};
-	in.value = operand_value;
-	in.state = v;
-	int64_t n = elements(problem_operand_shape(p, last)), wrong = 0;
-	for (int64_t i = 0; i < n; i++) {
-		double value, scale, got = fill_decode(out + i * size_of(t), t);
-		bool good = check_output(p, &in, i, &value, &scale) && fabs(got - value) <= tolerance * scale;
-		if (!good && !wrong)
-			printf("# output %d is %.9g, not %.9g (%.3g)\n", (int)i, got, value, fabs(got - value) / scale);
-		wrong += !good;
-	}
-	return wrong;
-}
-
-static size_t output_bytes(const struct problem *p)
-{
-	int last = problem_operand_count(p) - 1;
-	return (size_t)elements(problem_operand_shape(p, last)) * size_of(p->operand[last].dtype);
-}
 
 static void test_gather(void)
 {

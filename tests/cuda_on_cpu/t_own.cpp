@@ -1,0 +1,214 @@
+/* Our kernels as a backend: every algorithm that is offered for a problem computes it, operands laid as the problem says. */
+#include "kernel_case.h"
+
+extern "C" {
+#include "runner/cuda_own.h"
+}
+
+static struct cuda_context context;
+
+extern "C" const struct cuda_context *cuda_context(void)
+{
+	return &context;
+}
+
+static int64_t place(const struct cuda_layout &l, int64_t index)
+{
+	int64_t at = 0;
+	for (int i = l.shape.rank - 1; i >= 0; i--) {
+		at += index % l.shape.dim[i] * l.stride[i];
+		index /= l.shape.dim[i];
+	}
+	return at;
+}
+
+static size_t span_bytes(const struct cuda_layout &l)
+{
+	int64_t n = 1;
+	for (int i = 0; i < l.shape.rank; i++)
+		n += (l.shape.dim[i] - 1) * l.stride[i];
+	return (size_t)(n * size_of(l.dtype));
+}
+
+/* Operands in memory as their layouts say; their values as the references want them, row-major. */
+struct laid {
+	struct problem p;
+	struct operand_values values;
+	std::vector<buffer *> held;
+	struct cuda_pointers at;
+	struct cuda_layout to;
+	buffer *out, *indices;
+
+	explicit laid(const struct problem &problem) : p(problem), at(), to(), out(NULL), indices(NULL)
+	{
+		int last = problem_operand_count(&p) - 1, count = p.kernel == KERNEL_CONCAT ? p.shape_count : last;
+		for (int i = 0; i < count; i++) {
+			struct cuda_layout l = cuda_operand_layout(&p, p.kernel == KERNEL_CONCAT ? 0 : i, i);
+			int64_t n = volume(l.shape.rank, l.shape.dim), bytes = size_of(l.dtype);
+			bool is_index = p.kernel == KERNEL_GATHER && i == 1;
+			held.push_back(new buffer(span_bytes(l)));
+			values.type.push_back(l.dtype);
+			values.bytes.push_back(std::vector<char>((size_t)(n * bytes)));
+			for (int64_t j = 0; j < n; j++) {
+				fill_encode(fill_value(50 + i, j, is_index ? FILL_INDEX : FILL_SIGNED, p.shape[0].dim[p.axis],
+					l.dtype), l.dtype, &values.bytes[i][(size_t)(j * bytes)]);
+				memcpy(held[i]->p + place(l, j) * bytes, &values.bytes[i][(size_t)(j * bytes)], (size_t)bytes);
+			}
+			at.source[i] = held[i]->p;
+		}
+		to = cuda_operand_layout(&p, last, 0);
+	}
+	~laid()
+	{
+		for (buffer *b : held)
+			delete b;
+		delete out;
+		delete indices;
+	}
+	laid(const laid &) = delete;
+
+	void clear(double workspace_bytes)
+	{
+		delete out;
+		delete indices;
+		out = new buffer(span_bytes(to));
+		indices = new buffer((size_t)volume(to.shape.rank, to.shape.dim) * 8);
+		held.push_back(new buffer((size_t)workspace_bytes));
+		at.destination = out->p;
+		at.indices = indices->p;
+		at.workspace = held.back()->p;
+	}
+	/* Outputs that are wrong, or bytes between them that were written. */
+	int64_t wrong(double tolerance)
+	{
+		int64_t n = volume(to.shape.rank, to.shape.dim), bytes = size_of(to.dtype), bad = 0;
+		std::vector<char> dense((size_t)(n * bytes));
+		for (int64_t i = 0; i < n; i++) {
+			memcpy(&dense[(size_t)(i * bytes)], out->p + place(to, i) * bytes, (size_t)bytes);
+			memset(out->p + place(to, i) * bytes, 0xa5, (size_t)bytes);
+		}
+		for (size_t i = 0; i < out->n; i++)
+			bad += out->p[i] != (char)0xa5;
+		struct check_inputs in = {};
+		in.value = operand_value;
+		in.state = &values;
+		bool known;
+		for (int64_t i = 0; p.kernel == KERNEL_TOPK && i < n; i++)
+			bad += !check_accepts(&p, &in, i, (double)((int64_t *)indices->p)[i], 0, &known);
+		return bad + outputs_wrong(&p, &values, dense.data(), tolerance);
+	}
+};
+
+static void expect(const char *text, const char *names, double tolerance)
+{
+	struct error err = ERROR_NONE;
+	struct cuda_own *o = (struct cuda_own *)calloc(1, sizeof(*o));
+	o->problem = parse(text);
+	std::string got;
+	if (!ok(cuda_own_offer(o, &err) == 0, "%s is ours", text)) {
+		printf("# %s\n", err.text);
+		free(o);
+		return;
+	}
+	laid l(o->problem);
+	int64_t wrong = 0;
+	for (int i = 0; i < o->count; i++) {
+		const char *call = NULL;
+		got += (i ? " " : "") + std::string(o->algorithm[i].name);
+		l.clear(o->algorithm[i].workspace_bytes);
+		bool bad = cuda_own_enqueue(o, o->kind[i], &l.at, NULL, &call) != cudaSuccess || l.wrong(tolerance) != 0 ||
+			o->algorithm[i].rank != i || !call;
+		if (bad)
+			printf("# %s is wrong\n", o->algorithm[i].name);
+		wrong += bad;
+	}
+	is_str(got.c_str(), names, "%s: what is offered", text);
+	is_int(wrong, 0, "%s: all of it is right", text);
+	free(o);
+}
+
+static void refuse(const char *text, const char *why)
+{
+	struct error err = ERROR_NONE;
+	struct cuda_own *o = (struct cuda_own *)calloc(1, sizeof(*o));
+	o->problem = parse(text);
+	ok(cuda_own_offer(o, &err) == -1 && strstr(err.text, why), "%s: %s", text, why);
+	if (!strstr(err.text, why))
+		printf("# %s\n", err.text);
+	free(o);
+}
+
+static void test_moves(void)
+{
+	expect("copy:u8,u8:b100003", "cudaMemcpyAsync copy16", 0);
+	expect("transpose:f32,f32:40x33:perm1x0", "tiled32x32:4_bytes tiled32x64:4_bytes strided:4_bytes", 0);
+	expect("transpose:f16,f16:2x64x8:perm0x2x1", "strided:2_bytes", 0);
+	expect("transpose:f16,f16:2x64x80:perm0x2x1", "tiled64x64:2_bytes strided:2_bytes", 0);
+	expect("transpose:f16,f16:2x80x64:perm0x2x1", "tiled64x64:2_bytes tiled64x128:2_bytes strided:2_bytes", 0);
+	expect("transpose:f32,f32:4x6x8:perm1x0x2", "strided:16_bytes", 0);
+	expect("transpose:bf16,bf16:1x5x1x7:perm2x1x0x3", "cudaMemcpyAsync copy16", 0);
+	expect("transpose:f32@nxc,f32:2x9x10x11:perm0x2x3x1", "cudaMemcpyAsync copy16", 0);
+	expect("transpose:f32@s100x3,f32:7x5:perm1x0", "strided:4_bytes", 0);
+	expect("cast:f32,f16:3x5x7", "cast", 1e-3);
+	expect("cast:f32,f32@nxc:2x12x9x10", "tiled32x32:4_bytes strided:4_bytes", 0);
+	expect("cast:f32,f16@nxc:2x12x9x10", "cast_strided", 1e-3);
+	expect("cast:f32@s31x1,f32:9x20", "strided:4_bytes", 0);
+	expect("cast:f32@s30x1,f32:9x20", "strided:8_bytes", 0);
+	expect("cast:f32@s32x1,f32:9x20", "strided:16_bytes", 0);
+	expect("cast:u32,s16:77", "cast", 0);
+}
+
+static void test_concat(void)
+{
+	expect("concat:f32,f32:2x3x5,2x4x5:ax1", "strided:4_bytes cudaMemcpy2DAsync", 0);
+	expect("concat:f16,f16:2x8x4,2x16x4,2x8x4:ax1", "strided:16_bytes cudaMemcpy2DAsync", 0);
+	expect("concat:u8,u8:3,5,1:ax0", "strided:1_bytes cudaMemcpy2DAsync", 0);
+	expect("concat:f32@nxc,f32@nxc:1x4x5x5,1x8x5x5:ax1", "strided:16_bytes", 0);
+	expect("concat:f32,f32@nxc:1x9x5x5,1x3x5x5:ax1", "strided:4_bytes", 0);
+	expect("concat:s64,s64:2x2,2x1:ax1", "strided:8_bytes cudaMemcpy2DAsync", 0);
+}
+
+static void test_others(void)
+{
+	expect("gather:f32.c,s64,f32:50x6:ax0:3x5", "gather:8_bytes", 0);
+	expect("gather:s64,s32,s64:4x9:ax1:2", "gather:8_bytes", 0);
+	expect("select:bool,f32,f32,f32:1x1x5x5:2x3x5x5:1", "select", 0);
+	expect("resample:f32,f32:linear:n1c3h5w6:oh10ow12", "resample", 1e-6);
+	expect("resample:f16@nxc,f16@nxc:nearest:n2c3h5w6:oh10ow12", "resample", 1e-3);
+	expect("resample:f32,f32@nxc:cubic:n2c3h5w6:oh7ow3", "resample", 1e-6);
+	expect("resample:f32,f32:linear:n2c2w9:ow4", "resample", 1e-6);
+	expect("topk:f32,f32:largest:2x100:ax1:k5", "block_radix_sort segmented_radix_sort radix_sort", 0);
+	expect("topk:f16,f16:smallest:20x100x2:ax1:k5", "block_radix_sort segmented_radix_sort", 0);
+	expect("topk:s64,s64:largest:5000:ax0:k3", "segmented_radix_sort radix_sort", 0);
+	expect("argreduce:f32,s64:argmax:4x1000:ax1", "block_reduce", 0);
+	expect("argreduce:bf16,s32:argmin:4x10x3:ax1", "argreduce:line_a_thread", 0);
+	expect("scan:f32,f32:cumsum:4x1000:ax1", "block_scan", 1e-6);
+	expect("scan:s32,s32:cumsum:4x10x3:ax1", "scan:line_a_thread", 0);
+}
+
+static void test_refusals(void)
+{
+	refuse("softmax:f32,f32:soft:1x8:ax1", "only moves");
+	refuse("gather:f32@s20x2,s64,f32:5x6:ax0:3", "dense operands alone");
+	refuse("gather:f32,s16,f32:5x6:ax0:3", "indices of s32 or s64");
+	refuse("select:s32,f32,f32,f32:5:5:5", "condition of 8 bits");
+	refuse("cast:s4,f32:8", "less than 8 bits");
+	refuse("concat:s4,s4:8,8:ax0", "less than 8 bits");
+	refuse("resample:f64,f64:linear:n1c3h5w6:oh10ow12", "f32, f16 or bf16");
+	refuse("topk:f8e4m3,f8e4m3:largest:8:ax0:k1", "topk is sorted");
+	refuse("argreduce:f32,u8:argmax:8:ax0", "gives s32 or s64");
+	refuse("scan:u8,u8:cumsum:8:ax0", "our running sum");
+	context.sm = 70;
+	refuse("copy:u8,u8:b100", "not served by this build");
+	context.sm = 75;
+}
+
+int main(void)
+{
+	context.sm = 75;
+	test_moves();
+	test_concat();
+	test_others();
+	test_refusals();
+	return done_testing();
+}
