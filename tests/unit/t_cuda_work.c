@@ -106,10 +106,16 @@ static void test_net(void)
 	is_int(different, 21, "seven sets of weights in turn");
 	ok(t[7].weights == t[0].weights && t[8].weights == t[1].weights, "then again from the first");
 	is_int(same_source, 9, "activations stay where they are");
+	int equal = 0;
+	for (int i = 1; i < 7; i++)
+		equal += memcmp(t[i].weights, t[0].weights, (size_t)bytes) == 0;
+	is_int(equal, 6, "all sets hold the same values");
 	fake_backend.traced = 0;
 	is_int(cuda_work_run(w, CACHE_NET, 3, &ns, &err), 0, "three back to back of seven sets");
 	is_int(cuda_work_run(w, CACHE_NET, 3, &ns, &err), 0, "and again");
 	t = fake_backend.trace;
+	ok(t[0].weights != t[1].weights && t[1].weights != t[2].weights && t[0].weights != t[2].weights,
+		"each execution of a graph has another set");
 	ok(t[3].weights == t[0].weights && t[9].weights == t[6].weights, "a graph runs once untimed");
 	ok(t[0].weights != t[6].weights && t[2].weights != t[6].weights, "the next graph goes on where that one ended");
 	for (int i = 0; i < 3; i++)
@@ -343,6 +349,12 @@ static void test_sharing(void)
 	cuda_work_release(first);
 	cuda_work_release(second);
 	cuda_work_release(third);
+	fake_backend.workspace_bytes = 16384;
+	int alive = fake.allocations_alive;
+	void *fourth = prepare();
+	is_int(fake.allocations_alive, alive - 1, "a yet larger one takes the place of those that nobody uses");
+	cuda_work_release(fourth);
+	allocations++;
 	void *again = prepare();
 	is_int(fake.allocations, allocations + 1, "operands and workspace stay for the next algorithm");
 	cuda_work_release(again);
