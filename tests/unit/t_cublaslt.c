@@ -94,6 +94,108 @@ static void test_products(void)
 	is_int(fake_cublaslt.handles, 1, "one handle");
 }
 
+/* ---- problems at random ---- */
+
+static uint32_t seed = 20200518;
+
+static int dice(int sides)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (int)(seed >> 8) % sides;
+}
+
+/* Strides in which rows or columns are dense and the other dimensions lie in any order, sometimes with holes. */
+static void strides_random(struct operand *o, const struct problem_shape *s)
+{
+	int order[PROBLEM_RANK], rank = s->rank, last = rank - 1 - dice(2);
+	for (int i = 0; i < rank; i++)
+		order[i] = i;
+	order[last] = order[rank - 1];
+	order[rank - 1] = last;
+	for (int i = rank - 2; i > 0; i--) {
+		int j = dice(i + 1), swap = order[i];
+		order[i] = order[j];
+		order[j] = swap;
+	}
+	int64_t step = 1;
+	o->layout = LAYOUT_STRIDES;
+	o->stride_rank = rank;
+	for (int i = rank - 1; i >= 0; i--) {
+		o->stride[order[i]] = step;
+		step = step * s->dim[order[i]] + dice(2) * dice(3);
+	}
+}
+
+static void epilogues_random(struct problem *p)
+{
+	static const enum mode modes[] = { MODE_RELU, MODE_GELU_TANH };
+	struct operand plain = { .dtype = DTYPE_F32 };
+	if (dice(2))
+		p->epilogue[p->epilogue_count++] = (struct epilogue){ .kind = EPILOGUE_BIAS, .operand = plain };
+	if (dice(2)) {
+		p->epilogue[p->epilogue_count++] = (struct epilogue){ .kind = EPILOGUE_BINARY, .mode = MODE_ADD,
+			.operand = plain };
+		struct problem_shape s = problem_operand_shape(p, 2);
+		struct operand *o = &p->epilogue[p->epilogue_count - 1].operand;
+		if (dice(3) == 0) {
+			strides_random(o, &s);
+			if (o->stride[s.rank - 1] != 1) /* rows of a residual are dense */
+				*o = plain;
+		}
+	}
+	if (dice(2))
+		p->epilogue[p->epilogue_count++] = (struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = modes[dice(2)] };
+}
+
+static void problem_random(struct problem *p)
+{
+	*p = (struct problem){ .kernel = KERNEL_MATMUL, .accumulator = DTYPE_F32, .m = 1 + dice(4), .mn = 1 + dice(4),
+		.mk = 1 + dice(4), .transpose_a = dice(2), .transpose_b = dice(2) };
+	for (int i = 0; i < 3; i++)
+		p->operand[i].dtype = DTYPE_F32;
+	p->batch_a.rank = p->batch_b.rank = 1 + dice(3);
+	for (int i = 0; i < p->batch_a.rank; i++) {
+		int64_t size = 1 + dice(3);
+		p->batch_a.dim[i] = dice(3) ? size : 1;
+		p->batch_b.dim[i] = dice(3) ? size : 1;
+	}
+	for (int i = 0; i < 2; i++)
+		if (dice(3) == 0) {
+			struct problem_shape s = problem_operand_shape(p, i);
+			strides_random(&p->operand[i], &s);
+		}
+	epilogues_random(p);
+}
+
+static void test_random(void)
+{
+	int tried = 0, right = 0, folded = 0, looped = 0, strided = 0;
+	for (int i = 0; i < 1500; i++) {
+		struct problem p;
+		struct backend_list list;
+		struct error err = ERROR_NONE;
+		char text[PROBLEM_TEXT_SIZE];
+		problem_random(&p);
+		if (problem_format(&p, text, &err))
+			continue; /* batch dimensions in another spelling */
+		tried++;
+		double worst = standin_ask(&backend_cublaslt, text, &list, &err) > 0 ? standin_worst(&list, 0, &err) : NAN;
+		if (worst <= 1e-6)
+			right++;
+		else
+			printf("# %s: %g %s\n", text, worst, err.text);
+		folded += list.count > 0 && strstr(list.algorithm[0].notes, "rows_folded") != NULL;
+		looped += list.count > 0 && strstr(list.algorithm[0].notes, "calls") != NULL;
+		strided += strchr(text, '@') != NULL;
+		if (list.count > 0)
+			backend_cublaslt.forget(&list);
+	}
+	is_int(right, tried, "problems at random are computed rightly");
+	ok(tried > 300 && folded > 30 && looped > 30 && strided > 100, "of all kinds: %d, %d folded, %d in several calls, "
+		"%d with strides", tried, folded, looped, strided);
+	is_int(fake_cublaslt.created, fake_cublaslt.destroyed, "every descriptor was given back");
+}
+
 static void test_refusals(void)
 {
 	static const char *const refused[][2] = {
@@ -238,6 +340,7 @@ static void test_symbols(void)
 int main(void)
 {
 	test_products();
+	test_random();
 	test_refusals();
 	test_listing();
 	test_planning();
