@@ -167,10 +167,16 @@ int op_infer(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Cost and problem rules also count on the first output. */
+/* Cost and problem rules also count on the first output. A recurrent layer has it even where only its last state is
+ * asked for. */
+static bool call_has_first(const struct op_call *c)
+{
+	return op_out(c, 0) || (c->op->problem == op_rnn_problem && c->output_count > 0);
+}
+
 static bool call_is_whole(const struct op_call *c)
 {
-	return call_is_in_reach(c) && op_out(c, 0);
+	return call_is_in_reach(c) && call_has_first(c);
 }
 
 static bool call_is_empty(const struct op_call *c)
@@ -225,7 +231,7 @@ void op_call_problem(const struct op_call *c, struct op_problem *out)
 		op_problem_why(out, "runs on the host");
 	else if (!call_is_in_reach(c))
 		op_problem_why(out, "not a tensor, or of absurd rank");
-	else if (!op_out(c, 0))
+	else if (!call_has_first(c))
 		op_problem_why(out, "its first output is left out");
 	else
 		c->op->problem(c, out);

@@ -91,6 +91,22 @@ RULE_COST(op_conv)
 	conv_cost(c, op_out(c, 0), 1, cost);
 }
 
+/* What convolutions and transposed ones share. */
+static void conv_operands(const struct op_call *c, struct problem *p)
+{
+	p->operand[0] = op_operand(&c->inputs[0]);
+	p->operand[1] = op_operand(&c->inputs[1]);
+	p->operand[2] = op_operand(&c->outputs[0]);
+	p->accumulator = op_accumulator(c->outputs[0].dtype);
+	p->n = c->inputs[0].shape.dims[0].value;
+	p->c = c->inputs[0].shape.dims[1].value;
+	if (op_in(c, 2)) {
+		p->epilogue_count = 1;
+		p->epilogue[0] =
+			(struct epilogue){ .kind = EPILOGUE_BIAS, .operand = op_operand(op_in(c, 2)) };
+	}
+}
+
 RULE_PROBLEM(op_conv)
 {
 	struct window window;
@@ -106,19 +122,9 @@ RULE_PROBLEM(op_conv)
 	struct problem *p = op_problem_start(out, KERNEL_CONV, MODE_NONE);
 	if (!window_problem(&window, x, y, out))
 		return;
-	p->operand[0] = op_operand(&c->inputs[0]);
-	p->operand[1] = op_operand(&c->inputs[1]);
-	p->operand[2] = op_operand(&c->outputs[0]);
-	p->accumulator = op_accumulator(c->outputs[0].dtype);
-	p->n = x.dims[0].value;
-	p->c = x.dims[1].value;
+	conv_operands(c, p);
 	p->k = w.dims[0].value;
 	p->g = group;
-	if (op_in(c, 2)) {
-		p->epilogue_count = 1;
-		p->epilogue[0] =
-			(struct epilogue){ .kind = EPILOGUE_BIAS, .operand = op_operand(op_in(c, 2)) };
-	}
 }
 
 /* Output size along one axis of a transposed convolution. */
@@ -194,8 +200,55 @@ RULE_COST(op_deconv)
 	conv_cost(c, op_in(c, 0), 1, cost);
 }
 
+/* Pads along axis i (`at` in the problem): as given, or what makes the output the wanted size, the odd one behind for
+ * SAME_UPPER, else in front. A size that the input does not reach is made up by output pads. */
+static bool deconv_pads(
+	const struct window *w, int i, int64_t out, int64_t extra, bool sized, struct op_problem *problem)
+{
+	struct problem *p = &problem->problem;
+	int at = 3 - w->spatial + i;
+	int64_t reach = (w->kernel[i].value - 1) * w->dilation[i] + 1;
+	int64_t total = (p->in[at] - 1) * w->stride[i] + reach + extra - out;
+	bool same = w->auto_pad == WINDOW_SAME_UPPER || w->auto_pad == WINDOW_SAME_LOWER;
+	p->out_pad[at] = extra;
+	p->pad_begin[at] = w->pad_begin[i];
+	p->pad_end[at] = w->pad_end[i];
+	if (sized || same) {
+		p->out_pad[at] += total < 0 ? -total : 0;
+		total = total < 0 ? 0 : total;
+		p->pad_begin[at] = w->auto_pad == WINDOW_SAME_UPPER ? total / 2 : total - total / 2;
+		p->pad_end[at] = total - p->pad_begin[at];
+	}
+	if (p->out_pad[at] >= (p->stride[at] > p->dilation[at] ? p->stride[at] : p->dilation[at])) {
+		op_problem_why(problem, "the output is larger than the transposed convolution reaches");
+		return false;
+	}
+	return true;
+}
+
 RULE_PROBLEM(op_deconv)
 {
-	if (op_problem_ready(c, out))
-		op_problem_why(out, "transposed convolutions have no kernel family in the problem grammar");
+	struct window window;
+	struct error err;
+	const int64_t *sizes, *extra;
+	int64_t group;
+	if (!op_problem_ready(c, out))
+		return;
+	struct shape x = c->inputs[0].shape, w = conv_weights(c), y = c->outputs[0].shape;
+	if (conv_group(c, &group, &err) || window_get(c, x.rank - 2, w, &window, &err) ||
+		deconv_list(c, "output_shape", x.rank - 2, &sizes, &err) ||
+		deconv_list(c, "output_padding", x.rank - 2, &extra, &err)) {
+		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
+		return;
+	}
+	struct problem *p = op_problem_start(out, KERNEL_DECONV, MODE_NONE);
+	if (!window_problem(&window, x, y, out))
+		return;
+	conv_operands(c, p);
+	p->k = y.dims[1].value;
+	p->g = group;
+	for (int i = 0; i < window.spatial; i++) {
+		if (!deconv_pads(&window, i, y.dims[2 + i].value, extra ? extra[i] : 0, sizes != NULL, out))
+			return;
+	}
 }

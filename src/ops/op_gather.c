@@ -70,6 +70,32 @@ void op_gather_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = 2 * op_bytes(&c->outputs[0]) + op_bytes(&c->inputs[1]);
 }
 
+/* Movers of whole elements take any type that has bytes of its own. */
+static bool type_is_whole(enum dtype t)
+{
+	return dtype_bits(t) >= 8;
+}
+
+void op_gather_problem(const struct op_call *c, struct op_problem *out)
+{
+	const struct op_value *data = &c->inputs[0], *indices = &c->inputs[1];
+	if (!op_problem_ready(c, out))
+		return;
+	int axis = op_axis(c, node_int(c->node, "axis", 0), data->shape.rank, NULL);
+	if (axis < 0 || !type_is_whole(data->dtype) || data->shape.rank - 1 + indices->shape.rank > PROBLEM_RANK) {
+		op_problem_mover(c, out);
+		return;
+	}
+	struct problem *p = op_problem_start(out, KERNEL_GATHER, MODE_NONE);
+	p->operand[0] = op_operand(data);
+	p->operand[1] = op_operand(indices);
+	p->operand[2] = op_operand(&c->outputs[0]);
+	p->axis = axis;
+	p->shape_count = 2;
+	p->shape[0] = op_problem_shape(data->shape);
+	p->shape[1] = op_problem_shape(indices->shape);
+}
+
 int op_gather_elements_shape(struct op_call *c, struct error *err)
 {
 	struct shape data = c->inputs[0].shape, indices = c->inputs[1].shape;
@@ -184,6 +210,24 @@ int op_where_shape(struct op_call *c, struct error *err)
 		return -1;
 	where_elements(c);
 	return 0;
+}
+
+void op_where_problem(const struct op_call *c, struct op_problem *out)
+{
+	if (!op_problem_ready(c, out))
+		return;
+	if (!type_is_whole(c->outputs[0].dtype)) {
+		op_problem_mover(c, out);
+		return;
+	}
+	struct problem *p = op_problem_start(out, KERNEL_SELECT, MODE_NONE);
+	p->shape_count = 3;
+	for (int i = 0; i < 3; i++) {
+		p->operand[i] = op_operand(&c->inputs[i]);
+		p->shape[i] = op_problem_shape(c->inputs[i].shape);
+	}
+	p->operand[0].dtype = DTYPE_BOOL;
+	p->operand[3] = op_operand(&c->outputs[0]);
 }
 
 /* ---- OneHot, NonZero, Trilu */

@@ -98,11 +98,11 @@ RULE_COST(op_layernorm)
 }
 
 /* Several normalized dimensions are one: the kernel normalizes the last. */
-RULE_PROBLEM(op_layernorm)
+static void layernorm_problem(const struct op_call *c, enum kernel kernel, struct op_problem *out)
 {
 	if (!op_problem_ready(c, out))
 		return;
-	struct problem *p = norm_problem(c, out, KERNEL_LAYERNORM, MODE_NONE);
+	struct problem *p = norm_problem(c, out, kernel, MODE_NONE);
 	struct problem_shape *s = &p->shape[0];
 	int64_t axis = node_int(c->node, "axis", -1);
 	p->axis = (int)(axis < 0 ? axis + s->rank : axis);
@@ -120,6 +120,11 @@ RULE_PROBLEM(op_layernorm)
 	}
 }
 
+RULE_PROBLEM(op_layernorm)
+{
+	layernorm_problem(c, KERNEL_LAYERNORM, out);
+}
+
 /* Square, sum, scale by the root, scale by the weight. */
 RULE_COST(op_rms_norm)
 {
@@ -128,8 +133,7 @@ RULE_COST(op_rms_norm)
 
 RULE_PROBLEM(op_rms_norm)
 {
-	op_layernorm_problem(c, out);
-	out->proxy = out->known;
+	layernorm_problem(c, KERNEL_RMSNORM, out);
 }
 
 /* ---- InstanceNormalization, GroupNormalization */
@@ -148,15 +152,20 @@ RULE_COST(op_instance_norm)
 	cost_per_element(c, 7, cost);
 }
 
-/* Rows of channels (or groups of them) times space, each normalized: a layer normalization of the same
- * numbers, whose scale only differs in how often a value repeats. */
 RULE_PROBLEM(op_instance_norm)
+{
+	if (op_problem_ready(c, out))
+		norm_problem(c, out, KERNEL_INSTANCENORM, MODE_NONE);
+}
+
+/* Rows of groups of channels times space, each normalized: a layer normalization of the same numbers, whose scale
+ * only differs in how often a value repeats. */
+RULE_PROBLEM(op_group_norm)
 {
 	if (!op_problem_ready(c, out))
 		return;
 	struct shape x = c->inputs[0].shape;
-	bool instance = text_is(c->node->op, "InstanceNormalization");
-	int64_t groups = instance ? x.dims[1].value : node_int(c->node, "num_groups", 0);
+	int64_t groups = node_int(c->node, "num_groups", 0);
 	if (groups < 1 || x.dims[1].value % groups) {
 		op_problem_why(out, "num_groups does not divide the channels");
 		return;
@@ -240,17 +249,58 @@ RULE_PROBLEM(op_lrn)
 	p->beta = node_float(c->node, "beta", 0.75f);
 }
 
+/* Does it drop? Opsets 1 and 6 say so by an attribute, 7 to 11 never, later ones by an input. Unknown: *known is
+ * false. A ratio of 0 drops nothing. */
+static bool dropout_drops(const struct op_call *c, bool *known)
+{
+	double training = 0, ratio = op_float_get(c, c->opset < 12 ? "ratio" : NULL, c->opset < 12 ? -1 : 1, 0.5);
+	if (c->opset < 7)
+		training = node_int(c->node, "is_test", 0) == 0;
+	else if (c->opset >= 12 && op_in(c, 2) && !op_scalar(op_in(c, 2), &training))
+		training = NAN;
+	*known = !isnan(training) && (!isnan(ratio) || training == 0);
+	return *known && training != 0 && ratio != 0;
+}
+
 /* At inference the input passes through; the mask is all true. */
 RULE_SHAPE(op_dropout)
 {
 	(void)err;
+	bool known, drops = dropout_drops(c, &known);
 	struct shape x = c->inputs[0].shape;
 	c->outputs[0].shape = op_shape_copy(c->arena, x);
-	c->outputs[0].elements = c->inputs[0].elements;
+	if (known && !drops)
+		c->outputs[0].elements = c->inputs[0].elements;
 	if (op_out(c, 1)) {
 		c->outputs[1].shape = op_shape_copy(c->arena, x);
 		if (c->opset >= 10)
 			c->outputs[1].dtype = DTYPE_BOOL;
 	}
 	return 0;
+}
+
+bool op_dropout_free(const struct op_call *c)
+{
+	bool known, drops = dropout_drops(c, &known);
+	return known && !drops;
+}
+
+/* A comparison and a scaling. */
+RULE_COST(op_dropout)
+{
+	cost_per_element(c, 2, cost);
+}
+
+RULE_PROBLEM(op_dropout)
+{
+	bool known;
+	dropout_drops(c, &known);
+	if (!known) {
+		op_problem_why(out, "whether it drops, and how much, is known only at run time");
+		return;
+	}
+	if (!op_problem_ready(c, out))
+		return;
+	struct problem *p = norm_problem(c, out, KERNEL_DROPOUT, MODE_DROP);
+	p->alpha = (float)op_float_get(c, c->opset < 12 ? "ratio" : NULL, c->opset < 12 ? -1 : 1, 0.5);
 }

@@ -245,20 +245,42 @@ void op_arg_cost(const struct op_call *c, struct op_cost *cost)
 		cost->bytes += op_bytes(op_out(c, i));
 }
 
+/* Types that can be ordered, in whole bytes. */
+static bool type_is_number(enum dtype t)
+{
+	return dtype_bits(t) >= 8 && t != DTYPE_BOOL && t != DTYPE_C64 && t != DTYPE_C128;
+}
+
+/* A kernel along one axis of input 0, or a copy of equal bytes where the type has no order. NULL: out says why. */
+static struct problem *axis_problem(
+	const struct op_call *c, enum kernel kernel, enum mode mode, int64_t axis, struct op_problem *out)
+{
+	const struct op_value *in = &c->inputs[0];
+	if (!op_problem_ready(c, out))
+		return NULL;
+	if (!type_is_number(in->dtype) || in->shape.rank < 1) {
+		op_problem_mover(c, out);
+		return NULL;
+	}
+	int at = op_axis(c, axis, in->shape.rank, NULL);
+	if (at < 0) {
+		op_problem_why(out, "the axis is out of range");
+		return NULL;
+	}
+	struct problem *p = op_problem_start(out, kernel, mode);
+	p->operand[0] = op_operand(in);
+	p->operand[1] = op_operand(&c->outputs[0]);
+	p->axis = at;
+	p->shape_count = 1;
+	p->shape[0] = op_problem_shape(in->shape);
+	return p;
+}
+
 void op_arg_problem(const struct op_call *c, struct op_problem *out)
 {
-	bool mask[OP_RANK_MAX] = { false };
-	if (!op_problem_value(c, &c->inputs[0], out))
-		return;
-	if (!dtype_is_float(c->inputs[0].dtype)) {
-		op_problem_mover(c, out);
-		return;
-	}
-	int axis = op_axis(c, node_int(c->node, "axis", 0), c->inputs[0].shape.rank, NULL);
-	if (axis >= 0)
-		mask[axis] = true;
-	reduce_problem(c, MODE_REDUCE_MAX, c->inputs[0].dtype, mask, out);
-	out->proxy = true;
+	enum mode mode = text_is(c->node->op, "ArgMin") ? MODE_ARGMIN : MODE_ARGMAX;
+	if (axis_problem(c, KERNEL_ARGREDUCE, mode, node_int(c->node, "axis", 0), out))
+		out->proxy = node_int(c->node, "select_last_index", 0) != 0;
 }
 
 /* ---- TopK */
@@ -288,6 +310,17 @@ int op_top_k_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
+/* In order of size where nobody asks for it: a stand-in. */
+void op_top_k_problem(const struct op_call *c, struct op_problem *out)
+{
+	enum mode mode = c->opset < 11 || node_int(c->node, "largest", 1) ? MODE_LARGEST : MODE_SMALLEST;
+	struct problem *p = axis_problem(c, KERNEL_TOPK, mode, node_int(c->node, "axis", -1), out);
+	if (!p)
+		return;
+	p->size = c->outputs[0].shape.dims[p->axis].value;
+	out->proxy = c->opset >= 11 && node_int(c->node, "sorted", 1) == 0;
+}
+
 /* ---- CumSum */
 
 int op_cum_sum_shape(struct op_call *c, struct error *err)
@@ -299,4 +332,17 @@ void op_cum_sum_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = op_count(&c->outputs[0]);
 	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]);
+}
+
+/* Backwards, or without the own element: as many additions over the same bytes. */
+void op_cum_sum_problem(const struct op_call *c, struct op_problem *out)
+{
+	double axis;
+	if (!op_scalar(op_in(c, 1), &axis)) {
+		if (op_problem_ready(c, out))
+			op_problem_why(out, "the axis is not known");
+		return;
+	}
+	if (axis_problem(c, KERNEL_SCAN, MODE_SCAN_SUM, fabs(axis) < OP_RANK_MAX ? (int64_t)axis : OP_RANK_MAX, out))
+		out->proxy = node_int(c->node, "exclusive", 0) || node_int(c->node, "reverse", 0);
 }

@@ -163,12 +163,18 @@ RULES(op_layernorm);
 RULE_COST(op_rms_norm);
 RULE_PROBLEM(op_rms_norm);
 RULES(op_instance_norm);
+RULE_PROBLEM(op_group_norm);
 RULES(op_softmax);
 RULES(op_lrn);
-RULE_SHAPE(op_dropout);
+RULES(op_dropout);
+RULE_FREE(op_dropout);
 RULES(op_resize);
 /* What sums of products of type t are kept in: f32 for the small floats, s32 for 8-bit integers. */
 enum dtype op_accumulator(enum dtype t);
+
+/* op_attention.c, op_rnn.c */
+RULES(op_attention);
+RULES(op_rnn);
 
 /* op_shape.c */
 RULE_SHAPE(op_identity);
@@ -209,11 +215,13 @@ RULE_FREE(op_slice);
 /* op_gather.c */
 RULE_SHAPE(op_gather);
 RULE_COST(op_gather);
+RULE_PROBLEM(op_gather);
 RULE_SHAPE(op_gather_elements);
 RULE_SHAPE(op_gather_nd);
 RULE_SHAPE(op_scatter_nd);
 RULE_SHAPE(op_scatter_elements);
 RULE_SHAPE(op_where);
+RULE_PROBLEM(op_where);
 RULE_SHAPE(op_one_hot);
 RULE_SHAPE(op_nonzero);
 RULE_SHAPE(op_trilu);
@@ -237,8 +245,10 @@ RULE_SHAPE(op_arg);
 RULE_COST(op_arg);
 RULE_PROBLEM(op_arg);
 RULE_SHAPE(op_top_k);
+RULE_PROBLEM(op_top_k);
 RULE_SHAPE(op_cum_sum);
 RULE_COST(op_cum_sum);
+RULE_PROBLEM(op_cum_sum);
 
 /* The row of a table sorted by name, whose rows begin with the name; NULL when there is none. */
 const void *op_row_find(const void *rows, size_t count, size_t size, const char *name);

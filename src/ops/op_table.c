@@ -9,6 +9,8 @@
 /* Notes that several rows share. */
 #define COPY "measured as a plain copy of equal bytes"
 #define AS_TANH "measured as Tanh"
+#define MASKED "with masks, a past or a soft cap as without them (proxy)"
+#define RECURRENT "with peepholes, lengths, other activations or directions as plain (proxy)"
 #define MANY "of more than two tensors: measured as a plain copy of equal bytes"
 
 /* Rows that are alike. */
@@ -33,7 +35,7 @@ static const struct op table[] = {
 	/* op_conv.c, op_pool.c, op_gemm.c, op_norm.c, op_resize.c */
 	{ "Conv", "", 1, 0, 2, 3, CLASS_COMPUTE, op_conv_shape, op_conv_cost, op_conv_problem, NULL, NULL },
 	{ "ConvTranspose", "", 1, 0, 2, 3, CLASS_COMPUTE, op_deconv_shape, op_deconv_cost, op_deconv_problem,
-		NULL, "priced in FLOPs and bytes, not measured" },
+		NULL, NULL },
 	{ "MaxPool", "", 1, 0, 1, 1, CLASS_MEMORY, op_pool_shape, op_pool_cost, op_pool_problem, NULL,
 		"Indices are not measured" },
 	{ "AveragePool", "", 1, 0, 1, 1, CLASS_MEMORY, op_pool_shape, op_pool_cost, op_pool_problem, NULL,
@@ -55,18 +57,20 @@ static const struct op table[] = {
 	{ "LayerNormalization", "", 17, 0, 2, 3, CLASS_MEMORY, op_layernorm_shape, op_layernorm_cost,
 		op_layernorm_problem, NULL, NULL },
 	{ "RMSNormalization", "", 23, 0, 2, 2, CLASS_MEMORY, op_layernorm_shape, op_rms_norm_cost,
-		op_rms_norm_problem, NULL, "measured as a layer normalization (proxy)" },
+		op_rms_norm_problem, NULL, NULL },
+	{ "SimplifiedLayerNormalization", "", 1, 0, 2, 2, CLASS_MEMORY, op_layernorm_shape, op_rms_norm_cost,
+		op_rms_norm_problem, NULL, "ONNX Runtime's name of RMSNormalization" },
 	{ "InstanceNormalization", "", 1, 0, 3, 3, CLASS_MEMORY, op_instance_norm_shape,
-		op_instance_norm_cost, op_instance_norm_problem, NULL,
-		"measured as a layer normalization (proxy)" },
+		op_instance_norm_cost, op_instance_norm_problem, NULL, NULL },
 	{ "GroupNormalization", "", 18, 0, 3, 3, CLASS_MEMORY, op_instance_norm_shape, op_instance_norm_cost,
-		op_instance_norm_problem, NULL, "measured as a layer normalization (proxy)" },
+		op_group_norm_problem, NULL, "measured as a layer normalization (proxy)" },
 	{ "Softmax", "", 1, 0, 1, 1, CLASS_MEMORY, op_softmax_shape, op_softmax_cost, op_softmax_problem,
 		NULL, NULL },
 	{ "LogSoftmax", "", 1, 0, 1, 1, CLASS_MEMORY, op_softmax_shape, op_softmax_cost, op_softmax_problem,
 		NULL, NULL },
 	{ "LRN", "", 1, 0, 1, 1, CLASS_MEMORY, op_lrn_shape, op_lrn_cost, op_lrn_problem, NULL, NULL },
-	{ "Dropout", "", 1, 0, 1, 3, CLASS_FREE, op_dropout_shape, op_cost_move, NULL, NULL, "inference" },
+	{ "Dropout", "", 1, 0, 1, 3, CLASS_MEMORY, op_dropout_shape, op_dropout_cost, op_dropout_problem,
+		op_dropout_free, "free at inference" },
 	{ "Resize", "", 10, 10, 2, 2, CLASS_MEMORY, op_resize_shape, op_resize_cost, op_resize_problem, NULL,
 		NULL },
 	{ "Resize", "", 11, 0, 1, 4, CLASS_MEMORY, op_resize_shape, op_resize_cost, op_resize_problem, NULL,
@@ -75,6 +79,16 @@ static const struct op table[] = {
 		NULL },
 	{ "Upsample", "", 9, 9, 2, 2, CLASS_MEMORY, op_resize_shape, op_resize_cost, op_resize_problem, NULL,
 		NULL },
+
+	/* op_attention.c, op_rnn.c */
+	{ "Attention", "", 23, 23, 3, 6, CLASS_COMPUTE, op_attention_shape, op_attention_cost,
+		op_attention_problem, NULL, MASKED },
+	{ "Attention", "", 24, 0, 3, 7, CLASS_COMPUTE, op_attention_shape, op_attention_cost,
+		op_attention_problem, NULL, MASKED },
+	{ "GRU", "", 1, 0, 3, 6, CLASS_COMPUTE, op_rnn_shape, op_rnn_cost, op_rnn_problem, NULL, RECURRENT },
+	{ "LSTM", "", 1, 0, 3, 8, CLASS_COMPUTE, op_rnn_shape, op_rnn_cost, op_rnn_problem, NULL, RECURRENT },
+	{ "RNN", "", 1, 0, 3, 6, CLASS_COMPUTE, op_rnn_shape, op_rnn_cost, op_rnn_problem, NULL,
+		"priced in FLOPs and bytes, not measured" },
 
 	/* op_shape.c */
 	SHAPE("Identity", 1, 0, 1, 1, op_identity_shape),
@@ -113,13 +127,14 @@ static const struct op table[] = {
 	MOVER("SpaceToDepth", 1, 0, 1, 1, op_space_to_depth_shape, op_cost_move, NULL),
 
 	/* op_gather.c */
-	MOVER("Gather", 1, 0, 2, 2, op_gather_shape, op_gather_cost, NULL),
+	{ "Gather", "", 1, 0, 2, 2, CLASS_MOVE, op_gather_shape, op_gather_cost, op_gather_problem, NULL,
+		NULL },
 	MOVER("GatherElements", 11, 0, 2, 2, op_gather_elements_shape, op_gather_cost, NULL),
 	MOVER("GatherND", 11, 0, 2, 2, op_gather_nd_shape, op_gather_cost, NULL),
 	MOVER("ScatterND", 11, 0, 3, 3, op_scatter_nd_shape, op_cost_move, NULL),
 	MOVER("ScatterElements", 11, 0, 3, 3, op_scatter_elements_shape, op_cost_move, NULL),
 	MOVER("Scatter", 9, 10, 3, 3, op_scatter_elements_shape, op_cost_move, NULL),
-	MOVER("Where", 9, 0, 3, 3, op_where_shape, op_cost_move, NULL),
+	{ "Where", "", 9, 0, 3, 3, CLASS_MOVE, op_where_shape, op_cost_move, op_where_problem, NULL, NULL },
 	MOVER("OneHot", 9, 0, 3, 3, op_one_hot_shape, op_cost_move, NULL),
 	{ "NonZero", "", 9, 0, 1, 1, CLASS_MOVE, op_nonzero_shape, op_cost_move, op_problem_mover, NULL,
 		"the size of its output is known only when it has run" },
@@ -227,13 +242,14 @@ static const struct op table[] = {
 	REDUCE("ReduceSumSquare", 1, 17, 1, "measured as ReduceL2"),
 	REDUCE("ReduceSumSquare", 18, 0, 2, "measured as ReduceL2"),
 	{ "ArgMax", "", 1, 0, 1, 1, CLASS_MEMORY, op_arg_shape, op_arg_cost, op_arg_problem, NULL,
-		"measured as ReduceMax" },
+		"the last index as the first (proxy)" },
 	{ "ArgMin", "", 1, 0, 1, 1, CLASS_MEMORY, op_arg_shape, op_arg_cost, op_arg_problem, NULL,
-		"measured as ReduceMax" },
-	{ "TopK", "", 1, 9, 1, 1, CLASS_MEMORY, op_top_k_shape, op_arg_cost, op_problem_mover, NULL, COPY },
-	{ "TopK", "", 10, 0, 2, 2, CLASS_MEMORY, op_top_k_shape, op_arg_cost, op_problem_mover, NULL, COPY },
-	{ "CumSum", "", 11, 0, 2, 2, CLASS_MEMORY, op_cum_sum_shape, op_cum_sum_cost, op_problem_mover, NULL,
-		COPY },
+		"the last index as the first (proxy)" },
+	{ "TopK", "", 1, 9, 1, 1, CLASS_MEMORY, op_top_k_shape, op_arg_cost, op_top_k_problem, NULL, NULL },
+	{ "TopK", "", 10, 0, 2, 2, CLASS_MEMORY, op_top_k_shape, op_arg_cost, op_top_k_problem, NULL,
+		"unsorted as sorted (proxy)" },
+	{ "CumSum", "", 11, 0, 2, 2, CLASS_MEMORY, op_cum_sum_shape, op_cum_sum_cost, op_cum_sum_problem, NULL,
+		"exclusive and reverse as plain (proxy)" },
 };
 
 const struct op *op_table(size_t *count)

@@ -1,0 +1,163 @@
+/* Recurrent layers: RNN, GRU, LSTM. */
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+#include <math.h>
+
+/* Inputs behind source and the two weights. */
+enum { RNN_BIAS = 3, RNN_LENGTHS = 4, RNN_PEEPHOLES = 7 };
+
+struct rnn {
+	const char *name;
+	enum mode mode; /* MODE_NONE: the problem grammar has none */
+	int gates;
+	double cell; /* operations of a cell's element behind the gates' sums */
+	int activations;
+	const char *activation[3]; /* the usual ones of a direction */
+};
+
+/* By name, ASCII order. */
+static const struct rnn rows[] = {
+	{ "GRU", MODE_GRU, 3, 8, 2, { "Sigmoid", "Tanh", NULL } },
+	{ "LSTM", MODE_LSTM, 4, 9, 3, { "Sigmoid", "Tanh", "Tanh" } },
+	{ "RNN", MODE_NONE, 1, 1, 1, { "Tanh", NULL, NULL } },
+};
+
+static const struct rnn *rnn_find(const struct op_call *c)
+{
+	return op_row_find(rows, sizeof(rows) / sizeof(rows[0]), sizeof(rows[0]), c->op->name);
+}
+
+struct rnn_sizes {
+	struct dim steps, n, input, hidden, directions;
+	bool batch_first;
+};
+
+static int rnn_get(const struct op_call *c, struct rnn_sizes *s, struct error *err)
+{
+	const struct rnn *row = rnn_find(c);
+	struct shape x = c->inputs[0].shape, w = c->inputs[1].shape, r = c->inputs[2].shape;
+	struct text direction = node_string(c->node, "direction", "forward");
+	int64_t hidden = node_int(c->node, "hidden_size", 0);
+	bool both = text_is(direction, "bidirectional");
+	s->steps = s->n = s->input = dim_unknown();
+	s->directions = dim_known(both ? 2 : 1);
+	s->batch_first = c->opset >= 14 && node_int(c->node, "layout", 0) != 0;
+	if ((x.rank >= 0 && x.rank != 3) || (w.rank >= 0 && w.rank != 3) || (r.rank >= 0 && r.rank != 3))
+		return op_fail(c, err, "source and weights must have 3 dimensions");
+	if (!both && !text_is(direction, "forward") && !text_is(direction, "reverse"))
+		return op_fail(c, err, "direction is none of forward, reverse, bidirectional");
+	s->hidden = hidden > 0 ? dim_known(hidden) : dim_unknown();
+	if (r.rank == 3 && !op_dim_merge(s->hidden, r.dims[2], &s->hidden))
+		return op_fail(c, err, "hidden_size is %lld, the recurrent weights are %s", (long long)hidden,
+			shape_text(c->arena, r));
+	if (x.rank == 3) {
+		s->steps = x.dims[s->batch_first ? 1 : 0];
+		s->n = x.dims[s->batch_first ? 0 : 1];
+		s->input = x.dims[2];
+	}
+	if (w.rank == 3 && (!op_dim_merge(s->input, w.dims[2], &s->input) || dim_differs(w.dims[0], s->directions) ||
+		dim_differs(w.dims[1], dim_mul(c->arena, s->hidden, dim_known(row->gates)))))
+		return op_fail(c, err, "weights of shape %s for a source of shape %s", shape_text(c->arena, w),
+			shape_text(c->arena, x));
+	return 0;
+}
+
+/* All states, then the last one (and the cell's). */
+RULE_SHAPE(op_rnn)
+{
+	struct rnn_sizes s;
+	if (rnn_get(c, &s, err))
+		return -1;
+	for (int i = 0; i < c->output_count && i < 3; i++) {
+		struct dim all[2][4] = { { s.steps, s.directions, s.n, s.hidden }, { s.n, s.steps, s.directions, s.hidden } };
+		struct dim last[2][3] = { { s.directions, s.n, s.hidden }, { s.n, s.directions, s.hidden } };
+		struct shape y = shape_make(c->arena, i == 0 ? 4 : 3);
+		for (int j = 0; j < y.rank; j++)
+			y.dims[j] = i == 0 ? all[s.batch_first][j] : last[s.batch_first][j];
+		c->outputs[i].shape = y;
+	}
+	return 0;
+}
+
+static double dim_number(struct dim d)
+{
+	return d.kind == DIM_KNOWN ? (double)d.value : NAN;
+}
+
+RULE_COST(op_rnn)
+{
+	const struct rnn *row = rnn_find(c);
+	struct rnn_sizes s;
+	struct error err;
+	if (rnn_get(c, &s, &err))
+		return;
+	double states = dim_number(s.steps) * dim_number(s.n) * dim_number(s.directions) * dim_number(s.hidden);
+	double each = 2 * (dim_number(s.input) + dim_number(s.hidden)) + (op_in(c, RNN_BIAS) ? 2 : 0);
+	cost->flops = states * (row->gates * each + row->cell);
+	cost->bytes = op_bytes_all(c);
+}
+
+/* The activations that libraries have, in every direction? */
+static bool rnn_is_usual(const struct op_call *c, const struct rnn *row)
+{
+	const struct attribute *a = node_attribute(c->node, "activations");
+	for (size_t i = 0; a && a->kind == ATTRIBUTE_STRINGS && i < a->count; i++) {
+		if (!text_is(a->strings[i], row->activation[i % (size_t)row->activations]))
+			return false;
+	}
+	return true;
+}
+
+/* Are all sequences as long as the source, as far as is known? */
+static bool rnn_is_full(const struct op_call *c, struct dim steps)
+{
+	const struct op_value *lengths = op_in(c, RNN_LENGTHS);
+	if (!lengths)
+		return true;
+	if (!op_elements_concrete(lengths->elements) || !lengths->elements->i)
+		return false;
+	for (int i = 0; i < lengths->elements->count; i++) {
+		if (!dim_same(lengths->elements->i[i], steps))
+			return false;
+	}
+	return true;
+}
+
+/* What the kernel is not, and stands in for: the same products. */
+static bool rnn_is_proxy(const struct op_call *c, const struct rnn *row, const struct rnn_sizes *s)
+{
+	bool gru_first = row->mode == MODE_GRU && node_int(c->node, "linear_before_reset", 0) == 0;
+	return gru_first || s->batch_first || !rnn_is_usual(c, row) || !rnn_is_full(c, s->steps) ||
+	       op_in(c, RNN_PEEPHOLES) || node_int(c->node, "input_forget", 0) || node_float(c->node, "clip", 0) > 0 ||
+	       text_is(node_string(c->node, "direction", "forward"), "reverse");
+}
+
+RULE_PROBLEM(op_rnn)
+{
+	const struct rnn *row = rnn_find(c);
+	struct rnn_sizes s;
+	struct error err;
+	if (!op_problem_ready(c, out) || !op_problem_value(c, &c->outputs[0], out))
+		return;
+	if (rnn_get(c, &s, &err)) {
+		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
+		return;
+	}
+	if (row->mode == MODE_NONE) {
+		op_problem_why(out, "plain recurrent layers have no kernel family in the problem grammar");
+		return;
+	}
+	struct problem *p = op_problem_start(out, KERNEL_RNN, row->mode);
+	p->operand[0] = op_operand(&c->inputs[0]);
+	p->operand[1] = op_operand(&c->inputs[1]);
+	p->operand[1].constant = c->inputs[1].constant && c->inputs[2].constant;
+	p->operand[2] = op_operand(&c->outputs[0]);
+	p->steps = s.steps.value;
+	p->n = s.n.value;
+	p->input_size = s.input.value;
+	p->hidden_size = s.hidden.value;
+	p->directions = s.directions.value;
+	out->proxy = rnn_is_proxy(c, row, &s);
+}
