@@ -377,10 +377,18 @@ static bool next_job(struct server *s, struct wire_message *m)
 	return got;
 }
 
+/* Jobs that are left go unanswered: whoever asked sees that the program has left. */
 static void finish(struct server *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->finished = true;
+	while (s->first) {
+		struct queued *q = s->first;
+		s->first = q->next;
+		wire_free(&q->message);
+		free(q);
+	}
+	s->last = NULL;
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
 }
