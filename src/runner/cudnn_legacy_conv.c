@@ -12,6 +12,7 @@ enum { SLOT_SOURCE, SLOT_DESTINATION, SLOT_RESIDUAL, SLOT_BIAS };
 #define RANKED 32          /* results asked for: algorithms times math types */
 #define GAIN_WINOGRAD 32   /* transforms cost digits: error relative to that of plain sums */
 #define GAIN_FFT 8
+#define GAIN_ROUGH 8       /* at most, where the type or the math is rough already */
 
 /* An algorithm of the library: forward and backward data have their own numbers. */
 struct choice {
@@ -179,6 +180,10 @@ static void gain_set(struct cudnn_legacy *l)
 	for (int i = 0; i < c.count; i++)
 		if (c.row[i].algorithm == l->algorithm)
 			l->gain = c.row[i].gain;
+	bool is_exact = l->problem.operand[0].dtype == DTYPE_F64 ||
+		(l->problem.operand[0].dtype == DTYPE_F32 && l->type == CUDNN_FMA_MATH);
+	if (!is_exact && l->gain > GAIN_ROUGH)
+		l->gain = GAIN_ROUGH;
 }
 
 /* ---- forward, alone and fused ---- */

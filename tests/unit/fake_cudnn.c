@@ -211,7 +211,7 @@ static int ranking(const struct fake_desc *conv, int *algorithms, cudnnMathType_
 
 #define RANK_FUNCTION(perf, algorithm_type)                                                                 \
 	int algorithms[3], n = ranking(fake_is(conv, FAKE_CONV), algorithms, types, status);                \
-	if (asked < n)                                                                                      \
+	if (asked < n || fake_cudnn.no_ranking)                                                             \
 		return CUDNN_STATUS_BAD_PARAM;                                                              \
 	for (int i = 0; i < n; i++) {                                                                       \
 		(perf)[i].algo = (algorithm_type)algorithms[i];                                             \

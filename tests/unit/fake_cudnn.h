@@ -27,7 +27,7 @@ extern struct fake_cudnn {
 	int rank, dim[8];       /* of the last destination */
 	cudnnTensorFormat_t filter;
 	bool other_weights;     /* keep an rnn's biases in another place */
-	bool no_handle;
+	bool no_ranking, no_memory;
 	int64_t allocated;      /* device memory not given back */
 } fake_cudnn;
 

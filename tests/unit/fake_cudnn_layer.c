@@ -30,8 +30,6 @@ void cudnnGetLastErrorString(char *text, size_t size)
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t *h)
 {
-	if (fake_cudnn.no_handle)
-		return CUDNN_STATUS_BAD_PARAM;
 	fake_cudnn.handles++;
 	*h = (cudnnHandle_t)(void *)&fake_cudnn;
 	return CUDNN_STATUS_SUCCESS;
@@ -121,6 +119,8 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t h, cudnnBackendDescriptor_t plan
 
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
+	if (fake_cudnn.no_memory)
+		return cudaErrorMemoryAllocation;
 	*p = base_malloc(bytes);
 	fake_cudnn.allocated++;
 	return cudaSuccess;

@@ -236,6 +236,58 @@ static void test_listing(void)
 		"f16, fused without activation: two algorithms, with matrix units and without");
 }
 
+/* What the library may fail in. */
+static void test_faults(void)
+{
+	struct backend_list list;
+	struct error err;
+	char got[4096];
+	fake_cudnn.no_ranking = true;
+	listing("conv:f64,f64.c,f64/f64:n1c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", got, sizeof(got));
+	is_str(got,
+		"implicit_gemm|strict|no|0|\n"
+		"implicit_precomp_gemm|strict|no|512|\n"
+		"gemm|strict|no|1024|\n"
+		"fft|strict|no|2048|fft\n"
+		"fft_tiling|strict|no|2560|fft\n"
+		"winograd|strict|no|3072|winograd\n"
+		"winograd_nonfused|strict|no|3584|winograd\n",
+		"what the library does not rank is tried in its own order");
+	fake_cudnn.no_ranking = false;
+	ok(standin_ask(&backend_cudnn_legacy, "dropout:f32,f32:drop,0.5:2x3x4x5", &list, &err) == 1, "a dropout");
+	const struct cuda_backend *own = backend_cudnn_legacy.detail;
+	struct cuda_plan plan;
+	enum status status = STATUS_OK;
+	fake_cudnn.no_memory = true;
+	ok(own->plan(&list, 0, &plan, &status, &err) < 0 && status == STATUS_NO_MEMORY, "no memory for its states: %s", err.text);
+	fake_cudnn.no_memory = false;
+	backend_cudnn_legacy.forget(&list);
+	is_int(fake_cudnn.created, fake_cudnn.destroyed, "every descriptor was given back");
+}
+
+static void test_gain(void)
+{
+	struct backend_list list;
+	struct error err;
+	const struct cuda_backend *own = backend_cudnn_legacy.detail;
+	bool good = standin_ask(&backend_cudnn_legacy,
+		"conv:f32,f32.c,f32/f32:n2c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", &list, &err) > 0;
+	for (int i = 0; i < list.count; i++) {
+		struct cuda_plan plan;
+		enum status status;
+		bool winograd = strstr(list.algorithm[i].name, "winograd"), fft = strstr(list.algorithm[i].name, "fft");
+		bool strict = strcmp(list.algorithm[i].math, "strict") == 0;
+		if (own->plan(&list, i, &plan, &status, &err)) {
+			good = false;
+			continue;
+		}
+		good = good && plan.gain == (winograd && strict ? 32 : winograd || fft ? 8 : 1);
+		plan.free(plan.state);
+	}
+	ok(good, "transforms are allowed more error than sums");
+	backend_cudnn_legacy.forget(&list);
+}
+
 /* Does the strict run really forbid TF32? */
 static void test_math(void)
 {
@@ -286,6 +338,8 @@ int main(void)
 	test_refusals();
 	test_listing();
 	test_math();
+	test_faults();
+	test_gain();
 	test_symbols();
 	return done_testing();
 }
