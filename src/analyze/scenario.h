@@ -16,8 +16,7 @@ struct scenario {
 	bool nxc;             /* layout: channels last throughout, conversions measured; off = as the library or ONNX has it */
 };
 
-/* measuring.md / cli.md: algorithm best, launch amortized; parallel, fusion, matrix, math and layout off. matrix is allowed by default
- * only where the scenario says so - see the row's text. */
+/* Algorithm best, launch amortized; parallel, fusion, matrix, math and layout off. */
 struct scenario scenario_default(void);
 
 /* The what-if rows: { name, key, text, apply }; help, --what-if, the status line and the man page are made of them. */

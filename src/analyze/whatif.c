@@ -26,8 +26,8 @@ static const struct what_if table[] = {
 	{ "parallel", 'p', "parallel", "independent layers run side by side: the longest path instead of the sum",
 		parallel_get, parallel_set, "on", "off", false },
 	{ "fusion", 'f', "fusion",
-		"convolutions and matrix products take batch norm, bias, activation and residual add along, "
-		"where the fused kernel measured faster",
+		"layers take what follows along (batch norm, bias, activation, sums; attention whole), where the fused "
+		"kernel measured faster",
 		fusion_get, fusion_set, "on", "off", false },
 	{ "matrix", 'm', "matrix",
 		"algorithms on matrix units (AMX, tensor cores) are allowed, at the data types of the scenario",
