@@ -132,7 +132,7 @@ static void draw_title(struct app *app, struct area line)
 static const char *totals_text(struct app *app, const struct bound_says *b, int form)
 {
 	char one[STR_QUANTITY], two[STR_QUANTITY], three[STR_QUANTITY];
-	const char *least = b->known == KNOWN_ALL ? "" : "at least ";
+	const char *least = b->least;
 	const char *sequential = arena_printf(
 		&app->scratch, "sequential %s%s", least, str_duration(one, b->sequential_ns));
 	const char *parallel =
@@ -164,7 +164,7 @@ static void draw_bound(struct app *app, struct area line)
 	struct bound_says b = say_bound(a, app->folded_count);
 	const char *text = b.known == KNOWN_NONE
 		? (b.missing ? "bound not known yet" : "bound not known")
-		: arena_printf(&app->scratch, "bound %s%s", b.known == KNOWN_ALL ? "" : "at least ",
+		: arena_printf(&app->scratch, "bound %s%s", b.least,
 			  str_duration(bound, b.bound_ns));
 	int x = 1 + canvas_text(line, 1, 0, LOOK_BOLD, text);
 	for (int i = 0; i < TOTALS_FORMS * SAY_FORMS; i++) {
@@ -179,7 +179,7 @@ static void draw_bound(struct app *app, struct area line)
 		canvas_text(line, x + 3, 0, LOOK_NORMAL, more);
 		if (to + 1 > from)
 			canvas_text(line, to > from ? to : to + 1, 0,
-				b.known == KNOWN_ALL ? LOOK_GOOD : LOOK_WARN, gap);
+				b.known == KNOWN_ALL && !b.estimated ? LOOK_GOOD : LOOK_WARN, gap);
 		return;
 	}
 }

@@ -19,6 +19,8 @@ struct bound_says say_bound(const struct analysis *a, int folded)
 		.missing = c->missing,
 		.unsupported = c->unsupported,
 		.proxies = c->proxy,
+		.estimated = c->estimated,
+		.least = a->complete ? (a->estimated ? "~" : "") : a->estimated ? "at least ~" : "at least ",
 	};
 }
 
@@ -31,13 +33,16 @@ struct toggle_says say_toggle(const struct what_if_effect *e)
 	else if (nothing || (t.wanted && e->saves_ns == 0))
 		t.gain = t.wanted ? GAIN_UNKNOWN : GAIN_NEVER;
 	else
-		t.gain = e->complete && !t.wanted ? GAIN_KNOWN : GAIN_PARTLY;
+		t.gain = e->complete && !e->estimated && !t.wanted ? GAIN_KNOWN : GAIN_PARTLY;
 	return t;
 }
 
 static char *say_complete(char *buf, const struct bound_says *b, int form)
 {
-	if (form == 0 && b->proxies)
+	if (b->estimated)
+		snprintf(buf, SAY_GAP, form == 0 ? "%d of %d layers estimated" : form == 1 ? "%d/%d estimated" : "estimated",
+			b->estimated, b->layers);
+	else if (form == 0 && b->proxies)
 		snprintf(buf, SAY_GAP, "all %d layers known, %d by proxy", b->layers, b->proxies);
 	else if (form < 2)
 		snprintf(buf, SAY_GAP, "all %d layers known", b->layers);

@@ -11,7 +11,8 @@ struct bound_says {
 	double bound_ns, sequential_ns, parallel_ns; /* of known NONE: mean nothing */
 	double casts_ns;         /* of them for casts at the model's border; 0: none, or not known */
 	int layers;              /* those without the folded ones */
-	int missing, unsupported, proxies;
+	int missing, unsupported, proxies, estimated;
+	const char *least;       /* goes before a total: "", "~" of estimates, "at least ", "at least ~" */
 };
 /* folded: layers that only make constants, left out of the count. */
 struct bound_says say_bound(const struct analysis *a, int folded);

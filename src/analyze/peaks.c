@@ -34,3 +34,8 @@ bool peaks_have_matrix(const struct peaks *p)
 			return true;
 	return false;
 }
+
+bool peaks_known(const struct peaks *p)
+{
+	return !isnan(p->bandwidth_bytes_s);
+}

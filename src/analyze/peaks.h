@@ -18,6 +18,7 @@ struct peaks peaks_unknown(void); /* all NaN */
 /* By the type's name; "f8" sets both 8-bit floats. -1: no such type, or not a number above 0. */
 int peaks_set(struct peaks *p, struct text dtype, bool matrix, double flops);
 bool peaks_have_matrix(const struct peaks *p);
+bool peaks_known(const struct peaks *p); /* the bandwidth: without it no roofline is */
 
 /* Problems whose best results are a device's peaks: a copy that no cache holds, one that does, and a large square product
  * of each type. large: for GPUs, which a small product does not fill; a CPU would take seconds for a large one. */

@@ -37,7 +37,7 @@ int cmd_bound(struct options *o, struct error *err)
 			break;
 		}
 		session_refresh(s);
-		if (!s->analysis->complete)
+		if (!s->analysis->complete || s->analysis->estimated)
 			status = EXIT_GAPS;
 		if (o->json)
 			report_json_line(report_bound_json(s), stdout);

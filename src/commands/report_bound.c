@@ -161,7 +161,7 @@ static void total_text(const struct analysis *a, FILE *out)
 {
 	char bound[STR_QUANTITY], other[STR_QUANTITY];
 	bool parallel = a->scenario.parallel;
-	const char *least = a->complete ? "" : "at least ";
+	const char *least = a->complete ? (a->estimated ? "~" : "") : a->estimated ? "at least ~" : "at least ";
 	if (isnan(a->bound_ns))
 		fprintf(out, "lower bound   not known: nothing%s is measured\n", a->border_ns > 0 ? " of the model" : "");
 	else
@@ -227,6 +227,8 @@ static void bound_text(const struct session *s, FILE *out)
 	int gaps = c->missing + c->unsupported;
 	fprintf(out, "coverage      %d layers: %d measured, %d by proxy, %d free, %d fused", c->layers, c->measured, c->proxy,
 		c->free, c->fused);
+	if (c->estimated)
+		fprintf(out, ", %d estimated", c->estimated);
 	if (gaps)
 		fprintf(out, ", %d not measured (%d unsupported)", gaps, c->unsupported);
 	if (!isnan(c->flops_measured_share))
@@ -236,6 +238,9 @@ static void bound_text(const struct session *s, FILE *out)
 	fputc('\n', out);
 	border_text(s, out);
 	launch_text(a, out);
+	char roofline[STR_QUANTITY];
+	if (!isnan(a->roofline_ns))
+		fprintf(out, "roofline      %s of all that runs\n", str_duration(roofline, a->roofline_ns));
 	fprintf(out, a->scenario.nxc ? "\n" : "not priced    reorders between layers' layouts\n\n");
 }
 
@@ -254,10 +259,10 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 		return;
 	}
 	double on = e->on ? a->bound_ns : e->bound_ns, off = e->on ? e->bound_ns : a->bound_ns;
-	duration_cell(e->saves_ns, e->complete, out);
-	duration_cell(on, e->on ? a->complete : e->bound_complete, out);
+	duration_cell(e->saves_ns, e->complete && !e->estimated, out);
+	duration_cell(on, (e->on ? a->complete : e->bound_complete) && !e->estimated, out);
 	if (on > 0 && !isnan(off))
-		fprintf(out, "   %s%.2fx", e->complete ? " " : "~", off / on);
+		fprintf(out, "   %s%.2fx", e->complete && !e->estimated ? " " : "~", off / on);
 	else
 		fprintf(out, "    %5s", "-");
 	if (e->unmeasured_problems)
@@ -276,7 +281,7 @@ static void effects_text(const struct session *s, FILE *out)
 	fprintf(out, "what-if       now           saves      total    speedup\n");
 	for (int i = 0; i < s->effect_count; i++)
 		effect_text(&s->effects[i], s->analysis, out);
-	fprintf(out, "  (total: with it on; saves, speedup: on against off; ~: of partial sums)\n\n");
+	fprintf(out, "  (total: with it on; saves, speedup: on against off; ~: of partial sums or estimates)\n\n");
 }
 
 struct dear {
@@ -383,7 +388,7 @@ static void costs_text(const struct session *s, int width, FILE *out)
 		char cost[STR_QUANTITY];
 		fprintf(out, "%5d  %s %s %s%9s %6.1f%%  %s\n", order[i].layer,
 			fitted(&a, text_clean(&a, l->name), name, true), fitted(&a, kernel_text(&a, c, l), kernel, false),
-			c->origin == ORIGIN_PROXY ? "~" : " ", str_duration(cost, c->ns), 100 * c->ns / an->sequential_ns,
+			c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED ? "~" : " ", str_duration(cost, c->ns), 100 * c->ns / an->sequential_ns,
 			c->result ? text_clean(&a, text_of(c->result->algorithm.name)) : "");
 	}
 	fputc('\n', out);

@@ -501,9 +501,11 @@ bool session_refresh(struct session *s)
 		return false;
 	analysis_drop(s);
 	const struct session_plan *c = s->current;
-	s->analysis = analyze(&s->analysis_arena, c->plan, c->fusion, s->results, &s->device, &s->scenario);
-	s->effects = analyze_what_ifs(&s->analysis_arena, c->plan, c->fusion, s->results, &s->device, &s->scenario,
-		&s->effect_count);
+	struct peaks peaks = s->described ? s->described->peaks : peaks_from_results(s->results, s->device.llc_bytes);
+	struct ground ground = { .plan = c->plan, .fusion = c->fusion, .results = s->results, .device = &s->device,
+		.peaks = peaks_known(&peaks) ? &peaks : NULL, .estimate = s->described != NULL };
+	s->analysis = analyze_on(&s->analysis_arena, &ground, &s->scenario);
+	s->effects = analyze_what_ifs_on(&s->analysis_arena, &ground, &s->scenario, &s->effect_count);
 	s->seen_version = version;
 	s->seen_planner = planned;
 	s->stale = false;
