@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""What only a GPU can prove, in slices that can be resumed; `make check-gpu` runs it.
+
+    tests/gpu/check_gpu.py --runner benanza-runner-cuda --out FOLDER [--minutes 7.5] [--part NAME,...] [--jobs FILE...]
+
+Wants Python's own library and the runner alone. Everything that was answered stays in FOLDER; the same command goes on
+where the last one stopped. Parts, the most valuable first:
+
+  correct     every kernel family, data type and up to 8 algorithms against plain C (tests/gpu/problems.txt)
+  bandwidth   our own movers at four times the L2 cache and more: strided copies reach 90%, transposes 80% of a copy
+  models      the jobs of the bundled models (--jobs, made by `benanza bench --emit-jobs`), to be recorded
+  repeat      the same problems measured again by a new process: 95% within 2% from 20 us on, within 5% below
+  sanitizer   a sample under compute-sanitizer, where that is installed
+
+Prints TAP. Without a device: skipped.
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+TYPES = ("f32", "f16", "bf16")
+BUDGET_MS = 50
+ALGORITHMS = 8
+
+
+def problems(path):
+    """The lines of problems.txt with T as each type, all of one type's line after another, each once."""
+    seen = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        # T stands alone: between punctuation
+        words = line.replace(":", " : ").replace(",", " , ").replace("/", " / ").replace("@", " @ ")
+        words = words.replace(".", " . ").replace("+", " + ").split(" ")
+        for type_ in TYPES if "T" in words else ("",):
+            seen["".join(type_ if w == "T" else w for w in words)] = True
+    return list(seen)
+
+
+def job(number, problem, budget_ms=BUDGET_MS, launches=("amortized",), caches=("net",)):
+    return json.dumps({"type": "run", "id": number, "problem": problem, "budget_ms": budget_ms,
+                       "caches": list(caches), "launches": list(launches)})
+
+
+class Tap:
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def say(self, good, name, *details):
+        self.count += 1
+        self.failed += not good
+        print(f"{'ok' if good else 'not ok'} {self.count} - {name}")
+        for detail in details:
+            print(f"# {detail}")
+        sys.stdout.flush()
+
+    def skip(self, name, why):
+        self.count += 1
+        print(f"ok {self.count} - {name} # SKIP {why}", flush=True)
+
+
+class Check:
+    def __init__(self, args):
+        self.runner, self.out, self.args = args.runner, pathlib.Path(args.out), args
+        self.until = time.monotonic() + args.minutes * 60
+        self.tap = Tap()
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.unfinished = []
+
+    def command(self, *words):
+        return [self.runner, *(["--device", self.args.device] if self.args.device else []), *words]
+
+    def left(self):
+        return self.until - time.monotonic()
+
+    def feed(self, name, jobs, *options, resume=True):
+        """Runs jobs into FOLDER/NAME.jsonl until they or the time end; returns all lines of the file, None: unfinished."""
+        path, want = self.out / f"{name}.jsonl", self.out / f"{name}.jobs"
+        want.write_text("\n".join(jobs) + "\n", encoding="utf-8")
+        if not resume:
+            path.unlink(missing_ok=True)
+        if self.left() < 5:
+            self.unfinished.append(name)
+            return None
+        with open(want, encoding="utf-8") as jobs_in, open(self.out / f"{name}.err", "a", encoding="utf-8") as err:
+            p = subprocess.Popen(self.command(*options, "--output", str(path)), stdin=jobs_in, stderr=err)
+            try:
+                status = p.wait(timeout=self.left())
+            except subprocess.TimeoutExpired:
+                p.send_signal(signal.SIGTERM)
+                p.wait()
+                self.unfinished.append(name)
+                return None
+        if status not in (0, 1):
+            tail = (self.out / f"{name}.err").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
+            self.tap.say(False, f"{name}: the runner ends well", f"exit status {status}", *tail)
+            self.unfinished.append(name)
+            return None
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("{")]
+
+    # --- parts ---
+
+    def correct(self):
+        jobs = [job(i + 1, p) for i, p in enumerate(problems(self.args.problems))]
+        lines = self.feed("correct", jobs, "--check", "--algorithms", str(ALGORITHMS))
+        if lines is None:
+            return
+        by_problem = {}
+        for line in lines:
+            if line.get("type") == "check":
+                by_problem.setdefault(line["problem"], []).append(line)
+        refused = {x["problem"]: x["why"] for x in lines if x.get("type") == "done" and x["status"] != "ok"}
+        unchecked = 0
+        for problem in [json.loads(j)["problem"] for j in jobs]:
+            checks = by_problem.get(problem, [])
+            if not checks:
+                self.tap.skip(problem, refused.get(problem, "no answer").replace("\n", " ")[:160])
+                continue
+            wrong = [c for c in checks if c["good"] is False]
+            unchecked += sum(c["good"] is None for c in checks)
+            good = [c for c in checks if c["good"]]
+            self.tap.say(not wrong, f"{problem}: {len(good)} of {len(checks)} algorithms right",
+                         *(f"WRONG {c['algorithm']['api']} {c['algorithm']['name']}: error {c['worst']} {c['why']}"
+                           for c in wrong))
+        self.tap.say(True, f"correct: {len(by_problem)} problems checked, {len(refused)} refused, "
+                           f"{unchecked} algorithms without a comparison")
+
+    def bandwidth(self):
+        info = json.loads(subprocess.run(self.command("--info", "--json"), capture_output=True, text=True,
+                                         check=True).stdout)
+        n = int(4 * (info.get("llc_bytes") or 64e6)) // (4 * 1024 * 1024) + 1  # tensors of n x 1024 x 1024 f32: past the cache
+        copy = f"copy:u8,u8:b{n * 4 * 1024 * 1024}"
+        judged = {
+            f"transpose:f32,f32:{n}x1024x1024:perm0x2x1": 0.8,
+            f"transpose:f16,f16:{2 * n}x1024x1024:perm0x2x1": 0.8,
+            f"transpose:f32,f32:{n}x64x128x128:perm0x2x3x1": 0.8,
+            f"cast:f32@s{2 * 1024 * 1024}x1024x1,f32:{n}x1024x1024": 0.9,
+            f"cast:f16@s{4 * 1024 * 1024}x2048x1,f16:{n}x2048x1024": 0.9,
+            f"gather:f32.c,s64,f32:{n * 1024}x1024:ax0:{n * 1024}": None,
+        }
+        lines = self.feed("bandwidth", [job(i + 1, p, 200) for i, p in enumerate([copy, *judged])])
+        if lines is None:
+            return
+        best = {}
+        for line in lines:
+            r = line.get("result", {})
+            if r.get("status") == "ok" and r["algorithm"]["api"] in ("benanza", "CUDA"):
+                best[r["problem"]] = min(best.get(r["problem"], float("inf")), r["stats"]["median_ns"])
+        if copy not in best:
+            self.tap.say(False, "bandwidth: the copy was measured")
+            return
+        rate = 2 * n * 4 * 1024 * 1024 / best[copy]
+        self.tap.say(True, f"bandwidth: copy {rate:.0f} GB/s, {n * 4} MiB read and written")
+        for problem, least in judged.items():
+            if problem not in best:
+                self.tap.say(False, f"bandwidth: {problem} was measured")
+                continue
+            share = best[copy] / best[problem]  # all read and write as many bytes as the copy
+            name = f"bandwidth: {problem} {100 * share:.0f}% of the copy"
+            self.tap.say(least is None or share >= least, name + ("" if least is None else f", wanted {100 * least:.0f}%"))
+
+    def models(self):
+        if not self.args.jobs:
+            self.tap.skip("models", "no --jobs were given")
+        for path in self.args.jobs:
+            path = pathlib.Path(path)
+            jobs = [line for line in path.read_text(encoding="utf-8").splitlines() if line]
+            lines = self.feed(f"recorded-{path.stem}", jobs, "--budget-ms", str(BUDGET_MS))
+            if lines is None:
+                return
+            done = [x for x in lines if x.get("type") == "done"]
+            by = {}
+            for x in done:
+                by[x["status"]] = by.get(x["status"], 0) + 1
+            bad = [x for x in done if x["status"] in ("failed", "crashed", "timeout", "mistrusted")]
+            self.tap.say(not bad, f"models: {path.stem}: " + ", ".join(f"{n} {s}" for s, n in sorted(by.items())),
+                         *(f"{x.get('problem', x['id'])}: {x['status']}: {x['why']}" for x in bad[:10]))
+
+    def repeat(self):
+        chosen = problems(self.args.problems)[::5]
+        jobs = [job(i + 1, p, 200) for i, p in enumerate(chosen)]
+        medians = []
+        for name in ("repeat-1", "repeat-2"):
+            lines = self.feed(name, jobs)
+            if lines is None:
+                return
+            medians.append({(x["result"]["problem"], x["result"]["algorithm"]["name"], x["result"]["algorithm"]["math"]):
+                            x["result"]["stats"]["median_ns"] for x in lines
+                            if x.get("type") == "result" and x["result"]["status"] == "ok" and
+                            x["result"]["stats"]["stop"] != "shortlist"})
+        both = [k for k in medians[0] if k in medians[1]]
+        off = [k for k in both if abs(medians[1][k] / medians[0][k] - 1) > (0.02 if medians[0][k] >= 20e3 else 0.05)]
+        share = 1 - len(off) / len(both) if both else 0
+        self.tap.say(share >= 0.95, f"repeat: {100 * share:.1f}% of {len(both)} medians came again",
+                     *(f"{k[0]} {k[1]}: {medians[0][k]:.0f} ns, then {medians[1][k]:.0f}" for k in off[:20]))
+
+    def sanitizer(self):
+        tool = shutil.which("compute-sanitizer")
+        if not tool:
+            self.tap.skip("sanitizer", "compute-sanitizer is not installed")
+            return
+        for i, problem in enumerate(problems(self.args.problems)[::12]):
+            if self.left() < 30:
+                self.unfinished.append("sanitizer")
+                return
+            p = subprocess.run([tool, "--error-exitcode", "99", *self.command("--problem", problem, "--check",
+                                                                               "--algorithms", "2")],
+                               capture_output=True, text=True, timeout=self.left())
+            self.tap.say(p.returncode != 99, f"sanitizer: {problem}", *p.stdout.splitlines()[-3:] if p.returncode == 99 else [])
+
+    def run(self):
+        for name in self.args.part:
+            getattr(self, name)()
+        if self.unfinished:
+            print(f"# the time is over before: {', '.join(self.unfinished)}; the same command goes on from here")
+        print(f"1..{self.tap.count}")
+        print(f"# {self.tap.count - self.tap.failed} passed, {self.tap.failed} failed")
+        return 1 if self.tap.failed else 3 if self.unfinished else 0
+
+
+PARTS = ["correct", "bandwidth", "models", "repeat", "sanitizer"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runner", required=True)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--device")
+    parser.add_argument("--minutes", type=float, default=7.5)
+    parser.add_argument("--part", type=lambda t: t.split(","), default=PARTS)
+    parser.add_argument("--problems", type=pathlib.Path, default=HERE / "problems.txt")
+    parser.add_argument("--jobs", nargs="*", default=[])
+    args = parser.parse_args()
+    for part in args.part:
+        if part not in PARTS:
+            parser.error(f"no part is called {part}; there are {', '.join(PARTS)}")
+    info = subprocess.run([args.runner, *(["--device", args.device] if args.device else []), "--info"],
+                          capture_output=True, text=True)
+    if info.returncode == 3:
+        print(f"1..0 # SKIP {info.stderr.strip().splitlines()[-1] if info.stderr.strip() else 'no device'}")
+        return 0
+    if info.returncode:
+        print(f"Bail out! {args.runner} --info: exit status {info.returncode}: {info.stderr.strip()[-300:]}")
+        return 2
+    return Check(args).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
