@@ -8,7 +8,7 @@ where the last one stopped. Parts, the most valuable first:
 
   correct     every kernel family, data type and up to 8 algorithms against plain C (tests/gpu/problems.txt)
   bandwidth   our own movers at four times the L2 cache and more: strided copies reach 90%, transposes 80% of a copy
-  models      the jobs of the bundled models (--jobs, made by `benanza bench --emit-jobs`), to be recorded
+  models      the jobs of the bundled models (--jobs, made by `benanza bench --emit-jobs`) into recorded.jsonl
   repeat      the same problems measured again by a new process: 95% within 2% from 20 us on, within 5% below
   sanitizer   a sample under compute-sanitizer, where that is installed
 
@@ -80,12 +80,10 @@ class Check:
     def left(self):
         return self.until - time.monotonic()
 
-    def feed(self, name, jobs, *options, resume=True):
-        """Runs jobs into FOLDER/NAME.jsonl until they or the time end; returns all lines of the file, None: unfinished."""
-        path, want = self.out / f"{name}.jsonl", self.out / f"{name}.jobs"
+    def feed(self, name, jobs, *options, into=None):
+        """Runs jobs into FOLDER/INTO.jsonl (NAME.jsonl) until they or the time end; all lines of that file, None: unfinished."""
+        path, want = self.out / f"{into or name}.jsonl", self.out / f"{name}.jobs"
         want.write_text("\n".join(jobs) + "\n", encoding="utf-8")
-        if not resume:
-            path.unlink(missing_ok=True)
         if self.left() < 5:
             self.unfinished.append(name)
             return None
@@ -172,10 +170,11 @@ class Check:
         for path in self.args.jobs:
             path = pathlib.Path(path)
             jobs = [line for line in path.read_text(encoding="utf-8").splitlines() if line]
-            lines = self.feed(f"recorded-{path.stem}", jobs, "--budget-ms", str(BUDGET_MS))
+            lines = self.feed(f"models-{path.stem}", jobs, "--budget-ms", str(BUDGET_MS), into="recorded")
             if lines is None:
                 return
-            done = [x for x in lines if x.get("type") == "done"]
+            wanted = {json.loads(j)["problem"] for j in jobs}
+            done = list({x["problem"]: x for x in lines if x.get("type") == "done" and x["problem"] in wanted}.values())
             by = {}
             for x in done:
                 by[x["status"]] = by.get(x["status"], 0) + 1
