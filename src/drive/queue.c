@@ -115,7 +115,7 @@ static int queue_lose_runner(struct queue *q, enum status status, struct error *
 	bool greeted = q->greeted, busy = q->running >= 0;
 	runner_process_kill(q->process);
 	q->process = NULL;
-	q->greeted = q->more = false;
+	q->greeted = q->more = q->leaves = false;
 	if (busy)
 		added = queue_end_job(q, status, err->text);
 	queue_trouble(q, err->text);
@@ -389,7 +389,8 @@ static int queue_done(struct queue *q, const struct wire_message *m)
 		status = STATUS_TIMEOUT;
 		why = "not done within the time limit for a problem";
 	}
-	q->deaths = 0;
+	q->leaves = m->leaves;
+	q->deaths = m->leaves ? q->deaths + 1 : 0;
 	return queue_end_job(q, status, why);
 }
 
@@ -438,7 +439,11 @@ static int queue_read(struct queue *q, struct error *err)
 		if (got == 0)
 			return added;
 		added += queue_message(q, &m);
+		if (q->leaves)
+			error_set(err, "the runner lost its device: %s", m.what);
 		wire_free(&m);
+		if (q->leaves && queue_lose_runner(q, STATUS_FAILED, err) < 0)
+			return -1;
 		int fed = queue_feed(q, err);
 		if (fed < 0)
 			return -1;

@@ -52,6 +52,7 @@ struct queue {
 	struct arena device_arena;
 	struct device device;
 	bool known;              /* a hello has come, device is set */
+	bool leaves;             /* the present process has said that it ends with its job */
 	bool greeted;            /* the present process has said hello, and was accepted */
 	int64_t device_id;       /* in the store; -1: it has nothing of this device yet */
 	bool identified;         /* the store knows this handle's device row: results may be added */

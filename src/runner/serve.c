@@ -320,10 +320,16 @@ static bool is_measured(const struct server *s, const struct wire_message *m)
 	return m->type == WIRE_RUN && !s->how->check && !s->how->planning;
 }
 
+static bool is_lost(void)
+{
+	return platform.is_alive && !platform.is_alive();
+}
+
 /* The end of a job that was looked at, with what it was about. */
 static void send_outcome(struct server *s, const struct wire_message *m, enum status status, const char *why)
 {
-	struct wire_message done = { .type = WIRE_DONE, .id = m->id, .status = status, .what = why, .problem = m->problem };
+	struct wire_message done = { .type = WIRE_DONE, .id = m->id, .status = status, .what = why, .problem = m->problem,
+		.leaves = is_lost() };
 	if (is_measured(s, m)) {
 		memcpy(done.caches, m->caches, sizeof(done.caches));
 		memcpy(done.launches, m->launches, sizeof(done.launches));
@@ -423,7 +429,7 @@ static int work(struct server *s, struct error *err)
 		work_on(s, &m);
 		trying_set(s, NULL, CACHE_NET, LAUNCH_AMORTIZED);
 		wire_free(&m);
-		if (platform.is_alive && !platform.is_alive()) {
+		if (is_lost()) {
 			send_log(s, "error: the device is lost to this process; a new one goes on with the next job");
 			return error_set(err, "the device is lost to this process: start it again to go on with the next job");
 		}

@@ -392,6 +392,8 @@ static int done_format(const struct wire_message *m, json_t *o)
 {
 	json_object_set_new(o, "status", json_string(status_name(m->status)));
 	set_text(o, "why", m->what);
+	if (m->leaves)
+		json_object_set_new(o, "leaves", json_true());
 	if (!m->problem || !*m->problem)
 		return 0;
 	words_format(o, "caches", m->caches, CACHE_COUNT, cache_word);
@@ -407,6 +409,7 @@ static int done_parse(const json_t *o, struct wire_message *m, struct error *err
 		words_from_json(o, "caches", cache_parse, m->caches, CACHE_COUNT, err) ||
 		words_from_json(o, "launches", launch_parse, m->launches, LAUNCH_COUNT, err))
 		return -1;
+	m->leaves = json_is_true(json_object_get(o, "leaves"));
 	m->status = (enum status)status;
 	return 0;
 }

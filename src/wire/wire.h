@@ -39,6 +39,7 @@ struct wire_message {
 	bool launches[LAUNCH_COUNT];
 	bool samples;            /* send raw samples too */
 	enum status status;      /* DONE, CHECK */
+	bool leaves;             /* DONE: the runner lost its device and leaves now; another one goes on */
 	double worst, allowed;   /* CHECK: relative errors, NaN unknown */
 	const char *what;        /* DONE, CHECK: why; HEARTBEAT, LOG: text */
 	struct algorithm algorithm;

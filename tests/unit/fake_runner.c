@@ -107,6 +107,14 @@ static void do_ok(const struct wire_message *m)
 	say_done(m->id, STATUS_OK, "");
 }
 
+/* As a GPU that a kernel has broken: the job failed, and the process can do no other. */
+static void do_leave(const struct wire_message *m)
+{
+	say(&(struct wire_message){ .type = WIRE_DONE, .id = m->id, .status = STATUS_FAILED, .problem = m->problem,
+		.what = "illegal address", .leaves = true });
+	pause();
+}
+
 static void do_crash(const struct wire_message *m)
 {
 	say_result(m, m->id, m->problem, 1500, 0);
@@ -245,6 +253,7 @@ static const struct {
 } acts[] = {
 	{ ":relu:", do_ok },
 	{ ":tanh:", do_crash },
+	{ ":swish,", do_leave },
 	{ ":sigmoid:", do_hang },
 	{ ":exp:", do_stop },
 	{ ":logarithm:", do_garbage },

@@ -179,6 +179,20 @@ static void test_ok(void)
 	bench_close(&b);
 }
 
+/* A runner that lost its device fails one problem; the next one is another process's. */
+static void test_lost_device(void)
+{
+	struct bench b;
+	const char *lost = "eltwise:f32,f32:swish,1:1x64";
+	bench_open(&b, NULL, "");
+	queue_add(b.q, lost, false, false);
+	queue_add(b.q, OK, false, false);
+	ok(bench_run(&b) >= 0, "the queue goes on");
+	is_int(queue_state(b.q, lost), JOB_FAILED, "the problem failed");
+	is_int(queue_state(b.q, OK), JOB_DONE, "the next is not to blame");
+	bench_close(&b);
+}
+
 /* A failure is tried again, but not in the batch that it happened in. */
 static void test_again(void)
 {
@@ -554,6 +568,7 @@ int main(void)
 	scratch_make();
 	test_order();
 	test_ok();
+	test_lost_device();
 	test_again();
 	test_elsewhere();
 	test_failures();

@@ -146,7 +146,7 @@ static void test_lost(void)
 	is_int(served(jobs, (struct serving){ 0 }, &wrong, &err), -1, "a lost device ends the server");
 	ok(strstr(err.text, "lost"), "which says so: %s", err.text);
 	ok(strstr(said, "\"type\":\"done\",\"id\":1,\"status\":\"ok\""), "what came before is there");
-	ok(strstr(said, "\"type\":\"done\",\"id\":2,\"status\":\"failed\",\"why\":\"illegal address\""),
+	ok(strstr(said, "\"type\":\"done\",\"id\":2,\"status\":\"failed\",\"why\":\"illegal address\",\"leaves\":true"),
 		"the problem failed, with the reason");
 	ok(strstr(said, "\"status\":\"failed\"") && times_said("\"type\":\"log\"") == 1, "and the log tells");
 	ok(!strstr(said, "\"id\":3"), "the next was not begun");

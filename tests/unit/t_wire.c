@@ -87,6 +87,7 @@ static void test_answers(void)
 	b = round_trip(&(struct wire_message){ .type = WIRE_DONE, .id = 4, .problem = conv, .caches = { true, false, true },
 		.launches = { false, true } }, &good);
 	is_str(b.problem, conv, "done says of what");
+	ok(!b.leaves, "and leaves it at that");
 	ok(good && b.caches[CACHE_NET] && !b.caches[CACHE_WARM] && b.caches[CACHE_COLD] && !b.launches[LAUNCH_AMORTIZED] &&
 		b.launches[LAUNCH_ISOLATED], "and in which states");
 	wire_free(&b);
