@@ -275,7 +275,8 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 		return -1;
 	for (int64_t i = 0; i < c->calls; i++) {
 		void *d = (char *)at->destination + cublaslt_case_offset(c, &c->d, i) * (dtype_bits(out) / 8);
-		const void *residual = c->residual < 0 ? d :
+		/* what is not read may be D itself, if it is described as D */
+		const void *residual = c->residual < 0 ? (c->c.type == c->d.type ? d : NULL) :
 			moved(c, &c->c, p->epilogue[c->residual].operand.dtype, at->epilogue[c->residual], i);
 		if (cublaslt_error(api->cublasLtMatmul(s->handle, s->desc.operation, &alpha,
 			moved(c, &c->a, p->operand[1].dtype, at->weights, i), s->desc.a,

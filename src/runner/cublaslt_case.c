@@ -184,9 +184,9 @@ static int residual_read(struct cublaslt_case *c, const struct problem *p, struc
 {
 	c->c = c->d;
 	if (c->residual < 0) {
-		/* eight-bit floats are no type for C, which is not read here but must be named */
+		/* eight-bit floats are no type for C, which is not read here but must be named; it goes with the bias */
 		if (c->d.type == CUDA_R_8F_E4M3 || c->d.type == CUDA_R_8F_E5M2)
-			c->c.type = CUDA_R_16BF;
+			c->c.type = c->bias >= 0 && c->bias_type == CUDA_R_16F ? CUDA_R_16F : CUDA_R_16BF;
 		return 0;
 	}
 	*l = cuda_epilogue_layout(p, c->residual);
@@ -209,13 +209,13 @@ int cublaslt_case_make(const struct problem *p, struct cublaslt_case *c, struct 
 		return -1;
 	if (c->d.transposed)
 		return error_set(err, "the destination's rows are not dense in memory");
+	if (c->bias >= 0 && cublaslt_type(p->epilogue[c->bias].operand.dtype, &c->bias_type))
+		return error_set(err, "bias: cuBLASLt has no type %s", dtype_name(p->epilogue[c->bias].operand.dtype));
 	if (residual_read(c, p, &residual, err))
 		return -1;
 	c->m = p->mn;
 	c->n = p->m;
 	c->k = p->mk;
-	if (c->bias >= 0 && cublaslt_type(p->epilogue[c->bias].operand.dtype, &c->bias_type))
-		return error_set(err, "bias: cuBLASLt has no type %s", dtype_name(p->epilogue[c->bias].operand.dtype));
 	const struct cuda_layout *const layouts[MATRICES] = { &b, &a, c->residual < 0 ? &d : &residual, &d };
 	struct batch batch;
 	batch_read(layouts, &batch);

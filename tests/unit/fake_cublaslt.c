@@ -180,6 +180,7 @@ static const struct {
 	{ CUBLAS_COMPUTE_32F, CUDA_R_16BF, F(HMMA) | F(INPUT_16BF) | F(ACCUMULATOR_32F) },
 	{ CUBLAS_COMPUTE_32I, CUDA_R_8I, F(IMMA) | F(INPUT_8I) | F(ACCUMULATOR_32I) },
 	{ CUBLAS_COMPUTE_32F, CUDA_R_8F_E4M3, F(HMMA) | F(INPUT_8F_E4M3) | F(ACCUMULATOR_32F) },
+	{ CUBLAS_COMPUTE_32F, CUDA_R_8F_E5M2, F(HMMA) | F(INPUT_8F_E5M2) | F(ACCUMULATOR_32F) },
 	{ CUBLAS_COMPUTE_64F, CUDA_R_64F, F(DMMA) | F(INPUT_64F) | F(ACCUMULATOR_64F) },
 };
 
@@ -308,7 +309,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t op, const
 	uint64_t depth = shared(ma, mb, mc, md, o);
 	double by_alpha = load(alpha, (int)o->scale, 0), by_beta = load(beta, (int)o->scale, 0);
 	if (!h || stream != (cudaStream_t)0x5eed || !depth || workspace_bytes < algo->data[WORD_WORKSPACE] ||
-		(algo->data[WORD_WORKSPACE] && (!workspace || (uintptr_t)workspace % 256)) || (by_beta == 0 && c != d))
+		(algo->data[WORD_WORKSPACE] && (!workspace || (uintptr_t)workspace % 256)) || (by_beta == 0 && c != (mc->type == md->type ? d : NULL)))
 		return CUBLAS_STATUS_INVALID_VALUE;
 	fake_cublaslt.calls++;
 	fake_cublaslt.fast = o->fast;

@@ -62,6 +62,8 @@ static const struct {
 	{ "matmul:f64,f64.c,f64/f64:ba1bb1m5n7k3:ta0tb0", 1e-12, 1, 1, NULL },
 	{ "matmul:f8e4m3,f8e4m3.c,bf16/f32:ba1bb1m5n7k3:ta0tb1+bias:bf16.c", 1e-6, 1, 1, NULL },
 	{ "matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m5n7k3:ta0tb1", 1e-6, 1, 1, NULL },
+	{ "matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m5n7k3:ta0tb1+bias:f16.c+relu", 1e-6, 1, 1, NULL },
+	{ "matmul:f8e4m3,f8e5m2.c,f16/f32:ba1bb1m5n7k3:ta0tb1+add:f16", 1e-6, 1, 1, NULL },
 };
 
 static void test_products(void)
