@@ -1,0 +1,216 @@
+#include "config.h"
+
+#include "runner/job.h"
+
+#include <stdlib.h>
+
+#include "fake_backend.h"
+#include "fake_cudart.h"
+#include "runner/cuda_context.h"
+#include "runner/platform.h"
+#include "tap.h"
+
+/* The whole way from a problem's text to its results, on the stand-in of the runtime and with its clock. */
+
+static struct problem asked;
+static struct algorithm offered[3];
+static int offered_count;
+
+static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+{
+	(void)err;
+	asked = *p;
+	for (int i = 0; i < offered_count; i++)
+		offered[i] = (struct algorithm){ .api = "fake", .name = i == 0 ? "first" : i == 1 ? "second" : "third",
+			.layouts = "", .math = "strict", .notes = "", .rank = i, .matrix = MATRIX_NO };
+	*list = (struct backend_list){ .backend = list->backend, .count = offered_count, .algorithm = offered,
+		.state = &asked };
+	return 0;
+}
+
+static void forget(struct backend_list *list)
+{
+	list->count = 0;
+}
+
+/* Filled in main: the fake backend's slots, and what it offers. */
+static struct backend backend;
+static const struct backend *const backends[] = { &backend, NULL };
+const struct platform platform = { .program = "benanza-runner-cuda", .has_cold = true, .shares_operands = true,
+	.tolerance = 0.01, .long_ns = INFINITY, .backends = backends, .memory_bytes = cuda_context_memory_bytes,
+	.disturbances = cuda_context_disturbances, .is_alive = cuda_context_is_alive };
+
+#define RESULTS 64
+static struct {
+	struct result result[RESULTS];
+	char kernels[RESULTS][256], why[RESULTS][256];
+	int count;
+} seen;
+
+static bool never(void *user)
+{
+	(void)user;
+	return false;
+}
+
+static void trying(void *user, const struct algorithm *a, enum cache c, enum launch l)
+{
+	(void)user;
+	(void)a;
+	(void)c;
+	(void)l;
+}
+
+static void emit(void *user, const struct result *r, const struct samples *samples)
+{
+	(void)user;
+	(void)samples;
+	if (seen.count == RESULTS)
+		return;
+	struct result *to = &seen.result[seen.count];
+	*to = *r;
+	snprintf(seen.kernels[seen.count], sizeof(seen.kernels[0]), "%s", r->kernels ? r->kernels : "");
+	snprintf(seen.why[seen.count], sizeof(seen.why[0]), "%s", r->why ? r->why : "");
+	seen.count++;
+}
+
+static struct arena arena;
+static struct device device;
+static struct error err;
+
+static void begin(int count)
+{
+	struct platform_options options = { 0 };
+	fake_reset();
+	fake_backend = (struct fake_backend){ .kernel_ns = 10e3, .kernels = 1, .epsilon = 1e-5 };
+	offered_count = count;
+	seen.count = 0;
+	err = (struct error)ERROR_NONE;
+	if (cuda_context_open(&options, &arena, &device, &err))
+		printf("# %s\n", err.text);
+}
+
+static enum status run(const char *problem)
+{
+	struct job j = { .problem = problem, .budget_ns = 50e6, .device = &device, .cancelled = never, .trying = trying,
+		.emit = emit };
+	bool stopped;
+	for (int i = 0; i < CACHE_COUNT; i++)
+		j.caches[i] = true;
+	for (int i = 0; i < LAUNCH_COUNT; i++)
+		j.launches[i] = true;
+	return job_run(&j, &stopped, &err);
+}
+
+static void end(void)
+{
+	cuda_context_close();
+	ok(fake.allocations_alive == 0 && fake.execs_alive == 0 && fake_backend.plans_alive == 0, "nothing is left");
+}
+
+static const struct result *find(enum cache c, enum launch l)
+{
+	for (int i = 0; i < seen.count; i++)
+		if (seen.result[i].status == STATUS_OK && seen.result[i].cache == c && seen.result[i].launch == l &&
+			seen.result[i].stats.stop != STOP_SHORTLIST)
+			return &seen.result[i];
+	return NULL;
+}
+
+#define MATMUL "matmul:f32,f32.c,f32/f32:ba1bb1m16n64k64:ta0tb0"
+
+static void test_states(void)
+{
+	begin(1);
+	double began = fake.host_ns;
+	is_int(run(MATMUL), STATUS_OK, "measured: %s", err.text);
+	ok(fake.host_ns - began < 100e6, "within twice its budget: %.0f ms", (fake.host_ns - began) / 1e6);
+	is_int(seen.count, 6, "three cache states, two kinds of launch");
+	for (int c = 0; c < CACHE_COUNT; c++) {
+		const struct result *amortized = find((enum cache)c, LAUNCH_AMORTIZED);
+		const struct result *isolated = find((enum cache)c, LAUNCH_ISOLATED);
+		if (!ok(amortized && isolated, "%s has both", cache_name((enum cache)c)))
+			continue;
+		near(amortized->stats.median, 10e3, 0.001, "back to back: the kernel alone");
+		near(isolated->stats.median, 10e3 + FAKE_CALL_NS, 0.001, "by itself: with its launch");
+		is_int(amortized->stats.executions, 20, "twenty for two hundred microseconds");
+		near(amortized->enqueue_ns, FAKE_CALL_NS, 1e-3, "the host's share");
+		near(amortized->clock_mhz, 1900, 1e-3, "the clock");
+		is_int(amortized->stats.discarded, 0, "nothing was thrown away");
+	}
+	ok(strstr(seen.kernels[0], "compute") != NULL, "kernels: %s", seen.kernels[0]);
+	ok(find(CACHE_NET, LAUNCH_AMORTIZED)->rotated_bytes >= 2 * FAKE_L2, "constants pass the cache twice: %.0f",
+		find(CACHE_NET, LAUNCH_AMORTIZED)->rotated_bytes);
+	end();
+}
+
+static void test_mistrusted(void)
+{
+	begin(2);
+	fake_backend.mischief = MISCHIEF_BEHIND;
+	is_int(run(MATMUL), STATUS_MISTRUSTED, "who writes behind its destination is not trusted: %s", err.text);
+	is_int(seen.count, 2, "neither of two");
+	ok(strstr(seen.why[0], "behind the destination") != NULL, "and why: %s", seen.why[0]);
+	end();
+	begin(1);
+	fake_backend.mischief = MISCHIEF_WRONG;
+	is_int(run(MATMUL), STATUS_MISTRUSTED, "nor is what is wrong: %s", err.text);
+	end();
+}
+
+static void test_memory(void)
+{
+	begin(2);
+	fake_backend.workspace_bytes = 60e6;
+	is_int(run(MATMUL), STATUS_NO_MEMORY, "no memory: %s", err.text);
+	fake_backend.workspace_bytes = 0;
+	seen.count = 0;
+	is_int(run(MATMUL), STATUS_OK, "the next problem goes on");
+	is_int(find(CACHE_WARM, LAUNCH_AMORTIZED) != NULL, 1, "measured");
+	end();
+}
+
+static void test_throttled(void)
+{
+	begin(1);
+	fake.clock_mhz = 1000;
+	is_int(run(MATMUL), STATUS_OK, "a GPU that never reaches its clock is measured all the same");
+	near(find(CACHE_NET, LAUNCH_AMORTIZED)->clock_mhz, 1000, 1e-3, "at what it does reach");
+	end();
+}
+
+static void test_fault(void)
+{
+	begin(3);
+	fake.fault_at = 40;
+	is_int(run(MATMUL), STATUS_FAILED, "a kernel faults: %s", err.text);
+	ok(!cuda_context_is_alive(), "the process is done");
+	is_int(seen.count, 1, "the problem failed once, not once an algorithm");
+	ok(strstr(seen.why[0], "illegal memory access") != NULL, "and says so: %s", seen.why[0]);
+	cuda_context_close();
+	fake_reset();
+}
+
+static void test_no_graphs(void)
+{
+	begin(1);
+	fake.capture_fails = true;
+	is_int(run(MATMUL), STATUS_OK, "what cannot be captured is measured");
+	near(find(CACHE_NET, LAUNCH_AMORTIZED)->stats.median, 10e3, 0.001, "as truly");
+	end();
+}
+
+int main(void)
+{
+	backend = backend_fake;
+	backend.algorithms = algorithms;
+	backend.forget = forget;
+	test_states();
+	test_mistrusted();
+	test_memory();
+	test_throttled();
+	test_no_graphs();
+	test_fault();
+	arena_free(&arena);
+	return done_testing();
+}
