@@ -191,8 +191,8 @@ int cuda_context_open(const struct platform_options *o, struct arena *a, struct 
 		bad = backends_probe(&stack, attributes, &d->has_matrix, err);
 	}
 	const char *tf32 = getenv("NVIDIA_TF32_OVERRIDE");
-	if (!bad && tf32 && strcmp(tf32, "0") == 0)
-		str_addf(&stack, ", NVIDIA_TF32_OVERRIDE=0");
+	if (!bad && tf32 && *tf32)
+		str_addf(&stack, ", NVIDIA_TF32_OVERRIDE=%.8s", tf32);
 	if (!bad)
 		device_fill(a, d, &stack, attributes);
 	json_decref(attributes);
