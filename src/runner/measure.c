@@ -3,6 +3,7 @@
 #include "runner/measure.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct contender {
 	double spent_ns;       /* on the present state */
 	double rotated_bytes;  /* in state net; outlives the work */
 	const char *kernels;   /* the work's */
+	char notes[256];       /* the library's, and ours; "" as the library's */
 	bool finished;         /* with the present state */
 };
 
@@ -115,6 +117,13 @@ static const struct samples *samples_kept(const struct contender *c)
 	return enough ? &c->calm : &c->samples;
 }
 
+/* With the remark that nobody could tell whether it is right. */
+static void note_unchecked(struct contender *c)
+{
+	const char *notes = algorithm_of(c)->notes;
+	snprintf(c->notes, sizeof(c->notes), "%s%sunchecked", notes ? notes : "", notes && *notes ? " " : "");
+}
+
 static void emit(struct run *r, struct contender *c, struct state s, enum stop stop, int64_t executions)
 {
 	const struct samples *kept = samples_kept(c);
@@ -124,6 +133,8 @@ static void emit(struct run *r, struct contender *c, struct state s, enum stop s
 		.enqueue_ns = c->work && b->enqueue_ns ? b->enqueue_ns(c->work) : NAN,
 		.clock_mhz = c->work && b->clock_mhz ? b->clock_mhz(c->work) : NAN,
 		.rotated_bytes = s.cache == CACHE_NET ? c->rotated_bytes : 0 };
+	if (*c->notes)
+		result.algorithm.notes = c->notes;
 	stats_compute(kept, &result.stats);
 	result.stats.stop = stop;
 	result.stats.executions = executions;
@@ -248,6 +259,7 @@ static int trust(struct run *r, struct contender *c)
 	}
 	if (unknown) {
 		log_line("%s is not checked: %s", algorithm_of(c)->name, why.text);
+		note_unchecked(c);
 		return 0;
 	}
 	if (worst <= allowed)

@@ -267,7 +267,7 @@ static const struct backend *const both_backends[] = { &fake_backend, &other_bac
 
 struct seen {
 	struct result results[64];
-	char why[64][64], kernels[64][16];
+	char why[64][64], kernels[64][16], notes[64][32];
 	int count;
 	int cancel_after; /* questions, 0 never */
 	int asked;
@@ -294,6 +294,7 @@ static void seen_emit(void *user, const struct result *r, const struct samples *
 	if (s->count == 64)
 		return;
 	snprintf(s->why[s->count], sizeof(s->why[0]), "%s", r->why);
+	snprintf(s->notes[s->count], sizeof(s->notes[0]), "%s", r->algorithm.notes);
 	snprintf(s->kernels[s->count], sizeof(s->kernels[0]), "%s", r->kernels);
 	s->results[s->count++] = *r;
 }
@@ -659,10 +660,11 @@ static void test_trust(void)
 	ok(runs <= 51 && !find(&o.seen, "wrong", CACHE_NET, LAUNCH_ISOLATED), "and never measured further: %d", runs);
 	const struct result *r = find(&o.seen, "unknown", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->status == STATUS_OK, "what cannot be compared is believed");
+	is_str(r ? o.seen.notes[r - o.seen.results] : "", "a note unchecked", "and that is noted");
 	r = find(&o.seen, "right", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->enqueue_ns == 3 && r->clock_mhz == 1e6, "what enqueueing took and the clock come along");
 	is_str(r ? o.seen.kernels[r - o.seen.results] : "", "right", "so do the kernels' names");
-	is_str(r ? r->algorithm.notes : "", "a note", "and the library's notes");
+	is_str(r ? o.seen.notes[r - o.seen.results] : "", "a note", "and the library's notes");
 	ok(fake.algorithm[1].checked == 1 && fake.alive == 0, "checked once, released");
 	memset(&fake, 0, sizeof(fake));
 	fake.count = 1;
