@@ -9,11 +9,13 @@
 #include "cuda_on_cpu.h"
 #else
 #include <cuda_runtime.h>
-/* LAUNCH: a kernel without barriers; LAUNCH_BLOCK: one whose threads wait for one another. */
+/* LAUNCH: a kernel without barriers; LAUNCH_BLOCK: one whose threads wait for one another. What failed before (memory that
+ * could not be had) is not this launch's fault: a lasting fault shows again. */
 #define LAUNCH(kernel, grid, block, stream, ...)                        \
 	([&]() -> cudaError_t {                                         \
+		(void)cudaGetLastError();                               \
 		kernel<<<dim3(grid), dim3(block), 0, stream>>>(__VA_ARGS__); \
-		return cudaPeekAtLastError() == cudaSuccess ? cudaSuccess : cudaGetLastError(); \
+		return cudaGetLastError();                              \
 	}())
 #define LAUNCH_BLOCK LAUNCH
 
