@@ -27,6 +27,9 @@ ok $? "problems that cannot be measured do not end it"
 has '"type":"result","id":1,.*"name":"",.*"status":"unsupported"' "an unsupported problem has a result that says so"
 has '"type":"done","id":1,"status":"unsupported","why":"oneDNN has no type s64"' "with the reason"
 
+run_line 1 "rnn:f32,f32.c,f32:lstm:t8n1i5h5d1" | serve
+has '"type":"done","id":1,"status":"unsupported","why":".*rnn is not measured on a CPU"' "what no backend has says so"
+
 { run_line 1 "eltwise:f32,f32:relu:1000000x10000000"; } | serve
 has '"status":"no_memory"' "what does not fit into memory says so"
 
@@ -129,6 +132,19 @@ lrn:f32,f32:across,0.0001,0.75:1x16x7x7:n5
 cast:f32,bf16:1x16x7x7
 copy:u8,u8:b100000
 copy:u8.c,u8:b100
+gather:f32.c,s64,f32:500x32:ax0:1x16
+gather:f16,s32,f16:2x3x4:ax1:5x6
+select:bool,f32,f32,f32:1x1x16x16:1x4x16x16:1
+select:bool,s64,s64,s64:4x1:3:4x3
+select:u8,u8,u8,u8:3x1x5:1x4x1:5
+topk:f32,f32:largest:1x1000:ax1:k5
+topk:s64,s64:smallest:7x9x3:ax1:k4
+argreduce:f32,s64:argmax:8x100:ax1
+argreduce:s32,s32:argmin:4x9x5:ax1
+scan:s64,s64:cumsum:1x128:ax1
+scan:f32,f32:cumsum:5x128x3:ax1
+rmsnorm:f32,f32:16x64:ax1
+instancenorm:f32,f32:2x8x7x7
 PROBLEMS
 problems=$i
 serve <"$dir/jobs"

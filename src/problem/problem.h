@@ -191,7 +191,8 @@ struct problem {
 	 * n, heads, query_length, head_size; k n, kv_heads, key_length, head_size; v n, kv_heads, key_length, value_size */
 	int64_t heads, kv_heads, query_length, key_length, head_size, value_size;
 	/* rnn: source steps, n, input_size; destination steps, directions, n, hidden_size; weights as one blob of
-	 * directions * gates * hidden_size * (input_size + hidden_size + 2) elements (lstm 4 gates, gru 3, reset after the recurrent product) */
+	 * directions * gates * hidden_size * (input_size + hidden_size + 2) elements (lstm 4 gates, gru 3, which resets
+	 * after the recurrent product) */
 	int64_t steps, input_size, hidden_size, directions;
 	/* matmul: C[m,n] = A[m,k] B[k,n], batch dims broadcast (sizes 1 or equal, merged as far as both allow) */
 	int64_t m, mn, mk;                       /* m, n, k */

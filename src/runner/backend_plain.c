@@ -1,0 +1,287 @@
+/* Plain C on the runner's threads, for what the CPU's library does not have: gather, select, topk, argreduce, scan,
+ * instancenorm, rmsnorm. Straight loops that compilers vectorize; each output is computed by one thread. */
+#include "config.h"
+
+#include "runner/backend.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "runner/check.h"
+#include "runner/clock.h"
+#include "runner/fill.h"
+#include "runner/plain_kernels.h"
+#include "runner/team.h"
+
+#define LINE 64
+#define EPSILON 1e-5
+#define INDEX_SETS 1024    /* most sets of a gather's indices */
+#define SAMPLES 512
+
+struct state {
+	struct problem problem;
+	struct algorithm algorithm;
+	char name[48];
+};
+
+struct work {
+	struct problem p;
+	struct plain plain;                 /* what the kernel sees, of the present execution */
+	int operands;
+	char *buffer[PROBLEM_OPERANDS];     /* sets of each operand, one behind the other */
+	int64_t stride[PROBLEM_OPERANDS], sets[PROBLEM_OPERANDS];
+	int64_t elements[PROBLEM_OPERANDS];
+	int64_t next, last;                 /* executions in CACHE_NET; sets of the last one */
+	float *scale, *shift;
+	int64_t *indices;                   /* topk's second output */
+};
+
+static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
+{
+	(void)stack;
+	(void)attributes;
+	(void)has_matrix;
+	(void)err;
+	return 0;
+}
+
+static int64_t volume(const struct problem_shape *s, int from, int to)
+{
+	int64_t n = 1;
+	for (int i = from; i < to; i++)
+		n *= s->dim[i];
+	return n;
+}
+
+static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+{
+	*list = (struct backend_list){ 0 };
+	if (plain_refuses(p, err))
+		return -1;
+	struct state *s = base_calloc(1, sizeof(*s));
+	s->problem = *p;
+	snprintf(s->name, sizeof(s->name), "%s:%d_threads", kernel_name(p->kernel), team_size());
+	s->algorithm = (struct algorithm){ .api = "plain C", .name = s->name, .layouts = "", .math = "strict",
+		.matrix = MATRIX_NO };
+	list->count = 1;
+	list->algorithm = &s->algorithm;
+	list->state = s;
+	return 0;
+}
+
+static void forget(struct backend_list *list)
+{
+	free(list->state);
+	*list = (struct backend_list){ 0 };
+}
+
+static void release(void *work)
+{
+	struct work *w = work;
+	for (int i = 0; i < PROBLEM_OPERANDS; i++)
+		free(w->buffer[i]);
+	free(w->scale);
+	free(w->shift);
+	free(w->indices);
+	free(w);
+}
+
+/* Source i's value at a logical index; indices differ from set to set, copies of constants are equal. */
+static double source_value(const struct work *w, int i, int64_t set, int64_t index)
+{
+	bool is_index = w->p.kernel == KERNEL_GATHER && i == 1;
+	uint64_t seed = (uint64_t)(i + 1) + (is_index ? (uint64_t)set << 8 : 0);
+	return fill_value(seed, index, is_index ? FILL_INDEX : FILL_SIGNED, is_index ? w->p.shape[0].dim[w->p.axis] : 0,
+		w->p.operand[i].dtype);
+}
+
+static double role_value(enum check_role role, int64_t index)
+{
+	return role == CHECK_SCALE ? fill_value(101, index, FILL_POSITIVE, 0, DTYPE_F32) :
+		fill_value(102, index, FILL_SIGNED, 0, DTYPE_F32);
+}
+
+/* How many sets operand i has: copies of constants that CACHE_NET rotates through. A gather that takes little of a large
+ * table would find the same rows in the caches: its indices name others each time. */
+static int64_t sets_of(const struct problem *p, int i, int64_t constant_sets)
+{
+	if (i == problem_operand_count(p) - 1)
+		return 1;
+	if (p->kernel == KERNEL_GATHER && i == 1 && p->operand[0].constant) {
+		struct problem_shape from = problem_operand_shape(p, 0), to = problem_operand_shape(p, 2);
+		int64_t rounds = volume(&from, 0, from.rank) / volume(&to, 0, to.rank) + 1;
+		int64_t most = INDEX_SETS > constant_sets ? INDEX_SETS / constant_sets : 1;
+		return constant_sets * (rounds < most ? rounds : most);
+	}
+	return p->operand[i].constant ? constant_sets : 1;
+}
+
+static double sizes_set(struct work *w, const struct backend_limits *limits)
+{
+	double need = 0;
+	for (int i = 0; i < w->operands; i++) {
+		struct problem_shape s = problem_operand_shape(&w->p, i);
+		w->elements[i] = volume(&s, 0, s.rank);
+		w->sets[i] = sets_of(&w->p, i, limits->sets);
+		int64_t bytes = w->elements[i] * (dtype_bits(w->p.operand[i].dtype) / 8);
+		w->stride[i] = (bytes + LINE - 1) / LINE * LINE;
+		need += (double)w->stride[i] * (double)w->sets[i];
+	}
+	return need + 8 * (double)w->elements[w->operands - 1];
+}
+
+/* One value in the bits of its type; types that fill.h does not know hold zeros. */
+static void element_write(const struct work *w, int i, int64_t set, int64_t index, char *to)
+{
+	enum dtype type = w->p.operand[i].dtype;
+	size_t bytes = (size_t)dtype_bits(type) / 8;
+	double value = source_value(w, i, set, index);
+	memset(to, 0, bytes);
+	if (isfinite(value))
+		fill_encode(value, type, to);
+}
+
+struct filling {
+	struct work *w;
+	int operand;
+	int64_t set;
+};
+
+static void fill_share(void *argument, int i, int count)
+{
+	struct filling *f = argument;
+	int64_t n = f->w->elements[f->operand], bytes = dtype_bits(f->w->p.operand[f->operand].dtype) / 8;
+	char *to = f->w->buffer[f->operand] + f->set * f->w->stride[f->operand];
+	for (int64_t at = n * i / count, end = n * (i + 1) / count; at < end; at++)
+		element_write(f->w, f->operand, f->set, at, to + at * bytes);
+}
+
+static bool buffers_fill(struct work *w)
+{
+	for (int i = 0; i < w->operands; i++) {
+		w->buffer[i] = aligned_alloc(LINE, (size_t)(w->stride[i] * w->sets[i]));
+		if (!w->buffer[i])
+			return false;
+		if (i == w->operands - 1) {
+			memset(w->buffer[i], 0xff, (size_t)w->stride[i]);
+			continue;
+		}
+		for (int64_t set = 0; set < w->sets[i]; set++) {
+			bool again = set && !(w->p.kernel == KERNEL_GATHER && i == 1);
+			struct filling f = { w, i, set };
+			if (again)
+				memcpy(w->buffer[i] + set * w->stride[i], w->buffer[i], (size_t)w->stride[i]);
+			else
+				team_run(fill_share, &f);
+		}
+	}
+	int64_t values = plain_scale_count(&w->p);
+	if (values) {
+		w->scale = base_malloc((size_t)values * sizeof(*w->scale));
+		w->shift = base_malloc((size_t)values * sizeof(*w->shift));
+	}
+	for (int64_t i = 0; i < values; i++) {
+		w->scale[i] = (float)role_value(CHECK_SCALE, i);
+		w->shift[i] = (float)role_value(CHECK_SHIFT, i);
+	}
+	if (w->p.kernel == KERNEL_TOPK)
+		w->indices = base_calloc((size_t)w->elements[1], sizeof(*w->indices));
+	return true;
+}
+
+static void *prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
+	enum status *status, struct error *err)
+{
+	const struct state *s = list->state;
+	struct work *w = base_calloc(1, sizeof(*w));
+	(void)index;
+	*status = STATUS_NO_MEMORY;
+	w->p = s->problem;
+	w->operands = problem_operand_count(&w->p);
+	double need = sizes_set(w, limits);
+	if (!(need <= limits->memory_bytes) || !buffers_fill(w)) {
+		release(w);
+		error_set(err, "needs %.0f MB of memory, %.0f are left", need / 1e6, limits->memory_bytes / 1e6);
+		return NULL;
+	}
+	w->plain = (struct plain){ .problem = &w->p, .scale = w->scale, .shift = w->shift, .indices = w->indices,
+		.epsilon = (float)EPSILON, .destination = w->buffer[w->operands - 1] };
+	return w;
+}
+
+static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
+{
+	struct work *w = work;
+	(void)err;
+	double begin = clock_ns();
+	for (int64_t i = 0; i < times; i++) {
+		w->last = cache == CACHE_NET ? w->next++ : 0;
+		for (int j = 0; j < w->operands - 1; j++)
+			w->plain.source[j] = w->buffer[j] + w->last % w->sets[j] * w->stride[j];
+		team_run(plain_share, &w->plain);
+		__asm__ volatile("" : : "r"(w->plain.destination) : "memory"); /* every execution counts */
+	}
+	*elapsed_ns = clock_elapsed(begin);
+	return 0;
+}
+
+static double input_value(void *state, enum check_role role, int number, int64_t index)
+{
+	const struct work *w = state;
+	return role == CHECK_SOURCE ? source_value(w, number, w->last % w->sets[number], index) : role_value(role, index);
+}
+
+static double off_by(double got, double value, double scale)
+{
+	double off = fabs(got - value) / (scale > 0 ? scale : 1);
+	return isnan(off) ? INFINITY : off;
+}
+
+static int check(void *work, double *worst, struct error *err)
+{
+	struct work *w = work;
+	struct check_inputs in = { .value = input_value, .state = w, .epsilon = EPSILON };
+	int last = w->operands - 1;
+	int64_t total = w->elements[last], count = total < SAMPLES ? total : SAMPLES;
+	enum dtype type = w->p.operand[last].dtype;
+	int bad = 0;
+	*worst = 0;
+	for (int64_t i = 0; i < count && !bad; i++) {
+		double value, scale, off = INFINITY;
+		bool known = false;
+		int64_t at = check_sample(&w->p, total, count, i);
+		double got = fill_decode(w->buffer[last] + at * (dtype_bits(type) / 8), type);
+		if (w->p.kernel == KERNEL_ARGREDUCE)
+			off = check_accepts(&w->p, &in, at, got, 0, &known) ? 0 : INFINITY;
+		else if (check_output(&w->p, &in, at, &value, &scale))
+			off = off_by(got, value, scale);
+		else
+			bad = error_set(err, "no reference of %s", kernel_name(w->p.kernel));
+		if (!bad && w->indices && !check_accepts(&w->p, &in, at, (double)w->indices[at], 0, &known))
+			off = INFINITY;
+		if (!bad && off > *worst)
+			*worst = off;
+	}
+	check_forget(&in);
+	return bad;
+}
+
+static double rotated_bytes(const void *work)
+{
+	const struct work *w = work;
+	double bytes = 0;
+	for (int i = 0; i < w->operands - 1; i++)
+		if (w->p.operand[i].constant)
+			bytes += (double)w->sets[i] * (double)w->stride[i];
+	if (w->p.kernel == KERNEL_GATHER && w->p.operand[0].constant) {
+		double taken = (double)w->sets[1] * (double)w->elements[2] * dtype_bits(w->p.operand[0].dtype) / 8;
+		return taken < bytes ? taken : bytes;
+	}
+	return bytes;
+}
+
+const struct backend backend_plain = { .api = "plain C", .probe = probe, .algorithms = algorithms, .forget = forget,
+	.prepare = prepare, .run = run, .check = check, .rotated_bytes = rotated_bytes, .release = release };

@@ -1,0 +1,301 @@
+#include "config.h"
+
+#include "runner/plain_kernels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+/* A problem along one axis: outer lines of `size` elements, `inner` apart. */
+struct lines {
+	int64_t outer, size, inner;
+};
+
+static int64_t volume(const struct problem_shape *s, int from, int to)
+{
+	int64_t n = 1;
+	for (int i = from; i < to; i++)
+		n *= s->dim[i];
+	return n;
+}
+
+static struct lines lines_of(const struct problem *p)
+{
+	const struct problem_shape *s = &p->shape[0];
+	return (struct lines){ volume(s, 0, p->axis), s->dim[p->axis], volume(s, p->axis + 1, s->rank) };
+}
+
+static int64_t share_begin(int64_t total, int i, int count)
+{
+	return total / count * i + total % count * i / count;
+}
+
+/* --- movers, by the size of an element --- */
+
+static int64_t index_at(const void *from, enum dtype type, int64_t i)
+{
+	return type == DTYPE_S64 ? ((const int64_t *)from)[i] : ((const int32_t *)from)[i];
+}
+
+static void gather_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	struct lines l = lines_of(p);
+	int64_t taken = volume(&p->shape[1], 0, p->shape[1].rank), total = l.outer * taken;
+	size_t bytes = (size_t)l.inner * (size_t)dtype_bits(p->operand[0].dtype) / 8;
+	for (int64_t row = share_begin(total, i, count), end = share_begin(total, i + 1, count); row < end; row++) {
+		int64_t at = row / taken * l.size + index_at(a->source[1], p->operand[1].dtype, row % taken);
+		memcpy((char *)a->destination + (size_t)row * bytes, (const char *)a->source[0] + (size_t)at * bytes, bytes);
+	}
+}
+
+/* Steps in elements of a broadcast operand along each dimension of the destination. */
+static void broadcast_steps(const struct problem_shape *from, const struct problem_shape *to, int64_t *step)
+{
+	int64_t next = 1;
+	for (int i = to->rank - 1; i >= 0; i--) {
+		int at = i - (to->rank - from->rank);
+		step[i] = at < 0 || from->dim[at] == 1 ? 0 : next;
+		next *= at < 0 ? 1 : from->dim[at];
+	}
+}
+
+#define SELECT_ROW(type)                                                                                       \
+	for (int64_t j = 0; j < n; j++)                                                                        \
+		((type *)to)[j] = c[j * step[0]] ? ((const type *)x)[j * step[1]] : ((const type *)y)[j * step[2]]
+
+static void select_row(int bytes, int64_t n, const int64_t *step, char *to, const char *c, const char *x, const char *y)
+{
+	struct pair {
+		int64_t half[2];
+	};
+	switch (bytes) {
+	case 1: SELECT_ROW(char); break;
+	case 2: SELECT_ROW(int16_t); break;
+	case 4: SELECT_ROW(int32_t); break;
+	case 8: SELECT_ROW(int64_t); break;
+	default: SELECT_ROW(struct pair); break;
+	}
+}
+
+/* Rows of the destination's last dimension. */
+static void select_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	struct problem_shape to = problem_operand_shape(p, 3);
+	int bytes = dtype_bits(p->operand[3].dtype) / 8, inner = to.rank - 1;
+	int64_t step[3][PROBLEM_RANK], total = volume(&to, 0, inner), n = to.dim[inner];
+	for (int j = 0; j < 3; j++)
+		broadcast_steps(&p->shape[j], &to, step[j]);
+	for (int64_t row = share_begin(total, i, count), end = share_begin(total, i + 1, count); row < end; row++) {
+		int64_t at[3] = { 0 }, rest = row;
+		for (int d = inner - 1; d >= 0; rest /= to.dim[d--])
+			for (int j = 0; j < 3; j++)
+				at[j] += rest % to.dim[d] * step[j][d];
+		int64_t last[3] = { step[0][inner], step[1][inner], step[2][inner] };
+		select_row(bytes, n, last, (char *)a->destination + row * n * bytes, (const char *)a->source[0] + at[0],
+			(const char *)a->source[1] + at[1] * bytes, (const char *)a->source[2] + at[2] * bytes);
+	}
+}
+
+/* --- along one axis --- */
+
+/* The k best so far, best first; a new one moves those behind it. Ties keep the lower place. */
+#define TOPK_LINE(type)                                                                                        \
+	do {                                                                                                   \
+		type *best = (type *)a->destination + to;                                                      \
+		const type *x = (const type *)a->source[0] + from;                                             \
+		int64_t *place = a->indices + to, held = 0;                                                    \
+		for (int64_t j = 0; j < l.size; j++) {                                                         \
+			type v = x[j * l.inner];                                                               \
+			if (held == k && !(small ? v < best[(k - 1) * l.inner] : v > best[(k - 1) * l.inner])) \
+				continue;                                                                      \
+			int64_t at = held < k ? held++ : k - 1;                                                \
+			for (; at > 0; at--) {                                                                 \
+				type before = best[(at - 1) * l.inner];                                        \
+				if (!(small ? v < before : v > before))                                        \
+					break;                                                                 \
+				best[at * l.inner] = before;                                                   \
+				place[at * l.inner] = place[(at - 1) * l.inner];                               \
+			}                                                                                      \
+			best[at * l.inner] = v;                                                                \
+			place[at * l.inner] = j;                                                               \
+		}                                                                                              \
+	} while (0)
+
+#define ARG_LINE(type)                                                                                         \
+	do {                                                                                                   \
+		const type *x = (const type *)a->source[0] + from;                                             \
+		type best = x[0];                                                                              \
+		for (int64_t j = 1; j < l.size; j++) {                                                         \
+			if (small ? x[j * l.inner] < best : x[j * l.inner] > best) {                           \
+				best = x[j * l.inner];                                                         \
+				found = j;                                                                     \
+			}                                                                                      \
+		}                                                                                              \
+	} while (0)
+
+#define SCAN_LINE(type, wide)                                                                                  \
+	do {                                                                                                   \
+		const type *x = (const type *)a->source[0] + from;                                             \
+		type *y = (type *)a->destination + from;                                                       \
+		wide sum = 0;                                                                                  \
+		for (int64_t j = 0; j < l.size; j++) {                                                         \
+			sum += (wide)x[j * l.inner];                                                           \
+			y[j * l.inner] = (type)sum;                                                            \
+		}                                                                                              \
+	} while (0)
+
+static void topk_line(const struct plain *a, struct lines l, int64_t from, int64_t to)
+{
+	bool small = a->problem->mode == MODE_SMALLEST;
+	int64_t k = a->problem->size;
+	if (a->problem->operand[0].dtype == DTYPE_F32)
+		TOPK_LINE(float);
+	else if (a->problem->operand[0].dtype == DTYPE_S64)
+		TOPK_LINE(int64_t);
+	else
+		TOPK_LINE(int32_t);
+}
+
+static void arg_line(const struct plain *a, struct lines l, int64_t from, int64_t to)
+{
+	bool small = a->problem->mode == MODE_ARGMIN;
+	int64_t found = 0;
+	if (a->problem->operand[0].dtype == DTYPE_F32)
+		ARG_LINE(float);
+	else if (a->problem->operand[0].dtype == DTYPE_S64)
+		ARG_LINE(int64_t);
+	else
+		ARG_LINE(int32_t);
+	if (a->problem->operand[1].dtype == DTYPE_S64)
+		((int64_t *)a->destination)[to] = found;
+	else
+		((int32_t *)a->destination)[to] = (int32_t)found;
+}
+
+static void scan_line(const struct plain *a, struct lines l, int64_t from)
+{
+	if (a->problem->operand[0].dtype == DTYPE_F32)
+		SCAN_LINE(float, float);
+	else if (a->problem->operand[0].dtype == DTYPE_S64)
+		SCAN_LINE(int64_t, uint64_t); /* wraps, as the type does */
+	else
+		SCAN_LINE(int32_t, uint32_t);
+}
+
+static void lines_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	struct lines l = lines_of(p);
+	int64_t total = l.outer * l.inner, kept = p->kernel == KERNEL_TOPK ? p->size : 1;
+	for (int64_t line = share_begin(total, i, count), end = share_begin(total, i + 1, count); line < end; line++) {
+		int64_t from = line / l.inner * l.size * l.inner + line % l.inner;
+		int64_t to = line / l.inner * kept * l.inner + line % l.inner;
+		if (p->kernel == KERNEL_TOPK)
+			topk_line(a, l, from, to);
+		else if (p->kernel == KERNEL_ARGREDUCE)
+			arg_line(a, l, from, to);
+		else
+			scan_line(a, l, from);
+	}
+}
+
+/* --- normalizations --- */
+
+static void rmsnorm_row(const struct plain *a, const float *x, float *y, int64_t n)
+{
+	double squares = 0;
+	for (int64_t j = 0; j < n; j++)
+		squares += (double)x[j] * (double)x[j];
+	float by = (float)(1 / sqrt(squares / (double)n + (double)a->epsilon));
+	for (int64_t j = 0; j < n; j++)
+		y[j] = x[j] * by * a->scale[j];
+}
+
+static void instancenorm_row(const struct plain *a, const float *x, float *y, int64_t n, int64_t channel)
+{
+	double sum = 0, squares = 0;
+	for (int64_t j = 0; j < n; j++)
+		sum += (double)x[j];
+	float mean = (float)(sum / (double)n);
+	for (int64_t j = 0; j < n; j++)
+		squares += (double)(x[j] - mean) * (double)(x[j] - mean);
+	float by = (float)(1 / sqrt(squares / (double)n + (double)a->epsilon)) * a->scale[channel];
+	for (int64_t j = 0; j < n; j++)
+		y[j] = (x[j] - mean) * by + a->shift[channel];
+}
+
+static void norm_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	const struct problem_shape *s = &p->shape[0];
+	int axis = p->kernel == KERNEL_RMSNORM ? p->axis : 2;
+	int64_t rows = volume(s, 0, axis), n = volume(s, axis, s->rank);
+	for (int64_t row = share_begin(rows, i, count), end = share_begin(rows, i + 1, count); row < end; row++) {
+		const float *x = (const float *)a->source[0] + row * n;
+		float *y = (float *)a->destination + row * n;
+		if (p->kernel == KERNEL_RMSNORM)
+			rmsnorm_row(a, x, y, n);
+		else
+			instancenorm_row(a, x, y, n, row % s->dim[1]);
+	}
+}
+
+/* --- what is there --- */
+
+int64_t plain_scale_count(const struct problem *p)
+{
+	const struct problem_shape *s = &p->shape[0];
+	return p->kernel == KERNEL_RMSNORM ? volume(s, p->axis, s->rank) : p->kernel == KERNEL_INSTANCENORM ? s->dim[1] : 0;
+}
+
+static bool is_whole(enum dtype t)
+{
+	return t == DTYPE_S64 || t == DTYPE_S32;
+}
+
+static bool types_fit(const struct problem *p)
+{
+	enum dtype first = p->operand[0].dtype, to = p->operand[problem_operand_count(p) - 1].dtype;
+	switch (p->kernel) {
+	case KERNEL_GATHER: return first == to && is_whole(p->operand[1].dtype) && dtype_bits(first) >= 8;
+	case KERNEL_SELECT:
+		return dtype_bits(first) == 8 && dtype_bits(to) >= 8 && p->operand[1].dtype == to && p->operand[2].dtype == to;
+	case KERNEL_ARGREDUCE: return (first == DTYPE_F32 || is_whole(first)) && is_whole(to);
+	case KERNEL_TOPK:
+	case KERNEL_SCAN: return first == to && (first == DTYPE_F32 || is_whole(first));
+	default: return first == DTYPE_F32 && to == DTYPE_F32;
+	}
+}
+
+int plain_refuses(const struct problem *p, struct error *err)
+{
+	if (p->kernel == KERNEL_DECONV || p->kernel == KERNEL_RNN || p->kernel == KERNEL_ATTENTION ||
+		p->kernel == KERNEL_DROPOUT)
+		return error_set(err, "%s is not measured on a CPU", kernel_name(p->kernel));
+	if (p->kernel != KERNEL_GATHER && p->kernel != KERNEL_SELECT && p->kernel != KERNEL_TOPK &&
+		p->kernel != KERNEL_ARGREDUCE && p->kernel != KERNEL_SCAN && p->kernel != KERNEL_INSTANCENORM &&
+		p->kernel != KERNEL_RMSNORM)
+		return error_set(err, "only moves, orders and norms that the library does not have");
+	if (p->epilogue_count)
+		return error_set(err, "plain C has no epilogues");
+	for (int i = 0; i < problem_operand_count(p); i++)
+		if (p->operand[i].layout == LAYOUT_NXC || p->operand[i].layout == LAYOUT_STRIDES)
+			return error_set(err, "plain C knows dense tensors in ONNX order only");
+	return types_fit(p) ? 0 : error_set(err, "plain C has no %s of these types", kernel_name(p->kernel));
+}
+
+void plain_share(void *plain, int i, int count)
+{
+	const struct plain *a = plain;
+	switch (a->problem->kernel) {
+	case KERNEL_GATHER: gather_share(a, i, count); break;
+	case KERNEL_SELECT: select_share(a, i, count); break;
+	case KERNEL_RMSNORM:
+	case KERNEL_INSTANCENORM: norm_share(a, i, count); break;
+	default: lines_share(a, i, count); break;
+	}
+}
