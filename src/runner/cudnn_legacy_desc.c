@@ -155,7 +155,7 @@ struct cuda_layout cudnn_legacy_lift(const struct cuda_layout *layout)
 static int tensor_set(struct cudnn_legacy *l, int slot, const struct cuda_layout *layout, struct error *err)
 {
 	int dim[PROBLEM_RANK], stride[PROBLEM_RANK];
-	cudnnDataType_t type;
+	cudnnDataType_t type = CUDNN_DATA_FLOAT;
 	if (cudnn_legacy_type(layout->dtype, &type, err))
 		return -1;
 	for (int i = 0; i < layout->shape.rank; i++)
@@ -202,9 +202,9 @@ static bool layouts_join(struct cuda_layout *l, int count, int i)
 int cudnn_legacy_tensors(struct cudnn_legacy *l, int slot, const struct cuda_layout *const *layouts, int count,
 	struct error *err)
 {
-	struct cuda_layout all[CUDNN_LEGACY_TENSORS];
+	struct cuda_layout all[CUDNN_LEGACY_TENSORS] = { 0 };
 	int rank = 0;
-	assert(count <= CUDNN_LEGACY_TENSORS);
+	assert(count > 0 && count <= CUDNN_LEGACY_TENSORS);
 	for (int i = 0; i < count; i++)
 		rank = layouts[i]->shape.rank > rank ? layouts[i]->shape.rank : rank;
 	for (int i = 0; i < count; i++) {
