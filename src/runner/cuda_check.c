@@ -155,9 +155,7 @@ static int places_choose(const struct problem *p, const struct problem_shape *s,
 {
 	double total = volume(s, 0), samples = SAMPLES_TERMS / terms_of(p, total);
 	int64_t most = (int64_t)fmin(fmax(samples, SAMPLES_LEAST), SAMPLES_MOST);
-	int n = p->kernel == KERNEL_RNN ? 0 : corners(s, index);
-	if (p->kernel == KERNEL_RNN)
-		index[n++] = 0;
+	int n = p->kernel == KERNEL_RNN ? 0 : corners(s, index); /* each place may be a whole sequence's work */
 	if (total <= (double)most) {
 		for (n = 0; n < (int)total; n++)
 			index[n] = n;

@@ -382,6 +382,16 @@ static int run_graph(struct cuda_timer *t, enum cache cache, int64_t times, doub
 
 /* --- all together --- */
 
+/* Once a process: it is no trouble, only worth knowing. */
+static void uncapturable_say(const struct error *err)
+{
+	static bool said;
+	if (!said)
+		log_line("an algorithm cannot be captured in a graph, it is launched one by one: %s",
+			err && *err->text ? err->text : "capture fails");
+	said = true;
+}
+
 static int launch_first(struct cuda_timer *t, enum cache cache, struct error *err)
 {
 	if (t->launched)
@@ -405,7 +415,7 @@ int cuda_time_run(struct cuda_timer *t, enum cache cache, int64_t times, double 
 			return 0;
 		if (!t->uncapturable || cuda_context()->poisoned)
 			return -1;
-		log_line("no graph of this algorithm: %s; launched one by one", err ? err->text : "capture fails");
+		uncapturable_say(err);
 	}
 	return run_singly(t, cache, times, elapsed_ns, err);
 }
