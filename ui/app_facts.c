@@ -24,7 +24,8 @@ const struct layer_cost *app_cost(const struct app *app, int layer)
 static const struct plan_problem *own_problem(const struct app *app, int layer)
 {
 	const struct plan *p = app_plan(app);
-	int problem = p && layer >= 0 && layer < p->layer_count ? p->layers[layer].problem : -1;
+	bool there = p && layer >= 0 && layer < p->layer_count;
+	int problem = there ? plan_layer_problem_index(p, &p->layers[layer], app->session->scenario.nxc) : -1;
 	return problem >= 0 ? &p->problems[problem] : NULL;
 }
 
@@ -32,7 +33,7 @@ const char *app_problem(const struct app *app, int layer)
 {
 	const struct layer_cost *c = app_cost(app, layer);
 	if (c && c->group && c->group->layers[0] == layer)
-		return c->group->text;
+		return app->session->scenario.nxc && c->group->text_nxc ? c->group->text_nxc : c->group->text;
 	const struct plan_problem *own = own_problem(app, layer);
 	return own ? own->text : NULL;
 }
@@ -144,7 +145,7 @@ bool app_is_of_scenario(const struct app *app, const char *problem)
 {
 	const struct plan *p = app_plan(app);
 	const struct fusion *f = p ? app->session->current->fusion : NULL;
-	for (int i = 0; p && i < p->problem_count; i++)
+	for (int i = 0; p && i < plan_problem_total(p); i++)
 		if (strcmp(p->problems[i].text, problem) == 0)
 			return true;
 	for (int i = 0; f && i < f->text_count; i++)

@@ -48,9 +48,16 @@ static int problems_rows(struct app *app, void *state, int width)
 	for (int i = 0; p && i < p->problem_count; i++)
 		rows_add(s, &seen, p->problems[i].text, p->problems[i].use_count,
 			p->problems[i].border ? -1 : p->problems[i].first_layer, false);
+	bool nxc = app->session->scenario.nxc;
+	for (int i = p ? p->problem_count : 0; nxc && p && i < plan_problem_total(p); i++)
+		rows_add(s, &seen, p->problems[i].text, p->problems[i].use_count, p->problems[i].first_layer, false);
 	const struct fusion *f = p ? app->session->current->fusion : NULL;
-	for (int i = 0; f && i < f->group_count; i++)
-		rows_add(s, &seen, f->groups[i].text, 1, f->groups[i].layers[0], true);
+	for (int i = 0; f && i < f->group_count; i++) {
+		const struct fusion_group *g = &f->groups[i];
+		rows_add(s, &seen, g->text, 1, g->layers[0], true);
+		if (nxc && g->text_nxc && g->text_nxc != g->text)
+			rows_add(s, &seen, g->text_nxc, 1, g->layers[0], true);
+	}
 	hash_free(&seen);
 	for (int i = 0; i < s->count; i++) {
 		const struct result *r = app_pick(app, s->rows[i].text);

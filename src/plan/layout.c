@@ -70,7 +70,7 @@ static enum role kernel_role(enum kernel k)
 		[KERNEL_BATCHNORM] = ROLE_IMAGE, [KERNEL_LRN] = ROLE_IMAGE, [KERNEL_RESAMPLE] = ROLE_IMAGE,
 		[KERNEL_INSTANCENORM] = ROLE_IMAGE, [KERNEL_ELTWISE] = ROLE_PASS, [KERNEL_BINARY] = ROLE_PASS,
 		[KERNEL_CONCAT] = ROLE_PASS, [KERNEL_CAST] = ROLE_PASS, [KERNEL_DROPOUT] = ROLE_PASS,
-		[KERNEL_REDUCE] = ROLE_PASS,
+		[KERNEL_REDUCE] = ROLE_PASS, [KERNEL_SELECT] = ROLE_PASS,
 	};
 	return roles[k];
 }
@@ -109,6 +109,11 @@ static enum role role_of(const struct plan *p, const struct plan_layer *l)
 	/* what is left of a reduction must be the same bytes in both layouts, and the problem tell its dimensions */
 	if (q->kernel == KERNEL_REDUCE && (layout_matters(out) || q->shape[0].rank != in->rank))
 		return ROLE_ORDER;
+	/* element by element; a choice that broadcasts has no twin */
+	for (int i = 0; q->kernel == KERNEL_SELECT && i < l->input_count; i++)
+		if (l->inputs[i] < 0 || !(same_shape(value_shape(p, l->inputs[i]), out) ||
+			shape_count(*value_shape(p, l->inputs[i])) <= 1))
+			return ROLE_ORDER;
 	return role;
 }
 

@@ -571,10 +571,10 @@ int session_measure_layer(struct session *s, int layer)
 	const struct fusion *f = s->current->fusion;
 	int added = 0;
 	for (int i = f->group_count - 1; i >= 0; i--)
-		if (group_has(&f->groups[i], layer))
-			added += queue_add(s->queue, f->groups[i].text, true, true);
-	const struct plan_problem *own = plan_layer_problem(p, &p->layers[layer]);
-	if (own)
-		added += queue_add(s->queue, own->text, true, true);
+		if (group_has(&f->groups[i], layer) && (!s->scenario.nxc || f->groups[i].text_nxc))
+			added += queue_add(s->queue, s->scenario.nxc ? f->groups[i].text_nxc : f->groups[i].text, true, true);
+	int own = plan_layer_problem_index(p, &p->layers[layer], s->scenario.nxc);
+	if (own >= 0)
+		added += queue_add(s->queue, p->problems[own].text, true, true);
 	return added;
 }

@@ -120,6 +120,22 @@ static void movers(void)
 	make_end(m);
 }
 
+/* Where(c, a, b) of one shape is element by element; one that broadcasts needs ONNX order. */
+static void choices(void)
+{
+	struct maker *m = make_begin();
+	int a = conv(m, make_input(m, IMAGE));
+	int three[3] = { make_input(m, IMAGE), a, make_scalar(m, 0) };
+	int s = make_layer_n(m, "Where", "select:bool,f32,f32,f32:" IMAGE ":" IMAGE ":1", IMAGE, 3, three);
+	three[0] = make_input(m, "1x1x56x56");
+	int t = make_layer_n(m, "Where", "select:bool,f32,f32,f32:1x1x56x56:" IMAGE ":1", IMAGE, 3, three);
+	struct plan *p = make_finish(m);
+	ok(p->values[s].nxc && !p->values[t].nxc, "a choice element by element lies as its image");
+	is_int(p->layers[1].problem_nxc, p->layers[1].problem, "... and is the same work");
+	is_int(p->conversion_count, 3, "image, condition, and the other choice's image");
+	make_end(m);
+}
+
 static void nothing(void)
 {
 	struct maker *m = make_begin();
@@ -195,6 +211,7 @@ int main(void)
 	borders();
 	broadcasts();
 	movers();
+	choices();
 	nothing();
 	batches();
 	for (size_t i = 0; getenv("abs_srcdir") && i < sizeof(models) / sizeof(models[0]); i++)
