@@ -193,6 +193,9 @@ int onednn_case_build(struct onednn_case *c, const struct problem *p, enum onedn
 	*c = (struct onednn_case){ .problem = *p, .op = { .kind = p->kernel } };
 	if (!kernel_rows[p->kernel].build)
 		return error_set(err, "oneDNN has no %s", kernel_name(p->kernel));
+	/* constant weights are repacked beforehand; held to channels last, oneDNN has nothing but its reference code */
+	if (p->kernel == KERNEL_CONV && p->operand[1].constant && p->operand[1].layout == LAYOUT_NXC)
+		c->problem.operand[1].layout = LAYOUT_ANY;
 	if (p->accumulator != DTYPE_UNKNOWN && p->accumulator != DTYPE_F32 && p->accumulator != DTYPE_S32)
 		return error_set(err, "oneDNN does not accumulate in %s", dtype_name(p->accumulator));
 	if (dnnl_primitive_attr_create(&c->attr) != dnnl_success)
