@@ -189,6 +189,16 @@ static bool is_known(const struct cudnn_offers *o, const char *name)
 	return false;
 }
 
+/* A number from the environment: what to try is a matter of how long one has the GPU, not of the problem. */
+static int64_t compiled_most(void)
+{
+	const char *said = getenv("BENANZA_CUDNN_COMPILED");
+	int64_t most;
+	if (cuda_context()->planning)
+		return CUDNN_ALGORITHMS;
+	return said && text_to_int64(text_of(said), &most) && most >= 0 ? most : CUDNN_COMPILED;
+}
+
 static int compiled_count(const struct cudnn_offers *o)
 {
 	int n = 0;
@@ -221,7 +231,7 @@ static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBacke
 	if (o->count == CUDNN_ALGORITHMS || !engine_read(&g->bag, config, tag, &e) || is_known(o, e.name))
 		return;
 	bool compiled = e.behaviour >> CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION & 1;
-	if (compiled && !cuda_context()->planning && compiled_count(o) >= CUDNN_COMPILED)
+	if (compiled && compiled_count(o) >= compiled_most())
 		return;
 	if (!is_plannable(g, config, compiled, &workspace_bytes, err))
 		return;

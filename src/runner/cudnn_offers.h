@@ -7,7 +7,8 @@
 #include "runner/cudnn_graph.h"
 
 #define CUDNN_ALGORITHMS 96 /* most that one problem has */
-#define CUDNN_COMPILED 12   /* most of those whose kernels are compiled at preparation (a second each), when measuring */
+#define CUDNN_COMPILED 8    /* most of those whose kernels are compiled at preparation (half a second or more each), when
+				measuring; $BENANZA_CUDNN_COMPILED says another number */
 #define CUDNN_VARIANTS 2
 
 struct cudnn_candidate {

@@ -135,6 +135,13 @@ static void list_test(void)
 	is_str(list.algorithm[0].layouts, "src=ncx", "what was given is not told again");
 	ok(isnan(list.algorithm[0].workspace_bytes), "its workspace is unknown");
 	backend_cudnn.forget(&list);
+	setenv("BENANZA_CUDNN_COMPILED", "1", 1);
+	is_int(standin_ask(&backend_cudnn, PLAIN, &list, &err), 1, "as many as the environment says");
+	backend_cudnn.forget(&list);
+	setenv("BENANZA_CUDNN_COMPILED", "many", 1);
+	is_int(standin_ask(&backend_cudnn, PLAIN, &list, &err), 2, "what is no number says nothing");
+	backend_cudnn.forget(&list);
+	unsetenv("BENANZA_CUDNN_COMPILED");
 	fake_cudnn_graph.behaviour = fake_cudnn_graph.numerical = 0;
 	is_int(standin_ask(&backend_cudnn, PLAIN, &list, &err), -1, "what does not plan is not offered");
 	is_str(err.text, "execution plan: CUDNN_STATUS_NOT_SUPPORTED: NOT_SUPPORTED: as the test wanted", "and says why");

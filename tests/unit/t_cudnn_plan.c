@@ -168,7 +168,9 @@ static void musts_test(void)
 		{ 75, "conv:f32,f32.c,f32/f32:n1c16d8h14w14k16t3r3s3:pd1ph1pw1qd1qh1qw1:sd1sh1sw1:dd1dh1dw1:g1" },
 		{ 75, "conv:f32,f32.c,f32/f32:n1c64h28w28k64r3s3:ph0pw0qh1qw1:sh2sw2:dh1dw1:g1" },
 		{ 75, "deconv:f32,f32.c,f32/f32:n1c64h28w28k32r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw1:g1" },
-		{ 80, "conv:s8@nxc,s8.c@nxc,s8@nxc/s32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1" },
+		{ 75, "conv:s8@nxc,s8.c@nxc,s8@nxc/s32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1" },
+		{ 75, "conv:f16,f16.c,f16/f16:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1" },
+		{ 75, "conv:f64,f64.c,f64/f64:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1" },
 	};
 	for (int d = 0; d < DEVICES; d++) {
 		device_choose(devices[d].file, devices[d].sm);
@@ -182,6 +184,58 @@ static void musts_test(void)
 				cudnn_forget(&list);
 		}
 	}
+}
+
+/* What compiles at run time, so that only a driver (or the toolkit's stand-in of one) lets it be listed. */
+static void compiled_test(void)
+{
+	static const struct {
+		int least_sm;
+		const char *text;
+	} row[] = {
+		{ 75, "conv:s8@nxc,s8.c@nxc,f32@nxc/s32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu" },
+		{ 89, "conv:f8e4m3@nxc,f8e4m3.c@nxc,f16@nxc/f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1" },
+		{ 75, "matmul:s8,s8.c,s32/s32:ba1bb1m128n256k64:ta0tb1" },
+		{ 89, "matmul:f8e4m3,f8e4m3.c,f16/f32:ba1bb1m128n256k64:ta0tb1" },
+		{ 75, "matmul:f16,f16.c,f16/f32:ba1bb1m128n3072k768:ta0tb0+bias:f16.c+gelu_erf" },
+		{ 75, "binary:f32,f32,f32:mul:8x64x28x28:8x64x1x1" },
+		{ 75, "binary:f32,f32,f32:add:4x12x128x128:1x1x128x128" },
+		{ 75, "batchnorm:f32,f32:8x64x28x28+relu" },
+		{ 75, "reduce:f32,f32:mean:4x512x7x7:4x512x1x1" },
+		{ 80, "layernorm:f16,f16:1x128x768:ax2" },
+		{ 80, "attention:f16,f16,f16,f16/f32:full:n1hq12hk12lq128lk128d64e64" },
+		{ 80, "attention:f16,f16,f16,f16/f32:causal:n1hq12hk12lq128lk128d64e64" },
+	};
+	for (int d = 0; d < DEVICES; d++) {
+		int good = 0, due = 0;
+		device_choose(devices[d].file, devices[d].sm);
+		for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+			struct backend_list list = { 0 };
+			struct error err = ERROR_NONE;
+			if (devices[d].sm < row[i].least_sm)
+				continue;
+			due++;
+			if (ask(row[i].text, &list, &err))
+				printf("# %s: %s\n", row[i].text, err.text);
+			else if (strstr(list.algorithm[0].notes, "runtime_compilation"))
+				good++;
+			if (list.count)
+				cudnn_forget(&list);
+		}
+		is_int(good, due, "sm%d: engines that compile are listed", devices[d].sm);
+	}
+}
+
+static bool has_driver(void)
+{
+	struct backend_list list = { 0 };
+	struct error err = ERROR_NONE;
+	bool has = ask("eltwise:f32,f32:relu:1x64x28x28", &list, &err) == 0;
+	if (has)
+		cudnn_forget(&list);
+	else
+		printf("# no driver and no stand-in of one, engines that compile are not listed: %s\n", err.text);
+	return has;
 }
 
 static void refusals_test(void)
@@ -248,6 +302,8 @@ int main(void)
 	refusals_test();
 	musts_test();
 	families_test();
+	if (has_driver())
+		compiled_test();
 	free((char *)(uintptr_t)context.deviceprop);
 	return done_testing();
 }
