@@ -107,7 +107,7 @@ static void bench(int layers, int kinds)
 
 int main(void)
 {
-	puts("analysis and five what-ifs, 6 algorithms in 4 states a problem");
+	puts("analysis and seven what-ifs, 6 algorithms in 4 states a problem");
 	for (int layers = 1000; layers <= 100000; layers *= 10) {
 		bench(layers, 20);
 		bench(layers, layers / 10);

@@ -27,6 +27,8 @@ static const struct expected expected[] = {
 	{ "googlenet", "f32", "Conv+Relu", 57, "+bias:f32.c+relu" },
 	{ "yolov8n", "f32", "Conv+SiLU", 57, "+bias:f32.c+swish,1" },
 	{ "yolov8n", "f32", "Conv+SiLU+Add", 6, "+bias:f32.c+swish,1+add:f32" },
+	{ "yolov8n", "f32", "Add+Div", 1, "binary:f32,f32,f32:add:1x2x8400:1x2x8400+affine,0.5,0" },
+	{ "bert_base", "f32", "Add+Add", 1, "+add:f32.c" },
 	{ "bert_base", "f32", "MatMul+Bias", 72, "+bias:f32.c" },
 	{ "bert_base", "f32", "MatMul+Bias+Gelu", 12, "+bias:f32.c+gelu_erf" },
 	{ "bert_base", "bf16", "MatMul+Bias+Add", 24, "+bias:bf16.c+add:bf16" },
