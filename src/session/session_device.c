@@ -1,0 +1,221 @@
+#include "config.h"
+
+#include "session/session_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void session_device_adopt(struct session *s, const struct device *d)
+{
+	s->device = device_copy(&s->device_arena, d);
+	if (!*s->device.name)
+		s->device.name = "?";
+	s->stale = true;
+}
+
+/* Of the recorded devices the one that fits best: its index, -1: none, -2: several (listed in `which`). */
+static int device_choose(const struct config *c, const struct device *devices, const int64_t *ids, int count,
+	struct str *which)
+{
+	for (int wanted = RECORDED_WHOLE; wanted > RECORDED_NONE; wanted--) {
+		int found = -1, matching = 0;
+		str_free(which);
+		*which = (struct str){ 0 };
+		for (int i = 0; i < count; i++) {
+			if ((int)recorded_matches(c, &devices[i], ids[i]) != wanted)
+				continue;
+			str_addf(which, "%s%lld (%s, %s)", matching++ ? ", " : "", (long long)ids[i], devices[i].model,
+				devices[i].stack);
+			found = i;
+		}
+		if (matching)
+			return matching == 1 ? found : -2;
+	}
+	return -1;
+}
+
+int session_recorded_more(struct session *s, struct error *err)
+{
+	if (!s->recorded || !s->current)
+		return 0;
+	struct arena a = { 0 };
+	int count, peaks[2];
+	const char **texts = analyze_problems_in(&a, s->current->plan, s->current->fusion, true, true, &count);
+	const char *const *small = peaks_problems(false, &peaks[0]), *const *large = peaks_problems(true, &peaks[1]);
+	const char **all = ARENA_ARRAY(&a, const char *, count + peaks[0] + peaks[1]);
+	for (int i = 0; i < count; i++)
+		all[i] = texts[i];
+	for (int i = 0; i < peaks[0]; i++)
+		all[count++] = small[i];
+	for (int i = 0; i < peaks[1]; i++)
+		all[count++] = large[i];
+	int bad = recorded_load(s->recorded, all, count, s->results, err);
+	arena_free(&a);
+	return bad;
+}
+
+#define RECORDED_SEVERAL (-3) /* more than one recorded device is what was asked for */
+
+/* Works from a file of the data folder; 1: none of them is what is asked for. */
+static int connect_file(struct session *s, const char *trouble, struct error *err)
+{
+	struct recorded *list;
+	struct str which = { 0 };
+	if (!s->config->device) /* nobody means any of them */
+		return 1;
+	int count = recorded_list(&s->device_arena, &list);
+	int found = recorded_choose(s->config, list, count, &which);
+	if (found == -2)
+		error_set(err, "%s; several such devices are recorded, choose one with -d PART-OF-ITS-STACK: %s", trouble, which.p);
+	str_free(&which);
+	if (found < 0)
+		return found == -2 ? RECORDED_SEVERAL : 1;
+	session_device_adopt(s, &list[found].device);
+	s->recorded = recorded_open(&list[found]);
+	return session_recorded_more(s, err) ? SESSION_UNREADABLE : 0;
+}
+
+/* Works from what the database holds about a device that no runner answers for, or what came with the program. */
+static int connect_records(struct session *s, const char *trouble, struct error *err)
+{
+	struct device *devices = NULL;
+	int64_t *ids = NULL;
+	int count = 0;
+	struct str which = { 0 };
+	if (s->store && store_devices(s->store, &s->device_arena, &devices, &ids, &count, err))
+		return SESSION_UNREADABLE;
+	int found = device_choose(s->config, devices, ids, count, &which);
+	int other = found == -1 ? connect_file(s, trouble, err) : 1;
+	if (found == -2)
+		error_set(err, "%s; the database holds several such devices, choose one with -d NUMBER: %s", trouble, which.p);
+	else if (found < 0 && other == 1)
+		error_set(err, "%s; and the database holds no results of %s", trouble,
+			s->config->device ? s->config->device : "any device");
+	str_free(&which);
+	if (found < 0)
+		return found == -2 ? RECORDED_SEVERAL : other == 1 ? -1 : other;
+	session_device_adopt(s, &devices[found]);
+	return store_load(s->store, ids[found], s->results, err) ? SESSION_UNREADABLE : 0;
+}
+
+static int connect_recorded(struct session *s, const char *trouble, struct error *err)
+{
+	int recorded = connect_records(s, trouble, err);
+	return recorded == RECORDED_SEVERAL ? -1 : recorded;
+}
+
+const char *session_other_records(struct session *s, struct arena *a)
+{
+	struct device *devices = NULL;
+	int64_t *ids = NULL;
+	int count = 0;
+	struct str line = { 0 };
+	if (!s->store || !s->device.name || results_problem_count(s->results) ||
+		store_devices(s->store, a, &devices, &ids, &count, NULL))
+		return NULL;
+	for (int i = 0; i < count; i++)
+		if (strcmp(devices[i].model, s->device.model) == 0)
+			str_addf(&line, "%s-d %lld (%s)", line.n ? ", " : "no results of this device, but of: ",
+				(long long)ids[i], devices[i].stack);
+	const char *kept = line.n ? arena_strndup(a, line.p, line.n) : NULL;
+	str_free(&line);
+	return kept;
+}
+
+/* "cuda:0" is device 0 of runner "cuda"; no device named = the first runner. */
+static const struct config_runner *runner_find(const struct config *c)
+{
+	if (!c->device)
+		return c->runner_count ? &c->runners[0] : NULL;
+	size_t n = strcspn(c->device, ":");
+	for (int i = 0; i < c->runner_count; i++)
+		if (strcmp(c->runners[i].name, c->device) == 0 ||
+			(strlen(c->runners[i].name) == n && strncmp(c->runners[i].name, c->device, n) == 0))
+			return &c->runners[i];
+	return NULL;
+}
+
+/* A described device is planned for by the CUDA runner, which need not be where a GPU is. */
+static struct planner *planner_make(struct session *s)
+{
+	const struct config_runner *runner = NULL;
+	for (int i = 0; i < s->config->runner_count && !runner; i++)
+		if (strcmp(s->config->runners[i].name, "cuda") == 0)
+			runner = &s->config->runners[i];
+	int n = runner ? runner->argc : 1;
+	const char **argv = ARENA_ARRAY(&s->device_arena, const char *, n + 3);
+	argv[0] = "benanza-runner-cuda";
+	for (int i = 0; runner && i < n; i++)
+		argv[i] = runner->argv[i];
+	argv[n] = "--plan";
+	argv[n + 1] = s->described->path;
+	argv[n + 2] = NULL;
+	return planner_new(argv);
+}
+
+/* 0: the device asked for is described. 1: it is not. -1: a description cannot be read. */
+static int connect_described(struct session *s, struct error *err)
+{
+	struct described *d = ARENA_ARRAY(&s->device_arena, struct described, 1);
+	int found = s->config->device ? described_find(&s->device_arena, s->config->device, d, err) : 0;
+	if (found <= 0)
+		return found < 0 ? -1 : 1;
+	bool matrix = false;
+	for (int i = 0; i < DTYPE_COUNT; i++)
+		matrix |= d->peaks.matrix_flops[i] > 0;
+	s->described = d;
+	s->planner = planner_make(s);
+	struct device device = { .name = d->id, .model = d->name, .stack = "described, nothing measured", .runner = "",
+		.version = "", .host = "", .attributes = "{}", .llc_bytes = d->l2_bytes, .has_matrix = matrix };
+	session_device_adopt(s, &device);
+	return 0;
+}
+
+/* No runner is called so: a device of which there are records, or one that is described. */
+static int connect_without_runner(struct session *s, struct error *err)
+{
+	struct error trouble = ERROR_NONE;
+	const char *asked = s->config->device ? s->config->device : "anything";
+	error_set(&trouble, "no runner is called %s", asked);
+	struct error none = ERROR_NONE;
+	int recorded = connect_records(s, trouble.text, &none);
+	int described = recorded == -1 ? connect_described(s, err) : 0;
+	if (recorded != -1 ? recorded : described > 0)
+		error_set(err, "%s%s", none.text, described > 0 && s->config->device ? ", nor is it a described one" : "");
+	return recorded == RECORDED_SEVERAL ? -1 : recorded != -1 ? recorded : described > 0 ? -1 : described;
+}
+
+int session_connect(struct session *s, int timeout_ms, struct error *err)
+{
+	const struct config_runner *runner = runner_find(s->config);
+	struct error trouble = ERROR_NONE;
+	if (!runner)
+		return connect_without_runner(s, err);
+	s->queue = queue_new(s->config, runner, s->store, s->results);
+	if (timeout_ms == 0)
+		return 0;
+	queue_set_stop(s->queue, s->options.stop);
+	if (queue_connect(s->queue, timeout_ms, &trouble) == 0) {
+		session_device_adopt(s, queue_device(s->queue));
+		return 0;
+	}
+	bool unreadable = queue_device(s->queue) != NULL, stopped = s->options.stop && *s->options.stop;
+	queue_free(s->queue);
+	s->queue = NULL;
+	if (unreadable || stopped) {
+		error_set(err, "%s", trouble.text);
+		return unreadable ? SESSION_UNREADABLE : -1;
+	}
+	snprintf(s->trouble, sizeof(s->trouble), "%s", trouble.text);
+	return connect_recorded(s, trouble.text, err);
+}
+
+int session_give_up_runner(struct session *s, struct error *err)
+{
+	struct error trouble = ERROR_NONE;
+	struct queue_status status = queue_status(s->queue);
+	error_set(&trouble, "%s", status.trouble && status.trouble[0] ? status.trouble : "the runner does not answer");
+	queue_free(s->queue);
+	s->queue = NULL;
+	return connect_recorded(s, trouble.text, err);
+}
