@@ -86,7 +86,7 @@ static void test_quantities(void)
 static void test_hash(void)
 {
 	struct hash h = { 0 };
-	char names[2000][8];
+	char names[2000][16];
 	for (int i = 0; i < 2000; i++) {
 		snprintf(names[i], sizeof(names[i]), "v%d", i);
 		*hash_at(&h, text_of(names[i])) = i;
