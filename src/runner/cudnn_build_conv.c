@@ -104,13 +104,6 @@ void cudnn_build_deconv(struct cudnn_graph *g)
 	cudnn_chain_add(g, &chain, &out, &dx);
 }
 
-static struct cudnn_tensor matrix_bound(struct cudnn_graph *g, int operand, enum cudnn_role role)
-{
-	struct cuda_layout l = cuda_operand_layout(g->p, operand, 0);
-	struct cudnn_tensor shape = cudnn_shape_of(&l, 3);
-	return cudnn_tensor_bound(g, &shape, role, 0);
-}
-
 void cudnn_matmul(struct cudnn_graph *g, enum dtype accumulator, const struct cudnn_tensor *x,
 	const struct cudnn_tensor *w, const struct cudnn_tensor *y)
 {
@@ -129,13 +122,55 @@ void cudnn_matmul(struct cudnn_graph *g, enum dtype accumulator, const struct cu
 	cudnn_operation_add(g, op, "matmul operation");
 }
 
+static void dimension_drop(struct cudnn_tensor *t, int at)
+{
+	for (int i = at; i + 1 < t->rank; i++) {
+		t->dim[i] = t->dim[i + 1];
+		t->stride[i] = t->stride[i + 1];
+	}
+	t->rank--;
+}
+
+static bool rows_follow(const struct cudnn_tensor *t)
+{
+	int r = t->rank;
+	return t->dim[r - 3] == 1 || t->stride[r - 3] == t->stride[r - 2] * t->dim[r - 2];
+}
+
+/* Where all of the innermost batch takes one b, its rows are more rows of one product: what frameworks do, and cuDNN takes
+ * a single batch dimension only. */
+static bool batch_fold(struct cudnn_tensor *x, struct cudnn_tensor *w, struct cudnn_tensor *y)
+{
+	struct cudnn_tensor *all[] = { x, w, y };
+	int r = y->rank, k = r - 3;
+	if (w->dim[k] != 1 || x->dim[k] != y->dim[k] || !rows_follow(x) || !rows_follow(y) || (r == 3 && y->dim[0] == 1))
+		return false;
+	x->dim[r - 2] *= x->dim[k];
+	y->dim[r - 2] *= y->dim[k];
+	for (int i = 0; i < 3; i++)
+		if (r > 3)
+			dimension_drop(all[i], k);
+		else
+			all[i]->dim[0] = 1;
+	return true;
+}
+
 /* Transposed operands are strides, batch dimensions of extent 1 broadcast by themselves. */
 void cudnn_build_matmul(struct cudnn_graph *g)
 {
 	struct cudnn_chain chain = { 0 };
-	struct cudnn_tensor x = matrix_bound(g, 0, CUDNN_SOURCE), w = matrix_bound(g, 1, CUDNN_WEIGHTS);
-	struct cudnn_tensor y = matrix_bound(g, 2, CUDNN_DESTINATION);
-	cudnn_chain_epilogues(g, &chain, &y, y.rank - 1, cudnn_shape_of);
+	struct cudnn_tensor shape[3];
+	for (int i = 0; i < 3; i++) {
+		struct cuda_layout l = cuda_operand_layout(g->p, i, 0);
+		shape[i] = cudnn_shape_of(&l, 3);
+	}
+	bool folded = false;
+	while (batch_fold(&shape[0], &shape[1], &shape[2]))
+		folded = true;
+	struct cudnn_tensor x = cudnn_tensor_bound(g, &shape[0], CUDNN_SOURCE, 0);
+	struct cudnn_tensor w = cudnn_tensor_bound(g, &shape[1], CUDNN_WEIGHTS, 0);
+	struct cudnn_tensor y = cudnn_tensor_bound(g, &shape[2], CUDNN_DESTINATION, 0);
+	cudnn_chain_epilogues(g, &chain, &y, y.rank - 1, folded ? NULL : cudnn_shape_of);
 	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, between(g->p));
 	cudnn_matmul(g, accumulator_of(g->p), &x, &w, &out);
 	cudnn_chain_add(g, &chain, &out, &y);
