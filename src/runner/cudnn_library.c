@@ -29,7 +29,7 @@ static struct {
 
 static struct cudnn_api functions;
 
-static int version_check(int version, bool planning, struct error *err)
+int cudnn_version_check(int version, bool planning, struct error *err)
 {
 	int major = version / 10000, minor = version / 100 % 100;
 	/* up to 8.9 the number was major * 1000 + minor * 100 + patch */
@@ -74,7 +74,7 @@ static int library_open(struct error *err)
 		"install cuDNN 9 for this CUDA version, or name its folder in LD_LIBRARY_PATH", err))
 		return -1;
 	library.version = (int)functions.cudnnGetVersion();
-	return version_check(library.version, cuda_context()->planning, err);
+	return cudnn_version_check(library.version, cuda_context()->planning, err);
 }
 
 const struct cudnn_api *cudnn_library(struct error *err)

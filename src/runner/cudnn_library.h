@@ -114,6 +114,8 @@ int cudnn_error(cudnnStatus_t status, const char *call, struct error *err);
 int cudnn_error_reason(const char *what, struct error *err);
 /* Forgets reasons that nobody asked for. */
 void cudnn_error_forget(void);
+/* Pure: may this version of the library be used? -1: err says which is needed. */
+int cudnn_version_check(int version, bool planning, struct error *err);
 /* Pure: the causes in what cudnnGetLastErrorString gives, on one line. That text has a block for each engine, the cause
  * first and then every place it passed through; engines that are for other GPUs are left out where others say more. */
 void cudnn_reason(const char *raw, char *text, size_t size);

@@ -218,6 +218,25 @@ static void packs_test(void)
 	free(out);
 }
 
+static void version_test(void)
+{
+	static const struct {
+		int version;
+		bool planning;
+		const char *why;
+	} row[] = {
+		{ 91900, true, NULL }, { 90800, true, NULL }, { 90000, false, NULL },
+		{ 90700, true, "cuDNN 9.7 cannot plan without a device; install 9.8 or newer" },
+		{ 8907, false, "cuDNN 8.9 is installed, this runner needs cuDNN 9" },
+		{ 100100, false, "cuDNN 10.1 is installed, this runner needs cuDNN 9" },
+	};
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct error err = ERROR_NONE;
+		is_int(cudnn_version_check(row[i].version, row[i].planning, &err), row[i].why ? -1 : 0, "version %d", row[i].version);
+		is_str(err.text, row[i].why ? row[i].why : "", "what is said of it");
+	}
+}
+
 static void probe_test(void)
 {
 	struct str stack = { 0 };
@@ -241,6 +260,7 @@ int main(void)
 	faults_test();
 	packs_test();
 	probe_test();
+	version_test();
 	is_int(fake_cudnn_graph.destroyed, fake_cudnn_graph.created, "every descriptor is destroyed");
 	ok(fake_cudnn_graph.stream == STANDIN_STREAM, "on the stream that enqueue was given");
 	return done_testing();
