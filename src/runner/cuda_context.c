@@ -118,7 +118,8 @@ static int gpu_open(const char *wanted, struct cuda_context *c, json_t *attribut
 	if (cuda_nvml_open(c->uuid, pci, &why))
 		cuda_context_warn(attributes, why.text);
 	busy_warn(attributes); /* before this process is there too */
-	if (cuda_lock_open(&lock, CUDA_LOCK_FOLDER, c->uuid, &why)) {
+	const char *folder = getenv("BENANZA_LOCK_DIR");
+	if (cuda_lock_open(&lock, folder && *folder ? folder : CUDA_LOCK_FOLDER, c->uuid, &why)) {
 		error_context(&why, "measuring without a lock against others");
 		cuda_context_warn(attributes, why.text);
 	}

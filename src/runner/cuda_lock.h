@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 
-/* Shared by all users of a machine; $XDG_RUNTIME_DIR is one user's, /run/lock is missing in many containers. */
+/* Shared by all users of a machine; $XDG_RUNTIME_DIR is one user's, /run/lock is missing in many containers.
+ * BENANZA_LOCK_DIR names another, which containers may share. */
 #define CUDA_LOCK_FOLDER "/tmp"
 
 struct cuda_lock {

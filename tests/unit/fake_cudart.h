@@ -45,6 +45,10 @@ extern struct fake fake;
 /* One GPU, everything works, nothing has happened. */
 void fake_reset(void);
 
+/* A folder of the test's own for the lock, so that tests do not wait for each other; gone at the end. */
+bool fake_folder_open(void);
+void fake_folder_close(void);
+
 /* A kernel: a function on a copy of its arguments, that takes so long on the device. */
 typedef void fake_kernel(void *arguments);
 cudaError_t fake_launch(fake_kernel *kernel, const void *arguments, size_t size, double ns, const char *name,

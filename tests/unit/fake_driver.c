@@ -3,8 +3,10 @@
 #include "fake_driver.h"
 
 #include <cupti.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fake_cudart.h"
 #include "runner/cuda_library.h"
@@ -174,6 +176,28 @@ static int nvml_unsupported(void *device, int type, unsigned *mhz)
 	(void)type;
 	(void)mhz;
 	return 3;
+}
+
+/* --- the lock's folder --- */
+
+static char folder[] = "fake_lock_XXXXXX";
+
+bool fake_folder_open(void)
+{
+	return mkdtemp(folder) && setenv("BENANZA_LOCK_DIR", folder, 1) == 0;
+}
+
+void fake_folder_close(void)
+{
+	static const char *const uuids[] = { "ab", "ac", "11" };
+	for (size_t i = 0; i < sizeof(uuids) / sizeof(uuids[0]); i++) {
+		char path[128];
+		const char *u = uuids[i];
+		snprintf(path, sizeof(path), "%s/benanza-GPU-%s%s%s%s-%s%s-%s%s-%s%s-%s%s%s%s%s%s.lock", folder, u, u, u, u, u,
+			u, u, u, u, u, u, u, u, u, u, u);
+		unlink(path);
+	}
+	rmdir(folder);
 }
 
 /* --- the loader --- */

@@ -331,6 +331,8 @@ static void test_bundled(void)
 
 int main(void)
 {
+	if (!fake_folder_open())
+		return 1;
 	unsetenv("NVIDIA_TF32_OVERRIDE");
 	unsetenv("CUDA_LAUNCH_BLOCKING");
 	test_without_nvml();
@@ -344,5 +346,6 @@ int main(void)
 	test_plan();
 	test_bundled();
 	arena_free(&arena);
+	fake_folder_close();
 	return done_testing();
 }

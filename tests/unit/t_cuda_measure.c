@@ -202,6 +202,8 @@ static void test_no_graphs(void)
 
 int main(void)
 {
+	if (!fake_folder_open())
+		return 1;
 	backend = backend_fake;
 	backend.algorithms = algorithms;
 	backend.forget = forget;
@@ -212,5 +214,6 @@ int main(void)
 	test_no_graphs();
 	test_fault();
 	arena_free(&arena);
+	fake_folder_close();
 	return done_testing();
 }

@@ -494,6 +494,8 @@ static void test_kernels(const char *how)
 
 int main(void)
 {
+	if (!fake_folder_open())
+		return 1;
 	test_times();
 	test_net();
 	test_swept();
@@ -514,5 +516,6 @@ int main(void)
 	test_kernels("graph");
 	test_fault();
 	arena_free(&arena);
+	fake_folder_close();
 	return done_testing();
 }
