@@ -40,7 +40,7 @@ bool check_output(const struct problem *p, struct check_inputs *in, int64_t inde
 
 /* Whether `got` may stand at output `index` of a kernel with several right answers: argreduce (the place of any value that
  * is equal to the extreme one), topk's second output (the place of any value equal to the one that belongs there), dropout
- * (0 or the scaled value). `slack` is what the comparison of floating-point values may be off by, relative. false with
+ * (0 or the scaled value), a cast to a whole type (ONNX drops what is behind the point, libraries round). `slack` is what the comparison of floating-point values may be off by, relative. false with
  * *known false: this kernel has one answer only, ask check_output. */
 bool check_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack, bool *known);
 

@@ -123,5 +123,11 @@ bool check_accepts(const struct problem *p, struct check_inputs *in, int64_t ind
 		double want = check_source(in, index) / (1 - p->alpha);
 		return got == 0 || fabs(got - want) <= slack * fabs(want);
 	}
+	if (p->kernel == KERNEL_CAST && !dtype_is_float(p->operand[1].dtype)) {
+		double x = check_source(in, index);
+		if (p->operand[1].dtype == DTYPE_BOOL)
+			return got == (x != 0);
+		return got == trunc(x) || got == nearbyint(x);
+	}
 	return *known = false;
 }

@@ -78,6 +78,7 @@ struct cast_any_job {
 	enum dtype from_type, to_type;
 	int from_bytes, to_bytes;
 	int64_t count;
+	bool drops; /* to a whole type: what is behind the point */
 };
 
 static __global__ void cast_any_kernel(const void *from, void *to, struct cast_any_job j,
@@ -88,6 +89,8 @@ static __global__ void cast_any_kernel(const void *from, void *to, struct cast_a
 		int64_t at[2];
 		strided_offsets<2, PROBLEM_RANK, true>(p, i, at);
 		double value = fill_unbits(load_bits(from, at[0], j.from_bytes), j.from_type);
+		if (j.drops)
+			value = trunc(value);
 		store_bits(to, at[1], j.to_bytes, fill_bits(value, j.to_type));
 	}
 }
@@ -95,8 +98,9 @@ static __global__ void cast_any_kernel(const void *from, void *to, struct cast_a
 static cudaError_t cast_any(const struct cuda_move *m, const void *from, void *to, cudaStream_t s)
 {
 	const int64_t *stride[2] = { m->plain.from, m->plain.to };
+	bool is_signed;
 	struct cast_any_job j = { m->from_type, m->to_type, fill_bytes(m->from_type), fill_bytes(m->to_type),
-		strided_count(m->plain.rank, m->plain.dim) };
+		strided_count(m->plain.rank, m->plain.dim), fill_whole_bits(m->to_type, &is_signed) > 0 };
 	if (!j.from_bytes || !j.to_bytes)
 		return cudaErrorInvalidValue;
 	return LAUNCH(cast_any_kernel, device_blocks(j.count, DEVICE_THREADS), DEVICE_THREADS, s, from, to, j,

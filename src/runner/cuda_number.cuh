@@ -64,7 +64,21 @@ NUMBER_SMALL(DTYPE_F8E5M2, uint8_t, __half2float(__half(__nv_cvt_fp8_to_halfraw(
 	__nv_cvt_float_to_fp8(v, __NV_SATFINITE, __NV_E5M2))
 #endif
 
-/* From a value of one type to a value of another: to whole types the nearest, ties to even, held within the type. */
+/* A float as a whole number: what is behind the point is dropped, as ONNX's Cast does, and the rest held within the type. */
+template <typename TO, typename VALUE> static __device__ inline TO number_whole(VALUE v, int bits, bool is_signed)
+{
+	VALUE limit = (VALUE)(UINT64_C(1) << (bits - 1)) * (is_signed ? 1 : 2); /* a power of two: exact */
+	uint64_t most = UINT64_MAX >> (64 - bits + is_signed);
+	if (v != v)
+		return 0;
+	if (v >= limit)
+		return (TO)most;
+	if (v < (is_signed ? -limit : (VALUE)0))
+		return is_signed ? (TO)(-(int64_t)most - 1) : (TO)0;
+	return is_signed ? (TO)(int64_t)v : (TO)(uint64_t)v;
+}
+
+/* From a value of one type to a value of another, held within it. */
 template <int TO, typename VALUE> static __device__ inline typename number<TO>::value number_convert(VALUE v)
 {
 	typedef typename number<TO>::value to_value;
@@ -75,7 +89,7 @@ template <int TO, typename VALUE> static __device__ inline typename number<TO>::
 	if (!bits || (bits == 64 && (VALUE)0.5 == 0)) /* to a float; or whole to the widest whole */
 		return (to_value)v;
 	if ((VALUE)0.5 != 0) /* float to whole */
-		return (to_value)fill_unbits(fill_integer((double)v, bits, is_signed), (enum dtype)TO);
+		return number_whole<to_value, VALUE>(v, bits, is_signed);
 	int64_t most = is_signed ? (int64_t)(UINT64_MAX >> (65 - bits)) : (int64_t)(UINT64_MAX >> (64 - bits));
 	int64_t least = is_signed ? -most - 1 : 0, whole = (int64_t)v;
 	return (to_value)(whole > most ? most : whole < least ? least : whole);

@@ -82,13 +82,14 @@ static int64_t move_wrong(struct cuda_strided from, struct cuda_strided to, int6
 		fill_encode(v, from.dtype, source.p + i * fb);
 	}
 	std::vector<char> want((size_t)((to_at + span(to)) * tb), (char)0xa5);
+	bool drops = !dtype_is_float(to.dtype) && to.dtype != DTYPE_BOOL;
 	for (int64_t i = 0; i < n; i++) {
 		char *put = &want[(size_t)((to_at + offset(to, i)) * tb)];
 		const char *get = source.p + (from_at + offset(from, i)) * fb;
 		if (from.dtype == to.dtype)
 			memcpy(put, get, tb);
 		else
-			fill_encode(fill_decode(get, from.dtype), to.dtype, put);
+			fill_encode(drops ? trunc(fill_decode(get, from.dtype)) : fill_decode(get, from.dtype), to.dtype, put);
 	}
 	struct cuda_move m;
 	from.data = source.p + from_at * fb;

@@ -193,6 +193,12 @@ static void test_accepts(void)
 	p = parse("dropout:f32,f32:drop,0.5:6");
 	ok(check_accepts(&p, &in, 1, 6, 1e-6, &known) && check_accepts(&p, &in, 1, 0, 1e-6, &known) &&
 		!check_accepts(&p, &in, 1, 3, 1e-6, &known), "a dropped value or a scaled one");
+	struct problem whole = parse("cast:f32,s8:2"), truth = parse("cast:f32,bool:2");
+	struct values parts = { .source = { LIST(2.75, -0.5) } };
+	struct check_inputs of = { .value = value_of, .state = &parts };
+	ok(check_accepts(&whole, &of, 0, 2, 0, &known) && check_accepts(&whole, &of, 0, 3, 0, &known) &&
+		!check_accepts(&whole, &of, 0, 2.75, 0, &known) && !check_accepts(&whole, &of, 1, -1, 0, &known), "a whole number");
+	ok(check_accepts(&truth, &of, 1, 1, 0, &known) && !check_accepts(&truth, &of, 1, 0, 0, &known), "what is not 0 is true");
 	double value, scale;
 	ok(!check_output(&p, &in, 0, &value, &scale), "dropout has no single answer");
 	p = parse("scan:f32,f32:cumsum:2x3:ax1");
