@@ -14,6 +14,7 @@
 #define CLOCK_EVERY_NS 1e6         /* isolated samples are many: the clock is looked at this often */
 #define CLOCK_LEAST_SHARE 0.75     /* of the default clock; below that a sample is disturbed */
 #define BLOCK_GIVEN_UP_NS 0.5e9    /* a held stream that took this long was not held for us: launches wait here */
+#define WAITS_MOST 3               /* once or twice may be the system's doing */
 #define SWEEP_FACTOR 2             /* so many times the last-level cache is written to empty it */
 #define SWEEP_GUESS 64e6           /* bytes of that cache where it is not known */
 #define CHUNK 128                  /* launches behind one held stream: more would fill the launch queue */
@@ -28,6 +29,7 @@ static struct {
 	char *sweep;               /* on the device: writing it leaves nothing else in the last-level cache */
 	size_t sweep_bytes;        /* 0: not made yet, or no memory for it */
 	bool unholdable;           /* launches wait for their kernels here (tools, debuggers): nothing is held */
+	int waits;                 /* held graphs in a row whose launch took so long */
 	double clock_at;           /* when the clock was last looked at */
 } shared;
 
@@ -187,8 +189,6 @@ static int sweep_enqueue(struct cuda_timer *t, enum cache cache, struct error *e
 
 static int hold(struct error *err)
 {
-	if (shared.unholdable)
-		return 0;
 	__atomic_store_n(shared.flag, 0, __ATOMIC_RELEASE);
 	return cuda_error(cuda_block(shared.flag, cuda_context()->stream), "holding the stream", err);
 }
@@ -207,14 +207,28 @@ struct burst {
 	cudaGraphExec_t graph;   /* or one graph */
 };
 
+/* What took so long behind a held stream had waited for it. A graph does so only where all launches do; a library that waits
+ * by itself says nothing of others. */
+static void waited_note(struct cuda_timer *t, const struct burst *b)
+{
+	if (!b->graph) {
+		t->unholdable = true;
+		log_line("an algorithm waits for what was launched before it; launch times are in what is measured of it");
+	} else if (++shared.waits >= WAITS_MOST) {
+		shared.unholdable = true;
+		log_line("launches wait for their kernels here; launch times are in what is measured");
+	}
+}
+
 /* Launches between the events, held back until all are in the stream. */
 static int run_held(struct cuda_timer *t, const struct burst *b, double *ns, struct error *err)
 {
 	cudaStream_t s = cuda_context()->stream;
-	for (int attempt = 0;; attempt++) {
+	for (;;) {
 		double began = clock_ns(), sum = 0;
 		int count = 0;
-		int bad = hold(err) || (b->sweeps && sweep_enqueue(t, b->cache, err)) ||
+		bool held = !shared.unholdable && !t->unholdable;
+		int bad = (held && hold(err)) || (b->sweeps && sweep_enqueue(t, b->cache, err)) ||
 			cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err) ||
 			b->launch(t, b, err) || cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) ||
 			clock_enqueue(err);
@@ -225,10 +239,10 @@ static int run_held(struct cuda_timer *t, const struct burst *b, double *ns, str
 			return -1;
 		}
 		clock_judge(t, &sum, &count);
-		if (!waited || shared.unholdable || attempt > 0)
+		shared.waits = waited ? shared.waits : 0;
+		if (!waited || !held)
 			return elapsed_read(ns, err);
-		shared.unholdable = true;
-		log_line("launches wait for their kernels here; launch times are in what is measured");
+		waited_note(t, b);
 	}
 }
 

@@ -28,6 +28,7 @@ struct cuda_timer {
 	int kind_count;
 	bool launched;               /* once: the first launch of anything loads code */
 	bool uncapturable;
+	bool unholdable;             /* launched singly it waits for the stream: nothing can be held before it */
 	double enqueue_ns;           /* least host time of one execution's launch seen; 0 none yet */
 	double clock_mhz;            /* mean clock beside the last run; 0 none yet */
 };

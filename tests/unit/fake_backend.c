@@ -142,6 +142,8 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 		if (cuda_error(c, "cudaMalloc", err))
 			return -1;
 	}
+	if (fake_backend.enqueue_waits && cuda_error(cudaStreamSynchronize(stream), "cudaStreamSynchronize", err))
+		return -1;
 	if (cuda_error(fake_launch(compute, &x, sizeof(x), fake_backend.kernel_ns, "_Z7computeILi3EEvPKfi", stream),
 		"fake", err))
 		return -1;

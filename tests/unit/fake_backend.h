@@ -15,7 +15,7 @@ struct fake_backend {
 	double workspace_bytes, kernel_ns;
 	int kernels;                    /* of one execution; the first does the work */
 	double gain, epsilon;
-	bool plan_fails, enqueue_allocates;
+	bool plan_fails, enqueue_allocates, enqueue_waits;
 	int plans_alive;
 	/* executions in the order that the device ran them */
 	struct cuda_pointers trace[FAKE_TRACE];

@@ -406,12 +406,37 @@ static void test_waiting_launches(void)
 	fake.launches_wait = true;
 	void *w = prepare();
 	is_int(cuda_work_run(w, CACHE_WARM, 10, &ns, &err), 0, "launches that wait");
-	is_int(fake.blocks_given_up, 1, "one hold is lost");
+	is_int(fake.blocks_given_up, 3, "three holds are lost");
 	is_int(cuda_work_run(w, CACHE_WARM, 10, &ns, &err), 0, "then nothing is held");
-	is_int(fake.blocks_given_up, 1, "any more");
+	is_int(fake.blocks_given_up, 3, "any more");
 	ok(ns >= 10 * 10e3 && ns < 20 * 10e3, "%g ns", ns);
 	cuda_work_release(w);
 	end("waiting launches");
+}
+
+/* A library may wait for the stream by itself: the others are held still, and their launches not timed. */
+static void test_waiting_algorithm(void)
+{
+	double ns;
+	begin(MATMUL);
+	void *w = prepare(), *other = prepare();
+	fake_backend.enqueue_waits = true;
+	is_int(cuda_work_run(w, CACHE_WARM, 10, &ns, &err), 0, "an algorithm that waits");
+	is_int(fake.blocks_given_up, 1, "loses one hold");
+	is_int(cuda_work_run(w, CACHE_WARM, 10, &ns, &err), 0, "and again");
+	is_int(fake.blocks_given_up, 1, "none");
+	fake_backend.enqueue_waits = false;
+	is_int(cuda_work_run(other, CACHE_WARM, 10, &ns, &err), 0, "another one");
+	near(ns, 10 * 10e3, 0.001, "is held as ever");
+	is_int(fake.blocks_given_up, 1, "nor is a hold lost");
+	cuda_work_release(other);
+	fake_backend.kernel_ns = 1e3;
+	other = prepare();
+	cuda_work_run(other, CACHE_WARM, 10, &ns, &err);
+	near(ns, 10 * 1e3, 0.001, "however short its kernel");
+	cuda_work_release(other);
+	cuda_work_release(w);
+	end("waiting algorithm");
 }
 
 static void test_clock(void)
@@ -510,6 +535,7 @@ int main(void)
 	test_without_graphs("instantiate");
 	test_without_graphs("allocates");
 	test_waiting_launches();
+	test_waiting_algorithm();
 	test_clock();
 	test_kernels("old driver");
 	test_kernels("no graph");
