@@ -223,6 +223,15 @@ static bool is_plannable(struct cudnn_graph *g, cudnnBackendDescriptor_t config,
 	return ok;
 }
 
+/* One engine compiles products, pointwise operations and all between: its notes on matrix units and their inputs tell of
+ * what it can do. Without a product in the graph it does nothing of it. */
+#define PRODUCT_NOTES (NOTE(TENSOR_CORE) | NOTE(DOWN_CONVERT_INPUTS) | NOTE(REDUCED_PRECISION_REDUCTION))
+
+static bool has_products(enum kernel k)
+{
+	return k == KERNEL_CONV || k == KERNEL_DECONV || k == KERNEL_MATMUL || k == KERNEL_ATTENTION;
+}
+
 static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBackendDescriptor_t config, const char *tag,
 	struct error *err)
 {
@@ -235,6 +244,8 @@ static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBacke
 		return;
 	if (!is_plannable(g, config, compiled, &workspace_bytes, err))
 		return;
+	if (!has_products(o->problem.kernel))
+		e.numerical &= ~PRODUCT_NOTES;
 	enum dtype source = o->problem.operand[0].dtype;
 	o->candidate[o->count] = (struct cudnn_candidate){ .graph = g, .config = config, .notes = e.numerical,
 		.compiled = compiled };

@@ -132,10 +132,16 @@ static void list_test(void)
 	fake_cudnn_graph.plan_status = CUDNN_STATUS_NOT_SUPPORTED;
 	is_int(standin_ask(&backend_cudnn, "eltwise:f32,f32@nxc:relu:2x3x4x5", &list, &err), 2,
 		"what is compiled at run time is not tried");
-	is_str(list.algorithm[0].notes, "tensor_core runtime_compilation", "notes");
-	is_str(list.algorithm[0].math, "tf32", "f32 on tensor cores");
+	is_str(list.algorithm[0].notes, "runtime_compilation", "notes, but not of products where there are none");
+	is_str(list.algorithm[0].math, "strict", "nor does it round f32");
+	is_int(list.algorithm[0].matrix, MATRIX_NO, "or use matrix units");
 	is_str(list.algorithm[0].layouts, "src=ncx", "what was given is not told again");
 	ok(isnan(list.algorithm[0].workspace_bytes), "its workspace is unknown");
+	backend_cudnn.forget(&list);
+	is_int(standin_ask(&backend_cudnn, "matmul:f32,f32.c,f32/f32:ba1bb1m4n5k6:ta0tb0", &list, &err), 2, "a product");
+	is_str(list.algorithm[0].notes, "tensor_core runtime_compilation", "all notes of a product");
+	is_str(list.algorithm[0].math, "tf32", "f32 on tensor cores");
+	is_int(list.algorithm[0].matrix, MATRIX_YES, "matrix units");
 	backend_cudnn.forget(&list);
 	setenv("BENANZA_CUDNN_COMPILED", "1", 1);
 	is_int(standin_ask(&backend_cudnn, PLAIN, &list, &err), 1, "as many as the environment says");

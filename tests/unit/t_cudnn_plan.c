@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "runner/cudnn_offers.h"
@@ -56,6 +57,10 @@ static int ask(const char *text, struct backend_list *list, struct error *err)
 /* What may be said of an algorithm at all. */
 static bool is_consistent(const struct backend_list *list, const char *text)
 {
+	static const char *const products[] = { "conv:", "deconv:", "matmul:", "attention:" };
+	bool has_product = false;
+	for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++)
+		has_product = has_product || strncmp(text, products[i], strlen(products[i])) == 0;
 	bool relaxed_possible = strncmp(strchr(text, ':'), ":f32", 4) == 0;
 	for (int i = 0; i < list->count; i++) {
 		const struct algorithm *a = &list->algorithm[i];
@@ -63,7 +68,7 @@ static bool is_consistent(const struct backend_list *list, const char *text)
 		bool tensor = strstr(a->notes, "tensor_core");
 		if (a->rank != i || !*a->name || isnan(a->workspace_bytes) != compiled || a->workspace_bytes < 0)
 			return false;
-		if ((a->matrix == MATRIX_YES) != tensor || (relaxed_possible && tensor && strict))
+		if ((tensor && !has_product) || (a->matrix == MATRIX_YES) != tensor || (relaxed_possible && tensor && strict))
 			return false;
 		for (int j = 0; j < i; j++)
 			if (strcmp(a->name, list->algorithm[j].name) == 0)
