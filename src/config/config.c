@@ -73,21 +73,27 @@ static bool config_has_runner(const struct config *c, const char *name)
 	return false;
 }
 
-/* Our own runners stand first, so that nothing far away is started unless it is asked for. */
+static void config_add_own_runner(struct config *c, struct config_runner *all, int *count, int own)
+{
+	const char *program = config_own_program(&c->arena, own);
+	if (config_has_runner(c, own_runners[own].name) || (!program && own > 0))
+		return;
+	struct config_runner *r = &all[(*count)++];
+	*r = (struct config_runner){ .name = own_runners[own].name, .argc = 1, .argv = ARENA_ARRAY(&c->arena, const char *, 2) };
+	r->argv[0] = program ? program : own_runners[own].program; /* then perhaps in PATH */
+}
+
+/* Our own "cpu" stands first and other own ones last, so that without -d nothing far away is started, and nothing but what
+ * the configuration names first. */
 static void config_add_own_runners(struct config *c)
 {
 	struct config_runner *all = ARENA_ARRAY(&c->arena, struct config_runner, CONFIG_LIST_MAX + OWN_RUNNERS);
 	int count = 0;
-	for (int i = 0; i < OWN_RUNNERS; i++) {
-		const char *program = config_own_program(&c->arena, i);
-		if (config_has_runner(c, own_runners[i].name) || (!program && i > 0))
-			continue;
-		all[count] = (struct config_runner){ .name = own_runners[i].name, .argc = 1,
-			.argv = ARENA_ARRAY(&c->arena, const char *, 2) };
-		all[count++].argv[0] = program ? program : own_runners[i].program; /* then perhaps in PATH */
-	}
+	config_add_own_runner(c, all, &count, 0);
 	for (int i = 0; i < c->runner_count; i++)
 		all[count++] = c->runners[i];
+	for (int i = 1; i < OWN_RUNNERS; i++)
+		config_add_own_runner(c, all, &count, i);
 	c->runners = all;
 	c->runner_count = count;
 }
