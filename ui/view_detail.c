@@ -290,7 +290,7 @@ static void add_planned(struct app *app, struct detail *d, const char *title, co
 	int columns = d->width - 24 < 12 ? 12 : d->width - 24;
 	add_heading(d, arena_printf(&d->arena, "%s, planned and not measured", title));
 	if (p->state == PLANNED_NO)
-		add_wrapped(d, LOOK_WARN, " none: ", clean(d, text_of(p->why)));
+		add_wrapped(d, LOOK_WARN, " ", arena_printf(&d->arena, "none: %s", clean(d, text_of(p->why))));
 	else if (p->state != PLANNED_YES)
 		add(d, LOOK_DIM, -1, " asked for");
 	if (p->state != PLANNED_YES)
