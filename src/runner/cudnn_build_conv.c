@@ -81,6 +81,19 @@ void cudnn_build_conv(struct cudnn_graph *g)
 	cudnn_chain_add(g, &chain, &out, &y);
 }
 
+/* A relu with a ceiling is known to few of cuDNN's ready-made fusions, and kept from the engines that compile them; as a
+ * relu and a minimum it is one more chain to those. */
+void cudnn_build_conv_steps(struct cudnn_graph *g)
+{
+	bool any = false;
+	for (int i = 0; i < g->p->epilogue_count; i++)
+		any = any || (g->p->epilogue[i].mode == MODE_CLIP && g->p->epilogue[i].alpha == 0);
+	if (!any)
+		cudnn_bag_refuse(&g->bag, "only one way to put this convolution");
+	g->in_steps = true;
+	cudnn_build_conv(g);
+}
+
 /* A transposed convolution is the gradient of a convolution with respect to its input: its source is that one's output,
  * its weights (c, k/g, r, s) are that one's (k, c/g, r, s), and the rows of out_pad belong to that one's input. */
 void cudnn_build_deconv(struct cudnn_graph *g)

@@ -109,16 +109,17 @@ static const struct {
 	[MODE_LINEAR_MAP] = { AFFINE, CUDNN_POINTWISE_MUL },
 };
 
-static void clip_add(struct cudnn_chain *c, float lower, float upper)
+static void clip_add(struct cudnn_chain *c, float lower, float upper, bool in_steps)
 {
 	if (lower == 0) {
 		struct cudnn_step *s = step_add(c, CUDNN_POINTWISE_RELU_FWD);
-		s->how.has_upper = true;
+		s->how.has_upper = !in_steps;
 		s->how.upper = upper;
-		return;
+	} else {
+		step_value(c, CUDNN_POINTWISE_MAX, lower);
 	}
-	step_value(c, CUDNN_POINTWISE_MAX, lower);
-	step_value(c, CUDNN_POINTWISE_MIN, upper);
+	if (lower != 0 || in_steps)
+		step_value(c, CUDNN_POINTWISE_MIN, upper);
 }
 
 static void affine_add(struct cudnn_chain *c, float alpha, float beta)
@@ -148,7 +149,7 @@ static void hard_swish_add(struct cudnn_chain *c)
 {
 	int first = c->count;
 	affine_add(c, 1.0f / 6, 0.5f);
-	clip_add(c, 0, 1);
+	clip_add(c, 0, 1, false);
 	times_kept(c, first);
 }
 
@@ -168,11 +169,11 @@ int cudnn_chain_mode(struct cudnn_graph *g, struct cudnn_chain *c, enum mode m, 
 		s->how.slope = alpha;
 		return 0;
 	case CLIP:
-		clip_add(c, alpha, beta);
+		clip_add(c, alpha, beta, g->in_steps);
 		return 0;
 	case HARD_SIGMOID:
 		affine_add(c, alpha, beta);
-		clip_add(c, 0, 1);
+		clip_add(c, 0, 1, false);
 		return 0;
 	case HARD_SWISH:
 		hard_swish_add(c);

@@ -9,6 +9,7 @@
 
 static const struct cudnn_builder builders[] = {
 	{ KERNEL_CONV, "", cudnn_build_conv },
+	{ KERNEL_CONV, "steps:", cudnn_build_conv_steps },
 	{ KERNEL_DECONV, "", cudnn_build_deconv },
 	{ KERNEL_MATMUL, "", cudnn_build_matmul },
 	{ KERNEL_POOL, "", cudnn_build_pool },

@@ -39,6 +39,7 @@ struct cudnn_graph {
 	cudnnBackendDescriptor_t operation[CUDNN_OPERATIONS];
 	cudnnBackendDescriptor_t graph;
 	double epsilon;                  /* of normalizations, as built in */
+	bool in_steps;                   /* a clip is two operations, not one with two bounds */
 };
 
 /* A tensor of a graph: its shape as cuDNN was told, so that others can be made like it. */
@@ -143,6 +144,7 @@ struct cudnn_builder {
 	void (*build)(struct cudnn_graph *g);
 };
 void cudnn_build_conv(struct cudnn_graph *g);
+void cudnn_build_conv_steps(struct cudnn_graph *g);
 void cudnn_build_deconv(struct cudnn_graph *g);
 void cudnn_build_matmul(struct cudnn_graph *g);
 void cudnn_build_pool(struct cudnn_graph *g);

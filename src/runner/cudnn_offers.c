@@ -290,38 +290,47 @@ static int heuristics_ask(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBa
 	return o->count > before ? 0 : -1;
 }
 
-/* Mode B is asked only where A names something: it gives A's answer where it knows no better, and a refusal costs it as
- * long. */
-static int variant_ask(struct cudnn_offers *o, struct cudnn_graph *g, const char *tag, struct error *err)
+/* What heuristics rank. Mode B is asked only where A names something: it gives A's answer where it knows no better, and a
+ * refusal costs it as long. */
+static void variant_rank(struct cudnn_offers *o, struct cudnn_graph *g, const char *tag, struct error *err)
 {
-	struct error fallback = ERROR_NONE;
-	int before = o->count;
+	struct error second = ERROR_NONE;
 	if (heuristics_ask(o, g, CUDNN_HEUR_MODE_A, tag, err) == 0)
-		heuristics_ask(o, g, CUDNN_HEUR_MODE_B, tag, &fallback);
-	heuristics_ask(o, g, CUDNN_HEUR_MODE_FALLBACK, tag, &fallback);
-	if (o->count > before)
-		return 0;
+		heuristics_ask(o, g, CUDNN_HEUR_MODE_B, tag, &second);
+}
+
+/* What works whatever the speed has no rank: it comes behind all that has one, in whichever way the problem is put. */
+static void variants_ask(struct cudnn_offers *o, struct error *err)
+{
+	struct error why[CUDNN_VARIANTS] = { ERROR_NONE }, fallback[CUDNN_VARIANTS] = { ERROR_NONE };
+	const char *tag[CUDNN_VARIANTS];
+	bool built[CUDNN_VARIANTS] = { false };
+	for (int i = 0; i < CUDNN_VARIANTS; i++) {
+		o->graph[i] = base_malloc(sizeof(**o->graph));
+		int bad = cudnn_graph_build(o->graph[i], &o->problem, i, &tag[i], &why[i]);
+		if (bad == 0)
+			break;
+		built[i] = bad > 0;
+		if (built[i])
+			variant_rank(o, o->graph[i], tag[i], &why[i]);
+	}
+	for (int i = 0; i < CUDNN_VARIANTS; i++)
+		if (built[i])
+			heuristics_ask(o, o->graph[i], CUDNN_HEUR_MODE_FALLBACK, tag[i], &fallback[i]);
+	/* the first way is the plain one, whose reason tells most */
+	for (int i = 0; i < CUDNN_VARIANTS && !*err->text; i++)
+		error_set(err, "%s", *why[i].text ? why[i].text : fallback[i].text);
 	if (!*err->text)
-		error_set(err, "%s", *fallback.text ? fallback.text : "cuDNN has no engine for this problem");
-	return -1;
+		error_set(err, "cuDNN has no engine for this problem");
 }
 
 int cudnn_algorithms(const struct problem *p, struct backend_list *list, struct error *err)
 {
 	struct cudnn_offers *o = base_calloc(1, sizeof(*o));
 	struct error why = ERROR_NONE;
-	const char *tag = "";
 	o->users = 1;
 	o->problem = *p;
-	for (int i = 0; i < CUDNN_VARIANTS; i++) {
-		struct error one = ERROR_NONE;
-		o->graph[i] = base_malloc(sizeof(**o->graph));
-		int built = cudnn_graph_build(o->graph[i], &o->problem, i, &tag, &one);
-		if (built == 0)
-			break;
-		if ((built < 0 || variant_ask(o, o->graph[i], tag, &one)) && !*why.text)
-			why = one;
-	}
+	variants_ask(o, &why);
 	list->count = o->count;
 	list->algorithm = o->algorithm;
 	list->state = o;

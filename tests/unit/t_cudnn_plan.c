@@ -231,6 +231,22 @@ static void compiled_test(void)
 	}
 }
 
+/* A relu with a ceiling has more than the slowest of the ready-made kernels, and that one does not come first. */
+static void ceiling_test(void)
+{
+	for (int d = 0; d < DEVICES; d++) {
+		struct backend_list list = { 0 };
+		struct error err = ERROR_NONE;
+		device_choose(devices[d].file, devices[d].sm);
+		int bad = ask("conv:f16@nxc,f16.c@nxc,f16@nxc/f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f16.c"
+			"+clip,0,6", &list, &err);
+		ok(!bad && list.count > 2 && list.algorithm[0].matrix == MATRIX_YES, "sm%d: relu6 on matrix units %s",
+			devices[d].sm, err.text);
+		if (list.count)
+			cudnn_forget(&list);
+	}
+}
+
 /* Older ones have fewer patterns. */
 #define SEEN_VERSION 91900
 
@@ -310,10 +326,12 @@ int main(void)
 	refusals_test();
 	musts_test();
 	families_test();
-	if (cudnn_version() < SEEN_VERSION)
+	if (cudnn_version() < SEEN_VERSION) {
 		printf("# engines that compile are only held against cuDNN 9.19 and newer\n");
-	else if (has_driver())
+	} else if (has_driver()) {
 		compiled_test();
+		ceiling_test();
+	}
 	free((char *)(uintptr_t)context.deviceprop);
 	return done_testing();
 }
