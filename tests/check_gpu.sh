@@ -25,7 +25,23 @@ for last; do :; done
 [ -f "\$last" ] && sed -i 's/\("type":"check".*"algorithm":.*\)"status":"ok"/\1"status":"mistrusted"/' "\$last"
 exit \$status
 END
-chmod +x "$work/no_device" "$work/wrong"
+cat >"$work/lossy" <<END
+#!/bin/sh
+case "\$*" in *--info*) exec "$runner" "\$@";; esac
+[ "\$(cat "$work/losses" 2>/dev/null | wc -l)" -ge 2 ] && exec "$runner" "\$@"
+echo >>"$work/losses"
+for last; do :; done
+head -n "\$(wc -l <"$work/losses")" >"$work/some"
+"$runner" "\$@" <"$work/some"
+exit 3
+END
+cat >"$work/lost" <<END
+#!/bin/sh
+case "\$*" in *--info*) exec "$runner" "\$@";; esac
+echo "the device is lost" >&2
+exit 3
+END
+chmod +x "$work/no_device" "$work/wrong" "$work/lossy" "$work/lost"
 
 try 0 "without a device" check --runner "$work/no_device" --out "$work/none"
 says out "1..0 # SKIP benanza-runner-cuda: there is no NVIDIA driver here"
@@ -40,6 +56,12 @@ try 0 "the same again" check --runner "$runner" --out "$work/a" --part correct
 [ "$(wc -l <"$work/a/correct.jsonl")" -eq "$before" ]; ok $? "nothing is checked twice"
 try 1 "what is wrong" check --runner "$work/wrong" --out "$work/b" --part correct
 says out "# mistrusted oneDNN"
+try 0 "a device that is lost on the way" check --runner "$work/lossy" --out "$work/e" --part correct
+says out "# correct: the device was lost to the runner; another one goes on"
+says out "0 failed"
+[ "$(grep -c '"type":"done"' "$work/e/correct.jsonl")" -eq "$(wc -l <"$work/e/correct.jobs")" ]; ok $? "every problem is answered once"
+try 1 "a device that is lost at once" check --runner "$work/lost" --out "$work/f" --part correct
+says out "# the device is lost"
 try 3 "no time left" check --runner "$runner" --out "$work/c" --part correct --minutes 0.01
 says out "the time is over before: correct"
 printf '%s\n' '{"type":"run","id":1,"problem":"eltwise:f32,f32:relu:1x64","budget_ms":1}' \

@@ -208,6 +208,9 @@ printf '{"type":"run","id":1,"problem":"%s"}\n' "$conv" | serve --budget-ms 1 --
 has '"caches":\["warm"\],"launches":\["isolated"\]' "the command line says what jobs do not say"
 run_line 1 "$conv" | sed 's/}/,"caches":["net"],"launches":["amortized"]}/' | serve --cache warm --launch isolated
 has '"caches":\["net"\],"launches":\["amortized"\]' "and nothing else"
+run_line 1 "$conv" | serve --budget-ms 1 --algorithms 1
+[ "$(sed -n 's/.*"type":"result".*"api":"\([^"]*\)","name":"\([^"]*\)".*/\1 \2/p' "$out" | sort -u | wc -l)" -eq 1 ]
+ok $? "--algorithms 1 measures one"
 
 # --- checks of many problems ---
 { run_line 1 "$conv"; list_line 2 "$relu"; run_line 3 "nonsense:1"; } | serve --check --algorithms 2

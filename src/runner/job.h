@@ -16,7 +16,7 @@ struct job {
 	double budget_ns;
 	bool caches[CACHE_COUNT], launches[LAUNCH_COUNT];
 	bool planning;         /* there is no device: job_run only lists, and says so */
-	int check_most;        /* job_check: algorithms of a problem, taken fairly from all backends; 0 = all */
+	int most;              /* algorithms that are run, taken fairly from all backends; 0 = all (measured: MEASURE_CONTENDERS) */
 	const struct device *device;
 	void *user;            /* of the calls, see measure.h */
 	bool (*cancelled)(void *user);

@@ -58,7 +58,7 @@ static int for_a_program(const struct options *o, const struct device *d, int ou
 	struct error err = ERROR_NONE;
 	struct batch batch;
 	struct serving s = { .device = d, .batch = &batch, .budget_ms = o->budget_ms, .check = o->check,
-		.check_most = (int)o->algorithms, .planning = o->machine.plan != NULL,
+		.most = (int)o->algorithms, .planning = o->machine.plan != NULL,
 		.caches = o->has_caches ? o->caches : NULL, .launches = o->has_launches ? o->launches : NULL };
 	int bad = batch_open(&batch, out, d, &err) || serve(&s, STDIN_FILENO, out, &err);
 	if (bad)

@@ -15,6 +15,9 @@ struct contender {
 	const struct offer *offer;
 	void *work;            /* NULL: not prepared, or released */
 	double one_ns;         /* what an execution takes, from the warm-up */
+	double first_ns;       /* the same, launched alone */
+	double warmed_ns;      /* so long */
+	int64_t executions;    /* of an amortized sample */
 	double shortlist_ns;   /* the fastest it has been on the shortlist, NaN before */
 	bool sent;             /* its shortlist result went out */
 	struct samples samples;/* all of the present state */
@@ -173,11 +176,12 @@ static int give_up(struct run *r, struct contender *c, enum status status)
 
 static int64_t executions_for(const struct contender *c, enum launch launch)
 {
-	return launch == LAUNCH_AMORTIZED ? measure_executions(c->one_ns) : 1;
+	return launch == LAUNCH_AMORTIZED ? c->executions : 1;
 }
 
 #define REFINING_ROUNDS 3
-#define REFINING_FACTOR 2 /* numbers of executions closer than this are as good as each other */
+#define REFINING_FACTOR 2    /* numbers of executions closer than this are as good as each other, to learn from */
+#define REFINED_FACTOR 1.25  /* and to measure with: what was prepared for one number is not prepared again */
 
 /* Past this an execution warms what it needs in its first percent. */
 #define LONG_EXECUTION_NS 50e6
@@ -229,19 +233,34 @@ static int refine(struct run *r, struct contender *c, enum cache cache)
 		c->one_ns = ns / (double)times;
 		before = times;
 	}
+	c->executions = measure_executions(c->one_ns);
+	if (before > 1 && c->executions <= REFINED_FACTOR * (double)before && before <= REFINED_FACTOR * (double)c->executions)
+		c->executions = before;
 	return 0;
 }
 
-/* At least one execution and 5 ms; learns what one execution takes from the fastest. */
-static int warm_up(struct run *r, struct contender *c, enum cache cache)
+/* At least one execution, and until it has been warmed for so long; *fastest: what one took. */
+static int warm_up(struct run *r, struct contender *c, enum cache cache, double until_ns, double *fastest)
 {
-	double begin = r->options->now_ns(), ns;
-	c->one_ns = INFINITY;
+	double begin = r->options->now_ns(), before = c->warmed_ns, ns;
+	*fastest = INFINITY;
 	do {
 		if (backend_of(c)->run(c->work, cache, 1, &ns, r->err))
 			return give_up(r, c, STATUS_FAILED);
-		c->one_ns = fmin(c->one_ns, ns);
-	} while (r->options->now_ns() - begin < MEASURE_WARMUP_NS);
+		*fastest = fmin(*fastest, ns);
+		c->warmed_ns = before + r->options->now_ns() - begin;
+	} while (c->warmed_ns < until_ns);
+	return 0;
+}
+
+/* Before the shortlist; learns what one execution takes. */
+static int glance(struct run *r, struct contender *c, enum cache cache)
+{
+	double until = r->options->glance_ns > 0 ? r->options->glance_ns : MEASURE_WARMUP_NS;
+	if (warm_up(r, c, cache, until, &c->first_ns))
+		return -1;
+	c->one_ns = c->first_ns;
+	c->executions = measure_executions(c->one_ns);
 	return 0;
 }
 
@@ -345,6 +364,16 @@ static int compare(struct run *r, struct contender *c, struct state s)
 	return 0;
 }
 
+/* Launched alone it takes so much longer than another one that its place is known: one sample is enough, of any length. */
+static bool is_far_behind(const struct run *r, const struct contender *c)
+{
+	double best = INFINITY;
+	for (int i = 0; i < r->count; i++)
+		if (!isnan(r->contenders[i].shortlist_ns))
+			best = fmin(best, r->contenders[i].first_ns);
+	return c->first_ns > MEASURE_DROP_FACTOR * best;
+}
+
 /* 0: has samples; -1: failed, and that has been sent. Where every check computes the reference anew, only those are checked
  * that might be measured in full: who is one at the end was one when it was its turn. */
 static int shortlist_one(struct run *r, struct contender *c)
@@ -357,7 +386,8 @@ static int shortlist_one(struct run *r, struct contender *c)
 		return give_up(r, c, status);
 	c->rotated_bytes = backend_of(c)->rotated_bytes(c->work);
 	bool share = r->options->shares_operands;
-	if (warm_up(r, c, s.cache) || (share && trust(r, c)) || refine(r, c, s.cache) || compare(r, c, s))
+	if (glance(r, c, s.cache) || (share && trust(r, c)) || (!is_far_behind(r, c) && refine(r, c, s.cache)) ||
+		compare(r, c, s))
 		return -1;
 	if (share || !is_finalist(r, c))
 		return 0;
@@ -376,7 +406,8 @@ static bool is_over(const struct run *r)
 
 static int shortlist(struct run *r)
 {
-	int picked[MEASURE_CONTENDERS], count = offers_pick(r->offers, picked, MEASURE_CONTENDERS);
+	int most = r->options->most > 0 && r->options->most < MEASURE_CONTENDERS ? r->options->most : MEASURE_CONTENDERS;
+	int picked[MEASURE_CONTENDERS], count = offers_pick(r->offers, picked, most);
 	for (int i = 0; i < count; i++) {
 		if (is_over(r))
 			return -1;
@@ -389,6 +420,20 @@ static int shortlist(struct run *r)
 }
 
 /* --- in full --- */
+
+/* What was compared after a glance is warmed as long as everything is that is measured in full. */
+static int warm_rest(struct run *r)
+{
+	for (int i = 0; i < r->count; i++) {
+		struct contender *c = &r->contenders[i];
+		double fastest;
+		if (is_over(r))
+			return -1;
+		if (c->work && c->warmed_ns < MEASURE_WARMUP_NS)
+			warm_up(r, c, r->states[0].cache, MEASURE_WARMUP_NS, &fastest);
+	}
+	return 0;
+}
 
 /* Amortized samples of a single execution are what isolated ones would be: one measurement is then both. */
 static bool is_same_as_before(const struct run *r, const struct contender *c, int state)
@@ -478,7 +523,7 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 		error_set(err, "nothing to measure: %s", o->has_cold ? "not enough passes here to make caches cold" :
 			"this runner knows the cache states net and warm");
 	else
-		stopped = shortlist(r);
+		stopped = shortlist(r) || warm_rest(r);
 	for (int i = 0; i < r->state_count && !stopped && !r->dead; i++)
 		stopped = measure_state(r, i);
 	for (int i = 0; i < r->count; i++) {

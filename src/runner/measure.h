@@ -15,6 +15,8 @@ struct measure_options {
 	double rotation_bytes;     /* most that copies of constant operands may take, of all algorithms together */
 	double llc_bytes;          /* last-level cache; NaN unknown */
 	bool shares_operands;      /* platform.h */
+	int most;                  /* algorithms that are tried; 0: MEASURE_CONTENDERS */
+	double glance_ns;          /* platform.h */
 	bool has_cold;             /* the backends can rotate all operands */
 	bool has_matrix;           /* then the best algorithm without matrix units is measured in full too */
 	double (*now_ns)(void);    /* monotonic */

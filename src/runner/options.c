@@ -44,7 +44,7 @@ static const struct {
 	{ NEED_NOTHING, "      --cache LIST     cache states: net, warm (both)" },
 	{ NEED_NOTHING, "      --launch LIST    amortized, isolated (both)" },
 	{ NEED_NOTHING, "      --check          run algorithms once and compare their outputs with plain C" },
-	{ NEED_NOTHING, "      --algorithms N   with --check: at most so many of a problem" },
+	{ NEED_NOTHING, "      --algorithms N   run at most so many of a problem, of all libraries alike" },
 	{ NEED_NOTHING, "  -j, --json           one JSON object a line instead of a table" },
 	{ NEED_NOTHING, "  -o, --output FILE    add answers to a file; jobs that it answers already are skipped" },
 	{ NEED_NOTHING, "  -i, --info           describe the device" },
@@ -168,8 +168,8 @@ static int options_judge(const struct options *o)
 		return complain("--list and --check: %s", "choose one");
 	if (o->check && o->machine.plan)
 		return complain("--check needs a device, --plan has %s", "none");
-	if (o->algorithms && !o->check)
-		return complain("--algorithms needs %s", "--check");
+	if (o->algorithms && (o->list || o->machine.plan))
+		return complain("--algorithms is for what is run, not for %s", o->list ? "--list" : "--plan");
 	if (o->output && (o->problem || o->info))
 		return complain("--output is for jobs from standard input, not for %s", o->problem ? "--problem" : "--info");
 	return -1;

@@ -18,6 +18,9 @@ struct platform {
 	bool has_cold;            /* can start executions with everything out of the caches */
 	/* Prepared algorithms of a problem share its operands and the reference values: copies count once, checks are cheap. */
 	bool shares_operands;
+	/* Warm-up before algorithms are compared, where the machine is warm from the one before; 0: all of it. What is measured
+	 * in full has the rest before that. */
+	double glance_ns;
 	double tolerance;         /* half-width of the median's interval at which sampling stops: 0.02, on a GPU 0.01 */
 	const struct backend *const *backends;  /* NULL-terminated; a problem has the algorithms of all, in this order */
 	/* Before any library loads and any thread starts; NULL: nothing to do. May start the program anew (argv) to have its environment set. */

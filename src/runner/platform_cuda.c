@@ -8,6 +8,7 @@
 #include "runner/cuda_work.h"
 
 #define TOLERANCE 0.01
+#define GLANCE_NS 1e6
 
 /* In the order in which frameworks turn to them; for single problems a backend's preference says otherwise. */
 static const struct backend *const backends[] = {
@@ -19,7 +20,7 @@ static const struct backend *const backends[] = {
 };
 
 const struct platform platform = { .program = "benanza-runner-cuda", .has_device = true, .has_plan = true,
-	.has_cold = true, .shares_operands = true, .tolerance = TOLERANCE, .backends = backends,
+	.has_cold = true, .shares_operands = true, .glance_ns = GLANCE_NS, .tolerance = TOLERANCE, .backends = backends,
 	.prepare = cuda_context_prepare, .open = cuda_context_open,
 	.memory_bytes = cuda_context_memory_bytes, .long_ns = INFINITY, .disturbances = cuda_context_disturbances,
 	.is_alive = cuda_context_is_alive, .close = cuda_context_close };

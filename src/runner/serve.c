@@ -347,7 +347,7 @@ static void work_on(struct server *s, struct wire_message *m)
 	if (batch_skips(s->how->batch, m, is_measured(s, m)))
 		return;
 	struct job j = { .problem = m->problem, .budget_ns = (double)m->budget_ms * 1e6, .device = s->how->device,
-		.planning = s->how->planning, .check_most = s->how->check_most, .user = &w,
+		.planning = s->how->planning, .most = s->how->most, .user = &w,
 		.cancelled = working_cancelled, .trying = working_trying, .emit = working_emit, .list = working_list,
 		.check = working_check };
 	memcpy(j.caches, m->caches, sizeof(j.caches));

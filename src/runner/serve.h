@@ -10,7 +10,7 @@ struct serving {
 	struct batch *batch;          /* answers that are there already; never NULL */
 	bool planning;                /* there is no device */
 	bool check;                   /* compare outputs in place of measuring */
-	int check_most;               /* algorithms of a problem then; 0 = all */
+	int most;                     /* algorithms of a problem that are run, of all libraries alike; 0 = all */
 	int64_t budget_ms;            /* of jobs that do not say; 0: the usual */
 	const bool *caches, *launches;/* likewise; NULL: the usual */
 	bool wrong;                   /* out: a check found something wrong */

@@ -134,7 +134,7 @@ int table_problem(const struct options *o, const struct device *d, FILE *out)
 {
 	struct error err = ERROR_NONE;
 	struct table t = { .out = out, .options = o, .rotated_bytes = INFINITY };
-	struct job j = { .problem = o->problem, .device = d, .user = &t, .check_most = (int)o->algorithms,
+	struct job j = { .problem = o->problem, .device = d, .user = &t, .most = (int)o->algorithms,
 		.budget_ns = (double)(o->budget_ms ? o->budget_ms : WIRE_BUDGET_MS) * 1e6,
 		.cancelled = never, .trying = ignore_trying, .emit = table_emit, .list = table_list, .check = table_check };
 	struct problem p;

@@ -17,6 +17,7 @@ Prints TAP. Without a device: skipped.
 
 import argparse
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -28,6 +29,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 TYPES = ("f32", "f16", "bf16")
 BUDGET_MS = 50
 ALGORITHMS = 8
+MODEL_ALGORITHMS = 16  # of a problem of the models: what is tried costs more of a GPU's time than what is then measured in full
+COMPILED = "1"         # of cuDNN's compiled algorithms there (half a second or more each); $BENANZA_CUDNN_COMPILED says otherwise
+LOSSES = 50            # of the device in one part: each ends a runner, and the next goes on behind the problem that did it
 
 
 def problems(path):
@@ -80,22 +84,35 @@ class Check:
     def left(self):
         return self.until - time.monotonic()
 
-    def feed(self, name, jobs, *options, into=None):
-        """Runs jobs into FOLDER/INTO.jsonl (NAME.jsonl) until they or the time end; all lines of that file, None: unfinished."""
-        path, want = self.out / f"{into or name}.jsonl", self.out / f"{name}.jobs"
-        want.write_text("\n".join(jobs) + "\n", encoding="utf-8")
-        if self.left() < 5:
-            self.unfinished.append(name)
-            return None
+    def work(self, name, want, path, options, env):
+        """One runner on the jobs; its exit status, None: the time was over first."""
         with open(want, encoding="utf-8") as jobs_in, open(self.out / f"{name}.err", "a", encoding="utf-8") as err:
-            p = subprocess.Popen(self.command(*options, "--output", str(path)), stdin=jobs_in, stderr=err)
+            p = subprocess.Popen(self.command(*options, "--output", str(path)), stdin=jobs_in, stderr=err,
+                                 env={**os.environ, **(env or {})})
             try:
-                status = p.wait(timeout=self.left())
+                return p.wait(timeout=self.left())
             except subprocess.TimeoutExpired:
                 p.send_signal(signal.SIGTERM)
                 p.wait()
+                return None
+
+    def feed(self, name, jobs, *options, into=None, env=None):
+        """Runs jobs into FOLDER/INTO.jsonl (NAME.jsonl) until they or the time end; all lines of that file, None: unfinished."""
+        path, want = self.out / f"{into or name}.jsonl", self.out / f"{name}.jobs"
+        want.write_text("\n".join(jobs) + "\n", encoding="utf-8")
+        status, answered = 3, None
+        for _ in range(LOSSES):
+            if self.left() < 5:
                 self.unfinished.append(name)
                 return None
+            before, status = answered, self.work(name, want, path, options, env)
+            answered = path.stat().st_size if path.exists() else 0
+            if status is None:
+                self.unfinished.append(name)
+                return None
+            if status != 3 or answered == before:
+                break
+            print(f"# {name}: the device was lost to the runner; another one goes on", flush=True)
         if status not in (0, 1):
             tail = (self.out / f"{name}.err").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
             self.tap.say(False, f"{name}: the runner ends well", f"exit status {status}", *tail)
@@ -170,7 +187,9 @@ class Check:
         for path in self.args.jobs:
             path = pathlib.Path(path)
             jobs = [line for line in path.read_text(encoding="utf-8").splitlines() if line]
-            lines = self.feed(f"models-{path.stem}", jobs, "--budget-ms", str(BUDGET_MS), into="recorded")
+            lines = self.feed(f"models-{path.stem}", jobs, "--budget-ms", str(BUDGET_MS), "--algorithms",
+                              str(self.args.algorithms), into="recorded",
+                              env={"BENANZA_CUDNN_COMPILED": os.environ.get("BENANZA_CUDNN_COMPILED", COMPILED)})
             if lines is None:
                 return
             wanted = {json.loads(j)["problem"] for j in jobs}
@@ -232,6 +251,7 @@ def main():
     parser.add_argument("--runner", required=True)
     parser.add_argument("--out", required=True)
     parser.add_argument("--device")
+    parser.add_argument("--algorithms", type=int, default=MODEL_ALGORITHMS, help="tried of each problem of the models")
     parser.add_argument("--minutes", type=float, default=7.5)
     parser.add_argument("--part", type=lambda t: t.split(","), default=PARTS)
     parser.add_argument("--problems", type=pathlib.Path, default=HERE / "problems.txt")

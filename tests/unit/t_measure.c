@@ -117,6 +117,8 @@ static struct {
 	int other_prefers;
 	bool dead, has_check, has_cold;
 	bool shares;
+	int most;
+	double glance_ns;
 	bool cold;       /* cold is asked for too */
 	double now;
 	int64_t preemptions;
@@ -327,7 +329,7 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 		.launches = { true, true },
 		.tolerance = 0.02, .long_ns = LONG_NS, .memory_bytes = 1e9, .rotation_bytes = 1e6, .llc_bytes = 100e3,
 		.now_ns = fake_now, .disturbances = fake_preemptions, .user = &o->seen, .has_matrix = has_matrix, .cancelled = seen_cancelled,
-		.shares_operands = fake.shares, .has_cold = fake.has_cold, .is_alive = fake_is_alive, .trying = seen_trying, .emit = seen_emit };
+		.most = fake.most, .glance_ns = fake.glance_ns, .shares_operands = fake.shares, .has_cold = fake.has_cold, .is_alive = fake_is_alive, .trying = seen_trying, .emit = seen_emit };
 	if (problem_parse(text_of(text), &p, &o->err) || offers_open(&offers, fake.other ? both_backends : fake.has_check ?
 		full_backends : fake_backends, &p, &o->err))
 		return;
@@ -618,6 +620,53 @@ static void test_refined(void)
 	ok(o.status == STATUS_FAILED && fake.alive == 0, "failing then is failing");
 }
 
+static int first_of(int algorithm)
+{
+	const char *at = strchr(fake.order, '0' + algorithm);
+	return at ? (int)(at - fake.order) : -1;
+}
+
+/* A short warm-up for the comparison, the rest of it for those that are measured in full. */
+static void test_glance(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 3;
+	fake.shares = true;
+	fake.glance_ns = 1e6;
+	fake.algorithm[0] = (struct invented){ .name = "best", .ns = 10e3, .launch_ns = 10e3 };
+	fake.algorithm[1] = (struct invented){ .name = "behind", .ns = 90e3, .launch_ns = 10e3 };
+	fake.algorithm[2] = (struct invented){ .name = "close", .ns = 11e3, .launch_ns = 10e3 };
+	measure(&o, PLAIN, 200e6, 0, false);
+	/* 1 ms alone, numbers of executions refined, three samples each behind a single run */
+	is_int(first_of(1), 50 + 1 + 6, "a millisecond of warm-up comes before the comparison");
+	is_int(fake.algorithm[1].runs, 10 + 2, "what is far behind is not refined and sampled once");
+	const struct result *r = find(&o.seen, "behind", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_SHORTLIST && r->stats.n == 1, "and told");
+	r = find(&o.seen, "close", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_CONVERGED && r->stats.executions == 17, "what is close is measured in full");
+	/* the two have run for so long before the first of them is sampled in full: 5 ms, of which the comparison took one */
+	is_int((int)(strstr(fake.order + first_of(2), "00000000000") - fake.order), 57 + 12 + 48 + 1 + 6,
+		"after the comparison the first one's warm-up goes on");
+	ok(strstr(fake.order + first_of(2) + 55 + 190, "22222222222") != NULL, "then the other's");
+	fake.algorithm[2].fails_run_at = 60;
+	measure(&o, PLAIN, 200e6, 0, false);
+	ok(o.status == STATUS_OK && find(&o.seen, "close", CACHE_NET, LAUNCH_AMORTIZED)->status == STATUS_FAILED &&
+		fake.alive == 0, "one that fails then is out alone");
+}
+
+static void test_most(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 4;
+	for (int i = 0; i < 4; i++)
+		fake.algorithm[i] = (struct invented){ .name = "one of many", .ns = 10e3 };
+	fake.most = 2;
+	measure(&o, PLAIN, 50e6, 0, false);
+	ok(fake.algorithm[1].prepared == 1 && fake.algorithm[2].prepared == 0, "only as many are tried as are wanted");
+}
+
 static void test_cold(void)
 {
 	struct outcome o;
@@ -783,6 +832,8 @@ int main(void)
 	test_one();
 	test_budget();
 	test_shortlist();
+	test_glance();
+	test_most();
 	test_matrix();
 	test_failures();
 	test_disturbed();

@@ -172,7 +172,7 @@ static void test_checked(void)
 	served(JOB("1", RELU), (struct serving){ .check = true }, &wrong, &err);
 	ok(wrong && strstr(said, "\"status\":\"mistrusted\",\"worst\":0.001,\"allowed\":1.05"), "a wrong one counts");
 	empty();
-	served(JOB("1", RELU), (struct serving){ .check = true, .check_most = 1 }, &wrong, &err);
+	served(JOB("1", RELU), (struct serving){ .check = true, .most = 1 }, &wrong, &err);
 	ok(!wrong && times_said("\"type\":\"check\"") == 1, "so many algorithms and no more");
 	empty();
 	served(JOB("1", RELU), (struct serving){ 0 }, &wrong, &err);
