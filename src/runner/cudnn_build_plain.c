@@ -99,6 +99,8 @@ void cudnn_build_identity(struct cudnn_graph *g)
 {
 	struct cudnn_chain chain = { 0 };
 	struct cudnn_pointwise how = { .mode = CUDNN_POINTWISE_IDENTITY };
+	if (g->p->operand[1].dtype == DTYPE_BOOL && g->p->operand[0].dtype != DTYPE_BOOL)
+		cudnn_bag_refuse(&g->bag, "cuDNN does not turn numbers into booleans");
 	pointwise_problem(g, &how, &chain);
 }
 

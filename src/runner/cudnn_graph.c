@@ -128,6 +128,9 @@ static struct cudnn_tensor tensor_make(struct cudnn_graph *g, const struct cudnn
 	int64_t alignment = ALIGNMENT, uid = ++g->uid;
 	if (!cudnn_data_type(g, like->dtype, &type))
 		return t;
+	/* to cuDNN eight booleans in memory are one byte; ours are a byte each, 0 or 1 */
+	if (like->dtype == DTYPE_BOOL && !is_virtual)
+		type = CUDNN_DATA_INT8;
 	t.d = CUDNN_NEW(&g->bag, TENSOR);
 	CUDNN_PUT(&g->bag, t.d, TENSOR_DATA_TYPE, DATA_TYPE, type);
 	CUDNN_PUT_ARRAY(&g->bag, t.d, TENSOR_DIMENSIONS, INT64, t.rank, t.dim);

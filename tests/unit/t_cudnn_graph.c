@@ -70,6 +70,8 @@ static const char *const problems[] = {
 	"binary:f32@nxc,f32,f32@nxc:maximum:2x3x4x5:2x3x4x5",
 	"binary:f32,f32,f32:minimum:1:2x3x4x5",
 	"binary:f32,f32,f32:ge:2x3x4x5:5",
+	"binary:f32,f32,bool:gt:2x3x4x5:5",
+	"transpose:bool,bool:2x3x4:perm0x2x1",
 	"select:bool,f32,f32,f32:1x1x4x5:2x3x4x5:1",
 	"reduce:f32,f32:mean:2x3x4x5:2x3x1x1",
 	"reduce:f32,f32:sum:2x3x4x5:1x3x1x5",
