@@ -9,7 +9,7 @@ see "1 layers"
 screen -e | grep -q "$(printf '\033')\[[0-9;]*3[0-7]m"
 ok $? "there is colour"
 keys "?"
-see "5 help"
+see "6 help"
 see "one row down"
 keys G
 see "The views" "its end"
@@ -22,13 +22,15 @@ see "3 what-if"
 keys Tab
 see "4 problems"
 keys Tab
-see "5 help"
+see "5 devices"
+keys Tab
+see "6 help"
 keys Tab
 see "1 layers"
 keys BTab
-see "5 help" "backwards"
+see "6 help" "backwards"
 keys F1
-see "5 help"
+see "6 help"
 keys 1
 see "1 layers"
 keys q

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct view *const views[] = {
-	&view_layers, &view_detail, &view_what_if, &view_problems, &view_help,
+	&view_layers, &view_detail, &view_what_if, &view_problems, &view_devices, &view_help,
 };
 
 #define VIEW_COUNT ((int)(sizeof(views) / sizeof(*views)))
@@ -64,7 +64,8 @@ static void pane_enter(struct app *app)
 	int layer = app->layer;
 	pane_open(app, p);
 	pane_sync(app, p, app_list_width(app));
-	int row = p->view->row_of_layer ? p->view->row_of_layer(app, p->state, layer) : -1;
+	int row = p->view->row_of_layer ? p->view->row_of_layer(app, p->state, layer)
+		: p->view->row_at_entry ? p->view->row_at_entry(app, p->state) : -1;
 	if (row >= 0)
 		pane_select_row(app, p, row);
 	if (p->view->row_of_layer && pane_row(p) != row)
@@ -265,6 +266,8 @@ static void measure_stop(struct app *app)
 {
 	struct queue *q = app->session->queue;
 	bool measuring = q && !queue_status(q).idle;
+	if (app_device_leave(app))
+		return;
 	if (q)
 		queue_cancel(q);
 	app_note(app, false,

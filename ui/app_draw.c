@@ -127,8 +127,6 @@ static const char *planning_text(struct app *app)
 	const struct session *s = app->session;
 	const struct plan *p = app_plan(app);
 	int open = planner_open_count(s->planner), yes = 0;
-	if (*planner_trouble(s->planner))
-		return arena_printf(&app->scratch, "no plans: %s", app_clean(app, text_of(planner_trouble(s->planner))));
 	for (int i = 0; i < p->problem_count; i++)
 		yes += session_planned(s, p->problems[i].text)->state == PLANNED_YES;
 	if (open)
@@ -197,8 +195,19 @@ static void draw_wrapped(struct area a, enum look look, const char *text)
 /* What is the matter, or "": stays until something else is to be said. */
 static const char *trouble_text(struct app *app, const struct queue_status *q)
 {
+	const struct session *s = app->session;
 	bool queue = q->trouble && q->trouble[0] && !q->trouble_past;
+	if (s->planner && *planner_trouble(s->planner))
+		return arena_printf(&app->scratch, "estimates only: %s", app_clean(app, text_of(planner_trouble(s->planner))));
 	return app_clean(app, text_of(queue ? q->trouble : app->standing));
+}
+
+static const char *awaited_text(struct app *app)
+{
+	const struct session *s = app->session;
+	const char *name = s->device.name ? app_clean(app, text_of(s->device.name)) : NULL;
+	return arena_printf(&app->scratch, "starting the runner of %s%s%s; x leaves it", app_clean(app, text_of(session_awaited(s))),
+		name ? ": until it answers, in use is " : "", name ? name : "");
 }
 
 /* The rows above the keys. Trouble that does not fit in one takes the problem's row too. */
@@ -208,7 +217,7 @@ static void draw_progress(struct app *app, struct area rows)
 	struct area line = canvas_part(rows, 0, rows.height - 1, rows.width, 1);
 	bool note = app->note[0] != '\0';
 	const char *bad = note && app->note_bad ? app_clean(app, text_of(app->note))
-			  : note || !q.idle	? ""
+			  : note || !q.idle || session_awaited(app->session) ? ""
 						: trouble_text(app, &q);
 	if (bad[0]) {
 		bool fits = canvas_columns_on(line, bad) < line.width;
@@ -217,6 +226,8 @@ static void draw_progress(struct app *app, struct area rows)
 		draw_wrapped(fits ? line : rows, LOOK_BAD, bad);
 	} else if (note)
 		canvas_fit(line, 1, 0, line.width - 1, LOOK_ACCENT, app_clean(app, text_of(app->note)));
+	else if (session_awaited(app->session))
+		canvas_fit(line, 1, 0, line.width - 1, LOOK_ACCENT, awaited_text(app));
 	else if (!q.idle)
 		draw_measuring(app, line, &q);
 	else
@@ -249,6 +260,7 @@ static bool is_wanting(const struct app *app)
 /* The first hint is what is to be done next; the others are always the same. */
 static void draw_hints(struct app *app, struct area line)
 {
+	enum { OPEN_HINT = 3 };
 	static const struct {
 		enum request request;
 		const char *hint; /* instead of the table's */
@@ -257,12 +269,13 @@ static void draw_hints(struct app *app, struct area line)
 		{ REQUEST_NEXT_VIEW, NULL }, { REQUEST_HELP, NULL }, { REQUEST_CLOSE, NULL },
 		{ REQUEST_SORT, NULL } };
 	const struct plan *p = app_plan(app);
+	const char *opens = app_pane(app)->view->opens;
 	bool unbound = p && p->unbound_count, busy = !status_of(app).idle;
 	int count, x = 1;
 	const struct key_row *rows = keys_table(&count);
 	for (size_t k = 0; k < sizeof(first) / sizeof(*first); k++)
 		for (int i = 0; i < count; i++) {
-			const char *hint = first[k].hint ? first[k].hint : rows[i].hint;
+			const char *hint = k == OPEN_HINT && opens ? opens : first[k].hint ? first[k].hint : rows[i].hint;
 			if (rows[i].request != first[k].request || !hint ||
 				(k == 0 && (!unbound || busy)) || (k == 1 && !busy) ||
 				(k == 2 && (unbound || busy || !is_wanting(app))))
@@ -373,7 +386,8 @@ void app_draw(struct app *app)
 		draw_summary(app, canvas_part(all, 0, y, all.width, 1));
 		draw_problem(app, canvas_part(all, 0, y + 1, all.width, 1));
 	}
-	int rows = footer == 4 ? 2 : 1;
+	/* a note of trouble may cover the last row for as long as it is there */
+	int rows = footer == 4 || (all.height >= 16 && app->note[0] && app->note_bad) ? 2 : 1;
 	draw_progress(app, canvas_part(all, 0, all.height - 1 - rows, all.width, rows));
 	struct area last = canvas_part(all, 0, all.height - 1, all.width, 1);
 	if (app->prompt.kind)

@@ -49,6 +49,11 @@ int pane_find(struct app *app, struct pane *p, int from, int direction, const ch
 /* app_facts.c: after the list was made anew, finds the short names that more than one listed layer would have */
 void app_names_renew(struct app *app);
 
+/* app_device.c: what is awaited comes into force, or not */
+void app_device_step(struct app *app, int timeout_ms);
+/* No device is awaited any longer. Returns whether one was. */
+bool app_device_leave(struct app *app);
+
 /* app_draw.c */
 void app_draw(struct app *app);
 bool app_is_too_small(const struct app *app);

@@ -12,6 +12,7 @@
  * explorer disturbs what it measures. */
 #define MEASURING_REDRAW_MS 250
 #define IDLE_WAIT_MS 1000
+#define CHANGING_WAIT_MS 100 /* more than one runner has something to say, and one is waited for */
 
 static int64_t now_ms(void)
 {
@@ -56,17 +57,18 @@ static void plan_on(struct app *app)
 }
 
 /* Lets the queue do what it can; a runner that does not start is said once and then left alone. */
-static void drive(struct app *app, bool *dead)
+static void drive(struct app *app)
 {
 	struct error err = ERROR_NONE;
+	app_device_step(app, 0);
 	struct queue *q = app->session->queue;
 	if (app->session->planner)
 		plan_on(app);
-	if (!q || *dead)
+	if (!q || app->runner_dead)
 		return;
 	int came = queue_step(q, 0, &err);
 	if (came < 0) {
-		*dead = true;
+		app->runner_dead = true;
 		snprintf(app->standing, sizeof(app->standing), "%s", err.text);
 	}
 	if (came != 0)
@@ -74,11 +76,11 @@ static void drive(struct app *app, bool *dead)
 	runner_missed(app);
 }
 
-static bool is_measuring(const struct app *app, bool dead)
+static bool is_measuring(const struct app *app)
 {
 	struct queue *q = app->session->queue;
 	struct queue_status status = q ? queue_status(q) : (struct queue_status){ .idle = true };
-	return !dead && (!status.idle || status.starting);
+	return !app->runner_dead && (!status.idle || status.starting);
 }
 
 static void show(struct app *app)
@@ -96,13 +98,27 @@ static void resize(struct app *app)
 	app->redraw = true;
 }
 
+/* Is a device awaited, or one on its way out? */
+static bool is_changing(const struct app *app)
+{
+	return app->session->awaited || app->session->leaving;
+}
+
+static int fd_of(const struct app *app)
+{
+	const struct session *s = app->session;
+	if (session_awaited(s))
+		return session_awaited_fd(s);
+	return s->planner ? planner_fd(s->planner) : s->queue && !app->runner_dead ? queue_fd(s->queue) : -1;
+}
+
 /* Analysis is made anew only when it is about to be shown, for the same reason. */
 static int loop(struct app *app)
 {
-	bool dead = false, changed = true;
+	bool changed = true;
 	int64_t shown_ms = 0;
 	while (!app->quit) {
-		bool measuring = is_measuring(app, dead);
+		bool measuring = is_measuring(app);
 		int64_t since = now_ms() - shown_ms;
 		if (!measuring || since >= MEASURING_REDRAW_MS || app->redraw) {
 			changed |= app_refresh(app) || measuring;
@@ -112,11 +128,9 @@ static int loop(struct app *app)
 			since = 0;
 			changed = false;
 		}
-		int64_t wait = measuring ? MEASURING_REDRAW_MS - since : IDLE_WAIT_MS;
+		int64_t wait = measuring ? MEASURING_REDRAW_MS - since : is_changing(app) ? CHANGING_WAIT_MS : IDLE_WAIT_MS;
 		uint32_t key;
-		struct session *s = app->session;
-		int fd = s->planner ? planner_fd(s->planner) : s->queue && !dead ? queue_fd(s->queue) : -1;
-		enum term_event event = term_wait(fd, wait < 0 ? 0 : (int)wait, &key);
+		enum term_event event = term_wait(fd_of(app), wait < 0 ? 0 : (int)wait, &key);
 		if (event == TERM_SIGNAL)
 			return (int)key;
 		if (event == TERM_RESIZE)
@@ -125,11 +139,11 @@ static int loop(struct app *app)
 			app_key(app, key);
 			const struct key_row *row = keys_find(key);
 			if (row && row->request == REQUEST_MEASURE_MISSING)
-				dead = false; /* the user asks again: try again */
+				app->runner_dead = false; /* the user asks again: try again */
 			shown_ms = 0;
 		}
 		uint64_t before = app->generation;
-		drive(app, &dead);
+		drive(app);
 		changed |= event == TERM_KEY || event == TERM_RESIZE || app->generation != before;
 	}
 	return 0;
@@ -213,6 +227,15 @@ static int type_word(struct app *app, struct text word, struct error *err)
 	return 0;
 }
 
+/* What a terminal would show after a while: a device that was chosen has answered, and so has a planner. */
+static void frame_settle(struct app *app)
+{
+	while (session_awaited(app->session))
+		app_device_step(app, 100);
+	while (session_plan_step(app->session, 100))
+		;
+}
+
 int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii,
 	FILE *out, struct error *err)
 {
@@ -235,6 +258,7 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 		size_t n = strcspn(p, " \t\n");
 		if (n)
 			bad = type_word(&app, (struct text){ p, n }, err);
+		frame_settle(&app);
 		p += n;
 		app_refresh(&app);
 		app_draw(&app);

@@ -38,13 +38,16 @@ struct view {
 	void (*select)(struct app *app, void *state, int row);
 	/* The row that stands for the frame's layer, or -1; used when a view is opened. May be NULL. */
 	int (*row_of_layer)(struct app *app, void *state, int layer);
+	/* The row to be selected when a view without row_of_layer is entered, or -1. May be NULL. */
+	int (*row_at_entry)(struct app *app, void *state);
 	/* A line that goes on from the one above, or a blank: the cursor passes over it. May be NULL. */
 	bool (*passes)(struct app *app, void *state, int row);
+	const char *opens;           /* what Enter does, for the hints at the bottom; NULL: the key table's */
 	bool text;                   /* a page of text: it scrolls, and has a cursor only where a search led */
 	bool own_footer;             /* it says all about the layer itself: no rows for that at the bottom */
 };
 
-extern const struct view view_layers, view_detail, view_what_if, view_problems, view_help;
+extern const struct view view_layers, view_detail, view_what_if, view_problems, view_devices, view_help;
 
 /* A view with its state and place. */
 struct pane {
@@ -97,6 +100,7 @@ struct app {
 	bool note_bad;
 	char standing[ERROR_TEXT_SIZE]; /* trouble that stays while nothing else is to be said, or "" */
 	bool quit, redraw;
+	bool runner_dead;        /* it does not start, and is left alone until the user asks again */
 	bool show_folded;        /* layers that only make constants are listed too */
 	/* made by app_refresh, for the views */
 	int folded_count;        /* layers that only make constants, listed or not */
@@ -140,6 +144,8 @@ const char *app_missing_why(struct app *app, int layer);
 /* Does the present plan ask for the problem, fused or not? */
 bool app_is_of_scenario(const struct app *app, const char *problem);
 void app_note(struct app *app, bool bad, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Asks for another device; what comes of it is said at the bottom. */
+void app_device_choose(struct app *app, const struct session_device *d);
 /* Flips what-if number `row` of what_if_table. */
 void app_toggle(struct app *app, int row);
 /* Bytes of text that one line of `columns` takes: up to a blank where there is one, else wherever it ends. The

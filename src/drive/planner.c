@@ -61,8 +61,8 @@ void planner_free(struct planner *p)
 {
 	if (!p)
 		return;
-	if (p->process)
-		runner_process_stop_within(p->process, 500, 500);
+	if (p->process) /* what it is at is worth nothing to anybody: nobody waits for that */
+		runner_process_stop_within(p->process, p->open ? 0 : 500, 200);
 	for (int i = 0; i < p->count; i++) {
 		free(p->questions[i]->algorithms);
 		free(p->questions[i]);

@@ -122,7 +122,7 @@ static int db_open(struct session *s, struct error *err)
 struct session *session_open(struct config *config, const struct session_options *o, struct error *err)
 {
 	struct session *s = base_calloc(1, sizeof(*s));
-	s->config = config;
+	s->config = s->given = config;
 	s->options = *o;
 	s->scenario = scenario_default();
 	s->results = results_new();
@@ -167,19 +167,14 @@ void session_close(struct session *s)
 {
 	if (!s)
 		return;
-	if (s->queue)
-		queue_free(s->queue);
-	planner_free(s->planner);
-	recorded_close(s->recorded);
 	session_analysis_drop(s);
+	session_device_free(s);
 	plans_free(s);
 	free(s->plans);
 	if (s->store)
 		store_close(s->store);
-	results_free(s->results);
 	if (s->model)
 		model_free(s->model);
-	arena_free(&s->device_arena);
 	arena_free(&s->dim_arena);
 	free(s);
 }

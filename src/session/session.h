@@ -30,8 +30,11 @@ struct session_plan {
 	struct fusion *fusion;
 };
 
+struct session_seat; /* a device that is awaited, or on its way out */
+
 struct session {
-	struct config *config;        /* borrowed */
+	const struct config *given;   /* borrowed: what the session was opened with */
+	const struct config *config;  /* the same, or with the device that was chosen since */
 	struct session_options options; /* as given; dims and shapes borrowed */
 	struct arena dim_arena;
 	int dim_count;
@@ -46,6 +49,9 @@ struct session {
 	const struct described *described; /* the device is only described: costs are estimates, nothing is measured; else NULL */
 	struct planner *planner;      /* of a described device; NULL else */
 	uint64_t seen_planner;        /* its version when the analysis was made */
+	uint64_t device_changes;      /* counts how often another device, or the same anew, came into force */
+	struct session_seat *awaited; /* chosen, its runner has not said hello yet; NULL: none */
+	struct session_seat *leaving; /* were in force, their runners are still ending what they were at */
 	char trouble[ERROR_TEXT_SIZE]; /* why no runner answers where one was wanted, so that only records are shown; else "" */
 	int plan_count, plan_capacity;
 	struct session_plan **plans;
@@ -78,6 +84,47 @@ int session_connect(struct session *s, int timeout_ms, struct error *err);
 /* After session_connect with timeout 0, when the runner turned out not to answer: gives its queue up and works from the
  * records, as session_connect would have done. */
 int session_give_up_runner(struct session *s, struct error *err);
+
+/* ---- another device instead ---- */
+
+enum session_device_kind {
+	SESSION_RUNNER,    /* one of the configuration */
+	SESSION_RECORDED,  /* results in the database, or in a file of the data folder */
+	SESSION_DESCRIBED
+};
+
+struct session_device {
+	enum session_device_kind kind;
+	const char *key;      /* short, mostly what -d takes: "cpu", "3", "h100"; a file's is its model */
+	const char *model;    /* "" not known: a runner that was not started */
+	const char *stack;    /* "" not known */
+	const char *command;  /* of a runner: its words; else "" */
+	const char *path;     /* of a file; else "" */
+	int64_t id;           /* in the database; 0 it is not there */
+	struct described described; /* of a described device */
+	bool in_use;
+};
+
+/* All that can be chosen, runners first (none is started for it), then recorded devices, then described ones. Strings live
+ * in the arena; they are text from outside, not cleaned. Returns the count. What cannot be read is left out: err then says why, else
+ * it is empty. */
+int session_devices(const struct session *s, struct arena *a, struct session_device **list, struct error *err);
+/* Puts another device in force: 0. Scenario, plans and dimensions stay; results, analysis, queue and planner are the new
+ * one's. A runner is only started: SESSION_AWAITED, and the old device stays in force until session_choose_step finds that it
+ * has answered. One that was awaited before is no longer. What the old device's runner is measuring is cancelled; what
+ * was measured is kept. -1: it cannot be opened, and the old one stays in force. Results and planned answers of the old
+ * device are gone afterwards: nobody may hold on to them. */
+#define SESSION_AWAITED 1
+int session_choose(struct session *s, const struct session_device *d, struct error *err);
+/* To be called as often as queue_step, waits up to timeout_ms for what is awaited. 1: it came into force; -1: its runner does not
+ * answer (err), and the old device stays; 0: neither. */
+int session_choose_step(struct session *s, int timeout_ms, struct error *err);
+/* The key of the device that is awaited, or NULL; and a descriptor that tells of its answer, or -1. */
+const char *session_awaited(const struct session *s);
+int session_awaited_fd(const struct session *s);
+/* It is no longer awaited. */
+void session_choose_leave(struct session *s);
+
 /* Where there is no result of the device, but some of other stacks or thread counts of the same model: a line that says
  * which and how to choose them, in the arena; else NULL. */
 const char *session_other_records(struct session *s, struct arena *a);

@@ -8,6 +8,7 @@
 void session_device_adopt(struct session *s, const struct device *d)
 {
 	s->device = device_copy(&s->device_arena, d);
+	s->device_changes++;
 	if (!*s->device.name)
 		s->device.name = "?";
 	s->stale = true;
@@ -54,6 +55,13 @@ int session_recorded_more(struct session *s, struct error *err)
 	return bad;
 }
 
+int session_use_file(struct session *s, const struct recorded *one, struct error *err)
+{
+	session_device_adopt(s, &one->device);
+	s->recorded = recorded_open(one);
+	return session_recorded_more(s, err) ? SESSION_UNREADABLE : 0;
+}
+
 #define RECORDED_SEVERAL (-3) /* more than one recorded device is what was asked for */
 
 /* Works from a file of the data folder; 1: none of them is what is asked for. */
@@ -70,9 +78,7 @@ static int connect_file(struct session *s, const char *trouble, struct error *er
 	str_free(&which);
 	if (found < 0)
 		return found == -2 ? RECORDED_SEVERAL : 1;
-	session_device_adopt(s, &list[found].device);
-	s->recorded = recorded_open(&list[found]);
-	return session_recorded_more(s, err) ? SESSION_UNREADABLE : 0;
+	return session_use_file(s, &list[found], err);
 }
 
 /* Works from what the database holds about a device that no runner answers for, or what came with the program. */
@@ -127,10 +133,8 @@ static const struct config_runner *runner_find(const struct config *c)
 {
 	if (!c->device)
 		return c->runner_count ? &c->runners[0] : NULL;
-	size_t n = strcspn(c->device, ":");
 	for (int i = 0; i < c->runner_count; i++)
-		if (strcmp(c->runners[i].name, c->device) == 0 ||
-			(strlen(c->runners[i].name) == n && strncmp(c->runners[i].name, c->device, n) == 0))
+		if (session_asks_for(c, &c->runners[i]))
 			return &c->runners[i];
 	return NULL;
 }
@@ -153,13 +157,8 @@ static struct planner *planner_make(struct session *s)
 	return planner_new(argv);
 }
 
-/* 0: the device asked for is described. 1: it is not. -1: a description cannot be read. */
-static int connect_described(struct session *s, struct error *err)
+void session_use_described(struct session *s, const struct described *d)
 {
-	struct described *d = ARENA_ARRAY(&s->device_arena, struct described, 1);
-	int found = s->config->device ? described_find(&s->device_arena, s->config->device, d, err) : 0;
-	if (found <= 0)
-		return found < 0 ? -1 : 1;
 	bool matrix = false;
 	for (int i = 0; i < DTYPE_COUNT; i++)
 		matrix |= d->peaks.matrix_flops[i] > 0;
@@ -168,6 +167,16 @@ static int connect_described(struct session *s, struct error *err)
 	struct device device = { .name = d->id, .model = d->name, .stack = "described, nothing measured", .runner = "",
 		.version = "", .host = "", .attributes = "{}", .llc_bytes = d->l2_bytes, .has_matrix = matrix };
 	session_device_adopt(s, &device);
+}
+
+/* 0: the device asked for is described. 1: it is not. -1: a description cannot be read. */
+static int connect_described(struct session *s, struct error *err)
+{
+	struct described *d = ARENA_ARRAY(&s->device_arena, struct described, 1);
+	int found = s->config->device ? described_find(&s->device_arena, s->config->device, d, err) : 0;
+	if (found <= 0)
+		return found < 0 ? -1 : 1;
+	session_use_described(s, d);
 	return 0;
 }
 

@@ -1,4 +1,5 @@
-/* What the session_*.c share: plans, analysis and measuring (session.c), the device (session_device.c). */
+/* What the session_*.c share: plans, analysis and measuring (session.c), the device (session_device.c), and
+ * another one instead (session_choose.c). */
 #ifndef SESSION_PRIVATE_H
 #define SESSION_PRIVATE_H
 
@@ -10,5 +11,15 @@ void session_analysis_drop(struct session *s);
 void session_device_adopt(struct session *s, const struct device *d);
 /* Loads what a file of the data folder has for the current plan, all its what-ifs included, and of the device's peaks. */
 int session_recorded_more(struct session *s, struct error *err);
+
+/* One of the data folder comes into force; it must live as long as the device. SESSION_UNREADABLE: it cannot be read. */
+int session_use_file(struct session *s, const struct recorded *one, struct error *err);
+/* A description comes into force, with a planner; it must live as long as the device. */
+void session_use_described(struct session *s, const struct described *d);
+/* Frees what is in force of the device, and what is awaited or on its way out. */
+void session_device_free(struct session *s);
+
+/* Does the configuration's device name this runner, or a device of it ("cuda:1")? */
+bool session_asks_for(const struct config *c, const struct config_runner *r);
 
 #endif

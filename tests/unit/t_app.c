@@ -176,6 +176,51 @@ static void test_views(void)
 	end();
 }
 
+static void test_devices(void)
+{
+	begin(&(struct fixture_options){ .queue = true });
+	type("/ layer1.1.conv2 Enter + f D");
+	ok(app_pane(&app)->view == &view_devices && sees("5 devices"), "D opens the devices");
+	ok(sees(">\u25cf cpu"), "at the one in use");
+	ok(sees("far?[2J away"), "commands are cleaned");
+	ok(sees("3.35 TB/s 66.9 TFLOP/s  989 TFLOP/s"), "a description's figures");
+	ok(sees("not served by this build") && sees("broken.json:1"), "caveats and what cannot be read");
+	type("Enter");
+	ok(fixture_calls.chosen[0] == '\0' && sees("cpu is in use"), "no change to the same");
+	type("j Enter");
+	is_str(fixture_calls.chosen, "far", "Enter asks for a device");
+	ok(sees("starting the runner of far: until it answers, in use is cpu"), "a runner is waited for");
+	ok(sees(">  far        starting") && sees("EPYC 7B13"), "the old device stays in force");
+	app_device_step(&app, 0);
+	type("j");
+	ok(sees("starting the runner of far"), "as long as it takes");
+	fixture_answer = -1;
+	app_device_step(&app, 0);
+	app_draw(&app);
+	ok(sees("far: the runner ssh says no hello") && sees("\u25cf cpu"), "one that does not answer says why");
+	fixture_answer = 0;
+	type("k Enter x");
+	ok(sees("far is no longer waited for") && !session_awaited(session), "x leaves it");
+	is_int(fixture_calls.cancel, 0, "and stops nothing else");
+	type("j j Enter");
+	ok(sees("cannot be read any more") && session->queue, "one that cannot be opened says why, the old one stays");
+	type("j Enter");
+	is_str(fixture_calls.chosen, "h100", "a described one");
+	ok(sees("H100, planned by") && sees("h100 is only described"), "the header follows");
+	ok(sees(">\u25cf h100"), "and the mark");
+	ok(session->scenario.fusion && session->current->batch == 2, "the scenario stays");
+	type("Esc");
+	is_str(layer_name(), "layer1.1.conv2", "and the layer");
+	is_int(app.listed[pane_row(app_pane(&app))], app.layer, "under the cursor");
+	ok(sees("plannable") && sees("~"), "estimates and plans");
+	type("5 k k k Enter");
+	fixture_answer = 1;
+	app_device_step(&app, 0);
+	app_draw(&app);
+	ok(sees("A100, CUDA 13.0") && sees("in use now: NVIDIA A100"), "a runner that has answered comes into force");
+	end();
+}
+
 /* Cursor, layer in question and what B measures agree, and what measuring brings changes none of them. */
 static void test_selection(void)
 {
@@ -190,7 +235,7 @@ static void test_selection(void)
 	type("B");
 	is_int(fixture_calls.layer, layer, "B measures the highlighted row");
 	ok(pane_row(app_pane(&app)) == row && app.layer == layer, "new results move nothing");
-	type("Tab Tab");
+	type("Tab Tab Tab");
 	is_str(layer_name(), "layer1.0.relu1", "nor do other views");
 	is_int(app.listed[pane_row(&app.panes[0])], app.layer, "the list is at it");
 	type("& maxpool Enter 4 g 1");
@@ -428,6 +473,25 @@ static bool toggles_whole(const char *line)
 	return true;
 }
 
+/* Every figure of the devices is whole or not there, at any width. */
+static void test_devices_widths(void)
+{
+	int cut = 0, lost = 0;
+	begin(&(struct fixture_options){ .described = true });
+	type("D");
+	for (int width = 40; width <= 200; width++) {
+		canvas_resize(&app.canvas, width, 40);
+		app_draw(&app);
+		for (int y = 0; y < 40; y++)
+			cut += cut_numbers(y);
+		lost += (width >= 46 && !sees("3.35 TB/s")) || (width >= 60 && !sees("989 TFLOP/s")) ||
+			(width >= 80 && !sees("66.9 TFLOP/s")) || !sees("NVIDIA H100");
+	}
+	is_int(cut, 0, "no figure is cut");
+	is_int(lost, 0, "bandwidth goes last, the model is there at any width");
+	end();
+}
+
 static void test_widths(void)
 {
 	static const struct fixture_options models[] = { { .queue = true }, { .measured = true },
@@ -597,7 +661,7 @@ static void test_frame(void)
 	int columns, rows;
 	session = fixture_open(&(struct fixture_options){ .measured = true });
 	is_int(app_frame(session, 80, 24, "nonsense", "", false, stdout, &err), -1, "no such view");
-	ok(strstr(err.text, "layers, detail, what-if, problems, help") != NULL, "the error names the views");
+	ok(strstr(err.text, "layers, detail, what-if, problems, devices, help") != NULL, "the error names the views");
 	is_int(app_frame(session, 0, 24, NULL, "", false, stdout, &err), -1, "no such size");
 	is_int(app_parse_size("120x40", &columns, &rows, &err), 0, "a size");
 	is_int(columns * rows, 4800, "read");
@@ -623,6 +687,7 @@ int main(void)
 	test_finding();
 	test_views();
 	test_selection();
+	test_devices();
 	test_help_search();
 	test_prompt();
 	test_what_ifs();
@@ -630,6 +695,7 @@ int main(void)
 	test_dims();
 	test_short_names();
 	test_widths();
+	test_devices_widths();
 	test_words();
 	test_footer();
 	test_too_small();

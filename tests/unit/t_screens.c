@@ -42,6 +42,10 @@ static const struct screen {
 	{ "planned_problems_80x24", 80, 24, "problems", "", false, false, { .described = true } },
 	{ "planned_120x40", 120, 40, NULL, "", false, false, { .described = true } },
 	{ "planned_measure_80x24", 80, 24, NULL, "b", false, false, { .described = true } },
+	{ "devices_80x24", 80, 24, "devices", "", false, false, { .queue = true } },
+	{ "devices_120x40", 120, 40, "devices", "G", false, false, { .described = true } },
+	{ "devices_chosen_80x24", 80, 24, NULL, "D / h100 Enter Enter 1", false, false, { .queue = true } },
+	{ "devices_80x24_ascii", 80, 24, NULL, "D k", true, false, { .described = true } },
 	{ "dims_80x24", 80, 24, NULL, "1 2 8", false, false, { .queue = true, .unbound = true } },
 };
 

@@ -8,6 +8,7 @@
 
 struct fixture_calls fixture_calls;
 const struct queue_status *fixture_status;
+int fixture_answer;
 
 struct queue {
 	struct fixture_options options;
@@ -216,11 +217,34 @@ static void results_fill(struct session *s)
 			measured(s->results, f->groups[i].text, false);
 }
 
+static const struct described *h100(void)
+{
+	static struct described d = { .id = "h100", .path = "h100.json", .name = "NVIDIA H100", .arch = "Hopper",
+		.caveat = "", .sm = 90 };
+	d.peaks = peaks_unknown();
+	d.peaks.bandwidth_bytes_s = 3.35e12;
+	d.peaks.flops[DTYPE_F32] = 66.9e12;
+	d.peaks.matrix_flops[DTYPE_F16] = 989e12;
+	return &d;
+}
+
+static void describe(struct session *s)
+{
+	static const char *const nobody[] = { "nobody", NULL };
+	s->described = h100();
+	s->planner = planner_new(nobody);
+	s->device = (struct device){ .name = "h100", .model = h100()->name, .stack = "planned by cuDNN 9.19.0", .version = "",
+		.llc_bytes = 50e6, .has_matrix = true };
+	s->device_changes++;
+}
+
 struct session *fixture_open(const struct fixture_options *o)
 {
 	static struct config config;
 	options = *o;
 	fixture_calls = (struct fixture_calls){ 0 };
+	fixture_answer = 0;
+	session_choose_leave(NULL);
 	maker = make_begin();
 	if (o->chain)
 		build_chain(o->chain);
@@ -238,13 +262,6 @@ struct session *fixture_open(const struct fixture_options *o)
 		.graph = g };
 	p->model = m;
 	struct session *s = base_calloc(1, sizeof(*s));
-	static const struct described h100 = { .id = "h100", .path = "h100.json", .name = "NVIDIA H100", .arch = "Hopper",
-		.caveat = "", .sm = 90 };
-	static const char *const nobody[] = { "nobody", NULL };
-	if (o->described) {
-		s->described = &h100;
-		s->planner = planner_new(nobody);
-	}
 	s->config = &config;
 	s->model = m;
 	s->results = results_new();
@@ -266,8 +283,7 @@ struct session *fixture_open(const struct fixture_options *o)
 		p->unbound_count = 2;
 	}
 	if (o->described) /* nothing was ever measured there */
-		s->device = (struct device){ .name = "h100", .model = h100.name, .stack = "planned by cuDNN 9.19.0",
-			.version = "", .llc_bytes = 50e6, .has_matrix = true };
+		describe(s);
 	else
 		results_fill(s);
 	if (o->queue) {
@@ -316,9 +332,10 @@ bool session_refresh(struct session *s)
 		return false;
 	arena_free(&s->analysis_arena);
 	const struct session_plan *c = s->current;
-	s->analysis = analyze(&s->analysis_arena, c->plan, c->fusion, s->results, &s->device, &s->scenario);
-	s->effects = analyze_what_ifs(&s->analysis_arena, c->plan, c->fusion, s->results, &s->device,
-		&s->scenario, &s->effect_count);
+	struct ground ground = { .plan = c->plan, .fusion = c->fusion, .results = s->results, .device = &s->device,
+		.peaks = s->described ? &s->described->peaks : NULL, .estimate = s->described != NULL };
+	s->analysis = analyze_on(&s->analysis_arena, &ground, &s->scenario);
+	s->effects = analyze_what_ifs_on(&s->analysis_arena, &ground, &s->scenario, &s->effect_count);
 	s->seen_version = version;
 	s->stale = false;
 	fixture_calls.refresh++;
@@ -456,6 +473,93 @@ struct queue_status queue_status(const struct queue *q)
 		.eta_s = 7.2,
 		.elapsed_s = 3 };
 	return s;
+}
+
+/* ---- other devices ---- */
+
+static char awaited[16];
+
+int session_devices(const struct session *s, struct arena *a, struct session_device **list, struct error *err)
+{
+	const struct session_device all[] = {
+		{ SESSION_RUNNER, "cpu", s->queue ? s->device.model : "", s->queue ? s->device.stack : "",
+			.command = "/usr/libexec/benanza/benanza-runner-cpu", .path = "", .in_use = s->queue != NULL },
+		{ SESSION_RUNNER, "far", "", "", .command = "ssh -x far\033[2J away benanza-runner-cuda --device cuda:1", .path = "" },
+		{ SESSION_RECORDED, "3", "AMD EPYC 7B13 64-Core Processor", "oneDNN 2.6.3, 2 threads", .command = "", .path = "",
+			.id = 3, .in_use = !s->queue && !s->described },
+		{ SESSION_RECORDED, "NVIDIA H200", "NVIDIA H200",
+			"driver 580.95.05, CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0, strict f32, clocks as they come",
+			.command = "", .path = "data/recorded/h200.jsonl.gz" },
+		{ SESSION_DESCRIBED, "h100", "NVIDIA H100", "", .command = "", .path = "h100.json", .described = *h100(),
+			.in_use = s->described != NULL },
+		{ SESSION_DESCRIBED, "v100", "Tesla V100-SXM2-32GB", "", .command = "", .path = "v100.json",
+			.described = { .id = "v100", .name = "Tesla V100-SXM2-32GB", .arch = "Volta", .sm = 70,
+				.caveat = "planned by this cuDNN, not served by this build", .peaks = peaks_unknown() } },
+	};
+	int count = sizeof(all) / sizeof(*all);
+	*list = ARENA_ARRAY(a, struct session_device, count);
+	memcpy(*list, all, sizeof(all));
+	error_set(err, "/data/devices/broken.json:1: '}' expected");
+	return count;
+}
+
+/* The described device and the runner "far" can be chosen, the recorded one cannot. */
+int session_choose(struct session *s, const struct session_device *d, struct error *err)
+{
+	snprintf(fixture_calls.chosen, sizeof(fixture_calls.chosen), "%s", d->key);
+	session_choose_leave(s);
+	if (d->kind == SESSION_RUNNER) {
+		snprintf(awaited, sizeof(awaited), "%s", d->key);
+		return SESSION_AWAITED;
+	}
+	if (d->kind == SESSION_RECORDED)
+		return error_set(err, "%s cannot be read any more", d->path);
+	free(s->queue);
+	s->queue = NULL;
+	planner_free(s->planner);
+	describe(s);
+	results_free(s->results);
+	s->results = results_new();
+	s->stale = true;
+	return 0;
+}
+
+int session_choose_step(struct session *s, int timeout_ms, struct error *err)
+{
+	(void)timeout_ms;
+	if (!awaited[0] || fixture_answer == 0)
+		return 0;
+	awaited[0] = '\0';
+	if (fixture_answer < 0)
+		return error_set(err, "far: the runner ssh says no hello");
+	s->described = NULL;
+	planner_free(s->planner);
+	s->planner = NULL;
+	s->device = (struct device){ .name = "cuda:1", .model = "NVIDIA A100", .stack = "CUDA 13.0", .version = "test",
+		.llc_bytes = NAN };
+	s->queue = base_calloc(1, sizeof(*s->queue));
+	*s->queue = (struct queue){ options, s->current->plan };
+	s->device_changes++;
+	s->stale = true;
+	return 1;
+}
+
+const char *session_awaited(const struct session *s)
+{
+	(void)s;
+	return awaited[0] ? awaited : NULL;
+}
+
+int session_awaited_fd(const struct session *s)
+{
+	(void)s;
+	return -1;
+}
+
+void session_choose_leave(struct session *s)
+{
+	(void)s;
+	awaited[0] = '\0';
 }
 
 bool session_plan_step(struct session *s, int timeout_ms)

@@ -26,8 +26,11 @@ struct fixture_calls {
 	int64_t batch, value;
 	enum dtype dtype;
 	char name[64];
+	char chosen[64];   /* key of the device asked for last */
 };
 extern struct fixture_calls fixture_calls;
+/* What the next session_choose_step says of what is awaited: 1, 0 (the usual), -1 with "says no hello". */
+extern int fixture_answer;
 /* What queue_status says instead of the usual; NULL: the usual. */
 extern const struct queue_status *fixture_status;
 

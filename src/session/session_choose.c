@@ -1,0 +1,255 @@
+/* Another device instead of the one in force. All that belongs to a device sits in a seat: the session's own fields are
+ * the seat in force, others are awaited (a runner that has not said hello) or on their way out. */
+#include "config.h"
+
+#include "session/session_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+struct session_seat {
+	struct session_seat *next;
+	const char *key;
+	const struct config *config; /* in the arena, but for the one that the session was opened with */
+	struct results *results;
+	struct recorded_file *recorded;
+	struct queue *queue;
+	struct device device;
+	struct arena arena;
+	const struct described *described;
+	struct planner *planner;
+	char trouble[ERROR_TEXT_SIZE];
+};
+
+static void seat_free(struct session_seat *seat)
+{
+	if (!seat)
+		return;
+	queue_free(seat->queue);
+	planner_free(seat->planner);
+	recorded_close(seat->recorded);
+	results_free(seat->results);
+	arena_free(&seat->arena);
+	free(seat);
+}
+
+/* What is in force, taken out of the session. */
+static struct session_seat *seat_lift(struct session *s)
+{
+	struct session_seat *seat = base_calloc(1, sizeof(*seat));
+	*seat = (struct session_seat){ .key = "", .config = s->config, .results = s->results, .recorded = s->recorded,
+		.queue = s->queue, .device = s->device, .arena = s->device_arena, .described = s->described, .planner = s->planner };
+	memcpy(seat->trouble, s->trouble, sizeof(seat->trouble));
+	s->results = NULL;
+	s->recorded = NULL;
+	s->queue = NULL;
+	s->planner = NULL;
+	s->described = NULL;
+	s->device_arena = (struct arena){ 0 };
+	s->device = (struct device){ .llc_bytes = NAN };
+	return seat;
+}
+
+/* Puts it in force; the place is empty. */
+static void seat_set(struct session *s, struct session_seat *seat)
+{
+	s->config = seat->config;
+	s->results = seat->results;
+	s->recorded = seat->recorded;
+	s->queue = seat->queue;
+	s->device = seat->device;
+	s->device_arena = seat->arena;
+	s->described = seat->described;
+	s->planner = seat->planner;
+	memcpy(s->trouble, seat->trouble, sizeof(s->trouble));
+	s->seen_planner = 0;
+	free(seat);
+}
+
+/* An empty one, with the configuration that asks for the device. Threads are meant for runners: they do not narrow a
+ * choice that is made by hand. */
+static struct session_seat *seat_new(const struct session *s, const struct session_device *d)
+{
+	struct session_seat *seat = base_calloc(1, sizeof(*seat));
+	struct config *c = ARENA_NEW(&seat->arena, struct config);
+	*c = *s->given;
+	c->arena = (struct arena){ 0 }; /* borrowed, not owned */
+	seat->key = c->device = arena_strndup(&seat->arena, d->key, strlen(d->key));
+	c->threads = d->kind == SESSION_RUNNER ? c->threads : 0;
+	seat->config = c;
+	seat->results = results_new();
+	seat->device.llc_bytes = NAN;
+	return seat;
+}
+
+/* The runner ends what it is at in its own time: nobody waits for it. */
+static void seat_retire(struct session *s, struct session_seat *seat)
+{
+	if (!seat->queue || queue_status(seat->queue).idle) {
+		seat_free(seat);
+		return;
+	}
+	queue_cancel(seat->queue);
+	seat->next = s->leaving;
+	s->leaving = seat;
+}
+
+static void leaving_step(struct session *s)
+{
+	for (struct session_seat **at = &s->leaving; *at;) {
+		struct session_seat *seat = *at;
+		struct error err = ERROR_NONE;
+		int came = queue_step(seat->queue, 0, &err);
+		struct queue_status status = queue_status(seat->queue);
+		if (came >= 0 && !status.idle) {
+			at = &seat->next;
+			continue;
+		}
+		if (status.lost)
+			log_line("%d results of a device that was left are not kept: %s", status.lost, status.lost_why);
+		*at = seat->next;
+		seat_free(seat);
+	}
+}
+
+void session_device_free(struct session *s)
+{
+	seat_free(seat_lift(s));
+	session_choose_leave(s);
+	while (s->leaving) {
+		struct session_seat *next = s->leaving->next;
+		seat_free(s->leaving);
+		s->leaving = next;
+	}
+}
+
+/* ---- choosing ---- */
+
+static int open_recorded(struct session *s, const struct session_device *d, struct error *err)
+{
+	struct recorded *files;
+	struct device *devices = NULL;
+	int64_t *ids = NULL;
+	int count = 0;
+	if (d->id > 0) {
+		if (store_devices(s->store, &s->device_arena, &devices, &ids, &count, err))
+			return -1;
+		for (int i = 0; i < count; i++)
+			if (ids[i] == d->id) {
+				session_device_adopt(s, &devices[i]);
+				return store_load(s->store, d->id, s->results, err);
+			}
+		return error_set(err, "the database holds no device %lld any more", (long long)d->id);
+	}
+	count = recorded_list(&s->device_arena, &files);
+	for (int i = 0; i < count; i++)
+		if (strcmp(files[i].path, d->path) == 0)
+			return session_use_file(s, &files[i], err);
+	return error_set(err, "%s cannot be read any more", d->path);
+}
+
+static int open_described(struct session *s, const struct session_device *d, struct error *err)
+{
+	struct described *one = ARENA_NEW(&s->device_arena, struct described);
+	if (described_read(&s->device_arena, d->path, one, err))
+		return -1;
+	session_use_described(s, one);
+	return 0;
+}
+
+/* What needs no runner: at once, or not at all. */
+static int choose_now(struct session *s, const struct session_device *d, struct error *err)
+{
+	struct session_seat *old = seat_lift(s);
+	seat_set(s, seat_new(s, d));
+	s->trouble[0] = '\0';
+	if (d->kind == SESSION_RECORDED ? open_recorded(s, d, err) : open_described(s, d, err)) {
+		seat_free(seat_lift(s));
+		seat_set(s, old);
+		s->stale = true;
+		return -1;
+	}
+	session_analysis_drop(s);
+	s->stale = true;
+	seat_retire(s, old);
+	return 0;
+}
+
+static void awaited_take(struct session *s)
+{
+	struct session_seat *next = s->awaited, *old = seat_lift(s);
+	s->awaited = NULL;
+	seat_set(s, next);
+	session_device_adopt(s, queue_device(s->queue));
+	session_analysis_drop(s);
+	seat_retire(s, old);
+}
+
+/* Nothing is heard of the runner, and nothing will be. */
+static int awaited_fail(struct session *s, const char *why, struct error *err)
+{
+	error_set(err, "%s: %s", s->awaited->key, why && *why ? why : "the runner does not answer");
+	session_choose_leave(s);
+	return -1;
+}
+
+static int choose_runner(struct session *s, const struct session_device *d, struct error *err)
+{
+	struct session_seat *seat = seat_new(s, d);
+	const struct config_runner *runner = NULL;
+	struct error trouble = ERROR_NONE;
+	for (int i = 0; i < seat->config->runner_count && !runner; i++)
+		if (session_asks_for(seat->config, &seat->config->runners[i]))
+			runner = &seat->config->runners[i];
+	if (!runner) {
+		seat_free(seat);
+		return error_set(err, "no runner is called %s", d->key);
+	}
+	seat->queue = queue_new(seat->config, runner, s->store, seat->results);
+	s->awaited = seat;
+	queue_connect(seat->queue, 0, &trouble);
+	if (!queue_device(seat->queue) && !queue_status(seat->queue).starting)
+		return awaited_fail(s, trouble.text, err);
+	return SESSION_AWAITED;
+}
+
+int session_choose(struct session *s, const struct session_device *d, struct error *err)
+{
+	session_choose_leave(s);
+	return d->kind == SESSION_RUNNER ? choose_runner(s, d, err) : choose_now(s, d, err);
+}
+
+int session_choose_step(struct session *s, int timeout_ms, struct error *err)
+{
+	leaving_step(s);
+	if (!s->awaited)
+		return 0;
+	struct error trouble = ERROR_NONE;
+	struct queue *q = s->awaited->queue;
+	int came = queue_step(q, timeout_ms, &trouble);
+	if (came < 0 || (!queue_device(q) && !queue_status(q).starting))
+		return awaited_fail(s, came < 0 ? trouble.text : queue_status(q).trouble, err);
+	if (!queue_device(q))
+		return 0;
+	awaited_take(s);
+	return 1;
+}
+
+const char *session_awaited(const struct session *s)
+{
+	return s->awaited ? s->awaited->key : NULL;
+}
+
+int session_awaited_fd(const struct session *s)
+{
+	return s->awaited ? queue_fd(s->awaited->queue) : -1;
+}
+
+void session_choose_leave(struct session *s)
+{
+	seat_free(s->awaited);
+	s->awaited = NULL;
+}

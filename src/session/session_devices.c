@@ -1,0 +1,131 @@
+/* The devices that can be chosen: nothing is started for the list. */
+#include "config.h"
+
+#include "session/session_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct listing {
+	const struct session *s;
+	struct arena *arena;
+	struct session_device *list;
+	int count, capacity;
+};
+
+static const char *kept(struct listing *l, const char *text)
+{
+	return text ? arena_strndup(l->arena, text, strlen(text)) : "";
+}
+
+static struct session_device *listing_add(struct listing *l, enum session_device_kind kind, const char *key)
+{
+	VEC_GROW(l->list, l->count, l->capacity);
+	struct session_device *d = &l->list[l->count++];
+	*d = (struct session_device){ .kind = kind, .key = kept(l, key), .model = "", .stack = "", .command = "", .path = "" };
+	return d;
+}
+
+bool session_asks_for(const struct config *c, const struct config_runner *r)
+{
+	size_t n = strlen(r->name);
+	return c->device && strncmp(c->device, r->name, n) == 0 && (!c->device[n] || c->device[n] == ':');
+}
+
+static const char *words_joined(struct listing *l, const struct config_runner *r)
+{
+	const char *line = "";
+	for (int i = 0; i < r->argc; i++)
+		line = arena_printf(l->arena, "%s%s%s", line, i ? " " : "", r->argv[i]);
+	return line;
+}
+
+/* With a queue in force, its runner is the one that the configuration asks for, or the first. */
+static void list_runners(struct listing *l)
+{
+	const struct session *s = l->s;
+	for (int i = 0; i < s->given->runner_count; i++) {
+		const struct config_runner *r = &s->given->runners[i];
+		const char *key = session_asks_for(s->given, r) ? s->given->device : r->name;
+		struct session_device *d = listing_add(l, SESSION_RUNNER, key);
+		d->command = words_joined(l, r);
+		d->in_use = s->queue && (s->config->device ? session_asks_for(s->config, r) : i == 0);
+		if (d->in_use && s->device.name) {
+			d->model = kept(l, s->device.model);
+			d->stack = kept(l, s->device.stack);
+		}
+	}
+}
+
+static void recorded_add(struct listing *l, const char *key, const struct device *of, const char *path, int64_t id)
+{
+	const struct session *s = l->s;
+	for (int i = 0; i < l->count; i++) /* what the database has of it goes before what came with the program */
+		if (l->list[i].kind == SESSION_RECORDED && strcmp(l->list[i].model, of->model) == 0 &&
+			strcmp(l->list[i].stack, of->stack) == 0)
+			return;
+	struct session_device *d = listing_add(l, SESSION_RECORDED, key);
+	d->model = kept(l, of->model);
+	d->stack = kept(l, of->stack);
+	d->path = kept(l, path);
+	d->id = id;
+	d->in_use = !s->queue && !s->described && s->device.name && strcmp(s->device.model, of->model) == 0 &&
+		    strcmp(s->device.stack, of->stack) == 0;
+}
+
+static int list_recorded(struct listing *l, struct error *err)
+{
+	struct device *devices = NULL;
+	int64_t *ids = NULL;
+	struct recorded *files;
+	int count = 0;
+	int bad = l->s->store ? store_devices(l->s->store, l->arena, &devices, &ids, &count, err) : 0;
+	for (int i = 0; i < count && !bad; i++)
+		recorded_add(l, arena_printf(l->arena, "%lld", (long long)ids[i]), &devices[i], "", ids[i]);
+	count = recorded_list(l->arena, &files);
+	for (int i = 0; i < count; i++)
+		recorded_add(l, files[i].device.model, &files[i].device, files[i].path, 0);
+	return bad;
+}
+
+static void described_add(struct listing *l, const struct described *of)
+{
+	const struct session *s = l->s;
+	for (int i = 0; i < l->count; i++)
+		if (l->list[i].kind == SESSION_DESCRIBED && strcmp(l->list[i].path, of->path) == 0)
+			return;
+	struct session_device *d = listing_add(l, SESSION_DESCRIBED, of->id);
+	d->described = *of;
+	d->model = of->name;
+	d->path = of->path;
+	d->in_use = s->described && strcmp(s->described->path, of->path) == 0;
+}
+
+/* Those of the data folder, and a file that was named at the start. */
+static int list_described(struct listing *l, struct error *err)
+{
+	struct described *all, named;
+	int count, bad = described_list(l->arena, &all, &count, err);
+	for (int i = 0; i < count; i++)
+		described_add(l, &all[i]);
+	struct error none = ERROR_NONE;
+	if (l->s->given->device && strchr(l->s->given->device, '.') &&
+		described_find(l->arena, l->s->given->device, &named, &none) == 1)
+		described_add(l, &named);
+	return bad;
+}
+
+int session_devices(const struct session *s, struct arena *a, struct session_device **list, struct error *err)
+{
+	struct listing l = { .s = s, .arena = a };
+	struct error records = ERROR_NONE, descriptions = ERROR_NONE;
+	list_runners(&l);
+	list_recorded(&l, &records);
+	list_described(&l, &descriptions);
+	error_set(err, "%s%s%s", records.text, records.text[0] && descriptions.text[0] ? "; " : "", descriptions.text);
+	*list = ARENA_ARRAY(a, struct session_device, l.count);
+	for (int i = 0; i < l.count; i++)
+		(*list)[i] = l.list[i];
+	free(l.list);
+	return l.count;
+}
