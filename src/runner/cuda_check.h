@@ -17,4 +17,7 @@ int cuda_check_begin(const struct cuda_check *c, struct error *err);
 /* After it, the stream waited for: as check of struct backend. */
 int cuda_check_end(const struct cuda_check *c, double *worst, struct error *err);
 
+/* Frees what is kept between checks. */
+void cuda_check_close(void);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "runner/cuda_buffers.h"
+#include "runner/cuda_check.h"
 #include "runner/cuda_context_private.h"
 #include "runner/cuda_lock.h"
 #include "runner/cuda_nvml.h"
@@ -208,6 +209,7 @@ void cuda_context_close(void)
 	if (is_open)
 		cuda_buffers_drop();
 	cuda_time_close();
+	cuda_check_close();
 	if (context.stream)
 		cudaStreamDestroy(context.stream);
 	cuda_nvml_close();

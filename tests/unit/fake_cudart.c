@@ -437,6 +437,8 @@ cudaError_t cudaFree(void *p)
 cudaError_t cudaHostAlloc(void **p, size_t size, unsigned flags)
 {
 	(void)flags;
+	if (fake.pinned_fails)
+		return fail(cudaErrorMemoryAllocation);
 	*p = allocate(size, true);
 	fake.pinned_alive++;
 	return called();

@@ -26,6 +26,7 @@ struct fake {
 	unsigned nvml_pid[8], nvml_utilization;
 	/* faults */
 	int malloc_fails_at;             /* the n-th allocation from now; 0: none */
+	bool pinned_fails;               /* there is no pinned memory */
 	int fault_at;                    /* the n-th kernel executed from now reads where it must not */
 	bool capture_fails;              /* captures end invalid */
 	bool instantiate_fails;

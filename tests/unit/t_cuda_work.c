@@ -213,6 +213,25 @@ static void check_one(const char *text, double most)
 	end(text);
 }
 
+/* What is read back lands in pinned memory, or where there is none in any. */
+static void test_landing(void)
+{
+	double ns, worst = NAN;
+	begin(MATMUL);
+	void *w = prepare();
+	cuda_work_run(w, CACHE_WARM, 1, &ns, &err);
+	int before = fake.pinned_alive;
+	fake.pinned_fails = true;
+	ok(cuda_work_check(w, &worst, &err) == 0 && worst == 0, "checked without pinned memory");
+	is_int(fake.pinned_alive, before, "there was none");
+	fake.pinned_fails = false;
+	ok(cuda_work_check(w, &worst, &err) == 0 && worst == 0, "and with it");
+	cuda_work_check(w, &worst, &err);
+	is_int(fake.pinned_alive, before + 1, "once for all checks");
+	cuda_work_release(w);
+	end("landing");
+}
+
 /* Through all layouts and types: what was filled is what the check thinks. */
 static void test_checks(void)
 {
@@ -525,6 +544,7 @@ int main(void)
 	test_net();
 	test_swept();
 	test_cold();
+	test_landing();
 	test_checks();
 	test_mischief();
 	test_gain();
