@@ -45,6 +45,13 @@ struct state {
 	struct cudnn_packs packs;
 };
 
+/* A variant pack for each set of addresses. */
+static int ready(void *state, const struct cuda_pointers *at, struct error *err)
+{
+	struct state *s = state;
+	return cudnn_pack_of(&s->packs, &s->graph, at, err) ? 0 : -1;
+}
+
 static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	struct state *s = state;
@@ -91,6 +98,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 	}
 	out->state = s;
 	out->enqueue = enqueue;
+	out->ready = ready;
 	out->free = state_free;
 	out->epsilon = c->graph->epsilon;
 	out->gain = gain_of(c->notes);

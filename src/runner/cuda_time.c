@@ -138,7 +138,7 @@ static int run_isolated(struct cuda_timer *t, enum cache cache, double *ns, stru
 	cudaStream_t s = cuda_context()->stream;
 	int64_t set = set_next(t, cache);
 	bool look = clock_ns() - shared.clock_at >= CLOCK_EVERY_NS;
-	if (cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err))
+	if (t->ready(t->user, cache, set, err) || cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err))
 		return -1;
 	double began = clock_ns();
 	if (t->enqueue(t->user, cache, set, s, err))

@@ -20,6 +20,8 @@ struct cuda_time_graphs {
 struct cuda_timer {
 	/* Enqueues one execution on a set of operands; only enqueues. */
 	int (*enqueue)(void *user, enum cache cache, int64_t set, cudaStream_t stream, struct error *err);
+	/* What the host makes once for a set of operands, so that no launch that is timed has it to do. */
+	int (*ready)(void *user, enum cache cache, int64_t set, struct error *err);
 	void *user;
 	int64_t sets[CACHE_COUNT];   /* how many there are of each state; at least 1 */
 	/* The timer's own, zeroed: */

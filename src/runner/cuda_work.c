@@ -36,6 +36,16 @@ static int enqueue(void *user, enum cache cache, int64_t set, cudaStream_t strea
 	return w->plan.enqueue(w->plan.state, &at, stream, err);
 }
 
+static int ready(void *user, enum cache cache, int64_t set, struct error *err)
+{
+	struct work *w = user;
+	struct cuda_pointers at;
+	if (!w->plan.ready)
+		return 0;
+	pointers_of(w, cache, set, &at);
+	return w->plan.ready(w->plan.state, &at, err);
+}
+
 void cuda_work_release(void *work)
 {
 	struct work *w = work;
@@ -93,6 +103,7 @@ static int work_make(struct work *w, const struct backend_list *list, int index,
 	if (!w->buffers || space_make(w, limits, status, err))
 		return -1;
 	w->timer.enqueue = enqueue;
+	w->timer.ready = ready;
 	w->timer.user = w;
 	w->timer.sets[CACHE_WARM] = 1;
 	w->timer.sets[CACHE_NET] = w->buffers->block[1].base ? w->buffers->sets : 1;

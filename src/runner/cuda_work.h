@@ -39,6 +39,8 @@ struct cuda_plan {
 	void *state;
 	double workspace_bytes;
 	int (*enqueue)(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err);
+	/* Makes what an execution at these addresses wants made once; never timed. NULL: nothing. */
+	int (*ready)(void *state, const struct cuda_pointers *at, struct error *err);
 	void (*free)(void *state);
 	double epsilon;             /* normalizations */
 	double gain;                /* error allowance relative to the type's own: 1, Winograd and FFT more; 0 = 1 */

@@ -153,6 +153,13 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 	return 0;
 }
 
+static int ready(void *state, const struct cuda_pointers *at, struct error *err)
+{
+	(void)state;
+	fake.host_ns += fake_backend.ready_ns;
+	return at->destination ? 0 : error_set(err, "no destination");
+}
+
 static void plan_free(void *state)
 {
 	fake_backend.plans_alive--;
@@ -169,7 +176,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 	x->problem = list->state;
 	x->workspace_bytes = fake_backend.workspace_bytes;
 	*out = (struct cuda_plan){ .state = x, .workspace_bytes = fake_backend.workspace_bytes, .enqueue = enqueue,
-		.free = plan_free, .gain = fake_backend.gain, .epsilon = fake_backend.epsilon };
+		.ready = fake_backend.ready_ns > 0 ? ready : NULL, .free = plan_free, .gain = fake_backend.gain, .epsilon = fake_backend.epsilon };
 	fake_backend.plans_alive++;
 	return 0;
 }

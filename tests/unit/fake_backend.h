@@ -13,6 +13,7 @@ enum mischief { MISCHIEF_NONE, MISCHIEF_WRONG, MISCHIEF_UNWRITTEN, MISCHIEF_NAN,
 struct fake_backend {
 	enum mischief mischief;
 	double workspace_bytes, kernel_ns;
+	double ready_ns;                /* what making a set of operands ready takes the host */
 	int kernels;                    /* of one execution; the first does the work */
 	double gain, epsilon;
 	bool plan_fails, enqueue_allocates, enqueue_waits;

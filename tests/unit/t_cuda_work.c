@@ -130,6 +130,23 @@ static void test_net(void)
 	end("net");
 }
 
+/* What a library wants made for each set of operands is no part of a launch. */
+static void test_ready(void)
+{
+	double ns;
+	begin(MATMUL);
+	limits.sets = 7;
+	fake_backend.ready_ns = 50e3;
+	void *w = prepare();
+	for (int i = 0; i < 3; i++) {
+		is_int(cuda_work_run(w, CACHE_NET, 1, &ns, &err), 0, "a set that was made ready");
+		near(ns, 10e3 + FAKE_CALL_NS, 0.001, "takes no longer");
+	}
+	near(cuda_work_enqueue_ns(w), FAKE_CALL_NS, 1e-4, "nor does its launch");
+	cuda_work_release(w);
+	end("ready");
+}
+
 /* Many small sets: not all fit into graphs, so the cache is emptied before each. */
 static void test_swept(void)
 {
@@ -542,6 +559,7 @@ int main(void)
 		return 1;
 	test_times();
 	test_net();
+	test_ready();
 	test_swept();
 	test_cold();
 	test_landing();
