@@ -156,7 +156,7 @@ void app_toggle(struct app *app, int row)
 	s->stale = true;
 	app_refresh(app);
 	for (int i = 0; i < s->effect_count; i++)
-		if (s->effects[i].row == &table[row] && !s->effects[i].available)
+		if (s->effects[i].row == &table[row] && (!s->effects[i].available || app_is_beside(app, &table[row])))
 			app_note(app, false, "%s: not available here, it changes nothing", table[row].name);
 }
 

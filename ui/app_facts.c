@@ -128,6 +128,11 @@ bool app_is_guess(const struct layer_cost *c)
 	return c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED;
 }
 
+bool app_is_beside(const struct app *app, const struct what_if *row)
+{
+	return app->session->described && (strcmp(row->name, "algorithm") == 0 || strcmp(row->name, "launch") == 0);
+}
+
 bool app_is_critical(const struct app *app, const struct layer_cost *c)
 {
 	const struct analysis *a = app->session->analysis;

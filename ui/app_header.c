@@ -300,10 +300,9 @@ struct toggle_line {
 };
 
 /* What few models and devices have, and nobody asked for yet, would only take room from the others. */
-static bool is_shown(const struct session *s, const struct what_if_effect *e)
+static bool is_shown(const struct app *app, const struct what_if_effect *e)
 {
-	/* an estimate has neither algorithms nor launches */
-	if (s->described && (strcmp(e->row->name, "algorithm") == 0 || strcmp(e->row->name, "launch") == 0))
+	if (app_is_beside(app, e->row))
 		return false;
 	return !e->row->quiet || e->on || (e->available && !e->unmeasured_problems);
 }
@@ -316,7 +315,7 @@ static void toggles_make(struct app *app, struct toggle_line *t, const struct to
 	t->unit = unit_of(most > 0 ? most : NAN);
 	t->count = 0;
 	for (int i = 0; i < s->effect_count && t->count < TOGGLES_MAX; i++)
-		if (is_shown(s, &s->effects[i]))
+		if (is_shown(app, &s->effects[i]))
 			piece_make(app, &t->pieces[t->count++], &s->effects[i], style, t->unit);
 }
 

@@ -146,6 +146,8 @@ bool app_is_of_scenario(const struct app *app, const char *problem);
 void app_note(struct app *app, bool bad, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Asks for another device; what comes of it is said at the bottom. */
 void app_device_choose(struct app *app, const struct session_device *d);
+/* Does the what-if mean nothing here because costs are estimates, which have neither algorithms nor launches? */
+bool app_is_beside(const struct app *app, const struct what_if *row);
 /* Flips what-if number `row` of what_if_table. */
 void app_toggle(struct app *app, int row);
 /* Bytes of text that one line of `columns` takes: up to a blank where there is one, else wherever it ends. The

@@ -15,6 +15,7 @@ struct problem_row {
 	int uses, first;      /* layers, or groups of a fused one; first layer, -1 for a cast at the border */
 	bool fused;
 	double ns;            /* what the scenario would use; NaN */
+	bool estimated;       /* ns is a roofline */
 };
 
 struct problems {
@@ -32,7 +33,18 @@ static void rows_add(struct problems *s, struct hash *seen, const char *text, in
 	}
 	*at = s->count;
 	VEC_GROW(s->rows, s->count, s->capacity);
-	s->rows[s->count++] = (struct problem_row){ text, uses, first, fused, NAN };
+	s->rows[s->count++] = (struct problem_row){ text, uses, first, fused, NAN, false };
+}
+
+/* Of a described device; else NaN. */
+static double estimate_ns(const struct app *app, const char *text)
+{
+	const struct session *s = app->session;
+	struct error none = ERROR_NONE;
+	struct problem p;
+	if (!s->described || problem_parse(text_of(text), &p, &none))
+		return NAN;
+	return roofline_ns(&p, &s->described->peaks, &s->scenario);
 }
 
 static int problems_rows(struct app *app, void *state, int width)
@@ -61,7 +73,8 @@ static int problems_rows(struct app *app, void *state, int width)
 	hash_free(&seen);
 	for (int i = 0; i < s->count; i++) {
 		const struct result *r = app_pick(app, s->rows[i].text);
-		s->rows[i].ns = r ? r->stats.median : NAN;
+		s->rows[i].ns = r ? r->stats.median : estimate_ns(app, s->rows[i].text);
+		s->rows[i].estimated = !r;
 	}
 	return s->count;
 }
@@ -114,9 +127,10 @@ static void problems_draw_row(struct app *app, void *state, int row, int above, 
 	int x = 1 + app_state_columns(app);
 	canvas_fit(line, 1, 0, x, look, word[0] ? word : "-");
 	canvas_fit_right(line, x + 1, 0, 5, LOOK_NORMAL, arena_printf(&app->scratch, "x%d", r->uses));
-	canvas_fit_right(line, x + 7, 0, 9, LOOK_NORMAL, str_duration(number, r->ns));
+	canvas_fit_right(line, x + 7, 0, 9, LOOK_NORMAL, arena_printf(&app->scratch, "%s%s",
+		r->estimated && !isnan(r->ns) ? "~" : "", str_duration(number, r->ns)));
 	x += 18;
-	const char *why = isnan(r->ns) ? reason(app, r->text) : "";
+	const char *why = isnan(r->ns) || r->estimated ? reason(app, r->text) : "";
 	if (why[0]) {
 		int used =
 			canvas_fit(line, x, 0, (line.width - x) / 2, LOOK_BAD, app_clean(app, text_of(why)));

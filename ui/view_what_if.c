@@ -61,7 +61,7 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 	struct toggle_says t = say_toggle(e);
 	double with_ns = e->on ? a->bound_ns : e->bound_ns;
 	bool complete = e->on ? a->complete : e->bound_complete;
-	if (t.gain == GAIN_ABSENT)
+	if (t.gain == GAIN_ABSENT || app_is_beside(app, row))
 		canvas_fit(rest, 0, 0, rest.width, LOOK_DIM, "not available here");
 	else if (t.wanted > 0)
 		canvas_fit(rest, 0, 0, rest.width, LOOK_WARN,
@@ -71,7 +71,7 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 		canvas_fit(rest, 0, 0, rest.width, LOOK_DIM, "not known");
 	else
 		canvas_fit(rest, 0, 0, rest.width, LOOK_NORMAL,
-			arena_printf(&app->scratch, "%s%-18s %s%s%s", complete ? " " : "~",
+			arena_printf(&app->scratch, "%s%-18s %s%s%s", complete && !e->estimated ? " " : "~",
 				str_duration(total, with_ns), t.gain == GAIN_PARTLY ? "~" : " ",
 				str_duration(saves, fabs(t.saves_ns)), t.saves_ns < 0 ? " more" : ""));
 }

@@ -33,7 +33,7 @@ static const struct option_row {
 } option_rows[] = {
 	{ "config", 'c', "FILE", USE_FILE, NULL, 0, "configuration file (benanza.yaml(5))" },
 	{ "db", 0, "FILE", USE_CONFIG, "db", 0, "database of results" },
-	{ "device", 'd', "NAME", USE_CONFIG, "device", 0, "a runner (cpu), or a recorded device: model, number or part of its stack" },
+	{ "device", 'd', "NAME", USE_CONFIG, "device", 0, "a runner (cpu, cuda:1), a recorded device (model, number, part of its stack), or a described one (h100)" },
 	{ "batch", 'b', "LIST", USE_CONFIG, "batch", 0, "batch sizes, e.g. 1,8,32" },
 	{ "dtype", 't', "LIST", USE_CONFIG, "dtype", 0, "data types, e.g. f32,bf16" },
 	{ "dim", 0, "NAME=VALUE", USE_DIM, NULL, 0, "value of a symbolic dimension (repeatable; remembered)" },
