@@ -30,7 +30,7 @@ TYPES = ("f32", "f16", "bf16")
 BUDGET_MS = 50
 ALGORITHMS = 8
 MODEL_ALGORITHMS = 16  # of a problem of the models: what is tried costs more of a GPU's time than what is then measured in full
-COMPILED = "1"         # of cuDNN's compiled algorithms there (half a second or more each); $BENANZA_CUDNN_COMPILED says otherwise
+COMPILED = "1"         # of cuDNN's compiled algorithms (half a second or more each); $BENANZA_CUDNN_COMPILED says otherwise
 LOSSES = 50            # of the device in one part: each ends a runner, and the next goes on behind the problem that did it
 
 
@@ -84,11 +84,10 @@ class Check:
     def left(self):
         return self.until - time.monotonic()
 
-    def work(self, name, want, path, options, env):
+    def work(self, name, want, path, options):
         """One runner on the jobs; its exit status, None: the time was over first."""
         with open(want, encoding="utf-8") as jobs_in, open(self.out / f"{name}.err", "a", encoding="utf-8") as err:
-            p = subprocess.Popen(self.command(*options, "--output", str(path)), stdin=jobs_in, stderr=err,
-                                 env={**os.environ, **(env or {})})
+            p = subprocess.Popen(self.command(*options, "--output", str(path)), stdin=jobs_in, stderr=err)
             try:
                 return p.wait(timeout=self.left())
             except subprocess.TimeoutExpired:
@@ -96,7 +95,7 @@ class Check:
                 p.wait()
                 return None
 
-    def feed(self, name, jobs, *options, into=None, env=None):
+    def feed(self, name, jobs, *options, into=None):
         """Runs jobs into FOLDER/INTO.jsonl (NAME.jsonl) until they or the time end; all lines of that file, None: unfinished."""
         path, want = self.out / f"{into or name}.jsonl", self.out / f"{name}.jobs"
         want.write_text("\n".join(jobs) + "\n", encoding="utf-8")
@@ -105,7 +104,7 @@ class Check:
             if self.left() < 5:
                 self.unfinished.append(name)
                 return None
-            before, status = answered, self.work(name, want, path, options, env)
+            before, status = answered, self.work(name, want, path, options)
             answered = path.stat().st_size if path.exists() else 0
             if status is None:
                 self.unfinished.append(name)
@@ -188,8 +187,7 @@ class Check:
             path = pathlib.Path(path)
             jobs = [line for line in path.read_text(encoding="utf-8").splitlines() if line]
             lines = self.feed(f"models-{path.stem}", jobs, "--budget-ms", str(BUDGET_MS), "--algorithms",
-                              str(self.args.algorithms), into="recorded",
-                              env={"BENANZA_CUDNN_COMPILED": os.environ.get("BENANZA_CUDNN_COMPILED", COMPILED)})
+                              str(self.args.algorithms), into="recorded")
             if lines is None:
                 return
             wanted = {json.loads(j)["problem"] for j in jobs}
@@ -260,6 +258,7 @@ def main():
     for part in args.part:
         if part not in PARTS:
             parser.error(f"no part is called {part}; there are {', '.join(PARTS)}")
+    os.environ.setdefault("BENANZA_CUDNN_COMPILED", COMPILED)
     info = subprocess.run([args.runner, *(["--device", args.device] if args.device else []), "--info"],
                           capture_output=True, text=True)
     if info.returncode == 3:
