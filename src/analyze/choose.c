@@ -138,13 +138,22 @@ static int off_way(const struct chooser *c, const struct fusion_cluster *cluster
 	return put;
 }
 
+/* Layers that would cost something alone: what is free is no estimate, inside a group or out of it. */
+static int paying_layers(const struct chooser *c, const struct fusion_group *g)
+{
+	int count = 0;
+	for (int i = 0; i < g->layer_count; i++)
+		count += c->st->plan->layers[g->layers[i]].class != CLASS_FREE;
+	return count;
+}
+
 static struct option fused(const struct chooser *c, const struct fusion_cluster *cluster, int at, int group)
 {
 	const struct fusion_group *g = &c->st->fusion->groups[group];
 	const struct price *price = group_price(c, g);
 	struct option o = { .group = group, .cost = price->ns };
 	mark(c, g, true);
-	o.estimated = price->estimated ? g->layer_count : 0;
+	o.estimated = price->estimated ? paying_layers(c, g) : 0;
 	off_way(c, cluster, at, &o, NULL);
 	if (c->path)
 		o.finish = group_ready(c, g) + price->ns;

@@ -152,10 +152,13 @@ const char *study_why(const struct study *st, const struct scenario *s, int dist
 		matrix |= counts && !s->matrix && r->algorithm.matrix != MATRIX_NO;
 		relaxed |= counts && !s->relaxed && !is_strict(r);
 	}
-	if (said)
-		return said->why && *said->why ? said->why : status_name(said->status);
-	return relaxed ? "only measured with algorithms of relaxed math" :
-		matrix ? "only measured with algorithms that use matrix units or may" : NULL;
+	/* what the scenario bars was measured: that, and not why some other algorithm failed, is the reason */
+	if (said && !*said->algorithm.name)
+		return *said->why ? said->why : status_name(said->status);
+	if (relaxed || matrix)
+		return relaxed ? "only measured with algorithms of relaxed math" :
+				 "only measured with algorithms that use matrix units or may";
+	return !said ? NULL : *said->why ? said->why : status_name(said->status);
 }
 
 struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best)

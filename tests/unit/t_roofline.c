@@ -162,6 +162,31 @@ static void estimates(void)
 	make_end(m);
 }
 
+/* What is free inside a group is no estimate more than outside of it. */
+static void estimated_groups(void)
+{
+	for (int inner = 0; inner < 2; inner++) {
+		struct maker *m = make_begin();
+		struct peaks k = known();
+		struct arena a = { 0 };
+		struct scenario s = scenario_default();
+		int y = make_layer(m, "MatMul", MATMUL, SQUARE, make_input(m, SQUARE), make_constant(m, SQUARE));
+		for (int i = 0; i < inner; i++)
+			y = make_layer(m, "Identity", NULL, SQUARE, y, -1);
+		y = make_layer(m, "Relu", RELU, SQUARE, y, -1);
+		m->plan.values[y].is_output = true;
+		struct ground g = { .plan = make_finish(m), .results = results_new(), .peaks = &k, .estimate = true };
+		struct fusion *f = fusion_find(g.plan);
+		g.fusion = f;
+		s.fusion = true;
+		near(analyze_on(&a, &g, &s)->bound_ns, 200e3 + 100, 1e-9, "an estimated group %s", inner ? "across a free layer" : "");
+		arena_free(&a);
+		results_free((struct results *)g.results);
+		fusion_free(f);
+		make_end(m);
+	}
+}
+
 static void gaps(void)
 {
 	struct maker *m = make_begin();
@@ -227,6 +252,7 @@ int main(void)
 	scenarios();
 	results();
 	estimates();
+	estimated_groups();
 	gaps();
 	measured_peaks();
 	return done_testing();

@@ -90,6 +90,14 @@ static void relaxed_math(void)
 	struct analysis *a = look(&w, "");
 	ok(a->layers[0].origin == ORIGIN_UNSUPPORTED && !a->complete, "only relaxed ones: barred");
 	is_str(a->layers[0].why, "only measured with algorithms of relaxed math", "... and told why");
+	struct result legacy = make_result(CONV, NAN);
+	legacy.algorithm.name = "ALGO_GEMM";
+	legacy.algorithm.rank = 9;
+	legacy.status = STATUS_UNSUPPORTED;
+	legacy.why = "not for these strides";
+	results_put(w.results, &legacy);
+	is_str(look(&w, "")->layers[0].why, "only measured with algorithms of relaxed math",
+		"... whatever another algorithm cannot");
 	algorithm(&w, "fma", 2, MATRIX_NO, "strict", 100);
 	algorithm(&w, "fft", 1, MATRIX_NO, "fast_f16", 80);
 	near(look(&w, "")->bound_ns, 100, 0, "strict: plain multiply-adds");
