@@ -61,6 +61,11 @@ static void pointwise_problem(struct cudnn_graph *g, const struct cudnn_pointwis
 	struct operands o;
 	struct cudnn_tensor in[SOURCES] = { { 0 } };
 	operands_shape(g->p, &o);
+	/* its engines list them, and then fail to compile */
+	for (int i = 0; i < count; i++)
+		if (dtype_bits(o.source[i].dtype) > 32)
+			cudnn_bag_refuse(&g->bag, "cuDNN computes element by element in 32 bits, not from %s",
+				dtype_name(o.source[i].dtype));
 	struct cudnn_tensor y = cudnn_tensor_bound(g, &o.destination, CUDNN_DESTINATION, 0);
 	for (int i = 0; i < count; i++)
 		in[i] = cudnn_tensor_bound(g, &o.source[i], CUDNN_SOURCE, i);

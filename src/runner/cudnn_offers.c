@@ -232,6 +232,15 @@ static bool has_products(enum kernel k)
 	return k == KERNEL_CONV || k == KERNEL_DECONV || k == KERNEL_MATMUL || k == KERNEL_ATTENTION;
 }
 
+/* Its ready-made kernels for whole numbers have no note, whichever units they run on. */
+static enum matrix matrix_of(const struct problem *p, uint32_t numerical)
+{
+	bool whole = p->operand[0].dtype == DTYPE_S8 || p->operand[0].dtype == DTYPE_U8;
+	if (numerical & NOTE(TENSOR_CORE))
+		return MATRIX_YES;
+	return whole && has_products(p->kernel) ? MATRIX_UNKNOWN : MATRIX_NO;
+}
+
 static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBackendDescriptor_t config, const char *tag,
 	struct error *err)
 {
@@ -253,7 +262,7 @@ static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBacke
 		.name = arena_strndup(&o->arena, e.name, strlen(e.name)),
 		.layouts = o->count ? o->algorithm[0].layouts : layouts_text(&o->arena, &o->problem),
 		.math = cudnn_math_name(source, e.numerical), .rank = o->count,
-		.matrix = e.numerical & NOTE(TENSOR_CORE) ? MATRIX_YES : MATRIX_NO, .workspace_bytes = workspace_bytes,
+		.matrix = matrix_of(&o->problem, e.numerical), .workspace_bytes = workspace_bytes,
 		.notes = cudnn_notes_text(&o->arena, e.numerical, e.behaviour) };
 	o->count++;
 }

@@ -271,6 +271,9 @@ static void refusals_test(void)
 		{ "resample:f32,f32:cubic:n1c64h20w20:oh40ow40", "cubics" },
 		{ "pool:f32,f32:max:n1c64h56w56r3s3:ph1pw1qh1qw1:sh2sw2:dh2dw2", "without dilation" },
 		{ "lrn:f32,f32:across,0.0001,0.75:1x64x28x28:n5", "no lrn" },
+		{ "transpose:s64,s64:1x128x12x64:perm0x2x1x3", "not from s64" },
+		{ "binary:f64,f64,f64:add:1x128x768:1x128x768", "not from f64" },
+		{ "cast:f32,bool:1x128x768", "numbers into booleans" },
 	};
 	struct backend_list list = { 0 };
 	struct error err = ERROR_NONE;
