@@ -129,6 +129,8 @@ static const char *planning_text(struct app *app)
 	int open = planner_open_count(s->planner), yes = 0;
 	for (int i = 0; i < p->problem_count; i++)
 		yes += session_planned(s, p->problems[i].text)->state == PLANNED_YES;
+	if (!open && !yes && !planner_device(s->planner))
+		return "asking what could run";
 	if (open)
 		return arena_printf(&app->scratch, "asking what could run: %d problem%s left", open, open == 1 ? "" : "s");
 	return arena_printf(&app->scratch, "%d of %d problems plannable; times are ~ rooflines of the vendor's figures", yes,

@@ -45,14 +45,28 @@ static const char *joined(struct app *app, const char *a, const char *b)
 	return !a[0] ? b : !b[0] ? a : arena_printf(&app->scratch, "%s, %s", a, b);
 }
 
+#define ALL_PARTS 100
+
+/* Up to the next comma that is in no parentheses. */
+static size_t part_length(const char *s)
+{
+	size_t n = 0;
+	for (int depth = 0; s[n] && (s[n] != ',' || depth > 0); n++)
+		depth += s[n] == '(' ? 1 : s[n] == ')' && depth > 0 ? -1 : 0;
+	return n;
+}
+
 /* The first parts of the stack but for the threads, which are said by themselves. */
 static const char *stack_brief(struct app *app, int parts)
 {
 	const struct session *s = app->session;
 	const char *stack = s->device.stack ? app_clean(app, text_of(s->device.stack)) : "", *out = "";
 	for (int taken = 0; *stack && taken < parts;) {
-		size_t n = strcspn(stack, ",");
-		const char *part = arena_strndup(&app->scratch, stack, n);
+		size_t n = part_length(stack), kept = n;
+		const char *more = memchr(stack, '(', n);
+		if (more > stack && parts < ALL_PARTS) /* of "oneDNN 2.6.3 (OpenMP, avx2)" the name is enough */
+			kept = (size_t)(more - stack) - (more[-1] == ' ');
+		const char *part = arena_strndup(&app->scratch, stack, kept);
 		if (s->device.threads <= 0 || !strstr(part, " thread")) {
 			out = joined(app, out, part);
 			taken++;
@@ -67,7 +81,7 @@ static const struct {
 	bool model, cores, threads;
 	int stack;        /* parts of it */
 } device_forms[] = {
-	{ true, true, true, 100 }, { true, true, true, 1 }, { true, false, true, 1 }, { true, false, true, 0 },
+	{ true, true, true, ALL_PARTS }, { true, true, true, 1 }, { true, false, true, 1 }, { true, false, true, 0 },
 	{ false, false, true, 1 }, { false, false, true, 0 },
 };
 

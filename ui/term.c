@@ -365,10 +365,13 @@ static bool resize_take(void)
 static bool key_take(uint32_t *key)
 {
 	wint_t code;
-	int status = get_wch(&code);
+	int status;
+	do /* curses tells of a resize as of a key: nobody pressed one */
+		status = get_wch(&code);
+	while (status == KEY_CODE_YES && code == KEY_RESIZE);
 	if (status == ERR)
 		return false;
-	*key = status == KEY_CODE_YES && code == KEY_RESIZE ? KEY_CODE_NONE : key_of(status, code);
+	*key = key_of(status, code);
 	return true;
 }
 

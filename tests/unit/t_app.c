@@ -537,6 +537,9 @@ static void test_words(void)
 	ok(sees("b benchmark missing") && sees("b measures them"), "something to measure");
 	ok(sees("at least 15.9 ms   parallel at least"), "both totals are lower bounds");
 	ok(sees("~18.7%"), "shares of a part are marked");
+	session->device.stack = "oneDNN 2.6.3 (OpenMP, avx2), 2 threads bound one a core, strict";
+	app_draw(&app);
+	ok(sees("EPYC 7B13, 2 threads, oneDNN 2.6.3  1 layers"), "a stack is cut between its parts");
 	type("m");
 	ok(sees("matrix: not available here"), "a toggle that means nothing says so");
 	type("x");
