@@ -176,6 +176,7 @@ static void draw_bound(struct app *app, struct area line)
 		return;
 	}
 	struct bound_says b = say_bound(a, app->folded_count);
+	b.described = app->session->described != NULL;
 	const char *text = b.known == KNOWN_NONE
 		? (b.missing ? "bound not known yet" : "bound not known")
 		: arena_printf(&app->scratch, "bound %s%s", b.least,

@@ -54,7 +54,7 @@ static char *say_complete(char *buf, const struct bound_says *b, int form)
 char *say_gap(char *buf, const struct bound_says *b, int form)
 {
 	int unknown = b->missing + b->unsupported;
-	const char *word = b->estimated    ? (form < 2 ? "not estimated" : "missing")
+	const char *word = b->estimated || b->described ? (form < 2 ? "not estimated" : "missing")
 		: !b->unsupported ? (form < 2 ? "not measured" : "missing")
 		: !b->missing              ? "unsupported"
 					   : "unknown";
