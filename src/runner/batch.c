@@ -83,6 +83,16 @@ static int lines_take(struct batch *b, FILE *f, const struct device *d, off_t *w
 	return bad;
 }
 
+/* Before the first whole line: is it a hello that was begun? Whatever else somebody has there is not ours to cut off. */
+static bool is_begun_hello(FILE *f)
+{
+	static const char begin[] = "{\"magic\":\"" WIRE_MAGIC "\"";
+	char there[sizeof(begin)];
+	rewind(f);
+	size_t n = fread(there, 1, sizeof(begin) - 1, f);
+	return memcmp(there, begin, n) == 0;
+}
+
 /* The descriptor that was given may be for writing only. */
 static FILE *reader_open(int out)
 {
@@ -107,6 +117,8 @@ int batch_open(struct batch *b, int out, const struct device *d, struct error *e
 	if (!f)
 		return error_set(err, "cannot read what the output holds: %s", strerror(errno));
 	int bad = lines_take(b, f, d, &whole, err);
+	if (!bad && !b->has_hello && !is_begun_hello(f))
+		bad = error_set(err, "the output holds something else than a runner's answers: write to another file");
 	fclose(f);
 	if (bad)
 		return -1;

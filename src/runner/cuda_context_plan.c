@@ -50,7 +50,7 @@ int cuda_context_plan(const char *path, struct arena *a, struct cuda_context *c,
 	json_error_t at;
 	json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &at);
 	if (!o)
-		return error_set(err, "%s: line %d: %s", path, at.line, at.text);
+		return at.line > 0 ? error_set(err, "%s:%d: %s", path, at.line, at.text) : error_set(err, "%s", at.text);
 	if (context_fill(c, a, o, err)) {
 		json_decref(o);
 		return error_context(err, "%s: no description of a device", path);

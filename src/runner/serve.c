@@ -3,6 +3,7 @@
 #include "runner/serve.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@ struct queued {
 struct server {
 	int in, out;
 	struct serving *how;
-	pthread_mutex_t writing;     /* whole lines only */
+	pthread_mutex_t writing;     /* whole lines only; of the next one too */
+	int unwritten;               /* why the output takes no more (errno), 0: it does */
 	pthread_mutex_t lock;        /* of everything below */
 	pthread_cond_t changed;
 	struct queued *first, *last;
@@ -44,19 +46,38 @@ struct server {
 
 /* --- writing --- */
 
+/* All of it, or why not (errno). The other end of a pipe may have made it one that does not wait. */
+static int write_whole(int out, const char *text, size_t n)
+{
+	while (n) {
+		ssize_t wrote = write(out, text, n);
+		if (wrote < 0 && errno == EAGAIN)
+			poll(&(struct pollfd){ .fd = out, .events = POLLOUT }, 1, -1);
+		else if (wrote < 0 && errno != EINTR)
+			return errno;
+		text += wrote > 0 ? wrote : 0;
+		n -= wrote > 0 ? (size_t)wrote : 0;
+	}
+	return 0;
+}
+
+/* After one that could not be written there is no other: nothing may stand behind half a line. */
 static void send_message(struct server *s, const struct wire_message *m)
 {
 	char *line = wire_format(m);
-	size_t n = strlen(line), done = 0;
 	pthread_mutex_lock(&s->writing);
-	while (done < n) {
-		ssize_t wrote = write(s->out, line + done, n - done);
-		if (wrote < 0 && errno != EINTR)
-			break;
-		done += wrote > 0 ? (size_t)wrote : 0;
-	}
+	if (!s->unwritten)
+		s->unwritten = write_whole(s->out, line, strlen(line));
 	pthread_mutex_unlock(&s->writing);
 	free(line);
+}
+
+static int unwritten(struct server *s)
+{
+	pthread_mutex_lock(&s->writing);
+	int why = s->unwritten;
+	pthread_mutex_unlock(&s->writing);
+	return why;
 }
 
 static void send_log(struct server *s, const char *text)
@@ -268,7 +289,7 @@ static bool working_cancelled(void *user)
 	pthread_mutex_lock(&s->lock);
 	bool cancel_now = s->cancel;
 	pthread_mutex_unlock(&s->lock);
-	return cancel_now;
+	return cancel_now || unwritten(s);
 }
 
 static void working_trying(void *user, const struct algorithm *a, enum cache c, enum launch l)
@@ -415,17 +436,16 @@ static int hello_send(const struct server *s, struct error *err)
 	if (s->how->batch->has_hello)
 		return 0;
 	char *hello = wire_hello(s->how->device);
-	size_t n = strlen(hello);
-	bool said = write(s->out, hello, n) == (ssize_t)n;
+	int why = write_whole(s->out, hello, strlen(hello));
 	free(hello);
-	return said ? 0 : error_set(err, "cannot write to standard output: %s", strerror(errno));
+	return why ? error_set(err, "cannot write to the output: %s", strerror(why)) : 0;
 }
 
-/* Jobs until there are none, or the device is lost. */
+/* Jobs until there are none, the device is lost, or nobody can know the answers. */
 static int work(struct server *s, struct error *err)
 {
 	struct wire_message m;
-	while (next_job(s, &m)) {
+	while (!unwritten(s) && next_job(s, &m)) {
 		work_on(s, &m);
 		trying_set(s, NULL, CACHE_NET, LAUNCH_AMORTIZED);
 		wire_free(&m);
@@ -434,7 +454,9 @@ static int work(struct server *s, struct error *err)
 			return error_set(err, "the device is lost to this process: start it again to go on with the next job");
 		}
 	}
-	return 0;
+	int why = unwritten(s);
+	return !why ? 0 : error_set(err, "cannot write answers: %s; mend that and start it again: it goes on where it stopped",
+		strerror(why));
 }
 
 int serve(struct serving *how, int in, int out, struct error *err)

@@ -143,6 +143,30 @@ check_batch() {
     serve --output "$file" <"$dir/jobs"
     [ $? -eq 3 ] && [ "$(cat "$file")" = "something else" ] && [ "$(wc -l <"$err")" -eq 1 ]
     ok $? "so is a file of something else"
+
+    printf 'notes of mine' >"$file"
+    cp "$file" "$dir/theirs"
+    serve --output "$file" <"$dir/jobs"
+    [ $? -eq 3 ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q 'something else' "$err" && cmp -s "$file" "$dir/theirs"
+    ok $? "one line that is no answer is not cut off, though it has no end"
+    head -c 40 "$dir/first" >"$file"
+    serve --output "$file" </dev/null
+    [ $? -eq 0 ] && [ "$(wc -l <"$file")" -eq 1 ] && all_json "$file"
+    ok $? "a hello that was begun is"
+
+    rm -f "$file"
+    (
+        trap '' XFSZ # a file that may not grow is as good as a full disk
+        ulimit -f "$((($(head -1 "$dir/first" | wc -c) + 511) / 512))"
+        # shellcheck disable=SC2086
+        timeout 120 "$runner" $machine --output "$file" <"$dir/jobs" >"$out" 2>"$err"
+    )
+    [ $? -eq 3 ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q 'cannot write' "$err"
+    ok $? "a full disk ends it: one line, status 3"
+    serve --output "$file" <"$dir/jobs"
+    [ $? -eq 0 ] && all_json "$file" && [ "$(grep -c '"type":"done"' "$file")" -eq 2 ]
+    ok $? "and it goes on from there"
+
     cp "$dir/first" "$file"
     (
         flock 9
