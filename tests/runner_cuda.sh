@@ -39,9 +39,14 @@ done
 # --- what is missing ---
 machine=
 echo '{"name":"half a device"}' >"$dir/half.json"
-for bad in "$dir/half.json" "$dir/none.json" "$top/README.md"; do
+sed 's/"sm": 90/"sm": 80/' "$top/data/devices/h100.json" >"$dir/two-generations.json"
+sed 's/"multiProcessorCount": 132/"multiProcessorCount": "132"/' "$top/data/devices/h100.json" >"$dir/text-for-a-number.json"
+sed "s/\"deviceName\": \"/&$(printf '%01000d' 0)/" "$top/data/devices/h100.json" >"$dir/long-name.json"
+sed '/warpSize/d; s/\("totalGlobalMem": [0-9]*\),/\1/' "$top/data/devices/h100.json" >"$dir/no-warp-size.json"
+for bad in "$dir"/*.json "$dir/none.json" "$top/README.md"; do
+    [ "$bad" = "$file" ] && continue
     serve --plan "$bad" </dev/null
-    [ $? -eq 3 ] && [ ! -s "$out" ] && [ "$(wc -l <"$err")" -eq 1 ]
+    [ $? -eq 3 ] && [ ! -s "$out" ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q "${bad##*/}" "$err"
     ok $? "no description of a device: ${bad##*/}"
 done
 if [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ]; then

@@ -16,16 +16,82 @@ static double figure(const json_t *o, const char *key, double from, double to)
 	return v >= from && v <= to ? v : NAN;
 }
 
+#define MOST_TEXT 255 /* of a name: what CUDA has room for; cuDNN does not survive much longer ones */
+
+/* What cuDNN reads of a device's properties (as CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION of 9.19 has them). */
+static const struct property {
+	const char *key;
+	enum { PROPERTY_NUMBER, PROPERTY_TEXT, PROPERTY_THREE } kind;
+	double least, most;
+} properties[] = {
+	{ "cudaDeviceId", PROPERTY_NUMBER, 0, 1e6 },
+	{ "deviceName", PROPERTY_TEXT, 1, MOST_TEXT },
+	{ "deviceVer", PROPERTY_NUMBER, 300, 9999 },
+	{ "driverVer", PROPERTY_NUMBER, 0, INT32_MAX },
+	{ "isTccDriver", PROPERTY_NUMBER, 0, 1 },
+	{ "l2CacheSize", PROPERTY_NUMBER, 0, INT32_MAX },
+	{ "maxBlockSize", PROPERTY_THREE, 1, INT32_MAX },
+	{ "maxGridSize", PROPERTY_THREE, 1, INT32_MAX },
+	{ "maxCtasPerSM", PROPERTY_NUMBER, 1, 1e6 },
+	{ "maxRegistersPerSM", PROPERTY_NUMBER, 1, INT32_MAX },
+	{ "maxSharedMemoryPerBlock", PROPERTY_NUMBER, 1, INT32_MAX },
+	{ "maxSharedMemoryPerBlockOptin", PROPERTY_NUMBER, 1, INT32_MAX },
+	{ "maxThreadsPerBlock", PROPERTY_NUMBER, 1, 1e6 },
+	{ "maxThreadsPerSM", PROPERTY_NUMBER, 1, 1e6 },
+	{ "memClockRateKHz", PROPERTY_NUMBER, 0, INT32_MAX },
+	{ "multiProcessorCount", PROPERTY_NUMBER, 1, 1e6 },
+	{ "pciDeviceId", PROPERTY_NUMBER, 0, INT32_MAX },
+	{ "regsPerBlock", PROPERTY_NUMBER, 1, INT32_MAX },
+	{ "reservedSharedMemoryPerBlock", PROPERTY_NUMBER, 0, INT32_MAX },
+	{ "smClockRateKHz", PROPERTY_NUMBER, 0, INT32_MAX },
+	{ "supportCoopLaunch", PROPERTY_NUMBER, 0, 1 },
+	{ "totalGlobalMem", PROPERTY_NUMBER, 1, 1e15 },
+	{ "warpSize", PROPERTY_NUMBER, 1, 1024 },
+};
+
+static bool property_is_whole(const json_t *v, const struct property *p)
+{
+	return json_is_integer(v) && (double)json_integer_value(v) >= p->least && (double)json_integer_value(v) <= p->most;
+}
+
+static int property_judge(const json_t *o, const struct property *p, struct error *err)
+{
+	const json_t *v = json_object_get(o, p->key);
+	if (p->kind == PROPERTY_TEXT) {
+		double n = (double)json_string_length(v); /* 0 of what is no string */
+		return n >= p->least && n <= p->most ? 0 :
+			error_set(err, "\"cudnn\": \"%s\" wants a text of up to %d bytes", p->key, MOST_TEXT);
+	}
+	bool good = p->kind == PROPERTY_NUMBER ? property_is_whole(v, p) : json_array_size(v) == 3;
+	for (size_t i = 0; p->kind == PROPERTY_THREE && i < 3; i++)
+		good = good && property_is_whole(json_array_get(v, i), p);
+	return good ? 0 : error_set(err, "\"cudnn\": \"%s\" wants %s from %.0f to %.0f", p->key,
+		p->kind == PROPERTY_THREE ? "three whole numbers" : "a whole number", p->least, p->most);
+}
+
+/* cuDNN says only BAD_PARAM, or ends the program. */
+static int properties_judge(const json_t *o, int sm, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++)
+		if (property_judge(o, &properties[i], err))
+			return -1;
+	int64_t version = json_int_at(o, "deviceVer", 0);
+	return version == sm * 10 ? 0 :
+		error_set(err, "\"sm\" is %d, but \"deviceVer\" of \"cudnn\" is %lld", sm, (long long)version);
+}
+
 static int context_fill(struct cuda_context *c, struct arena *a, const json_t *o, struct error *err)
 {
 	const char *name = json_string_at(o, "name", "");
-	const json_t *properties = json_object_get(o, "cudnn");
+	const json_t *known = json_object_get(o, "cudnn");
 	double sm = figure(o, "sm", 30, 999);
 	if (!*name || isnan(sm) || sm != floor(sm))
 		return error_set(err, "wants \"name\" and \"sm\" (90 for compute capability 9.0)");
-	if (!json_is_object(properties) || json_object_size(properties) == 0)
+	if (!json_is_object(known) || json_object_size(known) == 0)
 		return error_set(err, "wants \"cudnn\": the device's properties for cuDNN");
-	char *text = json_dumps(properties, JSON_COMPACT | JSON_ENSURE_ASCII);
+	if (properties_judge(known, (int)sm, err))
+		return -1;
+	char *text = json_dumps(known, JSON_COMPACT | JSON_ENSURE_ASCII);
 	if (!text || strlen(text) > MOST_BYTES) {
 		free(text);
 		return error_set(err, "its \"cudnn\" cannot be written as text");

@@ -260,6 +260,16 @@ static void test_errors(void)
 
 static char path[] = "t_cuda_context.json";
 
+/* The properties that cuDNN wants, all of them. */
+#define T4                                                                                                             \
+	"{\"cudaDeviceId\":0,\"deviceName\":\"Tesla T4\",\"deviceVer\":750,\"driverVer\":13000,\"isTccDriver\":0,"                \
+	"\"l2CacheSize\":4194304,\"maxBlockSize\":[1024,1024,64],\"maxGridSize\":[2147483647,65535,65535],"                  \
+	"\"maxCtasPerSM\":16,\"maxRegistersPerSM\":65536,\"maxSharedMemoryPerBlock\":49152,"                               \
+	"\"maxSharedMemoryPerBlockOptin\":65536,\"maxThreadsPerBlock\":1024,\"maxThreadsPerSM\":1024,"                       \
+	"\"memClockRateKHz\":5001000,\"multiProcessorCount\":40,\"pciDeviceId\":0,\"regsPerBlock\":65536,"                   \
+	"\"reservedSharedMemoryPerBlock\":0,\"smClockRateKHz\":1590000,\"supportCoopLaunch\":1,"                           \
+	"\"totalGlobalMem\":16106127360,\"warpSize\":32}"
+
 static int plan(const char *text)
 {
 	struct platform_options o = { .plan = path };
@@ -286,11 +296,11 @@ static void test_plan(void)
 	fake.count_error = cudaErrorInsufficientDriver;
 	fake.driver_version = 0;
 	is_int(plan("{\"name\":\"NVIDIA T4\\n\",\"arch\":\"Turing\",\"sm\":75,\"caveat\":\"old\",\"l2_bytes\":4194304,"
-		"\"clock_mhz\":1590,\"multiprocessors\":40,\"cudnn\":{\"deviceVer\":750,\"maxBlockSize\":[1024,1024,64]}}"), 0,
+		"\"clock_mhz\":1590,\"multiprocessors\":40,\"cudnn\":" T4 "}"), 0,
 		"a description: %s", err.text);
 	const struct cuda_context *c = cuda_context();
 	ok(c->planning && c->sm == 75 && !c->stream, "plans without a GPU");
-	is_str(c->deviceprop, "{\"deviceVer\":750,\"maxBlockSize\":[1024,1024,64]}", "what cuDNN is told");
+	is_str(c->deviceprop, T4, "what cuDNN is told");
 	is_str(c->caveat, "old", "the caveat");
 	is_str(device.model, "NVIDIA T4?", "its name, cleaned");
 	is_str(device.name, "planned", "no GPU of here");
@@ -300,13 +310,16 @@ static void test_plan(void)
 	is_int(cuda_context_take(&err), 0, "no lock is needed");
 	cuda_context_give();
 	cuda_context_close();
-	plan_refused("", "line ");
+	plan_refused("", ":1: ");
 	plan_refused("[1]", "wants \"name\"");
 	plan_refused("{\"sm\":75,\"cudnn\":{\"a\":1}}", "wants \"name\"");
 	plan_refused("{\"name\":\"x\",\"sm\":\"75\",\"cudnn\":{\"a\":1}}", "\"sm\"");
 	plan_refused("{\"name\":\"x\",\"sm\":7.5,\"cudnn\":{\"a\":1}}", "\"sm\"");
 	plan_refused("{\"name\":\"x\",\"sm\":75}", "\"cudnn\"");
 	plan_refused("{\"name\":\"x\",\"sm\":75,\"cudnn\":{}}", "\"cudnn\"");
+	plan_refused("{\"name\":\"x\",\"sm\":75,\"cudnn\":{\"a\":1}}", "\"cudaDeviceId\" wants a whole number");
+	plan_refused("{\"name\":\"x\",\"sm\":75,\"cudnn\":{\"cudaDeviceId\":0,\"deviceName\":7}}", "\"deviceName\" wants a text");
+	plan_refused("{\"name\":\"x\",\"sm\":80,\"cudnn\":" T4 "}", "\"sm\" is 80, but \"deviceVer\" of \"cudnn\" is 750");
 	struct platform_options o = { .plan = "no/such/file.json" };
 	ok(cuda_context_open(&o, &arena, &device, &err) == -1 && strstr(err.text, "no/such/file.json"), "no file: %s",
 		err.text);
