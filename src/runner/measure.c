@@ -174,6 +174,12 @@ static int give_up(struct run *r, struct contender *c, enum status status)
 	return -1;
 }
 
+static int64_t executions_wanted(const struct run *r, double one_ns)
+{
+	int64_t n = measure_executions(one_ns);
+	return n < 2 && one_ns < r->options->alone_ns ? 2 : n;
+}
+
 static int64_t executions_for(const struct contender *c, enum launch launch)
 {
 	return launch == LAUNCH_AMORTIZED ? c->executions : 1;
@@ -224,7 +230,7 @@ static int refine(struct run *r, struct contender *c, enum cache cache)
 {
 	int64_t before = 1;
 	for (int round = 0; round < REFINING_ROUNDS; round++) {
-		int64_t times = measure_executions(c->one_ns);
+		int64_t times = executions_wanted(r, c->one_ns);
 		double ns;
 		if (times < REFINING_FACTOR * before)
 			break;
@@ -233,7 +239,7 @@ static int refine(struct run *r, struct contender *c, enum cache cache)
 		c->one_ns = ns / (double)times;
 		before = times;
 	}
-	c->executions = measure_executions(c->one_ns);
+	c->executions = executions_wanted(r, c->one_ns);
 	if (before > 1 && c->executions <= REFINED_FACTOR * (double)before && before <= REFINED_FACTOR * (double)c->executions)
 		c->executions = before;
 	return 0;
@@ -260,7 +266,7 @@ static int glance(struct run *r, struct contender *c, enum cache cache)
 	if (warm_up(r, c, cache, until, &c->first_ns))
 		return -1;
 	c->one_ns = c->first_ns;
-	c->executions = measure_executions(c->one_ns);
+	c->executions = executions_wanted(r, c->one_ns);
 	return 0;
 }
 

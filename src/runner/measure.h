@@ -16,7 +16,7 @@ struct measure_options {
 	double llc_bytes;          /* last-level cache; NaN unknown */
 	bool shares_operands;      /* platform.h */
 	int most;                  /* algorithms that are tried; 0: MEASURE_CONTENDERS */
-	double glance_ns;          /* platform.h */
+	double glance_ns, alone_ns;/* platform.h */
 	bool has_cold;             /* the backends can rotate all operands */
 	bool has_matrix;           /* then the best algorithm without matrix units is measured in full too */
 	double (*now_ns)(void);    /* monotonic */

@@ -21,6 +21,9 @@ struct platform {
 	/* Warm-up before algorithms are compared, where the machine is warm from the one before; 0: all of it. What is measured
 	 * in full has the rest before that. */
 	double glance_ns;
+	/* Executions from here on take as long alone as back to back, to a percent: a launch is nothing beside them. Of shorter
+	 * ones an amortized sample has at least two. 0: launches cost nothing. */
+	double alone_ns;
 	double tolerance;         /* half-width of the median's interval at which sampling stops: 0.02, on a GPU 0.01 */
 	const struct backend *const *backends;  /* NULL-terminated; a problem has the algorithms of all, in this order */
 	/* Before any library loads and any thread starts; NULL: nothing to do. May start the program anew (argv) to have its environment set. */

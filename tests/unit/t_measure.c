@@ -118,7 +118,7 @@ static struct {
 	bool dead, has_check, has_cold;
 	bool shares;
 	int most;
-	double glance_ns;
+	double glance_ns, alone_ns;
 	bool cold;       /* cold is asked for too */
 	double now;
 	int64_t preemptions;
@@ -329,7 +329,7 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 		.launches = { true, true },
 		.tolerance = 0.02, .long_ns = LONG_NS, .memory_bytes = 1e9, .rotation_bytes = 1e6, .llc_bytes = 100e3,
 		.now_ns = fake_now, .disturbances = fake_preemptions, .user = &o->seen, .has_matrix = has_matrix, .cancelled = seen_cancelled,
-		.most = fake.most, .glance_ns = fake.glance_ns, .shares_operands = fake.shares, .has_cold = fake.has_cold, .is_alive = fake_is_alive, .trying = seen_trying, .emit = seen_emit };
+		.most = fake.most, .glance_ns = fake.glance_ns, .alone_ns = fake.alone_ns, .shares_operands = fake.shares, .has_cold = fake.has_cold, .is_alive = fake_is_alive, .trying = seen_trying, .emit = seen_emit };
 	if (problem_parse(text_of(text), &p, &o->err) || offers_open(&offers, fake.other ? both_backends : fake.has_check ?
 		full_backends : fake_backends, &p, &o->err))
 		return;
@@ -655,6 +655,30 @@ static void test_glance(void)
 		fake.alive == 0, "one that fails then is out alone");
 }
 
+/* Where a launch is timed with what runs alone, amortized is not alone. */
+static void test_alone(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 1;
+	fake.alone_ns = 2e6;
+	fake.algorithm[0] = (struct invented){ .name = "short", .ns = 300e3, .launch_ns = 10e3 };
+	measure(&o, PLAIN, 200e6, 0, false);
+	const struct result *r = find(&o.seen, "short", CACHE_NET, LAUNCH_AMORTIZED);
+	is_int(r ? r->stats.executions : 0, 2, "two executions at least");
+	r = find(&o.seen, "short", CACHE_NET, LAUNCH_ISOLATED);
+	ok(r && r->stats.executions == 1 && r->stats.median == 310e3, "and isolated ones are another measurement");
+	fake.algorithm[0].ns = 2.1e6;
+	measure(&o, PLAIN, 200e6, 0, false);
+	r = find(&o.seen, "short", CACHE_NET, LAUNCH_AMORTIZED);
+	is_int(r ? r->stats.executions : 0, 1, "one of a long one");
+	fake.alone_ns = 0;
+	fake.algorithm[0].ns = 300e3;
+	measure(&o, PLAIN, 200e6, 0, false);
+	r = find(&o.seen, "short", CACHE_NET, LAUNCH_AMORTIZED);
+	is_int(r ? r->stats.executions : 0, 1, "or where launches cost nothing");
+}
+
 static void test_most(void)
 {
 	struct outcome o;
@@ -834,6 +858,7 @@ int main(void)
 	test_shortlist();
 	test_glance();
 	test_most();
+	test_alone();
 	test_matrix();
 	test_failures();
 	test_disturbed();
