@@ -234,10 +234,12 @@ static int run_held(struct cuda_timer *t, const struct burst *b, double *ns, str
 			clock_enqueue(err);
 		bool waited = clock_ns() - began > BLOCK_GIVEN_UP_NS;
 		let_go(); /* always: what is held would wait a second */
-		if (bad || synchronize("executions back to back", err)) {
-			cudaStreamSynchronize(s);
+		if (bad) {
+			synchronize("executions back to back", NULL);
 			return -1;
 		}
+		if (synchronize("executions back to back", err))
+			return -1;
 		clock_judge(t, &sum, &count);
 		shared.waits = waited ? shared.waits : 0;
 		if (!waited || !held)

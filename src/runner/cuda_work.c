@@ -49,8 +49,8 @@ static int ready(void *user, enum cache cache, int64_t set, struct error *err)
 void cuda_work_release(void *work)
 {
 	struct work *w = work;
-	if (!cuda_context()->poisoned)
-		cudaStreamSynchronize(cuda_context()->stream);
+	if (!cuda_context()->poisoned) /* what it left in the stream may still fault: then it is known now, not to the next one */
+		cuda_error(cudaStreamSynchronize(cuda_context()->stream), "the end of an algorithm", NULL);
 	cuda_time_forget(&w->timer);
 	if (w->planned && w->plan.free)
 		w->plan.free(w->plan.state);

@@ -226,9 +226,13 @@ class Check:
             if self.left() < 30:
                 self.unfinished.append("sanitizer")
                 return
-            p = subprocess.run([tool, "--error-exitcode", "99", *self.command("--problem", problem, "--check",
-                                                                               "--algorithms", "2")],
-                               capture_output=True, text=True, timeout=self.left())
+            try:
+                p = subprocess.run([tool, "--error-exitcode", "99", *self.command("--problem", problem, "--check",
+                                                                                   "--algorithms", "2")],
+                                   capture_output=True, text=True, timeout=self.left())
+            except subprocess.TimeoutExpired:
+                self.unfinished.append("sanitizer")
+                return
             self.tap.say(p.returncode != 99, f"sanitizer: {problem}", *p.stdout.splitlines()[-3:] if p.returncode == 99 else [])
 
     def run(self):

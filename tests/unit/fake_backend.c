@@ -147,6 +147,8 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 	if (cuda_error(fake_launch(compute, &x, sizeof(x), fake_backend.kernel_ns, "_Z7computeILi3EEvPKfi", stream),
 		"fake", err))
 		return -1;
+	if (fake_backend.enqueue_fails)
+		return error_set(err, "the library fails");
 	for (int i = 1; i < fake_backend.kernels; i++)
 		if (cuda_error(fake_launch(nothing, NULL, 0, fake_backend.kernel_ns, "second_kernel", stream), "fake", err))
 			return -1;

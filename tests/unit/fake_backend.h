@@ -16,7 +16,7 @@ struct fake_backend {
 	double ready_ns;                /* what making a set of operands ready takes the host */
 	int kernels;                    /* of one execution; the first does the work */
 	double gain, epsilon;
-	bool plan_fails, enqueue_allocates, enqueue_waits;
+	bool plan_fails, enqueue_allocates, enqueue_waits, enqueue_fails;
 	int plans_alive;
 	/* executions in the order that the device ran them */
 	struct cuda_pointers trace[FAKE_TRACE];

@@ -450,6 +450,25 @@ static void test_waiting_launches(void)
 	end("waiting launches");
 }
 
+/* A fault behind a library's own failure is this algorithm's, not the next one's. */
+static void test_late_fault(void)
+{
+	double ns;
+	begin(MATMUL);
+	void *w = prepare();
+	fake_backend.enqueue_fails = true;
+	is_int(cuda_work_run(w, CACHE_WARM, 1, &ns, &err), -1, "a launch that fails");
+	cuda_work_release(w);
+	ok(cuda_context_is_alive(), "need not be a fault");
+	w = prepare();
+	fake.fault_at = 1;
+	is_int(cuda_work_run(w, CACHE_WARM, 1, &ns, &err), -1, "one behind a kernel that faults");
+	is_str(err.text, "the library fails", "says what it knows");
+	cuda_work_release(w);
+	ok(!cuda_context_is_alive(), "and the device is lost when it is released");
+	end("late fault");
+}
+
 /* A library may wait for the stream by itself: the others are held still, and their launches not timed. */
 static void test_waiting_algorithm(void)
 {
@@ -574,6 +593,7 @@ int main(void)
 	test_without_graphs("allocates");
 	test_waiting_launches();
 	test_waiting_algorithm();
+	test_late_fault();
 	test_clock();
 	test_kernels("old driver");
 	test_kernels("no graph");
