@@ -47,8 +47,12 @@ static json_t *layer_json(const struct analysis *a, int i)
 	}
 	if (!known && l->why)
 		json_object_set_new(o, "why", json_text(text_of(l->why)));
-	if (l->result)
+	if (l->result) {
+		json_object_set_new(o, "api", json_string(l->result->algorithm.api));
+		json_object_set_new(o, "math", json_string(l->result->algorithm.math));
+		json_object_set_new(o, "matrix", json_string(matrix_name(l->result->algorithm.matrix)));
 		json_object_set_new(o, "layouts", json_string(l->result->algorithm.layouts));
+	}
 	return o;
 }
 
@@ -60,11 +64,11 @@ static json_t *effects_json(const struct session *s)
 		double now = s->analysis->bound_ns;
 		double on_ns = e->on ? now : e->bound_ns, off_ns = e->on ? e->bound_ns : now;
 		bool known = e->available && !isnan(e->bound_ns);
-		json_array_append_new(list, json_pack("{s:s, s:b, s:o, s:o, s:o, s:b, s:b, s:b, s:i, s:i}", "name", e->row->name, "on",
+		json_array_append_new(list, json_pack("{s:s, s:b, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i}", "name", e->row->name, "on",
 			e->on, "bound_ns", json_number_or_null(known ? e->bound_ns : NAN), "saves_ns",
 			json_number_or_null(known ? e->saves_ns : NAN), "speedup",
 			json_number_or_null(known && on_ns > 0 ? off_ns / on_ns : NAN), "available", e->available,
-			"complete", e->complete, "bound_complete", e->bound_complete, "unmeasured_problems",
+			"complete", e->complete, "estimated", e->estimated, "bound_complete", e->bound_complete, "unmeasured_problems",
 			e->unmeasured_problems, "unavailable_problems", e->unavailable_problems));
 	}
 	return list;
@@ -73,10 +77,11 @@ static json_t *effects_json(const struct session *s)
 static json_t *coverage_json(const struct analysis *a)
 {
 	const struct coverage *c = &a->coverage;
-	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o}", "layers", c->layers, "measured", c->measured,
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "layers", c->layers, "measured", c->measured,
 		"proxy", c->proxy, "free", c->free, "fused", c->fused, "estimated", c->estimated, "assumed", c->assumed,
 		"missing", c->missing, "unsupported", c->unsupported, "flops_measured_share",
-		json_number_or_null(c->flops_measured_share), "cost_proxy_share", json_number_or_null(c->cost_proxy_share));
+		json_number_or_null(c->flops_measured_share), "cost_proxy_share", json_number_or_null(c->cost_proxy_share),
+		"cost_estimated_share", json_number_or_null(c->cost_estimated_share));
 }
 
 json_t *report_bound_json(const struct session *s)
