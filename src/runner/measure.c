@@ -321,17 +321,26 @@ static double best_shortlisted(const struct run *r, int only)
 	return best;
 }
 
-/* Is it worth measuring in full: the library's own first choice, close to the fastest, or the fastest without matrix units
- * (where there are any), in strict math, or both? */
+/* The library's first choice of such: contenders stand in its order. */
+static bool is_first(const struct run *r, const struct contender *c, int only)
+{
+	for (const struct contender *other = r->contenders; other < c; other++)
+		if (!isnan(other->shortlist_ns) && is_such(other, only))
+			return false;
+	return true;
+}
+
+/* Is it worth measuring in full: close to the fastest, or of all, of those without matrix units (where there are any), in strict
+ * math, or both, the fastest or the library's own first choice (what-if algorithm holds one against the other)? */
 static bool is_finalist(const struct run *r, const struct contender *c)
 {
 	if (!c->work || isnan(c->shortlist_ns))
 		return false;
-	bool is = algorithm_of(c)->rank == 0 || c->shortlist_ns <= MEASURE_CLOSE_FACTOR * best_shortlisted(r, 0);
-	for (int only = 1; only < ONLY_COMBINATIONS && !is; only++) {
+	bool is = c->shortlist_ns <= MEASURE_CLOSE_FACTOR * best_shortlisted(r, 0);
+	for (int only = 0; only < ONLY_COMBINATIONS && !is; only++) {
 		if ((only & ONLY_WITHOUT_MATRIX) && !r->options->has_matrix)
 			continue;
-		is = is_such(c, only) && c->shortlist_ns <= best_shortlisted(r, only);
+		is = is_such(c, only) && (c->shortlist_ns <= best_shortlisted(r, only) || is_first(r, c, only));
 	}
 	return is;
 }

@@ -809,6 +809,14 @@ static void test_strict(void)
 	ok(r && r->stats.stop == STOP_CONVERGED, "and the fastest in strict math without matrix units");
 	r = find(&o.seen, "slow", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.stop == STOP_SHORTLIST, "not the next one");
+	fake.algorithm[1] = (struct invented){ .name = "first", .ns = 350e3, .matrix = MATRIX_NO };
+	fake.algorithm[2] = (struct invented){ .name = "fastest", .ns = 300e3, .matrix = MATRIX_NO };
+	fake.algorithm[3] = (struct invented){ .name = "last", .ns = 390e3, .matrix = MATRIX_NO };
+	measure(&o, PLAIN, 200e6, 0, true);
+	r = find(&o.seen, "first", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_CONVERGED, "the library's first choice in strict math is measured in full too");
+	r = find(&o.seen, "last", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_SHORTLIST, "what is neither is not");
 }
 
 static double allowed(const char *text, const char *math)
