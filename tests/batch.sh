@@ -252,4 +252,20 @@ try 1 "what the database has of a device goes before" "$BENANZA" bound -q --json
 is False "d['complete']"
 try 0 "and is listed once" "$BENANZA" devices --json -c "$work/word.yaml" --db "$work/own.db"
 is "[1]" "[r['id'] for r in d['recorded']]"
+
+# devices that are only described
+unset BENANZA_DATA
+try 3 "measuring on a described device" "$BENANZA" bench --db "$work/none.db" -d h100 "$tiny"
+one_line
+says err "only described"
+echo '{' >"$work/torn.json"
+for file in torn none; do
+    try 2 "a description that cannot be read: $file" "$BENANZA" bound --db "$work/none.db" -d "$work/$file.json" "$tiny"
+    one_line
+    says err "$work/$file.json"
+    try 2 "nor in the explorer" "$BENANZA" --frame 80x24 --db "$work/none.db" -d "$work/$file.json" "$tiny"
+done
+try 3 "the explorer on a device that nobody has" "$BENANZA" --frame 80x24 --db "$work/none.db" -d nonsense "$tiny"
+one_line
+says err "see benanza devices"
 done_testing

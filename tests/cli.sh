@@ -282,4 +282,25 @@ try 1 "a new stack without results" bound many.db -d newer
 says err "no results of this device, but of: -d 1 (words 1, 1 thread), -d 2 (words 1, 4 threads)"
 try 1 "says nothing of that with -q" bound many.db -d newer -q
 [ ! -s "$work/err" ]; ok $? "nothing"
+
+# every key that is printed is in the manual
+"$BENANZA" bench -q --budget 1 --db "$work/keys.db" "$models/tiny.onnx" >/dev/null 2>&1
+{ "$BENANZA" layers --json "$models/tiny.onnx"; "$BENANZA" devices --json --db "$work/keys.db"; "$BENANZA" ops --json
+    "$BENANZA" bound --json -q -d h100 -w fusion,layout "$models/tiny.onnx"; "$BENANZA" bench --emit-jobs -q "$models/tiny.onnx"
+    for what in info check; do [ ! -e "$work/keys.db" ] || "$BENANZA" db $what --json --db "$work/keys.db"; done
+} >"$work/out" 2>/dev/null
+python3 - "$work/out" "$top/man/benanza-json.5.in" <<'PY' >"$work/unknown" 2>&1
+import json, re, sys
+known = set(re.findall(r"\w+", open(sys.argv[2]).read()))
+def walk(value, name):
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if isinstance(key, str) and name not in ("opsets", "dims") and key not in known:
+            print(key)
+        walk(inner, key if isinstance(key, str) else name)
+lines = [json.loads(line) for line in open(sys.argv[1])]
+assert len(lines) > 6
+walk(lines, "")
+PY
+[ $? -eq 0 ] && [ ! -s "$work/unknown" ]; ok $? "keys are in benanza-json(5)"
+sed 's/^/# /' "$work/unknown" | sort -u
 done_testing

@@ -179,8 +179,8 @@ static int bench_model(struct options *o, int index, struct tally *t, bool *gone
 	if (status == EXIT_DONE)
 		status = options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
 	if (status == EXIT_DONE && !s->queue) {
-		error_set(err, "%s%s%s is only recorded: nothing can be measured on it", s->trouble,
-			s->trouble[0] ? "; " : "", s->device.model);
+		error_set(err, "%s%s%s is only %s: nothing can be measured on it", s->trouble, s->trouble[0] ? "; " : "",
+			s->device.model, s->described ? "described" : "recorded");
 		status = EXIT_NO_DEVICE;
 	}
 	if (status == EXIT_DONE)

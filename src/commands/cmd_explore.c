@@ -7,6 +7,12 @@
 
 #include <unistd.h>
 
+/* Was a device asked for that nobody has? A runner that is known and does not answer is another matter. */
+static bool is_unheard_of(const struct options *o, const struct session *s, int connected)
+{
+	return connected < 0 && o->config.device && !s->queue && !s->trouble[0];
+}
+
 static int frame_print(const struct options *o, struct session *s, struct error *err)
 {
 	int columns, rows;
@@ -16,11 +22,14 @@ static int frame_print(const struct options *o, struct session *s, struct error 
 		error_set(err, "--frame %s: give COLUMNSxROWS, e.g. 80x24", o->frame);
 		return EXIT_BAD;
 	}
-	if (session_connect(s, QUEUE_HELLO_LIMIT, err) == SESSION_UNREADABLE)
-		return EXIT_BAD;
+	int connected = session_connect(s, QUEUE_HELLO_LIMIT, err);
+	if (connected == SESSION_UNREADABLE || is_unheard_of(o, s, connected))
+		return options_connected(connected);
+	if (connected && !o->quiet) /* without a device the frame shows what is known without */
+		fprintf(stderr, "benanza: %s\n", err->text);
 	while (session_plan_step(s, 100))
 		;
-	err->text[0] = '\0'; /* without a device the frame shows what is known without */
+	err->text[0] = '\0';
 	return app_frame(s, columns, rows, o->view, o->keys, o->ascii, stdout, err) ? EXIT_BAD : EXIT_DONE;
 }
 
@@ -29,6 +38,13 @@ static const char *default_model(struct arena *a)
 {
 	const char *path = beside_data(a, "models/resnet50.onnx");
 	return path ? path : BENANZA_DATADIR "/models/resnet50.onnx";
+}
+
+static int explore(struct session *s, const struct app_options *ao, struct error *err)
+{
+	err->text[0] = '\0';
+	int left = app_run(s, ao, err); /* by a signal: the shell's way of saying so */
+	return left < 0 ? EXIT_BAD : left > 0 ? 128 + left : EXIT_DONE;
 }
 
 int cmd_explore(struct options *o, struct error *err)
@@ -53,9 +69,11 @@ int cmd_explore(struct options *o, struct error *err)
 		status = frame_print(o, s, err);
 	} else if (status == EXIT_DONE) {
 		struct app_options ao = { .color = o->color, .ascii = o->ascii };
-		session_connect(s, 0, NULL); /* does not wait: the first frame comes before the runner's hello */
-		int left = app_run(s, &ao, err); /* by a signal: the shell's way of saying so */
-		status = left < 0 ? EXIT_BAD : left > 0 ? 128 + left : EXIT_DONE;
+		/* does not wait: the first frame comes before the runner's hello */
+		int connected = session_connect(s, 0, err);
+		status = is_unheard_of(o, s, connected) || connected == SESSION_UNREADABLE ? options_connected(connected) : EXIT_DONE;
+		if (status == EXIT_DONE)
+			status = explore(s, &ao, err);
 	}
 	session_close(s);
 	return status;

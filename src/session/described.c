@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/beside.h"
 #include "base/json.h"
@@ -94,7 +93,7 @@ int described_read(struct arena *a, const char *path, struct described *d, struc
 	json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
 	*d = (struct described){ .id = stem_of(a, path), .path = arena_strndup(a, path, strlen(path)) };
 	if (!o)
-		return error_set(err, "%s:%d: %s", path, why.line > 0 ? why.line : 1, why.text);
+		return why.line > 0 ? error_set(err, "%s:%d: %s", path, why.line, why.text) : error_set(err, "%s", why.text);
 	int bad = json_is_object(o) ? described_take(a, o, d, err) : error_set(err, "no JSON object");
 	if (bad)
 		error_context(err, "%s", path);
@@ -131,7 +130,7 @@ int described_find(struct arena *a, const char *asked, struct described *d, stru
 	struct described *list;
 	int count;
 	size_t n = strlen(asked), suffix = strlen(SUFFIX);
-	if (n > suffix && strcmp(asked + n - suffix, SUFFIX) == 0 && access(asked, R_OK) == 0)
+	if (n > suffix && strcmp(asked + n - suffix, SUFFIX) == 0) /* meant as a file, there or not */
 		return described_read(a, asked, d, err) ? -1 : 1;
 	if (described_list(a, &list, &count, err))
 		return -1;

@@ -78,7 +78,7 @@ void session_close(struct session *s);
  * of the data folder (session/recorded.h). A recorded device is chosen by its name, model or number, or else by a part of
  * its stack; config->threads narrows it. What is none of these may be a device that is only described ("h100"):
  * s->described is then set, and session_plan_step asks what could run.
- * -1: none of these; SESSION_UNREADABLE: the runner answers, but what the database has of it cannot be read. */
+ * -1: none of these; SESSION_UNREADABLE: it is there, but what the database, or its description, says of it cannot be read. */
 #define SESSION_UNREADABLE (-2)
 int session_connect(struct session *s, int timeout_ms, struct error *err);
 /* After session_connect with timeout 0, when the runner turned out not to answer: gives its queue up and works from the

@@ -190,8 +190,8 @@ static int connect_without_runner(struct session *s, struct error *err)
 	int recorded = connect_records(s, trouble.text, &none);
 	int described = recorded == -1 ? connect_described(s, err) : 0;
 	if (recorded != -1 ? recorded : described > 0)
-		error_set(err, "%s%s", none.text, described > 0 && s->config->device ? ", nor is it a described one" : "");
-	return recorded == RECORDED_SEVERAL ? -1 : recorded != -1 ? recorded : described > 0 ? -1 : described;
+		error_set(err, "%s%s", none.text, described > 0 && s->config->device ? ", nor is it a described one: see benanza devices" : "");
+	return recorded == RECORDED_SEVERAL ? -1 : recorded != -1 ? recorded : described < 0 ? SESSION_UNREADABLE : -described;
 }
 
 int session_connect(struct session *s, int timeout_ms, struct error *err)
