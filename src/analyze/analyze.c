@@ -194,6 +194,7 @@ struct analysis *analyze_on(struct arena *a, const struct ground *g, const struc
 		.sequential_ns = x.sequential_ns,
 		.parallel_ns = x.parallel_ns,
 		.border_ns = x.border_ns,
+		.border_estimated = x.border_estimated,
 		.conversions = st.nxc ? p->conversion_count : 0,
 		.complete = s->parallel ? x.complete_path : x.complete_sum,
 		.estimated = s->parallel ? x.estimated_path : x.estimated_sum,

@@ -112,6 +112,7 @@ struct analysis {
 	double sequential_ns, parallel_ns; /* NaN as bound_ns */
 	double border_ns;        /* casts at model inputs and outputs, and with layout on all conversions; part of the
 	                            totals; NaN: there are some, none has a cost */
+	bool border_estimated;   /* rooflines stand for measurements in it */
 	int conversions;         /* layout conversions in it */
 	bool complete;           /* nothing missing; what is estimated is not missing */
 	bool estimated;          /* rooflines stand for measurements somewhere in it: print `~` */

@@ -139,7 +139,7 @@ struct solution {
 	double sequential_ns, parallel_ns; /* NaN: nothing that costs is priced (casts at the border do not count) */
 	double border_ns;       /* NaN: there are casts and none is priced */
 	double enqueue_sum, enqueue_path; /* launch isolated: host time of each choice; NaN not known of any */
-	bool complete_sum, complete_path, border_complete;
+	bool complete_sum, complete_path, border_complete, border_estimated;
 	bool estimated_sum, estimated_path;
 	bool *lacking;          /* per distinct problem: wanted here and not answered */
 	bool *refused;          /* ... wanted here, answered, and without a price */

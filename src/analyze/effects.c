@@ -3,6 +3,24 @@
 #include "analyze/analyze_private.h"
 
 #include <math.h>
+#include <string.h>
+
+/* Is there a product whose roofline could follow matrix units: with a peak of theirs for its type, for f32 that of tf32? */
+static bool estimates_differ(const struct study *st, bool f32_alone)
+{
+	for (int i = 0; i < st->distinct_count; i++) {
+		const char *text = study_text(st, i);
+		if (!st->wanted[i] || !matrix_possible(text, false))
+			continue;
+		const char *type = strchr(text, ':') + 1;
+		enum dtype own = dtype_parse((struct text){ type, strcspn(type, ".@,") });
+		bool is_f32 = own == DTYPE_F32;
+		if (own != DTYPE_UNKNOWN && (is_f32 || !f32_alone) &&
+			!isnan(st->on.peaks->matrix_flops[is_f32 ? DTYPE_TF32 : own]))
+			return true;
+	}
+	return false;
+}
 
 /* Is there anything on matrix units to allow or bar: a result that uses them, or a problem still to be
  * measured that could, on a device that has them? */
@@ -10,7 +28,7 @@ static bool matrix_there(const struct study *st)
 {
 	bool device = !st->device || st->device->has_matrix;
 	if (st->on.estimate && st->on.peaks)
-		return peaks_have_matrix(st->on.peaks);
+		return estimates_differ(st, false);
 	for (int i = 0; i < st->distinct_count; i++) {
 		const struct found *f = &st->found[i];
 		for (int k = 0; k < f->count; k++)
@@ -30,7 +48,7 @@ static bool matrix_there(const struct study *st)
 static bool relaxed_there(const struct study *st)
 {
 	if (st->on.estimate && st->on.peaks)
-		return !isnan(st->on.peaks->matrix_flops[DTYPE_TF32]);
+		return estimates_differ(st, true);
 	for (int i = 0; i < st->distinct_count; i++)
 		for (int k = 0; k < st->found[i].count; k++) {
 			const struct result *r = st->found[i].results[k];
@@ -40,10 +58,21 @@ static bool relaxed_there(const struct study *st)
 	return false;
 }
 
+/* Is anything measured? An estimate has neither algorithms nor launches. */
+static bool any_measured(const struct study *st)
+{
+	for (int i = 0; i < st->distinct_count; i++)
+		if (st->found[i].count)
+			return true;
+	return false;
+}
+
 static bool is_available(const struct study *st, const struct what_if *row)
 {
 	struct scenario off = { 0 }, on = off;
 	row->set(&on, true);
+	if (on.best || on.amortized)
+		return !st->on.estimate || any_measured(st);
 	if (on.matrix)
 		return matrix_there(st);
 	if (on.relaxed)

@@ -51,6 +51,7 @@ static void price_borders(const struct study *st, struct solution *out)
 			continue;
 		casts++;
 		missing += isnan(out->cost[i]);
+		out->border_estimated |= out->estimated[i];
 		out->border_ns += isnan(out->cost[i]) ? 0 : out->cost[i];
 	}
 	if (casts && missing == casts)

@@ -209,7 +209,7 @@ static void border_text(const struct session *s, FILE *out)
 	if (isnan(a->border_ns))
 		fprintf(out, "borders       %s, not measured\n", what);
 	else if (casts || a->conversions)
-		fprintf(out, "borders       %s of %s, %s\n", str_duration(border, a->border_ns), what,
+		fprintf(out, "borders       %s%s of %s, %s\n", a->border_estimated ? "~" : "", str_duration(border, a->border_ns), what,
 			isnan(a->bound_ns) ? "alone no bound" : "included");
 	arena_free(&scratch);
 }
