@@ -135,6 +135,11 @@ static void estimates(void)
 	near(effect(&a, &g, &s, "fusion").saves_ns, 8e3 - 100, 1e-9, "fused, the Relu has no bytes of its own, but its operations");
 	ok(effect(&a, &g, &s, "fusion").estimated, "... marked");
 	ok(fabs(effect(&a, &g, &s, "matrix").saves_ns) <= 0 && effect(&a, &g, &s, "matrix").available, "matrix units, of no use to f32");
+	ok(!effect(&a, &g, &s, "algorithm").available && !effect(&a, &g, &s, "launch").available,
+		"an estimate has neither algorithms nor launches");
+	k.matrix_flops[DTYPE_TF32] = NAN;
+	ok(!effect(&a, &g, &s, "matrix").available && !effect(&a, &g, &s, "math").available, "without tf32 nothing for f32");
+	k = known();
 	s.matrix = true;
 	near(effect(&a, &g, &s, "math").saves_ns, 180e3, 1e-9, "but with relaxed math");
 	s.matrix = false;
