@@ -7,9 +7,11 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/log.h"
 
 /* A runner that talks without end must not keep the caller from its keyboard. */
@@ -137,18 +139,34 @@ static int queue_lose_runner(struct queue *q, enum status status, struct error *
 	return added;
 }
 
-/* "cuda:1" is asked of the runner as --device; the runner "cpu" has but one. */
+const char *queue_device_part(const struct config_runner *r, const char *device)
+{
+	size_t n = strlen(r->name);
+	if (!device)
+		return NULL;
+	if (strncmp(device, r->name, n) == 0 && (!device[n] || device[n] == ':'))
+		return device + n + (device[n] == ':');
+	return strcmp(r->name, "cuda") == 0 && strncasecmp(device, "GPU-", 4) == 0 ? device : NULL;
+}
+
+/* What comes behind the runner's name in the device that was asked for; "": any. */
+static const char *queue_part(const struct queue *q)
+{
+	const char *part = queue_device_part(q->runner, q->config->device);
+	return part ? part : "";
+}
+
+/* "cuda:1" is asked of the runner as --device 1; the runner "cpu" has but one. */
 static const char *const *queue_argv(const struct queue *q, struct arena *a)
 {
-	const char *asked = q->config->device;
-	size_t n = strlen(q->runner->name);
-	if (!asked || strcmp(q->runner->name, "cpu") == 0 || strncmp(asked, q->runner->name, n) != 0 || asked[n] != ':')
+	const char *part = queue_part(q);
+	if (!*part || strcmp(q->runner->name, "cpu") == 0)
 		return q->runner->argv;
 	const char **argv = ARENA_ARRAY(a, const char *, q->runner->argc + 3);
 	for (int i = 0; i < q->runner->argc; i++)
 		argv[i] = q->runner->argv[i];
 	argv[q->runner->argc] = "--device";
-	argv[q->runner->argc + 1] = asked;
+	argv[q->runner->argc + 1] = part;
 	return argv;
 }
 
@@ -168,15 +186,24 @@ static int queue_start(struct queue *q, struct error *err)
 	return q->process ? 0 : queue_break(q, err);
 }
 
+/* Is it the beginning of the device's UUID, with or without "GPU-"? Shorter than a runner takes it is none. */
+static bool is_uuid_of(const struct device *d, const char *part)
+{
+	json_t *o = d->attributes ? json_loads(d->attributes, 0, NULL) : NULL;
+	const char *uuid = json_string_at(o, "uuid", "");
+	size_t n = strlen(part);
+	bool is = n >= 4 && (strncasecmp(uuid, part, n) == 0 ||
+		(strncasecmp(uuid, "GPU-", 4) == 0 && strncasecmp(uuid + 4, part, n) == 0));
+	json_decref(o);
+	return is;
+}
+
 /* "cpu:7" asks for one device of the runner cpu: what its hello names must be that one. */
 static bool queue_is_asked(const struct queue *q, const struct device *d)
 {
-	const char *asked = q->config->device;
-	size_t n = strlen(q->runner->name);
-	if (!asked || strcmp(asked, q->runner->name) == 0 || strncmp(asked, q->runner->name, n) != 0 || asked[n] != ':')
-		return true;
-	const char *number = strchr(d->name, ':');
-	return strcmp(d->name, asked) == 0 || (number && strcmp(number, asked + n) == 0);
+	const char *part = queue_part(q), *number = strchr(d->name, ':');
+	return !*part || strcmp(d->name, q->config->device) == 0 || (number && strcmp(number + 1, part) == 0) ||
+		is_uuid_of(d, part);
 }
 
 /* A runner that cannot be worked with: it goes, and is not started again. */

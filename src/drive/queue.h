@@ -78,4 +78,8 @@ int queue_step(struct queue *q, int timeout_ms, struct error *err);
 int queue_fd(const struct queue *q);
 struct queue_status queue_status(const struct queue *q);
 
+/* Does a device's name ask for this runner? NULL: no. "": for the runner; "1", "GPU-5f...": for one of its devices, as in
+ * "gpu7:1"; a GPU's UUID alone ("GPU-5f...") is one of the runner "cuda". */
+const char *queue_device_part(const struct config_runner *r, const char *device);
+
 #endif

@@ -28,8 +28,7 @@ static struct session_device *listing_add(struct listing *l, enum session_device
 
 bool session_asks_for(const struct config *c, const struct config_runner *r)
 {
-	size_t n = strlen(r->name);
-	return c->device && strncmp(c->device, r->name, n) == 0 && (!c->device[n] || c->device[n] == ':');
+	return queue_device_part(r, c->device) != NULL;
 }
 
 static const char *words_joined(struct listing *l, const struct config_runner *r)

@@ -28,7 +28,7 @@ static void say_hello(const char *how)
 		.runner = "fake-runner",
 		.version = "9.9",
 		.host = "nowhere",
-		.attributes = "{}",
+		.attributes = "{\"uuid\":\"GPU-5f00aa11-22cc\"}",
 		.llc_bytes = NAN };
 	const char *threads = getenv("OMP_NUM_THREADS");
 	char model[64];
@@ -270,9 +270,13 @@ static const struct {
 	{ ":soft:", do_wrong_way },
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static char line[WIRE_LINE_MAX];
+	if (argc == 3 && strcmp(argv[1], "--device") == 0 && strchr(argv[2], ':')) {
+		complain("a device of mine has no runner's name before it\n");
+		return 2;
+	}
 	const char *how = getenv("FAKE_HELLO");
 	how = how ? how : "";
 	if (strcmp(how, "never") == 0)

@@ -425,6 +425,21 @@ static void test_no_runner(void)
 	bench_close(&b);
 }
 
+static void test_part(void)
+{
+	static const struct {
+		const char *runner, *device, *part;
+	} cases[] = { { "cuda", "cuda", "" }, { "cuda", "cuda:", "" }, { "cuda", "cuda:1", "1" }, { "gpu7", "gpu7:GPU-5f", "GPU-5f" },
+		{ "cuda", "GPU-5f00", "GPU-5f00" }, { "gpu7", "GPU-5f00", NULL }, { "cuda", "cuda2:1", NULL }, { "cuda2", "cuda:1", NULL },
+		{ "cuda", NULL, NULL }, { "cuda", "h100", NULL } };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct config_runner r = { .name = cases[i].runner };
+		const char *part = queue_device_part(&r, cases[i].device), *wanted = cases[i].part;
+		ok(part && wanted ? strcmp(part, wanted) == 0 : part == wanted, "%s of the runner %s",
+			cases[i].device ? cases[i].device : "nothing", cases[i].runner);
+	}
+}
+
 /* A person's patience ends before the limit; a device that the runner does not have is refused. */
 static void test_refused(void)
 {
@@ -445,13 +460,14 @@ static void test_refused(void)
 	static const struct {
 		const char *device;
 		int connected;
-	} cases[] = { { "fake", 0 }, { "fake:7", -1 }, { "other:7", 0 } };
-	for (int i = 0; i < 3; i++) {
+	} cases[] = { { "fake", 0 }, { "fake:7", -1 }, { "other:7", 0 }, { "fake:GPU-5F00", 0 }, { "fake:5f00aa11", 0 },
+		{ "fake:GPU-5f01", -1 }, { "fake:GPU", -1 } };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bench_open(&b, NULL, "");
 		b.config.device = cases[i].device;
 		is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), cases[i].connected, "device %s", cases[i].device);
 		if (cases[i].connected)
-			has(err.text, "fake:7", "names it");
+			has(err.text, cases[i].device, "names it");
 		bench_close(&b);
 	}
 }
@@ -578,6 +594,7 @@ int main(void)
 	test_cancel();
 	test_no_runner();
 	test_refused();
+	test_part();
 	test_unreadable();
 	test_restarts();
 	test_store_trouble();
