@@ -219,7 +219,7 @@ static void launch_text(const struct analysis *a, FILE *out)
 {
 	char host[STR_QUANTITY];
 	if (!isnan(a->enqueue_ns))
-		fprintf(out, "host          %s to enqueue it all, %s\n", str_duration(host, a->enqueue_ns),
+		fprintf(out, "host          %s%s to enqueue it all, %s\n", a->complete ? "" : "at least ", str_duration(host, a->enqueue_ns),
 			a->host_bound ? "more than it takes the device: that is the bound" : "less than it takes the device");
 }
 
