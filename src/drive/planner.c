@@ -223,8 +223,10 @@ static void planner_read(struct planner *p)
 int planner_step(struct planner *p, int timeout_ms)
 {
 	int before = p->open;
-	if (p->broken || !p->open)
+	if (p->broken || (!p->open && !p->process))
 		return 0;
+	if (!p->open)
+		timeout_ms = 0; /* heartbeats are read all the same, or whoever polls would never rest */
 	if (!p->process)
 		planner_start(p);
 	if (p->process)

@@ -245,6 +245,7 @@ static void do_list(const struct wire_message *m)
 			.algorithm = { .api = "fake", .name = rank ? "slow" : "fast", .layouts = "", .math = "strict",
 				.rank = rank, .matrix = MATRIX_YES, .workspace_bytes = NAN } });
 	say_done(m->id, STATUS_OK, "");
+	say_alive(0, "");
 }
 
 static const struct {

@@ -4,6 +4,7 @@
 #include "drive/planner.h"
 
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -56,6 +57,11 @@ static void test_answers(void)
 		"with their properties, unknown ones unknown");
 	ok(no->state == PLANNED_NO && no->count == 0 && strcmp(no->why, "no implementation") == 0, "the library's reason");
 	ok(planner_device(p) && strcmp(planner_device(p)->model, "Fake CPU") == 0, "who answered");
+	/* the idle runner's heartbeat is on its way: it is read, and whoever polls rests then */
+	struct pollfd at = { .fd = planner_fd(p), .events = POLLIN };
+	poll(&at, 1, 60000);
+	planner_step(p, 0);
+	is_int(poll(&at, 1, 0), 0, "an idle planner reads what still comes");
 	planner_free(p);
 }
 
