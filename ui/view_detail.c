@@ -198,13 +198,21 @@ static void add_values(struct app *app, struct detail *d)
 
 #define OCCURRENCES_SHOWN 12
 
+/* The layer's problem in the scenario's layout: its place in the plan, or -1. */
+static int own_index(const struct app *app, int layer)
+{
+	const struct plan *p = app_plan(app);
+	return plan_layer_problem_index(p, &p->layers[layer], app->session->scenario.nxc);
+}
+
 static void add_problem(struct app *app, struct detail *d)
 {
 	const struct plan *p = app_plan(app);
 	const struct plan_layer *l = &p->layers[d->layer];
-	if (l->problem < 0)
+	int index = own_index(app, d->layer);
+	if (index < 0)
 		return;
-	const struct plan_problem *own = &p->problems[l->problem];
+	const struct plan_problem *own = &p->problems[index];
 	add_heading(d, own->use_count > 1
 			       ? arena_printf(&d->arena, "Problem, %d layers have it", own->use_count)
 			       : "Problem");
@@ -213,7 +221,7 @@ static void add_problem(struct app *app, struct detail *d)
 		add(d, LOOK_WARN, -1, " ~ it stands in for this layer: a plain copy of as many bytes");
 	int shown = 0;
 	for (int i = 0; i < p->layer_count && own->use_count > 1; i++) {
-		if (p->layers[i].problem != l->problem || i == d->layer)
+		if (own_index(app, i) != index || i == d->layer)
 			continue;
 		if (shown++ == OCCURRENCES_SHOWN) {
 			ADD(d, LOOK_DIM, -1, "   and %d more", own->use_count - 1 - OCCURRENCES_SHOWN);
@@ -357,18 +365,18 @@ static void add_groups(struct app *app, struct detail *d)
 		if (!headed)
 			add_heading(d, "Fusions with this layer");
 		headed = true;
-		const struct result *r = app_pick(app, g->text);
+		const char *text = app->session->scenario.nxc && g->text_nxc ? g->text_nxc : g->text;
+		const struct result *r = app_pick(app, text);
 		double parts = 0;
 		for (int k = 0; k < g->layer_count; k++) {
 			const struct plan_layer *l = &app_plan(app)->layers[g->layers[k]];
-			const struct result *part =
-				l->problem >= 0 ? app_pick(app, app_plan(app)->problems[l->problem].text)
-						: NULL;
+			int own = own_index(app, g->layers[k]);
+			const struct result *part = own >= 0 ? app_pick(app, app_plan(app)->problems[own].text) : NULL;
 			parts += l->class == CLASS_FREE ? 0 : part ? part->stats.median : NAN;
 		}
 		char fused[STR_QUANTITY], apart[STR_QUANTITY];
 		enum look look;
-		const char *word = state_text(app, d, g->text, &look);
+		const char *word = state_text(app, d, text, &look);
 		ADD(d, LOOK_NORMAL, -1, " %s %s", cost && cost->group == g ? ">" : " ",
 			clean(d, text_of(g->pattern)));
 		ADD(d, r ? LOOK_NORMAL : LOOK_DIM, -1, "     fused %s, apart %s",
@@ -396,9 +404,10 @@ static void detail_make(struct app *app, struct detail *d)
 		       : "only makes a constant");
 	add_cost(app, d);
 	add_work(app, d);
-	const char *own = l->problem >= 0 ? p->problems[l->problem].text : NULL;
+	int index = own_index(app, d->layer);
+	const char *own = index >= 0 ? p->problems[index].text : NULL;
 	const char *fused =
-		cost && cost->group && cost->group->layers[0] == d->layer ? cost->group->text : NULL;
+		cost && cost->group && cost->group->layers[0] == d->layer ? app_problem(app, d->layer) : NULL;
 	add_problem(app, d);
 	if (fused) {
 		add_heading(d, "Fused problem in force");
