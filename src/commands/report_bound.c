@@ -264,9 +264,10 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 		return;
 	}
 	double on = e->on ? a->bound_ns : e->bound_ns, off = e->on ? e->bound_ns : a->bound_ns;
-	duration_cell(e->saves_ns, e->complete && !e->estimated, out);
+	bool lopsided = a->complete != e->bound_complete; /* a whole sum less a partial one saves nothing that one could name */
+	duration_cell(lopsided ? NAN : e->saves_ns, e->complete && !e->estimated, out);
 	duration_cell(on, (e->on ? a->complete : e->bound_complete) && !e->estimated, out);
-	if (on > 0 && !isnan(off))
+	if (on > 0 && !isnan(off) && !lopsided)
 		fprintf(out, "   %s%.2fx", e->complete && !e->estimated ? " " : "~", off / on);
 	else
 		fprintf(out, "    %5s", "-");
