@@ -153,6 +153,7 @@ static void plans_free(struct session *s)
 	}
 	s->plan_count = 0;
 	s->current = NULL;
+	s->asked = NULL;
 }
 
 void session_analysis_drop(struct session *s)
@@ -290,10 +291,11 @@ bool session_refresh(struct session *s)
 
 /* ---- planning for a described device ---- */
 
-bool session_plan_step(struct session *s, int timeout_ms)
+/* All problems of a plan and layout, once: this is called at every key. */
+static void plan_ask(struct session *s)
 {
-	if (!s->planner || !s->current)
-		return false;
+	if (s->asked == s->current && s->asked_nxc == s->scenario.nxc)
+		return;
 	struct arena a = { 0 };
 	int count;
 	const char **texts = analyze_problems_in(&a, s->current->plan, s->current->fusion, true,
@@ -301,9 +303,20 @@ bool session_plan_step(struct session *s, int timeout_ms)
 	for (int i = 0; i < count; i++)
 		planner_ask(s->planner, texts[i]);
 	arena_free(&a);
+	s->asked = s->current;
+	s->asked_nxc = s->scenario.nxc;
+}
+
+bool session_plan_step(struct session *s, int timeout_ms)
+{
+	if (!s->planner || !s->current)
+		return false;
+	plan_ask(s);
 	planner_step(s->planner, timeout_ms);
 	const struct device *d = planner_device(s->planner);
-	if (d && strncmp(s->device.stack, "planned by ", 11) != 0) {
+	if (d && !*s->device.runner) { /* its hello has just come */
+		s->device.runner = d->runner;
+		s->device.version = d->version;
 		s->device.stack = arena_printf(&s->device_arena, "planned by %s", d->stack);
 		s->stale = true;
 	}

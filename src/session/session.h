@@ -48,6 +48,8 @@ struct session {
 	struct arena device_arena;
 	const struct described *described; /* the device is only described: costs are estimates, nothing is measured; else NULL */
 	struct planner *planner;      /* of a described device; NULL else */
+	const struct session_plan *asked; /* whose problems the planner was asked for, in this layout; NULL none yet */
+	bool asked_nxc;
 	uint64_t seen_planner;        /* its version when the analysis was made */
 	uint64_t device_changes;      /* counts how often another device, or the same anew, came into force */
 	struct session_seat *awaited; /* chosen, its runner has not said hello yet; NULL: none */

@@ -66,6 +66,7 @@ static void seat_set(struct session *s, struct session_seat *seat)
 	s->planner = seat->planner;
 	memcpy(s->trouble, seat->trouble, sizeof(s->trouble));
 	s->seen_planner = 0;
+	s->asked = NULL;
 	free(seat);
 }
 

@@ -159,13 +159,10 @@ static struct planner *planner_make(struct session *s)
 
 void session_use_described(struct session *s, const struct described *d)
 {
-	bool matrix = false;
-	for (int i = 0; i < DTYPE_COUNT; i++)
-		matrix |= d->peaks.matrix_flops[i] > 0;
 	s->described = d;
 	s->planner = planner_make(s);
 	struct device device = { .name = d->id, .model = d->name, .stack = "described, nothing measured", .runner = "",
-		.version = "", .host = "", .attributes = "{}", .llc_bytes = d->l2_bytes, .has_matrix = matrix };
+		.version = "", .host = "", .attributes = "{}", .llc_bytes = d->l2_bytes, .has_matrix = peaks_have_matrix(&d->peaks) };
 	session_device_adopt(s, &device);
 }
 
