@@ -60,7 +60,21 @@ static enum dtype between(const struct problem *p)
 	return accumulator_of(p) == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
 }
 
-void cudnn_build_conv(struct cudnn_graph *g)
+/* What the two directions of a convolution call the same things. */
+struct direction {
+	cudnnBackendDescriptorType_t operation;
+	cudnnBackendAttributeName_t how, source, weights, destination, alpha, beta;
+	const char *name;
+};
+#define DIRECTION(kind, prefix, from, to, what)                                                              \
+	{ CUDNN_BACKEND_OPERATION_CONVOLUTION_##kind##_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_CONV_DESC, \
+		CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##from, CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_W,     \
+		CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##to, CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_ALPHA,   \
+		CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_BETA, what }
+static const struct direction forward = DIRECTION(FORWARD, FORWARD, X, Y, "convolution forward operation");
+static const struct direction backward = DIRECTION(BACKWARD_DATA, BWD_DATA, DY, DX, "convolution backward data operation");
+
+static void convolve(struct cudnn_graph *g, const struct direction *to)
 {
 	struct cudnn_bag *b = &g->bag;
 	struct cudnn_chain chain = { 0 };
@@ -70,15 +84,20 @@ void cudnn_build_conv(struct cudnn_graph *g)
 	struct cudnn_tensor y = spatial_bound(g, 2, CUDNN_DESTINATION);
 	cudnn_chain_epilogues(g, &chain, &y, 1, cudnn_shape_spatial);
 	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, between(g->p));
-	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_CONVOLUTION_FORWARD);
-	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_FORWARD_CONV_DESC, BACKEND_DESCRIPTOR, how);
-	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_FORWARD_X, BACKEND_DESCRIPTOR, x.d);
-	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_FORWARD_W, BACKEND_DESCRIPTOR, w.d);
-	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_FORWARD_Y, BACKEND_DESCRIPTOR, out.d);
-	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_FORWARD_ALPHA, FLOAT, alpha);
-	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_FORWARD_BETA, FLOAT, beta);
-	cudnn_operation_add(g, op, "convolution forward operation");
+	cudnnBackendDescriptor_t op = cudnn_desc_make(b, to->operation, to->name);
+	cudnn_desc_put(b, op, to->how, "how", CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &how);
+	cudnn_desc_put(b, op, to->source, "source", CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &x.d);
+	cudnn_desc_put(b, op, to->weights, "weights", CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &w.d);
+	cudnn_desc_put(b, op, to->destination, "destination", CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &out.d);
+	cudnn_desc_put(b, op, to->alpha, "alpha", CUDNN_TYPE_FLOAT, 1, &alpha);
+	cudnn_desc_put(b, op, to->beta, "beta", CUDNN_TYPE_FLOAT, 1, &beta);
+	cudnn_operation_add(g, op, to->name);
 	cudnn_chain_add(g, &chain, &out, &y);
+}
+
+void cudnn_build_conv(struct cudnn_graph *g)
+{
+	convolve(g, &forward);
 }
 
 /* A relu with a ceiling is known to few of cuDNN's ready-made fusions, and kept from the engines that compile them; as a
@@ -98,23 +117,7 @@ void cudnn_build_conv_steps(struct cudnn_graph *g)
  * its weights (c, k/g, r, s) are that one's (k, c/g, r, s), and the rows of out_pad belong to that one's input. */
 void cudnn_build_deconv(struct cudnn_graph *g)
 {
-	struct cudnn_bag *b = &g->bag;
-	struct cudnn_chain chain = { 0 };
-	float alpha = 1, beta = 0;
-	cudnnBackendDescriptor_t how = convolution_make(g);
-	struct cudnn_tensor dy = spatial_bound(g, 0, CUDNN_SOURCE), w = spatial_bound(g, 1, CUDNN_WEIGHTS);
-	struct cudnn_tensor dx = spatial_bound(g, 2, CUDNN_DESTINATION);
-	cudnn_chain_epilogues(g, &chain, &dx, 1, cudnn_shape_spatial);
-	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &dx, between(g->p));
-	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_CONVOLUTION_BACKWARD_DATA);
-	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, BACKEND_DESCRIPTOR, how);
-	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_BWD_DATA_DY, BACKEND_DESCRIPTOR, dy.d);
-	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_BWD_DATA_W, BACKEND_DESCRIPTOR, w.d);
-	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_BWD_DATA_DX, BACKEND_DESCRIPTOR, out.d);
-	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_BWD_DATA_ALPHA, FLOAT, alpha);
-	CUDNN_PUT(b, op, OPERATION_CONVOLUTION_BWD_DATA_BETA, FLOAT, beta);
-	cudnn_operation_add(g, op, "convolution backward data operation");
-	cudnn_chain_add(g, &chain, &out, &dx);
+	convolve(g, &backward);
 }
 
 void cudnn_matmul(struct cudnn_graph *g, enum dtype accumulator, const struct cudnn_tensor *x,
