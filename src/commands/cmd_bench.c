@@ -1,13 +1,13 @@
 #include "config.h"
 
 #include "commands/command.h"
+#include "commands/interrupt.h"
 #include "commands/report.h"
 #include "commands/wanted.h"
 
 #include "base/clock.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,17 +22,6 @@ struct tally {
 	double wall_s, saved_by_sharing_s;
 	bool interrupted;
 };
-
-static volatile sig_atomic_t interrupted;
-
-/* The second one ends the program at once. */
-static void on_interrupt(int signal_number)
-{
-	(void)signal_number;
-	interrupted = 1;
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-}
 
 static double now_s(void)
 {
@@ -228,9 +217,7 @@ int cmd_bench(struct options *o, struct error *err)
 		return EXIT_BAD;
 	}
 	struct tally t = { 0 };
-	struct sigaction action = { .sa_handler = on_interrupt };
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	interrupt_watch();
 	o->stop = &interrupted;
 	int status = EXIT_DONE;
 	bool gone = false;

@@ -2,9 +2,9 @@
 #include "config.h"
 
 #include "commands/db.h"
+#include "commands/interrupt.h"
 #include "commands/report.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -29,17 +29,6 @@ struct import {
 	int64_t drawn_ms;
 	bool bar;
 };
-
-static volatile sig_atomic_t interrupted;
-
-/* The second one ends the program at once; what was committed is kept. */
-static void on_interrupt(int signal_number)
-{
-	(void)signal_number;
-	interrupted = 1;
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-}
 
 static void progress_draw(struct import *im, bool last)
 {
@@ -173,9 +162,7 @@ static void import_print(const struct import *im)
 int db_import(struct store *s, struct options *o, struct error *err)
 {
 	struct import im = { .store = s, .options = o, .now_s = (int64_t)time(NULL), .bar = isatty(STDERR_FILENO) && !o->quiet };
-	struct sigaction action = { .sa_handler = on_interrupt };
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	interrupt_watch();
 	int bad = 0;
 	for (int i = 1; i < o->argc && !bad && !interrupted; i++)
 		bad = import_file(&im, o->argv[i], err);

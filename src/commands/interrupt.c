@@ -1,0 +1,21 @@
+#include "config.h"
+
+#include "commands/interrupt.h"
+
+volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+	(void)signal_number;
+	interrupted = 1;
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+}
+
+void interrupt_watch(void)
+{
+	struct sigaction action = { .sa_handler = on_interrupt }; /* no SA_RESTART: a wait ends by it */
+	interrupted = 0;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
