@@ -164,7 +164,7 @@ static const char *value_text(struct app *app, struct detail *d, int index)
 	const struct plan_value *v = &app_plan(app)->values[index];
 	const char *shape = clean(d, text_of(shape_text(&d->arena, v->shape)));
 	return arena_printf(&d->arena, "%s %s%s%s%s  %s", dtype_name(v->dtype),
-		v->is_tensor ? shape : "no tensor", v->constant ? "  constant" : "",
+		v->kind == VALUE_TENSOR ? shape : "no tensor", v->constant ? "  constant" : "",
 		v->is_input ? "  model input" : "", v->is_output ? "  model output" : "", clean(d, v->name));
 }
 

@@ -16,16 +16,14 @@ int cmd_ops(struct options *o, struct error *err)
 {
 	if (options_expect(o, 0, 0, "ops [--json|--csv]", err))
 		return EXIT_BAD;
-	size_t count;
-	const struct op *ops = op_table(&count);
 	json_t *list = json_array();
 	char opsets[32];
 	if (o->csv)
 		puts("operator,domain,since,until,class,shape,cost,problem,note");
 	else if (!o->json)
 		printf("%-28s %-8s %-8s %-5s %-5s %-8s %s\n", "operator", "opsets", "class", "shape", "cost", "problem", "note");
-	for (size_t i = 0; i < count; i++) {
-		const struct op *op = &ops[i];
+	for (size_t i = 0; i < op_row_count(); i++) {
+		const struct op *op = op_row(i);
 		if (o->json) {
 			json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:o, s:s, s:b, s:b, s:b, s:s?}", "name", op->name,
 				"domain", op->domain, "since", op->since, "until", op->until ? json_integer(op->until) :

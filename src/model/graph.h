@@ -46,13 +46,26 @@ struct attribute {
 
 struct node {
 	struct text name, op, domain; /* name may be empty; domain "" is ai.onnx (never the alias) */
+	int64_t opset;                /* of its domain where the node was written; 0 when not imported */
 	int input_count, output_count;
 	int *inputs, *outputs;        /* value indexes in the node's graph; -1 = omitted optional */
 	int attribute_count;
 	struct attribute *attributes;
 };
 
-/* A named tensor of a graph. A body's values may refer to an outer graph's value. */
+/* What a value holds. Its dtype and shape are those of the tensor, or of the tensors that a sequence or an optional
+ * holds as far as all agree; of a map, dtype is that of what it maps to. */
+enum value_kind {
+	VALUE_TENSOR,            /* a sparse one too */
+	VALUE_SEQUENCE,          /* of tensors */
+	VALUE_OPTIONAL,          /* tensor or nothing */
+	VALUE_OPTIONAL_SEQUENCE, /* sequence of tensors or nothing */
+	VALUE_MAP,
+	VALUE_MAPS,              /* sequence of maps */
+	VALUE_OPAQUE             /* anything else */
+};
+
+/* A named value of a graph. A body's values may refer to an outer graph's value. */
 struct value {
 	struct text name;
 	int producer;            /* node index, or -1 */
@@ -60,7 +73,7 @@ struct value {
 	struct tensor *initializer; /* or NULL */
 	enum dtype dtype;        /* declared by input, output, value_info or initializer; DTYPE_UNKNOWN if not */
 	struct shape shape;      /* declared; SHAPE_UNKNOWN if not */
-	bool is_tensor;          /* false: sequence, optional, map ... */
+	enum value_kind kind;    /* declared; a tensor where nothing is said */
 	int outer;               /* index in the parent graph of a captured value, or -1 */
 };
 

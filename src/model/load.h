@@ -41,7 +41,7 @@ struct text load_view(ProtobufCBinaryData bytes);		    /* no copy */
 /* A constant tensor (load_tensor.c). */
 int load_tensor(struct loader *l, const Onnx__TensorProto *p, struct tensor *t);
 int load_sparse_tensor(struct loader *l, const Onnx__SparseTensorProto *p, struct tensor *t);
-/* A declared type into v's dtype, shape and is_tensor. */
+/* A declared type into v's dtype, shape and kind. */
 void load_type(struct loader *l, const Onnx__TypeProto *p, struct value *v);
 /* Was the field's content left in the file? Its bytes, or 0 when it was not. */
 uint64_t load_skipped_bytes(Onnx__Skipped *const *marks, size_t n, unsigned field);

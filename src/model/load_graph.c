@@ -19,7 +19,7 @@ static int scope_add(struct loader *l, struct scope *s, struct text name, int *t
 	}
 	VEC_GROW(s->values, s->count, s->capacity);
 	struct value *v = &s->values[s->count];
-	*v = (struct value){ .producer = -1, .outer = -1, .shape = SHAPE_UNKNOWN, .is_tensor = true };
+	*v = (struct value){ .producer = -1, .outer = -1, .shape = SHAPE_UNKNOWN };
 	/* The hash keeps pointing at the name it was given, which lives as long as the skim. */
 	v->name = (struct text){ arena_strndup(l->arena, name.p, name.n), name.n };
 	*place = s->count;
@@ -42,7 +42,7 @@ static int scope_find(struct loader *l, struct scope *s, struct text name)
 	captured->initializer = origin->initializer;
 	captured->dtype = origin->dtype;
 	captured->shape = origin->shape;
-	captured->is_tensor = origin->is_tensor;
+	captured->kind = origin->kind;
 	return v;
 }
 
@@ -88,7 +88,7 @@ static int load_initializer(struct loader *l, struct scope *s, struct tensor *t,
 		return error_set(l->err, "two initializers are called \"%s\"", load_shown(l, name));
 	/* Listed as an input too, as early versions of the format wanted: a default that nobody overrides. */
 	value->is_input = false;
-	value->is_tensor = true;
+	value->kind = VALUE_TENSOR;
 	value->initializer = t;
 	value->dtype = t->dtype;
 	value->shape = tensor_shape(l->arena, t);
@@ -195,12 +195,12 @@ static void load_declared(struct loader *l, struct scope *s, Onnx__ValueInfoProt
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t v = hash_find(&s->names, load_view(infos[i]->name));
-		if (v < 0 || s->values[v].initializer || !s->values[v].is_tensor)
+		if (v < 0 || s->values[v].initializer || s->values[v].kind != VALUE_TENSOR)
 			continue;
 		struct value *value = &s->values[v];
-		struct value told = { .name = value->name, .shape = SHAPE_UNKNOWN, .is_tensor = true };
+		struct value told = { .name = value->name, .shape = SHAPE_UNKNOWN };
 		load_type(l, infos[i]->type, &told);
-		value->is_tensor = told.is_tensor;
+		value->kind = told.kind;
 		if (value->dtype == DTYPE_UNKNOWN)
 			value->dtype = told.dtype;
 		if (value->shape.rank < 0)

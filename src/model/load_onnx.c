@@ -103,6 +103,19 @@ static int load_opsets(struct loader *l, const Onnx__ModelProto *p)
 	return 0;
 }
 
+/* Every node's operator set, bodies' nodes included. */
+static void set_opsets(const struct model *m, struct graph *g)
+{
+	for (int i = 0; i < g->node_count; i++) {
+		struct node *n = &g->nodes[i];
+		n->opset = model_opset(m, n->domain);
+		for (int j = 0; j < n->attribute_count; j++) {
+			if (n->attributes[j].graph)
+				set_opsets(m, n->attributes[j].graph);
+		}
+	}
+}
+
 /* ---- the model ---- */
 
 static void load_ir_version(struct loader *l, const Onnx__ModelProto *p)
@@ -147,6 +160,7 @@ static int load_model(struct loader *l, const struct skim *s)
 	m->graph = load_graph(l, p->graph, NULL);
 	if (!m->graph || load_opsets(l, p) != 0)
 		return -1;
+	set_opsets(m, m->graph);
 	load_functions(l, p);
 	load_finish_warnings(l);
 	return 0;

@@ -210,7 +210,8 @@ void load_type(struct loader *l, const Onnx__TypeProto *p, struct value *v)
 	if (!p)
 		return;
 	const Onnx__TypeProto__Tensor *t = p->tensor_type ? p->tensor_type : p->sparse_tensor_type;
-	v->is_tensor = t || !(p->sequence_type || p->map_type || p->optional_type);
+	if (!t && (p->sequence_type || p->map_type || p->optional_type))
+		v->kind = p->sequence_type ? VALUE_SEQUENCE : p->map_type ? VALUE_MAP : VALUE_OPTIONAL;
 	if (!t)
 		return;
 	v->dtype = tensor_dtype(t->elem_type);

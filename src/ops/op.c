@@ -17,10 +17,9 @@ const char *op_class_name(enum op_class c)
 	return names[c];
 }
 
-/* Open addressing over names; rows of one operator follow each other in the table, so that a slot holds the
- * first. */
-#define SLOTS 1024
-static short slots[SLOTS]; /* row + 1, 0 = empty */
+/* Open addressing over names; the rows of one operator have a slot each. */
+#define SLOTS 2048
+static const struct op *slots[SLOTS]; /* NULL = empty */
 static bool slots_filled;
 
 static size_t slot_of(struct text name)
@@ -33,33 +32,31 @@ static bool row_is(const struct op *row, struct text domain, struct text name)
 	return text_is(name, row->name) && text_is(domain, row->domain);
 }
 
-static void slots_fill(const struct op *table, size_t count)
+static bool row_holds(const struct op *row, int64_t opset)
 {
+	return opset >= row->since && (row->until == 0 || opset <= row->until);
+}
+
+static void slots_fill(void)
+{
+	size_t count = op_row_count();
 	assert(count < SLOTS / 2);
-	for (size_t row = 0; row < count; row++) {
-		struct text name = text_of(table[row].name);
-		if (row > 0 && row_is(&table[row - 1], text_of(table[row].domain), name))
-			continue;
-		size_t slot = slot_of(name);
+	for (size_t i = 0; i < count; i++) {
+		size_t slot = slot_of(text_of(op_row(i)->name));
 		while (slots[slot])
 			slot = (slot + 1) % SLOTS;
-		slots[slot] = (short)(row + 1);
+		slots[slot] = op_row(i);
 	}
 	slots_filled = true;
 }
 
 const struct op *op_find(struct text domain, struct text name, int64_t opset)
 {
-	size_t count;
-	const struct op *table = op_table(&count);
 	if (!slots_filled)
-		slots_fill(table, count);
+		slots_fill();
 	for (size_t slot = slot_of(name); slots[slot]; slot = (slot + 1) % SLOTS) {
-		size_t row = (size_t)slots[slot] - 1;
-		for (; row < count && row_is(&table[row], domain, name); row++) {
-			if (opset >= table[row].since && (table[row].until == 0 || opset <= table[row].until))
-				return &table[row];
-		}
+		if (row_is(slots[slot], domain, name) && row_holds(slots[slot], opset))
+			return slots[slot];
 	}
 	return NULL;
 }
@@ -114,7 +111,7 @@ static bool call_is_in_reach(const struct op_call *c)
 {
 	for (int i = 0; i < c->input_count; i++) {
 		const struct op_value *v = op_in(c, i);
-		if (v && (v->shape.rank > OP_RANK_MAX || !v->is_tensor || !value_is_sound(v)))
+		if (v && (v->shape.rank > OP_RANK_MAX || v->kind != VALUE_TENSOR || !value_is_sound(v)))
 			return false;
 	}
 	return true;
@@ -148,7 +145,7 @@ int op_infer(struct op_call *c, struct error *err)
 	for (int i = 0; i < c->output_count; i++) {
 		struct op_value *v = &c->outputs[i];
 		bool present = v->present;
-		*v = (struct op_value){ .present = present, .shape = SHAPE_UNKNOWN, .is_tensor = true };
+		*v = (struct op_value){ .present = present, .shape = SHAPE_UNKNOWN };
 	}
 	if (!c->op || c->output_count < 1)
 		return 0;

@@ -15,6 +15,7 @@ const char *op_class_name(enum op_class c);
 /* Known elements of a small tensor, flattened: data propagation. Integers and bools in i (symbolic allowed), floats in f.
  * Single elements may still be unknown: DIM_UNKNOWN in i, NaN in f. */
 #define OP_ELEMENTS_MAX 1024
+#define OP_ITEMS_MAX 256 /* tensors of a sequence that are followed one by one */
 struct elements {
 	int count;
 	struct dim *i; /* integer and bool types */
@@ -28,13 +29,16 @@ struct op_value {
 	const struct elements *elements; /* known contents, or NULL */
 	bool constant;                   /* a weight: initializer, or computed from initializers only; also a result that
 					    data propagation knows in full (folded before run time) */
-	bool is_tensor;
+	enum value_kind kind;
+	/* VALUE_SEQUENCE only: how many tensors, and each of them where that is known and not too many, else NULL */
+	struct dim length;
+	const struct op_value *items;
 };
 
 struct op_call {
 	const struct op *op;
 	const struct node *node;     /* attributes; names are for messages only */
-	int64_t opset;               /* of the node's domain */
+	int64_t opset;               /* node->opset */
 	int input_count, output_count;
 	const struct op_value *inputs;
 	struct op_value *outputs;    /* rules fill dtype, shape, elements */
@@ -70,8 +74,9 @@ struct op {
 
 /* The row for a node, or NULL when the operator is not in the table. O(1). */
 const struct op *op_find(struct text domain, struct text name, int64_t opset);
-/* All rows, for help, tests and documentation; NULL-name terminated by count. */
-const struct op *op_table(size_t *count);
+/* All rows, for help, tests and documentation. */
+size_t op_row_count(void);
+const struct op *op_row(size_t i);
 
 /* Runs the shape rule with what every rule shares: output dtype defaults, constness, fully constant-folded
  * elements capped at OP_ELEMENTS_MAX. Unknown operator (c->op NULL): outputs stay unknown. */

@@ -374,7 +374,7 @@ void op_problem_why(struct op_problem *out, const char *why)
 bool op_problem_value(const struct op_call *c, const struct op_value *v, struct op_problem *out)
 {
 	const char *why = NULL;
-	if (!v->is_tensor)
+	if (v->kind != VALUE_TENSOR)
 		why = "not a tensor";
 	else if (v->dtype == DTYPE_UNKNOWN)
 		why = "a type is not known";

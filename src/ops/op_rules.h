@@ -250,6 +250,13 @@ RULE_SHAPE(op_cum_sum);
 RULE_COST(op_cum_sum);
 RULE_PROBLEM(op_cum_sum);
 
+/* ---- groups of rows, each at the end of the file that holds their rules; op_table.c lists them */
+struct op_rows {
+	const struct op *at;
+	size_t count;
+};
+#define OP_ROWS(rows) { rows, sizeof(rows) / sizeof(rows[0]) }
+
 /* The row of a table sorted by name, whose rows begin with the name; NULL when there is none. */
 const void *op_row_find(const void *rows, size_t count, size_t size, const char *name);
 

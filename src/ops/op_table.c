@@ -1,5 +1,6 @@
-/* The operator table. Rows of one operator follow each other, oldest first; a further row only where the
- * rules or the number of inputs differ. */
+/* The operator table: the groups of rows, and the first of them, the everyday operators of ai.onnx. Rows of one
+ * operator stand in one group and follow each other, oldest first; a further row only where the rules or the number
+ * of inputs differ. The other groups stand beside their rules, each in its file. */
 #include "config.h"
 
 #include "ops/op.h"
@@ -31,7 +32,7 @@
 		op_reduce_free, note }
 
 /* name, domain, since, until, fewest and most inputs, class, shape, cost, problem, is_free, note */
-static const struct op table[] = {
+static const struct op everyday[] = {
 	/* op_conv.c, op_pool.c, op_gemm.c, op_norm.c, op_resize.c */
 	{ "Conv", "", 1, 0, 2, 3, CLASS_COMPUTE, op_conv_shape, op_conv_cost, op_conv_problem, NULL, NULL },
 	{ "ConvTranspose", "", 1, 0, 2, 3, CLASS_COMPUTE, op_deconv_shape, op_deconv_cost, op_deconv_problem,
@@ -252,8 +253,25 @@ static const struct op table[] = {
 		"exclusive and reverse as plain (proxy)" },
 };
 
-const struct op *op_table(size_t *count)
+static const struct op_rows everyday_rows = OP_ROWS(everyday);
+
+static const struct op_rows *const groups[] = {
+	&everyday_rows,
+};
+#define GROUP_COUNT (sizeof(groups) / sizeof(groups[0]))
+
+size_t op_row_count(void)
 {
-	*count = sizeof(table) / sizeof(table[0]);
-	return table;
+	size_t count = 0;
+	for (size_t i = 0; i < GROUP_COUNT; i++)
+		count += groups[i]->count;
+	return count;
+}
+
+const struct op *op_row(size_t i)
+{
+	size_t group = 0;
+	while (i >= groups[group]->count)
+		i -= groups[group++]->count;
+	return &groups[group]->at[i];
 }

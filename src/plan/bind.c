@@ -251,9 +251,9 @@ static const struct value *batch_input(const struct graph *g)
 	const struct value *vector = NULL;
 	for (int i = 0; i < g->input_count; i++) {
 		const struct value *v = &g->values[g->inputs[i]];
-		if (v->is_tensor && v->shape.rank >= 2)
+		if (v->kind == VALUE_TENSOR && v->shape.rank >= 2)
 			return v;
-		if (v->is_tensor && v->shape.rank == 1 && !vector)
+		if (v->kind == VALUE_TENSOR && v->shape.rank == 1 && !vector)
 			vector = v;
 	}
 	return vector;

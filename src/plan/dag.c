@@ -177,7 +177,7 @@ static double live_peak(const struct plan *p, const int *root, const int *last)
 		const struct plan_value *v = &p->values[i];
 		if (v->constant || root[i] != i || (v->producer < 0 && !v->consumer_count))
 			continue;
-		double bytes = v->is_tensor ? dtype_bytes(v->dtype, shape_count(v->shape)) : NAN;
+		double bytes = v->kind == VALUE_TENSOR ? dtype_bytes(v->dtype, shape_count(v->shape)) : NAN;
 		change[v->producer >= 0 ? v->producer : 0] += bytes;
 		change[last[i] + 1] -= bytes;
 	}

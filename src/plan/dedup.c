@@ -176,7 +176,7 @@ static void borders_find(struct dedup *d)
 		int value = is_input ? d->b->g->inputs[i] : d->b->g->outputs[i - d->b->g->input_count];
 		const struct value *own = &d->b->g->values[value];
 		const struct plan_value *v = &p->values[value];
-		bool was_f32 = v->dtype == p->dtype && own->dtype != p->dtype && v->is_tensor && !v->constant;
+		bool was_f32 = v->dtype == p->dtype && own->dtype != p->dtype && v->kind == VALUE_TENSOR && !v->constant;
 		if (was_f32 && (is_input ? read[value] : v->producer >= 0))
 			p->borders[p->border_count++] =
 				(struct plan_border){ value, is_input, border_problem(d, v, is_input) };
@@ -205,7 +205,7 @@ static void totals_add(struct plan *p, const struct plan_layer *l)
 		p->bytes += l->bytes;
 	for (int j = 0; j < l->output_count; j++) {
 		const struct plan_value *v = l->outputs[j] >= 0 ? &p->values[l->outputs[j]] : NULL;
-		p->unknown_shapes += v && v->is_tensor && shape_has_unknown(v->shape);
+		p->unknown_shapes += v && v->kind == VALUE_TENSOR && shape_has_unknown(v->shape);
 	}
 }
 
@@ -221,7 +221,7 @@ static void unknown_operators(struct builder *b)
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct node *n = p->layers[i].node;
 		/* Known, but refused: that has been said. */
-		if (p->layers[i].op || op_find(n->domain, n->op, model_opset(b->m, n->domain)))
+		if (p->layers[i].op || op_find(n->domain, n->op, n->opset))
 			continue;
 		char *key = arena_alloc(&p->arena, n->domain.n + n->op.n + 1);
 		if (n->domain.n)
@@ -241,7 +241,7 @@ static void unknown_operators(struct builder *b)
 		const struct node *n = p->layers[kinds[i].first].node;
 		plan_warn(b, "operator %s%s%s of opset %lld is not known: %d layer%s without cost",
 			text_clean(&p->arena, n->domain), n->domain.n ? "." : "",
-			text_clean(&p->arena, n->op), (long long)model_opset(b->m, n->domain), kinds[i].uses,
+			text_clean(&p->arena, n->op), (long long)n->opset, kinds[i].uses,
 			kinds[i].uses == 1 ? "" : "s");
 	}
 	free(kinds);

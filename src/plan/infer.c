@@ -45,7 +45,7 @@ static void value_init(struct builder *b, const struct value *from, struct plan_
 	*v = (struct plan_value){
 		.name = from->name,
 		.producer = from->producer,
-		.is_tensor = from->is_tensor,
+		.kind = from->kind,
 		.is_input = from->is_input,
 		.is_output = from->is_output,
 		.shape = SHAPE_UNKNOWN,
@@ -57,7 +57,9 @@ static void value_init(struct builder *b, const struct value *from, struct plan_
 		v->dtype = outer->dtype;
 		v->shape = outer->shape;
 		v->constant = outer->constant;
-		v->is_tensor = outer->is_tensor;
+		v->kind = outer->kind;
+		v->length = outer->length;
+		v->items = outer->items;
 		v->elements = outer->elements;
 	} else if (from->producer < 0) {
 		v->dtype = from->dtype;
@@ -78,7 +80,9 @@ static struct op_value call_value(const struct plan_value *values, int i)
 		.shape = v->shape,
 		.elements = v->elements,
 		.constant = v->constant,
-		.is_tensor = v->is_tensor,
+		.kind = v->kind,
+		.length = v->length,
+		.items = v->items,
 	};
 }
 
@@ -102,7 +106,7 @@ void infer_call(struct builder *b, int i, struct op_call *c)
 	*c = (struct op_call){
 		.op = b->p->layers[i].op,
 		.node = n,
-		.opset = model_opset(b->m, n->domain),
+		.opset = n->opset,
 		.input_count = n->input_count,
 		.output_count = n->output_count,
 		.inputs = b->inputs,
@@ -161,7 +165,10 @@ static void outputs_store(struct builder *b, const struct node *n, const struct 
 		v->shape = c->outputs[j].shape;
 		v->constant = c->outputs[j].constant;
 		v->elements = elements_keep(b, c->outputs[j].elements);
-		v->is_tensor = declared->is_tensor && c->outputs[j].is_tensor;
+		/* A rule knows better; one that does not know the operator says "tensor". */
+		v->kind = c->outputs[j].kind != VALUE_TENSOR ? c->outputs[j].kind : declared->kind;
+		v->length = c->outputs[j].length;
+		v->items = c->outputs[j].items;
 		declared_merge(b, declared, v);
 	}
 }
@@ -307,7 +314,7 @@ static void layer_init(struct builder *b, int i)
 	*l = (struct plan_layer){
 		.index = i,
 		.node = n,
-		.op = op_find(n->domain, n->op, model_opset(b->m, n->domain)),
+		.op = op_find(n->domain, n->op, n->opset),
 		.name = node_label(&b->p->arena, n, i),
 		.input_count = n->input_count,
 		.output_count = n->output_count,
@@ -331,7 +338,7 @@ static int infer_refused(struct builder *b, int i, struct op_call *c, struct err
 		b->p->layers[i].why = arena_printf(&b->p->arena, "%s", err->text);
 		for (int j = 0; j < c->output_count; j++)
 			c->outputs[j] = (struct op_value){
-				.present = c->outputs[j].present, .shape = SHAPE_UNKNOWN, .is_tensor = true
+				.present = c->outputs[j].present, .shape = SHAPE_UNKNOWN
 			};
 		return 0;
 	}

@@ -140,7 +140,7 @@ static bool pass_is_active(const struct plan *p, const struct plan_layer *l)
 	bool reduces = l->problem >= 0 && p->problems[l->problem].problem.kernel == KERNEL_REDUCE;
 	for (int i = 0; i < l->input_count; i++) {
 		int v = l->inputs[i];
-		if (v < 0 || !p->values[v].is_tensor)
+		if (v < 0 || p->values[v].kind != VALUE_TENSOR)
 			continue;
 		any |= p->values[v].nxc;
 		if (!reduces && input_resists(p, l, v))
@@ -285,7 +285,7 @@ static void convert(struct finder *f, int value, int *room)
 	struct plan *p = f->p;
 	const struct plan_value *v = &p->values[value];
 	struct plan_conversion c = { .value = value, .to_nxc = !v->nxc };
-	if (v->constant || !v->is_tensor || !layout_matters(&v->shape))
+	if (v->constant || v->kind != VALUE_TENSOR || !layout_matters(&v->shape))
 		return;
 	for (int i = 0; i < v->consumer_count; i++) {
 		const struct plan_layer *l = &p->layers[v->consumers[i]];

@@ -119,7 +119,9 @@ static struct op_value *call_values(const struct plan *p, struct arena *a, int c
 			.shape = v->shape,
 			.elements = v->elements,
 			.constant = v->constant,
-			.is_tensor = v->is_tensor,
+			.kind = v->kind,
+			.length = v->length,
+			.items = v->items,
 		};
 	}
 	return out;
@@ -130,7 +132,7 @@ void plan_layer_call(const struct plan *p, const struct plan_layer *l, struct ar
 	*c = (struct op_call){
 		.op = l->op,
 		.node = l->node,
-		.opset = model_opset(p->model, l->node->domain),
+		.opset = l->node->opset,
 		.input_count = l->input_count,
 		.output_count = l->output_count,
 		.inputs = call_values(p, a, l->input_count, l->inputs),

@@ -11,7 +11,10 @@ struct plan_value {
 	struct text name;
 	enum dtype dtype;      /* after the plan's dtype has replaced f32 */
 	struct shape shape;
-	bool constant, is_tensor;
+	bool constant;
+	enum value_kind kind;
+	struct dim length;     /* of a sequence */
+	const struct op_value *items; /* of a sequence, or NULL */
 	const struct elements *elements;
 	int producer;          /* layer, or -1 */
 	int consumer_count;    /* layers that read it (a layer reading it twice counts once; one with a subgraph that

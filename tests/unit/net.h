@@ -63,7 +63,7 @@ NET_OK int net_value(struct net *n, const char *name)
 	VEC_GROW(n->g.values, n->g.value_count, n->value_capacity);
 	struct value *v = &n->g.values[n->g.value_count];
 	*v = (struct value){
-		.name = kept, .producer = -1, .outer = -1, .is_tensor = true, .shape = SHAPE_UNKNOWN
+		.name = kept, .producer = -1, .outer = -1, .shape = SHAPE_UNKNOWN
 	};
 	int64_t outer = n->parent ? hash_find(&n->parent->names, text_of(name)) : -1;
 	v->outer = (int)outer;
@@ -185,7 +185,7 @@ NET_OK void net_attribute(struct net *n, struct attribute *a, const char *text)
 NET_OK struct node *net_node(
 	struct net *n, const char *op, const char *inputs, const char *outputs, const char *attributes)
 {
-	struct node node = { .op = text_of(net_copy(n, op)) };
+	struct node node = { .op = text_of(net_copy(n, op)), .opset = n->opset.version };
 	node.input_count = inputs ? net_names(n, inputs, &node.inputs, false) : 0;
 	node.output_count = net_names(n, outputs, &node.outputs, true);
 	node.attributes = ARENA_ARRAY(&n->m.arena, struct attribute, 10);

@@ -86,7 +86,6 @@ static const char *value_read(struct arena *a, const char *p, struct op_value *v
 	int count;
 	memset(v, 0, sizeof(*v));
 	v->shape = SHAPE_UNKNOWN;
-	v->is_tensor = true;
 	if (*p == '-')
 		return p + 1;
 	v->present = true;

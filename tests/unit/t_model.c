@@ -103,7 +103,7 @@ static void test_structure(void)
 	ok(s.dims[1].kind == DIM_KNOWN && s.dims[1].value == 3 && s.dims[3].kind == DIM_UNKNOWN,
 		"x: number, unknown");
 	ok(g->values[t].shape.rank == 4 && g->values[t].dtype == DTYPE_F32, "t: declared by value_info");
-	ok(g->values[y].shape.rank == -1 && g->values[y].dtype == DTYPE_F32 && g->values[y].is_tensor,
+	ok(g->values[y].shape.rank == -1 && g->values[y].dtype == DTYPE_F32 && g->values[y].kind == VALUE_TENSOR,
 		"y: no shape");
 	ok(text_is(node_label(&m->arena, &g->nodes[0], 0), "first"), "label: its name");
 	ok(text_is(node_label(&m->arena, &g->nodes[1], 1), "Relu_1"), "label of a nameless node");
@@ -216,7 +216,7 @@ static void test_not_tensors(void)
 	struct model *m = load_graph_bytes(&g);
 	if (!ok(m != NULL, "sequences and odd types: loaded (%s)", err.text))
 		return;
-	ok(!m->graph->values[0].is_tensor && m->graph->values[1].is_tensor, "a sequence is no tensor");
+	ok(m->graph->values[0].kind == VALUE_SEQUENCE && m->graph->values[1].kind == VALUE_TENSOR, "a sequence is no tensor");
 	struct shape s = m->graph->values[1].shape;
 	ok(s.dims[0].kind == DIM_UNKNOWN && s.dims[1].kind == DIM_KNOWN && s.dims[3].kind == DIM_UNKNOWN,
 		"negative dimensions are unknown, zero is known");
