@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Compare the shapes that `benanza layers` gives with the results that the onnx package's node tests carry.
+
+Each node test is a model of one operator (or of its body) with inputs and real outputs. It is written to a file
+twice, each time without the declared shapes of its outputs: with its inputs as inputs, and with those inputs that
+shapes are made of (integers, booleans and short lists) as initializers, as exporters write them. What is known must
+be what the test's data says, type and all, and the second way everything must be known; the first way what the second
+way knows may be unknown. The tests that cannot be so are listed with their reason in onnx_nodes.txt, and fail when
+they are needlessly there. Prints TAP, a line for each operator.
+
+    BENANZA=build/benanza tests/onnx_nodes.py [NAME...]
+"""
+
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import warnings
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve()
+SHORT = 64  # elements of a float list that may be a shape's: the scales of a Resize, the borders of a Range
+
+
+def skip(reason):
+    print(f"1..0 # SKIP {reason}")
+    sys.exit(0)
+
+
+def newest_first():
+    """A folder with the newest onnx package, beside the one that other tests use."""
+    newest = pathlib.Path(sys.executable).parent.parent / "newest"
+    if newest.is_dir():
+        sys.path.insert(0, str(newest))
+
+
+newest_first()
+try:
+    import numpy as np
+    import onnx
+    from onnx import helper, numpy_helper
+except ImportError as missing:
+    skip(f"{missing.name} is not installed")
+
+
+class Case:
+    """A node test: its model and the inputs and outputs of its first data set."""
+
+    def __init__(self, name, model, inputs, outputs):
+        self.name, self.model, self.inputs, self.outputs = name, model, inputs, outputs
+
+    def group(self):
+        ops = {node.op_type for node in self.model.graph.node}
+        return ops.pop() if len(ops) == 1 else "of several: " + self.name.split("_")[1]
+
+
+def built_cases():
+    """Newer packages build the cases."""
+    from onnx.backend.test.case.node import collect_testcases
+    for case in collect_testcases(None):
+        if case.model is not None and case.data_sets:
+            yield Case(case.name, case.model, *case.data_sets[0])
+
+
+def read_value(path, type_proto):
+    kinds = {"tensor_type": (onnx.TensorProto, lambda x: x),
+             "sequence_type": (onnx.SequenceProto, numpy_helper.to_list),
+             "optional_type": (onnx.OptionalProto, numpy_helper.to_optional)}
+    kind, convert = kinds[type_proto.WhichOneof("value")]
+    return convert(kind.FromString(path.read_bytes()))
+
+
+def kept_cases():
+    """Older packages carry them as files."""
+    folder = pathlib.Path(onnx.__file__).parent / "backend/test/data/node"
+    for path in sorted(folder.glob("*/model.onnx")):
+        model = onnx.ModelProto.FromString(path.read_bytes())
+        sets = path.parent / "test_data_set_0"
+        inputs = [read_value(sets / f"input_{i}.pb", v.type) for i, v in enumerate(model.graph.input)]
+        outputs = [read_value(sets / f"output_{i}.pb", v.type) for i, v in enumerate(model.graph.output)]
+        yield Case(path.parent.name, model, inputs, outputs)
+
+
+def is_tensor(value):
+    return isinstance(value, (np.ndarray, np.generic, onnx.TensorProto, float, int))
+
+
+def tensor_of(value, name):
+    if isinstance(value, onnx.TensorProto):
+        tensor = onnx.TensorProto.FromString(value.SerializeToString())
+        tensor.name = name
+        return tensor
+    return numpy_helper.from_array(np.asarray(value), name)
+
+
+def makes_shapes(tensor):
+    """Is it of the kind that sizes are given by?"""
+    floats = {onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16}
+    count = int(np.prod(tensor.dims)) if tensor.dims else 1
+    return count <= 1024 if tensor.data_type not in floats else len(tensor.dims) <= 1 and count <= SHORT
+
+
+def stripped(case, fixed):
+    """The case's model without what it declares of results; fixed: inputs that make shapes are initializers."""
+    model = onnx.ModelProto.FromString(case.model.SerializeToString())
+    for output in model.graph.output:
+        if output.type.WhichOneof("value") == "tensor_type":
+            output.ClearField("type")
+    del model.graph.value_info[:]
+    kept = []
+    for declared, value in zip(list(model.graph.input), case.inputs):
+        if fixed and is_tensor(value) and declared.type.WhichOneof("value") == "tensor_type":
+            tensor = tensor_of(value, declared.name)
+            if makes_shapes(tensor):
+                model.graph.initializer.append(tensor)
+                continue
+        kept.append(declared)
+    del model.graph.input[:]
+    model.graph.input.extend(kept)
+    return model
+
+
+NAMES = {"FLOAT": "f32", "FLOAT16": "f16", "BFLOAT16": "bf16", "DOUBLE": "f64", "INT8": "s8", "UINT8": "u8",
+         "INT16": "s16", "UINT16": "u16", "INT32": "s32", "UINT32": "u32", "INT64": "s64", "UINT64": "u64",
+         "BOOL": "bool", "STRING": "string", "COMPLEX64": "c64", "COMPLEX128": "c128", "INT4": "s4", "UINT4": "u4",
+         "INT2": "s2", "UINT2": "u2", "FLOAT8E4M3FN": "f8e4m3", "FLOAT8E4M3FNUZ": "f8e4m3fnuz",
+         "FLOAT8E5M2": "f8e5m2", "FLOAT8E5M2FNUZ": "f8e5m2fnuz", "FLOAT4E2M1": "f4e2m1", "FLOAT8E8M0": "f8e8m0"}
+
+
+def wanted(case):
+    """Type and shape of each tensor that comes out, as benanza writes them, by name."""
+    want = {}
+    for declared, value in zip(case.model.graph.output, case.outputs):
+        if is_tensor(value):
+            tensor = tensor_of(value, declared.name)
+            # The package keeps some types in wider arrays: what the test declares is the type.
+            code = declared.type.tensor_type.elem_type or tensor.data_type
+            name = onnx.TensorProto.DataType.Name(code)
+            want[declared.name] = (NAMES.get(name, name), list(tensor.dims))
+    return want
+
+
+def layers_of(benanza, path):
+    run = subprocess.run([benanza, "layers", "--json", path], capture_output=True, text=True, timeout=60)
+    if run.returncode not in (0, 1):
+        return None, f"exit status {run.returncode}: {run.stderr.strip()}"
+    return {o["name"]: (o["dtype"], o["shape"]) for layer in json.loads(run.stdout)["layers"]
+            for o in layer["outputs"]}, None
+
+
+def compare(want, got):
+    """(contradictions, unknowns), each a list of lines."""
+    wrong, unknown = [], []
+    for name, (dtype, shape) in want.items():
+        if name not in got:
+            continue  # an output that is an input
+        have_type, have = got[name]
+        line = f"{name} is {dtype} {shape}, here {have_type} {have}"
+        if have is None or have_type == "?" or None in have:
+            unknown.append(line)
+        if (have_type not in ("?", dtype)) or (have is not None and (len(have) != len(shape) or any(
+                h is not None and h != s for h, s in zip(have, shape)))):
+            wrong.append(line)
+    return wrong, unknown
+
+
+def check(benanza, folder, case):
+    """The lines that are wrong with a case."""
+    want, found = wanted(case), []
+    for fixed in (False, True):
+        path = os.path.join(folder, f"{case.name}.{'fixed' if fixed else 'free'}.onnx")
+        pathlib.Path(path).write_bytes(stripped(case, fixed).SerializeToString())
+        got, error = layers_of(benanza, path)
+        os.unlink(path)
+        if error:
+            found.append(error)
+            continue
+        wrong, unknown = compare(want, got)
+        found += wrong + (unknown if fixed else [])
+    return found
+
+
+def exceptions():
+    """Case name to reason."""
+    listed = {}
+    for line in (HERE.parent / "onnx_nodes.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, reason = line.split(None, 1)
+            listed[name] = reason
+    return listed
+
+
+def report(groups, listed, seen):
+    number = 0
+    for group in sorted(groups):
+        bad = []
+        for name, lines in groups[group]:
+            if lines and name not in listed:
+                bad += [f"{name}: {line}" for line in lines]
+            elif not lines and name in listed:
+                bad.append(f"{name}: is listed in onnx_nodes.txt, and is right")
+        number += 1
+        print(f"{'not ok' if bad else 'ok'} {number} - {group}: {len(groups[group])} node tests")
+        for line in bad[:20]:
+            print(f"# {line}")
+    number += 1
+    print(f"{'ok' if seen else 'not ok'} {number} - {seen} node tests of onnx {onnx.__version__}")
+    print(f"1..{number}")
+
+
+def main():
+    benanza = os.environ.get("BENANZA") or os.path.join(os.environ.get("builddir", "build"), "benanza")
+    warnings.filterwarnings("ignore")
+    cases = list(built_cases()) or list(kept_cases())
+    if len(sys.argv) > 1:
+        cases = [case for case in cases if any(word in case.name for word in sys.argv[1:])]
+    groups, listed = collections.defaultdict(list), exceptions()
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for case, lines in zip(cases, pool.map(lambda case: check(benanza, folder, case), cases)):
+            groups[case.group()].append((case.name, lines))
+    report(groups, listed, len(cases))
+
+
+main()
