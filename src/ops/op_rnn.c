@@ -10,7 +10,7 @@ enum { RNN_BIAS = 3, RNN_LENGTHS = 4, RNN_PEEPHOLES = 7 };
 
 struct rnn {
 	const char *name;
-	enum mode mode; /* MODE_NONE: the problem grammar has none */
+	enum mode mode;
 	int gates;
 	double cell; /* operations of a cell's element behind the gates' sums */
 	int activations;
@@ -21,7 +21,7 @@ struct rnn {
 static const struct rnn rows[] = {
 	{ "GRU", MODE_GRU, 3, 8, 2, { "Sigmoid", "Tanh", NULL } },
 	{ "LSTM", MODE_LSTM, 4, 9, 3, { "Sigmoid", "Tanh", "Tanh" } },
-	{ "RNN", MODE_NONE, 1, 1, 1, { "Tanh", NULL, NULL } },
+	{ "RNN", MODE_RNN_TANH, 1, 1, 1, { "Tanh", NULL, NULL } },
 };
 
 static const struct rnn *rnn_find(const struct op_call *c)
@@ -99,6 +99,16 @@ RULE_COST(op_rnn)
 	cost->bytes = op_bytes_all(c);
 }
 
+/* A plain layer that applies relu in every direction? */
+static bool rnn_is_relu(const struct op_call *c, const struct rnn *row)
+{
+	const struct attribute *a = node_attribute(c->node, "activations");
+	bool is = row->mode == MODE_RNN_TANH && a && a->kind == ATTRIBUTE_STRINGS && a->count > 0;
+	for (size_t i = 0; is && i < a->count; i++)
+		is = text_is(a->strings[i], "Relu");
+	return is;
+}
+
 /* The activations that libraries have, in every direction? */
 static bool rnn_is_usual(const struct op_call *c, const struct rnn *row)
 {
@@ -129,7 +139,7 @@ static bool rnn_is_full(const struct op_call *c, struct dim steps)
 static bool rnn_is_proxy(const struct op_call *c, const struct rnn *row, const struct rnn_sizes *s)
 {
 	bool gru_first = row->mode == MODE_GRU && node_int(c->node, "linear_before_reset", 0) == 0;
-	return gru_first || s->batch_first || !rnn_is_usual(c, row) || !rnn_is_full(c, s->steps) ||
+	return gru_first || s->batch_first || !(rnn_is_usual(c, row) || rnn_is_relu(c, row)) || !rnn_is_full(c, s->steps) ||
 	       op_in(c, RNN_PEEPHOLES) || node_int(c->node, "input_forget", 0) || node_float(c->node, "clip", 0) > 0 ||
 	       text_is(node_string(c->node, "direction", "forward"), "reverse");
 }
@@ -145,11 +155,7 @@ RULE_PROBLEM(op_rnn)
 		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
 		return;
 	}
-	if (row->mode == MODE_NONE) {
-		op_problem_why(out, "plain recurrent layers have no kernel family in the problem grammar");
-		return;
-	}
-	struct problem *p = op_problem_start(out, KERNEL_RNN, row->mode);
+	struct problem *p = op_problem_start(out, KERNEL_RNN, rnn_is_relu(c, row) ? MODE_RNN_RELU : row->mode);
 	p->operand[0] = op_operand(&c->inputs[0]);
 	p->operand[1] = op_operand(&c->inputs[1]);
 	p->operand[1].constant = c->inputs[1].constant && c->inputs[2].constant;

@@ -70,7 +70,8 @@ static enum role kernel_role(enum kernel k)
 		[KERNEL_BATCHNORM] = ROLE_IMAGE, [KERNEL_LRN] = ROLE_IMAGE, [KERNEL_RESAMPLE] = ROLE_IMAGE,
 		[KERNEL_INSTANCENORM] = ROLE_IMAGE, [KERNEL_ELTWISE] = ROLE_PASS, [KERNEL_BINARY] = ROLE_PASS,
 		[KERNEL_CONCAT] = ROLE_PASS, [KERNEL_CAST] = ROLE_PASS, [KERNEL_DROPOUT] = ROLE_PASS,
-		[KERNEL_REDUCE] = ROLE_PASS, [KERNEL_SELECT] = ROLE_PASS,
+		[KERNEL_REDUCE] = ROLE_PASS, [KERNEL_SELECT] = ROLE_PASS, [KERNEL_QUANTIZE] = ROLE_PASS,
+		[KERNEL_DEQUANTIZE] = ROLE_PASS,
 	};
 	return roles[k];
 }
@@ -202,7 +203,8 @@ bool plan_twin(const struct problem *p, struct problem *twin)
 	if (!shape_matters(&in) && !shape_matters(&out))
 		return false;
 	/* element by element over equal shapes: the same bytes in another order */
-	if (p->kernel == KERNEL_ELTWISE || p->kernel == KERNEL_CAST || p->kernel == KERNEL_DROPOUT ||
+	bool whole = p->mode == MODE_QUANTIZE_TENSOR || p->mode == MODE_QUANTIZE_DYNAMIC || p->mode == MODE_DEQUANTIZE_TENSOR;
+	if (p->kernel == KERNEL_ELTWISE || p->kernel == KERNEL_CAST || p->kernel == KERNEL_DROPOUT || whole ||
 		(p->kernel == KERNEL_BINARY && !binary_differs(p)))
 		return false;
 	*twin = *p;

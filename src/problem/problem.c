@@ -42,9 +42,24 @@ int mode_parameters(enum mode m)
 	return mode_rows[m].parameters;
 }
 
-int rnn_gates(enum mode m)
+int mode_gates(enum mode m)
 {
-	return m == MODE_LSTM ? 4 : 3;
+	return m == MODE_LSTM ? 4 : m == MODE_GRU ? 3 : 1;
+}
+
+bool kernel_is_quantizer(enum kernel k)
+{
+	return k == KERNEL_QUANTIZE || k == KERNEL_DEQUANTIZE;
+}
+
+bool mode_is_by_block(enum mode m)
+{
+	return m == MODE_QUANTIZE_BLOCK || m == MODE_DEQUANTIZE_BLOCK;
+}
+
+bool mode_is_by_axis(enum mode m)
+{
+	return m == MODE_QUANTIZE_AXIS || m == MODE_DEQUANTIZE_AXIS || mode_is_by_block(m);
 }
 
 static int64_t padded_size(int64_t in, int64_t pads, int64_t kernel, int64_t stride, int64_t dilation)
@@ -164,7 +179,7 @@ static struct problem_shape attention_shape(const struct problem *p, int i)
 
 static struct problem_shape rnn_shape(const struct problem *p, int i)
 {
-	int64_t blob = p->directions * rnn_gates(p->mode) * p->hidden_size * (p->input_size + p->hidden_size + 2);
+	int64_t blob = p->directions * mode_gates(p->mode) * p->hidden_size * (p->input_size + p->hidden_size + 2);
 	if (i == 0)
 		return (struct problem_shape){ .rank = 3, .dim = { p->steps, p->n, p->input_size } };
 	if (i == 1)
@@ -220,6 +235,18 @@ struct problem_shape problem_operand_shape(const struct problem *p, int i)
 	}
 }
 
+struct problem_shape problem_scale_shape(const struct problem *p)
+{
+	struct problem_shape s = { .rank = 0 };
+	if (mode_is_by_block(p->mode)) {
+		s = p->shape[0];
+		s.dim[p->axis] = (s.dim[p->axis] - 1) / p->size + 1;
+	} else if (mode_is_by_axis(p->mode)) {
+		s = (struct problem_shape){ .rank = 1, .dim = { p->shape[0].dim[p->axis] } };
+	}
+	return s;
+}
+
 int problem_operand_count(const struct problem *p)
 {
 	switch (p->kernel) {
@@ -243,7 +270,8 @@ static bool kernel_is_image_like(enum kernel k)
 {
 	static const bool is[KERNEL_COUNT] = { [KERNEL_CONV] = true, [KERNEL_DECONV] = true, [KERNEL_POOL] = true,
 		[KERNEL_BATCHNORM] = true, [KERNEL_LRN] = true, [KERNEL_RESAMPLE] = true, [KERNEL_INSTANCENORM] = true,
-		[KERNEL_ELTWISE] = true, [KERNEL_BINARY] = true, [KERNEL_CONCAT] = true, [KERNEL_CAST] = true };
+		[KERNEL_ELTWISE] = true, [KERNEL_BINARY] = true, [KERNEL_CONCAT] = true, [KERNEL_CAST] = true,
+		[KERNEL_QUANTIZE] = true, [KERNEL_DEQUANTIZE] = true };
 	return is[k];
 }
 

@@ -4,7 +4,8 @@
  *   problem  = kernel ":" operands [ ":" mode { "," parameter } ] { ":" numbers } { "+" epilogue }
  *   operands = operand { "," operand } [ "/" accumulator ]       in the order the kernel's row says
  *   operand  = dtype [ ".c" ] [ "@" layout ]                      .c = constant: may be repacked beforehand
- *   epilogue = "bias:" operand | mode { "," parameter } | mode ":" operand    (eltwise; binary, shaped like the destination)
+ *   epilogue = "bias:" operand | "scale:" operand | mode { "," parameter } | mode ":" operand    (eltwise; binary, shaped
+ *              like the destination)
  *   layout   = absent (the library may choose) | "ncx" | "nxc" | "s" stride { "x" stride }   (in elements)
  *
  *   conv:f32,f32.c,f32/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu
@@ -53,7 +54,9 @@
 	_(SELECT, "select")       \
 	_(TOPK, "topk")           \
 	_(ARGREDUCE, "argreduce") \
-	_(SCAN, "scan")
+	_(SCAN, "scan") \
+	_(QUANTIZE, "quantize") \
+	_(DEQUANTIZE, "dequantize")
 
 enum kernel {
 #define KERNEL_ENUM(id, name) KERNEL_##id,
@@ -118,12 +121,21 @@ enum kernel {
 	_(CAUSAL,       "causal",       ATTENTION, 0) \
 	_(LSTM,         "lstm",         RNN,       0) \
 	_(GRU,          "gru",          RNN,       0) \
+	_(RNN_RELU,     "rnn_relu",     RNN,       0) \
+	_(RNN_TANH,     "rnn_tanh",     RNN,       0) \
 	_(DROP,         "drop",         DROPOUT,   1) \
 	_(LARGEST,      "largest",      TOPK,      0) \
 	_(SMALLEST,     "smallest",     TOPK,      0) \
 	_(ARGMAX,       "argmax",       ARGREDUCE, 0) \
 	_(ARGMIN,       "argmin",       ARGREDUCE, 0) \
-	_(SCAN_SUM,     "cumsum",       SCAN,      0)
+	_(SCAN_SUM,     "cumsum",       SCAN,      0) \
+	_(QUANTIZE_TENSOR,  "tensor",   QUANTIZE,  0) \
+	_(QUANTIZE_AXIS,    "axis",     QUANTIZE,  0) \
+	_(QUANTIZE_BLOCK,   "block",    QUANTIZE,  0) \
+	_(QUANTIZE_DYNAMIC, "dynamic",  QUANTIZE,  0) \
+	_(DEQUANTIZE_TENSOR, "tensor",  DEQUANTIZE, 0) \
+	_(DEQUANTIZE_AXIS,   "axis",    DEQUANTIZE, 0) \
+	_(DEQUANTIZE_BLOCK,  "block",   DEQUANTIZE, 0)
 
 enum mode {
 	MODE_NONE = 0,
@@ -150,6 +162,8 @@ struct operand {
 
 enum epilogue_kind {
 	EPILOGUE_BIAS,   /* + operand, one value a channel (conv k, matmul n) */
+	EPILOGUE_SCALE,  /* * operand, one f32 factor a channel: makes f32 values of whole sums, so it comes first, behind an
+			    s32 accumulator and before a destination that is not s32 */
 	EPILOGUE_BINARY, /* mode (add, mul ...) with operand shaped like the destination, out of place */
 	EPILOGUE_ELTWISE /* mode with its parameters */
 };
@@ -192,7 +206,7 @@ struct problem {
 	int64_t heads, kv_heads, query_length, key_length, head_size, value_size;
 	/* rnn: source steps, n, input_size; destination steps, directions, n, hidden_size; weights as one blob of
 	 * directions * gates * hidden_size * (input_size + hidden_size + 2) elements (lstm 4 gates, gru 3, which resets
-	 * after the recurrent product) */
+	 * after the recurrent product, a plain one 1) */
 	int64_t steps, input_size, hidden_size, directions;
 	/* matmul: C[m,n] = A[m,k] B[k,n], batch dims broadcast (sizes 1 or equal, merged as far as both allow) */
 	int64_t m, mn, mk;                       /* m, n, k */
@@ -202,10 +216,11 @@ struct problem {
 	int shape_count;
 	struct problem_shape shape[PROBLEM_SHAPES]; /* source(s); binary: a, b; reduce: source, destination; gather:
 						    source, indices; select: condition, a, b (broadcast) */
-	int axis;                                /* softmax, concat, gather, topk, argreduce, scan; layernorm, rmsnorm:
-						    first normalized */
+	int axis;                                /* softmax, concat, gather, topk, argreduce, scan, quantize, dequantize;
+						    layernorm, rmsnorm: first normalized */
 	int perm[PROBLEM_RANK];                  /* transpose: as ONNX perm */
-	int64_t size;                            /* lrn: channels summed; copy: bytes read and written again; topk: k */
+	int64_t size;                            /* lrn: channels summed; copy: bytes read and written again; topk: k;
+						    quantize, dequantize by blocks: elements of a block */
 	int epilogue_count;
 	struct epilogue epilogue[PROBLEM_EPILOGUES];
 };
@@ -214,6 +229,7 @@ const char *kernel_name(enum kernel k);
 const char *mode_name(enum mode m);
 enum mode mode_parse(enum kernel k, struct text name); /* MODE_NONE when the kernel has no such mode */
 int mode_parameters(enum mode m);                      /* how many of alpha, beta are written */
+int mode_gates(enum mode m);                           /* of a recurrent one: lstm 4, gru 3, plain 1 */
 
 /* The canonical text, in buf of PROBLEM_TEXT_SIZE bytes. -1: a field is out of range (which one, in err). */
 int problem_format(const struct problem *p, char *buf, struct error *err);
@@ -229,18 +245,23 @@ int64_t problem_out_size(const struct problem *p, int i);
 struct problem_shape problem_operand_shape(const struct problem *p, int i);
 /* How many operands the kernel has, not counting epilogues; concat counts source and destination. */
 int problem_operand_count(const struct problem *p);
+/* The shape of the scales that come with quantize and dequantize: a scalar; axis: one a place along the axis; block: the
+ * source's with ceil(size / block) along the axis. A quantized value q stands for (q - zero point) * scale. */
+struct problem_shape problem_scale_shape(const struct problem *p);
 /* Does it have a constant operand, so that cache states net and warm differ? */
 bool problem_has_constant(const struct problem *p);
 /* The same problem with every operand that has channels in this layout: source, weights, destination and residual of
- * conv, deconv, pool, batchnorm, lrn, resample, instancenorm, eltwise, binary, concat and cast, where the destination has
- * rank 3 to 5 and the operand that rank. Given strides stay. False: nothing changed. */
+ * conv, deconv, pool, batchnorm, lrn, resample, instancenorm, eltwise, binary, concat, cast, quantize and dequantize, where
+ * the destination has rank 3 to 5 and the operand that rank. Given strides stay. False: nothing changed. */
 bool problem_set_layout(struct problem *p, enum layout l);
 /* Arithmetic operations, a multiply-add counting 2; and compulsory bytes: every operand read or written once.
  *   conv       2 n k (c/g) r s * output space, dilation holes not counted
  *   deconv     2 n c (k/g) r s * input space
  *   attention  n heads * pairs * (2 head_size + 2 value_size + 5 of the softmax); pairs: query_length key_length, causal
  *              query_length key_length - query_length (query_length - 1) / 2
- *   rnn        steps n directions hidden_size * (gates (2 (input_size + hidden_size) + 2) + 9 (lstm) or 8 (gru))
+ *   rnn        steps n directions hidden_size * (gates (2 (input_size + hidden_size) + 2) + 9 (lstm), 8 (gru) or 1)
+ *   quantize, dequantize  2 an element (scale and zero point), dynamic 4 (the least and the largest, too); the f32 scales
+ *              count as read, and the dynamic one as written
  * An epilogue adds one for each destination element. Of a gather's source only what is taken counts as read; topk's
  * indices count as written. problem_constant_bytes: what the constant operands take to store, a gather's source whole. */
 double problem_flops(const struct problem *p);

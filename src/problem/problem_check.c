@@ -177,15 +177,30 @@ static int shapes_least(enum kernel k)
 	return k == KERNEL_SELECT ? 3 : k == KERNEL_BINARY || k == KERNEL_REDUCE || k == KERNEL_GATHER ? 2 : 1;
 }
 
-static bool kernel_has_axis(enum kernel k)
+static bool has_axis(const struct problem *p)
 {
-	return k == KERNEL_SOFTMAX || k == KERNEL_CONCAT || k == KERNEL_LAYERNORM || k == KERNEL_RMSNORM ||
+	enum kernel k = p->kernel;
+	return mode_is_by_axis(p->mode) || k == KERNEL_SOFTMAX || k == KERNEL_CONCAT || k == KERNEL_LAYERNORM || k == KERNEL_RMSNORM ||
 		k == KERNEL_GATHER || k == KERNEL_TOPK || k == KERNEL_ARGREDUCE || k == KERNEL_SCAN;
 }
 
 static bool kernel_has_channels(enum kernel k)
 {
 	return k == KERNEL_BATCHNORM || k == KERNEL_LRN || k == KERNEL_INSTANCENORM;
+}
+
+/* What is quantized is floating-point or s32; what stands for it is whole or a float of 8 bits or less. */
+static int check_quantizer(const struct problem *p, struct error *err)
+{
+	bool packs = p->kernel == KERNEL_QUANTIZE;
+	enum dtype wide = p->operand[!packs].dtype, narrow = p->operand[packs].dtype;
+	if (!dtype_is_float(wide) && !(packs && wide == DTYPE_S32))
+		return error_set(err, "problem: values of type %s are not what is quantized", dtype_name(wide));
+	if (dtype_bits(narrow) > 32 || narrow == DTYPE_BOOL || (dtype_is_float(narrow) && dtype_bits(narrow) > 8))
+		return error_set(err, "problem: a quantized value of type %s", dtype_name(narrow));
+	if (mode_is_by_block(p->mode) && (p->size < 1 || p->size > PROBLEM_NUMBER_MAX))
+		return error_set(err, "problem: blocks of %lld elements", (long long)p->size);
+	return 0;
 }
 
 /* What one kernel's shapes must be to each other. */
@@ -206,6 +221,9 @@ static int check_together(const struct problem *p, struct error *err)
 		return check_gather(p, err);
 	case KERNEL_TOPK:
 		return check_topk(p, err);
+	case KERNEL_QUANTIZE:
+	case KERNEL_DEQUANTIZE:
+		return check_quantizer(p, err);
 	case KERNEL_DROPOUT:
 		return p->alpha >= 0 && p->alpha < 1 ? 0 : error_set(err, "problem: a ratio must be from 0 to below 1");
 	default:
@@ -220,7 +238,7 @@ static int check_shapes(const struct problem *p, struct error *err)
 	for (int i = 0; i < p->shape_count; i++)
 		if (check_shape(&p->shape[i], err))
 			return -1;
-	if (kernel_has_axis(p->kernel) && (p->axis < 0 || p->axis >= p->shape[0].rank))
+	if (has_axis(p) && (p->axis < 0 || p->axis >= p->shape[0].rank))
 		return error_set(err, "problem: axis %d of a tensor of rank %d", p->axis, p->shape[0].rank);
 	if (kernel_has_channels(p->kernel) && p->shape[0].rank < 2)
 		return error_set(err, "problem: no channel dimension");
@@ -260,6 +278,27 @@ static int check_volume(const struct problem *p, struct error *err)
 	return 0;
 }
 
+/* Factors turn whole sums into f32 values: one f32 a channel, before anything else, with sums that are whole and a
+ * destination that is more than the sums. */
+static int check_epilogues(const struct problem *p, struct error *err)
+{
+	if (p->epilogue_count < 0 || p->epilogue_count > PROBLEM_EPILOGUES)
+		return error_set(err, "problem: %d epilogues, at most %d", p->epilogue_count, PROBLEM_EPILOGUES);
+	for (int i = 0; i < p->epilogue_count; i++) {
+		if (p->epilogue[i].kind != EPILOGUE_SCALE)
+			continue;
+		if (i > 0)
+			return error_set(err, "problem: scale comes before every other epilogue");
+		if (p->kernel == KERNEL_ATTENTION || p->accumulator != DTYPE_S32 ||
+			p->operand[problem_operand_count(p) - 1].dtype == DTYPE_S32)
+			return error_set(err, "problem: scale is for sums in s32 and a destination that is not s32");
+		if (p->epilogue[i].operand.dtype != DTYPE_F32)
+			return error_set(err, "problem: scale is of type f32, not %s",
+				dtype_name(p->epilogue[i].operand.dtype));
+	}
+	return 0;
+}
+
 int problem_check(const struct problem *p, struct error *err)
 {
 	if ((unsigned)p->kernel >= KERNEL_COUNT || (unsigned)p->mode >= MODE_COUNT)
@@ -271,8 +310,8 @@ int problem_check(const struct problem *p, struct error *err)
 	for (int i = 0; i < problem_operand_count(p); i++)
 		if (p->operand[i].dtype == DTYPE_UNKNOWN)
 			return error_set(err, "problem: operand %d has no type", i);
-	if (p->epilogue_count < 0 || p->epilogue_count > PROBLEM_EPILOGUES)
-		return error_set(err, "problem: %d epilogues, at most %d", p->epilogue_count, PROBLEM_EPILOGUES);
+	if (check_epilogues(p, err))
+		return -1;
 	if (!isfinite(p->alpha) || !isfinite(p->beta))
 		return error_set(err, "problem: a parameter is not finite");
 	return check_numbers(p, err) ? -1 : check_volume(p, err);

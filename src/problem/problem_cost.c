@@ -35,7 +35,8 @@ static double kernel_volume(const struct problem *p)
 /* Operations of an element of the kernel's driving tensor. Normalizations count what the formula has: batchnorm a
  * multiply-add; layernorm and instancenorm mean, variance (2), scale (2), shift ... 7; rmsnorm square, sum, two
  * scalings 4; softmax max, subtract, exp, sum, divide 5; lrn a square and an add for each channel in the window,
- * then 3; dropout a comparison and a scaling. */
+ * then 3; dropout a comparison and a scaling; quantization the scale and the zero point, the dynamic one a comparison each
+ * for the least and the largest value. */
 static double ops_per_element(const struct problem *p)
 {
 	switch (p->kernel) {
@@ -47,7 +48,10 @@ static double ops_per_element(const struct problem *p)
 	case KERNEL_RMSNORM:
 		return 4;
 	case KERNEL_DROPOUT:
+	case KERNEL_DEQUANTIZE:
 		return 2;
+	case KERNEL_QUANTIZE:
+		return p->mode == MODE_QUANTIZE_DYNAMIC ? 4 : 2;
 	case KERNEL_SOFTMAX:
 		return 5;
 	case KERNEL_LRN:
@@ -73,11 +77,11 @@ static double attention_scores(const struct problem *p)
 }
 
 /* The two products; for each gate two biases; then lstm four activations, three operations of the cell, a tanh and
- * a product; gru three activations, the reset product and four of the blend. */
+ * a product; gru three activations, the reset product and four of the blend; a plain one its activation. */
 static double rnn_flops(const struct problem *p)
 {
-	double gates = rnn_gates(p->mode), width = (double)p->input_size + (double)p->hidden_size;
-	double cell = p->mode == MODE_LSTM ? 9 : 8;
+	double gates = mode_gates(p->mode), width = (double)p->input_size + (double)p->hidden_size;
+	double cell = p->mode == MODE_LSTM ? 9 : p->mode == MODE_GRU ? 8 : 1;
 	return operand_volume(p, 2) * (gates * (2 * width + 2) + cell);
 }
 
@@ -117,7 +121,7 @@ static double epilogue_volume(const struct problem *p, const struct epilogue *e)
 {
 	if (e->kind == EPILOGUE_ELTWISE)
 		return 0;
-	if (e->kind == EPILOGUE_BIAS)
+	if (e->kind == EPILOGUE_BIAS || e->kind == EPILOGUE_SCALE)
 		return (double)(p->kernel == KERNEL_MATMUL ? p->mn : p->k);
 	return operand_volume(p, problem_operand_count(p) - 1);
 }
@@ -146,6 +150,10 @@ double problem_bytes(const struct problem *p)
 		bytes += dtype_bytes(p->operand[i].dtype, operand_traffic(p, i));
 	if (p->kernel == KERNEL_TOPK)
 		bytes += dtype_bytes(DTYPE_S64, operand_volume(p, 1));
+	if (kernel_is_quantizer(p->kernel)) {
+		struct problem_shape scales = problem_scale_shape(p);
+		bytes += dtype_bytes(DTYPE_F32, shape_volume(&scales));
+	}
 	return bytes;
 }
 

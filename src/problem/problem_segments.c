@@ -428,6 +428,7 @@ static const struct segment seg_axis = { "axis", axis_write, axis_read };
 static const struct segment seg_perm = { "permutation", perm_write, perm_read };
 static const struct segment seg_window = { "window", window_write, window_read };
 static const struct segment seg_bytes = { "bytes", bytes_write, bytes_read };
+static const struct segment seg_block = { "block", bytes_write, bytes_read };
 static const struct segment seg_out_pad = { "output pads", out_pad_write, out_pad_read };
 static const struct segment seg_attention = { "sizes", attention_write, attention_read };
 static const struct segment seg_rnn = { "sizes", rnn_write, rnn_read };
@@ -462,9 +463,13 @@ static const struct segment *const kernel_rows[KERNEL_COUNT][SEGMENTS + 1] = {
 	[KERNEL_TOPK] = { &seg_shape0, &seg_axis, &seg_taken },
 	[KERNEL_ARGREDUCE] = { &seg_shape0, &seg_axis },
 	[KERNEL_SCAN] = { &seg_shape0, &seg_axis },
+	[KERNEL_QUANTIZE] = { &seg_shape0 },
+	[KERNEL_DEQUANTIZE] = { &seg_shape0 },
 };
 
-const struct segment *const *kernel_segments(enum kernel k)
+const struct segment *const *problem_segments(const struct problem *p)
 {
-	return kernel_rows[k];
+	static const struct segment *const by_axis[] = { &seg_shape0, &seg_axis, NULL };
+	static const struct segment *const by_block[] = { &seg_shape0, &seg_axis, &seg_block, NULL };
+	return mode_is_by_block(p->mode) ? by_block : mode_is_by_axis(p->mode) ? by_axis : kernel_rows[p->kernel];
 }

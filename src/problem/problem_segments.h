@@ -32,7 +32,7 @@ struct segment {
 	int (*read)(struct cursor *c, struct problem *p);
 };
 
-/* What follows operands and mode in a kernel's text, NULL-terminated. */
-const struct segment *const *kernel_segments(enum kernel k);
+/* What follows operands and mode in the problem's text, NULL-terminated; its kernel and mode are known. */
+const struct segment *const *problem_segments(const struct problem *p);
 
 #endif

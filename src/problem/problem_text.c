@@ -79,7 +79,7 @@ static void epilogue_write(const struct epilogue *e, struct str *out)
 		mode_write(e->mode, e->alpha, e->beta, out);
 		return;
 	}
-	str_addf(out, "%s:", e->kind == EPILOGUE_BIAS ? "bias" : mode_name(e->mode));
+	str_addf(out, "%s:", e->kind == EPILOGUE_BIAS ? "bias" : e->kind == EPILOGUE_SCALE ? "scale" : mode_name(e->mode));
 	operand_write(&e->operand, out);
 }
 
@@ -88,13 +88,15 @@ static int epilogue_read(struct cursor *c, struct epilogue *e)
 	struct text name = cursor_word(c, ":,+");
 	if (text_is(name, "bias")) {
 		e->kind = EPILOGUE_BIAS;
+	} else if (text_is(name, "scale")) {
+		e->kind = EPILOGUE_SCALE;
 	} else if ((e->mode = mode_parse(KERNEL_BINARY, name)) != MODE_NONE) {
 		e->kind = EPILOGUE_BINARY;
 	} else if ((e->mode = mode_parse(KERNEL_ELTWISE, name)) != MODE_NONE) {
 		e->kind = EPILOGUE_ELTWISE;
 		return mode_read_parameters(c, e->mode, &e->alpha, &e->beta);
 	} else {
-		return cursor_fail(c, "an epilogue (bias, a binary or an eltwise mode) before this");
+		return cursor_fail(c, "an epilogue (bias, scale, a binary or an eltwise mode) before this");
 	}
 	return cursor_skip(c, ":") ? operand_read(c, &e->operand) : cursor_fail(c, "\":\" and a data type");
 }
@@ -104,7 +106,7 @@ bool kernel_has_mode(enum kernel k)
 	static const bool has[KERNEL_COUNT] = { [KERNEL_POOL] = true, [KERNEL_SOFTMAX] = true, [KERNEL_ELTWISE] = true,
 		[KERNEL_BINARY] = true, [KERNEL_REDUCE] = true, [KERNEL_RESAMPLE] = true, [KERNEL_LRN] = true,
 		[KERNEL_ATTENTION] = true, [KERNEL_RNN] = true, [KERNEL_DROPOUT] = true, [KERNEL_TOPK] = true,
-		[KERNEL_ARGREDUCE] = true, [KERNEL_SCAN] = true };
+		[KERNEL_ARGREDUCE] = true, [KERNEL_SCAN] = true, [KERNEL_QUANTIZE] = true, [KERNEL_DEQUANTIZE] = true };
 	return has[k];
 }
 
@@ -129,7 +131,7 @@ static void problem_write(const struct problem *p, struct str *out)
 		str_add(out, ":", 1);
 		mode_write(p->mode, p->alpha, p->beta, out);
 	}
-	for (const struct segment *const *s = kernel_segments(p->kernel); *s; s++) {
+	for (const struct segment *const *s = problem_segments(p); *s; s++) {
 		str_add(out, ":", 1);
 		(*s)->write(p, out);
 	}
@@ -183,7 +185,7 @@ static int body_read(struct cursor *c, struct problem *p)
 		if (mode_read_parameters(c, p->mode, &p->alpha, &p->beta))
 			return -1;
 	}
-	for (const struct segment *const *s = kernel_segments(p->kernel); *s; s++) {
+	for (const struct segment *const *s = problem_segments(p); *s; s++) {
 		c->segment = (*s)->name;
 		if (!cursor_skip(c, ":"))
 			return cursor_fail(c, "\":\"");

@@ -187,8 +187,9 @@ bool check_output(const struct problem *p, struct check_inputs *in, int64_t inde
 		int64_t at = e->kind == EPILOGUE_BINARY ? index :
 			p->kernel == KERNEL_MATMUL ? index % p->mn : check_channel(&dst, index, &inner);
 		double y = check_at(in, CHECK_EPILOGUE, i, at);
-		s.value = e->kind == EPILOGUE_BIAS ? s.value + y : check_binary(e->mode, s.value, y);
-		s.scale = (e->mode == MODE_MUL ? s.scale * fabs(y) : s.scale) + fabs(y);
+		enum mode mode = e->kind == EPILOGUE_BIAS ? MODE_ADD : e->kind == EPILOGUE_SCALE ? MODE_MUL : e->mode;
+		s.value = check_binary(mode, s.value, y);
+		s.scale = mode == MODE_MUL ? s.scale * fabs(y) : s.scale + fabs(y);
 	}
 	*value = s.value;
 	*scale = s.scale;

@@ -32,6 +32,7 @@ void check_forget(struct check_inputs *in);
  * r [gate][hidden][hidden]; behind those of all directions, for each direction, bw [gate][hidden] and then br
  * [gate][hidden]. Gates are in cuDNN's order and definitions:
  *   lstm  i f g o: c = f c + i g, h = o tanh(c); i, f, o sigmoid, g tanh of w x + bw + r h + br
+ *   rnn_relu, rnn_tanh  the one gate: h = relu or tanh of w x + bw + r h + br
  *   gru   r z n:   h = (1 - z) n + z h; r, z sigmoid, n = tanh(w x + bw + r (r_n h + br_n)), ONNX's linear_before_reset 1
  * The second direction goes from the last step to the first.
  * resample: half-pixel coordinates; nearest rounds halves down; cubic has a = -0.75; beyond the border the border counts.

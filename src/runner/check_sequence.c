@@ -54,14 +54,9 @@ void check_forget(struct check_inputs *in)
 	in->memo = NULL;
 }
 
-static int64_t gate_count(const struct problem *p)
-{
-	return p->mode == MODE_LSTM ? 4 : 3;
-}
-
 static void memo_weights(struct check_memo *m, const struct problem *p, const struct check_inputs *in, int64_t direction)
 {
-	int64_t rows = gate_count(p) * p->hidden_size, matrices = rows * (p->input_size + p->hidden_size);
+	int64_t rows = mode_gates(p->mode) * p->hidden_size, matrices = rows * (p->input_size + p->hidden_size);
 	if (!m->w)
 		m->w = base_malloc((size_t)(matrices + 2 * rows) * sizeof(double));
 	m->r = m->w + rows * p->input_size;
@@ -94,6 +89,8 @@ static double cell(const struct problem *p, const double *x, const double *h, do
 		*carried = sigmoid(x[1] + h[1]) * *carried + sigmoid(x[0] + h[0]) * tanh(x[2] + h[2]);
 		return sigmoid(x[3] + h[3]) * tanh(*carried);
 	}
+	if (p->mode == MODE_RNN_RELU || p->mode == MODE_RNN_TANH)
+		return p->mode == MODE_RNN_TANH ? tanh(x[0] + h[0]) : fmax(x[0] + h[0], 0);
 	double reset = sigmoid(x[0] + h[0]), update = sigmoid(x[1] + h[1]);
 	return (1 - update) * tanh(x[2] + reset * h[2]) + update * last;
 }
@@ -104,7 +101,7 @@ static void step(const struct problem *p, const struct check_memo *m, const doub
 	int64_t hidden = p->hidden_size;
 	for (int64_t j = 0; j < hidden; j++) {
 		double from_x[4], from_h[4];
-		for (int64_t g = 0; g < gate_count(p); g++) {
+		for (int64_t g = 0; g < mode_gates(p->mode); g++) {
 			int64_t row = g * hidden + j;
 			from_x[g] = dot(m->w + row * p->input_size, x, p->input_size) + m->bw[row];
 			from_h[g] = dot(m->r + row * hidden, last, hidden) + m->br[row];
@@ -160,7 +157,7 @@ int64_t check_sample(const struct problem *p, int64_t total, int64_t count, int6
 	if (p->kernel != KERNEL_RNN)
 		return count >= total ? i % total : (int64_t)((double)i * ((double)total / (double)count));
 	/* sequence by sequence, so that each is computed once; about a second's work altogether */
-	double cost = (double)p->steps * (double)gate_count(p) * (double)p->hidden_size *
+	double cost = (double)p->steps * (double)mode_gates(p->mode) * (double)p->hidden_size *
 		(double)(p->hidden_size + p->input_size);
 	int64_t all = p->n * p->directions, sequences = (int64_t)fmax(1, fmin(fmin((double)all, (double)count), 5e8 / cost));
 	int64_t each = (count + sequences - 1) / sequences, sequence = i / each, within = i % each;

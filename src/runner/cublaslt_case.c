@@ -51,6 +51,7 @@ static int epilogues_read(struct cublaslt_case *c, struct error *err)
 			return error_set(err, "cuBLASLt's GELU is the tanh form, not the erf form");
 		} else {
 			return error_set(err, "cuBLASLt has no epilogue %s%s", e->kind == EPILOGUE_BIAS ? "bias" :
+				e->kind == EPILOGUE_SCALE ? "scale" :
 				mode_name(e->mode), e->kind == EPILOGUE_ELTWISE ? "" : " here, or a second one");
 		}
 	}

@@ -55,7 +55,7 @@ struct cuda_layout cuda_epilogue_layout(const struct problem *p, int e)
 {
 	const struct epilogue *x = &p->epilogue[e];
 	struct problem_shape s = problem_operand_shape(p, problem_operand_count(p) - 1);
-	if (x->kind == EPILOGUE_BIAS)
+	if (x->kind == EPILOGUE_BIAS || x->kind == EPILOGUE_SCALE)
 		s = (struct problem_shape){ .rank = 1, .dim = { p->kernel == KERNEL_MATMUL ? p->mn : s.dim[1] } };
 	return layout_of(&x->operand, &s);
 }

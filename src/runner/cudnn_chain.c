@@ -241,11 +241,13 @@ static void epilogue_add(struct cudnn_graph *g, struct cudnn_chain *c, int i, co
 		cudnn_chain_mode(g, c, e->mode, e->alpha, e->beta);
 		return;
 	}
-	bool bias = e->kind == EPILOGUE_BIAS;
+	bool channels = e->kind == EPILOGUE_BIAS || e->kind == EPILOGUE_SCALE;
+	cudnnPointwiseMode_t mode = e->kind == EPILOGUE_BIAS ? CUDNN_POINTWISE_ADD : e->kind == EPILOGUE_SCALE ?
+		CUDNN_POINTWISE_MUL : cudnn_binary_mode(e->mode);
 	struct cuda_layout l = cuda_epilogue_layout(g->p, i);
-	struct cudnn_tensor shape = bias ? cudnn_shape_along(destination, channel, l.dtype) :
+	struct cudnn_tensor shape = channels ? cudnn_shape_along(destination, channel, l.dtype) :
 		residual_shape(g, &l, destination, shape_of);
-	cudnn_chain_operand(c, bias ? CUDNN_POINTWISE_ADD : cudnn_binary_mode(e->mode), CUDNN_EPILOGUE, i, &shape);
+	cudnn_chain_operand(c, mode, CUDNN_EPILOGUE, i, &shape);
 }
 
 /* A residual is added before the bias: the same sum, and the order in which cuDNN's ready-made fusions have them. */

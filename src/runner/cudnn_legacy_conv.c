@@ -226,7 +226,8 @@ static int fused_read(const struct problem *p, int *bias, int *residual, bool *r
 			*relu = true;
 		else
 			return error_set(err, "cudnnConvolutionBiasActivationForward fuses one bias, one add and relu, not %s",
-				e->kind == EPILOGUE_BIAS ? "a second bias" : mode_name(e->mode));
+				e->kind == EPILOGUE_BIAS ? "a second bias" : e->kind == EPILOGUE_SCALE ? "a scale a channel" :
+				mode_name(e->mode));
 	}
 	return *bias < 0 ? error_set(err, "cudnnConvolutionBiasActivationForward fuses nothing without a bias") : 0;
 }

@@ -1,4 +1,4 @@
-/* LSTM and GRU by cudnnRNNForward.
+/* LSTM, GRU and plain recurrent layers by cudnnRNNForward.
  *
  * Weights: cuDNN keeps them in a space of its own layout and tells where each matrix and bias is. Ours is one blob (check.h):
  * matrices of each direction, input before recurrent, gates in cuDNN's order; behind all matrices the biases likewise. The
@@ -19,22 +19,23 @@ enum { SLOT_STATE, SLOT_MATRIX, SLOT_BIAS, SLOT_SIDE_BY_SIDE, SLOT_DESTINATION }
 
 #define ALIGNMENT 256
 
-static int gates_of(const struct problem *p)
+static cudnnRNNMode_t mode_of(const struct problem *p)
 {
-	return p->mode == MODE_LSTM ? 4 : 3;
+	return p->mode == MODE_LSTM ? CUDNN_LSTM : p->mode == MODE_GRU ? CUDNN_GRU :
+		p->mode == MODE_RNN_RELU ? CUDNN_RNN_RELU : CUDNN_RNN_TANH;
 }
 
 /* ---- weights ---- */
 
 static int64_t matrices_elements(const struct problem *p)
 {
-	return gates_of(p) * p->hidden_size * (p->input_size + p->hidden_size);
+	return mode_gates(p->mode) * p->hidden_size * (p->input_size + p->hidden_size);
 }
 
 /* Elements from the begin of the blob to a matrix and its bias. `linear`: gates of the input, then recurrent ones. */
 static void blob_places(const struct problem *p, int direction, int linear, int64_t *matrix, int64_t *bias)
 {
-	int gates = gates_of(p), gate = linear % gates;
+	int gates = mode_gates(p->mode), gate = linear % gates;
 	bool recurrent = linear >= gates;
 	*matrix = direction * matrices_elements(p) + (recurrent ? gates * p->hidden_size * p->input_size : 0) +
 		gate * p->hidden_size * (recurrent ? p->hidden_size : p->input_size);
@@ -47,13 +48,13 @@ static int weights_check(struct cudnn_legacy *l, size_t space, struct error *err
 	int64_t size = dtype_bits(p->operand[1].dtype) / 8;
 	/* only places are asked for: nothing is read or written there */
 	char *base = (char *)(uintptr_t)0x10000;
-	int64_t blob = p->directions * (matrices_elements(p) + 2 * gates_of(p) * p->hidden_size) * size;
+	int64_t blob = p->directions * (matrices_elements(p) + 2 * mode_gates(p->mode) * p->hidden_size) * size;
 	if ((int64_t)space != blob)
 		return error_set(err, "cuDNN keeps these weights in %lld bytes, not in %lld", (long long)space, (long long)blob);
 	CUDNN_CALL(l, cudnnCreateTensorDescriptor, &l->tensor[SLOT_MATRIX]);
 	CUDNN_CALL(l, cudnnCreateTensorDescriptor, &l->tensor[SLOT_BIAS]);
 	for (int d = 0; d < p->directions; d++)
-		for (int i = 0; i < 2 * gates_of(p); i++) {
+		for (int i = 0; i < 2 * mode_gates(p->mode); i++) {
 			void *matrix = NULL, *bias = NULL;
 			int64_t matrix_at, bias_at;
 			blob_places(p, d, i, &matrix_at, &bias_at);
@@ -99,7 +100,7 @@ static int rnn_open(struct cudnn_legacy *l, struct error *err)
 	/* none: needs no states */
 	CUDNN_CALL(l, cudnnSetDropoutDescriptor, l->dropout, l->handle, 0, NULL, 0, 0);
 	CUDNN_CALL(l, cudnnCreateRNNDescriptor, &l->rnn);
-	CUDNN_CALL(l, cudnnSetRNNDescriptor_v8, l->rnn, (cudnnRNNAlgo_t)l->algorithm, p->mode == MODE_LSTM ? CUDNN_LSTM : CUDNN_GRU,
+	CUDNN_CALL(l, cudnnSetRNNDescriptor_v8, l->rnn, (cudnnRNNAlgo_t)l->algorithm, mode_of(p),
 		CUDNN_RNN_DOUBLE_BIAS, p->directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT, type,
 		cudnn_legacy_compute(p->operand[0].dtype), l->type, input, hidden, hidden, 1, l->dropout,
 		CUDNN_RNN_PADDED_IO_DISABLED);
@@ -158,7 +159,7 @@ static int rnn_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, c
 	const struct problem *p = &l->problem;
 	bool direct = is_side_by_side(p);
 	void *y = direct ? at->destination : (char *)at->workspace + l->workspace;
-	size_t space = (size_t)(p->directions * (matrices_elements(p) + 2 * gates_of(p) * p->hidden_size) *
+	size_t space = (size_t)(p->directions * (matrices_elements(p) + 2 * mode_gates(p->mode) * p->hidden_size) *
 		(dtype_bits(p->operand[1].dtype) / 8));
 	(void)stream;
 	/* states begin as zeros and are not kept; lengths on the device are not asked for since cuDNN 8.9.1 */

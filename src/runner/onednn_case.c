@@ -136,15 +136,15 @@ static int post_binary_add(struct onednn_case *c, dnnl_post_ops_t post, int epil
 	struct error *err)
 {
 	const struct epilogue *e = &c->problem.epilogue[epilogue];
-	struct onednn_mode row = { .algorithm = dnnl_binary_add };
+	struct onednn_mode row = { .algorithm = e->kind == EPILOGUE_SCALE ? dnnl_binary_mul : dnnl_binary_add };
 	struct problem_shape s = problem_operand_shape(&c->problem, problem_operand_count(&c->problem) - 1);
 	int arg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(dnnl_post_ops_len(post)) | DNNL_ARG_SRC_1;
 	if (e->kind == EPILOGUE_BINARY && !onednn_mode_resolve(e->mode, 0, 0, &row))
 		return error_set(err, "oneDNN has no post-op of mode %s", mode_name(e->mode));
 	int channel = c->problem.kernel == KERNEL_MATMUL ? s.rank - 1 : 1;
-	for (int i = 0; e->kind == EPILOGUE_BIAS && i < s.rank; i++)
+	for (int i = 0; e->kind != EPILOGUE_BINARY && i < s.rank; i++)
 		s.dim[i] = i == channel ? s.dim[i] : 1;
-	if (e->kind == EPILOGUE_BIAS || c->problem.kernel == KERNEL_MATMUL)
+	if (e->kind != EPILOGUE_BINARY || c->problem.kernel == KERNEL_MATMUL)
 		choice = CHOICE_NCX;
 	struct onednn_arg *a = onednn_arg_add(c, arg, "", &e->operand, s, choice, err);
 	if (!a)

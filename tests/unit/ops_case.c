@@ -187,12 +187,15 @@ static const char *attribute_read_list(struct arena *a, const char *p, struct at
 	const char *end = list_read(p, '[', ']', items, lengths, 80, &count);
 	if (!end)
 		return NULL;
-	bool floats = memchr(p, '.', (size_t)(end - p)) != NULL;
-	out->kind = floats ? ATTRIBUTE_FLOATS : ATTRIBUTE_INTS;
+	bool floats = memchr(p, '.', (size_t)(end - p)) != NULL, strings = count && *items[0] == '"';
+	out->kind = strings ? ATTRIBUTE_STRINGS : floats ? ATTRIBUTE_FLOATS : ATTRIBUTE_INTS;
 	out->count = (size_t)count;
 	out->ints = ARENA_ARRAY(a, int64_t, count);
 	out->floats = ARENA_ARRAY(a, float, count);
+	out->strings = ARENA_ARRAY(a, struct text, count);
 	for (int i = 0; i < count; i++) {
+		if (strings)
+			out->strings[i] = (struct text){ items[i] + 1, lengths[i] > 1 ? lengths[i] - 2 : 0 };
 		out->ints[i] = strtoll(items[i], NULL, 10);
 		out->floats[i] = strtof(items[i], NULL);
 	}

@@ -61,6 +61,26 @@ static const struct {
 	{ "topk:f32,f32:largest:1x1000:ax1:k5", 1000, 4.0 * 1005 + 8.0 * 5 },
 	{ "argreduce:f32,s64:argmax:8x1000:ax1", 8000, 32000 + 64 },
 	{ "scan:s64,s64:cumsum:1x128:ax1", 128, 16.0 * 128 },
+	{ "rnn:f32,f32.c,f32:rnn_tanh:t128n1i512h256d1", 128.0 * 256 * (2 * 768 + 2 + 1),
+		4.0 * (128 * 512 + 256 * 770 + 128 * 256) },
+	{ "rnn:f32,f32.c,f32:rnn_relu:t2n3i4h5d2", 2.0 * 3 * 2 * 5 * (2 * 9 + 2 + 1),
+		4.0 * (2 * 3 * 4 + 2 * 5 * 11 + 2 * 2 * 3 * 5) },
+	{ "conv:u8,s8.c,s32/s32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 2.0 * 64 * 64 * 9 * 56 * 56,
+		64 * 56 * 56 + 64 * 64 * 9 + 4.0 * 64 * 56 * 56 },
+	{ "conv:u8,s8.c,u8/s32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c+add:u8+relu",
+		(2.0 * 64 * 9 + 4) * 64 * 56 * 56, 3.0 * 64 * 56 * 56 + 64 * 64 * 9 + 4 * 64 + 4 * 64 },
+	{ "deconv:s8,s8.c,f16/s32:n2c4w5k6s2:pw0qw0:sw2:dw1:uw0:g2+scale:f32.c",
+		2.0 * 2 * 4 * 3 * 2 * 5 + 2 * 6 * 10, 2 * 4 * 5 + 4 * 3 * 2 + 2.0 * 2 * 6 * 10 + 4 * 6 },
+	{ "matmul:u8,s8.c,f32/s32:ba1bb1m128n3072k768:ta0tb0+scale:f32+bias:f32.c", 128.0 * 3072 * (2 * 768 + 2),
+		128 * 768 + 768 * 3072 + 4.0 * (128 * 3072 + 2 * 3072) },
+	{ "quantize:f32,u8:tensor:1x3x224x224", 2.0 * 150528, 5.0 * 150528 + 4 },
+	{ "quantize:f32,s8:axis:64x3x7x7:ax0", 2.0 * 64 * 147, 5.0 * 64 * 147 + 4 * 64 },
+	{ "quantize:f16,s4:block:64x100:ax1:b32", 2.0 * 6400, 2.5 * 6400 + 4 * 64 * 4 },
+	{ "quantize:bf16,f8e4m3:tensor:8", 16, 28 },
+	{ "quantize:f32,u8:dynamic:1x128x768", 4.0 * 128 * 768, 5.0 * 128 * 768 + 4 },
+	{ "dequantize:u8,f32:tensor:1x64x56x56", 2.0 * 64 * 3136, 5.0 * 64 * 3136 + 4 },
+	{ "dequantize:s32,f32:axis:1x64x8:ax1", 2.0 * 512, 8.0 * 512 + 4 * 64 },
+	{ "dequantize:u4,f16:block:4096x4096:ax0:b128", 2.0 * 4096 * 4096, 2.5 * 4096 * 4096 + 4.0 * 32 * 4096 },
 };
 
 static const struct {
@@ -122,6 +142,21 @@ static const struct {
 	{ "topk:f32,f32:largest:1x1000:ax1:k0", "k is 0" },
 	{ "argreduce:f32,s64:rmax:8x1000:ax1", "mode" },
 	{ "scan:f32,f32:cumsum:8:ax8", "axis" },
+	{ "conv:u8,s8.c,u8/s32:n1c4w5k6s2:pw0qw0:sw2:dw1:g2+bias:f32.c+scale:f32.c", "before every other" },
+	{ "conv:u8,s8.c,u8/s32:n1c4w5k6s2:pw0qw0:sw2:dw1:g2+scale:f32.c+scale:f32.c", "before every other" },
+	{ "conv:u8,s8.c,s32/s32:n1c4w5k6s2:pw0qw0:sw2:dw1:g2+scale:f32.c", "not s32" },
+	{ "conv:f32,f32.c,f32/f32:n1c4w5k6s2:pw0qw0:sw2:dw1:g2+scale:f32.c", "sums in s32" },
+	{ "matmul:u8,s8.c,f32/s32:ba1bb1m2n2k2:ta0tb0+scale:f16.c", "of type f32" },
+	{ "eltwise:f32,f32:relu:8+scale:f32.c", "sums in s32" },
+	{ "matmul:u8,s8.c,f32/s32:ba1bb1m2n2k2:ta0tb0+scale", "\":\"" },
+	{ "quantize:f32,u8:tensor:8:ax0", "the end" },
+	{ "quantize:f32,u8:axis:8", "\":\"" },
+	{ "quantize:f32,u8:axis:8:ax1", "axis" },
+	{ "quantize:f32,u8:block:8:ax0:b0", "blocks of 0" },
+	{ "quantize:f32,f16:tensor:8", "quantized value" },
+	{ "quantize:u8,f32:tensor:8", "what is quantized" },
+	{ "dequantize:f32,u8:tensor:8", "what is quantized" },
+	{ "dequantize:u8,f32:dynamic:8", "mode" },
 };
 
 static void test_texts(void)
@@ -224,6 +259,8 @@ static void test_new_shapes(void)
 	is_str(shape_of("topk:f32,f32:largest:4x1000:ax1:k5", 1), "4x5", "k along the axis");
 	is_str(shape_of("argreduce:f32,s64:argmin:4x1000x3:ax1", 1), "4x1x3", "one along the axis");
 	is_str(shape_of("scan:f32,f32:cumsum:4x3:ax0", 1), "4x3", "a scan keeps its shape");
+	is_str(shape_of("rnn:f32,f32.c,f32:rnn_relu:t3n5i7h2d2", 1), "44", "weights of a plain recurrent layer");
+	is_str(shape_of("quantize:f32,u8:axis:4x3:ax0", 1), "4x3", "quantizing keeps the shape");
 }
 
 /* text, in channels last. */
@@ -235,6 +272,9 @@ static const char *const last[][2] = {
 	{ "binary:f32@s4x1x2,f32,f32:add:1x2x2:1x2x2", "binary:f32@s4x1x2,f32@nxc,f32@nxc:add:1x2x2:1x2x2" },
 	{ "concat:f32,f32:1x64x28x28,1x32x28x28:ax1", "concat:f32@nxc,f32@nxc:1x64x28x28,1x32x28x28:ax1" },
 	{ "eltwise:f32,f32:relu:128x768", NULL },
+	{ "quantize:f32,u8:axis:1x3x8x8:ax1", "quantize:f32@nxc,u8@nxc:axis:1x3x8x8:ax1" },
+	{ "conv:u8,s8.c,u8/s32:n1c8w9k4s3:pw1qw1:sw1:dw1:g1+scale:f32.c+add:u8",
+		"conv:u8@nxc,s8.c@nxc,u8@nxc/s32:n1c8w9k4s3:pw1qw1:sw1:dw1:g1+scale:f32.c+add:u8@nxc" },
 	{ "softmax:f32,f32:soft:1x12x128x128:ax3", NULL },
 	{ "matmul:f32,f32,f32/f32:ba12bb12m128n128k64:ta0tb0", NULL },
 	{ "cast:f32,f16:1x1x1x1x1x3", NULL },
@@ -346,6 +386,10 @@ static void test_random(void)
 				p.operand[i] = dice_operand();
 			if (p.kernel == KERNEL_GATHER)
 				p.operand[1].dtype = DTYPE_S32;
+			if (p.kernel == KERNEL_QUANTIZE || p.kernel == KERNEL_DEQUANTIZE) {
+				p.operand[0].dtype = p.kernel == KERNEL_QUANTIZE ? DTYPE_BF16 : DTYPE_S4;
+				p.operand[1].dtype = p.kernel == KERNEL_QUANTIZE ? DTYPE_U8 : DTYPE_F32;
+			}
 			for (int m = 1, seen = 0; m < MODE_COUNT; m++)
 				if (mode_parse(p.kernel, text_of(mode_name((enum mode)m))) == (enum mode)m && dice(0, seen++) == 0)
 					p.mode = (enum mode)m;
