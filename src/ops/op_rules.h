@@ -250,12 +250,26 @@ RULE_SHAPE(op_cum_sum);
 RULE_COST(op_cum_sum);
 RULE_PROBLEM(op_cum_sum);
 
+/* op_quant.c, op_quant_core.c: quantized operators, the latter by the rules of what they are at their core */
+RULES(op_quantize);
+RULE_SHAPE(op_dequantize);
+RULE_PROBLEM(op_dequantize);
+RULES(op_dynamic_quantize);
+RULES(op_core);
+RULES(op_q_attention);
+RULES(op_q_embed);
+RULE_SHAPE(op_q_ordered_attention);
+RULE_SHAPE(op_reorder);
+RULE_COST(op_several);
+RULE_PROBLEM(op_several);
+
 /* ---- groups of rows, each at the end of the file that holds their rules; op_table.c lists them */
 struct op_rows {
 	const struct op *at;
 	size_t count;
 };
 #define OP_ROWS(rows) { rows, sizeof(rows) / sizeof(rows[0]) }
+extern const struct op_rows op_quant_rows;
 
 /* The row of a table sorted by name, whose rows begin with the name; NULL when there is none. */
 const void *op_row_find(const void *rows, size_t count, size_t size, const char *name);

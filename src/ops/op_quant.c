@@ -1,0 +1,425 @@
+/* Between values and the whole numbers (or small floats) that stand for them; and the rows of all quantized
+ * operators. */
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+#include "model/tensor.h"
+
+#include <math.h>
+
+/* ---- QuantizeLinear, DequantizeLinear */
+
+enum scale_kind { SCALE_UNKNOWN, SCALE_TENSOR, SCALE_AXIS, SCALE_BLOCK };
+
+/* How many values share a scale. */
+struct scale {
+	enum scale_kind kind;
+	int axis;
+	int64_t block; /* SCALE_BLOCK; 0: not known */
+};
+
+/* ceil(d / b); d >= 0, b > 0. */
+static int64_t blocks_of(int64_t d, int64_t b)
+{
+	return d / b + (d % b != 0);
+}
+
+static int scale_refuse(const struct op_call *c, struct shape s, struct error *err)
+{
+	return op_fail(c, err, "scales of shape %s for values of shape %s", shape_text(c->arena, s),
+		shape_text(c->arena, c->inputs[0].shape));
+}
+
+/* As many dimensions as the values: blocks along one axis, or a scale for each value where the block is one. */
+static int scale_block(const struct op_call *c, struct shape s, struct scale *out, struct error *err)
+{
+	struct shape x = c->inputs[0].shape;
+	int64_t block = node_int(c->node, "block_size", 0);
+	out->kind = SCALE_BLOCK;
+	if (block < 0)
+		return op_fail(c, err, "block_size is %lld", (long long)block);
+	out->axis = op_axis(c, node_int(c->node, "axis", 1), x.rank, err);
+	if (out->axis < 0)
+		return -1;
+	for (int i = 0; i < x.rank; i++) {
+		if (i != out->axis && dim_differs(x.dims[i], s.dims[i]))
+			return scale_refuse(c, s, err);
+	}
+	struct dim d = x.dims[out->axis], blocks = s.dims[out->axis];
+	bool known = d.kind == DIM_KNOWN && blocks.kind == DIM_KNOWN;
+	if (block && known && blocks.value != blocks_of(d.value, block))
+		return scale_refuse(c, s, err);
+	if (!block && known && blocks.value > 0)
+		block = blocks_of(d.value, blocks.value);
+	out->block = block;
+	return 0;
+}
+
+/* A scalar or a single number; a vector along an axis; a tensor like the values'. */
+static int scale_get(const struct op_call *c, struct scale *out, struct error *err)
+{
+	struct shape x = c->inputs[0].shape, s = c->inputs[1].shape;
+	*out = (struct scale){ .kind = SCALE_UNKNOWN };
+	if (s.rank < 0)
+		return 0;
+	bool blocked = node_int(c->node, "block_size", 0) != 0;
+	if (s.rank == 0 || (s.rank == 1 && s.dims[0].kind == DIM_KNOWN && s.dims[0].value == 1 && !blocked)) {
+		out->kind = SCALE_TENSOR;
+		return 0;
+	}
+	if (x.rank < 0)
+		return 0;
+	if (s.rank == x.rank && (s.rank > 1 || blocked))
+		return scale_block(c, s, out, err);
+	if (s.rank != 1)
+		return scale_refuse(c, s, err);
+	/* Of values in a row there is one axis, whatever the attribute says. */
+	out->axis = x.rank == 1 ? 0 : op_axis(c, node_int(c->node, "axis", 1), x.rank, err);
+	if (out->axis < 0)
+		return -1;
+	if (dim_differs(s.dims[0], x.dims[out->axis]))
+		return scale_refuse(c, s, err);
+	out->kind = s.dims[0].kind == DIM_KNOWN ? SCALE_AXIS : SCALE_UNKNOWN;
+	return 0;
+}
+
+/* The zero point's type, or what the attribute says, or `otherwise`. */
+static int quantized_type(const struct op_call *c, enum dtype otherwise, enum dtype *out, struct error *err)
+{
+	const struct op_value *zero = op_in(c, 2);
+	int64_t code = node_int(c->node, "output_dtype", 0);
+	*out = zero ? zero->dtype : code ? tensor_dtype(code) : otherwise;
+	if (zero && code && zero->dtype != DTYPE_UNKNOWN && tensor_dtype(code) != zero->dtype)
+		return op_fail(c, err, "output_dtype is %s, the zero point %s", dtype_name(tensor_dtype(code)),
+			dtype_name(zero->dtype));
+	return 0;
+}
+
+RULE_SHAPE(op_quantize)
+{
+	struct scale scale;
+	if (scale_get(c, &scale, err) || quantized_type(c, DTYPE_U8, &c->outputs[0].dtype, err))
+		return -1;
+	return op_shape_as_input(c, err);
+}
+
+/* (x - zero point) * scale of few constants, which an exponent or a border may be. */
+static const struct elements *dequantized(const struct op_call *c, enum dtype to)
+{
+	const struct elements *from = c->inputs[0].elements;
+	double scale, zero = 0;
+	if (!from || !op_scalar(&c->inputs[1], &scale) || (op_in(c, 2) && !op_scalar(op_in(c, 2), &zero)))
+		return NULL;
+	struct elements *e = op_elements_new(c->arena, from->count, true);
+	for (int i = 0; i < e->count; i++) {
+		bool known = from->f || from->i[i].kind == DIM_KNOWN;
+		double x = from->f ? from->f[i] : (double)from->i[i].value;
+		e->f[i] = known ? op_float_round(to, (x - zero) * scale) : NAN;
+	}
+	return e;
+}
+
+RULE_SHAPE(op_dequantize)
+{
+	struct scale scale;
+	int64_t code = node_int(c->node, "output_dtype", 0);
+	if (scale_get(c, &scale, err))
+		return -1;
+	c->outputs[0].dtype = code ? tensor_dtype(code) : c->inputs[1].dtype;
+	if (scale.kind == SCALE_TENSOR && dtype_is_float(c->outputs[0].dtype))
+		c->outputs[0].elements = dequantized(c, c->outputs[0].dtype);
+	return op_shape_as_input(c, err);
+}
+
+/* A scale and a zero point. */
+RULE_COST(op_quantize)
+{
+	cost->flops = 2 * op_count(op_out(c, 0));
+	cost->bytes = op_bytes_all(c);
+}
+
+/* Fills a quantize or dequantize problem but for its mode. */
+static struct problem *quantizer_start(const struct op_call *c, enum kernel kernel, struct op_problem *out)
+{
+	struct problem *p = op_problem_start(out, kernel, MODE_NONE);
+	p->operand[0] = op_operand(&c->inputs[0]);
+	p->operand[1] = op_operand(&c->outputs[0]);
+	p->shape_count = 1;
+	p->shape[0] = op_problem_shape(c->inputs[0].shape);
+	return p;
+}
+
+static void quantizer_problem(const struct op_call *c, enum kernel kernel, struct op_problem *out)
+{
+	static const enum mode modes[2][4] = {
+		{ MODE_NONE, MODE_QUANTIZE_TENSOR, MODE_QUANTIZE_AXIS, MODE_QUANTIZE_BLOCK },
+		{ MODE_NONE, MODE_DEQUANTIZE_TENSOR, MODE_DEQUANTIZE_AXIS, MODE_DEQUANTIZE_BLOCK },
+	};
+	struct scale scale;
+	struct error err = ERROR_NONE;
+	if (!op_problem_ready(c, out))
+		return;
+	if (scale_get(c, &scale, &err) || scale.kind == SCALE_UNKNOWN || (scale.kind == SCALE_BLOCK && scale.block < 1)) {
+		op_problem_why(out, err.text[0] ? arena_printf(c->arena, "%s", err.text) : "the scales' shape is not known");
+		return;
+	}
+	struct problem *p = quantizer_start(c, kernel, out);
+	p->mode = modes[kernel == KERNEL_DEQUANTIZE][scale.kind];
+	p->axis = scale.axis;
+	p->size = scale.block;
+}
+
+RULE_PROBLEM(op_quantize)
+{
+	quantizer_problem(c, KERNEL_QUANTIZE, out);
+}
+
+RULE_PROBLEM(op_dequantize)
+{
+	quantizer_problem(c, KERNEL_DEQUANTIZE, out);
+}
+
+/* ---- DynamicQuantizeLinear: the range is found first */
+
+RULE_SHAPE(op_dynamic_quantize)
+{
+	static const enum dtype types[3] = { DTYPE_U8, DTYPE_F32, DTYPE_U8 };
+	(void)err;
+	for (int i = 0; i < c->output_count && i < 3; i++) {
+		c->outputs[i].dtype = types[i];
+		c->outputs[i].shape = i == 0 ? op_shape_copy(c->arena, c->inputs[0].shape) : shape_make(c->arena, 0);
+	}
+	return 0;
+}
+
+/* Two comparisons, a scale and a zero point. */
+RULE_COST(op_dynamic_quantize)
+{
+	cost->flops = 4 * op_count(op_in(c, 0));
+	cost->bytes = op_bytes_all(c);
+}
+
+RULE_PROBLEM(op_dynamic_quantize)
+{
+	if (op_problem_ready(c, out))
+		quantizer_start(c, KERNEL_QUANTIZE, out)->mode = MODE_QUANTIZE_DYNAMIC;
+}
+
+/* ---- several kernels in one: com.microsoft's quantized attentions and embeddings */
+
+static double dim_number(struct dim d)
+{
+	return d.kind == DIM_KNOWN ? (double)d.value : NAN;
+}
+
+static struct dim dim_at(const struct op_value *v, int rank, int i)
+{
+	return v && v->shape.rank == rank ? v->shape.dims[i] : dim_unknown();
+}
+
+enum { ATTENTION_WEIGHTS = 1, ATTENTION_PAST = 8 };
+
+struct attention {
+	struct dim n, steps, width, hidden; /* width of the source, of the result */
+	int64_t heads;
+	struct dim total;                   /* steps and those of the past */
+};
+
+static int attention_get(const struct op_call *c, struct attention *t, struct error *err)
+{
+	const struct op_value *x = op_in(c, 0), *w = op_in(c, ATTENTION_WEIGHTS), *past = op_in(c, ATTENTION_PAST);
+	if ((x->shape.rank >= 0 && x->shape.rank != 3) || (w->shape.rank >= 0 && w->shape.rank != 2))
+		return op_fail(c, err, "a source of shape %s and weights of shape %s", shape_text(c->arena, x->shape),
+			shape_text(c->arena, w->shape));
+	struct dim wide = dim_at(w, 2, 1);
+	t->heads = node_int(c->node, "num_heads", 0);
+	t->n = dim_at(x, 3, 0);
+	t->steps = dim_at(x, 3, 1);
+	if (!op_dim_merge(dim_at(x, 3, 2), dim_at(w, 2, 0), &t->width))
+		return op_fail(c, err, "a source of shape %s and weights of shape %s", shape_text(c->arena, x->shape),
+			shape_text(c->arena, w->shape));
+	t->hidden = dim_div(c->arena, wide, dim_known(3));
+	if (t->heads < 1 || (wide.kind == DIM_KNOWN && (wide.value % 3 || wide.value / 3 % t->heads)))
+		return op_fail(c, err, "weights of shape %s for %lld heads", shape_text(c->arena, w->shape),
+			(long long)t->heads);
+	t->total = past ? dim_add(c->arena, t->steps, dim_at(past, 5, 3)) : t->steps;
+	return 0;
+}
+
+/* QAttention: queries, keys and values come from one quantized product. */
+RULE_SHAPE(op_q_attention)
+{
+	struct attention t;
+	if (attention_get(c, &t, err))
+		return -1;
+	c->outputs[0].dtype = c->inputs[3].dtype;
+	c->outputs[0].shape = shape_make(c->arena, 3);
+	c->outputs[0].shape.dims[0] = t.n;
+	c->outputs[0].shape.dims[1] = t.steps;
+	c->outputs[0].shape.dims[2] = t.hidden;
+	if (c->output_count < 2)
+		return 0;
+	struct dim present[5] = { dim_known(2), t.n, dim_known(t.heads), t.total,
+		dim_div(c->arena, t.hidden, dim_known(t.heads)) };
+	c->outputs[1].dtype = c->inputs[3].dtype;
+	c->outputs[1].shape = shape_make(c->arena, 5);
+	for (int i = 0; i < 5; i++)
+		c->outputs[1].shape.dims[i] = present[i];
+	return 0;
+}
+
+/* The product with its scale and bias, then two products and a softmax of 5 for each pair that is seen. */
+RULE_COST(op_q_attention)
+{
+	struct attention t;
+	struct error err;
+	if (attention_get(c, &t, &err))
+		return;
+	double rows = dim_number(t.n) * dim_number(t.steps), hidden = dim_number(t.hidden), steps = dim_number(t.steps);
+	double pairs = steps * dim_number(t.total);
+	if (node_int(c->node, "unidirectional", 0))
+		pairs -= steps * (steps - 1) / 2;
+	cost->flops = rows * 3 * hidden * (2 * dim_number(t.width) + 2) +
+		dim_number(t.n) * pairs * (4 * hidden + 5 * (double)t.heads);
+	cost->bytes = op_bytes_all(c);
+}
+
+/* Operations that nothing published says. */
+RULE_COST(op_several)
+{
+	cost->bytes = op_bytes_all(c);
+}
+
+RULE_PROBLEM(op_several)
+{
+	if (op_problem_ready(c, out))
+		op_problem_why(out, "several kernels in one operator: not taken apart");
+}
+
+/* QOrderedAttention: as wide as its values' weights. */
+RULE_SHAPE(op_q_ordered_attention)
+{
+	struct shape y = shape_make(c->arena, 3);
+	(void)err;
+	for (int i = 0; i < 3; i++)
+		y.dims[i] = i < 2 ? dim_at(op_in(c, 0), 3, i) : dim_at(op_in(c, 7), 2, 1);
+	c->outputs[0].shape = y;
+	return 0;
+}
+
+enum { EMBED_WORDS = 2, EMBED_SEGMENTS = 4, EMBED_SCALE = 8 };
+
+RULE_SHAPE(op_q_embed)
+{
+	const struct op_value *ids = op_in(c, 0);
+	if (ids->shape.rank >= 0 && ids->shape.rank != 2)
+		return op_fail(c, err, "words of shape %s", shape_text(c->arena, ids->shape));
+	c->outputs[0].dtype = op_in(c, EMBED_SCALE) ? op_in(c, EMBED_SCALE)->dtype : DTYPE_UNKNOWN;
+	c->outputs[0].shape = shape_make(c->arena, 3);
+	for (int i = 0; i < 3; i++)
+		c->outputs[0].shape.dims[i] = i < 2 ? dim_at(ids, 2, i) : dim_at(op_in(c, EMBED_WORDS), 2, 1);
+	if (c->output_count > 1) {
+		c->outputs[1].dtype = DTYPE_S32;
+		c->outputs[1].shape = shape_make(c->arena, 1);
+		c->outputs[1].shape.dims[0] = dim_at(ids, 2, 0);
+	}
+	return 0;
+}
+
+/* Of each word a row of two or three tables, scaled (2) and added up, then normalized (7). */
+RULE_COST(op_q_embed)
+{
+	int tables = op_in(c, EMBED_SEGMENTS) ? 3 : 2;
+	double count = op_count(op_out(c, 0));
+	if (!op_in(c, EMBED_WORDS))
+		return;
+	cost->flops = count * (2 * tables + tables - 1 + 7);
+	cost->bytes = op_bytes(op_in(c, 0)) + op_bytes(op_in(c, 1)) + op_bytes(op_out(c, 0)) + op_bytes(op_out(c, 1)) +
+		tables * dtype_bytes(c->inputs[EMBED_WORDS].dtype, count);
+}
+
+RULE_PROBLEM(op_q_embed)
+{
+	if (!op_problem_ready(c, out))
+		return;
+	struct problem *p = op_problem_start(out, KERNEL_LAYERNORM, MODE_NONE);
+	p->operand[0] = p->operand[1] = op_operand(&c->outputs[0]);
+	p->shape_count = 1;
+	p->shape[0] = op_problem_shape(c->outputs[0].shape);
+	p->axis = 2;
+	out->proxy = true;
+}
+
+/* QuantizeWithOrder, DequantizeWithOrder: between two orders in memory; the type is one of two. */
+RULE_SHAPE(op_reorder)
+{
+	bool packs = text_is(c->node->op, "QuantizeWithOrder");
+	c->outputs[0].dtype = packs ? DTYPE_S8 : tensor_dtype(node_int(c->node, "to", 1));
+	return op_shape_as_input(c, err);
+}
+
+/* ---- rows */
+
+#define RESCALED "between its scales: measured without (proxy)"
+#define SEVERAL "priced in FLOPs and bytes, not measured"
+
+/* name, domain, fewest and most inputs */
+#define PRODUCT(name, domain, since, fewest, most, note) \
+	{ name, domain, since, 0, fewest, most, CLASS_COMPUTE, op_core_shape, op_core_cost, op_core_problem, NULL, note }
+#define MS_CORE(name, fewest, most, note)                                                                    \
+	{ name, "com.microsoft", 1, 0, fewest, most, CLASS_MEMORY, op_core_shape, op_core_cost, op_core_problem, \
+		NULL, note }
+#define QUANTIZER(name, domain, since, most, rules)                                                              \
+	{ name, domain, since, 0, 2, most, CLASS_MEMORY, rules##_shape, op_quantize_cost, rules##_problem, NULL, \
+		NULL }
+
+static const struct op rows[] = {
+	PRODUCT("ConvInteger", "", 10, 2, 4, NULL),
+	PRODUCT("MatMulInteger", "", 10, 2, 4, NULL),
+	PRODUCT("QLinearConv", "", 10, 8, 9, NULL),
+	PRODUCT("QLinearMatMul", "", 10, 8, 8, "with a scale for each row as with one (proxy)"),
+	QUANTIZER("QuantizeLinear", "", 10, 3, op_quantize),
+	QUANTIZER("DequantizeLinear", "", 10, 3, op_dequantize),
+	{ "DynamicQuantizeLinear", "", 11, 0, 1, 1, CLASS_MEMORY, op_dynamic_quantize_shape, op_dynamic_quantize_cost,
+		op_dynamic_quantize_problem, NULL, NULL },
+
+	QUANTIZER("QuantizeLinear", "com.microsoft", 1, 3, op_quantize),
+	QUANTIZER("DequantizeLinear", "com.microsoft", 1, 3, op_dequantize),
+	PRODUCT("DynamicQuantizeMatMul", "com.microsoft", 1, 3, 5, "without finding its source's range (proxy)"),
+	PRODUCT("MatMulInteger16", "com.microsoft", 1, 2, 2, NULL),
+	PRODUCT("MatMulIntegerToFloat", "com.microsoft", 1, 4, 7, NULL),
+	PRODUCT("QGemm", "com.microsoft", 1, 2, 9, NULL),
+	PRODUCT("QLinearConv", "com.microsoft", 1, 8, 9, NULL),
+	PRODUCT("QOrderedMatMul", "com.microsoft", 1, 5, 8, NULL),
+	{ "DynamicQuantizeLSTM", "com.microsoft", 1, 0, 3, 12, CLASS_COMPUTE, op_core_shape, op_core_cost,
+		op_core_problem, NULL, "without finding its source's range (proxy)" },
+	MS_CORE("MulInteger", 1, 4, RESCALED),
+	MS_CORE("QLinearAdd", 2, 8, RESCALED),
+	MS_CORE("QLinearAveragePool", 2, 5, RESCALED),
+	MS_CORE("QLinearConcat", 3, -1, RESCALED),
+	MS_CORE("QLinearGlobalAveragePool", 2, 5, RESCALED),
+	MS_CORE("QLinearLeakyRelu", 2, 5, RESCALED),
+	MS_CORE("QLinearMul", 2, 8, RESCALED),
+	MS_CORE("QLinearReduceMean", 2, 5, RESCALED),
+	MS_CORE("QLinearSigmoid", 2, 5, RESCALED),
+	MS_CORE("QLinearSoftmax", 2, 5, RESCALED),
+	MS_CORE("QLinearWhere", 2, 9, RESCALED),
+	MS_CORE("QOrderedGelu", 3, 3, RESCALED),
+	MS_CORE("QOrderedLayerNormalization", 5, 5, RESCALED),
+	MS_CORE("ReduceSumInteger", 1, 1, NULL),
+	{ "QAttention", "com.microsoft", 1, 0, 5, 9, CLASS_COMPUTE, op_q_attention_shape, op_q_attention_cost,
+		op_several_problem, NULL, SEVERAL },
+	{ "QOrderedAttention", "com.microsoft", 1, 0, 8, 20, CLASS_COMPUTE, op_q_ordered_attention_shape, op_several_cost,
+		op_several_problem, NULL, "its shape alone" },
+	{ "QOrderedLongformerAttention", "com.microsoft", 1, 0, 14, 14, CLASS_COMPUTE, op_shape_as_input, op_several_cost,
+		op_several_problem, NULL, "its shape alone" },
+	{ "QEmbedLayerNormalization", "com.microsoft", 1, 0, 1, 18, CLASS_MEMORY, op_q_embed_shape, op_q_embed_cost,
+		op_q_embed_problem, NULL, "measured as its normalization (proxy)" },
+	{ "QuantizeWithOrder", "com.microsoft", 1, 0, 2, 2, CLASS_MOVE, op_reorder_shape, op_cost_move,
+		op_problem_mover, NULL, "measured as a plain copy of equal bytes" },
+	{ "DequantizeWithOrder", "com.microsoft", 1, 0, 2, 2, CLASS_MOVE, op_reorder_shape, op_cost_move,
+		op_problem_mover, NULL, "measured as a plain copy of equal bytes" },
+};
+
+const struct op_rows op_quant_rows = OP_ROWS(rows);

@@ -1,0 +1,286 @@
+/* QLinearConv, ConvInteger, QLinearAdd ...: one row says which operator each is at its core, and where that one's
+ * tensors stand among its own; that operator's rules do the rest. */
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CORE_INPUTS 4
+/* What com.microsoft builds upon: the oldest of these that has the core (axes of reductions became inputs later). */
+static const int64_t core_opsets[] = { 17, 20 };
+
+enum core_kind { CORE_PLAIN, CORE_PRODUCT, CORE_VARIADIC, CORE_RECURRENT };
+
+struct core {
+	const char *name, *core;
+	enum core_kind kind;
+	int needed;             /* inputs of the core that may not be omitted */
+	int at[CORE_INPUTS];    /* where they stand; -1: no more. CORE_VARIADIC: the first, every third follows */
+	int typed;              /* the input that has the output's type; -1: none */
+	enum dtype type;        /* where there is none, or it is omitted */
+	int bias;
+};
+
+/* By name, ASCII order. */
+static const struct core cores[] = {
+	{ "ConvInteger", "Conv", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1 },
+	{ "DynamicQuantizeLSTM", "LSTM", CORE_RECURRENT, 3, { 0, 1, 2, 3 }, 0, DTYPE_F32, -1 },
+	{ "DynamicQuantizeMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, 0, DTYPE_F32, 4 },
+	{ "MatMulInteger", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1 },
+	{ "MatMulInteger16", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1 },
+	{ "MatMulIntegerToFloat", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, 2, DTYPE_F32, 6 },
+	{ "MulInteger", "Mul", CORE_PLAIN, 2, { 0, 2, -1 }, -1, DTYPE_S32, -1 },
+	{ "QGemm", "Gemm", CORE_PRODUCT, 2, { 0, 3, 6, -1 }, 8, DTYPE_F32, -1 },
+	{ "QLinearAdd", "Add", CORE_PLAIN, 2, { 0, 3, -1 }, 0, DTYPE_UNKNOWN, -1 },
+	{ "QLinearAveragePool", "AveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1 },
+	{ "QLinearConcat", "Concat", CORE_VARIADIC, 1, { 2, -1 }, 1, DTYPE_UNKNOWN, -1 },
+	{ "QLinearConv", "Conv", CORE_PRODUCT, 2, { 0, 3, 8, -1 }, 7, DTYPE_UNKNOWN, -1 },
+	{ "QLinearGlobalAveragePool", "GlobalAveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1 },
+	{ "QLinearLeakyRelu", "LeakyRelu", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1 },
+	{ "QLinearMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 3, -1 }, 7, DTYPE_UNKNOWN, -1 },
+	{ "QLinearMul", "Mul", CORE_PLAIN, 2, { 0, 3, -1 }, 0, DTYPE_UNKNOWN, -1 },
+	{ "QLinearReduceMean", "ReduceMean", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1 },
+	{ "QLinearSigmoid", "Sigmoid", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1 },
+	{ "QLinearSoftmax", "Softmax", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1 },
+	{ "QLinearWhere", "Where", CORE_PLAIN, 3, { 0, 1, 4, -1 }, 1, DTYPE_UNKNOWN, -1 },
+	{ "QOrderedGelu", "Gelu", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1 },
+	{ "QOrderedLayerNormalization", "LayerNormalization", CORE_PLAIN, 2, { 0, 2, 3, -1 }, 0, DTYPE_UNKNOWN, -1 },
+	{ "QOrderedMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 2, -1 }, 0, DTYPE_UNKNOWN, 5 },
+	{ "ReduceSumInteger", "ReduceSum", CORE_PLAIN, 1, { 0, -1 }, -1, DTYPE_S32, -1 },
+};
+
+/* The call within a quantized one: on the quantized tensors alone, without scales and zero points; its outputs are
+ * copies. */
+struct op_core {
+	struct op_call call;
+	struct node node;
+	bool product;       /* sums that are scaled afterwards */
+	bool channels_last; /* its tensors were turned into ONNX order */
+	enum dtype type;    /* of the outputs */
+	int bias;           /* input that is added to each column, beside the core's own; -1: none */
+};
+
+/* ---- n, space, channels and n, channels, space */
+
+static struct shape shape_turned(struct arena *a, struct shape s, bool to_first)
+{
+	if (s.rank < 3)
+		return s;
+	struct shape t = shape_make(a, s.rank);
+	for (int i = 0; i < s.rank; i++) {
+		int from = i == 0 ? 0 : to_first ? (i == 1 ? s.rank - 1 : i - 1) : (i == s.rank - 1 ? 1 : i + 1);
+		t.dims[i] = s.dims[from];
+	}
+	return t;
+}
+
+/* ---- the call within */
+
+static struct shape shape_of_weights(struct arena *a, struct shape s)
+{
+	if (s.rank != 3)
+		return s;
+	struct shape t = op_shape_copy(a, s);
+	t.dims[1] = s.dims[2];
+	t.dims[2] = s.dims[1];
+	return t;
+}
+
+/* Input i of the core; contents are left out: they stand for others. */
+static struct op_value core_input(const struct op_call *c, const struct core *row, const struct op_core *k, int i, int at)
+{
+	const struct op_value *v = op_in(c, at);
+	struct op_value in = v ? *v : (struct op_value){ .shape = SHAPE_UNKNOWN };
+	in.elements = NULL;
+	if (row->kind == CORE_RECURRENT && (i == 1 || i == 2))
+		in.shape = shape_of_weights(c->arena, in.shape);
+	if (k->channels_last && i == 0)
+		in.shape = shape_turned(c->arena, in.shape, true);
+	return in;
+}
+
+static int core_count(const struct op_call *c, const struct core *row)
+{
+	int count = 0;
+	if (row->kind == CORE_VARIADIC)
+		return c->input_count > row->at[0] ? (c->input_count - row->at[0] - 1) / 3 + 1 : 0;
+	if (row->kind == CORE_RECURRENT) /* lengths and states stand where LSTM has them */
+		return c->input_count < 8 ? c->input_count : 8;
+	while (count < CORE_INPUTS && row->at[count] >= 0)
+		count++;
+	/* optional ones at the end */
+	while (count > row->needed && !op_in(c, row->at[count - 1]))
+		count--;
+	return count;
+}
+
+static int core_at(const struct core *row, int i)
+{
+	return row->kind == CORE_VARIADIC ? row->at[0] + 3 * i : row->kind == CORE_RECURRENT ? i : row->at[i];
+}
+
+static enum dtype core_type(const struct op_call *c, const struct core *row)
+{
+	const struct op_value *typed = op_in(c, row->typed);
+	return typed ? typed->dtype : row->type;
+}
+
+/* A softmax says which one it means. */
+static int64_t core_opset(const struct op_call *c, struct text core)
+{
+	if (!c->node->domain.n)
+		return c->opset;
+	bool first = op_find(TEXT(""), core, core_opsets[0]) != NULL;
+	return node_int(c->node, "opset", core_opsets[first ? 0 : 1]);
+}
+
+/* -1: a tensor is missing. k lives as long as the call's arena. */
+static int core_get(const struct op_call *c, struct op_core *k, struct error *err)
+{
+	const struct core *row = op_row_find(cores, sizeof(cores) / sizeof(cores[0]), sizeof(cores[0]), c->op->name);
+	int count = core_count(c, row);
+	memset(k, 0, sizeof(*k));
+	k->product = row->kind == CORE_PRODUCT;
+	k->bias = op_in(c, row->bias) ? row->bias : -1;
+	k->channels_last = node_int(c->node, "channels_last", 0) != 0;
+	k->type = core_type(c, row);
+	struct op_value *inputs = ARENA_ARRAY(c->arena, struct op_value, count + 1);
+	struct op_value *outputs = ARENA_ARRAY(c->arena, struct op_value, c->output_count);
+	for (int i = 0; i < count; i++) {
+		if ((i < row->needed || row->kind == CORE_VARIADIC) && !op_in(c, core_at(row, i)))
+			return op_fail(c, err, "input %d is missing", core_at(row, i));
+		inputs[i] = core_input(c, row, k, i, core_at(row, i));
+	}
+	if (count < row->needed)
+		return op_fail(c, err, "input %d is missing", core_at(row, count));
+	for (int i = 0; i < c->output_count; i++)
+		outputs[i] = c->outputs[i];
+	k->node = *c->node;
+	k->node.op = text_of(row->core);
+	k->node.domain = TEXT("");
+	k->node.opset = core_opset(c, k->node.op);
+	k->call = (struct op_call){ .node = &k->node, .opset = k->node.opset, .input_count = count,
+		.output_count = c->output_count, .inputs = inputs, .outputs = outputs, .arena = c->arena };
+	k->call.op = op_find(TEXT(""), k->node.op, k->node.opset);
+	return k->call.op ? 0 : op_fail(c, err, "no %s in opset %lld", row->core, (long long)k->node.opset);
+}
+
+/* ---- rules */
+
+RULE_SHAPE(op_core)
+{
+	struct op_core k;
+	if (core_get(c, &k, err) || k.call.op->shape(&k.call, err))
+		return -1;
+	for (int i = 0; i < c->output_count; i++) {
+		struct shape s = k.call.outputs[i].shape;
+		c->outputs[i].shape = k.channels_last ? shape_turned(c->arena, s, false) : s;
+		c->outputs[i].dtype = k.type;
+	}
+	return 0;
+}
+
+/* What the core does, with one operation more for each element that leaves a product scaled or with a bias. */
+RULE_COST(op_core)
+{
+	struct op_core k;
+	struct error err;
+	struct op_cost inner = { NAN, NAN };
+	if (core_get(c, &k, &err))
+		return;
+	for (int i = 0; i < c->output_count; i++)
+		k.call.outputs[i].shape = k.channels_last ? shape_turned(c->arena, c->outputs[i].shape, true)
+							  : c->outputs[i].shape;
+	k.call.op->cost(&k.call, &inner);
+	cost->flops = inner.flops;
+	if (k.product && k.type != DTYPE_S32)
+		cost->flops += op_count(op_out(c, 0)) * (k.bias >= 0 ? 2 : 1);
+	cost->bytes = op_bytes_all(c);
+}
+
+void op_problem_requantize(struct problem *p, enum dtype to)
+{
+	p->operand[problem_operand_count(p) - 1].dtype = to;
+	if (p->accumulator != DTYPE_S32 || to == DTYPE_S32 || p->epilogue_count == PROBLEM_EPILOGUES)
+		return;
+	memmove(p->epilogue + 1, p->epilogue, (size_t)p->epilogue_count++ * sizeof(p->epilogue[0]));
+	p->epilogue[0] = (struct epilogue){
+		.kind = EPILOGUE_SCALE, .operand = { .dtype = DTYPE_F32, .constant = true }
+	};
+	for (int i = 1; i < p->epilogue_count; i++) {
+		if (p->epilogue[i].kind == EPILOGUE_BIAS)
+			p->epilogue[i].operand.dtype = DTYPE_F32;
+	}
+}
+
+/* One scale for each row of the source is no factor a channel. */
+static bool scale_is_by_row(const struct op_call *c)
+{
+	const struct op_value *scale = op_in(c, 1);
+	return text_is(c->node->op, "QLinearMatMul") && scale && scale->shape.rank >= 1 && op_count(scale) != 1;
+}
+
+/* A bias that the core does not have: one value a column, or something that stands in for it. */
+static void product_bias(const struct op_call *c, const struct op_core *k, struct op_problem *out)
+{
+	struct problem *p = &out->problem;
+	if (k->bias < 0 || p->epilogue_count == PROBLEM_EPILOGUES)
+		return;
+	p->epilogue[p->epilogue_count++] =
+		(struct epilogue){ .kind = EPILOGUE_BIAS, .operand = op_operand(op_in(c, k->bias)) };
+	p->epilogue[p->epilogue_count - 1].operand.dtype = DTYPE_F32;
+	out->proxy |= op_count(op_in(c, k->bias)) != (double)p->mn;
+}
+
+/* Sums of products in s32, then the scale. A source that is quantized on the way is measured as if it were, and values
+ * that a run decides in a place where constants are taken in beforehand: both stand in. */
+static void product_problem(const struct op_call *c, const struct op_core *k, struct op_problem *out)
+{
+	struct problem *p = &out->problem;
+	bool dynamic = p->operand[0].dtype == DTYPE_F32;
+	if (dynamic)
+		p->operand[0].dtype = DTYPE_U8;
+	p->accumulator = op_accumulator(p->operand[0].dtype);
+	/* alpha goes into the scale */
+	if (p->epilogue_count && p->epilogue[0].kind == EPILOGUE_ELTWISE)
+		memmove(p->epilogue, p->epilogue + 1, (size_t)--p->epilogue_count * sizeof(p->epilogue[0]));
+	op_problem_requantize(p, k->type);
+	product_bias(c, k, out);
+	out->proxy |= dynamic || scale_is_by_row(c) || (k->type != DTYPE_S32 && p->accumulator != DTYPE_S32);
+}
+
+static void problem_channels_last(struct problem *p)
+{
+	p->operand[0].layout = p->operand[problem_operand_count(p) - 1].layout = LAYOUT_NXC;
+}
+
+/* Between the core's own work and the scales of what goes in and out lies one more operation, which only products'
+ * problems have: all others stand in. */
+RULE_PROBLEM(op_core)
+{
+	struct op_core k;
+	struct error err = ERROR_NONE;
+	if (!op_problem_ready(c, out))
+		return;
+	if (core_get(c, &k, &err)) {
+		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
+		return;
+	}
+	for (int i = 0; i < c->output_count; i++) {
+		struct shape s = c->outputs[i].shape;
+		k.call.outputs[i].shape = k.channels_last ? shape_turned(c->arena, s, true) : s;
+		if (k.product)
+			k.call.outputs[i].dtype = DTYPE_S32;
+	}
+	k.call.op->problem(&k.call, out);
+	if (!out->known)
+		return;
+	if (k.product)
+		product_problem(c, &k, out);
+	else
+		out->proxy = true;
+	if (k.channels_last && out->problem.kernel != KERNEL_COPY)
+		problem_channels_last(&out->problem);
+}
