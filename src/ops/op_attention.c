@@ -30,7 +30,7 @@ static int attention_split(const struct op_call *c, int input, const char *attri
 	at[0] = s.dims[0];
 	at[1] = dim_known(heads);
 	at[2] = s.dims[1];
-	at[3] = dim_div(c->arena, s.dims[2], dim_known(heads));
+	at[3] = dim_floor_div(c->arena, s.dims[2], dim_known(heads));
 	return 0;
 }
 

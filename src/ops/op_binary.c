@@ -111,20 +111,24 @@ static struct shape operand_shape(const struct op_call *c, const struct binary *
 
 /* ---- contents */
 
+/* Toward zero, as C; of symbols where that is rounding down. */
 static struct dim int_div(struct arena *a, struct dim x, struct dim y)
 {
-	if (x.kind != DIM_KNOWN || y.kind != DIM_KNOWN)
-		return dim_div(a, x, y);
-	if (y.value == 0 || (y.value == -1 && x.value == INT64_MIN))
+	if (y.kind == DIM_KNOWN && (y.value == 0 || (y.value == -1 && x.value == INT64_MIN)))
 		return dim_unknown();
-	return dim_known(x.value / y.value); /* toward zero, as C */
+	if (x.kind == DIM_KNOWN && y.kind == DIM_KNOWN)
+		return dim_known(x.value / y.value);
+	return dim_nonnegative(x) && dim_nonnegative(y) ? dim_floor_div(a, x, y) : dim_div(a, x, y);
 }
 
 /* The sign follows the divisor (Python's way), or with fmod the dividend (C's). */
 static struct dim int_mod(struct arena *a, struct dim x, struct dim y, bool fmod_way)
 {
-	if (x.kind != DIM_KNOWN || y.kind != DIM_KNOWN)
-		return dim_div(a, x, y).kind != DIM_UNKNOWN ? dim_known(0) : dim_unknown();
+	if (x.kind != DIM_KNOWN || y.kind != DIM_KNOWN) {
+		bool down = !fmod_way || (dim_nonnegative(x) && dim_nonnegative(y));
+		struct dim quotient = down ? dim_floor_div(a, x, y) : dim_div(a, x, y);
+		return dim_sub(a, x, dim_mul(a, quotient, y));
+	}
 	if (y.value == 0)
 		return dim_unknown();
 	if (y.value == -1)
@@ -153,9 +157,9 @@ static struct dim int_less(struct arena *a, struct dim x, struct dim y, bool or_
 	struct dim back = dim_sub(a, x, y); /* >= 0: y <= x */
 	if (x.kind == DIM_KNOWN && y.kind == DIM_KNOWN)
 		return dim_known(or_equal ? x.value <= y.value : x.value < y.value);
-	if (op_dim_nonnegative(or_equal ? gap : dim_sub(a, gap, one)))
+	if (dim_nonnegative(or_equal ? gap : dim_sub(a, gap, one)))
 		return dim_known(1);
-	if (op_dim_nonnegative(or_equal ? dim_sub(a, back, one) : back))
+	if (dim_nonnegative(or_equal ? dim_sub(a, back, one) : back))
 		return dim_known(0);
 	return dim_unknown();
 }
@@ -166,17 +170,9 @@ static struct dim int_equal(struct arena *a, struct dim x, struct dim y)
 		return dim_known(1);
 	struct dim one = dim_known(1), above = dim_sub(a, dim_sub(a, x, y), one),
 		   below = dim_sub(a, dim_sub(a, y, x), one);
-	if (dim_differs(x, y) || op_dim_nonnegative(above) || op_dim_nonnegative(below))
+	if (dim_differs(x, y) || dim_nonnegative(above) || dim_nonnegative(below))
 		return dim_known(0);
 	return dim_unknown();
-}
-
-static struct dim int_larger(struct arena *a, struct dim x, struct dim y, bool smaller)
-{
-	struct dim less = int_less(a, x, y, true);
-	if (less.kind != DIM_KNOWN)
-		return dim_unknown();
-	return (less.value != 0) != smaller ? y : x;
 }
 
 static struct dim int_logic(enum binary_kind kind, struct dim x, struct dim y)
@@ -209,9 +205,9 @@ static struct dim binary_int(const struct op_call *c, enum binary_kind kind, str
 	case BINARY_POW:
 		return int_pow(a, x, y);
 	case BINARY_MAX:
-		return int_larger(a, x, y, false);
+		return dim_max(a, x, y);
 	case BINARY_MIN:
-		return int_larger(a, x, y, true);
+		return dim_min(a, x, y);
 	case BINARY_EQUAL:
 		return int_equal(a, x, y);
 	case BINARY_LESS:

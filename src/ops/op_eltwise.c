@@ -100,7 +100,7 @@ static const struct eltwise *eltwise_find(const char *name)
 
 static struct dim eltwise_int(struct arena *a, const struct eltwise *row, struct dim x)
 {
-	bool at_least_zero = op_dim_nonnegative(x);
+	bool at_least_zero = dim_nonnegative(x);
 	if (row->value == value_neg)
 		return dim_sub(a, dim_known(0), x);
 	if ((row->value == fabs || row->value == value_relu) && at_least_zero)

@@ -259,6 +259,19 @@ static void split_elements(struct op_call *c, int axis, const int64_t *size)
 	}
 }
 
+/* The first n of `parts` chunks of equal size, rounded up: what is left for the last may be less, or nothing. */
+static void split_unevenly(struct arena *a, struct dim d, int64_t parts, struct dim *size, int n)
+{
+	struct dim chunk = dim_ceil_div(a, d, parts);
+	bool exact = d.kind == DIM_SYMBOLIC && dim_div(a, d, dim_known(parts)).kind != DIM_UNKNOWN;
+	for (int i = 0; i < n; i++) {
+		struct dim left = dim_sub(a, d, dim_mul(a, chunk, dim_known(i)));
+		size[i] = chunk;
+		if (i > 0 && !exact && d.kind != DIM_UNKNOWN)
+			size[i] = dim_max(a, dim_min(a, chunk, left), dim_known(0));
+	}
+}
+
 /* The size of every output along the axis, unknown where it is not known. */
 static int split_sizes(struct op_call *c, struct dim d, struct dim *size, struct error *err)
 {
@@ -266,16 +279,16 @@ static int split_sizes(struct op_call *c, struct dim d, struct dim *size, struct
 	int n = c->output_count;
 	if (list.state == OP_LIST_ABSENT) {
 		bool uneven = c->opset >= 18; /* num_outputs: the last may be smaller */
+		int64_t parts = uneven ? node_int(c->node, "num_outputs", n) : n;
+		if (parts < n || parts > INT32_MAX)
+			return op_fail(c, err, "num_outputs is %lld for %d outputs", (long long)parts, n);
 		if (!uneven && d.kind == DIM_KNOWN && d.value % n)
 			return op_fail(
 				c, err, "%lld does not divide into %d equal parts", (long long)d.value, n);
-		for (int i = 0; i < n; i++)
-			size[i] = dim_div(c->arena, d, dim_known(n));
-		if (!uneven || d.kind != DIM_KNOWN)
-			return 0;
-		int64_t chunk = d.value / n + (d.value % n != 0), left = d.value;
-		for (int i = 0; i < n; i++, left -= chunk < left ? chunk : left)
-			size[i] = dim_known(chunk < left ? chunk : left);
+		for (int i = 0; i < n && !uneven; i++)
+			size[i] = dim_floor_div(c->arena, d, dim_known(n));
+		if (uneven)
+			split_unevenly(c->arena, d, parts, size, n);
 		return 0;
 	}
 	for (int i = 0; i < n; i++)
@@ -491,7 +504,7 @@ static int blocks_shape(struct op_call *c, bool to_space, struct error *err)
 		if (divides && d.kind == DIM_KNOWN && d.value % by.value)
 			return op_fail(c, err, "%lld does not divide by %lld", (long long)d.value,
 				(long long)by.value);
-		out.dims[i] = divides ? dim_div(c->arena, d, by) : dim_mul(c->arena, d, by);
+		out.dims[i] = divides ? dim_floor_div(c->arena, d, by) : dim_mul(c->arena, d, by);
 	}
 	return 0;
 }

@@ -49,7 +49,7 @@ static struct dim resize_scaled(struct arena *a, struct dim in, double scale)
 	if (scale == floor(scale) && scale < 0x1p31)
 		return dim_mul(a, in, dim_known((int64_t)scale));
 	double back = round(1 / scale);
-	return (float)(1 / back) == (float)scale && back < 0x1p31 ? window_floor_div(a, in, (int64_t)back)
+	return (float)(1 / back) == (float)scale && back < 0x1p31 ? dim_floor_div(a, in, dim_known((int64_t)back))
 								  : dim_unknown();
 }
 

@@ -142,17 +142,8 @@ bool op_dim_merge(struct dim x, struct dim y, struct dim *out)
 	return true;
 }
 
-bool op_dim_nonnegative(struct dim d)
-{
-	if (d.kind == DIM_KNOWN)
-		return d.value >= 0;
-	/* Negative coefficients are the only source of a minus sign besides names, so its absence proves it.
-	 */
-	return d.kind == DIM_SYMBOLIC && memchr(d.text.p, '-', d.text.n) == NULL;
-}
-
 /* One dimension of a broadcast; false = contradiction. */
-static bool dim_broadcast(struct dim x, struct dim y, struct dim *out)
+static bool dim_broadcast(struct arena *a, struct dim x, struct dim y, struct dim *out)
 {
 	bool x_one = x.kind == DIM_KNOWN && x.value == 1, y_one = y.kind == DIM_KNOWN && y.value == 1;
 	if (x_one || dim_same(x, y))
@@ -163,6 +154,8 @@ static bool dim_broadcast(struct dim x, struct dim y, struct dim *out)
 		return false;
 	else if (x.kind == DIM_KNOWN || y.kind == DIM_KNOWN)
 		*out = x.kind == DIM_KNOWN ? x : y; /* the other can only be 1 or the same */
+	else if (x.kind == DIM_SYMBOLIC && y.kind == DIM_SYMBOLIC)
+		*out = dim_max(a, x, y); /* the same, or one is 1; an empty tensor beside a 1 is left out of account */
 	else if (x.upper >= 0 && y.upper >= 0)
 		*out = dim_unknown_upto(x.upper > y.upper ? x.upper : y.upper);
 	else
@@ -183,7 +176,7 @@ int op_broadcast(
 		int ix = i - (rank - x.rank), iy = i - (rank - y.rank);
 		if (ix < 0 || iy < 0)
 			s.dims[i] = ix < 0 ? y.dims[iy] : x.dims[ix];
-		else if (!dim_broadcast(x.dims[ix], y.dims[iy], &s.dims[i]))
+		else if (!dim_broadcast(c->arena, x.dims[ix], y.dims[iy], &s.dims[i]))
 			return op_fail(c, err, "shapes %s and %s do not broadcast", shape_text(c->arena, x),
 				shape_text(c->arena, y));
 	}

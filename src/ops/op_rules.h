@@ -59,8 +59,6 @@ int op_axes(const struct op_call *c, const struct op_list *l, int rank, bool *ma
 struct shape op_shape_copy(struct arena *a, struct shape s);
 /* Both describe the same dimension: the better known of the two; contradiction: false. */
 bool op_dim_merge(struct dim x, struct dim y, struct dim *out);
-/* Surely >= 0? (Symbols are sizes.) */
-bool op_dim_nonnegative(struct dim d);
 /* Multidirectional broadcast. Unknown rank of one gives an unknown rank. -1: contradiction. */
 int op_broadcast(
 	const struct op_call *c, struct shape x, struct shape y, struct shape *out, struct error *err);

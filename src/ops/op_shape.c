@@ -85,7 +85,7 @@ static struct dim reshape_rest(
 		return have;
 	if (want.kind == DIM_KNOWN && want.value > 0 && have.kind == DIM_KNOWN && have.value % want.value)
 		return dim_known(-1);
-	return dim_div(a, have, want);
+	return dim_floor_div(a, have, want);
 }
 
 static int reshape_check(struct op_call *c, struct shape in, struct shape out, struct error *err)
@@ -362,20 +362,13 @@ void op_constant_of_shape_problem(const struct op_call *c, struct op_problem *ou
 
 static struct dim range_count_int(struct arena *a, struct dim start, struct dim limit, struct dim delta)
 {
-	struct dim span = dim_sub(a, limit, start);
-	if (delta.kind != DIM_KNOWN || delta.value == 0)
+	struct dim up = dim_sub(a, limit, start), down = dim_sub(a, start, limit);
+	if (delta.kind != DIM_KNOWN || delta.value == 0 || delta.value == INT64_MIN)
 		return dim_unknown();
-	if (span.kind == DIM_KNOWN) {
-		int64_t step = delta.value;
-		if (span.value == 0 || (span.value < 0) != (step < 0))
-			return dim_known(0);
-		if (step == INT64_MIN || span.value == INT64_MIN)
-			return dim_unknown();
-		return dim_known(span.value / step + (span.value % step != 0));
-	}
-	if (delta.value == 1)
-		return op_dim_nonnegative(span) ? span : dim_unknown();
-	return dim_unknown();
+	if (delta.value == 1 && start.kind == DIM_KNOWN && start.value >= 0 && limit.kind == DIM_UNKNOWN)
+		return dim_unknown_upto(limit.upper);
+	struct dim span = dim_max(a, delta.value > 0 ? up : down, dim_known(0));
+	return dim_ceil_div(a, span, delta.value > 0 ? delta.value : -delta.value);
 }
 
 static void range_ints(

@@ -34,22 +34,30 @@ static bool is_known(struct dim d)
 	return d.kind == DIM_KNOWN;
 }
 
-/* A bound made absolute where that can be proven without knowing the symbols, else unknown. */
+static bool is_zero(struct dim d)
+{
+	return is_known(d) && d.value == 0;
+}
+
+/* The lesser of two upper bounds, -1 being none. */
+static int64_t lesser_upper(int64_t x, int64_t y)
+{
+	return x < 0 || (y >= 0 && y < x) ? y : x;
+}
+
+/* A bound made absolute, from 0 to d, for steps forward; unknown where its sign is. */
 static struct dim slice_bound(struct arena *a, struct dim d, struct dim bound)
 {
+	struct dim zero = dim_known(0);
+	if (is_zero(bound) || (is_known(bound) && bound.value <= -FAR))
+		return zero;
 	if (is_known(bound) && bound.value >= FAR)
 		return d;
-	if (is_known(bound) && bound.value < 0) {
-		struct dim from_end = dim_add(a, d, bound);
-		return op_dim_nonnegative(from_end) ? from_end : dim_unknown();
-	}
-	if (!op_dim_nonnegative(bound))
-		return dim_unknown();
-	if (is_known(bound) && bound.value == 0)
-		return bound;
-	if (op_dim_nonnegative(dim_sub(a, d, bound)))
-		return bound;
-	return op_dim_nonnegative(dim_sub(a, bound, d)) ? d : dim_unknown();
+	if (dim_nonnegative(bound))
+		return d.kind == DIM_UNKNOWN ? dim_unknown_upto(lesser_upper(d.upper, bound.upper))
+					     : dim_min(a, bound, d);
+	bool negative = dim_nonnegative(dim_sub(a, zero, bound));
+	return negative ? dim_max(a, dim_add(a, d, bound), zero) : dim_unknown_upto(d.upper);
 }
 
 static struct dim slice_symbolic(struct arena *a, struct dim d, const struct slice_axis *s)
@@ -57,17 +65,20 @@ static struct dim slice_symbolic(struct arena *a, struct dim d, const struct sli
 	if (is_known(s->step) && s->step.value == -1 && is_known(s->start) && s->start.value == -1 &&
 		is_known(s->end) && s->end.value <= -FAR)
 		return d;
-	struct dim unknown = dim_unknown_upto(d.upper);
 	if (!is_known(s->step) || s->step.value < 1)
-		return unknown;
-	struct dim first = slice_bound(a, d, s->start), last = slice_bound(a, d, s->end);
-	struct dim span = dim_sub(a, last, first);
-	if (!op_dim_nonnegative(span) || (d.kind == DIM_UNKNOWN && !is_known(span)))
-		return unknown;
-	if (s->step.value == 1)
-		return span;
-	struct dim count = dim_div(a, span, s->step); /* exact or unknown for symbols */
-	return count.kind == DIM_SYMBOLIC ? count : unknown;
+		return dim_unknown_upto(d.upper);
+	struct dim first = slice_bound(a, d, s->start), last = slice_bound(a, d, s->end), span = last;
+	if (!is_zero(first)) {
+		bool to_end = dim_same(last, d) && dim_nonnegative(s->start);
+		span = dim_max(a, dim_sub(a, last, to_end ? s->start : first), dim_known(0));
+	}
+	if (span.kind == DIM_UNKNOWN) {
+		/* No more than the input has, than there is up to the end, or than lies between two numbers. */
+		bool between = is_known(s->start) && is_known(s->end) && (s->start.value < 0) == (s->end.value < 0);
+		int64_t gap = between && s->end.value > s->start.value ? s->end.value - s->start.value : -1;
+		span.upper = lesser_upper(lesser_upper(d.upper, last.upper), gap);
+	}
+	return dim_ceil_div(a, span, s->step.value);
 }
 
 /* What is asked for each axis of the input. false: not known (which axes is not). -1 through err: wrong. */

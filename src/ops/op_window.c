@@ -83,27 +83,6 @@ int window_get(
 	return 0;
 }
 
-struct dim window_floor_div(struct arena *a, struct dim x, int64_t y)
-{
-	if (x.kind == DIM_KNOWN || y == 1)
-		return dim_div(a, x, dim_known(y));
-	for (int64_t rest = 0; x.kind == DIM_SYMBOLIC && rest < y && rest < 64; rest++) {
-		struct dim exact = dim_div(a, dim_sub(a, x, dim_known(rest)), dim_known(y));
-		if (exact.kind != DIM_UNKNOWN)
-			return exact;
-	}
-	return dim_unknown_upto(x.upper >= 0 ? x.upper / y : -1);
-}
-
-/* The last window of ceil_mode must start inside the input or its left pad. */
-static struct dim window_ceil_clip(const struct window *w, int i, struct dim in, struct dim out)
-{
-	if (w->ceil && out.kind == DIM_KNOWN && in.kind == DIM_KNOWN && out.value > 1 &&
-		(out.value - 1) * w->stride[i] >= in.value + w->pad_begin[i])
-		return dim_known(out.value - 1);
-	return out;
-}
-
 int window_out(const struct op_call *c, const struct window *w, int i, struct dim in, struct dim *out,
 	struct error *err)
 {
@@ -113,7 +92,7 @@ int window_out(const struct op_call *c, const struct window *w, int i, struct di
 	if (in.kind == DIM_KNOWN && in.value > WINDOW_NUMBER_MAX)
 		return op_fail(c, err, "an input of %lld elements along one axis", (long long)in.value);
 	if (w->auto_pad == WINDOW_SAME_UPPER || w->auto_pad == WINDOW_SAME_LOWER) {
-		*out = window_floor_div(a, dim_add(a, in, dim_known(stride - 1)), stride);
+		*out = dim_ceil_div(a, in, stride);
 		return 0;
 	}
 	if (w->kernel[i].kind != DIM_KNOWN)
@@ -123,9 +102,15 @@ int window_out(const struct op_call *c, const struct window *w, int i, struct di
 	if (in.kind == DIM_KNOWN && in.value + slack < 0)
 		return op_fail(c, err, "a window of %lld does not fit %lld padded inputs", (long long)window,
 			(long long)(in.value + slack + window));
-	int64_t round = w->ceil ? stride - 1 : 0;
-	struct dim steps = window_floor_div(a, dim_add(a, in, dim_known(slack + round)), stride);
-	*out = window_ceil_clip(w, i, in, dim_add(a, steps, dim_known(1)));
+	/* With ceil_mode a last window may reach past the end, but must start inside the input or its left pad. */
+	int64_t last = w->pad_begin[i] - 1, most = slack + stride - 1;
+	int64_t rest = !w->ceil ? slack : most < last ? most : last;
+	struct dim steps = dim_floor_div(a, dim_add(a, in, dim_known(rest)), dim_known(stride));
+	if (steps.kind == DIM_UNKNOWN && in.upper >= 0 && in.upper <= WINDOW_NUMBER_MAX && in.upper + rest >= 0)
+		steps.upper = (in.upper + rest) / stride;
+	else if (steps.kind == DIM_KNOWN && steps.value < 0)
+		steps = dim_known(0);
+	*out = dim_add(a, steps, dim_known(1));
 	return 0;
 }
 

@@ -30,7 +30,5 @@ double window_volume(const struct window *w);
  * floor formula gives exactly `out`. Input and output have known shapes of rank 3 to 5; false: why says what
  * is in the way. */
 bool window_problem(const struct window *w, struct shape in, struct shape out, struct op_problem *problem);
-/* floor(x / y) for y > 0: also where x is symbolic and only its constant part is not divisible. */
-struct dim window_floor_div(struct arena *a, struct dim x, int64_t y);
 
 #endif

@@ -2,24 +2,10 @@
 
 #include "problem/dim.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include "problem/dim_poly.h"
 
-#define POLY_TERMS 16
-#define POLY_FACTORS 8
-
-/* coefficient * factor * factor ...; factors sorted by name. */
-struct dim_term {
-	int64_t coefficient;
-	int factor_count;
-	struct text factors[POLY_FACTORS];
-};
-
-/* Sum of terms, sorted, no two alike, none zero. Never a plain constant: that is DIM_KNOWN. */
-struct dim_poly {
-	int count;
-	struct dim_term terms[POLY_TERMS];
-};
+/* Functions longer than this are not followed: nobody reads them, and hostile models nest them without end. */
+#define ATOM_TEXT_MAX 200
 
 struct dim dim_known(int64_t value)
 {
@@ -36,136 +22,23 @@ struct dim dim_unknown_upto(int64_t upper)
 	return (struct dim){ .kind = DIM_UNKNOWN, .upper = upper };
 }
 
-/* Longer products first, then by name: "batch*sequence+batch+1". */
-static int term_compare(const struct dim_term *x, const struct dim_term *y)
+static struct dim atom_dim(struct arena *a, const struct dim_atom *atom, int64_t upper)
 {
-	if (x->factor_count != y->factor_count)
-		return x->factor_count > y->factor_count ? -1 : 1;
-	for (int i = 0; i < x->factor_count; i++) {
-		int c = text_compare(x->factors[i], y->factors[i]);
-		if (c)
-			return c;
-	}
-	return 0;
-}
-
-static void term_text(const struct dim_term *t, bool first, struct str *out)
-{
-	int64_t c = t->coefficient;
-	if (c < 0)
-		str_add(out, "-", 1);
-	else if (!first)
-		str_add(out, "+", 1);
-	uint64_t size = c < 0 ? -(uint64_t)c : (uint64_t)c;
-	bool shown = size != 1 || t->factor_count == 0;
-	if (shown)
-		str_addf(out, "%llu", (unsigned long long)size);
-	for (int i = 0; i < t->factor_count; i++) {
-		if (shown || i)
-			str_add(out, "*", 1);
-		str_add(out, t->factors[i].p, t->factors[i].n);
-	}
-}
-
-/* The dim a polynomial is: constant ones are known. */
-static struct dim poly_dim(struct arena *a, const struct dim_poly *p, int64_t upper)
-{
-	if (p->count == 0)
-		return dim_known(0);
-	if (p->count == 1 && p->terms[0].factor_count == 0)
-		return dim_known(p->terms[0].coefficient);
-	struct dim_poly *kept = ARENA_NEW(a, struct dim_poly);
-	*kept = *p;
-	struct str s = { 0 };
-	for (int i = 0; i < p->count; i++)
-		term_text(&p->terms[i], i == 0, &s);
-	struct text text = { arena_strndup(a, s.p, s.n), s.n };
-	str_free(&s);
-	return (struct dim){ .kind = DIM_SYMBOLIC, .text = text, .poly = kept, .upper = upper };
+	struct dim_poly p = { .count = 1 };
+	p.terms[0] = (struct dim_term){ .coefficient = 1, .factor_count = 1, .factors = { atom } };
+	return poly_dim(a, &p, upper);
 }
 
 struct dim dim_symbol(struct arena *a, struct text name)
 {
 	if (!name.n)
 		return dim_unknown();
-	struct dim_poly p = { .count = 1 };
-	p.terms[0] = (struct dim_term){ .coefficient = 1, .factor_count = 1 };
-	p.terms[0].factors[0] = (struct text){ arena_strndup(a, name.p, name.n), name.n };
-	return poly_dim(a, &p, -1);
+	struct dim_atom *atom = ARENA_NEW(a, struct dim_atom);
+	atom->text = (struct text){ arena_strndup(a, name.p, name.n), name.n };
+	return atom_dim(a, atom, -1);
 }
 
-/* false: unknown dims have none. */
-static bool dim_poly(struct dim x, struct dim_poly *p)
-{
-	if (x.kind == DIM_UNKNOWN)
-		return false;
-	if (x.kind == DIM_SYMBOLIC) {
-		*p = *x.poly;
-	} else {
-		*p = (struct dim_poly){ .count = x.value != 0 };
-		p->terms[0].coefficient = x.value;
-	}
-	return true;
-}
-
-/* Adds a term, keeping the order; false on overflow. */
-static bool poly_add_term(struct dim_poly *p, const struct dim_term *t)
-{
-	int at = 0;
-	while (at < p->count && term_compare(&p->terms[at], t) < 0)
-		at++;
-	if (at < p->count && term_compare(&p->terms[at], t) == 0) {
-		int64_t *c = &p->terms[at].coefficient;
-		if (__builtin_add_overflow(*c, t->coefficient, c))
-			return false;
-		if (*c == 0) {
-			for (int i = at; i + 1 < p->count; i++)
-				p->terms[i] = p->terms[i + 1];
-			p->count--;
-		}
-		return true;
-	}
-	if (p->count == POLY_TERMS)
-		return false;
-	for (int i = p->count; i > at; i--)
-		p->terms[i] = p->terms[i - 1];
-	p->terms[at] = *t;
-	p->count++;
-	return true;
-}
-
-static bool term_multiply(struct dim_term *x, const struct dim_term *y)
-{
-	if (x->factor_count + y->factor_count > POLY_FACTORS ||
-		__builtin_mul_overflow(x->coefficient, y->coefficient, &x->coefficient))
-		return false;
-	for (int i = 0; i < y->factor_count; i++) {
-		int at = x->factor_count++;
-		for (; at > 0 && text_compare(x->factors[at - 1], y->factors[i]) > 0; at--)
-			x->factors[at] = x->factors[at - 1];
-		x->factors[at] = y->factors[i];
-	}
-	return true;
-}
-
-/* x / y where it divides exactly. */
-static bool term_divide(struct dim_term *x, const struct dim_term *y)
-{
-	if (y->coefficient == 0 || (y->coefficient == -1 && x->coefficient == INT64_MIN) ||
-		x->coefficient % y->coefficient)
-		return false;
-	x->coefficient /= y->coefficient;
-	for (int i = 0; i < y->factor_count; i++) {
-		int at = 0;
-		while (at < x->factor_count && !text_equal(x->factors[at], y->factors[i]))
-			at++;
-		if (at == x->factor_count)
-			return false;
-		for (x->factor_count--; at < x->factor_count; at++)
-			x->factors[at] = x->factors[at + 1];
-	}
-	return true;
-}
+/* ---- sums, products, exact quotients */
 
 static int64_t upper_of(struct dim x, struct dim y, bool product)
 {
@@ -181,14 +54,9 @@ static struct dim dim_add_scaled(struct arena *a, struct dim x, struct dim y, in
 {
 	struct dim_poly p, q;
 	int64_t upper = sign > 0 ? upper_of(x, y, false) : -1;
-	if (!dim_poly(x, &p) || !dim_poly(y, &q))
+	if (!poly_of(x, &p) || !poly_of(y, &q))
 		return dim_unknown_upto(upper);
-	for (int i = 0; i < q.count; i++) {
-		struct dim_term t = q.terms[i];
-		if (__builtin_mul_overflow(t.coefficient, sign, &t.coefficient) || !poly_add_term(&p, &t))
-			return dim_unknown();
-	}
-	return poly_dim(a, &p, upper);
+	return poly_add(&p, &q, sign) ? poly_dim(a, &p, upper) : dim_unknown();
 }
 
 struct dim dim_add(struct arena *a, struct dim x, struct dim y)
@@ -207,7 +75,7 @@ struct dim dim_mul(struct arena *a, struct dim x, struct dim y)
 	int64_t upper = upper_of(x, y, true);
 	if ((x.kind == DIM_KNOWN && x.value == 0) || (y.kind == DIM_KNOWN && y.value == 0))
 		return dim_known(0);
-	if (!dim_poly(x, &p) || !dim_poly(y, &q))
+	if (!poly_of(x, &p) || !poly_of(y, &q))
 		return dim_unknown_upto(upper);
 	for (int i = 0; i < p.count; i++)
 		for (int j = 0; j < q.count; j++) {
@@ -218,23 +86,20 @@ struct dim dim_mul(struct arena *a, struct dim x, struct dim y)
 	return poly_dim(a, &product, upper);
 }
 
-static struct dim dim_div_known(int64_t x, int64_t y)
+/* An upper bound of x / y, rounded down. */
+static int64_t upper_quotient(struct dim x, struct dim y)
 {
-	if (y == -1)
-		return x == INT64_MIN ? dim_unknown() : dim_known(-x);
-	int64_t quotient = x / y;
-	if (x % y != 0 && (x < 0) != (y < 0))
-		quotient--;
-	return dim_known(quotient);
+	return x.upper >= 0 && y.kind == DIM_KNOWN && y.value > 0 ? x.upper / y.value : -1;
 }
 
 struct dim dim_div(struct arena *a, struct dim x, struct dim y)
 {
 	struct dim_poly p, q, quotient = { 0 };
-	if (!dim_poly(x, &p) || !dim_poly(y, &q) || q.count == 0)
+	if (!poly_of(x, &p) || !poly_of(y, &q) || q.count == 0)
 		return dim_unknown();
 	if (x.kind == DIM_KNOWN && y.kind == DIM_KNOWN)
-		return dim_div_known(x.value, y.value);
+		return y.value == -1 && x.value == INT64_MIN ? dim_unknown()
+							     : dim_known(floor_quotient(x.value, y.value));
 	if (dim_same(x, y))
 		return dim_known(1);
 	if (q.count != 1)
@@ -244,24 +109,181 @@ struct dim dim_div(struct arena *a, struct dim x, struct dim y)
 		if (!term_divide(&t, &q.terms[0]) || !poly_add_term(&quotient, &t))
 			return dim_unknown();
 	}
-	return poly_dim(a, &quotient, -1);
+	return poly_dim(a, &quotient, upper_quotient(x, y));
+}
+
+/* ---- functions */
+
+static bool dim_is_sum(struct dim d)
+{
+	return d.kind == DIM_SYMBOLIC && d.poly->count > 1;
+}
+
+static void operand_text(struct str *s, struct dim d, bool brackets)
+{
+	if (d.kind == DIM_KNOWN) {
+		str_addf(s, "%lld", (long long)d.value);
+		return;
+	}
+	str_add(s, "(", brackets);
+	str_add(s, d.text.p, d.text.n);
+	str_add(s, ")", brackets);
+}
+
+/* x and y known or symbolic. */
+static struct dim function_dim(
+	struct arena *a, enum dim_atom_kind kind, struct dim x, struct dim y, int64_t upper)
+{
+	static const char *const names[] = { "", "floor", "min", "max" };
+	struct str s = { 0 };
+	bool quotient = kind == ATOM_FLOOR;
+	if (x.text.n + y.text.n > ATOM_TEXT_MAX)
+		return dim_unknown_upto(upper);
+	str_addf(&s, "%s(", names[kind]);
+	operand_text(&s, x, quotient && dim_is_sum(x));
+	str_add(&s, quotient ? "/" : ",", 1);
+	operand_text(&s, y, quotient && y.kind == DIM_SYMBOLIC &&
+				    (dim_is_sum(y) || y.poly->terms[0].coefficient != 1 ||
+					    y.poly->terms[0].factor_count != 1));
+	str_add(&s, ")", 1);
+	struct dim_atom *atom = ARENA_NEW(a, struct dim_atom);
+	*atom = (struct dim_atom){ kind, { arena_strndup(a, s.p, s.n), s.n }, x, y };
+	str_free(&s);
+	return atom_dim(a, atom, upper);
+}
+
+static int64_t common_divisor(int64_t x, int64_t y)
+{
+	while (y) {
+		int64_t rest = x % y;
+		x = y;
+		y = rest;
+	}
+	return x < 0 ? -x : x;
+}
+
+/* p = whole * by + rest, every coefficient of rest from 0 to by - 1; then what all of rest but its constant and `by`
+ * have in common is divided out: floor((g*p + c) / (g*q)) = floor((p + floor(c/g)) / q). */
+static bool poly_divide(const struct dim_poly *p, int64_t *by, struct dim_poly *whole, struct dim_poly *rest)
+{
+	int64_t common = *by;
+	*whole = *rest = (struct dim_poly){ 0 };
+	for (int i = 0; i < p->count; i++) {
+		struct dim_term q = p->terms[i], r = p->terms[i];
+		q.coefficient = floor_quotient(p->terms[i].coefficient, *by);
+		r.coefficient -= q.coefficient * *by;
+		if (r.factor_count)
+			common = common_divisor(common, r.coefficient);
+		if (!poly_add_term(whole, &q) || !poly_add_term(rest, &r))
+			return false;
+	}
+	struct dim_poly reduced = { 0 };
+	for (int i = 0; i < rest->count; i++) {
+		struct dim_term t = rest->terms[i];
+		t.coefficient /= common;
+		if (!poly_add_term(&reduced, &t))
+			return false;
+	}
+	*rest = reduced;
+	*by /= common;
+	return true;
+}
+
+/* floor((floor(x/m) + c) / by) = floor((x + c*m) / (m*by)): the x and divisor of that, where rest is so. */
+static bool floor_nested(struct arena *a, const struct dim_poly *rest, int64_t by, struct dim *x, int64_t *divisor)
+{
+	const struct dim_term *t = &rest->terms[0];
+	bool constant = rest->count == 2 && rest->terms[1].factor_count == 0;
+	const struct dim_atom *atom = t->factor_count == 1 ? t->factors[0] : NULL;
+	if (!atom || t->coefficient != 1 || atom->kind != ATOM_FLOOR || atom->y.kind != DIM_KNOWN ||
+		(rest->count != 1 && !constant) || __builtin_mul_overflow(atom->y.value, by, divisor))
+		return false;
+	*x = atom->x;
+	if (constant)
+		*x = dim_add(a, *x, dim_mul(a, dim_known(rest->terms[1].coefficient), atom->y));
+	return x->kind != DIM_UNKNOWN;
+}
+
+/* floor(x / by) for by > 0: what divides stands before the function. */
+static struct dim floor_by(struct arena *a, struct dim x, int64_t by)
+{
+	struct dim_poly p, whole, rest;
+	struct dim inner, floored;
+	int64_t divisor;
+	if (!poly_of(x, &p) || !poly_divide(&p, &by, &whole, &rest))
+		return dim_unknown();
+	if (by == 1)
+		floored = poly_dim(a, &rest, -1);
+	else if (floor_nested(a, &rest, by, &inner, &divisor))
+		floored = floor_by(a, inner, divisor);
+	else
+		floored = function_dim(a, ATOM_FLOOR, poly_dim(a, &rest, -1), dim_known(by), -1);
+	return dim_add(a, poly_dim(a, &whole, -1), floored);
+}
+
+struct dim dim_floor_div(struct arena *a, struct dim x, struct dim y)
+{
+	struct dim d = dim_div(a, x, y);
+	int64_t upper = upper_quotient(x, y);
+	if (d.kind == DIM_UNKNOWN && x.kind != DIM_UNKNOWN && y.kind == DIM_KNOWN && y.value > 0)
+		d = floor_by(a, x, y.value);
+	else if (d.kind == DIM_UNKNOWN && x.kind != DIM_UNKNOWN && y.kind == DIM_SYMBOLIC && dim_nonnegative(y))
+		d = function_dim(a, ATOM_FLOOR, x, y, upper);
+	if (d.kind != DIM_KNOWN)
+		d.upper = upper;
+	return d;
+}
+
+struct dim dim_ceil_div(struct arena *a, struct dim x, int64_t y)
+{
+	return y < 1 ? dim_unknown() : dim_floor_div(a, dim_add(a, x, dim_known(y - 1)), dim_known(y));
+}
+
+/* The smaller or larger of two. */
+static struct dim dim_extreme(struct arena *a, struct dim x, struct dim y, bool smaller)
+{
+	bool bounded_x = x.upper >= 0 && dim_nonnegative(x), bounded_y = y.upper >= 0 && dim_nonnegative(y);
+	int64_t least = x.upper < y.upper ? x.upper : y.upper, most = x.upper < y.upper ? y.upper : x.upper, upper = -1;
+	if (smaller && dim_nonnegative(x) && dim_nonnegative(y))
+		upper = bounded_x && bounded_y ? least : bounded_x ? x.upper : bounded_y ? y.upper : -1;
+	else if (!smaller && bounded_x && bounded_y)
+		upper = most;
+	if (x.kind == DIM_UNKNOWN || y.kind == DIM_UNKNOWN)
+		return dim_unknown_upto(upper);
+	struct dim d = dim_sub(a, x, y);
+	if (dim_nonnegative(d))
+		return smaller ? y : x;
+	if (dim_nonnegative(dim_sub(a, y, x)))
+		return smaller ? x : y;
+	bool swap = dim_compare(x, y) > 0;
+	return function_dim(a, smaller ? ATOM_MIN : ATOM_MAX, swap ? y : x, swap ? x : y, upper);
+}
+
+struct dim dim_min(struct arena *a, struct dim x, struct dim y)
+{
+	return dim_extreme(a, x, y, true);
+}
+
+struct dim dim_max(struct arena *a, struct dim x, struct dim y)
+{
+	return dim_extreme(a, x, y, false);
+}
+
+/* ---- comparisons */
+
+bool dim_nonnegative(struct dim d)
+{
+	struct dim_poly p;
+	if (d.kind == DIM_UNKNOWN)
+		return d.upper >= 0;
+	if (d.kind == DIM_KNOWN)
+		return d.value >= 0;
+	return poly_of(d, &p) && poly_is_nonnegative(&p);
 }
 
 bool dim_same(struct dim x, struct dim y)
 {
-	if (x.kind != y.kind || x.kind == DIM_UNKNOWN)
-		return false;
-	if (x.kind == DIM_KNOWN)
-		return x.value == y.value;
-	if (x.poly == y.poly)
-		return true;
-	if (x.poly->count != y.poly->count)
-		return false;
-	for (int i = 0; i < x.poly->count; i++)
-		if (x.poly->terms[i].coefficient != y.poly->terms[i].coefficient ||
-			term_compare(&x.poly->terms[i], &y.poly->terms[i]) != 0)
-			return false;
-	return true;
+	return x.kind == y.kind && x.kind != DIM_UNKNOWN && dim_compare(x, y) == 0;
 }
 
 bool dim_differs(struct dim x, struct dim y)
@@ -269,108 +291,48 @@ bool dim_differs(struct dim x, struct dim y)
 	return x.kind == DIM_KNOWN && y.kind == DIM_KNOWN && x.value != y.value;
 }
 
-static const struct dim_binding *binding_find(const struct dim_binding *bindings, int count, struct text name)
+/* ---- bindings */
+
+static struct dim atom_bind(
+	struct arena *a, const struct dim_atom *atom, const struct dim_binding *bindings, int count)
 {
-	for (int i = 0; i < count; i++)
-		if (text_equal(bindings[i].name, name))
-			return &bindings[i];
-	return NULL;
+	if (atom->kind == ATOM_SYMBOL) {
+		for (int i = 0; i < count; i++)
+			if (text_equal(bindings[i].name, atom->text))
+				return dim_known(bindings[i].value);
+		return atom_dim(a, atom, -1);
+	}
+	struct dim x = dim_bind(a, atom->x, bindings, count), y = dim_bind(a, atom->y, bindings, count);
+	return atom->kind == ATOM_FLOOR ? dim_floor_div(a, x, y) : dim_extreme(a, x, y, atom->kind == ATOM_MIN);
 }
 
 struct dim dim_bind(struct arena *a, struct dim x, const struct dim_binding *bindings, int count)
 {
 	if (x.kind != DIM_SYMBOLIC)
 		return x;
-	struct dim_poly bound = { 0 };
+	struct dim bound = dim_known(0);
 	for (int i = 0; i < x.poly->count; i++) {
-		const struct dim_term *from = &x.poly->terms[i];
-		struct dim_term t = { .coefficient = from->coefficient };
-		for (int j = 0; j < from->factor_count; j++) {
-			const struct dim_binding *b = binding_find(bindings, count, from->factors[j]);
-			if (!b)
-				t.factors[t.factor_count++] = from->factors[j];
-			else if (__builtin_mul_overflow(t.coefficient, b->value, &t.coefficient))
-				return dim_unknown();
-		}
-		if (t.coefficient && !poly_add_term(&bound, &t))
-			return dim_unknown();
+		const struct dim_term *t = &x.poly->terms[i];
+		struct dim product = dim_known(t->coefficient);
+		for (int j = 0; j < t->factor_count; j++)
+			product = dim_mul(a, product, atom_bind(a, t->factors[j], bindings, count));
+		bound = dim_add(a, bound, product);
 	}
-	return poly_dim(a, &bound, x.upper);
+	if (bound.kind != DIM_KNOWN)
+		bound.upper = x.upper;
+	return bound;
 }
 
 struct text dim_first_symbol(struct dim x)
 {
-	if (x.kind == DIM_SYMBOLIC)
-		for (int i = 0; i < x.poly->count; i++)
-			if (x.poly->terms[i].factor_count)
-				return x.poly->terms[i].factors[0];
-	return (struct text){ "", 0 };
-}
-
-struct shape shape_make(struct arena *a, int rank)
-{
-	struct shape s = { .rank = rank };
-	if (rank >= 0)
-		s.dims = ARENA_ARRAY(a, struct dim, rank);
-	for (int i = 0; i < rank; i++)
-		s.dims[i] = dim_unknown();
-	return s;
-}
-
-struct shape shape_known(struct arena *a, int rank, const int64_t *dims)
-{
-	struct shape s = shape_make(a, rank);
-	for (int i = 0; i < rank; i++)
-		s.dims[i] = dim_known(dims[i]);
-	return s;
-}
-
-bool shape_is_known(struct shape s)
-{
-	for (int i = 0; i < s.rank; i++)
-		if (s.dims[i].kind != DIM_KNOWN)
-			return false;
-	return s.rank >= 0;
-}
-
-struct dim shape_elements(struct arena *a, struct shape s)
-{
-	if (s.rank < 0)
-		return dim_unknown();
-	struct dim product = dim_known(1);
-	for (int i = 0; i < s.rank; i++)
-		product = dim_mul(a, product, s.dims[i]);
-	return product;
-}
-
-double shape_count(struct shape s)
-{
-	double count = s.rank < 0 ? NAN : 1;
-	for (int i = 0; i < s.rank; i++)
-		count *= s.dims[i].kind == DIM_KNOWN ? (double)s.dims[i].value : NAN;
-	return count;
-}
-
-char *shape_text(struct arena *a, struct shape s)
-{
-	if (s.rank < 0)
-		return arena_strndup(a, "?", 1);
-	if (s.rank == 0)
-		return arena_strndup(a, "scalar", 6);
-	struct str out = { 0 };
-	for (int i = 0; i < s.rank; i++) {
-		if (i)
-			str_add(&out, "x", 1);
-		if (s.dims[i].kind == DIM_KNOWN)
-			str_addf(&out, "%lld", (long long)s.dims[i].value);
-		else if (s.dims[i].kind == DIM_SYMBOLIC) {
-			const char *clean = text_clean(a, s.dims[i].text);
-			bool simple = s.dims[i].poly->count == 1;
-			str_addf(&out, simple ? "%s" : "(%s)", clean);
-		} else
-			str_add(&out, "?", 1);
+	for (int i = 0; x.kind == DIM_SYMBOLIC && i < x.poly->count; i++) {
+		if (x.poly->terms[i].factor_count == 0)
+			continue;
+		const struct dim_atom *atom = x.poly->terms[i].factors[0];
+		if (atom->kind == ATOM_SYMBOL)
+			return atom->text;
+		struct text in_x = dim_first_symbol(atom->x);
+		return in_x.n ? in_x : dim_first_symbol(atom->y);
 	}
-	char *text = arena_strndup(a, out.p, out.n);
-	str_free(&out);
-	return text;
+	return (struct text){ "", 0 };
 }

@@ -1,5 +1,7 @@
 /* Dimensions. A dimension is known, symbolic (a polynomial over named symbols with integer coefficients, such as
- * "past_sequence+sequence" or "12*batch"), or unknown; the last two may have an upper bound.
+ * "past_sequence+sequence" or "12*batch", in which floor(x/y), min(x,y) and max(x,y) may stand for symbols:
+ * "floor((height+1)/2)"), or unknown; the last two may have an upper bound. An unknown one that has a bound is not
+ * negative.
  * Values are immutable; whatever a symbolic one points to lives in the arena it was made with. */
 #ifndef PROBLEM_DIM_H
 #define PROBLEM_DIM_H
@@ -30,6 +32,15 @@ struct dim dim_mul(struct arena *a, struct dim x, struct dim y);
 /* Exact division: known/known truncates toward floor as ONNX Div does for positive values; a symbolic x is
  * divided only where every coefficient (or a common symbol) divides exactly, else unknown. y = 0: unknown. */
 struct dim dim_div(struct arena *a, struct dim x, struct dim y);
+/* x / y rounded down, also where it does not divide exactly; of a symbolic y that may be negative: unknown. */
+struct dim dim_floor_div(struct arena *a, struct dim x, struct dim y);
+/* x / y rounded up, for y >= 1; else unknown. */
+struct dim dim_ceil_div(struct arena *a, struct dim x, int64_t y);
+/* Of two of which it is not sure which is the smaller: a function of both. */
+struct dim dim_min(struct arena *a, struct dim x, struct dim y);
+struct dim dim_max(struct arena *a, struct dim x, struct dim y);
+/* Surely >= 0? (Symbols are sizes.) */
+bool dim_nonnegative(struct dim d);
 
 /* True only when both are surely equal (unknown equals nothing). */
 bool dim_same(struct dim x, struct dim y);
@@ -60,7 +71,7 @@ struct dim_binding {
 	int64_t value;
 };
 
-/* x with every bound symbol replaced by its value. */
+/* x with every bound symbol replaced by its value, within functions too. */
 struct dim dim_bind(struct arena *a, struct dim x, const struct dim_binding *bindings, int count);
 /* The first symbol in x that is still there, or the empty text. */
 struct text dim_first_symbol(struct dim x);

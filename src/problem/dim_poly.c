@@ -1,0 +1,271 @@
+#include "config.h"
+
+#include "problem/dim_poly.h"
+
+#include <string.h>
+
+/* ---- order */
+
+static int number_compare(int64_t x, int64_t y)
+{
+	return x < y ? -1 : x > y;
+}
+
+static int atom_compare(const struct dim_atom *x, const struct dim_atom *y)
+{
+	if (x == y)
+		return 0;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->kind == ATOM_SYMBOL)
+		return text_compare(x->text, y->text);
+	int c = dim_compare(x->x, y->x);
+	return c ? c : dim_compare(x->y, y->y);
+}
+
+/* Longer products first, then by name: "batch*sequence+batch+1". */
+static int term_compare(const struct dim_term *x, const struct dim_term *y)
+{
+	if (x->factor_count != y->factor_count)
+		return x->factor_count > y->factor_count ? -1 : 1;
+	for (int i = 0; i < x->factor_count; i++) {
+		int c = atom_compare(x->factors[i], y->factors[i]);
+		if (c)
+			return c;
+	}
+	return 0;
+}
+
+int dim_compare(struct dim x, struct dim y)
+{
+	if (x.kind != y.kind)
+		return x.kind > y.kind ? -1 : 1; /* numbers last */
+	if (x.kind != DIM_SYMBOLIC)
+		return number_compare(x.value, y.value);
+	if (x.poly == y.poly)
+		return 0;
+	for (int i = 0; i < x.poly->count && i < y.poly->count; i++) {
+		const struct dim_term *s = &x.poly->terms[i], *t = &y.poly->terms[i];
+		int c = term_compare(s, t);
+		c = c ? c : number_compare(s->coefficient, t->coefficient);
+		if (c)
+			return c;
+	}
+	return number_compare(x.poly->count, y.poly->count);
+}
+
+/* ---- text */
+
+static void term_text(const struct dim_term *t, bool first, struct str *out)
+{
+	int64_t c = t->coefficient;
+	if (c < 0)
+		str_add(out, "-", 1);
+	else if (!first)
+		str_add(out, "+", 1);
+	uint64_t size = c < 0 ? -(uint64_t)c : (uint64_t)c;
+	bool shown = size != 1 || t->factor_count == 0;
+	if (shown)
+		str_addf(out, "%llu", (unsigned long long)size);
+	for (int i = 0; i < t->factor_count; i++) {
+		if (shown || i)
+			str_add(out, "*", 1);
+		str_add(out, t->factors[i]->text.p, t->factors[i]->text.n);
+	}
+}
+
+/* ---- polynomials */
+
+bool poly_of(struct dim x, struct dim_poly *p)
+{
+	if (x.kind == DIM_UNKNOWN)
+		return false;
+	if (x.kind == DIM_SYMBOLIC) {
+		p->count = x.poly->count;
+		memcpy(p->terms, x.poly->terms, (size_t)p->count * sizeof(p->terms[0]));
+	} else {
+		p->count = x.value != 0;
+		p->terms[0] = (struct dim_term){ .coefficient = x.value };
+	}
+	return true;
+}
+
+struct dim poly_dim(struct arena *a, const struct dim_poly *p, int64_t upper)
+{
+	if (p->count == 0)
+		return dim_known(0);
+	if (p->count == 1 && p->terms[0].factor_count == 0)
+		return dim_known(p->terms[0].coefficient);
+	size_t size = (size_t)p->count * sizeof(p->terms[0]);
+	struct dim_poly *kept = arena_alloc(a, offsetof(struct dim_poly, terms) + size);
+	kept->count = p->count;
+	memcpy(kept->terms, p->terms, size);
+	struct str s = { 0 };
+	for (int i = 0; i < p->count; i++)
+		term_text(&p->terms[i], i == 0, &s);
+	struct text text = { arena_strndup(a, s.p, s.n), s.n };
+	str_free(&s);
+	return (struct dim){ .kind = DIM_SYMBOLIC, .text = text, .poly = kept, .upper = upper };
+}
+
+bool poly_add_term(struct dim_poly *p, const struct dim_term *t)
+{
+	int at = 0;
+	if (t->coefficient == 0)
+		return true;
+	while (at < p->count && term_compare(&p->terms[at], t) < 0)
+		at++;
+	if (at < p->count && term_compare(&p->terms[at], t) == 0) {
+		int64_t *c = &p->terms[at].coefficient;
+		if (__builtin_add_overflow(*c, t->coefficient, c))
+			return false;
+		if (*c == 0) {
+			for (int i = at; i + 1 < p->count; i++)
+				p->terms[i] = p->terms[i + 1];
+			p->count--;
+		}
+		return true;
+	}
+	if (p->count == POLY_TERMS)
+		return false;
+	for (int i = p->count; i > at; i--)
+		p->terms[i] = p->terms[i - 1];
+	p->terms[at] = *t;
+	p->count++;
+	return true;
+}
+
+bool poly_add(struct dim_poly *p, const struct dim_poly *q, int64_t scale)
+{
+	for (int i = 0; i < q->count; i++) {
+		struct dim_term t = q->terms[i];
+		if (__builtin_mul_overflow(t.coefficient, scale, &t.coefficient) || !poly_add_term(p, &t))
+			return false;
+	}
+	return true;
+}
+
+bool term_multiply(struct dim_term *x, const struct dim_term *y)
+{
+	if (x->factor_count + y->factor_count > POLY_FACTORS ||
+		__builtin_mul_overflow(x->coefficient, y->coefficient, &x->coefficient))
+		return false;
+	for (int i = 0; i < y->factor_count; i++) {
+		int at = x->factor_count++;
+		for (; at > 0 && atom_compare(x->factors[at - 1], y->factors[i]) > 0; at--)
+			x->factors[at] = x->factors[at - 1];
+		x->factors[at] = y->factors[i];
+	}
+	return true;
+}
+
+bool term_divide(struct dim_term *x, const struct dim_term *y)
+{
+	if (y->coefficient == 0 || (y->coefficient == -1 && x->coefficient == INT64_MIN) ||
+		x->coefficient % y->coefficient)
+		return false;
+	x->coefficient /= y->coefficient;
+	for (int i = 0; i < y->factor_count; i++) {
+		int at = 0;
+		while (at < x->factor_count && atom_compare(x->factors[at], y->factors[i]) != 0)
+			at++;
+		if (at == x->factor_count)
+			return false;
+		for (x->factor_count--; at < x->factor_count; at++)
+			x->factors[at] = x->factors[at + 1];
+	}
+	return true;
+}
+
+int64_t floor_quotient(int64_t x, int64_t y)
+{
+	return x / y - (x % y != 0 && (x < 0) != (y < 0));
+}
+
+/* ---- signs */
+
+static bool dim_is_nonnegative_at(struct dim d, int *budget);
+
+static bool atom_is_nonnegative(const struct dim_atom *atom, int *budget)
+{
+	if (atom->kind == ATOM_SYMBOL)
+		return true;
+	bool x = dim_is_nonnegative_at(atom->x, budget);
+	if (atom->kind == ATOM_MAX)
+		return x || dim_is_nonnegative_at(atom->y, budget);
+	return x && dim_is_nonnegative_at(atom->y, budget);
+}
+
+static bool term_is_nonnegative(const struct dim_term *t, int *budget)
+{
+	bool yes = t->coefficient >= 0;
+	for (int i = 0; yes && i < t->factor_count; i++)
+		yes = atom_is_nonnegative(t->factors[i], budget);
+	return yes;
+}
+
+static bool poly_is_nonnegative_at(const struct dim_poly *p, int *budget);
+
+/* The same with term i's only factor replaced. */
+static bool replaced_is_nonnegative(const struct dim_poly *p, int i, struct dim by, int *budget)
+{
+	struct dim_poly q = *p, r = { 0 };
+	int64_t scale = q.terms[i].coefficient;
+	for (int j = i; j + 1 < q.count; j++)
+		q.terms[j] = q.terms[j + 1];
+	q.count--;
+	return poly_of(by, &r) && poly_add(&q, &r, scale) && poly_is_nonnegative_at(&q, budget);
+}
+
+/* A function that stands alone in a term is bounded by its arguments: min by both from above, max from below. Where it
+ * is as large as the smaller (or larger) of two, both must do; where it is bounded by each of them, either does. */
+static bool functions_are_nonnegative(const struct dim_poly *p, bool both, int *budget)
+{
+	for (int i = 0; i < p->count; i++) {
+		const struct dim_term *t = &p->terms[i];
+		const struct dim_atom *atom = t->factor_count == 1 ? t->factors[0] : NULL;
+		bool positive = t->coefficient > 0;
+		if (!atom || atom->kind == ATOM_SYMBOL)
+			continue;
+		if (atom->kind == ATOM_FLOOR) {
+			/* floor(x/y) <= x for x >= 0, y >= 1 */
+			if (!both && !positive && atom->y.kind == DIM_KNOWN &&
+				dim_is_nonnegative_at(atom->x, budget) && replaced_is_nonnegative(p, i, atom->x, budget))
+				return true;
+			continue;
+		}
+		if (both != ((atom->kind == ATOM_MIN) == positive))
+			continue;
+		if (both)
+			return replaced_is_nonnegative(p, i, atom->x, budget) &&
+			       replaced_is_nonnegative(p, i, atom->y, budget);
+		if (replaced_is_nonnegative(p, i, atom->x, budget) || replaced_is_nonnegative(p, i, atom->y, budget))
+			return true;
+	}
+	return false;
+}
+
+/* budget: how much work is left, so that no expression takes long. */
+static bool poly_is_nonnegative_at(const struct dim_poly *p, int *budget)
+{
+	bool yes = true;
+	if (--*budget < 0)
+		return false;
+	for (int i = 0; yes && i < p->count; i++)
+		yes = term_is_nonnegative(&p->terms[i], budget);
+	return yes || functions_are_nonnegative(p, true, budget) || functions_are_nonnegative(p, false, budget);
+}
+
+static bool dim_is_nonnegative_at(struct dim d, int *budget)
+{
+	struct dim_poly p;
+	if (d.kind == DIM_KNOWN)
+		return d.value >= 0;
+	return poly_of(d, &p) && poly_is_nonnegative_at(&p, budget);
+}
+
+bool poly_is_nonnegative(const struct dim_poly *p)
+{
+	int budget = 100;
+	return poly_is_nonnegative_at(p, &budget);
+}

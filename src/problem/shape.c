@@ -1,0 +1,73 @@
+#include "config.h"
+
+#include "problem/dim_poly.h"
+
+#include <math.h>
+
+struct shape shape_make(struct arena *a, int rank)
+{
+	struct shape s = { .rank = rank };
+	if (rank >= 0)
+		s.dims = ARENA_ARRAY(a, struct dim, rank);
+	for (int i = 0; i < rank; i++)
+		s.dims[i] = dim_unknown();
+	return s;
+}
+
+struct shape shape_known(struct arena *a, int rank, const int64_t *dims)
+{
+	struct shape s = shape_make(a, rank);
+	for (int i = 0; i < rank; i++)
+		s.dims[i] = dim_known(dims[i]);
+	return s;
+}
+
+bool shape_is_known(struct shape s)
+{
+	for (int i = 0; i < s.rank; i++)
+		if (s.dims[i].kind != DIM_KNOWN)
+			return false;
+	return s.rank >= 0;
+}
+
+struct dim shape_elements(struct arena *a, struct shape s)
+{
+	if (s.rank < 0)
+		return dim_unknown();
+	struct dim product = dim_known(1);
+	for (int i = 0; i < s.rank; i++)
+		product = dim_mul(a, product, s.dims[i]);
+	return product;
+}
+
+double shape_count(struct shape s)
+{
+	double count = s.rank < 0 ? NAN : 1;
+	for (int i = 0; i < s.rank; i++)
+		count *= s.dims[i].kind == DIM_KNOWN ? (double)s.dims[i].value : NAN;
+	return count;
+}
+
+char *shape_text(struct arena *a, struct shape s)
+{
+	if (s.rank < 0)
+		return arena_strndup(a, "?", 1);
+	if (s.rank == 0)
+		return arena_strndup(a, "scalar", 6);
+	struct str out = { 0 };
+	for (int i = 0; i < s.rank; i++) {
+		if (i)
+			str_add(&out, "x", 1);
+		if (s.dims[i].kind == DIM_KNOWN)
+			str_addf(&out, "%lld", (long long)s.dims[i].value);
+		else if (s.dims[i].kind == DIM_SYMBOLIC) {
+			const char *clean = text_clean(a, s.dims[i].text);
+			bool simple = s.dims[i].poly->count == 1;
+			str_addf(&out, simple ? "%s" : "(%s)", clean);
+		} else
+			str_add(&out, "?", 1);
+	}
+	char *text = arena_strndup(a, out.p, out.n);
+	str_free(&out);
+	return text;
+}
