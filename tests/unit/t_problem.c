@@ -406,6 +406,116 @@ static void test_random(void)
 	}
 }
 
+/* ---- functions of dimensions */
+
+static void is_dim(struct arena *a, struct dim d, const char *text, const char *what)
+{
+	is_str(d.kind == DIM_SYMBOLIC ? text_clean(a, d.text) : arena_printf(a, "%lld", (long long)d.value), text, "%s", what);
+}
+
+static void test_dim_functions(void)
+{
+	struct arena a = { 0 };
+	struct dim h = dim_symbol(&a, TEXT("h")), s = dim_symbol(&a, TEXT("s")), one = dim_known(1), two = dim_known(2);
+	struct dim half = dim_floor_div(&a, dim_add(&a, h, one), two);
+	is_dim(&a, half, "floor((h+1)/2)", "rounded down");
+	is_dim(&a, dim_floor_div(&a, dim_sub(&a, h, one), two), "floor((h+1)/2)-1", "what divides stands in front");
+	is_dim(&a, dim_floor_div(&a, dim_add(&a, half, one), two), "floor((h+3)/4)", "twice is once");
+	is_dim(&a, dim_floor_div(&a, dim_add(&a, dim_mul(&a, two, h), dim_known(5)), dim_known(4)), "floor(h/2)+1",
+		"reduced");
+	is_dim(&a, dim_floor_div(&a, dim_add(&a, dim_mul(&a, dim_known(4), h), dim_known(7)), two), "2*h+3",
+		"nothing left to round");
+	is_dim(&a, dim_floor_div(&a, dim_mul(&a, h, s), s), "h", "exact by a symbol");
+	is_dim(&a, dim_floor_div(&a, h, dim_add(&a, s, one)), "floor(h/(s+1))", "by a sum");
+	is_dim(&a, dim_ceil_div(&a, h, 3), "floor((h+2)/3)", "rounded up");
+	struct dim cut = dim_min(&a, s, dim_known(512));
+	is_dim(&a, cut, "min(s,512)", "the smaller");
+	is_int(cut.upper, 512, "has a bound");
+	is_dim(&a, dim_min(&a, dim_known(512), s), "min(s,512)", "in one order");
+	is_dim(&a, dim_min(&a, cut, s), "min(s,512)", "the smaller again");
+	is_dim(&a, dim_max(&a, cut, s), "s", "the larger of a whole and its part");
+	is_dim(&a, dim_max(&a, dim_sub(&a, s, dim_known(3)), dim_known(0)), "max(s-3,0)", "the larger");
+	is_dim(&a, dim_min(&a, dim_add(&a, s, h), s), "s", "a sum is no smaller than its parts");
+	ok(dim_nonnegative(dim_sub(&a, s, cut)) && !dim_nonnegative(dim_sub(&a, cut, s)), "the sign of a rest");
+	ok(dim_nonnegative(dim_sub(&a, dim_min(&a, dim_add(&a, s, h), dim_known(9)), dim_min(&a, s, dim_known(9)))),
+		"a window of a table");
+	struct dim_binding bind[] = { { TEXT("h"), 7 }, { TEXT("s"), 600 } };
+	is_int(dim_bind(&a, dim_mul(&a, half, cut), bind, 2).value, 2048, "bound within functions");
+	is_dim(&a, dim_bind(&a, dim_mul(&a, half, cut), bind, 1), "4*min(s,512)", "partly bound");
+	is_str(text_clean(&a, dim_first_symbol(dim_mul(&a, cut, cut))), "s", "a symbol within a function");
+	ok(!dim_same(dim_symbol(&a, TEXT("min(s,512)")), cut), "a name that looks like a function is a name");
+	ok(dim_floor_div(&a, h, dim_known(0)).kind == DIM_UNKNOWN, "division by zero is unknown");
+	ok(dim_floor_div(&a, h, dim_sub(&a, s, one)).kind == DIM_UNKNOWN, "division by what may be negative, too");
+	is_int(dim_floor_div(&a, dim_unknown_upto(9), two).upper, 4, "bounds divide");
+	is_int(dim_min(&a, dim_unknown_upto(9), dim_known(5)).upper, 5, "the smaller bound");
+	is_int(dim_max(&a, dim_unknown_upto(9), dim_known(5)).upper, 9, "the larger bound");
+	is_int(dim_min(&a, dim_unknown(), dim_known(5)).upper, -1, "what may be negative has no bound");
+	arena_free(&a);
+}
+
+/* A random expression, and its value for the numbers that stand for the symbols a, b and c; valid becomes false where it
+ * divides by what is not positive. */
+static struct dim dice_dim(struct arena *a, const int64_t *numbers, int depth, int64_t *value, bool *valid)
+{
+	static const char *const names[] = { "a", "b", "c" };
+	int64_t x, y;
+	int what = depth ? dice(0, 7) : dice(0, 1);
+	if (what == 0) {
+		*value = dice(0, 9);
+		return dim_known(*value);
+	}
+	if (what == 1) {
+		int which = (int)dice(0, 2);
+		*value = numbers[which];
+		return dim_symbol(a, text_of(names[which]));
+	}
+	struct dim p = dice_dim(a, numbers, depth - 1, &x, valid), q = dice_dim(a, numbers, depth - 1, &y, valid);
+	switch (what) {
+	case 2:
+		*value = x + y;
+		return dim_add(a, p, q);
+	case 3:
+		*value = x - y;
+		return dim_sub(a, p, q);
+	case 4:
+		*value = x * y;
+		return dim_mul(a, p, q);
+	case 5:
+		*value = x < y ? x : y;
+		return dim_min(a, p, q);
+	case 6:
+		*value = x > y ? x : y;
+		return dim_max(a, p, q);
+	default:
+		*valid = *valid && y > 0;
+		*value = y > 0 ? x / y - (x % y < 0) : 0;
+		return dim_floor_div(a, p, q);
+	}
+}
+
+static void test_random_dims(void)
+{
+	int wrong = 0, known = 0;
+	for (int turn = 0; turn < 20000; turn++) {
+		struct arena a = { 0 };
+		int64_t numbers[3] = { dice(0, 20), dice(0, 20), dice(0, 20) }, value;
+		struct dim_binding bind[] = { { TEXT("a"), numbers[0] }, { TEXT("b"), numbers[1] }, { TEXT("c"), numbers[2] } };
+		bool valid = true;
+		struct dim d = dice_dim(&a, numbers, 4, &value, &valid);
+		struct dim partly = dim_bind(&a, d, bind, 1), bound = dim_bind(&a, d, bind, 3), later = dim_bind(&a, partly, bind, 3);
+		known += valid && d.kind != DIM_UNKNOWN;
+		bool differs = (bound.kind == DIM_KNOWN && bound.value != value) ||
+			       (later.kind == DIM_KNOWN && later.value != value) ||
+			       (d.kind == DIM_SYMBOLIC && bound.kind != DIM_KNOWN) || (d.upper >= 0 && value > d.upper) ||
+			       (dim_nonnegative(d) && value < 0);
+		if (valid && differs && !wrong++)
+			printf("# %s is %lld for %lld, %lld, %lld\n", d.kind == DIM_SYMBOLIC ? d.text.p : "?", (long long)value,
+				(long long)numbers[0], (long long)numbers[1], (long long)numbers[2]);
+		arena_free(&a);
+	}
+	ok(wrong == 0 && known > 10000, "random expressions bound are what their numbers give: %d of %d", known, 20000);
+}
+
 static void test_dims(void)
 {
 	struct arena a = { 0 };
@@ -464,6 +574,8 @@ int main(void)
 	test_layouts();
 	test_random();
 	test_dims();
+	test_dim_functions();
+	test_random_dims();
 	test_names();
 	return done_testing();
 }
