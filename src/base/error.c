@@ -2,17 +2,16 @@
 
 #include "base/error.h"
 
+#include "base/str.h"
+
 #include <stdio.h>
 #include <string.h>
 
-/* Error texts quote names from hostile files, and they end on a terminal. */
+/* Error texts quote names from hostile files, and they end on a terminal. What is too long may be cut within a
+ * character. */
 static void error_clean(char *text)
 {
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (c < 0x20 || c == 0x7f)
-			*text = '?';
-	}
+	text_clean_to(text, text_of(text));
 }
 
 int error_set(struct error *err, const char *fmt, ...)
@@ -36,7 +35,6 @@ int error_context(struct error *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	int n = vsnprintf(before, sizeof(before), fmt, ap);
 	va_end(ap);
-	error_clean(before);
 	size_t used = n < 0 ? 0 : (size_t)n < sizeof(before) ? (size_t)n : sizeof(before) - 1;
 	size_t room = sizeof(err->text) - 1;
 	if (used + 2 > room)
@@ -48,5 +46,6 @@ int error_context(struct error *err, const char *fmt, ...)
 	memcpy(err->text, before, used);
 	memcpy(err->text + used, ": ", 2);
 	err->text[used + 2 + rest] = '\0';
+	error_clean(err->text);
 	return -1;
 }

@@ -8,7 +8,7 @@
 #define ERROR_TEXT_SIZE 768
 
 struct error {
-	char text[ERROR_TEXT_SIZE]; /* one line, no newline, control characters replaced; "" = no error */
+	char text[ERROR_TEXT_SIZE]; /* one line, cleaned (text_clean); "" = no error */
 };
 
 #define ERROR_NONE { .text = "" }

@@ -123,9 +123,8 @@ static bool utf8_is_harmful(uint32_t c)
 		(c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
 }
 
-char *text_clean(struct arena *a, struct text t)
+void text_clean_to(char *out, struct text t)
 {
-	char *out = arena_alloc(a, t.n + 1);
 	size_t used = 0;
 	for (size_t i = 0; i < t.n;) {
 		uint32_t code = 0;
@@ -134,11 +133,18 @@ char *text_clean(struct arena *a, struct text t)
 			out[used++] = '?';
 			i += n ? n : 1;
 		} else {
-			memcpy(out + used, t.p + i, n);
+			memmove(out + used, t.p + i, n);
 			used += n;
 			i += n;
 		}
 	}
+	out[used] = '\0';
+}
+
+char *text_clean(struct arena *a, struct text t)
+{
+	char *out = arena_alloc(a, t.n + 1);
+	text_clean_to(out, t);
 	return out;
 }
 

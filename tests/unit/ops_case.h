@@ -28,4 +28,11 @@ bool ops_case_read(struct arena *a, FILE *f, const char *file, int *line, struct
 /* An output as the "out" line has it. */
 char *ops_value_text(struct arena *a, const struct op_value *v);
 
+/* ops_run.c: all outputs, and class and problem, of a call that has been inferred. */
+char *ops_outputs_text(struct arena *a, const struct op_call *c);
+char *ops_problem_text(struct arena *a, const struct op_call *c);
+/* Runs the call again with contents, dimensions or ranks of its inputs forgotten: then less may come out, never
+ * something else. NULL, or what came out. full_failed: its rule has refused it. */
+const char *ops_less_known(struct arena *a, const struct op_call *full, bool full_failed);
+
 #endif

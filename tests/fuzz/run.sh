@@ -1,0 +1,25 @@
+#!/bin/sh
+# Fuzzing, target after target, each for so many seconds. In a build directory that was configured with --enable-fuzzing:
+#     sh ../tests/fuzz/run.sh SECONDS [TARGET...]
+# What a run has learned stays in fuzz-work/TARGET, and so do findings (crash-*, timeout-*, oom-*): fix what they show, then
+# keep each under tests/fuzz/regressions/TARGET. PYTHON names a Python that has the onnx package, for more seeds.
+[ $# -ge 1 ] || { echo "usage: run.sh SECONDS [TARGET...]" >&2; exit 2; }
+top=$(cd "$(dirname "$0")/../.." && pwd)
+seconds=$1
+shift
+[ $# -gt 0 ] || set -- graph infer ops model problem config
+found=0
+for target; do
+    work=fuzz-work/$target
+    mkdir -p "$work/corpus" "$work/seeds"
+    make -s "tests/fuzz/fuzz_$target" || exit 1
+    "${PYTHON:-python3}" "$top/tests/fuzz/make_seeds.py" "$top" "$target" "$work/seeds" || exit 1
+    sh "$top/tests/fuzz/dictionary.sh" "$top" "$target" >"$work/dict"
+    echo "== $target, $seconds s"
+    "tests/fuzz/fuzz_$target" -max_total_time="$seconds" -rss_limit_mb=512 -timeout=5 -max_len=2048 \
+        -artifact_prefix="$work/" -dict="$work/dict" -print_final_stats=1 -verbosity=1 \
+        "$work/corpus" "$work/seeds" >"$work/log" 2>&1 || found=1
+    awk 'BEGIN { cpu = 0 } /^(stat::|Done|SUMMARY|artifact_prefix|.*does not hold)/ { print "   " $0 }' "$work/log"
+    ls "$work" | grep -E '^(crash|timeout|oom|leak)-' | sed "s|^|   finding: $work/|"
+done
+exit $found
