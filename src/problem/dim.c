@@ -286,9 +286,16 @@ bool dim_same(struct dim x, struct dim y)
 	return x.kind == y.kind && x.kind != DIM_UNKNOWN && dim_compare(x, y) == 0;
 }
 
+/* Is the known x more than y can be? */
+static bool dim_exceeds(struct dim x, struct dim y)
+{
+	return x.kind == DIM_KNOWN && y.kind != DIM_KNOWN && y.upper >= 0 && x.value > y.upper;
+}
+
 bool dim_differs(struct dim x, struct dim y)
 {
-	return x.kind == DIM_KNOWN && y.kind == DIM_KNOWN && x.value != y.value;
+	return (x.kind == DIM_KNOWN && y.kind == DIM_KNOWN && x.value != y.value) || dim_exceeds(x, y) ||
+	       dim_exceeds(y, x);
 }
 
 /* ---- bindings */

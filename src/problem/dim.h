@@ -44,7 +44,7 @@ bool dim_nonnegative(struct dim d);
 
 /* True only when both are surely equal (unknown equals nothing). */
 bool dim_same(struct dim x, struct dim y);
-/* True when both are known and differ: a contradiction. */
+/* True when both are known and differ, or one is known and more than the other can be: a contradiction. */
 bool dim_differs(struct dim x, struct dim y);
 
 /* A shape. rank -1 = even the rank is unknown (dims NULL). */
