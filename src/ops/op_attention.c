@@ -1,64 +1,76 @@
-/* Attention: softmax(scale q k' + mask) v for every head, with the heads as a dimension of their own (rank 4) or
- * inside the last (rank 3), and a cache of earlier keys and values in front. */
+/* Attention: the heads are a dimension of their own (rank 4) or inside the last (rank 3), and a cache of
+ * earlier keys and values may stand in front. FlexAttention: the same with bodies that change scores and
+ * weights. */
 #include "config.h"
 
-#include "ops/op_rules.h"
+#include "ops/op_attention.h"
 
 #include <math.h>
 
-/* What the shapes say; unknown where they do not. */
-struct attention {
-	struct dim n, heads, kv_heads, query_length, key_length, head_size, value_size;
-	struct dim past, total; /* keys of the cache, and all */
-};
+/* ---- what the family shares */
 
-/* Rank 4 of a tensor that may hold its heads in the last dimension: n, heads, length, size. */
-static int attention_split(const struct op_call *c, int input, const char *attribute, struct dim at[4], struct error *err)
+struct attention attention_none(void)
 {
-	struct shape s = c->inputs[input].shape;
-	int64_t heads = node_int(c->node, attribute, 0);
-	for (int i = 0; i < 4; i++)
-		at[i] = s.rank == 4 ? s.dims[i] : dim_unknown();
-	if (s.rank < 0 || s.rank == 4)
-		return 0;
-	if (s.rank != 3)
-		return op_fail(c, err, "input %d has rank %d, not 3 or 4", input, s.rank);
-	if (heads < 1 || heads > INT32_MAX)
-		return op_fail(c, err, "%s is %lld", attribute, (long long)heads);
-	if (s.dims[2].kind == DIM_KNOWN && s.dims[2].value % heads)
-		return op_fail(c, err, "%lld numbers for %lld heads", (long long)s.dims[2].value, (long long)heads);
-	at[0] = s.dims[0];
-	at[1] = dim_known(heads);
-	at[2] = s.dims[1];
-	at[3] = dim_floor_div(c->arena, s.dims[2], dim_known(heads));
+	struct dim no = dim_unknown();
+	return (struct attention){ no, no, no, no, no, no, no, no, no, no, .left = -1, .right = -1 };
+}
+
+int attention_heads(const struct op_call *c, const char *name, struct dim *heads, struct error *err)
+{
+	int64_t count = node_int(c->node, name, 0);
+	if (count < 1 || count > INT32_MAX)
+		return op_fail(c, err, "%s is %lld", name, (long long)count);
+	*heads = dim_known(count);
 	return 0;
 }
 
-static int attention_get(const struct op_call *c, struct attention *t, struct error *err)
+int attention_part(const struct op_call *c, struct dim whole, struct dim parts, const char *what,
+	struct dim *part, struct error *err)
 {
-	struct dim q[4], k[4], v[4];
-	if (attention_split(c, 0, "q_num_heads", q, err) || attention_split(c, 1, "kv_num_heads", k, err) ||
-		attention_split(c, 2, "kv_num_heads", v, err))
-		return -1;
-	*t = (struct attention){ .heads = q[1], .query_length = q[2], .value_size = v[3] };
-	if (!op_dim_merge(q[0], k[0], &t->n) || !op_dim_merge(t->n, v[0], &t->n) ||
-		!op_dim_merge(k[1], v[1], &t->kv_heads) || !op_dim_merge(k[2], v[2], &t->key_length) ||
-		!op_dim_merge(q[3], k[3], &t->head_size))
-		return op_fail(c, err, "queries %s, keys %s and values %s do not fit", shape_text(c->arena, c->inputs[0].shape),
-			shape_text(c->arena, c->inputs[1].shape), shape_text(c->arena, c->inputs[2].shape));
-	if (t->heads.kind == DIM_KNOWN && t->kv_heads.kind == DIM_KNOWN &&
-		(t->kv_heads.value < 1 || t->heads.value % t->kv_heads.value))
-		return op_fail(c, err, "%lld heads of queries for %lld of keys", (long long)t->heads.value,
-			(long long)t->kv_heads.value);
-	const struct op_value *past = op_in(c, 4);
-	if (past && past->shape.rank >= 0 && past->shape.rank != 4)
-		return op_fail(c, err, "past keys of rank %d, not 4", past->shape.rank);
-	t->past = !past ? dim_known(0) : past->shape.rank == 4 ? past->shape.dims[2] : dim_unknown();
-	t->total = dim_add(c->arena, t->past, t->key_length);
+	if (whole.kind == DIM_KNOWN && parts.kind == DIM_KNOWN && parts.value > 0 &&
+		whole.value % parts.value)
+		return op_fail(c, err, "%lld numbers for %lld %s", (long long)whole.value,
+			(long long)parts.value, what);
+	*part = dim_floor_div(c->arena, whole, parts);
 	return 0;
 }
 
-static struct shape shape_of_four(const struct op_call *c, struct dim a, struct dim b, struct dim d, struct dim e)
+/* The sum of i + x over i from 0 to count - 1, each held between 0 and limit. */
+static double clamped_sum(double count, double x, double limit)
+{
+	double first = fmin(count, fmax(0, -x)), last = fmin(count, fmax(first, limit - x));
+	double rising = (last - first) * (first + last - 1 + 2 * x) / 2;
+	return rising + (count - last) * limit;
+}
+
+double attention_pairs(const struct attention *t)
+{
+	double q = op_dim_number(t->query_length), k = op_dim_number(t->total);
+	if (!t->causal && t->left < 0 && t->right < 0)
+		return q * k;
+	double at = op_dim_number(t->offset), right = t->causal ? 0 : (double)t->right;
+	if (isnan(q) || isnan(k) || isnan(at))
+		return NAN;
+	double upto = t->causal || t->right >= 0 ? clamped_sum(q, at + right + 1, k) : q * k;
+	return upto - (t->left < 0 ? 0 : clamped_sum(q, at - (double)t->left, k));
+}
+
+double attention_flops(const struct attention *t)
+{
+	double each = 2 * op_dim_number(t->head_size) + 2 * op_dim_number(t->value_size) + 5 + t->extra;
+	return op_dim_number(t->n) * op_dim_number(t->heads) * attention_pairs(t) * each;
+}
+
+double attention_cache_bytes(const struct attention *t, enum dtype type, bool written)
+{
+	double rows = op_dim_number(t->past);
+	if (written)
+		rows += op_dim_number(t->shared ? t->key_length : t->total);
+	double width = op_dim_number(t->head_size) + op_dim_number(t->value_size);
+	return dtype_bytes(type, op_dim_number(t->n) * op_dim_number(t->kv_heads) * rows * width);
+}
+
+struct shape attention_shape(const struct op_call *c, struct dim a, struct dim b, struct dim d, struct dim e)
 {
 	struct shape s = shape_make(c->arena, 4);
 	s.dims[0] = a;
@@ -68,6 +80,119 @@ static struct shape shape_of_four(const struct op_call *c, struct dim a, struct 
 	return s;
 }
 
+static bool all_known(const struct attention *t)
+{
+	const struct dim dims[] = { t->n, t->heads, t->kv_heads, t->query_length, t->total, t->head_size,
+		t->value_size };
+	for (size_t i = 0; i < sizeof(dims) / sizeof(dims[0]); i++) {
+		if (dims[i].kind != DIM_KNOWN || dims[i].value < 1)
+			return false;
+	}
+	return true;
+}
+
+void attention_problem(const struct op_call *c, const struct attention *t,
+	const struct op_value *const qkv[3], bool proxy, struct op_problem *out)
+{
+	for (int i = 0; i < 3; i++) {
+		if (!op_problem_value(c, qkv[i], out))
+			return;
+	}
+	if (!op_problem_value(c, &c->outputs[0], out))
+		return;
+	if (!all_known(t)) {
+		op_problem_why(out, "how many keys there are is not known");
+		return;
+	}
+	bool window = t->left >= 0 || (t->right >= 0 && !t->causal),
+	     fits = t->query_length.value <= t->total.value && t->offset.kind == DIM_KNOWN &&
+		    t->offset.value == t->total.value - t->query_length.value;
+	/* The last query of all sees everything: alone, it has no triangle. */
+	bool triangle = t->causal && fits && t->query_length.value > 1;
+	struct problem *p = op_problem_start(out, KERNEL_ATTENTION, triangle ? MODE_CAUSAL : MODE_FULL);
+	for (int i = 0; i < 3; i++)
+		p->operand[i] = op_operand(qkv[i]);
+	p->operand[3] = op_operand(&c->outputs[0]);
+	p->accumulator = op_accumulator(c->outputs[0].dtype);
+	p->n = t->n.value;
+	p->heads = t->heads.value;
+	p->kv_heads = t->kv_heads.value;
+	p->query_length = t->query_length.value;
+	p->key_length = t->total.value;
+	p->head_size = t->head_size.value;
+	p->value_size = t->value_size.value;
+	out->proxy = proxy || window || (t->causal && !fits);
+}
+
+/* ---- Attention, FlexAttention */
+
+/* Rank 4 of a tensor that may hold its heads in the last dimension: n, heads, length, size. */
+static int attention_split(
+	const struct op_call *c, int input, const char *attribute, struct dim at[4], struct error *err)
+{
+	struct shape s = c->inputs[input].shape;
+	for (int i = 0; i < 4; i++)
+		at[i] = s.rank == 4 ? s.dims[i] : dim_unknown();
+	if (s.rank < 0 || s.rank == 4)
+		return 0;
+	if (s.rank != 3)
+		return op_fail(c, err, "input %d has rank %d, not 3 or 4", input, s.rank);
+	at[0] = s.dims[0];
+	at[2] = s.dims[1];
+	return attention_heads(c, attribute, &at[1], err) ||
+			       attention_part(c, s.dims[2], at[1], "heads", &at[3], err)
+		       ? -1
+		       : 0;
+}
+
+/* Where the first query stands: behind the cache; with lengths of its own for each sample (input 6), where
+ * those say so and agree. */
+static struct dim attention_offset(const struct op_call *c, const struct attention *t)
+{
+	const struct op_value *lengths = op_in(c, 6);
+	if (!lengths || op_in(c, 4))
+		return t->past;
+	const struct elements *e = lengths->elements;
+	for (int i = 0; e && e->i && i < e->count; i++) {
+		if (!dim_same(e->i[i], e->i[0]))
+			return dim_unknown();
+	}
+	return e && e->i && e->count ? dim_sub(c->arena, e->i[0], t->query_length) : dim_unknown();
+}
+
+static int attention_get(const struct op_call *c, struct attention *t, struct error *err)
+{
+	struct dim q[4], k[4], v[4];
+	if (attention_split(c, 0, "q_num_heads", q, err) || attention_split(c, 1, "kv_num_heads", k, err) ||
+		attention_split(c, 2, "kv_num_heads", v, err))
+		return -1;
+	*t = attention_none();
+	t->heads = q[1];
+	t->query_length = q[2];
+	t->value_size = v[3];
+	if (!op_dim_merge(q[0], k[0], &t->n) || !op_dim_merge(t->n, v[0], &t->n) ||
+		!op_dim_merge(k[1], v[1], &t->kv_heads) || !op_dim_merge(k[2], v[2], &t->key_length) ||
+		!op_dim_merge(q[3], k[3], &t->head_size))
+		return op_fail(c, err, "queries %s, keys %s and values %s do not fit",
+			shape_text(c->arena, c->inputs[0].shape), shape_text(c->arena, c->inputs[1].shape),
+			shape_text(c->arena, c->inputs[2].shape));
+	if (t->heads.kind == DIM_KNOWN && t->kv_heads.kind == DIM_KNOWN &&
+		(t->kv_heads.value < 1 || t->heads.value % t->kv_heads.value))
+		return op_fail(c, err, "%lld heads of queries for %lld of keys", (long long)t->heads.value,
+			(long long)t->kv_heads.value);
+	const struct op_value *past = op_in(c, 4);
+	if (past && past->shape.rank >= 0 && past->shape.rank != 4)
+		return op_fail(c, err, "past keys of rank %d, not 4", past->shape.rank);
+	t->past = !past ? dim_known(0) : past->shape.rank == 4 ? past->shape.dims[2] : dim_unknown();
+	t->total = dim_add(c->arena, t->past, t->key_length);
+	t->offset = attention_offset(c, t);
+	t->causal = node_int(c->node, "is_causal", 0) != 0;
+	t->left = node_int(c->node, "left_window_size", -1);
+	t->right = node_int(c->node, "right_window_size", -1);
+	t->extra = (op_in(c, 3) ? 1 : 0) + (node_float(c->node, "softcap", 0) > 0 ? 3 : 0);
+	return 0;
+}
+
 RULE_SHAPE(op_attention)
 {
 	struct attention t;
@@ -75,7 +200,7 @@ RULE_SHAPE(op_attention)
 	if (attention_get(c, &t, err))
 		return -1;
 	if (rank == 4) {
-		c->outputs[0].shape = shape_of_four(c, t.n, t.heads, t.query_length, t.value_size);
+		c->outputs[0].shape = attention_shape(c, t.n, t.heads, t.query_length, t.value_size);
 	} else if (rank == 3) {
 		c->outputs[0].shape = shape_make(c->arena, 3);
 		c->outputs[0].shape.dims[0] = t.n;
@@ -84,74 +209,42 @@ RULE_SHAPE(op_attention)
 	}
 	for (int i = 1; i < 3 && i < c->output_count; i++) {
 		c->outputs[i].dtype = c->inputs[i].dtype;
-		c->outputs[i].shape = shape_of_four(c, t.n, t.kv_heads, t.total, i == 1 ? t.head_size : t.value_size);
+		c->outputs[i].shape =
+			attention_shape(c, t.n, t.kv_heads, t.total, i == 1 ? t.head_size : t.value_size);
 	}
 	if (c->output_count > 3)
-		c->outputs[3].shape = shape_of_four(c, t.n, t.heads, t.query_length, t.total);
+		c->outputs[3].shape = attention_shape(c, t.n, t.heads, t.query_length, t.total);
 	return 0;
 }
 
-static double dim_number(struct dim d)
-{
-	return d.kind == DIM_KNOWN ? (double)d.value : NAN;
-}
-
-static bool attention_is_causal(const struct op_call *c)
-{
-	return node_int(c->node, "is_causal", 0) != 0;
-}
-
-/* Query i sees the cache and the keys up to i: what a triangle from the upper left leaves. */
-static double attention_pairs(const struct op_call *c, const struct attention *t)
-{
-	double q = dim_number(t->query_length), k = dim_number(t->key_length), past = dim_number(t->past);
-	if (!attention_is_causal(c))
-		return q * (past + k);
-	return q * past + (q <= k ? q * (q + 1) / 2 : k * (k + 1) / 2 + (q - k) * k);
-}
-
-/* Two products and a softmax of 5 for each pair that is seen, a mask's addition, a soft cap's division, tanh and
- * product. */
+/* A mask's addition; a soft cap's division, tanh and product. What the bodies of a FlexAttention do is not
+ * known here. */
 RULE_COST(op_attention)
 {
 	struct attention t;
 	struct error err;
 	if (attention_get(c, &t, &err))
 		return;
-	double each = 2 * dim_number(t.head_size) + 2 * dim_number(t.value_size) + 5;
-	each += (op_in(c, 3) ? 1 : 0) + (node_float(c->node, "softcap", 0) > 0 ? 3 : 0);
-	cost->flops = dim_number(t.n) * dim_number(t.heads) * attention_pairs(c, &t) * each;
+	bool bodies = node_attribute(c->node, "score_mod") || node_attribute(c->node, "prob_mod");
+	cost->flops = bodies ? NAN : attention_flops(&t);
 	cost->bytes = op_bytes_all(c);
 }
 
-/* A triangle over as many new keys as queries is one from the lower right of all keys: the kernel's. Masks, caps, caches
- * and outputs beside the first are not in the kernel: it stands in. */
+/* Masks, caps, bodies, caches and outputs beside the first are not in the kernel: it stands in. */
 RULE_PROBLEM(op_attention)
 {
 	struct attention t;
 	struct error err;
-	if (!op_problem_ready(c, out))
-		return;
 	if (attention_get(c, &t, &err)) {
 		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
 		return;
 	}
-	bool causal = attention_is_causal(c), square = dim_same(t.query_length, t.key_length);
-	struct problem *p = op_problem_start(out, KERNEL_ATTENTION, causal && square ? MODE_CAUSAL : MODE_FULL);
-	for (int i = 0; i < 3; i++)
-		p->operand[i] = op_operand(&c->inputs[i]);
-	p->operand[3] = op_operand(&c->outputs[0]);
-	p->accumulator = op_accumulator(c->outputs[0].dtype);
-	p->n = t.n.value;
-	p->heads = t.heads.value;
-	p->kv_heads = t.kv_heads.value;
-	p->query_length = t.query_length.value;
-	p->key_length = t.total.value;
-	p->head_size = t.head_size.value;
-	p->value_size = t.value_size.value;
-	out->proxy = (causal && !square) || node_float(c->node, "softcap", 0) > 0;
+	bool proxy = node_float(c->node, "softcap", 0) > 0 || node_attribute(c->node, "score_mod") ||
+		     node_attribute(c->node, "prob_mod");
 	for (int i = 3; i < c->input_count; i++)
-		out->proxy |= op_in(c, i) != NULL;
+		proxy |= op_in(c, i) != NULL;
 	for (int i = 1; i < c->output_count; i++)
-		out->proxy |= op_out(c, i) != NULL;
+		proxy |= op_out(c, i) != NULL;
+	const struct op_value *qkv[3] = { &c->inputs[0], &c->inputs[1], &c->inputs[2] };
+	attention_problem(c, &t, qkv, proxy, out);
 }

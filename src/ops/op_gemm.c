@@ -98,14 +98,52 @@ static void gemm_add(const struct op_call *c, const struct op_value *bias, struc
 		out->proxy = true; /* scaling C has no place in the epilogue */
 }
 
-static void problem_types(const struct op_call *c, struct problem *p)
+static void problem_types(
+	const struct op_value *a, const struct op_value *b, const struct op_value *y, struct problem *p)
 {
-	p->operand[0] = op_operand(&c->inputs[0]);
-	p->operand[1] = op_operand(&c->inputs[1]);
-	p->operand[2] = op_operand(&c->outputs[0]);
-	p->accumulator = op_accumulator(c->outputs[0].dtype);
+	p->operand[0] = op_operand(a);
+	p->operand[1] = op_operand(b);
+	p->operand[2] = op_operand(y);
+	p->accumulator = op_accumulator(y->dtype);
 	p->batch_a.rank = p->batch_b.rank = 1;
 	p->batch_a.dim[0] = p->batch_b.dim[0] = 1;
+}
+
+bool op_problem_matmul(const struct op_value *a, const struct op_value *b, const struct op_value *y, struct dim m,
+	struct dim n, struct dim k, struct op_problem *out)
+{
+	if (m.kind != DIM_KNOWN || n.kind != DIM_KNOWN || k.kind != DIM_KNOWN) {
+		op_problem_why(out, "a dimension is not known");
+		return false;
+	}
+	/* The numbers of a problem end there; the largest product is that of the output. */
+	if (!((double)m.value * (double)n.value < 0x1p48) || !((double)m.value * (double)k.value < 0x1p48)) {
+		op_problem_why(out, "too large to measure");
+		return false;
+	}
+	struct problem *p = op_problem_start(out, KERNEL_MATMUL, MODE_NONE);
+	problem_types(a, b, y, p);
+	p->m = m.value;
+	p->mn = n.value;
+	p->mk = k.value;
+	return true;
+}
+
+void op_problem_bias(const struct op_value *bias, struct op_problem *out)
+{
+	struct problem *p = &out->problem;
+	if (out->known && bias && p->epilogue_count < PROBLEM_EPILOGUES)
+		p->epilogue[p->epilogue_count++] =
+			(struct epilogue){ .kind = EPILOGUE_BIAS, .operand = op_operand(bias) };
+}
+
+/* A constant operand takes a factor in beforehand; else it is one more step behind the product. */
+static void problem_scale(struct problem *p, float alpha)
+{
+	if (alpha != 1 && !p->operand[0].constant && !p->operand[1].constant)
+		p->epilogue[p->epilogue_count++] = (struct epilogue){
+			.kind = EPILOGUE_ELTWISE, .mode = MODE_LINEAR_MAP, .alpha = alpha
+		};
 }
 
 RULE_PROBLEM(op_gemm)
@@ -118,25 +156,55 @@ RULE_PROBLEM(op_gemm)
 		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
 		return;
 	}
-	struct problem *p = op_problem_start(out, KERNEL_MATMUL, MODE_NONE);
-	problem_types(c, p);
-	p->m = m.value;
-	p->mn = n.value;
-	p->mk = k.value;
-	p->transpose_a = gemm_transposed(c, "transA");
-	p->transpose_b = gemm_transposed(c, "transB");
-	float alpha = node_float(c->node, "alpha", 1);
-	/* A constant operand takes alpha in beforehand. */
-	if (alpha != 1 && !p->operand[0].constant && !p->operand[1].constant)
-		p->epilogue[p->epilogue_count++] = (struct epilogue){
-			.kind = EPILOGUE_ELTWISE, .mode = MODE_LINEAR_MAP, .alpha = alpha
-		};
+	if (!op_problem_matmul(&c->inputs[0], &c->inputs[1], &c->outputs[0], m, n, k, out))
+		return;
+	out->problem.transpose_a = gemm_transposed(c, "transA");
+	out->problem.transpose_b = gemm_transposed(c, "transB");
+	problem_scale(&out->problem, node_float(c->node, "alpha", 1));
 	const struct op_value *bias = op_in(c, 2);
 	if (bias && gemm_adds(c))
 		gemm_add(c, bias, out);
 }
 
-/* ---- MatMul */
+/* ---- MatMul, FusedMatMul */
+
+/* FusedMatMul of com.microsoft may exchange the last two dimensions of either operand, and before that put the first
+ * dimension in front of the last (the batch behind it): what its attributes say, of operand i. */
+static bool matmul_has(const struct op_call *c, int i, const char *const names[2])
+{
+	return c->op->domain[0] && c->inputs[i].shape.rank > 1 && node_int(c->node, names[i], 0) != 0;
+}
+
+static bool matmul_transposed(const struct op_call *c, int i)
+{
+	return matmul_has(c, i, (const char *const[]){ "transA", "transB" });
+}
+
+static bool matmul_batch_moved(const struct op_call *c, int i)
+{
+	return matmul_has(c, i, (const char *const[]){ "transBatchA", "transBatchB" });
+}
+
+/* The shape of operand i as it multiplies. */
+static struct shape matmul_shape(const struct op_call *c, int i)
+{
+	struct shape from = c->inputs[i].shape;
+	if (!matmul_transposed(c, i) && !matmul_batch_moved(c, i))
+		return from;
+	struct shape s = op_shape_copy(c->arena, from);
+	int last = s.rank - 1;
+	if (matmul_batch_moved(c, i)) {
+		for (int j = 0; j < last - 1; j++)
+			s.dims[j] = from.dims[j + 1];
+		s.dims[last - 1] = from.dims[0];
+	}
+	if (matmul_transposed(c, i)) {
+		struct dim held = s.dims[last];
+		s.dims[last] = s.dims[last - 1];
+		s.dims[last - 1] = held;
+	}
+	return s;
+}
 
 /* s without its last two dimensions; a vector counts as a matrix whose other side is gone. */
 static struct shape matmul_batch(struct shape s)
@@ -156,7 +224,7 @@ static void matmul_sides(
 
 RULE_SHAPE(op_matmul)
 {
-	struct shape a = c->inputs[0].shape, b = c->inputs[1].shape, batch;
+	struct shape a = matmul_shape(c, 0), b = matmul_shape(c, 1), batch;
 	struct dim m, n, ka, kb;
 	if (a.rank == 0 || b.rank == 0)
 		return op_fail(c, err, "a scalar is no matrix");
@@ -182,7 +250,7 @@ RULE_SHAPE(op_matmul)
 
 RULE_COST(op_matmul)
 {
-	struct shape a = c->inputs[0].shape, b = c->inputs[1].shape;
+	struct shape a = matmul_shape(c, 0), b = matmul_shape(c, 1);
 	struct dim k;
 	cost->bytes = op_bytes_all(c);
 	if (a.rank < 1 || b.rank < 1)
@@ -224,7 +292,7 @@ static void matmul_merge(struct problem *p, struct shape a, struct shape b)
 		p->batch_b.dim[at++] = wide_b.dim[i];
 		last = kind;
 	}
-	if (at == 1 && last == BATCH_ONLY_A) {
+	if (at == 1 && last == BATCH_ONLY_A && !p->transpose_a) {
 		p->m *= p->batch_a.dim[0];
 		p->batch_a.dim[0] = 1;
 	}
@@ -235,7 +303,7 @@ RULE_PROBLEM(op_matmul)
 {
 	if (!op_problem_ready(c, out))
 		return;
-	struct shape a = c->inputs[0].shape, b = c->inputs[1].shape;
+	struct shape a = matmul_shape(c, 0), b = matmul_shape(c, 1);
 	struct dim m, n, ka, kb;
 	/* Products of dimensions must fit: the largest is that of the output. */
 	if (!(op_count(&c->outputs[0]) < 0x1p48) || !(op_count(&c->inputs[0]) < 0x1p48)) {
@@ -243,12 +311,14 @@ RULE_PROBLEM(op_matmul)
 		return;
 	}
 	matmul_sides(a, b, &m, &n, &ka, &kb);
-	struct problem *p = op_problem_start(out, KERNEL_MATMUL, MODE_NONE);
-	problem_types(c, p);
-	p->m = m.value;
-	p->mn = n.value;
-	p->mk = ka.value;
-	matmul_merge(p, a, b);
+	if (!op_problem_matmul(&c->inputs[0], &c->inputs[1], &c->outputs[0], m, n, ka, out))
+		return;
+	out->problem.transpose_a = matmul_transposed(c, 0);
+	out->problem.transpose_b = matmul_transposed(c, 1);
+	matmul_merge(&out->problem, a, b);
+	if (c->op->domain[0])
+		problem_scale(&out->problem, node_float(c->node, "alpha", 1));
+	out->proxy = matmul_batch_moved(c, 0) || matmul_batch_moved(c, 1);
 }
 
 /* ---- Einsum: explicit equations of single letters */

@@ -323,6 +323,11 @@ double op_count(const struct op_value *v)
 	return v ? shape_count(v->shape) : 0;
 }
 
+double op_dim_number(struct dim d)
+{
+	return d.kind == DIM_KNOWN ? (double)d.value : NAN;
+}
+
 double op_bytes(const struct op_value *v)
 {
 	return v ? dtype_bytes(v->dtype, shape_count(v->shape)) : 0;
@@ -330,11 +335,16 @@ double op_bytes(const struct op_value *v)
 
 double op_bytes_all(const struct op_call *c)
 {
+	return op_bytes_but(c, 0, 0);
+}
+
+double op_bytes_but(const struct op_call *c, unsigned inputs, unsigned outputs)
+{
 	double bytes = 0;
 	for (int i = 0; i < c->input_count; i++)
-		bytes += op_bytes(op_in(c, i));
+		bytes += i < 32 && inputs >> i & 1 ? 0 : op_bytes(op_in(c, i));
 	for (int i = 0; i < c->output_count; i++)
-		bytes += op_bytes(op_out(c, i));
+		bytes += i < 32 && outputs >> i & 1 ? 0 : op_bytes(op_out(c, i));
 	return bytes;
 }
 
@@ -453,6 +463,18 @@ void op_problem_copy(const struct op_call *c, double bytes, struct op_problem *o
 	p->operand[0].dtype = p->operand[1].dtype = DTYPE_U8;
 	p->size = (int64_t)ceil(bytes / 2);
 	out->proxy = true;
+}
+
+void op_problem_binary(enum mode mode, const struct op_value *a, const struct op_value *b, const struct op_value *y,
+	struct op_problem *out)
+{
+	struct problem *p = op_problem_start(out, KERNEL_BINARY, mode);
+	p->operand[0] = op_operand(a);
+	p->operand[1] = op_operand(b);
+	p->operand[2] = op_operand(y);
+	p->shape_count = 2;
+	p->shape[0] = op_problem_shape(a->shape);
+	p->shape[1] = op_problem_shape(b->shape);
 }
 
 void op_problem_mover(const struct op_call *c, struct op_problem *out)

@@ -99,8 +99,11 @@ bool op_scalar(const struct op_value *v, double *value);
 /* Elements and bytes of a value; 0 for NULL (omitted), NaN where unknown. */
 double op_count(const struct op_value *v);
 double op_bytes(const struct op_value *v);
-/* All inputs and outputs once. */
+/* A dimension as a number; NaN where it is not known. */
+double op_dim_number(struct dim d);
+/* All inputs and outputs once; the same without those whose bit is set (bit i: input or output i, the first 32). */
 double op_bytes_all(const struct op_call *c);
+double op_bytes_but(const struct op_call *c, unsigned inputs, unsigned outputs);
 /* No arithmetic; bytes = all inputs and outputs. */
 void op_cost_move(const struct op_call *c, struct op_cost *cost);
 /* One operation per element of output 0; bytes = all inputs and outputs. */
@@ -132,6 +135,14 @@ void op_problem_copy(const struct op_call *c, double bytes, struct op_problem *o
  * 0. */
 void op_problem_eltwise(const struct op_call *c, const struct op_value *in, enum mode mode, float alpha,
 	float beta, struct op_problem *out);
+/* A function of two tensors of known shapes that broadcast. */
+void op_problem_binary(enum mode mode, const struct op_value *a, const struct op_value *b, const struct op_value *y,
+	struct op_problem *out);
+/* a times b (m x k and k x n, no batch) is y. False: why says what is not known, or that it is too large. */
+bool op_problem_matmul(const struct op_value *a, const struct op_value *b, const struct op_value *y, struct dim m,
+	struct dim n, struct dim k, struct op_problem *out);
+/* Adds a bias (NULL: none) to a known problem. */
+void op_problem_bias(const struct op_value *bias, struct op_problem *out);
 /* The problem rule of movers: a copy of the bytes that the row's cost rule counts. */
 void op_problem_mover(const struct op_call *c, struct op_problem *out);
 
@@ -170,8 +181,11 @@ RULES(op_resize);
 /* What sums of products of type t are kept in: f32 for the small floats, s32 for 8-bit integers. */
 enum dtype op_accumulator(enum dtype t);
 
-/* op_attention.c, op_rnn.c */
+/* op_attention.c, op_llm.c, op_rnn.c */
 RULES(op_attention);
+RULES(op_rotary);
+RULES(op_linear_attention);
+RULES(op_causal_conv);
 RULES(op_rnn);
 
 /* op_shape.c */
@@ -268,6 +282,8 @@ struct op_rows {
 };
 #define OP_ROWS(rows) { rows, sizeof(rows) / sizeof(rows[0]) }
 extern const struct op_rows op_quant_rows;
+
+extern const struct op_rows op_llm_rows, op_microsoft_attention_rows;
 
 /* The row of a table sorted by name, whose rows begin with the name; NULL when there is none. */
 const void *op_row_find(const void *rows, size_t count, size_t size, const char *name);

@@ -258,6 +258,8 @@ static const struct op_rows everyday_rows = OP_ROWS(everyday);
 static const struct op_rows *const groups[] = {
 	&everyday_rows,
 	&op_quant_rows,
+	&op_llm_rows,
+	&op_microsoft_attention_rows,
 };
 #define GROUP_COUNT (sizeof(groups) / sizeof(groups[0]))
 

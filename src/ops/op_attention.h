@@ -1,0 +1,42 @@
+/* What operators of the attention family share: softmax(scale q k' + masks) v for every head, as sizes.
+ * Private to the room. */
+#ifndef OPS_OP_ATTENTION_H
+#define OPS_OP_ATTENTION_H
+
+#include "ops/op_rules.h"
+
+/* What the shapes say; unknown where they do not. Query i stands at the place of key i + offset: causal, it
+ * sees the keys up to that place; a window leaves it so many on either side of it. */
+struct attention {
+	struct dim n, heads, kv_heads, query_length, head_size, value_size;
+	struct dim key_length;	/* new keys */
+	struct dim past, total; /* keys that a cache gives, and all that are looked at */
+	struct dim offset;	/* of the first query's place */
+	bool causal;
+	int64_t left, right; /* window; -1: as far as there are keys */
+	double extra;	     /* operations a pair beside both products and the softmax: masks, caps */
+	bool shared;	     /* the cache is one buffer before and after: only the new rows are written */
+};
+
+/* All unknown, no window, nothing extra. */
+struct attention attention_none(void);
+/* heads: attribute `name`, from 1 to 2^31 - 1. */
+int attention_heads(const struct op_call *c, const char *name, struct dim *heads, struct error *err);
+/* whole / parts, which must divide it. */
+int attention_part(const struct op_call *c, struct dim whole, struct dim parts, const char *what,
+	struct dim *part, struct error *err);
+/* Pairs of a query and a key it sees, of one head of one sample. */
+double attention_pairs(const struct attention *t);
+/* Two products, a softmax of 5 for each pair that is seen, and what is extra. */
+double attention_flops(const struct attention *t);
+/* Bytes of keys and values that come from a cache of this type and, where `written`, go to it. */
+double attention_cache_bytes(const struct attention *t, enum dtype type, bool written);
+/* The kernel: q, k, v are operands 0 to 2 of the problem, the destination output 0. Causal is the kernel's
+ * own triangle where it ends at the last key; proxy is set for other triangles, windows, and where `proxy`
+ * says so. */
+void attention_problem(const struct op_call *c, const struct attention *t,
+	const struct op_value *const qkv[3], bool proxy, struct op_problem *out);
+/* a x b x d x e. */
+struct shape attention_shape(const struct op_call *c, struct dim a, struct dim b, struct dim d, struct dim e);
+
+#endif
