@@ -85,6 +85,8 @@ static json_t *layer_json(const struct plan *p, const struct plan_layer *l)
 	json_object_set_new(o, "problem", problem ? json_string(problem->text) : json_null());
 	json_object_set_new(o, "distinct", problem ? json_integer(l->problem) : json_null());
 	json_object_set_new(o, "proxy", json_boolean(l->proxy));
+	if (l->upto)
+		json_object_set_new(o, "estimated", json_true());
 	if (!problem && l->why)
 		json_object_set_new(o, "why", json_text(text_of(l->why)));
 	if (l->body_count) {
@@ -146,6 +148,8 @@ json_t *report_layers_json(const struct session *s)
 		p->problem_count, "flops", json_number_or_null(p->flops), "bytes", json_number_or_null(p->bytes),
 		"unknown_shapes", p->unknown_shapes, "unknown_flops_layers", p->unknown_flops_layers, "weight_bytes",
 		json_number_or_null(p->weight_bytes), "peak_live_bytes", json_number_or_null(p->peak_live_bytes));
+	if (p->upto)
+		json_object_set_new(summary, "estimated", json_true());
 	return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "model", model, "dims", dims_json(p), "dtype",
 		dtype_name(p->dtype), "layers", layers_json(p), "summary", summary, "warnings", warnings_json(s));
 }
@@ -185,12 +189,23 @@ void report_layers_csv(const struct session *s, bool header, FILE *out)
 	}
 }
 
+/* A quantity, behind a ~ where it is a bound and not 0. */
+static char *marked(char *buf, bool upto, char *(*write)(char *, double), double quantity)
+{
+	bool mark = upto && quantity > 0;
+	buf[0] = '~';
+	write(buf + mark, quantity);
+	return buf;
+}
+
 static void layers_summary(const struct session *s, FILE *out)
 {
 	const struct plan *p = s->current->plan;
-	char flops[STR_QUANTITY], bytes[STR_QUANTITY], weights[STR_QUANTITY];
+	char flops[STR_QUANTITY + 1], bytes[STR_QUANTITY + 1], weights[STR_QUANTITY];
+	marked(flops, p->upto, str_count, p->flops);
+	marked(bytes, p->upto, str_bytes, p->bytes);
 	fprintf(out, "%d layers, %d distinct problems, %s%sFLOP, %s moved, weights %s", p->layer_count,
-		p->problem_count, str_count(flops, p->flops), strchr(flops, ' ') ? "" : " ", str_bytes(bytes, p->bytes),
+		p->problem_count, flops, strchr(flops, ' ') ? "" : " ", bytes,
 		str_bytes(weights, p->weight_bytes));
 	if (p->unknown_flops_layers)
 		fprintf(out, ", FLOPs of %d layers unknown", p->unknown_flops_layers);
@@ -225,11 +240,11 @@ void report_layers_text(const struct session *s, FILE *out)
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
 		const struct plan_problem *problem = plan_layer_problem(p, l);
-		char flops[STR_QUANTITY], bytes[STR_QUANTITY];
+		char flops[STR_QUANTITY + 1], bytes[STR_QUANTITY + 1];
 		fprintf(out, "%5d  %-*s  %-20s %-7s  %-*s  %8s  %10s  %s%s\n", l->index, name_width,
 			text_clean(&a, l->name), text_clean(&a, l->node->op), op_class_name(l->class), shape_width,
-			shapes_text(&a, p, l->outputs, l->output_count), str_count(flops, l->flops),
-			str_bytes(bytes, l->bytes), problem && l->proxy ? "~" : "",
+			shapes_text(&a, p, l->outputs, l->output_count), marked(flops, l->upto, str_count, l->flops),
+			marked(bytes, l->upto, str_bytes, l->bytes), problem && l->proxy ? "~" : "",
 			problem ? problem->text : l->why ? text_clean(&a, text_of(l->why)) : "");
 		arena_free(&a);
 	}

@@ -206,14 +206,74 @@ enum op_class op_call_class(const struct op_call *c)
 	return folded || nothing ? CLASS_FREE : c->op->class;
 }
 
+/* ---- costs and problems */
+
+/* v with bounds in place of dimensions that are only bounded; false: one is not even that. */
+static bool value_at_bounds(struct arena *a, struct op_value *v, bool *any)
+{
+	bool all = !v->present || (v->kind == VALUE_TENSOR && v->shape.rank >= 0);
+	for (int i = 0; all && i < v->shape.rank; i++) {
+		struct dim d = v->shape.dims[i];
+		all = d.kind == DIM_KNOWN || (d.kind == DIM_UNKNOWN && d.upper >= 0);
+		if (d.kind != DIM_UNKNOWN || !all)
+			continue;
+		v->shape = op_shape_copy(a, v->shape);
+		v->shape.dims[i] = dim_known(d.upper);
+		*any = true;
+	}
+	return all;
+}
+
+static struct op_value *values_at_bounds(
+	struct arena *a, const struct op_value *from, int count, bool *all, bool *any)
+{
+	struct op_value *to = ARENA_ARRAY(a, struct op_value, count);
+	for (int i = 0; i < count && *all; i++) {
+		to[i] = from[i];
+		*all = value_at_bounds(a, &to[i], any);
+	}
+	return to;
+}
+
+/* The call as it would be at the upper bounds of all dimensions that are not known; false: it has none of those, or
+ * dimensions without a bound. */
+static bool call_at_bounds(const struct op_call *c, struct op_call *at)
+{
+	bool all = true, any = false;
+	*at = *c;
+	at->inputs = values_at_bounds(c->arena, c->inputs, c->input_count, &all, &any);
+	at->outputs = values_at_bounds(c->arena, c->outputs, c->output_count, &all, &any);
+	return all && any;
+}
+
 void op_call_cost(const struct op_call *c, struct op_cost *cost)
 {
-	*cost = (struct op_cost){ NAN, NAN };
+	struct op_call at;
+	*cost = (struct op_cost){ NAN, NAN, false };
 	enum op_class class = op_call_class(c);
 	if (class == CLASS_FREE)
-		*cost = (struct op_cost){ 0, 0 };
-	else if (c->op && c->op->cost && call_is_whole(c))
-		c->op->cost(c, cost);
+		*cost = (struct op_cost){ 0, 0, false };
+	if (class == CLASS_FREE || !c->op || !c->op->cost || !call_is_whole(c))
+		return;
+	c->op->cost(c, cost);
+	if ((isnan(cost->flops) || isnan(cost->bytes)) && call_at_bounds(c, &at)) {
+		*cost = (struct op_cost){ NAN, NAN, true };
+		c->op->cost(&at, cost);
+	}
+}
+
+static void problem_of(const struct op_call *c, struct op_problem *out)
+{
+	struct op_call at;
+	c->op->problem(c, out);
+	if (out->known || !call_at_bounds(c, &at))
+		return;
+	struct op_problem bounded = { .known = false };
+	c->op->problem(&at, &bounded);
+	if (!bounded.known)
+		return;
+	*out = bounded;
+	out->proxy = out->upto = true;
 }
 
 void op_call_problem(const struct op_call *c, struct op_problem *out)
@@ -231,5 +291,5 @@ void op_call_problem(const struct op_call *c, struct op_problem *out)
 	else if (!call_has_first(c))
 		op_problem_why(out, "its first output is left out");
 	else
-		c->op->problem(c, out);
+		problem_of(c, out);
 }

@@ -49,12 +49,14 @@ struct op_call {
  * traffic, every input element needed and every output element once. */
 struct op_cost {
 	double flops, bytes;
+	bool upto;        /* upper bounds: of dimensions that are only bounded */
 };
 
 /* What would be measured for a call. */
 struct op_problem {
 	bool known;       /* problem is set */
 	bool proxy;       /* it stands in for something else (a plain copy of equal bytes ...): origin `proxy` */
+	bool upto;        /* it has dimensions at their upper bounds; a proxy then */
 	struct problem problem;
 	const char *why;  /* when not known: one line, e.g. "batch is not bound" */
 };
@@ -85,7 +87,8 @@ int op_infer(struct op_call *c, struct error *err);
  * whose inputs are all constant, is CLASS_FREE (folded before run time); Cast to the same type is free ... */
 enum op_class op_call_class(const struct op_call *c);
 /* The rules of the call's row, with what all share: a free call costs 0 and has no problem, an unknown operator
- * costs NaN and says why it has no problem. `out` and `cost` need no initialization; `why` lives in c->arena. */
+ * costs NaN and says why it has no problem; where dimensions are only bounded, the bounds stand for them, and the result
+ * is marked `upto`. Rules need not know of bounds. `out` and `cost` need no initialization; `why` lives in c->arena. */
 void op_call_cost(const struct op_call *c, struct op_cost *cost);
 void op_call_problem(const struct op_call *c, struct op_problem *out);
 

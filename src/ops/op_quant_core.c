@@ -187,7 +187,7 @@ RULE_COST(op_core)
 {
 	struct op_core k;
 	struct error err;
-	struct op_cost inner = { NAN, NAN };
+	struct op_cost inner = { .flops = NAN, .bytes = NAN };
 	if (core_get(c, &k, &err))
 		return;
 	for (int i = 0; i < c->output_count; i++)

@@ -479,7 +479,7 @@ void op_problem_binary(enum mode mode, const struct op_value *a, const struct op
 
 void op_problem_mover(const struct op_call *c, struct op_problem *out)
 {
-	struct op_cost cost = { NAN, NAN };
+	struct op_cost cost = { .flops = NAN, .bytes = NAN };
 	c->op->cost(c, &cost);
 	op_problem_copy(c, cost.bytes, out);
 }

@@ -112,6 +112,7 @@ static void layer_price(struct dedup *d, int i)
 	op_call_cost(&c, &cost);
 	l->flops = cost.flops;
 	l->bytes = cost.bytes;
+	l->upto = cost.upto;
 	if (l->class == CLASS_FREE || l->class == CLASS_HOST)
 		return;
 	op_call_problem(&c, &out);
@@ -121,6 +122,7 @@ static void layer_price(struct dedup *d, int i)
 	}
 	l->problem = problem_add(d, &out.problem, i, false, &err);
 	l->proxy = l->problem >= 0 && out.proxy;
+	l->upto |= l->problem >= 0 && out.upto;
 	if (l->problem < 0)
 		l->why = arena_printf(&p->arena, "%s", err.text);
 }
@@ -203,6 +205,7 @@ static void totals_add(struct plan *p, const struct plan_layer *l)
 		p->flops += l->flops;
 	if (!isnan(l->bytes))
 		p->bytes += l->bytes;
+	p->upto |= l->upto;
 	for (int j = 0; j < l->output_count; j++) {
 		const struct plan_value *v = l->outputs[j] >= 0 ? &p->values[l->outputs[j]] : NULL;
 		p->unknown_shapes += v && v->kind == VALUE_TENSOR && shape_has_unknown(v->shape);

@@ -37,6 +37,7 @@ struct plan_layer {
 	int problem_nxc;       /* the same in the layout what-if: its channels-last twin, or `problem` where the layout
 	                          makes no difference; meaningless without plan->nxc */
 	bool proxy;            /* the problem stands in */
+	bool upto;             /* flops, bytes and the problem are those of dimensions' upper bounds */
 	const char *why;       /* class compute/memory/move and problem -1: the reason */
 	int pred_count, succ_count;
 	int *preds, *succs;    /* layers, ascending, no repeats; only edges that carry run-time data */
@@ -89,6 +90,7 @@ struct plan {
 	int conversion_count;
 	struct plan_conversion *conversions; /* ascending by producer, those of model inputs first */
 	double flops, bytes;          /* sums over known layers */
+	bool upto;                    /* some of them are upper bounds */
 	int unknown_flops_layers;     /* layers whose flops are not known */
 	int unknown_shapes;           /* outputs with an unknown rank or dimension */
 	double weight_bytes;          /* constants that run-time layers read, each once */

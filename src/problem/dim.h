@@ -62,7 +62,7 @@ bool shape_is_known(struct shape s);                /* rank and all dims */
 struct dim shape_elements(struct arena *a, struct shape s);
 /* As double for costs; NaN unless fully known. */
 double shape_count(struct shape s);
-/* "1x64x112x112", "batchx3x?", "scalar", "?" . */
+/* "1x64x112x112", "batchx3x?", "1x?<=100x4", "scalar", "?" . */
 char *shape_text(struct arena *a, struct shape s);
 
 /* Values for symbols, as --dim and the sidecar give them. */

@@ -64,7 +64,9 @@ char *shape_text(struct arena *a, struct shape s)
 			const char *clean = text_clean(a, s.dims[i].text);
 			bool simple = s.dims[i].poly->count == 1;
 			str_addf(&out, simple ? "%s" : "(%s)", clean);
-		} else
+		} else if (s.dims[i].upper >= 0)
+			str_addf(&out, "?<=%lld", (long long)s.dims[i].upper);
+		else
 			str_add(&out, "?", 1);
 	}
 	char *text = arena_strndup(a, out.p, out.n);

@@ -5,7 +5,7 @@
  *                                                   "f32" alone: rank unknown; "?<=8": unknown with an upper bound
  *   attr axis=1 alpha=0.5 perm=[0,2,1] mode="x" names=["x","y"] value=f32[1]={0}    a number with a dot is a float
  *   out f32[batch,2,?]                              one an output, "-" not asked for;  or: error part of the text
- *   cost 0 1024                                     flops and bytes, "-" not known
+ *   cost 0 1024                                     flops and bytes, "-" not known; ~0 1024: upper bounds
  *   problem move proxy copy:u8,u8:b512              class, then the problem text; "proxy" before it where it stands
  *                                                   in; "none: why" where there is none; nothing for class free
  */

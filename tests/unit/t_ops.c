@@ -51,7 +51,7 @@ static void case_run(struct ops_case *t, struct arena *a)
 		struct op_cost cost;
 		op_call_cost(c, &cost);
 		is_str(ops_outputs_text(a, c), t->lines[3], "%s: outputs", name);
-		is_str(arena_printf(a, "%s %s", number_text(a, cost.flops), number_text(a, cost.bytes)),
+		is_str(arena_printf(a, "%s%s %s", cost.upto ? "~" : "", number_text(a, cost.flops), number_text(a, cost.bytes)),
 			t->lines[4], "%s: cost", name);
 		is_str(ops_problem_text(a, c), t->lines[5], "%s: problem", name);
 	}
