@@ -544,7 +544,7 @@ static int caches_shape(struct op_call *c, struct error *err)
 static void paged_cost(const struct op_call *c, struct op_cost *cost)
 {
 	(void)c;
-	*cost = (struct op_cost){ NAN, NAN };
+	*cost = (struct op_cost){ NAN, NAN, false };
 }
 
 /* ---- LongformerAttention, DecoderAttention */
