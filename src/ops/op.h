@@ -92,8 +92,8 @@ enum op_class op_call_class(const struct op_call *c);
 void op_call_cost(const struct op_call *c, struct op_cost *cost);
 void op_call_problem(const struct op_call *c, struct op_problem *out);
 
-/* Makes a convolution or matrix product of whole numbers with its sums in s32 give values of type `to`: a factor a
- * channel comes first, a bias behind it is f32. s32 itself: the raw sums. */
+/* Makes a convolution or matrix product of whole numbers, whose operands have their types, give values of type `to`: sums
+ * in s32, then a factor a channel, which takes a gemm's alpha in, then a bias in f32. To s32: the raw sums. */
 void op_problem_requantize(struct problem *p, enum dtype to);
 
 /* The contents of a constant tensor for data propagation, or NULL where it is too large, not in memory, or of a type

@@ -202,7 +202,11 @@ RULE_COST(op_core)
 
 void op_problem_requantize(struct problem *p, enum dtype to)
 {
+	p->accumulator = op_accumulator(p->operand[0].dtype);
 	p->operand[problem_operand_count(p) - 1].dtype = to;
+	/* gemm's alpha goes into the scale */
+	if (p->epilogue_count && p->epilogue[0].kind == EPILOGUE_ELTWISE)
+		memmove(p->epilogue, p->epilogue + 1, (size_t)--p->epilogue_count * sizeof(p->epilogue[0]));
 	if (p->accumulator != DTYPE_S32 || to == DTYPE_S32 || p->epilogue_count == PROBLEM_EPILOGUES)
 		return;
 	memmove(p->epilogue + 1, p->epilogue, (size_t)p->epilogue_count++ * sizeof(p->epilogue[0]));
@@ -242,10 +246,6 @@ static void product_problem(const struct op_call *c, const struct op_core *k, st
 	bool dynamic = p->operand[0].dtype == DTYPE_F32;
 	if (dynamic)
 		p->operand[0].dtype = DTYPE_U8;
-	p->accumulator = op_accumulator(p->operand[0].dtype);
-	/* alpha goes into the scale */
-	if (p->epilogue_count && p->epilogue[0].kind == EPILOGUE_ELTWISE)
-		memmove(p->epilogue, p->epilogue + 1, (size_t)--p->epilogue_count * sizeof(p->epilogue[0]));
 	op_problem_requantize(p, k->type);
 	product_bias(c, k, out);
 	out->proxy |= dynamic || scale_is_by_row(c) || (k->type != DTYPE_S32 && p->accumulator != DTYPE_S32);

@@ -107,15 +107,27 @@ static void layer_price(struct dedup *d, int i)
 	struct op_cost cost;
 	struct op_problem out;
 	struct error err = ERROR_NONE;
+	const struct quant *quant = d->b->quants ? d->b->quants[i] : NULL;
+	if (l->absorbed_by >= 0) {
+		l->class = CLASS_FREE; /* costs nothing, as layers begin */
+		return;
+	}
 	infer_call(d->b, i, &c);
+	if (quant)
+		quant_call(d->b, quant, &c);
+	l->quantized = quant != NULL;
 	l->class = op_call_class(&c);
 	op_call_cost(&c, &cost);
+	if (quant && l->class != CLASS_FREE)
+		quant_cost(d->b, quant, &c, &cost);
 	l->flops = cost.flops;
 	l->bytes = cost.bytes;
 	l->upto = cost.upto;
 	if (l->class == CLASS_FREE || l->class == CLASS_HOST)
 		return;
 	op_call_problem(&c, &out);
+	if (quant)
+		quant_problem(d->b, quant, &c, &out);
 	if (!out.known) {
 		l->why = l->why ? l->why : call_why(d->b, &c, out.why);
 		return;

@@ -321,6 +321,7 @@ static void layer_init(struct builder *b, int i)
 		.inputs = n->inputs,
 		.outputs = n->outputs,
 		.problem = -1,
+		.absorbed_by = -1,
 	};
 }
 

@@ -41,6 +41,7 @@ int plan_graph(struct builder *b, struct error *err)
 {
 	int bad = infer_graph(b, err);
 	if (!bad) {
+		quant_find(b);
 		dedup_layers(b);
 		dag_edges(b);
 		if (!b->up)

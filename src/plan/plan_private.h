@@ -1,5 +1,5 @@
-/* How a plan is built: bind.c reads the model's symbols, infer.c walks the nodes, dedup.c prices them, dag.c draws the
- * edges. Private to the room. */
+/* How a plan is built: bind.c reads the model's symbols, infer.c walks the nodes, quant.c sees which of them are one
+ * integer layer, dedup.c prices them, dag.c draws the edges. Private to the room. */
 #ifndef PLAN_PLAN_PRIVATE_H
 #define PLAN_PLAN_PRIVATE_H
 
@@ -37,6 +37,19 @@ struct plan_symbols {
 	bool resized;        /* --input changed a fixed number: declared shapes are stale */
 };
 
+/* A layer that a quantized model writes as several: what its core really reads and writes. Values or layers, -1: none. */
+struct quant {
+	int *source;         /* per input of the core: read in its place */
+	int *result;         /* per output: written in its place */
+	int residual, residual_layer; /* added to the sums, and what adds it */
+	int bias;            /* added to the scaled sums of dynamic quantization */
+	int scales;          /* of packed weights */
+	int activation;
+	struct epilogue function; /* the activation's; MODE_NONE: it needs none */
+	bool product;        /* sums in s32, or f32 of the small floats, that are scaled */
+	bool rescaled;       /* between scales that its kernel does not know: its problem stands in */
+};
+
 /* One graph on its way to a plan. */
 struct builder {
 	struct plan *p;
@@ -52,6 +65,7 @@ struct builder {
 	char **warnings;
 	int64_t elements;            /* known contents kept so far */
 	int body_layers;             /* layers that have subgraphs */
+	struct quant **quants;       /* per layer: NULL or the group whose core it is; NULL: no model of integers */
 	/* of one call at a time, kept between calls */
 	int input_capacity, output_capacity;
 	struct op_value *inputs, *outputs;
@@ -81,6 +95,13 @@ void infer_call(struct builder *b, int i, struct op_call *c);
 
 /* plan.c: everything of one graph, a body's too. */
 int plan_graph(struct builder *b, struct error *err);
+
+/* quant.c: finds the groups of a quantized model and marks the layers that they take in. */
+void quant_find(struct builder *b);
+/* The core's call, cost and problem as they are in its group. */
+void quant_call(const struct builder *b, const struct quant *q, struct op_call *c);
+void quant_cost(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_cost *cost);
+void quant_problem(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_problem *out);
 
 /* dedup.c: classes, costs, problems, borders, totals. */
 void dedup_layers(struct builder *b);

@@ -1,0 +1,612 @@
+/* Quantized models. Exporters write an integer layer as a float one between conversions: DequantizeLinear in front,
+ * QuantizeLinear behind; dynamic quantization writes one as raw sums, a Cast and a multiplication. What runs them makes
+ * one kernel of it all. Here such groups are found: the layer in the middle, the core, is priced and measured on the
+ * types that its data really have, and the layers around it are free. Shapes and edges stay as the file has them. */
+#include "config.h"
+
+#include "plan/plan_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Readers of each value, as the nodes have them; a subgraph's and the model's output count as no layer. */
+struct readers {
+	int *first; /* of value v: layers[first[v] .. first[v + 1]) */
+	int *layers;
+};
+
+struct search {
+	struct builder *b;
+	struct plan *p;
+	struct readers readers;
+	bool *captured;      /* per value: a subgraph reads it */
+	int *takers;         /* per layer that several may share: those of its readers that take it in */
+	int *first_taker;    /* per layer: the core of the first of them, or -1 */
+};
+
+/* What each operator needs to be an integer layer. */
+enum core_kind {
+	CORE_NONE,
+	CORE_PRODUCT, /* sums in s32: both factors quantized; leaves as it likes */
+	CORE_PAIR,    /* two quantized tensors in, one out */
+	CORE_LIST,    /* all tensors in quantized, one out */
+	CORE_SINGLE,  /* the first quantized, one out */
+	CORE_MOVER    /* the same with one scale for both: whole numbers are only moved, or compared */
+};
+
+static bool node_is(const struct node *n, const char *op)
+{
+	return text_is(n->op, op) && n->domain.n == 0;
+}
+
+static enum core_kind core_kind(const struct node *n)
+{
+	static const struct {
+		const char *op;
+		enum core_kind kind;
+	} kinds[] = {
+		{ "Conv", CORE_PRODUCT }, { "ConvTranspose", CORE_PRODUCT }, { "MatMul", CORE_PRODUCT },
+		{ "Gemm", CORE_PRODUCT }, { "Add", CORE_PAIR }, { "Mul", CORE_PAIR }, { "Sub", CORE_PAIR },
+		{ "Concat", CORE_LIST }, { "AveragePool", CORE_SINGLE }, { "GlobalAveragePool", CORE_SINGLE },
+		{ "Softmax", CORE_SINGLE }, { "Sigmoid", CORE_SINGLE }, { "LeakyRelu", CORE_SINGLE },
+		{ "Relu", CORE_SINGLE }, { "Clip", CORE_SINGLE }, { "HardSwish", CORE_SINGLE },
+		{ "HardSigmoid", CORE_SINGLE }, { "Tanh", CORE_SINGLE }, { "Gelu", CORE_SINGLE },
+		{ "MaxPool", CORE_MOVER }, { "Reshape", CORE_MOVER }, { "Flatten", CORE_MOVER },
+		{ "Squeeze", CORE_MOVER }, { "Unsqueeze", CORE_MOVER }, { "Transpose", CORE_MOVER },
+		{ "Identity", CORE_MOVER }, { "Slice", CORE_MOVER }, { "Split", CORE_MOVER }, { "Pad", CORE_MOVER },
+		{ "Gather", CORE_MOVER }, { "Expand", CORE_MOVER }, { "Tile", CORE_MOVER }, { "Resize", CORE_MOVER },
+		{ "DepthToSpace", CORE_MOVER }, { "SpaceToDepth", CORE_MOVER },
+	};
+	for (size_t i = 0; n->domain.n == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (text_is(n->op, kinds[i].op))
+			return kinds[i].kind;
+	return CORE_NONE;
+}
+
+/* ---- readers */
+
+static struct readers readers_find(const struct plan *p)
+{
+	struct readers r = { .first = base_calloc((size_t)p->value_count + 2, sizeof(int)) };
+	int *last = base_malloc(((size_t)p->value_count + 1) * sizeof(int));
+	for (int fill = 0; fill < 2; fill++) {
+		for (int v = 0; v < p->value_count; v++)
+			last[v] = -1;
+		for (int i = 0; i < p->layer_count; i++)
+			for (int j = 0; j < p->layers[i].input_count; j++) {
+				int v = p->layers[i].inputs[j];
+				if (v < 0 || last[v] == i)
+					continue;
+				last[v] = i;
+				if (fill)
+					r.layers[r.first[v + 1]++] = i;
+				else
+					r.first[v + 2]++;
+			}
+		/* counts become beginnings, one place late; filling moves each to where the next begins */
+		for (int v = 0; !fill && v < p->value_count; v++)
+			r.first[v + 2] += r.first[v + 1];
+		if (!fill)
+			r.layers = base_malloc(((size_t)r.first[p->value_count + 1] + 1) * sizeof(int));
+	}
+	free(last);
+	return r;
+}
+
+static int reader_count(const struct search *s, int value)
+{
+	return s->readers.first[value + 1] - s->readers.first[value];
+}
+
+/* The one layer that reads the value, if nobody else wants it; else -1. */
+static int only_reader(const struct search *s, int value)
+{
+	if (value < 0 || s->p->values[value].is_output || s->captured[value] || reader_count(s, value) != 1)
+		return -1;
+	return s->readers.layers[s->readers.first[value]];
+}
+
+/* ---- scales */
+
+static bool is_quantizer(const struct plan_layer *l, const char *op)
+{
+	return text_is(l->node->op, op) && (l->node->domain.n == 0 || text_is(l->node->domain, "com.microsoft")) &&
+	       l->op && l->input_count > 1 && l->inputs[0] >= 0 && l->inputs[1] >= 0 && l->output_count > 0 &&
+	       l->outputs[0] >= 0;
+}
+
+static bool is_byte(enum dtype t)
+{
+	return t == DTYPE_S8 || t == DTYPE_U8 || t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2;
+}
+
+/* The layer that dequantizes to this value, or NULL. */
+static const struct plan_layer *dequantizer(const struct search *s, int value)
+{
+	int producer = value >= 0 ? s->p->values[value].producer : -1;
+	const struct plan_layer *l = producer >= 0 ? &s->p->layers[producer] : NULL;
+	return l && is_quantizer(l, "DequantizeLinear") ? l : NULL;
+}
+
+static bool is_one_scale(const struct plan *p, const struct plan_layer *quantizer)
+{
+	return shape_count(p->values[quantizer->inputs[1]].shape) == 1;
+}
+
+/* What an 8-bit tensor with one scale is dequantized from, or -1. */
+static int byte_source(const struct search *s, int value)
+{
+	const struct plan_layer *l = dequantizer(s, value);
+	return l && is_byte(s->p->values[l->inputs[0]].dtype) && is_one_scale(s->p, l) ? l->inputs[0] : -1;
+}
+
+/* A scalar constant; an omitted zero point is 0. */
+static bool constant_number(const struct plan *p, const struct plan_layer *l, int input, double *number)
+{
+	int value = input < l->input_count ? l->inputs[input] : -1;
+	const struct elements *e = value >= 0 ? p->values[value].elements : NULL;
+	*number = 0;
+	if (value >= 0 && (!e || e->count != 1 || (e->i && e->i[0].kind != DIM_KNOWN)))
+		return false;
+	if (e)
+		*number = e->i ? (double)e->i[0].value : e->f[0];
+	return true;
+}
+
+static bool same_number(const struct plan *p, const struct plan_layer *x, const struct plan_layer *y, int input)
+{
+	double a, b;
+	if (input < x->input_count && input < y->input_count && x->inputs[input] == y->inputs[input])
+		return true;
+	return constant_number(p, x, input, &a) && constant_number(p, y, input, &b) && a == b;
+}
+
+static bool same_scale(const struct plan *p, const struct plan_layer *x, const struct plan_layer *y)
+{
+	return same_number(p, x, y, 1) && same_number(p, x, y, 2);
+}
+
+/* ---- what a core reads */
+
+/* A scale for each output channel, or one for all? */
+static bool weights_scale_fits(const struct plan *p, const struct plan_layer *core, const struct plan_layer *quantizer)
+{
+	const struct shape *w = &p->values[quantizer->inputs[0]].shape, *s = &p->values[quantizer->inputs[1]].shape;
+	int64_t axis = node_int(quantizer->node, "axis", 1);
+	if (is_one_scale(p, quantizer))
+		return true;
+	if (s->rank != 1 || w->rank < 1 || node_int(quantizer->node, "block_size", 0))
+		return false;
+	axis += axis < 0 ? w->rank : 0;
+	if (node_is(core->node, "Conv"))
+		return axis == 0;
+	if (node_is(core->node, "ConvTranspose"))
+		return axis == 1 && node_int(core->node, "group", 1) == 1;
+	if (node_is(core->node, "Gemm"))
+		return axis == (node_int(core->node, "transB", 0) ? 0 : 1);
+	return axis == w->rank - 1;
+}
+
+static int weights_source(const struct search *s, const struct plan_layer *core)
+{
+	const struct plan_layer *l = dequantizer(s, core->inputs[1]);
+	return l && is_byte(s->p->values[l->inputs[0]].dtype) && weights_scale_fits(s->p, core, l) ? l->inputs[0] : -1;
+}
+
+/* A bias: of whole numbers, or constant values. False: anything else. */
+static bool bias_find(const struct search *s, const struct plan_layer *core, struct quant *q)
+{
+	int bias = core->input_count > 2 ? core->inputs[2] : -1;
+	const struct plan_layer *l = dequantizer(s, bias);
+	if (l && s->p->values[l->inputs[0]].dtype == DTYPE_S32)
+		q->source[2] = l->inputs[0];
+	return bias < 0 || q->source[2] >= 0 || s->p->values[bias].constant;
+}
+
+static struct quant *quant_new(const struct search *s, const struct plan_layer *core)
+{
+	struct quant *q = ARENA_NEW(&s->p->arena, struct quant);
+	*q = (struct quant){ .residual = -1, .residual_layer = -1, .activation = -1, .bias = -1, .scales = -1 };
+	q->source = ARENA_ARRAY(&s->p->arena, int, core->input_count);
+	q->result = ARENA_ARRAY(&s->p->arena, int, core->output_count);
+	for (int i = 0; i < core->input_count; i++)
+		q->source[i] = -1;
+	for (int i = 0; i < core->output_count; i++)
+		q->result[i] = -1;
+	return q;
+}
+
+/* Fills q->source; false: not an integer layer. */
+static bool sources_find(const struct search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
+{
+	const struct plan_value *v = s->p->values;
+	int needed = kind == CORE_LIST ? core->input_count : kind == CORE_SINGLE || kind == CORE_MOVER ? 1 : 2;
+	if (core->input_count < needed || !needed)
+		return false;
+	for (int i = 0; i < needed; i++) {
+		bool weights = kind == CORE_PRODUCT && i == 1;
+		q->source[i] = weights ? weights_source(s, core) : byte_source(s, core->inputs[i]);
+		if (q->source[i] < 0 ||
+			dtype_is_float(v[q->source[i]].dtype) != dtype_is_float(v[q->source[0]].dtype))
+			return false;
+	}
+	return kind != CORE_PRODUCT || bias_find(s, core, q);
+}
+
+/* ---- what stands behind a core */
+
+/* The layer that alone reads the value and quantizes it to bytes, or NULL. */
+static const struct plan_layer *quantizer_behind(const struct search *s, int value)
+{
+	int reader = only_reader(s, value);
+	const struct plan_layer *l = reader >= 0 ? &s->p->layers[reader] : NULL;
+	bool fits = l && is_quantizer(l, "QuantizeLinear") && l->inputs[0] == value && is_one_scale(s->p, l);
+	return fits && is_byte(s->p->values[l->outputs[0]].dtype) ? l : NULL;
+}
+
+static bool same_shape(const struct plan *p, int a, int b)
+{
+	const struct shape *x = &p->values[a].shape, *y = &p->values[b].shape;
+	if (x->rank < 0 || x->rank != y->rank)
+		return false;
+	for (int i = 0; i < x->rank; i++)
+		if (!dim_same(x->dims[i], y->dims[i]))
+			return false;
+	return true;
+}
+
+static bool is_activation(const struct node *n)
+{
+	static const char *const ops[] = { "Relu", "Clip", "LeakyRelu", "Sigmoid", "Tanh", "HardSwish", "HardSigmoid",
+		"Elu", "Gelu", "Mish", "Softplus" };
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+		if (node_is(n, ops[i]))
+			return true;
+	return false;
+}
+
+/* An addition of another quantized tensor of the same shape: its source, or -1. */
+static int residual_source(const struct search *s, const struct plan_layer *add, int value)
+{
+	if (!node_is(add->node, "Add") || add->input_count != 2 || add->inputs[0] == add->inputs[1])
+		return -1;
+	int other = add->inputs[add->inputs[0] == value];
+	int source = byte_source(s, other);
+	return source >= 0 && same_shape(s->p, other, value) && same_shape(s->p, add->outputs[0], value) ? source : -1;
+}
+
+/* Follows the core's output over a residual and an activation to what quantizes it. The layers on the way are in
+ * `taken`; NULL: nothing quantizes it. */
+static const struct plan_layer *follow(
+	const struct search *s, int value, bool product, struct quant *q, int *taken, int *count)
+{
+	const struct plan_layer *quantizer;
+	int residual = -1, activation = -1;
+	*count = 0;
+	while (!(quantizer = quantizer_behind(s, value))) {
+		int reader = only_reader(s, value);
+		const struct plan_layer *l = reader >= 0 ? &s->p->layers[reader] : NULL;
+		if (!l || !l->op || activation >= 0 || l->output_count != 1 || l->outputs[0] < 0)
+			return NULL;
+		if (product && residual < 0 && (residual = residual_source(s, l, value)) >= 0)
+			q->residual_layer = reader;
+		else if (is_activation(l->node) && l->inputs[0] == value)
+			activation = reader;
+		else
+			return NULL;
+		taken[(*count)++] = reader;
+		value = l->outputs[0];
+	}
+	q->residual = residual;
+	q->activation = activation;
+	return quantizer;
+}
+
+/* ---- taking in */
+
+static void take(struct search *s, int layer, int core)
+{
+	s->p->layers[layer].absorbed_by = core;
+}
+
+/* A layer in front, which others may read, too: it goes when all have taken it. reader: of its output. */
+static void take_shared(struct search *s, const struct plan_layer *l, int core)
+{
+	if (!l)
+		return;
+	s->takers[l->index]++;
+	if (s->first_taker[l->index] < 0)
+		s->first_taker[l->index] = core;
+}
+
+static bool input_is_again(const struct plan_layer *l, int input)
+{
+	for (int i = 0; i < input; i++)
+		if (l->inputs[i] == l->inputs[input])
+			return true;
+	return false;
+}
+
+static void take_sources(struct search *s, const struct plan_layer *core, const struct quant *q)
+{
+	for (int i = 0; i < core->input_count; i++)
+		if (q->source[i] >= 0 && !input_is_again(core, i))
+			take_shared(s, dequantizer(s, core->inputs[i]), core->index);
+	if (q->residual >= 0) {
+		const struct plan_layer *add = &s->p->layers[q->residual_layer];
+		for (int i = 0; i < 2; i++)
+			take_shared(s, dequantizer(s, add->inputs[i]), core->index);
+	}
+}
+
+/* The core does not see the activation itself, only what a kernel does behind its sums. */
+static void activation_mode(struct search *s, struct quant *q)
+{
+	struct op_call c;
+	struct op_problem out;
+	if (q->activation < 0)
+		return;
+	infer_call(s->b, q->activation, &c);
+	op_call_problem(&c, &out);
+	if (out.known && out.problem.kernel == KERNEL_ELTWISE)
+		q->function = (struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = out.problem.mode,
+			.alpha = out.problem.alpha, .beta = out.problem.beta };
+}
+
+/* ---- between DequantizeLinear and QuantizeLinear */
+
+/* All outputs quantized again, each with the scale of the input. */
+static bool mover_behind(struct search *s, const struct plan_layer *core, struct quant *q)
+{
+	const struct plan_layer *in = dequantizer(s, core->inputs[0]), *out;
+	for (int i = 0; i < core->output_count; i++) {
+		out = core->outputs[i] >= 0 ? quantizer_behind(s, core->outputs[i]) : NULL;
+		if (!out || !same_scale(s->p, in, out))
+			return false;
+		q->result[i] = out->outputs[0];
+	}
+	for (int i = 0; i < core->output_count; i++)
+		take(s, s->p->values[q->result[i]].producer, core->index);
+	return true;
+}
+
+static bool one_behind(struct search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
+{
+	int taken[2], count;
+	const struct plan_layer *out = follow(s, core->outputs[0], kind == CORE_PRODUCT, q, taken, &count);
+	if (!out)
+		return kind == CORE_PRODUCT; /* values leave as they are */
+	q->result[0] = out->outputs[0];
+	for (int i = 0; i < count; i++)
+		take(s, taken[i], core->index);
+	take(s, out->index, core->index);
+	q->rescaled = kind != CORE_PRODUCT;
+	if (kind == CORE_LIST || text_is(core->node->op, "AveragePool") || text_is(core->node->op, "GlobalAveragePool")) {
+		q->rescaled = q->activation >= 0;
+		for (int i = 0; i < core->input_count; i++)
+			q->rescaled |= !same_scale(s->p, dequantizer(s, core->inputs[i]), out);
+	}
+	return true;
+}
+
+static void find_between(struct search *s, const struct plan_layer *core, enum core_kind kind)
+{
+	if (!core->op || core->body_count || core->absorbed_by >= 0 || core->output_count < 1 || core->outputs[0] < 0)
+		return;
+	struct quant *q = quant_new(s, core);
+	if (!sources_find(s, core, kind, q))
+		return;
+	if (!(kind == CORE_MOVER ? mover_behind(s, core, q) : one_behind(s, core, kind, q)))
+		return;
+	q->product = kind == CORE_PRODUCT;
+	take_sources(s, core, q);
+	activation_mode(s, q);
+	s->b->quants[core->index] = q;
+}
+
+/* ---- weights of less than 8 bits under values */
+
+/* Kernels unpack them on the way; wider ones are turned into values before run time. */
+static void find_packed(struct search *s, const struct plan_layer *core)
+{
+	bool fits = node_is(core->node, "MatMul") || node_is(core->node, "Gemm");
+	if (!fits || s->b->quants[core->index] || !core->op || core->input_count < 2)
+		return;
+	const struct plan_layer *l = dequantizer(s, core->inputs[1]);
+	const struct plan_value *w = l ? &s->p->values[l->inputs[0]] : NULL;
+	if (!w || !w->constant || dtype_bits(w->dtype) >= 8 || !s->p->values[core->inputs[1]].constant)
+		return;
+	struct quant *q = quant_new(s, core);
+	q->source[1] = l->inputs[0];
+	q->scales = l->inputs[1];
+	take_shared(s, l, core->index);
+	s->b->quants[core->index] = q;
+}
+
+/* ---- raw sums, a Cast, a multiplication */
+
+/* The input of l beside `value`, or -1. */
+static int other_input(const struct plan_layer *l, const char *op, int value)
+{
+	if (!node_is(l->node, op) || l->input_count != 2 || l->inputs[0] == l->inputs[1] || l->output_count != 1 ||
+		l->outputs[0] < 0)
+		return -1;
+	return l->inputs[l->inputs[0] == value];
+}
+
+/* One number, or one for each output channel of the sums? */
+static bool is_by_channel(const struct search *s, const struct plan_layer *core, int value, int sums)
+{
+	const struct shape *v = &s->p->values[value].shape, *y = &s->p->values[sums].shape;
+	int axis = node_is(core->node, "ConvInteger") ? 1 : y->rank - 1;
+	if (v->rank < 0 || v->rank > y->rank || !shape_is_known(*v))
+		return false;
+	for (int i = 0; i < v->rank; i++) {
+		int at = y->rank - v->rank + i;
+		if (v->dims[i].value != 1 && (at != axis || !dim_same(v->dims[i], y->dims[at])))
+			return false;
+	}
+	return true;
+}
+
+/* The scales' own product: a multiplication of two short vectors that only such tails read. */
+static void take_scales(struct search *s, int value, int core)
+{
+	int producer = s->p->values[value].producer;
+	const struct plan_layer *l = producer >= 0 ? &s->p->layers[producer] : NULL;
+	if (l && node_is(l->node, "Mul") && !s->p->values[value].constant)
+		take_shared(s, l, core);
+}
+
+static void find_raw(struct search *s, const struct plan_layer *core)
+{
+	bool fits = node_is(core->node, "MatMulInteger") || node_is(core->node, "ConvInteger");
+	const struct plan_layer *layers = s->p->layers;
+	if (!fits || !core->op || core->output_count < 1 || core->outputs[0] < 0)
+		return;
+	int sums = core->outputs[0], cast = only_reader(s, sums);
+	if (cast < 0 || !node_is(layers[cast].node, "Cast") || layers[cast].output_count != 1 ||
+		layers[cast].outputs[0] < 0 || !dtype_is_float(s->p->values[layers[cast].outputs[0]].dtype))
+		return;
+	int value = layers[cast].outputs[0], mul = only_reader(s, value);
+	int scale = mul >= 0 ? other_input(&layers[mul], "Mul", value) : -1;
+	if (scale < 0 || !is_by_channel(s, core, scale, sums) || !same_shape(s->p, layers[mul].outputs[0], sums))
+		return;
+	struct quant *q = quant_new(s, core);
+	q->product = true;
+	q->result[0] = layers[mul].outputs[0];
+	take(s, cast, core->index);
+	take(s, mul, core->index);
+	take_scales(s, scale, core->index);
+	int add = only_reader(s, q->result[0]);
+	int bias = add >= 0 ? other_input(&layers[add], "Add", q->result[0]) : -1;
+	if (bias >= 0 && s->p->values[bias].constant && is_by_channel(s, core, bias, sums) &&
+		same_shape(s->p, layers[add].outputs[0], sums)) {
+		q->bias = bias;
+		q->result[0] = layers[add].outputs[0];
+		take(s, add, core->index);
+	}
+	s->b->quants[core->index] = q;
+}
+
+/* ---- all of them */
+
+/* Shared layers that every reader has taken; of weights the first reader speaks for all. */
+static void settle(struct search *s)
+{
+	for (int i = 0; i < s->p->layer_count; i++) {
+		struct plan_layer *l = &s->p->layers[i];
+		int value = l->output_count > 0 ? l->outputs[0] : -1;
+		if (s->takers[i] && !s->p->values[value].is_output && !s->captured[value] &&
+			s->takers[i] == reader_count(s, value))
+			l->absorbed_by = s->first_taker[i];
+		if (l->absorbed_by >= 0)
+			l->why = arena_printf(&s->p->arena, "part of the quantized %s",
+				text_clean(&s->p->arena, s->p->layers[l->absorbed_by].name));
+	}
+}
+
+static bool model_is_quantized(const struct plan *p)
+{
+	for (int i = 0; i < p->layer_count; i++)
+		if (is_quantizer(&p->layers[i], "DequantizeLinear") || node_is(p->layers[i].node, "MatMulInteger") ||
+			node_is(p->layers[i].node, "ConvInteger"))
+			return true;
+	return false;
+}
+
+void quant_find(struct builder *b)
+{
+	struct plan *p = b->p;
+	size_t layers = (size_t)p->layer_count + 1;
+	if (!model_is_quantized(p))
+		return;
+	struct search s = { .b = b, .p = p, .readers = readers_find(p) };
+	s.captured = base_calloc((size_t)p->value_count + 1, sizeof(bool));
+	s.takers = base_calloc(layers, sizeof(int));
+	s.first_taker = base_malloc(layers * sizeof(int));
+	b->quants = ARENA_ARRAY(&p->arena, struct quant *, layers);
+	for (int i = 0; i < b->capture_count; i++)
+		s.captured[b->captures[i]] = true;
+	for (int i = 0; i < p->layer_count; i++)
+		s.first_taker[i] = -1;
+	for (int i = 0; i < p->layer_count; i++) {
+		enum core_kind kind = core_kind(p->layers[i].node);
+		if (kind != CORE_NONE)
+			find_between(&s, &p->layers[i], kind);
+		find_packed(&s, &p->layers[i]);
+		find_raw(&s, &p->layers[i]);
+	}
+	settle(&s);
+	free(s.readers.first);
+	free(s.readers.layers);
+	free(s.captured);
+	free(s.takers);
+	free(s.first_taker);
+}
+
+/* ---- a core's call, cost and problem */
+
+void quant_call(const struct builder *b, const struct quant *q, struct op_call *c)
+{
+	const struct plan_value *values = b->p->values;
+	for (int i = 0; i < c->input_count; i++) {
+		if (q->source[i] < 0)
+			continue;
+		b->inputs[i].dtype = values[q->source[i]].dtype;
+		b->inputs[i].constant = values[q->source[i]].constant;
+		b->inputs[i].elements = NULL; /* what they stand for is not what they are */
+	}
+	for (int i = 0; i < c->output_count; i++)
+		if (q->result[i] >= 0)
+			b->outputs[i].dtype = values[q->result[i]].dtype;
+}
+
+/* Elements; where a dimension is only bounded, at the bound, as the core's own cost is then. */
+static double count_upto(struct shape s)
+{
+	double count = s.rank < 0 ? NAN : 1;
+	for (int i = 0; i < s.rank; i++)
+		count *= s.dims[i].upper >= 0 ? (double)s.dims[i].upper : NAN;
+	return count;
+}
+
+static double value_bytes(const struct plan *p, int value)
+{
+	return value < 0 ? 0 : dtype_bytes(p->values[value].dtype, count_upto(p->values[value].shape));
+}
+
+void quant_cost(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_cost *cost)
+{
+	int each = q->product + (q->activation >= 0) + (q->residual >= 0) + (q->bias >= 0);
+	if (each)
+		cost->flops += each * count_upto(c->outputs[0].shape);
+	cost->bytes += value_bytes(b->p, q->residual) + value_bytes(b->p, q->bias) + value_bytes(b->p, q->scales);
+}
+
+static void epilogue_add(struct problem *p, struct epilogue e)
+{
+	if (p->epilogue_count < PROBLEM_EPILOGUES)
+		p->epilogue[p->epilogue_count++] = e;
+}
+
+void quant_problem(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_problem *out)
+{
+	struct problem *p = &out->problem;
+	if (!out->known)
+		return;
+	out->proxy |= q->rescaled;
+	if (!q->product)
+		return;
+	op_problem_requantize(p, c->outputs[0].dtype);
+	out->proxy |= p->accumulator != DTYPE_S32; /* floats of 8 bits: the factor is not in the text */
+	if (q->bias >= 0)
+		epilogue_add(p, (struct epilogue){ .kind = EPILOGUE_BIAS,
+					.operand = { .dtype = DTYPE_F32, .constant = true } });
+	if (q->residual >= 0)
+		epilogue_add(p, (struct epilogue){ .kind = EPILOGUE_BINARY, .mode = MODE_ADD,
+					.operand = { .dtype = b->p->values[q->residual].dtype } });
+	if (q->function.mode != MODE_NONE)
+		epilogue_add(p, q->function);
+}
