@@ -128,7 +128,8 @@ NAMES = {"FLOAT": "f32", "FLOAT16": "f16", "BFLOAT16": "bf16", "DOUBLE": "f64", 
          "INT16": "s16", "UINT16": "u16", "INT32": "s32", "UINT32": "u32", "INT64": "s64", "UINT64": "u64",
          "BOOL": "bool", "STRING": "string", "COMPLEX64": "c64", "COMPLEX128": "c128", "INT4": "s4", "UINT4": "u4",
          "INT2": "s2", "UINT2": "u2", "FLOAT8E4M3FN": "f8e4m3", "FLOAT8E4M3FNUZ": "f8e4m3fnuz",
-         "FLOAT8E5M2": "f8e5m2", "FLOAT8E5M2FNUZ": "f8e5m2fnuz", "FLOAT4E2M1": "f4e2m1", "FLOAT8E8M0": "f8e8m0"}
+         "FLOAT8E5M2": "f8e5m2", "FLOAT8E5M2FNUZ": "f8e5m2fnuz", "FLOAT4E2M1": "f4e2m1", "FLOAT8E8M0": "f8e8m0",
+         "FLOAT6E2M3": "f6e2m3", "FLOAT6E3M2": "f6e3m2"}
 
 
 def wanted(case):

@@ -27,7 +27,7 @@ struct tensor {
 
 enum attribute_kind {
 	ATTRIBUTE_NONE, ATTRIBUTE_INT, ATTRIBUTE_FLOAT, ATTRIBUTE_STRING, ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH,
-	ATTRIBUTE_INTS, ATTRIBUTE_FLOATS, ATTRIBUTE_STRINGS, ATTRIBUTE_OTHER
+	ATTRIBUTE_INTS, ATTRIBUTE_FLOATS, ATTRIBUTE_STRINGS, ATTRIBUTE_TYPE, ATTRIBUTE_OTHER
 };
 
 struct attribute {
@@ -38,15 +38,18 @@ struct attribute {
 	struct text s;
 	struct tensor *tensor;
 	struct graph *graph;
+	const struct value *type; /* of a value: its dtype, shape and kind alone */
 	size_t count;          /* of ints, floats or strings */
 	int64_t *ints;
 	float *floats;
 	struct text *strings;
 };
 
+/* A call of a function that the model defines itself is replaced by the function's nodes, their names and those of what
+ * they make behind the call's label: "block_3/attention/MatMul_2". */
 struct node {
 	struct text name, op, domain; /* name may be empty; domain "" is ai.onnx (never the alias) */
-	int64_t opset;                /* of its domain where the node was written; 0 when not imported */
+	int64_t opset;                /* of its domain where the node was written: in the model or in a function of it */
 	int input_count, output_count;
 	int *inputs, *outputs;        /* value indexes in the node's graph; -1 = omitted optional */
 	int attribute_count;
@@ -110,7 +113,8 @@ struct model {
 struct model *model_load(const char *path, struct error *err);
 void model_free(struct model *m);
 
-int64_t model_opset(const struct model *m, struct text domain); /* 0 when not imported */
+/* As imported, or as assumed where the model uses a domain without saying; 0: neither. */
+int64_t model_opset(const struct model *m, struct text domain);
 const struct attribute *node_attribute(const struct node *n, const char *name); /* or NULL */
 int64_t node_int(const struct node *n, const char *name, int64_t otherwise);
 float node_float(const struct node *n, const char *name, float otherwise);

@@ -18,6 +18,7 @@ static const struct attribute_row attribute_table[] = {
 	{ 4, 5, ATTRIBUTE_TENSOR },
 	{ 11, 22, ATTRIBUTE_TENSOR },
 	{ 5, 6, ATTRIBUTE_GRAPH },
+	{ 13, 14, ATTRIBUTE_TYPE },
 	{ 6, 7, ATTRIBUTE_FLOATS },
 	{ 7, 8, ATTRIBUTE_INTS },
 	{ 8, 9, ATTRIBUTE_STRINGS },
@@ -32,7 +33,7 @@ static int32_t attribute_type(const Onnx__AttributeProto *p)
 		bool there;
 		int32_t type;
 	} fields[] = { { p->has_f, 1 }, { p->has_i, 2 }, { p->has_s, 3 }, { p->t, 4 }, { p->g, 5 },
-		{ p->n_floats, 6 }, { p->n_ints, 7 }, { p->n_strings, 8 }, { p->sparse_tensor, 11 } };
+		{ p->n_floats, 6 }, { p->n_ints, 7 }, { p->n_strings, 8 }, { p->sparse_tensor, 11 }, { p->tp, 13 } };
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (fields[i].there)
 			return fields[i].type;
@@ -47,13 +48,21 @@ static int load_attribute_tensor(struct loader *l, const Onnx__AttributeProto *p
 	return p->t ? load_tensor(l, p->t, a->tensor) : load_sparse_tensor(l, p->sparse_tensor, a->tensor);
 }
 
-static int load_attribute_graph(
-	struct loader *l, struct scope *s, const Onnx__AttributeProto *p, struct attribute *a)
+static int load_attribute_graph(struct loader *l, struct scope *s, const struct frame *f,
+	const Onnx__AttributeProto *p, struct attribute *a)
 {
 	if (!p->g)
 		return error_set(l->err, "attribute \"%s\" has no graph", load_shown(l, a->name));
-	a->graph = load_graph(l, p->g, s);
+	a->graph = load_graph(l, p->g, s, f);
 	return a->graph ? 0 : -1;
+}
+
+static void load_attribute_type(struct loader *l, const Onnx__AttributeProto *p, struct attribute *a)
+{
+	struct value *type = ARENA_NEW(l->arena, struct value);
+	*type = (struct value){ .name = a->name, .producer = -1, .outer = -1, .shape = SHAPE_UNKNOWN };
+	load_type(l, p->tp, type);
+	a->type = type;
 }
 
 static void load_attribute_list(struct loader *l, const Onnx__AttributeProto *p, struct attribute *a)
@@ -79,15 +88,15 @@ static void load_attribute_list(struct loader *l, const Onnx__AttributeProto *p,
 	}
 }
 
-static int load_attribute(
-	struct loader *l, struct scope *s, const Onnx__AttributeProto *p, struct attribute *a)
+/* p is what is meant, written in f's terms; a has its name already. */
+static int load_attribute(struct loader *l, struct scope *s, const struct frame *f, const Onnx__AttributeProto *p,
+	struct attribute *a)
 {
 	const struct attribute_row *row = NULL;
 	int32_t type = attribute_type(p);
 	for (size_t i = 0; i < sizeof(attribute_table) / sizeof(attribute_table[0]); i++)
 		if (attribute_table[i].type == type)
 			row = &attribute_table[i];
-	a->name = load_text(l, p->name);
 	a->kind = ATTRIBUTE_OTHER;
 	/* What was too long to keep, and what only means something within a function, stays "other". */
 	if (!row || p->ref_attr_name.len || load_skipped_bytes(p->skipped, p->n_skipped, row->field))
@@ -106,19 +115,33 @@ static int load_attribute(
 	case ATTRIBUTE_TENSOR:
 		return load_attribute_tensor(l, p, a);
 	case ATTRIBUTE_GRAPH:
-		return load_attribute_graph(l, s, p, a);
+		return load_attribute_graph(l, s, f, p, a);
+	case ATTRIBUTE_TYPE:
+		load_attribute_type(l, p, a);
+		return 0;
 	default:
 		load_attribute_list(l, p, a);
 		return 0;
 	}
 }
 
-int load_attributes(struct loader *l, struct scope *s, const Onnx__NodeProto *p, struct node *node)
+int load_attributes(struct loader *l, struct scope *s, const struct item *item, struct node *node)
 {
-	node->attribute_count = (int)p->n_attribute;
+	const Onnx__NodeProto *p = item->p;
 	node->attributes = ARENA_ARRAY(l->arena, struct attribute, p->n_attribute);
-	for (size_t i = 0; i < p->n_attribute; i++)
-		if (load_attribute(l, s, p->attribute[i], &node->attributes[i]) != 0)
+	for (size_t i = 0; i < p->n_attribute; i++) {
+		const struct frame *f = item->frame;
+		const Onnx__AttributeProto *meant = load_attribute_meant(p->attribute[i], &f);
+		if (!meant)
+			continue;
+		struct attribute *a = &node->attributes[node->attribute_count++];
+		size_t before = l->arena->total;
+		a->name = load_text(l, p->attribute[i]->name);
+		if (load_attribute(l, s, f, meant, a) != 0)
 			return -1;
+		/* What a body takes is counted node by node. */
+		if (item->frame && a->kind != ATTRIBUTE_GRAPH && load_spend(l, l->arena->total - before) != 0)
+			return -1;
+	}
 	return 0;
 }

@@ -4,53 +4,7 @@
 
 #include "model/tensor.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* ---- names ---- */
-
-/* A new value of s, or -1 when the name is taken (then *taken is whose it is). */
-static int scope_add(struct loader *l, struct scope *s, struct text name, int *taken)
-{
-	int64_t *place = hash_at(&s->names, name);
-	if (*place >= 0) {
-		*taken = (int)*place;
-		return -1;
-	}
-	VEC_GROW(s->values, s->count, s->capacity);
-	struct value *v = &s->values[s->count];
-	*v = (struct value){ .producer = -1, .outer = -1, .shape = SHAPE_UNKNOWN };
-	/* The hash keeps pointing at the name it was given, which lives as long as the skim. */
-	v->name = (struct text){ arena_strndup(l->arena, name.p, name.n), name.n };
-	*place = s->count;
-	return s->count++;
-}
-
-/* The value called `name` in s, or -1. A name of an outer graph becomes a value of each graph in between. */
-static int scope_find(struct loader *l, struct scope *s, struct text name)
-{
-	int64_t found = hash_find(&s->names, name);
-	if (found >= 0 || !s->parent)
-		return (int)found;
-	int outer = scope_find(l, s->parent, name), taken;
-	if (outer < 0)
-		return -1;
-	int v = scope_add(l, s, name, &taken);
-	struct value *captured = &s->values[v];
-	const struct value *origin = &s->parent->values[outer];
-	captured->outer = outer;
-	captured->initializer = origin->initializer;
-	captured->dtype = origin->dtype;
-	captured->shape = origin->shape;
-	captured->kind = origin->kind;
-	return v;
-}
-
-static void scope_free(struct scope *s)
-{
-	hash_free(&s->names);
-	free(s->values);
-}
 
 static const char *shown_node(struct loader *l, const struct graph *g, int index)
 {
@@ -66,13 +20,19 @@ static int load_inputs(struct loader *l, struct scope *s, const Onnx__GraphProto
 		struct text name = load_view(p->input[i]->name);
 		if (name.n == 0)
 			return error_set(l->err, "graph input %zu has no name", i);
-		int v = scope_add(l, s, name, &taken);
+		int v = scope_define(l, s, s->frame, name, &taken);
 		if (v < 0)
 			return error_set(l->err, "two graph inputs are called \"%s\"", load_shown(l, name));
 		s->values[v].is_input = true;
 		load_type(l, p->input[i]->type, &s->values[v]);
 	}
 	return 0;
+}
+
+static bool tensor_alike(const struct tensor *a, const struct tensor *b)
+{
+	return a->dtype == b->dtype && a->rank == b->rank &&
+	       (a->rank == 0 || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof(*a->dims)) == 0);
 }
 
 static int load_initializer(struct loader *l, struct scope *s, struct tensor *t, struct text name)
@@ -82,10 +42,13 @@ static int load_initializer(struct loader *l, struct scope *s, struct tensor *t,
 		load_warn(l, "an initializer without a name is ignored");
 		return 0;
 	}
-	int v = scope_add(l, s, name, &taken);
+	int v = scope_define(l, s, s->frame, name, &taken);
 	struct value *value = &s->values[v < 0 ? taken : v];
+	if (value->initializer && !tensor_alike(value->initializer, t))
+		return error_set(l->err, "two initializers of different types are called \"%s\"",
+			load_shown(l, name));
 	if (value->initializer)
-		return error_set(l->err, "two initializers are called \"%s\"", load_shown(l, name));
+		load_warn(l, "two initializers are called \"%s\", the last is taken", load_shown(l, name));
 	/* Listed as an input too, as early versions of the format wanted: a default that nobody overrides. */
 	value->is_input = false;
 	value->kind = VALUE_TENSOR;
@@ -112,77 +75,98 @@ static int load_initializers(struct loader *l, struct scope *s, const Onnx__Grap
 
 /* ---- nodes ---- */
 
-static int load_node_outputs(struct loader *l, struct scope *s, const Onnx__NodeProto *p, int index)
+static int wrong_output(struct loader *l, struct scope *s, int index, struct text name, int taken)
 {
+	const struct value *other = taken < 0 ? NULL : &s->values[taken];
+	const char *shown = load_shown(l, name);
+	if (!other || other->producer < 0)
+		return error_set(l->err, "node \"%s\" writes \"%s\", which is %s", shown_node(l, s->graph, index),
+			shown,
+			!other			 ? "an input of the function"
+			: other->initializer ? "an initializer"
+						 : "a graph input");
+	if (other->producer == index)
+		return error_set(l->err, "node \"%s\" writes \"%s\" twice", shown_node(l, s->graph, index), shown);
+	return error_set(l->err, "nodes \"%s\" and \"%s\" both write \"%s\"",
+		shown_node(l, s->graph, other->producer), shown_node(l, s->graph, index), shown);
+}
+
+static int load_node_outputs(struct loader *l, struct scope *s, int index)
+{
+	const struct item *item = &s->items[index];
 	struct node *node = &s->graph->nodes[index];
 	int taken;
-	node->output_count = (int)p->n_output;
-	node->outputs = ARENA_ARRAY(l->arena, int, p->n_output);
-	for (size_t i = 0; i < p->n_output; i++) {
-		struct text name = load_view(p->output[i]);
+	node->output_count = (int)item->p->n_output;
+	node->outputs = ARENA_ARRAY(l->arena, int, node->output_count);
+	for (int i = 0; i < node->output_count; i++) {
+		struct text name = load_view(item->p->output[i]);
 		node->outputs[i] = -1;
 		if (name.n == 0)
 			continue;
-		int v = scope_add(l, s, name, &taken);
-		if (v >= 0) {
-			s->values[v].producer = index;
-			node->outputs[i] = v;
-			continue;
-		}
-		const struct value *other = &s->values[taken];
-		if (other->producer < 0)
-			return error_set(l->err, "node \"%s\" writes \"%s\", which is %s",
-				shown_node(l, s->graph, index), load_shown(l, name),
-				other->initializer ? "an initializer" : "a graph input");
-		return error_set(l->err, "nodes \"%s\" and \"%s\" both write \"%s\"",
-			shown_node(l, s->graph, other->producer), shown_node(l, s->graph, index),
-			load_shown(l, name));
+		int v = scope_define(l, s, item->frame, name, &taken);
+		if (v < 0)
+			return wrong_output(l, s, index, name, taken);
+		s->values[v].producer = index;
+		node->outputs[i] = v;
+		if (item->frame && load_spend(l, s->values[v].name.n) != 0)
+			return -1;
 	}
 	return 0;
+}
+
+static struct text item_name(struct loader *l, const struct item *item)
+{
+	if (!item->frame)
+		return load_text(l, item->p->name);
+	return load_path(l, item->frame, load_label(&l->scratch, item->p, item->index));
 }
 
 /* Everything of the nodes that does not need other names: texts, and the names of their results. */
-static int load_nodes(struct loader *l, struct scope *s, const Onnx__GraphProto *p)
+static int load_nodes(struct loader *l, struct scope *s)
 {
 	struct graph *g = s->graph;
-	g->node_count = (int)p->n_node;
-	g->nodes = ARENA_ARRAY(l->arena, struct node, p->n_node);
+	g->node_count = s->item_count;
+	g->nodes = ARENA_ARRAY(l->arena, struct node, g->node_count);
 	for (int i = 0; i < g->node_count; i++) {
 		struct node *node = &g->nodes[i];
-		node->name = load_text(l, p->node[i]->name);
-		node->op = load_text(l, p->node[i]->op_type);
-		node->domain = load_text(l, p->node[i]->domain);
-		if (text_is(node->domain, "ai.onnx"))
-			node->domain = TEXT("");
+		const struct item *item = &s->items[i];
+		node->name = item_name(l, item);
+		node->op = load_text(l, item->p->op_type);
+		struct text domain = load_domain(item->p->domain);
+		node->domain = (struct text){ arena_strndup(l->arena, domain.p, domain.n), domain.n };
 		if (node->op.n == 0)
 			return error_set(l->err, "node \"%s\" names no operator", shown_node(l, g, i));
-		if (load_node_outputs(l, s, p->node[i], i) != 0)
+		node->opset = load_opset_of(l, item->frame, node->domain);
+		if ((item->frame && load_spend(l, node->name.n) != 0) || load_node_outputs(l, s, i) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int load_node_inputs(struct loader *l, struct scope *s, const Onnx__NodeProto *p, int index)
+static int load_node_inputs(struct loader *l, struct scope *s, int index)
 {
+	const struct item *item = &s->items[index];
 	struct node *node = &s->graph->nodes[index];
-	node->input_count = (int)p->n_input;
-	node->inputs = ARENA_ARRAY(l->arena, int, p->n_input);
-	for (size_t i = 0; i < p->n_input; i++) {
-		struct text name = load_view(p->input[i]);
-		node->inputs[i] = name.n ? scope_find(l, s, name) : -1;
-		if (name.n && node->inputs[i] < 0)
-			return error_set(l->err, "node \"%s\" reads \"%s\", which nothing in the model makes",
-				shown_node(l, s->graph, index), load_shown(l, name));
+	node->input_count = (int)item->p->n_input;
+	node->inputs = ARENA_ARRAY(l->arena, int, node->input_count);
+	for (int i = 0; i < node->input_count; i++) {
+		struct text name = load_view(item->p->input[i]);
+		int v = name.n ? scope_read(l, s, item->frame, name) : SCOPE_OMITTED;
+		node->inputs[i] = v < 0 ? -1 : v;
+		if (v < 0 && v != SCOPE_OMITTED)
+			return error_set(l->err, "node \"%s\" reads \"%s\", which nothing in the %s makes",
+				shown_node(l, s->graph, index), load_shown(l, name),
+				item->frame ? "function" : "model");
 	}
 	return 0;
 }
 
-static int load_reads(struct loader *l, struct scope *s, const Onnx__GraphProto *p)
+static int load_reads(struct loader *l, struct scope *s)
 {
 	for (int i = 0; i < s->graph->node_count; i++) {
-		if (load_node_inputs(l, s, p->node[i], i) != 0)
+		if (load_node_inputs(l, s, i) != 0)
 			return -1;
-		if (load_attributes(l, s, p->node[i], &s->graph->nodes[i]) != 0)
+		if (load_attributes(l, s, &s->items[i], &s->graph->nodes[i]) != 0)
 			return error_context(l->err, "node \"%s\"", shown_node(l, s->graph, i));
 	}
 	return 0;
@@ -190,16 +174,27 @@ static int load_reads(struct loader *l, struct scope *s, const Onnx__GraphProto 
 
 /* ---- declared types, outputs ---- */
 
+/* A function's symbols are its own: one name may stand for other numbers in each call. */
+static void forget_symbols(struct shape *shape)
+{
+	for (int i = 0; i < shape->rank; i++)
+		if (shape->dims[i].kind != DIM_KNOWN)
+			shape->dims[i] = dim_unknown();
+}
+
 /* Types stand on outputs and in value_info; each may tell what the other leaves out. The known is kept. */
-static void load_declared(struct loader *l, struct scope *s, Onnx__ValueInfoProto *const *infos, size_t n)
+static void load_declared(struct loader *l, struct scope *s, const struct frame *f,
+	Onnx__ValueInfoProto *const *infos, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		int64_t v = hash_find(&s->names, load_view(infos[i]->name));
+		int v = scope_own(l, s, f, load_view(infos[i]->name));
 		if (v < 0 || s->values[v].initializer || s->values[v].kind != VALUE_TENSOR)
 			continue;
 		struct value *value = &s->values[v];
 		struct value told = { .name = value->name, .shape = SHAPE_UNKNOWN };
 		load_type(l, infos[i]->type, &told);
+		if (f)
+			forget_symbols(&told.shape);
 		value->kind = told.kind;
 		if (value->dtype == DTYPE_UNKNOWN)
 			value->dtype = told.dtype;
@@ -214,7 +209,7 @@ static int load_outputs(struct loader *l, struct scope *s, const Onnx__GraphProt
 	g->outputs = ARENA_ARRAY(l->arena, int, p->n_output);
 	for (size_t i = 0; i < p->n_output; i++) {
 		struct text name = load_view(p->output[i]->name);
-		int v = name.n ? scope_find(l, s, name) : -1;
+		int v = name.n ? scope_read(l, s, s->frame, name) : -1;
 		if (v < 0)
 			return error_set(
 				l->err, "graph output \"%s\" is made by no node", load_shown(l, name));
@@ -240,34 +235,59 @@ static void scope_finish(struct loader *l, struct scope *s)
 			g->inputs[i++] = v;
 }
 
-static size_t names_of(const Onnx__GraphProto *p)
+static size_t names_of(const struct scope *s, const Onnx__GraphProto *p)
 {
-	size_t n = p->n_input + p->n_initializer + p->n_sparse_initializer + p->n_output + p->n_node;
-	for (size_t i = 0; i < p->n_node; i++)
-		n += p->node[i]->n_input + p->node[i]->n_output;
+	size_t n = p->n_input + p->n_initializer + p->n_sparse_initializer + p->n_output + (size_t)s->item_count;
+	for (int i = 0; i < s->item_count; i++)
+		n += s->items[i].p->n_input + s->items[i].p->n_output;
+	for (const struct frame *f = s->calls; f; f = f->next)
+		n += f->function->p->n_value_info;
 	return n;
+}
+
+/* The graph's nodes as a list, within bounds. */
+static int load_items(struct loader *l, struct scope *s, const Onnx__GraphProto *p)
+{
+	if (s->depth + (s->frame ? s->frame->depth : 0) > LOAD_DEPTH_MOST)
+		return error_set(l->err, "calls and bodies are nested more than %d deep", LOAD_DEPTH_MOST);
+	if (p->n_node) {
+		s->item_capacity = (int)p->n_node;
+		s->items = base_malloc(p->n_node * sizeof(*s->items));
+	}
+	if (load_expand(l, s, p->node, p->n_node, s->frame) != 0)
+		return -1;
+	l->name_count += names_of(s, p);
+	if (l->name_count > LOAD_NAMES_MOST)
+		return error_set(
+			l->err, "more than %d names; this is beyond what can be opened", LOAD_NAMES_MOST);
+	return 0;
 }
 
 static int load_into(struct loader *l, const Onnx__GraphProto *p, struct scope *s)
 {
-	l->name_count += names_of(p);
-	if (l->name_count > LOAD_NAMES_MOST)
-		return error_set(
-			l->err, "more than %d names; this is beyond what can be opened", LOAD_NAMES_MOST);
-	if (load_inputs(l, s, p) != 0 || load_initializers(l, s, p) != 0 || load_nodes(l, s, p) != 0)
+	if (load_items(l, s, p) != 0 || load_inputs(l, s, p) != 0 || load_initializers(l, s, p) != 0 ||
+		load_nodes(l, s) != 0)
 		return -1;
-	load_declared(l, s, p->output, p->n_output);
-	load_declared(l, s, p->value_info, p->n_value_info);
-	if (load_reads(l, s, p) != 0 || load_outputs(l, s, p) != 0)
+	load_declared(l, s, s->frame, p->output, p->n_output);
+	load_declared(l, s, s->frame, p->value_info, p->n_value_info);
+	for (const struct frame *f = s->calls; f; f = f->next)
+		load_declared(l, s, f, f->function->p->value_info, f->function->p->n_value_info);
+	if (load_reads(l, s) != 0 || load_outputs(l, s, p) != 0)
 		return -1;
+	if (s->hidden_count)
+		load_warn(l, "%d name%s (\"%s\"%s) of the body \"%s\" %s outside of it, too; inside, its own %s meant",
+			s->hidden_count, s->hidden_count == 1 ? "" : "s", load_shown(l, s->hidden),
+			s->hidden_count == 1 ? "" : " ...", load_shown(l, s->graph->name),
+			s->hidden_count == 1 ? "is" : "are", s->hidden_count == 1 ? "is" : "are");
 	scope_finish(l, s);
 	return load_sort(l, s->graph);
 }
 
-struct graph *load_graph(struct loader *l, const Onnx__GraphProto *p, struct scope *parent)
+struct graph *load_graph(
+	struct loader *l, const Onnx__GraphProto *p, struct scope *parent, const struct frame *f)
 {
 	struct graph *g = ARENA_NEW(l->arena, struct graph);
-	struct scope s = { .parent = parent, .graph = g };
+	struct scope s = { .parent = parent, .graph = g, .frame = f, .depth = parent ? parent->depth + 1 : 0 };
 	g->name = load_text(l, p->name);
 	g->parent = parent ? parent->graph : NULL;
 	int rc = load_into(l, p, &s);

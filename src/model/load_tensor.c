@@ -77,19 +77,31 @@ static uint64_t typed_bits(const Onnx__TensorProto *p, unsigned field, size_t i)
 	}
 }
 
-/* Bytes of one entry of the typed field: parts of complex numbers and pairs of 4-bit ones are entries. */
-static size_t typed_entry_bytes(enum dtype t)
+/* Bits of one entry of the typed field: a part of a complex number; a byte of packed 4-bit or 2-bit elements; a 6-bit
+ * element, which is not packed there. */
+static int typed_entry_bits(enum dtype t)
 {
 	int bits = dtype_bits(t);
-	return t == DTYPE_C64 ? 4 : t == DTYPE_C128 ? 8 : bits < 8 ? 1 : (size_t)bits / 8;
+	return t == DTYPE_C64 || t == DTYPE_C128 ? bits / 2 : bits < 6 ? 8 : bits;
+}
+
+/* Writes an entry's bits behind those before it, low ones first. */
+static void typed_put(unsigned char *to, size_t at_bit, uint64_t value, int bits)
+{
+	for (int done = 0; done < bits;) {
+		int shift = (int)((at_bit + (size_t)done) % 8), n = 8 - shift < bits - done ? 8 - shift : bits - done;
+		to[(at_bit + (size_t)done) / 8] |= (unsigned char)((value >> done & ((1u << n) - 1)) << shift);
+		done += n;
+	}
 }
 
 static void load_typed(struct loader *l, const Onnx__TensorProto *p, struct tensor *t, size_t bytes)
 {
 	unsigned field = typed_field(t->dtype);
-	size_t entry = typed_entry_bytes(t->dtype), count = typed_count(p, field);
+	int entry_bits = typed_entry_bits(t->dtype);
+	size_t count = typed_count(p, field), bits_most = bytes * 8;
 	assert(bytes <= TENSOR_PAYLOAD_KEPT);
-	if (count != bytes / entry) {
+	if (count != (entry_bits < 8 ? (size_t)t->elements : bits_most / (size_t)entry_bits)) {
 		load_warn(l,
 			"constant \"%s\": %zu elements are given, its shape has %" PRId64
 			"; its content is ignored",
@@ -97,11 +109,8 @@ static void load_typed(struct loader *l, const Onnx__TensorProto *p, struct tens
 		return;
 	}
 	unsigned char *out = arena_alloc(l->arena, bytes);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t bits = typed_bits(p, field, i);
-		for (size_t byte = 0; byte < entry; byte++, bits >>= 8)
-			out[i * entry + byte] = (unsigned char)bits;
-	}
+	for (size_t i = 0; i < count; i++)
+		typed_put(out, i * (size_t)entry_bits, typed_bits(p, field, i), entry_bits);
 	t->data = out;
 	t->data_bytes = bytes;
 }
@@ -173,7 +182,9 @@ int load_tensor(struct loader *l, const Onnx__TensorProto *p, struct tensor *t)
 	if (load_dims(l, p->n_dims, p->dims, t) != 0)
 		return -1;
 	t->external = p->data_location == LOCATION_EXTERNAL;
-	if (!t->external)
+	if (t->external)
+		load_external(l, p, t);
+	else
 		load_payload(l, p, t);
 	return 0;
 }
@@ -185,44 +196,4 @@ int load_sparse_tensor(struct loader *l, const Onnx__SparseTensorProto *p, struc
 	t->name = load_text(l, p->values->name);
 	load_element_type(l, p->values, t);
 	return load_dims(l, p->n_dims, p->dims, t);
-}
-
-static struct dim load_dim(
-	struct loader *l, const Onnx__TensorShapeProto__Dimension *p, const struct value *v)
-{
-	if (p->has_dim_value && p->dim_value >= 0)
-		return dim_known(p->dim_value);
-	if (p->has_dim_value) {
-		load_warn(l, "tensor \"%s\" declares a dimension of %" PRId64 ", taken as unknown",
-			load_shown(l, v->name), p->dim_value);
-		return dim_unknown();
-	}
-	struct text symbol = load_view(p->dim_param);
-	/* Some exporters write these for "unknown"; as symbols they would claim that all such dimensions are
-	 * equal. */
-	if (text_is(symbol, "?") || text_is(symbol, "-1"))
-		return dim_unknown();
-	return symbol.n ? dim_symbol(l->arena, symbol) : dim_unknown();
-}
-
-void load_type(struct loader *l, const Onnx__TypeProto *p, struct value *v)
-{
-	if (!p)
-		return;
-	const Onnx__TypeProto__Tensor *t = p->tensor_type ? p->tensor_type : p->sparse_tensor_type;
-	if (!t && (p->sequence_type || p->map_type || p->optional_type))
-		v->kind = p->sequence_type ? VALUE_SEQUENCE : p->map_type ? VALUE_MAP : VALUE_OPTIONAL;
-	if (!t)
-		return;
-	v->dtype = tensor_dtype(t->elem_type);
-	if (!t->shape)
-		return;
-	if (t->shape->n_dim > LOAD_RANK_MOST) {
-		load_warn(l, "tensor \"%s\" declares %zu dimensions, taken as unknown",
-			load_shown(l, v->name), t->shape->n_dim);
-		return;
-	}
-	v->shape = shape_make(l->arena, (int)t->shape->n_dim);
-	for (int i = 0; i < v->shape.rank; i++)
-		v->shape.dims[i] = load_dim(l, t->shape->dim[i], v);
 }

@@ -24,10 +24,17 @@ static const enum dtype tensor_codes[] = {
 	[15] = DTYPE_C128,
 	[16] = DTYPE_BF16,
 	[17] = DTYPE_F8E4M3,
+	[18] = DTYPE_F8E4M3FNUZ,
 	[19] = DTYPE_F8E5M2,
+	[20] = DTYPE_F8E5M2FNUZ,
 	[21] = DTYPE_U4,
 	[22] = DTYPE_S4,
 	[23] = DTYPE_F4E2M1,
+	[24] = DTYPE_F8E8M0,
+	[25] = DTYPE_U2,
+	[26] = DTYPE_S2,
+	[27] = DTYPE_F6E2M3,
+	[28] = DTYPE_F6E3M2,
 };
 #define TENSOR_CODES ((int)(sizeof(tensor_codes) / sizeof(tensor_codes[0])))
 
@@ -65,7 +72,8 @@ int64_t tensor_bytes(enum dtype t, int64_t elements)
 	int bits = dtype_bits(t);
 	if (bits <= 0)
 		return -1;
-	return bits < 8 ? elements / 2 + elements % 2 : elements * (bits / 8);
+	/* In two steps: the bits of so many elements need not fit. */
+	return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
 }
 
 struct shape tensor_shape(struct arena *a, const struct tensor *t)
@@ -73,25 +81,45 @@ struct shape tensor_shape(struct arena *a, const struct tensor *t)
 	return shape_known(a, t->rank, t->dims);
 }
 
-/* A small float: sign, exponent, mantissa bits. has_infinity: the top exponent means infinity and NaN;
- * without, only all ones (where the format has a NaN) is NaN. */
-static double float_decode(
-	uint32_t bits, int exponent_bits, int mantissa_bits, bool has_infinity, bool has_nan)
+/* A small float: sign, exponent, mantissa. */
+struct float_form {
+	enum dtype type;
+	int exponent_bits, mantissa_bits, bias;
+	enum { FORM_IEEE, FORM_ALL_ONES, FORM_MINUS_ZERO, FORM_FINITE } special; /* what bits are no number */
+};
+
+/* FORM_IEEE: the top exponent means infinity and NaN. The others have no infinity; their NaN is all ones behind the
+ * sign, or what would be minus zero, or there is none. (OCP's 8-bit and microscaling formats; the "fnuz" ones are
+ * those of arXiv 2206.02915.) */
+static const struct float_form float_forms[] = {
+	{ DTYPE_F16, 5, 10, 15, FORM_IEEE },
+	{ DTYPE_BF16, 8, 7, 127, FORM_IEEE },
+	{ DTYPE_F8E4M3, 4, 3, 7, FORM_ALL_ONES },
+	{ DTYPE_F8E5M2, 5, 2, 15, FORM_IEEE },
+	{ DTYPE_F8E4M3FNUZ, 4, 3, 8, FORM_MINUS_ZERO },
+	{ DTYPE_F8E5M2FNUZ, 5, 2, 16, FORM_MINUS_ZERO },
+	{ DTYPE_F6E2M3, 2, 3, 1, FORM_FINITE },
+	{ DTYPE_F6E3M2, 3, 2, 3, FORM_FINITE },
+	{ DTYPE_F4E2M1, 2, 1, 1, FORM_FINITE },
+};
+
+static double float_decode(const struct float_form *f, uint32_t bits)
 {
-	uint32_t mantissa = bits & ((1u << mantissa_bits) - 1);
-	uint32_t top = (1u << exponent_bits) - 1;
-	uint32_t exponent = bits >> mantissa_bits & top;
-	bool negative = bits >> (mantissa_bits + exponent_bits) & 1;
-	int bias = (int)(top >> 1);
+	uint32_t mantissa = bits & ((1u << f->mantissa_bits) - 1);
+	uint32_t top = (1u << f->exponent_bits) - 1;
+	uint32_t exponent = bits >> f->mantissa_bits & top;
+	uint32_t minus_zero = 1u << (f->mantissa_bits + f->exponent_bits);
+	bool negative = bits & minus_zero;
 	double value;
-	if (has_infinity && exponent == top)
+	if (f->special == FORM_IEEE && exponent == top)
 		value = mantissa ? (double)NAN : (double)INFINITY;
-	else if (has_nan && exponent == top && mantissa == (1u << mantissa_bits) - 1)
+	else if ((f->special == FORM_ALL_ONES && (bits & (minus_zero - 1)) == minus_zero - 1) ||
+		(f->special == FORM_MINUS_ZERO && bits == minus_zero))
 		value = (double)NAN;
 	else if (exponent == 0)
-		value = ldexp(mantissa, 1 - bias - mantissa_bits);
+		value = ldexp(mantissa, 1 - f->bias - f->mantissa_bits);
 	else
-		value = ldexp(mantissa | 1u << mantissa_bits, (int)exponent - bias - mantissa_bits);
+		value = ldexp(mantissa | 1u << f->mantissa_bits, (int)exponent - f->bias - f->mantissa_bits);
 	return negative ? -value : value;
 }
 
@@ -102,8 +130,11 @@ static bool tensor_element_bits(const struct tensor *t, int64_t i, uint64_t *val
 	if (!t->data || i < 0 || i >= t->elements || bits <= 0 || bits > 64)
 		return false;
 	const unsigned char *p = t->data;
-	if (bits == 4) {
-		*value = p[i / 2] >> (i % 2 * 4) & 15;
+	if (bits < 8) { /* packed from the lowest bit up, across bytes where they do not divide one */
+		int64_t byte = i / 8 * bits + i % 8 * bits / 8;
+		int shift = (int)(i % 8 * bits % 8);
+		uint32_t pair = p[byte] | (shift + bits > 8 ? (uint32_t)p[byte + 1] << 8 : 0);
+		*value = pair >> shift & ((1u << bits) - 1);
 		return true;
 	}
 	p += i * (bits / 8);
@@ -125,24 +156,20 @@ static double float_of_bits(enum dtype t, uint64_t bits)
 	case DTYPE_F64:
 		memcpy(&d, &bits, sizeof(d));
 		return d;
-	case DTYPE_F16:
-		return float_decode(low, 5, 10, true, true);
-	case DTYPE_BF16:
-		return float_decode(low, 8, 7, true, true);
-	case DTYPE_F8E4M3:
-		return float_decode(low, 4, 3, false, true);
-	case DTYPE_F8E5M2:
-		return float_decode(low, 5, 2, true, true);
-	case DTYPE_F4E2M1:
-		return float_decode(low, 2, 1, false, false);
+	case DTYPE_F8E8M0: /* a power of two and no sign */
+		return low == 255 ? (double)NAN : ldexp(1, (int)low - 127);
 	default:
-		return (double)NAN;
+		break;
 	}
+	for (size_t i = 0; i < sizeof(float_forms) / sizeof(float_forms[0]); i++)
+		if (float_forms[i].type == t)
+			return float_decode(&float_forms[i], low);
+	return (double)NAN;
 }
 
 static bool dtype_is_signed(enum dtype t)
 {
-	return t == DTYPE_S4 || t == DTYPE_S8 || t == DTYPE_S16 || t == DTYPE_S32 || t == DTYPE_S64;
+	return t == DTYPE_S2 || t == DTYPE_S4 || t == DTYPE_S8 || t == DTYPE_S16 || t == DTYPE_S32 || t == DTYPE_S64;
 }
 
 bool tensor_int(const struct tensor *t, int64_t i, int64_t *value)

@@ -4,15 +4,15 @@
 
 #include "model/graph.h"
 
-/* ONNX's TensorProto.DataType code, as also the attribute `to` of Cast has it. DTYPE_UNKNOWN for codes
- * without a row in dtype.h (fnuz floats, f8e8m0, 2-bit integers) and for undefined ones. */
+/* ONNX's TensorProto.DataType code, as also the attribute `to` of Cast has it. DTYPE_UNKNOWN for codes from the
+ * future and for undefined ones. */
 enum dtype tensor_dtype(int64_t onnx_code);
 /* The other way; 0 (undefined) where ONNX has no such type (tf32). */
 int tensor_onnx_code(enum dtype t);
 
 /* Product of dims; 1 for rank 0. -1: a negative dimension, or the bytes of such a tensor cannot fit int64. */
 int64_t tensor_elements(int rank, const int64_t *dims);
-/* Bytes of so many elements, 4-bit types two in a byte; -1 when the type has no fixed size. */
+/* Bytes of so many elements, those of less than 8 bits packed; -1 when the type has no fixed size. */
 int64_t tensor_bytes(enum dtype t, int64_t elements);
 
 /* Its dimensions as a shape made in a. */

@@ -1,0 +1,108 @@
+#include "config.h"
+
+#include "model/load.h"
+
+#include "model/tensor.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PARTS_MOST 32
+
+/* The entry of this key, "" when there is none. */
+static struct text entry_of(const Onnx__TensorProto *p, const char *key)
+{
+	for (size_t i = 0; i < p->n_external_data; i++)
+		if (text_is(load_view(p->external_data[i]->key), key))
+			return load_view(p->external_data[i]->value);
+	return TEXT("");
+}
+
+static bool is_absolute(struct text path)
+{
+	bool drive = path.n >= 2 && path.p[1] == ':';
+	return path.p[0] == '/' || path.p[0] == '\\' || drive;
+}
+
+/* Has the path a part "..", by either system's separator? */
+static bool climbs_out(struct text path)
+{
+	size_t begin = 0;
+	for (size_t i = 0; i <= path.n; i++) {
+		if (i < path.n && path.p[i] != '/' && path.p[i] != '\\')
+			continue;
+		if (i - begin == 2 && path.p[begin] == '.' && path.p[begin + 1] == '.')
+			return true;
+		begin = i + 1;
+	}
+	return false;
+}
+
+/* Is a part of the path, seen from the model's folder, a link? What is not there is none. */
+static bool is_link(struct loader *l, struct text path)
+{
+	const char *model = l->m->path, *slash = strrchr(model, '/');
+	char full[PATH_MAX];
+	size_t folder = slash ? (size_t)(slash - model) + 1 : 0, parts = 0;
+	struct stat st;
+	if (strcmp(model, "-") == 0 || folder + path.n >= sizeof(full))
+		return false;
+	memcpy(full, model, folder);
+	for (size_t i = 0; i <= path.n; i++) {
+		if (i == path.n || (path.p[i] == '/' && i > 0)) {
+			full[folder + i] = '\0';
+			if (++parts > PARTS_MOST || lstat(full, &st) != 0)
+				return false;
+			if (S_ISLNK(st.st_mode))
+				return true;
+		}
+		if (i < path.n)
+			full[folder + i] = path.p[i];
+	}
+	return false;
+}
+
+/* What is odd about where a tensor lies, or NULL. */
+static const char *odd_location(struct loader *l, struct text path)
+{
+	if (path.n == 0)
+		return "in a file that is not named";
+	if (memchr(path.p, '\0', path.n))
+		return "in a file whose name is none";
+	if (is_absolute(path) || climbs_out(path))
+		return "outside of the model's folder";
+	return is_link(l, path) ? "behind a link" : NULL;
+}
+
+/* A number that is given must be one, from 0. */
+static bool entry_number(struct loader *l, const Onnx__TensorProto *p, const struct tensor *t, const char *key,
+	int64_t *value)
+{
+	struct text given = entry_of(p, key);
+	if (given.n == 0)
+		return false;
+	if (text_to_int64(given, value) && *value >= 0)
+		return true;
+	load_warn(l, "external constant \"%s\" has the %s \"%s\"", load_shown(l, t->name), key,
+		load_shown(l, given));
+	return false;
+}
+
+void load_external(struct loader *l, const Onnx__TensorProto *p, const struct tensor *t)
+{
+	struct text location = entry_of(p, "location");
+	int64_t *seen = hash_at(&l->locations, location), offset = 0, length;
+	const char *odd = *seen < 0 ? odd_location(l, location) : NULL;
+	*seen = 1;
+	if (odd)
+		load_warn(l, "external constant \"%s\" lies %s (\"%s\"); other programs may refuse it",
+			load_shown(l, t->name), odd, load_shown(l, location));
+	entry_number(l, p, t, "offset", &offset);
+	int64_t bytes = tensor_bytes(t->dtype, t->elements);
+	if (entry_number(l, p, t, "length", &length) && bytes >= 0 && length != bytes)
+		load_warn(l, "external constant \"%s\": %" PRId64 " bytes are given, its shape has %" PRId64,
+			load_shown(l, t->name), length, bytes);
+}
