@@ -117,10 +117,12 @@ static bool call_is_in_reach(const struct op_call *c)
 	return true;
 }
 
-/* Does everything that goes in stand still? Operators without inputs decide themselves. */
+/* Does everything that goes in stand still, and what comes out with it? Operators without inputs decide themselves. */
 static bool call_is_constant(const struct op_call *c)
 {
 	int present = 0;
+	if (c->op->shape == op_random_shape)
+		return false;
 	for (int i = 0; i < c->input_count; i++) {
 		const struct op_value *v = op_in(c, i);
 		present += v != NULL;

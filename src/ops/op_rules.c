@@ -2,6 +2,8 @@
 
 #include "ops/op_rules.h"
 
+#include "model/tensor.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -86,6 +88,15 @@ bool op_list_all_known(const struct op_list *l)
 	return true;
 }
 
+int op_list_sizes(const struct op_call *c, const struct op_list *l, struct error *err)
+{
+	for (int i = 0; l->state == OP_LIST_KNOWN && i < l->count; i++) {
+		if (l->at[i].kind == DIM_KNOWN && l->at[i].value < 0)
+			return op_fail(c, err, "a size of %lld", (long long)l->at[i].value);
+	}
+	return 0;
+}
+
 double op_float_get(const struct op_call *c, const char *attribute, int input, double otherwise)
 {
 	const struct op_value *v = op_in(c, input);
@@ -93,6 +104,20 @@ double op_float_get(const struct op_call *c, const char *attribute, int input, d
 	if (v)
 		return op_scalar(v, &value) ? value : NAN;
 	return attribute ? (double)node_float(c->node, attribute, (float)otherwise) : otherwise;
+}
+
+struct dim op_dim_get(const struct op_call *c, int input)
+{
+	struct op_list list = op_list_get(c, NULL, input);
+	return list.state == OP_LIST_KNOWN && list.count == 1 ? list.at[0] : dim_unknown();
+}
+
+enum dtype op_dtype_get(const struct op_call *c, const char *attribute, enum dtype otherwise)
+{
+	const struct attribute *a = node_attribute(c->node, attribute);
+	if (!a)
+		return otherwise;
+	return a->kind == ATTRIBUTE_INT ? tensor_dtype(a->i) : DTYPE_UNKNOWN;
 }
 
 /* ---- axes */

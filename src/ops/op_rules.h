@@ -42,9 +42,16 @@ struct op_list {
 struct op_list op_list_get(const struct op_call *c, const char *attribute, int input);
 /* True when every element is a known number. */
 bool op_list_all_known(const struct op_list *l);
+/* Refuses lists of sizes in which a number is negative. */
+int op_list_sizes(const struct op_call *c, const struct op_list *l, struct error *err);
 /* The float at input i (a scalar or one element) or attribute `name`: NaN when the input is there and not
  * known, `otherwise` when neither is there. */
 double op_float_get(const struct op_call *c, const char *attribute, int input, double otherwise);
+/* The whole number at input i (a scalar or one element), which may be symbolic; unknown where it is not there, not
+ * known or of several elements. */
+struct dim op_dim_get(const struct op_call *c, int input);
+/* The type that an attribute names by ONNX's code; `otherwise` when it is absent. */
+enum dtype op_dtype_get(const struct op_call *c, const char *attribute, enum dtype otherwise);
 
 /* ---- axes */
 
@@ -274,6 +281,8 @@ RULE_SHAPE(op_q_ordered_attention);
 RULE_SHAPE(op_reorder);
 RULE_COST(op_several);
 RULE_PROBLEM(op_several);
+/* op_random.c: the rule of all that draw random numbers. What they give is never a constant. */
+RULE_SHAPE(op_random);
 
 /* ---- groups of rows, each at the end of the file that holds their rules; op_table.c lists them */
 struct op_rows {
@@ -284,6 +293,9 @@ struct op_rows {
 extern const struct op_rows op_quant_rows;
 
 extern const struct op_rows op_llm_rows, op_microsoft_attention_rows;
+
+extern const struct op_rows op_vision_rows, op_fold_rows, op_select_rows, op_line_rows, op_signal_rows, op_random_rows,
+	op_text_rows, op_ml_rows, op_loss_rows, op_old_rows;
 
 /* The row of a table sorted by name, whose rows begin with the name; NULL when there is none. */
 const void *op_row_find(const void *rows, size_t count, size_t size, const char *name);

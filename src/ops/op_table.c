@@ -78,7 +78,7 @@ static const struct op everyday[] = {
 		"nearest and linear; cubic and antialiased as a copy (proxy)" },
 	{ "Upsample", "", 7, 8, 1, 1, CLASS_MEMORY, op_resize_shape, op_resize_cost, op_resize_problem, NULL,
 		NULL },
-	{ "Upsample", "", 9, 9, 2, 2, CLASS_MEMORY, op_resize_shape, op_resize_cost, op_resize_problem, NULL,
+	{ "Upsample", "", 9, 0, 2, 2, CLASS_MEMORY, op_resize_shape, op_resize_cost, op_resize_problem, NULL,
 		NULL },
 
 	/* op_attention.c, op_rnn.c */
@@ -134,7 +134,7 @@ static const struct op everyday[] = {
 	MOVER("GatherND", 11, 0, 2, 2, op_gather_nd_shape, op_gather_cost, NULL),
 	MOVER("ScatterND", 11, 0, 3, 3, op_scatter_nd_shape, op_cost_move, NULL),
 	MOVER("ScatterElements", 11, 0, 3, 3, op_scatter_elements_shape, op_cost_move, NULL),
-	MOVER("Scatter", 9, 10, 3, 3, op_scatter_elements_shape, op_cost_move, NULL),
+	MOVER("Scatter", 9, 0, 3, 3, op_scatter_elements_shape, op_cost_move, NULL),
 	{ "Where", "", 9, 0, 3, 3, CLASS_MOVE, op_where_shape, op_cost_move, op_where_problem, NULL, NULL },
 	MOVER("OneHot", 9, 0, 3, 3, op_one_hot_shape, op_cost_move, NULL),
 	{ "NonZero", "", 9, 0, 1, 1, CLASS_MOVE, op_nonzero_shape, op_cost_move, op_problem_mover, NULL,
@@ -183,7 +183,7 @@ static const struct op everyday[] = {
 	ELTWISE("Swish", 24, NULL),
 	ELTWISE("Tan", 7, AS_TANH),
 	ELTWISE("Tanh", 1, NULL),
-	ELTWISE("ThresholdedRelu", 10, "measured as Relu"),
+	ELTWISE("ThresholdedRelu", 1, "measured as Relu"),
 	{ "Gelu", "com.microsoft", 1, 0, 1, 1, CLASS_MEMORY, op_eltwise_shape, op_cost_eltwise,
 		op_eltwise_problem, NULL, NULL },
 	{ "QuickGelu", "com.microsoft", 1, 0, 1, 1, CLASS_MEMORY, op_eltwise_shape, op_cost_eltwise,
@@ -260,6 +260,16 @@ static const struct op_rows *const groups[] = {
 	&op_quant_rows,
 	&op_llm_rows,
 	&op_microsoft_attention_rows,
+	&op_vision_rows,
+	&op_fold_rows,
+	&op_select_rows,
+	&op_line_rows,
+	&op_signal_rows,
+	&op_random_rows,
+	&op_text_rows,
+	&op_ml_rows,
+	&op_loss_rows,
+	&op_old_rows,
 };
 #define GROUP_COUNT (sizeof(groups) / sizeof(groups[0]))
 

@@ -1,0 +1,96 @@
+/* Random numbers. They differ from run to run: op.c never takes them for constants. */
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+/* Where an operator's shape comes from. */
+enum random_shape {
+	RANDOM_ATTRIBUTE, /* attribute shape */
+	RANDOM_INPUT,	  /* the input's */
+	RANDOM_SAMPLES	  /* the input's batch, so many samples */
+};
+
+struct random {
+	const char *name;
+	enum random_shape shape;
+	bool reads;	  /* the input's contents, not only its shape */
+	enum dtype dtype; /* without attribute dtype; unknown: the input's */
+};
+
+/* By name, ASCII order: looked up by halving. */
+static const struct random table[] = {
+	{ "Bernoulli", RANDOM_INPUT, true, DTYPE_UNKNOWN },
+	{ "Multinomial", RANDOM_SAMPLES, true, DTYPE_S32 },
+	{ "RandomNormal", RANDOM_ATTRIBUTE, false, DTYPE_F32 },
+	{ "RandomNormalLike", RANDOM_INPUT, false, DTYPE_UNKNOWN },
+	{ "RandomUniform", RANDOM_ATTRIBUTE, false, DTYPE_F32 },
+	{ "RandomUniformLike", RANDOM_INPUT, false, DTYPE_UNKNOWN },
+};
+
+static const struct random *random_find(const struct op_call *c)
+{
+	return op_row_find(table, sizeof(table) / sizeof(table[0]), sizeof(table[0]), c->op->name);
+}
+
+static int random_attribute(struct op_call *c, struct error *err)
+{
+	struct op_list list = op_list_get(c, "shape", -1);
+	if (list.state == OP_LIST_ABSENT)
+		return op_fail(c, err, "attribute \"shape\" is missing");
+	if (op_list_sizes(c, &list, err))
+		return -1;
+	if (list.state == OP_LIST_KNOWN && list.count <= OP_RANK_MAX)
+		c->outputs[0].shape = op_shape_copy(c->arena, (struct shape){ list.count, list.at });
+	return 0;
+}
+
+static int random_samples(struct op_call *c, struct error *err)
+{
+	struct shape in = c->inputs[0].shape;
+	int64_t samples = node_int(c->node, "sample_size", 1);
+	if ((in.rank >= 0 && in.rank != 2) || samples < 0)
+		return op_fail(c, err, "%lld samples of an input of shape %s", (long long)samples,
+			shape_text(c->arena, in));
+	struct shape s = shape_make(c->arena, 2);
+	if (in.rank == 2)
+		s.dims[0] = in.dims[0];
+	s.dims[1] = dim_known(samples);
+	c->outputs[0].shape = s;
+	return 0;
+}
+
+RULE_SHAPE(op_random)
+{
+	const struct random *row = random_find(c);
+	enum dtype given = row->dtype == DTYPE_UNKNOWN ? c->inputs[0].dtype : row->dtype;
+	c->outputs[0].dtype = op_dtype_get(c, "dtype", given);
+	if (row->shape == RANDOM_ATTRIBUTE)
+		return random_attribute(c, err);
+	return row->shape == RANDOM_SAMPLES ? random_samples(c, err) : op_shape_as_input(c, err);
+}
+
+/* One operation a number, whatever the generator takes. */
+static RULE_COST(random)
+{
+	cost->flops = op_count(&c->outputs[0]);
+	cost->bytes = (random_find(c)->reads ? op_bytes(&c->inputs[0]) : 0) + op_bytes(&c->outputs[0]);
+}
+
+/* ---- rows */
+
+#define COPY "measured as a plain copy of equal bytes"
+#define RANDOM(name, since, inputs)                                                                          \
+	{                                                                                                    \
+		name, "", since, 0, inputs, inputs, CLASS_MEMORY, op_random_shape, random_cost,              \
+			op_problem_mover, NULL, COPY                                                         \
+	}
+
+static const struct op rows[] = {
+	RANDOM("Bernoulli", 15, 1),
+	RANDOM("Multinomial", 7, 1),
+	RANDOM("RandomNormal", 1, 0),
+	RANDOM("RandomNormalLike", 1, 1),
+	RANDOM("RandomUniform", 1, 0),
+	RANDOM("RandomUniformLike", 1, 1),
+};
+const struct op_rows op_random_rows = OP_ROWS(rows);

@@ -1,0 +1,410 @@
+/* Operators that leave out, put around or look at elements in another way: Compress, Unique, ReverseSequence,
+ * CenterCropPad, BitCast, EyeLike. */
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The axis that attribute "axis" names: -1 = none, the tensor counts as one line. -2: an error. */
+static int line_axis(const struct op_call *c, struct shape in, struct error *err)
+{
+	const struct attribute *a = node_attribute(c->node, "axis");
+	if (!a || a->kind != ATTRIBUTE_INT || in.rank < 0)
+		return -1;
+	int axis = op_axis(c, a->i, in.rank, err);
+	return axis < 0 ? -2 : axis;
+}
+
+static bool has_axis(const struct op_call *c)
+{
+	return node_attribute(c->node, "axis") != NULL;
+}
+
+/* How many slices along the axis. */
+static struct dim line_length(struct arena *a, struct shape in, int axis)
+{
+	return axis >= 0 ? in.dims[axis] : shape_elements(a, in);
+}
+
+/* The shape when `kept` slices stay. */
+static struct shape line_shape(struct arena *a, struct shape in, int axis, struct dim kept)
+{
+	struct shape out = axis >= 0 ? op_shape_copy(a, in) : shape_make(a, 1);
+	out.dims[axis >= 0 ? axis : 0] = kept;
+	return out;
+}
+
+/* Slices `which` of known contents, put behind each other. */
+static void line_pick(struct op_call *c, int axis, const int *which)
+{
+	const struct op_value *in = &c->inputs[0];
+	struct op_value *v = &c->outputs[0];
+	int count = op_elements_count(v->shape), at[OP_RANK_MAX], index[OP_ELEMENTS_MAX];
+	if (count < 0 || !in->elements)
+		return;
+	for (int i = 0; i < count; i++) {
+		op_coords(v->shape, i, at);
+		int along = axis >= 0 ? axis : 0;
+		at[along] = which[at[along]];
+		index[i] = axis >= 0 ? op_index(in->shape, at) : at[0];
+	}
+	v->elements = op_elements_pick(c->arena, in->elements, count, index);
+}
+
+/* ---- Compress */
+
+/* Which slices a known condition keeps: how many. Those behind the condition's end go, too. */
+static int compress_which(const struct op_value *condition, struct dim length, int *which)
+{
+	int count = 0;
+	for (int i = 0; i < condition->elements->count; i++) {
+		if (condition->elements->i[i].value && (length.kind != DIM_KNOWN || i < length.value))
+			which[count++] = i;
+	}
+	return count;
+}
+
+/* What a condition that is not known keeps: at most its own length, and all. */
+static struct dim compress_most(struct dim length, struct dim condition)
+{
+	int64_t most = length.upper;
+	if (condition.upper >= 0 && (most < 0 || condition.upper < most))
+		most = condition.upper;
+	return most == 0 ? dim_known(0) : dim_unknown_upto(most);
+}
+
+static RULE_SHAPE(compress)
+{
+	struct shape in = c->inputs[0].shape;
+	const struct op_value *condition = &c->inputs[1];
+	int axis = line_axis(c, in, err), which[OP_ELEMENTS_MAX];
+	if (axis == -2)
+		return -1;
+	if (condition->shape.rank >= 0 && condition->shape.rank != 1)
+		return op_fail(c, err, "a condition of rank %d", condition->shape.rank);
+	if (in.rank < 0) {
+		if (!has_axis(c))
+			c->outputs[0].shape = shape_make(c->arena, 1);
+		return 0;
+	}
+	struct dim length = line_length(c->arena, in, axis);
+	if (op_elements_concrete(condition->elements) && condition->elements->i) {
+		int count = compress_which(condition, length, which);
+		c->outputs[0].shape = line_shape(c->arena, in, axis, dim_known(count));
+		line_pick(c, axis, which);
+		return 0;
+	}
+	struct dim given = condition->shape.rank == 1 ? condition->shape.dims[0] : dim_unknown();
+	c->outputs[0].shape = line_shape(c->arena, in, axis, compress_most(length, given));
+	return 0;
+}
+
+/* ---- Unique */
+
+/* Slices of the input as places among its elements: `count` of them, of `size` elements each. */
+struct slices {
+	const struct elements *e;
+	int count, size, inner; /* inner: elements of a slice that lie side by side */
+};
+
+static double slice_number(const struct slices *s, int slice, int i)
+{
+	int at = (i / s->inner) * s->inner * s->count + slice * s->inner + i % s->inner;
+	return s->e->f ? s->e->f[at] : (double)s->e->i[at].value;
+}
+
+/* Lexicographic order of two slices. */
+static int slice_compare(const struct slices *s, int x, int y)
+{
+	for (int i = 0; i < s->size; i++) {
+		double p = slice_number(s, x, i), q = slice_number(s, y, i);
+		if (p != q)
+			return p < q ? -1 : 1;
+	}
+	return 0;
+}
+
+/* first[k]: the slice that the k-th unique one is first seen as; of[i]: which unique one slice i is; many[k].
+ */
+struct unique {
+	int count;
+	int first[OP_ELEMENTS_MAX], of[OP_ELEMENTS_MAX], many[OP_ELEMENTS_MAX];
+};
+
+/* Puts slice `at` among the unique ones: in order, or behind them. */
+static void unique_put(struct unique *u, const struct slices *s, int at, bool sorted)
+{
+	int place = 0, order = 1;
+	while (place < u->count) {
+		order = slice_compare(s, u->first[place], at);
+		if (order == 0 || (sorted && order > 0))
+			break;
+		place++;
+	}
+	if (place == u->count || order != 0) {
+		size_t behind = (size_t)(u->count - place) * sizeof(int);
+		memmove(&u->first[place + 1], &u->first[place], behind);
+		memmove(&u->many[place + 1], &u->many[place], behind);
+		u->first[place] = at;
+		u->many[place] = 0;
+		u->count++;
+	}
+	u->many[place]++;
+}
+
+static void unique_find(struct unique *u, const struct slices *s, bool sorted)
+{
+	u->count = 0;
+	for (int i = 0; i < s->count; i++)
+		unique_put(u, s, i, sorted);
+	for (int i = 0; i < s->count; i++) {
+		u->of[i] = 0;
+		while (slice_compare(s, u->first[u->of[i]], i) != 0)
+			u->of[i]++;
+	}
+}
+
+static void unique_list(struct op_call *c, int output, int count, const int *from)
+{
+	struct op_value *v = op_out(c, output);
+	if (!v)
+		return;
+	struct elements *e = op_elements_new(c->arena, count, false);
+	for (int i = 0; i < count; i++)
+		e->i[i] = dim_known(from[i]);
+	v->elements = e;
+}
+
+/* Contents known in full, few enough, and whole numbers that a double tells apart. */
+static bool unique_is_known(const struct op_value *in)
+{
+	const struct elements *e = in->elements;
+	if (!op_elements_concrete(e) || e->count < 1)
+		return false;
+	for (int i = 0; e->i && i < e->count; i++) {
+		if (e->i[i].value > ((int64_t)1 << 53) || e->i[i].value < -((int64_t)1 << 53))
+			return false;
+	}
+	return true;
+}
+
+/* The shapes of all outputs where `kept` of `length` slices are unique. */
+static void unique_shapes(struct op_call *c, int axis, struct dim length, struct dim kept)
+{
+	c->outputs[0].shape = line_shape(c->arena, c->inputs[0].shape, axis, kept);
+	for (int i = 1; i < c->output_count; i++) {
+		c->outputs[i].shape = shape_make(c->arena, 1);
+		c->outputs[i].shape.dims[0] = i == 2 ? length : kept;
+	}
+}
+
+static RULE_SHAPE(unique)
+{
+	const struct op_value *in = &c->inputs[0];
+	int axis = line_axis(c, in->shape, err);
+	for (int i = 1; i < c->output_count; i++)
+		c->outputs[i].dtype = DTYPE_S64;
+	if (axis == -2)
+		return -1;
+	if (in->shape.rank < 0 && has_axis(c))
+		return 0;
+	struct dim length = in->shape.rank < 0 ? dim_unknown() : line_length(c->arena, in->shape, axis);
+	if (!unique_is_known(in)) {
+		bool few = length.kind == DIM_KNOWN && length.value <= 1;
+		unique_shapes(c, axis, length, few ? length : dim_unknown_upto(length.upper));
+		return 0;
+	}
+	struct slices s = { in->elements, (int)length.value, in->elements->count / (int)length.value, 1 };
+	for (int i = axis + 1; axis >= 0 && i < in->shape.rank; i++)
+		s.inner *= (int)in->shape.dims[i].value;
+	struct unique *u = ARENA_NEW(c->arena, struct unique);
+	unique_find(u, &s, node_int(c->node, "sorted", 1) != 0);
+	unique_shapes(c, axis, length, dim_known(u->count));
+	line_pick(c, axis, u->first);
+	unique_list(c, 1, u->count, u->first);
+	unique_list(c, 2, s.count, u->of);
+	unique_list(c, 3, u->count, u->many);
+	return 0;
+}
+
+/* Sorting takes n log2 n comparisons. */
+static RULE_COST(unique)
+{
+	double n = op_count(&c->inputs[0]);
+	cost->flops = n > 1 ? n * log2(n) : n;
+	cost->bytes = op_bytes_all(c);
+}
+
+/* How much is written is known when it has run: as much as is read stands in. */
+static RULE_PROBLEM(unique)
+{
+	if (op_problem_value(c, &c->inputs[0], out))
+		op_problem_copy(c, 2 * op_bytes(&c->inputs[0]), out);
+}
+
+/* ---- ReverseSequence */
+
+static RULE_SHAPE(reverse_sequence)
+{
+	struct shape in = c->inputs[0].shape, lengths = c->inputs[1].shape;
+	int64_t batch = node_int(c->node, "batch_axis", 1), time = node_int(c->node, "time_axis", 0);
+	if (batch < 0 || batch > 1 || time < 0 || time > 1 || batch == time)
+		return op_fail(c, err, "batch_axis %lld and time_axis %lld are not 0 and 1", (long long)batch,
+			(long long)time);
+	if (in.rank >= 0 && in.rank < 2)
+		return op_fail(c, err, "an input of %d dimensions", in.rank);
+	if (in.rank >= 2 && lengths.rank == 1 && dim_differs(lengths.dims[0], in.dims[batch]))
+		return op_fail(c, err, "%lld lengths for a batch of %lld", (long long)lengths.dims[0].value,
+			(long long)in.dims[batch].value);
+	return op_shape_as_input(c, err);
+}
+
+/* ---- CenterCropPad */
+
+static RULE_SHAPE(center_crop_pad)
+{
+	struct shape in = c->inputs[0].shape;
+	struct op_list size = op_list_get(c, NULL, 1), axes = op_list_get(c, "axes", -1);
+	bool all = axes.state == OP_LIST_ABSENT, mask[OP_RANK_MAX];
+	if (op_list_sizes(c, &size, err))
+		return -1;
+	int rank = in.rank < 0 && all ? size.count : in.rank;
+	if (rank < 0 || rank > OP_RANK_MAX)
+		return 0;
+	if (!all && (!op_list_all_known(&axes) || op_axes(c, &axes, rank, mask, err)))
+		return axes.state == OP_LIST_KNOWN ? -1 : 0;
+	int count = all ? rank : axes.count;
+	if (size.count >= 0 && size.count != count)
+		return op_fail(c, err, "%d sizes for %d axes", size.count, count);
+	struct shape y = shape_make(c->arena, rank);
+	for (int i = 0; i < rank && in.rank >= 0; i++)
+		y.dims[i] = in.dims[i];
+	for (int i = 0; i < count; i++) {
+		int axis = all ? i : op_axis(c, axes.at[i].value, rank, NULL);
+		y.dims[axis] = size.state == OP_LIST_KNOWN ? size.at[i] : dim_unknown();
+	}
+	c->outputs[0].shape = y;
+	return 0;
+}
+
+/* Of each axis only what stays is read. */
+static RULE_COST(center_crop_pad)
+{
+	const struct op_value *x = &c->inputs[0], *y = &c->outputs[0];
+	double read = 1;
+	for (int i = 0; i < y->shape.rank && x->shape.rank == y->shape.rank; i++) {
+		struct dim p = x->shape.dims[i], q = y->shape.dims[i];
+		bool known = p.kind == DIM_KNOWN && q.kind == DIM_KNOWN;
+		read *= known ? (double)(p.value < q.value ? p.value : q.value) : NAN;
+	}
+	cost->flops = 0;
+	cost->bytes = (x->shape.rank == y->shape.rank ? dtype_bytes(x->dtype, read) : NAN) + op_bytes(y);
+}
+
+/* ---- BitCast */
+
+/* The element's bits; false: not known. */
+static bool bits_of(enum dtype t, const struct elements *e, int i, uint64_t *bits)
+{
+	if (e->i) {
+		*bits = (uint64_t)e->i[i].value;
+		return e->i[i].kind == DIM_KNOWN;
+	}
+	float single = (float)e->f[i];
+	uint32_t word;
+	memcpy(&word, &single, sizeof(word));
+	memcpy(bits, &e->f[i], sizeof(*bits));
+	if (t == DTYPE_F32)
+		*bits = word;
+	return !isnan(e->f[i]) && (t == DTYPE_F32 || t == DTYPE_F64);
+}
+
+static void bits_to(enum dtype t, uint64_t bits, struct elements *e, int i)
+{
+	int width = dtype_bits(t);
+	if (e->f && t == DTYPE_F32) {
+		uint32_t word = (uint32_t)bits;
+		float single;
+		memcpy(&single, &word, sizeof(single));
+		e->f[i] = (double)single;
+	} else if (e->f && t == DTYPE_F64) {
+		memcpy(&e->f[i], &bits, sizeof(bits));
+	} else if (e->i) {
+		uint64_t low = width < 64 ? bits & (((uint64_t)1 << width) - 1) : bits;
+		int64_t value = (int64_t)low;
+		if (width < 64 && !op_int_fits(t, value))
+			value -= (int64_t)1 << width;
+		if (op_int_fits(t, value))
+			e->i[i] = dim_known(value);
+	}
+}
+
+static RULE_SHAPE(bit_cast)
+{
+	const struct op_value *in = &c->inputs[0];
+	struct op_value *v = &c->outputs[0];
+	if (!node_attribute(c->node, "to"))
+		return op_fail(c, err, "attribute \"to\" is missing");
+	v->dtype = op_dtype_get(c, "to", DTYPE_UNKNOWN);
+	int from = dtype_bits(in->dtype), to = dtype_bits(v->dtype);
+	if (from && to && from != to)
+		return op_fail(c, err, "elements of %d bits as %d bits", from, to);
+	if (in->elements && from && from == to && from <= 64) {
+		struct elements *e = op_elements_new(c->arena, in->elements->count, dtype_is_float(v->dtype));
+		for (int i = 0; i < e->count; i++) {
+			uint64_t bits;
+			if (bits_of(in->dtype, in->elements, i, &bits))
+				bits_to(v->dtype, bits, e, i);
+		}
+		v->elements = e;
+	}
+	return op_shape_as_input(c, err);
+}
+
+/* ---- EyeLike */
+
+static RULE_SHAPE(eye_like)
+{
+	struct op_value *v = &c->outputs[0];
+	struct shape in = c->inputs[0].shape;
+	int64_t diagonal = node_int(c->node, "k", 0);
+	v->dtype = op_dtype_get(c, "dtype", c->inputs[0].dtype);
+	if (in.rank >= 0 && in.rank != 2)
+		return op_fail(c, err, "an input of rank %d, not 2", in.rank);
+	v->shape = in.rank == 2 ? op_shape_copy(c->arena, in) : shape_make(c->arena, 2);
+	int count = op_elements_count(v->shape);
+	if (count < 0 || v->dtype == DTYPE_UNKNOWN)
+		return 0;
+	struct elements *e = op_elements_new(c->arena, count, dtype_is_float(v->dtype));
+	for (int i = 0; i < count; i++) {
+		int64_t width = in.dims[1].value;
+		bool one = diagonal < count && diagonal > -count && i % width - i / width == diagonal;
+		if (e->f)
+			e->f[i] = one;
+		else
+			e->i[i] = dim_known(one);
+	}
+	v->elements = e;
+	return 0;
+}
+
+/* ---- rows */
+
+#define COPY "measured as a plain copy of equal bytes"
+#define DATA "the size of its output is known only when it has run"
+
+static const struct op rows[] = {
+	{ "Compress", "", 9, 0, 2, 2, CLASS_MOVE, compress_shape, op_gather_cost, op_problem_mover, NULL,
+		DATA },
+	{ "Unique", "", 11, 0, 1, 1, CLASS_MEMORY, unique_shape, unique_cost, unique_problem, NULL, DATA },
+	{ "ReverseSequence", "", 10, 0, 2, 2, CLASS_MOVE, reverse_sequence_shape, op_cost_move,
+		op_problem_mover, NULL, COPY },
+	{ "CenterCropPad", "", 18, 0, 2, 2, CLASS_MOVE, center_crop_pad_shape, center_crop_pad_cost,
+		op_problem_mover, op_same_shape_free, COPY },
+	{ "BitCast", "", 26, 0, 1, 1, CLASS_FREE, bit_cast_shape, NULL, NULL, NULL, NULL },
+	{ "EyeLike", "", 9, 0, 1, 1, CLASS_MOVE, eye_like_shape, op_constant_of_shape_cost,
+		op_constant_of_shape_problem, NULL, COPY },
+};
+const struct op_rows op_select_rows = OP_ROWS(rows);
