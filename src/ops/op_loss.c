@@ -163,7 +163,7 @@ static RULE_SHAPE(gradient)
 static RULE_COST(gradient)
 {
 	(void)c;
-	*cost = (struct op_cost){ NAN, NAN };
+	*cost = (struct op_cost){ .flops = NAN, .bytes = NAN };
 }
 
 static RULE_PROBLEM(gradient)

@@ -7,8 +7,6 @@
 
 #include "ops/op_rules.h"
 
-#include "ops/op_window.h"
-
 #include <math.h>
 
 static double number(struct dim d)
@@ -25,7 +23,7 @@ static double transform_flops(double n, bool real)
 /* Places of a one-sided spectrum: n / 2 + 1. */
 static struct dim one_side(struct arena *a, struct dim n)
 {
-	return dim_add(a, window_floor_div(a, n, 2), dim_known(1));
+	return dim_add(a, dim_floor_div(a, n, dim_known(2)), dim_known(1));
 }
 
 static int size_check(const struct op_call *c, struct dim d, const char *what, struct error *err)
@@ -147,7 +145,7 @@ static int stft_frames(
 		return op_fail(c, err, "frames of %lld in a signal of %lld", (long long)frame.value,
 			(long long)signal.value);
 	if (step.kind == DIM_KNOWN)
-		*frames = dim_add(c->arena, window_floor_div(c->arena, rest, step.value), dim_known(1));
+		*frames = dim_add(c->arena, dim_floor_div(c->arena, rest, dim_known(step.value)), dim_known(1));
 	return 0;
 }
 
