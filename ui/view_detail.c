@@ -70,6 +70,11 @@ static void add_cost(struct app *app, struct detail *d)
 			clean(d, app_plan(app)->layers[c->group->layers[0]].name));
 		return;
 	}
+	if (c->origin == ORIGIN_FREE && l->absorbed_by >= 0) {
+		ADD(d, LOOK_NORMAL, l->absorbed_by, " cost     part of the quantized %s",
+			clean(d, app_plan(app)->layers[l->absorbed_by].name));
+		return;
+	}
 	if (c->origin == ORIGIN_FREE) {
 		add(d, LOOK_NORMAL, -1, " cost     free: no kernel runs for it");
 		return;

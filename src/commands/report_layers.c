@@ -85,6 +85,7 @@ static json_t *layer_json(const struct plan *p, const struct plan_layer *l)
 	json_object_set_new(o, "problem", problem ? json_string(problem->text) : json_null());
 	json_object_set_new(o, "distinct", problem ? json_integer(l->problem) : json_null());
 	json_object_set_new(o, "proxy", json_boolean(l->proxy));
+	json_object_set_new(o, "absorbed_by", l->absorbed_by >= 0 ? json_integer(l->absorbed_by) : json_null());
 	if (l->upto)
 		json_object_set_new(o, "estimated", json_true());
 	if (!problem && l->why)

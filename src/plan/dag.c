@@ -131,14 +131,47 @@ static void succs_fill(struct plan *p)
 
 /* ---- bytes */
 
+/* The integer layer that a layer is, or is part of; -1: none. */
+static int layer_group(const struct plan *p, int layer)
+{
+	const struct plan_layer *l = layer >= 0 ? &p->layers[layer] : NULL;
+	return !l ? -1 : l->absorbed_by >= 0 ? l->absorbed_by : l->quantized ? layer : -1;
+}
+
+/* Does it pass between layers of one group alone, so that it lies nowhere? */
+static bool value_is_inner(const struct plan *p, const struct plan_value *v)
+{
+	int group = layer_group(p, v->producer);
+	bool inner = group >= 0 && v->consumer_count > 0 && !v->is_output;
+	for (int i = 0; inner && i < v->consumer_count; i++)
+		inner = p->layers[v->consumers[i]].absorbed_by == group;
+	return inner;
+}
+
+/* What a constant is stored as: weights that an integer layer reads stay as they are in the file. */
+static const struct plan_value *value_stored(const struct plan *p, const struct plan_value *v)
+{
+	const struct plan_layer *l = v->producer >= 0 ? &p->layers[v->producer] : NULL;
+	return l && l->absorbed_by >= 0 && l->input_count > 0 && l->inputs[0] >= 0 ? &p->values[l->inputs[0]] : v;
+}
+
+/* The layer that writes it: an integer layer its group's result. */
+static int value_begins(const struct plan *p, const struct plan_value *v)
+{
+	int group = layer_group(p, v->producer);
+	return v->producer < 0 ? 0 : group >= 0 && group < v->producer ? group : v->producer;
+}
+
 static void weight_bytes(struct plan *p)
 {
 	for (int i = 0; i < p->value_count; i++) {
 		const struct plan_value *v = &p->values[i];
 		bool read = false;
 		for (int j = 0; v->constant && !read && j < v->consumer_count; j++)
-			read = p->layers[v->consumers[j]].class != CLASS_FREE;
-		double bytes = read ? dtype_bytes(v->dtype, shape_count(v->shape)) : 0;
+			read = p->layers[v->consumers[j]].class != CLASS_FREE ||
+			       p->layers[v->consumers[j]].absorbed_by >= 0;
+		const struct plan_value *stored = value_stored(p, v);
+		double bytes = read ? dtype_bytes(stored->dtype, shape_count(stored->shape)) : 0;
 		if (!isnan(bytes))
 			p->weight_bytes += bytes;
 	}
@@ -151,6 +184,9 @@ static int value_alias(const struct plan *p, const struct plan_value *v)
 	if (!l || l->class != CLASS_FREE || v->elements || l->input_count == 0 || l->inputs[0] < 0)
 		return -1;
 	const struct plan_value *x = &p->values[l->inputs[0]];
+	/* behind its core, the group's result is new */
+	if (l->absorbed_by >= 0 && layer_group(p, x->producer) == l->absorbed_by)
+		return -1;
 	return !x->constant && shape_count(x->shape) == shape_count(v->shape) ? l->inputs[0] : -1;
 }
 
@@ -175,10 +211,10 @@ static double live_peak(const struct plan *p, const int *root, const int *last)
 	double *change = base_calloc((size_t)p->layer_count + 2, sizeof(*change)), live = 0, peak = 0;
 	for (int i = 0; i < p->value_count; i++) {
 		const struct plan_value *v = &p->values[i];
-		if (v->constant || root[i] != i || (v->producer < 0 && !v->consumer_count))
+		if (v->constant || root[i] != i || (v->producer < 0 && !v->consumer_count) || value_is_inner(p, v))
 			continue;
 		double bytes = v->kind == VALUE_TENSOR ? dtype_bytes(v->dtype, shape_count(v->shape)) : NAN;
-		change[v->producer >= 0 ? v->producer : 0] += bytes;
+		change[value_begins(p, v)] += bytes;
 		change[last[i] + 1] -= bytes;
 	}
 	for (int i = 0; i < p->layer_count; i++) {

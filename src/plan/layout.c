@@ -56,7 +56,7 @@ static bool moves_in_either(const struct plan_layer *l)
 	static const char *const ops[] = { "Split", "Slice", "Pad", "Concat", "Resize", "Upsample", "Neg", "Abs", "Erf",
 		"Sign", "Floor", "Ceil", "Round", "Sin", "Cos", "Reciprocal", "Exp", "Log", "Sqrt", "Pow", "Add", "Sub",
 		"Mul", "Div", "Min", "Max", "Mean", "Sum", "Mod", "Not", "And", "Or", "Where", "Equal", "Greater", "Less",
-		"PRelu", "Clip", "Cast" };
+		"PRelu", "Clip", "Cast", "Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSwish", "HardSigmoid", "Gelu" };
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
 		if (text_is(l->node->op, ops[i]))
 			return l->node->domain.n == 0;
@@ -102,7 +102,8 @@ static enum role role_of(const struct plan *p, const struct plan_layer *l)
 	if (l->problem < 0)
 		return ROLE_ORDER;
 	const struct problem *q = &p->problems[l->problem].problem;
-	if (q->kernel == KERNEL_COPY || l->proxy)
+	/* a quantized layer stands in only for the factor between its scales */
+	if (q->kernel == KERNEL_COPY || (l->proxy && !l->quantized))
 		return moves_in_either(l) ? ROLE_PASS : ROLE_ORDER;
 	enum role role = kernel_role(q->kernel);
 	if (role == ROLE_IMAGE && (!is_image(in) || !is_image(out)))

@@ -492,7 +492,13 @@ static void find_raw(struct search *s, const struct plan_layer *core)
 
 /* ---- all of them */
 
-/* Shared layers that every reader has taken; of weights the first reader speaks for all. */
+/* Weights that stay values: what reads them has no kernel for whole numbers. */
+static bool is_folded_weights(const struct search *s, const struct plan_layer *l)
+{
+	return is_quantizer(l, "DequantizeLinear") && s->p->values[l->outputs[0]].constant;
+}
+
+/* Shared layers go when every reader has taken them, to the first of those. */
 static void settle(struct search *s)
 {
 	for (int i = 0; i < s->p->layer_count; i++) {
@@ -504,6 +510,9 @@ static void settle(struct search *s)
 		if (l->absorbed_by >= 0)
 			l->why = arena_printf(&s->p->arena, "part of the quantized %s",
 				text_clean(&s->p->arena, s->p->layers[l->absorbed_by].name));
+		else if (is_folded_weights(s, l))
+			l->why = arena_printf(&s->p->arena, "folded before run time: weights in %s for what reads them",
+				dtype_name(s->p->values[l->outputs[0]].dtype));
 	}
 }
 

@@ -106,7 +106,7 @@ __attribute__((unused)) static int make_layer_n(struct maker *m, const char *op,
 	struct node *n = ARENA_NEW(a, struct node);
 	n->op = text_of(arena_strndup(a, op, strlen(op)));
 	*l = (struct plan_layer){ .index = m->plan.layer_count, .node = n, .name = n->op, .class = CLASS_MEMORY,
-		.input_count = count, .output_count = 1, .flops = 1, .problem = -1 };
+		.input_count = count, .output_count = 1, .flops = 1, .problem = -1, .absorbed_by = -1 };
 	for (size_t i = 0; i < sizeof(free_ops) / sizeof(free_ops[0]); i++)
 		if (strcmp(op, free_ops[i]) == 0)
 			l->class = CLASS_FREE;

@@ -1,0 +1,360 @@
+/* Quantized models: which layers become one integer layer, what that is measured as, and what it costs. */
+#include "config.h"
+
+#include "plan/plan.h"
+
+#include "quant_net.h"
+#include "tap.h"
+
+#include <math.h>
+
+#define CONV "n1c8h6w6k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
+
+static struct plan *build(struct net *n, enum dtype dtype)
+{
+	struct error err = ERROR_NONE;
+	struct plan_options o = { .dtype = dtype };
+	struct plan *p = plan_build(net_model(n), &o, &err);
+	if (!p)
+		printf("# %s\n", err.text);
+	return p;
+}
+
+static const struct plan_layer *layer_of(const struct plan *p, const char *output)
+{
+	for (int i = 0; i < p->value_count; i++)
+		if (text_is(p->values[i].name, output) && p->values[i].producer >= 0)
+			return &p->layers[p->values[i].producer];
+	return NULL;
+}
+
+/* The layer that makes the value: its problem, "~" before one that stands in, or why there is none. */
+static void is_problem(const struct plan *p, const char *output, const char *want)
+{
+	const struct plan_layer *l = layer_of(p, output);
+	const struct plan_problem *q = l ? plan_layer_problem(p, l) : NULL;
+	char text[PROBLEM_TEXT_SIZE + 8];
+	snprintf(text, sizeof(text), "%s%s", q && l->proxy ? "~" : "", q ? q->text : l && l->why ? l->why : "-");
+	is_str(text, want, "%s", output);
+}
+
+/* The layers that make these values are free and part of the one that makes `core`; "" = of none. */
+static void are_part(const struct plan *p, const char *outputs, const char *core)
+{
+	char copy[256];
+	const struct plan_layer *c = layer_of(p, core);
+	snprintf(copy, sizeof(copy), "%s", outputs);
+	for (char *o = strtok(copy, " "); o; o = strtok(NULL, " ")) {
+		const struct plan_layer *l = layer_of(p, o);
+		if (!l) {
+			ok(false, "%s is there", o);
+			continue;
+		}
+		is_int(l->absorbed_by, c ? c->index : -1, "%s is part of %s", o, *core ? core : "nothing");
+		if (c)
+			ok(l->class == CLASS_FREE && l->flops == 0 && l->bytes == 0 && l->problem < 0, "... and free");
+	}
+}
+
+static void finish(struct net *n, struct plan *p)
+{
+	plan_free(p);
+	net_free(n);
+}
+
+/* x (u8) -> Conv -> Relu -> y (u8), weights by channel, a bias of s32. */
+static struct net *conv_net(const char *dims)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, dims);
+	quant_dq(n, "x", "xf");
+	quant_weights(n, "w", "16,8,3,3", "16", 0);
+	quant_bias(n, "b", "16");
+	net_node(n, "Conv", "xf,w,b", "c", "pads=1,1,1,1");
+	net_node(n, "Relu", "c", "r", NULL);
+	quant_q(n, "r", "y");
+	net_output(n, "y", NULL);
+	return n;
+}
+
+static void test_conv(void)
+{
+	struct net *n = conv_net("1,8,6,6");
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "c", "conv:u8,s8.c,u8/s32:" CONV "+scale:f32.c+bias:f32.c+relu");
+	are_part(p, "xf w b r y", "c");
+	is_problem(p, "y", "part of the quantized Conv_3");
+	const struct plan_layer *c = layer_of(p, "c");
+	double out = 16 * 36;
+	ok(c->class == CLASS_COMPUTE && c->quantized, "the core computes");
+	near(c->flops, out * (2 * 8 * 9 + 3), 0, "bias, scale and activation count with the sums");
+	near(c->bytes, 8 * 36 + 16 * 8 * 9 + 4 * 16 + out, 0, "bytes are those of bytes");
+	near(p->weight_bytes, 16 * 8 * 9 + 4 * 16 + 4 + 1, 0, "weights are stored as bytes");
+	near(p->peak_live_bytes, 8 * 36 + out, 0, "values inside the layer lie nowhere");
+	is_int(p->problem_count, 1, "one distinct problem");
+	is_int(c->pred_count, 1, "edges stay");
+	finish(n, p);
+
+	n = conv_net("batch,8,h,w");
+	p = build(n, DTYPE_F32);
+	are_part(p, "xf w b r y", "c");
+	is_problem(p, "c", "h is not bound: give --dim h=VALUE");
+	finish(n, p);
+}
+
+/* Nothing quantizes the result: it leaves as values, and what is behind stays a layer. */
+static void test_open_end(enum dtype dtype, const char *conv, const char *relu)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "1,8,6,6");
+	quant_dq(n, "x", "xf");
+	quant_weights(n, "w", "16,8,3,3", "16", 0);
+	net_weight(n, "b", "16");
+	net_node(n, "Conv", "xf,w,b", "c", "pads=1,1,1,1");
+	net_node(n, "Relu", "c", "y", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = build(n, dtype);
+	is_problem(p, "c", conv);
+	is_problem(p, "y", relu);
+	are_part(p, "xf w", "c");
+	are_part(p, "y", "");
+	finish(n, p);
+}
+
+/* A value that others want, too, is still dequantized; so is one that is an output or that a subgraph reads. */
+static void test_shared(void)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "1,8,6,6");
+	quant_dq(n, "x", "xf");
+	quant_weights(n, "w", "16,8,3,3", "16", 0);
+	net_node(n, "Conv", "xf,w", "c1", "pads=1,1,1,1");
+	net_node(n, "Conv", "xf,w", "c2", "pads=1,1,1,1");
+	quant_q(n, "c1", "y1");
+	quant_q(n, "c2", "y2");
+	quant_dq(n, "y1", "z1");
+	net_node(n, "ReduceMean", "z1", "m", NULL);
+	net_node(n, "Add", "z1,z1", "a", NULL);
+	quant_q(n, "a", "y3");
+	quant_dq(n, "y2", "z2f");
+	net_output(n, "z2f", NULL);
+	net_node(n, "Sigmoid", "z2f", "g", NULL);
+	quant_q(n, "g", "y4");
+	net_output(n, "y3", NULL);
+	net_output(n, "y4", NULL);
+	net_output(n, "m", NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	are_part(p, "xf w", "c1");
+	are_part(p, "y2", "c2");
+	are_part(p, "y3", "a");
+	are_part(p, "y4", "g");
+	are_part(p, "z1 z2f", "");
+	is_problem(p, "c2", "conv:u8,s8.c,u8/s32:" CONV "+scale:f32.c");
+	is_problem(p, "z1", "dequantize:u8,f32:tensor:1x16x6x6");
+	near(layer_of(p, "a")->bytes, 3 * 576, 0, "both operands and the result are bytes");
+	finish(n, p);
+}
+
+static void test_residual(void)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "1,8,6,6");
+	net_input(n, "r", DTYPE_S8, "1,16,6,6");
+	quant_dq(n, "x", "xf");
+	quant_weights(n, "w", "16,8,3,3", "16", 0);
+	quant_bias(n, "b", "16");
+	net_node(n, "Conv", "xf,w,b", "c", "pads=1,1,1,1");
+	net_node(n, "DequantizeLinear", "r,s,zw", "rf", NULL);
+	net_node(n, "Add", "rf,c", "a", NULL);
+	net_node(n, "Relu", "a", "o", NULL);
+	quant_q(n, "o", "y");
+	net_output(n, "y", NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "c", "conv:u8,s8.c,u8/s32:" CONV "+scale:f32.c+bias:f32.c+add:s8+relu");
+	are_part(p, "xf w b rf a o y", "c");
+	near(layer_of(p, "c")->bytes, 8 * 36 + 16 * 72 + 64 + 2 * 576, 0, "the residual's bytes are read");
+	finish(n, p);
+}
+
+/* Layers without sums: the scales of both sides decide. */
+static void test_others(void)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "1,8,6,6");
+	quant_dq(n, "x", "a1");
+	net_node(n, "MaxPool", "a1", "pool", "kernel_shape=2,2 strides=2,2");
+	quant_q(n, "pool", "q1");
+	quant_dq(n, "x", "a2");
+	net_node(n, "MaxPool", "a2", "other", "kernel_shape=2,2 strides=2,2");
+	net_node(n, "QuantizeLinear", "other,s2,z2", "q2", NULL);
+	quant_dq(n, "x", "a3");
+	net_node(n, "Concat", "a3,a3", "joined", "axis=1");
+	quant_q(n, "joined", "q3");
+	quant_dq(n, "x", "a4");
+	net_node(n, "GlobalAveragePool", "a4", "mean", NULL);
+	net_node(n, "QuantizeLinear", "mean,s2,z2", "q4", NULL);
+	quant_dq(n, "q4", "a5");
+	net_node(n, "Flatten", "a5", "flat", NULL);
+	quant_q(n, "flat", "q5");
+	quant_dq(n, "x", "a6");
+	net_node(n, "Sigmoid", "a6", "half", NULL);
+	net_output(n, "half", NULL);
+	for (int i = 1; i <= 5; i++)
+		net_output(n, i == 1 ? "q1" : i == 2 ? "q2" : i == 3 ? "q3" : i == 4 ? "q4" : "q5", NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "pool", "pool:u8,u8:max:n1c8h6w6r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1");
+	is_problem(p, "other", "pool:f32,f32:max:n1c8h6w6r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1");
+	is_problem(p, "joined", "concat:u8,u8:1x8x6x6,1x8x6x6:ax1");
+	is_problem(p, "mean", "~pool:u8,u8:avg_exclude:n1c8h6w6r6s6:ph0pw0qh0qw0:sh1sw1:dh1dw1");
+	is_problem(p, "half", "eltwise:f32,f32:sigmoid:1x8x6x6");
+	are_part(p, "a1 q1", "pool");
+	are_part(p, "a2 q2 a6", "");
+	are_part(p, "a3 q3", "joined");
+	are_part(p, "a4 q4", "mean");
+	are_part(p, "a5 q5", "flat");
+	ok(layer_of(p, "flat")->class == CLASS_FREE, "a reshape of bytes is free");
+	finish(n, p);
+}
+
+static void test_matmul(void)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "4,32");
+	quant_dq(n, "x", "xf");
+	quant_weights(n, "w", "32,16", "16", 1);
+	quant_weights(n, "v", "32,16", "32", 0);
+	quant_weights(n, "g", "16,32", "16", 0);
+	quant_bias(n, "b", "16");
+	net_node(n, "MatMul", "xf,w", "by_column", NULL);
+	quant_q(n, "by_column", "q1");
+	net_node(n, "MatMul", "xf,v", "by_row", NULL);
+	quant_q(n, "by_row", "q2");
+	net_node(n, "Gemm", "xf,g,b", "gemm", "transB=1");
+	quant_q(n, "gemm", "q3");
+	quant_dq(n, "q1", "f1");
+	quant_dq(n, "q3", "f3");
+	net_node(n, "Transpose", "f3", "t", "perm=1,0");
+	net_node(n, "MatMul", "f1,t", "scores", NULL);
+	for (int i = 0; i < 3; i++)
+		net_output(n, i == 0 ? "scores" : i == 1 ? "q2" : "q3", NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "by_column", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
+	is_problem(p, "by_row", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k32:ta0tb0");
+	is_problem(p, "gemm", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k32:ta0tb1+scale:f32.c+bias:f32.c");
+	is_problem(p, "scores", "matmul:f32,f32,f32/f32:ba1bb1m4n4k16:ta0tb0");
+	is_problem(p, "v", "folded before run time: weights in f32 for what reads them");
+	are_part(p, "xf v f1 f3 q2", "");
+	are_part(p, "w q1", "by_column");
+	finish(n, p);
+}
+
+/* What onnxruntime.quantization.quantize_dynamic writes. */
+static void test_dynamic(void)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_F32, "1,4,32");
+	net_tensor(n, "w", DTYPE_S8, "32,16");
+	net_tensor(n, "ws", DTYPE_F32, "16");
+	net_weight(n, "b", "16");
+	net_node(n, "DynamicQuantizeLinear", "x", "xq,xs,xz", NULL);
+	net_node(n, "Mul", "xs,ws", "scales", NULL);
+	net_node(n, "MatMulInteger", "xq,w,xz,zw", "sums", NULL);
+	net_node(n, "Cast", "sums", "cast", "to=1");
+	net_node(n, "Mul", "cast,scales", "scaled", NULL);
+	net_node(n, "Add", "b,scaled", "y", NULL);
+	net_node(n, "MatMulInteger", "xq,w,xz,zw", "raw", NULL);
+	net_output(n, "y", NULL);
+	net_output(n, "raw", NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "xq", "quantize:f32,u8:dynamic:1x4x32");
+	is_problem(p, "sums", "matmul:u8,s8.c,f32/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c+bias:f32.c");
+	is_problem(p, "raw", "matmul:u8,s8.c,s32/s32:ba1bb1m4n16k32:ta0tb0");
+	are_part(p, "scales cast scaled y", "sums");
+	are_part(p, "raw xq", "");
+	near(layer_of(p, "sums")->flops, 64 * (2 * 32 + 2), 0, "scale and bias count with the sums");
+	finish(n, p);
+}
+
+/* Packed weights stay so; those of 8 bits become values before run time. */
+static void test_weights_only(void)
+{
+	struct net *n = quant_begin(21);
+	net_input(n, "x", DTYPE_F32, "4,64");
+	net_tensor(n, "wq", DTYPE_U4, "64,16");
+	net_tensor(n, "ws", DTYPE_F32, "2,16");
+	net_node(n, "DequantizeLinear", "wq,ws", "w", "axis=0 block_size=32");
+	quant_weights(n, "v", "64,16", "16", 1);
+	net_node(n, "MatMul", "x,w", "y", NULL);
+	net_node(n, "MatMul", "x,v", "z8", NULL);
+	net_output(n, "y", NULL);
+	net_output(n, "z8", NULL);
+	struct plan *p = build(n, DTYPE_BF16);
+	is_problem(p, "y", "matmul:bf16,u4.c,bf16/f32:ba1bb1m4n16k64:ta0tb0");
+	is_problem(p, "z8", "matmul:bf16,bf16.c,bf16/f32:ba1bb1m4n16k64:ta0tb0");
+	are_part(p, "w", "y");
+	are_part(p, "v", "");
+	near(layer_of(p, "y")->bytes, 2 * 4 * 64 + 64 * 16 / 2 + 2 * 2 * 16 + 2 * 4 * 16, 0, "two numbers a byte, and scales");
+	finish(n, p);
+}
+
+static void test_small_floats(void)
+{
+	struct net *n = quant_begin(19);
+	net_input(n, "x", DTYPE_F8E4M3, "4,32");
+	net_tensor(n, "zf", DTYPE_F8E4M3, "");
+	net_tensor(n, "wq", DTYPE_F8E4M3, "32,16");
+	net_node(n, "DequantizeLinear", "x,s,zf", "xf", NULL);
+	net_node(n, "DequantizeLinear", "wq,s,zf", "w", NULL);
+	net_node(n, "MatMul", "xf,w", "c", NULL);
+	net_node(n, "QuantizeLinear", "c,s,zf", "y", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "c", "~matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m4n16k32:ta0tb0");
+	are_part(p, "xf w y", "c");
+	finish(n, p);
+}
+
+/* A subgraph's own layers are found, and what it reads from outside stays. */
+static void test_body(void)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "1,8");
+	net_input(n, "cond", DTYPE_BOOL, "");
+	quant_dq(n, "x", "xf");
+	net_node(n, "Sigmoid", "xf", "g", NULL);
+	quant_q(n, "g", "gq");
+	struct net *body[2] = { net_body(n), net_body(n) };
+	for (int i = 0; i < 2; i++) {
+		net_node(body[i], "Relu", "xf", i ? "r1" : "r0", NULL);
+		net_output(body[i], i ? "r1" : "r0", NULL);
+	}
+	struct node *branch = net_node(n, "If", "cond", "y", NULL);
+	net_node_body(branch, "then_branch", body[0]);
+	net_node_body(branch, "else_branch", body[1]);
+	net_output(n, "y", NULL);
+	net_output(n, "gq", NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	are_part(p, "xf", "");
+	are_part(p, "gq", "g");
+	plan_free(p);
+	net_free(body[0]);
+	net_free(body[1]);
+	net_free(n);
+}
+
+int main(void)
+{
+	test_conv();
+	test_open_end(DTYPE_F32, "conv:u8,s8.c,f32/s32:" CONV "+scale:f32.c+bias:f32.c", "eltwise:f32,f32:relu:1x16x6x6");
+	test_open_end(DTYPE_BF16, "conv:u8,s8.c,bf16/s32:" CONV "+scale:f32.c+bias:f32.c",
+		"eltwise:bf16,bf16:relu:1x16x6x6");
+	test_shared();
+	test_residual();
+	test_others();
+	test_matmul();
+	test_dynamic();
+	test_weights_only();
+	test_small_floats();
+	test_body();
+	return done_testing();
+}
