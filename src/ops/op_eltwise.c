@@ -63,7 +63,6 @@ static const struct eltwise rows[] = {
 	{ "Elu", MODE_ELU, PARAMETERS_ALPHA, false, 1, 0, NULL },
 	{ "Erf", MODE_GELU_ERF, PARAMETERS_FIXED, true, 0, 0, erf },
 	{ "Exp", MODE_EXP, PARAMETERS_FIXED, false, 0, 0, exp },
-	{ "FastGelu", MODE_GELU_TANH, PARAMETERS_FIXED, false, 0, 0, NULL },
 	{ "Floor", MODE_ROUND, PARAMETERS_FIXED, true, 0, 0, floor },
 	{ "Gelu", MODE_GELU_ERF, PARAMETERS_GELU, false, 0, 0, NULL },
 	{ "HardSigmoid", MODE_HARD_SIGMOID, PARAMETERS_BOTH, false, 0.2f, 0.5f, NULL },
@@ -213,13 +212,6 @@ void op_eltwise_problem(const struct op_call *c, struct op_problem *out)
 	}
 	op_problem_eltwise(c, &c->inputs[0], mode, alpha, beta, out);
 	out->proxy = out->proxy || (out->known && row->proxy);
-}
-
-/* FastGelu may add a bias: then it reads that too. */
-void op_fast_gelu_problem(const struct op_call *c, struct op_problem *out)
-{
-	op_eltwise_problem(c, out);
-	out->proxy = out->proxy || (out->known && op_in(c, 1));
 }
 
 /* Limits that let everything through. */

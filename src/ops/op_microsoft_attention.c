@@ -421,6 +421,14 @@ static struct dim group_present(
 	return dim_max(c->arena, before, t->total);
 }
 
+/* A present that is longer than the past holds all keys and nothing else. */
+static struct dim group_longer(const struct op_call *c, const struct op_value *past)
+{
+	struct dim before = dim_at(past, 4, 2), after = dim_at(op_out(c, 1), 4, 2);
+	bool longer = before.kind == DIM_KNOWN && after.kind == DIM_KNOWN && after.value > before.value;
+	return longer ? after : dim_unknown();
+}
+
 /* total_sequence_length (input 6) says how many keys there are in all; without a past they are the new ones.
  */
 static int group_get(const struct op_call *c, struct attention *t, struct dim *width, struct error *err)
@@ -436,8 +444,8 @@ static int group_get(const struct op_call *c, struct attention *t, struct dim *w
 	if (rank_of(past) >= 0 && rank_of(past) != 4)
 		return op_fail(c, err, "past keys of rank %d, not 4", rank_of(past));
 	t->total = scalar_of(op_in(c, 6));
-	if (!past && t->total.kind == DIM_UNKNOWN)
-		t->total = t->key_length;
+	if (t->total.kind == DIM_UNKNOWN)
+		t->total = past ? group_longer(c, past) : t->key_length;
 	t->past = dim_sub(c->arena, t->total, t->key_length);
 	t->offset = dim_sub(c->arena, t->total, t->query_length);
 	t->causal = node_int(c->node, "causal", 1) != 0;

@@ -1,6 +1,7 @@
 /* Normalizations, softmax, LRN, dropout. FLOPs an element as problem.c counts them for the same kernels. */
 #include "config.h"
 
+#include "model/tensor.h"
 #include "ops/op_rules.h"
 
 #include <math.h>
@@ -77,7 +78,7 @@ RULE_SHAPE(op_layernorm)
 {
 	struct shape x = c->inputs[0].shape;
 	for (int i = 1; i < c->output_count; i++)
-		c->outputs[i].dtype = DTYPE_F32;
+		c->outputs[i].dtype = tensor_dtype(node_int(c->node, "stash_type", 1));
 	if (x.rank < 0)
 		return 0;
 	int axis = op_axis(c, node_int(c->node, "axis", -1), x.rank, err);
@@ -97,27 +98,36 @@ RULE_COST(op_layernorm)
 	cost_per_element(c, 7, cost);
 }
 
-/* Several normalized dimensions are one: the kernel normalizes the last. */
-static void layernorm_problem(const struct op_call *c, enum kernel kernel, struct op_problem *out)
+void op_problem_norm(
+	const struct op_value *x, const struct op_value *y, enum kernel kernel, int axis, struct op_problem *out)
 {
-	if (!op_problem_ready(c, out))
-		return;
-	struct problem *p = norm_problem(c, out, kernel, MODE_NONE);
+	struct problem *p = op_problem_start(out, kernel, MODE_NONE);
 	struct problem_shape *s = &p->shape[0];
-	int64_t axis = node_int(c->node, "axis", -1);
-	p->axis = (int)(axis < 0 ? axis + s->rank : axis);
-	if (p->axis < 0 || p->axis >= s->rank) {
-		op_problem_why(out, "the axis is out of range");
-		return;
-	}
-	s->dim[p->axis] = merged(s, p->axis, s->rank);
-	s->rank = p->axis + 1;
+	p->operand[0] = op_operand(x);
+	p->operand[1] = op_operand(y);
+	p->shape_count = 1;
+	*s = op_problem_shape(x->shape);
+	p->axis = axis;
+	s->dim[axis] = merged(s, axis, s->rank);
+	s->rank = axis + 1;
 	if (s->rank == 1) { /* one row */
 		s->dim[1] = s->dim[0];
 		s->dim[0] = 1;
 		s->rank = 2;
 		p->axis = 1;
 	}
+}
+
+static void layernorm_problem(const struct op_call *c, enum kernel kernel, struct op_problem *out)
+{
+	if (!op_problem_ready(c, out))
+		return;
+	int64_t axis = node_int(c->node, "axis", -1), rank = op_problem_shape(c->inputs[0].shape).rank;
+	axis = axis < 0 ? axis + rank : axis;
+	if (axis < 0 || axis >= rank)
+		op_problem_why(out, "the axis is out of range");
+	else
+		op_problem_norm(&c->inputs[0], &c->outputs[0], kernel, (int)axis, out);
 }
 
 RULE_PROBLEM(op_layernorm)
@@ -158,28 +168,27 @@ RULE_PROBLEM(op_instance_norm)
 		norm_problem(c, out, KERNEL_INSTANCENORM, MODE_NONE);
 }
 
-/* Rows of groups of channels times space, each normalized: a layer normalization of the same numbers, whose scale
- * only differs in how often a value repeats. */
-RULE_PROBLEM(op_group_norm)
+void op_problem_groups(const struct op_call *c, int64_t groups, int64_t channels, struct op_problem *out)
 {
-	if (!op_problem_ready(c, out))
-		return;
-	struct shape x = c->inputs[0].shape;
-	int64_t groups = node_int(c->node, "num_groups", 0);
-	if (groups < 1 || x.dims[1].value % groups) {
-		op_problem_why(out, "num_groups does not divide the channels");
+	if (groups < 1 || channels % groups) {
+		op_problem_why(out, "the groups do not divide the channels");
 		return;
 	}
 	struct problem *p = norm_problem(c, out, KERNEL_LAYERNORM, MODE_NONE);
 	struct problem_shape s = p->shape[0];
-	int64_t space = merged(&s, 2, s.rank), each = s.dim[1] / groups;
-	if (s.dim[0] > INT64_MAX / groups || space > INT64_MAX / each) {
+	if (s.dim[0] > INT64_MAX / groups) {
 		op_problem_why(out, "too large to measure");
 		return;
 	}
-	p->shape[0] = (struct problem_shape){ .rank = 2, .dim = { s.dim[0] * groups, space * each } };
+	p->shape[0] = (struct problem_shape){ .rank = 2, .dim = { s.dim[0] * groups, merged(&s, 1, s.rank) / groups } };
 	p->axis = 1;
 	out->proxy = true;
+}
+
+RULE_PROBLEM(op_group_norm)
+{
+	if (op_problem_ready(c, out))
+		op_problem_groups(c, node_int(c->node, "num_groups", 0), c->inputs[0].shape.dims[1].value, out);
 }
 
 /* ---- Softmax, LogSoftmax */

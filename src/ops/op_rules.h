@@ -150,6 +150,12 @@ bool op_problem_matmul(const struct op_value *a, const struct op_value *b, const
 	struct dim n, struct dim k, struct op_problem *out);
 /* Adds a bias (NULL: none) to a known problem. */
 void op_problem_bias(const struct op_value *bias, struct op_problem *out);
+/* layernorm or rmsnorm of x from axis (below its rank) on: several normalized dimensions are one. */
+void op_problem_norm(
+	const struct op_value *x, const struct op_value *y, enum kernel kernel, int axis, struct op_problem *out);
+/* Input 0, with the batch in front and `channels` in groups, each group of them normalized with its space: a layer
+ * normalization of the same numbers (proxy), whose scale only differs in how often a value repeats. */
+void op_problem_groups(const struct op_call *c, int64_t groups, int64_t channels, struct op_problem *out);
 /* The problem rule of movers: a copy of the bytes that the row's cost rule counts. */
 void op_problem_mover(const struct op_call *c, struct op_problem *out);
 
@@ -250,7 +256,6 @@ RULE_SHAPE(op_eltwise);
 RULE_PROBLEM(op_eltwise);
 RULE_SHAPE(op_not);
 RULE_SHAPE(op_test);
-RULE_PROBLEM(op_fast_gelu);
 RULE_FREE(op_clip);
 
 /* op_binary.c: likewise */
@@ -292,7 +297,7 @@ struct op_rows {
 #define OP_ROWS(rows) { rows, sizeof(rows) / sizeof(rows[0]) }
 extern const struct op_rows op_quant_rows;
 
-extern const struct op_rows op_llm_rows, op_microsoft_attention_rows;
+extern const struct op_rows op_llm_rows, op_microsoft_rows, op_microsoft_attention_rows, op_microsoft_matmul_rows;
 
 extern const struct op_rows op_vision_rows, op_fold_rows, op_select_rows, op_line_rows, op_signal_rows, op_random_rows,
 	op_text_rows, op_ml_rows, op_loss_rows, op_old_rows;

@@ -1,0 +1,504 @@
+/* Matrix products of com.microsoft: with transposed operands, scaled, with a function behind; with weights of
+ * few bits in blocks that share a scale; of the experts that a router chooses. */
+#include "config.h"
+
+#include "ops/op_microsoft.h"
+
+#include "model/tensor.h"
+
+#include <math.h>
+
+/* ---- functions behind */
+
+struct activation {
+	const char *name;
+	enum mode mode;
+	bool proxy;
+	float alpha, beta; /* where the node does not say */
+};
+
+/* By name, ASCII order; as node attributes spell them. */
+static const struct activation activations[] = {
+	{ "Affine", MODE_LINEAR_MAP, false, 1, 0 },
+	{ "Clip", MODE_CLIP, false, -3.4028235e38f, 3.4028235e38f },
+	{ "Elu", MODE_ELU, false, 1, 0 },
+	{ "FastGelu", MODE_GELU_TANH, false, 0, 0 },
+	{ "GELU", MODE_GELU_ERF, false, 0, 0 },
+	{ "Gelu", MODE_GELU_ERF, false, 0, 0 },
+	{ "HardSigmoid", MODE_HARD_SIGMOID, false, 0.2f, 0.5f },
+	{ "HardSwish", MODE_HARD_SWISH, false, 0, 0 },
+	{ "LeakyRelu", MODE_LEAKY_RELU, false, 0.01f, 0 },
+	{ "Mish", MODE_MISH, false, 0, 0 },
+	{ "QuickGelu", MODE_SWISH, false, 1.702f, 0 },
+	{ "RELU", MODE_RELU, false, 0, 0 },
+	{ "Relu", MODE_RELU, false, 0, 0 },
+	{ "ScaledTanh", MODE_TANH, true, 0, 0 },
+	{ "Selu", MODE_ELU, true, 1.6732632f, 0 },
+	{ "Sigmoid", MODE_SIGMOID, false, 0, 0 },
+	{ "Silu", MODE_SWISH, false, 1, 0 },
+	{ "Softplus", MODE_SOFTPLUS, false, 0, 0 },
+	{ "Softsign", MODE_SIGMOID, true, 0, 0 },
+	{ "Swish", MODE_SWISH, false, 1, 0 },
+	{ "Tanh", MODE_TANH, false, 0, 0 },
+	{ "ThresholdedRelu", MODE_RELU, true, 0, 0 },
+};
+
+bool microsoft_activates(const struct op_call *c)
+{
+	struct text name = node_string(c->node, "activation", "");
+	return name.n && !text_is(name, "NONE");
+}
+
+double microsoft_activation_flops(const struct op_call *c)
+{
+	return microsoft_activates(c) ? op_count(op_out(c, 0)) : 0;
+}
+
+/* Parameter i: of the list, of its own attribute, or the function's default. */
+static float activation_parameter(const struct op_call *c, size_t i, float otherwise)
+{
+	const struct attribute *list = node_attribute(c->node, "activation_params");
+	if (list && list->kind == ATTRIBUTE_FLOATS)
+		return i < list->count ? list->floats[i] : otherwise;
+	return node_float(c->node, i ? "activation_beta" : "activation_alpha", otherwise);
+}
+
+void microsoft_activate(const struct op_call *c, struct op_problem *out)
+{
+	if (!out->known || !microsoft_activates(c))
+		return;
+	char *name = text_clean(c->arena, node_string(c->node, "activation", ""));
+	const struct activation *row = op_row_find(
+		activations, sizeof(activations) / sizeof(activations[0]), sizeof(activations[0]), name);
+	struct problem *p = &out->problem;
+	struct epilogue e = { .kind = EPILOGUE_ELTWISE };
+	if (row) {
+		int parameters = mode_parameters(row->mode);
+		e.mode = row->mode;
+		e.alpha = parameters > 0 ? activation_parameter(c, 0, row->alpha) : 0;
+		e.beta = parameters > 1 ? activation_parameter(c, 1, row->beta) : 0;
+	}
+	bool fits = row && isfinite(e.alpha) && isfinite(e.beta) && p->epilogue_count < PROBLEM_EPILOGUES;
+	if (fits)
+		p->epilogue[p->epilogue_count++] = e;
+	out->proxy |= !fits || row->proxy;
+}
+
+/* ---- FusedMatMulActivation, FusedGemm, GemmFastGelu */
+
+static void fused_matmul_cost(const struct op_call *c, struct op_cost *cost)
+{
+	op_matmul_cost(c, cost);
+	cost->flops += microsoft_activation_flops(c);
+}
+
+static void fused_matmul_problem(const struct op_call *c, struct op_problem *out)
+{
+	op_matmul_problem(c, out);
+	microsoft_activate(c, out);
+}
+
+static void fused_gemm_cost(const struct op_call *c, struct op_cost *cost)
+{
+	op_gemm_cost(c, cost);
+	cost->flops += microsoft_activation_flops(c);
+}
+
+static void fused_gemm_problem(const struct op_call *c, struct op_problem *out)
+{
+	op_gemm_problem(c, out);
+	microsoft_activate(c, out);
+}
+
+/* A bias and the function. */
+static void gemm_fast_gelu_cost(const struct op_call *c, struct op_cost *cost)
+{
+	op_matmul_cost(c, cost);
+	cost->flops += op_count(op_out(c, 0)) * (op_in(c, 2) ? 2 : 1);
+}
+
+static void gemm_fast_gelu_problem(const struct op_call *c, struct op_problem *out)
+{
+	op_matmul_problem(c, out);
+	if (!out->known)
+		return;
+	struct problem *p = &out->problem;
+	op_problem_bias(op_in(c, 2), out);
+	p->epilogue[p->epilogue_count++] =
+		(struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = MODE_GELU_TANH };
+}
+
+/* Of the type that `dtype` says; scales stand behind the bias. */
+static int gemm_float8_shape(struct op_call *c, struct error *err)
+{
+	int64_t type = node_int(c->node, "dtype", 1);
+	if (op_gemm_shape(c, err))
+		return -1;
+	c->outputs[0].dtype = tensor_dtype(type);
+	return 0;
+}
+
+/* ---- products with weights of few bits */
+
+/* Where an operator has its parts. n, k: attributes, or NULL where the weights are n x k numbers. */
+struct weighted {
+	const char *name, *n, *k;
+	int bias;	 /* 0: none */
+	bool exact;	 /* the weights are the type that the problem names */
+	enum dtype type; /* DTYPE_UNKNOWN: unsigned, of `bits` */
+};
+
+/* By name, ASCII order. */
+static const struct weighted weighted[] = {
+	{ "MatMulBlockQuantizedFp4Weight", NULL, NULL, 5, true, DTYPE_F4E2M1 },
+	{ "MatMulBlockQuantizedFp8Weight", NULL, NULL, 4, true, DTYPE_F8E4M3 },
+	{ "MatMulBnb4", "N", "K", 0, false, DTYPE_U4 },
+	{ "MatMulFpQ4", NULL, NULL, 0, true, DTYPE_U4 },
+	{ "MatMulNBits", "N", "K", 5, true, DTYPE_UNKNOWN },
+};
+
+static const struct weighted *weighted_of(const struct op_call *c)
+{
+	return op_row_find(
+		weighted, sizeof(weighted) / sizeof(weighted[0]), sizeof(weighted[0]), c->op->name);
+}
+
+static struct dim last_of(struct shape s)
+{
+	return s.rank > 0 ? s.dims[s.rank - 1] : dim_unknown();
+}
+
+static int dim_of_attribute(const struct op_call *c, const char *name, struct dim *dim, struct error *err)
+{
+	int64_t value = node_int(c->node, name, 0);
+	if (value < 1 || value > (int64_t)1 << 40)
+		return op_fail(c, err, "%s is %lld", name, (long long)value);
+	*dim = dim_known(value);
+	return 0;
+}
+
+/* As n x k: only MatMulBnb4 has them otherwise. */
+static bool weights_lie_by_column(const struct op_call *c)
+{
+	return !text_is(text_of(c->op->name), "MatMulBnb4") || node_int(c->node, "transB", 1) != 0;
+}
+
+/* Columns and inner size of the product. */
+static int weighted_sizes(const struct op_call *c, struct dim *n, struct dim *k, struct error *err)
+{
+	const struct weighted *row = weighted_of(c);
+	struct shape b = c->inputs[1].shape, a = c->inputs[0].shape;
+	*n = *k = dim_unknown();
+	if (row->n && (dim_of_attribute(c, row->n, n, err) || dim_of_attribute(c, row->k, k, err)))
+		return -1;
+	if (!row->n && row->type == DTYPE_U4) { /* its shape is an input */
+		struct op_list sizes = op_list_get(c, NULL, 2);
+		if (sizes.state == OP_LIST_KNOWN && sizes.count == 2) {
+			*k = sizes.at[0];
+			*n = sizes.at[1];
+		}
+	} else if (!row->n) {
+		*n = b.rank == 2 ? b.dims[0] : dim_unknown();
+		if (row->type == DTYPE_F8E4M3)
+			*k = last_of(b);
+	}
+	if (!weights_lie_by_column(c)) { /* then the sizes change places, too */
+		struct dim held = *n;
+		*n = *k;
+		*k = held;
+	}
+	if (a.rank == 0 || !op_dim_merge(last_of(a), *k, k))
+		return op_fail(c, err, "shape %s does not multiply with weights of %lld x %lld",
+			shape_text(c->arena, a), (long long)k->value, (long long)n->value);
+	return 0;
+}
+
+/* a with another last dimension. */
+static struct shape columns_shape(const struct op_call *c, struct shape a, struct dim n)
+{
+	struct shape y = op_shape_copy(c->arena, a);
+	if (y.rank > 0)
+		y.dims[y.rank - 1] = n;
+	return y;
+}
+
+static int weighted_shape(struct op_call *c, struct error *err)
+{
+	struct dim n, k;
+	if (weighted_sizes(c, &n, &k, err))
+		return -1;
+	c->outputs[0].shape = columns_shape(c, c->inputs[0].shape, n);
+	return 0;
+}
+
+/* What it takes to make numbers of the weights is how a kernel reads them, and not counted; their bytes are
+ * as they are stored, with scales and zero points. */
+static void weighted_cost(const struct op_call *c, struct op_cost *cost)
+{
+	const struct weighted *row = weighted_of(c);
+	struct error err;
+	struct dim n, k;
+	if (weighted_sizes(c, &n, &k, &err))
+		return;
+	double out = op_count(op_out(c, 0));
+	cost->flops = 2 * out * op_dim_number(k) + (row->bias && op_in(c, row->bias) ? out : 0);
+	cost->bytes = op_bytes_all(c);
+}
+
+/* Rows of a: all dimensions but the last. */
+static struct dim rows_of(const struct op_call *c, struct shape a)
+{
+	struct shape lead = { .rank = a.rank - 1, .dims = a.dims };
+	return a.rank > 0 ? shape_elements(c->arena, lead) : dim_unknown();
+}
+
+/* rows x k times n x k of this many bits, that lie as n x k. */
+static bool few_bits_problem(
+	const struct op_call *c, enum dtype type, struct dim n, struct dim k, struct op_problem *out)
+{
+	const struct op_value *a = &c->inputs[0], *y = &c->outputs[0];
+	if (!op_problem_value(c, a, out) || !op_problem_value(c, y, out))
+		return false;
+	if (type == DTYPE_UNKNOWN) {
+		op_problem_why(out, "no type has so few or so many bits");
+		return false;
+	}
+	struct op_value b = { .present = true, .dtype = type, .constant = true };
+	if (!op_problem_matmul(a, &b, y, rows_of(c, a->shape), n, k, out))
+		return false;
+	out->problem.transpose_b = true;
+	return true;
+}
+
+/* The unsigned type of so many bits. */
+static enum dtype type_of_bits(const struct op_call *c)
+{
+	int64_t bits = node_int(c->node, "bits", 4);
+	return bits < 1 || bits > 8 ? DTYPE_UNKNOWN
+				    : dtype_parse(text_of(arena_printf(c->arena, "u%d", (int)bits)));
+}
+
+static void weighted_problem(const struct op_call *c, struct op_problem *out)
+{
+	const struct weighted *row = weighted_of(c);
+	struct error err;
+	struct dim n, k;
+	if (weighted_sizes(c, &n, &k, &err)) {
+		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
+		return;
+	}
+	if (!few_bits_problem(c, row->type ? row->type : type_of_bits(c), n, k, out))
+		return;
+	out->problem.transpose_b = weights_lie_by_column(c);
+	if (row->bias)
+		op_problem_bias(op_in(c, row->bias), out);
+	out->proxy = !row->exact;
+}
+
+/* ---- MatMulNBitsMlp, MatMulNBitsQkv: norm and products of one source in one operator */
+
+/* Columns: of output i, and of all products together. */
+static int several_columns(const struct op_call *c, int i, struct dim *n, struct dim *all, struct error *err)
+{
+	struct dim q, kv;
+	if (text_is(text_of(c->op->name), "MatMulNBitsMlp")) {
+		if (dim_of_attribute(c, "N", n, err))
+			return -1;
+		*all = dim_mul(c->arena, dim_known(2), *n);
+		return 0;
+	}
+	if (dim_of_attribute(c, "Nq", &q, err) || dim_of_attribute(c, "Nkv", &kv, err))
+		return -1;
+	*n = i ? kv : q;
+	*all = dim_add(c->arena, q, dim_mul(c->arena, dim_known(2), kv));
+	return 0;
+}
+
+static int several_products(const struct op_call *c)
+{
+	return text_is(text_of(c->op->name), "MatMulNBitsMlp") ? 1 : 3;
+}
+
+static int several_shape(struct op_call *c, struct error *err)
+{
+	struct dim n, all, k;
+	if (dim_of_attribute(c, "K", &k, err))
+		return -1;
+	if (dim_differs(k, last_of(c->inputs[0].shape)))
+		return op_fail(c, err, "K is %lld, the source %s", (long long)k.value,
+			shape_text(c->arena, c->inputs[0].shape));
+	for (int i = 0; i < c->output_count; i++) {
+		if (several_columns(c, i, &n, &all, err))
+			return -1;
+		bool product = i < several_products(c);
+		c->outputs[i].shape = product ? columns_shape(c, c->inputs[0].shape, n)
+					      : op_shape_copy(c->arena, c->inputs[0].shape);
+	}
+	return 0;
+}
+
+/* The products; 4 an element for the norm and 1 for the sum, where there are; the function and the product
+ * behind it. */
+static void several_cost(const struct op_call *c, struct op_cost *cost)
+{
+	struct dim n, all;
+	struct error err;
+	if (several_columns(c, 0, &n, &all, &err))
+		return;
+	double source = op_count(op_in(c, 0));
+	double rows = op_dim_number(rows_of(c, c->inputs[0].shape));
+	cost->flops =
+		2 * source * op_dim_number(all) + (op_in(c, 2) ? 4 * source : 0) + (op_in(c, 1) ? source : 0);
+	if (several_products(c) == 1)
+		cost->flops += 2 * rows * op_dim_number(n);
+	cost->bytes = op_bytes_all(c);
+}
+
+/* One product of all columns stands in. */
+static void several_problem(const struct op_call *c, struct op_problem *out)
+{
+	struct dim n, all;
+	struct error err;
+	if (several_columns(c, 0, &n, &all, &err)) {
+		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
+		return;
+	}
+	few_bits_problem(c, type_of_bits(c), all, last_of(c->inputs[0].shape), out);
+	out->proxy = out->known;
+}
+
+/* ---- MoE, QMoE */
+
+/* Inputs: weights and biases of the first, second and third layer of each expert. */
+struct experts {
+	int weights[3], bias[3], last;
+};
+static const struct experts plain_experts = { { 2, 4, 6 }, { 3, 5, 7 }, 7 };
+static const struct experts quantized_experts = { { 2, 5, 8 }, { 4, 7, 10 }, 14 };
+
+static const struct experts *experts_of(const struct op_call *c)
+{
+	return text_is(text_of(c->op->name), "MoE") ? &plain_experts : &quantized_experts;
+}
+
+static double size_at(const struct op_call *c, int input, int rank, int i)
+{
+	const struct op_value *v = op_in(c, input);
+	return v && v->shape.rank == rank ? op_dim_number(v->shape.dims[i]) : NAN;
+}
+
+static double experts_tokens(const struct op_call *c)
+{
+	return op_count(op_in(c, 0)) / op_dim_number(last_of(c->inputs[0].shape));
+}
+
+/* Each token goes through k experts: products, biases, the function, and its share of the sum. Which experts
+ * are read is known where all are, or where one token chooses. */
+static void experts_cost(const struct op_call *c, struct op_cost *cost)
+{
+	const struct experts *e = experts_of(c);
+	double tokens = experts_tokens(c), k = (double)node_int(c->node, "k", 1),
+	       width = op_dim_number(last_of(c->inputs[0].shape));
+	double count = size_at(c, e->weights[0], 3, 0), wide = size_at(c, e->weights[0], 3, 1);
+	bool fused = text_is(node_string(c->node, "activation_type", "relu"), "swiglu") &&
+		     node_int(c->node, "swiglu_fusion", 0) != 0;
+	double inner = fused ? wide / 2 : wide, each = 2 * width * (wide + inner) + inner + 2 * width;
+	each += (fused ? inner : 0) + (op_in(c, e->weights[2]) ? 2 * width * inner + inner : 0);
+	for (int i = 0; i < 3; i++)
+		each += op_in(c, e->bias[i]) ? (i == 0 ? wide : i == 1 ? width : inner) : 0;
+	cost->flops = tokens * k * each;
+	double part = k >= count ? 1 : tokens == 1 ? k / count : NAN, of_experts = 0;
+	for (int i = 2; i <= e->last; i++)
+		of_experts += op_bytes(op_in(c, i));
+	cost->bytes = op_bytes_all(c) - of_experts * (1 - part);
+}
+
+static void experts_problem(const struct op_call *c, struct op_problem *out)
+{
+	if (op_problem_ready(c, out))
+		op_problem_why(out, "which experts run, on how many tokens, is known only at run time");
+}
+
+/* ---- GatherBlockQuantized */
+
+/* Numbers in an element of the table: several in a byte, along the last dimension. */
+static int64_t packed_in(const struct op_call *c)
+{
+	int64_t bits = node_int(c->node, "bits", 4);
+	return c->inputs[0].dtype == DTYPE_U8 && (bits == 1 || bits == 2 || bits == 4) ? 8 / bits : 1;
+}
+
+static int gather_blocks_shape(struct op_call *c, struct error *err)
+{
+	struct shape data = c->inputs[0].shape, indices = c->inputs[1].shape;
+	c->outputs[0].dtype = c->inputs[2].dtype;
+	if (data.rank < 0 || indices.rank < 0 || data.rank + indices.rank > OP_RANK_MAX)
+		return 0;
+	int axis = op_axis(c, node_int(c->node, "gather_axis", 0), data.rank, err), at = 0;
+	if (axis < 0)
+		return -1;
+	struct shape y = shape_make(c->arena, data.rank - 1 + indices.rank);
+	for (int i = 0; i < data.rank; i++) {
+		bool last = i == data.rank - 1;
+		if (i != axis)
+			y.dims[at++] = last ? dim_mul(c->arena, data.dims[i], dim_known(packed_in(c)))
+					    : data.dims[i];
+		for (int j = 0; i == axis && j < indices.rank; j++)
+			y.dims[at++] = indices.dims[j];
+	}
+	c->outputs[0].shape = c->inputs[0].dtype == DTYPE_UNKNOWN ? SHAPE_UNKNOWN : y;
+	return 0;
+}
+
+/* A difference and a product for each number. What is taken is read: of the table, its scales and zero points
+ * alike. */
+static void gather_blocks_cost(const struct op_call *c, struct op_cost *cost)
+{
+	double out = op_count(op_out(c, 0)), part = out / (op_count(op_in(c, 0)) * (double)packed_in(c));
+	cost->flops = 2 * out;
+	cost->bytes = op_bytes(op_out(c, 0)) + op_bytes(op_in(c, 1)) +
+		      part * (op_bytes(op_in(c, 0)) + op_bytes(op_in(c, 2)) + op_bytes(op_in(c, 3)));
+}
+
+static void gather_blocks_problem(const struct op_call *c, struct op_problem *out)
+{
+	if (op_problem_ready(c, out))
+		op_problem_mover(c, out);
+}
+
+#define FEW "weights as stored; making numbers of them is not counted"
+#define EXPERTS "priced in FLOPs and bytes, not measured"
+#define MS "com.microsoft", 1, 0
+
+static const struct op rows[] = {
+	{ "FusedMatMul", MS, 2, 2, CLASS_COMPUTE, op_matmul_shape, op_matmul_cost, op_matmul_problem, NULL,
+		"with the batch behind the rows as without (proxy)" },
+	{ "TransposeMatMul", MS, 2, 2, CLASS_COMPUTE, op_matmul_shape, op_matmul_cost, op_matmul_problem,
+		NULL, NULL },
+	{ "FusedMatMulActivation", MS, 2, 2, CLASS_COMPUTE, op_matmul_shape, fused_matmul_cost,
+		fused_matmul_problem, NULL, NULL },
+	{ "FusedGemm", MS, 2, 3, CLASS_COMPUTE, op_gemm_shape, fused_gemm_cost, fused_gemm_problem, NULL,
+		NULL },
+	{ "GemmFastGelu", MS, 2, 3, CLASS_COMPUTE, op_matmul_shape, gemm_fast_gelu_cost,
+		gemm_fast_gelu_problem, NULL, NULL },
+	{ "GemmFloat8", MS, 2, 6, CLASS_COMPUTE, gemm_float8_shape, fused_gemm_cost, fused_gemm_problem, NULL,
+		"scales are not measured" },
+	{ "MatMulNBits", MS, 3, 6, CLASS_COMPUTE, weighted_shape, weighted_cost, weighted_problem, NULL,
+		FEW },
+	{ "MatMulBnb4", MS, 3, 3, CLASS_COMPUTE, weighted_shape, weighted_cost, weighted_problem, NULL,
+		"its 4-bit floats as whole numbers (proxy)" },
+	{ "MatMulFpQ4", MS, 3, 3, CLASS_COMPUTE, weighted_shape, weighted_cost, weighted_problem, NULL, FEW },
+	{ "MatMulBlockQuantizedFp4Weight", MS, 4, 6, CLASS_COMPUTE, weighted_shape, weighted_cost,
+		weighted_problem, NULL, FEW },
+	{ "MatMulBlockQuantizedFp8Weight", MS, 3, 5, CLASS_COMPUTE, weighted_shape, weighted_cost,
+		weighted_problem, NULL, FEW },
+	{ "MatMulNBitsMlp", MS, 1, 9, CLASS_COMPUTE, several_shape, several_cost, several_problem, NULL,
+		"as one product of all columns (proxy)" },
+	{ "MatMulNBitsQkv", MS, 1, 12, CLASS_COMPUTE, several_shape, several_cost, several_problem, NULL,
+		"as one product of all columns (proxy)" },
+	{ "MoE", MS, 3, 8, CLASS_COMPUTE, op_shape_as_input, experts_cost, experts_problem, NULL, EXPERTS },
+	{ "QMoE", MS, 3, 21, CLASS_COMPUTE, op_shape_as_input, experts_cost, experts_problem, NULL, EXPERTS },
+	{ "GatherBlockQuantized", MS, 3, 4, CLASS_MOVE, gather_blocks_shape, gather_blocks_cost,
+		gather_blocks_problem, NULL, "measured as a plain copy of equal bytes" },
+};
+const struct op_rows op_microsoft_matmul_rows = OP_ROWS(rows);
