@@ -26,7 +26,6 @@ const char *origin_name(enum origin o);
 struct fusion_group {
 	int layer_count;
 	int *layers;             /* ascending; layers[0] is the anchor */
-	struct problem problem;
 	const char *text;
 	int residual;            /* layer whose output a fused binary waits for, or -1 (none, or of a model input) */
 	const char *pattern;     /* "Conv+BatchNorm+Relu" */

@@ -46,8 +46,8 @@ static int finder_distinct(struct finder *f, const char **text, bool nxc)
 	return (int)known;
 }
 
-/* The group where the layout what-if is on: impossible where a conversion stands inside; else the twin. */
-static void add_twin(struct finder *f, struct fusion_group *g)
+/* The group, q, where the layout what-if is on: impossible where a conversion stands inside; else the twin. */
+static void add_twin(struct finder *f, struct fusion_group *g, const struct problem *q)
 {
 	const struct plan *p = f->plan;
 	struct problem twin;
@@ -65,7 +65,7 @@ static void add_twin(struct finder *f, struct fusion_group *g)
 			return;
 		}
 	}
-	if (!nxc || !plan_twin(&g->problem, &twin))
+	if (!nxc || !plan_twin(q, &twin))
 		return;
 	g->text_nxc = NULL;
 	g->distinct_nxc = -1;
@@ -87,13 +87,12 @@ static bool add_group(struct finder *f, const struct chain *c, int *layers)
 	*g = (struct fusion_group){
 		.layer_count = c->layer_count,
 		.layers = layers,
-		.problem = c->problem,
 		.text = text,
 		.residual = c->residual,
 		.pattern = arena_strndup(&out->arena, c->pattern.p, c->pattern.n),
 	};
 	g->distinct = finder_distinct(f, &g->text, false);
-	add_twin(f, g);
+	add_twin(f, g, &c->problem);
 	for (int i = 0; i < c->layer_count; i++)
 		f->unit[c->layers[i]] = c->unit[i];
 	return true;

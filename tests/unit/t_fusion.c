@@ -33,10 +33,6 @@ static void is_group(const struct fusion *f, int anchor, int i, const char *patt
 	is_str(g ? g->pattern : NULL, pattern, "%s", pattern);
 	is_int(g ? g->layer_count : -1, layers, "... of %d layers", layers);
 	is_str(g ? g->text : NULL, text, "... is measured as one problem");
-	char again[PROBLEM_TEXT_SIZE] = "";
-	if (g)
-		problem_format(&g->problem, again, NULL);
-	is_str(again, text, "... and its problem says the same");
 }
 
 static int conv(struct maker *m, int x)

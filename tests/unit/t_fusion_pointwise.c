@@ -151,7 +151,7 @@ static int attention(struct maker *m, const struct heads *h)
 static const struct fusion_group *attention_group(const struct fusion *f)
 {
 	for (int i = 0; i < f->group_count; i++)
-		if (f->groups[i].problem.kernel == KERNEL_ATTENTION)
+		if (strncmp(f->groups[i].text, "attention:", 10) == 0)
 			return &f->groups[i];
 	return NULL;
 }
