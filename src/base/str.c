@@ -70,18 +70,22 @@ void str_add(struct str *s, const char *bytes, size_t n)
 	s->p[s->n] = '\0';
 }
 
+/* Mostly there is room: printed once, and again only where there was none. */
 void str_addf(struct str *s, const char *fmt, ...)
 {
 	va_list ap, again;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	char none[1]; /* not NULL: with sanitizers gcc warns of that */
-	int n = vsnprintf(none, sizeof(none), fmt, ap);
+	str_reserve(s, 31);
+	size_t room = s->capacity - s->n;
+	int n = vsnprintf(s->p + s->n, room, fmt, ap);
 	va_end(ap);
-	str_reserve(s, (size_t)n);
-	vsnprintf(s->p + s->n, (size_t)n + 1, fmt, again);
+	if (n >= 0 && (size_t)n >= room) {
+		str_reserve(s, (size_t)n);
+		vsnprintf(s->p + s->n, (size_t)n + 1, fmt, again);
+	}
 	va_end(again);
-	s->n += (size_t)n;
+	s->n += n > 0 ? (size_t)n : 0;
 }
 
 void str_clear(struct str *s)
