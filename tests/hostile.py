@@ -95,7 +95,7 @@ def everywhere(name, content):
     """Every way to see a model: no raw character in any."""
     path = write("model", content)
     for arguments in (["layers"], ["layers", "--csv"], ["layers", "--json"], ["bound"], ["bound", "--json"],
-                      ["--frame", "100x30"], ["--frame", "100x30", "--ascii", "--keys", "jj\n"],
+                      ["--frame", "100x30"], ["--frame", "100x30", "--ascii", "--view", "problems"],
                       ["bench", "--emit-jobs"]):
         for bound in ([], ["--dim", "\u202esym=2"]):
             run = Run(*arguments, *bound, path)
@@ -152,8 +152,8 @@ def dimensions():
     usable("2^62 elements", model(graph([relu("x", "y")], [value_info("x", [1 << 62])], [y])), "", 1)
     usable("more elements than can be counted",
            model(graph([relu("x", "y")], [value_info("x", [1 << 62, 1 << 62, 1 << 62])], [y])), "", 1)
-    usable("a constant of 2^60 bytes",
-           model(graph([node("Add", ["x", "w"], ["y"])], [value_info("x", [1])], [y], [tensor("w", [1 << 30, 1 << 30], element_type=2)])), "", 1)
+    usable("a constant of 2^58 bytes",
+           model(graph([node("Add", ["x", "w"], ["y"])], [value_info("x", [1])], [y], [tensor("w", [1 << 29, 1 << 29], element_type=2)])), "", 1)
     refused("a constant that cannot be counted",
             model(graph([node("Add", ["x", "w"], ["y"])], [value_info("x", [1])], [y], [tensor("w", [1 << 40, 1 << 40])])), "elements")
     # Each layer doubles the dimension: 2^200 at the end.
