@@ -167,9 +167,10 @@ static void add_attributes(struct app *app, struct detail *d)
 static const char *value_text(struct app *app, struct detail *d, int index)
 {
 	const struct plan_value *v = &app_plan(app)->values[index];
-	const char *shape = clean(d, text_of(shape_text(&d->arena, v->shape)));
-	return arena_printf(&d->arena, "%s %s%s%s%s  %s", dtype_name(v->dtype),
-		v->kind == VALUE_TENSOR ? shape : "no tensor", v->constant ? "  constant" : "",
+	const char *shape = clean(d, text_of(plan_value_text(&d->arena, v)));
+	bool is_tensor = v->kind == VALUE_TENSOR;
+	return arena_printf(&d->arena, "%s%s%s%s%s%s  %s", is_tensor ? dtype_name(v->dtype) : "",
+		is_tensor ? " " : "", shape, v->constant ? "  constant" : "",
 		v->is_input ? "  model input" : "", v->is_output ? "  model output" : "", clean(d, v->name));
 }
 

@@ -189,7 +189,7 @@ static const char *output_text(struct app *app, const struct plan_layer *l)
 	int value = l->output_count ? l->outputs[0] : -1;
 	if (value < 0)
 		return "";
-	return app_clean(app, text_of(shape_text(&app->scratch, app_plan(app)->values[value].shape)));
+	return app_clean(app, text_of(plan_value_text(&app->scratch, &app_plan(app)->values[value])));
 }
 
 static void layers_draw_row(struct app *app, void *state, int row, int above, struct area line)

@@ -118,6 +118,23 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	return p;
 }
 
+/* Behind the newest block of `to`, whose room is still to be used. */
+void arena_adopt(struct arena *to, struct arena *from)
+{
+	struct arena_block *oldest = from->block;
+	if (!oldest)
+		return;
+	while (oldest->before)
+		oldest = oldest->before;
+	oldest->before = to->block ? to->block->before : NULL;
+	if (to->block)
+		to->block->before = from->block;
+	else
+		to->block = from->block;
+	to->total += from->total;
+	*from = (struct arena){ 0 };
+}
+
 void arena_free(struct arena *a)
 {
 	for (struct arena_block *b = a->block; b;) {

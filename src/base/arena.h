@@ -16,6 +16,8 @@ void *arena_calloc(struct arena *a, size_t count, size_t size);
 /* Copies n bytes and adds a NUL behind them. */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* What `from` holds lives as long as `to` from now on; `from` is empty. */
+void arena_adopt(struct arena *to, struct arena *from);
 /* Frees every block; the arena is empty and usable again. */
 void arena_free(struct arena *a);
 

@@ -40,15 +40,28 @@ void report_csv_plan(FILE *out, const struct plan *p)
 	fprintf(out, ",%s,", dtype_name(p->dtype));
 }
 
+static json_t *dim_json(struct dim d)
+{
+	return d.kind == DIM_KNOWN ? json_integer(d.value) : d.kind == DIM_SYMBOLIC ? json_text(d.text) : json_null();
+}
+
 static json_t *shape_json(struct shape s)
 {
 	if (s.rank < 0)
 		return json_null();
 	json_t *dims = json_array();
 	for (int i = 0; i < s.rank; i++)
-		json_array_append_new(dims, s.dims[i].kind == DIM_KNOWN ? json_integer(s.dims[i].value) :
-			s.dims[i].kind == DIM_SYMBOLIC ? json_text(s.dims[i].text) : json_null());
+		json_array_append_new(dims, dim_json(s.dims[i]));
 	return dims;
+}
+
+/* Of what is known item by item: the shapes of all. */
+static json_t *items_json(const struct plan_value *v)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < (int)v->length.value; i++)
+		json_array_append_new(list, shape_json(v->items[i].shape));
+	return list;
 }
 
 static json_t *values_json(const struct plan *p, const int *values, int count)
@@ -60,6 +73,12 @@ static json_t *values_json(const struct plan *p, const int *values, int count)
 		const struct plan_value *v = &p->values[values[i]];
 		json_t *one = json_pack("{s:o, s:s, s:o}", "name", json_text(v->name), "dtype", dtype_name(v->dtype),
 			"shape", shape_json(v->shape));
+		if (v->kind != VALUE_TENSOR) {
+			json_object_set_new(one, "kind", json_string(plan_kind_name(v->kind)));
+			json_object_set_new(one, "length", dim_json(v->length));
+		}
+		if (v->kind == VALUE_SEQUENCE && v->items)
+			json_object_set_new(one, "items", items_json(v));
 		if (v->constant)
 			json_object_set_new(one, "constant", json_true());
 		json_array_append_new(list, one);
@@ -86,15 +105,21 @@ static json_t *layer_json(const struct plan *p, const struct plan_layer *l)
 	json_object_set_new(o, "distinct", problem ? json_integer(l->problem) : json_null());
 	json_object_set_new(o, "proxy", json_boolean(l->proxy));
 	json_object_set_new(o, "absorbed_by", l->absorbed_by >= 0 ? json_integer(l->absorbed_by) : json_null());
-	if (l->upto)
+	if (l->upto || l->at_least)
 		json_object_set_new(o, "estimated", json_true());
 	if (!problem && l->why)
 		json_object_set_new(o, "why", json_text(text_of(l->why)));
 	if (l->body_count) {
-		json_t *bodies = json_array();
-		for (int i = 0; i < l->body_count; i++)
-			json_array_append_new(bodies, layers_json(&l->bodies[i]));
+		json_t *bodies = json_array(), *times = json_array(), *roles = json_array();
+		for (int i = 0; i < l->body_count; i++) {
+			const struct plan *body = &l->bodies[i];
+			json_array_append_new(bodies, layers_json(body));
+			json_array_append_new(times, json_number_or_null(body->times));
+			json_array_append_new(roles, json_text(body->role));
+		}
 		json_object_set_new(o, "body", bodies);
+		json_object_set_new(o, "roles", roles);
+		json_object_set_new(o, "times", times);
 	}
 	return o;
 }
@@ -149,7 +174,7 @@ json_t *report_layers_json(const struct session *s)
 		p->problem_count, "flops", json_number_or_null(p->flops), "bytes", json_number_or_null(p->bytes),
 		"unknown_shapes", p->unknown_shapes, "unknown_flops_layers", p->unknown_flops_layers, "weight_bytes",
 		json_number_or_null(p->weight_bytes), "peak_live_bytes", json_number_or_null(p->peak_live_bytes));
-	if (p->upto)
+	if (p->upto || p->at_least)
 		json_object_set_new(summary, "estimated", json_true());
 	return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "model", model, "dims", dims_json(p), "dtype",
 		dtype_name(p->dtype), "layers", layers_json(p), "summary", summary, "warnings", warnings_json(s));
@@ -161,7 +186,7 @@ static char *shapes_text(struct arena *a, const struct plan *p, const int *value
 	char *text = arena_strndup(a, "", 0);
 	for (int i = 0; i < count; i++)
 		if (values[i] >= 0)
-			text = arena_printf(a, "%s%s%s", text, *text ? " " : "", shape_text(a, p->values[values[i]].shape));
+			text = arena_printf(a, "%s%s%s", text, *text ? " " : "", plan_value_text(a, &p->values[values[i]]));
 	return text;
 }
 
@@ -203,8 +228,8 @@ static void layers_summary(const struct session *s, FILE *out)
 {
 	const struct plan *p = s->current->plan;
 	char flops[STR_QUANTITY + 1], bytes[STR_QUANTITY + 1], weights[STR_QUANTITY];
-	marked(flops, p->upto, str_count, p->flops);
-	marked(bytes, p->upto, str_bytes, p->bytes);
+	marked(flops, p->upto || p->at_least, str_count, p->flops);
+	marked(bytes, p->upto || p->at_least, str_bytes, p->bytes);
 	fprintf(out, "%d layers, %d distinct problems, %s%sFLOP, %s moved, weights %s", p->layer_count,
 		p->problem_count, flops, strchr(flops, ' ') ? "" : " ", bytes,
 		str_bytes(weights, p->weight_bytes));
@@ -221,33 +246,70 @@ static void layers_summary(const struct session *s, FILE *out)
 	arena_free(&a);
 }
 
-void report_layers_text(const struct session *s, FILE *out)
+/* Columns of the table. */
+struct widths {
+	int name, shape;
+};
+
+static void widths_find(const struct plan *p, int depth, struct widths *w)
 {
-	const struct plan *p = s->current->plan;
 	struct arena a = { 0 };
-	int name_width = 4, shape_width = 6;
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
-		int name = (int)strlen(text_clean(&a, l->name));
+		int name = 2 * depth + (int)strlen(text_clean(&a, l->name));
 		int shape = (int)strlen(shapes_text(&a, p, l->outputs, l->output_count));
-		name_width = name > name_width ? name : name_width;
-		shape_width = shape > shape_width ? shape : shape_width;
+		w->name = name > w->name ? name : w->name;
+		w->shape = shape > w->shape ? shape : w->shape;
 		arena_free(&a);
+		for (int j = 0; j < l->body_count; j++)
+			widths_find(&l->bodies[j], depth + 1, w);
 	}
-	name_width = name_width > 48 ? 48 : name_width;
-	shape_width = shape_width > 32 ? 32 : shape_width;
-	fprintf(out, "%5s  %-*s  %-20s %-7s  %-*s  %8s  %10s  %s\n", "index", name_width, "name", "op", "class",
-		shape_width, "output", "FLOP", "bytes", "problem");
+}
+
+/* How often a body runs, in words. */
+static const char *times_text(struct arena *a, const struct plan_layer *l, const struct plan *body)
+{
+	char number[STR_QUANTITY];
+	if (isnan(body->times))
+		return l->at_least && l->body_count == 2 ? "taken or not" : "unknown how often";
+	if (body->times == 0)
+		return "does not run";
+	return body->times == 1 ? "once" : arena_printf(a, "%s times", str_count(number, body->times));
+}
+
+static void layers_print(const struct plan *p, int depth, const struct widths *w, FILE *out)
+{
+	struct arena a = { 0 };
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
 		const struct plan_problem *problem = plan_layer_problem(p, l);
 		char flops[STR_QUANTITY + 1], bytes[STR_QUANTITY + 1];
-		fprintf(out, "%5d  %-*s  %-20s %-7s  %-*s  %8s  %10s  %s%s\n", l->index, name_width,
-			text_clean(&a, l->name), text_clean(&a, l->node->op), op_class_name(l->class), shape_width,
-			shapes_text(&a, p, l->outputs, l->output_count), marked(flops, l->upto, str_count, l->flops),
-			marked(bytes, l->upto, str_bytes, l->bytes), problem && l->proxy ? "~" : "",
+		bool mark = l->upto || l->at_least;
+		fprintf(out, "%5d  %*s%-*s  %-20s %-7s  %-*s  %8s  %10s  %s%s\n", l->index, 2 * depth, "",
+			w->name - 2 * depth, text_clean(&a, l->name), text_clean(&a, l->node->op),
+			op_class_name(l->class), w->shape, shapes_text(&a, p, l->outputs, l->output_count),
+			marked(flops, mark, str_count, l->flops), marked(bytes, mark, str_bytes, l->bytes),
+			problem && l->proxy ? "~" : "",
 			problem ? problem->text : l->why ? text_clean(&a, text_of(l->why)) : "");
+		for (int j = 0; j < l->body_count; j++) {
+			const struct plan *body = &l->bodies[j];
+			fprintf(out, "%5s  %*s%s, %s:\n", "", 2 * depth + 2, "", text_clean(&a, body->role),
+				times_text(&a, l, body));
+			layers_print(body, depth + 1, w, out);
+		}
 		arena_free(&a);
 	}
+}
+
+void report_layers_text(const struct session *s, FILE *out)
+{
+	const struct plan *p = s->current->plan;
+	struct widths w = { 4, 6 };
+	widths_find(p, 0, &w);
+	w.name = w.name > 48 ? 48 : w.name;
+	w.shape = w.shape > 32 ? 32 : w.shape;
+	fprintf(out, "%5s  %-*s  %-20s %-7s  %-*s  %8s  %10s  %s\n", "index", w.name, "name", "op", "class", w.shape,
+		"output", "FLOP", "bytes", "problem");
+	layers_print(p, 0, &w, out);
 	layers_summary(s, out);
 }

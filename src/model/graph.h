@@ -57,7 +57,7 @@ struct node {
 };
 
 /* What a value holds. Its dtype and shape are those of the tensor, or of the tensors that a sequence or an optional
- * holds as far as all agree; of a map, dtype is that of what it maps to. */
+ * holds as far as all agree; of a map, dtype is that of what it maps to. An optional sequence: of its tensors. */
 enum value_kind {
 	VALUE_TENSOR,            /* a sparse one too */
 	VALUE_SEQUENCE,          /* of tensors */

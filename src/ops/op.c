@@ -106,12 +106,13 @@ static bool value_is_sound(const struct op_value *v)
 	return !e || (op_elements_count(v->shape) == e->count && (e->f != NULL) == dtype_is_float(v->dtype));
 }
 
-/* Rules may count on ranks up to OP_RANK_MAX, on tensors and on soundness. */
+/* Rules may count on ranks up to OP_RANK_MAX, on tensors (but for rows of any_kind) and on soundness. */
 static bool call_is_in_reach(const struct op_call *c)
 {
 	for (int i = 0; i < c->input_count; i++) {
 		const struct op_value *v = op_in(c, i);
-		if (v && (v->shape.rank > OP_RANK_MAX || v->kind != VALUE_TENSOR || !value_is_sound(v)))
+		if (v && (v->shape.rank > OP_RANK_MAX || !value_is_sound(v) ||
+				 (v->kind != VALUE_TENSOR && !op_row_any_kind(c->op))))
 			return false;
 	}
 	return true;
@@ -147,7 +148,7 @@ int op_infer(struct op_call *c, struct error *err)
 	for (int i = 0; i < c->output_count; i++) {
 		struct op_value *v = &c->outputs[i];
 		bool present = v->present;
-		*v = (struct op_value){ .present = present, .shape = SHAPE_UNKNOWN };
+		*v = (struct op_value){ .present = present, .shape = SHAPE_UNKNOWN, .length = dim_unknown() };
 	}
 	if (!c->op || c->output_count < 1)
 		return 0;
@@ -201,8 +202,10 @@ enum op_class op_call_class(const struct op_call *c)
 {
 	if (!c->op)
 		return CLASS_UNKNOWN;
-	if (c->op->class == CLASS_FREE || c->op->class == CLASS_HOST)
-		return c->op->class;
+	if (c->op->class == CLASS_FREE)
+		return CLASS_FREE;
+	if (c->op->class == CLASS_HOST) /* constant inputs do not make its result so: a random one's */
+		return call_is_known(c) ? CLASS_FREE : CLASS_HOST;
 	bool folded = call_is_constant(c) || call_is_known(c) || call_is_empty(c);
 	bool nothing = !folded && call_is_whole(c) && c->op->is_free && c->op->is_free(c);
 	return folded || nothing ? CLASS_FREE : c->op->class;

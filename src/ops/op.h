@@ -30,10 +30,19 @@ struct op_value {
 	bool constant;                   /* a weight: initializer, or computed from initializers only; also a result that
 					    data propagation knows in full (folded before run time) */
 	enum value_kind kind;
-	/* VALUE_SEQUENCE only: how many tensors, and each of them where that is known and not too many, else NULL */
+	/* Of a sequence and of optionals: how many things it holds (an optional 0 or 1), and each of them where that
+	   is known and not too many, else NULL. An optional sequence holds a sequence. */
 	struct dim length;
 	const struct op_value *items;
 };
+
+/* What is known of a value that is x or y (one that holds nothing agrees with any other of its kind). bounds: a
+ * dimension that is one or the other keeps the greater as its upper bound. In arena a or of x and y. */
+struct op_value op_value_join(struct arena *a, const struct op_value *x, const struct op_value *y, bool bounds);
+/* Every element a number? NULL: no. */
+bool op_elements_concrete(const struct elements *e);
+/* Is the same known of both? */
+bool op_value_same(const struct op_value *x, const struct op_value *y);
 
 struct op_call {
 	const struct op *op;

@@ -81,8 +81,6 @@ int op_shape_as_input(struct op_call *c, struct error *err);
 struct elements *op_elements_new(struct arena *a, int count, bool floats);
 /* Every element known or symbolic? NULL: no. */
 bool op_elements_known(const struct elements *e);
-/* Every element a number? NULL: no. */
-bool op_elements_concrete(const struct elements *e);
 /* Number of elements of a known shape when it is <= OP_ELEMENTS_MAX, else -1. */
 int op_elements_count(struct shape s);
 /* Elements from[index[i]]; an index of -1 leaves one unknown. */
@@ -202,7 +200,6 @@ RULES(op_causal_conv);
 RULES(op_rnn);
 
 /* op_shape.c */
-RULE_SHAPE(op_identity);
 RULE_SHAPE(op_shape);
 RULE_SHAPE(op_size);
 RULE_SHAPE(op_reshape);
@@ -293,9 +290,13 @@ RULE_SHAPE(op_random);
 struct op_rows {
 	const struct op *at;
 	size_t count;
+	bool any_kind; /* their rules take sequences, optionals and maps; other rows' never see them */
 };
-#define OP_ROWS(rows) { rows, sizeof(rows) / sizeof(rows[0]) }
-extern const struct op_rows op_quant_rows;
+#define OP_ROWS(rows) { .at = rows, .count = sizeof(rows) / sizeof(rows[0]) }
+#define OP_ROWS_ANY_KIND(rows) { .at = rows, .count = sizeof(rows) / sizeof(rows[0]), .any_kind = true }
+extern const struct op_rows op_quant_rows, op_sequence_rows;
+/* Is the row of a group of any_kind? */
+bool op_row_any_kind(const struct op *op);
 
 extern const struct op_rows op_llm_rows, op_microsoft_rows, op_microsoft_attention_rows, op_microsoft_matmul_rows;
 

@@ -7,12 +7,6 @@
 
 #include <math.h>
 
-int op_identity_shape(struct op_call *c, struct error *err)
-{
-	c->outputs[0].elements = c->inputs[0].elements;
-	return op_shape_as_input(c, err);
-}
-
 static struct shape vector_shape(struct arena *a, int64_t n)
 {
 	return shape_known(a, 1, &n);

@@ -92,7 +92,6 @@ static const struct op everyday[] = {
 		"priced in FLOPs and bytes, not measured" },
 
 	/* op_shape.c */
-	SHAPE("Identity", 1, 0, 1, 1, op_identity_shape),
 	SHAPE("Shape", 1, 0, 1, 1, op_shape_shape),
 	SHAPE("Size", 1, 0, 1, 1, op_size_shape),
 	SHAPE("Reshape", 1, 4, 1, 1, op_reshape_shape),
@@ -270,6 +269,7 @@ static const struct op_rows *const groups[] = {
 	&op_ml_rows,
 	&op_loss_rows,
 	&op_old_rows,
+	&op_sequence_rows,
 };
 #define GROUP_COUNT (sizeof(groups) / sizeof(groups[0]))
 
@@ -287,4 +287,13 @@ const struct op *op_row(size_t i)
 	while (i >= groups[group]->count)
 		i -= groups[group++]->count;
 	return &groups[group]->at[i];
+}
+
+bool op_row_any_kind(const struct op *op)
+{
+	for (size_t i = 0; i < GROUP_COUNT; i++) {
+		if (groups[i]->any_kind && op >= groups[i]->at && op < groups[i]->at + groups[i]->count)
+			return true;
+	}
+	return false;
 }

@@ -34,13 +34,12 @@ static void reads_add(struct reads *r, int *seen, int layer, int value, int *at)
 	r->values[(*at)++] = value;
 }
 
-static struct reads reads_find(struct builder *b)
+static struct reads reads_find(const struct plan *p)
 {
-	struct plan *p = b->p;
-	size_t most = (size_t)b->capture_count;
+	size_t most = 0;
 	int *seen = base_malloc((size_t)p->value_count * sizeof(*seen)), at = 0;
 	for (int i = 0; i < p->layer_count; i++)
-		most += (size_t)p->layers[i].input_count;
+		most += (size_t)p->layers[i].input_count + (size_t)p->layers[i].capture_count;
 	struct reads r = {
 		.first = base_malloc(((size_t)p->layer_count + 1) * sizeof(int)),
 		.values = base_malloc(most * sizeof(int)),
@@ -54,8 +53,8 @@ static struct reads reads_find(struct builder *b)
 			continue;
 		for (int j = 0; j < l->input_count; j++)
 			reads_add(&r, seen, i, l->inputs[j], &at);
-		for (int j = b->capture_first[i]; j < b->capture_first[i + 1]; j++)
-			reads_add(&r, seen, i, b->captures[j], &at);
+		for (int j = 0; j < l->capture_count; j++)
+			reads_add(&r, seen, i, l->captures[j], &at);
 	}
 	r.first[p->layer_count] = at;
 	free(seen);
@@ -171,10 +170,39 @@ static void weight_bytes(struct plan *p)
 			read = p->layers[v->consumers[j]].class != CLASS_FREE ||
 			       p->layers[v->consumers[j]].absorbed_by >= 0;
 		const struct plan_value *stored = value_stored(p, v);
-		double bytes = read ? dtype_bytes(stored->dtype, shape_count(stored->shape)) : 0;
+		/* what is captured is counted where it is */
+		double bytes = read && v->outer < 0 ? dtype_bytes(stored->dtype, shape_count(stored->shape)) : 0;
 		if (!isnan(bytes))
 			p->weight_bytes += bytes;
 	}
+	for (int i = 0; i < p->layer_count; i++)
+		for (int j = 0; j < p->layers[i].body_count; j++)
+			p->weight_bytes += p->layers[i].bodies[j].weight_bytes;
+}
+
+/* Of a sequence: of its tensors, where each is known. NaN: not known. */
+static double live_value(enum value_kind kind, enum dtype t, struct shape s, struct dim length,
+	const struct op_value *items)
+{
+	double bytes = 0;
+	if (kind == VALUE_TENSOR)
+		return dtype_bytes(t, shape_count(s));
+	if (kind != VALUE_SEQUENCE || length.kind != DIM_KNOWN || (length.value && !items))
+		return NAN;
+	for (int i = 0; i < (int)length.value; i++)
+		bytes += live_value(items[i].kind, items[i].dtype, items[i].shape, items[i].length, items[i].items);
+	return bytes;
+}
+
+/* What a layer's bodies take while they run: one of them at a time. */
+static double live_inside(const struct plan_layer *l)
+{
+	double most = 0;
+	for (int i = 0; i < l->body_count; i++) {
+		double bytes = l->bodies[i].times != 0 ? l->bodies[i].peak_live_bytes : 0;
+		most = bytes > most || isnan(bytes) ? bytes : most;
+	}
+	return most;
 }
 
 /* Free layers that hand their first input on: the output lies where the input lies. */
@@ -211,16 +239,18 @@ static double live_peak(const struct plan *p, const int *root, const int *last)
 	double *change = base_calloc((size_t)p->layer_count + 2, sizeof(*change)), live = 0, peak = 0;
 	for (int i = 0; i < p->value_count; i++) {
 		const struct plan_value *v = &p->values[i];
-		if (v->constant || root[i] != i || (v->producer < 0 && !v->consumer_count) || value_is_inner(p, v))
+		if (v->constant || v->outer >= 0 || root[i] != i || (v->producer < 0 && !v->consumer_count) ||
+			value_is_inner(p, v))
 			continue;
-		double bytes = v->kind == VALUE_TENSOR ? dtype_bytes(v->dtype, shape_count(v->shape)) : NAN;
+		double bytes = live_value(v->kind, v->dtype, v->shape, v->length, v->items);
 		change[value_begins(p, v)] += bytes;
 		change[last[i] + 1] -= bytes;
 	}
 	for (int i = 0; i < p->layer_count; i++) {
 		live += change[i];
-		if (live > peak || isnan(live))
-			peak = live;
+		double all = live + live_inside(&p->layers[i]);
+		if (all > peak || isnan(all))
+			peak = all;
 	}
 	free(change);
 	return peak;
@@ -246,14 +276,17 @@ static void live_bytes(struct plan *p)
 	free(last);
 }
 
-void dag_edges(struct builder *b)
+void dag_edges(struct plan *p)
 {
-	struct reads r = reads_find(b);
-	consumers_fill(b->p, &r);
-	preds_fill(b->p, &r);
-	succs_fill(b->p);
-	weight_bytes(b->p);
-	live_bytes(b->p);
+	for (int i = 0; i < p->layer_count; i++)
+		for (int j = 0; j < p->layers[i].body_count; j++)
+			dag_edges(&p->layers[i].bodies[j]);
+	struct reads r = reads_find(p);
+	consumers_fill(p, &r);
+	preds_fill(p, &r);
+	succs_fill(p);
+	weight_bytes(p);
+	live_bytes(p);
 	free(r.first);
 	free(r.values);
 }

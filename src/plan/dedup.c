@@ -9,11 +9,12 @@
 #include <string.h>
 
 struct dedup {
-	struct builder *b;
+	struct builder *b;   /* the main graph's */
 	struct hash texts;
 	struct hash digests; /* of problems met before: most layers need no text */
 	struct plan_problem *problems;
 	int count, capacity;
+	int layer;           /* of the main graph that is being priced, with all that is in it */
 };
 
 /* Words that nearly always differ where problems do; what they are made of lies in front in the struct. */
@@ -99,44 +100,185 @@ static const char *call_why(struct builder *b, const struct op_call *c, const ch
 	return why ? why : "no reason known";
 }
 
-static void layer_price(struct dedup *d, int i)
+static void bodies_price(struct dedup *d, struct builder *b, struct plan_layer *l);
+
+static void layer_price(struct dedup *d, struct builder *b, int i)
 {
-	struct plan *p = d->b->p;
+	struct plan *p = b->p;
 	struct plan_layer *l = &p->layers[i];
 	struct op_call c;
 	struct op_cost cost;
 	struct op_problem out;
 	struct error err = ERROR_NONE;
-	const struct quant *quant = d->b->quants ? d->b->quants[i] : NULL;
+	const struct quant *quant = b->quants ? b->quants[i] : NULL;
 	if (l->absorbed_by >= 0) {
 		l->class = CLASS_FREE; /* costs nothing, as layers begin */
 		return;
 	}
-	infer_call(d->b, i, &c);
+	infer_call(b, i, &c);
 	if (quant)
-		quant_call(d->b, quant, &c);
+		quant_call(b, quant, &c);
 	l->quantized = quant != NULL;
 	l->class = op_call_class(&c);
 	op_call_cost(&c, &cost);
 	if (quant && l->class != CLASS_FREE)
-		quant_cost(d->b, quant, &c, &cost);
+		quant_cost(b, quant, &c, &cost);
 	l->flops = cost.flops;
 	l->bytes = cost.bytes;
 	l->upto = cost.upto;
+	if (l->body_count)
+		bodies_price(d, b, l);
 	if (l->class == CLASS_FREE || l->class == CLASS_HOST)
 		return;
-	op_call_problem(&c, &out);
-	if (quant)
-		quant_problem(d->b, quant, &c, &out);
-	if (!out.known) {
-		l->why = l->why ? l->why : call_why(d->b, &c, out.why);
+	if (p->times == 0 && b->up) {
+		l->why = "it does not run";
 		return;
 	}
-	l->problem = problem_add(d, &out.problem, i, false, &err);
+	op_call_problem(&c, &out);
+	if (quant)
+		quant_problem(b, quant, &c, &out);
+	if (!out.known) {
+		l->why = l->why ? l->why : call_why(b, &c, out.why);
+		return;
+	}
+	l->problem = l->problem_nxc = problem_add(d, &out.problem, d->layer, false, &err);
 	l->proxy = l->problem >= 0 && out.proxy;
 	l->upto |= l->problem >= 0 && out.upto;
 	if (l->problem < 0)
 		l->why = arena_printf(&p->arena, "%s", err.text);
+}
+
+/* ---- totals */
+
+static bool shape_has_unknown(struct shape s)
+{
+	for (int i = 0; i < s.rank; i++) {
+		if (s.dims[i].kind == DIM_UNKNOWN)
+			return true;
+	}
+	return s.rank < 0;
+}
+
+static void totals_add(struct plan *p, const struct plan_layer *l)
+{
+	if (isnan(l->flops))
+		p->unknown_flops_layers++;
+	else
+		p->flops += l->flops;
+	if (!isnan(l->bytes))
+		p->bytes += l->bytes;
+	p->upto |= l->upto;
+	p->at_least |= l->at_least;
+	for (int j = 0; j < l->output_count; j++) {
+		const struct plan_value *v = l->outputs[j] >= 0 ? &p->values[l->outputs[j]] : NULL;
+		p->unknown_shapes += v && v->kind == VALUE_TENSOR && shape_has_unknown(v->shape);
+	}
+}
+
+/* ---- bodies */
+
+static void graph_price(struct dedup *d, struct builder *b)
+{
+	quant_find(b);
+	for (int i = 0; i < b->p->layer_count; i++) {
+		if (!b->up)
+			d->layer = i;
+		layer_price(d, b, i);
+		totals_add(b->p, &b->p->layers[i]);
+	}
+}
+
+static bool plan_is_free(const struct plan *p)
+{
+	for (int i = 0; i < p->layer_count; i++) {
+		if (p->layers[i].class != CLASS_FREE)
+			return false;
+	}
+	return true;
+}
+
+/* The costs of a graph; NaN where one of a layer's is not known. */
+static struct op_cost plan_cost(const struct plan *p)
+{
+	struct op_cost cost = { 0 };
+	for (int i = 0; i < p->layer_count; i++) {
+		cost.flops += p->layers[i].flops;
+		cost.bytes += p->layers[i].bytes;
+	}
+	return cost;
+}
+
+/* times * cost, where 0 times anything is 0. */
+static double repeated(double times, double cost)
+{
+	return times == 0 ? 0 : times * cost;
+}
+
+/* Of two branches it is not known which is taken: the cheaper. */
+static struct op_cost cheaper(struct op_cost x, struct op_cost y)
+{
+	struct op_cost least = { .flops = fmin(x.flops, y.flops), .bytes = fmin(x.bytes, y.bytes) };
+	if (isnan(x.flops) || isnan(y.flops)) /* fmin passes over NaN */
+		least.flops = NAN;
+	if (isnan(x.bytes) || isnan(y.bytes))
+		least.bytes = NAN;
+	return least;
+}
+
+/* What a layer of known bodies costs by them. */
+static void control_price(struct plan_layer *l)
+{
+	struct op_cost sum = { 0 }, one;
+	bool is_free = true;
+	for (int i = 0; i < l->body_count; i++) {
+		const struct plan *body = &l->bodies[i];
+		is_free &= body->times == 0 || plan_is_free(body);
+		l->upto |= body->times != 0 && body->upto;
+		l->at_least |= body->times != 0 && body->at_least;
+		one = plan_cost(body);
+		sum.flops += repeated(body->times, one.flops);
+		sum.bytes += repeated(body->times, one.bytes);
+	}
+	if (is_free) {
+		l->class = CLASS_FREE;
+		sum = (struct op_cost){ 0 };
+	} else if (l->body_count == 2 && isnan(l->bodies[0].times) && isnan(l->bodies[1].times)) {
+		sum = cheaper(plan_cost(&l->bodies[0]), plan_cost(&l->bodies[1]));
+		l->at_least = true;
+		l->why = "the condition is not known: the cheaper branch is counted";
+	} else if (l->body_count == 1 && isnan(l->bodies[0].times)) {
+		l->why = "how often it runs is not known";
+	}
+	l->flops = sum.flops;
+	l->bytes = sum.bytes;
+}
+
+/* The layers in a layer. Their problems are the whole plan's, unless they never run or the result is known beforehand. */
+static void bodies_price(struct dedup *d, struct builder *b, struct plan_layer *l)
+{
+	for (int i = 0; i < l->body_count; i++) {
+		struct plan *body = &l->bodies[i];
+		struct builder inner = { .p = body, .m = b->m, .g = body->graph, .o = b->o, .up = b, .top = b->top };
+		if (l->class == CLASS_FREE || (b->up && b->p->times == 0))
+			body->times = 0;
+		graph_price(d, &inner);
+		free(inner.inputs);
+		free(inner.outputs);
+	}
+	if (l->class == CLASS_HOST)
+		control_price(l);
+}
+
+/* Bodies have the plan's own list of problems. */
+static void problems_share(struct plan *p, const struct plan *top)
+{
+	for (int i = 0; i < p->layer_count; i++)
+		for (int j = 0; j < p->layers[i].body_count; j++) {
+			struct plan *body = &p->layers[i].bodies[j];
+			body->problems = top->problems;
+			body->problem_count = top->problem_count;
+			problems_share(body, top);
+		}
 }
 
 /* ---- casts at the border */
@@ -163,17 +305,17 @@ static int border_problem(struct dedup *d, const struct plan_value *v, bool is_i
 }
 
 /* Does a layer read it at run time, so that it must be cast? */
-static bool *inputs_read(struct builder *b)
+static bool *inputs_read(const struct plan *p)
 {
-	bool *read = base_calloc((size_t)b->p->value_count, sizeof(*read));
-	for (int i = 0; i < b->p->layer_count; i++) {
-		const struct node *n = &b->g->nodes[i];
-		for (int j = 0; j < n->input_count; j++) {
-			if (n->inputs[j] >= 0)
-				read[n->inputs[j]] = true;
+	bool *read = base_calloc((size_t)p->value_count, sizeof(*read));
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		for (int j = 0; j < l->input_count; j++) {
+			if (l->inputs[j] >= 0)
+				read[l->inputs[j]] = true;
 		}
-		for (int j = b->capture_first[i]; j < b->capture_first[i + 1]; j++)
-			read[b->captures[j]] = true;
+		for (int j = 0; j < l->capture_count; j++)
+			read[l->captures[j]] = true;
 	}
 	return read;
 }
@@ -181,9 +323,9 @@ static bool *inputs_read(struct builder *b)
 static void borders_find(struct dedup *d)
 {
 	struct plan *p = d->b->p;
-	if (p->dtype == DTYPE_F32 || d->b->up)
+	if (p->dtype == DTYPE_F32)
 		return;
-	bool *read = inputs_read(d->b);
+	bool *read = inputs_read(p);
 	p->borders = ARENA_ARRAY(&p->arena, struct plan_border, d->b->g->input_count + d->b->g->output_count);
 	for (int i = 0; i < d->b->g->input_count + d->b->g->output_count; i++) {
 		bool is_input = i < d->b->g->input_count;
@@ -198,84 +340,75 @@ static void borders_find(struct dedup *d)
 	free(read);
 }
 
-/* ---- totals */
+/* ---- operators that are not in the table: one warning for each */
 
-static bool shape_has_unknown(struct shape s)
+struct strangers {
+	struct arena arena;
+	struct hash seen;
+	struct {
+		const struct node *first;
+		int uses;
+	} *kinds;
+	int count, capacity;
+};
+
+static void stranger_add(struct strangers *s, const struct node *n)
 {
-	for (int i = 0; i < s.rank; i++) {
-		if (s.dims[i].kind == DIM_UNKNOWN)
-			return true;
+	char *key = arena_alloc(&s->arena, n->domain.n + n->op.n + 1);
+	if (n->domain.n)
+		memcpy(key, n->domain.p, n->domain.n);
+	if (n->op.n)
+		memcpy(key + n->domain.n + 1, n->op.p, n->op.n);
+	int64_t *at = hash_at(&s->seen, (struct text){ key, n->domain.n + n->op.n + 1 });
+	if (*at < 0) {
+		VEC_GROW(s->kinds, s->count, s->capacity);
+		s->kinds[s->count].first = n;
+		s->kinds[s->count].uses = 0;
+		*at = s->count++;
 	}
-	return s.rank < 0;
+	s->kinds[*at].uses++;
 }
 
-static void totals_add(struct plan *p, const struct plan_layer *l)
+static void strangers_find(struct strangers *s, const struct plan *p)
 {
-	if (isnan(l->flops))
-		p->unknown_flops_layers++;
-	else
-		p->flops += l->flops;
-	if (!isnan(l->bytes))
-		p->bytes += l->bytes;
-	p->upto |= l->upto;
-	for (int j = 0; j < l->output_count; j++) {
-		const struct plan_value *v = l->outputs[j] >= 0 ? &p->values[l->outputs[j]] : NULL;
-		p->unknown_shapes += v && v->kind == VALUE_TENSOR && shape_has_unknown(v->shape);
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		/* Known, but refused: that has been said. */
+		if (!l->op && !op_find(l->node->domain, l->node->op, l->node->opset))
+			stranger_add(s, l->node);
+		for (int j = 0; j < l->body_count; j++) {
+			if (l->bodies[j].times != 0)
+				strangers_find(s, &l->bodies[j]);
+		}
 	}
 }
 
-/* One warning for each operator that is not in the table. */
 static void unknown_operators(struct builder *b)
 {
-	struct plan *p = b->p;
-	struct hash seen = { 0 };
-	struct {
-		int first, uses;
-	} *kinds = NULL;
-	int count = 0, capacity = 0;
-	for (int i = 0; i < p->layer_count; i++) {
-		const struct node *n = p->layers[i].node;
-		/* Known, but refused: that has been said. */
-		if (p->layers[i].op || op_find(n->domain, n->op, n->opset))
-			continue;
-		char *key = arena_alloc(&p->arena, n->domain.n + n->op.n + 1);
-		if (n->domain.n)
-			memcpy(key, n->domain.p, n->domain.n);
-		if (n->op.n)
-			memcpy(key + n->domain.n + 1, n->op.p, n->op.n);
-		int64_t *at = hash_at(&seen, (struct text){ key, n->domain.n + n->op.n + 1 });
-		if (*at < 0) {
-			VEC_GROW(kinds, count, capacity);
-			kinds[count].first = i;
-			kinds[count].uses = 0;
-			*at = count++;
-		}
-		kinds[*at].uses++;
-	}
-	for (int i = 0; i < count; i++) {
-		const struct node *n = p->layers[kinds[i].first].node;
+	struct strangers s = { 0 };
+	strangers_find(&s, b->p);
+	for (int i = 0; i < s.count; i++) {
+		const struct node *n = s.kinds[i].first;
 		plan_warn(b, "operator %s%s%s of opset %lld is not known: %d layer%s without cost",
-			text_clean(&p->arena, n->domain), n->domain.n ? "." : "",
-			text_clean(&p->arena, n->op), (long long)n->opset, kinds[i].uses,
-			kinds[i].uses == 1 ? "" : "s");
+			text_clean(&s.arena, n->domain), n->domain.n ? "." : "", text_clean(&s.arena, n->op),
+			(long long)n->opset, s.kinds[i].uses, s.kinds[i].uses == 1 ? "" : "s");
 	}
-	free(kinds);
-	hash_free(&seen);
+	free(s.kinds);
+	hash_free(&s.seen);
+	arena_free(&s.arena);
 }
 
 void dedup_layers(struct builder *b)
 {
 	struct plan *p = b->p;
 	struct dedup d = { .b = b };
-	for (int i = 0; i < p->layer_count; i++) {
-		layer_price(&d, i);
-		totals_add(p, &p->layers[i]);
-	}
+	graph_price(&d, b);
 	borders_find(&d);
 	p->problem_count = d.count;
 	p->problems = ARENA_ARRAY(&p->arena, struct plan_problem, d.count);
 	if (d.count)
 		memcpy(p->problems, d.problems, (size_t)d.count * sizeof(*d.problems));
+	problems_share(p, p);
 	free(d.problems);
 	hash_free(&d.texts);
 	hash_free(&d.digests);

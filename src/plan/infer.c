@@ -45,10 +45,12 @@ static void value_init(struct builder *b, const struct value *from, struct plan_
 	*v = (struct plan_value){
 		.name = from->name,
 		.producer = from->producer,
+		.outer = b->up ? from->outer : -1,
 		.kind = from->kind,
 		.is_input = from->is_input,
 		.is_output = from->is_output,
 		.shape = SHAPE_UNKNOWN,
+		.length = dim_unknown(),
 	};
 	if (from->initializer) {
 		value_of_initializer(b, v, from->initializer);
@@ -69,23 +71,6 @@ static void value_init(struct builder *b, const struct value *from, struct plan_
 
 /* ---- calls */
 
-static struct op_value call_value(const struct plan_value *values, int i)
-{
-	if (i < 0)
-		return (struct op_value){ .shape = SHAPE_UNKNOWN };
-	const struct plan_value *v = &values[i];
-	return (struct op_value){
-		.present = true,
-		.dtype = v->dtype,
-		.shape = v->shape,
-		.elements = v->elements,
-		.constant = v->constant,
-		.kind = v->kind,
-		.length = v->length,
-		.items = v->items,
-	};
-}
-
 static void room_for(struct op_value **values, int *capacity, int count)
 {
 	if (count <= *capacity && *values)
@@ -100,9 +85,9 @@ void infer_call(struct builder *b, int i, struct op_call *c)
 	room_for(&b->inputs, &b->input_capacity, n->input_count);
 	room_for(&b->outputs, &b->output_capacity, n->output_count);
 	for (int j = 0; j < n->input_count; j++)
-		b->inputs[j] = call_value(b->p->values, n->inputs[j]);
+		b->inputs[j] = plan_op_value(b->p, n->inputs[j]);
 	for (int j = 0; j < n->output_count; j++)
-		b->outputs[j] = call_value(b->p->values, n->outputs[j]);
+		b->outputs[j] = plan_op_value(b->p, n->outputs[j]);
 	*c = (struct op_call){
 		.op = b->p->layers[i].op,
 		.node = n,
@@ -228,83 +213,6 @@ static int reshape_check(struct builder *b, int i, bool failed, struct error *er
 		shape_text(&b->p->arena, target), (long long)batch);
 }
 
-/* ---- bodies */
-
-static void capture_add(struct builder *b, int value)
-{
-	VEC_GROW(b->captures, b->capture_count, b->capture_capacity);
-	b->captures[b->capture_count++] = value;
-}
-
-/* If: what both branches agree on. */
-static void branches_join(
-	struct plan_layer *l, const struct node *n, struct op_call *c, const struct graph **bodies)
-{
-	if (!node_is(n, "If") || l->body_count != 2)
-		return;
-	for (int j = 0; j < n->output_count; j++) {
-		if (j >= bodies[0]->output_count || j >= bodies[1]->output_count)
-			return;
-		const struct plan_value *x = &l->bodies[0].values[bodies[0]->outputs[j]];
-		const struct plan_value *y = &l->bodies[1].values[bodies[1]->outputs[j]];
-		struct op_value *out = &c->outputs[j];
-		if (out->dtype == DTYPE_UNKNOWN && x->dtype == y->dtype)
-			out->dtype = x->dtype;
-		if (out->shape.rank >= 0 || x->shape.rank < 0 || x->shape.rank != y->shape.rank)
-			continue;
-		out->shape = shape_make(c->arena, x->shape.rank);
-		for (int k = 0; k < x->shape.rank; k++) {
-			if (dim_same(x->shape.dims[k], y->shape.dims[k]))
-				out->shape.dims[k] = x->shape.dims[k];
-		}
-	}
-}
-
-static int body_build(struct builder *b, const struct graph *g, struct plan *body, struct error *err)
-{
-	struct builder inner = {
-		.p = body, .m = b->m, .g = g, .o = b->o, .up = b, .top = b->top, .depth = b->depth + 1
-	};
-	body->model = b->m;
-	body->dtype = b->p->dtype;
-	body->batch = b->top->p->batch;
-	for (int i = 0; i < g->value_count; i++) {
-		if (g->values[i].outer >= 0)
-			capture_add(b, g->values[i].outer);
-	}
-	return plan_graph(&inner, err);
-}
-
-/* Plans of the node's subgraphs, and their graphs in the same order. */
-static int bodies_build(struct builder *b, int i, const struct graph **graphs, struct error *err)
-{
-	const struct node *n = &b->g->nodes[i];
-	struct plan_layer *l = &b->p->layers[i];
-	int count = 0;
-	for (int j = 0; j < n->attribute_count; j++)
-		count += n->attributes[j].graph != NULL;
-	if (!count)
-		return 0;
-	b->top->body_layers++;
-	if (b->depth >= PLAN_DEPTH) {
-		plan_warn(b, "layer %s: subgraphs nested deeper than %d are left out",
-			text_clean(&b->p->arena, l->name), PLAN_DEPTH);
-		return 0;
-	}
-	l->bodies = ARENA_ARRAY(&b->p->arena, struct plan, count);
-	for (int j = 0; j < n->attribute_count; j++) {
-		const struct graph *g = n->attributes[j].graph;
-		if (!g)
-			continue;
-		if (l->body_count < 2)
-			graphs[l->body_count] = g;
-		l->body_count++; /* before it is built: it is freed even if half done */
-		if (body_build(b, g, &l->bodies[l->body_count - 1], err))
-			return -1;
-	}
-	return 0;
-}
-
 /* ---- the walk */
 
 static void layer_init(struct builder *b, int i)
@@ -339,7 +247,7 @@ static int infer_refused(struct builder *b, int i, struct op_call *c, struct err
 		b->p->layers[i].why = arena_printf(&b->p->arena, "%s", err->text);
 		for (int j = 0; j < c->output_count; j++)
 			c->outputs[j] = (struct op_value){
-				.present = c->outputs[j].present, .shape = SHAPE_UNKNOWN
+				.present = c->outputs[j].present, .shape = SHAPE_UNKNOWN, .length = dim_unknown()
 			};
 		return 0;
 	}
@@ -354,13 +262,9 @@ static int infer_refused(struct builder *b, int i, struct op_call *c, struct err
 static int infer_node(struct builder *b, int i, struct error *err)
 {
 	const struct node *n = &b->g->nodes[i];
-	const struct graph *bodies[2] = { NULL, NULL };
 	struct error why = ERROR_NONE;
 	struct op_call c;
 	layer_init(b, i);
-	b->capture_first[i] = b->capture_count;
-	if (bodies_build(b, i, bodies, err))
-		return -1;
 	infer_call(b, i, &c);
 	int refused = op_infer(&c, &why);
 	if (refused) {
@@ -371,17 +275,28 @@ static int infer_node(struct builder *b, int i, struct error *err)
 	} else if (reshape_check(b, i, false, err)) {
 		return -1;
 	}
-	branches_join(&b->p->layers[i], n, &c, bodies);
+	if (control_infer(b, i, &c, err))
+		return -1;
 	outputs_store(b, n, &c);
 	return 0;
 }
 
-/* Every f32 tensor becomes one of the plan's type. */
-static void types_replace(struct plan *p)
+/* What goes into a body. What it declares fills in what is not known of that. */
+static void inputs_store(struct builder *b)
 {
-	for (int i = 0; p->dtype != DTYPE_F32 && i < p->value_count; i++) {
-		if (p->values[i].dtype == DTYPE_F32)
-			p->values[i].dtype = p->dtype;
+	for (int i = 0; b->given && i < b->g->input_count; i++) {
+		struct plan_value *v = &b->p->values[b->g->inputs[i]];
+		const struct op_value *given = &b->given[i];
+		if (!given->present)
+			continue;
+		v->dtype = given->dtype;
+		v->shape = given->shape;
+		v->elements = given->elements;
+		v->constant = false;
+		v->kind = given->kind;
+		v->length = given->length;
+		v->items = given->items;
+		declared_merge(b, &b->g->values[b->g->inputs[i]], v);
 	}
 }
 
@@ -391,15 +306,13 @@ int infer_graph(struct builder *b, struct error *err)
 	p->value_count = b->g->value_count;
 	p->values = ARENA_ARRAY(&p->arena, struct plan_value, p->value_count);
 	p->layers = ARENA_ARRAY(&p->arena, struct plan_layer, b->g->node_count);
-	b->capture_first = ARENA_ARRAY(&p->arena, int, b->g->node_count + 1);
 	for (int i = 0; i < p->value_count; i++)
 		value_init(b, &b->g->values[i], &p->values[i]);
+	inputs_store(b);
 	for (int i = 0; i < b->g->node_count; i++) {
 		p->layer_count = i + 1;
 		if (infer_node(b, i, err))
 			return -1;
 	}
-	b->capture_first[b->g->node_count] = b->capture_count;
-	types_replace(p);
 	return 0;
 }

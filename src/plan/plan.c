@@ -12,7 +12,7 @@ void plan_warn(struct builder *b, const char *fmt, ...)
 {
 	char line[ERROR_TEXT_SIZE];
 	struct builder *top = b->top;
-	if (top->warning_total++ >= PLAN_WARNINGS)
+	if (top->quiet || top->warning_total++ >= PLAN_WARNINGS)
 		return;
 	va_list ap;
 	va_start(ap, fmt);
@@ -37,24 +37,34 @@ static void warnings_settle(struct builder *b)
 	}
 }
 
-int plan_graph(struct builder *b, struct error *err)
+/* Every f32 tensor becomes one of the plan's type. */
+static void types_replace(struct plan *p, enum dtype dtype)
 {
-	int bad = infer_graph(b, err);
-	if (!bad) {
-		quant_find(b);
-		dedup_layers(b);
-		dag_edges(b);
-		if (!b->up)
-			plan_layout(b->p);
+	for (int i = 0; i < p->value_count; i++) {
+		if (p->values[i].dtype == DTYPE_F32)
+			p->values[i].dtype = dtype;
 	}
-	free(b->inputs);
-	free(b->outputs);
-	free(b->captures);
-	return bad;
+	for (int i = 0; i < p->layer_count; i++)
+		for (int j = 0; j < p->layers[i].body_count; j++)
+			types_replace(&p->layers[i].bodies[j], dtype);
+}
+
+static int plan_graph(struct builder *b, struct error *err)
+{
+	if (infer_graph(b, err))
+		return -1;
+	if (b->p->dtype != DTYPE_F32)
+		types_replace(b->p, b->p->dtype);
+	dedup_layers(b);
+	dag_edges(b->p);
+	plan_layout(b->p);
+	return 0;
 }
 
 static void builder_free(struct builder *b)
 {
+	free(b->inputs);
+	free(b->outputs);
 	free(b->symbols.at);
 	hash_free(&b->symbols.by_name);
 	free(b->warnings);
@@ -65,15 +75,13 @@ struct plan *plan_build(const struct model *m, const struct plan_options *option
 	struct plan *p = base_calloc(1, sizeof(*p));
 	struct builder b = { .p = p, .m = m, .g = m->graph, .o = options, .top = &b };
 	p->model = m;
+	p->graph = m->graph;
 	p->dtype = options->dtype == DTYPE_UNKNOWN ? DTYPE_F32 : options->dtype;
 	int bad = bind_symbols(&b, err);
 	if (!bad) {
 		bind_report(&b);
 		bad = plan_graph(&b, err);
 	}
-	if (!bad && b.body_layers)
-		plan_warn(&b, "%d layer%s with subgraphs: what runs in them is not in the totals",
-			b.body_layers, b.body_layers == 1 ? "" : "s");
 	if (!bad)
 		warnings_settle(&b);
 	builder_free(&b);
@@ -85,7 +93,7 @@ struct plan *plan_build(const struct model *m, const struct plan_options *option
 }
 
 /* Depth is bounded: PLAN_DEPTH. */
-static void plan_empty(struct plan *p)
+void plan_empty(struct plan *p)
 {
 	for (int i = 0; i < p->layer_count; i++)
 		for (int j = 0; j < p->layers[i].body_count; j++)
@@ -106,25 +114,57 @@ const struct plan_problem *plan_layer_problem(const struct plan *p, const struct
 	return l->problem >= 0 ? &p->problems[l->problem] : NULL;
 }
 
+struct op_value plan_op_value(const struct plan *p, int index)
+{
+	if (index < 0)
+		return (struct op_value){ .shape = SHAPE_UNKNOWN };
+	const struct plan_value *v = &p->values[index];
+	return (struct op_value){
+		.present = true,
+		.dtype = v->dtype,
+		.shape = v->shape,
+		.elements = v->elements,
+		.constant = v->constant,
+		.kind = v->kind,
+		.length = v->length,
+		.items = v->items,
+	};
+}
+
+const char *plan_kind_name(enum value_kind kind)
+{
+	static const char *const names[] = { "tensor", "sequence", "optional", "optional_sequence", "map", "maps",
+		"opaque" };
+	return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "opaque";
+}
+
+char *plan_value_text(struct arena *a, const struct plan_value *v)
+{
+	static const char *const before[] = { "", "seq(", "optional(", "optional(seq(", "map(", "seq(map(" };
+	static const char *const after[] = { "", ")", ")", "))", ")", "))" };
+	char *shape = shape_text(a, v->shape);
+	if (v->kind == VALUE_TENSOR)
+		return shape;
+	if (v->kind == VALUE_OPAQUE)
+		return arena_printf(a, "opaque");
+	struct shape length = { 1, (struct dim *)&v->length };
+	bool counted = v->length.kind != DIM_UNKNOWN && (v->kind == VALUE_SEQUENCE || v->kind == VALUE_MAPS);
+	bool is_map = v->kind == VALUE_MAP || v->kind == VALUE_MAPS;
+	return arena_printf(a, "%s%s%s%s%s%s%s%s", before[v->kind], dtype_name(v->dtype), is_map ? "" : " ",
+		is_map ? "" : shape, after[v->kind], counted ? "[" : "", counted ? shape_text(a, length) : "",
+		counted ? "]" : "");
+}
+
+bool plan_layer_is_control(const struct plan_layer *l)
+{
+	return l->body_count > 0 && l->class == CLASS_HOST;
+}
+
 static struct op_value *call_values(const struct plan *p, struct arena *a, int count, const int *indexes)
 {
 	struct op_value *out = ARENA_ARRAY(a, struct op_value, count);
-	for (int i = 0; i < count; i++) {
-		out[i].shape = SHAPE_UNKNOWN;
-		if (indexes[i] < 0)
-			continue;
-		const struct plan_value *v = &p->values[indexes[i]];
-		out[i] = (struct op_value){
-			.present = true,
-			.dtype = v->dtype,
-			.shape = v->shape,
-			.elements = v->elements,
-			.constant = v->constant,
-			.kind = v->kind,
-			.length = v->length,
-			.items = v->items,
-		};
-	}
+	for (int i = 0; i < count; i++)
+		out[i] = plan_op_value(p, indexes[i]);
 	return out;
 }
 

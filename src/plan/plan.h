@@ -13,10 +13,11 @@ struct plan_value {
 	struct shape shape;
 	bool constant;
 	enum value_kind kind;
-	struct dim length;     /* of a sequence */
-	const struct op_value *items; /* of a sequence, or NULL */
+	struct dim length;     /* as in struct op_value */
+	const struct op_value *items;
 	const struct elements *elements;
 	int producer;          /* layer, or -1 */
+	int outer;             /* of a body: value of the graph around it that this is, or -1 */
 	int consumer_count;    /* layers that read it (a layer reading it twice counts once; one with a subgraph that
 	                          captures it does too); graph outputs and layers folded before run time not counted */
 	int *consumers;
@@ -44,8 +45,13 @@ struct plan_layer {
 	bool quantized;        /* its kernel does the work of layers around it, and its problem is of their types */
 	int pred_count, succ_count;
 	int *preds, *succs;    /* layers, ascending, no repeats; only edges that carry run-time data */
-	struct plan *bodies;   /* subgraphs: array of body_count plans */
+	/* Subgraphs, as the node's attributes have them. Of an operator that is known to run them the layer's class is
+	   CLASS_HOST (free when all is free in them, or the result is known beforehand) and its costs are theirs, each as
+	   often as it runs. */
+	struct plan *bodies;
 	int body_count;
+	int capture_count, *captures; /* values of this graph that its bodies read */
+	bool at_least;         /* the costs are the least of several: not known which branch is taken */
 };
 
 /* A distinct problem. */
@@ -73,9 +79,14 @@ struct plan_conversion {
 	int *consumers;        /* layers that read it converted, ascending; none: only the model's output wants it */
 };
 
+/* A body is a plan too: of its own it has what stands before the bindings, the sums, and values and layers with their
+ * edges; problems are those of the whole plan. */
 struct plan {
 	struct arena arena;
 	const struct model *model;
+	const struct graph *graph;
+	struct text role;      /* of a body: the attribute's name */
+	double times;          /* of a body: how often it runs when its layer does; NaN unknown, 0 never */
 	enum dtype dtype;      /* float type the layers run in; DTYPE_F32 leaves the model as it is */
 	int binding_count;
 	struct dim_binding *bindings; /* in force: sidecar, options, defaults; "batch" where the model has a number there */
@@ -93,7 +104,7 @@ struct plan {
 	int conversion_count;
 	struct plan_conversion *conversions; /* ascending by producer, those of model inputs first */
 	double flops, bytes;          /* sums over known layers */
-	bool upto;                    /* some of them are upper bounds */
+	bool upto, at_least;          /* some of them are upper bounds; the least of several */
 	int unknown_flops_layers;     /* layers whose flops are not known */
 	int unknown_shapes;           /* outputs with an unknown rank or dimension */
 	double weight_bytes;          /* constants that run-time layers read, each once */
@@ -150,6 +161,14 @@ static inline int plan_layer_problem_index(const struct plan *p, const struct pl
 
 /* A layer's problem or NULL. */
 const struct plan_problem *plan_layer_problem(const struct plan *p, const struct plan_layer *l);
+/* Shape of a tensor as people read it; of other values what they hold and how many: "seq(f32 ?x3)[4]". */
+char *plan_value_text(struct arena *a, const struct plan_value *v);
+/* "sequence", "optional", "optional_sequence", "map", "maps" (a sequence of them), "opaque"; "tensor". */
+const char *plan_kind_name(enum value_kind kind);
+/* A value as rules see it; index -1: an omitted one. */
+struct op_value plan_op_value(const struct plan *p, int index);
+/* Does the layer cost what its bodies cost? */
+bool plan_layer_is_control(const struct plan_layer *l);
 /* What op_call the layer is: for fusion and reports. Filled from the plan; arena for scratch. */
 void plan_layer_call(const struct plan *p, const struct plan_layer *l, struct arena *a, struct op_call *c);
 

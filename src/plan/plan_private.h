@@ -1,5 +1,6 @@
-/* How a plan is built: bind.c reads the model's symbols, infer.c walks the nodes, quant.c sees which of them are one
- * integer layer, dedup.c prices them, dag.c draws the edges. Private to the room. */
+/* How a plan is built: bind.c reads the model's symbols, infer.c walks the nodes, control.c and control_loop.c the
+ * graphs inside them, quant.c sees which of them are one integer layer, dedup.c prices them, dag.c draws the edges.
+ * Private to the room. */
 #ifndef PLAN_PLAN_PRIVATE_H
 #define PLAN_PLAN_PRIVATE_H
 
@@ -8,6 +9,7 @@
 
 #define PLAN_WARNINGS 50     /* kept; the rest is counted */
 #define PLAN_DEPTH 16        /* subgraphs within subgraphs */
+#define BODY_EFFORT (1 << 17) /* nodes of bodies looked at in all; then each body is looked at once and no more */
 #define PLAN_SIZE_MAX ((int64_t)1 << 40) /* of one bound dimension */
 
 /* A named dimension of the model. */
@@ -64,14 +66,14 @@ struct builder {
 	int warning_total, warning_capacity;
 	char **warnings;
 	int64_t elements;            /* known contents kept so far */
-	int body_layers;             /* layers that have subgraphs */
 	struct quant **quants;       /* per layer: NULL or the group whose core it is; NULL: no model of integers */
+	int effort;                  /* nodes of bodies looked at so far, see BODY_EFFORT */
+	int quiet;                   /* > 0: trying out, nobody is warned */
 	/* of one call at a time, kept between calls */
 	int input_capacity, output_capacity;
 	struct op_value *inputs, *outputs;
-	/* layer i reads captures[capture_first[i] .. capture_first[i + 1]) through its bodies */
-	int *capture_first, *captures;
-	int capture_count, capture_capacity;
+	/* of a body: what its inputs are, in the graph's order; NULL, or not present: as declared */
+	const struct op_value *given;
 };
 
 /* One line, cleaned by the caller; capped. */
@@ -93,8 +95,18 @@ int infer_graph(struct builder *b, struct error *err);
 /* The call of node i as the plan's values stand; arrays of the builder. */
 void infer_call(struct builder *b, int i, struct op_call *c);
 
-/* plan.c: everything of one graph, a body's too. */
-int plan_graph(struct builder *b, struct error *err);
+/* control.c: the bodies of node i, and what it gives by them. */
+int control_infer(struct builder *b, int i, struct op_call *c, struct error *err);
+/* A body with these inputs (see struct builder) into an empty plan; what it makes must be freed even when it fails. */
+int control_body(struct builder *b, const struct graph *g, const struct op_value *given, struct plan *body,
+	struct error *err);
+/* The same on trial: its outputs into out, as many as the graph has, in the arena of b's plan. */
+int control_try(struct builder *b, const struct graph *g, const struct op_value *given, struct op_value *out,
+	struct error *err);
+/* An output of a layer as a body gives it. */
+void control_output(struct op_value *out, const struct op_value *from);
+/* May bodies still be tried out? */
+bool control_may_try(const struct builder *b);
 
 /* quant.c: finds the groups of a quantized model and marks the layers that they take in. */
 void quant_find(struct builder *b);
@@ -103,9 +115,25 @@ void quant_call(const struct builder *b, const struct quant *q, struct op_call *
 void quant_cost(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_cost *cost);
 void quant_problem(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_problem *out);
 
-/* dedup.c: classes, costs, problems, borders, totals. */
+/* A layer that runs one body, many times. */
+struct loop {
+	struct builder *b;
+	struct op_call *c;
+	const struct graph *g;       /* the body */
+	struct plan *body;           /* to be filled */
+	struct error *err;
+};
+/* control_loop.c: 0 and the call's outputs and the body's times; bodies whose inputs or outputs are not as many as the
+ * layer's are left alone. */
+int control_loop(struct loop *l);
+int control_scan(struct loop *l);
+
+/* plan.c: frees what a plan holds, bodies and all, not the plan itself. */
+void plan_empty(struct plan *p);
+
+/* dedup.c: classes, costs, problems, borders, totals, bodies and all. */
 void dedup_layers(struct builder *b);
-/* dag.c: edges, consumers, live bytes. After dedup_layers: it asks for classes. */
-void dag_edges(struct builder *b);
+/* dag.c: edges, consumers, live bytes, bodies and all. After dedup_layers: it asks for classes. */
+void dag_edges(struct plan *p);
 
 #endif

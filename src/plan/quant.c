@@ -536,8 +536,9 @@ void quant_find(struct builder *b)
 	s.takers = base_calloc(layers, sizeof(int));
 	s.first_taker = base_malloc(layers * sizeof(int));
 	b->quants = ARENA_ARRAY(&p->arena, struct quant *, layers);
-	for (int i = 0; i < b->capture_count; i++)
-		s.captured[b->captures[i]] = true;
+	for (int i = 0; i < p->layer_count; i++)
+		for (int j = 0; j < p->layers[i].capture_count; j++)
+			s.captured[p->layers[i].captures[j]] = true;
 	for (int i = 0; i < p->layer_count; i++)
 		s.first_taker[i] = -1;
 	for (int i = 0; i < p->layer_count; i++) {

@@ -47,7 +47,7 @@ __attribute__((unused)) static int make_value(struct maker *m, const char *shape
 {
 	VEC_GROW(m->plan.values, m->plan.value_count, m->value_capacity);
 	m->plan.values[m->plan.value_count] = (struct plan_value){
-		.dtype = m->dtype, .shape = make_shape(m, shape), .producer = -1,
+		.dtype = m->dtype, .shape = make_shape(m, shape), .producer = -1, .outer = -1, .length = dim_unknown(),
 	};
 	return m->plan.value_count++;
 }

@@ -78,18 +78,46 @@ static void elements_fill(
 	}
 }
 
+static const struct {
+	const char *prefix;
+	enum value_kind kind;
+} kinds[] = { { "seq:", VALUE_SEQUENCE }, { "opt:", VALUE_OPTIONAL }, { "optseq:", VALUE_OPTIONAL_SEQUENCE } };
+
+static const char *tensor_read(struct arena *a, const char *p, struct op_value *v);
+
 /* Reads one value; returns behind it or NULL. */
 static const char *value_read(struct arena *a, const char *p, struct op_value *v)
+{
+	enum value_kind kind = VALUE_TENSOR;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t n = strlen(kinds[i].prefix);
+		if (strncmp(p, kinds[i].prefix, n) == 0) {
+			kind = kinds[i].kind;
+			p += n;
+			break;
+		}
+	}
+	p = tensor_read(a, p, v);
+	v->kind = kind;
+	if (!p || *p != '*')
+		return p;
+	size_t n = strcspn(++p, " ");
+	v->length = dim_read(a, p, n);
+	return p + n;
+}
+
+static const char *tensor_read(struct arena *a, const char *p, struct op_value *v)
 {
 	static const char *items[OP_ELEMENTS_MAX];
 	static size_t lengths[OP_ELEMENTS_MAX];
 	int count;
 	memset(v, 0, sizeof(*v));
 	v->shape = SHAPE_UNKNOWN;
+	v->length = dim_unknown();
 	if (*p == '-')
 		return p + 1;
 	v->present = true;
-	size_t n = strcspn(p, ".[ ");
+	size_t n = strcspn(p, ".[ *");
 	v->dtype = *p == '?' ? DTYPE_UNKNOWN : dtype_parse((struct text){ p, n });
 	if (v->dtype == DTYPE_UNKNOWN && *p != '?')
 		return NULL;
@@ -345,6 +373,8 @@ char *ops_value_text(struct arena *a, const struct op_value *v)
 	if (!v->present) {
 		str_addf(&s, "-");
 	} else {
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+			str_addf(&s, "%s", v->kind == kinds[i].kind ? kinds[i].prefix : "");
 		str_addf(&s, "%s%s", dtype_name(v->dtype), v->constant ? ".c" : "");
 		for (int i = 0; i < v->shape.rank; i++) {
 			str_addf(&s, i ? "," : "[");
@@ -362,6 +392,10 @@ char *ops_value_text(struct arena *a, const struct op_value *v)
 			str_addf(&s, "%.9g", v->elements->f[i]);
 	}
 	str_addf(&s, !v->elements ? "" : v->elements->count == 0 ? "={}" : "}");
+	if (v->kind != VALUE_TENSOR && v->length.kind != DIM_UNKNOWN) {
+		str_addf(&s, "*");
+		dim_write(&s, v->length);
+	}
 	char *text = arena_strndup(a, s.p, s.n);
 	str_free(&s);
 	return text;

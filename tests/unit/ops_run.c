@@ -40,6 +40,8 @@ static bool dim_agrees(struct dim less, struct dim full)
 /* Does the result with less knowledge say nothing else than the full one? */
 static bool value_agrees(const struct op_value *less, const struct op_value *full)
 {
+	if (less->kind != full->kind || !dim_agrees(less->length, full->length))
+		return false;
 	if (less->shape.rank >= 0 && full->shape.rank >= 0 && less->shape.rank != full->shape.rank)
 		return false;
 	for (int i = 0; i < less->shape.rank && full->shape.rank >= 0; i++) {
@@ -62,6 +64,9 @@ static void forget(struct arena *a, struct op_value *inputs, int count, int i, i
 		struct op_value *v = &inputs[k];
 		v->elements = NULL;
 		v->constant = false;
+		v->items = NULL;
+		if (how)
+			v->length = dim_unknown();
 		if (how == 1 && v->shape.rank >= 0)
 			v->shape = shape_make(a, v->shape.rank);
 		else if (how == 2)

@@ -1,0 +1,266 @@
+/* Graphs inside nodes: what If and SequenceMap give by their branches and bodies; Loop and Scan are in
+ * control_loop.c. */
+#include "config.h"
+
+#include "plan/plan_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool control_may_try(const struct builder *b)
+{
+	return b->top->effort < BODY_EFFORT;
+}
+
+int control_body(struct builder *b, const struct graph *g, const struct op_value *given, struct plan *body,
+	struct error *err)
+{
+	struct builder inner = { .p = body, .m = b->m, .g = g, .o = b->o, .up = b, .top = b->top,
+		.depth = b->depth + 1, .given = given };
+	body->model = b->m;
+	body->graph = g;
+	body->dtype = b->p->dtype;
+	body->batch = b->top->p->batch;
+	if (control_may_try(b))
+		b->top->effort += g->node_count + 1;
+	int bad = infer_graph(&inner, err);
+	free(inner.inputs);
+	free(inner.outputs);
+	return bad;
+}
+
+/* The memory of a plan and its bodies, which what came out of it still stands on. */
+static void plan_adopt(struct arena *a, struct plan *p)
+{
+	for (int i = 0; i < p->layer_count; i++)
+		for (int j = 0; j < p->layers[i].body_count; j++)
+			plan_adopt(a, &p->layers[i].bodies[j]);
+	arena_adopt(a, &p->arena);
+}
+
+int control_try(struct builder *b, const struct graph *g, const struct op_value *given, struct op_value *out,
+	struct error *err)
+{
+	struct plan trial = { .model = b->m };
+	int64_t elements = b->top->elements;
+	b->top->quiet++;
+	int bad = control_body(b, g, given, &trial, err);
+	b->top->quiet--;
+	for (int i = 0; !bad && i < g->output_count; i++)
+		out[i] = plan_op_value(&trial, g->outputs[i]);
+	plan_adopt(&b->p->arena, &trial);
+	/* what is tried takes nothing away from what is kept */
+	b->top->elements = elements;
+	return bad;
+}
+
+void control_output(struct op_value *out, const struct op_value *from)
+{
+	bool present = out->present;
+	*out = *from;
+	out->present = present;
+}
+
+/* ---- If */
+
+/* 1 true, 0 false, -1 not known. */
+static int condition_of(const struct op_value *v)
+{
+	const struct elements *e = v->elements;
+	return e && e->i && e->count == 1 && e->i[0].kind == DIM_KNOWN ? e->i[0].value != 0 : -1;
+}
+
+static void control_if(struct builder *b, struct op_call *c, int taken, struct plan *yes, struct plan *no)
+{
+	yes->times = taken < 0 ? NAN : taken;
+	no->times = taken < 0 ? NAN : !taken;
+	if (yes->graph->output_count < c->output_count || no->graph->output_count < c->output_count)
+		return;
+	for (int j = 0; j < c->output_count; j++) {
+		struct op_value x = plan_op_value(yes, yes->graph->outputs[j]);
+		struct op_value y = plan_op_value(no, no->graph->outputs[j]);
+		struct op_value both = taken < 0 ? op_value_join(&b->p->arena, &x, &y, true) : taken ? x : y;
+		if (taken < 0)
+			both.constant = false; /* which of two constants is not */
+		control_output(&c->outputs[j], &both);
+	}
+}
+
+/* ---- SequenceMap */
+
+static bool is_sequence(const struct op_value *v)
+{
+	return v->kind == VALUE_SEQUENCE || v->kind == VALUE_MAPS;
+}
+
+/* What the body sees of the inputs: of sequences an item, number `at` where it is known, -1: what all have in common. */
+static void map_given(const struct op_call *c, int at, struct op_value *given)
+{
+	for (int i = 0; i < c->input_count; i++) {
+		const struct op_value *v = &c->inputs[i];
+		given[i] = *v;
+		if (!is_sequence(v))
+			continue;
+		if (at >= 0 && v->items && v->length.kind == DIM_KNOWN && at < v->length.value)
+			given[i] = v->items[at];
+		else
+			given[i] = (struct op_value){ .present = true, .dtype = v->dtype, .shape = v->shape,
+				.kind = v->kind == VALUE_MAPS ? VALUE_MAP : VALUE_TENSOR };
+	}
+}
+
+/* Every item by itself, where they are known and differ. */
+static int map_items(struct loop *l, struct op_value *given, int count)
+{
+	struct arena *a = &l->b->p->arena;
+	int outputs = l->c->output_count;
+	struct op_value *made = ARENA_ARRAY(a, struct op_value, l->g->output_count);
+	struct op_value **items = ARENA_ARRAY(a, struct op_value *, outputs);
+	for (int j = 0; j < outputs; j++)
+		items[j] = ARENA_ARRAY(a, struct op_value, count);
+	for (int at = 0; at < count; at++) {
+		if (!control_may_try(l->b))
+			return 0;
+		map_given(l->c, at, given);
+		if (control_try(l->b, l->g, given, made, l->err))
+			return -1;
+		for (int j = 0; j < outputs; j++)
+			items[j][at] = made[j];
+	}
+	for (int j = 0; j < outputs; j++) {
+		struct op_value common = items[j][0];
+		for (int at = 1; at < count; at++)
+			common = op_value_join(a, &common, &items[j][at], true);
+		l->c->outputs[j].dtype = common.dtype;
+		l->c->outputs[j].shape = common.shape;
+		l->c->outputs[j].items = items[j];
+	}
+	return 0;
+}
+
+static int control_sequence_map(struct loop *l)
+{
+	struct op_call *c = l->c;
+	const struct op_value *first = &c->inputs[0];
+	bool fits = l->g->input_count == c->input_count && l->g->output_count >= c->output_count && is_sequence(first);
+	struct op_value *given = ARENA_ARRAY(&l->b->p->arena, struct op_value, c->input_count);
+	map_given(c, -1, given);
+	if (control_body(l->b, l->g, fits ? given : NULL, l->body, l->err))
+		return -1;
+	l->body->times = fits && first->length.kind == DIM_KNOWN ? (double)first->length.value : NAN;
+	for (int j = 0; fits && j < c->output_count; j++) {
+		struct op_value item = plan_op_value(l->body, l->g->outputs[j]);
+		c->outputs[j].kind = VALUE_SEQUENCE;
+		c->outputs[j].dtype = item.dtype;
+		c->outputs[j].shape = item.shape;
+		c->outputs[j].length = first->length;
+	}
+	if (fits && first->items && first->length.kind == DIM_KNOWN && first->length.value > 0)
+		return map_items(l, given, (int)first->length.value);
+	return 0;
+}
+
+/* ---- any of them */
+
+/* The values of this graph that the body, or a body within it, reads. */
+static void captures_add(struct builder *b, struct plan_layer *l, const struct graph *g)
+{
+	int most = l->capture_count;
+	for (int i = 0; i < g->value_count; i++)
+		most += g->values[i].outer >= 0;
+	int *all = ARENA_ARRAY(&b->p->arena, int, most);
+	if (l->capture_count)
+		memcpy(all, l->captures, (size_t)l->capture_count * sizeof(*all));
+	l->captures = all;
+	for (int i = 0; i < g->value_count; i++) {
+		if (g->values[i].outer >= 0)
+			all[l->capture_count++] = g->values[i].outer;
+	}
+}
+
+static struct plan *body_of(struct plan_layer *l, const char *role)
+{
+	for (int i = 0; i < l->body_count; i++) {
+		if (text_is(l->bodies[i].role, role))
+			return &l->bodies[i];
+	}
+	return NULL;
+}
+
+/* An operator that runs one body many times, or NULL. */
+static int (*loop_of(const struct plan_layer *l))(struct loop *)
+{
+	static const struct {
+		const char *op;
+		int (*infer)(struct loop *);
+	} rows[] = { { "Loop", control_loop }, { "Scan", control_scan }, { "SequenceMap", control_sequence_map } };
+	for (size_t i = 0; l->op && i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (text_is(l->node->domain, "") && text_is(l->node->op, rows[i].op))
+			return rows[i].infer;
+	}
+	return NULL;
+}
+
+/* Empty plans of the node's graphs, and what these read. */
+static void bodies_init(struct builder *b, struct plan_layer *l, int count)
+{
+	const struct node *n = l->node;
+	l->bodies = ARENA_ARRAY(&b->p->arena, struct plan, count);
+	for (int j = 0; j < n->attribute_count; j++) {
+		if (!n->attributes[j].graph)
+			continue;
+		struct plan *body = &l->bodies[l->body_count++];
+		body->graph = n->attributes[j].graph;
+		body->role = n->attributes[j].name;
+		body->times = NAN;
+	}
+}
+
+static int bodies_infer(struct builder *b, struct plan_layer *l, struct op_call *c, struct error *err)
+{
+	int (*loop)(struct loop *) = loop_of(l);
+	struct plan *body = body_of(l, "body"), *yes = body_of(l, "then_branch"), *no = body_of(l, "else_branch");
+	bool is_if = l->op && text_is(l->node->domain, "") && text_is(l->node->op, "If") && yes && no;
+	int taken = is_if ? condition_of(&c->inputs[0]) : -1;
+	for (int i = 0; i < l->body_count; i++) {
+		struct loop one = { .b = b, .c = c, .g = l->bodies[i].graph, .body = &l->bodies[i], .err = err };
+		bool is_loop = loop && one.body == body, left = taken >= 0 && one.body == (taken ? no : yes);
+		b->top->quiet += left; /* what is wrong with a branch that never runs harms nobody */
+		int bad = is_loop ? loop(&one) : control_body(b, one.g, NULL, one.body, err);
+		b->top->quiet -= left;
+		if (bad)
+			return -1;
+	}
+	if (is_if)
+		control_if(b, c, taken, yes, no);
+	return 0;
+}
+
+int control_infer(struct builder *b, int i, struct op_call *c, struct error *err)
+{
+	struct plan_layer *l = &b->p->layers[i];
+	int count = 0;
+	for (int j = 0; j < l->node->attribute_count; j++)
+		count += l->node->attributes[j].graph != NULL;
+	if (!count)
+		return 0;
+	if (b->depth >= PLAN_DEPTH) {
+		plan_warn(b, "layer %s: subgraphs nested deeper than %d are left out",
+			text_clean(&b->p->arena, l->name), PLAN_DEPTH);
+		return 0;
+	}
+	bodies_init(b, l, count);
+	if (bodies_infer(b, l, c, err))
+		return -1;
+	for (int j = 0; j < l->body_count; j++) {
+		if (l->bodies[j].times != 0)
+			captures_add(b, l, l->bodies[j].graph);
+	}
+	for (int j = 0; j < c->output_count; j++) {
+		struct op_value *v = &c->outputs[j];
+		if (v->elements && v->kind == VALUE_TENSOR && !v->constant)
+			v->constant = op_elements_concrete(v->elements);
+	}
+	return 0;
+}
