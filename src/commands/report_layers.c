@@ -280,13 +280,14 @@ static const char *times_text(struct arena *a, const struct plan_layer *l, const
 static void layers_print(const struct plan *p, int depth, const struct widths *w, FILE *out)
 {
 	struct arena a = { 0 };
+	int rest = w->name > 2 * depth ? w->name - 2 * depth : 0;
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
 		const struct plan_problem *problem = plan_layer_problem(p, l);
 		char flops[STR_QUANTITY + 1], bytes[STR_QUANTITY + 1];
 		bool mark = l->upto || l->at_least;
 		fprintf(out, "%5d  %*s%-*s  %-20s %-7s  %-*s  %8s  %10s  %s%s\n", l->index, 2 * depth, "",
-			w->name - 2 * depth, text_clean(&a, l->name), text_clean(&a, l->node->op),
+			rest, text_clean(&a, l->name), text_clean(&a, l->node->op),
 			op_class_name(l->class), w->shape, shapes_text(&a, p, l->outputs, l->output_count),
 			marked(flops, mark, str_count, l->flops), marked(bytes, mark, str_bytes, l->bytes),
 			problem && l->proxy ? "~" : "",
