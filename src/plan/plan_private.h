@@ -66,9 +66,10 @@ struct builder {
 	int warning_total, warning_capacity;
 	char **warnings;
 	int64_t elements;            /* known contents kept so far */
-	struct quant **quants;       /* per layer: NULL or the group whose core it is; NULL: no model of integers */
 	int effort;                  /* nodes of bodies looked at so far, see BODY_EFFORT */
 	int quiet;                   /* > 0: trying out, nobody is warned */
+	/* of each graph */
+	struct quant **quants;       /* per layer: NULL or the group whose core it is; NULL: no model of integers */
 	/* of one call at a time, kept between calls */
 	int input_capacity, output_capacity;
 	struct op_value *inputs, *outputs;
