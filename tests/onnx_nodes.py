@@ -226,4 +226,5 @@ def main():
     report(groups, listed, len(cases))
 
 
-main()
+if __name__ == "__main__":
+    main()
