@@ -135,8 +135,7 @@ static double span_bytes(const struct cuda_layout *l)
 
 static int part_place(struct cuda_part *part, double bytes[2], struct error *err)
 {
-	int bits = dtype_bits(part->layout.dtype);
-	if (bits < 8 || part->layout.dtype == DTYPE_C64 || part->layout.dtype == DTYPE_C128)
+	if (!fill_handles(part->layout.dtype))
 		return error_set(err, "operands of type %s are not measured on a GPU yet", dtype_name(part->layout.dtype));
 	part->bytes = span_bytes(&part->layout);
 	if (!(part->bytes <= MOST_BYTES))

@@ -40,3 +40,8 @@ double fill_decode(const void *from, enum dtype type)
 	}
 	return fill_unbits(bits, type);
 }
+
+bool fill_handles(enum dtype type)
+{
+	return fill_bytes(type) > 0;
+}

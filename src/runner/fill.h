@@ -30,6 +30,8 @@ double fill_value(uint64_t seed, int64_t index, enum fill_kind kind, int64_t lim
  * for whatever is not 0. */
 void fill_encode(double value, enum dtype type, void *to);
 double fill_decode(const void *from, enum dtype type);
+/* Is it one of these types? Nothing can be measured on others: their inputs would hold nothing. */
+bool fill_handles(enum dtype type);
 
 #ifdef __cplusplus
 }

@@ -261,9 +261,9 @@ static bool types_fit(const struct problem *p)
 {
 	enum dtype first = p->operand[0].dtype, to = p->operand[problem_operand_count(p) - 1].dtype;
 	switch (p->kernel) {
-	case KERNEL_GATHER: return first == to && is_whole(p->operand[1].dtype) && dtype_bits(first) >= 8;
+	case KERNEL_GATHER: return first == to && is_whole(p->operand[1].dtype) && fill_handles(first);
 	case KERNEL_SELECT:
-		return dtype_bits(first) == 8 && dtype_bits(to) >= 8 && p->operand[1].dtype == to && p->operand[2].dtype == to;
+		return dtype_bits(first) == 8 && fill_handles(first) && fill_handles(to) && p->operand[1].dtype == to && p->operand[2].dtype == to;
 	case KERNEL_ARGREDUCE: return (first == DTYPE_F32 || is_whole(first)) && is_whole(to);
 	case KERNEL_TOPK:
 	case KERNEL_SCAN: return first == to && (first == DTYPE_F32 || is_whole(first));

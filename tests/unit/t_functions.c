@@ -1,24 +1,8 @@
 #include "config.h"
 
-#include "model/graph.h"
-#include "model/tensor.h"
-
-#include "onnx_bytes.h"
-#include "tap.h"
+#include "model_help.h"
 
 /* Operators that a model defines itself: their calls are replaced by what stands in them. */
-
-enum { FLOAT = 1, INT64 = 7 };
-
-static struct error err;
-
-static struct model *load_bytes(struct str *m)
-{
-	err.text[0] = '\0';
-	struct model *model = scratch_write(m->p, m->n) ? model_load(scratch_file, &err) : NULL;
-	str_free(m);
-	return model;
-}
 
 /* A model of operator set 17 with the functions already written in `functions`; both are emptied. */
 static struct model *load(struct str *graph, struct str *functions)
@@ -30,20 +14,9 @@ static struct model *load(struct str *graph, struct str *functions)
 	return load_bytes(&m);
 }
 
-static bool warned(const struct model *m, const char *part)
-{
-	for (int i = 0; i < m->warning_count; i++)
-		if (strstr(m->warnings[i], part))
-			return true;
-	return false;
-}
-
 static void refused(struct str *graph, struct str *functions, const char *part, const char *name)
 {
-	struct model *m = load(graph, functions);
-	if (!ok(!m && strstr(err.text, part) && strstr(err.text, scratch_file) == err.text, "%s: refused", name))
-		printf("# said: %s\n", err.text);
-	model_free(m);
+	is_refused(load(graph, functions), part, name);
 }
 
 /* Texts of a list "a,b,,c" in a repeated field. */
@@ -92,14 +65,6 @@ static void put_function(
 	put_message(functions, 25, body);
 }
 
-static void put_import(struct str *to, const char *domain, int64_t version, unsigned field)
-{
-	struct str set = { 0 };
-	put_text(&set, 1, domain);
-	put_int(&set, 2, version);
-	put_message(to, field, &set);
-}
-
 static void put_int_attribute(struct str *to, unsigned field, const char *name, int64_t value)
 {
 	struct str a = { 0 };
@@ -116,31 +81,6 @@ static void put_reference(struct str *to, const char *name, const char *meant, i
 	put_text(&a, 21, meant);
 	put_int(&a, 20, type);
 	put_message(to, 5, &a);
-}
-
-static void put_body(struct str *to, const char *name, struct str *graph)
-{
-	struct str a = { 0 };
-	put_text(&a, 1, name);
-	put_message(&a, 6, graph);
-	put_int(&a, 20, 5);
-	put_message(to, 5, &a);
-}
-
-static int value_at(const struct graph *g, const char *name)
-{
-	for (int i = 0; i < g->value_count; i++)
-		if (text_is(g->values[i].name, name))
-			return i;
-	return -1;
-}
-
-static const struct node *node_at(const struct graph *g, const char *name)
-{
-	for (int i = 0; i < g->node_count; i++)
-		if (text_is(g->nodes[i].name, name))
-			return &g->nodes[i];
-	return NULL;
 }
 
 /* Are input and output of the node called so the values called so? "" for an omitted one. */
