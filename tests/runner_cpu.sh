@@ -27,6 +27,17 @@ ok $? "problems that cannot be measured do not end it"
 has '"type":"result","id":1,.*"name":"",.*"status":"unsupported"' "an unsupported problem has a result that says so"
 has '"type":"done","id":1,"status":"unsupported","why":"oneDNN has no type s64"' "with the reason"
 
+{
+    for type in c64 c128 s4 u4 s2 u2 f8e4m3fnuz f8e5m2fnuz f8e8m0 f6e2m3 f6e3m2 f4e2m1; do
+        run_line 1 "gather:$type.c,s64,$type:100x8:ax0:1x4"
+        run_line 2 "select:bool,$type,$type,$type:8:8:8"
+        run_line 3 "transpose:$type,$type:8x4:perm1x0"
+        run_line 4 "matmul:$type,$type.c,f32/f32:ba1bb1m8n8k8:ta0tb0"
+    done
+} | serve
+[ "$(grep -c '"type":"done","id":[1-4],"status":"unsupported"' "$out")" -eq 48 ]
+ok $? "element types that nothing here computes with are unsupported, even where bytes are only moved"
+
 run_line 1 "rnn:f32,f32.c,f32:lstm:t8n1i5h5d1" | serve
 has '"type":"done","id":1,"status":"unsupported","why":".*rnn is not measured on a CPU"' "what no backend has says so"
 

@@ -263,6 +263,14 @@ static int load_items(struct loader *l, struct scope *s, const Onnx__GraphProto 
 	return 0;
 }
 
+static void warn_hidden(struct loader *l, const struct scope *s)
+{
+	bool one = s->hidden_count == 1;
+	load_warn(l, "%d name%s (\"%s\"%s) of the body \"%s\" %s outside of it, too; within it the body's own %s meant",
+		s->hidden_count, one ? "" : "s", load_shown(l, s->hidden), one ? "" : " ...",
+		load_shown(l, s->graph->name), one ? "is" : "are", one ? "is" : "are");
+}
+
 static int load_into(struct loader *l, const Onnx__GraphProto *p, struct scope *s)
 {
 	if (load_items(l, s, p) != 0 || load_inputs(l, s, p) != 0 || load_initializers(l, s, p) != 0 ||
@@ -275,10 +283,7 @@ static int load_into(struct loader *l, const Onnx__GraphProto *p, struct scope *
 	if (load_reads(l, s) != 0 || load_outputs(l, s, p) != 0)
 		return -1;
 	if (s->hidden_count)
-		load_warn(l, "%d name%s (\"%s\"%s) of the body \"%s\" %s outside of it, too; inside, its own %s meant",
-			s->hidden_count, s->hidden_count == 1 ? "" : "s", load_shown(l, s->hidden),
-			s->hidden_count == 1 ? "" : " ...", load_shown(l, s->graph->name),
-			s->hidden_count == 1 ? "is" : "are", s->hidden_count == 1 ? "is" : "are");
+		warn_hidden(l, s);
 	scope_finish(l, s);
 	return load_sort(l, s->graph);
 }

@@ -273,6 +273,12 @@ static void constant_floats(struct op_call *c, const float *values, size_t count
 	v->elements = e;
 }
 
+static void constant_strings(struct op_call *c, size_t count, bool scalar)
+{
+	c->outputs[0].dtype = DTYPE_STRING;
+	c->outputs[0].shape = scalar ? shape_make(c->arena, 0) : vector_shape(c->arena, (int64_t)count);
+}
+
 int op_constant_shape(struct op_call *c, struct error *err)
 {
 	for (int i = 0; i < c->node->attribute_count; i++) {
@@ -288,9 +294,13 @@ int op_constant_shape(struct op_call *c, struct error *err)
 			constant_floats(c, &a->f, 1, true);
 		else if (text_is(a->name, "value_floats") && a->kind == ATTRIBUTE_FLOATS)
 			constant_floats(c, a->floats, a->count, false);
-		else if (text_is(a->name, "value_string") || text_is(a->name, "value_strings"))
-			c->outputs[0].dtype = DTYPE_STRING;
-		else if (!text_is(a->name, "sparse_value")) /* dense when used; its shape is not read */
+		else if (text_is(a->name, "value_string") && a->kind == ATTRIBUTE_STRING)
+			constant_strings(c, 1, true);
+		else if (text_is(a->name, "value_strings") && a->kind == ATTRIBUTE_STRINGS)
+			constant_strings(c, a->count, false);
+		else if (text_is(a->name, "sparse_value") && a->kind == ATTRIBUTE_TENSOR && a->tensor)
+			constant_tensor(c, a->tensor); /* dense when used */
+		else if (a->kind != ATTRIBUTE_OTHER) /* too long to be kept: not known */
 			continue;
 		return 0;
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "runner/fill.h"
 
 /* A problem along one axis: outer lines of `size` elements, `inner` apart. */
 struct lines {
