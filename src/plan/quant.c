@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Readers of each value, as the nodes have them; a subgraph's and the model's output count as no layer. */
+/* Readers of each value's data, as the nodes have them; a subgraph's and the model's output count as no layer, and who asks
+ * for a shape reads nothing. */
 struct readers {
 	int *first; /* of value v: layers[first[v] .. first[v + 1]) */
 	int *layers;
@@ -54,7 +55,7 @@ static enum core_kind core_kind(const struct node *n)
 		{ "HardSigmoid", CORE_SINGLE }, { "Tanh", CORE_SINGLE }, { "Gelu", CORE_SINGLE },
 		{ "MaxPool", CORE_MOVER }, { "Reshape", CORE_MOVER }, { "Flatten", CORE_MOVER },
 		{ "Squeeze", CORE_MOVER }, { "Unsqueeze", CORE_MOVER }, { "Transpose", CORE_MOVER },
-		{ "Identity", CORE_MOVER }, { "Slice", CORE_MOVER }, { "Split", CORE_MOVER }, { "Pad", CORE_MOVER },
+		{ "Identity", CORE_MOVER }, { "Dropout", CORE_MOVER }, { "Slice", CORE_MOVER }, { "Split", CORE_MOVER }, { "Pad", CORE_MOVER },
 		{ "Gather", CORE_MOVER }, { "Expand", CORE_MOVER }, { "Tile", CORE_MOVER }, { "Resize", CORE_MOVER },
 		{ "DepthToSpace", CORE_MOVER }, { "SpaceToDepth", CORE_MOVER },
 	};
@@ -66,6 +67,11 @@ static enum core_kind core_kind(const struct node *n)
 
 /* ---- readers */
 
+static bool asks_shape(const struct node *n)
+{
+	return node_is(n, "Shape") || node_is(n, "Size");
+}
+
 static struct readers readers_find(const struct plan *p)
 {
 	struct readers r = { .first = base_calloc((size_t)p->value_count + 2, sizeof(int)) };
@@ -76,7 +82,7 @@ static struct readers readers_find(const struct plan *p)
 		for (int i = 0; i < p->layer_count; i++)
 			for (int j = 0; j < p->layers[i].input_count; j++) {
 				int v = p->layers[i].inputs[j];
-				if (v < 0 || last[v] == i)
+				if (v < 0 || last[v] == i || asks_shape(p->layers[i].node))
 					continue;
 				last[v] = i;
 				if (fill)
@@ -118,7 +124,8 @@ static bool is_quantizer(const struct plan_layer *l, const char *op)
 
 static bool is_byte(enum dtype t)
 {
-	return t == DTYPE_S8 || t == DTYPE_U8 || t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2;
+	return t == DTYPE_S8 || t == DTYPE_U8 || t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2 || t == DTYPE_F8E4M3FNUZ ||
+	       t == DTYPE_F8E5M2FNUZ;
 }
 
 /* The layer that dequantizes to this value, or NULL. */
@@ -356,19 +363,29 @@ static void activation_mode(struct search *s, struct quant *q)
 
 /* ---- between DequantizeLinear and QuantizeLinear */
 
-/* All outputs quantized again, each with the scale of the input. */
+static bool is_unused(const struct search *s, int value)
+{
+	return value < 0 || (!reader_count(s, value) && !s->p->values[value].is_output && !s->captured[value]);
+}
+
+/* All outputs that anyone wants quantized again, each with the scale of the input. */
 static bool mover_behind(struct search *s, const struct plan_layer *core, struct quant *q)
 {
 	const struct plan_layer *in = dequantizer(s, core->inputs[0]), *out;
+	int wanted = 0;
 	for (int i = 0; i < core->output_count; i++) {
-		out = core->outputs[i] >= 0 ? quantizer_behind(s, core->outputs[i]) : NULL;
+		if (is_unused(s, core->outputs[i]))
+			continue;
+		out = quantizer_behind(s, core->outputs[i]);
 		if (!out || !same_scale(s->p, in, out))
 			return false;
 		q->result[i] = out->outputs[0];
+		wanted++;
 	}
 	for (int i = 0; i < core->output_count; i++)
-		take(s, s->p->values[q->result[i]].producer, core->index);
-	return true;
+		if (q->result[i] >= 0)
+			take(s, s->p->values[q->result[i]].producer, core->index);
+	return wanted > 0;
 }
 
 static bool one_behind(struct search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
