@@ -1,0 +1,555 @@
+/* The rest of com.microsoft: paddings of packed sequences, relative positions, transforms, lookups, hashes,
+ * searches; and what runs on the host. */
+#include "config.h"
+
+#include "ops/op_attention.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what several share */
+
+static struct shape shape_of(const struct op_call *c, int rank, const struct dim *dims)
+{
+	struct shape s = { .rank = rank, .dims = (struct dim *)dims };
+	return op_shape_copy(c->arena, s);
+}
+
+static struct dim dim_at(const struct op_call *c, int input, int rank, int i)
+{
+	const struct op_value *v = op_in(c, input);
+	return v && v->shape.rank == rank ? v->shape.dims[i] : dim_unknown();
+}
+
+/* -1 unless input i has this rank, or none that is known. */
+static int rank_is(const struct op_call *c, int i, int rank, struct error *err)
+{
+	const struct op_value *v = op_in(c, i);
+	if (!v || v->shape.rank < 0 || v->shape.rank == rank)
+		return 0;
+	return op_fail(c, err, "input %d has rank %d, not %d", i, v->shape.rank, rank);
+}
+
+/* The only whole number of input i, known or symbolic. */
+static struct dim number_at(const struct op_call *c, int i)
+{
+	const struct op_value *v = op_in(c, i);
+	return v && v->elements && v->elements->i && v->elements->count == 1 ? v->elements->i[0]
+									     : dim_unknown();
+}
+
+/* The same as a size: not known where it is negative. */
+static struct dim size_at(const struct op_call *c, int i)
+{
+	struct dim d = number_at(c, i);
+	return d.kind == DIM_KNOWN && d.value < 0 ? dim_unknown() : d;
+}
+
+/* dim_unknown with this bound where it is a number. */
+static struct dim at_most(struct dim bound)
+{
+	return bound.kind == DIM_KNOWN ? dim_unknown_upto(bound.value) : dim_unknown();
+}
+
+static void output_type(struct op_call *c, int i, enum dtype type)
+{
+	if (i < c->output_count)
+		c->outputs[i].dtype = type;
+}
+
+static void output_shape(struct op_call *c, int i, struct shape s)
+{
+	if (i < c->output_count)
+		c->outputs[i].shape = s;
+}
+
+/* Bytes alone: what it computes is not worth a count, or not published. */
+static void bytes_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->bytes = op_bytes_all(c);
+}
+
+static void copy_problem(const struct op_call *c, struct op_problem *out)
+{
+	if (op_problem_ready(c, out))
+		op_problem_mover(c, out);
+}
+
+static void nothing_problem(const struct op_call *c, struct op_problem *out)
+{
+	if (op_problem_ready(c, out))
+		op_problem_why(out, "no library has it");
+}
+
+/* ---- paddings */
+
+static int remove_padding_shape(struct op_call *c, struct error *err)
+{
+	if (rank_is(c, 0, 3, err))
+		return -1;
+	struct dim n = dim_at(c, 0, 3, 0), length = dim_at(c, 0, 3, 1);
+	struct dim tokens = at_most(dim_mul(c->arena, n, length));
+	output_shape(c, 0, shape_of(c, 2, (struct dim[]){ tokens, dim_at(c, 0, 3, 2) }));
+	output_shape(c, 1, shape_of(c, 2, (struct dim[]){ n, length }));
+	output_shape(c, 2, shape_of(c, 1, (struct dim[]){ dim_add(c->arena, n, dim_known(1)) }));
+	output_shape(c, 3, shape_of(c, 1, (struct dim[]){ dim_known(1) }));
+	for (int i = 1; i < 4; i++)
+		output_type(c, i, DTYPE_S32);
+	return 0;
+}
+
+static int restore_padding_shape(struct op_call *c, struct error *err)
+{
+	if (rank_is(c, 0, 2, err) || rank_is(c, 1, 2, err))
+		return -1;
+	output_shape(c, 0,
+		shape_of(c, 3, (struct dim[]){ dim_at(c, 1, 2, 0), dim_at(c, 1, 2, 1), dim_at(c, 0, 2, 1) }));
+	return 0;
+}
+
+/* ---- positions */
+
+/* A table of buckets x heads; lengths of queries and keys are inputs. */
+static int relative_bias_shape(struct op_call *c, struct error *err)
+{
+	if (rank_is(c, 0, 2, err))
+		return -1;
+	struct dim q = number_at(c, 1), k = number_at(c, 2);
+	if ((q.kind == DIM_KNOWN && q.value < 0) || (k.kind == DIM_KNOWN && k.value < 0))
+		return op_fail(c, err, "a negative length");
+	output_shape(c, 0, attention_shape(c, dim_known(1), dim_at(c, 0, 2, 1), q, k));
+	return 0;
+}
+
+static void relative_bias_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = 0;
+	cost->bytes = op_bytes_all(c);
+}
+
+/* Queries of n x length x width; packed ones have n and length in token_offset (input 6). */
+static int gated_bias_shape(struct op_call *c, struct error *err)
+{
+	struct dim heads;
+	bool packed = op_in(c, 6) != NULL;
+	if (attention_heads(c, "num_heads", &heads, err) || rank_is(c, 0, packed ? 2 : 3, err))
+		return -1;
+	struct dim n = packed ? dim_at(c, 6, 2, 0) : dim_at(c, 0, 3, 0);
+	struct dim length = packed ? dim_at(c, 6, 2, 1) : dim_at(c, 0, 3, 1);
+	output_shape(c, 0, attention_shape(c, n, heads, length, length));
+	return 0;
+}
+
+/* A product of each head's queries with the weights, and a gate's product for each pair. */
+static void gated_bias_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = 2 * op_count(op_in(c, 0)) * op_dim_number(dim_at(c, 3, 2, 1)) + op_count(op_out(c, 0));
+	cost->bytes = op_bytes_all(c);
+}
+
+/* GemmaRotaryEmbedding: q and k as they were; a sine and a cosine of each angle, two products and a sum an
+ * element. */
+static int gemma_rotary_shape(struct op_call *c, struct error *err)
+{
+	if (rank_is(c, 1, 4, err) || rank_is(c, 3, 4, err))
+		return -1;
+	for (int i = 0; i < 2 && i < c->output_count; i++) {
+		c->outputs[i].dtype = c->inputs[1 + 2 * i].dtype;
+		c->outputs[i].shape = op_shape_copy(c->arena, c->inputs[1 + 2 * i].shape);
+	}
+	return 0;
+}
+
+static void gemma_rotary_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = 2 * op_count(op_in(c, 0)) + 3 * (op_count(op_in(c, 1)) + op_count(op_in(c, 3)));
+	cost->bytes = op_bytes_all(c);
+}
+
+/* ---- transforms and views */
+
+static int unfold_shape(struct op_call *c, struct error *err)
+{
+	struct shape x = c->inputs[0].shape;
+	int64_t size = node_int(c->node, "size", 0), step = node_int(c->node, "step", 1);
+	if (size < 1 || step < 1 || size > INT32_MAX || step > INT32_MAX)
+		return op_fail(c, err, "size %lld, step %lld", (long long)size, (long long)step);
+	if (x.rank < 0)
+		return 0;
+	int axis = op_axis(c, node_int(c->node, "dim", -1), x.rank, err);
+	if (axis < 0)
+		return -1;
+	if (x.dims[axis].kind == DIM_KNOWN && x.dims[axis].value < size)
+		return op_fail(
+			c, err, "slices of %lld from %lld", (long long)size, (long long)x.dims[axis].value);
+	struct shape y = shape_make(c->arena, x.rank + 1);
+	for (int i = 0; i < x.rank; i++)
+		y.dims[i] = x.dims[i];
+	struct dim room = dim_sub(c->arena, x.dims[axis], dim_known(size));
+	y.dims[axis] = dim_add(c->arena, dim_floor_div(c->arena, room, dim_known(step)), dim_known(1));
+	y.dims[x.rank] = dim_known(size);
+	c->outputs[0].shape = y;
+	return 0;
+}
+
+/* Real to the half of complex numbers that says all, each as two; and back. Only of the last dimension. */
+static int rfft_shape(struct op_call *c, struct error *err)
+{
+	struct shape x = c->inputs[0].shape;
+	bool back = text_is(text_of(c->op->name), "Irfft");
+	if (x.rank < 0)
+		return 0;
+	if (x.rank < (back ? 2 : 1) || (back && dim_differs(x.dims[x.rank - 1], dim_known(2))))
+		return op_fail(c, err, "a signal of shape %s", shape_text(c->arena, x));
+	if (node_int(c->node, "signal_ndim", 1) != 1)
+		return 0;
+	struct arena *a = c->arena;
+	struct dim one = dim_known(1), two = dim_known(2), n = x.dims[x.rank - (back ? 2 : 1)];
+	struct shape y = shape_make(a, back ? x.rank - 1 : x.rank + 1);
+	for (int i = 0; i < y.rank && i < x.rank; i++)
+		y.dims[i] = x.dims[i];
+	if (back) {
+		y.dims[y.rank - 1] = dim_mul(a, dim_sub(a, n, one), two);
+	} else {
+		y.dims[x.rank - 1] = dim_add(a, dim_floor_div(a, n, two), one);
+		y.dims[x.rank] = two;
+	}
+	c->outputs[0].shape = y;
+	return 0;
+}
+
+/* Pairs of real and imaginary parts: three operations a number. */
+static void complex_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = 3 * op_count(op_out(c, 0));
+	cost->bytes = op_bytes_all(c);
+}
+
+static int broadcast_shape(struct op_call *c, struct error *err)
+{
+	return op_broadcast(c, c->inputs[0].shape, c->inputs[1].shape, &c->outputs[0].shape, err);
+}
+
+static int expand_dims_shape(struct op_call *c, struct error *err)
+{
+	struct shape x = c->inputs[0].shape;
+	struct dim axis = number_at(c, 1);
+	if (x.rank < 0)
+		return 0;
+	struct shape y = shape_make(c->arena, x.rank + 1);
+	c->outputs[0].shape = y;
+	if (axis.kind != DIM_KNOWN)
+		return 0;
+	int at = op_axis(c, axis.value, y.rank, err);
+	if (at < 0)
+		return -1;
+	for (int i = 0; i < y.rank; i++)
+		y.dims[i] = i == at ? dim_known(1) : x.dims[i < at ? i : i - 1];
+	c->outputs[0].elements = c->inputs[0].elements;
+	return 0;
+}
+
+/* As ai.onnx has it, with a step of 1 where none is given. */
+static int ms_range_shape(struct op_call *c, struct error *err)
+{
+	struct op_call view = *c;
+	struct op_value in[3] = { c->inputs[0], c->inputs[1], c->inputs[0] };
+	struct elements *one = op_elements_new(c->arena, 1, dtype_is_float(c->inputs[0].dtype));
+	if (one->f)
+		one->f[0] = 1;
+	else
+		one->i[0] = dim_known(1);
+	in[2].elements = one;
+	if (op_in(c, 2))
+		in[2] = c->inputs[2];
+	view.inputs = in;
+	view.input_count = 3;
+	return op_range_shape(&view, err);
+}
+
+/* Points x c, size of a crop from input 3. */
+static int crop_shape(struct op_call *c, struct error *err)
+{
+	struct op_list size = op_list_get(c, NULL, 3);
+	if (rank_is(c, 0, 4, err) || rank_is(c, 1, 2, err))
+		return -1;
+	bool known = size.state == OP_LIST_KNOWN && size.count == 2;
+	for (int i = 0; i < 2 && known; i++) {
+		if (size.at[i].kind == DIM_KNOWN && size.at[i].value < 1)
+			return op_fail(c, err, "a crop of %lld", (long long)size.at[i].value);
+	}
+	output_shape(c, 0,
+		attention_shape(c, dim_at(c, 1, 2, 0), dim_at(c, 0, 4, 1), known ? size.at[0] : dim_unknown(),
+			known ? size.at[1] : dim_unknown()));
+	return 0;
+}
+
+/* Linear in both directions: 7 an element. Of the source at most 4 numbers for each. */
+static void crop_cost(const struct op_call *c, struct op_cost *cost)
+{
+	double taken = 4 * op_bytes(op_out(c, 0));
+	cost->flops = 7 * op_count(op_out(c, 0));
+	cost->bytes = op_bytes_but(c, 1, 0) + fmin(taken, op_bytes(op_in(c, 0)));
+}
+
+/* ---- sizes that depend on data */
+
+static int warping_shape(struct op_call *c, struct error *err)
+{
+	struct shape x = c->inputs[0].shape;
+	if (x.rank >= 0 && x.rank != 2 && x.rank != 3)
+		return op_fail(c, err, "costs of rank %d", x.rank);
+	struct dim sum =
+		x.rank < 2 ? dim_unknown() : dim_add(c->arena, x.dims[x.rank - 2], x.dims[x.rank - 1]);
+	output_type(c, 0, DTYPE_S32);
+	output_shape(c, 0,
+		shape_of(
+			c, 2, (struct dim[]){ dim_known(2), at_most(dim_sub(c->arena, sum, dim_known(1))) }));
+	return 0;
+}
+
+static int ms_unique_shape(struct op_call *c, struct error *err)
+{
+	if (rank_is(c, 0, 1, err))
+		return -1;
+	struct dim n = dim_at(c, 0, 1, 0);
+	for (int i = 0; i < 3; i++) {
+		output_type(c, i, i ? DTYPE_S64 : c->inputs[0].dtype);
+		output_shape(c, i, shape_of(c, 1, (struct dim[]){ i == 1 ? n : at_most(n) }));
+	}
+	return 0;
+}
+
+/* Tokens: those that were there and at most all that were predicted, and one. */
+static int bifurcation_shape(struct op_call *c, struct error *err)
+{
+	if (rank_is(c, 0, 1, err) || rank_is(c, 1, 1, err) || rank_is(c, 3, 1, err))
+		return -1;
+	output_shape(
+		c, 0, shape_of(c, 1, (struct dim[]){ op_in(c, 3) ? dim_unknown() : dim_at(c, 1, 1, 0) }));
+	const struct op_value *index = op_in(c, 2);
+	output_shape(c, 1, index ? op_shape_copy(c->arena, index->shape) : SHAPE_UNKNOWN);
+	return 0;
+}
+
+/* ---- lookups, hashes, distances */
+
+static int word_conv_shape(struct op_call *c, struct error *err)
+{
+	struct shape x = c->inputs[0].shape;
+	int64_t size = node_int(c->node, "embedding_size", -1);
+	if (rank_is(c, 1, 4, err))
+		return -1;
+	output_type(c, 0, c->inputs[1].dtype);
+	if (x.rank < 1)
+		return 0;
+	struct shape y = op_shape_copy(c->arena, x);
+	y.dims[x.rank - 1] = size > 0 ? dim_known(size) : dim_at(c, 1, 4, 0);
+	c->outputs[0].shape = y;
+	return 0;
+}
+
+static int distances_shape(struct op_call *c, struct error *err)
+{
+	if (rank_is(c, 0, 2, err) || rank_is(c, 1, 2, err))
+		return -1;
+	if (dim_differs(dim_at(c, 0, 2, 1), dim_at(c, 1, 2, 1)))
+		return op_fail(c, err, "points of %s and %s", shape_text(c->arena, c->inputs[0].shape),
+			shape_text(c->arena, c->inputs[1].shape));
+	output_shape(c, 0, shape_of(c, 2, (struct dim[]){ dim_at(c, 0, 2, 0), dim_at(c, 1, 2, 0) }));
+	return 0;
+}
+
+/* A difference, a square and a sum for each coordinate. */
+static void distances_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = 3 * op_count(op_out(c, 0)) * op_dim_number(dim_at(c, 0, 2, 1));
+	cost->bytes = op_bytes_all(c);
+}
+
+static int hash_shape(struct op_call *c, struct error *err)
+{
+	output_type(c, 0, node_int(c->node, "positive", 1) ? DTYPE_U32 : DTYPE_S32);
+	return op_shape_as_input(c, err);
+}
+
+/* n x length x (orders of n-grams from 2 on, times heads); and the last ids. */
+static int ngram_hash_shape(struct op_call *c, struct error *err)
+{
+	int64_t most = node_int(c->node, "max_ngram_size", 0),
+		heads = node_int(c->node, "n_head_per_ngram", 0);
+	if (most < 2 || heads < 1 || most > 1 << 20 || heads > 1 << 20)
+		return op_fail(c, err, "max_ngram_size %lld, n_head_per_ngram %lld", (long long)most,
+			(long long)heads);
+	if (rank_is(c, 0, 2, err))
+		return -1;
+	struct dim n = dim_at(c, 0, 2, 0);
+	output_shape(
+		c, 0, shape_of(c, 3, (struct dim[]){ n, dim_at(c, 0, 2, 1), dim_known((most - 1) * heads) }));
+	output_shape(c, 1, shape_of(c, 2, (struct dim[]){ n, dim_known(most - 1) }));
+	return 0;
+}
+
+/* Scores as they were. */
+static int ngram_block_shape(struct op_call *c, struct error *err)
+{
+	if (rank_is(c, 0, 2, err) || rank_is(c, 1, 2, err))
+		return -1;
+	output_type(c, 0, c->inputs[1].dtype);
+	output_shape(c, 0, op_shape_copy(c->arena, c->inputs[1].shape));
+	return 0;
+}
+
+static int all_finite_shape(struct op_call *c, struct error *err)
+{
+	(void)err;
+	output_type(c, 0, DTYPE_BOOL);
+	output_shape(c, 0, shape_make(c->arena, 0));
+	return 0;
+}
+
+static void all_finite_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = 0;
+	for (int i = 0; i < c->input_count; i++)
+		cost->flops += op_count(op_in(c, i));
+	cost->bytes = op_bytes_all(c);
+}
+
+/* Gauss: about n cubed, two operations each, for every matrix. */
+static int inverse_shape(struct op_call *c, struct error *err)
+{
+	struct shape x = c->inputs[0].shape;
+	if (x.rank >= 0 && (x.rank < 2 || dim_differs(x.dims[x.rank - 1], x.dims[x.rank - 2])))
+		return op_fail(c, err, "%s are no square matrices", shape_text(c->arena, x));
+	return op_shape_as_input(c, err);
+}
+
+static void inverse_cost(const struct op_call *c, struct op_cost *cost)
+{
+	struct shape x = c->inputs[0].shape;
+	cost->flops = x.rank < 2 ? NAN : 2 * op_count(op_in(c, 0)) * op_dim_number(x.dims[x.rank - 1]);
+	cost->bytes = op_bytes_all(c);
+}
+
+/* A mask of bits, in words of 32. */
+static int bitmask_dropout_shape(struct op_call *c, struct error *err)
+{
+	(void)err;
+	output_shape(c, 0, op_shape_copy(c->arena, c->inputs[0].shape));
+	output_type(c, 1, DTYPE_U32);
+	output_shape(c, 1,
+		shape_of(c, 1,
+			(struct dim[]){
+				dim_ceil_div(c->arena, shape_elements(c->arena, c->inputs[0].shape), 32) }));
+	return 0;
+}
+
+/* Without training it passes its input through. */
+static bool bitmask_dropout_free(const struct op_call *c)
+{
+	double training;
+	return !op_in(c, 2) || (op_scalar(op_in(c, 2), &training) && training == 0);
+}
+
+static int attn_lstm_shape(struct op_call *c, struct error *err)
+{
+	if (rank_is(c, 0, 3, err) || rank_is(c, 1, 3, err) || rank_is(c, 2, 3, err))
+		return -1;
+	struct dim steps = dim_at(c, 0, 3, 0), n = dim_at(c, 0, 3, 1), hidden = dim_at(c, 2, 3, 2);
+	struct dim directions =
+		dim_known(text_is(node_string(c->node, "direction", "forward"), "bidirectional") ? 2 : 1);
+	output_shape(c, 0, attention_shape(c, steps, directions, n, hidden));
+	for (int i = 1; i < 3; i++)
+		output_shape(c, i, shape_of(c, 3, (struct dim[]){ directions, n, hidden }));
+	return 0;
+}
+
+/* ---- host */
+
+/* Tokens of every string, as many as the longest has. */
+static int tokenizer_shape(struct op_call *c, struct error *err)
+{
+	struct shape x = c->inputs[0].shape;
+	if (x.rank >= 0 && x.rank != 1 && x.rank != 2)
+		return op_fail(c, err, "strings of rank %d", x.rank);
+	if (x.rank < 0)
+		return 0;
+	struct shape y = shape_make(c->arena, x.rank + 1);
+	for (int i = 0; i < x.rank; i++)
+		y.dims[i] = x.dims[i];
+	c->outputs[0].shape = y;
+	return 0;
+}
+
+/* GreedySearch, Sampling: n x max_length (input 1). Logits of n x vocabulary for those who ask. */
+static int search_shape(struct op_call *c, struct error *err)
+{
+	int64_t words = node_int(c->node, "vocab_size", -1);
+	(void)err;
+	struct shape ids = c->inputs[0].shape;
+	struct dim n = ids.rank > 1 ? ids.dims[0] : dim_unknown();
+	output_type(c, 0, DTYPE_S32);
+	output_shape(c, 0, shape_of(c, 2, (struct dim[]){ n, size_at(c, 1) }));
+	output_type(c, 1, DTYPE_UNKNOWN);
+	output_shape(c, 1, shape_of(c, 2, (struct dim[]){ n, words > 0 ? dim_known(words) : dim_unknown() }));
+	return 0;
+}
+
+/* Beams: n x sequences that are given back (input 4) x max_length (input 1). */
+static int beam_shape(struct op_call *c, struct error *err)
+{
+	(void)err;
+	struct shape ids = c->inputs[0].shape;
+	struct dim n = ids.rank > 1 ? ids.dims[0] : dim_unknown(), given = size_at(c, 4);
+	output_type(c, 0, DTYPE_S32);
+	output_shape(c, 0, shape_of(c, 3, (struct dim[]){ n, given, size_at(c, 1) }));
+	output_shape(c, 1, shape_of(c, 2, (struct dim[]){ n, given }));
+	for (int i = 1; i < c->output_count; i++)
+		output_type(c, i, DTYPE_UNKNOWN);
+	return 0;
+}
+
+#define MS "com.microsoft", 1, 0
+#define COPIED copy_problem, NULL, "measured as a plain copy of equal bytes"
+#define UNMEASURED nothing_problem, NULL, "not measured"
+#define HOST(name, fewest, most, shape)                                                                      \
+	{                                                                                                    \
+		name, MS, fewest, most, CLASS_HOST, shape, NULL, NULL, NULL, NULL                            \
+	}
+
+static const struct op rows[] = {
+	{ "RemovePadding", MS, 2, 2, CLASS_MOVE, remove_padding_shape, op_cost_move, COPIED },
+	{ "RestorePadding", MS, 2, 2, CLASS_MOVE, restore_padding_shape, op_cost_move, COPIED },
+	{ "RelativePositionBias", MS, 3, 3, CLASS_MOVE, relative_bias_shape, relative_bias_cost, COPIED },
+	{ "GatedRelativePositionBias", MS, 6, 7, CLASS_MEMORY, gated_bias_shape, gated_bias_cost, COPIED },
+	{ "GemmaRotaryEmbedding", MS, 5, 5, CLASS_MEMORY, gemma_rotary_shape, gemma_rotary_cost, COPIED },
+	{ "UnfoldTensor", MS, 1, 1, CLASS_MOVE, unfold_shape, op_cost_move, COPIED },
+	{ "Rfft", MS, 1, 1, CLASS_MEMORY, rfft_shape, bytes_cost, COPIED },
+	{ "Irfft", MS, 1, 1, CLASS_MEMORY, rfft_shape, bytes_cost, COPIED },
+	{ "ComplexMul", MS, 2, 2, CLASS_MEMORY, broadcast_shape, complex_cost, COPIED },
+	{ "ComplexMulConj", MS, 2, 2, CLASS_MEMORY, broadcast_shape, complex_cost, COPIED },
+	{ "ExpandDims", MS, 2, 2, CLASS_FREE, expand_dims_shape, NULL, NULL, NULL, NULL },
+	{ "SampleOp", MS, 1, 1, CLASS_FREE, op_identity_shape, NULL, NULL, NULL, NULL },
+	{ "Range", MS, 2, 3, CLASS_MOVE, ms_range_shape, op_cost_move, COPIED },
+	{ "CropAndResize", MS, 4, 4, CLASS_MEMORY, crop_shape, crop_cost, COPIED },
+	{ "DynamicTimeWarping", MS, 1, 1, CLASS_MEMORY, warping_shape, bytes_cost, UNMEASURED },
+	{ "Unique", MS, 1, 1, CLASS_MEMORY, ms_unique_shape, bytes_cost, UNMEASURED },
+	{ "BifurcationDetector", MS, 3, 4, CLASS_MEMORY, bifurcation_shape, bytes_cost, UNMEASURED },
+	{ "WordConvEmbedding", MS, 4, 4, CLASS_COMPUTE, word_conv_shape, bytes_cost, UNMEASURED },
+	{ "CDist", MS, 2, 2, CLASS_COMPUTE, distances_shape, distances_cost, UNMEASURED },
+	{ "MurmurHash3", MS, 1, 1, CLASS_MEMORY, hash_shape, bytes_cost, COPIED },
+	{ "NGramHashMapping", MS, 3, 7, CLASS_MEMORY, ngram_hash_shape, bytes_cost, COPIED },
+	{ "NGramRepeatBlock", MS, 2, 2, CLASS_MEMORY, ngram_block_shape, bytes_cost, COPIED },
+	{ "IsAllFinite", MS, 1, -1, CLASS_MEMORY, all_finite_shape, all_finite_cost, COPIED },
+	{ "Inverse", MS, 1, 1, CLASS_COMPUTE, inverse_shape, inverse_cost, UNMEASURED },
+	{ "BitmaskDropout", MS, 1, 3, CLASS_MEMORY, bitmask_dropout_shape, op_cost_eltwise, copy_problem,
+		bitmask_dropout_free, "free at inference" },
+	{ "AttnLSTM", MS, 3, 14, CLASS_COMPUTE, attn_lstm_shape, bytes_cost, UNMEASURED },
+	HOST("Tokenizer", 1, 1, tokenizer_shape),
+	HOST("GreedySearch", 2, 7, search_shape),
+	HOST("Sampling", 2, 9, search_shape),
+	HOST("BeamSearch", 2, 12, beam_shape),
+	HOST("WhisperBeamSearch", 2, 15, beam_shape),
+};
+const struct op_rows op_microsoft_rest_rows = OP_ROWS(rows);

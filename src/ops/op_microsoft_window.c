@@ -1,0 +1,326 @@
+/* Operators of com.microsoft that are another one by another name: of an opset of ai.onnx, or in another
+ * order of dimensions (channels last, or in blocks). The other's rules do the work on a view of the call.
+ * Also FusedConv, and the conversions between the orders. */
+#include "config.h"
+
+#include "ops/op_microsoft.h"
+
+#include <string.h>
+
+/* ---- FusedConv: a convolution, plus a tensor like its output (input 3), and a function */
+
+static void fused_conv_cost(const struct op_call *c, struct op_cost *cost)
+{
+	op_conv_cost(c, cost);
+	cost->flops += microsoft_activation_flops(c) + (op_in(c, 3) ? op_count(op_out(c, 0)) : 0);
+}
+
+static void fused_conv_problem(const struct op_call *c, struct op_problem *out)
+{
+	op_conv_problem(c, out);
+	struct problem *p = &out->problem;
+	if (out->known && op_in(c, 3))
+		p->epilogue[p->epilogue_count++] = (struct epilogue){
+			.kind = EPILOGUE_BINARY, .mode = MODE_ADD, .operand = op_operand(op_in(c, 3))
+		};
+	microsoft_activate(c, out);
+}
+
+/* ---- views */
+
+enum view_order {
+	VIEW_SAME,
+	VIEW_LAST,
+	VIEW_LAST_WEIGHTS
+}; /* channels last: of source and result; of weights, too */
+
+struct alias {
+	const char *name, *core_domain, *core;
+	int opset; /* that the core is looked up at */
+	int most;  /* inputs that the core is given; 0: all */
+	enum view_order order;
+};
+
+/* By name, ASCII order: of com.microsoft and of com.microsoft.nchwc. Names of com.ms.internal.nhwc are those
+ * of ai.onnx. */
+static const struct alias aliases[] = {
+	{ "AveragePool", "", "AveragePool", 19, 1, VIEW_SAME },
+	{ "Conv", "com.microsoft", "FusedConv", 1, 0, VIEW_SAME },
+	{ "GatherND", "", "GatherND", 13, 2, VIEW_SAME },
+	{ "GlobalAveragePool", "", "GlobalAveragePool", 13, 1, VIEW_SAME },
+	{ "GlobalMaxPool", "", "GlobalMaxPool", 13, 1, VIEW_SAME },
+	{ "GridSample", "", "GridSample", 16, 2, VIEW_SAME },
+	{ "MaxPool", "", "MaxPool", 12, 1, VIEW_SAME },
+	{ "MaxpoolWithMask", "", "MaxPool", 12, 1, VIEW_SAME },
+	{ "NhwcConv", "", "Conv", 13, 0, VIEW_LAST_WEIGHTS },
+	{ "NhwcFusedConv", "com.microsoft", "FusedConv", 1, 0, VIEW_LAST },
+	{ "NhwcMaxPool", "", "MaxPool", 12, 1, VIEW_LAST },
+	{ "Pad", "", "Pad", 13, 3, VIEW_SAME },
+	{ "TorchEmbedding", "", "Gather", 13, 2, VIEW_SAME },
+	{ "Trilu", "", "Trilu", 14, 2, VIEW_SAME },
+};
+
+struct view {
+	struct op_call call;
+	struct node node;
+	enum view_order order;
+};
+
+/* n, channels, space from n, space, channels (to_first), or back. */
+static struct shape shape_turned(struct arena *a, struct shape s, bool to_first)
+{
+	if (s.rank < 3)
+		return s;
+	struct shape t = shape_make(a, s.rank);
+	for (int i = 0; i < s.rank; i++) {
+		int from = to_first ? (i == 1 ? s.rank - 1 : i - 1) : (i == s.rank - 1 ? 1 : i + 1);
+		t.dims[i] = s.dims[i == 0 ? 0 : from];
+	}
+	return t;
+}
+
+static struct op_value value_turned(struct arena *a, const struct op_value *v)
+{
+	struct op_value turned = *v;
+	turned.shape = shape_turned(a, v->shape, true);
+	turned.elements = NULL;
+	return turned;
+}
+
+static bool input_turns(enum view_order order, int i)
+{
+	return order != VIEW_SAME && (i == 0 || i == 3 || (i == 1 && order == VIEW_LAST_WEIGHTS));
+}
+
+/* False: the core is not in the table at that opset. Outputs are turned, too, where they are known. */
+static bool view_get(const struct op_call *c, struct view *v)
+{
+	bool internal = text_is(text_of(c->op->domain), "com.ms.internal.nhwc");
+	struct alias own = { c->op->name, "", c->op->name, c->opset < 11 ? 11 : (int)c->opset, 0, VIEW_LAST };
+	const struct alias *alias = internal ? &own
+					     : op_row_find(aliases, sizeof(aliases) / sizeof(aliases[0]),
+						       sizeof(aliases[0]), c->op->name);
+	struct op_call *to = &v->call;
+	*to = *c;
+	v->order = alias->order;
+	v->node = *c->node;
+	v->node.op = text_of(alias->core);
+	to->node = &v->node;
+	to->opset = alias->opset;
+	to->op = op_find(text_of(alias->core_domain), text_of(alias->core), alias->opset);
+	if (alias->most && to->input_count > alias->most)
+		to->input_count = alias->most;
+	struct op_value *in = ARENA_ARRAY(c->arena, struct op_value, to->input_count + 1);
+	struct op_value *out = ARENA_ARRAY(c->arena, struct op_value, to->output_count + 1);
+	for (int i = 0; i < to->input_count; i++)
+		in[i] = input_turns(v->order, i) ? value_turned(c->arena, &c->inputs[i]) : c->inputs[i];
+	for (int i = 0; i < to->output_count; i++)
+		out[i] = v->order == VIEW_SAME ? c->outputs[i] : value_turned(c->arena, &c->outputs[i]);
+	to->inputs = in;
+	to->outputs = out;
+	return to->op && to->input_count >= to->op->inputs_min;
+}
+
+static int view_shape(struct op_call *c, struct error *err)
+{
+	struct view v;
+	if (!view_get(c, &v))
+		return op_fail(c, err, "an input is missing");
+	if (v.call.op->shape(&v.call, err))
+		return -1;
+	for (int i = 0; i < c->output_count; i++) {
+		c->outputs[i] = v.call.outputs[i];
+		if (v.order != VIEW_SAME)
+			c->outputs[i].shape = shape_turned(c->arena, c->outputs[i].shape, false);
+	}
+	return 0;
+}
+
+static void view_cost(const struct op_call *c, struct op_cost *cost)
+{
+	struct view v;
+	if (!view_get(c, &v))
+		return;
+	v.call.op->cost(&v.call, cost);
+	for (int i = v.call.input_count; i < c->input_count; i++)
+		cost->bytes += op_bytes(op_in(c, i));
+}
+
+static void view_problem(const struct op_call *c, struct op_problem *out)
+{
+	struct view v;
+	if (!view_get(c, &v)) {
+		op_problem_why(out, "an input is missing");
+		return;
+	}
+	v.call.op->problem(&v.call, out);
+	if (out->known && v.order != VIEW_SAME)
+		problem_set_layout(&out->problem, LAYOUT_NXC);
+	out->proxy |= out->known && v.call.input_count < c->input_count;
+}
+
+/* ---- ConvTransposeWithDynamicPads: pads are input 2, the bias input 3 */
+
+/* Pads in an attribute of the view's own, all zero where they are not known. */
+static bool dynamic_pads(const struct op_call *c, struct view *v)
+{
+	struct op_list pads = op_list_get(c, NULL, 2);
+	bool known = !op_in(c, 2) || op_list_all_known(&pads);
+	int count = known && op_in(c, 2) ? pads.count : 0;
+	v->call = *c;
+	v->node = *c->node;
+	struct attribute *all = ARENA_ARRAY(c->arena, struct attribute, v->node.attribute_count + 1);
+	for (int i = 0; i < v->node.attribute_count; i++)
+		all[i + 1] = c->node->attributes[i];
+	all[0] = (struct attribute){ .name = TEXT("pads"),
+		.kind = ATTRIBUTE_INTS,
+		.count = (size_t)count,
+		.ints = ARENA_ARRAY(c->arena, int64_t, count + 1) };
+	for (int i = 0; i < count; i++)
+		all[0].ints[i] = pads.at[i].value;
+	v->node.attributes = count ? all : all + 1;
+	v->node.attribute_count += count ? 1 : 0;
+	v->call.node = &v->node;
+	struct op_value *in = ARENA_ARRAY(c->arena, struct op_value, 3);
+	in[0] = c->inputs[0];
+	in[1] = c->inputs[1];
+	if (op_in(c, 3))
+		in[2] = c->inputs[3];
+	v->call.inputs = in;
+	v->call.input_count = op_in(c, 3) ? 3 : 2;
+	return known;
+}
+
+static int dynamic_deconv_shape(struct op_call *c, struct error *err)
+{
+	struct view v;
+	bool known = dynamic_pads(c, &v);
+	if (op_deconv_shape(&v.call, err))
+		return -1;
+	struct shape y = c->outputs[0].shape;
+	for (int i = 2; i < y.rank && !known; i++)
+		y.dims[i] = dim_unknown();
+	return 0;
+}
+
+static void dynamic_deconv_cost(const struct op_call *c, struct op_cost *cost)
+{
+	struct view v;
+	dynamic_pads(c, &v);
+	op_deconv_cost(&v.call, cost);
+}
+
+static void dynamic_deconv_problem(const struct op_call *c, struct op_problem *out)
+{
+	struct view v;
+	if (dynamic_pads(c, &v))
+		op_deconv_problem(&v.call, out);
+	else
+		op_problem_why(out, "the pads are not known");
+}
+
+/* ---- ReorderInput, ReorderOutput, Upsample of com.microsoft.nchwc */
+
+/* Channels are filled up to whole blocks of 8 or 16, as wide as the machine's vectors: sure only where 16
+ * divides. */
+static int reorder_input_shape(struct op_call *c, struct error *err)
+{
+	struct shape x = c->inputs[0].shape;
+	if (x.rank < 0)
+		return 0;
+	if (x.rank < 3)
+		return op_fail(c, err, "an input of %d dimensions has no space", x.rank);
+	struct shape y = node_int(c->node, "channels_last", 0) ? shape_turned(c->arena, x, true)
+							       : op_shape_copy(c->arena, x);
+	struct dim channels = y.dims[1];
+	int64_t whole = channels.kind == DIM_KNOWN && channels.value < INT32_MAX
+				? (channels.value + 15) / 16 * 16
+				: -1;
+	if (!dim_same(channels, dim_known(whole)))
+		y.dims[1] = whole > 0 ? dim_unknown_upto(whole) : dim_unknown();
+	c->outputs[0].shape = y;
+	return 0;
+}
+
+static int reorder_output_shape(struct op_call *c, struct error *err)
+{
+	struct shape x = c->inputs[0].shape;
+	int64_t channels = node_int(c->node, "channels", 0);
+	if (channels < 1)
+		return op_fail(c, err, "channels is %lld", (long long)channels);
+	if (x.rank < 0)
+		return 0;
+	if (x.rank < 3)
+		return op_fail(c, err, "an input of %d dimensions has no space", x.rank);
+	struct shape y = op_shape_copy(c->arena, x);
+	y.dims[1] = dim_known(channels);
+	c->outputs[0].shape = node_int(c->node, "channels_last", 0) ? shape_turned(c->arena, y, false) : y;
+	return 0;
+}
+
+static int block_upsample_shape(struct op_call *c, struct error *err)
+{
+	struct shape x = c->inputs[0].shape;
+	struct op_list scales = op_list_get(c, "scales", -1);
+	if (x.rank < 0 || scales.state != OP_LIST_KNOWN)
+		return 0;
+	if (scales.count != x.rank)
+		return op_fail(c, err, "%d scales for %d dimensions", scales.count, x.rank);
+	struct shape y = shape_make(c->arena, x.rank);
+	for (int i = 0; i < x.rank; i++) {
+		if (scales.at[i].value < 1)
+			return op_fail(c, err, "a scale of %lld", (long long)scales.at[i].value);
+		y.dims[i] = dim_mul(c->arena, x.dims[i], scales.at[i]);
+	}
+	c->outputs[0].shape = y;
+	return 0;
+}
+
+#define NCHWC "com.microsoft.nchwc", 1, 0
+#define MS "com.microsoft", 1, 0
+#define VIEW view_shape, view_cost, view_problem, NULL
+#define COPY "measured as a plain copy of equal bytes"
+#define LAST "channels last"
+#define NHWC(name, most, class)                                                                              \
+	{                                                                                                    \
+		name, "com.ms.internal.nhwc", 1, 0, 1, most, class, VIEW, LAST                               \
+	}
+
+static const struct op rows[] = {
+	{ "FusedConv", MS, 2, 4, CLASS_COMPUTE, op_conv_shape, fused_conv_cost, fused_conv_problem, NULL,
+		NULL },
+	{ "NhwcConv", MS, 2, 3, CLASS_COMPUTE, VIEW, LAST },
+	{ "NhwcFusedConv", MS, 2, 4, CLASS_COMPUTE, VIEW, LAST },
+	{ "NhwcMaxPool", MS, 1, 1, CLASS_MEMORY, VIEW, LAST },
+	{ "MaxpoolWithMask", MS, 2, 2, CLASS_MEMORY, VIEW, "without the mask (proxy)" },
+	{ "ConvTransposeWithDynamicPads", MS, 2, 4, CLASS_COMPUTE, dynamic_deconv_shape, dynamic_deconv_cost,
+		dynamic_deconv_problem, NULL, NULL },
+	{ "GridSample", MS, 2, 2, CLASS_MEMORY, VIEW, NULL },
+	{ "GatherND", MS, 2, 2, CLASS_MOVE, VIEW, COPY },
+	{ "Pad", MS, 2, 3, CLASS_MOVE, VIEW, COPY },
+	{ "TorchEmbedding", MS, 2, 4, CLASS_MOVE, VIEW, NULL },
+	{ "Trilu", MS, 1, 2, CLASS_MOVE, VIEW, COPY },
+	{ "Conv", NCHWC, 2, 4, CLASS_COMPUTE, VIEW, "channels in whole blocks" },
+	{ "MaxPool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in whole blocks" },
+	{ "AveragePool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in whole blocks" },
+	{ "GlobalAveragePool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in whole blocks" },
+	{ "GlobalMaxPool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in whole blocks" },
+	{ "ReorderInput", NCHWC, 1, 1, CLASS_MOVE, reorder_input_shape, op_cost_move, op_problem_mover, NULL,
+		COPY },
+	{ "ReorderOutput", NCHWC, 1, 1, CLASS_MOVE, reorder_output_shape, op_cost_move, op_problem_mover,
+		NULL, COPY },
+	{ "Upsample", NCHWC, 1, 1, CLASS_MEMORY, block_upsample_shape, op_cost_eltwise, op_problem_mover,
+		NULL, COPY },
+	NHWC("Conv", 3, CLASS_COMPUTE),
+	NHWC("ConvTranspose", 3, CLASS_COMPUTE),
+	NHWC("MaxPool", 1, CLASS_MEMORY),
+	NHWC("AveragePool", 1, CLASS_MEMORY),
+	NHWC("GlobalAveragePool", 1, CLASS_MEMORY),
+	NHWC("GlobalMaxPool", 1, CLASS_MEMORY),
+	NHWC("BatchNormalization", 5, CLASS_MEMORY),
+	NHWC("InstanceNormalization", 3, CLASS_MEMORY),
+	NHWC("LRN", 1, CLASS_MEMORY),
+	NHWC("DepthToSpace", 1, CLASS_MOVE),
+	NHWC("SpaceToDepth", 1, CLASS_MOVE),
+};
+const struct op_rows op_microsoft_window_rows = OP_ROWS(rows);
