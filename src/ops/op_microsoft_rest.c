@@ -530,7 +530,7 @@ static const struct op rows[] = {
 	{ "ComplexMul", MS, 2, 2, CLASS_MEMORY, broadcast_shape, complex_cost, COPIED },
 	{ "ComplexMulConj", MS, 2, 2, CLASS_MEMORY, broadcast_shape, complex_cost, COPIED },
 	{ "ExpandDims", MS, 2, 2, CLASS_FREE, expand_dims_shape, NULL, NULL, NULL, NULL },
-	{ "SampleOp", MS, 1, 1, CLASS_FREE, op_identity_shape, NULL, NULL, NULL, NULL },
+	{ "SampleOp", MS, 1, 1, CLASS_FREE, op_shape_as_input, NULL, NULL, NULL, NULL },
 	{ "Range", MS, 2, 3, CLASS_MOVE, ms_range_shape, op_cost_move, COPIED },
 	{ "CropAndResize", MS, 4, 4, CLASS_MEMORY, crop_shape, crop_cost, COPIED },
 	{ "DynamicTimeWarping", MS, 1, 1, CLASS_MEMORY, warping_shape, bytes_cost, UNMEASURED },
