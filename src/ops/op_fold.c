@@ -177,12 +177,25 @@ static int unpool_space(struct op_call *c, struct shape x, struct shape y, struc
 	return 0;
 }
 
+/* Values and their indices have one shape: what is known of it. */
+static int unpool_input(const struct op_call *c, struct shape *x, struct error *err)
+{
+	struct shape values = c->inputs[0].shape, indices = c->inputs[1].shape;
+	*x = op_shape_copy(c->arena, values.rank >= 0 ? values : indices);
+	bool agree = values.rank < 0 || indices.rank < 0 || values.rank == indices.rank;
+	for (int i = 0; agree && i < indices.rank; i++)
+		agree = op_dim_merge(x->dims[i], indices.dims[i], &x->dims[i]);
+	return agree ? 0
+		     : op_fail(c, err, "indices of shape %s for values of shape %s",
+			       shape_text(c->arena, indices), shape_text(c->arena, values));
+}
+
 static RULE_SHAPE(max_unpool)
 {
-	struct shape x = c->inputs[0].shape;
+	struct shape x;
 	struct op_list size = op_list_get(c, NULL, 2);
-	if (x.rank < 0)
-		x = c->inputs[1].shape; /* Indices: as many, at the same places */
+	if (unpool_input(c, &x, err))
+		return -1;
 	bool asked = size.state != OP_LIST_ABSENT;
 	int rank = x.rank >= 0 || !asked ? x.rank : size.count;
 	if (rank < 0 || rank > OP_RANK_MAX)

@@ -256,9 +256,7 @@ static RULE_SHAPE(tree_ensemble)
 static const struct op rows[] = {
 	ML("ArrayFeatureExtractor", 1, 0, 2, 2, array_feature_shape),
 	ML("Binarizer", 1, 0, 1, 1, op_shape_as_input),
-	ML("CastMap", 1, 0, 1, 1, cast_map_shape),
 	ML("CategoryMapper", 1, 0, 1, 1, category_shape),
-	ML("DictVectorizer", 1, 0, 1, 1, dict_vectorizer_shape),
 	ML("FeatureVectorizer", 1, 0, 1, -1, feature_vectorizer_shape),
 	ML("Imputer", 1, 0, 1, 1, op_shape_as_input),
 	ML("LabelEncoder", 1, 1, 1, 1, category_shape),
@@ -276,3 +274,9 @@ static const struct op rows[] = {
 	ML("ZipMap", 1, 0, 1, 1, zip_map_shape),
 };
 const struct op_rows op_ml_rows = OP_ROWS(rows);
+
+static const struct op map_rows[] = {
+	ML("CastMap", 1, 0, 1, 1, cast_map_shape),
+	ML("DictVectorizer", 1, 0, 1, 1, dict_vectorizer_shape),
+};
+const struct op_rows op_ml_map_rows = OP_ROWS_ANY_KIND(map_rows);

@@ -302,7 +302,7 @@ extern const struct op_rows op_llm_rows, op_microsoft_rows, op_microsoft_attenti
 	op_microsoft_rest_rows, op_microsoft_window_rows;
 
 extern const struct op_rows op_vision_rows, op_fold_rows, op_select_rows, op_line_rows, op_signal_rows, op_random_rows,
-	op_text_rows, op_ml_rows, op_loss_rows, op_old_rows;
+	op_text_rows, op_ml_rows, op_ml_map_rows, op_loss_rows, op_old_rows;
 
 /* The row of a table sorted by name, whose rows begin with the name; NULL when there is none. */
 const void *op_row_find(const void *rows, size_t count, size_t size, const char *name);

@@ -269,6 +269,7 @@ static const struct op_rows *const groups[] = {
 	&op_random_rows,
 	&op_text_rows,
 	&op_ml_rows,
+	&op_ml_map_rows,
 	&op_loss_rows,
 	&op_old_rows,
 	&op_sequence_rows,

@@ -81,7 +81,8 @@ static void elements_fill(
 static const struct {
 	const char *prefix;
 	enum value_kind kind;
-} kinds[] = { { "seq:", VALUE_SEQUENCE }, { "opt:", VALUE_OPTIONAL }, { "optseq:", VALUE_OPTIONAL_SEQUENCE } };
+} kinds[] = { { "seq:", VALUE_SEQUENCE }, { "opt:", VALUE_OPTIONAL }, { "optseq:", VALUE_OPTIONAL_SEQUENCE },
+	{ "map:", VALUE_MAP }, { "maps:", VALUE_MAPS } };
 
 static const char *tensor_read(struct arena *a, const char *p, struct op_value *v);
 

@@ -3,7 +3,8 @@
  *   op Slice 13                                     [domain/]name opset, then how many outputs an error case has
  *   in f32[batch,3,?] s64.c[1]={0} -                type, ".c" constant, [dims], ={contents}; "-" omitted;
  *                                                   "f32" alone: rank unknown; "?<=8": unknown with an upper bound;
- *                                                   "seq:f32[2]*3", "opt:", "optseq:": what it holds, how many
+ *                                                   "seq:f32[2]*3", "opt:", "optseq:", "map:", "maps:": what it
+ *                                                   holds, how many
  *   attr axis=1 alpha=0.5 perm=[0,2,1] mode="x" names=["x","y"] value=f32[1]={0}    a number with a dot is a float
  *   out f32[batch,2,?]                              one an output, "-" not asked for;  or: error part of the text
  *   cost 0 1024                                     flops and bytes, "-" not known; ~0 1024: upper bounds
