@@ -133,12 +133,29 @@ static bool call_is_constant(const struct op_call *c)
 	return present > 0;
 }
 
-static void output_finish(struct op_value *v, bool constant)
+/* Whole numbers outside the type's range would wrap: those are not known. */
+static const struct elements *elements_in_range(struct arena *a, const struct elements *from, enum dtype t)
+{
+	struct elements *e = NULL;
+	for (int i = 0; from && from->i && i < from->count; i++) {
+		if (from->i[i].kind != DIM_KNOWN || op_int_fits(t, from->i[i].value))
+			continue;
+		if (!e) {
+			e = op_elements_new(a, from->count, false);
+			memcpy(e->i, from->i, (size_t)from->count * sizeof(*e->i));
+		}
+		e->i[i] = dim_unknown();
+	}
+	return e ? e : from;
+}
+
+static void output_finish(struct arena *a, struct op_value *v, bool constant)
 {
 	if (v->shape.rank > OP_RANK_MAX)
 		v->shape = SHAPE_UNKNOWN;
 	if (!value_is_sound(v))
 		v->elements = NULL;
+	v->elements = elements_in_range(a, v->elements, v->dtype);
 	if (constant || op_elements_concrete(v->elements))
 		v->constant = true;
 }
@@ -163,7 +180,7 @@ int op_infer(struct op_call *c, struct error *err)
 		return -1;
 	bool constant = call_is_constant(c) && c->op->class != CLASS_HOST;
 	for (int i = 0; i < c->output_count; i++)
-		output_finish(&c->outputs[i], constant);
+		output_finish(c->arena, &c->outputs[i], constant);
 	return 0;
 }
 
@@ -262,8 +279,9 @@ void op_call_cost(const struct op_call *c, struct op_cost *cost)
 		return;
 	c->op->cost(c, cost);
 	if ((isnan(cost->flops) || isnan(cost->bytes)) && call_at_bounds(c, &at)) {
-		*cost = (struct op_cost){ NAN, NAN, true };
+		*cost = (struct op_cost){ NAN, NAN, false };
 		c->op->cost(&at, cost);
+		cost->upto = !isnan(cost->flops) || !isnan(cost->bytes);
 	}
 }
 

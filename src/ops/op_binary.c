@@ -27,6 +27,9 @@ enum binary_kind {
 	BINARY_XOR,
 	BINARY_PRELU,
 	BINARY_SHIFT,
+	BINARY_BITS_AND,
+	BINARY_BITS_OR,
+	BINARY_BITS_XOR,
 	BINARY_COUNT
 };
 
@@ -44,9 +47,9 @@ static const struct binary rows[] = {
 	{ "Add", BINARY_ADD, MODE_ADD, false, true, false },
 	{ "And", BINARY_AND, MODE_NONE, true, true, true },
 	{ "BitShift", BINARY_SHIFT, MODE_NONE, true, false, false },
-	{ "BitwiseAnd", BINARY_SHIFT, MODE_NONE, true, false, false },
-	{ "BitwiseOr", BINARY_SHIFT, MODE_NONE, true, false, false },
-	{ "BitwiseXor", BINARY_SHIFT, MODE_NONE, true, false, false },
+	{ "BitwiseAnd", BINARY_BITS_AND, MODE_NONE, true, false, false },
+	{ "BitwiseOr", BINARY_BITS_OR, MODE_NONE, true, false, false },
+	{ "BitwiseXor", BINARY_BITS_XOR, MODE_NONE, true, false, false },
 	{ "Div", BINARY_DIV, MODE_DIV, false, false, false },
 	{ "Equal", BINARY_EQUAL, MODE_EQUAL, false, true, true },
 	{ "Greater", BINARY_GREATER, MODE_GREATER, false, false, true },
@@ -139,6 +142,34 @@ static struct dim int_mod(struct arena *a, struct dim x, struct dim y, bool fmod
 	return dim_known(rest);
 }
 
+/* Of numbers that are not negative, or of which bits left of the type are not asked for. */
+static struct dim int_bits(const struct op_call *c, enum binary_kind kind, struct dim x, struct dim y)
+{
+	bool left = text_is(node_string(c->node, "direction", ""), "LEFT");
+	if (x.kind != DIM_KNOWN || y.kind != DIM_KNOWN)
+		return dim_unknown();
+	if (kind == BINARY_BITS_AND)
+		return dim_known(x.value & y.value);
+	if (kind == BINARY_BITS_OR)
+		return dim_known(x.value | y.value);
+	if (kind == BINARY_BITS_XOR)
+		return dim_known(x.value ^ y.value);
+	int bits = dtype_bits(c->inputs[0].dtype);
+	if (x.value < 0 || y.value < 0 || y.value >= bits)
+		return dim_unknown();
+	if (!left)
+		return dim_known(x.value >> y.value);
+	if (bits > 32 && y.value >= 63)
+		return x.value ? dim_unknown() : x;
+	/* What is shifted out is gone. */
+	uint64_t shifted = (uint64_t)x.value << y.value;
+	if (bits < 64)
+		shifted &= ((uint64_t)1 << bits) - 1;
+	else if (shifted >> y.value != (uint64_t)x.value)
+		return dim_unknown();
+	return shifted <= INT64_MAX ? dim_known((int64_t)shifted) : dim_unknown();
+}
+
 static struct dim int_pow(struct arena *a, struct dim x, struct dim y)
 {
 	struct dim power = dim_known(1);
@@ -222,9 +253,21 @@ static struct dim binary_int(const struct op_call *c, enum binary_kind kind, str
 	case BINARY_OR:
 	case BINARY_XOR:
 		return int_logic(kind, x, y);
+	case BINARY_SHIFT:
+	case BINARY_BITS_AND:
+	case BINARY_BITS_OR:
+	case BINARY_BITS_XOR:
+		return int_bits(c, kind, x, y);
 	default:
 		return dim_unknown();
 	}
+}
+
+/* x - floor(x / y) * y: the sign is y's. */
+static double floored_rest(double x, double y)
+{
+	double rest = fmod(x, y);
+	return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
 static double binary_float(const struct op_call *c, enum binary_kind kind, double x, double y)
@@ -240,7 +283,7 @@ static double binary_float(const struct op_call *c, enum binary_kind kind, doubl
 	case BINARY_DIV:
 		return x / y;
 	case BINARY_MOD:
-		return node_int(c->node, "fmod", 0) ? fmod(x, y) : NAN;
+		return node_int(c->node, "fmod", 0) ? fmod(x, y) : floored_rest(x, y);
 	case BINARY_POW:
 		return isnan(x) || isnan(y) ? NAN : pow(x, y);
 	case BINARY_MAX:
@@ -293,20 +336,19 @@ static const struct elements *binary_elements(const struct op_call *c, const str
 			e->i[i] = compare_float(row->kind, ex->f[ix], ey->f[iy]);
 		else if (ey->i)
 			e->i[i] = binary_int(c, row->kind, ex->i[ix], ey->i[iy]);
+		else if (ey->f[iy] == trunc(ey->f[iy]) && fabs(ey->f[iy]) < 64)
+			e->i[i] = int_pow(c->arena, ex->i[ix], dim_known((int64_t)ey->f[iy]));
 	}
 	return e;
 }
 
-/* Whole numbers outside the type's range would wrap: those are not known. */
-static const struct elements *elements_in_range(struct arena *a, const struct elements *from, enum dtype t)
+static const struct elements *mean_elements(const struct op_call *c, const struct elements *sum)
 {
-	if (!from || !from->i)
-		return from;
-	struct elements *e = op_elements_new(a, from->count, false);
-	for (int i = 0; i < e->count; i++) {
-		if (from->i[i].kind != DIM_KNOWN || op_int_fits(t, from->i[i].value))
-			e->i[i] = from->i[i];
-	}
+	if (!sum || !sum->f)
+		return NULL;
+	struct elements *e = op_elements_new(c->arena, sum->count, true);
+	for (int i = 0; i < e->count; i++)
+		e->f[i] = op_float_round(c->inputs[0].dtype, sum->f[i] / c->input_count);
 	return e;
 }
 
@@ -340,8 +382,7 @@ int op_binary_shape(struct op_call *c, struct error *err)
 	if (row->to_bool)
 		v->dtype = DTYPE_BOOL;
 	v->shape = op_shape_copy(c->arena, sum.shape);
-	v->elements = row->kind == BINARY_MEAN && c->input_count > 1 ? NULL : sum.elements;
-	v->elements = elements_in_range(c->arena, v->elements, v->dtype);
+	v->elements = row->kind == BINARY_MEAN ? mean_elements(c, sum.elements) : sum.elements;
 	return 0;
 }
 

@@ -49,17 +49,17 @@ static double value_sign(double x)
 /* By name, ASCII order: looked up by halving. */
 static const struct eltwise rows[] = {
 	{ "Abs", MODE_ABS, PARAMETERS_FIXED, false, 0, 0, fabs },
-	{ "Acos", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
-	{ "Acosh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
-	{ "Asin", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
-	{ "Asinh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
-	{ "Atan", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
-	{ "Atanh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
+	{ "Acos", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, acos },
+	{ "Acosh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, acosh },
+	{ "Asin", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, asin },
+	{ "Asinh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, asinh },
+	{ "Atan", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, atan },
+	{ "Atanh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, atanh },
 	{ "Ceil", MODE_ROUND, PARAMETERS_FIXED, true, 0, 0, ceil },
 	{ "Celu", MODE_ELU, PARAMETERS_ALPHA, true, 1, 0, NULL },
 	{ "Clip", MODE_CLIP, PARAMETERS_CLIP, false, 0, 0, NULL },
 	{ "Cos", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, cos },
-	{ "Cosh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
+	{ "Cosh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, cosh },
 	{ "Elu", MODE_ELU, PARAMETERS_ALPHA, false, 1, 0, NULL },
 	{ "Erf", MODE_GELU_ERF, PARAMETERS_FIXED, true, 0, 0, erf },
 	{ "Exp", MODE_EXP, PARAMETERS_FIXED, false, 0, 0, exp },
@@ -80,12 +80,12 @@ static const struct eltwise rows[] = {
 	{ "Sigmoid", MODE_SIGMOID, PARAMETERS_FIXED, false, 0, 0, value_sigmoid },
 	{ "Sign", MODE_ABS, PARAMETERS_FIXED, true, 0, 0, value_sign },
 	{ "Sin", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, sin },
-	{ "Sinh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
+	{ "Sinh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, sinh },
 	{ "Softplus", MODE_SOFTPLUS, PARAMETERS_FIXED, false, 0, 0, NULL },
 	{ "Softsign", MODE_SIGMOID, PARAMETERS_FIXED, true, 0, 0, NULL },
 	{ "Sqrt", MODE_SQRT, PARAMETERS_FIXED, false, 0, 0, sqrt },
 	{ "Swish", MODE_SWISH, PARAMETERS_ALPHA, false, 1, 0, NULL },
-	{ "Tan", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, NULL },
+	{ "Tan", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, tan },
 	{ "Tanh", MODE_TANH, PARAMETERS_FIXED, false, 0, 0, tanh },
 	{ "ThresholdedRelu", MODE_RELU, PARAMETERS_FIXED, true, 0, 0, NULL },
 };
@@ -99,25 +99,47 @@ static const struct eltwise *eltwise_find(const char *name)
 
 static struct dim eltwise_int(struct arena *a, const struct eltwise *row, struct dim x)
 {
-	bool at_least_zero = dim_nonnegative(x);
+	struct dim zero = dim_known(0), negative = dim_sub(a, zero, x);
 	if (row->value == value_neg)
-		return dim_sub(a, dim_known(0), x);
-	if ((row->value == fabs || row->value == value_relu) && at_least_zero)
-		return x;
-	if (x.kind != DIM_KNOWN || x.value == INT64_MIN)
-		return dim_unknown();
+		return negative;
 	if (row->value == fabs)
-		return dim_known(-x.value);
+		return dim_max(a, x, negative);
 	if (row->value == value_relu)
-		return dim_known(0);
-	return row->value == value_sign ? dim_known((x.value > 0) - (x.value < 0)) : dim_unknown();
+		return dim_max(a, x, zero);
+	if (row->value == value_sign && x.kind == DIM_KNOWN)
+		return dim_known((x.value > 0) - (x.value < 0));
+	return dim_unknown();
+}
+
+/* Between two limits; the upper one wins. One that is there, but not known, leaves all unknown. */
+static const struct elements *clip_elements(const struct op_call *c, const struct elements *from)
+{
+	const struct op_value *low = c->opset < 11 ? NULL : op_in(c, 1), *high = c->opset < 11 ? NULL : op_in(c, 2);
+	double lo = op_float_get(c, c->opset < 11 ? "min" : NULL, low ? 1 : -1, (double)-INFINITY);
+	double hi = op_float_get(c, c->opset < 11 ? "max" : NULL, high ? 2 : -1, (double)INFINITY);
+	bool whole = from->i && (!low || (low->elements && low->elements->i && low->elements->count == 1)) &&
+		     (!high || (high->elements && high->elements->i && high->elements->count == 1));
+	struct elements *e = op_elements_new(c->arena, from->count, from->f != NULL);
+	for (int i = 0; i < from->count; i++) {
+		if (e->f) {
+			double least = from->f[i] < lo ? lo : from->f[i];
+			e->f[i] = isnan(lo) || isnan(hi) ? NAN : least > hi ? hi : least;
+		} else if (whole) {
+			struct dim d = from->i[i];
+			d = low ? dim_max(c->arena, d, low->elements->i[0]) : d;
+			e->i[i] = high ? dim_min(c->arena, d, high->elements->i[0]) : d;
+		}
+	}
+	return e;
 }
 
 int op_eltwise_shape(struct op_call *c, struct error *err)
 {
 	const struct eltwise *row = eltwise_find(c->op->name);
 	const struct elements *from = c->inputs[0].elements;
-	if (from && row->value) {
+	if (from && row->parameters == PARAMETERS_CLIP) {
+		c->outputs[0].elements = clip_elements(c, from);
+	} else if (from && row->value) {
 		struct elements *e = op_elements_new(c->arena, from->count, from->f != NULL);
 		for (int i = 0; i < from->count; i++) {
 			if (e->f)
@@ -146,10 +168,37 @@ int op_not_shape(struct op_call *c, struct error *err)
 	return op_shape_as_input(c, err);
 }
 
-/* IsNaN, IsInf. */
+/* IsNaN, IsInf: NaN among known contents means that nothing is known. */
 int op_test_shape(struct op_call *c, struct error *err)
 {
+	const struct elements *from = c->inputs[0].elements;
+	bool infinite = text_is(c->node->op, "IsInf"), above = node_int(c->node, "detect_positive", 1) != 0,
+	     below = node_int(c->node, "detect_negative", 1) != 0;
 	c->outputs[0].dtype = DTYPE_BOOL;
+	if (from && from->f) {
+		struct elements *e = op_elements_new(c->arena, from->count, false);
+		for (int i = 0; i < from->count; i++) {
+			double v = from->f[i];
+			if (!isnan(v))
+				e->i[i] = dim_known(infinite && isinf(v) && (v > 0 ? above : below));
+		}
+		c->outputs[0].elements = e;
+	}
+	return op_shape_as_input(c, err);
+}
+
+/* BitwiseNot: -1 - x, of an unsigned type what that leaves of its bits. */
+int op_bitwise_not_shape(struct op_call *c, struct error *err)
+{
+	const struct elements *from = c->inputs[0].elements;
+	enum dtype t = c->inputs[0].dtype;
+	int64_t ones = op_int_fits(t, -1) ? -1 : dtype_bits(t) < 63 ? ((int64_t)1 << dtype_bits(t)) - 1 : 0;
+	if (from && from->i && ones) {
+		struct elements *e = op_elements_new(c->arena, from->count, false);
+		for (int i = 0; i < from->count; i++)
+			e->i[i] = dim_sub(c->arena, dim_known(ones), from->i[i]);
+		c->outputs[0].elements = e;
+	}
 	return op_shape_as_input(c, err);
 }
 

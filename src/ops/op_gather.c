@@ -4,20 +4,11 @@
 
 #include "ops/op_rules.h"
 
+#include "ops/op_contents.h"
+
 #include <math.h>
 
 /* ---- Gather */
-
-/* Index k of a gather along a known dimension: -1 when not known, -2 when out of range. */
-static int64_t gather_index(const struct elements *indices, int k, int64_t size)
-{
-	if (!indices || !indices->i || indices->i[k].kind != DIM_KNOWN)
-		return -1;
-	int64_t at = indices->i[k].value;
-	if (at < -size || at >= size)
-		return -2;
-	return at < 0 ? at + size : at;
-}
 
 static int gather_elements(struct op_call *c, int axis, struct error *err)
 {
@@ -30,7 +21,7 @@ static int gather_elements(struct op_call *c, int axis, struct error *err)
 	int picked = indices->shape.rank;
 	for (int i = 0; i < count; i++) {
 		op_coords(v->shape, i, at);
-		int64_t k = gather_index(
+		int64_t k = op_contents_index(
 			indices->elements, op_index(indices->shape, at + axis), data->shape.dims[axis].value);
 		if (k == -2)
 			return op_fail(c, err, "an index is out of range");
@@ -99,11 +90,13 @@ void op_gather_problem(const struct op_call *c, struct op_problem *out)
 int op_gather_elements_shape(struct op_call *c, struct error *err)
 {
 	struct shape data = c->inputs[0].shape, indices = c->inputs[1].shape;
-	if (data.rank >= 0 && op_axis(c, node_int(c->node, "axis", 0), data.rank, err) < 0)
+	int axis = data.rank < 0 ? 0 : op_axis(c, node_int(c->node, "axis", 0), data.rank, err);
+	if (axis < 0)
 		return -1;
 	if (data.rank >= 0 && indices.rank >= 0 && data.rank != indices.rank)
 		return op_fail(c, err, "indices of rank %d for data of rank %d", indices.rank, data.rank);
-	c->outputs[0].shape = op_shape_copy(c->arena, indices);
+	c->outputs[0].shape = indices.rank < 0 ? shape_make(c->arena, data.rank) : op_shape_copy(c->arena, indices);
+	op_contents_gather_elements(c, axis);
 	return 0;
 }
 
@@ -132,48 +125,34 @@ int op_gather_nd_shape(struct op_call *c, struct error *err)
 	for (int i = skipped; i < data.rank; i++)
 		out.dims[head + i - skipped] = data.dims[i];
 	c->outputs[0].shape = out;
+	op_contents_gather_nd(c, (int)batch);
 	return 0;
 }
 
 /* ---- Scatter */
 
-/* A shape written in place by export: a vector, whole-row indices. */
-static void scatter_nd_elements(struct op_call *c)
+/* Updates replace what was there; sums and the like (opset 16) are not followed. */
+static bool scatter_replaces(const struct op_call *c)
 {
-	const struct op_value *data = &c->inputs[0], *indices = &c->inputs[1], *updates = &c->inputs[2];
-	if (data->shape.rank != 1 || !data->elements || !data->elements->i || !indices->elements ||
-		!updates->elements || !updates->elements->i ||
-		updates->elements->count != indices->elements->count)
-		return;
-	struct elements *e = op_elements_new(c->arena, data->elements->count, false);
-	for (int i = 0; i < e->count; i++)
-		e->i[i] = data->elements->i[i];
-	for (int k = 0; k < indices->elements->count; k++) {
-		int64_t at = gather_index(indices->elements, k, e->count);
-		if (at < 0)
-			return;
-		e->i[at] = updates->elements->i[k];
-	}
-	c->outputs[0].elements = e;
+	return text_is(node_string(c->node, "reduction", "none"), "none");
 }
 
 int op_scatter_nd_shape(struct op_call *c, struct error *err)
 {
-	struct text reduction = node_string(c->node, "reduction", "none");
-	if (text_is(reduction, "none"))
-		scatter_nd_elements(c);
-	c->outputs[0].shape = op_shape_copy(c->arena, c->inputs[0].shape);
-	(void)err;
-	return 0;
+	if (scatter_replaces(c))
+		op_contents_scatter_nd(c);
+	return op_shape_as_input(c, err);
 }
 
 int op_scatter_elements_shape(struct op_call *c, struct error *err)
 {
-	struct shape data = c->inputs[0].shape;
-	if (data.rank >= 0 && op_axis(c, node_int(c->node, "axis", 0), data.rank, err) < 0)
+	int rank = c->inputs[0].shape.rank;
+	int axis = rank < 0 ? 0 : op_axis(c, node_int(c->node, "axis", 0), rank, err);
+	if (axis < 0)
 		return -1;
-	c->outputs[0].shape = op_shape_copy(c->arena, data);
-	return 0;
+	if (scatter_replaces(c))
+		op_contents_scatter_elements(c, axis);
+	return op_shape_as_input(c, err);
 }
 
 /* ---- Where */
@@ -197,6 +176,8 @@ static void where_elements(struct op_call *c)
 			e->i[i] = which.value ? x->elements->i[ix] : y->elements->i[iy];
 		else if (e->i && dim_same(x->elements->i[ix], y->elements->i[iy]))
 			e->i[i] = x->elements->i[ix];
+		else if (e->i)
+			e->i[i] = dim_unknown_upto(dim_max(c->arena, x->elements->i[ix], y->elements->i[iy]).upper);
 	}
 	v->elements = e;
 }
@@ -253,6 +234,7 @@ int op_one_hot_shape(struct op_call *c, struct error *err)
 	if (out.dims[axis].kind == DIM_KNOWN && out.dims[axis].value < 0)
 		return op_fail(c, err, "a negative depth");
 	c->outputs[0].shape = out;
+	op_contents_one_hot(c, axis);
 	return 0;
 }
 
@@ -302,5 +284,6 @@ int op_trilu_shape(struct op_call *c, struct error *err)
 	int rank = c->inputs[0].shape.rank;
 	if (rank >= 0 && rank < 2)
 		return op_fail(c, err, "rank %d, at least 2 is needed", rank);
+	op_contents_trilu(c);
 	return op_shape_as_input(c, err);
 }

@@ -2,6 +2,8 @@
 
 #include "ops/op_rules.h"
 
+#include "ops/op_contents.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -245,6 +247,7 @@ RULE_SHAPE(op_matmul)
 	if (b.rank > 1)
 		y.dims[at++] = n;
 	c->outputs[0].shape = y;
+	op_contents_matmul(c, matmul_batch(a), matmul_batch(b));
 	return 0;
 }
 

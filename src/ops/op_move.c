@@ -4,6 +4,8 @@
 
 #include "ops/op_rules.h"
 
+#include "ops/op_contents.h"
+
 /* ---- Transpose */
 
 static int transpose_perm(const struct op_call *c, int rank, int *perm, struct error *err)
@@ -463,12 +465,16 @@ int op_pad_shape(struct op_call *c, struct error *err)
 		return op_fail(c, err, "%d pads for %d axes", pads.count, count);
 	for (int i = 0; i < in.rank; i++)
 		out.dims[i] = in.dims[i];
+	int64_t begin[OP_RANK_MAX] = { 0 };
 	for (int i = 0; i < count; i++) {
 		struct dim *d = &out.dims[axis[i]];
 		*d = dim_add(c->arena, *d, dim_add(c->arena, pads.at[i], pads.at[count + i]));
 		if (d->kind == DIM_KNOWN && d->value < 0)
 			return op_fail(c, err, "negative pads take more than there is");
+		begin[axis[i]] = pads.at[i].value;
 	}
+	if (op_list_all_known(&pads))
+		op_contents_pad(c, begin);
 	return 0;
 }
 

@@ -3,6 +3,8 @@
 
 #include "ops/op_rules.h"
 
+#include "ops/op_contents.h"
+
 #include <math.h>
 
 enum reduce_kind {
@@ -78,20 +80,23 @@ static struct shape reduced_shape(struct arena *a, struct shape in, const bool *
 	return s;
 }
 
+/* One more element x of what is reduced to sum. */
 static struct dim fold_int(struct arena *a, enum reduce_kind kind, struct dim sum, struct dim x)
 {
 	switch (kind) {
 	case REDUCE_SUM:
+	case REDUCE_MEAN:
 		return dim_add(a, sum, x);
 	case REDUCE_PROD:
 		return dim_mul(a, sum, x);
 	case REDUCE_MAX:
+		return dim_max(a, sum, x);
 	case REDUCE_MIN:
-		if (dim_same(sum, x))
-			return sum;
-		if (sum.kind != DIM_KNOWN || x.kind != DIM_KNOWN)
-			return dim_unknown();
-		return (sum.value > x.value) == (kind == REDUCE_MAX) ? sum : x;
+		return dim_min(a, sum, x);
+	case REDUCE_L1:
+		return dim_add(a, sum, dim_max(a, x, dim_sub(a, dim_known(0), x)));
+	case REDUCE_SUM_SQUARE:
+		return dim_add(a, sum, dim_mul(a, x, x));
 	default:
 		return dim_unknown();
 	}
@@ -101,49 +106,97 @@ static double fold_float(enum reduce_kind kind, double sum, double x)
 {
 	switch (kind) {
 	case REDUCE_SUM:
+	case REDUCE_MEAN:
+	case REDUCE_LOG_SUM:
 		return sum + x;
 	case REDUCE_PROD:
 		return sum * x;
 	case REDUCE_MAX:
-		return sum > x ? sum : x;
+		return isnan(x) || sum > x ? sum + 0 * x : x + 0 * sum;
 	case REDUCE_MIN:
-		return sum < x ? sum : x;
+		return isnan(x) || sum < x ? sum + 0 * x : x + 0 * sum;
+	case REDUCE_L1:
+		return sum + fabs(x);
+	case REDUCE_L2:
+	case REDUCE_SUM_SQUARE:
+		return sum + x * x;
+	case REDUCE_LOG_SUM_EXP:
+		return sum + exp(x);
+	}
+	return NAN;
+}
+
+/* What becomes of a sum of n elements. */
+static struct dim last_int(struct arena *a, enum reduce_kind kind, struct dim sum, int n)
+{
+	if (kind != REDUCE_MEAN)
+		return sum;
+	return dim_nonnegative(sum) ? dim_floor_div(a, sum, dim_known(n)) : dim_unknown();
+}
+
+static double last_float(enum reduce_kind kind, double sum, int n)
+{
+	switch (kind) {
+	case REDUCE_MEAN:
+		return sum / n;
+	case REDUCE_L2:
+		return sqrt(sum);
+	case REDUCE_LOG_SUM:
+	case REDUCE_LOG_SUM_EXP:
+		return log(sum);
 	default:
-		return NAN;
+		return sum;
 	}
 }
 
-/* Sums, products and extremes of contents known in full; others are left. */
+/* Extremes begin with the first element, products with 1, sums with 0. */
+static void fold_start(const struct reduce *row, struct elements *e, int to, const struct elements *from, int i)
+{
+	bool extreme = row->kind == REDUCE_MAX || row->kind == REDUCE_MIN;
+	if (e->f)
+		e->f[to] = extreme ? from->f[i] : row->kind == REDUCE_PROD;
+	else
+		e->i[to] = extreme ? from->i[i] : dim_known(row->kind == REDUCE_PROD);
+}
+
+/* Is something known of the reduction of no elements? */
+static bool reduces_nothing(const struct reduce *row)
+{
+	return row->kind == REDUCE_SUM || row->kind == REDUCE_PROD || row->kind == REDUCE_L1 ||
+	       row->kind == REDUCE_SUM_SQUARE;
+}
+
 static void reduce_elements(struct op_call *c, const struct reduce *row, const bool *mask)
 {
-	const struct op_value *in = &c->inputs[0];
+	const struct elements *from = c->inputs[0].elements;
 	struct op_value *v = &c->outputs[0];
+	struct shape in = c->inputs[0].shape;
 	int count = op_elements_count(v->shape), at[OP_RANK_MAX];
-	bool whole = row->kind == REDUCE_SUM || row->kind == REDUCE_PROD || row->kind == REDUCE_MAX ||
-		     row->kind == REDUCE_MIN;
-	if (!whole || count < 1 || !op_elements_known(in->elements) || in->elements->count < 1)
+	if (count < 1 || !from || (from->count < 1 && !reduces_nothing(row)))
 		return;
-	struct shape kept = reduced_shape(c->arena, in->shape, mask, true);
-	struct elements *e = op_elements_new(c->arena, count, in->elements->f != NULL);
+	struct shape kept = reduced_shape(c->arena, in, mask, true);
+	struct elements *e = op_elements_new(c->arena, count, from->f != NULL);
 	bool seen[OP_ELEMENTS_MAX] = { false };
-	for (int i = 0; i < in->elements->count; i++) {
-		op_coords(in->shape, i, at);
-		for (int j = 0; j < in->shape.rank; j++)
+	for (int i = 0; i < count && from->count == 0; i++)
+		fold_start(row, e, i, from, 0);
+	for (int i = 0; i < from->count; i++) {
+		op_coords(in, i, at);
+		for (int j = 0; j < in.rank; j++)
 			at[j] = mask[j] ? 0 : at[j];
 		int to = op_index(kept, at);
-		if (e->f)
-			e->f[to] = seen[to] ? fold_float(row->kind, e->f[to], in->elements->f[i])
-					    : in->elements->f[i];
-		else
-			e->i[to] = seen[to] ? fold_int(c->arena, row->kind, e->i[to], in->elements->i[i])
-					    : in->elements->i[i];
+		if (!seen[to])
+			fold_start(row, e, to, from, i);
 		seen[to] = true;
+		if (e->f)
+			e->f[to] = fold_float(row->kind, e->f[to], from->f[i]);
+		else
+			e->i[to] = fold_int(c->arena, row->kind, e->i[to], from->i[i]);
 	}
 	for (int i = 0; i < count; i++) {
 		if (e->f)
-			e->f[i] = op_float_round(v->dtype, e->f[i]);
-		else if (e->i[i].kind == DIM_KNOWN && !op_int_fits(v->dtype, e->i[i].value))
-			e->i[i] = dim_unknown();
+			e->f[i] = op_float_round(v->dtype, last_float(row->kind, e->f[i], from->count / count));
+		else
+			e->i[i] = last_int(c->arena, row->kind, e->i[i], from->count / count);
 	}
 	v->elements = e;
 }
@@ -233,6 +286,7 @@ int op_arg_shape(struct op_call *c, struct error *err)
 		return -1;
 	mask[axis] = true;
 	c->outputs[0].shape = reduced_shape(c->arena, in, mask, node_int(c->node, "keepdims", 1) != 0);
+	op_contents_arg(c, axis, text_is(c->node->op, "ArgMax"));
 	return 0;
 }
 
@@ -307,6 +361,8 @@ int op_top_k_shape(struct op_call *c, struct error *err)
 		c->outputs[i].shape = op_shape_copy(c->arena, in);
 		c->outputs[i].shape.dims[axis] = size;
 	}
+	if (size.kind == DIM_KNOWN)
+		op_contents_top_k(c, axis, c->opset < 11 || node_int(c->node, "largest", 1));
 	return 0;
 }
 
@@ -325,6 +381,14 @@ void op_top_k_problem(const struct op_call *c, struct op_problem *out)
 
 int op_cum_sum_shape(struct op_call *c, struct error *err)
 {
+	int rank = c->inputs[0].shape.rank;
+	double at;
+	if (rank >= 0 && op_scalar(op_in(c, 1), &at)) {
+		int axis = op_axis(c, fabs(at) < OP_RANK_MAX ? (int64_t)at : OP_RANK_MAX, rank, err);
+		if (axis < 0)
+			return -1;
+		op_contents_cum_sum(c, axis);
+	}
 	return op_shape_as_input(c, err);
 }
 

@@ -317,7 +317,7 @@ bool op_int_fits(enum dtype t, int64_t v)
 {
 	int bits = dtype_bits(t);
 	bool is_unsigned =
-		t == DTYPE_U4 || t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64;
+		t == DTYPE_U2 || t == DTYPE_U4 || t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64;
 	if (t == DTYPE_BOOL)
 		return v == 0 || v == 1;
 	if ((is_unsigned && v < 0) || bits < 1)
@@ -328,9 +328,41 @@ bool op_int_fits(enum dtype t, int64_t v)
 	return v < end && (is_unsigned || v >= -end);
 }
 
+/* Bits of the fraction, the least exponent of a normal number, the largest number. */
+static const struct float_form {
+	int bits, least;
+	double most;
+} float_forms[DTYPE_COUNT] = {
+	[DTYPE_F16] = { 10, -14, 65504 },
+	[DTYPE_BF16] = { 7, -126, FLT_MAX },
+	[DTYPE_F8E4M3] = { 3, -6, 448 },
+	[DTYPE_F8E5M2] = { 2, -14, 57344 },
+	[DTYPE_F8E4M3FNUZ] = { 3, -7, 240 },
+	[DTYPE_F8E5M2FNUZ] = { 2, -15, 57344 },
+	[DTYPE_F6E2M3] = { 3, 0, 7.5 },
+	[DTYPE_F6E3M2] = { 2, -2, 28 },
+	[DTYPE_F4E2M1] = { 1, 0, 6 },
+};
+
+double op_float_most(enum dtype t)
+{
+	return float_forms[t].bits ? float_forms[t].most : t == DTYPE_F64 ? DBL_MAX : FLT_MAX;
+}
+
 double op_float_round(enum dtype t, double v)
 {
-	return t == DTYPE_F64 || fabs(v) > FLT_MAX ? v : (double)(float)v;
+	const struct float_form *form = &float_forms[t];
+	if (t == DTYPE_F64 || isnan(v) || v == 0)
+		return v;
+	if (t == DTYPE_F8E8M0)
+		return NAN; /* a scale; how it rounds is not one thing */
+	if (!form->bits)
+		return fabs(v) > FLT_MAX ? v : (double)(float)v;
+	int exponent = isfinite(v) ? ilogb(v) : 0;
+	exponent = (exponent > form->least ? exponent : form->least) - form->bits;
+	double rounded = isfinite(v) ? ldexp(rint(ldexp(v, -exponent)), exponent) : v;
+	/* Beyond the largest number it is that, or infinite, or none: types and attributes differ. */
+	return fabs(rounded) <= form->most ? rounded : NAN;
 }
 
 bool op_scalar(const struct op_value *v, double *value)

@@ -93,9 +93,11 @@ int op_index(struct shape s, const int *at);
 int op_broadcast_index(struct shape to, int index, struct shape from);
 /* Does v fit the integer type? Results that do not would wrap: data propagation calls them unknown. */
 bool op_int_fits(enum dtype t, int64_t v);
-/* What a float type keeps of v: f64 all, others what f32 keeps (also where a plan runs the model in a shorter
- * type: shape arithmetic stays as the model says). */
+/* What a float type of the model keeps of v, rounded to nearest, ties to even; NaN where that is not sure. (A plan that
+ * runs the model in a shorter type changes nothing: shape arithmetic stays as the model says.) */
 double op_float_round(enum dtype t, double v);
+/* The largest number of a float type. */
+double op_float_most(enum dtype t);
 /* v's contents when it is a single known number (any rank): true and *value. */
 bool op_scalar(const struct op_value *v, double *value);
 
@@ -209,6 +211,8 @@ RULE_SHAPE(op_unsqueeze);
 RULE_SHAPE(op_constant);
 RULES(op_constant_of_shape);
 RULE_SHAPE(op_range);
+
+/* op_cast.c */
 RULES(op_cast);
 RULE_FREE(op_cast);
 RULE_SHAPE(op_cast_like);
@@ -253,6 +257,7 @@ RULE_SHAPE(op_eltwise);
 RULE_PROBLEM(op_eltwise);
 RULE_SHAPE(op_not);
 RULE_SHAPE(op_test);
+RULE_SHAPE(op_bitwise_not);
 RULE_FREE(op_clip);
 
 /* op_binary.c: likewise */

@@ -105,6 +105,7 @@ static const struct op everyday[] = {
 	{ "ConstantOfShape", "", 9, 0, 1, 1, CLASS_MOVE, op_constant_of_shape_shape,
 		op_constant_of_shape_cost, op_constant_of_shape_problem, NULL, COPY },
 	MOVER("Range", 11, 0, 3, 3, op_range_shape, op_cost_move, NULL),
+	/* op_cast.c */
 	{ "Cast", "", 1, 0, 1, 1, CLASS_MOVE, op_cast_shape, op_cast_cost, op_cast_problem, op_cast_free,
 		"64-bit and other rare types: a copy of equal bytes" },
 	{ "CastLike", "", 15, 0, 2, 2, CLASS_MOVE, op_cast_like_shape, op_cast_cost, op_cast_problem,
@@ -188,7 +189,7 @@ static const struct op everyday[] = {
 	{ "QuickGelu", "com.microsoft", 1, 0, 1, 1, CLASS_MEMORY, op_eltwise_shape, op_cost_eltwise,
 		op_eltwise_problem, NULL, NULL },
 	{ "Not", "", 1, 0, 1, 1, CLASS_MEMORY, op_not_shape, op_cost_eltwise, op_problem_mover, NULL, COPY },
-	{ "BitwiseNot", "", 18, 0, 1, 1, CLASS_MEMORY, op_shape_as_input, op_cost_eltwise, op_problem_mover,
+	{ "BitwiseNot", "", 18, 0, 1, 1, CLASS_MEMORY, op_bitwise_not_shape, op_cost_eltwise, op_problem_mover,
 		NULL, COPY },
 	{ "IsNaN", "", 9, 0, 1, 1, CLASS_MEMORY, op_test_shape, op_cost_eltwise, op_problem_mover, NULL,
 		COPY },

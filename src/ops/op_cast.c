@@ -1,0 +1,126 @@
+/* Cast and CastLike. */
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+#include "model/tensor.h"
+
+#include <math.h>
+
+static struct dim cast_to_int(struct arena *a, struct dim v, enum dtype to)
+{
+	if (to == DTYPE_BOOL)
+		return v.kind == DIM_KNOWN ? dim_known(v.value != 0) : dim_nonnegative(dim_sub(a, v, dim_known(1)))
+			? dim_known(1) : dim_unknown();
+	if (v.kind == DIM_KNOWN && !op_int_fits(to, v.value))
+		return dim_unknown();
+	return v;
+}
+
+static struct dim cast_of_float(double v, enum dtype to)
+{
+	if (isnan(v))
+		return dim_unknown();
+	if (to == DTYPE_BOOL)
+		return dim_known(v != 0);
+	double whole = trunc(v);
+	if (!(fabs(whole) < 0x1p62) || !op_int_fits(to, (int64_t)whole))
+		return dim_unknown();
+	return dim_known((int64_t)whole);
+}
+
+/* What is too large for a short type becomes its largest number, where `saturate` says so or there is no infinity. */
+static double cast_to_float(const struct op_call *c, double v, enum dtype to)
+{
+	double rounded = op_float_round(to, v);
+	int bits = dtype_bits(to);
+	if (!isnan(rounded) || isnan(v) || to == DTYPE_F8E8M0)
+		return rounded;
+	if (bits == 16)
+		return copysign((double)INFINITY, v);
+	return bits < 8 || node_int(c->node, "saturate", 1) ? copysign(op_float_most(to), v) : NAN;
+}
+
+static const struct elements *cast_elements(
+	const struct op_call *c, const struct elements *from, enum dtype to)
+{
+	struct elements *e = op_elements_new(c->arena, from->count, dtype_is_float(to));
+	for (int i = 0; i < from->count; i++) {
+		if (e->f && from->f)
+			e->f[i] = cast_to_float(c, from->f[i], to);
+		else if (e->f)
+			e->f[i] = from->i[i].kind == DIM_KNOWN ? cast_to_float(c, (double)from->i[i].value, to)
+							       : NAN;
+		else
+			e->i[i] = from->f ? cast_of_float(from->f[i], to) : cast_to_int(c->arena, from->i[i], to);
+	}
+	return e;
+}
+
+static int cast_apply(struct op_call *c, enum dtype to, struct error *err)
+{
+	c->outputs[0].dtype = to;
+	if (c->inputs[0].elements && to != DTYPE_UNKNOWN && to != DTYPE_STRING)
+		c->outputs[0].elements = cast_elements(c, c->inputs[0].elements, to);
+	return op_shape_as_input(c, err);
+}
+
+/* Opsets 1 to 5 write the type out. */
+static enum dtype cast_named(struct text name)
+{
+	static const struct {
+		const char *name;
+		enum dtype dtype;
+	} types[] = { { "FLOAT", DTYPE_F32 }, { "UINT8", DTYPE_U8 }, { "INT8", DTYPE_S8 }, { "UINT16", DTYPE_U16 },
+		{ "INT16", DTYPE_S16 }, { "INT32", DTYPE_S32 }, { "INT64", DTYPE_S64 }, { "STRING", DTYPE_STRING },
+		{ "BOOL", DTYPE_BOOL }, { "FLOAT16", DTYPE_F16 }, { "DOUBLE", DTYPE_F64 }, { "UINT32", DTYPE_U32 },
+		{ "UINT64", DTYPE_U64 }, { "COMPLEX64", DTYPE_C64 }, { "COMPLEX128", DTYPE_C128 } };
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (text_is(name, types[i].name))
+			return types[i].dtype;
+	}
+	return DTYPE_UNKNOWN;
+}
+
+int op_cast_shape(struct op_call *c, struct error *err)
+{
+	const struct attribute *to = node_attribute(c->node, "to");
+	if (!to)
+		return op_fail(c, err, "attribute \"to\" is missing");
+	if (to->kind == ATTRIBUTE_STRING)
+		return cast_apply(c, cast_named(node_string(c->node, "to", "")), err);
+	return cast_apply(c, to->kind == ATTRIBUTE_INT ? tensor_dtype(to->i) : DTYPE_UNKNOWN, err);
+}
+
+int op_cast_like_shape(struct op_call *c, struct error *err)
+{
+	return cast_apply(c, c->inputs[1].dtype, err);
+}
+
+void op_cast_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = 0;
+	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]);
+}
+
+bool op_cast_free(const struct op_call *c)
+{
+	return c->inputs[0].dtype != DTYPE_UNKNOWN && c->inputs[0].dtype == c->outputs[0].dtype;
+}
+
+/* Types that deep-learning libraries convert are measured as such, others by a copy of equal bytes. */
+void op_cast_problem(const struct op_call *c, struct op_problem *out)
+{
+	const struct op_value *from = &c->inputs[0], *to = &c->outputs[0];
+	if (!op_problem_value(c, from, out) || !op_problem_value(c, to, out))
+		return;
+	if (!op_is_library_type(from->dtype) || !op_is_library_type(to->dtype)) {
+		op_problem_mover(c, out);
+		return;
+	}
+	struct problem *p = op_problem_start(out, KERNEL_CAST, MODE_NONE);
+	p->operand[0] = op_operand(from);
+	p->operand[1] = op_operand(to);
+	p->shape_count = 1;
+	p->shape[0] = op_problem_shape(from->shape);
+}
