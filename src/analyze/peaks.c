@@ -24,6 +24,8 @@ int peaks_set(struct peaks *p, struct text dtype, bool matrix, double flops)
 		return -1;
 	else
 		to[type] = flops;
+	if (type == DTYPE_S8) /* the same units, with and without a sign */
+		to[DTYPE_U8] = flops;
 	return 0;
 }
 

@@ -15,7 +15,7 @@ struct peaks {
 };
 
 struct peaks peaks_unknown(void); /* all NaN */
-/* By the type's name; "f8" sets both 8-bit floats. -1: no such type, or not a number above 0. */
+/* By the type's name; "f8" sets both 8-bit floats, "s8" also u8. -1: no such type, or not a number above 0. */
 int peaks_set(struct peaks *p, struct text dtype, bool matrix, double flops);
 bool peaks_have_matrix(const struct peaks *p);
 bool peaks_known(const struct peaks *p); /* the bandwidth: without it no roofline is */

@@ -507,6 +507,15 @@ static void binary_operands(const struct op_call *c, const struct binary *row, s
 	out->proxy = row->proxy;
 }
 
+/* Sums and products of bytes: what libraries have saturates, where ONNX wraps around. */
+static bool binary_is_of_bytes(const struct op_call *c, const struct binary *row)
+{
+	bool has_kernel = row->kind == BINARY_ADD || row->kind == BINARY_SUB || row->kind == BINARY_MUL;
+	for (int i = 0; i < c->input_count; i++)
+		has_kernel = has_kernel && (c->inputs[i].dtype == DTYPE_U8 || c->inputs[i].dtype == DTYPE_S8);
+	return has_kernel && c->input_count == 2 && dtype_bits(c->outputs[0].dtype) == 8;
+}
+
 void op_binary_problem(const struct op_call *c, struct op_problem *out)
 {
 	const struct binary *row = binary_find(c->op->name);
@@ -514,13 +523,17 @@ void op_binary_problem(const struct op_call *c, struct op_problem *out)
 	if (!op_problem_ready(c, out))
 		return;
 	bool floats = dtype_is_float(c->inputs[0].dtype);
-	if (c->input_count != 2 || row->mode == MODE_NONE || !floats)
-		op_problem_mover(c, out);
-	else if (row->kind == BINARY_POW && scalar_operand(c, 1, &s))
-		pow_scalar(c, s, out); /* the exponent may be an integer */
-	else if (!dtype_is_float(c->inputs[1].dtype))
-		op_problem_mover(c, out);
-	else if (!(scalar_operand(c, 1, &s) && scalar_right(c, row->kind, s, out)) &&
-		 !(scalar_operand(c, 0, &s) && scalar_left(c, row->kind, s, out)))
+	if (binary_is_of_bytes(c, row)) {
 		binary_operands(c, row, out);
+		out->proxy = true;
+	} else if (c->input_count != 2 || row->mode == MODE_NONE || !floats) {
+		op_problem_mover(c, out);
+	} else if (row->kind == BINARY_POW && scalar_operand(c, 1, &s)) {
+		pow_scalar(c, s, out); /* the exponent may be an integer */
+	} else if (!dtype_is_float(c->inputs[1].dtype)) {
+		op_problem_mover(c, out);
+	} else if (!(scalar_operand(c, 1, &s) && scalar_right(c, row->kind, s, out)) &&
+		   !(scalar_operand(c, 0, &s) && scalar_left(c, row->kind, s, out))) {
+		binary_operands(c, row, out);
+	}
 }
