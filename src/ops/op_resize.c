@@ -113,6 +113,12 @@ static int resize_scales(const struct op_call *c, int input, double *scales)
 {
 	const struct attribute *a = node_attribute(c->node, "scales");
 	const struct op_value *v = op_in(c, input);
+	if (c->opset < 7) { /* Upsample of pictures only */
+		scales[0] = scales[1] = 1;
+		scales[2] = (double)node_float(c->node, "height_scale", NAN);
+		scales[3] = (double)node_float(c->node, "width_scale", NAN);
+		return 4;
+	}
 	if (!v && input < 0 && a && a->kind == ATTRIBUTE_FLOATS && a->count <= OP_RANK_MAX) {
 		for (size_t i = 0; i < a->count; i++)
 			scales[i] = (double)a->floats[i];

@@ -76,7 +76,7 @@ static const struct op everyday[] = {
 		NULL },
 	{ "Resize", "", 11, 0, 1, 4, CLASS_MEMORY, op_resize_shape, op_resize_cost, op_resize_problem, NULL,
 		"nearest and linear; cubic and antialiased as a copy (proxy)" },
-	{ "Upsample", "", 7, 8, 1, 1, CLASS_MEMORY, op_resize_shape, op_resize_cost, op_resize_problem, NULL,
+	{ "Upsample", "", 1, 8, 1, 1, CLASS_MEMORY, op_resize_shape, op_resize_cost, op_resize_problem, NULL,
 		NULL },
 	{ "Upsample", "", 9, 0, 2, 2, CLASS_MEMORY, op_resize_shape, op_resize_cost, op_resize_problem, NULL,
 		NULL },
