@@ -376,7 +376,7 @@ static int pre_mix_shape(struct op_call *c, struct error *err)
 {
 	struct shape x = c->inputs[0].shape;
 	int64_t branches = node_int(c->node, "num_branches", 0);
-	if (x.rank < 0)
+	if (x.rank < 0 || !op_out(c, 0))
 		return 0;
 	if (x.rank < (branches > 0 ? 1 : 2))
 		return op_fail(c, err, "streams of shape %s", shape_text(c->arena, x));
