@@ -332,10 +332,10 @@ static int ms_heads_shape(struct op_call *c, struct error *err)
 	for (int i = 1; i < 3 && i < c->output_count; i++)
 		c->outputs[i].shape = attention_shape(c, t.n, t.heads,
 			t.shared && past ? dim_at(past, 4, 2) : t.total, i == 1 ? t.head_size : t.value_size);
-	if (c->output_count > 3)
+	if (c->output_count > 3) {
+		c->outputs[3].dtype = DTYPE_UNKNOWN; /* any float that the model declares */
 		c->outputs[3].shape = attention_shape(c, t.n, t.heads, t.query_length, t.total);
-	if (c->output_count > 3 && text_is(text_of(c->op->name), "DecoderMaskedMultiHeadAttention"))
-		c->outputs[3].dtype = DTYPE_UNKNOWN; /* float or that of the queries */
+	}
 	return 0;
 }
 
