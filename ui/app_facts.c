@@ -125,7 +125,7 @@ const char *app_problem_state(struct app *app, const char *problem, enum look *l
 
 bool app_is_guess(const struct layer_cost *c)
 {
-	return c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED;
+	return c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->at_least;
 }
 
 bool app_is_beside(const struct app *app, const struct what_if *row)

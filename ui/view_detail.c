@@ -90,6 +90,8 @@ static void add_cost(struct app *app, struct detail *d)
 	int64_t n = c->result ? c->result->stats.n : 0;
 	ADD(d, LOOK_BOLD, -1, " cost     %s%s  %s", guess ? "~" : "", say_interval(text, c->ns, c->lo, c->hi, n),
 		origin_name(c->origin));
+	if (c->at_least && c->why)
+		add_wrapped(d, LOOK_WARN, "          ", clean(d, text_of(c->why)));
 	if (total > 0)
 		ADD(d, LOOK_NORMAL, -1, " share    %.2f%% of the sum of layers", 100 * c->ns / total);
 	if (c->critical)
@@ -349,6 +351,47 @@ static void add_results(struct app *app, struct detail *d, const char *title, co
 		add_result(d, r[i], used);
 }
 
+/* ---- what runs inside */
+
+#define INSIDE_SHOWN 200 /* most lines of it */
+
+static void add_body(struct detail *d, const struct plan *body, const struct layer_cost *costs, int depth, int *room)
+{
+	for (int i = 0; i < body->layer_count && *room > 0; i++) {
+		const struct plan_layer *l = &body->layers[i];
+		const struct layer_cost *c = costs ? &costs[i] : NULL;
+		char cost[STR_QUANTITY];
+		const char *text = l->class == CLASS_FREE || (c && c->origin == ORIGIN_FREE) ? "free" :
+				   !c || isnan(c->ns) ? "-" : str_duration(cost, c->ns);
+		--*room;
+		ADD(d, l->class == CLASS_FREE ? LOOK_DIM : LOOK_NORMAL, -1, " %*s%s%9s  %s  %s", 2 * depth, "",
+			c && app_is_guess(c) ? "~" : " ", text, clean(d, l->node->op), clean(d, l->name));
+		for (int j = 0; j < l->body_count; j++)
+			add_body(d, &l->bodies[j], c && c->bodies ? c->bodies[j] : NULL, depth + 1, room);
+	}
+}
+
+/* The layers of its subgraphs, with what each costs once. */
+static void add_bodies(struct app *app, struct detail *d)
+{
+	const struct plan_layer *l = &app_plan(app)->layers[d->layer];
+	const struct layer_cost *c = app_cost(app, d->layer);
+	int room = INSIDE_SHOWN;
+	for (int i = 0; i < l->body_count; i++) {
+		const struct plan *body = &l->bodies[i];
+		char times[STR_QUANTITY];
+		const char *often = isnan(body->times)	? "not known how often" :
+				    body->times == 0	? "does not run" :
+				    body->times == 1	? "runs once" :
+							  arena_printf(&d->arena, "runs %s times",
+								  str_count(times, body->times));
+		add_heading(d, arena_printf(&d->arena, "%s: %s", clean(d, body->role), often));
+		add_body(d, body, c && c->bodies ? c->bodies[i] : NULL, 0, &room);
+	}
+	if (room == 0)
+		add(d, LOOK_DIM, -1, " and more");
+}
+
 static bool group_has(const struct fusion_group *g, int layer)
 {
 	for (int i = 0; i < g->layer_count; i++)
@@ -422,6 +465,7 @@ static void detail_make(struct app *app, struct detail *d)
 	}
 	if (own)
 		add_results(app, d, "Algorithms", own);
+	add_bodies(app, d);
 	add_groups(app, d);
 	add_values(app, d);
 	add_attributes(app, d);

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#define INTERVAL_SAMPLES 6 /* least for a 95% interval of the median by order statistics */
-
 const char *origin_name(enum origin o)
 {
 	static const char *const names[ORIGIN_COUNT] = { "missing", "measured", "proxy", "free", "fused",
@@ -13,63 +11,18 @@ const char *origin_name(enum origin o)
 	return o >= 0 && o < ORIGIN_COUNT ? names[o] : "?";
 }
 
-struct interval {
-	bool known, is_range;   /* is_range: of 2 to 5 samples, for which there is no interval of 95% */
-	double lo, hi;
-};
-
-/* Records may hold one sample's value as its own interval: that says nothing. */
-static struct interval interval_of(const struct result *r)
-{
-	const struct sample_stats *s = &r->stats;
-	if (s->n == 1 || !isfinite(s->lo) || !isfinite(s->hi) || s->lo > s->median || s->hi < s->median || s->lo < 0)
-		return (struct interval){ .lo = NAN, .hi = NAN };
-	return (struct interval){ .known = true, .is_range = s->n < INTERVAL_SAMPLES, .lo = s->lo, .hi = s->hi };
-}
-
-/* One layer paid for by the measurement of a distinct problem (its own or its group's). */
-static void fill_priced(struct layer_cost *c, const struct study *st, const struct scenario *s, int distinct,
-	const struct price *price, bool proxy)
-{
-	c->result = price->result;
-	c->preferred_ns = s->best ? study_price(st, s, distinct, false).ns : price->ns;
-	if (st->on.peaks)
-		c->roofline_ns = roofline_of_text(study_text(st, distinct), st->on.peaks, s, price->result, st->cache);
-	if (price->estimated) {
-		c->ns = price->ns;
-		c->preferred_ns = NAN;
-		c->origin = ORIGIN_ESTIMATED;
-		return;
-	}
-	if (!price->result) {
-		c->origin = price->unsupported ? ORIGIN_UNSUPPORTED : ORIGIN_MISSING;
-		c->why = price->answered ? study_why(st, s, distinct) : NULL;
-		return;
-	}
-	struct interval v = interval_of(price->result);
-	c->ns = price->ns;
-	c->lo = v.lo;
-	c->hi = v.hi;
-	c->origin = proxy ? ORIGIN_PROXY : ORIGIN_MEASURED;
-}
-
-static void fill_layer(struct layer_cost *c, const struct study *st, const struct scenario *s,
+static void fill_layer(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
 	const struct solution *x, const struct plan_layer *l, int group)
 {
-	int own = plan_layer_problem_index(st->plan, l, st->nxc);
-	*c = (struct layer_cost){ .ns = NAN, .lo = NAN, .hi = NAN, .preferred_ns = NAN, .slack_ns = NAN,
-		.roofline_ns = NAN };
+	cost_none(c);
 	c->group = group >= 0 ? &st->fusion->groups[group] : NULL;
 	if (c->group && c->group->layers[0] == l->index) {
 		int distinct = study_group_distinct(st, c->group);
-		fill_priced(c, st, s, distinct, &x->prices[distinct], false);
-	} else if (c->group || l->class == CLASS_FREE) {
-		c->ns = c->lo = c->hi = c->preferred_ns = c->roofline_ns = 0;
-		c->origin = c->group ? ORIGIN_FUSED : ORIGIN_FREE;
-	} else if (own >= 0) {
-		fill_priced(c, st, s, own, &x->prices[own], l->proxy);
+		cost_priced(c, st, s, distinct, &x->prices[distinct], false);
+	} else if (c->group) {
+		cost_nothing(c, ORIGIN_FUSED);
 	} else {
-		c->why = l->why;
+		cost_alone(a, c, st, s, x, l, plan_layer_problem_index(st->plan, l, st->nxc));
 	}
 }
 
@@ -125,6 +78,19 @@ static void fill_coverage(struct analysis *out, const struct plan *p)
 	out->coverage.cost_estimated_share = cost > 0 ? guess / cost : NAN;
 }
 
+/* The interval of what a node costs, and that in *ns; NaN: it has none. */
+static struct interval node_interval(const struct study *st, const struct solution *x, const int *chosen, int node,
+	double *ns)
+{
+	int problem = solution_problem(st, chosen, node);
+	const struct layer_cost *inside = solution_inside(st, x, node);
+	*ns = inside ? inside->ns : problem >= 0 ? x->prices[problem].ns : NAN;
+	if (inside)
+		return (struct interval){ .known = !isnan(inside->lo), .lo = inside->lo, .hi = inside->hi };
+	const struct result *r = problem >= 0 ? x->prices[problem].result : NULL;
+	return r ? interval_of(r) : (struct interval){ 0 };
+}
+
 /* The ends between which a bound may lie: what the nodes cost at their lows and at their highs, added up or
  * followed as the scenario has it, under the choice that the layers show. */
 static void fill_interval(struct analysis *out, const struct study *st, const struct solution *x, const int *chosen,
@@ -133,13 +99,12 @@ static void fill_interval(struct analysis *out, const struct study *st, const st
 	double *lo = ARENA_ARRAY(scratch, double, st->node_count), *hi = ARENA_ARRAY(scratch, double, st->node_count);
 	bool any = false;
 	for (int i = 0; i < st->node_count; i++) {
-		int problem = solution_problem(st, chosen, i);
-		if (problem < 0 || isnan(x->prices[problem].ns))
+		double ns;
+		struct interval v = node_interval(st, x, chosen, i, &ns);
+		if (isnan(ns))
 			continue;
-		const struct result *r = x->prices[problem].result;
-		struct interval v = r ? interval_of(r) : (struct interval){ 0 };
-		lo[i] = v.known ? v.lo : x->prices[problem].ns;
-		hi[i] = v.known ? v.hi : x->prices[problem].ns;
+		lo[i] = v.known ? v.lo : ns;
+		hi[i] = v.known ? v.hi : ns;
 		out->without_interval += !v.known;
 		any |= v.known;
 		out->range_intervals += v.is_range;
@@ -167,10 +132,13 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 	for (int i = 0; whole && i < st->node_count; i++) {
 		int problem = solution_problem(st, chosen, i), layer = st->node_layer[i];
 		bool is_free = layer >= 0 && (chosen[layer] >= 0 || st->plan->layers[layer].class == CLASS_FREE);
-		if (problem >= 0)
+		const struct layer_cost *inside = solution_inside(st, x, i);
+		if (inside)
+			cost[i] = inside->roofline_ns;
+		else if (problem >= 0)
 			cost[i] = roofline_of_text(study_text(st, problem), st->on.peaks, s, x->prices[problem].result,
 				st->cache);
-		whole = problem >= 0 ? !isnan(cost[i]) : is_free;
+		whole = problem >= 0 || inside ? !isnan(cost[i]) : is_free;
 		total += cost[i];
 	}
 	out->roofline_ns = !whole ? NAN : !s->parallel ? total :
@@ -205,7 +173,7 @@ struct analysis *analyze_on(struct arena *a, const struct ground *g, const struc
 	out->host_bound = out->enqueue_ns >= out->bound_ns; /* NaN compares false */
 	const int *chosen = s->parallel ? x.chosen_path : x.chosen_sum;
 	for (int i = 0; i < p->layer_count; i++)
-		fill_layer(&out->layers[i], &st, s, &x, &p->layers[i], chosen[i]);
+		fill_layer(a, &out->layers[i], &st, s, &x, &p->layers[i], chosen[i]);
 	fill_schedule(out, &st, s->parallel ? x.cost_path : x.cost_sum, &scratch);
 	fill_interval(out, &st, &x, chosen, &scratch);
 	fill_roofline(out, &st, s, &x, chosen, &scratch);

@@ -77,8 +77,13 @@ struct layer_cost {
 	const struct result *result;/* the measurement used, or NULL */
 	double preferred_ns;        /* of the library's own first choice, same states; NaN unknown */
 	const struct fusion_group *group; /* the group it anchors or was fused into, or NULL */
-	const char *why;            /* without a cost: the plan's or the runner's reason, hostile text; NULL: it was
+	const char *why;            /* without a cost, or with the least of several: the plan's or the runner's reason, hostile text; NULL: it was
 				       not measured */
+	bool at_least;              /* one round of a loop, it is not known how many there are; or the cheaper of two
+				       branches: print `~`, why says which */
+	struct layer_cost **bodies; /* of a layer that costs what its bodies cost: of each body, per layer (as often as
+				       the body runs: once); else NULL */
+	double enqueue_ns;          /* what the host takes to enqueue it; NaN: not known */
 	bool critical;              /* has a cost, and is on the longest path */
 	double slack_ns;            /* how much longer it could take without lengthening the path; NaN where it has no
 				       cost, or no path has a length */
@@ -113,7 +118,8 @@ struct analysis {
 	                            totals; NaN: there are some, none has a cost */
 	bool border_estimated;   /* rooflines stand for measurements in it */
 	int conversions;         /* layout conversions in it */
-	bool complete;           /* nothing missing; what is estimated is not missing */
+	bool complete;           /* nothing missing, and no layer's cost the least of several; what is estimated is not
+	                            missing */
 	bool estimated;          /* rooflines stand for measurements somewhere in it: print `~` */
 	double enqueue_ns;       /* launch isolated: what the host takes to enqueue all that runs, one after the other; the
 	                            totals are at least that. NaN: not known of any */

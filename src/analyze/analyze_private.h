@@ -128,12 +128,30 @@ bool is_strict(const struct result *r);
 double roofline_of_text(const char *text, const struct peaks *k, const struct scenario *s, const struct result *r,
 	enum cache c);
 
+/* cost.c: what one layer costs. */
+struct interval {
+	bool known, is_range;   /* is_range: of 2 to 5 samples, for which there is no interval of 95% */
+	double lo, hi;
+};
+struct interval interval_of(const struct result *r);
+/* Nothing known yet; free, or paid for elsewhere. */
+void cost_none(struct layer_cost *c);
+void cost_nothing(struct layer_cost *c, enum origin origin);
+/* Paid for by the measurement of a distinct problem (its own or its group's). */
+void cost_priced(struct layer_cost *c, const struct study *st, const struct scenario *s, int distinct,
+	const struct price *price, bool proxy);
+/* In no group: by its problem, or by the layers of its bodies, which are listed in arena a. */
+struct solution;
+void cost_alone(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
+	const struct solution *x, const struct plan_layer *l, int problem);
+
 /* What a scenario costs, with fusion decided. */
 
 struct solution {
 	struct price *prices;   /* per distinct problem */
 	double *cost;           /* per node, alone: NaN missing, 0 free */
 	bool *estimated;        /* per node, alone */
+	struct layer_cost **inside; /* per layer: what it costs by its bodies, or NULL; NULL: no layer does */
 	int *chosen_sum, *chosen_path; /* per layer: index of the group it is in, or -1; same array without fusion */
 	double *cost_sum, *cost_path;  /* per node under each choice: a group's cost stands at its last layer, NaN = 0 */
 	double sequential_ns, parallel_ns; /* NaN: nothing that costs is priced (casts at the border do not count) */
@@ -147,6 +165,12 @@ struct solution {
 };
 /* solve.c. Everything in it lives in arena. */
 void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
+/* What a node costs by its layer's bodies, or NULL. */
+static inline const struct layer_cost *solution_inside(const struct study *st, const struct solution *x, int node)
+{
+	int layer = st->node_layer[node];
+	return x->inside && layer >= 0 ? x->inside[layer] : NULL;
+}
 /* The distinct problem that a node pays for under a choice (a group's at its last layer), or -1. */
 int solution_problem(const struct study *st, const int *chosen, int node);
 /* choose.c: fills chosen_* and cost_*. */

@@ -22,6 +22,15 @@ static void list_add(struct text_list *l, int distinct)
 		distinct < own ? l->plan->problems[distinct].text : l->fusion->texts[distinct - own];
 }
 
+static void list_bodies(struct text_list *l, const struct plan_layer *layer)
+{
+	for (int i = 0; i < layer->body_count; i++)
+		for (int k = 0; k < layer->bodies[i].layer_count; k++) {
+			list_add(l, layer->bodies[i].layers[k].problem);
+			list_bodies(l, &layer->bodies[i].layers[k]);
+		}
+}
+
 /* One layout's. A conversion stands with the layer that makes its value. */
 static void list_side(struct text_list *l, bool nxc)
 {
@@ -31,6 +40,8 @@ static void list_side(struct text_list *l, bool nxc)
 	for (int i = -1; i < p->layer_count; i++) {
 		if (i >= 0 && p->layers[i].class != CLASS_FREE)
 			list_add(l, plan_layer_problem_index(p, &p->layers[i], nxc));
+		if (i >= 0)
+			list_bodies(l, &p->layers[i]);
 		int g = f && i >= 0 ? f->first_group[i] : -1;
 		for (; g >= 0 && g < f->group_count && f->groups[g].layers[0] == i; g++)
 			list_add(l, nxc ? f->groups[g].distinct_nxc : f->groups[g].distinct);

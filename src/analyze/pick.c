@@ -186,12 +186,25 @@ static enum cache cache_of(const struct plan *p, const struct device *d)
 	return d && live <= d->llc_bytes / 2 ? CACHE_WARM : CACHE_NET; /* NaN compares false */
 }
 
+static void want_bodies(struct study *st, const struct plan_layer *l)
+{
+	for (int i = 0; i < l->body_count; i++)
+		for (int k = 0; k < l->bodies[i].layer_count; k++) {
+			const struct plan_layer *inner = &l->bodies[i].layers[k];
+			if (inner->problem >= 0)
+				st->wanted[inner->problem] = true;
+			want_bodies(st, inner);
+		}
+}
+
 /* The distinct problems of this side. */
 static void find_wanted(struct study *st)
 {
 	for (int i = 0; i < st->node_count; i++)
 		if (st->node_problem[i] >= 0)
 			st->wanted[st->node_problem[i]] = true;
+	for (int i = 0; i < st->plan->layer_count; i++)
+		want_bodies(st, &st->plan->layers[i]);
 	for (int i = 0; i < st->groups; i++) {
 		int distinct = study_group_distinct(st, &st->fusion->groups[i]);
 		if (distinct >= 0)

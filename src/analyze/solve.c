@@ -16,7 +16,40 @@ static const struct price *price_of(const struct study *st, const struct scenari
 	return price;
 }
 
-static void price_all(const struct study *st, const struct scenario *s, struct solution *out)
+/* Prices of what runs in a layer. */
+static void price_bodies(const struct study *st, const struct scenario *s, struct solution *out,
+	const struct plan_layer *l)
+{
+	for (int i = 0; i < l->body_count; i++)
+		for (int k = 0; k < l->bodies[i].layer_count; k++) {
+			const struct plan_layer *inner = &l->bodies[i].layers[k];
+			if (plan_layer_is_control(inner))
+				price_bodies(st, s, out, inner);
+			else if (inner->problem >= 0)
+				price_of(st, s, out, inner->problem);
+		}
+}
+
+/* Layers that cost what their bodies cost. */
+static void price_inside(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
+{
+	const struct plan *p = st->plan;
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		if (!plan_layer_is_control(l))
+			continue;
+		if (!out->inside)
+			out->inside = ARENA_ARRAY(a, struct layer_cost *, p->layer_count);
+		struct layer_cost *c = out->inside[i] = ARENA_NEW(a, struct layer_cost);
+		price_bodies(st, s, out, l);
+		cost_none(c);
+		cost_alone(a, c, st, s, out, l, -1);
+		out->cost[st->layer_node[i]] = c->ns;
+		out->estimated[st->layer_node[i]] = c->origin == ORIGIN_ESTIMATED;
+	}
+}
+
+static void price_all(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
 	for (int i = 0; i < st->node_count; i++) {
 		int problem = st->node_problem[i], layer = st->node_layer[i];
@@ -30,15 +63,19 @@ static void price_all(const struct study *st, const struct scenario *s, struct s
 		if (distinct >= 0)
 			price_of(st, s, out, distinct);
 	}
+	price_inside(st, s, a, out);
 	for (int i = 0; i < st->distinct_count; i++)
 		out->unmeasured += out->lacking[i];
 }
 
-/* Is every layer outside the chosen groups priced? */
+/* Is every layer outside the chosen groups priced, and in full? */
 static bool complete(const struct study *st, const struct solution *out, const int *chosen)
 {
 	for (int i = 0; i < st->plan->layer_count; i++)
 		if (chosen[i] < 0 && isnan(out->cost[st->layer_node[i]]))
+			return false;
+	for (int i = 0; out->inside && i < st->plan->layer_count; i++)
+		if (out->inside[i] && out->inside[i]->at_least)
 			return false;
 	return true;
 }
@@ -90,9 +127,11 @@ static double enqueue(const struct study *st, const struct solution *out, const 
 	for (int i = 0; i < st->node_count; i++) {
 		int problem = solution_problem(st, chosen, i);
 		const struct result *r = problem >= 0 ? out->prices[problem].result : NULL;
-		if (!r || !isfinite(r->enqueue_ns) || r->enqueue_ns < 0)
+		const struct layer_cost *inside = solution_inside(st, out, i);
+		double ns = inside ? inside->enqueue_ns : r ? r->enqueue_ns : NAN;
+		if (!isfinite(ns) || ns < 0)
 			continue;
-		total += r->enqueue_ns;
+		total += ns;
 		any = true;
 	}
 	return any ? total : NAN;
@@ -102,7 +141,8 @@ static bool estimated(const struct study *st, const struct solution *out, const 
 {
 	for (int i = 0; i < st->node_count; i++) {
 		int problem = solution_problem(st, chosen, i);
-		if (problem >= 0 && out->prices[problem].estimated)
+		const struct layer_cost *inside = solution_inside(st, out, i);
+		if ((problem >= 0 && out->prices[problem].estimated) || (inside && inside->origin == ORIGIN_ESTIMATED))
 			return true;
 	}
 	return false;
@@ -143,7 +183,7 @@ void solve(const struct study *st, const struct scenario *s, struct arena *a, st
 		.chosen_sum = ARENA_ARRAY(a, int, st->plan->layer_count),
 		.cost_sum = ARENA_ARRAY(a, double, st->node_count),
 	};
-	price_all(&view, s, out);
+	price_all(&view, s, a, out);
 	price_borders(&view, out);
 	solve_choices(&view, a, out);
 	total_up(&view, s, out);

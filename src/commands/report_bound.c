@@ -28,8 +28,31 @@ static json_t *interval_json(double lo, double hi)
 	return isnan(lo) || isnan(hi) ? json_null() : json_pack("[o,o]", json_number_or_null(lo), json_number_or_null(hi));
 }
 
-static json_t *layer_json(const struct analysis *a, int i)
+/* What the layers of a layer's bodies cost, each once. */
+static json_t *bodies_json(const struct plan_layer *l, const struct layer_cost *c)
 {
+	if (!c->bodies)
+		return NULL;
+	json_t *bodies = json_array();
+	for (int i = 0; i < l->body_count; i++) {
+		json_t *list = json_array();
+		for (int k = 0; k < l->bodies[i].layer_count; k++) {
+			const struct layer_cost *inner = &c->bodies[i][k];
+			json_t *one = json_pack("{s:i, s:o, s:s}", "index", k, "cost_ns", json_number_or_null(inner->ns), "origin",
+				origin_name(inner->origin));
+			json_t *within = bodies_json(&l->bodies[i].layers[k], inner);
+			if (within)
+				json_object_set_new(one, "body", within);
+			json_array_append_new(list, one);
+		}
+		json_array_append_new(bodies, list);
+	}
+	return bodies;
+}
+
+static json_t *layer_json(const struct analysis *a, const struct plan *p, int i)
+{
+	json_t *bodies = bodies_json(&p->layers[i], &a->layers[i]);
 	const struct layer_cost *l = &a->layers[i];
 	bool known = l->origin != ORIGIN_MISSING && l->origin != ORIGIN_UNSUPPORTED;
 	json_t *o = json_pack("{s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "index", i, "cost_ns",
@@ -45,7 +68,11 @@ static json_t *layer_json(const struct analysis *a, int i)
 		if (l->group->residual >= 0)
 			json_object_set_new(o, "residual", json_integer(l->group->residual));
 	}
-	if (!known && l->why)
+	if (l->at_least)
+		json_object_set_new(o, "at_least", json_true());
+	if (bodies)
+		json_object_set_new(o, "body", bodies);
+	if ((!known || l->at_least) && l->why)
 		json_object_set_new(o, "why", json_text(text_of(l->why)));
 	if (l->result) {
 		json_object_set_new(o, "api", json_string(l->result->algorithm.api));
@@ -92,7 +119,7 @@ json_t *report_bound_json(const struct session *s)
 	char on[128];
 	json_t *layers = json_array();
 	for (int i = 0; i < a->layer_count; i++)
-		json_array_append_new(layers, layer_json(a, i));
+		json_array_append_new(layers, layer_json(a, p, i));
 	json_t *o = json_object();
 	json_object_set_new(o, "model", json_pack("{s:o, s:o, s:i}", "path", json_text(text_of(s->model->path)), "name",
 		json_text(s->model->graph->name), "nodes", s->model->graph->node_count));
@@ -394,16 +421,17 @@ static void costs_text(const struct session *s, int width, FILE *out)
 		char cost[STR_QUANTITY];
 		fprintf(out, "%5d  %s %s %s%9s %6.1f%%  %s\n", order[i].layer,
 			fitted(&a, text_clean(&a, l->name), name, true), fitted(&a, kernel_text(&a, c, l), kernel, false),
-			c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED ? "~" : " ", str_duration(cost, c->ns), 100 * c->ns / an->sequential_ns,
+			c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->at_least ? "~" : " ", str_duration(cost, c->ns), 100 * c->ns / an->sequential_ns,
 			c->result ? text_clean(&a, text_of(c->result->algorithm.name)) : "");
 	}
 	fputc('\n', out);
 	arena_free(&a);
 }
 
+/* Not in the total, or not in full. */
 static bool is_gap(const struct layer_cost *c)
 {
-	return c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED;
+	return c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED || c->at_least;
 }
 
 static void gaps_text(const struct session *s, int width, FILE *out)
@@ -411,9 +439,9 @@ static void gaps_text(const struct session *s, int width, FILE *out)
 	const struct analysis *an = s->analysis;
 	const struct plan *p = s->current->plan;
 	struct arena a = { 0 };
-	int *gaps = ARENA_ARRAY(&a, int, GAPS_SHOWN), count = 0, name = 0, op = 0;
-	for (int i = 0; i < an->layer_count && count < GAPS_SHOWN; i++) {
-		if (!is_gap(&an->layers[i]))
+	int *gaps = ARENA_ARRAY(&a, int, GAPS_SHOWN), count = 0, all = 0, name = 0, op = 0;
+	for (int i = 0; i < an->layer_count; i++) {
+		if (!is_gap(&an->layers[i]) || all++ >= GAPS_SHOWN)
 			continue;
 		gaps[count++] = i;
 		name = greater(name, columns_of(text_clean(&a, p->layers[i].name)));
@@ -421,7 +449,6 @@ static void gaps_text(const struct session *s, int width, FILE *out)
 	}
 	op = op < 18 ? op : 18;
 	name = name_width(name, width, 40 + op);
-	int all = an->coverage.missing + an->coverage.unsupported;
 	if (all > count)
 		fprintf(out, "not in the total (first %d of %d):\n", count, all);
 	else if (count)
@@ -432,7 +459,7 @@ static void gaps_text(const struct session *s, int width, FILE *out)
 		const char *why = c->why ? text_clean(&a, text_of(c->why)) :
 			c->origin == ORIGIN_MISSING ? "not measured" : "";
 		fprintf(out, "%5d  %s %s %s%s%s\n", gaps[i], fitted(&a, text_clean(&a, l->name), name, true),
-			fitted(&a, text_clean(&a, l->node->op), op, false), origin_name(c->origin), *why ? ": " : "", why);
+			fitted(&a, text_clean(&a, l->node->op), op, false), c->at_least ? "in part" : origin_name(c->origin), *why ? ": " : "", why);
 	}
 	arena_free(&a);
 }

@@ -10,7 +10,7 @@
 
 bool control_may_try(const struct builder *b)
 {
-	return b->top->effort < BODY_EFFORT;
+	return b->top->unrolling ? b->top->unroll_effort < UNROLL_EFFORT : b->top->effort < BODY_EFFORT;
 }
 
 int control_body(struct builder *b, const struct graph *g, const struct op_value *given, struct plan *body,
@@ -22,8 +22,7 @@ int control_body(struct builder *b, const struct graph *g, const struct op_value
 	body->graph = g;
 	body->dtype = b->p->dtype;
 	body->batch = b->top->p->batch;
-	if (control_may_try(b))
-		b->top->effort += g->node_count + 1;
+	*(b->top->unrolling ? &b->top->unroll_effort : &b->top->effort) += g->node_count + 1;
 	int bad = infer_graph(&inner, err);
 	free(inner.inputs);
 	free(inner.outputs);

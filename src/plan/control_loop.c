@@ -290,10 +290,11 @@ static int loop_unroll(struct rounds *r, const struct trips *t, const struct op_
 	loop_start(r);
 	for (int round = 0; round < UNROLL_ROUNDS; round++) {
 		loop_given(r, dim_known(round));
-		if (!control_may_try(l->b))
-			return 0;
-		if (round_try(r))
-			return -1;
+		l->b->top->unrolling++;
+		int bad = !control_may_try(l->b) ? 1 : round_try(r);
+		l->b->top->unrolling--;
+		if (bad)
+			return bad < 0 ? -1 : 0;
 		bool last = is_false(&r->out[0]) || (!t->unlimited && round + 1 == t->limit.value);
 		if ((!last && !is_true(&r->out[0])) || (round == 0 && !round_tells(r, any)))
 			return 0;
@@ -343,6 +344,8 @@ struct scan {
 static int64_t list_at(const struct op_call *c, const char *name, int i)
 {
 	const struct attribute *a = node_attribute(c->node, name);
+	if (a && a->kind == ATTRIBUTE_INT && i == 0)
+		return a->i;
 	return a && a->kind == ATTRIBUTE_INTS && (size_t)i < a->count ? a->ints[i] : 0;
 }
 

@@ -155,11 +155,6 @@ char *plan_value_text(struct arena *a, const struct plan_value *v)
 		counted ? "]" : "");
 }
 
-bool plan_layer_is_control(const struct plan_layer *l)
-{
-	return l->body_count > 0 && l->class == CLASS_HOST;
-}
-
 static struct op_value *call_values(const struct plan *p, struct arena *a, int count, const int *indexes)
 {
 	struct op_value *out = ARENA_ARRAY(a, struct op_value, count);

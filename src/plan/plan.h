@@ -168,7 +168,10 @@ const char *plan_kind_name(enum value_kind kind);
 /* A value as rules see it; index -1: an omitted one. */
 struct op_value plan_op_value(const struct plan *p, int index);
 /* Does the layer cost what its bodies cost? */
-bool plan_layer_is_control(const struct plan_layer *l);
+static inline bool plan_layer_is_control(const struct plan_layer *l)
+{
+	return l->body_count > 0 && l->class == CLASS_HOST;
+}
 /* What op_call the layer is: for fusion and reports. Filled from the plan; arena for scratch. */
 void plan_layer_call(const struct plan *p, const struct plan_layer *l, struct arena *a, struct op_call *c);
 

@@ -10,6 +10,7 @@
 #define PLAN_WARNINGS 50     /* kept; the rest is counted */
 #define PLAN_DEPTH 16        /* subgraphs within subgraphs */
 #define BODY_EFFORT (1 << 17) /* nodes of bodies looked at in all; then each body is looked at once and no more */
+#define UNROLL_EFFORT (1 << 16) /* the same of loops gone through round by round, counted apart */
 #define PLAN_SIZE_MAX ((int64_t)1 << 40) /* of one bound dimension */
 
 /* A named dimension of the model. */
@@ -66,7 +67,8 @@ struct builder {
 	int warning_total, warning_capacity;
 	char **warnings;
 	int64_t elements;            /* known contents kept so far */
-	int effort;                  /* nodes of bodies looked at so far, see BODY_EFFORT */
+	int64_t effort, unroll_effort; /* nodes of bodies looked at so far, see BODY_EFFORT */
+	int unrolling;               /* > 0: round by round */
 	int quiet;                   /* > 0: trying out, nobody is warned */
 	/* of each graph */
 	struct quant **quants;       /* per layer: NULL or the group whose core it is; NULL: no model of integers */

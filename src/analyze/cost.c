@@ -1,0 +1,143 @@
+#include "config.h"
+
+#include "analyze/analyze_private.h"
+
+#include <math.h>
+
+/* What one layer costs by itself: by the measurement of its problem, or by the layers of its bodies. */
+
+#define INTERVAL_SAMPLES 6 /* least for a 95% interval of the median by order statistics */
+
+/* Records may hold one sample's value as its own interval: that says nothing. */
+struct interval interval_of(const struct result *r)
+{
+	const struct sample_stats *s = &r->stats;
+	if (s->n == 1 || !isfinite(s->lo) || !isfinite(s->hi) || s->lo > s->median || s->hi < s->median || s->lo < 0)
+		return (struct interval){ .lo = NAN, .hi = NAN };
+	return (struct interval){ .known = true, .is_range = s->n < INTERVAL_SAMPLES, .lo = s->lo, .hi = s->hi };
+}
+
+void cost_none(struct layer_cost *c)
+{
+	*c = (struct layer_cost){ .ns = NAN, .lo = NAN, .hi = NAN, .preferred_ns = NAN, .slack_ns = NAN,
+		.start_ns = NAN, .roofline_ns = NAN };
+}
+
+void cost_nothing(struct layer_cost *c, enum origin origin)
+{
+	c->ns = c->lo = c->hi = c->preferred_ns = c->roofline_ns = 0;
+	c->origin = origin;
+}
+
+void cost_priced(struct layer_cost *c, const struct study *st, const struct scenario *s, int distinct,
+	const struct price *price, bool proxy)
+{
+	c->result = price->result;
+	c->preferred_ns = s->best ? study_price(st, s, distinct, false).ns : price->ns;
+	if (st->on.peaks)
+		c->roofline_ns = roofline_of_text(study_text(st, distinct), st->on.peaks, s, price->result, st->cache);
+	if (price->estimated) {
+		c->ns = price->ns;
+		c->preferred_ns = NAN;
+		c->origin = ORIGIN_ESTIMATED;
+		return;
+	}
+	if (!price->result) {
+		c->origin = price->unsupported ? ORIGIN_UNSUPPORTED : ORIGIN_MISSING;
+		c->why = price->answered ? study_why(st, s, distinct) : NULL;
+		return;
+	}
+	struct interval v = interval_of(price->result);
+	c->ns = price->ns;
+	c->lo = v.lo;
+	c->hi = v.hi;
+	c->origin = proxy ? ORIGIN_PROXY : ORIGIN_MEASURED;
+}
+
+/* ---- bodies */
+
+/* Adds a part of a layer's cost, `times` over. What is not known of the part is not known of the sum. */
+static void cost_add(struct layer_cost *sum, const struct layer_cost *part, double times)
+{
+	static const int rank[ORIGIN_COUNT] = { [ORIGIN_MISSING] = 5, [ORIGIN_UNSUPPORTED] = 4, [ORIGIN_ESTIMATED] = 3,
+		[ORIGIN_PROXY] = 2, [ORIGIN_ASSUMED] = 1, [ORIGIN_MEASURED] = 1 };
+	if (part->origin == ORIGIN_FREE)
+		return;
+	if (rank[part->origin] > rank[sum->origin]) {
+		sum->origin = part->origin;
+		sum->why = part->why;
+	}
+	sum->ns += times * part->ns;
+	sum->lo += times * part->lo;
+	sum->hi += times * part->hi;
+	sum->preferred_ns += times * part->preferred_ns;
+	sum->roofline_ns += times * part->roofline_ns;
+	sum->enqueue_ns += isnan(part->enqueue_ns) ? 0 : times * part->enqueue_ns;
+	sum->at_least |= part->at_least;
+}
+
+/* The layers of a body one after the other. */
+static struct layer_cost body_sum(const struct plan *body, const struct layer_cost *layers)
+{
+	struct layer_cost sum = { .origin = ORIGIN_FREE };
+	for (int i = 0; i < body->layer_count; i++)
+		cost_add(&sum, &layers[i], 1);
+	return sum;
+}
+
+/* Of branches of which it is not known which is taken, the one that costs less; one without a cost may be any. */
+static const struct layer_cost *cheaper(const struct layer_cost *x, const struct layer_cost *y)
+{
+	return isnan(x->ns) ? x : isnan(y->ns) || y->ns < x->ns ? y : x;
+}
+
+static void cost_inside(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
+	const struct solution *x, const struct plan_layer *l)
+{
+	struct layer_cost total = { .origin = ORIGIN_FREE }, branches[2];
+	bool unknown = true;
+	c->bodies = ARENA_ARRAY(a, struct layer_cost *, l->body_count);
+	for (int i = 0; i < l->body_count; i++) {
+		const struct plan *body = &l->bodies[i];
+		c->bodies[i] = ARENA_ARRAY(a, struct layer_cost, body->layer_count);
+		for (int k = 0; k < body->layer_count; k++) {
+			cost_none(&c->bodies[i][k]);
+			cost_alone(a, &c->bodies[i][k], st, s, x, &body->layers[k], body->layers[k].problem);
+		}
+		struct layer_cost sum = body_sum(body, c->bodies[i]);
+		if (i < 2)
+			branches[i] = sum;
+		unknown &= isnan(body->times);
+		if (body->times != 0)
+			cost_add(&total, &sum, isnan(body->times) ? 1 : body->times);
+	}
+	if (l->body_count == 2 && unknown)
+		total = *cheaper(&branches[0], &branches[1]);
+	total.at_least |= unknown;
+	total.bodies = c->bodies;
+	total.start_ns = total.slack_ns = NAN;
+	if (!(total.enqueue_ns > 0))
+		total.enqueue_ns = NAN;
+	if (total.origin == ORIGIN_MISSING || total.origin == ORIGIN_UNSUPPORTED)
+		total.ns = total.lo = total.hi = total.preferred_ns = NAN;
+	else if (total.at_least)
+		total.why = l->why;
+	*c = total;
+}
+
+void cost_alone(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
+	const struct solution *x, const struct plan_layer *l, int problem)
+{
+	c->enqueue_ns = NAN;
+	if (l->class == CLASS_FREE) {
+		cost_nothing(c, ORIGIN_FREE);
+	} else if (plan_layer_is_control(l)) {
+		cost_inside(a, c, st, s, x, l);
+	} else if (problem >= 0) {
+		cost_priced(c, st, s, problem, &x->prices[problem], l->proxy);
+		if (c->result && isfinite(c->result->enqueue_ns) && c->result->enqueue_ns >= 0)
+			c->enqueue_ns = c->result->enqueue_ns;
+	} else {
+		c->why = l->why;
+	}
+}
