@@ -248,6 +248,9 @@ static void product_problem(const struct op_call *c, const struct op_core *k, st
 		p->operand[0].dtype = DTYPE_U8;
 	op_problem_requantize(p, k->type);
 	product_bias(c, k, out);
+	/* a whole matrix of whole numbers would have to be scaled first */
+	for (int i = 0; i < p->epilogue_count; i++)
+		out->proxy |= p->epilogue[i].kind == EPILOGUE_BINARY;
 	out->proxy |= dynamic || scale_is_by_row(c) || (k->type != DTYPE_S32 && p->accumulator != DTYPE_S32);
 }
 

@@ -33,6 +33,7 @@ enum core_kind {
 	CORE_PAIR,    /* two quantized tensors in, one out */
 	CORE_LIST,    /* all tensors in quantized, one out */
 	CORE_SINGLE,  /* the first quantized, one out */
+	CORE_CHOICE,  /* the second and third quantized, one out */
 	CORE_MOVER    /* the same with one scale for both: whole numbers are only moved, or compared */
 };
 
@@ -48,7 +49,7 @@ static enum core_kind core_kind(const struct node *n)
 		enum core_kind kind;
 	} kinds[] = {
 		{ "Conv", CORE_PRODUCT }, { "ConvTranspose", CORE_PRODUCT }, { "MatMul", CORE_PRODUCT },
-		{ "Gemm", CORE_PRODUCT }, { "Add", CORE_PAIR }, { "Mul", CORE_PAIR }, { "Sub", CORE_PAIR },
+		{ "Gemm", CORE_PRODUCT }, { "Add", CORE_PAIR }, { "Mul", CORE_PAIR }, { "Sub", CORE_PAIR }, { "Where", CORE_CHOICE },
 		{ "Concat", CORE_LIST }, { "AveragePool", CORE_SINGLE }, { "GlobalAveragePool", CORE_SINGLE },
 		{ "Softmax", CORE_SINGLE }, { "Sigmoid", CORE_SINGLE }, { "LeakyRelu", CORE_SINGLE },
 		{ "Relu", CORE_SINGLE }, { "Clip", CORE_SINGLE }, { "HardSwish", CORE_SINGLE },
@@ -201,14 +202,14 @@ static int weights_source(const struct search *s, const struct plan_layer *core)
 	return l && is_byte(s->p->values[l->inputs[0]].dtype) && weights_scale_fits(s->p, core, l) ? l->inputs[0] : -1;
 }
 
-/* A bias: of whole numbers, or constant values. False: anything else. */
+/* A bias: a vector of whole numbers, or of constant values. False: anything else. */
 static bool bias_find(const struct search *s, const struct plan_layer *core, struct quant *q)
 {
 	int bias = core->input_count > 2 ? core->inputs[2] : -1;
 	const struct plan_layer *l = dequantizer(s, bias);
 	if (l && s->p->values[l->inputs[0]].dtype == DTYPE_S32)
 		q->source[2] = l->inputs[0];
-	return bias < 0 || q->source[2] >= 0 || s->p->values[bias].constant;
+	return bias < 0 || (s->p->values[bias].shape.rank == 1 && (q->source[2] >= 0 || s->p->values[bias].constant));
 }
 
 static struct quant *quant_new(const struct search *s, const struct plan_layer *core)
@@ -228,14 +229,16 @@ static struct quant *quant_new(const struct search *s, const struct plan_layer *
 static bool sources_find(const struct search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
 {
 	const struct plan_value *v = s->p->values;
-	int needed = kind == CORE_LIST ? core->input_count : kind == CORE_SINGLE || kind == CORE_MOVER ? 1 : 2;
-	if (core->input_count < needed || !needed)
+	int first = kind == CORE_CHOICE, last = kind == CORE_SINGLE || kind == CORE_MOVER ? 0 : first + 1;
+	if (kind == CORE_LIST)
+		last = core->input_count - 1;
+	if (core->input_count <= last || last < 0)
 		return false;
-	for (int i = 0; i < needed; i++) {
+	for (int i = first; i <= last; i++) {
 		bool weights = kind == CORE_PRODUCT && i == 1;
 		q->source[i] = weights ? weights_source(s, core) : byte_source(s, core->inputs[i]);
 		if (q->source[i] < 0 ||
-			dtype_is_float(v[q->source[i]].dtype) != dtype_is_float(v[q->source[0]].dtype))
+			dtype_is_float(v[q->source[i]].dtype) != dtype_is_float(v[q->source[first]].dtype))
 			return false;
 	}
 	return kind != CORE_PRODUCT || bias_find(s, core, q);

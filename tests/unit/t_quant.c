@@ -297,6 +297,74 @@ static void test_weights_only(void)
 	finish(n, p);
 }
 
+/* As exporters for GPUs write it: weights in values that are quantized in the file, a bias in values, an upward
+ * convolution, and a choice between two tensors. */
+static void test_other_exporters(void)
+{
+	struct net *n = quant_begin(17);
+	net_input(n, "x", DTYPE_F32, "1,8,6,6");
+	quant_q(n, "x", "xq");
+	quant_dq(n, "xq", "xf");
+	net_weight(n, "w", "8,4,2,2");
+	net_weight(n, "b", "4");
+	net_tensor(n, "ws", DTYPE_F32, "4");
+	net_tensor(n, "wz", DTYPE_S8, "4");
+	net_node(n, "QuantizeLinear", "w,ws,wz", "wq", "axis=1");
+	net_node(n, "DequantizeLinear", "wq,ws,wz", "wf", "axis=1");
+	net_node(n, "ConvTranspose", "xf,wf,b", "up", "strides=2,2");
+	quant_q(n, "up", "q1");
+	quant_dq(n, "q1", "f1");
+	net_tensor(n, "other", DTYPE_U8, "");
+	quant_dq(n, "other", "f2");
+	net_input(n, "mask", DTYPE_BOOL, "12,12");
+	net_node(n, "Where", "mask,f1,f2", "chosen", NULL);
+	quant_q(n, "chosen", "y");
+	net_output(n, "y", NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "xq", "quantize:f32,u8:tensor:1x8x6x6");
+	is_problem(p, "up", "deconv:u8,s8.c,u8/s32:n1c8h6w6k4r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1:uh0uw0:g1+scale:f32.c+bias:f32.c");
+	is_problem(p, "chosen", "~select:bool,u8,u8.c,u8:12x12:1x4x12x12:1");
+	are_part(p, "xf wf q1", "up");
+	are_part(p, "f1 f2 y", "chosen");
+	ok(layer_of(p, "wq")->class == CLASS_FREE, "weights are quantized before run time");
+	finish(n, p);
+}
+
+/* Scales that fit no kernel for whole numbers, and sums that others want, too. */
+static void test_misfits(void)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "4,32");
+	net_input(n, "wide", DTYPE_U16, "4,32");
+	quant_dq(n, "x", "xf");
+	quant_dq(n, "wide", "widef");
+	quant_weights(n, "w", "32,16", "16", 1);
+	net_tensor(n, "cq", DTYPE_S32, "4,16");
+	net_node(n, "DequantizeLinear", "cq,s,", "cf", NULL);
+	net_node(n, "Gemm", "xf,w,cf", "matrix_added", NULL);
+	net_node(n, "MatMul", "widef,w", "of_16_bits", NULL);
+	net_node(n, "MatMul", "xf,w", "open", NULL);
+	quant_q(n, "open", "q");
+	net_output(n, "open", NULL);
+	net_output(n, "q", NULL);
+	net_output(n, "of_16_bits", NULL);
+	net_output(n, "matrix_added", NULL);
+	net_tensor(n, "wi", DTYPE_S8, "32,16");
+	net_node(n, "MatMulInteger", "x,wi", "sums", NULL);
+	net_node(n, "Cast", "sums", "cast", "to=1");
+	net_input(n, "rows", DTYPE_F32, "4,1");
+	net_node(n, "Mul", "cast,rows", "by_row", NULL);
+	net_output(n, "by_row", NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "matrix_added", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k32:ta0tb0+add:f32.c");
+	is_problem(p, "of_16_bits", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k32:ta0tb0");
+	is_problem(p, "open", "matmul:u8,s8.c,f32/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
+	is_problem(p, "q", "quantize:f32,u8:tensor:4x16");
+	is_problem(p, "sums", "matmul:u8,s8.c,s32/s32:ba1bb1m4n16k32:ta0tb0");
+	are_part(p, "xf w q cast by_row", "");
+	finish(n, p);
+}
+
 static void test_small_floats(void)
 {
 	struct net *n = quant_begin(19);
@@ -354,6 +422,8 @@ int main(void)
 	test_matmul();
 	test_dynamic();
 	test_weights_only();
+	test_other_exporters();
+	test_misfits();
 	test_small_floats();
 	test_body();
 	return done_testing();
