@@ -38,8 +38,10 @@ has '"type":"done","id":1,"status":"unsupported","why":"oneDNN has no type s64"'
 [ "$(grep -c '"type":"done","id":[1-4],"status":"unsupported"' "$out")" -eq 48 ]
 ok $? "element types that nothing here computes with are unsupported, even where bytes are only moved"
 
-run_line 1 "rnn:f32,f32.c,f32:lstm:t8n1i5h5d1" | serve
-has '"type":"done","id":1,"status":"unsupported","why":".*rnn is not measured on a CPU"' "what no backend has says so"
+run_line 1 "dropout:f32,f32:drop,0.5:8" | serve
+has '"type":"done","id":1,"status":"unsupported","why":".*dropout is not measured on a CPU"' "what no backend has says so"
+run_line 1 "matmul:u8,u8,s32/s32:ba1bb1m16n24k8:ta0tb0" | serve
+has '"type":"done","id":1,"status":"unsupported","why":"oneDNN ' "so does what the library does not multiply"
 
 { run_line 1 "eltwise:f32,f32:relu:1000000x10000000"; } | serve
 has '"status":"no_memory"' "what does not fit into memory says so"
@@ -156,6 +158,70 @@ scan:s64,s64:cumsum:1x128:ax1
 scan:f32,f32:cumsum:5x128x3:ax1
 rmsnorm:f32,f32:16x64:ax1
 instancenorm:f32,f32:2x8x7x7
+conv:u8,s8.c,s32/s32:n1c16h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1
+conv:u8,s8.c,u8/s32:n1c64h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c+relu
+conv:u8,s8.c,u8/s32:n1c64h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c+add:u8+relu
+conv:u8,s8.c,s8/s32:n1c16h14w14k16r1s1:ph0pw0qh0qw0:sh2sw2:dh1dw1:g1+scale:f32.c
+conv:s8,s8.c,s8/s32:n1c16h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c
+conv:s8,s8.c,f32/s32:n1c16h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c+sigmoid
+conv:s8,s8.c,s32/s32:n1c5h7w9k6r3s2:ph1pw0qh0qw1:sh1sw2:dh2dw1:g1
+conv:u8,s8.c,f32/s32:n1c16h14w14k16r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:g16+scale:f32.c+bias:f32.c+clip,0,6
+conv:u8,s8.c,u8/s32:n1c16h14w14k16r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:g4+scale:f32.c+bias:f32.c+relu
+conv:u8@nxc,s8.c@nxc,u8@nxc/s32:n1c16h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c
+conv:u8,s8.c,u8/s32:n1c16w64k16s3:pw1qw1:sw1:dw1:g1+scale:f32.c+bias:f32.c+relu
+conv:u8,s8.c,u8/s32:n1c16d5h6w7k16t3r3s3:pd1ph1pw1qd1qh1qw1:sd1sh1sw1:dd1dh1dw1:g1+scale:f32.c+bias:f32.c+relu
+matmul:u8,s8.c,f32/s32:ba1bb1m32n64k48:ta0tb0+scale:f32.c+bias:f32.c
+matmul:u8,s8.c,u8/s32:ba1bb1m32n64k48:ta0tb0+scale:f32.c+bias:f32.c+relu
+matmul:s8,s8.c,s8/s32:ba1bb1m32n64k48:ta0tb1+scale:f32.c
+matmul:s8,s8,s32/s32:ba4bb4m16n24k8:ta0tb1
+matmul:u8,s8.c,s32/s32:ba4bb1m16n24k8:ta0tb0
+matmul:u8,s8,u8/s32:ba4bb4m16n24k8:ta0tb0+scale:f32.c+add:u8
+matmul:u8,s8.c,f32/s32:ba1bb1m128n768k768:ta0tb0+scale:f32+bias:f32.c+gelu_erf
+deconv:f32,f32.c,f32/f32:n1c16h14w14k8r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw1:g1+bias:f32.c+relu
+deconv:f32,f32.c,f32/f32:n1c16h14w14k8r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1:uh0uw0:g1
+deconv:f32,f32.c,f32/f32:n2c8h5w6k6r3s2:ph1pw0qh0qw1:sh2sw3:dh1dw2:uh1uw0:g2
+deconv:f32,f32,f32/f32:n1c8w10k4s4:pw1qw1:sw2:dw1:uw0:g1
+deconv:f32,f32.c,f32/f32:n1c8d3h4w5k4t2r2s2:pd0ph0pw0qd0qh0qw0:sd2sh2sw2:dd1dh1dw1:ud0uh0uw0:g1+bias:f32.c
+deconv:f32@nxc,f32.c@nxc,f32@nxc/f32:n1c16h14w14k8r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1:uh0uw0:g1
+deconv:u8,s8.c,u8/s32:n1c16h14w14k8r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1:uh0uw0:g1+scale:f32.c+bias:f32.c+relu
+deconv:s8,s8.c,f32/s32:n1c16h14w14k8r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw1:g1+scale:f32.c
+deconv:u8,s8.c,s32/s32:n1c16w14k8s3:pw1qw1:sw2:dw1:uw1:g1
+rnn:f32,f32.c,f32:lstm:t8n1i5h5d1
+rnn:f32,f32.c,f32:lstm:t7n3i10h20d2
+rnn:f32,f32.c,f32:gru:t7n3i10h20d1
+rnn:f32,f32.c,f32:gru:t7n3i10h20d2
+rnn:f32,f32.c,f32:rnn_tanh:t7n3i10h20d2
+rnn:f32,f32.c,f32:rnn_relu:t17n3i10h20d2
+quantize:f32,u8:tensor:1x3x33x35
+quantize:f32,s8:axis:5x6x7x8:ax1
+quantize:f32,s8:axis:64x9:ax0
+quantize:f32@nxc,u8@nxc:tensor:1x3x33x35
+quantize:f32@nxc,u8@nxc:axis:1x3x33x35:ax1
+dequantize:u8,f32:tensor:1x3x33x35
+dequantize:s8,f32:axis:5x6x7x8:ax1
+dequantize:s32,f32:axis:1x64x9:ax1
+quantize:f32,u8:dynamic:128x77
+quantize:f32,u8:block:128x77:ax1:b16
+pool:u8,u8:max:n1c16h14w14r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1
+pool:s8,s8:avg_include:n1c16h14w14r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1
+pool:u8,u8:avg_exclude:n1c16h14w14r7s7:ph0pw0qh0qw0:sh1sw1:dh1dw1
+pool:f32,f32:max:n1c16w14s3:pw1qw1:sw2:dw1
+pool:f32,f32:avg_include:n1c16d6h7w8t2r2s2:pd0ph0pw0qd0qh0qw0:sd2sh2sw2:dd1dh1dw1
+binary:u8,u8,u8:add:1x16x7x7:1x16x7x7
+eltwise:s8,s8:relu:1x16x7x7
+concat:u8,u8:1x16x7x7,1x24x7x7:ax1
+conv:f32,f32.c,f32/f32:n1c8w64k8s3:pw1qw1:sw1:dw1:g8+bias:f32.c
+conv:f32,f32.c,f32/f32:n1c4d6h6w6k8t3r3s3:pd1ph1pw1qd1qh1qw1:sd2sh2sw2:dd1dh1dw1:g1+bias:f32.c+relu
+quantize:f16,s4:block:6x100:ax1:b32
+quantize:f16,u4:block:100x7:ax0:b32
+quantize:f32,u16:tensor:1001
+quantize:bf16,f8e4m3:tensor:999
+quantize:f32,s8:dynamic:1000
+dequantize:u4,f16:block:64x70:ax1:b32
+dequantize:s4,bf16:block:64x7:ax0:b30
+dequantize:f8e5m2,f16:tensor:100
+rmsnorm:bf16,bf16:16x64:ax1
+instancenorm:f16,f16:2x8x7x7
 PROBLEMS
 problems=$i
 serve <"$dir/jobs"

@@ -103,7 +103,7 @@ double allowance_of(const struct problem *p, const char *math)
 		allowed = fmax(allowed, computing_with(p->operand[i].dtype));
 	for (int i = 0; i < p->epilogue_count; i++)
 		allowed = fmax(allowed, computing_with(p->epilogue[i].operand.dtype));
-	if (allowed > 0 && has_transcendental(p))
+	if (has_transcendental(p))
 		allowed = fmax(allowed, TRANSCENDENTAL);
 	return allowed + rounding_to(p->operand[count - 1].dtype);
 }

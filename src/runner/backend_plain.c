@@ -1,5 +1,5 @@
 /* Plain C on the runner's threads, for what the CPU's library does not have: gather, select, topk, argreduce, scan,
- * instancenorm, rmsnorm. Straight loops that compilers vectorize; each output is computed by one thread. */
+ * instancenorm, rmsnorm; quantize and dequantize beside the library's. Straight loops that compilers vectorize; each output is computed by one thread. */
 #include "config.h"
 
 #include "runner/backend.h"
@@ -13,8 +13,10 @@
 #include "runner/check.h"
 #include "runner/clock.h"
 #include "runner/fill.h"
+#include "runner/plain_convert.h"
 #include "runner/plain_kernels.h"
 #include "runner/team.h"
+#include "runner/whole.h"
 
 #define LINE 64
 #define EPSILON 1e-5
@@ -37,6 +39,7 @@ struct work {
 	int64_t next, last;                 /* executions in CACHE_NET; sets of the last one */
 	float *scale, *shift;
 	int64_t *indices;                   /* topk's second output */
+	float *partial;
 };
 
 static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
@@ -86,6 +89,7 @@ static void release(void *work)
 	free(w->scale);
 	free(w->shift);
 	free(w->indices);
+	free(w->partial);
 	free(w);
 }
 
@@ -98,8 +102,10 @@ static double source_value(const struct work *w, int i, int64_t set, int64_t ind
 		w->p.operand[i].dtype);
 }
 
-static double role_value(enum check_role role, int64_t index)
+static double role_value(const struct problem *p, enum check_role role, int64_t index)
 {
+	if (p->kernel == KERNEL_QUANTIZE || p->kernel == KERNEL_DEQUANTIZE)
+		return fill_value(101, index, FILL_FACTOR, whole_factor_limit(p), DTYPE_F32);
 	return role == CHECK_SCALE ? fill_value(101, index, FILL_POSITIVE, 0, DTYPE_F32) :
 		fill_value(102, index, FILL_SIGNED, 0, DTYPE_F32);
 }
@@ -126,7 +132,7 @@ static double sizes_set(struct work *w, const struct backend_limits *limits)
 		struct problem_shape s = problem_operand_shape(&w->p, i);
 		w->elements[i] = volume(&s, 0, s.rank);
 		w->sets[i] = sets_of(&w->p, i, limits->sets);
-		int64_t bytes = w->elements[i] * (dtype_bits(w->p.operand[i].dtype) / 8);
+		int64_t bytes = (int64_t)dtype_bytes(w->p.operand[i].dtype, (double)w->elements[i]);
 		w->stride[i] = (bytes + LINE - 1) / LINE * LINE;
 		need += (double)w->stride[i] * (double)w->sets[i];
 	}
@@ -150,11 +156,37 @@ struct filling {
 	int64_t set;
 };
 
+/* Values of a 4-bit type are small enough for f32. */
+static double element_read(const char *from, enum dtype type, int64_t at)
+{
+	float small;
+	if (dtype_bits(type) >= 8)
+		return fill_decode(from + at * (dtype_bits(type) / 8), type);
+	plain_load(&small, from, type, at, 1);
+	return (double)small;
+}
+
+/* Two to a byte. */
+static void packed_share(const struct filling *f, char *to, int i, int count)
+{
+	enum dtype type = f->w->p.operand[f->operand].dtype;
+	int64_t n = f->w->elements[f->operand], pairs = (n + 1) / 2;
+	for (int64_t at = pairs * i / count, end = pairs * (i + 1) / count; at < end; at++) {
+		float pair[2] = { (float)source_value(f->w, f->operand, f->set, 2 * at),
+			(float)source_value(f->w, f->operand, f->set, 2 * at + 1) };
+		plain_store(to, type, 2 * at, pair, n - 2 * at < 2 ? 1 : 2);
+	}
+}
+
 static void fill_share(void *argument, int i, int count)
 {
 	struct filling *f = argument;
 	int64_t n = f->w->elements[f->operand], bytes = dtype_bits(f->w->p.operand[f->operand].dtype) / 8;
 	char *to = f->w->buffer[f->operand] + f->set * f->w->stride[f->operand];
+	if (bytes == 0) {
+		packed_share(f, to, i, count);
+		return;
+	}
 	for (int64_t at = n * i / count, end = n * (i + 1) / count; at < end; at++)
 		element_write(f->w, f->operand, f->set, at, to + at * bytes);
 }
@@ -184,9 +216,11 @@ static bool buffers_fill(struct work *w)
 		w->shift = base_malloc((size_t)values * sizeof(*w->shift));
 	}
 	for (int64_t i = 0; i < values; i++) {
-		w->scale[i] = (float)role_value(CHECK_SCALE, i);
-		w->shift[i] = (float)role_value(CHECK_SHIFT, i);
+		w->scale[i] = (float)role_value(&w->p, CHECK_SCALE, i);
+		w->shift[i] = (float)role_value(&w->p, CHECK_SHIFT, i);
 	}
+	if (plain_passes(&w->p) > 1)
+		w->partial = base_calloc(2 * TEAM_MOST, sizeof(*w->partial));
 	if (w->p.kernel == KERNEL_TOPK)
 		w->indices = base_calloc((size_t)w->elements[1], sizeof(*w->indices));
 	return true;
@@ -207,7 +241,7 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 		error_set(err, "needs %.0f MB of memory, %.0f are left", need / 1e6, limits->memory_bytes / 1e6);
 		return NULL;
 	}
-	w->plain = (struct plain){ .problem = &w->p, .scale = w->scale, .shift = w->shift, .indices = w->indices,
+	w->plain = (struct plain){ .problem = &w->p, .scale = w->scale, .shift = w->shift, .indices = w->indices, .partial = w->partial,
 		.epsilon = (float)EPSILON, .destination = w->buffer[w->operands - 1] };
 	return w;
 }
@@ -215,13 +249,15 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
 {
 	struct work *w = work;
+	int passes = plain_passes(&w->p);
 	(void)err;
 	double begin = clock_ns();
 	for (int64_t i = 0; i < times; i++) {
 		w->last = cache == CACHE_NET ? w->next++ : 0;
 		for (int j = 0; j < w->operands - 1; j++)
 			w->plain.source[j] = w->buffer[j] + w->last % w->sets[j] * w->stride[j];
-		team_run(plain_share, &w->plain);
+		for (w->plain.pass = 0; w->plain.pass < passes; w->plain.pass++)
+			team_run(plain_share, &w->plain);
 		__asm__ volatile("" : : "r"(w->plain.destination) : "memory"); /* every execution counts */
 	}
 	*elapsed_ns = clock_elapsed(begin);
@@ -231,12 +267,12 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 static double input_value(void *state, enum check_role role, int number, int64_t index)
 {
 	const struct work *w = state;
-	return role == CHECK_SOURCE ? source_value(w, number, w->last % w->sets[number], index) : role_value(role, index);
+	return role == CHECK_SOURCE ? source_value(w, number, w->last % w->sets[number], index) : role_value(&w->p, role, index);
 }
 
-static double off_by(double got, double value, double scale)
+static double off_by(enum dtype type, double got, double value, double scale)
 {
-	double off = fabs(got - value) / (scale > 0 ? scale : 1);
+	double off = whole_off(type, got, value) / (scale > 0 ? scale : 1);
 	return isnan(off) ? INFINITY : off;
 }
 
@@ -253,11 +289,11 @@ static int check(void *work, double *worst, struct error *err)
 		double value, scale, off = INFINITY;
 		bool known = false;
 		int64_t at = check_sample(&w->p, total, count, i);
-		double got = fill_decode(w->buffer[last] + at * (dtype_bits(type) / 8), type);
+		double got = element_read(w->buffer[last], type, at);
 		if (w->p.kernel == KERNEL_ARGREDUCE)
 			off = check_accepts(&w->p, &in, at, got, 0, &known) ? 0 : INFINITY;
 		else if (check_output(&w->p, &in, at, &value, &scale))
-			off = off_by(got, value, scale);
+			off = off_by(type, got, value, scale);
 		else
 			bad = error_set(err, "no reference of %s", kernel_name(w->p.kernel));
 		if (!bad && w->indices && !check_accepts(&w->p, &in, at, (double)w->indices[at], 0, &known))

@@ -169,6 +169,8 @@ static check_reference *const references[KERNEL_COUNT] = {
 	[KERNEL_TOPK] = check_topk,
 	[KERNEL_ARGREDUCE] = check_argreduce,
 	[KERNEL_SCAN] = check_scan,
+	[KERNEL_QUANTIZE] = check_quantize,
+	[KERNEL_DEQUANTIZE] = check_dequantize,
 };
 
 bool check_output(const struct problem *p, struct check_inputs *in, int64_t index, double *value, double *scale)

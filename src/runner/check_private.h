@@ -50,6 +50,19 @@ void check_space_unravel(const struct problem_shape *s, int64_t index, int64_t *
 int64_t check_extent(const struct problem *p, const int64_t *v, int i);
 int64_t check_space_index(const struct problem *p, int64_t plane, const int64_t *dhw);
 
+/* What is computed once for many outputs. */
+struct check_memo {
+	/* rnn: the outputs of one sequence (batch entry and direction), and the weights of one direction */
+	int64_t n, direction;      /* of `output`; -1 none yet */
+	int64_t weights_direction;
+	double *w, *r, *bw, *br;
+	double *output;            /* [step][hidden] */
+	/* dynamic quantization */
+	bool has_range;
+	double low, high;
+};
+struct check_memo *check_memo_of(struct check_inputs *in);
+
 double check_eltwise(enum mode m, double a, double b, double x);
 double check_binary(enum mode m, double x, double y);
 
@@ -57,6 +70,7 @@ typedef struct check_sum check_reference(const struct problem *p, struct check_i
 check_reference check_conv, check_deconv, check_pool, check_matmul, check_resample;
 check_reference check_softmax, check_layernorm, check_rmsnorm, check_instancenorm, check_batchnorm, check_lrn, check_reduce;
 check_reference check_attention, check_rnn;
+check_reference check_quantize, check_dequantize;
 check_reference check_concat, check_transpose, check_gather, check_select, check_topk, check_argreduce, check_scan;
 
 #endif

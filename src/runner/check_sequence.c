@@ -36,13 +36,14 @@ struct check_sum check_attention(const struct problem *p, struct check_inputs *i
 	return s;
 }
 
-/* The outputs of one sequence (batch entry and direction), and the weights of one direction. */
-struct check_memo {
-	int64_t n, direction;      /* of `output`; -1 none yet */
-	int64_t weights_direction;
-	double *w, *r, *bw, *br;
-	double *output;            /* [step][hidden] */
-};
+struct check_memo *check_memo_of(struct check_inputs *in)
+{
+	if (!in->memo) {
+		in->memo = base_calloc(1, sizeof(*in->memo));
+		in->memo->n = in->memo->weights_direction = -1;
+	}
+	return in->memo;
+}
 
 void check_forget(struct check_inputs *in)
 {
@@ -142,13 +143,10 @@ struct check_sum check_rnn(const struct problem *p, struct check_inputs *in, int
 	int64_t j = index % p->hidden_size, n = index / p->hidden_size % p->n;
 	int64_t direction = index / p->hidden_size / p->n % p->directions;
 	int64_t t = index / p->hidden_size / p->n / p->directions;
-	if (!in->memo) {
-		in->memo = base_calloc(1, sizeof(*in->memo));
-		in->memo->n = in->memo->weights_direction = -1;
-	}
-	if (in->memo->n != n || in->memo->direction != direction)
-		memo_sequence(in->memo, p, in, n, direction);
-	double value = in->memo->output[t * p->hidden_size + j];
+	struct check_memo *m = check_memo_of(in);
+	if (m->n != n || m->direction != direction)
+		memo_sequence(m, p, in, n, direction);
+	double value = m->output[t * p->hidden_size + j];
 	return (struct check_sum){ value, 1 };
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runner/whole.h"
+
 #define SAMPLES_MOST 500
 #define SAMPLES_LEAST 64
 #define SAMPLES_TERMS 2e6       /* the reference adds up about so many terms in all: some tens of milliseconds */
@@ -262,7 +264,7 @@ static double off_by(double got, const struct cuda_expected *e, enum dtype type)
 	double best = fill_decode(rounded, type);
 	if (got == best || (isnan(got) && isnan(best)))
 		return 0;
-	double off = fabs(got - e->value) / fmax(e->scale, least_scale(type));
+	double off = whole_off(type, got, e->value) / fmax(e->scale, least_scale(type));
 	return isnan(off) ? INFINITY : off;
 }
 

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "runner/whole.h"
+
 #define MOST_BYTES 1e15 /* of one operand: what strides in a text may ask for has no other end */
 
 struct listing {
@@ -59,6 +61,10 @@ static void sources_add(struct listing *l)
 		if (p->kernel == KERNEL_CAST && is_unsigned(p->operand[1].dtype))
 			part->fill = FILL_POSITIVE;
 	}
+	if (p->kernel == KERNEL_RNN) {
+		l->parts[l->count - 1].fill = FILL_SMALL;
+		l->parts[l->count - 1].limit = whole_small_limit(p);
+	}
 	if (p->kernel == KERNEL_GATHER) {
 		l->parts[l->count - 1].fill = FILL_INDEX;
 		l->parts[l->count - 1].limit = p->shape[0].dim[p->axis];
@@ -75,7 +81,9 @@ static void epilogues_add(struct listing *l)
 		struct cuda_part *part = part_add(l, cuda_epilogue_layout(p, e), x->operand.constant);
 		part->role = CHECK_EPILOGUE;
 		part->number = e;
-		part->fill = x->kind == EPILOGUE_BINARY && mode_wants_positive(x->mode) ? FILL_POSITIVE : FILL_SIGNED;
+		part->fill = x->kind == EPILOGUE_SCALE ? FILL_FACTOR :
+			x->kind == EPILOGUE_BINARY && mode_wants_positive(x->mode) ? FILL_POSITIVE : FILL_SIGNED;
+		part->limit = x->kind == EPILOGUE_SCALE ? whole_factor_limit(p) : 0;
 	}
 }
 

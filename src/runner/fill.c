@@ -2,6 +2,8 @@
 
 #include "runner/fill.h"
 
+#include <math.h>
+
 #include "runner/fill_impl.h"
 
 double fill_value(uint64_t seed, int64_t index, enum fill_kind kind, int64_t limit, enum dtype type)
@@ -36,7 +38,7 @@ double fill_decode(const void *from, enum dtype type)
 	case 2: memcpy(&bits16, from, 2); bits = bits16; break;
 	case 4: memcpy(&bits32, from, 4); bits = bits32; break;
 	case 8: memcpy(&bits, from, 8); break;
-	default: break;
+	default: return NAN;
 	}
 	return fill_unbits(bits, type);
 }

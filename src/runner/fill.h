@@ -16,11 +16,14 @@ enum fill_kind {
 	FILL_SIGNED,    /* uniform in [-1, 1) before rounding */
 	FILL_POSITIVE,  /* uniform in [0.5, 1.5): divisors, logarithms, roots, variances */
 	FILL_INDEX,     /* whole, uniform in [0, limit) */
-	FILL_ONE
+	FILL_ONE,
+	FILL_FACTOR,    /* a power of two: 2^-limit, half or a quarter of it */
+	FILL_SMALL      /* uniform in [-1, 1) / limit */
 };
 
 /* The value at a logical (row-major) index, already rounded to what the type can hold. Whole types: small whole numbers,
- * FILL_SIGNED -4..3 (unsigned 0..7, bool 0 or 1), FILL_POSITIVE 1..8 (bool 1). `limit` counts for FILL_INDEX alone. */
+ * FILL_SIGNED -4..3 (unsigned 0..7, bool 0 or 1), FILL_POSITIVE 1..8 (bool 1). `limit` counts for FILL_INDEX, FILL_FACTOR and FILL_SMALL
+ * alone. */
 double fill_value(uint64_t seed, int64_t index, enum fill_kind kind, int64_t limit, enum dtype type);
 
 /* A value in the bits of a type (f32 tf32 f16 bf16 f8e4m3 f8e5m2 f64 s8 u8 ... u64 bool), and back. `to` and `from` point

@@ -137,8 +137,10 @@ static inline FILL_HD uint64_t fill_integer(double value, int bits, bool is_sign
 /* Bits of a whole type: 0 no whole type. */
 static inline FILL_HD int fill_whole_bits(enum dtype type, bool *is_signed)
 {
-	*is_signed = type == DTYPE_S8 || type == DTYPE_S16 || type == DTYPE_S32 || type == DTYPE_S64;
+	*is_signed = type == DTYPE_S4 || type == DTYPE_S8 || type == DTYPE_S16 || type == DTYPE_S32 || type == DTYPE_S64;
 	switch (type) {
+	case DTYPE_S4:
+	case DTYPE_U4: return 4;
 	case DTYPE_S8:
 	case DTYPE_U8: return 8;
 	case DTYPE_S16:
@@ -232,6 +234,13 @@ static inline FILL_HD double fill_raw(uint64_t seed, int64_t index, enum fill_ki
 		int64_t at = (int64_t)(unit * (double)limit);
 		return (double)(at < limit ? at : limit - 1);
 	}
+	if (kind == FILL_FACTOR) {
+		uint64_t bits = (uint64_t)(1023 - limit - (int64_t)(h % 3)) << 52;
+		memcpy(&unit, &bits, sizeof(unit));
+		return unit;
+	}
+	if (kind == FILL_SMALL)
+		return (2 * unit - 1) / (double)limit;
 	if (type == DTYPE_BOOL)
 		return kind == FILL_POSITIVE ? 1 : (double)(h >> 63);
 	if (whole)

@@ -105,6 +105,12 @@ static struct onednn_arg *conv_weights(struct onednn_case *c, enum onednn_choice
 	return onednn_arg_add_strided(c, DNNL_ARG_WEIGHTS, "wei", o, w, strides, err);
 }
 
+static const char *conv_letters(const struct problem *p)
+{
+	static const char *const letters[2][3] = { { "oiw", "oihw", "oidhw" }, { "goiw", "goihw", "goidhw" } };
+	return letters[p->g > 1][p->spatial - 1];
+}
+
 int onednn_build_conv(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	const struct problem *p = &c->problem;
@@ -115,8 +121,7 @@ int onednn_build_conv(struct onednn_case *c, enum onednn_choice choice, struct e
 	a = conv_weights(c, choice, err);
 	if (!a)
 		return -1;
-	a->letters = p->g == 1 ? (p->spatial == 1 ? "oiw" : p->spatial == 2 ? "oihw" : "oidhw") :
-		p->spatial == 1 ? "goiw" : p->spatial == 2 ? "goihw" : "goidhw";
+	a->letters = conv_letters(p);
 	c->op.src1 = a->md;
 	a = onednn_arg_add(c, DNNL_ARG_DST, "dst", &p->operand[2], problem_operand_shape(p, 2), choice, err);
 	if (!a)
@@ -124,6 +129,64 @@ int onednn_build_conv(struct onednn_case *c, enum onednn_choice choice, struct e
 	c->op.dst = a->md;
 	c->op.algorithm = dnnl_convolution_auto;
 	windows_set(c);
+	return 0;
+}
+
+/* Weights are c, k/g, space in the problem; to oneDNN [g,] k/g, c/g, space, as a convolution's, in the order that has its
+ * output channels first. */
+static struct onednn_arg *deconv_weights(struct onednn_case *c, enum onednn_choice choice, struct error *err)
+{
+	const struct problem *p = &c->problem;
+	const struct operand *o = &p->operand[1];
+	struct problem_shape flat = problem_operand_shape(p, 1), w = { .rank = 0 };
+	int64_t strides[ONEDNN_RANK], taps = 1;
+	for (int i = 2; i < flat.rank; i++)
+		taps *= flat.dim[i];
+	if (o->layout == LAYOUT_NXC || o->layout == LAYOUT_STRIDES) {
+		error_set(err, "oneDNN takes a deconvolution's weights as they are in ONNX, or constant");
+		return NULL;
+	}
+	if (p->g > 1) {
+		strides[w.rank] = p->c / p->g * flat.dim[1] * taps;
+		w.dim[w.rank++] = p->g;
+	}
+	strides[w.rank] = taps;
+	w.dim[w.rank++] = flat.dim[1];
+	strides[w.rank] = flat.dim[1] * taps;
+	w.dim[w.rank++] = p->c / p->g;
+	for (int i = 2; i < flat.rank; i++) {
+		taps /= flat.dim[i];
+		strides[w.rank] = taps;
+		w.dim[w.rank++] = flat.dim[i];
+	}
+	struct onednn_arg *a = o->layout == LAYOUT_ANY && o->constant ?
+		onednn_arg_add(c, DNNL_ARG_WEIGHTS, "wei", o, w, choice, err) :
+		onednn_arg_add_strided(c, DNNL_ARG_WEIGHTS, "wei", o, w, strides, err);
+	if (a)
+		memcpy(a->plain_strides, strides, (size_t)w.rank * sizeof(strides[0]));
+	return a;
+}
+
+int onednn_build_deconv(struct onednn_case *c, enum onednn_choice choice, struct error *err)
+{
+	const struct problem *p = &c->problem;
+	struct onednn_arg *a = onednn_arg_add(c, DNNL_ARG_SRC, "src", &p->operand[0], problem_operand_shape(p, 0), choice, err);
+	if (!a)
+		return -1;
+	c->op.src = a->md;
+	a = deconv_weights(c, choice, err);
+	if (!a)
+		return -1;
+	a->letters = conv_letters(p);
+	c->op.src1 = a->md;
+	a = onednn_arg_add(c, DNNL_ARG_DST, "dst", &p->operand[2], problem_operand_shape(p, 2), choice, err);
+	if (!a)
+		return -1;
+	c->op.dst = a->md;
+	c->op.algorithm = dnnl_deconvolution_direct;
+	windows_set(c);
+	for (int i = 3 - p->spatial, at = 0; i < 3; i++, at++)
+		c->op.pad_end[at] -= p->out_pad[i];
 	return 0;
 }
 

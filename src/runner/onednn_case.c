@@ -2,6 +2,7 @@
 
 #include "runner/onednn_case_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool type_of(enum dtype t, dnnl_data_type_t *type)
@@ -95,6 +96,10 @@ static const struct {
 	[KERNEL_LRN] = { onednn_build_plain, true },
 	[KERNEL_CAST] = { onednn_build_plain, false },
 	[KERNEL_COPY] = { NULL, false },
+	[KERNEL_DECONV] = { onednn_build_deconv, false },
+	[KERNEL_RNN] = { onednn_build_rnn, false },
+	[KERNEL_QUANTIZE] = { onednn_build_quantize, false },
+	[KERNEL_DEQUANTIZE] = { onednn_build_quantize, false },
 };
 
 bool onednn_case_tries_layouts(const struct problem *p)
@@ -128,6 +133,7 @@ static int bias_add(struct onednn_case *c, int epilogue, struct error *err)
 		return -1;
 	a->epilogue = epilogue + 1;
 	c->op.bias = a->md;
+	onednn_bias_before_factors(c, a);
 	return 0;
 }
 
@@ -136,15 +142,15 @@ static int post_binary_add(struct onednn_case *c, dnnl_post_ops_t post, int epil
 	struct error *err)
 {
 	const struct epilogue *e = &c->problem.epilogue[epilogue];
-	struct onednn_mode row = { .algorithm = e->kind == EPILOGUE_SCALE ? dnnl_binary_mul : dnnl_binary_add };
+	struct onednn_mode row = { .algorithm = dnnl_binary_add };
 	struct problem_shape s = problem_operand_shape(&c->problem, problem_operand_count(&c->problem) - 1);
 	int arg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(dnnl_post_ops_len(post)) | DNNL_ARG_SRC_1;
 	if (e->kind == EPILOGUE_BINARY && !onednn_mode_resolve(e->mode, 0, 0, &row))
 		return error_set(err, "oneDNN has no post-op of mode %s", mode_name(e->mode));
 	int channel = c->problem.kernel == KERNEL_MATMUL ? s.rank - 1 : 1;
-	for (int i = 0; e->kind != EPILOGUE_BINARY && i < s.rank; i++)
+	for (int i = 0; e->kind == EPILOGUE_BIAS && i < s.rank; i++)
 		s.dim[i] = i == channel ? s.dim[i] : 1;
-	if (e->kind != EPILOGUE_BINARY || c->problem.kernel == KERNEL_MATMUL)
+	if (e->kind == EPILOGUE_BIAS || c->problem.kernel == KERNEL_MATMUL)
 		choice = CHOICE_NCX;
 	struct onednn_arg *a = onednn_arg_add(c, arg, "", &e->operand, s, choice, err);
 	if (!a)
@@ -171,7 +177,7 @@ static int post_eltwise_add(dnnl_post_ops_t post, const struct epilogue *e, stru
 static int epilogues_add(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	const struct problem *p = &c->problem;
-	bool has_bias = p->kernel == KERNEL_CONV || p->kernel == KERNEL_MATMUL;
+	bool has_bias = p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV || p->kernel == KERNEL_MATMUL;
 	dnnl_post_ops_t post = NULL;
 	int bad = 0;
 	if (dnnl_post_ops_create(&post) != dnnl_success)
@@ -179,7 +185,8 @@ static int epilogues_add(struct onednn_case *c, enum onednn_choice choice, struc
 	for (int i = 0; i < p->epilogue_count && !bad; i++) {
 		const struct epilogue *e = &p->epilogue[i];
 		bad = e->kind == EPILOGUE_ELTWISE ? post_eltwise_add(post, e, err) :
-			e->kind == EPILOGUE_BIAS && i == 0 && has_bias ? bias_add(c, i, err) :
+			e->kind == EPILOGUE_SCALE ? onednn_scale_add(c, i, err) :
+			e->kind == EPILOGUE_BIAS && i == (c->factor != NULL) && has_bias ? bias_add(c, i, err) :
 			post_binary_add(c, post, i, choice, err);
 	}
 	if (!bad && dnnl_primitive_attr_set_post_ops(c->attr, post) != dnnl_success)
@@ -194,7 +201,7 @@ int onednn_case_build(struct onednn_case *c, const struct problem *p, enum onedn
 	if (!kernel_rows[p->kernel].build)
 		return error_set(err, "oneDNN has no %s", kernel_name(p->kernel));
 	/* constant weights are repacked beforehand; held to channels last, oneDNN has nothing but its reference code */
-	if (p->kernel == KERNEL_CONV && p->operand[1].constant && p->operand[1].layout == LAYOUT_NXC)
+	if ((p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV) && p->operand[1].constant && p->operand[1].layout == LAYOUT_NXC)
 		c->problem.operand[1].layout = LAYOUT_ANY;
 	if (p->accumulator != DTYPE_UNKNOWN && p->accumulator != DTYPE_F32 && p->accumulator != DTYPE_S32)
 		return error_set(err, "oneDNN does not accumulate in %s", dtype_name(p->accumulator));
@@ -212,6 +219,8 @@ void onednn_case_free(struct onednn_case *c)
 {
 	for (int i = 0; i < c->arg_count; i++)
 		onednn_md_free(c->arg[i].md);
+	free(c->factor);
+	c->factor = NULL;
 	if (c->attr)
 		dnnl_primitive_attr_destroy(c->attr);
 	c->arg_count = 0;

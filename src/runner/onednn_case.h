@@ -3,13 +3,10 @@
 #define RUNNER_ONEDNN_CASE_H
 
 #include "base/error.h"
+#include "runner/fill.h"
 #include "runner/onednn_layout.h"
 
 #define ONEDNN_ARGS (PROBLEM_SHAPES + 8)
-
-/* Values that make sense for an operand: uniform in [-1, 1), or in [0.5, 1.5) where logarithms, roots and divisors
- * want it positive; exactly one for the scalar that a composed operation multiplies by. */
-enum onednn_fill { FILL_SIGNED, FILL_POSITIVE, FILL_ONE };
 
 struct onednn_arg {
 	int arg;              /* DNNL_ARG_... */
@@ -22,7 +19,11 @@ struct onednn_arg {
 	bool output;
 	bool any;             /* the problem leaves its layout open: the result records what was chosen */
 	bool permuted;        /* its memory, not its logical order, is the answer (transpose) */
-	enum onednn_fill fill;
+	enum fill_kind fill;  /* what makes sense for it; one: the scalar that a composed operation multiplies by */
+	const float *values;  /* given instead; borrowed from the case */
+	const float *divisor; /* a bias that the library multiplies by the channels' factors: what it is divided by */
+	bool attribute;       /* an attribute's value: its descriptor is md, whatever the implementation */
+	int64_t plain_strides[ONEDNN_RANK]; /* of its values in the problem's order; all 0: row-major */
 	int epilogue;         /* 1 + the epilogue whose operand it is, 0 none */
 };
 
@@ -31,6 +32,8 @@ struct onednn_case {
 	struct onednn_op op;           /* its descriptors are the arguments' */
 	dnnl_primitive_attr_t attr;
 	bool swapped;                  /* binary: the sources changed places */
+	float *factor;                 /* of a scale epilogue, of quantize and dequantize; owned */
+	float zero_point;
 	int arg_count;
 	struct onednn_arg arg[ONEDNN_ARGS];
 };
@@ -41,6 +44,10 @@ void onednn_case_free(struct onednn_case *c);
 
 /* Has the kernel's source to be concrete, so that layouts are tried one by one? */
 bool onednn_case_tries_layouts(const struct problem *p);
+/* The blob of weights and biases (check.h) that the three arguments of a recurrent layer are, each dense in ldigo and ldgo;
+ * to be freed. And where the library has the output that is number `index` in the problem. */
+float *onednn_rnn_blob(const struct problem *p, const float *input, const float *recurrent, const float *bias);
+int64_t onednn_rnn_place(const struct problem *p, int64_t index);
 /* Does any operand leave its layout open? */
 bool onednn_case_is_open(const struct problem *p);
 

@@ -27,6 +27,10 @@ struct onednn_arg *onednn_arg_add_strided(struct onednn_case *c, int arg, const 
 typedef int onednn_build(struct onednn_case *c, enum onednn_choice choice, struct error *err);
 onednn_build onednn_build_conv, onednn_build_matmul, onednn_build_pool, onednn_build_batchnorm, onednn_build_layernorm,
 	onednn_build_eltwise, onednn_build_binary, onednn_build_reduce, onednn_build_concat, onednn_build_transpose,
-	onednn_build_plain;
+	onednn_build_plain, onednn_build_deconv, onednn_build_rnn, onednn_build_quantize;
+
+/* The scale epilogue, and what it does to a bias behind it. */
+int onednn_scale_add(struct onednn_case *c, int epilogue, struct error *err);
+void onednn_bias_before_factors(struct onednn_case *c, struct onednn_arg *bias);
 
 #endif

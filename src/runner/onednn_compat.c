@@ -122,12 +122,36 @@ size_t onednn_md_bytes(onednn_md md)
 
 /* --- operations --- */
 
+static dnnl_rnn_direction_t rnn_direction(const struct onednn_op *op)
+{
+	return op->both_directions ? dnnl_bidirectional_concat : dnnl_unidirectional_left2right;
+}
+
+static dnnl_alg_kind_t rnn_activation(const struct onednn_op *op)
+{
+	return op->mode == MODE_RNN_RELU ? dnnl_eltwise_relu : dnnl_eltwise_tanh;
+}
+
 #if DNNL_VERSION_MAJOR >= 3
 
 static dnnl_status_t concat_create(dnnl_primitive_desc_t *pd, dnnl_engine_t e, const struct onednn_op *op,
 	dnnl_primitive_attr_t attr)
 {
 	return dnnl_concat_primitive_desc_create(pd, e, op->dst, op->source_count, op->axis, op->source, attr);
+}
+
+static dnnl_status_t rnn_create(dnnl_primitive_desc_t *pd, dnnl_engine_t e, const struct onednn_op *op,
+	dnnl_primitive_attr_t attr)
+{
+	const dnnl_prop_kind_t inference = dnnl_forward_inference;
+	if (op->mode == MODE_LSTM)
+		return dnnl_lstm_forward_primitive_desc_create(pd, e, inference, rnn_direction(op), op->src, NULL, NULL,
+			op->src1, op->src2, NULL, NULL, op->bias, op->dst, NULL, NULL, 0, attr);
+	if (op->mode == MODE_GRU)
+		return dnnl_lbr_gru_forward_primitive_desc_create(pd, e, inference, rnn_direction(op), op->src, NULL,
+			op->src1, op->src2, op->bias, op->dst, NULL, 0, attr);
+	return dnnl_vanilla_rnn_forward_primitive_desc_create(pd, e, inference, rnn_activation(op), rnn_direction(op),
+		op->src, NULL, op->src1, op->src2, op->bias, op->dst, NULL, 0, 0, 0, attr);
 }
 
 static dnnl_status_t first_create(dnnl_primitive_desc_t *pd, dnnl_engine_t e, const struct onednn_op *op,
@@ -138,6 +162,11 @@ static dnnl_status_t first_create(dnnl_primitive_desc_t *pd, dnnl_engine_t e, co
 	case KERNEL_CONV:
 		return dnnl_convolution_forward_primitive_desc_create(pd, e, inference, op->algorithm, op->src, op->src1,
 			op->bias, op->dst, op->stride, op->dilation, op->pad_begin, op->pad_end, attr);
+	case KERNEL_DECONV:
+		return dnnl_deconvolution_forward_primitive_desc_create(pd, e, inference, op->algorithm, op->src, op->src1,
+			op->bias, op->dst, op->stride, op->dilation, op->pad_begin, op->pad_end, attr);
+	case KERNEL_RNN:
+		return rnn_create(pd, e, op, attr);
 	case KERNEL_MATMUL:
 		return dnnl_matmul_primitive_desc_create(pd, e, op->src, op->src1, op->bias, op->dst, attr);
 	case KERNEL_POOL:
@@ -193,6 +222,8 @@ int onednn_implementations(dnnl_engine_t engine, const struct onednn_op *op, dnn
 
 union op_desc {
 	dnnl_convolution_desc_t conv;
+	dnnl_deconvolution_desc_t deconv;
+	dnnl_rnn_desc_t rnn;
 	dnnl_matmul_desc_t matmul;
 	dnnl_pooling_v2_desc_t pool;
 	dnnl_batch_normalization_desc_t batchnorm;
@@ -205,6 +236,19 @@ union op_desc {
 	dnnl_lrn_desc_t lrn;
 };
 
+static dnnl_status_t rnn_desc_init(dnnl_rnn_desc_t *d, const struct onednn_op *op)
+{
+	const dnnl_prop_kind_t inference = dnnl_forward_inference;
+	if (op->mode == MODE_LSTM)
+		return dnnl_lstm_forward_desc_init(d, inference, rnn_direction(op), op->src, NULL, NULL, op->src1, op->src2,
+			op->bias, op->dst, NULL, NULL, 0);
+	if (op->mode == MODE_GRU)
+		return dnnl_lbr_gru_forward_desc_init(d, inference, rnn_direction(op), op->src, NULL, op->src1, op->src2,
+			op->bias, op->dst, NULL, 0);
+	return dnnl_vanilla_rnn_forward_desc_init(d, inference, rnn_activation(op), rnn_direction(op), op->src, NULL,
+		op->src1, op->src2, op->bias, op->dst, NULL, 0, 0, 0);
+}
+
 static dnnl_status_t op_desc_init(union op_desc *d, const struct onednn_op *op)
 {
 	const dnnl_prop_kind_t inference = dnnl_forward_inference;
@@ -212,6 +256,11 @@ static dnnl_status_t op_desc_init(union op_desc *d, const struct onednn_op *op)
 	case KERNEL_CONV:
 		return dnnl_dilated_convolution_forward_desc_init(&d->conv, inference, op->algorithm, op->src, op->src1,
 			op->bias, op->dst, op->stride, op->dilation, op->pad_begin, op->pad_end);
+	case KERNEL_DECONV:
+		return dnnl_dilated_deconvolution_forward_desc_init(&d->deconv, inference, op->algorithm, op->src, op->src1,
+			op->bias, op->dst, op->stride, op->dilation, op->pad_begin, op->pad_end);
+	case KERNEL_RNN:
+		return rnn_desc_init(&d->rnn, op);
 	case KERNEL_MATMUL:
 		return dnnl_matmul_desc_init(&d->matmul, op->src, op->src1, op->bias, op->dst);
 	case KERNEL_POOL:
@@ -266,7 +315,9 @@ static bool destination_fits(const struct onednn_op *op)
 int onednn_implementations(dnnl_engine_t engine, const struct onednn_op *op, dnnl_primitive_attr_t attr,
 	dnnl_primitive_desc_t *pd, int max, dnnl_status_t *status)
 {
-	if (op->kind == KERNEL_CONCAT || op->kind == KERNEL_TRANSPOSE || op->kind == KERNEL_CAST) {
+	bool reorders = op->kind == KERNEL_TRANSPOSE || op->kind == KERNEL_CAST || op->kind == KERNEL_QUANTIZE ||
+		op->kind == KERNEL_DEQUANTIZE;
+	if (op->kind == KERNEL_CONCAT || reorders) {
 		*status = op->kind == KERNEL_CONCAT ? concat_create(pd, engine, op, attr) :
 			dnnl_reorder_primitive_desc_create(pd, op->src, engine, op->dst, engine, attr);
 		return *status == dnnl_success ? 1 : 0;
@@ -292,6 +343,38 @@ int onednn_implementations(dnnl_engine_t engine, const struct onednn_op *op, dnn
 #endif
 
 /* --- attributes, memory, reorders --- */
+
+#if DNNL_VERSION_MAJOR >= 3
+
+dnnl_status_t onednn_attr_factors(dnnl_primitive_attr_t attr, const struct onednn_factors *f)
+{
+	return dnnl_primitive_attr_set_scales_mask(attr, f->arg, f->mask);
+}
+
+dnnl_status_t onednn_attr_zero_point(dnnl_primitive_attr_t attr, int arg, int32_t zero_point)
+{
+	(void)zero_point;
+	return dnnl_primitive_attr_set_zero_points_mask(attr, arg, 0);
+}
+
+#else
+
+dnnl_status_t onednn_attr_factors(dnnl_primitive_attr_t attr, const struct onednn_factors *f)
+{
+	float *by = base_malloc((size_t)f->count * sizeof(*by));
+	for (int64_t i = 0; i < f->count; i++)
+		by[i] = f->divides ? 1 / f->values[i] : f->values[i];
+	dnnl_status_t status = dnnl_primitive_attr_set_output_scales(attr, f->count, f->destination_mask, by);
+	free(by);
+	return status;
+}
+
+dnnl_status_t onednn_attr_zero_point(dnnl_primitive_attr_t attr, int arg, int32_t zero_point)
+{
+	return dnnl_primitive_attr_set_zero_points(attr, arg, 1, 0, &zero_point);
+}
+
+#endif
 
 dnnl_status_t onednn_post_eltwise(dnnl_post_ops_t post, dnnl_alg_kind_t algorithm, float alpha, float beta)
 {

@@ -40,11 +40,14 @@ struct onednn_md_info {
 void onednn_md_describe(onednn_md md, struct onednn_md_info *info);
 
 /* One operation to find implementations for. Fields that the kind does not have are zero. KERNEL_TRANSPOSE and
- * KERNEL_CAST are reorders from src to dst; KERNEL_COPY does not occur. */
+ * KERNEL_CAST, KERNEL_QUANTIZE and KERNEL_DEQUANTIZE are reorders from src to dst; KERNEL_COPY does not occur. */
 struct onednn_op {
 	enum kernel kind;
 	dnnl_alg_kind_t algorithm;
 	onednn_md src, src1, bias, dst;   /* src1: weights, or the second source of a binary; borrowed */
+	onednn_md src2;                   /* rnn: recurrent weights */
+	enum mode mode;                   /* rnn */
+	bool both_directions;             /* rnn: side by side in the destination */
 	onednn_md stat;                   /* layer normalization: mean and variance */
 	int source_count;                 /* concat */
 	onednn_md source[PROBLEM_SHAPES];
@@ -60,6 +63,25 @@ struct onednn_op {
  * (the caller destroys each); *status says why when there is none. */
 int onednn_implementations(dnnl_engine_t engine, const struct onednn_op *op, dnnl_primitive_attr_t attr,
 	dnnl_primitive_desc_t *pd, int max, dnnl_status_t *status);
+
+/* Factors that an operation multiplies by: one for all where both masks are 0, else one for each place along a dimension. */
+struct onednn_factors {
+	int arg;              /* the argument whose factors they are */
+	bool divides;         /* the destination's: it is divided by them */
+	int mask;             /* bits: dimensions of the argument */
+	int destination_mask; /* bits: the same in the destination */
+	int64_t count;
+	const float *values;
+};
+/* Are factors and zero points arguments of an execution (DNNL_ARG_ATTR_SCALES | arg, f32; DNNL_ARG_ATTR_ZERO_POINTS | arg,
+ * s32)? If not the attributes hold their values, and a bias is multiplied, too. */
+#define ONEDNN_FACTORS_ARE_ARGUMENTS (DNNL_VERSION_MAJOR >= 3)
+#if DNNL_VERSION_MAJOR < 3
+#define DNNL_ARG_ATTR_SCALES 0
+#endif
+dnnl_status_t onednn_attr_factors(dnnl_primitive_attr_t attr, const struct onednn_factors *f);
+/* One for the whole argument. */
+dnnl_status_t onednn_attr_zero_point(dnnl_primitive_attr_t attr, int arg, int32_t zero_point);
 
 dnnl_status_t onednn_post_eltwise(dnnl_post_ops_t post, dnnl_alg_kind_t algorithm, float alpha, float beta);
 dnnl_status_t onednn_post_binary(dnnl_post_ops_t post, dnnl_alg_kind_t algorithm, onednn_md md);

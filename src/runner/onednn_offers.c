@@ -97,7 +97,7 @@ static const char *layouts_of(struct arena *a, const struct onednn_case *c, cons
 		const struct onednn_arg *arg = &c->arg[i];
 		if (!arg->any || !*arg->role)
 			continue;
-		onednn_layout_name(name, onednn_argument(pd, arg->arg), arg->letters);
+		onednn_layout_name(name, arg->attribute ? arg->md : onednn_argument(pd, arg->arg), arg->letters);
 		str_addf(&text, "%s%s=%s", text.n ? " " : "", arg->role, name);
 	}
 	const char *kept = arena_strndup(a, text.p ? text.p : "", text.n);
@@ -179,10 +179,11 @@ static void offers_filter(struct onednn_offers *o)
  * arrives at the layers between them. Asked of a middling convolution. */
 static enum onednn_choice home_layout(enum dtype t, int spatial)
 {
+	bool whole = t == DTYPE_U8 || t == DTYPE_S8;
 	struct problem p = { .kernel = KERNEL_CONV, .spatial = spatial, .n = 1, .c = 64, .k = 64, .g = 1,
-		.accumulator = DTYPE_F32 };
+		.accumulator = whole ? DTYPE_S32 : DTYPE_F32 };
 	for (int i = 0; i < 3; i++) {
-		p.operand[i].dtype = t;
+		p.operand[i].dtype = whole && i == 1 ? DTYPE_S8 : t;
 		p.in[i] = 14;
 		p.kernel_size[i] = 3;
 		p.pad_begin[i] = p.pad_end[i] = p.stride[i] = p.dilation[i] = 1;
@@ -212,7 +213,8 @@ static int choices_special(const struct problem *p, enum onednn_choice choices[C
 	bool constant = false;
 	for (int i = 0; i < 2; i++)
 		constant = constant || (p->operand[i].constant && p->operand[i].layout == LAYOUT_ANY);
-	choices[0] = p->kernel == KERNEL_CONV || p->kernel == KERNEL_MATMUL ? CHOICE_LIBRARY : CHOICE_NCX;
+	bool asks = p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV || p->kernel == KERNEL_MATMUL || p->kernel == KERNEL_RNN;
+	choices[0] = asks ? CHOICE_LIBRARY : CHOICE_NCX;
 	choices[1] = CHOICE_NXC;
 	choices[2] = CHOICE_NCX;
 	if (p->kernel == KERNEL_MATMUL && constant)

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "runner/fill.h"
+#include "runner/plain_convert.h"
 
 /* A problem along one axis: outer lines of `size` elements, `inner` apart. */
 struct lines {
@@ -235,14 +236,21 @@ static void norm_share(const struct plain *a, int i, int count)
 	const struct problem_shape *s = &p->shape[0];
 	int axis = p->kernel == KERNEL_RMSNORM ? p->axis : 2;
 	int64_t rows = volume(s, 0, axis), n = volume(s, axis, s->rank);
+	enum dtype from = p->operand[0].dtype, to = p->operand[1].dtype;
+	float *wide = from != DTYPE_F32 || to != DTYPE_F32 ? base_malloc((size_t)n * sizeof(*wide)) : NULL;
 	for (int64_t row = share_begin(rows, i, count), end = share_begin(rows, i + 1, count); row < end; row++) {
-		const float *x = (const float *)a->source[0] + row * n;
-		float *y = (float *)a->destination + row * n;
+		const float *x = wide ? wide : (const float *)a->source[0] + row * n;
+		float *y = wide ? wide : (float *)a->destination + row * n;
+		if (wide)
+			plain_load(wide, a->source[0], from, row * n, n);
 		if (p->kernel == KERNEL_RMSNORM)
 			rmsnorm_row(a, x, y, n);
 		else
 			instancenorm_row(a, x, y, n, row % s->dim[1]);
+		if (wide)
+			plain_store(a->destination, to, row * n, wide, n);
 	}
+	free(wide);
 }
 
 /* --- what is there --- */
@@ -250,12 +258,26 @@ static void norm_share(const struct plain *a, int i, int count)
 int64_t plain_scale_count(const struct problem *p)
 {
 	const struct problem_shape *s = &p->shape[0];
+	if (p->kernel == KERNEL_QUANTIZE || p->kernel == KERNEL_DEQUANTIZE) {
+		struct problem_shape scales = problem_scale_shape(p);
+		return volume(&scales, 0, scales.rank);
+	}
 	return p->kernel == KERNEL_RMSNORM ? volume(s, p->axis, s->rank) : p->kernel == KERNEL_INSTANCENORM ? s->dim[1] : 0;
+}
+
+int plain_passes(const struct problem *p)
+{
+	return p->mode == MODE_QUANTIZE_DYNAMIC ? 2 : 1;
 }
 
 static bool is_whole(enum dtype t)
 {
 	return t == DTYPE_S64 || t == DTYPE_S32;
+}
+
+static bool is_float(enum dtype t)
+{
+	return t == DTYPE_F32 || t == DTYPE_F16 || t == DTYPE_BF16;
 }
 
 static bool types_fit(const struct problem *p)
@@ -268,7 +290,11 @@ static bool types_fit(const struct problem *p)
 	case KERNEL_ARGREDUCE: return (first == DTYPE_F32 || is_whole(first)) && is_whole(to);
 	case KERNEL_TOPK:
 	case KERNEL_SCAN: return first == to && (first == DTYPE_F32 || is_whole(first));
-	default: return first == DTYPE_F32 && to == DTYPE_F32;
+	case KERNEL_QUANTIZE:
+	case KERNEL_DEQUANTIZE:
+		return plain_converts(first) && plain_converts(to) && to != DTYPE_S32 &&
+			(p->mode != MODE_QUANTIZE_DYNAMIC || to == DTYPE_U8 || to == DTYPE_S8);
+	default: return is_float(first) && is_float(to);
 	}
 }
 
@@ -279,11 +305,14 @@ int plain_refuses(const struct problem *p, struct error *err)
 		return error_set(err, "%s is not measured on a CPU", kernel_name(p->kernel));
 	if (p->kernel != KERNEL_GATHER && p->kernel != KERNEL_SELECT && p->kernel != KERNEL_TOPK &&
 		p->kernel != KERNEL_ARGREDUCE && p->kernel != KERNEL_SCAN && p->kernel != KERNEL_INSTANCENORM &&
-		p->kernel != KERNEL_RMSNORM)
+		p->kernel != KERNEL_RMSNORM && p->kernel != KERNEL_QUANTIZE && p->kernel != KERNEL_DEQUANTIZE)
 		return error_set(err, "only moves, orders and norms that the library does not have");
 	if (p->epilogue_count)
 		return error_set(err, "plain C has no epilogues");
-	for (int i = 0; i < problem_operand_count(p); i++)
+	/* one scale for all: the order of elements does not count */
+	bool any_order = p->mode == MODE_QUANTIZE_TENSOR || p->mode == MODE_DEQUANTIZE_TENSOR || p->mode == MODE_QUANTIZE_DYNAMIC;
+	any_order = any_order && p->operand[0].layout == LAYOUT_NXC && p->operand[1].layout == LAYOUT_NXC;
+	for (int i = 0; i < problem_operand_count(p) && !any_order; i++)
 		if (p->operand[i].layout == LAYOUT_NXC || p->operand[i].layout == LAYOUT_STRIDES)
 			return error_set(err, "plain C knows dense tensors in ONNX order only");
 	return types_fit(p) ? 0 : error_set(err, "plain C has no %s of these types", kernel_name(p->kernel));
@@ -297,6 +326,8 @@ void plain_share(void *plain, int i, int count)
 	case KERNEL_SELECT: select_share(a, i, count); break;
 	case KERNEL_RMSNORM:
 	case KERNEL_INSTANCENORM: norm_share(a, i, count); break;
+	case KERNEL_QUANTIZE:
+	case KERNEL_DEQUANTIZE: plain_quantize_share(a, i, count); break;
 	default: lines_share(a, i, count); break;
 	}
 }

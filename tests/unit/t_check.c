@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "runner/check.h"
+#include "runner/whole.h"
 #include "tap.h"
 
 struct values {
@@ -231,9 +232,38 @@ static void test_sample(void)
 	ok(met == (UINT64_C(1) << 48) - 1, "a small one everywhere");
 }
 
+static void test_whole(void)
+{
+	expect("conv:u8,s8.c,u8/s32:n1c1w2k2s1:pw0qw0:sw1:dw1:g1+scale:f32.c+bias:f32.c+relu", 4, LIST(2.5, 4.5, 0, 0),
+		IN(LIST(4, 8)), WITH(1, -2), .epilogue = { LIST(0.5, 2), LIST(0.5, 1) });
+	expect("matmul:u8,s8,f32/s32:ba1bb1m1n2k2:ta0tb0+scale:f32.c", 2, LIST(5.5, 2), IN(LIST(1, 2)), WITH(1, 2, 5, 3),
+		.epilogue = { LIST(0.5, 0.25) });
+	expect("quantize:f32,s8:tensor:2", 2, LIST(2, -300), IN(LIST(1, -150)), .scale = LIST(0.5));
+	expect("quantize:f32,u8:tensor:2", 2, LIST(130, -172), IN(LIST(1, -150)), .scale = LIST(0.5));
+	expect("quantize:f32,s8:axis:2x2x1:ax1", 4, LIST(1, 0.5, 3, 1), IN(counting), .scale = LIST(1, 4));
+	expect("quantize:f32,s4:block:1x5x2:ax1:b3", 10, LIST(1, 1, 3, 2, 5, 3, 1.75, 1, 2.25, 1.25), IN(counting),
+		.scale = LIST(1, 2, 4, 8));
+	expect("dequantize:s8,f32:axis:2x2:ax0", 4, LIST(2, 4, 30, 40), IN(counting), .scale = LIST(2, 10));
+	expect("dequantize:u8,f32:tensor:2", 2, LIST(-63.5, -63), IN(counting), .scale = LIST(0.5));
+	/* 0 to 5.1 by steps of 0.02; -1 to 1.55 by steps of 0.01, zero at 100 */
+	expect("quantize:f32,u8:dynamic:3", 3, LIST(50, 255, 100), IN(LIST(1, 5.1, 2)));
+	expect("quantize:f32,u8:dynamic:3", 3, LIST(0, 255, 150), IN(LIST(-1, 1.55, 0.5)));
+	expect("quantize:f32,u8:dynamic:2", 2, LIST(0, 0), IN(LIST(0, 0)));
+	expect("rnn:f32,f32.c,f32:rnn_relu:t2n1i1h1d1", 2, LIST(0.5, 0.25), IN(LIST(0.25, -0.5)),
+		WITH(1, 1, 0.125, 0.125));
+	expect("rnn:f32,f32.c,f32:rnn_tanh:t1n1i1h2d1", 2, LIST(tanh(2), tanh(-3)), IN(LIST(1)),
+		WITH(1, -3, 0, 0, 0, 0, 1, 0, 0, 0));
+	ok(whole_off(DTYPE_U8, 3, 2.5) == 0 && whole_off(DTYPE_U8, 2, 2.5) == 0, "halfway either will do");
+	ok(whole_off(DTYPE_U8, 3, 2.25) == 0.25, "elsewhere the nearer one");
+	ok(whole_off(DTYPE_U8, 255, 999) == 0 && whole_off(DTYPE_S8, -128, -129.5) == 0, "beyond the range its end");
+	ok(whole_off(DTYPE_S8, 127, 255) == 0 && whole_off(DTYPE_S8, -1, 255) > 100, "no wrapping around");
+	ok(isnan(whole_off(DTYPE_U8, NAN, 1)), "no number is no answer");
+}
+
 int main(void)
 {
 	test_space();
+	test_whole();
 	test_resample();
 	test_norm();
 	test_attention();

@@ -156,9 +156,15 @@ int main(void)
 	test_statistics(DTYPE_BOOL, FILL_SIGNED, 0, 0, 1, 0.5, 0.5);
 	test_statistics(DTYPE_S64, FILL_INDEX, 1000, 0, 999, 499.5, 288.67);
 	test_statistics(DTYPE_F32, FILL_ONE, 0, 1, 1, 1, 0);
+	test_statistics(DTYPE_F32, FILL_SMALL, 4, -0.25, 0.25, 0, 0.144338);
+	test_statistics(DTYPE_F32, FILL_FACTOR, 3, 0.03125, 0.125, 0.0729167, 0.038976);
 	int same = 0;
 	for (int64_t i = 0; i < 1000; i++)
 		same += fill_value(1, i, FILL_SIGNED, 0, DTYPE_F32) == fill_value(2, i, FILL_SIGNED, 0, DTYPE_F32);
+	int powers = 0;
+	for (int64_t i = 0; i < 1000; i++)
+		powers += log2(fill_value(1, i, FILL_FACTOR, 5, DTYPE_F32)) == floor(log2(fill_value(1, i, FILL_FACTOR, 5, DTYPE_F32)));
+	is_int(powers, 1000, "factors are powers of two");
 	is_int(same, 0, "another seed gives other values");
 	ok(fill_value(7, INT64_C(1) << 40, FILL_SIGNED, 0, DTYPE_F32) == fill_value(7, INT64_C(1) << 40, FILL_SIGNED, 0, DTYPE_F32),
 		"a value is a function of its place");

@@ -1,0 +1,74 @@
+#include "config.h"
+
+#include "runner/whole.h"
+
+#include <math.h>
+
+static int64_t volume(const int64_t *v, int from, int to)
+{
+	int64_t n = 1;
+	for (int i = from; i < to; i++)
+		n *= v[i];
+	return n;
+}
+
+static bool is_unsigned(enum dtype t)
+{
+	return t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64 || t == DTYPE_U4 || t == DTYPE_U2 || t == DTYPE_BOOL;
+}
+
+/* Products that one output adds up. */
+static double terms(const struct problem *p)
+{
+	if (p->kernel == KERNEL_MATMUL)
+		return (double)p->mk;
+	return (double)(p->c / p->g) * (double)volume(p->kernel_size, 3 - p->spatial, 3);
+}
+
+/* A sum of n products of small numbers is some 8 sqrt(n); a quarter of s8's range is 32. Quantized values fill the range of
+ * a whole type, and 8 of a small float. */
+int64_t whole_factor_limit(const struct problem *p)
+{
+	enum dtype to = p->operand[1].dtype;
+	double exponent;
+	switch (p->kernel) {
+	case KERNEL_QUANTIZE: exponent = dtype_is_float(to) ? 2 : fmin(dtype_bits(to), 16) - 2; break;
+	case KERNEL_DEQUANTIZE: exponent = 4; break;
+	default: exponent = round(log2(8 * sqrt(terms(p)) / 32)); break;
+	}
+	return exponent < 0 ? 0 : (int64_t)exponent;
+}
+
+int64_t whole_small_limit(const struct problem *p)
+{
+	int64_t most = p->input_size > p->hidden_size ? p->input_size : p->hidden_size;
+	return (int64_t)ceil(sqrt((double)most));
+}
+
+double whole_zero_point(enum dtype t)
+{
+	return is_unsigned(t) && dtype_bits(t) <= 16 ? (double)(1 << (dtype_bits(t) - 1)) : 0;
+}
+
+int64_t whole_scale_place(const struct problem *p, int64_t index)
+{
+	struct problem_shape scales = problem_scale_shape(p);
+	const struct problem_shape *s = &p->shape[0];
+	if (scales.rank == 0)
+		return 0;
+	int64_t inner = volume(s->dim, p->axis + 1, s->rank), at = index / inner % s->dim[p->axis];
+	bool by_block = p->mode == MODE_QUANTIZE_BLOCK || p->mode == MODE_DEQUANTIZE_BLOCK;
+	if (!by_block)
+		return at;
+	int64_t outer = index / inner / s->dim[p->axis];
+	return (outer * scales.dim[p->axis] + at / p->size) * inner + index % inner;
+}
+
+double whole_off(enum dtype t, double got, double value)
+{
+	if (dtype_is_float(t) || t == DTYPE_BOOL || isnan(value) || isnan(got))
+		return fabs(got - value);
+	int bits = dtype_bits(t);
+	double low = is_unsigned(t) ? 0 : -ldexp(1, bits - 1), high = ldexp(1, bits - !is_unsigned(t)) - 1;
+	return fmax(fabs(got - fmin(fmax(value, low), high)) - 0.5, 0);
+}

@@ -1,0 +1,25 @@
+/* Problems of whole numbers: the values that their scales and zero points hold, which scale belongs to which element, and
+ * how far off a rounded result is.
+ *
+ * Every factor is a power of two and every value small, so that sums and products are exact in f32 and an honest result is
+ * exact but for its last rounding: s8 weights are even and within +-6, because libraries without 8-bit dot products halve
+ * them or add up pairs in 16 bits. */
+#ifndef RUNNER_WHOLE_H
+#define RUNNER_WHOLE_H
+
+#include "problem/problem.h"
+
+/* For FILL_FACTOR: the exponent from which on factors keep most results within the destination's range. `scale` epilogues:
+ * with the operands' small numbers; quantize: with values in [-1, 1). */
+int64_t whole_factor_limit(const struct problem *p);
+/* For FILL_SMALL: what a recurrent layer's weights are divided by, so that its states neither grow nor jump. */
+int64_t whole_small_limit(const struct problem *p);
+/* The zero point of what is quantized to a type: the middle of an unsigned one, else 0. */
+double whole_zero_point(enum dtype t);
+/* Which scale belongs to element `index` (row-major) of a quantize or dequantize: an index into problem_scale_shape. */
+int64_t whole_scale_place(const struct problem *p, int64_t index);
+/* How far `got`, of a whole type, is from what `value` rounds to. Halfway between two numbers either will do, and anything
+ * beyond the range is the range's end. 0: right. Any other type: the difference. */
+double whole_off(enum dtype t, double got, double value);
+
+#endif
