@@ -27,8 +27,122 @@ static struct net *two_convolutions(void)
 	return n;
 }
 
+/* ---- nets at random: all tensors of one shape, values or bytes */
+
+#define VALUES 40
+
+struct random {
+	uint32_t state;
+	struct net *n;
+	int count;
+	bool is_byte[VALUES];
+	char name[VALUES][16];
+};
+
+static uint32_t pick(struct random *r, uint32_t below)
+{
+	r->state = r->state * 1664525u + 1013904223u;
+	return (r->state >> 8) % below;
+}
+
+/* A value of that kind; there is always one. */
+static const char *some(struct random *r, bool byte)
+{
+	int i = (int)pick(r, (uint32_t)r->count);
+	while (r->is_byte[i] != byte)
+		i = (i + 1) % r->count;
+	return r->name[i];
+}
+
+static void add_layer(struct random *r)
+{
+	static const char *const unary[] = { "Relu", "Sigmoid", "MaxPool", "Dropout", "Softmax", "Identity", "Tanh" };
+	char inputs[64], *out = r->name[r->count];
+	uint32_t kind = pick(r, 12);
+	bool byte = kind < 3;
+	snprintf(out, sizeof(r->name[0]), "v%d", r->count);
+	if (kind < 3) {
+		quant_q(r->n, some(r, false), out);
+	} else if (kind < 6) {
+		quant_dq(r->n, some(r, true), out);
+	} else if (kind < 8) {
+		snprintf(inputs, sizeof(inputs), "%s,w", some(r, false));
+		net_node(r->n, "Conv", inputs, out, "pads=1,1,1,1");
+	} else if (kind < 10) {
+		snprintf(inputs, sizeof(inputs), "%s", some(r, false));
+		snprintf(inputs + strlen(inputs), sizeof(inputs) - strlen(inputs), ",%s", some(r, false));
+		net_node(r->n, kind == 8 ? "Add" : "Mul", inputs, out, NULL);
+	} else {
+		const char *op = unary[pick(r, 7)];
+		net_node(r->n, op, some(r, false), out,
+			strcmp(op, "MaxPool") == 0 ? "kernel_shape=3,3 pads=1,1,1,1" : NULL);
+	}
+	r->is_byte[r->count++] = byte;
+}
+
+static struct net *random_net(uint32_t seed)
+{
+	struct random r = { .state = seed, .n = quant_begin(13), .count = 2, .is_byte = { true, false }, .name = { "x", "y" } };
+	net_input(r.n, "x", DTYPE_U8, "1,8,6,6");
+	net_input(r.n, "y", DTYPE_F32, "1,8,6,6");
+	quant_weights(r.n, "w", "8,8,3,3", "8", 0);
+	while (r.count < VALUES)
+		add_layer(&r);
+	for (int i = 0; i < 3; i++)
+		net_output(r.n, r.name[2 + pick(&r, VALUES - 2)], NULL);
+	return r.n;
+}
+
+/* What was taken in is free and part of a layer that is not, in no group, and the sum counts the others once. */
+static bool holds(const struct plan *p, const struct fusion *f)
+{
+	struct results *r = results_new();
+	struct arena a = { 0 };
+	struct scenario s = scenario_default();
+	int running = 0;
+	bool good = !isnan(p->peak_live_bytes);
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		const struct plan_layer *core = l->absorbed_by >= 0 ? &p->layers[l->absorbed_by] : NULL;
+		running += l->problem >= 0;
+		good &= !core || (core->quantized && core->absorbed_by < 0 && l->class == CLASS_FREE && l->problem < 0 &&
+			l->flops == 0 && f->cluster_of[i] < 0 && !l->quantized);
+		good &= l->class == CLASS_FREE || l->problem >= 0;
+	}
+	for (int i = 0; i < plan_problem_total(p); i++)
+		measure(r, p->problems[i].text, 1);
+	struct analysis *sum = analyze(&a, p, f, r, NULL, &s);
+	good &= sum->complete && sum->bound_ns == running;
+	s.fusion = s.parallel = s.nxc = true;
+	analyze(&a, p, f, r, NULL, &s);
+	results_free(r);
+	arena_free(&a);
+	return good;
+}
+
+static void test_random(void)
+{
+	struct plan_options options = { .dtype = DTYPE_F32 };
+	int taken = 0;
+	for (uint32_t seed = 1; seed <= 300; seed++) {
+		struct error err = ERROR_NONE;
+		struct net *n = random_net(seed);
+		struct plan *p = plan_build(net_model(n), &options, &err);
+		struct fusion *f = fusion_find(p);
+		if (!holds(p, f))
+			ok(false, "net %u", seed);
+		for (int i = 0; i < p->layer_count; i++)
+			taken += p->layers[i].absorbed_by >= 0;
+		fusion_free(f);
+		plan_free(p);
+		net_free(n);
+	}
+	ok(taken > 1000, "300 nets at random: %d layers are part of others", taken);
+}
+
 int main(void)
 {
+	test_random();
 	struct error err = ERROR_NONE;
 	struct plan_options options = { .dtype = DTYPE_F32 };
 	struct net *n = two_convolutions();
