@@ -45,39 +45,46 @@ static uint32_t pick(struct random *r, uint32_t below)
 	return (r->state >> 8) % below;
 }
 
-/* A value of that kind; there is always one. */
+/* A value of that kind, most often the newest; there is always one. */
 static const char *some(struct random *r, bool byte)
 {
-	int i = (int)pick(r, (uint32_t)r->count);
+	int i = pick(r, 8) ? r->count - 1 : (int)pick(r, (uint32_t)r->count);
 	while (r->is_byte[i] != byte)
-		i = (i + 1) % r->count;
+		i = i ? i - 1 : r->count - 1;
 	return r->name[i];
 }
 
-static void add_layer(struct random *r)
+static char *new_value(struct random *r, bool byte)
 {
-	static const char *const unary[] = { "Relu", "Sigmoid", "MaxPool", "Dropout", "Softmax", "Identity", "Tanh" };
-	char inputs[64], *out = r->name[r->count];
-	uint32_t kind = pick(r, 12);
-	bool byte = kind < 3;
-	snprintf(out, sizeof(r->name[0]), "v%d", r->count);
-	if (kind < 3) {
-		quant_q(r->n, some(r, false), out);
-	} else if (kind < 6) {
-		quant_dq(r->n, some(r, true), out);
-	} else if (kind < 8) {
-		snprintf(inputs, sizeof(inputs), "%s,w", some(r, false));
-		net_node(r->n, "Conv", inputs, out, "pads=1,1,1,1");
-	} else if (kind < 10) {
-		snprintf(inputs, sizeof(inputs), "%s", some(r, false));
-		snprintf(inputs + strlen(inputs), sizeof(inputs) - strlen(inputs), ",%s", some(r, false));
-		net_node(r->n, kind == 8 ? "Add" : "Mul", inputs, out, NULL);
-	} else {
-		const char *op = unary[pick(r, 7)];
-		net_node(r->n, op, some(r, false), out,
-			strcmp(op, "MaxPool") == 0 ? "kernel_shape=3,3 pads=1,1,1,1" : NULL);
-	}
-	r->is_byte[r->count++] = byte;
+	snprintf(r->name[r->count], sizeof(r->name[0]), "v%d", r->count);
+	r->is_byte[r->count] = byte;
+	return r->name[r->count++];
+}
+
+/* A value to compute with, as often as not dequantized for it. */
+static const char *operand(struct random *r)
+{
+	if (pick(r, 2))
+		return some(r, false);
+	const char *byte = some(r, true), *value = new_value(r, false);
+	quant_dq(r->n, byte, value);
+	return value;
+}
+
+static void add_layers(struct random *r)
+{
+	static const char *const ops[] = { "Conv", "Conv", "Conv", "Add", "Add", "Mul", "Relu", "Relu", "Sigmoid", "MaxPool",
+		"Dropout", "Softmax", "Identity", "Tanh" };
+	const char *op = ops[pick(r, sizeof(ops) / sizeof(ops[0]))], *first = operand(r);
+	bool conv = op == ops[0], pair = strcmp(op, "Add") == 0 || strcmp(op, "Mul") == 0;
+	const char *second = conv ? "w" : pair ? operand(r) : "";
+	char inputs[64];
+	snprintf(inputs, sizeof(inputs), "%s%s%s", first, conv || pair ? "," : "", second);
+	const char *out = new_value(r, false);
+	net_node(r->n, op, inputs, out, conv ? "pads=1,1,1,1" :
+		strcmp(op, "MaxPool") == 0 ? "kernel_shape=3,3 pads=1,1,1,1" : NULL);
+	if (pick(r, 2))
+		quant_q(r->n, out, new_value(r, true));
 }
 
 static struct net *random_net(uint32_t seed)
@@ -86,10 +93,10 @@ static struct net *random_net(uint32_t seed)
 	net_input(r.n, "x", DTYPE_U8, "1,8,6,6");
 	net_input(r.n, "y", DTYPE_F32, "1,8,6,6");
 	quant_weights(r.n, "w", "8,8,3,3", "8", 0);
-	while (r.count < VALUES)
-		add_layer(&r);
+	while (r.count < VALUES - 4)
+		add_layers(&r);
 	for (int i = 0; i < 3; i++)
-		net_output(r.n, r.name[2 + pick(&r, VALUES - 2)], NULL);
+		net_output(r.n, r.name[i ? 2 + pick(&r, (uint32_t)r.count - 2) : (uint32_t)r.count - 1], NULL);
 	return r.n;
 }
 
