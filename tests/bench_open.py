@@ -1,157 +1,154 @@
 #!/usr/bin/env python3
-"""Opening a large model: `onnx.load` + `infer_shapes` beside `benanza layers`, on the same file, in turns.
+"""Opening large models: `onnx.load` + `infer_shapes` in Python beside `benanza layers`, on the same files, in turns; and the
+first frame of the explorer.
 
-Writes a chain of MatMuls whose weights lie in the file (default 10,000 weights of 102,400 bytes: 1 GB) to a temporary
-folder, and prints the median wall time and the peak memory of both. Python's time starts after its imports; that of
-benanza includes starting the program and writing the report. Both read a file that is in the page cache.
+Each model is a chain of MatMuls: 1 GB of weights in 120 nodes and in 10,000, 2.5 GB in one file, and 2.5 GB in a file
+beside it. The weights are holes, which any file system has room for; Python reads them as it reads zeros. Python's time
+starts after its imports; that of benanza includes starting the program and writing the report. Both read from the page cache.
+Beside the wall time stands the processor time, which does not depend on what else the machine does.
 """
 
 import argparse
 import json
 import os
+import pathlib
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
+
+from onnx_wire import field_bytes, field_int, model_head, node, value_info, varint
 
 ONNX_PROGRAM = """
-import sys, time, onnx, onnx.shape_inference
-start = time.perf_counter()
+import resource, sys, time, onnx, onnx.shape_inference
+cpu = lambda: sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+begin, begin_cpu = time.perf_counter(), cpu()
 model = onnx.load(sys.argv[1])
-loaded = time.perf_counter()
 model = onnx.shape_inference.infer_shapes(model)
-done = time.perf_counter()
-shaped = sum(len(v.type.tensor_type.shape.dim) == 2 for v in model.graph.value_info)
-print(loaded - start, done - start, shaped)
+assert sum(len(v.type.tensor_type.shape.dim) == 2 for v in model.graph.value_info)
+print(time.perf_counter() - begin, cpu() - begin_cpu)
 """
+MODELS = (  # name, nodes, side of a weight, in a file beside it
+    ("1 GB in 120 nodes", 120, 1472, False),
+    ("1 GB in 10,000 nodes", 10000, 160, False),
+    ("2.5 GB in one file", 120, 2304, False),
+    ("2.5 GB beside it", 120, 2304, True),
+)
 
 
-def varint(value):
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def field_int(number, value):
-    return varint(number << 3) + varint(value)
-
-
-def field_bytes(number, content):
-    content = content.encode() if isinstance(content, str) else content
-    return varint(number << 3 | 2) + varint(len(content)) + content
-
-
-def value_info(name, dims):
-    shape = b"".join(field_bytes(1, field_int(1, d)) for d in dims)
-    return field_bytes(1, name) + field_bytes(2, field_bytes(1, field_int(1, 1) + field_bytes(2, shape)))
-
-
-def write_model(path, weights, side):
-    """One pass over the file, without a model of this size in memory."""
+def write_model(path, nodes, side, beside):
+    """One pass over the file; what stands between the holes is what a writer of ONNX would write."""
     payload = side * side * 4
-    noise = os.urandom(payload)
-    body = []  # what stands before each payload; None is a payload
-    length = 0
-    for i in range(weights):
-        head = field_int(1, side) * 2 + field_int(2, 1) + field_bytes(8, f"w{i}") + varint(9 << 3 | 2) + varint(payload)
-        head = varint(5 << 3 | 2) + varint(len(head) + payload) + head
-        body.append(head)
-        length += len(head) + payload
-    tail = b"".join(
-        field_bytes(1, field_bytes(1, f"t{i}") + field_bytes(1, f"w{i}") + field_bytes(2, f"t{i + 1}")
-                    + field_bytes(3, f"matmul{i}") + field_bytes(4, "MatMul"))
-        for i in range(weights))
-    tail += field_bytes(2, "chain") + field_bytes(11, value_info("t0", [1, side]))
-    tail += field_bytes(12, value_info(f"t{weights}", [1, side]))
+    heads = []
+    for i in range(nodes):
+        head = field_int(1, side) * 2 + field_int(2, 1) + field_bytes(8, f"w{i}")
+        if beside:
+            for key, text in (("location", path.name + ".data"), ("offset", str(i * payload)), ("length", str(payload))):
+                head += field_bytes(13, field_bytes(1, key) + field_bytes(2, text))
+            head += field_int(14, 1)
+            heads.append(field_bytes(5, head))
+        else:
+            head += varint(9 << 3 | 2) + varint(payload)
+            heads.append(varint(5 << 3 | 2) + varint(len(head) + payload) + head)
+    hole = 0 if beside else payload
+    tail = b"".join(field_bytes(1, node("MatMul", [f"t{i}", f"w{i}"], [f"t{i + 1}"], f"matmul{i}")) for i in range(nodes))
+    tail += field_bytes(2, "chain") + field_bytes(11, value_info("t0", [1, side])) + field_bytes(12, value_info(f"t{nodes}", [1, side]))
     with open(path, "wb") as out:
-        out.write(field_int(1, 8) + field_bytes(8, field_int(2, 17)))
-        out.write(varint(7 << 3 | 2) + varint(length + len(tail)))
-        for head in body:
+        out.write(model_head())
+        out.write(varint(7 << 3 | 2) + varint(sum(len(h) + hole for h in heads) + len(tail)))
+        for head in heads:
             out.write(head)
-            out.write(noise)
+            out.seek(hole, os.SEEK_CUR)
         out.write(tail)
+    if beside:
+        with open(str(path) + ".data", "wb") as out:
+            out.truncate(nodes * payload)
 
 
-def run(command):
-    """Wall seconds, peak resident bytes and output of a command."""
-    with tempfile.TemporaryFile() as out:
-        start = time.perf_counter()
-        child = subprocess.Popen(command, stdout=out)
-        _, status, usage = os.wait4(child.pid, 0)
-        wall = time.perf_counter() - start
-        child.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        output = out.read()
-    # benanza's status 1 is "done with gaps": no database is asked for here, but be lenient.
-    if child.returncode not in (0, 1):
-        sys.exit(f"bench_open: {' '.join(command[:2])} ended with status {child.returncode}")
-    return wall, usage.ru_maxrss * 1024, output
+class Bench:
+    def __init__(self, builddir):
+        self.benanza = os.path.join(builddir, "benanza")
+        self.runner = os.path.join(builddir, "tests", "bench_run")
+        for program in (self.benanza, self.runner):
+            if not os.access(program, os.X_OK):
+                sys.exit(f"bench_open: {program} is not there; make it, or name its folder with --builddir")
+        self.has_onnx = subprocess.run([sys.executable, "-c", "import onnx"], stderr=subprocess.DEVNULL).returncode == 0
+
+    def run(self, *command, env=None):
+        """bench_run's figures and what the command printed."""
+        done = subprocess.run([self.runner, *command], capture_output=True, env=env)
+        return json.loads(done.stderr.splitlines()[-1]), done.stdout
+
+    def ours(self, path, nodes):
+        figures, out = self.run(self.benanza, "layers", "-q", str(path))
+        shapes = out.count(b" MatMul ")
+        if figures["status"] not in (0, 1) or shapes != nodes:
+            sys.exit(f"bench_open: {shapes} layers instead of {nodes}, status {figures['status']}")
+        return figures
+
+    def python(self, path):
+        """Seconds of wall and processor, and peak bytes; None: Python cannot."""
+        figures, out = self.run(sys.executable, "-c", ONNX_PROGRAM, str(path))
+        if figures["status"]:
+            return None
+        wall, cpu = map(float, out.split())
+        return {"wall_ns": wall * 1e9, "cpu_ns": cpu * 1e9, "peak_bytes": figures["peak_bytes"]}
+
+
+def middle(runs):
+    return {key: statistics.median(r[key] for r in runs) for key in ("wall_ns", "cpu_ns", "peak_bytes")} if runs else None
+
+
+def report(name, ours, theirs, has_onnx):
+    def cells(r):
+        return f"{r['wall_ns'] / 1e6:10.1f} {r['cpu_ns'] / 1e6:10.1f} {r['peak_bytes'] / 2**20:8.1f}"
+
+    print(f"{name:22} benanza {cells(ours)}")
+    if theirs:
+        ratios = " ".join(f"{theirs[k] / ours[k]:9.0f}x" for k in ("wall_ns", "cpu_ns"))
+        print(f"{'':22} Python  {cells(theirs)}\n{'':22} ratio   {ratios} {theirs['peak_bytes'] / ours['peak_bytes']:7.0f}x")
+    elif has_onnx:
+        print(f"{'':22} Python  cannot (protobuf ends at 2 GB, or memory does)")
+
+
+def frame(bench, srcdir):
+    """From exec until the first layer's name is on its way to the terminal, without a database and with none to make."""
+    model = pathlib.Path(srcdir) / "data/models/resnet50.onnx"
+    with tempfile.TemporaryDirectory(prefix="benanza-bench-") as home:
+        env = dict(os.environ, HOME=home, TERM="xterm-256color", XDG_DATA_HOME=home, XDG_CONFIG_HOME=home)
+        runs = [bench.run("--until", "conv1", bench.benanza, str(model), env=env)[0] for _ in range(9)]
+    if any(r["status"] for r in runs):
+        print("first frame: none came")
+        return
+    r = middle(runs)
+    print(f"first frame of ResNet-50: {r['wall_ns'] / 1e6:.1f} ms, {r['cpu_ns'] / 1e6:.1f} ms of processor time (aim: 50 ms)")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--benanza", default="build/benanza", help="the program (default: build/benanza)")
-    parser.add_argument("--weights", type=int, default=10000)
-    parser.add_argument("--side", type=int, default=160, help="a weight is side x side floats")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--dir", help="where the model is written (default: the system's temporary folder)")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--builddir", default="build", help="where benanza and tests/bench_run are (default: build)")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--dir", help="where models are written (default: the system's temporary folder)")
     args = parser.parse_args()
-
-    if not os.access(args.benanza, os.X_OK):
-        sys.exit(f"bench_open: {args.benanza} is not there; build it, or name it with --benanza")
-    need = args.weights * args.side * args.side * 4
-    folder = tempfile.mkdtemp(prefix="benanza-bench-", dir=args.dir)
-    try:
-        if shutil.disk_usage(folder).free < need * 11 // 10:
-            sys.exit(f"bench_open: {folder} has no room for {need} bytes; choose another with --dir")
-        model = os.path.join(folder, "chain.onnx")
-        write_model(model, args.weights, args.side)
-        load, onnx_wall, onnx_peak, our_wall, our_peak = [], [], [], [], []
-        has_onnx = subprocess.run([sys.executable, "-c", "import onnx"], stderr=subprocess.DEVNULL).returncode == 0
-        for _ in range(args.rounds):
-            wall, peak, output = run([args.benanza, "layers", "--json", model])
-            our_wall.append(wall)
-            our_peak.append(peak)
-            layers = len(json.loads(output)["layers"])
-            if layers != args.weights:
-                sys.exit(f"bench_open: {layers} layers instead of {args.weights}")
-            if has_onnx:
-                _, peak, output = run([sys.executable, "-c", ONNX_PROGRAM, model])
-                loaded, done, _ = output.split()
-                load.append(float(loaded))
-                onnx_wall.append(float(done))
-                onnx_peak.append(peak)
-        size = os.path.getsize(model)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-    def middle(values):
-        return statistics.median(values) if values else None
-
-    result = {
-        "file_bytes": size, "weights": args.weights, "rounds": args.rounds,
-        "benanza_layers_s": middle(our_wall), "benanza_peak_bytes": middle(our_peak),
-        "onnx_load_s": middle(load), "onnx_load_infer_s": middle(onnx_wall), "onnx_peak_bytes": middle(onnx_peak),
-    }
-    result["speedup"] = result["onnx_load_infer_s"] / result["benanza_layers_s"] if has_onnx else None
-    if args.json:
-        print(json.dumps(result))
-        return
-    print(f"a model of {size / 1e9:.2f} GB, {args.weights} weights, median of {args.rounds} runs in turns")
-    print(f"  benanza layers             {result['benanza_layers_s'] * 1e3:9.1f} ms"
-          f"   peak {result['benanza_peak_bytes'] / 2**20:8.1f} MiB")
-    if has_onnx:
-        print(f"  onnx.load + infer_shapes   {result['onnx_load_infer_s'] * 1e3:9.1f} ms"
-              f"   peak {result['onnx_peak_bytes'] / 2**20:8.1f} MiB   (load alone {result['onnx_load_s'] * 1e3:.1f} ms)")
-        print(f"  {result['speedup']:.1f} times faster")
-    else:
-        print("  Python has no onnx package here: nothing to compare with")
+    bench = Bench(args.builddir)
+    frame(bench, pathlib.Path(__file__).parent.parent)
+    print(f"{'':22}            wall ms     CPU ms peak MiB   median of {args.rounds} runs in turns")
+    for name, nodes, side, beside in MODELS:
+        folder = tempfile.mkdtemp(prefix="benanza-bench-", dir=args.dir)
+        try:
+            path = pathlib.Path(folder) / "chain.onnx"
+            write_model(path, nodes, side, beside)
+            ours, theirs = [], []
+            for _ in range(args.rounds):
+                ours.append(bench.ours(path, nodes))
+                if bench.has_onnx and len(theirs) == len(ours) - 1:
+                    theirs += filter(None, [bench.python(path)])
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        report(name, middle(ours), middle(theirs), bench.has_onnx)
+    if not bench.has_onnx:
+        print("Python has no onnx package here: nothing to compare with")
 
 
 if __name__ == "__main__":

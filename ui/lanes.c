@@ -5,39 +5,43 @@
 #include "base/arena.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Lanes free at the moment: the lowest is given out first, so that the drawing stays narrow. */
 struct pool {
-	uint64_t *words; /* bit set: taken */
-	size_t count;
-	size_t lowest;   /* no word before it has a free bit */
+	int *given;      /* a heap of lanes given back, the lowest first */
+	int count, capacity;
+	int next;        /* lanes from here on were never taken */
+	uint32_t taken;  /* those of the first LANES_MAX */
 };
 
 static int pool_take(struct pool *p)
 {
-	while (p->lowest < p->count && p->words[p->lowest] == UINT64_MAX)
-		p->lowest++;
-	if (p->lowest == p->count) {
-		p->words = base_realloc(p->words, ++p->count * sizeof(*p->words));
-		p->words[p->lowest] = 0;
+	int lane = p->next;
+	if (p->count == 0) {
+		p->next++;
+	} else {
+		lane = p->given[0];
+		int last = p->given[--p->count], i = 0;
+		for (int child; (child = 2 * i + 1) < p->count; i = child) {
+			child += child + 1 < p->count && p->given[child + 1] < p->given[child];
+			if (p->given[child] >= last)
+				break;
+			p->given[i] = p->given[child];
+		}
+		p->given[i] = last;
 	}
-	int bit = __builtin_ctzll(~p->words[p->lowest]);
-	p->words[p->lowest] |= UINT64_C(1) << bit;
-	return (int)p->lowest * 64 + bit;
+	p->taken |= lane < LANES_MAX ? UINT32_C(1) << lane : 0;
+	return lane;
 }
 
 static void pool_give(struct pool *p, int lane)
 {
-	size_t word = (size_t)lane / 64;
-	p->words[word] &= ~(UINT64_C(1) << (lane % 64));
-	if (word < p->lowest)
-		p->lowest = word;
-}
-
-static bool pool_has(const struct pool *p, int lane)
-{
-	return (size_t)lane / 64 < p->count && (p->words[lane / 64] >> (lane % 64) & 1);
+	p->taken &= lane < LANES_MAX ? ~(UINT32_C(1) << lane) : UINT32_MAX;
+	VEC_GROW(p->given, p->count, p->capacity);
+	int i = p->count++;
+	for (int parent; i > 0 && p->given[parent = (i - 1) / 2] > lane; i = parent)
+		p->given[i] = p->given[parent];
+	p->given[i] = lane;
 }
 
 static void set(uint8_t *cells, int lane, int bits)
@@ -63,7 +67,7 @@ static void pass(struct lanes *l, int row, const struct pool *p)
 	uint8_t *bits = l->bits + (size_t)row * LANES_MAX, *gap = l->gap + (size_t)row * LANES_MAX;
 	for (int i = 0; i < LANES_MAX; i++) {
 		bool across = i > 0 && gap[i - 1] && gap[i];
-		if (pool_has(p, i) && !bits[i])
+		if ((p->taken >> i & 1) && !bits[i])
 			bits[i] = LANE_UP | LANE_DOWN | (across ? LANE_CROSS : 0);
 		else if (across)
 			bits[i] |= LANE_LEFT | LANE_RIGHT;
@@ -114,7 +118,7 @@ void lanes_make(struct lanes *l, int layers, const int *first, const int *edges)
 	struct pool pool = { 0 };
 	for (int i = 0; i < layers; i++)
 		place(l, i, edges + first[i], first[i + 1] - first[i], last, &pool);
-	free(pool.words);
+	free(pool.given);
 	free(last);
 }
 

@@ -1,5 +1,5 @@
 /* The DAG beside the list: every layer is one row, its output runs down a lane until its last reader.
- * Computed once a plan, in time linear in layers and edges. */
+ * Computed once a plan, in time linear in layers and edges but for the logarithm of the lanes in use. */
 #ifndef UI_LANES_H
 #define UI_LANES_H
 

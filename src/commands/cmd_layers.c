@@ -17,7 +17,7 @@ int cmd_layers(struct options *o, struct error *err)
 		if (session_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err))
 			status = EXIT_BAD;
 		else if (o->json)
-			report_json_line(report_layers_json(s), stdout);
+			report_layers_json(s, stdout);
 		else if (o->csv)
 			report_layers_csv(s, i == 0, stdout);
 		else

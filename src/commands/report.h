@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* `layers --json`, one object. */
-json_t *report_layers_json(const struct session *s);
+void report_layers_json(const struct session *s, FILE *out); /* one line */
 /* header: with the line of column names, for the first of several plans. */
 void report_layers_csv(const struct session *s, bool header, FILE *out);
 void report_layers_text(const struct session *s, FILE *out);

@@ -6,11 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* `before` and the value, which is given back. */
+static void json_put(FILE *out, const char *before, json_t *value)
+{
+	fputs(before, out);
+	json_dumpf(value, out, JSON_COMPACT | JSON_REAL_PRECISION(15) | JSON_ENCODE_ANY);
+	json_decref(value);
+}
+
 void report_json_line(json_t *object, FILE *out)
 {
-	json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	json_put(out, "", object);
 	fputc('\n', out);
-	json_decref(object);
 }
 
 void report_csv_field(FILE *out, const char *text, char after)
@@ -163,7 +170,8 @@ static json_t *warnings_json(const struct session *s)
 	return list;
 }
 
-json_t *report_layers_json(const struct session *s)
+/* Layer after layer: as one tree, a large model would take more memory here than all else. */
+void report_layers_json(const struct session *s, FILE *out)
 {
 	const struct model *m = s->model;
 	const struct plan *p = s->current->plan;
@@ -176,8 +184,15 @@ json_t *report_layers_json(const struct session *s)
 		json_number_or_null(p->weight_bytes), "peak_live_bytes", json_number_or_null(p->peak_live_bytes));
 	if (p->upto || p->at_least)
 		json_object_set_new(summary, "estimated", json_true());
-	return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "model", model, "dims", dims_json(p), "dtype",
-		dtype_name(p->dtype), "layers", layers_json(p), "summary", summary, "warnings", warnings_json(s));
+	json_put(out, "{\"model\":", model);
+	json_put(out, ",\"dims\":", dims_json(p));
+	json_put(out, ",\"dtype\":", json_string(dtype_name(p->dtype)));
+	fputs(",\"layers\":[", out);
+	for (int i = 0; i < p->layer_count; i++)
+		json_put(out, i ? "," : "", layer_json(p, &p->layers[i]));
+	json_put(out, "],\"summary\":", summary);
+	json_put(out, ",\"warnings\":", warnings_json(s));
+	fputs("}\n", out);
 }
 
 /* Shapes of a layer's outputs (or inputs): "1x64x56x56 1x64x56x56". */

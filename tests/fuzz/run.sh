@@ -9,10 +9,10 @@ seconds=$1
 shift
 [ $# -gt 0 ] || set -- graph infer ops model problem config
 found=0
+make -s $(printf 'tests/fuzz/fuzz_%s ' "$@") || exit 1
 for target; do
     work=fuzz-work/$target
     mkdir -p "$work/corpus" "$work/seeds"
-    make -s "tests/fuzz/fuzz_$target" || exit 1
     "${PYTHON:-python3}" "$top/tests/fuzz/make_seeds.py" "$top" "$target" "$work/seeds" || exit 1
     sh "$top/tests/fuzz/dictionary.sh" "$top" "$target" >"$work/dict"
     echo "== $target, $seconds s"
