@@ -179,6 +179,7 @@ RULES(op_global_pool);
 RULE_FREE(op_global_pool);
 RULES(op_gemm);
 RULES(op_matmul);
+/* op_einsum.c */
 RULES(op_einsum);
 RULES(op_batchnorm);
 RULES(op_layernorm);

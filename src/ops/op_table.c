@@ -52,7 +52,7 @@ static const struct op everyday[] = {
 	{ "MatMul", "", 1, 0, 2, 2, CLASS_COMPUTE, op_matmul_shape, op_matmul_cost, op_matmul_problem, NULL,
 		NULL },
 	{ "Einsum", "", 12, 0, 1, -1, CLASS_COMPUTE, op_einsum_shape, op_einsum_cost, op_einsum_problem,
-		NULL, "explicit and implicit equations without ellipsis; not measured" },
+		NULL, "of two tensors as the matrix product that it is, or whose work it does (proxy); of one as a copy" },
 	{ "BatchNormalization", "", 1, 0, 5, 5, CLASS_MEMORY, op_batchnorm_shape, op_batchnorm_cost,
 		op_batchnorm_problem, NULL, "inference" },
 	{ "LayerNormalization", "", 1, 0, 2, 3, CLASS_MEMORY, op_layernorm_shape, op_layernorm_cost,

@@ -1,0 +1,322 @@
+/* Einsum: the equation as lists of labels, one for each dimension of each tensor. A label is a letter, or a place in the
+ * ellipsis, counted from its right end: there tensors broadcast. */
+#include "config.h"
+
+#include "ops/op_rules.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LETTERS 128
+#define LABELS (LETTERS + OP_RANK_MAX)
+#define TERMS_MAX 32 /* inputs that are followed */
+
+struct term {
+	int count;                /* of labels */
+	int label[OP_RANK_MAX];
+	bool ellipsis;
+	int ellipsis_at;          /* labels before it; while reading, it has none of its own */
+};
+
+struct einsum {
+	int input_count;
+	struct term in[TERMS_MAX], out;
+	bool arrow;
+	struct dim size[LABELS];
+	bool seen[LABELS];
+	int uses[LABELS];         /* in the equation's left side */
+	int ellipsis_rank;        /* dimensions it stands for; -1: not known */
+	bool ranks_known;
+};
+
+/* ---- reading */
+
+static int term_add(const struct op_call *c, struct term *t, int label, struct error *err)
+{
+	if (t->count == OP_RANK_MAX)
+		return op_fail(c, err, "a term is too long");
+	t->label[t->count++] = label;
+	return 0;
+}
+
+static bool is_letter(char l)
+{
+	return (l >= 'a' && l <= 'z') || (l >= 'A' && l <= 'Z');
+}
+
+static int equation_read(const struct op_call *c, struct einsum *e, struct error *err)
+{
+	struct text q = node_string(c->node, "equation", "");
+	struct term *t = &e->in[0];
+	e->input_count = 1;
+	for (size_t i = 0; i < q.n; i++) {
+		char l = q.p[i];
+		if (is_letter(l)) {
+			if (term_add(c, t, l, err))
+				return -1;
+		} else if (l == '.' && i + 2 < q.n && q.p[i + 1] == '.' && q.p[i + 2] == '.' && !t->ellipsis) {
+			t->ellipsis = true;
+			t->ellipsis_at = t->count;
+			i += 2;
+		} else if (l == ',' && !e->arrow) {
+			if (e->input_count == TERMS_MAX || e->input_count >= c->input_count)
+				return op_fail(c, err, "more terms than inputs");
+			t = &e->in[e->input_count++];
+		} else if (l == '-' && i + 1 < q.n && q.p[i + 1] == '>' && !e->arrow) {
+			e->arrow = true;
+			t = &e->out;
+			i++;
+		} else if (l != ' ') {
+			return op_fail(c, err, "the equation has an odd character");
+		}
+	}
+	if (e->input_count != c->input_count)
+		return op_fail(c, err, "%d terms for %d inputs", e->input_count, c->input_count);
+	return 0;
+}
+
+/* Puts the labels of `rank` dimensions where the ellipsis stands. */
+static int ellipsis_open(const struct op_call *c, struct term *t, int rank, struct error *err)
+{
+	if (t->count + rank > OP_RANK_MAX)
+		return op_fail(c, err, "a term is too long");
+	for (int i = t->count - 1; i >= t->ellipsis_at; i--)
+		t->label[i + rank] = t->label[i];
+	for (int i = 0; i < rank; i++)
+		t->label[t->ellipsis_at + i] = LETTERS + rank - 1 - i;
+	t->count += rank;
+	return 0;
+}
+
+/* A label's size beside what is known of it; a 1 broadcasts. */
+static int label_meet(const struct op_call *c, struct einsum *e, int label, struct dim d, struct error *err)
+{
+	struct dim *size = &e->size[label], one = dim_known(1);
+	if (!e->seen[label] || dim_same(*size, one))
+		*size = d;
+	else if (!dim_same(d, one) && !op_dim_merge(*size, d, size))
+		return label < LETTERS ? op_fail(c, err, "letter %c stands for two sizes", label)
+				       : op_fail(c, err, "the dimensions of the ellipsis do not broadcast");
+	e->seen[label] = true;
+	return 0;
+}
+
+/* One term of the left side against the shape of its input. */
+static int term_meet(const struct op_call *c, struct einsum *e, struct term *t, struct shape s, struct error *err)
+{
+	if (s.rank < 0) {
+		e->ranks_known = false;
+		if (t->ellipsis)
+			e->ellipsis_rank = -1;
+		for (int i = 0; i < t->count; i++) {
+			if (!e->seen[t->label[i]])
+				e->size[t->label[i]] = dim_unknown();
+			e->seen[t->label[i]] = true;
+		}
+		return 0;
+	}
+	int more = s.rank - t->count;
+	if (more < 0 || (more > 0 && !t->ellipsis))
+		return op_fail(c, err, "%d letters for an input of %d dimensions", t->count, s.rank);
+	if (t->ellipsis && ellipsis_open(c, t, more, err))
+		return -1;
+	if (t->ellipsis && e->ellipsis_rank >= 0 && more > e->ellipsis_rank)
+		e->ellipsis_rank = more;
+	for (int i = 0; i < s.rank; i++) {
+		if (label_meet(c, e, t->label[i], s.dims[i], err))
+			return -1;
+	}
+	return 0;
+}
+
+/* Without an arrow: the ellipsis, then letters that occur once, in alphabetical order. */
+static int output_implied(const struct op_call *c, struct einsum *e, struct error *err)
+{
+	for (int i = 0; i < e->input_count; i++)
+		e->out.ellipsis |= e->in[i].ellipsis;
+	for (int l = 0; l < LETTERS; l++) {
+		if (e->uses[l] == 1 && term_add(c, &e->out, l, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int einsum_read(const struct op_call *c, struct einsum *e, struct error *err)
+{
+	memset(e, 0, sizeof(*e));
+	e->ranks_known = true;
+	if (equation_read(c, e, err))
+		return -1;
+	for (int i = 0; i < e->input_count; i++) {
+		for (int j = 0; j < e->in[i].count; j++)
+			e->uses[e->in[i].label[j]]++;
+	}
+	for (int i = 0; i < e->input_count; i++) {
+		if (!op_in(c, i))
+			return op_fail(c, err, "input %d is missing", i);
+		if (term_meet(c, e, &e->in[i], c->inputs[i].shape, err))
+			return -1;
+	}
+	if (!e->arrow && output_implied(c, e, err))
+		return -1;
+	for (int i = 0; i < e->out.count; i++) {
+		if (!e->seen[e->out.label[i]])
+			return op_fail(c, err, "letter %c of the output is in no input", e->out.label[i]);
+	}
+	return e->out.ellipsis && e->ellipsis_rank > 0 ? ellipsis_open(c, &e->out, e->ellipsis_rank, err) : 0;
+}
+
+/* ---- rules */
+
+RULE_SHAPE(op_einsum)
+{
+	struct einsum e;
+	if (einsum_read(c, &e, err))
+		return -1;
+	if (e.out.ellipsis && e.ellipsis_rank < 0)
+		return 0;
+	struct shape y = shape_make(c->arena, e.out.count);
+	for (int i = 0; i < y.rank; i++)
+		y.dims[i] = e.size[e.out.label[i]];
+	c->outputs[0].shape = y;
+	return 0;
+}
+
+/* As one loop over all labels: a multiply-add a step with two inputs, an addition with one that is reduced.
+ * For three inputs and more the order of contraction decides: not known. */
+RULE_COST(op_einsum)
+{
+	struct einsum e;
+	struct error err;
+	cost->bytes = op_bytes_all(c);
+	if (c->input_count > 2 || einsum_read(c, &e, &err) || !e.ranks_known)
+		return;
+	double volume = 1;
+	for (int l = 0; l < LABELS; l++) {
+		if (e.seen[l])
+			volume *= e.size[l].kind == DIM_KNOWN ? (double)e.size[l].value : NAN;
+	}
+	bool reduces = volume > op_count(op_out(c, 0));
+	cost->flops = c->input_count == 2 ? (reduces ? 2 * volume : volume) : reduces ? volume : 0;
+	if (isnan(volume))
+		cost->flops = NAN;
+}
+
+/* ---- two inputs as a matrix product */
+
+/* What a label is to the product: in both inputs and the output, in one and the output, in both only, or in one only
+ * (added up beforehand). */
+enum role { ROLE_BATCH, ROLE_M, ROLE_N, ROLE_K, ROLE_ALONE, ROLE_COUNT };
+
+static bool term_has(const struct term *t, int label)
+{
+	for (int i = 0; i < t->count; i++) {
+		if (t->label[i] == label)
+			return true;
+	}
+	return false;
+}
+
+static enum role label_role(const struct einsum *e, int label)
+{
+	bool a = term_has(&e->in[0], label), b = term_has(&e->in[1], label), y = term_has(&e->out, label);
+	if (a && b)
+		return y ? ROLE_BATCH : ROLE_K;
+	return !y ? ROLE_ALONE : a ? ROLE_M : ROLE_N;
+}
+
+/* Do the term's labels come in runs of these roles? */
+static bool term_is(const struct einsum *e, const struct term *t, const enum role order[3])
+{
+	int at = 0;
+	for (int i = 0; i < 3; i++) {
+		while (at < t->count && label_role(e, t->label[at]) == order[i])
+			at++;
+	}
+	return at == t->count;
+}
+
+/* Do the labels that both have come in the same order? */
+static bool same_order(const struct term *x, const struct term *y)
+{
+	int at = 0;
+	for (int i = 0; i < x->count; i++) {
+		if (!term_has(y, x->label[i]))
+			continue;
+		while (at < y->count && y->label[at] != x->label[i])
+			at++;
+		if (at == y->count)
+			return false;
+	}
+	return true;
+}
+
+/* Is it a matrix product as libraries have it: batch first, then the matrix, of inputs as it is or transposed? */
+static bool is_plain_product(const struct einsum *e, bool *transpose_a, bool *transpose_b)
+{
+	static const enum role a[2][3] = { { ROLE_BATCH, ROLE_M, ROLE_K }, { ROLE_BATCH, ROLE_K, ROLE_M } };
+	static const enum role b[2][3] = { { ROLE_BATCH, ROLE_K, ROLE_N }, { ROLE_BATCH, ROLE_N, ROLE_K } };
+	static const enum role y[3] = { ROLE_BATCH, ROLE_M, ROLE_N };
+	const struct term *first = &e->in[0], *second = &e->in[1];
+	*transpose_a = !term_is(e, first, a[0]);
+	*transpose_b = !term_is(e, second, b[0]);
+	return term_is(e, &e->out, y) && (!*transpose_a || term_is(e, first, a[1])) &&
+	       (!*transpose_b || term_is(e, second, b[1])) && same_order(first, second) &&
+	       same_order(first, &e->out) && same_order(second, &e->out);
+}
+
+/* The letters are named in each term at most once, and none broadcasts there. */
+static bool sizes_are_plain(const struct op_call *c, const struct einsum *e)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct term *t = &e->in[i];
+		for (int j = 0; j < t->count; j++) {
+			if (dim_differs(c->inputs[i].shape.dims[j], e->size[t->label[j]]))
+				return false;
+			for (int k = 0; k < j; k++) {
+				if (t->label[k] == t->label[j])
+					return false;
+			}
+		}
+	}
+	return true;
+}
+
+/* Two inputs: the matrix product of the same multiplications, which stands in where dimensions would have to be put into
+ * another order before. One input, or more than two: no kernel does that. */
+RULE_PROBLEM(op_einsum)
+{
+	struct einsum e;
+	struct error err;
+	int64_t size[ROLE_COUNT] = { 1, 1, 1, 1, 1 };
+	if (!op_problem_ready(c, out))
+		return;
+	if (einsum_read(c, &e, &err)) {
+		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
+		return;
+	}
+	if (c->input_count == 1) {
+		op_problem_mover(c, out);
+		return;
+	}
+	if (c->input_count != 2 || !sizes_are_plain(c, &e)) {
+		op_problem_why(out, c->input_count != 2 ? "the order of the products is the runtime's" :
+							  "letters that repeat or broadcast are not measured");
+		return;
+	}
+	for (int l = 0; l < LABELS; l++) {
+		enum role role = e.seen[l] ? label_role(&e, l) : ROLE_ALONE;
+		if (e.seen[l] && __builtin_mul_overflow(size[role], e.size[l].value, &size[role])) {
+			op_problem_why(out, "too large to measure");
+			return;
+		}
+	}
+	if (!op_problem_matmul(&c->inputs[0], &c->inputs[1], &c->outputs[0], dim_known(size[ROLE_M]),
+		    dim_known(size[ROLE_N]), dim_known(size[ROLE_K]), out))
+		return;
+	struct problem *p = &out->problem;
+	p->batch_a.dim[0] = p->batch_b.dim[0] = size[ROLE_BATCH];
+	out->proxy = size[ROLE_ALONE] != 1 || !is_plain_product(&e, &p->transpose_a, &p->transpose_b);
+	if (out->proxy)
+		p->transpose_a = p->transpose_b = false;
+}
