@@ -162,12 +162,13 @@ static void where_elements(struct op_call *c)
 	struct op_value *v = &c->outputs[0];
 	const struct op_value *cond = &c->inputs[0], *x = &c->inputs[1], *y = &c->inputs[2];
 	int count = op_elements_count(v->shape);
-	if (count < 0 || !cond->elements || !cond->elements->i || !x->elements || !y->elements ||
-		(x->elements->f != NULL) != (y->elements->f != NULL))
+	if (count < 0 || !x->elements || !y->elements || (x->elements->f != NULL) != (y->elements->f != NULL))
 		return;
+	bool known = cond->elements && cond->elements->i;
 	struct elements *e = op_elements_new(c->arena, count, x->elements->f != NULL);
 	for (int i = 0; i < count; i++) {
-		struct dim which = cond->elements->i[op_broadcast_index(v->shape, i, cond->shape)];
+		struct dim which =
+			known ? cond->elements->i[op_broadcast_index(v->shape, i, cond->shape)] : dim_unknown();
 		int ix = op_broadcast_index(v->shape, i, x->shape),
 		    iy = op_broadcast_index(v->shape, i, y->shape);
 		if (e->f && which.kind == DIM_KNOWN)

@@ -269,7 +269,9 @@ static void split_unevenly(struct arena *a, struct dim d, int64_t parts, struct 
 	for (int i = 0; i < n; i++) {
 		struct dim left = dim_sub(a, d, dim_mul(a, chunk, dim_known(i)));
 		size[i] = chunk;
-		if (i > 0 && !exact && d.kind != DIM_UNKNOWN)
+		if (i == 1 && parts == 2)
+			size[i] = dim_floor_div(a, d, dim_known(2));
+		else if (i > 0 && !exact && d.kind != DIM_UNKNOWN)
 			size[i] = dim_max(a, dim_min(a, chunk, left), dim_known(0));
 	}
 }
@@ -413,6 +415,29 @@ int op_tile_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
+/* Before opset 6: so many tiles along one axis. */
+int op_tile_old_shape(struct op_call *c, struct error *err)
+{
+	struct op_list tiles = op_list_get(c, NULL, 1), axis = op_list_get(c, NULL, 2);
+	struct shape in = c->inputs[0].shape;
+	if (in.rank < 0)
+		return 0;
+	struct shape out = c->outputs[0].shape = shape_make(c->arena, in.rank);
+	if (axis.state != OP_LIST_KNOWN || axis.count != 1 || axis.at[0].kind != DIM_KNOWN)
+		return 0;
+	int at = op_axis(c, axis.at[0].value, in.rank, err);
+	if (at < 0)
+		return -1;
+	for (int i = 0; i < in.rank; i++)
+		out.dims[i] = in.dims[i];
+	struct dim times = tiles.state == OP_LIST_KNOWN && tiles.count == 1 ? tiles.at[0] : dim_unknown();
+	if (times.kind == DIM_KNOWN && times.value < 0)
+		return op_fail(c, err, "a negative size");
+	out.dims[at] = dim_mul(c->arena, in.dims[at], times);
+	repeat_elements(c);
+	return 0;
+}
+
 /* The data input is read once, the output written; the small lists beside them do not count. */
 void op_first_cost(const struct op_call *c, struct op_cost *cost)
 {
@@ -454,8 +479,11 @@ int op_pad_shape(struct op_call *c, struct error *err)
 	bool known;
 	if (pads.state == OP_LIST_ABSENT)
 		return op_fail(c, err, "pads are missing");
-	if (in.rank < 0)
+	if (in.rank < 0) {
+		bool all = !op_in(c, 3) && pads.count >= 0 && pads.count <= 2 * OP_RANK_MAX && pads.count % 2 == 0;
+		c->outputs[0].shape = shape_make(c->arena, all ? pads.count / 2 : -1);
 		return 0;
+	}
 	struct shape out = c->outputs[0].shape = shape_make(c->arena, in.rank);
 	if (pad_axes(c, in.rank, axis, &count, &known, err))
 		return -1;

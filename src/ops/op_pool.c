@@ -12,6 +12,9 @@ RULE_SHAPE(op_pool)
 	struct window window;
 	if (op_out(c, 1))
 		c->outputs[1].dtype = DTYPE_S64; /* Indices */
+	const struct attribute *kernel = node_attribute(c->node, "kernel_shape");
+	if (x.rank < 0 && kernel && kernel->kind == ATTRIBUTE_INTS && kernel->count > 0 && kernel->count <= 3)
+		x = shape_make(c->arena, (int)kernel->count + 2);
 	if (x.rank < 0)
 		return 0;
 	if (x.rank < 3)

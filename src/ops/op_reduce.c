@@ -206,11 +206,14 @@ int op_reduce_shape(struct op_call *c, struct error *err)
 	const struct reduce *row = reduce_find(c->op->name);
 	struct shape in = c->inputs[0].shape;
 	bool mask[OP_RANK_MAX], known, keep = node_int(c->node, "keepdims", 1) != 0;
-	if (in.rank < 0)
+	struct op_list axes = op_list_get(c, "axes", 1);
+	if (in.rank < 0) {
+		if (!keep && axes.state == OP_LIST_ABSENT && !node_int(c->node, "noop_with_empty_axes", 0))
+			c->outputs[0].shape = shape_make(c->arena, 0);
 		return 0;
+	}
 	if (reduce_mask(c, in.rank, mask, &known, err))
 		return -1;
-	struct op_list axes = op_list_get(c, "axes", 1);
 	if (known) {
 		c->outputs[0].shape = reduced_shape(c->arena, in, mask, keep);
 		reduce_elements(c, row, mask);
@@ -352,8 +355,9 @@ int op_top_k_shape(struct op_call *c, struct error *err)
 	int axis = op_axis(c, node_int(c->node, "axis", -1), in.rank, err);
 	if (axis < 0)
 		return -1;
-	struct dim size =
-		k.state == OP_LIST_KNOWN && k.count == 1 ? k.at[0] : dim_unknown_upto(in.dims[axis].upper);
+	struct dim size = k.state == OP_LIST_KNOWN && k.count == 1 ? k.at[0] : dim_unknown();
+	if (size.kind == DIM_UNKNOWN && in.dims[axis].upper >= 0 && (size.upper < 0 || size.upper > in.dims[axis].upper))
+		size.upper = in.dims[axis].upper;
 	if (size.kind == DIM_KNOWN &&
 		(size.value < 0 || (in.dims[axis].kind == DIM_KNOWN && size.value > in.dims[axis].value)))
 		return op_fail(c, err, "k is %lld along %s", (long long)size.value, shape_text(c->arena, in));

@@ -132,6 +132,15 @@ static int resize_scales(const struct op_call *c, int input, double *scales)
 	return v->elements->count;
 }
 
+/* tf_crop_and_resize: what is left of an axis, from start to end in parts of it, is scaled. */
+static void resize_crop(const struct op_call *c, double *scales, int count)
+{
+	const struct op_value *roi = op_in(c, 1);
+	bool known = roi && roi->elements && roi->elements->f && roi->elements->count == 2 * count;
+	for (int i = 0; i < count; i++)
+		scales[i] *= known ? (double)(float)(roi->elements->f[count + i] - roi->elements->f[i]) : NAN;
+}
+
 static int resize_fill(const struct op_call *c, struct resize_inputs at, struct shape *y, struct error *err)
 {
 	int axes[OP_RANK_MAX];
@@ -150,16 +159,30 @@ static int resize_fill(const struct op_call *c, struct resize_inputs at, struct 
 	if (count == 0 && sizes.state == OP_LIST_ABSENT)
 		return op_fail(c, err, "neither scales nor sizes are there");
 	bool crop = text_is(node_string(c->node, "coordinate_transformation_mode", ""), "tf_crop_and_resize");
-	if (count > 0 && !crop)
+	if (count > 0 && crop)
+		resize_crop(c, scales, axis_count);
+	if (count > 0)
 		return resize_by_scale(c, scales, count, axes, y, err);
 	for (int i = 0; i < axis_count; i++)
 		y->dims[axes[i]] = dim_unknown();
 	return 0;
 }
 
+/* The rank that the scales or sizes of all axes say; -1: they do not. */
+static int resize_rank(const struct op_call *c)
+{
+	double scales[OP_RANK_MAX];
+	struct resize_inputs at = resize_inputs(c);
+	struct op_list sizes = op_list_get(c, NULL, at.sizes);
+	int count = sizes.state == OP_LIST_KNOWN && sizes.count > 0 ? sizes.count : resize_scales(c, at.scales, scales);
+	return count > 0 && count <= OP_RANK_MAX ? count : -1;
+}
+
 RULE_SHAPE(op_resize)
 {
 	struct shape x = c->inputs[0].shape;
+	if (x.rank < 0 && !node_attribute(c->node, "axes"))
+		x = shape_make(c->arena, resize_rank(c));
 	if (x.rank < 0)
 		return 0;
 	struct shape y = op_shape_copy(c->arena, x);

@@ -229,6 +229,7 @@ RULE_SHAPE(op_split);
 RULE_FREE(op_split);
 RULE_SHAPE(op_expand);
 RULE_SHAPE(op_tile);
+RULE_SHAPE(op_tile_old);
 RULE_SHAPE(op_pad);
 RULE_FREE(op_pad);
 RULE_SHAPE(op_depth_to_space);
