@@ -5,6 +5,7 @@
 #include "ops/op_rules.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The axis that attribute "axis" names: -1 = none, the tensor counts as one line. -2: an error. */
@@ -126,6 +127,13 @@ static int slice_compare(const struct slices *s, int x, int y)
 	return 0;
 }
 
+/* Equal ones by place. */
+static int slice_order(const void *x, const void *y, void *slices)
+{
+	int p = *(const int *)x, q = *(const int *)y, order = slice_compare(slices, p, q);
+	return order ? order : (p > q) - (p < q);
+}
+
 /* first[k]: the slice that the k-th unique one is first seen as; of[i]: which unique one slice i is; many[k].
  */
 struct unique {
@@ -133,36 +141,37 @@ struct unique {
 	int first[OP_ELEMENTS_MAX], of[OP_ELEMENTS_MAX], many[OP_ELEMENTS_MAX];
 };
 
-/* Puts slice `at` among the unique ones: in order, or behind them. */
-static void unique_put(struct unique *u, const struct slices *s, int at, bool sorted)
+/* In order. */
+static void unique_find(struct unique *u, struct slices *s)
 {
-	int place = 0, order = 1;
-	while (place < u->count) {
-		order = slice_compare(s, u->first[place], at);
-		if (order == 0 || (sorted && order > 0))
-			break;
-		place++;
+	int order[OP_ELEMENTS_MAX];
+	for (int i = 0; i < s->count; i++)
+		order[i] = i;
+	qsort_r(order, (size_t)s->count, sizeof(order[0]), slice_order, s);
+	u->count = 0;
+	for (int i = 0; i < s->count; i++) {
+		if (i == 0 || slice_compare(s, order[i - 1], order[i]) != 0) {
+			u->first[u->count] = order[i];
+			u->many[u->count++] = 0;
+		}
+		u->of[order[i]] = u->count - 1;
+		u->many[u->count - 1]++;
 	}
-	if (place == u->count || order != 0) {
-		size_t behind = (size_t)(u->count - place) * sizeof(int);
-		memmove(&u->first[place + 1], &u->first[place], behind);
-		memmove(&u->many[place + 1], &u->many[place], behind);
-		u->first[place] = at;
-		u->many[place] = 0;
-		u->count++;
-	}
-	u->many[place]++;
 }
 
-static void unique_find(struct unique *u, const struct slices *s, bool sorted)
+/* In the order in which they are first seen, in place of that of size. */
+static void unique_by_place(struct unique *u, const struct unique *sorted, int slices)
 {
+	int number[OP_ELEMENTS_MAX];
 	u->count = 0;
-	for (int i = 0; i < s->count; i++)
-		unique_put(u, s, i, sorted);
-	for (int i = 0; i < s->count; i++) {
-		u->of[i] = 0;
-		while (slice_compare(s, u->first[u->of[i]], i) != 0)
-			u->of[i]++;
+	for (int i = 0; i < slices; i++) {
+		int k = sorted->of[i];
+		if (sorted->first[k] == i) {
+			number[k] = u->count;
+			u->first[u->count] = i;
+			u->many[u->count++] = sorted->many[k];
+		}
+		u->of[i] = number[k];
 	}
 }
 
@@ -219,8 +228,12 @@ static RULE_SHAPE(unique)
 	struct slices s = { in->elements, (int)length.value, in->elements->count / (int)length.value, 1 };
 	for (int i = axis + 1; axis >= 0 && i < in->shape.rank; i++)
 		s.inner *= (int)in->shape.dims[i].value;
-	struct unique *u = ARENA_NEW(c->arena, struct unique);
-	unique_find(u, &s, node_int(c->node, "sorted", 1) != 0);
+	struct unique found[2], *u = &found[0];
+	unique_find(u, &s);
+	if (!node_int(c->node, "sorted", 1)) {
+		u = &found[1];
+		unique_by_place(u, &found[0], s.count);
+	}
 	unique_shapes(c, axis, length, dim_known(u->count));
 	line_pick(c, axis, u->first);
 	unique_list(c, 1, u->count, u->first);
