@@ -108,8 +108,7 @@ def stripped(case, fixed):
     """The case's model without what it declares of results; fixed: inputs that make shapes are initializers."""
     model = onnx.ModelProto.FromString(case.model.SerializeToString())
     for output in model.graph.output:
-        if output.type.WhichOneof("value") == "tensor_type":
-            output.ClearField("type")
+        output.ClearField("type")
     del model.graph.value_info[:]
     kept = []
     for declared, value in zip(list(model.graph.input), case.inputs):
@@ -118,6 +117,9 @@ def stripped(case, fixed):
             if makes_shapes(tensor):
                 model.graph.initializer.append(tensor)
                 continue
+        if is_tensor(value) and declared.type.WhichOneof("value") == "tensor_type":
+            for dim, size in zip(declared.type.tensor_type.shape.dim, tensor_of(value, "").dims):
+                dim.dim_value = size
         kept.append(declared)
     del model.graph.input[:]
     model.graph.input.extend(kept)
@@ -145,12 +147,59 @@ def wanted(case):
     return want
 
 
-def layers_of(benanza, path):
+def dtype_of(tensor):
+    name = onnx.TensorProto.DataType.Name(tensor.data_type)
+    return NAMES.get(name, name)
+
+
+def wanted_lists(case):
+    """Of each sequence that comes out its tensors, of each optional what it holds: as (type, shape), by name."""
+    want = {}
+    for declared, value in zip(case.model.graph.output, case.outputs):
+        if is_tensor(value) and declared.type.WhichOneof("value") == "tensor_type":
+            continue
+        held = value if isinstance(value, list) else [] if value is None else [value]
+        if all(is_tensor(one) for one in held):
+            tensors = [tensor_of(one, "") for one in held]
+            want[declared.name] = [(dtype_of(tensor), list(tensor.dims)) for tensor in tensors]
+    return want
+
+
+def fits(have, shape):
+    return have is None or (len(have) == len(shape) and all(h is None or h == s for h, s in zip(have, shape)))
+
+
+def compare_lists(want, outputs):
+    """As compare."""
+    wrong, unknown = [], []
+    for name, held in want.items():
+        got = outputs.get(name)
+        if not got:
+            continue
+        length, items = got.get("length"), got.get("items")
+        line = f"{name} holds {held}, here {got}"
+        if "kind" not in got or length is None or (items is None and held and (
+                got["shape"] is None or None in got["shape"])):
+            unknown.append(line)
+        each = items if items is not None and len(items) == len(held) else [got["shape"]] * len(held)
+        if ("kind" not in got and got["dtype"] != "?") or length not in (None, len(held)) or any(
+                got["dtype"] not in ("?", dtype) or not fits(have, shape)
+                for (dtype, shape), have in zip(held, each)):
+            wrong.append(line)
+    return wrong, unknown
+
+
+def outputs_of(benanza, path):
+    """What benanza says of each output of a layer, by name."""
     run = subprocess.run([benanza, "layers", "--json", path], capture_output=True, text=True, timeout=60)
     if run.returncode not in (0, 1):
         return None, f"exit status {run.returncode}: {run.stderr.strip()}"
-    return {o["name"]: (o["dtype"], o["shape"]) for layer in json.loads(run.stdout)["layers"]
-            for o in layer["outputs"]}, None
+    return {o["name"]: o for layer in json.loads(run.stdout)["layers"] for o in layer["outputs"]}, None
+
+
+def layers_of(benanza, path):
+    outputs, error = outputs_of(benanza, path)
+    return outputs and {name: (o["dtype"], o["shape"]) for name, o in outputs.items()}, error
 
 
 def compare(want, got):
@@ -171,17 +220,21 @@ def compare(want, got):
 
 def check(benanza, folder, case):
     """The lines that are wrong with a case."""
-    want, found = wanted(case), []
+    want, lists, found = wanted(case), wanted_lists(case), []
+    # Of a sequence that goes in nothing but its type is known.
+    whole = all(is_tensor(value) for value in case.inputs)
     for fixed in (False, True):
         path = os.path.join(folder, f"{case.name}.{'fixed' if fixed else 'free'}.onnx")
         pathlib.Path(path).write_bytes(stripped(case, fixed).SerializeToString())
-        got, error = layers_of(benanza, path)
+        outputs, error = outputs_of(benanza, path)
         os.unlink(path)
         if error:
             found.append(error)
             continue
-        wrong, unknown = compare(want, got)
+        wrong, unknown = compare(want, {name: (o["dtype"], o["shape"]) for name, o in outputs.items()})
         found += wrong + (unknown if fixed else [])
+        wrong, unknown = compare_lists(lists, outputs)
+        found += wrong + (unknown if fixed and whole else [])
     return found
 
 

@@ -80,4 +80,9 @@ void load_type(struct loader *l, const Onnx__TypeProto *p, struct value *v)
 		load_tensor_type(l, tensor, v);
 	if (v->kind == VALUE_MAP || v->kind == VALUE_MAPS)
 		v->shape = SHAPE_UNKNOWN;
+	bool many = v->kind == VALUE_SEQUENCE || v->kind == VALUE_OPTIONAL_SEQUENCE;
+	for (int i = 0; many && i < v->shape.rank; i++) {
+		if (v->shape.dims[i].kind == DIM_SYMBOLIC) /* a name says that each has its own */
+			v->shape.dims[i] = dim_unknown();
+	}
 }

@@ -325,6 +325,9 @@ struct dim bind_dim(const struct builder *b, struct dim d)
 	if (d.kind != DIM_SYMBOLIC)
 		return d;
 	const struct plan_symbol *symbol = symbol_find(&b->top->symbols, d.text);
+	/* A body's own name may be another number each time it runs. */
+	if (b->up && (!symbol || !(symbol->in_input || symbol->bound || symbol->derived)))
+		return dim_unknown();
 	return symbol ? symbol->dim : d;
 }
 
@@ -354,7 +357,7 @@ struct shape bind_input(struct builder *b, const struct value *v)
 	struct shape s = shape_make(&b->p->arena, v->shape.rank);
 	for (int i = 0; i < s.rank; i++)
 		s.dims[i] = bind_dim(b, v->shape.dims[i]);
-	if (batch->is > 0 && s.rank > 0) {
+	if (batch->is > 0 && s.rank > 0 && v->kind == VALUE_TENSOR) {
 		struct dim d = v->shape.dims[0];
 		bool vector = s.rank == 1 && v != b->symbols.first;
 		if (d.kind == DIM_UNKNOWN ||

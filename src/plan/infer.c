@@ -154,7 +154,9 @@ static void outputs_store(struct builder *b, const struct node *n, const struct 
 		v->kind = c->outputs[j].kind != VALUE_TENSOR ? c->outputs[j].kind : declared->kind;
 		v->length = c->outputs[j].length;
 		v->items = c->outputs[j].items;
-		declared_merge(b, declared, v);
+		/* What is declared of the tensors in a sequence is often true of some of them alone. */
+		if (c->outputs[j].kind == VALUE_TENSOR)
+			declared_merge(b, declared, v);
 	}
 }
 
@@ -296,7 +298,8 @@ static void inputs_store(struct builder *b)
 		v->kind = given->kind;
 		v->length = given->length;
 		v->items = given->items;
-		declared_merge(b, &b->g->values[b->g->inputs[i]], v);
+		if (v->kind == VALUE_TENSOR)
+			declared_merge(b, &b->g->values[b->g->inputs[i]], v);
 	}
 }
 
