@@ -21,8 +21,11 @@ static const char *layer_price(struct app *app, int layer, const struct layer_co
 	if (c->origin == ORIGIN_FUSED && c->group)
 		return arena_printf(&app->scratch, "fused into %s",
 			app_clean(app, app_plan(app)->layers[c->group->layers[0]].name));
-	if (c->origin == ORIGIN_FREE)
-		return "free: no kernel runs for it";
+	if (c->origin == ORIGIN_FREE) {
+		const char *why = app_plan(app)->layers[layer].why;
+		return why ? arena_printf(&app->scratch, "free: %s", app_clean(app, text_of(why)))
+			   : "free: no kernel runs for it";
+	}
 	if (c->origin == ORIGIN_UNSUPPORTED)
 		return "the library does not support it";
 	if (isnan(c->ns) || c->origin == ORIGIN_MISSING)
