@@ -66,12 +66,24 @@ int64_t *hash_at(struct hash *h, struct text key)
 	return &slot->value;
 }
 
-int64_t hash_find(const struct hash *h, struct text key)
+static const struct hash_slot *hash_look(const struct hash *h, struct text key)
 {
 	if (!h->capacity)
-		return -1;
-	struct hash_slot *slot = hash_slot(h->slots, h->capacity, key, hash_bytes(key.p, key.n));
-	return slot->used ? slot->value : -1;
+		return NULL;
+	const struct hash_slot *slot = hash_slot(h->slots, h->capacity, key, hash_bytes(key.p, key.n));
+	return slot->used ? slot : NULL;
+}
+
+int64_t hash_find(const struct hash *h, struct text key)
+{
+	const struct hash_slot *slot = hash_look(h, key);
+	return slot ? slot->value : -1;
+}
+
+struct text hash_key(const struct hash *h, struct text key)
+{
+	const struct hash_slot *slot = hash_look(h, key);
+	return slot ? slot->key : TEXT("");
 }
 
 void hash_free(struct hash *h)

@@ -13,6 +13,8 @@ struct hash {
 int64_t *hash_at(struct hash *h, struct text key);
 /* The value of key, or -1. */
 int64_t hash_find(const struct hash *h, struct text key);
+/* The key as it was given to hash_at, or "" when there is none: equal bytes that live as long as the map. */
+struct text hash_key(const struct hash *h, struct text key);
 void hash_free(struct hash *h);
 
 /* FNV-1a with a final mix; the seed makes collision attacks from file contents impractical. */

@@ -73,6 +73,8 @@ struct scope {
 	struct scope *parent;
 	struct graph *graph;
 	const struct frame *frame; /* in whose terms the graph is written */
+	bool inlined;              /* it stands within a call, in whosever terms */
+	const struct frame *at;    /* of the item whose bodies are being loaded */
 	int depth;
 	struct hash names;         /* keys (load_names.c) -> values */
 	struct value *values;
@@ -117,8 +119,9 @@ int load_functions(struct loader *l, const Onnx__ModelProto *p);
 void load_functions_free(struct loader *l);
 /* Appends nodes to s->items, calls of functions replaced by what stands in them. */
 int load_expand(struct loader *l, struct scope *s, Onnx__NodeProto *const *nodes, size_t n, const struct frame *f);
-/* Counts memory spent for calls; -1 when it is more than is allowed. */
-int load_spend(struct loader *l, size_t bytes);
+/* Counts nodes and memory that stand in s for a call; -1 when there are more than is allowed. What is written in the
+ * model itself (f is NULL, and s not within a call) is free. */
+int load_spend(struct loader *l, const struct scope *s, const struct frame *f, size_t nodes, size_t bytes);
 /* Follows references to attributes of the calls around it. The attribute that is meant, and in *f in whose terms; NULL:
  * not given. Outside of functions a reference stays what it is. */
 const Onnx__AttributeProto *load_attribute_meant(const Onnx__AttributeProto *p, const struct frame **f);

@@ -129,6 +129,7 @@ int load_attributes(struct loader *l, struct scope *s, const struct item *item, 
 {
 	const Onnx__NodeProto *p = item->p;
 	node->attributes = ARENA_ARRAY(l->arena, struct attribute, p->n_attribute);
+	s->at = item->frame;
 	for (size_t i = 0; i < p->n_attribute; i++) {
 		const struct frame *f = item->frame;
 		const Onnx__AttributeProto *meant = load_attribute_meant(p->attribute[i], &f);
@@ -140,7 +141,8 @@ int load_attributes(struct loader *l, struct scope *s, const struct item *item, 
 		if (load_attribute(l, s, f, meant, a) != 0)
 			return -1;
 		/* What a body takes is counted node by node. */
-		if (item->frame && a->kind != ATTRIBUTE_GRAPH && load_spend(l, l->arena->total - before) != 0)
+		if (a->kind != ATTRIBUTE_GRAPH &&
+			load_spend(l, s, item->frame, 0, l->arena->total - before) != 0)
 			return -1;
 	}
 	return 0;

@@ -117,8 +117,11 @@ static const struct function *function_of(struct loader *l, const Onnx__NodeProt
 
 /* ---- calls ---- */
 
-int load_spend(struct loader *l, size_t bytes)
+int load_spend(struct loader *l, const struct scope *s, const struct frame *f, size_t nodes, size_t bytes)
 {
+	if (!f && !s->inlined)
+		return 0;
+	l->inlined += nodes;
 	l->inlined_bytes += bytes;
 	if (l->inlined > LOAD_INLINED_MOST)
 		return error_set(l->err, "the model's own functions grow to more than %d nodes where they are called"
@@ -207,15 +210,14 @@ static int call_hand_on(struct loader *l, struct scope *s, const struct frame *c
 static int call_replace(struct loader *l, struct scope *s, const Onnx__NodeProto *p, int index,
 	const struct frame *f, const struct function *fn)
 {
-	l->inlined++;
-	if (call_check(l, s, p, f, fn) != 0 || load_spend(l, 0) != 0)
+	if (call_check(l, s, p, f, fn) != 0)
 		return -1;
 	struct frame *call = ARENA_NEW(&l->scratch, struct frame);
 	*call = (struct frame){ .parent = f, .function = fn, .call = p, .id = ++l->frame_count,
 		.depth = f ? f->depth + 1 : 1, .next = s->calls };
 	call->path = call_path(l, p, index, f);
 	s->calls = call;
-	if (load_spend(l, call->path.n) != 0 || load_expand(l, s, fn->p->node, fn->p->n_node, call) != 0)
+	if (load_spend(l, s, call, 1, call->path.n) != 0 || load_expand(l, s, fn->p->node, fn->p->n_node, call) != 0)
 		return -1;
 	for (size_t o = 0; o < fn->p->n_output && o < p->n_output; o++)
 		if (p->output[o].len && !fn->made[o] && call_hand_on(l, s, call, o) != 0)
@@ -230,9 +232,10 @@ int load_expand(struct loader *l, struct scope *s, Onnx__NodeProto *const *nodes
 		if (fn && call_replace(l, s, nodes[i], (int)i, f, fn) != 0)
 			return error_context(
 				l->err, "node \"%s\"", load_shown(l, load_label(&l->scratch, nodes[i], (int)i)));
-		if (!fn)
-			item_add(s, nodes[i], f, (int)i);
-		if (!fn && f && (l->inlined++, load_spend(l, 0) != 0))
+		if (fn)
+			continue;
+		item_add(s, nodes[i], f, (int)i);
+		if (load_spend(l, s, f, 1, 0) != 0)
 			return -1;
 	}
 	return 0;

@@ -108,7 +108,7 @@ static int load_node_outputs(struct loader *l, struct scope *s, int index)
 			return wrong_output(l, s, index, name, taken);
 		s->values[v].producer = index;
 		node->outputs[i] = v;
-		if (item->frame && load_spend(l, s->values[v].name.n) != 0)
+		if (load_spend(l, s, item->frame, 0, s->values[v].name.n) != 0)
 			return -1;
 	}
 	return 0;
@@ -137,7 +137,7 @@ static int load_nodes(struct loader *l, struct scope *s)
 		if (node->op.n == 0)
 			return error_set(l->err, "node \"%s\" names no operator", shown_node(l, g, i));
 		node->opset = load_opset_of(l, item->frame, node->domain);
-		if ((item->frame && load_spend(l, node->name.n) != 0) || load_node_outputs(l, s, i) != 0)
+		if (load_spend(l, s, item->frame, 0, node->name.n) != 0 || load_node_outputs(l, s, i) != 0)
 			return -1;
 	}
 	return 0;
@@ -292,7 +292,8 @@ struct graph *load_graph(
 	struct loader *l, const Onnx__GraphProto *p, struct scope *parent, const struct frame *f)
 {
 	struct graph *g = ARENA_NEW(l->arena, struct graph);
-	struct scope s = { .parent = parent, .graph = g, .frame = f, .depth = parent ? parent->depth + 1 : 0 };
+	struct scope s = { .parent = parent, .graph = g, .frame = f, .depth = parent ? parent->depth + 1 : 0,
+		.inlined = parent && (parent->inlined || parent->at) };
 	g->name = load_text(l, p->name);
 	g->parent = parent ? parent->graph : NULL;
 	int rc = load_into(l, p, &s);

@@ -115,16 +115,16 @@ int scope_define(struct loader *l, struct scope *s, const struct frame *f, struc
 }
 
 /* The value under this key, or -1. One of an outer graph becomes a value of each graph in between. */
-static int scope_find(struct loader *l, struct scope *s, struct text key)
+static int scope_find(struct scope *s, struct text key)
 {
 	int64_t found = hash_find(&s->names, key);
 	if (found >= 0 || !s->parent)
 		return (int)found;
-	int outer = scope_find(l, s->parent, key);
+	int outer = scope_find(s->parent, key);
 	if (outer < 0)
 		return -1;
 	const struct value *origin = &s->parent->values[outer];
-	int v = scope_add(s, key_keep(l, key), origin->name);
+	int v = scope_add(s, hash_key(&s->parent->names, key), origin->name);
 	struct value *captured = &s->values[v];
 	captured->outer = outer;
 	captured->initializer = origin->initializer;
@@ -137,7 +137,7 @@ static int scope_find(struct loader *l, struct scope *s, struct text key)
 int scope_read(struct loader *l, struct scope *s, const struct frame *f, struct text name)
 {
 	for (;; f = f->parent) {
-		int v = scope_find(l, s, key_make(l, f, name));
+		int v = scope_find(s, key_make(l, f, name));
 		if (v >= 0 || !f || !(formal_input(f, &name) || formal_output(f, &name)))
 			return v;
 		if (name.n == 0)

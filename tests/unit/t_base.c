@@ -96,6 +96,7 @@ static void test_hash(void)
 		wrong += hash_find(&h, text_of(names[i])) != i;
 	is_int(wrong, 0, "2000 keys are found");
 	is_int(hash_find(&h, TEXT("v2000")), -1, "another is not");
+	ok(hash_key(&h, TEXT("v2000")).n == 0 && hash_key(&h, text_of(names[7])).p == names[7], "a key is the one given");
 	is_int(*hash_at(&h, (struct text){ "a\0b", 3 }), -1, "a new key starts at -1");
 	is_int(hash_find(&h, TEXT("a")), -1, "a NUL does not end a key");
 	hash_free(&h);

@@ -85,7 +85,7 @@ static void test_kinds(void)
 	enum { N = sizeof(cases) / sizeof(cases[0]) };
 	struct str g = { 0 };
 	for (int i = 0; i < N; i++) {
-		char name[8];
+		char name[16];
 		snprintf(name, sizeof(name), "x%d", i);
 		put_typed(&g, 11, name, cases[i].type);
 	}

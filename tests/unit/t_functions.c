@@ -481,6 +481,30 @@ static void test_bombs(void)
 	model_free(m);
 }
 
+/* A body given to f0, which gives it to f1 ten times ... until it is used: a body of the model itself that grows. */
+static void test_body_bomb(void)
+{
+	struct str g = { 0 }, functions = { 0 }, f = { 0 }, a = { 0 }, body = { 0 };
+	enum { LEVELS = 5, FAN = 10 };
+	for (int level = 0; level < LEVELS; level++) {
+		char self[64], next[64];
+		snprintf(self, sizeof(self), "F%d", level);
+		snprintf(next, sizeof(next), "local:F%d", level + 1);
+		for (int i = 0; i < FAN; i++) {
+			put_reference(&a, "body", "body", 5);
+			BODY(&f, "", level + 1 == LEVELS ? "Loop" : next, "x", i == 0 ? "y" : "", &a);
+		}
+		put_function(&functions, &f, "local", self, "x", "y");
+	}
+	for (int i = 0; i < 100; i++)
+		put_call(&body, 1, "", "Relu", "x", "", NULL);
+	put_value(&body, 12, "x", FLOAT, NULL);
+	put_body(&a, "body", &body);
+	put_value(&g, 11, "x", FLOAT, "1");
+	MAIN(&g, "c", "local:F0", "x", "y", &a);
+	refused(&g, &functions, "grow to more than 250000 nodes", "a body that grows to ten million nodes");
+}
+
 /* ---- order ---- */
 
 static void test_order(void)
@@ -591,6 +615,7 @@ int main(void)
 	test_overloads();
 	test_wrong();
 	test_bombs();
+	test_body_bomb();
 	test_order();
 	test_damage();
 	scratch_close();
