@@ -95,7 +95,43 @@ def baked():
     save("baked", nodes, [value("x", 1, 3, 4, 4)], [value("y", 1, 8)], [weight("w", 48, 8), shape])
 
 
+def functions():
+    """Operators that the model defines itself, one within another, with bodies and attributes handed through."""
+    def reference(node, name, meant, kind):
+        node.attribute.append(onnx.AttributeProto(name=name, ref_attr_name=meant, type=kind))
+        return node
+
+    sets = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    mean, epsilon = helper.make_node("ReduceMean", ["x"], ["m"]), helper.make_node("Constant", [], ["e"])
+    norm = helper.make_function(
+        "own", "Norm", ["x", "scale"], ["y"],
+        [reference(mean, "axes", "axes", onnx.AttributeProto.INTS),
+         helper.make_node("Sub", ["x", "m"], ["d"], name="center"),
+         reference(epsilon, "value_float", "epsilon", onnx.AttributeProto.FLOAT),
+         helper.make_node("Add", ["d", "e"], ["a"]),
+         helper.make_node("Mul", ["a", "scale"], ["y"])],
+        sets, attributes=["axes"], attribute_protos=[helper.make_attribute("epsilon", 1e-5)])
+    branches = {f"{way}_branch": helper.make_graph([helper.make_node(op, ["p"], [way], name=way)], way, [],
+                                                   [helper.make_tensor_value_info(way, TensorProto.FLOAT, None)])
+                for way, op in (("then", "Relu"), ("else", "Tanh"))}
+    block = helper.make_function(
+        "own", "Block", ["x", "w", "s", "flag"], ["y"],
+        [helper.make_node("Norm", ["x", "s"], ["n"], domain="own", name="norm", axes=[-1]),
+         helper.make_node("MatMul", ["n", "w"], ["p"], name="project"),
+         helper.make_node("If", ["flag"], ["c"], name="choose", **branches),
+         helper.make_node("Add", ["c", "x"], ["y"])], sets)
+    nodes = [helper.make_node("Block", ["x", "w", "s", "flag"], ["h"], domain="own", name="block.0"),
+             helper.make_node("Block", ["h", "w", "s", "flag"], ["y"], domain="own", name="block.1")]
+    flag = helper.make_tensor_value_info("flag", TensorProto.BOOL, [])
+    graph = helper.make_graph(nodes, "functions", [value("x", "batch", 8), flag], [value("y", "batch", 8)],
+                              [weight("w", 8, 8), weight("s", 8)])
+    model = helper.make_model(graph, opset_imports=sets, producer_name="benanza tests", functions=[norm, block])
+    model.ir_version = 9
+    onnx.checker.check_model(model)
+    onnx.save(model, HERE / "functions.onnx")
+
+
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
-    for make in (tiny, hostile, symbolic, rows, baked):
+    for make in (tiny, hostile, symbolic, rows, baked, functions):
         make()

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Compare the layers of a model with those of the same model whose nodes are in functions that it defines itself.
+
+The onnx package's node tests of operators that are written out ("expanded") are put into a function, which another
+function calls, which the model calls. Kinds, shapes, costs and problems of their layers must be the same as without,
+and names must be the call's, then the own one. Prints TAP.
+
+    BENANZA=build/benanza tests/onnx_functions.py [NAME...]
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import warnings
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import onnx_nodes  # noqa: E402  (says so and ends where the onnx package is missing)
+import onnx  # noqa: E402
+from onnx import helper  # noqa: E402
+
+CALL = "outer/in.ner/"
+
+
+def wrapped(model):
+    """The model with all of its nodes within two calls, inputs and results under other names in each."""
+    model = onnx.ModelProto.FromString(model.SerializeToString())
+    graph = model.graph
+    takes = [value.name for value in graph.input] + [tensor.name for tensor in graph.initializer]
+    gives = [value.name for value in graph.output]
+    if set(takes) & set(gives):
+        return None
+    sets = list(model.opset_import) + [helper.make_opsetid("own", 1)]
+    inner = helper.make_function("own", "Inner", takes, gives, list(graph.node), sets)
+    other_takes, other_gives = [f"i{i}" for i in range(len(takes))], [f"o{i}" for i in range(len(gives))]
+    call = helper.make_node("Inner", other_takes, other_gives, domain="own", name="in.ner")
+    outer = helper.make_function("own", "Outer", other_takes, other_gives, [call], sets)
+    del graph.node[:], graph.value_info[:]
+    graph.node.append(helper.make_node("Outer", takes, gives, domain="own", name="outer"))
+    model.functions.extend([inner, outer])
+    return model
+
+
+def layers_of(benanza, path, model):
+    path.write_bytes(model.SerializeToString())
+    run = subprocess.run([benanza, "layers", "--json", path], capture_output=True, text=True, timeout=60)
+    path.unlink()
+    return json.loads(run.stdout)["layers"] if run.returncode in (0, 1) else run.stderr.strip()
+
+
+def figures(layers):
+    """What must be the same, a tuple a layer; bodies with their layers."""
+    return [(layer["op"], layer["class"], layer["flops"], layer["bytes"], layer["problem"],
+             [(o["dtype"], o["shape"]) for o in layer["outputs"]],
+             [figures(body) for body in layer.get("body") or []])
+            for layer in layers]
+
+
+def check(benanza, folder, case):
+    """What is wrong with a case, or None."""
+    plain = onnx_nodes.stripped(case, True)
+    within = wrapped(plain)
+    if within is None:
+        return None
+    path = folder / f"{case.name}.onnx"
+    want, got = layers_of(benanza, path, plain), layers_of(benanza, path, within)
+    if isinstance(want, str) or isinstance(got, str):
+        return None if isinstance(want, str) and isinstance(got, str) else f"{want} / {got}"
+    names = [layer["name"] for layer in got if not layer["name"].startswith(CALL)]
+    if names:
+        return f"the name {names[0]}"
+    for a, b in zip(figures(want), figures(got)):
+        if a != b:
+            return f"{a} / {b}"
+    return None if len(want) == len(got) else f"{len(want)} layers / {len(got)}"
+
+
+def main():
+    benanza = os.environ.get("BENANZA") or os.path.join(os.environ.get("builddir", "build"), "benanza")
+    warnings.filterwarnings("ignore")
+    words = sys.argv[1:] or ["_expanded", "test_if", "test_loop", "test_scan"]
+    cases = [case for case in list(onnx_nodes.built_cases()) or onnx_nodes.kept_cases()
+             if any(word in case.name for word in words)]
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        wrong = [(case.name, line) for case, line in
+                 zip(cases, pool.map(lambda case: check(benanza, pathlib.Path(folder), case), cases)) if line]
+    for name, line in wrong[:20]:
+        print(f"# {name}: {line}")
+    print(f"{'not ok' if wrong or not cases else 'ok'} 1 - {len(cases)} models, their nodes within functions")
+    print("1..1")
+
+
+if __name__ == "__main__":
+    main()
