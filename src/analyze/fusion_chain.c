@@ -35,7 +35,7 @@ static bool op_is(const struct plan_layer *l, const char *name)
 	return l->node->domain.n == 0 && text_is(l->node->op, name);
 }
 
-static const char *const anchor_ops[] = { "Conv", "Gemm", "MatMul" };
+static const char *const anchor_ops[] = { "Conv", "Gemm", "MatMul", "ConvInteger", "MatMulInteger" };
 
 static const struct operand *destination(const struct problem *q)
 {
@@ -317,6 +317,9 @@ bool chain_hands_on(const struct plan_layer *l)
  * library's matrix lies in memory just so. Behind a convolution it is not, since its layout may be blocked. */
 static bool passes(struct chain *c, const struct plan_layer *l)
 {
+	/* the Cast and the scale behind raw sums are part of the anchor's own problem */
+	if (l->absorbed_by >= 0 && l->absorbed_by == c->layers[0])
+		return true;
 	if (l->class != CLASS_FREE || l->inputs[0] != c->value)
 		return false;
 	if (chain_hands_on(l))

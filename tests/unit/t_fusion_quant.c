@@ -147,9 +147,38 @@ static void test_random(void)
 	ok(taken > 1000, "300 nets at random: %d layers are part of others", taken);
 }
 
+/* Raw sums with their Cast, scale and bias, then an activation: the problem has the former, a group all of it. */
+static void test_dynamic(void)
+{
+	struct error err = ERROR_NONE;
+	struct plan_options options = { .dtype = DTYPE_F32 };
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_F32, "1,8,6,6");
+	net_tensor(n, "w", DTYPE_S8, "16,8,3,3");
+	net_tensor(n, "ws", DTYPE_F32, "1,16,1,1");
+	net_weight(n, "b", "1,16,1,1");
+	net_node(n, "DynamicQuantizeLinear", "x", "xq,xs,xz", NULL);
+	net_node(n, "Mul", "xs,ws", "scales", NULL);
+	net_node(n, "ConvInteger", "xq,w,xz", "sums", "pads=1,1,1,1");
+	net_node(n, "Cast", "sums", "cast", "to=1");
+	net_node(n, "Mul", "scales,cast", "scaled", NULL);
+	net_node(n, "Add", "b,scaled", "added", NULL);
+	net_node(n, "Relu", "added", "y", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = plan_build(net_model(n), &options, &err);
+	struct fusion *f = fusion_find(p);
+	is_int(f->group_count, 1, "one group");
+	is_str(f->groups[0].text, "conv:u8,s8.c,f32/s32:" SOURCE "+scale:f32.c+bias:f32.c+relu", "... with its activation");
+	is_int(f->groups[0].layer_count, 5, "... from the sums on");
+	fusion_free(f);
+	plan_free(p);
+	net_free(n);
+}
+
 int main(void)
 {
 	test_random();
+	test_dynamic();
 	struct error err = ERROR_NONE;
 	struct plan_options options = { .dtype = DTYPE_F32 };
 	struct net *n = two_convolutions();
