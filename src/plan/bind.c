@@ -30,6 +30,15 @@ static bool name_ends_in_number(const char *after)
 	return n > 0 && after[n] == '\0';
 }
 
+static bool name_copy(struct text name, char copy[64])
+{
+	if (name.n >= 64 || memchr(name.p, '\0', name.n))
+		return false;
+	memcpy(copy, name.p, name.n);
+	copy[name.n] = '\0';
+	return true;
+}
+
 /* Named like a batch? See plan_build. */
 static bool name_is_batch(struct text name)
 {
@@ -37,18 +46,29 @@ static bool name_is_batch(struct text name)
 	char copy[64];
 	if (text_contains(name, TEXT("batch")))
 		return true;
-	if (name.n >= sizeof(copy) || memchr(name.p, '\0', name.n))
+	if (!name_copy(name, copy))
 		return false;
-	memcpy(copy, name.p, name.n);
-	copy[name.n] = '\0';
 	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
 		if (strcasecmp(copy, whole[i]) == 0)
 			return true;
 	}
-	if (strncmp(copy, "unk__", 5) == 0 && name_ends_in_number(copy + 5))
-		return true;
 	const char *exported = strstr(copy, "_dynamic_axes_");
 	return exported && strcmp(exported, "_dynamic_axes_1") == 0;
+}
+
+/* What tf2onnx, PyTorch's newer exporter and Paddle2ONNX call a dimension without a name: a number is behind. */
+static bool name_is_made_up(struct text name)
+{
+	static const char *const before[] = { "unk__", "s", "DynamicDimension.", "p2o.DynamicDimension." };
+	char copy[64];
+	bool found = false;
+	if (!name_copy(name, copy))
+		return false;
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+		size_t n = strlen(before[i]);
+		found |= strncmp(copy, before[i], n) == 0 && name_ends_in_number(copy + n);
+	}
+	return found;
 }
 
 static void symbols_collect(struct builder *b)
@@ -61,7 +81,9 @@ static void symbols_collect(struct builder *b)
 				continue;
 			struct plan_symbol *symbol = symbol_add(s, v->shape.dims[j]);
 			symbol->in_input = true;
-			symbol->batch |= j == 0 && name_is_batch(symbol->name);
+			/* A list alone may be a text or a sound: its length is no batch. */
+			symbol->batch |= j == 0 && (name_is_batch(symbol->name) ||
+							   (v->shape.rank > 1 && name_is_made_up(symbol->name)));
 		}
 	}
 	for (int i = 0; i < b->g->value_count; i++) {

@@ -131,8 +131,8 @@ struct plan_input_shape {
 /* Infers shapes with data propagation, prices layers, builds edges and distinct problems.
  *
  * Batch: a symbol is a batch when it is the first dimension of an input and is named like one: "batch" is in its name,
- * or it is N, B, bs, or what exporters write for nameless dimensions (unk__5, x_dynamic_axes_1). options.batch > 0
- * binds all of these; where there is none, the symbol of the first input's first dimension; where that is nameless or
+ * or it is N, B, bs, x_dynamic_axes_1, or, of an input that is no list, what exporters write for nameless dimensions
+ * (unk__5, s6, DynamicDimension.0). options.batch > 0 binds all of these; where there is none, the symbol of the first input's first dimension; where that is nameless or
  * a fixed number in the model, it is replaced there and in every other input that begins with the same number (weights
  * do not move), and where a Reshape bakes the old batch in, that is an error that names the node. A binding called
  * "batch" means the same unless the model has such a symbol. Batches and nameless first dimensions that nothing bound

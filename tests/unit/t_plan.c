@@ -141,6 +141,30 @@ static void test_dtype(void)
 	net_free(n);
 }
 
+/* Symbols that exporters make up are a batch in front of a picture, not in front of a list alone. */
+static void test_made_up_names(void)
+{
+	static const char *const names[] = { "s6", "unk__749", "DynamicDimension.0", "p2o.DynamicDimension.0" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char dims[64];
+		struct net *n = net_begin(17);
+		snprintf(dims, sizeof(dims), "%s,8", names[i]);
+		net_input(n, "x", DTYPE_F32, dims);
+		net_input(n, "list", DTYPE_F32, "s77");
+		net_node(n, "Relu", "x", "y", NULL);
+		net_node(n, "Relu", "list", "z", NULL);
+		net_output(n, "y", NULL);
+		net_output(n, "z", NULL);
+		struct plan *p = build(n, (struct plan_options){ 0 });
+		if (ok(p != NULL, "%s", names[i])) {
+			is_shape(p, "y", "1x8");
+			is_shape(p, "z", "s77");
+		}
+		plan_free(p);
+		net_free(n);
+	}
+}
+
 static void test_batch(void)
 {
 	struct net *n = residual("1,8,14,14");
@@ -518,6 +542,7 @@ int main(void)
 {
 	test_residual();
 	test_dtype();
+	test_made_up_names();
 	test_batch();
 	test_symbols();
 	test_baked();
