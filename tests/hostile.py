@@ -146,6 +146,54 @@ def structure():
     usable("50,000 attributes of one layer", model(graph([relu("x", "y", attributes=many)], [x], [y])), "", 1)
 
 
+def function(name, nodes, inputs=("a",), outputs=("b",)):
+    out = field_bytes(1, name) + b"".join(field_bytes(4, i) for i in inputs) + b"".join(field_bytes(5, o) for o in outputs)
+    out += b"".join(field_bytes(7, n) for n in nodes)
+    return field_bytes(25, out + field_bytes(9, field_bytes(1, "") + field_int(2, 17)) + field_bytes(10, "f"))
+
+
+def functions():
+    """Bodies in place of calls: what doubles forty times, what calls itself, what lacks what it names."""
+    x, y = value_info("x", [1, 4]), value_info("y", None)
+
+    def call(name, i, o):
+        return node(name, [i], [o], domain="f")
+
+    def calling(*bodies):
+        head = field_bytes(8, field_bytes(1, "f") + field_int(2, 1))
+        return model(graph([call("f0", "x", "y")], [x], [y])) + head + b"".join(bodies)
+
+    def either(name, content):
+        run = Run("layers", "-q", write("model", content), seconds=60, memory=2048 * MIB)
+        lines = run.error.count(b"\n")
+        good = run.lines_are_clean() and (run.status in (0, 1) or (run.status == 2 and lines == 1))
+        ok(good and (SANITIZED or run.peak < 1024 * MIB), f"{name}: one clear line or a usable model", run)
+        print(f"# {name}: status {run.status}, {run.seconds:.2f} s, {run.peak / MIB:.0f} MiB")
+
+    doubles = [function(f"f{i}", [call(f"f{i + 1}", "a", "m"), call(f"f{i + 1}", "m", "b")]) for i in range(40)]
+    either("functions that double 40 times", calling(*doubles, function("f40", [relu("a", "b")])))
+    nothing = [function(f"f{i}", [call(f"f{i + 1}", "a", "m"), call(f"f{i + 1}", "m", "b")]) for i in range(40)]
+    either("... of nothing", calling(*nothing, function("f40", [], ("a",), ("a",))))
+    either("a function that calls itself", calling(function("f0", [call("f0", "a", "b")])))
+    either("two that call each other", calling(function("f0", [call("f1", "a", "b")]), function("f1", [call("f0", "a", "b")])))
+    either("2,000 functions in a row", calling(*[function(f"f{i}", [call(f"f{i + 1}", "a", "b")]) for i in range(2000)],
+                                               function("f2000", [relu("a", "b")])))
+    either("a function without its output", calling(function("f0", [relu("a", "c")])))
+    either("a function that reads what nothing makes", calling(function("f0", [relu("gone", "b")])))
+    either("a function whose nodes go in a circle", calling(function("f0", [relu("b", "c"), relu("c", "b")])))
+    either("two functions of one name", calling(function("f0", [relu("a", "b")]), function("f0", [relu("a", "b")])))
+    body = attribute_graph("then_branch", graph([call("f1", "a", "z")], [], [value_info("z", None)]))
+    either("a function in a body in a function", calling(function("f0", [node("If", ["a"], ["b"], attributes=body)]),
+                                                        function("f1", [call("f0", "a", "b")])))
+    wide = graph([relu("a", f"q{i}") for i in range(1000)], [], [value_info("q0", None)])
+    branches = b"".join(attribute_graph(n, wide) for n in ("then_branch", "else_branch"))
+    body = node("If", ["a"], ["b"], attributes=branches)
+    calls = [call("f1", "a", f"r{i}") for i in range(1000)] + [relu("r0", "b")]
+    either("a thousand calls of a thousand nodes", calling(function("f0", calls), function("f1", [body])))
+    either("a thousand calls of a thousand nodes in one body", calling(function("f0", calls), function("f1", [
+        relu("a", f"s{i}") for i in range(1000)] + [relu("s0", "b")])))
+
+
 def dimensions():
     y = value_info("y", None)
     usable("a negative dimension", model(graph([relu("x", "y")], [value_info("x", [-5, 4])], [y])), "-5", 1)
@@ -219,7 +267,7 @@ def sizes():
 def main():
     global FOLDER
     with tempfile.TemporaryDirectory(prefix="benanza-hostile-") as FOLDER:
-        for part in (structure, dimensions, names, places, sizes):
+        for part in (structure, functions, dimensions, names, places, sizes):
             part()
     print(f"1..{count}")
     sys.exit(failed > 0)
