@@ -100,7 +100,7 @@ static const char *call_why(struct builder *b, const struct op_call *c, const ch
 	return why ? why : "no reason known";
 }
 
-static void bodies_price(struct dedup *d, struct builder *b, struct plan_layer *l);
+static void bodies_price(struct dedup *d, struct builder *b, const struct op_call *c, struct plan_layer *l);
 
 static void layer_price(struct dedup *d, struct builder *b, int i)
 {
@@ -127,7 +127,7 @@ static void layer_price(struct dedup *d, struct builder *b, int i)
 	l->bytes = cost.bytes;
 	l->upto = cost.upto;
 	if (l->body_count)
-		bodies_price(d, b, l);
+		bodies_price(d, b, &c, l);
 	if (l->class == CLASS_FREE || l->class == CLASS_HOST)
 		return;
 	if (p->times == 0 && b->up) {
@@ -225,8 +225,21 @@ static struct op_cost cheaper(struct op_cost x, struct op_cost y)
 	return least;
 }
 
+/* The first layer without a known cost in a body that runs, and why; NULL: there is none. */
+static const char *inner_why(struct arena *a, const struct plan_layer *l)
+{
+	for (int i = 0; i < l->body_count; i++)
+		for (int k = 0; l->bodies[i].times != 0 && k < l->bodies[i].layer_count; k++) {
+			const struct plan_layer *inner = &l->bodies[i].layers[k];
+			if (isnan(inner->flops) || isnan(inner->bytes))
+				return arena_printf(a, "%s in it: %s", text_clean(a, inner->name),
+					inner->why ? inner->why : "its cost is not known");
+		}
+	return NULL;
+}
+
 /* What a layer of known bodies costs by them. */
-static void control_price(struct plan_layer *l)
+static void control_price(struct builder *b, const struct op_call *c, struct plan_layer *l)
 {
 	struct op_cost sum = { 0 }, one;
 	bool is_free = true;
@@ -247,14 +260,16 @@ static void control_price(struct plan_layer *l)
 		l->at_least = true;
 		l->why = "the condition is not known: the cheaper branch is counted";
 	} else if (l->body_count == 1 && isnan(l->bodies[0].times)) {
-		l->why = "how often it runs is not known";
+		l->why = call_why(b, c, "how often it runs is not known");
 	}
 	l->flops = sum.flops;
 	l->bytes = sum.bytes;
+	if (!l->why && (isnan(l->flops) || isnan(l->bytes)))
+		l->why = inner_why(&b->p->arena, l);
 }
 
 /* The layers in a layer. Their problems are the whole plan's, unless they never run or the result is known beforehand. */
-static void bodies_price(struct dedup *d, struct builder *b, struct plan_layer *l)
+static void bodies_price(struct dedup *d, struct builder *b, const struct op_call *c, struct plan_layer *l)
 {
 	for (int i = 0; i < l->body_count; i++) {
 		struct plan *body = &l->bodies[i];
@@ -266,7 +281,7 @@ static void bodies_price(struct dedup *d, struct builder *b, struct plan_layer *
 		free(inner.outputs);
 	}
 	if (l->class == CLASS_HOST)
-		control_price(l);
+		control_price(b, c, l);
 }
 
 /* Bodies have the plan's own list of problems. */
