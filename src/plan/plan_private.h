@@ -113,7 +113,7 @@ bool control_may_try(const struct builder *b);
 
 /* quant.c: finds the groups of a quantized model and marks the layers that they take in. */
 void quant_find(struct builder *b);
-/* The core's call, cost and problem as they are in its group. */
+/* quant_price.c: the core's call, cost and problem as they are in its group. */
 void quant_call(const struct builder *b, const struct quant *q, struct op_call *c);
 void quant_cost(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_cost *cost);
 void quant_problem(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_problem *out);

@@ -6,7 +6,6 @@
 
 #include "plan/plan_private.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -574,69 +573,4 @@ void quant_find(struct builder *b)
 	free(s.captured);
 	free(s.takers);
 	free(s.first_taker);
-}
-
-/* ---- a core's call, cost and problem */
-
-void quant_call(const struct builder *b, const struct quant *q, struct op_call *c)
-{
-	const struct plan_value *values = b->p->values;
-	for (int i = 0; i < c->input_count; i++) {
-		if (q->source[i] < 0)
-			continue;
-		b->inputs[i].dtype = values[q->source[i]].dtype;
-		b->inputs[i].constant = values[q->source[i]].constant;
-		b->inputs[i].elements = NULL; /* what they stand for is not what they are */
-	}
-	for (int i = 0; i < c->output_count; i++)
-		if (q->result[i] >= 0)
-			b->outputs[i].dtype = values[q->result[i]].dtype;
-}
-
-/* Elements; where a dimension is only bounded, at the bound, as the core's own cost is then. */
-static double count_upto(struct shape s)
-{
-	double count = s.rank < 0 ? NAN : 1;
-	for (int i = 0; i < s.rank; i++)
-		count *= s.dims[i].upper >= 0 ? (double)s.dims[i].upper : NAN;
-	return count;
-}
-
-static double value_bytes(const struct plan *p, int value)
-{
-	return value < 0 ? 0 : dtype_bytes(p->values[value].dtype, count_upto(p->values[value].shape));
-}
-
-void quant_cost(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_cost *cost)
-{
-	int each = q->product + (q->activation >= 0) + (q->residual >= 0) + (q->bias >= 0);
-	if (each)
-		cost->flops += each * count_upto(c->outputs[0].shape);
-	cost->bytes += value_bytes(b->p, q->residual) + value_bytes(b->p, q->bias) + value_bytes(b->p, q->scales);
-}
-
-static void epilogue_add(struct problem *p, struct epilogue e)
-{
-	if (p->epilogue_count < PROBLEM_EPILOGUES)
-		p->epilogue[p->epilogue_count++] = e;
-}
-
-void quant_problem(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_problem *out)
-{
-	struct problem *p = &out->problem;
-	if (!out->known)
-		return;
-	out->proxy |= q->rescaled;
-	if (!q->product)
-		return;
-	op_problem_requantize(p, c->outputs[0].dtype);
-	out->proxy |= p->accumulator != DTYPE_S32; /* floats of 8 bits: the factor is not in the text */
-	if (q->bias >= 0)
-		epilogue_add(p, (struct epilogue){ .kind = EPILOGUE_BIAS,
-					.operand = { .dtype = DTYPE_F32, .constant = true } });
-	if (q->residual >= 0)
-		epilogue_add(p, (struct epilogue){ .kind = EPILOGUE_BINARY, .mode = MODE_ADD,
-					.operand = { .dtype = b->p->values[q->residual].dtype } });
-	if (q->function.mode != MODE_NONE)
-		epilogue_add(p, q->function);
 }
