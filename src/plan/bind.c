@@ -95,55 +95,19 @@ static void symbols_collect(struct builder *b)
 	}
 }
 
-/* ---- names that read as expressions: sums, differences and products of other symbols and numbers */
+/* ---- names that read as expressions of other symbols and numbers */
 
-static struct text text_trim(struct text t)
+/* A symbol of the model's inputs that is no expression itself. */
+static struct dim symbol_dim(const void *with, struct text name)
 {
-	while (t.n && t.p[0] == ' ') {
-		t.p++;
-		t.n--;
-	}
-	while (t.n && t.p[t.n - 1] == ' ')
-		t.n--;
-	return t;
-}
-
-/* One factor: a number, or a symbol of the model's inputs that is no expression itself. Unknown: neither. */
-static struct dim factor_dim(const struct plan_symbols *s, struct text t)
-{
-	int64_t number;
-	t = text_trim(t);
-	if (text_to_int64(t, &number))
-		return dim_known(number);
-	const struct plan_symbol *symbol = symbol_find(s, t);
+	const struct plan_symbol *symbol = symbol_find(with, name);
 	return symbol && symbol->in_input && !symbol->derived ? symbol->dim : dim_unknown();
-}
-
-/* The value of an expression; unknown where it is none. Multiplication binds first. */
-static struct dim expression_dim(struct arena *a, const struct plan_symbols *s, struct text t)
-{
-	struct dim sum = dim_known(0), product = dim_known(1);
-	size_t from = 0;
-	char sign = '+';
-	for (size_t i = 0; i <= t.n; i++) {
-		char here = i < t.n ? t.p[i] : '+';
-		if (here != '+' && here != '-' && here != '*')
-			continue;
-		product = dim_mul(a, product, factor_dim(s, (struct text){ t.p + from, i - from }));
-		from = i + 1;
-		if (here == '*')
-			continue;
-		sum = sign == '+' ? dim_add(a, sum, product) : dim_sub(a, sum, product);
-		product = dim_known(1);
-		sign = here;
-	}
-	return sum;
 }
 
 static bool name_has_operator(struct text name)
 {
 	for (size_t i = 0; i < name.n; i++) {
-		if (strchr("+-*", name.p[i]) && name.p[i])
+		if (memchr("+-*/(", name.p[i], 5))
 			return name.n <= 128; /* nobody writes longer ones; work stays linear */
 	}
 	return false;
@@ -158,7 +122,7 @@ static void symbols_derive(struct builder *b)
 			struct plan_symbol *symbol = &s->at[i];
 			if (symbol->bound || !name_has_operator(symbol->name))
 				continue;
-			struct dim d = expression_dim(&b->p->arena, s, symbol->name);
+			struct dim d = expression_dim(&b->p->arena, symbol->name, symbol_dim, s);
 			if (d.kind == DIM_UNKNOWN)
 				continue;
 			symbol->derived = true;

@@ -136,8 +136,8 @@ struct plan_input_shape {
  * a fixed number in the model, it is replaced there and in every other input that begins with the same number (weights
  * do not move), and where a Reshape bakes the old batch in, that is an error that names the node. A binding called
  * "batch" means the same unless the model has such a symbol. Batches and nameless first dimensions that nothing bound
- * default to 1; other symbols stay. A symbol whose name reads as an expression of others ("past + sequence") follows
- * them unless it is bound itself.
+ * default to 1; other symbols stay. A symbol whose name reads as an expression of others ("past + sequence", "(height - 1)//2 + 1",
+ * "Max(1, n)") follows them unless it is bound itself.
  * NULL with a one-line error for contradictions in the model and for bindings of names the model does not have. */
 struct plan *plan_build(const struct model *m, const struct plan_options *options, struct error *err);
 void plan_free(struct plan *p);

@@ -93,6 +93,11 @@ bool bind_is_stale(const struct builder *b);
 /* Fills the plan's bindings, batch and unbound. */
 void bind_report(struct builder *b);
 
+/* expression.c: what a name is that reads as an expression: sums, products, quotients, floor, ceiling, min and max of
+ * numbers and of what `symbol` knows; unknown where it is none. */
+struct dim expression_dim(
+	struct arena *a, struct text t, struct dim (*symbol)(const void *with, struct text name), const void *with);
+
 /* infer.c: values, then node after node; bodies become plans on the way. */
 int infer_graph(struct builder *b, struct error *err);
 /* The call of node i as the plan's values stand; arrays of the builder. */

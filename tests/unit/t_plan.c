@@ -324,6 +324,52 @@ static void test_propagation(void)
 	net_free(n);
 }
 
+/* What declared names of dimensions say of what no rule knows. */
+static void test_expressions(void)
+{
+	static const char *const names[][3] = {
+		{ "(h - 1)//2 + 1", "floor((h+1)/2)", "4" },
+		{ "floor(w/2 - 1/2)", "(floor((w+1)/2)-1)", "4" },
+		{ "ceiling(h/3)", "floor((h+2)/3)", "3" },
+		{ "Max(1, h - w)", "max(h-w,1)", "1" },
+		{ "min(h,w,5)", "min(min(h,w),5)", "5" },
+		{ "2*(h + w)/2", "(h+w)", "17" },
+		{ "FloorDiv(h*w, 4)", "floor(h*w/4)", "17" },
+		{ "-h + 2*h*w/w", "h", "7" },
+		{ "h/2", "h/2", "h/2" },
+		{ "floor(h/2", "floor(h/2", "floor(h/2" },
+		{ "h(w)", "h(w)", "h(w)" },
+		{ "h//0", "h//0", "h//0" },
+		{ "((((((((((((((((((h))))))))))))))))))", "((((((((((((((((((h))))))))))))))))))",
+			"((((((((((((((((((h))))))))))))))))))" },
+	};
+	struct dim_binding bound[] = { { TEXT("h"), 7 }, { TEXT("w"), 10 } };
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "h,w");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *name = arena_printf(&n->m.arena, "y%zu", i);
+		net_node(n, "Frobnicate", "x", name, NULL)->domain = TEXT("my");
+		net_output(n, name, NULL);
+	}
+	/* Names with commas cannot be told in a list of dimensions. */
+	for (int i = 0; i < n->g.value_count; i++) {
+		struct value *v = &n->g.values[i];
+		int64_t k;
+		if (v->name.p[0] != 'y' || !text_to_int64((struct text){ v->name.p + 1, v->name.n - 1 }, &k))
+			continue;
+		v->shape = shape_make(&n->m.arena, 1);
+		v->shape.dims[0] = dim_symbol(&n->m.arena, text_of(names[k][0]));
+	}
+	for (int with = 0; with < 2; with++) {
+		struct plan *p = build(n, (struct plan_options){ .binding_count = 2 * with, .bindings = bound });
+		for (size_t i = 0; p && i < sizeof(names) / sizeof(names[0]); i++)
+			is_shape(p, arena_printf(&n->m.arena, "y%zu", i), names[i][1 + with]);
+		ok(p != NULL, "names that are expressions, and names that are not");
+		plan_free(p);
+	}
+	net_free(n);
+}
+
 static void test_unknown(void)
 {
 	struct net *n = net_begin(17);
@@ -547,6 +593,7 @@ int main(void)
 	test_symbols();
 	test_baked();
 	test_propagation();
+	test_expressions();
 	test_unknown();
 	test_contradiction();
 	test_bodies();
