@@ -191,6 +191,8 @@ static int causal_get(const struct op_call *c, struct causal_conv *v, struct err
 		return op_fail(c, err, "input %s and weights %s: both must have 3 dimensions",
 			shape_text(c->arena, x), shape_text(c->arena, w));
 	v->kernel = w.rank == 3 ? w.dims[2] : dim_unknown();
+	if (v->kernel.kind == DIM_KNOWN && v->kernel.value < 1)
+		return op_fail(c, err, "weights of shape %s", shape_text(c->arena, w));
 	struct dim here = x.rank == 3 ? x.dims[v->last ? 2 : 1] : dim_unknown();
 	if (!op_dim_merge(here, w.rank == 3 ? w.dims[0] : dim_unknown(), &v->channels))
 		return op_fail(c, err, "%lld channels, but weights of shape %s", (long long)here.value,

@@ -12,12 +12,11 @@
 /* As input i in shape and type. */
 static void output_like(struct op_call *c, int output, int input)
 {
-	struct op_value *to = op_out(c, output);
 	const struct op_value *from = op_in(c, input);
-	if (!to || !from)
+	if (output >= c->output_count || !from)
 		return;
-	to->dtype = from->dtype;
-	to->shape = op_shape_copy(c->arena, from->shape);
+	c->outputs[output].dtype = from->dtype;
+	c->outputs[output].shape = op_shape_copy(c->arena, from->shape);
 }
 
 /* The last dimension of input 0 against the length of the vector at input i. */
@@ -376,7 +375,7 @@ static int pre_mix_shape(struct op_call *c, struct error *err)
 {
 	struct shape x = c->inputs[0].shape;
 	int64_t branches = node_int(c->node, "num_branches", 0);
-	if (x.rank < 0 || !op_out(c, 0))
+	if (x.rank < 0)
 		return 0;
 	if (x.rank < (branches > 0 ? 1 : 2))
 		return op_fail(c, err, "streams of shape %s", shape_text(c->arena, x));

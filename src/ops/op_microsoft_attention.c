@@ -295,8 +295,10 @@ static int heads_sizes(const struct op_call *c, struct attention *t, struct erro
 		return 0;
 	if (rank_of(k) == 5) {
 		t->key_length = k->shape.dims[1];
-		return op_dim_merge(t->n, k->shape.dims[0], &t->n) ? 0
-								   : op_fail(c, err, "keys of another batch");
+		if (v || !op_dim_merge(t->n, k->shape.dims[0], &t->n))
+			return op_fail(c, err, "keys and values %s of another batch, or with values beside",
+				shape_text(c->arena, k->shape));
+		return 0;
 	}
 	if (heads_split(c, k, t->heads, keys, err) || heads_split(c, v, t->heads, values, err))
 		return -1;
@@ -429,6 +431,19 @@ static struct dim group_longer(const struct op_call *c, const struct op_value *p
 	return longer ? after : dim_unknown();
 }
 
+/* All keys are those of a cache that grows with the new ones, or stand in a cache that does not. */
+static int group_total_fits(const struct op_call *c, const struct attention *t, struct dim before, struct error *err)
+{
+	struct dim grown = dim_add(c->arena, before, t->key_length);
+	bool known = t->total.kind == DIM_KNOWN && grown.kind == DIM_KNOWN && before.kind == DIM_KNOWN;
+	bool fits = !known || t->total.value == grown.value ||
+		    (t->total.value <= before.value && t->total.value >= t->key_length.value);
+	if (fits || node_int(c->node, "sliding_window_cache", 0) != 0)
+		return 0;
+	return op_fail(c, err, "total_sequence_length is %lld with %lld past and %lld new keys",
+		(long long)t->total.value, (long long)before.value, (long long)t->key_length.value);
+}
+
 /* total_sequence_length (input 6) says how many keys there are in all; without a past they are the new ones.
  */
 static int group_get(const struct op_call *c, struct attention *t, struct dim *width, struct error *err)
@@ -446,6 +461,8 @@ static int group_get(const struct op_call *c, struct attention *t, struct dim *w
 	t->total = scalar_of(op_in(c, 6));
 	if (t->total.kind == DIM_UNKNOWN)
 		t->total = past ? group_longer(c, past) : t->key_length;
+	if (group_total_fits(c, t, past ? dim_at(past, 4, 2) : dim_known(0), err))
+		return -1;
 	t->past = dim_sub(c->arena, t->total, t->key_length);
 	t->offset = dim_sub(c->arena, t->total, t->query_length);
 	t->causal = node_int(c->node, "causal", 1) != 0;

@@ -387,6 +387,15 @@ static double size_at(const struct op_call *c, int input, int rank, int i)
 	return v && v->shape.rank == rank ? op_dim_number(v->shape.dims[i]) : NAN;
 }
 
+/* As many experts a token as there are, at most. */
+static int experts_shape(struct op_call *c, struct error *err)
+{
+	int64_t k = node_int(c->node, "k", 1);
+	if (k < 1 || (double)k > size_at(c, 2, 3, 0))
+		return op_fail(c, err, "k is %lld", (long long)k);
+	return op_shape_as_input(c, err);
+}
+
 static double experts_tokens(const struct op_call *c)
 {
 	return op_count(op_in(c, 0)) / op_dim_number(last_of(c->inputs[0].shape));
@@ -496,8 +505,8 @@ static const struct op rows[] = {
 		"as one product of all columns (proxy)" },
 	{ "MatMulNBitsQkv", MS, 1, 12, CLASS_COMPUTE, several_shape, several_cost, several_problem, NULL,
 		"as one product of all columns (proxy)" },
-	{ "MoE", MS, 3, 8, CLASS_COMPUTE, op_shape_as_input, experts_cost, experts_problem, NULL, EXPERTS },
-	{ "QMoE", MS, 3, 21, CLASS_COMPUTE, op_shape_as_input, experts_cost, experts_problem, NULL, EXPERTS },
+	{ "MoE", MS, 3, 8, CLASS_COMPUTE, experts_shape, experts_cost, experts_problem, NULL, EXPERTS },
+	{ "QMoE", MS, 3, 21, CLASS_COMPUTE, experts_shape, experts_cost, experts_problem, NULL, EXPERTS },
 	{ "GatherBlockQuantized", MS, 3, 4, CLASS_MOVE, gather_blocks_shape, gather_blocks_cost,
 		gather_blocks_problem, NULL, "measured as a plain copy of equal bytes" },
 };

@@ -205,6 +205,8 @@ static int rfft_shape(struct op_call *c, struct error *err)
 		return 0;
 	struct arena *a = c->arena;
 	struct dim one = dim_known(1), two = dim_known(2), n = x.dims[x.rank - (back ? 2 : 1)];
+	if (n.kind == DIM_KNOWN && n.value < 1)
+		return op_fail(c, err, "an empty signal");
 	struct shape y = shape_make(a, back ? x.rank - 1 : x.rank + 1);
 	for (int i = 0; i < y.rank && i < x.rank; i++)
 		y.dims[i] = x.dims[i];
