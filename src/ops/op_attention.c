@@ -72,12 +72,7 @@ double attention_cache_bytes(const struct attention *t, enum dtype type, bool wr
 
 struct shape attention_shape(const struct op_call *c, struct dim a, struct dim b, struct dim d, struct dim e)
 {
-	struct shape s = shape_make(c->arena, 4);
-	s.dims[0] = a;
-	s.dims[1] = b;
-	s.dims[2] = d;
-	s.dims[3] = e;
-	return s;
+	return op_shape_of(c->arena, 4, (struct dim[]){ a, b, d, e });
 }
 
 static bool all_known(const struct attention *t)

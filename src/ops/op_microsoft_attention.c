@@ -33,20 +33,9 @@ static const struct op_value *input_at(const struct op_call *c, int i)
 	return i ? op_in(c, i) : NULL;
 }
 
-static struct dim dim_at(const struct op_value *v, int rank, int i)
-{
-	return v && v->shape.rank == rank ? v->shape.dims[i] : dim_unknown();
-}
-
 static int rank_of(const struct op_value *v)
 {
 	return v ? v->shape.rank : -1;
-}
-
-static struct shape shape_of(const struct op_call *c, int rank, const struct dim *dims)
-{
-	struct shape s = { .rank = rank, .dims = (struct dim *)dims };
-	return op_shape_copy(c->arena, s);
 }
 
 /* The only number of an input, symbolic or known; unknown where it is not there. */
@@ -94,10 +83,10 @@ static int projected_widths(const struct op_call *c, struct projected *p, struct
 	const struct attribute *sizes = node_attribute(c->node, "qkv_hidden_sizes");
 	if (rank_of(w) >= 0 && w->shape.rank != 2)
 		return op_fail(c, err, "weights of rank %d, not 2", w->shape.rank);
-	if (!op_dim_merge(dim_at(w, 2, 1), dim_at(bias, 1, 0), &p->all))
+	if (!op_dim_merge(op_dim_at(w, 2, 1), op_dim_at(bias, 1, 0), &p->all))
 		return op_fail(c, err, "a bias of %s for weights %s", shape_text(c->arena, bias->shape),
 			shape_text(c->arena, w->shape));
-	if (!op_dim_merge(p->in, dim_at(w, 2, 0), &p->in))
+	if (!op_dim_merge(p->in, op_dim_at(w, 2, 0), &p->in))
 		return op_fail(c, err, "shapes %s and %s do not multiply",
 			shape_text(c->arena, c->inputs[0].shape), shape_text(c->arena, w->shape));
 	if (!sizes || sizes->kind != ATTRIBUTE_INTS || sizes->count == 0) {
@@ -131,7 +120,7 @@ static int projected_get(const struct op_call *c, struct projected *p, struct er
 	*p = (struct projected){ attention_none(), no, { no, no, no }, no };
 	if (x.rank >= 0 && x.rank != rank)
 		return op_fail(c, err, "input of rank %d, not %d", x.rank, rank);
-	p->in = dim_at(&c->inputs[0], rank, rank - 1);
+	p->in = op_dim_at(&c->inputs[0], rank, rank - 1);
 	if (projected_widths(c, p, err) || attention_heads(c, "num_heads", &t->heads, err) ||
 		attention_part(c, p->width[0], t->heads, "heads", &t->head_size, err) ||
 		attention_part(c, p->width[2], t->heads, "heads", &t->value_size, err))
@@ -139,13 +128,13 @@ static int projected_get(const struct op_call *c, struct projected *p, struct er
 	t->kv_heads = t->heads;
 	if (!at) /* packed: how the tokens are divided among sequences is known only at run time */
 		return 0;
-	t->n = dim_at(&c->inputs[0], 3, 0);
-	t->query_length = t->key_length = dim_at(&c->inputs[0], 3, 1);
+	t->n = op_dim_at(&c->inputs[0], 3, 0);
+	t->query_length = t->key_length = op_dim_at(&c->inputs[0], 3, 1);
 	t->causal = node_int(c->node, "unidirectional", 0) != 0;
 	const struct op_value *past = op_in(c, at->past_key);
 	if (rank_of(past) >= 0 && past->shape.rank != 5)
 		return op_fail(c, err, "a past of rank %d, not 5", past->shape.rank);
-	cache_get(c, at, dim_at(past, 5, 3), t);
+	cache_get(c, at, op_dim_at(past, 5, 3), t);
 	return 0;
 }
 
@@ -155,11 +144,11 @@ static int ms_attention_shape(struct op_call *c, struct error *err)
 	if (projected_get(c, &p, err))
 		return -1;
 	const struct attention *t = &p.t;
-	c->outputs[0].shape = shape_of(c, 3, (struct dim[]){ t->n, t->query_length, p.width[2] });
+	c->outputs[0].shape = op_shape_of(c->arena, 3, (struct dim[]){ t->n, t->query_length, p.width[2] });
 	if (c->output_count > 1) {
-		struct dim length = t->shared ? dim_at(op_in(c, 4), 5, 3) : t->total;
-		c->outputs[1].shape =
-			shape_of(c, 5, (struct dim[]){ dim_known(2), t->n, t->heads, length, t->head_size });
+		struct dim length = t->shared ? op_dim_at(op_in(c, 4), 5, 3) : t->total;
+		c->outputs[1].shape = op_shape_of(
+			c->arena, 5, (struct dim[]){ dim_known(2), t->n, t->heads, length, t->head_size });
 	}
 	return 0;
 }
@@ -210,47 +199,15 @@ static void ms_attention_problem(const struct op_call *c, struct op_problem *out
 	out->proxy = out->known;
 }
 
-/* ---- PackedAttention, PackedMultiHeadAttention: sequences one behind the other, without padding */
-
-static int packed_attention_shape(struct op_call *c, struct error *err)
+/* Sequences one behind the other: tokens x width. */
+RULE_SHAPE(op_packed_attention)
 {
 	struct projected p;
 	if (projected_get(c, &p, err))
 		return -1;
-	c->outputs[0].shape = shape_of(c, 2, (struct dim[]){ dim_at(&c->inputs[0], 2, 0), p.width[2] });
+	c->outputs[0].shape =
+		op_shape_of(c->arena, 2, (struct dim[]){ op_dim_at(&c->inputs[0], 2, 0), p.width[2] });
 	return 0;
-}
-
-/* Queries alone hold all three: tokens x heads x 3 x size. */
-static int packed_heads_shape(struct op_call *c, struct error *err)
-{
-	const struct op_value *q = &c->inputs[0], *v = op_in(c, 2);
-	struct dim heads, ignored;
-	if (attention_heads(c, "num_heads", &heads, err))
-		return -1;
-	if (rank_of(q) >= 0 && rank_of(q) != 2 && rank_of(q) != 4)
-		return op_fail(c, err, "queries of rank %d, not 2 or 4", q->shape.rank);
-	struct dim width =
-		q->shape.rank == 4 ? dim_mul(c->arena, dim_at(q, 4, 1), dim_at(q, 4, 3)) : dim_at(v, 2, 1);
-	if (attention_part(c, width, heads, "heads", &ignored, err))
-		return -1;
-	struct dim tokens = q->shape.rank == 4 ? q->shape.dims[0] : dim_at(q, 2, 0);
-	c->outputs[0].shape = shape_of(c, 2, (struct dim[]){ tokens, width });
-	return 0;
-}
-
-/* How long each sequence is decides. */
-static void ragged_cost(const struct op_call *c, struct op_cost *cost)
-{
-	cost->flops = NAN;
-	cost->bytes = op_bytes_all(c);
-}
-
-static void ragged_problem(const struct op_call *c, struct op_problem *out)
-{
-	if (op_problem_ready(c, out))
-		op_problem_why(
-			out, "how long its sequences are, or what they look at, is known only at run time");
 }
 
 /* ---- MultiHeadAttention, DecoderMaskedMultiHeadAttention */
@@ -261,7 +218,7 @@ static int heads_split(const struct op_call *c, const struct op_value *v, struct
 	struct error *err)
 {
 	for (int i = 0; i < 4; i++)
-		at[i] = dim_at(v, 4, i);
+		at[i] = op_dim_at(v, 4, i);
 	if (rank_of(v) == 3) {
 		at[0] = v->shape.dims[0];
 		at[1] = heads;
@@ -277,11 +234,11 @@ static int heads_split(const struct op_call *c, const struct op_value *v, struct
 static int heads_sizes(const struct op_call *c, struct attention *t, struct error *err)
 {
 	const struct op_value *q = &c->inputs[0], *k = op_in(c, 1), *v = op_in(c, 2);
-	struct dim keys[4], values[4], whole = dim_at(q, 3, 2);
+	struct dim keys[4], values[4], whole = op_dim_at(q, 3, 2);
 	if (rank_of(q) >= 0 && rank_of(q) != 3 && rank_of(q) != 5)
 		return op_fail(c, err, "queries of rank %d, not 3 or 5", rank_of(q));
-	t->n = rank_of(q) == 5 ? q->shape.dims[0] : dim_at(q, 3, 0);
-	t->query_length = t->key_length = rank_of(q) == 5 ? q->shape.dims[1] : dim_at(q, 3, 1);
+	t->n = rank_of(q) == 5 ? q->shape.dims[0] : op_dim_at(q, 3, 0);
+	t->query_length = t->key_length = rank_of(q) == 5 ? q->shape.dims[1] : op_dim_at(q, 3, 1);
 	if (rank_of(q) == 5) {
 		t->head_size = t->value_size = q->shape.dims[4];
 		return 0;
@@ -319,7 +276,7 @@ static int heads_get(const struct op_call *c, struct attention *t, struct error 
 		return -1;
 	t->kv_heads = t->heads;
 	t->causal = node_int(c->node, "unidirectional", 0) != 0;
-	cache_get(c, at, dim_at(op_in(c, at->past_key), 4, 2), t);
+	cache_get(c, at, op_dim_at(op_in(c, at->past_key), 4, 2), t);
 	return 0;
 }
 
@@ -329,11 +286,12 @@ static int ms_heads_shape(struct op_call *c, struct error *err)
 	if (heads_get(c, &t, err))
 		return -1;
 	const struct op_value *past = op_in(c, places_of(c)->past_key);
-	c->outputs[0].shape = shape_of(
-		c, 3, (struct dim[]){ t.n, t.query_length, dim_mul(c->arena, t.heads, t.value_size) });
+	c->outputs[0].shape = op_shape_of(
+		c->arena, 3, (struct dim[]){ t.n, t.query_length, dim_mul(c->arena, t.heads, t.value_size) });
 	for (int i = 1; i < 3 && i < c->output_count; i++)
-		c->outputs[i].shape = attention_shape(c, t.n, t.heads,
-			t.shared && past ? dim_at(past, 4, 2) : t.total, i == 1 ? t.head_size : t.value_size);
+		c->outputs[i].shape =
+			attention_shape(c, t.n, t.heads, t.shared && past ? op_dim_at(past, 4, 2) : t.total,
+				i == 1 ? t.head_size : t.value_size);
 	if (c->output_count > 3) {
 		c->outputs[3].dtype = DTYPE_UNKNOWN; /* any float that the model declares */
 		c->outputs[3].shape = attention_shape(c, t.n, t.heads, t.query_length, t.total);
@@ -391,15 +349,15 @@ static int group_sizes(const struct op_call *c, struct attention *t, struct dim 
 		parts = dim_add(c->arena, t->heads, dim_mul(c->arena, dim_known(2), t->kv_heads));
 	if (rank_of(q) >= 0 && rank_of(q) != 3)
 		return op_fail(c, err, "queries of rank %d, not 3", rank_of(q));
-	if (attention_part(c, dim_at(q, 3, 2), parts, "heads", &t->head_size, err))
+	if (attention_part(c, op_dim_at(q, 3, 2), parts, "heads", &t->head_size, err))
 		return -1;
-	t->n = dim_at(q, 3, 0);
-	t->query_length = dim_at(q, 3, 1);
-	t->key_length = k ? dim_at(k, 3, 1) : t->query_length;
+	t->n = op_dim_at(q, 3, 0);
+	t->query_length = op_dim_at(q, 3, 1);
+	t->key_length = k ? op_dim_at(k, 3, 1) : t->query_length;
 	*queries = dim_mul(c->arena, t->heads, t->head_size);
 	struct dim size;
 	if (k && rank_of(k) == 3 &&
-		(attention_part(c, dim_at(k, 3, 2), t->kv_heads, "heads", &size, err) ||
+		(attention_part(c, op_dim_at(k, 3, 2), t->kv_heads, "heads", &size, err) ||
 			(!op_dim_merge(t->head_size, size, &t->head_size) &&
 				op_fail(c, err, "queries %s and keys %s do not fit",
 					shape_text(c->arena, q->shape), shape_text(c->arena, k->shape)))))
@@ -412,7 +370,7 @@ static int group_sizes(const struct op_call *c, struct attention *t, struct dim 
 static struct dim group_present(
 	const struct op_call *c, const struct attention *t, const struct op_value *past)
 {
-	struct dim before = dim_at(past, 4, 2);
+	struct dim before = op_dim_at(past, 4, 2);
 	if (!past)
 		return t->total;
 	if (node_int(c->node, "sliding_window_cache", 0) != 0)
@@ -426,13 +384,14 @@ static struct dim group_present(
 /* A present that is longer than the past holds all keys and nothing else. */
 static struct dim group_longer(const struct op_call *c, const struct op_value *past)
 {
-	struct dim before = dim_at(past, 4, 2), after = dim_at(op_out(c, 1), 4, 2);
+	struct dim before = op_dim_at(past, 4, 2), after = op_dim_at(op_out(c, 1), 4, 2);
 	bool longer = before.kind == DIM_KNOWN && after.kind == DIM_KNOWN && after.value > before.value;
 	return longer ? after : dim_unknown();
 }
 
 /* All keys are those of a cache that grows with the new ones, or stand in a cache that does not. */
-static int group_total_fits(const struct op_call *c, const struct attention *t, struct dim before, struct error *err)
+static int group_total_fits(
+	const struct op_call *c, const struct attention *t, struct dim before, struct error *err)
 {
 	struct dim grown = dim_add(c->arena, before, t->key_length);
 	bool known = t->total.kind == DIM_KNOWN && grown.kind == DIM_KNOWN && before.kind == DIM_KNOWN;
@@ -461,12 +420,12 @@ static int group_get(const struct op_call *c, struct attention *t, struct dim *w
 	t->total = scalar_of(op_in(c, 6));
 	if (t->total.kind == DIM_UNKNOWN)
 		t->total = past ? group_longer(c, past) : t->key_length;
-	if (group_total_fits(c, t, past ? dim_at(past, 4, 2) : dim_known(0), err))
+	if (group_total_fits(c, t, past ? op_dim_at(past, 4, 2) : dim_known(0), err))
 		return -1;
 	t->past = dim_sub(c->arena, t->total, t->key_length);
 	t->offset = dim_sub(c->arena, t->total, t->query_length);
 	t->causal = node_int(c->node, "causal", 1) != 0;
-	t->shared = past && dim_same(group_present(c, t, past), dim_at(past, 4, 2));
+	t->shared = past && dim_same(group_present(c, t, past), op_dim_at(past, 4, 2));
 	int64_t window = node_int(c->node, "local_window_size", -1);
 	t->left = window > 0 ? window - 1 : -1;
 	t->extra = (op_in(c, 10) ? 1 : 0) + (node_float(c->node, "softcap", 0) > 0 ? 3 : 0);
@@ -480,13 +439,13 @@ static int ms_group_shape(struct op_call *c, struct error *err)
 	struct dim width;
 	if (group_get(c, &t, &width, err))
 		return -1;
-	c->outputs[0].shape = shape_of(c, 3, (struct dim[]){ t.n, t.query_length, width });
+	c->outputs[0].shape = op_shape_of(c->arena, 3, (struct dim[]){ t.n, t.query_length, width });
 	for (int i = 1; i < 3 && i < c->output_count; i++) {
 		const struct op_value *cache = op_in(c, i + 2);
 		if (cache)
 			c->outputs[i].dtype = cache->dtype;
 		c->outputs[i].shape = attention_shape(c, t.n, t.kv_heads, group_present(c, &t, past),
-			cache ? dim_at(cache, 4, 3) : t.head_size);
+			cache ? op_dim_at(cache, 4, 3) : t.head_size);
 	}
 	if (c->output_count > 3)
 		c->outputs[3].shape = attention_shape(c, t.n, t.heads, t.query_length, t.total);
@@ -536,67 +495,8 @@ static void ms_group_problem(const struct op_call *c, struct op_problem *out)
 	attention_problem(c, &t, (const struct op_value *[]){ &q, &k, &v }, proxy, out);
 }
 
-/* ---- SparseAttention, PagedAttention and their like: caches stay as they are, what is looked at is data */
-
-/* Queries of 3 dimensions, or of 2 where tokens are packed; inputs 3 and 4 hold keys and values. */
-static int caches_shape(struct op_call *c, struct error *err)
-{
-	struct attention t = attention_none();
-	struct dim width;
-	struct shape q = c->inputs[0].shape;
-	struct op_value *out = &c->outputs[0];
-	if (attention_heads(c, "num_heads", &t.heads, err) ||
-		attention_heads(c, "kv_num_heads", &t.kv_heads, err))
-		return -1;
-	struct dim parts = op_in(c, 1) ? t.heads : dim_known(t.heads.value + 2 * t.kv_heads.value);
-	int64_t value_size = node_int(c->node, "v_head_size", 0);
-	if (q.rank > 1 && attention_part(c, q.dims[q.rank - 1], parts, "heads", &t.head_size, err))
-		return -1;
-	if (q.rank > 1) {
-		width = value_size > 0 ? dim_known(value_size) : t.head_size;
-		out->shape = op_shape_copy(c->arena, q);
-		out->shape.dims[q.rank - 1] = dim_mul(c->arena, t.heads, width);
-	}
-	for (int i = 1; i < 3 && i < c->output_count; i++) {
-		const struct op_value *from = op_in(c, i + 2);
-		c->outputs[i].dtype = from ? from->dtype : DTYPE_UNKNOWN;
-		c->outputs[i].shape = from ? op_shape_copy(c->arena, from->shape) : SHAPE_UNKNOWN;
-	}
-	return 0;
-}
-
-/* Only the pages of the sequences are read: how many is data. */
-static void paged_cost(const struct op_call *c, struct op_cost *cost)
-{
-	(void)c;
-	*cost = (struct op_cost){ NAN, NAN, false };
-}
-
-/* ---- LongformerAttention, DecoderAttention */
-
-/* Queries are length x n x width; keys and values of the caches afterwards are as many as the flags say at
- * run time. */
-static int decoder_attention_shape(struct op_call *c, struct error *err)
-{
-	struct dim heads, size;
-	const struct op_value *q = &c->inputs[0];
-	if (attention_heads(c, "num_heads", &heads, err) ||
-		attention_part(c, dim_at(q, 3, 2), heads, "heads", &size, err))
-		return -1;
-	c->outputs[0].shape = op_shape_copy(c->arena, q->shape);
-	for (int i = 1; i < 3 && i < c->output_count; i++)
-		c->outputs[i].shape = attention_shape(c, dim_at(q, 3, 1), heads, dim_unknown(), size);
-	return 0;
-}
-
 #define LARGER "the projection or the attention, whichever has more arithmetic, stands in for both (proxy)"
 #define CACHES "with caches, biases, rotation or caps as without them (proxy)"
-#define DATA "what it looks at is known only at run time: not measured"
-#define RAGGED(name, fewest, most, shape, cost)                                                              \
-	{                                                                                                    \
-		name, "com.microsoft", 1, 0, fewest, most, CLASS_COMPUTE, shape, cost, ragged_problem, NULL, \
-			DATA                                                                                 \
-	}
 
 static const struct op rows[] = {
 	{ "Attention", "com.microsoft", 1, 0, 2, 7, CLASS_COMPUTE, ms_attention_shape, ms_attention_cost,
@@ -609,13 +509,5 @@ static const struct op rows[] = {
 		ms_heads_cost, ms_heads_problem, NULL, CACHES },
 	{ "GroupQueryAttention", "com.microsoft", 1, 0, 1, 16, CLASS_COMPUTE, ms_group_shape, ms_group_cost,
 		ms_group_problem, NULL, CACHES },
-	RAGGED("PackedAttention", 5, 6, packed_attention_shape, ragged_cost),
-	RAGGED("PackedMultiHeadAttention", 1, 7, packed_heads_shape, ragged_cost),
-	RAGGED("LongformerAttention", 7, 7, op_shape_as_input, ragged_cost),
-	RAGGED("DecoderAttention", 5, 12, decoder_attention_shape, ragged_cost),
-	RAGGED("SparseAttention", 1, 11, caches_shape, paged_cost),
-	RAGGED("DynamicSparseAttention", 1, 17, caches_shape, paged_cost),
-	RAGGED("PagedAttention", 1, 17, caches_shape, paged_cost),
-	RAGGED("SparsePagedAttention", 1, 22, caches_shape, paged_cost),
 };
 const struct op_rows op_microsoft_attention_rows = OP_ROWS(rows);

@@ -9,18 +9,6 @@
 
 /* ---- what several share */
 
-static struct shape shape_of(const struct op_call *c, int rank, const struct dim *dims)
-{
-	struct shape s = { .rank = rank, .dims = (struct dim *)dims };
-	return op_shape_copy(c->arena, s);
-}
-
-static struct dim dim_at(const struct op_call *c, int input, int rank, int i)
-{
-	const struct op_value *v = op_in(c, input);
-	return v && v->shape.rank == rank ? v->shape.dims[i] : dim_unknown();
-}
-
 /* -1 unless input i has this rank, or none that is known. */
 static int rank_is(const struct op_call *c, int i, int rank, struct error *err)
 {
@@ -87,12 +75,12 @@ static int remove_padding_shape(struct op_call *c, struct error *err)
 {
 	if (rank_is(c, 0, 3, err))
 		return -1;
-	struct dim n = dim_at(c, 0, 3, 0), length = dim_at(c, 0, 3, 1);
+	struct dim n = op_dim_at(op_in(c, 0), 3, 0), length = op_dim_at(op_in(c, 0), 3, 1);
 	struct dim tokens = at_most(dim_mul(c->arena, n, length));
-	output_shape(c, 0, shape_of(c, 2, (struct dim[]){ tokens, dim_at(c, 0, 3, 2) }));
-	output_shape(c, 1, shape_of(c, 2, (struct dim[]){ n, length }));
-	output_shape(c, 2, shape_of(c, 1, (struct dim[]){ dim_add(c->arena, n, dim_known(1)) }));
-	output_shape(c, 3, shape_of(c, 1, (struct dim[]){ dim_known(1) }));
+	output_shape(c, 0, op_shape_of(c->arena, 2, (struct dim[]){ tokens, op_dim_at(op_in(c, 0), 3, 2) }));
+	output_shape(c, 1, op_shape_of(c->arena, 2, (struct dim[]){ n, length }));
+	output_shape(c, 2, op_shape_of(c->arena, 1, (struct dim[]){ dim_add(c->arena, n, dim_known(1)) }));
+	output_shape(c, 3, op_shape_of(c->arena, 1, (struct dim[]){ dim_known(1) }));
 	for (int i = 1; i < 4; i++)
 		output_type(c, i, DTYPE_S32);
 	return 0;
@@ -103,7 +91,9 @@ static int restore_padding_shape(struct op_call *c, struct error *err)
 	if (rank_is(c, 0, 2, err) || rank_is(c, 1, 2, err))
 		return -1;
 	output_shape(c, 0,
-		shape_of(c, 3, (struct dim[]){ dim_at(c, 1, 2, 0), dim_at(c, 1, 2, 1), dim_at(c, 0, 2, 1) }));
+		op_shape_of(c->arena, 3,
+			(struct dim[]){ op_dim_at(op_in(c, 1), 2, 0), op_dim_at(op_in(c, 1), 2, 1),
+				op_dim_at(op_in(c, 0), 2, 1) }));
 	return 0;
 }
 
@@ -117,7 +107,7 @@ static int relative_bias_shape(struct op_call *c, struct error *err)
 	struct dim q = number_at(c, 1), k = number_at(c, 2);
 	if ((q.kind == DIM_KNOWN && q.value < 0) || (k.kind == DIM_KNOWN && k.value < 0))
 		return op_fail(c, err, "a negative length");
-	output_shape(c, 0, attention_shape(c, dim_known(1), dim_at(c, 0, 2, 1), q, k));
+	output_shape(c, 0, attention_shape(c, dim_known(1), op_dim_at(op_in(c, 0), 2, 1), q, k));
 	return 0;
 }
 
@@ -134,8 +124,8 @@ static int gated_bias_shape(struct op_call *c, struct error *err)
 	bool packed = op_in(c, 6) != NULL;
 	if (attention_heads(c, "num_heads", &heads, err) || rank_is(c, 0, packed ? 2 : 3, err))
 		return -1;
-	struct dim n = packed ? dim_at(c, 6, 2, 0) : dim_at(c, 0, 3, 0);
-	struct dim length = packed ? dim_at(c, 6, 2, 1) : dim_at(c, 0, 3, 1);
+	struct dim n = packed ? op_dim_at(op_in(c, 6), 2, 0) : op_dim_at(op_in(c, 0), 3, 0);
+	struct dim length = packed ? op_dim_at(op_in(c, 6), 2, 1) : op_dim_at(op_in(c, 0), 3, 1);
 	output_shape(c, 0, attention_shape(c, n, heads, length, length));
 	return 0;
 }
@@ -143,7 +133,8 @@ static int gated_bias_shape(struct op_call *c, struct error *err)
 /* A product of each head's queries with the weights, and a gate's product for each pair. */
 static void gated_bias_cost(const struct op_call *c, struct op_cost *cost)
 {
-	cost->flops = 2 * op_count(op_in(c, 0)) * op_dim_number(dim_at(c, 3, 2, 1)) + op_count(op_out(c, 0));
+	cost->flops = 2 * op_count(op_in(c, 0)) * op_dim_number(op_dim_at(op_in(c, 3), 2, 1)) +
+		      op_count(op_out(c, 0));
 	cost->bytes = op_bytes_all(c);
 }
 
@@ -281,8 +272,8 @@ static int crop_shape(struct op_call *c, struct error *err)
 			return op_fail(c, err, "a crop of %lld", (long long)size.at[i].value);
 	}
 	output_shape(c, 0,
-		attention_shape(c, dim_at(c, 1, 2, 0), dim_at(c, 0, 4, 1), known ? size.at[0] : dim_unknown(),
-			known ? size.at[1] : dim_unknown()));
+		attention_shape(c, op_dim_at(op_in(c, 1), 2, 0), op_dim_at(op_in(c, 0), 4, 1),
+			known ? size.at[0] : dim_unknown(), known ? size.at[1] : dim_unknown()));
 	return 0;
 }
 
@@ -305,8 +296,8 @@ static int warping_shape(struct op_call *c, struct error *err)
 		x.rank < 2 ? dim_unknown() : dim_add(c->arena, x.dims[x.rank - 2], x.dims[x.rank - 1]);
 	output_type(c, 0, DTYPE_S32);
 	output_shape(c, 0,
-		shape_of(
-			c, 2, (struct dim[]){ dim_known(2), at_most(dim_sub(c->arena, sum, dim_known(1))) }));
+		op_shape_of(c->arena, 2,
+			(struct dim[]){ dim_known(2), at_most(dim_sub(c->arena, sum, dim_known(1))) }));
 	return 0;
 }
 
@@ -314,10 +305,10 @@ static int ms_unique_shape(struct op_call *c, struct error *err)
 {
 	if (rank_is(c, 0, 1, err))
 		return -1;
-	struct dim n = dim_at(c, 0, 1, 0);
+	struct dim n = op_dim_at(op_in(c, 0), 1, 0);
 	for (int i = 0; i < 3; i++) {
 		output_type(c, i, i ? DTYPE_S64 : c->inputs[0].dtype);
-		output_shape(c, i, shape_of(c, 1, (struct dim[]){ i == 1 ? n : at_most(n) }));
+		output_shape(c, i, op_shape_of(c->arena, 1, (struct dim[]){ i == 1 ? n : at_most(n) }));
 	}
 	return 0;
 }
@@ -327,8 +318,9 @@ static int bifurcation_shape(struct op_call *c, struct error *err)
 {
 	if (rank_is(c, 0, 1, err) || rank_is(c, 1, 1, err) || rank_is(c, 3, 1, err))
 		return -1;
-	output_shape(
-		c, 0, shape_of(c, 1, (struct dim[]){ op_in(c, 3) ? dim_unknown() : dim_at(c, 1, 1, 0) }));
+	output_shape(c, 0,
+		op_shape_of(c->arena, 1,
+			(struct dim[]){ op_in(c, 3) ? dim_unknown() : op_dim_at(op_in(c, 1), 1, 0) }));
 	const struct op_value *index = op_in(c, 2);
 	output_shape(c, 1, index ? op_shape_copy(c->arena, index->shape) : SHAPE_UNKNOWN);
 	return 0;
@@ -346,7 +338,7 @@ static int word_conv_shape(struct op_call *c, struct error *err)
 	if (x.rank < 1)
 		return 0;
 	struct shape y = op_shape_copy(c->arena, x);
-	y.dims[x.rank - 1] = size > 0 ? dim_known(size) : dim_at(c, 1, 4, 0);
+	y.dims[x.rank - 1] = size > 0 ? dim_known(size) : op_dim_at(op_in(c, 1), 4, 0);
 	c->outputs[0].shape = y;
 	return 0;
 }
@@ -355,17 +347,19 @@ static int distances_shape(struct op_call *c, struct error *err)
 {
 	if (rank_is(c, 0, 2, err) || rank_is(c, 1, 2, err))
 		return -1;
-	if (dim_differs(dim_at(c, 0, 2, 1), dim_at(c, 1, 2, 1)))
+	if (dim_differs(op_dim_at(op_in(c, 0), 2, 1), op_dim_at(op_in(c, 1), 2, 1)))
 		return op_fail(c, err, "points of %s and %s", shape_text(c->arena, c->inputs[0].shape),
 			shape_text(c->arena, c->inputs[1].shape));
-	output_shape(c, 0, shape_of(c, 2, (struct dim[]){ dim_at(c, 0, 2, 0), dim_at(c, 1, 2, 0) }));
+	output_shape(c, 0,
+		op_shape_of(c->arena, 2,
+			(struct dim[]){ op_dim_at(op_in(c, 0), 2, 0), op_dim_at(op_in(c, 1), 2, 0) }));
 	return 0;
 }
 
 /* A difference, a square and a sum for each coordinate. */
 static void distances_cost(const struct op_call *c, struct op_cost *cost)
 {
-	cost->flops = 3 * op_count(op_out(c, 0)) * op_dim_number(dim_at(c, 0, 2, 1));
+	cost->flops = 3 * op_count(op_out(c, 0)) * op_dim_number(op_dim_at(op_in(c, 0), 2, 1));
 	cost->bytes = op_bytes_all(c);
 }
 
@@ -385,10 +379,11 @@ static int ngram_hash_shape(struct op_call *c, struct error *err)
 			(long long)heads);
 	if (rank_is(c, 0, 2, err))
 		return -1;
-	struct dim n = dim_at(c, 0, 2, 0);
-	output_shape(
-		c, 0, shape_of(c, 3, (struct dim[]){ n, dim_at(c, 0, 2, 1), dim_known((most - 1) * heads) }));
-	output_shape(c, 1, shape_of(c, 2, (struct dim[]){ n, dim_known(most - 1) }));
+	struct dim n = op_dim_at(op_in(c, 0), 2, 0);
+	output_shape(c, 0,
+		op_shape_of(c->arena, 3,
+			(struct dim[]){ n, op_dim_at(op_in(c, 0), 2, 1), dim_known((most - 1) * heads) }));
+	output_shape(c, 1, op_shape_of(c->arena, 2, (struct dim[]){ n, dim_known(most - 1) }));
 	return 0;
 }
 
@@ -441,7 +436,7 @@ static int bitmask_dropout_shape(struct op_call *c, struct error *err)
 	output_shape(c, 0, op_shape_copy(c->arena, c->inputs[0].shape));
 	output_type(c, 1, DTYPE_U32);
 	output_shape(c, 1,
-		shape_of(c, 1,
+		op_shape_of(c->arena, 1,
 			(struct dim[]){
 				dim_ceil_div(c->arena, shape_elements(c->arena, c->inputs[0].shape), 32) }));
 	return 0;
@@ -458,12 +453,13 @@ static int attn_lstm_shape(struct op_call *c, struct error *err)
 {
 	if (rank_is(c, 0, 3, err) || rank_is(c, 1, 3, err) || rank_is(c, 2, 3, err))
 		return -1;
-	struct dim steps = dim_at(c, 0, 3, 0), n = dim_at(c, 0, 3, 1), hidden = dim_at(c, 2, 3, 2);
+	struct dim steps = op_dim_at(op_in(c, 0), 3, 0), n = op_dim_at(op_in(c, 0), 3, 1),
+		   hidden = op_dim_at(op_in(c, 2), 3, 2);
 	struct dim directions =
 		dim_known(text_is(node_string(c->node, "direction", "forward"), "bidirectional") ? 2 : 1);
 	output_shape(c, 0, attention_shape(c, steps, directions, n, hidden));
 	for (int i = 1; i < 3; i++)
-		output_shape(c, i, shape_of(c, 3, (struct dim[]){ directions, n, hidden }));
+		output_shape(c, i, op_shape_of(c->arena, 3, (struct dim[]){ directions, n, hidden }));
 	return 0;
 }
 
@@ -492,9 +488,10 @@ static int search_shape(struct op_call *c, struct error *err)
 	struct shape ids = c->inputs[0].shape;
 	struct dim n = ids.rank > 1 ? ids.dims[0] : dim_unknown();
 	output_type(c, 0, DTYPE_S32);
-	output_shape(c, 0, shape_of(c, 2, (struct dim[]){ n, size_at(c, 1) }));
+	output_shape(c, 0, op_shape_of(c->arena, 2, (struct dim[]){ n, size_at(c, 1) }));
 	output_type(c, 1, DTYPE_UNKNOWN);
-	output_shape(c, 1, shape_of(c, 2, (struct dim[]){ n, words > 0 ? dim_known(words) : dim_unknown() }));
+	output_shape(c, 1,
+		op_shape_of(c->arena, 2, (struct dim[]){ n, words > 0 ? dim_known(words) : dim_unknown() }));
 	return 0;
 }
 
@@ -505,8 +502,8 @@ static int beam_shape(struct op_call *c, struct error *err)
 	struct shape ids = c->inputs[0].shape;
 	struct dim n = ids.rank > 1 ? ids.dims[0] : dim_unknown(), given = size_at(c, 4);
 	output_type(c, 0, DTYPE_S32);
-	output_shape(c, 0, shape_of(c, 3, (struct dim[]){ n, given, size_at(c, 1) }));
-	output_shape(c, 1, shape_of(c, 2, (struct dim[]){ n, given }));
+	output_shape(c, 0, op_shape_of(c->arena, 3, (struct dim[]){ n, given, size_at(c, 1) }));
+	output_shape(c, 1, op_shape_of(c->arena, 2, (struct dim[]){ n, given }));
 	for (int i = 1; i < c->output_count; i++)
 		output_type(c, i, DTYPE_UNKNOWN);
 	return 0;

@@ -156,6 +156,19 @@ struct shape op_shape_copy(struct arena *a, struct shape s)
 	return copy;
 }
 
+struct shape op_shape_of(struct arena *a, int rank, const struct dim *dims)
+{
+	struct shape s = shape_make(a, rank);
+	for (int i = 0; i < rank; i++)
+		s.dims[i] = dims[i];
+	return s;
+}
+
+struct dim op_dim_at(const struct op_value *v, int rank, int i)
+{
+	return v && v->shape.rank == rank ? v->shape.dims[i] : dim_unknown();
+}
+
 bool op_dim_merge(struct dim x, struct dim y, struct dim *out)
 {
 	if (dim_differs(x, y))

@@ -64,6 +64,10 @@ int op_axes(const struct op_call *c, const struct op_list *l, int rank, bool *ma
 /* ---- shapes */
 
 struct shape op_shape_copy(struct arena *a, struct shape s);
+/* A shape of these dimensions. */
+struct shape op_shape_of(struct arena *a, int rank, const struct dim *dims);
+/* Dimension i of a value that is there and has this rank; else unknown. */
+struct dim op_dim_at(const struct op_value *v, int rank, int i);
 /* Both describe the same dimension: the better known of the two; contradiction: false. */
 bool op_dim_merge(struct dim x, struct dim y, struct dim *out);
 /* Multidirectional broadcast. Unknown rank of one gives an unknown rank. -1: contradiction. */
@@ -197,6 +201,7 @@ enum dtype op_accumulator(enum dtype t);
 
 /* op_attention.c, op_llm.c, op_rnn.c */
 RULES(op_attention);
+RULE_SHAPE(op_packed_attention);
 RULES(op_rotary);
 RULES(op_linear_attention);
 RULES(op_causal_conv);
@@ -306,7 +311,7 @@ extern const struct op_rows op_quant_rows, op_sequence_rows;
 bool op_row_any_kind(const struct op *op);
 
 extern const struct op_rows op_llm_rows, op_microsoft_rows, op_microsoft_attention_rows, op_microsoft_matmul_rows,
-	op_microsoft_rest_rows, op_microsoft_window_rows;
+	op_microsoft_ragged_rows, op_microsoft_rest_rows, op_microsoft_window_rows;
 
 extern const struct op_rows op_vision_rows, op_fold_rows, op_select_rows, op_line_rows, op_signal_rows, op_random_rows,
 	op_text_rows, op_ml_rows, op_ml_map_rows, op_loss_rows, op_old_rows;

@@ -262,6 +262,7 @@ static const struct op_rows *const groups[] = {
 	&op_microsoft_rows,
 	&op_microsoft_attention_rows,
 	&op_microsoft_matmul_rows,
+	&op_microsoft_ragged_rows,
 	&op_microsoft_rest_rows,
 	&op_microsoft_window_rows,
 	&op_vision_rows,
