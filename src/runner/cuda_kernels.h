@@ -95,6 +95,24 @@ struct cuda_resample {
 };
 cudaError_t cuda_resample(const struct cuda_resample *r, const void *from, void *to, cudaStream_t s);
 
+/* --- quantization: dense elements, in the order in which they lie --- */
+
+#define CUDA_QUANTIZE_PARTS 1024  /* ranges that a dynamic one finds before they are put together, 8 bytes each */
+
+/* Scales lie as problem_scale_shape says: element i has scale i / inner % dim, or by blocks the one of its `size` neighbours
+ * among those dim. */
+struct cuda_quantize {
+	enum kernel kernel;           /* quantize or dequantize */
+	enum dtype from_type, to_type;
+	bool single, by_block, dynamic;
+	int64_t count, dim, inner, size;
+	float zero;                   /* the zero point */
+};
+bool cuda_quantize_can(const struct cuda_quantize *q);
+/* `workspace`: CUDA_QUANTIZE_PARTS ranges, dynamic alone. */
+cudaError_t cuda_quantize(const struct cuda_quantize *q, const void *from, const void *scales, void *to, void *workspace,
+	cudaStream_t s);
+
 /* --- lines: what is computed along one axis of a dense tensor outer x size x inner --- */
 
 struct cuda_line {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runner/whole.h"
+
 /* Ways of a concat beside those of moves. */
 #define CONCAT_WIDE 0     /* each source in the widest way that it allows */
 #define CONCAT_MEMCPY 1   /* cudaMemcpy2DAsync */
@@ -299,6 +301,51 @@ static cudaError_t scan_enqueue(const struct cuda_own *o, int kind, const struct
 	return cuda_scan(&o->line, kind, at->source[0], at->destination, s);
 }
 
+/* --- quantization --- */
+
+static bool lies_alike(const struct problem *p)
+{
+	struct cuda_layout from = cuda_operand_layout(p, 0, 0), to = cuda_operand_layout(p, 1, 0);
+	bool alike = p->operand[0].layout != LAYOUT_STRIDES && p->operand[1].layout != LAYOUT_STRIDES;
+	for (int i = 0; i < from.shape.rank; i++)
+		alike = alike && from.stride[i] == to.stride[i];
+	return alike;
+}
+
+static int quantize_offer(struct cuda_own *o, struct error *err)
+{
+	const struct problem *p = &o->problem;
+	struct cuda_layout from = cuda_operand_layout(p, 0, 0);
+	struct problem_shape scales = problem_scale_shape(p);
+	bool packs = p->kernel == KERNEL_QUANTIZE;
+	struct cuda_quantize *q = &o->quantize;
+	*q = (struct cuda_quantize){ .kernel = p->kernel, .from_type = p->operand[0].dtype, .to_type = p->operand[1].dtype,
+		.single = scales.rank == 0, .dynamic = p->mode == MODE_QUANTIZE_DYNAMIC, .count = 1, .dim = 1, .inner = 1,
+		.size = 1, .by_block = p->mode == MODE_QUANTIZE_BLOCK || p->mode == MODE_DEQUANTIZE_BLOCK,
+		.zero = (float)whole_zero_point(p->operand[packs].dtype) };
+	for (int i = 0; i < from.shape.rank; i++)
+		q->count *= from.shape.dim[i];
+	if (!q->single) {
+		q->dim = from.shape.dim[p->axis];
+		q->inner = from.stride[p->axis];
+		q->size = q->by_block ? p->size : 1;
+	}
+	if (!lies_alike(p) || (q->by_block && !is_dense(p)))
+		return error_set(err, "our quantization takes dense operands in one order, ONNX's for blocks");
+	if (q->size > INT32_MAX || !cuda_quantize_can(q))
+		return error_set(err, "our quantization has no %s from %s to %s", mode_name(p->mode),
+			dtype_name(q->from_type), dtype_name(q->to_type));
+	struct algorithm *a = offer(o, 0, "benanza", q->dynamic ? "quantize:two_passes" : kernel_name(p->kernel));
+	a->workspace_bytes = q->dynamic ? 8.0 * CUDA_QUANTIZE_PARTS : 0;
+	return 0;
+}
+
+static cudaError_t quantize_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
+{
+	(void)kind;
+	return cuda_quantize(&o->quantize, at->source[0], at->scale, at->destination, at->workspace, s);
+}
+
 /* --- families --- */
 
 static const struct {
@@ -316,6 +363,8 @@ static const struct {
 	[KERNEL_TOPK] = { topk_offer, topk_enqueue, "topk" },
 	[KERNEL_ARGREDUCE] = { argreduce_offer, argreduce_enqueue, "argreduce" },
 	[KERNEL_SCAN] = { scan_offer, scan_enqueue, "scan" },
+	[KERNEL_QUANTIZE] = { quantize_offer, quantize_enqueue, "our quantization" },
+	[KERNEL_DEQUANTIZE] = { quantize_offer, quantize_enqueue, "our quantization" },
 };
 
 static void layouts_say(struct cuda_own *o)
@@ -333,7 +382,7 @@ int cuda_own_offer(struct cuda_own *o, struct error *err)
 	const struct problem *p = &o->problem;
 	int sm = cuda_context()->sm;
 	if (!families[p->kernel].offer)
-		return error_set(err, "only moves, lookups, resampling and what goes along an axis");
+		return error_set(err, "only moves, lookups, resampling, quantization and what goes along an axis");
 	if (p->epilogue_count)
 		return error_set(err, "our kernels compute no epilogues");
 	if (sm < CUDA_OWN_SM)

@@ -22,6 +22,7 @@ struct cuda_own {
 	struct cuda_select select;
 	struct cuda_resample resample;
 	struct cuda_line line;
+	struct cuda_quantize quantize;
 };
 
 /* Fills the offers for the problem in *o. -1: not ours, or not so; err says why. */

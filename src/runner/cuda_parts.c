@@ -102,6 +102,14 @@ static void parameters_add(struct listing *l)
 	bool per_element = p->kernel == KERNEL_LAYERNORM || p->kernel == KERNEL_RMSNORM;
 	bool per_channel = p->kernel == KERNEL_BATCHNORM || p->kernel == KERNEL_INSTANCENORM;
 	int64_t count = 1;
+	if (p->kernel == KERNEL_QUANTIZE || p->kernel == KERNEL_DEQUANTIZE) {
+		struct problem_shape scales = problem_scale_shape(p);
+		for (int i = 0; i < scales.rank; i++)
+			count *= scales.dim[i];
+		parameter_add(l, CHECK_SCALE, count, FILL_FACTOR);
+		l->parts[l->count - 1].limit = whole_factor_limit(p);
+		return;
+	}
 	if (!per_element && !per_channel)
 		return;
 	for (int i = per_element ? p->axis : 1; i < (per_element ? p->shape[0].rank : 2); i++)

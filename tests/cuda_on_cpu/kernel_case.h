@@ -10,6 +10,7 @@
 
 extern "C" {
 #include "runner/check.h"
+#include "runner/whole.h"
 }
 #include "runner/fill.h"
 #include "tests/unit/tap.h"
@@ -44,11 +45,14 @@ static inline int size_of(enum dtype t)
 struct operand_values {
 	std::vector<std::vector<char>> bytes;
 	std::vector<enum dtype> type;
+	std::vector<float> scale;
 };
 
-static inline double operand_value(void *state, enum check_role, int number, int64_t index)
+static inline double operand_value(void *state, enum check_role role, int number, int64_t index)
 {
 	struct operand_values *v = (struct operand_values *)state;
+	if (role == CHECK_SCALE)
+		return v->scale[(size_t)index];
 	return fill_decode(&v->bytes[number][(size_t)(index * size_of(v->type[number]))], v->type[number]);
 }
 
@@ -93,11 +97,12 @@ static inline int64_t outputs_wrong(const struct problem *p, struct operand_valu
 	int64_t n = elements(problem_operand_shape(p, last)), wrong = 0;
 	for (int64_t i = 0; i < n; i++) {
 		double value, scale, got = fill_decode(out + i * size_of(t), t);
-		bool good = check_output(p, &in, i, &value, &scale) && fabs(got - value) <= tolerance * scale;
+		bool good = check_output(p, &in, i, &value, &scale) && whole_off(t, got, value) <= tolerance * scale;
 		if (!good && !wrong)
 			printf("# output %d is %.9g, not %.9g (%.3g)\n", (int)i, got, value, fabs(got - value) / scale);
 		wrong += !good;
 	}
+	check_forget(&in);
 	return wrong;
 }
 

@@ -57,6 +57,14 @@ struct laid {
 			at.source[i] = held[i]->p;
 		}
 		to = cuda_operand_layout(&p, last, 0);
+		if (p.kernel != KERNEL_QUANTIZE && p.kernel != KERNEL_DEQUANTIZE)
+			return;
+		struct problem_shape scales = problem_scale_shape(&p);
+		for (int64_t i = 0; i < volume(scales.rank, scales.dim); i++)
+			values.scale.push_back((float)fill_value(40, i, FILL_FACTOR, whole_factor_limit(&p), DTYPE_F32));
+		held.push_back(new buffer(values.scale.size() * sizeof(float)));
+		memcpy(held.back()->p, values.scale.data(), values.scale.size() * sizeof(float));
+		at.scale = held.back()->p;
 	}
 	~laid()
 	{
@@ -168,6 +176,33 @@ static void test_concat(void)
 	expect("concat:s64,s64:2x2,2x1:ax1", "strided:8_bytes cudaMemcpy2DAsync", 0);
 }
 
+static void test_quantize(void)
+{
+	expect("quantize:f32,u8:tensor:3x5x67", "quantize", 0);
+	expect("quantize:f32,s8:tensor:3", "quantize", 0);
+	expect("quantize:f32,s8:axis:3x5x67:ax1", "quantize", 0);
+	expect("quantize:f32@nxc,u8@nxc:axis:2x5x6x7:ax1", "quantize", 0);
+	expect("quantize:f32@nxc,u8@nxc:tensor:2x5x6x7", "quantize", 0);
+	expect("quantize:f16,u8:axis:5x67:ax1", "quantize", 0);
+	expect("quantize:bf16,s8:block:3x100x7:ax1:b32", "quantize", 0);
+	expect("quantize:f32,u8:block:3x100:ax1:b16", "quantize", 0);
+	expect("quantize:f32,u16:tensor:1001", "quantize", 0);
+	expect("quantize:f32,f8e4m3:tensor:1001", "quantize", 0.07);
+	expect("quantize:bf16,f8e4m3:axis:9x8:ax0", "quantize", 0.07);
+	expect("quantize:f32,u8:dynamic:3x5x67", "quantize:two_passes", 1e-6);
+	expect("quantize:f32,s8:dynamic:20000", "quantize:two_passes", 1e-6);
+	expect("quantize:f16,u8:dynamic:7", "quantize:two_passes", 1e-6);
+	expect("dequantize:u8,f32:tensor:3x5x67", "dequantize", 0);
+	expect("dequantize:s8,f16:axis:64x9:ax0", "dequantize", 1e-3);
+	expect("dequantize:s32,f32:axis:5x64:ax1", "dequantize", 0);
+	expect("dequantize:s8,bf16:block:64x70:ax0:b30", "dequantize", 1e-2);
+	expect("dequantize:f8e5m2,f32:tensor:100", "dequantize", 0);
+	refuse("quantize:f32,s4:tensor:100", "no tensor from f32 to s4");
+	refuse("quantize:f32,u8@nxc:axis:2x5x6x7:ax1", "one order");
+	refuse("quantize:f32@nxc,u8@nxc:block:2x5x6x7:ax1:b2", "one order");
+	refuse("quantize:f32,u8:tensor:8+relu", "no epilogues");
+}
+
 static void test_others(void)
 {
 	expect("gather:f32.c,s64,f32:50x6:ax0:3x5", "gather:8_bytes", 0);
@@ -208,6 +243,7 @@ int main(void)
 	context.sm = 75;
 	test_moves();
 	test_concat();
+	test_quantize();
 	test_others();
 	test_refusals();
 	return done_testing();

@@ -199,6 +199,9 @@ static void compiled_test(void)
 		const char *text;
 	} row[] = {
 		{ 75, "conv:s8@nxc,s8.c@nxc,f32@nxc/s32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu" },
+		{ 75, "conv:s8@nxc,s8.c@nxc,s8@nxc/s32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c+relu" },
+		{ 80, "conv:s8@nxc,s8.c@nxc,s8@nxc/s32:n1c64h28w28k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c+add:s8@nxc+relu" },
+		{ 80, "matmul:s8,s8.c,f32/s32:ba1bb1m128n256k64:ta0tb1+scale:f32.c+bias:f32.c" },
 		{ 89, "conv:f8e4m3@nxc,f8e4m3.c@nxc,f16@nxc/f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1" },
 		{ 75, "matmul:s8,s8.c,s32/s32:ba1bb1m128n256k64:ta0tb1" },
 		{ 89, "matmul:f8e4m3,f8e4m3.c,f16/f32:ba1bb1m128n256k64:ta0tb1" },
