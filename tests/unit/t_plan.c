@@ -324,6 +324,33 @@ static void test_propagation(void)
 	net_free(n);
 }
 
+/* A size that depends on data: its bound goes on, and costs and problems are those of the bound. */
+static void test_bounds(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "100");
+	net_input(n, "boxes", DTYPE_F32, "100,4");
+	net_weight(n, "w", "4,8");
+	net_node(n, "NonZero", "x", "found", NULL);
+	net_node(n, "Gather", "boxes,found", "picked", NULL);
+	net_node(n, "MatMul", "picked,w", "y", NULL);
+	net_node(n, "Relu", "x", "z", NULL);
+	net_output(n, "y", NULL);
+	net_output(n, "z", NULL);
+	struct plan *p = build(n, (struct plan_options){ 0 });
+	if (ok(p != NULL, "a size that depends on data")) {
+		is_shape(p, "found", "1x?<=100");
+		is_shape(p, "y", "1x?<=100x8");
+		const struct plan_layer *l = &p->layers[2];
+		ok(l->upto && l->proxy && p->upto && !p->layers[3].upto, "is marked");
+		near(l->flops, 6400, 1e-12, "FLOPs at most");
+		is_str(problem_of(p, 2), "matmul:f32,f32.c,f32/f32:ba1bb1m100n8k4:ta0tb0", "measured at its bound");
+		is_int(p->unknown_flops_layers, 0, "no FLOPs are unknown");
+	}
+	plan_free(p);
+	net_free(n);
+}
+
 /* What declared names of dimensions say of what no rule knows. */
 static void test_expressions(void)
 {
@@ -593,6 +620,7 @@ int main(void)
 	test_symbols();
 	test_baked();
 	test_propagation();
+	test_bounds();
 	test_expressions();
 	test_unknown();
 	test_contradiction();
