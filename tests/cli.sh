@@ -43,6 +43,17 @@ try 0 "from standard input" sh -c "'$BENANZA' layers --json - <'$models/tiny.onn
 is 12 "len(d['layers'])"
 try 0 "input shape" "$BENANZA" layers --json --input x=2x3x64x64 "$models/tiny.onnx"
 is "[2, 16, 64, 64]" "d['layers'][0]['outputs'][0]['shape']"
+try 2 "a value that is no number" "$BENANZA" layers --value x=much "$models/tiny.onnx"
+one_line
+says err "'much' is no number"
+try 2 "a value of no input" "$BENANZA" layers --value z=1 "$models/tiny.onnx"
+one_line
+says err "the model has no input z"
+try 2 "a value without a number" "$BENANZA" layers --value x= "$models/tiny.onnx"
+one_line
+try 2 "values of a whole picture" "$BENANZA" layers --value x=1 "$models/tiny.onnx"
+one_line
+says err "give one value"
 try 0 "two batches are two objects" "$BENANZA" layers --json -b 1,2 "$models/tiny.onnx"
 [ "$(wc -l <"$work/out")" -eq 2 ]; ok $? "one a line"
 try 0 "csv" "$BENANZA" layers --csv "$models/tiny.onnx"

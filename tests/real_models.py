@@ -24,7 +24,7 @@ RUN_LIMIT_S = 300
 
 class Model:
     """A model in a package. inputs: their shapes; values: what else than noise an input must hold, as
-    a number or two (one for each run); unknown: outputs that may stay unknown, with the reason."""
+    a number, which benanza is told, or two, one for each run; unknown: outputs that may stay unknown, with the reason."""
 
     def __init__(self, kind, package, path, inputs, values=None, unknown=None, large=False):
         self.kind, self.package, self.path, self.inputs = kind, package, path, inputs
@@ -169,6 +169,9 @@ def known_shapes(benanza, model, path):
     for name, shape in model.inputs.items():
         if shape:
             command += ["--input", f"{name}={'x'.join(map(str, shape))}"]
+    for name, value in model.values.items():
+        if not isinstance(value, tuple):
+            command += ["--value", f"{name}={value}"]
     run = subprocess.run(command, capture_output=True, text=True, timeout=RUN_LIMIT_S)
     if run.returncode not in (0, 1):
         return None, f"exit status {run.returncode}: {run.stderr.strip()}"

@@ -19,9 +19,10 @@ struct options {
 	bool help, version;           /* asked for: nothing else was read */
 	bool may_command;             /* argv[0] may name a command: it did not stand behind "--" */
 	bool color, ascii;            /* color: wanted and allowed (NO_COLOR, --no-color) */
-	int dim_count, shape_count;
+	int dim_count, shape_count, value_count;
 	struct dim_binding *dims;
 	struct plan_input_shape *shapes;
+	struct plan_input_value *values;
 	const volatile sig_atomic_t *stop; /* a command that ends well when interrupted sets it */
 	FILE *log;                    /* -v */
 	bool emit_jobs;               /* bench: jobs for a runner elsewhere, in these states */

@@ -16,6 +16,7 @@ enum option_use {
 	USE_FILE,   /* the configuration file */
 	USE_DIM,
 	USE_INPUT,
+	USE_VALUE,
 	USE_FLAG,   /* sets a bool of struct options */
 	USE_TEXT    /* sets a string of struct options */
 };
@@ -38,6 +39,7 @@ static const struct option_row {
 	{ "dtype", 't', "LIST", USE_CONFIG, "dtype", 0, "data types, e.g. f32,bf16" },
 	{ "dim", 0, "NAME=VALUE", USE_DIM, NULL, 0, "value of a symbolic dimension (repeatable; remembered)" },
 	{ "input", 0, "NAME=1x3x224x224", USE_INPUT, NULL, 0, "shape of a model input (repeatable)" },
+	{ "value", 0, "NAME=16000", USE_VALUE, NULL, 0, "what an input holds, where shapes or branches hang on it (repeatable)" },
 	{ "what-if", 'w', "LIST", USE_CONFIG, "what_if", 0, "e.g. fusion,matrix=off,algorithm=preferred" },
 	{ "budget", 0, "MS", USE_CONFIG, "budget_ms", 0, "measuring time for a problem and algorithm" },
 	{ "budget-ms", 0, "MS", USE_CONFIG, "budget_ms", 0, "the same, by the name that jobs have for it" },
@@ -110,6 +112,41 @@ static int input_parse(struct options *o, const char *text, struct error *err)
 	return 0;
 }
 
+/* true and false are numbers, too. */
+static bool number_parse(const char *word, double *number)
+{
+	char *end;
+	*number = strcmp(word, "true") == 0;
+	if (*number || strcmp(word, "false") == 0)
+		return true;
+	*number = strtod(word, &end);
+	return end != word && !*end;
+}
+
+static int value_parse(struct options *o, const char *text, struct error *err)
+{
+	const char *equals = strrchr(text, '=');
+	if (!equals || equals == text)
+		return error_set(err, "--value %s: give NAME=16000, or NAME=16000,12000 for each element", text);
+	size_t length = (size_t)(equals - text), most = 1;
+	for (const char *p = equals; *p; p++)
+		most += *p == ',';
+	double *numbers = ARENA_ARRAY(&o->arena, double, most);
+	struct plan_input_value one = { .name = { arena_strndup(&o->arena, text, length), length }, .numbers = numbers };
+	for (const char *p = equals + 1; one.count < (int)most; p += strcspn(p, ",") + 1) {
+		size_t n = strcspn(p, ",");
+		char *word = arena_strndup(&o->arena, p, n);
+		if (!number_parse(word, &numbers[one.count++]))
+			return error_set(err, "--value %s: '%s' is no number", text, word);
+	}
+	struct plan_input_value *more = ARENA_ARRAY(&o->arena, struct plan_input_value, o->value_count + 1);
+	for (int i = 0; i < o->value_count; i++)
+		more[i] = o->values[i];
+	more[o->value_count++] = one;
+	o->values = more;
+	return 0;
+}
+
 static int dim_parse(struct options *o, const char *text, struct error *err)
 {
 	struct dim_binding *more = ARENA_ARRAY(&o->arena, struct dim_binding, o->dim_count + 1);
@@ -131,6 +168,8 @@ static int option_apply(struct options *o, const struct option_row *r, const cha
 		return dim_parse(o, value, err);
 	case USE_INPUT:
 		return input_parse(o, value, err);
+	case USE_VALUE:
+		return value_parse(o, value, err);
 	case USE_FLAG:
 		*(bool *)((char *)o + r->offset) = true;
 		return 0;
@@ -270,6 +309,7 @@ struct session *options_session(struct options *o, int index, enum session_db db
 		.model_path = o->argv[index], .db = db, .stop = o->stop,
 		.dim_count = o->dim_count, .dims = o->dims,
 		.shape_count = o->shape_count, .shapes = o->shapes,
+		.value_count = o->value_count, .values = o->values,
 	};
 	return session_open(&o->config, &so, err);
 }

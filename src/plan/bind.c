@@ -303,7 +303,7 @@ int bind_symbols(struct builder *b, struct error *err)
 			s->at[i].dim = dim_known(s->at[i].value);
 	}
 	symbols_derive(b);
-	return 0;
+	return given_check_all(b, err);
 }
 
 struct dim bind_dim(const struct builder *b, struct dim d)

@@ -66,6 +66,7 @@ static void value_init(struct builder *b, const struct value *from, struct plan_
 	} else if (from->producer < 0) {
 		v->dtype = from->dtype;
 		v->shape = b->up ? declared_shape(b, from) : bind_input(b, from);
+		v->elements = b->up ? NULL : given_elements(b, from, v->shape);
 	}
 }
 

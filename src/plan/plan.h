@@ -120,6 +120,8 @@ struct plan_options {
 	const struct dim_binding *bindings;    /* --dim, sidecar defaults already merged by the caller */
 	int shape_count;
 	const struct plan_input_shape *shapes; /* --input NAME=1x3x224x224; wins over bindings and batch */
+	int value_count;
+	const struct plan_input_value *values; /* --value NAME=16000: what shapes and branches hang on */
 };
 
 struct plan_input_shape {
@@ -128,12 +130,19 @@ struct plan_input_shape {
 	int64_t dims[PROBLEM_RANK];
 };
 
+/* What an input holds: a number for each of its elements, or one for all. The last of a name wins. */
+struct plan_input_value {
+	struct text name;
+	int count;
+	const double *numbers;
+};
+
 /* Infers shapes with data propagation, prices layers, builds edges and distinct problems.
  *
  * Batch: a symbol is a batch when it is the first dimension of an input and is named like one: "batch" is in its name,
  * or it is N, B, bs, x_dynamic_axes_1, or, of an input that is no list, what exporters write for nameless dimensions
- * (unk__5, s6, DynamicDimension.0). options.batch > 0 binds all of these; where there is none, the symbol of the first input's first dimension; where that is nameless or
- * a fixed number in the model, it is replaced there and in every other input that begins with the same number (weights
+ * (unk__5, s6, DynamicDimension.0). options.batch > 0 binds all of these; where there is none, the symbol of the first
+ * input's first dimension; where that is nameless or a fixed number in the model, it is replaced there and in every other input that begins with the same number (weights
  * do not move), and where a Reshape bakes the old batch in, that is an error that names the node. A binding called
  * "batch" means the same unless the model has such a symbol. Batches and nameless first dimensions that nothing bound
  * default to 1; other symbols stay. A symbol whose name reads as an expression of others ("past + sequence", "(height - 1)//2 + 1",

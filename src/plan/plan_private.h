@@ -98,6 +98,10 @@ void bind_report(struct builder *b);
 struct dim expression_dim(
 	struct arena *a, struct text t, struct dim (*symbol)(const void *with, struct text name), const void *with);
 
+/* given.c: the values that options give to inputs. Checked once the shapes are bound; NULL: nothing is given. */
+int given_check_all(struct builder *b, struct error *err);
+const struct elements *given_elements(struct builder *b, const struct value *v, struct shape shape);
+
 /* infer.c: values, then node after node; bodies become plans on the way. */
 int infer_graph(struct builder *b, struct error *err);
 /* The call of node i as the plan's values stand; arrays of the builder. */

@@ -188,6 +188,7 @@ static struct session_plan *plan_make(struct session *s, int64_t batch, enum dty
 		.dtype = dtype, .batch = batch,
 		.binding_count = s->dim_count, .bindings = s->dims,
 		.shape_count = s->options.shape_count, .shapes = s->options.shapes,
+		.value_count = s->options.value_count, .values = s->options.values,
 	};
 	struct plan *plan = plan_build(s->model, &o, err);
 	if (!plan)

@@ -18,9 +18,10 @@ struct session_options {
 	const char *model_path;                 /* "-" = standard input */
 	enum session_db db;
 	const volatile sig_atomic_t *stop;      /* session_connect gives up once it is not 0; may be NULL */
-	int dim_count, shape_count;
+	int dim_count, shape_count, value_count;
 	const struct dim_binding *dims;         /* --dim: stronger than remembered, configured and sidecar values */
 	const struct plan_input_shape *shapes;  /* --input */
+	const struct plan_input_value *values;  /* --value */
 };
 
 struct session_plan {
@@ -35,7 +36,7 @@ struct session_seat; /* a device that is awaited, or on its way out */
 struct session {
 	const struct config *given;   /* borrowed: what the session was opened with */
 	const struct config *config;  /* the same, or with the device that was chosen since */
-	struct session_options options; /* as given; dims and shapes borrowed */
+	struct session_options options; /* as given; dims, shapes and values borrowed */
 	struct arena dim_arena;
 	int dim_count;
 	struct dim_binding *dims;     /* in force: --dim > remembered > configuration > sidecar */

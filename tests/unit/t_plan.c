@@ -165,6 +165,37 @@ static void test_made_up_names(void)
 	}
 }
 
+/* A shape that an input's contents give. */
+static void test_given_values(void)
+{
+	const double three = 3, half = 0.5, pair[] = { 2, 5 };
+	struct net *n = net_begin(17);
+	struct plan_input_value given = { TEXT("size"), 1, &three };
+	net_input(n, "x", DTYPE_F32, "1");
+	net_input(n, "size", DTYPE_S64, "2");
+	net_node(n, "Expand", "x,size", "y", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = build(n, (struct plan_options){ 0 });
+	is_shape(p, "y", "?x?");
+	plan_free(p);
+	p = build(n, (struct plan_options){ .value_count = 1, .values = &given });
+	is_shape(p, "y", "3x3");
+	plan_free(p);
+	given = (struct plan_input_value){ TEXT("size"), 2, pair };
+	p = build(n, (struct plan_options){ .value_count = 1, .values = &given });
+	is_shape(p, "y", "2x5");
+	plan_free(p);
+	const struct plan_input_value wrong[] = {
+		{ TEXT("sizes"), 1, &three }, { TEXT("size"), 1, &half }, { TEXT("x"), 2, pair },
+	};
+	static const char *const why[] = { "no input sizes", "size is s64: 0.5 is none", "x is 1: give one value" };
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct plan_options o = { .value_count = 1, .values = &wrong[i] };
+		ok(!plan_build(net_model(n), &o, &err) && strstr(err.text, why[i]), "%s", err.text);
+	}
+	net_free(n);
+}
+
 static void test_batch(void)
 {
 	struct net *n = residual("1,8,14,14");
@@ -616,6 +647,7 @@ int main(void)
 	test_residual();
 	test_dtype();
 	test_made_up_names();
+	test_given_values();
 	test_batch();
 	test_symbols();
 	test_baked();
