@@ -41,7 +41,9 @@ const char *app_problem(const struct app *app, int layer)
 int app_same_as(const struct app *app, int layer)
 {
 	const struct plan_problem *own = own_problem(app, layer);
-	return own && own->first_layer != layer ? own->first_layer : -1;
+	if (!own || own->first_layer == layer || own_problem(app, own->first_layer) != own)
+		return -1; /* the first may be in a layer's body */
+	return own->first_layer;
 }
 
 const struct result *app_pick(const struct app *app, const char *problem)

@@ -23,19 +23,16 @@ int control_body(struct builder *b, const struct graph *g, const struct op_value
 	body->dtype = b->p->dtype;
 	body->batch = b->top->p->batch;
 	*(b->top->unrolling ? &b->top->unroll_effort : &b->top->effort) += g->node_count + 1;
+	/* Its memory is that of the graph around it, lent to it: what comes out stands on it, and trials are many. */
+	body->arena = b->p->arena;
+	b->p->arena = (struct arena){ 0 };
 	int bad = infer_graph(&inner, err);
+	arena_adopt(&body->arena, &b->p->arena);
+	b->p->arena = body->arena;
+	body->arena = (struct arena){ 0 };
 	free(inner.inputs);
 	free(inner.outputs);
 	return bad;
-}
-
-/* The memory of a plan and its bodies, which what came out of it still stands on. */
-static void plan_adopt(struct arena *a, struct plan *p)
-{
-	for (int i = 0; i < p->layer_count; i++)
-		for (int j = 0; j < p->layers[i].body_count; j++)
-			plan_adopt(a, &p->layers[i].bodies[j]);
-	arena_adopt(a, &p->arena);
 }
 
 int control_try(struct builder *b, const struct graph *g, const struct op_value *given, struct op_value *out,
@@ -48,7 +45,6 @@ int control_try(struct builder *b, const struct graph *g, const struct op_value 
 	b->top->quiet--;
 	for (int i = 0; !bad && i < g->output_count; i++)
 		out[i] = plan_op_value(&trial, g->outputs[i]);
-	plan_adopt(&b->p->arena, &trial);
 	/* what is tried takes nothing away from what is kept */
 	b->top->elements = elements;
 	return bad;
@@ -222,8 +218,9 @@ static int bodies_infer(struct builder *b, struct plan_layer *l, struct op_call 
 	struct plan *body = body_of(l, "body"), *yes = body_of(l, "then_branch"), *no = body_of(l, "else_branch");
 	bool is_if = l->op && text_is(l->node->domain, "") && text_is(l->node->op, "If") && yes && no;
 	int taken = is_if ? condition_of(&c->inputs[0]) : -1;
-	for (int i = 0; i < l->body_count; i++) {
-		struct loop one = { .b = b, .c = c, .g = l->bodies[i].graph, .body = &l->bodies[i], .err = err };
+	for (int i = 0, count = l->body_count; i < count; i++) {
+		struct loop one = { .b = b, .c = c, .g = l->bodies[i].graph, .body = &l->bodies[i], .err = err,
+			.layer = l->body_count == 1 ? l : NULL };
 		bool is_loop = loop && one.body == body, left = taken >= 0 && one.body == (taken ? no : yes);
 		b->top->quiet += left; /* what is wrong with a branch that never runs harms nobody */
 		int bad = is_loop ? loop(&one) : control_body(b, one.g, NULL, one.body, err);

@@ -11,6 +11,7 @@
 #define ROUNDS_MOST 8      /* ... and all of it at once */
 #define UNROLL_ROUNDS 64   /* most rounds gone through one by one */
 #define UNROLL_ELEMENTS 64 /* contents that are worth it */
+#define UNROLL_LAYERS 4096 /* most layers of rounds that are listed each by itself, in the whole model */
 
 /* Inputs and outputs of the body: `carried` of them come back, from out[out_first] to in[in_first]. */
 struct rounds {
@@ -279,6 +280,37 @@ static void unrolled(struct rounds *r, struct stacks *s, int rounds)
 	r->l->body->times = rounds;
 }
 
+static bool body_is_known(const struct plan *p)
+{
+	for (int i = 0; i < p->value_count; i++) {
+		const struct plan_value *v = &p->values[i];
+		if (v->producer >= 0 && v->kind == VALUE_TENSOR && !shape_is_known(v->shape))
+			return false;
+	}
+	return true;
+}
+
+/* Rounds whose shapes differ are listed, and cost, each by itself. */
+static int rounds_keep(struct rounds *r, struct op_value *const *in, int rounds)
+{
+	struct loop *l = r->l;
+	struct arena *a = &l->b->p->arena;
+	struct text role = l->body->role;
+	if (!l->layer || l->b->top->quiet || l->b->top->kept + (int64_t)rounds * l->g->node_count > UNROLL_LAYERS || !control_may_try(l->b) || body_is_known(l->body))
+		return 0;
+	l->b->top->kept += (int64_t)rounds * l->g->node_count;
+	l->layer->bodies = ARENA_ARRAY(a, struct plan, rounds);
+	l->layer->body_count = 0;
+	for (int k = 0; k < rounds; k++) {
+		struct plan *body = &l->layer->bodies[l->layer->body_count++];
+		body->role = text_of(arena_printf(a, "%.*s, round %d", (int)role.n, role.p, k));
+		body->times = 1;
+		if (control_body(l->b, l->g, in[k], body, l->err))
+			return -1;
+	}
+	return 0;
+}
+
 /* Round by round from the real beginning, as long as each says whether another follows. */
 static int loop_unroll(struct rounds *r, const struct trips *t, const struct op_value *any)
 {
@@ -287,9 +319,12 @@ static int loop_unroll(struct rounds *r, const struct trips *t, const struct op_
 	struct stacks s = { .count = l->g->output_count - 1 - r->carried };
 	s.item = ARENA_ARRAY(a, struct op_value, s.count);
 	s.parts = ARENA_ARRAY(a, const struct elements *, s.count * UNROLL_ROUNDS);
+	struct op_value *in[UNROLL_ROUNDS];
 	loop_start(r);
 	for (int round = 0; round < UNROLL_ROUNDS; round++) {
 		loop_given(r, dim_known(round));
+		in[round] = ARENA_ARRAY(a, struct op_value, l->g->input_count);
+		memcpy(in[round], r->in, (size_t)l->g->input_count * sizeof(*r->in));
 		l->b->top->unrolling++;
 		int bad = !control_may_try(l->b) ? 1 : round_try(r);
 		l->b->top->unrolling--;
@@ -302,7 +337,7 @@ static int loop_unroll(struct rounds *r, const struct trips *t, const struct op_
 		memcpy(&r->in[2], &r->out[1], (size_t)r->carried * sizeof(*r->in));
 		if (last) {
 			unrolled(r, &s, round + 1);
-			return 0;
+			return rounds_keep(r, in, round + 1);
 		}
 	}
 	return 0;

@@ -176,8 +176,11 @@ static void weight_bytes(struct plan *p)
 			p->weight_bytes += bytes;
 	}
 	for (int i = 0; i < p->layer_count; i++)
-		for (int j = 0; j < p->layers[i].body_count; j++)
-			p->weight_bytes += p->layers[i].bodies[j].weight_bytes;
+		for (int j = 0; j < p->layers[i].body_count; j++) {
+			const struct plan *body = &p->layers[i].bodies[j];
+			if (j == 0 || body->graph != body[-1].graph) /* rounds of one loop share them */
+				p->weight_bytes += body->weight_bytes;
+		}
 }
 
 /* Of a sequence: of its tensors, where each is known. NaN: not known. */

@@ -45,7 +45,7 @@ struct plan_layer {
 	bool quantized;        /* its kernel does the work of layers around it, and its problem is of their types */
 	int pred_count, succ_count;
 	int *preds, *succs;    /* layers, ascending, no repeats; only edges that carry run-time data */
-	/* Subgraphs, as the node's attributes have them. Of an operator that is known to run them the layer's class is
+	/* Subgraphs, as the node's attributes have them; or the rounds of a loop where their shapes differ. Of an operator that is known to run them the layer's class is
 	   CLASS_HOST (free when all is free in them, or the result is known beforehand) and its costs are theirs, each as
 	   often as it runs. */
 	struct plan *bodies;

@@ -9,8 +9,8 @@
 
 #define PLAN_WARNINGS 50     /* kept; the rest is counted */
 #define PLAN_DEPTH 16        /* subgraphs within subgraphs */
-#define BODY_EFFORT (1 << 17) /* nodes of bodies looked at in all; then each body is looked at once and no more */
-#define UNROLL_EFFORT (1 << 16) /* the same of loops gone through round by round, counted apart */
+#define BODY_EFFORT (1 << 16) /* nodes of bodies looked at in all; then each body is looked at once and no more */
+#define UNROLL_EFFORT (1 << 15) /* the same of loops gone through round by round, counted apart */
 #define PLAN_SIZE_MAX ((int64_t)1 << 40) /* of one bound dimension */
 
 /* A named dimension of the model. */
@@ -69,6 +69,7 @@ struct builder {
 	int64_t elements;            /* known contents kept so far */
 	int64_t effort, unroll_effort; /* nodes of bodies looked at so far, see BODY_EFFORT */
 	int unrolling;               /* > 0: round by round */
+	int64_t kept;                /* layers of rounds that are listed each by itself */
 	int quiet;                   /* > 0: trying out, nobody is warned */
 	/* of each graph */
 	struct quant **quants;       /* per layer: NULL or the group whose core it is; NULL: no model of integers */
@@ -133,6 +134,7 @@ struct loop {
 	struct op_call *c;
 	const struct graph *g;       /* the body */
 	struct plan *body;           /* to be filled */
+	struct plan_layer *layer;    /* whose only body it is, or NULL */
 	struct error *err;
 };
 /* control_loop.c: 0 and the call's outputs and the body's times; bodies whose inputs or outputs are not as many as the

@@ -163,6 +163,11 @@ static void test_widening(void)
 		net_node(l.body, "Relu", "x", "fixed", NULL);
 		loop_end(&l, true, "x", "y,fixed_all", "go,next,fixed");
 		is_value(l.p, "y", rows[i].shape);
+		bool each = l.p->layers[0].body_count > 1;
+		ok(each == (strcmp(rows[i].trips, "5") == 0 || strcmp(rows[i].trips, "64") == 0),
+			"rounds are listed each by itself where they are followed");
+		if (each)
+			is_value(&l.p->layers[0].bodies[2], "next", "32x16");
 		loop_free(&l);
 	}
 	/* a chain of values, each one round behind the other */
