@@ -124,6 +124,8 @@ def dropped():
     yield case("ThresholdedRelu", 7, [floats(2, 3)], alpha=2.)
     yield case("ImageScaler", 7, [floats(1, 3, 8, 9)], scale=2., bias=[1., 2., 3.])
     yield case("Crop", 7, [floats(1, 3, 20, 30)], border=[1, 2, 3, 4])
+    yield case("DynamicSlice", 7, [floats(4, 5, 6), Constant([1, -3]), Constant([3, 100]), Constant([0, 2])])
+    yield case("DynamicSlice", 7, [floats(4, 5, 6), Constant([1, 1]), Constant([3, 2])])
     yield case("Crop", 7, [floats(1, 3, 20, 30)], border=[1, 2, 3, 4], scale=[10, 11])
     yield case("MeanVarianceNormalization", 7, [floats(2, 3, 4, 5)], across_channels=1)
     yield case("Upsample", 7, [floats(1, 3, 7, 5)], scales=[1., 1., 2., 1.5])

@@ -128,6 +128,8 @@ static const struct op rows[] = {
 		op_constant_of_shape_problem, NULL, OLD },
 	{ "Crop", "", 1, 0, 1, 1, CLASS_MOVE, crop_shape, op_taken_cost, op_problem_mover, op_same_shape_free,
 		OLD },
+	{ "DynamicSlice", "", 1, 0, 3, 4, CLASS_MOVE, op_slice_shape, op_taken_cost, op_problem_mover,
+		op_slice_free, OLD },
 	{ "GRUUnit", "", 1, 0, 2, 4, CLASS_MEMORY, op_shape_as_input, gru_unit_cost, op_problem_mover, NULL,
 		OLD },
 	{ "GivenTensorFill", "", 1, 0, 0, 1, CLASS_MOVE, fill_shape, op_constant_of_shape_cost,

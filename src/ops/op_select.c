@@ -26,7 +26,7 @@ static bool has_axis(const struct op_call *c)
 /* How many slices along the axis. */
 static struct dim line_length(struct arena *a, struct shape in, int axis)
 {
-	return axis >= 0 ? in.dims[axis] : shape_elements(a, in);
+	return axis >= 0 ? in.dims[axis] : in.rank >= 0 ? shape_elements(a, in) : dim_unknown();
 }
 
 /* The shape when `kept` slices stay. */
@@ -56,14 +56,19 @@ static void line_pick(struct op_call *c, int axis, const int *which)
 
 /* ---- Compress */
 
-/* Which slices a known condition keeps: how many. Those behind the condition's end go, too. */
-static int compress_which(const struct op_value *condition, struct dim length, int *which)
+/* Which slices a known condition keeps: how many, -1: more than there are. Those behind the condition's end
+ * go. */
+static int compress_which(const struct op_call *c, const struct elements *keep, struct dim length, int *which,
+	struct error *err)
 {
 	int count = 0;
-	for (int i = 0; i < condition->elements->count; i++) {
-		if (condition->elements->i[i].value && (length.kind != DIM_KNOWN || i < length.value))
+	for (int i = 0; i < keep->count; i++) {
+		if (keep->i[i].value)
 			which[count++] = i;
 	}
+	if (count && length.upper >= 0 && which[count - 1] >= length.upper)
+		return op_fail(
+			c, err, "slice %d of %lld is to be kept", which[count - 1], (long long)length.upper);
 	return count;
 }
 
@@ -85,14 +90,13 @@ static RULE_SHAPE(compress)
 		return -1;
 	if (condition->shape.rank >= 0 && condition->shape.rank != 1)
 		return op_fail(c, err, "a condition of rank %d", condition->shape.rank);
-	if (in.rank < 0) {
-		if (!has_axis(c))
-			c->outputs[0].shape = shape_make(c->arena, 1);
+	if (in.rank < 0 && has_axis(c))
 		return 0;
-	}
 	struct dim length = line_length(c->arena, in, axis);
 	if (op_elements_concrete(condition->elements) && condition->elements->i) {
-		int count = compress_which(condition, length, which);
+		int count = compress_which(c, condition->elements, length, which, err);
+		if (count < 0)
+			return -1;
 		c->outputs[0].shape = line_shape(c->arena, in, axis, dim_known(count));
 		line_pick(c, axis, which);
 		return 0;
@@ -219,7 +223,7 @@ static RULE_SHAPE(unique)
 		return -1;
 	if (in->shape.rank < 0 && has_axis(c))
 		return 0;
-	struct dim length = in->shape.rank < 0 ? dim_unknown() : line_length(c->arena, in->shape, axis);
+	struct dim length = line_length(c->arena, in->shape, axis);
 	if (!unique_is_known(in)) {
 		bool few = length.kind == DIM_KNOWN && length.value <= 1;
 		unique_shapes(c, axis, length, few ? length : dim_unknown_upto(length.upper));

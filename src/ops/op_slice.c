@@ -85,7 +85,7 @@ static struct dim slice_symbolic(struct arena *a, struct dim d, const struct sli
 static int slice_axes(const struct op_call *c, int rank, struct slice_axis *at, bool *sliced, bool *known,
 	struct error *err)
 {
-	bool inputs = c->opset >= 10;
+	bool inputs = c->opset >= 10 || text_is(c->node->op, "DynamicSlice");
 	struct op_list starts = op_list_get(c, "starts", inputs ? 1 : -1),
 		       ends = op_list_get(c, "ends", inputs ? 2 : -1);
 	struct op_list axes = op_list_get(c, "axes", inputs ? 3 : -1),
