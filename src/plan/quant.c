@@ -4,26 +4,12 @@
  * types that its data really have, and the layers around it are free. Shapes and edges stay as the file has them. */
 #include "config.h"
 
-#include "plan/plan_private.h"
+#include "plan/quant_search.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Readers of each value's data, as the nodes have them; a subgraph's and the model's output count as no layer, and who asks
- * for a shape reads nothing. */
-struct readers {
-	int *first; /* of value v: layers[first[v] .. first[v + 1]) */
-	int *layers;
-};
-
-struct search {
-	struct builder *b;
-	struct plan *p;
-	struct readers readers;
-	bool *captured;      /* per value: a subgraph reads it */
-	int *takers;         /* per layer that several may share: those of its readers that take it in */
-	int *first_taker;    /* per layer: the core of the first of them, or -1 */
-};
+#define MOVERS_MAX 16 /* that follow each other between two conversions */
 
 /* What each operator needs to be an integer layer. */
 enum core_kind {
@@ -35,11 +21,6 @@ enum core_kind {
 	CORE_CHOICE,  /* the second and third quantized, one out */
 	CORE_MOVER    /* the same with one scale for both: whole numbers are only moved, or compared */
 };
-
-static bool node_is(const struct node *n, const char *op)
-{
-	return text_is(n->op, op) && n->domain.n == 0;
-}
 
 static enum core_kind core_kind(const struct node *n)
 {
@@ -69,7 +50,7 @@ static enum core_kind core_kind(const struct node *n)
 
 static bool asks_shape(const struct node *n)
 {
-	return node_is(n, "Shape") || node_is(n, "Size");
+	return quant_op_is(n, "Shape") || quant_op_is(n, "Size");
 }
 
 static struct readers readers_find(const struct plan *p)
@@ -100,13 +81,12 @@ static struct readers readers_find(const struct plan *p)
 	return r;
 }
 
-static int reader_count(const struct search *s, int value)
+static int reader_count(const struct quant_search *s, int value)
 {
 	return s->readers.first[value + 1] - s->readers.first[value];
 }
 
-/* The one layer that reads the value, if nobody else wants it; else -1. */
-static int only_reader(const struct search *s, int value)
+int quant_only_reader(const struct quant_search *s, int value)
 {
 	if (value < 0 || s->p->values[value].is_output || s->captured[value] || reader_count(s, value) != 1)
 		return -1;
@@ -128,8 +108,7 @@ static bool is_byte(enum dtype t)
 	       t == DTYPE_F8E5M2FNUZ;
 }
 
-/* The layer that dequantizes to this value, or NULL. */
-static const struct plan_layer *dequantizer(const struct search *s, int value)
+const struct plan_layer *quant_dequantizer(const struct quant_search *s, int value)
 {
 	int producer = value >= 0 ? s->p->values[value].producer : -1;
 	const struct plan_layer *l = producer >= 0 ? &s->p->layers[producer] : NULL;
@@ -142,9 +121,9 @@ static bool is_one_scale(const struct plan *p, const struct plan_layer *quantize
 }
 
 /* What an 8-bit tensor with one scale is dequantized from, or -1. */
-static int byte_source(const struct search *s, int value)
+static int byte_source(const struct quant_search *s, int value)
 {
-	const struct plan_layer *l = dequantizer(s, value);
+	const struct plan_layer *l = quant_dequantizer(s, value);
 	return l && is_byte(s->p->values[l->inputs[0]].dtype) && is_one_scale(s->p, l) ? l->inputs[0] : -1;
 }
 
@@ -186,32 +165,32 @@ static bool weights_scale_fits(const struct plan *p, const struct plan_layer *co
 	if (s->rank != 1 || w->rank < 1 || node_int(quantizer->node, "block_size", 0))
 		return false;
 	axis += axis < 0 ? w->rank : 0;
-	if (node_is(core->node, "Conv"))
+	if (quant_op_is(core->node, "Conv"))
 		return axis == 0;
-	if (node_is(core->node, "ConvTranspose"))
+	if (quant_op_is(core->node, "ConvTranspose"))
 		return axis == 1 && node_int(core->node, "group", 1) == 1;
-	if (node_is(core->node, "Gemm"))
+	if (quant_op_is(core->node, "Gemm"))
 		return axis == (node_int(core->node, "transB", 0) ? 0 : 1);
 	return axis == w->rank - 1;
 }
 
-static int weights_source(const struct search *s, const struct plan_layer *core)
+static int weights_source(const struct quant_search *s, const struct plan_layer *core)
 {
-	const struct plan_layer *l = dequantizer(s, core->inputs[1]);
+	const struct plan_layer *l = quant_dequantizer(s, core->inputs[1]);
 	return l && is_byte(s->p->values[l->inputs[0]].dtype) && weights_scale_fits(s->p, core, l) ? l->inputs[0] : -1;
 }
 
 /* A bias: a vector of whole numbers, or of constant values. False: anything else. */
-static bool bias_find(const struct search *s, const struct plan_layer *core, struct quant *q)
+static bool bias_find(const struct quant_search *s, const struct plan_layer *core, struct quant *q)
 {
 	int bias = core->input_count > 2 ? core->inputs[2] : -1;
-	const struct plan_layer *l = dequantizer(s, bias);
+	const struct plan_layer *l = quant_dequantizer(s, bias);
 	if (l && s->p->values[l->inputs[0]].dtype == DTYPE_S32)
 		q->source[2] = l->inputs[0];
 	return bias < 0 || (s->p->values[bias].shape.rank == 1 && (q->source[2] >= 0 || s->p->values[bias].constant));
 }
 
-static struct quant *quant_new(const struct search *s, const struct plan_layer *core)
+struct quant *quant_new(const struct quant_search *s, const struct plan_layer *core)
 {
 	struct quant *q = ARENA_NEW(&s->p->arena, struct quant);
 	*q = (struct quant){ .residual = -1, .residual_layer = -1, .activation = -1, .bias = -1, .scales = -1 };
@@ -225,7 +204,7 @@ static struct quant *quant_new(const struct search *s, const struct plan_layer *
 }
 
 /* Fills q->source; false: not an integer layer. */
-static bool sources_find(const struct search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
+static bool sources_find(const struct quant_search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
 {
 	const struct plan_value *v = s->p->values;
 	int first = kind == CORE_CHOICE, last = kind == CORE_SINGLE || kind == CORE_MOVER ? 0 : first + 1;
@@ -246,15 +225,15 @@ static bool sources_find(const struct search *s, const struct plan_layer *core, 
 /* ---- what stands behind a core */
 
 /* The layer that alone reads the value and quantizes it to bytes, or NULL. */
-static const struct plan_layer *quantizer_behind(const struct search *s, int value)
+static const struct plan_layer *quantizer_behind(const struct quant_search *s, int value)
 {
-	int reader = only_reader(s, value);
+	int reader = quant_only_reader(s, value);
 	const struct plan_layer *l = reader >= 0 ? &s->p->layers[reader] : NULL;
 	bool fits = l && is_quantizer(l, "QuantizeLinear") && l->inputs[0] == value && is_one_scale(s->p, l);
 	return fits && is_byte(s->p->values[l->outputs[0]].dtype) ? l : NULL;
 }
 
-static bool same_shape(const struct plan *p, int a, int b)
+bool quant_same_shape(const struct plan *p, int a, int b)
 {
 	const struct shape *x = &p->values[a].shape, *y = &p->values[b].shape;
 	if (x->rank < 0 || x->rank != y->rank)
@@ -270,31 +249,31 @@ static bool is_activation(const struct node *n)
 	static const char *const ops[] = { "Relu", "Clip", "LeakyRelu", "Sigmoid", "Tanh", "HardSwish", "HardSigmoid",
 		"Elu", "Gelu", "Mish", "Softplus" };
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-		if (node_is(n, ops[i]))
+		if (quant_op_is(n, ops[i]))
 			return true;
 	return false;
 }
 
 /* An addition of another quantized tensor of the same shape: its source, or -1. */
-static int residual_source(const struct search *s, const struct plan_layer *add, int value)
+static int residual_source(const struct quant_search *s, const struct plan_layer *add, int value)
 {
-	if (!node_is(add->node, "Add") || add->input_count != 2 || add->inputs[0] == add->inputs[1])
+	if (!quant_op_is(add->node, "Add") || add->input_count != 2 || add->inputs[0] == add->inputs[1])
 		return -1;
 	int other = add->inputs[add->inputs[0] == value];
 	int source = byte_source(s, other);
-	return source >= 0 && same_shape(s->p, other, value) && same_shape(s->p, add->outputs[0], value) ? source : -1;
+	return source >= 0 && quant_same_shape(s->p, other, value) && quant_same_shape(s->p, add->outputs[0], value) ? source : -1;
 }
 
 /* Follows the core's output over a residual and an activation to what quantizes it. The layers on the way are in
  * `taken`; NULL: nothing quantizes it. */
 static const struct plan_layer *follow(
-	const struct search *s, int value, bool product, struct quant *q, int *taken, int *count)
+	const struct quant_search *s, int value, bool product, struct quant *q, int *taken, int *count)
 {
 	const struct plan_layer *quantizer;
 	int residual = -1, activation = -1;
 	*count = 0;
 	while (!(quantizer = quantizer_behind(s, value))) {
-		int reader = only_reader(s, value);
+		int reader = quant_only_reader(s, value);
 		const struct plan_layer *l = reader >= 0 ? &s->p->layers[reader] : NULL;
 		if (!l || !l->op || activation >= 0 || l->output_count != 1 || l->outputs[0] < 0)
 			return NULL;
@@ -314,13 +293,12 @@ static const struct plan_layer *follow(
 
 /* ---- taking in */
 
-static void take(struct search *s, int layer, int core)
+void quant_take(struct quant_search *s, int layer, int core)
 {
 	s->p->layers[layer].absorbed_by = core;
 }
 
-/* A layer in front, which others may read, too: it goes when all have taken it. reader: of its output. */
-static void take_shared(struct search *s, const struct plan_layer *l, int core)
+void quant_take_shared(struct quant_search *s, const struct plan_layer *l, int core)
 {
 	if (!l)
 		return;
@@ -337,20 +315,20 @@ static bool input_is_again(const struct plan_layer *l, int input)
 	return false;
 }
 
-static void take_sources(struct search *s, const struct plan_layer *core, const struct quant *q)
+static void take_sources(struct quant_search *s, const struct plan_layer *core, const struct quant *q)
 {
 	for (int i = 0; i < core->input_count; i++)
 		if (q->source[i] >= 0 && !input_is_again(core, i))
-			take_shared(s, dequantizer(s, core->inputs[i]), core->index);
+			quant_take_shared(s, quant_dequantizer(s, core->inputs[i]), core->index);
 	if (q->residual >= 0) {
 		const struct plan_layer *add = &s->p->layers[q->residual_layer];
 		for (int i = 0; i < 2; i++)
-			take_shared(s, dequantizer(s, add->inputs[i]), core->index);
+			quant_take_shared(s, quant_dequantizer(s, add->inputs[i]), core->index);
 	}
 }
 
 /* The core does not see the activation itself, only what a kernel does behind its sums. */
-static void activation_mode(struct search *s, struct quant *q)
+static void activation_mode(struct quant_search *s, struct quant *q)
 {
 	struct op_call c;
 	struct op_problem out;
@@ -365,32 +343,67 @@ static void activation_mode(struct search *s, struct quant *q)
 
 /* ---- between DequantizeLinear and QuantizeLinear */
 
-static bool is_unused(const struct search *s, int value)
+static bool is_unused(const struct quant_search *s, int value)
 {
 	return value < 0 || (!reader_count(s, value) && !s->p->values[value].is_output && !s->captured[value]);
 }
 
-/* All outputs that anyone wants quantized again, each with the scale of the input. */
-static bool mover_behind(struct search *s, const struct plan_layer *core, struct quant *q)
+/* A layer that only moves its first input to its first output, and leaves no other. */
+static bool moves_one(const struct quant_search *s, const struct plan_layer *l, int value)
 {
-	const struct plan_layer *in = dequantizer(s, core->inputs[0]), *out;
-	int wanted = 0;
+	if (core_kind(l->node) != CORE_MOVER || !l->op || l->inputs[0] != value || l->output_count < 1 || l->outputs[0] < 0)
+		return false;
+	for (int i = 1; i < l->output_count; i++)
+		if (!is_unused(s, l->outputs[i]))
+			return false;
+	return true;
+}
+
+/* Follows a value over further movers, which stand in `movers`, to what quantizes it; NULL: nothing does. */
+static const struct plan_layer *movers_follow(const struct quant_search *s, int value, int *movers, int *count)
+{
+	const struct plan_layer *quantizer;
+	while (!(quantizer = quantizer_behind(s, value))) {
+		int reader = quant_only_reader(s, value);
+		const struct plan_layer *l = reader >= 0 ? &s->p->layers[reader] : NULL;
+		if (!l || *count == MOVERS_MAX || !moves_one(s, l, value))
+			return NULL;
+		movers[(*count)++] = reader;
+		value = l->outputs[0];
+	}
+	return quantizer;
+}
+
+/* All outputs that anyone wants quantized again, each with the scale of the input; movers on the way move bytes, too. */
+static bool mover_behind(struct quant_search *s, const struct plan_layer *core, struct quant *q)
+{
+	const struct plan_layer *in = quant_dequantizer(s, core->inputs[0]), *out;
+	int movers[MOVERS_MAX], moved_by[MOVERS_MAX], count = 0, wanted = 0;
 	for (int i = 0; i < core->output_count; i++) {
+		int first = count;
 		if (is_unused(s, core->outputs[i]))
 			continue;
-		out = quantizer_behind(s, core->outputs[i]);
+		out = movers_follow(s, core->outputs[i], movers, &count);
 		if (!out || !same_scale(s->p, in, out))
 			return false;
 		q->result[i] = out->outputs[0];
+		for (int k = first; k < count; k++)
+			moved_by[k] = i;
 		wanted++;
 	}
 	for (int i = 0; i < core->output_count; i++)
 		if (q->result[i] >= 0)
-			take(s, s->p->values[q->result[i]].producer, core->index);
+			quant_take(s, s->p->values[q->result[i]].producer, core->index);
+	for (int k = 0; k < count; k++) {
+		struct quant *next = quant_new(s, &s->p->layers[movers[k]]);
+		next->source[0] = q->source[0];
+		next->result[0] = q->result[moved_by[k]];
+		s->b->quants[movers[k]] = next;
+	}
 	return wanted > 0;
 }
 
-static bool one_behind(struct search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
+static bool one_behind(struct quant_search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
 {
 	int taken[2], count;
 	const struct plan_layer *out = follow(s, core->outputs[0], kind == CORE_PRODUCT, q, taken, &count);
@@ -398,18 +411,18 @@ static bool one_behind(struct search *s, const struct plan_layer *core, enum cor
 		return kind == CORE_PRODUCT; /* values leave as they are */
 	q->result[0] = out->outputs[0];
 	for (int i = 0; i < count; i++)
-		take(s, taken[i], core->index);
-	take(s, out->index, core->index);
+		quant_take(s, taken[i], core->index);
+	quant_take(s, out->index, core->index);
 	q->rescaled = kind != CORE_PRODUCT;
 	if (kind == CORE_LIST || text_is(core->node->op, "AveragePool") || text_is(core->node->op, "GlobalAveragePool")) {
 		q->rescaled = q->activation >= 0;
 		for (int i = 0; i < core->input_count; i++)
-			q->rescaled |= !same_scale(s->p, dequantizer(s, core->inputs[i]), out);
+			q->rescaled |= !same_scale(s->p, quant_dequantizer(s, core->inputs[i]), out);
 	}
 	return true;
 }
 
-static void find_between(struct search *s, const struct plan_layer *core, enum core_kind kind)
+static void find_between(struct quant_search *s, const struct plan_layer *core, enum core_kind kind)
 {
 	if (!core->op || core->body_count || core->absorbed_by >= 0 || core->output_count < 1 || core->outputs[0] < 0)
 		return;
@@ -424,101 +437,16 @@ static void find_between(struct search *s, const struct plan_layer *core, enum c
 	s->b->quants[core->index] = q;
 }
 
-/* ---- weights of less than 8 bits under values */
-
-/* Kernels unpack them on the way; wider ones are turned into values before run time. */
-static void find_packed(struct search *s, const struct plan_layer *core)
-{
-	bool fits = node_is(core->node, "MatMul") || node_is(core->node, "Gemm");
-	if (!fits || s->b->quants[core->index] || !core->op || core->input_count < 2)
-		return;
-	const struct plan_layer *l = dequantizer(s, core->inputs[1]);
-	const struct plan_value *w = l ? &s->p->values[l->inputs[0]] : NULL;
-	if (!w || !w->constant || dtype_bits(w->dtype) >= 8 || !s->p->values[core->inputs[1]].constant)
-		return;
-	struct quant *q = quant_new(s, core);
-	q->source[1] = l->inputs[0];
-	q->scales = l->inputs[1];
-	take_shared(s, l, core->index);
-	s->b->quants[core->index] = q;
-}
-
-/* ---- raw sums, a Cast, a multiplication */
-
-/* The input of l beside `value`, or -1. */
-static int other_input(const struct plan_layer *l, const char *op, int value)
-{
-	if (!node_is(l->node, op) || l->input_count != 2 || l->inputs[0] == l->inputs[1] || l->output_count != 1 ||
-		l->outputs[0] < 0)
-		return -1;
-	return l->inputs[l->inputs[0] == value];
-}
-
-/* One number, or one for each output channel of the sums? */
-static bool is_by_channel(const struct search *s, const struct plan_layer *core, int value, int sums)
-{
-	const struct shape *v = &s->p->values[value].shape, *y = &s->p->values[sums].shape;
-	int axis = node_is(core->node, "ConvInteger") ? 1 : y->rank - 1;
-	if (v->rank < 0 || v->rank > y->rank || !shape_is_known(*v))
-		return false;
-	for (int i = 0; i < v->rank; i++) {
-		int at = y->rank - v->rank + i;
-		if (v->dims[i].value != 1 && (at != axis || !dim_same(v->dims[i], y->dims[at])))
-			return false;
-	}
-	return true;
-}
-
-/* The scales' own product: a multiplication of two short vectors that only such tails read. */
-static void take_scales(struct search *s, int value, int core)
-{
-	int producer = s->p->values[value].producer;
-	const struct plan_layer *l = producer >= 0 ? &s->p->layers[producer] : NULL;
-	if (l && node_is(l->node, "Mul") && !s->p->values[value].constant)
-		take_shared(s, l, core);
-}
-
-static void find_raw(struct search *s, const struct plan_layer *core)
-{
-	bool fits = node_is(core->node, "MatMulInteger") || node_is(core->node, "ConvInteger");
-	const struct plan_layer *layers = s->p->layers;
-	if (!fits || !core->op || core->output_count < 1 || core->outputs[0] < 0)
-		return;
-	int sums = core->outputs[0], cast = only_reader(s, sums);
-	if (cast < 0 || !node_is(layers[cast].node, "Cast") || layers[cast].output_count != 1 ||
-		layers[cast].outputs[0] < 0 || !dtype_is_float(s->p->values[layers[cast].outputs[0]].dtype))
-		return;
-	int value = layers[cast].outputs[0], mul = only_reader(s, value);
-	int scale = mul >= 0 ? other_input(&layers[mul], "Mul", value) : -1;
-	if (scale < 0 || !is_by_channel(s, core, scale, sums) || !same_shape(s->p, layers[mul].outputs[0], sums))
-		return;
-	struct quant *q = quant_new(s, core);
-	q->product = true;
-	q->result[0] = layers[mul].outputs[0];
-	take(s, cast, core->index);
-	take(s, mul, core->index);
-	take_scales(s, scale, core->index);
-	int add = only_reader(s, q->result[0]);
-	int bias = add >= 0 ? other_input(&layers[add], "Add", q->result[0]) : -1;
-	if (bias >= 0 && s->p->values[bias].constant && is_by_channel(s, core, bias, sums) &&
-		same_shape(s->p, layers[add].outputs[0], sums)) {
-		q->bias = bias;
-		q->result[0] = layers[add].outputs[0];
-		take(s, add, core->index);
-	}
-	s->b->quants[core->index] = q;
-}
-
 /* ---- all of them */
 
 /* Weights that stay values: what reads them has no kernel for whole numbers. */
-static bool is_folded_weights(const struct search *s, const struct plan_layer *l)
+static bool is_folded_weights(const struct quant_search *s, const struct plan_layer *l)
 {
 	return is_quantizer(l, "DequantizeLinear") && s->p->values[l->outputs[0]].constant;
 }
 
 /* Shared layers go when every reader has taken them, to the first of those. */
-static void settle(struct search *s)
+static void settle(struct quant_search *s)
 {
 	for (int i = 0; i < s->p->layer_count; i++) {
 		struct plan_layer *l = &s->p->layers[i];
@@ -538,8 +466,8 @@ static void settle(struct search *s)
 static bool model_is_quantized(const struct plan *p)
 {
 	for (int i = 0; i < p->layer_count; i++)
-		if (is_quantizer(&p->layers[i], "DequantizeLinear") || node_is(p->layers[i].node, "MatMulInteger") ||
-			node_is(p->layers[i].node, "ConvInteger"))
+		if (is_quantizer(&p->layers[i], "DequantizeLinear") || quant_op_is(p->layers[i].node, "MatMulInteger") ||
+			quant_op_is(p->layers[i].node, "ConvInteger"))
 			return true;
 	return false;
 }
@@ -550,7 +478,7 @@ void quant_find(struct builder *b)
 	size_t layers = (size_t)p->layer_count + 1;
 	if (!model_is_quantized(p))
 		return;
-	struct search s = { .b = b, .p = p, .readers = readers_find(p) };
+	struct quant_search s = { .b = b, .p = p, .readers = readers_find(p) };
 	s.captured = base_calloc((size_t)p->value_count + 1, sizeof(bool));
 	s.takers = base_calloc(layers, sizeof(int));
 	s.first_taker = base_malloc(layers * sizeof(int));
@@ -564,8 +492,8 @@ void quant_find(struct builder *b)
 		enum core_kind kind = core_kind(p->layers[i].node);
 		if (kind != CORE_NONE)
 			find_between(&s, &p->layers[i], kind);
-		find_packed(&s, &p->layers[i]);
-		find_raw(&s, &p->layers[i]);
+		quant_find_packed(&s, &p->layers[i]);
+		quant_find_raw(&s, &p->layers[i]);
 	}
 	settle(&s);
 	free(s.readers.first);

@@ -275,6 +275,41 @@ static void test_dynamic(void)
 	finish(n, p);
 }
 
+/* Movers in a row between two conversions of one scale, as between the heads of an attention; and a bias that older
+ * quantizers add to the sums. */
+static void test_rows(void)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "1,4,8,16");
+	net_ints(n, "shape", "0,0,-1");
+	quant_dq(n, "x", "xf");
+	net_node(n, "Transpose", "xf", "t", "perm=0,2,1,3");
+	net_node(n, "Reshape", "t,shape", "r", NULL);
+	quant_q(n, "r", "y");
+	quant_dq(n, "x", "xg");
+	net_node(n, "Transpose", "xg", "t2", "perm=0,2,1,3");
+	net_node(n, "Identity", "t2", "r2", NULL);
+	net_node(n, "QuantizeLinear", "r2,s2,z2", "y2", NULL);
+	net_input(n, "bias", DTYPE_S32, "1,16,1,1");
+	net_input(n, "u", DTYPE_U8, "1,8,6,6");
+	net_tensor(n, "w", DTYPE_S8, "16,8,3,3");
+	net_node(n, "ConvInteger", "u,w", "sums", "pads=1,1,1,1");
+	net_node(n, "Add", "sums,bias", "more", NULL);
+	net_node(n, "Cast", "more", "cast", "to=1");
+	net_node(n, "Mul", "cast,s", "z", NULL);
+	for (int i = 0; i < 3; i++)
+		net_output(n, i == 0 ? "y" : i == 1 ? "y2" : "z", NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "t", "transpose:u8,u8:4x8x16:perm1x0x2");
+	near(layer_of(p, "t")->bytes, 2 * 512, 0, "bytes are moved");
+	are_part(p, "xf y", "t");
+	are_part(p, "r xg t2 y2", "");
+	is_problem(p, "t2", "transpose:f32,f32:4x8x16:perm1x0x2");
+	is_problem(p, "sums", "conv:u8,s8.c,f32/s32:" CONV "+scale:f32.c+bias:f32.c");
+	are_part(p, "more cast z", "sums");
+	finish(n, p);
+}
+
 /* Packed weights stay so; those of 8 bits become values before run time. */
 static void test_weights_only(void)
 {
@@ -421,6 +456,7 @@ int main(void)
 	test_others();
 	test_matmul();
 	test_dynamic();
+	test_rows();
 	test_weights_only();
 	test_other_exporters();
 	test_misfits();

@@ -1,0 +1,46 @@
+/* The search for integer layers: what quant.c (conversions around a layer) and quant_raw.c (raw sums, packed weights)
+ * share. Private to the room. */
+#ifndef PLAN_QUANT_SEARCH_H
+#define PLAN_QUANT_SEARCH_H
+
+#include "plan/plan_private.h"
+
+/* Readers of each value's data, as the nodes have them; a subgraph's and the model's output count as no layer, and who asks
+ * for a shape reads nothing. */
+struct readers {
+	int *first; /* of value v: layers[first[v] .. first[v + 1]) */
+	int *layers;
+};
+
+struct quant_search {
+	struct builder *b;
+	struct plan *p;
+	struct readers readers;
+	bool *captured;      /* per value: a subgraph reads it */
+	int *takers;         /* per layer that several may share: those of its readers that take it in */
+	int *first_taker;    /* per layer: the core of the first of them, or -1 */
+};
+
+/* An operator of ai.onnx. */
+static inline bool quant_op_is(const struct node *n, const char *op)
+{
+	return text_is(n->op, op) && n->domain.n == 0;
+}
+
+/* The one layer that reads the value, if nobody else wants it; else -1. */
+int quant_only_reader(const struct quant_search *s, int value);
+/* The layer that dequantizes to this value, or NULL. */
+const struct plan_layer *quant_dequantizer(const struct quant_search *s, int value);
+bool quant_same_shape(const struct plan *p, int a, int b);
+/* A group of which nothing is known yet. */
+struct quant *quant_new(const struct quant_search *s, const struct plan_layer *core);
+/* Makes the layer a part of the core, a layer that stands behind it. */
+void quant_take(struct quant_search *s, int layer, int core);
+/* ... one in front, which others may read, too: it goes when all have taken it. NULL: nothing to do. */
+void quant_take_shared(struct quant_search *s, const struct plan_layer *l, int core);
+
+/* quant_raw.c: b->quants[core] where the layer is the core of such a group. */
+void quant_find_packed(struct quant_search *s, const struct plan_layer *core);
+void quant_find_raw(struct quant_search *s, const struct plan_layer *core);
+
+#endif
