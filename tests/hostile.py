@@ -142,6 +142,11 @@ def structure():
     wide = [relu("x", f"y{i}") for i in range(20000)] + [node("Concat", [f"y{i}" for i in range(20000)], ["y"],
                                                               attributes=field_bytes(5, field_bytes(1, "axis") + field_int(3, 0) + field_int(20, 2)))]
     usable("20,000 inputs of one layer", model(graph(wide, [x], [y])), "", 20001)
+    split = node("Split", ["x"], [f"y{i}" for i in range(50000)], attributes=field_bytes(5, field_bytes(1, "axis") + field_int(3, 0) + field_int(20, 2)))
+    content = model(graph([split] + [relu(f"y{i}", f"z{i}") for i in range(50000)], [value_info("x", [50000, 4])], [value_info("z7", None)]))
+    usable("50,000 outputs of one layer", content, "", 50001)
+    run = Run("layers", write("model", content))
+    ok(run.status in (0, 1) and run.raw.count(b"\n") > 50000, "... as a table", run)
     many = b"".join(field_bytes(5, field_bytes(1, f"a{i}") + field_int(3, i) + field_int(20, 2)) for i in range(50000))
     usable("50,000 attributes of one layer", model(graph([relu("x", "y", attributes=many)], [x], [y])), "", 1)
 

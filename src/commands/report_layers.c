@@ -198,10 +198,12 @@ void report_layers_json(const struct session *s, FILE *out)
 /* Shapes of a layer's outputs (or inputs): "1x64x56x56 1x64x56x56". */
 static char *shapes_text(struct arena *a, const struct plan *p, const int *values, int count)
 {
-	char *text = arena_strndup(a, "", 0);
+	struct str s = { 0 };
 	for (int i = 0; i < count; i++)
 		if (values[i] >= 0)
-			text = arena_printf(a, "%s%s%s", text, *text ? " " : "", plan_value_text(a, &p->values[values[i]]));
+			str_addf(&s, "%s%s", s.n ? " " : "", plan_value_text(a, &p->values[values[i]]));
+	char *text = arena_strndup(a, s.p ? s.p : "", s.n);
+	str_free(&s);
 	return text;
 }
 
