@@ -317,6 +317,30 @@ def check_operator(op, inputs, attributes, outputs, folder):
     return differences(runtime_values(model, feeds), benanza_listing(path))
 
 
+# ---- weights alone
+
+def check_weights(dtype, blocked, text, folder):
+    """Weights of few bits in blocks stay packed, those of 8 bits become values before run time."""
+    generator = np.random.default_rng(3)
+    scales = np.full((2, 24) if blocked else (24,), 0.01, np.float32)
+    axis = {"axis": 0, "block_size": 32} if blocked else {"axis": 1}
+    nodes = [helper.make_node("DequantizeLinear", ["q", "s"], ["w"], **axis), helper.make_node("MatMul", ["x", "w"], ["y"])]
+    weights = helper.make_tensor("q", dtype, [64, 24], generator.integers(0, 7, 64 * 24).tolist())
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [5, 64])],
+                              [onnx.ValueInfoProto(name="y")], [weights, numpy_helper.from_array(scales, "s")])
+    model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)])
+    path = folder / "weights.onnx"
+    onnx.save(model, path)
+    listing = benanza_listing(path)
+    wrong = differences(runtime_values(model, {"x": generator.random((5, 64), np.float32)}), listing)
+    weights, product = listing["layers"]
+    found = product["problem"], weights["class"], weights["absorbed_by"], listing["summary"]["weight_bytes"]
+    packed = text != "f32"
+    expected = (f"matmul:f32,{text}.c,f32/f32:ba1bb1m5n24k64:ta0tb0", "free", 1 if packed else None,
+                64 * 24 / 2 if packed else 4 * 64 * 24)
+    return wrong if found == expected else wrong + [f"{found}, not {expected}"]
+
+
 # ---- measured, and added up
 
 def check_bound(folder):
@@ -374,6 +398,12 @@ def main():
                 number += 1
                 failed += report(number, f"{op} {attributes}",
                                  lambda: check_operator(op, inputs, attributes, outputs, folder))
+        for name, dtype, blocked, text in (("s4", TensorProto.INT4, True, "s4"), ("u4", TensorProto.UINT4, True, "u4"),
+                                           ("s8", TensorProto.INT8, False, "f32")):
+            if not wanted or "weights" in wanted:
+                number += 1
+                failed += report(number, f"weights of {name} under values",
+                                 lambda: check_weights(dtype, blocked, text, folder))
         if not wanted and os.access(RUNNER, os.X_OK):
             number += 1
             failed += report(number, "a bound with every layer measured", lambda: check_bound(folder))

@@ -29,14 +29,16 @@ static enum core_kind core_kind(const struct node *n)
 		enum core_kind kind;
 	} kinds[] = {
 		{ "Conv", CORE_PRODUCT }, { "ConvTranspose", CORE_PRODUCT }, { "MatMul", CORE_PRODUCT },
-		{ "Gemm", CORE_PRODUCT }, { "Add", CORE_PAIR }, { "Mul", CORE_PAIR }, { "Sub", CORE_PAIR }, { "Where", CORE_CHOICE },
+		{ "Gemm", CORE_PRODUCT }, { "Add", CORE_PAIR }, { "Mul", CORE_PAIR }, { "Sub", CORE_PAIR },
+		{ "Where", CORE_CHOICE },
 		{ "Concat", CORE_LIST }, { "AveragePool", CORE_SINGLE }, { "GlobalAveragePool", CORE_SINGLE },
 		{ "Softmax", CORE_SINGLE }, { "Sigmoid", CORE_SINGLE }, { "LeakyRelu", CORE_SINGLE },
 		{ "Relu", CORE_SINGLE }, { "Clip", CORE_SINGLE }, { "HardSwish", CORE_SINGLE },
 		{ "HardSigmoid", CORE_SINGLE }, { "Tanh", CORE_SINGLE }, { "Gelu", CORE_SINGLE },
 		{ "MaxPool", CORE_MOVER }, { "Reshape", CORE_MOVER }, { "Flatten", CORE_MOVER },
 		{ "Squeeze", CORE_MOVER }, { "Unsqueeze", CORE_MOVER }, { "Transpose", CORE_MOVER },
-		{ "Identity", CORE_MOVER }, { "Dropout", CORE_MOVER }, { "Slice", CORE_MOVER }, { "Split", CORE_MOVER }, { "Pad", CORE_MOVER },
+		{ "Identity", CORE_MOVER }, { "Dropout", CORE_MOVER }, { "Slice", CORE_MOVER },
+		{ "Split", CORE_MOVER }, { "Pad", CORE_MOVER },
 		{ "Gather", CORE_MOVER }, { "Expand", CORE_MOVER }, { "Tile", CORE_MOVER }, { "Resize", CORE_MOVER },
 		{ "DepthToSpace", CORE_MOVER }, { "SpaceToDepth", CORE_MOVER },
 	};
@@ -156,7 +158,8 @@ static bool same_scale(const struct plan *p, const struct plan_layer *x, const s
 /* ---- what a core reads */
 
 /* A scale for each output channel, or one for all? */
-static bool weights_scale_fits(const struct plan *p, const struct plan_layer *core, const struct plan_layer *quantizer)
+static bool weights_scale_fits(
+	const struct plan *p, const struct plan_layer *core, const struct plan_layer *quantizer)
 {
 	const struct shape *w = &p->values[quantizer->inputs[0]].shape, *s = &p->values[quantizer->inputs[1]].shape;
 	int64_t axis = node_int(quantizer->node, "axis", 1);
@@ -204,7 +207,8 @@ struct quant *quant_new(const struct quant_search *s, const struct plan_layer *c
 }
 
 /* Fills q->source; false: not an integer layer. */
-static bool sources_find(const struct quant_search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
+static bool sources_find(
+	const struct quant_search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
 {
 	const struct plan_value *v = s->p->values;
 	int first = kind == CORE_CHOICE, last = kind == CORE_SINGLE || kind == CORE_MOVER ? 0 : first + 1;
@@ -261,7 +265,8 @@ static int residual_source(const struct quant_search *s, const struct plan_layer
 		return -1;
 	int other = add->inputs[add->inputs[0] == value];
 	int source = byte_source(s, other);
-	return source >= 0 && quant_same_shape(s->p, other, value) && quant_same_shape(s->p, add->outputs[0], value) ? source : -1;
+	bool same = quant_same_shape(s->p, other, value) && quant_same_shape(s->p, add->outputs[0], value);
+	return same ? source : -1;
 }
 
 /* Follows the core's output over a residual and an activation to what quantizes it. The layers on the way are in
@@ -351,7 +356,8 @@ static bool is_unused(const struct quant_search *s, int value)
 /* A layer that only moves its first input to its first output, and leaves no other. */
 static bool moves_one(const struct quant_search *s, const struct plan_layer *l, int value)
 {
-	if (core_kind(l->node) != CORE_MOVER || !l->op || l->inputs[0] != value || l->output_count < 1 || l->outputs[0] < 0)
+	if (core_kind(l->node) != CORE_MOVER || !l->op || l->inputs[0] != value || l->output_count < 1 ||
+		l->outputs[0] < 0)
 		return false;
 	for (int i = 1; i < l->output_count; i++)
 		if (!is_unused(s, l->outputs[i]))
@@ -374,7 +380,8 @@ static const struct plan_layer *movers_follow(const struct quant_search *s, int 
 	return quantizer;
 }
 
-/* All outputs that anyone wants quantized again, each with the scale of the input; movers on the way move bytes, too. */
+/* All outputs that anyone wants quantized again, each with the scale of the input; movers on the way move bytes,
+ * too. */
 static bool mover_behind(struct quant_search *s, const struct plan_layer *core, struct quant *q)
 {
 	const struct plan_layer *in = quant_dequantizer(s, core->inputs[0]), *out;
@@ -414,7 +421,8 @@ static bool one_behind(struct quant_search *s, const struct plan_layer *core, en
 		quant_take(s, taken[i], core->index);
 	quant_take(s, out->index, core->index);
 	q->rescaled = kind != CORE_PRODUCT;
-	if (kind == CORE_LIST || text_is(core->node->op, "AveragePool") || text_is(core->node->op, "GlobalAveragePool")) {
+	bool averages = quant_op_is(core->node, "AveragePool") || quant_op_is(core->node, "GlobalAveragePool");
+	if (kind == CORE_LIST || averages) {
 		q->rescaled = q->activation >= 0;
 		for (int i = 0; i < core->input_count; i++)
 			q->rescaled |= !same_scale(s->p, quant_dequantizer(s, core->inputs[i]), out);
