@@ -265,6 +265,8 @@ static int residual_source(const struct quant_search *s, const struct plan_layer
 		return -1;
 	int other = add->inputs[add->inputs[0] == value];
 	int source = byte_source(s, other);
+	if (source < 0)
+		return -1;
 	bool same = quant_same_shape(s->p, other, value) && quant_same_shape(s->p, add->outputs[0], value);
 	return same ? source : -1;
 }
