@@ -5,7 +5,9 @@
  * per library's polynomial would be invented. A variadic sum of n counts n-1, a reduction 1 per input element
  * (2 where it is squared, made absolute or exponentiated first; 1 more per output element for a mean, root or
  * logarithm), a move 0. Bytes: what must be read at least once (of a Gather or Slice only what is taken) plus
- * what is written. */
+ * what is written. Attention counts both products and a softmax of 5 for each pair of a query and a key that it
+ * sees: of a triangle or a window what they leave. Of a cache what is read of the past counts, and what is written
+ * of the present: the new rows alone where both are one buffer. */
 #ifndef OPS_OP_RULES_H
 #define OPS_OP_RULES_H
 
