@@ -296,9 +296,10 @@ static int rounds_keep(struct rounds *r, struct op_value *const *in, int rounds)
 	struct loop *l = r->l;
 	struct arena *a = &l->b->p->arena;
 	struct text role = l->body->role;
-	if (!l->layer || l->b->top->quiet || l->b->top->kept + (int64_t)rounds * l->g->node_count > UNROLL_LAYERS || !control_may_try(l->b) || body_is_known(l->body))
+	int64_t layers = l->b->top->kept + (int64_t)rounds * l->g->node_count;
+	if (!l->layer || l->b->top->quiet || layers > UNROLL_LAYERS || !control_may_try(l->b) || body_is_known(l->body))
 		return 0;
-	l->b->top->kept += (int64_t)rounds * l->g->node_count;
+	l->b->top->kept = layers;
 	l->layer->bodies = ARENA_ARRAY(a, struct plan, rounds);
 	l->layer->body_count = 0;
 	for (int k = 0; k < rounds; k++) {

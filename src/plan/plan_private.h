@@ -9,7 +9,7 @@
 
 #define PLAN_WARNINGS 50     /* kept; the rest is counted */
 #define PLAN_DEPTH 16        /* subgraphs within subgraphs */
-#define BODY_EFFORT (1 << 16) /* nodes of bodies looked at in all; then each body is looked at once and no more */
+#define BODY_EFFORT (1 << 17) /* nodes of bodies looked at in all; then each body is looked at once and no more */
 #define UNROLL_EFFORT (1 << 15) /* the same of loops gone through round by round, counted apart */
 #define PLAN_SIZE_MAX ((int64_t)1 << 40) /* of one bound dimension */
 
