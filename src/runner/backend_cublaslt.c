@@ -268,6 +268,7 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 	const struct cublaslt_api *api = cublaslt_library(err);
 	union cublaslt_scalar alpha = cublaslt_scalar(s->group, true);
 	union cublaslt_scalar beta = cublaslt_scalar(s->group, c->residual >= 0);
+	const void *by = c->scale < 0 ? (const void *)&alpha : at->epilogue[c->scale];
 	enum dtype out = p->operand[2].dtype;
 	if (c->bias >= 0 && cublaslt_error(api->cublasLtMatmulDescSetAttribute(s->desc.operation,
 		CUBLASLT_MATMUL_DESC_BIAS_POINTER, &at->epilogue[c->bias], sizeof(at->epilogue[0])),
@@ -278,7 +279,7 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 		/* what is not read may be D itself, if it is described as D */
 		const void *residual = c->residual < 0 ? (c->c.type == c->d.type ? d : NULL) :
 			moved(c, &c->c, p->epilogue[c->residual].operand.dtype, at->epilogue[c->residual], i);
-		if (cublaslt_error(api->cublasLtMatmul(s->handle, s->desc.operation, &alpha,
+		if (cublaslt_error(api->cublasLtMatmul(s->handle, s->desc.operation, by,
 			moved(c, &c->a, p->operand[1].dtype, at->weights, i), s->desc.a,
 			moved(c, &c->b, p->operand[0].dtype, at->source[0], i), s->desc.b, &beta, residual, s->desc.c,
 			d, s->desc.d, &s->algo, at->workspace, s->workspace, stream), "cublasLtMatmul", err))

@@ -30,17 +30,19 @@ int cublaslt_type(enum dtype t, cudaDataType *to)
 
 /* ---- epilogues ---- */
 
-/* cuBLASLt computes activation(A B + beta C + bias): bias and residual in any order, then the activation, each once. */
+/* cuBLASLt computes activation(alpha A B + beta C + bias), alpha one number or one a row: bias and residual in any order, then the activation, each once. */
 static int epilogues_read(struct cublaslt_case *c, struct error *err)
 {
 	bool done = false;
-	c->bias = c->residual = -1;
+	c->scale = c->bias = c->residual = -1;
 	c->epilogue = CUBLASLT_EPILOGUE_DEFAULT;
 	for (int i = 0; i < c->problem.epilogue_count; i++) {
 		const struct epilogue *e = &c->problem.epilogue[i];
 		if (done)
 			return error_set(err, "cuBLASLt computes nothing behind an activation");
-		if (e->kind == EPILOGUE_BIAS && c->bias < 0) {
+		if (e->kind == EPILOGUE_SCALE) {
+			c->scale = i;
+		} else if (e->kind == EPILOGUE_BIAS && c->bias < 0) {
 			c->bias = i;
 		} else if (e->kind == EPILOGUE_BINARY && e->mode == MODE_ADD && c->residual < 0) {
 			c->residual = i;
@@ -51,7 +53,6 @@ static int epilogues_read(struct cublaslt_case *c, struct error *err)
 			return error_set(err, "cuBLASLt's GELU is the tanh form, not the erf form");
 		} else {
 			return error_set(err, "cuBLASLt has no epilogue %s%s", e->kind == EPILOGUE_BIAS ? "bias" :
-				e->kind == EPILOGUE_SCALE ? "scale" :
 				mode_name(e->mode), e->kind == EPILOGUE_ELTWISE ? "" : " here, or a second one");
 		}
 	}

@@ -28,7 +28,7 @@ struct cublaslt_case {
 	int64_t loop[PROBLEM_RANK];
 	int64_t folded;                /* batch that became further columns of B and D; 1: none */
 	int64_t calls;                 /* product of the loops */
-	int bias, residual;            /* numbers of the epilogues; -1: none */
+	int scale, bias, residual;     /* numbers of the epilogues; -1: none. A scale is a vector of alphas, one a row of D */
 	cublasLtEpilogue_t epilogue;
 	cudaDataType bias_type;
 };

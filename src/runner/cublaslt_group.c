@@ -50,13 +50,15 @@ static bool is_float8(enum dtype t)
 int cublaslt_groups(const struct problem *p, const struct cublaslt_group **to, int most, struct error *err)
 {
 	enum dtype a = p->operand[0].dtype, b = p->operand[1].dtype, d = p->operand[2].dtype;
+	bool scaled = p->epilogue_count && p->epilogue[0].kind == EPILOGUE_SCALE;
 	int count = 0;
 	if (a != b && !(is_float8(a) && is_float8(b)))
 		return error_set(err, "cuBLASLt multiplies no %s with %s", dtype_name(a), dtype_name(b));
 	if (a == DTYPE_F8E5M2 && b == DTYPE_F8E5M2)
 		return error_set(err, "cuBLASLt multiplies no f8e5m2 with f8e5m2");
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]) && count < most; i++)
-		if (groups[i].in == a && (groups[i].out == ANY || groups[i].out == d))
+		if (groups[i].in == a && (groups[i].out == ANY || groups[i].out == d) &&
+			(!scaled || groups[i].scale == CUDA_R_32F))
 			to[count++] = &groups[i];
 	return count ? count : error_set(err, "cuBLASLt has no product of %s giving %s", dtype_name(a), dtype_name(d));
 }
@@ -127,6 +129,7 @@ static int operation_open(const struct cublaslt_api *api, cublasLtMatmulDesc_t *
 {
 	int32_t op_a = c->a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, op_b = c->b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 	int32_t epilogue = c->epilogue, bias_type = c->bias_type;
+	int32_t vector = CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST;
 	int8_t fast = 1;
 	/* never followed before an execution sets the real one; tells the heuristics how it will be aligned */
 	const void *bias = (const void *)(uintptr_t)0x10000;
@@ -136,6 +139,7 @@ static int operation_open(const struct cublaslt_api *api, cublasLtMatmulDesc_t *
 		{ CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof(epilogue) },
 		{ CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, c->bias >= 0 ? sizeof(bias) : 0 },
 		{ CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &bias_type, c->bias >= 0 ? sizeof(bias_type) : 0 },
+		{ CUBLASLT_MATMUL_DESC_POINTER_MODE, &vector, c->scale >= 0 ? sizeof(vector) : 0 },
 		{ CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, g->fast ? sizeof(fast) : 0 },
 	};
 	if (cublaslt_error(api->cublasLtMatmulDescCreate(to, g->compute, g->scale), "cublasLtMatmulDescCreate", err))

@@ -21,7 +21,7 @@ struct layout {
 struct operation {
 	cublasComputeType_t compute;
 	cudaDataType scale;
-	int32_t trans_a, trans_b, epilogue, bias_type;
+	int32_t trans_a, trans_b, epilogue, bias_type, pointers;
 	int8_t fast;
 	const void *bias;
 };
@@ -98,6 +98,7 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t d, cublasLtMa
 	case CUBLASLT_MATMUL_DESC_EPILOGUE: return set(&o->epilogue, 4, value, bytes);
 	case CUBLASLT_MATMUL_DESC_BIAS_POINTER: return set(&o->bias, 8, value, bytes);
 	case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE: return set(&o->bias_type, 4, value, bytes);
+	case CUBLASLT_MATMUL_DESC_POINTER_MODE: return set(&o->pointers, 4, value, bytes);
 	case CUBLASLT_MATMUL_DESC_FAST_ACCUM: return set(&o->fast, 1, value, bytes);
 	default: return CUBLAS_STATUS_INVALID_VALUE;
 	}
@@ -307,6 +308,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t op, const
 	const struct operation *o = (void *)op;
 	const struct layout *ma = (void *)a_layout, *mb = (void *)b_layout, *mc = (void *)c_layout, *md = (void *)d_layout;
 	uint64_t depth = shared(ma, mb, mc, md, o);
+	bool vector = o->pointers == CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST;
 	double by_alpha = load(alpha, (int)o->scale, 0), by_beta = load(beta, (int)o->scale, 0);
 	if (!h || stream != (cudaStream_t)0x5eed || !depth || workspace_bytes < algo->data[WORD_WORKSPACE] ||
 		(algo->data[WORD_WORKSPACE] && (!workspace || (uintptr_t)workspace % 256)) || (by_beta == 0 && c != (mc->type == md->type ? d : NULL)))
@@ -326,7 +328,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t op, const
 				for (uint64_t k = 0; k < depth; k++)
 					sum += element(ma, a, i, o->trans_a == CUBLAS_OP_T, row, k) *
 						element(mb, b, i, o->trans_b == CUBLAS_OP_T, k, col);
-				sum *= by_alpha;
+				sum *= vector ? load(alpha, CUDA_R_32F, (int64_t)row) : by_alpha;
 				if (by_beta != 0)
 					sum += by_beta * element(mc, c, i, false, row, col);
 				if (o->epilogue & CUBLASLT_EPILOGUE_BIAS)

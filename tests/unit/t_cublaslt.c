@@ -59,6 +59,8 @@ static const struct {
 	{ "matmul:bf16,bf16.c,bf16/f32:ba2bb2m5n7k3:ta0tb1+add:bf16", 1e-6, 1, 2, NULL },
 	{ "matmul:s8,s8.c,s32/s32:ba1bb1m5n7k3:ta0tb1", 0, 1, 1, NULL },
 	{ "matmul:s8,s8.c,s8/s32:ba1bb1m5n7k3:ta0tb1", 0, 1, 1, NULL },
+	{ "matmul:s8,s8.c,s8/s32:ba1bb1m5n7k3:ta0tb1+scale:f32.c", 1e-6, 1, 1, NULL },
+	{ "matmul:s8,s8.c,s8/s32:ba4bb1m5n7k3:ta0tb1+scale:f32.c+bias:f32.c+relu", 1e-6, 1, 1, "rows_folded=4" },
 	{ "matmul:f64,f64.c,f64/f64:ba1bb1m5n7k3:ta0tb0", 1e-12, 1, 1, NULL },
 	{ "matmul:f8e4m3,f8e4m3.c,bf16/f32:ba1bb1m5n7k3:ta0tb1+bias:bf16.c", 1e-6, 1, 1, NULL },
 	{ "matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m5n7k3:ta0tb1", 1e-6, 1, 1, NULL },
