@@ -134,11 +134,9 @@ static struct dim deconv_out(
 	struct arena *a = c->arena;
 	if (w->auto_pad == WINDOW_SAME_UPPER || w->auto_pad == WINDOW_SAME_LOWER)
 		return dim_mul(a, in, dim_known(w->stride[i]));
-	if (w->kernel[i].kind != DIM_KNOWN)
-		return dim_unknown();
-	int64_t reach = (w->kernel[i].value - 1) * w->dilation[i] + 1;
+	struct dim reach = dim_mul(a, dim_sub(a, w->kernel[i], dim_known(1)), dim_known(w->dilation[i]));
 	struct dim steps = dim_mul(a, dim_sub(a, in, dim_known(1)), dim_known(w->stride[i]));
-	return dim_add(a, steps, dim_known(reach + extra - w->pad_begin[i] - w->pad_end[i]));
+	return dim_add(a, dim_add(a, steps, reach), dim_known(1 + extra - w->pad_begin[i] - w->pad_end[i]));
 }
 
 /* output_shape (space only, or all dimensions in some exporters) and output_padding: what is there, else

@@ -95,6 +95,11 @@ int window_out(const struct op_call *c, const struct window *w, int i, struct di
 		*out = dim_ceil_div(a, in, stride);
 		return 0;
 	}
+	if (w->kernel[i].kind == DIM_SYMBOLIC && !w->ceil) {
+		struct dim reach = dim_mul(a, dim_sub(a, w->kernel[i], dim_known(1)), dim_known(w->dilation[i]));
+		struct dim room = dim_sub(a, dim_add(a, in, dim_known(w->pad_begin[i] + w->pad_end[i] - 1)), reach);
+		*out = dim_add(a, dim_floor_div(a, room, dim_known(stride)), dim_known(1));
+	}
 	if (w->kernel[i].kind != DIM_KNOWN)
 		return 0;
 	int64_t window = (w->kernel[i].value - 1) * w->dilation[i] + 1;
