@@ -98,6 +98,9 @@ static int load_attribute(struct loader *l, struct scope *s, const struct frame 
 		if (attribute_table[i].type == type)
 			row = &attribute_table[i];
 	a->kind = ATTRIBUTE_OTHER;
+	if (p->ref_attr_name.len)
+		load_warn(l, "attribute \"%s\" refers to \"%s\" of a function that it does not stand in",
+			load_shown(l, a->name), load_shown(l, load_view(p->ref_attr_name)));
 	/* What was too long to keep, and what only means something within a function, stays "other". */
 	if (!row || p->ref_attr_name.len || load_skipped_bytes(p->skipped, p->n_skipped, row->field))
 		return 0;
