@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Compare expressions of symbolic sizes with the results that the onnx package's node tests carry.
+
+Each node test is written to a file in which every dimension of every input is a symbol of its own (what shapes are made
+of is an initializer, as exporters write it). What `benanza layers` says of the outputs, with the test's numbers in place
+of the symbols, must be what the test's data says. Prints TAP, a line for each operator.
+
+    BENANZA=build/benanza tests/onnx_symbols.py [NAME...]
+"""
+
+import collections
+import concurrent.futures
+import math
+import os
+import pathlib
+import sys
+import tempfile
+import warnings
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from onnx_nodes import built_cases, is_tensor, kept_cases, layers_of, stripped, tensor_of, wanted  # noqa: E402
+
+
+def symbolic(case):
+    """The case's model with symbols for sizes, and what each stands for."""
+    model, numbers = stripped(case, True), {}
+    values = dict(zip((declared.name for declared in case.model.graph.input), case.inputs))
+    for declared in model.graph.input:
+        value = values.get(declared.name)
+        if declared.type.WhichOneof("value") != "tensor_type" or not is_tensor(value):
+            continue
+        declared.type.tensor_type.ClearField("shape")
+        declared.type.tensor_type.shape.SetInParent()
+        for size in tensor_of(value, "").dims:
+            name = f"size{len(numbers)}of"
+            numbers[name] = size
+            declared.type.tensor_type.shape.dim.add().dim_param = name
+    return model, numbers
+
+
+def number(size, numbers):
+    """What a dimension comes to; None where it divides by zero."""
+    if not isinstance(size, str):
+        return size
+    try:
+        return eval(size, {"__builtins__": {}, "floor": math.floor, "min": min, "max": max}, dict(numbers))
+    except ZeroDivisionError:
+        return None
+
+
+def check(benanza, folder, case):
+    """(contradictions, how many dimensions are known, how many are not)"""
+    model, numbers = symbolic(case)
+    path = os.path.join(folder, case.name + ".onnx")
+    pathlib.Path(path).write_bytes(model.SerializeToString())
+    got, error = layers_of(benanza, path)
+    os.unlink(path)
+    if error:
+        return [error], 0, 0
+    wrong, known, unknown = [], 0, 0
+    for name, (_, shape) in wanted(case).items():
+        have = got.get(name, (None, None))[1]
+        if have is None:
+            unknown += name in got
+        elif len(have) != len(shape):
+            wrong.append(f"{name} is {shape}, here {have}")
+        for size, true in zip(have or [], shape):
+            value = number(size, numbers)
+            known += value is not None
+            unknown += value is None
+            if value is not None and value != true:
+                wrong.append(f"{name}: {size} is {value}, not {true}, for {numbers}")
+    return wrong, known, unknown
+
+
+def main():
+    benanza = os.environ.get("BENANZA") or os.path.join(os.environ.get("builddir", "build"), "benanza")
+    warnings.filterwarnings("ignore")
+    cases = list(built_cases()) or list(kept_cases())
+    if len(sys.argv) > 1:
+        cases = [case for case in cases if any(word in case.name for word in sys.argv[1:])]
+    bad, counts, unknowns = collections.defaultdict(list), collections.Counter(), collections.Counter()
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for case, (wrong, known, unknown) in zip(cases, pool.map(lambda c: check(benanza, folder, c), cases)):
+            group = case.group()
+            bad[group] += [f"{case.name}: {line}" for line in wrong]
+            counts[group] += known
+            unknowns[group] += unknown
+    for count, group in enumerate(sorted(bad), 1):
+        more = f", {unknowns[group]} not known" if unknowns[group] else ""
+        print(f"{'not ok' if bad[group] else 'ok'} {count} - {group}: {counts[group]} sizes{more}")
+        for line in bad[group][:20]:
+            print(f"# {line}")
+    print(f"1..{len(bad)}")
+
+
+main()
