@@ -157,6 +157,10 @@ def function(name, nodes, inputs=("a",), outputs=("b",)):
     return field_bytes(25, out + field_bytes(9, field_bytes(1, "") + field_int(2, 17)) + field_bytes(10, "f"))
 
 
+def reference(name, to):
+    return field_bytes(5, field_bytes(1, name) + field_bytes(21, to) + field_int(20, 2))
+
+
 def functions():
     """Bodies in place of calls: what doubles forty times, what calls itself, what lacks what it names."""
     x, y = value_info("x", [1, 4]), value_info("y", None)
@@ -174,6 +178,7 @@ def functions():
         good = run.lines_are_clean() and (run.status in (0, 1) or (run.status == 2 and lines == 1))
         ok(good and (SANITIZED or run.peak < 1024 * MIB), f"{name}: one clear line or a usable model", run)
         print(f"# {name}: status {run.status}, {run.seconds:.2f} s, {run.peak / MIB:.0f} MiB")
+        return run
 
     doubles = [function(f"f{i}", [call(f"f{i + 1}", "a", "m"), call(f"f{i + 1}", "m", "b")]) for i in range(40)]
     either("functions that double 40 times", calling(*doubles, function("f40", [relu("a", "b")])))
@@ -197,6 +202,36 @@ def functions():
     either("a thousand calls of a thousand nodes", calling(function("f0", calls), function("f1", [body])))
     either("a thousand calls of a thousand nodes in one body", calling(function("f0", calls), function("f1", [
         relu("a", f"s{i}") for i in range(1000)] + [relu("s0", "b")])))
+    passed = b"".join(reference("k", "q999") for _ in range(20000))
+    either("a thousand calls of attributes that are not given", calling(
+        function("f0", [call("f1", "a", f"r{i}") for i in range(3000)] + [relu("r0", "b")]),
+        function("f1", [relu("a", "b", attributes=passed * 4)])))
+    given = b"".join(reference(f"q{i}", f"q{i}") for i in range(1000))
+    deep = [function(f"f{i}", [node(f"f{i + 1}", ["a"], ["b"], attributes=given, domain="f")]) for i in range(50)]
+    run = either("a thousand attributes that are handed on 50 times", calling(*deep, function("f50", [relu("a", "b", attributes=passed)])))
+    ok(run.seconds < 10, "... in time", run)
+
+
+def bodies():
+    """Many of them, and loops in loops whose bodies have few layers and very much else."""
+    x, y = value_info("x", [1, 4]), value_info("y", None)
+    body = graph([relu("x", "z")], [], [value_info("z", None)])
+    many = b"".join(attribute_graph(f"g{i}", body) for i in range(50000))
+    run = usable("50,000 bodies of one layer", model(graph([relu("w", "x"), node("Many", ["x"], ["y"], attributes=many)],
+                                                            [value_info("w", [1, 4])], [y])))
+    ok(run.seconds < 20, "... in time", run)
+    counters = [value_info("i", [], 7), value_info("c", [], 9), value_info("s", None)]
+    axis = field_bytes(5, field_bytes(1, "axis") + field_int(3, 0) + field_int(20, 2))
+    for what, inner, tensors in (("100,000 inputs", [node("Concat", ["s"] * 100000, ["s0"], attributes=axis)], []),
+                                 ("100,000 constants", [relu("s", "s0")], [tensor(f"t{i}", [1], b"abcd") for i in range(100000)])):
+        g = graph(inner, counters, [value_info("c", None), value_info("s0", None)], tensors)
+        for depth in range(1, 4):
+            inside = [node("Loop", ["M", "", "s"], [f"l{depth}"], attributes=attribute_graph("body", g)),
+                      node("Concat", ["s", f"l{depth}"], [f"s{depth}"], attributes=axis)]
+            g = graph(inside, counters, [value_info("c", None), value_info(f"s{depth}", None)])
+        outer = node("Loop", ["M", "", "x"], ["y"], attributes=attribute_graph("body", g))
+        run = usable(f"loops in loops around {what}", model(graph([outer], [x], [y], [tensor("M", [], b"\x3c" + b"\0" * 7, 7)])))
+        ok(run.seconds < 20, "... in time", run)
 
 
 def dimensions():
@@ -272,7 +307,7 @@ def sizes():
 def main():
     global FOLDER
     with tempfile.TemporaryDirectory(prefix="benanza-hostile-") as FOLDER:
-        for part in (structure, functions, dimensions, names, places, sizes):
+        for part in (structure, functions, bodies, dimensions, names, places, sizes):
             part()
     print(f"1..{count}")
     sys.exit(failed > 0)

@@ -16,6 +16,8 @@
 /* Most that calls of the model's own functions may grow to: nodes and calls, and bytes of names and attributes. */
 #define LOAD_INLINED_MOST 250000
 #define LOAD_INLINED_BYTES ((size_t)256 << 20)
+/* Most names of attributes that are compared, in all, to find those that functions refer to. */
+#define LOAD_COMPARED_MOST ((size_t)1 << 25)
 
 /* Operator sets as they are gathered; items are malloc'ed. */
 struct opset_list {
@@ -63,7 +65,7 @@ struct loader {
 	struct hash locations;      /* of external tensors, those that were looked at */
 	struct str key;             /* the key made last */
 	uint32_t frame_count;
-	size_t name_count, inlined, inlined_bytes;
+	size_t name_count, inlined, inlined_bytes, compared;
 	int warning_count; /* all of them; the first LOAD_WARNINGS are kept */
 	char *warnings[LOAD_WARNINGS];
 };
@@ -124,7 +126,8 @@ int load_expand(struct loader *l, struct scope *s, Onnx__NodeProto *const *nodes
 int load_spend(struct loader *l, const struct scope *s, const struct frame *f, size_t nodes, size_t bytes);
 /* Follows references to attributes of the calls around it. The attribute that is meant, and in *f in whose terms; NULL:
  * not given. Outside of functions a reference stays what it is. */
-const Onnx__AttributeProto *load_attribute_meant(const Onnx__AttributeProto *p, const struct frame **f);
+const Onnx__AttributeProto *load_attribute_meant(
+	struct loader *l, const Onnx__AttributeProto *p, const struct frame **f);
 struct text load_label(struct arena *a, const Onnx__NodeProto *p, int index);
 
 /* A constant tensor (load_tensor.c). */

@@ -131,11 +131,16 @@ static int load_attribute(struct loader *l, struct scope *s, const struct frame 
 int load_attributes(struct loader *l, struct scope *s, const struct item *item, struct node *node)
 {
 	const Onnx__NodeProto *p = item->p;
+	if (load_spend(l, s, item->frame, 0, p->n_attribute * sizeof(*node->attributes)) != 0)
+		return -1;
 	node->attributes = ARENA_ARRAY(l->arena, struct attribute, p->n_attribute);
 	s->at = item->frame;
 	for (size_t i = 0; i < p->n_attribute; i++) {
 		const struct frame *f = item->frame;
-		const Onnx__AttributeProto *meant = load_attribute_meant(p->attribute[i], &f);
+		const Onnx__AttributeProto *meant = load_attribute_meant(l, p->attribute[i], &f);
+		if (l->compared > LOAD_COMPARED_MOST)
+			return error_set(l->err, "the attributes of the model's own functions refer to one another more"
+				" often than can be followed; export the model with its functions inlined");
 		if (!meant)
 			continue;
 		struct attribute *a = &node->attributes[node->attribute_count++];

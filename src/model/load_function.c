@@ -244,22 +244,24 @@ int load_expand(struct loader *l, struct scope *s, Onnx__NodeProto *const *nodes
 /* ---- attributes ---- */
 
 static const Onnx__AttributeProto *attribute_called(
-	Onnx__AttributeProto *const *list, size_t n, ProtobufCBinaryData name)
+	struct loader *l, Onnx__AttributeProto *const *list, size_t n, ProtobufCBinaryData name)
 {
+	l->compared += n;
 	for (size_t i = 0; i < n; i++)
 		if (text_equal(load_view(list[i]->name), load_view(name)))
 			return list[i];
 	return NULL;
 }
 
-const Onnx__AttributeProto *load_attribute_meant(const Onnx__AttributeProto *p, const struct frame **f)
+const Onnx__AttributeProto *load_attribute_meant(
+	struct loader *l, const Onnx__AttributeProto *p, const struct frame **f)
 {
 	while (*f && p && p->ref_attr_name.len) {
 		const Onnx__AttributeProto *given =
-			attribute_called((*f)->call->attribute, (*f)->call->n_attribute, p->ref_attr_name);
+			attribute_called(l, (*f)->call->attribute, (*f)->call->n_attribute, p->ref_attr_name);
 		if (!given) {
 			const Onnx__FunctionProto *fn = (*f)->function->p;
-			return attribute_called(fn->attribute_proto, fn->n_attribute_proto, p->ref_attr_name);
+			return attribute_called(l, fn->attribute_proto, fn->n_attribute_proto, p->ref_attr_name);
 		}
 		p = given;
 		*f = (*f)->parent;

@@ -13,6 +13,15 @@ bool control_may_try(const struct builder *b)
 	return b->top->unrolling ? b->top->unroll_effort < UNROLL_EFFORT : b->top->effort < BODY_EFFORT;
 }
 
+/* What it takes to look at a body once, in nodes: values and inputs take less, but a body may have very many. */
+static int64_t effort_of(const struct graph *g)
+{
+	int64_t small = g->value_count;
+	for (int i = 0; i < g->node_count; i++)
+		small += g->nodes[i].input_count + g->nodes[i].attribute_count;
+	return 1 + g->node_count + small / EFFORT_SMALL;
+}
+
 int control_body(struct builder *b, const struct graph *g, const struct op_value *given, struct plan *body,
 	struct error *err)
 {
@@ -22,7 +31,7 @@ int control_body(struct builder *b, const struct graph *g, const struct op_value
 	body->graph = g;
 	body->dtype = b->p->dtype;
 	body->batch = b->top->p->batch;
-	*(b->top->unrolling ? &b->top->unroll_effort : &b->top->effort) += g->node_count + 1;
+	*(b->top->unrolling ? &b->top->unroll_effort : &b->top->effort) += effort_of(g);
 	/* Its memory is that of the graph around it, lent to it: what comes out stands on it, and trials are many. */
 	body->arena = b->p->arena;
 	b->p->arena = (struct arena){ 0 };
@@ -158,19 +167,19 @@ static int control_sequence_map(struct loop *l)
 
 /* ---- any of them */
 
-/* The values of this graph that the body, or a body within it, reads. */
-static void captures_add(struct builder *b, struct plan_layer *l, const struct graph *g)
+/* The values of this graph that the bodies which run, or bodies within them, read. */
+static void captures_find(struct builder *b, struct plan_layer *l)
 {
-	int most = l->capture_count;
-	for (int i = 0; i < g->value_count; i++)
-		most += g->values[i].outer >= 0;
-	int *all = ARENA_ARRAY(&b->p->arena, int, most);
-	if (l->capture_count)
-		memcpy(all, l->captures, (size_t)l->capture_count * sizeof(*all));
-	l->captures = all;
-	for (int i = 0; i < g->value_count; i++) {
-		if (g->values[i].outer >= 0)
-			all[l->capture_count++] = g->values[i].outer;
+	int most = 0;
+	for (int j = 0; j < l->body_count; j++)
+		for (int i = 0; l->bodies[j].times != 0 && i < l->bodies[j].graph->value_count; i++)
+			most += l->bodies[j].graph->values[i].outer >= 0;
+	l->captures = ARENA_ARRAY(&b->p->arena, int, most);
+	for (int j = 0; j < l->body_count; j++) {
+		const struct graph *g = l->bodies[j].graph;
+		for (int i = 0; l->bodies[j].times != 0 && i < g->value_count; i++)
+			if (g->values[i].outer >= 0)
+				l->captures[l->capture_count++] = g->values[i].outer;
 	}
 }
 
@@ -249,10 +258,7 @@ int control_infer(struct builder *b, int i, struct op_call *c, struct error *err
 	bodies_init(b, l, count);
 	if (bodies_infer(b, l, c, err))
 		return -1;
-	for (int j = 0; j < l->body_count; j++) {
-		if (l->bodies[j].times != 0)
-			captures_add(b, l, l->bodies[j].graph);
-	}
+	captures_find(b, l);
 	for (int j = 0; j < c->output_count; j++) {
 		struct op_value *v = &c->outputs[j];
 		if (v->elements && v->kind == VALUE_TENSOR && !v->constant)

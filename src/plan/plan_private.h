@@ -11,6 +11,7 @@
 #define PLAN_DEPTH 16        /* subgraphs within subgraphs */
 #define BODY_EFFORT (1 << 17) /* nodes of bodies looked at in all; then each body is looked at once and no more */
 #define UNROLL_EFFORT (1 << 15) /* the same of loops gone through round by round, counted apart */
+#define EFFORT_SMALL 16      /* values and inputs that take as much as a node */
 #define PLAN_SIZE_MAX ((int64_t)1 << 40) /* of one bound dimension */
 
 /* A named dimension of the model. */
