@@ -28,8 +28,7 @@ suite holds it against the table. **Measured as** names the kernels of `docs/pro
 `~` before one: it stands in for a kernel that the libraries do not have (origin `proxy`). Every operator here has a
 shape rule for all opsets of its rows; *free* ones cost nothing at run time, *host* ones run on the host by nature and
 have no kernel. An operator that is not here stays unknown: its outputs have the shapes that the file declares, and
-totals say that they lack it.
-"""
+totals say that they lack it."""
 
 
 def cases(folder):
