@@ -47,11 +47,12 @@ struct quant {
 	int *result;         /* per output: written in its place */
 	int residual, residual_layer; /* added to the sums, and what adds it */
 	int bias;            /* added to the scaled sums of dynamic quantization */
-	int scales;          /* of packed weights */
+	int scales, zeros;   /* of packed weights */
 	int activation;
 	struct epilogue function; /* the activation's; MODE_NONE: it needs none */
 	bool product;        /* sums in s32, or f32 of the small floats, that are scaled */
 	bool rescaled;       /* between scales that its kernel does not know: its problem stands in */
+	bool stands_in;      /* the function stands in for the activation, or there is none */
 };
 
 /* One graph on its way to a plan. */

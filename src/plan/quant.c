@@ -150,9 +150,11 @@ static bool same_number(const struct plan *p, const struct plan_layer *x, const 
 	return constant_number(p, x, input, &a) && constant_number(p, y, input, &b) && a == b;
 }
 
-static bool same_scale(const struct plan *p, const struct plan_layer *x, const struct plan_layer *y)
+/* Does `from` dequantize the very numbers that `to` quantizes to? Another type would cut some of them off. */
+static bool same_scale(const struct plan *p, const struct plan_layer *from, const struct plan_layer *to)
 {
-	return same_number(p, x, y, 1) && same_number(p, x, y, 2);
+	return p->values[from->inputs[0]].dtype == p->values[to->outputs[0]].dtype && same_number(p, from, to, 1) &&
+	       same_number(p, from, to, 2);
 }
 
 /* ---- what a core reads */
@@ -196,7 +198,8 @@ static bool bias_find(const struct quant_search *s, const struct plan_layer *cor
 struct quant *quant_new(const struct quant_search *s, const struct plan_layer *core)
 {
 	struct quant *q = ARENA_NEW(&s->p->arena, struct quant);
-	*q = (struct quant){ .residual = -1, .residual_layer = -1, .activation = -1, .bias = -1, .scales = -1 };
+	*q = (struct quant){ .residual = -1, .residual_layer = -1, .activation = -1, .bias = -1, .scales = -1,
+		.zeros = -1 };
 	q->source = ARENA_ARRAY(&s->p->arena, int, core->input_count);
 	q->result = ARENA_ARRAY(&s->p->arena, int, core->output_count);
 	for (int i = 0; i < core->input_count; i++)
@@ -343,6 +346,7 @@ static void activation_mode(struct quant_search *s, struct quant *q)
 		return;
 	infer_call(s->b, q->activation, &c);
 	op_call_problem(&c, &out);
+	q->stands_in = out.proxy || (!out.known && op_call_class(&c) != CLASS_FREE);
 	if (out.known && out.problem.kernel == KERNEL_ELTWISE)
 		q->function = (struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = out.problem.mode,
 			.alpha = out.problem.alpha, .beta = out.problem.beta };

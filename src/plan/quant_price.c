@@ -40,7 +40,8 @@ void quant_cost(const struct builder *b, const struct quant *q, const struct op_
 	int each = q->product + (q->activation >= 0) + (q->residual >= 0) + (q->bias >= 0);
 	if (each)
 		cost->flops += each * count_upto(c->outputs[0].shape);
-	cost->bytes += value_bytes(b->p, q->residual) + value_bytes(b->p, q->bias) + value_bytes(b->p, q->scales);
+	cost->bytes += value_bytes(b->p, q->residual) + value_bytes(b->p, q->bias) + value_bytes(b->p, q->scales) +
+		       value_bytes(b->p, q->zeros);
 }
 
 static void epilogue_add(struct problem *p, struct epilogue e)
@@ -54,7 +55,7 @@ void quant_problem(const struct builder *b, const struct quant *q, const struct 
 	struct problem *p = &out->problem;
 	if (!out->known)
 		return;
-	out->proxy |= q->rescaled;
+	out->proxy |= q->rescaled || q->stands_in;
 	if (!q->product)
 		return;
 	op_problem_requantize(p, c->outputs[0].dtype);

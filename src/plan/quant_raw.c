@@ -19,6 +19,7 @@ void quant_find_packed(struct quant_search *s, const struct plan_layer *core)
 	struct quant *q = quant_new(s, core);
 	q->source[1] = l->inputs[0];
 	q->scales = l->inputs[1];
+	q->zeros = l->input_count > 2 ? l->inputs[2] : -1;
 	quant_take_shared(s, l, core->index);
 	s->b->quants[core->index] = q;
 }

@@ -317,7 +317,8 @@ static void test_weights_only(void)
 	net_input(n, "x", DTYPE_F32, "4,64");
 	net_tensor(n, "wq", DTYPE_U4, "64,16");
 	net_tensor(n, "ws", DTYPE_F32, "2,16");
-	net_node(n, "DequantizeLinear", "wq,ws", "w", "axis=0 block_size=32");
+	net_tensor(n, "wz", DTYPE_U4, "2,16");
+	net_node(n, "DequantizeLinear", "wq,ws,wz", "w", "axis=0 block_size=32");
 	quant_weights(n, "v", "64,16", "16", 1);
 	net_node(n, "MatMul", "x,w", "y", NULL);
 	net_node(n, "MatMul", "x,v", "z8", NULL);
@@ -328,7 +329,8 @@ static void test_weights_only(void)
 	is_problem(p, "z8", "matmul:bf16,bf16.c,bf16/f32:ba1bb1m4n16k64:ta0tb0");
 	are_part(p, "w", "y");
 	are_part(p, "v", "");
-	near(layer_of(p, "y")->bytes, 2 * 4 * 64 + 64 * 16 / 2 + 2 * 2 * 16 + 2 * 4 * 16, 0, "two numbers a byte, and scales");
+	near(layer_of(p, "y")->bytes, 2 * 4 * 64 + 64 * 16 / 2 + 2 * 2 * 16 + 2 * 16 / 2 + 2 * 4 * 16, 0,
+		"two numbers a byte, scales and zero points");
 	finish(n, p);
 }
 
@@ -362,6 +364,33 @@ static void test_other_exporters(void)
 	are_part(p, "xf wf q1", "up");
 	are_part(p, "f1 f2 y", "chosen");
 	ok(layer_of(p, "wq")->class == CLASS_FREE, "weights are quantized before run time");
+	finish(n, p);
+}
+
+/* What looks like one scale, or like a known function, and is not. */
+static void test_almost(void)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "1,8,6,6");
+	net_input(n, "least", DTYPE_F32, "");
+	quant_dq(n, "x", "xf");
+	net_node(n, "MaxPool", "xf", "most", "kernel_shape=2,2");
+	net_node(n, "QuantizeLinear", "most,s,zw", "most_s8", NULL);
+	net_node(n, "Concat", "xf,xf", "both", "axis=1");
+	net_node(n, "QuantizeLinear", "both,s,zw", "both_s8", NULL);
+	quant_weights(n, "w", "16,8,3,3", "16", 0);
+	net_node(n, "Conv", "xf,w", "c", "pads=1,1,1,1");
+	net_node(n, "Clip", "c,least", "clipped", NULL);
+	quant_q(n, "clipped", "y");
+	net_output(n, "most_s8", NULL);
+	net_output(n, "both_s8", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "most", "pool:f32,f32:max:n1c8h6w6r2s2:ph0pw0qh0qw0:sh1sw1:dh1dw1");
+	is_problem(p, "most_s8", "quantize:f32,s8:tensor:1x8x5x5");
+	is_problem(p, "both", "~concat:s8,s8:1x8x6x6,1x8x6x6:ax1");
+	is_problem(p, "c", "~conv:u8,s8.c,u8/s32:" CONV "+scale:f32.c+clip,-3.4028235e38,3.4028235e38");
+	are_part(p, "clipped y", "c");
 	finish(n, p);
 }
 
@@ -459,6 +488,7 @@ int main(void)
 	test_rows();
 	test_weights_only();
 	test_other_exporters();
+	test_almost();
 	test_misfits();
 	test_small_floats();
 	test_body();
