@@ -54,11 +54,12 @@ int op_gather_shape(struct op_call *c, struct error *err)
 	return gather_elements(c, axis, err);
 }
 
-/* Only what is taken is read; and the indices. */
+/* Only what is taken is read, and that once; and the indices. */
 void op_gather_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = 0;
-	cost->bytes = 2 * op_bytes(&c->outputs[0]) + op_bytes(&c->inputs[1]);
+	double taken = op_bytes(&c->outputs[0]);
+	cost->bytes = taken + fmin(taken, op_bytes(&c->inputs[0])) + op_bytes(&c->inputs[1]);
 }
 
 /* Movers of whole elements take any type that has bytes of its own. */

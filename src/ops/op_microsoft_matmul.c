@@ -463,7 +463,8 @@ static int gather_blocks_shape(struct op_call *c, struct error *err)
  * alike. */
 static void gather_blocks_cost(const struct op_call *c, struct op_cost *cost)
 {
-	double out = op_count(op_out(c, 0)), part = out / (op_count(op_in(c, 0)) * (double)packed_in(c));
+	double out = op_count(op_out(c, 0));
+	double part = fmin(1, out / (op_count(op_in(c, 0)) * (double)packed_in(c)));
 	cost->flops = 2 * out;
 	cost->bytes = op_bytes(op_out(c, 0)) + op_bytes(op_in(c, 1)) +
 		      part * (op_bytes(op_in(c, 0)) + op_bytes(op_in(c, 2)) + op_bytes(op_in(c, 3)));

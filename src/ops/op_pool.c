@@ -74,6 +74,7 @@ RULE_PROBLEM(op_pool)
 	p->operand[1] = op_operand(&c->outputs[0]);
 	p->n = x.dims[0].value;
 	p->c = x.dims[1].value;
+	out->proxy = op_out(c, 1) != NULL;
 }
 
 /* LpPool counts a power and an addition for each element under the window. */

@@ -149,17 +149,22 @@ RULE_PROBLEM(op_rnn)
 	const struct rnn *row = rnn_find(c);
 	struct rnn_sizes s;
 	struct error err;
-	if (!op_problem_ready(c, out) || !op_problem_value(c, &c->outputs[0], out))
+	if (!op_problem_ready(c, out))
 		return;
 	if (rnn_get(c, &s, &err)) {
 		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
 		return;
 	}
+	/* the kernel writes all states, asked for or not */
+	struct op_value states = { .present = true, .dtype = c->inputs[0].dtype,
+		.shape = op_shape_of(c->arena, 4, (struct dim[]){ s.steps, s.directions, s.n, s.hidden }) };
+	if (!op_problem_value(c, &states, out))
+		return;
 	struct problem *p = op_problem_start(out, KERNEL_RNN, rnn_is_relu(c, row) ? MODE_RNN_RELU : row->mode);
 	p->operand[0] = op_operand(&c->inputs[0]);
 	p->operand[1] = op_operand(&c->inputs[1]);
 	p->operand[1].constant = c->inputs[1].constant && c->inputs[2].constant;
-	p->operand[2] = op_operand(&c->outputs[0]);
+	p->operand[2] = op_operand(&states);
 	p->steps = s.steps.value;
 	p->n = s.n.value;
 	p->input_size = s.input.value;

@@ -38,7 +38,7 @@ static const struct op everyday[] = {
 	{ "ConvTranspose", "", 1, 0, 2, 3, CLASS_COMPUTE, op_deconv_shape, op_deconv_cost, op_deconv_problem,
 		NULL, NULL },
 	{ "MaxPool", "", 1, 0, 1, 1, CLASS_MEMORY, op_pool_shape, op_pool_cost, op_pool_problem, NULL,
-		"Indices are not measured" },
+		"where places are asked for, as without them (proxy)" },
 	{ "AveragePool", "", 1, 0, 1, 1, CLASS_MEMORY, op_pool_shape, op_pool_cost, op_pool_problem, NULL,
 		NULL },
 	{ "LpPool", "", 1, 0, 1, 1, CLASS_MEMORY, op_pool_shape, op_lp_pool_cost, op_lp_pool_problem, NULL,
@@ -88,8 +88,7 @@ static const struct op everyday[] = {
 		op_attention_problem, NULL, MASKED },
 	{ "GRU", "", 1, 0, 3, 6, CLASS_COMPUTE, op_rnn_shape, op_rnn_cost, op_rnn_problem, NULL, RECURRENT },
 	{ "LSTM", "", 1, 0, 3, 8, CLASS_COMPUTE, op_rnn_shape, op_rnn_cost, op_rnn_problem, NULL, RECURRENT },
-	{ "RNN", "", 1, 0, 3, 6, CLASS_COMPUTE, op_rnn_shape, op_rnn_cost, op_rnn_problem, NULL,
-		"priced in FLOPs and bytes, not measured" },
+	{ "RNN", "", 1, 0, 3, 6, CLASS_COMPUTE, op_rnn_shape, op_rnn_cost, op_rnn_problem, NULL, RECURRENT },
 
 	/* op_shape.c */
 	SHAPE("Shape", 1, 0, 1, 1, op_shape_shape),

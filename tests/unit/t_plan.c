@@ -467,6 +467,21 @@ static void test_unknown(void)
 	net_free(n);
 }
 
+/* Exporters leave a recurrent layer's states out where the last is all they want. */
+static void test_last_state(void)
+{
+	struct net *n = net_begin(14);
+	net_input(n, "x", DTYPE_F32, "7,2,8");
+	net_weight(n, "w", "1,64,8");
+	net_weight(n, "r", "1,64,16");
+	net_node(n, "LSTM", "x,w,r", ",last", NULL);
+	net_output(n, "last", NULL);
+	struct plan *p = build(n, (struct plan_options){ 0 });
+	is_str(problem_of(p, 0), "rnn:f32,f32.c,f32:lstm:t7n2i8h16d1", "a recurrent layer whose states nobody reads");
+	plan_free(p);
+	net_free(n);
+}
+
 static void test_contradiction(void)
 {
 	struct net *n = net_begin(17);
@@ -655,6 +670,7 @@ int main(void)
 	test_bounds();
 	test_expressions();
 	test_unknown();
+	test_last_state();
 	test_contradiction();
 	test_bodies();
 	test_bad_body();
