@@ -41,6 +41,10 @@ ok $? "element types that nothing here computes with are unsupported, even where
 run_line 1 "dropout:f32,f32:drop,0.5:8" | serve
 has '"type":"done","id":1,"status":"unsupported","why":".*dropout is not measured on a CPU"' "what no backend has says so"
 run_line 1 "matmul:u8,u8,s32/s32:ba1bb1m16n24k8:ta0tb0" | serve
+grep '"type":"result"' "$out" | grep -qv '"notes":"wei_as_s8"'
+[ $? -eq 1 ] && grep -q '"type":"done","id":1,"status":"ok"' "$out"
+ok $? "weights that the library takes in another type only are measured so, and notes say it"
+run_line 1 "matmul:s32,s8,s32/s32:ba1bb1m16n24k8:ta0tb0" | serve
 has '"type":"done","id":1,"status":"unsupported","why":"oneDNN ' "so does what the library does not multiply"
 
 { run_line 1 "eltwise:f32,f32:relu:1000000x10000000"; } | serve
@@ -177,6 +181,11 @@ matmul:s8,s8,s32/s32:ba4bb4m16n24k8:ta0tb1
 matmul:u8,s8.c,s32/s32:ba4bb1m16n24k8:ta0tb0
 matmul:u8,s8,u8/s32:ba4bb4m16n24k8:ta0tb0+scale:f32.c+add:u8
 matmul:u8,s8.c,f32/s32:ba1bb1m128n768k768:ta0tb0+scale:f32+bias:f32.c+gelu_erf
+matmul:u8,u8,u8/s32:ba6bb6m40n64k400:ta0tb0+scale:f32.c
+matmul:u8,u8.c,f32/s32:ba1bb1m32n64k48:ta0tb1+scale:f32.c+bias:f32.c
+conv:u8,u8.c,u8/s32:n1c64h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c+relu
+conv:u8,u8.c,s32/s32:n1c16h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g16
+deconv:u8,u8.c,u8/s32:n1c16h14w14k8r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1:uh0uw0:g1+scale:f32.c+bias:f32.c+relu
 deconv:f32,f32.c,f32/f32:n1c16h14w14k8r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw1:g1+bias:f32.c+relu
 deconv:f32,f32.c,f32/f32:n1c16h14w14k8r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1:uh0uw0:g1
 deconv:f32,f32.c,f32/f32:n2c8h5w6k6r3s2:ph1pw0qh0qw1:sh2sw3:dh1dw2:uh1uw0:g2

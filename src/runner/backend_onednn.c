@@ -79,6 +79,7 @@ static float *values_make(const struct onednn_case *c, const struct onednn_arg *
 {
 	bool whole = a->fill != FILL_ONE && is_whole(operand_of(c, a)->dtype);
 	bool even = whole && a->arg == DNNL_ARG_WEIGHTS && operand_of(c, a)->dtype == DTYPE_S8;
+	int least = c->shifted ? 0 : -6; /* what u8 and s8 hold alike needs no shift */
 	float by = a->fill == FILL_SMALL ? (float)whole_small_limit(&c->problem) : 1;
 	int64_t n = elements(a);
 	float *v = malloc((size_t)n * sizeof(float));
@@ -90,7 +91,7 @@ static float *values_make(const struct onednn_case *c, const struct onednn_arg *
 		float unit = (float)(x >> 40) / 16777216.0f; /* [0, 1) */
 		v[i] = a->fill == FILL_ONE ? 1 : a->fill == FILL_POSITIVE ? 0.5f + unit : (2 * unit - 1) / by;
 		if (even)
-			v[i] = (float)(2 * (int)(unit * 7) - 6);
+			v[i] = (float)(2 * (int)(unit * (float)(4 - least / 2)) + least);
 		else if (whole)
 			v[i] = (float)(int)(unit * 8) + (a->fill == FILL_POSITIVE ? 1.0f : 0.0f);
 	}

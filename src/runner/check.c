@@ -39,7 +39,7 @@ int64_t check_channel(const struct problem_shape *s, int64_t index, int64_t *inn
 /* Coordinates of a spatial tensor as n, c and d h w; missing spatial dimensions are 0. */
 void check_space_unravel(const struct problem_shape *s, int64_t index, int64_t *nc, int64_t *dhw)
 {
-	int64_t at[PROBLEM_RANK];
+	int64_t at[PROBLEM_RANK] = { 0 };
 	check_unravel(s, index, at);
 	nc[0] = at[0];
 	nc[1] = at[1];

@@ -203,6 +203,11 @@ int onednn_case_build(struct onednn_case *c, const struct problem *p, enum onedn
 	/* constant weights are repacked beforehand; held to channels last, oneDNN has nothing but its reference code */
 	if ((p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV) && p->operand[1].constant && p->operand[1].layout == LAYOUT_NXC)
 		c->problem.operand[1].layout = LAYOUT_ANY;
+	/* the library multiplies by s8 only: 128 less in every weight is 128 times the source's sums more in a row's sums */
+	if (p->accumulator == DTYPE_S32 && p->operand[1].dtype == DTYPE_U8) {
+		c->problem.operand[1].dtype = DTYPE_S8;
+		c->shifted = true;
+	}
 	if (p->accumulator != DTYPE_UNKNOWN && p->accumulator != DTYPE_F32 && p->accumulator != DTYPE_S32)
 		return error_set(err, "oneDNN does not accumulate in %s", dtype_name(p->accumulator));
 	if (dnnl_primitive_attr_create(&c->attr) != dnnl_success)

@@ -32,6 +32,7 @@ struct onednn_case {
 	struct onednn_op op;           /* its descriptors are the arguments' */
 	dnnl_primitive_attr_t attr;
 	bool swapped;                  /* binary: the sources changed places */
+	bool shifted;                  /* u8 weights are handed over as s8 */
 	float *factor;                 /* of a scale epilogue, of quantize and dequantize; owned */
 	float zero_point;
 	int arg_count;

@@ -129,7 +129,7 @@ static void candidate_add(struct onednn_offers *o, const struct onednn_case *c, 
 	o->candidate[o->count] = (struct onednn_candidate){ c, pd, is_reference(name) };
 	o->algorithm[o->count++] = (struct algorithm){ .api = "oneDNN",
 		.name = arena_strndup(&o->arena, name, strlen(name)), .layouts = layouts, .math = "strict",
-		.matrix = matrix_of(&c->problem, name),
+		.matrix = matrix_of(&c->problem, name), .notes = c->shifted ? "wei_as_s8" : "",
 		.workspace_bytes = (double)onednn_md_bytes(onednn_argument(pd, DNNL_ARG_SCRATCHPAD)) };
 }
 

@@ -25,8 +25,8 @@ static double terms(const struct problem *p)
 	return (double)(p->c / p->g) * (double)volume(p->kernel_size, 3 - p->spatial, 3);
 }
 
-/* A sum of n products of small numbers is some 8 sqrt(n); a quarter of s8's range is 32. Quantized values fill the range of
- * a whole type, and 8 of a small float. */
+/* A sum of n products of small numbers is some 8 sqrt(n); a quarter of s8's range is 32. Where none is negative it is some
+ * 12 n, and 96 are within the range. Quantized values fill the range of a whole type, and 8 of a small float. */
 int64_t whole_factor_limit(const struct problem *p)
 {
 	enum dtype to = p->operand[1].dtype;
@@ -34,7 +34,11 @@ int64_t whole_factor_limit(const struct problem *p)
 	switch (p->kernel) {
 	case KERNEL_QUANTIZE: exponent = dtype_is_float(to) ? 2 : fmin(dtype_bits(to), 16) - 2; break;
 	case KERNEL_DEQUANTIZE: exponent = 4; break;
-	default: exponent = round(log2(8 * sqrt(terms(p)) / 32)); break;
+	default:
+		exponent = is_unsigned(p->operand[0].dtype) && is_unsigned(p->operand[1].dtype) ? log2(12 * terms(p) / 96) :
+			log2(8 * sqrt(terms(p)) / 32);
+		exponent = round(exponent);
+		break;
 	}
 	return exponent < 0 ? 0 : (int64_t)exponent;
 }
