@@ -150,8 +150,13 @@ static bool value_is_inner(const struct plan *p, const struct plan_value *v)
 /* What a constant is stored as: weights that an integer layer reads stay as they are in the file. */
 static const struct plan_value *value_stored(const struct plan *p, const struct plan_value *v)
 {
-	const struct plan_layer *l = v->producer >= 0 ? &p->layers[v->producer] : NULL;
-	return l && l->absorbed_by >= 0 && l->input_count > 0 && l->inputs[0] >= 0 ? &p->values[l->inputs[0]] : v;
+	while (v->producer >= 0) {
+		const struct plan_layer *l = &p->layers[v->producer];
+		if (l->absorbed_by < 0 || l->input_count < 1 || l->inputs[0] < 0)
+			break;
+		v = &p->values[l->inputs[0]];
+	}
+	return v;
 }
 
 /* The layer that writes it: an integer layer its group's result. */

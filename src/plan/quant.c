@@ -159,9 +159,28 @@ static bool same_scale(const struct plan *p, const struct plan_layer *from, cons
 
 /* ---- what a core reads */
 
+/* The Transpose of two dimensions that makes the constant, as exporters put behind weights of a linear layer; or NULL. */
+static const struct plan_layer *weights_turner(const struct quant_search *s, int value)
+{
+	int producer = value >= 0 ? s->p->values[value].producer : -1;
+	const struct plan_layer *l = producer >= 0 ? &s->p->layers[producer] : NULL;
+	bool turns = l && quant_op_is(l->node, "Transpose") && l->op && l->inputs[0] >= 0 && s->p->values[value].constant;
+	const struct attribute *perm = turns ? node_attribute(l->node, "perm") : NULL;
+	bool stays = perm && perm->kind == ATTRIBUTE_INTS && perm->count == 2 && perm->ints[0] == 0;
+	return turns && !stays && s->p->values[value].shape.rank == 2 ? l : NULL;
+}
+
+/* What dequantizes the core's weights, perhaps before they are turned; or NULL. */
+static const struct plan_layer *weights_dequantizer(
+	const struct quant_search *s, int value, const struct plan_layer **turner)
+{
+	*turner = weights_turner(s, value);
+	return quant_dequantizer(s, *turner ? (*turner)->inputs[0] : value);
+}
+
 /* A scale for each output channel, or one for all? */
-static bool weights_scale_fits(
-	const struct plan *p, const struct plan_layer *core, const struct plan_layer *quantizer)
+static bool weights_scale_fits(const struct plan *p, const struct plan_layer *core, const struct plan_layer *quantizer,
+	bool turned)
 {
 	const struct shape *w = &p->values[quantizer->inputs[0]].shape, *s = &p->values[quantizer->inputs[1]].shape;
 	int64_t axis = node_int(quantizer->node, "axis", 1);
@@ -170,6 +189,7 @@ static bool weights_scale_fits(
 	if (s->rank != 1 || w->rank < 1 || node_int(quantizer->node, "block_size", 0))
 		return false;
 	axis += axis < 0 ? w->rank : 0;
+	axis = turned ? 1 - axis : axis;
 	if (quant_op_is(core->node, "Conv"))
 		return axis == 0;
 	if (quant_op_is(core->node, "ConvTranspose"))
@@ -181,8 +201,9 @@ static bool weights_scale_fits(
 
 static int weights_source(const struct quant_search *s, const struct plan_layer *core)
 {
-	const struct plan_layer *l = quant_dequantizer(s, core->inputs[1]);
-	return l && is_byte(s->p->values[l->inputs[0]].dtype) && weights_scale_fits(s->p, core, l) ? l->inputs[0] : -1;
+	const struct plan_layer *turner, *l = weights_dequantizer(s, core->inputs[1], &turner);
+	bool fits = l && is_byte(s->p->values[l->inputs[0]].dtype) && weights_scale_fits(s->p, core, l, turner != NULL);
+	return fits ? l->inputs[0] : -1;
 }
 
 /* A bias: a vector of whole numbers, or of constant values. False: anything else. */
@@ -325,11 +346,21 @@ static bool input_is_again(const struct plan_layer *l, int input)
 	return false;
 }
 
+/* What dequantizes the value, and what turns it behind that, once for all that read it turned. */
+static void take_dequantizer(struct quant_search *s, int value, int core)
+{
+	const struct plan_layer *turner, *l = weights_dequantizer(s, value, &turner);
+	if (l && (!turner || !s->takers[turner->index]))
+		quant_take_shared(s, l, core);
+	if (l)
+		quant_take_shared(s, turner, core);
+}
+
 static void take_sources(struct quant_search *s, const struct plan_layer *core, const struct quant *q)
 {
 	for (int i = 0; i < core->input_count; i++)
 		if (q->source[i] >= 0 && !input_is_again(core, i))
-			quant_take_shared(s, quant_dequantizer(s, core->inputs[i]), core->index);
+			take_dequantizer(s, core->inputs[i], core->index);
 	if (q->residual >= 0) {
 		const struct plan_layer *add = &s->p->layers[q->residual_layer];
 		for (int i = 0; i < 2; i++)

@@ -310,6 +310,35 @@ static void test_rows(void)
 	finish(n, p);
 }
 
+/* Linear layers whose weights are turned behind their conversion, two of them of the same weights; and weights with a
+ * scale along what is summed. */
+static void test_turned(void)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "4,32");
+	quant_dq(n, "x", "xf");
+	quant_weights(n, "w", "16,32", "16", 0);
+	net_node(n, "Transpose", "w", "wt", "perm=1,0");
+	net_node(n, "MatMul", "xf,wt", "c", NULL);
+	quant_q(n, "c", "y");
+	net_node(n, "MatMul", "xf,wt", "d", NULL);
+	quant_weights(n, "v", "16,32", "32", 1);
+	net_node(n, "Transpose", "v", "vt", NULL);
+	net_node(n, "MatMul", "xf,vt", "e", NULL);
+	net_output(n, "y", NULL);
+	net_output(n, "d", NULL);
+	net_output(n, "e", NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "c", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
+	is_problem(p, "d", "matmul:u8,s8.c,f32/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
+	is_problem(p, "e", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k32:ta0tb0");
+	are_part(p, "w wt y", "c");
+	are_part(p, "v vt xf", "");
+	near(layer_of(p, "c")->bytes, 4 * 32 + 32 * 16 + 4 * 16, 0, "turned weights are bytes, too");
+	near(p->weight_bytes, 32 * 16 + 4 * 32 * 16 + 4 + 1, 0, "... and stored as such, once");
+	finish(n, p);
+}
+
 /* Packed weights stay so; those of 8 bits become values before run time. */
 static void test_weights_only(void)
 {
@@ -486,6 +515,7 @@ int main(void)
 	test_matmul();
 	test_dynamic();
 	test_rows();
+	test_turned();
 	test_weights_only();
 	test_other_exporters();
 	test_almost();
