@@ -405,12 +405,6 @@ static void post_mix_cost(const struct op_call *c, struct op_cost *cost)
 	each_cost(c, 2 * streams + 2, cost);
 }
 
-static void copy_problem(const struct op_call *c, struct op_problem *out)
-{
-	if (op_problem_ready(c, out))
-		op_problem_mover(c, out);
-}
-
 #define MS "com.microsoft", 1, 0
 #define SKIP "without the sum in front (proxy)"
 #define BIAS "without what is added (proxy)"
@@ -432,7 +426,7 @@ static const struct op rows[] = {
 	{ "BiasAdd", MS, 3, 3, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS },
 	{ "BiasDropout", MS, 2, 5, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS },
 	{ "BitmaskBiasDropout", MS, 2, 5, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS },
-	{ "BiasSplitGelu", MS, 2, 2, CLASS_MEMORY, split_gelu_shape, split_gelu_cost, copy_problem, NULL,
+	{ "BiasSplitGelu", MS, 2, 2, CLASS_MEMORY, split_gelu_shape, split_gelu_cost, op_problem_mover, NULL,
 		COPY },
 	{ "BiasSoftmax", MS, 2, 2, CLASS_MEMORY, op_shape_as_input, bias_softmax_cost, bias_softmax_problem,
 		NULL, BIAS },
@@ -440,16 +434,16 @@ static const struct op rows[] = {
 		NULL, "without the gate (proxy)" },
 	{ "BranchwiseRMSNorm", MS, 1, 2, CLASS_MEMORY, op_shape_as_input, branch_rms_cost,
 		grouped_rms_problem, NULL, NULL },
-	{ "GatedAdd", MS, 3, 3, CLASS_MEMORY, op_shape_as_input, gated_add_cost, copy_problem, NULL, COPY },
-	{ "ScaledSiLU", MS, 1, 2, CLASS_MEMORY, op_shape_as_input, scaled_silu_cost, copy_problem, NULL,
+	{ "GatedAdd", MS, 3, 3, CLASS_MEMORY, op_shape_as_input, gated_add_cost, op_problem_mover, NULL, COPY },
+	{ "ScaledSiLU", MS, 1, 2, CLASS_MEMORY, op_shape_as_input, scaled_silu_cost, op_problem_mover, NULL,
 		COPY },
 	{ "LinearAttentionGate", MS, 3, 4, CLASS_MEMORY, attention_gate_shape, attention_gate_cost,
-		copy_problem, NULL, COPY },
-	{ "EngramGate", MS, 5, 6, CLASS_MEMORY, engram_gate_shape, engram_gate_cost, copy_problem, NULL,
+		op_problem_mover, NULL, COPY },
+	{ "EngramGate", MS, 5, 6, CLASS_MEMORY, engram_gate_shape, engram_gate_cost, op_problem_mover, NULL,
 		COPY },
-	{ "HyperConnectionPreMix", MS, 2, 2, CLASS_MEMORY, pre_mix_shape, pre_mix_cost, copy_problem, NULL,
+	{ "HyperConnectionPreMix", MS, 2, 2, CLASS_MEMORY, pre_mix_shape, pre_mix_cost, op_problem_mover, NULL,
 		COPY },
-	{ "HyperConnectionPostMix", MS, 3, 4, CLASS_MEMORY, op_shape_as_input, post_mix_cost, copy_problem,
+	{ "HyperConnectionPostMix", MS, 3, 4, CLASS_MEMORY, op_shape_as_input, post_mix_cost, op_problem_mover,
 		NULL, COPY },
 };
 const struct op_rows op_microsoft_rows = OP_ROWS(rows);

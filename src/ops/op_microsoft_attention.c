@@ -33,18 +33,6 @@ static const struct op_value *input_at(const struct op_call *c, int i)
 	return i ? op_in(c, i) : NULL;
 }
 
-static int rank_of(const struct op_value *v)
-{
-	return v ? v->shape.rank : -1;
-}
-
-/* The only number of an input, symbolic or known; unknown where it is not there. */
-static struct dim scalar_of(const struct op_value *v)
-{
-	return v && v->elements && v->elements->i && v->elements->count == 1 ? v->elements->i[0]
-									     : dim_unknown();
-}
-
 /* An intermediate or an input as an operand of the kernel, in the type of the first input. */
 static struct op_value as_operand(const struct op_call *c, const struct op_value *v)
 {
@@ -61,7 +49,7 @@ static void cache_get(const struct op_call *c, const struct places *at, struct d
 {
 	t->shared = node_int(c->node, "past_present_share_buffer", 0) != 0 || input_at(c, at->past_length);
 	t->past = !input_at(c, at->past_key) ? dim_known(0)
-		  : t->shared		     ? scalar_of(input_at(c, at->past_length))
+		  : t->shared		     ? op_dim_get(c, at->past_length)
 					     : past;
 	t->total = dim_add(c->arena, t->past, t->key_length);
 	t->offset = t->past;
@@ -81,7 +69,7 @@ static int projected_widths(const struct op_call *c, struct projected *p, struct
 {
 	const struct op_value *w = op_in(c, 1), *bias = op_in(c, 2);
 	const struct attribute *sizes = node_attribute(c->node, "qkv_hidden_sizes");
-	if (rank_of(w) >= 0 && w->shape.rank != 2)
+	if (op_rank(w) >= 0 && w->shape.rank != 2)
 		return op_fail(c, err, "weights of rank %d, not 2", w->shape.rank);
 	if (!op_dim_merge(op_dim_at(w, 2, 1), op_dim_at(bias, 1, 0), &p->all))
 		return op_fail(c, err, "a bias of %s for weights %s", shape_text(c->arena, bias->shape),
@@ -132,7 +120,7 @@ static int projected_get(const struct op_call *c, struct projected *p, struct er
 	t->query_length = t->key_length = op_dim_at(&c->inputs[0], 3, 1);
 	t->causal = node_int(c->node, "unidirectional", 0) != 0;
 	const struct op_value *past = op_in(c, at->past_key);
-	if (rank_of(past) >= 0 && past->shape.rank != 5)
+	if (op_rank(past) >= 0 && past->shape.rank != 5)
 		return op_fail(c, err, "a past of rank %d, not 5", past->shape.rank);
 	cache_get(c, at, op_dim_at(past, 5, 3), t);
 	return 0;
@@ -219,13 +207,13 @@ static int heads_split(const struct op_call *c, const struct op_value *v, struct
 {
 	for (int i = 0; i < 4; i++)
 		at[i] = op_dim_at(v, 4, i);
-	if (rank_of(v) == 3) {
+	if (op_rank(v) == 3) {
 		at[0] = v->shape.dims[0];
 		at[1] = heads;
 		at[2] = v->shape.dims[1];
 		return attention_part(c, v->shape.dims[2], heads, "heads", &at[3], err);
 	}
-	return rank_of(v) >= 0 && rank_of(v) != 4 ? op_fail(c, err, "keys or values of rank %d", rank_of(v))
+	return op_rank(v) >= 0 && op_rank(v) != 4 ? op_fail(c, err, "keys or values of rank %d", op_rank(v))
 						  : 0;
 }
 
@@ -235,11 +223,11 @@ static int heads_sizes(const struct op_call *c, struct attention *t, struct erro
 {
 	const struct op_value *q = &c->inputs[0], *k = op_in(c, 1), *v = op_in(c, 2);
 	struct dim keys[4], values[4], whole = op_dim_at(q, 3, 2);
-	if (rank_of(q) >= 0 && rank_of(q) != 3 && rank_of(q) != 5)
-		return op_fail(c, err, "queries of rank %d, not 3 or 5", rank_of(q));
-	t->n = rank_of(q) == 5 ? q->shape.dims[0] : op_dim_at(q, 3, 0);
-	t->query_length = t->key_length = rank_of(q) == 5 ? q->shape.dims[1] : op_dim_at(q, 3, 1);
-	if (rank_of(q) == 5) {
+	if (op_rank(q) >= 0 && op_rank(q) != 3 && op_rank(q) != 5)
+		return op_fail(c, err, "queries of rank %d, not 3 or 5", op_rank(q));
+	t->n = op_rank(q) == 5 ? q->shape.dims[0] : op_dim_at(q, 3, 0);
+	t->query_length = t->key_length = op_rank(q) == 5 ? q->shape.dims[1] : op_dim_at(q, 3, 1);
+	if (op_rank(q) == 5) {
 		t->head_size = t->value_size = q->shape.dims[4];
 		return 0;
 	}
@@ -250,7 +238,7 @@ static int heads_sizes(const struct op_call *c, struct attention *t, struct erro
 	t->value_size = t->head_size;
 	if (!k)
 		return 0;
-	if (rank_of(k) == 5) {
+	if (op_rank(k) == 5) {
 		t->key_length = k->shape.dims[1];
 		if (v || !op_dim_merge(t->n, k->shape.dims[0], &t->n))
 			return op_fail(c, err, "keys and values %s of another batch, or with values beside",
@@ -347,8 +335,8 @@ static int group_sizes(const struct op_call *c, struct attention *t, struct dim 
 	struct dim parts = t->heads;
 	if (!k)
 		parts = dim_add(c->arena, t->heads, dim_mul(c->arena, dim_known(2), t->kv_heads));
-	if (rank_of(q) >= 0 && rank_of(q) != 3)
-		return op_fail(c, err, "queries of rank %d, not 3", rank_of(q));
+	if (op_rank(q) >= 0 && op_rank(q) != 3)
+		return op_fail(c, err, "queries of rank %d, not 3", op_rank(q));
 	if (attention_part(c, op_dim_at(q, 3, 2), parts, "heads", &t->head_size, err))
 		return -1;
 	t->n = op_dim_at(q, 3, 0);
@@ -356,7 +344,7 @@ static int group_sizes(const struct op_call *c, struct attention *t, struct dim 
 	t->key_length = k ? op_dim_at(k, 3, 1) : t->query_length;
 	*queries = dim_mul(c->arena, t->heads, t->head_size);
 	struct dim size;
-	if (k && rank_of(k) == 3 &&
+	if (k && op_rank(k) == 3 &&
 		(attention_part(c, op_dim_at(k, 3, 2), t->kv_heads, "heads", &size, err) ||
 			(!op_dim_merge(t->head_size, size, &t->head_size) &&
 				op_fail(c, err, "queries %s and keys %s do not fit",
@@ -415,9 +403,9 @@ static int group_get(const struct op_call *c, struct attention *t, struct dim *w
 	if (t->heads.value % t->kv_heads.value)
 		return op_fail(c, err, "%lld heads of queries for %lld of keys", (long long)t->heads.value,
 			(long long)t->kv_heads.value);
-	if (rank_of(past) >= 0 && rank_of(past) != 4)
-		return op_fail(c, err, "past keys of rank %d, not 4", rank_of(past));
-	t->total = scalar_of(op_in(c, 6));
+	if (op_rank(past) >= 0 && op_rank(past) != 4)
+		return op_fail(c, err, "past keys of rank %d, not 4", op_rank(past));
+	t->total = op_dim_get(c, 6);
 	if (t->total.kind == DIM_UNKNOWN)
 		t->total = past ? group_longer(c, past) : t->key_length;
 	if (group_total_fits(c, t, past ? op_dim_at(past, 4, 2) : dim_known(0), err))

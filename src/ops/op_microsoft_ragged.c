@@ -6,11 +6,6 @@
 
 #include <math.h>
 
-static int rank_of(const struct op_value *v)
-{
-	return v ? v->shape.rank : -1;
-}
-
 /* ---- PackedAttention (its shape stands with Attention), PackedMultiHeadAttention */
 
 /* Queries alone hold all three: tokens x heads x 3 x size. */
@@ -20,7 +15,7 @@ static int packed_heads_shape(struct op_call *c, struct error *err)
 	struct dim heads, ignored;
 	if (attention_heads(c, "num_heads", &heads, err))
 		return -1;
-	if (rank_of(q) >= 0 && rank_of(q) != 2 && rank_of(q) != 4)
+	if (op_rank(q) >= 0 && op_rank(q) != 2 && op_rank(q) != 4)
 		return op_fail(c, err, "queries of rank %d, not 2 or 4", q->shape.rank);
 	struct dim width = q->shape.rank == 4 ? dim_mul(c->arena, op_dim_at(q, 4, 1), op_dim_at(q, 4, 3))
 					      : op_dim_at(v, 2, 1);

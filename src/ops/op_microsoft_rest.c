@@ -18,18 +18,10 @@ static int rank_is(const struct op_call *c, int i, int rank, struct error *err)
 	return op_fail(c, err, "input %d has rank %d, not %d", i, v->shape.rank, rank);
 }
 
-/* The only whole number of input i, known or symbolic. */
-static struct dim number_at(const struct op_call *c, int i)
-{
-	const struct op_value *v = op_in(c, i);
-	return v && v->elements && v->elements->i && v->elements->count == 1 ? v->elements->i[0]
-									     : dim_unknown();
-}
-
-/* The same as a size: not known where it is negative. */
+/* The whole number at input i as a size: not known where it is negative. */
 static struct dim size_at(const struct op_call *c, int i)
 {
-	struct dim d = number_at(c, i);
+	struct dim d = op_dim_get(c, i);
 	return d.kind == DIM_KNOWN && d.value < 0 ? dim_unknown() : d;
 }
 
@@ -55,12 +47,6 @@ static void output_shape(struct op_call *c, int i, struct shape s)
 static void bytes_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->bytes = op_bytes_all(c);
-}
-
-static void copy_problem(const struct op_call *c, struct op_problem *out)
-{
-	if (op_problem_ready(c, out))
-		op_problem_mover(c, out);
 }
 
 static void nothing_problem(const struct op_call *c, struct op_problem *out)
@@ -104,7 +90,7 @@ static int relative_bias_shape(struct op_call *c, struct error *err)
 {
 	if (rank_is(c, 0, 2, err))
 		return -1;
-	struct dim q = number_at(c, 1), k = number_at(c, 2);
+	struct dim q = op_dim_get(c, 1), k = op_dim_get(c, 2);
 	if ((q.kind == DIM_KNOWN && q.value < 0) || (k.kind == DIM_KNOWN && k.value < 0))
 		return op_fail(c, err, "a negative length");
 	output_shape(c, 0, attention_shape(c, dim_known(1), op_dim_at(op_in(c, 0), 2, 1), q, k));
@@ -226,7 +212,7 @@ static int broadcast_shape(struct op_call *c, struct error *err)
 static int expand_dims_shape(struct op_call *c, struct error *err)
 {
 	struct shape x = c->inputs[0].shape;
-	struct dim axis = number_at(c, 1);
+	struct dim axis = op_dim_get(c, 1);
 	if (x.rank < 0)
 		return 0;
 	struct shape y = shape_make(c->arena, x.rank + 1);
@@ -510,7 +496,7 @@ static int beam_shape(struct op_call *c, struct error *err)
 }
 
 #define MS "com.microsoft", 1, 0
-#define COPIED copy_problem, NULL, "measured as a plain copy of equal bytes"
+#define COPIED op_problem_mover, NULL, "measured as a plain copy of equal bytes"
 #define UNMEASURED nothing_problem, NULL, "not measured"
 #define HOST(name, fewest, most, shape)                                                                      \
 	{                                                                                                    \
@@ -542,7 +528,7 @@ static const struct op rows[] = {
 	{ "NGramRepeatBlock", MS, 2, 2, CLASS_MEMORY, ngram_block_shape, bytes_cost, COPIED },
 	{ "IsAllFinite", MS, 1, -1, CLASS_MEMORY, all_finite_shape, all_finite_cost, COPIED },
 	{ "Inverse", MS, 1, 1, CLASS_COMPUTE, inverse_shape, inverse_cost, UNMEASURED },
-	{ "BitmaskDropout", MS, 1, 3, CLASS_MEMORY, bitmask_dropout_shape, op_cost_eltwise, copy_problem,
+	{ "BitmaskDropout", MS, 1, 3, CLASS_MEMORY, bitmask_dropout_shape, op_cost_eltwise, op_problem_mover,
 		bitmask_dropout_free, "free at inference" },
 	{ "AttnLSTM", MS, 3, 14, CLASS_COMPUTE, attn_lstm_shape, bytes_cost, UNMEASURED },
 	HOST("Tokenizer", 1, 1, tokenizer_shape),

@@ -66,23 +66,10 @@ struct view {
 	enum view_order order;
 };
 
-/* n, channels, space from n, space, channels (to_first), or back. */
-static struct shape shape_turned(struct arena *a, struct shape s, bool to_first)
-{
-	if (s.rank < 3)
-		return s;
-	struct shape t = shape_make(a, s.rank);
-	for (int i = 0; i < s.rank; i++) {
-		int from = to_first ? (i == 1 ? s.rank - 1 : i - 1) : (i == s.rank - 1 ? 1 : i + 1);
-		t.dims[i] = s.dims[i == 0 ? 0 : from];
-	}
-	return t;
-}
-
 static struct op_value value_turned(struct arena *a, const struct op_value *v)
 {
 	struct op_value turned = *v;
-	turned.shape = shape_turned(a, v->shape, true);
+	turned.shape = op_shape_turned(a, v->shape, true);
 	turned.elements = NULL;
 	return turned;
 }
@@ -131,7 +118,7 @@ static int view_shape(struct op_call *c, struct error *err)
 	for (int i = 0; i < c->output_count; i++) {
 		c->outputs[i] = v.call.outputs[i];
 		if (v.order != VIEW_SAME)
-			c->outputs[i].shape = shape_turned(c->arena, c->outputs[i].shape, false);
+			c->outputs[i].shape = op_shape_turned(c->arena, c->outputs[i].shape, false);
 	}
 	return 0;
 }
@@ -230,7 +217,7 @@ static int reorder_input_shape(struct op_call *c, struct error *err)
 		return 0;
 	if (x.rank < 3)
 		return op_fail(c, err, "an input of %d dimensions has no space", x.rank);
-	struct shape y = node_int(c->node, "channels_last", 0) ? shape_turned(c->arena, x, true)
+	struct shape y = node_int(c->node, "channels_last", 0) ? op_shape_turned(c->arena, x, true)
 							       : op_shape_copy(c->arena, x);
 	struct dim channels = y.dims[1];
 	int64_t whole = channels.kind == DIM_KNOWN && channels.value < INT32_MAX
@@ -254,7 +241,7 @@ static int reorder_output_shape(struct op_call *c, struct error *err)
 		return op_fail(c, err, "an input of %d dimensions has no space", x.rank);
 	struct shape y = op_shape_copy(c->arena, x);
 	y.dims[1] = dim_known(channels);
-	c->outputs[0].shape = node_int(c->node, "channels_last", 0) ? shape_turned(c->arena, y, false) : y;
+	c->outputs[0].shape = node_int(c->node, "channels_last", 0) ? op_shape_turned(c->arena, y, false) : y;
 	return 0;
 }
 

@@ -208,16 +208,6 @@ RULE_PROBLEM(op_dynamic_quantize)
 
 /* ---- several kernels in one: com.microsoft's quantized attentions and embeddings */
 
-static double dim_number(struct dim d)
-{
-	return d.kind == DIM_KNOWN ? (double)d.value : NAN;
-}
-
-static struct dim dim_at(const struct op_value *v, int rank, int i)
-{
-	return v && v->shape.rank == rank ? v->shape.dims[i] : dim_unknown();
-}
-
 enum { ATTENTION_WEIGHTS = 1, ATTENTION_PAST = 8 };
 
 struct attention {
@@ -232,18 +222,18 @@ static int attention_get(const struct op_call *c, struct attention *t, struct er
 	if ((x->shape.rank >= 0 && x->shape.rank != 3) || (w->shape.rank >= 0 && w->shape.rank != 2))
 		return op_fail(c, err, "a source of shape %s and weights of shape %s", shape_text(c->arena, x->shape),
 			shape_text(c->arena, w->shape));
-	struct dim wide = dim_at(w, 2, 1);
+	struct dim wide = op_dim_at(w, 2, 1);
 	t->heads = node_int(c->node, "num_heads", 0);
-	t->n = dim_at(x, 3, 0);
-	t->steps = dim_at(x, 3, 1);
-	if (!op_dim_merge(dim_at(x, 3, 2), dim_at(w, 2, 0), &t->width))
+	t->n = op_dim_at(x, 3, 0);
+	t->steps = op_dim_at(x, 3, 1);
+	if (!op_dim_merge(op_dim_at(x, 3, 2), op_dim_at(w, 2, 0), &t->width))
 		return op_fail(c, err, "a source of shape %s and weights of shape %s", shape_text(c->arena, x->shape),
 			shape_text(c->arena, w->shape));
 	t->hidden = dim_div(c->arena, wide, dim_known(3));
 	if (t->heads < 1 || (wide.kind == DIM_KNOWN && (wide.value % 3 || wide.value / 3 % t->heads)))
 		return op_fail(c, err, "weights of shape %s for %lld heads", shape_text(c->arena, w->shape),
 			(long long)t->heads);
-	t->total = past ? dim_add(c->arena, t->steps, dim_at(past, 5, 3)) : t->steps;
+	t->total = past ? dim_add(c->arena, t->steps, op_dim_at(past, 5, 3)) : t->steps;
 	return 0;
 }
 
@@ -276,12 +266,12 @@ RULE_COST(op_q_attention)
 	struct error err;
 	if (attention_get(c, &t, &err))
 		return;
-	double rows = dim_number(t.n) * dim_number(t.steps), hidden = dim_number(t.hidden), steps = dim_number(t.steps);
-	double pairs = steps * dim_number(t.total);
+	double rows = op_dim_number(t.n) * op_dim_number(t.steps), hidden = op_dim_number(t.hidden), steps = op_dim_number(t.steps);
+	double pairs = steps * op_dim_number(t.total);
 	if (node_int(c->node, "unidirectional", 0))
 		pairs -= steps * (steps - 1) / 2;
-	cost->flops = rows * 3 * hidden * (2 * dim_number(t.width) + 2) +
-		dim_number(t.n) * pairs * (4 * hidden + 5 * (double)t.heads);
+	cost->flops = rows * 3 * hidden * (2 * op_dim_number(t.width) + 2) +
+		op_dim_number(t.n) * pairs * (4 * hidden + 5 * (double)t.heads);
 	cost->bytes = op_bytes_all(c);
 }
 
@@ -303,7 +293,7 @@ RULE_SHAPE(op_q_ordered_attention)
 	struct shape y = shape_make(c->arena, 3);
 	(void)err;
 	for (int i = 0; i < 3; i++)
-		y.dims[i] = i < 2 ? dim_at(op_in(c, 0), 3, i) : dim_at(op_in(c, 7), 2, 1);
+		y.dims[i] = i < 2 ? op_dim_at(op_in(c, 0), 3, i) : op_dim_at(op_in(c, 7), 2, 1);
 	c->outputs[0].shape = y;
 	return 0;
 }
@@ -318,11 +308,11 @@ RULE_SHAPE(op_q_embed)
 	c->outputs[0].dtype = op_in(c, EMBED_SCALE) ? op_in(c, EMBED_SCALE)->dtype : DTYPE_UNKNOWN;
 	c->outputs[0].shape = shape_make(c->arena, 3);
 	for (int i = 0; i < 3; i++)
-		c->outputs[0].shape.dims[i] = i < 2 ? dim_at(ids, 2, i) : dim_at(op_in(c, EMBED_WORDS), 2, 1);
+		c->outputs[0].shape.dims[i] = i < 2 ? op_dim_at(ids, 2, i) : op_dim_at(op_in(c, EMBED_WORDS), 2, 1);
 	if (c->output_count > 1) {
 		c->outputs[1].dtype = DTYPE_S32;
 		c->outputs[1].shape = shape_make(c->arena, 1);
-		c->outputs[1].shape.dims[0] = dim_at(ids, 2, 0);
+		c->outputs[1].shape.dims[0] = op_dim_at(ids, 2, 0);
 	}
 	return 0;
 }

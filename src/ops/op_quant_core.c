@@ -62,20 +62,6 @@ struct op_core {
 	int bias;           /* input that is added to each column, beside the core's own; -1: none */
 };
 
-/* ---- n, space, channels and n, channels, space */
-
-static struct shape shape_turned(struct arena *a, struct shape s, bool to_first)
-{
-	if (s.rank < 3)
-		return s;
-	struct shape t = shape_make(a, s.rank);
-	for (int i = 0; i < s.rank; i++) {
-		int from = i == 0 ? 0 : to_first ? (i == 1 ? s.rank - 1 : i - 1) : (i == s.rank - 1 ? 1 : i + 1);
-		t.dims[i] = s.dims[from];
-	}
-	return t;
-}
-
 /* ---- the call within */
 
 static struct shape shape_of_weights(struct arena *a, struct shape s)
@@ -97,7 +83,7 @@ static struct op_value core_input(const struct op_call *c, const struct core *ro
 	if (row->kind == CORE_RECURRENT && (i == 1 || i == 2))
 		in.shape = shape_of_weights(c->arena, in.shape);
 	if (k->channels_last && i == 0)
-		in.shape = shape_turned(c->arena, in.shape, true);
+		in.shape = op_shape_turned(c->arena, in.shape, true);
 	return in;
 }
 
@@ -176,7 +162,7 @@ RULE_SHAPE(op_core)
 		return -1;
 	for (int i = 0; i < c->output_count; i++) {
 		struct shape s = k.call.outputs[i].shape;
-		c->outputs[i].shape = k.channels_last ? shape_turned(c->arena, s, false) : s;
+		c->outputs[i].shape = k.channels_last ? op_shape_turned(c->arena, s, false) : s;
 		c->outputs[i].dtype = k.type;
 	}
 	return 0;
@@ -191,7 +177,7 @@ RULE_COST(op_core)
 	if (core_get(c, &k, &err))
 		return;
 	for (int i = 0; i < c->output_count; i++)
-		k.call.outputs[i].shape = k.channels_last ? shape_turned(c->arena, c->outputs[i].shape, true)
+		k.call.outputs[i].shape = k.channels_last ? op_shape_turned(c->arena, c->outputs[i].shape, true)
 							  : c->outputs[i].shape;
 	k.call.op->cost(&k.call, &inner);
 	cost->flops = inner.flops;
@@ -273,7 +259,7 @@ RULE_PROBLEM(op_core)
 	}
 	for (int i = 0; i < c->output_count; i++) {
 		struct shape s = c->outputs[i].shape;
-		k.call.outputs[i].shape = k.channels_last ? shape_turned(c->arena, s, true) : s;
+		k.call.outputs[i].shape = k.channels_last ? op_shape_turned(c->arena, s, true) : s;
 		if (k.product)
 			k.call.outputs[i].dtype = DTYPE_S32;
 	}

@@ -81,11 +81,6 @@ RULE_SHAPE(op_rnn)
 	return 0;
 }
 
-static double dim_number(struct dim d)
-{
-	return d.kind == DIM_KNOWN ? (double)d.value : NAN;
-}
-
 RULE_COST(op_rnn)
 {
 	const struct rnn *row = rnn_find(c);
@@ -93,8 +88,8 @@ RULE_COST(op_rnn)
 	struct error err;
 	if (rnn_get(c, &s, &err))
 		return;
-	double states = dim_number(s.steps) * dim_number(s.n) * dim_number(s.directions) * dim_number(s.hidden);
-	double each = 2 * (dim_number(s.input) + dim_number(s.hidden)) + (op_in(c, RNN_BIAS) ? 2 : 0);
+	double states = op_dim_number(s.steps) * op_dim_number(s.n) * op_dim_number(s.directions) * op_dim_number(s.hidden);
+	double each = 2 * (op_dim_number(s.input) + op_dim_number(s.hidden)) + (op_in(c, RNN_BIAS) ? 2 : 0);
 	cost->flops = states * (row->gates * each + row->cell);
 	cost->bytes = op_bytes_all(c);
 }

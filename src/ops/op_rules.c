@@ -164,6 +164,23 @@ struct shape op_shape_of(struct arena *a, int rank, const struct dim *dims)
 	return s;
 }
 
+struct shape op_shape_turned(struct arena *a, struct shape s, bool to_first)
+{
+	if (s.rank < 3)
+		return s;
+	struct shape t = shape_make(a, s.rank);
+	for (int i = 0; i < s.rank; i++) {
+		int from = to_first ? (i == 1 ? s.rank - 1 : i - 1) : (i == s.rank - 1 ? 1 : i + 1);
+		t.dims[i] = s.dims[i == 0 ? 0 : from];
+	}
+	return t;
+}
+
+int op_rank(const struct op_value *v)
+{
+	return v ? v->shape.rank : -1;
+}
+
 struct dim op_dim_at(const struct op_value *v, int rank, int i)
 {
 	return v && v->shape.rank == rank ? v->shape.dims[i] : dim_unknown();

@@ -68,6 +68,10 @@ int op_axes(const struct op_call *c, const struct op_list *l, int rank, bool *ma
 struct shape op_shape_copy(struct arena *a, struct shape s);
 /* A shape of these dimensions. */
 struct shape op_shape_of(struct arena *a, int rank, const struct dim *dims);
+/* n, channels, space from n, space, channels (to_first), or back; of fewer than three dimensions as it is. */
+struct shape op_shape_turned(struct arena *a, struct shape s, bool to_first);
+/* Of a value that is there; -1: not known, or not there. */
+int op_rank(const struct op_value *v);
 /* Dimension i of a value that is there and has this rank; else unknown. */
 struct dim op_dim_at(const struct op_value *v, int rank, int i);
 /* Both describe the same dimension: the better known of the two; contradiction: false. */

@@ -9,11 +9,6 @@
 
 #include <math.h>
 
-static double number(struct dim d)
-{
-	return d.kind == DIM_KNOWN ? (double)d.value : NAN;
-}
-
 /* Operations of one transform. */
 static double transform_flops(double n, bool real)
 {
@@ -102,9 +97,9 @@ static RULE_COST(dft)
 	double lines = axis >= 0 ? 1 : NAN;
 	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]);
 	for (int i = 0; i < x.rank - 1; i++)
-		lines *= i == axis ? 1 : number(x.dims[i]);
-	bool real = x.rank > 1 && (number(x.dims[x.rank - 1]) == 1 || number(y.dims[x.rank - 1]) == 1);
-	double length = axis >= 0 ? number(dft_get(c, x.dims[axis]).length) : NAN;
+		lines *= i == axis ? 1 : op_dim_number(x.dims[i]);
+	bool real = x.rank > 1 && (op_dim_number(x.dims[x.rank - 1]) == 1 || op_dim_number(y.dims[x.rank - 1]) == 1);
+	double length = axis >= 0 ? op_dim_number(dft_get(c, x.dims[axis]).length) : NAN;
 	cost->flops = lines * transform_flops(length, real);
 }
 
@@ -177,9 +172,9 @@ static RULE_COST(stft)
 	cost->bytes = op_bytes_all(c);
 	if (y.rank != 4 || x.rank < 2 || stft_length(c, &length, NULL))
 		return;
-	double parts = x.rank == 3 ? number(x.dims[2]) : 1, n = number(length);
+	double parts = x.rank == 3 ? op_dim_number(x.dims[2]) : 1, n = op_dim_number(length);
 	double each = transform_flops(n, parts == 1) + (op_in(c, 2) ? n * parts : 0);
-	cost->flops = number(y.dims[0]) * number(y.dims[1]) * each;
+	cost->flops = op_dim_number(y.dims[0]) * op_dim_number(y.dims[1]) * each;
 }
 
 /* ---- windows, MelWeightMatrix */
