@@ -20,6 +20,7 @@ static const struct places places[] = {
 	{ "DecoderMaskedMultiHeadAttention", 10, 3, 4, 5, 6, 7 },
 	{ "DecoderMaskedSelfAttention", 2, 3, 5, 4, 0, 6 },
 	{ "MultiHeadAttention", 3, 4, 5, 6, 7, 8 },
+	{ "QAttention", 2, 5, 0, 8, 0, 0 },
 };
 
 static const struct places *places_of(const struct op_call *c)
@@ -48,15 +49,16 @@ static struct op_value as_operand(const struct op_call *c, const struct op_value
 static void cache_get(const struct op_call *c, const struct places *at, struct dim past, struct attention *t)
 {
 	t->shared = node_int(c->node, "past_present_share_buffer", 0) != 0 || input_at(c, at->past_length);
-	t->past = !input_at(c, at->past_key) ? dim_known(0)
-		  : t->shared		     ? op_dim_get(c, at->past_length)
-					     : past;
+	t->past = !input_at(c, at->past_key)	 ? dim_known(0)
+		  : t->shared && at->past_length ? op_dim_get(c, at->past_length)
+		  : t->shared			 ? dim_unknown()
+						 : past;
 	t->total = dim_add(c->arena, t->past, t->key_length);
 	t->offset = t->past;
 	t->extra = (input_at(c, at->mask) ? 1 : 0) + (input_at(c, at->attention_bias) ? 1 : 0);
 }
 
-/* ---- Attention, DecoderMaskedSelfAttention, PackedAttention: input times weights gives queries, keys and
+/* ---- Attention, DecoderMaskedSelfAttention, PackedAttention, QAttention: input times weights gives queries, keys and
  * values */
 
 struct projected {
@@ -134,7 +136,8 @@ static int ms_attention_shape(struct op_call *c, struct error *err)
 	const struct attention *t = &p.t;
 	c->outputs[0].shape = op_shape_of(c->arena, 3, (struct dim[]){ t->n, t->query_length, p.width[2] });
 	if (c->output_count > 1) {
-		struct dim length = t->shared ? op_dim_at(op_in(c, 4), 5, 3) : t->total;
+		const struct op_value *past = op_in(c, places_of(c)->past_key);
+		struct dim length = t->shared ? op_dim_at(past, 5, 3) : t->total;
 		c->outputs[1].shape = op_shape_of(
 			c->arena, 5, (struct dim[]){ dim_known(2), t->n, t->heads, length, t->head_size });
 	}
@@ -185,6 +188,25 @@ static void ms_attention_problem(const struct op_call *c, struct op_problem *out
 	if (op_problem_matmul(&x, &c->inputs[1], &c->outputs[0], rows, p.all, p.in, out))
 		op_problem_bias(op_in(c, 2), out);
 	out->proxy = out->known;
+}
+
+/* QAttention: the projection is a product of whole numbers, with its scale. Its cache is copied, not shared. */
+static int q_attention_shape(struct op_call *c, struct error *err)
+{
+	for (int i = 0; i < c->output_count; i++)
+		c->outputs[i].dtype = c->inputs[3].dtype;
+	return ms_attention_shape(c, err);
+}
+
+static void q_attention_cost(const struct op_call *c, struct op_cost *cost)
+{
+	struct projected p;
+	struct error err;
+	if (projected_get(c, &p, &err))
+		return;
+	double tokens = op_dim_number(p.t.n) * op_dim_number(p.t.query_length);
+	cost->flops = projection_flops(c, &p, tokens) + tokens * op_dim_number(p.all) + attention_flops(&p.t);
+	cost->bytes = op_bytes_all(c);
 }
 
 /* Sequences one behind the other: tokens x width. */
@@ -491,6 +513,8 @@ static const struct op rows[] = {
 		ms_attention_problem, NULL, LARGER },
 	{ "DecoderMaskedSelfAttention", "com.microsoft", 1, 0, 3, 9, CLASS_COMPUTE, ms_attention_shape,
 		ms_attention_cost, ms_attention_problem, NULL, LARGER },
+	{ "QAttention", "com.microsoft", 1, 0, 5, 9, CLASS_COMPUTE, q_attention_shape, q_attention_cost,
+		op_several_problem, NULL, "priced in FLOPs and bytes, not measured" },
 	{ "MultiHeadAttention", "com.microsoft", 1, 0, 1, 10, CLASS_COMPUTE, ms_heads_shape, ms_heads_cost,
 		ms_heads_problem, NULL, CACHES },
 	{ "DecoderMaskedMultiHeadAttention", "com.microsoft", 1, 0, 1, 11, CLASS_COMPUTE, ms_heads_shape,

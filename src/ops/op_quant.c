@@ -208,73 +208,6 @@ RULE_PROBLEM(op_dynamic_quantize)
 
 /* ---- several kernels in one: com.microsoft's quantized attentions and embeddings */
 
-enum { ATTENTION_WEIGHTS = 1, ATTENTION_PAST = 8 };
-
-struct attention {
-	struct dim n, steps, width, hidden; /* width of the source, of the result */
-	int64_t heads;
-	struct dim total;                   /* steps and those of the past */
-};
-
-static int attention_get(const struct op_call *c, struct attention *t, struct error *err)
-{
-	const struct op_value *x = op_in(c, 0), *w = op_in(c, ATTENTION_WEIGHTS), *past = op_in(c, ATTENTION_PAST);
-	if ((x->shape.rank >= 0 && x->shape.rank != 3) || (w->shape.rank >= 0 && w->shape.rank != 2))
-		return op_fail(c, err, "a source of shape %s and weights of shape %s", shape_text(c->arena, x->shape),
-			shape_text(c->arena, w->shape));
-	struct dim wide = op_dim_at(w, 2, 1);
-	t->heads = node_int(c->node, "num_heads", 0);
-	t->n = op_dim_at(x, 3, 0);
-	t->steps = op_dim_at(x, 3, 1);
-	if (!op_dim_merge(op_dim_at(x, 3, 2), op_dim_at(w, 2, 0), &t->width))
-		return op_fail(c, err, "a source of shape %s and weights of shape %s", shape_text(c->arena, x->shape),
-			shape_text(c->arena, w->shape));
-	t->hidden = dim_div(c->arena, wide, dim_known(3));
-	if (t->heads < 1 || (wide.kind == DIM_KNOWN && (wide.value % 3 || wide.value / 3 % t->heads)))
-		return op_fail(c, err, "weights of shape %s for %lld heads", shape_text(c->arena, w->shape),
-			(long long)t->heads);
-	t->total = past ? dim_add(c->arena, t->steps, op_dim_at(past, 5, 3)) : t->steps;
-	return 0;
-}
-
-/* QAttention: queries, keys and values come from one quantized product. */
-RULE_SHAPE(op_q_attention)
-{
-	struct attention t;
-	if (attention_get(c, &t, err))
-		return -1;
-	c->outputs[0].dtype = c->inputs[3].dtype;
-	c->outputs[0].shape = shape_make(c->arena, 3);
-	c->outputs[0].shape.dims[0] = t.n;
-	c->outputs[0].shape.dims[1] = t.steps;
-	c->outputs[0].shape.dims[2] = t.hidden;
-	if (c->output_count < 2)
-		return 0;
-	struct dim present[5] = { dim_known(2), t.n, dim_known(t.heads), t.total,
-		dim_div(c->arena, t.hidden, dim_known(t.heads)) };
-	c->outputs[1].dtype = c->inputs[3].dtype;
-	c->outputs[1].shape = shape_make(c->arena, 5);
-	for (int i = 0; i < 5; i++)
-		c->outputs[1].shape.dims[i] = present[i];
-	return 0;
-}
-
-/* The product with its scale and bias, then two products and a softmax of 5 for each pair that is seen. */
-RULE_COST(op_q_attention)
-{
-	struct attention t;
-	struct error err;
-	if (attention_get(c, &t, &err))
-		return;
-	double rows = op_dim_number(t.n) * op_dim_number(t.steps), hidden = op_dim_number(t.hidden), steps = op_dim_number(t.steps);
-	double pairs = steps * op_dim_number(t.total);
-	if (node_int(c->node, "unidirectional", 0))
-		pairs -= steps * (steps - 1) / 2;
-	cost->flops = rows * 3 * hidden * (2 * op_dim_number(t.width) + 2) +
-		op_dim_number(t.n) * pairs * (4 * hidden + 5 * (double)t.heads);
-	cost->bytes = op_bytes_all(c);
-}
-
 /* Operations that nothing published says. */
 RULE_COST(op_several)
 {
@@ -352,7 +285,6 @@ RULE_SHAPE(op_reorder)
 /* ---- rows */
 
 #define RESCALED "between its scales: measured without (proxy)"
-#define SEVERAL "priced in FLOPs and bytes, not measured"
 
 /* name, domain, fewest and most inputs */
 #define PRODUCT(name, domain, since, fewest, most, note) \
@@ -398,8 +330,6 @@ static const struct op rows[] = {
 	MS_CORE("QOrderedGelu", 3, 3, RESCALED),
 	MS_CORE("QOrderedLayerNormalization", 5, 5, RESCALED),
 	MS_CORE("ReduceSumInteger", 1, 1, NULL),
-	{ "QAttention", "com.microsoft", 1, 0, 5, 9, CLASS_COMPUTE, op_q_attention_shape, op_q_attention_cost,
-		op_several_problem, NULL, SEVERAL },
 	{ "QOrderedAttention", "com.microsoft", 1, 0, 8, 20, CLASS_COMPUTE, op_q_ordered_attention_shape, op_several_cost,
 		op_several_problem, NULL, "its shape alone" },
 	{ "QOrderedLongformerAttention", "com.microsoft", 1, 0, 14, 14, CLASS_COMPUTE, op_shape_as_input, op_several_cost,

@@ -295,7 +295,6 @@ RULE_SHAPE(op_dequantize);
 RULE_PROBLEM(op_dequantize);
 RULES(op_dynamic_quantize);
 RULES(op_core);
-RULES(op_q_attention);
 RULES(op_q_embed);
 RULE_SHAPE(op_q_ordered_attention);
 RULE_SHAPE(op_reorder);
