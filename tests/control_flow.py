@@ -9,31 +9,19 @@ measured by the CPU runner: its cost must be ten times that of its body's layers
     BENANZA=build/benanza tests/control_flow.py
 """
 
-import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-TIME_LIMIT_S = 120
+from python_tap import Tap, layers_of, need, program, said  # noqa: E402
+need("onnxruntime", "onnx")
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from ort_common import session  # noqa: E402
 
-
-def skip(reason):
-    print(f"1..0 # SKIP {reason}")
-    sys.exit(0)
-
-
-try:
-    import numpy as np
-    import onnx
-    from onnx import TensorProto, helper, numpy_helper
-    import onnxruntime
-except ImportError as missing:
-    skip(f"{missing.name} is not installed")
-
-BENANZA = os.environ.get("BENANZA") or os.path.join(os.environ.get("builddir", "build"), "benanza")
 F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 NODE = helper.make_node
 
@@ -148,20 +136,10 @@ def write(folder, form):
     return path, outputs, feeds, facts
 
 
-def run(*arguments):
-    done = subprocess.run([BENANZA, *arguments], capture_output=True, text=True, timeout=TIME_LIMIT_S)
-    if done.returncode not in (0, 1):
-        raise RuntimeError(f"exit status {done.returncode}: {done.stderr.strip()}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
-
-
 def check_shapes(folder, form):
     path, outputs, feeds, facts = write(folder, form)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    real = dict(zip(outputs, session.run(outputs, feeds)))
-    layers = run("layers", "--json", path)["layers"]
+    real = dict(zip(outputs, session(path, optimize=True).run(outputs, feeds)))
+    layers = layers_of(path)
     got = {o["name"]: o["shape"] for layer in layers for o in layer["outputs"]}
     bad = []
     for name, array in real.items():
@@ -183,8 +161,8 @@ def check_shapes(folder, form):
 def check_bound(folder):
     path = write(folder, measured)[0]
     database = os.path.join(folder, "results.db")
-    run("bench", "--json", "--db", database, path)
-    bound = run("bound", "--json", "--db", database, path)
+    said("bench", "--json", "--db", database, path)
+    bound = said("bound", "--json", "--db", database, path)
     layer = bound["layers"][0]
     inside = sum(inner["cost_ns"] for inner in layer["body"][0])
     bad = []
@@ -196,23 +174,16 @@ def check_bound(folder):
 
 
 def main():
-    number = 0
+    tap, runner = Tap(), pathlib.Path(program()).parent / "benanza-runner-cpu"
     with tempfile.TemporaryDirectory() as folder:
         for form in (recurrent, squeezed, halved, cached, nested, sequences, scanned, measured):
-            number += 1
-            bad = check_shapes(folder, form)
-            print(f"{'not ok' if bad else 'ok'} {number} - {form.__name__}: shapes and rounds")
-            for line in bad:
-                print(f"# {line}")
-        number += 1
-        if not os.path.exists(os.path.join(os.path.dirname(BENANZA), "benanza-runner-cpu")):
-            print(f"ok {number} - the bound of a Loop # SKIP no CPU runner is built")
+            tap.result(f"{form.__name__}: shapes and rounds", check_shapes(folder, form))
+        if runner.exists():
+            tap.result("the bound of a Loop is ten times its body", check_bound(folder))
         else:
-            bad = check_bound(folder)
-            print(f"{'not ok' if bad else 'ok'} {number} - the bound of a Loop is ten times its body")
-            for line in bad:
-                print(f"# {line}")
-    print(f"1..{number}")
+            tap.skipped("the bound of a Loop", "no CPU runner is built")
+    return tap.end()
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,6 +10,8 @@ import math
 import sys
 
 sys.dont_write_bytecode = True
+from python_tap import ROOT, Tap, need  # noqa: E402
+
 LARGEST_BYTES = 300_000
 LAYERS = 12 * (4 + 2 * 4) * 768 * 768     # the weights of twelve layers, each used once a token
 # Parameters, exactly: torchvision's for ResNet-50 and MobileNet-v2, the paper's net with its
@@ -81,27 +83,19 @@ def check(common, path):
 
 
 def main():
-    try:
-        import onnxruntime  # noqa: F401
-        import ort_common
-    except ImportError as error:
-        print(f"1..0 # SKIP {error.name} is not installed")
-        return 0
-    sys.path.append(str(ort_common.ROOT / "tools"))
-    failed = 0
-    paths = [ort_common.ROOT / "data" / "models" / f"{name}.onnx" for name in PUBLISHED]
-    print(f"1..{len(paths)}", flush=True)
-    for number, path in enumerate(paths, 1):
+    need("onnx", "onnxruntime")
+    import ort_common
+    sys.path.append(str(ROOT / "tools"))
+    tap = Tap(len(PUBLISHED))
+    for name in PUBLISHED:
         try:
-            lines, figures = check(ort_common, path)
+            lines, figures = check(ort_common, ROOT / "data" / "models" / f"{name}.onnx")
         except (OSError, RuntimeError, KeyError) as error:
             lines, figures = [f"{type(error).__name__}: {error}"], "none"
-        failed += bool(lines)
-        print(f"{'not ok' if lines else 'ok'} {number} - {path.stem}")
-        for line in lines + ([figures] if "-v" in sys.argv else []):
-            print("# " + line.replace("\n", "\n# "))
-        sys.stdout.flush()
-    return 1 if failed else 0
+        tap.result(name, lines)
+        if "-v" in sys.argv:
+            print("# " + figures)
+    return tap.end()
 
 
 if __name__ == "__main__":

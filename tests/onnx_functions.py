@@ -8,18 +8,10 @@ and names must be the call's, then the own one. Prints TAP.
     BENANZA=build/benanza tests/onnx_functions.py [NAME...]
 """
 
-import concurrent.futures
-import json
-import os
-import pathlib
-import subprocess
 import sys
-import tempfile
-import warnings
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-
+from python_tap import Tap, in_threads, layers_of  # noqa: E402
 import onnx_nodes  # noqa: E402  (says so and ends where the onnx package is missing)
 import onnx  # noqa: E402
 from onnx import helper  # noqa: E402
@@ -46,11 +38,12 @@ def wrapped(model):
     return model
 
 
-def layers_of(benanza, path, model):
+def layers_or_error(path, model):
     path.write_bytes(model.SerializeToString())
-    run = subprocess.run([benanza, "layers", "--json", path], capture_output=True, text=True, timeout=60)
-    path.unlink()
-    return json.loads(run.stdout)["layers"] if run.returncode in (0, 1) else run.stderr.strip()
+    try:
+        return layers_of(path)
+    except RuntimeError as error:
+        return str(error)
 
 
 def figures(layers):
@@ -61,14 +54,13 @@ def figures(layers):
             for layer in layers]
 
 
-def check(benanza, folder, case):
+def check(case, path):
     """What is wrong with a case, or None."""
     plain = onnx_nodes.stripped(case, True)
     within = wrapped(plain)
     if within is None:
         return None
-    path = folder / f"{case.name}.onnx"
-    want, got = layers_of(benanza, path, plain), layers_of(benanza, path, within)
+    want, got = layers_or_error(path, plain), layers_or_error(path, within)
     if isinstance(want, str) or isinstance(got, str):
         return None if isinstance(want, str) and isinstance(got, str) else f"{want} / {got}"
     names = [layer["name"] for layer in got if not layer["name"].startswith(CALL)]
@@ -81,19 +73,13 @@ def check(benanza, folder, case):
 
 
 def main():
-    benanza = os.environ.get("BENANZA") or os.path.join(os.environ.get("builddir", "build"), "benanza")
-    warnings.filterwarnings("ignore")
-    words = sys.argv[1:] or ["_expanded", "test_if", "test_loop", "test_scan"]
-    cases = [case for case in list(onnx_nodes.built_cases()) or onnx_nodes.kept_cases()
-             if any(word in case.name for word in words)]
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        wrong = [(case.name, line) for case, line in
-                 zip(cases, pool.map(lambda case: check(benanza, pathlib.Path(folder), case), cases)) if line]
-    for name, line in wrong[:20]:
-        print(f"# {name}: {line}")
-    print(f"{'not ok' if wrong or not cases else 'ok'} 1 - {len(cases)} models, their nodes within functions")
-    print("1..1")
+    if not sys.argv[1:]:
+        sys.argv += ["_expanded", "test_if", "test_loop", "test_scan"]
+    cases, tap = onnx_nodes.node_cases(), Tap()
+    wrong = [f"{case.name}: {line}" for case, line in in_threads(check, cases) if line]
+    tap.result(f"{len(cases)} models, their nodes within functions", wrong if cases else ["no model was found"])
+    return tap.end()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -10,17 +10,11 @@ two does not know, or refuses, is no difference. Prints TAP, a line for each ope
 """
 
 import collections
-import concurrent.futures
-import os
 import pathlib
 import sys
-import tempfile
-import warnings
 
 sys.dont_write_bytecode = True
-HERE = pathlib.Path(__file__).resolve()
-sys.path.insert(0, str(HERE.parent))
-
+from python_tap import Tap, exceptions, in_threads  # noqa: E402
 import onnx_nodes  # noqa: E402  (says so and ends where the onnx package is missing)
 import onnx  # noqa: E402
 
@@ -36,17 +30,13 @@ def light_models():
     return []
 
 
-def models(words):
-    """(group, name, model): the light ones first, they take longest."""
+def models():
+    """(group, name, what gives the model): the light ones first, they take longest."""
     for path in light_models():
-        model = onnx.load(path)
-        del model.graph.value_info[:]
-        yield "light models", path.stem, model
-    for case in list(onnx_nodes.built_cases()) or list(onnx_nodes.kept_cases()):
-        if words and not any(word in case.name for word in words):
-            continue
+        yield "light models", path.stem, lambda path=path: onnx.load(path)
+    for case in onnx_nodes.node_cases():
         for fixed in (False, True):
-            yield case.group(), case.name, onnx_nodes.stripped(case, fixed)
+            yield case.group(), case.name, lambda case=case, fixed=fixed: onnx_nodes.stripped(case, fixed)
 
 
 def inferred(model):
@@ -82,58 +72,36 @@ def differences(theirs, ours):
     return found
 
 
-def check(benanza, path, model):
-    """Name to line, tensors that both know, whether benanza refuses what the package does not."""
+def check(named, path):
+    """(name to line, how many tensors both know)"""
+    model = named[2]()
+    del model.graph.value_info[:]
     path.write_bytes(model.SerializeToString())
     theirs = inferred(model)
-    ours, error = onnx_nodes.layers_of(benanza, path)
-    path.unlink()
-    if error:
-        return {"": error}, 0
+    try:
+        ours = onnx_nodes.types_of(path)
+    except RuntimeError as error:
+        return {"": str(error)}, 0
     both = sum(1 for name in theirs if ours.get(name, NOT_KNOWN)[1] is not None and theirs[name][1] is not None)
     return differences(theirs, ours), both
 
 
-def exceptions():
-    """(model, tensor) to reason."""
-    listed = {}
-    for line in (HERE.parent / "onnx_inference.txt").read_text().splitlines():
-        if line and not line.startswith("#"):
-            model, tensor, reason = line.split(None, 2)
-            listed[model, tensor] = reason
-    return listed
-
-
-def report(groups, listed, both):
-    seen = {(name, tensor) for results in groups.values() for name, found in results for tensor in found}
-    number = 0
-    for group in sorted(groups):
-        bad = [f"{name}: {line}" for name, found in groups[group] for tensor, line in found.items()
-               if (name, tensor) not in listed]
-        names = {name for name, _ in groups[group]}
-        bad += [f"{name}: {tensor} is listed in onnx_inference.txt, and is no difference"
-                for name, tensor in listed if name in names and (name, tensor) not in seen]
-        number += 1
-        print(f"{'not ok' if bad else 'ok'} {number} - {group}: {len(names)} models")
-        for line in bad[:20]:
-            print(f"# {line}")
-    number += 1
-    print(f"{'ok' if both else 'not ok'} {number} - {both} tensors that both know, onnx {onnx.__version__}")
-    print(f"1..{number}")
-
-
 def main():
-    benanza = os.environ.get("BENANZA") or os.path.join(os.environ.get("builddir", "build"), "benanza")
-    warnings.filterwarnings("ignore")
-    groups, both = collections.defaultdict(list), 0
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = [(group, name, pool.submit(check, benanza, pathlib.Path(folder) / f"{i}.onnx", model))
-                for i, (group, name, model) in enumerate(models(sys.argv[1:]))]
-        for group, name, job in jobs:
-            found, known = job.result()
-            groups[group].append((name, found))
-            both += known
-    report(groups, exceptions(), both)
+    listed, both, found = exceptions("onnx_inference.txt", 2), 0, {}
+    groups, bad = collections.defaultdict(set), collections.defaultdict(list)
+    for (group, name, _), (lines, known) in in_threads(check, list(models())):
+        groups[group].add(name)
+        found.setdefault(name, set()).update(lines)
+        bad[group] += [f"{name}: {line}" for tensor, line in lines.items() if (name, tensor) not in listed]
+        both += known
+    tap = Tap()
+    for group in sorted(groups):
+        bad[group] += [f"{name}: {tensor} is listed in onnx_inference.txt, and is no difference"
+                       for name, tensor in listed if name in groups[group] and tensor not in found[name]]
+        tap.result(f"{group}: {len(groups[group])} models", bad[group])
+    tap.result(f"{both} tensors that both know, onnx {onnx.__version__}", [] if both else ["none"])
+    return tap.end()
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

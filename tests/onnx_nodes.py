@@ -12,23 +12,14 @@ they are needlessly there. Prints TAP, a line for each operator.
 """
 
 import collections
-import concurrent.futures
-import json
-import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 import warnings
 
 sys.dont_write_bytecode = True
-HERE = pathlib.Path(__file__).resolve()
+from python_tap import Tap, exceptions, in_threads, outputs_of, program, skip, wanted  # noqa: E402
+
 SHORT = 64  # elements of a float list that may be a shape's: the scales of a Resize, the borders of a Range
-
-
-def skip(reason):
-    print(f"1..0 # SKIP {reason}")
-    sys.exit(0)
 
 
 def newest_first():
@@ -134,7 +125,7 @@ NAMES = {"FLOAT": "f32", "FLOAT16": "f16", "BFLOAT16": "bf16", "DOUBLE": "f64", 
          "FLOAT6E2M3": "f6e2m3", "FLOAT6E3M2": "f6e3m2"}
 
 
-def wanted(case):
+def real_types(case):
     """Type and shape of each tensor that comes out, as benanza writes them, by name."""
     want = {}
     for declared, value in zip(case.model.graph.output, case.outputs):
@@ -152,7 +143,7 @@ def dtype_of(tensor):
     return NAMES.get(name, name)
 
 
-def wanted_lists(case):
+def real_lists(case):
     """Of each sequence that comes out its tensors, of each optional what it holds: as (type, shape), by name."""
     want = {}
     for declared, value in zip(case.model.graph.output, case.outputs):
@@ -189,17 +180,9 @@ def compare_lists(want, outputs):
     return wrong, unknown
 
 
-def outputs_of(benanza, path):
-    """What benanza says of each output of a layer, by name."""
-    run = subprocess.run([benanza, "layers", "--json", path], capture_output=True, text=True, timeout=60)
-    if run.returncode not in (0, 1):
-        return None, f"exit status {run.returncode}: {run.stderr.strip()}"
-    return {o["name"]: o for layer in json.loads(run.stdout)["layers"] for o in layer["outputs"]}, None
-
-
-def layers_of(benanza, path):
-    outputs, error = outputs_of(benanza, path)
-    return outputs and {name: (o["dtype"], o["shape"]) for name, o in outputs.items()}, error
+def types_of(path):
+    """(type, shape) of each output of a layer, by name."""
+    return {name: (o["dtype"], o["shape"]) for name, o in outputs_of(path).items()}
 
 
 def compare(want, got):
@@ -218,18 +201,17 @@ def compare(want, got):
     return wrong, unknown
 
 
-def check(benanza, folder, case):
+def check(case, path):
     """The lines that are wrong with a case."""
-    want, lists, found = wanted(case), wanted_lists(case), []
+    want, lists, found = real_types(case), real_lists(case), []
     # Of a sequence that goes in nothing but its type is known.
     whole = all(is_tensor(value) for value in case.inputs)
     for fixed in (False, True):
-        path = os.path.join(folder, f"{case.name}.{'fixed' if fixed else 'free'}.onnx")
-        pathlib.Path(path).write_bytes(stripped(case, fixed).SerializeToString())
-        outputs, error = outputs_of(benanza, path)
-        os.unlink(path)
-        if error:
-            found.append(error)
+        path.write_bytes(stripped(case, fixed).SerializeToString())
+        try:
+            outputs = outputs_of(path)
+        except RuntimeError as error:
+            found.append(str(error))
             continue
         wrong, unknown = compare(want, {name: (o["dtype"], o["shape"]) for name, o in outputs.items()})
         found += wrong + (unknown if fixed else [])
@@ -238,46 +220,27 @@ def check(benanza, folder, case):
     return found
 
 
-def exceptions():
-    """Case name to reason."""
-    listed = {}
-    for line in (HERE.parent / "onnx_nodes.txt").read_text().splitlines():
-        if line and not line.startswith("#"):
-            name, reason = line.split(None, 1)
-            listed[name] = reason
-    return listed
-
-
-def report(groups, listed, seen):
-    number = 0
-    for group in sorted(groups):
-        bad = []
-        for name, lines in groups[group]:
-            if lines and name not in listed:
-                bad += [f"{name}: {line}" for line in lines]
-            elif not lines and name in listed:
-                bad.append(f"{name}: is listed in onnx_nodes.txt, and is right")
-        number += 1
-        print(f"{'not ok' if bad else 'ok'} {number} - {group}: {len(groups[group])} node tests")
-        for line in bad[:20]:
-            print(f"# {line}")
-    number += 1
-    print(f"{'ok' if seen else 'not ok'} {number} - {seen} node tests of onnx {onnx.__version__}")
-    print(f"1..{number}")
+def node_cases():
+    """Those that the command line asks for."""
+    program()
+    warnings.filterwarnings("ignore")
+    return wanted(list(built_cases()) or list(kept_cases()), lambda case: case.name)
 
 
 def main():
-    benanza = os.environ.get("BENANZA") or os.path.join(os.environ.get("builddir", "build"), "benanza")
-    warnings.filterwarnings("ignore")
-    cases = list(built_cases()) or list(kept_cases())
-    if len(sys.argv) > 1:
-        cases = [case for case in cases if any(word in case.name for word in sys.argv[1:])]
-    groups, listed = collections.defaultdict(list), exceptions()
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for case, lines in zip(cases, pool.map(lambda case: check(benanza, folder, case), cases)):
-            groups[case.group()].append((case.name, lines))
-    report(groups, listed, len(cases))
+    tap, groups, bad, listed = Tap(), collections.Counter(), collections.defaultdict(list), exceptions("onnx_nodes.txt")
+    for case, lines in in_threads(check, node_cases()):
+        groups[case.group()] += 1
+        if lines and case.name not in listed:
+            bad[case.group()] += [f"{case.name}: {line}" for line in lines]
+        elif not lines and case.name in listed:
+            bad[case.group()].append(f"{case.name}: is listed in onnx_nodes.txt, and is right")
+    for group in sorted(groups):
+        tap.result(f"{group}: {groups[group]} node tests", bad[group])
+    seen = sum(groups.values())
+    tap.result(f"{seen} node tests of onnx {onnx.__version__}", [] if seen else ["none was found"])
+    return tap.end()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

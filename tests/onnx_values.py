@@ -10,17 +10,12 @@ operator of which something is known.
 """
 
 import collections
-import concurrent.futures
 import math
-import os
-import pathlib
 import sys
-import tempfile
-import warnings
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from onnx_nodes import built_cases, is_tensor, kept_cases, layers_of, np, onnx, tensor_of  # noqa: E402
+from python_tap import Tap, in_threads  # noqa: E402
+from onnx_nodes import is_tensor, node_cases, np, onnx, tensor_of, types_of  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 SHOWN = 60         # elements of an output, as many as a shape has dimensions
@@ -100,7 +95,7 @@ def probed(case):
     return model
 
 
-def wanted(value):
+def shown_numbers(value):
     flat = array_of(value).reshape(-1)[:SHOWN]
     if flat.dtype.kind in "iub":
         return [int(x) for x in flat]
@@ -108,21 +103,20 @@ def wanted(value):
     return [float(x) for x in flat]
 
 
-def check(benanza, folder, case):
+def check(case, path):
     """(contradictions, how many elements are known, how many are not)"""
     model = probed(case)
     if model is None or not any(d.version >= 11 for d in model.opset_import if d.domain == ""):
         return [], 0, 0
-    path = os.path.join(folder, case.name + ".onnx")
-    pathlib.Path(path).write_bytes(model.SerializeToString())
-    got, error = layers_of(benanza, path)
-    os.unlink(path)
-    if error:
-        return [error], 0, 0
+    path.write_bytes(model.SerializeToString())
+    try:
+        got = types_of(path)
+    except RuntimeError as error:
+        return [str(error)], 0, 0
     wrong, known, unknown = [], 0, 0
     for i, value in enumerate(case.outputs):
         shown = got.get(f"probe{i}_shown", ("?", None))[1]
-        want = wanted(value)
+        want = shown_numbers(value)
         if shown is None:
             unknown += 1
             continue
@@ -140,28 +134,19 @@ def excused(name):
 
 
 def main():
-    benanza = os.environ.get("BENANZA") or os.path.join(os.environ.get("builddir", "build"), "benanza")
-    warnings.filterwarnings("ignore")
-    cases = [case for case in list(built_cases()) or list(kept_cases()) if numbers(case)]
-    if len(sys.argv) > 1:
-        cases = [case for case in cases if any(word in case.name for word in sys.argv[1:])]
     bad, counts = collections.defaultdict(list), collections.Counter()
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for case, (wrong, known, unknown) in zip(cases, pool.map(lambda c: check(benanza, folder, c), cases)):
-            group = case.group()
-            bad[group] += [f"{case.name}: {line}" for line in wrong]
-            counts[group] += known
-            if group in KNOWN and unknown and not excused(case.name):
-                bad[group].append(f"{case.name}: {unknown} elements are not known")
-    number = 0
+    for case, (wrong, known, unknown) in in_threads(check, [case for case in node_cases() if numbers(case)]):
+        group = case.group()
+        bad[group] += [f"{case.name}: {line}" for line in wrong]
+        counts[group] += known
+        if group in KNOWN and unknown and not excused(case.name):
+            bad[group].append(f"{case.name}: {unknown} elements are not known")
+    tap = Tap()
     for group in sorted(bad):
-        if not counts[group] and not bad[group]:
-            continue
-        number += 1
-        print(f"{'not ok' if bad[group] else 'ok'} {number} - {group}: {counts[group]} elements")
-        for line in bad[group][:20]:
-            print(f"# {line}")
-    print(f"1..{number}")
+        if counts[group] or bad[group]:
+            tap.result(f"{group}: {counts[group]} elements", bad[group])
+    return tap.end()
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,11 +1,11 @@
-"""What the tests that use ONNX Runtime share: the models, their sizes, their inputs."""
+"""What the tests that use ONNX Runtime share: the models, their sizes, their inputs, and what the runtime makes of them."""
 
 import pathlib
 
 import numpy as np
 import onnx
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from python_tap import ROOT
 
 
 def bundled_models():
@@ -78,3 +78,27 @@ def random_inputs(model, dims, seed=0):
         else:
             feeds[value.name] = generator.integers(0, limits[value.name], shape).astype(dtype)
     return feeds
+
+
+def session(model, optimize=False):
+    """ONNX Runtime on the CPU; model: a message, or the path of a file."""
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    if not optimize:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.enable_cpu_mem_arena = False
+    options.intra_op_num_threads = 2
+    options.log_severity_level = 4
+    content = model.SerializeToString() if isinstance(model, onnx.ModelProto) else str(model)
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+def all_values(model, feeds, but=()):
+    """What every node's outputs are, by name, but those; for each of `feeds` where that is a list."""
+    every = onnx.ModelProto.FromString(model.SerializeToString())
+    declared = {value.name for value in every.graph.output}
+    names = [name for node in every.graph.node for name in node.output if name and name not in but]
+    every.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in declared)
+    opened = session(every)
+    values = [dict(zip(names, opened.run(names, one))) for one in (feeds if isinstance(feeds, list) else [feeds])]
+    return values if isinstance(feeds, list) else values[0]

@@ -9,29 +9,15 @@ listed here with a reason.  Prints TAP; skips without ONNX Runtime.
     BENANZA=build/benanza tests/ort_contrib.py [WORD...]
 """
 
-import concurrent.futures
-import json
-import os
-import pathlib
-import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
-
-
-def skip(reason):
-    print(f"1..0 # SKIP {reason}")
-    sys.exit(0)
-
-
-try:
-    import numpy as np
-    import onnx
-    import onnxruntime
-    from onnx import TensorProto, helper, numpy_helper
-except ImportError as missing:
-    skip(f"{missing.name} is not installed")
+from python_tap import Tap, in_threads, need, outputs_of, program, said, wanted  # noqa: E402
+need("onnxruntime", "onnx")
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from ort_common import session  # noqa: E402
 
 MS = "com.microsoft"
 random = np.random.default_rng(0)
@@ -356,29 +342,21 @@ NAMES = {"float32": "f32", "float16": "f16", "int64": "s64", "int32": "s32", "ui
 def runtime_values(case):
     """(type, shape) of each output, or None and why the runtime does not run it."""
     model, feeds, names = case.model()
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
     try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        values = session.run(names, feeds)
+        values = session(model, optimize=True).run(names, feeds)
     except Exception as error:  # whatever the runtime throws
         return None, " ".join(str(error).split())[:400]
     return [(NAMES.get(str(v.dtype), str(v.dtype)), list(v.shape)) for v in values], None
 
 
-def benanza_values(benanza, folder, case, number):
+def benanza_values(case, path):
     model, _, names = case.model()
-    path = pathlib.Path(folder) / f"{number}.onnx"
     path.write_bytes(model.SerializeToString())
-    run = subprocess.run([benanza, "layers", "--json", str(path)], capture_output=True, text=True, timeout=60)
-    if run.returncode not in (0, 1):
-        return None, run.stderr.strip()
-    found = {o["name"]: (o["dtype"], o["shape"]) for layer in json.loads(run.stdout)["layers"] for o in layer["outputs"]}
-    return [found.get(name, ("?", None)) for name in names], None
+    found = outputs_of(path)
+    return [(found[name]["dtype"], found[name]["shape"]) if name in found else ("?", None) for name in names]
 
 
-def check(benanza, folder, case, number):
+def check(case, path):
     """(lines that are wrong, was it run?)."""
     want, why = runtime_values(case)
     run = want is not None
@@ -387,9 +365,10 @@ def check(benanza, folder, case, number):
     if run and case.want is not None and [t for t, _ in want] != [t for t, _ in case.want]:
         return [f"ONNX Runtime gives {want}, the text {case.want}"], True
     want = want if run else case.want
-    got, why = benanza_values(benanza, folder, case, number)
-    if got is None:
-        return [why], run
+    try:
+        got = benanza_values(case, path)
+    except RuntimeError as error:
+        return [str(error)], run
     wrong = []
     for i, ((dtype, shape), (have_type, have)) in enumerate(zip(want, got)):
         sure = have is not None and len(have) == len(shape) and all(
@@ -399,11 +378,9 @@ def check(benanza, folder, case, number):
     return wrong, run
 
 
-def table_lines(benanza, covered):
+def table_lines(covered):
     """Operators of the runtime that are nowhere, and rows that no case here is about."""
-    rows = {(row["domain"], row["name"])
-            for row in json.loads(subprocess.run([benanza, "ops", "--json"], capture_output=True, text=True).stdout)
-            ["operators"]}
+    rows = {(row["domain"], row["name"]) for row in said("ops", "--json")["operators"]}
     try:
         from onnxruntime.capi.onnxruntime_pybind11_state import get_all_operator_schema
         known = {(s.domain, s.name) for s in get_all_operator_schema() if s.domain in (MS, MS + ".nchwc")}
@@ -419,30 +396,16 @@ def table_lines(benanza, covered):
 
 
 def main():
-    benanza = os.environ.get("BENANZA") or os.path.join(os.environ.get("builddir", "build"), "benanza")
-    if not os.access(benanza, os.X_OK):
-        skip(f"no program at {benanza}")
-    cases = [case for some in (attention_cases, group_cases, position_cases, norm_cases, product_cases, window_cases,
-                               rest_cases) for case in some()]
-    if sys.argv[1:]:
-        cases = [case for case in cases if any(word in case.name() for word in sys.argv[1:])]
-    failed, count = 0, len(cases) + (not sys.argv[1:])
-    print(f"1..{count}", flush=True)
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = pool.map(lambda n: check(os.path.abspath(benanza), folder, cases[n], n), range(len(cases)))
-        for number, (case, (lines, run)) in enumerate(zip(cases, results), 1):
-            failed += bool(lines)
-            by = "" if run else ", against its text: no kernel on the CPU"
-            print(f"{'not ok' if lines else 'ok'} {number} - {case.name()}{by}")
-            for line in lines:
-                print(f"# {line}")
+    program()
+    cases = wanted([case for some in (attention_cases, group_cases, position_cases, norm_cases, product_cases,
+                                      window_cases, rest_cases) for case in some()], Case.name)
+    tap = Tap(len(cases) + (not sys.argv[1:]))
+    for case, (lines, run) in in_threads(check, cases):
+        tap.result(case.name() + ("" if run else ", against its text: no kernel on the CPU"), lines)
     if not sys.argv[1:]:
-        lines = table_lines(os.path.abspath(benanza), {case.op for case in cases})
-        failed += bool(lines)
-        print(f"{'not ok' if lines else 'ok'} {count} - every operator of com.microsoft is in the table and checked")
-        for line in lines:
-            print(f"# {line}")
-    return 1 if failed else 0
+        tap.result("every operator of com.microsoft is in the table and checked",
+                   table_lines({case.op for case in cases}), most=len(cases))
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -11,29 +11,19 @@ Models are made here, with random weights.  Prints TAP; skips without ONNX Runti
     BENANZA=build/benanza tests/ort_graphs.py
 """
 
-import json
 import logging
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-
-
-def skip(reason):
-    print(f"1..0 # SKIP {reason}")
-    sys.exit(0)
-
-
-try:
-    import numpy as np
-    import onnx
-    import onnxruntime
-    from onnx import TensorProto, helper, numpy_helper
-except ImportError as missing:
-    skip(f"{missing.name} is not installed")
+from python_tap import Tap, dim_options, layers_of, need, program  # noqa: E402
+need("onnxruntime", "onnx")
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+import onnxruntime  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from ort_common import all_values, real_inputs  # noqa: E402
 
 random = np.random.default_rng(0)
 
@@ -219,10 +209,7 @@ def saved_by_runtime(folder, model):
 
 def feeds_for(model, dims):
     feeds = {}
-    kept = {tensor.name for tensor in model.graph.initializer}
-    for value in model.graph.input:
-        if value.name in kept:
-            continue
+    for value in real_inputs(model.graph):
         tensor = value.type.tensor_type
         shape = [dims.get(d.dim_param, d.dim_value) for d in tensor.shape.dim]
         dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
@@ -232,15 +219,7 @@ def feeds_for(model, dims):
 
 def runtime_shapes(model, dims):
     """Of every tensor that a node makes."""
-    every = onnx.ModelProto.FromString(model.SerializeToString())
-    declared = {value.name for value in every.graph.output}
-    names = [name for node in every.graph.node for name in node.output if name]
-    every.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in declared)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(every.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return {name: list(value.shape) for name, value in zip(names, session.run(names, feeds_for(model, dims)))}
+    return {name: list(value.shape) for name, value in all_values(model, feeds_for(model, dims)).items()}
 
 
 def stripped(model):
@@ -250,18 +229,10 @@ def stripped(model):
     return bare
 
 
-def layers(benanza, folder, model, dims):
+def layers(folder, model, dims):
     path = folder / "model.onnx"
     onnx.save(model, path)
-    command = [benanza, "layers", "--json", str(path)]
-    for name, value in dims.items():
-        command += ["-b", str(value)] if name == "batch" else ["--dim", f"{name}={value}"]
-    places = {f"XDG_{kind}_HOME": str(folder) for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
-    kept = {k: v for k, v in os.environ.items() if k not in ("BENANZA_CONFIG", "BENANZA_DB")}
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, env=kept | places)
-    if run.returncode not in (0, 1):
-        raise RuntimeError(run.stderr.strip())
-    return json.loads(run.stdout)["layers"]
+    return layers_of(path, *dim_options(dims))
 
 
 def shape_lines(found, real, ops_unsure=()):
@@ -292,28 +263,32 @@ def symbolic_lines(found):
             if output["shape"] is None or None in output["shape"]]
 
 
+class Skip(Exception):
+    """With the reason."""
+
+
 DECODER_OPS = ["GroupQueryAttention", "SkipSimplifiedLayerNormalization", "MatMulNBits", "GatherBlockQuantized"]
 ENCODER_OPS = ["EmbedLayerNormalization", "Attention", "SkipLayerNormalization", "BiasGelu"]
 DETECTOR_OPS = ["Conv", "ReorderOutput", "FusedGemm"]
 
 
-def checks(benanza):
+def checks():
     """(name, function of a folder that gives the lines that are wrong, or raises Skip)."""
     model = decoder()
     for batch, past, sequence in ((2, 0, 7), (2, 7, 1), (1, 7, 3)):
         dims = {"batch": batch, "sequence": sequence, "past": past, "total": past + sequence}
 
         def bound(folder, dims=dims):
-            found = layers(benanza, folder, stripped(model), dims)
+            found = layers(folder, stripped(model), dims)
             return shape_lines(found, runtime_shapes(model, dims)) + known_lines(found, DECODER_OPS, model)
         yield f"decoder, {sequence} tokens after {past}", bound
-    yield "decoder, sizes as names", lambda folder: symbolic_lines(layers(benanza, folder, stripped(model), {}))
+    yield "decoder, sizes as names", lambda folder: symbolic_lines(layers(folder, stripped(model), {}))
 
     def fused(folder, dims):
         fused_model, why = fused_encoder(folder)
         if why:
-            return [f"# SKIP {why}"]
-        found = layers(benanza, folder, stripped(fused_model), dims)
+            raise Skip(why)
+        found = layers(folder, stripped(fused_model), dims)
         lines = known_lines(found, ENCODER_OPS, fused_model)
         return lines + (shape_lines(found, runtime_shapes(fused_model, dims)) if dims else symbolic_lines(found))
     yield "encoder, fused", lambda folder: fused(folder, {"batch": 2, "sequence": 9})
@@ -321,7 +296,7 @@ def checks(benanza):
 
     def saved(folder, model, dims, expected, unsure=()):
         graph = saved_by_runtime(folder, model)
-        found = layers(benanza, folder, stripped(graph), dims)
+        found = layers(folder, stripped(graph), dims)
         return shape_lines(found, runtime_shapes(graph, dims), unsure) + known_lines(found, expected, graph)
     yield "encoder, as the runtime saves it", lambda folder: saved(
         folder, encoder(), {"batch": 2, "sequence": 9}, ["FusedMatMul", "BiasGelu"])
@@ -330,25 +305,18 @@ def checks(benanza):
 
 
 def main():
-    benanza = os.environ.get("BENANZA") or os.path.join(os.environ.get("builddir", "build"), "benanza")
-    if not os.access(benanza, os.X_OK):
-        skip(f"no program at {benanza}")
-    todo, failed = list(checks(os.path.abspath(benanza))), 0
-    print(f"1..{len(todo)}", flush=True)
-    for number, (name, function) in enumerate(todo, 1):
+    program()
+    todo = list(checks())
+    tap = Tap(len(todo))
+    for name, function in todo:
         with tempfile.TemporaryDirectory() as folder:
             try:
-                lines = function(pathlib.Path(folder))
+                tap.result(name, function(pathlib.Path(folder)))
+            except Skip as why:
+                tap.skipped(name, why)
             except Exception as error:  # whatever the runtime or the tools throw
-                lines = [f"{type(error).__name__}: {error}"]
-        if lines and lines[0].startswith("# SKIP"):
-            print(f"ok {number} - {name} {lines[0]}")
-            continue
-        failed += bool(lines)
-        print(f"{'not ok' if lines else 'ok'} {number} - {name}")
-        for line in lines[:20]:
-            print("# " + line.replace("\n", " "))
-    return 1 if failed else 0
+                tap.result(name, [f"{type(error).__name__}: {error}"])
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -8,23 +8,17 @@ experimental operators that the standard dropped, attributes that became inputs.
 """
 
 import collections
-import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-
-try:
-    import numpy as np
-    import onnx
-    import onnxruntime as ort
-    from onnx import TensorProto, helper
-except ImportError as missing:
-    print(f"1..0 # SKIP {missing.name} is not installed")
-    sys.exit(0)
+from python_tap import Tap, need, outputs_of, program  # noqa: E402
+need("onnxruntime", "onnx")
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+from onnx import TensorProto, helper  # noqa: E402
+from ort_common import session  # noqa: E402
 
 ML = "ai.onnx.ml"
 NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "int64": "s64", "int32": "s32", "int8": "s8",
@@ -229,13 +223,6 @@ def model_of(one, domain):
     return helper.make_model(graph, opset_imports=opsets, ir_version=8), feeds
 
 
-def layers_of(benanza, path):
-    run = subprocess.run([benanza, "layers", "--json", path], capture_output=True, text=True, timeout=60)
-    if run.returncode not in (0, 1):
-        raise RuntimeError(run.stderr.strip())
-    return {o["name"]: o for layer in json.loads(run.stdout)["layers"] for o in layer["outputs"]}
-
-
 def compare(name, value, have, data):
     """A line where what benanza has of an output is not what it is, or not all of it."""
     if isinstance(value, list):  # of maps
@@ -252,41 +239,34 @@ def compare(name, value, have, data):
     return [] if same else line
 
 
-def check(benanza, path, one, domain):
+def check(path, one, domain):
     model, feeds = model_of(one, domain)
     path.write_bytes(model.SerializeToString())
-    have = layers_of(benanza, path)
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    have = outputs_of(path)
     found = []
-    for i, value in enumerate(session.run(None, feeds)):
+    for i, value in enumerate(session(path, optimize=True).run(None, feeds)):
         found += compare(f"out{i}", value, have[f"out{i}"], one.data)
     return found
 
 
 def main():
-    benanza = os.environ.get("BENANZA") or os.path.join(os.environ.get("builddir", "build"), "benanza")
-    groups, number = collections.defaultdict(list), 0
+    program()
+    groups, tap = collections.defaultdict(list), Tap()
     for domain, cases in (("", standard()), ("", dropped()), (ML, learning())):
         for one in cases:
             groups[one.op].append((domain, one))
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "one.onnx"
-        for op in sorted(groups):
-            if sys.argv[1:] and op not in sys.argv[1:]:
-                continue
+        for op in sorted(op for op in groups if not sys.argv[1:] or op in sys.argv[1:]):
             bad = []
             for domain, one in groups[op]:
                 try:
-                    bad += check(benanza, path, one, domain)
+                    bad += check(path, one, domain)
                 except Exception as error:  # pylint: disable=broad-except
                     bad.append(f"opset {one.opset}: {str(error).splitlines()[0]}")
-            number += 1
-            print(f"{'not ok' if bad else 'ok'} {number} - {op}: {len(groups[op])} models")
-            for line in bad:
-                print(f"# {line}")
-    print(f"1..{number}")
+            tap.result(f"{op}: {len(groups[op])} models", bad)
+    return tap.end()
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

