@@ -1,4 +1,4 @@
-/* Cast and CastLike. */
+/* Cast, CastLike, BitCast. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -6,6 +6,7 @@
 #include "model/tensor.h"
 
 #include <math.h>
+#include <string.h>
 
 static struct dim cast_to_int(struct arena *a, struct dim v, enum dtype to)
 {
@@ -123,4 +124,64 @@ void op_cast_problem(const struct op_call *c, struct op_problem *out)
 	p->operand[1] = op_operand(to);
 	p->shape_count = 1;
 	p->shape[0] = op_problem_shape(from->shape);
+}
+
+/* ---- BitCast */
+
+/* The element's bits; false: not known. */
+static bool bits_of(enum dtype t, const struct elements *e, int i, uint64_t *bits)
+{
+	if (e->i) {
+		*bits = (uint64_t)e->i[i].value;
+		return e->i[i].kind == DIM_KNOWN;
+	}
+	float single = (float)e->f[i];
+	uint32_t word;
+	memcpy(&word, &single, sizeof(word));
+	memcpy(bits, &e->f[i], sizeof(*bits));
+	if (t == DTYPE_F32)
+		*bits = word;
+	return !isnan(e->f[i]) && (t == DTYPE_F32 || t == DTYPE_F64);
+}
+
+static void bits_to(enum dtype t, uint64_t bits, struct elements *e, int i)
+{
+	int width = dtype_bits(t);
+	if (e->f && t == DTYPE_F32) {
+		uint32_t word = (uint32_t)bits;
+		float single;
+		memcpy(&single, &word, sizeof(single));
+		e->f[i] = (double)single;
+	} else if (e->f && t == DTYPE_F64) {
+		memcpy(&e->f[i], &bits, sizeof(bits));
+	} else if (e->i) {
+		uint64_t low = width < 64 ? bits & (((uint64_t)1 << width) - 1) : bits;
+		int64_t value = (int64_t)low;
+		if (width < 64 && !op_int_fits(t, value))
+			value -= (int64_t)1 << width;
+		if (op_int_fits(t, value))
+			e->i[i] = dim_known(value);
+	}
+}
+
+RULE_SHAPE(op_bit_cast)
+{
+	const struct op_value *in = &c->inputs[0];
+	struct op_value *v = &c->outputs[0];
+	if (!node_attribute(c->node, "to"))
+		return op_fail(c, err, "attribute \"to\" is missing");
+	v->dtype = op_dtype_get(c, "to", DTYPE_UNKNOWN);
+	int from = dtype_bits(in->dtype), to = dtype_bits(v->dtype);
+	if (from && to && from != to)
+		return op_fail(c, err, "elements of %d bits as %d bits", from, to);
+	if (in->elements && from && from == to && from <= 64) {
+		struct elements *e = op_elements_new(c->arena, in->elements->count, dtype_is_float(v->dtype));
+		for (int i = 0; i < e->count; i++) {
+			uint64_t bits;
+			if (bits_of(in->dtype, in->elements, i, &bits))
+				bits_to(v->dtype, bits, e, i);
+		}
+		v->elements = e;
+	}
+	return op_shape_as_input(c, err);
 }

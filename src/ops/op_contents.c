@@ -350,24 +350,28 @@ void op_contents_top_k(struct op_call *c, int axis, bool largest)
 		c->outputs[1].elements = indices;
 }
 
-void op_contents_cum_sum(struct op_call *c, int axis)
+void op_contents_cumulate(struct op_call *c, int axis, bool product)
 {
 	const struct op_value *in = &c->inputs[0];
+	if (in->elements && in->elements->count == 0)
+		c->outputs[0].elements = in->elements;
 	if (!is_full(in))
 		return;
 	bool exclusive = node_int(c->node, "exclusive", 0) != 0, reverse = node_int(c->node, "reverse", 0) != 0;
 	struct elements *e = op_elements_new(c->arena, in->elements->count, in->elements->f != NULL);
 	for (int n = 0; n < e->count / (int)in->shape.dims[axis].value; n++) {
 		struct lane l = lane_of(in->shape, axis, n);
-		struct dim whole = dim_known(0);
-		double sum = 0;
+		struct dim whole = dim_known(product ? 1 : 0);
+		double sum = product ? 1 : 0;
 		for (int i = 0; i < l.count; i++) {
 			int at = l.first + (reverse ? l.count - 1 - i : i) * l.step;
 			if (e->f) {
-				e->f[at] = op_float_round(in->dtype, exclusive ? sum : sum + in->elements->f[at]);
-				sum += in->elements->f[at];
+				double x = in->elements->f[at], next = product ? sum * x : sum + x;
+				e->f[at] = op_float_round(in->dtype, exclusive ? sum : next);
+				sum = next;
 			} else {
-				struct dim next = dim_add(c->arena, whole, in->elements->i[at]);
+				struct dim x = in->elements->i[at];
+				struct dim next = product ? dim_mul(c->arena, whole, x) : dim_add(c->arena, whole, x);
 				e->i[at] = exclusive ? whole : next;
 				whole = next;
 			}

@@ -21,7 +21,8 @@ void op_contents_trilu(struct op_call *c);
 void op_contents_pad(struct op_call *c, const int64_t *begin);
 void op_contents_arg(struct op_call *c, int axis, bool largest);
 void op_contents_top_k(struct op_call *c, int axis, bool largest);
-void op_contents_cum_sum(struct op_call *c, int axis);
+/* Sums, or products, of all up to each element along the axis. */
+void op_contents_cumulate(struct op_call *c, int axis, bool product);
 /* batch_a, batch_b: the operands' shapes without their matrices. */
 void op_contents_matmul(struct op_call *c, struct shape batch_a, struct shape batch_b);
 

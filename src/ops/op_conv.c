@@ -1,3 +1,4 @@
+/* Convolutions: Conv, ConvTranspose, DeformConv; and Col2Im, the half of one that adds blocks up. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -249,4 +250,153 @@ RULE_PROBLEM(op_deconv)
 		if (!deconv_pads(&window, i, y.dims[2 + i].value, extra ? extra[i] : 0, sizes != NULL, out))
 			return;
 	}
+}
+
+/* ---- DeformConv */
+
+/* The convolution without what moves its places: the same attributes, inputs X, W and B. `inputs` has room
+ * for three. */
+static struct op_call plain_conv(const struct op_call *c, struct op_value *inputs)
+{
+	struct op_call plain = *c;
+	inputs[0] = c->inputs[0];
+	inputs[1] = c->inputs[1];
+	inputs[2] = op_in(c, 3) ? *op_in(c, 3) : (struct op_value){ .present = false };
+	plain.inputs = inputs;
+	plain.input_count = 3;
+	return plain;
+}
+
+/* Offsets are N, 2 * groups * kernel, output space: what one says of the output the other need not. */
+RULE_SHAPE(op_deform_conv)
+{
+	struct op_value inputs[3];
+	struct op_call plain = plain_conv(c, inputs);
+	struct shape offset = c->inputs[2].shape;
+	if (op_conv_shape(&plain, err))
+		return -1;
+	struct shape y = c->outputs[0].shape;
+	if (y.rank < 0 || offset.rank < 0)
+		return 0;
+	bool agree = offset.rank == y.rank && op_dim_merge(y.dims[0], offset.dims[0], &y.dims[0]);
+	for (int i = 2; agree && i < y.rank; i++)
+		agree = op_dim_merge(y.dims[i], offset.dims[i], &y.dims[i]);
+	if (!agree)
+		return op_fail(c, err, "offsets of shape %s for an output of shape %s",
+			shape_text(c->arena, offset), shape_text(c->arena, y));
+	return 0;
+}
+
+/* The convolution, and each value that it takes made of neighbours first: 2 along an axis of space, a
+ * multiply-add each, and one operation for the mask. Values taken: input channels times kernel for each place
+ * of the output. */
+RULE_COST(op_deform_conv)
+{
+	struct op_value inputs[3];
+	struct op_call plain = plain_conv(c, inputs);
+	struct shape x = c->inputs[0].shape, w = c->inputs[1].shape, y = c->outputs[0].shape;
+	op_conv_cost(&plain, cost);
+	double taken = 1, each = op_in(c, 4) ? 1 : 0, neighbours = 2;
+	for (int i = 0; i < y.rank; i++) {
+		taken *= i == 1 || y.dims[i].kind != DIM_KNOWN ? 1 : (double)y.dims[i].value;
+		taken *= i < 2 || w.rank <= i || w.dims[i].kind != DIM_KNOWN ? 1 : (double)w.dims[i].value;
+		neighbours *= i < 2 ? 1 : 2;
+	}
+	taken *= x.rank > 1 && x.dims[1].kind == DIM_KNOWN ? (double)x.dims[1].value : NAN;
+	cost->flops += taken * (each + neighbours);
+	cost->bytes = op_bytes_all(c);
+}
+
+RULE_PROBLEM(op_deform_conv)
+{
+	struct op_value inputs[3];
+	struct op_call plain = plain_conv(c, inputs);
+	op_conv_problem(&plain, out);
+	out->proxy = out->known;
+}
+
+/* ---- Col2Im */
+
+/* Product of a list's numbers: unknown where one is. */
+static struct dim list_product(struct arena *a, const struct op_list *l)
+{
+	struct dim product = l->state == OP_LIST_KNOWN ? dim_known(1) : dim_unknown();
+	for (int i = 0; l->state == OP_LIST_KNOWN && i < l->count; i++)
+		product = dim_mul(a, product, l->at[i]);
+	return product;
+}
+
+/* How many blocks of the window fit the picture: unknown, or -1 with an error. */
+static int block_count(const struct op_call *c, const struct op_list *image, const struct op_list *block,
+	struct dim *count, struct error *err)
+{
+	struct window window;
+	*count = dim_known(1);
+	if (window_get(c, image->count, SHAPE_UNKNOWN, &window, err))
+		return -1;
+	for (int i = 0; i < image->count; i++) {
+		struct dim out;
+		window.kernel[i] = block->at[i];
+		if (block->at[i].kind == DIM_KNOWN &&
+			(block->at[i].value < 1 || block->at[i].value > INT32_MAX))
+			return op_fail(c, err, "a block of %lld", (long long)block->at[i].value);
+		if (window_out(c, &window, i, image->at[i], &out, err))
+			return -1;
+		*count = dim_mul(c->arena, *count, out);
+	}
+	return 0;
+}
+
+/* The picture has the channels that are left when the block's elements are taken out of them. */
+static int col2im_channels(
+	const struct op_call *c, const struct op_list *block, struct dim *channels, struct error *err)
+{
+	struct shape x = c->inputs[0].shape;
+	struct dim size = list_product(c->arena, block);
+	*channels = dim_unknown();
+	if (x.rank < 0 || size.kind != DIM_KNOWN)
+		return 0;
+	bool wrong = size.value < 1 || (x.dims[1].kind == DIM_KNOWN && x.dims[1].value % size.value);
+	if (wrong)
+		return op_fail(c, err, "%s channels are no multiple of a block's elements",
+			shape_text(c->arena, (struct shape){ 1, &x.dims[1] }));
+	*channels = dim_div(c->arena, x.dims[1], size);
+	return 0;
+}
+
+RULE_SHAPE(op_col2im)
+{
+	struct shape x = c->inputs[0].shape;
+	struct op_list image = op_list_get(c, NULL, 1), block = op_list_get(c, NULL, 2);
+	int space = image.count >= 0 ? image.count : block.count;
+	if (x.rank >= 0 && x.rank != 3)
+		return op_fail(c, err, "an input of shape %s, not batch x channels x blocks",
+			shape_text(c->arena, x));
+	if (space < 0 || space > OP_RANK_MAX - 2)
+		return 0;
+	if (block.count >= 0 && block.count != space)
+		return op_fail(c, err, "a block of %d dimensions in a picture of %d", block.count, space);
+	struct shape y = shape_make(c->arena, space + 2);
+	struct dim blocks = dim_unknown();
+	if (x.rank >= 0)
+		y.dims[0] = x.dims[0];
+	if (col2im_channels(c, &block, &y.dims[1], err) || op_list_sizes(c, &image, err))
+		return -1;
+	for (int i = 0; i < space && image.state == OP_LIST_KNOWN; i++)
+		y.dims[2 + i] = image.at[i];
+	if (image.state == OP_LIST_KNOWN && block.state == OP_LIST_KNOWN &&
+		block_count(c, &image, &block, &blocks, err))
+		return -1;
+	if (x.rank >= 0 && dim_differs(x.dims[2], blocks))
+		return op_fail(c, err, "%lld blocks where %lld fit", (long long)x.dims[2].value,
+			(long long)blocks.value);
+	c->outputs[0].shape = y;
+	return 0;
+}
+
+/* Every element of the blocks is added. */
+RULE_COST(op_col2im)
+{
+	cost->flops = op_count(&c->inputs[0]);
+	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]);
 }

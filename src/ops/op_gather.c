@@ -1,5 +1,5 @@
 /* Operators that take or put elements by index or condition: Gather*, Scatter*, Where, OneHot, NonZero,
- * Trilu. */
+ * Trilu, ReverseSequence. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -287,5 +287,22 @@ int op_trilu_shape(struct op_call *c, struct error *err)
 	if (rank >= 0 && rank < 2)
 		return op_fail(c, err, "rank %d, at least 2 is needed", rank);
 	op_contents_trilu(c);
+	return op_shape_as_input(c, err);
+}
+
+/* ---- ReverseSequence */
+
+RULE_SHAPE(op_reverse_sequence)
+{
+	struct shape in = c->inputs[0].shape, lengths = c->inputs[1].shape;
+	int64_t batch = node_int(c->node, "batch_axis", 1), time = node_int(c->node, "time_axis", 0);
+	if (batch < 0 || batch > 1 || time < 0 || time > 1 || batch == time)
+		return op_fail(c, err, "batch_axis %lld and time_axis %lld are not 0 and 1", (long long)batch,
+			(long long)time);
+	if (in.rank >= 0 && in.rank < 2)
+		return op_fail(c, err, "an input of %d dimensions", in.rank);
+	if (in.rank >= 2 && lengths.rank == 1 && dim_differs(lengths.dims[0], in.dims[batch]))
+		return op_fail(c, err, "%lld lengths for a batch of %lld", (long long)lengths.dims[0].value,
+			(long long)in.dims[batch].value);
 	return op_shape_as_input(c, err);
 }

@@ -1,4 +1,4 @@
-/* Normalizations, softmax, LRN, dropout. FLOPs an element as problem.c counts them for the same kernels. */
+/* Normalizations, softmax, Hardmax, LRN, dropout. FLOPs an element as problem.c counts them for the same kernels. */
 #include "config.h"
 
 #include "model/tensor.h"
@@ -312,4 +312,107 @@ RULE_PROBLEM(op_dropout)
 		return;
 	struct problem *p = norm_problem(c, out, KERNEL_DROPOUT, MODE_DROP);
 	p->alpha = (float)op_float_get(c, c->opset < 12 ? "ratio" : NULL, c->opset < 12 ? -1 : 1, 0.5);
+}
+
+/* ---- LpNormalization, Hardmax */
+
+/* A function of each element and of its line along an axis: the axis must be there. */
+RULE_SHAPE(op_lp_normalization)
+{
+	struct shape x = c->inputs[0].shape;
+	if (x.rank >= 0 && op_axis(c, node_int(c->node, "axis", -1), x.rank, err) < 0)
+		return -1;
+	return op_shape_as_input(c, err);
+}
+
+/* As a sum of powers, one operation more a line for the root, one more an element to divide. */
+RULE_COST(op_lp_normalization)
+{
+	const struct op_value *x = &c->inputs[0];
+	int axis = op_axis(c, node_int(c->node, "axis", -1), x->shape.rank, NULL);
+	double length =
+		axis >= 0 && x->shape.dims[axis].kind == DIM_KNOWN ? (double)x->shape.dims[axis].value : NAN;
+	cost->flops = op_count(x) * 3 + op_count(x) / length;
+	cost->bytes = op_bytes_all(c);
+}
+
+/* Along the last axis it is the normalization by the root mean square but for a factor; along others a
+ * softmax reads and writes the same. */
+RULE_PROBLEM(op_lp_normalization)
+{
+	if (!op_problem_ready(c, out))
+		return;
+	struct shape x = c->inputs[0].shape;
+	int axis = op_axis(c, node_int(c->node, "axis", -1), x.rank, NULL);
+	bool last = axis == x.rank - 1 && x.rank > 1;
+	if (axis < 0) {
+		op_problem_why(out, "the axis is out of range");
+		return;
+	}
+	norm_problem(c, out, last ? KERNEL_RMSNORM : KERNEL_SOFTMAX, last ? MODE_NONE : MODE_SOFTMAX)->axis = axis;
+	out->proxy = true;
+}
+
+/* A comparison an element. */
+RULE_COST(op_hardmax)
+{
+	cost_per_element(c, 1, cost);
+}
+
+RULE_PROBLEM(op_hardmax)
+{
+	op_softmax_problem(c, out);
+	out->proxy = out->known;
+}
+
+/* ---- MeanVarianceNormalization */
+
+/* The axes that mean and variance are taken over. Before opset 9 attributes say whether channels are among
+ * them. */
+static int variance_axes(const struct op_call *c, int rank, bool *mask, struct error *err)
+{
+	struct op_list axes = op_list_get(c, "axes", -1);
+	if (c->opset >= 9 && axes.state != OP_LIST_ABSENT)
+		return op_list_all_known(&axes) ? op_axes(c, &axes, rank, mask, err)
+						: op_fail(c, err, "axes are no list of numbers");
+	bool channels = c->opset < 9 && node_int(c->node, "across_channels", 0);
+	for (int i = 0; i < rank; i++)
+		mask[i] = c->opset < 9 ? i > 1 || (i == 1 && channels) : i == 0 || i == 2 || i == 3;
+	return c->opset >= 9 && rank < 4 ? op_fail(c, err, "an input of rank %d without axes", rank) : 0;
+}
+
+RULE_SHAPE(op_mean_variance)
+{
+	int rank = c->inputs[0].shape.rank;
+	bool mask[OP_RANK_MAX];
+	if (rank >= 0 && rank < 2)
+		return op_fail(c, err, "an input of rank %d", rank);
+	if (rank >= 0 && variance_axes(c, rank, mask, err))
+		return -1;
+	return op_shape_as_input(c, err);
+}
+
+/* As a layer normalization without scale and shift. */
+RULE_COST(op_mean_variance)
+{
+	cost_per_element(c, 5, cost);
+}
+
+/* Rows of all that shares a mean, in a layer normalization. */
+RULE_PROBLEM(op_mean_variance)
+{
+	bool mask[OP_RANK_MAX];
+	if (!op_problem_ready(c, out))
+		return;
+	struct shape x = c->inputs[0].shape;
+	if (variance_axes(c, x.rank, mask, NULL)) {
+		op_problem_why(out, "the axes are out of range");
+		return;
+	}
+	struct problem *p = norm_problem(c, out, KERNEL_LAYERNORM, MODE_NONE);
+	out->proxy = true;
+	p->shape[0] = (struct problem_shape){ .rank = 2, .dim = { 1, 1 } };
+	for (int i = 0; i < x.rank; i++)
+		p->shape[0].dim[mask[i]] *= x.dims[i].value;
+	p->axis = 1;
 }

@@ -1,3 +1,4 @@
+/* Poolings, and MaxUnpool, which is one backwards. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -142,4 +143,100 @@ RULE_FREE(op_global_pool)
 			return false;
 	}
 	return x.rank > 2;
+}
+
+/* ---- GlobalLpPool */
+
+/* A power and an addition for each element, a root for each output. */
+RULE_COST(op_global_lp_pool)
+{
+	cost->flops = 2 * op_count(&c->inputs[0]) + op_count(&c->outputs[0]);
+	cost->bytes = op_bytes_all(c);
+}
+
+/* The length (p = 2) is a reduction that libraries have; others stand on it. */
+RULE_PROBLEM(op_global_lp_pool)
+{
+	const struct attribute *power = node_attribute(c->node, "p");
+	if (!op_problem_ready(c, out))
+		return;
+	if (!dtype_is_float(c->inputs[0].dtype)) {
+		op_problem_mover(c, out);
+		return;
+	}
+	struct problem *p = op_problem_start(out, KERNEL_REDUCE, MODE_REDUCE_L2);
+	p->operand[0] = op_operand(&c->inputs[0]);
+	p->operand[1] = op_operand(&c->outputs[0]);
+	p->shape_count = 2;
+	p->shape[0] = op_problem_shape(c->inputs[0].shape);
+	p->shape[1] = op_problem_shape(c->outputs[0].shape);
+	out->proxy = power && power->i != 2 && !(power->f >= 2 && power->f <= 2);
+}
+
+/* ---- MaxUnpool */
+
+/* The pooling's formula backwards, without the rest that its division dropped. */
+static int unpool_space(struct op_call *c, struct shape x, struct shape y, struct error *err)
+{
+	struct window window;
+	if (window_get(c, x.rank - 2, SHAPE_UNKNOWN, &window, err))
+		return -1;
+	for (int i = 0; i < window.spatial; i++) {
+		struct dim steps = dim_mul(c->arena, dim_sub(c->arena, x.dims[2 + i], dim_known(1)),
+			dim_known(window.stride[i]));
+		struct dim rest = dim_known(-window.pad_begin[i] - window.pad_end[i]);
+		if (window.kernel[i].kind != DIM_KNOWN)
+			return op_fail(c, err, "kernel_shape is missing");
+		y.dims[2 + i] = dim_add(c->arena, dim_add(c->arena, steps, rest), window.kernel[i]);
+		if (y.dims[2 + i].kind == DIM_KNOWN && y.dims[2 + i].value < 1)
+			return op_fail(c, err, "the pads leave no output");
+	}
+	return 0;
+}
+
+/* Values and their indices have one shape: what is known of it. */
+static int unpool_input(const struct op_call *c, struct shape *x, struct error *err)
+{
+	struct shape values = c->inputs[0].shape, indices = c->inputs[1].shape;
+	*x = op_shape_copy(c->arena, values.rank >= 0 ? values : indices);
+	bool agree = values.rank < 0 || indices.rank < 0 || values.rank == indices.rank;
+	for (int i = 0; agree && i < indices.rank; i++)
+		agree = op_dim_merge(x->dims[i], indices.dims[i], &x->dims[i]);
+	return agree ? 0
+		     : op_fail(c, err, "indices of shape %s for values of shape %s",
+			       shape_text(c->arena, indices), shape_text(c->arena, values));
+}
+
+RULE_SHAPE(op_max_unpool)
+{
+	struct shape x;
+	struct op_list size = op_list_get(c, NULL, 2);
+	if (unpool_input(c, &x, err))
+		return -1;
+	bool asked = size.state != OP_LIST_ABSENT;
+	int rank = x.rank >= 0 || !asked ? x.rank : size.count;
+	if (rank < 0 || rank > OP_RANK_MAX)
+		return 0;
+	if (rank < 3)
+		return op_fail(c, err, "an input of %d dimensions has no space", rank);
+	if (asked && size.count >= 0 && size.count != rank)
+		return op_fail(c, err, "output_shape has %d numbers for %d dimensions", size.count, rank);
+	struct shape y = shape_make(c->arena, rank);
+	for (int i = 0; i < 2 && x.rank >= 0; i++)
+		y.dims[i] = x.dims[i];
+	if (op_list_sizes(c, &size, err) || (!asked && unpool_space(c, x, y, err)))
+		return -1;
+	for (int i = 0; i < rank && size.state == OP_LIST_KNOWN; i++) {
+		if (!op_dim_merge(y.dims[i], size.at[i], &y.dims[i]))
+			return op_fail(c, err, "output_shape changes dimension %d", i);
+	}
+	c->outputs[0].shape = y;
+	return 0;
+}
+
+/* Values and where they go are read, everything is written. */
+RULE_COST(op_max_unpool)
+{
+	cost->flops = 0;
+	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->inputs[1]) + op_bytes(&c->outputs[0]);
 }

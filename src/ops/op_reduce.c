@@ -1,4 +1,4 @@
-/* Reductions, ArgMax and ArgMin, TopK, CumSum. */
+/* Reductions, ArgMax and ArgMin, TopK, CumSum and CumProd, Det. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -381,7 +381,7 @@ void op_top_k_problem(const struct op_call *c, struct op_problem *out)
 	out->proxy = c->opset >= 11 && node_int(c->node, "sorted", 1) == 0;
 }
 
-/* ---- CumSum */
+/* ---- CumSum, CumProd */
 
 int op_cum_sum_shape(struct op_call *c, struct error *err)
 {
@@ -391,7 +391,7 @@ int op_cum_sum_shape(struct op_call *c, struct error *err)
 		int axis = op_axis(c, fabs(at) < OP_RANK_MAX ? (int64_t)at : OP_RANK_MAX, rank, err);
 		if (axis < 0)
 			return -1;
-		op_contents_cum_sum(c, axis);
+		op_contents_cumulate(c, axis, text_is(text_of(c->op->name), "CumProd"));
 	}
 	return op_shape_as_input(c, err);
 }
@@ -413,4 +413,33 @@ void op_cum_sum_problem(const struct op_call *c, struct op_problem *out)
 	}
 	if (axis_problem(c, KERNEL_SCAN, MODE_SCAN_SUM, fabs(axis) < OP_RANK_MAX ? (int64_t)axis : OP_RANK_MAX, out))
 		out->proxy = node_int(c->node, "exclusive", 0) || node_int(c->node, "reverse", 0);
+}
+
+void op_cum_prod_problem(const struct op_call *c, struct op_problem *out)
+{
+	op_cum_sum_problem(c, out);
+	out->proxy = out->known;
+}
+
+/* ---- Det */
+
+/* Square matrices behind the batch. */
+RULE_SHAPE(op_det)
+{
+	struct shape x = c->inputs[0].shape;
+	if (x.rank < 0)
+		return 0;
+	if (x.rank < 2 || dim_differs(x.dims[x.rank - 2], x.dims[x.rank - 1]))
+		return op_fail(c, err, "%s holds no square matrices", shape_text(c->arena, x));
+	c->outputs[0].shape = op_shape_copy(c->arena, (struct shape){ x.rank - 2, x.dims });
+	return 0;
+}
+
+/* Elimination takes 2/3 n^3 operations (Golub and Van Loan, Matrix Computations, 3.2). */
+RULE_COST(op_det)
+{
+	struct shape x = c->inputs[0].shape;
+	struct dim n = x.rank > 0 ? x.dims[x.rank - 1] : dim_unknown();
+	cost->flops = op_count(&c->inputs[0]) * (n.kind == DIM_KNOWN ? (double)n.value * 2 / 3 : NAN);
+	cost->bytes = op_bytes_all(c);
 }

@@ -182,11 +182,18 @@ void op_problem_mover(const struct op_call *c, struct op_problem *out);
 /* op_conv.c, op_pool.c, op_gemm.c, op_norm.c, op_resize.c */
 RULES(op_conv);
 RULES(op_deconv);
+RULES(op_deform_conv);
+RULE_SHAPE(op_col2im);
+RULE_COST(op_col2im);
 RULES(op_pool);
 RULE_COST(op_lp_pool);
 RULE_PROBLEM(op_lp_pool);
 RULES(op_global_pool);
 RULE_FREE(op_global_pool);
+RULE_COST(op_global_lp_pool);
+RULE_PROBLEM(op_global_lp_pool);
+RULE_SHAPE(op_max_unpool);
+RULE_COST(op_max_unpool);
 RULES(op_gemm);
 RULES(op_matmul);
 /* op_einsum.c */
@@ -198,6 +205,10 @@ RULE_PROBLEM(op_rms_norm);
 RULES(op_instance_norm);
 RULE_PROBLEM(op_group_norm);
 RULES(op_softmax);
+RULE_COST(op_hardmax);
+RULE_PROBLEM(op_hardmax);
+RULES(op_lp_normalization);
+RULES(op_mean_variance);
 RULES(op_lrn);
 RULES(op_dropout);
 RULE_FREE(op_dropout);
@@ -223,13 +234,15 @@ RULE_SHAPE(op_unsqueeze);
 RULE_SHAPE(op_constant);
 RULES(op_constant_of_shape);
 RULE_SHAPE(op_range);
+RULE_SHAPE(op_eye_like);
 
 /* op_cast.c */
 RULES(op_cast);
 RULE_FREE(op_cast);
 RULE_SHAPE(op_cast_like);
+RULE_SHAPE(op_bit_cast);
 
-/* op_move.c, op_slice.c */
+/* op_move.c, op_slice.c, op_pad.c */
 RULE_SHAPE(op_transpose);
 RULE_PROBLEM(op_transpose);
 RULE_FREE(op_transpose);
@@ -243,6 +256,8 @@ RULE_SHAPE(op_tile);
 RULE_SHAPE(op_tile_old);
 RULE_SHAPE(op_pad);
 RULE_FREE(op_pad);
+RULE_SHAPE(op_center_crop_pad);
+RULE_COST(op_center_crop_pad);
 RULE_SHAPE(op_depth_to_space);
 RULE_SHAPE(op_space_to_depth);
 RULE_COST(op_taken);
@@ -264,6 +279,7 @@ RULE_PROBLEM(op_where);
 RULE_SHAPE(op_one_hot);
 RULE_SHAPE(op_nonzero);
 RULE_SHAPE(op_trilu);
+RULE_SHAPE(op_reverse_sequence);
 
 /* op_eltwise.c: by the row's name in a table of its own */
 RULE_SHAPE(op_eltwise);
@@ -288,6 +304,9 @@ RULE_PROBLEM(op_top_k);
 RULE_SHAPE(op_cum_sum);
 RULE_COST(op_cum_sum);
 RULE_PROBLEM(op_cum_sum);
+RULE_PROBLEM(op_cum_prod);
+RULE_SHAPE(op_det);
+RULE_COST(op_det);
 
 /* op_quant.c, op_quant_core.c: quantized operators, the latter by the rules of what they are at their core */
 RULES(op_quantize);
@@ -318,7 +337,7 @@ bool op_row_any_kind(const struct op *op);
 extern const struct op_rows op_llm_rows, op_microsoft_rows, op_microsoft_attention_rows, op_microsoft_matmul_rows,
 	op_microsoft_ragged_rows, op_microsoft_rest_rows, op_microsoft_window_rows;
 
-extern const struct op_rows op_vision_rows, op_fold_rows, op_select_rows, op_line_rows, op_signal_rows, op_random_rows,
+extern const struct op_rows op_vision_rows, op_select_rows, op_signal_rows, op_random_rows,
 	op_text_rows, op_ml_rows, op_ml_map_rows, op_loss_rows, op_old_rows;
 
 /* The row of a table sorted by name, whose rows begin with the name; NULL when there is none. */

@@ -1,12 +1,10 @@
-/* Operators that leave out, put around or look at elements in another way: Compress, Unique, ReverseSequence,
- * CenterCropPad, BitCast, EyeLike. */
+/* Slices along an axis, of which some stay: Compress, Unique. */
 #include "config.h"
 
 #include "ops/op_rules.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The axis that attribute "axis" names: -1 = none, the tensor counts as one line. -2: an error. */
 static int line_axis(const struct op_call *c, struct shape in, struct error *err)
@@ -261,167 +259,13 @@ static RULE_PROBLEM(unique)
 		op_problem_copy(c, 2 * op_bytes(&c->inputs[0]), out);
 }
 
-/* ---- ReverseSequence */
-
-static RULE_SHAPE(reverse_sequence)
-{
-	struct shape in = c->inputs[0].shape, lengths = c->inputs[1].shape;
-	int64_t batch = node_int(c->node, "batch_axis", 1), time = node_int(c->node, "time_axis", 0);
-	if (batch < 0 || batch > 1 || time < 0 || time > 1 || batch == time)
-		return op_fail(c, err, "batch_axis %lld and time_axis %lld are not 0 and 1", (long long)batch,
-			(long long)time);
-	if (in.rank >= 0 && in.rank < 2)
-		return op_fail(c, err, "an input of %d dimensions", in.rank);
-	if (in.rank >= 2 && lengths.rank == 1 && dim_differs(lengths.dims[0], in.dims[batch]))
-		return op_fail(c, err, "%lld lengths for a batch of %lld", (long long)lengths.dims[0].value,
-			(long long)in.dims[batch].value);
-	return op_shape_as_input(c, err);
-}
-
-/* ---- CenterCropPad */
-
-static RULE_SHAPE(center_crop_pad)
-{
-	struct shape in = c->inputs[0].shape;
-	struct op_list size = op_list_get(c, NULL, 1), axes = op_list_get(c, "axes", -1);
-	bool all = axes.state == OP_LIST_ABSENT, mask[OP_RANK_MAX];
-	if (op_list_sizes(c, &size, err))
-		return -1;
-	int rank = in.rank < 0 && all ? size.count : in.rank;
-	if (rank < 0 || rank > OP_RANK_MAX)
-		return 0;
-	if (!all && (!op_list_all_known(&axes) || op_axes(c, &axes, rank, mask, err)))
-		return axes.state == OP_LIST_KNOWN ? -1 : 0;
-	int count = all ? rank : axes.count;
-	if (size.count >= 0 && size.count != count)
-		return op_fail(c, err, "%d sizes for %d axes", size.count, count);
-	struct shape y = shape_make(c->arena, rank);
-	for (int i = 0; i < rank && in.rank >= 0; i++)
-		y.dims[i] = in.dims[i];
-	for (int i = 0; i < count; i++) {
-		int axis = all ? i : op_axis(c, axes.at[i].value, rank, NULL);
-		y.dims[axis] = size.state == OP_LIST_KNOWN ? size.at[i] : dim_unknown();
-	}
-	c->outputs[0].shape = y;
-	return 0;
-}
-
-/* Of each axis only what stays is read. */
-static RULE_COST(center_crop_pad)
-{
-	const struct op_value *x = &c->inputs[0], *y = &c->outputs[0];
-	double read = 1;
-	for (int i = 0; i < y->shape.rank && x->shape.rank == y->shape.rank; i++) {
-		struct dim p = x->shape.dims[i], q = y->shape.dims[i];
-		bool known = p.kind == DIM_KNOWN && q.kind == DIM_KNOWN;
-		read *= known ? (double)(p.value < q.value ? p.value : q.value) : NAN;
-	}
-	cost->flops = 0;
-	cost->bytes = (x->shape.rank == y->shape.rank ? dtype_bytes(x->dtype, read) : NAN) + op_bytes(y);
-}
-
-/* ---- BitCast */
-
-/* The element's bits; false: not known. */
-static bool bits_of(enum dtype t, const struct elements *e, int i, uint64_t *bits)
-{
-	if (e->i) {
-		*bits = (uint64_t)e->i[i].value;
-		return e->i[i].kind == DIM_KNOWN;
-	}
-	float single = (float)e->f[i];
-	uint32_t word;
-	memcpy(&word, &single, sizeof(word));
-	memcpy(bits, &e->f[i], sizeof(*bits));
-	if (t == DTYPE_F32)
-		*bits = word;
-	return !isnan(e->f[i]) && (t == DTYPE_F32 || t == DTYPE_F64);
-}
-
-static void bits_to(enum dtype t, uint64_t bits, struct elements *e, int i)
-{
-	int width = dtype_bits(t);
-	if (e->f && t == DTYPE_F32) {
-		uint32_t word = (uint32_t)bits;
-		float single;
-		memcpy(&single, &word, sizeof(single));
-		e->f[i] = (double)single;
-	} else if (e->f && t == DTYPE_F64) {
-		memcpy(&e->f[i], &bits, sizeof(bits));
-	} else if (e->i) {
-		uint64_t low = width < 64 ? bits & (((uint64_t)1 << width) - 1) : bits;
-		int64_t value = (int64_t)low;
-		if (width < 64 && !op_int_fits(t, value))
-			value -= (int64_t)1 << width;
-		if (op_int_fits(t, value))
-			e->i[i] = dim_known(value);
-	}
-}
-
-static RULE_SHAPE(bit_cast)
-{
-	const struct op_value *in = &c->inputs[0];
-	struct op_value *v = &c->outputs[0];
-	if (!node_attribute(c->node, "to"))
-		return op_fail(c, err, "attribute \"to\" is missing");
-	v->dtype = op_dtype_get(c, "to", DTYPE_UNKNOWN);
-	int from = dtype_bits(in->dtype), to = dtype_bits(v->dtype);
-	if (from && to && from != to)
-		return op_fail(c, err, "elements of %d bits as %d bits", from, to);
-	if (in->elements && from && from == to && from <= 64) {
-		struct elements *e = op_elements_new(c->arena, in->elements->count, dtype_is_float(v->dtype));
-		for (int i = 0; i < e->count; i++) {
-			uint64_t bits;
-			if (bits_of(in->dtype, in->elements, i, &bits))
-				bits_to(v->dtype, bits, e, i);
-		}
-		v->elements = e;
-	}
-	return op_shape_as_input(c, err);
-}
-
-/* ---- EyeLike */
-
-static RULE_SHAPE(eye_like)
-{
-	struct op_value *v = &c->outputs[0];
-	struct shape in = c->inputs[0].shape;
-	int64_t diagonal = node_int(c->node, "k", 0);
-	v->dtype = op_dtype_get(c, "dtype", c->inputs[0].dtype);
-	if (in.rank >= 0 && in.rank != 2)
-		return op_fail(c, err, "an input of rank %d, not 2", in.rank);
-	v->shape = in.rank == 2 ? op_shape_copy(c->arena, in) : shape_make(c->arena, 2);
-	int count = op_elements_count(v->shape);
-	if (count < 0 || v->dtype == DTYPE_UNKNOWN)
-		return 0;
-	struct elements *e = op_elements_new(c->arena, count, dtype_is_float(v->dtype));
-	for (int i = 0; i < count; i++) {
-		int64_t width = in.dims[1].value;
-		bool one = diagonal < count && diagonal > -count && i % width - i / width == diagonal;
-		if (e->f)
-			e->f[i] = one;
-		else
-			e->i[i] = dim_known(one);
-	}
-	v->elements = e;
-	return 0;
-}
-
 /* ---- rows */
 
-#define COPY "measured as a plain copy of equal bytes"
 #define DATA "the size of its output is known only when it has run"
 
 static const struct op rows[] = {
 	{ "Compress", "", 9, 0, 2, 2, CLASS_MOVE, compress_shape, op_gather_cost, op_problem_mover, NULL,
 		DATA },
 	{ "Unique", "", 11, 0, 1, 1, CLASS_MEMORY, unique_shape, unique_cost, unique_problem, NULL, DATA },
-	{ "ReverseSequence", "", 10, 0, 2, 2, CLASS_MOVE, reverse_sequence_shape, op_cost_move,
-		op_problem_mover, NULL, COPY },
-	{ "CenterCropPad", "", 18, 0, 2, 2, CLASS_MOVE, center_crop_pad_shape, center_crop_pad_cost,
-		op_problem_mover, op_same_shape_free, COPY },
-	{ "BitCast", "", 26, 0, 1, 1, CLASS_FREE, bit_cast_shape, NULL, NULL, NULL, NULL },
-	{ "EyeLike", "", 9, 0, 1, 1, CLASS_MOVE, eye_like_shape, op_constant_of_shape_cost,
-		op_constant_of_shape_problem, NULL, COPY },
 };
 const struct op_rows op_select_rows = OP_ROWS(rows);

@@ -424,3 +424,30 @@ int op_range_shape(struct op_call *c, struct error *err)
 		range_floats(c, e[0]->f[0], e[1]->f[0], e[2]->f[0]);
 	return 0;
 }
+
+/* ---- EyeLike */
+
+RULE_SHAPE(op_eye_like)
+{
+	struct op_value *v = &c->outputs[0];
+	struct shape in = c->inputs[0].shape;
+	int64_t diagonal = node_int(c->node, "k", 0);
+	v->dtype = op_dtype_get(c, "dtype", c->inputs[0].dtype);
+	if (in.rank >= 0 && in.rank != 2)
+		return op_fail(c, err, "an input of rank %d, not 2", in.rank);
+	v->shape = in.rank == 2 ? op_shape_copy(c->arena, in) : shape_make(c->arena, 2);
+	int count = op_elements_count(v->shape);
+	if (count < 0 || v->dtype == DTYPE_UNKNOWN)
+		return 0;
+	struct elements *e = op_elements_new(c->arena, count, dtype_is_float(v->dtype));
+	for (int i = 0; i < count; i++) {
+		int64_t width = in.dims[1].value;
+		bool one = diagonal < count && diagonal > -count && i % width - i / width == diagonal;
+		if (e->f)
+			e->f[i] = one;
+		else
+			e->i[i] = dim_known(one);
+	}
+	v->elements = e;
+	return 0;
+}

@@ -37,6 +37,9 @@ static const struct op everyday[] = {
 	{ "Conv", "", 1, 0, 2, 3, CLASS_COMPUTE, op_conv_shape, op_conv_cost, op_conv_problem, NULL, NULL },
 	{ "ConvTranspose", "", 1, 0, 2, 3, CLASS_COMPUTE, op_deconv_shape, op_deconv_cost, op_deconv_problem,
 		NULL, NULL },
+	{ "DeformConv", "", 19, 0, 3, 5, CLASS_COMPUTE, op_deform_conv_shape, op_deform_conv_cost,
+		op_deform_conv_problem, NULL, "measured as the convolution alone (proxy)" },
+	{ "Col2Im", "", 18, 0, 3, 3, CLASS_MEMORY, op_col2im_shape, op_col2im_cost, op_problem_mover, NULL, COPY },
 	{ "MaxPool", "", 1, 0, 1, 1, CLASS_MEMORY, op_pool_shape, op_pool_cost, op_pool_problem, NULL,
 		"where places are asked for, as without them (proxy)" },
 	{ "AveragePool", "", 1, 0, 1, 1, CLASS_MEMORY, op_pool_shape, op_pool_cost, op_pool_problem, NULL,
@@ -47,6 +50,10 @@ static const struct op everyday[] = {
 		op_global_pool_problem, op_global_pool_free, NULL },
 	{ "GlobalMaxPool", "", 1, 0, 1, 1, CLASS_MEMORY, op_global_pool_shape, op_global_pool_cost,
 		op_global_pool_problem, op_global_pool_free, NULL },
+	{ "GlobalLpPool", "", 1, 0, 1, 1, CLASS_MEMORY, op_global_pool_shape, op_global_lp_pool_cost,
+		op_global_lp_pool_problem, NULL, "other powers than 2 measured as it" },
+	{ "MaxUnpool", "", 9, 0, 2, 3, CLASS_MOVE, op_max_unpool_shape, op_max_unpool_cost, op_problem_mover, NULL,
+		COPY },
 	{ "Gemm", "", 1, 10, 3, 3, CLASS_COMPUTE, op_gemm_shape, op_gemm_cost, op_gemm_problem, NULL, NULL },
 	{ "Gemm", "", 11, 0, 2, 3, CLASS_COMPUTE, op_gemm_shape, op_gemm_cost, op_gemm_problem, NULL, NULL },
 	{ "MatMul", "", 1, 0, 2, 2, CLASS_COMPUTE, op_matmul_shape, op_matmul_cost, op_matmul_problem, NULL,
@@ -69,6 +76,12 @@ static const struct op everyday[] = {
 		NULL, NULL },
 	{ "LogSoftmax", "", 1, 0, 1, 1, CLASS_MEMORY, op_softmax_shape, op_softmax_cost, op_softmax_problem,
 		NULL, NULL },
+	{ "Hardmax", "", 1, 0, 1, 1, CLASS_MEMORY, op_softmax_shape, op_hardmax_cost, op_hardmax_problem, NULL,
+		"measured as Softmax" },
+	{ "LpNormalization", "", 1, 0, 1, 1, CLASS_MEMORY, op_lp_normalization_shape, op_lp_normalization_cost,
+		op_lp_normalization_problem, NULL, "measured as RMSNormalization or Softmax" },
+	{ "MeanVarianceNormalization", "", 1, 0, 1, 1, CLASS_MEMORY, op_mean_variance_shape, op_mean_variance_cost,
+		op_mean_variance_problem, NULL, "measured as LayerNormalization" },
 	{ "LRN", "", 1, 0, 1, 1, CLASS_MEMORY, op_lrn_shape, op_lrn_cost, op_lrn_problem, NULL, NULL },
 	{ "Dropout", "", 1, 0, 1, 3, CLASS_MEMORY, op_dropout_shape, op_dropout_cost, op_dropout_problem,
 		op_dropout_free, "free at inference" },
@@ -104,13 +117,16 @@ static const struct op everyday[] = {
 	{ "ConstantOfShape", "", 9, 0, 1, 1, CLASS_MOVE, op_constant_of_shape_shape,
 		op_constant_of_shape_cost, op_constant_of_shape_problem, NULL, COPY },
 	MOVER("Range", 11, 0, 3, 3, op_range_shape, op_cost_move, NULL),
+	{ "EyeLike", "", 9, 0, 1, 1, CLASS_MOVE, op_eye_like_shape, op_constant_of_shape_cost,
+		op_constant_of_shape_problem, NULL, COPY },
 	/* op_cast.c */
 	{ "Cast", "", 1, 0, 1, 1, CLASS_MOVE, op_cast_shape, op_cast_cost, op_cast_problem, op_cast_free,
 		"64-bit and other rare types: a copy of equal bytes" },
 	{ "CastLike", "", 15, 0, 2, 2, CLASS_MOVE, op_cast_like_shape, op_cast_cost, op_cast_problem,
 		op_cast_free, NULL },
+	SHAPE("BitCast", 26, 0, 1, 1, op_bit_cast_shape),
 
-	/* op_move.c, op_slice.c */
+	/* op_move.c, op_slice.c, op_pad.c */
 	{ "Transpose", "", 1, 0, 1, 1, CLASS_MOVE, op_transpose_shape, op_cost_move, op_transpose_problem,
 		op_transpose_free, NULL },
 	{ "Concat", "", 1, 0, 1, -1, CLASS_MOVE, op_concat_shape, op_cost_move, op_concat_problem,
@@ -125,6 +141,7 @@ static const struct op everyday[] = {
 	MOVER("Tile", 6, 0, 2, 2, op_tile_shape, op_first_cost, op_same_shape_free),
 	MOVER("Pad", 1, 10, 1, 1, op_pad_shape, op_first_cost, op_pad_free),
 	MOVER("Pad", 11, 0, 2, 4, op_pad_shape, op_first_cost, op_pad_free),
+	MOVER("CenterCropPad", 18, 0, 2, 2, op_center_crop_pad_shape, op_center_crop_pad_cost, op_same_shape_free),
 	MOVER("DepthToSpace", 1, 0, 1, 1, op_depth_to_space_shape, op_cost_move, NULL),
 	MOVER("SpaceToDepth", 1, 0, 1, 1, op_space_to_depth_shape, op_cost_move, NULL),
 
@@ -141,6 +158,7 @@ static const struct op everyday[] = {
 	{ "NonZero", "", 9, 0, 1, 1, CLASS_MOVE, op_nonzero_shape, op_cost_move, op_problem_mover, NULL,
 		"the size of its output is known only when it has run" },
 	MOVER("Trilu", 14, 0, 1, 2, op_trilu_shape, op_first_cost, NULL),
+	MOVER("ReverseSequence", 10, 0, 2, 2, op_reverse_sequence_shape, op_cost_move, NULL),
 
 	/* op_eltwise.c, op_binary.c */
 	ELTWISE("Abs", 1, NULL),
@@ -250,6 +268,9 @@ static const struct op everyday[] = {
 		"unsorted as sorted (proxy)" },
 	{ "CumSum", "", 11, 0, 2, 2, CLASS_MEMORY, op_cum_sum_shape, op_cum_sum_cost, op_cum_sum_problem, NULL,
 		"exclusive and reverse as plain (proxy)" },
+	{ "CumProd", "", 26, 0, 2, 2, CLASS_MEMORY, op_cum_sum_shape, op_cum_sum_cost, op_cum_prod_problem, NULL,
+		"measured as CumSum" },
+	{ "Det", "", 11, 0, 1, 1, CLASS_MEMORY, op_det_shape, op_det_cost, op_problem_mover, NULL, COPY },
 };
 
 static const struct op_rows everyday_rows = OP_ROWS(everyday);
@@ -265,9 +286,7 @@ static const struct op_rows *const groups[] = {
 	&op_microsoft_rest_rows,
 	&op_microsoft_window_rows,
 	&op_vision_rows,
-	&op_fold_rows,
 	&op_select_rows,
-	&op_line_rows,
 	&op_signal_rows,
 	&op_random_rows,
 	&op_text_rows,
