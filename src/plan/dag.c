@@ -166,14 +166,33 @@ static int value_begins(const struct plan *p, const struct plan_value *v)
 	return v->producer < 0 ? 0 : group >= 0 && group < v->producer ? group : v->producer;
 }
 
+/* What a layer with bodies reads: its inputs, and what they read in turn or hand out, not what they fold. */
+static void bodies_read(struct plan *p, const struct plan_layer *l)
+{
+	for (int i = 0; i < l->input_count; i++)
+		if (l->inputs[i] >= 0)
+			p->values[l->inputs[i]].is_read = true;
+	for (int i = 0; i < l->body_count; i++)
+		for (int j = 0; j < l->bodies[i].value_count; j++) {
+			const struct plan_value *inner = &l->bodies[i].values[j];
+			if (inner->outer >= 0 && (inner->is_read || inner->is_output))
+				p->values[inner->outer].is_read = true;
+		}
+}
+
 static void weight_bytes(struct plan *p)
 {
+	for (int i = 0; i < p->layer_count; i++)
+		if (p->layers[i].body_count && p->layers[i].class != CLASS_FREE)
+			bodies_read(p, &p->layers[i]);
 	for (int i = 0; i < p->value_count; i++) {
-		const struct plan_value *v = &p->values[i];
-		bool read = false;
-		for (int j = 0; v->constant && !read && j < v->consumer_count; j++)
-			read = p->layers[v->consumers[j]].class != CLASS_FREE ||
-			       p->layers[v->consumers[j]].absorbed_by >= 0;
+		struct plan_value *v = &p->values[i];
+		bool read = v->is_read;
+		for (int j = 0; v->constant && !read && j < v->consumer_count; j++) {
+			const struct plan_layer *l = &p->layers[v->consumers[j]];
+			read = !l->body_count && (l->class != CLASS_FREE || l->absorbed_by >= 0);
+		}
+		v->is_read = read = read && v->constant;
 		const struct plan_value *stored = value_stored(p, v);
 		/* what is captured is counted where it is */
 		double bytes = read && v->outer < 0 ? dtype_bytes(stored->dtype, shape_count(stored->shape)) : 0;

@@ -22,6 +22,7 @@ struct plan_value {
 	                          captures it does too); graph outputs and layers folded before run time not counted */
 	int *consumers;
 	bool is_input, is_output; /* of the model */
+	bool is_read;          /* a constant that is there at run time, since a layer with a kernel reads it */
 	bool nxc;              /* lies channels last in the layout what-if */
 };
 

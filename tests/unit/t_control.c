@@ -282,6 +282,32 @@ static void test_if(const char *left, const char *right, const char *shape, doub
 	net_free(n);
 }
 
+/* Weights that branches turn beforehand: what they make of them is stored, not what they made it of. */
+static void test_turned_weights(void)
+{
+	struct net *n = net_begin(17), *bodies[2];
+	net_input(n, "flag", DTYPE_BOOL, "");
+	net_input(n, "x", DTYPE_F32, "8,16");
+	net_weight(n, "w", "16,16");
+	net_weight(n, "plain", "16,4");
+	struct node *node = net_node(n, "If", "flag", "y", NULL);
+	for (int i = 0; i < 2; i++) {
+		bodies[i] = net_body(n);
+		net_node(bodies[i], "Transpose", "w", "turned", NULL);
+		net_node(bodies[i], "MatMul", i ? "x,turned" : "x,plain", "result", NULL);
+		net_output(bodies[i], "result", NULL);
+		net_node_body(node, i ? "else_branch" : "then_branch", bodies[i]);
+	}
+	net_output(n, "y", NULL);
+	struct plan *p = build(n);
+	if (ok(p != NULL, "branches that share weights"))
+		is_number(p->weight_bytes, 4 * 16 * 16 + 4 * 16 * 4, "weights as the branches read them, each once");
+	plan_free(p);
+	net_free(bodies[0]);
+	net_free(bodies[1]);
+	net_free(n);
+}
+
 static void test_ifs(void)
 {
 	test_if("1", "2", "8x16", 2 * 8 * 16 * 16, 1);
@@ -436,6 +462,7 @@ int main(void)
 	test_unrolling();
 	test_sequences();
 	test_ifs();
+	test_turned_weights();
 	test_not_taken();
 	test_scans();
 	test_map();
