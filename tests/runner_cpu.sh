@@ -218,6 +218,15 @@ pool:f32,f32:max:n1c16w14s3:pw1qw1:sw2:dw1
 pool:f32,f32:avg_include:n1c16d6h7w8t2r2s2:pd0ph0pw0qd0qh0qw0:sd2sh2sw2:dd1dh1dw1
 binary:u8,u8,u8:add:1x16x7x7:1x16x7x7
 eltwise:s8,s8:relu:1x16x7x7
+eltwise:u8,u8:sigmoid:1x16x7x7
+eltwise:s8,s8:leaky_relu,0.1:1x3x7x7
+eltwise:u8,s8:affine,0.25,-21:1001
+eltwise:u8@nxc,u8@nxc:hard_swish:1x16x7x7
+eltwise:s8,u8:gelu_erf:999
+softmax:u8,u8:soft:1x6x40x400:ax3
+softmax:u8,u8:soft:3x10:ax1
+softmax:s8,s8:soft:2x10x7:ax1
+softmax:s8,u8:soft:2x300x7:ax1
 concat:u8,u8:1x16x7x7,1x24x7x7:ax1
 conv:f32,f32.c,f32/f32:n1c8w64k8s3:pw1qw1:sw1:dw1:g8+bias:f32.c
 conv:f32,f32.c,f32/f32:n1c4d6h6w6k8t3r3s3:pd1ph1pw1qd1qh1qw1:sd2sh2sw2:dd1dh1dw1:g1+bias:f32.c+relu

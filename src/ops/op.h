@@ -105,6 +105,11 @@ void op_call_problem(const struct op_call *c, struct op_problem *out);
  * in s32, then a factor a channel, which takes a gemm's alpha in, then a bias in f32. To s32: the raw sums. */
 void op_problem_requantize(struct problem *p, enum dtype to);
 
+/* Is it a function of bytes that gives bytes, so that one table of 256 entries holds it whatever the scales are? Not where
+ * less would do between equal scales, as comparing bytes does. */
+bool op_problem_is_table(const struct problem *p);
+bool op_is_byte(enum dtype t); /* u8, s8 */
+
 /* The contents of a constant tensor for data propagation, or NULL where it is too large, not in memory, or of a type
  * without numbers. */
 const struct elements *op_elements_of_tensor(struct arena *a, const struct tensor *t);

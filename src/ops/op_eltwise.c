@@ -209,7 +209,7 @@ void op_problem_eltwise(const struct op_call *c, const struct op_value *in, enum
 {
 	if (!op_problem_value(c, in, out) || !op_problem_value(c, &c->outputs[0], out))
 		return;
-	if (!dtype_is_float(in->dtype)) {
+	if (!dtype_is_float(in->dtype) && !(op_is_byte(in->dtype) && op_is_byte(c->outputs[0].dtype))) {
 		op_problem_mover(c, out);
 		return;
 	}

@@ -205,6 +205,18 @@ void op_problem_requantize(struct problem *p, enum dtype to)
 	}
 }
 
+bool op_is_byte(enum dtype t)
+{
+	return t == DTYPE_U8 || t == DTYPE_S8;
+}
+
+bool op_problem_is_table(const struct problem *p)
+{
+	bool function = p->kernel == KERNEL_ELTWISE && p->mode != MODE_RELU && p->mode != MODE_CLIP;
+	return (function || (p->kernel == KERNEL_SOFTMAX && p->mode == MODE_SOFTMAX)) && op_is_byte(p->operand[0].dtype) &&
+	       op_is_byte(p->operand[1].dtype);
+}
+
 /* One scale for each row of the source is no factor a channel. */
 static bool scale_is_by_row(const struct op_call *c)
 {
@@ -246,7 +258,7 @@ static void problem_channels_last(struct problem *p)
 }
 
 /* Between the core's own work and the scales of what goes in and out lies one more operation, which only products'
- * problems have: all others stand in. */
+ * problems have, and tables hold: all others stand in. */
 RULE_PROBLEM(op_core)
 {
 	struct op_core k;
@@ -269,7 +281,7 @@ RULE_PROBLEM(op_core)
 	if (k.product)
 		product_problem(c, &k, out);
 	else
-		out->proxy = true;
+		out->proxy |= !op_problem_is_table(&out->problem);
 	if (k.channels_last && out->problem.kernel != KERNEL_COPY)
 		problem_channels_last(&out->problem);
 }

@@ -51,7 +51,7 @@ struct quant {
 	int activation;
 	struct epilogue function; /* the activation's; MODE_NONE: it needs none */
 	bool product;        /* sums in s32, or f32 of the small floats, that are scaled */
-	bool rescaled;       /* between scales that its kernel does not know: its problem stands in */
+	bool rescaled;       /* between scales that its kernel does not know: its problem stands in, unless it is a table */
 	bool stands_in;      /* the function stands in for the activation, or there is none */
 };
 

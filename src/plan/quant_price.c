@@ -55,7 +55,7 @@ void quant_problem(const struct builder *b, const struct quant *q, const struct 
 	struct problem *p = &out->problem;
 	if (!out->known)
 		return;
-	out->proxy |= q->rescaled || q->stands_in;
+	out->proxy |= (q->rescaled && !op_problem_is_table(p)) || q->stands_in;
 	if (!q->product)
 		return;
 	op_problem_requantize(p, c->outputs[0].dtype);

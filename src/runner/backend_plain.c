@@ -1,5 +1,5 @@
 /* Plain C on the runner's threads, for what the CPU's library does not have: gather, select, topk, argreduce, scan,
- * instancenorm, rmsnorm; quantize and dequantize beside the library's. Straight loops that compilers vectorize; each output is computed by one thread. */
+ * instancenorm, rmsnorm, functions of bytes; quantize and dequantize beside the library's. Straight loops that compilers vectorize; each output is computed by one thread. */
 #include "config.h"
 
 #include "runner/backend.h"
@@ -37,6 +37,7 @@ struct work {
 	int64_t stride[PROBLEM_OPERANDS], sets[PROBLEM_OPERANDS];
 	int64_t elements[PROBLEM_OPERANDS];
 	int64_t next, last;                 /* executions in CACHE_NET; sets of the last one */
+	struct plain_table table;
 	float *scale, *shift;
 	int64_t *indices;                   /* topk's second output */
 	float *partial;
@@ -66,7 +67,7 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 		return -1;
 	struct state *s = base_calloc(1, sizeof(*s));
 	s->problem = *p;
-	snprintf(s->name, sizeof(s->name), "%s:%d_threads", kernel_name(p->kernel), team_size());
+	snprintf(s->name, sizeof(s->name), "%s:%d_threads", plain_by_table(p) ? "table" : kernel_name(p->kernel), team_size());
 	s->algorithm = (struct algorithm){ .api = "plain C", .name = s->name, .layouts = "", .math = "strict",
 		.matrix = MATRIX_NO };
 	list->count = 1;
@@ -93,10 +94,20 @@ static void release(void *work)
 	free(w);
 }
 
+/* Functions see every byte there is; a softmax sees few, so that most of its results are more than nothing. */
+static double byte_value(const struct problem *p, int64_t index)
+{
+	int64_t range = p->kernel == KERNEL_SOFTMAX ? 16 : 256;
+	double value = fill_value(1, index, FILL_INDEX, range, DTYPE_S32);
+	return p->operand[0].dtype == DTYPE_S8 ? value - (double)(range / 2) : value;
+}
+
 /* Source i's value at a logical index; indices differ from set to set, copies of constants are equal. */
 static double source_value(const struct work *w, int i, int64_t set, int64_t index)
 {
 	bool is_index = w->p.kernel == KERNEL_GATHER && i == 1;
+	if (plain_by_table(&w->p))
+		return byte_value(&w->p, index);
 	uint64_t seed = (uint64_t)(i + 1) + (is_index ? (uint64_t)set << 8 : 0);
 	return fill_value(seed, index, is_index ? FILL_INDEX : FILL_SIGNED, is_index ? w->p.shape[0].dim[w->p.axis] : 0,
 		w->p.operand[i].dtype);
@@ -241,7 +252,9 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 		error_set(err, "needs %.0f MB of memory, %.0f are left", need / 1e6, limits->memory_bytes / 1e6);
 		return NULL;
 	}
-	w->plain = (struct plain){ .problem = &w->p, .scale = w->scale, .shift = w->shift, .indices = w->indices, .partial = w->partial,
+	if (plain_by_table(&w->p))
+		plain_table_make(&w->p, &w->table);
+	w->plain = (struct plain){ .problem = &w->p, .table = &w->table, .scale = w->scale, .shift = w->shift, .indices = w->indices, .partial = w->partial,
 		.epsilon = (float)EPSILON, .destination = w->buffer[w->operands - 1] };
 	return w;
 }

@@ -10,7 +10,14 @@ struct check_sum check_softmax(const struct problem *p, struct check_inputs *in,
 		most = fmax(most, check_source(in, l.begin + i * l.step));
 	for (int64_t i = 0; i < l.size; i++)
 		total += exp(check_source(in, l.begin + i * l.step) - most);
-	return check_moved(p->mode == MODE_LOGSOFTMAX ? x - most - log(total) : exp(x - most) / total);
+	if (p->mode == MODE_LOGSOFTMAX)
+		return check_moved(x - most - log(total));
+	/* bytes count 256ths, signed ones from their least on */
+	enum dtype to = p->operand[1].dtype;
+	double by = to == DTYPE_U8 || to == DTYPE_S8 ? 256 : 1, least = to == DTYPE_S8 ? -128 : 0;
+	struct check_sum s = check_moved(exp(x - most) / total * by);
+	s.value += least;
+	return s;
 }
 
 /* Mean and variance of `size` source elements that follow one another. */

@@ -50,6 +50,9 @@ static int build_two(struct onednn_case *c, struct problem_shape src, struct pro
 int onednn_build_plain(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	const struct problem *p = &c->problem;
+	/* of which nothing but 0 and 1 would be left */
+	if (p->kernel == KERNEL_SOFTMAX && !dtype_is_float(p->operand[1].dtype))
+		return error_set(err, "oneDNN's softmax gives floating-point values");
 	c->op.axis = p->axis;
 	c->op.k = 1;
 	c->op.size = p->size;

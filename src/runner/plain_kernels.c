@@ -294,6 +294,8 @@ static bool types_fit(const struct problem *p)
 	case KERNEL_DEQUANTIZE:
 		return plain_converts(first) && plain_converts(to) && to != DTYPE_S32 &&
 			(p->mode != MODE_QUANTIZE_DYNAMIC || to == DTYPE_U8 || to == DTYPE_S8);
+	case KERNEL_ELTWISE:
+	case KERNEL_SOFTMAX: return plain_by_table(p);
 	default: return is_float(first) && is_float(to);
 	}
 }
@@ -305,12 +307,12 @@ int plain_refuses(const struct problem *p, struct error *err)
 		return error_set(err, "%s is not measured on a CPU", kernel_name(p->kernel));
 	if (p->kernel != KERNEL_GATHER && p->kernel != KERNEL_SELECT && p->kernel != KERNEL_TOPK &&
 		p->kernel != KERNEL_ARGREDUCE && p->kernel != KERNEL_SCAN && p->kernel != KERNEL_INSTANCENORM &&
-		p->kernel != KERNEL_RMSNORM && p->kernel != KERNEL_QUANTIZE && p->kernel != KERNEL_DEQUANTIZE)
-		return error_set(err, "only moves, orders and norms that the library does not have");
+		p->kernel != KERNEL_RMSNORM && p->kernel != KERNEL_QUANTIZE && p->kernel != KERNEL_DEQUANTIZE && !plain_by_table(p))
+		return error_set(err, "only moves, orders, norms and tables that the library does not have");
 	if (p->epilogue_count)
 		return error_set(err, "plain C has no epilogues");
-	/* one scale for all: the order of elements does not count */
-	bool any_order = p->mode == MODE_QUANTIZE_TENSOR || p->mode == MODE_DEQUANTIZE_TENSOR || p->mode == MODE_QUANTIZE_DYNAMIC;
+	/* one scale or function for all: the order of elements does not count */
+	bool any_order = p->kernel == KERNEL_ELTWISE || p->mode == MODE_QUANTIZE_TENSOR || p->mode == MODE_DEQUANTIZE_TENSOR || p->mode == MODE_QUANTIZE_DYNAMIC;
 	any_order = any_order && p->operand[0].layout == LAYOUT_NXC && p->operand[1].layout == LAYOUT_NXC;
 	for (int i = 0; i < problem_operand_count(p) && !any_order; i++)
 		if (p->operand[i].layout == LAYOUT_NXC || p->operand[i].layout == LAYOUT_STRIDES)
@@ -328,6 +330,8 @@ void plain_share(void *plain, int i, int count)
 	case KERNEL_INSTANCENORM: norm_share(a, i, count); break;
 	case KERNEL_QUANTIZE:
 	case KERNEL_DEQUANTIZE: plain_quantize_share(a, i, count); break;
+	case KERNEL_ELTWISE:
+	case KERNEL_SOFTMAX: plain_table_share(a, i, count); break;
 	default: lines_share(a, i, count); break;
 	}
 }

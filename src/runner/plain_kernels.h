@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "problem/problem.h"
+#include "runner/plain_table.h"
 
 /* One execution: operands dense in row-major order. */
 struct plain {
@@ -14,6 +15,7 @@ struct plain {
 	int64_t *indices;           /* topk: shaped like the destination */
 	float epsilon;
 	int pass;                   /* of plain_passes */
+	const struct plain_table *table; /* functions of bytes */
 	float *partial;             /* what the shares of a first pass leave to the second, two numbers each */
 };
 
@@ -26,5 +28,7 @@ int plain_passes(const struct problem *p);
 void plain_share(void *plain, int i, int count);
 /* That of quantize and dequantize. */
 void plain_quantize_share(const struct plain *a, int i, int count);
+/* That of functions of bytes. */
+void plain_table_share(const struct plain *a, int i, int count);
 
 #endif

@@ -104,6 +104,8 @@ static void test_resample(void)
 static void test_norm(void)
 {
 	expect("softmax:f32,f32:soft:1x2:ax1", 2, LIST(0.25, 0.75), IN(LIST(0, log(3))));
+	expect("softmax:u8,u8:soft:1x2:ax1", 2, LIST(128, 128), IN(LIST(3, 3)));
+	expect("softmax:u8,s8:soft:1x2:ax1", 2, LIST(0, 0), IN(LIST(3, 3)));
 	expect("softmax:f32,f32:log:2x1:ax0", 2, LIST(-log(4), -log(4) + log(3)), IN(LIST(7, 7 + log(3))));
 	expect("layernorm:f32,f32:1x2:ax1", 2, LIST(8, 23), IN(LIST(1, 3)), .scale = LIST(2, 3), .shift = LIST(10, 20));
 	expect("rmsnorm:f32,f32:2x2:ax1", 4, LIST(0.848528137, 2.26274170, 1, 2), IN(LIST(3, 4, 1, 1)), .scale = LIST(1, 2));

@@ -476,6 +476,31 @@ static void test_small_floats(void)
 }
 
 /* A subgraph's own layers are found, and what it reads from outside stays. */
+/* Functions between bytes: whatever the scales, one table. Comparisons are less where the scales are one. */
+static void test_tables(void)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "1,8,6,6");
+	const char *const ops[] = { "Sigmoid", "LeakyRelu", "Softmax", "Relu" };
+	const char *const results[] = { "f0", "f1", "f2", "f3" }, *const bytes[] = { "q0", "q1", "q2", "q3" };
+	for (int i = 0; i < 4; i++) {
+		char from[8], names[32];
+		snprintf(from, sizeof(from), "x%d", i);
+		snprintf(names, sizeof(names), "%s,s2,z2", results[i]);
+		quant_dq(n, "x", from);
+		net_node(n, ops[i], from, results[i], NULL);
+		net_node(n, "QuantizeLinear", names, bytes[i], NULL);
+		net_output(n, bytes[i], NULL);
+	}
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "f0", "eltwise:u8,u8:sigmoid:1x8x6x6");
+	is_problem(p, "f1", "eltwise:u8,u8:leaky_relu,0.01:1x8x6x6");
+	is_problem(p, "f2", "softmax:u8,u8:soft:1x8x6x6:ax3");
+	is_problem(p, "f3", "~eltwise:u8,u8:relu:1x8x6x6");
+	are_part(p, "q0", "f0");
+	finish(n, p);
+}
+
 static void test_body(void)
 {
 	struct net *n = quant_begin(13);
@@ -521,6 +546,7 @@ int main(void)
 	test_almost();
 	test_misfits();
 	test_small_floats();
+	test_tables();
 	test_body();
 	return done_testing();
 }
