@@ -47,6 +47,9 @@ ok $? "weights that the library takes in another type only are measured so, and 
 run_line 1 "matmul:s32,s8,s32/s32:ba1bb1m16n24k8:ta0tb0" | serve
 has '"type":"done","id":1,"status":"unsupported","why":"oneDNN ' "so does what the library does not multiply"
 
+run_line 1 "attention:f16,f16,f16,f16/f32:full:n1hq2hk2lq4lk4d8e8" | serve
+has '"type":"done","id":1,"status":"unsupported","why":"oneDNN.s attention is of f32 or bf16, not f16"' "and what is composed of it"
+
 { run_line 1 "eltwise:f32,f32:relu:1000000x10000000"; } | serve
 has '"status":"no_memory"' "what does not fit into memory says so"
 
@@ -201,6 +204,10 @@ rnn:f32,f32.c,f32:gru:t7n3i10h20d1
 rnn:f32,f32.c,f32:gru:t7n3i10h20d2
 rnn:f32,f32.c,f32:rnn_tanh:t7n3i10h20d2
 rnn:f32,f32.c,f32:rnn_relu:t17n3i10h20d2
+attention:f32,f32,f32,f32/f32:full:n2hq8hk2lq4lk6d16e8
+attention:f32,f32,f32,f32/f32:causal:n1hq4hk4lq33lk40d16e24
+attention:f32,f32,f32,f32/f32:causal:n2hq6hk2lq9lk9d16e8
+attention:f32,f32,f32,f32/f32:full:n1hq32hk8lq1lk100d32e32
 quantize:f32,u8:tensor:1x3x33x35
 quantize:f32,s8:axis:5x6x7x8:ax1
 quantize:f32,s8:axis:64x9:ax0

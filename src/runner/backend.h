@@ -56,6 +56,6 @@ struct backend {
 	int (*preference)(const struct problem *p);
 };
 
-extern const struct backend backend_onednn, backend_copy, backend_plain;
+extern const struct backend backend_onednn, backend_attention, backend_copy, backend_plain;
 
 #endif

@@ -198,6 +198,8 @@ static int epilogues_add(struct onednn_case *c, enum onednn_choice choice, struc
 int onednn_case_build(struct onednn_case *c, const struct problem *p, enum onednn_choice choice, struct error *err)
 {
 	*c = (struct onednn_case){ .problem = *p, .op = { .kind = p->kernel } };
+	if (p->kernel == KERNEL_ATTENTION)
+		return error_set(err, "only what is one primitive");
 	if (!kernel_rows[p->kernel].build)
 		return error_set(err, "oneDNN has no %s", kernel_name(p->kernel));
 	/* constant weights are repacked beforehand; held to channels last, oneDNN has nothing but its reference code */

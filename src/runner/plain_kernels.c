@@ -302,8 +302,7 @@ static bool types_fit(const struct problem *p)
 
 int plain_refuses(const struct problem *p, struct error *err)
 {
-	if (p->kernel == KERNEL_DECONV || p->kernel == KERNEL_RNN || p->kernel == KERNEL_ATTENTION ||
-		p->kernel == KERNEL_DROPOUT)
+	if (p->kernel == KERNEL_DECONV || p->kernel == KERNEL_RNN || p->kernel == KERNEL_DROPOUT)
 		return error_set(err, "%s is not measured on a CPU", kernel_name(p->kernel));
 	if (p->kernel != KERNEL_GATHER && p->kernel != KERNEL_SELECT && p->kernel != KERNEL_TOPK &&
 		p->kernel != KERNEL_ARGREDUCE && p->kernel != KERNEL_SCAN && p->kernel != KERNEL_INSTANCENORM &&

@@ -174,7 +174,7 @@ static void close_cpu(void)
 {
 }
 
-static const struct backend *const backends[] = { &backend_onednn, &backend_plain, &backend_copy, NULL };
+static const struct backend *const backends[] = { &backend_onednn, &backend_attention, &backend_plain, &backend_copy, NULL };
 
 const struct platform platform = { .program = "benanza-runner-cpu", .has_threads = true, .tolerance = TOLERANCE,
 	.long_ns = LONG_NS, .backends = backends, .prepare = prepare, .open = open_cpu, .memory_bytes = memory_bytes,
