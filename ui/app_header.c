@@ -124,7 +124,9 @@ static void draw_title(struct app *app, struct area line)
 	const char *name = app_clean(app, text_of(base_name(s->model->path)));
 	int x = 1 + canvas_fit_tail(line, 1, 0, line.width / 3, LOOK_BOLD, name);
 	if (s->current) {
-		int64_t n = s->current->batch > 0 ? s->current->batch : model_batch(s->current->plan);
+		/* Not the batch that was asked for: a shape given for an input goes before it. */
+		const struct plan *plan = s->current->plan;
+		int64_t n = plan->batch > 0 ? plan->batch : model_batch(plan);
 		const char *batch = n > 0 ? arena_printf(&app->scratch, "batch %lld  ", (long long)n) : "";
 		x += 2 + canvas_text(line, x + 2, 0, LOOK_NORMAL, arena_printf(&app->scratch, "%s%s", batch,
 			dtype_name(s->current->dtype)));
