@@ -48,7 +48,13 @@ one_line
 says err "'much' is no number"
 try 2 "a value of no input" "$BENANZA" layers --value z=1 "$models/tiny.onnx"
 one_line
-says err "the model has no input z"
+says err "tiny.onnx: the model has no input z; it has x"
+try 2 "a shape of no input" "$BENANZA" layers --input z=1x3 "$models/tiny.onnx"
+one_line
+says err "tiny.onnx: the model has no input z; it has x"
+try 2 "a size of no dimension" "$BENANZA" bound --dim z=1 "$models/tiny.onnx"
+one_line
+says err "tiny.onnx: the model has no dimension z"
 try 2 "a value without a number" "$BENANZA" layers --value x= "$models/tiny.onnx"
 one_line
 try 2 "values of a whole picture" "$BENANZA" layers --value x=1 "$models/tiny.onnx"
@@ -56,8 +62,13 @@ one_line
 says err "give one value"
 try 0 "two batches are two objects" "$BENANZA" layers --json -b 1,2 "$models/tiny.onnx"
 [ "$(wc -l <"$work/out")" -eq 2 ]; ok $? "one a line"
+try 0 "a shape goes before the batch" "$BENANZA" --frame 80x24 -b 3 --input x=2x3x64x64 "$models/tiny.onnx"
+says out "batch 2 "
 try 0 "csv" "$BENANZA" layers --csv "$models/tiny.onnx"
 [ "$(wc -l <"$work/out")" -eq 13 ]; ok $? "a head and a line a layer"
+try 0 "sums with gaps" "$BENANZA" layers "$models/symbolic.onnx"
+says out "at least 0 FLOP, at least"
+says out "not known: FLOPs of"
 try 0 "csv of several plans" "$BENANZA" layers --csv -b 1,2 -t f32,bf16 "$models/tiny.onnx"
 [ "$(wc -l <"$work/out")" -eq 49 ]; ok $? "one head and a line a layer of each"
 [ "$(cut -d, -f1,2 "$work/out" | sort | uniq -c | awk '{ print $1 $2 }' | tr '\n' ' ')" = \
@@ -121,6 +132,8 @@ one_line
 says err "fusion"
 
 # operators
+try 0 "ops as csv" "$BENANZA" ops --csv
+says out "Gemm,,11,,compute"
 try 0 "ops" "$BENANZA" ops --json
 is True "any(o['name'] == 'Conv' for o in d['operators'])"
 

@@ -25,13 +25,13 @@ int cmd_bound(struct options *o, struct error *err)
 	int64_t batches[CONFIG_LIST_MAX];
 	enum dtype dtypes[CONFIG_LIST_MAX];
 	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
-	int status = session_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err) ? EXIT_BAD : EXIT_DONE;
+	int status = options_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err) ? EXIT_BAD : EXIT_DONE;
 	if (status == EXIT_DONE)
 		status = options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
 	if (status == EXIT_DONE)
 		notes_print(s, o);
 	for (int i = 0; i < batch_count * dtype_count && status <= EXIT_GAPS; i++) {
-		if (session_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
+		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
 			session_check_bound(s, err)) {
 			status = EXIT_BAD;
 			break;

@@ -64,7 +64,7 @@ int cmd_explore(struct options *o, struct error *err)
 	enum dtype dtypes[CONFIG_LIST_MAX];
 	options_batches(o, batches);
 	options_dtypes(o, dtypes);
-	int status = session_select(s, batches[0], dtypes[0], err) ? EXIT_BAD : EXIT_DONE;
+	int status = options_select(s, batches[0], dtypes[0], err) ? EXIT_BAD : EXIT_DONE;
 	if (status == EXIT_DONE && o->frame) {
 		status = frame_print(o, s, err);
 	} else if (status == EXIT_DONE) {

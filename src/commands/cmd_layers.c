@@ -14,7 +14,7 @@ int cmd_layers(struct options *o, struct error *err)
 	enum dtype dtypes[CONFIG_LIST_MAX];
 	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes), status = EXIT_DONE;
 	for (int i = 0; i < batch_count * dtype_count && status == EXIT_DONE; i++) {
-		if (session_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err))
+		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err))
 			status = EXIT_BAD;
 		else if (o->json)
 			report_layers_json(s, stdout);

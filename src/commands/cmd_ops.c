@@ -30,8 +30,10 @@ int cmd_ops(struct options *o, struct error *err)
 				json_null(), "class", op_class_name(op->class), "shape", op->shape != NULL, "cost",
 				op->cost != NULL, "problem", op->problem != NULL, "note", op->note));
 		} else if (o->csv) {
-			printf("%s,%s,%d,%d,%s,%d,%d,%d,", op->name, op->domain, op->since, op->until, op_class_name(op->class),
-				op->shape != NULL, op->cost != NULL, op->problem != NULL);
+			printf("%s,%s,%d,", op->name, op->domain, op->since);
+			if (op->until)
+				printf("%d", op->until);
+			printf(",%s,%d,%d,%d,", op_class_name(op->class), op->shape != NULL, op->cost != NULL, op->problem != NULL);
 			report_csv_field(stdout, op->note ? op->note : "", '\n');
 		} else {
 			printf("%-28s %-8s %-8s %-5s %-5s %-8s %s\n", op->name, opsets_text(op, opsets),

@@ -54,6 +54,8 @@ int options_connected(int connected);
 /* The batches and data types asked for; at least one each (batch 0 = the model's own). */
 int options_batches(const struct options *o, int64_t batches[CONFIG_LIST_MAX]);
 int options_dtypes(const struct options *o, enum dtype dtypes[CONFIG_LIST_MAX]);
+/* session_select; what is wrong begins with the model's name. */
+int options_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err);
 /* The database that is asked for. */
 const char *options_db(struct options *o);
 /* From `least` to `most` positional arguments, or a usage line in err. */

@@ -327,6 +327,11 @@ int options_batches(const struct options *o, int64_t batches[CONFIG_LIST_MAX])
 	return o->config.batch_count ? o->config.batch_count : 1;
 }
 
+int options_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err)
+{
+	return session_select(s, batch, dtype, err) ? error_context(err, "%s", session_model_name(s)) : 0;
+}
+
 int options_dtypes(const struct options *o, enum dtype dtypes[CONFIG_LIST_MAX])
 {
 	dtypes[0] = DTYPE_F32;

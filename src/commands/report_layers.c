@@ -178,9 +178,10 @@ void report_layers_json(const struct session *s, FILE *out)
 	json_t *model = json_pack("{s:o, s:o, s:o, s:I, s:o, s:i, s:I}", "path", json_text(text_of(m->path)), "name",
 		json_text(m->graph->name), "producer", json_text(m->producer), "ir_version", (json_int_t)m->ir_version,
 		"opsets", opsets_json(m), "nodes", m->graph->node_count, "file_bytes", (json_int_t)m->file_bytes);
-	json_t *summary = json_pack("{s:i, s:i, s:o, s:o, s:i, s:i, s:o, s:o}", "layers", p->layer_count, "distinct",
+	json_t *summary = json_pack("{s:i, s:i, s:o, s:o, s:i, s:i, s:i, s:o, s:o}", "layers", p->layer_count, "distinct",
 		p->problem_count, "flops", json_number_or_null(p->flops), "bytes", json_number_or_null(p->bytes),
-		"unknown_shapes", p->unknown_shapes, "unknown_flops_layers", p->unknown_flops_layers, "weight_bytes",
+		"unknown_shapes", p->unknown_shapes, "unknown_flops_layers", p->unknown_flops_layers, "unknown_bytes_layers",
+		p->unknown_bytes_layers, "weight_bytes",
 		json_number_or_null(p->weight_bytes), "peak_live_bytes", json_number_or_null(p->peak_live_bytes));
 	if (p->upto || p->at_least)
 		json_object_set_new(summary, "estimated", json_true());
@@ -212,7 +213,7 @@ void report_layers_csv(const struct session *s, bool header, FILE *out)
 	const struct plan *p = s->current->plan;
 	struct arena a = { 0 };
 	if (header)
-		fputs("batch,dtype,index,name,op,domain,class,inputs,outputs,flops,bytes,distinct,problem\n", out);
+		fputs("batch,dtype,index,name,op,domain,class,inputs,outputs,flops,bytes,distinct,problem,proxy,estimated\n", out);
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
 		const struct plan_problem *problem = plan_layer_problem(p, l);
@@ -227,7 +228,8 @@ void report_layers_csv(const struct session *s, bool header, FILE *out)
 		report_csv_field(out, isnan(l->flops) ? "" : arena_printf(&a, "%.0f", l->flops), ',');
 		report_csv_field(out, isnan(l->bytes) ? "" : arena_printf(&a, "%.0f", l->bytes), ',');
 		report_csv_field(out, problem ? arena_printf(&a, "%d", l->problem) : "", ',');
-		report_csv_field(out, problem ? problem->text : "", '\n');
+		report_csv_field(out, problem ? problem->text : "", ',');
+		fprintf(out, "%d,%d\n", l->proxy, l->upto || l->at_least);
 		arena_free(&a);
 	}
 }
@@ -247,13 +249,21 @@ static void layers_summary(const struct session *s, FILE *out)
 	char flops[STR_QUANTITY + 1], bytes[STR_QUANTITY + 1], weights[STR_QUANTITY];
 	marked(flops, p->upto || p->at_least, str_count, p->flops);
 	marked(bytes, p->upto || p->at_least, str_bytes, p->bytes);
-	fprintf(out, "%d layers, %d distinct problems, %s%sFLOP, %s moved, weights %s", p->layer_count,
-		p->problem_count, flops, strchr(flops, ' ') ? "" : " ", bytes,
-		str_bytes(weights, p->weight_bytes));
-	if (p->unknown_flops_layers)
-		fprintf(out, ", FLOPs of %d layers unknown", p->unknown_flops_layers);
-	if (p->unknown_shapes)
-		fprintf(out, ", %d shapes unknown", p->unknown_shapes);
+	fprintf(out, "%d layers, %d distinct problems, %s%s%sFLOP, %s%s moved, weights %s", p->layer_count,
+		p->problem_count, p->unknown_flops_layers ? "at least " : "", flops, strchr(flops, ' ') ? "" : " ",
+		p->unknown_bytes_layers ? "at least " : "", bytes, str_bytes(weights, p->weight_bytes));
+	const char *head = "; not known: ";
+	const struct {
+		const char *of;
+		int count;
+		const char *what;
+	} gaps[] = { { "FLOPs of ", p->unknown_flops_layers, "layers" }, { "bytes of ", p->unknown_bytes_layers, "layers" },
+		{ "", p->unknown_shapes, "shapes" } };
+	for (size_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++) {
+		if (gaps[i].count)
+			fprintf(out, "%s%s%d %s", head, gaps[i].of, gaps[i].count, gaps[i].what);
+		head = gaps[i].count ? ", " : head;
+	}
 	fputc('\n', out);
 	struct arena a = { 0 };
 	for (int i = 0; i < s->model->warning_count; i++)

@@ -80,7 +80,7 @@ int wanted_gather(struct wanted *w, struct session *s, const struct options *o, 
 	enum dtype dtypes[CONFIG_LIST_MAX];
 	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
 	for (int i = 0; i < batch_count * dtype_count; i++) {
-		if (session_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
+		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
 			session_check_bound(s, err))
 			return -1;
 		wanted_plan(w, s->current, s->scenario.nxc);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define NAMES_SHOWN 8
+
 static struct plan_symbol *symbol_find(const struct plan_symbols *s, struct text name)
 {
 	int64_t i = hash_find(&s->by_name, name);
@@ -142,15 +144,23 @@ static int size_check(int64_t value, struct text name, struct arena *a, struct e
 	return 0;
 }
 
+/* One of the names that there are instead: the first few. */
+static void name_list(struct builder *b, struct str *to, int nth, struct text name)
+{
+	if (nth == NAMES_SHOWN)
+		str_addf(to, " ...");
+	else
+		str_addf(to, "%s%s", nth ? ", " : "", text_clean(&b->p->arena, name));
+}
+
 static int binding_unknown(struct builder *b, struct text name, struct error *err)
 {
 	struct plan_symbols *s = &b->symbols;
 	struct str known = { 0 };
 	int named = 0;
-	for (int i = 0; i < s->count && named < 8; i++) {
+	for (int i = 0; i < s->count && named <= NAMES_SHOWN; i++) {
 		if (s->at[i].in_input && !s->at[i].derived)
-			str_addf(
-				&known, "%s%s", named++ ? ", " : "", text_clean(&b->p->arena, s->at[i].name));
+			name_list(b, &known, named++, s->at[i].name);
 	}
 	error_set(err, "the model has no dimension %s; it has %s", text_clean(&b->p->arena, name),
 		named ? known.p : "only fixed ones (batch stands for the first)");
@@ -203,6 +213,17 @@ static int shape_dim_apply(
 	return 0;
 }
 
+int input_unknown(struct builder *b, struct text name, struct error *err)
+{
+	struct str known = { 0 };
+	for (int i = 0; i < b->g->input_count && i <= NAMES_SHOWN; i++)
+		name_list(b, &known, i, b->g->values[b->g->inputs[i]].name);
+	error_set(err, "the model has no input %s; it has %s", text_clean(&b->p->arena, name),
+		b->g->input_count ? known.p : "none");
+	str_free(&known);
+	return -1;
+}
+
 /* --input: binds the symbols it meets. The numbers themselves are put in by bind_input. */
 static int shapes_apply(struct builder *b, struct error *err)
 {
@@ -211,7 +232,7 @@ static int shapes_apply(struct builder *b, struct error *err)
 		const struct value *v = input_find(b->g, given->name);
 		const char *name = text_clean(&b->p->arena, given->name);
 		if (!v)
-			return error_set(err, "the model has no input %s", name);
+			return input_unknown(b, given->name, err);
 		if (given->rank < 0 || given->rank > PROBLEM_RANK)
 			return error_set(err, "input %s: %d dimensions", name, given->rank);
 		if (v->shape.rank >= 0 && v->shape.rank != given->rank)

@@ -165,7 +165,9 @@ static void totals_add(struct plan *p, const struct plan_layer *l)
 		p->unknown_flops_layers++;
 	else
 		p->flops += l->flops;
-	if (!isnan(l->bytes))
+	if (isnan(l->bytes))
+		p->unknown_bytes_layers++;
+	else
 		p->bytes += l->bytes;
 	p->upto |= l->upto;
 	p->at_least |= l->at_least;

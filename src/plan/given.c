@@ -39,7 +39,7 @@ static int given_check(struct builder *b, const struct plan_input_value *given, 
 	const struct value *v = given_input(b->g, given->name);
 	const char *name = text_clean(&b->p->arena, given->name);
 	if (!v)
-		return error_set(err, "the model has no input %s", name);
+		return input_unknown(b, given->name, err);
 	if (v->kind != VALUE_TENSOR || v->dtype == DTYPE_UNKNOWN || dtype_bits(v->dtype) == 0)
 		return error_set(err, "input %s holds no numbers", name);
 	struct dim count = shape_elements(&b->p->arena, bind_input(b, v));

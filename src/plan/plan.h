@@ -107,6 +107,7 @@ struct plan {
 	double flops, bytes;          /* sums over known layers */
 	bool upto, at_least;          /* some of them are upper bounds; the least of several */
 	int unknown_flops_layers;     /* layers whose flops are not known */
+	int unknown_bytes_layers;     /* layers whose bytes are not known */
 	int unknown_shapes;           /* outputs with an unknown rank or dimension */
 	double weight_bytes;          /* constants that run-time layers read, each once */
 	double peak_live_bytes;       /* activations alive at once in execution order; NaN unknown */

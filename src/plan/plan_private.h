@@ -91,6 +91,8 @@ int bind_symbols(struct builder *b, struct error *err);
 struct dim bind_dim(const struct builder *b, struct dim d);
 /* The shape of a model input: bindings, --input and batch applied. */
 struct shape bind_input(struct builder *b, const struct value *v);
+/* The error of an option for an input that the model lacks, which names those it has. -1. */
+int input_unknown(struct builder *b, struct text name, struct error *err);
 /* Are declared fixed numbers no longer those of this plan? */
 bool bind_is_stale(const struct builder *b);
 /* Fills the plan's bindings, batch and unbound. */

@@ -247,6 +247,11 @@ int session_bind(struct session *s, struct text name, int64_t value, struct erro
 	return 0;
 }
 
+const char *session_model_name(const struct session *s)
+{
+	return strcmp(s->model->path, "-") == 0 ? "standard input" : s->model->path;
+}
+
 int session_check_bound(const struct session *s, struct error *err)
 {
 	const struct plan *p = s->current->plan;
@@ -255,10 +260,10 @@ int session_check_bound(const struct session *s, struct error *err)
 	struct arena a = { 0 };
 	const char *name = text_clean(&a, p->unbound[0]);
 	if (p->unbound_count == 1)
-		error_set(err, "%s: dimension %s is not bound; give it with --dim %s=VALUE", s->model->path, name, name);
+		error_set(err, "%s: dimension %s is not bound; give it with --dim %s=VALUE", session_model_name(s), name, name);
 	else
 		error_set(err, "%s: %d dimensions are not bound, first %s; give each with --dim NAME=VALUE, e.g. --dim %s=128",
-			s->model->path, p->unbound_count, name, name);
+			session_model_name(s), p->unbound_count, name, name);
 	arena_free(&a);
 	return -1;
 }

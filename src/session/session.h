@@ -135,6 +135,7 @@ const char *session_other_records(struct session *s, struct arena *a);
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err);
 /* Gives a symbolic dimension a value (remembered) and plans anew. -1: the model refuses it, and everything stays. */
 int session_bind(struct session *s, struct text name, int64_t value, struct error *err);
+const char *session_model_name(const struct session *s); /* as errors name it */
 /* 0 when every symbol of the current plan is bound; -1 with a line that names the first free one and the option. */
 int session_check_bound(const struct session *s, struct error *err);
 /* Takes over the runner's device once its hello has come; recomputes the analysis when scenario, plan or results
