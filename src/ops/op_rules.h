@@ -334,8 +334,8 @@ extern const struct op_rows op_quant_rows, op_sequence_rows;
 /* Is the row of a group of any_kind? */
 bool op_row_any_kind(const struct op *op);
 
-extern const struct op_rows op_llm_rows, op_microsoft_rows, op_microsoft_attention_rows, op_microsoft_matmul_rows,
-	op_microsoft_ragged_rows, op_microsoft_rest_rows, op_microsoft_window_rows;
+extern const struct op_rows op_llm_rows, op_microsoft_norm_rows, op_microsoft_attention_rows, op_microsoft_matmul_rows,
+	op_microsoft_ragged_rows, op_microsoft_rest_rows, op_microsoft_alias_rows;
 
 extern const struct op_rows op_vision_rows, op_select_rows, op_signal_rows, op_random_rows,
 	op_text_rows, op_ml_rows, op_ml_map_rows, op_loss_rows, op_old_rows;

@@ -1,6 +1,7 @@
-/* The operator table: the groups of rows, and the first of them, the everyday operators of ai.onnx. Rows of one
- * operator stand in one group and follow each other, oldest first; a further row only where the rules or the number
- * of inputs differ. The other groups stand beside their rules, each in its file. */
+/* The operator table: the groups of rows, and the first of them, the everyday operators, whose rules stand in the
+ * files that are named between the rows. The other groups stand at the end of the file that holds their rules. Rows
+ * of one operator stand in one group and follow each other, oldest first; a further row only where the rules or the
+ * number of inputs differ. */
 #include "config.h"
 
 #include "ops/op.h"
@@ -279,12 +280,12 @@ static const struct op_rows *const groups[] = {
 	&everyday_rows,
 	&op_quant_rows,
 	&op_llm_rows,
-	&op_microsoft_rows,
+	&op_microsoft_norm_rows,
 	&op_microsoft_attention_rows,
 	&op_microsoft_matmul_rows,
 	&op_microsoft_ragged_rows,
 	&op_microsoft_rest_rows,
-	&op_microsoft_window_rows,
+	&op_microsoft_alias_rows,
 	&op_vision_rows,
 	&op_select_rows,
 	&op_signal_rows,

@@ -446,4 +446,4 @@ static const struct op rows[] = {
 	{ "HyperConnectionPostMix", MS, 3, 4, CLASS_MEMORY, op_shape_as_input, post_mix_cost, op_problem_mover,
 		NULL, COPY },
 };
-const struct op_rows op_microsoft_rows = OP_ROWS(rows);
+const struct op_rows op_microsoft_norm_rows = OP_ROWS(rows);

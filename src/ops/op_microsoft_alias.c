@@ -310,4 +310,4 @@ static const struct op rows[] = {
 	NHWC("DepthToSpace", 1, CLASS_MOVE),
 	NHWC("SpaceToDepth", 1, CLASS_MOVE),
 };
-const struct op_rows op_microsoft_window_rows = OP_ROWS(rows);
+const struct op_rows op_microsoft_alias_rows = OP_ROWS(rows);
