@@ -163,6 +163,12 @@ argreduce:f32,s64:argmax:8x100:ax1
 argreduce:s32,s32:argmin:4x9x5:ax1
 scan:s64,s64:cumsum:1x128:ax1
 scan:f32,f32:cumsum:5x128x3:ax1
+topk:f16,f16:largest:1x1000:ax1:k5
+topk:bf16,bf16:smallest:7x9x3:ax1:k4
+argreduce:f16,s64:argmax:8x100:ax1
+argreduce:bf16,s32:argmin:4x9x5:ax1
+scan:f16,f16:cumsum:1x128:ax1
+scan:bf16,bf16:cumsum:5x128x3:ax1
 rmsnorm:f32,f32:16x64:ax1
 instancenorm:f32,f32:2x8x7x7
 conv:u8,s8.c,s32/s32:n1c16h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1

@@ -188,9 +188,70 @@ static void scan_line(const struct plain *a, struct lines l, int64_t from)
 		SCAN_LINE(int32_t, uint32_t);
 }
 
+/* A line of 16-bit floats beside the same in f32, which is what is computed with. */
+struct narrow {
+	struct problem problem; /* the same in f32 */
+	uint16_t *raw;
+	float *wide, *result;
+	int64_t *indices;
+};
+
+static void narrow_line(const struct plain *a, struct narrow *w, struct lines l, int64_t from, int64_t to)
+{
+	const struct problem *p = a->problem;
+	enum dtype type = p->operand[0].dtype;
+	int64_t kept = p->kernel == KERNEL_TOPK ? p->size : l.size;
+	struct plain b = *a;
+	for (int64_t j = 0; j < l.size; j++)
+		w->raw[j] = ((const uint16_t *)a->source[0])[from + j * l.inner];
+	plain_load(w->wide, w->raw, type, 0, l.size);
+	b.problem = &w->problem;
+	b.source[0] = w->wide;
+	l = (struct lines){ 1, l.size, 1 };
+	if (p->kernel == KERNEL_ARGREDUCE) {
+		arg_line(&b, l, 0, to);
+		return;
+	}
+	b.destination = w->result;
+	b.indices = w->indices;
+	if (p->kernel == KERNEL_TOPK)
+		topk_line(&b, l, 0, 0);
+	else
+		scan_line(&b, l, 0);
+	plain_store(w->raw, type, 0, w->result, kept);
+	int64_t inner = lines_of(p).inner;
+	for (int64_t j = 0; j < kept; j++) {
+		((uint16_t *)a->destination)[to + j * inner] = w->raw[j];
+		if (p->kernel == KERNEL_TOPK)
+			a->indices[to + j * inner] = w->indices[j];
+	}
+}
+
+static void narrow_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	struct lines l = lines_of(p);
+	size_t n = (size_t)l.size;
+	struct narrow w = { .problem = *p, .raw = base_malloc(n * sizeof(*w.raw)), .wide = base_malloc(n * sizeof(*w.wide)),
+		.result = base_malloc(n * sizeof(*w.result)), .indices = base_malloc(n * sizeof(*w.indices)) };
+	int64_t total = l.outer * l.inner, kept = p->kernel == KERNEL_TOPK ? p->size : p->kernel == KERNEL_SCAN ? l.size : 1;
+	w.problem.operand[0].dtype = DTYPE_F32;
+	for (int64_t line = share_begin(total, i, count), end = share_begin(total, i + 1, count); line < end; line++)
+		narrow_line(a, &w, l, line / l.inner * l.size * l.inner + line % l.inner,
+			line / l.inner * kept * l.inner + line % l.inner);
+	free(w.raw);
+	free(w.wide);
+	free(w.result);
+	free(w.indices);
+}
+
 static void lines_share(const struct plain *a, int i, int count)
 {
 	const struct problem *p = a->problem;
+	if (dtype_bits(p->operand[0].dtype) == 16) {
+		narrow_share(a, i, count);
+		return;
+	}
 	struct lines l = lines_of(p);
 	int64_t total = l.outer * l.inner, kept = p->kernel == KERNEL_TOPK ? p->size : 1;
 	for (int64_t line = share_begin(total, i, count), end = share_begin(total, i + 1, count); line < end; line++) {
@@ -287,9 +348,9 @@ static bool types_fit(const struct problem *p)
 	case KERNEL_GATHER: return first == to && is_whole(p->operand[1].dtype) && fill_handles(first);
 	case KERNEL_SELECT:
 		return dtype_bits(first) == 8 && fill_handles(first) && fill_handles(to) && p->operand[1].dtype == to && p->operand[2].dtype == to;
-	case KERNEL_ARGREDUCE: return (first == DTYPE_F32 || is_whole(first)) && is_whole(to);
+	case KERNEL_ARGREDUCE: return (is_float(first) || is_whole(first)) && is_whole(to);
 	case KERNEL_TOPK:
-	case KERNEL_SCAN: return first == to && (first == DTYPE_F32 || is_whole(first));
+	case KERNEL_SCAN: return first == to && (is_float(first) || is_whole(first));
 	case KERNEL_QUANTIZE:
 	case KERNEL_DEQUANTIZE:
 		return plain_converts(first) && plain_converts(to) && to != DTYPE_S32 &&
