@@ -107,9 +107,8 @@ void app_follow(struct app *app, int layer)
 /* Back to the layer that a line of the details led away from. */
 static void trail_back(struct app *app)
 {
-	const struct plan *p = app_plan(app);
 	int at = --app->trail_count;
-	if (!p || app->trail[at].layer >= p->layer_count)
+	if (app->trail[at].layer >= app->place_count)
 		return;
 	app->layer = app->trail[at].layer;
 	pane_enter(app);
@@ -215,11 +214,24 @@ static void measure_missing(struct app *app)
 		app_note(app, false, "nothing is missing: all that can be measured was");
 }
 
+/* A control layer has no problem of its own: those of what runs in it. */
+static int measure_inside(struct app *app, int layer)
+{
+	const struct plan_layer *l = app->places[layer].layer;
+	int added = app_is_body(app, layer) && app_problem(app, layer)
+		? session_measure_problem(app->session, app_problem(app, layer)) : 0;
+	for (int i = 0; i < l->body_count; i++)
+		for (int k = 0; l->bodies[i].times != 0 && k < l->bodies[i].layer_count; k++)
+			added += measure_inside(app, app_body_first(app, layer, i) + k);
+	return added;
+}
+
 static void measure_layer(struct app *app)
 {
 	struct session *s = app->session;
 	enum look look;
-	if (app->layer < 0 || session_measure_layer(s, app->layer))
+	if (app->layer < 0 || measure_inside(app, app->layer) ||
+		(!app_is_body(app, app->layer) && session_measure_layer(s, app->layer)))
 		return;
 	const char *problem = app_problem(app, app->layer);
 	enum job_state state = problem ? queue_state(s->queue, problem) : JOB_NONE;
@@ -274,16 +286,17 @@ static void measure_stop(struct app *app)
 		measuring ? "measuring stopped; what is done is kept" : "nothing is being measured");
 }
 
+/* In its own graph: a body's layer to the body's next. */
 static void layer_step(struct app *app, int direction)
 {
-	const struct plan *p = app_plan(app);
 	struct pane *pane = app_pane(app);
-	if (!p || p->layer_count == 0)
+	if (app->layer < 0 || app->layer >= app->place_count)
 		return;
-	int layer = app->layer + direction;
-	while (layer >= 0 && layer < p->layer_count && app->row_of[layer] < 0)
+	const struct place *at = &app->places[app->layer];
+	int layer = app->layer + direction, end = at->base + at->plan->layer_count;
+	while (layer >= at->base && layer < end && !app->show_folded && app_is_folded(app, layer))
 		layer += direction;
-	if (layer < 0 || layer >= p->layer_count)
+	if (layer < at->base || layer >= end)
 		return;
 	app->layer = layer;
 	app->generation++;
@@ -336,6 +349,18 @@ static void folded_toggle(struct app *app)
 			p->layer_count - app->folded_count, app->folded_count);
 }
 
+static void unfold_all(struct app *app)
+{
+	int opened = app_unfold_all(app);
+	bool any = false;
+	for (int i = 0; i < app->place_count; i++)
+		any |= app_can_unfold(app, i);
+	if (opened)
+		app_note(app, false, "the bodies of %d layer%s are listed", opened, opened == 1 ? "" : "s");
+	else
+		app_note(app, false, any ? "bodies are closed" : "no layer here runs others in it");
+}
+
 /* Returns whether the request was one of moving about. */
 static bool request_move(struct app *app, enum request r)
 {
@@ -377,9 +402,15 @@ static bool request_find(struct app *app, enum request r)
 	return true;
 }
 
-static void request(struct app *app, const struct key_row *key)
+static bool view_request(struct app *app, const struct key_row *key)
 {
 	struct pane *p = app_pane(app);
+	return p->view->request && p->view->request(app, p->state, key, pane_row(p));
+}
+
+static void request(struct app *app, const struct key_row *key)
+{
+	struct key_row open = *key;
 	if (request_move(app, key->request) || request_find(app, key->request))
 		return;
 	switch (key->request) {
@@ -399,9 +430,19 @@ static void request(struct app *app, const struct key_row *key)
 	case REQUEST_DTYPE: dtype_next(app); break;
 	case REQUEST_DIMS: prompt_open(app, PROMPT_DIM); break;
 	case REQUEST_FOLDED: folded_toggle(app); break;
+	case REQUEST_UNFOLD_ALL: unfold_all(app); break;
 	case REQUEST_REDRAW: app->redraw = true; break;
+	case REQUEST_FOLD:
+		if (!view_request(app, key))
+			view_back(app, false);
+		break;
+	case REQUEST_UNFOLD:
+		open.request = REQUEST_OPEN;
+		if (view_request(app, key))
+			break;
+		/* fall through */
 	default:
-		if (!p->view->request || !p->view->request(app, p->state, key, pane_row(p)))
+		if (!view_request(app, &open))
 			app_note(app, false, "nothing opens here");
 	}
 }
@@ -429,61 +470,33 @@ void app_key(struct app *app, uint32_t key)
 
 /* ---- life ---- */
 
-/* Weights made by ConstantOfShape, arithmetic on shapes: known before run time, so no layers to look at. */
-static bool is_folded(const struct plan *p, const struct plan_layer *l)
-{
-	if (l->class != CLASS_FREE || l->output_count == 0)
-		return false;
-	for (int i = 0; i < l->output_count; i++) {
-		const struct plan_value *v = l->outputs[i] >= 0 ? &p->values[l->outputs[i]] : NULL;
-		if (v && (v->is_output || (!v->constant && !v->elements)))
-			return false;
-	}
-	return true;
-}
-
-static void listed_renew(struct app *app)
-{
-	const struct plan *p = app_plan(app);
-	size_t layers = p ? (size_t)p->layer_count : 0;
-	app->listed = base_realloc(app->listed, (layers + 1) * sizeof(int));
-	app->row_of = base_realloc(app->row_of, (layers + 1) * sizeof(int));
-	app->number_of = base_realloc(app->number_of, (layers + 1) * sizeof(int));
-	app->listed_count = app->folded_count = 0;
-	for (size_t i = 0; i < layers; i++) {
-		bool folded = is_folded(p, &p->layers[i]), listed = app->show_folded || !folded;
-		app->row_of[i] = listed ? app->listed_count : -1;
-		if (listed)
-			app->listed[app->listed_count++] = (int)i;
-		app->folded_count += folded;
-		app->number_of[i] = folded ? 0 : (int)i + 1 - app->folded_count;
-	}
-	app_names_renew(app);
-}
-
 static void lanes_renew(struct app *app)
 {
 	const struct plan *p = app_plan(app);
-	listed_renew(app);
 	lanes_free(&app->lanes);
 	app->lanes_plan = p;
 	app->lanes_layers = p ? p->layers : NULL;
 	app->lanes_folded = app->show_folded;
 	if (!p)
 		return;
-	int edge_count = 0;
-	for (int i = 0; i < p->layer_count; i++)
+	int edge_count = 0, rows = 0;
+	int *row = base_calloc((size_t)p->layer_count + 1, sizeof(int)); /* bodies have no lanes of their own */
+	for (int i = 0; i < p->layer_count; i++) {
 		edge_count += p->layers[i].pred_count;
-	int *first = base_calloc((size_t)app->listed_count + 1, sizeof(int));
-	int *edges = base_calloc((size_t)edge_count + 1, sizeof(int));
-	for (int row = 0, e = 0; row < app->listed_count; row++) {
-		const struct plan_layer *l = &p->layers[app->listed[row]];
-		for (int k = 0; k < l->pred_count; k++)
-			if (app->row_of[l->preds[k]] >= 0)
-				edges[e++] = app->row_of[l->preds[k]];
-		first[row + 1] = e;
+		row[i] = app->row_of[i] >= 0 ? rows++ : -1;
 	}
-	lanes_make(&app->lanes, app->listed_count, first, edges);
+	int *first = base_calloc((size_t)rows + 1, sizeof(int));
+	int *edges = base_calloc((size_t)edge_count + 1, sizeof(int));
+	for (int i = 0, e = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		for (int k = 0; row[i] >= 0 && k < l->pred_count; k++)
+			if (row[l->preds[k]] >= 0)
+				edges[e++] = row[l->preds[k]];
+		if (row[i] >= 0)
+			first[row[i] + 1] = e;
+	}
+	lanes_make(&app->lanes, rows, first, edges);
+	free(row);
 	free(first);
 	free(edges);
 }
@@ -492,20 +505,25 @@ bool app_refresh(struct app *app)
 {
 	const struct session *s = app->session;
 	bool renewed = session_refresh(app->session), other_plan = app->lanes_plan != app_plan(app);
-	bool relisted = other_plan || app->lanes_folded != app->show_folded;
+	bool relisted = other_plan || app->lanes_folded != app->show_folded || app->seen_unfolded != app->unfold_changes;
 	if (!renewed && !relisted)
 		return false;
 	app->generation++;
 	/* a plan made where a freed one was has the same address: layers are compared too */
-	relisted |= app_plan(app) && app->lanes_layers != app_plan(app)->layers;
-	if (relisted)
+	other_plan |= app_plan(app) && app->lanes_layers != app_plan(app)->layers;
+	relisted |= other_plan;
+	if (other_plan)
+		places_renew(app);
+	if (relisted) {
+		listed_renew(app);
 		lanes_renew(app);
+	}
 	app->most_ns = 0;
 	for (int i = 0; s->analysis && i < s->analysis->layer_count; i++)
 		if (s->analysis->layers[i].ns > app->most_ns)
 			app->most_ns = s->analysis->layers[i].ns;
-	int layers = app_plan(app) ? app_plan(app)->layer_count : 0;
-	app->layer = app->layer >= layers ? layers - 1 : app->layer;
+	if (app->layer >= app->place_count)
+		app->layer = app_plan(app) ? app_plan(app)->layer_count - 1 : -1;
 	if (!relisted) /* -1 stays: a row that is no layer's may be selected */
 		return true;
 	if (app->layer < 0 && app->listed_count)
@@ -535,7 +553,11 @@ void app_free(struct app *app)
 		pane_close(app, &app->panes[i]);
 	prompt_close(app);
 	lanes_free(&app->lanes);
+	free(app->places);
+	free(app->unfolded);
+	free(app->first_of);
 	free(app->listed);
+	free(app->lane_of);
 	free(app->row_of);
 	free(app->number_of);
 	free(app->name_detail);

@@ -22,8 +22,8 @@ static const char *layer_price(struct app *app, int layer, const struct layer_co
 		return arena_printf(&app->scratch, "fused into %s",
 			app_clean(app, app_plan(app)->layers[c->group->layers[0]].name));
 	if (c->origin == ORIGIN_FREE) {
-		const char *why = app_plan(app)->layers[layer].why;
-		return why ? arena_printf(&app->scratch, "free: %s", app_clean(app, text_of(why)))
+		const char *why = app_layer(app, layer)->why;
+		return why ? arena_printf(&app->scratch, "%sfree: %s", c->at_least ? "~" : "", app_clean(app, text_of(why)))
 			   : "free: no kernel runs for it";
 	}
 	if (c->origin == ORIGIN_UNSUPPORTED)
@@ -49,16 +49,19 @@ static const char *layer_price(struct app *app, int layer, const struct layer_co
 
 static void draw_summary(struct app *app, struct area line)
 {
+	char number[STR_QUANTITY];
 	const struct plan *p = app_plan(app);
-	if (!p || app->layer < 0)
+	const struct plan_layer *l = app_layer(app, app->layer);
+	if (!p || !l)
 		return;
-	const struct plan_layer *l = &p->layers[app->layer];
-	int same = app_same_as(app, app->layer),
-	    uses = l->problem >= 0 ? p->problems[l->problem].use_count : 0;
+	int same = app_same_as(app, app->layer), uses = l->problem >= 0 ? p->problems[l->problem].use_count : 0;
 	const char *again = uses > 1 ? arena_printf(&app->scratch, "  x%d in this model", uses) : "";
 	if (same >= 0)
 		again = arena_printf(
-			&app->scratch, "  = %s, x%d", app_clean(app, p->layers[same].name), uses);
+			&app->scratch, "  = %s, x%d", app_clean(app, app_layer(app, same)->name), uses);
+	double times = app->places[app->layer].times;
+	if (times > 1)
+		again = arena_printf(&app->scratch, "%s  runs %s times, each", again, str_count(number, times));
 	const char *price = layer_price(app, app->layer, app_cost(app, app->layer));
 	int columns = canvas_columns(price), most = line.width - 4;
 	columns = columns > most * 2 / 3 ? most * 2 / 3 : columns;

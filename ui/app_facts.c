@@ -18,15 +18,40 @@ const struct plan *app_plan(const struct app *app)
 const struct layer_cost *app_cost(const struct app *app, int layer)
 {
 	const struct analysis *a = app->session->analysis;
-	return a && layer >= 0 && layer < a->layer_count ? &a->layers[layer] : NULL;
+	if (!a || layer < 0 || layer >= app->place_count)
+		return NULL;
+	const struct place *at = &app->places[layer];
+	const struct layer_cost *around = app_cost(app, at->owner);
+	if (at->owner >= 0)
+		return around && around->bodies ? &around->bodies[at->body][layer - at->base] : NULL;
+	return layer < a->layer_count ? &a->layers[layer] : NULL;
+}
+
+double app_cost_all(const struct app *app, int layer)
+{
+	const struct layer_cost *c = app_cost(app, layer);
+	double times = c ? app->places[layer].times : NAN;
+	return !c ? NAN : isnan(times) ? c->ns : times * c->ns;
+}
+
+int app_own_problem(const struct app *app, int layer)
+{
+	const struct plan_layer *l = app_layer(app, layer);
+	if (!l || app_is_body(app, layer)) /* in bodies the layout what-if changes nothing */
+		return l ? l->problem : -1;
+	return plan_layer_problem_index(app_plan(app), l, app->session->scenario.nxc);
 }
 
 static const struct plan_problem *own_problem(const struct app *app, int layer)
 {
+	int problem = app_own_problem(app, layer);
+	return problem >= 0 ? &app_plan(app)->problems[problem] : NULL;
+}
+
+int app_first_layer(const struct app *app, int problem)
+{
 	const struct plan *p = app_plan(app);
-	bool there = p && layer >= 0 && layer < p->layer_count;
-	int problem = there ? plan_layer_problem_index(p, &p->layers[layer], app->session->scenario.nxc) : -1;
-	return problem >= 0 ? &p->problems[problem] : NULL;
+	return problem < p->problem_count ? app->first_of[problem] : p->problems[problem].first_layer;
 }
 
 const char *app_problem(const struct app *app, int layer)
@@ -40,10 +65,8 @@ const char *app_problem(const struct app *app, int layer)
 
 int app_same_as(const struct app *app, int layer)
 {
-	const struct plan_problem *own = own_problem(app, layer);
-	if (!own || own->first_layer == layer || own_problem(app, own->first_layer) != own)
-		return -1; /* the first may be in a layer's body */
-	return own->first_layer;
+	int own = app_own_problem(app, layer), first = own >= 0 ? app_first_layer(app, own) : -1;
+	return first != layer && app_own_problem(app, first) == own ? first : -1;
 }
 
 const struct result *app_pick(const struct app *app, const char *problem)
@@ -171,9 +194,33 @@ static const char *no_problem_why(struct app *app, const struct plan_layer *l)
 	return arena_printf(&app->scratch, "%.*s: d gives it a value", (int)(option - why), why);
 }
 
+/* Of what runs in a layer: layers with a cost of their own, and those of them whose cost is not known. */
+static void count_inside(const struct app *app, int layer, int *all, int *missing)
+{
+	const struct plan_layer *l = app->places[layer].layer;
+	for (int i = 0; i < l->body_count; i++)
+		for (int k = 0; l->bodies[i].times != 0 && k < l->bodies[i].layer_count; k++) {
+			int inner = app_body_first(app, layer, i) + k;
+			const struct layer_cost *c = app_cost(app, inner);
+			count_inside(app, inner, all, missing);
+			if (!c || c->origin == ORIGIN_FREE || c->bodies)
+				continue;
+			++*all;
+			*missing += isnan(c->ns);
+		}
+}
+
 const char *app_missing_why(struct app *app, int layer)
 {
-	const struct plan_layer *l = &app_plan(app)->layers[layer];
+	const struct plan_layer *l = app_layer(app, layer);
+	int inside = 0, missing = 0;
+	if (plan_layer_is_control(l))
+		count_inside(app, layer, &inside, &missing);
+	if (missing && missing == inside && !isnan(l->flops))
+		return "no layer that runs in it is measured: b measures";
+	if (missing && !isnan(l->flops))
+		return arena_printf(&app->scratch, "%d of the %d layers that run in it %s no cost", missing, inside,
+			missing == 1 ? "has" : "have");
 	const char *problem = app_problem(app, layer);
 	struct queue *q = app->session->queue;
 	enum look look;
@@ -209,6 +256,8 @@ const char *app_op_short(struct app *app, struct text op)
 	static const struct {
 		const char *full, *brief;
 	} shorter[] = {
+		{ "DequantizeLinear", "Dequant" },
+		{ "QuantizeLinear", "Quant" },
 		{ "Normalization", "Norm" },
 		{ "Average", "Avg" },
 		{ "Convolution", "Conv" },
@@ -254,6 +303,22 @@ static bool is_named_after(const char *path, size_t n, struct text op)
 	return n - start >= op.n && strncasecmp(path + start, op.p, op.n) == 0;
 }
 
+/* What quantizers write behind a value's name, in few letters: the operator's name alone would be all one sees. */
+static size_t name_quantized(char *name, size_t n)
+{
+	static const struct {
+		const char *end, *brief;
+	} ends[] = { { "_DequantizeLinear", "_DQ" }, { "_QuantizeLinear", "_Q" } };
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		size_t long_n = strlen(ends[i].end), brief_n = strlen(ends[i].brief);
+		if (n > long_n && memcmp(name + n - long_n, ends[i].end, long_n) == 0) {
+			memcpy(name + n - long_n, ends[i].brief, brief_n);
+			return n - long_n + brief_n;
+		}
+	}
+	return n;
+}
+
 /* Lives in the arena. */
 static const char *name_short(struct arena *a, const struct plan_layer *l, int detail)
 {
@@ -282,21 +347,26 @@ static const char *name_short(struct arena *a, const struct plan_layer *l, int d
 		used += n;
 		p = next;
 	}
+	out[used = name_quantized(out, used)] = '\0';
 	return used ? out : name;
 }
 
 const char *app_name_short(struct app *app, const struct plan_layer *l)
 {
 	const struct plan *p = app_plan(app);
-	bool known = p && l->index >= 0 && l->index < p->layer_count && l == &p->layers[l->index];
+	bool known = p && l->index >= 0 && l->index < p->layer_count && l == &p->layers[l->index]; /* no body's */
 	return name_short(&app->scratch, l, known ? app->name_detail[l->index] : NAME_LEAST);
+}
+
+const char *app_name(struct app *app, int layer)
+{
+	return name_short(&app->scratch, app_layer(app, layer), app->name_detail[layer]);
 }
 
 /* Every round looks at all listed names; those that are not alone are given more. */
 void app_names_renew(struct app *app)
 {
-	const struct plan *p = app_plan(app);
-	size_t layers = p ? (size_t)p->layer_count : 0;
+	size_t layers = (size_t)app->place_count;
 	app->name_detail = base_realloc(app->name_detail, layers + 1);
 	memset(app->name_detail, NAME_LEAST, layers + 1);
 	for (int round = NAME_LEAST; round < NAME_WHOLE; round++) {
@@ -305,7 +375,7 @@ void app_names_renew(struct app *app)
 		bool *twice = base_calloc((size_t)app->listed_count + 1, sizeof(bool));
 		for (int row = 0; row < app->listed_count; row++) {
 			int i = app->listed[row];
-			int64_t *at = hash_at(&seen, text_of(name_short(&names, &p->layers[i], app->name_detail[i])));
+			int64_t *at = hash_at(&seen, text_of(name_short(&names, app_layer(app, i), app->name_detail[i])));
 			if (*at < 0)
 				*at = row;
 			else

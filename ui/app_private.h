@@ -46,6 +46,10 @@ const char *pane_filter_text(struct app *app, const struct pane *p, int room);
  * end; -1. */
 int pane_find(struct app *app, struct pane *p, int from, int direction, const char *text);
 
+/* app_places.c: after the plan changed, and after what is listed did */
+void places_renew(struct app *app);
+void listed_renew(struct app *app);
+
 /* app_facts.c: after the list was made anew, finds the short names that more than one listed layer would have */
 void app_names_renew(struct app *app);
 

@@ -9,6 +9,9 @@
 struct bound_says say_bound(const struct analysis *a, int folded)
 {
 	const struct coverage *c = &a->coverage;
+	int open = 0;
+	for (int i = 0; i < a->layer_count; i++)
+		open += a->layers[i].at_least;
 	return (struct bound_says){
 		.known = a->complete ? KNOWN_ALL : isnan(a->bound_ns) ? KNOWN_NONE : KNOWN_PARTLY,
 		.bound_ns = a->bound_ns,
@@ -17,6 +20,7 @@ struct bound_says say_bound(const struct analysis *a, int folded)
 		.casts_ns = a->border_ns > 0 ? a->border_ns : 0,
 		.layers = c->layers - folded,
 		.missing = c->missing,
+		.open = open,
 		.unsupported = c->unsupported,
 		.proxies = c->proxy,
 		.estimated = c->estimated,
@@ -60,7 +64,11 @@ char *say_gap(char *buf, const struct bound_says *b, int form)
 					   : "unknown";
 	if (b->known == KNOWN_ALL)
 		return say_complete(buf, b, form);
-	if (unknown == 0)
+	if (unknown == 0 && b->open && form == 0)
+		snprintf(buf, SAY_GAP, "%d of %d layers: branch or rounds not known", b->open, b->layers);
+	else if (unknown == 0 && b->open)
+		snprintf(buf, SAY_GAP, form == 1 ? "branch or rounds not known" : "branch?");
+	else if (unknown == 0)
 		snprintf(buf, SAY_GAP, form < 2 ? "casts not measured" : "casts?");
 	else if (form == 0 && b->missing && b->unsupported)
 		snprintf(buf, SAY_GAP, "%d not measured, %d unsupported of %d layers", b->missing,

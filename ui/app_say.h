@@ -12,6 +12,7 @@ struct bound_says {
 	double casts_ns;         /* of them for casts at the model's border; 0: none, or not known */
 	int layers;              /* those without the folded ones */
 	int missing, unsupported, proxies, estimated;
+	int open;                /* layers of which it is not known which branch is taken, or how often the body runs */
 	bool described;          /* nothing is ever measured there; set by the caller */
 	const char *least;       /* goes before a total: "", "~" of estimates, "at least ", "at least ~" */
 };

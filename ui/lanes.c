@@ -158,3 +158,11 @@ void lanes_draw(const struct lanes *l, int row, struct area a, int x, int y, int
 	if (more && shown > 0)
 		canvas_put(a, x + 2 * shown - 1, y, LOOK_WARN, 0xbb);
 }
+
+void lanes_pass(const struct lanes *l, int row, struct area a, int x, int y, int lanes)
+{
+	const uint8_t *bits = l->bits + (size_t)row * LANES_MAX;
+	for (int i = 0; i < lanes && i < LANES_MAX; i++)
+		if (bits[i] & LANE_DOWN)
+			canvas_put(a, x + 2 * i, y, LOOK_DIM, 0x2502);
+}

@@ -32,4 +32,7 @@ void lanes_free(struct lanes *l);
 void lanes_draw(const struct lanes *l, int row, struct area a, int x, int y, int lanes, uint32_t node,
 	enum look node_look);
 
+/* A row that is none of theirs, below that one: what runs down passes it. */
+void lanes_pass(const struct lanes *l, int row, struct area a, int x, int y, int lanes);
+
 #endif

@@ -82,6 +82,16 @@ struct prompt {
 
 #define APP_VIEWS_MAX 8
 
+/* Where a layer is: in the model's graph, or in a body of a layer. */
+struct place {
+	const struct plan *plan;       /* the graph's */
+	const struct plan_layer *layer;
+	int base;                      /* number of that graph's first layer */
+	int inside;                    /* number of the first layer of its own bodies, which follow one another */
+	int owner, body, depth;        /* the layer it runs in, or -1; in which of its bodies; how deep */
+	double times;                  /* how often it runs when the model does; NaN unknown, 0 never */
+};
+
 struct app {
 	struct session *session;
 	struct canvas canvas;
@@ -92,7 +102,8 @@ struct app {
 	int depth;
 	struct { int layer, cursor; } trail[16]; /* layers left by following a line of the details; oldest first */
 	int trail_count;
-	int layer;               /* the layer in question; -1 when there is none */
+	int layer;               /* the layer in question; -1 when there is none. Here and below a layer is the number
+	                            of its place: the plan's own index, those of bodies behind */
 	int page;                /* rows of the list at the last drawing */
 	char search[128];
 	struct prompt prompt;
@@ -104,12 +115,18 @@ struct app {
 	bool show_folded;        /* layers that only make constants are listed too */
 	/* made by app_refresh, for the views */
 	int folded_count;        /* layers that only make constants, listed or not */
+	int place_count;
+	struct place *places;
+	bool *unfolded;          /* by place: its bodies are in the list */
+	int unfold_changes, seen_unfolded;
+	int *first_of;           /* by problem of the plan: the layer it is met at first, or -1 */
 	int listed_count;        /* layers in the list, in execution order */
 	int *listed;             /* layer of a row */
+	int *lane_of;            /* of a row: its row of the lanes, or its outermost owner's */
 	int *row_of;             /* row of a layer, or -1 */
 	int *number_of;          /* a layer's number from 1, those that only make constants not counted; of these 0 */
-	uint8_t *name_detail;    /* how much of a layer's name app_name_short keeps: 0 least */
-	struct lanes lanes;      /* of the listed layers, by row */
+	uint8_t *name_detail;    /* by place: how much of a layer's name app_name_short keeps: 0 least */
+	struct lanes lanes;      /* of the listed layers of the model's own graph */
 	const struct plan *lanes_plan;
 	const struct plan_layer *lanes_layers;
 	bool lanes_folded;
@@ -120,8 +137,28 @@ struct app {
 
 /* The plan in force, or NULL when none could be made. */
 const struct plan *app_plan(const struct app *app);
-/* A layer's cost, or NULL while there is no analysis. */
+/* The layer, in whichever graph, or NULL. */
+const struct plan_layer *app_layer(const struct app *app, int layer);
+/* The layer that makes a value of the layer's graph or of one around it, or -1. */
+int app_producer(const struct app *app, int layer, int value);
+/* The first layer of a body of a layer. */
+int app_body_first(const struct app *app, int layer, int body);
+bool app_is_body(const struct app *app, int layer);
+/* Does it only make a constant? */
+bool app_is_folded(const struct app *app, int layer);
+/* Runs anything in it that could be listed? */
+bool app_can_unfold(const struct app *app, int layer);
+/* Lists what is in the layer, or no longer what is in it or around it; false: nothing to do. */
+bool app_unfold(struct app *app, int layer);
+bool app_fold(struct app *app, int layer);
+/* Opens all, or closes all where all is open. Returns how many were opened. */
+int app_unfold_all(struct app *app);
+/* The layer itself or the one around it that is listed. */
+int app_listed_at(const struct app *app, int layer);
+/* A layer's cost, or NULL while there is no analysis. A body's layer: of running once. */
 const struct layer_cost *app_cost(const struct app *app, int layer);
+/* What it costs the model: as often as it runs; not known how often: once. */
+double app_cost_all(const struct app *app, int layer);
 /* The text of the problem that a layer's cost comes from in this scenario (the fused one for a group), or
  * NULL. */
 const char *app_problem(const struct app *app, int layer);
@@ -161,6 +198,9 @@ bool app_is_sorted(const struct app *app, const struct view *view);
 int app_compare_numbers(double a, double b);
 /* A model's text as it may be drawn; lives until the next drawing. */
 const char *app_clean(struct app *app, struct text t);
+/* The layer's problem in the scenario's layout: its index in the plan, or -1; and the layer a problem is met at first. */
+int app_own_problem(const struct app *app, int layer);
+int app_first_layer(const struct app *app, int problem);
 /* Where the layer's problem occurs first, when that is another layer; else -1. */
 int app_same_as(const struct app *app, int layer);
 /* The problem's measurement that the present scenario uses, or NULL. */
@@ -171,5 +211,7 @@ const char *app_op_short(struct app *app, struct text op);
  * repeats and the operator at the end are left out: "/layer1/layer1.0/conv1/Conv" is "layer1.0/conv1". Where
  * listed layers would be called the same, the number behind the operator or the operator stays, or all. */
 const char *app_name_short(struct app *app, const struct plan_layer *l);
+/* The same of a layer by its number. */
+const char *app_name(struct app *app, int layer);
 
 #endif

@@ -60,7 +60,7 @@ static const char *clean(struct detail *d, struct text t)
 static void add_cost(struct app *app, struct detail *d)
 {
 	const struct layer_cost *c = app_cost(app, d->layer);
-	const struct plan_layer *l = &app_plan(app)->layers[d->layer];
+	const struct plan_layer *l = app_layer(app, d->layer);
 	char text[SAY_INTERVAL], slack[STR_QUANTITY];
 	double total = app->session->analysis ? app->session->analysis->sequential_ns : NAN;
 	if (!c)
@@ -71,17 +71,20 @@ static void add_cost(struct app *app, struct detail *d)
 		return;
 	}
 	if (c->origin == ORIGIN_FREE && l->absorbed_by >= 0) {
-		ADD(d, LOOK_NORMAL, l->absorbed_by, " cost     part of the quantized %s",
-			clean(d, app_plan(app)->layers[l->absorbed_by].name));
+		int into = app->places[d->layer].base + l->absorbed_by;
+		ADD(d, LOOK_NORMAL, into, " cost     part of the quantized %s", clean(d, app_layer(app, into)->name));
 		return;
 	}
 	if (c->origin == ORIGIN_FREE) {
-		add(d, LOOK_NORMAL, -1, " cost     free: no kernel runs for it");
+		add(d, LOOK_NORMAL, -1, c->at_least ? " cost     ~free" : " cost     free: no kernel runs for it");
+		if (c->at_least && l->why)
+			add_wrapped(d, LOOK_WARN, "          ", clean(d, text_of(l->why)));
 		return;
 	}
 	if (isnan(c->ns) || c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED) {
 		ADD(d, LOOK_WARN, -1, " cost     unknown: %s",
-			l->problem < 0 && l->why	  ? l->why
+			plan_layer_is_control(l)	  ? app_missing_why(app, d->layer)
+			: l->problem < 0 && l->why	  ? clean(d, text_of(l->why))
 			: c->origin == ORIGIN_UNSUPPORTED ? "the library does not support it"
 							  : "not measured");
 		return;
@@ -93,7 +96,8 @@ static void add_cost(struct app *app, struct detail *d)
 	if (c->at_least && c->why)
 		add_wrapped(d, LOOK_WARN, "          ", clean(d, text_of(c->why)));
 	if (total > 0)
-		ADD(d, LOOK_NORMAL, -1, " share    %.2f%% of the sum of layers", 100 * c->ns / total);
+		ADD(d, LOOK_NORMAL, -1, " share    %.2f%% of the sum of layers",
+			100 * app_cost_all(app, d->layer) / total);
 	if (c->critical)
 		add(d, LOOK_NORMAL, -1, " path     critical: the parallel bound waits for it");
 	else if (!isnan(c->slack_ns))
@@ -102,10 +106,11 @@ static void add_cost(struct app *app, struct detail *d)
 
 static void add_work(struct app *app, struct detail *d)
 {
-	const struct plan_layer *l = &app_plan(app)->layers[d->layer];
+	const struct plan_layer *l = app_layer(app, d->layer);
 	const struct layer_cost *c = app_cost(app, d->layer);
 	char flops[STR_QUANTITY], bytes[STR_QUANTITY], rate[STR_QUANTITY], speed[STR_QUANTITY];
-	ADD(d, LOOK_NORMAL, -1, " work     %s FLOPs, %s", str_count(flops, l->flops),
+	const char *mark = (l->upto || l->at_least) && (l->flops > 0 || l->bytes > 0) ? "~" : "";
+	ADD(d, LOOK_NORMAL, -1, " work     %s%s FLOPs, %s", mark, str_count(flops, l->flops),
 		str_bytes(bytes, l->bytes));
 	if (l->flops > 0 && l->bytes > 0)
 		ADD(d, LOOK_NORMAL, -1, "          %.3g FLOPs a byte", l->flops / l->bytes);
@@ -157,7 +162,7 @@ static const char *attribute_text(struct detail *d, const struct attribute *a)
 
 static void add_attributes(struct app *app, struct detail *d)
 {
-	const struct node *n = app_plan(app)->layers[d->layer].node;
+	const struct node *n = app_layer(app, d->layer)->node;
 	if (n->attribute_count == 0)
 		return;
 	add_heading(d, "Attributes");
@@ -168,23 +173,26 @@ static void add_attributes(struct app *app, struct detail *d)
 
 static const char *value_text(struct app *app, struct detail *d, int index)
 {
-	const struct plan_value *v = &app_plan(app)->values[index];
+	const struct plan_value *v = &app->places[d->layer].plan->values[index];
+	const char *whose = app_is_body(app, d->layer) ? "body" : "model";
 	const char *shape = clean(d, text_of(plan_value_text(&d->arena, v)));
 	bool is_tensor = v->kind == VALUE_TENSOR;
-	return arena_printf(&d->arena, "%s%s%s%s%s%s  %s", is_tensor ? dtype_name(v->dtype) : "",
+	const char *edge = v->is_input ? arena_printf(&d->arena, "  %s input", whose) : "";
+	return arena_printf(&d->arena, "%s%s%s%s%s%s%s%s  %s", is_tensor ? dtype_name(v->dtype) : "",
 		is_tensor ? " " : "", shape, v->constant ? "  constant" : "",
-		v->is_input ? "  model input" : "", v->is_output ? "  model output" : "", clean(d, v->name));
+		edge, v->is_output ? "  " : "", v->is_output ? whose : "", v->is_output ? " output" : "", clean(d, v->name));
 }
 
 static void add_values(struct app *app, struct detail *d)
 {
-	const struct plan *p = app_plan(app);
-	const struct plan_layer *l = &p->layers[d->layer];
+	const struct place *at = &app->places[d->layer];
+	const struct plan *p = at->plan;
+	const struct plan_layer *l = at->layer;
 	add_heading(d, "Inputs (Enter goes to the layer that makes it)");
 	for (int i = 0; i < l->input_count; i++) {
-		int v = l->inputs[i], producer = v >= 0 ? p->values[v].producer : -1;
+		int v = l->inputs[i], producer = v >= 0 ? app_producer(app, d->layer, v) : -1;
 		/* what makes a constant is no layer to go to, unless such layers are listed too */
-		int jump = producer >= 0 && app->row_of[producer] >= 0 ? producer : -1;
+		int jump = producer >= 0 && (app->show_folded || !app_is_folded(app, producer)) ? producer : -1;
 		if (v < 0)
 			add(d, LOOK_DIM, -1, " (left out)");
 		else
@@ -198,7 +206,7 @@ static void add_values(struct app *app, struct detail *d)
 	if (l->succ_count)
 		add_heading(d, "Read by");
 	for (int i = 0; i < l->succ_count; i++)
-		ADD(d, LOOK_NORMAL, l->succs[i], " \u2192 %s  %s", clean(d, p->layers[l->succs[i]].name),
+		ADD(d, LOOK_NORMAL, at->base + l->succs[i], " \u2192 %s  %s", clean(d, p->layers[l->succs[i]].name),
 			clean(d, p->layers[l->succs[i]].node->op));
 }
 
@@ -206,36 +214,27 @@ static void add_values(struct app *app, struct detail *d)
 
 #define OCCURRENCES_SHOWN 12
 
-/* The layer's problem in the scenario's layout: its place in the plan, or -1. */
-static int own_index(const struct app *app, int layer)
-{
-	const struct plan *p = app_plan(app);
-	return plan_layer_problem_index(p, &p->layers[layer], app->session->scenario.nxc);
-}
-
 static void add_problem(struct app *app, struct detail *d)
 {
-	const struct plan *p = app_plan(app);
-	const struct plan_layer *l = &p->layers[d->layer];
-	int index = own_index(app, d->layer);
+	const struct plan_layer *l = app_layer(app, d->layer);
+	int index = app_own_problem(app, d->layer), others = 0;
 	if (index < 0)
 		return;
-	const struct plan_problem *own = &p->problems[index];
-	add_heading(d, own->use_count > 1
-			       ? arena_printf(&d->arena, "Problem, %d layers have it", own->use_count)
-			       : "Problem");
-	add_wrapped(d, LOOK_NORMAL, " ", own->text);
+	for (int i = 0; i < app->place_count; i++)
+		others += i != d->layer && app_own_problem(app, i) == index;
+	add_heading(d, others ? arena_printf(&d->arena, "Problem, %d layers have it", others + 1) : "Problem");
+	add_wrapped(d, LOOK_NORMAL, " ", app_plan(app)->problems[index].text);
 	if (l->proxy)
 		add(d, LOOK_WARN, -1, " ~ it stands in for this layer: a plain copy of as many bytes");
 	int shown = 0;
-	for (int i = 0; i < p->layer_count && own->use_count > 1; i++) {
-		if (own_index(app, i) != index || i == d->layer)
+	for (int i = 0; i < app->place_count && others; i++) {
+		if (app_own_problem(app, i) != index || i == d->layer)
 			continue;
 		if (shown++ == OCCURRENCES_SHOWN) {
-			ADD(d, LOOK_DIM, -1, "   and %d more", own->use_count - 1 - OCCURRENCES_SHOWN);
+			ADD(d, LOOK_DIM, -1, "   and %d more", others - OCCURRENCES_SHOWN);
 			break;
 		}
-		ADD(d, LOOK_NORMAL, i, " = %s", clean(d, p->layers[i].name));
+		ADD(d, LOOK_NORMAL, i, " = %s", clean(d, app_layer(app, i)->name));
 	}
 }
 
@@ -355,41 +354,73 @@ static void add_results(struct app *app, struct detail *d, const char *title, co
 
 #define INSIDE_SHOWN 200 /* most lines of it */
 
-static void add_body(struct detail *d, const struct plan *body, const struct layer_cost *costs, int depth, int *room)
+/* One layer of a body, with what it costs once. */
+static void add_inner(struct app *app, struct detail *d, int layer)
 {
-	for (int i = 0; i < body->layer_count && *room > 0; i++) {
-		const struct plan_layer *l = &body->layers[i];
-		const struct layer_cost *c = costs ? &costs[i] : NULL;
-		char cost[STR_QUANTITY];
-		const char *text = l->class == CLASS_FREE || (c && c->origin == ORIGIN_FREE) ? "free" :
-				   !c || isnan(c->ns) ? "-" : str_duration(cost, c->ns);
-		--*room;
-		ADD(d, l->class == CLASS_FREE ? LOOK_DIM : LOOK_NORMAL, -1, " %*s%s%9s  %s  %s", 2 * depth, "",
-			c && app_is_guess(c) ? "~" : " ", text, clean(d, l->node->op), clean(d, l->name));
-		for (int j = 0; j < l->body_count; j++)
-			add_body(d, &l->bodies[j], c && c->bodies ? c->bodies[j] : NULL, depth + 1, room);
-	}
+	const struct plan_layer *l = app_layer(app, layer);
+	const struct layer_cost *c = app_cost(app, layer);
+	char cost[STR_QUANTITY];
+	bool is_free = l->class == CLASS_FREE || (c && c->origin == ORIGIN_FREE);
+	const char *text = is_free ? "free" : !c || isnan(c->ns) ? "-" : str_duration(cost, c->ns);
+	ADD(d, is_free ? LOOK_DIM : LOOK_NORMAL, layer, " %s%9s  %s  %s", c && app_is_guess(c) ? "~" : " ", text,
+		clean(d, l->node->op), clean(d, l->name));
 }
 
-/* The layers of its subgraphs, with what each costs once. */
+/* What is free is left out, unless the user lists constants too. */
+static void add_body(struct app *app, struct detail *d, const struct plan *body, int first)
+{
+	int left = 0, room = INSIDE_SHOWN;
+	for (int i = 0; i < body->layer_count; i++) {
+		bool control = body->layers[i].body_count > 0;
+		if (body->layers[i].class == CLASS_FREE && !control && !app->show_folded)
+			left++;
+		else if (room-- > 0)
+			add_inner(app, d, first + i);
+	}
+	if (room < 0)
+		ADD(d, LOOK_DIM, -1, "             and %d more", -room);
+	if (left)
+		ADD(d, LOOK_DIM, -1, "       free  %d more (c lists them)", left);
+}
+
+/* The layers of its subgraphs: first what runs. */
 static void add_bodies(struct app *app, struct detail *d)
 {
-	const struct plan_layer *l = &app_plan(app)->layers[d->layer];
-	const struct layer_cost *c = app_cost(app, d->layer);
-	int room = INSIDE_SHOWN;
+	const struct plan_layer *l = app_layer(app, d->layer);
+	bool inside = plan_layer_is_control(l);
 	for (int i = 0; i < l->body_count; i++) {
 		const struct plan *body = &l->bodies[i];
 		char times[STR_QUANTITY];
-		const char *often = isnan(body->times)	? "not known how often" :
-				    body->times == 0	? "does not run" :
-				    body->times == 1	? "runs once" :
-							  arena_printf(&d->arena, "runs %s times",
-								  str_count(times, body->times));
+		if (body->times == 0 || !inside)
+			continue;
+		const char *often = isnan(body->times) && l->body_count == 2 ? "taken or not" :
+				    isnan(body->times) ? "not known how often, each time" :
+				    body->times == 1   ? "runs once" :
+							 arena_printf(&d->arena, "runs %s times, each",
+								 str_count(times, body->times));
 		add_heading(d, arena_printf(&d->arena, "%s: %s", clean(d, body->role), often));
-		add_body(d, body, c && c->bodies ? c->bodies[i] : NULL, 0, &room);
+		add_body(app, d, body, app_body_first(app, d->layer, i));
 	}
-	if (room == 0)
-		add(d, LOOK_DIM, -1, " and more");
+	for (int i = 0; i < l->body_count; i++)
+		if (l->bodies[i].times == 0 || !inside)
+			add_heading(d, arena_printf(&d->arena, "%s: %s, %d layer%s", clean(d, l->bodies[i].role),
+				inside ? "does not run" : "the result is known beforehand",
+				l->bodies[i].layer_count, l->bodies[i].layer_count == 1 ? "" : "s"));
+}
+
+/* Where a body's layer is; Enter leads there. */
+static void add_owner(struct app *app, struct detail *d)
+{
+	const struct place *at = &app->places[d->layer];
+	char times[STR_QUANTITY];
+	if (at->owner < 0)
+		return;
+	ADD(d, LOOK_NORMAL, at->owner, " in       %s of %s", clean(d, at->plan->role),
+		clean(d, app_layer(app, at->owner)->name));
+	if (isnan(at->times))
+		add(d, LOOK_WARN, -1, " runs     not known how often; what follows is of once");
+	else if (at->times != 1)
+		ADD(d, LOOK_NORMAL, -1, " runs     %s times; what follows is of once", str_count(times, at->times));
 }
 
 static bool group_has(const struct fusion_group *g, int layer)
@@ -419,7 +450,7 @@ static void add_groups(struct app *app, struct detail *d)
 		double parts = 0;
 		for (int k = 0; k < g->layer_count; k++) {
 			const struct plan_layer *l = &app_plan(app)->layers[g->layers[k]];
-			int own = own_index(app, g->layers[k]);
+			int own = app_own_problem(app, g->layers[k]);
 			const struct result *part = own >= 0 ? app_pick(app, app_plan(app)->problems[own].text) : NULL;
 			parts += l->class == CLASS_FREE ? 0 : part ? part->stats.median : NAN;
 		}
@@ -439,21 +470,22 @@ static void detail_make(struct app *app, struct detail *d)
 	arena_free(&d->arena);
 	d->count = 0;
 	const struct plan *p = app_plan(app);
-	if (!p || d->layer < 0 || d->layer >= p->layer_count) {
+	if (!p || d->layer < 0 || d->layer >= app->place_count) {
 		add(d, LOOK_DIM, -1, " no layer is selected");
 		return;
 	}
-	const struct plan_layer *l = &p->layers[d->layer];
+	const struct plan_layer *l = app_layer(app, d->layer);
 	const struct layer_cost *cost = app_cost(app, d->layer);
 	add_wrapped(d, LOOK_BOLD, " ", clean(d, l->name));
 	int number = app->number_of[d->layer];
 	ADD(d, LOOK_NORMAL, -1, " %s%s%s  class %s  %s", clean(d, l->node->domain), l->node->domain.n ? "." : "",
 		clean(d, l->node->op), op_class_name(l->class),
-		number ? arena_printf(&d->arena, "layer %d of %d", number, p->layer_count - app->folded_count)
+		app_is_body(app, d->layer) ? "" : number ? arena_printf(&d->arena, "layer %d of %d", number, p->layer_count - app->folded_count)
 		       : "only makes a constant");
+	add_owner(app, d);
 	add_cost(app, d);
 	add_work(app, d);
-	int index = own_index(app, d->layer);
+	int index = app_own_problem(app, d->layer);
 	const char *own = index >= 0 ? p->problems[index].text : NULL;
 	const char *fused =
 		cost && cost->group && cost->group->layers[0] == d->layer ? app_problem(app, d->layer) : NULL;
@@ -520,6 +552,12 @@ static bool detail_request(struct app *app, void *state, const struct key_row *k
 	return true;
 }
 
+static bool detail_passes(struct app *app, void *state, int row)
+{
+	(void)app;
+	return !((struct detail *)state)->lines[row].text[0];
+}
+
 /* The page begins at its top whenever another layer is shown. */
 static int detail_row_of_layer(struct app *app, void *state, int layer)
 {
@@ -539,6 +577,8 @@ const struct view view_detail = {
 	.draw_row = detail_draw_row,
 	.row_text = detail_row_text,
 	.request = detail_request,
+	.passes = detail_passes,
+	.opens = "follow",
 	.row_of_layer = detail_row_of_layer,
 	.own_footer = true,
 };

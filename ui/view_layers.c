@@ -93,12 +93,33 @@ static const struct fusion_group *group_fused_into(const struct layer_cost *cost
 	return cost && cost->group && cost->group->layers[0] != layer ? cost->group : NULL;
 }
 
-static const char *name_prefix(const struct app *app, int layer, int above)
+/* Of what runs in another layer: how deep, how often; of what others run in: whether they are listed. */
+static const char *body_prefix(struct app *app, int layer)
 {
-	const struct layer_cost *cost = app_cost(app, layer), *before = app_cost(app, above);
+	const struct place *at = &app->places[layer];
+	const struct plan *body = at->owner >= 0 ? at->plan : NULL;
+	char number[STR_QUANTITY];
+	const char *often = "", *round = body ? strstr(app_clean(app, body->role), ", round ") : NULL;
+	if (round)
+		often = arena_printf(&app->scratch, "#%s ", round + strlen(", round "));
+	else if (body && isnan(body->times))
+		often = app_layer(app, at->owner)->body_count == 2
+			? arena_printf(&app->scratch, "%.4s? ", app_clean(app, body->role)) : "?x ";
+	else if (body && body->times > 1)
+		often = arena_printf(&app->scratch, "%sx ", str_count(number, body->times));
+	const char *sign = !app_can_unfold(app, layer) ? "" : app->unfolded[layer] ? "\u25be " : "\u25b8 ";
+	return arena_printf(&app->scratch, "%*s%s%s", 2 * (at->depth < 6 ? at->depth : 6), "", often, sign);
+}
+
+static const char *name_prefix(struct app *app, int layer, int above)
+{
+	const struct layer_cost *cost = app_cost(app, layer);
 	const struct fusion_group *g = group_fused_into(cost, layer);
+	if (app_is_body(app, layer) || app_can_unfold(app, layer))
+		return body_prefix(app, layer);
 	if (!g)
 		return "";
+	const struct layer_cost *before = app_cost(app, above);
 	bool adjoins = before && before->group == g;
 	return !adjoins ? "\u2500 " : g->layers[g->layer_count - 1] == layer ? "\u2514 " : "\u251c ";
 }
@@ -111,43 +132,46 @@ static const char *cost_text(struct app *app, int layer, const struct layer_cost
 	if (!cost)
 		return "-";
 	switch (cost->origin) {
-	case ORIGIN_FREE: return "free ";
+	case ORIGIN_FREE:
+		/* its work is in an integer layer's; or nothing is the least it may cost */
+		return app_layer(app, layer)->absorbed_by >= 0 ? "absorbed" : cost->at_least ? "~free " : "free ";
 	case ORIGIN_FUSED: return "fused ";
 	case ORIGIN_UNSUPPORTED: *look = LOOK_WARN; return "unsupp. ";
 	case ORIGIN_MISSING: return "- ";
 	default: break;
 	}
 	*look = app_is_critical(app, cost) ? LOOK_CRITICAL : LOOK_NORMAL;
-	bool guess = app_is_guess(cost), repeat = app_same_as(app, layer) >= 0;
+	bool guess = app_is_guess(cost) || isnan(app->places[layer].times), repeat = app_same_as(app, layer) >= 0;
 	/* without a blank before the `~`: nine columns hold every figure with its unit */
 	return arena_printf(&app->scratch, "%s%s%s", !repeat ? "" : guess ? "=" : "= ", guess ? "~" : "",
-		str_duration(number, cost->ns));
+		str_duration(number, app_cost_all(app, layer)));
 }
 
 static void draw_cost(struct app *app, int layer, struct area line, int x, const struct columns *c)
 {
 	const struct layer_cost *cost = app_cost(app, layer);
+	double ns = app_cost_all(app, layer);
 	double total = app->session->analysis ? app->session->analysis->sequential_ns : NAN;
 	enum look look;
 	const char *text = cost_text(app, layer, cost, &look);
 	int same = app_same_as(app, layer),
 	    rest = c->cost + (c->bar ? c->bar + 1 : 0) + (c->share ? c->share : 0);
 	if (cost && cost->origin == ORIGIN_MISSING && same >= 0) {
-		const char *name = app_name_short(app, &app_plan(app)->layers[same]);
+		const char *name = app_name(app, same);
 		int used = canvas_text(line, x + 1, 0, LOOK_DIM, "= ");
 		canvas_fit_tail(line, x + 1 + used, 0, rest - used - 2, LOOK_DIM, name);
 		return;
 	}
 	canvas_fit_right(line, x, 0, c->cost - 1, look, text);
-	if (!cost || !(cost->ns > 0))
+	if (!cost || !(ns > 0))
 		return;
 	x += c->cost;
 	if (c->bar && app->most_ns > 0)
 		canvas_bar(line, x, 0, c->bar, look == LOOK_CRITICAL ? LOOK_CRITICAL : LOOK_ACCENT,
-			cost->ns / app->most_ns);
+			ns / app->most_ns);
 	x += c->bar ? c->bar + 1 : 0;
 	if (c->share && total > 0)
-		canvas_fit_right(line, x, 0, c->share, LOOK_NORMAL, app_share(app, cost->ns, total));
+		canvas_fit_right(line, x, 0, c->share, LOOK_NORMAL, app_share(app, ns, total));
 }
 
 static const char *layer_state(struct app *app, int layer, enum look *look)
@@ -157,7 +181,9 @@ static const char *layer_state(struct app *app, int layer, enum look *look)
 	bool settled = strcmp(word, "ok") == 0 || !word[0];
 	if (!cost || !settled)
 		return word;
-	*look = LOOK_DIM;
+	*look = cost->at_least ? LOOK_WARN : LOOK_DIM;
+	if (cost->origin == ORIGIN_FREE && cost->at_least)
+		return "part";
 	if (cost->origin == ORIGIN_FREE || cost->origin == ORIGIN_FUSED)
 		return "ok";
 	if (cost->origin == ORIGIN_PROXY)
@@ -168,52 +194,67 @@ static const char *layer_state(struct app *app, int layer, enum look *look)
 	if (cost->origin == ORIGIN_MEASURED)
 		return "ok";
 	*look = LOOK_WARN;
-	return app_plan(app)->layers[layer].problem < 0 ? "?" : word[0] ? "part" : "-";
+	const struct plan_layer *l = app_layer(app, layer);
+	if (plan_layer_is_control(l) && !isnan(l->flops))
+		return "-"; /* it waits for what runs in it */
+	return l->problem < 0 ? "?" : word[0] ? "part" : "-";
 }
 
-static void draw_dag(const struct app *app, int layer, struct area line, const struct columns *c)
+static void draw_dag(const struct app *app, int row, struct area line, const struct columns *c)
 {
+	int layer = app->listed[row];
 	const struct layer_cost *cost = app_cost(app, layer);
 	bool critical = app_is_critical(app, cost);
 	bool costs = !cost || (cost->origin != ORIGIN_FREE && cost->origin != ORIGIN_FUSED);
 	uint32_t sign = critical ? 0x25c6 : costs ? 0x25cf : 0x25cb;
-	if (app->panes[0].order == 0 && !app->panes[0].reverse && !app->panes[0].filter[0])
-		lanes_draw(&app->lanes, app->row_of[layer], line, 1, 0, c->lanes, sign,
+	bool in_order = app->panes[0].order == 0 && !app->panes[0].reverse && !app->panes[0].filter[0];
+	if (in_order && app_is_body(app, layer))
+		lanes_pass(&app->lanes, app->lane_of[row], line, 1, 0, c->lanes);
+	else if (in_order)
+		lanes_draw(&app->lanes, app->lane_of[row], line, 1, 0, c->lanes, sign,
 			critical ? LOOK_CRITICAL : LOOK_ACCENT);
 	else
 		canvas_put(line, 1, 0, critical ? LOOK_CRITICAL : LOOK_ACCENT, sign);
 }
 
-static const char *output_text(struct app *app, const struct plan_layer *l)
+static const char *output_text(struct app *app, const struct plan *p, const struct plan_layer *l)
 {
 	int value = l->output_count ? l->outputs[0] : -1;
 	if (value < 0)
 		return "";
-	return app_clean(app, text_of(plan_value_text(&app->scratch, &app_plan(app)->values[value])));
+	return app_clean(app, text_of(plan_value_text(&app->scratch, &p->values[value])));
+}
+
+/* The operator; of an integer layer with the type that its data have: "Conv u8". */
+static const char *op_text(struct app *app, const struct plan_layer *l)
+{
+	const char *op = app_op_short(app, l->node->op);
+	const struct plan_problem *problem = l->quantized ? plan_layer_problem(app_plan(app), l) : NULL;
+	return problem ? arena_printf(&app->scratch, "%s %s", op, dtype_name(problem->problem.operand[0].dtype)) : op;
 }
 
 static void layers_draw_row(struct app *app, void *state, int row, int above, struct area line)
 {
 	(void)state;
 	int layer = app->listed[row];
-	const struct plan_layer *l = &app_plan(app)->layers[layer];
+	const struct plan_layer *l = app_layer(app, layer);
 	struct columns c = columns_for(app, line.width);
 	const struct layer_cost *cost = app_cost(app, layer);
 	enum look look = group_fused_into(cost, layer) || l->class == CLASS_FREE ? LOOK_DIM : LOOK_NORMAL;
-	draw_dag(app, layer, line, &c);
+	draw_dag(app, row, line, &c);
 	int x = 2 + c.dag;
 	bool in_order = app->panes[0].order == 0 && !app->panes[0].reverse;
 	int used = in_order ? canvas_text(line, x, 0, LOOK_DIM,
 				      name_prefix(app, layer, above >= 0 ? app->listed[above] : -1))
 			    : 0;
 	canvas_fit_tail(line, x + used, 0, c.name - used, look,
-		app_name_short(app, l));
+		app_name(app, layer));
 	x += c.name + 1;
 	if (c.op)
-		canvas_fit(line, x, 0, c.op, look, app_op_short(app, l->node->op));
+		canvas_fit(line, x, 0, c.op, look, op_text(app, l));
 	x += c.op ? c.op + 1 : 0;
 	if (c.output)
-		canvas_fit(line, x, 0, c.output, look, output_text(app, l));
+		canvas_fit(line, x, 0, c.output, look, output_text(app, app->places[layer].plan, l));
 	x += c.output ? c.output + 1 : 0;
 	draw_cost(app, layer, line, x, &c);
 	const char *word = layer_state(app, layer, &look);
@@ -223,8 +264,8 @@ static void layers_draw_row(struct app *app, void *state, int row, int above, st
 static const char *layers_row_text(struct app *app, void *state, int row)
 {
 	(void)state;
-	const struct plan_layer *l = &app_plan(app)->layers[app->listed[row]];
-	return arena_printf(&app->scratch, "%s %s %s", app_clean(app, l->name), app_name_short(app, l),
+	const struct plan_layer *l = app_layer(app, app->listed[row]);
+	return arena_printf(&app->scratch, "%s %s %s", app_clean(app, l->name), app_name(app, app->listed[row]),
 		app_clean(app, l->node->op));
 }
 
@@ -235,10 +276,9 @@ static int layers_compare(struct app *app, void *state, int order, int a, int b)
 {
 	(void)state;
 	int i = app->listed[a], j = app->listed[b];
-	const struct plan_layer *x = &app_plan(app)->layers[i], *y = &app_plan(app)->layers[j];
-	const struct layer_cost *cx = app_cost(app, i), *cy = app_cost(app, j);
+	const struct plan_layer *x = app_layer(app, i), *y = app_layer(app, j);
 	switch (order) {
-	case ORDER_COST: return cx && cy ? app_compare_numbers(cx->ns, cy->ns) : 0;
+	case ORDER_COST: return app_compare_numbers(app_cost_all(app, i), app_cost_all(app, j));
 	case ORDER_WORK: return app_compare_numbers(x->flops, y->flops);
 	case ORDER_NAME: return text_compare(x->name, y->name);
 	case ORDER_OP: return text_compare(x->node->op, y->node->op);
@@ -249,7 +289,13 @@ static int layers_compare(struct app *app, void *state, int order, int a, int b)
 static bool layers_request(struct app *app, void *state, const struct key_row *key, int row)
 {
 	(void)state;
-	if (key->request != REQUEST_OPEN || row < 0)
+	if (row < 0)
+		return false;
+	if (key->request == REQUEST_UNFOLD)
+		return app_unfold(app, app->listed[row]);
+	if (key->request == REQUEST_FOLD)
+		return app_fold(app, app->listed[row]);
+	if (key->request != REQUEST_OPEN)
 		return false;
 	app_show(app, &view_detail, app->listed[row]);
 	return true;
@@ -264,7 +310,10 @@ static void layers_select(struct app *app, void *state, int row)
 static int layers_row_of_layer(struct app *app, void *state, int layer)
 {
 	(void)state;
-	return layer >= 0 ? app->row_of[layer] : -1;
+	if (layer < 0)
+		return -1;
+	app->layer = app_listed_at(app, layer); /* what runs in a layer that is closed: the layer */
+	return app->row_of[app->layer];
 }
 
 const struct view view_layers = {

@@ -59,7 +59,7 @@ static int problems_rows(struct app *app, void *state, int width)
 	struct hash seen = { 0 };
 	for (int i = 0; p && i < p->problem_count; i++)
 		rows_add(s, &seen, p->problems[i].text, p->problems[i].use_count,
-			p->problems[i].border ? -1 : p->problems[i].first_layer, false);
+			p->problems[i].border ? -1 : app_first_layer(app, i), false);
 	bool nxc = app->session->scenario.nxc;
 	for (int i = p ? p->problem_count : 0; nxc && p && i < plan_problem_total(p); i++)
 		rows_add(s, &seen, p->problems[i].text, p->problems[i].use_count, p->problems[i].first_layer, false);
@@ -174,10 +174,10 @@ static int row_of_text(const struct problems *s, const char *text)
 static int problems_row_of_layer(struct app *app, void *state, int layer)
 {
 	const struct problems *s = state;
-	const struct plan *p = app_plan(app);
+	const struct plan_layer *l = app_layer(app, layer);
 	int row = row_of_text(s, app_problem(app, layer));
-	if (row < 0 && p && layer >= 0 && layer < p->layer_count && p->layers[layer].problem >= 0)
-		row = row_of_text(s, p->problems[p->layers[layer].problem].text);
+	if (row < 0 && l && l->problem >= 0)
+		row = row_of_text(s, app_plan(app)->problems[l->problem].text);
 	return row;
 }
 

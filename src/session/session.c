@@ -358,6 +358,11 @@ static bool group_has(const struct fusion_group *g, int layer)
 	return false;
 }
 
+int session_measure_problem(struct session *s, const char *problem)
+{
+	return s->queue ? queue_add(s->queue, problem, true, true) : 0;
+}
+
 int session_measure_layer(struct session *s, int layer)
 {
 	if (!s->queue || !s->current)

@@ -148,6 +148,8 @@ bool session_plan_step(struct session *s, int timeout_ms);
 const struct planned *session_planned(const struct session *s, const char *problem);
 /* Queues what the scenario and its what-ifs lack: all fused problems too. Returns how many were added. */
 int session_measure_missing(struct session *s);
+/* Queues a problem again, at once. */
+int session_measure_problem(struct session *s, const char *problem);
 /* Queues one layer's problem (and its groups') again. */
 int session_measure_layer(struct session *s, int layer);
 

@@ -437,6 +437,87 @@ static void test_short_names(void)
 	end();
 }
 
+/* ---- what runs in layers */
+
+static const char *name_now(void)
+{
+	return app_clean(&app, app_layer(&app, app.layer)->name);
+}
+
+static void test_unfolding(void)
+{
+	begin(&(struct fixture_options){ .measured = true, .control = true });
+	int closed = app.listed_count;
+	type("/ steps Enter Right");
+	is_int(app.listed_count, closed + 4, "Right lists what runs in a loop");
+	is_str(name_now(), "steps", "the loop stays selected");
+	ok(sees("12x step.relu1") && sees("72.6%"), "its layers cost what they cost in all rounds");
+	ok(!sees("slow.conv"), "a layer that is closed shows nothing");
+	type("j j");
+	is_str(name_now(), "step.relu0", "its layers are rows");
+	ok(sees("step.relu0  = ") || sees("runs 12 times, each"), "how often is said");
+	type("Left");
+	is_str(name_now(), "steps", "Left goes back to the layer they run in");
+	is_int(app.listed_count, closed, "and closes it");
+	type("Left");
+	is_int(app.listed_count, closed, "again: nothing more");
+	type("Right Right");
+	ok(sees("2 detail"), "Right on an open one opens details");
+	type("Left j j Right Left");
+	is_str(name_now(), "step.relu0", "details of a layer in it, and back");
+	type("*");
+	is_int(app.listed_count, closed + 4 + 3 + 1 + 3, "all: what does not run is not listed");
+	type("s");
+	is_str(name_now(), "steps", "sorted with the others");
+	is_int(app_pane(&app)->shown_count, app.listed_count, "none is lost");
+	type("j");
+	is_str(name_now(), "step.conv", "by what all rounds cost");
+	type("S / refine Enter");
+	is_str(name_now(), "refine.conv", "found with the others");
+	type("*");
+	is_str(name_now(), "maybe", "closed, the layer around it is selected");
+	is_int(app.listed_count, closed, "none is open");
+	type("g Right");
+	ok(sees("2 detail"), "Right on another layer opens its details");
+	end();
+}
+
+static void test_inside(void)
+{
+	begin(&(struct fixture_options){ .measured = true, .control = true, .queue = true });
+	type("/ choose Enter Enter");
+	ok(strstr(screen(), "then_branch: runs once") < strstr(screen(), "else_branch: does not run"), "what runs is first");
+	ok(sees("else_branch: does not run, 6 layers"), "what does not is one line");
+	ok(!sees("slow."), "without its layers");
+	type("/ quick.conv Enter Enter");
+	is_str(name_now(), "quick.conv", "a line leads to the layer");
+	ok(sees("in       then_branch of choose") && sees("Algorithms"), "which has details like any other");
+	type(">");
+	is_str(name_now(), "quick.relu0", "the next layer is the body's next");
+	type("> > > >");
+	is_str(name_now(), "Identity", "and there it ends");
+	type("< <");
+	is_str(name_now(), "quick.conv", "back again");
+	type("B");
+	is_int(fixture_calls.problem, 1, "its problem can be measured");
+	type("Backspace");
+	is_str(name_now(), "choose", "back to where the line was");
+	type("Esc");
+	ok(sees("1 layers"), "and to the list");
+	type("B");
+	is_int(fixture_calls.problem, 3, "a layer's problems are those in it");
+	type("4 / eltwise Enter Enter");
+	is_str(name_now(), "last", "a problem leads to the model's own layer");
+	type("Esc k Enter");
+	is_str(name_now(), "step.conv", "or to the first that runs in one");
+	type("1");
+	is_str(name_now(), "steps", "which the list shows as the layer around it");
+	type("/ maybe Enter");
+	ok(sees("~free") && sees("part") && sees("at least"), "free is only the least of an unknown choice");
+	ok(sees("branch or rounds not known"), "and that is why the bound is no more");
+	end();
+}
+
 static void row_of_screen(int row, char *out, size_t size)
 {
 	const char *p = screen();
@@ -601,13 +682,13 @@ static void test_too_small(void)
 }
 
 /* Every key in every view, at sizes good and bad: nothing crashes, nothing dirty is drawn. */
-static void test_any_key(void)
+static void any_keys(const struct fixture_options *o)
 {
 	static const int sizes[][2] = { { 80, 24 }, { 120, 40 }, { 40, 10 }, { 41, 11 }, { 1, 1 },
 		{ 300, 12 }, { 66, 17 } };
 	int count, dirty = 0;
 	const struct key_row *rows = keys_table(&count);
-	begin(&(struct fixture_options){ .queue = true, .busy = true });
+	begin(o);
 	uint32_t seed = 7;
 	for (int i = 0; i < 4000; i++) {
 		seed = seed * 1664525 + 1013904223;
@@ -628,6 +709,12 @@ static void test_any_key(void)
 	}
 	is_int(dirty, 0, "4000 keys");
 	end();
+}
+
+static void test_any_key(void)
+{
+	any_keys(&(struct fixture_options){ .queue = true, .busy = true });
+	any_keys(&(struct fixture_options){ .measured = true, .control = true });
 }
 
 /* A frame of a long model costs its rows, not its layers: work is counted in bytes of scratch memory. */
@@ -687,6 +774,8 @@ static void test_frame(void)
 int main(void)
 {
 	test_moving();
+	test_unfolding();
+	test_inside();
 	test_finding();
 	test_views();
 	test_selection();

@@ -47,6 +47,14 @@ static const struct screen {
 	{ "devices_120x40", 120, 40, "devices", "G", false, false, { .described = true } },
 	{ "devices_chosen_80x24", 80, 24, NULL, "D / h100 Enter Enter 1", false, false, { .queue = true } },
 	{ "devices_80x24_ascii", 80, 24, NULL, "D k", true, false, { .described = true } },
+	{ "control_80x24", 80, 24, NULL, "", false, false, { .measured = true, .control = true } },
+	{ "control_open_80x24", 80, 24, NULL, "* j j j j", false, false, { .measured = true, .control = true } },
+	{ "control_open_80x24_ascii", 80, 24, NULL, "/ steps Enter Right", true, false, { .queue = true, .control = true } },
+	{ "control_detail_80x24", 80, 24, NULL, "/ choose Enter Enter", false, false, { .measured = true, .control = true } },
+	{ "control_detail_100x40", 100, 40, NULL, "/ maybe Enter Enter", false, false, { .measured = true, .control = true } },
+	{ "control_inner_80x24", 80, 24, NULL, "/ steps Enter Right j Enter", false, false,
+		{ .measured = true, .control = true } },
+	{ "control_problems_80x24", 80, 24, "problems", "", false, false, { .measured = true, .control = true } },
 	{ "dims_80x24", 80, 24, NULL, "1 2 8", false, false, { .queue = true, .unbound = true } },
 };
 

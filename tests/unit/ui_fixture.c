@@ -17,6 +17,8 @@ struct queue {
 
 static struct fixture_options options;
 static struct maker *maker;
+static struct maker *inner[8]; /* of bodies */
+static int inner_count;
 
 static void named(int value, const char *name, size_t n)
 {
@@ -104,6 +106,109 @@ static void build_net(void)
 	maker->plan.values[x].is_output = true;
 }
 
+/* ---- layers in layers */
+
+/* From here on layers are made in a body. */
+static struct maker *body_begin(void)
+{
+	struct maker *outer = maker;
+	maker = inner[inner_count++] = make_begin();
+	return outer;
+}
+
+static struct plan body_end(struct maker *outer, const char *role, double times)
+{
+	struct plan *body = make_finish(maker);
+	body->role = text_of(role);
+	body->times = times;
+	for (int i = 0; i < body->layer_count; i++) { /* problems are the whole plan's */
+		struct plan_layer *l = &body->layers[i];
+		l->flops = l->bytes = l->class == CLASS_FREE ? 0 : 1e6;
+		l->class = text_is(l->node->op, "Conv") ? CLASS_COMPUTE : l->class;
+		l->problem = l->problem < 0 || times == 0 ? -1 : make_problem(outer, body->problems[l->problem].text);
+		l->problem_nxc = l->problem;
+	}
+	maker = outer;
+	return *body;
+}
+
+static struct plan body_make(const char *role, double times, const char *stem, int relus)
+{
+	char name[64];
+	struct maker *outer = body_begin();
+	int x = make_input(maker, SMALL);
+	int made = make_layer(maker, "Identity", NULL, "64", make_constant(maker, "64"), -1);
+	maker->plan.values[made].constant = true;
+	snprintf(name, sizeof(name), "%s.conv", stem);
+	x = relus ? conv(name, CONV3, "64x64x3x3", SMALL, x) : x;
+	for (int i = 0; i < relus; i++) {
+		snprintf(name, sizeof(name), "%s.relu%d", stem, i);
+		x = relu(name, SMALL, x);
+	}
+	x = make_layer(maker, "Identity", NULL, SMALL, x, -1);
+	maker->plan.values[x].is_output = true;
+	return body_end(outer, role, times);
+}
+
+static int control(const char *op, const char *name, int count, const struct plan *bodies, int x)
+{
+	int y = make_layer(maker, op, NULL, SMALL, x, -1);
+	struct plan_layer *l = &maker->plan.layers[maker->plan.layer_count - 1];
+	named(y, name, strlen(name));
+	l->class = CLASS_HOST;
+	l->body_count = count;
+	l->bodies = ARENA_ARRAY(&maker->plan.arena, struct plan, count);
+	memcpy(l->bodies, bodies, (size_t)count * sizeof(*bodies));
+	return y;
+}
+
+static int absorbed(const char *op, const char *name, int into, int x)
+{
+	int y = make_layer(maker, op, NULL, SMALL, x, -1);
+	struct plan_layer *l = &maker->plan.layers[maker->plan.layer_count - 1];
+	named(y, name, strlen(name));
+	l->class = CLASS_FREE;
+	l->absorbed_by = into;
+	l->why = "part of the quantized exact";
+	return y;
+}
+
+static void build_control(void)
+{
+	int x = conv("stem", STEM, "64x3x7x7", SMALL, make_input(maker, "1x3x224x224"));
+	x = make_layer(maker, "QuantizeLinear", "quantize:f32,u8:tensor:" SMALL, SMALL, x, -1);
+	NAMED(x, "stem_output_QuantizeLinear");
+	x = absorbed("DequantizeLinear", "stem_output_DequantizeLinear", 3, x);
+	x = conv("exact", "conv:u8,s8.c,f32/s32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", "64x64x3x3", SMALL, x);
+	maker->plan.layers[3].quantized = true;
+	struct plan rounds = body_make("body", 12, "step", 2);
+	struct plan known[] = { body_make("else_branch", 0, "slow", 3), body_make("then_branch", 1, "quick", 1) };
+	x = control("Loop", "steps", 1, &rounds, x);
+	x = control("If", "choose", 2, known, x);
+	struct plan open[] = { body_make("then_branch", NAN, "skip", 0), body_make("else_branch", NAN, "refine", 1) };
+	x = control("If", "maybe", 2, open, x);
+	struct plan_layer *maybe = &maker->plan.layers[maker->plan.layer_count - 1];
+	maybe->at_least = true;
+	maybe->why = "the condition is not known: the cheaper branch is counted";
+	x = relu("last", SMALL, x);
+	maker->plan.values[x].is_output = true;
+}
+
+/* What runs in layers has the plan's problems, too. */
+static void finish_bodies(struct plan *p, struct plan_layer *l)
+{
+	for (int i = 0; i < l->body_count; i++)
+		for (int k = 0; k < l->bodies[i].layer_count; k++) {
+			struct plan_layer *one = &l->bodies[i].layers[k];
+			l->bodies[i].problems = p->problems;
+			l->bodies[i].problem_count = p->problem_count;
+			if (one->problem >= 0)
+				p->problems[one->problem].use_count++;
+		}
+	if (l->body_count)
+		l->flops = l->bytes = 2e6;
+}
+
 static void build_chain(int count)
 {
 	int x = make_input(maker, SMALL);
@@ -148,6 +253,8 @@ static void finish(struct plan *p)
 			n->attributes = attributes;
 		}
 	}
+	for (int i = 0; i < p->layer_count; i++)
+		finish_bodies(p, &p->layers[i]);
 	p->weight_bytes = 524288;
 	p->peak_live_bytes = NAN;
 }
@@ -248,6 +355,8 @@ struct session *fixture_open(const struct fixture_options *o)
 	maker = make_begin();
 	if (o->chain)
 		build_chain(o->chain);
+	else if (o->control)
+		build_control();
 	else
 		build_net();
 	struct plan *p = make_finish(maker);
@@ -305,6 +414,8 @@ void fixture_close(struct session *s)
 	free(s->model);
 	free(s);
 	make_end(maker);
+	while (inner_count > 0)
+		make_end(inner[--inner_count]);
 }
 
 /* ---- a described device: matrix products have engines, a convolution has none, the rest is not answered yet ---- */
@@ -373,6 +484,14 @@ int session_measure_missing(struct session *s)
 {
 	(void)s;
 	return ++fixture_calls.missing;
+}
+
+int session_measure_problem(struct session *s, const char *problem)
+{
+	(void)s;
+	(void)problem;
+	fixture_calls.problem++;
+	return 1;
 }
 
 int session_measure_layer(struct session *s, int layer)

@@ -14,6 +14,7 @@ struct fixture_options {
 	bool proxies;      /* every layer's problem stands in */
 	bool unsupported;  /* the library refuses everything */
 	bool described;    /* the device is only described */
+	bool control;      /* instead: a loop, a choice that is known, one that is not, and an integer convolution */
 	int chain;         /* > 0: instead, a chain of that many layers */
 };
 
@@ -22,7 +23,7 @@ void fixture_close(struct session *s);
 
 /* What was asked of the stand-ins. */
 struct fixture_calls {
-	int refresh, select, bind, missing, layer, cancel;
+	int refresh, select, bind, missing, layer, problem, cancel;
 	int64_t batch, value;
 	enum dtype dtype;
 	char name[64];
