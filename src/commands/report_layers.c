@@ -208,16 +208,15 @@ static char *shapes_text(struct arena *a, const struct plan *p, const int *value
 	return text;
 }
 
-void report_layers_csv(const struct session *s, bool header, FILE *out)
+/* The layers of a graph, each followed by those in it. Path: "12", "12.then_branch.3"; times: how often it runs when the
+ * model does, empty where that is not known. */
+static void layers_csv(const struct plan *top, const struct plan *p, const char *path, double times, FILE *out)
 {
-	const struct plan *p = s->current->plan;
 	struct arena a = { 0 };
-	if (header)
-		fputs("batch,dtype,index,name,op,domain,class,inputs,outputs,flops,bytes,distinct,problem,proxy,estimated\n", out);
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
 		const struct plan_problem *problem = plan_layer_problem(p, l);
-		report_csv_plan(out, p);
+		report_csv_plan(out, top);
 		fprintf(out, "%d,", l->index);
 		report_csv_field(out, text_clean(&a, l->name), ',');
 		report_csv_field(out, text_clean(&a, l->node->op), ',');
@@ -229,9 +228,26 @@ void report_layers_csv(const struct session *s, bool header, FILE *out)
 		report_csv_field(out, isnan(l->bytes) ? "" : arena_printf(&a, "%.0f", l->bytes), ',');
 		report_csv_field(out, problem ? arena_printf(&a, "%d", l->problem) : "", ',');
 		report_csv_field(out, problem ? problem->text : "", ',');
-		fprintf(out, "%d,%d\n", l->proxy, l->upto || l->at_least);
+		fprintf(out, "%d,%d,", l->proxy, l->upto || l->at_least);
+		report_csv_field(out, arena_printf(&a, "%s%d", path, l->index), ',');
+		report_csv_field(out, isnan(times) ? "" : arena_printf(&a, "%.0f", times), '\n');
+		for (int j = 0; j < l->body_count; j++) {
+			const struct plan *body = &l->bodies[j];
+			double inner = times == 0 || body->times == 0 ? 0 : times * body->times;
+			layers_csv(top, body, arena_printf(&a, "%s%d.%s.", path, l->index, text_clean(&a, body->role)),
+				inner, out);
+		}
 		arena_free(&a);
 	}
+}
+
+void report_layers_csv(const struct session *s, bool header, FILE *out)
+{
+	const struct plan *p = s->current->plan;
+	if (header)
+		fputs("batch,dtype,index,name,op,domain,class,inputs,outputs,flops,bytes,distinct,problem,proxy,estimated,"
+			"path,times\n", out);
+	layers_csv(p, p, "", 1, out);
 }
 
 /* A quantity, behind a ~ where it is a bound and not 0. */
@@ -299,8 +315,6 @@ static const char *times_text(struct arena *a, const struct plan_layer *l, const
 	char number[STR_QUANTITY];
 	if (isnan(body->times))
 		return l->at_least && l->body_count == 2 ? "taken or not" : "unknown how often";
-	if (body->times == 0)
-		return "does not run";
 	return body->times == 1 ? "once" : arena_printf(a, "%s times", str_count(number, body->times));
 }
 
@@ -319,12 +333,19 @@ static void layers_print(const struct plan *p, int depth, const struct widths *w
 			marked(flops, mark, str_count, l->flops), marked(bytes, mark, str_bytes, l->bytes),
 			problem && l->proxy ? "~" : "",
 			problem ? problem->text : l->why ? text_clean(&a, text_of(l->why)) : "");
-		for (int j = 0; j < l->body_count; j++) {
+		for (int j = 0; j < l->body_count; j++) { /* what does not run is a line, behind what does */
 			const struct plan *body = &l->bodies[j];
+			if (body->times == 0)
+				continue;
 			fprintf(out, "%5s  %*s%s, %s:\n", "", 2 * depth + 2, "", text_clean(&a, body->role),
 				times_text(&a, l, body));
 			layers_print(body, depth + 1, w, out);
 		}
+		for (int j = 0; j < l->body_count; j++)
+			if (l->bodies[j].times == 0)
+				fprintf(out, "%5s  %*s%s, does not run: %d layer%s\n", "", 2 * depth + 2, "",
+					text_clean(&a, l->bodies[j].role), l->bodies[j].layer_count,
+					l->bodies[j].layer_count == 1 ? "" : "s");
 		arena_free(&a);
 	}
 }
