@@ -246,7 +246,10 @@ static bool classify(const double *y, struct region *r)
 bool region_match(const struct plan *p, int value, struct region *r)
 {
 	*r = (struct region){ 0 };
-	struct search s = { .plan = p, .region = r, .count = 1 };
+	struct search s; /* curves are filled as they are found: most values are read by one layer or none */
+	s.plan = p;
+	s.region = r;
+	s.count = 1;
 	s.curves[0].value = value;
 	for (int i = 0; i < SAMPLES; i++)
 		s.curves[0].y[i] = sample[i];

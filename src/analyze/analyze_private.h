@@ -60,6 +60,7 @@ bool chain_attention(struct chain *c, const struct plan *p, const struct plan_la
 /* The pieces they share. */
 bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer *l);
 void chain_take(struct chain *c, int layer, int value);
+void chain_name(struct chain *c, const struct plan_layer *l); /* adds it to the pattern */
 bool chain_hands_on(const struct plan_layer *l); /* Identity, Dropout */
 bool chain_one_output(const struct plan *p, const struct plan_layer *l);
 

@@ -72,7 +72,7 @@ static const struct plan_layer *walk(struct chain *c, int64_t keys)
 				return NULL;
 			scaled |= scale;
 			soft |= !scale;
-			str_addf(&c->pattern, "+%.*s", (int)l->node->op.n, l->node->op.p);
+			chain_name(c, l);
 		}
 		chain_take(c, l->index, l->outputs[0]);
 	}
@@ -100,6 +100,6 @@ bool chain_attention(struct chain *c, const struct plan *p, const struct plan_la
 			return false;
 	}
 	chain_take(c, last->index, last->outputs[0]);
-	str_addf(&c->pattern, "+MatMul");
+	str_puts(&c->pattern, "+MatMul");
 	return true;
 }

@@ -53,6 +53,12 @@ static bool same_shape(const struct plan *p, int a, int b)
 	return true;
 }
 
+void chain_name(struct chain *c, const struct plan_layer *l)
+{
+	str_add(&c->pattern, "+", 1);
+	str_add(&c->pattern, l->node->op.p, l->node->op.n);
+}
+
 /* All layers of an activation in parts, as one unit. */
 static void take_region(struct chain *c, const struct region *r)
 {
@@ -61,7 +67,8 @@ static void take_region(struct chain *c, const struct region *r)
 		chain_take(c, r->layers[i], r->value);
 	for (int i = from; i < c->layer_count; i++)
 		c->unit[i] = r->layers[0] | FUSION_REGION;
-	str_addf(&c->pattern, "%s%s", from ? "+" : "", r->name);
+	str_puts(&c->pattern, from ? "+" : "");
+	str_puts(&c->pattern, r->name);
 }
 
 bool chain_one_output(const struct plan *p, const struct plan_layer *l)
@@ -85,15 +92,15 @@ void chain_take(struct chain *c, int layer, int value)
 /* A layer with a problem of its own, whose results are floats and leave as one value. */
 bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer *l)
 {
-	*c = (struct chain){ .plan = p, .residual = -1, .channel_axis = -1 };
 	const struct plan_problem *pp = layer_problem(p, l);
+	c->pattern = (struct str){ 0 };
 	if (l->node->domain.n || l->body_count || !pp || l->proxy || l->class == CLASS_FREE || !chain_one_output(p, l))
 		return false;
-	c->problem = pp->problem;
-	if (!dtype_is_float(destination(&c->problem)->dtype) || p->values[l->outputs[0]].shape.rank < 1)
+	if (!dtype_is_float(destination(&pp->problem)->dtype) || p->values[l->outputs[0]].shape.rank < 1)
 		return false;
+	*c = (struct chain){ .plan = p, .problem = pp->problem, .residual = -1, .channel_axis = -1 };
 	chain_take(c, l->index, l->outputs[0]);
-	str_addf(&c->pattern, "%.*s", (int)l->node->op.n, l->node->op.p);
+	str_add(&c->pattern, l->node->op.p, l->node->op.n);
 	return true;
 }
 
@@ -203,7 +210,7 @@ static bool take_batchnorm(struct chain *c, const struct plan_layer *l)
 	/* its factors go into the weights, so those must be constant, and along the same channels */
 	if (!c->problem.operand[1].constant || c->channel_axis != 1)
 		return false;
-	str_addf(&c->pattern, "+BatchNorm");
+	str_puts(&c->pattern, "+BatchNorm");
 	return fold_bias(c);
 }
 
@@ -212,7 +219,7 @@ static bool take_bias(struct chain *c, const struct plan_layer *l)
 	int other = other_input(c, l);
 	if (!op_is(l, "Add") || !c->foldable || other < 0 || !is_channel_vector(c, other))
 		return false;
-	str_addf(&c->pattern, "+Bias");
+	str_puts(&c->pattern, "+Bias");
 	return fold_bias(c);
 }
 
@@ -232,7 +239,7 @@ static bool take_residual(struct chain *c, const struct plan_layer *l)
 	c->foldable = c->activation = false;
 	c->add = true;
 	c->residual = v->producer;
-	str_addf(&c->pattern, "+Add");
+	str_puts(&c->pattern, "+Add");
 	return true;
 }
 
@@ -259,7 +266,7 @@ static bool take_binary(struct chain *c, const struct plan_layer *l)
 	};
 	if (v->producer > c->residual && !v->constant)
 		c->residual = v->producer;
-	str_addf(&c->pattern, "+%.*s", (int)l->node->op.n, l->node->op.p);
+	chain_name(c, l);
 	return true;
 }
 
@@ -291,7 +298,7 @@ static bool take_activation(struct chain *c, const struct plan_layer *l)
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		if (modes[i] != pp->problem.mode)
 			continue;
-		str_addf(&c->pattern, "+%.*s", (int)l->node->op.n, l->node->op.p);
+		chain_name(c, l);
 		return add_activation(c, pp->problem.mode, pp->problem.alpha, pp->problem.beta);
 	}
 	return false;
@@ -304,7 +311,7 @@ static bool take_function(struct chain *c, const struct plan_layer *l)
 	if (!may_activate(c) || !pp || l->proxy || pp->problem.kernel != KERNEL_ELTWISE || pp->problem.epilogue_count ||
 		destination(&pp->problem)->dtype != destination(&c->problem)->dtype)
 		return false;
-	str_addf(&c->pattern, "+%.*s", (int)l->node->op.n, l->node->op.p);
+	chain_name(c, l);
 	return add_activation(c, pp->problem.mode, pp->problem.alpha, pp->problem.beta);
 }
 

@@ -5,13 +5,13 @@
 #include "base/arena.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 struct hash_slot {
 	struct text key;
-	uint64_t hash;
+	uint64_t hash; /* 0: nothing is here */
 	int64_t value;
-	bool used;
 };
 
 static uint64_t hash_seed(void)
@@ -26,17 +26,23 @@ uint64_t hash_bytes(const void *bytes, size_t n)
 {
 	const unsigned char *p = bytes;
 	uint64_t h = 0xcbf29ce484222325u ^ hash_seed();
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ p[i]) * 0x100000001b3u;
+	uint32_t word;
+	for (; n >= sizeof(word); p += sizeof(word), n -= sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		h = (h ^ word) * 0x9e3779b97f4a7c15u;
+	}
+	for (; n; p++, n--)
+		h = (h ^ *p) * 0x9e3779b97f4a7c15u;
 	h ^= h >> 32;
 	h *= 0xd6e8feb86659fd93u;
-	return h ^ h >> 32;
+	h ^= h >> 32;
+	return h ? h : 1;
 }
 
 static struct hash_slot *hash_slot(struct hash_slot *slots, size_t capacity, struct text key, uint64_t hash)
 {
 	size_t i = hash & (capacity - 1);
-	while (slots[i].used && (slots[i].hash != hash || !text_equal(slots[i].key, key)))
+	while (slots[i].hash && (slots[i].hash != hash || !text_equal(slots[i].key, key)))
 		i = (i + 1) & (capacity - 1);
 	return &slots[i];
 }
@@ -46,7 +52,7 @@ static void hash_grow(struct hash *h)
 	size_t capacity = h->capacity ? h->capacity * 2 : 64;
 	struct hash_slot *slots = base_calloc(capacity, sizeof(*slots));
 	for (size_t i = 0; i < h->capacity; i++)
-		if (h->slots[i].used)
+		if (h->slots[i].hash)
 			*hash_slot(slots, capacity, h->slots[i].key, h->slots[i].hash) = h->slots[i];
 	free(h->slots);
 	h->slots = slots;
@@ -59,8 +65,8 @@ int64_t *hash_at(struct hash *h, struct text key)
 		hash_grow(h);
 	uint64_t hash = hash_bytes(key.p, key.n);
 	struct hash_slot *slot = hash_slot(h->slots, h->capacity, key, hash);
-	if (!slot->used) {
-		*slot = (struct hash_slot){ .key = key, .hash = hash, .value = -1, .used = true };
+	if (!slot->hash) {
+		*slot = (struct hash_slot){ .key = key, .hash = hash, .value = -1 };
 		h->count++;
 	}
 	return &slot->value;
@@ -71,7 +77,7 @@ static const struct hash_slot *hash_look(const struct hash *h, struct text key)
 	if (!h->capacity)
 		return NULL;
 	const struct hash_slot *slot = hash_slot(h->slots, h->capacity, key, hash_bytes(key.p, key.n));
-	return slot->used ? slot : NULL;
+	return slot->hash ? slot : NULL;
 }
 
 int64_t hash_find(const struct hash *h, struct text key)

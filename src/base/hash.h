@@ -17,7 +17,8 @@ int64_t hash_find(const struct hash *h, struct text key);
 struct text hash_key(const struct hash *h, struct text key);
 void hash_free(struct hash *h);
 
-/* FNV-1a with a final mix; the seed makes collision attacks from file contents impractical. */
+/* Four bytes a step, with a final mix. A step takes in half the width of the state, so that what it did is not undone by the
+ * next; the seed makes collision attacks from file contents impractical. Never 0. */
 uint64_t hash_bytes(const void *bytes, size_t n);
 
 #endif

@@ -70,6 +70,25 @@ void str_add(struct str *s, const char *bytes, size_t n)
 	s->p[s->n] = '\0';
 }
 
+void str_puts(struct str *s, const char *words)
+{
+	str_add(s, words, strlen(words));
+}
+
+/* Problems and shapes are mostly numbers, and printf would be most of the time that a large model takes. */
+void str_add_int(struct str *s, int64_t value)
+{
+	char digits[24], *end = digits + sizeof(digits), *p = end;
+	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	do {
+		*--p = (char)('0' + left % 10);
+		left /= 10;
+	} while (left);
+	if (value < 0)
+		*--p = '-';
+	str_add(s, p, (size_t)(end - p));
+}
+
 /* Mostly there is room: printed once, and again only where there was none. */
 void str_addf(struct str *s, const char *fmt, ...)
 {

@@ -31,6 +31,8 @@ struct str {
 };
 
 void str_add(struct str *s, const char *bytes, size_t n);
+void str_puts(struct str *s, const char *words);
+void str_add_int(struct str *s, int64_t value);
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void str_clear(struct str *s);
 void str_free(struct str *s);

@@ -122,7 +122,7 @@ static bool dim_is_sum(struct dim d)
 static void operand_text(struct str *s, struct dim d, bool brackets)
 {
 	if (d.kind == DIM_KNOWN) {
-		str_addf(s, "%lld", (long long)d.value);
+		str_add_int(s, d.value);
 		return;
 	}
 	str_add(s, "(", brackets);

@@ -79,12 +79,21 @@ int cursor_float(struct cursor *c, float *value)
 static const char space_names[3][2] = { "d", "h", "w" };
 static const char kernel_size_names[3][2] = { "t", "r", "s" };
 
+/* A letter or word, and its number. */
+static void number_write(const char *name, int64_t value, struct str *out)
+{
+	str_puts(out, name);
+	str_add_int(out, value);
+}
+
 /* Numbers along the spatial axes: prefix, then d h w. */
 static void spatial_write(const struct problem *p, const char *prefix, const char names[3][2], const int64_t *v,
 	struct str *out)
 {
-	for (int i = 3 - p->spatial; i < 3; i++)
-		str_addf(out, "%s%s%lld", prefix, names[i], (long long)v[i]);
+	for (int i = 3 - p->spatial; i < 3; i++) {
+		str_puts(out, prefix);
+		number_write(names[i], v[i], out);
+	}
 }
 
 static int spatial_read(struct cursor *c, const struct problem *p, const char *prefix, const char names[3][2],
@@ -101,10 +110,11 @@ static int spatial_read(struct cursor *c, const struct problem *p, const char *p
 
 static void sizes_write(const struct problem *p, struct str *out)
 {
-	str_addf(out, "n%lldc%lld", (long long)p->n, (long long)p->c);
+	number_write("n", p->n, out);
+	number_write("c", p->c, out);
 	spatial_write(p, "", space_names, p->in, out);
 	if (p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV)
-		str_addf(out, "k%lld", (long long)p->k);
+		number_write("k", p->k, out);
 	if (p->kernel != KERNEL_RESAMPLE)
 		spatial_write(p, "", kernel_size_names, p->kernel_size, out);
 }
@@ -168,7 +178,7 @@ static int out_read(struct cursor *c, struct problem *p)
 
 static void groups_write(const struct problem *p, struct str *out)
 {
-	str_addf(out, "g%lld", (long long)p->g);
+	number_write("g", p->g, out);
 }
 
 static int groups_read(struct cursor *c, struct problem *p)
@@ -181,7 +191,7 @@ void shape_write(const struct problem_shape *s, struct str *out)
 	if (s->rank == 0)
 		str_add(out, "1", 1);
 	for (int i = 0; i < s->rank; i++)
-		str_addf(out, "%s%lld", i ? "x" : "", (long long)s->dim[i]);
+		number_write(i ? "x" : "", s->dim[i], out);
 }
 
 int shape_read(struct cursor *c, struct problem_shape *s)
@@ -202,7 +212,9 @@ static void batches_write(const struct problem *p, struct str *out)
 	shape_write(&p->batch_a, out);
 	str_add(out, "bb", 2);
 	shape_write(&p->batch_b, out);
-	str_addf(out, "m%lldn%lldk%lld", (long long)p->m, (long long)p->mn, (long long)p->mk);
+	number_write("m", p->m, out);
+	number_write("n", p->mn, out);
+	number_write("k", p->mk, out);
 }
 
 static int batches_read(struct cursor *c, struct problem *p)
@@ -219,7 +231,8 @@ static int batches_read(struct cursor *c, struct problem *p)
 
 static void transposed_write(const struct problem *p, struct str *out)
 {
-	str_addf(out, "ta%dtb%d", p->transpose_a, p->transpose_b);
+	number_write("ta", p->transpose_a, out);
+	number_write("tb", p->transpose_b, out);
 }
 
 static int transposed_read(struct cursor *c, struct problem *p)
@@ -276,7 +289,7 @@ static int shapes_read(struct cursor *c, struct problem *p)
 
 static void axis_write(const struct problem *p, struct str *out)
 {
-	str_addf(out, "ax%d", p->axis);
+	number_write("ax", p->axis, out);
 }
 
 static int axis_read(struct cursor *c, struct problem *p)
@@ -311,7 +324,7 @@ static int perm_read(struct cursor *c, struct problem *p)
 
 static void window_write(const struct problem *p, struct str *out)
 {
-	str_addf(out, "n%lld", (long long)p->size);
+	number_write("n", p->size, out);
 }
 
 static int window_read(struct cursor *c, struct problem *p)
@@ -321,7 +334,7 @@ static int window_read(struct cursor *c, struct problem *p)
 
 static void bytes_write(const struct problem *p, struct str *out)
 {
-	str_addf(out, "b%lld", (long long)p->size);
+	number_write("b", p->size, out);
 }
 
 static int bytes_read(struct cursor *c, struct problem *p)
@@ -357,7 +370,7 @@ static void fields_write(const struct field *f, const struct problem *p, struct 
 	for (; f->name; f++) {
 		int64_t value;
 		memcpy(&value, (const char *)p + f->at, sizeof(value));
-		str_addf(out, "%s%lld", f->name, (long long)value);
+		number_write(f->name, value, out);
 	}
 }
 
@@ -405,7 +418,7 @@ static int shape2_read(struct cursor *c, struct problem *p)
 
 static void taken_write(const struct problem *p, struct str *out)
 {
-	str_addf(out, "k%lld", (long long)p->size);
+	number_write("k", p->size, out);
 }
 
 static int taken_read(struct cursor *c, struct problem *p)

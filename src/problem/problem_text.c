@@ -12,14 +12,17 @@
 
 static void operand_write(const struct operand *o, struct str *out)
 {
-	str_addf(out, "%s%s", dtype_name(o->dtype), o->constant ? ".c" : "");
+	str_puts(out, dtype_name(o->dtype));
+	if (o->constant)
+		str_puts(out, ".c");
 	if (o->layout == LAYOUT_NCX)
-		str_addf(out, "@ncx");
+		str_puts(out, "@ncx");
 	else if (o->layout == LAYOUT_NXC)
-		str_addf(out, "@nxc");
-	else if (o->layout == LAYOUT_STRIDES)
-		for (int i = 0; i < o->stride_rank; i++)
-			str_addf(out, "%s%lld", i ? "x" : "@s", (long long)o->stride[i]);
+		str_puts(out, "@nxc");
+	for (int i = 0; o->layout == LAYOUT_STRIDES && i < o->stride_rank; i++) {
+		str_puts(out, i ? "x" : "@s");
+		str_add_int(out, o->stride[i]);
+	}
 }
 
 static int layout_read(struct cursor *c, struct operand *o)
@@ -53,7 +56,7 @@ static int operand_read(struct cursor *c, struct operand *o)
 static void mode_write(enum mode m, float alpha, float beta, struct str *out)
 {
 	char text[STR_QUANTITY];
-	str_addf(out, "%s", mode_name(m));
+	str_puts(out, mode_name(m));
 	if (mode_parameters(m) > 0)
 		str_addf(out, ",%s", str_float(text, alpha));
 	if (mode_parameters(m) > 1)
@@ -79,7 +82,8 @@ static void epilogue_write(const struct epilogue *e, struct str *out)
 		mode_write(e->mode, e->alpha, e->beta, out);
 		return;
 	}
-	str_addf(out, "%s:", e->kind == EPILOGUE_BIAS ? "bias" : e->kind == EPILOGUE_SCALE ? "scale" : mode_name(e->mode));
+	str_puts(out, e->kind == EPILOGUE_BIAS ? "bias" : e->kind == EPILOGUE_SCALE ? "scale" : mode_name(e->mode));
+	str_add(out, ":", 1);
 	operand_write(&e->operand, out);
 }
 
@@ -119,14 +123,17 @@ bool kernel_has_accumulator(enum kernel k)
 
 static void problem_write(const struct problem *p, struct str *out)
 {
-	str_addf(out, "%s:", kernel_name(p->kernel));
+	str_puts(out, kernel_name(p->kernel));
+	str_add(out, ":", 1);
 	for (int i = 0; i < problem_operand_count(p); i++) {
 		if (i)
 			str_add(out, ",", 1);
 		operand_write(&p->operand[i], out);
 	}
-	if (kernel_has_accumulator(p->kernel))
-		str_addf(out, "/%s", dtype_name(p->accumulator));
+	if (kernel_has_accumulator(p->kernel)) {
+		str_add(out, "/", 1);
+		str_puts(out, dtype_name(p->accumulator));
+	}
 	if (kernel_has_mode(p->kernel)) {
 		str_add(out, ":", 1);
 		mode_write(p->mode, p->alpha, p->beta, out);

@@ -59,7 +59,7 @@ char *shape_text(struct arena *a, struct shape s)
 		if (i)
 			str_add(&out, "x", 1);
 		if (s.dims[i].kind == DIM_KNOWN)
-			str_addf(&out, "%lld", (long long)s.dims[i].value);
+			str_add_int(&out, s.dims[i].value);
 		else if (s.dims[i].kind == DIM_SYMBOLIC) {
 			const char *clean = text_clean(a, s.dims[i].text);
 			bool simple = s.dims[i].poly->count == 1;

@@ -83,6 +83,18 @@ static void test_quantities(void)
 	ok(!text_contains(TEXT("abc"), TEXT("abcd")), "longer is not contained");
 }
 
+static void test_str(void)
+{
+	static const int64_t numbers[] = { 0, 7, -10, 1234567890, INT64_MAX, INT64_MIN };
+	struct str s = { 0 };
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		str_puts(&s, i ? " " : "");
+		str_add_int(&s, numbers[i]);
+	}
+	is_str(s.p, "0 7 -10 1234567890 9223372036854775807 -9223372036854775808", "whole numbers without printf");
+	str_free(&s);
+}
+
 static void test_hash(void)
 {
 	struct hash h = { 0 };
@@ -121,6 +133,7 @@ int main(void)
 	test_arena();
 	test_clean();
 	test_quantities();
+	test_str();
 	test_hash();
 	test_json();
 	return done_testing();
