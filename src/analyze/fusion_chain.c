@@ -2,6 +2,8 @@
 
 #include "analyze/analyze_private.h"
 
+#include <string.h>
+
 bool chain_reads(const struct plan *p, int layer, int value)
 {
 	const struct plan_layer *l = &p->layers[layer];
@@ -98,7 +100,11 @@ bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer 
 		return false;
 	if (!dtype_is_float(destination(&pp->problem)->dtype) || p->values[l->outputs[0]].shape.rank < 1)
 		return false;
-	*c = (struct chain){ .plan = p, .problem = pp->problem, .residual = -1, .channel_axis = -1 };
+	c->plan = p;
+	memcpy(&c->problem, &pp->problem, problem_extent(&pp->problem));
+	c->foldable = c->pointwise = c->activation = c->add = false;
+	c->channel_axis = c->residual = -1;
+	c->layer_count = 0;
 	chain_take(c, l->index, l->outputs[0]);
 	str_add(&c->pattern, l->node->op.p, l->node->op.n);
 	return true;

@@ -301,7 +301,8 @@ static void problem_of(const struct op_call *c, struct op_problem *out)
 
 void op_call_problem(const struct op_call *c, struct op_problem *out)
 {
-	memset(out, 0, sizeof(*out));
+	out->known = out->proxy = out->upto = false; /* the problem itself is cleared by what fills it */
+	out->why = NULL;
 	enum op_class class = op_call_class(c);
 	if (class == CLASS_FREE)
 		op_problem_why(out, "no kernel at run time");

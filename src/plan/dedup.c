@@ -20,9 +20,11 @@ struct dedup {
 /* Words that nearly always differ where problems do; what they are made of lies in front in the struct. */
 static uint64_t problem_digest(const struct problem *p)
 {
-	uint64_t words[(offsetof(struct problem, shape) + 2 * sizeof(p->shape[0])) / sizeof(uint64_t)], h = 0;
-	memcpy(words, p, sizeof(words));
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	size_t front = offsetof(struct problem, epilogue) / sizeof(uint64_t), shapes = 2 * sizeof(p->shape[0]) / sizeof(uint64_t);
+	uint64_t words[sizeof(*p) / sizeof(uint64_t)], h = 0;
+	memcpy(words, p, front * sizeof(words[0]));
+	memcpy(words + front, p->shape, shapes * sizeof(words[0]));
+	for (size_t i = 0; i < front + shapes; i++)
 		h = (h ^ words[i]) * 0x9e3779b97f4a7c15u + (h >> 29);
 	return h;
 }
@@ -32,7 +34,7 @@ static uint64_t problem_digest(const struct problem *p)
 static int problem_met(struct dedup *d, const struct problem *problem, uint64_t digest)
 {
 	int64_t found = hash_find(&d->digests, (struct text){ (const char *)&digest, sizeof(digest) });
-	return found >= 0 && memcmp(&d->problems[found].problem, problem, sizeof(*problem)) == 0 ? (int)found : -1;
+	return found >= 0 && memcmp(&d->problems[found].problem, problem, problem_extent(problem)) == 0 ? (int)found : -1;
 }
 
 /* The problem's index, or -1 with the reason in err. */

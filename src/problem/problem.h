@@ -21,6 +21,8 @@
 #include "base/error.h"
 #include "problem/dtype.h"
 
+#include <stddef.h>
+
 #define PROBLEM_RANK 8       /* most dimensions of a tensor in a problem */
 #define PROBLEM_SHAPES 64    /* most shapes (concat inputs) */
 #define PROBLEM_EPILOGUES 4
@@ -214,8 +216,6 @@ struct problem {
 	bool transpose_a, transpose_b;           /* stored k x m, n x k */
 	/* kernels on plain shapes */
 	int shape_count;
-	struct problem_shape shape[PROBLEM_SHAPES]; /* source(s); binary: a, b; reduce: source, destination; gather:
-						    source, indices; select: condition, a, b (broadcast) */
 	int axis;                                /* softmax, concat, gather, topk, argreduce, scan, quantize, dequantize;
 						    layernorm, rmsnorm: first normalized */
 	int perm[PROBLEM_RANK];                  /* transpose: as ONNX perm */
@@ -223,7 +223,16 @@ struct problem {
 						    quantize, dequantize by blocks: elements of a block */
 	int epilogue_count;
 	struct epilogue epilogue[PROBLEM_EPILOGUES];
+	/* Most of the size, and mostly empty: last, so that what is said stands in front (problem_extent). */
+	struct problem_shape shape[PROBLEM_SHAPES]; /* source(s); binary: a, b; reduce: source, destination; gather:
+						    source, indices; select: condition, a, b (broadcast) */
 };
+
+/* The bytes of a problem that say something; those behind them mean nothing. */
+static inline size_t problem_extent(const struct problem *p)
+{
+	return offsetof(struct problem, shape) + (size_t)p->shape_count * sizeof(p->shape[0]);
+}
 
 const char *kernel_name(enum kernel k);
 const char *mode_name(enum mode m);
