@@ -174,7 +174,7 @@ const char *app_share(struct app *app, double ns, double total_ns)
 bool app_is_of_scenario(const struct app *app, const char *problem)
 {
 	const struct plan *p = app_plan(app);
-	const struct fusion *f = p ? app->session->current->fusion : NULL;
+	const struct fusion *f = p ? session_fusion(app->session->current) : NULL;
 	for (int i = 0; p && i < plan_problem_total(p); i++)
 		if (strcmp(p->problems[i].text, problem) == 0)
 			return true;

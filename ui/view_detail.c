@@ -435,7 +435,7 @@ static bool group_has(const struct fusion_group *g, int layer)
  */
 static void add_groups(struct app *app, struct detail *d)
 {
-	const struct fusion *f = app->session->current->fusion;
+	const struct fusion *f = session_fusion(app->session->current);
 	const struct layer_cost *cost = app_cost(app, d->layer);
 	bool headed = false;
 	for (int i = 0; f && i < f->group_count; i++) {

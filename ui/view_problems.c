@@ -63,7 +63,7 @@ static int problems_rows(struct app *app, void *state, int width)
 	bool nxc = app->session->scenario.nxc;
 	for (int i = p ? p->problem_count : 0; nxc && p && i < plan_problem_total(p); i++)
 		rows_add(s, &seen, p->problems[i].text, p->problems[i].use_count, p->problems[i].first_layer, false);
-	const struct fusion *f = p ? app->session->current->fusion : NULL;
+	const struct fusion *f = p ? session_fusion(app->session->current) : NULL;
 	for (int i = 0; f && i < f->group_count; i++) {
 		const struct fusion_group *g = &f->groups[i];
 		rows_add(s, &seen, g->text, 1, g->layers[0], true);

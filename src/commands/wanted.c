@@ -49,13 +49,14 @@ static void wanted_add(struct wanted *w, const char *text, int uses, double shar
 }
 
 /* Every problem of the selected plan, fused ones included; a problem no layer uses alone counts its groups. */
-static void wanted_plan(struct wanted *w, const struct session_plan *sp, bool nxc)
+static void wanted_plan(struct wanted *w, struct session_plan *sp, bool nxc)
 {
 	struct arena a = { 0 };
 	int count;
 	double total = 0;
 	const struct plan *plan = sp->plan;
-	const char **texts = analyze_problems_in(&a, plan, sp->fusion, true, nxc, &count);
+	const struct fusion *fusion = session_fusion(sp);
+	const char **texts = analyze_problems_in(&a, plan, fusion, true, nxc, &count);
 	for (int i = 0; i < count; i++)
 		wanted_add(w, texts[i], 0, 0);
 	int problems = nxc ? plan_problem_total(plan) : plan->problem_count;
@@ -65,8 +66,8 @@ static void wanted_plan(struct wanted *w, const struct session_plan *sp, bool nx
 		const struct plan_problem *p = &plan->problems[i];
 		wanted_add(w, p->text, p->use_count, total > 0 ? p->use_count * rough_cost_s(p->text) / total : 0);
 	}
-	for (int i = 0; i < sp->fusion->group_count; i++) {
-		const struct fusion_group *g = &sp->fusion->groups[i];
+	for (int i = 0; i < fusion->group_count; i++) {
+		const struct fusion_group *g = &fusion->groups[i];
 		wanted_add(w, g->text, 1, total > 0 ? FUSED_WORTH * rough_cost_s(g->text) / total : 0);
 		if (nxc && g->distinct_nxc >= 0 && g->distinct_nxc != g->distinct)
 			wanted_add(w, g->text_nxc, 1, total > 0 ? FUSED_WORTH * rough_cost_s(g->text_nxc) / total : 0);

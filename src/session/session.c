@@ -194,10 +194,17 @@ static struct session_plan *plan_make(struct session *s, int64_t batch, enum dty
 	if (!plan)
 		return NULL;
 	struct session_plan *made = base_calloc(1, sizeof(*made));
-	*made = (struct session_plan){ batch, dtype, plan, fusion_find(plan) };
+	*made = (struct session_plan){ .batch = batch, .dtype = dtype, .plan = plan };
 	VEC_GROW(s->plans, s->plan_count, s->plan_capacity);
 	s->plans[s->plan_count++] = made;
 	return made;
+}
+
+const struct fusion *session_fusion(struct session_plan *sp)
+{
+	if (!sp->fusion)
+		sp->fusion = fusion_find(sp->plan);
+	return sp->fusion;
 }
 
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err)
@@ -283,9 +290,9 @@ bool session_refresh(struct session *s)
 	if (!s->current || (s->analysis && !s->stale && version == s->seen_version && planned == s->seen_planner))
 		return false;
 	session_analysis_drop(s);
-	const struct session_plan *c = s->current;
+	struct session_plan *c = s->current;
 	struct peaks peaks = s->described ? s->described->peaks : peaks_from_results(s->results, s->device.llc_bytes);
-	struct ground ground = { .plan = c->plan, .fusion = c->fusion, .results = s->results, .device = &s->device,
+	struct ground ground = { .plan = c->plan, .fusion = session_fusion(c), .results = s->results, .device = &s->device,
 		.peaks = peaks_known(&peaks) ? &peaks : NULL, .estimate = s->described != NULL };
 	s->analysis = analyze_on(&s->analysis_arena, &ground, &s->scenario);
 	s->effects = analyze_what_ifs_on(&s->analysis_arena, &ground, &s->scenario, &s->effect_count);
@@ -304,7 +311,7 @@ static void plan_ask(struct session *s)
 		return;
 	struct arena a = { 0 };
 	int count;
-	const char **texts = analyze_problems_in(&a, s->current->plan, s->current->fusion, true,
+	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
 		s->scenario.nxc, &count);
 	for (int i = 0; i < count; i++)
 		planner_ask(s->planner, texts[i]);
@@ -342,7 +349,7 @@ int session_measure_missing(struct session *s)
 		return 0;
 	struct arena a = { 0 };
 	int count, added = 0;
-	const char **texts = analyze_problems_in(&a, s->current->plan, s->current->fusion, true,
+	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
 		s->scenario.nxc, &count);
 	for (int i = 0; i < count; i++)
 		added += queue_add(s->queue, texts[i], false, false);
@@ -368,7 +375,7 @@ int session_measure_layer(struct session *s, int layer)
 	if (!s->queue || !s->current)
 		return 0;
 	const struct plan *p = s->current->plan;
-	const struct fusion *f = s->current->fusion;
+	const struct fusion *f = session_fusion(s->current);
 	int added = 0;
 	for (int i = f->group_count - 1; i >= 0; i--)
 		if (group_has(&f->groups[i], layer) && (!s->scenario.nxc || f->groups[i].text_nxc))

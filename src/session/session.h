@@ -28,7 +28,7 @@ struct session_plan {
 	int64_t batch;
 	enum dtype dtype;
 	struct plan *plan;
-	struct fusion *fusion;
+	struct fusion *fusion;        /* NULL until session_fusion makes it */
 };
 
 struct session_seat; /* a device that is awaited, or on its way out */
@@ -133,6 +133,8 @@ void session_choose_leave(struct session *s);
 const char *session_other_records(struct session *s, struct arena *a);
 /* Selects (and makes, once) the plan of a batch and data type. batch 0 = the model's own. On error the present one stays. */
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err);
+/* The plan's fused groups, found when they are first asked for: a list of layers needs none. */
+const struct fusion *session_fusion(struct session_plan *sp);
 /* Gives a symbolic dimension a value (remembered) and plans anew. -1: the model refuses it, and everything stays. */
 int session_bind(struct session *s, struct text name, int64_t value, struct error *err);
 const char *session_model_name(const struct session *s); /* as errors name it */

@@ -41,7 +41,7 @@ int session_recorded_more(struct session *s, struct error *err)
 		return 0;
 	struct arena a = { 0 };
 	int count, peaks[2];
-	const char **texts = analyze_problems_in(&a, s->current->plan, s->current->fusion, true, true, &count);
+	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true, true, &count);
 	const char *const *small = peaks_problems(false, &peaks[0]), *const *large = peaks_problems(true, &peaks[1]);
 	const char **all = ARENA_ARRAY(&a, const char *, count + peaks[0] + peaks[1]);
 	for (int i = 0; i < count; i++)

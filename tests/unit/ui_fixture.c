@@ -453,6 +453,11 @@ bool session_refresh(struct session *s)
 	return true;
 }
 
+const struct fusion *session_fusion(struct session_plan *sp)
+{
+	return sp->fusion;
+}
+
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err)
 {
 	fixture_calls.select++;
