@@ -114,14 +114,16 @@ static const char *conv_letters(const struct problem *p)
 	return letters[p->g > 1][p->spatial - 1];
 }
 
-int onednn_build_conv(struct onednn_case *c, enum onednn_choice choice, struct error *err)
+/* What convolutions of both directions share: source, weights, destination and windows. */
+static int conv_build(struct onednn_case *c, enum onednn_choice choice,
+	struct onednn_arg *(*weights)(struct onednn_case *c, enum onednn_choice choice, struct error *err), struct error *err)
 {
 	const struct problem *p = &c->problem;
 	struct onednn_arg *a = onednn_arg_add(c, DNNL_ARG_SRC, "src", &p->operand[0], problem_operand_shape(p, 0), choice, err);
 	if (!a)
 		return -1;
 	c->op.src = a->md;
-	a = conv_weights(c, choice, err);
+	a = weights(c, choice, err);
 	if (!a)
 		return -1;
 	a->letters = conv_letters(p);
@@ -130,9 +132,14 @@ int onednn_build_conv(struct onednn_case *c, enum onednn_choice choice, struct e
 	if (!a)
 		return -1;
 	c->op.dst = a->md;
-	c->op.algorithm = dnnl_convolution_auto;
 	windows_set(c);
 	return 0;
+}
+
+int onednn_build_conv(struct onednn_case *c, enum onednn_choice choice, struct error *err)
+{
+	c->op.algorithm = dnnl_convolution_auto;
+	return conv_build(c, choice, conv_weights, err);
 }
 
 /* Weights are c, k/g, space in the problem; to oneDNN [g,] k/g, c/g, space, as a convolution's, in the order that has its
@@ -173,21 +180,9 @@ static struct onednn_arg *deconv_weights(struct onednn_case *c, enum onednn_choi
 int onednn_build_deconv(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	const struct problem *p = &c->problem;
-	struct onednn_arg *a = onednn_arg_add(c, DNNL_ARG_SRC, "src", &p->operand[0], problem_operand_shape(p, 0), choice, err);
-	if (!a)
-		return -1;
-	c->op.src = a->md;
-	a = deconv_weights(c, choice, err);
-	if (!a)
-		return -1;
-	a->letters = conv_letters(p);
-	c->op.src1 = a->md;
-	a = onednn_arg_add(c, DNNL_ARG_DST, "dst", &p->operand[2], problem_operand_shape(p, 2), choice, err);
-	if (!a)
-		return -1;
-	c->op.dst = a->md;
 	c->op.algorithm = dnnl_deconvolution_direct;
-	windows_set(c);
+	if (conv_build(c, choice, deconv_weights, err))
+		return -1;
 	for (int i = 3 - p->spatial, at = 0; i < 3; i++, at++)
 		c->op.pad_end[at] -= p->out_pad[i];
 	return 0;
