@@ -197,6 +197,11 @@ def check_conversions(listing):
     return wrong
 
 
+def bytes_of_convolutions(listing):
+    """With scales and zero points: a QLinearConv has them as inputs."""
+    return [layer["bytes"] for layer in listing["layers"] if "Conv" in layer["op"]]
+
+
 def check_model(name, way, model, folder, flops):
     path = quantize(model, way, folder)
     listing = benanza_listing(path)
@@ -206,7 +211,7 @@ def check_model(name, way, model, folder, flops):
     elif way == "dynamic":
         wrong += check_products(listing, ("f32",))
     if way.startswith("q") and name == "small":
-        flops.setdefault((name, way[4:]), {})[way] = listing["summary"]["flops"]
+        flops.setdefault((name, way[4:]), {})[way] = listing["summary"]["flops"], bytes_of_convolutions(listing)
     kinds = {layer["op"] for layer in listing["layers"] if layer["class"] == "unknown"}
     return wrong + [f"{kind} is not known" for kind in kinds]
 
@@ -337,7 +342,7 @@ def checks(folder):
     for (name, _), by_way in flops.items():
         if len(by_way) == 2:
             yield (f"{name}: both ways of writing cost the same", None,
-                   lambda: [] if len(set(by_way.values())) == 1 else [str(by_way)])
+                   lambda: [] if len(set(map(str, by_way.values()))) == 1 else [str(by_way)])
     for op, inputs, attributes, outputs in operator_cases():
         yield f"{op} {attributes}", op, lambda: check_operator(op, inputs, attributes, outputs, folder)
     for name, dtype, blocked, text in (("s4", TensorProto.INT4, True, "s4"), ("u4", TensorProto.UINT4, True, "u4"),

@@ -21,34 +21,35 @@ struct core {
 	int typed;              /* the input that has the output's type; -1: none */
 	enum dtype type;        /* where there is none, or it is omitted */
 	int bias;
+	int zeros;              /* CORE_PRODUCT whose scales may be what they like: where its zero points begin; else 0 */
 };
 
 /* By name, ASCII order. */
 static const struct core cores[] = {
-	{ "ConvInteger", "Conv", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1 },
-	{ "DynamicQuantizeLSTM", "LSTM", CORE_RECURRENT, 3, { 0, 1, 2, 3 }, 0, DTYPE_F32, -1 },
-	{ "DynamicQuantizeMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, 0, DTYPE_F32, 4 },
-	{ "MatMulInteger", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1 },
-	{ "MatMulInteger16", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1 },
-	{ "MatMulIntegerToFloat", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, 2, DTYPE_F32, 6 },
-	{ "MulInteger", "Mul", CORE_PLAIN, 2, { 0, 2, -1 }, -1, DTYPE_S32, -1 },
-	{ "QGemm", "Gemm", CORE_PRODUCT, 2, { 0, 3, 6, -1 }, 8, DTYPE_F32, -1 },
-	{ "QLinearAdd", "Add", CORE_PLAIN, 2, { 0, 3, -1 }, 0, DTYPE_UNKNOWN, -1 },
-	{ "QLinearAveragePool", "AveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1 },
-	{ "QLinearConcat", "Concat", CORE_VARIADIC, 1, { 2, -1 }, 1, DTYPE_UNKNOWN, -1 },
-	{ "QLinearConv", "Conv", CORE_PRODUCT, 2, { 0, 3, 8, -1 }, 7, DTYPE_UNKNOWN, -1 },
-	{ "QLinearGlobalAveragePool", "GlobalAveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1 },
-	{ "QLinearLeakyRelu", "LeakyRelu", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1 },
-	{ "QLinearMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 3, -1 }, 7, DTYPE_UNKNOWN, -1 },
-	{ "QLinearMul", "Mul", CORE_PLAIN, 2, { 0, 3, -1 }, 0, DTYPE_UNKNOWN, -1 },
-	{ "QLinearReduceMean", "ReduceMean", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1 },
-	{ "QLinearSigmoid", "Sigmoid", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1 },
-	{ "QLinearSoftmax", "Softmax", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1 },
-	{ "QLinearWhere", "Where", CORE_PLAIN, 3, { 0, 1, 4, -1 }, 1, DTYPE_UNKNOWN, -1 },
-	{ "QOrderedGelu", "Gelu", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1 },
-	{ "QOrderedLayerNormalization", "LayerNormalization", CORE_PLAIN, 2, { 0, 2, 3, -1 }, 0, DTYPE_UNKNOWN, -1 },
-	{ "QOrderedMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 2, -1 }, 0, DTYPE_UNKNOWN, 5 },
-	{ "ReduceSumInteger", "ReduceSum", CORE_PLAIN, 1, { 0, -1 }, -1, DTYPE_S32, -1 },
+	{ "ConvInteger", "Conv", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1, 2 },
+	{ "DynamicQuantizeLSTM", "LSTM", CORE_RECURRENT, 3, { 0, 1, 2, 3 }, 0, DTYPE_F32, -1, 0 },
+	{ "DynamicQuantizeMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, 0, DTYPE_F32, 4, 0 },
+	{ "MatMulInteger", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1, 2 },
+	{ "MatMulInteger16", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1, 0 },
+	{ "MatMulIntegerToFloat", "MatMul", CORE_PRODUCT, 2, { 0, 1, -1 }, 2, DTYPE_F32, 6, 4 },
+	{ "MulInteger", "Mul", CORE_PLAIN, 2, { 0, 2, -1 }, -1, DTYPE_S32, -1, 0 },
+	{ "QGemm", "Gemm", CORE_PRODUCT, 2, { 0, 3, 6, -1 }, 8, DTYPE_F32, -1, 0 },
+	{ "QLinearAdd", "Add", CORE_PLAIN, 2, { 0, 3, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
+	{ "QLinearAveragePool", "AveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
+	{ "QLinearConcat", "Concat", CORE_VARIADIC, 1, { 2, -1 }, 1, DTYPE_UNKNOWN, -1, 0 },
+	{ "QLinearConv", "Conv", CORE_PRODUCT, 2, { 0, 3, 8, -1 }, 7, DTYPE_UNKNOWN, -1, 0 },
+	{ "QLinearGlobalAveragePool", "GlobalAveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
+	{ "QLinearLeakyRelu", "LeakyRelu", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
+	{ "QLinearMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 3, -1 }, 7, DTYPE_UNKNOWN, -1, 0 },
+	{ "QLinearMul", "Mul", CORE_PLAIN, 2, { 0, 3, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
+	{ "QLinearReduceMean", "ReduceMean", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
+	{ "QLinearSigmoid", "Sigmoid", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
+	{ "QLinearSoftmax", "Softmax", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
+	{ "QLinearWhere", "Where", CORE_PLAIN, 3, { 0, 1, 4, -1 }, 1, DTYPE_UNKNOWN, -1, 0 },
+	{ "QOrderedGelu", "Gelu", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
+	{ "QOrderedLayerNormalization", "LayerNormalization", CORE_PLAIN, 2, { 0, 2, 3, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
+	{ "QOrderedMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 2, -1 }, 0, DTYPE_UNKNOWN, 5, 0 },
+	{ "ReduceSumInteger", "ReduceSum", CORE_PLAIN, 1, { 0, -1 }, -1, DTYPE_S32, -1, 0 },
 };
 
 /* The call within a quantized one: on the quantized tensors alone, without scales and zero points; its outputs are
@@ -56,10 +57,11 @@ static const struct core cores[] = {
 struct op_core {
 	struct op_call call;
 	struct node node;
-	bool product;       /* sums that are scaled afterwards */
+	bool product, recurrent; /* sums that are scaled afterwards */
 	bool channels_last; /* its tensors were turned into ONNX order */
 	enum dtype type;    /* of the outputs */
 	int bias;           /* input that is added to each column, beside the core's own; -1: none */
+	bool run_time;      /* a run decides scales or zero points that the problem has as constants, or not at all */
 };
 
 /* ---- the call within */
@@ -113,6 +115,19 @@ static enum dtype core_type(const struct op_call *c, const struct core *row)
 	return typed ? typed->dtype : row->type;
 }
 
+/* Is one of the inputs from `first` on that are neither tensors nor the bias decided by a run? */
+static bool scales_vary(const struct op_call *c, const struct core *row, int first)
+{
+	for (int i = first; i < c->input_count; i++) {
+		bool tensor = i == row->bias;
+		for (int j = 0; j < CORE_INPUTS && row->at[j] >= 0; j++)
+			tensor |= row->at[j] == i;
+		if (!tensor && op_in(c, i) && !c->inputs[i].constant)
+			return true;
+	}
+	return false;
+}
+
 /* A softmax says which one it means. */
 static int64_t core_opset(const struct op_call *c, struct text core)
 {
@@ -129,9 +144,12 @@ static int core_get(const struct op_call *c, struct op_core *k, struct error *er
 	int count = core_count(c, row);
 	memset(k, 0, sizeof(*k));
 	k->product = row->kind == CORE_PRODUCT;
+	k->recurrent = row->kind == CORE_RECURRENT;
 	k->bias = op_in(c, row->bias) ? row->bias : -1;
 	k->channels_last = node_int(c->node, "channels_last", 0) != 0;
 	k->type = core_type(c, row);
+	/* where all scales are computed at run time, a zero point goes into the bias, if there is one */
+	k->run_time = k->product && !(row->zeros && k->bias >= 0) && scales_vary(c, row, row->zeros);
 	struct op_value *inputs = ARENA_ARRAY(c->arena, struct op_value, count + 1);
 	struct op_value *outputs = ARENA_ARRAY(c->arena, struct op_value, c->output_count);
 	for (int i = 0; i < count; i++) {
@@ -168,7 +186,27 @@ RULE_SHAPE(op_core)
 	return 0;
 }
 
-/* What the core does, with one operation more for each element that leaves a product scaled or with a bias. */
+/* Values that the operator itself turns into whole numbers. */
+static bool is_values(enum dtype t)
+{
+	return dtype_is_float(t) && dtype_bits(t) > 8;
+}
+
+/* What finding a range and quantizing cost for each value, as in DynamicQuantizeLinear. */
+#define DYNAMIC_FLOPS 4
+
+/* The source is quantized, and the state that each step begins with; both products of each gate leave scaled. */
+static double recurrent_flops(const struct op_call *c)
+{
+	const struct op_value *x = op_in(c, 0), *r = op_in(c, 2);
+	double states = 1;
+	for (int i = 0; i < 2; i++)
+		states *= op_dim_number(op_dim_at(x, 3, i)) * op_dim_number(op_dim_at(r, 3, i));
+	return DYNAMIC_FLOPS * (op_count(x) + states) + 2 * mode_gates(MODE_LSTM) * states;
+}
+
+/* What the core does, with one operation more for each element that leaves a product scaled or with a bias, and what
+ * quantizing a source of values takes. */
 RULE_COST(op_core)
 {
 	struct op_core k;
@@ -183,6 +221,10 @@ RULE_COST(op_core)
 	cost->flops = inner.flops;
 	if (k.product && k.type != DTYPE_S32)
 		cost->flops += op_count(op_out(c, 0)) * (k.bias >= 0 ? 2 : 1);
+	if (k.product && is_values(c->inputs[0].dtype))
+		cost->flops += DYNAMIC_FLOPS * op_count(op_in(c, 0));
+	if (k.recurrent)
+		cost->flops += recurrent_flops(c);
 	cost->bytes = op_bytes_all(c);
 }
 
@@ -236,12 +278,12 @@ static void product_bias(const struct op_call *c, const struct op_core *k, struc
 	out->proxy |= op_count(op_in(c, k->bias)) != (double)p->mn;
 }
 
-/* Sums of products in s32, then the scale. A source that is quantized on the way is measured as if it were, and values
- * that a run decides in a place where constants are taken in beforehand: both stand in. */
+/* Sums of products in s32, then the scale. A source that is quantized on the way is measured as if it were, and scales
+ * that a run decides as if they were constants: both stand in. */
 static void product_problem(const struct op_call *c, const struct op_core *k, struct op_problem *out)
 {
 	struct problem *p = &out->problem;
-	bool dynamic = p->operand[0].dtype == DTYPE_F32;
+	bool dynamic = is_values(p->operand[0].dtype);
 	if (dynamic)
 		p->operand[0].dtype = DTYPE_U8;
 	op_problem_requantize(p, k->type);
@@ -249,7 +291,7 @@ static void product_problem(const struct op_call *c, const struct op_core *k, st
 	/* a whole matrix of whole numbers would have to be scaled first */
 	for (int i = 0; i < p->epilogue_count; i++)
 		out->proxy |= p->epilogue[i].kind == EPILOGUE_BINARY;
-	out->proxy |= dynamic || scale_is_by_row(c) || (k->type != DTYPE_S32 && p->accumulator != DTYPE_S32);
+	out->proxy |= dynamic || k->run_time || scale_is_by_row(c) || (k->type != DTYPE_S32 && p->accumulator != DTYPE_S32);
 }
 
 static void problem_channels_last(struct problem *p)
@@ -282,6 +324,8 @@ RULE_PROBLEM(op_core)
 		product_problem(c, &k, out);
 	else
 		out->proxy |= !op_problem_is_table(&out->problem);
+	if (k.recurrent && is_values(c->inputs[0].dtype))
+		out->problem.operand[0].dtype = DTYPE_U8;
 	if (k.channels_last && out->problem.kernel != KERNEL_COPY)
 		problem_channels_last(&out->problem);
 }

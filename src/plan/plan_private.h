@@ -47,12 +47,12 @@ struct quant {
 	int *result;         /* per output: written in its place */
 	int residual, residual_layer; /* added to the sums, and what adds it */
 	int bias;            /* added to the scaled sums of dynamic quantization */
-	int scales, zeros;   /* of packed weights */
+	double scale_bytes;  /* of scales and zero points that no input of the core has */
 	int activation;
 	struct epilogue function; /* the activation's; MODE_NONE: it needs none */
 	bool product;        /* sums in s32, or f32 of the small floats, that are scaled */
 	bool rescaled;       /* between scales that its kernel does not know: its problem stands in, unless it is a table */
-	bool stands_in;      /* the function stands in for the activation, or there is none */
+	bool stands_in;      /* the function stands in for the activation, or there is none; or scales are no constants */
 };
 
 /* One graph on its way to a plan. */
@@ -130,6 +130,7 @@ void quant_find(struct builder *b);
 /* quant_price.c: the core's call, cost and problem as they are in its group. */
 void quant_call(const struct builder *b, const struct quant *q, struct op_call *c);
 void quant_cost(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_cost *cost);
+double quant_value_bytes(const struct plan *p, int value); /* at upper bounds; 0 for an omitted one */
 void quant_problem(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_problem *out);
 
 /* A layer that runs one body, many times. */

@@ -104,7 +104,7 @@ static bool is_quantizer(const struct plan_layer *l, const char *op)
 	       l->outputs[0] >= 0;
 }
 
-static bool is_byte(enum dtype t)
+bool quant_is_byte(enum dtype t)
 {
 	return t == DTYPE_S8 || t == DTYPE_U8 || t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2 || t == DTYPE_F8E4M3FNUZ ||
 	       t == DTYPE_F8E5M2FNUZ;
@@ -117,7 +117,7 @@ const struct plan_layer *quant_dequantizer(const struct quant_search *s, int val
 	return l && is_quantizer(l, "DequantizeLinear") ? l : NULL;
 }
 
-static bool is_one_scale(const struct plan *p, const struct plan_layer *quantizer)
+bool quant_is_one_scale(const struct plan *p, const struct plan_layer *quantizer)
 {
 	return shape_count(p->values[quantizer->inputs[1]].shape) == 1;
 }
@@ -126,7 +126,7 @@ static bool is_one_scale(const struct plan *p, const struct plan_layer *quantize
 static int byte_source(const struct quant_search *s, int value)
 {
 	const struct plan_layer *l = quant_dequantizer(s, value);
-	return l && is_byte(s->p->values[l->inputs[0]].dtype) && is_one_scale(s->p, l) ? l->inputs[0] : -1;
+	return l && quant_is_byte(s->p->values[l->inputs[0]].dtype) && quant_is_one_scale(s->p, l) ? l->inputs[0] : -1;
 }
 
 /* A scalar constant; an omitted zero point is 0. */
@@ -159,53 +159,6 @@ static bool same_scale(const struct plan *p, const struct plan_layer *from, cons
 
 /* ---- what a core reads */
 
-/* The Transpose of two dimensions that makes the constant, as exporters put behind weights of a linear layer; or NULL. */
-static const struct plan_layer *weights_turner(const struct quant_search *s, int value)
-{
-	int producer = value >= 0 ? s->p->values[value].producer : -1;
-	const struct plan_layer *l = producer >= 0 ? &s->p->layers[producer] : NULL;
-	bool turns = l && quant_op_is(l->node, "Transpose") && l->op && l->inputs[0] >= 0 && s->p->values[value].constant;
-	const struct attribute *perm = turns ? node_attribute(l->node, "perm") : NULL;
-	bool stays = perm && perm->kind == ATTRIBUTE_INTS && perm->count == 2 && perm->ints[0] == 0;
-	return turns && !stays && s->p->values[value].shape.rank == 2 ? l : NULL;
-}
-
-/* What dequantizes the core's weights, perhaps before they are turned; or NULL. */
-static const struct plan_layer *weights_dequantizer(
-	const struct quant_search *s, int value, const struct plan_layer **turner)
-{
-	*turner = weights_turner(s, value);
-	return quant_dequantizer(s, *turner ? (*turner)->inputs[0] : value);
-}
-
-/* A scale for each output channel, or one for all? */
-static bool weights_scale_fits(const struct plan *p, const struct plan_layer *core, const struct plan_layer *quantizer,
-	bool turned)
-{
-	const struct shape *w = &p->values[quantizer->inputs[0]].shape, *s = &p->values[quantizer->inputs[1]].shape;
-	int64_t axis = node_int(quantizer->node, "axis", 1);
-	if (is_one_scale(p, quantizer))
-		return true;
-	if (s->rank != 1 || w->rank < 1 || node_int(quantizer->node, "block_size", 0))
-		return false;
-	axis += axis < 0 ? w->rank : 0;
-	axis = turned ? 1 - axis : axis;
-	if (quant_op_is(core->node, "Conv"))
-		return axis == 0;
-	if (quant_op_is(core->node, "ConvTranspose"))
-		return axis == 1 && node_int(core->node, "group", 1) == 1;
-	if (quant_op_is(core->node, "Gemm"))
-		return axis == (node_int(core->node, "transB", 0) ? 0 : 1);
-	return axis == w->rank - 1;
-}
-
-static int weights_source(const struct quant_search *s, const struct plan_layer *core)
-{
-	const struct plan_layer *turner, *l = weights_dequantizer(s, core->inputs[1], &turner);
-	bool fits = l && is_byte(s->p->values[l->inputs[0]].dtype) && weights_scale_fits(s->p, core, l, turner != NULL);
-	return fits ? l->inputs[0] : -1;
-}
-
 /* A bias: a vector of whole numbers, or of constant values. False: anything else. */
 static bool bias_find(const struct quant_search *s, const struct plan_layer *core, struct quant *q)
 {
@@ -219,8 +172,7 @@ static bool bias_find(const struct quant_search *s, const struct plan_layer *cor
 struct quant *quant_new(const struct quant_search *s, const struct plan_layer *core)
 {
 	struct quant *q = ARENA_NEW(&s->p->arena, struct quant);
-	*q = (struct quant){ .residual = -1, .residual_layer = -1, .activation = -1, .bias = -1, .scales = -1,
-		.zeros = -1 };
+	*q = (struct quant){ .residual = -1, .residual_layer = -1, .activation = -1, .bias = -1 };
 	q->source = ARENA_ARRAY(&s->p->arena, int, core->input_count);
 	q->result = ARENA_ARRAY(&s->p->arena, int, core->output_count);
 	for (int i = 0; i < core->input_count; i++)
@@ -242,7 +194,7 @@ static bool sources_find(
 		return false;
 	for (int i = first; i <= last; i++) {
 		bool weights = kind == CORE_PRODUCT && i == 1;
-		q->source[i] = weights ? weights_source(s, core) : byte_source(s, core->inputs[i]);
+		q->source[i] = weights ? quant_weights_source(s, core) : byte_source(s, core->inputs[i]);
 		if (q->source[i] < 0 ||
 			dtype_is_float(v[q->source[i]].dtype) != dtype_is_float(v[q->source[first]].dtype))
 			return false;
@@ -257,8 +209,8 @@ static const struct plan_layer *quantizer_behind(const struct quant_search *s, i
 {
 	int reader = quant_only_reader(s, value);
 	const struct plan_layer *l = reader >= 0 ? &s->p->layers[reader] : NULL;
-	bool fits = l && is_quantizer(l, "QuantizeLinear") && l->inputs[0] == value && is_one_scale(s->p, l);
-	return fits && is_byte(s->p->values[l->outputs[0]].dtype) ? l : NULL;
+	bool fits = l && is_quantizer(l, "QuantizeLinear") && l->inputs[0] == value && quant_is_one_scale(s->p, l);
+	return fits && quant_is_byte(s->p->values[l->outputs[0]].dtype) ? l : NULL;
 }
 
 bool quant_same_shape(const struct plan *p, int a, int b)
@@ -333,9 +285,9 @@ void quant_take_shared(struct quant_search *s, const struct plan_layer *l, int c
 {
 	if (!l)
 		return;
+	int *first = &s->first_taker[l->index];
 	s->takers[l->index]++;
-	if (s->first_taker[l->index] < 0)
-		s->first_taker[l->index] = core;
+	*first = *first < 0 || core < *first ? core : *first;
 }
 
 static bool input_is_again(const struct plan_layer *l, int input)
@@ -346,25 +298,39 @@ static bool input_is_again(const struct plan_layer *l, int input)
 	return false;
 }
 
-/* What dequantizes the value, and what turns it behind that, once for all that read it turned. */
-static void take_dequantizer(struct quant_search *s, int value, int core)
+/* What quantizes or dequantizes in the group: its scales and zero points are read with the core's tensors. What a run
+ * decides of them stands where the problem has constants. */
+void quant_scaled_by(const struct quant_search *s, struct quant *q, const struct plan_layer *quantizer)
 {
-	const struct plan_layer *turner, *l = weights_dequantizer(s, value, &turner);
-	if (l && (!turner || !s->takers[turner->index]))
-		quant_take_shared(s, l, core);
-	if (l)
-		quant_take_shared(s, turner, core);
+	for (int i = 1; i < quantizer->input_count && i < 3; i++) {
+		int value = quantizer->inputs[i];
+		q->scale_bytes += quant_value_bytes(s->p, value);
+		q->stands_in |= value >= 0 && !s->p->values[value].constant;
+	}
 }
 
-static void take_sources(struct quant_search *s, const struct plan_layer *core, const struct quant *q)
+/* A bias's own scale is that of the sums, and no kernel reads it. */
+static void take_sources(struct quant_search *s, const struct plan_layer *core, struct quant *q)
 {
-	for (int i = 0; i < core->input_count; i++)
-		if (q->source[i] >= 0 && !input_is_again(core, i))
-			take_dequantizer(s, core->inputs[i], core->index);
-	if (q->residual >= 0) {
-		const struct plan_layer *add = &s->p->layers[q->residual_layer];
-		for (int i = 0; i < 2; i++)
-			quant_take_shared(s, quant_dequantizer(s, add->inputs[i]), core->index);
+	int axis;
+	for (int i = 0; i < core->input_count; i++) {
+		if (q->source[i] < 0 || input_is_again(core, i))
+			continue;
+		quant_take_shared(s, &s->p->layers[s->p->values[core->inputs[i]].producer], core->index);
+		if (!(q->product && i == 2))
+			quant_scaled_by(s, q, quant_weights_dequantizer(s, core->inputs[i], &axis));
+	}
+	for (int i = 0; i < core->output_count; i++)
+		if (q->result[i] >= 0)
+			quant_scaled_by(s, q, &s->p->layers[s->p->values[q->result[i]].producer]);
+	if (q->residual < 0)
+		return;
+	const struct plan_layer *add = &s->p->layers[q->residual_layer];
+	for (int i = 0; i < 2; i++) {
+		const struct plan_layer *l = quant_dequantizer(s, add->inputs[i]);
+		quant_take_shared(s, l, core->index);
+		if (l)
+			quant_scaled_by(s, q, l);
 	}
 }
 
@@ -377,7 +343,7 @@ static void activation_mode(struct quant_search *s, struct quant *q)
 		return;
 	infer_call(s->b, q->activation, &c);
 	op_call_problem(&c, &out);
-	q->stands_in = out.proxy || (!out.known && op_call_class(&c) != CLASS_FREE);
+	q->stands_in |= out.proxy || (!out.known && op_call_class(&c) != CLASS_FREE);
 	if (out.known && out.problem.kernel == KERNEL_ELTWISE)
 		q->function = (struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = out.problem.mode,
 			.alpha = out.problem.alpha, .beta = out.problem.beta };
@@ -490,15 +456,24 @@ static bool is_folded_weights(const struct quant_search *s, const struct plan_la
 	return is_quantizer(l, "DequantizeLinear") && s->p->values[l->outputs[0]].constant;
 }
 
-/* Shared layers go when every reader has taken them, to the first of those. */
+/* A shared layer goes when every reader has taken it, to the first of those; and weights that it moved with it. */
+static void settle_shared(struct quant_search *s, struct plan_layer *l)
+{
+	int value = l->output_count > 0 ? l->outputs[0] : -1;
+	if (!s->takers[l->index] || s->p->values[value].is_output || s->captured[value] ||
+		s->takers[l->index] != reader_count(s, value))
+		return;
+	l->absorbed_by = s->first_taker[l->index];
+	if (quant_moves_constant(s->p, l))
+		quant_take_shared(s, &s->p->layers[s->p->values[l->inputs[0]].producer], l->absorbed_by);
+}
+
 static void settle(struct quant_search *s)
 {
+	for (int i = s->p->layer_count - 1; i >= 0; i--)
+		settle_shared(s, &s->p->layers[i]);
 	for (int i = 0; i < s->p->layer_count; i++) {
 		struct plan_layer *l = &s->p->layers[i];
-		int value = l->output_count > 0 ? l->outputs[0] : -1;
-		if (s->takers[i] && !s->p->values[value].is_output && !s->captured[value] &&
-			s->takers[i] == reader_count(s, value))
-			l->absorbed_by = s->first_taker[i];
 		if (l->absorbed_by >= 0)
 			l->why = arena_printf(&s->p->arena, "part of the quantized %s",
 				text_clean(&s->p->arena, s->p->layers[l->absorbed_by].name));

@@ -6,10 +6,14 @@
 
 #include <math.h>
 
+#define RAW_SOURCE_ZERO 2 /* input of MatMulInteger and ConvInteger */
+
 void quant_call(const struct builder *b, const struct quant *q, struct op_call *c)
 {
 	const struct plan_value *values = b->p->values;
 	for (int i = 0; i < c->input_count; i++) {
+		/* a zero point that a run decides goes into the bias */
+		b->inputs[i].constant |= q->bias >= 0 && i == RAW_SOURCE_ZERO;
 		if (q->source[i] < 0)
 			continue;
 		b->inputs[i].dtype = values[q->source[i]].dtype;
@@ -30,7 +34,7 @@ static double count_upto(struct shape s)
 	return count;
 }
 
-static double value_bytes(const struct plan *p, int value)
+double quant_value_bytes(const struct plan *p, int value)
 {
 	return value < 0 ? 0 : dtype_bytes(p->values[value].dtype, count_upto(p->values[value].shape));
 }
@@ -40,8 +44,7 @@ void quant_cost(const struct builder *b, const struct quant *q, const struct op_
 	int each = q->product + (q->activation >= 0) + (q->residual >= 0) + (q->bias >= 0);
 	if (each)
 		cost->flops += each * count_upto(c->outputs[0].shape);
-	cost->bytes += value_bytes(b->p, q->residual) + value_bytes(b->p, q->bias) + value_bytes(b->p, q->scales) +
-		       value_bytes(b->p, q->zeros);
+	cost->bytes += quant_value_bytes(b->p, q->residual) + quant_value_bytes(b->p, q->bias) + q->scale_bytes;
 }
 
 static void epilogue_add(struct problem *p, struct epilogue e)

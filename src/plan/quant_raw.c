@@ -1,30 +1,8 @@
 /* Integer layers that are written without conversions around them: the raw sums of dynamic quantization with their Cast
- * and scale, and packed weights under values. */
+ * and scale. */
 #include "config.h"
 
 #include "plan/quant_search.h"
-
-/* ---- weights of less than 8 bits under values */
-
-/* Kernels unpack them on the way; wider ones are turned into values before run time. */
-void quant_find_packed(struct quant_search *s, const struct plan_layer *core)
-{
-	bool fits = quant_op_is(core->node, "MatMul") || quant_op_is(core->node, "Gemm");
-	if (!fits || s->b->quants[core->index] || !core->op || core->input_count < 2)
-		return;
-	const struct plan_layer *l = quant_dequantizer(s, core->inputs[1]);
-	const struct plan_value *w = l ? &s->p->values[l->inputs[0]] : NULL;
-	if (!w || !w->constant || dtype_bits(w->dtype) >= 8 || !s->p->values[core->inputs[1]].constant)
-		return;
-	struct quant *q = quant_new(s, core);
-	q->source[1] = l->inputs[0];
-	q->scales = l->inputs[1];
-	q->zeros = l->input_count > 2 ? l->inputs[2] : -1;
-	quant_take_shared(s, l, core->index);
-	s->b->quants[core->index] = q;
-}
-
-/* ---- raw sums, a Cast, a multiplication */
 
 /* The input of l beside `value`, or -1. */
 static int other_input(const struct plan_layer *l, const char *op, int value)
@@ -108,6 +86,7 @@ void quant_find_raw(struct quant_search *s, const struct plan_layer *core)
 	q->result[0] = value;
 	for (int i = 0; i < count; i++)
 		quant_take(s, taken[i], core->index);
+	q->scale_bytes = quant_value_bytes(s->p, scale);
 	take_scales(s, scale, core->index);
 	s->b->quants[core->index] = q;
 }

@@ -1,5 +1,5 @@
-/* The search for integer layers: what quant.c (conversions around a layer) and quant_raw.c (raw sums, packed weights)
- * share. Private to the room. */
+/* The search for integer layers: what quant.c (conversions around a layer), quant_raw.c (raw sums) and
+ * quant_weights.c (constants) share. Private to the room. */
 #ifndef PLAN_QUANT_SEARCH_H
 #define PLAN_QUANT_SEARCH_H
 
@@ -39,8 +39,22 @@ void quant_take(struct quant_search *s, int layer, int core);
 /* ... one in front, which others may read, too: it goes when all have taken it. NULL: nothing to do. */
 void quant_take_shared(struct quant_search *s, const struct plan_layer *l, int core);
 
-/* quant_raw.c: b->quants[core] where the layer is the core of such a group. */
+/* Counts the scales and zero points of a layer that quantizes or dequantizes as the group's. */
+void quant_scaled_by(const struct quant_search *s, struct quant *q, const struct plan_layer *quantizer);
+bool quant_is_byte(enum dtype t); /* integers and floats of 8 bits */
+bool quant_is_one_scale(const struct plan *p, const struct plan_layer *quantizer);
+
+/* quant_weights.c */
+/* Does the layer make one constant of values of another, element for element? */
+bool quant_moves_constant(const struct plan *p, const struct plan_layer *l);
+/* What dequantizes the value, perhaps before it is moved as a constant, and the axis that its vector of scales is along
+ * in the value; -1: along none. NULL: nothing does. */
+const struct plan_layer *quant_weights_dequantizer(const struct quant_search *s, int value, int *axis);
+/* The bytes that are the weights of an integer product, with a scale for each output channel or one for all; or -1. */
+int quant_weights_source(const struct quant_search *s, const struct plan_layer *core);
+/* b->quants[core] where the layer is a product of values and packed weights. */
 void quant_find_packed(struct quant_search *s, const struct plan_layer *core);
+/* quant_raw.c: ... of raw sums that are scaled behind it. */
 void quant_find_raw(struct quant_search *s, const struct plan_layer *core);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#define SCALED (4 + 1) /* bytes of a scale and a zero point */
 #define CONV "n1c8h6w6k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
 
 static struct plan *build(struct net *n, enum dtype dtype)
@@ -88,7 +89,8 @@ static void test_conv(void)
 	double out = 16 * 36;
 	ok(c->class == CLASS_COMPUTE && c->quantized, "the core computes");
 	near(c->flops, out * (2 * 8 * 9 + 3), 0, "bias, scale and activation count with the sums");
-	near(c->bytes, 8 * 36 + 16 * 8 * 9 + 4 * 16 + out, 0, "bytes are those of bytes");
+	near(c->bytes, 8 * 36 + 16 * 8 * 9 + 4 * 16 + out + 4 * 16 + 2 * SCALED, 0,
+		"bytes are those of bytes, and their scales");
 	near(p->weight_bytes, 16 * 8 * 9 + 4 * 16 + 4 + 1, 0, "weights are stored as bytes");
 	near(p->peak_live_bytes, 8 * 36 + out, 0, "values inside the layer lie nowhere");
 	is_int(p->problem_count, 1, "one distinct problem");
@@ -151,7 +153,7 @@ static void test_shared(void)
 	are_part(p, "z1 z2f", "");
 	is_problem(p, "c2", "conv:u8,s8.c,u8/s32:" CONV "+scale:f32.c");
 	is_problem(p, "z1", "dequantize:u8,f32:tensor:1x16x6x6");
-	near(layer_of(p, "a")->bytes, 3 * 576, 0, "both operands and the result are bytes");
+	near(layer_of(p, "a")->bytes, 3 * 576 + 2 * SCALED, 0, "both operands and the result are bytes");
 	finish(n, p);
 }
 
@@ -172,7 +174,8 @@ static void test_residual(void)
 	struct plan *p = build(n, DTYPE_F32);
 	is_problem(p, "c", "conv:u8,s8.c,u8/s32:" CONV "+scale:f32.c+bias:f32.c+add:s8+relu");
 	are_part(p, "xf w b rf a o y", "c");
-	near(layer_of(p, "c")->bytes, 8 * 36 + 16 * 72 + 64 + 2 * 576, 0, "the residual's bytes are read");
+	near(layer_of(p, "c")->bytes, 8 * 36 + 16 * 72 + 64 + 2 * 576 + 4 * 16 + 3 * SCALED, 0,
+		"the residual's bytes are read");
 	finish(n, p);
 }
 
@@ -268,7 +271,7 @@ static void test_dynamic(void)
 	struct plan *p = build(n, DTYPE_F32);
 	is_problem(p, "xq", "quantize:f32,u8:dynamic:1x4x32");
 	is_problem(p, "sums", "matmul:u8,s8.c,f32/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c+bias:f32.c");
-	is_problem(p, "raw", "matmul:u8,s8.c,s32/s32:ba1bb1m4n16k32:ta0tb0");
+	is_problem(p, "raw", "~matmul:u8,s8.c,s32/s32:ba1bb1m4n16k32:ta0tb0");
 	are_part(p, "scales cast scaled y", "sums");
 	are_part(p, "raw xq", "");
 	near(layer_of(p, "sums")->flops, 64 * (2 * 32 + 2), 0, "scale and bias count with the sums");
@@ -296,17 +299,17 @@ static void test_rows(void)
 	net_node(n, "ConvInteger", "u,w", "sums", "pads=1,1,1,1");
 	net_node(n, "Add", "sums,bias", "more", NULL);
 	net_node(n, "Cast", "more", "cast", "to=1");
-	net_node(n, "Mul", "cast,s", "z", NULL);
+	net_node(n, "Mul", "cast,s", "scaled", NULL);
 	for (int i = 0; i < 3; i++)
-		net_output(n, i == 0 ? "y" : i == 1 ? "y2" : "z", NULL);
+		net_output(n, i == 0 ? "y" : i == 1 ? "y2" : "scaled", NULL);
 	struct plan *p = build(n, DTYPE_F32);
 	is_problem(p, "t", "transpose:u8,u8:4x8x16:perm1x0x2");
-	near(layer_of(p, "t")->bytes, 2 * 512, 0, "bytes are moved");
+	near(layer_of(p, "t")->bytes, 2 * 512 + 2 * SCALED, 0, "bytes are moved");
 	are_part(p, "xf y", "t");
 	are_part(p, "r xg t2 y2", "");
 	is_problem(p, "t2", "transpose:f32,f32:4x8x16:perm1x0x2");
 	is_problem(p, "sums", "conv:u8,s8.c,f32/s32:" CONV "+scale:f32.c+bias:f32.c");
-	are_part(p, "more cast z", "sums");
+	are_part(p, "more cast scaled", "sums");
 	finish(n, p);
 }
 
@@ -334,7 +337,7 @@ static void test_turned(void)
 	is_problem(p, "e", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k32:ta0tb0");
 	are_part(p, "w wt y", "c");
 	are_part(p, "v vt xf", "");
-	near(layer_of(p, "c")->bytes, 4 * 32 + 32 * 16 + 4 * 16, 0, "turned weights are bytes, too");
+	near(layer_of(p, "c")->bytes, 4 * 32 + 32 * 16 + 4 * 16 + 4 * 16 + 2 * SCALED, 0, "turned weights are bytes, too");
 	near(p->weight_bytes, 32 * 16 + 4 * 32 * 16 + 4 + 1, 0, "... and stored as such, once");
 	finish(n, p);
 }
@@ -360,6 +363,89 @@ static void test_weights_only(void)
 	are_part(p, "v", "");
 	near(layer_of(p, "y")->bytes, 2 * 4 * 64 + 64 * 16 / 2 + 2 * 2 * 16 + 2 * 16 / 2 + 2 * 4 * 16, 0,
 		"two numbers a byte, scales and zero points");
+	finish(n, p);
+}
+
+/* What stands between a conversion and a product of weights is done before run time: they stay as the file has them. */
+static void test_moved_weights(void)
+{
+	struct net *n = quant_begin(21);
+	net_input(n, "x", DTYPE_F32, "4,64");
+	net_input(n, "u", DTYPE_U8, "4,64");
+	net_tensor(n, "wq", DTYPE_S4, "16,64");
+	net_tensor(n, "ws", DTYPE_F32, "16,2");
+	net_node(n, "DequantizeLinear", "wq,ws,", "w", "axis=1 block_size=32");
+	net_node(n, "Transpose", "w", "wt", "perm=1,0");
+	net_node(n, "MatMul", "x,wt", "y", NULL);
+	net_node(n, "Gemm", "x,w", "y2", "transB=1");
+	net_node(n, "Neg", "wt", "other", NULL);
+	net_node(n, "MatMul", "x,other", "y3", NULL);
+
+	net_ints(n, "dims", "2,8,64");
+	net_ints(n, "flat", "16,64");
+	quant_weights(n, "v", "16,64", "16", 0);
+	quant_dq(n, "u", "uf");
+	net_node(n, "Reshape", "v,dims", "v3", NULL);
+	net_node(n, "Reshape", "v3,flat", "v2", NULL);
+	net_node(n, "Transpose", "v2", "vt", NULL);
+	net_node(n, "MatMul", "uf,vt", "split", NULL);
+	quant_weights(n, "g", "16,64", "16", 0);
+	net_node(n, "Identity", "g", "same", NULL);
+	net_node(n, "Transpose", "same", "gt", "perm=-1,-2");
+	net_node(n, "MatMul", "uf,gt", "kept", NULL);
+	quant_q(n, "kept", "kq");
+	const char *const outputs[] = { "y", "y2", "y3", "split", "kq" };
+	for (int i = 0; i < 5; i++)
+		net_output(n, outputs[i], NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "y", "matmul:f32,s4.c,f32/f32:ba1bb1m4n16k64:ta0tb0");
+	is_problem(p, "y2", "matmul:f32,s4.c,f32/f32:ba1bb1m4n16k64:ta0tb1");
+	are_part(p, "wt w", "");
+	is_problem(p, "w", "folded before run time: weights in f32 for what reads them");
+	near(layer_of(p, "y")->bytes, 4 * (4 * 64 + 4 * 16) + 64 * 16 / 2 + 4 * 32, 0, "two numbers a byte, turned or not");
+	is_problem(p, "split", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k64:ta0tb0");
+	is_problem(p, "kept", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k64:ta0tb0+scale:f32.c");
+	are_part(p, "g same gt kq", "kept");
+	are_part(p, "uf", "");
+	finish(n, p);
+}
+
+/* A scale or zero point that a run decides stands where the problem has a constant. */
+static void test_run_time_scales(void)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "4,32");
+	net_input(n, "rs", DTYPE_F32, "");
+	net_input(n, "rz", DTYPE_U8, "");
+	quant_weights(n, "w", "32,16", "16", 1);
+	net_node(n, "DequantizeLinear", "x,rs,z", "xf", NULL);
+	net_node(n, "MatMul", "xf,w", "scale", NULL);
+	quant_q(n, "scale", "q1");
+	net_node(n, "DequantizeLinear", "x,s,rz", "xg", NULL);
+	net_node(n, "MatMul", "xg,w", "zero", NULL);
+	quant_q(n, "zero", "q2");
+	quant_dq(n, "x", "xh");
+	net_node(n, "MatMul", "xh,w", "result", NULL);
+	net_node(n, "QuantizeLinear", "result,rs,z", "q3", NULL);
+	net_tensor(n, "wq", DTYPE_S8, "32,16");
+	net_weight(n, "b", "16");
+	net_node(n, "MatMulInteger", "x,wq,rz", "sums", NULL);
+	net_node(n, "Cast", "sums", "cast", "to=1");
+	net_node(n, "Mul", "cast,rs", "scaled", NULL);
+	net_node(n, "MatMulInteger", "x,wq,rz", "biased", NULL);
+	net_node(n, "Cast", "biased", "cast2", "to=1");
+	net_node(n, "Mul", "cast2,rs", "scaled2", NULL);
+	net_node(n, "Add", "scaled2,b", "y", NULL);
+	const char *const outputs[] = { "q1", "q2", "q3", "scaled", "y" };
+	for (int i = 0; i < 5; i++)
+		net_output(n, outputs[i], NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	const char *const one = "~matmul:u8,s8.c,u8/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c";
+	is_problem(p, "scale", one);
+	is_problem(p, "zero", one);
+	is_problem(p, "result", one);
+	is_problem(p, "sums", "~matmul:u8,s8.c,f32/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
+	is_problem(p, "biased", "matmul:u8,s8.c,f32/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c+bias:f32.c");
 	finish(n, p);
 }
 
@@ -542,6 +628,8 @@ int main(void)
 	test_rows();
 	test_turned();
 	test_weights_only();
+	test_moved_weights();
+	test_run_time_scales();
 	test_other_exporters();
 	test_almost();
 	test_misfits();

@@ -1,0 +1,112 @@
+/* Weights that exporters turn, reshape or cast behind their DequantizeLinear: all of that happens before run time, so that
+ * a kernel reads the numbers of the file. */
+#include "config.h"
+
+#include "plan/quant_search.h"
+
+#define WEIGHTS_MOVERS 8 /* that follow each other */
+
+bool quant_moves_constant(const struct plan *p, const struct plan_layer *l)
+{
+	static const char *const ops[] = { "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Cast" };
+	bool moves = false;
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+		moves |= quant_op_is(l->node, ops[i]);
+	return moves && l->op && l->input_count > 0 && l->inputs[0] >= 0 && l->output_count == 1 && l->outputs[0] >= 0 &&
+	       p->values[l->outputs[0]].constant && dtype_is_float(p->values[l->outputs[0]].dtype);
+}
+
+/* Where a Transpose puts an axis; -1: its perm is none. */
+static int axis_turned(const struct plan_layer *l, int rank, int axis)
+{
+	const struct attribute *perm = node_attribute(l->node, "perm");
+	if (!perm)
+		return rank - 1 - axis;
+	for (size_t i = 0; perm->kind == ATTRIBUTE_INTS && i < perm->count; i++)
+		if (perm->ints[i] == axis || perm->ints[i] + rank == axis)
+			return (int)i;
+	return -1;
+}
+
+static double count_before(const struct shape *s, int axis)
+{
+	double count = 1;
+	for (int i = 0; i < axis; i++)
+		count *= (double)s->dims[i].value;
+	return count;
+}
+
+/* Where an axis of what goes into a mover of constants is in what comes out; -1: nowhere by itself. */
+static int axis_behind(const struct plan *p, const struct plan_layer *l, int axis)
+{
+	const struct shape *from = &p->values[l->inputs[0]].shape, *to = &p->values[l->outputs[0]].shape;
+	if (axis < 0 || !shape_is_known(*from) || !shape_is_known(*to) || axis >= from->rank)
+		return -1;
+	if (quant_op_is(l->node, "Transpose"))
+		return axis_turned(l, from->rank, axis);
+	for (int i = 0; i < to->rank; i++)
+		if (to->dims[i].value == from->dims[axis].value && count_before(to, i) == count_before(from, axis))
+			return i;
+	return -1;
+}
+
+const struct plan_layer *quant_weights_dequantizer(const struct quant_search *s, int value, int *axis)
+{
+	const struct plan_layer *movers[WEIGHTS_MOVERS], *l;
+	int count = 0;
+	while (!(l = quant_dequantizer(s, value))) {
+		int producer = value >= 0 ? s->p->values[value].producer : -1;
+		if (producer < 0 || count == WEIGHTS_MOVERS || !quant_moves_constant(s->p, &s->p->layers[producer]))
+			return NULL;
+		movers[count++] = &s->p->layers[producer];
+		value = s->p->layers[producer].inputs[0];
+	}
+	int64_t along = node_int(l->node, "axis", 1);
+	int rank = s->p->values[l->inputs[0]].shape.rank;
+	along += along < 0 ? rank : 0;
+	*axis = along >= 0 && along < rank ? (int)along : -1;
+	while (count > 0)
+		*axis = axis_behind(s->p, movers[--count], *axis);
+	return l;
+}
+
+/* Which axis of its weights the core's output channels are along; -1: none. */
+static int channels_axis(const struct plan *p, const struct plan_layer *core)
+{
+	if (quant_op_is(core->node, "Conv"))
+		return 0;
+	if (quant_op_is(core->node, "ConvTranspose"))
+		return node_int(core->node, "group", 1) == 1 ? 1 : -1;
+	if (quant_op_is(core->node, "Gemm"))
+		return node_int(core->node, "transB", 0) ? 0 : 1;
+	return p->values[core->inputs[1]].shape.rank - 1;
+}
+
+int quant_weights_source(const struct quant_search *s, const struct plan_layer *core)
+{
+	int axis;
+	const struct plan_layer *l = quant_weights_dequantizer(s, core->inputs[1], &axis);
+	if (!l || !quant_is_byte(s->p->values[l->inputs[0]].dtype))
+		return -1;
+	bool by_channel = s->p->values[l->inputs[1]].shape.rank == 1 && !node_int(l->node, "block_size", 0) && axis >= 0 &&
+			  axis == channels_axis(s->p, core);
+	return by_channel || quant_is_one_scale(s->p, l) ? l->inputs[0] : -1;
+}
+
+/* Kernels unpack weights of less than 8 bits on the way; wider ones are turned into values before run time. */
+void quant_find_packed(struct quant_search *s, const struct plan_layer *core)
+{
+	int axis;
+	bool fits = quant_op_is(core->node, "MatMul") || quant_op_is(core->node, "Gemm");
+	if (!fits || s->b->quants[core->index] || !core->op || core->input_count < 2)
+		return;
+	const struct plan_layer *l = quant_weights_dequantizer(s, core->inputs[1], &axis);
+	const struct plan_value *w = l ? &s->p->values[l->inputs[0]] : NULL;
+	if (!w || !w->constant || dtype_bits(w->dtype) >= 8 || !s->p->values[core->inputs[1]].constant)
+		return;
+	struct quant *q = quant_new(s, core);
+	q->source[1] = l->inputs[0];
+	quant_scaled_by(s, q, l);
+	quant_take_shared(s, &s->p->layers[s->p->values[core->inputs[1]].producer], core->index);
+	s->b->quants[core->index] = q;
+}
