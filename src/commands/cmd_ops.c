@@ -3,6 +3,9 @@
 #include "commands/command.h"
 #include "commands/report.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const char *opsets_text(const struct op *op, char buf[32])
 {
 	if (op->until)
@@ -12,18 +15,40 @@ static const char *opsets_text(const struct op *op, char buf[32])
 	return buf;
 }
 
+/* Operators by domain and name, oldest first. */
+static int row_compare(const void *a, const void *b)
+{
+	const struct op *x = *(const struct op *const *)a, *y = *(const struct op *const *)b;
+	int order = strcmp(x->domain, y->domain);
+	if (!order)
+		order = strcmp(x->name, y->name);
+	return order ? order : (x->since > y->since) - (x->since < y->since);
+}
+
+static const struct op **rows_sorted(struct arena *a, size_t count)
+{
+	const struct op **rows = ARENA_ARRAY(a, const struct op *, count);
+	for (size_t i = 0; i < count; i++)
+		rows[i] = op_row(i);
+	qsort(rows, count, sizeof(*rows), row_compare);
+	return rows;
+}
+
 int cmd_ops(struct options *o, struct error *err)
 {
 	if (options_expect(o, 0, 0, "ops [--json|--csv]", err))
 		return EXIT_BAD;
+	size_t count = op_row_count();
+	struct arena arena = { 0 };
+	const struct op **rows = rows_sorted(&arena, count);
 	json_t *list = json_array();
 	char opsets[32];
 	if (o->csv)
 		puts("operator,domain,since,until,class,shape,cost,problem,note");
 	else if (!o->json)
 		printf("%-28s %-8s %-8s %-5s %-5s %-8s %s\n", "operator", "opsets", "class", "shape", "cost", "problem", "note");
-	for (size_t i = 0; i < op_row_count(); i++) {
-		const struct op *op = op_row(i);
+	for (size_t i = 0; i < count; i++) {
+		const struct op *op = rows[i];
 		if (o->json) {
 			json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:o, s:s, s:b, s:b, s:b, s:s?}", "name", op->name,
 				"domain", op->domain, "since", op->since, "until", op->until ? json_integer(op->until) :
@@ -45,5 +70,6 @@ int cmd_ops(struct options *o, struct error *err)
 		report_json_line(json_pack("{s:o}", "operators", list), stdout);
 	else
 		json_decref(list);
+	arena_free(&arena);
 	return EXIT_DONE;
 }

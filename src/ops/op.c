@@ -2,7 +2,6 @@
 
 #include "ops/op.h"
 
-#include "base/hash.h"
 #include "model/tensor.h"
 #include "ops/op_rules.h"
 
@@ -15,50 +14,6 @@ const char *op_class_name(enum op_class c)
 	static const char *const names[] = { "unknown", "compute", "memory", "move", "free", "host" };
 	assert((size_t)c < sizeof(names) / sizeof(names[0]));
 	return names[c];
-}
-
-/* Open addressing over names; the rows of one operator have a slot each. */
-#define SLOTS 2048
-static const struct op *slots[SLOTS]; /* NULL = empty */
-static bool slots_filled;
-
-static size_t slot_of(struct text name)
-{
-	return (size_t)hash_bytes(name.p, name.n) % SLOTS;
-}
-
-static bool row_is(const struct op *row, struct text domain, struct text name)
-{
-	return text_is(name, row->name) && text_is(domain, row->domain);
-}
-
-static bool row_holds(const struct op *row, int64_t opset)
-{
-	return opset >= row->since && (row->until == 0 || opset <= row->until);
-}
-
-static void slots_fill(void)
-{
-	size_t count = op_row_count();
-	assert(count < SLOTS / 2);
-	for (size_t i = 0; i < count; i++) {
-		size_t slot = slot_of(text_of(op_row(i)->name));
-		while (slots[slot])
-			slot = (slot + 1) % SLOTS;
-		slots[slot] = op_row(i);
-	}
-	slots_filled = true;
-}
-
-const struct op *op_find(struct text domain, struct text name, int64_t opset)
-{
-	if (!slots_filled)
-		slots_fill();
-	for (size_t slot = slot_of(name); slots[slot]; slot = (slot + 1) % SLOTS) {
-		if (row_is(slots[slot], domain, name) && row_holds(slots[slot], opset))
-			return slots[slot];
-	}
-	return NULL;
 }
 
 /* ---- elements of constants */

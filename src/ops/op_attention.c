@@ -243,3 +243,13 @@ RULE_PROBLEM(op_attention)
 	const struct op_value *qkv[3] = { &c->inputs[0], &c->inputs[1], &c->inputs[2] };
 	attention_problem(c, &t, qkv, proxy, out);
 }
+
+#define MASKED "with masks, a past or a soft cap as without them (proxy)"
+
+static const struct op rows[] = {
+	{ "Attention", "", 23, 23, 3, 6, CLASS_COMPUTE, op_attention_shape, op_attention_cost,
+		op_attention_problem, NULL, MASKED },
+	{ "Attention", "", 24, 0, 3, 7, CLASS_COMPUTE, op_attention_shape, op_attention_cost,
+		op_attention_problem, NULL, MASKED },
+};
+const struct op_rows op_attention_rows = OP_ROWS(rows);

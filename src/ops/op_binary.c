@@ -43,7 +43,7 @@ struct binary {
 };
 
 /* By name, ASCII order. */
-static const struct binary rows[] = {
+static const struct binary functions[] = {
 	{ "Add", BINARY_ADD, MODE_ADD, false, true, false },
 	{ "And", BINARY_AND, MODE_NONE, true, true, true },
 	{ "BitShift", BINARY_SHIFT, MODE_NONE, true, false, false },
@@ -71,7 +71,7 @@ static const struct binary rows[] = {
 
 static const struct binary *binary_find(const char *name)
 {
-	return op_row_find(rows, sizeof(rows) / sizeof(rows[0]), sizeof(rows[0]), name);
+	return op_row_find(functions, sizeof(functions) / sizeof(functions[0]), sizeof(functions[0]), name);
 }
 
 /* ---- shapes */
@@ -364,7 +364,7 @@ static int prelu_shape(struct op_call *c, struct error *err)
 	return op_shape_as_input(c, err);
 }
 
-int op_binary_shape(struct op_call *c, struct error *err)
+static int binary_shape(struct op_call *c, struct error *err)
 {
 	const struct binary *row = binary_find(c->op->name);
 	if (row->kind == BINARY_PRELU)
@@ -387,7 +387,7 @@ int op_binary_shape(struct op_call *c, struct error *err)
 }
 
 /* n - 1 operations an element of the output, a mean one more. */
-void op_binary_cost(const struct op_call *c, struct op_cost *cost)
+static void binary_cost(const struct op_call *c, struct op_cost *cost)
 {
 	const struct binary *row = binary_find(c->op->name);
 	int per_element = c->input_count - 1 + (row->kind == BINARY_MEAN);
@@ -395,7 +395,7 @@ void op_binary_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-bool op_binary_free(const struct op_call *c)
+static bool binary_free(const struct op_call *c)
 {
 	return c->input_count == 1;
 }
@@ -516,7 +516,7 @@ static bool binary_is_of_bytes(const struct op_call *c, const struct binary *row
 	return has_kernel && c->input_count == 2 && dtype_bits(c->outputs[0].dtype) == 8;
 }
 
-void op_binary_problem(const struct op_call *c, struct op_problem *out)
+static void binary_problem(const struct op_call *c, struct op_problem *out)
 {
 	const struct binary *row = binary_find(c->op->name);
 	double s;
@@ -537,3 +537,37 @@ void op_binary_problem(const struct op_call *c, struct op_problem *out)
 		binary_operands(c, row, out);
 	}
 }
+
+#define MANY "of more than two tensors: measured as a plain copy of equal bytes"
+#define BINARY(name, since, note)                                                                              \
+	{ name, "", since, 0, 2, 2, CLASS_MEMORY, binary_shape, binary_cost, binary_problem, NULL, note }
+#define VARIADIC(name)                                                                               \
+	{ name, "", 1, 0, 1, -1, CLASS_MEMORY, binary_shape, binary_cost, binary_problem, \
+		binary_free, MANY }
+
+static const struct op rows[] = {
+	BINARY("Add", 1, NULL),
+	BINARY("And", 1, OP_COPY),
+	BINARY("BitShift", 11, OP_COPY),
+	BINARY("BitwiseAnd", 18, OP_COPY),
+	BINARY("BitwiseOr", 18, OP_COPY),
+	BINARY("BitwiseXor", 18, OP_COPY),
+	BINARY("Div", 1, NULL),
+	BINARY("Equal", 1, NULL),
+	BINARY("Greater", 1, NULL),
+	BINARY("GreaterOrEqual", 12, NULL),
+	BINARY("Less", 1, NULL),
+	BINARY("LessOrEqual", 12, NULL),
+	BINARY("Mod", 10, "measured as Div"),
+	BINARY("Mul", 1, NULL),
+	BINARY("Or", 1, OP_COPY),
+	BINARY("PRelu", 1, "measured as Mul"),
+	BINARY("Pow", 1, "by a tensor: measured as Mul"),
+	BINARY("Sub", 1, NULL),
+	BINARY("Xor", 1, OP_COPY),
+	VARIADIC("Max"),
+	VARIADIC("Mean"),
+	VARIADIC("Min"),
+	VARIADIC("Sum"),
+};
+const struct op_rows op_binary_rows = OP_ROWS(rows);

@@ -83,7 +83,7 @@ static enum dtype cast_named(struct text name)
 	return DTYPE_UNKNOWN;
 }
 
-int op_cast_shape(struct op_call *c, struct error *err)
+static int cast_shape(struct op_call *c, struct error *err)
 {
 	const struct attribute *to = node_attribute(c->node, "to");
 	if (!to)
@@ -93,24 +93,24 @@ int op_cast_shape(struct op_call *c, struct error *err)
 	return cast_apply(c, to->kind == ATTRIBUTE_INT ? tensor_dtype(to->i) : DTYPE_UNKNOWN, err);
 }
 
-int op_cast_like_shape(struct op_call *c, struct error *err)
+static int cast_like_shape(struct op_call *c, struct error *err)
 {
 	return cast_apply(c, c->inputs[1].dtype, err);
 }
 
-void op_cast_cost(const struct op_call *c, struct op_cost *cost)
+static void cast_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = 0;
 	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]);
 }
 
-bool op_cast_free(const struct op_call *c)
+static bool cast_free(const struct op_call *c)
 {
 	return c->inputs[0].dtype != DTYPE_UNKNOWN && c->inputs[0].dtype == c->outputs[0].dtype;
 }
 
 /* Types that deep-learning libraries convert are measured as such, others by a copy of equal bytes. */
-void op_cast_problem(const struct op_call *c, struct op_problem *out)
+static void cast_problem(const struct op_call *c, struct op_problem *out)
 {
 	const struct op_value *from = &c->inputs[0], *to = &c->outputs[0];
 	if (!op_problem_value(c, from, out) || !op_problem_value(c, to, out))
@@ -164,7 +164,7 @@ static void bits_to(enum dtype t, uint64_t bits, struct elements *e, int i)
 	}
 }
 
-RULE_SHAPE(op_bit_cast)
+static RULE_SHAPE(bit_cast)
 {
 	const struct op_value *in = &c->inputs[0];
 	struct op_value *v = &c->outputs[0];
@@ -185,3 +185,12 @@ RULE_SHAPE(op_bit_cast)
 	}
 	return op_shape_as_input(c, err);
 }
+
+static const struct op rows[] = {
+	{ "Cast", "", 1, 0, 1, 1, CLASS_MOVE, cast_shape, cast_cost, cast_problem, cast_free,
+		"64-bit and other rare types: a copy of equal bytes" },
+	{ "CastLike", "", 15, 0, 2, 2, CLASS_MOVE, cast_like_shape, cast_cost, cast_problem, cast_free,
+		NULL },
+	OP_SHAPE_ROW("BitCast", 26, 0, 1, 1, bit_cast_shape),
+};
+const struct op_rows op_cast_rows = OP_ROWS(rows);

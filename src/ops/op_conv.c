@@ -268,7 +268,7 @@ static struct op_call plain_conv(const struct op_call *c, struct op_value *input
 }
 
 /* Offsets are N, 2 * groups * kernel, output space: what one says of the output the other need not. */
-RULE_SHAPE(op_deform_conv)
+static RULE_SHAPE(deform_conv)
 {
 	struct op_value inputs[3];
 	struct op_call plain = plain_conv(c, inputs);
@@ -290,7 +290,7 @@ RULE_SHAPE(op_deform_conv)
 /* The convolution, and each value that it takes made of neighbours first: 2 along an axis of space, a
  * multiply-add each, and one operation for the mask. Values taken: input channels times kernel for each place
  * of the output. */
-RULE_COST(op_deform_conv)
+static RULE_COST(deform_conv)
 {
 	struct op_value inputs[3];
 	struct op_call plain = plain_conv(c, inputs);
@@ -307,7 +307,7 @@ RULE_COST(op_deform_conv)
 	cost->bytes = op_bytes_all(c);
 }
 
-RULE_PROBLEM(op_deform_conv)
+static RULE_PROBLEM(deform_conv)
 {
 	struct op_value inputs[3];
 	struct op_call plain = plain_conv(c, inputs);
@@ -364,7 +364,7 @@ static int col2im_channels(
 	return 0;
 }
 
-RULE_SHAPE(op_col2im)
+static RULE_SHAPE(col2im)
 {
 	struct shape x = c->inputs[0].shape;
 	struct op_list image = op_list_get(c, NULL, 1), block = op_list_get(c, NULL, 2);
@@ -395,8 +395,18 @@ RULE_SHAPE(op_col2im)
 }
 
 /* Every element of the blocks is added. */
-RULE_COST(op_col2im)
+static RULE_COST(col2im)
 {
 	cost->flops = op_count(&c->inputs[0]);
 	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]);
 }
+
+static const struct op rows[] = {
+	{ "Conv", "", 1, 0, 2, 3, CLASS_COMPUTE, op_conv_shape, op_conv_cost, op_conv_problem, NULL, NULL },
+	{ "ConvTranspose", "", 1, 0, 2, 3, CLASS_COMPUTE, op_deconv_shape, op_deconv_cost, op_deconv_problem,
+		NULL, NULL },
+	{ "DeformConv", "", 19, 0, 3, 5, CLASS_COMPUTE, deform_conv_shape, deform_conv_cost,
+		deform_conv_problem, NULL, "measured as the convolution alone (proxy)" },
+	{ "Col2Im", "", 18, 0, 3, 3, CLASS_MEMORY, col2im_shape, col2im_cost, op_problem_mover, NULL, OP_COPY },
+};
+const struct op_rows op_conv_rows = OP_ROWS(rows);

@@ -168,7 +168,7 @@ static int einsum_read(const struct op_call *c, struct einsum *e, struct error *
 
 /* ---- rules */
 
-RULE_SHAPE(op_einsum)
+static RULE_SHAPE(einsum)
 {
 	struct einsum e;
 	if (einsum_read(c, &e, err))
@@ -184,7 +184,7 @@ RULE_SHAPE(op_einsum)
 
 /* As one loop over all labels: a multiply-add a step with two inputs, an addition with one that is reduced.
  * For three inputs and more the order of contraction decides: not known. */
-RULE_COST(op_einsum)
+static RULE_COST(einsum)
 {
 	struct einsum e;
 	struct error err;
@@ -284,7 +284,7 @@ static bool sizes_are_plain(const struct op_call *c, const struct einsum *e)
 
 /* Two inputs: the matrix product of the same multiplications, which stands in where dimensions would have to be put into
  * another order before. One input, or more than two: no kernel does that. */
-RULE_PROBLEM(op_einsum)
+static RULE_PROBLEM(einsum)
 {
 	struct einsum e;
 	struct error err;
@@ -320,3 +320,9 @@ RULE_PROBLEM(op_einsum)
 	if (out->proxy)
 		p->transpose_a = p->transpose_b = false;
 }
+
+static const struct op rows[] = {
+	{ "Einsum", "", 12, 0, 1, -1, CLASS_COMPUTE, einsum_shape, einsum_cost, einsum_problem, NULL,
+		"of two tensors as the matrix product that it is, or whose work it does (proxy); of one as a copy" },
+};
+const struct op_rows op_einsum_rows = OP_ROWS(rows);

@@ -47,7 +47,7 @@ static double value_sign(double x)
 }
 
 /* By name, ASCII order: looked up by halving. */
-static const struct eltwise rows[] = {
+static const struct eltwise functions[] = {
 	{ "Abs", MODE_ABS, PARAMETERS_FIXED, false, 0, 0, fabs },
 	{ "Acos", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, acos },
 	{ "Acosh", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, acosh },
@@ -92,7 +92,7 @@ static const struct eltwise rows[] = {
 
 static const struct eltwise *eltwise_find(const char *name)
 {
-	return op_row_find(rows, sizeof(rows) / sizeof(rows[0]), sizeof(rows[0]), name);
+	return op_row_find(functions, sizeof(functions) / sizeof(functions[0]), sizeof(functions[0]), name);
 }
 
 /* ---- shapes and contents */
@@ -133,7 +133,7 @@ static const struct elements *clip_elements(const struct op_call *c, const struc
 	return e;
 }
 
-int op_eltwise_shape(struct op_call *c, struct error *err)
+static int eltwise_shape(struct op_call *c, struct error *err)
 {
 	const struct eltwise *row = eltwise_find(c->op->name);
 	const struct elements *from = c->inputs[0].elements;
@@ -153,7 +153,7 @@ int op_eltwise_shape(struct op_call *c, struct error *err)
 }
 
 /* Not: bool in, bool out. */
-int op_not_shape(struct op_call *c, struct error *err)
+static int not_shape(struct op_call *c, struct error *err)
 {
 	const struct elements *from = c->inputs[0].elements;
 	c->outputs[0].dtype = DTYPE_BOOL;
@@ -169,7 +169,7 @@ int op_not_shape(struct op_call *c, struct error *err)
 }
 
 /* IsNaN, IsInf: NaN among known contents means that nothing is known. */
-int op_test_shape(struct op_call *c, struct error *err)
+static int test_shape(struct op_call *c, struct error *err)
 {
 	const struct elements *from = c->inputs[0].elements;
 	bool infinite = text_is(c->node->op, "IsInf"), above = node_int(c->node, "detect_positive", 1) != 0,
@@ -188,7 +188,7 @@ int op_test_shape(struct op_call *c, struct error *err)
 }
 
 /* BitwiseNot: -1 - x, of an unsigned type what that leaves of its bits. */
-int op_bitwise_not_shape(struct op_call *c, struct error *err)
+static int bitwise_not_shape(struct op_call *c, struct error *err)
 {
 	const struct elements *from = c->inputs[0].elements;
 	enum dtype t = c->inputs[0].dtype;
@@ -239,7 +239,7 @@ static void clip_problem(const struct op_call *c, struct op_problem *out)
 	out->proxy = out->proxy || (out->known && guessed);
 }
 
-void op_eltwise_problem(const struct op_call *c, struct op_problem *out)
+static void eltwise_problem(const struct op_call *c, struct op_problem *out)
 {
 	const struct eltwise *row = eltwise_find(c->op->name);
 	enum mode mode = row->mode;
@@ -264,10 +264,72 @@ void op_eltwise_problem(const struct op_call *c, struct op_problem *out)
 }
 
 /* Limits that let everything through. */
-bool op_clip_free(const struct op_call *c)
+static bool clip_free(const struct op_call *c)
 {
 	bool inputs = c->opset >= 11;
 	if (inputs)
 		return !op_in(c, 1) && !op_in(c, 2);
 	return !node_attribute(c->node, "min") && !node_attribute(c->node, "max");
 }
+
+#define AS_TANH "measured as Tanh"
+#define ELTWISE(name, since, note)                                                                           \
+	{ name, "", since, 0, 1, 1, CLASS_MEMORY, eltwise_shape, op_cost_eltwise, eltwise_problem, NULL, \
+		note }
+
+static const struct op rows[] = {
+	ELTWISE("Abs", 1, NULL),
+	ELTWISE("Acos", 7, AS_TANH),
+	ELTWISE("Acosh", 9, AS_TANH),
+	ELTWISE("Asin", 7, AS_TANH),
+	ELTWISE("Asinh", 9, AS_TANH),
+	ELTWISE("Atan", 7, AS_TANH),
+	ELTWISE("Atanh", 9, AS_TANH),
+	ELTWISE("Ceil", 1, "measured as rounding"),
+	ELTWISE("Celu", 12, "measured as Elu"),
+	{ "Clip", "", 1, 10, 1, 1, CLASS_MEMORY, eltwise_shape, op_cost_eltwise, eltwise_problem, clip_free,
+		NULL },
+	{ "Clip", "", 11, 0, 1, 3, CLASS_MEMORY, eltwise_shape, op_cost_eltwise, eltwise_problem, clip_free,
+		NULL },
+	ELTWISE("Cos", 7, AS_TANH),
+	ELTWISE("Cosh", 9, AS_TANH),
+	ELTWISE("Elu", 1, NULL),
+	ELTWISE("Erf", 9, "measured as erf-Gelu"),
+	ELTWISE("Exp", 1, NULL),
+	ELTWISE("Floor", 1, "measured as rounding"),
+	ELTWISE("Gelu", 20, NULL),
+	ELTWISE("HardSigmoid", 1, NULL),
+	ELTWISE("HardSwish", 14, NULL),
+	ELTWISE("LeakyRelu", 1, NULL),
+	ELTWISE("Log", 1, NULL),
+	ELTWISE("Mish", 18, NULL),
+	ELTWISE("Neg", 1, NULL),
+	ELTWISE("Reciprocal", 1, NULL),
+	ELTWISE("Relu", 1, NULL),
+	ELTWISE("Round", 11, NULL),
+	ELTWISE("Selu", 1, "measured as Elu"),
+	ELTWISE("Shrink", 9, "measured as Clip"),
+	ELTWISE("Sigmoid", 1, NULL),
+	ELTWISE("Sign", 9, "measured as Abs"),
+	ELTWISE("Sin", 7, AS_TANH),
+	ELTWISE("Sinh", 9, AS_TANH),
+	ELTWISE("Softplus", 1, NULL),
+	ELTWISE("Softsign", 1, "measured as Sigmoid"),
+	ELTWISE("Sqrt", 1, NULL),
+	ELTWISE("Swish", 24, NULL),
+	ELTWISE("Tan", 7, AS_TANH),
+	ELTWISE("Tanh", 1, NULL),
+	ELTWISE("ThresholdedRelu", 1, "measured as Relu"),
+	{ "Gelu", "com.microsoft", 1, 0, 1, 1, CLASS_MEMORY, eltwise_shape, op_cost_eltwise, eltwise_problem,
+		NULL, NULL },
+	{ "QuickGelu", "com.microsoft", 1, 0, 1, 1, CLASS_MEMORY, eltwise_shape, op_cost_eltwise,
+		eltwise_problem, NULL, NULL },
+	{ "Not", "", 1, 0, 1, 1, CLASS_MEMORY, not_shape, op_cost_eltwise, op_problem_mover, NULL, OP_COPY },
+	{ "BitwiseNot", "", 18, 0, 1, 1, CLASS_MEMORY, bitwise_not_shape, op_cost_eltwise, op_problem_mover,
+		NULL, OP_COPY },
+	{ "IsNaN", "", 9, 0, 1, 1, CLASS_MEMORY, test_shape, op_cost_eltwise, op_problem_mover, NULL,
+		OP_COPY },
+	{ "IsInf", "", 10, 0, 1, 1, CLASS_MEMORY, test_shape, op_cost_eltwise, op_problem_mover, NULL,
+		OP_COPY },
+};
+const struct op_rows op_eltwise_rows = OP_ROWS(rows);

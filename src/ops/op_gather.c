@@ -33,7 +33,7 @@ static int gather_elements(struct op_call *c, int axis, struct error *err)
 	return 0;
 }
 
-int op_gather_shape(struct op_call *c, struct error *err)
+static int gather_shape(struct op_call *c, struct error *err)
 {
 	struct shape data = c->inputs[0].shape, indices = c->inputs[1].shape;
 	if (data.rank < 0)
@@ -68,7 +68,7 @@ static bool type_is_whole(enum dtype t)
 	return dtype_bits(t) >= 8;
 }
 
-void op_gather_problem(const struct op_call *c, struct op_problem *out)
+static void gather_problem(const struct op_call *c, struct op_problem *out)
 {
 	const struct op_value *data = &c->inputs[0], *indices = &c->inputs[1];
 	if (!op_problem_ready(c, out))
@@ -88,7 +88,7 @@ void op_gather_problem(const struct op_call *c, struct op_problem *out)
 	p->shape[1] = op_problem_shape(indices->shape);
 }
 
-int op_gather_elements_shape(struct op_call *c, struct error *err)
+static int gather_elements_shape(struct op_call *c, struct error *err)
 {
 	struct shape data = c->inputs[0].shape, indices = c->inputs[1].shape;
 	int axis = data.rank < 0 ? 0 : op_axis(c, node_int(c->node, "axis", 0), data.rank, err);
@@ -101,7 +101,7 @@ int op_gather_elements_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-int op_gather_nd_shape(struct op_call *c, struct error *err)
+static int gather_nd_shape(struct op_call *c, struct error *err)
 {
 	struct shape data = c->inputs[0].shape, indices = c->inputs[1].shape;
 	int64_t batch = node_int(c->node, "batch_dims", 0);
@@ -138,14 +138,14 @@ static bool scatter_replaces(const struct op_call *c)
 	return text_is(node_string(c->node, "reduction", "none"), "none");
 }
 
-int op_scatter_nd_shape(struct op_call *c, struct error *err)
+static int scatter_nd_shape(struct op_call *c, struct error *err)
 {
 	if (scatter_replaces(c))
 		op_contents_scatter_nd(c);
 	return op_shape_as_input(c, err);
 }
 
-int op_scatter_elements_shape(struct op_call *c, struct error *err)
+static int scatter_elements_shape(struct op_call *c, struct error *err)
 {
 	int rank = c->inputs[0].shape.rank;
 	int axis = rank < 0 ? 0 : op_axis(c, node_int(c->node, "axis", 0), rank, err);
@@ -184,7 +184,7 @@ static void where_elements(struct op_call *c)
 	v->elements = e;
 }
 
-int op_where_shape(struct op_call *c, struct error *err)
+static int where_shape(struct op_call *c, struct error *err)
 {
 	struct shape branches;
 	c->outputs[0].dtype = c->inputs[1].dtype;
@@ -195,7 +195,7 @@ int op_where_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-void op_where_problem(const struct op_call *c, struct op_problem *out)
+static void where_problem(const struct op_call *c, struct op_problem *out)
 {
 	if (!op_problem_ready(c, out))
 		return;
@@ -215,7 +215,7 @@ void op_where_problem(const struct op_call *c, struct op_problem *out)
 
 /* ---- OneHot, NonZero, Trilu */
 
-int op_one_hot_shape(struct op_call *c, struct error *err)
+static int one_hot_shape(struct op_call *c, struct error *err)
 {
 	struct shape indices = c->inputs[0].shape;
 	const struct elements *depth = c->inputs[1].elements;
@@ -266,7 +266,7 @@ static bool nonzero_elements(struct op_call *c)
 }
 
 /* How many there are depends on the data: at most all. */
-int op_nonzero_shape(struct op_call *c, struct error *err)
+static int nonzero_shape(struct op_call *c, struct error *err)
 {
 	struct shape in = c->inputs[0].shape;
 	(void)err;
@@ -281,7 +281,7 @@ int op_nonzero_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-int op_trilu_shape(struct op_call *c, struct error *err)
+static int trilu_shape(struct op_call *c, struct error *err)
 {
 	int rank = c->inputs[0].shape.rank;
 	if (rank >= 0 && rank < 2)
@@ -292,7 +292,7 @@ int op_trilu_shape(struct op_call *c, struct error *err)
 
 /* ---- ReverseSequence */
 
-RULE_SHAPE(op_reverse_sequence)
+static RULE_SHAPE(reverse_sequence)
 {
 	struct shape in = c->inputs[0].shape, lengths = c->inputs[1].shape;
 	int64_t batch = node_int(c->node, "batch_axis", 1), time = node_int(c->node, "time_axis", 0);
@@ -306,3 +306,19 @@ RULE_SHAPE(op_reverse_sequence)
 			(long long)in.dims[batch].value);
 	return op_shape_as_input(c, err);
 }
+
+static const struct op rows[] = {
+	{ "Gather", "", 1, 0, 2, 2, CLASS_MOVE, gather_shape, op_gather_cost, gather_problem, NULL, NULL },
+	OP_MOVER_ROW("GatherElements", 11, 0, 2, 2, gather_elements_shape, op_gather_cost, NULL),
+	OP_MOVER_ROW("GatherND", 11, 0, 2, 2, gather_nd_shape, op_gather_cost, NULL),
+	OP_MOVER_ROW("ScatterND", 11, 0, 3, 3, scatter_nd_shape, op_cost_move, NULL),
+	OP_MOVER_ROW("ScatterElements", 11, 0, 3, 3, scatter_elements_shape, op_cost_move, NULL),
+	OP_MOVER_ROW("Scatter", 9, 0, 3, 3, scatter_elements_shape, op_cost_move, NULL),
+	{ "Where", "", 9, 0, 3, 3, CLASS_MOVE, where_shape, op_cost_move, where_problem, NULL, NULL },
+	OP_MOVER_ROW("OneHot", 9, 0, 3, 3, one_hot_shape, op_cost_move, NULL),
+	{ "NonZero", "", 9, 0, 1, 1, CLASS_MOVE, nonzero_shape, op_cost_move, op_problem_mover, NULL,
+		"the size of its output is known only when it has run" },
+	OP_MOVER_ROW("Trilu", 14, 0, 1, 2, trilu_shape, op_first_cost, NULL),
+	OP_MOVER_ROW("ReverseSequence", 10, 0, 2, 2, reverse_sequence_shape, op_cost_move, NULL),
+};
+const struct op_rows op_gather_rows = OP_ROWS(rows);

@@ -323,3 +323,11 @@ RULE_PROBLEM(op_matmul)
 		problem_scale(&out->problem, node_float(c->node, "alpha", 1));
 	out->proxy = matmul_batch_moved(c, 0) || matmul_batch_moved(c, 1);
 }
+
+static const struct op rows[] = {
+	{ "Gemm", "", 1, 10, 3, 3, CLASS_COMPUTE, op_gemm_shape, op_gemm_cost, op_gemm_problem, NULL, NULL },
+	{ "Gemm", "", 11, 0, 2, 3, CLASS_COMPUTE, op_gemm_shape, op_gemm_cost, op_gemm_problem, NULL, NULL },
+	{ "MatMul", "", 1, 0, 2, 2, CLASS_COMPUTE, op_matmul_shape, op_matmul_cost, op_matmul_problem, NULL,
+		NULL },
+};
+const struct op_rows op_gemm_rows = OP_ROWS(rows);

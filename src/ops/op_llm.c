@@ -10,7 +10,7 @@
 
 /* ---- RotaryEmbedding: pairs of numbers of every head are turned by angles of their position */
 
-RULE_SHAPE(op_rotary)
+static RULE_SHAPE(rotary)
 {
 	int rank = c->inputs[0].shape.rank;
 	if (rank >= 0 && rank != 3 && rank != 4)
@@ -40,7 +40,7 @@ static double rotary_part(const struct op_call *c)
 }
 
 /* Two products and a sum for every element that is turned. Of the tables a row for each token is read. */
-RULE_COST(op_rotary)
+static RULE_COST(rotary)
 {
 	const struct op_value *x = &c->inputs[0];
 	int tables = rotary_tables(c);
@@ -60,7 +60,7 @@ RULE_COST(op_rotary)
 	}
 }
 
-RULE_PROBLEM(op_rotary)
+static RULE_PROBLEM(rotary)
 {
 	if (op_problem_ready(c, out))
 		op_problem_mover(c, out);
@@ -115,7 +115,7 @@ static int linear_get(const struct op_call *c, struct linear_attention *l, struc
 	return 0;
 }
 
-RULE_SHAPE(op_linear_attention)
+static RULE_SHAPE(linear_attention)
 {
 	struct linear_attention l;
 	if (linear_get(c, &l, err))
@@ -143,7 +143,7 @@ RULE_SHAPE(op_linear_attention)
 /* Each token: the outer product of key and value into the state and the product of query and state, 2 an
  * element; decay 1 more and its exponential; delta rule: state times key, 2 an element, and a difference and
  * a product a value. */
-RULE_COST(op_linear_attention)
+static RULE_COST(linear_attention)
 {
 	struct linear_attention l;
 	struct error err;
@@ -159,7 +159,7 @@ RULE_COST(op_linear_attention)
 	cost->bytes = op_bytes_all(c);
 }
 
-RULE_PROBLEM(op_linear_attention)
+static RULE_PROBLEM(linear_attention)
 {
 	if (op_problem_ready(c, out))
 		op_problem_why(out, "a recurrence over the tokens: no library has it");
@@ -201,7 +201,7 @@ static int causal_get(const struct op_call *c, struct causal_conv *v, struct err
 	return 0;
 }
 
-RULE_SHAPE(op_causal_conv)
+static RULE_SHAPE(causal_conv)
 {
 	struct causal_conv v;
 	struct shape x = c->inputs[0].shape;
@@ -229,7 +229,7 @@ static bool causal_activates(const struct op_call *c)
 }
 
 /* A multiply-add for every place of the kernel; a bias and an activation 1 each. */
-RULE_COST(op_causal_conv)
+static RULE_COST(causal_conv)
 {
 	struct shape w = c->inputs[1].shape;
 	double volume = w.rank < 3 ? NAN : 1;
@@ -241,7 +241,7 @@ RULE_COST(op_causal_conv)
 }
 
 /* The state in front of the input counts as padding: it is what stands in for reading and writing it. */
-RULE_PROBLEM(op_causal_conv)
+static RULE_PROBLEM(causal_conv)
 {
 	struct causal_conv v;
 	struct error err;
@@ -329,27 +329,26 @@ static void tensor_scatter_cost(const struct op_call *c, struct op_cost *cost)
 }
 
 static const struct op rows[] = {
-	{ "RotaryEmbedding", "", 23, 0, 3, 4, CLASS_MEMORY, op_rotary_shape, op_rotary_cost,
-		op_rotary_problem, NULL, "measured as a plain copy of equal bytes" },
-	{ "LinearAttention", "", 27, 0, 3, 6, CLASS_COMPUTE, op_linear_attention_shape,
-		op_linear_attention_cost, op_linear_attention_problem, NULL,
-		"priced in FLOPs and bytes, not measured" },
-	{ "CausalConvWithState", "", 27, 0, 2, 4, CLASS_COMPUTE, op_causal_conv_shape, op_causal_conv_cost,
-		op_causal_conv_problem, NULL, "the carried state as padding (proxy)" },
+	{ "RotaryEmbedding", "", 23, 0, 3, 4, CLASS_MEMORY, rotary_shape, rotary_cost, rotary_problem, NULL,
+		OP_COPY },
+	{ "LinearAttention", "", 27, 0, 3, 6, CLASS_COMPUTE, linear_attention_shape, linear_attention_cost,
+		linear_attention_problem, NULL, "priced in FLOPs and bytes, not measured" },
+	{ "CausalConvWithState", "", 27, 0, 2, 4, CLASS_COMPUTE, causal_conv_shape, causal_conv_cost,
+		causal_conv_problem, NULL, "the carried state as padding (proxy)" },
 	{ "SwiGLU", "", 28, 0, 2, 2, CLASS_MEMORY, swiglu_shape, swiglu_cost, swiglu_problem, NULL,
 		"measured as Mul (proxy)" },
 	{ "TensorScatter", "", 24, 0, 2, 3, CLASS_MOVE, tensor_scatter_shape, tensor_scatter_cost,
 		op_problem_mover, NULL, "only the new rows: as a plain copy of equal bytes" },
 	{ "FlexAttention", "ai.onnx.preview", 1, 0, 3, 3, CLASS_COMPUTE, op_attention_shape,
 		op_attention_cost, op_attention_problem, NULL, "with bodies as without them (proxy)" },
-	{ "RotaryEmbedding", "com.microsoft", 1, 0, 4, 4, CLASS_MEMORY, op_rotary_shape, op_rotary_cost,
-		op_rotary_problem, NULL, "measured as a plain copy of equal bytes" },
-	{ "MRotaryEmbedding", "com.microsoft", 1, 0, 4, 4, CLASS_MEMORY, op_rotary_shape, op_rotary_cost,
-		op_rotary_problem, NULL, "measured as a plain copy of equal bytes" },
-	{ "LinearAttention", "com.microsoft", 1, 0, 3, 6, CLASS_COMPUTE, op_linear_attention_shape,
-		op_linear_attention_cost, op_linear_attention_problem, NULL,
+	{ "RotaryEmbedding", "com.microsoft", 1, 0, 4, 4, CLASS_MEMORY, rotary_shape, rotary_cost,
+		rotary_problem, NULL, OP_COPY },
+	{ "MRotaryEmbedding", "com.microsoft", 1, 0, 4, 4, CLASS_MEMORY, rotary_shape, rotary_cost,
+		rotary_problem, NULL, OP_COPY },
+	{ "LinearAttention", "com.microsoft", 1, 0, 3, 6, CLASS_COMPUTE, linear_attention_shape,
+		linear_attention_cost, linear_attention_problem, NULL,
 		"priced in FLOPs and bytes, not measured" },
-	{ "CausalConvWithState", "com.microsoft", 1, 0, 2, 4, CLASS_COMPUTE, op_causal_conv_shape,
-		op_causal_conv_cost, op_causal_conv_problem, NULL, "the carried state as padding (proxy)" },
+	{ "CausalConvWithState", "com.microsoft", 1, 0, 2, 4, CLASS_COMPUTE, causal_conv_shape,
+		causal_conv_cost, causal_conv_problem, NULL, "the carried state as padding (proxy)" },
 };
 const struct op_rows op_llm_rows = OP_ROWS(rows);

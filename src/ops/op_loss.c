@@ -174,18 +174,17 @@ static RULE_PROBLEM(gradient)
 
 /* ---- rows */
 
-#define COPY "measured as a plain copy of equal bytes"
 #define TRAINING(name)                                                                                       \
 	{                                                                                                    \
 		name, "ai.onnx.preview.training", 1, 0, 3, -1, CLASS_MEMORY, optimizer_shape,                \
-			optimizer_cost, op_problem_mover, NULL, COPY                                         \
+			optimizer_cost, op_problem_mover, NULL, OP_COPY                                         \
 	}
 
 static const struct op rows[] = {
 	{ "SoftmaxCrossEntropyLoss", "", 12, 0, 2, 3, CLASS_MEMORY, loss_shape, softmax_loss_cost,
 		softmax_loss_problem, NULL, "measured as LogSoftmax, or ReduceSum over the classes" },
 	{ "NegativeLogLikelihoodLoss", "", 12, 0, 2, 3, CLASS_MEMORY, loss_shape, likelihood_loss_cost,
-		op_problem_mover, NULL, COPY },
+		op_problem_mover, NULL, OP_COPY },
 	TRAINING("Adagrad"),
 	TRAINING("Adam"),
 	TRAINING("Momentum"),

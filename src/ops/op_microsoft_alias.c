@@ -266,7 +266,6 @@ static int block_upsample_shape(struct op_call *c, struct error *err)
 #define NCHWC "com.microsoft.nchwc", 1, 0
 #define MS "com.microsoft", 1, 0
 #define VIEW view_shape, view_cost, view_problem, NULL
-#define COPY "measured as a plain copy of equal bytes"
 #define LAST "channels last"
 #define NHWC(name, most, class)                                                                              \
 	{                                                                                                    \
@@ -283,21 +282,21 @@ static const struct op rows[] = {
 	{ "ConvTransposeWithDynamicPads", MS, 2, 4, CLASS_COMPUTE, dynamic_deconv_shape, dynamic_deconv_cost,
 		dynamic_deconv_problem, NULL, NULL },
 	{ "GridSample", MS, 2, 2, CLASS_MEMORY, VIEW, NULL },
-	{ "GatherND", MS, 2, 2, CLASS_MOVE, VIEW, COPY },
-	{ "Pad", MS, 2, 3, CLASS_MOVE, VIEW, COPY },
+	{ "GatherND", MS, 2, 2, CLASS_MOVE, VIEW, OP_COPY },
+	{ "Pad", MS, 2, 3, CLASS_MOVE, VIEW, OP_COPY },
 	{ "TorchEmbedding", MS, 2, 4, CLASS_MOVE, VIEW, NULL },
-	{ "Trilu", MS, 1, 2, CLASS_MOVE, VIEW, COPY },
+	{ "Trilu", MS, 1, 2, CLASS_MOVE, VIEW, OP_COPY },
 	{ "Conv", NCHWC, 2, 4, CLASS_COMPUTE, VIEW, "channels in whole blocks" },
 	{ "MaxPool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in whole blocks" },
 	{ "AveragePool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in whole blocks" },
 	{ "GlobalAveragePool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in whole blocks" },
 	{ "GlobalMaxPool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in whole blocks" },
 	{ "ReorderInput", NCHWC, 1, 1, CLASS_MOVE, reorder_input_shape, op_cost_move, op_problem_mover, NULL,
-		COPY },
+		OP_COPY },
 	{ "ReorderOutput", NCHWC, 1, 1, CLASS_MOVE, reorder_output_shape, op_cost_move, op_problem_mover,
-		NULL, COPY },
+		NULL, OP_COPY },
 	{ "Upsample", NCHWC, 1, 1, CLASS_MEMORY, block_upsample_shape, op_cost_eltwise, op_problem_mover,
-		NULL, COPY },
+		NULL, OP_COPY },
 	NHWC("Conv", 3, CLASS_COMPUTE),
 	NHWC("ConvTranspose", 3, CLASS_COMPUTE),
 	NHWC("MaxPool", 1, CLASS_MEMORY),

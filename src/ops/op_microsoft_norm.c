@@ -408,7 +408,6 @@ static void post_mix_cost(const struct op_call *c, struct op_cost *cost)
 #define MS "com.microsoft", 1, 0
 #define SKIP "without the sum in front (proxy)"
 #define BIAS "without what is added (proxy)"
-#define COPY "measured as a plain copy of equal bytes"
 
 static const struct op rows[] = {
 	{ "SkipLayerNormalization", MS, 3, 5, CLASS_MEMORY, skip_norm_shape, skip_norm_cost,
@@ -427,23 +426,23 @@ static const struct op rows[] = {
 	{ "BiasDropout", MS, 2, 5, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS },
 	{ "BitmaskBiasDropout", MS, 2, 5, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS },
 	{ "BiasSplitGelu", MS, 2, 2, CLASS_MEMORY, split_gelu_shape, split_gelu_cost, op_problem_mover, NULL,
-		COPY },
+		OP_COPY },
 	{ "BiasSoftmax", MS, 2, 2, CLASS_MEMORY, op_shape_as_input, bias_softmax_cost, bias_softmax_problem,
 		NULL, BIAS },
 	{ "GatedRMSNorm", MS, 3, 3, CLASS_MEMORY, op_shape_as_input, gated_rms_cost, grouped_rms_problem,
 		NULL, "without the gate (proxy)" },
 	{ "BranchwiseRMSNorm", MS, 1, 2, CLASS_MEMORY, op_shape_as_input, branch_rms_cost,
 		grouped_rms_problem, NULL, NULL },
-	{ "GatedAdd", MS, 3, 3, CLASS_MEMORY, op_shape_as_input, gated_add_cost, op_problem_mover, NULL, COPY },
+	{ "GatedAdd", MS, 3, 3, CLASS_MEMORY, op_shape_as_input, gated_add_cost, op_problem_mover, NULL, OP_COPY },
 	{ "ScaledSiLU", MS, 1, 2, CLASS_MEMORY, op_shape_as_input, scaled_silu_cost, op_problem_mover, NULL,
-		COPY },
+		OP_COPY },
 	{ "LinearAttentionGate", MS, 3, 4, CLASS_MEMORY, attention_gate_shape, attention_gate_cost,
-		op_problem_mover, NULL, COPY },
+		op_problem_mover, NULL, OP_COPY },
 	{ "EngramGate", MS, 5, 6, CLASS_MEMORY, engram_gate_shape, engram_gate_cost, op_problem_mover, NULL,
-		COPY },
-	{ "HyperConnectionPreMix", MS, 2, 2, CLASS_MEMORY, pre_mix_shape, pre_mix_cost, op_problem_mover, NULL,
-		COPY },
-	{ "HyperConnectionPostMix", MS, 3, 4, CLASS_MEMORY, op_shape_as_input, post_mix_cost, op_problem_mover,
-		NULL, COPY },
+		OP_COPY },
+	{ "HyperConnectionPreMix", MS, 2, 2, CLASS_MEMORY, pre_mix_shape, pre_mix_cost, op_problem_mover,
+		NULL, OP_COPY },
+	{ "HyperConnectionPostMix", MS, 3, 4, CLASS_MEMORY, op_shape_as_input, post_mix_cost,
+		op_problem_mover, NULL, OP_COPY },
 };
 const struct op_rows op_microsoft_norm_rows = OP_ROWS(rows);

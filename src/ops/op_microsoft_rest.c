@@ -496,7 +496,7 @@ static int beam_shape(struct op_call *c, struct error *err)
 }
 
 #define MS "com.microsoft", 1, 0
-#define COPIED op_problem_mover, NULL, "measured as a plain copy of equal bytes"
+#define COPIED op_problem_mover, NULL, OP_COPY
 #define UNMEASURED nothing_problem, NULL, "not measured"
 #define HOST(name, fewest, most, shape)                                                                      \
 	{                                                                                                    \

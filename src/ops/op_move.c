@@ -30,7 +30,7 @@ static int transpose_perm(const struct op_call *c, int rank, int *perm, struct e
 	return 0;
 }
 
-int op_transpose_shape(struct op_call *c, struct error *err)
+static int transpose_shape(struct op_call *c, struct error *err)
 {
 	struct shape in = c->inputs[0].shape;
 	struct op_value *v = &c->outputs[0];
@@ -94,14 +94,14 @@ static int transpose_simplify(const struct op_call *c, int64_t *size, int *perm)
 }
 
 /* Only axes of size 1 change places: a reshape. */
-bool op_transpose_free(const struct op_call *c)
+static bool transpose_free(const struct op_call *c)
 {
 	int64_t size[OP_RANK_MAX];
 	int perm[OP_RANK_MAX];
 	return op_count(&c->inputs[0]) <= 1e15 && transpose_simplify(c, size, perm) <= 1;
 }
 
-void op_transpose_problem(const struct op_call *c, struct op_problem *out)
+static void transpose_problem(const struct op_call *c, struct op_problem *out)
 {
 	int64_t size[OP_RANK_MAX];
 	int perm[OP_RANK_MAX];
@@ -167,7 +167,7 @@ static int concat_axis(const struct op_call *c, int rank, struct error *err)
 	return op_axis(c, a ? a->i : 1, rank, err);
 }
 
-int op_concat_shape(struct op_call *c, struct error *err)
+static int concat_shape(struct op_call *c, struct error *err)
 {
 	struct op_value *v = &c->outputs[0];
 	int rank = -1;
@@ -208,12 +208,12 @@ int op_concat_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-bool op_concat_free(const struct op_call *c)
+static bool concat_free(const struct op_call *c)
 {
 	return c->input_count == 1;
 }
 
-void op_concat_problem(const struct op_call *c, struct op_problem *out)
+static void concat_problem(const struct op_call *c, struct op_problem *out)
 {
 	struct problem_shape shapes[PROBLEM_SHAPES];
 	int count = 0;
@@ -313,7 +313,7 @@ static int split_sizes(struct op_call *c, struct dim d, struct dim *size, struct
 				   : 0;
 }
 
-int op_split_shape(struct op_call *c, struct error *err)
+static int split_shape(struct op_call *c, struct error *err)
 {
 	struct shape in = c->inputs[0].shape;
 	if (in.rank < 0 || c->output_count < 1)
@@ -346,7 +346,7 @@ void op_taken_cost(const struct op_call *c, struct op_cost *cost)
 		cost->bytes += 2 * op_bytes(op_out(c, i));
 }
 
-bool op_split_free(const struct op_call *c)
+static bool split_free(const struct op_call *c)
 {
 	return c->output_count == 1;
 }
@@ -385,7 +385,7 @@ static int shape_of_list(const struct op_call *c, const struct op_list *l, struc
 	return 0;
 }
 
-int op_expand_shape(struct op_call *c, struct error *err)
+static int expand_shape(struct op_call *c, struct error *err)
 {
 	struct op_list list = op_list_get(c, NULL, 1);
 	struct shape want;
@@ -396,7 +396,7 @@ int op_expand_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-int op_tile_shape(struct op_call *c, struct error *err)
+static int tile_shape(struct op_call *c, struct error *err)
 {
 	struct op_list list = op_list_get(c, NULL, 1);
 	struct shape in = c->inputs[0].shape, times;
@@ -416,7 +416,7 @@ int op_tile_shape(struct op_call *c, struct error *err)
 }
 
 /* Before opset 6: so many tiles along one axis. */
-int op_tile_old_shape(struct op_call *c, struct error *err)
+static int tile_old_shape(struct op_call *c, struct error *err)
 {
 	struct op_list tiles = op_list_get(c, NULL, 1), axis = op_list_get(c, NULL, 2);
 	struct shape in = c->inputs[0].shape;
@@ -477,12 +477,28 @@ static int blocks_shape(struct op_call *c, bool to_space, struct error *err)
 	return 0;
 }
 
-int op_depth_to_space_shape(struct op_call *c, struct error *err)
+static int depth_to_space_shape(struct op_call *c, struct error *err)
 {
 	return blocks_shape(c, true, err);
 }
 
-int op_space_to_depth_shape(struct op_call *c, struct error *err)
+static int space_to_depth_shape(struct op_call *c, struct error *err)
 {
 	return blocks_shape(c, false, err);
 }
+
+static const struct op rows[] = {
+	{ "Transpose", "", 1, 0, 1, 1, CLASS_MOVE, transpose_shape, op_cost_move, transpose_problem,
+		transpose_free, NULL },
+	{ "Concat", "", 1, 0, 1, -1, CLASS_MOVE, concat_shape, op_cost_move, concat_problem, concat_free,
+		NULL },
+	OP_MOVER_ROW("Split", 1, 1, 1, 2, split_shape, op_taken_cost, split_free),
+	OP_MOVER_ROW("Split", 2, 12, 1, 1, split_shape, op_taken_cost, split_free),
+	OP_MOVER_ROW("Split", 13, 0, 1, 2, split_shape, op_taken_cost, split_free),
+	OP_MOVER_ROW("Expand", 8, 0, 2, 2, expand_shape, op_first_cost, op_same_shape_free),
+	OP_MOVER_ROW("Tile", 1, 5, 3, 3, tile_old_shape, op_first_cost, op_same_shape_free),
+	OP_MOVER_ROW("Tile", 6, 0, 2, 2, tile_shape, op_first_cost, op_same_shape_free),
+	OP_MOVER_ROW("DepthToSpace", 1, 0, 1, 1, depth_to_space_shape, op_cost_move, NULL),
+	OP_MOVER_ROW("SpaceToDepth", 1, 0, 1, 1, space_to_depth_shape, op_cost_move, NULL),
+};
+const struct op_rows op_move_rows = OP_ROWS(rows);

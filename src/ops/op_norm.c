@@ -35,7 +35,7 @@ static int64_t merged(const struct problem_shape *s, int from, int to)
 
 /* ---- BatchNormalization */
 
-RULE_SHAPE(op_batchnorm)
+static RULE_SHAPE(batchnorm)
 {
 	struct shape x = c->inputs[0].shape;
 	if (x.rank >= 0 && x.rank < 2)
@@ -55,12 +55,12 @@ RULE_SHAPE(op_batchnorm)
 	return 0;
 }
 
-RULE_COST(op_batchnorm)
+static RULE_COST(batchnorm)
 {
 	cost_per_element(c, 2, cost);
 }
 
-RULE_PROBLEM(op_batchnorm)
+static RULE_PROBLEM(batchnorm)
 {
 	if (!op_problem_ready(c, out))
 		return;
@@ -74,7 +74,7 @@ RULE_PROBLEM(op_batchnorm)
 
 /* ---- LayerNormalization, RMSNormalization */
 
-RULE_SHAPE(op_layernorm)
+static RULE_SHAPE(layernorm)
 {
 	struct shape x = c->inputs[0].shape;
 	for (int i = 1; i < c->output_count; i++)
@@ -93,7 +93,7 @@ RULE_SHAPE(op_layernorm)
 	return 0;
 }
 
-RULE_COST(op_layernorm)
+static RULE_COST(layernorm)
 {
 	cost_per_element(c, 7, cost);
 }
@@ -118,7 +118,7 @@ void op_problem_norm(
 	}
 }
 
-static void layernorm_problem(const struct op_call *c, enum kernel kernel, struct op_problem *out)
+static void normalized_problem(const struct op_call *c, enum kernel kernel, struct op_problem *out)
 {
 	if (!op_problem_ready(c, out))
 		return;
@@ -130,25 +130,25 @@ static void layernorm_problem(const struct op_call *c, enum kernel kernel, struc
 		op_problem_norm(&c->inputs[0], &c->outputs[0], kernel, (int)axis, out);
 }
 
-RULE_PROBLEM(op_layernorm)
+static RULE_PROBLEM(layernorm)
 {
-	layernorm_problem(c, KERNEL_LAYERNORM, out);
+	normalized_problem(c, KERNEL_LAYERNORM, out);
 }
 
 /* Square, sum, scale by the root, scale by the weight. */
-RULE_COST(op_rms_norm)
+static RULE_COST(rms_norm)
 {
 	cost_per_element(c, 4, cost);
 }
 
-RULE_PROBLEM(op_rms_norm)
+static RULE_PROBLEM(rms_norm)
 {
-	layernorm_problem(c, KERNEL_RMSNORM, out);
+	normalized_problem(c, KERNEL_RMSNORM, out);
 }
 
 /* ---- InstanceNormalization, GroupNormalization */
 
-RULE_SHAPE(op_instance_norm)
+static RULE_SHAPE(instance_norm)
 {
 	struct shape x = c->inputs[0].shape;
 	if (x.rank >= 0 && x.rank < 2)
@@ -157,12 +157,12 @@ RULE_SHAPE(op_instance_norm)
 	return 0;
 }
 
-RULE_COST(op_instance_norm)
+static RULE_COST(instance_norm)
 {
 	cost_per_element(c, 7, cost);
 }
 
-RULE_PROBLEM(op_instance_norm)
+static RULE_PROBLEM(instance_norm)
 {
 	if (op_problem_ready(c, out))
 		norm_problem(c, out, KERNEL_INSTANCENORM, MODE_NONE);
@@ -185,7 +185,7 @@ void op_problem_groups(const struct op_call *c, int64_t groups, int64_t channels
 	out->proxy = true;
 }
 
-RULE_PROBLEM(op_group_norm)
+static RULE_PROBLEM(group_norm)
 {
 	if (op_problem_ready(c, out))
 		op_problem_groups(c, node_int(c->node, "num_groups", 0), c->inputs[0].shape.dims[1].value, out);
@@ -193,7 +193,7 @@ RULE_PROBLEM(op_group_norm)
 
 /* ---- Softmax, LogSoftmax */
 
-RULE_SHAPE(op_softmax)
+static RULE_SHAPE(softmax)
 {
 	struct shape x = c->inputs[0].shape;
 	bool flat = c->opset < 13;
@@ -205,13 +205,13 @@ RULE_SHAPE(op_softmax)
 	return 0;
 }
 
-RULE_COST(op_softmax)
+static RULE_COST(softmax)
 {
 	cost_per_element(c, 5, cost);
 }
 
 /* Before opset 13 the dimensions from axis on count as one. */
-RULE_PROBLEM(op_softmax)
+static RULE_PROBLEM(softmax)
 {
 	if (!op_problem_ready(c, out))
 		return;
@@ -236,19 +236,19 @@ RULE_PROBLEM(op_softmax)
 
 /* ---- LRN, Dropout */
 
-RULE_SHAPE(op_lrn)
+static RULE_SHAPE(lrn)
 {
 	if (node_int(c->node, "size", 0) < 1)
 		return op_fail(c, err, "size is missing or less than 1");
 	return op_shape_as_input(c, err);
 }
 
-RULE_COST(op_lrn)
+static RULE_COST(lrn)
 {
 	cost_per_element(c, 2 * (double)node_int(c->node, "size", 0) + 3, cost);
 }
 
-RULE_PROBLEM(op_lrn)
+static RULE_PROBLEM(lrn)
 {
 	if (!op_problem_ready(c, out))
 		return;
@@ -272,7 +272,7 @@ static bool dropout_drops(const struct op_call *c, bool *known)
 }
 
 /* At inference the input passes through; the mask is all true. */
-RULE_SHAPE(op_dropout)
+static RULE_SHAPE(dropout)
 {
 	(void)err;
 	bool known, drops = dropout_drops(c, &known);
@@ -288,19 +288,19 @@ RULE_SHAPE(op_dropout)
 	return 0;
 }
 
-bool op_dropout_free(const struct op_call *c)
+static bool dropout_free(const struct op_call *c)
 {
 	bool known, drops = dropout_drops(c, &known);
 	return known && !drops;
 }
 
 /* A comparison and a scaling. */
-RULE_COST(op_dropout)
+static RULE_COST(dropout)
 {
 	cost_per_element(c, 2, cost);
 }
 
-RULE_PROBLEM(op_dropout)
+static RULE_PROBLEM(dropout)
 {
 	bool known;
 	dropout_drops(c, &known);
@@ -317,7 +317,7 @@ RULE_PROBLEM(op_dropout)
 /* ---- LpNormalization, Hardmax */
 
 /* A function of each element and of its line along an axis: the axis must be there. */
-RULE_SHAPE(op_lp_normalization)
+static RULE_SHAPE(lp_normalization)
 {
 	struct shape x = c->inputs[0].shape;
 	if (x.rank >= 0 && op_axis(c, node_int(c->node, "axis", -1), x.rank, err) < 0)
@@ -326,7 +326,7 @@ RULE_SHAPE(op_lp_normalization)
 }
 
 /* As a sum of powers, one operation more a line for the root, one more an element to divide. */
-RULE_COST(op_lp_normalization)
+static RULE_COST(lp_normalization)
 {
 	const struct op_value *x = &c->inputs[0];
 	int axis = op_axis(c, node_int(c->node, "axis", -1), x->shape.rank, NULL);
@@ -338,7 +338,7 @@ RULE_COST(op_lp_normalization)
 
 /* Along the last axis it is the normalization by the root mean square but for a factor; along others a
  * softmax reads and writes the same. */
-RULE_PROBLEM(op_lp_normalization)
+static RULE_PROBLEM(lp_normalization)
 {
 	if (!op_problem_ready(c, out))
 		return;
@@ -354,14 +354,14 @@ RULE_PROBLEM(op_lp_normalization)
 }
 
 /* A comparison an element. */
-RULE_COST(op_hardmax)
+static RULE_COST(hardmax)
 {
 	cost_per_element(c, 1, cost);
 }
 
-RULE_PROBLEM(op_hardmax)
+static RULE_PROBLEM(hardmax)
 {
-	op_softmax_problem(c, out);
+	softmax_problem(c, out);
 	out->proxy = out->known;
 }
 
@@ -381,7 +381,7 @@ static int variance_axes(const struct op_call *c, int rank, bool *mask, struct e
 	return c->opset >= 9 && rank < 4 ? op_fail(c, err, "an input of rank %d without axes", rank) : 0;
 }
 
-RULE_SHAPE(op_mean_variance)
+static RULE_SHAPE(mean_variance)
 {
 	int rank = c->inputs[0].shape.rank;
 	bool mask[OP_RANK_MAX];
@@ -393,13 +393,13 @@ RULE_SHAPE(op_mean_variance)
 }
 
 /* As a layer normalization without scale and shift. */
-RULE_COST(op_mean_variance)
+static RULE_COST(mean_variance)
 {
 	cost_per_element(c, 5, cost);
 }
 
 /* Rows of all that shares a mean, in a layer normalization. */
-RULE_PROBLEM(op_mean_variance)
+static RULE_PROBLEM(mean_variance)
 {
 	bool mask[OP_RANK_MAX];
 	if (!op_problem_ready(c, out))
@@ -416,3 +416,31 @@ RULE_PROBLEM(op_mean_variance)
 		p->shape[0].dim[mask[i]] *= x.dims[i].value;
 	p->axis = 1;
 }
+
+static const struct op rows[] = {
+	{ "BatchNormalization", "", 1, 0, 5, 5, CLASS_MEMORY, batchnorm_shape, batchnorm_cost,
+		batchnorm_problem, NULL, "inference" },
+	{ "LayerNormalization", "", 1, 0, 2, 3, CLASS_MEMORY, layernorm_shape, layernorm_cost,
+		layernorm_problem, NULL, "before opset 17 ONNX Runtime's own" },
+	{ "RMSNormalization", "", 23, 0, 2, 2, CLASS_MEMORY, layernorm_shape, rms_norm_cost, rms_norm_problem,
+		NULL, NULL },
+	{ "SimplifiedLayerNormalization", "", 1, 0, 2, 2, CLASS_MEMORY, layernorm_shape, rms_norm_cost,
+		rms_norm_problem, NULL, "ONNX Runtime's name of RMSNormalization" },
+	{ "InstanceNormalization", "", 1, 0, 3, 3, CLASS_MEMORY, instance_norm_shape, instance_norm_cost,
+		instance_norm_problem, NULL, NULL },
+	{ "GroupNormalization", "", 18, 0, 3, 3, CLASS_MEMORY, instance_norm_shape, instance_norm_cost,
+		group_norm_problem, NULL, "measured as a layer normalization (proxy)" },
+	{ "Softmax", "", 1, 0, 1, 1, CLASS_MEMORY, softmax_shape, softmax_cost, softmax_problem, NULL, NULL },
+	{ "LogSoftmax", "", 1, 0, 1, 1, CLASS_MEMORY, softmax_shape, softmax_cost, softmax_problem, NULL,
+		NULL },
+	{ "Hardmax", "", 1, 0, 1, 1, CLASS_MEMORY, softmax_shape, hardmax_cost, hardmax_problem, NULL,
+		"measured as Softmax" },
+	{ "LpNormalization", "", 1, 0, 1, 1, CLASS_MEMORY, lp_normalization_shape, lp_normalization_cost,
+		lp_normalization_problem, NULL, "measured as RMSNormalization or Softmax" },
+	{ "MeanVarianceNormalization", "", 1, 0, 1, 1, CLASS_MEMORY, mean_variance_shape, mean_variance_cost,
+		mean_variance_problem, NULL, "measured as LayerNormalization" },
+	{ "LRN", "", 1, 0, 1, 1, CLASS_MEMORY, lrn_shape, lrn_cost, lrn_problem, NULL, NULL },
+	{ "Dropout", "", 1, 0, 1, 3, CLASS_MEMORY, dropout_shape, dropout_cost, dropout_problem, dropout_free,
+		"free at inference" },
+};
+const struct op_rows op_norm_rows = OP_ROWS(rows);

@@ -27,7 +27,7 @@ static int pad_axes(const struct op_call *c, int rank, int *axis, int *count, bo
 	return 0;
 }
 
-int op_pad_shape(struct op_call *c, struct error *err)
+static int pad_shape(struct op_call *c, struct error *err)
 {
 	struct op_list pads = op_list_get(c, c->opset < 2 ? "paddings" : "pads", c->opset < 11 ? -1 : 1);
 	struct shape in = c->inputs[0].shape;
@@ -63,7 +63,7 @@ int op_pad_shape(struct op_call *c, struct error *err)
 }
 
 /* All pads are zero. (An output shaped like the input is not enough: -1 and 1 shift.) */
-bool op_pad_free(const struct op_call *c)
+static bool pad_free(const struct op_call *c)
 {
 	struct op_list pads = op_list_get(c, c->opset < 2 ? "paddings" : "pads", c->opset < 11 ? -1 : 1);
 	for (int i = 0; i < pads.count; i++) {
@@ -75,7 +75,7 @@ bool op_pad_free(const struct op_call *c)
 
 /* ---- CenterCropPad */
 
-RULE_SHAPE(op_center_crop_pad)
+static RULE_SHAPE(center_crop_pad)
 {
 	struct shape in = c->inputs[0].shape;
 	struct op_list size = op_list_get(c, NULL, 1), axes = op_list_get(c, "axes", -1);
@@ -102,7 +102,7 @@ RULE_SHAPE(op_center_crop_pad)
 }
 
 /* Of each axis only what stays is read. */
-RULE_COST(op_center_crop_pad)
+static RULE_COST(center_crop_pad)
 {
 	const struct op_value *x = &c->inputs[0], *y = &c->outputs[0];
 	double read = 1;
@@ -114,3 +114,10 @@ RULE_COST(op_center_crop_pad)
 	cost->flops = 0;
 	cost->bytes = (x->shape.rank == y->shape.rank ? dtype_bytes(x->dtype, read) : NAN) + op_bytes(y);
 }
+
+static const struct op rows[] = {
+	OP_MOVER_ROW("Pad", 1, 10, 1, 1, pad_shape, op_first_cost, pad_free),
+	OP_MOVER_ROW("Pad", 11, 0, 2, 4, pad_shape, op_first_cost, pad_free),
+	OP_MOVER_ROW("CenterCropPad", 18, 0, 2, 2, center_crop_pad_shape, center_crop_pad_cost, op_same_shape_free),
+};
+const struct op_rows op_pad_rows = OP_ROWS(rows);

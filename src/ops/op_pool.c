@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-RULE_SHAPE(op_pool)
+static RULE_SHAPE(pool)
 {
 	struct shape x = c->inputs[0].shape;
 	struct window window;
@@ -35,7 +35,7 @@ RULE_SHAPE(op_pool)
 	return 0;
 }
 
-RULE_COST(op_pool)
+static RULE_COST(pool)
 {
 	double volume = 1;
 	const struct attribute *kernel = node_attribute(c->node, "kernel_shape");
@@ -56,7 +56,7 @@ static enum mode pool_mode(const struct op_call *c, const struct problem *p)
 	return pads && node_int(c->node, "count_include_pad", 0) ? MODE_AVG_INCLUDE : MODE_AVG_EXCLUDE;
 }
 
-RULE_PROBLEM(op_pool)
+static RULE_PROBLEM(pool)
 {
 	struct window window;
 	struct error err;
@@ -79,19 +79,19 @@ RULE_PROBLEM(op_pool)
 }
 
 /* LpPool counts a power and an addition for each element under the window. */
-RULE_COST(op_lp_pool)
+static RULE_COST(lp_pool)
 {
-	op_pool_cost(c, cost);
+	pool_cost(c, cost);
 	cost->flops *= 2;
 }
 
-RULE_PROBLEM(op_lp_pool)
+static RULE_PROBLEM(lp_pool)
 {
 	if (op_problem_ready(c, out))
 		op_problem_why(out, "p-norm pooling has no kernel family in the problem grammar");
 }
 
-RULE_SHAPE(op_global_pool)
+static RULE_SHAPE(global_pool)
 {
 	struct shape x = c->inputs[0].shape;
 	if (x.rank < 0)
@@ -105,13 +105,13 @@ RULE_SHAPE(op_global_pool)
 	return 0;
 }
 
-RULE_COST(op_global_pool)
+static RULE_COST(global_pool)
 {
 	cost->flops = op_count(op_in(c, 0));
 	cost->bytes = op_bytes_all(c);
 }
 
-RULE_PROBLEM(op_global_pool)
+static RULE_PROBLEM(global_pool)
 {
 	if (!op_problem_ready(c, out))
 		return;
@@ -135,7 +135,7 @@ RULE_PROBLEM(op_global_pool)
 }
 
 /* A window over one element is no work: ONNX exporters leave such global poolings behind. */
-RULE_FREE(op_global_pool)
+static RULE_FREE(global_pool)
 {
 	struct shape x = c->inputs[0].shape;
 	for (int i = 2; i < x.rank; i++) {
@@ -148,14 +148,14 @@ RULE_FREE(op_global_pool)
 /* ---- GlobalLpPool */
 
 /* A power and an addition for each element, a root for each output. */
-RULE_COST(op_global_lp_pool)
+static RULE_COST(global_lp_pool)
 {
 	cost->flops = 2 * op_count(&c->inputs[0]) + op_count(&c->outputs[0]);
 	cost->bytes = op_bytes_all(c);
 }
 
 /* The length (p = 2) is a reduction that libraries have; others stand on it. */
-RULE_PROBLEM(op_global_lp_pool)
+static RULE_PROBLEM(global_lp_pool)
 {
 	const struct attribute *power = node_attribute(c->node, "p");
 	if (!op_problem_ready(c, out))
@@ -207,7 +207,7 @@ static int unpool_input(const struct op_call *c, struct shape *x, struct error *
 			       shape_text(c->arena, indices), shape_text(c->arena, values));
 }
 
-RULE_SHAPE(op_max_unpool)
+static RULE_SHAPE(max_unpool)
 {
 	struct shape x;
 	struct op_list size = op_list_get(c, NULL, 2);
@@ -235,8 +235,25 @@ RULE_SHAPE(op_max_unpool)
 }
 
 /* Values and where they go are read, everything is written. */
-RULE_COST(op_max_unpool)
+static RULE_COST(max_unpool)
 {
 	cost->flops = 0;
 	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->inputs[1]) + op_bytes(&c->outputs[0]);
 }
+
+static const struct op rows[] = {
+	{ "MaxPool", "", 1, 0, 1, 1, CLASS_MEMORY, pool_shape, pool_cost, pool_problem, NULL,
+		"where places are asked for, as without them (proxy)" },
+	{ "AveragePool", "", 1, 0, 1, 1, CLASS_MEMORY, pool_shape, pool_cost, pool_problem, NULL, NULL },
+	{ "LpPool", "", 1, 0, 1, 1, CLASS_MEMORY, pool_shape, lp_pool_cost, lp_pool_problem, NULL,
+		"priced in FLOPs and bytes, not measured" },
+	{ "GlobalAveragePool", "", 1, 0, 1, 1, CLASS_MEMORY, global_pool_shape, global_pool_cost,
+		global_pool_problem, global_pool_free, NULL },
+	{ "GlobalMaxPool", "", 1, 0, 1, 1, CLASS_MEMORY, global_pool_shape, global_pool_cost,
+		global_pool_problem, global_pool_free, NULL },
+	{ "GlobalLpPool", "", 1, 0, 1, 1, CLASS_MEMORY, global_pool_shape, global_lp_pool_cost,
+		global_lp_pool_problem, NULL, "other powers than 2 measured as it" },
+	{ "MaxUnpool", "", 9, 0, 2, 3, CLASS_MOVE, max_unpool_shape, max_unpool_cost, op_problem_mover, NULL,
+		OP_COPY },
+};
+const struct op_rows op_pool_rows = OP_ROWS(rows);

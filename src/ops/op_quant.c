@@ -96,7 +96,7 @@ static int quantized_type(const struct op_call *c, enum dtype otherwise, enum dt
 	return 0;
 }
 
-RULE_SHAPE(op_quantize)
+static RULE_SHAPE(quantize)
 {
 	struct scale scale;
 	if (scale_get(c, &scale, err) || quantized_type(c, DTYPE_U8, &c->outputs[0].dtype, err))
@@ -120,7 +120,7 @@ static const struct elements *dequantized(const struct op_call *c, enum dtype to
 	return e;
 }
 
-RULE_SHAPE(op_dequantize)
+static RULE_SHAPE(dequantize)
 {
 	struct scale scale;
 	int64_t code = node_int(c->node, "output_dtype", 0);
@@ -133,7 +133,7 @@ RULE_SHAPE(op_dequantize)
 }
 
 /* A scale and a zero point. */
-RULE_COST(op_quantize)
+static RULE_COST(quantize)
 {
 	cost->flops = 2 * op_count(op_out(c, 0));
 	cost->bytes = op_bytes_all(c);
@@ -170,19 +170,19 @@ static void quantizer_problem(const struct op_call *c, enum kernel kernel, struc
 	p->size = scale.block;
 }
 
-RULE_PROBLEM(op_quantize)
+static RULE_PROBLEM(quantize)
 {
 	quantizer_problem(c, KERNEL_QUANTIZE, out);
 }
 
-RULE_PROBLEM(op_dequantize)
+static RULE_PROBLEM(dequantize)
 {
 	quantizer_problem(c, KERNEL_DEQUANTIZE, out);
 }
 
 /* ---- DynamicQuantizeLinear: the range is found first */
 
-RULE_SHAPE(op_dynamic_quantize)
+static RULE_SHAPE(dynamic_quantize)
 {
 	static const enum dtype types[3] = { DTYPE_U8, DTYPE_F32, DTYPE_U8 };
 	(void)err;
@@ -194,13 +194,13 @@ RULE_SHAPE(op_dynamic_quantize)
 }
 
 /* Two comparisons, a scale and a zero point. */
-RULE_COST(op_dynamic_quantize)
+static RULE_COST(dynamic_quantize)
 {
 	cost->flops = 4 * op_count(op_in(c, 0));
 	cost->bytes = op_bytes_all(c);
 }
 
-RULE_PROBLEM(op_dynamic_quantize)
+static RULE_PROBLEM(dynamic_quantize)
 {
 	if (op_problem_ready(c, out))
 		quantizer_start(c, KERNEL_QUANTIZE, out)->mode = MODE_QUANTIZE_DYNAMIC;
@@ -209,7 +209,7 @@ RULE_PROBLEM(op_dynamic_quantize)
 /* ---- several kernels in one: com.microsoft's quantized attentions and embeddings */
 
 /* Operations that nothing published says. */
-RULE_COST(op_several)
+static RULE_COST(several)
 {
 	cost->bytes = op_bytes_all(c);
 }
@@ -221,7 +221,7 @@ RULE_PROBLEM(op_several)
 }
 
 /* QOrderedAttention: as wide as its values' weights. */
-RULE_SHAPE(op_q_ordered_attention)
+static RULE_SHAPE(q_ordered_attention)
 {
 	struct shape y = shape_make(c->arena, 3);
 	(void)err;
@@ -233,7 +233,7 @@ RULE_SHAPE(op_q_ordered_attention)
 
 enum { EMBED_WORDS = 2, EMBED_SEGMENTS = 4, EMBED_SCALE = 8 };
 
-RULE_SHAPE(op_q_embed)
+static RULE_SHAPE(q_embed)
 {
 	const struct op_value *ids = op_in(c, 0);
 	if (ids->shape.rank >= 0 && ids->shape.rank != 2)
@@ -251,7 +251,7 @@ RULE_SHAPE(op_q_embed)
 }
 
 /* Of each word a row of two or three tables, scaled (2) and added up, then normalized (7). */
-RULE_COST(op_q_embed)
+static RULE_COST(q_embed)
 {
 	int tables = op_in(c, EMBED_SEGMENTS) ? 3 : 2;
 	double count = op_count(op_out(c, 0));
@@ -262,7 +262,7 @@ RULE_COST(op_q_embed)
 		tables * dtype_bytes(c->inputs[EMBED_WORDS].dtype, count);
 }
 
-RULE_PROBLEM(op_q_embed)
+static RULE_PROBLEM(q_embed)
 {
 	if (!op_problem_ready(c, out))
 		return;
@@ -275,7 +275,7 @@ RULE_PROBLEM(op_q_embed)
 }
 
 /* QuantizeWithOrder, DequantizeWithOrder: between two orders in memory; the type is one of two. */
-RULE_SHAPE(op_reorder)
+static RULE_SHAPE(reorder)
 {
 	bool packs = text_is(c->node->op, "QuantizeWithOrder");
 	c->outputs[0].dtype = packs ? DTYPE_S8 : tensor_dtype(node_int(c->node, "to", 1));
@@ -293,7 +293,7 @@ RULE_SHAPE(op_reorder)
 	{ name, "com.microsoft", 1, 0, fewest, most, CLASS_MEMORY, op_core_shape, op_core_cost, op_core_problem, \
 		NULL, note }
 #define QUANTIZER(name, domain, since, most, rules)                                                              \
-	{ name, domain, since, 0, 2, most, CLASS_MEMORY, rules##_shape, op_quantize_cost, rules##_problem, NULL, \
+	{ name, domain, since, 0, 2, most, CLASS_MEMORY, rules##_shape, quantize_cost, rules##_problem, NULL, \
 		NULL }
 
 static const struct op rows[] = {
@@ -301,13 +301,13 @@ static const struct op rows[] = {
 	PRODUCT("MatMulInteger", "", 10, 2, 4, NULL),
 	PRODUCT("QLinearConv", "", 10, 8, 9, NULL),
 	PRODUCT("QLinearMatMul", "", 10, 8, 8, "with a scale for each row as with one (proxy)"),
-	QUANTIZER("QuantizeLinear", "", 10, 3, op_quantize),
-	QUANTIZER("DequantizeLinear", "", 10, 3, op_dequantize),
-	{ "DynamicQuantizeLinear", "", 11, 0, 1, 1, CLASS_MEMORY, op_dynamic_quantize_shape, op_dynamic_quantize_cost,
-		op_dynamic_quantize_problem, NULL, NULL },
+	QUANTIZER("QuantizeLinear", "", 10, 3, quantize),
+	QUANTIZER("DequantizeLinear", "", 10, 3, dequantize),
+	{ "DynamicQuantizeLinear", "", 11, 0, 1, 1, CLASS_MEMORY, dynamic_quantize_shape,
+		dynamic_quantize_cost, dynamic_quantize_problem, NULL, NULL },
 
-	QUANTIZER("QuantizeLinear", "com.microsoft", 1, 3, op_quantize),
-	QUANTIZER("DequantizeLinear", "com.microsoft", 1, 3, op_dequantize),
+	QUANTIZER("QuantizeLinear", "com.microsoft", 1, 3, quantize),
+	QUANTIZER("DequantizeLinear", "com.microsoft", 1, 3, dequantize),
 	PRODUCT("DynamicQuantizeMatMul", "com.microsoft", 1, 3, 5, "without finding its source's range (proxy)"),
 	PRODUCT("MatMulInteger16", "com.microsoft", 1, 2, 2, NULL),
 	PRODUCT("MatMulIntegerToFloat", "com.microsoft", 1, 4, 7, NULL),
@@ -330,16 +330,16 @@ static const struct op rows[] = {
 	MS_CORE("QOrderedGelu", 3, 3, RESCALED),
 	MS_CORE("QOrderedLayerNormalization", 5, 5, RESCALED),
 	MS_CORE("ReduceSumInteger", 1, 1, NULL),
-	{ "QOrderedAttention", "com.microsoft", 1, 0, 8, 20, CLASS_COMPUTE, op_q_ordered_attention_shape, op_several_cost,
-		op_several_problem, NULL, "its shape alone" },
-	{ "QOrderedLongformerAttention", "com.microsoft", 1, 0, 14, 14, CLASS_COMPUTE, op_shape_as_input, op_several_cost,
-		op_several_problem, NULL, "its shape alone" },
-	{ "QEmbedLayerNormalization", "com.microsoft", 1, 0, 1, 18, CLASS_MEMORY, op_q_embed_shape, op_q_embed_cost,
-		op_q_embed_problem, NULL, "measured as its normalization (proxy)" },
-	{ "QuantizeWithOrder", "com.microsoft", 1, 0, 2, 2, CLASS_MOVE, op_reorder_shape, op_cost_move,
-		op_problem_mover, NULL, "measured as a plain copy of equal bytes" },
-	{ "DequantizeWithOrder", "com.microsoft", 1, 0, 2, 2, CLASS_MOVE, op_reorder_shape, op_cost_move,
-		op_problem_mover, NULL, "measured as a plain copy of equal bytes" },
+	{ "QOrderedAttention", "com.microsoft", 1, 0, 8, 20, CLASS_COMPUTE, q_ordered_attention_shape,
+		several_cost, op_several_problem, NULL, "its shape alone" },
+	{ "QOrderedLongformerAttention", "com.microsoft", 1, 0, 14, 14, CLASS_COMPUTE, op_shape_as_input,
+		several_cost, op_several_problem, NULL, "its shape alone" },
+	{ "QEmbedLayerNormalization", "com.microsoft", 1, 0, 1, 18, CLASS_MEMORY, q_embed_shape, q_embed_cost,
+		q_embed_problem, NULL, "measured as its normalization (proxy)" },
+	{ "QuantizeWithOrder", "com.microsoft", 1, 0, 2, 2, CLASS_MOVE, reorder_shape, op_cost_move,
+		op_problem_mover, NULL, OP_COPY },
+	{ "DequantizeWithOrder", "com.microsoft", 1, 0, 2, 2, CLASS_MOVE, reorder_shape, op_cost_move,
+		op_problem_mover, NULL, OP_COPY },
 };
 
 const struct op_rows op_quant_rows = OP_ROWS(rows);

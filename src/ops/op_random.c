@@ -78,11 +78,10 @@ static RULE_COST(random)
 
 /* ---- rows */
 
-#define COPY "measured as a plain copy of equal bytes"
 #define RANDOM(name, since, inputs)                                                                          \
 	{                                                                                                    \
 		name, "", since, 0, inputs, inputs, CLASS_MEMORY, op_random_shape, random_cost,              \
-			op_problem_mover, NULL, COPY                                                         \
+			op_problem_mover, NULL, OP_COPY                                                         \
 	}
 
 static const struct op rows[] = {

@@ -30,7 +30,7 @@ struct reduce {
 	bool identity; /* over one element it is that element */
 };
 
-static const struct reduce rows[] = {
+static const struct reduce reductions[] = {
 	{ "ReduceL1", REDUCE_L1, MODE_REDUCE_SUM, true, 2, false, false },
 	{ "ReduceL2", REDUCE_L2, MODE_REDUCE_L2, false, 2, true, false },
 	{ "ReduceLogSum", REDUCE_LOG_SUM, MODE_REDUCE_SUM, true, 1, true, false },
@@ -45,11 +45,7 @@ static const struct reduce rows[] = {
 
 static const struct reduce *reduce_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (text_equal(text_of(rows[i].name), text_of(name)))
-			return &rows[i];
-	}
-	return NULL;
+	return op_row_find(reductions, sizeof(reductions) / sizeof(reductions[0]), sizeof(reductions[0]), name);
 }
 
 /* Which axes go. known false: the list is not known. -1: wrong. */
@@ -201,7 +197,7 @@ static void reduce_elements(struct op_call *c, const struct reduce *row, const b
 	v->elements = e;
 }
 
-int op_reduce_shape(struct op_call *c, struct error *err)
+static int reduce_shape(struct op_call *c, struct error *err)
 {
 	const struct reduce *row = reduce_find(c->op->name);
 	struct shape in = c->inputs[0].shape;
@@ -225,7 +221,7 @@ int op_reduce_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-void op_reduce_cost(const struct op_call *c, struct op_cost *cost)
+static void reduce_cost(const struct op_call *c, struct op_cost *cost)
 {
 	const struct reduce *row = reduce_find(c->op->name);
 	cost->flops = row->per_input * op_count(&c->inputs[0]);
@@ -235,14 +231,14 @@ void op_reduce_cost(const struct op_call *c, struct op_cost *cost)
 }
 
 /* Over axes of size 1 only: nothing to do, or a reshape. */
-bool op_reduce_free(const struct op_call *c)
+static bool reduce_free(const struct op_call *c)
 {
 	return reduce_find(c->op->name)->identity && op_count(&c->inputs[0]) == op_count(&c->outputs[0]) &&
 	       op_count(&c->inputs[0]) > 0;
 }
 
 /* Source and destination with ones in place of what goes, whatever keepdims says: equal work, equal text. */
-static void reduce_problem(
+static void reduced_problem(
 	const struct op_call *c, enum mode mode, enum dtype to, const bool *mask, struct op_problem *out)
 {
 	const struct op_value *in = &c->inputs[0];
@@ -257,7 +253,7 @@ static void reduce_problem(
 	}
 }
 
-void op_reduce_problem(const struct op_call *c, struct op_problem *out)
+static void reduce_problem(const struct op_call *c, struct op_problem *out)
 {
 	const struct reduce *row = reduce_find(c->op->name);
 	bool mask[OP_RANK_MAX], known;
@@ -271,13 +267,13 @@ void op_reduce_problem(const struct op_call *c, struct op_problem *out)
 		op_problem_mover(c, out);
 		return;
 	}
-	reduce_problem(c, row->mode, c->outputs[0].dtype, mask, out);
+	reduced_problem(c, row->mode, c->outputs[0].dtype, mask, out);
 	out->proxy = row->proxy;
 }
 
 /* ---- ArgMax, ArgMin */
 
-int op_arg_shape(struct op_call *c, struct error *err)
+static int arg_shape(struct op_call *c, struct error *err)
 {
 	struct shape in = c->inputs[0].shape;
 	bool mask[OP_RANK_MAX] = { false };
@@ -294,7 +290,7 @@ int op_arg_shape(struct op_call *c, struct error *err)
 }
 
 /* One comparison an input element; every output is written. */
-void op_arg_cost(const struct op_call *c, struct op_cost *cost)
+static void arg_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = op_count(&c->inputs[0]);
 	cost->bytes = op_bytes(&c->inputs[0]);
@@ -333,7 +329,7 @@ static struct problem *axis_problem(
 	return p;
 }
 
-void op_arg_problem(const struct op_call *c, struct op_problem *out)
+static void arg_problem(const struct op_call *c, struct op_problem *out)
 {
 	enum mode mode = text_is(c->node->op, "ArgMin") ? MODE_ARGMIN : MODE_ARGMAX;
 	if (axis_problem(c, KERNEL_ARGREDUCE, mode, node_int(c->node, "axis", 0), out))
@@ -342,7 +338,7 @@ void op_arg_problem(const struct op_call *c, struct op_problem *out)
 
 /* ---- TopK */
 
-int op_top_k_shape(struct op_call *c, struct error *err)
+static int top_k_shape(struct op_call *c, struct error *err)
 {
 	struct shape in = c->inputs[0].shape;
 	struct op_list k = op_list_get(c, "k", c->opset < 10 ? -1 : 1);
@@ -371,7 +367,7 @@ int op_top_k_shape(struct op_call *c, struct error *err)
 }
 
 /* In order of size where nobody asks for it: a stand-in. */
-void op_top_k_problem(const struct op_call *c, struct op_problem *out)
+static void top_k_problem(const struct op_call *c, struct op_problem *out)
 {
 	enum mode mode = c->opset < 11 || node_int(c->node, "largest", 1) ? MODE_LARGEST : MODE_SMALLEST;
 	struct problem *p = axis_problem(c, KERNEL_TOPK, mode, node_int(c->node, "axis", -1), out);
@@ -383,7 +379,7 @@ void op_top_k_problem(const struct op_call *c, struct op_problem *out)
 
 /* ---- CumSum, CumProd */
 
-int op_cum_sum_shape(struct op_call *c, struct error *err)
+static int cum_sum_shape(struct op_call *c, struct error *err)
 {
 	int rank = c->inputs[0].shape.rank;
 	double at;
@@ -396,14 +392,14 @@ int op_cum_sum_shape(struct op_call *c, struct error *err)
 	return op_shape_as_input(c, err);
 }
 
-void op_cum_sum_cost(const struct op_call *c, struct op_cost *cost)
+static void cum_sum_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = op_count(&c->outputs[0]);
 	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]);
 }
 
 /* Backwards, or without the own element: as many additions over the same bytes. */
-void op_cum_sum_problem(const struct op_call *c, struct op_problem *out)
+static void cum_sum_problem(const struct op_call *c, struct op_problem *out)
 {
 	double axis;
 	if (!op_scalar(op_in(c, 1), &axis)) {
@@ -415,16 +411,16 @@ void op_cum_sum_problem(const struct op_call *c, struct op_problem *out)
 		out->proxy = node_int(c->node, "exclusive", 0) || node_int(c->node, "reverse", 0);
 }
 
-void op_cum_prod_problem(const struct op_call *c, struct op_problem *out)
+static void cum_prod_problem(const struct op_call *c, struct op_problem *out)
 {
-	op_cum_sum_problem(c, out);
+	cum_sum_problem(c, out);
 	out->proxy = out->known;
 }
 
 /* ---- Det */
 
 /* Square matrices behind the batch. */
-RULE_SHAPE(op_det)
+static RULE_SHAPE(det)
 {
 	struct shape x = c->inputs[0].shape;
 	if (x.rank < 0)
@@ -436,10 +432,50 @@ RULE_SHAPE(op_det)
 }
 
 /* Elimination takes 2/3 n^3 operations (Golub and Van Loan, Matrix Computations, 3.2). */
-RULE_COST(op_det)
+static RULE_COST(det)
 {
 	struct shape x = c->inputs[0].shape;
 	struct dim n = x.rank > 0 ? x.dims[x.rank - 1] : dim_unknown();
 	cost->flops = op_count(&c->inputs[0]) * (n.kind == DIM_KNOWN ? (double)n.value * 2 / 3 : NAN);
 	cost->bytes = op_bytes_all(c);
 }
+
+#define REDUCE(name, since, until, most, note)                                                               \
+	{ name, "", since, until, 1, most, CLASS_MEMORY, reduce_shape, reduce_cost, reduce_problem, \
+		reduce_free, note }
+
+static const struct op rows[] = {
+	REDUCE("ReduceL1", 1, 17, 1, "measured as ReduceSum"),
+	REDUCE("ReduceL1", 18, 0, 2, "measured as ReduceSum"),
+	REDUCE("ReduceL2", 1, 17, 1, NULL),
+	REDUCE("ReduceL2", 18, 0, 2, NULL),
+	REDUCE("ReduceLogSum", 1, 17, 1, "measured as ReduceSum"),
+	REDUCE("ReduceLogSum", 18, 0, 2, "measured as ReduceSum"),
+	REDUCE("ReduceLogSumExp", 1, 17, 1, "measured as ReduceSum"),
+	REDUCE("ReduceLogSumExp", 18, 0, 2, "measured as ReduceSum"),
+	REDUCE("ReduceMax", 1, 17, 1, NULL),
+	REDUCE("ReduceMax", 18, 0, 2, NULL),
+	REDUCE("ReduceMean", 1, 17, 1, NULL),
+	REDUCE("ReduceMean", 18, 0, 2, NULL),
+	REDUCE("ReduceMin", 1, 17, 1, NULL),
+	REDUCE("ReduceMin", 18, 0, 2, NULL),
+	REDUCE("ReduceProd", 1, 17, 1, NULL),
+	REDUCE("ReduceProd", 18, 0, 2, NULL),
+	REDUCE("ReduceSum", 1, 12, 1, NULL),
+	REDUCE("ReduceSum", 13, 0, 2, NULL),
+	REDUCE("ReduceSumSquare", 1, 17, 1, "measured as ReduceL2"),
+	REDUCE("ReduceSumSquare", 18, 0, 2, "measured as ReduceL2"),
+	{ "ArgMax", "", 1, 0, 1, 1, CLASS_MEMORY, arg_shape, arg_cost, arg_problem, NULL,
+		"the last index as the first (proxy)" },
+	{ "ArgMin", "", 1, 0, 1, 1, CLASS_MEMORY, arg_shape, arg_cost, arg_problem, NULL,
+		"the last index as the first (proxy)" },
+	{ "TopK", "", 1, 9, 1, 1, CLASS_MEMORY, top_k_shape, arg_cost, top_k_problem, NULL, NULL },
+	{ "TopK", "", 10, 0, 2, 2, CLASS_MEMORY, top_k_shape, arg_cost, top_k_problem, NULL,
+		"unsorted as sorted (proxy)" },
+	{ "CumSum", "", 11, 0, 2, 2, CLASS_MEMORY, cum_sum_shape, cum_sum_cost, cum_sum_problem, NULL,
+		"exclusive and reverse as plain (proxy)" },
+	{ "CumProd", "", 26, 0, 2, 2, CLASS_MEMORY, cum_sum_shape, cum_sum_cost, cum_prod_problem, NULL,
+		"measured as CumSum" },
+	{ "Det", "", 11, 0, 1, 1, CLASS_MEMORY, det_shape, det_cost, op_problem_mover, NULL, OP_COPY },
+};
+const struct op_rows op_reduce_rows = OP_ROWS(rows);

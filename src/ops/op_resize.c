@@ -178,7 +178,7 @@ static int resize_rank(const struct op_call *c)
 	return count > 0 && count <= OP_RANK_MAX ? count : -1;
 }
 
-RULE_SHAPE(op_resize)
+static RULE_SHAPE(resize)
 {
 	struct shape x = c->inputs[0].shape;
 	if (x.rank < 0 && !node_attribute(c->node, "axes"))
@@ -200,7 +200,7 @@ static bool resize_is(const struct op_call *c, const char *mode)
 }
 
 /* A multiply-add for each neighbour: 2 along a resized axis, 4 when cubic. */
-RULE_COST(op_resize)
+static RULE_COST(resize)
 {
 	const struct op_value *x = op_in(c, 0), *y = op_out(c, 0);
 	double neighbours = 1, each = resize_is(c, "linear") ? 2 : 4;
@@ -217,7 +217,7 @@ static bool resize_is_spatial(struct shape x, struct shape y)
 	       dim_same(x.dims[1], y.dims[1]);
 }
 
-RULE_PROBLEM(op_resize)
+static RULE_PROBLEM(resize)
 {
 	struct text coordinates = node_string(c->node, "coordinate_transformation_mode", "half_pixel");
 	bool nearest = resize_is(c, "nearest"), linear = resize_is(c, "linear");
@@ -244,3 +244,12 @@ RULE_PROBLEM(op_resize)
 	bool half_pixel = text_is(coordinates, "half_pixel") || text_is(coordinates, "pytorch_half_pixel");
 	out->proxy = linear && (!half_pixel || !text_is(c->node->op, "Resize") || c->opset < 11);
 }
+
+static const struct op rows[] = {
+	{ "Resize", "", 10, 10, 2, 2, CLASS_MEMORY, resize_shape, resize_cost, resize_problem, NULL, NULL },
+	{ "Resize", "", 11, 0, 1, 4, CLASS_MEMORY, resize_shape, resize_cost, resize_problem, NULL,
+		"nearest and linear; cubic and antialiased as a copy (proxy)" },
+	{ "Upsample", "", 1, 8, 1, 1, CLASS_MEMORY, resize_shape, resize_cost, resize_problem, NULL, NULL },
+	{ "Upsample", "", 9, 0, 2, 2, CLASS_MEMORY, resize_shape, resize_cost, resize_problem, NULL, NULL },
+};
+const struct op_rows op_resize_rows = OP_ROWS(rows);

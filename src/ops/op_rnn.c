@@ -18,7 +18,7 @@ struct rnn {
 };
 
 /* By name, ASCII order. */
-static const struct rnn rows[] = {
+static const struct rnn kinds[] = {
 	{ "GRU", MODE_GRU, 3, 8, 2, { "Sigmoid", "Tanh", NULL } },
 	{ "LSTM", MODE_LSTM, 4, 9, 3, { "Sigmoid", "Tanh", "Tanh" } },
 	{ "RNN", MODE_RNN_TANH, 1, 1, 1, { "Tanh", NULL, NULL } },
@@ -26,7 +26,7 @@ static const struct rnn rows[] = {
 
 static const struct rnn *rnn_find(const struct op_call *c)
 {
-	return op_row_find(rows, sizeof(rows) / sizeof(rows[0]), sizeof(rows[0]), c->op->name);
+	return op_row_find(kinds, sizeof(kinds) / sizeof(kinds[0]), sizeof(kinds[0]), c->op->name);
 }
 
 struct rnn_sizes {
@@ -65,7 +65,7 @@ static int rnn_get(const struct op_call *c, struct rnn_sizes *s, struct error *e
 }
 
 /* All states, then the last one (and the cell's). */
-RULE_SHAPE(op_rnn)
+static RULE_SHAPE(rnn)
 {
 	struct rnn_sizes s;
 	if (rnn_get(c, &s, err))
@@ -81,7 +81,7 @@ RULE_SHAPE(op_rnn)
 	return 0;
 }
 
-RULE_COST(op_rnn)
+static RULE_COST(rnn)
 {
 	const struct rnn *row = rnn_find(c);
 	struct rnn_sizes s;
@@ -167,3 +167,12 @@ RULE_PROBLEM(op_rnn)
 	p->directions = s.directions.value;
 	out->proxy = rnn_is_proxy(c, row, &s);
 }
+
+#define RECURRENT "with peepholes, lengths, other activations or directions as plain (proxy)"
+
+static const struct op rows[] = {
+	{ "GRU", "", 1, 0, 3, 6, CLASS_COMPUTE, rnn_shape, rnn_cost, op_rnn_problem, NULL, RECURRENT },
+	{ "LSTM", "", 1, 0, 3, 8, CLASS_COMPUTE, rnn_shape, rnn_cost, op_rnn_problem, NULL, RECURRENT },
+	{ "RNN", "", 1, 0, 3, 6, CLASS_COMPUTE, rnn_shape, rnn_cost, op_rnn_problem, NULL, RECURRENT },
+};
+const struct op_rows op_rnn_rows = OP_ROWS(rows);

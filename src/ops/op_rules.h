@@ -179,150 +179,37 @@ void op_problem_mover(const struct op_call *c, struct op_problem *out);
 	RULE_COST(x);                                                                                        \
 	RULE_PROBLEM(x)
 
-/* op_conv.c, op_pool.c, op_gemm.c, op_norm.c, op_resize.c */
+/* Rules that rows of several files have: op_conv.c, op_gemm.c */
 RULES(op_conv);
 RULES(op_deconv);
-RULES(op_deform_conv);
-RULE_SHAPE(op_col2im);
-RULE_COST(op_col2im);
-RULES(op_pool);
-RULE_COST(op_lp_pool);
-RULE_PROBLEM(op_lp_pool);
-RULES(op_global_pool);
-RULE_FREE(op_global_pool);
-RULE_COST(op_global_lp_pool);
-RULE_PROBLEM(op_global_lp_pool);
-RULE_SHAPE(op_max_unpool);
-RULE_COST(op_max_unpool);
 RULES(op_gemm);
 RULES(op_matmul);
-/* op_einsum.c */
-RULES(op_einsum);
-RULES(op_batchnorm);
-RULES(op_layernorm);
-RULE_COST(op_rms_norm);
-RULE_PROBLEM(op_rms_norm);
-RULES(op_instance_norm);
-RULE_PROBLEM(op_group_norm);
-RULES(op_softmax);
-RULE_COST(op_hardmax);
-RULE_PROBLEM(op_hardmax);
-RULES(op_lp_normalization);
-RULES(op_mean_variance);
-RULES(op_lrn);
-RULES(op_dropout);
-RULE_FREE(op_dropout);
-RULES(op_resize);
 /* What sums of products of type t are kept in: f32 for the small floats, s32 for 8-bit integers. */
 enum dtype op_accumulator(enum dtype t);
-
-/* op_attention.c, op_llm.c, op_rnn.c */
+/* op_attention.c, op_microsoft_attention.c, op_rnn.c */
 RULES(op_attention);
 RULE_SHAPE(op_packed_attention);
-RULES(op_rotary);
-RULES(op_linear_attention);
-RULES(op_causal_conv);
-RULES(op_rnn);
-
+RULE_PROBLEM(op_rnn);
 /* op_shape.c */
-RULE_SHAPE(op_shape);
-RULE_SHAPE(op_size);
-RULE_SHAPE(op_reshape);
-RULE_SHAPE(op_flatten);
-RULE_SHAPE(op_squeeze);
-RULE_SHAPE(op_unsqueeze);
-RULE_SHAPE(op_constant);
-RULES(op_constant_of_shape);
+RULE_COST(op_constant_of_shape);
+RULE_PROBLEM(op_constant_of_shape);
 RULE_SHAPE(op_range);
-RULE_SHAPE(op_eye_like);
-
-/* op_cast.c */
-RULES(op_cast);
-RULE_FREE(op_cast);
-RULE_SHAPE(op_cast_like);
-RULE_SHAPE(op_bit_cast);
-
-/* op_move.c, op_slice.c, op_pad.c */
-RULE_SHAPE(op_transpose);
-RULE_PROBLEM(op_transpose);
-RULE_FREE(op_transpose);
-RULE_SHAPE(op_concat);
-RULE_PROBLEM(op_concat);
-RULE_FREE(op_concat);
-RULE_SHAPE(op_split);
-RULE_FREE(op_split);
-RULE_SHAPE(op_expand);
-RULE_SHAPE(op_tile);
-RULE_SHAPE(op_tile_old);
-RULE_SHAPE(op_pad);
-RULE_FREE(op_pad);
-RULE_SHAPE(op_center_crop_pad);
-RULE_COST(op_center_crop_pad);
-RULE_SHAPE(op_depth_to_space);
-RULE_SHAPE(op_space_to_depth);
+/* op_move.c, op_slice.c, op_gather.c */
 RULE_COST(op_taken);
 RULE_COST(op_first);
 RULE_FREE(op_same_shape);
 RULE_SHAPE(op_slice);
 RULE_FREE(op_slice);
-
-/* op_gather.c */
-RULE_SHAPE(op_gather);
 RULE_COST(op_gather);
-RULE_PROBLEM(op_gather);
-RULE_SHAPE(op_gather_elements);
-RULE_SHAPE(op_gather_nd);
-RULE_SHAPE(op_scatter_nd);
-RULE_SHAPE(op_scatter_elements);
-RULE_SHAPE(op_where);
-RULE_PROBLEM(op_where);
-RULE_SHAPE(op_one_hot);
-RULE_SHAPE(op_nonzero);
-RULE_SHAPE(op_trilu);
-RULE_SHAPE(op_reverse_sequence);
-
-/* op_eltwise.c: by the row's name in a table of its own */
-RULE_SHAPE(op_eltwise);
-RULE_PROBLEM(op_eltwise);
-RULE_SHAPE(op_not);
-RULE_SHAPE(op_test);
-RULE_SHAPE(op_bitwise_not);
-RULE_FREE(op_clip);
-
-/* op_binary.c: likewise */
-RULES(op_binary);
-RULE_FREE(op_binary);
-
-/* op_reduce.c */
-RULES(op_reduce);
-RULE_FREE(op_reduce);
-RULE_SHAPE(op_arg);
-RULE_COST(op_arg);
-RULE_PROBLEM(op_arg);
-RULE_SHAPE(op_top_k);
-RULE_PROBLEM(op_top_k);
-RULE_SHAPE(op_cum_sum);
-RULE_COST(op_cum_sum);
-RULE_PROBLEM(op_cum_sum);
-RULE_PROBLEM(op_cum_prod);
-RULE_SHAPE(op_det);
-RULE_COST(op_det);
-
 /* op_quant.c, op_quant_core.c: quantized operators, the latter by the rules of what they are at their core */
-RULES(op_quantize);
-RULE_SHAPE(op_dequantize);
-RULE_PROBLEM(op_dequantize);
-RULES(op_dynamic_quantize);
 RULES(op_core);
-RULES(op_q_embed);
-RULE_SHAPE(op_q_ordered_attention);
-RULE_SHAPE(op_reorder);
-RULE_COST(op_several);
 RULE_PROBLEM(op_several);
 /* op_random.c: the rule of all that draw random numbers. What they give is never a constant. */
 RULE_SHAPE(op_random);
 
-/* ---- groups of rows, each at the end of the file that holds their rules; op_table.c lists them */
+/* ---- groups of rows, each at the end of the file that holds their rules, in the order of OP_GROUPS; op_table.c
+ * finds them. Rows of one operator follow each other, oldest first; a further row only where the rules or the number
+ * of inputs differ. */
 struct op_rows {
 	const struct op *at;
 	size_t count;
@@ -330,15 +217,23 @@ struct op_rows {
 };
 #define OP_ROWS(rows) { .at = rows, .count = sizeof(rows) / sizeof(rows[0]) }
 #define OP_ROWS_ANY_KIND(rows) { .at = rows, .count = sizeof(rows) / sizeof(rows[0]), .any_kind = true }
-extern const struct op_rows op_quant_rows, op_sequence_rows;
+#define OP_GROUPS(X)                                                                                         \
+	X(conv) X(pool) X(gemm) X(einsum) X(norm) X(resize) X(attention) X(rnn) X(shape) X(cast)     \
+	X(move) X(slice) X(pad) X(gather) X(eltwise) X(binary) X(reduce) X(quant) X(llm)             \
+	X(microsoft_norm) X(microsoft_attention) X(microsoft_matmul) X(microsoft_ragged)             \
+	X(microsoft_rest) X(microsoft_alias) X(vision) X(select) X(signal) X(random) X(text) X(ml)   \
+	X(ml_map) X(loss) X(old) X(sequence)
+#define OP_GROUP_DECLARE(name) extern const struct op_rows op_##name##_rows;
+OP_GROUPS(OP_GROUP_DECLARE)
 /* Is the row of a group of any_kind? */
 bool op_row_any_kind(const struct op *op);
 
-extern const struct op_rows op_llm_rows, op_microsoft_norm_rows, op_microsoft_attention_rows, op_microsoft_matmul_rows,
-	op_microsoft_ragged_rows, op_microsoft_rest_rows, op_microsoft_alias_rows;
-
-extern const struct op_rows op_vision_rows, op_select_rows, op_signal_rows, op_random_rows,
-	op_text_rows, op_ml_rows, op_ml_map_rows, op_loss_rows, op_old_rows;
+/* The note of many rows, and rows that are alike: of what costs nothing at run time; of what moves bytes. */
+#define OP_COPY "measured as a plain copy of equal bytes"
+#define OP_SHAPE_ROW(name, since, until, fewest, most, shape) \
+	{ name, "", since, until, fewest, most, CLASS_FREE, shape, NULL, NULL, NULL, NULL }
+#define OP_MOVER_ROW(name, since, until, fewest, most, shape, cost, is_free) \
+	{ name, "", since, until, fewest, most, CLASS_MOVE, shape, cost, op_problem_mover, is_free, OP_COPY }
 
 /* The row of a table sorted by name, whose rows begin with the name; NULL when there is none. */
 const void *op_row_find(const void *rows, size_t count, size_t size, const char *name);

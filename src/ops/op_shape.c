@@ -17,7 +17,7 @@ static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
 	return v < lo ? lo : v > hi ? hi : v;
 }
 
-int op_shape_shape(struct op_call *c, struct error *err)
+static int shape_shape(struct op_call *c, struct error *err)
 {
 	struct shape in = c->inputs[0].shape;
 	struct op_value *out = &c->outputs[0];
@@ -38,7 +38,7 @@ int op_shape_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-int op_size_shape(struct op_call *c, struct error *err)
+static int size_shape(struct op_call *c, struct error *err)
 {
 	struct elements *e = op_elements_new(c->arena, 1, false);
 	(void)err;
@@ -112,7 +112,7 @@ static int reshape_dim(struct op_call *c, struct shape in, struct dim want, int 
 	return 0;
 }
 
-int op_reshape_shape(struct op_call *c, struct error *err)
+static int reshape_shape(struct op_call *c, struct error *err)
 {
 	struct op_list want = op_list_get(c, "shape", 1);
 	struct shape in = c->inputs[0].shape, out;
@@ -152,7 +152,7 @@ int op_reshape_shape(struct op_call *c, struct error *err)
 	return in.rank >= 0 ? reshape_check(c, in, out, err) : 0;
 }
 
-int op_flatten_shape(struct op_call *c, struct error *err)
+static int flatten_shape(struct op_call *c, struct error *err)
 {
 	struct shape in = c->inputs[0].shape;
 	struct shape out = shape_make(c->arena, 2);
@@ -181,7 +181,7 @@ static void squeeze_mask(struct shape in, bool *mask, bool *known)
 	}
 }
 
-int op_squeeze_shape(struct op_call *c, struct error *err)
+static int squeeze_shape(struct op_call *c, struct error *err)
 {
 	struct op_list axes = op_list_get(c, "axes", 1);
 	struct shape in = c->inputs[0].shape;
@@ -215,7 +215,7 @@ int op_squeeze_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-int op_unsqueeze_shape(struct op_call *c, struct error *err)
+static int unsqueeze_shape(struct op_call *c, struct error *err)
 {
 	struct op_list axes = op_list_get(c, "axes", 1);
 	struct shape in = c->inputs[0].shape;
@@ -279,7 +279,7 @@ static void constant_strings(struct op_call *c, size_t count, bool scalar)
 	c->outputs[0].shape = scalar ? shape_make(c->arena, 0) : vector_shape(c->arena, (int64_t)count);
 }
 
-int op_constant_shape(struct op_call *c, struct error *err)
+static int constant_shape(struct op_call *c, struct error *err)
 {
 	for (int i = 0; i < c->node->attribute_count; i++) {
 		const struct attribute *a = &c->node->attributes[i];
@@ -325,7 +325,7 @@ static bool fill_elements(struct op_call *c, const struct elements *one)
 	return true;
 }
 
-int op_constant_of_shape_shape(struct op_call *c, struct error *err)
+static int constant_of_shape_shape(struct op_call *c, struct error *err)
 {
 	struct op_list want = op_list_get(c, NULL, 0);
 	struct op_value *v = &c->outputs[0];
@@ -427,7 +427,7 @@ int op_range_shape(struct op_call *c, struct error *err)
 
 /* ---- EyeLike */
 
-RULE_SHAPE(op_eye_like)
+static RULE_SHAPE(eye_like)
 {
 	struct op_value *v = &c->outputs[0];
 	struct shape in = c->inputs[0].shape;
@@ -451,3 +451,22 @@ RULE_SHAPE(op_eye_like)
 	v->elements = e;
 	return 0;
 }
+
+static const struct op rows[] = {
+	OP_SHAPE_ROW("Shape", 1, 0, 1, 1, shape_shape),
+	OP_SHAPE_ROW("Size", 1, 0, 1, 1, size_shape),
+	OP_SHAPE_ROW("Reshape", 1, 4, 1, 1, reshape_shape),
+	OP_SHAPE_ROW("Reshape", 5, 0, 2, 2, reshape_shape),
+	OP_SHAPE_ROW("Flatten", 1, 0, 1, 1, flatten_shape),
+	OP_SHAPE_ROW("Squeeze", 1, 12, 1, 1, squeeze_shape),
+	OP_SHAPE_ROW("Squeeze", 13, 0, 1, 2, squeeze_shape),
+	OP_SHAPE_ROW("Unsqueeze", 1, 12, 1, 1, unsqueeze_shape),
+	OP_SHAPE_ROW("Unsqueeze", 13, 0, 2, 2, unsqueeze_shape),
+	OP_SHAPE_ROW("Constant", 1, 0, 0, 0, constant_shape),
+	{ "ConstantOfShape", "", 9, 0, 1, 1, CLASS_MOVE, constant_of_shape_shape, op_constant_of_shape_cost,
+		op_constant_of_shape_problem, NULL, OP_COPY },
+	OP_MOVER_ROW("Range", 11, 0, 3, 3, op_range_shape, op_cost_move, NULL),
+	{ "EyeLike", "", 9, 0, 1, 1, CLASS_MOVE, eye_like_shape, op_constant_of_shape_cost,
+		op_constant_of_shape_problem, NULL, OP_COPY },
+};
+const struct op_rows op_shape_rows = OP_ROWS(rows);

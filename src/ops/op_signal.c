@@ -216,19 +216,18 @@ static RULE_SHAPE(mel)
 
 /* ---- rows */
 
-#define COPY "measured as a plain copy of equal bytes"
 
 static const struct op rows[] = {
-	{ "DFT", "", 17, 19, 1, 2, CLASS_MEMORY, dft_shape, dft_cost, op_problem_mover, NULL, COPY },
-	{ "DFT", "", 20, 0, 1, 3, CLASS_MEMORY, dft_shape, dft_cost, op_problem_mover, NULL, COPY },
-	{ "STFT", "", 17, 0, 2, 4, CLASS_MEMORY, stft_shape, stft_cost, op_problem_mover, NULL, COPY },
+	{ "DFT", "", 17, 19, 1, 2, CLASS_MEMORY, dft_shape, dft_cost, op_problem_mover, NULL, OP_COPY },
+	{ "DFT", "", 20, 0, 1, 3, CLASS_MEMORY, dft_shape, dft_cost, op_problem_mover, NULL, OP_COPY },
+	{ "STFT", "", 17, 0, 2, 4, CLASS_MEMORY, stft_shape, stft_cost, op_problem_mover, NULL, OP_COPY },
 	{ "HannWindow", "", 17, 0, 1, 1, CLASS_MEMORY, window_shape, window_cost, op_problem_mover, NULL,
-		COPY },
+		OP_COPY },
 	{ "HammingWindow", "", 17, 0, 1, 1, CLASS_MEMORY, window_shape, window_cost, op_problem_mover, NULL,
-		COPY },
+		OP_COPY },
 	{ "BlackmanWindow", "", 17, 0, 1, 1, CLASS_MEMORY, window_shape, window_cost, op_problem_mover, NULL,
-		COPY },
+		OP_COPY },
 	{ "MelWeightMatrix", "", 17, 0, 5, 5, CLASS_MEMORY, mel_shape, window_cost, op_problem_mover, NULL,
-		COPY },
+		OP_COPY },
 };
 const struct op_rows op_signal_rows = OP_ROWS(rows);

@@ -254,17 +254,16 @@ static RULE_PROBLEM(nms)
 
 /* ---- rows */
 
-#define COPY "measured as a plain copy of equal bytes"
 
 static const struct op rows[] = {
 	{ "GridSample", "", 16, 0, 2, 2, CLASS_MEMORY, grid_sample_shape, grid_sample_cost,
 		grid_sample_problem, NULL, "measured as a resampling, cubic as a copy (proxy)" },
 	{ "AffineGrid", "", 20, 0, 2, 2, CLASS_MEMORY, affine_grid_shape, affine_grid_cost, op_problem_mover,
-		NULL, COPY },
+		NULL, OP_COPY },
 	{ "RoiAlign", "", 10, 0, 3, 3, CLASS_MEMORY, roi_align_shape, roi_align_cost, op_problem_mover, NULL,
-		COPY },
+		OP_COPY },
 	{ "MaxRoiPool", "", 1, 0, 2, 2, CLASS_MEMORY, max_roi_pool_shape, max_roi_pool_cost, op_problem_mover,
-		NULL, COPY },
+		NULL, OP_COPY },
 	{ "NonMaxSuppression", "", 10, 0, 2, 5, CLASS_MEMORY, nms_shape, nms_cost, nms_problem, NULL,
 		"measured as TopK of the scores; how many boxes it keeps is known only when it has run" },
 };
