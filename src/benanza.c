@@ -18,7 +18,7 @@ static const struct command_row {
 	{ "bound", "MODEL", "lower bounds, coverage, what-ifs", true, true, cmd_bound },
 	{ "ops", "", "the operator table", true, true, cmd_ops },
 	{ "devices", "", "runners found, devices recorded", true, false, cmd_devices },
-	{ "db", "info|check|import|export", "the database of results", true, false, cmd_db },
+	{ "db", "info|check|import|merge|export", "the database of results", true, false, cmd_db },
 };
 
 #define COMMAND_COUNT (sizeof(command_rows) / sizeof(command_rows[0]))

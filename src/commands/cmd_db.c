@@ -60,6 +60,7 @@ static const struct db_row {
 	{ "info", "db info [--db FILE] [--json]", 1, 1, false, true, db_info },
 	{ "check", "db check [--db FILE] [--json]", 1, 1, false, true, db_check },
 	{ "import", "db import FILE... [--db FILE] [--json] (- is standard input)", 2, 10000, true, true, db_import },
+	{ "merge", "db merge OTHER.db... [--db FILE] [--json]", 2, 10000, true, true, db_merge },
 	{ "export", "db export [-d DEVICE] [MODEL... [-b LIST] [-t LIST]] [--db FILE]", 1, 10000, false, false, db_export },
 };
 
@@ -79,11 +80,11 @@ static int db_run(const struct db_row *row, struct options *o, struct error *err
 
 int cmd_db(struct options *o, struct error *err)
 {
-	if (options_expect(o, 1, 10000, "db info|check|import|export [--db FILE]", err))
+	if (options_expect(o, 1, 10000, "db info|check|import|merge|export [--db FILE]", err))
 		return EXIT_BAD;
 	for (size_t i = 0; i < sizeof(db_rows) / sizeof(db_rows[0]); i++)
 		if (strcmp(o->argv[0], db_rows[i].name) == 0)
 			return db_run(&db_rows[i], o, err);
-	error_set(err, "db %s: no such thing; there are info, check, import and export", o->argv[0]);
+	error_set(err, "db %s: no such thing; there are info, check, import, merge and export", o->argv[0]);
 	return EXIT_BAD;
 }

@@ -49,10 +49,10 @@ static void export_end(struct export *ex)
 	str_clear(&ex->problem);
 }
 
-static int export_device(void *context, const struct device *d, struct error *err)
+static int export_device(void *context, const struct device *d, struct store_seen seen, struct error *err)
 {
 	struct export *ex = context;
-	(void)err;
+	(void)seen, (void)err;
 	export_end(ex);
 	char *hello = wire_hello(d);
 	str_clear(&ex->hello);
@@ -83,7 +83,7 @@ static int export_result(void *context, const struct result *r, struct error *er
 static int export_one(struct store *s, int64_t device, struct export *ex, struct error *err)
 {
 	struct results *standing = results_new();
-	struct store_walker walker = { ex, export_device, export_result };
+	struct store_walker walker = { .context = ex, .device = export_device, .result = export_result };
 	ex->standing = standing;
 	int bad = store_load(s, device, standing, err);
 	if (!bad)

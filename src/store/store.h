@@ -21,6 +21,12 @@ const char *store_path(const struct store *s);
 /* The id of an identity (model, stack), made when new; a device row (attributes) is added when they changed. Later
  * results of this handle carry that row. For who is about to add a result: -1 is an error, also in a read-only store. */
 int64_t store_device(struct store *s, const struct device *d, struct error *err);
+/* When an attributes row was seen, in seconds since 1970. */
+struct store_seen {
+	int64_t first, last;
+};
+/* The same for a device that was seen elsewhere: its row begins and ends no later than it did there. */
+int64_t store_device_seen(struct store *s, const struct device *d, struct store_seen seen, struct error *err);
 /* The id of an identity; 0 when the file has none of that model and stack. Writes nothing. */
 int64_t store_device_find(struct store *s, const struct device *d, struct error *err);
 /* The identities that there are results of; arrays and strings live in the arena. id[i] belongs to devices[i]. */
@@ -35,22 +41,28 @@ int store_add_once(struct store *s, int64_t device, const struct result *r, stru
  * undoes all since store_batch_begin and ends the batch. Without a batch open store_batch_end does nothing. */
 int store_batch_begin(struct store *s, struct error *err);
 int store_batch_end(struct store *s, struct error *err);
+bool store_has_batch(const struct store *s);
 /* The file was removed or replaced since it was opened, and an addition noticed: nothing more can be kept. */
 bool store_is_gone(const struct store *s);
 /* The measuring of a problem has come to an end that stands: it need not be measured again. */
 int store_finish(struct store *s, int64_t device, const char *problem, struct error *err);
+/* The same, but what is finished already stays as it is. 1: new, 0: it was, -1: error. */
+int store_finish_once(struct store *s, int64_t device, const char *problem, struct error *err);
 /* Loads the standing results of an identity into r. */
 int store_load(struct store *s, int64_t device, struct results *r, struct error *err);
 /* Loads only rows added since the last call with this cursor (another process may write too); *cursor starts at 0. */
 int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err);
 
 /* All results of an identity, the replaced ones too: by attributes row (oldest first, `device` is told before its first
- * result), then problem, then age. What is handed over is borrowed until the callback returns; one that does not return
- * 0 ends the walk with that. */
+ * result), then problem, then age; then the problems that are finished; all of one moment of the file. What is handed over
+ * is borrowed until the callback returns; one that does not return 0 ends the walk with that. Rows that are no results are
+ * left out (problem "": it has none). The last two may be NULL. */
 struct store_walker {
 	void *context;
-	int (*device)(void *context, const struct device *d, struct error *err);
+	int (*device)(void *context, const struct device *d, struct store_seen seen, struct error *err);
 	int (*result)(void *context, const struct result *r, struct error *err);
+	int (*finished)(void *context, const char *problem, struct error *err);
+	void (*unusable)(void *context, int64_t row, const char *problem);
 };
 int store_walk(struct store *s, int64_t device, const struct store_walker *w, struct error *err);
 /* What is wrong with a result's statistics ("has quartiles out of order"), NULL: nothing. */
@@ -58,8 +70,14 @@ const char *store_result_fault(const struct result *r);
 
 /* Remembered dimensions per model (key: the real path of its file). */
 int store_dims_put(struct store *s, const char *model_key, const char *json, struct error *err);
+/* The same, of another file: kept where nothing later is. 1: kept, 0: there is something as late, -1: error. */
+int store_dims_merge(struct store *s, const char *model_key, const char *json, int64_t at, struct error *err);
 /* NULL where nothing is remembered. */
 char *store_dims_get(struct store *s, struct arena *a, const char *model_key);
+/* All that is remembered; a visit that does not return 0 ends the walk with that. */
+int store_dims_walk(struct store *s,
+	int (*visit)(void *context, const char *model_key, const char *json, int64_t at, struct error *err), void *context,
+	struct error *err);
 
 /* `db info`: { path, schema_version, journal_mode, file_bytes, devices: [ { id, model, stack, problems, results,
  * first, last } ], problems, results }. first and last are dates of results, "2026-01-31T12:00:00Z", or null;

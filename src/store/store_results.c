@@ -200,18 +200,32 @@ int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct re
 	return rc;
 }
 
-int store_finish(struct store *s, int64_t device, const char *problem, struct error *err)
+/* 1: written, 0: not, -1: error. */
+static int store_finish_how(
+	struct store *s, enum store_statement how, int64_t device, const char *problem, struct error *err)
 {
 	if (store_begin(s, err))
 		return -1;
 	int64_t id = store_id_of(s, STATEMENT_PROBLEM_FIND, STATEMENT_PROBLEM_ADD, &problem, 1, err);
-	sqlite3_stmt *q = id > 0 ? store_statement(s, STATEMENT_FINISH, err) : NULL;
+	sqlite3_stmt *q = id > 0 ? store_statement(s, how, err) : NULL;
 	if (q) {
 		sqlite3_bind_int64(q, 1, device);
 		sqlite3_bind_int64(q, 2, id);
 		sqlite3_bind_int64(q, 3, (int64_t)time(NULL));
 	}
-	return store_end(s, q && store_step_id(s, q, err) >= 0, err);
+	bool good = q && store_step_id(s, q, err) >= 0;
+	int written = good && sqlite3_changes(s->db) > 0;
+	return store_end(s, good, err) ? -1 : written;
+}
+
+int store_finish(struct store *s, int64_t device, const char *problem, struct error *err)
+{
+	return store_finish_how(s, STATEMENT_FINISH, device, problem, err) < 0 ? -1 : 0;
+}
+
+int store_finish_once(struct store *s, int64_t device, const char *problem, struct error *err)
+{
+	return store_finish_how(s, STATEMENT_FINISH_ONCE, device, problem, err);
 }
 
 int store_load(struct store *s, int64_t device, struct results *r, struct error *err)
@@ -220,7 +234,6 @@ int store_load(struct store *s, int64_t device, struct results *r, struct error 
 	return store_load_since(s, device, &cursor, r, err);
 }
 
-
 /* The device as a row of attributes has it, for who walks. */
 static int store_walk_device(struct store *s, int64_t attributes, const struct store_walker *w, struct error *err)
 {
@@ -228,7 +241,7 @@ static int store_walk_device(struct store *s, int64_t attributes, const struct s
 	struct device d;
 	sqlite3_stmt *q = store_prepare(s,
 		"SELECT i.id, i.model, i.stack, t.name, t.runner, t.version, t.host, t.json, t.threads, t.llc_bytes,"
-		" t.has_matrix FROM attributes t JOIN identity i ON i.id = t.identity WHERE t.id = ?1",
+		" t.has_matrix, t.first_seen, t.last_seen FROM attributes t JOIN identity i ON i.id = t.identity WHERE t.id = ?1",
 		NULL, 0, err);
 	if (!q)
 		return -1;
@@ -236,7 +249,8 @@ static int store_walk_device(struct store *s, int64_t attributes, const struct s
 	int rc = sqlite3_step(q), status = 0;
 	if (rc == SQLITE_ROW) {
 		store_device_from_row(q, &a, &d);
-		status = w->device(w->context, &d, err);
+		struct store_seen seen = { sqlite3_column_int64(q, 11), sqlite3_column_int64(q, 12) };
+		status = w->device(w->context, &d, seen, err);
 	} else {
 		status = rc == SQLITE_DONE ? error_set(err, "%s: damaged: see `benanza db check`", s->path)
 					   : store_error(s, rc, "read devices", err);
@@ -253,12 +267,14 @@ static int store_walk_results(struct store *s, int64_t device, const struct stor
 		return -1;
 	sqlite3_bind_int64(q, 1, device);
 	int64_t attributes = -1;
-	int rc, status = 0;
+	int rc = SQLITE_DONE, status = 0;
 	while (!status && (rc = sqlite3_step(q)) == SQLITE_ROW) {
 		struct result one;
 		if (store_result_from_row(q, &one)) {
 			log_line("%s: result %lld cannot be used; see `benanza db check`", s->path,
 				(long long)sqlite3_column_int64(q, 0));
+			if (w->unusable)
+				w->unusable(w->context, sqlite3_column_int64(q, 0), store_column_text(q, 1, ""));
 			continue;
 		}
 		if (sqlite3_column_int64(q, 31) != attributes) {
@@ -272,11 +288,30 @@ static int store_walk_results(struct store *s, int64_t device, const struct stor
 	return status || rc == SQLITE_DONE ? status : store_error(s, rc, "read results", err);
 }
 
+static int store_walk_finished(struct store *s, int64_t device, const struct store_walker *w, struct error *err)
+{
+	sqlite3_stmt *q = w->finished ? store_statement(s, STATEMENT_FINISHED_LOAD, err) : NULL;
+	if (!q)
+		return w->finished ? -1 : 0;
+	sqlite3_bind_int64(q, 1, device);
+	sqlite3_bind_int64(q, 2, 0);
+	int rc = SQLITE_DONE, status = 0;
+	while (!status && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+		const char *problem = store_column_text(q, 0, NULL);
+		if (problem)
+			status = w->finished(w->context, problem, err);
+	}
+	sqlite3_reset(q);
+	return status || rc == SQLITE_DONE ? status : store_error(s, rc, "read what is finished", err);
+}
+
 int store_walk(struct store *s, int64_t device, const struct store_walker *w, struct error *err)
 {
 	if (store_run(s, STATEMENT_BEGIN_READ, err)) /* one moment of the file */
 		return -1;
 	int status = store_walk_results(s, device, w, err);
+	if (!status)
+		status = store_walk_finished(s, device, w, err);
 	store_run(s, STATEMENT_COMMIT, NULL);
 	return status;
 }

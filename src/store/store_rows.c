@@ -48,6 +48,9 @@ static const char *const store_sql[STATEMENT_COUNT] = {
 			     " SELECT ?1, ?2, coalesce(max(id), 0), ?3 FROM result WHERE true"
 			     " ON CONFLICT (identity, problem) DO UPDATE SET result = excluded.result, "
 			     "finished_at = excluded.finished_at",
+	[STATEMENT_FINISH_ONCE] = "INSERT INTO finished (identity, problem, result, finished_at)"
+				  " SELECT ?1, ?2, coalesce(max(id), 0), ?3 FROM result WHERE true"
+				  " ON CONFLICT (identity, problem) DO NOTHING",
 	[STATEMENT_FINISHED_LOAD] =
 		("SELECT p.text FROM finished f JOIN problem p ON p.id = f.problem"
 		 " WHERE f.identity = ?1 AND f.result >= ?2"),
@@ -140,6 +143,11 @@ int store_batch_end(struct store *s, struct error *err)
 	return store_end(s, true, err);
 }
 
+bool store_has_batch(const struct store *s)
+{
+	return s->batch;
+}
+
 int64_t store_step_id(struct store *s, sqlite3_stmt *q, struct error *err)
 {
 	int rc = sqlite3_step(q);
@@ -200,9 +208,9 @@ int64_t store_device_find(struct store *s, const struct device *d, struct error 
 	return store_identity(s, "SELECT id FROM identity WHERE model = ?1 AND stack = ?2", d, err);
 }
 
-/* The attributes row of a device: the same in everything, or a new one. Its date moves. */
-static int64_t store_attributes_row(
-	struct store *s, int64_t identity, const struct device *d, struct error *err)
+/* The attributes row of a device: the same in everything, or a new one. Its dates move. */
+static int64_t store_attributes_row(struct store *s, int64_t identity, const struct device *d, struct store_seen seen,
+	struct error *err)
 {
 	const char *const texts[] = { d->name, d->runner, d->version, d->host, d->attributes };
 	static const char *const sql[] = {
@@ -211,9 +219,9 @@ static int64_t store_attributes_row(
 		" AND identity = ?6 AND threads = ?7 AND llc_bytes IS ?8 AND has_matrix = ?9",
 		"INSERT INTO attributes (name, runner, version, host, json, identity, threads, llc_bytes, "
 		"has_matrix,"
-		" first_seen, last_seen) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)",
+		" first_seen, last_seen) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
 	};
-	int64_t now = (int64_t)time(NULL), id = 0;
+	int64_t id = 0;
 	for (int i = 0; i < 2 && id == 0; i++) {
 		sqlite3_stmt *q = store_prepare(s, sql[i], texts, 5, err);
 		if (!q)
@@ -222,19 +230,24 @@ static int64_t store_attributes_row(
 		sqlite3_bind_int(q, 7, d->threads);
 		store_bind_number(q, 8, d->llc_bytes);
 		sqlite3_bind_int(q, 9, d->has_matrix);
-		if (i == 1)
-			sqlite3_bind_int64(q, 10, now);
+		if (i == 1) {
+			sqlite3_bind_int64(q, 10, seen.first);
+			sqlite3_bind_int64(q, 11, seen.last);
+		}
 		id = store_step_id(s, q, err);
 		sqlite3_finalize(q);
 	}
 	if (id <= 0)
 		return -1;
-	sqlite3_stmt *q =
-		store_prepare(s, "UPDATE attributes SET last_seen = ?1 WHERE id = ?2", NULL, 0, err);
+	sqlite3_stmt *q = store_prepare(s,
+		"UPDATE attributes SET first_seen = min(first_seen, ?1), last_seen = max(last_seen, ?2) WHERE id = ?3"
+		" AND (first_seen > ?1 OR last_seen < ?2)",
+		NULL, 0, err);
 	if (!q)
 		return -1;
-	sqlite3_bind_int64(q, 1, now);
-	sqlite3_bind_int64(q, 2, id);
+	sqlite3_bind_int64(q, 1, seen.first);
+	sqlite3_bind_int64(q, 2, seen.last);
+	sqlite3_bind_int64(q, 3, id);
 	int64_t done = store_step_id(s, q, err);
 	sqlite3_finalize(q);
 	return done < 0 ? -1 : id;
@@ -253,12 +266,18 @@ static void store_remember(struct store *s, int64_t identity, int64_t attributes
 
 int64_t store_device(struct store *s, const struct device *d, struct error *err)
 {
+	int64_t now = (int64_t)time(NULL);
+	return store_device_seen(s, d, (struct store_seen){ now, now }, err);
+}
+
+int64_t store_device_seen(struct store *s, const struct device *d, struct store_seen seen, struct error *err)
+{
 	if (store_begin(s, err))
 		return -1;
 	int64_t identity = store_device_find(s, d, err);
 	if (identity == 0)
 		identity = store_identity(s, "INSERT INTO identity (model, stack) VALUES (?1, ?2)", d, err);
-	int64_t attributes = identity < 0 ? -1 : store_attributes_row(s, identity, d, err);
+	int64_t attributes = identity < 0 ? -1 : store_attributes_row(s, identity, d, seen, err);
 	if (store_end(s, attributes > 0, err))
 		return -1;
 	store_remember(s, identity, attributes);
@@ -342,24 +361,53 @@ int store_devices(struct store *s, struct arena *a, struct device **devices, int
 	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read devices", err);
 }
 
-int store_dims_put(struct store *s, const char *model_key, const char *json, struct error *err)
+/* how: what happens where the model has some. 1: written, 0: not, -1: error. */
+static int store_dims_write(
+	struct store *s, const char *how, const char *model_key, const char *json, int64_t at, struct error *err)
 {
 	const char *const texts[] = { model_key, json };
+	struct str sql = { 0 };
 	if (store_begin(s, err))
 		return -1;
-	sqlite3_stmt *q = store_prepare(s,
-		"INSERT INTO model_dims (model, json, changed_at) VALUES (?1, ?2, ?3)"
-		" ON CONFLICT (model) DO UPDATE SET json = excluded.json, changed_at = excluded.changed_at",
-		texts, 2, err);
+	str_addf(&sql, "INSERT INTO model_dims (model, json, changed_at) VALUES (?1, ?2, ?3) ON CONFLICT (model)"
+		" DO UPDATE SET json = excluded.json, changed_at = excluded.changed_at%s", how);
+	sqlite3_stmt *q = store_prepare(s, sql.p, texts, 2, err);
 	int rc = SQLITE_ERROR;
 	if (q) {
-		sqlite3_bind_int64(q, 3, (int64_t)time(NULL));
+		sqlite3_bind_int64(q, 3, at);
 		rc = sqlite3_step(q);
 		if (rc != SQLITE_DONE)
 			store_error(s, rc, "remember dimensions", err);
 	}
+	int written = sqlite3_changes(s->db) > 0;
 	sqlite3_finalize(q);
-	return store_end(s, rc == SQLITE_DONE, err);
+	str_free(&sql);
+	return store_end(s, rc == SQLITE_DONE, err) ? -1 : written;
+}
+
+int store_dims_put(struct store *s, const char *model_key, const char *json, struct error *err)
+{
+	return store_dims_write(s, "", model_key, json, (int64_t)time(NULL), err) < 0 ? -1 : 0;
+}
+
+int store_dims_merge(struct store *s, const char *model_key, const char *json, int64_t at, struct error *err)
+{
+	return store_dims_write(s, " WHERE excluded.changed_at > changed_at", model_key, json, at, err);
+}
+
+int store_dims_walk(struct store *s,
+	int (*visit)(void *context, const char *model_key, const char *json, int64_t at, struct error *err), void *context,
+	struct error *err)
+{
+	sqlite3_stmt *q = store_prepare(s, "SELECT model, json, changed_at FROM model_dims ORDER BY model", NULL, 0, err);
+	int rc = SQLITE_ERROR, status = q ? 0 : -1;
+	while (!status && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+		const char *model = store_column_text(q, 0, NULL), *json = store_column_text(q, 1, NULL);
+		if (model && json)
+			status = visit(context, model, json, sqlite3_column_int64(q, 2), err);
+	}
+	sqlite3_finalize(q);
+	return status || rc == SQLITE_DONE ? status : store_error(s, rc, "read dimensions", err);
 }
 
 char *store_dims_get(struct store *s, struct arena *a, const char *model_key)

@@ -652,9 +652,9 @@ struct walk_log {
 	int stop_at;
 };
 
-static int walk_device(void *context, const struct device *d, struct error *e)
+static int walk_device(void *context, const struct device *d, struct store_seen seen, struct error *e)
 {
-	(void)e;
+	(void)seen, (void)e;
 	str_addf(&((struct walk_log *)context)->text, "[%s %s]", d->model, d->version);
 	return 0;
 }
@@ -684,7 +684,7 @@ static void test_walk(void)
 	one.stats.median = 4;
 	store_add(s, id, &one, &err);
 	struct walk_log log = { .stop_at = -1 };
-	struct store_walker w = { &log, walk_device, walk_result };
+	struct store_walker w = { .context = &log, .device = walk_device, .result = walk_result };
 	is_int(store_walk(s, id, &w, &err), 0, "walked");
 	is_str(log.text.p, "[Example CPU 0.1.0] relu=1 relu=3 tanh=2[Example CPU 0.2.0] relu=4",
 		"by attributes, problem and age, the replaced ones too");

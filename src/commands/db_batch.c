@@ -1,0 +1,97 @@
+#include "config.h"
+
+#include "commands/db_batch.h"
+#include "commands/interrupt.h"
+
+#include <inttypes.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define BATCH 2000      /* additions in one transaction */
+#define SAID_MAX 10     /* lines about what is left out */
+#define PROGRESS_MS 500
+#define FUTURE_S 86400  /* clocks may differ a little */
+
+void db_batch_start(struct db_batch *b, struct store *s, const struct options *o)
+{
+	*b = (struct db_batch){
+		.store = s, .options = o, .began_s = (int64_t)time(NULL), .bar = isatty(STDERR_FILENO) && !o->quiet
+	};
+	interrupt_watch();
+}
+
+static void progress_clear(const struct db_batch *b)
+{
+	if (b->bar)
+		fputs("\r\x1b[K", stderr);
+}
+
+static void progress_draw(struct db_batch *b)
+{
+	int64_t now = clock_ms();
+	if (!b->bar || now - b->drawn_ms < PROGRESS_MS)
+		return;
+	b->drawn_ms = now;
+	progress_clear(b);
+	fprintf(stderr, "%" PRId64 " results", b->now.results);
+	fflush(stderr);
+}
+
+int db_batch_commit(struct db_batch *b, struct error *err)
+{
+	if (!b->waiting)
+		return 0;
+	b->waiting = 0;
+	/* an addition that failed has undone its batch: what was counted since is not kept */
+	bool undone = !store_has_batch(b->store);
+	if (undone || store_batch_end(b->store, err)) {
+		b->now = b->kept;
+		return undone ? 0 : -1;
+	}
+	b->kept = b->now;
+	return 0;
+}
+
+int db_batch_ready(struct db_batch *b, struct error *err)
+{
+	if (b->waiting >= BATCH && db_batch_commit(b, err))
+		return -1;
+	if (b->waiting++)
+		return 0;
+	progress_draw(b);
+	return store_batch_begin(b->store, err);
+}
+
+int db_batch_result(struct db_batch *b, int64_t device, const struct result *r, struct error *err)
+{
+	int added = db_batch_ready(b, err) ? -1 : store_add_once(b->store, device, r, err);
+	if (added < 0)
+		return -1;
+	b->now.results++;
+	b->now.added += added;
+	b->now.future += r->measured_at > b->began_s + FUTURE_S;
+	return 0;
+}
+
+void db_batch_leave_out(struct db_batch *b, const char *why)
+{
+	if (b->left_out++ >= SAID_MAX)
+		return;
+	progress_clear(b);
+	fprintf(stderr, "benanza: left out: %s\n", why);
+}
+
+void db_batch_end(struct db_batch *b)
+{
+	progress_clear(b);
+	if (b->options->quiet)
+		return;
+	if (b->left_out > SAID_MAX)
+		fprintf(stderr, "benanza: ... and %" PRId64 " more\n", b->left_out - SAID_MAX);
+	if (b->kept.future)
+		fprintf(stderr,
+			"benanza: %" PRId64 " results are dated in the future and stand until then; the clock there is wrong\n",
+			b->kept.future);
+}

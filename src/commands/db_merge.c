@@ -1,0 +1,198 @@
+/* db merge: what other databases hold into this one. */
+#include "config.h"
+
+#include "commands/db_batch.h"
+#include "commands/interrupt.h"
+#include "commands/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/hash.h"
+#include "problem/problem.h"
+
+/* What is known of a problem's text. */
+enum mark {
+	MARK_NONE,  /* it is none: the other file may hold anything, and nobody would ever ask for it */
+	MARK_PART,  /* some of its results were left out */
+	MARK_WHOLE
+};
+
+struct merge {
+	struct db_batch batch;
+	const char *path;     /* of the other file */
+	int64_t device;       /* here, of the other's present one */
+	struct arena arena;
+	struct hash problems; /* of the present device: enum mark */
+	int files;
+};
+
+static bool is_problem(const char *text)
+{
+	struct problem *p = base_calloc(1, sizeof(*p));
+	char again[PROBLEM_TEXT_SIZE];
+	bool is = strlen(text) < sizeof(again) && problem_parse(text_of(text), p, NULL) == 0 &&
+		  problem_format(p, again, NULL) == 0 && strcmp(text, again) == 0;
+	free(p);
+	return is;
+}
+
+static int64_t *problem_mark(struct merge *m, const char *problem)
+{
+	if (hash_find(&m->problems, text_of(problem)) < 0)
+		problem = arena_strndup(&m->arena, problem, strlen(problem));
+	int64_t *mark = hash_at(&m->problems, text_of(problem));
+	if (*mark < 0)
+		*mark = is_problem(problem) ? MARK_WHOLE : MARK_NONE;
+	return mark;
+}
+
+static void leave_out(struct merge *m, const char *problem, const char *why)
+{
+	struct error line = ERROR_NONE;
+	int64_t *mark = problem_mark(m, problem);
+	error_set(&line, "%s: %.200s: %s", m->path, problem, why);
+	db_batch_leave_out(&m->batch, line.text);
+	*mark = *mark == MARK_WHOLE ? MARK_PART : *mark;
+}
+
+static int merge_device(void *context, const struct device *d, struct store_seen seen, struct error *err)
+{
+	struct merge *m = context;
+	int64_t now = m->batch.began_s;
+	seen.last = seen.last > now ? now : seen.last;
+	seen.first = seen.first > seen.last ? seen.last : seen.first;
+	m->device = db_batch_ready(&m->batch, err) ? -1 : store_device_seen(m->batch.store, d, seen, err);
+	return m->device < 0 ? -1 : 0;
+}
+
+static int merge_result(void *context, const struct result *r, struct error *err)
+{
+	struct merge *m = context;
+	const char *fault = store_result_fault(r);
+	if (interrupted)
+		return 1;
+	if (*problem_mark(m, r->problem) == MARK_NONE)
+		fault = "is of something that is no problem";
+	if (!fault)
+		return db_batch_result(&m->batch, m->device, r, err);
+	struct error why = ERROR_NONE;
+	error_set(&why, "a result that %s", fault);
+	leave_out(m, r->problem, why.text);
+	return 0;
+}
+
+static void merge_unusable(void *context, int64_t row, const char *problem)
+{
+	struct error why = ERROR_NONE;
+	error_set(&why, "result %" PRId64 " is none", row);
+	leave_out(context, problem, why.text);
+}
+
+/* Finished is what has all its results here; an end without any says nothing. */
+static int merge_finished(void *context, const char *problem, struct error *err)
+{
+	struct merge *m = context;
+	if (interrupted)
+		return 1;
+	if (hash_find(&m->problems, text_of(problem)) != MARK_WHOLE)
+		return 0;
+	int added = db_batch_ready(&m->batch, err) ? -1 : store_finish_once(m->batch.store, m->device, problem, err);
+	m->batch.now.finished += added > 0;
+	return added < 0 ? -1 : 0;
+}
+
+static int merge_dims(void *context, const char *model_key, const char *json, int64_t at, struct error *err)
+{
+	struct merge *m = context;
+	int64_t now = m->batch.began_s;
+	if (interrupted)
+		return 1;
+	int added = db_batch_ready(&m->batch, err)
+			    ? -1
+			    : store_dims_merge(m->batch.store, model_key, json, at > now ? now : at, err);
+	m->batch.now.dims += added > 0;
+	return added < 0 ? -1 : 0;
+}
+
+/* -1: error; 1: interrupted. */
+static int merge_all(struct merge *m, struct store *from, struct error *err)
+{
+	const struct store_walker walker = { m, merge_device, merge_result, merge_finished, merge_unusable };
+	struct arena a = { 0 };
+	struct device *devices;
+	int64_t *ids;
+	int count = 0, status = store_devices(from, &a, &devices, &ids, &count, err);
+	for (int i = 0; i < count && !status; i++) {
+		status = store_walk(from, ids[i], &walker, err);
+		hash_free(&m->problems);
+		arena_free(&m->arena);
+	}
+	if (!status)
+		status = store_dims_walk(from, merge_dims, m, err);
+	arena_free(&a);
+	return status;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat one, other;
+	return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+static int merge_file(struct merge *m, const char *path, struct error *err)
+{
+	if (is_same_file(path, store_path(m->batch.store)))
+		return error_set(err, "%s: the database itself: give another file", path);
+	struct store *from = store_open(path, true, err);
+	if (!from)
+		return -1;
+	m->path = path;
+	int status = merge_all(m, from, err);
+	store_close(from);
+	/* what the other file held before it could not be read on is kept */
+	struct error keeping = ERROR_NONE;
+	if (db_batch_commit(&m->batch, &keeping)) {
+		if (status >= 0)
+			*err = keeping;
+		return -1;
+	}
+	m->files += status == 0;
+	return status < 0 ? -1 : 0;
+}
+
+static void merge_print(const struct merge *m)
+{
+	const struct db_counts *c = &m->batch.kept;
+	if (m->batch.options->json) {
+		report_json_line(json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "files", m->files, "results",
+			(json_int_t)c->results, "added", (json_int_t)c->added, "already", (json_int_t)(c->results - c->added),
+			"finished", (json_int_t)c->finished, "dims", (json_int_t)c->dims, "left_out",
+			(json_int_t)m->batch.left_out, "interrupted", interrupted != 0), stdout);
+		return;
+	}
+	if (m->batch.options->quiet)
+		return;
+	printf("%" PRId64 " results: %" PRId64 " added, %" PRId64 " known already; %" PRId64 " more problems measured to the end",
+		c->results, c->added, c->results - c->added, c->finished);
+	if (c->dims)
+		printf("; dimensions of %" PRId64 " models", c->dims);
+	if (m->batch.left_out)
+		printf("; %" PRId64 " results left out", m->batch.left_out);
+	puts(interrupted ? "; interrupted, what was added is kept" : "");
+}
+
+int db_merge(struct store *s, struct options *o, struct error *err)
+{
+	struct merge m = { .path = "" };
+	int bad = 0;
+	db_batch_start(&m.batch, s, o);
+	for (int i = 1; i < o->argc && !bad && !interrupted; i++)
+		bad = merge_file(&m, o->argv[i], err);
+	db_batch_end(&m.batch);
+	if (!bad || m.batch.kept.results)
+		merge_print(&m);
+	return bad ? EXIT_BAD : m.batch.left_out || interrupted ? EXIT_GAPS : EXIT_DONE;
+}
