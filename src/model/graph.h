@@ -30,6 +30,7 @@ enum attribute_kind {
 	ATTRIBUTE_INTS, ATTRIBUTE_FLOATS, ATTRIBUTE_STRINGS, ATTRIBUTE_TYPE, ATTRIBUTE_OTHER
 };
 
+/* ATTRIBUTE_OTHER: there, but not read: too long to be kept, or of a kind that no operator here has. */
 struct attribute {
 	struct text name;
 	enum attribute_kind kind;

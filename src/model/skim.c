@@ -49,6 +49,7 @@ static const struct skim_limit skim_limits[] = {
 struct walk {
 	struct window in;
 	struct str out;
+	uint64_t lists_left; /* bytes that attributes' lists may still have beyond SKIM_TEXT_KEPT each */
 	struct error *err;
 };
 
@@ -64,6 +65,7 @@ struct occurrence {
 	unsigned wire;
 	uint64_t end;  /* of the message it stands in */
 	uint64_t kept; /* most bytes kept, UINT64_MAX: no mark can stand for them */
+	bool list;     /* of an attribute: more is kept while there is room */
 	struct tally *tally;
 };
 
@@ -210,6 +212,11 @@ static unsigned wire_of(ProtobufCType type)
 	}
 }
 
+static bool is_list(const ProtobufCMessageDescriptor *message, unsigned field)
+{
+	return message == ATTRIBUTE && field >= 7 && field <= 9; /* floats, ints, strings */
+}
+
 static uint64_t limit_of(const ProtobufCMessageDescriptor *message, unsigned field)
 {
 	for (size_t i = 0; i < sizeof(skim_limits) / sizeof(skim_limits[0]); i++)
@@ -219,13 +226,19 @@ static uint64_t limit_of(const ProtobufCMessageDescriptor *message, unsigned fie
 }
 
 /* Counts n bytes more of the field. Are they to be kept? */
-static bool tally_keep(const struct occurrence *o, uint64_t offset, uint64_t n)
+static bool walk_keeps(struct walk *w, const struct occurrence *o, uint64_t offset, uint64_t n)
 {
 	struct tally *t = o->tally;
 	if (t->bytes == 0)
 		t->offset = offset;
-	t->bytes += n ? n : 1;
-	t->cut |= t->bytes > o->kept;
+	n += n == 0;
+	t->bytes += n;
+	if (t->bytes <= o->kept || t->cut)
+		return !t->cut;
+	uint64_t more = t->bytes - o->kept < n ? t->bytes - o->kept : n;
+	t->cut = !o->list || more > w->lists_left;
+	if (!t->cut)
+		w->lists_left -= more;
 	return !t->cut;
 }
 
@@ -236,14 +249,14 @@ static int walk_number(struct walk *w, const struct occurrence *o)
 	if (o->wire == WIRE_VARINT) {
 		if (walk_varint(w, o->end, &value) != 0)
 			return -1;
-		if (!tally_keep(o, at, w->in.position - at))
+		if (!walk_keeps(w, o, at, w->in.position - at))
 			return 0;
 		return walk_put_key(w, o->field->id, o->wire) || walk_put_varint(w, value) ? -1 : 0;
 	}
 	size_t n = o->wire == WIRE_64 ? 8 : 4;
 	if (walk_fits(w, o->end, n) != 0 || walk_take(w, bytes, n) != 0)
 		return -1;
-	if (!tally_keep(o, at, n))
+	if (!walk_keeps(w, o, at, n))
 		return 0;
 	return walk_put_key(w, o->field->id, o->wire) || walk_put(w, bytes, n) ? -1 : 0;
 }
@@ -254,9 +267,9 @@ static int walk_bytes(struct walk *w, const struct occurrence *o)
 	uint64_t n;
 	if (walk_length(w, o->end, &n) != 0)
 		return -1;
-	if (!tally_keep(o, w->in.position, n))
+	if (!walk_keeps(w, o, w->in.position, n))
 		return walk_take(w, NULL, n);
-	if (n > SKIM_TEXT_KEPT)
+	if (n > SKIM_TEXT_KEPT && o->kept == UINT64_MAX)
 		return walk_not_a_model(w, "a name or list of more than 64 KiB");
 	char bytes[4096];
 	if (walk_put_key(w, o->field->id, WIRE_BYTES) != 0 || walk_put_varint(w, n) != 0)
@@ -322,9 +335,10 @@ static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *messag
 			return walk_not_a_model(w, "a field without a number");
 		const ProtobufCFieldDescriptor *f =
 			id == SKIPPED_FIELD ? NULL : protobuf_c_message_descriptor_get_field(message, id);
-		struct occurrence o = { f, wire, end, 0, NULL };
+		struct occurrence o = { f, wire, end, 0, false, NULL };
 		if (f) {
 			o.kept = limit_of(message, id);
+			o.list = is_list(message, id);
 			o.tally = &tallies[f - message->fields];
 		}
 		if (f ? walk_field(w, &o, depth) : walk_skip(w, wire, end))
@@ -375,7 +389,7 @@ static int skim_unpack(struct skim *s, struct walk *w)
 
 int skim_open(struct skim *s, const char *path, struct error *err)
 {
-	struct walk w = { .err = err };
+	struct walk w = { .lists_left = SKIM_LISTS_KEPT, .err = err };
 	*s = (struct skim){ 0 };
 	if (window_open(&w.in, path, err) != 0)
 		return -1;

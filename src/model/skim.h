@@ -11,8 +11,10 @@
 
 /* Nested messages; three levels are one subgraph inside another. */
 #define SKIM_DEPTH 64
-/* Longest name, and most bytes of an attribute's list or text that are kept. */
+/* Longest name, and most bytes of an attribute's list or text that are kept; what all longer lists together may have
+ * beyond that (vocabularies; the 100,000 nodes of a forest fit, millions do not). */
 #define SKIM_TEXT_KEPT (64 * 1024)
+#define SKIM_LISTS_KEPT (8 * 1024 * 1024)
 /* Most memory for a skeleton, and for what is unpacked from it. */
 #define SKIM_SKELETON_MOST (512u << 20)
 #define SKIM_ARENA_MOST ((size_t)1 << 30)

@@ -61,7 +61,20 @@ static bool value_is_sound(const struct op_value *v)
 	return !e || (op_elements_count(v->shape) == e->count && (e->f != NULL) == dtype_is_float(v->dtype));
 }
 
-/* Rules may count on ranks up to OP_RANK_MAX, on tensors (but for rows of any_kind) and on soundness. */
+/* An attribute that is there and cannot be read, as one too long to be kept: a rule would take its default. NULL: none, or
+ * the rule sees to it itself. */
+static const struct attribute *call_unread(const struct op_call *c)
+{
+	if (c->op->class == CLASS_HOST || c->op->shape == op_constant_shape)
+		return NULL;
+	for (int i = 0; i < c->node->attribute_count; i++) {
+		if (c->node->attributes[i].kind == ATTRIBUTE_OTHER)
+			return &c->node->attributes[i];
+	}
+	return NULL;
+}
+
+/* Rules may count on attributes that can be read, on ranks up to OP_RANK_MAX, on tensors (but for rows of any_kind) and on soundness. */
 static bool call_is_in_reach(const struct op_call *c)
 {
 	for (int i = 0; i < c->input_count; i++) {
@@ -70,7 +83,7 @@ static bool call_is_in_reach(const struct op_call *c)
 				 (v->kind != VALUE_TENSOR && !op_row_any_kind(c->op))))
 			return false;
 	}
-	return true;
+	return !call_unread(c);
 }
 
 /* Does everything that goes in stand still, and what comes out with it? Operators without inputs decide themselves. */
@@ -265,6 +278,9 @@ void op_call_problem(const struct op_call *c, struct op_problem *out)
 		op_problem_why(out, "the operator is not known");
 	else if (class == CLASS_HOST || !c->op->problem)
 		op_problem_why(out, "runs on the host");
+	else if (call_unread(c))
+		op_problem_why(out, arena_printf(c->arena, "attribute %s cannot be read, or is too long",
+			text_clean(c->arena, call_unread(c)->name)));
 	else if (!call_is_in_reach(c))
 		op_problem_why(out, "not a tensor, or of absurd rank");
 	else if (!call_has_first(c))

@@ -657,8 +657,29 @@ static void test_bundled(void)
 	}
 }
 
+/* An attribute that could not be read is not one that is absent. */
+static void test_unread_attribute(void)
+{
+	struct net *n = net_begin(17);
+	struct plan_options o = { .dtype = DTYPE_F32 };
+	net_input(n, "x", DTYPE_F32, "2,3,4");
+	struct node *turn = net_node(n, "Transpose", "x", "y", "perm=0,2,1");
+	turn->attributes[0].kind = ATTRIBUTE_OTHER;
+	net_output(n, "y", NULL);
+	struct plan *p = plan_build(net_model(n), &o, &err);
+	if (ok(p != NULL, "a list that cannot be read (%s)", err.text)) {
+		const struct plan_layer *l = &p->layers[0];
+		is_int(p->values[l->outputs[0]].shape.rank, -1, "the shape is not known");
+		ok(isnan(l->bytes), "nor what it costs");
+		is_str(l->why ? l->why : "", "attribute perm cannot be read, or is too long", "and why");
+	}
+	plan_free(p);
+	net_free(n);
+}
+
 int main(void)
 {
+	test_unread_attribute();
 	test_residual();
 	test_dtype();
 	test_made_up_names();
