@@ -12,11 +12,13 @@
 /* What one configured runner answers. */
 static json_t *runner_json(const struct config *c, const struct config_runner *r)
 {
+	struct config one = *c; /* borrowed */
+	one.device = r->name;
 	struct results *results = results_new();
-	struct queue *q = queue_new(c, r, NULL, results);
+	struct queue *q = queue_new(&one, NULL, results);
 	struct error err = ERROR_NONE;
 	json_t *o = json_pack("{s:s, s:s}", "runner", r->name, "command", r->argv[0]);
-	if (queue_connect(q, QUEUE_HELLO_LIMIT, &err)) {
+	if (queue_connect(q, queue_limits(q)->hello, &err)) { /* this list is not worth a place in a cluster's queue */
 		json_object_set_new(o, "error", json_text(text_of(err.text)));
 	} else {
 		const struct device *d = queue_device(q);

@@ -15,6 +15,8 @@ struct config_runner {
 	const char *name;    /* "cpu", "cuda", "gpu7" */
 	int argc;
 	const char **argv;   /* NULL-terminated */
+	int count;           /* of its processes that may run at once; 0 is 1 */
+	const char **env;    /* "NAME=VALUE", NULL-terminated; NULL: none */
 };
 
 struct config {

@@ -47,26 +47,26 @@ static int queue_store(struct queue *q, const struct result *r, struct error *er
 
 /* First to the store, then to memory: what is shown and counted is kept, unless there is trouble, which is
  * said. */
-static void queue_keep(struct queue *q, const struct result *r)
+static void queue_keep(struct queue *q, struct worker *w, const struct result *r)
 {
 	struct error err = ERROR_NONE;
 	if (q->store && queue_store(q, r, &err)) {
-		q->unkept++;
+		w->unkept++;
 		q->lost++;
 		snprintf(q->lost_why, sizeof(q->lost_why), "%s", err.text);
 		queue_trouble(q, err.text);
 	}
 	results_add(q->results, r);
-	q->stored++;
-	q->stored_ok += r->status == STATUS_OK;
-	q->stored_mistrusted += r->status == STATUS_MISTRUSTED;
+	w->stored++;
+	w->stored_ok += r->status == STATUS_OK;
+	w->stored_mistrusted += r->status == STATUS_MISTRUSTED;
 }
 
 /* Another look would say the same. The store hears of it only when it has all that was measured. */
-static void queue_finish(struct queue *q, const char *problem)
+static void queue_finish(struct queue *q, const struct worker *w, const char *problem)
 {
 	struct error err = ERROR_NONE;
-	if (q->store && !q->unkept && store_finish(q->store, q->device_id, problem, &err))
+	if (q->store && !w->unkept && store_finish(q->store, q->device_id, problem, &err))
 		queue_trouble(q, err.text);
 	results_finish(q->results, problem);
 }
@@ -79,11 +79,11 @@ static bool queue_is_answer(enum status s)
 
 /* A result from the runner; 1 when it counts. The problem is the one that was asked for, the date is ours:
  * the clocks of other hosts may be anywhere, and the newest of a key stands. */
-int queue_result(struct queue *q, const struct wire_message *m)
+int queue_result(struct queue *q, struct worker *w, const struct wire_message *m)
 {
-	const struct job *j = q->running >= 0 ? &q->list.jobs[q->running] : NULL;
-	if (!j || m->id != q->running_id || strcmp(m->result.problem, j->problem)) {
-		log_line("a result that was not asked for (id %lld, %s) is left out", (long long)m->id,
+	const struct job *j = w->job >= 0 ? &q->list.jobs[w->job] : NULL;
+	if (!j || m->id != w->id || strcmp(m->result.problem, j->problem)) {
+		log_line("%s: a result that was not asked for (id %lld, %s) is left out", w->label, (long long)m->id,
 			m->result.problem);
 		return 0;
 	}
@@ -96,12 +96,12 @@ int queue_result(struct queue *q, const struct wire_message *m)
 		r.status = STATUS_MISTRUSTED;
 		r.why = "a time of zero";
 	}
-	queue_keep(q, &r);
+	queue_keep(q, w, &r);
 	return 1;
 }
 
 /* The row that tells why a problem has no time, so that it is not tried for ever. */
-static void queue_keep_failure(struct queue *q, const char *problem, enum status status, const char *why)
+static void queue_keep_failure(struct queue *q, struct worker *w, const char *problem, enum status status, const char *why)
 {
 	struct result r = { .problem = problem,
 		.status = status,
@@ -113,35 +113,35 @@ static void queue_keep_failure(struct queue *q, const char *problem, enum status
 		.runner_version = q->known ? q->device.version : "" };
 	struct sample_stats *s = &r.stats;
 	s->min = s->q1 = s->median = s->q3 = s->mean = s->stdev = s->lo = s->hi = NAN;
-	queue_keep(q, &r);
+	queue_keep(q, w, &r);
 }
 
-/* The running job ends. Returns the results that this added. */
-int queue_end_job(struct queue *q, enum status status, const char *why)
+/* The worker's job ends. Returns the results that this added. */
+int queue_end_job(struct queue *q, struct worker *w, enum status status, const char *why)
 {
-	int job = q->running, added = 0;
+	int job = w->job, added = 0;
 	const char *problem = q->list.jobs[job].problem;
-	bool by_person = q->cancelled_ms && !q->cancel_is_limit;
-	if (status == STATUS_OK && q->stored_ok == 0 && !by_person) {
-		status = q->stored_mistrusted ? STATUS_MISTRUSTED : STATUS_FAILED;
-		why = q->stored_mistrusted ? "no time of it can be trusted"
+	bool by_person = w->cancelled_ms && !w->cancel_is_limit;
+	if (status == STATUS_OK && w->stored_ok == 0 && !by_person) {
+		status = w->stored_mistrusted ? STATUS_MISTRUSTED : STATUS_FAILED;
+		why = w->stored_mistrusted ? "no time of it can be trusted"
 					   : "the runner ended it without a result";
 	}
-	if (q->cancelled_ms && q->cancel_is_limit && status != STATUS_OK && q->stored_ok > 0)
+	if (w->cancelled_ms && w->cancel_is_limit && status != STATUS_OK && w->stored_ok > 0)
 		status = STATUS_OK; /* stopped by the time limit, with something to show */
 	if (!why || !why[0])
 		why = status_name(status);
 	if (by_person && status != STATUS_OK) {
 		job_set(&q->list, job, JOB_NONE, NULL);
 	} else if (by_person) {
-		job_set(&q->list, job, q->stored_ok ? JOB_DONE : JOB_NONE, NULL);
+		job_set(&q->list, job, w->stored_ok ? JOB_DONE : JOB_NONE, NULL);
 	} else {
 		if (status != STATUS_OK) {
-			queue_keep_failure(q, problem, status, why);
+			queue_keep_failure(q, w, problem, status, why);
 			added = 1;
 		}
 		if (queue_is_answer(status))
-			queue_finish(q, problem);
+			queue_finish(q, w, problem);
 		job_set(&q->list, job,
 			status == STATUS_OK	       ? JOB_DONE
 			: status == STATUS_UNSUPPORTED ? JOB_UNSUPPORTED
@@ -150,11 +150,12 @@ int queue_end_job(struct queue *q, enum status status, const char *why)
 	}
 	q->list.jobs[job].batch = q->batch;
 	q->batch_until_ms = clock_ms();
-	q->batch_ms += (double)(q->batch_until_ms - q->running_since_ms);
+	q->batch_ms += (double)(q->batch_until_ms - w->since_ms);
 	q->batch_done++;
 	q->batch_by_state[q->list.jobs[job].state]++;
-	q->trouble_past |= status == STATUS_OK && q->running_id >= q->trouble_id; /* asked after it, and well */
-	q->running = -1;
-	q->what[0] = '\0';
+	q->trouble_past |= status == STATUS_OK && w->id >= q->trouble_id; /* asked after it, and well */
+	w->job = -1;
+	w->free_since_ms = clock_ms();
+	w->what[0] = '\0';
 	return added;
 }

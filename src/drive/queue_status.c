@@ -14,7 +14,7 @@ const struct device *queue_device(const struct queue *q)
 
 bool queue_is_idle(const struct queue *q)
 {
-	return q->running < 0 && q->list.head < 0;
+	return q->list.by_state[JOB_RUNNING] == 0 && q->list.head < 0;
 }
 
 enum job_state queue_state(const struct queue *q, const char *problem)
@@ -36,32 +36,86 @@ const char *queue_why(const struct queue *q, const char *problem)
 	return job < 0 ? "" : q->list.jobs[job].why;
 }
 
+/* The mean of this batch for each that is left, shared by the workers that can be at them at once. */
 static double queue_eta_s(const struct queue *q)
 {
-	int left = q->list.by_state[JOB_PENDING] + q->list.by_state[JOB_RUNNING];
+	int left = q->list.by_state[JOB_PENDING] + q->list.by_state[JOB_RUNNING], hands = 0;
 	if (q->batch_done == 0 && left > 0)
 		return NAN;
 	if (left == 0)
 		return 0;
-	double mean = q->batch_ms / q->batch_done;
-	double spent = q->running >= 0 ? (double)(clock_ms() - q->running_since_ms) : 0;
-	return (mean * left - (spent < mean ? spent : mean)) / 1000;
+	double mean = q->batch_ms / q->batch_done, work = mean * left;
+	for (int i = 0; i < q->worker_count; i++) {
+		const struct worker *w = &q->workers[i];
+		double spent = w->job >= 0 ? (double)(clock_ms() - w->since_ms) : 0;
+		work -= spent < mean ? spent : mean;
+		hands += w->greeted && !w->dismissed;
+	}
+	hands = hands > left ? left : hands;
+	return work / (hands > 1 ? hands : 1) / 1000;
 }
 
 /* The question counts as a sign of life too: an idle runner may have been silent. */
-static double queue_silence_s(const struct queue *q)
+static double worker_silence_s(const struct worker *w)
 {
-	if (q->running < 0 || !q->process)
+	if (w->job < 0 || !w->process)
 		return 0;
-	int64_t asked = clock_ms() - q->running_since_ms, silent = runner_process_silence_ms(q->process);
+	int64_t asked = clock_ms() - w->since_ms, silent = runner_process_silence_ms(w->process);
 	return (double)(silent < asked ? silent : asked) / 1000;
+}
+
+static bool worker_is_starting(const struct worker *w)
+{
+	return w->process && !w->greeted && !w->dismissed;
+}
+
+struct queue_worker queue_worker(const struct queue *q, int i)
+{
+	const struct worker *w = &q->workers[i];
+	const char *waiting = worker_is_starting(w) ? runner_process_waits(w->process) : NULL;
+	return (struct queue_worker){
+		.label = w->label,
+		.up = w->greeted && !w->dismissed,
+		.problem = w->job >= 0 ? q->list.jobs[w->job].problem : NULL,
+		.what = w->what,
+		.silence_s = worker_silence_s(w),
+		.waiting = waiting ? waiting : "",
+		.waiting_s = waiting ? (double)(clock_ms() - w->started_ms) / 1000 : 0,
+		.out = w->broken ? w->why : "",
+	};
+}
+
+/* Of all workers: the first that measures, who waits, who is out. */
+static void status_of_workers(const struct queue *q, struct queue_status *s)
+{
+	bool starting = false;
+	for (int i = 0; i < q->worker_count; i++) {
+		struct queue_worker w = queue_worker(q, i);
+		s->workers++;
+		s->workers_up += w.up;
+		starting |= worker_is_starting(&q->workers[i]);
+		if (w.problem && !s->current) {
+			s->current = w.problem;
+			s->current_what = w.what;
+		}
+		s->silence_s = w.silence_s > s->silence_s ? w.silence_s : s->silence_s;
+		if (*w.waiting && !*s->waiting) {
+			s->waiting = w.waiting;
+			s->waiting_s = w.waiting_s;
+		}
+		if (*w.out && s->trouble_past) { /* what is past for the others is not for this one */
+			s->trouble = w.out;
+			s->trouble_past = false;
+		}
+	}
+	s->starting = starting && s->workers_up == 0;
 }
 
 struct queue_status queue_status(const struct queue *q)
 {
 	bool idle = queue_is_idle(q);
 	int64_t until = idle ? q->batch_until_ms : clock_ms();
-	return (struct queue_status){
+	struct queue_status s = {
 		.pending = q->list.by_state[JOB_PENDING],
 		.running = q->list.by_state[JOB_RUNNING],
 		.done = q->list.by_state[JOB_DONE],
@@ -70,16 +124,16 @@ struct queue_status queue_status(const struct queue *q)
 		.batch_done = q->batch_by_state[JOB_DONE],
 		.batch_failed = q->batch_by_state[JOB_FAILED],
 		.batch_unsupported = q->batch_by_state[JOB_UNSUPPORTED],
-		.current = q->running >= 0 ? q->list.jobs[q->running].problem : NULL,
-		.current_what = q->what,
+		.current_what = "",
+		.waiting = "",
 		.elapsed_s = q->batch_since_ms ? (double)(until - q->batch_since_ms) / 1000 : 0,
 		.eta_s = queue_eta_s(q),
 		.trouble = q->trouble,
 		.trouble_past = q->trouble_past,
-		.silence_s = queue_silence_s(q),
 		.lost = q->lost,
 		.lost_why = q->lost_why,
-		.starting = q->process && !q->greeted,
 		.idle = idle,
 	};
+	status_of_workers(q, &s);
+	return s;
 }

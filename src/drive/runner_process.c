@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "drive/link.h"
 
 #define BANNER_MAX (64 << 10) /* what may be said before the hello */
 #define UNSENT_MAX (4 << 20)  /* what a runner that does not read may leave unread */
@@ -39,6 +40,11 @@ struct runner_process {
 	struct arena arena;
 	struct device device;
 	bool hello;
+	bool stranger; /* a runner of another version, or another kind of device description: no use to try again */
+	bool waits;    /* its last line says that a cluster's queue is waited for */
+	bool lost;     /* a line of it says that its machine, or the way there, was lost */
+	bool ended_ill; /* it sent nonsense, or closed its output and went on */
+	int64_t ready_ms; /* the hello is due from then on */
 	int64_t heard_ms;
 	char last[LAST_LINES][LAST_LINE_SIZE];
 	int last_count;
@@ -78,11 +84,13 @@ static void process_become(
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	setpgid(0, 0);
+	setsid(); /* no key pressed in our terminal reaches it, and ssh cannot ask there for a password */
 	/* a benanza that is killed leaves no runner behind that keeps the cores busy */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(127);
+	for (const char *const *name = link_variables(); *name; name++)
+		unsetenv(*name);
 	for (; env_extra && *env_extra; env_extra++)
 		putenv((char *)(uintptr_t)*env_extra);
 	if (dup2(ends[IN][0], 0) == 0 && dup2(ends[OUT][1], 1) == 1 && dup2(ends[ERR][1], 2) == 2)
@@ -122,7 +130,7 @@ static struct runner_process *process_new(const char *program, pid_t pid, int en
 	process_watch(p, OUT);
 	process_watch(p, ERR);
 	fcntl(p->fd[IN], F_SETFL, O_NONBLOCK);
-	p->heard_ms = clock_ms();
+	p->heard_ms = p->ready_ms = clock_ms();
 	return p;
 }
 
@@ -143,7 +151,6 @@ struct runner_process *runner_process_start(
 		process_become(argv, env_extra, ends, ends[PIPE_COUNT][1], parent);
 	int failed = pid < 0 ? errno : 0;
 	if (pid > 0) {
-		setpgid(pid, pid); /* in both, so that it is done whoever comes first */
 		close(ends[PIPE_COUNT][1]);
 		ends[PIPE_COUNT][1] = -1;
 		failed = process_report(ends[PIPE_COUNT][0]);
@@ -182,6 +189,21 @@ int64_t runner_process_silence_ms(const struct runner_process *p)
 	return clock_ms() - p->heard_ms;
 }
 
+const char *runner_process_waits(const struct runner_process *p)
+{
+	return p->waits && p->last_count ? p->last[p->last_count - 1] : NULL;
+}
+
+int64_t runner_process_ready_ms(const struct runner_process *p)
+{
+	return p->ready_ms;
+}
+
+bool runner_process_is_remote(const struct runner_process *p)
+{
+	return link_is_remote(p->program);
+}
+
 /* --- what it says on standard error --- */
 
 static void process_stderr_line(struct runner_process *p)
@@ -195,6 +217,10 @@ static void process_stderr_line(struct runner_process *p)
 		else
 			p->last_count++;
 		snprintf(p->last[p->last_count - 1], LAST_LINE_SIZE, "%s", clean);
+		if (p->waits)
+			p->ready_ms = clock_ms();
+		p->waits = !p->hello && link_waits(clean);
+		p->lost |= link_is_lost(clean);
 	}
 	arena_free(&a);
 	p->partial_n = 0;
@@ -278,6 +304,17 @@ static bool process_ends_within(struct runner_process *p, int64_t limit_ms)
 	return true;
 }
 
+enum runner_end runner_process_end(const struct runner_process *p)
+{
+	if (p->stranger)
+		return RUNNER_END_STRANGER;
+	if (!p->reaped || p->ended_ill)
+		return RUNNER_END_NONE;
+	if (WIFEXITED(p->status) && WEXITSTATUS(p->status) == 0)
+		return RUNNER_END_LEFT;
+	return p->lost || link_took(p->program, p->status) ? RUNNER_END_TAKEN : RUNNER_END_DIED;
+}
+
 /* "killed by signal 11 (Segmentation fault); it last said: ..." as the error. Always -1. */
 static int process_describe_end(struct runner_process *p, const char *circumstance, struct error *err)
 {
@@ -300,6 +337,7 @@ static int process_gone(struct runner_process *p, struct error *err)
 	bool by_itself = process_ends_within(p, 500);
 	bool midway = p->line.n > p->line_at;
 	process_reap(p);
+	p->ended_ill = !by_itself;
 	if (!by_itself)
 		return error_set(
 			err, "the runner %s closed its output without ending; it was killed", p->program);
@@ -391,27 +429,45 @@ static int process_nonsense(struct runner_process *p, struct text line, const ch
 	return -1;
 }
 
+static void process_log_banner(const struct runner_process *p, struct text line)
+{
+	struct arena a = { 0 };
+	log_line("%s, before its hello: %s", p->program, text_clean(&a, line));
+	arena_free(&a);
+}
+
 /* A line before the hello: the hello, or something that a login printed. */
 static int process_hello(struct runner_process *p, struct text line, struct error *err)
 {
 	int got = wire_parse_hello(line.p, &p->arena, &p->device, err);
-	if (got < 0)
+	if (got < 0) {
+		p->stranger = true;
 		return error_context(err, "%s", p->program);
+	}
 	p->hello = got == 1;
+	p->waits = p->waits && !p->hello;
 	p->banner_bytes += line.n + 1;
 	if (p->hello)
 		log_line("runner %s: %s, %s", p->program, p->device.model, p->device.stack);
 	else if (p->banner_bytes > BANNER_MAX)
 		return process_nonsense(
 			p, line, "printed much and no hello; is it a benanza runner? Its last line", err);
+	else
+		process_log_banner(p, line);
 	return 0;
 }
 
 static int process_message(
 	struct runner_process *p, struct text line, struct wire_message *m, struct error *err)
 {
-	if (wire_parse(line.p, line.n, m, err))
+	if (wire_parse(line.p, line.n, m, err)) {
+		struct device second;
+		struct error said = ERROR_NONE;
+		if (wire_parse_hello(line.p, &p->arena, &second, &said) != 0)
+			return error_set(err, "the runner %s said hello twice: a command must start one runner only (srun: -n1)",
+				p->program);
 		return process_nonsense(p, line, "sent what is no message", err);
+	}
 	if (m->type < WIRE_ALGORITHM) {
 		wire_free(m);
 		return process_nonsense(p, line, "sent what only it may be sent", err);
@@ -467,14 +523,21 @@ void runner_process_kill(struct runner_process *p)
 		process_free(p);
 }
 
+void runner_process_quit(struct runner_process *p)
+{
+	struct wire_message quit = { .type = WIRE_QUIT, .problem = "", .what = "" };
+	if (p->fd[IN] < 0)
+		return;
+	runner_process_send(p, &quit, NULL);
+	close(p->fd[IN]);
+	p->fd[IN] = -1;
+}
+
 void runner_process_stop_within(struct runner_process *p, int quit_ms, int term_ms)
 {
 	if (!p)
 		return;
-	struct wire_message quit = { .type = WIRE_QUIT, .problem = "", .what = "" };
-	runner_process_send(p, &quit, NULL);
-	close(p->fd[IN]);
-	p->fd[IN] = -1;
+	runner_process_quit(p);
 	if (!process_ends_within(p, quit_ms)) {
 		kill(-p->pid, SIGTERM);
 		process_ends_within(p, term_ms);
@@ -484,5 +547,5 @@ void runner_process_stop_within(struct runner_process *p, int quit_ms, int term_
 
 void runner_process_stop(struct runner_process *p)
 {
-	runner_process_stop_within(p, 1500, 1000);
+	runner_process_stop_within(p, RUNNER_QUIT_MS, RUNNER_TERM_MS);
 }

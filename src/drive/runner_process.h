@@ -1,4 +1,4 @@
-/* A runner program as a child: started in its own process group, spoken to over pipes, never blocking. */
+/* A runner program as a child: started in a session of its own, spoken to over pipes, never blocking. */
 #ifndef DRIVE_RUNNER_PROCESS_H
 #define DRIVE_RUNNER_PROCESS_H
 
@@ -7,7 +7,7 @@
 struct runner_process;
 
 /* Starts argv (NULL-terminated, no shell; argv[0] looked up in PATH). env_extra: "NAME=VALUE" strings added
- * (OMP_NUM_THREADS, OMP_PROC_BIND ...), NULL-terminated, may be NULL. Makes the whole program ignore SIGPIPE, so that
+ * (OMP_NUM_THREADS, OMP_PROC_BIND ...), NULL-terminated, may be NULL; what would make srun bend lines is taken away. Makes the whole program ignore SIGPIPE, so that
  * writing to a runner that died is an error. The child gets SIGTERM when this process ends without stopping it. */
 struct runner_process *runner_process_start(const char *const *argv, const char *const *env_extra, struct error *err);
 /* File descriptor to poll for reading: its output or its standard error has something. The same as long as p lives. */
@@ -22,6 +22,27 @@ int runner_process_read(struct runner_process *p, struct wire_message *m, struct
 const struct device *runner_process_device(const struct runner_process *p);
 /* Milliseconds since anything was heard. */
 int64_t runner_process_silence_ms(const struct runner_process *p);
+/* Before the hello: its last line of standard error, cleaned, when that says that a cluster's queue is waited for; else NULL.
+ * And when it began to be ready to say hello: at its start, or when it was waited for no longer (clock_ms). */
+const char *runner_process_waits(const struct runner_process *p);
+int64_t runner_process_ready_ms(const struct runner_process *p);
+/* Does its command run it on another machine (ssh, srun)? */
+bool runner_process_is_remote(const struct runner_process *p);
+
+/* How it ended, once runner_process_read gave -1. */
+enum runner_end {
+	RUNNER_END_NONE,     /* it has not, or was made to: it talks nonsense, is silent ... */
+	RUNNER_END_LEFT,     /* by itself, status 0 */
+	RUNNER_END_DIED,     /* by what it was doing, or it could not begin */
+	RUNNER_END_TAKEN,    /* from outside: a broken link, a node that failed, a person's or the system's kill */
+	RUNNER_END_STRANGER  /* its hello cannot be worked with: another version. Starting it again would not help */
+};
+enum runner_end runner_process_end(const struct runner_process *p);
+
+/* Tells it to leave and closes its input: runner_process_read gives -1 when it has. */
+void runner_process_quit(struct runner_process *p);
+#define RUNNER_QUIT_MS 1500
+#define RUNNER_TERM_MS 1000
 /* As runner_process_stop, with the delays given. */
 void runner_process_stop_within(struct runner_process *p, int quit_ms, int term_ms);
 /* quit message, close stdin, then SIGTERM, then SIGKILL to the group, each after a delay; frees p. */

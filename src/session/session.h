@@ -18,6 +18,7 @@ struct session_options {
 	const char *model_path;                 /* "-" = standard input */
 	enum session_db db;
 	const volatile sig_atomic_t *stop;      /* session_connect gives up once it is not 0; may be NULL */
+	void (*say)(const char *line);          /* what session_connect waits for; may be NULL */
 	int dim_count, shape_count, value_count;
 	const struct dim_binding *dims;         /* --dim: stronger than remembered, configured and sidecar values */
 	const struct plan_input_shape *shapes;  /* --input */

@@ -200,16 +200,12 @@ static int awaited_fail(struct session *s, const char *why, struct error *err)
 static int choose_runner(struct session *s, const struct session_device *d, struct error *err)
 {
 	struct session_seat *seat = seat_new(s, d);
-	const struct config_runner *runner = NULL;
 	struct error trouble = ERROR_NONE;
-	for (int i = 0; i < seat->config->runner_count && !runner; i++)
-		if (session_asks_for(seat->config, &seat->config->runners[i]))
-			runner = &seat->config->runners[i];
-	if (!runner) {
+	if (!queue_has_runner(seat->config)) {
 		seat_free(seat);
 		return error_set(err, "no runner is called %s", d->key);
 	}
-	seat->queue = queue_new(seat->config, runner, s->store, seat->results);
+	seat->queue = queue_new(seat->config, s->store, seat->results);
 	s->awaited = seat;
 	queue_connect(seat->queue, 0, &trouble);
 	if (!queue_device(seat->queue) && !queue_status(seat->queue).starting)

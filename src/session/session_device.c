@@ -128,17 +128,6 @@ const char *session_other_records(struct session *s, struct arena *a)
 	return kept;
 }
 
-/* "cuda:0" is device 0 of runner "cuda"; no device named = the first runner. */
-static const struct config_runner *runner_find(const struct config *c)
-{
-	if (!c->device)
-		return c->runner_count ? &c->runners[0] : NULL;
-	for (int i = 0; i < c->runner_count; i++)
-		if (session_asks_for(c, &c->runners[i]))
-			return &c->runners[i];
-	return NULL;
-}
-
 /* A described device is planned for by the CUDA runner, which need not be where a GPU is. */
 static struct planner *planner_make(struct session *s)
 {
@@ -193,14 +182,14 @@ static int connect_without_runner(struct session *s, struct error *err)
 
 int session_connect(struct session *s, int timeout_ms, struct error *err)
 {
-	const struct config_runner *runner = runner_find(s->config);
 	struct error trouble = ERROR_NONE;
-	if (!runner)
+	if (!queue_has_runner(s->config))
 		return connect_without_runner(s, err);
-	s->queue = queue_new(s->config, runner, s->store, s->results);
+	s->queue = queue_new(s->config, s->store, s->results);
 	if (timeout_ms == 0)
 		return 0;
 	queue_set_stop(s->queue, s->options.stop);
+	queue_set_say(s->queue, s->options.say);
 	if (queue_connect(s->queue, timeout_ms, &trouble) == 0) {
 		session_device_adopt(s, queue_device(s->queue));
 		return 0;

@@ -26,11 +26,6 @@ static struct session_device *listing_add(struct listing *l, enum session_device
 	return d;
 }
 
-bool session_asks_for(const struct config *c, const struct config_runner *r)
-{
-	return queue_device_part(r, c->device) != NULL;
-}
-
 static const char *words_joined(struct listing *l, const struct config_runner *r)
 {
 	const char *line = "";
@@ -45,10 +40,10 @@ static void list_runners(struct listing *l)
 	const struct session *s = l->s;
 	for (int i = 0; i < s->given->runner_count; i++) {
 		const struct config_runner *r = &s->given->runners[i];
-		const char *key = session_asks_for(s->given, r) ? s->given->device : r->name;
+		const char *key = queue_asks_for(s->given, r) ? s->given->device : r->name;
 		struct session_device *d = listing_add(l, SESSION_RUNNER, key);
 		d->command = words_joined(l, r);
-		d->in_use = s->queue && (s->config->device ? session_asks_for(s->config, r) : i == 0);
+		d->in_use = s->queue && (s->config->device ? queue_asks_for(s->config, r) : i == 0);
 		if (d->in_use && s->device.name) {
 			d->model = kept(l, s->device.model);
 			d->stack = kept(l, s->device.stack);

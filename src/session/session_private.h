@@ -19,7 +19,4 @@ void session_use_described(struct session *s, const struct described *d);
 /* Frees what is in force of the device, and what is awaited or on its way out. */
 void session_device_free(struct session *s);
 
-/* Does the configuration's device name this runner, or a device of it ("cuda:1")? */
-bool session_asks_for(const struct config *c, const struct config_runner *r);
-
 #endif

@@ -1,0 +1,117 @@
+/* Which runners measure: what -d names, and how many of each. */
+#include "config.h"
+
+#include "drive/queue_private.h"
+
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/json.h"
+
+const char *queue_device_part(const struct config_runner *r, const char *device)
+{
+	size_t n = strlen(r->name);
+	if (!device)
+		return NULL;
+	if (strncmp(device, r->name, n) == 0 && (!device[n] || device[n] == ':'))
+		return device + n + (device[n] == ':');
+	return strcmp(r->name, "cuda") == 0 && strncasecmp(device, "GPU-", 4) == 0 ? device : NULL;
+}
+
+/* The next name of "a,b:1" in the arena, or NULL; *at goes on. */
+static const char *next_name(struct arena *a, const char **at)
+{
+	if (!**at)
+		return NULL;
+	size_t n = strcspn(*at, ",");
+	const char *name = arena_strndup(a, *at, n);
+	*at += n + ((*at)[n] == ',');
+	return name;
+}
+
+static const struct config_runner *runner_of(const struct config *c, const char *name)
+{
+	for (int i = 0; i < c->runner_count; i++)
+		if (queue_device_part(&c->runners[i], name))
+			return &c->runners[i];
+	return NULL;
+}
+
+bool queue_has_runner(const struct config *c)
+{
+	struct arena a = { 0 };
+	const char *at = c->device, *name;
+	bool all = at ? *at : c->runner_count > 0;
+	while (at && all && (name = next_name(&a, &at)))
+		all = runner_of(c, name) != NULL;
+	arena_free(&a);
+	return all;
+}
+
+bool queue_asks_for(const struct config *c, const struct config_runner *r)
+{
+	struct arena a = { 0 };
+	const char *at = c->device, *name;
+	bool found = false;
+	while (at && !found && queue_has_runner(c) && (name = next_name(&a, &at)))
+		found = runner_of(c, name) == r;
+	arena_free(&a);
+	return found;
+}
+
+static void add_workers(struct queue *q, const struct config_runner *r, const char *asked)
+{
+	const char *part = queue_device_part(r, asked);
+	int n = r->count > 1 ? r->count : 1;
+	for (int i = 0; i < n && q->worker_count < QUEUE_WORKERS_MAX; i++) {
+		struct worker *w = &q->workers[q->worker_count++];
+		*w = (struct worker){ .runner = r, .asked = asked, .part = part ? part : "", .job = -1 };
+		w->label = n == 1 ? asked : arena_printf(&q->arena, "%s #%d", asked, i + 1);
+	}
+}
+
+void queue_make_workers(struct queue *q)
+{
+	const char *at = q->config->device, *name;
+	assert(queue_has_runner(q->config));
+	q->workers = ARENA_ARRAY(&q->arena, struct worker, QUEUE_WORKERS_MAX);
+	if (!at)
+		add_workers(q, &q->config->runners[0], q->config->runners[0].name);
+	while (at && (name = next_name(&q->arena, &at)))
+		add_workers(q, runner_of(q->config, name), name);
+}
+
+/* "cuda:1" is asked of the runner as --device 1; the runner "cpu" has but one. */
+const char *const *worker_argv(const struct worker *w, struct arena *a)
+{
+	const struct config_runner *r = w->runner;
+	if (!*w->part || strcmp(r->name, "cpu") == 0)
+		return r->argv;
+	const char **argv = ARENA_ARRAY(a, const char *, r->argc + 3);
+	for (int i = 0; i < r->argc; i++)
+		argv[i] = r->argv[i];
+	argv[r->argc] = "--device";
+	argv[r->argc + 1] = w->part;
+	return argv;
+}
+
+/* Is it the beginning of the device's UUID, with or without "GPU-"? Shorter than a runner takes it is none. */
+static bool is_uuid_of(const struct device *d, const char *part)
+{
+	json_t *o = d->attributes ? json_loads(d->attributes, 0, NULL) : NULL;
+	const char *uuid = json_string_at(o, "uuid", "");
+	size_t n = strlen(part);
+	bool is = n >= 4 && (strncasecmp(uuid, part, n) == 0 ||
+		(strncasecmp(uuid, "GPU-", 4) == 0 && strncasecmp(uuid + 4, part, n) == 0));
+	json_decref(o);
+	return is;
+}
+
+/* "cpu:7" asks for one device of the runner cpu: what its hello names must be that one. */
+bool worker_is_asked(const struct worker *w, const struct device *d)
+{
+	const char *number = strchr(d->name, ':');
+	return !*w->part || strcmp(d->name, w->asked) == 0 || (number && strcmp(number + 1, w->part) == 0) ||
+		is_uuid_of(d, w->part);
+}

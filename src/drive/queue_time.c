@@ -1,0 +1,104 @@
+/* What is due when. */
+#include "config.h"
+
+#include "drive/queue_private.h"
+
+#include "base/clock.h"
+
+struct deadline {
+	int64_t at; /* ms; INT64_MAX: never */
+	enum {
+		DEADLINE_NONE,
+		DEADLINE_HELLO,
+		DEADLINE_SILENCE,
+		DEADLINE_PROBLEM,
+		DEADLINE_GRACE,
+		DEADLINE_IDLE,
+		DEADLINE_GONE
+	} kind;
+};
+
+static void deadline_min(struct deadline *d, int64_t at, int kind)
+{
+	if (at < d->at) {
+		d->at = at;
+		d->kind = kind;
+	}
+}
+
+/* Of one whose process is up. */
+static struct deadline worker_deadline(const struct queue *q, const struct worker *w)
+{
+	struct deadline d = { INT64_MAX, DEADLINE_NONE };
+	if (w->dismissed) {
+		deadline_min(&d, w->free_since_ms + q->limits.grace, DEADLINE_GONE);
+		return d;
+	}
+	if (!w->greeted) { /* a place in a cluster's queue is not lost for having no limit */
+		if (!runner_process_waits(w->process))
+			deadline_min(&d, runner_process_ready_ms(w->process) + q->limits.hello, DEADLINE_HELLO);
+		return d;
+	}
+	if (w->job < 0) {
+		if (q->limits.idle > 0 && q->list.head < 0)
+			deadline_min(&d, w->free_since_ms + q->limits.idle, DEADLINE_IDLE);
+		return d;
+	}
+	/* the silence counts from the question on: an idle runner may be silent */
+	int64_t heard = clock_ms() - runner_process_silence_ms(w->process);
+	if (heard < w->since_ms)
+		heard = w->since_ms;
+	deadline_min(&d, heard + q->limits.silence, DEADLINE_SILENCE);
+	if (w->cancelled_ms)
+		deadline_min(&d, w->cancelled_ms + q->limits.grace, DEADLINE_GRACE);
+	else
+		deadline_min(&d, w->since_ms + q->limits.problem, DEADLINE_PROBLEM);
+	return d;
+}
+
+int64_t queue_deadline_ms(const struct queue *q)
+{
+	int64_t at = INT64_MAX;
+	bool wanted = queue_wanted(q) > 0;
+	for (int i = 0; i < q->worker_count; i++) {
+		const struct worker *w = &q->workers[i];
+		int64_t its = w->process ? worker_deadline(q, w).at : wanted && !w->broken ? w->restart_at_ms : INT64_MAX;
+		at = its < at ? its : at;
+	}
+	return at;
+}
+
+/* What is due now is done. */
+int worker_check_time(struct queue *q, struct worker *w, struct error *err)
+{
+	struct deadline d = w->process ? worker_deadline(q, w) : (struct deadline){ INT64_MAX, DEADLINE_NONE };
+	if (d.at > clock_ms())
+		return 0;
+	switch (d.kind) {
+	case DEADLINE_PROBLEM:
+		worker_cancel(w, true);
+		return 0;
+	case DEADLINE_IDLE:
+		worker_dismiss(w);
+		return 0;
+	case DEADLINE_GONE:
+		return worker_lose(q, w, STATUS_FAILED, err);
+	case DEADLINE_HELLO:
+		error_set(err, "the runner %s said no hello in %d s", w->runner->argv[0], q->limits.hello / 1000);
+		return worker_lose(q, w, STATUS_FAILED, err);
+	case DEADLINE_SILENCE:
+		error_set(err, "the runner gave no sign of life for %.3g s; it was killed",
+			q->limits.silence / 1000.0);
+		return worker_lose(q, w, STATUS_TIMEOUT, err);
+	case DEADLINE_GRACE:
+		if (w->cancel_is_limit)
+			error_set(err, "not done within %.3g s, and did not stop when told; the runner was killed",
+				(q->limits.problem + q->limits.grace) / 1000.0);
+		else
+			error_set(err, "did not stop when told; the runner was killed");
+		return worker_lose(q, w, STATUS_TIMEOUT, err);
+	case DEADLINE_NONE:
+		break;
+	}
+	return 0;
+}

@@ -1,0 +1,161 @@
+/* Jobs to workers, and what comes back. */
+#include "config.h"
+
+#include "drive/queue_private.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+/* Does another process on the same file seem to be measuring it: has it results of the last moments, and no end? */
+static bool queue_is_elsewhere(const struct queue *q, const char *problem)
+{
+	int count;
+	const struct result *const *all = results_of(q->results, problem, &count);
+	int64_t since = (int64_t)time(NULL) - q->limits.problem / 1000;
+	bool recent = false;
+	for (int i = 0; i < count; i++) {
+		if (!all[i]->algorithm.name[0])
+			return false;
+		recent |= all[i]->measured_at >= since;
+	}
+	return recent;
+}
+
+/* The next problem that is still wanted, or -1. Another process on the same file may have measured it by now; one
+ * that seems to be at it gets time for that, as long as there is something else to do. */
+static int queue_choose(struct queue *q)
+{
+	int job;
+	while ((job = q->list.head) >= 0) {
+		struct job *j = &q->list.jobs[job];
+		if (j->again)
+			break;
+		bool finished = results_is_finished(q->results, j->problem);
+		if (!finished && (j->stepped_back || j->lost || !queue_is_elsewhere(q, j->problem)))
+			break;
+		job_set(&q->list, job, JOB_NONE, NULL);
+		if (finished)
+			continue;
+		j->stepped_back = true;
+		job_enqueue(&q->list, job, false);
+	}
+	return job;
+}
+
+static int worker_send_next(struct queue *q, struct worker *w, struct error *err)
+{
+	struct error reading = ERROR_NONE;
+	if (queue_load(q, &reading))
+		queue_trouble(q, reading.text);
+	int job = queue_choose(q);
+	if (job < 0)
+		return 0;
+	job_set(&q->list, job, JOB_RUNNING, NULL);
+	w->job = job;
+	w->id = q->next_id++;
+	w->since_ms = clock_ms();
+	w->heard = false;
+	w->cancelled_ms = 0;
+	w->cancel_is_limit = false;
+	w->stored = w->stored_ok = w->stored_mistrusted = w->unkept = 0;
+	w->what[0] = '\0';
+	if (!q->batch_since_ms)
+		q->batch_since_ms = w->since_ms;
+	struct wire_message run = { .type = WIRE_RUN,
+		.id = w->id,
+		.problem = q->list.jobs[job].problem,
+		.budget_ms = q->config->budget_ms,
+		.what = "",
+		.caches = { [CACHE_NET] = true, [CACHE_WARM] = true },
+		.launches = { [LAUNCH_AMORTIZED] = true, [LAUNCH_ISOLATED] = true } };
+	return runner_process_send(w->process, &run, err);
+}
+
+/* The next problem to the worker, if it is free; one that does not read is lost. */
+int worker_feed(struct queue *q, struct worker *w, struct error *err)
+{
+	if (!w->greeted || w->dismissed || w->job >= 0 || q->list.head < 0)
+		return 0;
+	return worker_send_next(q, w, err) ? worker_lose(q, w, STATUS_FAILED, err) : 0;
+}
+
+static int worker_done(struct queue *q, struct worker *w, const struct wire_message *m)
+{
+	if (w->job < 0 || m->id != w->id) {
+		log_line("%s: an end that was not asked for (id %lld) is left out", w->label, (long long)m->id);
+		return 0;
+	}
+	enum status status = m->status;
+	const char *why = m->what;
+	if (w->cancelled_ms && w->cancel_is_limit && w->stored_ok == 0) {
+		status = STATUS_TIMEOUT;
+		why = "not done within the time limit for a problem";
+	}
+	w->leaves = m->leaves;
+	w->deaths = m->leaves ? w->deaths + 1 : 0;
+	return queue_end_job(q, w, status, why);
+}
+
+static int worker_message(struct queue *q, struct worker *w, const struct wire_message *m)
+{
+	w->heard |= w->job >= 0 && m->id == w->id;
+	switch (m->type) {
+	case WIRE_RESULT:
+		return queue_result(q, w, m);
+	case WIRE_DONE:
+		return worker_done(q, w, m);
+	case WIRE_HEARTBEAT:
+		if (w->job >= 0 && m->id == w->id)
+			snprintf(w->what, sizeof(w->what), "%s", m->what);
+		return 0;
+	case WIRE_LOG:
+		log_line("%s: %s", w->label, m->what);
+		return 0;
+	default:
+		return 0; /* ALGORITHM lines answer a question that the queue does not put */
+	}
+}
+
+/* A message of a worker that is in service, and the next job where that ended one. */
+static int worker_take(struct queue *q, struct worker *w, const struct wire_message *m, struct error *err)
+{
+	int added = worker_message(q, w, m), more = 0;
+	if (w->leaves) {
+		error_set(err, "the runner lost its device: %s", m->what);
+		more = worker_lose(q, w, STATUS_FAILED, err);
+	} else {
+		more = worker_feed(q, w, err);
+	}
+	return more < 0 ? -1 : added + more;
+}
+
+/* Reads all that has come, `most` messages at a time. */
+int worker_read(struct queue *q, struct worker *w, int most, struct error *err)
+{
+	int added = 0;
+	w->more = false;
+	for (int n = 0; n < most && w->process; n++) {
+		struct wire_message m;
+		int got = runner_process_read(w->process, &m, err), one = 0;
+		if (got < 0) {
+			one = worker_lose(q, w, STATUS_CRASHED, err);
+			return one < 0 ? -1 : added + one;
+		}
+		if (!w->greeted && !w->dismissed && runner_process_device(w->process))
+			one = worker_greet(q, w, err);
+		if (one >= 0 && got && !w->dismissed)
+			one = worker_take(q, w, &m, err);
+		if (got)
+			wire_free(&m);
+		if (one < 0)
+			return -1;
+		added += one;
+		if (!got)
+			return added;
+	}
+	w->more = w->process != NULL;
+	return added;
+}

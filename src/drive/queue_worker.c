@@ -1,0 +1,186 @@
+/* A worker's process: started, met, lost, told to leave. */
+#include "config.h"
+
+#include "drive/queue_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#define STARTS_MAX 3     /* in a row, of one that never said hello */
+#define STARTS_MET_MAX 8 /* of one that has: its link may be down for some seconds */
+#define LOST_MAX 2       /* a problem whose runner is lost more often than that is what it dies of */
+
+/* With several workers, which of them it is about. */
+static void worker_name(const struct queue *q, const struct worker *w, struct error *err)
+{
+	if (q->worker_count > 1)
+		error_context(err, "%s", w->label);
+}
+
+static int worker_break(struct queue *q, struct worker *w, struct error *err)
+{
+	w->broken = true;
+	snprintf(w->why, sizeof(w->why), "%s", err->text);
+	queue_trouble(q, err->text);
+	return queue_is_stuck(q) ? -1 : 0;
+}
+
+void worker_forgive(struct worker *w)
+{
+	w->broken = false;
+	w->starts_failed = w->deaths = 0;
+	w->why[0] = '\0';
+}
+
+int worker_start(struct queue *q, struct worker *w, struct error *err)
+{
+	char threads[32];
+	const char *env[2] = { NULL, NULL };
+	if (q->config->threads > 0) {
+		snprintf(threads, sizeof(threads), "OMP_NUM_THREADS=%d", q->config->threads);
+		env[0] = threads;
+	}
+	struct arena a = { 0 };
+	w->process = runner_process_start(worker_argv(w, &a), env, err);
+	arena_free(&a);
+	w->started_ms = clock_ms();
+	w->greeted = w->more = w->leaves = w->dismissed = false;
+	if (!w->process) {
+		worker_name(q, w, err);
+		return worker_break(q, w, err);
+	}
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = w };
+	epoll_ctl(q->epoll, EPOLL_CTL_ADD, runner_process_fd(w->process), &event);
+	return 0;
+}
+
+static void worker_drop(struct queue *q, struct worker *w)
+{
+	epoll_ctl(q->epoll, EPOLL_CTL_DEL, runner_process_fd(w->process), NULL);
+	runner_process_kill(w->process);
+	w->process = NULL;
+	w->greeted = w->more = w->leaves = w->dismissed = false;
+}
+
+void worker_dismiss(struct worker *w)
+{
+	runner_process_quit(w->process);
+	w->dismissed = true;
+	w->free_since_ms = clock_ms();
+}
+
+/* A runner that cannot be worked with: it goes, and is not started again. */
+static int worker_refuse(struct queue *q, struct worker *w, struct error *err)
+{
+	worker_dismiss(w);
+	worker_name(q, w, err);
+	return worker_break(q, w, err);
+}
+
+static int worker_is_other(struct queue *q, const struct worker *w, const struct device *d, struct error *err)
+{
+	const struct device *first = &q->device;
+	if (!q->known || (strcmp(d->model, first->model) == 0 && strcmp(d->stack, first->stack) == 0))
+		return 0;
+	if (q->worker_count == 1)
+		return error_set(err, "the runner %s was %s (%s) and is now %s (%s): results of two devices do not mix; "
+			"start benanza again", w->runner->argv[0], first->model, first->stack, d->model, d->stack);
+	return error_set(err, "is %s (%s), and what is measured here is %s (%s): results of two devices do not mix; "
+		"measure it by itself, with a name of its own under runners:", d->model, d->stack, first->model, first->stack);
+}
+
+/* The hello has come: the device is taken over, or must be the one that it was. */
+int worker_greet(struct queue *q, struct worker *w, struct error *err)
+{
+	const struct device *d = runner_process_device(w->process);
+	if (worker_is_other(q, w, d, err))
+		return worker_refuse(q, w, err);
+	if (!worker_is_asked(w, d)) {
+		error_set(err, "the runner %s has the device %s, and none that is called %s", w->runner->name, d->name, w->asked);
+		return worker_refuse(q, w, err);
+	}
+	w->greeted = w->met = true;
+	w->starts_failed = 0;
+	w->free_since_ms = clock_ms();
+	if (!q->known) {
+		q->device = device_copy(&q->device_arena, d);
+		q->known = true;
+	}
+	return queue_load(q, err) ? worker_refuse(q, w, err) : 0;
+}
+
+/* Is its job to blame for the end of the process? Else another worker may have it, but not for ever. */
+static bool worker_is_blameless(const struct queue *q, const struct worker *w, enum runner_end end, enum status status)
+{
+	if (w->job < 0 || w->cancelled_ms || q->list.jobs[w->job].lost >= LOST_MAX)
+		return false;
+	bool hung = status == STATUS_TIMEOUT && runner_process_is_remote(w->process);
+	return hung || end == RUNNER_END_TAKEN || (end == RUNNER_END_LEFT && !w->heard);
+}
+
+static void worker_put_back(struct queue *q, struct worker *w)
+{
+	job_set(&q->list, w->job, JOB_NONE, NULL);
+	job_enqueue(&q->list, w->job, true);
+	q->list.jobs[w->job].lost++;
+	w->job = -1;
+	w->what[0] = '\0';
+}
+
+/* When it may be started again, or that it may not. */
+static int worker_plan_start(struct queue *q, struct worker *w, bool greeted, struct error *err)
+{
+	int failed = greeted ? w->deaths : w->starts_failed;
+	int64_t delay = failed < 2 ? 0 : (int64_t)q->limits.restart << (failed - 2 < 5 ? failed - 2 : 5);
+	w->restart_at_ms = clock_ms() + delay;
+	if (!greeted && w->starts_failed >= (w->met ? STARTS_MET_MAX : STARTS_MAX))
+		return worker_break(q, w, err);
+	if (w->deaths >= q->limits.deaths) {
+		error_context(err, "given up after the runner died on %d problems in a row", w->deaths);
+		return worker_break(q, w, err);
+	}
+	return 0;
+}
+
+int worker_lose(struct queue *q, struct worker *w, enum status status, struct error *err)
+{
+	int added = 0;
+	bool greeted = w->greeted, busy = w->job >= 0, dismissed = w->dismissed;
+	enum runner_end end = runner_process_end(w->process);
+	bool blameless = worker_is_blameless(q, w, end, status);
+	worker_drop(q, w);
+	if (dismissed || (greeted && !busy && end == RUNNER_END_LEFT))
+		return 0; /* it had nothing to do: it is started again when it has */
+	worker_name(q, w, err);
+	if (blameless) {
+		worker_put_back(q, w);
+		error_context(err, "a problem waits again");
+	} else if (busy) {
+		added = queue_end_job(q, w, status, err->text);
+	}
+	queue_trouble(q, err->text);
+	if (greeted) {
+		w->starts_failed = 0;
+		w->deaths += busy && !w->cancelled_ms;
+	} else {
+		w->starts_failed++;
+	}
+	if (end == RUNNER_END_STRANGER)
+		return worker_break(q, w, err);
+	return worker_plan_start(q, w, greeted, err) < 0 ? -1 : added;
+}
+
+void worker_cancel(struct worker *w, bool is_limit)
+{
+	struct wire_message cancel = { .type = WIRE_CANCEL, .id = w->id, .problem = "", .what = "" };
+	if (w->job < 0 || w->cancelled_ms)
+		return;
+	w->cancelled_ms = clock_ms();
+	w->cancel_is_limit = is_limit;
+	if (w->process)
+		runner_process_send(w->process, &cancel, NULL); /* unread, it comes to the grace's end */
+}
