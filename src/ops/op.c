@@ -65,7 +65,7 @@ static bool value_is_sound(const struct op_value *v)
  * the rule sees to it itself. */
 static const struct attribute *call_unread(const struct op_call *c)
 {
-	if (c->op->class == CLASS_HOST || c->op->shape == op_constant_shape)
+	if (c->op->class == CLASS_HOST || strcmp(c->op->name, "Constant") == 0)
 		return NULL;
 	for (int i = 0; i < c->node->attribute_count; i++) {
 		if (c->node->attributes[i].kind == ATTRIBUTE_OTHER)
