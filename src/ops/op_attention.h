@@ -36,6 +36,12 @@ double attention_cache_bytes(const struct attention *t, enum dtype type, bool wr
  * says so. */
 void attention_problem(const struct op_call *c, const struct attention *t,
 	const struct op_value *const qkv[3], bool proxy, struct op_problem *out);
+/* The product of input 0 (all dimensions but the last are rows) and the weights at an input, `columns` wide, with the bias
+ * at an input (0: none): it stands in. False: why. Whole numbers get their scale. */
+bool attention_projection(const struct op_call *c, int weights, int bias, struct dim columns, struct op_problem *out);
+/* Tokens one behind the other, of as many sequences as the input of their bounds (n + 1) says, as sequences of even
+ * lengths: no others have fewer pairs. */
+void attention_even(const struct op_call *c, struct dim tokens, int bounds, struct attention *t);
 /* a x b x d x e. */
 struct shape attention_shape(const struct op_call *c, struct dim a, struct dim b, struct dim d, struct dim e);
 

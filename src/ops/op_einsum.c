@@ -109,7 +109,7 @@ static int term_meet(const struct op_call *c, struct einsum *e, struct term *t, 
 		if (t->ellipsis)
 			e->ellipsis_rank = -1;
 		for (int i = 0; i < t->count; i++) {
-			if (!e->seen[t->label[i]])
+			if (!e->seen[t->label[i]] || dim_same(e->size[t->label[i]], dim_known(1)))
 				e->size[t->label[i]] = dim_unknown();
 			e->seen[t->label[i]] = true;
 		}
@@ -182,31 +182,195 @@ static RULE_SHAPE(einsum)
 	return 0;
 }
 
-/* As one loop over all labels: a multiply-add a step with two inputs, an addition with one that is reduced.
- * For three inputs and more the order of contraction decides: not known. */
+/* ---- pairs of tensors, in the order in which they are multiplied */
+
+/* A set of labels. */
+struct labels {
+	uint64_t word[LABELS / 64];
+};
+
+static bool labels_have(const struct labels *l, int label)
+{
+	return l->word[label / 64] >> label % 64 & 1;
+}
+
+/* The labels of both, or those that x and y share. */
+static struct labels labels_union(struct labels x, const struct labels *y)
+{
+	for (size_t i = 0; i < LABELS / 64; i++)
+		x.word[i] |= y->word[i];
+	return x;
+}
+
+static struct labels labels_shared(struct labels x, const struct labels *y)
+{
+	for (size_t i = 0; i < LABELS / 64; i++)
+		x.word[i] &= y->word[i];
+	return x;
+}
+
+/* Of a term; not those that its input (NULL: none) has a size of 1 for, and repeats. */
+static struct labels labels_of(const struct einsum *e, const struct term *t, const struct op_value *v)
+{
+	struct labels l = { { 0 } };
+	for (int i = 0; i < t->count; i++) {
+		int label = t->label[i];
+		bool repeats = v && v->shape.rank == t->count && dim_same(v->shape.dims[i], dim_known(1)) &&
+			       !dim_same(e->size[label], dim_known(1));
+		l.word[label / 64] |= (uint64_t)!repeats << label % 64;
+	}
+	return l;
+}
+
+/* The product of their sizes. */
+static double labels_volume(const struct einsum *e, const struct labels *l)
+{
+	double volume = 1;
+	for (int i = 0; i < LABELS / 64; i++) {
+		for (uint64_t left = l->word[i]; left; left &= left - 1)
+			volume *= op_dim_number(e->size[64 * i + __builtin_ctzll(left)]);
+	}
+	return volume;
+}
+
+/* A tensor that is multiplied: an input, or (value NULL) what others gave. */
+struct factor {
+	struct labels has;
+	const struct op_value *value;
+};
+
+/* Two of them, and what is left of their labels: what the output or other factors have, too. */
+struct pair {
+	struct factor a, b;
+	struct labels y;
+	double flops;
+};
+
+/* One loop over all labels of the two: a multiply-add a step, or a product where nothing is added up. */
+static struct pair pair_of(const struct einsum *e, const struct factor *a, const struct factor *b, const struct labels *y)
+{
+	struct labels all = labels_union(a->has, &b->has);
+	double volume = labels_volume(e, &all);
+	return (struct pair){ *a, *b, *y, volume > labels_volume(e, y) ? 2 * volume : volume };
+}
+
+#define SEARCHED_MOST 5 /* factors of which every order is tried; of more the first two are multiplied first */
+
+/* Some of the factors, multiplied: what is left of them, in the fewest operations, and their largest product. */
+struct subset {
+	struct factor made;
+	double flops;
+	struct pair largest;
+};
+
+/* What the factors of the set have and the output or factors beside them, too. */
+static struct labels labels_left(const struct einsum *e, const struct factor *f, int count, unsigned set)
+{
+	struct labels in = { { 0 } }, kept = labels_of(e, &e->out, NULL);
+	for (int i = 0; i < count; i++) {
+		if (set >> i & 1)
+			in = labels_union(in, &f[i].has);
+		else
+			kept = labels_union(kept, &f[i].has);
+	}
+	return labels_shared(in, &kept);
+}
+
+/* The best of a set of two factors and more: of all ways to halve it the one with the fewest operations. */
+static void subset_search(const struct einsum *e, struct subset *best, unsigned set, const struct labels *left)
+{
+	struct subset *to = &best[set];
+	*to = (struct subset){ .made = { *left, NULL }, .flops = INFINITY };
+	for (unsigned a = (set - 1) & set; a > (set ^ a); a = (a - 1) & set) {
+		const struct subset *x = &best[a], *y = &best[set ^ a];
+		struct pair pair = pair_of(e, &y->made, &x->made, left); /* as they stand */
+		double flops = x->flops + y->flops + pair.flops;
+		if (flops >= to->flops)
+			continue;
+		to->flops = flops;
+		to->largest = x->largest.flops > y->largest.flops ? x->largest : y->largest;
+		if (pair.flops >= to->largest.flops)
+			to->largest = pair;
+	}
+}
+
+/* Multiplies all, pair by pair, in the order of the fewest operations: how many these are (NaN), and the largest
+ * product. Two inputs at least. */
+static double einsum_contract(const struct op_call *c, const struct einsum *e, struct pair *largest)
+{
+	struct factor f[TERMS_MAX];
+	struct subset best[1 << SEARCHED_MOST];
+	struct labels all = { { 0 } };
+	int count = e->input_count;
+	double flops = 0;
+	*largest = (struct pair){ .flops = 0 };
+	for (int i = 0; i < count; i++) {
+		f[i] = (struct factor){ labels_of(e, &e->in[i], &c->inputs[i]), &c->inputs[i] };
+		all = labels_union(all, &f[i].has);
+	}
+	if (!isfinite(labels_volume(e, &all)))
+		return NAN;
+	for (; count > SEARCHED_MOST; count--) {
+		struct labels left = labels_left(e, f, count, 3);
+		struct pair pair = pair_of(e, &f[0], &f[1], &left);
+		*largest = pair.flops > largest->flops ? pair : *largest;
+		flops += pair.flops;
+		f[0] = (struct factor){ left, NULL };
+		memmove(&f[1], &f[2], (size_t)(count - 2) * sizeof(f[0]));
+	}
+	for (unsigned set = 1; set < 1u << count; set++) {
+		struct labels left = labels_left(e, f, count, set);
+		if (set & (set - 1))
+			subset_search(e, best, set, &left);
+		else
+			best[set] = (struct subset){ .made = f[__builtin_ctz(set)] };
+	}
+	const struct subset *whole = &best[(1u << count) - 1];
+	*largest = whole->largest.flops >= largest->flops ? whole->largest : *largest;
+	return flops + whole->flops;
+}
+
+/* One input: an addition for each number where some are added up. */
 static RULE_COST(einsum)
 {
 	struct einsum e;
 	struct error err;
+	struct pair largest;
 	cost->bytes = op_bytes_all(c);
-	if (c->input_count > 2 || einsum_read(c, &e, &err) || !e.ranks_known)
+	if (einsum_read(c, &e, &err) || !e.ranks_known)
 		return;
-	double volume = 1;
-	for (int l = 0; l < LABELS; l++) {
-		if (e.seen[l])
-			volume *= e.size[l].kind == DIM_KNOWN ? (double)e.size[l].value : NAN;
-	}
-	bool reduces = volume > op_count(op_out(c, 0));
-	cost->flops = c->input_count == 2 ? (reduces ? 2 * volume : volume) : reduces ? volume : 0;
-	if (isnan(volume))
-		cost->flops = NAN;
+	double flops, in = op_count(op_in(c, 0));
+	if (e.input_count > 1)
+		flops = einsum_contract(c, &e, &largest);
+	else
+		flops = isnan(in) ? NAN : in > op_count(op_out(c, 0)) ? in : 0;
+	cost->flops = isfinite(flops) ? flops : NAN;
 }
 
-/* ---- two inputs as a matrix product */
+/* ---- a pair as a matrix product */
 
-/* What a label is to the product: in both inputs and the output, in one and the output, in both only, or in one only
+/* What a label is to the product: in both factors and the result, in one and the result, in both only, or in one only
  * (added up beforehand). */
 enum role { ROLE_BATCH, ROLE_M, ROLE_N, ROLE_K, ROLE_ALONE, ROLE_COUNT };
+
+static enum role label_role(const struct pair *p, int label)
+{
+	bool a = labels_have(&p->a.has, label), b = labels_have(&p->b.has, label), y = labels_have(&p->y, label);
+	if (a && b)
+		return y ? ROLE_BATCH : ROLE_K;
+	return !y ? ROLE_ALONE : a ? ROLE_M : ROLE_N;
+}
+
+/* Do the term's labels come in runs of these roles? */
+static bool term_is(const struct pair *p, const struct term *t, const enum role order[3])
+{
+	int at = 0;
+	for (int i = 0; i < 3; i++) {
+		while (at < t->count && label_role(p, t->label[at]) == order[i])
+			at++;
+	}
+	return at == t->count;
+}
 
 static bool term_has(const struct term *t, int label)
 {
@@ -215,25 +379,6 @@ static bool term_has(const struct term *t, int label)
 			return true;
 	}
 	return false;
-}
-
-static enum role label_role(const struct einsum *e, int label)
-{
-	bool a = term_has(&e->in[0], label), b = term_has(&e->in[1], label), y = term_has(&e->out, label);
-	if (a && b)
-		return y ? ROLE_BATCH : ROLE_K;
-	return !y ? ROLE_ALONE : a ? ROLE_M : ROLE_N;
-}
-
-/* Do the term's labels come in runs of these roles? */
-static bool term_is(const struct einsum *e, const struct term *t, const enum role order[3])
-{
-	int at = 0;
-	for (int i = 0; i < 3; i++) {
-		while (at < t->count && label_role(e, t->label[at]) == order[i])
-			at++;
-	}
-	return at == t->count;
 }
 
 /* Do the labels that both have come in the same order? */
@@ -249,20 +394,6 @@ static bool same_order(const struct term *x, const struct term *y)
 			return false;
 	}
 	return true;
-}
-
-/* Is it a matrix product as libraries have it: batch first, then the matrix, of inputs as it is or transposed? */
-static bool is_plain_product(const struct einsum *e, bool *transpose_a, bool *transpose_b)
-{
-	static const enum role a[2][3] = { { ROLE_BATCH, ROLE_M, ROLE_K }, { ROLE_BATCH, ROLE_K, ROLE_M } };
-	static const enum role b[2][3] = { { ROLE_BATCH, ROLE_K, ROLE_N }, { ROLE_BATCH, ROLE_N, ROLE_K } };
-	static const enum role y[3] = { ROLE_BATCH, ROLE_M, ROLE_N };
-	const struct term *first = &e->in[0], *second = &e->in[1];
-	*transpose_a = !term_is(e, first, a[0]);
-	*transpose_b = !term_is(e, second, b[0]);
-	return term_is(e, &e->out, y) && (!*transpose_a || term_is(e, first, a[1])) &&
-	       (!*transpose_b || term_is(e, second, b[1])) && same_order(first, second) &&
-	       same_order(first, &e->out) && same_order(second, &e->out);
 }
 
 /* The letters are named in each term at most once, and none broadcasts there. */
@@ -282,12 +413,30 @@ static bool sizes_are_plain(const struct op_call *c, const struct einsum *e)
 	return true;
 }
 
-/* Two inputs: the matrix product of the same multiplications, which stands in where dimensions would have to be put into
- * another order before. One input, or more than two: no kernel does that. */
+/* Is it a matrix product as libraries have it: batch first, then the matrix, of inputs as it is or transposed? */
+static bool is_plain_product(const struct op_call *c, const struct einsum *e, const struct pair *p,
+	bool *transpose_a, bool *transpose_b)
+{
+	static const enum role a[2][3] = { { ROLE_BATCH, ROLE_M, ROLE_K }, { ROLE_BATCH, ROLE_K, ROLE_M } };
+	static const enum role b[2][3] = { { ROLE_BATCH, ROLE_K, ROLE_N }, { ROLE_BATCH, ROLE_N, ROLE_K } };
+	static const enum role y[3] = { ROLE_BATCH, ROLE_M, ROLE_N };
+	const struct term *first = &e->in[0], *second = &e->in[1];
+	if (e->input_count != 2 || !sizes_are_plain(c, e))
+		return false;
+	*transpose_a = !term_is(p, first, a[0]);
+	*transpose_b = !term_is(p, second, b[0]);
+	return term_is(p, &e->out, y) && (!*transpose_a || term_is(p, first, a[1])) &&
+	       (!*transpose_b || term_is(p, second, b[1])) && same_order(first, second) &&
+	       same_order(first, &e->out) && same_order(second, &e->out);
+}
+
+/* The matrix product of the same multiplications, which stands in where dimensions would have to be put into another
+ * order before, and where it is the largest of several. One input: no kernel does that. */
 static RULE_PROBLEM(einsum)
 {
 	struct einsum e;
 	struct error err;
+	struct pair pair;
 	int64_t size[ROLE_COUNT] = { 1, 1, 1, 1, 1 };
 	if (!op_problem_ready(c, out))
 		return;
@@ -295,34 +444,36 @@ static RULE_PROBLEM(einsum)
 		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
 		return;
 	}
-	if (c->input_count == 1) {
+	if (e.input_count == 1) {
 		op_problem_mover(c, out);
 		return;
 	}
-	if (c->input_count != 2 || !sizes_are_plain(c, &e)) {
-		op_problem_why(out, c->input_count != 2 ? "the order of the products is the runtime's" :
-							  "letters that repeat or broadcast are not measured");
+	if (isnan(einsum_contract(c, &e, &pair))) {
+		op_problem_why(out, "too large to measure");
 		return;
 	}
+	struct labels all = labels_union(pair.a.has, &pair.b.has);
 	for (int l = 0; l < LABELS; l++) {
-		enum role role = e.seen[l] ? label_role(&e, l) : ROLE_ALONE;
-		if (e.seen[l] && __builtin_mul_overflow(size[role], e.size[l].value, &size[role])) {
+		if (labels_have(&all, l) && __builtin_mul_overflow(size[label_role(&pair, l)], e.size[l].value,
+						    &size[label_role(&pair, l)])) {
 			op_problem_why(out, "too large to measure");
 			return;
 		}
 	}
-	if (!op_problem_matmul(&c->inputs[0], &c->inputs[1], &c->outputs[0], dim_known(size[ROLE_M]),
-		    dim_known(size[ROLE_N]), dim_known(size[ROLE_K]), out))
+	const struct op_value between = { .present = true, .dtype = c->outputs[0].dtype };
+	if (!op_problem_matmul(pair.a.value ? pair.a.value : &between, pair.b.value ? pair.b.value : &between,
+		    &c->outputs[0], dim_known(size[ROLE_M]), dim_known(size[ROLE_N]), dim_known(size[ROLE_K]), out))
 		return;
 	struct problem *p = &out->problem;
 	p->batch_a.dim[0] = p->batch_b.dim[0] = size[ROLE_BATCH];
-	out->proxy = size[ROLE_ALONE] != 1 || !is_plain_product(&e, &p->transpose_a, &p->transpose_b);
+	out->proxy = !is_plain_product(c, &e, &pair, &p->transpose_a, &p->transpose_b);
 	if (out->proxy)
 		p->transpose_a = p->transpose_b = false;
 }
 
 static const struct op rows[] = {
 	{ "Einsum", "", 12, 0, 1, -1, CLASS_COMPUTE, einsum_shape, einsum_cost, einsum_problem, NULL,
-		"of two tensors as the matrix product that it is, or whose work it does (proxy); of one as a copy" },
+		"as the matrix product that it is, or whose work it does; of several the largest (proxy); of one tensor "
+		"as a copy" },
 };
 const struct op_rows op_einsum_rows = OP_ROWS(rows);

@@ -164,9 +164,9 @@ static void ms_attention_cost(const struct op_call *c, struct op_cost *cost)
 		      attention_cache_bytes(&p.t, c->inputs[0].dtype, op_out(c, 1) != NULL);
 }
 
-/* The projection and the attention proper are two kernels; the one with more arithmetic stands in for both.
- */
-static void ms_attention_problem(const struct op_call *c, struct op_problem *out)
+/* The projection and the attention proper are two kernels; the one with more arithmetic stands in for both. Of packed
+ * tokens (which no row of `places` has) the attention is taken as that of even lengths. */
+RULE_PROBLEM(op_projected_attention)
 {
 	struct projected p;
 	struct error err;
@@ -174,20 +174,17 @@ static void ms_attention_problem(const struct op_call *c, struct op_problem *out
 		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
 		return;
 	}
-	struct op_value x = as_operand(c, &c->inputs[0]);
-	if (!op_problem_value(c, &x, out) || !op_problem_value(c, &c->inputs[1], out) ||
+	if (!op_problem_value(c, &c->inputs[0], out) || !op_problem_value(c, &c->inputs[1], out) ||
 		!op_problem_value(c, &c->outputs[0], out))
 		return;
-	double tokens = op_count(&x) / op_dim_number(p.in);
-	if (attention_flops(&p.t) > projection_flops(c, &p, tokens)) {
-		x.constant = false;
+	if (!places_of(c))
+		attention_even(c, op_dim_at(&c->inputs[0], 2, 0), 4, &p.t);
+	double tokens = op_count(&c->inputs[0]) / op_dim_number(p.in);
+	struct op_value x = { .present = true, .dtype = c->outputs[0].dtype, .shape = c->inputs[0].shape };
+	if (attention_flops(&p.t) > projection_flops(c, &p, tokens))
 		attention_problem(c, &p.t, (const struct op_value *[]){ &x, &x, &x }, true, out);
-		return;
-	}
-	struct dim rows = dim_mul(c->arena, p.t.n, p.t.query_length);
-	if (op_problem_matmul(&x, &c->inputs[1], &c->outputs[0], rows, p.all, p.in, out))
-		op_problem_bias(op_in(c, 2), out);
-	out->proxy = out->known;
+	else
+		attention_projection(c, 1, 2, p.all, out);
 }
 
 /* QAttention: the projection is a product of whole numbers, with its scale. Its cache is copied, not shared. */
@@ -510,11 +507,11 @@ static void ms_group_problem(const struct op_call *c, struct op_problem *out)
 
 static const struct op rows[] = {
 	{ "Attention", "com.microsoft", 1, 0, 2, 7, CLASS_COMPUTE, ms_attention_shape, ms_attention_cost,
-		ms_attention_problem, NULL, LARGER },
+		op_projected_attention_problem, NULL, LARGER },
 	{ "DecoderMaskedSelfAttention", "com.microsoft", 1, 0, 3, 9, CLASS_COMPUTE, ms_attention_shape,
-		ms_attention_cost, ms_attention_problem, NULL, LARGER },
+		ms_attention_cost, op_projected_attention_problem, NULL, LARGER },
 	{ "QAttention", "com.microsoft", 1, 0, 5, 9, CLASS_COMPUTE, q_attention_shape, q_attention_cost,
-		op_several_problem, NULL, "priced in FLOPs and bytes, not measured" },
+		op_projected_attention_problem, NULL, LARGER },
 	{ "MultiHeadAttention", "com.microsoft", 1, 0, 1, 10, CLASS_COMPUTE, ms_heads_shape, ms_heads_cost,
 		ms_heads_problem, NULL, CACHES },
 	{ "DecoderMaskedMultiHeadAttention", "com.microsoft", 1, 0, 1, 11, CLASS_COMPUTE, ms_heads_shape,

@@ -252,6 +252,8 @@ static struct dim rows_of(const struct op_call *c, struct shape a)
 	return a.rank > 0 ? shape_elements(c->arena, lead) : dim_unknown();
 }
 
+#define NO_TYPE "no type has so few or so many bits"
+
 /* rows x k times n x k of this many bits, that lie as n x k. */
 static bool few_bits_problem(
 	const struct op_call *c, enum dtype type, struct dim n, struct dim k, struct op_problem *out)
@@ -260,7 +262,7 @@ static bool few_bits_problem(
 	if (!op_problem_value(c, a, out) || !op_problem_value(c, y, out))
 		return false;
 	if (type == DTYPE_UNKNOWN) {
-		op_problem_why(out, "no type has so few or so many bits");
+		op_problem_why(out, NO_TYPE);
 		return false;
 	}
 	struct op_value b = { .present = true, .dtype = type, .constant = true };
@@ -271,11 +273,15 @@ static bool few_bits_problem(
 }
 
 /* The unsigned type of so many bits. */
+static enum dtype bits_type(int64_t bits)
+{
+	static const enum dtype types[] = { [2] = DTYPE_U2, [4] = DTYPE_U4, [8] = DTYPE_U8 };
+	return bits >= 0 && bits <= 8 ? types[bits] : DTYPE_UNKNOWN;
+}
+
 static enum dtype type_of_bits(const struct op_call *c)
 {
-	int64_t bits = node_int(c->node, "bits", 4);
-	return bits < 1 || bits > 8 ? DTYPE_UNKNOWN
-				    : dtype_parse(text_of(arena_printf(c->arena, "u%d", (int)bits)));
+	return bits_type(node_int(c->node, "bits", 4));
 }
 
 static void weighted_problem(const struct op_call *c, struct op_problem *out)
@@ -396,9 +402,23 @@ static int experts_shape(struct op_call *c, struct error *err)
 	return op_shape_as_input(c, err);
 }
 
-static double experts_tokens(const struct op_call *c)
+/* Sizes of a call; NaN where not known. */
+struct experts_sizes {
+	double tokens, chosen, width; /* rows; experts a row; numbers a row */
+	double count, wide, inner;    /* experts; rows of the first weights; numbers between the layers */
+};
+
+static struct experts_sizes experts_sizes(const struct op_call *c, const struct experts *e)
 {
-	return op_count(op_in(c, 0)) / op_dim_number(last_of(c->inputs[0].shape));
+	struct experts_sizes s = { .chosen = (double)node_int(c->node, "k", 1),
+		.width = op_dim_number(last_of(c->inputs[0].shape)),
+		.count = size_at(c, e->weights[0], 3, 0),
+		.wide = size_at(c, e->weights[0], 3, 1) };
+	bool fused = text_is(node_string(c->node, "activation_type", "relu"), "swiglu") &&
+		     node_int(c->node, "swiglu_fusion", 0) != 0;
+	s.tokens = op_count(op_in(c, 0)) / s.width;
+	s.inner = fused ? s.wide / 2 : s.wide;
+	return s;
 }
 
 /* Each token goes through k experts: products, biases, the function, and its share of the sum. Which experts
@@ -406,26 +426,42 @@ static double experts_tokens(const struct op_call *c)
 static void experts_cost(const struct op_call *c, struct op_cost *cost)
 {
 	const struct experts *e = experts_of(c);
-	double tokens = experts_tokens(c), k = (double)node_int(c->node, "k", 1),
-	       width = op_dim_number(last_of(c->inputs[0].shape));
-	double count = size_at(c, e->weights[0], 3, 0), wide = size_at(c, e->weights[0], 3, 1);
-	bool fused = text_is(node_string(c->node, "activation_type", "relu"), "swiglu") &&
-		     node_int(c->node, "swiglu_fusion", 0) != 0;
-	double inner = fused ? wide / 2 : wide, each = 2 * width * (wide + inner) + inner + 2 * width;
-	each += (fused ? inner : 0) + (op_in(c, e->weights[2]) ? 2 * width * inner + inner : 0);
+	struct experts_sizes s = experts_sizes(c, e);
+	double each = 2 * s.width * (s.wide + s.inner) + s.inner + 2 * s.width;
+	each += (s.inner < s.wide ? s.inner : 0) + (op_in(c, e->weights[2]) ? 2 * s.width * s.inner + s.inner : 0);
 	for (int i = 0; i < 3; i++)
-		each += op_in(c, e->bias[i]) ? (i == 0 ? wide : i == 1 ? width : inner) : 0;
-	cost->flops = tokens * k * each;
-	double part = k >= count ? 1 : tokens == 1 ? k / count : NAN, of_experts = 0;
+		each += op_in(c, e->bias[i]) ? (i == 0 ? s.wide : i == 1 ? s.width : s.inner) : 0;
+	cost->flops = s.tokens * s.chosen * each;
+	double part = s.chosen >= s.count ? 1 : s.tokens == 1 ? s.chosen / s.count : NAN, of_experts = 0;
 	for (int i = 2; i <= e->last; i++)
 		of_experts += op_bytes(op_in(c, i));
 	cost->bytes = op_bytes_all(c) - of_experts * (1 - part);
 }
 
+/* All layers of an expert as one product, which has their multiplications and their weights: tokens times columns of
+ * every layer. Tokens are spread evenly, over no more experts than they choose. */
 static void experts_problem(const struct op_call *c, struct op_problem *out)
 {
-	if (op_problem_ready(c, out))
-		op_problem_why(out, "which experts run, on how many tokens, is known only at run time");
+	const struct experts *e = experts_of(c);
+	struct experts_sizes s = experts_sizes(c, e);
+	double columns = s.wide + s.inner + (op_in(c, e->weights[2]) ? s.inner : 0);
+	double experts = fmin(s.count, s.tokens * s.chosen), rows = floor(s.tokens * s.chosen / experts);
+	if (!op_problem_ready(c, out))
+		return;
+	struct op_value w = c->inputs[e->weights[0]];
+	if (e == &quantized_experts)
+		w.dtype = bits_type(node_int(c->node, "expert_weight_bits", 4));
+	if (w.dtype == DTYPE_UNKNOWN || !(rows >= 1) || !(columns < 0x1p48)) {
+		op_problem_why(out, w.dtype == DTYPE_UNKNOWN ? NO_TYPE : "the weights of the experts are not known");
+		return;
+	}
+	if (!op_problem_matmul(&c->inputs[0], &w, &c->outputs[0], dim_known((int64_t)rows),
+		    dim_known((int64_t)columns), last_of(c->inputs[0].shape), out))
+		return;
+	struct problem *p = &out->problem;
+	p->batch_a.dim[0] = p->batch_b.dim[0] = (int64_t)experts;
+	p->transpose_b = true;
+	out->proxy = true;
 }
 
 /* ---- GatherBlockQuantized */
@@ -477,7 +513,7 @@ static void gather_blocks_problem(const struct op_call *c, struct op_problem *ou
 }
 
 #define FEW "weights as stored; making numbers of them is not counted"
-#define EXPERTS "priced in FLOPs and bytes, not measured"
+#define EXPERTS "as one product for each expert, tokens spread evenly (proxy)"
 #define MS "com.microsoft", 1, 0
 
 static const struct op rows[] = {

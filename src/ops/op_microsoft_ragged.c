@@ -1,5 +1,5 @@
 /* Attention over sequences that lie one behind the other, in pages, or that look at what data says: shapes
- * are known, work is not. */
+ * are known, and of the work bounds. */
 #include "config.h"
 
 #include "ops/op_attention.h"
@@ -8,22 +8,50 @@
 
 /* ---- PackedAttention (its shape stands with Attention), PackedMultiHeadAttention */
 
-/* Queries alone hold all three: tokens x heads x 3 x size. */
-static int packed_heads_shape(struct op_call *c, struct error *err)
+/* Queries alone hold all three: tokens x heads x 3 x size. tokens, width: of the output. */
+static int packed_heads_get(const struct op_call *c, struct attention *t, struct dim *tokens, struct dim *width,
+	struct error *err)
 {
 	const struct op_value *q = &c->inputs[0], *v = op_in(c, 2);
-	struct dim heads, ignored;
-	if (attention_heads(c, "num_heads", &heads, err))
+	*t = attention_none();
+	if (attention_heads(c, "num_heads", &t->heads, err))
 		return -1;
 	if (op_rank(q) >= 0 && op_rank(q) != 2 && op_rank(q) != 4)
 		return op_fail(c, err, "queries of rank %d, not 2 or 4", q->shape.rank);
-	struct dim width = q->shape.rank == 4 ? dim_mul(c->arena, op_dim_at(q, 4, 1), op_dim_at(q, 4, 3))
-					      : op_dim_at(v, 2, 1);
-	if (attention_part(c, width, heads, "heads", &ignored, err))
+	bool all = q->shape.rank == 4;
+	*width = all ? dim_mul(c->arena, op_dim_at(q, 4, 1), op_dim_at(q, 4, 3)) : op_dim_at(v, 2, 1);
+	*tokens = all ? q->shape.dims[0] : op_dim_at(q, 2, 0);
+	t->kv_heads = t->heads;
+	if (attention_part(c, *width, t->heads, "heads", &t->value_size, err) ||
+		attention_part(c, op_dim_at(q, 2, 1), t->heads, "heads", &t->head_size, err))
 		return -1;
-	struct dim tokens = q->shape.rank == 4 ? q->shape.dims[0] : op_dim_at(q, 2, 0);
+	if (all)
+		t->head_size = t->value_size;
+	return 0;
+}
+
+static int packed_heads_shape(struct op_call *c, struct error *err)
+{
+	struct attention t;
+	struct dim tokens, width;
+	if (packed_heads_get(c, &t, &tokens, &width, err))
+		return -1;
 	c->outputs[0].shape = op_shape_of(c->arena, 2, (struct dim[]){ tokens, width });
 	return 0;
+}
+
+static void packed_heads_problem(const struct op_call *c, struct op_problem *out)
+{
+	struct attention t;
+	struct dim tokens, width;
+	struct error err;
+	const struct op_value *q = &c->inputs[0];
+	if (packed_heads_get(c, &t, &tokens, &width, &err)) {
+		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
+		return;
+	}
+	attention_even(c, tokens, 5, &t);
+	attention_problem(c, &t, (const struct op_value *[]){ q, q, q }, true, out);
 }
 
 /* How long each sequence is decides. */
@@ -33,33 +61,35 @@ static void ragged_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-static void ragged_problem(const struct op_call *c, struct op_problem *out)
-{
-	if (op_problem_ready(c, out))
-		op_problem_why(
-			out, "how long its sequences are, or what they look at, is known only at run time");
-}
-
 /* ---- SparseAttention, PagedAttention and their like: caches stay as they are, what is looked at is data */
 
+enum { CACHE_KEYS = 3, PAGED_BOUNDS = 5, PAGED_TABLE = 7 };
+
 /* Queries of 3 dimensions, or of 2 where tokens are packed; inputs 3 and 4 hold keys and values. */
+static int caches_get(const struct op_call *c, struct attention *t, struct error *err)
+{
+	struct shape q = c->inputs[0].shape;
+	*t = attention_none();
+	if (attention_heads(c, "num_heads", &t->heads, err) ||
+		attention_heads(c, "kv_num_heads", &t->kv_heads, err))
+		return -1;
+	struct dim parts = op_in(c, 1) ? t->heads : dim_known(t->heads.value + 2 * t->kv_heads.value);
+	int64_t value_size = node_int(c->node, "v_head_size", 0);
+	if (q.rank > 1 && attention_part(c, q.dims[q.rank - 1], parts, "heads", &t->head_size, err))
+		return -1;
+	t->value_size = value_size > 0 ? dim_known(value_size) : t->head_size;
+	return 0;
+}
+
 static int caches_shape(struct op_call *c, struct error *err)
 {
-	struct attention t = attention_none();
-	struct dim width;
+	struct attention t;
 	struct shape q = c->inputs[0].shape;
-	struct op_value *out = &c->outputs[0];
-	if (attention_heads(c, "num_heads", &t.heads, err) ||
-		attention_heads(c, "kv_num_heads", &t.kv_heads, err))
-		return -1;
-	struct dim parts = op_in(c, 1) ? t.heads : dim_known(t.heads.value + 2 * t.kv_heads.value);
-	int64_t value_size = node_int(c->node, "v_head_size", 0);
-	if (q.rank > 1 && attention_part(c, q.dims[q.rank - 1], parts, "heads", &t.head_size, err))
+	if (caches_get(c, &t, err))
 		return -1;
 	if (q.rank > 1) {
-		width = value_size > 0 ? dim_known(value_size) : t.head_size;
-		out->shape = op_shape_copy(c->arena, q);
-		out->shape.dims[q.rank - 1] = dim_mul(c->arena, t.heads, width);
+		struct shape y = c->outputs[0].shape = op_shape_copy(c->arena, q);
+		y.dims[q.rank - 1] = dim_mul(c->arena, t.heads, t.value_size);
 	}
 	for (int i = 1; i < 3 && i < c->output_count; i++) {
 		const struct op_value *from = op_in(c, i + 2);
@@ -69,11 +99,53 @@ static int caches_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Only the pages of the sequences are read: how many is data. */
-static void paged_cost(const struct op_call *c, struct op_cost *cost)
+/* As if every query looked at all that its cache has room for: n x heads x length x size, or pages of length x heads x
+ * size, as many for each sequence as its row of the table has places. */
+static void caches_full(const struct op_call *c, struct attention *t)
 {
-	(void)c;
-	*cost = (struct op_cost){ NAN, NAN, false };
+	const struct op_value *q = &c->inputs[0], *keys = op_in(c, CACHE_KEYS);
+	if (op_rank(q) == 2) {
+		attention_even(c, q->shape.dims[0], PAGED_BOUNDS, t);
+		t->total = dim_mul(c->arena, op_dim_at(op_in(c, PAGED_TABLE), 2, 1), op_dim_at(keys, 4, 1));
+	} else if (op_rank(q) == 3) {
+		t->n = q->shape.dims[0];
+		t->query_length = q->shape.dims[1];
+		t->total = op_dim_at(keys, 4, 2);
+	}
+	t->key_length = t->query_length;
+	t->past = dim_sub(c->arena, t->total, t->query_length);
+}
+
+/* At most: how much of a cache is filled, and what is looked at of it, is data. */
+static void caches_cost(const struct op_call *c, struct op_cost *cost)
+{
+	struct attention t;
+	struct error err;
+	if (caches_get(c, &t, &err))
+		return;
+	caches_full(c, &t);
+	double kept = op_dim_number(t.n) * op_dim_number(t.query_length), all = op_count(&c->inputs[0]);
+	/* even lengths leave out tokens that are one more */
+	double rest = op_rank(&c->inputs[0]) == 2 ? op_dim_number(c->inputs[0].shape.dims[0]) / kept : 1;
+	enum dtype cache = op_in(c, CACHE_KEYS) ? c->inputs[CACHE_KEYS].dtype : DTYPE_UNKNOWN;
+	t.shared = true;
+	cost->flops = isnan(all) ? NAN : rest * attention_flops(&t);
+	cost->bytes = op_bytes_but(c, 3u << CACHE_KEYS, 3u << 1) + attention_cache_bytes(&t, cache, true);
+	cost->upto = !isnan(cost->flops) || !isnan(cost->bytes);
+}
+
+static void caches_problem(const struct op_call *c, struct op_problem *out)
+{
+	struct attention t;
+	struct error err;
+	const struct op_value *q = &c->inputs[0], *k = op_in(c, CACHE_KEYS), *v = op_in(c, CACHE_KEYS + 1);
+	if (caches_get(c, &t, &err) || !k || !v) {
+		op_problem_why(out, k && v ? arena_printf(c->arena, "%s", err.text) : "there is no cache");
+		return;
+	}
+	caches_full(c, &t);
+	attention_problem(c, &t, (const struct op_value *[]){ q, k, v }, true, out);
+	out->upto = out->known;
 }
 
 /* ---- LongformerAttention, DecoderAttention */
@@ -93,21 +165,35 @@ static int decoder_attention_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-#define DATA "what it looks at is known only at run time: not measured"
-#define RAGGED(name, fewest, most, shape, cost)                                                              \
+/* The weights that every token meets, whatever is looked at: projections of the source. */
+static void longformer_problem(const struct op_call *c, struct op_problem *out)
+{
+	attention_projection(c, 1, 2, op_dim_at(op_in(c, 1), 2, 1), out);
+}
+
+static void decoder_attention_problem(const struct op_call *c, struct op_problem *out)
+{
+	attention_projection(c, 2, 0, op_dim_at(op_in(c, 2), 2, 1), out);
+}
+
+#define EVEN "as sequences of even lengths (proxy)"
+#define ROOM "as if all that the cache has room for were looked at (proxy)"
+#define PROJECTION "what it looks at is known only at run time: measured as the projection alone (proxy)"
+#define RAGGED(name, fewest, most, shape, cost, problem, note)                                               \
 	{                                                                                                    \
-		name, "com.microsoft", 1, 0, fewest, most, CLASS_COMPUTE, shape, cost, ragged_problem, NULL, \
-			DATA                                                                                 \
+		name, "com.microsoft", 1, 0, fewest, most, CLASS_COMPUTE, shape, cost, problem, NULL, note   \
 	}
+#define CACHES(name, fewest, most) RAGGED(name, fewest, most, caches_shape, caches_cost, caches_problem, ROOM)
 
 static const struct op rows[] = {
-	RAGGED("PackedAttention", 5, 6, op_packed_attention_shape, ragged_cost),
-	RAGGED("PackedMultiHeadAttention", 1, 7, packed_heads_shape, ragged_cost),
-	RAGGED("LongformerAttention", 7, 7, op_shape_as_input, ragged_cost),
-	RAGGED("DecoderAttention", 5, 12, decoder_attention_shape, ragged_cost),
-	RAGGED("SparseAttention", 1, 11, caches_shape, paged_cost),
-	RAGGED("DynamicSparseAttention", 1, 17, caches_shape, paged_cost),
-	RAGGED("PagedAttention", 1, 17, caches_shape, paged_cost),
-	RAGGED("SparsePagedAttention", 1, 22, caches_shape, paged_cost),
+	RAGGED("PackedAttention", 5, 6, op_packed_attention_shape, ragged_cost, op_projected_attention_problem,
+		"the projection or the attention of even lengths, whichever has more arithmetic (proxy)"),
+	RAGGED("PackedMultiHeadAttention", 1, 7, packed_heads_shape, ragged_cost, packed_heads_problem, EVEN),
+	RAGGED("LongformerAttention", 7, 7, op_shape_as_input, ragged_cost, longformer_problem, PROJECTION),
+	RAGGED("DecoderAttention", 5, 12, decoder_attention_shape, ragged_cost, decoder_attention_problem, PROJECTION),
+	CACHES("SparseAttention", 1, 11),
+	CACHES("DynamicSparseAttention", 1, 17),
+	CACHES("PagedAttention", 1, 17),
+	CACHES("SparsePagedAttention", 1, 22),
 };
 const struct op_rows op_microsoft_ragged_rows = OP_ROWS(rows);

@@ -1,5 +1,5 @@
-/* The rest of com.microsoft: paddings of packed sequences, relative positions, transforms, lookups, hashes,
- * searches; and what runs on the host. */
+/* The rest of com.microsoft: paddings of packed sequences, relative positions, transforms, hashes, searches; and what
+ * runs on the host. */
 #include "config.h"
 
 #include "ops/op_attention.h"
@@ -8,15 +8,6 @@
 #include <string.h>
 
 /* ---- what several share */
-
-/* -1 unless input i has this rank, or none that is known. */
-static int rank_is(const struct op_call *c, int i, int rank, struct error *err)
-{
-	const struct op_value *v = op_in(c, i);
-	if (!v || v->shape.rank < 0 || v->shape.rank == rank)
-		return 0;
-	return op_fail(c, err, "input %d has rank %d, not %d", i, v->shape.rank, rank);
-}
 
 /* The whole number at input i as a size: not known where it is negative. */
 static struct dim size_at(const struct op_call *c, int i)
@@ -49,17 +40,11 @@ static void bytes_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-static void nothing_problem(const struct op_call *c, struct op_problem *out)
-{
-	if (op_problem_ready(c, out))
-		op_problem_why(out, "no library has it");
-}
-
 /* ---- paddings */
 
 static int remove_padding_shape(struct op_call *c, struct error *err)
 {
-	if (rank_is(c, 0, 3, err))
+	if (op_rank_is(c, 0, 3, err))
 		return -1;
 	struct dim n = op_dim_at(op_in(c, 0), 3, 0), length = op_dim_at(op_in(c, 0), 3, 1);
 	struct dim tokens = at_most(dim_mul(c->arena, n, length));
@@ -74,7 +59,7 @@ static int remove_padding_shape(struct op_call *c, struct error *err)
 
 static int restore_padding_shape(struct op_call *c, struct error *err)
 {
-	if (rank_is(c, 0, 2, err) || rank_is(c, 1, 2, err))
+	if (op_rank_is(c, 0, 2, err) || op_rank_is(c, 1, 2, err))
 		return -1;
 	output_shape(c, 0,
 		op_shape_of(c->arena, 3,
@@ -88,7 +73,7 @@ static int restore_padding_shape(struct op_call *c, struct error *err)
 /* A table of buckets x heads; lengths of queries and keys are inputs. */
 static int relative_bias_shape(struct op_call *c, struct error *err)
 {
-	if (rank_is(c, 0, 2, err))
+	if (op_rank_is(c, 0, 2, err))
 		return -1;
 	struct dim q = op_dim_get(c, 1), k = op_dim_get(c, 2);
 	if ((q.kind == DIM_KNOWN && q.value < 0) || (k.kind == DIM_KNOWN && k.value < 0))
@@ -108,7 +93,7 @@ static int gated_bias_shape(struct op_call *c, struct error *err)
 {
 	struct dim heads;
 	bool packed = op_in(c, 6) != NULL;
-	if (attention_heads(c, "num_heads", &heads, err) || rank_is(c, 0, packed ? 2 : 3, err))
+	if (attention_heads(c, "num_heads", &heads, err) || op_rank_is(c, 0, packed ? 2 : 3, err))
 		return -1;
 	struct dim n = packed ? op_dim_at(op_in(c, 6), 2, 0) : op_dim_at(op_in(c, 0), 3, 0);
 	struct dim length = packed ? op_dim_at(op_in(c, 6), 2, 1) : op_dim_at(op_in(c, 0), 3, 1);
@@ -128,7 +113,7 @@ static void gated_bias_cost(const struct op_call *c, struct op_cost *cost)
  * element. */
 static int gemma_rotary_shape(struct op_call *c, struct error *err)
 {
-	if (rank_is(c, 1, 4, err) || rank_is(c, 3, 4, err))
+	if (op_rank_is(c, 1, 4, err) || op_rank_is(c, 3, 4, err))
 		return -1;
 	for (int i = 0; i < 2 && i < c->output_count; i++) {
 		c->outputs[i].dtype = c->inputs[1 + 2 * i].dtype;
@@ -197,6 +182,15 @@ static int rfft_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
+/* Of a real signal of n places 2.5 n log2 n operations, as op_signal.c counts. */
+static void rfft_cost(const struct op_call *c, struct op_cost *cost)
+{
+	const struct op_value *signal = text_is(text_of(c->op->name), "Irfft") ? op_out(c, 0) : op_in(c, 0);
+	double n = !signal || signal->shape.rank < 1 ? NAN : op_dim_number(signal->shape.dims[signal->shape.rank - 1]);
+	cost->flops = node_int(c->node, "signal_ndim", 1) == 1 && n >= 1 ? 2.5 * op_count(signal) * log2(n) : NAN;
+	cost->bytes = op_bytes_all(c);
+}
+
 /* Pairs of real and imaginary parts: three operations a number. */
 static void complex_cost(const struct op_call *c, struct op_cost *cost)
 {
@@ -250,7 +244,7 @@ static int ms_range_shape(struct op_call *c, struct error *err)
 static int crop_shape(struct op_call *c, struct error *err)
 {
 	struct op_list size = op_list_get(c, NULL, 3);
-	if (rank_is(c, 0, 4, err) || rank_is(c, 1, 2, err))
+	if (op_rank_is(c, 0, 4, err) || op_rank_is(c, 1, 2, err))
 		return -1;
 	bool known = size.state == OP_LIST_KNOWN && size.count == 2;
 	for (int i = 0; i < 2 && known; i++) {
@@ -287,9 +281,16 @@ static int warping_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
+/* For each pair of places the least of three neighbours, and a sum. */
+static void warping_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->flops = 3 * op_count(op_in(c, 0));
+	cost->bytes = op_bytes_all(c);
+}
+
 static int ms_unique_shape(struct op_call *c, struct error *err)
 {
-	if (rank_is(c, 0, 1, err))
+	if (op_rank_is(c, 0, 1, err))
 		return -1;
 	struct dim n = op_dim_at(op_in(c, 0), 1, 0);
 	for (int i = 0; i < 3; i++) {
@@ -302,7 +303,7 @@ static int ms_unique_shape(struct op_call *c, struct error *err)
 /* Tokens: those that were there and at most all that were predicted, and one. */
 static int bifurcation_shape(struct op_call *c, struct error *err)
 {
-	if (rank_is(c, 0, 1, err) || rank_is(c, 1, 1, err) || rank_is(c, 3, 1, err))
+	if (op_rank_is(c, 0, 1, err) || op_rank_is(c, 1, 1, err) || op_rank_is(c, 3, 1, err))
 		return -1;
 	output_shape(c, 0,
 		op_shape_of(c->arena, 1,
@@ -312,42 +313,7 @@ static int bifurcation_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* ---- lookups, hashes, distances */
-
-static int word_conv_shape(struct op_call *c, struct error *err)
-{
-	struct shape x = c->inputs[0].shape;
-	int64_t size = node_int(c->node, "embedding_size", -1);
-	if (rank_is(c, 1, 4, err))
-		return -1;
-	output_type(c, 0, c->inputs[1].dtype);
-	if (x.rank < 1)
-		return 0;
-	struct shape y = op_shape_copy(c->arena, x);
-	y.dims[x.rank - 1] = size > 0 ? dim_known(size) : op_dim_at(op_in(c, 1), 4, 0);
-	c->outputs[0].shape = y;
-	return 0;
-}
-
-static int distances_shape(struct op_call *c, struct error *err)
-{
-	if (rank_is(c, 0, 2, err) || rank_is(c, 1, 2, err))
-		return -1;
-	if (dim_differs(op_dim_at(op_in(c, 0), 2, 1), op_dim_at(op_in(c, 1), 2, 1)))
-		return op_fail(c, err, "points of %s and %s", shape_text(c->arena, c->inputs[0].shape),
-			shape_text(c->arena, c->inputs[1].shape));
-	output_shape(c, 0,
-		op_shape_of(c->arena, 2,
-			(struct dim[]){ op_dim_at(op_in(c, 0), 2, 0), op_dim_at(op_in(c, 1), 2, 0) }));
-	return 0;
-}
-
-/* A difference, a square and a sum for each coordinate. */
-static void distances_cost(const struct op_call *c, struct op_cost *cost)
-{
-	cost->flops = 3 * op_count(op_out(c, 0)) * op_dim_number(op_dim_at(op_in(c, 0), 2, 1));
-	cost->bytes = op_bytes_all(c);
-}
+/* ---- hashes and tests */
 
 static int hash_shape(struct op_call *c, struct error *err)
 {
@@ -363,7 +329,7 @@ static int ngram_hash_shape(struct op_call *c, struct error *err)
 	if (most < 2 || heads < 1 || most > 1 << 20 || heads > 1 << 20)
 		return op_fail(c, err, "max_ngram_size %lld, n_head_per_ngram %lld", (long long)most,
 			(long long)heads);
-	if (rank_is(c, 0, 2, err))
+	if (op_rank_is(c, 0, 2, err))
 		return -1;
 	struct dim n = op_dim_at(op_in(c, 0), 2, 0);
 	output_shape(c, 0,
@@ -376,7 +342,7 @@ static int ngram_hash_shape(struct op_call *c, struct error *err)
 /* Scores as they were. */
 static int ngram_block_shape(struct op_call *c, struct error *err)
 {
-	if (rank_is(c, 0, 2, err) || rank_is(c, 1, 2, err))
+	if (op_rank_is(c, 0, 2, err) || op_rank_is(c, 1, 2, err))
 		return -1;
 	output_type(c, 0, c->inputs[1].dtype);
 	output_shape(c, 0, op_shape_copy(c->arena, c->inputs[1].shape));
@@ -399,22 +365,6 @@ static void all_finite_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Gauss: about n cubed, two operations each, for every matrix. */
-static int inverse_shape(struct op_call *c, struct error *err)
-{
-	struct shape x = c->inputs[0].shape;
-	if (x.rank >= 0 && (x.rank < 2 || dim_differs(x.dims[x.rank - 1], x.dims[x.rank - 2])))
-		return op_fail(c, err, "%s are no square matrices", shape_text(c->arena, x));
-	return op_shape_as_input(c, err);
-}
-
-static void inverse_cost(const struct op_call *c, struct op_cost *cost)
-{
-	struct shape x = c->inputs[0].shape;
-	cost->flops = x.rank < 2 ? NAN : 2 * op_count(op_in(c, 0)) * op_dim_number(x.dims[x.rank - 1]);
-	cost->bytes = op_bytes_all(c);
-}
-
 /* A mask of bits, in words of 32. */
 static int bitmask_dropout_shape(struct op_call *c, struct error *err)
 {
@@ -433,20 +383,6 @@ static bool bitmask_dropout_free(const struct op_call *c)
 {
 	double training;
 	return !op_in(c, 2) || (op_scalar(op_in(c, 2), &training) && training == 0);
-}
-
-static int attn_lstm_shape(struct op_call *c, struct error *err)
-{
-	if (rank_is(c, 0, 3, err) || rank_is(c, 1, 3, err) || rank_is(c, 2, 3, err))
-		return -1;
-	struct dim steps = op_dim_at(op_in(c, 0), 3, 0), n = op_dim_at(op_in(c, 0), 3, 1),
-		   hidden = op_dim_at(op_in(c, 2), 3, 2);
-	struct dim directions =
-		dim_known(text_is(node_string(c->node, "direction", "forward"), "bidirectional") ? 2 : 1);
-	output_shape(c, 0, attention_shape(c, steps, directions, n, hidden));
-	for (int i = 1; i < 3; i++)
-		output_shape(c, i, op_shape_of(c->arena, 3, (struct dim[]){ directions, n, hidden }));
-	return 0;
 }
 
 /* ---- host */
@@ -497,7 +433,6 @@ static int beam_shape(struct op_call *c, struct error *err)
 
 #define MS "com.microsoft", 1, 0
 #define COPIED op_problem_mover, NULL, OP_COPY
-#define UNMEASURED nothing_problem, NULL, "not measured"
 #define HOST(name, fewest, most, shape)                                                                      \
 	{                                                                                                    \
 		name, MS, fewest, most, CLASS_HOST, shape, NULL, NULL, NULL, NULL                            \
@@ -510,27 +445,23 @@ static const struct op rows[] = {
 	{ "GatedRelativePositionBias", MS, 6, 7, CLASS_MEMORY, gated_bias_shape, gated_bias_cost, COPIED },
 	{ "GemmaRotaryEmbedding", MS, 5, 5, CLASS_MEMORY, gemma_rotary_shape, gemma_rotary_cost, COPIED },
 	{ "UnfoldTensor", MS, 1, 1, CLASS_MOVE, unfold_shape, op_cost_move, COPIED },
-	{ "Rfft", MS, 1, 1, CLASS_MEMORY, rfft_shape, bytes_cost, COPIED },
-	{ "Irfft", MS, 1, 1, CLASS_MEMORY, rfft_shape, bytes_cost, COPIED },
+	{ "Rfft", MS, 1, 1, CLASS_MEMORY, rfft_shape, rfft_cost, COPIED },
+	{ "Irfft", MS, 1, 1, CLASS_MEMORY, rfft_shape, rfft_cost, COPIED },
 	{ "ComplexMul", MS, 2, 2, CLASS_MEMORY, broadcast_shape, complex_cost, COPIED },
 	{ "ComplexMulConj", MS, 2, 2, CLASS_MEMORY, broadcast_shape, complex_cost, COPIED },
 	{ "ExpandDims", MS, 2, 2, CLASS_FREE, expand_dims_shape, NULL, NULL, NULL, NULL },
 	{ "SampleOp", MS, 1, 1, CLASS_FREE, op_shape_as_input, NULL, NULL, NULL, NULL },
 	{ "Range", MS, 2, 3, CLASS_MOVE, ms_range_shape, op_cost_move, COPIED },
 	{ "CropAndResize", MS, 4, 4, CLASS_MEMORY, crop_shape, crop_cost, COPIED },
-	{ "DynamicTimeWarping", MS, 1, 1, CLASS_MEMORY, warping_shape, bytes_cost, UNMEASURED },
-	{ "Unique", MS, 1, 1, CLASS_MEMORY, ms_unique_shape, bytes_cost, UNMEASURED },
-	{ "BifurcationDetector", MS, 3, 4, CLASS_MEMORY, bifurcation_shape, bytes_cost, UNMEASURED },
-	{ "WordConvEmbedding", MS, 4, 4, CLASS_COMPUTE, word_conv_shape, bytes_cost, UNMEASURED },
-	{ "CDist", MS, 2, 2, CLASS_COMPUTE, distances_shape, distances_cost, UNMEASURED },
+	{ "DynamicTimeWarping", MS, 1, 1, CLASS_MEMORY, warping_shape, warping_cost, COPIED },
+	{ "Unique", MS, 1, 1, CLASS_MEMORY, ms_unique_shape, bytes_cost, COPIED },
+	{ "BifurcationDetector", MS, 3, 4, CLASS_MEMORY, bifurcation_shape, bytes_cost, COPIED },
 	{ "MurmurHash3", MS, 1, 1, CLASS_MEMORY, hash_shape, bytes_cost, COPIED },
 	{ "NGramHashMapping", MS, 3, 7, CLASS_MEMORY, ngram_hash_shape, bytes_cost, COPIED },
 	{ "NGramRepeatBlock", MS, 2, 2, CLASS_MEMORY, ngram_block_shape, bytes_cost, COPIED },
 	{ "IsAllFinite", MS, 1, -1, CLASS_MEMORY, all_finite_shape, all_finite_cost, COPIED },
-	{ "Inverse", MS, 1, 1, CLASS_COMPUTE, inverse_shape, inverse_cost, UNMEASURED },
 	{ "BitmaskDropout", MS, 1, 3, CLASS_MEMORY, bitmask_dropout_shape, op_cost_eltwise, op_problem_mover,
 		bitmask_dropout_free, "free at inference" },
-	{ "AttnLSTM", MS, 3, 14, CLASS_COMPUTE, attn_lstm_shape, bytes_cost, UNMEASURED },
 	HOST("Tokenizer", 1, 1, tokenizer_shape),
 	HOST("GreedySearch", 2, 7, search_shape),
 	HOST("Sampling", 2, 9, search_shape),

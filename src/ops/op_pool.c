@@ -85,10 +85,11 @@ static RULE_COST(lp_pool)
 	cost->flops *= 2;
 }
 
+/* An average of the same windows. */
 static RULE_PROBLEM(lp_pool)
 {
-	if (op_problem_ready(c, out))
-		op_problem_why(out, "p-norm pooling has no kernel family in the problem grammar");
+	pool_problem(c, out);
+	out->proxy = out->known;
 }
 
 static RULE_SHAPE(global_pool)
@@ -246,7 +247,7 @@ static const struct op rows[] = {
 		"where places are asked for, as without them (proxy)" },
 	{ "AveragePool", "", 1, 0, 1, 1, CLASS_MEMORY, pool_shape, pool_cost, pool_problem, NULL, NULL },
 	{ "LpPool", "", 1, 0, 1, 1, CLASS_MEMORY, pool_shape, lp_pool_cost, lp_pool_problem, NULL,
-		"priced in FLOPs and bytes, not measured" },
+		"measured as AveragePool (proxy)" },
 	{ "GlobalAveragePool", "", 1, 0, 1, 1, CLASS_MEMORY, global_pool_shape, global_pool_cost,
 		global_pool_problem, global_pool_free, NULL },
 	{ "GlobalMaxPool", "", 1, 0, 1, 1, CLASS_MEMORY, global_pool_shape, global_pool_cost,

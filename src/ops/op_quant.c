@@ -2,7 +2,7 @@
  * operators. */
 #include "config.h"
 
-#include "ops/op_rules.h"
+#include "ops/op_attention.h"
 
 #include "model/tensor.h"
 
@@ -206,29 +206,57 @@ static RULE_PROBLEM(dynamic_quantize)
 		quantizer_start(c, KERNEL_QUANTIZE, out)->mode = MODE_QUANTIZE_DYNAMIC;
 }
 
-/* ---- several kernels in one: com.microsoft's quantized attentions and embeddings */
+/* ---- com.microsoft's quantized attentions and embeddings */
 
-/* Operations that nothing published says. */
-static RULE_COST(several)
-{
-	cost->bytes = op_bytes_all(c);
-}
+/* QOrderedAttention: weights of queries, keys and values apart. */
+enum { ORDERED_WEIGHTS = 5, ORDERED_LONGFORMER_WEIGHTS = 2 };
 
-RULE_PROBLEM(op_several)
-{
-	if (op_problem_ready(c, out))
-		op_problem_why(out, "several kernels in one operator: not taken apart");
-}
-
-/* QOrderedAttention: as wide as its values' weights. */
-static RULE_SHAPE(q_ordered_attention)
+/* As wide as its values' weights. */
+static int ordered_attention_shape(struct op_call *c, struct error *err)
 {
 	struct shape y = shape_make(c->arena, 3);
 	(void)err;
 	for (int i = 0; i < 3; i++)
-		y.dims[i] = i < 2 ? op_dim_at(op_in(c, 0), 3, i) : op_dim_at(op_in(c, 7), 2, 1);
+		y.dims[i] = op_dim_at(op_in(c, i < 2 ? 0 : ORDERED_WEIGHTS + 2), i < 2 ? 3 : 2, i < 2 ? i : 1);
 	c->outputs[0].shape = y;
 	return 0;
+}
+
+/* Columns of the three together. */
+static struct dim ordered_columns(const struct op_call *c)
+{
+	struct dim all = dim_known(0);
+	for (int i = 0; i < 3; i++)
+		all = dim_add(c->arena, all, op_dim_at(op_in(c, ORDERED_WEIGHTS + i), 2, 1));
+	return all;
+}
+
+/* The projections, and for each pair of places two products and a softmax of 5. */
+static void ordered_attention_cost(const struct op_call *c, struct op_cost *cost)
+{
+	double heads = (double)node_int(c->node, "num_heads", 0), columns = op_dim_number(ordered_columns(c));
+	double pairs = op_count(op_in(c, 0)) * op_dim_number(op_dim_at(op_in(c, 0), 3, 1));
+	double width = op_dim_number(op_dim_at(op_in(c, 0), 3, 2));
+	double own = columns - op_dim_number(op_dim_at(op_in(c, ORDERED_WEIGHTS), 2, 1));
+	cost->flops = heads < 1 ? NAN : 2 * op_count(op_in(c, 0)) * columns + pairs / width * (2 * own + 5 * heads);
+	cost->bytes = op_bytes_all(c);
+}
+
+static void ordered_attention_problem(const struct op_call *c, struct op_problem *out)
+{
+	attention_projection(c, ORDERED_WEIGHTS, 0, ordered_columns(c), out);
+}
+
+/* Operations: which places all look at is data. */
+static void ordered_longformer_cost(const struct op_call *c, struct op_cost *cost)
+{
+	cost->bytes = op_bytes_all(c);
+}
+
+static void ordered_longformer_problem(const struct op_call *c, struct op_problem *out)
+{
+	const struct op_value *weights = op_in(c, ORDERED_LONGFORMER_WEIGHTS);
+	attention_projection(c, ORDERED_LONGFORMER_WEIGHTS, 0, op_dim_at(weights, 2, 1), out);
 }
 
 enum { EMBED_WORDS = 2, EMBED_SEGMENTS = 4, EMBED_SCALE = 8 };
@@ -330,10 +358,11 @@ static const struct op rows[] = {
 	MS_CORE("QOrderedGelu", 3, 3, RESCALED),
 	MS_CORE("QOrderedLayerNormalization", 5, 5, RESCALED),
 	MS_CORE("ReduceSumInteger", 1, 1, NULL),
-	{ "QOrderedAttention", "com.microsoft", 1, 0, 8, 20, CLASS_COMPUTE, q_ordered_attention_shape,
-		several_cost, op_several_problem, NULL, "its shape alone" },
-	{ "QOrderedLongformerAttention", "com.microsoft", 1, 0, 14, 14, CLASS_COMPUTE, op_shape_as_input,
-		several_cost, op_several_problem, NULL, "its shape alone" },
+	{ "QOrderedAttention", "com.microsoft", 1, 0, 8, 20, CLASS_COMPUTE, ordered_attention_shape, ordered_attention_cost,
+		ordered_attention_problem, NULL, "measured as the projections alone (proxy)" },
+	{ "QOrderedLongformerAttention", "com.microsoft", 1, 0, 14, 14, CLASS_COMPUTE, op_shape_as_input, ordered_longformer_cost,
+		ordered_longformer_problem, NULL,
+		"what it looks at is known only at run time: measured as the projection alone (proxy)" },
 	{ "QEmbedLayerNormalization", "com.microsoft", 1, 0, 1, 18, CLASS_MEMORY, q_embed_shape, q_embed_cost,
 		q_embed_problem, NULL, "measured as its normalization (proxy)" },
 	{ "QuantizeWithOrder", "com.microsoft", 1, 0, 2, 2, CLASS_MOVE, reorder_shape, op_cost_move,

@@ -181,6 +181,14 @@ int op_rank(const struct op_value *v)
 	return v ? v->shape.rank : -1;
 }
 
+int op_rank_is(const struct op_call *c, int i, int rank, struct error *err)
+{
+	const struct op_value *v = op_in(c, i);
+	if (op_rank(v) < 0 || v->shape.rank == rank)
+		return 0;
+	return op_fail(c, err, "input %d has rank %d, not %d", i, v->shape.rank, rank);
+}
+
 struct dim op_dim_at(const struct op_value *v, int rank, int i)
 {
 	return v && v->shape.rank == rank ? v->shape.dims[i] : dim_unknown();

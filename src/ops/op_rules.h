@@ -5,9 +5,10 @@
  * per library's polynomial would be invented. A variadic sum of n counts n-1, a reduction 1 per input element
  * (2 where it is squared, made absolute or exponentiated first; 1 more per output element for a mean, root or
  * logarithm), a move 0. Bytes: what must be read at least once (of a Gather or Slice only what is taken) plus
- * what is written. Attention counts both products and a softmax of 5 for each pair of a query and a key that it
- * sees: of a triangle or a window what they leave. Of a cache what is read of the past counts, and what is written
- * of the present: the new rows alone where both are one buffer. */
+ * what is written. An Einsum counts its products in the order of the fewest operations. Attention counts both
+ * products and a softmax of 5 for each pair of a query and a key that it sees: of a triangle or a window what they
+ * leave. Of a cache what is read of the past counts, and what is written of the present: the new rows alone where both
+ * are one buffer. */
 #ifndef OPS_OP_RULES_H
 #define OPS_OP_RULES_H
 
@@ -72,6 +73,8 @@ struct shape op_shape_of(struct arena *a, int rank, const struct dim *dims);
 struct shape op_shape_turned(struct arena *a, struct shape s, bool to_first);
 /* Of a value that is there; -1: not known, or not there. */
 int op_rank(const struct op_value *v);
+/* -1 unless input i has this rank, or none that is known, or is not there. */
+int op_rank_is(const struct op_call *c, int i, int rank, struct error *err);
 /* Dimension i of a value that is there and has this rank; else unknown. */
 struct dim op_dim_at(const struct op_value *v, int rank, int i);
 /* Both describe the same dimension: the better known of the two; contradiction: false. */
@@ -189,6 +192,7 @@ enum dtype op_accumulator(enum dtype t);
 /* op_attention.c, op_microsoft_attention.c, op_rnn.c */
 RULES(op_attention);
 RULE_SHAPE(op_packed_attention);
+RULE_PROBLEM(op_projected_attention);
 RULE_PROBLEM(op_rnn);
 /* op_shape.c */
 RULE_COST(op_constant_of_shape);
@@ -203,7 +207,6 @@ RULE_FREE(op_slice);
 RULE_COST(op_gather);
 /* op_quant.c, op_quant_core.c: quantized operators, the latter by the rules of what they are at their core */
 RULES(op_core);
-RULE_PROBLEM(op_several);
 /* op_random.c: the rule of all that draw random numbers. What they give is never a constant. */
 RULE_SHAPE(op_random);
 
@@ -221,7 +224,7 @@ struct op_rows {
 	X(conv) X(pool) X(gemm) X(einsum) X(norm) X(resize) X(attention) X(rnn) X(shape) X(cast)     \
 	X(move) X(slice) X(pad) X(gather) X(eltwise) X(binary) X(reduce) X(quant) X(llm)             \
 	X(microsoft_norm) X(microsoft_attention) X(microsoft_matmul) X(microsoft_ragged)             \
-	X(microsoft_rest) X(microsoft_alias) X(vision) X(select) X(signal) X(random) X(text) X(ml)   \
+	X(microsoft_product) X(microsoft_rest) X(microsoft_alias) X(vision) X(select) X(signal) X(random) X(text) X(ml)   \
 	X(ml_map) X(loss) X(old) X(sequence)
 #define OP_GROUP_DECLARE(name) extern const struct op_rows op_##name##_rows;
 OP_GROUPS(OP_GROUP_DECLARE)
