@@ -24,8 +24,8 @@ struct curve {
 struct search {
 	const struct plan *plan;
 	struct region *region;
-	int count;
-	struct curve curves[REGION_LAYERS_MAX + 1]; /* curves[0]: where it starts, y = x */
+	int count, filled;
+	struct curve curves[REGION_LAYERS_MAX + 1]; /* curves[0]: where it starts, y = x; those from `filled` on have no y yet */
 };
 
 static double gelu_tanh(double x)
@@ -108,46 +108,56 @@ static bool is_binary(struct text op)
 		text_is(op, "Pow");
 }
 
-static bool compute_binary(const struct search *s, const struct plan_layer *l, double *y)
+static bool is_known(const struct search *s, int value)
+{
+	double scalar;
+	return value >= 0 && (curve_of(s, value) || scalar_of(s->plan, value, &scalar));
+}
+
+/* Is it elementwise on what is known so far? */
+static bool is_computable(const struct search *s, const struct plan_layer *l)
+{
+	if (l->node->domain.n || l->output_count != 1 || l->outputs[0] < 0 || l->body_count)
+		return false;
+	if (is_binary(l->node->op))
+		return l->input_count == 2 && is_known(s, l->inputs[0]) && is_known(s, l->inputs[1]);
+	if (l->input_count < 1 || l->inputs[0] < 0 || !curve_of(s, l->inputs[0]))
+		return false;
+	const struct plan_problem *pp = layer_problem(s->plan, l);
+	return text_is(l->node->op, "Erf") || text_is(l->node->op, "Neg") ||
+		(pp && !l->proxy && pp->problem.kernel == KERNEL_ELTWISE);
+}
+
+static void compute_binary(const struct search *s, const struct plan_layer *l, double *y)
 {
 	const struct curve *in[2];
 	double scalar[2] = { 0, 0 };
 	for (int i = 0; i < 2; i++) {
-		in[i] = l->inputs[i] >= 0 ? curve_of(s, l->inputs[i]) : NULL;
-		if (!in[i] && !scalar_of(s->plan, l->inputs[i], &scalar[i]))
-			return false;
+		in[i] = curve_of(s, l->inputs[i]);
+		if (!in[i])
+			scalar_of(s->plan, l->inputs[i], &scalar[i]);
 	}
 	for (int i = 0; i < SAMPLES; i++)
 		y[i] = binary(l->node->op, in[0] ? in[0]->y[i] : scalar[0], in[1] ? in[1]->y[i] : scalar[1]);
-	return true;
 }
 
-static bool compute_unary(const struct search *s, const struct plan_layer *l, double *y)
+static void compute_unary(const struct search *s, const struct plan_layer *l, double *y)
 {
-	const struct curve *in = l->input_count > 0 && l->inputs[0] >= 0 ? curve_of(s, l->inputs[0]) : NULL;
-	if (!in)
-		return false;
+	const double *in = curve_of(s, l->inputs[0])->y;
 	bool is_erf = text_is(l->node->op, "Erf"), is_neg = text_is(l->node->op, "Neg");
 	const struct plan_problem *pp = layer_problem(s->plan, l);
-	if (!is_erf && !is_neg && (!pp || l->proxy || pp->problem.kernel != KERNEL_ELTWISE))
-		return false;
-	for (int i = 0; i < SAMPLES; i++) {
-		double x = in->y[i];
-		y[i] = is_erf ? erf(x) : is_neg ? -x :
-			eltwise(pp->problem.mode, (double)pp->problem.alpha, (double)pp->problem.beta, x);
-	}
-	return true;
+	for (int i = 0; i < SAMPLES; i++)
+		y[i] = is_erf ? erf(in[i]) : is_neg ? -in[i] :
+			eltwise(pp->problem.mode, (double)pp->problem.alpha, (double)pp->problem.beta, in[i]);
 }
 
-/* The curve of a layer's output; false when it is no elementwise layer on what is known so far. */
-static bool compute(const struct search *s, const struct plan_layer *l, struct curve *out)
+/* The curves of all layers taken so far. Late: few regions come to where it matters what they compute. */
+static void fill(struct search *s)
 {
-	if (l->node->domain.n || l->output_count != 1 || l->outputs[0] < 0 || l->body_count)
-		return false;
-	out->value = l->outputs[0];
-	if (is_binary(l->node->op))
-		return l->input_count == 2 && compute_binary(s, l, out->y);
-	return compute_unary(s, l, out->y);
+	for (; s->filled < s->count; s->filled++) {
+		const struct plan_layer *l = &s->plan->layers[s->region->layers[s->filled - 1]];
+		(is_binary(l->node->op) ? compute_binary : compute_unary)(s, l, s->curves[s->filled].y);
+	}
 }
 
 static bool in_region(const struct region *r, int layer)
@@ -163,23 +173,20 @@ static bool in_region(const struct region *r, int layer)
 static bool grow(struct search *s)
 {
 	int best = -1;
-	struct curve curve, best_curve;
 	for (int i = 0; i < s->count; i++) {
 		int readers[VALUE_READERS_MAX];
 		int count = chain_readers(s->plan, s->curves[i].value, readers, VALUE_READERS_MAX);
-		for (int k = 0; k < count; k++) {
-			if (in_region(s->region, readers[k]) || (best >= 0 && readers[k] >= best))
-				continue;
-			if (compute(s, &s->plan->layers[readers[k]], &curve)) {
+		if (count < 1 && i < s->count - 1)
+			return false; /* read by nobody or too many: it will never be closed */
+		for (int k = 0; k < count; k++)
+			if (!in_region(s->region, readers[k]) && (best < 0 || readers[k] < best) &&
+				is_computable(s, &s->plan->layers[readers[k]]))
 				best = readers[k];
-				best_curve = curve;
-			}
-		}
 	}
 	if (best < 0)
 		return false;
 	s->region->layers[s->region->layer_count++] = best;
-	s->curves[s->count++] = best_curve;
+	s->curves[s->count++].value = s->plan->layers[best].outputs[0];
 	return true;
 }
 
@@ -249,13 +256,16 @@ bool region_match(const struct plan *p, int value, struct region *r)
 	struct search s; /* curves are filled as they are found: most values are read by one layer or none */
 	s.plan = p;
 	s.region = r;
-	s.count = 1;
+	s.count = s.filled = 1;
 	s.curves[0].value = value;
 	for (int i = 0; i < SAMPLES; i++)
 		s.curves[0].y[i] = sample[i];
 	while (r->layer_count < REGION_LAYERS_MAX && grow(&s)) {
 		const struct curve *last = &s.curves[s.count - 1];
-		if (r->layer_count > 1 && closed(&s) && classify(last->y, r)) {
+		if (r->layer_count < 2 || !closed(&s))
+			continue;
+		fill(&s);
+		if (classify(last->y, r)) {
 			r->value = last->value;
 			return true;
 		}

@@ -3,7 +3,7 @@
 #include "analyze/analyze_private.h"
 #include "base/hash.h"
 
-#include <limits.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,75 +11,109 @@
  * layers of one activation in parts read, which is then taken whole. First the chains of convolutions and matrix
  * products and attention, then those of pointwise layers that none of these can take. */
 
+#define TWIN_NEW (-2)
+
+/* A distinct problem: the plan's own first, then those that only groups have. */
+struct distinct {
+	const char *text;
+	bool is_nxc; /* only the layout what-if wants it */
+	int twin;    /* the same there: itself, another, -1: out of the grammar's range; TWIN_NEW: nobody asked yet */
+};
+
+/* What makes one distinct problem of another, so that most groups need no text. */
+struct step {
+	int32_t before, kind, mode, dtype, layout, constant;
+	float alpha, beta;
+};
+
 struct finder {
 	const struct plan *plan;
 	struct fusion *fusion;
-	struct hash texts;
-	int group_capacity, text_capacity, first_capacity;
+	struct hash texts, steps;
+	struct arena scratch; /* keys of steps */
+	int group_capacity, own, distinct_count, distinct_capacity;
 	struct fusion_group *groups; /* malloc'd while growing, then moved into the arena */
-	const char **new_texts;
-	bool *new_is_nxc;
+	struct distinct *distinct;
 	int *unit;         /* per layer: first layer of its unit, -1 in no group yet */
 	bool *converted;   /* per value: a layout conversion of it stands in the graph */
 };
 
-/* The distinct problem of a text: the plan's own, or a new one. */
-static int finder_distinct(struct finder *f, const char **text, bool nxc)
+static void distinct_add(struct finder *f, const char *text, bool nxc)
 {
-	struct fusion *out = f->fusion;
-	struct text key = text_of(*text);
-	int own = plan_problem_total(f->plan);
-	int64_t known = hash_find(&f->texts, key);
+	*hash_at(&f->texts, text_of(text)) = f->distinct_count;
+	VEC_GROW(f->distinct, f->distinct_count, f->distinct_capacity);
+	f->distinct[f->distinct_count++] = (struct distinct){ .text = text, .is_nxc = nxc, .twin = TWIN_NEW };
+}
+
+/* The distinct problem of q, or -1: out of the grammar's range. */
+static int distinct_of_problem(struct finder *f, const struct problem *q, bool nxc)
+{
+	char text[PROBLEM_TEXT_SIZE];
+	if (problem_format(q, text, NULL) < 0)
+		return -1;
+	int64_t known = hash_find(&f->texts, text_of(text));
 	if (known < 0) {
-		key.p = arena_strndup(&out->arena, key.p, key.n);
-		known = own + out->text_count;
-		*hash_at(&f->texts, key) = known;
-		int count = out->text_count;
-		VEC_GROW(f->new_texts, count, f->text_capacity);
-		VEC_GROW(f->new_is_nxc, count, f->first_capacity);
-		f->new_is_nxc[count] = nxc;
-		f->new_texts[out->text_count++] = key.p;
+		known = f->distinct_count;
+		distinct_add(f, arena_strndup(&f->fusion->arena, text, strlen(text)), nxc);
 	}
-	if (known >= own)
-		f->new_is_nxc[known - own] &= nxc;
-	*text = known < own ? f->plan->problems[known].text : f->new_texts[known - own];
+	f->distinct[known].is_nxc &= nxc;
 	return (int)known;
 }
 
-/* The group, q, where the layout what-if is on: impossible where a conversion stands inside; else the twin. */
-static void add_twin(struct finder *f, struct fusion_group *g, const struct problem *q)
+/* The same of a chain that was the distinct problem `before` (-1: not known) when it had so many epilogues: a step adds
+ * one or none. */
+static int distinct_of_chain(struct finder *f, const struct chain *c, int before, int epilogues)
+{
+	const struct problem *q = &c->problem;
+	if (before < 0)
+		return distinct_of_problem(f, q, false);
+	if (q->epilogue_count == epilogues)
+		return before;
+	const struct epilogue *e = &q->epilogue[epilogues];
+	assert(q->epilogue_count == epilogues + 1 && e->operand.layout != LAYOUT_STRIDES);
+	struct step step = { before, (int32_t)e->kind, (int32_t)e->mode, (int32_t)e->operand.dtype,
+		(int32_t)e->operand.layout, e->operand.constant, e->alpha, e->beta };
+	int64_t met = hash_find(&f->steps, (struct text){ (const char *)&step, sizeof(step) });
+	if (met >= 0)
+		return (int)met;
+	int distinct = distinct_of_problem(f, q, false);
+	char *key = arena_strndup(&f->scratch, (const char *)&step, sizeof(step));
+	*hash_at(&f->steps, (struct text){ key, sizeof(step) }) = distinct;
+	return distinct;
+}
+
+/* Of distinct problem i, which is q. */
+static int distinct_twin(struct finder *f, int i, const struct problem *q)
+{
+	struct problem twin;
+	if (f->distinct[i].twin == TWIN_NEW) {
+		int there = plan_twin(q, &twin) ? distinct_of_problem(f, &twin, true) : i;
+		f->distinct[i].twin = there;
+	}
+	return f->distinct[i].twin;
+}
+
+/* The distinct problem of the group, q, where the layout what-if is on; -1: it is impossible there, since a conversion
+ * stands inside. */
+static int group_twin(struct finder *f, const struct fusion_group *g, const struct problem *q)
 {
 	const struct plan *p = f->plan;
-	struct problem twin;
-	char text[PROBLEM_TEXT_SIZE];
 	bool nxc = false;
-	g->text_nxc = g->text;
-	g->distinct_nxc = g->distinct;
 	for (int i = 0; p->nxc && i < g->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[g->layers[i]];
 		bool inner = i < g->layer_count - 1;
 		nxc |= l->problem_nxc != l->problem || p->values[l->outputs[0]].nxc;
-		if (inner && f->converted[l->outputs[0]]) {
-			g->text_nxc = NULL;
-			g->distinct_nxc = -1;
-			return;
-		}
+		if (inner && f->converted[l->outputs[0]])
+			return -1;
 	}
-	if (!nxc || !plan_twin(q, &twin))
-		return;
-	g->text_nxc = NULL;
-	g->distinct_nxc = -1;
-	if (problem_format(&twin, text, NULL) < 0)
-		return;
-	g->text_nxc = text;
-	g->distinct_nxc = finder_distinct(f, &g->text_nxc, true);
+	return nxc ? distinct_twin(f, g->distinct, q) : g->distinct;
 }
 
-static bool add_group(struct finder *f, const struct chain *c, int *layers)
+/* The chain as a group, whose distinct problem is known; -1: it cannot be measured, so it is no candidate. */
+static void add_group(struct finder *f, const struct chain *c, int distinct, int *layers)
 {
-	char text[PROBLEM_TEXT_SIZE];
-	if (problem_format(&c->problem, text, NULL) < 0)
-		return false; /* out of the grammar's range: cannot be measured, so it is no candidate */
+	if (distinct < 0)
+		return;
 	struct fusion *out = f->fusion;
 	memcpy(layers, c->layers, (size_t)c->layer_count * sizeof(int));
 	VEC_GROW(f->groups, out->group_count, f->group_capacity);
@@ -87,15 +121,13 @@ static bool add_group(struct finder *f, const struct chain *c, int *layers)
 	*g = (struct fusion_group){
 		.layer_count = c->layer_count,
 		.layers = layers,
-		.text = text,
 		.residual = c->residual,
 		.pattern = arena_strndup(&out->arena, c->pattern.p, c->pattern.n),
+		.distinct = distinct,
 	};
-	g->distinct = finder_distinct(f, &g->text, false);
-	add_twin(f, g, &c->problem);
+	g->distinct_nxc = group_twin(f, g, &c->problem);
 	for (int i = 0; i < c->layer_count; i++)
 		f->unit[c->layers[i]] = c->unit[i];
-	return true;
 }
 
 /* Do all its layers belong to the units that other groups have them in? */
@@ -107,14 +139,17 @@ static bool units_agree(const struct finder *f, const struct chain *c)
 	return true;
 }
 
-/* The chain's groups, from the one that it is already (if it is one) to the longest; they share one array of layers. */
-static void follow(struct finder *f, struct chain *c, bool is_group)
+/* The chain's groups, from the one that it is already (if it is one) to the longest; they share one array of layers.
+ * `distinct`: of the chain as it is, -1 not known. */
+static void follow(struct finder *f, struct chain *c, int distinct, bool is_group)
 {
-	int *layers = NULL;
+	int *layers = NULL, epilogues = c->problem.epilogue_count;
 	for (bool more = is_group || chain_step(c); more && units_agree(f, c); more = chain_step(c)) {
 		if (!layers)
 			layers = ARENA_ARRAY(&f->fusion->arena, int, FUSION_LAYERS_MAX);
-		add_group(f, c, layers);
+		distinct = distinct_of_chain(f, c, distinct, epilogues);
+		epilogues = c->problem.epilogue_count;
+		add_group(f, c, distinct, layers);
 	}
 }
 
@@ -122,10 +157,11 @@ static void find_products(struct finder *f, const struct plan_layer *l)
 {
 	struct chain c;
 	if (chain_start(&c, f->plan, l)) {
-		follow(f, &c, false);
+		follow(f, &c, l->problem, false);
 		str_free(&c.pattern);
 		if (chain_attention(&c, f->plan, l) && units_agree(f, &c))
-			add_group(f, &c, ARENA_ARRAY(&f->fusion->arena, int, c.layer_count));
+			add_group(f, &c, distinct_of_problem(f, &c.problem, false),
+				ARENA_ARRAY(&f->fusion->arena, int, c.layer_count));
 	}
 	str_free(&c.pattern);
 }
@@ -156,45 +192,52 @@ static void find_pointwise(struct finder *f, const struct plan_layer *l, const b
 	if (taken[l->index] || inside || l->class == CLASS_FREE || l->input_count < 1)
 		return;
 	if (start_region(&c, f, l)) {
-		follow(f, &c, true);
+		follow(f, &c, -1, true);
 		str_free(&c.pattern);
 	} else if (l->problem >= 0) {
 		enum kernel k = f->plan->problems[l->problem].problem.kernel;
 		if (k != KERNEL_ELTWISE && k != KERNEL_BINARY && k != KERNEL_BATCHNORM)
 			return;
 		if (chain_start_pointwise(&c, f->plan, l) && units_agree(f, &c))
-			follow(f, &c, false);
+			follow(f, &c, l->problem, false);
 		str_free(&c.pattern);
 	}
 }
 
-static int group_anchor_compare(const void *x, const void *y)
+/* Groups into the arena by anchor, shortest first; an anchor has few, found nearly in this order. */
+static void settle_groups(struct finder *f)
 {
-	const struct fusion_group *a = *(const struct fusion_group *const *)x, *b = *(const struct fusion_group *const *)y;
-	if (a->layers[0] != b->layers[0])
-		return a->layers[0] < b->layers[0] ? -1 : 1;
-	return a->layer_count != b->layer_count ? (a->layer_count < b->layer_count ? -1 : 1) : (a > b) - (a < b);
+	struct fusion *out = f->fusion;
+	int layers = f->plan->layer_count, *end = base_calloc((size_t)layers + 1, sizeof(int));
+	for (int i = 0; i < out->group_count; i++)
+		end[f->groups[i].layers[0] + 1]++;
+	for (int i = 0; i < layers; i++)
+		end[i + 1] += end[i];
+	out->groups = ARENA_ARRAY(&out->arena, struct fusion_group, out->group_count);
+	for (int i = 0; i < out->group_count; i++) {
+		struct fusion_group *g = &f->groups[i];
+		int anchor = g->layers[0], at = end[anchor]++;
+		if (out->first_group[anchor] < 0)
+			out->first_group[anchor] = at;
+		for (; at > out->first_group[anchor] && out->groups[at - 1].layer_count > g->layer_count; at--)
+			out->groups[at] = out->groups[at - 1];
+		g->text = f->distinct[g->distinct].text;
+		g->text_nxc = g->distinct_nxc < 0 ? NULL : f->distinct[g->distinct_nxc].text;
+		out->groups[at] = *g;
+	}
+	free(end);
 }
 
-/* By anchor, shortest first, into the arena. */
 static void settle(struct finder *f)
 {
 	struct fusion *out = f->fusion;
-	const struct fusion_group **order = base_malloc(((size_t)out->group_count + 1) * sizeof(*order));
-	for (int i = 0; i < out->group_count; i++)
-		order[i] = &f->groups[i];
-	qsort(order, (size_t)out->group_count, sizeof(*order), group_anchor_compare);
-	out->groups = ARENA_ARRAY(&out->arena, struct fusion_group, out->group_count);
-	for (int i = out->group_count - 1; i >= 0; i--) {
-		out->groups[i] = *order[i];
-		out->first_group[out->groups[i].layers[0]] = i;
-	}
-	free(order);
+	settle_groups(f);
+	out->text_count = f->distinct_count - f->own;
 	out->texts = ARENA_ARRAY(&out->arena, const char *, out->text_count);
 	out->text_is_nxc = ARENA_ARRAY(&out->arena, bool, out->text_count);
 	for (int i = 0; i < out->text_count; i++) {
-		out->texts[i] = f->new_texts[i];
-		out->text_is_nxc[i] = f->new_is_nxc[i];
+		out->texts[i] = f->distinct[f->own + i].text;
+		out->text_is_nxc[i] = f->distinct[f->own + i].is_nxc;
 	}
 }
 
@@ -222,19 +265,21 @@ struct fusion *fusion_find(const struct plan *p)
 	out->first_group = ARENA_ARRAY(&out->arena, int, p->layer_count);
 	for (int i = 0; i < p->layer_count; i++)
 		f.unit[i] = -1;
-	for (int i = 0; i < plan_problem_total(p); i++)
-		*hash_at(&f.texts, text_of(p->problems[i].text)) = i;
+	f.own = plan_problem_total(p);
+	for (int i = 0; i < f.own; i++)
+		distinct_add(&f, p->problems[i].text, false);
 	for (int i = 0; i < p->conversion_count; i++)
 		f.converted[p->conversions[i].value] = true;
 	find_groups(&f);
 	settle(&f);
 	fusion_cluster(out, p, f.unit);
 	free(f.groups);
-	free(f.new_texts);
-	free(f.new_is_nxc);
+	free(f.distinct);
 	free(f.unit);
 	free(f.converted);
 	hash_free(&f.texts);
+	hash_free(&f.steps);
+	arena_free(&f.scratch);
 	return out;
 }
 
