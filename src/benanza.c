@@ -108,6 +108,7 @@ static int run(int argc, char **argv, struct error *err)
 int main(int argc, char **argv)
 {
 	struct error err = ERROR_NONE;
+	base_memory_keep();
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C"); /* numbers in JSON, CSV and problem texts have a point */
 	if (argc == 3 && strcmp(argv[1], "--print-man") == 0)

@@ -121,6 +121,7 @@ static void bench(const char *kind, bool random)
 
 int main(void)
 {
+	base_memory_keep();
 	puts("graph    layers      load      plan    groups     lanes     total   CPU ms; against a tenth of the layers");
 	bench("chain", false);
 	bench("random", true);

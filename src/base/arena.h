@@ -24,6 +24,8 @@ void arena_free(struct arena *a);
 #define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
 #define ARENA_ARRAY(a, type, n) ((type *)arena_calloc((a), (size_t)(n), sizeof(type)))
 
+/* What is freed stays with the process for what comes next, up to some 512 MiB. For a main to call, first of all. */
+void base_memory_keep(void);
 /* malloc family that aborts when memory runs out. */
 void *base_malloc(size_t size);
 void *base_calloc(size_t count, size_t size);
