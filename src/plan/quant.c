@@ -9,20 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOVERS_MAX 16 /* that follow each other between two conversions */
-
-/* What each operator needs to be an integer layer. */
-enum core_kind {
-	CORE_NONE,
-	CORE_PRODUCT, /* sums in s32: both factors quantized; leaves as it likes */
-	CORE_PAIR,    /* two quantized tensors in, one out */
-	CORE_LIST,    /* all tensors in quantized, one out */
-	CORE_SINGLE,  /* the first quantized, one out */
-	CORE_CHOICE,  /* the second and third quantized, one out */
-	CORE_MOVER    /* the same with one scale for both: whole numbers are only moved, or compared */
-};
-
-static enum core_kind core_kind(const struct node *n)
+enum core_kind quant_core_kind(const struct node *n)
 {
 	static const struct {
 		const char *op;
@@ -83,14 +70,14 @@ static struct readers readers_find(const struct plan *p)
 	return r;
 }
 
-static int reader_count(const struct quant_search *s, int value)
+int quant_reader_count(const struct quant_search *s, int value)
 {
 	return s->readers.first[value + 1] - s->readers.first[value];
 }
 
 int quant_only_reader(const struct quant_search *s, int value)
 {
-	if (value < 0 || s->p->values[value].is_output || s->captured[value] || reader_count(s, value) != 1)
+	if (value < 0 || s->p->values[value].is_output || s->captured[value] || quant_reader_count(s, value) != 1)
 		return -1;
 	return s->readers.layers[s->readers.first[value]];
 }
@@ -122,11 +109,18 @@ bool quant_is_one_scale(const struct plan *p, const struct plan_layer *quantizer
 	return shape_count(p->values[quantizer->inputs[1]].shape) == 1;
 }
 
-/* What an 8-bit tensor with one scale is dequantized from, or -1. */
-static int byte_source(const struct quant_search *s, int value)
+/* What an 8-bit tensor with one scale is dequantized from, or -1; `moved`: one of 16 bits, too. */
+static int whole_source(const struct quant_search *s, int value, bool moved)
 {
 	const struct plan_layer *l = quant_dequantizer(s, value);
-	return l && quant_is_byte(s->p->values[l->inputs[0]].dtype) && quant_is_one_scale(s->p, l) ? l->inputs[0] : -1;
+	enum dtype t = l ? s->p->values[l->inputs[0]].dtype : DTYPE_UNKNOWN;
+	bool fits = quant_is_byte(t) || (moved && (t == DTYPE_U16 || t == DTYPE_S16));
+	return l && fits && quant_is_one_scale(s->p, l) ? l->inputs[0] : -1;
+}
+
+int quant_byte_source(const struct quant_search *s, int value)
+{
+	return whole_source(s, value, false);
 }
 
 /* A scalar constant; an omitted zero point is 0. */
@@ -151,7 +145,7 @@ static bool same_number(const struct plan *p, const struct plan_layer *x, const 
 }
 
 /* Does `from` dequantize the very numbers that `to` quantizes to? Another type would cut some of them off. */
-static bool same_scale(const struct plan *p, const struct plan_layer *from, const struct plan_layer *to)
+bool quant_same_scale(const struct plan *p, const struct plan_layer *from, const struct plan_layer *to)
 {
 	return p->values[from->inputs[0]].dtype == p->values[to->outputs[0]].dtype && same_number(p, from, to, 1) &&
 	       same_number(p, from, to, 2);
@@ -160,7 +154,7 @@ static bool same_scale(const struct plan *p, const struct plan_layer *from, cons
 /* ---- what a core reads */
 
 /* A bias: a vector of whole numbers, or of constant values. False: anything else. */
-static bool bias_find(const struct quant_search *s, const struct plan_layer *core, struct quant *q)
+bool quant_bias_find(const struct quant_search *s, const struct plan_layer *core, struct quant *q)
 {
 	int bias = core->input_count > 2 ? core->inputs[2] : -1;
 	const struct plan_layer *l = quant_dequantizer(s, bias);
@@ -182,6 +176,14 @@ struct quant *quant_new(const struct quant_search *s, const struct plan_layer *c
 	return q;
 }
 
+/* What an input of a product is dequantized from, or -1. */
+static int product_source(const struct quant_search *s, const struct plan_layer *core, int input)
+{
+	int source = input == 1 ? quant_weights_source(s, core) : quant_byte_source(s, core->inputs[input]);
+	const struct plan_layer *l = source < 0 ? quant_moved_dequantizer(s, core->inputs[input]) : NULL;
+	return l ? l->inputs[0] : source;
+}
+
 /* Fills q->source; false: not an integer layer. */
 static bool sources_find(
 	const struct quant_search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
@@ -193,24 +195,24 @@ static bool sources_find(
 	if (core->input_count <= last || last < 0)
 		return false;
 	for (int i = first; i <= last; i++) {
-		bool weights = kind == CORE_PRODUCT && i == 1;
-		q->source[i] = weights ? quant_weights_source(s, core) : byte_source(s, core->inputs[i]);
+		q->source[i] = kind == CORE_PRODUCT ? product_source(s, core, i)
+						    : whole_source(s, core->inputs[i], kind == CORE_MOVER);
 		if (q->source[i] < 0 ||
 			dtype_is_float(v[q->source[i]].dtype) != dtype_is_float(v[q->source[first]].dtype))
 			return false;
 	}
-	return kind != CORE_PRODUCT || bias_find(s, core, q);
+	return kind != CORE_PRODUCT || quant_bias_find(s, core, q);
 }
 
 /* ---- what stands behind a core */
 
-/* The layer that alone reads the value and quantizes it to bytes, or NULL. */
-static const struct plan_layer *quantizer_behind(const struct quant_search *s, int value)
+/* The layer that alone reads the value and quantizes it with one scale, or NULL. */
+const struct plan_layer *quant_quantizer_behind(const struct quant_search *s, int value)
 {
 	int reader = quant_only_reader(s, value);
 	const struct plan_layer *l = reader >= 0 ? &s->p->layers[reader] : NULL;
 	bool fits = l && is_quantizer(l, "QuantizeLinear") && l->inputs[0] == value && quant_is_one_scale(s->p, l);
-	return fits && quant_is_byte(s->p->values[l->outputs[0]].dtype) ? l : NULL;
+	return fits ? l : NULL;
 }
 
 bool quant_same_shape(const struct plan *p, int a, int b)
@@ -240,37 +242,52 @@ static int residual_source(const struct quant_search *s, const struct plan_layer
 	if (!quant_op_is(add->node, "Add") || add->input_count != 2 || add->inputs[0] == add->inputs[1])
 		return -1;
 	int other = add->inputs[add->inputs[0] == value];
-	int source = byte_source(s, other);
+	int source = quant_byte_source(s, other);
 	if (source < 0)
 		return -1;
 	bool same = quant_same_shape(s->p, other, value) && quant_same_shape(s->p, add->outputs[0], value);
 	return same ? source : -1;
 }
 
-/* Follows the core's output over a residual and an activation to what quantizes it. The layers on the way are in
+/* A bias that is written as a sum of its own, as behind a MatMul. */
+static bool takes_bias(const struct quant_search *s, const struct plan_layer *core, int value, struct quant *q)
+{
+	bool has = q->bias >= 0 || (core->input_count > 2 && core->inputs[2] >= 0);
+	int bias = has ? -1 : quant_bias_behind(s, core, value);
+	if (bias < 0 || !s->p->values[bias].constant)
+		return false;
+	q->bias = bias;
+	return true;
+}
+
+/* Follows the core's output over a bias, a residual and an activation to what quantizes it. The layers on the way are in
  * `taken`; NULL: nothing quantizes it. */
 static const struct plan_layer *follow(
-	const struct quant_search *s, int value, bool product, struct quant *q, int *taken, int *count)
+	const struct quant_search *s, const struct plan_layer *core, bool product, struct quant *q, int *taken, int *count)
 {
 	const struct plan_layer *quantizer;
-	int residual = -1, activation = -1;
+	struct quant met = *q;
+	int value = core->outputs[0];
 	*count = 0;
-	while (!(quantizer = quantizer_behind(s, value))) {
+	while (!(quantizer = quant_quantizer_behind(s, value))) {
 		int reader = quant_only_reader(s, value);
 		const struct plan_layer *l = reader >= 0 ? &s->p->layers[reader] : NULL;
-		if (!l || !l->op || activation >= 0 || l->output_count != 1 || l->outputs[0] < 0)
+		if (!l || !l->op || met.activation >= 0 || l->output_count != 1 || l->outputs[0] < 0)
 			return NULL;
-		if (product && residual < 0 && (residual = residual_source(s, l, value)) >= 0)
-			q->residual_layer = reader;
+		if (product && met.residual < 0 && takes_bias(s, core, value, &met))
+			;
+		else if (product && met.residual < 0 && (met.residual = residual_source(s, l, value)) >= 0)
+			met.residual_layer = reader;
 		else if (is_activation(l->node) && l->inputs[0] == value)
-			activation = reader;
+			met.activation = reader;
 		else
 			return NULL;
 		taken[(*count)++] = reader;
 		value = l->outputs[0];
 	}
-	q->residual = residual;
-	q->activation = activation;
+	if (!quant_is_byte(s->p->values[quantizer->outputs[0]].dtype))
+		return NULL;
+	*q = met;
 	return quantizer;
 }
 
@@ -316,9 +333,13 @@ static void take_sources(struct quant_search *s, const struct plan_layer *core, 
 	for (int i = 0; i < core->input_count; i++) {
 		if (q->source[i] < 0 || input_is_again(core, i))
 			continue;
-		quant_take_shared(s, &s->p->layers[s->p->values[core->inputs[i]].producer], core->index);
+		const struct plan_layer *l = quant_weights_dequantizer(s, core->inputs[i], &axis);
+		if (l)
+			quant_take_shared(s, &s->p->layers[s->p->values[core->inputs[i]].producer], core->index);
+		else if ((l = quant_moved_dequantizer(s, core->inputs[i])))
+			quant_take_movers(s, core->inputs[i], q->source[i]);
 		if (!(q->product && i == 2))
-			quant_scaled_by(s, q, quant_weights_dequantizer(s, core->inputs[i], &axis));
+			quant_scaled_by(s, q, l);
 	}
 	for (int i = 0; i < core->output_count; i++)
 		if (q->result[i] >= 0)
@@ -351,72 +372,10 @@ static void activation_mode(struct quant_search *s, struct quant *q)
 
 /* ---- between DequantizeLinear and QuantizeLinear */
 
-static bool is_unused(const struct quant_search *s, int value)
-{
-	return value < 0 || (!reader_count(s, value) && !s->p->values[value].is_output && !s->captured[value]);
-}
-
-/* A layer that only moves its first input to its first output, and leaves no other. */
-static bool moves_one(const struct quant_search *s, const struct plan_layer *l, int value)
-{
-	if (core_kind(l->node) != CORE_MOVER || !l->op || l->inputs[0] != value || l->output_count < 1 ||
-		l->outputs[0] < 0)
-		return false;
-	for (int i = 1; i < l->output_count; i++)
-		if (!is_unused(s, l->outputs[i]))
-			return false;
-	return true;
-}
-
-/* Follows a value over further movers, which stand in `movers`, to what quantizes it; NULL: nothing does. */
-static const struct plan_layer *movers_follow(const struct quant_search *s, int value, int *movers, int *count)
-{
-	const struct plan_layer *quantizer;
-	while (!(quantizer = quantizer_behind(s, value))) {
-		int reader = quant_only_reader(s, value);
-		const struct plan_layer *l = reader >= 0 ? &s->p->layers[reader] : NULL;
-		if (!l || *count == MOVERS_MAX || !moves_one(s, l, value))
-			return NULL;
-		movers[(*count)++] = reader;
-		value = l->outputs[0];
-	}
-	return quantizer;
-}
-
-/* All outputs that anyone wants quantized again, each with the scale of the input; movers on the way move bytes,
- * too. */
-static bool mover_behind(struct quant_search *s, const struct plan_layer *core, struct quant *q)
-{
-	const struct plan_layer *in = quant_dequantizer(s, core->inputs[0]), *out;
-	int movers[MOVERS_MAX], moved_by[MOVERS_MAX], count = 0, wanted = 0;
-	for (int i = 0; i < core->output_count; i++) {
-		int first = count;
-		if (is_unused(s, core->outputs[i]))
-			continue;
-		out = movers_follow(s, core->outputs[i], movers, &count);
-		if (!out || !same_scale(s->p, in, out))
-			return false;
-		q->result[i] = out->outputs[0];
-		for (int k = first; k < count; k++)
-			moved_by[k] = i;
-		wanted++;
-	}
-	for (int i = 0; i < core->output_count; i++)
-		if (q->result[i] >= 0)
-			quant_take(s, s->p->values[q->result[i]].producer, core->index);
-	for (int k = 0; k < count; k++) {
-		struct quant *next = quant_new(s, &s->p->layers[movers[k]]);
-		next->source[0] = q->source[0];
-		next->result[0] = q->result[moved_by[k]];
-		s->b->quants[movers[k]] = next;
-	}
-	return wanted > 0;
-}
-
 static bool one_behind(struct quant_search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
 {
-	int taken[2], count;
-	const struct plan_layer *out = follow(s, core->outputs[0], kind == CORE_PRODUCT, q, taken, &count);
+	int taken[3], count;
+	const struct plan_layer *out = follow(s, core, kind == CORE_PRODUCT, q, taken, &count);
 	if (!out)
 		return kind == CORE_PRODUCT; /* values leave as they are */
 	q->result[0] = out->outputs[0];
@@ -428,7 +387,7 @@ static bool one_behind(struct quant_search *s, const struct plan_layer *core, en
 	if (kind == CORE_LIST || averages) {
 		q->rescaled = q->activation >= 0;
 		for (int i = 0; i < core->input_count; i++)
-			q->rescaled |= !same_scale(s->p, quant_dequantizer(s, core->inputs[i]), out);
+			q->rescaled |= !quant_same_scale(s->p, quant_dequantizer(s, core->inputs[i]), out);
 	}
 	return true;
 }
@@ -440,7 +399,7 @@ static void find_between(struct quant_search *s, const struct plan_layer *core, 
 	struct quant *q = quant_new(s, core);
 	if (!sources_find(s, core, kind, q))
 		return;
-	if (!(kind == CORE_MOVER ? mover_behind(s, core, q) : one_behind(s, core, kind, q)))
+	if (!(kind == CORE_MOVER ? quant_mover_behind(s, core, q) : one_behind(s, core, kind, q)))
 		return;
 	q->product = kind == CORE_PRODUCT;
 	take_sources(s, core, q);
@@ -461,7 +420,7 @@ static void settle_shared(struct quant_search *s, struct plan_layer *l)
 {
 	int value = l->output_count > 0 ? l->outputs[0] : -1;
 	if (!s->takers[l->index] || s->p->values[value].is_output || s->captured[value] ||
-		s->takers[l->index] != reader_count(s, value))
+		s->takers[l->index] != quant_reader_count(s, value))
 		return;
 	l->absorbed_by = s->first_taker[l->index];
 	if (quant_moves_constant(s->p, l))
@@ -509,7 +468,7 @@ void quant_find(struct builder *b)
 	for (int i = 0; i < p->layer_count; i++)
 		s.first_taker[i] = -1;
 	for (int i = 0; i < p->layer_count; i++) {
-		enum core_kind kind = core_kind(p->layers[i].node);
+		enum core_kind kind = quant_core_kind(p->layers[i].node);
 		if (kind != CORE_NONE)
 			find_between(&s, &p->layers[i], kind);
 		quant_find_packed(&s, &p->layers[i]);

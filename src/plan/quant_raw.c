@@ -17,7 +17,9 @@ static int other_input(const struct plan_layer *l, const char *op, int value)
 static bool is_by_channel(const struct quant_search *s, const struct plan_layer *core, int value, int sums)
 {
 	const struct shape *v = &s->p->values[value].shape, *y = &s->p->values[sums].shape;
-	int axis = quant_op_is(core->node, "ConvInteger") ? 1 : y->rank - 1;
+	bool picture = quant_op_is(core->node, "ConvInteger") || quant_op_is(core->node, "Conv") ||
+		       quant_op_is(core->node, "ConvTranspose");
+	int axis = picture ? 1 : y->rank - 1;
 	if (v->rank < 0 || v->rank > y->rank || !shape_is_known(*v))
 		return false;
 	for (int i = 0; i < v->rank; i++) {
@@ -37,8 +39,7 @@ static void take_scales(struct quant_search *s, int value, int core)
 		quant_take_shared(s, l, core);
 }
 
-/* What the value's only reader adds to it, if that is one number a channel; else -1. */
-static int bias_behind(const struct quant_search *s, const struct plan_layer *core, int value)
+int quant_bias_behind(const struct quant_search *s, const struct plan_layer *core, int value)
 {
 	int add = quant_only_reader(s, value);
 	const struct plan_layer *l = add >= 0 ? &s->p->layers[add] : NULL;
@@ -64,7 +65,7 @@ void quant_find_raw(struct quant_search *s, const struct plan_layer *core)
 	struct quant *q = quant_new(s, core);
 	int taken[4], count = 0, value = core->outputs[0];
 	/* whole numbers are added to sums, where the bias was quantized in the same way */
-	q->bias = bias_behind(s, core, value);
+	q->bias = quant_bias_behind(s, core, value);
 	if (q->bias >= 0)
 		value = step(s, taken, &count, value);
 	int cast = quant_only_reader(s, value);
@@ -77,7 +78,7 @@ void quant_find_raw(struct quant_search *s, const struct plan_layer *core)
 		!quant_same_shape(s->p, layers[mul].outputs[0], core->outputs[0]))
 		return;
 	value = step(s, taken, &count, value);
-	int bias = q->bias < 0 ? bias_behind(s, core, value) : -1;
+	int bias = q->bias < 0 ? quant_bias_behind(s, core, value) : -1;
 	if (bias >= 0 && values[bias].constant) {
 		q->bias = bias;
 		value = step(s, taken, &count, value);

@@ -1,5 +1,5 @@
-/* The search for integer layers: what quant.c (conversions around a layer), quant_raw.c (raw sums) and
- * quant_weights.c (constants) share. Private to the room. */
+/* The search for integer layers: what quant.c (conversions around a layer), quant_move.c (movers), quant_raw.c
+ * (raw sums) and quant_weights.c (constants) share. Private to the room. */
 #ifndef PLAN_QUANT_SEARCH_H
 #define PLAN_QUANT_SEARCH_H
 
@@ -20,6 +20,18 @@ struct quant_search {
 	int *takers;         /* per layer that several may share: those of its readers that take it in */
 	int *first_taker;    /* per layer: the core of the first of them, or -1 */
 };
+
+/* What each operator needs to be an integer layer. */
+enum core_kind {
+	CORE_NONE,
+	CORE_PRODUCT, /* sums in s32: both factors quantized; leaves as it likes */
+	CORE_PAIR,    /* two quantized tensors in, one out */
+	CORE_LIST,    /* all tensors in quantized, one out */
+	CORE_SINGLE,  /* the first quantized, one out */
+	CORE_CHOICE,  /* the second and third quantized, one out */
+	CORE_MOVER    /* the same with one scale for both: whole numbers are only moved, or compared */
+};
+enum core_kind quant_core_kind(const struct node *n);
 
 /* An operator of ai.onnx. */
 static inline bool quant_op_is(const struct node *n, const char *op)
@@ -44,6 +56,25 @@ void quant_scaled_by(const struct quant_search *s, struct quant *q, const struct
 bool quant_is_byte(enum dtype t); /* integers and floats of 8 bits */
 bool quant_is_one_scale(const struct plan *p, const struct plan_layer *quantizer);
 
+int quant_reader_count(const struct quant_search *s, int value);
+/* What an 8-bit tensor with one scale is dequantized from, or -1. */
+int quant_byte_source(const struct quant_search *s, int value);
+/* Does `from` dequantize the very numbers that `to` quantizes to? */
+bool quant_same_scale(const struct plan *p, const struct plan_layer *from, const struct plan_layer *to);
+/* The layer that alone reads the value and quantizes it with one scale, or NULL. */
+const struct plan_layer *quant_quantizer_behind(const struct quant_search *s, int value);
+/* Has the product no bias, or a vector of whole numbers (q->source[2]), or of constant values? */
+bool quant_bias_find(const struct quant_search *s, const struct plan_layer *core, struct quant *q);
+
+/* quant_move.c */
+/* Fills q->result of a mover: all outputs that anyone wants quantized again, each with the scale of the input; movers on
+ * the way move bytes, too. False: not so. */
+bool quant_mover_behind(struct quant_search *s, const struct plan_layer *core, struct quant *q);
+/* What dequantizes the value before layers that only move it, for products alone; NULL: nothing, or there are none. */
+const struct plan_layer *quant_moved_dequantizer(const struct quant_search *s, int value);
+/* Makes these layers move bytes, `source`. */
+void quant_take_movers(struct quant_search *s, int value, int source);
+
 /* quant_weights.c */
 /* Does the layer make one constant of values of another, element for element? */
 bool quant_moves_constant(const struct plan *p, const struct plan_layer *l);
@@ -54,7 +85,11 @@ const struct plan_layer *quant_weights_dequantizer(const struct quant_search *s,
 int quant_weights_source(const struct quant_search *s, const struct plan_layer *core);
 /* b->quants[core] where the layer is a product of values and packed weights. */
 void quant_find_packed(struct quant_search *s, const struct plan_layer *core);
-/* quant_raw.c: ... of raw sums that are scaled behind it. */
+/* quant_raw.c */
+/* What the only reader of the core's output, or of what is made of it, adds: one number a channel, or one for all; else
+ * -1. */
+int quant_bias_behind(const struct quant_search *s, const struct plan_layer *core, int value);
+/* b->quants[core] where the layer makes raw sums that are scaled behind it. */
 void quant_find_raw(struct quant_search *s, const struct plan_layer *core);
 
 #endif

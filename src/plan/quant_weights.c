@@ -82,18 +82,22 @@ static int channels_axis(const struct plan *p, const struct plan_layer *core)
 	return p->values[core->inputs[1]].shape.rank - 1;
 }
 
+/* One scale for all, or for each output channel? */
+static bool is_by_channel(const struct plan *p, const struct plan_layer *core, const struct plan_layer *l, int axis)
+{
+	bool vector = p->values[l->inputs[1]].shape.rank == 1 && !node_int(l->node, "block_size", 0) && axis >= 0;
+	return quant_is_one_scale(p, l) || (vector && axis == channels_axis(p, core));
+}
+
 int quant_weights_source(const struct quant_search *s, const struct plan_layer *core)
 {
 	int axis;
 	const struct plan_layer *l = quant_weights_dequantizer(s, core->inputs[1], &axis);
-	if (!l || !quant_is_byte(s->p->values[l->inputs[0]].dtype))
-		return -1;
-	bool by_channel = s->p->values[l->inputs[1]].shape.rank == 1 && !node_int(l->node, "block_size", 0) && axis >= 0 &&
-			  axis == channels_axis(s->p, core);
-	return by_channel || quant_is_one_scale(s->p, l) ? l->inputs[0] : -1;
+	bool fits = l && quant_is_byte(s->p->values[l->inputs[0]].dtype) && is_by_channel(s->p, core, l, axis);
+	return fits ? l->inputs[0] : -1;
 }
 
-/* Kernels unpack weights of less than 8 bits on the way; wider ones are turned into values before run time. */
+/* Kernels that turn weights into values on the way take a scale a channel, or one a block. */
 void quant_find_packed(struct quant_search *s, const struct plan_layer *core)
 {
 	int axis;
@@ -102,7 +106,8 @@ void quant_find_packed(struct quant_search *s, const struct plan_layer *core)
 		return;
 	const struct plan_layer *l = quant_weights_dequantizer(s, core->inputs[1], &axis);
 	const struct plan_value *w = l ? &s->p->values[l->inputs[0]] : NULL;
-	if (!w || !w->constant || dtype_bits(w->dtype) >= 8 || !s->p->values[core->inputs[1]].constant)
+	if (!w || !w->constant || !s->p->values[core->inputs[1]].constant || dtype_bits(w->dtype) > 8 ||
+		!(is_by_channel(s->p, core, l, axis) || node_int(l->node, "block_size", 0)))
 		return;
 	struct quant *q = quant_new(s, core);
 	q->source[1] = l->inputs[0];

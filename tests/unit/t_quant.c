@@ -244,9 +244,12 @@ static void test_matmul(void)
 	is_problem(p, "by_column", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
 	is_problem(p, "by_row", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k32:ta0tb0");
 	is_problem(p, "gemm", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k32:ta0tb1+scale:f32.c+bias:f32.c");
-	is_problem(p, "scores", "matmul:f32,f32,f32/f32:ba1bb1m4n4k16:ta0tb0");
+	is_problem(p, "scores", "matmul:u8,u8,f32/s32:ba1bb1m4n4k16:ta0tb0+scale:f32.c");
 	is_problem(p, "v", "folded before run time: weights in f32 for what reads them");
-	are_part(p, "xf v f1 f3 q2", "");
+	is_problem(p, "t", "transpose:u8,u8:4x16:perm1x0");
+	are_part(p, "f1", "scores");
+	are_part(p, "f3", "t");
+	are_part(p, "xf v q2", "");
 	are_part(p, "w q1", "by_column");
 	finish(n, p);
 }
@@ -342,7 +345,7 @@ static void test_turned(void)
 	finish(n, p);
 }
 
-/* Packed weights stay so; those of 8 bits become values before run time. */
+/* Weights alone stay as they are in the file. */
 static void test_weights_only(void)
 {
 	struct net *n = quant_begin(21);
@@ -358,9 +361,9 @@ static void test_weights_only(void)
 	net_output(n, "z8", NULL);
 	struct plan *p = build(n, DTYPE_BF16);
 	is_problem(p, "y", "matmul:bf16,u4.c,bf16/f32:ba1bb1m4n16k64:ta0tb0");
-	is_problem(p, "z8", "matmul:bf16,bf16.c,bf16/f32:ba1bb1m4n16k64:ta0tb0");
+	is_problem(p, "z8", "matmul:bf16,s8.c,bf16/f32:ba1bb1m4n16k64:ta0tb0");
 	are_part(p, "w", "y");
-	are_part(p, "v", "");
+	are_part(p, "v", "z8");
 	near(layer_of(p, "y")->bytes, 2 * 4 * 64 + 64 * 16 / 2 + 2 * 2 * 16 + 2 * 16 / 2 + 2 * 4 * 16, 0,
 		"two numbers a byte, scales and zero points");
 	finish(n, p);
@@ -407,6 +410,85 @@ static void test_moved_weights(void)
 	is_problem(p, "kept", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k64:ta0tb0+scale:f32.c");
 	are_part(p, "g same gt kq", "kept");
 	are_part(p, "uf", "");
+	finish(n, p);
+}
+
+/* Between a conversion and products stands what only moves numbers: it moves bytes, unless somebody wants values. */
+static void test_moved_between(void)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "1,8,6,6");
+	quant_weights(n, "w", "16,8,3,3", "16", 0);
+	quant_weights(n, "v", "16,8,1,1", "16", 0);
+	quant_dq(n, "x", "x1");
+	net_node(n, "MaxPool", "x1", "pool", "kernel_shape=2,2");
+	net_node(n, "Conv", "pool,w", "c1", "pads=1,1,1,1");
+	net_node(n, "Conv", "pool,v", "c2", NULL);
+	quant_q(n, "c1", "y1");
+	quant_dq(n, "x", "x2");
+	net_node(n, "MaxPool", "x2", "shown", "kernel_shape=2,2");
+	net_node(n, "Conv", "shown,w", "c3", "pads=1,1,1,1");
+	quant_dq(n, "x", "x3");
+	net_node(n, "MaxPool", "x3", "wanted", "kernel_shape=2,2");
+	net_node(n, "Conv", "wanted,w", "c4", "pads=1,1,1,1");
+	net_node(n, "Sigmoid", "wanted", "f", NULL);
+	quant_dq(n, "x", "x4");
+	net_node(n, "Resize", "x4,,two", "between", "mode=linear");
+	net_node(n, "Conv", "between,w", "c5", "pads=1,1,1,1");
+	const char *const outputs[] = { "y1", "c2", "shown", "c3", "c4", "f", "c5" };
+	for (int i = 0; i < 7; i++)
+		net_output(n, outputs[i], NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "pool", "pool:u8,u8:max:n1c8h6w6r2s2:ph0pw0qh0qw0:sh1sw1:dh1dw1");
+	is_problem(p, "c1", "conv:u8,s8.c,u8/s32:n1c8h5w5k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c");
+	is_problem(p, "c2", "conv:u8,s8.c,f32/s32:n1c8h5w5k16r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+scale:f32.c");
+	are_part(p, "x1", "pool");
+	near(layer_of(p, "pool")->bytes, 8 * 36 + 8 * 25, 0, "bytes are compared");
+	near(layer_of(p, "c2")->bytes, 8 * 25 + 16 * 8 + 4 * 16 * 25 + 4 * 16 + SCALED, 0, "... and read by the product");
+	are_part(p, "x2 x3 x4", "");
+	const char *const floats = "conv:f32,f32.c,f32/f32:n1c8h5w5k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1";
+	is_problem(p, "c3", floats);
+	is_problem(p, "c4", floats);
+	finish(n, p);
+}
+
+/* A bias that is a layer of its own, and wide numbers that are only moved. */
+static void test_bias_behind(void)
+{
+	struct net *n = quant_begin(21);
+	net_input(n, "x", DTYPE_U8, "1,4,32");
+	net_input(n, "wide", DTYPE_U16, "4,32");
+	net_tensor(n, "zh", DTYPE_U16, "");
+	net_weight(n, "b", "16");
+	net_weight(n, "rows", "4,1");
+	quant_weights(n, "w", "32,16", "16", 1);
+	quant_dq(n, "x", "xf");
+	net_node(n, "MatMul", "xf,w", "m", NULL);
+	net_node(n, "Add", "b,m", "a", NULL);
+	net_node(n, "Relu", "a", "r", NULL);
+	quant_q(n, "r", "y1");
+	net_node(n, "MatMul", "xf,w", "m2", NULL);
+	net_node(n, "Add", "m2,rows", "a2", NULL);
+	quant_q(n, "a2", "y2");
+	net_node(n, "DequantizeLinear", "wide,s,zh", "wf", NULL);
+	net_node(n, "Transpose", "wf", "t", "perm=1,0");
+	net_node(n, "QuantizeLinear", "t,s,zh", "y3", NULL);
+	net_node(n, "DequantizeLinear", "wide,s,zh", "wg", NULL);
+	net_node(n, "Sigmoid", "wg", "g", NULL);
+	net_node(n, "QuantizeLinear", "g,s,zh", "y4", NULL);
+	const char *const outputs[] = { "y1", "y2", "y3", "y4" };
+	for (int i = 0; i < 4; i++)
+		net_output(n, outputs[i], NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "m", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c+bias:f32.c+relu");
+	are_part(p, "w a r y1", "m");
+	near(layer_of(p, "m")->flops, 64 * (2 * 32 + 3), 0, "scale, bias and activation count");
+	near(layer_of(p, "m")->bytes, 4 * 32 + 32 * 16 + 64 + 4 * 16 + 4 * 16 + 2 * SCALED, 0, "the bias is read");
+	is_problem(p, "m2", "matmul:u8,s8.c,f32/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
+	are_part(p, "a2 y2 wg y4", "");
+	are_part(p, "wf y3", "t");
+	near(layer_of(p, "t")->bytes, 2 * 2 * 128 + 2 * (4 + 2), 0, "two bytes each are moved");
+	is_problem(p, "g", "eltwise:f32,f32:sigmoid:4x32");
 	finish(n, p);
 }
 
@@ -535,12 +617,13 @@ static void test_misfits(void)
 	net_node(n, "Mul", "cast,rows", "by_row", NULL);
 	net_output(n, "by_row", NULL);
 	struct plan *p = build(n, DTYPE_F32);
-	is_problem(p, "matrix_added", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k32:ta0tb0+add:f32.c");
-	is_problem(p, "of_16_bits", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k32:ta0tb0");
+	is_problem(p, "matrix_added", "matmul:f32,s8.c,f32/f32:ba1bb1m4n16k32:ta0tb0+add:f32.c");
+	is_problem(p, "of_16_bits", "matmul:f32,s8.c,f32/f32:ba1bb1m4n16k32:ta0tb0");
 	is_problem(p, "open", "matmul:u8,s8.c,f32/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
 	is_problem(p, "q", "quantize:f32,u8:tensor:4x16");
 	is_problem(p, "sums", "matmul:u8,s8.c,s32/s32:ba1bb1m4n16k32:ta0tb0");
-	are_part(p, "xf w q cast by_row", "");
+	are_part(p, "w", "matrix_added");
+	are_part(p, "xf q cast by_row", "");
 	finish(n, p);
 }
 
@@ -629,6 +712,8 @@ int main(void)
 	test_turned();
 	test_weights_only();
 	test_moved_weights();
+	test_moved_between();
+	test_bias_behind();
 	test_run_time_scales();
 	test_other_exporters();
 	test_almost();
