@@ -218,6 +218,16 @@ static const char *awaited_text(struct app *app)
 		name ? ": until it answers, in use is " : "", name ? name : "");
 }
 
+/* Results that the database cannot take yet are said whatever else goes on; "" there are none. */
+static const char *waiting_text(struct app *app, const struct queue_status *q)
+{
+	struct store_waiting w = app->session->store ? store_waiting(app->session->store) : (struct store_waiting){ 0 };
+	if (!w.results)
+		return "";
+	return arena_printf(&app->scratch, "%s%d results wait to be kept: %s", q->idle ? "" : "measuring, ", w.results,
+		app_clean(app, text_of(w.why)));
+}
+
 /* The rows above the keys. Trouble that does not fit in one takes the problem's row too. */
 static void draw_progress(struct app *app, struct area rows)
 {
@@ -225,8 +235,9 @@ static void draw_progress(struct app *app, struct area rows)
 	struct area line = canvas_part(rows, 0, rows.height - 1, rows.width, 1);
 	bool note = app->note[0] != '\0';
 	const char *bad = note && app->note_bad ? app_clean(app, text_of(app->note))
-			  : note || !q.idle || session_awaited(app->session) ? ""
-						: trouble_text(app, &q);
+			  : note ? "" : waiting_text(app, &q);
+	if (!bad[0] && !note && q.idle && !session_awaited(app->session))
+		bad = trouble_text(app, &q);
 	if (bad[0]) {
 		bool fits = canvas_columns_on(line, bad) < line.width;
 		if (!fits)

@@ -60,6 +60,11 @@ static void plan_on(struct app *app)
 static void drive(struct app *app)
 {
 	struct error err = ERROR_NONE;
+	struct store *store = app->session->store;
+	if (store) {
+		int before = store_waiting(store).results;
+		app->generation += store_keep_on(store, false) != before;
+	}
 	app_device_step(app, 0);
 	struct queue *q = app->session->queue;
 	if (app->session->planner)

@@ -2,6 +2,7 @@
 
 #include "commands/command.h"
 #include "commands/interrupt.h"
+#include "commands/keep.h"
 #include "commands/report.h"
 #include "commands/wanted.h"
 
@@ -14,6 +15,7 @@
 
 #define STEP_MS 200
 #define BAR_WIDTH 24
+#define KEEP_WAIT_MS 120000 /* for a database that cannot take the last results: locked, full */
 
 /* What a run adds up to: every problem is one of already ... missing. */
 struct tally {
@@ -70,6 +72,7 @@ static int queue_drain(struct session *s, struct wanted *w, const struct options
 	int64_t running = -1;
 	double since = now_s(), drawn = 0;
 	int status = EXIT_DONE;
+	bool said = false;
 	for (;;) {
 		struct queue_status q = queue_status(s->queue);
 		wall_note(w, &q, &running, &since);
@@ -87,8 +90,8 @@ static int queue_drain(struct session *s, struct wanted *w, const struct options
 			status = EXIT_NO_DEVICE;
 			break;
 		}
+		keep_on(s->store, &said, o->quiet);
 		if (store_is_gone(s->store)) { /* to measure on would be for nothing */
-			error_set(err, "%s", queue_status(s->queue).trouble);
 			status = EXIT_BAD;
 			break;
 		}
@@ -129,10 +132,8 @@ static void tally_add(struct tally *t, struct session *s, const struct wanted *w
 }
 
 /* Trouble that the person must hear of: results that are not in the database always, the runner's unless -q. */
-static void trouble_print(
-	struct tally *t, const struct queue_status *q, const struct options *o, const struct error *said)
+static void trouble_print(const struct queue_status *q, const struct options *o, const struct error *said)
 {
-	t->lost += q->lost;
 	if (q->lost)
 		fprintf(stderr, "benanza: %d results are not kept: %s\n", q->lost, q->lost_why);
 	if (q->trouble[0] && !o->quiet && strcmp(q->trouble, q->lost_why) != 0 &&
@@ -149,12 +150,17 @@ static int bench_run(struct session *s, struct options *o, struct wanted *w, str
 	t->wall_s += now_s() - start;
 	tally_add(t, s, w, o);
 	struct queue_status q = queue_status(s->queue);
-	if (status == EXIT_DONE && store_is_gone(s->store))
-		status = EXIT_BAD;
-	if (status == EXIT_BAD)
-		error_set(err, "%s (%d of this run)", q.lost_why[0] ? q.lost_why : q.trouble, q.lost);
-	else
-		trouble_print(t, &q, o, err);
+	struct error waiting = ERROR_NONE;
+	int unkept = keep_end(s->store, KEEP_WAIT_MS, o->quiet, &waiting);
+	t->lost += q.lost + unkept;
+	if (store_is_gone(s->store)) {
+		const char *why = q.lost ? q.lost_why : store_waiting(s->store).why;
+		error_set(err, "%s (%d of this run)", *why ? why : q.trouble, q.lost + unkept);
+		return EXIT_BAD;
+	}
+	if (unkept)
+		fprintf(stderr, "benanza: %s\n", waiting.text);
+	trouble_print(&q, o, err);
 	return status;
 }
 

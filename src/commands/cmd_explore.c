@@ -1,11 +1,15 @@
 #include "config.h"
 
 #include "commands/command.h"
+#include "commands/keep.h"
 #include "ui/app.h"
 
 #include "base/beside.h"
 
 #include <unistd.h>
+
+#define PATIENCE_MS 100     /* a screen waits no longer for another program on the database */
+#define KEEP_WAIT_MS 5000   /* nor whoever leaves, for it to take the last results */
 
 /* Was a device asked for that nobody has? A runner that is known and does not answer is another matter. */
 static bool is_unheard_of(const struct options *o, const struct session *s, int connected)
@@ -43,8 +47,11 @@ static const char *default_model(struct arena *a)
 static int explore(struct session *s, const struct app_options *ao, struct error *err)
 {
 	err->text[0] = '\0';
+	if (s->store)
+		store_set_patience(s->store, PATIENCE_MS, NULL, NULL);
 	int left = app_run(s, ao, err); /* by a signal: the shell's way of saying so */
-	return left < 0 ? EXIT_BAD : left > 0 ? 128 + left : EXIT_DONE;
+	int unkept = left < 0 ? 0 : keep_end(s->store, KEEP_WAIT_MS, false, err);
+	return left < 0 ? EXIT_BAD : left > 0 ? 128 + left : unkept ? EXIT_GAPS : EXIT_DONE;
 }
 
 int cmd_explore(struct options *o, struct error *err)

@@ -4,6 +4,7 @@
 #include "commands/interrupt.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +14,32 @@
 #define SAID_MAX 10     /* lines about what is left out */
 #define PROGRESS_MS 500
 #define FUTURE_S 86400  /* clocks may differ a little */
+#define GIVE_WAY_MS 2   /* between two transactions, so that whoever waits for the file gets it */
+#define PATIENCE_MS 300000
+#define SAID_AFTER_MS 1000
+
+static void progress_clear(const struct db_batch *b)
+{
+	if (b->bar)
+		fputs("\r\x1b[K", stderr);
+}
+
+/* Another program has the file locked. */
+static bool batch_go_on(void *context, int64_t waited_ms)
+{
+	struct db_batch *b = context;
+	if (waited_ms > SAID_AFTER_MS && !b->said) {
+		const char *who = store_lock_holder(b->store);
+		struct error line = ERROR_NONE; /* cleans what others are called */
+		error_set(&line, "waiting for %s: another program keeps it locked%s%s%s", store_path(b->store),
+			*who ? " (" : "", who, *who ? ")" : "");
+		progress_clear(b);
+		fprintf(stderr, "benanza: %s\n", line.text);
+		b->said = true;
+	}
+	b->given_up = interrupted;
+	return !b->given_up;
+}
 
 void db_batch_start(struct db_batch *b, struct store *s, const struct options *o)
 {
@@ -20,12 +47,7 @@ void db_batch_start(struct db_batch *b, struct store *s, const struct options *o
 		.store = s, .options = o, .began_s = (int64_t)time(NULL), .bar = isatty(STDERR_FILENO) && !o->quiet
 	};
 	interrupt_watch();
-}
-
-static void progress_clear(const struct db_batch *b)
-{
-	if (b->bar)
-		fputs("\r\x1b[K", stderr);
+	store_set_patience(s, PATIENCE_MS, batch_go_on, b);
 }
 
 static void progress_draw(struct db_batch *b)
@@ -51,6 +73,7 @@ int db_batch_commit(struct db_batch *b, struct error *err)
 		return undone ? 0 : -1;
 	}
 	b->kept = b->now;
+	poll(NULL, 0, GIVE_WAY_MS);
 	return 0;
 }
 
@@ -83,15 +106,20 @@ void db_batch_leave_out(struct db_batch *b, const char *why)
 	fprintf(stderr, "benanza: left out: %s\n", why);
 }
 
-void db_batch_end(struct db_batch *b)
+int db_batch_end(struct db_batch *b, int bad, struct error *err)
 {
+	if (b->given_up) { /* no error: that is what was asked for */
+		err->text[0] = '\0';
+		bad = 0;
+	}
 	progress_clear(b);
 	if (b->options->quiet)
-		return;
+		return bad;
 	if (b->left_out > SAID_MAX)
 		fprintf(stderr, "benanza: ... and %" PRId64 " more\n", b->left_out - SAID_MAX);
 	if (b->kept.future)
 		fprintf(stderr,
 			"benanza: %" PRId64 " results are dated in the future and stand until then; the clock there is wrong\n",
 			b->kept.future);
+	return bad;
 }

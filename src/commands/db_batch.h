@@ -18,7 +18,8 @@ struct db_batch {
 	int64_t left_out;           /* what means nothing */
 	int64_t began_s, drawn_ms;
 	int waiting;                /* additions in the open transaction */
-	bool bar;
+	bool bar, said;
+	bool given_up;              /* Ctrl-C while another program had the file locked */
 };
 
 /* Watches for Ctrl-C too (interrupt.h). */
@@ -31,7 +32,8 @@ int db_batch_result(struct db_batch *b, int64_t device, const struct result *r, 
 int db_batch_commit(struct db_batch *b, struct error *err);
 /* Counts what is left out, and says why of the first ones. */
 void db_batch_leave_out(struct db_batch *b, const char *why);
-/* Takes the word of progress away, and says what was not said one by one. */
-void db_batch_end(struct db_batch *b);
+/* Takes the word of progress away, and says what was not said one by one. bad: something went wrong (err); returns that,
+ * unless it was only that a wait was ended. */
+int db_batch_end(struct db_batch *b, int bad, struct error *err);
 
 #endif

@@ -102,7 +102,7 @@ int db_import(struct store *s, struct options *o, struct error *err)
 	db_batch_start(&im.batch, s, o);
 	for (int i = 1; i < o->argc && !bad && !interrupted; i++)
 		bad = import_file(&im, o->argv[i], err);
-	db_batch_end(&im.batch);
+	bad = db_batch_end(&im.batch, bad, err);
 	if (!bad || im.batch.kept.results)
 		import_print(&im);
 	return bad ? EXIT_BAD : im.batch.left_out || interrupted ? EXIT_GAPS : EXIT_DONE;

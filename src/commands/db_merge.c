@@ -191,7 +191,7 @@ int db_merge(struct store *s, struct options *o, struct error *err)
 	db_batch_start(&m.batch, s, o);
 	for (int i = 1; i < o->argc && !bad && !interrupted; i++)
 		bad = merge_file(&m, o->argv[i], err);
-	db_batch_end(&m.batch);
+	bad = db_batch_end(&m.batch, bad, err);
 	if (!bad || m.batch.kept.results)
 		merge_print(&m);
 	return bad ? EXIT_BAD : m.batch.left_out || interrupted ? EXIT_GAPS : EXIT_DONE;

@@ -88,7 +88,6 @@ struct queue {
 	struct device device;
 	bool known;              /* a hello has come, device is set */
 	int64_t device_id;       /* in the store; -1: it has nothing of this device yet */
-	bool identified;         /* the store knows this handle's device row: results may be added */
 	int64_t cursor;          /* of store_load_since */
 	const volatile sig_atomic_t *stop;
 	void (*say)(const char *line);

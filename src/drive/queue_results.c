@@ -32,25 +32,12 @@ int queue_load(struct queue *q, struct error *err)
 	return store_load_since(q->store, q->device_id, &q->cursor, q->results, err);
 }
 
-/* A result to the store; before the first one, the device. */
-static int queue_store(struct queue *q, const struct result *r, struct error *err)
-{
-	if (!q->identified) {
-		int64_t id = store_device(q->store, &q->device, err);
-		if (id < 0)
-			return -1;
-		q->device_id = id;
-		q->identified = true;
-	}
-	return store_add(q->store, q->device_id, r, err);
-}
-
-/* First to the store, then to memory: what is shown and counted is kept, unless there is trouble, which is
- * said. */
+/* First to the store, then to memory: what is shown and counted is kept, or waits to be (store_waiting); what the store will
+ * never take is said and counted. */
 static void queue_keep(struct queue *q, struct worker *w, const struct result *r)
 {
 	struct error err = ERROR_NONE;
-	if (q->store && queue_store(q, r, &err)) {
+	if (q->store && store_keep(q->store, &q->device, r, &err) < 0) {
 		w->unkept++;
 		q->lost++;
 		snprintf(q->lost_why, sizeof(q->lost_why), "%s", err.text);
@@ -66,7 +53,7 @@ static void queue_keep(struct queue *q, struct worker *w, const struct result *r
 static void queue_finish(struct queue *q, const struct worker *w, const char *problem)
 {
 	struct error err = ERROR_NONE;
-	if (q->store && !w->unkept && store_finish(q->store, q->device_id, problem, &err))
+	if (q->store && !w->unkept && store_keep_finish(q->store, &q->device, problem, &err) < 0)
 		queue_trouble(q, err.text);
 	results_finish(q->results, problem);
 }

@@ -44,12 +44,26 @@ NAMES(launch, launch)
 NAMES(matrix, matrix)
 NAMES(stop, stop)
 
+static void strings_copy(struct arena *a, const char ***strings, int count)
+{
+	for (int i = 0; i < count; i++)
+		*strings[i] = *strings[i] ? arena_strndup(a, *strings[i], strlen(*strings[i])) : "";
+}
+
 struct device device_copy(struct arena *a, const struct device *d)
 {
 	struct device copy = *d;
 	const char **strings[] = { &copy.name, &copy.model, &copy.stack, &copy.runner, &copy.version, &copy.host,
 		&copy.attributes };
-	for (int i = 0; i < COUNT(strings); i++)
-		*strings[i] = *strings[i] ? arena_strndup(a, *strings[i], strlen(*strings[i])) : "";
+	strings_copy(a, strings, COUNT(strings));
+	return copy;
+}
+
+struct result result_copy(struct arena *a, const struct result *r)
+{
+	struct result copy = *r;
+	const char **strings[] = { &copy.problem, &copy.algorithm.api, &copy.algorithm.name, &copy.algorithm.layouts,
+		&copy.algorithm.math, &copy.algorithm.notes, &copy.why, &copy.kernels, &copy.runner_version };
+	strings_copy(a, strings, COUNT(strings));
 	return copy;
 }

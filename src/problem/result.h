@@ -96,5 +96,6 @@ struct device {
 
 /* A copy whose strings live in the arena; NULL strings become empty. */
 struct device device_copy(struct arena *a, const struct device *d);
+struct result result_copy(struct arena *a, const struct result *r);
 
 #endif

@@ -15,39 +15,57 @@
 #define STORE_LENGTH_MAX                                                                                     \
 	(16 << 20) /* longest text or statement: a damaged or hostile file asks for no more */
 
-/* What an SQLite code means to the person who gave the path: format with path, then SQLite's own words. */
+/* What an SQLite code means to the person who gave the path: format with path, then SQLite's own words or better ones. */
 static const struct store_cause {
 	int rc;
+	bool passes; /* it may be otherwise in a while */
 	const char *format;
 } store_causes[] = {
-	{ SQLITE_NOTADB, "%s: not a database (%s); it was left as it is: give another file with --db" },
-	{ SQLITE_CORRUPT,
+	{ SQLITE_NOTADB, false, "%s: not a database (%s); it was left as it is: give another file with --db" },
+	{ SQLITE_CORRUPT, false,
 		"%s: damaged (%s): keep a copy, recover it with the sqlite3 shell's .recover, or give "
 		"another file with --db" },
-	{ SQLITE_READONLY,
+	{ SQLITE_READONLY, true,
 		"%s: cannot be written (%s): give write permission on the file and its directory, or "
 		"another file with --db" },
-	{ SQLITE_PERM, "%s: no permission (%s): change it, or give another file with --db" },
-	{ SQLITE_BUSY, "%s: another program keeps it locked (%s): try again when that has ended" },
-	{ SQLITE_LOCKED, "%s: another program keeps it locked (%s): try again when that has ended" },
-	{ SQLITE_FULL, "%s: no room (%s): free some disk space; what was stored is kept" },
-	{ SQLITE_IOERR, "%s: cannot be read or written (%s): check the disk it is on" },
+	{ SQLITE_PERM, true, "%s: no permission (%s): change it, or give another file with --db" },
+	{ SQLITE_BUSY, true, "%s: another program keeps it locked (%s): try again when that has ended" },
+	{ SQLITE_LOCKED, true, "%s: another program keeps it locked (%s): try again when that has ended" },
+	{ SQLITE_PROTOCOL, true, "%s: another program keeps it locked (%s): try again when that has ended" },
+	{ SQLITE_FULL, true, "%s: no room (%s): free some disk space; what was stored is kept" },
+	{ SQLITE_IOERR, true, "%s: cannot be read or written (%s): check the disk it is on" },
+	{ SQLITE_CANTOPEN, true,
+		"%s: cannot be opened (%s): check the path and its permissions, or give another file with --db" },
 };
+
+static const struct store_cause *store_cause(int primary)
+{
+	for (size_t i = 0; i < sizeof(store_causes) / sizeof(store_causes[0]); i++)
+		if (store_causes[i].rc == primary)
+			return &store_causes[i];
+	return NULL;
+}
 
 int store_error(struct store *s, int rc, const char *doing, struct error *err)
 {
-	int primary = rc & 0xff;
-	for (size_t i = 0; i < sizeof(store_causes) / sizeof(store_causes[0]); i++)
-		if (store_causes[i].rc == primary)
-			return error_set(err, store_causes[i].format, s->path, sqlite3_errstr(rc));
-	int system = s->db ? sqlite3_system_errno(s->db) : 0;
-	if (primary == SQLITE_CANTOPEN)
-		return error_set(err,
-			"%s: cannot be opened (%s): check the path and its permissions, or give another "
-			"file with --db",
-			s->path, system ? strerror(system) : sqlite3_errstr(rc));
-	return error_set(
-		err, "%s: cannot %s: %s", s->path, doing, s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc));
+	int primary = rc & 0xff, system = s->system_errno;
+	if (!system && s->db)
+		system = sqlite3_system_errno(s->db);
+	/* SQLite knows a full disk, but no full quota and no limit of a file's size */
+	if (primary == SQLITE_IOERR && (system == EDQUOT || system == EFBIG || system == ENOSPC))
+		primary = SQLITE_FULL;
+	const struct store_cause *cause = store_cause(primary);
+	s->passing = cause && cause->passes;
+	if (!cause)
+		return error_set(err, "%s: cannot %s: %s", s->path, doing,
+			s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc));
+	const char *words = sqlite3_errstr(rc);
+	/* of other codes the number that SQLite has is that of an earlier error */
+	if (system && ((rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN))
+		words = strerror(system);
+	if (primary == SQLITE_BUSY && *store_lock_holder(s))
+		words = s->holder;
+	return error_set(err, cause->format, s->path, words);
 }
 
 int store_exec(struct store *s, const char *sql, struct error *err)
@@ -186,7 +204,7 @@ static int store_open_file(struct store *s, bool immutable, struct error *err)
 	if (rc != SQLITE_OK)
 		return store_error(s, rc, "open it", err);
 	sqlite3_extended_result_codes(s->db, 1);
-	sqlite3_busy_timeout(s->db, STORE_BUSY_MS);
+	store_set_patience(s, STORE_BUSY_MS, NULL, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, STORE_LENGTH_MAX);
@@ -355,6 +373,7 @@ void store_close(struct store *s)
 	if (!s)
 		return;
 	store_close_file(s);
+	keep_free(&s->keep);
 	free(s->known);
 	free(s->path);
 	free(s);

@@ -44,6 +44,28 @@ int store_batch_end(struct store *s, struct error *err);
 bool store_has_batch(const struct store *s);
 /* The file was removed or replaced since it was opened, and an addition noticed: nothing more can be kept. */
 bool store_is_gone(const struct store *s);
+/* How long an operation waits for another program that has the file locked: 5 s where nothing else is said. While it waits
+ * go_on (may be NULL) is asked again and again, and ends the wait with false. */
+void store_set_patience(
+	struct store *s, int patience_ms, bool (*go_on)(void *context, int64_t waited_ms), void *context);
+/* Who that is: "sqlite3, process 1234"; "" where it cannot be seen. Valid until the next call. */
+const char *store_lock_holder(struct store *s);
+
+/* For who measures and cannot wait: store_device and store_add, but when the file cannot take the result for a reason that
+ * may pass (locked, no room, an I/O error) a copy waits in memory, and all that comes later behind it. 0: it is in
+ * the file; 1: it waits (err: for what); -1: it will not be taken (the file is gone, the result is none). Takes a moment at
+ * most. store_close drops what waits. */
+int store_keep(struct store *s, const struct device *d, const struct result *r, struct error *err);
+/* The same for store_finish. */
+int store_keep_finish(struct store *s, const struct device *d, const char *problem, struct error *err);
+/* Tries again, where it is time for that or at_once. Returns the results that still wait. */
+int store_keep_on(struct store *s, bool at_once);
+struct store_waiting {
+	int results, lost; /* lost: waited, and were refused in the end */
+	const char *why;   /* of the last try that failed, "" none */
+};
+struct store_waiting store_waiting(const struct store *s);
+
 /* The measuring of a problem has come to an end that stands: it need not be measured again. */
 int store_finish(struct store *s, int64_t device, const char *problem, struct error *err);
 /* The same, but what is finished already stays as it is. 1: new, 0: it was, -1: error. */

@@ -52,6 +52,18 @@ struct store_attributes {
 	int64_t identity, attributes;
 };
 
+/* store_keep.c: what waits to be written. */
+struct keep {
+	struct keep_device *devices;
+	struct keep_item *first, *last;
+	int results;         /* of these; ends of problems wait too */
+	int lost;
+	int delay_ms;
+	int64_t retry_at_ms;
+	char why[ERROR_TEXT_SIZE]; /* the last try failed, or something was lost */
+};
+void keep_free(struct keep *k);
+
 struct store {
 	sqlite3 *db;
 	char *path;
@@ -62,6 +74,14 @@ struct store {
 	dev_t wal_device;  /* of the -wal file, 0 until it was seen */
 	ino_t wal_inode;
 	sqlite3_stmt *statements[STATEMENT_COUNT];
+	int patience_ms;
+	int64_t busy_since_ms;
+	bool (*go_on)(void *context, int64_t waited_ms);
+	void *go_on_context;
+	char holder[64];
+	bool passing;      /* the last error may pass */
+	int system_errno;  /* why the present statement failed; 0: SQLite knows, or nobody */
+	struct keep keep;
 	struct store_attributes *known;
 	int known_count, known_capacity;
 };

@@ -3,6 +3,7 @@
 
 #include "store/store_private.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,9 +100,13 @@ int store_run(struct store *s, enum store_statement which, struct error *err)
 	sqlite3_stmt *q = store_statement(s, which, err);
 	if (!q)
 		return -1;
+	errno = 0;
 	int rc = sqlite3_step(q);
+	s->system_errno = errno; /* SQLite does not keep that of a COMMIT */
 	sqlite3_reset(q);
-	return rc == SQLITE_DONE ? 0 : store_error(s, rc, store_sql[which], err);
+	int status = rc == SQLITE_DONE ? 0 : store_error(s, rc, store_sql[which], err);
+	s->system_errno = 0;
+	return status;
 }
 
 int store_begin(struct store *s, struct error *err)

@@ -1,0 +1,47 @@
+#include "config.h"
+
+#include "commands/keep.h"
+#include "commands/interrupt.h"
+
+#include <poll.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+
+#define POLL_MS 100
+#define SAID_AFTER_MS 500
+
+bool keep_on(struct store *s, bool *said, bool quiet)
+{
+	int results = store_keep_on(s, false);
+	if ((results > 0) == *said)
+		return false;
+	*said = results > 0;
+	if (!quiet)
+		fprintf(stderr, "benanza: %s%s\n", *said ? store_waiting(s).why : "what waited is in the database now",
+			*said ? "; results wait in memory" : "");
+	return !quiet;
+}
+
+int keep_end(struct store *s, int limit_ms, bool quiet, struct error *err)
+{
+	int64_t since = clock_ms();
+	bool before = interrupted, said = quiet;
+	if (!s)
+		return 0;
+	while (store_keep_on(s, true)) {
+		int64_t waited = clock_ms() - since;
+		if (waited >= limit_ms || (interrupted && !before))
+			break;
+		if (!said && waited > SAID_AFTER_MS) {
+			struct store_waiting w = store_waiting(s);
+			fprintf(stderr, "benanza: waiting to keep %d results (Ctrl-C gives them up): %s\n", w.results, w.why);
+			said = true;
+		}
+		poll(NULL, 0, POLL_MS);
+	}
+	struct store_waiting w = store_waiting(s);
+	if (w.results + w.lost)
+		error_set(err, "%d results are not kept: %s", w.results + w.lost, w.why);
+	return w.results + w.lost;
+}

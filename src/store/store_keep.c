@@ -1,0 +1,208 @@
+/* Results that wait in memory for a file that cannot take them now. */
+#include "config.h"
+
+#include "store/store_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#define PATIENCE_MS 50      /* whoever measures or draws a screen does not wait longer for another program */
+#define DELAY_LEAST_MS 250
+#define DELAY_MOST_MS 2000
+#define BATCH 500           /* in one transaction, when what waited is written */
+
+struct keep_device {
+	struct keep_device *next;
+	struct arena arena;
+	struct device d;
+	int64_t id;             /* 0: not in the file, as far as is known */
+};
+
+struct keep_item {
+	struct keep_item *next;
+	struct arena arena;
+	struct keep_device *device;
+	bool is_end;            /* no result: the problem is finished */
+	struct result r;
+};
+
+static bool keep_is_device(const struct device *a, const struct device *b)
+{
+	return strcmp(a->model, b->model) == 0 && strcmp(a->stack, b->stack) == 0 && strcmp(a->name, b->name) == 0 &&
+	       strcmp(a->runner, b->runner) == 0 && strcmp(a->version, b->version) == 0 &&
+	       strcmp(a->host, b->host) == 0 && strcmp(a->attributes, b->attributes) == 0;
+}
+
+static struct keep_device *keep_device(struct keep *k, const struct device *d)
+{
+	struct keep_device *one = k->devices;
+	while (one && !keep_is_device(&one->d, d))
+		one = one->next;
+	if (!one) {
+		one = base_calloc(1, sizeof(*one));
+		one->d = device_copy(&one->arena, d);
+		one->next = k->devices;
+		k->devices = one;
+	}
+	return one;
+}
+
+static void keep_pop(struct keep *k)
+{
+	struct keep_item *item = k->first;
+	k->results -= !item->is_end;
+	k->first = item->next;
+	k->last = k->first ? k->last : NULL;
+	arena_free(&item->arena);
+	free(item);
+}
+
+void keep_free(struct keep *k)
+{
+	while (k->first)
+		keep_pop(k);
+	while (k->devices) {
+		struct keep_device *one = k->devices;
+		k->devices = one->next;
+		arena_free(&one->arena);
+		free(one);
+	}
+}
+
+/* once: it may have been tried before, with an end that is not known. */
+static int keep_write(struct store *s, struct keep_device *d, const struct result *r, bool is_end, bool once,
+	struct error *err)
+{
+	if (!d->id) {
+		int64_t id = store_device(s, &d->d, err);
+		if (id < 0)
+			return -1;
+		d->id = id;
+	}
+	if (is_end)
+		return store_finish(s, d->id, r->problem, err);
+	return once ? store_add_once(s, d->id, r, err) : store_add(s, d->id, r, err);
+}
+
+static void keep_push(struct keep *k, struct keep_device *d, const struct result *r, bool is_end)
+{
+	struct keep_item *item = base_calloc(1, sizeof(*item));
+	item->device = d;
+	item->is_end = is_end;
+	item->r = result_copy(&item->arena, r);
+	if (k->last)
+		k->last->next = item;
+	else
+		k->first = item;
+	k->last = item;
+	k->results += !is_end;
+}
+
+/* A try has failed: the next one comes later. */
+static void keep_delay(struct keep *k, const struct error *why)
+{
+	k->delay_ms = !k->delay_ms ? DELAY_LEAST_MS : k->delay_ms * 2 < DELAY_MOST_MS ? k->delay_ms * 2 : DELAY_MOST_MS;
+	k->retry_at_ms = clock_ms() + k->delay_ms;
+	if (strcmp(k->why, why->text) != 0)
+		log_line("%s", why->text);
+	snprintf(k->why, sizeof(k->why), "%s", why->text);
+}
+
+/* How long others are waited for is this file's own matter. */
+static int keep_hurry(struct store *s)
+{
+	int usual = s->patience_ms;
+	s->patience_ms = usual < PATIENCE_MS ? usual : PATIENCE_MS;
+	s->passing = false;
+	return usual;
+}
+
+static int keep_one(struct store *s, const struct device *device, const struct result *r, bool is_end, struct error *err)
+{
+	struct keep *k = &s->keep;
+	struct keep_device *d = keep_device(k, device);
+	if (!k->first) {
+		int usual = keep_hurry(s), bad = keep_write(s, d, r, is_end, false, err);
+		s->patience_ms = usual;
+		if (!bad)
+			return 0;
+		if (!s->passing)
+			return -1;
+		k->delay_ms = 0;
+		keep_delay(k, err);
+	}
+	keep_push(k, d, r, is_end);
+	error_set(err, "%s", k->why);
+	return 1;
+}
+
+int store_keep(struct store *s, const struct device *d, const struct result *r, struct error *err)
+{
+	return keep_one(s, d, r, false, err);
+}
+
+int store_keep_finish(struct store *s, const struct device *d, const char *problem, struct error *err)
+{
+	const struct result r = { .problem = problem };
+	return keep_one(s, d, &r, true, err);
+}
+
+/* Writes the first `most` in one transaction: how many, or -1: none. */
+static int keep_try(struct store *s, int most, struct error *err)
+{
+	int n = 0, bad = store_batch_begin(s, err);
+	for (struct keep_item *item = s->keep.first; item && !bad && n < most; item = item->next, n++)
+		bad = keep_write(s, item->device, &item->r, item->is_end, true, err) < 0;
+	if (!bad)
+		bad = store_batch_end(s, err);
+	if (!bad)
+		return n;
+	for (struct keep_device *d = s->keep.devices; d; d = d->next) /* their rows may be undone too */
+		d->id = 0;
+	return -1;
+}
+
+/* What will never be taken, or nothing: the file is gone. */
+static void keep_lose(struct store *s, const struct error *why)
+{
+	struct keep *k = &s->keep;
+	do {
+		k->lost += !k->first->is_end;
+		keep_pop(k);
+	} while (s->gone && k->first);
+	snprintf(k->why, sizeof(k->why), "%s", why->text);
+	log_line("%s", why->text);
+}
+
+int store_keep_on(struct store *s, bool at_once)
+{
+	struct keep *k = &s->keep;
+	if (!k->first || (!at_once && clock_ms() < k->retry_at_ms))
+		return k->results;
+	int usual = keep_hurry(s), most = BATCH;
+	while (k->first) {
+		struct error err = ERROR_NONE;
+		s->passing = false;
+		int n = keep_try(s, most, &err);
+		if (n < 0 && s->passing) {
+			keep_delay(k, &err);
+			break;
+		}
+		if (n < 0 && most == 1) /* it is this one */
+			keep_lose(s, &err);
+		else if (n < 0)
+			most = 1;
+		for (; n > 0; n--)
+			keep_pop(k);
+	}
+	s->patience_ms = usual;
+	return k->results;
+}
+
+struct store_waiting store_waiting(const struct store *s)
+{
+	return (struct store_waiting){ .results = s->keep.results, .lost = s->keep.lost, .why = s->keep.why };
+}
