@@ -56,6 +56,8 @@ bool chain_start_region(struct chain *c, const struct plan *p, int value, const 
 bool chain_step(struct chain *c);
 /* fusion_attention.c: the whole of attention from its first product on; false when it is none. */
 bool chain_attention(struct chain *c, const struct plan *p, const struct plan_layer *l);
+/* fusion_bytes.c: a product of whole numbers and the sum of bytes behind it; false when there is none. */
+bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer *l);
 
 /* The pieces they share. */
 bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer *l);

@@ -156,13 +156,13 @@ static void follow(struct finder *f, struct chain *c, int distinct, bool is_grou
 static void find_products(struct finder *f, const struct plan_layer *l)
 {
 	struct chain c;
-	if (chain_start(&c, f->plan, l)) {
+	bool starts = chain_start(&c, f->plan, l);
+	if (starts)
 		follow(f, &c, l->problem, false);
-		str_free(&c.pattern);
-		if (chain_attention(&c, f->plan, l) && units_agree(f, &c))
-			add_group(f, &c, distinct_of_problem(f, &c.problem, false),
-				ARENA_ARRAY(&f->fusion->arena, int, c.layer_count));
-	}
+	str_free(&c.pattern);
+	if ((starts ? chain_attention(&c, f->plan, l) : chain_bytes(&c, f->plan, l)) && units_agree(f, &c))
+		add_group(f, &c, distinct_of_problem(f, &c.problem, false),
+			ARENA_ARRAY(&f->fusion->arena, int, c.layer_count));
 	str_free(&c.pattern);
 }
 

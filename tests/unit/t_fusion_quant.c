@@ -100,7 +100,7 @@ static struct net *random_net(uint32_t seed)
 	return r.n;
 }
 
-/* What was taken in is free and part of a layer that is not, in no group, and the sum counts the others once. */
+/* What was taken in is free and part of a layer that is not, in a group only with that, and the sum counts the others once. */
 static bool holds(const struct plan *p, const struct fusion *f)
 {
 	struct results *r = results_new();
@@ -113,7 +113,8 @@ static bool holds(const struct plan *p, const struct fusion *f)
 		const struct plan_layer *core = l->absorbed_by >= 0 ? &p->layers[l->absorbed_by] : NULL;
 		running += l->problem >= 0;
 		good &= !core || (core->quantized && core->absorbed_by < 0 && l->class == CLASS_FREE && l->problem < 0 &&
-			l->flops == 0 && f->cluster_of[i] < 0 && !l->quantized);
+			l->flops == 0 && !l->quantized &&
+			(f->cluster_of[i] < 0 || f->cluster_of[i] == f->cluster_of[core->index]));
 		good &= l->class == CLASS_FREE || l->problem >= 0;
 	}
 	for (int i = 0; i < plan_problem_total(p); i++)
@@ -175,8 +176,49 @@ static void test_dynamic(void)
 	net_free(n);
 }
 
+/* As quantizers write a residual: one that is added, one that is wanted elsewhere too, and one with more than a relu. */
+static void test_residual(void)
+{
+	static const char *const names[3][7] = { { "c0", "q0", "d0", "a0", "r0", "y0", "z0" },
+		{ "c1", "q1", "d1", "a1", "r1", "y1", "z1" }, { "c2", "q2", "d2", "a2", "r2", "y2", "z2" } };
+	struct error err = ERROR_NONE;
+	struct plan_options options = { .dtype = DTYPE_F32 };
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "1,16,6,6");
+	quant_weights(n, "w", "16,16,3,3", "16", 0);
+	quant_dq(n, "x", "x0");
+	const char *from = "x0";
+	for (int i = 0; i < 3; i++) {
+		const char *const *v = names[i];
+		char inputs[64];
+		snprintf(inputs, sizeof(inputs), "%s,w", from);
+		net_node(n, "Conv", inputs, v[0], "pads=1,1,1,1");
+		quant_q(n, v[0], v[1]);
+		quant_dq(n, v[1], v[2]);
+		snprintf(inputs, sizeof(inputs), "%s,%s", v[2], from);
+		net_node(n, "Add", inputs, v[3], NULL);
+		net_node(n, i == 2 ? "Tanh" : "Relu", v[3], v[4], NULL);
+		quant_q(n, v[4], v[5]);
+		quant_dq(n, v[5], v[6]);
+		from = v[6];
+	}
+	net_output(n, "z2", NULL);
+	net_output(n, "q1", NULL);
+	struct plan *p = plan_build(net_model(n), &options, &err);
+	struct fusion *f = fusion_find(p);
+	is_int(f->group_count, 1, "one group");
+	const struct fusion_group *g = f->group_count ? f->groups : NULL;
+	is_str(g ? g->text : "", "conv:u8,s8.c,u8/s32:" INNER "+scale:f32.c+add:u8+relu", "... adds before it rounds");
+	is_str(g ? g->pattern : "", "Conv+Add+Relu", "... by name");
+	is_int(g ? g->layer_count : 0, 6, "... and has what stands between");
+	fusion_free(f);
+	plan_free(p);
+	net_free(n);
+}
+
 int main(void)
 {
+	test_residual();
 	test_random();
 	test_dynamic();
 	struct error err = ERROR_NONE;

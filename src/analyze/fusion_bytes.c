@@ -1,0 +1,106 @@
+/* A product of whole numbers whose result is rounded to bytes only to be added to others, as quantizers write every
+ * residual: Conv, QuantizeLinear, DequantizeLinear, Add, QuantizeLinear. A kernel adds before it rounds, once instead of
+ * twice; the results differ by that rounding, as they do where the exporter leaves it out. */
+#include "config.h"
+
+#include "analyze/analyze_private.h"
+
+#include <string.h>
+
+static const struct problem *own_problem(const struct plan *p, const struct plan_layer *l)
+{
+	return l->quantized && l->problem >= 0 ? &p->problems[l->problem].problem : NULL;
+}
+
+static bool is_byte(enum dtype t)
+{
+	return t == DTYPE_U8 || t == DTYPE_S8;
+}
+
+/* Sums that leave as bytes, with nothing but a scale and a bias behind them. */
+static bool is_product(const struct plan *p, const struct plan_layer *l)
+{
+	const struct problem *q = own_problem(p, l);
+	bool fits = q && (q->kernel == KERNEL_CONV || q->kernel == KERNEL_MATMUL) && !l->proxy && q->accumulator == DTYPE_S32 &&
+		    is_byte(q->operand[problem_operand_count(q) - 1].dtype) && q->epilogue_count + 2 <= PROBLEM_EPILOGUES;
+	for (int i = 0; fits && i < q->epilogue_count; i++)
+		fits = q->epilogue[i].kind == EPILOGUE_SCALE || q->epilogue[i].kind == EPILOGUE_BIAS;
+	return fits && chain_one_output(p, l);
+}
+
+/* The only reader of the chain's value when it is part of the core; NULL: no such. */
+static const struct plan_layer *part_behind(const struct chain *c, int core)
+{
+	int reader;
+	if (c->layer_count == FUSION_LAYERS_MAX || chain_readers(c->plan, c->value, &reader, 1) != 1)
+		return NULL;
+	const struct plan_layer *l = &c->plan->layers[reader];
+	return l->absorbed_by == core && chain_one_output(c->plan, l) ? l : NULL;
+}
+
+/* What the sum adds beside the chain's value: bytes of the destination's shape. Their type, or unknown. */
+static enum dtype residual_type(struct chain *c, const struct plan_layer *add)
+{
+	const struct plan *p = c->plan;
+	const struct problem *q = own_problem(p, add);
+	bool fits = q && q->kernel == KERNEL_BINARY && q->mode == MODE_ADD && add->input_count == 2 &&
+		    (add->inputs[0] == c->value) != (add->inputs[1] == c->value) && chain_one_output(p, add) &&
+		    q->shape[0].rank == q->shape[1].rank &&
+		    memcmp(q->shape[0].dim, q->shape[1].dim, (size_t)q->shape[0].rank * sizeof(q->shape[0].dim[0])) == 0;
+	if (!fits)
+		return DTYPE_UNKNOWN;
+	int other = add->inputs[0] == c->value;
+	c->residual = p->values[add->inputs[other]].producer;
+	return q->operand[other].constant || !is_byte(q->operand[other].dtype) ? DTYPE_UNKNOWN : q->operand[other].dtype;
+}
+
+/* What stands behind the sum, to its conversion: false where that is no relu. */
+static bool take_tail(struct chain *c, const struct plan_layer *add)
+{
+	const struct plan_layer *l;
+	struct problem *q = &c->problem;
+	while ((l = part_behind(c, add->index))) {
+		if (text_is(l->node->op, "Relu")) {
+			q->epilogue[q->epilogue_count++] = (struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = MODE_RELU };
+			chain_name(c, l);
+		} else if (!text_is(l->node->op, "QuantizeLinear")) {
+			return false;
+		}
+		chain_take(c, l->index, l->outputs[0]);
+		if (text_is(l->node->op, "QuantizeLinear"))
+			return true;
+	}
+	return false;
+}
+
+bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer *l)
+{
+	const struct plan_layer *part;
+	int reader;
+	*c = (struct chain){ .plan = p, .residual = -1, .channel_axis = -1 };
+	if (!is_product(p, l))
+		return false;
+	c->problem = *own_problem(p, l);
+	str_add(&c->pattern, l->node->op.p, l->node->op.n);
+	chain_take(c, l->index, l->outputs[0]);
+	while ((part = part_behind(c, l->index)))
+		chain_take(c, part->index, part->outputs[0]);
+	/* what dequantizes it is the sum's */
+	if (chain_readers(p, c->value, &reader, 1) != 1 || p->layers[reader].absorbed_by < 0)
+		return false;
+	const struct plan_layer *add = &p->layers[p->layers[reader].absorbed_by];
+	if (add->absorbed_by >= 0 || c->layer_count + 3 > FUSION_LAYERS_MAX || !chain_one_output(p, &p->layers[reader]))
+		return false;
+	chain_take(c, reader, p->layers[reader].outputs[0]);
+	enum dtype residual = residual_type(c, add);
+	if (residual == DTYPE_UNKNOWN || chain_readers(p, c->value, &reader, 1) != 1 || reader != add->index)
+		return false;
+	const struct problem *sum = own_problem(p, add);
+	c->problem.operand[problem_operand_count(&c->problem) - 1].dtype = sum->operand[2].dtype;
+	c->problem.epilogue[c->problem.epilogue_count++] = (struct epilogue){
+		.kind = EPILOGUE_BINARY, .mode = MODE_ADD, .operand = { .dtype = residual },
+	};
+	chain_name(c, add);
+	chain_take(c, add->index, add->outputs[0]);
+	return take_tail(c, add);
+}
