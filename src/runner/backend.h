@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "problem/result.h"
 
+#include <stdlib.h>
+
 struct backend;
 
 /* What a backend offers for one problem, in the library's own order of preference. */
@@ -26,12 +28,13 @@ struct backend_limits {
 struct backend {
 	const char *api;
 	const void *detail;    /* of what several backends share (cuda_work.h); else NULL */
-	/* Adds what identifies the library to the stack line, and what is worth recording to the attributes. */
+	/* Adds what identifies the library to the stack line, and what is worth recording to the attributes. NULL: there is
+	 * nothing to add. */
 	int (*probe)(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err);
 	/* Fills the list; 0 algorithms is an error. -1: nothing offered, err says why; a text that begins with "only " says
 	 * that such problems are other backends' business, and gives way to theirs. */
 	int (*algorithms)(const struct problem *p, struct backend_list *list, struct error *err);
-	void (*forget)(struct backend_list *list);
+	void (*forget)(struct backend_list *list); /* empties it */
 	/* Everything that is never timed: primitives, memory, packed constants, inputs. NULL: *status and err say why. */
 	void *(*prepare)(const struct backend_list *list, int index, const struct backend_limits *limits,
 		enum status *status, struct error *err);
@@ -42,7 +45,7 @@ struct backend {
 	 * absolute terms. What else must not be trusted (an output unwritten, guard bytes overwritten): *worst INFINITY, and
 	 * err says what. -1: no comparison is possible, err says why. */
 	int (*check)(void *work, double *worst, struct error *err);
-	/* Bytes of constant operands that pass in CACHE_NET before the first come back; 0: there are none. */
+	/* Bytes of constant operands that pass in CACHE_NET before the first come back; 0 (of NULL, too): there are none. */
 	double (*rotated_bytes)(const void *work);
 	void (*release)(void *work);
 	/* The rest may be NULL. */
@@ -55,6 +58,13 @@ struct backend {
 	/* Of backends that offer algorithms, those with a larger one come first, equal ones in the platform's order; NULL: 0. */
 	int (*preference)(const struct problem *p);
 };
+
+/* forget() where the state is one allocation. */
+static inline void backend_forget(struct backend_list *list)
+{
+	free(list->state);
+	*list = (struct backend_list){ 0 };
+}
 
 extern const struct backend backend_onednn, backend_attention, backend_copy, backend_plain;
 

@@ -53,15 +53,6 @@ struct work {
 	int arg_count[PART_COUNT];
 };
 
-static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
-{
-	(void)stack;
-	(void)attributes;
-	(void)has_matrix;
-	(void)err;
-	return 0;
-}
-
 /* --- parts --- */
 
 static int64_t planes(const struct problem *p)
@@ -359,11 +350,5 @@ static int check(void *work, double *worst, struct error *err)
 	return 0;
 }
 
-static double rotated_bytes(const void *work)
-{
-	(void)work;
-	return 0;
-}
-
-const struct backend backend_attention = { .api = "oneDNN", .probe = probe, .algorithms = algorithms, .forget = forget,
-	.prepare = prepare, .run = run, .check = check, .rotated_bytes = rotated_bytes, .release = release };
+const struct backend backend_attention = { .api = "oneDNN", .algorithms = algorithms, .forget = forget,
+	.prepare = prepare, .run = run, .check = check, .release = release };

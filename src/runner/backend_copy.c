@@ -33,15 +33,6 @@ struct work {
 	const char *source; /* of the present execution */
 };
 
-static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
-{
-	(void)stack;
-	(void)attributes;
-	(void)has_matrix;
-	(void)err;
-	return 0;
-}
-
 static void offer(struct offers *o, int i, const char *name, int threads)
 {
 	o->threads[i] = threads;
@@ -69,12 +60,6 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	list->algorithm = o->algorithm;
 	list->state = o;
 	return 0;
-}
-
-static void forget(struct backend_list *list)
-{
-	free(list->state);
-	*list = (struct backend_list){ 0 };
 }
 
 static void release(void *work)
@@ -159,5 +144,5 @@ static double rotated_bytes(const void *work)
 	return w->constant ? (double)w->set_count * (double)w->stride : 0;
 }
 
-const struct backend backend_copy = { .api = "libc", .probe = probe, .algorithms = algorithms, .forget = forget,
+const struct backend backend_copy = { .api = "libc", .algorithms = algorithms, .forget = backend_forget,
 	.prepare = prepare, .run = run, .check = check, .rotated_bytes = rotated_bytes, .release = release };

@@ -7,15 +7,6 @@
 
 /* Our own kernels as a backend. */
 
-static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
-{
-	(void)stack; /* they are of this runner's version */
-	(void)attributes;
-	(void)has_matrix;
-	(void)err;
-	return 0;
-}
-
 static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
 {
 	struct cuda_own *o = base_calloc(1, sizeof(*o));
@@ -27,12 +18,6 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	}
 	*list = (struct backend_list){ .count = o->count, .algorithm = o->algorithm, .state = o };
 	return 0;
-}
-
-static void forget(struct backend_list *list)
-{
-	free(list->state);
-	*list = (struct backend_list){ 0 };
 }
 
 struct state {
@@ -71,5 +56,5 @@ static const struct problem *problem_of(const struct backend_list *list)
 
 static const struct cuda_backend detail = { .plan = plan, .problem = problem_of };
 
-const struct backend backend_cuda = { .api = "benanza", .detail = &detail, .probe = probe, .algorithms = algorithms,
-	.forget = forget, CUDA_WORK_SLOTS };
+const struct backend backend_cuda = { .api = "benanza", .detail = &detail, .algorithms = algorithms,
+	.forget = backend_forget, CUDA_WORK_SLOTS };

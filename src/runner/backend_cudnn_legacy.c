@@ -37,15 +37,6 @@ struct offers {
 };
 
 /* The graph backend's probe tells of the library. */
-static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
-{
-	(void)stack;
-	(void)attributes;
-	(void)has_matrix;
-	(void)err;
-	return 0;
-}
-
 static int kernel_row(enum kernel k)
 {
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
@@ -81,12 +72,6 @@ static int candidates_try(struct offers *o, struct error *err)
 	}
 	own->count = kept;
 	return kept ? 0 : error_set(err, "%s", first.text);
-}
-
-static void forget(struct backend_list *list)
-{
-	free(list->state);
-	*list = (struct backend_list){ 0 };
 }
 
 static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
@@ -154,5 +139,5 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *to
 
 static const struct cuda_backend legacy = { .plan = plan, .problem = problem_of };
 
-const struct backend backend_cudnn_legacy = { .api = API, .detail = &legacy, .probe = probe, .algorithms = algorithms,
-	.forget = forget, CUDA_WORK_SLOTS };
+const struct backend backend_cudnn_legacy = { .api = API, .detail = &legacy, .algorithms = algorithms,
+	.forget = backend_forget, CUDA_WORK_SLOTS };

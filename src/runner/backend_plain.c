@@ -43,15 +43,6 @@ struct work {
 	float *partial;
 };
 
-static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
-{
-	(void)stack;
-	(void)attributes;
-	(void)has_matrix;
-	(void)err;
-	return 0;
-}
-
 static int64_t volume(const struct problem_shape *s, int from, int to)
 {
 	int64_t n = 1;
@@ -74,12 +65,6 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	list->algorithm = &s->algorithm;
 	list->state = s;
 	return 0;
-}
-
-static void forget(struct backend_list *list)
-{
-	free(list->state);
-	*list = (struct backend_list){ 0 };
 }
 
 static void release(void *work)
@@ -332,5 +317,5 @@ static double rotated_bytes(const void *work)
 	return bytes;
 }
 
-const struct backend backend_plain = { .api = "plain C", .probe = probe, .algorithms = algorithms, .forget = forget,
+const struct backend backend_plain = { .api = "plain C", .algorithms = algorithms, .forget = backend_forget,
 	.prepare = prepare, .run = run, .check = check, .rotated_bytes = rotated_bytes, .release = release };

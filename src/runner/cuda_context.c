@@ -148,7 +148,8 @@ static int backends_probe(struct str *stack, json_t *attributes, bool *has_matri
 	for (int i = 0; platform.backends[i]; i++) {
 		struct str words = { 0 };
 		struct error why = ERROR_NONE;
-		if (platform.backends[i]->probe(&words, attributes, has_matrix, &why)) {
+		const struct backend *b = platform.backends[i];
+		if (b->probe && b->probe(&words, attributes, has_matrix, &why)) {
 			cuda_context_warn(attributes, why.text);
 			first = *first.text ? first : why;
 		} else {

@@ -18,7 +18,8 @@ int device_probe(struct device_draft *draft, bool *has_matrix, struct error *err
 {
 	for (int i = 0; platform.backends[i]; i++) {
 		struct str part = { 0 };
-		int bad = platform.backends[i]->probe(&part, draft->attributes, has_matrix, err);
+		const struct backend *b = platform.backends[i];
+		int bad = b->probe && b->probe(&part, draft->attributes, has_matrix, err);
 		if (!bad && part.n)
 			device_part(draft, part.p);
 		str_free(&part);
