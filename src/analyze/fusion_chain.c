@@ -46,13 +46,7 @@ static const struct operand *destination(const struct problem *q)
 
 static bool same_shape(const struct plan *p, int a, int b)
 {
-	const struct shape *x = &p->values[a].shape, *y = &p->values[b].shape;
-	if (x->rank < 0 || x->rank != y->rank)
-		return false;
-	for (int i = 0; i < x->rank; i++)
-		if (!dim_same(x->dims[i], y->dims[i]))
-			return false;
-	return true;
+	return shape_same(p->values[a].shape, p->values[b].shape);
 }
 
 void chain_name(struct chain *c, const struct plan_layer *l)

@@ -418,25 +418,17 @@ static void pow_scalar(const struct op_call *c, double exponent, struct op_probl
 		c, &c->inputs[0], mode, mode == MODE_POW, mode == MODE_POW ? (float)exponent : 0, out);
 }
 
-/* With a number on the right. False: no such function. */
-static bool scalar_right(const struct op_call *c, enum binary_kind kind, double s, struct op_problem *out)
+/* With a number on either side. False: no such function. */
+static bool scalar_either(const struct op_call *c, enum binary_kind kind, const struct op_value *x, double s,
+	struct op_problem *out)
 {
-	const struct op_value *x = &c->inputs[0];
 	float f = (float)s;
 	switch (kind) {
 	case BINARY_ADD:
 		op_problem_eltwise(c, x, MODE_LINEAR_MAP, 1, f, out);
 		return true;
-	case BINARY_SUB:
-		op_problem_eltwise(c, x, MODE_LINEAR_MAP, 1, 0 - f, out);
-		return true;
 	case BINARY_MUL:
 		op_problem_eltwise(c, x, MODE_LINEAR_MAP, f, 0, out);
-		return true;
-	case BINARY_DIV:
-		if (!isfinite((float)(1 / s)))
-			return false;
-		op_problem_eltwise(c, x, MODE_LINEAR_MAP, (float)(1 / s), 0, out);
 		return true;
 	case BINARY_MAX:
 		op_problem_eltwise(
@@ -445,11 +437,29 @@ static bool scalar_right(const struct op_call *c, enum binary_kind kind, double 
 	case BINARY_MIN:
 		op_problem_eltwise(c, x, MODE_CLIP, -FLT_MAX, f, out);
 		return true;
-	case BINARY_PRELU:
-		op_problem_eltwise(c, x, MODE_LEAKY_RELU, f, 0, out);
-		return true;
 	default:
 		return false;
+	}
+}
+
+/* With a number on the right. */
+static bool scalar_right(const struct op_call *c, enum binary_kind kind, double s, struct op_problem *out)
+{
+	const struct op_value *x = &c->inputs[0];
+	switch (kind) {
+	case BINARY_SUB:
+		op_problem_eltwise(c, x, MODE_LINEAR_MAP, 1, 0 - (float)s, out);
+		return true;
+	case BINARY_DIV:
+		if (!isfinite((float)(1 / s)))
+			return false;
+		op_problem_eltwise(c, x, MODE_LINEAR_MAP, (float)(1 / s), 0, out);
+		return true;
+	case BINARY_PRELU:
+		op_problem_eltwise(c, x, MODE_LEAKY_RELU, (float)s, 0, out);
+		return true;
+	default:
+		return scalar_either(c, kind, x, s, out);
 	}
 }
 
@@ -457,33 +467,19 @@ static bool scalar_right(const struct op_call *c, enum binary_kind kind, double 
 static bool scalar_left(const struct op_call *c, enum binary_kind kind, double s, struct op_problem *out)
 {
 	const struct op_value *x = &c->inputs[1];
-	float f = (float)s;
 	switch (kind) {
-	case BINARY_ADD:
-		op_problem_eltwise(c, x, MODE_LINEAR_MAP, 1, f, out);
-		return true;
-	case BINARY_MUL:
-		op_problem_eltwise(c, x, MODE_LINEAR_MAP, f, 0, out);
-		return true;
 	case BINARY_SUB:
-		op_problem_eltwise(c, x, MODE_LINEAR_MAP, -1, f, out);
+		op_problem_eltwise(c, x, MODE_LINEAR_MAP, -1, (float)s, out);
 		return true;
 	case BINARY_DIV:
-		op_problem_eltwise(c, x, MODE_POW, f, -1, out);
-		return true;
-	case BINARY_MAX:
-		op_problem_eltwise(
-			c, x, s == 0 ? MODE_RELU : MODE_CLIP, s == 0 ? 0 : f, s == 0 ? 0 : FLT_MAX, out);
-		return true;
-	case BINARY_MIN:
-		op_problem_eltwise(c, x, MODE_CLIP, -FLT_MAX, f, out);
+		op_problem_eltwise(c, x, MODE_POW, (float)s, -1, out);
 		return true;
 	case BINARY_POW:
 		op_problem_eltwise(c, x, MODE_EXP, 0, 0, out);
 		out->proxy = out->known;
 		return true;
 	default:
-		return false;
+		return scalar_either(c, kind, x, s, out);
 	}
 }
 

@@ -119,11 +119,7 @@ static void cast_problem(const struct op_call *c, struct op_problem *out)
 		op_problem_mover(c, out);
 		return;
 	}
-	struct problem *p = op_problem_start(out, KERNEL_CAST, MODE_NONE);
-	p->operand[0] = op_operand(from);
-	p->operand[1] = op_operand(to);
-	p->shape_count = 1;
-	p->shape[0] = op_problem_shape(from->shape);
+	op_problem_map(out, KERNEL_CAST, MODE_NONE, from, to);
 }
 
 /* ---- BitCast */

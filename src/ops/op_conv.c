@@ -92,40 +92,36 @@ RULE_COST(op_conv)
 	conv_cost(c, op_out(c, 0), 1, cost);
 }
 
-/* What convolutions and transposed ones share. */
-static void conv_operands(const struct op_call *c, struct problem *p)
+/* What convolutions and transposed ones share; NULL: why says what is in the way. */
+static struct problem *conv_start(const struct op_call *c, enum kernel kernel, struct window *w, struct op_problem *out)
 {
-	p->operand[0] = op_operand(&c->inputs[0]);
+	struct error err;
+	int64_t group;
+	if (conv_group(c, &group, &err) || window_get(c, c->inputs[0].shape.rank - 2, conv_weights(c), w, &err)) {
+		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
+		return NULL;
+	}
+	struct problem *p = window_pictures(c, kernel, MODE_NONE, out);
+	if (!p || !window_problem(c, w, out))
+		return NULL;
 	p->operand[1] = op_operand(&c->inputs[1]);
 	p->operand[2] = op_operand(&c->outputs[0]);
 	p->accumulator = op_accumulator(c->outputs[0].dtype);
-	p->n = c->inputs[0].shape.dims[0].value;
-	p->c = c->inputs[0].shape.dims[1].value;
+	p->g = group;
 	if (op_in(c, 2)) {
 		p->epilogue_count = 1;
 		p->epilogue[0] =
 			(struct epilogue){ .kind = EPILOGUE_BIAS, .operand = op_operand(op_in(c, 2)) };
 	}
+	return p;
 }
 
 RULE_PROBLEM(op_conv)
 {
 	struct window window;
-	struct error err;
-	int64_t group;
-	if (!op_problem_ready(c, out))
-		return;
-	struct shape x = c->inputs[0].shape, w = conv_weights(c), y = c->outputs[0].shape;
-	if (conv_group(c, &group, &err) || window_get(c, x.rank - 2, w, &window, &err)) {
-		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
-		return;
-	}
-	struct problem *p = op_problem_start(out, KERNEL_CONV, MODE_NONE);
-	if (!window_problem(&window, x, y, out))
-		return;
-	conv_operands(c, p);
-	p->k = w.dims[0].value;
-	p->g = group;
+	struct problem *p = op_problem_ready(c, out) ? conv_start(c, KERNEL_CONV, &window, out) : NULL;
+	if (p)
+		p->k = conv_weights(c).dims[0].value;
 }
 
 /* Output size along one axis of a transposed convolution. */
@@ -230,22 +226,18 @@ RULE_PROBLEM(op_deconv)
 	struct window window;
 	struct error err;
 	const int64_t *sizes, *extra;
-	int64_t group;
 	if (!op_problem_ready(c, out))
 		return;
-	struct shape x = c->inputs[0].shape, w = conv_weights(c), y = c->outputs[0].shape;
-	if (conv_group(c, &group, &err) || window_get(c, x.rank - 2, w, &window, &err) ||
-		deconv_list(c, "output_shape", x.rank - 2, &sizes, &err) ||
-		deconv_list(c, "output_padding", x.rank - 2, &extra, &err)) {
+	struct shape y = c->outputs[0].shape;
+	if (deconv_list(c, "output_shape", y.rank - 2, &sizes, &err) ||
+		deconv_list(c, "output_padding", y.rank - 2, &extra, &err)) {
 		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
 		return;
 	}
-	struct problem *p = op_problem_start(out, KERNEL_DECONV, MODE_NONE);
-	if (!window_problem(&window, x, y, out))
+	struct problem *p = conv_start(c, KERNEL_DECONV, &window, out);
+	if (!p)
 		return;
-	conv_operands(c, p);
 	p->k = y.dims[1].value;
-	p->g = group;
 	for (int i = 0; i < window.spatial; i++) {
 		if (!deconv_pads(&window, i, y.dims[2 + i].value, extra ? extra[i] : 0, sizes != NULL, out))
 			return;

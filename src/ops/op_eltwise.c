@@ -213,13 +213,9 @@ void op_problem_eltwise(const struct op_call *c, const struct op_value *in, enum
 		op_problem_mover(c, out);
 		return;
 	}
-	struct problem *p = op_problem_start(out, KERNEL_ELTWISE, mode);
+	struct problem *p = op_problem_map(out, KERNEL_ELTWISE, mode, in, &c->outputs[0]);
 	p->alpha = alpha;
 	p->beta = beta;
-	p->operand[0] = op_operand(in);
-	p->operand[1] = op_operand(&c->outputs[0]);
-	p->shape_count = 1;
-	p->shape[0] = op_problem_shape(in->shape);
 }
 
 /* A parameter within float's range: infinities become its ends. */

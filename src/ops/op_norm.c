@@ -16,12 +16,7 @@ static void cost_per_element(const struct op_call *c, double each, struct op_cos
 static struct problem *norm_problem(
 	const struct op_call *c, struct op_problem *out, enum kernel kernel, enum mode mode)
 {
-	struct problem *p = op_problem_start(out, kernel, mode);
-	p->operand[0] = op_operand(&c->inputs[0]);
-	p->operand[1] = op_operand(&c->outputs[0]);
-	p->shape_count = 1;
-	p->shape[0] = op_problem_shape(c->inputs[0].shape);
-	return p;
+	return op_problem_map(out, kernel, mode, &c->inputs[0], &c->outputs[0]);
 }
 
 /* dims [from, to) of s as one number. */
@@ -101,12 +96,8 @@ static RULE_COST(layernorm)
 void op_problem_norm(
 	const struct op_value *x, const struct op_value *y, enum kernel kernel, int axis, struct op_problem *out)
 {
-	struct problem *p = op_problem_start(out, kernel, MODE_NONE);
+	struct problem *p = op_problem_map(out, kernel, MODE_NONE, x, y);
 	struct problem_shape *s = &p->shape[0];
-	p->operand[0] = op_operand(x);
-	p->operand[1] = op_operand(y);
-	p->shape_count = 1;
-	*s = op_problem_shape(x->shape);
 	p->axis = axis;
 	s->dim[axis] = merged(s, axis, s->rank);
 	s->rank = axis + 1;

@@ -27,9 +27,14 @@ static int pad_axes(const struct op_call *c, int rank, int *axis, int *count, bo
 	return 0;
 }
 
+static struct op_list pad_list(const struct op_call *c)
+{
+	return op_list_get(c, c->opset < 2 ? "paddings" : "pads", c->opset < 11 ? -1 : 1);
+}
+
 static int pad_shape(struct op_call *c, struct error *err)
 {
-	struct op_list pads = op_list_get(c, c->opset < 2 ? "paddings" : "pads", c->opset < 11 ? -1 : 1);
+	struct op_list pads = pad_list(c);
 	struct shape in = c->inputs[0].shape;
 	int axis[OP_RANK_MAX], count;
 	bool known;
@@ -65,7 +70,7 @@ static int pad_shape(struct op_call *c, struct error *err)
 /* All pads are zero. (An output shaped like the input is not enough: -1 and 1 shift.) */
 static bool pad_free(const struct op_call *c)
 {
-	struct op_list pads = op_list_get(c, c->opset < 2 ? "paddings" : "pads", c->opset < 11 ? -1 : 1);
+	struct op_list pads = pad_list(c);
 	for (int i = 0; i < pads.count; i++) {
 		if (pads.state != OP_LIST_KNOWN || pads.at[i].kind != DIM_KNOWN || pads.at[i].value != 0)
 			return false;

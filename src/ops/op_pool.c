@@ -67,14 +67,10 @@ static RULE_PROBLEM(pool)
 		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
 		return;
 	}
-	struct problem *p = op_problem_start(out, KERNEL_POOL, MODE_NONE);
-	if (!window_problem(&window, x, c->outputs[0].shape, out))
+	struct problem *p = window_pictures(c, KERNEL_POOL, MODE_NONE, out);
+	if (!p || !window_problem(c, &window, out))
 		return;
 	p->mode = pool_mode(c, p);
-	p->operand[0] = op_operand(&c->inputs[0]);
-	p->operand[1] = op_operand(&c->outputs[0]);
-	p->n = x.dims[0].value;
-	p->c = x.dims[1].value;
 	out->proxy = op_out(c, 1) != NULL;
 }
 
@@ -116,21 +112,10 @@ static RULE_PROBLEM(global_pool)
 {
 	if (!op_problem_ready(c, out))
 		return;
-	struct shape x = c->inputs[0].shape;
-	if (x.rank < 3 || x.rank > 5) {
-		op_problem_why(out, "not 1 to 3 spatial dimensions");
-		return;
-	}
 	bool max = text_is(c->node->op, "GlobalMaxPool");
-	struct problem *p = op_problem_start(out, KERNEL_POOL, max ? MODE_MAX : MODE_AVG_EXCLUDE);
-	p->operand[0] = op_operand(&c->inputs[0]);
-	p->operand[1] = op_operand(&c->outputs[0]);
-	p->n = x.dims[0].value;
-	p->c = x.dims[1].value;
-	p->spatial = x.rank - 2;
-	for (int i = 2; i < x.rank; i++) {
-		int at = 3 - p->spatial + i - 2;
-		p->in[at] = p->kernel_size[at] = x.dims[i].value;
+	struct problem *p = window_pictures(c, KERNEL_POOL, max ? MODE_MAX : MODE_AVG_EXCLUDE, out);
+	for (int at = p ? 3 - p->spatial : 3; at < 3; at++) {
+		p->kernel_size[at] = p->in[at];
 		p->stride[at] = p->dilation[at] = 1;
 	}
 }

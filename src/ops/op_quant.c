@@ -139,17 +139,6 @@ static RULE_COST(quantize)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Fills a quantize or dequantize problem but for its mode. */
-static struct problem *quantizer_start(const struct op_call *c, enum kernel kernel, struct op_problem *out)
-{
-	struct problem *p = op_problem_start(out, kernel, MODE_NONE);
-	p->operand[0] = op_operand(&c->inputs[0]);
-	p->operand[1] = op_operand(&c->outputs[0]);
-	p->shape_count = 1;
-	p->shape[0] = op_problem_shape(c->inputs[0].shape);
-	return p;
-}
-
 static void quantizer_problem(const struct op_call *c, enum kernel kernel, struct op_problem *out)
 {
 	static const enum mode modes[2][4] = {
@@ -164,7 +153,7 @@ static void quantizer_problem(const struct op_call *c, enum kernel kernel, struc
 		op_problem_why(out, err.text[0] ? arena_printf(c->arena, "%s", err.text) : "the scales' shape is not known");
 		return;
 	}
-	struct problem *p = quantizer_start(c, kernel, out);
+	struct problem *p = op_problem_map(out, kernel, MODE_NONE, &c->inputs[0], &c->outputs[0]);
 	p->mode = modes[kernel == KERNEL_DEQUANTIZE][scale.kind];
 	p->axis = scale.axis;
 	p->size = scale.block;
@@ -203,7 +192,7 @@ static RULE_COST(dynamic_quantize)
 static RULE_PROBLEM(dynamic_quantize)
 {
 	if (op_problem_ready(c, out))
-		quantizer_start(c, KERNEL_QUANTIZE, out)->mode = MODE_QUANTIZE_DYNAMIC;
+		op_problem_map(out, KERNEL_QUANTIZE, MODE_QUANTIZE_DYNAMIC, &c->inputs[0], &c->outputs[0]);
 }
 
 /* ---- com.microsoft's quantized attentions and embeddings */
@@ -294,11 +283,7 @@ static RULE_PROBLEM(q_embed)
 {
 	if (!op_problem_ready(c, out))
 		return;
-	struct problem *p = op_problem_start(out, KERNEL_LAYERNORM, MODE_NONE);
-	p->operand[0] = p->operand[1] = op_operand(&c->outputs[0]);
-	p->shape_count = 1;
-	p->shape[0] = op_problem_shape(c->outputs[0].shape);
-	p->axis = 2;
+	op_problem_map(out, KERNEL_LAYERNORM, MODE_NONE, &c->outputs[0], &c->outputs[0])->axis = 2;
 	out->proxy = true;
 }
 

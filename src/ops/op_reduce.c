@@ -320,12 +320,8 @@ static struct problem *axis_problem(
 		op_problem_why(out, "the axis is out of range");
 		return NULL;
 	}
-	struct problem *p = op_problem_start(out, kernel, mode);
-	p->operand[0] = op_operand(in);
-	p->operand[1] = op_operand(&c->outputs[0]);
+	struct problem *p = op_problem_map(out, kernel, mode, in, &c->outputs[0]);
 	p->axis = at;
-	p->shape_count = 1;
-	p->shape[0] = op_problem_shape(in->shape);
 	return p;
 }
 

@@ -229,16 +229,7 @@ static RULE_PROBLEM(resize)
 		op_problem_copy(c, op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]), out);
 		return;
 	}
-	struct problem *p = op_problem_start(out, KERNEL_RESAMPLE, nearest ? MODE_NEAREST : MODE_LINEAR);
-	p->operand[0] = op_operand(&c->inputs[0]);
-	p->operand[1] = op_operand(&c->outputs[0]);
-	p->n = x.dims[0].value;
-	p->c = x.dims[1].value;
-	p->spatial = x.rank - 2;
-	for (int i = 2; i < x.rank; i++) {
-		p->in[3 - p->spatial + i - 2] = x.dims[i].value;
-		p->out[3 - p->spatial + i - 2] = y.dims[i].value;
-	}
+	window_resample(c, nearest ? MODE_NEAREST : MODE_LINEAR, out);
 	/* Other places between the neighbours (aligned corners ...): the same reads and the same arithmetic,
 	 * but not what the kernel computes. */
 	bool half_pixel = text_is(coordinates, "half_pixel") || text_is(coordinates, "pytorch_half_pixel");

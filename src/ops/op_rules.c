@@ -249,13 +249,7 @@ int op_broadcast(
 
 bool op_shape_same(struct shape x, struct shape y)
 {
-	if (x.rank != y.rank || !shape_is_known(x) || !shape_is_known(y))
-		return false;
-	for (int i = 0; i < x.rank; i++) {
-		if (x.dims[i].value != y.dims[i].value)
-			return false;
-	}
-	return true;
+	return shape_is_known(x) && shape_same(x, y);
 }
 
 int op_shape_as_input(struct op_call *c, struct error *err)
@@ -519,6 +513,17 @@ struct problem *op_problem_start(struct op_problem *out, enum kernel kernel, enu
 	out->problem.kernel = kernel;
 	out->problem.mode = mode;
 	return &out->problem;
+}
+
+struct problem *op_problem_map(struct op_problem *out, enum kernel kernel, enum mode mode, const struct op_value *x,
+	const struct op_value *y)
+{
+	struct problem *p = op_problem_start(out, kernel, mode);
+	p->operand[0] = op_operand(x);
+	p->operand[1] = op_operand(y);
+	p->shape_count = 1;
+	p->shape[0] = op_problem_shape(x->shape);
+	return p;
 }
 
 struct operand op_operand(const struct op_value *v)

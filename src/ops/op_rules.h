@@ -143,6 +143,9 @@ bool op_problem_ready(const struct op_call *c, struct op_problem *out);
 void op_problem_why(struct op_problem *out, const char *why);
 /* Sets problem's kernel and mode with everything else zero, known = true. Returns the problem for filling. */
 struct problem *op_problem_start(struct op_problem *out, enum kernel kernel, enum mode mode);
+/* The same from x to y, with x's shape as its one shape. */
+struct problem *op_problem_map(struct op_problem *out, enum kernel kernel, enum mode mode, const struct op_value *x,
+	const struct op_value *y);
 /* Type and constness of a value; layout any. bool counts as u8: one byte, which libraries know. */
 struct operand op_operand(const struct op_value *v);
 /* A known shape in numbers; a scalar becomes rank 1. */

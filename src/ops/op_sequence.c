@@ -105,16 +105,21 @@ static int sequence_empty_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* The place that input i names in a sequence of `length`, of which `more` may follow the last; `otherwise` where it is
- * left out, -1 unknown. */
-static int place_of(const struct op_call *c, int i, int length, int more, int otherwise, int *at, struct error *err)
+/* The items of input 0, as items_of says, and the place among them that input i names, of which `more` may follow the
+ * last: the last of all where it is left out, -1 unknown. */
+static int items_at(const struct op_call *c, int i, int more, const struct op_value **items, int *count, int *at,
+	struct error *err)
 {
+	const struct dim *known = &c->inputs[0].length;
 	double place;
-	*at = otherwise;
-	if (!op_in(c, i))
-		return 0;
+	*items = items_of(&c->inputs[0], count);
+	int length = *count;
 	*at = -1;
-	if (!op_scalar(op_in(c, i), &place))
+	if (known->kind != DIM_KNOWN || known->value > OP_ITEMS_MAX)
+		return 0;
+	if (!op_in(c, i))
+		*at = length + more - 1;
+	if (!op_in(c, i) || !op_scalar(op_in(c, i), &place))
 		return 0;
 	if (place < -length || place >= length + more)
 		return op_fail(c, err, "position %.0f of a sequence of %d", place, length);
@@ -126,15 +131,14 @@ static int sequence_insert_shape(struct op_call *c, struct error *err)
 {
 	const struct op_value *in = &c->inputs[0], *one = &c->inputs[1];
 	struct op_value *out = &c->outputs[0];
-	int count, at = -1;
+	const struct op_value *items;
+	int count, at;
 	if (need_sequence(c, err))
 		return -1;
 	if (in->dtype && one->dtype && in->dtype != one->dtype)
 		return op_fail(c, err, "a tensor of %s into a sequence of %s", dtype_name(one->dtype),
 			dtype_name(in->dtype));
-	const struct op_value *items = items_of(in, &count);
-	if (in->length.kind == DIM_KNOWN && in->length.value <= OP_ITEMS_MAX &&
-		place_of(c, 2, count, 1, count, &at, err))
+	if (items_at(c, 2, 1, &items, &count, &at, err))
 		return -1;
 	if (items && at >= 0 && count < OP_ITEMS_MAX) {
 		struct op_value *more = items_new(c->arena, count + 1);
@@ -159,14 +163,13 @@ static int sequence_erase_shape(struct op_call *c, struct error *err)
 {
 	const struct op_value *in = &c->inputs[0];
 	struct op_value *out = &c->outputs[0];
-	int count, at = -1;
+	const struct op_value *items;
+	int count, at;
 	if (need_sequence(c, err))
 		return -1;
-	const struct op_value *items = items_of(in, &count);
 	if (in->length.kind == DIM_KNOWN && in->length.value == 0)
 		return op_fail(c, err, "from an empty sequence");
-	if (in->length.kind == DIM_KNOWN && in->length.value <= OP_ITEMS_MAX &&
-		place_of(c, 1, count, 0, count - 1, &at, err))
+	if (items_at(c, 1, 0, &items, &count, &at, err))
 		return -1;
 	out->kind = VALUE_SEQUENCE;
 	out->dtype = in->dtype;
@@ -185,12 +188,9 @@ static int sequence_at_shape(struct op_call *c, struct error *err)
 {
 	const struct op_value *in = &c->inputs[0];
 	struct op_value *out = &c->outputs[0];
-	int count, at = -1;
-	if (need_sequence(c, err))
-		return -1;
-	const struct op_value *items = items_of(in, &count);
-	if (in->length.kind == DIM_KNOWN && in->length.value <= OP_ITEMS_MAX &&
-		place_of(c, 1, count, 0, -1, &at, err))
+	const struct op_value *items;
+	int count, at;
+	if (need_sequence(c, err) || items_at(c, 1, 0, &items, &count, &at, err))
 		return -1;
 	if (items && at >= 0) {
 		hand_on(out, &items[at]);

@@ -247,29 +247,24 @@ static void constant_tensor(struct op_call *c, const struct tensor *t)
 	v->elements = op_elements_of_tensor(c->arena, t);
 }
 
-static void constant_ints(struct op_call *c, const int64_t *values, size_t count, bool scalar)
+/* An attribute of integers or floats, or of one of them. */
+static void constant_numbers(struct op_call *c, const struct attribute *a)
 {
 	struct op_value *v = &c->outputs[0];
-	v->dtype = DTYPE_S64;
-	v->shape = scalar ? shape_make(c->arena, 0) : vector_shape(c->arena, (int64_t)count);
+	bool one = a->kind == ATTRIBUTE_INT || a->kind == ATTRIBUTE_FLOAT;
+	bool floats = a->kind == ATTRIBUTE_FLOAT || a->kind == ATTRIBUTE_FLOATS;
+	size_t count = one ? 1 : a->count;
+	v->dtype = floats ? DTYPE_F32 : DTYPE_S64;
+	v->shape = one ? shape_make(c->arena, 0) : vector_shape(c->arena, (int64_t)count);
 	if (count > OP_ELEMENTS_MAX)
 		return;
-	struct elements *e = op_elements_new(c->arena, (int)count, false);
-	for (size_t i = 0; i < count; i++)
-		e->i[i] = dim_known(values[i]);
-	v->elements = e;
-}
-
-static void constant_floats(struct op_call *c, const float *values, size_t count, bool scalar)
-{
-	struct op_value *v = &c->outputs[0];
-	v->dtype = DTYPE_F32;
-	v->shape = scalar ? shape_make(c->arena, 0) : vector_shape(c->arena, (int64_t)count);
-	if (count > OP_ELEMENTS_MAX)
-		return;
-	struct elements *e = op_elements_new(c->arena, (int)count, true);
-	for (size_t i = 0; i < count; i++)
-		e->f[i] = (double)values[i];
+	struct elements *e = op_elements_new(c->arena, (int)count, floats);
+	for (size_t i = 0; i < count; i++) {
+		if (floats)
+			e->f[i] = (double)(one ? a->f : a->floats[i]);
+		else
+			e->i[i] = dim_known(one ? a->i : a->ints[i]);
+	}
 	v->elements = e;
 }
 
@@ -286,14 +281,11 @@ static int constant_shape(struct op_call *c, struct error *err)
 		c->outputs[0].constant = true;
 		if (text_is(a->name, "value") && a->kind == ATTRIBUTE_TENSOR && a->tensor)
 			constant_tensor(c, a->tensor);
-		else if (text_is(a->name, "value_int") && a->kind == ATTRIBUTE_INT)
-			constant_ints(c, &a->i, 1, true);
-		else if (text_is(a->name, "value_ints") && a->kind == ATTRIBUTE_INTS)
-			constant_ints(c, a->ints, a->count, false);
-		else if (text_is(a->name, "value_float") && a->kind == ATTRIBUTE_FLOAT)
-			constant_floats(c, &a->f, 1, true);
-		else if (text_is(a->name, "value_floats") && a->kind == ATTRIBUTE_FLOATS)
-			constant_floats(c, a->floats, a->count, false);
+		else if ((text_is(a->name, "value_int") && a->kind == ATTRIBUTE_INT) ||
+			(text_is(a->name, "value_ints") && a->kind == ATTRIBUTE_INTS) ||
+			(text_is(a->name, "value_float") && a->kind == ATTRIBUTE_FLOAT) ||
+			(text_is(a->name, "value_floats") && a->kind == ATTRIBUTE_FLOATS))
+			constant_numbers(c, a);
 		else if (text_is(a->name, "value_string") && a->kind == ATTRIBUTE_STRING)
 			constant_strings(c, 1, true);
 		else if (text_is(a->name, "value_strings") && a->kind == ATTRIBUTE_STRINGS)

@@ -216,7 +216,6 @@ static RULE_SHAPE(mel)
 
 /* ---- rows */
 
-
 static const struct op rows[] = {
 	{ "DFT", "", 17, 19, 1, 2, CLASS_MEMORY, dft_shape, dft_cost, op_problem_mover, NULL, OP_COPY },
 	{ "DFT", "", 20, 0, 1, 3, CLASS_MEMORY, dft_shape, dft_cost, op_problem_mover, NULL, OP_COPY },

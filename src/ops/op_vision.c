@@ -2,7 +2,7 @@
  * NonMaxSuppression. */
 #include "config.h"
 
-#include "ops/op_rules.h"
+#include "ops/op_window.h"
 
 #include <math.h>
 
@@ -64,23 +64,13 @@ static RULE_PROBLEM(grid_sample)
 {
 	if (!op_problem_ready(c, out))
 		return;
-	struct shape x = c->inputs[0].shape, y = c->outputs[0].shape;
+	struct shape x = c->inputs[0].shape;
 	enum sampling sampling = grid_sampling(c);
 	if (sampling == SAMPLING_CUBIC || x.rank > 5) {
 		op_problem_mover(c, out);
 		return;
 	}
-	struct problem *p = op_problem_start(
-		out, KERNEL_RESAMPLE, sampling == SAMPLING_NEAREST ? MODE_NEAREST : MODE_LINEAR);
-	p->operand[0] = op_operand(&c->inputs[0]);
-	p->operand[1] = op_operand(&c->outputs[0]);
-	p->n = x.dims[0].value;
-	p->c = x.dims[1].value;
-	p->spatial = x.rank - 2;
-	for (int i = 2; i < x.rank; i++) {
-		p->in[3 - p->spatial + i - 2] = x.dims[i].value;
-		p->out[3 - p->spatial + i - 2] = y.dims[i].value;
-	}
+	window_resample(c, sampling == SAMPLING_NEAREST ? MODE_NEAREST : MODE_LINEAR, out);
 	out->proxy = true;
 }
 
@@ -242,18 +232,14 @@ static RULE_PROBLEM(nms)
 		op_problem_why(out, "how many boxes may be kept is not known");
 		return;
 	}
-	struct problem *p = op_problem_start(out, KERNEL_TOPK, MODE_LARGEST);
-	p->operand[0] = op_operand(scores);
-	p->operand[1] = (struct operand){ .dtype = scores->dtype };
+	struct problem *p = op_problem_map(out, KERNEL_TOPK, MODE_LARGEST, scores, scores);
+	p->operand[1].constant = false;
 	p->axis = 2;
-	p->shape_count = 1;
-	p->shape[0] = op_problem_shape(scores->shape);
 	p->size = kept.value < p->shape[0].dim[2] ? kept.value : p->shape[0].dim[2];
 	out->proxy = true;
 }
 
 /* ---- rows */
-
 
 static const struct op rows[] = {
 	{ "GridSample", "", 16, 0, 2, 2, CLASS_MEMORY, grid_sample_shape, grid_sample_cost,

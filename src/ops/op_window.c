@@ -143,25 +143,46 @@ static void window_pads(const struct window *w, int i, int64_t in, int64_t out, 
 	}
 }
 
-bool window_problem(const struct window *w, struct shape in, struct shape out, struct op_problem *problem)
+struct problem *window_pictures(const struct op_call *c, enum kernel kernel, enum mode mode, struct op_problem *out)
 {
-	struct problem *p = &problem->problem;
-	if (w->spatial > 3) {
-		op_problem_why(problem, "more than 3 spatial dimensions");
-		return false;
+	struct shape x = c->inputs[0].shape;
+	if (x.rank < 3 || x.rank > 5) {
+		op_problem_why(out, x.rank < 3 ? "not 1 to 3 spatial dimensions" : "more than 3 spatial dimensions");
+		return NULL;
 	}
-	p->spatial = w->spatial;
+	struct problem *p = op_problem_start(out, kernel, mode);
+	p->operand[0] = op_operand(&c->inputs[0]);
+	p->operand[1] = op_operand(&c->outputs[0]);
+	p->n = x.dims[0].value;
+	p->c = x.dims[1].value;
+	p->spatial = x.rank - 2;
+	for (int i = 2; i < x.rank; i++)
+		p->in[3 - x.rank + i] = x.dims[i].value;
+	return p;
+}
+
+bool window_problem(const struct op_call *c, const struct window *w, struct op_problem *out)
+{
+	struct problem *p = &out->problem;
+	struct shape y = c->outputs[0].shape;
 	for (int i = 0; i < w->spatial; i++) {
 		int at = 3 - w->spatial + i;
 		if (w->kernel[i].kind != DIM_KNOWN) {
-			op_problem_why(problem, "the kernel's size is not known");
+			op_problem_why(out, "the kernel's size is not known");
 			return false;
 		}
-		p->in[at] = in.dims[2 + i].value;
 		p->kernel_size[at] = w->kernel[i].value;
 		p->stride[at] = w->stride[i];
 		p->dilation[at] = w->kernel[i].value > 1 ? w->dilation[i] : 1;
-		window_pads(w, i, p->in[at], out.dims[2 + i].value, &p->pad_begin[at], &p->pad_end[at]);
+		window_pads(w, i, p->in[at], y.dims[2 + i].value, &p->pad_begin[at], &p->pad_end[at]);
 	}
 	return true;
+}
+
+void window_resample(const struct op_call *c, enum mode mode, struct op_problem *out)
+{
+	struct problem *p = window_pictures(c, KERNEL_RESAMPLE, mode, out);
+	struct shape y = c->outputs[0].shape;
+	for (int i = 2; p && i < y.rank; i++)
+		p->out[3 - y.rank + i] = y.dims[i].value;
 }

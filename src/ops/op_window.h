@@ -26,9 +26,13 @@ int window_out(const struct op_call *c, const struct window *w, int i, struct di
 	struct error *err);
 /* Elements of one kernel, NaN unknown. */
 double window_volume(const struct window *w);
-/* Fills in, kernel_size, pads, stride, dilation and spatial of a problem, pads resolved so that the plain
- * floor formula gives exactly `out`. Input and output have known shapes of rank 3 to 5; false: why says what
- * is in the way. */
-bool window_problem(const struct window *w, struct shape in, struct shape out, struct op_problem *problem);
+/* Starts a problem from input 0 to output 0, both of known shapes, as pictures: batch, channels and space. NULL: there
+ * are not 1 to 3 spatial dimensions, and why says so. */
+struct problem *window_pictures(const struct op_call *c, enum kernel kernel, enum mode mode, struct op_problem *out);
+/* Fills kernel_size, pads, stride and dilation of such a problem, pads resolved so that the plain floor formula gives
+ * exactly output 0. False: why says what is in the way. */
+bool window_problem(const struct op_call *c, const struct window *w, struct op_problem *out);
+/* A resampling of pictures of as many dimensions. */
+void window_resample(const struct op_call *c, enum mode mode, struct op_problem *out);
 
 #endif

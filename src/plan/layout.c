@@ -81,16 +81,6 @@ static const struct shape *value_shape(const struct plan *p, int value)
 	return &p->values[value].shape;
 }
 
-static bool same_shape(const struct shape *a, const struct shape *b)
-{
-	if (a->rank < 0 || a->rank != b->rank)
-		return false;
-	for (int i = 0; i < a->rank; i++)
-		if (!dim_same(a->dims[i], b->dims[i]))
-			return false;
-	return true;
-}
-
 static enum role role_of(const struct plan *p, const struct plan_layer *l)
 {
 	bool whole = l->input_count > 0 && l->inputs[0] >= 0 && l->output_count > 0 && l->outputs[0] >= 0;
@@ -98,7 +88,7 @@ static enum role role_of(const struct plan *p, const struct plan_layer *l)
 		return ROLE_ORDER;
 	const struct shape *in = value_shape(p, l->inputs[0]), *out = value_shape(p, l->outputs[0]);
 	if (l->class == CLASS_FREE) /* hands its input on: Identity, Dropout, a Reshape to the same shape */
-		return same_shape(in, out) ? ROLE_PASS : ROLE_ORDER;
+		return shape_same(*in, *out) ? ROLE_PASS : ROLE_ORDER;
 	if (l->problem < 0)
 		return ROLE_ORDER;
 	const struct problem *q = &p->problems[l->problem].problem;
@@ -113,7 +103,7 @@ static enum role role_of(const struct plan *p, const struct plan_layer *l)
 		return ROLE_ORDER;
 	/* element by element; a choice that broadcasts has no twin */
 	for (int i = 0; q->kernel == KERNEL_SELECT && i < l->input_count; i++)
-		if (l->inputs[i] < 0 || !(same_shape(value_shape(p, l->inputs[i]), out) ||
+		if (l->inputs[i] < 0 || !(shape_same(*value_shape(p, l->inputs[i]), *out) ||
 			shape_count(*value_shape(p, l->inputs[i])) <= 1))
 			return ROLE_ORDER;
 	return role;

@@ -217,13 +217,7 @@ const struct plan_layer *quant_quantizer_behind(const struct quant_search *s, in
 
 bool quant_same_shape(const struct plan *p, int a, int b)
 {
-	const struct shape *x = &p->values[a].shape, *y = &p->values[b].shape;
-	if (x->rank < 0 || x->rank != y->rank)
-		return false;
-	for (int i = 0; i < x->rank; i++)
-		if (!dim_same(x->dims[i], y->dims[i]))
-			return false;
-	return true;
+	return shape_same(p->values[a].shape, p->values[b].shape);
 }
 
 static bool is_activation(const struct node *n)

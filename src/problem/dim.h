@@ -58,6 +58,7 @@ struct shape {
 struct shape shape_make(struct arena *a, int rank); /* dims unknown */
 struct shape shape_known(struct arena *a, int rank, const int64_t *dims);
 bool shape_is_known(struct shape s);                /* rank and all dims */
+bool shape_same(struct shape x, struct shape y);    /* surely the same dims, symbolic ones too */
 /* Product of the dims: known, symbolic or unknown; 1 for a scalar. */
 struct dim shape_elements(struct arena *a, struct shape s);
 /* As double for costs; NaN unless fully known. */

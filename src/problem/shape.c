@@ -30,6 +30,16 @@ bool shape_is_known(struct shape s)
 	return s.rank >= 0;
 }
 
+bool shape_same(struct shape x, struct shape y)
+{
+	if (x.rank < 0 || x.rank != y.rank)
+		return false;
+	for (int i = 0; i < x.rank; i++)
+		if (!dim_same(x.dims[i], y.dims[i]))
+			return false;
+	return true;
+}
+
 struct dim shape_elements(struct arena *a, struct shape s)
 {
 	if (s.rank < 0)
