@@ -11,6 +11,10 @@ says out "benanza bound MODEL"
 try 0 "version" "$BENANZA" --version
 try 2 "unknown option" "$BENANZA" layers --no-such-option x
 one_line
+try 2 "no such model, and no terminal" "$BENANZA" "$work/nosuch.onnx"
+says err "no such file"
+try 2 "no terminal" "$BENANZA" "$models/tiny.onnx"
+says err "needs a terminal"
 try 2 "no model given" "$BENANZA" layers
 says err "usage"
 

@@ -60,13 +60,15 @@ int cmd_explore(struct options *o, struct error *err)
 		return EXIT_BAD;
 	if (!o->argc)
 		o->argv[o->argc++] = default_model(&o->arena);
-	if (!o->frame && !isatty(STDOUT_FILENO)) { /* keys come from /dev/tty where the model comes from stdin */
-		error_set(err, "the explorer needs a terminal; use benanza bound %s, or --frame 80x24", o->argv[0]);
-		return EXIT_BAD;
-	}
-	struct session *s = options_session(o, 0, o->frame ? SESSION_DB_READ : SESSION_DB_WRITE, err);
+	bool blind = !o->frame && !isatty(STDOUT_FILENO); /* keys come from /dev/tty where the model comes from stdin */
+	struct session *s = options_session(o, 0, o->frame || blind ? SESSION_DB_READ : SESSION_DB_WRITE, err);
 	if (!s)
 		return EXIT_BAD;
+	if (blind) { /* a model that cannot be opened comes first */
+		error_set(err, "the explorer needs a terminal; use benanza bound %s, or --frame 80x24", o->argv[0]);
+		session_close(s);
+		return EXIT_BAD;
+	}
 	int64_t batches[CONFIG_LIST_MAX];
 	enum dtype dtypes[CONFIG_LIST_MAX];
 	options_batches(o, batches);

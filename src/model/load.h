@@ -23,6 +23,7 @@
 struct opset_list {
 	int count, capacity;
 	struct opset *items;
+	struct hash domains; /* -> index */
 };
 
 /* An operator that the model defines itself. */
@@ -100,6 +101,7 @@ struct text load_domain(ProtobufCBinaryData bytes);		    /* no copy; "" for ai.o
 void load_ir_version(struct loader *l, int64_t version);
 /* Gathers imports, the newest of each domain. */
 int load_opsets(struct loader *l, struct opset_list *list, Onnx__OperatorSetIdProto *const *imports, size_t n);
+void opset_list_free(struct opset_list *list);
 /* The version of a domain where a node is written; assumed, with a warning, where nothing is said. */
 int64_t load_opset_of(struct loader *l, const struct frame *f, struct text domain);
 

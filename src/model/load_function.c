@@ -56,8 +56,7 @@ static int function_open(struct loader *l, struct function *fn)
 	const Onnx__FunctionProto *p = fn->p;
 	l->name_count += p->n_input + p->n_output;
 	if (l->name_count > LOAD_NAMES_MOST)
-		return error_set(
-			l->err, "more than %d names; this is beyond what can be opened", LOAD_NAMES_MOST);
+		return error_set(l->err, "more than %d names; " SKIM_CURE, LOAD_NAMES_MOST);
 	if (p->n_attribute_proto > CALL_ATTRIBUTES_MOST)
 		return error_set(l->err, "function \"%s\" has %zu attributes, more than %d",
 			function_shown(l, fn), p->n_attribute_proto, CALL_ATTRIBUTES_MOST);
@@ -95,7 +94,7 @@ void load_functions_free(struct loader *l)
 	for (int i = 0; i < l->function_count; i++) {
 		hash_free(&l->functions[i].inputs);
 		hash_free(&l->functions[i].outputs);
-		free(l->functions[i].opsets.items);
+		opset_list_free(&l->functions[i].opsets);
 	}
 	hash_free(&l->function_names);
 	hash_free(&l->paths);
@@ -125,10 +124,10 @@ int load_spend(struct loader *l, const struct scope *s, const struct frame *f, s
 	l->inlined_bytes += bytes;
 	if (l->inlined > LOAD_INLINED_MOST)
 		return error_set(l->err, "the model's own functions grow to more than %d nodes where they are called"
-			"; this is beyond what can be opened", LOAD_INLINED_MOST);
+			"; " SKIM_CURE, LOAD_INLINED_MOST);
 	if (l->inlined_bytes > LOAD_INLINED_BYTES)
 		return error_set(l->err, "the model's own functions grow to more than %zu MiB where they are called"
-			"; this is beyond what can be opened", LOAD_INLINED_BYTES >> 20);
+			"; " SKIM_CURE, LOAD_INLINED_BYTES >> 20);
 	return 0;
 }
 

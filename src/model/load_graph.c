@@ -258,8 +258,7 @@ static int load_items(struct loader *l, struct scope *s, const Onnx__GraphProto 
 		return -1;
 	l->name_count += names_of(s, p);
 	if (l->name_count > LOAD_NAMES_MOST)
-		return error_set(
-			l->err, "more than %d names; this is beyond what can be opened", LOAD_NAMES_MOST);
+		return error_set(l->err, "more than %d names; " SKIM_CURE, LOAD_NAMES_MOST);
 	return 0;
 }
 

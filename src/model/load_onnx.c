@@ -92,7 +92,7 @@ static void load_free(struct loader *l)
 {
 	load_functions_free(l);
 	hash_free(&l->locations);
-	free(l->opsets.items);
+	opset_list_free(&l->opsets);
 	str_free(&l->key);
 	arena_free(&l->scratch);
 }

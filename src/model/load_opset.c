@@ -3,6 +3,7 @@
 #include "model/load.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* The newest versions of the format and of its operator set that were known when this was written. */
 #define KNOWN_IR 14
@@ -15,15 +16,14 @@ static const int newest_opset[KNOWN_IR + 1] = { 1, 1, 1, 8, 9, 10, 11, 14, 18, 2
 
 static struct opset *opset_find(const struct opset_list *list, struct text domain)
 {
-	for (int i = 0; i < list->count; i++)
-		if (text_equal(list->items[i].domain, domain))
-			return &list->items[i];
-	return NULL;
+	int64_t at = hash_find(&list->domains, domain);
+	return at < 0 ? NULL : &list->items[at];
 }
 
 static void opset_add(struct opset_list *list, struct text domain, int64_t version)
 {
 	VEC_GROW(list->items, list->count, list->capacity);
+	*hash_at(&list->domains, domain) = list->count;
 	list->items[list->count++] = (struct opset){ domain, version };
 }
 
@@ -84,6 +84,12 @@ int64_t load_opset_of(struct loader *l, const struct frame *f, struct text domai
 	if (l->opsets.count < 2 * OPSETS_MOST)
 		opset_add(&l->opsets, domain, version);
 	return version;
+}
+
+void opset_list_free(struct opset_list *list)
+{
+	hash_free(&list->domains);
+	free(list->items);
 }
 
 void load_ir_version(struct loader *l, int64_t version)

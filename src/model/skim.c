@@ -146,7 +146,7 @@ static int walk_put(struct walk *w, const void *bytes, size_t n)
 {
 	if (w->out.n + n > SKIM_SKELETON_MOST)
 		return error_set(w->err,
-			"%s: more than %u MiB without its weights; this is beyond what can be opened",
+			"%s: more than %u MiB without its weights; " SKIM_CURE,
 			w->in.name, SKIM_SKELETON_MOST >> 20);
 	str_add(&w->out, bytes, n);
 	return 0;
@@ -375,7 +375,7 @@ static int skim_unpack(struct skim *s, struct walk *w)
 	s->model = onnx__model_proto__unpack(&allocator, w->out.n, (const uint8_t *)w->out.p);
 	if (!s->model && s->arena.total > SKIM_ARENA_MOST / 2)
 		return error_set(w->err,
-			"%s: needs more than %zu MiB to open; this is beyond what can be opened", w->in.name,
+			"%s: needs more than %zu MiB to open; " SKIM_CURE, w->in.name,
 			SKIM_ARENA_MOST >> 20);
 	if (!s->model)
 		return walk_not_a_model(w, "a list that does not end where it should");

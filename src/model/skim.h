@@ -18,6 +18,8 @@
 /* Most memory for a skeleton, and for what is unpacked from it. */
 #define SKIM_SKELETON_MOST (512u << 20)
 #define SKIM_ARENA_MOST ((size_t)1 << 30)
+/* What helps where a model is larger than what is opened. */
+#define SKIM_CURE "cut a part out (onnx.utils.extract_model) and open that"
 
 struct skim {
 	struct arena arena; /* holds the model; give back with skim_close */
