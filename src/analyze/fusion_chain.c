@@ -104,6 +104,12 @@ bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer 
 	return true;
 }
 
+/* Of whole numbers, so that a factor a channel stands first, and what comes behind it counts in f32? */
+static bool sums_are_scaled(const struct problem *q)
+{
+	return q->epilogue_count && q->epilogue[0].kind == EPILOGUE_SCALE;
+}
+
 bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer *l)
 {
 	bool anchor = false;
@@ -116,8 +122,9 @@ bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer 
 	if (q->kernel != KERNEL_CONV && q->kernel != KERNEL_MATMUL)
 		return false;
 	const struct shape *shape = &p->values[c->value].shape;
-	c->foldable = q->epilogue_count == 0 || (q->epilogue_count == 1 && q->epilogue[0].kind == EPILOGUE_BIAS &&
-		q->epilogue[0].operand.constant);
+	int scaled = sums_are_scaled(q);
+	c->foldable = q->epilogue_count == scaled || (q->epilogue_count == scaled + 1 &&
+		q->epilogue[scaled].kind == EPILOGUE_BIAS && q->epilogue[scaled].operand.constant);
 	c->channel_axis = q->kernel == KERNEL_CONV ? (shape->rank > 1 ? 1 : -1) : shape->rank - 1;
 	return true;
 }
@@ -189,11 +196,12 @@ static bool is_channel_vector(const struct chain *c, int value)
 static bool fold_bias(struct chain *c)
 {
 	struct problem *q = &c->problem;
-	if (q->epilogue_count)
+	bool scaled = sums_are_scaled(q);
+	if (q->epilogue_count > scaled)
 		return true; /* two constants make one */
 	q->epilogue[q->epilogue_count++] = (struct epilogue){
 		.kind = EPILOGUE_BIAS,
-		.operand = { .dtype = q->operand[2].dtype, .constant = true },
+		.operand = { .dtype = scaled ? DTYPE_F32 : q->operand[2].dtype, .constant = true },
 	};
 	return true;
 }

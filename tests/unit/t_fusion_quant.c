@@ -176,6 +176,31 @@ static void test_dynamic(void)
 	net_free(n);
 }
 
+/* A batch normalization that training left behind integer sums goes into their scale and a bias. */
+static void test_normalized(void)
+{
+	struct error err = ERROR_NONE;
+	struct plan_options options = { .dtype = DTYPE_F32 };
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "1,8,6,6");
+	quant_weights(n, "w", "16,8,3,3", "16", 0);
+	quant_dq(n, "x", "xf");
+	net_node(n, "Conv", "xf,w", "c", "pads=1,1,1,1");
+	for (int i = 0; i < 4; i++)
+		net_weight(n, (const char *const[]){ "scale", "shift", "mean", "variance" }[i], "16");
+	net_node(n, "BatchNormalization", "c,scale,shift,mean,variance", "b", NULL);
+	net_node(n, "Relu", "b", "y", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = plan_build(net_model(n), &options, &err);
+	struct fusion *f = fusion_find(p);
+	is_int(f->group_count, 2, "with and without the activation");
+	is_str(f->group_count ? f->groups[f->group_count - 1].text : "",
+		"conv:u8,s8.c,f32/s32:" SOURCE "+scale:f32.c+bias:f32.c+relu", "a normalization behind sums");
+	fusion_free(f);
+	plan_free(p);
+	net_free(n);
+}
+
 /* As quantizers write a residual: one that is added, one that is wanted elsewhere too, and one with more than a relu. */
 static void test_residual(void)
 {
@@ -218,6 +243,7 @@ static void test_residual(void)
 
 int main(void)
 {
+	test_normalized();
 	test_residual();
 	test_random();
 	test_dynamic();
