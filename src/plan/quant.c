@@ -22,6 +22,7 @@ enum core_kind quant_core_kind(const struct node *n)
 		{ "Softmax", CORE_SINGLE }, { "Sigmoid", CORE_SINGLE }, { "LeakyRelu", CORE_SINGLE },
 		{ "Relu", CORE_SINGLE }, { "Clip", CORE_SINGLE }, { "HardSwish", CORE_SINGLE },
 		{ "HardSigmoid", CORE_SINGLE }, { "Tanh", CORE_SINGLE }, { "Gelu", CORE_SINGLE },
+		{ "ArgMax", CORE_INDEX }, { "ArgMin", CORE_INDEX },
 		{ "MaxPool", CORE_MOVER }, { "Reshape", CORE_MOVER }, { "Flatten", CORE_MOVER },
 		{ "Squeeze", CORE_MOVER }, { "Unsqueeze", CORE_MOVER }, { "Transpose", CORE_MOVER },
 		{ "Identity", CORE_MOVER }, { "Dropout", CORE_MOVER }, { "Slice", CORE_MOVER },
@@ -189,7 +190,7 @@ static bool sources_find(
 	const struct quant_search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
 {
 	const struct plan_value *v = s->p->values;
-	int first = kind == CORE_CHOICE, last = kind == CORE_SINGLE || kind == CORE_MOVER ? 0 : first + 1;
+	int first = kind == CORE_CHOICE, last = first + (kind == CORE_PRODUCT || kind == CORE_PAIR || kind == CORE_CHOICE);
 	if (kind == CORE_LIST)
 		last = core->input_count - 1;
 	if (core->input_count <= last || last < 0)
@@ -393,7 +394,7 @@ static void find_between(struct quant_search *s, const struct plan_layer *core, 
 	struct quant *q = quant_new(s, core);
 	if (!sources_find(s, core, kind, q))
 		return;
-	if (!(kind == CORE_MOVER ? quant_mover_behind(s, core, q) : one_behind(s, core, kind, q)))
+	if (!(kind == CORE_INDEX || (kind == CORE_MOVER ? quant_mover_behind(s, core, q) : one_behind(s, core, kind, q))))
 		return;
 	q->product = kind == CORE_PRODUCT;
 	take_sources(s, core, q);

@@ -29,6 +29,7 @@ enum core_kind {
 	CORE_LIST,    /* all tensors in quantized, one out */
 	CORE_SINGLE,  /* the first quantized, one out */
 	CORE_CHOICE,  /* the second and third quantized, one out */
+	CORE_INDEX,   /* the first quantized; what leaves says where it is, in no scale */
 	CORE_MOVER    /* the same with one scale for both: whole numbers are only moved, or compared */
 };
 enum core_kind quant_core_kind(const struct node *n);

@@ -644,7 +644,6 @@ static void test_small_floats(void)
 	finish(n, p);
 }
 
-/* A subgraph's own layers are found, and what it reads from outside stays. */
 /* Functions between bytes: whatever the scales, one table. Comparisons are less where the scales are one. */
 static void test_tables(void)
 {
@@ -670,6 +669,22 @@ static void test_tables(void)
 	finish(n, p);
 }
 
+/* Where the largest of bytes is needs no values. */
+static void test_index(void)
+{
+	struct net *n = quant_begin(13);
+	net_input(n, "x", DTYPE_U8, "1,8,6,6");
+	quant_dq(n, "x", "xf");
+	net_node(n, "ArgMax", "xf", "y", "axis=1");
+	net_output(n, "y", NULL);
+	struct plan *p = build(n, DTYPE_F32);
+	is_problem(p, "y", "argreduce:u8,s64:argmax:1x8x6x6:ax1");
+	are_part(p, "xf", "y");
+	near(layer_of(p, "y")->bytes, 8 * 36 + 8 * 36 + SCALED, 0, "bytes are read");
+	finish(n, p);
+}
+
+/* A subgraph's own layers are found, and what it reads from outside stays. */
 static void test_body(void)
 {
 	struct net *n = quant_begin(13);
@@ -720,6 +735,7 @@ int main(void)
 	test_misfits();
 	test_small_floats();
 	test_tables();
+	test_index();
 	test_body();
 	return done_testing();
 }
