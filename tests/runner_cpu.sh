@@ -161,6 +161,8 @@ topk:f32,f32:largest:1x1000:ax1:k5
 topk:s64,s64:smallest:7x9x3:ax1:k4
 argreduce:f32,s64:argmax:8x100:ax1
 argreduce:s32,s32:argmin:4x9x5:ax1
+argreduce:u8,s64:argmax:8x100:ax1
+argreduce:s8,s32:argmin:4x9x5:ax1
 scan:s64,s64:cumsum:1x128:ax1
 scan:f32,f32:cumsum:5x128x3:ax1
 topk:f16,f16:largest:1x1000:ax1:k5

@@ -170,6 +170,10 @@ static void arg_line(const struct plain *a, struct lines l, int64_t from, int64_
 		ARG_LINE(float);
 	else if (a->problem->operand[0].dtype == DTYPE_S64)
 		ARG_LINE(int64_t);
+	else if (a->problem->operand[0].dtype == DTYPE_U8)
+		ARG_LINE(uint8_t);
+	else if (a->problem->operand[0].dtype == DTYPE_S8)
+		ARG_LINE(int8_t);
 	else
 		ARG_LINE(int32_t);
 	if (a->problem->operand[1].dtype == DTYPE_S64)
@@ -348,7 +352,8 @@ static bool types_fit(const struct problem *p)
 	case KERNEL_GATHER: return first == to && is_whole(p->operand[1].dtype) && fill_handles(first);
 	case KERNEL_SELECT:
 		return dtype_bits(first) == 8 && fill_handles(first) && fill_handles(to) && p->operand[1].dtype == to && p->operand[2].dtype == to;
-	case KERNEL_ARGREDUCE: return (is_float(first) || is_whole(first)) && is_whole(to);
+	case KERNEL_ARGREDUCE:
+		return (is_float(first) || is_whole(first) || first == DTYPE_U8 || first == DTYPE_S8) && is_whole(to);
 	case KERNEL_TOPK:
 	case KERNEL_SCAN: return first == to && (is_float(first) || is_whole(first));
 	case KERNEL_QUANTIZE:
