@@ -7,12 +7,14 @@
  *   net_node(n, "Conv", "x,w", "y", "pads=1,1,1,1");    attributes: integers; one = INT, more = INTS; ""
  * omits an input net_output(n, "y", NULL); struct model *m = net_model(n);                     counts
  * settled; freed by net_free
+ *   struct plan *p = net_plan(n, (struct plan_options){ 0 });   its plan; freed by plan_free
  */
 #ifndef NET_H
 #define NET_H
 
 #include "base/hash.h"
 #include "model/graph.h"
+#include "plan/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,6 +219,26 @@ NET_OK void net_free(struct net *n)
 	free(n->g.inputs);
 	free(n->g.outputs);
 	free(n);
+}
+
+NET_OK struct error net_error; /* of the last net_plan */
+
+/* NULL: no plan came of it; net_error and the output say why. */
+NET_OK struct plan *net_plan(struct net *n, struct plan_options o)
+{
+	net_error.text[0] = '\0';
+	struct plan *p = plan_build(net_model(n), &o, &net_error);
+	if (!p)
+		printf("# %s\n", net_error.text);
+	return p;
+}
+
+NET_OK const struct plan_value *net_planned(const struct plan *p, const char *name)
+{
+	for (int i = 0; i < p->value_count; i++)
+		if (text_is(p->values[i].name, name))
+			return &p->values[i];
+	return NULL;
 }
 
 #endif

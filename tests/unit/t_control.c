@@ -8,30 +8,10 @@
 
 #include <math.h>
 
-static struct error err;
-
-static struct plan *build(struct net *n)
-{
-	struct plan_options o = { 0 };
-	err.text[0] = '\0';
-	struct plan *p = plan_build(net_model(n), &o, &err);
-	if (!p)
-		printf("# %s\n", err.text);
-	return p;
-}
-
-static const struct plan_value *value(const struct plan *p, const char *name)
-{
-	for (int i = 0; i < p->value_count; i++)
-		if (text_is(p->values[i].name, name))
-			return &p->values[i];
-	return NULL;
-}
-
 static void is_value(const struct plan *p, const char *name, const char *want)
 {
 	struct arena a = { 0 };
-	const struct plan_value *v = value(p, name);
+	const struct plan_value *v = net_planned(p, name);
 	is_str(v ? plan_value_text(&a, v) : "no such value", want, "%s", name);
 	arena_free(&a);
 }
@@ -45,7 +25,7 @@ static void is_number(double got, double want, const char *name)
 /* The contents of a whole value, "1 2 3". */
 static void is_contents(const struct plan *p, const char *name, const char *want)
 {
-	const struct plan_value *v = value(p, name);
+	const struct plan_value *v = net_planned(p, name);
 	char text[512] = "";
 	for (int i = 0; v && v->elements && v->elements->i && i < v->elements->count; i++) {
 		struct dim d = v->elements->i[i];
@@ -94,7 +74,7 @@ static void loop_end(struct looped *l, bool has_trips, const char *inputs, const
 		net_output(l->body, d, NULL);
 	net_node_body(loop, "body", l->body);
 	net_output(l->n, "y", NULL);
-	l->p = build(l->n);
+	l->p = net_plan(l->n, (struct plan_options){ 0 });
 	ok(l->p != NULL, "a loop of %s", inputs);
 }
 
@@ -233,7 +213,7 @@ static void test_sequences(void)
 		net_node(l.n, "ConcatFromSequence", "full", "whole", "axis=0");
 		net_node(l.n, "SequenceAt", "full,zero", "first", NULL);
 		net_output(l.n, "whole", NULL);
-		l.p = build(l.n);
+		l.p = net_plan(l.n, (struct plan_options){ 0 });
 		if (ok(l.p != NULL, "a loop that fills a sequence")) {
 			is_value(l.p, "full", lists[i]);
 			is_value(l.p, "whole", wholes[i]);
@@ -268,7 +248,7 @@ static void test_if(const char *left, const char *right, const char *shape, doub
 	no->g.nodes[0].attributes[no->g.nodes[0].attribute_count++] =
 		(struct attribute){ .name = TEXT("axis"), .kind = ATTRIBUTE_INT, .i = 0 };
 	net_output(n, "y", NULL);
-	struct plan *p = build(n);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	if (ok(p != NULL, "a choice")) {
 		const struct plan_layer *l = &p->layers[1];
 		is_value(p, "y", shape);
@@ -299,7 +279,7 @@ static void test_turned_weights(void)
 		net_node_body(node, i ? "else_branch" : "then_branch", bodies[i]);
 	}
 	net_output(n, "y", NULL);
-	struct plan *p = build(n);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	if (ok(p != NULL, "branches that share weights"))
 		is_number(p->weight_bytes, 4 * 16 * 16 + 4 * 16 * 4, "weights as the branches read them, each once");
 	plan_free(p);
@@ -329,7 +309,7 @@ static void test_not_taken(void)
 	net_node_body(node, "then_branch", yes);
 	net_node_body(node, "else_branch", no);
 	net_output(n, "y", NULL);
-	struct plan *p = build(n);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	ok(p && p->warning_count == 0, "nothing is said of a branch that is not taken");
 	is_value(p, "y", "8x16");
 	is_number(p->layers[1].bodies[1].times, 0, "it does not run");
@@ -355,7 +335,7 @@ static void test_scan(int64_t opset, const char *inputs, const char *attributes,
 	struct node *scan = net_node(n, "Scan", inputs, "final,all", attributes);
 	net_node_body(scan, "body", body);
 	net_output(n, "all", NULL);
-	struct plan *p = build(n);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	if (ok(p != NULL, "a scan of %s", x)) {
 		is_value(p, "final", final);
 		is_value(p, "all", all);
@@ -391,7 +371,7 @@ static void test_map(void)
 	net_node_body(map, "body", body);
 	net_node(n, "ConcatFromSequence", "mapped", "y", "axis=0");
 	net_output(n, "y", NULL);
-	struct plan *p = build(n);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	if (ok(p != NULL, "a map")) {
 		is_value(p, "parts", "seq(f32 ?<=3x16)[2]");
 		is_value(p, "mapped", "seq(f32 ?<=3x16)[2]");
@@ -433,7 +413,7 @@ static void test_nest(int depth, const char *trips)
 			net_output(nets[i], "go", NULL);
 		net_output(nets[i], "out", NULL);
 	}
-	struct plan *p = build(nets[0]);
+	struct plan *p = net_plan(nets[0], (struct plan_options){ 0 });
 	ok(p != NULL, "%d loops, one in the other", depth);
 	if (p)
 		is_value(p, "out", depth == 1 ? "128x16" : depth < 16 ? "?x16" : "?");

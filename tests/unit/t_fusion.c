@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "analyze/analyze.h"
+#include "fusion_help.h"
 #include "make_plan.h"
 #include "tap.h"
 
@@ -12,27 +13,12 @@
 #define ROWS "1x128x3072"
 #define RELU "eltwise:f32,f32:relu:" IMAGE
 
-static const struct fusion_group *group_at(const struct fusion *f, int anchor, int i)
-{
-	int g = f->first_group[anchor];
-	bool there = g >= 0 && g + i < f->group_count && f->groups[g + i].layers[0] == anchor;
-	return there ? &f->groups[g + i] : NULL;
-}
-
 static int groups_of(const struct fusion *f, int anchor)
 {
 	int n = 0;
 	while (group_at(f, anchor, n))
 		n++;
 	return n;
-}
-
-static void is_group(const struct fusion *f, int anchor, int i, const char *pattern, int layers, const char *text)
-{
-	const struct fusion_group *g = group_at(f, anchor, i);
-	is_str(g ? g->pattern : NULL, pattern, "%s", pattern);
-	is_int(g ? g->layer_count : -1, layers, "... of %d layers", layers);
-	is_str(g ? g->text : NULL, text, "... is measured as one problem");
 }
 
 static int conv(struct maker *m, int x)

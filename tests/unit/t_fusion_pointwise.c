@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "analyze/analyze.h"
+#include "fusion_help.h"
 #include "make_plan.h"
 #include "tap.h"
 
@@ -13,21 +14,6 @@
 #define RELU "eltwise:f32,f32:relu:" ROWS
 #define MUL "binary:f32,f32,f32:mul:" ROWS ":" ROWS
 #define CONV "conv:f32,f32.c,f32/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
-
-static const struct fusion_group *group_at(const struct fusion *f, int anchor, int i)
-{
-	int g = f->first_group[anchor];
-	bool there = g >= 0 && g + i < f->group_count && f->groups[g + i].layers[0] == anchor;
-	return there ? &f->groups[g + i] : NULL;
-}
-
-static void is_group(const struct fusion *f, int anchor, int i, const char *pattern, int layers, const char *text)
-{
-	const struct fusion_group *g = group_at(f, anchor, i);
-	is_str(g ? g->pattern : NULL, pattern, "%s", pattern);
-	is_int(g ? g->layer_count : -1, layers, "... of %d layers", layers);
-	is_str(g ? g->text : NULL, text, "... is measured as one problem");
-}
 
 static int binary(struct maker *m, const char *op, const char *mode, int a, int b)
 {

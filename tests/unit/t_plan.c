@@ -5,29 +5,10 @@
 #include "net.h"
 #include "tap.h"
 
-static struct error err;
-
-static struct plan *build(struct net *n, struct plan_options o)
-{
-	err.text[0] = '\0';
-	struct plan *p = plan_build(net_model(n), &o, &err);
-	if (!p)
-		printf("# %s\n", err.text);
-	return p;
-}
-
-static const struct plan_value *value(const struct plan *p, const char *name)
-{
-	for (int i = 0; i < p->value_count; i++)
-		if (text_is(p->values[i].name, name))
-			return &p->values[i];
-	return NULL;
-}
-
 static void is_shape(const struct plan *p, const char *name, const char *want)
 {
 	struct arena a = { 0 };
-	const struct plan_value *v = value(p, name);
+	const struct plan_value *v = net_planned(p, name);
 	is_str(v ? shape_text(&a, v->shape) : "no such value", want, "shape of %s", name);
 	arena_free(&a);
 }
@@ -82,7 +63,7 @@ static struct net *residual(const char *dims)
 static void test_residual(void)
 {
 	struct net *n = residual("1,8,14,14");
-	struct plan *p = build(n, (struct plan_options){ 0 });
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	if (!ok(p != NULL, "a residual block"))
 		return;
 	is_shape(p, "s", "1x8x14x14");
@@ -100,8 +81,8 @@ static void test_residual(void)
 	ints_are(p->layers[4].preds, p->layers[4].pred_count, "3", "Add waits for the second convolution");
 	ints_are(p->layers[8].preds, p->layers[8].pred_count, "7", "a free layer still orders");
 	ints_are(p->layers[2].succs, p->layers[2].succ_count, "3", "Relu is followed by a convolution");
-	ints_are(value(p, "x")->consumers, value(p, "x")->consumer_count, "0 4", "x is read twice");
-	is_int(value(p, "y")->consumer_count, 0, "an output nobody reads");
+	ints_are(net_planned(p, "x")->consumers, net_planned(p, "x")->consumer_count, "0 4", "x is read twice");
+	is_int(net_planned(p, "y")->consumer_count, 0, "an output nobody reads");
 	double conv = 2.0 * 8 * 14 * 14 * 8 * 9 + 8 * 14 * 14;
 	near(p->flops, 2 * conv + 2 * 1568 + 3 * 1568 + 1568 + 2 * 80 + 10, 1e-12, "FLOPs are summed");
 	near(p->weight_bytes, 4.0 * (576 + 8 + 80 + 10), 1e-12, "weights count once");
@@ -123,7 +104,7 @@ static void test_residual(void)
 static void test_dtype(void)
 {
 	struct net *n = residual("1,8,14,14");
-	struct plan *p = build(n, (struct plan_options){ .dtype = DTYPE_BF16 });
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_BF16 });
 	if (!ok(p != NULL, "in bf16"))
 		return;
 	is_str(problem_of(p, 0),
@@ -155,7 +136,7 @@ static void test_made_up_names(void)
 		net_node(n, "Relu", "list", "z", NULL);
 		net_output(n, "y", NULL);
 		net_output(n, "z", NULL);
-		struct plan *p = build(n, (struct plan_options){ 0 });
+		struct plan *p = net_plan(n, (struct plan_options){ 0 });
 		if (ok(p != NULL, "%s", names[i])) {
 			is_shape(p, "y", "1x8");
 			is_shape(p, "z", "s77");
@@ -175,14 +156,14 @@ static void test_given_values(void)
 	net_input(n, "size", DTYPE_S64, "2");
 	net_node(n, "Expand", "x,size", "y", NULL);
 	net_output(n, "y", NULL);
-	struct plan *p = build(n, (struct plan_options){ 0 });
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	is_shape(p, "y", "?x?");
 	plan_free(p);
-	p = build(n, (struct plan_options){ .value_count = 1, .values = &given });
+	p = net_plan(n, (struct plan_options){ .value_count = 1, .values = &given });
 	is_shape(p, "y", "3x3");
 	plan_free(p);
 	given = (struct plan_input_value){ TEXT("size"), 2, pair };
-	p = build(n, (struct plan_options){ .value_count = 1, .values = &given });
+	p = net_plan(n, (struct plan_options){ .value_count = 1, .values = &given });
 	is_shape(p, "y", "2x5");
 	plan_free(p);
 	const struct plan_input_value wrong[] = {
@@ -191,7 +172,7 @@ static void test_given_values(void)
 	static const char *const why[] = { "no input sizes", "size is s64: 0.5 is none", "x is 1: give one value" };
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct plan_options o = { .value_count = 1, .values = &wrong[i] };
-		ok(!plan_build(net_model(n), &o, &err) && strstr(err.text, why[i]), "%s", err.text);
+		ok(!plan_build(net_model(n), &o, &net_error) && strstr(net_error.text, why[i]), "%s", net_error.text);
 	}
 	net_free(n);
 }
@@ -199,7 +180,7 @@ static void test_given_values(void)
 static void test_batch(void)
 {
 	struct net *n = residual("1,8,14,14");
-	struct plan *p = build(n, (struct plan_options){ .batch = 4 });
+	struct plan *p = net_plan(n, (struct plan_options){ .batch = 4 });
 	if (ok(p != NULL, "batch 4 in place of a number")) {
 		is_shape(p, "y", "4x10");
 		is_int(p->batch, 4, "in force");
@@ -211,7 +192,7 @@ static void test_batch(void)
 	net_free(n);
 
 	n = residual("N,8,h,14");
-	p = build(n, (struct plan_options){ 0 });
+	p = net_plan(n, (struct plan_options){ 0 });
 	if (ok(p != NULL, "symbols")) {
 		is_shape(p, "s", "1x8xhx14");
 		is_shape(p, "y", "1x10");
@@ -225,26 +206,26 @@ static void test_batch(void)
 	}
 	plan_free(p);
 	struct dim_binding h = { TEXT("h"), 14 }, batch = { TEXT("batch"), 2 }, wrong = { TEXT("hh"), 2 };
-	p = build(n, (struct plan_options){ .batch = 8, .binding_count = 1, .bindings = &h });
+	p = net_plan(n, (struct plan_options){ .batch = 8, .binding_count = 1, .bindings = &h });
 	if (ok(p != NULL, "bound"))
 		is_shape(p, "s", "8x8x14x14");
 	plan_free(p);
-	p = build(n, (struct plan_options){ .binding_count = 1, .bindings = &batch });
+	p = net_plan(n, (struct plan_options){ .binding_count = 1, .bindings = &batch });
 	if (ok(p != NULL, "a binding called batch"))
 		is_shape(p, "s", "2x8xhx14");
 	plan_free(p);
-	p = build(n, (struct plan_options){ .binding_count = 1, .bindings = &wrong });
-	ok(!p && strstr(err.text, "no dimension hh") && strstr(err.text, "N, h"),
+	p = net_plan(n, (struct plan_options){ .binding_count = 1, .bindings = &wrong });
+	ok(!p && strstr(net_error.text, "no dimension hh") && strstr(net_error.text, "N, h"),
 		"an unknown name is an error");
 	struct plan_input_shape shape = { TEXT("x"), 4, { 2, 8, 28, 14 } };
-	p = build(n, (struct plan_options){ .shape_count = 1, .shapes = &shape });
+	p = net_plan(n, (struct plan_options){ .shape_count = 1, .shapes = &shape });
 	if (ok(p != NULL, "--input"))
 		is_shape(p, "s", "2x8x28x14");
 	plan_free(p);
 	shape.rank = 3;
-	ok(!build(n, (struct plan_options){ .shape_count = 1, .shapes = &shape }), "--input of another rank");
+	ok(!net_plan(n, (struct plan_options){ .shape_count = 1, .shapes = &shape }), "--input of another rank");
 	shape = (struct plan_input_shape){ TEXT("z"), 1, { 1 } };
-	ok(!build(n, (struct plan_options){ .shape_count = 1, .shapes = &shape }), "--input of no input");
+	ok(!net_plan(n, (struct plan_options){ .shape_count = 1, .shapes = &shape }), "--input of no input");
 	net_free(n);
 }
 
@@ -258,14 +239,14 @@ static void test_symbols(void)
 	net_node(n, "Neg", "mask", "y", NULL);
 	net_output(n, "y", NULL);
 	struct dim_binding b[] = { { TEXT("past"), 5 }, { TEXT("seq"), 3 } };
-	struct plan *p = build(n, (struct plan_options){ .batch = 4 });
+	struct plan *p = net_plan(n, (struct plan_options){ .batch = 4 });
 	if (ok(p != NULL, "an expression of symbols")) {
 		is_shape(p, "y", "4x(past+seq)");
 		is_shape(p, "past", "2xpastx4");
 		is_int(p->unbound_count, 2, "it is none that has to be bound");
 	}
 	plan_free(p);
-	p = build(n, (struct plan_options){ .binding_count = 2, .bindings = b });
+	p = net_plan(n, (struct plan_options){ .binding_count = 2, .bindings = b });
 	if (ok(p != NULL, "an expression of bound symbols"))
 		is_shape(p, "y", "1x8");
 	plan_free(p);
@@ -286,29 +267,29 @@ static struct net *baked(const char *target, const char *dims)
 static void test_baked(void)
 {
 	struct net *n = baked("1,64", "1,4,4,4");
-	struct plan *p = build(n, (struct plan_options){ 0 });
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	ok(p != NULL, "a baked batch is fine at that batch");
 	plan_free(p);
-	p = build(n, (struct plan_options){ .batch = 8 });
-	ok(!p && strstr(err.text, "flat?ten") && strstr(err.text, "bakes batch 1") &&
-			strstr(err.text, "1x64"),
+	p = net_plan(n, (struct plan_options){ .batch = 8 });
+	ok(!p && strstr(net_error.text, "flat?ten") && strstr(net_error.text, "bakes batch 1") &&
+			strstr(net_error.text, "1x64"),
 		"at another the Reshape is named");
 	plan_free(p);
 	net_free(n);
 	n = baked("1,-1", "1,4,4,4");
-	p = build(n, (struct plan_options){ .batch = 8 });
-	ok(!p && strstr(err.text, "bakes batch 1"), "also where the sizes would fit");
+	p = net_plan(n, (struct plan_options){ .batch = 8 });
+	ok(!p && strstr(net_error.text, "bakes batch 1"), "also where the sizes would fit");
 	plan_free(p);
 	net_free(n);
 	n = baked("-1,64", "1,4,4,4");
-	p = build(n, (struct plan_options){ .batch = 8 });
+	p = net_plan(n, (struct plan_options){ .batch = 8 });
 	if (ok(p != NULL, "a computed batch is none"))
 		is_shape(p, "y", "8x64");
 	plan_free(p);
 	net_free(n);
 	n = baked("1,64", "N,4,4,4");
-	p = build(n, (struct plan_options){ .batch = 8 });
-	ok(!p && strstr(err.text, "bakes batch 1"), "a symbolic batch may be baked too");
+	p = net_plan(n, (struct plan_options){ .batch = 8 });
+	ok(!p && strstr(net_error.text, "bakes batch 1"), "a symbolic batch may be baked too");
 	plan_free(p);
 	net_free(n);
 }
@@ -331,24 +312,24 @@ static void test_propagation(void)
 	net_node(n, "Reshape", "m,target", "y", NULL);
 	net_ints(n, "two", "2");
 	net_output(n, "y", NULL);
-	struct plan *p = build(n, (struct plan_options){ 0 });
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	if (ok(p != NULL, "shape arithmetic")) {
 		is_shape(p, "y", "1xseqx3x4");
-		ok(value(p, "wt")->constant, "a transposed weight is a weight");
+		ok(net_planned(p, "wt")->constant, "a transposed weight is a weight");
 		is_int(p->layers[1].class, CLASS_FREE, "and its Transpose free");
 		for (int i = 3; i <= 6; i++)
 			is_int(p->layers[i].class, CLASS_FREE, "layer %d is free", i);
 	}
 	plan_free(p);
 	struct dim_binding b = { TEXT("seq"), 7 };
-	p = build(n, (struct plan_options){ .binding_count = 1, .bindings = &b });
+	p = net_plan(n, (struct plan_options){ .binding_count = 1, .bindings = &b });
 	if (ok(p != NULL, "with everything bound")) {
 		is_shape(p, "y", "1x7x3x4");
 		is_str(problem_of(p, 2), "matmul:f32,f32.c,f32/f32:ba1bb1m7n12k12:ta0tb0",
 			"rows are collapsed");
 		ints_are(p->layers[2].preds, p->layers[2].pred_count, "", "folded weights are no edges");
 		ints_are(p->layers[6].preds, p->layers[6].pred_count, "2", "nor is the shape of a Reshape");
-		ints_are(value(p, "x")->consumers, value(p, "x")->consumer_count, "2", "Shape reads no data");
+		ints_are(net_planned(p, "x")->consumers, net_planned(p, "x")->consumer_count, "2", "Shape reads no data");
 		near(p->weight_bytes, 4 * 144.0, 1e-12, "folded weights are weights");
 	}
 	plan_free(p);
@@ -368,7 +349,7 @@ static void test_bounds(void)
 	net_node(n, "Relu", "x", "z", NULL);
 	net_output(n, "y", NULL);
 	net_output(n, "z", NULL);
-	struct plan *p = build(n, (struct plan_options){ 0 });
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	if (ok(p != NULL, "a size that depends on data")) {
 		is_shape(p, "found", "1x?<=100");
 		is_shape(p, "y", "1x?<=100x8");
@@ -419,7 +400,7 @@ static void test_expressions(void)
 		v->shape.dims[0] = dim_symbol(&n->m.arena, text_of(names[k][0]));
 	}
 	for (int with = 0; with < 2; with++) {
-		struct plan *p = build(n, (struct plan_options){ .binding_count = 2 * with, .bindings = bound });
+		struct plan *p = net_plan(n, (struct plan_options){ .binding_count = 2 * with, .bindings = bound });
 		for (size_t i = 0; p && i < sizeof(names) / sizeof(names[0]); i++)
 			is_shape(p, arena_printf(&n->m.arena, "y%zu", i), names[i][1 + with]);
 		ok(p != NULL, "names that are expressions, and names that are not");
@@ -441,7 +422,7 @@ static void test_unknown(void)
 	net_output(n, "y", "1,4,5,6");
 	net_output(n, "c", NULL);
 	net_output(n, "z", NULL);
-	struct plan *p = build(n, (struct plan_options){ 0 });
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	if (ok(p != NULL, "an unknown operator in the middle")) {
 		is_int(p->layers[1].class, CLASS_UNKNOWN, "its class");
 		is_str(problem_of(p, 1), "operator Frobnicate is not known", "and why it has no problem");
@@ -457,7 +438,7 @@ static void test_unknown(void)
 		ints_are(p->layers[2].preds, p->layers[2].pred_count, "1", "edges go on through it");
 	}
 	plan_free(p);
-	p = build(n, (struct plan_options){ .batch = 2 });
+	p = net_plan(n, (struct plan_options){ .batch = 2 });
 	if (ok(p != NULL, "at another batch")) {
 		is_shape(p, "a", "2x4x8x8");
 		is_shape(p, "b", "?x?x?x?");
@@ -476,7 +457,7 @@ static void test_last_state(void)
 	net_weight(n, "r", "1,64,16");
 	net_node(n, "LSTM", "x,w,r", ",last", NULL);
 	net_output(n, "last", NULL);
-	struct plan *p = build(n, (struct plan_options){ 0 });
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	is_str(problem_of(p, 0), "rnn:f32,f32.c,f32:lstm:t7n2i8h16d1", "a recurrent layer whose states nobody reads");
 	plan_free(p);
 	net_free(n);
@@ -489,14 +470,14 @@ static void test_contradiction(void)
 	net_weight(n, "w", "4,4,1,1");
 	net_node(n, "Conv", "x,w", "y", NULL);
 	net_output(n, "y", NULL);
-	ok(!build(n, (struct plan_options){ 0 }) && strstr(err.text, "layer Conv_0") == err.text,
+	ok(!net_plan(n, (struct plan_options){ 0 }) && strstr(net_error.text, "layer Conv_0") == net_error.text,
 		"a contradiction names its layer");
 	net_free(n);
 	n = net_begin(17);
-	struct plan *p = build(n, (struct plan_options){ .dtype = DTYPE_F16 });
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F16 });
 	ok(p && p->layer_count == 0 && p->peak_live_bytes == 0 && p->batch == 0, "an empty graph is a plan");
 	plan_free(p);
-	ok(!build(n, (struct plan_options){ .batch = 2 }), "but has no batch");
+	ok(!net_plan(n, (struct plan_options){ .batch = 2 }), "but has no batch");
 	net_free(n);
 }
 
@@ -517,12 +498,12 @@ static void test_bodies(void)
 	}
 	net_node(n, "Neg", "y", "z", NULL);
 	net_output(n, "z", NULL);
-	struct plan *p = build(n, (struct plan_options){ .dtype = DTYPE_BF16 });
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_BF16 });
 	if (ok(p != NULL, "a graph with subgraphs")) {
 		const struct plan_layer *l = &p->layers[1];
 		is_int(l->body_count, 2, "two bodies");
 		ints_are(l->preds, l->pred_count, "0", "what they capture is an edge");
-		is_int(value(p, "r")->consumer_count, 1, "and a reader");
+		is_int(net_planned(p, "r")->consumer_count, 1, "and a reader");
 		is_shape(&l->bodies[1], "inner", "1x4");
 		is_str(problem_of(&l->bodies[0], 0), "matmul:bf16,bf16.c,bf16/f32:ba1bb1m1n4k8:ta0tb0",
 			"priced by itself");
@@ -552,7 +533,7 @@ static void test_bad_body(void)
 	net_output(body, "inner", NULL);
 	net_node_body(branch, "then_branch", body);
 	net_output(n, "y", NULL);
-	struct plan *p = build(n, (struct plan_options){ 0 });
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	if (ok(p != NULL, "a body that contradicts itself")) {
 		const struct plan *inner = &p->layers[0].bodies[0];
 		ok(warned(p, "in a subgraph, layer MatMul_0: MatMul: shapes 1x8 and 1x8 do not multiply"), "is a warning");
@@ -577,11 +558,11 @@ static void test_many(int count, bool wide)
 		snprintf(out, sizeof(out), "v%d", i + 1);
 		net_node(n, i % 2 ? "Relu" : "Sigmoid", in, out, NULL);
 	}
-	struct plan *p = build(n, (struct plan_options){ 0 });
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	if (ok(p != NULL, "%d layers, %s", count, wide ? "wide" : "deep")) {
 		is_int(p->problem_count, 2, "two problems");
 		is_int(p->layers[count - 1].pred_count, wide ? 0 : 1, "edges");
-		is_int(value(p, "v0")->consumer_count, wide ? count : 1, "readers");
+		is_int(net_planned(p, "v0")->consumer_count, wide ? count : 1, "readers");
 		ok(p->arena.total < (size_t)count * 2000 + 20000, "%zu bytes: linear", p->arena.total);
 	}
 	plan_free(p);
@@ -601,7 +582,7 @@ static void test_hostile(void)
 		net_node(n, "Relu", name, out, NULL);
 		net_declare(n, out, DTYPE_F32, "1,5");
 	}
-	struct plan *p = build(n, (struct plan_options){ 0 });
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	if (ok(p != NULL, "thousands of symbols and contradictions")) {
 		is_int(p->binding_count, 3000, "all are batches");
 		is_int(p->problem_count, 1, "all layers alike");
@@ -635,10 +616,10 @@ static void test_bundled(void)
 		bool bert = strcmp(models[i].name, "bert_base") == 0,
 		     gpt = strcmp(models[i].name, "gpt2_small") == 0;
 		snprintf(path, sizeof(path), "%s/data/models/%s.onnx", srcdir ? srcdir : ".", models[i].name);
-		struct model *m = model_load(path, &err);
+		struct model *m = model_load(path, &net_error);
 		sizes[0].value = gpt ? 1 : 128;
 		struct plan_options o = { .bindings = sizes, .binding_count = gpt ? 3 : bert };
-		struct plan *p = m ? plan_build(m, &o, &err) : NULL;
+		struct plan *p = m ? plan_build(m, &o, &net_error) : NULL;
 		if (ok(p != NULL, "%s", models[i].name)) {
 			int without = 0;
 			for (int j = 0; j < p->layer_count; j++)
@@ -650,7 +631,7 @@ static void test_bundled(void)
 				models[i].name);
 			is_int(p->warning_count, 0, "%s: no warnings", models[i].name);
 		} else {
-			printf("# %s\n", err.text);
+			printf("# %s\n", net_error.text);
 		}
 		plan_free(p);
 		model_free(m);
@@ -666,8 +647,8 @@ static void test_unread_attribute(void)
 	struct node *turn = net_node(n, "Transpose", "x", "y", "perm=0,2,1");
 	turn->attributes[0].kind = ATTRIBUTE_OTHER;
 	net_output(n, "y", NULL);
-	struct plan *p = plan_build(net_model(n), &o, &err);
-	if (ok(p != NULL, "a list that cannot be read (%s)", err.text)) {
+	struct plan *p = plan_build(net_model(n), &o, &net_error);
+	if (ok(p != NULL, "a list that cannot be read (%s)", net_error.text)) {
 		const struct plan_layer *l = &p->layers[0];
 		is_int(p->values[l->outputs[0]].shape.rank, -1, "the shape is not known");
 		ok(isnan(l->bytes), "nor what it costs");

@@ -11,22 +11,10 @@
 #define SCALED (4 + 1) /* bytes of a scale and a zero point */
 #define CONV "n1c8h6w6k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
 
-static struct plan *build(struct net *n, enum dtype dtype)
-{
-	struct error err = ERROR_NONE;
-	struct plan_options o = { .dtype = dtype };
-	struct plan *p = plan_build(net_model(n), &o, &err);
-	if (!p)
-		printf("# %s\n", err.text);
-	return p;
-}
-
 static const struct plan_layer *layer_of(const struct plan *p, const char *output)
 {
-	for (int i = 0; i < p->value_count; i++)
-		if (text_is(p->values[i].name, output) && p->values[i].producer >= 0)
-			return &p->layers[p->values[i].producer];
-	return NULL;
+	const struct plan_value *v = net_planned(p, output);
+	return v && v->producer >= 0 ? &p->layers[v->producer] : NULL;
 }
 
 /* The layer that makes the value: its problem, "~" before one that stands in, or why there is none. */
@@ -81,7 +69,7 @@ static struct net *conv_net(const char *dims)
 static void test_conv(void)
 {
 	struct net *n = conv_net("1,8,6,6");
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "c", "conv:u8,s8.c,u8/s32:" CONV "+scale:f32.c+bias:f32.c+relu");
 	are_part(p, "xf w b r y", "c");
 	is_problem(p, "y", "part of the quantized Conv_3");
@@ -98,7 +86,7 @@ static void test_conv(void)
 	finish(n, p);
 
 	n = conv_net("batch,8,h,w");
-	p = build(n, DTYPE_F32);
+	p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	are_part(p, "xf w b r y", "c");
 	is_problem(p, "c", "h is not bound: give --dim h=VALUE");
 	finish(n, p);
@@ -115,7 +103,7 @@ static void test_open_end(enum dtype dtype, const char *conv, const char *relu)
 	net_node(n, "Conv", "xf,w,b", "c", "pads=1,1,1,1");
 	net_node(n, "Relu", "c", "y", NULL);
 	net_output(n, "y", NULL);
-	struct plan *p = build(n, dtype);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = dtype });
 	is_problem(p, "c", conv);
 	is_problem(p, "y", relu);
 	are_part(p, "xf w", "c");
@@ -145,7 +133,7 @@ static void test_shared(void)
 	net_output(n, "y3", NULL);
 	net_output(n, "y4", NULL);
 	net_output(n, "m", NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	are_part(p, "xf w", "c1");
 	are_part(p, "y2", "c2");
 	are_part(p, "y3", "a");
@@ -171,7 +159,7 @@ static void test_residual(void)
 	net_node(n, "Relu", "a", "o", NULL);
 	quant_q(n, "o", "y");
 	net_output(n, "y", NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "c", "conv:u8,s8.c,u8/s32:" CONV "+scale:f32.c+bias:f32.c+add:s8+relu");
 	are_part(p, "xf w b rf a o y", "c");
 	near(layer_of(p, "c")->bytes, 8 * 36 + 16 * 72 + 64 + 2 * 576 + 4 * 16 + 3 * SCALED, 0,
@@ -204,7 +192,7 @@ static void test_others(void)
 	net_output(n, "half", NULL);
 	for (int i = 1; i <= 5; i++)
 		net_output(n, i == 1 ? "q1" : i == 2 ? "q2" : i == 3 ? "q3" : i == 4 ? "q4" : "q5", NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "pool", "pool:u8,u8:max:n1c8h6w6r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1");
 	is_problem(p, "other", "pool:f32,f32:max:n1c8h6w6r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1");
 	is_problem(p, "joined", "concat:u8,u8:1x8x6x6,1x8x6x6:ax1");
@@ -240,7 +228,7 @@ static void test_matmul(void)
 	net_node(n, "MatMul", "f1,t", "scores", NULL);
 	for (int i = 0; i < 3; i++)
 		net_output(n, i == 0 ? "scores" : i == 1 ? "q2" : "q3", NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "by_column", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
 	is_problem(p, "by_row", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k32:ta0tb0");
 	is_problem(p, "gemm", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k32:ta0tb1+scale:f32.c+bias:f32.c");
@@ -271,7 +259,7 @@ static void test_dynamic(void)
 	net_node(n, "MatMulInteger", "xq,w,xz,zw", "raw", NULL);
 	net_output(n, "y", NULL);
 	net_output(n, "raw", NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "xq", "quantize:f32,u8:dynamic:1x4x32");
 	is_problem(p, "sums", "matmul:u8,s8.c,f32/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c+bias:f32.c");
 	is_problem(p, "raw", "~matmul:u8,s8.c,s32/s32:ba1bb1m4n16k32:ta0tb0");
@@ -305,7 +293,7 @@ static void test_rows(void)
 	net_node(n, "Mul", "cast,s", "scaled", NULL);
 	for (int i = 0; i < 3; i++)
 		net_output(n, i == 0 ? "y" : i == 1 ? "y2" : "scaled", NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "t", "transpose:u8,u8:4x8x16:perm1x0x2");
 	near(layer_of(p, "t")->bytes, 2 * 512 + 2 * SCALED, 0, "bytes are moved");
 	are_part(p, "xf y", "t");
@@ -334,7 +322,7 @@ static void test_turned(void)
 	net_output(n, "y", NULL);
 	net_output(n, "d", NULL);
 	net_output(n, "e", NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "c", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
 	is_problem(p, "d", "matmul:u8,s8.c,f32/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
 	is_problem(p, "e", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k32:ta0tb0");
@@ -359,7 +347,7 @@ static void test_weights_only(void)
 	net_node(n, "MatMul", "x,v", "z8", NULL);
 	net_output(n, "y", NULL);
 	net_output(n, "z8", NULL);
-	struct plan *p = build(n, DTYPE_BF16);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_BF16 });
 	is_problem(p, "y", "matmul:bf16,u4.c,bf16/f32:ba1bb1m4n16k64:ta0tb0");
 	is_problem(p, "z8", "matmul:bf16,s8.c,bf16/f32:ba1bb1m4n16k64:ta0tb0");
 	are_part(p, "w", "y");
@@ -400,7 +388,7 @@ static void test_moved_weights(void)
 	const char *const outputs[] = { "y", "y2", "y3", "split", "kq" };
 	for (int i = 0; i < 5; i++)
 		net_output(n, outputs[i], NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "y", "matmul:f32,s4.c,f32/f32:ba1bb1m4n16k64:ta0tb0");
 	is_problem(p, "y2", "matmul:f32,s4.c,f32/f32:ba1bb1m4n16k64:ta0tb1");
 	are_part(p, "wt w", "");
@@ -438,7 +426,7 @@ static void test_moved_between(void)
 	const char *const outputs[] = { "y1", "c2", "shown", "c3", "c4", "f", "c5" };
 	for (int i = 0; i < 7; i++)
 		net_output(n, outputs[i], NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "pool", "pool:u8,u8:max:n1c8h6w6r2s2:ph0pw0qh0qw0:sh1sw1:dh1dw1");
 	is_problem(p, "c1", "conv:u8,s8.c,u8/s32:n1c8h5w5k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c");
 	is_problem(p, "c2", "conv:u8,s8.c,f32/s32:n1c8h5w5k16r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+scale:f32.c");
@@ -479,7 +467,7 @@ static void test_bias_behind(void)
 	const char *const outputs[] = { "y1", "y2", "y3", "y4" };
 	for (int i = 0; i < 4; i++)
 		net_output(n, outputs[i], NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "m", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c+bias:f32.c+relu");
 	are_part(p, "w a r y1", "m");
 	near(layer_of(p, "m")->flops, 64 * (2 * 32 + 3), 0, "scale, bias and activation count");
@@ -521,7 +509,7 @@ static void test_run_time_scales(void)
 	const char *const outputs[] = { "q1", "q2", "q3", "scaled", "y" };
 	for (int i = 0; i < 5; i++)
 		net_output(n, outputs[i], NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	const char *const one = "~matmul:u8,s8.c,u8/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c";
 	is_problem(p, "scale", one);
 	is_problem(p, "zero", one);
@@ -554,7 +542,7 @@ static void test_other_exporters(void)
 	net_node(n, "Where", "mask,f1,f2", "chosen", NULL);
 	quant_q(n, "chosen", "y");
 	net_output(n, "y", NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "xq", "quantize:f32,u8:tensor:1x8x6x6");
 	is_problem(p, "up", "deconv:u8,s8.c,u8/s32:n1c8h6w6k4r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1:uh0uw0:g1+scale:f32.c+bias:f32.c");
 	is_problem(p, "chosen", "~select:bool,u8,u8.c,u8:12x12:1x4x12x12:1");
@@ -582,7 +570,7 @@ static void test_almost(void)
 	net_output(n, "most_s8", NULL);
 	net_output(n, "both_s8", NULL);
 	net_output(n, "y", NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "most", "pool:f32,f32:max:n1c8h6w6r2s2:ph0pw0qh0qw0:sh1sw1:dh1dw1");
 	is_problem(p, "most_s8", "quantize:f32,s8:tensor:1x8x5x5");
 	is_problem(p, "both", "~concat:s8,s8:1x8x6x6,1x8x6x6:ax1");
@@ -616,7 +604,7 @@ static void test_misfits(void)
 	net_input(n, "rows", DTYPE_F32, "4,1");
 	net_node(n, "Mul", "cast,rows", "by_row", NULL);
 	net_output(n, "by_row", NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "matrix_added", "matmul:f32,s8.c,f32/f32:ba1bb1m4n16k32:ta0tb0+add:f32.c");
 	is_problem(p, "of_16_bits", "matmul:f32,s8.c,f32/f32:ba1bb1m4n16k32:ta0tb0");
 	is_problem(p, "open", "matmul:u8,s8.c,f32/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
@@ -638,7 +626,7 @@ static void test_small_floats(void)
 	net_node(n, "MatMul", "xf,w", "c", NULL);
 	net_node(n, "QuantizeLinear", "c,s,zf", "y", NULL);
 	net_output(n, "y", NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "c", "~matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m4n16k32:ta0tb0");
 	are_part(p, "xf w y", "c");
 	finish(n, p);
@@ -660,7 +648,7 @@ static void test_tables(void)
 		net_node(n, "QuantizeLinear", names, bytes[i], NULL);
 		net_output(n, bytes[i], NULL);
 	}
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "f0", "eltwise:u8,u8:sigmoid:1x8x6x6");
 	is_problem(p, "f1", "eltwise:u8,u8:leaky_relu,0.01:1x8x6x6");
 	is_problem(p, "f2", "softmax:u8,u8:soft:1x8x6x6:ax3");
@@ -703,7 +691,7 @@ static void test_body(void)
 	net_node_body(branch, "else_branch", body[1]);
 	net_output(n, "y", NULL);
 	net_output(n, "gq", NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	are_part(p, "xf", "");
 	are_part(p, "gq", "g");
 	plan_free(p);
