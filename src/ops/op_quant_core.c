@@ -294,6 +294,22 @@ static void product_problem(const struct op_call *c, const struct op_core *k, st
 	out->proxy |= dynamic || k->run_time || scale_is_by_row(c) || (k->type != DTYPE_S32 && p->accumulator != DTYPE_S32);
 }
 
+/* Does every tensor that is put together have the result's own scale and zero point? Then bytes are only moved. */
+static bool concat_keeps_scale(const struct op_call *c)
+{
+	if (!text_is(c->node->op, "QLinearConcat"))
+		return false;
+	for (int i = 3; i + 1 < c->input_count; i += 3) {
+		for (int j = 0; j < 2; j++) {
+			double to, from;
+			if (!op_in(c, j) || !op_in(c, i + j) || !op_scalar(op_in(c, j), &to) ||
+				!op_scalar(op_in(c, i + j), &from) || to != from)
+				return false;
+		}
+	}
+	return true;
+}
+
 static void problem_channels_last(struct problem *p)
 {
 	p->operand[0].layout = p->operand[problem_operand_count(p) - 1].layout = LAYOUT_NXC;
@@ -323,7 +339,7 @@ RULE_PROBLEM(op_core)
 	if (k.product)
 		product_problem(c, &k, out);
 	else
-		out->proxy |= !op_problem_is_table(&out->problem);
+		out->proxy |= !op_problem_is_table(&out->problem) && !concat_keeps_scale(c);
 	if (k.recurrent && is_values(c->inputs[0].dtype))
 		out->problem.operand[0].dtype = DTYPE_U8;
 	if (k.channels_last && out->problem.kernel != KERNEL_COPY)
