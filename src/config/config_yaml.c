@@ -181,36 +181,104 @@ static int read_words(struct reader *r, const struct option *o, struct text *wor
 	return -1;
 }
 
-/* { command: ... } leaves room for more about a runner. */
-static int read_runner_map(struct reader *r, const struct option *o, struct text *words)
+/* What the map of one runner says, until all of it is known. */
+struct runner_entry {
+	struct text words[OPTION_WORDS_MAX];
+	int word_count; /* 0: no command yet */
+	struct text count; /* n 0: not given */
+	struct text variables[OPTION_VARIABLES_MAX], values[OPTION_VARIABLES_MAX];
+	int variable_count;
+	bool has_env;
+};
+
+static int read_command(struct reader *r, const struct option *o, struct runner_entry *e)
+{
+	e->word_count = read_words(r, o, e->words);
+	return e->word_count < 0 ? -1 : 0;
+}
+
+static int read_count(struct reader *r, const struct option *o, struct runner_entry *e)
+{
+	if (r->event.type != YAML_SCALAR_EVENT || reader_scalar(r).n == 0)
+		return reader_wants(r, o->key, "a number of processes");
+	struct text t = reader_scalar(r);
+	e->count = (struct text){ arena_strndup(&r->config->arena, t.p, t.n), t.n };
+	return 0;
+}
+
+static int read_env(struct reader *r, const struct option *o, struct runner_entry *e)
+{
+	struct text name;
+	int line, more;
+	e->has_env = true;
+	if (r->event.type != YAML_MAPPING_START_EVENT)
+		return reader_wants(r, o->key, "a map of variables to values");
+	while ((more = read_name(r, o, &name, &line)) == 1) {
+		if (r->event.type != YAML_SCALAR_EVENT)
+			return reader_wants(r, o->key, "a value");
+		if (e->variable_count == OPTION_VARIABLES_MAX)
+			return reader_wants(r, o->key, "a shorter list of variables");
+		struct text t = reader_scalar(r);
+		e->variables[e->variable_count] = name;
+		e->values[e->variable_count++] = (struct text){ arena_strndup(&r->config->arena, t.p, t.n), t.n };
+	}
+	return more;
+}
+
+static int read_runner_key(struct reader *r, const struct option *o, struct text key, int line, struct runner_entry *e)
+{
+	const struct {
+		const char *name;
+		int (*read)(struct reader *r, const struct option *o, struct runner_entry *e);
+		bool given;
+	} keys[] = { { "command", read_command, e->word_count > 0 }, { "count", read_count, e->count.n > 0 },
+		{ "env", read_env, e->has_env } };
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!text_is(key, keys[i].name))
+			continue;
+		if (!keys[i].given)
+			return keys[i].read(r, o, e);
+		error_set(r->err, "runners: %s is given twice", keys[i].name);
+		return reader_at(r, line);
+	}
+	error_set(r->err, "runners: unknown key %.*s; a runner has command, count and env", key.n > 40 ? 40 : (int)key.n, key.p);
+	return reader_at(r, line);
+}
+
+static int read_runner(struct reader *r, const struct option *o, struct runner_entry *e)
 {
 	struct text key;
-	int line, more, count = 0;
-	while ((more = read_name(r, o, &key, &line)) == 1) {
-		if (!text_is(key, "command") || count) {
-			error_set(r->err, "runners: %s %.*s; a runner has one key, command",
-				count ? "another" : "unknown key", key.n > 40 ? 40 : (int)key.n, key.p);
-			return reader_at(r, line);
-		}
-		count = read_words(r, o, words);
-		if (count < 0)
+	int line, more;
+	if (r->event.type != YAML_MAPPING_START_EVENT)
+		return read_command(r, o, e);
+	while ((more = read_name(r, o, &key, &line)) == 1)
+		if (read_runner_key(r, o, key, line, e))
 			return -1;
-	}
-	return more < 0 ? -1 : count ? count : reader_wants(r, o->key, "a command");
+	return more < 0 ? -1 : e->word_count ? 0 : reader_wants(r, o->key, "a command");
+}
+
+static int add_runner(struct config *c, struct text name, const struct runner_entry *e, struct error *err)
+{
+	if (option_add_runner(c, name, e->words, e->word_count, false, err) ||
+		(e->count.n && option_runner_count(c, e->count, err)))
+		return -1;
+	for (int i = 0; i < e->variable_count; i++)
+		if (option_runner_variable(c, e->variables[i], e->values[i], err))
+			return -1;
+	return 0;
 }
 
 static int read_runners(struct reader *r, const struct option *o)
 {
-	struct text name, words[OPTION_WORDS_MAX];
+	struct text name;
 	int line, more;
 	if (r->event.type != YAML_MAPPING_START_EVENT)
 		return reader_wants(r, o->key, "a map of names to commands");
 	while ((more = read_name(r, o, &name, &line)) == 1) {
-		bool map = r->event.type == YAML_MAPPING_START_EVENT;
-		int count = map ? read_runner_map(r, o, words) : read_words(r, o, words);
-		if (count < 0)
+		struct runner_entry entry = { 0 };
+		if (read_runner(r, o, &entry))
 			return -1;
-		if (option_add_runner(r->config, name, words, count, false, r->err))
+		if (add_runner(r->config, name, &entry, r->err))
 			return reader_failed(r, o->key, line);
 	}
 	return more;

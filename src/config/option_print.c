@@ -90,18 +90,36 @@ static void print_dims(const struct config *c, const struct option *o, struct st
 	}
 }
 
+static void print_command(const struct config_runner *r, struct str *out)
+{
+	str_addf(out, "[");
+	for (int i = 0; i < r->argc; i++) {
+		str_addf(out, i ? ", " : "");
+		print_text(out, text_of(r->argv[i]));
+	}
+	str_addf(out, "]\n");
+}
+
 static void print_runners(const struct config *c, const struct option *o, struct str *out)
 {
 	str_addf(out, c->runner_count ? "%s:\n" : "# %s:\n", o->key);
 	for (int i = 0; i < c->runner_count; i++) {
+		const struct config_runner *r = &c->runners[i];
+		bool plain = r->count <= 1 && !r->env;
 		str_addf(out, "    ");
-		print_text(out, text_of(c->runners[i].name));
-		str_addf(out, ": [");
-		for (int w = 0; w < c->runners[i].argc; w++) {
-			str_addf(out, w ? ", " : "");
-			print_text(out, text_of(c->runners[i].argv[w]));
+		print_text(out, text_of(r->name));
+		str_addf(out, plain ? ": " : ":\n        command: ");
+		print_command(r, out);
+		if (r->count > 1)
+			str_addf(out, "        count: %d\n", r->count);
+		if (r->env)
+			str_addf(out, "        env:\n");
+		for (int e = 0; r->env && r->env[e]; e++) {
+			const char *equals = strchr(r->env[e], '=');
+			str_addf(out, "            \"%.*s\": ", (int)(equals - r->env[e]), r->env[e]);
+			print_text(out, text_of(equals + 1));
+			str_addf(out, "\n");
 		}
-		str_addf(out, "]\n");
 	}
 }
 

@@ -300,6 +300,48 @@ int option_add_runner(struct config *c, struct text name, const struct text *wor
 	r->argv = ARENA_ARRAY(&c->arena, const char *, count + 1);
 	for (int i = 0; i < count; i++)
 		r->argv[i] = option_word_copy(&c->arena, words[i], i == 0);
+	r->count = 1;
+	r->env = NULL;
+	return 0;
+}
+
+int option_runner_count(struct config *c, struct text value, struct error *err)
+{
+	int64_t n;
+	if (!text_to_int64(value, &n) || n < 1 || n > OPTION_PROCESSES_MAX)
+		return error_set(err, "count: %.*s is no number from 1 to %d", value.n > 40 ? 40 : (int)value.n, value.p,
+			OPTION_PROCESSES_MAX);
+	c->runners[c->runner_count - 1].count = (int)n;
+	return 0;
+}
+
+static bool option_is_variable(struct text name)
+{
+	for (size_t i = 0; i < name.n; i++) {
+		char ch = name.p[i];
+		bool letter = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_';
+		if (!letter && (i == 0 || ch < '0' || ch > '9'))
+			return false;
+	}
+	return name.n > 0 && name.n <= 256;
+}
+
+int option_runner_variable(struct config *c, struct text name, struct text value, struct error *err)
+{
+	struct config_runner *r = &c->runners[c->runner_count - 1];
+	int count = 0;
+	if (!option_is_variable(name))
+		return error_set(err, "env: %.*s is no name of a variable", name.n > 40 ? 40 : (int)name.n, name.p);
+	if (value.n > OPTION_TEXT_MAX || memchr(value.p, 0, value.n))
+		return error_set(err, "env: %.*s has no usable value", (int)name.n, name.p);
+	while (r->env && r->env[count])
+		if (strncmp(r->env[count++], name.p, name.n) == 0 && r->env[count - 1][name.n] == '=')
+			return error_set(err, "env: %.*s is given twice", (int)name.n, name.p);
+	if (count == OPTION_VARIABLES_MAX)
+		return error_set(err, "env: more than %d variables", OPTION_VARIABLES_MAX);
+	if (!r->env)
+		r->env = ARENA_ARRAY(&c->arena, const char *, OPTION_VARIABLES_MAX + 1);
+	r->env[count] = arena_printf(&c->arena, "%.*s=%.*s", (int)name.n, name.p, (int)value.n, value.p);
 	return 0;
 }
 

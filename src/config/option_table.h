@@ -44,6 +44,11 @@ int option_add(struct config *c, const struct option *o, struct text value, stru
 int option_add_dim(struct config *c, struct text name, struct text value, bool replace, struct error *err);
 int option_add_runner(
 	struct config *c, struct text name, const struct text *words, int count, bool replace, struct error *err);
+/* How many of its processes may run at once, and one more variable for them, of the runner that was added last. */
+#define OPTION_PROCESSES_MAX 256
+#define OPTION_VARIABLES_MAX 32
+int option_runner_count(struct config *c, struct text value, struct error *err);
+int option_runner_variable(struct config *c, struct text name, struct text value, struct error *err);
 /* A command in one text, cut at blanks, to words; -1 with err when there is none or too many. */
 #define OPTION_WORDS_MAX 64
 int option_words(struct text command, struct text *words, struct error *err);

@@ -36,16 +36,25 @@ void worker_forgive(struct worker *w)
 	w->why[0] = '\0';
 }
 
+/* Variables that it gets: those of the runner's own entry stand last, and win. */
+static const char *const *worker_env(const struct queue *q, const struct worker *w, struct arena *a)
+{
+	int count = 0;
+	while (w->runner->env && w->runner->env[count])
+		count++;
+	const char **env = ARENA_ARRAY(a, const char *, count + 2);
+	int n = 0;
+	if (q->config->threads > 0)
+		env[n++] = arena_printf(a, "OMP_NUM_THREADS=%d", q->config->threads);
+	for (int i = 0; i < count; i++)
+		env[n++] = w->runner->env[i];
+	return env;
+}
+
 int worker_start(struct queue *q, struct worker *w, struct error *err)
 {
-	char threads[32];
-	const char *env[2] = { NULL, NULL };
-	if (q->config->threads > 0) {
-		snprintf(threads, sizeof(threads), "OMP_NUM_THREADS=%d", q->config->threads);
-		env[0] = threads;
-	}
 	struct arena a = { 0 };
-	w->process = runner_process_start(worker_argv(w, &a), env, err);
+	w->process = runner_process_start(worker_argv(w, &a), worker_env(q, w, &a), err);
 	arena_free(&a);
 	w->started_ms = clock_ms();
 	w->greeted = w->more = w->leaves = w->dismissed = false;

@@ -46,7 +46,8 @@ static void test_good(void)
 		    "algorithms: preferred\nbudget_ms: 50\nproblem_limit_ms: 1000\nthreads: 2\ncolor: "
 		    "no\nascii: true\n"
 		    "dims: {sequence: 128, past: 0, \"a b\": 3}\n"
-		    "runners:\n  gpu7: ssh  gpu7 run\n  x.y-z_1: [a, b c, '']\n  cpu: {command: [mine]}\n"),
+		    "runners:\n  gpu7: ssh  gpu7 run\n  x.y-z_1: [a, b c, '']\n  cpu: {command: [mine]}\n"
+		    "  pool:\n    env: {OMP_PLACES: cores, EMPTY: ''}\n    count: 4\n    command: srun -n1 run\n"),
 		0, "all keys");
 	if (err.text[0])
 		printf("# %s\n", err.text);
@@ -61,13 +62,18 @@ static void test_good(void)
 	is_int(c.dim_count, 3, "dims");
 	ok(text_is(c.dims[2].name, "a b") && c.dims[2].value == 3 && c.dims[1].value == 0,
 		"their names and values");
-	is_int(c.runner_count, 3, "runners: cpu is the file's own");
+	is_int(c.runner_count, 4, "runners: cpu is the file's own");
 	ok(c.runners[0].argc == 3 && !strcmp(c.runners[0].argv[1], "gpu7") && !c.runners[0].argv[3],
 		"cut at blanks");
 	ok(c.runners[1].argc == 3 && !strcmp(c.runners[1].argv[1], "b c") &&
 			!strcmp(c.runners[1].argv[2], ""),
 		"a list");
 	ok(!strcmp(c.runners[2].name, "cpu") && !strcmp(c.runners[2].argv[0], "mine"), "a map");
+	ok(c.runners[0].count == 1 && !c.runners[0].env && c.runners[2].count == 1, "one process of each, as we are");
+	const struct config_runner *pool = &c.runners[3];
+	ok(pool->count == 4 && pool->argc == 3 && pool->env && !strcmp(pool->env[0], "OMP_PLACES=cores") &&
+			!strcmp(pool->env[1], "EMPTY=") && !pool->env[2],
+		"or several, with variables of their own");
 	struct str once = { 0 }, twice = { 0 };
 	config_print(&c, &once);
 	config_free(&c);
@@ -132,6 +138,18 @@ static void test_bad(void)
 	bad("runners: {a: ['']}\n", "no usable command");
 	bad("runners: {'a b': x}\n", "a runner's name has");
 	bad("runners: {a: {order: x}}\n", "unknown key order");
+	bad("runners: {a: {count: 2}}\n", "runners: a command");
+	bad("runners: {a: {command: x, command: y}}\n", "command is given twice");
+	bad("runners: {a: {command: x, count: 0}}\n", "no number from 1 to 256");
+	bad("runners: {a: {command: x, count: 257}}\n", "no number from 1 to 256");
+	bad("runners: {a: {command: x, count: [1]}}\n", "a number of processes");
+	bad("runners: {a: {command: x, count: 2, count: 3}}\n", "count is given twice");
+	bad("runners: {a: {command: x, env: [A, b]}}\n", "a map of variables");
+	bad("runners: {a: {command: x, env: {1A: b}}}\n", "no name of a variable");
+	bad("runners: {a: {command: x, env: {A=B: b}}}\n", "no name of a variable");
+	bad("runners: {a: {command: x, env: {A: \"b\\0c\"}}}\n", "no usable value");
+	bad("runners: {a: {command: x, env: {A: b, A: c}}}\n", "A is given twice");
+	bad("runners: {a: {command: x, env: {A: [b]}}}\n", "a value");
 	bad("runners: {a: {}}\n", "runners: a command");
 	bad("runners: {a: [[x]]}\n", "a word of the command");
 	bad("runners: {a: x, a: y}\n", "a is given twice");
