@@ -91,6 +91,29 @@ static const char *counted(struct app *app, int n, const char *word)
 	return n ? arena_printf(&app->scratch, "%d %s  ", n, word) : "";
 }
 
+/* "waiting 2:13 for a place: srun: job 12 queued ..." of a runner in a cluster's queue, or "". */
+static const char *waiting_text(struct app *app, const struct queue_status *q)
+{
+	int s = (int)q->waiting_s;
+	if (!q->waiting || !*q->waiting)
+		return "";
+	return arena_printf(&app->scratch, "waiting %d:%02d  %s  ", s / 60, s % 60, app_clean(app, text_of(q->waiting)));
+}
+
+/* Of several runners, how many are up and what each is at: "2 of 3 runners  gpu7 #1 conv  gpu7 #2 matmul". */
+static const char *runners_text(struct app *app, const struct queue_status *q)
+{
+	const char *out = arena_printf(&app->scratch, "%d of %d runners  ", q->workers_up, q->workers);
+	for (int i = 0; i < q->workers; i++) {
+		struct queue_worker w = queue_worker(app->session->queue, i);
+		int kernel = w.problem ? (int)strcspn(w.problem, ":") : 0;
+		if (kernel)
+			out = arena_printf(&app->scratch, "%s%s %.*s%s  ", out, app_clean(app, text_of(w.label)), kernel, w.problem,
+				w.silence_s < SILENCE_SAID_S ? "" : " (no answer)");
+	}
+	return out;
+}
+
 static void draw_measuring(struct app *app, struct area line, const struct queue_status *q)
 {
 	int done = q->batch_done + q->batch_failed + q->batch_unsupported;
@@ -100,15 +123,16 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 	canvas_put(line, 2 + bar, 0, LOOK_NORMAL, 0x258f);
 	const char *what =
 		q->current_what && q->current_what[0] ? app_clean(app, text_of(q->current_what)) : "";
-	const char *silent = q->silence_s < SILENCE_SAID_S
+	const char *wait = waiting_text(app, q);
+	const char *silent = q->silence_s < SILENCE_SAID_S || q->workers > 1
 				     ? ""
 				     : arena_printf(&app->scratch, "no answer for %.0f s  ", q->silence_s);
 	canvas_fit(line, 4 + bar, 0, line.width - bar - 4, LOOK_NORMAL,
-		arena_printf(&app->scratch, "%s %d/%d problems  %s%s%s%s%s%s",
-			q->starting ? "starting the runner:" : "measuring", done, total, silent,
+		arena_printf(&app->scratch, "%s%d/%d problems  %s%s%s%s%s%s%s",
+			*wait ? "" : q->starting ? "starting the runner: " : "measuring ", done, total, wait, silent,
 			q->current && !app_is_of_scenario(app, q->current) ? "(other scenario)  " : "",
 			clock_text(app, q->eta_s), counted(app, q->batch_unsupported, "unsupported"),
-			counted(app, q->batch_failed, "failed"), what));
+			counted(app, q->batch_failed, "failed"), q->workers > 1 ? runners_text(app, q) : what));
 }
 
 /* What became of the last batch: "109 measured, 107 unsupported", or "". */
@@ -151,6 +175,8 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 	char flops[STR_QUANTITY], bytes[STR_QUANTITY];
 	if (s->described && p && !p->unbound_count)
 		return planning_text(app);
+	if (q->starting && *waiting_text(app, q))
+		return arena_printf(&app->scratch, "the runner is %s", waiting_text(app, q));
 	if (p && p->unbound_count)
 		return arena_printf(&app->scratch, "dimension %s has no value yet: d gives it one",
 			app_clean(app, p->unbound[0]));
@@ -214,8 +240,9 @@ static const char *awaited_text(struct app *app)
 {
 	const struct session *s = app->session;
 	const char *name = s->device.name ? app_clean(app, text_of(s->device.name)) : NULL;
-	return arena_printf(&app->scratch, "starting the runner of %s%s%s; x leaves it", app_clean(app, text_of(session_awaited(s))),
-		name ? ": until it answers, in use is " : "", name ? name : "");
+	const char *wait = session_awaited_waits(s);
+	return arena_printf(&app->scratch, "starting the runner of %s%s%s; x leaves it%s%s", app_clean(app, text_of(session_awaited(s))),
+		name ? ": until it answers, in use is " : "", name ? name : "", *wait ? "; " : "", app_clean(app, text_of(wait)));
 }
 
 /* Results that the database cannot take yet are said whatever else goes on; "" there are none. */

@@ -23,6 +23,7 @@ struct tally {
 	int lost; /* results that the database did not take */
 	double wall_s, saved_by_sharing_s;
 	bool interrupted;
+	json_t *runners; /* [ { name, problems, out } ] */
 };
 
 static double now_s(void)
@@ -40,42 +41,29 @@ static void progress_draw(const struct queue_status *q, bool ascii)
 	int total = q->pending + q->running + q->done + q->failed + q->unsupported;
 	int finished = q->done + q->failed + q->unsupported;
 	int filled = total ? BAR_WIDTH * finished / total : 0;
-	char eta[32] = "";
+	char eta[32] = "", runners[48] = "";
 	if (!isnan(q->eta_s))
 		snprintf(eta, sizeof(eta), "%d:%02d left", (int)q->eta_s / 60, (int)q->eta_s % 60);
+	if (q->workers > 1)
+		snprintf(runners, sizeof(runners), "%d of %d runners  ", q->workers_up, q->workers);
 	progress_clear();
 	fputc('[', stderr);
 	for (int i = 0; i < BAR_WIDTH; i++)
 		fputs(i < filled ? (ascii ? "#" : "\xe2\x96\x87") : " ", stderr);
-	fprintf(stderr, "] %d/%d  %-12s %.30s", finished, total, q->starting ? "starting" : eta,
-		q->current ? q->current : "");
+	fprintf(stderr, "] %d/%d  %s%-12s %.*s", finished, total, runners, q->starting ? "starting" : eta,
+		*runners ? 20 : 30, q->current ? q->current : q->waiting);
 	fflush(stderr);
 }
 
-/* Notes how long the problem that was running took, once another one (or none) is. */
-static void wall_note(struct wanted *w, const struct queue_status *q, int64_t *running, double *since)
-{
-	int64_t now_running = q->current ? hash_find(&w->index, text_of(q->current)) : -1;
-	if (now_running == *running)
-		return;
-	double now = now_s();
-	if (*running >= 0)
-		w->problems[*running].wall_s = now - *since;
-	*running = now_running;
-	*since = now;
-}
-
 /* Until all is measured, someone interrupts, or there is no point in going on; an exit status. */
-static int queue_drain(struct session *s, struct wanted *w, const struct options *o, struct error *err)
+static int queue_drain(struct session *s, const struct options *o, struct error *err)
 {
 	bool bar = isatty(STDERR_FILENO) && !o->quiet;
-	int64_t running = -1;
-	double since = now_s(), drawn = 0;
+	double drawn = 0;
 	int status = EXIT_DONE;
 	bool said = false;
 	for (;;) {
 		struct queue_status q = queue_status(s->queue);
-		wall_note(w, &q, &running, &since);
 		if (q.idle)
 			break;
 		if (bar && now_s() - drawn > 0.5) {
@@ -124,10 +112,29 @@ static void tally_add(struct tally *t, struct session *s, const struct wanted *w
 		t->failed += known == JOB_FAILED;
 		t->unsupported += known == JOB_UNSUPPORTED;
 		t->missing += known == JOB_NONE;
-		if (now == JOB_DONE && !isnan(p->wall_s) && p->uses > 1)
-			t->saved_by_sharing_s += (p->uses - 1) * p->wall_s;
+		if (now == JOB_DONE && p->uses > 1)
+			t->saved_by_sharing_s += (p->uses - 1) * queue_took_s(s->queue, p->text);
 		if (now == JOB_FAILED && !o->quiet)
 			fprintf(stderr, "benanza: %s: %s\n", p->text, why);
+	}
+}
+
+/* What each runner did, over all models, and which of them is out. */
+static void runners_add(json_t *runners, const struct queue *q, const struct options *o)
+{
+	for (int i = 0; i < queue_status(q).workers; i++) {
+		struct queue_worker w = queue_worker(q, i);
+		json_t *o_runner = NULL, *one;
+		size_t at;
+		json_array_foreach(runners, at, one)
+			if (strcmp(json_string_at(one, "name", ""), w.label) == 0)
+				o_runner = one;
+		if (!o_runner)
+			json_array_append_new(runners, o_runner = json_pack("{s:s, s:i}", "name", w.label, "problems", 0));
+		json_object_set_new(o_runner, "problems", json_integer(json_int_at(o_runner, "problems", 0) + w.ended));
+		json_object_set_new(o_runner, "out", *w.out ? json_text(text_of(w.out)) : json_null());
+		if (*w.out && !o->quiet && strcmp(w.out, queue_status(q).trouble) != 0)
+			fprintf(stderr, "benanza: %s\n", w.out);
 	}
 }
 
@@ -146,10 +153,11 @@ static int bench_run(struct session *s, struct options *o, struct wanted *w, str
 	double start = now_s();
 	for (int i = 0; i < w->count; i++)
 		queue_add(s->queue, w->problems[i].text, false, false);
-	int status = queue_drain(s, w, o, err);
+	int status = queue_drain(s, o, err);
 	t->wall_s += now_s() - start;
 	tally_add(t, s, w, o);
 	struct queue_status q = queue_status(s->queue);
+	runners_add(t->runners, s->queue, o);
 	struct error waiting = ERROR_NONE;
 	int unkept = keep_end(s->store, KEEP_WAIT_MS, o->quiet, &waiting);
 	t->lost += q.lost + unkept;
@@ -194,10 +202,10 @@ static int bench_model(struct options *o, int index, struct tally *t, bool *gone
 static void tally_print(const struct tally *t, const struct options *o)
 {
 	if (o->json) {
-		report_json_line(json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b}", "problems", t->problems,
+		report_json_line(json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:O}", "problems", t->problems,
 			"already", t->already, "measured", t->measured, "failed", t->failed, "unsupported", t->unsupported,
 			"missing", t->missing, "lost", t->lost, "wall_s", t->wall_s, "saved_by_sharing_s",
-			t->saved_by_sharing_s, "interrupted", t->interrupted), stdout);
+			t->saved_by_sharing_s, "interrupted", t->interrupted, "runners", t->runners), stdout);
 		return;
 	}
 	if (o->quiet)
@@ -222,7 +230,7 @@ int cmd_bench(struct options *o, struct error *err)
 		error_set(err, "--caches and --launches go with --emit-jobs");
 		return EXIT_BAD;
 	}
-	struct tally t = { 0 };
+	struct tally t = { .runners = json_array() };
 	interrupt_watch();
 	o->stop = &interrupted;
 	int status = EXIT_DONE;
@@ -238,5 +246,6 @@ int cmd_bench(struct options *o, struct error *err)
 	if (status <= EXIT_GAPS || t.problems || t.interrupted)
 		tally_print(&t, o);
 	bool gaps = t.failed || t.unsupported || t.missing || t.interrupted || t.lost;
+	json_decref(t.runners);
 	return status == EXIT_DONE && gaps ? EXIT_GAPS : status;
 }

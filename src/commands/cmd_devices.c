@@ -17,7 +17,7 @@ static json_t *runner_json(const struct config *c, const struct config_runner *r
 	struct results *results = results_new();
 	struct queue *q = queue_new(&one, NULL, results);
 	struct error err = ERROR_NONE;
-	json_t *o = json_pack("{s:s, s:s}", "runner", r->name, "command", r->argv[0]);
+	json_t *o = json_pack("{s:s, s:s, s:i}", "runner", r->name, "command", r->argv[0], "count", r->count);
 	if (queue_connect(q, queue_limits(q)->hello, &err)) { /* this list is not worth a place in a cluster's queue */
 		json_object_set_new(o, "error", json_text(text_of(err.text)));
 	} else {

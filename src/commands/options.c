@@ -303,10 +303,16 @@ const char *options_db(struct options *o)
 	return o->config.db ? o->config.db : config_default_db(&o->arena);
 }
 
+/* On standard error, so that it stands beside whatever is printed. */
+static void say_wait(const char *line)
+{
+	fprintf(stderr, "benanza: waiting: %s\n", line);
+}
+
 struct session *options_session(struct options *o, int index, enum session_db db, struct error *err)
 {
 	struct session_options so = {
-		.model_path = o->argv[index], .db = db, .stop = o->stop,
+		.model_path = o->argv[index], .db = db, .stop = o->stop, .say = o->quiet ? NULL : say_wait,
 		.dim_count = o->dim_count, .dims = o->dims,
 		.shape_count = o->shape_count, .shapes = o->shapes,
 		.value_count = o->value_count, .values = o->values,

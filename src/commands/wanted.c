@@ -36,7 +36,7 @@ static struct wanted_problem *wanted_at(struct wanted *w, const char *text)
 		const char *kept = arena_strndup(&w->arena, text, strlen(text));
 		known = *hash_at(&w->index, text_of(kept)) = w->count;
 		VEC_GROW(w->problems, w->count, w->capacity);
-		w->problems[w->count++] = (struct wanted_problem){ .text = kept, .wall_s = NAN };
+		w->problems[w->count++] = (struct wanted_problem){ .text = kept };
 	}
 	return &w->problems[known];
 }

@@ -9,7 +9,6 @@ struct wanted_problem {
 	const char *text;
 	int uses;      /* layers and groups that it stands for */
 	double share;  /* what it is worth: its part of each scenario's work, summed over them; see wanted_sort */
-	double wall_s; /* of measuring, NaN until done in this run */
 };
 
 struct wanted {

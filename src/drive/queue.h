@@ -39,6 +39,7 @@ struct queue_worker {
 	bool up;             /* has said hello, and was not told to leave */
 	const char *problem; /* that it measures, or NULL */
 	const char *what;    /* the algorithm it tries, or "" */
+	int ended;           /* problems that it brought to an end, in all */
 	double silence_s;
 	const char *waiting; /* as in the status */
 	double waiting_s;
@@ -85,6 +86,7 @@ bool queue_add(struct queue *q, const char *problem, bool first, bool again);
 enum job_state queue_state(const struct queue *q, const char *problem); /* JOB_NONE: never added */
 int queue_position(const struct queue *q, const char *problem); /* 1 = next; 0 = running or not pending */
 const char *queue_why(const struct queue *q, const char *problem); /* failure text or "" */
+double queue_took_s(const struct queue *q, const char *problem); /* to measure it, the last time; NaN: it was not */
 /* Drops what is pending (JOB_NONE again); the running one is cancelled: what it gave is kept, and it is not finished. */
 void queue_cancel(struct queue *q);
 

@@ -5,6 +5,7 @@
 #include "drive/queue_private.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,7 @@ int job_make(struct job_list *l, const char *problem)
 		return known;
 	const char *copy = arena_strndup(&l->arena, problem, strlen(problem));
 	VEC_GROW(l->jobs, l->count, l->capacity);
-	l->jobs[l->count] = (struct job){ .problem = copy, .before = -1, .after = -1, .why = "" };
+	l->jobs[l->count] = (struct job){ .problem = copy, .before = -1, .after = -1, .took_s = NAN, .why = "" };
 	*hash_at(&l->by_problem, text_of(copy)) = l->count;
 	l->by_state[JOB_NONE]++;
 	return l->count++;

@@ -13,6 +13,7 @@ struct job {
 	bool again;        /* asked for though it was finished before */
 	bool stepped_back; /* let others go first, once: another process seems to be at it */
 	int64_t batch;     /* in which it was last measured */
+	double took_s;     /* to measure it the last time; NaN: never was */
 	int lost;          /* how often its runner was lost through no fault of the problem */
 	int before, after; /* neighbours among the pending, -1 at the ends */
 	int64_t slot;      /* pending: grows from head to tail, without gaps unless order_stale */
@@ -71,6 +72,7 @@ struct worker {
 	int stored, stored_ok, stored_mistrusted; /* results of the job so far */
 	int unkept;              /* of these, what the store did not take */
 	char what[160];
+	int ended;               /* jobs that it brought to an end, in all */
 };
 
 struct queue {

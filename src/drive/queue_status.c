@@ -36,6 +36,12 @@ const char *queue_why(const struct queue *q, const char *problem)
 	return job < 0 ? "" : q->list.jobs[job].why;
 }
 
+double queue_took_s(const struct queue *q, const char *problem)
+{
+	int job = job_find(&q->list, problem);
+	return job < 0 ? NAN : q->list.jobs[job].took_s;
+}
+
 /* The mean of this batch for each that is left, shared by the workers that can be at them at once. */
 static double queue_eta_s(const struct queue *q)
 {
@@ -78,6 +84,7 @@ struct queue_worker queue_worker(const struct queue *q, int i)
 		.up = w->greeted && !w->dismissed,
 		.problem = w->job >= 0 ? q->list.jobs[w->job].problem : NULL,
 		.what = w->what,
+		.ended = w->ended,
 		.silence_s = worker_silence_s(w),
 		.waiting = waiting ? waiting : "",
 		.waiting_s = waiting ? (double)(clock_ms() - w->started_ms) / 1000 : 0,

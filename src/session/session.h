@@ -126,6 +126,7 @@ int session_choose_step(struct session *s, int timeout_ms, struct error *err);
 /* The key of the device that is awaited, or NULL; and a descriptor that tells of its answer, or -1. */
 const char *session_awaited(const struct session *s);
 int session_awaited_fd(const struct session *s);
+const char *session_awaited_waits(const struct session *s); /* what its runner says that waits in a cluster's queue, or "" */
 /* It is no longer awaited. */
 void session_choose_leave(struct session *s);
 

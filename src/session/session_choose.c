@@ -245,6 +245,11 @@ int session_awaited_fd(const struct session *s)
 	return s->awaited ? queue_fd(s->awaited->queue) : -1;
 }
 
+const char *session_awaited_waits(const struct session *s)
+{
+	return s->awaited ? queue_status(s->awaited->queue).waiting : "";
+}
+
 void session_choose_leave(struct session *s)
 {
 	seat_free(s->awaited);
