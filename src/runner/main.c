@@ -29,7 +29,8 @@ static void info_print(const struct options *o, const struct device *d, FILE *ou
 		str_bytes(llc, d->llc_bytes), d->has_matrix ? "yes" : "no", d->host, d->version, d->attributes);
 }
 
-/* Libraries print to file descriptor 1 when they feel like it: theirs becomes stderr, ours is kept aside. */
+/* Libraries print to file descriptor 1 when they feel like it: theirs becomes stderr, ours is kept aside, before any is
+ * opened. What one that is linked prints as it is loaded comes before the hello, where the parent skips it. */
 static int stdout_take(void)
 {
 	fflush(stdout);
@@ -59,6 +60,7 @@ static int for_a_program(const struct options *o, const struct device *d, int ou
 	struct batch batch;
 	struct serving s = { .device = d, .batch = &batch, .budget_ms = o->budget_ms, .check = o->check,
 		.most = (int)o->algorithms, .planning = o->machine.plan != NULL,
+		.idle_ms = o->machine.plan ? 0 : o->idle_s * 1000, /* plans hold no device */
 		.caches = o->has_caches ? o->caches : NULL, .launches = o->has_launches ? o->launches : NULL };
 	int bad = batch_open(&batch, out, d, &err) || serve(&s, STDIN_FILENO, out, &err);
 	if (bad)

@@ -9,8 +9,11 @@
 
 #include "wire/wire.h"
 
-enum long_only { OPTION_CACHE = 256, OPTION_LAUNCH, OPTION_CHECK, OPTION_ALGORITHMS, OPTION_DEVICE, OPTION_PLAN,
-	OPTION_VERSION };
+enum long_only { OPTION_CACHE = 256, OPTION_LAUNCH, OPTION_CHECK, OPTION_ALGORITHMS, OPTION_DEVICE, OPTION_IDLE,
+	OPTION_PLAN, OPTION_VERSION };
+
+#define IDLE_S 60
+#define IDLE_MAX_S 1000000
 
 /* What a platform has to have for an option. */
 enum need { NEED_NOTHING, NEED_THREADS, NEED_DEVICE, NEED_PLAN };
@@ -29,6 +32,7 @@ static const struct option long_options[] = {
 	{ "launch", required_argument, NULL, OPTION_LAUNCH },
 	{ "check", no_argument, NULL, OPTION_CHECK },
 	{ "algorithms", required_argument, NULL, OPTION_ALGORITHMS },
+	{ "idle", required_argument, NULL, OPTION_IDLE },
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -47,6 +51,7 @@ static const struct {
 	{ NEED_NOTHING, "      --algorithms N   run at most so many of a problem, of all libraries alike" },
 	{ NEED_NOTHING, "  -j, --json           one JSON object a line instead of a table" },
 	{ NEED_NOTHING, "  -o, --output FILE    add answers to a file; jobs that it answers already are skipped" },
+	{ NEED_NOTHING, "      --idle SECONDS   leave when no job came for so long, 0: never (60)" },
 	{ NEED_NOTHING, "  -i, --info           describe the device" },
 	{ NEED_THREADS, "  -n, --threads N      threads (OMP_NUM_THREADS, else one a core)" },
 	{ NEED_DEVICE, "      --device WHICH   a number, cuda:1, or the beginning of a UUID (the first)" },
@@ -138,6 +143,9 @@ static int option_take(struct options *o, int option)
 	case OPTION_PLAN: o->machine.plan = optarg; return -1;
 	case OPTION_ALGORITHMS: return number_take(&o->algorithms, 1000, "--algorithms wants 1 to 1000, not '%s'");
 	case 'b': return number_take(&o->budget_ms, WIRE_BUDGET_MS_MAX, "--budget-ms wants milliseconds, not '%s'");
+	case OPTION_IDLE:
+		return number_read(optarg, 0, IDLE_MAX_S, &o->idle_s) ? -1 :
+			complain("--idle wants seconds, 0 to 1000000, not '%s'", optarg);
 	case 'n':
 		if (!number_read(optarg, 1, 4096, &n))
 			return complain("--threads wants 1 to 4096, not '%s'", optarg);
@@ -177,7 +185,7 @@ static int options_judge(const struct options *o)
 
 int options_read(struct options *o, int argc, char **argv)
 {
-	*o = (struct options){ 0 };
+	*o = (struct options){ .idle_s = IDLE_S };
 	o->caches[CACHE_NET] = o->caches[CACHE_WARM] = true;
 	o->launches[LAUNCH_AMORTIZED] = o->launches[LAUNCH_ISOLATED] = true;
 	for (int option; (option = getopt_long(argc, argv, "p:b:ljio:n:h", long_options, NULL)) != -1;) {

@@ -11,6 +11,7 @@ struct options {
 	const char *problem;   /* NULL: jobs come from standard input */
 	const char *output;    /* a file in place of standard output; NULL none */
 	int64_t budget_ms;     /* 0: not given */
+	int64_t idle_s;        /* without a job for so long it leaves; 0: never */
 	int64_t algorithms;    /* most to check of a problem; 0: not given */
 	bool list, json, info, check;
 	bool has_caches, has_launches; /* given; else the usual ones are set */

@@ -381,14 +381,30 @@ static void work_on(struct server *s, struct wire_message *m)
 		send_outcome(s, m, status, status == STATUS_OK ? "" : err.text);
 }
 
+/* Waits for something to do. No time limit where all jobs are in a file: its end is one. */
+static void job_await(struct server *s)
+{
+	int64_t limit_ms = s->patient ? 0 : s->how->idle_ms;
+	struct timespec until;
+	int waited = 0;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += (time_t)(limit_ms / 1000);
+	until.tv_nsec += limit_ms % 1000 * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	while (!s->first && !s->ended && !s->quit && waited != ETIMEDOUT)
+		waited = limit_ms > 0 ? pthread_cond_timedwait(&s->changed, &s->lock, &until)
+				      : pthread_cond_wait(&s->changed, &s->lock);
+	s->quit |= waited == ETIMEDOUT && !s->first;
+}
+
 /* The next job; false: leave. The algorithm's strings die with a job, so nobody may point at them between jobs. */
 static bool next_job(struct server *s, struct wire_message *m)
 {
 	pthread_mutex_lock(&s->lock);
 	s->current = 0;
 	s->cancel = false;
-	while (!s->first && !s->ended && !s->quit)
-		pthread_cond_wait(&s->changed, &s->lock);
+	job_await(s);
 	bool got = s->first && !s->quit;
 	if (got) {
 		struct queued *q = s->first;

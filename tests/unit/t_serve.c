@@ -99,15 +99,13 @@ static char path[] = "/tmp/t_serve.XXXXXX";
 static char said[65536]; /* what the file of answers holds */
 static int64_t skipped;
 
-/* Serves the jobs, adding to the file of answers; one process of the real program. */
-static int served(const char *jobs, struct serving how, bool *wrong, struct error *err)
+/* Serves what comes from `in`, adding to the file of answers; one process of the real program. */
+static int served_from(int in, struct serving how, bool *wrong, struct error *err)
 {
-	char name[] = "/tmp/t_serve.XXXXXX";
 	struct batch batch;
-	int in = mkstemp(name), out = open(path, O_RDWR | O_APPEND);
-	unlink(name);
+	int out = open(path, O_RDWR | O_APPEND);
 	*err = (struct error)ERROR_NONE;
-	if (in < 0 || out < 0 || write(in, jobs, strlen(jobs)) < 0 || lseek(in, 0, SEEK_SET))
+	if (in < 0 || out < 0)
 		return -2;
 	fake.dead = false;
 	how.device = &device;
@@ -118,8 +116,19 @@ static int served(const char *jobs, struct serving how, bool *wrong, struct erro
 	*wrong = how.wrong;
 	ssize_t n = pread(out, said, sizeof(said) - 1, 0);
 	said[n > 0 ? n : 0] = '\0';
-	close(in);
 	close(out);
+	return bad;
+}
+
+static int served(const char *jobs, struct serving how, bool *wrong, struct error *err)
+{
+	char name[] = "/tmp/t_serve.XXXXXX";
+	int in = mkstemp(name);
+	unlink(name);
+	if (in < 0 || write(in, jobs, strlen(jobs)) < 0 || lseek(in, 0, SEEK_SET))
+		return -2;
+	int bad = served_from(in, how, wrong, err);
+	close(in);
 	return bad;
 }
 
@@ -198,12 +207,26 @@ static void test_planned(void)
 	empty();
 }
 
+/* The input stays open: only the time ends it. Last of all, since the thread that reads stays in its read. */
+static void test_idle(void)
+{
+	struct error err;
+	bool wrong;
+	int ends[2];
+	const char *jobs = JOB("1", RELU);
+	ok(pipe(ends) == 0 && write(ends[1], jobs, strlen(jobs)) > 0, "a pipe that nobody closes");
+	is_int(served_from(ends[0], (struct serving){ .idle_ms = 300 }, &wrong, &err), 0, "is left when nothing comes");
+	ok(strstr(said, "\"type\":\"done\",\"id\":1,\"status\":\"ok\""), "after what came was done");
+	empty();
+}
+
 int main(void)
 {
 	close(mkstemp(path));
 	test_lost();
 	test_checked();
 	test_planned();
+	test_idle();
 	unlink(path);
 	return done_testing();
 }
