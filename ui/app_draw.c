@@ -92,7 +92,7 @@ static const char *counted(struct app *app, int n, const char *word)
 }
 
 /* "waiting 2:13 for a place: srun: job 12 queued ..." of a runner in a cluster's queue, or "". */
-static const char *waiting_text(struct app *app, const struct queue_status *q)
+static const char *place_text(struct app *app, const struct queue_status *q)
 {
 	int s = (int)q->waiting_s;
 	if (!q->waiting || !*q->waiting)
@@ -123,7 +123,7 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 	canvas_put(line, 2 + bar, 0, LOOK_NORMAL, 0x258f);
 	const char *what =
 		q->current_what && q->current_what[0] ? app_clean(app, text_of(q->current_what)) : "";
-	const char *wait = waiting_text(app, q);
+	const char *wait = place_text(app, q);
 	const char *silent = q->silence_s < SILENCE_SAID_S || q->workers > 1
 				     ? ""
 				     : arena_printf(&app->scratch, "no answer for %.0f s  ", q->silence_s);
@@ -175,8 +175,8 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 	char flops[STR_QUANTITY], bytes[STR_QUANTITY];
 	if (s->described && p && !p->unbound_count)
 		return planning_text(app);
-	if (q->starting && *waiting_text(app, q))
-		return arena_printf(&app->scratch, "the runner is %s", waiting_text(app, q));
+	if (q->starting && *place_text(app, q))
+		return arena_printf(&app->scratch, "the runner is %s", place_text(app, q));
 	if (p && p->unbound_count)
 		return arena_printf(&app->scratch, "dimension %s has no value yet: d gives it one",
 			app_clean(app, p->unbound[0]));
