@@ -60,7 +60,7 @@ static bool is_fused_measured(const struct analysis *a, const struct layer_cost 
 
 static void fill_coverage(struct analysis *out, const struct plan *p)
 {
-	double known = 0, measured = 0, cost = 0, proxy = 0, guess = 0;
+	double known = 0, measured = 0, cost = 0, proxy = 0, guess = 0, doubt = 0;
 	for (int i = 0; i < out->layer_count; i++) {
 		const struct layer_cost *c = &out->layers[i];
 		double flops = p->layers[i].flops;
@@ -72,10 +72,13 @@ static void fill_coverage(struct analysis *out, const struct plan *p)
 		cost += isnan(c->ns) ? 0 : c->ns;
 		proxy += c->origin == ORIGIN_PROXY ? c->ns : 0;
 		guess += c->origin == ORIGIN_ESTIMATED ? c->ns : 0;
+		doubt += c->mistrusted && !isnan(c->ns) ? c->ns : 0;
+		out->coverage.mistrusted += c->mistrusted;
 	}
 	out->coverage.flops_measured_share = known > 0 ? measured / known : NAN;
 	out->coverage.cost_proxy_share = cost > 0 ? proxy / cost : NAN;
 	out->coverage.cost_estimated_share = cost > 0 ? guess / cost : NAN;
+	out->coverage.cost_mistrusted_share = cost > 0 ? doubt / cost : NAN;
 }
 
 /* The interval of what a node costs, and that in *ns; NaN: it has none. */
@@ -136,8 +139,7 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 		if (inside)
 			cost[i] = inside->roofline_ns;
 		else if (problem >= 0)
-			cost[i] = roofline_of_text(study_text(st, problem), st->on.peaks, s, x->prices[problem].result,
-				st->cache);
+			cost[i] = roofline_of_price(st, s, problem, x->prices[problem].result).ns;
 		whole = problem >= 0 || inside ? !isnan(cost[i]) : is_free;
 		total += cost[i];
 	}

@@ -90,6 +90,8 @@ struct layer_cost {
 	double start_ns;            /* earliest start in the parallel schedule; NaN as slack_ns */
 	double roofline_ns;         /* roofline (analyze/peaks.h) of what was run, or of what would be; 0 for free and
 				       fused; NaN without peaks */
+	bool mistrusted;            /* it costs less than the measured peaks allow (roofline_mistrusts): either is wrong, and
+				       the cost is in the totals all the same; of a layer with bodies: a part does */
 };
 
 struct coverage {
@@ -99,6 +101,8 @@ struct coverage {
 	double flops_measured_share; /* 0..1 of the known FLOPs of layers that run; NaN when there are none */
 	double cost_proxy_share;     /* 0..1 of the sum of layer costs; NaN when that is 0 */
 	double cost_estimated_share; /* the same of rooflines that stand for measurements */
+	int mistrusted;              /* layers that cost less than the measured peaks allow: counted above by their origins, too */
+	double cost_mistrusted_share;
 };
 
 struct analysis {

@@ -69,6 +69,13 @@ bool chain_one_output(const struct plan *p, const struct plan_layer *l);
 /* fusion_cluster.c: clusters of the groups found; unit: per layer as struct chain has it, -1 in no group. */
 void fusion_cluster(struct fusion *f, const struct plan *p, const int *unit);
 
+/* What a price is held against. */
+struct roof {
+	const struct result *of; /* NULL: not known yet */
+	double ns;
+	bool mistrusted;         /* the price is under it, and no cache can be the reason */
+};
+
 /* pick.c: the scenario-independent part of an analysis, made once for all toggles, and prices in one
  * scenario. */
 
@@ -87,6 +94,7 @@ struct study {
 		bool finished;  /* measured to its end: while it is being measured, a slow algorithm may stand alone */
 	} *found;               /* per distinct problem: plan's, then fusion's; those of this side alone are looked up */
 	bool *wanted;           /* per distinct problem: of this side */
+	struct roof *roofs;     /* per distinct problem, as they were asked for last */
 	int groups;             /* how many of fusion's groups are looked at: all or 0 */
 	/* The graph as nodes: casts at inputs, their conversions, layers each followed by its conversions, casts at
 	 * outputs. */
@@ -128,8 +136,14 @@ bool matrix_possible(const char *problem, bool strict);
 bool is_strict(const struct result *r);
 
 /* roofline.c */
-double roofline_of_text(const char *text, const struct peaks *k, const struct scenario *s, const struct result *r,
-	enum cache c);
+/* Products run on matrix units where there are some, and their operations count. */
+bool roofline_is_product(enum kernel k);
+/* The type that an algorithm's math rounds operands to; DTYPE_UNKNOWN: no figure fits it. */
+enum dtype roofline_math_type(const struct result *r, enum dtype own);
+/* Winograd and FFT: fewer multiplications than the problem has. */
+bool roofline_counts_its_own(const struct algorithm *a);
+/* Of a problem's price in a scenario: the measurement's own, or (no result) that of what would run. ns NaN without peaks. */
+struct roof roofline_of_price(const struct study *st, const struct scenario *s, int distinct, const struct result *r);
 
 /* cost.c: what one layer costs. */
 struct interval {

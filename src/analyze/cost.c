@@ -34,8 +34,9 @@ void cost_priced(struct layer_cost *c, const struct study *st, const struct scen
 {
 	c->result = price->result;
 	c->preferred_ns = s->best ? study_price(st, s, distinct, false).ns : price->ns;
-	if (st->on.peaks)
-		c->roofline_ns = roofline_of_text(study_text(st, distinct), st->on.peaks, s, price->result, st->cache);
+	struct roof roof = roofline_of_price(st, s, distinct, price->result);
+	c->roofline_ns = roof.ns;
+	c->mistrusted = roof.mistrusted;
 	if (price->estimated) {
 		c->ns = price->ns;
 		c->preferred_ns = NAN;
@@ -74,6 +75,7 @@ static void cost_add(struct layer_cost *sum, const struct layer_cost *part, doub
 	sum->roofline_ns += times * part->roofline_ns;
 	sum->enqueue_ns += isnan(part->enqueue_ns) ? 0 : times * part->enqueue_ns;
 	sum->at_least |= part->at_least;
+	sum->mistrusted |= part->mistrusted;
 }
 
 /* The layers of a body one after the other. */

@@ -172,7 +172,7 @@ struct price study_price(const struct study *st, const struct scenario *s, int d
 	else
 		price.unsupported = price.answered && refused(f, s);
 	if (!price.answered && st->on.estimate && st->on.peaks) {
-		price.ns = roofline_of_text(study_text(st, distinct), st->on.peaks, s, NULL, st->cache);
+		price.ns = roofline_of_price(st, s, distinct, NULL).ns;
 		price.estimated = price.answered = !isnan(price.ns);
 	}
 	return price;
@@ -221,6 +221,7 @@ void study_open(struct study *st, const struct ground *g, bool nxc, bool fused)
 	st->distinct_count = plan_problem_total(p) + (st->groups ? g->fusion->text_count : 0);
 	st->found = ARENA_ARRAY(&st->arena, struct found, st->distinct_count);
 	st->wanted = ARENA_ARRAY(&st->arena, bool, st->distinct_count);
+	st->roofs = ARENA_ARRAY(&st->arena, struct roof, st->distinct_count);
 	study_graph(st);
 	find_wanted(st);
 	for (int i = 0; i < st->distinct_count; i++) {

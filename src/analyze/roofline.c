@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_matrix_kernel(enum kernel k)
+bool roofline_is_product(enum kernel k)
 {
 	return k == KERNEL_CONV || k == KERNEL_DECONV || k == KERNEL_MATMUL || k == KERNEL_ATTENTION || k == KERNEL_RNN;
 }
@@ -21,7 +21,7 @@ static double unit_peak(const struct problem *p, const struct peaks *k, bool pla
 {
 	enum dtype type = p->operand[0].dtype;
 	double peak = plain ? k->flops[type] : NAN;
-	if (is_matrix_kernel(p->kernel))
+	if (roofline_is_product(p->kernel))
 		return matrix ? greater(peak, k->matrix_flops[matrix_type]) : peak;
 	peak = isnan(peak) ? k->flops[DTYPE_F32] : peak;
 	return isnan(peak) ? 0 : peak;
@@ -39,16 +39,26 @@ static double constant_bytes(const struct problem *p)
 	return fmin(problem_constant_bytes(p), problem_bytes(p)); /* of a gather's table only what is taken is read */
 }
 
-/* Compulsory bytes by the bandwidth of the level they are in. `guess`: by memory's where the cache's is not known;
- * else what the cache may hold does not count. */
+/* The level that holds so many bytes; level_count: memory. `guess`: the next one whose bandwidth is known. -1: no cache is
+ * known, and one may. */
+static int level_for(const struct peaks *k, double bytes, bool guess)
+{
+	int at = 0;
+	while (at < k->level_count && (bytes > k->level[at].bytes || (guess && isnan(k->level[at].bandwidth_bytes_s))))
+		at++;
+	return k->level_count || guess ? at : -1;
+}
+
+/* Compulsory bytes by the bandwidth of the level they are in. Without `guess` what a cache may hold of which no bandwidth
+ * is known does not count. */
 static double bytes_ns(const struct problem *p, const struct peaks *k, enum cache c, bool guess)
 {
 	double slow = c == CACHE_WARM ? 0 : constant_bytes(p), fast = problem_bytes(p) - slow;
-	bool fits = isnan(k->cache_bytes) ? !guess : fast <= k->cache_bytes / 2;
-	if (c == CACHE_COLD || !fits || (guess && isnan(k->cache_bandwidth_bytes_s)))
+	int at = level_for(k, fast, guess);
+	if (c == CACHE_COLD || at == k->level_count)
 		return problem_bytes(p) / k->bandwidth_bytes_s * 1e9;
 	double ns = slow > 0 ? slow / k->bandwidth_bytes_s * 1e9 : 0;
-	return isnan(k->cache_bandwidth_bytes_s) ? ns : fmax(ns, fast / k->cache_bandwidth_bytes_s * 1e9);
+	return at < 0 || isnan(k->level[at].bandwidth_bytes_s) ? ns : fmax(ns, fast / k->level[at].bandwidth_bytes_s * 1e9);
 }
 
 static double roof(double ops, double bytes)
@@ -69,7 +79,7 @@ double roofline_ns(const struct problem *p, const struct peaks *k, const struct 
 	return scenario_roofline(p, k, s, CACHE_NET);
 }
 
-static bool counts_its_own(const struct algorithm *a)
+bool roofline_counts_its_own(const struct algorithm *a)
 {
 	static const char *const words[] = { "winograd", "Winograd", "WINOGRAD", "fft", "FFT", "wino" };
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -79,7 +89,7 @@ static bool counts_its_own(const struct algorithm *a)
 }
 
 /* The type that an algorithm's math rounds operands to; DTYPE_UNKNOWN: no figure fits it. */
-static enum dtype math_type(const struct result *r, enum dtype own)
+enum dtype roofline_math_type(const struct result *r, enum dtype own)
 {
 	static const struct {
 		const char *math;
@@ -92,82 +102,114 @@ static enum dtype math_type(const struct result *r, enum dtype own)
 	return is_strict(r) ? own : DTYPE_UNKNOWN;
 }
 
+/* What the algorithm's units do at best of the problem's operations; 0: no claim. */
+static double result_peak(const struct problem *p, const struct peaks *k, const struct result *r)
+{
+	enum dtype type = roofline_math_type(r, p->operand[0].dtype);
+	bool matrix = r->algorithm.matrix == MATRIX_YES, plain = r->algorithm.matrix == MATRIX_NO;
+	bool counts = (matrix || plain) && type != DTYPE_UNKNOWN && !roofline_counts_its_own(&r->algorithm);
+	return roofline_is_product(p->kernel) && !counts ? 0 : unit_peak(p, k, plain, matrix, type);
+}
+
 double roofline_of_result(const struct problem *p, const struct peaks *k, const struct result *r)
 {
-	enum dtype type = math_type(r, p->operand[0].dtype);
-	bool matrix = r->algorithm.matrix == MATRIX_YES, plain = r->algorithm.matrix == MATRIX_NO;
-	double peak = unit_peak(p, k, plain, matrix, type);
-	if (is_matrix_kernel(p->kernel) && (!(matrix || plain) || type == DTYPE_UNKNOWN || counts_its_own(&r->algorithm)))
-		peak = 0;
-	return roof(ops_ns(p, peak), bytes_ns(p, k, r->cache, false));
+	return roof(ops_ns(p, result_peak(p, k, r)), bytes_ns(p, k, r->cache, false));
 }
 
-double roofline_of_text(const char *text, const struct peaks *k, const struct scenario *s, const struct result *r,
-	enum cache c)
+/* ---- what a measurement cannot go below */
+
+#define TAPS_MOST 1024 /* of a larger window nothing is claimed */
+
+/* Pairs of a place of one side and a tap that meet a place of the other: place * stride + tap * dilation - pad in 0 ... n. */
+static double pairs_met(int64_t places, int64_t taps, int64_t stride, int64_t dilation, int64_t pad, int64_t n)
 {
-	struct problem p;
-	if (problem_parse(text_of(text), &p, NULL))
-		return NAN;
-	return r ? roofline_of_result(&p, k, r) : scenario_roofline(&p, k, s, c);
-}
-
-/* ---- peaks that were measured */
-
-#define SQUARE(types, n) "matmul:" types ":ba1bb1m" n "n" n "k" n ":ta0tb0"
-#define SQUARES(n) SQUARE("f32,f32.c,f32/f32", n), SQUARE("f16,f16.c,f16/f32", n), SQUARE("bf16,bf16.c,bf16/f32", n), \
-	SQUARE("s8,s8.c,s32/s32", n), SQUARE("f8e4m3,f8e4m3.c,bf16/f32", n), SQUARE("f64,f64.c,f64/f64", n)
-#define COPY_CACHED "copy:u8,u8:b4194304"
-#define COPY_FAR "copy:u8,u8:b1073741824"
-
-static const char *const small_problems[] = { COPY_FAR, COPY_CACHED, SQUARES("2048") };
-static const char *const large_problems[] = { COPY_FAR, COPY_CACHED, SQUARES("8192") };
-#define PEAK_PROBLEMS ((int)(sizeof(small_problems) / sizeof(small_problems[0])))
-
-const char *const *peaks_problems(bool large, int *count)
-{
-	*count = PEAK_PROBLEMS;
-	return large ? large_problems : small_problems;
-}
-
-static void take(double *peak, double work, double ns)
-{
-	if (ns > 0 && isfinite(ns))
-		*peak = greater(*peak, work / ns * 1e9);
-}
-
-static void take_square(struct peaks *k, const struct problem *p, const struct result *r)
-{
-	enum dtype own = p->operand[0].dtype, type = math_type(r, own);
-	double flops = problem_flops(p), ns = r->stats.median;
-	if (r->algorithm.matrix == MATRIX_YES && (type == own || type == DTYPE_TF32))
-		take(&k->matrix_flops[type], flops, ns);
-	else if (r->algorithm.matrix == MATRIX_NO && type == own && !counts_its_own(&r->algorithm))
-		take(&k->flops[own], flops, ns);
-}
-
-struct peaks peaks_from_results(const struct results *r, double llc_bytes)
-{
-	struct peaks k = peaks_unknown();
-	k.cache_bytes = llc_bytes;
-	for (int i = 0; i < 2 * PEAK_PROBLEMS; i++) {
-		const char *text = i < PEAK_PROBLEMS ? small_problems[i] : large_problems[i - PEAK_PROBLEMS];
-		struct problem p;
-		int count;
-		const struct result *const *found = results_of(r, text, &count);
-		if (!count || problem_parse(text_of(text), &p, NULL))
-			continue;
-		for (int j = 0; j < count; j++) {
-			if (found[j]->status != STATUS_OK || found[j]->launch != LAUNCH_AMORTIZED)
-				continue;
-			if (p.kernel == KERNEL_MATMUL)
-				take_square(&k, &p, found[j]);
-			else
-				take(strcmp(text, COPY_FAR) == 0 ? &k.bandwidth_bytes_s : &k.cache_bandwidth_bytes_s,
-					problem_bytes(&p), found[j]->stats.median);
-		}
+	double met = 0;
+	for (int64_t t = 0; t < taps; t++) {
+		double at = (double)t * (double)dilation - (double)pad;
+		double first = fmax(ceil(-at / (double)stride), 0);
+		double last = fmin(floor(((double)n - 1 - at) / (double)stride), (double)places - 1);
+		met += last >= first ? last - first + 1 : 0;
 	}
-	/* a cache that holds no two copies was not measured by the small one */
-	if (!(k.cache_bytes >= 2 * 2 * 4194304.0))
-		k.cache_bandwidth_bytes_s = NAN;
-	return k;
+	return met;
+}
+
+/* The share of a convolution's operations that meet the picture and not its padding, which nobody need compute. */
+static double share_met(const struct problem *p)
+{
+	double share = 1;
+	if (p->kernel != KERNEL_CONV && p->kernel != KERNEL_DECONV)
+		return 1;
+	for (int i = 3 - p->spatial; i < 3; i++) {
+		int64_t in = p->in[i], out = problem_out_size(p, i), taps = p->kernel_size[i];
+		bool conv = p->kernel == KERNEL_CONV;
+		int64_t places = conv ? out : in;
+		if (taps > TAPS_MOST || taps < 1 || places < 1)
+			return 0;
+		share *= pairs_met(places, taps, p->stride[i], p->dilation[i], p->pad_begin[i], conv ? in : out) /
+			((double)places * (double)taps);
+	}
+	return share;
+}
+
+/* The share of a source that must be read: what windows step over need not be, nor what is left out in making it smaller;
+ * a gather may take the same again and again. */
+static double share_read(const struct problem *p)
+{
+	double share = 1;
+	if (p->kernel == KERNEL_RESAMPLE || p->kernel == KERNEL_GATHER)
+		return 0;
+	if (p->kernel != KERNEL_CONV && p->kernel != KERNEL_POOL)
+		return 1;
+	for (int i = 3 - p->spatial; i < 3; i++) {
+		int64_t taps = p->dilation[i] > 1 ? 1 : p->kernel_size[i], each = taps < p->stride[i] ? taps : p->stride[i];
+		share *= fmin(1, (double)problem_out_size(p, i) * (double)each / (double)p->in[i]);
+	}
+	return share;
+}
+
+static double bytes_least(const struct problem *p)
+{
+	struct problem_shape source = problem_operand_shape(p, p->kernel == KERNEL_GATHER ? 2 : 0);
+	double volume = 1, share = share_read(p);
+	for (int i = 0; i < source.rank; i++)
+		volume *= (double)source.dim[i];
+	return problem_bytes(p) - (share < 1 ? (1 - share) * dtype_bytes(p->operand[0].dtype, volume) : 0);
+}
+
+/* What rotates does so through twice what the last cache holds: half of it that may have kept. */
+#define ROTATED_SHARE 0.5
+
+/* Each level passes on what those nearer cannot have held, whatever they kept. */
+static double passing_ns(const struct problem *p, const struct peaks *k, enum cache c)
+{
+	double bytes = bytes_least(p), rotating = c == CACHE_COLD ? bytes : c == CACHE_NET ? constant_bytes(p) : 0;
+	double slow = ROTATED_SHARE * fmin(rotating, bytes), fast = bytes - slow, held = 0, ns = 0;
+	if (!k->level_count)
+		return 0;
+	for (int i = 0; i < k->level_count; i++) {
+		double rate = k->level[i].bandwidth_bytes_s;
+		ns = isnan(rate) ? ns : fmax(ns, fmax(0, fast - held) / rate * 1e9);
+		held = k->level[i].bytes;
+	}
+	return fmax(ns, (slow + fmax(0, fast - held)) / k->bandwidth_bytes_s * 1e9);
+}
+
+bool roofline_mistrusts(const struct problem *p, const struct peaks *k, const struct result *r)
+{
+	double peak = roofline_is_product(p->kernel) ? result_peak(p, k, r) : 0;
+	double ops = peak > 0 ? ops_ns(p, peak) * share_met(p) : 0, bytes = passing_ns(p, k, r->cache);
+	return r->status == STATUS_OK && r->stats.median < ROOFLINE_TRUST * fmax(ops, bytes); /* NaN compares false */
+}
+
+struct roof roofline_of_price(const struct study *st, const struct scenario *s, int distinct, const struct result *r)
+{
+	struct roof *kept = &st->roofs[distinct], roof = { .of = r, .ns = NAN };
+	struct problem p;
+	if (r && kept->of == r)
+		return *kept;
+	if (!st->on.peaks || problem_parse(text_of(study_text(st, distinct)), &p, NULL))
+		return roof;
+	roof.ns = r ? roofline_of_result(&p, st->on.peaks, r) : scenario_roofline(&p, st->on.peaks, s, st->cache);
+	roof.mistrusted = r && roofline_mistrusts(&p, st->on.peaks, r);
+	return *kept = roof;
 }

@@ -73,8 +73,12 @@ int bench_jobs(struct options *o, struct error *err)
 			status = EXIT_BAD;
 		session_close(s);
 	}
-	if (w.count) /* a product that fills a GPU takes a CPU seconds */
-		wanted_add_peaks(&w, o, !is_for_cpu(o));
+	/* the device is not known yet: the caches of most */
+	struct device cpu = { .name = "cpu", .threads = 8, .llc_bytes = 33554432, .attributes = "{\"caches\":["
+		"{\"level\":1,\"bytes\":32768},{\"level\":2,\"bytes\":524288},{\"level\":3,\"bytes\":33554432}]}" };
+	struct device gpu = { .name = "cuda", .llc_bytes = 50331648, .attributes = "{}" };
+	if (w.count)
+		wanted_add_peaks(&w, is_for_cpu(o) ? &cpu : &gpu);
 	wanted_sort(&w);
 	struct error words = ERROR_NONE;
 	if (jobs_print(&w, o, &words) != EXIT_DONE) {

@@ -21,7 +21,8 @@
 struct tally {
 	int problems, already, measured, failed, unsupported, missing;
 	int lost; /* results that the database did not take */
-	double wall_s, saved_by_sharing_s;
+	int peaks; /* of the device, measured now: no problems of a model */
+	double wall_s, peaks_s, saved_by_sharing_s;
 	bool interrupted;
 	json_t *runners; /* [ { name, problems, out } ] */
 };
@@ -148,13 +149,63 @@ static void trouble_print(const struct queue_status *q, const struct options *o,
 		fprintf(stderr, "benanza: %s\n", q->trouble);
 }
 
+/* The device's peaks, once, before all else: rooflines stand on them. One that the device does not have is no gap. */
+static int bench_peaks(struct session *s, struct options *o, struct tally *t, bool again, struct error *err)
+{
+	struct arena a = { 0 };
+	double start = now_s();
+	int count, added = 0;
+	const char **texts = session_peak_problems(s, &a, &count);
+	for (int i = 0; i < count; i++)
+		added += queue_add(s->queue, texts[i], false, again);
+	int status = added ? queue_drain(s, o, err) : EXIT_DONE;
+	for (int i = 0; i < count && added; i++)
+		t->peaks += queue_state(s->queue, texts[i]) == JOB_DONE;
+	t->peaks_s += added ? now_s() - start : 0;
+	arena_free(&a);
+	return status;
+}
+
+/* What was measured now and costs less than the peaks allow; either is wrong. Returns how many were queued again. */
+static int doubts_queue(struct session *s, struct options *o)
+{
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes), added = 0;
+	for (int i = 0; i < batch_count * dtype_count; i++) {
+		struct error err = ERROR_NONE;
+		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], &err))
+			continue;
+		session_refresh(s);
+		for (int k = 0; s->analysis && k < s->analysis->layer_count; k++) {
+			const struct layer_cost *c = &s->analysis->layers[k];
+			const char *problem = c->mistrusted && c->result ? c->result->problem : NULL;
+			if (problem && queue_state(s->queue, problem) == JOB_DONE)
+				added += queue_add(s->queue, problem, false, true);
+		}
+	}
+	return added;
+}
+
+/* All that is wanted, and once more what cannot be, with the peaks that say so: a machine that is busy with something else
+ * for a moment bends either. */
+static int bench_problems(struct session *s, struct options *o, const struct wanted *w, struct tally *t, struct error *err)
+{
+	for (int i = 0; i < w->count; i++)
+		queue_add(s->queue, w->problems[i].text, false, o->again);
+	int status = queue_drain(s, o, err);
+	if (status != EXIT_DONE || interrupted || !doubts_queue(s, o))
+		return status;
+	return bench_peaks(s, o, t, true, err);
+}
+
 static int bench_run(struct session *s, struct options *o, struct wanted *w, struct tally *t, struct error *err)
 {
-	double start = now_s();
-	for (int i = 0; i < w->count; i++)
-		queue_add(s->queue, w->problems[i].text, false, false);
-	int status = queue_drain(s, o, err);
-	t->wall_s += now_s() - start;
+	int status = bench_peaks(s, o, t, o->again, err);
+	double start = now_s(), peaks_s = t->peaks_s;
+	if (status == EXIT_DONE && !interrupted)
+		status = bench_problems(s, o, w, t, err);
+	t->wall_s += now_s() - start - (t->peaks_s - peaks_s);
 	tally_add(t, s, w, o);
 	struct queue_status q = queue_status(s->queue);
 	runners_add(t->runners, s->queue, o);
@@ -202,10 +253,11 @@ static int bench_model(struct options *o, int index, struct tally *t, bool *gone
 static void tally_print(const struct tally *t, const struct options *o)
 {
 	if (o->json) {
-		report_json_line(json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:O}", "problems", t->problems,
+		report_json_line(json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:O, s:i, s:f}", "problems", t->problems,
 			"already", t->already, "measured", t->measured, "failed", t->failed, "unsupported", t->unsupported,
 			"missing", t->missing, "lost", t->lost, "wall_s", t->wall_s, "saved_by_sharing_s",
-			t->saved_by_sharing_s, "interrupted", t->interrupted, "runners", t->runners), stdout);
+			t->saved_by_sharing_s, "interrupted", t->interrupted, "runners", t->runners, "peaks", t->peaks,
+			"peaks_s", t->peaks_s), stdout);
 		return;
 	}
 	if (o->quiet)
@@ -215,6 +267,8 @@ static void tally_print(const struct tally *t, const struct options *o)
 	if (t->missing)
 		printf(", %d left", t->missing);
 	printf("; %.1f s", t->wall_s);
+	if (t->peaks)
+		printf(", and %.1f s for %d peaks of the device", t->peaks_s, t->peaks);
 	if (t->saved_by_sharing_s >= 0.5)
 		printf(", about %.0f s more without sharing", t->saved_by_sharing_s);
 	puts(!t->interrupted ? "" : t->lost ? "; interrupted" : "; interrupted, what was measured is kept");
@@ -222,7 +276,7 @@ static void tally_print(const struct tally *t, const struct options *o)
 
 int cmd_bench(struct options *o, struct error *err)
 {
-	if (options_expect(o, 1, 10000, "bench MODEL... [-b LIST] [-t LIST] [--json | --emit-jobs]", err))
+	if (options_expect(o, 1, 10000, "bench MODEL... [-b LIST] [-t LIST] [--again] [--json | --emit-jobs]", err))
 		return EXIT_BAD;
 	if (o->emit_jobs)
 		return bench_jobs(o, err);

@@ -9,8 +9,21 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What the database, which may be missing, has of a device's peaks. */
+static json_t *measured_json(struct store *store, const struct device *d)
+{
+	struct results *r = results_new();
+	struct error err = ERROR_NONE;
+	int64_t id = store ? store_device_find(store, d, &err) : 0;
+	struct peaks peaks = peaks_unknown();
+	if (id > 0 && store_load(store, id, r, &err) == 0)
+		peaks = peaks_from_results(r, d);
+	results_free(r);
+	return peaks_json(&peaks);
+}
+
 /* What one configured runner answers. */
-static json_t *runner_json(const struct config *c, const struct config_runner *r)
+static json_t *runner_json(const struct config *c, const struct config_runner *r, struct store *store)
 {
 	struct config one = *c; /* borrowed */
 	one.device = r->name;
@@ -25,29 +38,43 @@ static json_t *runner_json(const struct config *c, const struct config_runner *r
 		json_object_update_new(o, json_pack("{s:s?, s:s?, s:s?, s:s?, s:s?, s:i, s:o, s:b}", "name", d->name, "model",
 			d->model, "stack", d->stack, "version", d->version, "host", d->host, "threads", d->threads,
 			"llc_bytes", json_number_or_null(d->llc_bytes), "matrix_units", d->has_matrix));
+		json_object_set_new(o, "peaks", measured_json(store, d));
 	}
 	queue_free(q);
 	results_free(results);
 	return o;
 }
 
-static int recorded_json(const char *path, json_t *list, struct error *err)
+static int recorded_json(struct store *store, json_t *list, struct error *err)
 {
 	struct arena a = { 0 };
 	struct device *devices;
 	int64_t *ids;
-	int count = 0, status = 0;
-	if (access(path, F_OK) == 0) {
-		struct store *s = store_open(path, true, err);
-		status = s ? store_devices(s, &a, &devices, &ids, &count, err) : -1;
-		for (int i = 0; i < count && !status; i++)
-			json_array_append_new(list, json_pack("{s:I, s:s?, s:s?, s:s?, s:s?}", "id", (json_int_t)ids[i], "model",
-				devices[i].model, "stack", devices[i].stack, "host", devices[i].host, "name", devices[i].name));
-		if (s)
-			store_close(s);
-	}
+	int count = 0, status = store ? store_devices(store, &a, &devices, &ids, &count, err) : 0;
+	for (int i = 0; i < count && !status; i++)
+		json_array_append_new(list, json_pack("{s:I, s:s?, s:s?, s:s?, s:s?, s:o}", "id", (json_int_t)ids[i], "model",
+			devices[i].model, "stack", devices[i].stack, "host", devices[i].host, "name", devices[i].name, "peaks",
+			measured_json(store, &devices[i])));
 	arena_free(&a);
 	return status;
+}
+
+/* The same of a file of results. */
+static json_t *file_peaks_json(const struct recorded *one)
+{
+	struct arena a = { 0 };
+	struct error err = ERROR_NONE;
+	struct results *r = results_new();
+	struct recorded_file *file = recorded_open(one);
+	int count;
+	const char **texts = peaks_problems_of_all(&a, &count);
+	struct peaks peaks = peaks_unknown();
+	if (recorded_load(file, texts, count, r, &err) == 0)
+		peaks = peaks_from_results(r, &one->device);
+	recorded_close(file);
+	results_free(r);
+	arena_free(&a);
+	return peaks_json(&peaks);
 }
 
 /* What came with the program, where the database has nothing of that device. */
@@ -65,8 +92,9 @@ static void recorded_files_json(json_t *list)
 			there |= strcmp(json_string_at(o, "model", ""), d->model) == 0 &&
 				 strcmp(json_string_at(o, "stack", ""), d->stack) == 0;
 		if (!there)
-			json_array_append_new(list, json_pack("{s:n, s:s, s:s, s:s, s:s, s:o}", "id", "model", d->model, "stack",
-				d->stack, "host", d->host, "name", d->name, "file", json_text(text_of(files[i].path))));
+			json_array_append_new(list, json_pack("{s:n, s:s, s:s, s:s, s:s, s:o, s:o}", "id", "model", d->model, "stack",
+				d->stack, "host", d->host, "name", d->name, "file", json_text(text_of(files[i].path)), "peaks",
+				file_peaks_json(&files[i])));
 	}
 	arena_free(&a);
 }
@@ -82,12 +110,12 @@ static int described_json(json_t *list, struct error *err)
 		json_t *sources = json_array();
 		for (int j = 0; j < d->source_count; j++)
 			json_array_append_new(sources, json_string(d->sources[j]));
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id", d->id, "model",
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", d->id, "model",
 			d->name, "arch", d->arch, "sm", d->sm, "caveat", d->caveat, "llc_bytes",
 			json_number_or_null(d->l2_bytes), "memory_bytes", json_number_or_null(d->memory_bytes),
 			"bandwidth_bytes_s", json_number_or_null(d->peaks.bandwidth_bytes_s), "f32_flops",
 			json_number_or_null(d->peaks.flops[DTYPE_F32]), "f16_matrix_flops",
-			json_number_or_null(d->peaks.matrix_flops[DTYPE_F16]), "sources", sources));
+			json_number_or_null(d->peaks.matrix_flops[DTYPE_F16]), "sources", sources, "peaks", peaks_json(&d->peaks)));
 	}
 	arena_free(&a);
 	return bad;
@@ -120,6 +148,16 @@ static void described_text(const json_t *described)
 	}
 }
 
+static void peaks_text(const json_t *o, const char *otherwise)
+{
+	struct peaks k = peaks_from_json(json_object_get(o, "peaks"));
+	struct str line = { 0 };
+	peaks_describe(&k, &line);
+	if (line.n || otherwise)
+		printf("  %-8s %s%s\n", "", line.n ? "measured peaks: " : "", line.n ? line.p : otherwise);
+	str_free(&line);
+}
+
 static void devices_text(const json_t *runners, const json_t *recorded)
 {
 	size_t i;
@@ -135,6 +173,7 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 		printf("  %-8s last-level cache %s, matrix units %s, runner %s\n", "",
 			str_bytes(llc, json_number_or_nan(json_object_get(o, "llc_bytes"))),
 			json_is_true(json_object_get(o, "matrix_units")) ? "yes" : "no", json_string_at(o, "version", "?"));
+		peaks_text(o, "peaks not measured yet: bench does");
 	}
 	puts("recorded in the database (choose one with -d NUMBER), or come with the program (-d MODEL or part of the stack)");
 	json_array_foreach(recorded, i, o) {
@@ -142,6 +181,7 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 		snprintf(id, sizeof(id), "%lld", (long long)json_int_at(o, "id", 0));
 		printf("  %-8s %s\n  %-8s %s\n", json_object_get(o, "file") ? "-" : id, json_string_at(o, "model", "?"), "",
 			json_string_at(o, "stack", "?"));
+		peaks_text(o, NULL);
 	}
 	if (!json_array_size(recorded))
 		puts("  nothing yet");
@@ -153,11 +193,15 @@ int cmd_devices(struct options *o, struct error *err)
 		return EXIT_BAD;
 	o->config.device = NULL; /* all are shown */
 	json_t *runners = json_array(), *recorded = json_array(), *described = json_array();
-	int status = recorded_json(options_db(o), recorded, err) || described_json(described, err) ? EXIT_BAD : EXIT_DONE;
+	const char *path = options_db(o);
+	struct store *store = access(path, F_OK) == 0 ? store_open(path, true, err) : NULL;
+	int status = err->text[0] || recorded_json(store, recorded, err) || described_json(described, err) ? EXIT_BAD : EXIT_DONE;
 	if (status == EXIT_DONE)
 		recorded_files_json(recorded);
 	for (int i = 0; i < o->config.runner_count && status == EXIT_DONE; i++)
-		json_array_append_new(runners, runner_json(&o->config, &o->config.runners[i]));
+		json_array_append_new(runners, runner_json(&o->config, &o->config.runners[i], store));
+	if (store)
+		store_close(store);
 	bool any = false;
 	for (size_t i = 0; i < json_array_size(runners); i++)
 		any |= !json_object_get(json_array_get(runners, i), "error");

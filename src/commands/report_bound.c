@@ -70,6 +70,8 @@ static json_t *layer_json(const struct analysis *a, const struct plan *p, int i)
 	}
 	if (l->at_least)
 		json_object_set_new(o, "at_least", json_true());
+	if (l->mistrusted)
+		json_object_set_new(o, "mistrusted", json_true());
 	if (bodies)
 		json_object_set_new(o, "body", bodies);
 	if ((!known || l->at_least) && l->why)
@@ -104,11 +106,12 @@ static json_t *effects_json(const struct session *s)
 static json_t *coverage_json(const struct analysis *a)
 {
 	const struct coverage *c = &a->coverage;
-	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "layers", c->layers, "measured", c->measured,
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:i, s:o}", "layers", c->layers, "measured", c->measured,
 		"proxy", c->proxy, "free", c->free, "fused", c->fused, "estimated", c->estimated, "assumed", c->assumed,
 		"missing", c->missing, "unsupported", c->unsupported, "flops_measured_share",
 		json_number_or_null(c->flops_measured_share), "cost_proxy_share", json_number_or_null(c->cost_proxy_share),
-		"cost_estimated_share", json_number_or_null(c->cost_estimated_share));
+		"cost_estimated_share", json_number_or_null(c->cost_estimated_share), "mistrusted", c->mistrusted,
+		"cost_mistrusted_share", json_number_or_null(c->cost_mistrusted_share));
 }
 
 json_t *report_bound_json(const struct session *s)
@@ -273,6 +276,10 @@ static void bound_text(const struct session *s, FILE *out)
 	char roofline[STR_QUANTITY];
 	if (!isnan(a->roofline_ns))
 		fprintf(out, "roofline      %s of all that runs\n", str_duration(roofline, a->roofline_ns));
+	if (c->mistrusted)
+		fprintf(out, "mistrusted    %d layer%s, %.1f%% of the cost, marked !: under %g of the roofline; either the measurement\n"
+			"              is wrong or a measured peak. Measure anew: benanza bench --again\n", c->mistrusted,
+			c->mistrusted == 1 ? "" : "s", 100 * c->cost_mistrusted_share, ROOFLINE_TRUST);
 	fprintf(out, a->scenario.nxc ? "\n" : "not priced    reorders between layers' layouts\n\n");
 }
 
@@ -421,7 +428,7 @@ static void costs_text(const struct session *s, int width, FILE *out)
 		char cost[STR_QUANTITY];
 		fprintf(out, "%5d  %s %s %s%9s %6.1f%%  %s\n", order[i].layer,
 			fitted(&a, text_clean(&a, l->name), name, true), fitted(&a, kernel_text(&a, c, l), kernel, false),
-			c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->at_least ? "~" : " ", str_duration(cost, c->ns), 100 * c->ns / an->sequential_ns,
+			c->mistrusted ? "!" : c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->at_least ? "~" : " ", str_duration(cost, c->ns), 100 * c->ns / an->sequential_ns,
 			c->result ? text_clean(&a, text_of(c->result->algorithm.name)) : "");
 	}
 	fputc('\n', out);

@@ -89,22 +89,17 @@ int wanted_gather(struct wanted *w, struct session *s, const struct options *o, 
 	return 0;
 }
 
-void wanted_add_peaks(struct wanted *w, const struct options *o, bool large)
+void wanted_add_peaks(struct wanted *w, const struct device *d)
 {
-	enum dtype dtypes[CONFIG_LIST_MAX];
-	int dtype_count = options_dtypes(o, dtypes), count;
-	const char *const *texts = peaks_problems(large, &count);
-	struct problem *p = base_calloc(1, sizeof(*p));
-	for (int i = 0; i < count; i++) {
-		if (problem_parse(text_of(texts[i]), p, NULL))
-			continue;
-		bool asked = p->kernel == KERNEL_COPY;
-		for (int j = 0; j < dtype_count; j++)
-			asked |= p->operand[0].dtype == dtypes[j];
-		if (asked)
-			wanted_add(w, texts[i], 0, 1e6); /* more than any sum of shares */
-	}
-	free(p);
+	struct arena a = { 0 };
+	bool types[DTYPE_COUNT] = { 0 };
+	int count;
+	for (int i = 0; i < w->count; i++)
+		peaks_note_type(types, w->problems[i].text);
+	const char **texts = peaks_problems(&a, d, types, &count);
+	for (int i = 0; i < count; i++)
+		wanted_add(w, texts[i], 0, 1e6); /* more than any sum of shares */
+	arena_free(&a);
 }
 
 /* Equal shares by text: the order is the same everywhere. */

@@ -20,9 +20,9 @@ struct wanted {
 
 /* Adds the problems of a model under every batch and data type asked for, fused ones included. */
 int wanted_gather(struct wanted *w, struct session *s, const struct options *o, struct error *err);
-/* Adds the problems whose best results are a device's peaks (analyze/peaks.h), large or small, in the data types asked for,
- * before all others. */
-void wanted_add_peaks(struct wanted *w, const struct options *o, bool large);
+/* Adds the problems whose best results are a device's peaks (analyze/peaks.h), in the types that those gathered so far
+ * compute in, before all others. */
+void wanted_add_peaks(struct wanted *w, const struct device *d);
 /* The most valuable first. A problem's part of a scenario is uses x cost, where the cost is a rough roofline of no device
  * in particular (wanted.c) that only has to order them; fused problems count half: without them the first bound is whole.
  * The index does not hold afterwards. */

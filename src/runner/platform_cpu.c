@@ -83,13 +83,26 @@ static double size_parse(const char *text)
 	return *end == 'K' ? size * 1024 : *end == 'M' ? size * 1048576 : *end == 'G' ? size * 1073741824 : size;
 }
 
-/* Records every cache of the first core; returns the size of the last level, NaN unknown. */
+/* How many processors a list like "0-3,8" names; 0: it is none. */
+static int list_count(const char *list)
+{
+	int count = 0;
+	while (*list >= '0' && *list <= '9') {
+		char *end;
+		long first = strtol(list, &end, 10), last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+		count += last >= first && last - first < 65536 ? (int)(last - first + 1) : 0;
+		list = *end == ',' ? end + 1 : end;
+	}
+	return count;
+}
+
+/* Records every cache of the first core, and how many processors share it; returns the size of the last level, NaN unknown. */
 static double caches_probe(json_t *attributes)
 {
 	json_t *list = json_array();
 	double last = NAN;
 	for (int i = 0; i < 8; i++) {
-		char path[96], level[16], type[32], size[32];
+		char path[96], level[16], type[32], size[32], shared[256] = "";
 		const char *dir = "/sys/devices/system/cpu/cpu0/cache/index";
 		snprintf(path, sizeof(path), "%s%d/level", dir, i);
 		bool got = line_read(path, level, sizeof(level));
@@ -98,8 +111,13 @@ static double caches_probe(json_t *attributes)
 		snprintf(path, sizeof(path), "%s%d/size", dir, i);
 		if (!got || !line_read(path, size, sizeof(size)))
 			break;
-		json_array_append_new(list, json_pack("{s:i, s:s, s:o}", "level", atoi(level), "type", type, "bytes",
-			json_number_or_null(size_parse(size))));
+		snprintf(path, sizeof(path), "%s%d/shared_cpu_list", dir, i);
+		line_read(path, shared, sizeof(shared));
+		json_t *one = json_pack("{s:i, s:s, s:o}", "level", atoi(level), "type", type, "bytes",
+			json_number_or_null(size_parse(size)));
+		if (list_count(shared))
+			json_object_set_new(one, "shared", json_integer(list_count(shared)));
+		json_array_append_new(list, one);
 		if (strcmp(type, "Instruction") != 0)
 			last = size_parse(size);
 	}

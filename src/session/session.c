@@ -291,7 +291,7 @@ bool session_refresh(struct session *s)
 		return false;
 	session_analysis_drop(s);
 	struct session_plan *c = s->current;
-	struct peaks peaks = s->described ? s->described->peaks : peaks_from_results(s->results, s->device.llc_bytes);
+	struct peaks peaks = s->described ? s->described->peaks : peaks_from_results(s->results, &s->device);
 	struct ground ground = { .plan = c->plan, .fusion = session_fusion(c), .results = s->results, .device = &s->device,
 		.peaks = peaks_known(&peaks) ? &peaks : NULL, .estimate = s->described != NULL };
 	s->analysis = analyze_on(&s->analysis_arena, &ground, &s->scenario);
@@ -343,6 +343,17 @@ const struct planned *session_planned(const struct session *s, const char *probl
 
 /* ---- measuring ---- */
 
+const char **session_peak_problems(struct session *s, struct arena *a, int *count)
+{
+	bool types[DTYPE_COUNT] = { 0 };
+	for (int i = 0; i < s->plan_count; i++) {
+		const struct plan *p = s->plans[i]->plan;
+		for (int k = 0; k < plan_problem_total(p); k++)
+			peaks_note_type(types, p->problems[k].text);
+	}
+	return peaks_problems(a, &s->device, types, count);
+}
+
 int session_measure_missing(struct session *s)
 {
 	if (!s->queue || !s->current)
@@ -352,6 +363,9 @@ int session_measure_missing(struct session *s)
 	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
 		s->scenario.nxc, &count);
 	for (int i = 0; i < count; i++)
+		added += queue_add(s->queue, texts[i], false, false);
+	texts = s->device.name ? session_peak_problems(s, &a, &count) : NULL;
+	for (int i = 0; texts && i < count; i++)
 		added += queue_add(s->queue, texts[i], false, false);
 	arena_free(&a);
 	return added;

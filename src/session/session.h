@@ -150,8 +150,11 @@ bool session_refresh(struct session *s);
 bool session_plan_step(struct session *s, int timeout_ms);
 /* What a described device could run for a problem; NULL where the device is not described, or problem is NULL. */
 const struct planned *session_planned(const struct session *s, const char *problem);
-/* Queues what the scenario and its what-ifs lack: all fused problems too. Returns how many were added. */
+/* Queues what the scenario and its what-ifs lack: all fused problems too, and then the device's peaks. Returns how many were added. */
 int session_measure_missing(struct session *s);
+/* The problems whose results are the device's peaks (analyze/peaks.h), in the types that the plans made so far compute in:
+ * about ten. Texts live in the arena. */
+const char **session_peak_problems(struct session *s, struct arena *a, int *count);
 /* Queues a problem again, at once. */
 int session_measure_problem(struct session *s, const char *problem);
 /* Queues one layer's problem (and its groups') again. */

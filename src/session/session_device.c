@@ -40,16 +40,12 @@ int session_recorded_more(struct session *s, struct error *err)
 	if (!s->recorded || !s->current)
 		return 0;
 	struct arena a = { 0 };
-	int count, peaks[2];
+	int count, peaks;
 	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true, true, &count);
-	const char *const *small = peaks_problems(false, &peaks[0]), *const *large = peaks_problems(true, &peaks[1]);
-	const char **all = ARENA_ARRAY(&a, const char *, count + peaks[0] + peaks[1]);
-	for (int i = 0; i < count; i++)
-		all[i] = texts[i];
-	for (int i = 0; i < peaks[0]; i++)
-		all[count++] = small[i];
-	for (int i = 0; i < peaks[1]; i++)
-		all[count++] = large[i];
+	const char **more = peaks_problems_of_all(&a, &peaks), **all = ARENA_ARRAY(&a, const char *, count + peaks);
+	memcpy(all, texts, (size_t)count * sizeof(*all));
+	memcpy(all + count, more, (size_t)peaks * sizeof(*all));
+	count += peaks;
 	int bad = recorded_load(s->recorded, all, count, s->results, err);
 	arena_free(&a);
 	return bad;

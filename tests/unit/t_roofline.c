@@ -56,10 +56,14 @@ static void scenarios(void)
 	near(roof("eltwise:bf16,bf16:relu:1000x1000", &none, ""), 1e6, 1e-9, "without a peak of its own, in f32");
 	k.matrix_flops[DTYPE_F16] = 1e12;
 	near(roof(MATMUL16, &k, "matrix"), 100e3, 1e-9, "the better of the units that are allowed");
-	k.cache_bytes = 40e6;
-	k.cache_bandwidth_bytes_s = 4e12;
-	near(roof(COPY, &k, ""), 500, 1e-9, "what fits in half of the cache, by the cache's bandwidth");
+	k.level_count = 2;
+	k.level[0] = (struct peak_level){ 2, 1e6, 8e12 };
+	k.level[1] = (struct peak_level){ 3, 40e6, 4e12 };
+	near(roof(COPY, &k, ""), 500, 1e-9, "what fits in a cache, by that one's bandwidth");
+	near(roof("copy:u8,u8:b500000", &k, ""), 125, 1e-9, "... the nearest that holds it");
 	near(roof("copy:u8,u8:b100000000", &k, ""), 200e3, 1e-9, "what does not, by the memory's");
+	k.level[0].bandwidth_bytes_s = NAN;
+	near(roof("copy:u8,u8:b500000", &k, ""), 250, 1e-9, "a bandwidth that is not known: the next one");
 	ok(!peaks_have_matrix(&none) && peaks_have_matrix(&k), "who has matrix units");
 }
 
@@ -85,7 +89,8 @@ static void results(void)
 	near(of_result(MATMUL, &k, MATRIX_YES, "f16_accumulate", ""), 4000, 1e-9, "math without a figure");
 	ok(isnan(of_result(MATMUL, &k, MATRIX_YES, "fast_bf16", "")), "a peak that is not known");
 	near(of_result(COPY, &k, MATRIX_NO, "strict", ""), 0, 0, "what a cache of unknown size may hold is not claimed");
-	k.cache_bytes = 1e6;
+	k.level_count = 1;
+	k.level[0] = (struct peak_level){ 3, 1e6, NAN };
 	near(of_result(COPY, &k, MATRIX_NO, "strict", ""), 2000, 1e-9, "what it cannot is");
 }
 
@@ -210,46 +215,208 @@ static void gaps(void)
 	make_end(m);
 }
 
-static void measured_peaks(void)
+/* Two cores with 32 KiB and 1 MiB each, and 16 MiB that they share. */
+static struct device two_cores(const char *attributes)
 {
-	struct results *r = results_new();
-	int count;
-	const char *const *texts = peaks_problems(true, &count);
-	const char *f32 = NULL, *f16 = NULL;
-	bool good = true;
-	for (int i = 0; i < 2 * count; i++) {
+	return (struct device){ .name = "cpu", .threads = 2, .llc_bytes = 16 * 1048576.0, .attributes = attributes };
+}
+
+#define CACHES "{\"caches\":[{\"level\":1,\"type\":\"Data\",\"bytes\":32768},{\"level\":1,\"type\":\"Instruction\"," \
+	"\"bytes\":32768},{\"level\":2,\"type\":\"Unified\",\"bytes\":1048576}," \
+	"{\"level\":3,\"type\":\"Unified\",\"bytes\":16777216%s}]}"
+
+static bool has(const char **texts, int count, const char *text)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(texts[i], text) == 0)
+			return true;
+	return false;
+}
+
+static void peak_problems(void)
+{
+	struct arena a = { 0 };
+	bool types[DTYPE_COUNT] = { 0 }, good = true;
+	int count, all;
+	const char **every = peaks_problems_of_all(&a, &all);
+	for (int i = 0; i < all; i++) {
 		struct problem p;
 		char again[PROBLEM_TEXT_SIZE];
-		const char *text = peaks_problems(i < count, &count)[i % count];
-		good &= problem_parse(text_of(text), &p, NULL) == 0 && problem_format(&p, again, NULL) == 0 &&
-			strcmp(again, text) == 0;
-		f32 = i < count && strncmp(text, "matmul:f32", 10) == 0 ? text : f32;
-		f16 = i < count && strncmp(text, "matmul:f16", 10) == 0 ? text : f16;
+		good &= problem_parse(text_of(every[i]), &p, NULL) == 0 && problem_format(&p, again, NULL) == 0 &&
+			strcmp(again, every[i]) == 0;
 	}
-	ok(good, "%d texts of two sizes read back", count);
-	struct peaks k = peaks_from_results(r, 40e6);
-	ok(isnan(k.bandwidth_bytes_s) && isnan(k.flops[DTYPE_F32]), "nothing measured, nothing known");
-	measure(r, texts[0], 1e6);
-	measure(r, texts[1], 1e3);
+	ok(good, "%d texts read back", all);
+	peaks_note_type(types, MATMUL16);
+	peaks_note_type(types, RELU);
+	peaks_note_type(types, "nonsense");
+	struct device cpu = two_cores(arena_printf(&a, CACHES, "")), gpu = { .name = "cuda:0", .llc_bytes = 50e6 };
+	const char **texts = peaks_problems(&a, &cpu, types, &count);
+	good = true;
+	for (int i = 0; i < count; i++)
+		good &= has(every, all, texts[i]);
+	ok(good && count < 12, "%d of a CPU, of those", count);
+	ok(has(texts, count, "copy:u8,u8:b8192") && has(texts, count, "copy:u8,u8:b262144"), "a copy for each cache of one core");
+	ok(has(texts, count, "copy:u8,u8:b4194304") && has(texts, count, "matmul:f32,f32,f32/f32:ba1bb1m1n512k4096:ta0tb0"),
+		"what is shared is copied and read");
+	ok(has(texts, count, "copy:u8,u8:b67108864"), "memory: four times what the caches hold, and 128 MiB at least");
+	ok(has(texts, count, "matmul:f16,f16.c,f16/f32:ba1bb1m1024n1024k1024:ta0tb0"), "a product of the type that is asked for");
+	ok(!has(texts, count, "matmul:f32,f32.c,f32/f32:ba1bb1m1024n1024k1024:ta0tb0"), "... and of no other");
+	texts = peaks_problems(&a, &gpu, types, &count);
+	ok(has(texts, count, "copy:u8,u8:b1073741824") && has(texts, count, "copy:u8,u8:b8388608"), "a GPU: memory and its cache");
+	ok(has(texts, count, "matmul:f16,f16.c,f16/f32:ba1bb1m8192n8192k8192:ta0tb0"), "... and a product that fills it");
+	static const char *const odd[] = { "", "[]", "{\"caches\":7}", "{\"caches\":[7,{},{\"bytes\":-1},{\"bytes\":1e308}]}",
+		"{\"caches\":[{\"level\":1,\"bytes\":64,\"shared\":-5},{\"level\":1,\"bytes\":64,\"shared\":1e300}]}" };
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		cpu = two_cores(odd[i]);
+		texts = peaks_problems(&a, &cpu, types, &count);
+		ok(count >= 2 && count < 64, "nonsense for caches: %s", odd[i]);
+	}
+	arena_free(&a);
+}
+
+static void copied(struct results *r, const char *text, const char *algorithm, double median, double least)
+{
+	struct result one = make_result(text, median);
+	one.algorithm.name = algorithm;
+	one.stats.min = least;
+	results_put(r, &one);
+}
+
+static void measured_levels(void)
+{
+	struct results *r = results_new();
+	struct arena a = { 0 };
+	struct device d = two_cores(arena_printf(&a, CACHES, ""));
+	struct peaks k = peaks_from_results(r, &d);
+	ok(isnan(k.bandwidth_bytes_s) && k.level_count == 3 && isnan(k.level[0].bandwidth_bytes_s), "nothing measured, nothing known");
+	ok(k.level[0].bytes == 65536 && k.level[1].bytes == 2097152 && k.level[2].bytes == 16777216, "what two threads have of each level");
+	copied(r, "copy:u8,u8:b8192", "memcpy", 100, 90);
+	copied(r, "copy:u8,u8:b8192", "memcpy:2_threads", 1000, 900);
+	copied(r, "copy:u8,u8:b262144", "memcpy", 6000, 5000);
+	copied(r, "copy:u8,u8:b4194304", "memcpy:2_threads", 100e3, 80e3);
+	copied(r, "copy:u8,u8:b67108864", "memcpy:2_threads", 14e6, 12e6);
+	k = peaks_from_results(r, &d);
+	near(k.level[0].bandwidth_bytes_s, 2 * 16384 / 90e-9, 1e-9, "L1: what one thread gets, as often as there are threads; its best sample");
+	near(k.level[1].bandwidth_bytes_s, 2 * 524288 / 5e-6, 1e-9, "L2 too");
+	near(k.level[2].bandwidth_bytes_s, 8388608 / 80e-6, 1e-9, "L3: what all threads get together");
+	near(k.bandwidth_bytes_s, 134217728 / 12e-3, 1e-9, "memory");
+	measure(r, "matmul:f32,f32,f32/f32:ba1bb1m1n8192k4096:ta0tb0", 10e6);
+	k = peaks_from_results(r, &d);
+	near(k.bandwidth_bytes_s, (134217728 + 4 * 12288) / 10e-3, 1e-9, "... what is only read may be quicker");
+	copied(r, "copy:u8,u8:b262144", "memcpy", 1e6, 1e6);
+	k = peaks_from_results(r, &d);
+	near(k.level[1].bandwidth_bytes_s, k.level[2].bandwidth_bytes_s, 1e-9, "what is nearer is no slower");
+	d.attributes = arena_printf(&a, CACHES, ",\"shared\":1");
+	ok(peaks_from_results(r, &d).level[2].bytes == 33554432, "a last level that each core has for itself");
+	d.attributes = "{}";
+	k = peaks_from_results(r, &d);
+	ok(k.level_count == 1 && k.level[0].level == 3 && k.level[0].bytes == 16777216, "without a list, the last level alone");
+	arena_free(&a);
+	results_free(r);
+}
+
+static void measured_products(void)
+{
+	struct results *r = results_new();
+	const char *f32 = "matmul:f32,f32.c,f32/f32:ba1bb1m8192n8192k8192:ta0tb0";
+	const char *f16 = "matmul:f16,f16.c,f16/f32:ba1bb1m8192n8192k8192:ta0tb0";
+	struct device d = { .name = "cuda:0", .llc_bytes = 50e6, .attributes = "{}" };
 	measure_algorithm(r, f32, "slow", 0, MATRIX_NO, 2e9);
 	measure_algorithm(r, f32, "fma", 1, MATRIX_NO, 1e9);
 	measure_algorithm(r, f32, "unknown", 2, MATRIX_UNKNOWN, 1e8);
 	measure_algorithm(r, f16, "hmma", 0, MATRIX_YES, 1e7);
+	measure_algorithm(r, "matmul:u8,s8.c,s32/s32:ba1bb1m8192n8192k8192:ta0tb0", "imma", 0, MATRIX_YES, 1e7);
 	struct result tf32 = make_result(f32, 1e8);
 	tf32.algorithm.math = "tf32";
 	tf32.algorithm.name = "tensor";
 	tf32.algorithm.matrix = MATRIX_YES;
 	results_put(r, &tf32);
-	k = peaks_from_results(r, 40e6);
+	struct peaks k = peaks_from_results(r, &d);
 	double flops = 2.0 * 8192 * 8192 * 8192;
-	near(k.bandwidth_bytes_s, 2.0 * 1073741824 * 1e3, 1e-9, "bandwidth: read and written");
-	near(k.cache_bandwidth_bytes_s, 2.0 * 4194304 * 1e6, 1e-9, "... of the cache");
 	near(k.flops[DTYPE_F32], flops, 1e-9, "the best of plain units");
 	near(k.matrix_flops[DTYPE_TF32], flops * 10, 1e-9, "relaxed math has its own");
 	near(k.matrix_flops[DTYPE_F16], flops * 100, 1e-9, "matrix units");
+	near(k.matrix_flops[DTYPE_S8], flops * 100, 1e-9, "integers of either sign");
 	ok(isnan(k.flops[DTYPE_F16]) && isnan(k.matrix_flops[DTYPE_F32]) && isnan(k.flops[DTYPE_S8]), "the rest is not known");
-	ok(isnan(peaks_from_results(r, NAN).cache_bandwidth_bytes_s), "a cache of unknown size has no bandwidth");
 	results_free(r);
+}
+
+/* ---- what is mistrusted ---- */
+
+#define CONV "conv:f32,f32.c,f32/f32:n1c512h7w7k512r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
+#define CONV_FLOPS (2.0 * 49 * 512 * 512 * 9)
+#define DOWN "conv:f32,f32.c,f32/f32:n1c16h2048w2048k16r1s1:ph0pw0qh0qw0:sh2sw2:dh1dw1:g1"
+
+static bool doubts(const char *text, const struct peaks *k, enum cache cache, double ns, const char *notes)
+{
+	struct problem p;
+	struct error err = ERROR_NONE;
+	struct result r = make_result(text, ns);
+	r.cache = cache;
+	r.algorithm.notes = notes;
+	if (problem_parse(text_of(text), &p, &err))
+		ok(false, "%s", err.text);
+	return roofline_mistrusts(&p, k, &r);
+}
+
+static void mistrust(void)
+{
+	struct peaks k = known();
+	k.level_count = 2;
+	k.level[0] = (struct peak_level){ 2, 1e6, 8e12 };
+	k.level[1] = (struct peak_level){ 3, 16e6, 4e12 };
+	ok(doubts(MATMUL, &k, CACHE_NET, 0.89 * 200e3, ""), "more operations a second than the peak");
+	ok(!doubts(MATMUL, &k, CACHE_NET, 0.91 * 200e3, ""), "... by little: a peak is no natural constant");
+	ok(!doubts(MATMUL, &k, CACHE_NET, 20e3, "winograd"), "an algorithm that counts its own multiplications is not held against them");
+	ok(!doubts(MATMUL, &k, CACHE_NET, 20e3, "fft"), "nor is the other");
+	double whole = CONV_FLOPS / 10e12 * 1e9, met = whole * 361 / 441;
+	ok(!doubts(CONV, &k, CACHE_NET, 0.92 * met, ""), "nobody multiplies with padding");
+	ok(doubts(CONV, &k, CACHE_NET, 0.88 * met, ""), "... but with the rest");
+	ok(doubts("copy:u8,u8:b400000", &k, CACHE_NET, 40, ""), "bytes that pass by no level so fast");
+	ok(!doubts("copy:u8,u8:b8000000", &k, CACHE_NET, 3650, ""), "what the last cache may hold");
+	ok(doubts("copy:u8,u8:b8000000", &k, CACHE_NET, 3300, ""), "... but the nearest cannot have held all of it");
+	ok(!doubts("copy:u8,u8:b16000000", &k, CACHE_NET, 15e3, "") && doubts("copy:u8,u8:b16000000", &k, CACHE_NET, 14e3, ""),
+		"of what is larger than the last cache, the rest comes from memory");
+	double weights = 4e6 / 1e12 * 1e9;
+	ok(!doubts("matmul:f32,f32.c,f32/f32:ba1bb1m1n1000k1000:ta0tb0", &k, CACHE_NET, 0.5 * weights, ""),
+		"of weights that rotate a cache may have kept half");
+	ok(doubts("matmul:f32,f32.c,f32/f32:ba1bb1m1n1000k1000:ta0tb0", &k, CACHE_NET, 0.4 * weights, ""), "... not more");
+	ok(!doubts("matmul:f32,f32.c,f32/f32:ba1bb1m1n1000k1000:ta0tb0", &k, CACHE_WARM, 0.4 * weights, ""), "... all of it when warm");
+	double touched = (16e0 * 1024 * 1024 * 4 * 2 - 16e6) / 1e12 * 1e9;
+	ok(!doubts(DOWN, &k, CACHE_NET, touched, "") && doubts(DOWN, &k, CACHE_NET, 0.85 * touched, ""),
+		"what a window steps over need not be read");
+	struct peaks unknown = peaks_unknown();
+	ok(!doubts(MATMUL, &unknown, CACHE_NET, 1, "") && !doubts(COPY, &unknown, CACHE_NET, 1, ""), "without peaks nothing is");
+	unknown.bandwidth_bytes_s = 1e12;
+	ok(!doubts(COPY, &unknown, CACHE_NET, 1, ""), "nor where the caches are not known");
+	ok(!doubts("conv:f32,f32.c,f32/f32:n1c1h4000w1k1r2001s1:ph2000pw0qh2000qw0:sh1sw1:dh1dw1:g1", &k, CACHE_NET, 5, ""),
+		"of windows beyond measure no operations are claimed");
+}
+
+static void mistrusted_layers(void)
+{
+	struct maker *m = make_begin();
+	struct peaks k = known();
+	struct arena a = { 0 };
+	struct scenario s = scenario_default();
+	struct results *r = results_new();
+	struct ground g = { .plan = net(m, false), .results = r, .peaks = &k };
+	measure(r, MATMUL, 100e3);
+	measure(r, RELU, 20e3);
+	struct analysis *x = analyze_on(&a, &g, &s);
+	ok(x->layers[0].mistrusted && !x->layers[1].mistrusted, "a product in half the time of its roofline");
+	near(x->bound_ns, 120e3, 1e-9, "... counts all the same: the peak may be wrong as well");
+	ok(x->coverage.mistrusted == 1 && x->coverage.measured == 2 && x->complete, "... and is counted");
+	near(x->coverage.cost_mistrusted_share, 100.0 / 120, 1e-9, "... with its share");
+	measure(r, MATMUL, 210e3);
+	x = analyze_on(&a, &g, &s);
+	ok(!x->layers[0].mistrusted && x->coverage.mistrusted == 0, "measured again, above it");
+	g.peaks = NULL;
+	x = analyze_on(&a, &g, &s);
+	ok(isnan(x->layers[0].roofline_ns) && !x->layers[0].mistrusted, "without peaks nothing is said");
+	arena_free(&a);
+	results_free(r);
+	make_end(m);
 }
 
 int main(void)
@@ -259,6 +426,10 @@ int main(void)
 	estimates();
 	estimated_groups();
 	gaps();
-	measured_peaks();
+	peak_problems();
+	measured_levels();
+	measured_products();
+	mistrust();
+	mistrusted_layers();
 	return done_testing();
 }

@@ -1,0 +1,271 @@
+/* Peaks that were measured: which problems, and what their results say. */
+#include "config.h"
+
+#include "analyze/analyze_private.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Working sets are powers of two: two operands of a copy, the matrix of a read. */
+#define SET_LEAST 8192.0
+#define SET_MOST 2147483648.0
+#define READ_LEAST 1048576.0     /* smaller ones would tell of the call alone */
+#define FAR_LEAST 134217728.0
+#define FAR_CACHES 4             /* a memory's set is so many times what the caches hold */
+#define READ_ROW 4096            /* elements of a row of the read's matrix */
+
+static const char *copy_text(struct arena *a, double set)
+{
+	return arena_printf(a, "copy:u8,u8:b%.0f", set / 2);
+}
+
+static const char *read_text(struct arena *a, double set)
+{
+	return arena_printf(a, "matmul:f32,f32,f32/f32:ba1bb1m1n%.0fk%d:ta0tb0", set / 4 / READ_ROW, READ_ROW);
+}
+
+static const struct square_type {
+	enum dtype type;
+	const char *operands;
+} square_types[] = {
+	{ DTYPE_F32, "f32,f32.c,f32/f32" },
+	{ DTYPE_F16, "f16,f16.c,f16/f32" },
+	{ DTYPE_BF16, "bf16,bf16.c,bf16/f32" },
+	{ DTYPE_S8, "s8,s8.c,s32/s32" },
+	{ DTYPE_U8, "u8,s8.c,s32/s32" },
+	{ DTYPE_F8E4M3, "f8e4m3,f8e4m3.c,bf16/f32" },
+	{ DTYPE_F64, "f64,f64.c,f64/f64" },
+};
+#define SQUARE_TYPES ((int)(sizeof(square_types) / sizeof(square_types[0])))
+
+/* A few cores, many, a GPU. */
+static const int square_sizes[] = { 1024, 2048, 8192 };
+#define SQUARE_SIZES ((int)(sizeof(square_sizes) / sizeof(square_sizes[0])))
+#define FEW_THREADS 4
+
+static const char *square_text(struct arena *a, int type, int size)
+{
+	int n = square_sizes[size];
+	return arena_printf(a, "matmul:%s:ba1bb1m%dn%dk%d:ta0tb0", square_types[type].operands, n, n, n);
+}
+
+void peaks_note_type(bool types[DTYPE_COUNT], const char *problem)
+{
+	struct problem p;
+	if (problem_parse(text_of(problem), &p, NULL) || !roofline_is_product(p.kernel))
+		return;
+	enum dtype type = p.operand[0].dtype;
+	types[type == DTYPE_F8E5M2 ? DTYPE_F8E4M3 : type] = true;
+}
+
+/* ---- the levels of a device ---- */
+
+struct cache_level {
+	int level;
+	double own_bytes;  /* of one of them */
+	double all_bytes;  /* of as many as the threads have */
+	bool is_private;   /* each core has its own */
+};
+
+struct caches {
+	int count, threads;
+	struct cache_level at[PEAK_LEVELS];
+};
+
+/* A level that holds no more than the one before serves nothing. */
+static void level_add(struct caches *c, int level, double bytes, double cores)
+{
+	double threads = c->threads > 0 ? c->threads : 1, held = bytes * ceil(threads / cores);
+	double before = c->count ? c->at[c->count - 1].all_bytes : 0;
+	if (c->count < PEAK_LEVELS && bytes > 0 && isfinite(held) && held > before)
+		c->at[c->count++] = (struct cache_level){ level, bytes, held, c->threads > 0 && cores < 2 };
+}
+
+/* What a runner's hello tells: the first core's caches, nearest first, and how many processors share each. Where that is
+ * not told, the last one is everybody's and the others are not. */
+static void levels_read(struct caches *c, const json_t *list)
+{
+	size_t i, last = 0;
+	const json_t *one;
+	double siblings = 1;
+	json_array_foreach(list, i, one)
+		if (strcmp(json_string_at(one, "type", ""), "Instruction") != 0)
+			last = i;
+	json_array_foreach(list, i, one) {
+		double shared = json_number_or_nan(json_object_get(one, "shared"));
+		int level = (int)json_int_at(one, "level", 0);
+		if (strcmp(json_string_at(one, "type", ""), "Instruction") == 0)
+			continue;
+		if (level == 1 && shared >= 1)
+			siblings = shared;
+		double cores = shared >= 1 ? shared / siblings : i == last && level > 1 ? fmax(c->threads, 2) : 1;
+		level_add(c, level, json_number_or_nan(json_object_get(one, "bytes")), cores >= 1 ? cores : 1);
+	}
+}
+
+static struct caches caches_of(const struct device *d)
+{
+	struct caches c = { .threads = d->threads };
+	json_t *o = d->attributes ? json_loads(d->attributes, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	levels_read(&c, json_object_get(o, "caches"));
+	json_decref(o);
+	if (!c.count && d->llc_bytes > 0)
+		level_add(&c, d->threads > 0 ? 3 : 2, d->llc_bytes, fmax(d->threads, 2));
+	return c;
+}
+
+/* ---- the problems ---- */
+
+struct texts {
+	struct arena *arena;
+	const char **list;
+	int count;
+};
+
+#define TEXTS_MOST 64
+
+static void text_add(struct texts *t, const char *text)
+{
+	assert(t->count < TEXTS_MOST);
+	t->list[t->count++] = text;
+}
+
+static void set_add(struct texts *t, double set, bool shared)
+{
+	if (set < SET_LEAST || set > SET_MOST)
+		return;
+	text_add(t, copy_text(t->arena, set));
+	if (shared && set >= READ_LEAST)
+		text_add(t, read_text(t->arena, set));
+}
+
+const char **peaks_problems(struct arena *a, const struct device *d, const bool types[DTYPE_COUNT], int *count)
+{
+	struct texts t = { .arena = a, .list = ARENA_ARRAY(a, const char *, TEXTS_MOST) };
+	struct caches c = caches_of(d);
+	double far = FAR_LEAST;
+	for (int i = 0; i < c.count; i++) {
+		const struct cache_level *l = &c.at[i];
+		double half = exp2(floor(log2(l->is_private ? l->own_bytes : l->all_bytes)) - 1);
+		set_add(&t, half, !l->is_private);
+		if (!l->is_private)
+			set_add(&t, 2 * half, true);
+		far = fmax(far, exp2(ceil(log2(FAR_CACHES * l->all_bytes))));
+	}
+	set_add(&t, d->threads > 0 ? fmin(far, SET_MOST) : SET_MOST, true);
+	int size = d->threads == 0 ? 2 : d->threads > FEW_THREADS ? 1 : 0;
+	for (int i = 0; i < SQUARE_TYPES; i++)
+		if (types[square_types[i].type])
+			text_add(&t, square_text(a, i, size));
+	*count = t.count;
+	return t.list;
+}
+
+const char **peaks_problems_of_all(struct arena *a, int *count)
+{
+	struct texts t = { .arena = a, .list = ARENA_ARRAY(a, const char *, TEXTS_MOST) };
+	for (double set = SET_LEAST; set <= SET_MOST; set *= 2)
+		set_add(&t, set, true);
+	for (int i = 0; i < SQUARE_TYPES * SQUARE_SIZES; i++)
+		text_add(&t, square_text(a, i / SQUARE_SIZES, i % SQUARE_SIZES));
+	*count = t.count;
+	return t.list;
+}
+
+/* ---- what their results say ---- */
+
+static void take(double *peak, double rate)
+{
+	if (rate > 0 && isfinite(rate) && !(*peak >= rate))
+		*peak = rate;
+}
+
+/* A peak is what the device does at best, so its best sample counts: what disturbs one only ever makes it slower. */
+static double best_ns(const struct result *r)
+{
+	return r->stats.min > 0 ? r->stats.min : r->stats.median;
+}
+
+static void take_square(struct peaks *k, const struct problem *p, const struct result *r)
+{
+	enum dtype own = p->operand[0].dtype, type = roofline_math_type(r, own);
+	double rate = problem_flops(p) / best_ns(r) * 1e9;
+	if (r->algorithm.matrix == MATRIX_YES && (type == own || type == DTYPE_TF32))
+		take(&k->matrix_flops[type], rate);
+	else if (r->algorithm.matrix == MATRIX_NO && type == own && !roofline_counts_its_own(&r->algorithm))
+		take(&k->flops[own], rate);
+}
+
+/* The C library's copy by one thread, as the CPU runner names it. */
+static bool is_of_one_thread(const struct result *r)
+{
+	return strcmp(r->algorithm.name, "memcpy") == 0;
+}
+
+static void take_stream(struct peaks *k, const struct caches *c, const struct problem *p, const struct result *r)
+{
+	double bytes = problem_bytes(p), rate = bytes / best_ns(r) * 1e9;
+	for (int i = 0; i < c->count; i++)
+		if (c->at[i].is_private && is_of_one_thread(r) && bytes <= c->at[i].own_bytes) {
+			take(&k->level[i].bandwidth_bytes_s, rate * c->threads);
+			return;
+		}
+	for (int i = 0; i < c->count; i++)
+		if (bytes <= c->at[i].all_bytes * 1.001) { /* a read's vectors are not counted in its size */
+			take(&k->level[i].bandwidth_bytes_s, rate);
+			return;
+		}
+	take(&k->bandwidth_bytes_s, rate);
+}
+
+static void take_result(struct peaks *k, const struct caches *c, const struct problem *p, const struct result *r)
+{
+	if (r->status != STATUS_OK || r->launch != LAUNCH_AMORTIZED || r->cache == CACHE_COLD)
+		return;
+	if (p->kernel == KERNEL_MATMUL && p->m > 1)
+		take_square(k, p, r);
+	else
+		take_stream(k, c, p, r);
+}
+
+/* What is nearer is no slower, whatever disturbed its measurement; and what units take, of either sign. */
+static void settle(struct peaks *k)
+{
+	double beyond = k->bandwidth_bytes_s;
+	for (int i = k->level_count - 1; i >= 0; i--) {
+		double *own = &k->level[i].bandwidth_bytes_s;
+		if (!isnan(*own) && beyond > *own)
+			*own = beyond;
+		beyond = isnan(*own) ? beyond : *own;
+	}
+	for (int i = 0; i < 2; i++) {
+		double *flops = i ? k->matrix_flops : k->flops;
+		take(&flops[DTYPE_S8], flops[DTYPE_U8]);
+		take(&flops[DTYPE_U8], flops[DTYPE_S8]);
+		take(&flops[DTYPE_F8E5M2], flops[DTYPE_F8E4M3]);
+	}
+}
+
+struct peaks peaks_from_results(const struct results *r, const struct device *d)
+{
+	struct peaks k = peaks_unknown();
+	struct caches c = caches_of(d);
+	struct arena a = { 0 };
+	int texts, count;
+	const char **text = peaks_problems_of_all(&a, &texts);
+	k.level_count = c.count;
+	for (int i = 0; i < c.count; i++)
+		k.level[i] = (struct peak_level){ c.at[i].level, c.at[i].all_bytes, NAN };
+	for (int i = 0; i < texts; i++) {
+		const struct result *const *found = results_of(r, text[i], &count);
+		struct problem p;
+		if (!count || problem_parse(text_of(text[i]), &p, NULL))
+			continue;
+		for (int j = 0; j < count; j++)
+			take_result(&k, &c, &p, found[j]);
+	}
+	settle(&k);
+	arena_free(&a);
+	return k;
+}
