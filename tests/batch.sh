@@ -89,7 +89,7 @@ try 0 "export of that" "$BENANZA" db export --db "$work/two.db"
 cmp -s "$work/out" "$work/exported"; ok $? "is the same"
 "$BENANZA" db import --json --db "$work/three.db" - <"$work/exported" >"$work/out" 2>"$work/err"
 ok $? "import of standard input"
-is "$((jobs * 4))" "d['added']"
+is "$(grep -c '"type":"result"' "$work/exported")" "d['added']" # bench added peaks of this very device
 try 0 "export of one model" "$BENANZA" db export "$tiny"
 tiny_lines=$(wc -l <"$work/out")
 [ "$tiny_lines" -gt 20 ] && [ "$tiny_lines" -lt "$(wc -l <"$work/exported")" ]; ok $? "is a part of it"
