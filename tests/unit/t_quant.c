@@ -665,7 +665,7 @@ static void test_index(void)
 	quant_dq(n, "x", "xf");
 	net_node(n, "ArgMax", "xf", "y", "axis=1");
 	net_output(n, "y", NULL);
-	struct plan *p = build(n, DTYPE_F32);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "y", "argreduce:u8,s64:argmax:1x8x6x6:ax1");
 	are_part(p, "xf", "y");
 	near(layer_of(p, "y")->bytes, 8 * 36 + 8 * 36 + SCALED, 0, "bytes are read");
