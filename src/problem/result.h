@@ -26,8 +26,9 @@ enum cache { CACHE_NET, CACHE_WARM, CACHE_COLD, CACHE_COUNT };
 enum launch { LAUNCH_AMORTIZED, LAUNCH_ISOLATED, LAUNCH_COUNT };
 /* Matrix units: AMX and tensor cores count, VNNI does not. */
 enum matrix { MATRIX_UNKNOWN, MATRIX_NO, MATRIX_YES };
-/* Why sampling stopped. */
-enum stop { STOP_NONE, STOP_CONVERGED, STOP_BUDGET, STOP_SHORTLIST, STOP_CANCELLED, STOP_COUNT };
+/* Why sampling stopped. disturbed: the machine was never calm for long enough; all samples count, and the interval is their
+ * whole range. */
+enum stop { STOP_NONE, STOP_CONVERGED, STOP_BUDGET, STOP_SHORTLIST, STOP_CANCELLED, STOP_DISTURBED, STOP_COUNT };
 
 const char *status_name(enum status s);
 const char *cache_name(enum cache c);
@@ -70,7 +71,7 @@ struct result {
 	enum cache cache;
 	enum launch launch;
 	struct sample_stats stats;
-	const char *why;              /* one line when not ok, else "" */
+	const char *why;              /* one line when not ok, and of ok ones that were disturbed, else "" */
 	const char *kernels;          /* device kernels that one execution ran, one a line; "" unknown */
 	double enqueue_ns;            /* host time to enqueue one execution; NaN unknown or without meaning */
 	double clock_mhz;             /* device clock while it ran; NaN unknown */

@@ -23,6 +23,8 @@ struct measure_options {
 	double tolerance;          /* half-width of the median's interval at which sampling stops, relative */
 	double long_ns;            /* samples from here on take disturbances as they come */
 	int64_t (*disturbances)(void); /* of what measures, so far (platform.h); may be NULL */
+	double (*waited_ns)(void); /* of what measures, so far (platform.h); may be NULL */
+	const char *(*canary)(void); /* what is wrong with the machine now (platform.h), NULL nothing; may be NULL */
 	bool (*is_alive)(void);    /* can anything be measured any more (platform.h); may be NULL */
 	void *user;                /* of the calls below */
 	bool (*cancelled)(void *user);                                         /* asked before every sample */
@@ -41,6 +43,11 @@ struct measure_options {
 #define MEASURE_DROP_FACTOR 4.0    /* one sample slower than this times the best: no further ones */
 #define MEASURE_CLOSE_FACTOR 1.25  /* those within this of the fastest on the shortlist are measured in full */
 #define MEASURE_LEAST_CALM 6       /* undisturbed samples that stand for all, where they are half of them */
+#define MEASURE_WAITED_SHARE 0.05  /* of a sample: what its threads may wait for cores, together */
+#define MEASURE_CANARY_NS 1e6      /* the canary is asked no more often */
+#define MEASURE_CANARY_SHARE 0.02  /* and takes no more of the time */
+#define MEASURE_SCATTER_FACTOR 4.0 /* a median so far above the least sample is not believed before the budget ends */
+#define MEASURE_DISTURBED_FACTOR 3.0 /* so many budgets, at most, where disturbed samples do not count */
 
 #define MEASURE_SETS 16384         /* most copies of the constant operands */
 #define MEASURE_SETS_BYTES 512e6   /* most that those of one algorithm take */

@@ -37,6 +37,11 @@ struct platform {
 	double long_ns;
 	/* Disturbances so far of what is measured: cores taken away (CPU), clocks fallen below 75% of the default (GPU). */
 	int64_t (*disturbances)(void);
+	/* How long the threads that measure had to wait for cores, together, so far: decides instead of the disturbances where
+	 * it is known. NaN: not known; NULL: there is no such thing. */
+	double (*waited_ns)(void);
+	/* What is wrong with the machine at this moment, though no thread had to wait; NULL: nothing. NULL: nobody looks. */
+	const char *(*canary)(void);
 	/* False once nothing can be measured any more by this process (a poisoned CUDA context): the program ends then with
 	 * a log line, and the parent starts another. NULL: always alive. */
 	bool (*is_alive)(void);

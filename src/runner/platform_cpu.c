@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runner/canary.h"
 #include "runner/device.h"
 #include "runner/preempt.h"
 #include "runner/team.h"
@@ -159,7 +160,8 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 	int bad = device_probe(&draft, &d->has_matrix, err);
 	threads_probe(&threads);
 	bool apart = threads_are_apart(&threads);
-	team_set(threads.cpus, apart ? threads.count : 1);
+	team_set(threads.count);
+	team_run(preempt_watch, NULL);
 	device_part(&draft, threads_describe(&threads, words));
 	device_part(&draft, "strict");
 	json_t *cpus = json_array();
@@ -168,6 +170,8 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 	json_object_set_new(draft.attributes, "cores", cpus);
 	d->llc_bytes = caches_probe(draft.attributes);
 	environment_probe(draft.attributes);
+	if (!bad)
+		canary_open(d->llc_bytes);
 	d->model = model_read(a);
 	d->threads = threads.count;
 	device_finish(&draft, a, d);
@@ -188,12 +192,8 @@ static double memory_bytes(void)
 	return kilobytes > 0 ? kilobytes * 1024 : FALLBACK_MEMORY;
 }
 
-static void close_cpu(void)
-{
-}
-
 static const struct backend *const backends[] = { &backend_onednn, &backend_attention, &backend_plain, &backend_copy, NULL };
 
 const struct platform platform = { .program = "benanza-runner-cpu", .has_threads = true, .tolerance = TOLERANCE,
 	.long_ns = LONG_NS, .backends = backends, .prepare = prepare, .open = open_cpu, .memory_bytes = memory_bytes,
-	.disturbances = preempt_count, .close = close_cpu };
+	.disturbances = preempt_count, .waited_ns = preempt_waited_ns, .canary = canary_ask, .close = canary_close };

@@ -2,8 +2,12 @@
 
 #include "runner/preempt.h"
 
+#include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -62,4 +66,52 @@ int64_t preempt_count(void)
 		counted = all_seen - helpers_count();
 	}
 	return counted;
+}
+
+/* --- waiting --- */
+
+#define WATCHED 256
+
+static struct {
+	pthread_mutex_t lock;
+	int file[WATCHED]; /* their schedstat, kept open: a reading is one call */
+	int count;
+	bool blind;        /* one of them cannot be seen */
+} watched = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void preempt_watch(void *unused, int i, int count)
+{
+	char path[64];
+	(void)unused;
+	(void)i;
+	(void)count;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", (int)gettid());
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	pthread_mutex_lock(&watched.lock);
+	if (file >= 0 && watched.count < WATCHED)
+		watched.file[watched.count++] = file;
+	else
+		watched.blind = true;
+	pthread_mutex_unlock(&watched.lock);
+}
+
+/* Its second number: nanoseconds in the queue for a core. */
+static double waited_read(int file)
+{
+	char text[96], *end;
+	ssize_t n = pread(file, text, sizeof(text) - 1, 0);
+	if (n <= 0)
+		return NAN;
+	text[n] = '\0';
+	strtod(text, &end);
+	double waited = strtod(end, &end);
+	return *end == ' ' ? waited : NAN;
+}
+
+double preempt_waited_ns(void)
+{
+	double sum = watched.blind || watched.count == 0 ? NAN : 0;
+	for (int i = 0; i < watched.count && !isnan(sum); i++)
+		sum += waited_read(watched.file[i]);
+	return sum;
 }

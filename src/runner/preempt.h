@@ -9,4 +9,10 @@ void preempt_leave_out(void);
 /* Involuntary context switches of all other threads so far, the library's included. Called by one thread. */
 int64_t preempt_count(void);
 
+/* The calling thread measures (work for team_run); call it before others ask. */
+void preempt_watch(void *unused, int i, int count);
+/* How long threads that measure were ready to run and had no core, together, so far: a core taken away before a sample, and
+ * not given back, is no switch during it, but time that it waits. NaN: the system does not say. */
+double preempt_waited_ns(void);
+
 #endif

@@ -55,7 +55,7 @@ static void row_print(struct table *t, const struct result *r)
 		t->rotated_bytes = fmin(t->rotated_bytes, r->rotated_bytes);
 	char interval[2 * STR_QUANTITY + 8];
 	int64_t unused;
-	bool is_range = !stats_interval_ranks(r->stats.n, &unused, &unused);
+	bool is_range = r->stats.stop == STOP_DISTURBED || !stats_interval_ranks(r->stats.n, &unused, &unused);
 	snprintf(interval, sizeof(interval), is_range ? "(%s .. %s)" : "%s .. %s", str_duration(lo, r->stats.lo),
 		str_duration(hi, r->stats.hi));
 	fprintf(t->out, "%9s  %-19s %5lld %-9s  %-7s %-8s %9s  %s\n", str_duration(median, r->stats.median),

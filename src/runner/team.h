@@ -1,15 +1,14 @@
-/* A few threads of our own, for what no library does: each is bound to one of the cores that the library's threads use,
- * spins a moment for the next work and then sleeps. */
+/* The library's threads, for work that is not the library's: what is measured in plain C, and the canary, run where its
+ * primitives run, so that no second set of threads spins on the same cores. */
 #ifndef RUNNER_TEAM_H
 #define RUNNER_TEAM_H
 
 #define TEAM_MOST 256
 
-/* Cores of the threads; the caller is thread 0 and stays where it is. Does nothing but remember. */
-void team_set(const int *cores, int count);
+/* Called once the OpenMP runtime has its threads (threads.h says how many); 1 where there is none. */
+void team_set(int count);
 int team_size(void);
-/* Calls work(argument, i, count) for i = 0 .. count - 1, one a thread; returns when all are done. Starts what is missing
- * of the threads first: the first call takes longer. */
+/* Calls work(argument, i, count) for i = 0 .. count - 1, one a thread, the caller among them; returns when all are done. */
 void team_run(void (*work)(void *argument, int i, int count), void *argument);
 
 #endif

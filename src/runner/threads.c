@@ -3,7 +3,6 @@
 #include "runner/threads.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,21 +99,17 @@ const char *threads_describe(const struct threads *t, char *buf)
 
 /* --- the OpenMP runtime is the library's; it is asked, not linked --- */
 
-struct openmp {
-	int (*max_threads)(void);
-	int (*thread_num)(void);
-	void (*parallel)(void (*work)(void *), void *argument, unsigned threads, unsigned flags);
-};
-
-static bool openmp_find(struct openmp *omp)
+bool threads_openmp(struct openmp *omp)
 {
-	static const char *const names[] = { "omp_get_max_threads", "omp_get_thread_num", "GOMP_parallel" };
-	void *found[3];
-	for (int i = 0; i < 3; i++) {
+	static const char *const names[] = { "omp_get_max_threads", "omp_get_thread_num", "omp_get_num_threads",
+		"GOMP_parallel" };
+	void *found[4];
+	for (int i = 0; i < 4; i++) {
 		found[i] = dlsym(RTLD_DEFAULT, names[i]);
 		if (!found[i])
 			return false;
 	}
+	_Static_assert(sizeof(*omp) == sizeof(found), "a place for each");
 	memcpy(omp, found, sizeof(found));
 	return true;
 }
@@ -138,7 +133,7 @@ void threads_probe(struct threads *t)
 	static struct census c;
 	*t = (struct threads){ .count = 1 };
 	c = (struct census){ 0 };
-	if (!openmp_find(&c.omp))
+	if (!threads_openmp(&c.omp))
 		return;
 	t->count = c.omp.max_threads();
 	if (t->count > THREADS_MOST)

@@ -3,6 +3,7 @@
 #define RUNNER_THREADS_H
 
 #include <sched.h>
+#include <stdbool.h>
 
 #define THREADS_MOST 256
 
@@ -20,6 +21,15 @@ struct threads {
 	int core_count;          /* BINDING_CORE and _EACH: different ones in use */
 	int cpus[THREADS_MOST];  /* BINDING_CORE and _EACH: the first CPU of each thread */
 };
+
+/* The OpenMP runtime that the library has loaded: asked, not linked. */
+struct openmp {
+	int (*max_threads)(void);
+	int (*thread_num)(void);   /* in a parallel region, as the next */
+	int (*num_threads)(void);
+	void (*parallel)(void (*work)(void *), void *argument, unsigned threads, unsigned flags);
+};
+bool threads_openmp(struct openmp *omp); /* false: there is none */
 
 /* Asks the OpenMP runtime that is loaded; its threads are started, and each looks at its own affinity. */
 void threads_probe(struct threads *t);

@@ -122,6 +122,13 @@ static struct {
 	bool cold;       /* cold is asked for too */
 	double now;
 	int64_t preemptions;
+	bool tells_waiting;
+	double waited;   /* of the measured threads, so far */
+	double waits_until, waits_ns; /* each run before that time waits so long for a core */
+	double drift;    /* everything gets slower by this share a second */
+	bool has_canary;
+	int asked;
+	double slow_from, slow_until; /* between these times everything takes twice as long, and the canary says so */
 	char order[4096]; /* indices of timed runs, one digit each */
 } fake;
 
@@ -133,6 +140,23 @@ static double fake_now(void)
 static int64_t fake_preemptions(void)
 {
 	return fake.preemptions;
+}
+
+static double fake_waited(void)
+{
+	return fake.waited;
+}
+
+static bool is_slow_now(void)
+{
+	return fake.now >= fake.slow_from && fake.now < fake.slow_until;
+}
+
+static const char *fake_canary(void)
+{
+	fake.asked++;
+	fake.now += 10e3;
+	return is_slow_now() ? "it sings no more" : NULL;
 }
 
 static int list_fill(struct backend_list *list, int first, int count, const char *api)
@@ -205,6 +229,11 @@ static int fake_run(void *work, enum cache cache, int64_t times, double *elapsed
 	if (v->disturbed_from && v->runs >= v->disturbed_from && v->runs % v->disturbed_each == 0) {
 		*elapsed_ns *= v->ns < LONG_NS ? 10 : 1;
 		fake.preemptions++;
+	}
+	*elapsed_ns *= (is_slow_now() ? 2 : 1) * (1 + fake.drift * fake.now / 1e9);
+	if (fake.now < fake.waits_until) {
+		*elapsed_ns += fake.waits_ns;
+		fake.waited += fake.waits_ns;
 	}
 	fake.now += *elapsed_ns;
 	size_t n = strlen(fake.order);
@@ -328,7 +357,9 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 	struct measure_options options = { .budget_ns = budget_ns, .caches = { true, true, fake.cold },
 		.launches = { true, true },
 		.tolerance = 0.02, .long_ns = LONG_NS, .memory_bytes = 1e9, .rotation_bytes = 1e6, .llc_bytes = 100e3,
-		.now_ns = fake_now, .disturbances = fake_preemptions, .user = &o->seen, .has_matrix = has_matrix, .cancelled = seen_cancelled,
+		.now_ns = fake_now, .disturbances = fake_preemptions,
+		.waited_ns = fake.tells_waiting ? fake_waited : NULL, .canary = fake.has_canary ? fake_canary : NULL,
+		.user = &o->seen, .has_matrix = has_matrix, .cancelled = seen_cancelled,
 		.most = fake.most, .glance_ns = fake.glance_ns, .alone_ns = fake.alone_ns, .shares_operands = fake.shares, .has_cold = fake.has_cold, .is_alive = fake_is_alive, .trying = seen_trying, .emit = seen_emit };
 	if (problem_parse(text_of(text), &p, &o->err) || offers_open(&offers, fake.other ? both_backends : fake.has_check ?
 		full_backends : fake_backends, &p, &o->err))
@@ -456,16 +487,117 @@ static void test_disturbed(void)
 	ok(r && r->stats.discarded > 0 && r->stats.stop == STOP_CONVERGED, "disturbed samples are thrown away and counted");
 	near(r ? r->stats.stdev : NAN, 0, 1e-9, "none is left in the statistics");
 	fake.preemptions = 0;
-	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .disturbed_from = 1, .disturbed_each = 1 };
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 0.4e6, .disturbed_from = 1, .disturbed_each = 1 };
 	measure(&o, PLAIN, 400e6, 0, false);
 	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.n == 10 && r->stats.discarded == 0 && r->stats.stop == STOP_CONVERGED,
-		"a machine that disturbs every sample: all of them count");
+	ok(r && r->stats.n > 10 && r->stats.discarded == 0 && r->stats.stop == STOP_DISTURBED,
+		"a machine that disturbs every sample: all of them count, and it says so");
+	is_str(r ? o.seen.why[r - o.seen.results] : "", "its threads had to wait for their cores", "with the reason");
 	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .disturbed_from = 6, .disturbed_each = 3 };
-	measure(&o, PLAIN, 70e6, 0, false);
+	measure(&o, PLAIN, 30e6, 0, false);
 	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.stop == STOP_BUDGET && r->stats.n < 9 && r->stats.discarded == 0 && r->stats.stdev > 0,
-		"five undisturbed ones are too few to choose: all count, and the budget pays for all");
+	ok(r && r->stats.stop == STOP_BUDGET && r->stats.n == 5 && r->stats.discarded == 2 && r->stats.stdev == 0,
+		"the budget is for calm samples, and those that fill it stand");
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1.25e6, .disturbed_from = 6, .disturbed_each = 2 };
+	measure(&o, PLAIN, 20e6, 0, false);
+	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_DISTURBED && r->stats.discarded == 0 && r->stats.hi > 12e6,
+		"without any, three times the budget ends it");
+}
+
+/* A core that was taken away before a sample and comes back in it: no switch is counted, but the threads waited. */
+static void test_waited(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 1;
+	fake.tells_waiting = true;
+	fake.algorithm[0] = (struct invented){ .name = "tiny", .ns = 1000 };
+	fake.waits_ns = 20e6;
+	fake.waits_until = 50e6;
+	measure(&o, PLAIN, 200e6, 0, false);
+	const struct result *r = find(&o.seen, "tiny", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.executions == 200 && r->stats.median == 1000, "a first execution that had to wait is not what one takes");
+	fake.waited = 0;
+	fake.waits_until = 500e6;
+	measure(&o, PLAIN, 400e6, 0, false);
+	r = find(&o.seen, "tiny", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.median == 1000 && r->stats.discarded > 0 && r->stats.stop == STOP_CONVERGED,
+		"nor are samples that had to: %.0f ns", r ? r->stats.median : NAN);
+	fake.waits_ns = 9;
+	fake.waits_until = INFINITY;
+	measure(&o, PLAIN, 400e6, 0, false);
+	r = find(&o.seen, "tiny", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.discarded == 0 && r->stats.stop == STOP_CONVERGED, "a share that is hardly seen costs nothing");
+	fake.waits_ns = 20e6;
+	measure(&o, PLAIN, 100e6, 0, false);
+	r = find(&o.seen, "tiny", CACHE_NET, LAUNCH_ISOLATED);
+	ok(r && r->stats.stop == STOP_DISTURBED, "where they always wait, the result says so");
+	fake.algorithm[0].ns = 800e6;
+	fake.waits_ns = 400e6;
+	measure(&o, PLAIN, 200e6, 0, false);
+	r = find(&o.seen, "tiny", CACHE_NET, LAUNCH_ISOLATED);
+	ok(r && r->stats.stop == STOP_DISTURBED && r->stats.n == 1, "of long ones too");
+}
+
+/* Contention that takes no core away. */
+static void test_canary(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 2;
+	fake.has_canary = true;
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 100e3 };
+	fake.algorithm[1] = (struct invented){ .name = "b", .ns = 110e3 };
+	fake.slow_from = 12e6;
+	fake.slow_until = 20e6;
+	measure(&o, PLAIN, 100e6, 0, false);
+	const struct result *a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
+	const struct result *b = find(&o.seen, "b", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(a && b && a->stats.discarded > 0 && b->stats.discarded > 0, "samples between two times of asking go with them");
+	ok(a && b && a->stats.median == 100e3 && b->stats.median == 110e3 && a->stats.hi == 100e3, "of all that are compared");
+	ok(a && a->stats.stop == STOP_CONVERGED && !*o.seen.why[a - o.seen.results], "calm ones are enough");
+	ok(10e3 * fake.asked < 0.03 * fake.now, "asking costs little: %d times", fake.asked);
+	fake.slow_from = 0;
+	fake.slow_until = INFINITY;
+	measure(&o, PLAIN, 10e6, 0, false);
+	a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(a && a->stats.stop == STOP_DISTURBED && a->stats.median == 200e3 && a->stats.discarded == 0,
+		"a machine that is never calm: all count");
+	is_str(a ? o.seen.why[a - o.seen.results] : "", "it sings no more", "and it says why");
+}
+
+/* What nobody noticed: a median far above the least sample. */
+static void test_scattered(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 1;
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .noise = 0.9 };
+	measure(&o, PLAIN, 100e6, 0, false);
+	const struct result *r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_DISTURBED && r->stats.lo == r->stats.min && r->stats.hi > 1.8e6,
+		"it goes on, and in the end its interval is all there is");
+}
+
+/* The machine gets slower by half in the course of it: what is compared meets that alike. */
+static void test_drift(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 3;
+	fake.drift = 0.5;
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .noise = 0.15 };
+	fake.algorithm[1] = (struct invented){ .name = "b", .ns = 1.02e6, .noise = 0.15 };
+	fake.algorithm[2] = (struct invented){ .name = "c", .ns = 1.04e6, .noise = 0.15 };
+	measure(&o, PLAIN, 400e6, 0, false);
+	const struct result *a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
+	const struct result *b = find(&o.seen, "b", CACHE_NET, LAUNCH_AMORTIZED);
+	const struct result *c = find(&o.seen, "c", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(a && b && c && a->stats.n > 50, "sampled for a while");
+	ok(fake.now > 0.8e9, "in which the machine became slower by more than a third");
+	near(b && a ? b->stats.median / a->stats.median : NAN, 1.02, 0.01, "the second is 2 percent slower than the first");
+	near(c && a ? c->stats.median / a->stats.median : NAN, 1.04, 0.01, "and the third 4 percent");
 }
 
 /* Longer than scheduler ticks: the system always interrupts it, and that costs no further executions. */
@@ -870,6 +1002,10 @@ int main(void)
 	test_matrix();
 	test_failures();
 	test_disturbed();
+	test_waited();
+	test_canary();
+	test_scattered();
+	test_drift();
 	test_long();
 	test_rotation();
 	test_cancel();

@@ -2,12 +2,14 @@
 
 #include "tests/unit/tap.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/resource.h>
 
+#include "runner/canary.h"
 #include "runner/preempt.h"
 #include "runner/threads.h"
 
@@ -50,10 +52,17 @@ static void test_preempt(void)
 	CPU_ZERO(&one);
 	CPU_SET((unsigned)first, &one);
 	sched_setaffinity(0, sizeof(one), &one);
+	ok(isnan(preempt_waited_ns()), "whom nobody watches does not wait");
+	preempt_watch(NULL, 0, 1);
+	double waited = preempt_waited_ns();
 	if (pthread_create(&t, NULL, helper, NULL))
 		return;
 	while (!atomic_load(&helper_has))
 		sched_yield();
+	if (isnan(waited))
+		ok(1, "# SKIP nothing says how long threads wait here");
+	else
+		ok(preempt_waited_ns() > waited, "two on one core: this one waited %.0f ns", preempt_waited_ns() - waited);
 	int64_t low, high, counted;
 	low = own(RUSAGE_THREAD);
 	counted = preempt_count();
@@ -114,9 +123,36 @@ static void test_bindings(void)
 	is_str(threads_describe(&unknown, buf), "4 threads", "nothing known, nothing said");
 }
 
+/* What is usual is a quantile that follows slowly. */
+static void test_canary(void)
+{
+	struct canary_times usual = { 1000, 5000 };
+	ok(!canary_judge(&usual, (struct canary_times){ 1300, 9000 }), "noise is no contention");
+	is_str(canary_judge(&usual, (struct canary_times){ 1500, 5000 }), "the cores were slower than usual", "slow cores");
+	is_str(canary_judge(&usual, (struct canary_times){ 1000, 12000 }), "the memory was slower than usual", "slow memory");
+	ok(!canary_judge(&usual, (struct canary_times){ 1000, NAN }) && !isnan(usual.memory_ns), "what is not known says nothing");
+	ok(fabs(usual.core_ns - 1000) < 3, "a few times teach little");
+	for (int i = 0; i < 100; i++)
+		canary_judge(&usual, (struct canary_times){ 2000, 5000 });
+	ok(canary_judge(&usual, (struct canary_times){ 2000, 5000 }), "what lasts is noticed a hundred times later, too");
+	for (int i = 0; i < 20000; i++)
+		canary_judge(&usual, (struct canary_times){ 2000, 5000 });
+	ok(!canary_judge(&usual, (struct canary_times){ 2000, 5000 }), "what stays becomes usual");
+	for (int i = 0; i < 20000; i++)
+		canary_judge(&usual, (struct canary_times){ i % 4 ? 1200 : 1000, 5000 });
+	ok(usual.core_ns > 950 && usual.core_ns < 1210, "and what goes is forgotten: %.0f", usual.core_ns);
+	canary_open(1e6);
+	struct canary_times none = { NAN, NAN };
+	ok(!canary_judge(&none, (struct canary_times){ 1, 1 }), "where nothing is usual, nothing is slow");
+	canary_ask();
+	canary_close();
+	ok(1, "the real one is asked on one thread");
+}
+
 int main(void)
 {
 	test_bindings();
 	test_preempt();
+	test_canary();
 	return done_testing();
 }

@@ -1,0 +1,209 @@
+#include "config.h"
+
+#include "runner/canary.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runner/clock.h"
+#include "runner/team.h"
+
+#define ROUNDS 1200          /* of eight sums that do not wait for each other: the core is busy, not waiting */
+#define LINE 64
+#define CHUNK_BYTES 65536    /* read by a thread each time */
+#define LLC_FACTOR 2         /* so many last-level caches pass before a chunk comes back */
+#define BUFFER_MOST 256e6
+
+#define TOGETHER_NS 50e3     /* threads that have cores are there by then */
+
+#define CORE_FACTOR 1.4      /* a clock that follows what runs is no contention: wide vectors cost it 20% */
+#define MEMORY_FACTOR 2.0    /* what the last sample wrote is on its way to memory, too */
+#define FIRST 32             /* times of asking that tell what is usual */
+#define LEARN 0.0005         /* how much of one time is learned later: what lasts for thousands becomes usual */
+#define TRIES 2
+#define USUAL 0.25           /* the quantile that is followed */
+
+#define STOLEN_SHARE 0.05    /* of all cores' time */
+#define STOLEN_NS 100e6      /* system ticks are 10 ms */
+
+static struct {
+	char *buffer;
+	int64_t chunks, next;
+	struct canary_times times[TEAM_MOST];
+	struct canary_times usual;
+	atomic_int here;
+	atomic_bool late;        /* some began without the others */
+	double stolen, stolen_at; /* as last read, and when; 0 never */
+	bool stolen_lately;
+} canary;
+
+/* Vectors of 16 bytes, which every machine has in registers: compilers shall not differ about it. */
+static void core_work(void)
+{
+	typedef float vector __attribute__((vector_size(16)));
+	const vector factor = { 0.999f, 0.999f, 0.999f, 0.999f }, more = { 0.001f, 0.001f, 0.001f, 0.001f };
+	vector a = more, b = more, c = more, d = more, e = more, f = more, g = more, h = more;
+	for (int round = 0; round < ROUNDS; round++) {
+		a = a * factor + more;
+		b = b * factor + more;
+		c = c * factor + more;
+		d = d * factor + more;
+		e = e * factor + more;
+		f = f * factor + more;
+		g = g * factor + more;
+		h = h * factor + more;
+	}
+	a += b + c + d + e + f + g + h;
+	__asm__ volatile("" : : "r"(&a) : "memory");
+}
+
+static void memory_work(const char *from)
+{
+	uint64_t sum = 0, word;
+	for (int64_t at = 0; at < CHUNK_BYTES; at += LINE) {
+		memcpy(&word, from + at, sizeof(word));
+		sum += word;
+	}
+	__asm__ volatile("" : : "r"(sum));
+}
+
+/* Threads on two halves of one core slow each other down, and shall each time. */
+static void meet(int count)
+{
+	double begin = clock_ns();
+	atomic_fetch_add(&canary.here, 1);
+	while (atomic_load(&canary.here) < count)
+		if (clock_ns() - begin > TOGETHER_NS) {
+			atomic_store(&canary.late, true);
+			return;
+		}
+}
+
+/* Each times itself: when the others end says nothing. */
+static void share(void *unused, int i, int count)
+{
+	(void)unused;
+	struct canary_times *t = &canary.times[i];
+	meet(count);
+	double begin = clock_ns();
+	core_work();
+	double between = clock_ns();
+	if (canary.chunks)
+		memory_work(canary.buffer + (canary.next + i) % canary.chunks * CHUNK_BYTES);
+	*t = (struct canary_times){ between - begin, canary.chunks ? clock_ns() - between : NAN };
+}
+
+/* A quantile is where so many of the values are below it that its steps up and down even out. */
+static bool is_slow(double *usual, double now, double factor)
+{
+	bool slow = now > factor * *usual; /* not where either is unknown */
+	if (now == now && *usual == *usual)
+		*usual *= now < *usual ? 1 - LEARN * (1 - USUAL) : 1 + LEARN * USUAL;
+	return slow;
+}
+
+const char *canary_judge(struct canary_times *usual, struct canary_times now)
+{
+	bool core = is_slow(&usual->core_ns, now.core_ns, CORE_FACTOR);
+	bool memory = is_slow(&usual->memory_ns, now.memory_ns, MEMORY_FACTOR);
+	return core ? "the cores were slower than usual" : memory ? "the memory was slower than usual" : NULL;
+}
+
+/* --- what a hypervisor took --- */
+
+/* Of all CPUs, in clock ticks; 0 where nobody says. */
+static double stolen_read(void)
+{
+	double stolen = 0;
+	FILE *f = fopen("/proc/stat", "r");
+	if (f && fscanf(f, "cpu %*s %*s %*s %*s %*s %*s %*s %lf", &stolen) != 1)
+		stolen = 0;
+	if (f)
+		fclose(f);
+	return stolen;
+}
+
+/* Is that why? Looked at seldom: the file is long where there are many CPUs. */
+static bool is_stolen(void)
+{
+	double now = clock_ns(), past = now - canary.stolen_at;
+	if (past < STOLEN_NS)
+		return canary.stolen_lately;
+	double stolen = stolen_read();
+	double ns = (stolen - canary.stolen) * 1e9 / (double)sysconf(_SC_CLK_TCK);
+	canary.stolen_lately = canary.stolen_at > 0 && ns > STOLEN_SHARE * past * (double)sysconf(_SC_NPROCESSORS_ONLN);
+	canary.stolen = stolen;
+	canary.stolen_at = now;
+	return canary.stolen_lately;
+}
+
+/* --- asking --- */
+
+static struct canary_times times_take(void)
+{
+	struct canary_times slowest = { 0, NAN };
+	int count = team_size();
+	memset(canary.times, 0, (size_t)count * sizeof(*canary.times));
+	atomic_store(&canary.here, 0);
+	atomic_store(&canary.late, false);
+	team_run(share, NULL);
+	canary.next += count;
+	for (int i = 0; i < count; i++) {
+		slowest.core_ns = fmax(slowest.core_ns, canary.times[i].core_ns);
+		slowest.memory_ns = fmax(slowest.memory_ns, canary.times[i].memory_ns);
+	}
+	return slowest;
+}
+
+/* What only hit the canary is over when it is asked again. */
+const char *canary_ask(void)
+{
+	const char *says = NULL;
+	for (int i = 0; i < TRIES; i++) {
+		struct canary_times now = times_take();
+		says = atomic_load(&canary.late) ? "its threads had to wait for their cores" :
+			canary_judge(&canary.usual, now);
+		if (!says)
+			return NULL;
+	}
+	return !atomic_load(&canary.late) && is_stolen() ? "the hypervisor gave its cores to others" : says;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+void canary_open(double llc_bytes)
+{
+	double bytes = LLC_FACTOR * llc_bytes, core[FIRST], memory[FIRST];
+	int64_t chunks = bytes > 0 && bytes <= BUFFER_MOST ? (int64_t)bytes / CHUNK_BYTES : 0;
+	if (chunks > 0)
+		canary.buffer = aligned_alloc(LINE, (size_t)chunks * CHUNK_BYTES);
+	canary.chunks = canary.buffer ? chunks : 0;
+	if (canary.buffer)
+		memset(canary.buffer, 1, (size_t)chunks * CHUNK_BYTES);
+	for (int i = 0; i < FIRST; i++) {
+		struct canary_times t = times_take();
+		core[i] = t.core_ns;
+		memory[i] = t.memory_ns;
+	}
+	qsort(core, FIRST, sizeof(*core), by_size);
+	qsort(memory, FIRST, sizeof(*memory), by_size);
+	canary.usual = (struct canary_times){ core[(int)(USUAL * FIRST)], memory[(int)(USUAL * FIRST)] };
+	is_stolen();
+}
+
+void canary_close(void)
+{
+	free(canary.buffer);
+	canary.buffer = NULL;
+	canary.chunks = 0;
+}

@@ -1,0 +1,22 @@
+/* A small fixed piece of work on all measuring threads, again and again: where it takes longer than usual, so
+ * does what is measured, though nobody took a core away. Another program that fills the memory's bandwidth, one on the other
+ * half of a core, a clock that falls, a hypervisor that gives the core to somebody else: a thread sees none of them itself. */
+#ifndef RUNNER_CANARY_H
+#define RUNNER_CANARY_H
+
+/* How long the two pieces take: products in registers, and bytes that are in no cache (NaN: not known). */
+struct canary_times {
+	double core_ns, memory_ns;
+};
+
+/* Learns what is usual, in under a millisecond. llc_bytes NaN: unknown. */
+void canary_open(double llc_bytes);
+/* NULL: all is as usual; else what is not, in a few words. Takes some 20 us. */
+const char *canary_ask(void);
+void canary_close(void);
+
+/* What canary_ask says of such times, beside what is usual: the lower quartile of those before, of which the older ones are
+ * forgotten slowly, so that what lasts for thousands of times is usual in the end. */
+const char *canary_judge(struct canary_times *usual, struct canary_times now);
+
+#endif

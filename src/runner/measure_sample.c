@@ -1,0 +1,249 @@
+#include "config.h"
+
+#include "runner/measure_private.h"
+
+#include <math.h>
+
+/* Past this an execution warms what it needs in its first percent. */
+#define LONG_EXECUTION_NS 50e6
+#define WARM_UP_TRIES 5        /* executions by which one that nothing disturbed is hoped for */
+#define REFINING_ROUNDS 3
+#define REFINING_FACTOR 2      /* numbers of executions closer than this are as good as each other, to learn from */
+#define TAKEN_AWAY "its threads had to wait for their cores"
+#define REFINED_FACTOR 1.25    /* and to measure with: what was prepared for one number is not prepared again */
+
+/* --- what disturbs --- */
+
+struct mark {
+	double waited_ns;
+	int64_t disturbances;
+};
+
+static struct mark mark_now(const struct run *r)
+{
+	const struct measure_options *o = r->options;
+	return (struct mark){ o->waited_ns ? o->waited_ns() : NAN, o->disturbances ? o->disturbances() : 0 };
+}
+
+/* Did the measured threads wait for cores meanwhile? Where the system does not say how long, a short sample in which it took
+ * one away says little; one of many scheduler ticks is interrupted nearly always, and hardly slower for it. */
+static bool is_disturbed(const struct run *r, struct mark before, double took_ns, double expected_ns)
+{
+	struct mark now = mark_now(r);
+	double waited = now.waited_ns - before.waited_ns;
+	if (!isnan(waited))
+		return waited > MEASURE_WAITED_SHARE * took_ns;
+	return now.disturbances > before.disturbances && expected_ns < r->options->long_ns;
+}
+
+static void settle(struct contender *c, bool calm)
+{
+	struct pending *p = &c->pending;
+	for (int64_t i = 0; calm && i < p->samples.n; i++)
+		samples_add(&c->calm, p->samples.taken[i]);
+	c->calm_ns += calm ? p->ns : 0;
+	samples_clear(&p->samples);
+	p->ns = 0;
+}
+
+/* What lies between two times of asking is calm when both times were. Asked so rarely that it costs next to nothing, or now. */
+static void canary_ask(struct run *r, bool now)
+{
+	const struct measure_options *o = r->options;
+	double begin = o->now_ns(), pause = fmax(MEASURE_CANARY_NS, r->canary_cost_ns / MEASURE_CANARY_SHARE);
+	const char *before = r->canary_says;
+	if (!now && begin - r->canary_asked < pause)
+		return;
+	if (o->canary) {
+		r->canary_says = o->canary();
+		r->canary_asked = o->now_ns();
+		r->canary_cost_ns = r->canary_asked - begin;
+	}
+	r->disturbed_by = r->canary_says ? r->canary_says : r->disturbed_by;
+	for (int i = 0; i < r->count; i++)
+		settle(&r->contenders[i], !before && !r->canary_says);
+}
+
+/* --- executions --- */
+
+int64_t measure_executions_wanted(const struct run *r, double one_ns)
+{
+	int64_t n = measure_executions(one_ns);
+	return n < 2 && one_ns < r->options->alone_ns ? 2 : n;
+}
+
+int64_t measure_executions_for(const struct contender *c, enum launch launch)
+{
+	return launch == LAUNCH_AMORTIZED ? c->executions : 1;
+}
+
+/* Everything else follows from what is learnt here, so a single execution that had to wait for a core is not enough. */
+int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double until_ns, double *fastest)
+{
+	struct mark before = mark_now(r);
+	double begin = r->options->now_ns(), warmed = c->warmed_ns, ns;
+	*fastest = INFINITY;
+	for (int i = 1;; i++) {
+		if (backend_of(c)->run(c->work, cache, 1, &ns, r->err))
+			return measure_give_up(r, c, STATUS_FAILED);
+		*fastest = fmin(*fastest, ns);
+		double took = r->options->now_ns() - begin;
+		c->warmed_ns = warmed + took;
+		if (c->warmed_ns >= until_ns && (i >= WARM_UP_TRIES || !is_disturbed(r, before, took, *fastest)))
+			return 0;
+	}
+}
+
+/* What one of several executions back to back takes: a launch of its own costs more, on a GPU much more. */
+int measure_refine(struct run *r, struct contender *c, enum cache cache)
+{
+	int64_t before = 1;
+	for (int round = 0; round < REFINING_ROUNDS; round++) {
+		int64_t times = measure_executions_wanted(r, c->one_ns);
+		double ns;
+		if (times < REFINING_FACTOR * before)
+			break;
+		if (backend_of(c)->run(c->work, cache, times, &ns, r->err))
+			return measure_give_up(r, c, STATUS_FAILED);
+		c->one_ns = fmin(c->one_ns, ns / (double)times);
+		before = times;
+	}
+	c->executions = measure_executions_wanted(r, c->one_ns);
+	if (before > 1 && c->executions <= REFINED_FACTOR * (double)before && before <= REFINED_FACTOR * (double)c->executions)
+		c->executions = before;
+	return 0;
+}
+
+/* An untimed execution goes before a sample: another algorithm, the canary, or nothing at all, ran since the last one, and
+ * activations and threads are to be warm. */
+int measure_sample(struct run *r, struct contender *c, struct state s)
+{
+	int64_t times = measure_executions_for(c, s.launch);
+	struct mark before = { 0 };
+	double ns;
+	if (isnan(r->canary_asked))
+		canary_ask(r, true);
+	double begin = r->options->now_ns();
+	int bad = c->one_ns < LONG_EXECUTION_NS ? backend_of(c)->run(c->work, s.cache, 1, &ns, r->err) : 0;
+	if (!bad) {
+		before = mark_now(r);
+		bad = backend_of(c)->run(c->work, s.cache, times, &ns, r->err);
+	}
+	if (bad)
+		return measure_give_up(r, c, STATUS_FAILED);
+	double one = ns / (double)times;
+	samples_add(&c->samples, one);
+	c->one_ns = fmin(c->one_ns, one);
+	bool calm = !is_disturbed(r, before, ns, c->one_ns * (double)times);
+	double cost = r->options->now_ns() - begin;
+	c->spent_ns += cost;
+	if (calm) {
+		samples_add(&c->pending.samples, one);
+		c->pending.ns += cost;
+	} else {
+		r->disturbed_by = TAKEN_AWAY;
+	}
+	canary_ask(r, !r->options->canary);
+	return 0;
+}
+
+void measure_forget_samples(struct contender *c)
+{
+	samples_clear(&c->samples);
+	samples_clear(&c->calm);
+	settle(c, false);
+	c->spent_ns = c->calm_ns = 0;
+}
+
+/* --- what they are worth --- */
+
+/* The undisturbed samples count, where they are enough to stand for all of them. Where the machine is never calm that is how
+ * it is, and the few others are no fair choice. */
+static const struct samples *samples_kept(const struct contender *c)
+{
+	bool enough = c->calm.n >= MEASURE_LEAST_SAMPLES || (c->calm.n > 0 && c->calm_ns >= c->budget_ns) ||
+		(c->calm.n >= MEASURE_LEAST_CALM && 2 * c->calm.n >= c->samples.n);
+	return enough ? &c->calm : &c->samples;
+}
+
+/* Something that nobody noticed takes hold of a measurement whose middle is far from its least. */
+static bool is_scattered(const struct samples *s)
+{
+	return s->n >= MEASURE_LEAST_CALM && s->sorted[s->n / 2] > MEASURE_SCATTER_FACTOR * s->sorted[0];
+}
+
+/* The budget is for calm samples. Disturbed ones have as much again and again: then it stops, and the result says so. */
+static enum stop stop_reason(const struct run *r, const struct contender *c)
+{
+	const struct samples *kept = samples_kept(c);
+	bool calm = (kept == &c->calm || c->calm.n + c->pending.samples.n == c->samples.n) && !is_scattered(kept);
+	double budget = calm ? c->budget_ns : MEASURE_DISTURBED_FACTOR * c->budget_ns;
+	double spent = calm ? c->calm_ns + c->pending.ns : c->spent_ns;
+	if (calm && stats_converged(kept, r->options->tolerance, MEASURE_LEAST_SAMPLES))
+		return STOP_CONVERGED;
+	if (c->samples.n == 0 || (spent < budget && c->spent_ns < MEASURE_DISTURBED_FACTOR * c->budget_ns &&
+		c->samples.n < MEASURE_MOST_SAMPLES))
+		return STOP_NONE;
+	return calm ? STOP_BUDGET : STOP_DISTURBED;
+}
+
+enum stop measure_stop(struct run *r, struct contender *c)
+{
+	enum stop stop = stop_reason(r, c);
+	if (stop == STOP_NONE || c->pending.samples.n == 0)
+		return stop;
+	canary_ask(r, true);
+	return stop_reason(r, c);
+}
+
+void measure_emit(struct run *r, struct contender *c, struct state s, enum stop stop, int64_t executions)
+{
+	const struct samples *kept = samples_kept(c);
+	const struct backend *b = backend_of(c);
+	struct result result = { .problem = r->text, .algorithm = *algorithm_of(c), .status = STATUS_OK,
+		.cache = s.cache, .launch = s.launch, .why = "", .kernels = c->kernels,
+		.enqueue_ns = c->work && b->enqueue_ns ? b->enqueue_ns(c->work) : NAN,
+		.clock_mhz = c->work && b->clock_mhz ? b->clock_mhz(c->work) : NAN,
+		.rotated_bytes = s.cache == CACHE_NET ? c->rotated_bytes : 0 };
+	if (*c->notes)
+		result.algorithm.notes = c->notes;
+	stats_compute(kept, &result.stats);
+	result.stats.stop = stop;
+	result.stats.executions = executions;
+	result.stats.discarded = c->samples.n - kept->n;
+	if (stop == STOP_DISTURBED)
+		result.why = r->disturbed_by ? r->disturbed_by : "its samples are far from each other";
+	if (stop == STOP_DISTURBED && kept->n > 1) { /* nobody knows which of them to believe */
+		result.stats.lo = kept->sorted[0];
+		result.stats.hi = kept->sorted[kept->n - 1];
+	}
+	r->any_ok = true;
+	r->options->emit(r->options->user, &result, kept);
+}
+
+static void emit_failure(struct run *r, struct contender *c, enum status status, const char *why)
+{
+	const struct samples none = { 0 };
+	struct result result = { .problem = r->text, .algorithm = *algorithm_of(c), .status = status,
+		.cache = r->states[0].cache, .launch = r->states[0].launch, .why = why, .kernels = "", .enqueue_ns = NAN,
+		.clock_mhz = NAN };
+	stats_compute(&none, &result.stats);
+	r->status = status;
+	r->options->emit(r->options->user, &result, &none);
+}
+
+void measure_release(struct contender *c)
+{
+	if (c->work)
+		backend_of(c)->release(c->work);
+	c->work = NULL;
+	c->kernels = "";
+}
+
+int measure_give_up(struct run *r, struct contender *c, enum status status)
+{
+	r->dead = r->options->is_alive && !r->options->is_alive();
+	emit_failure(r, c, status, r->err->text);
+	measure_release(c);
+	return -1;
+}
