@@ -217,12 +217,32 @@ static void draw_dag(const struct app *app, int row, struct area line, const str
 		canvas_put(line, 1, 0, critical ? LOOK_CRITICAL : LOOK_ACCENT, sign);
 }
 
-static const char *output_text(struct app *app, const struct plan *p, const struct plan_layer *l)
+#define DIM_SHORT 6 /* bytes of a dimension that still show where the whole shape is too long */
+
+/* The shape with its long dimensions, expressions mostly, left out: how many there are still shows. Details have all. */
+static const char *shape_short(struct app *app, struct shape s)
 {
-	int value = l->output_count ? l->outputs[0] : -1;
-	if (value < 0)
+	struct str out = { 0 };
+	for (int i = 0; i < s.rank; i++) {
+		struct shape one = { .rank = 1, .dims = &s.dims[i] };
+		const char *dim = shape_text(&app->scratch, one);
+		str_addf(&out, "%s%s", i ? "x" : "", strlen(dim) > DIM_SHORT ? "\u2026" : dim);
+	}
+	const char *text = app_clean(app, (struct text){ out.p, out.n });
+	str_free(&out);
+	return text;
+}
+
+static const char *output_text(struct app *app, const struct plan *p, const struct plan_layer *l, struct area line, int width)
+{
+	int at = l->output_count ? l->outputs[0] : -1;
+	if (at < 0)
 		return "";
-	return app_clean(app, text_of(plan_value_text(&app->scratch, &p->values[value])));
+	const struct plan_value *v = &p->values[at];
+	const char *text = app_clean(app, text_of(plan_value_text(&app->scratch, v)));
+	if (v->kind != VALUE_TENSOR || v->shape.rank < 2 || canvas_columns_on(line, text) <= width)
+		return text;
+	return shape_short(app, v->shape);
 }
 
 /* The operator; of an integer layer with the type that its data have: "Conv u8". */
@@ -254,7 +274,7 @@ static void layers_draw_row(struct app *app, void *state, int row, int above, st
 		canvas_fit(line, x, 0, c.op, look, op_text(app, l));
 	x += c.op ? c.op + 1 : 0;
 	if (c.output)
-		canvas_fit(line, x, 0, c.output, look, output_text(app, app->places[layer].plan, l));
+		canvas_fit(line, x, 0, c.output, look, output_text(app, app->places[layer].plan, l, line, c.output));
 	x += c.output ? c.output + 1 : 0;
 	draw_cost(app, layer, line, x, &c);
 	const char *word = layer_state(app, layer, &look);
