@@ -146,10 +146,14 @@ static bool utf8_is_harmful(uint32_t c)
 		(c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
 }
 
-void text_clean_to(char *out, struct text t)
+size_t text_clean_to(char *out, struct text t)
 {
 	size_t used = 0;
 	for (size_t i = 0; i < t.n;) {
+		if (t.p[i] >= ' ' && t.p[i] <= '~') { /* nearly always */
+			out[used++] = t.p[i++];
+			continue;
+		}
 		uint32_t code = 0;
 		size_t n = utf8_decode((const unsigned char *)t.p + i, t.n - i, &code);
 		if (n == 0 || utf8_is_harmful(code)) {
@@ -162,6 +166,13 @@ void text_clean_to(char *out, struct text t)
 		}
 	}
 	out[used] = '\0';
+	return used;
+}
+
+void str_add_clean(struct str *s, struct text t)
+{
+	str_reserve(s, t.n);
+	s->n += text_clean_to(s->p + s->n, t);
 }
 
 char *text_clean(struct arena *a, struct text t)
@@ -169,6 +180,29 @@ char *text_clean(struct arena *a, struct text t)
 	char *out = arena_alloc(a, t.n + 1);
 	text_clean_to(out, t);
 	return out;
+}
+
+/* As printf's %.*f with 0 to 2 digits writes it, which would be most of the time that a large model's listing takes. */
+static size_t decimal_write(char *buf, double value, int digits)
+{
+	static const double scales[] = { 1, 10, 100 };
+	double size = fabs(value), whole = floor(size * scales[digits]);
+	if (!(size < 1e12))
+		return (size_t)snprintf(buf, STR_QUANTITY - 8, "%.*f", digits, value);
+	/* How far it really is from the middle: the product above was rounded. */
+	double over = fma(size, scales[digits], -(whole + 0.5));
+	uint64_t left = (uint64_t)whole;
+	left += over > 0 || (!(over < 0) && left % 2);
+	char text[STR_QUANTITY], *end = text + sizeof(text), *p = end;
+	for (int i = 0; left || i <= digits; i++, left /= 10) {
+		if (digits && i == digits)
+			*--p = '.';
+		*--p = (char)('0' + left % 10);
+	}
+	if (signbit(value))
+		*--p = '-';
+	memcpy(buf, p, (size_t)(end - p));
+	return (size_t)(end - p);
 }
 
 /* Three significant digits of value scaled to the largest fitting unit of the ladder. */
@@ -186,7 +220,12 @@ static char *str_scaled(char *buf, double value, double step, const char *const 
 		unit++;
 	}
 	int digits = left >= 99.95 || (unit == 0 && left == floor(left)) ? 0 : left >= 9.995 ? 1 : 2;
-	snprintf(buf, STR_QUANTITY, "%.*f%s%s", digits, value, units[unit][0] ? " " : "", units[unit]);
+	size_t n = decimal_write(buf, value, digits);
+	if (n >= STR_QUANTITY - 8) /* more digits than anything has */
+		n = STR_QUANTITY - 9;
+	if (units[unit][0])
+		buf[n++] = ' ';
+	memcpy(buf + n, units[unit], strlen(units[unit]) + 1);
 	return buf;
 }
 

@@ -40,8 +40,9 @@ void str_free(struct str *s);
 /* A copy that is safe on a terminal: valid UTF-8 kept, control and escape characters (C0, DEL, C1,
  * bidirectional overrides, line and paragraph separators) and broken UTF-8 replaced by '?'. */
 char *text_clean(struct arena *a, struct text t);
-/* The same into out, t.n + 1 bytes; out may be where t lies. */
-void text_clean_to(char *out, struct text t);
+/* The same into out, t.n + 1 bytes; out may be where t lies. Gives the length. */
+size_t text_clean_to(char *out, struct text t);
+void str_add_clean(struct str *s, struct text t);
 
 /* Quantities for people, written to buf (STR_QUANTITY bytes are enough), which is returned. NaN, meaning
  * unknown, prints "-"; 0 prints as 0. */

@@ -197,12 +197,22 @@ void report_layers_json(const struct session *s, FILE *out)
 }
 
 /* Shapes of a layer's outputs (or inputs): "1x64x56x56 1x64x56x56". */
+static void shapes_add(struct str *out, const struct plan *p, const int *values, int count)
+{
+	size_t begin = out->n;
+	for (int i = 0; i < count; i++) {
+		if (values[i] < 0)
+			continue;
+		if (out->n > begin)
+			str_add(out, " ", 1);
+		plan_value_add_text(out, &p->values[values[i]]);
+	}
+}
+
 static char *shapes_text(struct arena *a, const struct plan *p, const int *values, int count)
 {
 	struct str s = { 0 };
-	for (int i = 0; i < count; i++)
-		if (values[i] >= 0)
-			str_addf(&s, "%s%s", s.n ? " " : "", plan_value_text(a, &p->values[values[i]]));
+	shapes_add(&s, p, values, count);
 	char *text = arena_strndup(a, s.p ? s.p : "", s.n);
 	str_free(&s);
 	return text;
@@ -296,17 +306,20 @@ struct widths {
 
 static void widths_find(const struct plan *p, int depth, struct widths *w)
 {
-	struct arena a = { 0 };
+	struct str s = { 0 };
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
-		int name = 2 * depth + (int)strlen(text_clean(&a, l->name));
-		int shape = (int)strlen(shapes_text(&a, p, l->outputs, l->output_count));
+		str_clear(&s);
+		str_add_clean(&s, l->name);
+		int name = 2 * depth + (int)s.n;
+		str_clear(&s);
+		shapes_add(&s, p, l->outputs, l->output_count);
 		w->name = name > w->name ? name : w->name;
-		w->shape = shape > w->shape ? shape : w->shape;
-		arena_free(&a);
+		w->shape = (int)s.n > w->shape ? (int)s.n : w->shape;
 		for (int j = 0; j < l->body_count; j++)
 			widths_find(&l->bodies[j], depth + 1, w);
 	}
+	str_free(&s);
 }
 
 /* How often a body runs, in words. */
@@ -318,21 +331,66 @@ static const char *times_text(struct arena *a, const struct plan_layer *l, const
 	return body->times == 1 ? "once" : arena_printf(a, "%s times", str_count(number, body->times));
 }
 
+/* What stands in the line from `begin` on becomes a column of at least so many bytes, with `gap` behind it. */
+static void column_left(struct str *line, size_t begin, int width, const char *gap)
+{
+	while (line->n - begin < (size_t)width)
+		str_add(line, " ", 1);
+	str_puts(line, gap);
+}
+
+static void column_right(struct str *line, const char *text, int width)
+{
+	for (size_t n = strlen(text); n < (size_t)width; n++)
+		str_add(line, " ", 1);
+	str_puts(line, text);
+	str_add(line, "  ", 2);
+}
+
+/* Without printf, which would take longer than the rest of a large model. */
+static void layer_line(struct str *line, const struct plan *p, const struct plan_layer *l, int depth, const struct widths *w)
+{
+	const struct plan_problem *problem = plan_layer_problem(p, l);
+	char number[STR_QUANTITY + 1];
+	bool mark = l->upto || l->at_least;
+	struct str index = { 0 };
+	str_add_int(&index, l->index);
+	str_clear(line);
+	column_right(line, index.p, 5);
+	str_free(&index);
+	size_t begin = line->n;
+	for (int i = 0; i < depth; i++)
+		str_add(line, "  ", 2);
+	str_add_clean(line, l->name);
+	column_left(line, begin, w->name, "  ");
+	begin = line->n;
+	str_add_clean(line, l->node->op);
+	column_left(line, begin, 20, " ");
+	begin = line->n;
+	str_puts(line, op_class_name(l->class));
+	column_left(line, begin, 7, "  ");
+	begin = line->n;
+	shapes_add(line, p, l->outputs, l->output_count);
+	column_left(line, begin, w->shape, "  ");
+	column_right(line, marked(number, mark, str_count, l->flops), 8);
+	column_right(line, marked(number, mark, str_bytes, l->bytes), 10);
+	if (problem && l->proxy)
+		str_add(line, "~", 1);
+	if (problem)
+		str_puts(line, problem->text);
+	else if (l->why)
+		str_add_clean(line, text_of(l->why));
+	str_add(line, "\n", 1);
+}
+
 static void layers_print(const struct plan *p, int depth, const struct widths *w, FILE *out)
 {
 	struct arena a = { 0 };
-	int rest = w->name > 2 * depth ? w->name - 2 * depth : 0;
+	struct str line = { 0 };
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
-		const struct plan_problem *problem = plan_layer_problem(p, l);
-		char flops[STR_QUANTITY + 1], bytes[STR_QUANTITY + 1];
-		bool mark = l->upto || l->at_least;
-		fprintf(out, "%5d  %*s%-*s  %-20s %-7s  %-*s  %8s  %10s  %s%s\n", l->index, 2 * depth, "",
-			rest, text_clean(&a, l->name), text_clean(&a, l->node->op),
-			op_class_name(l->class), w->shape, shapes_text(&a, p, l->outputs, l->output_count),
-			marked(flops, mark, str_count, l->flops), marked(bytes, mark, str_bytes, l->bytes),
-			problem && l->proxy ? "~" : "",
-			problem ? problem->text : l->why ? text_clean(&a, text_of(l->why)) : "");
+		layer_line(&line, p, l, depth, w);
+		fwrite(line.p, 1, line.n, out);
 		for (int j = 0; j < l->body_count; j++) { /* what does not run is a line, behind what does */
 			const struct plan *body = &l->bodies[j];
 			if (body->times == 0)
@@ -348,6 +406,7 @@ static void layers_print(const struct plan *p, int depth, const struct widths *w
 					l->bodies[j].layer_count == 1 ? "" : "s");
 		arena_free(&a);
 	}
+	str_free(&line);
 }
 
 void report_layers_text(const struct session *s, FILE *out)

@@ -138,21 +138,38 @@ const char *plan_kind_name(enum value_kind kind)
 	return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "opaque";
 }
 
-char *plan_value_text(struct arena *a, const struct plan_value *v)
+void plan_value_add_text(struct str *out, const struct plan_value *v)
 {
 	static const char *const before[] = { "", "seq(", "optional(", "optional(seq(", "map(", "seq(map(" };
 	static const char *const after[] = { "", ")", ")", "))", ")", "))" };
-	char *shape = shape_text(a, v->shape);
-	if (v->kind == VALUE_TENSOR)
-		return shape;
-	if (v->kind == VALUE_OPAQUE)
-		return arena_printf(a, "opaque");
 	struct shape length = { 1, (struct dim *)&v->length };
-	bool counted = v->length.kind != DIM_UNKNOWN && (v->kind == VALUE_SEQUENCE || v->kind == VALUE_MAPS);
-	bool is_map = v->kind == VALUE_MAP || v->kind == VALUE_MAPS;
-	return arena_printf(a, "%s%s%s%s%s%s%s%s", before[v->kind], dtype_name(v->dtype), is_map ? "" : " ",
-		is_map ? "" : shape, after[v->kind], counted ? "[" : "", counted ? shape_text(a, length) : "",
-		counted ? "]" : "");
+	bool is_tensor = v->kind == VALUE_TENSOR, is_map = v->kind == VALUE_MAP || v->kind == VALUE_MAPS;
+	if (v->kind == VALUE_OPAQUE) {
+		str_puts(out, "opaque");
+		return;
+	}
+	str_puts(out, before[v->kind]);
+	if (!is_tensor)
+		str_puts(out, dtype_name(v->dtype));
+	if (!is_tensor && !is_map)
+		str_puts(out, " ");
+	if (!is_map)
+		shape_add_text(out, v->shape);
+	str_puts(out, after[v->kind]);
+	if (v->length.kind != DIM_UNKNOWN && (v->kind == VALUE_SEQUENCE || v->kind == VALUE_MAPS)) {
+		str_puts(out, "[");
+		shape_add_text(out, length);
+		str_puts(out, "]");
+	}
+}
+
+char *plan_value_text(struct arena *a, const struct plan_value *v)
+{
+	struct str out = { 0 };
+	plan_value_add_text(&out, v);
+	char *text = arena_strndup(a, out.p, out.n);
+	str_free(&out);
+	return text;
 }
 
 static struct op_value *call_values(const struct plan *p, struct arena *a, int count, const int *indexes)

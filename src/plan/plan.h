@@ -174,6 +174,7 @@ static inline int plan_layer_problem_index(const struct plan *p, const struct pl
 const struct plan_problem *plan_layer_problem(const struct plan *p, const struct plan_layer *l);
 /* Shape of a tensor as people read it; of other values what they hold and how many: "seq(f32 ?x3)[4]". */
 char *plan_value_text(struct arena *a, const struct plan_value *v);
+void plan_value_add_text(struct str *out, const struct plan_value *v);
 /* "sequence", "optional", "optional_sequence", "map", "maps" (a sequence of them), "opaque"; "tensor". */
 const char *plan_kind_name(enum value_kind kind);
 /* A value as rules see it; index -1: an omitted one. */

@@ -65,6 +65,7 @@ struct dim shape_elements(struct arena *a, struct shape s);
 double shape_count(struct shape s);
 /* "1x64x112x112", "batchx3x?", "1x?<=100x4", "scalar", "?" . */
 char *shape_text(struct arena *a, struct shape s);
+void shape_add_text(struct str *out, struct shape s);
 
 /* Values for symbols, as --dim and the sidecar give them. */
 struct dim_binding {

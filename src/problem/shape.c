@@ -58,27 +58,34 @@ double shape_count(struct shape s)
 	return count;
 }
 
+void shape_add_text(struct str *out, struct shape s)
+{
+	if (s.rank < 1)
+		str_puts(out, s.rank ? "?" : "scalar");
+	for (int i = 0; i < s.rank; i++) {
+		struct dim d = s.dims[i];
+		if (i)
+			str_add(out, "x", 1);
+		if (d.kind == DIM_KNOWN) {
+			str_add_int(out, d.value);
+		} else if (d.kind == DIM_SYMBOLIC) {
+			bool simple = d.poly->count == 1;
+			str_puts(out, simple ? "" : "(");
+			str_add_clean(out, d.text);
+			str_puts(out, simple ? "" : ")");
+		} else if (d.upper >= 0) {
+			str_puts(out, "?<=");
+			str_add_int(out, d.upper);
+		} else {
+			str_add(out, "?", 1);
+		}
+	}
+}
+
 char *shape_text(struct arena *a, struct shape s)
 {
-	if (s.rank < 0)
-		return arena_strndup(a, "?", 1);
-	if (s.rank == 0)
-		return arena_strndup(a, "scalar", 6);
 	struct str out = { 0 };
-	for (int i = 0; i < s.rank; i++) {
-		if (i)
-			str_add(&out, "x", 1);
-		if (s.dims[i].kind == DIM_KNOWN)
-			str_add_int(&out, s.dims[i].value);
-		else if (s.dims[i].kind == DIM_SYMBOLIC) {
-			const char *clean = text_clean(a, s.dims[i].text);
-			bool simple = s.dims[i].poly->count == 1;
-			str_addf(&out, simple ? "%s" : "(%s)", clean);
-		} else if (s.dims[i].upper >= 0)
-			str_addf(&out, "?<=%lld", (long long)s.dims[i].upper);
-		else
-			str_add(&out, "?", 1);
-	}
+	shape_add_text(&out, s);
 	char *text = arena_strndup(a, out.p, out.n);
 	str_free(&out);
 	return text;
