@@ -113,6 +113,20 @@ static int walk_fits(struct walk *w, uint64_t end, uint64_t n)
 
 static int walk_varint(struct walk *w, uint64_t end, uint64_t *value)
 {
+	const unsigned char *here;
+	size_t n = window_here(&w->in, &here);
+	uint64_t left = end - w->in.position;
+	n = n < 10 ? n : 10;
+	n = n < left ? n : (size_t)left;
+	*value = 0;
+	for (size_t i = 0; i < n; i++) {
+		*value |= (uint64_t)(here[i] & 0x7f) << 7 * i;
+		if (!(here[i] & 0x80)) {
+			w->in.position += i + 1;
+			return 0;
+		}
+	}
+	/* Across the window's end, or wrong. */
 	*value = 0;
 	for (unsigned shift = 0; shift < 70; shift += 7) {
 		unsigned char byte;
@@ -152,15 +166,17 @@ static int walk_put(struct walk *w, const void *bytes, size_t n)
 	return 0;
 }
 
-static int walk_put_varint(struct walk *w, uint64_t value)
+static size_t key_encode(unsigned char *to, unsigned field, unsigned wire)
 {
-	unsigned char bytes[10];
-	return walk_put(w, bytes, varint_encode(bytes, value));
+	return varint_encode(to, (uint64_t)field << 3 | wire);
 }
 
-static int walk_put_key(struct walk *w, unsigned field, unsigned wire)
+/* A field's key and its number: a value, or the length of what follows. */
+static int walk_put_number(struct walk *w, unsigned field, unsigned wire, uint64_t number)
 {
-	return walk_put_varint(w, (uint64_t)field << 3 | wire);
+	unsigned char bytes[20];
+	size_t n = key_encode(bytes, field, wire);
+	return walk_put(w, bytes, n + varint_encode(bytes + n, number));
 }
 
 static int walk_put_skipped(struct walk *w, unsigned field, const struct tally *t)
@@ -173,7 +189,7 @@ static int walk_put_skipped(struct walk *w, unsigned field, const struct tally *
 	n += varint_encode(body + n, t->offset);
 	body[n++] = 3 << 3 | WIRE_VARINT;
 	n += varint_encode(body + n, t->bytes);
-	if (walk_put_key(w, SKIPPED_FIELD, WIRE_BYTES) != 0 || walk_put_varint(w, n) != 0)
+	if (walk_put_number(w, SKIPPED_FIELD, WIRE_BYTES, n) != 0)
 		return -1;
 	return walk_put(w, body, n);
 }
@@ -245,20 +261,17 @@ static bool walk_keeps(struct walk *w, const struct occurrence *o, uint64_t offs
 static int walk_number(struct walk *w, const struct occurrence *o)
 {
 	uint64_t at = w->in.position, value;
-	unsigned char bytes[8];
+	unsigned char bytes[10 + 8];
 	if (o->wire == WIRE_VARINT) {
 		if (walk_varint(w, o->end, &value) != 0)
 			return -1;
-		if (!walk_keeps(w, o, at, w->in.position - at))
-			return 0;
-		return walk_put_key(w, o->field->id, o->wire) || walk_put_varint(w, value) ? -1 : 0;
+		bool keep = walk_keeps(w, o, at, w->in.position - at);
+		return keep ? walk_put_number(w, o->field->id, o->wire, value) : 0;
 	}
-	size_t n = o->wire == WIRE_64 ? 8 : 4;
-	if (walk_fits(w, o->end, n) != 0 || walk_take(w, bytes, n) != 0)
+	size_t key = key_encode(bytes, o->field->id, o->wire), n = o->wire == WIRE_64 ? 8 : 4;
+	if (walk_fits(w, o->end, n) != 0 || walk_take(w, bytes + key, n) != 0)
 		return -1;
-	if (!walk_keeps(w, o, at, n))
-		return 0;
-	return walk_put_key(w, o->field->id, o->wire) || walk_put(w, bytes, n) ? -1 : 0;
+	return walk_keeps(w, o, at, n) ? walk_put(w, bytes, key + n) : 0;
 }
 
 /* A text, raw bytes, or a packed list. */
@@ -271,13 +284,18 @@ static int walk_bytes(struct walk *w, const struct occurrence *o)
 		return walk_take(w, NULL, n);
 	if (n > SKIM_TEXT_KEPT && o->kept == UINT64_MAX)
 		return walk_not_a_model(w, "a name or list of more than 64 KiB");
-	char bytes[4096];
-	if (walk_put_key(w, o->field->id, WIRE_BYTES) != 0 || walk_put_varint(w, n) != 0)
+	if (walk_put_number(w, o->field->id, WIRE_BYTES, n) != 0)
 		return -1;
 	while (n > 0) {
-		size_t part = n < sizeof(bytes) ? (size_t)n : sizeof(bytes);
-		if (walk_take(w, bytes, part) != 0 || walk_put(w, bytes, part) != 0)
+		const unsigned char *here;
+		int more = window_more(&w->in, w->err);
+		if (more <= 0)
+			return more < 0 ? -1 : walk_truncated(w, 1);
+		size_t part = window_here(&w->in, &here);
+		part = n < part ? (size_t)n : part;
+		if (walk_put(w, here, part) != 0)
 			return -1;
+		w->in.position += part;
 		n -= part;
 	}
 	return 0;
@@ -293,7 +311,8 @@ static int walk_child(struct walk *w, const struct occurrence *o, int depth)
 		return -1;
 	if (depth >= SKIM_DEPTH)
 		return walk_not_a_model(w, "messages nested more than 64 deep");
-	if (walk_put_key(w, o->field->id, WIRE_BYTES) != 0 || walk_put(w, "\200\200\200\200", 5) != 0)
+	unsigned char head[10 + 5] = { 0 };
+	if (walk_put(w, head, key_encode(head, o->field->id, WIRE_BYTES) + 5) != 0)
 		return -1;
 	size_t start = w->out.n;
 	if (walk_message(w, o->field->descriptor, w->in.position + n, depth + 1) != 0)

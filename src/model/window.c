@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WINDOW_LEAST 1024
+#define WINDOW_LEAST 256 /* most often a tensor's head; more would often lie on two pages */
 #define WINDOW_MOST 65536
 
 static int window_open_error(const char *path, struct error *err)
@@ -107,6 +107,13 @@ int window_more(struct window *w, struct error *err)
 
 int window_take(struct window *w, void *out, uint64_t n, struct error *err)
 {
+	const unsigned char *here;
+	if (n <= window_here(w, &here)) {
+		if (out)
+			memcpy(out, here, (size_t)n);
+		w->position += n;
+		return 1;
+	}
 	if (!out && w->seekable && n > w->start + w->filled - w->position) {
 		bool fits = n <= w->size - w->position;
 		w->position = fits ? w->position + n : w->size;

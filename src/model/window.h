@@ -31,6 +31,15 @@ struct window {
 int window_open(struct window *w, const char *path, struct error *err);
 void window_close(struct window *w);
 
+/* The bytes from position on that are there without reading, and how many. */
+static inline size_t window_here(const struct window *w, const unsigned char **bytes)
+{
+	uint64_t at = w->position - w->start;
+	bool there = at < w->filled; /* not after a jump */
+	*bytes = w->buffer + (there ? at : 0);
+	return there ? w->filled - (size_t)at : 0;
+}
+
 /* Is there a byte at position? 1 yes, 0 end of file, -1 read error (err set). Fills the buffer. */
 int window_more(struct window *w, struct error *err);
 /* Copies n bytes to out (NULL: throws them away) and moves on. 1 done; 0 the file ends before; -1 error. */
