@@ -16,6 +16,8 @@ static void info_text(const json_t *info)
 		json_string_at(info, "journal_mode", "?"),
 		str_bytes(bytes, json_number_or_nan(json_object_get(info, "file_bytes"))),
 		(long long)json_int_at(info, "results", 0), (long long)json_int_at(info, "problems", 0));
+	if (json_string_at(info, "journal_reason", NULL))
+		printf("          %s\n", json_string_at(info, "journal_reason", ""));
 	json_array_foreach(json_object_get(info, "devices"), i, d)
 		printf("device    %s\n          %s\n          %lld results of %lld problems, %s to %s\n",
 			json_string_at(d, "model", "?"), json_string_at(d, "stack", "?"), (long long)json_int_at(d, "results", 0),

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -56,6 +55,7 @@ int store_error(struct store *s, int rc, const char *doing, struct error *err)
 		primary = SQLITE_FULL;
 	const struct store_cause *cause = store_cause(primary);
 	s->passing = cause && cause->passes;
+	s->code = rc & 0xff;
 	if (!cause)
 		return error_set(err, "%s: cannot %s: %s", s->path, doing,
 			s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc));
@@ -191,7 +191,7 @@ static char *store_immutable_uri(const char *path)
 	return s.p;
 }
 
-static int store_open_file(struct store *s, bool immutable, struct error *err)
+int store_open_file(struct store *s, bool immutable, struct error *err)
 {
 	int flags = s->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 	/* names such as ":memory:" mean files here; with a directory in front SQLite sees them so too */
@@ -212,7 +212,7 @@ static int store_open_file(struct store *s, bool immutable, struct error *err)
 }
 
 /* Is it ours, and of a version that can be read? Nothing is written before this has said yes. */
-static int store_check_header(struct store *s, bool *fresh, struct error *err)
+int store_check_header(struct store *s, bool *fresh, struct error *err)
 {
 	int64_t application = 0, version = 0, tables = 0;
 	/* one look: another process may be making the file's tables between two */
@@ -245,35 +245,9 @@ static int store_check_header(struct store *s, bool *fresh, struct error *err)
 	return 0;
 }
 
-/* WAL keeps its index in shared memory, which the hosts of a network file system do not share. */
-static bool store_is_networked(const char *path)
-{
-	static const unsigned long networked[] = {
-		0x6969 /* NFS */,
-		0x517b /* SMB */,
-		0xff534d42 /* CIFS */,
-		0xfe534d42 /* SMB2 */,
-		0x5346414f /* AFS */,
-		0x0bd00bd0 /* Lustre */,
-		0x47504653 /* GPFS */,
-		0x01021997 /* 9p */,
-		0x00c36400 /* Ceph */,
-		0x19830326 /* BeeGFS */,
-		0x65735546 /* FUSE: sshfs and the like */,
-		0x73757245 /* Coda */,
-	};
-	struct statfs fs;
-	if (statfs(path, &fs))
-		return false;
-	for (size_t i = 0; i < sizeof(networked) / sizeof(networked[0]); i++)
-		if (((unsigned long)fs.f_type & 0xffffffffu) == networked[i])
-			return true;
-	return false;
-}
-
 /* Asks for a journal mode. Says whether it is wal afterwards. Another process that opens the same new file
  * may hold it for a moment, and SQLite's own waiting does not cover this switch. */
-static int store_set_journal(struct store *s, const char *mode, struct error *err)
+int store_set_journal(struct store *s, const char *mode, int patience_ms, struct error *err)
 {
 	char sql[64];
 	snprintf(sql, sizeof(sql), "PRAGMA journal_mode = %s", mode);
@@ -287,7 +261,7 @@ static int store_set_journal(struct store *s, const char *mode, struct error *er
 		sqlite3_finalize(q);
 		if (rc == SQLITE_ROW)
 			return 0;
-		if ((rc & 0xff) != SQLITE_BUSY || waited_ms >= STORE_BUSY_MS)
+		if ((rc & 0xff) != SQLITE_BUSY || waited_ms >= patience_ms)
 			return store_error(s, rc, "set the journal mode", err);
 		sqlite3_sleep(10);
 	}
@@ -300,10 +274,10 @@ static int store_set_durability(struct store *s, struct error *err)
 {
 	struct error refused = ERROR_NONE;
 	s->wal = false;
-	if (store_is_networked(s->path) || store_set_journal(s, "WAL", &refused) || !s->wal) {
-		log_line("%s: no write-ahead log here%s%s", s->path, refused.text[0] ? ": " : "",
-			refused.text);
-		if (store_set_journal(s, "DELETE", err))
+	if (s->network || store_set_journal(s, "WAL", STORE_BUSY_MS, &refused) || !s->wal) {
+		log_line("%s: no write-ahead log here%s%s%s", s->path, s->network || refused.text[0] ? ": " : "",
+			s->network ? "on a network file system: " : "", s->network ? s->network : refused.text);
+		if (store_set_journal(s, "DELETE", STORE_BUSY_MS, err))
 			return -1;
 	}
 	return store_exec(s, s->wal ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL", err);
@@ -312,7 +286,7 @@ static int store_set_durability(struct store *s, struct error *err)
 static int store_prepare_to_use(struct store *s, bool immutable, struct error *err)
 {
 	bool fresh = false;
-	if (store_open_file(s, immutable, err) || store_check_header(s, &fresh, err))
+	if (store_open_file(s, immutable, err) || place_prepare(s, immutable, err) || store_check_header(s, &fresh, err))
 		return -1;
 	if (!s->read_only && (store_set_durability(s, err)))
 		return -1;
@@ -356,8 +330,7 @@ struct store *store_open(const char *path, bool read_only, struct error *err)
 	s->path = base_strdup(path);
 	s->read_only = read_only;
 	int rc = store_prepare_to_use(s, false, err);
-	int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_OK;
-	if (rc && read_only && (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && store_is_alone(path)) {
+	if (rc && read_only && (s->code == SQLITE_CANTOPEN || s->code == SQLITE_READONLY) && store_is_alone(path)) {
 		store_close_file(s);
 		rc = store_prepare_to_use(s, true, err);
 	}

@@ -11,7 +11,7 @@ struct store;
 /* What is acknowledged survives the sudden end of this process (kill -9). A power loss may take the last seconds of
  * results where the file is in WAL mode (commits do not wait for the disk), never the file's consistency.
  *
- * Opens or creates; makes missing parent directories; WAL mode (DELETE where WAL is refused); migrates older versions.
+ * Opens or creates; makes missing parent directories; WAL mode (DELETE where WAL is refused, or on a network file system); migrates older versions.
  * read_only opens without creating or writing, older versions too. Errors name the file and the cure: newer version, not a database,
  * corrupt, no permission, a directory. */
 struct store *store_open(const char *path, bool read_only, struct error *err);
@@ -101,8 +101,8 @@ int store_dims_walk(struct store *s,
 	int (*visit)(void *context, const char *model_key, const char *json, int64_t at, struct error *err), void *context,
 	struct error *err);
 
-/* `db info`: { path, schema_version, journal_mode, file_bytes, devices: [ { id, model, stack, problems, results,
- * first, last } ], problems, results }. first and last are dates of results, "2026-01-31T12:00:00Z", or null;
+/* `db info`: { path, schema_version, journal_mode, journal_reason, file_bytes, devices: [ { id, model, stack, problems, results,
+ * first, last } ], problems, results }. journal_reason: why it is not wal, or null. first and last are dates of results, "2026-01-31T12:00:00Z", or null;
  * file_bytes counts the write-ahead log too. */
 json_t *store_info(struct store *s, struct error *err);
 /* `db check`: integrity, foreign keys, every problem text parses to itself, no orphan, statistics in order. Adds one line

@@ -77,6 +77,15 @@ static double store_file_bytes(const char *path)
 	return bytes;
 }
 
+static json_t *store_info_network(const struct store *s)
+{
+	struct str why = { 0 };
+	str_addf(&why, "on a network file system (%s), where a write-ahead log works on one machine only", s->network);
+	json_t *text = json_text((struct text){ why.p, why.n });
+	str_free(&why);
+	return text;
+}
+
 json_t *store_info(struct store *s, struct error *err)
 {
 	json_t *devices = store_info_devices(s, err);
@@ -86,6 +95,7 @@ json_t *store_info(struct store *s, struct error *err)
 	json_object_set_new(info, "path", json_text(text_of(s->path)));
 	json_object_set_new(info, "schema_version", store_info_value(s, "PRAGMA user_version"));
 	json_object_set_new(info, "journal_mode", store_info_value(s, "PRAGMA journal_mode"));
+	json_object_set_new(info, "journal_reason", s->network ? store_info_network(s) : json_null());
 	json_object_set_new(info, "file_bytes", json_number_or_null(store_file_bytes(s->path)));
 	json_object_set_new(info, "devices", devices);
 	json_object_set_new(info, "problems", store_info_value(s, "SELECT count(*) FROM problem"));

@@ -68,6 +68,7 @@ struct store {
 	sqlite3 *db;
 	char *path;
 	bool read_only, wal;
+	const char *network; /* the network file system that the file is on, NULL: none */
 	int version;       /* of the schema, as it is read */
 	bool batch;        /* a transaction of many additions is open */
 	bool gone;         /* the file at the path is another one than ours */
@@ -80,6 +81,7 @@ struct store {
 	void *go_on_context;
 	char holder[64];
 	bool passing;      /* the last error may pass */
+	int code;          /* SQLite's, of the last error */
 	int system_errno;  /* why the present statement failed; 0: SQLite knows, or nobody */
 	struct keep keep;
 	struct store_attributes *known;
@@ -94,6 +96,21 @@ int store_exec(struct store *s, const char *sql, struct error *err);
 sqlite3_stmt *store_statement(struct store *s, enum store_statement which, struct error *err);
 /* -1 when the file that is open is no longer the file at its path. */
 int store_still_there(struct store *s, struct error *err);
+
+/* Opens s->path, and nothing is read yet. immutable: of a file that nobody writes to. */
+int store_open_file(struct store *s, bool immutable, struct error *err);
+/* Is it ours, and of a version that can be read? fresh: there is nothing in it. */
+int store_check_header(struct store *s, bool *fresh, struct error *err);
+/* Asks for a journal mode, and says in s->wal which it is then. */
+int store_set_journal(struct store *s, const char *mode, int patience_ms, struct error *err);
+
+/* store_place.c */
+/* What network file system a file is on: "NFS"; NULL: none that is known. */
+const char *place_network(const char *path);
+/* Before the file is read: on a network file system locks must work, and a file that has a write-ahead log leaves it, for
+ * which nobody else may have it open. */
+int place_prepare(struct store *s, bool immutable, struct error *err);
+int place_probe_locks(const struct store *s, int limit_ms, struct error *err);
 
 /* Runs a statement without rows and parameters. */
 int store_run(struct store *s, enum store_statement which, struct error *err);
