@@ -14,11 +14,11 @@
 #include "base/str.h"
 #include "runner/check.h"
 #include "runner/clock.h"
+#include "runner/copies.h"
 #include "runner/fill.h"
 #include "runner/onednn_layout.h"
 #include "runner/onednn_offers.h"
 
-#define LINE 64
 #define SAMPLES 500
 #define CHECK_COST 1e8 /* products that a check computes */
 #define PART_ARGS 3
@@ -47,10 +47,12 @@ struct state {
 struct work {
 	const struct state *state;
 	int64_t elements[BUFFER_COUNT];
-	char *buffer[BUFFER_COUNT];
+	struct copies copies[BUFFER_COUNT];
+	struct rotation cold;
 	dnnl_primitive_t primitive[PART_COUNT];
-	dnnl_exec_arg_t args[PART_COUNT][PART_ARGS];
+	dnnl_exec_arg_t (*args[PART_COUNT])[PART_ARGS]; /* of each copy */
 	int arg_count[PART_COUNT];
+	int64_t last;                                   /* copy that was used last */
 };
 
 /* --- parts --- */
@@ -226,13 +228,16 @@ static void release(void *work)
 {
 	struct work *w = work;
 	for (int i = 0; i < PART_COUNT; i++) {
-		for (int j = 0; j < w->arg_count[i]; j++)
-			dnnl_memory_destroy(w->args[i][j].memory);
+		for (int64_t set = 0; w->args[i] && set < w->cold.count; set++)
+			for (int j = 0; j < PART_ARGS; j++)
+				if (w->args[i][set][j].memory)
+					dnnl_memory_destroy(w->args[i][set][j].memory);
+		free(w->args[i]);
 		if (w->primitive[i])
 			dnnl_primitive_destroy(w->primitive[i]);
 	}
 	for (int i = 0; i < BUFFER_COUNT; i++)
-		free(w->buffer[i]);
+		copies_close(&w->copies[i]);
 	free(w);
 }
 
@@ -254,14 +259,12 @@ static bool buffer_make(struct work *w, enum buffer i)
 	const struct problem *p = &w->state->problem;
 	int64_t bytes = dtype_bits(p->operand[0].dtype) / 8;
 	w->elements[i] = (int64_t)elements_of(p, i);
-	size_t size = ((size_t)(w->elements[i] * bytes) / LINE + 1) * LINE;
-	w->buffer[i] = aligned_alloc(LINE, size);
-	if (!w->buffer[i])
+	if (copies_open(&w->copies[i], (size_t)(w->elements[i] * bytes), w->elements[i] ? w->cold.count : 1))
 		return false;
-	memset(w->buffer[i], 0xff, size); /* an output that nobody writes stays NaN */
 	for (int64_t at = 0; at < w->elements[i] && i != BUFFER_OUT && i != BUFFER_SCORES; at++)
 		fill_encode(i == BUFFER_MASK ? mask_value(p, at) : source_value(p, (int)i, at), p->operand[0].dtype,
-			w->buffer[i] + at * bytes);
+			copies_at(&w->copies[i], 0) + at * bytes);
+	copies_spread(&w->copies[i]);
 	return true;
 }
 
@@ -270,13 +273,18 @@ static bool part_make(struct work *w, int part)
 	dnnl_primitive_desc_t pd = w->state->pd[part];
 	if (dnnl_primitive_create(&w->primitive[part], pd) != dnnl_success)
 		return false;
-	for (int i = 0; i < PART_ARGS && given[part][i].arg; i++) {
-		dnnl_memory_t m = onednn_memory(onednn_argument(pd, given[part][i].arg), onednn_engine,
-			w->buffer[given[part][i].buffer]);
-		if (!m)
-			return false;
-		w->args[part][w->arg_count[part]++] = (dnnl_exec_arg_t){ given[part][i].arg, m };
-	}
+	while (w->arg_count[part] < PART_ARGS && given[part][w->arg_count[part]].arg)
+		w->arg_count[part]++;
+	w->args[part] = base_calloc((size_t)w->cold.count, sizeof(*w->args[part]));
+	for (int64_t set = 0; set < w->cold.count; set++)
+		for (int i = 0; i < w->arg_count[part]; i++) {
+			int arg = given[part][i].arg;
+			dnnl_memory_t m = onednn_memory(onednn_argument(pd, arg), onednn_engine,
+				copies_at(&w->copies[given[part][i].buffer], set));
+			if (!m)
+				return false;
+			w->args[part][set][i] = (dnnl_exec_arg_t){ arg, m };
+		}
 	return true;
 }
 
@@ -284,12 +292,16 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	enum status *status, struct error *err)
 {
 	struct work *w = base_calloc(1, sizeof(*w));
-	double need = 0;
+	double need = 0, bytes = 0;
 	(void)index;
 	w->state = list->state;
+	const struct problem *p = &w->state->problem;
 	*status = STATUS_NO_MEMORY;
 	for (int i = 0; i < BUFFER_COUNT; i++)
-		need += bytes_of(&w->state->problem, (enum buffer)i) + LINE;
+		bytes += bytes_of(p, (enum buffer)i);
+	w->cold = rotation_of(rotation_cold(bytes, problem_bytes(p), limits->cold_sets));
+	for (int i = 0; i < BUFFER_COUNT; i++)
+		need += copies_need((size_t)bytes_of(p, (enum buffer)i), w->cold.count);
 	bool good = need <= limits->memory_bytes;
 	for (int i = 0; i < BUFFER_COUNT && good; i++)
 		good = buffer_make(w, (enum buffer)i);
@@ -311,12 +323,15 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 {
 	struct work *w = work;
 	dnnl_status_t status = dnnl_success;
-	(void)cache;
+	struct rotation still = { .count = 1 }, *r = cache == CACHE_COLD ? &w->cold : &still;
 	double begin = clock_ns();
-	for (int64_t i = 0; i < times && status == dnnl_success; i++)
+	for (int64_t i = 0; i < times && status == dnnl_success; i++) {
+		w->last = rotation_next(r);
 		for (int j = 0; j < PART_COUNT && status == dnnl_success; j++)
 			if (w->primitive[j])
-				status = dnnl_primitive_execute(w->primitive[j], onednn_stream, w->arg_count[j], w->args[j]);
+				status = dnnl_primitive_execute(w->primitive[j], onednn_stream, w->arg_count[j],
+					w->args[j][w->last]);
+	}
 	dnnl_stream_wait(onednn_stream);
 	*elapsed_ns = clock_elapsed(begin);
 	return status == dnnl_success ? 0 : error_set(err, "oneDNN: execution failed (%s)", dnnl_status2str(status));
@@ -337,12 +352,18 @@ static int check(void *work, double *worst, struct error *err)
 	int64_t total = w->elements[BUFFER_OUT], count = total < SAMPLES ? total : SAMPLES, bytes = dtype_bits(p->operand[3].dtype) / 8;
 	count = (double)count > most ? (int64_t)most : count;
 	*worst = 0;
+	for (int i = 0; i < BUFFER_COUNT; i++)
+		if (!copies_are_whole(&w->copies[i])) {
+			*worst = INFINITY;
+			error_set(err, "it writes beyond its operands");
+			return 0;
+		}
 	for (int64_t i = 0; i < count; i++) {
 		double value, scale;
 		int64_t at = check_sample(p, total, count, i);
 		if (!check_output(p, &in, at, &value, &scale))
 			return error_set(err, "no reference of %s", kernel_name(p->kernel));
-		double off = fabs(fill_decode(w->buffer[BUFFER_OUT] + at * bytes, p->operand[3].dtype) - value) / fmax(scale, 1e-6);
+		double off = fabs(fill_decode(copies_at(&w->copies[BUFFER_OUT], w->last) + at * bytes, p->operand[3].dtype) - value) / fmax(scale, 1e-6);
 		if (!(off <= *worst)) /* NaN too */
 			*worst = isnan(off) ? INFINITY : off;
 	}

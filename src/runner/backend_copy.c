@@ -9,11 +9,12 @@
 
 #include "base/arena.h"
 #include "runner/clock.h"
+#include "runner/copies.h"
 #include "runner/team.h"
 
 /* Plain copies by the C library: what moving bytes costs at least. Two algorithms, all threads and one. */
 
-#define LINE 64
+#define LINE 64 /* threads share no cache line */
 #define SMALL_BYTES 65536 /* below this one thread is the natural choice */
 
 struct offers {
@@ -28,9 +29,10 @@ struct work {
 	int64_t bytes;
 	int threads;
 	bool constant;
-	char *from, *to;
-	int64_t stride, set_count, next;
+	struct copies from, to;
+	struct rotation net, cold;
 	const char *source; /* of the present execution */
+	char *target;
 };
 
 static void offer(struct offers *o, int i, const char *name, int threads)
@@ -65,8 +67,8 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 static void release(void *work)
 {
 	struct work *w = work;
-	free(w->from);
-	free(w->to);
+	copies_close(&w->from);
+	copies_close(&w->to);
 	free(w);
 }
 
@@ -78,27 +80,25 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	*status = STATUS_NO_MEMORY;
 	w->bytes = o->bytes;
 	w->threads = o->threads[index];
-	w->stride = (o->bytes + LINE - 1) / LINE * LINE;
 	w->constant = o->constant;
-	w->set_count = o->constant ? limits->sets : 1;
-	double need = (double)w->stride * (double)(w->set_count + 1);
-	if (need <= limits->memory_bytes) {
-		w->from = aligned_alloc(LINE, (size_t)(w->stride * w->set_count));
-		w->to = aligned_alloc(LINE, (size_t)w->stride);
-	}
-	if (!w->from || !w->to) {
+	w->net = rotation_of(o->constant ? limits->sets : 1);
+	w->cold = rotation_of(rotation_cold(2 * (double)o->bytes, 2 * (double)o->bytes, limits->cold_sets));
+	int64_t sources = w->net.count > w->cold.count ? w->net.count : w->cold.count;
+	double need = copies_need((size_t)o->bytes, sources) + copies_need((size_t)o->bytes, w->cold.count);
+	if (!(need <= limits->memory_bytes) || copies_open(&w->from, (size_t)o->bytes, sources) ||
+		copies_open(&w->to, (size_t)o->bytes, w->cold.count)) {
 		release(w);
 		error_set(err, "needs %.0f MB of memory, %.0f are left", need / 1e6, limits->memory_bytes / 1e6);
 		return NULL;
 	}
 	uint64_t x = 88172645463325252u;
-	for (int64_t i = 0; i < w->stride * w->set_count; i += 8) {
+	for (int64_t i = 0; i < o->bytes; i++) {
 		x ^= x << 13;
 		x ^= x >> 7;
 		x ^= x << 17;
-		memcpy(w->from + i, &x, sizeof(x));
+		*(copies_at(&w->from, 0) + i) = (char)(x >> 24);
 	}
-	memset(w->to, 0xff, (size_t)w->stride);
+	copies_spread(&w->from);
 	return w;
 }
 
@@ -108,23 +108,25 @@ static void copy_share(void *argument, int i, int count)
 	int64_t share = (w->bytes / count + LINE) / LINE * LINE, begin = i * share;
 	int64_t end = i == count - 1 ? w->bytes : begin + share;
 	if (begin < w->bytes)
-		memcpy(w->to + begin, w->source + begin, (size_t)((end < w->bytes ? end : w->bytes) - begin));
+		memcpy(w->target + begin, w->source + begin, (size_t)((end < w->bytes ? end : w->bytes) - begin));
 }
 
 static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
 {
 	struct work *w = work;
 	(void)err;
+	struct rotation still = { .count = 1 };
+	struct rotation *r = cache == CACHE_COLD ? &w->cold : cache == CACHE_NET ? &w->net : &still;
 	double begin = clock_ns();
 	for (int64_t i = 0; i < times; i++) {
-		w->source = w->from + (cache == CACHE_NET ? w->next : 0) * w->stride;
-		if (cache == CACHE_NET && ++w->next == w->set_count)
-			w->next = 0;
+		int64_t set = rotation_next(r);
+		w->source = copies_at(&w->from, set);
+		w->target = copies_at(&w->to, cache == CACHE_COLD ? set : 0);
 		if (w->threads == 1)
-			memcpy(w->to, w->source, (size_t)w->bytes);
+			memcpy(w->target, w->source, (size_t)w->bytes);
 		else
 			team_run(copy_share, w);
-		__asm__ volatile("" : : "r"(w->to) : "memory"); /* every copy counts */
+		__asm__ volatile("" : : "r"(w->target) : "memory"); /* every copy counts */
 	}
 	*elapsed_ns = clock_elapsed(begin);
 	return 0;
@@ -133,15 +135,18 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 static int check(void *work, double *worst, struct error *err)
 {
 	struct work *w = work;
-	(void)err;
-	*worst = w->source && memcmp(w->to, w->source, (size_t)w->bytes) == 0 ? 0 : INFINITY;
+	*worst = w->source && memcmp(w->target, w->source, (size_t)w->bytes) == 0 ? 0 : INFINITY;
+	if (copies_are_whole(&w->from) && copies_are_whole(&w->to))
+		return 0;
+	*worst = INFINITY;
+	error_set(err, "it writes beyond its operands");
 	return 0;
 }
 
 static double rotated_bytes(const void *work)
 {
 	const struct work *w = work;
-	return w->constant ? (double)w->set_count * (double)w->stride : 0;
+	return w->constant ? (double)w->net.count * copies_lines((size_t)w->bytes) : 0;
 }
 
 const struct backend backend_copy = { .api = "libc", .algorithms = algorithms, .forget = backend_forget,

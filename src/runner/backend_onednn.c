@@ -8,48 +8,41 @@
 
 #include "runner/check.h"
 #include "runner/clock.h"
+#include "runner/copies.h"
 #include "runner/onednn_offers.h"
 #include "runner/whole.h"
 
 #define CHECKED 500        /* outputs compared by a check */
-#define LINE 64            /* bytes; every operand begins on one */
 
 struct work {
 	struct onednn_offers *offers;
 	const struct onednn_candidate *candidate;
 	dnnl_primitive_t primitive;
 	int arg_count;                    /* the case's, and the scratchpad */
-	void *bytes[ONEDNN_ARGS + 1];
-	dnnl_memory_t memory[ONEDNN_ARGS + 1];
-	char *rotation;                   /* copies of the constant operands beyond the first */
-	size_t set_bytes;
-	int64_t set_count, next;
-	dnnl_memory_t *set_memory;        /* of the copies, (set_count - 1) * arg_count, NULL for what does not rotate */
-	dnnl_exec_arg_t *args;            /* set_count * arg_count */
+	struct copies copies[ONEDNN_ARGS + 1];
+	dnnl_memory_t *memory[ONEDNN_ARGS + 1]; /* of each copy */
+	double constant_bytes;            /* of one set */
+	struct rotation net, cold;
+	dnnl_exec_arg_t *args;            /* net.count * arg_count: sets of constants, with the first of everything else */
+	dnnl_exec_arg_t *cold_args;       /* cold.count * arg_count */
+	int64_t last;                     /* set of outputs that was written last */
 };
 
 static void release(void *work)
 {
 	struct work *w = work;
-	for (int64_t i = 0; w->set_memory && i < (w->set_count - 1) * w->arg_count; i++)
-		if (w->set_memory[i])
-			dnnl_memory_destroy(w->set_memory[i]);
 	for (int i = 0; i < w->arg_count; i++) {
-		if (w->memory[i])
-			dnnl_memory_destroy(w->memory[i]);
-		free(w->bytes[i]);
+		for (int64_t set = 0; w->memory[i] && set < w->copies[i].count; set++)
+			if (w->memory[i][set])
+				dnnl_memory_destroy(w->memory[i][set]);
+		free(w->memory[i]);
+		copies_close(&w->copies[i]);
 	}
 	if (w->primitive)
 		dnnl_primitive_destroy(w->primitive);
-	free(w->rotation);
-	free(w->set_memory);
 	free(w->args);
+	free(w->cold_args);
 	free(w);
-}
-
-static size_t lines(size_t bytes)
-{
-	return (bytes + LINE - 1) / LINE * LINE;
 }
 
 static int64_t elements(const struct onednn_arg *a)
@@ -116,7 +109,7 @@ static int input_fill(struct work *w, int i, onednn_md md, struct error *err)
 	if (!*plain)
 		*plain = values_make(c, a, i);
 	onednn_md from = plain_md(a);
-	dnnl_status_t status = *plain && from ? onednn_reorder(onednn_engine, onednn_stream, from, *plain, md, w->bytes[i]) :
+	dnnl_status_t status = *plain && from ? onednn_reorder(onednn_engine, onednn_stream, from, *plain, md, copies_at(&w->copies[i], 0)) :
 		dnnl_out_of_memory;
 	onednn_md_free(from);
 	return status == dnnl_success ? 0 :
@@ -131,64 +124,73 @@ static onednn_md argument_md(const struct work *w, int i)
 	return onednn_argument(w->candidate->pd, i < c->arg_count ? c->arg[i].arg : DNNL_ARG_SCRATCHPAD);
 }
 
+static size_t argument_bytes(const struct work *w, int i)
+{
+	return onednn_md_bytes(argument_md(w, i));
+}
+
+static bool is_constant(const struct work *w, int i)
+{
+	const struct onednn_case *c = w->candidate->from;
+	return i < c->arg_count && c->arg[i].constant;
+}
+
+static int64_t copies_wanted(const struct work *w, int i)
+{
+	return is_constant(w, i) && w->net.count > w->cold.count ? w->net.count : w->cold.count;
+}
+
 static int argument_prepare(struct work *w, int i, struct error *err)
 {
 	const struct onednn_case *c = w->candidate->from;
+	struct copies *copies = &w->copies[i];
 	onednn_md md = argument_md(w, i);
-	size_t size = lines(onednn_md_bytes(md));
-	w->bytes[i] = aligned_alloc(LINE, size ? size : LINE);
-	if (!w->bytes[i])
-		return error_set(err, "no memory for %zu bytes", size);
-	memset(w->bytes[i], 0xff, size); /* an output that nobody writes stays NaN */
-	w->memory[i] = onednn_memory(md, onednn_engine, w->bytes[i]);
-	if (!w->memory[i])
-		return error_set(err, "oneDNN cannot make a memory object");
-	bool input = i < c->arg_count && !c->arg[i].output;
-	return input ? input_fill(w, i, md, err) : 0;
+	int64_t count = copies_wanted(w, i);
+	if (copies_open(copies, onednn_md_bytes(md), count))
+		return error_set(err, "no memory for %lld times %zu bytes", (long long)count, onednn_md_bytes(md));
+	w->memory[i] = base_calloc((size_t)count, sizeof(*w->memory[i]));
+	for (int64_t set = 0; set < count; set++)
+		if (!(w->memory[i][set] = onednn_memory(md, onednn_engine, copies_at(copies, set))))
+			return error_set(err, "oneDNN cannot make a memory object");
+	if (i >= c->arg_count || c->arg[i].output)
+		return 0;
+	if (input_fill(w, i, md, err))
+		return -1;
+	copies_spread(copies);
+	return 0;
 }
 
+/* How often what is copied. The problem's constants count for all algorithms alike, what else one touches for itself. */
 static void rotation_plan(struct work *w, const struct backend_limits *limits)
 {
-	const struct onednn_case *c = w->candidate->from;
-	for (int i = 0; i < c->arg_count; i++)
-		w->set_bytes += c->arg[i].constant ? lines(onednn_md_bytes(argument_md(w, i))) : 0;
-	w->set_count = w->set_bytes ? limits->sets : 1;
+	double bytes = 0;
+	for (int i = 0; i < w->arg_count; i++) {
+		bytes += (double)argument_bytes(w, i);
+		w->constant_bytes += is_constant(w, i) ? copies_lines(argument_bytes(w, i)) : 0;
+	}
+	w->net = rotation_of(w->constant_bytes > 0 ? limits->sets : 1);
+	w->cold = rotation_of(rotation_cold(bytes, problem_bytes(&w->offers->problem), limits->cold_sets));
 }
 
-static int rotation_make(struct work *w, struct error *err)
+/* What an execution is given. all: of everything the copy with that number, else of constants alone. */
+static dnnl_exec_arg_t *args_make(const struct work *w, int64_t count, bool all)
 {
 	const struct onednn_case *c = w->candidate->from;
-	w->args = base_calloc((size_t)(w->set_count * w->arg_count), sizeof(*w->args));
-	w->set_memory = base_calloc((size_t)((w->set_count - 1) * w->arg_count), sizeof(*w->set_memory));
-	if (w->set_count > 1)
-		w->rotation = aligned_alloc(LINE, (size_t)(w->set_count - 1) * w->set_bytes);
-	if (w->set_count > 1 && !w->rotation)
-		return error_set(err, "no memory for copies of the constant operands");
-	char *at = w->rotation;
-	for (int64_t set = 0; set < w->set_count; set++)
-		for (int i = 0; i < w->arg_count; i++) {
-			dnnl_exec_arg_t *arg = &w->args[set * w->arg_count + i];
-			bool copy = set > 0 && i < c->arg_count && c->arg[i].constant;
-			*arg = (dnnl_exec_arg_t){ i < c->arg_count ? c->arg[i].arg : DNNL_ARG_SCRATCHPAD, w->memory[i] };
-			if (!copy)
-				continue;
-			size_t size = onednn_md_bytes(argument_md(w, i));
-			memcpy(at, w->bytes[i], size);
-			arg->memory = w->set_memory[(set - 1) * w->arg_count + i] =
-				onednn_memory(argument_md(w, i), onednn_engine, at);
-			if (!arg->memory)
-				return error_set(err, "oneDNN cannot make a memory object");
-			at += lines(size);
-		}
-	return 0;
+	dnnl_exec_arg_t *args = base_calloc((size_t)(count * w->arg_count), sizeof(*args));
+	for (int64_t set = 0; set < count; set++)
+		for (int i = 0; i < w->arg_count; i++)
+			args[set * w->arg_count + i] = (dnnl_exec_arg_t){
+				i < c->arg_count ? c->arg[i].arg : DNNL_ARG_SCRATCHPAD,
+				w->memory[i][all || is_constant(w, i) ? set : 0] };
+	return args;
 }
 
 static double bytes_needed(const struct work *w)
 {
 	const struct onednn_case *c = w->candidate->from;
-	double sum = (double)(w->set_count - 1) * (double)w->set_bytes;
+	double sum = 0;
 	for (int i = 0; i < w->arg_count; i++) {
-		sum += (double)onednn_md_bytes(argument_md(w, i));
+		sum += copies_need(argument_bytes(w, i), copies_wanted(w, i));
 		if (i < c->arg_count && !c->arg[i].output && !w->offers->plain[i])
 			sum += (double)elements(&c->arg[i]) * sizeof(float);
 	}
@@ -214,36 +216,38 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	}
 	for (int i = 0; i < w->arg_count && !bad; i++)
 		bad = argument_prepare(w, i, err);
-	if (!bad)
-		bad = rotation_make(w, err);
-	if (!bad)
-		return w;
-	release(w);
-	return NULL;
+	if (bad) {
+		release(w);
+		return NULL;
+	}
+	w->args = args_make(w, w->net.count, false);
+	w->cold_args = w->cold.count > 1 ? args_make(w, w->cold.count, true) : NULL;
+	return w;
 }
 
 static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
 {
 	struct work *w = work;
 	dnnl_status_t status = dnnl_success;
-	int64_t set = cache == CACHE_NET ? w->next : 0;
+	bool cold = cache == CACHE_COLD && w->cold_args;
+	const dnnl_exec_arg_t *args = cold ? w->cold_args : w->args;
+	struct rotation still = { .count = 1 }, *r = cold ? &w->cold : cache == CACHE_NET ? &w->net : &still;
+	int64_t set = 0;
 	double begin = clock_ns();
 	for (int64_t i = 0; i < times && status == dnnl_success; i++) {
-		status = dnnl_primitive_execute(w->primitive, onednn_stream, w->arg_count, w->args + set * w->arg_count);
-		if (cache == CACHE_NET && ++set == w->set_count)
-			set = 0;
+		set = rotation_next(r);
+		status = dnnl_primitive_execute(w->primitive, onednn_stream, w->arg_count, args + set * w->arg_count);
 	}
 	dnnl_stream_wait(onednn_stream);
 	*elapsed_ns = clock_elapsed(begin);
-	if (cache == CACHE_NET)
-		w->next = set;
+	w->last = cold ? set : 0;
 	return status == dnnl_success ? 0 : error_set(err, "oneDNN: execution failed (%s)", dnnl_status2str(status));
 }
 
 static double rotated_bytes(const void *work)
 {
 	const struct work *w = work;
-	return (double)w->set_count * (double)w->set_bytes;
+	return w->constant_bytes > 0 ? (double)w->net.count * w->constant_bytes : 0;
 }
 
 /* --- checking --- */
@@ -272,13 +276,14 @@ static float *values_read(const struct work *w, int i)
 	const struct onednn_arg *a = &w->candidate->from->arg[i];
 	size_t n = (size_t)elements(a);
 	float *v = base_malloc(n * sizeof(float));
+	void *bytes = copies_at(&w->copies[i], a->output ? w->last : 0);
 	if (a->permuted) {
-		memcpy(v, w->bytes[i], n * sizeof(float));
+		memcpy(v, bytes, n * sizeof(float));
 		return v;
 	}
 	onednn_md to = plain_md(a);
 	dnnl_status_t status = is_corrected(w->candidate->from, a) ? dnnl_unimplemented :
-		onednn_reorder(onednn_engine, onednn_stream, argument_md(w, i), w->bytes[i], to, v);
+		onednn_reorder(onednn_engine, onednn_stream, argument_md(w, i), bytes, to, v);
 	onednn_md_free(to);
 	if (status != dnnl_success && (a->output || !w->offers->plain[i])) {
 		free(v);
@@ -370,6 +375,12 @@ static int check(void *work, double *worst, struct error *err)
 	struct check_inputs in = { .value = held_value, .state = &held, .epsilon = c->op.epsilon };
 	int out = -1, bad = 0;
 	*worst = 0;
+	for (int i = 0; i < w->arg_count; i++)
+		if (!copies_are_whole(&w->copies[i])) {
+			*worst = INFINITY;
+			error_set(err, "it writes beyond its %s", i < c->arg_count && *c->arg[i].role ? c->arg[i].role : "memory");
+			return 0;
+		}
 	if (p->kernel == KERNEL_TRANSPOSE && p->operand[1].dtype != DTYPE_F32)
 		return error_set(err, "no reference for a transpose of this type");
 	if (p->kernel == KERNEL_ELTWISE && c->op.kind != KERNEL_ELTWISE && p->epilogue_count)

@@ -12,13 +12,13 @@
 #include "base/arena.h"
 #include "runner/check.h"
 #include "runner/clock.h"
+#include "runner/copies.h"
 #include "runner/fill.h"
 #include "runner/plain_convert.h"
 #include "runner/plain_kernels.h"
 #include "runner/team.h"
 #include "runner/whole.h"
 
-#define LINE 64
 #define EPSILON 1e-5
 #define INDEX_SETS 1024    /* most sets of a gather's indices */
 #define SAMPLES 512
@@ -33,13 +33,13 @@ struct work {
 	struct problem p;
 	struct plain plain;                 /* what the kernel sees, of the present execution */
 	int operands;
-	char *buffer[PROBLEM_OPERANDS];     /* sets of each operand, one behind the other */
-	int64_t stride[PROBLEM_OPERANDS], sets[PROBLEM_OPERANDS];
+	struct copies operand[PROBLEM_OPERANDS];
 	int64_t elements[PROBLEM_OPERANDS];
-	int64_t next, last;                 /* executions in CACHE_NET; sets of the last one */
+	struct copies scale, shift;         /* f32 */
+	struct copies indices;              /* topk's second output */
+	struct rotation net, cold;
+	int64_t executions, last[PROBLEM_OPERANDS]; /* so far; copy of each operand that the last one took */
 	struct plain_table table;
-	float *scale, *shift;
-	int64_t *indices;                   /* topk's second output */
 	float *partial;
 };
 
@@ -71,10 +71,10 @@ static void release(void *work)
 {
 	struct work *w = work;
 	for (int i = 0; i < PROBLEM_OPERANDS; i++)
-		free(w->buffer[i]);
-	free(w->scale);
-	free(w->shift);
-	free(w->indices);
+		copies_close(&w->operand[i]);
+	copies_close(&w->scale);
+	copies_close(&w->shift);
+	copies_close(&w->indices);
 	free(w->partial);
 	free(w);
 }
@@ -87,14 +87,19 @@ static double byte_value(const struct problem *p, int64_t index)
 	return p->operand[0].dtype == DTYPE_S8 ? value - (double)(range / 2) : value;
 }
 
+static bool is_index(const struct work *w, int i)
+{
+	return w->p.kernel == KERNEL_GATHER && i == 1;
+}
+
 /* Source i's value at a logical index; indices differ from set to set, copies of constants are equal. */
 static double source_value(const struct work *w, int i, int64_t set, int64_t index)
 {
-	bool is_index = w->p.kernel == KERNEL_GATHER && i == 1;
+	bool index_set = is_index(w, i);
 	if (plain_by_table(&w->p))
 		return byte_value(&w->p, index);
-	uint64_t seed = (uint64_t)(i + 1) + (is_index ? (uint64_t)set << 8 : 0);
-	return fill_value(seed, index, is_index ? FILL_INDEX : FILL_SIGNED, is_index ? w->p.shape[0].dim[w->p.axis] : 0,
+	uint64_t seed = (uint64_t)(i + 1) + (index_set ? (uint64_t)set << 8 : 0);
+	return fill_value(seed, index, index_set ? FILL_INDEX : FILL_SIGNED, index_set ? w->p.shape[0].dim[w->p.axis] : 0,
 		w->p.operand[i].dtype);
 }
 
@@ -106,13 +111,14 @@ static double role_value(const struct problem *p, enum check_role role, int64_t 
 		fill_value(102, index, FILL_SIGNED, 0, DTYPE_F32);
 }
 
-/* How many sets operand i has: copies of constants that CACHE_NET rotates through. A gather that takes little of a large
- * table would find the same rows in the caches: its indices name others each time. */
-static int64_t sets_of(const struct problem *p, int i, int64_t constant_sets)
+/* How many copies of operand i CACHE_NET rotates through. A gather that takes little of a large table would find the same
+ * rows in the caches: its indices name others each time. */
+static int64_t sets_of(const struct work *w, int i, int64_t constant_sets)
 {
-	if (i == problem_operand_count(p) - 1)
+	const struct problem *p = &w->p;
+	if (i == w->operands - 1)
 		return 1;
-	if (p->kernel == KERNEL_GATHER && i == 1 && p->operand[0].constant) {
+	if (is_index(w, i) && p->operand[0].constant) {
 		struct problem_shape from = problem_operand_shape(p, 0), to = problem_operand_shape(p, 2);
 		int64_t rounds = volume(&from, 0, from.rank) / volume(&to, 0, to.rank) + 1;
 		int64_t most = INDEX_SETS > constant_sets ? INDEX_SETS / constant_sets : 1;
@@ -121,18 +127,34 @@ static int64_t sets_of(const struct problem *p, int i, int64_t constant_sets)
 	return p->operand[i].constant ? constant_sets : 1;
 }
 
+static size_t bytes_of(const struct work *w, int i)
+{
+	return (size_t)dtype_bytes(w->p.operand[i].dtype, (double)w->elements[i]);
+}
+
+/* All of it, in operand (their copies are counted, not yet there) and beside them. */
 static double sizes_set(struct work *w, const struct backend_limits *limits)
 {
-	double need = 0;
+	double bytes = 0, need = 0;
 	for (int i = 0; i < w->operands; i++) {
 		struct problem_shape s = problem_operand_shape(&w->p, i);
 		w->elements[i] = volume(&s, 0, s.rank);
-		w->sets[i] = sets_of(&w->p, i, limits->sets);
-		int64_t bytes = (int64_t)dtype_bytes(w->p.operand[i].dtype, (double)w->elements[i]);
-		w->stride[i] = (bytes + LINE - 1) / LINE * LINE;
-		need += (double)w->stride[i] * (double)w->sets[i];
+		bytes += (double)bytes_of(w, i);
 	}
-	return need + 8 * (double)w->elements[w->operands - 1];
+	bool rotates = false;
+	for (int i = 0; i < w->operands; i++)
+		rotates = rotates || w->p.operand[i].constant;
+	w->net = rotation_of(rotates ? limits->sets : 1);
+	w->cold = rotation_of(rotation_cold(bytes, problem_bytes(&w->p), limits->cold_sets));
+	for (int i = 0; i < w->operands; i++) {
+		int64_t sets = sets_of(w, i, w->net.count);
+		w->operand[i].count = sets > w->cold.count ? sets : w->cold.count;
+		need += copies_need(bytes_of(w, i), w->operand[i].count);
+	}
+	double beside = 8 * (double)plain_scale_count(&w->p);
+	if (w->p.kernel == KERNEL_TOPK)
+		beside = 8 * (double)w->elements[1];
+	return need + (beside + 2 * COPIES_LINE) * (double)w->cold.count;
 }
 
 /* One value in the bits of its type; types that fill.h does not know hold zeros. */
@@ -178,7 +200,7 @@ static void fill_share(void *argument, int i, int count)
 {
 	struct filling *f = argument;
 	int64_t n = f->w->elements[f->operand], bytes = dtype_bits(f->w->p.operand[f->operand].dtype) / 8;
-	char *to = f->w->buffer[f->operand] + f->set * f->w->stride[f->operand];
+	char *to = copies_at(&f->w->operand[f->operand], f->set);
 	if (bytes == 0) {
 		packed_share(f, to, i, count);
 		return;
@@ -187,39 +209,44 @@ static void fill_share(void *argument, int i, int count)
 		element_write(f->w, f->operand, f->set, at, to + at * bytes);
 }
 
-static bool buffers_fill(struct work *w)
+static bool operand_make(struct work *w, int i)
 {
-	for (int i = 0; i < w->operands; i++) {
-		w->buffer[i] = aligned_alloc(LINE, (size_t)(w->stride[i] * w->sets[i]));
-		if (!w->buffer[i])
-			return false;
-		if (i == w->operands - 1) {
-			memset(w->buffer[i], 0xff, (size_t)w->stride[i]);
-			continue;
-		}
-		for (int64_t set = 0; set < w->sets[i]; set++) {
-			bool again = set && !(w->p.kernel == KERNEL_GATHER && i == 1);
-			struct filling f = { w, i, set };
-			if (again)
-				memcpy(w->buffer[i] + set * w->stride[i], w->buffer[i], (size_t)w->stride[i]);
-			else
-				team_run(fill_share, &f);
-		}
-	}
+	struct copies *c = &w->operand[i];
+	if (copies_open(c, bytes_of(w, i), c->count))
+		return false;
+	struct filling f = { w, i, 0 };
+	for (; i < w->operands - 1 && f.set < (is_index(w, i) ? c->count : 1); f.set++)
+		team_run(fill_share, &f);
+	if (!is_index(w, i))
+		copies_spread(c);
+	return true;
+}
+
+static bool factors_make(struct work *w, struct copies *c, enum check_role role)
+{
 	int64_t values = plain_scale_count(&w->p);
-	if (values) {
-		w->scale = base_malloc((size_t)values * sizeof(*w->scale));
-		w->shift = base_malloc((size_t)values * sizeof(*w->shift));
-	}
+	if (copies_open(c, (size_t)values * sizeof(float), w->cold.count))
+		return false;
 	for (int64_t i = 0; i < values; i++) {
-		w->scale[i] = (float)role_value(&w->p, CHECK_SCALE, i);
-		w->shift[i] = (float)role_value(&w->p, CHECK_SHIFT, i);
+		float value = (float)role_value(&w->p, role, i);
+		memcpy(copies_at(c, 0) + i * (int64_t)sizeof(value), &value, sizeof(value));
 	}
+	copies_spread(c);
+	return true;
+}
+
+static bool buffers_make(struct work *w)
+{
+	for (int i = 0; i < w->operands; i++)
+		if (!operand_make(w, i))
+			return false;
+	if (plain_scale_count(&w->p) &&
+		(!factors_make(w, &w->scale, CHECK_SCALE) || !factors_make(w, &w->shift, CHECK_SHIFT)))
+		return false;
 	if (plain_passes(&w->p) > 1)
 		w->partial = base_calloc(2 * TEAM_MOST, sizeof(*w->partial));
-	if (w->p.kernel == KERNEL_TOPK)
-		w->indices = base_calloc((size_t)w->elements[1], sizeof(*w->indices));
-	return true;
+	return w->p.kernel != KERNEL_TOPK ||
+		!copies_open(&w->indices, (size_t)w->elements[1] * sizeof(int64_t), w->cold.count);
 }
 
 static void *prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
@@ -232,16 +259,39 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	w->p = s->problem;
 	w->operands = problem_operand_count(&w->p);
 	double need = sizes_set(w, limits);
-	if (!(need <= limits->memory_bytes) || !buffers_fill(w)) {
+	if (!(need <= limits->memory_bytes) || !buffers_make(w)) {
 		release(w);
 		error_set(err, "needs %.0f MB of memory, %.0f are left", need / 1e6, limits->memory_bytes / 1e6);
 		return NULL;
 	}
 	if (plain_by_table(&w->p))
 		plain_table_make(&w->p, &w->table);
-	w->plain = (struct plain){ .problem = &w->p, .table = &w->table, .scale = w->scale, .shift = w->shift, .indices = w->indices, .partial = w->partial,
-		.epsilon = (float)EPSILON, .destination = w->buffer[w->operands - 1] };
+	w->plain = (struct plain){ .problem = &w->p, .table = &w->table, .partial = w->partial, .epsilon = (float)EPSILON };
 	return w;
+}
+
+static void *beside(const struct copies *c, int64_t set)
+{
+	return c->base ? copies_at(c, set) : NULL;
+}
+
+/* What the next execution is given. */
+static void operands_take(struct work *w, enum cache cache)
+{
+	int64_t cold = cache == CACHE_COLD ? rotation_next(&w->cold) : 0, net = cache == CACHE_NET ? rotation_next(&w->net) : 0;
+	int last = w->operands - 1;
+	for (int i = 0; i < w->operands; i++) {
+		int64_t set = cache == CACHE_COLD ? cold : w->p.operand[i].constant ? net : 0;
+		if (is_index(w, i) && cache != CACHE_WARM)
+			set = w->executions++ % w->operand[i].count;
+		w->last[i] = i == last && cache != CACHE_COLD ? 0 : set;
+	}
+	for (int i = 0; i < last; i++)
+		w->plain.source[i] = copies_at(&w->operand[i], w->last[i]);
+	w->plain.destination = copies_at(&w->operand[last], w->last[last]);
+	w->plain.scale = beside(&w->scale, cold);
+	w->plain.shift = beside(&w->shift, cold);
+	w->plain.indices = beside(&w->indices, cold);
 }
 
 static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
@@ -251,9 +301,7 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 	(void)err;
 	double begin = clock_ns();
 	for (int64_t i = 0; i < times; i++) {
-		w->last = cache == CACHE_NET ? w->next++ : 0;
-		for (int j = 0; j < w->operands - 1; j++)
-			w->plain.source[j] = w->buffer[j] + w->last % w->sets[j] * w->stride[j];
+		operands_take(w, cache);
 		for (w->plain.pass = 0; w->plain.pass < passes; w->plain.pass++)
 			team_run(plain_share, &w->plain);
 		__asm__ volatile("" : : "r"(w->plain.destination) : "memory"); /* every execution counts */
@@ -265,7 +313,7 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 static double input_value(void *state, enum check_role role, int number, int64_t index)
 {
 	const struct work *w = state;
-	return role == CHECK_SOURCE ? source_value(w, number, w->last % w->sets[number], index) : role_value(&w->p, role, index);
+	return role == CHECK_SOURCE ? source_value(w, number, w->last[number], index) : role_value(&w->p, role, index);
 }
 
 static double off_by(enum dtype type, double got, double value, double scale)
@@ -287,19 +335,26 @@ static int check(void *work, double *worst, struct error *err)
 		double value, scale, off = INFINITY;
 		bool known = false;
 		int64_t at = check_sample(&w->p, total, count, i);
-		double got = element_read(w->buffer[last], type, at);
+		double got = element_read(w->plain.destination, type, at);
 		if (w->p.kernel == KERNEL_ARGREDUCE)
 			off = check_accepts(&w->p, &in, at, got, 0, &known) ? 0 : INFINITY;
 		else if (check_output(&w->p, &in, at, &value, &scale))
 			off = off_by(type, got, value, scale);
 		else
 			bad = error_set(err, "no reference of %s", kernel_name(w->p.kernel));
-		if (!bad && w->indices && !check_accepts(&w->p, &in, at, (double)w->indices[at], 0, &known))
+		if (!bad && w->plain.indices && !check_accepts(&w->p, &in, at, (double)w->plain.indices[at], 0, &known))
 			off = INFINITY;
 		if (!bad && off > *worst)
 			*worst = off;
 	}
 	check_forget(&in);
+	bool whole = copies_are_whole(&w->indices) && copies_are_whole(&w->scale) && copies_are_whole(&w->shift);
+	for (int i = 0; i < w->operands; i++)
+		whole = whole && copies_are_whole(&w->operand[i]);
+	if (!bad && !whole) {
+		*worst = INFINITY;
+		error_set(err, "it writes beyond its operands");
+	}
 	return bad;
 }
 
@@ -309,9 +364,9 @@ static double rotated_bytes(const void *work)
 	double bytes = 0;
 	for (int i = 0; i < w->operands - 1; i++)
 		if (w->p.operand[i].constant)
-			bytes += (double)w->sets[i] * (double)w->stride[i];
+			bytes += (double)w->net.count * copies_lines(w->operand[i].bytes);
 	if (w->p.kernel == KERNEL_GATHER && w->p.operand[0].constant) {
-		double taken = (double)w->sets[1] * (double)w->elements[2] * dtype_bits(w->p.operand[0].dtype) / 8;
+		double taken = (double)w->operand[1].count * (double)w->elements[2] * dtype_bits(w->p.operand[0].dtype) / 8;
 		return taken < bytes ? taken : bytes;
 	}
 	return bytes;

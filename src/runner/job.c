@@ -94,7 +94,7 @@ enum status job_run(const struct job *j, bool *stopped, struct error *err)
 	struct measure_options o = { .budget_ns = j->budget_ns, .memory_bytes = memory,
 		.rotation_bytes = memory * ROTATION_SHARE, .llc_bytes = j->device->llc_bytes,
 		.shares_operands = platform.shares_operands, .most = j->most, .glance_ns = platform.glance_ns,
-		.alone_ns = platform.alone_ns, .has_cold = platform.has_cold, .is_alive = platform.is_alive,
+		.alone_ns = platform.alone_ns, .is_alive = platform.is_alive,
 		.has_matrix = j->device->has_matrix, .now_ns = clock_ns, .tolerance = platform.tolerance,
 		.long_ns = platform.long_ns, .disturbances = platform.disturbances, .waited_ns = platform.waited_ns,
 		.canary = platform.canary, .user = (void *)(uintptr_t)j,

@@ -36,7 +36,7 @@ static bool is_wanted(const struct run *r, enum cache c)
 	if (c == CACHE_WARM) /* net and warm are the same thing without constant operands: then net alone is measured */
 		return problem_has_constant(r->problem) || !o->caches[CACHE_NET];
 	if (c == CACHE_COLD) /* claimed only where enough passes */
-		return o->has_cold && (double)r->limits.cold_sets * problem_bytes(r->problem) >= measure_enough_bytes(o->llc_bytes);
+		return (double)r->limits.cold_sets * problem_bytes(r->problem) >= measure_enough_bytes(o->llc_bytes);
 	return true;
 }
 
@@ -52,11 +52,13 @@ static void states_plan(struct run *r)
 static void limits_set(struct run *r, int contenders)
 {
 	const struct measure_options *o = r->options;
-	bool cold = o->has_cold && o->caches[CACHE_COLD];
+	bool cold = o->caches[CACHE_COLD];
 	r->limits = (struct backend_limits){ .memory_bytes = o->memory_bytes,
 		.sets = measure_sets(problem_constant_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders),
 		.cold_sets = cold ? measure_sets(problem_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders) :
 			1 };
+	if (!is_wanted(r, CACHE_COLD))
+		r->limits.cold_sets = 1;
 }
 
 /* --- in full --- */
@@ -158,8 +160,7 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 	limits_set(r, o->shares_operands ? 1 : offers->count < MEASURE_CONTENDERS ? offers->count : MEASURE_CONTENDERS);
 	states_plan(r);
 	if (r->state_count == 0)
-		error_set(err, "nothing to measure: %s", o->has_cold ? "not enough passes here to make caches cold" :
-			"this runner knows the cache states net and warm");
+		error_set(err, "nothing to measure: not enough passes here to make caches cold");
 	else
 		stopped = measure_shortlist(r) || warm_rest(r);
 	for (int i = 0; i < r->state_count && !stopped && !r->dead; i++)

@@ -17,7 +17,6 @@ struct measure_options {
 	bool shares_operands;      /* platform.h */
 	int most;                  /* algorithms that are tried; 0: MEASURE_CONTENDERS */
 	double glance_ns, alone_ns;/* platform.h */
-	bool has_cold;             /* the backends can rotate all operands */
 	bool has_matrix;           /* then the best algorithm without matrix units is measured in full too */
 	double (*now_ns)(void);    /* monotonic */
 	double tolerance;          /* half-width of the median's interval at which sampling stops, relative */

@@ -83,8 +83,7 @@ static int usage_print(void)
 	for (size_t i = 0; i < sizeof(help) / sizeof(help[0]); i++)
 		if (is_had(help[i].need))
 			puts(help[i].text);
-	if (platform.has_cold)
-		puts("\nThe cache state cold is measured where --cache, or a job, asks for it.");
+	puts("\nThe cache state cold is measured where --cache, or a job, asks for it.");
 	return EXIT_DONE;
 }
 
@@ -123,9 +122,8 @@ static int words_take(struct options *o, int option)
 	if (!cache)
 		return words_read(optarg, launch_parse, o->launches, LAUNCH_COUNT) ? -1 :
 			complain("--launch does not know '%s'", optarg);
-	return words_read(optarg, cache_parse, o->caches, platform.has_cold ? CACHE_COUNT : CACHE_COLD) ? -1 :
-		complain(platform.has_cold ? "--cache wants some of net, warm and cold, not '%s'" :
-			"--cache wants net, warm or both, not '%s'", optarg);
+	return words_read(optarg, cache_parse, o->caches, CACHE_COUNT) ? -1 :
+		complain("--cache wants some of net, warm and cold, not '%s'", optarg);
 }
 
 /* -1: go on; else the exit status. */

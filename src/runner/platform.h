@@ -15,7 +15,6 @@ struct platform_options {
 struct platform {
 	const char *program;      /* "benanza-runner-cuda" */
 	bool has_threads, has_device, has_plan; /* which of the options it takes */
-	bool has_cold;            /* can start executions with everything out of the caches */
 	/* Prepared algorithms of a problem share its operands and the reference values: copies count once, checks are cheap. */
 	bool shares_operands;
 	/* Warm-up before algorithms are compared, where the machine is warm from the one before; 0: all of it. What is measured

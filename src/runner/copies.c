@@ -1,0 +1,102 @@
+#include "config.h"
+
+#include "runner/copies.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD 0xA5
+#define GOLDEN 0.6180339887498949
+
+static size_t stride_of(size_t bytes)
+{
+	return (bytes + COPIES_LINE - 1) / COPIES_LINE * COPIES_LINE + COPIES_LINE;
+}
+
+double copies_lines(size_t bytes)
+{
+	return (double)(stride_of(bytes) - COPIES_LINE);
+}
+
+double copies_need(size_t bytes, int64_t count)
+{
+	return (double)stride_of(bytes) * (double)count + COPIES_LINE;
+}
+
+int copies_open(struct copies *c, size_t bytes, int64_t count)
+{
+	*c = (struct copies){ .bytes = bytes, .stride = stride_of(bytes), .count = count };
+	if (copies_need(bytes, count) < (double)PTRDIFF_MAX)
+		c->base = aligned_alloc(COPIES_LINE, c->stride * (size_t)count + COPIES_LINE);
+	if (!c->base)
+		return -1;
+	memset(c->base, GUARD, COPIES_LINE);
+	for (int64_t i = 0; i < count; i++) {
+		memset(copies_at(c, i), 0xff, bytes);
+		memset(copies_at(c, i) + bytes, GUARD, c->stride - bytes);
+	}
+	return 0;
+}
+
+void copies_close(struct copies *c)
+{
+	free(c->base);
+	*c = (struct copies){ 0 };
+}
+
+char *copies_at(const struct copies *c, int64_t i)
+{
+	return c->base + COPIES_LINE + (size_t)i * c->stride;
+}
+
+void copies_spread(struct copies *c)
+{
+	for (int64_t i = 1; i < c->count; i++)
+		memcpy(copies_at(c, i), copies_at(c, 0), c->bytes);
+}
+
+static bool is_guard(const char *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)from[i] != GUARD)
+			return false;
+	return true;
+}
+
+bool copies_are_whole(const struct copies *c)
+{
+	bool whole = !c->base || is_guard(c->base, COPIES_LINE);
+	for (int64_t i = 0; c->base && i < c->count && whole; i++)
+		whole = is_guard(copies_at(c, i) + c->bytes, c->stride - c->bytes);
+	return whole;
+}
+
+/* --- the order --- */
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+	return b ? common_divisor(b, a % b) : a;
+}
+
+struct rotation rotation_of(int64_t count)
+{
+	int64_t step = (int64_t)(GOLDEN * (double)count);
+	while (step > 1 && common_divisor(count, step) != 1)
+		step--;
+	return (struct rotation){ .count = count, .step = count > 1 && step < 1 ? 1 : step };
+}
+
+int64_t rotation_next(struct rotation *r)
+{
+	int64_t now = r->at;
+	r->at += r->step;
+	r->at -= r->at >= r->count ? r->count : 0;
+	return now;
+}
+
+int64_t rotation_cold(double bytes, double problem_bytes, int64_t cold_sets)
+{
+	double pass = (double)(cold_sets - 1) * problem_bytes;
+	return cold_sets < 2 ? 1 : (int64_t)fmin((double)cold_sets, ceil(pass / fmax(bytes, COPIES_LINE)) + 1);
+}

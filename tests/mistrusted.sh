@@ -1,0 +1,55 @@
+#!/bin/sh
+# What a library computes wrongly is mistrusted, from the runner to the screen: a library is loaded before oneDNN that spoils
+# what it computes, or writes where it should not.
+. "${abs_srcdir:-$(dirname "$0")/..}/tests/lib/tap.sh"
+spoils=$(dirname "$BENANZA")/tests/wrong_onednn.so
+[ -x "$runner" ] || skip_all "no CPU runner is built"
+[ -f "$spoils" ] || skip_all "nothing spoils oneDNN here"
+# a sanitizer wants to be loaded first
+ldd "$runner" | grep -Eq 'lib(a|t|ub)san' && skip_all "sanitizers"
+export OMP_NUM_THREADS=2
+sum='binary:f32,f32,f32:add:1x16x8x8:1x16x8x8'
+export WRONG_BYTES=4096
+
+# spoilt HOW: the answers are in $work/out
+spoilt() {
+    printf '{"type":"run","id":1,"problem":"%s","budget_ms":2,"caches":["%s"]}\n' "$sum" "$2" |
+        WRONG=$1 LD_PRELOAD=$spoils "$runner" --algorithms 1 >"$work/out" 2>"$work/err"
+}
+for cache in net warm cold; do
+    spoilt no $cache
+    grep -q '"type":"done","id":1,"status":"ok"' "$work/out"
+    ok $? "$cache: what is not spoilt is believed"
+    for how in nothing values half beyond; do
+        spoilt $how $cache
+        grep -q '"type":"done","id":1,"status":"mistrusted"' "$work/out"
+        ok $? "$cache: mistrusted: $how"
+        grep '"type":"result"' "$work/out" | grep -q '"status":"ok"'
+        [ $? -eq 1 ]
+        ok $? "and no time of it is told"
+    done
+done
+spoilt beyond net
+grep -q '"why":"it writes beyond its dst"' "$work/out"
+ok $? "beyond its memory: that is said"
+
+# --- from the runner to the screen ---
+tiny=$top/tests/models/tiny.onnx
+db=$work/wrong.db
+export WRONG=nothing LD_PRELOAD="$spoils"
+try 1 "bench of a library that computes nothing" "$BENANZA" bench -q --db "$db" --budget 2 "$tiny"
+unset WRONG LD_PRELOAD
+try 0 "the database is sound" "$BENANZA" db check --db "$db"
+try 1 "bound has gaps" "$BENANZA" bound --json --db "$db" "$tiny"
+python3 - "$work/out" <<'END'
+import json, sys
+d = json.load(open(sys.argv[1]))
+measured = [l for l in d["layers"] if l["origin"] == "measured" and "conv" in str(l.get("problem", ""))]
+print("# coverage", d["coverage"])
+sys.exit(0 if not d["complete"] and d["coverage"]["missing"] > 0 and not measured else 1)
+END
+ok $? "what was spoilt is in no bound"
+try 0 "the explorer" "$BENANZA" "$tiny" --db "$db" --frame 120x40 --view layers --keys Enter
+says out "mistrusted"
+try 1 "again: bench asks nobody about what is known to be wrong" "$BENANZA" bench --json -q --db "$db" --budget 2 "$tiny"
+done_testing
