@@ -18,6 +18,7 @@ static const struct command_row {
 	{ "bound", "MODEL", "lower bounds, coverage, what-ifs", true, true, cmd_bound },
 	{ "ops", "", "the operator table", true, true, cmd_ops },
 	{ "devices", "", "runners found, devices recorded", true, false, cmd_devices },
+	{ "doctor", "", "what on this machine bends numbers", true, false, cmd_doctor },
 	{ "db", "info|check|import|merge|export", "the database of results", true, false, cmd_db },
 };
 

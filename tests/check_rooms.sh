@@ -3,7 +3,7 @@
 top=${abs_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 cd "$top" || exit 1
 
-order="base problem model ops plan config store wire drive profile analyze session ui commands"
+order="base problem model ops plan config store wire drive profile analyze doctor session ui commands"
 failures=$(mktemp)
 trap 'rm -f "$failures"' EXIT
 count=0

@@ -142,7 +142,7 @@ says err "fusion"
 # operators
 try 0 "ops as csv" "$BENANZA" ops --csv
 says out "Gemm,,11,,compute"
-try 0 "ops" "$BENANZA" ops --json
+try 0 "ops" "$BENANZA" ops --json; "$BENANZA" doctor --json
 is True "any(o['name'] == 'Conv' for o in d['operators'])"
 
 # database
@@ -318,6 +318,23 @@ try 1 "a new stack without results" bound many.db -d newer
 says err "no results of this device, but of: -d 1 (words 1, 1 thread), -d 2 (words 1, 4 threads)"
 try 1 "says nothing of that with -q" bound many.db -d newer -q
 [ ! -s "$work/err" ]; ok $? "nothing"
+
+# what bends numbers: of this machine nothing is known, but the form
+"$BENANZA" doctor --json --db "$work/none.db" >"$work/out" 2>"$work/err"
+got=$?
+python3 - "$work/out" $got <<'PY'
+import json, sys
+d = json.load(open(sys.argv[1]))
+bends = [f for f in d["findings"] if f["outcome"] == "bends"]
+assert len(bends) == d["bends"] and int(sys.argv[2]) == (1 if bends else 0), "exit status"
+assert len(d["findings"]) == d["bends"] + d["unknown"] + d["ok"]
+assert {"governor", "load", "steal", "quota", "memory", "variables"} <= {f["check"] for f in d["findings"]}
+PY
+ok $? "doctor as JSON, with its exit status"
+OMP_WAIT_POLICY=passive "$BENANZA" doctor --db "$work/none.db" >"$work/out" 2>"$work/err"
+same $? 1 "doctor with a variable that bends: exit status"
+grep -q '^! variables: OMP_WAIT_POLICY' "$work/out" && grep -q -- '-> unset it' "$work/out"; ok $? "... which it names, with what to do"
+try 2 "doctor takes no model" "$BENANZA" doctor "$models/tiny.onnx"
 
 # every key that is printed is in the manual
 "$BENANZA" bench -q --budget 1 --db "$work/keys.db" "$models/tiny.onnx" >/dev/null 2>&1

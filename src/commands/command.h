@@ -37,6 +37,7 @@ int cmd_bench(struct options *o, struct error *err);
 int cmd_bound(struct options *o, struct error *err);
 int cmd_ops(struct options *o, struct error *err);
 int cmd_devices(struct options *o, struct error *err);
+int cmd_doctor(struct options *o, struct error *err);
 int cmd_db(struct options *o, struct error *err);
 int cmd_explore(struct options *o, struct error *err);
 

@@ -1,0 +1,127 @@
+/* doctor: what on this machine bends numbers, and what to do about it. */
+#include "config.h"
+
+#include "commands/command.h"
+#include "commands/report.h"
+
+#include "base/clock.h"
+#include "doctor/doctor.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+#define NAME_COLUMNS 24
+#define WIDTH_LEAST 60
+#define WIDTH_MOST 140
+
+/* Every configured runner is asked who it is, one after the other, and let go: none is there when load is looked at. */
+static const struct doctor_runner *runners_ask(struct arena *a, const struct config *c)
+{
+	struct config one = *c; /* borrowed */
+	struct doctor_runner *list = ARENA_ARRAY(a, struct doctor_runner, c->runner_count);
+	for (int i = 0; i < c->runner_count; i++) {
+		struct results *results = results_new();
+		one.device = c->runners[i].name;
+		struct queue *q = queue_new(&one, NULL, results);
+		struct error err = ERROR_NONE;
+		list[i] = (struct doctor_runner){ .name = text_clean(a, text_of(c->runners[i].name)) };
+		if (queue_connect(q, queue_limits(q)->hello, &err)) {
+			list[i].error = arena_printf(a, "%s", err.text);
+		} else {
+			struct device *d = ARENA_ARRAY(a, struct device, 1);
+			*d = device_copy(a, queue_device(q));
+			list[i].device = d;
+		}
+		queue_free(q);
+		results_free(results);
+	}
+	return list;
+}
+
+static void window_wait(int64_t since_ms)
+{
+	for (int64_t left; (left = since_ms + DOCTOR_WINDOW_MS - clock_ms()) > 0;)
+		nanosleep(&(struct timespec){ .tv_nsec = (long)left * 1000000 }, NULL);
+}
+
+static int width_of(FILE *out)
+{
+	struct winsize size = { 0 };
+	int columns = isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &size) == 0 ? size.ws_col : 100;
+	return columns < WIDTH_LEAST ? WIDTH_LEAST : columns > WIDTH_MOST ? WIDTH_MOST : columns;
+}
+
+/* Text in lines of so many columns, the first of which has begun. Cut between words; one that is longer stays whole. */
+static void wrapped_print(const char *text, int indent, int width, FILE *out)
+{
+	int at = indent;
+	while (*text) {
+		int n = (int)strcspn(text, " ");
+		if (at > indent && at + 1 + n > width) {
+			fprintf(out, "\n%*s", indent, "");
+			at = indent;
+		}
+		at += fprintf(out, "%s%.*s", at > indent ? " " : "", n, text);
+		text += n + strspn(text + n, " ");
+	}
+	fputc('\n', out);
+}
+
+static void finding_print(struct arena *a, const struct doctor_finding *f, int width, FILE *out)
+{
+	const char *name = *f->subject ? arena_printf(a, "%s: %s", f->check, f->subject) : f->check;
+	fprintf(out, "%s %-*s ", f->outcome == DOCTOR_BENDS ? "!" : f->outcome == DOCTOR_UNKNOWN ? "?" : " ", NAME_COLUMNS, name);
+	if (strlen(name) > NAME_COLUMNS)
+		fprintf(out, "\n%*s", NAME_COLUMNS + 3, "");
+	wrapped_print(f->what, NAME_COLUMNS + 3, width, out);
+	if (*f->cure) {
+		fprintf(out, "%*s", NAME_COLUMNS + 3, "");
+		wrapped_print(arena_printf(a, "-> %s", f->cure), NAME_COLUMNS + 3, width, out);
+	}
+}
+
+static void findings_print(const struct doctor_finding *f, int count, const int *outcomes, FILE *out)
+{
+	struct arena a = { 0 };
+	static const enum doctor_outcome order[] = { DOCTOR_BENDS, DOCTOR_UNKNOWN, DOCTOR_OK };
+	for (int k = 0; k < DOCTOR_OUTCOMES; k++)
+		for (int i = 0; i < count; i++)
+			if (f[i].outcome == order[k])
+				finding_print(&a, &f[i], width_of(out), out);
+	fprintf(out, "%d bend%s numbers (!), %d not known (?), %d ok\n", outcomes[DOCTOR_BENDS], outcomes[DOCTOR_BENDS] == 1 ? "s" : "",
+		outcomes[DOCTOR_UNKNOWN], outcomes[DOCTOR_OK]);
+	arena_free(&a);
+}
+
+int cmd_doctor(struct options *o, struct error *err)
+{
+	if (options_expect(o, 0, 0, "doctor [--json]", err))
+		return EXIT_BAD;
+	struct arena a = { 0 };
+	struct doctor_options what = { .root = "", .variables = (const char *const *)environ, .db = options_db(o), .version = PACKAGE_VERSION,
+		.pid = (int)getpid(), .runner_count = o->config.runner_count };
+	what.runners = runners_ask(&a, &o->config);
+	struct doctor *d = doctor_open(&what);
+	int count, outcomes[DOCTOR_OUTCOMES] = { 0 };
+	window_wait(clock_ms());
+	const struct doctor_finding *f = doctor_look(d, &count);
+	json_t *list = json_array();
+	for (int i = 0; i < count; i++) {
+		outcomes[f[i].outcome]++;
+		json_array_append_new(list, doctor_json(&f[i]));
+	}
+	if (o->json)
+		report_json_line(json_pack("{s:i, s:i, s:i, s:O}", "bends", outcomes[DOCTOR_BENDS], "unknown", outcomes[DOCTOR_UNKNOWN], "ok",
+			outcomes[DOCTOR_OK], "findings", list), stdout);
+	else
+		findings_print(f, count, outcomes, stdout);
+	json_decref(list);
+	doctor_close(d);
+	arena_free(&a);
+	return outcomes[DOCTOR_BENDS] ? EXIT_GAPS : EXIT_DONE;
+}

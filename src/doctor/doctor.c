@@ -1,0 +1,251 @@
+#include "config.h"
+
+#include "doctor/doctor_private.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_MOST (256 * 1024)
+
+static const struct doctor_check checks[] = {
+	{ "governor", doctor_governor, "cpupower frequency-set -g performance" },
+	{ "boost", doctor_boost, "for numbers that repeat, switch it off (echo 0 > /sys/devices/system/cpu/cpufreq/boost, or echo 1 > "
+		"/sys/devices/system/cpu/intel_pstate/no_turbo); leave it on to see what the machine does at its best" },
+	{ "frequency", doctor_frequency, "cpupower frequency-set -u MAX: give back what the limit takes" },
+	{ "throttling", doctor_throttling, "cool the machine or lower its load; measure again" },
+	{ "power", doctor_power, "plug it in; raise the limit" },
+	{ "virtual", doctor_virtual, "" },
+	{ "cores", doctor_cores, "" },
+	{ "siblings", doctor_siblings, "keep other work off the siblings, or switch them off (echo off > /sys/devices/system/cpu/smt/control)" },
+	{ "quota", doctor_quota, "raise the quota to the number of threads (docker --cpus, CPUQuota=), or measure with fewer: --threads" },
+	{ "clock", doctor_clock, "boot with clocksource=tsc where the processor has one that is stable" },
+	{ "load", doctor_load, "end it or wait for its end; measure again" },
+	{ "pressure", doctor_pressure, "find what else wants the machine; measure when it is quiet" },
+	{ "steal", doctor_steal, "ask for a machine of its own, or measure when its neighbours sleep" },
+	{ "memory", doctor_memory, "free some: operands need room to rotate through, and memory that is short is slow" },
+	{ "swap", doctor_swap, "free memory, then swapoff -a; swapon -a" },
+	{ "pages", doctor_pages, "" },
+	{ "nodes", doctor_nodes, "stay on one: numactl --cpunodebind=0 --membind=0 benanza ..." },
+	{ "limits", doctor_limits, "raise it (ulimit, LimitCPU=, LimitAS=) before the runner is started" },
+	{ "variables", doctor_variables, "unset it" },
+	{ "runners", doctor_runners, "" },
+	{ "isa", doctor_isa, "unset ONEDNN_MAX_CPU_ISA and DNNL_MAX_CPU_ISA, or build a oneDNN that knows this processor" },
+	{ "threads", doctor_threads, "unset OMP_PROC_BIND and OMP_PLACES: the runner then binds its threads itself" },
+	{ "gpu", doctor_gpu, "nvidia-smi -q -d PERFORMANCE tells more; cool it, raise its limit (nvidia-smi -pl), measure again" },
+	{ "gpu power", doctor_gpu_power, "nvidia-smi -pl W with the default" },
+	{ "gpu load", doctor_gpu_load, "end what else computes on it (nvidia-smi lists it), or take another GPU" },
+	{ "database", doctor_database, "" },
+};
+
+const char *doctor_outcome_name(enum doctor_outcome o)
+{
+	static const char *const names[DOCTOR_OUTCOMES] = { "ok", "bends", "unknown" };
+	return names[o];
+}
+
+/* ---- findings ---- */
+
+static void add(struct doctor *d, const char *subject, enum doctor_outcome outcome, const char *cure, const char *fmt, va_list ap)
+{
+	char what[1024];
+	vsnprintf(what, sizeof(what), fmt, ap);
+	if (!cure)
+		cure = outcome == DOCTOR_BENDS ? d->at->cure : "";
+	VEC_GROW(d->findings, d->count, d->capacity);
+	d->findings[d->count++] = (struct doctor_finding){ d->at->name, text_clean(&d->arena, text_of(subject)), outcome,
+		text_clean(&d->arena, text_of(what)), text_clean(&d->arena, text_of(cure)) };
+}
+
+void doctor_found(struct doctor *d, enum doctor_outcome outcome, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	add(d, "", outcome, NULL, fmt, ap);
+	va_end(ap);
+}
+
+void doctor_found_of(struct doctor *d, const char *subject, enum doctor_outcome outcome, const char *cure, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	add(d, subject, outcome, cure, fmt, ap);
+	va_end(ap);
+}
+
+json_t *doctor_json(const struct doctor_finding *f)
+{
+	return json_pack("{s:s, s:o, s:s, s:o, s:o}", "check", f->check, "subject",
+		*f->subject ? json_text(text_of(f->subject)) : json_null(), "outcome", doctor_outcome_name(f->outcome), "what",
+		json_text(text_of(f->what)), "cure", *f->cure ? json_text(text_of(f->cure)) : json_null());
+}
+
+/* ---- files ---- */
+
+static const char *file_read(struct doctor *d, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	if (!f)
+		return NULL;
+	char *text = base_malloc(FILE_MOST);
+	size_t n = fread(text, 1, FILE_MOST - 1, f);
+	fclose(f);
+	while (n && strchr(" \t\r\n", text[n - 1]))
+		n--;
+	const char *kept = arena_strndup(&d->arena, text, n);
+	free(text);
+	return kept;
+}
+
+static const char *path_make(struct doctor *d, const char *fmt, va_list ap)
+{
+	char path[4096];
+	vsnprintf(path, sizeof(path), fmt, ap);
+	return arena_printf(&d->arena, "%s/%s", d->o.root, path);
+}
+
+const char *doctor_file(struct doctor *d, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	const char *path = path_make(d, fmt, ap);
+	va_end(ap);
+	return file_read(d, path);
+}
+
+double doctor_number(struct doctor *d, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	const char *text = file_read(d, path_make(d, fmt, ap));
+	va_end(ap);
+	char *end;
+	double n = text ? strtod(text, &end) : NAN;
+	return text && end != text && isfinite(n) ? n : NAN;
+}
+
+static const char *line_find(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+	for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL)
+		if (strncmp(line, word, n) == 0)
+			return line + n;
+	return NULL;
+}
+
+double doctor_field(const char *text, const char *word)
+{
+	const char *at = text ? line_find(text, word) : NULL;
+	char *end;
+	double n = at ? strtod(at, &end) : NAN;
+	return at && end != at && isfinite(n) ? n : NAN;
+}
+
+const char *doctor_line(struct doctor *d, const char *text, const char *word)
+{
+	const char *at = text ? line_find(text, word) : NULL;
+	if (!at)
+		return NULL;
+	at += strspn(at, " \t:");
+	return arena_strndup(&d->arena, at, strcspn(at, "\n"));
+}
+
+int doctor_list(const char *list, bool *flags, int most)
+{
+	int count = 0;
+	while (list && *list >= '0' && *list <= '9') {
+		char *end;
+		long first = strtol(list, &end, 10), last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+		for (long i = first; i <= last && i < most; i++) {
+			count += !flags[i];
+			flags[i] = true;
+		}
+		list = *end == ',' ? end + 1 : end;
+	}
+	return count;
+}
+
+int doctor_cpus(struct doctor *d, bool flags[DOCTOR_CPUS])
+{
+	memset(flags, 0, DOCTOR_CPUS * sizeof(*flags));
+	int allowed = doctor_list(doctor_line(d, doctor_file(d, "proc/self/status"), "Cpus_allowed_list:"), flags, DOCTOR_CPUS);
+	if (!allowed)
+		return doctor_list(doctor_file(d, "sys/devices/system/cpu/online"), flags, DOCTOR_CPUS);
+	return allowed;
+}
+
+/* The path of this process in a hierarchy, as /proc/self/cgroup lists them: "0::/path", "4:cpu,cpuacct:/path". */
+static const char *group_path(struct doctor *d, const char *controller)
+{
+	const char *text = doctor_file(d, "proc/self/cgroup");
+	for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+		size_t length = strcspn(line, "\n");
+		const char *names = memchr(line, ':', length), *path = names ? memchr(names + 1, ':', length - (size_t)(names + 1 - line)) : NULL;
+		if (!path)
+			continue;
+		struct text listed = { names + 1, (size_t)(path - names - 1) };
+		bool is = !controller ? listed.n == 0 : false;
+		for (const char *p = listed.p; controller && p < path;) {
+			size_t n = strcspn(p, ",:");
+			is = is || text_is((struct text){ p, n }, controller);
+			p += n + 1;
+		}
+		if (is)
+			return arena_strndup(&d->arena, path + 1, length - (size_t)(path + 1 - line));
+	}
+	return NULL;
+}
+
+int doctor_groups(struct doctor *d, const char *controller, const char **folders, int most)
+{
+	const char *path = group_path(d, controller), *top = controller ? arena_printf(&d->arena, "/%s", controller) : "";
+	int count = 0;
+	if (!path || strstr(path, ".."))
+		path = "/";
+	for (size_t n = strlen(path); count < most; n--) {
+		if (n && path[n] != '/' && path[n])
+			continue;
+		size_t used = n && path[n - 1] == '/' ? n - 1 : n;
+		folders[count++] = arena_printf(&d->arena, "sys/fs/cgroup%s%.*s", top, (int)used, path);
+		if (used == 0)
+			break;
+	}
+	return count;
+}
+
+/* ---- looking ---- */
+
+struct doctor *doctor_open(const struct doctor_options *o)
+{
+	struct doctor *d = base_calloc(1, sizeof(*d));
+	d->o = *o;
+	doctor_reading(d, &d->first);
+	arena_free(&d->arena);
+	return d;
+}
+
+void doctor_close(struct doctor *d)
+{
+	if (!d)
+		return;
+	hash_free(&d->ticks);
+	free(d->findings);
+	arena_free(&d->arena);
+	arena_free(&d->kept);
+	free(d);
+}
+
+const struct doctor_finding *doctor_look(struct doctor *d, int *count)
+{
+	arena_free(&d->arena);
+	d->count = 0;
+	doctor_reading(d, &d->now);
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		d->at = &checks[i];
+		d->at->look(d);
+	}
+	*count = d->count;
+	return d->findings;
+}

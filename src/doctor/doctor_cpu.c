@@ -1,0 +1,217 @@
+/* How fast the processors run, and which of them are ours. */
+#include "config.h"
+
+#include "doctor/doctor_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FREQ "sys/devices/system/cpu/cpu%d/cpufreq/"
+#define CAPPED_SHARE 0.99
+#define GROUPS 32
+
+static bool is_virtual(struct doctor *d)
+{
+	const char *flags = doctor_line(d, doctor_file(d, "proc/cpuinfo"), "flags");
+	return flags && strstr(flags, " hypervisor");
+}
+
+/* What a virtual machine does not show is not necessarily well. */
+static void not_told(struct doctor *d, const char *what)
+{
+	doctor_found(d, DOCTOR_UNKNOWN, "%s not told here%s", what, is_virtual(d) ? ": it is the virtual machine's host that knows" : "");
+}
+
+/* The first processor of ours that has another governor than performance, and how many have. */
+void doctor_governor(struct doctor *d)
+{
+	bool cpus[DOCTOR_CPUS];
+	int count = 0, bent = 0, allowed = doctor_cpus(d, cpus);
+	const char *which = "";
+	for (int i = 0; i < DOCTOR_CPUS; i++) {
+		const char *governor = cpus[i] ? doctor_file(d, FREQ "scaling_governor", i) : NULL;
+		if (!governor)
+			continue;
+		count++;
+		if (strcmp(governor, "performance") == 0)
+			continue;
+		which = bent++ ? which : arena_printf(&d->arena, "%.32s", governor);
+	}
+	if (!count)
+		not_told(d, "who sets the clock is");
+	else if (bent)
+		doctor_found(d, DOCTOR_BENDS, "%s on %d of %d processors: the clock follows the load, short problems run on a slow one", which, bent,
+			allowed);
+	else
+		doctor_found(d, DOCTOR_OK, "performance on all %d processors", count);
+}
+
+void doctor_boost(struct doctor *d)
+{
+	double boost = doctor_number(d, "sys/devices/system/cpu/cpufreq/boost");
+	double off = doctor_number(d, "sys/devices/system/cpu/intel_pstate/no_turbo");
+	if (isnan(boost) && isnan(off))
+		not_told(d, "whether the clock is boosted is");
+	else if ((isnan(off) && boost > 0) || off <= 0)
+		doctor_found(d, DOCTOR_BENDS, "on: the clock follows heat and how many cores are busy");
+	else
+		doctor_found(d, DOCTOR_OK, "off");
+}
+
+void doctor_frequency(struct doctor *d)
+{
+	bool cpus[DOCTOR_CPUS];
+	double least = NAN, limit = NAN, top = NAN;
+	doctor_cpus(d, cpus);
+	for (int i = 0; i < DOCTOR_CPUS; i++) {
+		double own_top = cpus[i] ? doctor_number(d, FREQ "cpuinfo_max_freq", i) : NAN;
+		double own_limit = cpus[i] ? doctor_number(d, FREQ "scaling_max_freq", i) : NAN;
+		double now = cpus[i] ? doctor_number(d, FREQ "scaling_cur_freq", i) : NAN;
+		least = now < least || isnan(least) ? now : least;
+		if (isnan(own_top) || own_limit / own_top >= limit / top)
+			continue;
+		limit = own_limit;
+		top = own_top;
+	}
+	if (isnan(top) || isnan(limit))
+		not_told(d, "the clock is");
+	else if (limit < CAPPED_SHARE * top)
+		doctor_found(d, DOCTOR_BENDS, "limited to %.0f MHz of %.0f", limit / 1e3, top / 1e3);
+	else
+		doctor_found(d, DOCTOR_OK, "up to %.0f MHz%s", top / 1e3,
+			isnan(least) ? "" : arena_printf(&d->arena, ", the slowest processor at %.0f now", least / 1e3));
+}
+
+void doctor_throttling(struct doctor *d)
+{
+	double since = d->now.throttled - d->first.throttled;
+	if (isnan(since))
+		not_told(d, "whether heat slows the processors is");
+	else if (since > 0)
+		doctor_found(d, DOCTOR_BENDS, "heat slows the processors: %.0f times just now", since);
+	else if (d->now.throttled > 0)
+		doctor_found(d, DOCTOR_UNKNOWN, "not just now, but %.0f times since the start: they may be slowed again when they work hard",
+			d->now.throttled);
+	else
+		doctor_found(d, DOCTOR_OK, "never since the start");
+}
+
+/* A battery, or a limit below what the package was made for. */
+void doctor_power(struct doctor *d)
+{
+	static const char *const supplies[] = { "AC", "ACAD", "AC0", "ADP0", "ADP1" };
+	double limit = doctor_number(d, "sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw");
+	double most = doctor_number(d, "sys/class/powercap/intel-rapl:0/constraint_0_max_power_uw");
+	for (size_t i = 0; i < sizeof(supplies) / sizeof(supplies[0]); i++)
+		if (doctor_number(d, "sys/class/power_supply/%s/online", supplies[i]) <= 0) {
+			doctor_found(d, DOCTOR_BENDS, "on battery");
+			return;
+		}
+	if (limit > 0 && most > 0 && limit < CAPPED_SHARE * most)
+		doctor_found(d, DOCTOR_BENDS, "the package is limited to %.0f W of %.0f", limit / 1e6, most / 1e6);
+	else if (limit > 0 && most > 0)
+		doctor_found(d, DOCTOR_OK, "up to %.0f W", limit / 1e6);
+	else
+		not_told(d, "the power limit is");
+}
+
+void doctor_virtual(struct doctor *d)
+{
+	if (!doctor_file(d, "proc/cpuinfo"))
+		doctor_found(d, DOCTOR_UNKNOWN, "/proc/cpuinfo cannot be read");
+	else if (is_virtual(d))
+		doctor_found_of(d, "", DOCTOR_UNKNOWN, "measure twice, some time apart; a machine of its own tells for sure",
+			"a virtual machine: clocks and neighbours cannot be seen from here");
+	else
+		doctor_found(d, DOCTOR_OK, "no hypervisor");
+}
+
+/* Fewer is a choice, and what is chosen is part of the stack's name: said, and no trouble. */
+void doctor_cores(struct doctor *d)
+{
+	bool allowed[DOCTOR_CPUS], online[DOCTOR_CPUS] = { false };
+	int ours = doctor_cpus(d, allowed), all = doctor_list(doctor_file(d, "sys/devices/system/cpu/online"), online, DOCTOR_CPUS);
+	if (!ours || !all)
+		doctor_found(d, DOCTOR_UNKNOWN, "which processors are ours cannot be told");
+	else if (ours < all)
+		doctor_found(d, DOCTOR_OK, "%d of %d processors, by affinity or cpuset: threads are as many at most", ours, all);
+	else
+		doctor_found(d, DOCTOR_OK, "all %d processors", all);
+}
+
+void doctor_siblings(struct doctor *d)
+{
+	bool cpus[DOCTOR_CPUS];
+	int shared = 0, allowed = doctor_cpus(d, cpus);
+	bool told = false;
+	for (int i = 0; i < DOCTOR_CPUS; i++) {
+		bool siblings[DOCTOR_CPUS] = { false };
+		const char *list = cpus[i] ? doctor_file(d, "sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", i) : NULL;
+		told |= list != NULL;
+		shared += doctor_list(list, siblings, DOCTOR_CPUS) > 1;
+	}
+	bool busy = d->now.busy - d->first.busy - (d->now.own - d->first.own) >
+		0.1 * (d->now.busy - d->first.busy + d->now.idle - d->first.idle);
+	if (!told)
+		doctor_found(d, DOCTOR_UNKNOWN, "which processors share a core cannot be told");
+	else if (!shared)
+		doctor_found(d, DOCTOR_OK, "each processor is a core of its own");
+	else
+		doctor_found(d, busy ? DOCTOR_BENDS : DOCTOR_OK, "%d of %d processors share a core with another one: threads are one a core%s",
+			shared, allowed, busy ? ", and what else runs may be their other half" : "");
+}
+
+/* The least that this group or one around it may use, in processors; NaN: no limit, and whether anybody told. */
+static double quota_of(struct doctor *d, bool *told)
+{
+	const char *folders[GROUPS];
+	double least = NAN;
+	for (int version = 2; version >= 1; version--) {
+		int count = doctor_groups(d, version == 2 ? NULL : "cpu", folders, GROUPS);
+		for (int i = 0; i < count; i++) {
+			const char *text = version == 2 ? doctor_file(d, "%s/cpu.max", folders[i]) : NULL;
+			double quota = version == 2 ? NAN : doctor_number(d, "%s/cpu.cfs_quota_us", folders[i]);
+			double period = version == 2 ? NAN : doctor_number(d, "%s/cpu.cfs_period_us", folders[i]);
+			*told |= text != NULL || !isnan(quota);
+			if (text && sscanf(text, "%lf %lf", &quota, &period) != 2)
+				continue; /* "max" */
+			if (quota > 0 && period > 0 && !(quota / period >= least))
+				least = quota / period;
+		}
+	}
+	return least;
+}
+
+void doctor_quota(struct doctor *d)
+{
+	bool cpus[DOCTOR_CPUS], told = false;
+	int allowed = doctor_cpus(d, cpus);
+	double quota = quota_of(d, &told);
+	if (quota < allowed)
+		doctor_found(d, DOCTOR_BENDS, "the control group may use %.2f processors' time of %d: past that everything stands still for a while", quota,
+			allowed);
+	else if (!isnan(quota))
+		doctor_found(d, DOCTOR_OK, "of %.2f processors' time, for %d", quota, allowed);
+	else if (told)
+		doctor_found(d, DOCTOR_OK, "none");
+	else
+		doctor_found(d, DOCTOR_UNKNOWN, "no control group tells of one");
+}
+
+void doctor_clock(struct doctor *d)
+{
+	const char *source = doctor_file(d, "sys/devices/system/clocksource/clocksource0/current_clocksource");
+	static const char *const quick[] = { "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod" };
+	if (!source) {
+		doctor_found(d, DOCTOR_UNKNOWN, "which clock is read cannot be told");
+		return;
+	}
+	for (size_t i = 0; i < sizeof(quick) / sizeof(quick[0]); i++)
+		if (strcmp(source, quick[i]) == 0) {
+			doctor_found(d, DOCTOR_OK, "%s", source);
+			return;
+		}
+	doctor_found(d, DOCTOR_BENDS, "%.40s: to read it takes a microsecond and more, which short problems feel", source);
+}

@@ -1,0 +1,198 @@
+/* What runners say of themselves: whether they answer, what their libraries use, and how their GPU is. */
+#include "config.h"
+
+#include "doctor/doctor_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BUSY_SHARE 0.10
+
+static json_t *attributes_of(const struct doctor_runner *r)
+{
+	return r->device && r->device->attributes ? json_loads(r->device->attributes, 0, NULL) : NULL;
+}
+
+/* ---- all runners ---- */
+
+static void warnings(struct doctor *d, const struct doctor_runner *r)
+{
+	json_t *attributes = attributes_of(r);
+	const json_t *one;
+	size_t i;
+	json_array_foreach(json_object_get(attributes, "warnings"), i, one)
+		if (json_is_string(one))
+			doctor_found_of(d, r->name, DOCTOR_BENDS, NULL, "%s", json_string_value(one));
+	json_decref(attributes);
+}
+
+void doctor_runners(struct doctor *d)
+{
+	if (!d->o.runner_count)
+		doctor_found(d, DOCTOR_UNKNOWN, "no runner was asked");
+	for (int i = 0; i < d->o.runner_count; i++) {
+		const struct doctor_runner *r = &d->o.runners[i];
+		const char *version = r->device && r->device->version ? r->device->version : "";
+		if (!r->device) {
+			doctor_found_of(d, r->name, DOCTOR_BENDS, "without it nothing is measured on its device: see what it says, or take it out of the "
+				"configuration", "does not answer: %s", r->error);
+			continue;
+		}
+		bool other = d->o.version && strcmp(version, d->o.version) != 0;
+		doctor_found_of(d, r->name, other ? DOCTOR_BENDS : DOCTOR_OK, other ? "install the same version on both sides" : NULL, "%s%s%s",
+			r->device->stack, other ? "; its version is " : "", other ? version : "");
+		warnings(d, r);
+	}
+}
+
+void doctor_threads(struct doctor *d)
+{
+	for (int i = 0; i < d->o.runner_count; i++) {
+		const struct doctor_runner *r = &d->o.runners[i];
+		if (!r->device || r->device->threads < 1)
+			continue;
+		bool loose = strstr(r->device->stack, "unbound") != NULL;
+		doctor_found_of(d, r->name, loose ? DOCTOR_BENDS : DOCTOR_OK, NULL, "%d thread%s%s", r->device->threads,
+			r->device->threads == 1 ? "" : "s", loose ? " that may move between processors while they are timed" : ", bound");
+	}
+}
+
+/* Ascending: the flag of /proc/cpuinfo, and how oneDNN calls what it needs. */
+static const struct {
+	const char *flag, *name;
+} isas[] = {
+	{ " sse4_1", "sse41" },
+	{ " avx", "avx" },
+	{ " avx2", "avx2" },
+	{ " avx512bw", "avx512_core" },
+	{ " avx512_vnni", "avx512_core_vnni" },
+	{ " avx512_bf16", "avx512_core_bf16" },
+	{ " amx_tile", "avx512_core_amx" },
+};
+#define ISAS ((int)(sizeof(isas) / sizeof(isas[0])))
+
+static bool has_flag(const char *flags, const char *flag)
+{
+	size_t n = strlen(flag);
+	for (const char *at = flags; (at = strstr(at, flag)); at += n)
+		if (at[n] == ' ' || !at[n])
+			return true;
+	return false;
+}
+
+void doctor_isa(struct doctor *d)
+{
+	const char *flags = doctor_line(d, doctor_file(d, "proc/cpuinfo"), "flags");
+	int found = -1;
+	for (int i = 0; flags && i < ISAS; i++)
+		found = has_flag(arena_printf(&d->arena, " %s", flags), isas[i].flag) ? i : found;
+	for (int i = 0; i < d->o.runner_count; i++) {
+		const struct doctor_runner *r = &d->o.runners[i];
+		json_t *attributes = attributes_of(r);
+		const char *used = json_string_at(attributes, "isa", "");
+		int at = -1;
+		for (int k = 0; k < ISAS; k++)
+			at = strcmp(used, isas[k].name) == 0 ? k : at;
+		if (at >= 0 && found >= 0)
+			doctor_found_of(d, r->name, at < found ? DOCTOR_BENDS : DOCTOR_OK, NULL, at < found ? "its library uses %s, the processor here has %s" :
+				"its library uses %s", isas[at].name, isas[found].name);
+		else if (*used)
+			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL, "its library uses %s; what the processor has cannot be compared", used);
+		json_decref(attributes);
+	}
+}
+
+/* ---- GPUs ---- */
+
+/* Of the GPU's attributes; false: the runner drives none. */
+static bool gpu_of(const struct doctor_runner *r, json_t **attributes, const json_t **now)
+{
+	*attributes = attributes_of(r);
+	*now = json_object_get(*attributes, "nvml");
+	return json_object_get(*attributes, "uuid") != NULL;
+}
+
+static double of(const json_t *o, const char *key)
+{
+	return json_number_or_nan(json_object_get(o, key));
+}
+
+/* "persistence on": of what is told. */
+static void setting_add(struct str *line, const json_t *o, const char *key, const char *name)
+{
+	const json_t *value = json_object_get(o, key);
+	if (json_is_boolean(value))
+		str_addf(line, ", %s %s", name, json_is_true(value) ? "on" : "off");
+}
+
+static void gpu_settings(struct doctor *d, const struct doctor_runner *r, const json_t *attributes, const json_t *now)
+{
+	struct str line = { 0 };
+	const char *slowed = json_string_at(now, "slowed_by", NULL);
+	double clock = of(now, "sm_mhz"), most = of(attributes, "most_clock_mhz"), hot = of(now, "temperature_c");
+	str_addf(&line, "driver %.40s", json_string_at(attributes, "driver", "not told"));
+	if (!isnan(clock))
+		str_addf(&line, ", at %.0f MHz", clock);
+	if (!isnan(most))
+		str_addf(&line, ", %.0f at most", most);
+	if (!isnan(hot))
+		str_addf(&line, ", %.0f C", hot);
+	setting_add(&line, attributes, "ecc", "ECC");
+	setting_add(&line, attributes, "persistence", "persistence");
+	setting_add(&line, attributes, "mig", "MIG");
+	if (slowed && *slowed)
+		doctor_found_of(d, r->name, DOCTOR_BENDS, NULL, "slowed by %.80s; %s", slowed, line.p);
+	else
+		doctor_found_of(d, r->name, slowed ? DOCTOR_OK : DOCTOR_UNKNOWN, NULL, "%s%s", line.p,
+			slowed ? "" : "; whether anything slows it is not told");
+	str_free(&line);
+}
+
+void doctor_gpu(struct doctor *d)
+{
+	for (int i = 0; i < d->o.runner_count; i++) {
+		json_t *attributes;
+		const json_t *now;
+		if (gpu_of(&d->o.runners[i], &attributes, &now))
+			gpu_settings(d, &d->o.runners[i], attributes, now);
+		json_decref(attributes);
+	}
+}
+
+void doctor_gpu_power(struct doctor *d)
+{
+	for (int i = 0; i < d->o.runner_count; i++) {
+		const struct doctor_runner *r = &d->o.runners[i];
+		json_t *attributes;
+		const json_t *now;
+		bool is_gpu = gpu_of(r, &attributes, &now);
+		double limit = of(attributes, "power_limit_w"), usual = of(attributes, "default_power_limit_w");
+		if (is_gpu && limit < 0.99 * usual)
+			doctor_found_of(d, r->name, DOCTOR_BENDS, NULL, "limited to %.0f W, %.0f are usual", limit, usual);
+		else if (is_gpu && !isnan(limit) && !isnan(usual))
+			doctor_found_of(d, r->name, DOCTOR_OK, NULL, "up to %.0f W", limit);
+		else if (is_gpu)
+			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL, "the power limit is not told");
+		json_decref(attributes);
+	}
+}
+
+/* Its own runner is counted by some drivers and not by others: work that is done says more than who is there. */
+void doctor_gpu_load(struct doctor *d)
+{
+	for (int i = 0; i < d->o.runner_count; i++) {
+		const struct doctor_runner *r = &d->o.runners[i];
+		json_t *attributes;
+		const json_t *now;
+		bool is_gpu = gpu_of(r, &attributes, &now);
+		double busy = of(now, "utilization"), processes = of(now, "processes");
+		if (is_gpu && isnan(busy) && isnan(processes))
+			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL, "who else computes on it is not told");
+		else if (is_gpu)
+			doctor_found_of(d, r->name, busy >= BUSY_SHARE || processes > 1 ? DOCTOR_BENDS : DOCTOR_OK, NULL,
+				"busy %.0f%% of the time before the runner began, %.0f process%s on it", isnan(busy) ? 0 : 100 * busy,
+				isnan(processes) ? 0 : processes, processes == 1 ? "" : "es");
+		json_decref(attributes);
+	}
+}

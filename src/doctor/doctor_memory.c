@@ -1,0 +1,192 @@
+/* Room: memory, pages, nodes, limits, and the disk that the database is on. */
+#include "config.h"
+
+#include "doctor/doctor_private.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#define MEMORY_LEAST_KB (1024.0 * 1024)
+#define DISK_LEAST_BYTES (100.0 * 1024 * 1024)
+#define NO_LIMIT 1e18 /* version 1 writes a number near 2^63 */
+#define GROUPS 32
+
+/* What the control group leaves of its memory; NaN: it sets no limit. */
+static double group_left_kb(struct doctor *d)
+{
+	const char *folders[GROUPS];
+	double least = NAN;
+	for (int version = 2; version >= 1; version--) {
+		int count = doctor_groups(d, version == 2 ? NULL : "memory", folders, GROUPS);
+		for (int i = 0; i < count; i++) {
+			double limit = doctor_number(d, version == 2 ? "%s/memory.max" : "%s/memory.limit_in_bytes", folders[i]);
+			double used = doctor_number(d, version == 2 ? "%s/memory.current" : "%s/memory.usage_in_bytes", folders[i]);
+			if (limit < NO_LIMIT && !isnan(used) && !((limit - used) / 1024 >= least))
+				least = fmax(0, limit - used) / 1024;
+		}
+	}
+	return least;
+}
+
+void doctor_memory(struct doctor *d)
+{
+	const char *text = doctor_file(d, "proc/meminfo");
+	double total = doctor_field(text, "MemTotal:"), available = doctor_field(text, "MemAvailable:"), group = group_left_kb(d);
+	char free_text[STR_QUANTITY], total_text[STR_QUANTITY];
+	if (isnan(available)) {
+		doctor_found(d, DOCTOR_UNKNOWN, "how much is free cannot be told (/proc/meminfo)");
+		return;
+	}
+	bool limited = group < available;
+	double left = limited ? group : available;
+	doctor_found(d, left < MEMORY_LEAST_KB ? DOCTOR_BENDS : DOCTOR_OK, "%s free of %s%s", str_bytes(free_text, left * 1024),
+		str_bytes(total_text, total * 1024), limited ? ", which the control group leaves" : "");
+}
+
+void doctor_swap(struct doctor *d)
+{
+	const char *text = doctor_file(d, "proc/meminfo");
+	double used = doctor_field(text, "SwapTotal:") - doctor_field(text, "SwapFree:"), moved = d->now.swapped - d->first.swapped;
+	char number[STR_QUANTITY];
+	if (isnan(used))
+		doctor_found(d, DOCTOR_UNKNOWN, "whether memory is swapped out cannot be told (/proc/meminfo)");
+	else if (moved > 0)
+		doctor_found(d, DOCTOR_BENDS, "%.0f pages went in or out just now", moved);
+	else
+		doctor_found(d, DOCTOR_OK, used > 0 ? "%s in use, nothing moves" : "none in use", str_bytes(number, used * 1024));
+}
+
+void doctor_pages(struct doctor *d)
+{
+	const char *modes = doctor_file(d, "sys/kernel/mm/transparent_hugepage/enabled");
+	const char *open = modes ? strchr(modes, '[') : NULL;
+	double reserved = doctor_field(doctor_file(d, "proc/meminfo"), "HugePages_Total:");
+	if (!open)
+		doctor_found(d, DOCTOR_UNKNOWN, "whether huge pages are given cannot be told");
+	else
+		doctor_found(d, DOCTOR_OK, "huge pages: %.*s%s", (int)strcspn(open + 1, "]"), open + 1, reserved > 0 ?
+			arena_printf(&d->arena, ", %.0f set aside, which no operand gets", reserved) : "");
+}
+
+void doctor_nodes(struct doctor *d)
+{
+	bool nodes[DOCTOR_CPUS] = { false }, ours[DOCTOR_CPUS] = { false }, cpus[DOCTOR_CPUS];
+	int count = doctor_list(doctor_file(d, "sys/devices/system/node/online"), nodes, DOCTOR_CPUS), used = 0;
+	int memory = doctor_list(doctor_line(d, doctor_file(d, "proc/self/status"), "Mems_allowed_list:"), ours, DOCTOR_CPUS);
+	doctor_cpus(d, cpus);
+	for (int i = 0; i < DOCTOR_CPUS; i++) {
+		bool node[DOCTOR_CPUS] = { false }, any = false;
+		if (!nodes[i])
+			continue;
+		doctor_list(doctor_file(d, "sys/devices/system/node/node%d/cpulist", i), node, DOCTOR_CPUS);
+		for (int c = 0; c < DOCTOR_CPUS; c++)
+			any |= node[c] && cpus[c];
+		used += any;
+	}
+	if (!count)
+		doctor_found(d, DOCTOR_UNKNOWN, "how many nodes memory has cannot be told");
+	else if (count == 1 || (used == 1 && memory == 1))
+		doctor_found(d, DOCTOR_OK, count == 1 ? "one" : "one of %d", count);
+	else
+		doctor_found(d, DOCTOR_BENDS, "%d, and threads and memory may be on different ones", count);
+}
+
+/* The soft limit of a row of /proc/self/limits; NaN: none, or not told. */
+static double limit_of(const char *text, const char *name)
+{
+	return doctor_field(text, name); /* "unlimited" is no number */
+}
+
+void doctor_limits(struct doctor *d)
+{
+	static const struct {
+		const char *name, *what;
+	} rows[] = {
+		{ "Max cpu time", "seconds of processor time, then the runner is killed" },
+		{ "Max address space", "bytes of addresses" },
+		{ "Max data size", "bytes of data" },
+		{ "Max resident set", "bytes in memory" },
+	};
+	const char *text = doctor_file(d, "proc/self/limits");
+	bool any = false;
+	for (size_t i = 0; text && i < sizeof(rows) / sizeof(rows[0]); i++) {
+		double limit = limit_of(text, rows[i].name);
+		if (isnan(limit))
+			continue;
+		doctor_found_of(d, rows[i].name, DOCTOR_BENDS, NULL, "%.0f %s", limit, rows[i].what);
+		any = true;
+	}
+	if (!text)
+		doctor_found(d, DOCTOR_UNKNOWN, "/proc/self/limits cannot be read");
+	else if (!any)
+		doctor_found(d, DOCTOR_OK, "none that measuring would meet");
+}
+
+/* ---- the database ---- */
+
+static bool is_networked(const char *type)
+{
+	static const char *const types[] = { "nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "lustre", "gpfs", "beegfs", "glusterfs",
+		"9p", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph-fuse" };
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (strcmp(type, types[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The type of what is mounted over a path: the last line with the longest mount point that begins it. */
+static const char *mounted_type(struct doctor *d, const char *path)
+{
+	const char *text = doctor_file(d, "proc/self/mountinfo"), *found = NULL;
+	size_t longest = 0;
+	for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+		char point[1024], type[64];
+		const char *rest = memchr(line, '\n', strlen(line)), *dash = strstr(line, " - ");
+		if (sscanf(line, "%*s %*s %*s %*s %1023s", point) != 1 || !dash || (rest && dash > rest) ||
+			sscanf(dash, " - %63s", type) != 1)
+			continue;
+		size_t n = strcmp(point, "/") == 0 ? 0 : strlen(point);
+		if (n >= longest && strncmp(path, point, n) == 0 && (path[n] == '/' || !path[n])) {
+			longest = n;
+			found = arena_strndup(&d->arena, type, strlen(type));
+		}
+	}
+	return found;
+}
+
+/* The database, or the nearest folder around it that is there. */
+static const char *existing(struct doctor *d, const char *path)
+{
+	char *real = realpath(path, NULL), *copy = arena_strndup(&d->arena, path, strlen(path));
+	for (char *slash; !real && (slash = strrchr(copy, '/')) && slash != copy;) {
+		*slash = '\0';
+		real = realpath(copy, NULL);
+	}
+	const char *kept = real ? arena_strndup(&d->arena, real, strlen(real)) : "/";
+	free(real);
+	return kept;
+}
+
+void doctor_database(struct doctor *d)
+{
+	struct statvfs fs;
+	char room[STR_QUANTITY];
+	if (!d->o.db)
+		return;
+	const char *path = existing(d, d->o.db), *type = mounted_type(d, path);
+	double left = statvfs(path, &fs) ? NAN : (double)fs.f_bavail * (double)fs.f_frsize;
+	if (left < DISK_LEAST_BYTES)
+		doctor_found_of(d, path, DOCTOR_BENDS, "make room, or keep it elsewhere (--db, BENANZA_DB): results that do not fit are lost",
+			"%s left on its disk", str_bytes(room, left));
+	else if (type && is_networked(type))
+		doctor_found_of(d, path, DOCTOR_BENDS, "keep it on a disk of this machine and merge (benanza db merge)",
+			"on a network file system (%s): each result waits for it", type);
+	else if (isnan(left) || !type)
+		doctor_found_of(d, path, DOCTOR_UNKNOWN, NULL, "what its file system has cannot be told");
+	else
+		doctor_found_of(d, path, DOCTOR_OK, NULL, "%s left, %s", str_bytes(room, left), type);
+}

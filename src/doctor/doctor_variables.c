@@ -1,0 +1,129 @@
+/* Variables that libraries read: those that bend numbers, and those that only choose what is measured, which the stack's name
+ * then says. */
+#include "config.h"
+
+#include "doctor/doctor_private.h"
+
+#include <string.h>
+
+#define VALUE_SHOWN 48
+
+/* The first row that fits counts; a name that ends in * fits whatever begins so. */
+static const struct variable {
+	const char *name;
+	bool bends;
+	const char *what;
+} rows[] = {
+	{ "OMP_NUM_THREADS", false, "how many threads; part of the stack's name" },
+	{ "OMP_PROC_BIND", false, "whether threads are bound; part of the stack's name" },
+	{ "OMP_PLACES", false, "what threads are bound to; part of the stack's name" },
+	{ "OMP_WAIT_POLICY", true, "whether threads spin or sleep between layers: sleeping ones take long to wake" },
+	{ "OMP_DYNAMIC", true, "the runtime may take fewer threads than were asked for" },
+	{ "OMP_THREAD_LIMIT", true, "fewer threads than were asked for" },
+	{ "OMP_DISPLAY_*", false, "prints settings at the start" },
+	{ "OMP_*", true, "how OpenMP runs its threads" },
+	{ "GOMP_CPU_AFFINITY", false, "what threads are bound to; part of the stack's name" },
+	{ "GOMP_SPINCOUNT", true, "how long threads spin before they sleep between layers" },
+	{ "GOMP_*", true, "how GNU's OpenMP runs its threads" },
+	{ "KMP_BLOCKTIME", true, "how long threads spin before they sleep between layers" },
+	{ "KMP_AFFINITY", true, "what threads of Intel's OpenMP are bound to, past the stack's name" },
+	{ "KMP_*", true, "how Intel's OpenMP runs its threads" },
+	{ "MKL_*", false, "read by MKL, which oneDNN does not use: it bends what is compared with" },
+	{ "TBB_*", false, "read by a oneDNN with TBB threads alone" },
+	{ "OPENBLAS_*", false, "read by OpenBLAS, which oneDNN does not use: it bends what is compared with" },
+	{ "ONEDNN_MAX_CPU_ISA", true, "oneDNN leaves instructions unused that the processor has" },
+	{ "DNNL_MAX_CPU_ISA", true, "oneDNN leaves instructions unused that the processor has" },
+	{ "ONEDNN_CPU_ISA_HINTS", true, "oneDNN prefers narrower vectors" },
+	{ "DNNL_CPU_ISA_HINTS", true, "oneDNN prefers narrower vectors" },
+	{ "ONEDNN_DEFAULT_FPMATH_MODE", false, "lets oneDNN compute in less than f32; the runner takes it away" },
+	{ "DNNL_DEFAULT_FPMATH_MODE", false, "lets oneDNN compute in less than f32; the runner takes it away" },
+	{ "ONEDNN_PRIMITIVE_CACHE_CAPACITY", false, "set-up alone, which is not timed" },
+	{ "DNNL_PRIMITIVE_CACHE_CAPACITY", false, "set-up alone, which is not timed" },
+	{ "ONEDNN_VERBOSE*", true, "oneDNN prints a line for each execution while it is timed" },
+	{ "DNNL_VERBOSE*", true, "oneDNN prints a line for each execution while it is timed" },
+	{ "ONEDNN_*", true, "how oneDNN chooses and runs kernels" },
+	{ "DNNL_*", true, "how oneDNN chooses and runs kernels" },
+	{ "NVIDIA_TF32_OVERRIDE", true, "0: no library of NVIDIA's uses TF32, whatever it is asked; 1 is not documented" },
+	{ "CUDA_LAUNCH_BLOCKING", true, "each launch waits for the GPU" },
+	{ "CUDA_VISIBLE_DEVICES", false, "which GPUs there are, and their numbers" },
+	{ "NVIDIA_VISIBLE_DEVICES", false, "which GPUs a container has" },
+	{ "CUDA_DEVICE_ORDER", false, "the GPUs' numbers" },
+	{ "CUDA_DEVICE_MAX_CONNECTIONS", true, "how many queues the GPU is fed by" },
+	{ "CUDA_MPS_*", true, "the GPU may be shared, or lent in part" },
+	{ "CUDA_CACHE_*", false, "set-up alone, which is not timed" },
+	{ "CUDA_MODULE_LOADING", false, "set-up alone, which is not timed" },
+	{ "CUDA_HOME", false, "where the toolkit is" },
+	{ "CUDA_PATH", false, "where the toolkit is" },
+	{ "CUDA_AUTO_BOOST", true, "whether the GPU's clock is raised" },
+	{ "CUBLAS_WORKSPACE_CONFIG", true, "less workspace: other kernels are chosen" },
+	{ "CUBLASLT_LOG_*", true, "cuBLASLt writes a log while it is timed" },
+	{ "CUBLAS_LOG*", true, "cuBLAS writes a log while it is timed" },
+	{ "CUBLAS*", true, "how cuBLAS chooses kernels" },
+	{ "CUDNN_LOG*", true, "cuDNN writes a log while it is timed" },
+	{ "CUDNN_HOME", false, "where cuDNN is" },
+	{ "CUDNN_PATH", false, "where cuDNN is" },
+	{ "CUDNN_*", true, "how cuDNN chooses kernels" },
+	{ "LD_PRELOAD", true, "functions of other libraries are put before everybody's" },
+	{ "LD_AUDIT", true, "every call between libraries is watched" },
+	{ "LD_LIBRARY_PATH", false, "other libraries may be taken than those installed; the stack's name has their versions" },
+	{ "MALLOC_PERTURB_", true, "all memory is written when it is got and given back" },
+	{ "MALLOC_CHECK_", true, "all memory is checked when it is given back" },
+	{ "MALLOC_*", true, "how memory is got" },
+	{ "GLIBC_TUNABLES", true, "how memory is got and copied" },
+};
+
+static const struct variable *row_of(struct text name)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t n = strlen(rows[i].name);
+		bool open = rows[i].name[n - 1] == '*';
+		if (open ? name.n >= n - 1 && memcmp(name.p, rows[i].name, n - 1) == 0 : text_is(name, rows[i].name))
+			return &rows[i];
+	}
+	return NULL;
+}
+
+static void found(struct doctor *d, struct text name, const char *value, const char *where)
+{
+	const struct variable *row = row_of(name);
+	size_t n = strlen(value);
+	if (row)
+		doctor_found_of(d, arena_strndup(&d->arena, name.p, name.n), row->bends ? DOCTOR_BENDS : DOCTOR_OK, NULL, "%.*s%s%s: %s",
+			VALUE_SHOWN, value, n > VALUE_SHOWN ? "..." : "", where, row->what);
+}
+
+static bool is_ours(const struct doctor *d, const char *name)
+{
+	size_t n = strlen(name);
+	for (const char *const *v = d->o.variables; v && *v; v++)
+		if (strncmp(*v, name, n) == 0 && (*v)[n] == '=')
+			return true;
+	return false;
+}
+
+/* What a runner elsewhere tells of its own, where it bends and we do not have it. */
+static void found_of_runner(struct doctor *d, const struct doctor_runner *r)
+{
+	json_t *attributes = r->device ? json_loads(r->device->attributes ? r->device->attributes : "", 0, NULL) : NULL, *value;
+	const char *name;
+	json_object_foreach(json_object_get(attributes, "environment"), name, value) {
+		const struct variable *row = row_of(text_of(name));
+		if (row && row->bends && json_is_string(value) && !is_ours(d, name))
+			found(d, text_of(name), json_string_value(value), arena_printf(&d->arena, " (%s)", r->name));
+	}
+	json_decref(attributes);
+}
+
+void doctor_variables(struct doctor *d)
+{
+	int before = d->count;
+	for (const char *const *v = d->o.variables; v && *v; v++) {
+		const char *equals = strchr(*v, '=');
+		if (equals)
+			found(d, (struct text){ *v, (size_t)(equals - *v) }, equals + 1, "");
+	}
+	for (int i = 0; i < d->o.runner_count; i++)
+		found_of_runner(d, &d->o.runners[i]);
+	if (d->count == before)
+		doctor_found(d, DOCTOR_OK, "none that libraries read");
+}
