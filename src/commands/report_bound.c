@@ -106,12 +106,11 @@ static json_t *effects_json(const struct session *s)
 static json_t *coverage_json(const struct analysis *a)
 {
 	const struct coverage *c = &a->coverage;
-	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:i, s:o}", "layers", c->layers, "measured", c->measured,
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "layers", c->layers, "measured", c->measured,
 		"proxy", c->proxy, "free", c->free, "fused", c->fused, "estimated", c->estimated, "assumed", c->assumed,
 		"missing", c->missing, "unsupported", c->unsupported, "flops_measured_share",
 		json_number_or_null(c->flops_measured_share), "cost_proxy_share", json_number_or_null(c->cost_proxy_share),
-		"cost_estimated_share", json_number_or_null(c->cost_estimated_share), "mistrusted", c->mistrusted,
-		"cost_mistrusted_share", json_number_or_null(c->cost_mistrusted_share));
+		"cost_estimated_share", json_number_or_null(c->cost_estimated_share));
 }
 
 json_t *report_bound_json(const struct session *s)
@@ -146,6 +145,8 @@ json_t *report_bound_json(const struct session *s)
 	json_object_set_new(o, "complete", json_boolean(a->complete));
 	json_object_set_new(o, "distinct", json_integer(p->problem_count));
 	json_object_set_new(o, "coverage", coverage_json(a));
+	json_object_set_new(o, "mistrusted", json_pack("{s:i, s:o}", "layers", a->coverage.mistrusted, "cost_share",
+		json_number_or_null(a->coverage.cost_mistrusted_share)));
 	json_object_set_new(o, "what_if", effects_json(s));
 	json_object_set_new(o, "notes", a->scenario.nxc ? json_array()
 							: json_pack("[s]", "reorders between layers are not priced"));
