@@ -10,7 +10,7 @@
 
 /* While something is measured the screen is drawn at most this often, unless a key was pressed: a busy
  * explorer disturbs what it measures. */
-#define MEASURING_REDRAW_MS 250
+#define MEASURING_REDRAW_MS 500
 #define IDLE_WAIT_MS 1000
 #define CHANGING_WAIT_MS 100 /* more than one runner has something to say, and one is waited for */
 
@@ -133,7 +133,8 @@ static int loop(struct app *app)
 			since = 0;
 			changed = false;
 		}
-		int64_t wait = measuring ? MEASURING_REDRAW_MS - since : is_changing(app) ? CHANGING_WAIT_MS : IDLE_WAIT_MS;
+		/* A runner at work says something every half a second, and that is what the next frame waits for. */
+		int64_t wait = is_changing(app) ? CHANGING_WAIT_MS : changed && measuring ? MEASURING_REDRAW_MS - since : IDLE_WAIT_MS;
 		uint32_t key;
 		enum term_event event = term_wait(fd_of(app), wait < 0 ? 0 : (int)wait, &key);
 		if (event == TERM_SIGNAL)

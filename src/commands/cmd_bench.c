@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STEP_MS 200
+#define STEP_MS 1000 /* a runner at work wakes it before that, every half a second */
 #define BAR_WIDTH 24
 #define KEEP_WAIT_MS 120000 /* for a database that cannot take the last results: locked, full */
 

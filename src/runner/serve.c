@@ -29,6 +29,7 @@ struct server {
 	int in, out;
 	struct serving *how;
 	pthread_mutex_t writing;     /* whole lines only; of the next one too */
+	bool spoke;                  /* since the heart last looked: a sign of life, too */
 	int unwritten;               /* why the output takes no more (errno), 0: it does */
 	pthread_mutex_t lock;        /* of everything below */
 	pthread_cond_t changed;
@@ -68,6 +69,7 @@ static void send_message(struct server *s, const struct wire_message *m)
 	pthread_mutex_lock(&s->writing);
 	if (!s->unwritten)
 		s->unwritten = write_whole(s->out, line, strlen(line));
+	s->spoke = true;
 	pthread_mutex_unlock(&s->writing);
 	free(line);
 }
@@ -92,6 +94,16 @@ static void send_done(struct server *s, int64_t id, enum status status, const ch
 
 /* --- the heart --- */
 
+/* Whoever reads is woken no more often than needed: it may run where something is measured. */
+static bool has_spoken(struct server *s)
+{
+	pthread_mutex_lock(&s->writing);
+	bool spoke = s->spoke;
+	s->spoke = false;
+	pthread_mutex_unlock(&s->writing);
+	return spoke;
+}
+
 static void heartbeat(struct server *s)
 {
 	char what[512] = "";
@@ -102,8 +114,10 @@ static void heartbeat(struct server *s)
 		snprintf(what, sizeof(what), "%s%s%s %s %s", s->trying->name, *s->trying->layouts ? " " : "",
 			s->trying->layouts, cache_name(s->cache), launch_name(s->launch));
 	pthread_mutex_unlock(&s->lock);
-	if (!is_file)
-		send_message(s, &m);
+	if (is_file)
+		return;
+	send_message(s, &m);
+	has_spoken(s); /* the next one is not spared by this one */
 }
 
 static void *heart(void *argument)
@@ -122,7 +136,7 @@ static void *heart(void *argument)
 			waited = pthread_cond_timedwait(&s->changed, &s->lock, &at);
 		finished = s->finished;
 		pthread_mutex_unlock(&s->lock);
-		if (!finished)
+		if (!finished && !has_spoken(s))
 			heartbeat(s);
 	}
 	return NULL;
