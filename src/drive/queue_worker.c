@@ -128,7 +128,7 @@ static bool worker_is_blameless(const struct queue *q, const struct worker *w, e
 	if (w->job < 0 || w->cancelled_ms || q->list.jobs[w->job].lost >= LOST_MAX)
 		return false;
 	bool hung = status == STATUS_TIMEOUT && runner_process_is_remote(w->process);
-	return hung || end == RUNNER_END_TAKEN || (end == RUNNER_END_LEFT && !w->heard);
+	return hung || end == RUNNER_END_TAKEN || end == RUNNER_END_STRANGER || (end == RUNNER_END_LEFT && !w->heard);
 }
 
 static void worker_put_back(struct queue *q, struct worker *w)

@@ -40,7 +40,7 @@ struct runner_process {
 	struct arena arena;
 	struct device device;
 	bool hello;
-	bool stranger; /* a runner of another version, or another kind of device description: no use to try again */
+	bool stranger; /* of another version, or several at once: starting it again would not help */
 	bool waits;    /* its last line says that a cluster's queue is waited for */
 	bool lost;     /* a line of it says that its machine, or the way there, was lost */
 	bool ended_ill; /* it sent nonsense, or closed its output and went on */
@@ -463,7 +463,8 @@ static int process_message(
 	if (wire_parse(line.p, line.n, m, err)) {
 		struct device second;
 		struct error said = ERROR_NONE;
-		if (wire_parse_hello(line.p, &p->arena, &second, &said) != 0)
+		p->stranger = wire_parse_hello(line.p, &p->arena, &second, &said) != 0;
+		if (p->stranger)
 			return error_set(err, "the runner %s said hello twice: a command must start one runner only (srun: -n1)",
 				p->program);
 		return process_nonsense(p, line, "sent what is no message", err);

@@ -35,7 +35,7 @@ enum runner_end {
 	RUNNER_END_LEFT,     /* by itself, status 0 */
 	RUNNER_END_DIED,     /* by what it was doing, or it could not begin */
 	RUNNER_END_TAKEN,    /* from outside: a broken link, a node that failed, a person's or the system's kill */
-	RUNNER_END_STRANGER  /* its hello cannot be worked with: another version. Starting it again would not help */
+	RUNNER_END_STRANGER  /* it cannot be worked with: another version, two hellos. Starting it again would not help */
 };
 enum runner_end runner_process_end(const struct runner_process *p);
 

@@ -1,15 +1,25 @@
 /* A runner that measures nothing: it speaks the wire and behaves as the problem's kind and $FAKE_HELLO say,
- * so that the queue can be tested against every way in which a real one may fail. Not a test itself; t_queue
- * starts it. */
+ * so that the queue can be tested against every way in which a real one may fail. Not a test itself; t_queue, t_workers
+ * and the tests of ssh and Slurm start it. Its whole life is told by the environment:
+ *
+ *	FAKE_HELLO   how it begins: banner, old, newer, never, exit, flood, deaf, changing, twice, waits
+ *	FAKE_MODEL   the device's model
+ *	FAKE_ALL     every problem is answered well, whatever it is; the value is how many milliseconds that takes
+ *	FAKE_LOG     a file to which each job's begin adds a line: "NAME PROBLEM", NAME being $FAKE_NAME or Slurm's node
+ *	FAKE_END     how one of those that share FAKE_MARK ends (kill, 255, left, silent), as the first to get to its job number
+ *	FAKE_AT      (from 1); FAKE_MARK is the file that says that it has happened. Or idle: after that job, each time
+ *	FAKE_GATE    waits: a file without which there is no hello */
 #include "config.h"
 
 #include "wire/wire.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static void say(const struct wire_message *m)
@@ -30,8 +40,9 @@ static void say_hello(const char *how)
 		.host = "nowhere",
 		.attributes = "{\"uuid\":\"GPU-5f00aa11-22cc\"}",
 		.llc_bytes = NAN };
-	const char *threads = getenv("OMP_NUM_THREADS");
+	const char *threads = getenv("OMP_NUM_THREADS"), *named = getenv("FAKE_MODEL");
 	char model[64];
+	d.model = getenv("SLURM_LABELIO") ? "labelled lines" : named ? named : d.model;
 	d.threads = threads ? atoi(threads) : 0;
 	if (strcmp(how, "changing") == 0) {
 		snprintf(model, sizeof(model), "Fake CPU of process %d", (int)getpid());
@@ -39,8 +50,8 @@ static void say_hello(const char *how)
 	}
 	if (strcmp(how, "banner") == 0)
 		printf("Welcome to this host.\n\n{\"not\": \"it\"}\n{\"magic\": 3}\n");
-	if (strcmp(how, "old") == 0) {
-		printf("{\"magic\":\"" WIRE_MAGIC "\",\"protocol\":0}\n");
+	if (strcmp(how, "old") == 0 || strcmp(how, "newer") == 0) {
+		printf("{\"magic\":\"" WIRE_MAGIC "\",\"protocol\":%d}\n", how[0] == 'o' ? 0 : WIRE_VERSION + 1);
 		fflush(stdout);
 		return;
 	}
@@ -237,6 +248,46 @@ static void do_noise(const struct wire_message *m)
 	do_ok(m);
 }
 
+/* Numbers that are none, or far out. */
+static void do_number(const struct wire_message *m, const char *number)
+{
+	printf("{\"type\":\"result\",\"id\":%lld,\"result\":{\"problem\":\"%s\",\"algorithm\":{\"api\":\"fake\",\"name\":\"odd\"},"
+		"\"status\":\"ok\",\"cache\":\"net\",\"launch\":\"amortized\",\"stats\":{\"n\":10,\"executions\":1,\"median_ns\":%s}}}\n",
+		(long long)m->id, m->problem, number);
+	fflush(stdout);
+	say_done(m->id, STATUS_OK, "");
+}
+
+static void do_nan(const struct wire_message *m)
+{
+	do_number(m, "NaN");
+}
+
+static void do_huge(const struct wire_message *m)
+{
+	do_number(m, "1e999");
+}
+
+static void do_negative(const struct wire_message *m)
+{
+	do_number(m, "-5");
+}
+
+static void do_second_hello(const struct wire_message *m)
+{
+	say_result(m, m->id, m->problem, 1100, 0);
+	setenv("FAKE_MODEL", "Another CPU", 1);
+	say_hello("");
+}
+
+/* Results after the end of the job. */
+static void do_after(const struct wire_message *m)
+{
+	do_ok(m);
+	say_result(m, m->id, m->problem, 5, 0);
+	say_done(m->id, STATUS_OK, "");
+}
+
 /* Two algorithms, when only those are asked for. */
 static void do_list(const struct wire_message *m)
 {
@@ -253,6 +304,11 @@ static const struct {
 	void (*act)(const struct wire_message *m);
 } acts[] = {
 	{ ":relu:", do_ok },
+	{ ":leaky_relu,", do_nan },
+	{ ":elu,", do_huge },
+	{ ":clip,", do_negative },
+	{ ":pow,", do_second_hello },
+	{ ":affine,", do_after },
 	{ ":tanh:", do_crash },
 	{ ":swish,", do_leave },
 	{ ":sigmoid:", do_hang },
@@ -271,9 +327,81 @@ static const struct {
 	{ ":soft:", do_wrong_way },
 };
 
+static void rest(int ms)
+{
+	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL);
+}
+
+/* A line of the log is one write: several processes may share the file. */
+static void log_job(const char *problem)
+{
+	const char *path = getenv("FAKE_LOG"), *name = getenv("FAKE_NAME"), *node = getenv("SLURMD_NODENAME");
+	char text[PROBLEM_TEXT_SIZE + 128];
+	int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
+	if (fd < 0)
+		return;
+	int n = snprintf(text, sizeof(text), "%s %s\n", name ? name : node ? node : "-", problem);
+	if (n < 0 || write(fd, text, (size_t)n) != n)
+		complain("no log\n");
+	close(fd);
+}
+
+/* Am I the one that has to go, and now? */
+static bool is_my_turn(int job)
+{
+	const char *at = getenv("FAKE_AT"), *mark = getenv("FAKE_MARK");
+	if (!at || job < atoi(at))
+		return false;
+	int fd = mark ? open(mark, O_WRONLY | O_CREAT | O_EXCL, 0666) : 0;
+	return fd >= 0;
+}
+
+/* The end that $FAKE_END asks for, at the begin of a job (after a first result) or behind it. */
+static void end_if_asked(const struct wire_message *m, int job, bool behind)
+{
+	const char *end = getenv("FAKE_END");
+	if (!end || behind != (strcmp(end, "idle") == 0) || !is_my_turn(job))
+		return;
+	if (strcmp(end, "idle") == 0 || strcmp(end, "left") == 0)
+		_exit(0);
+	say_result(m, m->id, m->problem, 1300, 0);
+	if (strcmp(end, "kill") == 0)
+		raise(SIGKILL);
+	if (strcmp(end, "silent") == 0)
+		do_hang(m);
+	complain("client_loop: send disconnect: Broken pipe\n");
+	_exit(255);
+}
+
+static void answer(const struct wire_message *m, int job)
+{
+	const char *all = getenv("FAKE_ALL");
+	log_job(m->problem);
+	end_if_asked(m, job, false);
+	for (size_t i = 0; !all && i < sizeof(acts) / sizeof(acts[0]); i++)
+		if (strstr(m->problem, acts[i].mode))
+			acts[i].act(m);
+	if (all) {
+		rest(atoi(all));
+		do_ok(m);
+	}
+	end_if_asked(m, job, true);
+}
+
+/* A place in a cluster's queue, until the gate is there. */
+static void wait_for_gate(void)
+{
+	const char *gate = getenv("FAKE_GATE");
+	complain("srun: job 12 queued and waiting for resources\n");
+	while (gate && access(gate, F_OK))
+		rest(5);
+	complain("srun: job 12 has been allocated resources\n");
+}
+
 int main(int argc, char **argv)
 {
 	static char line[WIRE_LINE_MAX];
+	int jobs = 0;
 	if (argc == 3 && strcmp(argv[1], "--device") == 0 && strchr(argv[2], ':')) {
 		complain("a device of mine has no runner's name before it\n");
 		return 2;
@@ -292,7 +420,11 @@ int main(int argc, char **argv)
 				return 1;
 	if (strcmp(how, "deaf") == 0)
 		signal(SIGTERM, SIG_IGN);
+	if (strcmp(how, "waits") == 0)
+		wait_for_gate();
 	say_hello(how);
+	if (strcmp(how, "twice") == 0)
+		say_hello(how);
 	while (strcmp(how, "deaf") == 0)
 		pause();
 	while (fgets(line, sizeof(line), stdin)) {
@@ -304,12 +436,10 @@ int main(int argc, char **argv)
 		}
 		if (m.type == WIRE_QUIT)
 			return 0;
-		bool lists = m.type == WIRE_ALGORITHMS && strstr(m.problem, ":relu:");
-		if (lists)
+		if (m.type == WIRE_ALGORITHMS && strstr(m.problem, ":relu:"))
 			do_list(&m);
-		for (size_t i = 0; !lists && (m.type == WIRE_RUN || m.type == WIRE_ALGORITHMS) && i < sizeof(acts) / sizeof(acts[0]); i++)
-			if (strstr(m.problem, acts[i].mode))
-				acts[i].act(&m);
+		else if (m.type == WIRE_RUN || m.type == WIRE_ALGORITHMS)
+			answer(&m, ++jobs);
 		wire_free(&m);
 	}
 	return 0;

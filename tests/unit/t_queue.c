@@ -28,6 +28,10 @@
 #define ZERO "eltwise:f32,f32:gelu_erf:1x64"
 #define FLOOD "eltwise:f32,f32:mish:1x64"
 #define ENDLESS "eltwise:f32,f32:gelu_tanh:1x64"
+#define NAN_TIME "eltwise:f32,f32:leaky_relu,0.1:1x64"
+#define HUGE_TIME "eltwise:f32,f32:elu,1:1x64"
+#define NEGATIVE_TIME "eltwise:f32,f32:clip,0,6:1x64"
+#define AFTER "eltwise:f32,f32:affine,1,0:1x64"
 #define NOISE "pool:f32,f32:max:n1c64h112w112r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1"
 #define WRONG_WAY "softmax:f32,f32:soft:1x64:ax1"
 
@@ -259,6 +263,9 @@ static void test_failures(void)
 		{ UNSUPPORTED, "no implementation", JOB_UNSUPPORTED, STATUS_UNSUPPORTED },
 		{ NOTHING, "without a result", JOB_FAILED, STATUS_FAILED },
 		{ ZERO, "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
+		{ NAN_TIME, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
+		{ HUGE_TIME, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
+		{ NEGATIVE_TIME, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
 		{ ENDLESS, "a line without end", JOB_FAILED, STATUS_CRASHED },
 		{ WRONG_WAY, "what only it may be sent", JOB_FAILED, STATUS_CRASHED },
 		{ HANG, "no sign of life for 1 s", JOB_FAILED, STATUS_TIMEOUT },
@@ -306,6 +313,10 @@ static void test_strange(void)
 {
 	struct bench b;
 	bench_open(&b, "strange.db", "");
+	queue_add(b.q, AFTER, false, false);
+	queue_add(b.q, OK2, false, false);
+	is_int(bench_run(&b), 2 + 2, "what comes after a job's end is left out");
+	is_int(bench_results(&b, AFTER), 2, "and counts for nothing");
 	queue_add(b.q, STRANGER, false, false);
 	queue_add(b.q, NOISE, false, false);
 	queue_add(b.q, FLOOD, false, false);
@@ -409,7 +420,9 @@ static void test_no_runner(void)
 {
 	expect_no_runner(
 		"exit", "ended with status 5; it last said: libdnnl.so.2: cannot open", "one that ends");
-	expect_no_runner("old", "protocol 0", "another version");
+	expect_no_runner("old", "protocol 0", "an older version");
+	expect_no_runner("newer", "install both from one version", "a newer one");
+	expect_no_runner("twice", "said hello twice", "two runners on one output");
 	expect_no_runner("flood", "printed much and no hello", "no runner at all");
 	struct bench b;
 	bench_open(&b, NULL, "");

@@ -1,0 +1,498 @@
+/* Several runners at one queue: nothing lost, nothing twice, whatever becomes of them. */
+#include "config.h"
+
+#include "drive/link.h"
+#include "drive/queue_private.h"
+
+#include <math.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "store_help.h"
+
+#define PROBLEMS 200
+#define RUNNERS 3
+
+static struct error err;
+static char fake[512];
+
+/* A queue of the runners a, b and c, each with variables of its own. */
+struct bench {
+	struct config config;
+	struct config_runner runners[RUNNERS];
+	const char *argv[2], *env[RUNNERS][8];
+	struct store *store;
+	struct results *results;
+	struct queue *q;
+};
+
+static void bench_prepare(struct bench *b, const char *program, const char *asked)
+{
+	static const char *const names[RUNNERS] = { "a", "b", "c" };
+	*b = (struct bench){ .config = { .budget_ms = 10, .problem_limit_ms = 60000, .device = asked }, .argv = { program, NULL } };
+	for (int i = 0; i < RUNNERS; i++)
+		b->runners[i] = (struct config_runner){ .name = names[i], .argc = 1, .argv = b->argv, .count = 1, .env = b->env[i] };
+	b->config.runners = b->runners;
+	b->config.runner_count = RUNNERS;
+	unlink(scratch_path("log"));
+	unlink(scratch_path("mark"));
+	unlink(scratch_path("gate"));
+	setenv("FAKE_LOG", scratch_path("log"), 1);
+	setenv("FAKE_MARK", scratch_path("mark"), 1);
+	setenv("FAKE_GATE", scratch_path("gate"), 1);
+}
+
+static void bench_begin(struct bench *b, const char *db)
+{
+	err.text[0] = '\0';
+	b->store = db ? store_open(scratch_path(db), false, &err) : NULL;
+	b->results = results_new();
+	b->q = queue_new(&b->config, b->store, b->results);
+	queue_limits(b->q)->restart = 1;
+}
+
+static void bench_close(struct bench *b)
+{
+	queue_free(b->q);
+	results_free(b->results);
+	store_close(b->store);
+}
+
+static int bench_run(struct bench *b)
+{
+	int total = 0;
+	for (time_t until = time(NULL) + 60; !queue_status(b->q).idle;) {
+		int n = queue_step(b->q, 1000, &err);
+		if (n < 0)
+			return -1;
+		total += n;
+		if (time(NULL) > until)
+			return -2;
+	}
+	return total;
+}
+
+static const char *problem(int i)
+{
+	static char text[4][64];
+	static int at;
+	at = (at + 1) % 4;
+	snprintf(text[at], sizeof(text[at]), "eltwise:f32,f32:relu:%dx64", i + 1);
+	return text[at];
+}
+
+static void add(struct bench *b, int count)
+{
+	for (int i = 0; i < count; i++)
+		queue_add(b->q, problem(i), false, false);
+}
+
+/* Lines of the runners' log that hold a text. */
+static int logged(const char *text)
+{
+	char line[1024];
+	int n = 0;
+	FILE *f = fopen(scratch_path("log"), "r");
+	while (f && fgets(line, sizeof(line), f))
+		n += strstr(line, text) != NULL;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* How many of the problems have what one whole measurement gives: two algorithms, the first at its full time. */
+static int whole(const struct results *r)
+{
+	int n = 0, count;
+	for (int i = 0; i < PROBLEMS; i++) {
+		const struct result *const *all = results_of(r, problem(i), &count);
+		n += count == 2 && all[0]->stats.median + all[1]->stats.median == 3000;
+	}
+	return n;
+}
+
+static struct results *stored(const struct bench *b, const char *db, int *devices)
+{
+	struct store *s = store_open(scratch_path(db), true, &err);
+	struct results *r = results_new();
+	struct arena a = { 0 };
+	struct device *list;
+	int64_t *ids;
+	struct str out = { 0 };
+	*devices = -1;
+	ok(s && store_check(s, &out, &err) == 0 && store_devices(s, &a, &list, &ids, devices, &err) == 0 &&
+			store_load(s, store_device_find(s, queue_device(b->q), &err), r, &err) == 0,
+		"the database is sound");
+	arena_free(&a);
+	str_free(&out);
+	store_close(s);
+	return r;
+}
+
+/* One of three dies half-way, one is another device. */
+static void test_pool(void)
+{
+	struct bench b;
+	int devices;
+	bench_prepare(&b, fake, "a,b,c");
+	b.env[0][0] = "FAKE_NAME=a";
+	b.env[1][0] = "FAKE_NAME=b";
+	b.env[1][1] = "FAKE_END=kill";
+	b.env[1][2] = "FAKE_AT=10";
+	b.env[2][0] = "FAKE_NAME=c";
+	b.env[2][1] = "FAKE_MODEL=Another CPU";
+	setenv("FAKE_ALL", "2", 1);
+	bench_begin(&b, "pool.db");
+	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "the first says which device it is");
+	is_int(queue_status(b.q).workers, 3, "three runners");
+	is_int(queue_status(b.q).workers_up, 1, "one is enough to begin with");
+	add(&b, PROBLEMS);
+	/* one result of the killed attempt, then two of each problem */
+	is_int(bench_run(&b), 2 * PROBLEMS + 1, "all results, none twice");
+	struct queue_status s = queue_status(b.q);
+	ok(s.done == PROBLEMS && s.failed == 0 && s.pending == 0 && s.running == 0, "every problem is done, none failed");
+	is_int(whole(b.results), PROBLEMS, "each counts once, also the one that lost its runner and was measured anew");
+	is_int(logged("eltwise"), PROBLEMS + 1, "no runner was asked for anything else");
+	ok(logged("a eltwise") > 0 && logged("b eltwise") > 10, "the killed one came back");
+	is_int(logged("c eltwise"), 0, "another device was asked for nothing");
+	has(queue_worker(b.q, 2).out, "c: is Another CPU (fake 1.0, strict), and what is measured here is Fake CPU", "it was refused");
+	has(s.trouble, "results of two devices do not mix", "which stays to be seen");
+	ok(!s.trouble_past, "though all else went well");
+	is_int(queue_worker(b.q, 0).ended + queue_worker(b.q, 1).ended, PROBLEMS, "each ended what it was given");
+	struct results *kept = stored(&b, "pool.db", &devices);
+	is_int(devices, 1, "one device is stored");
+	is_int(whole(kept), PROBLEMS, "with the same results");
+	results_free(kept);
+	bench_close(&b);
+	bench_begin(&b, "pool.db");
+	add(&b, PROBLEMS);
+	is_int(bench_run(&b), 0, "another run has nothing to do");
+	bench_close(&b);
+}
+
+/* A runner that may have more processes has no more than there are problems. */
+static void test_count(void)
+{
+	struct bench b;
+	int most = 0;
+	bench_prepare(&b, fake, "a");
+	b.runners[0].count = 5;
+	bench_begin(&b, NULL);
+	is_int(queue_status(b.q).workers, 5, "five may run");
+	is_str(queue_worker(b.q, 4).label, "a #5", "each has a name");
+	add(&b, 2);
+	while (!queue_status(b.q).idle && queue_step(b.q, 1000, &err) >= 0) {
+		int up = 0;
+		for (int i = 0; i < 5; i++)
+			up += b.q->workers[i].process != NULL;
+		most = up > most ? up : most;
+	}
+	is_int(most, 2, "two are started for two problems");
+	add(&b, 50);
+	is_int(bench_run(&b), 2 * 48, "more problems");
+	int busy = 0;
+	for (int i = 0; i < 5; i++)
+		busy += queue_worker(b.q, i).ended > 0;
+	ok(busy > 2, "have more of them (%d)", busy);
+	is_int(logged("eltwise"), 50, "each problem is measured by one");
+	bench_close(&b);
+}
+
+static void test_names(void)
+{
+	static const struct {
+		const char *device;
+		bool runners;
+		int workers;
+	} cases[] = { { NULL, true, 1 }, { "a", true, 1 }, { "a:1,a:2", true, 2 }, { "b,c", true, 3 }, { "a,nobody", false, 0 },
+		{ "a,", true, 1 }, { ",a", false, 0 }, { "", false, 0 }, { "oneDNN 2.6.3 (OpenMP, avx2)", false, 0 } };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bench b;
+		bench_prepare(&b, fake, cases[i].device);
+		b.runners[2].count = 2;
+		is_int(queue_has_runner(&b.config), cases[i].runners, "-d %s", cases[i].device ? cases[i].device : "nothing");
+		if (!cases[i].runners)
+			continue;
+		bench_begin(&b, NULL);
+		is_int(queue_status(b.q).workers, cases[i].workers, "so many runners");
+		bench_close(&b);
+	}
+}
+
+/* One runner of this program name whose first process ends so. What becomes of its problem, and why. */
+static enum job_state ended(const char *name, const char *how, bool once, char *why, size_t size)
+{
+	struct bench b;
+	char path[600], end[64];
+	snprintf(path, sizeof(path), "%s/%s", scratch, name);
+	if (symlink(fake, path) && access(path, X_OK))
+		printf("# no %s\n", path);
+	snprintf(end, sizeof(end), "FAKE_END=%s", how);
+	bench_prepare(&b, path, "a");
+	b.env[0][0] = end;
+	b.env[0][1] = "FAKE_AT=1";
+	if (!once)
+		unsetenv("FAKE_MARK");
+	bench_begin(&b, NULL);
+	queue_limits(b.q)->silence = 500;
+	add(&b, 1);
+	is_int(bench_run(&b) >= 0, 1, "%s, %s: the queue goes on", name, how);
+	enum job_state state = queue_state(b.q, problem(0));
+	snprintf(why, size, "%s", queue_why(b.q, problem(0)));
+	printf("# %s %s: asked %d times; %s\n", name, how, logged("eltwise"), why);
+	bench_close(&b);
+	return state;
+}
+
+/* What the problem is not to blame for it does not suffer from; but not for ever. */
+static void test_links(void)
+{
+	char why[ERROR_TEXT_SIZE];
+	is_int(ended("ssh", "255", true, why, sizeof(why)), JOB_DONE, "a broken link: measured after all");
+	is_int(ended("ssh", "255", false, why, sizeof(why)), JOB_FAILED, "a link that always breaks at it: not for ever");
+	is_int(logged("eltwise"), 3, "three tries");
+	has(why, "ended with status 255", "and it says what happened");
+	is_int(ended("ssh", "silent", true, why, sizeof(why)), JOB_DONE, "a dead link");
+	is_int(ended("runner", "silent", true, why, sizeof(why)), JOB_FAILED, "a runner here that hangs does so by its problem");
+	is_int(ended("runner", "kill", true, why, sizeof(why)), JOB_DONE, "killed from outside");
+	is_int(ended("runner", "kill", false, why, sizeof(why)), JOB_FAILED, "always killed");
+	is_int(ended("runner", "left", true, why, sizeof(why)), JOB_DONE, "one that left before it heard of the problem");
+	is_int(ended("runner", "left", false, why, sizeof(why)), JOB_FAILED, "always");
+	static const struct {
+		const char *program;
+		int status;
+		bool taken;
+	} ends[] = { { "/usr/bin/ssh", 255 << 8, true }, { "sh", 255 << 8, false }, { "ssh", 1 << 8, false },
+		{ "srun", (128 + SIGKILL) << 8, true }, { "srun", (128 + SIGSEGV) << 8, false }, { "x", SIGSEGV, false },
+		{ "x", SIGTERM, true }, { "x", 0, false }, { "x", 128 << 8, false } };
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		is_int(link_took(ends[i].program, ends[i].status), ends[i].taken, "%s, status %#x", ends[i].program, ends[i].status);
+	ok(link_waits("srun: job 7 queued and waiting for resources") && !link_waits("srun: job 7 has been allocated resources"),
+		"a queue");
+	ok(link_is_lost("srun: error: Node failure on node3") && !link_is_lost("srun: error: node3: task 0: Segmentation fault"),
+		"a node");
+}
+
+/* Nothing to do: it goes, without a word of trouble, and comes back. */
+static void test_idle(void)
+{
+	struct bench b;
+	bench_prepare(&b, fake, "a");
+	bench_begin(&b, NULL);
+	queue_limits(b.q)->idle = 1;
+	add(&b, 1);
+	is_int(bench_run(&b), 2, "a problem");
+	for (int i = 0; i < 1000 && queue_fd(b.q) >= 0; i++)
+		queue_step(b.q, 100, &err);
+	is_int(queue_fd(b.q), -1, "after a while without another the runner is told to leave");
+	ok(queue_status(b.q).workers_up == 0 && queue_device(b.q), "the device stays known");
+	add(&b, 2);
+	is_int(bench_run(&b), 2, "and is started again for the next");
+	is_str(queue_status(b.q).trouble, "", "no trouble at all");
+	bench_close(&b);
+
+	bench_prepare(&b, fake, "a");
+	b.env[0][0] = "FAKE_END=idle";
+	b.env[0][1] = "FAKE_AT=1";
+	unsetenv("FAKE_MARK");
+	bench_begin(&b, NULL);
+	for (int i = 0; i < 12; i++) {
+		queue_add(b.q, problem(i), false, false);
+		for (int n = 0; n < 1000 && queue_state(b.q, problem(i)) != JOB_DONE; n++)
+			queue_step(b.q, 100, &err);
+		for (int n = 0; n < 1000 && queue_fd(b.q) >= 0; n++)
+			queue_step(b.q, 100, &err);
+	}
+	is_int(queue_status(b.q).done, 12, "one that leaves by itself each time is no dead one");
+	is_str(queue_status(b.q).trouble, "", "nor trouble");
+	bench_close(&b);
+}
+
+static int said;
+
+static void open_the_gate(const char *line)
+{
+	has(line, "srun: job 12 queued and waiting for resources", "what is waited for is said");
+	said++;
+	close(open(scratch_path("gate"), O_WRONLY | O_CREAT, 0666));
+}
+
+static void test_waiting(void)
+{
+	struct bench b;
+	bench_prepare(&b, fake, "a");
+	b.env[0][0] = "FAKE_HELLO=waits";
+	bench_begin(&b, NULL);
+	queue_limits(b.q)->hello = 5000;
+	queue_connect(b.q, 0, &err);
+	for (int i = 0; i < 1000 && !queue_status(b.q).waiting[0]; i++)
+		queue_step(b.q, 100, &err);
+	has(queue_status(b.q).waiting, "queued and waiting", "a place in a cluster's queue is shown");
+	queue_limits(b.q)->hello = 1;
+	for (int i = 0; i < 20; i++)
+		queue_step(b.q, 5, &err);
+	ok(queue_status(b.q).starting && !queue_status(b.q).trouble[0], "and not taken for a runner that is missing");
+	ok(queue_status(b.q).waiting_s > 0, "it says how long");
+	queue_limits(b.q)->hello = 20000;
+	open_the_gate(queue_status(b.q).waiting);
+	for (int i = 0; i < 1000 && !queue_device(b.q); i++)
+		queue_step(b.q, 100, &err);
+	ok(queue_device(b.q) && !queue_status(b.q).waiting[0], "its turn");
+	bench_close(&b);
+
+	unlink(scratch_path("gate"));
+	bench_begin(&b, NULL);
+	said = 0;
+	queue_set_say(b.q, open_the_gate);
+	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "who needs the device waits for it");
+	is_int(said, 1, "and hears of it once");
+	bench_close(&b);
+	unlink(scratch_path("gate"));
+	bench_begin(&b, NULL);
+	is_int(queue_connect(b.q, 300, &err), -1, "but no longer than was said");
+	bench_close(&b);
+}
+
+static void test_surroundings(void)
+{
+	struct bench b;
+	bench_prepare(&b, fake, "a");
+	b.config.threads = 3;
+	b.env[0][0] = "FAKE_MODEL=Of its own";
+	b.env[0][1] = "OMP_NUM_THREADS=2";
+	setenv("SLURM_LABELIO", "1", 1);
+	bench_begin(&b, NULL);
+	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "connected");
+	is_str(queue_device(b.q)->model, "Of its own", "variables of the runner reach it, those that bend lines do not");
+	is_int(queue_device(b.q)->threads, 2, "and go before what is meant for all");
+	unsetenv("SLURM_LABELIO");
+	bench_close(&b);
+}
+
+/* A second hello in the middle: whatever it is now, its results are not to be had. */
+static void test_second_hello(void)
+{
+	struct bench b;
+	const char *twice = "eltwise:f32,f32:pow,1,2:1x64";
+	unsetenv("FAKE_ALL");
+	bench_prepare(&b, fake, "a,b");
+	bench_begin(&b, NULL);
+	queue_add(b.q, twice, false, false);
+	is_int(bench_run(&b), -1, "two hellos of each runner: none is left");
+	has(err.text, "said hello twice", "and why is said");
+	is_int(queue_status(b.q).failed, 0, "no problem is blamed");
+	is_int(queue_status(b.q).pending, 1, "it stays to be measured");
+	bench_close(&b);
+	setenv("FAKE_ALL", "0", 1);
+}
+
+static void test_eta(void)
+{
+	struct bench b;
+	bench_prepare(&b, fake, "a");
+	b.runners[0].count = 4;
+	bench_begin(&b, NULL);
+	add(&b, 20);
+	ok(isnan(queue_status(b.q).eta_s), "nothing is known yet");
+	b.q->batch_done = 10;
+	b.q->batch_ms = 10000;
+	is_int((int)queue_status(b.q).eta_s, 20, "a second for each");
+	for (int i = 0; i < 4; i++)
+		b.q->workers[i].greeted = true;
+	is_int((int)queue_status(b.q).eta_s, 5, "by four runners");
+	for (int i = 0; i < 4; i++)
+		b.q->workers[i].greeted = false;
+	bench_close(&b);
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+/* At a terminal: a runner, then Ctrl-C, then the runner again. */
+static void at_a_terminal(void)
+{
+	const char *argv[] = { fake, NULL };
+	struct wire_message m = { 0 };
+	signal(SIGINT, on_interrupt);
+	struct runner_process *p = runner_process_start(argv, NULL, &err);
+	for (int i = 0; p && i < 2000 && !runner_process_device(p); i++)
+		if (runner_process_read(p, &m, &err) == 0)
+			nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
+	printf("%s\n", p && runner_process_device(p) ? "ready" : "no runner");
+	fflush(stdout);
+	for (int i = 0; i < 4000 && !interrupted; i++)
+		nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
+	struct wire_message run = { .type = WIRE_RUN, .id = 1, .problem = problem(0), .budget_ms = 1, .what = "",
+		.caches = { [CACHE_NET] = true }, .launches = { [LAUNCH_AMORTIZED] = true } };
+	bool alive = interrupted && runner_process_send(p, &run, &err) == 0;
+	int got = 0;
+	for (int i = 0; alive && i < 2000 && got == 0; i++) {
+		got = runner_process_read(p, &m, &err);
+		nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
+	}
+	printf("%s\n", !interrupted ? "not interrupted" : got == 1 ? "alive" : "dead");
+	fflush(stdout);
+	runner_process_kill(p);
+	_exit(0);
+}
+
+static bool reads(int fd, const char *wanted)
+{
+	char all[1024];
+	size_t n = 0;
+	for (ssize_t got; n < sizeof(all) - 1 && (got = read(fd, all + n, sizeof(all) - 1 - n)) > 0;) {
+		n += (size_t)got;
+		all[n] = '\0';
+		if (strstr(all, wanted))
+			return true;
+	}
+	return false;
+}
+
+static void test_terminal(void)
+{
+	int terminal;
+	pid_t pid = forkpty(&terminal, NULL, NULL, NULL);
+	if (pid == 0)
+		at_a_terminal();
+	if (pid < 0) {
+		printf("# no pseudo terminals here\n");
+		return;
+	}
+	ok(reads(terminal, "ready"), "a runner of a program at a terminal");
+	ok(write(terminal, "\x03", 1) == 1 && reads(terminal, "alive"), "does not feel Ctrl-C, though the program does");
+	close(terminal);
+	waitpid(pid, NULL, 0);
+}
+
+int main(void)
+{
+	const char *dir = getenv("builddir");
+	char here[256];
+	if (dir && dir[0] == '/')
+		snprintf(fake, sizeof(fake), "%s/tests/unit/fake_runner", dir);
+	else /* symbolic links to it lie elsewhere */
+		snprintf(fake, sizeof(fake), "%s/%s/tests/unit/fake_runner", getcwd(here, sizeof(here)), dir ? dir : ".");
+	unsetenv("FAKE_HELLO");
+	scratch_make();
+	test_pool();
+	setenv("FAKE_ALL", "0", 1);
+	test_count();
+	test_names();
+	test_links();
+	test_idle();
+	test_waiting();
+	test_surroundings();
+	test_second_hello();
+	test_eta();
+	test_terminal();
+	scratch_remove();
+	return done_testing();
+}
