@@ -42,7 +42,7 @@ static const char *layer_price(struct app *app, int layer, const struct layer_co
 				   ? app_clean(app, text_of(c->result->algorithm.name))
 				   : "";
 	const char *of = algorithms > 1 ? arena_printf(&app->scratch, " (of %d)", algorithms) : "";
-	return arena_printf(&app->scratch, "%s%s%s%s  %s", app_is_guess(c) ? "~" : "",
+	return arena_printf(&app->scratch, "%s%s%s%s  %s", c->mistrusted ? "!" : app_is_guess(c) ? "~" : "",
 		say_interval(text, c->ns, c->lo, c->hi, c->result ? c->result->stats.n : 0),
 		name[0] ? "  " : "", name, of);
 }

@@ -117,6 +117,13 @@ static int fd_of(const struct app *app)
 	return s->planner ? planner_fd(s->planner) : s->queue && !app->runner_dead ? queue_fd(s->queue) : -1;
 }
 
+/* When the view has something new by itself; -1: it has not. */
+static int view_due_ms(struct app *app)
+{
+	const struct pane *p = app_pane(app);
+	return p->view->due_ms && p->is_open ? p->view->due_ms(app, p->state) : -1;
+}
+
 /* Analysis is made anew only when it is about to be shown, for the same reason. */
 static int loop(struct app *app)
 {
@@ -125,6 +132,8 @@ static int loop(struct app *app)
 	while (!app->quit) {
 		bool measuring = is_measuring(app);
 		int64_t since = now_ms() - shown_ms;
+		int due = view_due_ms(app);
+		changed |= due == 0;
 		if (!measuring || since >= MEASURING_REDRAW_MS || app->redraw) {
 			changed |= app_refresh(app) || measuring;
 			if (changed)
@@ -135,6 +144,7 @@ static int loop(struct app *app)
 		}
 		/* A runner at work says something every half a second, and that is what the next frame waits for. */
 		int64_t wait = is_changing(app) ? CHANGING_WAIT_MS : changed && measuring ? MEASURING_REDRAW_MS - since : IDLE_WAIT_MS;
+		wait = due > 0 && due < wait ? due : wait;
 		uint32_t key;
 		enum term_event event = term_wait(fd_of(app), wait < 0 ? 0 : (int)wait, &key);
 		if (event == TERM_SIGNAL)
@@ -233,6 +243,12 @@ static int type_word(struct app *app, struct text word, struct error *err)
 	return 0;
 }
 
+static void view_await(struct app *app)
+{
+	for (int due; (due = view_due_ms(app)) > 0;)
+		nanosleep(&(struct timespec){ .tv_nsec = due * 1000000L }, NULL);
+}
+
 /* What a terminal would show after a while: a device that was chosen has answered, and so has a planner. */
 static void frame_settle(struct app *app)
 {
@@ -240,6 +256,7 @@ static void frame_settle(struct app *app)
 		app_device_step(app, 100);
 	while (session_plan_step(app->session, 100))
 		;
+	view_await(app);
 }
 
 int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii,
@@ -258,6 +275,8 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 	struct app app;
 	app_init(&app, s, columns, rows, ascii);
 	begin(&app, first);
+	view_await(&app);
+	app_draw(&app);
 	int bad = 0;
 	for (const char *p = keys ? keys : ""; *p && !app.quit && !bad;) {
 		p += strspn(p, " \t\n");

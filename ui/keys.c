@@ -74,6 +74,7 @@ static const struct key_row fixed[] = {
 	{ "3", REQUEST_VIEW, 2, KEYS_VIEWS, "view 3: what-ifs, and the model's own figures", NULL },
 	{ "4", REQUEST_VIEW, 3, KEYS_VIEWS, "view 4: distinct problems and their measurements", NULL },
 	{ "5 D", REQUEST_VIEW, 4, KEYS_VIEWS, "view 5: devices to choose from, described ones too", NULL },
+	{ "6", REQUEST_VIEW, 5, KEYS_VIEWS, "view 6: what on this machine bends numbers", NULL },
 	{ "? h F1", REQUEST_HELP, 0, KEYS_VIEWS, "this help", "help" },
 	{ "b", REQUEST_MEASURE_MISSING, 0, KEYS_MEASURE,
 		"benchmark all that is missing, for the what-ifs too", "benchmark missing" },

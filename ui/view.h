@@ -42,12 +42,14 @@ struct view {
 	int (*row_at_entry)(struct app *app, void *state);
 	/* A line that goes on from the one above, or a blank: the cursor passes over it. May be NULL. */
 	bool (*passes)(struct app *app, void *state, int row);
+	/* It has something new to show in so many ms; -1: not by itself. May be NULL. */
+	int (*due_ms)(struct app *app, void *state);
 	const char *opens;           /* what Enter does, for the hints at the bottom; NULL: the key table's */
 	bool text;                   /* a page of text: it scrolls, and has a cursor only where a search led */
 	bool own_footer;             /* it says all about the layer itself: no rows for that at the bottom */
 };
 
-extern const struct view view_layers, view_detail, view_what_if, view_problems, view_devices, view_help;
+extern const struct view view_layers, view_detail, view_what_if, view_problems, view_devices, view_doctor, view_help;
 
 /* A view with its state and place. */
 struct pane {

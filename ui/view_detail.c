@@ -91,10 +91,16 @@ static void add_cost(struct app *app, struct detail *d)
 	}
 	bool guess = app_is_guess(c);
 	int64_t n = c->result ? c->result->stats.n : 0;
-	ADD(d, LOOK_BOLD, -1, " cost     %s%s  %s", guess ? "~" : "", say_interval(text, c->ns, c->lo, c->hi, n),
+	ADD(d, LOOK_BOLD, -1, " cost     %s%s  %s", c->mistrusted ? "!" : guess ? "~" : "", say_interval(text, c->ns, c->lo, c->hi, n),
 		origin_name(c->origin));
 	if (c->at_least && c->why)
 		add_wrapped(d, LOOK_WARN, "          ", clean(d, text_of(c->why)));
+	if (c->roofline_ns > 0 && c->origin != ORIGIN_ESTIMATED)
+		ADD(d, LOOK_NORMAL, -1, " roofline %s by the measured peaks, %.3g%% of the cost",
+			str_duration(slack, c->roofline_ns), 100 * c->roofline_ns / c->ns);
+	if (c->mistrusted)
+		add_wrapped(d, LOOK_BAD, "          ", "it costs less than that although no cache can be the reason: the measurement is wrong, "
+			"or a peak is. B measures the layer again, benanza bench --again all and the peaks");
 	if (total > 0)
 		ADD(d, LOOK_NORMAL, -1, " share    %.2f%% of the sum of layers",
 			100 * app_cost_all(app, d->layer) / total);

@@ -19,7 +19,7 @@ struct devices {
 	struct session_device *list;
 	struct device_line *lines;
 	int device_count, count, capacity, width;
-	uint64_t seen;
+	uint64_t seen, seen_results;
 	struct error trouble;
 };
 
@@ -53,19 +53,32 @@ static const char *clean(struct devices *s, const char *text)
 	return text_clean(&s->line_arena, text_of(text));
 }
 
+/* Measured peaks of the device in force. */
+static void line_of_peaks(struct devices *s, int i, const struct session *session)
+{
+	struct peaks k = peaks_from_results(session->results, &session->device);
+	struct str line = { 0 };
+	peaks_describe(&k, &line);
+	if (line.n)
+		line_add_wrapped(s, i, arena_printf(&s->line_arena, "measured peaks: %s", line.p), LOOK_NORMAL);
+	str_free(&line);
+}
+
 /* What is said of a device below its row. */
-static void lines_of_device(struct devices *s, int i)
+static void lines_of_device(struct devices *s, int i, const struct session *session)
 {
 	const struct session_device *d = &s->list[i];
 	line_add(s, i, NULL, LOOK_NORMAL);
 	line_add_wrapped(s, i, clean(s, d->stack), LOOK_DIM);
 	if (*d->model)
 		line_add_wrapped(s, i, clean(s, d->command), LOOK_DIM);
+	if (d->in_use && d->kind != SESSION_DESCRIBED)
+		line_of_peaks(s, i, session);
 	if (d->kind == SESSION_DESCRIBED)
 		line_add_wrapped(s, i, clean(s, d->described.caveat), LOOK_WARN);
 }
 
-static void lines_make(struct devices *s)
+static void lines_make(struct devices *s, const struct session *session)
 {
 	static const char *const groups[] = {
 		[SESSION_RUNNER] = "runners: started when they are chosen",
@@ -79,7 +92,7 @@ static void lines_make(struct devices *s)
 		line_add_wrapped(s, -1, groups[kind], LOOK_HEADER);
 		for (int i = 0; i < s->device_count; i++)
 			if ((int)s->list[i].kind == kind) {
-				lines_of_device(s, i);
+				lines_of_device(s, i, session);
 				any = true;
 			}
 		if (!any)
@@ -98,7 +111,8 @@ static int devices_rows(struct app *app, void *state, int width)
 {
 	struct devices *s = state;
 	uint64_t version = list_version(app->session);
-	if (s->seen == version && s->width == width)
+	uint64_t results = results_version(app->session->results);
+	if (s->seen == version && s->seen_results == results && s->width == width)
 		return s->count;
 	if (s->seen != version) {
 		arena_free(&s->arena);
@@ -106,8 +120,9 @@ static int devices_rows(struct app *app, void *state, int width)
 		s->device_count = session_devices(app->session, &s->arena, &s->list, &s->trouble);
 	}
 	s->seen = version;
+	s->seen_results = results;
 	s->width = width;
-	lines_make(s);
+	lines_make(s, app->session);
 	return s->count;
 }
 

@@ -32,6 +32,7 @@ static const struct {
 	{ "\u251c \u2514 \u2500", "fused into the layer above; into one further up" },
 	{ "= 1.2 ms", "the same problem as a layer before: measured once" },
 	{ "~", "a stand-in or an estimate, or a difference of incomplete sums" },
+	{ "!", "costs less than the measured peaks allow: it is wrong or a peak is (details)" },
 	{ "-", "not measured" },
 	{ "?3", "three problems must be measured before the what-if can tell" },
 	{ "n/a", "this device has nothing of the kind" },

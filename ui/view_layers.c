@@ -143,7 +143,8 @@ static const char *cost_text(struct app *app, int layer, const struct layer_cost
 	*look = app_is_critical(app, cost) ? LOOK_CRITICAL : LOOK_NORMAL;
 	bool guess = app_is_guess(cost) || isnan(app->places[layer].times), repeat = app_same_as(app, layer) >= 0;
 	/* without a blank before the `~`: nine columns hold every figure with its unit */
-	return arena_printf(&app->scratch, "%s%s%s", !repeat ? "" : guess ? "=" : "= ", guess ? "~" : "",
+	return arena_printf(&app->scratch, "%s%s%s", !repeat ? "" : guess || cost->mistrusted ? "=" : "= ",
+		cost->mistrusted ? "!" : guess ? "~" : "",
 		str_duration(number, app_cost_all(app, layer)));
 }
 

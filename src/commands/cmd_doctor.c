@@ -4,7 +4,6 @@
 #include "commands/command.h"
 #include "commands/report.h"
 
-#include "base/clock.h"
 #include "doctor/doctor.h"
 
 #include <stdlib.h>
@@ -43,9 +42,9 @@ static const struct doctor_runner *runners_ask(struct arena *a, const struct con
 	return list;
 }
 
-static void window_wait(int64_t since_ms)
+static void window_wait(const struct doctor *d)
 {
-	for (int64_t left; (left = since_ms + DOCTOR_WINDOW_MS - clock_ms()) > 0;)
+	for (int left; (left = doctor_due_ms(d)) > 0;)
 		nanosleep(&(struct timespec){ .tv_nsec = (long)left * 1000000 }, NULL);
 }
 
@@ -104,11 +103,11 @@ int cmd_doctor(struct options *o, struct error *err)
 		return EXIT_BAD;
 	struct arena a = { 0 };
 	struct doctor_options what = { .root = "", .variables = (const char *const *)environ, .db = options_db(o), .version = PACKAGE_VERSION,
-		.pid = (int)getpid(), .runner_count = o->config.runner_count };
+		.window_ms = DOCTOR_WINDOW_MS, .pid = (int)getpid(), .runner_count = o->config.runner_count };
 	what.runners = runners_ask(&a, &o->config);
 	struct doctor *d = doctor_open(&what);
 	int count, outcomes[DOCTOR_OUTCOMES] = { 0 };
-	window_wait(clock_ms());
+	window_wait(d);
 	const struct doctor_finding *f = doctor_look(d, &count);
 	json_t *list = json_array();
 	for (int i = 0; i < count; i++) {

@@ -2,6 +2,8 @@
 
 #include "doctor/doctor_private.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -217,10 +219,36 @@ int doctor_groups(struct doctor *d, const char *controller, const char **folders
 
 /* ---- looking ---- */
 
+static void options_copy(struct doctor *d, const struct doctor_options *o)
+{
+	struct doctor_runner *runners = ARENA_ARRAY(&d->kept, struct doctor_runner, o->runner_count);
+	d->o = *o;
+	d->o.root = arena_printf(&d->kept, "%s", o->root);
+	d->o.db = o->db ? arena_printf(&d->kept, "%s", o->db) : NULL;
+	d->o.version = o->version ? arena_printf(&d->kept, "%s", o->version) : NULL;
+	d->o.runners = runners;
+	for (int i = 0; i < o->runner_count; i++) {
+		struct device *device = ARENA_NEW(&d->kept, struct device);
+		runners[i] = (struct doctor_runner){ .name = arena_printf(&d->kept, "%s", o->runners[i].name),
+			.error = arena_printf(&d->kept, "%s", o->runners[i].error ? o->runners[i].error : "") };
+		if (!o->runners[i].device)
+			continue;
+		*device = device_copy(&d->kept, o->runners[i].device);
+		runners[i].device = device;
+	}
+}
+
+int doctor_due_ms(const struct doctor *d)
+{
+	int64_t left = d->opened_ms + d->o.window_ms - clock_ms();
+	return left > 0 ? (int)left : 0;
+}
+
 struct doctor *doctor_open(const struct doctor_options *o)
 {
 	struct doctor *d = base_calloc(1, sizeof(*d));
-	d->o = *o;
+	options_copy(d, o);
+	d->opened_ms = clock_ms();
 	doctor_reading(d, &d->first);
 	arena_free(&d->arena);
 	return d;

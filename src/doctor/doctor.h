@@ -31,6 +31,7 @@ struct doctor_options {
 	const char *const *variables; /* "NAME=value" ... NULL */
 	const char *db;           /* path of the database, which need not be there; NULL: not looked at */
 	const char *version;      /* of this program */
+	int window_ms;            /* from the first reading to the second: DOCTOR_WINDOW_MS tells enough */
 	int pid;                  /* of this process: neither its load nor its children's counts */
 	int runner_count;
 	const struct doctor_runner *runners;
@@ -38,12 +39,12 @@ struct doctor_options {
 
 struct doctor;
 
-/* Takes the first reading of what is counted over a while (load, steal time, throttling, swapping). What is in the options
- * must outlive it, but for the struct itself. */
+/* Takes the first reading of what is counted over a while (load, steal time, throttling, swapping). Options are copied, but
+ * for the variables. */
+#define DOCTOR_WINDOW_MS 500
 struct doctor *doctor_open(const struct doctor_options *o);
 void doctor_close(struct doctor *d);
-/* So long after doctor_open the second reading tells enough. */
-#define DOCTOR_WINDOW_MS 500
+int doctor_due_ms(const struct doctor *d); /* until the second reading: 0 now */
 /* The second reading, and all checks: findings in the table's order, owned by d, until the next call. */
 const struct doctor_finding *doctor_look(struct doctor *d, int *count);
 /* { check, subject, outcome, what, cure } */

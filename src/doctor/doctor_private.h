@@ -24,7 +24,8 @@ struct process {
 };
 
 struct doctor {
-	struct doctor_options o;
+	struct doctor_options o;      /* strings live in kept */
+	int64_t opened_ms;
 	struct arena kept;
 	struct arena arena;           /* of one look */
 	struct reading first, now;

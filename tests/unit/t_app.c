@@ -235,7 +235,7 @@ static void test_selection(void)
 	type("B");
 	is_int(fixture_calls.layer, layer, "B measures the highlighted row");
 	ok(pane_row(app_pane(&app)) == row && app.layer == layer, "new results move nothing");
-	type("Tab Tab Tab");
+	type("Tab Tab Tab Tab");
 	is_str(layer_name(), "layer1.0.relu1", "nor do other views");
 	is_int(app.listed[pane_row(&app.panes[0])], app.layer, "the list is at it");
 	type("& maxpool Enter 4 g 1");
@@ -768,7 +768,7 @@ static void test_frame(void)
 	int columns, rows;
 	session = fixture_open(&(struct fixture_options){ .measured = true });
 	is_int(app_frame(session, 80, 24, "nonsense", "", false, stdout, &err), -1, "no such view");
-	ok(strstr(err.text, "layers, detail, what-if, problems, devices, help") != NULL, "the error names the views");
+	ok(strstr(err.text, "layers, detail, what-if, problems, devices, doctor, help") != NULL, "the error names the views");
 	is_int(app_frame(session, 0, 24, NULL, "", false, stdout, &err), -1, "no such size");
 	is_int(app_parse_size("120x40", &columns, &rows, &err), 0, "a size");
 	is_int(columns * rows, 4800, "read");

@@ -45,6 +45,7 @@ static const struct screen {
 	{ "planned_measure_80x24", 80, 24, NULL, "b", false, false, { .described = true } },
 	{ "devices_80x24", 80, 24, "devices", "", false, false, { .queue = true } },
 	{ "devices_120x40", 120, 40, "devices", "G", false, false, { .described = true } },
+	{ "doctor_80x24", 80, 24, "doctor", "", false, false, { .queue = true } },
 	{ "devices_chosen_80x24", 80, 24, NULL, "D / h100 Enter Enter 1", false, false, { .queue = true } },
 	{ "devices_80x24_ascii", 80, 24, NULL, "D k", true, false, { .described = true } },
 	{ "control_80x24", 80, 24, NULL, "", false, false, { .measured = true, .control = true } },

@@ -491,6 +491,15 @@ int session_measure_missing(struct session *s)
 	return ++fixture_calls.missing;
 }
 
+/* A machine of which nothing is known, with a variable that bends. */
+struct doctor *session_doctor(const struct session *s)
+{
+	static const char *const variables[] = { "OMP_WAIT_POLICY=passive", "OMP_NUM_THREADS=2", NULL };
+	struct doctor_options o = { .root = "/nowhere", .variables = variables, .version = "1.0" };
+	(void)s;
+	return doctor_open(&o);
+}
+
 int session_measure_problem(struct session *s, const char *problem)
 {
 	(void)s;

@@ -1,0 +1,18 @@
+#include "config.h"
+
+#include "session/session_private.h"
+
+#include <unistd.h>
+
+extern char **environ;
+
+/* Of the machine that this program runs on, and of the runner in force. */
+struct doctor *session_doctor(const struct session *s)
+{
+	struct doctor_runner runner = { .name = "", .device = &s->device };
+	bool answers = s->queue && s->device.name;
+	struct doctor_options o = { .root = "", .variables = (const char *const *)environ, .version = PACKAGE_VERSION, .pid = (int)getpid(),
+		.db = s->store ? store_path(s->store) : NULL, .window_ms = DOCTOR_WINDOW_MS, .runner_count = answers, .runners = &runner };
+	runner.name = answers ? s->device.name : "";
+	return doctor_open(&o);
+}
