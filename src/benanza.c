@@ -4,6 +4,7 @@
 #include "commands/command.h"
 #include "ui/keys.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,8 +116,9 @@ int main(int argc, char **argv)
 	if (argc == 3 && strcmp(argv[1], "--print-man") == 0)
 		return print_man(argv[2]);
 	int status = run(argc, argv, &err);
+	errno = 0;
 	if (fflush(stdout) || ferror(stdout)) {
-		error_set(&err, "standard output: cannot write");
+		error_set(&err, "standard output: cannot write%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
 		status = EXIT_BAD;
 	}
 	if (err.text[0])

@@ -167,6 +167,19 @@ check_batch() {
     [ $? -eq 0 ] && all_json "$file" && [ "$(grep -c '"type":"done"' "$file")" -eq 2 ]
     ok $? "and it goes on from there"
 
+    rm -f "$file"
+    # shellcheck disable=SC2086
+    "$runner" $machine --output "$file" <"$dir/more" >"$out" 2>"$err" &
+    killed=$!
+    while kill -0 $killed 2>/dev/null && ! grep -q '"type":"done"' "$file" 2>/dev/null; do :; done
+    kill -9 $killed 2>/dev/null
+    wait $killed 2>/dev/null
+    grep '"type":"done"' "$file" >"$dir/ended"
+    serve --output "$file" <"$dir/more"
+    [ $? -eq 0 ] && all_json "$file" && [ "$(grep -c '"type":"done"' "$file")" -eq 4 ] && grep '"type":"done"' "$file" |
+        head -n "$(wc -l <"$dir/ended")" | cmp -s - "$dir/ended"
+    ok $? "killed in the middle, it goes on: every job ends once, and what had ended stays"
+
     cp "$dir/first" "$file"
     (
         flock 9
