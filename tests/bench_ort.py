@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """Measure the latency of models in ONNX Runtime on the CPU: what a lower bound is held against.
 
-All graph optimizations are on, so weights made by ConstantOfShape are folded
-while the model loads.  Prints one JSON object a line, for each model and batch.
+All graph optimizations are on, threads are bound one a core as the runner's are, and wait spinning (the default, and
+what OpenMP does).  Weights that the model makes by ConstantOfShape are random ones here, since constant data may be
+quicker.  Prints one JSON object a line, for each model and batch.
 
 Leaves with 77 where ONNX Runtime is not installed.
 
-    tests/bench_ort.py [-b 1,8] [--dim NAME=VALUE]... [--threads N] [-n RUNS] MODEL...
+    tests/bench_ort.py [-b 1,8] [--dim NAME=VALUE]... [--threads N] [-n RUNS] [--seconds S] MODEL...
 """
 
 import argparse
+import functools
 import json
+import os
+import pathlib
 import statistics
 import sys
 import time
@@ -32,28 +36,67 @@ def choose_dims(common, path, given):
     return {name: value for name, value in dims.items() if name in symbols}
 
 
-def measure(path, dims, threads, warm, runs):
+@functools.cache
+def cores(siblings="/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"):
+    """One processor of each core that this process may use, before it binds itself."""
+    seen = {}
+    for cpu in sorted(os.sched_getaffinity(0)):
+        try:
+            core = pathlib.Path(siblings.format(cpu)).read_text()
+        except OSError:
+            core = str(cpu)
+        seen.setdefault(core, cpu)
+    return list(seen.values())
+
+
+def session_options(threads):
+    """Threads bound one a core where there are so many: this one to the first, the runtime's own to the others."""
     import onnxruntime
-    import ort_common
-    model = ort_common.onnx.load(path)
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    options.add_session_config_entry("session.intra_op.allow_spinning", "1")
+    places = cores()[:threads]
+    if len(places) == threads:
+        if threads > 1:  # processors are counted from 1 there
+            options.add_session_config_entry("session.intra_op_thread_affinities",
+                                             ";".join(str(cpu + 1) for cpu in places[1:]))
+        os.sched_setaffinity(0, {places[0]})
+    return options, "bound one a core" if len(places) == threads else "unbound"
+
+
+def open_model(path, dims, threads, **settings):
+    """A session with random weights, and what to feed it; settings: attributes of the session's options."""
+    import onnxruntime
+    import ort_common
+    model = ort_common.onnx.load(path)
     feeds = ort_common.random_inputs(model, dims)
+    options, affinity = session_options(threads)
+    for name, value in settings.items():
+        setattr(options, name, value)
+    for node in model.graph.node:  # so that every node of the optimized graph can be told
+        node.name = node.output[0] or node.name
+    content = ort_common.with_random_weights(model).SerializeToString()
+    del model
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"]), feeds, affinity
+
+
+def measure(path, dims, threads, warm, runs, seconds):
+    import onnxruntime
+    session, feeds, affinity = open_model(path, dims, threads)
     for _ in range(warm):
         session.run(None, feeds)
-    times_ns = []
-    for _ in range(runs):
+    times_ns, until = [], time.perf_counter_ns() + seconds * 1e9
+    while len(times_ns) < runs and (len(times_ns) < 5 or time.perf_counter_ns() < until):
         start = time.perf_counter_ns()
         session.run(None, feeds)
         times_ns.append(time.perf_counter_ns() - start)
     return {"model": path, "dims": dims, "runtime": "onnxruntime", "version": onnxruntime.__version__,
-            "provider": "CPUExecutionProvider", "threads": threads,
-            "median_ns": round(statistics.median(times_ns)), "min_ns": min(times_ns), "n": runs}
+            "provider": "CPUExecutionProvider", "threads": threads, "affinity": affinity, "spinning": True,
+            "median_ns": round(statistics.median(times_ns)), "min_ns": min(times_ns), "n": len(times_ns)}
 
 
 def positive(text):
@@ -80,6 +123,7 @@ def main():
     parser.add_argument("--threads", type=positive, default=2)
     parser.add_argument("--warm", type=positive, default=5, help="runs before the measured ones")
     parser.add_argument("-n", "--runs", type=positive, default=30)
+    parser.add_argument("--seconds", type=float, default=10, help="runs end then, after five at least")
     arguments = parser.parse_args()
     batches = [{"batch": batch} for batch in arguments.batch or []] or [{}]
     for path in arguments.models:
@@ -88,7 +132,8 @@ def main():
                 dims = choose_dims(ort_common, path, dict(arguments.dim) | batch)
             except (ValueError, OSError) as error:
                 parser.error(f"{path}: {error}")
-            result = measure(path, dims, arguments.threads, arguments.warm, arguments.runs)
+            result = measure(path, dims, arguments.threads, arguments.warm, arguments.runs,
+                             arguments.seconds)
             print(json.dumps(result), flush=True)
     return 0
 

@@ -1,84 +1,157 @@
 #!/usr/bin/env python3
-"""The Benanza ratio: the lower bound beside ONNX Runtime's measured latency, same machine, same threads, in turns.
+"""The Benanza ratio: the lower bound beside ONNX Runtime's latency, on the same machine and threads, in turns.
 
-A round measures the model with ONNX Runtime, then all its problems from an empty database, then with ONNX Runtime again, so
-that a machine that speeds up or slows down shows as a spread. Prints a line for each model and scenario.
+A round measures the model with ONNX Runtime, then all its problems from an empty database, then with ONNX Runtime again; so
+a machine that speeds up or slows down shows as a spread, and where the two of a round differ, as "unsteady".  Models and
+batches come in an order of chance that differs from round to round.  For each model and scenario there is a line with the
+ratio of each round's bound to what is around it; then the geometric mean of each scenario, the models beyond the
+limits, and those above one of them layer by layer.
 
-    tests/bench_ratio.py [--benanza PATH] [--rounds 2] [--budget MS] [-b 1] [MODEL...]
+Both sides have the same threads, bound one a core, and both wait spinning.  Weights are random.  A model that has its batch
+baked in is compared at that batch.
 
+    tests/bench_ratio.py [--benanza PATH] [--rounds 2] [--budget MS] [-b 1,8] [--explain 10] [MODEL...]
+
+MODEL: a file, or a part of the name of a bundled model or of one that the onnx package carries; default: all of these.
 Leaves with 77 where ONNX Runtime is not installed.
 """
 
 import argparse
+import collections
 import json
+import math
 import os
 import pathlib
+import random
 import statistics
 import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
 TOP = pathlib.Path(__file__).resolve().parent.parent
-SCENARIOS = ("algorithm", "algorithm,fusion", "algorithm,fusion,parallel")
+SCENARIOS = ("algorithm", "algorithm,fusion")
+MOST, LEAST = 1.02, 0.85
+UNSTEADY = 0.05
 
 
-def ort_ns(model, batch, threads):
-    out = subprocess.run([sys.executable, str(TOP / "tests/bench_ort.py"), "-b", str(batch), "--threads", str(threads),
-                          str(model)], stdout=subprocess.PIPE, text=True)
-    if out.returncode == 77:
-        sys.exit(77)
-    out.check_returncode()
-    return json.loads(out.stdout)["median_ns"]
-
-
-def bound_json(benanza, model, batch, database, what_if):
-    out = subprocess.run([benanza, "bound", "--json", "--db", database, "-b", str(batch), "-w", what_if, str(model)],
-                         stdout=subprocess.PIPE, text=True)
+def run_json(*words):
+    out = subprocess.run([str(w) for w in words], stdout=subprocess.PIPE, text=True)
     if out.returncode > 1:
-        sys.exit(f"benanza bound {model}: exit status {out.returncode}")
-    return json.loads(out.stdout)
+        sys.exit(f"{' '.join(map(str, words))}: exit status {out.returncode}")
+    return json.loads(out.stdout.splitlines()[-1])
 
 
-def one_round(options, model, folder, number):
-    database = os.path.join(folder, f"round{number}.db")
-    before = ort_ns(model, options.batch, options.threads)
-    status = subprocess.run([options.benanza, "bench", "-q", "--db", database, "-b", str(options.batch), "--budget",
-                             str(options.budget), str(model)]).returncode
-    if status > 1:
-        sys.exit(f"benanza bench {model}: exit status {status}")
-    after = ort_ns(model, options.batch, options.threads)
-    return [before, after], {s: bound_json(options.benanza, model, options.batch, database, s) for s in SCENARIOS}
+class Case:
+    """A model at one batch; None: it has none."""
+
+    def __init__(self, model, batch):
+        self.model, self.batch = model, batch
+        self.sizes = [] if batch is None else ["-b", batch]
+        self.name = f"{model.stem} b{batch or 1}"
+        self.rounds = []  # (what ONNX Runtime took, {scenario: bound})
+
+    def ort_ns(self, threads):
+        return run_json(sys.executable, TOP / "tests/bench_ort.py", *self.sizes, "--threads", threads, self.model)["median_ns"]
+
+    def measure(self, options, database):
+        base = [options.benanza, "--db", database, *self.sizes, self.model]
+        before = self.ort_ns(options.threads)
+        run_json(base[0], "bench", "--json", "--budget", options.budget, *base[1:])
+        after = self.ort_ns(options.threads)
+        bounds = {s: run_json(base[0], "bound", "--json", "-w", s, *base[1:]) for s in SCENARIOS}
+        self.rounds.append(((before, after), bounds))
+
+    def ratios(self, scenario):
+        return [bounds[scenario]["bound_ns"] / statistics.mean(ort) for ort, bounds in self.rounds]
+
+    def ratio(self, scenario):
+        return statistics.median(self.ratios(scenario))
+
+    def line(self, scenario):
+        ort = [ns / 1e6 for pair, _ in self.rounds for ns in pair]
+        ours = [bounds[scenario]["bound_ns"] / 1e6 for _, bounds in self.rounds]
+        ratios, last = self.ratios(scenario), self.rounds[-1][1][scenario]
+        notes = [] if last["complete"] else ["at least: not all is measured"]
+        if last["coverage"].get("mistrusted"):
+            notes.append(f"{last['coverage']['mistrusted']} layers under their roofline")
+        if any(abs(before / after - 1) > UNSTEADY for (before, after), _ in self.rounds):
+            notes.append("unsteady")
+        return (f"{self.name:26} {scenario:17} {statistics.median(ours):9.2f} {statistics.median(ort):9.2f} "
+                f"{min(ort):8.2f}-{max(ort):<8.2f} {self.ratio(scenario):6.3f}  {min(ratios):.3f}-{max(ratios):.3f}  "
+                f"{'; '.join(notes)}".rstrip())
+
+
+def choose(words):
+    """The models that the words mean; all without words."""
+    import ort_common
+    known = ort_common.bundled_models() + ort_common.light_models()
+    found = known if not words else []
+    for word in words:
+        here = [pathlib.Path(word)] if os.path.exists(word) else [path for path in known if word in path.stem]
+        found += here or sys.exit(f"no model is called '{word}'")
+    return list(dict.fromkeys(found))
+
+
+def cases_of(models, batches):
+    import onnx
+    import ort_common
+    return [Case(model, batch) for model in models
+            for batch in (batches if "batch" in ort_common.symbols(onnx.load(model)) else [None])]
+
+
+def summarize(cases, limit, report):
+    """The geometric means, and who is beyond the limits."""
+    for scenario in SCENARIOS:
+        ratios = {case.name: case.ratio(scenario) for case in cases}
+        mean = math.exp(statistics.mean(math.log(r) for r in ratios.values()))
+        report(f"{scenario}: geometric mean {mean:.3f} of {len(ratios)}")
+        for words, beyond in ((f"over {MOST}", lambda r: r > MOST), (f"under {LEAST}", lambda r: r < LEAST)):
+            names = [f"{name} {r:.3f}" for name, r in sorted(ratios.items(), key=lambda item: -item[1]) if beyond(r)]
+            report(f"  {words}: {', '.join(names) or 'none'}")
+    over = collections.OrderedDict((case, s) for s in SCENARIOS for case in cases if case.ratio(s) > MOST)
+    return list(over.items())[:limit] if limit >= 0 else list(over.items())
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="*", default=[TOP / "data/models/resnet50.onnx", TOP / "data/models/bert_base.onnx"])
+    parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--benanza", default=str(TOP / "build/benanza"))
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--budget", type=int, default=200)
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("-b", "--batch", type=int, default=1)
+    parser.add_argument("--threads", type=int, help="default: the runner's")
+    parser.add_argument("-b", "--batch", default="1,8", type=lambda text: [int(b) for b in text.split(",")])
+    parser.add_argument("--explain", type=int, default=-1, help="show so many models layer by layer at most (default: all over)")
+    parser.add_argument("--seed", type=int, default=random.randrange(1000))
     options = parser.parse_args()
-    print(f"{'model':22} {'what-ifs':28} {'bound ms':>9} {'spread':>13} {'ORT ms':>8} {'spread':>13} {'ratio':>6}  coverage")
-    for model in options.models:
-        ort, bounds = [], {s: [] for s in SCENARIOS}
-        with tempfile.TemporaryDirectory() as folder:
-            for number in range(options.rounds):
-                times, round_bounds = one_round(options, model, folder, number)
-                ort += times
-                for scenario, bound in round_bounds.items():
-                    bounds[scenario].append(bound)
-        for scenario in SCENARIOS:
-            values = [b["bound_ns"] / 1e6 for b in bounds[scenario]]
-            measured = [o / 1e6 for o in ort]
-            last = bounds[scenario][-1]
-            coverage = last["coverage"]
-            gaps = coverage["missing"] + coverage["unsupported"]
-            print(f"{pathlib.Path(model).stem:22} {scenario:28} {statistics.median(values):9.2f} "
-                  f"{min(values):6.2f}-{max(values):6.2f} {statistics.median(measured):8.2f} "
-                  f"{min(measured):6.2f}-{max(measured):6.2f} {statistics.median(values) / statistics.median(measured):6.3f}  "
-                  f"{coverage['measured']} measured, {coverage['proxy']} proxy, {gaps} missing of {coverage['layers']}")
+    try:
+        import bench_layers
+        import onnxruntime
+        import ort_common  # noqa: F401
+    except ImportError as missing:
+        print(f"{missing.name} is not installed", file=sys.stderr)
+        return 77
+    if options.threads:
+        os.environ["OMP_NUM_THREADS"] = str(options.threads)
+    runner = run_json(options.benanza, "devices", "--json")["runners"][0]
+    options.threads = options.threads or runner["threads"]
+    cases = cases_of(choose(options.models), options.batch)
+    print(f"benanza on {runner['model']}, {runner['stack']}; ONNX Runtime {onnxruntime.__version__}, {options.threads} threads bound "
+          f"one a core, spinning; budget {options.budget} ms, {options.rounds} rounds, order {options.seed}")
+    with tempfile.TemporaryDirectory() as folder:
+        chance = random.Random(options.seed)
+        for number in range(options.rounds):
+            for case in chance.sample(cases, len(cases)):
+                case.measure(options, os.path.join(folder, f"{number} {case.name}.db"))
+        print(f"{'model':26} {'what-ifs':17} {'bound ms':>9} {'ORT ms':>9} {'least-most':^17} {'ratio':>6}  {'spread':11}")
+        for case in cases:
+            for scenario in SCENARIOS:
+                print(case.line(scenario))
+        for case, scenario in summarize(cases, options.explain, print):
+            database = os.path.join(folder, f"{options.rounds - 1} {case.name}.db")
+            bench_layers.explain(options.benanza, case.model, case.batch or 1, database, scenario, options.threads, 10)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -59,6 +59,27 @@ def fills(graph):
             if node.op_type == "ConstantOfShape" and node.input[0] in shapes}
 
 
+def with_random_weights(model, seed=0):
+    """The same model, with random values in place of what ConstantOfShape made: large enough to reach the last layer."""
+    generator = np.random.default_rng(seed)
+    shapes = fills(model.graph)
+    floats = [node.output[0] for node in model.graph.node if node.output[0] in shapes
+              and (not node.attribute or node.attribute[0].t.data_type == onnx.TensorProto.FLOAT)]
+    made = set(floats)
+    kept = [node for node in model.graph.node if node.output[0] not in made]
+    for name in floats:
+        shape = shapes[name]
+        if len(shape) < 2:  # biases, and the variances of a normalization
+            values = generator.uniform(0.5, 1.5, shape).astype(np.float32)
+        else:
+            values = generator.standard_normal(shape, np.float32)
+            values *= np.float32(max(shape[0], np.prod(shape[1:])) ** -0.5)
+        model.graph.initializer.append(onnx.numpy_helper.from_array(values, name))
+    del model.graph.node[:]
+    model.graph.node.extend(kept)
+    return model
+
+
 def random_inputs(model, dims, seed=0):
     """Valid inputs: floats in [0, 1), masks of ones, indices below the length of what they index."""
     generator = np.random.default_rng(seed)

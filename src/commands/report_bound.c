@@ -77,6 +77,7 @@ static json_t *layer_json(const struct analysis *a, const struct plan *p, int i)
 	if ((!known || l->at_least) && l->why)
 		json_object_set_new(o, "why", json_text(text_of(l->why)));
 	if (l->result) {
+		json_object_set_new(o, "problem", json_string(l->result->problem));
 		json_object_set_new(o, "api", json_string(l->result->algorithm.api));
 		json_object_set_new(o, "math", json_string(l->result->algorithm.math));
 		json_object_set_new(o, "matrix", json_string(matrix_name(l->result->algorithm.matrix)));
