@@ -41,9 +41,11 @@ static void threads_bind(int threads, char **argv)
 	const char *given = getenv("OMP_NUM_THREADS");
 	if (threads < 1 && given)
 		threads = atoi(given);
-	bool bound = getenv("OMP_PROC_BIND") && getenv("OMP_PLACES") && given && atoi(given) == threads;
+	bool bound = getenv("OMP_PROC_BIND") && getenv("OMP_PLACES") && given && atoi(given) == threads && !getenv("OMP_DYNAMIC");
 	if (bound || getenv(GUARD))
 		return;
+	unsetenv("OMP_DYNAMIC"); /* their number is chosen, not changed by the way */
+	threads_unbind();
 	char number[16];
 	snprintf(number, sizeof(number), "%d", threads > 0 ? threads : threads_cores_count());
 	setenv("OMP_NUM_THREADS", number, 1);
@@ -159,6 +161,9 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 	*d = (struct device){ .name = "cpu" };
 	int bad = device_probe(&draft, &d->has_matrix, err);
 	threads_probe(&threads);
+	if (!bad && threads.count > THREADS_MOST)
+		bad = error_set(err, "%d threads are more than can be watched: set --threads or OMP_NUM_THREADS to %d at most",
+			threads.count, THREADS_MOST);
 	bool apart = threads_are_apart(&threads);
 	team_set(threads.count);
 	team_run(preempt_watch, NULL);

@@ -70,7 +70,7 @@ int64_t preempt_count(void)
 
 /* --- waiting --- */
 
-#define WATCHED 256
+#define WATCHED 1024
 
 static struct {
 	pthread_mutex_t lock;

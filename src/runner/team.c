@@ -2,8 +2,6 @@
 
 #include "runner/team.h"
 
-#include "runner/threads.h"
-
 static struct {
 	int size;
 	struct openmp omp;

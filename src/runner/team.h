@@ -3,7 +3,9 @@
 #ifndef RUNNER_TEAM_H
 #define RUNNER_TEAM_H
 
-#define TEAM_MOST 256
+#include "runner/threads.h"
+
+#define TEAM_MOST THREADS_MOST
 
 /* Called once the OpenMP runtime has its threads (threads.h says how many); 1 where there is none. */
 void team_set(int count);

@@ -114,8 +114,36 @@ bool threads_openmp(struct openmp *omp)
 	return true;
 }
 
+void threads_unbind(void)
+{
+	int (*places)(void), (*size)(int place);
+	void (*cpus)(int place, int *ids);
+	void *const found[] = { dlsym(RTLD_DEFAULT, "omp_get_num_places"), dlsym(RTLD_DEFAULT, "omp_get_place_num_procs"),
+		dlsym(RTLD_DEFAULT, "omp_get_place_proc_ids") };
+	if (!found[0] || !found[1] || !found[2])
+		return;
+	memcpy(&places, &found[0], sizeof(places));
+	memcpy(&size, &found[1], sizeof(size));
+	memcpy(&cpus, &found[2], sizeof(cpus));
+	cpu_set_t all;
+	int ids[CPU_SETSIZE];
+	CPU_ZERO(&all);
+	for (int i = 0, count = places(); i < count; i++) {
+		int n = size(i);
+		if (n > CPU_SETSIZE)
+			return;
+		cpus(i, ids);
+		for (int k = 0; k < n; k++)
+			if (ids[k] >= 0 && ids[k] < CPU_SETSIZE)
+				CPU_SET((unsigned)ids[k], &all);
+	}
+	if (CPU_COUNT(&all))
+		sched_setaffinity(0, sizeof(all), &all);
+}
+
 struct census {
 	struct openmp omp;
+	int count; /* really */
 	cpu_set_t affinity[THREADS_MOST];
 	bool seen[THREADS_MOST];
 };
@@ -124,6 +152,8 @@ static void affinity_note(void *argument)
 {
 	struct census *c = argument;
 	int i = c->omp.thread_num();
+	if (i == 0)
+		c->count = c->omp.num_threads();
 	if (i >= 0 && i < THREADS_MOST)
 		c->seen[i] = sched_getaffinity(0, sizeof(c->affinity[i]), &c->affinity[i]) == 0;
 }
@@ -139,6 +169,7 @@ void threads_probe(struct threads *t)
 	if (t->count > THREADS_MOST)
 		return;
 	c.omp.parallel(affinity_note, &c, (unsigned)t->count, 0);
+	t->count = c.count;
 	for (int i = 0; i < t->count; i++)
 		if (!c.seen[i])
 			return;

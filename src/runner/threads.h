@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <stdbool.h>
 
-#define THREADS_MOST 256
+#define THREADS_MOST 1024
 
 enum binding {
 	BINDING_UNKNOWN,
@@ -31,7 +31,11 @@ struct openmp {
 };
 bool threads_openmp(struct openmp *omp); /* false: there is none */
 
-/* Asks the OpenMP runtime that is loaded; its threads are started, and each looks at its own affinity. */
+/* Gives the calling thread back the CPUs that the runtime found when it was loaded: where the environment binds threads, it has
+ * bound the first one already, and whatever that starts would be bound with it. */
+void threads_unbind(void);
+/* Asks the OpenMP runtime that is loaded; its threads are started, as many as it really has (a limit may allow fewer than
+ * OMP_NUM_THREADS says), and each looks at its own affinity. */
 void threads_probe(struct threads *t);
 /* What these affinities (at least one) are, where core_of names the physical core of a CPU: fills all but count. */
 void threads_classify(struct threads *t, const cpu_set_t *affinity, int count, int (*core_of)(int cpu));

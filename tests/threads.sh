@@ -1,0 +1,56 @@
+#!/bin/sh
+# Threads: how many, bound to what, and that numbers of one and of two never meet in a bound.
+. "${abs_srcdir:-$(dirname "$0")/..}/tests/lib/tap.sh"
+[ -x "$runner" ] || skip_all "no CPU runner is built"
+unset OMP_PROC_BIND OMP_PLACES OMP_DYNAMIC OMP_THREAD_LIMIT GOMP_CPU_AFFINITY || :
+tiny=$top/tests/models/tiny.onnx
+
+# stack NAME WANTED COMMAND...: what the runner says of its threads
+stack() {
+    name=$1 want=$2
+    shift 2
+    "$@" --info >"$work/out" 2>"$work/err"
+    grep -q "^stack .*, $want, strict" "$work/out"
+    ok $? "$name: $want"
+}
+stack "one is asked for" "1 thread bound one a core" "$runner" --threads 1
+stack "the environment asks for one" "1 thread bound one a core" env OMP_NUM_THREADS=1 "$runner"
+stack "a limit allows only one" "1 thread bound one a core" env OMP_NUM_THREADS=2 OMP_THREAD_LIMIT=1 "$runner"
+try 3 "too many" "$runner" --info --threads 4096
+one_line
+says err "at most"
+
+cores=$("$runner" --info --json | sed 's/.*"threads":\([0-9]*\).*/\1/')
+if [ "$cores" -ge 2 ] && taskset -c 0 true 2>/dev/null; then
+    stack "a mask of one CPU" "1 thread bound one a core" taskset -c 0 "$runner"
+    stack "two on one CPU" "2 threads bound to 1 core" taskset -c 0 "$runner" --threads 2
+    stack "a shell that binds" "$cores threads bound one a core" env OMP_PROC_BIND=close "$runner"
+    stack "and names places" "$cores threads bound one a core" env OMP_PROC_BIND=close OMP_PLACES=cores "$runner"
+    stack "a shell that lets their number float" "$cores threads bound one a core" env OMP_DYNAMIC=true "$runner"
+    stack "one that does not bind" "$cores threads unbound" env OMP_PROC_BIND=false "$runner"
+fi
+
+# --- one and two ---
+db=$work/threads.db
+json() { python3 -c "import json,sys; d=json.load(open('$work/out')); sys.exit(0 if $1 else 1)"; ok $? "$1"; }
+printf 'threads: 1\n' >"$work/one.yaml"
+try 0 "bench with one, by the configuration" "$BENANZA" bench --json -q --db "$db" --budget 2 -c "$work/one.yaml" "$tiny"
+try 0 "its bound" "$BENANZA" bound --json --db "$db" --threads 1 "$tiny"
+json "d['complete'] and '1 thread ' in d['device']['stack']"
+one=$(sed 's/.*"bound_ns": *\([0-9.]*\).*/\1/' "$work/out")
+try 1 "nothing of it is known of two" "$BENANZA" bound --json --db "$db" --threads 2 "$tiny"
+json "d['coverage']['measured'] == 0 and not d['complete']"
+try 0 "bench with two measures all of it" "$BENANZA" bench --json -q --db "$db" --budget 2 --threads 2 "$tiny"
+json "d['already'] == 0 and d['measured'] == d['problems']"
+try 0 "the bound of two" "$BENANZA" bound --json --db "$db" --threads 2 "$tiny"
+json "d['complete'] and '2 threads ' in d['device']['stack']"
+try 0 "the bound of one" "$BENANZA" bound --json --db "$db" --threads 1 "$tiny"
+[ "$(sed 's/.*"bound_ns": *\([0-9.]*\).*/\1/' "$work/out")" = "$one" ]
+ok $? "is what it was"
+try 0 "the explorer" "$BENANZA" "$tiny" --db "$db" --threads 1 --frame 120x30
+says out "1 thread"
+try 0 "and with two" "$BENANZA" "$tiny" --db "$db" --threads 2 --frame 120x30
+says out "2 threads"
+try 0 "devices tell them apart" "$BENANZA" devices --json --db "$db"
+json "sorted(r['stack'].count('2 threads') for r in d['recorded'] if r['id']) == [0, 1]"
+done_testing
