@@ -164,13 +164,13 @@ int worker_lose(struct queue *q, struct worker *w, enum status status, struct er
 	worker_drop(q, w);
 	if (dismissed || (greeted && !busy && end == RUNNER_END_LEFT))
 		return 0; /* it had nothing to do: it is started again when it has */
+	if (blameless)
+		error_context(err, "its problem waits again");
 	worker_name(q, w, err);
-	if (blameless) {
+	if (blameless)
 		worker_put_back(q, w);
-		error_context(err, "a problem waits again");
-	} else if (busy) {
+	else if (busy)
 		added = queue_end_job(q, w, status, err->text);
-	}
 	queue_trouble(q, err->text);
 	if (greeted) {
 		w->starts_failed = 0;

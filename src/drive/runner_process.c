@@ -209,6 +209,8 @@ bool runner_process_is_remote(const struct runner_process *p)
 static void process_stderr_line(struct runner_process *p)
 {
 	struct arena a = { 0 };
+	while (p->partial_n && strchr("\r\t ", p->partial[p->partial_n - 1]))
+		p->partial_n--;
 	const char *clean = text_clean(&a, (struct text){ p->partial, p->partial_n });
 	if (clean[0]) {
 		log_line("%s: %s", p->program, clean);

@@ -6,7 +6,7 @@
  *	FAKE_MODEL   the device's model
  *	FAKE_ALL     every problem is answered well, whatever it is; the value is how many milliseconds that takes
  *	FAKE_LOG     a file to which each job's begin adds a line: "NAME PROBLEM", NAME being $FAKE_NAME or Slurm's node
- *	FAKE_END     how one of those that share FAKE_MARK ends (kill, 255, left, silent), as the first to get to its job number
+ *	FAKE_END     how one of those that share FAKE_MARK ends (none, kill, 255, left, silent), as the first to get to its job number
  *	FAKE_AT      (from 1); FAKE_MARK is the file that says that it has happened. Or idle: after that job, each time
  *	FAKE_GATE    waits: a file without which there is no hello */
 #include "config.h"
@@ -360,7 +360,7 @@ static bool is_my_turn(int job)
 static void end_if_asked(const struct wire_message *m, int job, bool behind)
 {
 	const char *end = getenv("FAKE_END");
-	if (!end || behind != (strcmp(end, "idle") == 0) || !is_my_turn(job))
+	if (!end || strcmp(end, "none") == 0 || behind != (strcmp(end, "idle") == 0) || !is_my_turn(job))
 		return;
 	if (strcmp(end, "idle") == 0 || strcmp(end, "left") == 0)
 		_exit(0);
