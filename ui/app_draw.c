@@ -245,14 +245,14 @@ static const char *awaited_text(struct app *app)
 		name ? ": until it answers, in use is " : "", name ? name : "", *wait ? "; " : "", app_clean(app, text_of(wait)));
 }
 
-/* Results that the database cannot take yet are said whatever else goes on; "" there are none. */
+/* Results that the database cannot take yet, or never, are said whatever else goes on; "" there are none. */
 static const char *waiting_text(struct app *app, const struct queue_status *q)
 {
 	struct store_waiting w = app->session->store ? store_waiting(app->session->store) : (struct store_waiting){ 0 };
-	if (!w.results)
+	if (!w.results && !w.lost)
 		return "";
-	return arena_printf(&app->scratch, "%s%d results wait to be kept: %s", q->idle ? "" : "measuring, ", w.results,
-		app_clean(app, text_of(w.why)));
+	return arena_printf(&app->scratch, "%s%d results %s: %s", q->idle ? "" : "measuring, ", w.results ? w.results : w.lost,
+		w.results ? "wait to be kept" : "are not kept", app_clean(app, text_of(w.why)));
 }
 
 /* The rows above the keys. Trouble that does not fit in one takes the problem's row too. */

@@ -140,11 +140,10 @@ static void runners_add(json_t *runners, const struct queue *q, const struct opt
 }
 
 /* Trouble that the person must hear of: results that are not in the database always, the runner's unless -q. */
-static void trouble_print(const struct queue_status *q, const struct options *o, const struct error *said)
+static void trouble_print(
+	const struct queue_status *q, const struct options *o, const char *store_why, const struct error *said)
 {
-	if (q->lost)
-		fprintf(stderr, "benanza: %d results are not kept: %s\n", q->lost, q->lost_why);
-	if (q->trouble[0] && !o->quiet && strcmp(q->trouble, q->lost_why) != 0 &&
+	if (q->trouble[0] && !o->quiet && strcmp(q->trouble, store_why) != 0 &&
 		strcmp(q->trouble, said->text) != 0)
 		fprintf(stderr, "benanza: %s\n", q->trouble);
 }
@@ -211,15 +210,14 @@ static int bench_run(struct session *s, struct options *o, struct wanted *w, str
 	runners_add(t->runners, s->queue, o);
 	struct error waiting = ERROR_NONE;
 	int unkept = keep_end(s->store, KEEP_WAIT_MS, o->quiet, &waiting);
-	t->lost += q.lost + unkept;
+	t->lost += unkept;
 	if (store_is_gone(s->store)) {
-		const char *why = q.lost ? q.lost_why : store_waiting(s->store).why;
-		error_set(err, "%s (%d of this run)", *why ? why : q.trouble, q.lost + unkept);
+		error_set(err, "%s (%d of this run)", unkept ? store_waiting(s->store).why : q.trouble, unkept);
 		return EXIT_BAD;
 	}
 	if (unkept)
 		fprintf(stderr, "benanza: %s\n", waiting.text);
-	trouble_print(&q, o, err);
+	trouble_print(&q, o, store_waiting(s->store).why, err);
 	return status;
 }
 

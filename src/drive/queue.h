@@ -24,8 +24,6 @@ struct queue_status {
 	const char *trouble;      /* last runner trouble or store error, one line, or "" */
 	bool trouble_past;        /* since then a job was measured well, or a new batch was asked for */
 	double silence_s;         /* how long a runner has said nothing about its running job; 0 when none runs */
-	int lost;                 /* results that the store did not take; those that wait there are no such (store_waiting) */
-	const char *lost_why;     /* why the last of them could not, or "" */
 	bool starting;            /* runners have been started, no hello yet */
 	int workers, workers_up;  /* runners that there may be, and that are ready or measuring */
 	const char *waiting;      /* what a runner says that waits in a cluster's queue, one line, cleaned; or "" */

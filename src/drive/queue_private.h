@@ -95,7 +95,6 @@ struct queue {
 	void (*say)(const char *line);
 
 	int64_t next_id;
-	int lost;                /* results that the store did not take, in all */
 	int64_t batch;           /* its number */
 	int64_t batch_since_ms, batch_until_ms;
 	int batch_done;
@@ -104,7 +103,6 @@ struct queue {
 	char trouble[ERROR_TEXT_SIZE];
 	int64_t trouble_id;      /* next_id when it came */
 	bool trouble_past;
-	char lost_why[ERROR_TEXT_SIZE];
 };
 
 /* Nothing pending, nothing running. */

@@ -33,14 +33,12 @@ int queue_load(struct queue *q, struct error *err)
 }
 
 /* First to the store, then to memory: what is shown and counted is kept, or waits to be (store_waiting); what the store will
- * never take is said and counted. */
+ * never take it counts. */
 static void queue_keep(struct queue *q, struct worker *w, const struct result *r)
 {
 	struct error err = ERROR_NONE;
 	if (q->store && store_keep(q->store, &q->device, r, &err) < 0) {
 		w->unkept++;
-		q->lost++;
-		snprintf(q->lost_why, sizeof(q->lost_why), "%s", err.text);
 		queue_trouble(q, err.text);
 	}
 	results_add(q->results, r);

@@ -137,8 +137,6 @@ struct queue_status queue_status(const struct queue *q)
 		.eta_s = queue_eta_s(q),
 		.trouble = q->trouble,
 		.trouble_past = q->trouble_past,
-		.lost = q->lost,
-		.lost_why = q->lost_why,
 		.idle = idle,
 	};
 	status_of_workers(q, &s);

@@ -109,8 +109,6 @@ static void leaving_step(struct session *s)
 			at = &seat->next;
 			continue;
 		}
-		if (status.lost)
-			log_line("%d results of a device that was left are not kept: %s", status.lost, status.lost_why);
 		*at = seat->next;
 		seat_free(seat);
 	}

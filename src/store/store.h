@@ -61,8 +61,8 @@ int store_keep_finish(struct store *s, const struct device *d, const char *probl
 /* Tries again, where it is time for that or at_once. Returns the results that still wait. */
 int store_keep_on(struct store *s, bool at_once);
 struct store_waiting {
-	int results, lost; /* lost: waited, and were refused in the end */
-	const char *why;   /* of the last try that failed, "" none */
+	int results, lost; /* lost: refused, at once or after a wait */
+	const char *why;   /* of the last try that failed, or loss; "" none */
 };
 struct store_waiting store_waiting(const struct store *s);
 

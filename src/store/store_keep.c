@@ -120,6 +120,14 @@ static int keep_hurry(struct store *s)
 	return usual;
 }
 
+static int keep_refuse(struct keep *k, bool is_end, const struct error *why)
+{
+	k->lost += !is_end;
+	if (!is_end)
+		snprintf(k->why, sizeof(k->why), "%s", why->text);
+	return -1;
+}
+
 static int keep_one(struct store *s, const struct device *device, const struct result *r, bool is_end, struct error *err)
 {
 	struct keep *k = &s->keep;
@@ -130,7 +138,7 @@ static int keep_one(struct store *s, const struct device *device, const struct r
 		if (!bad)
 			return 0;
 		if (!s->passing)
-			return -1;
+			return keep_refuse(k, is_end, err);
 		k->delay_ms = 0;
 		keep_delay(k, err);
 	}

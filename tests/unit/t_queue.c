@@ -546,8 +546,8 @@ static void test_store_trouble(void)
 	is_int(bench_run(&b), 2, "measuring goes on without a database");
 	is_int(bench_results(&b, OK), 2, "results are kept in memory");
 	has(queue_status(b.q).trouble, "removed or replaced", "and the trouble is shown");
-	is_int(queue_status(b.q).lost, 2, "the lost are counted");
-	has(queue_status(b.q).lost_why, "removed or replaced", "and why is told");
+	is_int(store_waiting(b.store).lost, 2, "the lost are counted");
+	has(store_waiting(b.store).why, "removed or replaced", "and why is told");
 	bench_close(&b);
 }
 
