@@ -106,7 +106,6 @@ bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 		q->batch++;
 		q->batch_since_ms = q->batch_until_ms = 0; /* from when it is started on */
 		q->batch_done = 0;
-		q->batch_ms = 0;
 		memset(q->batch_by_state, 0, sizeof(q->batch_by_state));
 		q->trouble_past = true;
 	}

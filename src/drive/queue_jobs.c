@@ -34,7 +34,8 @@ int job_make(struct job_list *l, const char *problem)
 		return known;
 	const char *copy = arena_strndup(&l->arena, problem, strlen(problem));
 	VEC_GROW(l->jobs, l->count, l->capacity);
-	l->jobs[l->count] = (struct job){ .problem = copy, .before = -1, .after = -1, .took_s = NAN, .why = "" };
+	l->jobs[l->count] = (struct job){ .problem = copy, .before = -1, .after = -1, .took_s = NAN,
+		.weight = eta_weigh(copy), .why = "" };
 	*hash_at(&l->by_problem, text_of(copy)) = l->count;
 	l->by_state[JOB_NONE]++;
 	return l->count++;

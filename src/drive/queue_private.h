@@ -5,6 +5,7 @@
 #define DRIVE_QUEUE_PRIVATE_H
 
 #include "base/hash.h"
+#include "drive/eta.h"
 #include "drive/queue.h"
 
 struct job {
@@ -14,6 +15,7 @@ struct job {
 	bool stepped_back; /* let others go first, once: another process seems to be at it */
 	int64_t batch;     /* in which it was last measured */
 	double took_s;     /* to measure it the last time; NaN: never was */
+	struct eta_weight weight;
 	int lost;          /* how often its runner was lost through no fault of the problem */
 	int before, after; /* neighbours among the pending, -1 at the ends */
 	int64_t slot;      /* pending: grows from head to tail, without gaps unless order_stale */
@@ -99,7 +101,7 @@ struct queue {
 	int64_t batch_since_ms, batch_until_ms;
 	int batch_done;
 	int batch_by_state[JOB_UNSUPPORTED + 1]; /* how the jobs of this batch ended */
-	double batch_ms;         /* sum over the finished jobs of this batch */
+	struct eta eta;          /* learned from all jobs that ended */
 	char trouble[ERROR_TEXT_SIZE];
 	int64_t trouble_id;      /* next_id when it came */
 	bool trouble_past;

@@ -136,7 +136,8 @@ int queue_end_job(struct queue *q, struct worker *w, enum status status, const c
 	q->list.jobs[job].batch = q->batch;
 	q->batch_until_ms = clock_ms();
 	q->list.jobs[job].took_s = (double)(q->batch_until_ms - w->since_ms) / 1000;
-	q->batch_ms += (double)(q->batch_until_ms - w->since_ms);
+	if (!by_person)
+		eta_learn(&q->eta, q->list.jobs[job].weight, q->list.jobs[job].took_s);
 	w->ended++;
 	q->batch_done++;
 	q->batch_by_state[q->list.jobs[job].state]++;

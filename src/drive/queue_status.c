@@ -42,23 +42,29 @@ double queue_took_s(const struct queue *q, const char *problem)
 	return job < 0 ? NAN : q->list.jobs[job].took_s;
 }
 
-/* The mean of this batch for each that is left, shared by the workers that can be at them at once. */
+/* What took so long before will again. */
+static double job_expected_s(const struct queue *q, int job)
+{
+	const struct job *j = &q->list.jobs[job];
+	return isnan(j->took_s) ? eta_expect(&q->eta, j->weight) : j->took_s;
+}
+
+/* Of all that is left, shared by the workers that can be at it at once. */
 static double queue_eta_s(const struct queue *q)
 {
 	int left = q->list.by_state[JOB_PENDING] + q->list.by_state[JOB_RUNNING], hands = 0;
-	if (q->batch_done == 0 && left > 0)
-		return NAN;
-	if (left == 0)
-		return 0;
-	double mean = q->batch_ms / q->batch_done, work = mean * left;
+	double work_s = 0;
+	for (int job = q->list.head; job >= 0; job = q->list.jobs[job].after)
+		work_s += job_expected_s(q, job);
 	for (int i = 0; i < q->worker_count; i++) {
 		const struct worker *w = &q->workers[i];
-		double spent = w->job >= 0 ? (double)(clock_ms() - w->since_ms) : 0;
-		work -= spent < mean ? spent : mean;
+		double spent_s = (double)(clock_ms() - w->since_ms) / 1000;
+		double rest_s = w->job >= 0 ? job_expected_s(q, w->job) - spent_s : 0;
+		work_s += rest_s < 0 ? 0 : rest_s;
 		hands += w->greeted && !w->dismissed;
 	}
 	hands = hands > left ? left : hands;
-	return work / (hands > 1 ? hands : 1) / 1000;
+	return work_s / (hands > 1 ? hands : 1);
 }
 
 /* The question counts as a sign of life too: an idle runner may have been silent. */
