@@ -128,6 +128,9 @@ struct analysis {
 	double enqueue_ns;       /* launch isolated: what the host takes to enqueue all that runs, one after the other; the
 	                            totals are at least that. NaN: not known of any */
 	bool host_bound;         /* ... and it is what makes bound_ns */
+	double resource_ns;      /* the longest path, or what the busiest resource (memory, a cache, a unit) takes at its peak for
+	                            all that runs, whichever is more; NaN without peaks, where the longest path has none, or
+	                            layers cost what their bodies do */
 	double roofline_ns;      /* of all that runs, added up or along the longest path as bound_ns; NaN where one is not
 	                            known */
 	struct coverage coverage;

@@ -145,6 +145,12 @@ bool roofline_counts_its_own(const struct algorithm *a);
 /* Of a problem's price in a scenario: the measurement's own, or (no result) that of what would run. ns NaN without peaks. */
 struct roof roofline_of_price(const struct study *st, const struct scenario *s, int distinct, const struct result *r);
 
+/* What layers keep busy: memory, each level of cache, each unit for each type. */
+enum { RESOURCE_MEMORY, RESOURCE_CACHE, RESOURCE_PLAIN = RESOURCE_CACHE + PEAK_LEVELS, RESOURCE_MATRIX = RESOURCE_PLAIN + DTYPE_COUNT,
+	RESOURCE_COUNT = RESOURCE_MATRIX + DTYPE_COUNT };
+/* Adds for how long a problem does so, at their peaks; as roofline_of_price, without what is not known. */
+void roofline_resources(const struct study *st, const struct scenario *s, int distinct, const struct result *r, double *busy_ns);
+
 /* cost.c: what one layer costs. */
 struct interval {
 	bool known, is_range;   /* is_range: of 2 to 5 samples, for which there is no interval of 95% */

@@ -213,3 +213,40 @@ struct roof roofline_of_price(const struct study *st, const struct scenario *s, 
 	roof.mistrusted = r && roofline_mistrusts(&p, st->on.peaks, r);
 	return *kept = roof;
 }
+
+/* ---- what each resource has to do ---- */
+
+/* The unit that a product's operations keep busy, -1: none that is known of. */
+static int unit_of(const struct problem *p, const struct peaks *k, const struct scenario *s, const struct result *r)
+{
+	enum dtype own = p->operand[0].dtype, type = r ? roofline_math_type(r, own) : own;
+	if (!roofline_is_product(p->kernel) || (r && !(result_peak(p, k, r) > 0)))
+		return -1;
+	if (r)
+		return r->algorithm.matrix == MATRIX_YES ? RESOURCE_MATRIX + (int)type : RESOURCE_PLAIN + (int)type;
+	type = own == DTYPE_F32 ? DTYPE_TF32 : own;
+	bool matrix = s->matrix && (own != DTYPE_F32 || s->relaxed) && !isnan(k->matrix_flops[type]);
+	return matrix ? RESOURCE_MATRIX + (int)type : RESOURCE_PLAIN + (int)own;
+}
+
+static double peak_of(const struct peaks *k, int unit)
+{
+	return unit >= RESOURCE_MATRIX ? k->matrix_flops[unit - RESOURCE_MATRIX] : k->flops[unit - RESOURCE_PLAIN];
+}
+
+void roofline_resources(const struct study *st, const struct scenario *s, int distinct, const struct result *r, double *busy_ns)
+{
+	const struct peaks *k = st->on.peaks;
+	enum cache c = r ? r->cache : st->cache;
+	struct problem p;
+	if (problem_parse(text_of(study_text(st, distinct)), &p, NULL))
+		return;
+	int unit = unit_of(&p, k, s, r);
+	double slow = c == CACHE_WARM ? 0 : c == CACHE_COLD ? problem_bytes(&p) : constant_bytes(&p), fast = problem_bytes(&p) - slow;
+	int at = level_for(k, fast, r == NULL);
+	if (unit >= 0)
+		busy_ns[unit] += ops_ns(&p, peak_of(k, unit));
+	busy_ns[RESOURCE_MEMORY] += (slow + (at == k->level_count ? fast : 0)) / k->bandwidth_bytes_s * 1e9;
+	if (at >= 0 && at < k->level_count && !isnan(k->level[at].bandwidth_bytes_s))
+		busy_ns[RESOURCE_CACHE + at] += fast / k->level[at].bandwidth_bytes_s * 1e9;
+}

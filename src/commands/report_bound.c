@@ -134,7 +134,7 @@ json_t *report_bound_json(const struct session *s)
 	json_object_set_new(o, "bound_ns", json_number_or_null(a->bound_ns));
 	json_object_set_new(o, "sequential_ns", json_number_or_null(a->sequential_ns));
 	json_object_set_new(o, "parallel_ns", json_number_or_null(a->parallel_ns));
-	json_object_set_new(o, "resource_ns", json_null());
+	json_object_set_new(o, "resource_ns", json_number_or_null(a->resource_ns));
 	json_object_set_new(o, "roofline_ns", json_number_or_null(a->roofline_ns));
 	json_object_set_new(o, "border_ns", json_number_or_null(a->border_ns));
 	json_object_set_new(o, "conversions", json_integer(a->conversions));
@@ -276,6 +276,9 @@ static void bound_text(const struct session *s, FILE *out)
 	border_text(s, out);
 	launch_text(a, out);
 	char roofline[STR_QUANTITY];
+	if (!isnan(a->resource_ns))
+		fprintf(out, "resources     %s%s  (the longest path, or the busiest of memory, caches and units at its peak)\n",
+			a->complete ? "" : "at least ", str_duration(roofline, a->resource_ns));
 	if (!isnan(a->roofline_ns))
 		fprintf(out, "roofline      %s of all that runs\n", str_duration(roofline, a->roofline_ns));
 	if (c->mistrusted)

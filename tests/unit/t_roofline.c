@@ -393,6 +393,37 @@ static void mistrust(void)
 		"of windows beyond measure no operations are claimed");
 }
 
+/* Two products side by side: the path has one of them, the units have both. */
+static void resources(void)
+{
+	struct maker *m = make_begin();
+	struct peaks k = known();
+	struct arena a = { 0 };
+	struct scenario s = scenario_default();
+	struct results *r = results_new();
+	int x = make_input(m, SQUARE), left = make_layer(m, "MatMul", MATMUL, SQUARE, x, make_constant(m, SQUARE));
+	int right = make_layer(m, "MatMul", MATMUL, SQUARE, x, make_constant(m, SQUARE));
+	int y = make_layer(m, "Relu", RELU, SQUARE, left, -1);
+	m->plan.values[right].is_output = m->plan.values[y].is_output = true;
+	struct ground g = { .plan = make_finish(m), .results = r, .peaks = &k };
+	measure(r, MATMUL, 210e3);
+	measure(r, RELU, 10e3);
+	near(analyze_on(&a, &g, &s)->resource_ns, 400e3, 1e-9, "units cannot do two products in the time of one");
+	near(analyze_on(&a, &g, &s)->parallel_ns, 220e3, 1e-9, "... which the longest path would let them");
+	k.flops[DTYPE_F32] = 20e12;
+	near(analyze_on(&a, &g, &s)->resource_ns, 220e3, 1e-9, "with units to spare, the longest path");
+	k.bandwidth_bytes_s = 1e10;
+	near(analyze_on(&a, &g, &s)->resource_ns, 2 * 4e6 / 1e10 * 1e9, 1e-9, "memory: what surely comes from there, which is the weights");
+	k.level_count = 1;
+	k.level[0] = (struct peak_level){ 3, 1e6, 1e12 };
+	near(analyze_on(&a, &g, &s)->resource_ns, (2 * 12e6 + 8e6) / 1e10 * 1e9, 1e-9, "... and what no cache holds");
+	g.peaks = NULL;
+	ok(isnan(analyze_on(&a, &g, &s)->resource_ns), "without peaks it is not known");
+	arena_free(&a);
+	results_free(r);
+	make_end(m);
+}
+
 static void mistrusted_layers(void)
 {
 	struct maker *m = make_begin();
@@ -431,5 +462,6 @@ int main(void)
 	measured_products();
 	mistrust();
 	mistrusted_layers();
+	resources();
 	return done_testing();
 }
