@@ -9,7 +9,7 @@ see "1 layers"
 screen -e | grep -q "$(printf '\033')\[[0-9;]*3[0-7]m"
 ok $? "there is colour"
 keys "?"
-see "6 help"
+see "7 help"
 see "one row down"
 keys G
 see "The views" "its end"
@@ -24,13 +24,17 @@ see "4 problems"
 keys Tab
 see "5 devices"
 keys Tab
-see "6 help"
+see "6 doctor"
+see "look anew"
+gone "counting for half a second" "the findings come by themselves"
+keys Tab
+see "7 help"
 keys Tab
 see "1 layers"
 keys BTab
-see "6 help" "backwards"
+see "7 help" "backwards"
 keys F1
-see "6 help"
+see "7 help"
 keys 1
 see "1 layers"
 keys q

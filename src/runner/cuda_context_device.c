@@ -181,6 +181,11 @@ void cuda_context_describe(const struct cuda_context *c, const struct cudaDevice
 		json_number_or_null(attribute(cudaDevAttrMemoryClockRate, c->ordinal, 1e-3)));
 	json_object_set_new(attributes, "most_clock_mhz", json_number_or_null(now.most_sm_mhz));
 	json_object_set_new(attributes, "power_limit_w", json_number_or_null(now.power_limit_w));
+	json_object_set_new(attributes, "default_power_limit_w", json_number_or_null(now.usual_power_limit_w));
+	if (now.persistence >= 0)
+		json_object_set_new(attributes, "persistence", json_boolean(now.persistence));
+	if (now.mig >= 0)
+		json_object_set_new(attributes, "mig", json_boolean(now.mig));
 	json_object_set_new(attributes, "ecc", json_boolean(p->ECCEnabled));
 	json_object_set_new(attributes, "memory_bytes", json_number_or_null(c->memory_bytes));
 	json_object_set_new(attributes, "l2_bytes", json_number_or_null(c->l2_bytes));

@@ -50,6 +50,9 @@ static struct {
 	int (*most_clock)(nvml_device, int, unsigned *);
 	int (*power)(nvml_device, unsigned *);
 	int (*power_limit)(nvml_device, unsigned *);
+	int (*usual_power_limit)(nvml_device, unsigned *);
+	int (*persistence)(nvml_device, int *);
+	int (*mig)(nvml_device, unsigned *, unsigned *);
 	int (*temperature)(nvml_device, int, unsigned *);
 	int (*event_reasons)(nvml_device, unsigned long long *);
 	int (*throttle_reasons)(nvml_device, unsigned long long *);
@@ -71,6 +74,9 @@ static const struct cuda_library_symbol symbols[] = {
 	{ "nvmlDeviceGetMaxClockInfo", (void **)&api.most_clock, true },
 	{ "nvmlDeviceGetPowerUsage", (void **)&api.power, true },
 	{ "nvmlDeviceGetEnforcedPowerLimit", (void **)&api.power_limit, true },
+	{ "nvmlDeviceGetPowerManagementDefaultLimit", (void **)&api.usual_power_limit, true },
+	{ "nvmlDeviceGetPersistenceMode", (void **)&api.persistence, true },
+	{ "nvmlDeviceGetMigMode", (void **)&api.mig, true },
 	{ "nvmlDeviceGetTemperature", (void **)&api.temperature, true },
 	{ "nvmlDeviceGetCurrentClocksEventReasons", (void **)&api.event_reasons, true },
 	{ "nvmlDeviceGetCurrentClocksThrottleReasons", (void **)&api.throttle_reasons, true },
@@ -140,7 +146,7 @@ static void processes_read(struct cuda_nvml *r)
 void cuda_nvml_read(struct cuda_nvml *r)
 {
 	*r = (struct cuda_nvml){ .sm_mhz = NAN, .memory_mhz = NAN, .most_sm_mhz = NAN, .most_memory_mhz = NAN,
-		.power_w = NAN, .power_limit_w = NAN, .temperature_c = NAN, .utilization = NAN, .reasons = NAN,
+		.power_w = NAN, .power_limit_w = NAN, .usual_power_limit_w = NAN, .persistence = -1, .mig = -1, .temperature_c = NAN, .utilization = NAN, .reasons = NAN,
 		.processes = -1 };
 	if (!device)
 		return;
@@ -153,6 +159,13 @@ void cuda_nvml_read(struct cuda_nvml *r)
 	r->most_memory_mhz = number_of(api.most_clock, NVML_CLOCK_MEM);
 	r->power_w = number(api.power, 1e-3);
 	r->power_limit_w = number(api.power_limit, 1e-3);
+	r->usual_power_limit_w = number(api.usual_power_limit, 1e-3);
+	int persistence;
+	unsigned mig, mig_pending;
+	if (api.persistence && api.persistence(device, &persistence) == NVML_SUCCESS)
+		r->persistence = persistence != 0;
+	if (api.mig && api.mig(device, &mig, &mig_pending) == NVML_SUCCESS) /* GPUs that cannot be divided do not tell */
+		r->mig = mig != 0;
 	r->temperature_c = number_of(api.temperature, NVML_TEMPERATURE_GPU);
 	struct nvml_utilization rates;
 	if (api.utilization && api.utilization(device, &rates) == NVML_SUCCESS)

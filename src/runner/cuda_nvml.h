@@ -14,7 +14,8 @@ struct cuda_nvml {
 	char driver[80];             /* "580.82.07" */
 	double sm_mhz, memory_mhz;   /* now */
 	double most_sm_mhz, most_memory_mhz;
-	double power_w, power_limit_w, temperature_c;
+	double power_w, power_limit_w, usual_power_limit_w, temperature_c;
+	int persistence, mig;        /* on 1, off 0 */
 	double utilization;          /* share of the last moments with a kernel running, 0 to 1 */
 	double reasons;              /* why clocks are below what was asked for: NVML's bits */
 	int processes;               /* computing on it */

@@ -136,6 +136,28 @@ static int nvml_power(void *device, unsigned *mw)
 	return 0;
 }
 
+static int nvml_usual_power(void *device, unsigned *mw)
+{
+	(void)device;
+	*mw = 700000;
+	return 0;
+}
+
+static int nvml_persistence(void *device, int *on)
+{
+	(void)device;
+	*on = 1;
+	return 0;
+}
+
+/* "not supported": a GPU that cannot be divided */
+static int nvml_mig(void *device, unsigned *now, unsigned *pending)
+{
+	(void)device;
+	*now = *pending = 0;
+	return 3;
+}
+
 static int nvml_temperature(void *device, int sensor, unsigned *c)
 {
 	(void)device;
@@ -223,6 +245,9 @@ static const struct {
 	{ "nvmlDeviceGetMaxClockInfo", (any_function *)nvml_unsupported },
 	{ "nvmlDeviceGetPowerUsage", (any_function *)nvml_power },
 	{ "nvmlDeviceGetEnforcedPowerLimit", (any_function *)nvml_power },
+	{ "nvmlDeviceGetPowerManagementDefaultLimit", (any_function *)nvml_usual_power },
+	{ "nvmlDeviceGetPersistenceMode", (any_function *)nvml_persistence },
+	{ "nvmlDeviceGetMigMode", (any_function *)nvml_mig },
 	{ "nvmlDeviceGetTemperature", (any_function *)nvml_temperature },
 	{ "nvmlDeviceGetCurrentClocksThrottleReasons", (any_function *)nvml_reasons },
 	{ "nvmlDeviceGetComputeRunningProcesses_v3", (any_function *)nvml_processes },

@@ -78,6 +78,8 @@ static void test_identity(void)
 	is_str(json_string_at(o, "pci", ""), "0000:10:00.0", "the place on the bus");
 	near(json_number_or_nan(json_object_get(o, "clock_mhz")), 1980, 0, "the default clock");
 	near(json_number_or_nan(json_object_get(o, "power_limit_w")), 123.456, 1e-9, "the power limit");
+	near(json_number_or_nan(json_object_get(o, "default_power_limit_w")), 700, 1e-9, "... and the usual one");
+	ok(json_is_true(json_object_get(o, "persistence")) && !json_object_get(o, "mig"), "settings that it has");
 	ok(json_is_true(json_object_get(o, "ecc")), "ECC");
 	ok(json_is_null(json_object_get(o, "most_clock_mhz")), "what the driver does not tell is unknown, not zero");
 	const json_t *nvml = json_object_get(o, "nvml");
