@@ -62,7 +62,6 @@ static int queue_drain(struct session *s, const struct options *o, struct error 
 	bool bar = isatty(STDERR_FILENO) && !o->quiet;
 	double drawn = 0;
 	int status = EXIT_DONE;
-	bool said = false;
 	for (;;) {
 		struct queue_status q = queue_status(s->queue);
 		if (q.idle)
@@ -79,7 +78,7 @@ static int queue_drain(struct session *s, const struct options *o, struct error 
 			status = EXIT_NO_DEVICE;
 			break;
 		}
-		keep_on(s->store, &said, o->quiet);
+		keep_on(s->store, o->quiet);
 		if (store_is_gone(s->store)) { /* to measure on would be for nothing */
 			status = EXIT_BAD;
 			break;

@@ -11,16 +11,17 @@
 #define POLL_MS 100
 #define SAID_AFTER_MS 500
 
-bool keep_on(struct store *s, bool *said, bool quiet)
+static const struct store *told; /* of this one the person knows that something waits */
+
+void keep_on(struct store *s, bool quiet)
 {
-	int results = store_keep_on(s, false);
-	if ((results > 0) == *said)
-		return false;
-	*said = results > 0;
+	bool waits = store_keep_on(s, false) > 0;
+	if (waits == (told == s))
+		return;
+	told = waits ? s : NULL;
 	if (!quiet)
-		fprintf(stderr, "benanza: %s%s\n", *said ? store_waiting(s).why : "what waited is in the database now",
-			*said ? "; results wait in memory" : "");
-	return !quiet;
+		fprintf(stderr, "benanza: %s%s\n", waits ? store_waiting(s).why : "what waited is in the database now",
+			waits ? "; results wait in memory" : "");
 }
 
 int keep_end(struct store *s, int limit_ms, bool quiet, struct error *err)
@@ -40,6 +41,7 @@ int keep_end(struct store *s, int limit_ms, bool quiet, struct error *err)
 		}
 		poll(NULL, 0, POLL_MS);
 	}
+	told = NULL;
 	struct store_waiting w = store_waiting(s);
 	if (w.results + w.lost)
 		error_set(err, "%d results are not kept: %s", w.results + w.lost, w.why);

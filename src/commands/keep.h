@@ -4,9 +4,8 @@
 
 #include "store/store.h"
 
-/* Tries again what waits, now and then. *said: has the person been told that something waits? quiet: tells nobody. True when
- * it has printed on standard error. */
-bool keep_on(struct store *s, bool *said, bool quiet);
+/* Tries again what waits, now and then, and says on standard error when that begins and ends, unless quiet. */
+void keep_on(struct store *s, bool quiet);
 /* Waits until all is in the file, up to limit_ms or Ctrl-C. Returns how many results are not kept, with a line that says so
  * and why. s may be NULL. */
 int keep_end(struct store *s, int limit_ms, bool quiet, struct error *err);
