@@ -44,7 +44,7 @@ is "['cold'] ['isolated'] 200" "d['caches'], d['launches'], d['budget_ms']"
 try 2 "a state that is none" "$BENANZA" bench --emit-jobs --caches net,hot "$tiny"
 one_line
 says err "hot"
-try 2 "states of a bench that measures here" "$BENANZA" bench --caches cold "$tiny"
+try 2 "states of a bench that measures here, without what bounds stand on" "$BENANZA" bench --caches cold "$tiny"
 one_line
 try 2 "jobs of a bad model among good ones" "$BENANZA" bench -q --emit-jobs "$work/none.onnx" "$tiny"
 [ "$(wc -l <"$work/out")" -gt 10 ]; ok $? "the good one's jobs are there"

@@ -26,6 +26,13 @@ static int words_parse(const char *option, const char *list, int (*parse)(const 
 	}
 }
 
+int bench_caches(const struct options *o, bool caches[CACHE_COUNT], struct error *err)
+{
+	for (int i = 0; i < CACHE_COUNT; i++)
+		caches[i] = i == CACHE_NET || i == CACHE_WARM;
+	return words_parse("--caches", o->caches, cache_parse, caches, CACHE_COUNT, err);
+}
+
 /* Nobody is asked; -d only says what kind of device the jobs are meant for. */
 static bool is_for_cpu(const struct options *o)
 {
@@ -37,9 +44,8 @@ static int jobs_print(const struct wanted *w, const struct options *o, struct er
 	struct wire_message run = { .type = WIRE_RUN,
 		.budget_ms = o->config.budget_ms,
 		.what = "",
-		.caches = { [CACHE_NET] = true, [CACHE_WARM] = true },
 		.launches = { [LAUNCH_AMORTIZED] = true, [LAUNCH_ISOLATED] = true } };
-	if (words_parse("--caches", o->caches, cache_parse, run.caches, CACHE_COUNT, err) ||
+	if (bench_caches(o, run.caches, err) ||
 		words_parse("--launches", o->launches, launch_parse, run.launches, LAUNCH_COUNT, err))
 		return EXIT_BAD;
 	for (int i = 0; i < w->count; i++) {

@@ -185,12 +185,26 @@ static int doubts_queue(struct session *s, struct options *o)
 	return added;
 }
 
+/* Nobody knows which states a problem was measured in: where they are named, it is measured again. What the bounds stand on is
+ * always among them. */
+static int states_read(const struct options *o, bool caches[CACHE_COUNT], struct error *err)
+{
+	if (o->launches)
+		return error_set(err, "--launches goes with --emit-jobs");
+	if (bench_caches(o, caches, err))
+		return -1;
+	return caches[CACHE_NET] ? 0 : error_set(err, "--caches: what is measured here is measured in net, too: name it");
+}
+
 /* All that is wanted, and once more what cannot be, with the peaks that say so: a machine that is busy with something else
  * for a moment bends either. */
 static int bench_problems(struct session *s, struct options *o, const struct wanted *w, struct tally *t, struct error *err)
 {
+	bool caches[CACHE_COUNT];
+	states_read(o, caches, err);
+	queue_set_caches(s->queue, caches);
 	for (int i = 0; i < w->count; i++)
-		queue_add(s->queue, w->problems[i].text, false, o->again);
+		queue_add(s->queue, w->problems[i].text, false, o->again || o->caches);
 	int status = queue_drain(s, o, err);
 	if (status != EXIT_DONE || interrupted || !doubts_queue(s, o))
 		return status;
@@ -277,10 +291,9 @@ int cmd_bench(struct options *o, struct error *err)
 		return EXIT_BAD;
 	if (o->emit_jobs)
 		return bench_jobs(o, err);
-	if (o->caches || o->launches) {
-		error_set(err, "--caches and --launches go with --emit-jobs");
+	bool caches[CACHE_COUNT];
+	if (states_read(o, caches, err))
 		return EXIT_BAD;
-	}
 	struct tally t = { .runners = json_array() };
 	interrupt_watch();
 	o->stop = &interrupted;

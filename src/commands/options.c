@@ -52,7 +52,7 @@ static const struct option_row {
 	{ "verbose", 'v', NULL, USE_FLAG, NULL, AT(verbose), "write a log ($XDG_STATE_HOME/benanza/log)" },
 	{ "again", 0, NULL, USE_FLAG, NULL, AT(again), "with bench: measure what is known already, too" },
 	{ "emit-jobs", 0, NULL, USE_FLAG, NULL, AT(emit_jobs), "with bench: print the jobs for a runner elsewhere, measure nothing" },
-	{ "caches", 0, "LIST", USE_TEXT, NULL, AT(caches), "with --emit-jobs: cache states (net,warm; cold)" },
+	{ "caches", 0, "LIST", USE_TEXT, NULL, AT(caches), "with bench: cache states (net,warm; cold), measured anew" },
 	{ "launches", 0, "LIST", USE_TEXT, NULL, AT(launches), "with --emit-jobs: launch modes (amortized,isolated)" },
 	{ "frame", 0, "120x40", USE_TEXT, NULL, AT(frame), "print one screen of the explorer and leave" },
 	{ "view", 0, "NAME", USE_TEXT, NULL, AT(view), "with --frame: the view" },

@@ -29,6 +29,8 @@ void wanted_add_peaks(struct wanted *w, const struct device *d);
 void wanted_sort(struct wanted *w);
 void wanted_free(struct wanted *w);
 
+/* The cache states that --caches names, net and warm where it is not given. -1: one is none. */
+int bench_caches(const struct options *o, bool caches[CACHE_COUNT], struct error *err);
 /* bench --emit-jobs: an exit status. */
 int bench_jobs(struct options *o, struct error *err);
 

@@ -22,6 +22,7 @@ struct queue *queue_new(const struct config *config, struct store *store, struct
 	q->results = results;
 	q->device_id = -1;
 	q->next_id = 1;
+	q->caches[CACHE_NET] = q->caches[CACHE_WARM] = true;
 	q->limits = (struct queue_limits){ .hello = 30000,
 		.silence = 10000,
 		.problem = (int)config->problem_limit_ms,
@@ -284,6 +285,11 @@ int queue_connect(struct queue *q, int timeout_ms, struct error *err)
 				q->trouble[0] ? "; before that, " : "", q->trouble);
 	}
 	return 0;
+}
+
+void queue_set_caches(struct queue *q, const bool caches[CACHE_COUNT])
+{
+	memcpy(q->caches, caches, sizeof(q->caches));
 }
 
 int queue_fd(const struct queue *q)

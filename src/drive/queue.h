@@ -88,6 +88,9 @@ double queue_took_s(const struct queue *q, const char *problem); /* to measure i
 /* Drops what is pending (JOB_NONE again); the running one is cancelled: what it gave is kept, and it is not finished. */
 void queue_cancel(struct queue *q);
 
+/* The cache states that jobs ask for from now on; net and warm at first. */
+void queue_set_caches(struct queue *q, const bool caches[CACHE_COUNT]);
+
 /* Time limits, in ms; queue_new sets the defaults. */
 struct queue_limits {
 	int hello;    /* a runner that says no hello for so long is no runner: 30000 */

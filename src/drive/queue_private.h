@@ -82,6 +82,7 @@ struct queue {
 	struct store *store;
 	struct results *results;
 	struct queue_limits limits;
+	bool caches[CACHE_COUNT];
 	struct job_list list;
 	struct arena arena;      /* what workers are called */
 	struct worker *workers;

@@ -69,8 +69,8 @@ static int worker_send_next(struct queue *q, struct worker *w, struct error *err
 		.problem = q->list.jobs[job].problem,
 		.budget_ms = q->config->budget_ms,
 		.what = "",
-		.caches = { [CACHE_NET] = true, [CACHE_WARM] = true },
 		.launches = { [LAUNCH_AMORTIZED] = true, [LAUNCH_ISOLATED] = true } };
+	memcpy(run.caches, q->caches, sizeof(run.caches));
 	return runner_process_send(w->process, &run, err);
 }
 

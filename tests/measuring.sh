@@ -1,5 +1,6 @@
 #!/bin/sh
-# Threads: how many, bound to what, and that numbers of one and of two never meet in a bound.
+# Measuring through the whole program: threads (how many, bound to what, numbers of one and of two never meet in a bound) and
+# cache states.
 . "${abs_srcdir:-$(dirname "$0")/..}/tests/lib/tap.sh"
 [ -x "$runner" ] || skip_all "no CPU runner is built"
 unset OMP_PROC_BIND OMP_PLACES OMP_DYNAMIC OMP_THREAD_LIMIT GOMP_CPU_AFFINITY || :
@@ -51,6 +52,22 @@ try 0 "the explorer" "$BENANZA" "$tiny" --db "$db" --threads 1 --frame 120x30
 says out "1 thread"
 try 0 "and with two" "$BENANZA" "$tiny" --db "$db" --threads 2 --frame 120x30
 says out "2 threads"
+# --- everything from memory ---
+try 2 "a state that is none" "$BENANZA" bench --caches net,hot "$tiny"
+one_line
+try 2 "without what bounds stand on" "$BENANZA" bench --caches cold "$tiny"
+one_line
+try 0 "cold, too: known problems are measured again" "$BENANZA" bench --json -q --db "$db" --budget 2 --threads 2 \
+    --caches net,cold "$tiny"
+json "d['already'] == 0 and d['measured'] == d['problems']"
+try 0 "export" "$BENANZA" db export --db "$db"
+llc=$("$runner" --info --json | sed 's/.*"llc_bytes":\([0-9]*\).*/\1/')
+if [ "${llc:-0}" -gt 0 ] && [ "$llc" -lt 64000000 ]; then
+    grep -q '"problem":"conv:.*"status":"ok","cache":"cold"' "$work/out"
+    ok $? "has cold results"
+    "$BENANZA" "$tiny" --db "$db" --threads 2 --frame 140x60 --view layers --keys Enter >"$work/out" 2>"$work/err"
+    says out "cold, isolated"
+fi
 try 0 "devices tell them apart" "$BENANZA" devices --json --db "$db"
 json "sorted(r['stack'].count('2 threads') for r in d['recorded'] if r['id']) == [0, 1]"
 done_testing
