@@ -71,13 +71,17 @@ static double recompute_ms(const struct plan *p, const struct fusion *f, const s
 	const struct scenario *s)
 {
 	const struct device d = { .llc_bytes = NAN, .has_matrix = true };
+	struct peaks peaks = peaks_unknown();
+	peaks.bandwidth_bytes_s = 1e11;
+	peaks.flops[DTYPE_F32] = 1e12;
+	const struct ground g = { .plan = p, .fusion = f, .results = r, .device = &d, .peaks = &peaks };
 	double runs[RUNS];
 	for (int i = 0; i < RUNS; i++) {
 		struct arena a = { 0 };
 		int count;
 		double begin = now_ms();
-		analyze(&a, p, f, r, &d, s);
-		analyze_what_ifs(&a, p, f, r, &d, s, &count);
+		analyze_on(&a, &g, s);
+		analyze_what_ifs_on(&a, &g, s, &count);
 		arena_free(&a);
 		runs[i] = now_ms() - begin;
 	}

@@ -148,16 +148,22 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 }
 
 /* However much runs at once, nothing does more than its peak: with the choice that makes the longest path. */
-static void fill_resource(struct analysis *out, const struct study *st, const struct scenario *s, const struct solution *x)
+static void fill_resource(struct analysis *out, const struct study *st, const struct scenario *s, const struct solution *x,
+	struct arena *scratch)
 {
 	double busy_ns[RESOURCE_COUNT] = { 0 };
+	int *times = ARENA_ARRAY(scratch, int, st->distinct_count);
 	out->resource_ns = st->on.peaks && !x->inside ? x->parallel_ns : NAN;
-	for (int i = 0; !isnan(out->resource_ns) && i < st->node_count; i++) {
+	if (isnan(out->resource_ns))
+		return;
+	for (int i = 0; i < st->node_count; i++) {
 		int problem = solution_problem(st, x->chosen_path, i);
-		const struct price *price = problem >= 0 ? &x->prices[problem] : NULL;
-		if (price && !isnan(price->ns))
-			roofline_resources(st, s, problem, price->result, busy_ns);
+		if (problem >= 0 && !isnan(x->prices[problem].ns))
+			times[problem]++;
 	}
+	for (int i = 0; i < st->distinct_count; i++)
+		if (times[i])
+			roofline_resources(st, s, i, x->prices[i].result, times[i], busy_ns);
 	for (int i = 0; i < RESOURCE_COUNT; i++)
 		if (busy_ns[i] > out->resource_ns)
 			out->resource_ns = busy_ns[i];
@@ -195,7 +201,7 @@ struct analysis *analyze_on(struct arena *a, const struct ground *g, const struc
 	fill_schedule(out, &st, s->parallel ? x.cost_path : x.cost_sum, &scratch);
 	fill_interval(out, &st, &x, chosen, &scratch);
 	fill_roofline(out, &st, s, &x, chosen, &scratch);
-	fill_resource(out, &st, s, &x);
+	fill_resource(out, &st, s, &x, &scratch);
 	fill_coverage(out, p);
 	arena_free(&scratch);
 	study_close(&st);

@@ -148,8 +148,9 @@ struct roof roofline_of_price(const struct study *st, const struct scenario *s, 
 /* What layers keep busy: memory, each level of cache, each unit for each type. */
 enum { RESOURCE_MEMORY, RESOURCE_CACHE, RESOURCE_PLAIN = RESOURCE_CACHE + PEAK_LEVELS, RESOURCE_MATRIX = RESOURCE_PLAIN + DTYPE_COUNT,
 	RESOURCE_COUNT = RESOURCE_MATRIX + DTYPE_COUNT };
-/* Adds for how long a problem does so, at their peaks; as roofline_of_price, without what is not known. */
-void roofline_resources(const struct study *st, const struct scenario *s, int distinct, const struct result *r, double *busy_ns);
+/* Adds for how long a problem does so when it runs so often, at their peaks; as roofline_of_price, without what is not known. */
+void roofline_resources(const struct study *st, const struct scenario *s, int distinct, const struct result *r, int times,
+	double *busy_ns);
 
 /* cost.c: what one layer costs. */
 struct interval {

@@ -234,7 +234,8 @@ static double peak_of(const struct peaks *k, int unit)
 	return unit >= RESOURCE_MATRIX ? k->matrix_flops[unit - RESOURCE_MATRIX] : k->flops[unit - RESOURCE_PLAIN];
 }
 
-void roofline_resources(const struct study *st, const struct scenario *s, int distinct, const struct result *r, double *busy_ns)
+void roofline_resources(const struct study *st, const struct scenario *s, int distinct, const struct result *r, int times,
+	double *busy_ns)
 {
 	const struct peaks *k = st->on.peaks;
 	enum cache c = r ? r->cache : st->cache;
@@ -245,8 +246,8 @@ void roofline_resources(const struct study *st, const struct scenario *s, int di
 	double slow = c == CACHE_WARM ? 0 : c == CACHE_COLD ? problem_bytes(&p) : constant_bytes(&p), fast = problem_bytes(&p) - slow;
 	int at = level_for(k, fast, r == NULL);
 	if (unit >= 0)
-		busy_ns[unit] += ops_ns(&p, peak_of(k, unit));
-	busy_ns[RESOURCE_MEMORY] += (slow + (at == k->level_count ? fast : 0)) / k->bandwidth_bytes_s * 1e9;
+		busy_ns[unit] += times * ops_ns(&p, peak_of(k, unit));
+	busy_ns[RESOURCE_MEMORY] += times * (slow + (at == k->level_count ? fast : 0)) / k->bandwidth_bytes_s * 1e9;
 	if (at >= 0 && at < k->level_count && !isnan(k->level[at].bandwidth_bytes_s))
-		busy_ns[RESOURCE_CACHE + at] += fast / k->level[at].bandwidth_bytes_s * 1e9;
+		busy_ns[RESOURCE_CACHE + at] += times * fast / k->level[at].bandwidth_bytes_s * 1e9;
 }
