@@ -108,6 +108,23 @@ static bool is_uuid_of(const struct device *d, const char *part)
 	return is;
 }
 
+bool device_is_same_piece(const struct device *a, const struct device *b)
+{
+	if (!*a->host || strcmp(a->host, b->host) != 0)
+		return false;
+	json_t *one = json_loads(a->attributes ? a->attributes : "", 0, NULL);
+	json_t *two = json_loads(b->attributes ? b->attributes : "", 0, NULL);
+	const char *uuid = json_string_at(one, "uuid", ""), *other = json_string_at(two, "uuid", "");
+	const json_t *cores = json_object_get(one, "cores"), *theirs = json_object_get(two, "cores");
+	bool same = *uuid || *other ? strcmp(uuid, other) == 0 : false;
+	for (size_t i = 0; i < json_array_size(cores) && !same; i++)
+		for (size_t k = 0; k < json_array_size(theirs) && !same; k++)
+			same = json_equal(json_array_get(cores, i), json_array_get(theirs, k));
+	json_decref(one);
+	json_decref(two);
+	return same;
+}
+
 /* "cpu:7" asks for one device of the runner cpu: what its hello names must be that one. */
 bool worker_is_asked(const struct worker *w, const struct device *d)
 {

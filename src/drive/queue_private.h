@@ -119,6 +119,8 @@ int queue_wanted(const struct queue *q);
 void queue_make_workers(struct queue *q);
 /* Is this device the one that -d asks the worker for? */
 bool worker_is_asked(const struct worker *w, const struct device *d);
+/* Are they one piece of hardware: a GPU by its UUID, a CPU by a core that both use? */
+bool device_is_same_piece(const struct device *a, const struct device *b);
 /* The command line of its runner, in the arena. */
 const char *const *worker_argv(const struct worker *w, struct arena *a);
 

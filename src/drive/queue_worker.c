@@ -102,6 +102,25 @@ static int worker_is_other(struct queue *q, const struct worker *w, const struct
 		"measure it by itself, with a name of its own under runners:", d->model, d->stack, first->model, first->stack);
 }
 
+/* Two at the same device would each measure how the other disturbs it. That they are is told by what their hellos say of it;
+ * where that says nothing, nobody knows. */
+static void worker_warn_shared(struct queue *q, const struct worker *w)
+{
+	const struct device *mine = runner_process_device(w->process);
+	for (int i = 0; i < q->worker_count; i++) {
+		const struct worker *other = &q->workers[i];
+		if (other == w || !other->greeted || other->dismissed)
+			continue;
+		struct error said = ERROR_NONE;
+		if (!device_is_same_piece(mine, runner_process_device(other->process)))
+			continue;
+		error_set(&said, "%s and %s measure on the same device of %s and disturb each other: give each one of its own, or "
+			"count: 1", other->label, w->label, mine->host);
+		queue_trouble(q, said.text);
+		return;
+	}
+}
+
 /* The hello has come: the device is taken over, or must be the one that it was. */
 int worker_greet(struct queue *q, struct worker *w, struct error *err)
 {
@@ -119,6 +138,7 @@ int worker_greet(struct queue *q, struct worker *w, struct error *err)
 		q->device = device_copy(&q->device_arena, d);
 		q->known = true;
 	}
+	worker_warn_shared(q, w);
 	return queue_load(q, err) ? worker_refuse(q, w, err) : 0;
 }
 

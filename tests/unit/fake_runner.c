@@ -3,7 +3,7 @@
  * and the tests of ssh and Slurm start it. Its whole life is told by the environment:
  *
  *	FAKE_HELLO   how it begins: banner, old, newer, never, exit, flood, deaf, changing, twice, waits
- *	FAKE_MODEL   the device's model
+ *	FAKE_MODEL   the device's model; FAKE_UUID its UUID, also "", else one that all have
  *	FAKE_ALL     every problem is answered well, whatever it is; the value is how many milliseconds that takes
  *	FAKE_LOG     a file to which each job's begin adds a line: "NAME PROBLEM", NAME being $FAKE_NAME or Slurm's node
  *	FAKE_END     how one of those that share FAKE_MARK ends (none, kill, 255, left, silent), as the first to get to its job number
@@ -40,6 +40,11 @@ static void say_hello(const char *how)
 		.host = "nowhere",
 		.attributes = "{\"uuid\":\"GPU-5f00aa11-22cc\"}",
 		.llc_bytes = NAN };
+	char attributes[128];
+	if (getenv("FAKE_UUID")) {
+		snprintf(attributes, sizeof(attributes), "{\"uuid\":\"%s\"}", getenv("FAKE_UUID"));
+		d.attributes = attributes;
+	}
 	const char *threads = getenv("OMP_NUM_THREADS"), *named = getenv("FAKE_MODEL");
 	char model[64];
 	d.model = getenv("SLURM_LABELIO") ? "labelled lines" : named ? named : d.model;

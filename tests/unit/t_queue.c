@@ -75,11 +75,11 @@ static void bench_close(struct bench *b)
 	store_close(b->store);
 }
 
-/* Steps until idle; the results that came, or -1. A minute is for ever here. */
+/* Steps until idle; the results that came, or -1. Five minutes are for ever, also here. */
 static int bench_run(struct bench *b)
 {
 	int total = 0;
-	time_t until = time(NULL) + 60;
+	time_t until = time(NULL) + 300;
 	while (!queue_status(b->q).idle) {
 		int n = queue_step(b->q, 1000, &err);
 		if (n < 0)
@@ -422,7 +422,6 @@ static void test_no_runner(void)
 		"exit", "ended with status 5; it last said: libdnnl.so.2: cannot open", "one that ends");
 	expect_no_runner("old", "protocol 0", "an older version");
 	expect_no_runner("newer", "install both from one version", "a newer one");
-	expect_no_runner("twice", "said hello twice", "two runners on one output");
 	expect_no_runner("flood", "printed much and no hello", "no runner at all");
 	struct bench b;
 	bench_open(&b, NULL, "");

@@ -63,7 +63,7 @@ static void bench_close(struct bench *b)
 static int bench_run(struct bench *b)
 {
 	int total = 0;
-	for (time_t until = time(NULL) + 60; !queue_status(b->q).idle;) {
+	for (time_t until = time(NULL) + 300; !queue_status(b->q).idle;) {
 		int n = queue_step(b->q, 1000, &err);
 		if (n < 0)
 			return -1;
@@ -385,7 +385,39 @@ static void test_second_hello(void)
 	is_int(queue_status(b.q).failed, 0, "no problem is blamed");
 	is_int(queue_status(b.q).pending, 1, "it stays to be measured");
 	bench_close(&b);
+	bench_prepare(&b, fake, "a");
+	b.env[0][0] = "FAKE_HELLO=twice";
+	bench_begin(&b, NULL);
+	add(&b, 1);
+	is_int(bench_run(&b), -1, "two hellos at once");
+	has(err.text, "said hello twice", "are no better");
+	is_int(queue_status(b.q).pending, 1, "for the problem");
+	bench_close(&b);
 	setenv("FAKE_ALL", "0", 1);
+}
+
+/* Two at one device are let work, but it is said. */
+static void test_shared(void)
+{
+	struct bench b;
+	for (int i = 0; i < 2; i++) {
+		bench_prepare(&b, fake, "a,b");
+		b.env[0][0] = "FAKE_UUID=GPU-0001";
+		b.env[1][0] = i ? "FAKE_UUID=GPU-0001" : "FAKE_UUID=GPU-0002";
+		bench_begin(&b, NULL);
+		add(&b, 20);
+		while (queue_status(b.q).workers_up < 2 && queue_step(b.q, 100, &err) >= 0)
+			;
+		ok((strstr(queue_status(b.q).trouble, "measure on the same device") != NULL) == (i == 1), "%s",
+			i ? "two runners on one GPU are noticed" : "on two GPUs they are welcome");
+		bench_close(&b);
+	}
+	const struct device one = { .host = "h", .attributes = "{\"cores\":[0,1]}" },
+		two = { .host = "h", .attributes = "{\"cores\":[1,2]}" }, three = { .host = "h", .attributes = "{\"cores\":[2,3]}" },
+		far = { .host = "g", .attributes = "{\"cores\":[0,1]}" }, odd = { .host = "h", .attributes = "[\"cores\"" };
+	ok(device_is_same_piece(&one, &two) && !device_is_same_piece(&one, &three) && !device_is_same_piece(&one, &far) &&
+			!device_is_same_piece(&one, &odd) && !device_is_same_piece(&odd, &odd),
+		"a CPU by its cores");
 }
 
 static void test_eta(void)
@@ -491,6 +523,7 @@ int main(void)
 	test_waiting();
 	test_surroundings();
 	test_second_hello();
+	test_shared();
 	test_eta();
 	test_terminal();
 	scratch_remove();
