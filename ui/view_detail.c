@@ -270,6 +270,7 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 		return;
 	}
 	const struct sample_stats *s = &r->stats;
+	const char *why = r->why ? clean(d, text_of(r->why)) : ""; /* what disturbed it */
 	double half = s->median > 0 ? 50 * (s->hi - s->lo) / s->median : NAN;
 	const char *spread = isnan(half) ? "     -" : arena_printf(&d->arena, "%5.1f%%", half);
 	enum look look = r == used ? LOOK_GOOD : LOOK_NORMAL;
@@ -280,8 +281,8 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 		ADD(d, look, -1, " %s %-*.*s %9s %s %5lld %-3s %4s, %s", mark, columns, columns, name, median,
 			spread, (long long)s->n, matrix_word(r->algorithm.matrix), cache_name(r->cache),
 			launch_name(r->launch));
-		ADD(d, LOOK_DIM, -1, "     library's choice %d, workspace %s, stopped: %s",
-			r->algorithm.rank + 1, workspace, stop_name(s->stop));
+		ADD(d, LOOK_DIM, -1, "     library's choice %d, workspace %s, stopped: %s%s%s",
+			r->algorithm.rank + 1, workspace, stop_name(s->stop), *why ? ": " : "", why);
 	} else {
 		ADD(d, look, -1, " %s %-*.*s %9s %s", mark, columns, columns, name, median, spread);
 		ADD(d, LOOK_DIM, -1, "     n %lld, %s, %s, matrix units %s", (long long)s->n,

@@ -11,6 +11,15 @@
 #define WIDTH_LEAST 80
 #define WIDTH_MOST 400
 
+/* Layers whose cost comes from a machine that was never calm (docs/wire.md). */
+static int disturbed_count(const struct analysis *a)
+{
+	int count = 0;
+	for (int i = 0; i < a->layer_count; i++)
+		count += a->layers[i].result && a->layers[i].result->stats.stop == STOP_DISTURBED;
+	return count;
+}
+
 static json_t *strings_json(const char *list)
 {
 	json_t *array = json_array();
@@ -143,6 +152,7 @@ json_t *report_bound_json(const struct session *s)
 	json_object_set_new(o, "interval_ns", interval_json(a->lo_ns, a->hi_ns));
 	json_object_set_new(o, "without_interval", json_integer(a->without_interval));
 	json_object_set_new(o, "range_intervals", json_integer(a->range_intervals));
+	json_object_set_new(o, "disturbed", json_integer(disturbed_count(a)));
 	json_object_set_new(o, "complete", json_boolean(a->complete));
 	json_object_set_new(o, "distinct", json_integer(p->problem_count));
 	json_object_set_new(o, "coverage", coverage_json(a));
@@ -229,6 +239,14 @@ static void interval_text(const struct analysis *a, FILE *out)
 	fprintf(out, ")\n");
 }
 
+static void disturbed_text(const struct analysis *a, FILE *out)
+{
+	int count = disturbed_count(a);
+	if (count)
+		fprintf(out, "disturbed     %d layer%s measured on a machine that was not calm; their intervals are all that was seen.\n"
+			"              When it is: benanza bench --again\n", count, count == 1 ? "" : "s");
+}
+
 static void border_text(const struct session *s, FILE *out)
 {
 	const struct analysis *a = s->analysis;
@@ -261,6 +279,7 @@ static void bound_text(const struct session *s, FILE *out)
 	const struct coverage *c = &a->coverage;
 	total_text(a, out);
 	interval_text(a, out);
+	disturbed_text(a, out);
 	int gaps = c->missing + c->unsupported;
 	fprintf(out, "coverage      %d layers: %d measured, %d by proxy, %d free, %d fused", c->layers, c->measured, c->proxy,
 		c->free, c->fused);
