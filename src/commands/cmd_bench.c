@@ -15,6 +15,7 @@
 
 #define STEP_MS 1000 /* a runner at work wakes it before that, every half a second */
 #define BAR_WIDTH 24
+#define DOUBTS_LEAST 0.01 /* share of the cost from which what is mistrusted is measured once more */
 #define KEEP_WAIT_MS 120000 /* for a database that cannot take the last results: locked, full */
 
 /* What a run adds up to: every problem is one of already ... missing. */
@@ -175,7 +176,8 @@ static int doubts_queue(struct session *s, struct options *o)
 		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], &err))
 			continue;
 		session_refresh(s);
-		for (int k = 0; s->analysis && k < s->analysis->layer_count; k++) {
+		bool matters = s->analysis && s->analysis->coverage.cost_mistrusted_share >= DOUBTS_LEAST;
+		for (int k = 0; matters && k < s->analysis->layer_count; k++) {
 			const struct layer_cost *c = &s->analysis->layers[k];
 			const char *problem = c->mistrusted && c->result ? c->result->problem : NULL;
 			if (problem && queue_state(s->queue, problem) == JOB_DONE)
