@@ -36,7 +36,7 @@ static void forget(struct backend_list *list)
 /* Filled in main: the fake backend's slots, and what it offers. */
 static struct backend backend;
 static const struct backend *const backends[] = { &backend, NULL };
-const struct platform platform = { .program = "benanza-runner-cuda", .has_cold = true, .shares_operands = true,
+const struct platform platform = { .program = "benanza-runner-cuda", .shares_operands = true,
 	.tolerance = 0.01, .long_ns = INFINITY, .backends = backends, .memory_bytes = cuda_context_memory_bytes,
 	.disturbances = cuda_context_disturbances, .is_alive = cuda_context_is_alive };
 
