@@ -9,7 +9,8 @@
 #define WARM_UP_TRIES 5        /* executions by which one that nothing disturbed is hoped for */
 #define REFINING_ROUNDS 3
 #define REFINING_FACTOR 2      /* numbers of executions closer than this are as good as each other, to learn from */
-#define TAKEN_AWAY "its threads had to wait for their cores"
+#define WAITED "its threads had to wait for their cores"
+#define INTERRUPTED "it was interrupted, or its clock fell"
 #define REFINED_FACTOR 1.25    /* and to measure with: what was prepared for one number is not prepared again */
 
 /* --- what disturbs --- */
@@ -141,7 +142,7 @@ int measure_sample(struct run *r, struct contender *c, struct state s)
 		samples_add(&c->pending.samples, one);
 		c->pending.ns += cost;
 	} else {
-		r->disturbed_by = TAKEN_AWAY;
+		r->disturbed_by = isnan(before.waited_ns) ? INTERRUPTED : WAITED;
 	}
 	canary_ask(r, !r->options->canary);
 	return 0;
