@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "commands/bench_eta.h"
 #include "commands/command.h"
 #include "commands/interrupt.h"
 #include "commands/keep.h"
@@ -24,6 +25,7 @@ struct tally {
 	int lost; /* results that the database did not take */
 	int peaks; /* of the device, measured now: no problems of a model */
 	double wall_s, peaks_s, saved_by_sharing_s;
+	double eta_off; /* the worst factor of any model (bench_eta_off); NaN unknown */
 	bool interrupted;
 	json_t *runners; /* [ { name, problems, out } ] */
 };
@@ -58,13 +60,15 @@ static void progress_draw(const struct queue_status *q, bool ascii)
 }
 
 /* Until all is measured, someone interrupts, or there is no point in going on; an exit status. */
-static int queue_drain(struct session *s, const struct options *o, struct error *err)
+static int queue_drain(struct session *s, const struct options *o, struct bench_eta *estimates, struct error *err)
 {
 	bool bar = isatty(STDERR_FILENO) && !o->quiet;
 	double drawn = 0;
 	int status = EXIT_DONE;
 	for (;;) {
 		struct queue_status q = queue_status(s->queue);
+		if (estimates)
+			bench_eta_note(estimates, q.elapsed_s, q.eta_s);
 		if (q.idle)
 			break;
 		if (bar && now_s() - drawn > 0.5) {
@@ -149,20 +153,28 @@ static void trouble_print(
 }
 
 /* The device's peaks, once, before all else: rooflines stand on them. One that the device does not have is no gap. */
-static int bench_peaks(struct session *s, struct options *o, struct tally *t, bool again, struct error *err)
+static void peaks_queue(struct session *s, bool again)
 {
 	struct arena a = { 0 };
-	double start = now_s();
-	int count, added = 0;
+	int count;
 	const char **texts = session_peak_problems(s, &a, &count);
 	for (int i = 0; i < count; i++)
-		added += queue_add(s->queue, texts[i], false, again);
-	int status = added ? queue_drain(s, o, err) : EXIT_DONE;
-	for (int i = 0; i < count && added; i++)
-		t->peaks += queue_state(s->queue, texts[i]) == JOB_DONE;
-	t->peaks_s += added ? now_s() - start : 0;
+		queue_add(s->queue, texts[i], false, again);
 	arena_free(&a);
-	return status;
+}
+
+/* Those that were measured, and how long that took, as often as it was done. */
+static void peaks_count(struct session *s, struct tally *t)
+{
+	struct arena a = { 0 };
+	int count;
+	const char **texts = session_peak_problems(s, &a, &count);
+	for (int i = 0; i < count; i++) {
+		double took_s = queue_took_s(s->queue, texts[i]);
+		t->peaks += queue_state(s->queue, texts[i]) == JOB_DONE;
+		t->peaks_s += isnan(took_s) ? 0 : took_s;
+	}
+	arena_free(&a);
 }
 
 /* What was measured now and costs less than the peaks allow; either is wrong. Returns how many were queued again. */
@@ -205,21 +217,28 @@ static int bench_problems(struct session *s, struct options *o, const struct wan
 	bool caches[CACHE_COUNT];
 	states_read(o, caches, err);
 	queue_set_caches(s->queue, caches);
+	struct bench_eta estimates = { 0 };
+	peaks_queue(s, o->again);
 	for (int i = 0; i < w->count; i++)
 		queue_add(s->queue, w->problems[i].text, false, o->again || o->caches);
-	int status = queue_drain(s, o, err);
+	int status = queue_drain(s, o, &estimates, err);
+	peaks_count(s, t);
+	if (status == EXIT_DONE && !interrupted)
+		t->eta_off = fmax(t->eta_off, bench_eta_off(&estimates));
+	bench_eta_free(&estimates);
 	if (status != EXIT_DONE || interrupted || !doubts_queue(s, o))
 		return status;
-	return bench_peaks(s, o, t, true, err);
+	peaks_queue(s, true);
+	status = queue_drain(s, o, NULL, err);
+	peaks_count(s, t);
+	return status;
 }
 
 static int bench_run(struct session *s, struct options *o, struct wanted *w, struct tally *t, struct error *err)
 {
-	int status = bench_peaks(s, o, t, o->again, err);
 	double start = now_s(), peaks_s = t->peaks_s;
-	if (status == EXIT_DONE && !interrupted)
-		status = bench_problems(s, o, w, t, err);
-	t->wall_s += now_s() - start - (t->peaks_s - peaks_s);
+	int status = bench_problems(s, o, w, t, err);
+	t->wall_s += fmax(now_s() - start - (t->peaks_s - peaks_s), 0);
 	tally_add(t, s, w, o);
 	struct queue_status q = queue_status(s->queue);
 	runners_add(t->runners, s->queue, o);
@@ -266,7 +285,7 @@ static int bench_model(struct options *o, int index, struct tally *t, bool *gone
 static void tally_print(const struct tally *t, const struct options *o)
 {
 	if (o->json) {
-		report_json_line(json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:O, s:i, s:f}", "problems", t->problems,
+		report_json_line(json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:O, s:i, s:f, s:o}", "problems", t->problems,
 			"already", t->already, "measured", t->measured, "failed", t->failed, "unsupported", t->unsupported,
 			"missing", t->missing, "lost", t->lost, "wall_s", t->wall_s, "saved_by_sharing_s",
 			t->saved_by_sharing_s, "interrupted", t->interrupted, "runners", t->runners, "peaks", t->peaks,
@@ -296,7 +315,7 @@ int cmd_bench(struct options *o, struct error *err)
 	bool caches[CACHE_COUNT];
 	if (states_read(o, caches, err))
 		return EXIT_BAD;
-	struct tally t = { .runners = json_array() };
+	struct tally t = { .runners = json_array(), .eta_off = NAN };
 	interrupt_watch();
 	o->stop = &interrupted;
 	int status = EXIT_DONE;
