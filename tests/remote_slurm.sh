@@ -87,7 +87,7 @@ runners:
   cluster:
     command: [srun, -N1, -n1, "$fake"]
     count: 2
-    env: { FAKE_ALL: 2, FAKE_LOG: "$work/jobs" }
+    env: { FAKE_ALL: 2, FAKE_LOG: "$work/jobs", FAKE_UUID: "" }
 END
 
 # Both nodes are somebody else's: the place in the queue is shown, and no limit counts.

@@ -52,7 +52,7 @@ cat >"$far/login" <<END
 #!/bin/sh
 echo "Welcome to this machine."
 echo '{"not": "a hello"}'
-FAKE_ALL=2 FAKE_LOG='$work/jobs' FAKE_NAME=\$1 FAKE_END=\$2 FAKE_AT=\$3 FAKE_MARK='$work/mark' exec '$fake'
+FAKE_ALL=2 FAKE_LOG='$work/jobs' FAKE_NAME=\$1 FAKE_UUID=GPU-\$1 FAKE_END=\$2 FAKE_AT=\$3 FAKE_MARK='$work/mark' exec '$fake'
 END
 chmod +x "$far/login"
 printf 'device: far\nrunners:\n  far: %s\n' "$(to "$far/login" far none 0)" >"$work/far.yaml"

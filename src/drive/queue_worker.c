@@ -131,6 +131,7 @@ int worker_greet(struct queue *q, struct worker *w, struct error *err)
 		error_set(err, "the runner %s has the device %s, and none that is called %s", w->runner->name, d->name, w->asked);
 		return worker_refuse(q, w, err);
 	}
+	bool again = w->met;
 	w->greeted = w->met = true;
 	w->starts_failed = 0;
 	w->free_since_ms = clock_ms();
@@ -138,7 +139,8 @@ int worker_greet(struct queue *q, struct worker *w, struct error *err)
 		q->device = device_copy(&q->device_arena, d);
 		q->known = true;
 	}
-	worker_warn_shared(q, w);
+	if (!again)
+		worker_warn_shared(q, w);
 	return queue_load(q, err) ? worker_refuse(q, w, err) : 0;
 }
 
