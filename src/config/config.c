@@ -79,7 +79,8 @@ static void config_add_own_runner(struct config *c, struct config_runner *all, i
 	if (config_has_runner(c, own_runners[own].name) || (!program && own > 0))
 		return;
 	struct config_runner *r = &all[(*count)++];
-	*r = (struct config_runner){ .name = own_runners[own].name, .argc = 1, .argv = ARENA_ARRAY(&c->arena, const char *, 2) };
+	*r = (struct config_runner){ .name = own_runners[own].name, .count = 1, .argc = 1,
+		.argv = ARENA_ARRAY(&c->arena, const char *, 2) };
 	r->argv[0] = program ? program : own_runners[own].program; /* then perhaps in PATH */
 }
 

@@ -23,7 +23,7 @@ static void test_defaults(void)
 	ok(c.budget_ms == 200 && c.problem_limit_ms == 30000 && c.threads == 0, "numbers");
 	ok(c.color && !c.ascii, "flags");
 	is_int(c.runner_count, 1, "one runner");
-	is_str(c.runners[0].name, "cpu", "our own");
+	ok(!strcmp(c.runners[0].name, "cpu") && c.runners[0].count == 1, "our own, once");
 	has(c.runners[0].argv[0], "benanza-runner-cpu", "its command");
 	ok(c.runners[0].argc == 1 && !c.runners[0].argv[1], "of one word");
 	config_free(&c);
