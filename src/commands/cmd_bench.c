@@ -289,7 +289,7 @@ static void tally_print(const struct tally *t, const struct options *o)
 			"already", t->already, "measured", t->measured, "failed", t->failed, "unsupported", t->unsupported,
 			"missing", t->missing, "lost", t->lost, "wall_s", t->wall_s, "saved_by_sharing_s",
 			t->saved_by_sharing_s, "interrupted", t->interrupted, "runners", t->runners, "peaks", t->peaks,
-			"peaks_s", t->peaks_s), stdout);
+			"peaks_s", t->peaks_s, "eta_off", json_number_or_null(t->eta_off)), stdout);
 		return;
 	}
 	if (o->quiet)
