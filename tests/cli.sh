@@ -193,6 +193,7 @@ if [ -x "$runner" ]; then
     try 0 "bench" "$BENANZA" bench --json --budget 5 "$models/tiny.onnx"
     is 0 "d['already'] + d['failed'] + d['unsupported']"
     is True "d['measured'] == d['problems'] > 10"
+    is True "d['eta_off'] is None or d['eta_off'] >= 1"
     try 2 "a bad model among good ones" "$BENANZA" bench -q --budget 1 --db "$work/mixed.db" "$work/none.onnx" "$models/tiny.onnx"
     try 0 "the good one was measured" "$BENANZA" db info --json --db "$work/mixed.db"
     is True "d['results'] > 10"
