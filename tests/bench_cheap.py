@@ -113,7 +113,8 @@ def agreement(options, kept):
     if not differences:
         return print("medians: nothing to compare")
     close = sum(d <= AGREE for d in differences) / len(differences)
-    print(f"medians beside {ENTRY_S} s for each algorithm and state: {len(differences)} of {options.sample} problems, {jobs_s:.0f} s; "
+    print(f"medians beside {ENTRY_S} s for each algorithm and state: {len(differences)} of {min(options.sample, len(pairs))} problems, "
+          f"{jobs_s:.0f} s; "
           f"{100 * close:.0f}% within {100 * AGREE:.0f}%, half of them within {100 * statistics.median(differences):.1f}%, "
           f"largest {100 * max(differences):.1f}%")
 
