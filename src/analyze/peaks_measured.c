@@ -223,6 +223,8 @@ static void take_result(struct peaks *k, const struct caches *c, const struct pr
 {
 	if (r->status != STATUS_OK || r->launch != LAUNCH_AMORTIZED || r->cache == CACHE_COLD)
 		return;
+	if (r->stats.stop == STOP_DISTURBED) /* too low a peak would call right measurements wrong */
+		return;
 	if (p->kernel == KERNEL_MATMUL && p->m > 1)
 		take_square(k, p, r);
 	else

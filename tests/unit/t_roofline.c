@@ -300,6 +300,11 @@ static void measured_levels(void)
 	near(k.level[1].bandwidth_bytes_s, 2 * 524288 / 5e-6, 1e-9, "L2 too");
 	near(k.level[2].bandwidth_bytes_s, 8388608 / 80e-6, 1e-9, "L3: what all threads get together");
 	near(k.bandwidth_bytes_s, 134217728 / 12e-3, 1e-9, "memory");
+	struct result disturbed = make_result("matmul:f32,f32,f32/f32:ba1bb1m1n8192k4096:ta0tb0", 11e6);
+	disturbed.stats.stop = STOP_DISTURBED;
+	results_put(r, &disturbed);
+	k = peaks_from_results(r, &d);
+	near(k.bandwidth_bytes_s, 134217728 / 12e-3, 1e-9, "what was disturbed tells of no peak");
 	measure(r, "matmul:f32,f32,f32/f32:ba1bb1m1n8192k4096:ta0tb0", 10e6);
 	k = peaks_from_results(r, &d);
 	near(k.bandwidth_bytes_s, (134217728 + 4 * 12288) / 10e-3, 1e-9, "... what is only read may be quicker");
