@@ -41,6 +41,7 @@ static const struct {
 	{ "unsup failed", "the library cannot do it; it went wrong (details say why)" },
 	{ "plannable", "a described device's library could run it: details list how; no plan: why not" },
 	{ "stale", "measured by another version of the runner" },
+	{ "shaky", "measured while the machine was never calm: Enter tells why" },
 };
 
 #define LEFT_COLUMNS 18

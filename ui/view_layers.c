@@ -191,10 +191,10 @@ static const char *layer_state(struct app *app, int layer, enum look *look)
 		return "proxy";
 	if (cost->origin == ORIGIN_ESTIMATED || cost->origin == ORIGIN_ASSUMED)
 		return cost->origin == ORIGIN_ASSUMED ? "given" : "guess";
-	*look = LOOK_GOOD;
+	bool calm = !cost->result || cost->result->stats.stop != STOP_DISTURBED;
+	*look = calm && cost->origin == ORIGIN_MEASURED ? LOOK_GOOD : LOOK_WARN;
 	if (cost->origin == ORIGIN_MEASURED)
-		return "ok";
-	*look = LOOK_WARN;
+		return calm ? "ok" : "shaky";
 	const struct plan_layer *l = app_layer(app, layer);
 	if (plan_layer_is_control(l) && !isnan(l->flops))
 		return "-"; /* it waits for what runs in it */

@@ -243,6 +243,16 @@ static void test_selection(void)
 	end();
 }
 
+static void test_disturbed(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	ok(!sees(" shaky"), "nothing is shaky on a calm machine");
+	end();
+	begin(&(struct fixture_options){ .measured = true, .disturbed = true });
+	ok(sees(" shaky"), "what a disturbed machine gave is told from the rest in the list");
+	end();
+}
+
 static void test_help_search(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
@@ -797,6 +807,7 @@ int main(void)
 	test_views();
 	test_selection();
 	test_devices();
+	test_disturbed();
 	test_help_search();
 	test_prompt();
 	test_what_ifs();

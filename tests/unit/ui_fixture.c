@@ -279,6 +279,7 @@ static void measured(struct results *r, const char *text, bool several)
 	one.stats.n = 24;
 	one.stats.lo = ns * 0.996;
 	one.stats.hi = ns * 1.004;
+	one.stats.stop = options.disturbed ? STOP_DISTURBED : one.stats.stop;
 	results_put(r, &one);
 	one.launch = LAUNCH_ISOLATED;
 	one.stats.median = ns + 700;
