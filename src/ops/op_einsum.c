@@ -9,7 +9,7 @@
 
 #define LETTERS 128
 #define LABELS (LETTERS + OP_RANK_MAX)
-#define TERMS_MAX 32 /* inputs that are followed */
+#define TERMS_MAX 64 /* inputs that are followed; of more nothing is known */
 
 struct term {
 	int count;                /* of labels */
@@ -59,8 +59,10 @@ static int equation_read(const struct op_call *c, struct einsum *e, struct error
 			t->ellipsis_at = t->count;
 			i += 2;
 		} else if (l == ',' && !e->arrow) {
-			if (e->input_count == TERMS_MAX || e->input_count >= c->input_count)
+			if (e->input_count >= c->input_count)
 				return op_fail(c, err, "more terms than inputs");
+			if (e->input_count == TERMS_MAX)
+				return op_fail(c, err, "more than %d inputs", TERMS_MAX);
 			t = &e->in[e->input_count++];
 		} else if (l == '-' && i + 1 < q.n && q.p[i + 1] == '>' && !e->arrow) {
 			e->arrow = true;
@@ -171,6 +173,8 @@ static int einsum_read(const struct op_call *c, struct einsum *e, struct error *
 static RULE_SHAPE(einsum)
 {
 	struct einsum e;
+	if (c->input_count > TERMS_MAX)
+		return 0;
 	if (einsum_read(c, &e, err))
 		return -1;
 	if (e.out.ellipsis && e.ellipsis_rank < 0)
@@ -264,7 +268,7 @@ struct subset {
 };
 
 /* What the factors of the set have and the output or factors beside them, too. */
-static struct labels labels_left(const struct einsum *e, const struct factor *f, int count, unsigned set)
+static struct labels labels_left(const struct einsum *e, const struct factor *f, int count, uint64_t set)
 {
 	struct labels in = { { 0 } }, kept = labels_of(e, &e->out, NULL);
 	for (int i = 0; i < count; i++) {
