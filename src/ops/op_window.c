@@ -15,8 +15,7 @@ static int window_list(
 	if (!a || (a->kind == ATTRIBUTE_INTS && a->count == 0))
 		return 0;
 	if (a->kind != ATTRIBUTE_INTS || a->count != (size_t)n)
-		return op_fail(c, err, "%s must have %d numbers, not %d", name, n,
-			a->count > 999 ? 999 : (int)a->count);
+		return op_fail(c, err, "%s must have %d numbers, not %zu", name, n, a->count);
 	for (int i = 0; i < n; i++) {
 		if (a->ints[i] < least || a->ints[i] > WINDOW_NUMBER_MAX)
 			return op_fail(
