@@ -302,12 +302,12 @@ void quant_take_shared(struct quant_search *s, const struct plan_layer *l, int c
 	*first = *first < 0 || core < *first ? core : *first;
 }
 
-static bool input_is_again(const struct plan_layer *l, int input)
+static bool input_is_again(struct quant_search *s, const struct plan_layer *core, int input)
 {
-	for (int i = 0; i < input; i++)
-		if (l->inputs[i] == l->inputs[input])
-			return true;
-	return false;
+	int *last = &s->last_core[core->inputs[input]];
+	bool again = *last == core->index;
+	*last = core->index;
+	return again;
 }
 
 /* What quantizes or dequantizes in the group: its scales and zero points are read with the core's tensors. What a run
@@ -326,7 +326,7 @@ static void take_sources(struct quant_search *s, const struct plan_layer *core, 
 {
 	int axis;
 	for (int i = 0; i < core->input_count; i++) {
-		if (q->source[i] < 0 || input_is_again(core, i))
+		if (q->source[i] < 0 || input_is_again(s, core, i))
 			continue;
 		const struct plan_layer *l = quant_weights_dequantizer(s, core->inputs[i], &axis);
 		if (l)
@@ -456,12 +456,16 @@ void quant_find(struct builder *b)
 	s.captured = base_calloc((size_t)p->value_count + 1, sizeof(bool));
 	s.takers = base_calloc(layers, sizeof(int));
 	s.first_taker = base_malloc(layers * sizeof(int));
+	s.last_core = base_malloc(((size_t)p->value_count + 1) * sizeof(int));
+	s.moved = base_calloc((size_t)p->value_count + 1, sizeof(signed char));
 	b->quants = ARENA_ARRAY(&p->arena, struct quant *, layers);
 	for (int i = 0; i < p->layer_count; i++)
 		for (int j = 0; j < p->layers[i].capture_count; j++)
 			s.captured[p->layers[i].captures[j]] = true;
 	for (int i = 0; i < p->layer_count; i++)
 		s.first_taker[i] = -1;
+	for (int v = 0; v < p->value_count; v++)
+		s.last_core[v] = -1;
 	for (int i = 0; i < p->layer_count; i++) {
 		enum core_kind kind = quant_core_kind(p->layers[i].node);
 		if (kind != CORE_NONE)
@@ -475,4 +479,6 @@ void quant_find(struct builder *b)
 	free(s.captured);
 	free(s.takers);
 	free(s.first_taker);
+	free(s.last_core);
+	free(s.moved);
 }

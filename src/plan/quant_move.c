@@ -96,16 +96,24 @@ static bool nobody_wants_values(const struct quant_search *s, int value)
 	return true;
 }
 
+/* Does its producer move it, to products alone? Every one of those asks, and the answer is the same. */
+static bool is_moved(const struct quant_search *s, int value)
+{
+	int producer = value >= 0 ? s->p->values[value].producer : -1;
+	if (producer < 0 || s->p->values[value].constant)
+		return false;
+	if (!s->moved[value])
+		s->moved[value] = hands_on(s, &s->p->layers[producer]) && nobody_wants_values(s, value) ? 1 : -1;
+	return s->moved[value] > 0;
+}
+
 const struct plan_layer *quant_moved_dequantizer(const struct quant_search *s, int value)
 {
 	int count = 0;
 	do {
-		int producer = value >= 0 ? s->p->values[value].producer : -1;
-		const struct plan_layer *l = producer >= 0 ? &s->p->layers[producer] : NULL;
-		if (!l || count++ == MOVERS_MAX || s->p->values[value].constant || !hands_on(s, l) ||
-			!nobody_wants_values(s, value))
+		if (count++ == MOVERS_MAX || !is_moved(s, value))
 			return NULL;
-		value = l->inputs[0];
+		value = s->p->layers[s->p->values[value].producer].inputs[0];
 	} while (quant_byte_source(s, value) < 0);
 	const struct plan_layer *l = quant_dequantizer(s, value);
 	return dtype_is_float(s->p->values[l->inputs[0]].dtype) ? NULL : l;

@@ -19,6 +19,8 @@ struct quant_search {
 	bool *captured;      /* per value: a subgraph reads it */
 	int *takers;         /* per layer that several may share: those of its readers that take it in */
 	int *first_taker;    /* per layer: the core of the first of them, or -1 */
+	int *last_core;      /* per value: the newest core that took it as an input, or -1 */
+	signed char *moved;  /* per value: is it moved to products alone (quant_move.c)? 1 yes, -1 no, 0 not asked yet */
 };
 
 /* What each operator needs to be an integer layer. */

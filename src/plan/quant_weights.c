@@ -63,7 +63,7 @@ const struct plan_layer *quant_weights_dequantizer(const struct quant_search *s,
 	}
 	int64_t along = node_int(l->node, "axis", 1);
 	int rank = s->p->values[l->inputs[0]].shape.rank;
-	along += along < 0 ? rank : 0;
+	along += along < 0 && rank > 0 ? rank : 0; /* a rank that is not known is negative, too */
 	*axis = along >= 0 && along < rank ? (int)along : -1;
 	while (count > 0)
 		*axis = axis_behind(s->p, movers[--count], *axis);

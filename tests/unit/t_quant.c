@@ -401,6 +401,49 @@ static void test_moved_weights(void)
 	finish(n, p);
 }
 
+/* Weights of a rank that is not known have no axis, whatever the file says. */
+static void test_rank_unknown(void)
+{
+	static const char *const axes[] = { "axis=-9223372036854775808", "axis=-1", "axis=9223372036854775807" };
+	for (int i = 0; i < 3; i++) {
+		struct net *n = quant_begin(13);
+		net_input(n, "x", DTYPE_U8, "4,64");
+		net_input(n, "w", DTYPE_S8, NULL);
+		net_input(n, "ws", DTYPE_F32, NULL);
+		quant_dq(n, "x", "xf");
+		net_node(n, "DequantizeLinear", "w,ws,zw", "wf", axes[i]);
+		net_node(n, "MatMul", "xf,wf", "y", NULL);
+		net_output(n, "y", NULL);
+		struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
+		are_part(p, "xf wf", "");
+		finish(n, p);
+	}
+}
+
+/* Thousands of products of one moved tensor: each asks whether the others want values, and none asks all of them again. */
+static void test_moved_to_many(void)
+{
+	struct net *n = quant_begin(13);
+	char weights[16], y[16], inputs[64];
+	net_input(n, "x", DTYPE_U8, "64,4");
+	quant_dq(n, "x", "xf");
+	net_node(n, "Transpose", "xf", "xt", NULL);
+	for (int i = 0; i < 10000; i++) {
+		snprintf(weights, sizeof(weights), "w%d", i);
+		snprintf(y, sizeof(y), "y%d", i);
+		snprintf(inputs, sizeof(inputs), "xt,%s", weights);
+		quant_weights(n, weights, "64,16", "16", 1);
+		net_node(n, "MatMul", inputs, y, NULL);
+		net_output(n, y, NULL);
+	}
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
+	is_problem(p, "xt", "transpose:u8,u8:64x4:perm1x0");
+	is_problem(p, "y9999", "matmul:u8,s8.c,f32/s32:ba1bb1m4n16k64:ta0tb0+scale:f32.c");
+	are_part(p, "xf", "xt");
+	are_part(p, "w9999", "y9999");
+	finish(n, p);
+}
+
 /* Between a conversion and products stands what only moves numbers: it moves bytes, unless somebody wants values. */
 static void test_moved_between(void)
 {
@@ -640,7 +683,7 @@ static void test_tables(void)
 	const char *const ops[] = { "Sigmoid", "LeakyRelu", "Softmax", "Relu" };
 	const char *const results[] = { "f0", "f1", "f2", "f3" }, *const bytes[] = { "q0", "q1", "q2", "q3" };
 	for (int i = 0; i < 4; i++) {
-		char from[8], names[32];
+		char from[16], names[32];
 		snprintf(from, sizeof(from), "x%d", i);
 		snprintf(names, sizeof(names), "%s,s2,z2", results[i]);
 		quant_dq(n, "x", from);
@@ -715,7 +758,9 @@ int main(void)
 	test_turned();
 	test_weights_only();
 	test_moved_weights();
+	test_rank_unknown();
 	test_moved_between();
+	test_moved_to_many();
 	test_bias_behind();
 	test_run_time_scales();
 	test_other_exporters();
