@@ -97,7 +97,15 @@ int quant_weights_source(const struct quant_search *s, const struct plan_layer *
 	return fits ? l->inputs[0] : -1;
 }
 
-/* Kernels that turn weights into values on the way take a scale a channel, or one a block. */
+/* Which axis of its weights a matrix product adds up along. */
+static int sums_axis(const struct plan *p, const struct plan_layer *core)
+{
+	int channels = channels_axis(p, core);
+	return quant_op_is(core->node, "Gemm") ? 1 - channels : channels - 1;
+}
+
+/* Kernels that turn weights into values on the way take a scale a channel, or one a block of what is added up; blocks
+ * that lie otherwise stand in. */
 void quant_find_packed(struct quant_search *s, const struct plan_layer *core)
 {
 	int axis;
@@ -106,11 +114,13 @@ void quant_find_packed(struct quant_search *s, const struct plan_layer *core)
 		return;
 	const struct plan_layer *l = quant_weights_dequantizer(s, core->inputs[1], &axis);
 	const struct plan_value *w = l ? &s->p->values[l->inputs[0]] : NULL;
+	bool by_channel = w && is_by_channel(s->p, core, l, axis);
 	if (!w || !w->constant || !s->p->values[core->inputs[1]].constant || dtype_bits(w->dtype) > 8 ||
-		!(is_by_channel(s->p, core, l, axis) || node_int(l->node, "block_size", 0)))
+		!(by_channel || node_int(l->node, "block_size", 0)))
 		return;
 	struct quant *q = quant_new(s, core);
 	q->source[1] = l->inputs[0];
+	q->stands_in = !by_channel && (axis < 0 || axis != sums_axis(s->p, core));
 	quant_scaled_by(s, q, l);
 	quant_take_shared(s, &s->p->layers[s->p->values[core->inputs[1]].producer], core->index);
 	s->b->quants[core->index] = q;

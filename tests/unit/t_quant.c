@@ -345,9 +345,14 @@ static void test_weights_only(void)
 	quant_weights(n, "v", "64,16", "16", 1);
 	net_node(n, "MatMul", "x,w", "y", NULL);
 	net_node(n, "MatMul", "x,v", "z8", NULL);
+	net_tensor(n, "as", DTYPE_F32, "64,1");
+	net_node(n, "DequantizeLinear", "wq,as", "across", "axis=1 block_size=16");
+	net_node(n, "MatMul", "x,across", "z4", NULL);
 	net_output(n, "y", NULL);
 	net_output(n, "z8", NULL);
+	net_output(n, "z4", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_BF16 });
+	is_problem(p, "z4", "~matmul:bf16,u4.c,bf16/f32:ba1bb1m4n16k64:ta0tb0"); /* blocks of columns */
 	is_problem(p, "y", "matmul:bf16,u4.c,bf16/f32:ba1bb1m4n16k64:ta0tb0");
 	is_problem(p, "z8", "matmul:bf16,s8.c,bf16/f32:ba1bb1m4n16k64:ta0tb0");
 	are_part(p, "w", "y");
