@@ -61,22 +61,39 @@ static struct reads reads_find(const struct plan *p)
 	return r;
 }
 
+/* How often each of `n` numbers is among `values`, as the places where its share of one array begins: n + 1 of them. Neighbours
+ * in memory, unlike the layers and values themselves: a large graph visits them in any order. */
+static int *shares_find(const int *values, int count, int n)
+{
+	int *first = base_calloc((size_t)n + 1, sizeof(*first));
+	for (int i = 0; i < count; i++)
+		first[values[i] + 1]++;
+	for (int i = 0; i < n; i++)
+		first[i + 1] += first[i];
+	return first;
+}
+
 static void consumers_fill(struct plan *p, const struct reads *r)
 {
 	int total = r->first[p->layer_count];
-	int *all = ARENA_ARRAY(&p->arena, int, total);
-	for (int i = 0; i < total; i++)
-		p->values[r->values[i]].consumer_count++;
+	int *all = ARENA_ARRAY(&p->arena, int, total), *next = shares_find(r->values, total, p->value_count);
 	for (int i = 0; i < p->value_count; i++) {
-		p->values[i].consumers = all;
-		all += p->values[i].consumer_count;
-		p->values[i].consumer_count = 0;
+		p->values[i].consumers = all + next[i];
+		p->values[i].consumer_count = next[i + 1] - next[i];
 	}
 	for (int i = 0; i < p->layer_count; i++)
-		for (int j = r->first[i]; j < r->first[i + 1]; j++) {
-			struct plan_value *v = &p->values[r->values[j]];
-			v->consumers[v->consumer_count++] = i;
-		}
+		for (int j = r->first[i]; j < r->first[i + 1]; j++)
+			all[next[r->values[j]]++] = i;
+	free(next);
+}
+
+/* The layer that computes each value at run time, -1: none. */
+static int *producers_find(const struct plan *p)
+{
+	int *producers = base_malloc((size_t)p->value_count * sizeof(*producers));
+	for (int i = 0; i < p->value_count; i++)
+		producers[i] = p->values[i].constant ? -1 : p->values[i].producer;
+	return producers;
 }
 
 static int int_compare(const void *x, const void *y)
@@ -85,47 +102,43 @@ static int int_compare(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-static void preds_fill(struct plan *p, const struct reads *r)
+/* All layers' together, in the layers' order; returned for succs_fill. */
+static int *preds_fill(struct plan *p, const struct reads *r, int *total)
 {
-	int *seen = base_malloc((size_t)p->layer_count * sizeof(*seen));
-	int *all = ARENA_ARRAY(&p->arena, int, r->first[p->layer_count]);
+	int *seen = base_malloc((size_t)p->layer_count * sizeof(*seen)), *producers = producers_find(p);
+	int *all = ARENA_ARRAY(&p->arena, int, r->first[p->layer_count]), *at = all;
 	for (int i = 0; i < p->layer_count; i++)
 		seen[i] = -1;
 	for (int i = 0; i < p->layer_count; i++) {
 		struct plan_layer *l = &p->layers[i];
-		l->preds = all;
+		l->preds = at;
 		for (int j = r->first[i]; j < r->first[i + 1]; j++) {
-			const struct plan_value *v = &p->values[r->values[j]];
-			if (v->constant || v->producer < 0 || v->producer >= i || seen[v->producer] == i)
+			int before = producers[r->values[j]];
+			if (before < 0 || before >= i || seen[before] == i)
 				continue;
-			seen[v->producer] = i;
-			l->preds[l->pred_count++] = v->producer;
+			seen[before] = i;
+			*at++ = before;
 		}
+		l->pred_count = (int)(at - l->preds);
 		qsort(l->preds, (size_t)l->pred_count, sizeof(int), int_compare);
-		all += l->pred_count;
 	}
+	free(producers);
 	free(seen);
+	*total = (int)(at - all);
+	return all;
 }
 
-static void succs_fill(struct plan *p)
+static void succs_fill(struct plan *p, const int *preds, int total)
 {
-	int total = 0;
+	int *all = ARENA_ARRAY(&p->arena, int, total), *next = shares_find(preds, total, p->layer_count);
 	for (int i = 0; i < p->layer_count; i++) {
-		total += p->layers[i].pred_count;
-		for (int j = 0; j < p->layers[i].pred_count; j++)
-			p->layers[p->layers[i].preds[j]].succ_count++;
-	}
-	int *all = ARENA_ARRAY(&p->arena, int, total);
-	for (int i = 0; i < p->layer_count; i++) {
-		p->layers[i].succs = all;
-		all += p->layers[i].succ_count;
-		p->layers[i].succ_count = 0;
+		p->layers[i].succs = all + next[i];
+		p->layers[i].succ_count = next[i + 1] - next[i];
 	}
 	for (int i = 0; i < p->layer_count; i++)
-		for (int j = 0; j < p->layers[i].pred_count; j++) {
-			struct plan_layer *before = &p->layers[p->layers[i].preds[j]];
-			before->succs[before->succ_count++] = i;
-		}
+		for (int j = 0; j < p->layers[i].pred_count; j++)
+			all[next[*preds++]++] = i;
+	free(next);
 }
 
 /* ---- bytes */
@@ -310,8 +323,8 @@ void dag_edges(struct plan *p)
 			dag_edges(&p->layers[i].bodies[j]);
 	struct reads r = reads_find(p);
 	consumers_fill(p, &r);
-	preds_fill(p, &r);
-	succs_fill(p);
+	int total, *preds = preds_fill(p, &r, &total);
+	succs_fill(p, preds, total);
 	weight_bytes(p);
 	live_bytes(p);
 	free(r.first);
