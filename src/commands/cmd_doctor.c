@@ -102,8 +102,8 @@ int cmd_doctor(struct options *o, struct error *err)
 	if (options_expect(o, 0, 0, "doctor [--json]", err))
 		return EXIT_BAD;
 	struct arena a = { 0 };
-	struct doctor_options what = { .root = "", .variables = (const char *const *)environ, .db = options_db(o), .version = PACKAGE_VERSION,
-		.window_ms = DOCTOR_WINDOW_MS, .pid = (int)getpid(), .runner_count = o->config.runner_count };
+	struct doctor_options what = { .root = "", .variables = (const char *const *)environ, .db = options_db(o), .network = store_network,
+		.version = PACKAGE_VERSION, .window_ms = DOCTOR_WINDOW_MS, .pid = (int)getpid(), .runner_count = o->config.runner_count };
 	what.runners = runners_ask(&a, &o->config);
 	struct doctor *d = doctor_open(&what);
 	int count, outcomes[DOCTOR_OUTCOMES] = { 0 };

@@ -30,6 +30,7 @@ struct doctor_options {
 	const char *root;         /* a directory with proc and sys in it; "" this machine's own */
 	const char *const *variables; /* "NAME=value" ... NULL */
 	const char *db;           /* path of the database, which need not be there; NULL: not looked at */
+	const char *(*network)(const char *path); /* store_network: tells what network file system a path is on */
 	const char *version;      /* of this program */
 	int window_ms;            /* from the first reading to the second: DOCTOR_WINDOW_MS tells enough */
 	int pid;                  /* of this process: neither its load nor its children's counts */

@@ -128,36 +128,6 @@ void doctor_limits(struct doctor *d)
 
 /* ---- the database ---- */
 
-static bool is_networked(const char *type)
-{
-	static const char *const types[] = { "nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "lustre", "gpfs", "beegfs", "glusterfs",
-		"9p", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph-fuse" };
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (strcmp(type, types[i]) == 0)
-			return true;
-	return false;
-}
-
-/* The type of what is mounted over a path: the last line with the longest mount point that begins it. */
-static const char *mounted_type(struct doctor *d, const char *path)
-{
-	const char *text = doctor_file(d, "proc/self/mountinfo"), *found = NULL;
-	size_t longest = 0;
-	for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
-		char point[1024], type[64];
-		const char *rest = memchr(line, '\n', strlen(line)), *dash = strstr(line, " - ");
-		if (sscanf(line, "%*s %*s %*s %*s %1023s", point) != 1 || !dash || (rest && dash > rest) ||
-			sscanf(dash, " - %63s", type) != 1)
-			continue;
-		size_t n = strcmp(point, "/") == 0 ? 0 : strlen(point);
-		if (n >= longest && strncmp(path, point, n) == 0 && (path[n] == '/' || !path[n])) {
-			longest = n;
-			found = arena_strndup(&d->arena, type, strlen(type));
-		}
-	}
-	return found;
-}
-
 /* The database, or the nearest folder around it that is there. */
 static const char *existing(struct doctor *d, const char *path)
 {
@@ -177,16 +147,16 @@ void doctor_database(struct doctor *d)
 	char room[STR_QUANTITY];
 	if (!d->o.db)
 		return;
-	const char *path = existing(d, d->o.db), *type = mounted_type(d, path);
+	const char *path = existing(d, d->o.db), *network = d->o.network(path);
 	double left = statvfs(path, &fs) ? NAN : (double)fs.f_bavail * (double)fs.f_frsize;
 	if (left < DISK_LEAST_BYTES)
 		doctor_found_of(d, path, DOCTOR_BENDS, "make room, or keep it elsewhere (--db, BENANZA_DB): results that do not fit are lost",
 			"%s left on its disk", str_bytes(room, left));
-	else if (type && is_networked(type))
+	else if (network)
 		doctor_found_of(d, path, DOCTOR_BENDS, "keep it on a disk of this machine and merge (benanza db merge)",
-			"on a network file system (%s): each result waits for it", type);
-	else if (isnan(left) || !type)
+			"on a network file system (%s): each result waits for it", network);
+	else if (isnan(left))
 		doctor_found_of(d, path, DOCTOR_UNKNOWN, NULL, "what its file system has cannot be told");
 	else
-		doctor_found_of(d, path, DOCTOR_OK, NULL, "%s left, %s", str_bytes(room, left), type);
+		doctor_found_of(d, path, DOCTOR_OK, NULL, "%s left, on a disk of this machine", str_bytes(room, left));
 }

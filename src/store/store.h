@@ -17,6 +17,8 @@ struct store;
 struct store *store_open(const char *path, bool read_only, struct error *err);
 void store_close(struct store *s);
 const char *store_path(const struct store *s);
+/* What network file system a file or folder is on: "NFS"; NULL: none that is known, or nothing is there. */
+const char *store_network(const char *path);
 
 /* The id of an identity (model, stack), made when new; a device row (attributes) is added when they changed. Later
  * results of this handle carry that row. For who is about to add a result: -1 is an error, also in a read-only store. */

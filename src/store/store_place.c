@@ -44,7 +44,7 @@ static const struct place_kind {
 	{ 0x65735546, "FUSE, which may be one" }, /* sshfs, GlusterFS and others do not differ */
 };
 
-const char *place_network(const char *path)
+const char *store_network(const char *path)
 {
 	struct statfs fs;
 	if (statfs(path, &fs))
@@ -140,7 +140,7 @@ static int place_switch(struct store *s, struct error *err)
 
 int place_prepare(struct store *s, bool immutable, struct error *err)
 {
-	s->network = place_network(s->path);
+	s->network = store_network(s->path);
 	if (!s->network || immutable)
 		return 0;
 	if (place_probe_locks(s, PROBE_MS, err))

@@ -105,8 +105,6 @@ int store_check_header(struct store *s, bool *fresh, struct error *err);
 int store_set_journal(struct store *s, const char *mode, int patience_ms, struct error *err);
 
 /* store_place.c */
-/* What network file system a file is on: "NFS"; NULL: none that is known. */
-const char *place_network(const char *path);
 /* Before the file is read: on a network file system locks must work, and a file that has a write-ahead log leaves it, for
  * which nobody else may have it open. */
 int place_prepare(struct store *s, bool immutable, struct error *err);

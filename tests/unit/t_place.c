@@ -90,13 +90,13 @@ static void test_kinds(void)
 		{ 0x0bd00bd0, "Lustre" }, { 0xef53, NULL }, { 0x01021994, NULL } };
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		place_type = kinds[i].type;
-		const char *name = place_network(scratch);
+		const char *name = store_network(scratch);
 		if (kinds[i].name)
 			has(name, kinds[i].name, kinds[i].name);
 		else
 			ok(!name, "%lx is none", kinds[i].type);
 	}
-	ok(!place_network(scratch_path("none")), "a file that is not there is nowhere");
+	ok(!store_network(scratch_path("none")), "a file that is not there is nowhere");
 	place_type = 0;
 }
 
