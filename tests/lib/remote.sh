@@ -10,7 +10,7 @@ find_fake() {
     [ -x "$fake" ] || skip_all "tests/unit/fake_runner is not built"
 }
 
-# A port that nothing listens on, for now.
+# A port that nothing listens on at the moment; another program may take it before we do.
 free_port() {
     python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }

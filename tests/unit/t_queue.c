@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "store_help.h"
+#include "queue_help.h"
 
 #define OK "eltwise:f32,f32:relu:1x64"
 #define OK2 "eltwise:f32,f32:relu:2x64"
@@ -35,60 +35,20 @@
 #define NOISE "pool:f32,f32:max:n1c64h112w112r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1"
 #define WRONG_WAY "softmax:f32,f32:soft:1x64:ax1"
 
-static struct error err;
-static char fake[512];
-
-/* What a test works on; a queue with a runner that fails as the problem says. */
-struct bench {
-	struct config config;
-	const char *argv[2];
-	struct config_runner runner; /* the configuration's only one */
-	struct store *store;
-	struct results *results;
-	struct queue *q;
-};
-
 static void bench_open_as(struct bench *b, const char *db, const char *hello, const char *asked)
 {
 	*b = (struct bench){ .config = { .budget_ms = 10, .problem_limit_ms = 60000, .device = asked },
 		.argv = { fake, NULL } };
-	b->runner = (struct config_runner){ .name = "fake", .argc = 1, .argv = b->argv };
-	b->config.runners = &b->runner;
+	b->runners[0] = (struct config_runner){ .name = "fake", .argc = 1, .argv = b->argv };
+	b->config.runners = b->runners;
 	b->config.runner_count = 1;
 	setenv("FAKE_HELLO", hello, 1);
-	err.text[0] = '\0';
-	b->store = db ? store_open(scratch_path(db), false, &err) : NULL;
-	b->results = results_new();
-	b->q = queue_new(&b->config, b->store, b->results);
-	queue_limits(b->q)->restart = 1;
+	bench_begin(b, db);
 }
 
 static void bench_open(struct bench *b, const char *db, const char *hello)
 {
 	bench_open_as(b, db, hello, NULL);
-}
-
-static void bench_close(struct bench *b)
-{
-	queue_free(b->q);
-	results_free(b->results);
-	store_close(b->store);
-}
-
-/* Steps until idle; the results that came, or -1. Five minutes are for ever, also here. */
-static int bench_run(struct bench *b)
-{
-	int total = 0;
-	time_t until = time(NULL) + 300;
-	while (!queue_status(b->q).idle) {
-		int n = queue_step(b->q, 1000, &err);
-		if (n < 0)
-			return -1;
-		total += n;
-		if (time(NULL) > until)
-			return -2;
-	}
-	return total;
 }
 
 static int bench_results(struct bench *b, const char *problem)

@@ -10,68 +10,24 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "store_help.h"
+#include "queue_help.h"
 
 #define PROBLEMS 200
-#define RUNNERS 3
-
-static struct error err;
-static char fake[512];
-
-/* A queue of the runners a, b and c, each with variables of its own. */
-struct bench {
-	struct config config;
-	struct config_runner runners[RUNNERS];
-	const char *argv[2], *env[RUNNERS][8];
-	struct store *store;
-	struct results *results;
-	struct queue *q;
-};
 
 static void bench_prepare(struct bench *b, const char *program, const char *asked)
 {
-	static const char *const names[RUNNERS] = { "a", "b", "c" };
+	static const char *const names[BENCH_RUNNERS] = { "a", "b", "c" };
 	*b = (struct bench){ .config = { .budget_ms = 10, .problem_limit_ms = 60000, .device = asked }, .argv = { program, NULL } };
-	for (int i = 0; i < RUNNERS; i++)
+	for (int i = 0; i < BENCH_RUNNERS; i++)
 		b->runners[i] = (struct config_runner){ .name = names[i], .argc = 1, .argv = b->argv, .count = 1, .env = b->env[i] };
 	b->config.runners = b->runners;
-	b->config.runner_count = RUNNERS;
+	b->config.runner_count = BENCH_RUNNERS;
 	unlink(scratch_path("log"));
 	unlink(scratch_path("mark"));
 	unlink(scratch_path("gate"));
 	setenv("FAKE_LOG", scratch_path("log"), 1);
 	setenv("FAKE_MARK", scratch_path("mark"), 1);
 	setenv("FAKE_GATE", scratch_path("gate"), 1);
-}
-
-static void bench_begin(struct bench *b, const char *db)
-{
-	err.text[0] = '\0';
-	b->store = db ? store_open(scratch_path(db), false, &err) : NULL;
-	b->results = results_new();
-	b->q = queue_new(&b->config, b->store, b->results);
-	queue_limits(b->q)->restart = 1;
-}
-
-static void bench_close(struct bench *b)
-{
-	queue_free(b->q);
-	results_free(b->results);
-	store_close(b->store);
-}
-
-static int bench_run(struct bench *b)
-{
-	int total = 0;
-	for (time_t until = time(NULL) + 300; !queue_status(b->q).idle;) {
-		int n = queue_step(b->q, 1000, &err);
-		if (n < 0)
-			return -1;
-		total += n;
-		if (time(NULL) > until)
-			return -2;
-	}
-	return total;
 }
 
 static const char *problem(int i)
