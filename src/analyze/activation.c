@@ -91,9 +91,9 @@ static bool scalar_of(const struct plan *p, int value, double *scalar)
 	return isfinite(*scalar);
 }
 
-static double binary(const struct text op, double a, double b)
+static double binary(char op, double a, double b)
 {
-	switch (op.p[0]) {
+	switch (op) {
 	case 'A': return a + b;
 	case 'S': return a - b;
 	case 'M': return a * b;
@@ -102,10 +102,10 @@ static double binary(const struct text op, double a, double b)
 	}
 }
 
-static bool is_binary(struct text op)
+static bool is_binary(const struct plan_layer *l)
 {
-	return text_is(op, "Add") || text_is(op, "Sub") || text_is(op, "Mul") || text_is(op, "Div") ||
-		text_is(op, "Pow");
+	return plan_layer_is(l, "Add") || plan_layer_is(l, "Sub") || plan_layer_is(l, "Mul") || plan_layer_is(l, "Div") ||
+		plan_layer_is(l, "Pow");
 }
 
 static bool is_known(const struct search *s, int value)
@@ -117,14 +117,14 @@ static bool is_known(const struct search *s, int value)
 /* Is it elementwise on what is known so far? */
 static bool is_computable(const struct search *s, const struct plan_layer *l)
 {
-	if (l->node->domain.n || l->output_count != 1 || l->outputs[0] < 0 || l->body_count)
+	if (!l->op || l->op->domain[0] || l->output_count != 1 || l->outputs[0] < 0 || l->body_count)
 		return false;
-	if (is_binary(l->node->op))
+	if (is_binary(l))
 		return l->input_count == 2 && is_known(s, l->inputs[0]) && is_known(s, l->inputs[1]);
 	if (l->input_count < 1 || l->inputs[0] < 0 || !curve_of(s, l->inputs[0]))
 		return false;
 	const struct plan_problem *pp = layer_problem(s->plan, l);
-	return text_is(l->node->op, "Erf") || text_is(l->node->op, "Neg") ||
+	return plan_layer_is(l, "Erf") || plan_layer_is(l, "Neg") ||
 		(pp && !l->proxy && pp->problem.kernel == KERNEL_ELTWISE);
 }
 
@@ -138,13 +138,13 @@ static void compute_binary(const struct search *s, const struct plan_layer *l, d
 			scalar_of(s->plan, l->inputs[i], &scalar[i]);
 	}
 	for (int i = 0; i < SAMPLES; i++)
-		y[i] = binary(l->node->op, in[0] ? in[0]->y[i] : scalar[0], in[1] ? in[1]->y[i] : scalar[1]);
+		y[i] = binary(l->op->name[0], in[0] ? in[0]->y[i] : scalar[0], in[1] ? in[1]->y[i] : scalar[1]);
 }
 
 static void compute_unary(const struct search *s, const struct plan_layer *l, double *y)
 {
 	const double *in = curve_of(s, l->inputs[0])->y;
-	bool is_erf = text_is(l->node->op, "Erf"), is_neg = text_is(l->node->op, "Neg");
+	bool is_erf = plan_layer_is(l, "Erf"), is_neg = plan_layer_is(l, "Neg");
 	const struct plan_problem *pp = layer_problem(s->plan, l);
 	for (int i = 0; i < SAMPLES; i++)
 		y[i] = is_erf ? erf(in[i]) : is_neg ? -in[i] :
@@ -156,7 +156,7 @@ static void fill(struct search *s)
 {
 	for (; s->filled < s->count; s->filled++) {
 		const struct plan_layer *l = &s->plan->layers[s->region->layers[s->filled - 1]];
-		(is_binary(l->node->op) ? compute_binary : compute_unary)(s, l, s->curves[s->filled].y);
+		(is_binary(l) ? compute_binary : compute_unary)(s, l, s->curves[s->filled].y);
 	}
 }
 

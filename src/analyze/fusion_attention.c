@@ -7,11 +7,6 @@
  * front stays a layer, of as many bytes either way. A mask between is not in the problem's grammar, so it ends the
  * search. */
 
-static bool op_named(const struct plan_layer *l, const char *op)
-{
-	return l->node->domain.n == 0 && text_is(l->node->op, op);
-}
-
 /* The four known sizes of a run-time tensor of heads. */
 static bool heads_of(const struct plan *p, int value, int64_t *size)
 {
@@ -28,7 +23,7 @@ static bool heads_of(const struct plan *p, int value, int64_t *size)
 static bool is_product(const struct plan *p, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
-	return op_named(l, "MatMul") && pp && !l->proxy && pp->problem.kernel == KERNEL_MATMUL &&
+	return plan_layer_is(l, "MatMul") && pp && !l->proxy && pp->problem.kernel == KERNEL_MATMUL &&
 		!pp->problem.epilogue_count && l->input_count == 2 && chain_one_output(p, l);
 }
 

@@ -60,14 +60,14 @@ static bool take_tail(struct chain *c, const struct plan_layer *add)
 	const struct plan_layer *l;
 	struct problem *q = &c->problem;
 	while ((l = part_behind(c, add->index))) {
-		if (text_is(l->node->op, "Relu")) {
+		if (plan_layer_is(l, "Relu")) {
 			q->epilogue[q->epilogue_count++] = (struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = MODE_RELU };
 			chain_name(c, l);
-		} else if (!text_is(l->node->op, "QuantizeLinear")) {
+		} else if (!plan_layer_is(l, "QuantizeLinear")) {
 			return false;
 		}
 		chain_take(c, l->index, l->outputs[0]);
-		if (text_is(l->node->op, "QuantizeLinear"))
+		if (plan_layer_is(l, "QuantizeLinear"))
 			return true;
 	}
 	return false;
@@ -77,11 +77,12 @@ bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer 
 {
 	const struct plan_layer *part;
 	int reader;
-	*c = (struct chain){ .plan = p, .residual = -1, .channel_axis = -1 };
+	c->pattern = (struct str){ 0 };
 	if (!is_product(p, l))
 		return false;
+	*c = (struct chain){ .plan = p, .residual = -1, .channel_axis = -1 };
 	c->problem = *own_problem(p, l);
-	str_add(&c->pattern, l->node->op.p, l->node->op.n);
+	str_puts(&c->pattern, l->op->name);
 	chain_take(c, l->index, l->outputs[0]);
 	while ((part = part_behind(c, l->index)))
 		chain_take(c, part->index, part->outputs[0]);

@@ -7,8 +7,10 @@
 bool chain_reads(const struct plan *p, int layer, int value)
 {
 	const struct plan_layer *l = &p->layers[layer];
+	if (l->class != CLASS_FREE)
+		return true;
 	int producer = p->values[value].producer;
-	if (l->class != CLASS_FREE || producer < 0)
+	if (producer < 0)
 		return true;
 	for (int i = 0; i < l->pred_count; i++)
 		if (l->preds[i] == producer)
@@ -32,11 +34,6 @@ int chain_readers(const struct plan *p, int value, int *layers, int max)
 	return count;
 }
 
-static bool op_is(const struct plan_layer *l, const char *name)
-{
-	return l->node->domain.n == 0 && text_is(l->node->op, name);
-}
-
 static const char *const anchor_ops[] = { "Conv", "Gemm", "MatMul", "ConvInteger", "MatMulInteger" };
 
 static const struct operand *destination(const struct problem *q)
@@ -52,7 +49,7 @@ static bool same_shape(const struct plan *p, int a, int b)
 void chain_name(struct chain *c, const struct plan_layer *l)
 {
 	str_add(&c->pattern, "+", 1);
-	str_add(&c->pattern, l->node->op.p, l->node->op.n);
+	str_puts(&c->pattern, l->op->name);
 }
 
 /* All layers of an activation in parts, as one unit. */
@@ -90,7 +87,7 @@ bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer 
 {
 	const struct plan_problem *pp = layer_problem(p, l);
 	c->pattern = (struct str){ 0 };
-	if (l->node->domain.n || l->body_count || !pp || l->proxy || l->class == CLASS_FREE || !chain_one_output(p, l))
+	if (!pp || l->op->domain[0] || l->body_count || l->proxy || l->class == CLASS_FREE || !chain_one_output(p, l))
 		return false;
 	if (!dtype_is_float(destination(&pp->problem)->dtype) || p->values[l->outputs[0]].shape.rank < 1)
 		return false;
@@ -100,7 +97,7 @@ bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer 
 	c->channel_axis = c->residual = -1;
 	c->layer_count = 0;
 	chain_take(c, l->index, l->outputs[0]);
-	str_add(&c->pattern, l->node->op.p, l->node->op.n);
+	str_puts(&c->pattern, l->op->name);
 	return true;
 }
 
@@ -112,15 +109,16 @@ static bool sums_are_scaled(const struct problem *q)
 
 bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer *l)
 {
+	const struct plan_problem *pp = layer_problem(p, l);
 	bool anchor = false;
-	for (size_t i = 0; i < sizeof(anchor_ops) / sizeof(anchor_ops[0]); i++)
-		anchor |= op_is(l, anchor_ops[i]);
 	c->pattern = (struct str){ 0 };
+	if (!pp || (pp->problem.kernel != KERNEL_CONV && pp->problem.kernel != KERNEL_MATMUL))
+		return false;
+	for (size_t i = 0; i < sizeof(anchor_ops) / sizeof(anchor_ops[0]); i++)
+		anchor |= plan_layer_is(l, anchor_ops[i]);
 	if (!anchor || !chain_begin(c, p, l))
 		return false;
 	const struct problem *q = &c->problem;
-	if (q->kernel != KERNEL_CONV && q->kernel != KERNEL_MATMUL)
-		return false;
 	const struct shape *shape = &p->values[c->value].shape;
 	int scaled = sums_are_scaled(q);
 	c->foldable = q->epilogue_count == scaled || (q->epilogue_count == scaled + 1 &&
@@ -208,7 +206,7 @@ static bool fold_bias(struct chain *c)
 
 static bool take_batchnorm(struct chain *c, const struct plan_layer *l)
 {
-	if (!op_is(l, "BatchNormalization") || !c->foldable || l->input_count != 5 || l->inputs[0] != c->value)
+	if (!plan_layer_is(l, "BatchNormalization") || !c->foldable || l->input_count != 5 || l->inputs[0] != c->value)
 		return false;
 	for (int i = 1; i < 5; i++)
 		if (l->inputs[i] < 0 || !c->plan->values[l->inputs[i]].constant)
@@ -225,7 +223,7 @@ static bool take_batchnorm(struct chain *c, const struct plan_layer *l)
 static bool take_bias(struct chain *c, const struct plan_layer *l)
 {
 	int other = other_input(c, l);
-	if (!op_is(l, "Add") || !c->foldable || other < 0 || !is_channel_vector(c, other))
+	if (!plan_layer_is(l, "Add") || !c->foldable || other < 0 || !is_channel_vector(c, other))
 		return false;
 	str_puts(&c->pattern, "+Bias");
 	return fold_bias(c);
@@ -235,7 +233,7 @@ static bool take_residual(struct chain *c, const struct plan_layer *l)
 {
 	int other = other_input(c, l);
 	struct problem *q = &c->problem;
-	if (!op_is(l, "Add") || c->add || q->epilogue_count == PROBLEM_EPILOGUES || other < 0)
+	if (!plan_layer_is(l, "Add") || c->add || q->epilogue_count == PROBLEM_EPILOGUES || other < 0)
 		return false;
 	const struct plan_value *v = &c->plan->values[other];
 	if (v->constant || v->dtype != destination(q)->dtype || !same_shape(c->plan, other, c->value) ||
@@ -325,7 +323,7 @@ static bool take_function(struct chain *c, const struct plan_layer *l)
 
 bool chain_hands_on(const struct plan_layer *l)
 {
-	return l->class == CLASS_FREE && (op_is(l, "Identity") || op_is(l, "Dropout"));
+	return l->class == CLASS_FREE && (plan_layer_is(l, "Identity") || plan_layer_is(l, "Dropout"));
 }
 
 /* Layers that hand the same elements on. A reshape is one where the rows of a matrix product stay rows: the
@@ -339,7 +337,7 @@ static bool passes(struct chain *c, const struct plan_layer *l)
 		return false;
 	if (chain_hands_on(l))
 		return true;
-	if (!op_is(l, "Reshape") && !op_is(l, "Flatten") && !op_is(l, "Squeeze") && !op_is(l, "Unsqueeze"))
+	if (!plan_layer_is(l, "Reshape") && !plan_layer_is(l, "Flatten") && !plan_layer_is(l, "Squeeze") && !plan_layer_is(l, "Unsqueeze"))
 		return false;
 	const struct shape *from = &c->plan->values[c->value].shape;
 	const struct shape *to = &c->plan->values[l->outputs[0]].shape;
@@ -378,7 +376,7 @@ bool chain_step(struct chain *c)
 		if (chain_readers(c->plan, c->value, &reader, 1) != 1)
 			return step_region(c);
 		const struct plan_layer *l = &c->plan->layers[reader];
-		if (l->node->domain.n || l->body_count || l->input_count < 1 || !chain_one_output(c->plan, l))
+		if (!l->op || l->op->domain[0] || l->body_count || l->input_count < 1 || !chain_one_output(c->plan, l))
 			return false;
 		int out = l->outputs[0];
 		bool hands_on = passes(c, l), taken = !hands_on && l->class != CLASS_FREE && take_any(c, l);

@@ -49,7 +49,7 @@ void report_csv_plan(FILE *out, const struct plan *p)
 
 static json_t *dim_json(struct dim d)
 {
-	return d.kind == DIM_KNOWN ? json_integer(d.value) : d.kind == DIM_SYMBOLIC ? json_text(d.text) : json_null();
+	return d.kind == DIM_KNOWN ? json_integer(d.value) : d.kind == DIM_SYMBOLIC ? json_text(dim_expression(d)) : json_null();
 }
 
 static json_t *shape_json(struct shape s)

@@ -17,11 +17,11 @@ static struct plan_symbol *symbol_find(const struct plan_symbols *s, struct text
 
 static struct plan_symbol *symbol_add(struct plan_symbols *s, struct dim d)
 {
-	int64_t *at = hash_at(&s->by_name, d.text);
+	int64_t *at = hash_at(&s->by_name, dim_expression(d));
 	if (*at < 0) {
 		VEC_GROW(s->at, s->count, s->capacity);
 		*at = s->count;
-		s->at[s->count++] = (struct plan_symbol){ .name = d.text, .dim = d };
+		s->at[s->count++] = (struct plan_symbol){ .name = dim_expression(d), .dim = d };
 	}
 	return &s->at[*at];
 }
@@ -204,7 +204,7 @@ static int shape_dim_apply(
 		b->symbols.resized = true;
 	if (declared.kind != DIM_SYMBOLIC)
 		return 0;
-	struct plan_symbol *symbol = symbol_find(&b->symbols, declared.text);
+	struct plan_symbol *symbol = symbol_find(&b->symbols, dim_expression(declared));
 	if (symbol->by_shape && symbol->value != size)
 		return error_set(err, "input %s: dimension %s is %lld here and %lld in another input", input,
 			text_clean(&b->p->arena, symbol->name), (long long)size, (long long)symbol->value);
@@ -296,7 +296,7 @@ static int batch_apply(struct builder *b, int64_t given, struct error *err)
 		return given ? error_set(err, "batch: no input of the model has a first dimension") : 0;
 	struct dim d = first->shape.dims[0];
 	if (d.kind == DIM_SYMBOLIC) {
-		struct plan_symbol *symbol = symbol_find(s, d.text);
+		struct plan_symbol *symbol = symbol_find(s, dim_expression(d));
 		if (given && !symbol->by_shape) {
 			symbol->bound = true;
 			symbol->value = given;
@@ -331,7 +331,7 @@ struct dim bind_dim(const struct builder *b, struct dim d)
 {
 	if (d.kind != DIM_SYMBOLIC)
 		return d;
-	const struct plan_symbol *symbol = symbol_find(&b->top->symbols, d.text);
+	const struct plan_symbol *symbol = symbol_find(&b->top->symbols, dim_expression(d));
 	/* A body's own name may be another number each time it runs. */
 	if (b->up && (!symbol || !(symbol->in_input || symbol->bound || symbol->derived)))
 		return dim_unknown();

@@ -6,6 +6,8 @@
 #include "model/graph.h"
 #include "ops/op.h"
 
+#include <string.h>
+
 /* A value as inferred. */
 struct plan_value {
 	struct text name;
@@ -168,6 +170,13 @@ static inline int plan_problem_total(const struct plan *p)
 static inline int plan_layer_problem_index(const struct plan *p, const struct plan_layer *l, bool nxc)
 {
 	return nxc && p->nxc ? l->problem_nxc : l->problem;
+}
+
+/* Is it this operator of ONNX's own? Asks the operator table, which is at hand, and not the node. Not where the operator is
+ * unknown. */
+static inline bool plan_layer_is(const struct plan_layer *l, const char *name)
+{
+	return l->op && !l->op->domain[0] && strcmp(l->op->name, name) == 0;
 }
 
 /* A layer's problem or NULL. */

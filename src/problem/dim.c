@@ -38,6 +38,11 @@ struct dim dim_symbol(struct arena *a, struct text name)
 	return atom_dim(a, atom, -1);
 }
 
+struct text dim_expression(struct dim d)
+{
+	return d.kind == DIM_SYMBOLIC ? d.poly->text : TEXT("");
+}
+
 /* ---- sums, products, exact quotients */
 
 static int64_t upper_of(struct dim x, struct dim y, bool product)
@@ -126,7 +131,7 @@ static void operand_text(struct str *s, struct dim d, bool brackets)
 		return;
 	}
 	str_add(s, "(", brackets);
-	str_add(s, d.text.p, d.text.n);
+	str_add(s, d.poly->text.p, d.poly->text.n);
 	str_add(s, ")", brackets);
 }
 
@@ -137,7 +142,7 @@ static struct dim function_dim(
 	static const char *const names[] = { "", "floor", "min", "max" };
 	struct str s = { 0 };
 	bool quotient = kind == ATOM_FLOOR;
-	if (x.text.n + y.text.n > ATOM_TEXT_MAX)
+	if (dim_expression(x).n + dim_expression(y).n > ATOM_TEXT_MAX)
 		return dim_unknown_upto(upper);
 	str_addf(&s, "%s(", names[kind]);
 	operand_text(&s, x, quotient && dim_is_sum(x));

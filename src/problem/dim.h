@@ -14,7 +14,6 @@ enum dim_kind { DIM_UNKNOWN = 0, DIM_KNOWN, DIM_SYMBOLIC };
 struct dim {
 	enum dim_kind kind;
 	int64_t value;     /* DIM_KNOWN: the value (data propagation uses negative ones too); else 0 */
-	struct text text;  /* DIM_SYMBOLIC: the canonical expression, for people; compare with dim_same */
 	const struct dim_poly *poly; /* DIM_SYMBOLIC: the expression */
 	int64_t upper;     /* an upper bound, or -1 for none; equal to value when known */
 };
@@ -24,6 +23,8 @@ struct dim dim_unknown(void);
 struct dim dim_unknown_upto(int64_t upper);
 /* The symbol itself. Any bytes are one name, even if they read as an expression. Empty name = unknown. */
 struct dim dim_symbol(struct arena *a, struct text name);
+/* DIM_SYMBOLIC: how the expression reads, one way for all that are equal; else the empty text. */
+struct text dim_expression(struct dim d);
 
 /* Exact arithmetic; the result is unknown where it cannot be expressed or a known result overflows int64. */
 struct dim dim_add(struct arena *a, struct dim x, struct dim y);

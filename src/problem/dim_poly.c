@@ -103,9 +103,9 @@ struct dim poly_dim(struct arena *a, const struct dim_poly *p, int64_t upper)
 	struct str s = { 0 };
 	for (int i = 0; i < p->count; i++)
 		term_text(&p->terms[i], i == 0, &s);
-	struct text text = { arena_strndup(a, s.p, s.n), s.n };
+	kept->text = (struct text){ arena_strndup(a, s.p, s.n), s.n };
 	str_free(&s);
-	return (struct dim){ .kind = DIM_SYMBOLIC, .text = text, .poly = kept, .upper = upper };
+	return (struct dim){ .kind = DIM_SYMBOLIC, .poly = kept, .upper = upper };
 }
 
 bool poly_add_term(struct dim_poly *p, const struct dim_term *t)

@@ -26,6 +26,7 @@ struct dim_term {
 /* Sum of terms, in order, no two alike, none zero. Never a plain constant: that is DIM_KNOWN. In an arena only the
  * terms that are there have room: read it with poly_of. */
 struct dim_poly {
+	struct text text; /* in an arena: how it reads */
 	int count;
 	struct dim_term terms[POLY_TERMS];
 };

@@ -285,6 +285,8 @@ static int check_epilogues(const struct problem *p, struct error *err)
 	if (p->epilogue_count < 0 || p->epilogue_count > PROBLEM_EPILOGUES)
 		return error_set(err, "problem: %d epilogues, at most %d", p->epilogue_count, PROBLEM_EPILOGUES);
 	for (int i = 0; i < p->epilogue_count; i++) {
+		if (!isfinite(p->epilogue[i].alpha) || !isfinite(p->epilogue[i].beta))
+			return error_set(err, "problem: a parameter of epilogue %d is not finite", i);
 		if (p->epilogue[i].kind != EPILOGUE_SCALE)
 			continue;
 		if (i > 0)

@@ -71,7 +71,7 @@ void shape_add_text(struct str *out, struct shape s)
 		} else if (d.kind == DIM_SYMBOLIC) {
 			bool simple = d.poly->count == 1;
 			str_puts(out, simple ? "" : "(");
-			str_add_clean(out, d.text);
+			str_add_clean(out, dim_expression(d));
 			str_puts(out, simple ? "" : ")");
 		} else if (d.upper >= 0) {
 			str_puts(out, "?<=");

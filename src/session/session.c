@@ -34,7 +34,7 @@ static bool model_has_dim(const struct model *m, struct text name)
 	for (int i = 0; i < m->graph->value_count; i++) {
 		const struct shape *shape = &m->graph->values[i].shape;
 		for (int j = 0; j < shape->rank; j++)
-			if (shape->dims[j].kind == DIM_SYMBOLIC && text_equal(shape->dims[j].text, name))
+			if (shape->dims[j].kind == DIM_SYMBOLIC && text_equal(dim_expression(shape->dims[j]), name))
 				return true;
 	}
 	return false;

@@ -105,7 +105,8 @@ __attribute__((unused)) static int make_layer_n(struct maker *m, const char *op,
 	struct plan_layer *l = &m->plan.layers[m->plan.layer_count];
 	struct node *n = ARENA_NEW(a, struct node);
 	n->op = text_of(arena_strndup(a, op, strlen(op)));
-	*l = (struct plan_layer){ .index = m->plan.layer_count, .node = n, .name = n->op, .class = CLASS_MEMORY,
+	*l = (struct plan_layer){ .index = m->plan.layer_count, .node = n, .op = op_find(TEXT(""), n->op, 17),
+		.name = n->op, .class = CLASS_MEMORY,
 		.input_count = count, .output_count = 1, .flops = 1, .problem = -1, .absorbed_by = -1 };
 	for (size_t i = 0; i < sizeof(free_ops) / sizeof(free_ops[0]); i++)
 		if (strcmp(op, free_ops[i]) == 0)

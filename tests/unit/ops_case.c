@@ -361,7 +361,7 @@ static void dim_write(struct str *s, struct dim d)
 	if (d.kind == DIM_KNOWN)
 		str_addf(s, "%lld", (long long)d.value);
 	else if (d.kind == DIM_SYMBOLIC)
-		str_add(s, d.text.p, d.text.n);
+		str_add(s, dim_expression(d).p, dim_expression(d).n);
 	else if (d.upper >= 0)
 		str_addf(s, "?<=%lld", (long long)d.upper);
 	else

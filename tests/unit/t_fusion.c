@@ -195,8 +195,10 @@ static void many_layers(struct maker *m, int y)
 static void other_domain(struct maker *m, int y)
 {
 	relu(m, y);
-	struct node *n = (struct node *)m->plan.layers[m->plan.layer_count - 1].node;
+	struct plan_layer *l = &m->plan.layers[m->plan.layer_count - 1];
+	struct node *n = (struct node *)l->node;
 	n->domain = TEXT("com.example");
+	l->op = op_find(n->domain, n->op, 17);
 }
 
 static void what_blocks(void)

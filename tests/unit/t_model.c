@@ -57,7 +57,7 @@ static void test_structure(void)
 		"w");
 	near(tensor_double(g->values[w].initializer, 2), 3, 0, "its third element");
 	struct shape s = g->values[x].shape;
-	ok(s.rank == 4 && s.dims[0].kind == DIM_SYMBOLIC && text_is(s.dims[0].text, "batch"), "x: symbol");
+	ok(s.rank == 4 && s.dims[0].kind == DIM_SYMBOLIC && text_is(dim_expression(s.dims[0]), "batch"), "x: symbol");
 	ok(s.dims[1].kind == DIM_KNOWN && s.dims[1].value == 3 && s.dims[3].kind == DIM_UNKNOWN,
 		"x: number, unknown");
 	ok(g->values[t].shape.rank == 4 && g->values[t].dtype == DTYPE_F32, "t: declared by value_info");

@@ -410,7 +410,7 @@ static void test_random(void)
 
 static void is_dim(struct arena *a, struct dim d, const char *text, const char *what)
 {
-	is_str(d.kind == DIM_SYMBOLIC ? text_clean(a, d.text) : arena_printf(a, "%lld", (long long)d.value), text, "%s", what);
+	is_str(d.kind == DIM_SYMBOLIC ? text_clean(a, dim_expression(d)) : arena_printf(a, "%lld", (long long)d.value), text, "%s", what);
 }
 
 static void test_dim_functions(void)
@@ -509,7 +509,7 @@ static void test_random_dims(void)
 			       (d.kind == DIM_SYMBOLIC && bound.kind != DIM_KNOWN) || (d.upper >= 0 && value > d.upper) ||
 			       (dim_nonnegative(d) && value < 0);
 		if (valid && differs && !wrong++)
-			printf("# %s is %lld for %lld, %lld, %lld\n", d.kind == DIM_SYMBOLIC ? d.text.p : "?", (long long)value,
+			printf("# %s is %lld for %lld, %lld, %lld\n", d.kind == DIM_SYMBOLIC ? dim_expression(d).p : "?", (long long)value,
 				(long long)numbers[0], (long long)numbers[1], (long long)numbers[2]);
 		arena_free(&a);
 	}
@@ -521,12 +521,12 @@ static void test_dims(void)
 	struct arena a = { 0 };
 	struct dim batch = dim_symbol(&a, TEXT("batch")), seq = dim_symbol(&a, TEXT("seq"));
 	struct dim product = dim_mul(&a, dim_mul(&a, seq, batch), dim_known(12));
-	is_str(text_clean(&a, product.text), "12*batch*seq", "products sort");
+	is_str(text_clean(&a, dim_expression(product)), "12*batch*seq", "products sort");
 	ok(dim_same(dim_div(&a, product, dim_mul(&a, batch, dim_known(4))), dim_mul(&a, dim_known(3), seq)),
 		"exact division by a product");
 	ok(dim_div(&a, product, dim_known(5)).kind == DIM_UNKNOWN, "what does not divide is unknown");
 	struct dim sum = dim_add(&a, dim_add(&a, seq, dim_known(1)), batch);
-	is_str(text_clean(&a, sum.text), "batch+seq+1", "sums sort");
+	is_str(text_clean(&a, dim_expression(sum)), "batch+seq+1", "sums sort");
 	ok(dim_same(dim_sub(&a, sum, batch), dim_add(&a, dim_known(1), seq)), "subtraction cancels");
 	is_int(dim_sub(&a, sum, sum).value, 0, "to zero");
 	ok(!dim_same(dim_unknown(), dim_unknown()), "unknown equals nothing");
@@ -534,7 +534,7 @@ static void test_dims(void)
 	ok(!dim_same(dim_symbol(&a, TEXT("a+b")), dim_add(&a, dim_symbol(&a, TEXT("a")), dim_symbol(&a, TEXT("b")))),
 		"a name that looks like a sum is a name");
 	struct dim_binding bind[] = { { TEXT("seq"), 128 } };
-	is_str(text_clean(&a, dim_bind(&a, product, bind, 1).text), "1536*batch", "partly bound");
+	is_str(text_clean(&a, dim_expression(dim_bind(&a, product, bind, 1))), "1536*batch", "partly bound");
 	is_str(text_clean(&a, dim_first_symbol(dim_bind(&a, product, bind, 1))), "batch", "what is still free");
 	struct dim big = dim_known(INT64_MAX);
 	ok(dim_mul(&a, big, big).kind == DIM_UNKNOWN && dim_add(&a, big, big).kind == DIM_UNKNOWN, "overflow is unknown");
