@@ -117,7 +117,7 @@ static bool is_known(const struct search *s, int value)
 /* Is it elementwise on what is known so far? */
 static bool is_computable(const struct search *s, const struct plan_layer *l)
 {
-	if (!l->op || l->op->domain[0] || l->output_count != 1 || l->outputs[0] < 0 || l->body_count)
+	if (!plan_layer_is_onnx(l) || l->output_count != 1 || l->outputs[0] < 0 || l->body_count)
 		return false;
 	if (is_binary(l))
 		return l->input_count == 2 && is_known(s, l->inputs[0]) && is_known(s, l->inputs[1]);

@@ -172,11 +172,14 @@ static inline int plan_layer_problem_index(const struct plan *p, const struct pl
 	return nxc && p->nxc ? l->problem_nxc : l->problem;
 }
 
-/* Is it this operator of ONNX's own? Asks the operator table, which is at hand, and not the node. Not where the operator is
- * unknown. */
+/* Is it a known operator of ONNX's own, and this one? They ask the operator table, which is at hand, and not the node. */
+static inline bool plan_layer_is_onnx(const struct plan_layer *l)
+{
+	return l->op && !l->op->domain[0];
+}
 static inline bool plan_layer_is(const struct plan_layer *l, const char *name)
 {
-	return l->op && !l->op->domain[0] && strcmp(l->op->name, name) == 0;
+	return plan_layer_is_onnx(l) && strcmp(l->op->name, name) == 0;
 }
 
 /* A layer's problem or NULL. */
