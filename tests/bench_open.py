@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Opening large models: `onnx.load` + `infer_shapes` in Python beside `benanza layers`, on the same files, in turns; and the
-first frame of the explorer.
+first frame of the explorer; and how the time grows with the graph.
 
 Each model is a chain of MatMuls with a weight each: 1 GB in 120 nodes and in 10,000, 2.5 GB in one file, and 2.5 GB in a
 file beside it; and one of 120 Sums that share 10,000 weights out. The weights are holes, which any file system has room for; Python reads them as it reads zeros. Python's time
@@ -12,13 +12,14 @@ import argparse
 import json
 import os
 import pathlib
+import random
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 
-from onnx_wire import field_bytes, field_int, model_head, node, value_info, varint
+from onnx_wire import field_bytes, field_int, graph, model, model_head, node, value_info, varint
 
 ONNX_PROGRAM = """
 import resource, sys, time, onnx, onnx.shape_inference
@@ -130,6 +131,31 @@ def frame(bench, srcdir):
     print(f"first frame of ResNet-50: {r['wall_ns'] / 1e6:.1f} ms, {r['cpu_ns'] / 1e6:.1f} ms of processor time (aim: 50 ms)")
 
 
+def write_graph(path, layers, chance):
+    """A chain of elementwise layers; with chance, every second one also reads an earlier value, anywhere."""
+    nodes = []
+    for i in range(layers):
+        two = chance and i and chance.random() < 0.5
+        inputs = [f"v{i}", f"v{chance.randrange(i)}"] if two else [f"v{i}"]
+        nodes.append(node("Add" if two else "Relu" if i % 3 else "Sigmoid", inputs, [f"v{i + 1}"]))
+    shape = [1, 64, 56, 56]
+    path.write_bytes(model(graph(nodes, [value_info("v0", shape)], [value_info(f"v{layers}", shape)])))
+
+
+def growth(bench, rounds):
+    """From exec to the last line of `benanza layers`, for graphs of ten times as many layers; sizes in turns, the least."""
+    sizes = (1000, 10000, 100000)
+    with tempfile.TemporaryDirectory(prefix="benanza-bench-") as folder:
+        for kind in ("chain", "random"):
+            paths = [pathlib.Path(folder) / f"{size}.onnx" for size in sizes]
+            for size, path in zip(sizes, paths):
+                write_graph(path, size, random.Random(size) if kind == "random" else None)
+            runs = [[bench.run(bench.benanza, "layers", "-q", str(path))[0]["cpu_ns"] / 1e6 for path in paths] for _ in range(rounds)]
+            least = [min(run[i] for run in runs) for i in range(len(sizes))]
+            print(f"{kind:7}", ", ".join(f"{size} layers {ms:.1f} ms" for size, ms in zip(sizes, least)),
+                  "of processor time:", " and ".join(f"{b / a:.1f} times" for a, b in zip(least, least[1:])))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--builddir", default="build", help="where benanza and tests/bench_run are (default: build)")
@@ -138,6 +164,7 @@ def main():
     args = parser.parse_args()
     bench = Bench(args.builddir)
     frame(bench, pathlib.Path(__file__).parent.parent)
+    growth(bench, args.rounds + 2)
     print(f"{'':22}            wall ms     CPU ms peak MiB   median of {args.rounds} runs in turns")
     for name, nodes, weights, side, beside in MODELS:
         folder = tempfile.mkdtemp(prefix="benanza-bench-", dir=args.dir)
