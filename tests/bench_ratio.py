@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The Benanza ratio: the lower bound beside ONNX Runtime's latency, on the same machine and threads, in turns.
 
-A round measures the model with ONNX Runtime, then all its problems from an empty database, then with ONNX Runtime again; so
+A round measures the model with ONNX Runtime, then all its problems from a database that has nothing but the device's peaks, then with ONNX Runtime again; so
 a machine that speeds up or slows down shows as a spread, and where the two of a round differ, as "unsteady".  Models and
 batches come in an order of chance that differs from round to round.  For each model and scenario there is a line with the
 ratio of each round's bound to what is around it; then the geometric mean of each scenario, the models beyond the
@@ -23,6 +23,7 @@ import math
 import os
 import pathlib
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -55,6 +56,7 @@ class Case:
         return run_json(sys.executable, TOP / "tests/bench_ort.py", *self.sizes, "--threads", threads, self.model)["median_ns"]
 
     def measure(self, options, database):
+        shutil.copy(options.peaks, database)
         base = [options.benanza, "--db", database, *self.sizes, self.model]
         before = self.ort_ns(options.threads)
         run_json(base[0], "bench", "--json", "--budget", options.budget, *base[1:])
@@ -91,6 +93,17 @@ def choose(words):
         here = [pathlib.Path(word)] if os.path.exists(word) else [path for path in known if word in path.stem]
         found += here or sys.exit(f"no model is called '{word}'")
     return list(dict.fromkeys(found))
+
+
+def peaks_database(options, folder):
+    """A database with the device's peaks, measured once for all cases."""
+    from onnx import TensorProto, helper
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in "xy"]
+    model, database = os.path.join(folder, "relu.onnx"), os.path.join(folder, "peaks.db")
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "relu", ends[:1], ends[1:])
+    pathlib.Path(model).write_bytes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString())
+    run_json(options.benanza, "bench", "--json", "--db", database, model)
+    return database
 
 
 def cases_of(models, batches):
@@ -140,6 +153,7 @@ def main():
           f"one a core, spinning; budget {options.budget} ms, {options.rounds} rounds, order {options.seed}")
     with tempfile.TemporaryDirectory() as folder:
         chance = random.Random(options.seed)
+        options.peaks = peaks_database(options, folder)
         for number in range(options.rounds):
             for case in chance.sample(cases, len(cases)):
                 case.measure(options, os.path.join(folder, f"{number} {case.name}.db"))
