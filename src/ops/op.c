@@ -3,6 +3,7 @@
 #include "ops/op.h"
 
 #include "model/tensor.h"
+#include "ops/op_attribute.h"
 #include "ops/op_rules.h"
 
 #include <assert.h>
@@ -61,15 +62,16 @@ static bool value_is_sound(const struct op_value *v)
 	return !e || (op_elements_count(v->shape) == e->count && (e->f != NULL) == dtype_is_float(v->dtype));
 }
 
-/* An attribute that is there and cannot be read, as one too long to be kept: a rule would take its default. NULL: none, or
- * the rule sees to it itself. */
+/* An attribute that is there and cannot be read, since it is too long to be kept or of a wrong kind: a rule would take its
+ * default. NULL: none, or the rule sees to it itself. */
 static const struct attribute *call_unread(const struct op_call *c)
 {
 	if (c->op->class == CLASS_HOST || strcmp(c->op->name, "Constant") == 0)
 		return NULL;
 	for (int i = 0; i < c->node->attribute_count; i++) {
-		if (c->node->attributes[i].kind == ATTRIBUTE_OTHER)
-			return &c->node->attributes[i];
+		const struct attribute *a = &c->node->attributes[i];
+		if (a->kind == ATTRIBUTE_OTHER || !op_attribute_fits(a))
+			return a;
 	}
 	return NULL;
 }
@@ -279,7 +281,7 @@ void op_call_problem(const struct op_call *c, struct op_problem *out)
 	else if (class == CLASS_HOST || !c->op->problem)
 		op_problem_why(out, "runs on the host");
 	else if (call_unread(c))
-		op_problem_why(out, arena_printf(c->arena, "attribute %s cannot be read, or is too long",
+		op_problem_why(out, arena_printf(c->arena, "attribute %s is too long, or not of its kind",
 			text_clean(c->arena, call_unread(c)->name)));
 	else if (!call_is_in_reach(c))
 		op_problem_why(out, "not a tensor, or of absurd rank");

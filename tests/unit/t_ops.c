@@ -5,6 +5,8 @@
 #include "tests/unit/ops_case.h"
 #include "tests/unit/tap.h"
 
+#include "ops/op_attribute.h"
+
 #include <dirent.h>
 #include <stdlib.h>
 
@@ -130,6 +132,21 @@ static void table_check(void)
 	ok(!op_find(text_of(""), text_of("Erf"), 8), "nor one that is newer than the opset");
 }
 
+/* They are searched by halves. */
+static void attributes_check(void)
+{
+	size_t count = 0, unsorted = 0, unfit = 0;
+	for (const char *name; (name = op_attribute_known(count)); count++) {
+		const char *next = op_attribute_known(count + 1);
+		unsorted += next && strcmp(name, next) >= 0;
+		unfit += op_attribute_fits(&(struct attribute){ .name = text_of(name), .kind = ATTRIBUTE_NONE });
+	}
+	ok(count > 0 && !unsorted && !unfit, "%zu attributes lie in order, and none may be of no kind", count);
+	ok(op_attribute_fits(&(struct attribute){ .name = TEXT("axis"), .kind = ATTRIBUTE_INT }), "an axis is a number");
+	ok(!op_attribute_fits(&(struct attribute){ .name = TEXT("axis"), .kind = ATTRIBUTE_INTS }), "and no list");
+	ok(op_attribute_fits(&(struct attribute){ .name = TEXT("axis\0x"), .kind = ATTRIBUTE_INTS }), "an unknown name is free");
+}
+
 int main(void)
 {
 	const char *srcdir = getenv("srcdir");
@@ -137,5 +154,6 @@ int main(void)
 	snprintf(folder, sizeof(folder), "%s/tests/ops", srcdir ? srcdir : ".");
 	folder_run(folder);
 	table_check();
+	attributes_check();
 	return done_testing();
 }

@@ -652,7 +652,7 @@ static void test_unread_attribute(void)
 		const struct plan_layer *l = &p->layers[0];
 		is_int(p->values[l->outputs[0]].shape.rank, -1, "the shape is not known");
 		ok(isnan(l->bytes), "nor what it costs");
-		is_str(l->why ? l->why : "", "attribute perm cannot be read, or is too long", "and why");
+		is_str(l->why ? l->why : "", "attribute perm is too long, or not of its kind", "and why");
 	}
 	plan_free(p);
 	net_free(n);
