@@ -147,6 +147,38 @@ void attention_even(const struct op_call *c, struct dim tokens, int bounds, stru
 	t->offset = dim_known(0);
 }
 
+int attention_sequences(const struct op_call *c, int bounds, struct dim *n, struct error *err)
+{
+	struct dim ends = op_dim_at(op_in(c, bounds), 1, 0);
+	if (op_rank_is(c, bounds, 1, err))
+		return -1;
+	if (ends.kind == DIM_KNOWN && ends.value < 1)
+		return op_fail(c, err, "no bounds of sequences");
+	*n = dim_sub(c->arena, ends, dim_known(1));
+	return 0;
+}
+
+int attention_captures(const struct op_call *c, struct dim *captures, struct error *err)
+{
+	int64_t count = node_int(c->node, "state_update_capacity", 0);
+	if (count < 0 || count > 8)
+		return op_fail(c, err, "state_update_capacity is %lld, not from 0 to 8", (long long)count);
+	*captures = dim_known(count);
+	return 0;
+}
+
+struct shape attention_window(const struct op_call *c, struct shape s)
+{
+	int64_t window = c->op->domain[0] ? node_int(c->node, "state_window", 0) : 0;
+	if (window <= 0)
+		return s;
+	struct shape behind = shape_make(c->arena, s.rank + 1);
+	behind.dims[0] = dim_known(window);
+	for (int i = 0; i < s.rank; i++)
+		behind.dims[1 + i] = s.dims[i];
+	return behind;
+}
+
 /* ---- Attention, FlexAttention */
 
 /* Rank 4 of a tensor that may hold its heads in the last dimension: n, heads, length, size. */

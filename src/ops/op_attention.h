@@ -42,6 +42,12 @@ bool attention_projection(const struct op_call *c, int weights, int bias, struct
 /* Tokens one behind the other, of as many sequences as the input of their bounds (n + 1) says, as sequences of even
  * lengths: no others have fewer pairs. */
 void attention_even(const struct op_call *c, struct dim tokens, int bounds, struct attention *t);
+/* Sequences that lie one behind the other: one fewer than there are bounds at an input, which is not empty. */
+int attention_sequences(const struct op_call *c, int bounds, struct dim *n, struct error *err);
+/* Tokens of each sequence whose changes of a state are asked for: attribute `state_update_capacity`, from 0 to 8. */
+int attention_captures(const struct op_call *c, struct dim *captures, struct error *err);
+/* s behind the dimension that com.microsoft's attribute `state_window` puts in front of a state. */
+struct shape attention_window(const struct op_call *c, struct shape s);
 /* a x b x d x e. */
 struct shape attention_shape(const struct op_call *c, struct dim a, struct dim b, struct dim d, struct dim e);
 

@@ -60,6 +60,8 @@ static const struct alias aliases[] = {
 	{ "Trilu", "", "Trilu", 14, 2, VIEW_SAME },
 };
 
+static const struct alias internal_conv = { "Conv", "com.microsoft", "FusedConv", 1, 0, VIEW_LAST };
+
 struct view {
 	struct op_call call;
 	struct node node;
@@ -83,9 +85,11 @@ static bool input_turns(enum view_order order, int i)
 static bool view_get(const struct op_call *c, struct view *v)
 {
 	bool internal = text_is(text_of(c->op->domain), "com.ms.internal.nhwc");
+	bool fused = internal && text_is(text_of(c->op->name), "Conv"); /* with a function behind */
 	struct alias own = { c->op->name, "", c->op->name, c->opset < 11 ? 11 : (int)c->opset, 0, VIEW_LAST };
-	const struct alias *alias = internal ? &own
-					     : op_row_find(aliases, sizeof(aliases) / sizeof(aliases[0]),
+	const struct alias *alias = fused      ? &internal_conv
+				    : internal ? &own
+					       : op_row_find(aliases, sizeof(aliases) / sizeof(aliases[0]),
 						       sizeof(aliases[0]), c->op->name);
 	struct op_call *to = &v->call;
 	*to = *c;
@@ -101,6 +105,12 @@ static bool view_get(const struct op_call *c, struct view *v)
 	struct op_value *out = ARENA_ARRAY(c->arena, struct op_value, to->output_count + 1);
 	for (int i = 0; i < to->input_count; i++)
 		in[i] = input_turns(v->order, i) ? value_turned(c->arena, &c->inputs[i]) : c->inputs[i];
+	if (internal && text_is(text_of(c->op->name), "MaxUnpool")) { /* in which order places lie is not said */
+		for (int i = 1; i < to->input_count; i++) {
+			in[i].elements = NULL;
+			in[i].shape = i == 1 ? in[0].shape : in[i].shape;
+		}
+	}
 	for (int i = 0; i < to->output_count; i++)
 		out[i] = v->order == VIEW_SAME ? c->outputs[i] : value_turned(c->arena, &c->outputs[i]);
 	to->inputs = in;
@@ -123,12 +133,29 @@ static int view_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
+/* com.ms.internal.nhwc's Resize: its scales and sizes are in the order of its source. */
+static int resize_view_shape(struct op_call *c, struct error *err)
+{
+	struct op_call call = *c;
+	call.opset = c->opset < 11 ? 11 : c->opset;
+	call.op = op_find(TEXT(""), TEXT("Resize"), call.opset);
+	return call.op ? call.op->shape(&call, err) : op_fail(c, err, "no Resize in opset %lld", (long long)c->opset);
+}
+
+/* A function behind, which only the view of FusedConv counts and measures. */
+static bool view_drops_function(const struct op_call *c, const struct view *v)
+{
+	return microsoft_activates(c) && !text_is(text_of(v->call.op->name), "FusedConv");
+}
+
 static void view_cost(const struct op_call *c, struct op_cost *cost)
 {
 	struct view v;
 	if (!view_get(c, &v))
 		return;
 	v.call.op->cost(&v.call, cost);
+	if (view_drops_function(c, &v))
+		cost->flops += microsoft_activation_flops(c);
 	for (int i = v.call.input_count; i < c->input_count; i++)
 		cost->bytes += op_bytes(op_in(c, i));
 }
@@ -141,9 +168,13 @@ static void view_problem(const struct op_call *c, struct op_problem *out)
 		return;
 	}
 	v.call.op->problem(&v.call, out);
-	if (out->known && v.order != VIEW_SAME)
+	if (out->known && out->problem.kernel == KERNEL_REDUCE) { /* has shapes, no layout */
+		out->problem.shape[0] = op_problem_shape(c->inputs[0].shape);
+		out->problem.shape[1] = op_problem_shape(c->outputs[0].shape);
+	} else if (out->known && v.order != VIEW_SAME) {
 		problem_set_layout(&out->problem, LAYOUT_NXC);
-	out->proxy |= out->known && v.call.input_count < c->input_count;
+	}
+	out->proxy |= out->known && (v.call.input_count < c->input_count || view_drops_function(c, &v));
 }
 
 /* ---- ConvTransposeWithDynamicPads: pads are input 2, the bias input 3 */
@@ -267,9 +298,9 @@ static int block_upsample_shape(struct op_call *c, struct error *err)
 #define MS "com.microsoft", 1, 0
 #define VIEW view_shape, view_cost, view_problem, NULL
 #define LAST "channels last"
-#define NHWC(name, most, class)                                                                              \
+#define NHWC(name, fewest, most, class)                                                                      \
 	{                                                                                                    \
-		name, "com.ms.internal.nhwc", 1, 0, 1, most, class, VIEW, LAST                               \
+		name, "com.ms.internal.nhwc", 1, 0, fewest, most, class, VIEW, LAST                          \
 	}
 
 static const struct op rows[] = {
@@ -297,16 +328,22 @@ static const struct op rows[] = {
 		NULL, OP_COPY },
 	{ "Upsample", NCHWC, 1, 1, CLASS_MEMORY, block_upsample_shape, op_cost_eltwise, op_problem_mover,
 		NULL, OP_COPY },
-	NHWC("Conv", 3, CLASS_COMPUTE),
-	NHWC("ConvTranspose", 3, CLASS_COMPUTE),
-	NHWC("MaxPool", 1, CLASS_MEMORY),
-	NHWC("AveragePool", 1, CLASS_MEMORY),
-	NHWC("GlobalAveragePool", 1, CLASS_MEMORY),
-	NHWC("GlobalMaxPool", 1, CLASS_MEMORY),
-	NHWC("BatchNormalization", 5, CLASS_MEMORY),
-	NHWC("InstanceNormalization", 3, CLASS_MEMORY),
-	NHWC("LRN", 1, CLASS_MEMORY),
-	NHWC("DepthToSpace", 1, CLASS_MOVE),
-	NHWC("SpaceToDepth", 1, CLASS_MOVE),
+	NHWC("Conv", 2, 3, CLASS_COMPUTE),
+	NHWC("ConvTranspose", 2, 3, CLASS_COMPUTE),
+	NHWC("MaxPool", 1, 1, CLASS_MEMORY),
+	NHWC("AveragePool", 1, 1, CLASS_MEMORY),
+	NHWC("LpPool", 1, 1, CLASS_MEMORY),
+	NHWC("GlobalAveragePool", 1, 1, CLASS_MEMORY),
+	NHWC("GlobalMaxPool", 1, 1, CLASS_MEMORY),
+	NHWC("GlobalLpPool", 1, 1, CLASS_MEMORY),
+	NHWC("MaxUnpool", 2, 3, CLASS_MOVE),
+	NHWC("BatchNormalization", 5, 5, CLASS_MEMORY),
+	NHWC("InstanceNormalization", 3, 3, CLASS_MEMORY),
+	NHWC("LRN", 1, 1, CLASS_MEMORY),
+	NHWC("GridSample", 2, 2, CLASS_MEMORY),
+	{ "Resize", "com.ms.internal.nhwc", 1, 0, 1, 4, CLASS_MEMORY, resize_view_shape, view_cost, view_problem, NULL,
+		LAST },
+	NHWC("DepthToSpace", 1, 1, CLASS_MOVE),
+	NHWC("SpaceToDepth", 1, 1, CLASS_MOVE),
 };
 const struct op_rows op_microsoft_alias_rows = OP_ROWS(rows);

@@ -177,6 +177,16 @@ static int dim_of_attribute(const struct op_call *c, const char *name, struct di
 	return 0;
 }
 
+/* Weights lie in blocks of a power of two, from 16 on; numbers have from 2 to 8 bits. Where the attribute is left out the
+ * runtime has a default. */
+static int blocks_check(const struct op_call *c, struct error *err)
+{
+	int64_t block = node_int(c->node, "block_size", 16), bits = node_int(c->node, "bits", 4);
+	if (block < 16 || (block & (block - 1)))
+		return op_fail(c, err, "block_size is %lld, no power of two from 16 on", (long long)block);
+	return bits < 2 || bits > 8 ? op_fail(c, err, "bits is %lld, not from 2 to 8", (long long)bits) : 0;
+}
+
 /* As n x k: only MatMulBnb4 has them otherwise. */
 static bool weights_lie_by_column(const struct op_call *c)
 {
@@ -189,6 +199,8 @@ static int weighted_sizes(const struct op_call *c, struct dim *n, struct dim *k,
 	const struct weighted *row = weighted_of(c);
 	struct shape b = c->inputs[1].shape, a = c->inputs[0].shape;
 	*n = *k = dim_unknown();
+	if (row->n && blocks_check(c, err))
+		return -1;
 	if (row->n && (dim_of_attribute(c, row->n, n, err) || dim_of_attribute(c, row->k, k, err)))
 		return -1;
 	if (!row->n && row->type == DTYPE_U4) { /* its shape is an input */
@@ -328,7 +340,7 @@ static int several_products(const struct op_call *c)
 static int several_shape(struct op_call *c, struct error *err)
 {
 	struct dim n, all, k;
-	if (dim_of_attribute(c, "K", &k, err))
+	if (blocks_check(c, err) || dim_of_attribute(c, "K", &k, err))
 		return -1;
 	if (dim_differs(k, last_of(c->inputs[0].shape)))
 		return op_fail(c, err, "K is %lld, the source %s", (long long)k.value,
@@ -476,6 +488,10 @@ static int64_t packed_in(const struct op_call *c)
 static int gather_blocks_shape(struct op_call *c, struct error *err)
 {
 	struct shape data = c->inputs[0].shape, indices = c->inputs[1].shape;
+	/* small floats: one block, and no bits */
+	bool whole = dtype_is_float(c->inputs[0].dtype) || c->inputs[0].dtype == DTYPE_UNKNOWN;
+	if (!whole && blocks_check(c, err))
+		return -1;
 	c->outputs[0].dtype = c->inputs[2].dtype;
 	if (data.rank < 0 || indices.rank < 0 || data.rank + indices.rank > OP_RANK_MAX)
 		return 0;

@@ -45,6 +45,28 @@ static void distances_problem(const struct op_call *c, struct op_problem *out)
 	out->proxy = true;
 }
 
+/* ---- SparseToDenseMatMul: of matrices, the first sparse. How many of its numbers are not zero is data. */
+
+static int sparse_matmul_shape(struct op_call *c, struct error *err)
+{
+	c->outputs[0].dtype = c->inputs[1].dtype;
+	return op_rank_is(c, 0, 2, err) || op_matmul_shape(c, err) ? -1 : 0;
+}
+
+/* At most, as if none were zero; how many bytes hold the others is not known. */
+static void sparse_matmul_cost(const struct op_call *c, struct op_cost *cost)
+{
+	op_matmul_cost(c, cost);
+	cost->bytes = NAN;
+	cost->upto = !isnan(cost->flops);
+}
+
+static void sparse_matmul_problem(const struct op_call *c, struct op_problem *out)
+{
+	op_matmul_problem(c, out);
+	out->proxy = out->upto = out->known;
+}
+
 /* ---- Inverse */
 
 /* Gauss: about n cubed, two operations each, for every matrix. */
@@ -208,6 +230,8 @@ static void attn_lstm_problem(const struct op_call *c, struct op_problem *out)
 static const struct op rows[] = {
 	{ "CDist", MS, 2, 2, CLASS_COMPUTE, distances_shape, distances_cost, distances_problem, NULL,
 		"as the matrix product of its points (proxy)" },
+	{ "SparseToDenseMatMul", MS, 2, 2, CLASS_COMPUTE, sparse_matmul_shape, sparse_matmul_cost, sparse_matmul_problem,
+		NULL, "as if no number were zero (proxy)" },
 	{ "Inverse", MS, 1, 1, CLASS_COMPUTE, inverse_shape, inverse_cost, inverse_problem, NULL,
 		"as a matrix product of as many operations (proxy)" },
 	{ "WordConvEmbedding", MS, 4, 4, CLASS_COMPUTE, word_conv_shape, word_conv_cost, word_conv_problem, NULL,

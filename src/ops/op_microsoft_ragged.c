@@ -65,6 +65,25 @@ static void ragged_cost(const struct op_call *c, struct op_cost *cost)
 
 enum { CACHE_KEYS = 3, PAGED_BOUNDS = 5, PAGED_TABLE = 7 };
 
+/* New keys and values, and those of the caches, have the heads that kv_num_heads says: n x heads x length x size where
+ * queries have 3 dimensions, pages of length x heads x size where they have 2. New ones are as wide as heads of queries
+ * (values: as heads of values). */
+static int caches_fit(const struct op_call *c, const struct attention *t, struct error *err)
+{
+	int rank = c->inputs[0].shape.rank;
+	for (int i = 1; i < 5 && (rank == 2 || rank == 3); i++) {
+		const struct op_value *v = op_in(c, i);
+		bool cache = i >= CACHE_KEYS;
+		struct dim heads = cache ? op_dim_at(v, 4, rank == 2 ? 2 : 1) : dim_unknown();
+		struct dim width = cache ? dim_unknown() : op_dim_at(v, rank, rank - 1);
+		struct dim want = dim_mul(c->arena, t->kv_heads, i == 1 ? t->head_size : t->value_size);
+		if (dim_differs(heads, t->kv_heads) || dim_differs(width, want))
+			return op_fail(c, err, "input %d is %s, for %lld heads of keys", i,
+				shape_text(c->arena, v->shape), (long long)t->kv_heads.value);
+	}
+	return 0;
+}
+
 /* Queries of 3 dimensions, or of 2 where tokens are packed; inputs 3 and 4 hold keys and values. */
 static int caches_get(const struct op_call *c, struct attention *t, struct error *err)
 {
@@ -73,12 +92,15 @@ static int caches_get(const struct op_call *c, struct attention *t, struct error
 	if (attention_heads(c, "num_heads", &t->heads, err) ||
 		attention_heads(c, "kv_num_heads", &t->kv_heads, err))
 		return -1;
+	if (t->heads.value % t->kv_heads.value)
+		return op_fail(c, err, "%lld heads of queries for %lld of keys", (long long)t->heads.value,
+			(long long)t->kv_heads.value);
 	struct dim parts = op_in(c, 1) ? t->heads : dim_known(t->heads.value + 2 * t->kv_heads.value);
 	int64_t value_size = node_int(c->node, "v_head_size", 0);
 	if (q.rank > 1 && attention_part(c, q.dims[q.rank - 1], parts, "heads", &t->head_size, err))
 		return -1;
 	t->value_size = value_size > 0 ? dim_known(value_size) : t->head_size;
-	return 0;
+	return caches_fit(c, t, err);
 }
 
 static int caches_shape(struct op_call *c, struct error *err)

@@ -321,21 +321,47 @@ static int hash_shape(struct op_call *c, struct error *err)
 	return op_shape_as_input(c, err);
 }
 
-/* n x length x (orders of n-grams from 2 on, times heads); and the last ids. */
-static int ngram_hash_shape(struct op_call *c, struct error *err)
+/* Ids that are kept of what came before, and hashes of an id: orders of n-grams from 2 on, times heads. */
+static int ngram_sizes(const struct op_call *c, struct dim *kept, struct dim *hashes, struct error *err)
 {
 	int64_t most = node_int(c->node, "max_ngram_size", 0),
 		heads = node_int(c->node, "n_head_per_ngram", 0);
 	if (most < 2 || heads < 1 || most > 1 << 20 || heads > 1 << 20)
 		return op_fail(c, err, "max_ngram_size %lld, n_head_per_ngram %lld", (long long)most,
 			(long long)heads);
-	if (op_rank_is(c, 0, 2, err))
+	*kept = dim_known(most - 1);
+	*hashes = dim_known((most - 1) * heads);
+	return 0;
+}
+
+/* n x length x hashes; and the last ids. */
+static int ngram_hash_shape(struct op_call *c, struct error *err)
+{
+	struct dim kept, hashes;
+	if (ngram_sizes(c, &kept, &hashes, err) || op_rank_is(c, 0, 2, err))
 		return -1;
 	struct dim n = op_dim_at(op_in(c, 0), 2, 0);
-	output_shape(c, 0,
-		op_shape_of(c->arena, 3,
-			(struct dim[]){ n, op_dim_at(op_in(c, 0), 2, 1), dim_known((most - 1) * heads) }));
-	output_shape(c, 1, op_shape_of(c->arena, 2, (struct dim[]){ n, dim_known(most - 1) }));
+	output_shape(c, 0, op_shape_of(c->arena, 3, (struct dim[]){ n, op_dim_at(op_in(c, 0), 2, 1), hashes }));
+	output_shape(c, 1, op_shape_of(c->arena, 2, (struct dim[]){ n, kept }));
+	return 0;
+}
+
+/* VarlenNGramHashMapping, of sequences one behind the other: tokens x hashes; the last ids and segments of each
+ * sequence, and the ids after each token whose state is asked for. */
+static int packed_ngram_shape(struct op_call *c, struct error *err)
+{
+	struct dim kept, hashes, n, captured;
+	if (ngram_sizes(c, &kept, &hashes, err) || op_rank_is(c, 0, 1, err) ||
+		attention_sequences(c, 3, &n, err) || attention_captures(c, &captured, err))
+		return -1;
+	if (!op_dim_merge(hashes, op_dim_at(op_in(c, 2), 1, 0), &hashes))
+		return op_fail(c, err, "%s sizes of vocabularies for %lld hashes of a token",
+			shape_text(c->arena, op_in(c, 2)->shape), (long long)hashes.value);
+	output_shape(c, 0, op_shape_of(c->arena, 2, (struct dim[]){ op_dim_at(op_in(c, 0), 1, 0), hashes }));
+	output_shape(c, 1, op_shape_of(c->arena, 2, (struct dim[]){ n, kept }));
+	output_shape(c, 2, op_shape_of(c->arena, 2, (struct dim[]){ n, kept }));
+	output_shape(c, 3, op_shape_of(c->arena, 3, (struct dim[]){ n, captured, kept }));
+	output_type(c, 2, DTYPE_S32);
 	return 0;
 }
 
@@ -383,6 +409,28 @@ static bool bitmask_dropout_free(const struct op_call *c)
 {
 	double training;
 	return !op_in(c, 2) || (op_scalar(op_in(c, 2), &training) && training == 0);
+}
+
+/* ---- graphs that another program has compiled: what they give is declared in the file, if anywhere */
+
+static int compiled_shape(struct op_call *c, struct error *err)
+{
+	(void)err;
+	for (int i = 0; i < c->output_count; i++)
+		c->outputs[i].dtype = DTYPE_UNKNOWN;
+	return 0;
+}
+
+static void compiled_cost(const struct op_call *c, struct op_cost *cost)
+{
+	(void)c;
+	cost->flops = cost->bytes = NAN;
+}
+
+static void compiled_problem(const struct op_call *c, struct op_problem *out)
+{
+	(void)c;
+	op_problem_why(out, "a compiled graph: what it computes is known only to who made it");
 }
 
 /* ---- host */
@@ -433,6 +481,7 @@ static int beam_shape(struct op_call *c, struct error *err)
 
 #define MS "com.microsoft", 1, 0
 #define COPIED op_problem_mover, NULL, OP_COPY
+#define COMPILED compiled_shape, compiled_cost, compiled_problem, NULL, "a compiled graph: not measured"
 #define HOST(name, fewest, most, shape)                                                                      \
 	{                                                                                                    \
 		name, MS, fewest, most, CLASS_HOST, shape, NULL, NULL, NULL, NULL                            \
@@ -458,10 +507,13 @@ static const struct op rows[] = {
 	{ "BifurcationDetector", MS, 3, 4, CLASS_MEMORY, bifurcation_shape, bytes_cost, COPIED },
 	{ "MurmurHash3", MS, 1, 1, CLASS_MEMORY, hash_shape, bytes_cost, COPIED },
 	{ "NGramHashMapping", MS, 3, 7, CLASS_MEMORY, ngram_hash_shape, bytes_cost, COPIED },
+	{ "VarlenNGramHashMapping", MS, 4, 10, CLASS_MEMORY, packed_ngram_shape, bytes_cost, COPIED },
 	{ "NGramRepeatBlock", MS, 2, 2, CLASS_MEMORY, ngram_block_shape, bytes_cost, COPIED },
 	{ "IsAllFinite", MS, 1, -1, CLASS_MEMORY, all_finite_shape, all_finite_cost, COPIED },
 	{ "BitmaskDropout", MS, 1, 3, CLASS_MEMORY, bitmask_dropout_shape, op_cost_eltwise, op_problem_mover,
 		bitmask_dropout_free, "free at inference" },
+	{ "EPContext", MS, 0, -1, CLASS_COMPUTE, COMPILED },
+	{ "Snpe", MS, 1, -1, CLASS_COMPUTE, COMPILED },
 	HOST("Tokenizer", 1, 1, tokenizer_shape),
 	HOST("GreedySearch", 2, 7, search_shape),
 	HOST("Sampling", 2, 9, search_shape),

@@ -295,6 +295,58 @@ static RULE_SHAPE(reorder)
 	return op_shape_as_input(c, err);
 }
 
+/* ---- QuantizeBFP, DequantizeBFP: block floating point, blocks of numbers along an axis with one exponent each, in bytes
+ * as the bfp_type has them: how many is not published */
+
+static int bfp_axis(const struct op_call *c, struct shape s, struct error *err)
+{
+	return s.rank > 0 && op_axis(c, node_int(c->node, "block_dim", -1), s.rank, err) < 0 ? -1 : 0;
+}
+
+/* Bytes, and the source's shape and strides. */
+static RULE_SHAPE(quantize_bfp)
+{
+	struct shape x = c->inputs[0].shape;
+	if (bfp_axis(c, x, err))
+		return -1;
+	c->outputs[0].dtype = DTYPE_U8;
+	c->outputs[0].shape = shape_make(c->arena, 1);
+	struct dim stride = dim_known(1);
+	for (int i = 1; i < c->output_count; i++) {
+		c->outputs[i].dtype = DTYPE_S64;
+		c->outputs[i].shape =
+			op_shape_of(c->arena, 1, (struct dim[]){ x.rank < 0 ? dim_unknown() : dim_known(x.rank) });
+		struct elements *e = x.rank < 0 || i > 2 ? NULL : op_elements_new(c->arena, x.rank, false);
+		for (int d = x.rank - 1; e && d >= 0; d--) {
+			e->i[d] = i == 1 ? x.dims[d] : stride;
+			stride = i == 1 ? stride : dim_mul(c->arena, stride, x.dims[d]);
+		}
+		c->outputs[i].elements = e;
+	}
+	return 0;
+}
+
+static RULE_SHAPE(dequantize_bfp)
+{
+	struct op_list size = op_list_get(c, NULL, 1);
+	c->outputs[0].dtype = op_dtype_get(c, "dtype", DTYPE_F32);
+	if (op_rank_is(c, 0, 1, err) || op_rank_is(c, 1, 1, err) || op_list_sizes(c, &size, err))
+		return -1;
+	if (size.count < 0 || size.count > OP_RANK_MAX)
+		return 0;
+	c->outputs[0].shape = size.state == OP_LIST_KNOWN ? op_shape_of(c->arena, size.count, size.at)
+							 : shape_make(c->arena, size.count);
+	return bfp_axis(c, c->outputs[0].shape, err);
+}
+
+/* A comparison of exponents and a rounding for each value; back, a product. */
+static RULE_COST(bfp)
+{
+	bool packs = text_is(c->node->op, "QuantizeBFP");
+	cost->flops = packs ? 2 * op_count(op_in(c, 0)) : op_count(op_out(c, 0));
+	cost->bytes = op_bytes_all(c);
+}
+
 /* ---- rows */
 
 #define RESCALED "between its scales: measured without (proxy)"
@@ -327,11 +379,15 @@ static const struct op rows[] = {
 	PRODUCT("QGemm", "com.microsoft", 1, 2, 9, NULL),
 	PRODUCT("QLinearConv", "com.microsoft", 1, 8, 9, NULL),
 	PRODUCT("QOrderedMatMul", "com.microsoft", 1, 5, 8, NULL),
+	PRODUCT("QLinearConv", "com.ms.internal.nhwc", 1, 8, 9, "channels last"),
+	PRODUCT("QLinearConvTranspose", "com.ms.internal.nhwc", 1, 8, 9, "channels last"),
 	{ "DynamicQuantizeLSTM", "com.microsoft", 1, 0, 3, 12, CLASS_COMPUTE, op_core_shape, op_core_cost,
 		op_core_problem, NULL, "without finding its source's range (proxy)" },
 	MS_CORE("MulInteger", 1, 4, RESCALED),
 	MS_CORE("QLinearAdd", 2, 8, RESCALED),
 	MS_CORE("QLinearAveragePool", 2, 5, RESCALED),
+	{ "QLinearAveragePool", "com.ms.internal.nhwc", 1, 0, 2, 5, CLASS_MEMORY, op_core_shape, op_core_cost,
+		op_core_problem, NULL, RESCALED },
 	MS_CORE("QLinearConcat", 3, -1, RESCALED),
 	MS_CORE("QLinearGlobalAveragePool", 2, 5, RESCALED),
 	MS_CORE("QLinearLeakyRelu", 2, 5, RESCALED),
@@ -350,6 +406,10 @@ static const struct op rows[] = {
 		"what it looks at is known only at run time: measured as the projection alone (proxy)" },
 	{ "QEmbedLayerNormalization", "com.microsoft", 1, 0, 1, 18, CLASS_MEMORY, q_embed_shape, q_embed_cost,
 		q_embed_problem, NULL, "measured as its normalization (proxy)" },
+	{ "QuantizeBFP", "com.microsoft", 1, 0, 1, 1, CLASS_MEMORY, quantize_bfp_shape, bfp_cost, op_problem_mover, NULL,
+		"how many bytes it gives is not published" },
+	{ "DequantizeBFP", "com.microsoft", 1, 0, 3, 3, CLASS_MEMORY, dequantize_bfp_shape, bfp_cost,
+		op_problem_mover, NULL, OP_COPY },
 	{ "QuantizeWithOrder", "com.microsoft", 1, 0, 2, 2, CLASS_MOVE, reorder_shape, op_cost_move,
 		op_problem_mover, NULL, OP_COPY },
 	{ "DequantizeWithOrder", "com.microsoft", 1, 0, 2, 2, CLASS_MOVE, reorder_shape, op_cost_move,

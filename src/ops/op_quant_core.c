@@ -38,6 +38,7 @@ static const struct core cores[] = {
 	{ "QLinearAveragePool", "AveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
 	{ "QLinearConcat", "Concat", CORE_VARIADIC, 1, { 2, -1 }, 1, DTYPE_UNKNOWN, -1, 0 },
 	{ "QLinearConv", "Conv", CORE_PRODUCT, 2, { 0, 3, 8, -1 }, 7, DTYPE_UNKNOWN, -1, 0 },
+	{ "QLinearConvTranspose", "ConvTranspose", CORE_PRODUCT, 2, { 0, 3, 8, -1 }, 7, DTYPE_UNKNOWN, -1, 0 },
 	{ "QLinearGlobalAveragePool", "GlobalAveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
 	{ "QLinearLeakyRelu", "LeakyRelu", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
 	{ "QLinearMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 3, -1 }, 7, DTYPE_UNKNOWN, -1, 0 },
@@ -146,7 +147,8 @@ static int core_get(const struct op_call *c, struct op_core *k, struct error *er
 	k->product = row->kind == CORE_PRODUCT;
 	k->recurrent = row->kind == CORE_RECURRENT;
 	k->bias = op_in(c, row->bias) ? row->bias : -1;
-	k->channels_last = node_int(c->node, "channels_last", 0) != 0;
+	k->channels_last = node_int(c->node, "channels_last", 0) != 0 ||
+			   text_is(text_of(c->op->domain), "com.ms.internal.nhwc");
 	k->type = core_type(c, row);
 	/* where all scales are computed at run time, a zero point goes into the bias, if there is one */
 	k->run_time = k->product && !(row->zeros && k->bias >= 0) && scales_vary(c, row, row->zeros);

@@ -225,10 +225,10 @@ struct op_rows {
 #define OP_ROWS_ANY_KIND(rows) { .at = rows, .count = sizeof(rows) / sizeof(rows[0]), .any_kind = true }
 #define OP_GROUPS(X)                                                                                         \
 	X(conv) X(pool) X(gemm) X(einsum) X(norm) X(resize) X(attention) X(rnn) X(shape) X(cast)     \
-	X(move) X(slice) X(pad) X(gather) X(eltwise) X(binary) X(reduce) X(quant) X(llm)             \
+	X(move) X(slice) X(pad) X(gather) X(eltwise) X(binary) X(reduce) X(quant) X(llm) X(state)    \
 	X(microsoft_norm) X(microsoft_attention) X(microsoft_matmul) X(microsoft_ragged)             \
-	X(microsoft_product) X(microsoft_rest) X(microsoft_alias) X(vision) X(select) X(signal) X(random) X(text) X(ml)   \
-	X(ml_map) X(loss) X(old) X(sequence)
+	X(microsoft_product) X(microsoft_indexer) X(microsoft_rest) X(microsoft_alias) X(vision) X(select) X(signal) X(random) X(text) X(ml)   \
+	X(ml_map) X(loss) X(old) X(sequence) X(tensorrt) X(memcpy)
 #define OP_GROUP_DECLARE(name) extern const struct op_rows op_##name##_rows;
 OP_GROUPS(OP_GROUP_DECLARE)
 /* Is the row of a group of any_kind? */

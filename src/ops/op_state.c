@@ -1,0 +1,471 @@
+/* Operators that carry a state from token to token: LinearAttention and GatedDeltaNet, a matrix for each head;
+ * CausalConvWithState and VarlenCausalConvWithState, the last inputs of a convolution. In the latter of each pair
+ * sequences lie one behind the other. Those of com.microsoft have more than those of ai.onnx. */
+#include "config.h"
+
+#include "ops/op_attention.h"
+
+#include <math.h>
+
+/* ---- a state of key size x value size for every head, changed by every token */
+
+/* Sequences that lie one behind the other are one of all their tokens here (n 1): the work is the same. */
+struct linear {
+	struct dim n, steps;
+	struct dim heads, key_heads; /* of queries, of keys: as many as states, or shared by several of them */
+	struct dim states, results;  /* heads of values, each with a state; of the output */
+	struct dim key_size, value_size;
+	bool gated, delta;
+};
+
+static struct linear linear_none(void)
+{
+	struct dim no = dim_unknown();
+	return (struct linear){ no, no, no, no, no, no, no, no, false, false };
+}
+
+/* Does `parts` go into `whole` without a rest? Yes where one is not known. */
+static bool linear_shares(struct dim whole, struct dim parts)
+{
+	return whole.kind != DIM_KNOWN || parts.kind != DIM_KNOWN ||
+	       (parts.value > 0 && whole.value % parts.value == 0);
+}
+
+/* The rule; results are as many as there are heads of queries or of values, the greater number, which share the less. */
+static int linear_finish(const struct op_call *c, struct linear *l, struct error *err)
+{
+	struct text rule = node_string(c->node, "update_rule", "gated_delta");
+	l->gated = text_is(rule, "gated") || text_is(rule, "gated_delta");
+	l->delta = text_is(rule, "delta") || text_is(rule, "gated_delta");
+	if (!l->gated && !l->delta && !text_is(rule, "linear"))
+		return op_fail(c, err, "an update_rule that is not known");
+	bool inverse = c->op->domain[0] && l->states.value > l->heads.value;
+	bool known = l->states.kind == DIM_KNOWN && l->heads.kind == DIM_KNOWN;
+	l->results = !known ? dim_unknown() : inverse ? l->states : l->heads;
+	if (known && !(inverse ? linear_shares(l->states, l->heads) : linear_shares(l->heads, l->states)))
+		return op_fail(c, err, "%lld heads of queries for %lld of values", (long long)l->heads.value,
+			(long long)l->states.value);
+	return linear_shares(l->states, l->key_heads) ? 0
+						      : op_fail(c, err, "%lld heads of keys for %lld of values",
+								(long long)l->key_heads.value,
+								(long long)l->states.value);
+}
+
+/* What a state (n x states x a x b, perhaps behind a window) says of its two last dimensions. */
+static int linear_state(const struct op_call *c, const struct op_value *state, struct linear *l, struct dim *n,
+	struct dim *a, struct dim *b, struct error *err)
+{
+	struct shape s = state ? state->shape : SHAPE_UNKNOWN;
+	struct dim *const known[] = { n, &l->states, a, b };
+	if (s.rank >= 0 && s.rank != 4 && s.rank != 5)
+		return op_fail(c, err, "a state of rank %d", s.rank);
+	for (int i = 0; i < 4 && s.rank >= 4; i++) {
+		if (!op_dim_merge(*known[i], s.dims[s.rank - 4 + i], known[i]))
+			return op_fail(c, err, "a state of shape %s does not fit", shape_text(c->arena, s));
+	}
+	return 0;
+}
+
+/* ---- LinearAttention */
+
+/* Keys of com.microsoft may have fewer heads than values, as many as their size says. */
+static int linear_keys(const struct op_call *c, struct dim width, struct linear *l, struct error *err)
+{
+	struct dim size;
+	l->key_heads = l->states;
+	if (c->op->domain[0])
+		return l->key_size.kind == DIM_KNOWN && l->key_size.value < 1
+			       ? op_fail(c, err, "queries without numbers")
+			       : attention_part(c, width, l->key_size, "numbers a head", &l->key_heads, err);
+	if (attention_part(c, width, l->states, "heads", &size, err))
+		return -1;
+	return op_dim_merge(l->key_size, size, &l->key_size)
+		       ? 0
+		       : op_fail(c, err, "queries and keys have heads of another size");
+}
+
+static int linear_attention_get(const struct op_call *c, struct linear *l, struct error *err)
+{
+	*l = linear_none();
+	for (int i = 0; i < 3; i++) {
+		const struct op_value *v = &c->inputs[i];
+		if (op_rank_is(c, i, 3, err))
+			return -1;
+		if (!op_dim_merge(l->n, op_dim_at(v, 3, 0), &l->n) ||
+			!op_dim_merge(l->steps, op_dim_at(v, 3, 1), &l->steps))
+			return op_fail(c, err, "queries, keys and values do not fit");
+	}
+	if (attention_heads(c, "q_num_heads", &l->heads, err) ||
+		attention_heads(c, "kv_num_heads", &l->states, err) ||
+		attention_part(c, op_dim_at(&c->inputs[0], 3, 2), l->heads, "heads", &l->key_size, err) ||
+		attention_part(c, op_dim_at(&c->inputs[2], 3, 2), l->states, "heads", &l->value_size, err) ||
+		linear_state(c, op_in(c, 3), l, &l->n, &l->key_size, &l->value_size, err))
+		return -1;
+	return linear_keys(c, op_dim_at(&c->inputs[1], 3, 2), l, err);
+}
+
+/* ---- GatedDeltaNet */
+
+enum { DELTA_BOUNDS = 3, DELTA_DECAY, DELTA_BETA, DELTA_STATE };
+
+/* leads: how many dimensions the tokens have (1, or with one for sequences in front 2), -1: not known. */
+struct delta_net {
+	struct linear l;
+	int leads;
+	struct dim lead[2], n, captured; /* those dimensions; sequences; tokens of each that are captured */
+};
+
+/* Queries, keys and values with their heads. */
+static int delta_net_parts(const struct op_call *c, struct delta_net *d, struct error *err)
+{
+	struct linear *l = &d->l;
+	struct dim *const heads[3] = { &l->heads, &l->key_heads, &l->states };
+	struct dim *const sizes[3] = { &l->key_size, &l->key_size, &l->value_size };
+	for (int i = 0; i < 3; i++) {
+		struct shape s = c->inputs[i].shape;
+		if (s.rank < 0)
+			continue;
+		bool fits = (s.rank == 3 || s.rank == 4) && (d->leads < 0 || s.rank - 2 == d->leads);
+		d->leads = s.rank - 2;
+		for (int j = 0; fits && j < d->leads; j++)
+			fits = op_dim_merge(d->lead[j], s.dims[j], &d->lead[j]);
+		if (!fits || !op_dim_merge(*heads[i], s.dims[s.rank - 2], heads[i]) ||
+			!op_dim_merge(*sizes[i], s.dims[s.rank - 1], sizes[i]))
+			return op_fail(c, err, "queries, keys and values do not fit: input %d is %s", i,
+				shape_text(c->arena, s));
+	}
+	if (!op_dim_merge(l->heads, l->key_heads, &l->heads))
+		return op_fail(c, err, "%lld heads of queries for %lld of keys", (long long)l->heads.value,
+			(long long)l->key_heads.value);
+	return 0;
+}
+
+/* All three in one dimension: what the values leave are queries and keys alike. */
+static int delta_net_packed(const struct op_call *c, struct delta_net *d, struct error *err)
+{
+	struct linear *l = &d->l;
+	struct shape q = c->inputs[0].shape;
+	if (q.rank >= 0 && q.rank != 2 && q.rank != 3)
+		return op_fail(c, err, "queries, keys and values in one of rank %d", q.rank);
+	d->leads = q.rank < 0 ? -1 : q.rank - 1;
+	for (int i = 0; i < d->leads; i++)
+		d->lead[i] = q.dims[i];
+	if (q.rank < 0)
+		return 0;
+	struct dim keys, values = dim_mul(c->arena, l->states, l->value_size), width = q.dims[q.rank - 1];
+	if (width.kind == DIM_KNOWN && values.kind == DIM_KNOWN && width.value <= values.value)
+		return op_fail(c, err, "%lld numbers for queries, keys and %lld of values", (long long)width.value,
+			(long long)values.value);
+	return attention_part(c, dim_sub(c->arena, width, values), dim_known(2), "of queries and keys", &keys, err) ||
+			       attention_part(c, keys, l->key_size, "numbers a head", &l->heads, err)
+		       ? -1
+		       : 0;
+}
+
+static int delta_net_get(const struct op_call *c, struct delta_net *d, struct error *err)
+{
+	struct linear *l = &d->l;
+	const struct op_value *state = op_in(c, DELTA_STATE);
+	bool packed = !op_in(c, 1) && !op_in(c, 2);
+	if (!packed && (!op_in(c, 1) || !op_in(c, 2)))
+		return op_fail(c, err, "keys without values, or values without keys");
+	if (!state && (packed || !op_in(c, DELTA_BOUNDS)))
+		return op_fail(c, err, "no state says how many sequences there are");
+	*d = (struct delta_net){ linear_none(), -1, { dim_unknown(), dim_unknown() }, dim_unknown(), dim_unknown() };
+	if (attention_sequences(c, DELTA_BOUNDS, &d->n, err) || attention_captures(c, &d->captured, err) ||
+		linear_state(c, state, l, &d->n, &l->value_size, &l->key_size, err) ||
+		(packed ? delta_net_packed(c, d, err) : delta_net_parts(c, d, err)))
+		return -1;
+	if (d->leads == 2 && !op_dim_merge(d->n, d->lead[0], &d->n))
+		return op_fail(c, err, "%lld sequences, and a state of %lld", (long long)d->lead[0].value,
+			(long long)d->n.value);
+	l->key_heads = l->heads;
+	l->n = d->leads == 2 ? d->n : dim_known(1);
+	l->steps = d->leads < 0 ? dim_unknown() : d->lead[d->leads - 1];
+	return 0;
+}
+
+/* ---- what both have */
+
+static int linear_get(const struct op_call *c, struct linear *l, struct error *err)
+{
+	struct delta_net d;
+	bool net = text_is(text_of(c->op->name), "GatedDeltaNet");
+	int got = net ? delta_net_get(c, &d, err) : linear_attention_get(c, &d.l, err);
+	*l = d.l;
+	return got || linear_finish(c, l, err) ? -1 : 0;
+}
+
+static RULE_SHAPE(linear_attention)
+{
+	struct linear l;
+	if (linear_get(c, &l, err))
+		return -1;
+	struct dim width = dim_mul(c->arena, l.results, l.value_size);
+	c->outputs[0].shape = op_shape_of(c->arena, 3, (struct dim[]){ l.n, l.steps, width });
+	if (c->output_count < 2)
+		return 0;
+	if (op_in(c, 3))
+		c->outputs[1].dtype = c->inputs[3].dtype;
+	struct shape state = attention_shape(c, l.n, l.states, l.key_size, l.value_size);
+	c->outputs[1].shape = attention_window(c, state);
+	return 0;
+}
+
+static RULE_SHAPE(delta_net)
+{
+	struct delta_net d;
+	struct linear *l = &d.l;
+	if (delta_net_get(c, &d, err) || linear_finish(c, l, err))
+		return -1;
+	struct dim head[] = { d.lead[0], d.lead[1], l->results, l->value_size };
+	if (d.leads == 1)
+		c->outputs[0].shape = op_shape_of(c->arena, 3, (struct dim[]){ head[0], head[2], head[3] });
+	else if (d.leads == 2)
+		c->outputs[0].shape = op_shape_of(c->arena, 4, head);
+	for (int i = 1; i < c->output_count; i++)
+		c->outputs[i].dtype = DTYPE_F32;
+	if (c->output_count > 1)
+		c->outputs[1].shape = attention_shape(c, d.n, l->states, l->value_size, l->key_size);
+	struct dim row = dim_add(c->arena, l->states,
+		dim_add(c->arena, dim_mul(c->arena, l->key_heads, l->key_size),
+			dim_mul(c->arena, l->states, l->value_size)));
+	if (c->output_count > 2)
+		c->outputs[2].shape =
+			op_shape_of(c->arena, 2, (struct dim[]){ d.n, dim_mul(c->arena, d.captured, row) });
+	return 0;
+}
+
+/* What GatedDeltaNet does before: a softplus and two more of each decay, a sigmoid of each rate, lengths of queries and
+ * keys (a square and a sum, and a division an element). */
+static double delta_net_before(const struct op_call *c, const struct linear *l)
+{
+	double turned = 2 * op_dim_number(l->n) * op_dim_number(l->steps) * op_dim_number(l->heads) *
+			op_dim_number(l->key_size);
+	double flops = node_int(c->node, "qk_l2_norm", 0) ? 3 * turned : 0;
+	if (text_is(node_string(c->node, "gate_activation", "none"), "qwen"))
+		flops += 3 * op_count(op_in(c, DELTA_DECAY));
+	if (text_is(node_string(c->node, "beta_activation", "none"), "sigmoid"))
+		flops += op_count(op_in(c, DELTA_BETA));
+	return flops;
+}
+
+/* Each token: the outer product of key and value into the state and the product of query and state, 2 an
+ * element; decay 1 more and its exponential; delta rule: state times key, 2 an element, and a difference and
+ * a product a value. Decay is input 4 of both. */
+static RULE_COST(linear)
+{
+	struct linear l;
+	struct error err;
+	if (linear_get(c, &l, &err))
+		return;
+	double states = op_dim_number(l.states), key = op_dim_number(l.key_size), value = op_dim_number(l.value_size);
+	double update = states * key * value * (2 + (l.gated ? 1 : 0) + (l.delta ? 2 : 0)) +
+			(l.delta ? 2 * states * value : 0);
+	double read = op_dim_number(l.results) * (2 * key * value + value);
+	cost->flops = op_dim_number(l.n) * op_dim_number(l.steps) * (update + read) +
+		      (l.gated ? op_count(op_in(c, DELTA_DECAY)) : 0) + delta_net_before(c, &l);
+	cost->bytes = op_bytes_all(c);
+}
+
+/* Of every state the same multiplications as one matrix product, as if no token waited for the one before it: keys times
+ * values into it, of the delta rule keys times it, too, and it times the queries of every head that shares it. */
+static RULE_PROBLEM(linear)
+{
+	struct linear l;
+	struct error err;
+	if (!op_problem_ready(c, out))
+		return;
+	if (linear_get(c, &l, &err)) {
+		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
+		return;
+	}
+	struct dim reads = dim_floor_div(c->arena, l.results, l.states);
+	struct dim products = dim_add(c->arena, reads, dim_known(l.delta ? 2 : 1));
+	struct dim batch = dim_mul(c->arena, l.n, l.states);
+	struct op_value state = c->inputs[0];
+	state.constant = false;
+	if (!op_problem_matmul(&c->inputs[0], &state, &c->outputs[0], l.steps,
+		    dim_mul(c->arena, l.value_size, products), l.key_size, out))
+		return;
+	out->problem.batch_a.dim[0] = out->problem.batch_b.dim[0] = batch.value;
+	out->proxy = true;
+}
+
+/* ---- a depthwise convolution over a carried state and the input */
+
+/* State length: (kernel - 1) * dilation. Only the one spatial dimension of ai.onnx, channels second or last (then in
+ * any number of dimensions), or tokens of all sequences one behind the other, as one sequence (n 1). */
+struct causal_conv {
+	bool plain, last, packed; /* plain: one spatial dimension */
+	struct dim n, length, channels, kernel, state;
+	int64_t dilation;
+};
+
+/* Input where the bias is; the state is in the next. */
+static int causal_bias(const struct causal_conv *v)
+{
+	return v->packed ? 3 : 2;
+}
+
+static int causal_sizes(const struct op_call *c, struct causal_conv *v, struct error *err)
+{
+	struct shape x = c->inputs[0].shape, w = c->inputs[1].shape;
+	int lead = v->packed ? 1 : 2;
+	bool fits = v->packed ? x.rank == 2 : v->last ? x.rank >= 3 : x.rank == 3;
+	if ((x.rank >= 0 && !fits) || (w.rank >= 0 && w.rank != 3))
+		return op_fail(c, err, "input %s and weights %s: both must have 3 dimensions",
+			shape_text(c->arena, x), shape_text(c->arena, w));
+	v->n = v->packed ? dim_known(1) : x.rank < 0 ? dim_unknown() : x.dims[0];
+	v->length = x.rank < 0 ? dim_unknown() : v->packed ? x.dims[0] : x.dims[v->last ? 1 : 2];
+	v->kernel = op_dim_at(&c->inputs[1], 3, 2);
+	if (v->kernel.kind == DIM_KNOWN && v->kernel.value < 1)
+		return op_fail(c, err, "weights of shape %s", shape_text(c->arena, w));
+	struct dim here = x.rank < 0 ? dim_unknown() : x.dims[1];
+	struct shape behind = { .rank = x.rank - lead, .dims = x.dims + lead };
+	if (v->last && x.rank > lead)
+		here = shape_elements(c->arena, behind);
+	if (!op_dim_merge(here, op_dim_at(&c->inputs[1], 3, 0), &v->channels))
+		return op_fail(c, err, "%lld channels, but weights of shape %s", (long long)here.value,
+			shape_text(c->arena, w));
+	return 0;
+}
+
+static int causal_get(const struct op_call *c, struct causal_conv *v, struct error *err)
+{
+	bool microsoft = c->op->domain[0];
+	v->packed = text_is(text_of(c->op->name), "VarlenCausalConvWithState");
+	v->dilation = microsoft ? node_int(c->node, "dilation", 1) : 1;
+	v->last = v->packed || (microsoft && node_int(c->node, "channels_last", 0) != 0);
+	v->plain = v->packed || !microsoft || node_int(c->node, "ndim", 1) == 1;
+	if (v->dilation < 1 || v->dilation > INT32_MAX)
+		return op_fail(c, err, "dilation is %lld", (long long)v->dilation);
+	if (!v->plain)
+		return 0;
+	if (causal_sizes(c, v, err))
+		return -1;
+	v->state = dim_mul(c->arena, dim_sub(c->arena, v->kernel, dim_known(1)), dim_known(v->dilation));
+	return 0;
+}
+
+static RULE_SHAPE(causal_conv)
+{
+	struct causal_conv v;
+	struct shape x = c->inputs[0].shape;
+	if (causal_get(c, &v, err))
+		return -1;
+	c->outputs[0].shape = op_shape_copy(c->arena, x);
+	if (c->output_count < 2)
+		return 0;
+	const struct op_value *past = op_in(c, 3);
+	if (!v.plain) {
+		c->outputs[1].shape = past ? op_shape_copy(c->arena, past->shape) : SHAPE_UNKNOWN;
+		return 0;
+	}
+	if (x.rank < 0 && v.last) /* the channels may be in several dimensions */
+		return 0;
+	struct shape state = x.rank < 0 ? shape_make(c->arena, 3) : op_shape_copy(c->arena, x);
+	state.dims[v.last ? 1 : 2] = v.state;
+	if (!v.last || state.rank == 3)
+		state.dims[v.last ? 2 : 1] = v.channels;
+	c->outputs[1].shape = attention_window(c, state);
+	return 0;
+}
+
+/* The states of sequences that lie one behind the other: channels second; and inputs of the first tokens of each. */
+static RULE_SHAPE(packed_conv)
+{
+	struct causal_conv v;
+	struct dim n, captured;
+	if (!op_in(c, 4))
+		return op_fail(c, err, "there is no state");
+	if (causal_get(c, &v, err) || attention_sequences(c, 2, &n, err) || attention_captures(c, &captured, err) ||
+		op_rank_is(c, 4, 3, err))
+		return -1;
+	const struct op_value *state = op_in(c, 4);
+	if (!op_dim_merge(n, op_dim_at(state, 3, 0), &n) ||
+		!op_dim_merge(v.channels, op_dim_at(state, 3, 1), &v.channels) ||
+		!op_dim_merge(v.state, op_dim_at(state, 3, 2), &v.state))
+		return op_fail(c, err, "a state of shape %s does not fit", shape_text(c->arena, state->shape));
+	c->outputs[0].shape = op_shape_of(c->arena, 2, (struct dim[]){ v.length, v.channels });
+	if (c->output_count > 1)
+		c->outputs[1].shape = op_shape_of(c->arena, 3, (struct dim[]){ n, v.channels, v.state });
+	if (c->output_count > 2)
+		c->outputs[2].shape = op_shape_of(c->arena, 3, (struct dim[]){ n, captured, v.channels });
+	return 0;
+}
+
+static bool causal_activates(const struct op_call *c)
+{
+	struct text activation = node_string(c->node, "activation", "none");
+	return text_is(activation, "silu") || text_is(activation, "swish");
+}
+
+/* A multiply-add for every place of the kernel; a bias and an activation 1 each. */
+static RULE_COST(causal_conv)
+{
+	struct causal_conv v;
+	struct error err;
+	struct shape w = c->inputs[1].shape;
+	double volume = w.rank < 3 ? NAN : 1;
+	if (causal_get(c, &v, &err))
+		return;
+	for (int i = 2; i < w.rank; i++)
+		volume *= op_dim_number(w.dims[i]);
+	cost->flops = op_count(op_out(c, 0)) *
+		      (2 * volume + (op_in(c, causal_bias(&v)) ? 1 : 0) + (causal_activates(c) ? 1 : 0));
+	cost->bytes = op_bytes_all(c);
+}
+
+/* The state in front of the input counts as padding: it is what stands in for reading and writing it. */
+static RULE_PROBLEM(causal_conv)
+{
+	struct causal_conv v;
+	struct error err;
+	if (!op_problem_ready(c, out))
+		return;
+	if (causal_get(c, &v, &err) || !v.plain) {
+		op_problem_why(out, "only one spatial dimension is measured");
+		return;
+	}
+	struct problem *p = op_problem_start(out, KERNEL_CONV, MODE_NONE);
+	p->spatial = 1;
+	for (int i = 0; i < 3; i++)
+		p->in[i] = p->kernel_size[i] = p->stride[i] = p->dilation[i] = i == 2;
+	p->operand[0] = op_operand(&c->inputs[0]);
+	p->operand[1] = op_operand(&c->inputs[1]);
+	p->operand[2] = op_operand(&c->outputs[0]);
+	p->accumulator = op_accumulator(c->outputs[0].dtype);
+	p->n = v.n.value;
+	p->c = p->k = p->g = v.channels.value;
+	p->in[2] = v.length.value;
+	p->kernel_size[2] = v.kernel.value;
+	p->dilation[2] = v.dilation;
+	p->pad_begin[2] = v.state.value;
+	op_problem_bias(op_in(c, causal_bias(&v)), out);
+	if (causal_activates(c))
+		p->epilogue[p->epilogue_count++] =
+			(struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = MODE_SWISH, .alpha = 1 };
+	out->proxy = true;
+	if (v.last)
+		problem_set_layout(p, LAYOUT_NXC);
+}
+
+/* ---- rows */
+
+#define WAITS "as one matrix product, as if no token waited for another (proxy)"
+#define PADDED "the carried state as padding (proxy)"
+#define LINEAR linear_attention_shape, linear_cost, linear_problem, NULL, WAITS
+#define CONV causal_conv_shape, causal_conv_cost, causal_conv_problem, NULL, PADDED
+#define MS "com.microsoft", 1, 0
+
+static const struct op rows[] = {
+	{ "LinearAttention", "", 27, 0, 3, 6, CLASS_COMPUTE, LINEAR },
+	{ "LinearAttention", MS, 3, 6, CLASS_COMPUTE, LINEAR },
+	{ "GatedDeltaNet", MS, 1, 11, CLASS_COMPUTE, delta_net_shape, linear_cost, linear_problem, NULL, WAITS },
+	{ "CausalConvWithState", "", 27, 0, 2, 4, CLASS_COMPUTE, CONV },
+	{ "CausalConvWithState", MS, 2, 4, CLASS_COMPUTE, CONV },
+	{ "VarlenCausalConvWithState", MS, 3, 6, CLASS_COMPUTE, packed_conv_shape, causal_conv_cost,
+		causal_conv_problem, NULL, "as one sequence, " PADDED },
+};
+const struct op_rows op_state_rows = OP_ROWS(rows);
