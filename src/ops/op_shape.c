@@ -247,54 +247,74 @@ static void constant_tensor(struct op_call *c, const struct tensor *t)
 	v->elements = op_elements_of_tensor(c->arena, t);
 }
 
-/* An attribute of integers or floats, or of one of them. */
-static void constant_numbers(struct op_call *c, const struct attribute *a)
+/* What an operator of opset 12 on may have instead of a tensor. */
+static const struct constant_row {
+	const char *name;
+	enum attribute_kind kind;
+	enum dtype dtype;
+	bool scalar;
+} constant_rows[] = {
+	{ "value", ATTRIBUTE_TENSOR, DTYPE_UNKNOWN, false },
+	{ "sparse_value", ATTRIBUTE_TENSOR, DTYPE_UNKNOWN, false }, /* dense when used */
+	{ "value_int", ATTRIBUTE_INT, DTYPE_S64, true },
+	{ "value_ints", ATTRIBUTE_INTS, DTYPE_S64, false },
+	{ "value_float", ATTRIBUTE_FLOAT, DTYPE_F32, true },
+	{ "value_floats", ATTRIBUTE_FLOATS, DTYPE_F32, false },
+	{ "value_string", ATTRIBUTE_STRING, DTYPE_STRING, true },
+	{ "value_strings", ATTRIBUTE_STRINGS, DTYPE_STRING, false },
+};
+
+static const struct constant_row *constant_row(const struct attribute *a)
 {
-	struct op_value *v = &c->outputs[0];
-	bool one = a->kind == ATTRIBUTE_INT || a->kind == ATTRIBUTE_FLOAT;
-	bool floats = a->kind == ATTRIBUTE_FLOAT || a->kind == ATTRIBUTE_FLOATS;
-	size_t count = one ? 1 : a->count;
-	v->dtype = floats ? DTYPE_F32 : DTYPE_S64;
-	v->shape = one ? shape_make(c->arena, 0) : vector_shape(c->arena, (int64_t)count);
+	for (size_t i = 0; i < sizeof(constant_rows) / sizeof(constant_rows[0]); i++)
+		if (text_is(a->name, constant_rows[i].name) &&
+			(a->kind == constant_rows[i].kind || a->kind == ATTRIBUTE_OTHER))
+			return &constant_rows[i];
+	return NULL;
+}
+
+static void constant_numbers(struct op_call *c, const struct attribute *a, const struct constant_row *row)
+{
+	size_t count = row->scalar ? 1 : a->count;
+	bool floats = row->dtype == DTYPE_F32;
 	if (count > OP_ELEMENTS_MAX)
 		return;
 	struct elements *e = op_elements_new(c->arena, (int)count, floats);
 	for (size_t i = 0; i < count; i++) {
 		if (floats)
-			e->f[i] = (double)(one ? a->f : a->floats[i]);
+			e->f[i] = (double)(row->scalar ? a->f : a->floats[i]);
 		else
-			e->i[i] = dim_known(one ? a->i : a->ints[i]);
+			e->i[i] = dim_known(row->scalar ? a->i : a->ints[i]);
 	}
-	v->elements = e;
+	c->outputs[0].elements = e;
 }
 
-static void constant_strings(struct op_call *c, size_t count, bool scalar)
+/* A list that is too long to be kept still has a type and a rank. */
+static void constant_value(struct op_call *c, const struct attribute *a, const struct constant_row *row)
 {
-	c->outputs[0].dtype = DTYPE_STRING;
-	c->outputs[0].shape = scalar ? shape_make(c->arena, 0) : vector_shape(c->arena, (int64_t)count);
+	struct op_value *v = &c->outputs[0];
+	bool kept = a->kind == row->kind;
+	v->constant = true;
+	v->dtype = row->dtype;
+	if (row->kind == ATTRIBUTE_TENSOR) {
+		if (kept && a->tensor)
+			constant_tensor(c, a->tensor);
+		return;
+	}
+	v->shape = row->scalar ? shape_make(c->arena, 0) : kept ? vector_shape(c->arena, (int64_t)a->count)
+								: shape_make(c->arena, 1);
+	if (kept && row->dtype != DTYPE_STRING)
+		constant_numbers(c, a, row);
 }
 
 static int constant_shape(struct op_call *c, struct error *err)
 {
 	for (int i = 0; i < c->node->attribute_count; i++) {
-		const struct attribute *a = &c->node->attributes[i];
-		c->outputs[0].constant = true;
-		if (text_is(a->name, "value") && a->kind == ATTRIBUTE_TENSOR && a->tensor)
-			constant_tensor(c, a->tensor);
-		else if ((text_is(a->name, "value_int") && a->kind == ATTRIBUTE_INT) ||
-			(text_is(a->name, "value_ints") && a->kind == ATTRIBUTE_INTS) ||
-			(text_is(a->name, "value_float") && a->kind == ATTRIBUTE_FLOAT) ||
-			(text_is(a->name, "value_floats") && a->kind == ATTRIBUTE_FLOATS))
-			constant_numbers(c, a);
-		else if (text_is(a->name, "value_string") && a->kind == ATTRIBUTE_STRING)
-			constant_strings(c, 1, true);
-		else if (text_is(a->name, "value_strings") && a->kind == ATTRIBUTE_STRINGS)
-			constant_strings(c, a->count, false);
-		else if (text_is(a->name, "sparse_value") && a->kind == ATTRIBUTE_TENSOR && a->tensor)
-			constant_tensor(c, a->tensor); /* dense when used */
-		else if (a->kind != ATTRIBUTE_OTHER) /* too long to be kept: not known */
-			continue;
-		return 0;
+		const struct constant_row *row = constant_row(&c->node->attributes[i]);
+		if (row) {
+			constant_value(c, &c->node->attributes[i], row);
+			return 0;
+		}
 	}
 	return op_fail(c, err, "no value");
 }
