@@ -147,6 +147,17 @@ void attention_even(const struct op_call *c, struct dim tokens, int bounds, stru
 	t->offset = dim_known(0);
 }
 
+int attention_caches(const struct op_call *c, int from, int axis, struct dim heads, struct error *err)
+{
+	for (int i = from; i < from + 2; i++) {
+		const struct op_value *cache = op_in(c, i);
+		if (dim_differs(op_dim_at(cache, 4, axis), heads))
+			return op_fail(c, err, "a cache of shape %s for %lld heads of keys",
+				shape_text(c->arena, cache->shape), (long long)heads.value);
+	}
+	return 0;
+}
+
 int attention_sequences(const struct op_call *c, int bounds, struct dim *n, struct error *err)
 {
 	struct dim ends = op_dim_at(op_in(c, bounds), 1, 0);

@@ -42,6 +42,8 @@ bool attention_projection(const struct op_call *c, int weights, int bias, struct
 /* Tokens one behind the other, of as many sequences as the input of their bounds (n + 1) says, as sequences of even
  * lengths: no others have fewer pairs. */
 void attention_even(const struct op_call *c, struct dim tokens, int bounds, struct attention *t);
+/* The two caches from an input on (4 dimensions where their rank is known to be that) have so many heads at an axis. */
+int attention_caches(const struct op_call *c, int from, int axis, struct dim heads, struct error *err);
 /* Sequences that lie one behind the other: one fewer than there are bounds at an input, which is not empty. */
 int attention_sequences(const struct op_call *c, int bounds, struct dim *n, struct error *err);
 /* Tokens of each sequence whose changes of a state are asked for: attribute `state_update_capacity`, from 0 to 8. */

@@ -424,6 +424,8 @@ static int group_get(const struct op_call *c, struct attention *t, struct dim *w
 			(long long)t->kv_heads.value);
 	if (op_rank(past) >= 0 && op_rank(past) != 4)
 		return op_fail(c, err, "past keys of rank %d, not 4", op_rank(past));
+	if (attention_caches(c, 3, 1, t->kv_heads, err))
+		return -1;
 	t->total = op_dim_get(c, 6);
 	if (t->total.kind == DIM_UNKNOWN)
 		t->total = past ? group_longer(c, past) : t->key_length;

@@ -193,6 +193,23 @@ static bool weights_lie_by_column(const struct op_call *c)
 	return !text_is(text_of(c->op->name), "MatMulBnb4") || node_int(c->node, "transB", 1) != 0;
 }
 
+/* MatMulNBits: columns x blocks x bytes of a block, unless they lie as one kind of device wants them. */
+static int blocks_fit(const struct op_call *c, struct dim n, struct dim k, struct error *err)
+{
+	int64_t block = node_int(c->node, "block_size", 0), bits = node_int(c->node, "bits", 4);
+	const struct op_value *b = op_in(c, 1);
+	if (block < 16 || block > INT32_MAX || node_int(c->node, "weight_prepacked", 0) != 0)
+		return 0;
+	const struct dim want[] = { n, dim_ceil_div(c->arena, k, block), dim_known(block * bits / 8) };
+	for (int i = 0; i < 3; i++) {
+		if (dim_differs(op_dim_at(b, 3, i), want[i]))
+			return op_fail(c, err, "weights of shape %s, not %lldx%lldx%lld",
+				shape_text(c->arena, b->shape), (long long)want[0].value,
+				(long long)want[1].value, (long long)want[2].value);
+	}
+	return 0;
+}
+
 /* Columns and inner size of the product. */
 static int weighted_sizes(const struct op_call *c, struct dim *n, struct dim *k, struct error *err)
 {
@@ -214,6 +231,8 @@ static int weighted_sizes(const struct op_call *c, struct dim *n, struct dim *k,
 		if (row->type == DTYPE_F8E4M3)
 			*k = last_of(b);
 	}
+	if (row->n && row->type == DTYPE_UNKNOWN && blocks_fit(c, *n, *k, err))
+		return -1;
 	if (!weights_lie_by_column(c)) { /* then the sizes change places, too */
 		struct dim held = *n;
 		*n = *k;

@@ -65,23 +65,30 @@ static void ragged_cost(const struct op_call *c, struct op_cost *cost)
 
 enum { CACHE_KEYS = 3, PAGED_BOUNDS = 5, PAGED_TABLE = 7 };
 
-/* New keys and values, and those of the caches, have the heads that kv_num_heads says: n x heads x length x size where
- * queries have 3 dimensions, pages of length x heads x size where they have 2. New ones are as wide as heads of queries
- * (values: as heads of values). */
+/* New keys and values are as many heads wide as kv_num_heads says, and the caches have as many: n x heads x length x size
+ * where queries have 3 dimensions, pages of length x heads x size, with a row of the table for each sequence, where 2. */
 static int caches_fit(const struct op_call *c, const struct attention *t, struct error *err)
 {
 	int rank = c->inputs[0].shape.rank;
-	for (int i = 1; i < 5 && (rank == 2 || rank == 3); i++) {
-		const struct op_value *v = op_in(c, i);
-		bool cache = i >= CACHE_KEYS;
-		struct dim heads = cache ? op_dim_at(v, 4, rank == 2 ? 2 : 1) : dim_unknown();
-		struct dim width = cache ? dim_unknown() : op_dim_at(v, rank, rank - 1);
+	if (rank != 2 && rank != 3)
+		return 0;
+	for (int i = 1; i < CACHE_KEYS; i++) {
 		struct dim want = dim_mul(c->arena, t->kv_heads, i == 1 ? t->head_size : t->value_size);
-		if (dim_differs(heads, t->kv_heads) || dim_differs(width, want))
+		if (dim_differs(op_dim_at(op_in(c, i), rank, rank - 1), want))
 			return op_fail(c, err, "input %d is %s, for %lld heads of keys", i,
-				shape_text(c->arena, v->shape), (long long)t->kv_heads.value);
+				shape_text(c->arena, op_in(c, i)->shape), (long long)t->kv_heads.value);
 	}
-	return 0;
+	struct dim n;
+	if (attention_caches(c, CACHE_KEYS, rank == 2 ? 2 : 1, t->kv_heads, err))
+		return -1;
+	if (rank == 3)
+		return 0;
+	if (attention_sequences(c, PAGED_BOUNDS, &n, err))
+		return -1;
+	return dim_differs(n, op_dim_at(op_in(c, PAGED_TABLE), 2, 0))
+		       ? op_fail(c, err, "bounds of %lld sequences, and a table %s", (long long)n.value,
+				 shape_text(c->arena, op_in(c, PAGED_TABLE)->shape))
+		       : 0;
 }
 
 /* Queries of 3 dimensions, or of 2 where tokens are packed; inputs 3 and 4 hold keys and values. */
