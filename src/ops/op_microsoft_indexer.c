@@ -1,7 +1,7 @@
-/* What chooses the tokens that a sparse attention looks at: SparseAttentionIndexer, and PackedSparseAttentionIndexer
- * for sequences that lie one behind the other. By policy `qsa` whole blocks of tokens are scored by their mean key, and
- * tokens are the result; by `csa` keys are entries made of compress_ratio tokens each, and those are the result. Facts:
- * the texts of the operators of com.microsoft, and what the runtime's shape inference gives. */
+/* What chooses the tokens that a sparse attention looks at: SparseAttentionIndexer, and, for sequences that lie one
+ * behind the other, PackedSparseAttentionIndexer. By policy `qsa` whole blocks of tokens are scored by their mean
+ * key, and tokens are the result; by `csa` keys are entries made of compress_ratio tokens each, and those are the
+ * result. Facts: the texts of the operators, and what the runtime's shape inference gives. */
 #include "config.h"
 
 #include "ops/op_attention.h"
@@ -82,7 +82,7 @@ static int indexer_queries(const struct op_call *c, struct indexer *x, struct er
 	return 0;
 }
 
-/* Entries that a call makes (csa), and tokens that wait after it: the last whole window and what is no whole one yet. */
+/* Entries that a call makes (csa), and tokens that wait after it: the last whole window and what is not one yet. */
 static void indexer_windows(const struct indexer *x, struct dim *made, struct dim *waits)
 {
 	*made = dim_unknown();
@@ -126,7 +126,8 @@ static int packed_state(const struct op_call *c, struct indexer *x, struct error
 		return -1;
 	if (!keys || !buffer || !op_in(c, PACKED_LENGTHS))
 		return op_fail(c, err, "there is no state");
-	struct dim waits = dim_known(2 * x->ratio - 1), wide = dim_mul(c->arena, x->size, dim_known(x->blocks ? 1 : 2));
+	struct dim waits = dim_known(2 * x->ratio - 1);
+	struct dim wide = dim_mul(c->arena, x->size, dim_known(x->blocks ? 1 : 2));
 	if (!op_dim_merge(dim_known(capacity), op_dim_at(keys, 3, 1), &x->present) ||
 		!op_dim_merge(waits, op_dim_at(buffer, 3, 1), &waits) ||
 		!op_dim_merge(wide, op_dim_at(buffer, 3, 2), &wide))
@@ -135,10 +136,10 @@ static int packed_state(const struct op_call *c, struct indexer *x, struct error
 	x->past = x->entries = x->present;
 	if (attention_sequences(c, PACKED_BOUNDS, &x->n, err))
 		return -1;
-	return op_dim_merge(x->n, op_dim_at(keys, 3, 0), &x->n) ? 0
-							       : op_fail(c, err, "bounds of %lld sequences, and a state %s",
-									 (long long)x->n.value,
-									 shape_text(c->arena, keys->shape));
+	if (!op_dim_merge(x->n, op_dim_at(keys, 3, 0), &x->n))
+		return op_fail(c, err, "bounds of %lld sequences, and a state %s", (long long)x->n.value,
+			shape_text(c->arena, keys->shape));
+	return 0;
 }
 
 static int indexer_get(const struct op_call *c, struct indexer *x, struct error *err)
@@ -196,9 +197,9 @@ static RULE_SHAPE(packed_indexer)
 	return 0;
 }
 
-/* At most, as if every query saw all that there is: a product with each entry and its positive part for every head, and
- * a sum; a norm (4 an element) and a rotation (3) of the queries; each new key goes into a mean, or as a pair with a gate
- * into a softmax of 5 and its sum. */
+/* At most, as if every query saw all that there is: a product with each entry and its positive part for every head,
+ * and a sum; a norm (4 an element) and a rotation (3) of the queries; each new key goes into a mean, or as a pair
+ * with a gate into a softmax of 5 and its sum. */
 static RULE_COST(indexer)
 {
 	struct indexer x;
@@ -238,7 +239,8 @@ static RULE_PROBLEM(indexer)
 #define MS "com.microsoft", 1, 0
 
 static const struct op rows[] = {
-	{ "SparseAttentionIndexer", MS, 1, 14, CLASS_COMPUTE, indexer_shape, indexer_cost, indexer_problem, NULL, SCORES },
+	{ "SparseAttentionIndexer", MS, 1, 14, CLASS_COMPUTE, indexer_shape, indexer_cost, indexer_problem, NULL,
+		SCORES },
 	{ "PackedSparseAttentionIndexer", MS, 1, 18, CLASS_COMPUTE, packed_indexer_shape, indexer_cost,
 		indexer_problem, NULL, SCORES },
 };

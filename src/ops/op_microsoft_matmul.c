@@ -428,6 +428,9 @@ static double size_at(const struct op_call *c, int input, int rank, int i)
 static int experts_shape(struct op_call *c, struct error *err)
 {
 	int64_t k = node_int(c->node, "k", 1);
+	bool whole = text_is(node_string(c->node, "quant_type", "int"), "int");
+	if (whole && node_int(c->node, "block_size", 0) > 0 && blocks_check(c, err))
+		return -1;
 	if (k < 1 || (double)k > size_at(c, 2, 3, 0))
 		return op_fail(c, err, "k is %lld", (long long)k);
 	return op_shape_as_input(c, err);

@@ -31,7 +31,7 @@ static bool linear_shares(struct dim whole, struct dim parts)
 	       (parts.value > 0 && whole.value % parts.value == 0);
 }
 
-/* The rule; results are as many as there are heads of queries or of values, the greater number, which share the less. */
+/* The rule; results are as many as there are heads of queries or of values, whichever are more. */
 static int linear_finish(const struct op_call *c, struct linear *l, struct error *err)
 {
 	struct text rule = node_string(c->node, "update_rule", "gated_delta");
@@ -236,8 +236,8 @@ static RULE_SHAPE(delta_net)
 	return 0;
 }
 
-/* What GatedDeltaNet does before: a softplus and two more of each decay, a sigmoid of each rate, lengths of queries and
- * keys (a square and a sum, and a division an element). */
+/* What GatedDeltaNet does before: a softplus and two more of each decay, a sigmoid of each rate, lengths of
+ * queries and keys (a square and a sum, and a division an element). */
 static double delta_net_before(const struct op_call *c, const struct linear *l)
 {
 	double turned = 2 * op_dim_number(l->n) * op_dim_number(l->steps) * op_dim_number(l->heads) *
@@ -268,8 +268,8 @@ static RULE_COST(linear)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Of every state the same multiplications as one matrix product, as if no token waited for the one before it: keys times
- * values into it, of the delta rule keys times it, too, and it times the queries of every head that shares it. */
+/* Of every state the same multiplications as one matrix product, as if no token waited for the one before it: keys
+ * times values into it, of the delta rule keys times it, too, and it times the queries of all heads that share it. */
 static RULE_PROBLEM(linear)
 {
 	struct linear l;
