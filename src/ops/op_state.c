@@ -322,9 +322,8 @@ static int causal_sizes(const struct op_call *c, struct causal_conv *v, struct e
 	if (v->kernel.kind == DIM_KNOWN && v->kernel.value < 1)
 		return op_fail(c, err, "weights of shape %s", shape_text(c->arena, w));
 	struct dim here = x.rank < 0 ? dim_unknown() : x.dims[1];
-	struct shape behind = { .rank = x.rank - lead, .dims = x.dims + lead };
 	if (v->last && x.rank > lead)
-		here = shape_elements(c->arena, behind);
+		here = shape_elements(c->arena, (struct shape){ .rank = x.rank - lead, .dims = x.dims + lead });
 	if (!op_dim_merge(here, op_dim_at(&c->inputs[1], 3, 0), &v->channels))
 		return op_fail(c, err, "%lld channels, but weights of shape %s", (long long)here.value,
 			shape_text(c->arena, w));
