@@ -48,10 +48,10 @@ static int pad_shape(struct op_call *c, struct error *err)
 	struct shape out = c->outputs[0].shape = shape_make(c->arena, in.rank);
 	if (pad_axes(c, in.rank, axis, &count, &known, err))
 		return -1;
+	if (known && pads.count >= 0 && pads.count != 2 * count)
+		return op_fail(c, err, "%d pads for %d axes", pads.count, count);
 	if (!known || pads.state != OP_LIST_KNOWN)
 		return 0;
-	if (pads.count != 2 * count)
-		return op_fail(c, err, "%d pads for %d axes", pads.count, count);
 	for (int i = 0; i < in.rank; i++)
 		out.dims[i] = in.dims[i];
 	int64_t begin[OP_RANK_MAX] = { 0 };
