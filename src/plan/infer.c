@@ -236,6 +236,26 @@ static void layer_init(struct builder *b, int i)
 	};
 }
 
+#define BOUND_SHOWN 6
+
+/* The sizes in force, one of which may be what a contradiction comes from. */
+static void bound_context(const struct plan_symbols *symbols, struct error *err)
+{
+	struct str list = { 0 };
+	int count = 0;
+	for (int i = 0; i < symbols->count; i++) {
+		const struct plan_symbol *s = &symbols->at[i];
+		if (!s->bound || s->batch || s->derived || count++ >= BOUND_SHOWN)
+			continue;
+		str_puts(&list, count > 1 ? ", " : "");
+		str_add_clean(&list, s->name);
+		str_addf(&list, "=%lld", (long long)s->value);
+	}
+	if (count)
+		error_context(err, "with %.*s%s", (int)list.n, list.p, count > BOUND_SHOWN ? " ..." : "");
+	str_free(&list);
+}
+
 /* A rule refused. In the main graph the model contradicts itself; a body may never run, so there it is a
  * warning. */
 static int infer_refused(struct builder *b, int i, struct op_call *c, struct error *err)
@@ -259,6 +279,7 @@ static int infer_refused(struct builder *b, int i, struct op_call *c, struct err
 	if (batch->is > 0 && batch->was > 0)
 		error_context(err, "batch %lld in place of the model's %lld does not go through",
 			(long long)batch->is, (long long)batch->was);
+	bound_context(&b->symbols, err);
 	return -1;
 }
 

@@ -474,6 +474,15 @@ static void test_contradiction(void)
 		"a contradiction names its layer");
 	net_free(n);
 	n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "batch,s,8");
+	net_input(n, "y", DTYPE_F32, "batch,t,8");
+	net_node(n, "Add", "x,y", "z", NULL);
+	net_output(n, "z", NULL);
+	struct dim_binding bound[] = { { TEXT("s"), 2 }, { TEXT("t"), 3 } };
+	ok(!net_plan(n, (struct plan_options){ .binding_count = 2, .bindings = bound }) &&
+		strstr(net_error.text, "with s=2, t=3: layer Add_0: ") == net_error.text, "and the sizes in force");
+	net_free(n);
+	n = net_begin(17);
 	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F16 });
 	ok(p && p->layer_count == 0 && p->peak_live_bytes == 0 && p->batch == 0, "an empty graph is a plan");
 	plan_free(p);
