@@ -92,13 +92,14 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 		return NULL;
 	}
 	uint64_t x = 88172645463325252u;
-	for (int64_t i = 0; i < o->bytes; i++) {
+	for (int64_t i = 0; i < o->bytes; i += (int64_t)sizeof(x)) {
 		x ^= x << 13;
 		x ^= x >> 7;
 		x ^= x << 17;
-		*(copies_at(&w->from, 0) + i) = (char)(x >> 24);
+		memcpy(copies_at(&w->from, 0) + i, &x, o->bytes - i < (int64_t)sizeof(x) ? (size_t)(o->bytes - i) : sizeof(x));
 	}
 	copies_spread(&w->from);
+	copies_spread(&w->to);
 	return w;
 }
 

@@ -152,9 +152,8 @@ static int argument_prepare(struct work *w, int i, struct error *err)
 	for (int64_t set = 0; set < count; set++)
 		if (!(w->memory[i][set] = onednn_memory(md, onednn_engine, copies_at(copies, set))))
 			return error_set(err, "oneDNN cannot make a memory object");
-	if (i >= c->arg_count || c->arg[i].output)
-		return 0;
-	if (input_fill(w, i, md, err))
+	bool input = i < c->arg_count && !c->arg[i].output;
+	if (input && input_fill(w, i, md, err))
 		return -1;
 	copies_spread(copies);
 	return 0;

@@ -245,8 +245,12 @@ static bool buffers_make(struct work *w)
 		return false;
 	if (plain_passes(&w->p) > 1)
 		w->partial = base_calloc(2 * TEAM_MOST, sizeof(*w->partial));
-	return w->p.kernel != KERNEL_TOPK ||
-		!copies_open(&w->indices, (size_t)w->elements[1] * sizeof(int64_t), w->cold.count);
+	if (w->p.kernel != KERNEL_TOPK)
+		return true;
+	if (copies_open(&w->indices, (size_t)w->elements[1] * sizeof(int64_t), w->cold.count))
+		return false;
+	copies_spread(&w->indices);
+	return true;
 }
 
 static void *prepare(const struct backend_list *list, int index, const struct backend_limits *limits,

@@ -173,6 +173,17 @@ static check_reference *const references[KERNEL_COUNT] = {
 	[KERNEL_DEQUANTIZE] = check_dequantize,
 };
 
+/* By how much a function makes an error larger; most make none larger. */
+static double slope(const struct epilogue *e, double x)
+{
+	switch (e->mode) {
+	case MODE_LINEAR_MAP: return fabs((double)e->alpha);
+	case MODE_SQUARE: return 2 * fabs(x);
+	case MODE_EXP: return exp(x);
+	default: return 1;
+	}
+}
+
 bool check_output(const struct problem *p, struct check_inputs *in, int64_t index, double *value, double *scale)
 {
 	if (!references[p->kernel])
@@ -183,6 +194,7 @@ bool check_output(const struct problem *p, struct check_inputs *in, int64_t inde
 	for (int i = 0; i < p->epilogue_count; i++) {
 		const struct epilogue *e = &p->epilogue[i];
 		if (e->kind == EPILOGUE_ELTWISE) {
+			s.scale = s.scale * slope(e, s.value) + (e->mode == MODE_LINEAR_MAP ? fabs((double)e->beta) : 0);
 			s.value = check_eltwise(e->mode, e->alpha, e->beta, s.value);
 			continue;
 		}
@@ -191,7 +203,7 @@ bool check_output(const struct problem *p, struct check_inputs *in, int64_t inde
 		double y = check_at(in, CHECK_EPILOGUE, i, at);
 		enum mode mode = e->kind == EPILOGUE_BIAS ? MODE_ADD : e->kind == EPILOGUE_SCALE ? MODE_MUL : e->mode;
 		s.value = check_binary(mode, s.value, y);
-		s.scale = mode == MODE_MUL ? s.scale * fabs(y) : s.scale + fabs(y);
+		s.scale = mode == MODE_MUL ? s.scale * fabs(y) : mode == MODE_DIV ? s.scale / fabs(y) : s.scale + fabs(y);
 	}
 	*value = s.value;
 	*scale = s.scale;

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #define GUARD 0xA5
+#define KEPT 64
+#define KEPT_LEAST 1048576 /* less comes from the heap, which keeps it by itself */
+#define WASTE 4            /* a block is not given to what needs less than one in so many of its bytes */
 #define GOLDEN 0.6180339887498949
 
 static size_t stride_of(size_t bytes)
@@ -24,24 +27,90 @@ double copies_need(size_t bytes, int64_t count)
 	return (double)stride_of(bytes) * (double)count + COPIES_LINE;
 }
 
+/* --- memory that is kept --- */
+
+struct block {
+	char *base;
+	size_t room;
+};
+
+static struct {
+	struct block block[KEPT];
+	int count;
+	size_t bytes, open, most_open; /* kept; in use now, and at most so far */
+} kept;
+
+static struct block kept_take(int i)
+{
+	struct block taken = kept.block[i];
+	kept.block[i] = kept.block[--kept.count];
+	kept.bytes -= taken.room;
+	return taken;
+}
+
+static void kept_drop_all(void)
+{
+	while (kept.count)
+		free(kept_take(0).base);
+}
+
+/* The smallest that has room, unless it would be wasted. */
+static struct block block_get(size_t need)
+{
+	int best = -1;
+	for (int i = 0; i < kept.count; i++)
+		if (kept.block[i].room >= need && kept.block[i].room / WASTE <= need &&
+			(best < 0 || kept.block[i].room < kept.block[best].room))
+			best = i;
+	if (best >= 0)
+		return kept_take(best);
+	if (kept.open + kept.bytes + need > kept.most_open)
+		kept_drop_all();
+	return (struct block){ aligned_alloc(COPIES_LINE, need), need };
+}
+
+static void block_put(struct block b)
+{
+	if (b.room < KEPT_LEAST || kept.count == KEPT) {
+		free(b.base);
+		return;
+	}
+	kept.block[kept.count++] = b;
+	kept.bytes += b.room;
+}
+
+double copies_kept_bytes(void)
+{
+	return (double)kept.bytes;
+}
+
+/* --- copies --- */
+
 int copies_open(struct copies *c, size_t bytes, int64_t count)
 {
 	*c = (struct copies){ .bytes = bytes, .stride = stride_of(bytes), .count = count };
-	if (copies_need(bytes, count) < (double)PTRDIFF_MAX)
-		c->base = aligned_alloc(COPIES_LINE, c->stride * (size_t)count + COPIES_LINE);
-	if (!c->base)
+	if (!(copies_need(bytes, count) < (double)PTRDIFF_MAX))
 		return -1;
+	struct block b = block_get(c->stride * (size_t)count + COPIES_LINE);
+	if (!b.base)
+		return -1;
+	c->base = b.base;
+	c->room = b.room;
+	kept.open += b.room;
+	kept.most_open = kept.open > kept.most_open ? kept.open : kept.most_open;
 	memset(c->base, GUARD, COPIES_LINE);
-	for (int64_t i = 0; i < count; i++) {
-		memset(copies_at(c, i), 0xff, bytes);
+	memset(copies_at(c, 0), 0xff, bytes);
+	for (int64_t i = 0; i < count; i++)
 		memset(copies_at(c, i) + bytes, GUARD, c->stride - bytes);
-	}
 	return 0;
 }
 
 void copies_close(struct copies *c)
 {
-	free(c->base);
+	if (c->base) {
+		kept.open -= c->room;
+		block_put((struct block){ c->base, c->room });
+	}
 	*c = (struct copies){ 0 };
 }
 

@@ -13,6 +13,7 @@
 
 struct copies {
 	char *base;
+	size_t room;          /* at base */
 	size_t bytes, stride; /* of one; from one to the next */
 	int64_t count;
 };
@@ -23,12 +24,16 @@ struct copies {
 double copies_lines(size_t bytes);
 /* What copies_open takes. */
 double copies_need(size_t bytes, int64_t count);
-/* All bytes 0xff: an output that nobody writes stays NaN. -1: no memory. To be closed either way. */
+/* The first one's bytes are 0xff: an output that nobody writes stays NaN. -1: no memory. To be closed either way, and to be
+ * spread before use, or filled one by one. */
 int copies_open(struct copies *c, size_t bytes, int64_t count);
 void copies_close(struct copies *c);
 char *copies_at(const struct copies *c, int64_t i);
 /* What the first one holds, into all others. */
 void copies_spread(struct copies *c);
+/* Memory is kept for the next ones, since fresh pages cost more than filling them: never more, with what is open, than was open
+ * at once before. From one thread alone. */
+double copies_kept_bytes(void);
 /* Has nobody written before, between or behind them? */
 bool copies_are_whole(const struct copies *c);
 

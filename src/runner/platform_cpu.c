@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runner/canary.h"
+#include "runner/copies.h"
 #include "runner/device.h"
 #include "runner/preempt.h"
 #include "runner/team.h"
@@ -194,7 +195,7 @@ static double memory_bytes(void)
 			break;
 	if (f)
 		fclose(f);
-	return kilobytes > 0 ? kilobytes * 1024 : FALLBACK_MEMORY;
+	return kilobytes > 0 ? kilobytes * 1024 + copies_kept_bytes() : FALLBACK_MEMORY;
 }
 
 static const struct backend *const backends[] = { &backend_onednn, &backend_attention, &backend_plain, &backend_copy, NULL };

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "runner/fill.h"
+
 static int64_t volume(const int64_t *v, int from, int to)
 {
 	int64_t n = 1;
@@ -68,8 +70,21 @@ int64_t whole_scale_place(const struct problem *p, int64_t index)
 	return (outer * scales.dim[p->axis] + at / p->size) * inner + index % inner;
 }
 
+/* What does not fit into a type of floats is infinite there, and rightly so. */
+static bool is_overflow(enum dtype t, double got, double value)
+{
+	double held = 0;
+	if (!isinf(got) || !dtype_is_float(t))
+		return false;
+	fill_encode(value, t, &held);
+	double rounded = fill_decode(&held, t);
+	return isinf(rounded) && signbit(rounded) == signbit(got);
+}
+
 double whole_off(enum dtype t, double got, double value)
 {
+	if (is_overflow(t, got, value))
+		return 0;
 	if (dtype_is_float(t) || t == DTYPE_BOOL || isnan(value) || isnan(got))
 		return fabs(got - value);
 	int bits = dtype_bits(t);
