@@ -11,10 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "runner/clock.h"
 #include "runner/team.h"
 
-#define ROUNDS 1200          /* of eight sums that do not wait for each other: the core is busy, not waiting */
+#define ROUNDS 48            /* over as much as the nearest cache surely holds */
+#define VECTORS 128
 #define LINE 64
 #define CHUNK_BYTES 65536    /* read by a thread each time */
 #define LLC_FACTOR 2         /* so many last-level caches pass before a chunk comes back */
@@ -22,7 +24,8 @@
 
 #define TOGETHER_NS 50e3     /* threads that have cores are there by then */
 
-#define CORE_FACTOR 1.4      /* a clock that follows what runs is no contention: wide vectors cost it 20% */
+#define CORE_FACTOR 1.3      /* a clock that follows what runs is no contention: wide vectors cost it 20% */
+#define CORE_FALL 0.1        /* no core is quicker than it is: what is below the usual is soon the usual */
 #define MEMORY_FACTOR 2.0    /* what the last sample wrote is on its way to memory, too */
 #define FIRST 32             /* times of asking that tell what is usual */
 #define LEARN 0.0005         /* how much of one time is learned later: what lasts for thousands becomes usual */
@@ -36,7 +39,7 @@ static struct {
 	char *buffer;
 	int64_t chunks, next;
 	struct canary_times times[TEAM_MOST];
-	struct canary_times usual;
+	struct canary_times usual[TEAM_MOST]; /* of each thread: cores are not all alike */
 	atomic_int here;
 	atomic_bool late;        /* some began without the others */
 	double stolen, stolen_at; /* as last read, and when; 0 never */
@@ -44,21 +47,25 @@ static struct {
 } canary;
 
 /* Vectors of 16 bytes, which every machine has in registers: compilers shall not differ about it. */
-static void core_work(void)
+typedef float vector __attribute__((vector_size(16)));
+
+/* As much in each cycle as the core can: loads, products, and eight sums that do not wait for each other. What only waits, as
+ * a chain of products does, leaves room for whoever has the other half of the core, and would not notice them. */
+static void core_work(const vector *from)
 {
-	typedef float vector __attribute__((vector_size(16)));
-	const vector factor = { 0.999f, 0.999f, 0.999f, 0.999f }, more = { 0.001f, 0.001f, 0.001f, 0.001f };
-	vector a = more, b = more, c = more, d = more, e = more, f = more, g = more, h = more;
-	for (int round = 0; round < ROUNDS; round++) {
-		a = a * factor + more;
-		b = b * factor + more;
-		c = c * factor + more;
-		d = d * factor + more;
-		e = e * factor + more;
-		f = f * factor + more;
-		g = g * factor + more;
-		h = h * factor + more;
-	}
+	const vector factor = { 0.999f, 0.999f, 0.999f, 0.999f };
+	vector a = factor, b = factor, c = factor, d = factor, e = factor, f = factor, g = factor, h = factor;
+	for (int round = 0; round < ROUNDS; round++)
+		for (const vector *v = from; v < from + VECTORS; v += 8) {
+			a += v[0] * factor;
+			b += v[1] * factor;
+			c += v[2] * factor;
+			d += v[3] * factor;
+			e += v[4] * factor;
+			f += v[5] * factor;
+			g += v[6] * factor;
+			h += v[7] * factor;
+		}
 	a += b + c + d + e + f + g + h;
 	__asm__ volatile("" : : "r"(&a) : "memory");
 }
@@ -90,9 +97,13 @@ static void share(void *unused, int i, int count)
 {
 	(void)unused;
 	struct canary_times *t = &canary.times[i];
+	vector near[VECTORS];
+	for (int j = 0; j < VECTORS; j++)
+		near[j] = (vector){ 0.001f, 0.001f, 0.001f, 0.001f };
+	__asm__ volatile("" : : "r"(near) : "memory");
 	meet(count);
 	double begin = clock_ns();
-	core_work();
+	core_work(near);
 	double between = clock_ns();
 	if (canary.chunks)
 		memory_work(canary.buffer + (canary.next + i) % canary.chunks * CHUNK_BYTES);
@@ -108,9 +119,17 @@ static bool is_slow(double *usual, double now, double factor)
 	return slow;
 }
 
+/* Somebody on the other half of a core comes and goes within seconds, and may be there from the beginning. */
+static bool is_core_slow(double *usual, double now)
+{
+	if (now < *usual)
+		*usual -= CORE_FALL * (*usual - now);
+	return is_slow(usual, now, CORE_FACTOR);
+}
+
 const char *canary_judge(struct canary_times *usual, struct canary_times now)
 {
-	bool core = is_slow(&usual->core_ns, now.core_ns, CORE_FACTOR);
+	bool core = is_core_slow(&usual->core_ns, now.core_ns);
 	bool memory = is_slow(&usual->memory_ns, now.memory_ns, MEMORY_FACTOR);
 	return core ? "the cores were slower than usual" : memory ? "the memory was slower than usual" : NULL;
 }
@@ -145,20 +164,25 @@ static bool is_stolen(void)
 
 /* --- asking --- */
 
-static struct canary_times times_take(void)
+static void times_take(void)
 {
-	struct canary_times slowest = { 0, NAN };
 	int count = team_size();
 	memset(canary.times, 0, (size_t)count * sizeof(*canary.times));
 	atomic_store(&canary.here, 0);
 	atomic_store(&canary.late, false);
 	team_run(share, NULL);
 	canary.next += count;
-	for (int i = 0; i < count; i++) {
-		slowest.core_ns = fmax(slowest.core_ns, canary.times[i].core_ns);
-		slowest.memory_ns = fmax(slowest.memory_ns, canary.times[i].memory_ns);
+}
+
+/* All threads learn, whoever is slow. */
+static const char *times_judge(void)
+{
+	const char *says = NULL;
+	for (int i = 0; i < team_size(); i++) {
+		const char *one = canary_judge(&canary.usual[i], canary.times[i]);
+		says = says ? says : one;
 	}
-	return slowest;
+	return says;
 }
 
 /* What only hit the canary is over when it is asked again. */
@@ -166,9 +190,8 @@ const char *canary_ask(void)
 {
 	const char *says = NULL;
 	for (int i = 0; i < TRIES; i++) {
-		struct canary_times now = times_take();
-		says = atomic_load(&canary.late) ? "its threads had to wait for their cores" :
-			canary_judge(&canary.usual, now);
+		times_take();
+		says = atomic_load(&canary.late) ? "its threads had to wait for their cores" : times_judge();
 		if (!says)
 			return NULL;
 	}
@@ -181,9 +204,22 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static struct canary_times usual_of(struct canary_times (*first)[TEAM_MOST], int thread)
+{
+	double core[FIRST], memory[FIRST];
+	for (int i = 0; i < FIRST; i++) {
+		core[i] = first[i][thread].core_ns;
+		memory[i] = first[i][thread].memory_ns;
+	}
+	qsort(core, FIRST, sizeof(*core), by_size);
+	qsort(memory, FIRST, sizeof(*memory), by_size);
+	return (struct canary_times){ core[(int)(USUAL * FIRST)], memory[(int)(USUAL * FIRST)] };
+}
+
 void canary_open(double llc_bytes)
 {
-	double bytes = LLC_FACTOR * llc_bytes, core[FIRST], memory[FIRST];
+	double bytes = LLC_FACTOR * llc_bytes;
+	struct canary_times (*first)[TEAM_MOST] = base_malloc(FIRST * sizeof(*first));
 	int64_t chunks = bytes > 0 && bytes <= BUFFER_MOST ? (int64_t)bytes / CHUNK_BYTES : 0;
 	if (chunks > 0)
 		canary.buffer = aligned_alloc(LINE, (size_t)chunks * CHUNK_BYTES);
@@ -191,13 +227,12 @@ void canary_open(double llc_bytes)
 	if (canary.buffer)
 		memset(canary.buffer, 1, (size_t)chunks * CHUNK_BYTES);
 	for (int i = 0; i < FIRST; i++) {
-		struct canary_times t = times_take();
-		core[i] = t.core_ns;
-		memory[i] = t.memory_ns;
+		times_take();
+		memcpy(first[i], canary.times, sizeof(*first));
 	}
-	qsort(core, FIRST, sizeof(*core), by_size);
-	qsort(memory, FIRST, sizeof(*memory), by_size);
-	canary.usual = (struct canary_times){ core[(int)(USUAL * FIRST)], memory[(int)(USUAL * FIRST)] };
+	for (int thread = 0; thread < team_size(); thread++)
+		canary.usual[thread] = usual_of(first, thread);
+	free(first);
 	is_stolen();
 }
 

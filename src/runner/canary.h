@@ -15,8 +15,8 @@ void canary_open(double llc_bytes);
 const char *canary_ask(void);
 void canary_close(void);
 
-/* What canary_ask says of such times, beside what is usual: the lower quartile of those before, of which the older ones are
- * forgotten slowly, so that what lasts for thousands of times is usual in the end. */
+/* What canary_ask says of such times, beside what is usual: the lower quartile of those before (of the cores nearly the
+ * least), of which the older ones are forgotten slowly, so that what lasts for thousands of times is usual in the end. */
 const char *canary_judge(struct canary_times *usual, struct canary_times now);
 
 #endif

@@ -46,7 +46,7 @@ struct measure_options {
 #define MEASURE_CANARY_NS 1e6      /* the canary is asked no more often */
 #define MEASURE_CANARY_SHARE 0.02  /* and takes no more of the time */
 #define MEASURE_SCATTER_FACTOR 4.0 /* a median so far above the least sample is not believed before the budget ends */
-#define MEASURE_DISTURBED_FACTOR 3.0 /* so many budgets, at most, where disturbed samples do not count */
+#define MEASURE_DISTURBED_FACTOR 2.0 /* so many budgets, at most, where disturbed samples do not count */
 
 #define MEASURE_SETS 16384         /* most copies of the constant operands */
 #define MEASURE_SETS_BYTES 512e6   /* most that those of one algorithm take */
