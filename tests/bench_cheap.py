@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What it costs to measure models from an empty database, beside what it would cost otherwise.
 
-For each model, in a database of its own:
-  wall       all its problems, measured once (peaks of the device: told apart)
+For each model, one after the other in one database that is empty at first:
+  wall       all its problems that no model before had, measured once (peaks of the device, the first time: told apart)
   unshared   every layer by itself: measured for the first --unshared models, computed (~) for the others
   original   0.7 s for every entry, which is a problem under an algorithm: computed (~)
   again      a second run: how long, and how many problems went to a runner
@@ -73,13 +73,14 @@ def runner_wall_s(runner, jobs):
 def one_model(options, model, folder, unshared):
     """Prints the line of a model; its database."""
     base = [options.benanza, "bench", "--json", "-b", options.batch, "--budget", options.budget]
-    database = os.path.join(folder, f"{model.stem}.db")
+    database = os.path.join(folder, "all.db")
+    before = {key[:2] for key in results(options.benanza, database)} if os.path.exists(database) else set()
     jobs, uses = jobs_of(options.benanza, model, options, os.path.join(folder, "none.db"))
     first = run_json(*base, "--db", database, model)
     begin = time.monotonic()
     again = run_json(*base, "--db", database, model)
     again_s = time.monotonic() - begin
-    entries = {key[:2] for key in results(options.benanza, database)}
+    entries = {key[:2] for key in results(options.benanza, database)} - before
     known = {problem for problem, _ in entries}
     jobs = [job for job in jobs if job["problem"] in known]
     wall, original = first["wall_s"], ENTRY_S * sum(problem in {j["problem"] for j in jobs} for problem, _ in entries)
