@@ -87,7 +87,8 @@ static void indexer_windows(const struct indexer *x, struct dim *made, struct di
 {
 	*made = dim_unknown();
 	*waits = dim_unknown_upto(2 * x->ratio - 1);
-	if (x->waiting.kind != DIM_KNOWN || x->length.kind != DIM_KNOWN || x->length.value > INT64_MAX / 2)
+	if (x->waiting.kind != DIM_KNOWN || x->length.kind != DIM_KNOWN || x->length.value > INT64_MAX / 4 ||
+		x->waiting.value > INT64_MAX / 4)
 		return;
 	bool whole = x->waiting.value >= x->ratio;
 	int64_t open = x->waiting.value - (whole ? x->ratio : 0) + x->length.value;

@@ -237,21 +237,24 @@ static void layer_init(struct builder *b, int i)
 }
 
 #define BOUND_SHOWN 6
+#define BOUND_NAME 40 /* bytes of a name */
 
 /* The sizes in force, one of which may be what a contradiction comes from. */
 static void bound_context(const struct plan_symbols *symbols, struct error *err)
 {
 	struct str list = { 0 };
-	int count = 0;
+	int count = 0, others = 0;
 	for (int i = 0; i < symbols->count; i++) {
 		const struct plan_symbol *s = &symbols->at[i];
-		if (!s->bound || s->batch || s->derived || count++ >= BOUND_SHOWN)
+		struct text name = { s->name.p, s->name.n < BOUND_NAME ? s->name.n : BOUND_NAME };
+		if (!s->bound || s->derived || count++ >= BOUND_SHOWN)
 			continue;
+		others += !s->batch;
 		str_puts(&list, count > 1 ? ", " : "");
-		str_add_clean(&list, s->name);
-		str_addf(&list, "=%lld", (long long)s->value);
+		str_add_clean(&list, name);
+		str_addf(&list, "%s=%lld", name.n < s->name.n ? "..." : "", (long long)s->value);
 	}
-	if (count)
+	if (others)
 		error_context(err, "with %.*s%s", (int)list.n, list.p, count > BOUND_SHOWN ? " ..." : "");
 	str_free(&list);
 }

@@ -9,7 +9,7 @@
 #define GUARD 0xA5
 #define KEPT 64
 #define KEPT_LEAST 1048576 /* less comes from the heap, which keeps it by itself */
-#define WASTE 4            /* a block is not given to what needs less than one in so many of its bytes */
+#define CLASSES 8          /* sizes of blocks between a power of two and the next, so that they fit again */
 #define GOLDEN 0.6180339887498949
 
 static size_t stride_of(size_t bytes)
@@ -48,25 +48,35 @@ static struct block kept_take(int i)
 	return taken;
 }
 
-static void kept_drop_all(void)
+void copies_forget(void)
 {
 	while (kept.count)
 		free(kept_take(0).base);
 }
 
-/* The smallest that has room, unless it would be wasted. */
+/* An eighth more at most; pages that nobody touches take no memory. */
+static size_t room_for(size_t need)
+{
+	size_t step = COPIES_LINE;
+	while (step * 2 * CLASSES <= need)
+		step *= 2;
+	return (need + step - 1) / step * step;
+}
+
 static struct block block_get(size_t need)
 {
-	int best = -1;
+	size_t room = room_for(need);
 	for (int i = 0; i < kept.count; i++)
-		if (kept.block[i].room >= need && kept.block[i].room / WASTE <= need &&
-			(best < 0 || kept.block[i].room < kept.block[best].room))
-			best = i;
-	if (best >= 0)
-		return kept_take(best);
-	if (kept.open + kept.bytes + need > kept.most_open)
-		kept_drop_all();
-	return (struct block){ aligned_alloc(COPIES_LINE, need), need };
+		if (kept.block[i].room == room)
+			return kept_take(i);
+	if (kept.open + kept.bytes + room > kept.most_open)
+		copies_forget();
+	char *base = aligned_alloc(COPIES_LINE, room);
+	if (!base && kept.count) {
+		copies_forget();
+		base = aligned_alloc(COPIES_LINE, room);
+	}
+	return (struct block){ base, room };
 }
 
 static void block_put(struct block b)

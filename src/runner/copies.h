@@ -34,6 +34,7 @@ void copies_spread(struct copies *c);
 /* Memory is kept for the next ones, since fresh pages cost more than filling them: never more, with what is open, than was open
  * at once before. From one thread alone. */
 double copies_kept_bytes(void);
+void copies_forget(void);
 /* Has nobody written before, between or behind them? */
 bool copies_are_whole(const struct copies *c);
 

@@ -16,6 +16,7 @@
 #include "runner/threads.h"
 
 #define GUARD "BENANZA_RUNNER_STARTED"
+#define KEPT_SHARE 0.25
 #define FALLBACK_MEMORY 1e9
 #define TOLERANCE 0.02
 #define LONG_NS 5e6 /* of many scheduler ticks one is interrupted nearly always, and hardly slower for it */
@@ -184,8 +185,8 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 	return bad;
 }
 
-/* Bytes of memory that can be had without swapping, as of now. */
-static double memory_bytes(void)
+/* Without swapping, as of now. */
+static double memory_available(void)
 {
 	char line[256];
 	double kilobytes = 0;
@@ -195,7 +196,17 @@ static double memory_bytes(void)
 			break;
 	if (f)
 		fclose(f);
-	return kilobytes > 0 ? kilobytes * 1024 + copies_kept_bytes() : FALLBACK_MEMORY;
+	return kilobytes > 0 ? kilobytes * 1024 : FALLBACK_MEMORY;
+}
+
+/* What is kept from the job before is not counted, since not all can use it; much of it is given back. */
+static double memory_bytes(void)
+{
+	double available = memory_available();
+	if (copies_kept_bytes() <= KEPT_SHARE * available)
+		return available;
+	copies_forget();
+	return memory_available();
 }
 
 static const struct backend *const backends[] = { &backend_onednn, &backend_attention, &backend_plain, &backend_copy, NULL };

@@ -480,7 +480,7 @@ static void test_contradiction(void)
 	net_output(n, "z", NULL);
 	struct dim_binding bound[] = { { TEXT("s"), 2 }, { TEXT("t"), 3 } };
 	ok(!net_plan(n, (struct plan_options){ .binding_count = 2, .bindings = bound }) &&
-		strstr(net_error.text, "with s=2, t=3: layer Add_0: ") == net_error.text, "and the sizes in force");
+		strstr(net_error.text, "with batch=1, s=2, t=3: layer Add_0: ") == net_error.text, "and the sizes in force");
 	net_free(n);
 	n = net_begin(17);
 	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F16 });
