@@ -4,7 +4,7 @@
 #ifndef RUNNER_CANARY_H
 #define RUNNER_CANARY_H
 
-/* How long the two pieces take: products in registers, and bytes that are in no cache (NaN: not known). */
+/* How long the two pieces take: loads, products and sums within the nearest cache, and bytes that are in no cache (NaN: not known). */
 struct canary_times {
 	double core_ns, memory_ns;
 };

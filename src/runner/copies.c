@@ -9,7 +9,7 @@
 #define GUARD 0xA5
 #define KEPT 64
 #define KEPT_LEAST 1048576 /* less comes from the heap, which keeps it by itself */
-#define CLASSES 8          /* sizes of blocks between a power of two and the next, so that they fit again */
+#define CLASSES 8          /* sizes of blocks between a power of two and the next */
 #define GOLDEN 0.6180339887498949
 
 static size_t stride_of(size_t bytes)
@@ -22,9 +22,13 @@ double copies_lines(size_t bytes)
 	return (double)(stride_of(bytes) - COPIES_LINE);
 }
 
+/* In steps, so that blocks fit again: an eighth more at most. */
 double copies_need(size_t bytes, int64_t count)
 {
-	return (double)stride_of(bytes) * (double)count + COPIES_LINE;
+	double need = (double)stride_of(bytes) * (double)count + COPIES_LINE, step = COPIES_LINE;
+	while (step * 2 * CLASSES <= need)
+		step *= 2;
+	return ceil(need / step) * step;
 }
 
 /* --- memory that is kept --- */
@@ -54,18 +58,8 @@ void copies_forget(void)
 		free(kept_take(0).base);
 }
 
-/* An eighth more at most; pages that nobody touches take no memory. */
-static size_t room_for(size_t need)
+static struct block block_get(size_t room)
 {
-	size_t step = COPIES_LINE;
-	while (step * 2 * CLASSES <= need)
-		step *= 2;
-	return (need + step - 1) / step * step;
-}
-
-static struct block block_get(size_t need)
-{
-	size_t room = room_for(need);
 	for (int i = 0; i < kept.count; i++)
 		if (kept.block[i].room == room)
 			return kept_take(i);
@@ -99,9 +93,10 @@ double copies_kept_bytes(void)
 int copies_open(struct copies *c, size_t bytes, int64_t count)
 {
 	*c = (struct copies){ .bytes = bytes, .stride = stride_of(bytes), .count = count };
-	if (!(copies_need(bytes, count) < (double)PTRDIFF_MAX))
+	double need = copies_need(bytes, count);
+	if (!(need < (double)PTRDIFF_MAX))
 		return -1;
-	struct block b = block_get(c->stride * (size_t)count + COPIES_LINE);
+	struct block b = block_get((size_t)need);
 	if (!b.base)
 		return -1;
 	c->base = b.base;

@@ -234,6 +234,28 @@ static void test_sample(void)
 	ok(met == (UINT64_C(1) << 48) - 1, "a small one everywhere");
 }
 
+/* What is off in a result is what was off before, times what an epilogue makes of it. */
+static void test_scale(void)
+{
+	static const struct {
+		const char *epilogue;
+		double scale;
+	} rows[] = { { "relu", 8 }, { "leaky_relu,1e02", 800 }, { "leaky_relu,0.5", 8 }, { "square", 8 }, { "affine,-4,3", 35 },
+		{ "affine,0.25,0", 2 }, { "div:f32", 16 }, { "mul:f32", 4 } };
+	struct values v = { IN(LIST(-4, 1)), WITH(1, 4), .epilogue = { LIST(0.5) } }; /* two terms of 4, in sum 0 */
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[128];
+		double value, scale = NAN;
+		struct check_inputs in = { .value = value_of, .state = &v };
+		snprintf(text, sizeof(text), "matmul:f32,f32,f32/f32:ba1bb1m1n1k2:ta0tb0+%s", rows[i].epilogue);
+		struct problem p = parse(text);
+		bool known = check_output(&p, &in, 0, &value, &scale);
+		ok(known && fabs(scale - rows[i].scale) < 1e-3 * rows[i].scale, "behind terms of 8 in all %s has %g, %g", rows[i].epilogue,
+			rows[i].scale, scale);
+		check_forget(&in);
+	}
+}
+
 static void test_whole(void)
 {
 	expect("conv:u8,s8.c,u8/s32:n1c1w2k2s1:pw0qw0:sw1:dw1:g1+scale:f32.c+bias:f32.c+relu", 4, LIST(2.5, 4.5, 0, 0),
@@ -268,6 +290,7 @@ static void test_whole(void)
 int main(void)
 {
 	test_space();
+	test_scale();
 	test_whole();
 	test_resample();
 	test_norm();
