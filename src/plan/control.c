@@ -199,10 +199,9 @@ static int (*loop_of(const struct plan_layer *l))(struct loop *)
 		const char *op;
 		int (*infer)(struct loop *);
 	} rows[] = { { "Loop", control_loop }, { "Scan", control_scan }, { "SequenceMap", control_sequence_map } };
-	for (size_t i = 0; l->op && i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (text_is(l->node->domain, "") && text_is(l->node->op, rows[i].op))
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (plan_layer_is(l, rows[i].op))
 			return rows[i].infer;
-	}
 	return NULL;
 }
 
@@ -225,7 +224,7 @@ static int bodies_infer(struct builder *b, struct plan_layer *l, struct op_call 
 {
 	int (*loop)(struct loop *) = loop_of(l);
 	struct plan *body = body_of(l, "body"), *yes = body_of(l, "then_branch"), *no = body_of(l, "else_branch");
-	bool is_if = l->op && text_is(l->node->domain, "") && text_is(l->node->op, "If") && yes && no;
+	bool is_if = plan_layer_is(l, "If") && yes && no;
 	int taken = is_if ? condition_of(&c->inputs[0]) : -1;
 	for (int i = 0, count = l->body_count; i < count; i++) {
 		struct loop one = { .b = b, .c = c, .g = l->bodies[i].graph, .body = &l->bodies[i], .err = err,

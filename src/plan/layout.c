@@ -58,8 +58,8 @@ static bool moves_in_either(const struct plan_layer *l)
 		"Mul", "Div", "Min", "Max", "Mean", "Sum", "Mod", "Not", "And", "Or", "Where", "Equal", "Greater", "Less",
 		"PRelu", "Clip", "Cast", "Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSwish", "HardSigmoid", "Gelu" };
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-		if (text_is(l->node->op, ops[i]))
-			return l->node->domain.n == 0;
+		if (plan_layer_is(l, ops[i]))
+			return true;
 	return false;
 }
 
