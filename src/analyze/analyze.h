@@ -134,7 +134,7 @@ struct analysis {
 	double roofline_ns;      /* of all that runs, added up or along the longest path as bound_ns; NaN where one is not
 	                            known */
 	struct coverage coverage;
-	enum cache cache;        /* which cache state was read: net, or warm where everything fits (measuring.md) */
+	enum cache cache;        /* which cache state was read: net, or warm where everything fits (docs/wire.md) */
 	int unmeasured_problems; /* distinct problems this scenario wants and does not have */
 };
 

@@ -191,9 +191,10 @@ static int linear_get(const struct op_call *c, struct linear *l, struct error *e
 {
 	struct delta_net d;
 	bool net = text_is(text_of(c->op->name), "GatedDeltaNet");
-	int got = net ? delta_net_get(c, &d, err) : linear_attention_get(c, &d.l, err);
+	if (net ? delta_net_get(c, &d, err) : linear_attention_get(c, &d.l, err))
+		return -1;
 	*l = d.l;
-	return got || linear_finish(c, l, err) ? -1 : 0;
+	return linear_finish(c, l, err);
 }
 
 static RULE_SHAPE(linear_attention)

@@ -19,7 +19,7 @@ enum status {
 	STATUS_COUNT
 };
 
-/* Where operands are when an execution starts (measuring.md): net = activations warm, constants rotated past the
+/* Where operands are when an execution starts (docs/wire.md): net = activations warm, constants rotated past the
  * last-level cache; warm = as the last run left it; cold = everything rotated or flushed. */
 enum cache { CACHE_NET, CACHE_WARM, CACHE_COLD, CACHE_COUNT };
 /* isolated = one execution between two clock marks; amortized = N back to back, divided by N. */

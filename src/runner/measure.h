@@ -32,7 +32,7 @@ struct measure_options {
 	void (*emit)(void *user, const struct result *r, const struct samples *samples);
 };
 
-/* The usual numbers (measuring.md): everything but the calls, the device and the states. */
+/* The usual numbers (docs/wire.md): everything but the calls, the device and the states. */
 #define MEASURE_WARMUP_NS 5e6
 #define MEASURE_AMORTIZED_NS 200e3 /* an amortized sample takes at least this long */
 #define MEASURE_EXECUTIONS 2000    /* but no more executions than that: they may have to be recorded one by one */
