@@ -160,13 +160,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--builddir", default="build", help="where benanza and tests/bench_run are (default: build)")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="", metavar="TEXT", help="only the large models whose name has this in it")
     parser.add_argument("--dir", help="where models are written (default: the system's temporary folder)")
     args = parser.parse_args()
     bench = Bench(args.builddir)
-    frame(bench, pathlib.Path(__file__).parent.parent)
-    growth(bench, args.rounds + 2)
+    if not args.only:
+        frame(bench, pathlib.Path(__file__).parent.parent)
+        growth(bench, args.rounds + 2)
     print(f"{'':22}            wall ms     CPU ms peak MiB   median of {args.rounds} runs in turns")
-    for name, nodes, weights, side, beside in MODELS:
+    for name, nodes, weights, side, beside in (m for m in MODELS if args.only in m[0]):
         folder = tempfile.mkdtemp(prefix="benanza-bench-", dir=args.dir)
         try:
             path = pathlib.Path(folder) / "chain.onnx"

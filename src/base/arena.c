@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define ARENA_ALIGN (sizeof(union arena_word))
 #define ARENA_FIRST_BLOCK 4096
@@ -31,12 +32,22 @@ static void out_of_memory(void)
 	abort();
 }
 
+#define LARGE_PAGE ((uintptr_t)2 << 20)
+#define LARGE_HEAP ((size_t)31 << 20) /* less than what malloc would map apart */
+
 /* By itself the C library gives each large block back to the kernel, which clears pages anew for the next: that was a
- * third of the time that a large model takes. */
+ * third of the time that a large model takes. And the heap begins on large pages where the kernel grants them: five
+ * hundred faults become one. */
 void base_memory_keep(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 	mallopt(M_TRIM_THRESHOLD, 512 << 20);
+	void *heap = malloc(LARGE_HEAP);
+	uintptr_t from = ((uintptr_t)heap + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+	uintptr_t to = ((uintptr_t)heap + LARGE_HEAP) & ~(LARGE_PAGE - 1);
+	if (heap)
+		madvise((void *)from, to - from, MADV_HUGEPAGE);
+	free(heap);
 }
 
 void *base_malloc(size_t size)
@@ -142,6 +153,17 @@ void arena_adopt(struct arena *to, struct arena *from)
 		to->block = from->block;
 	to->total += from->total;
 	*from = (struct arena){ 0 };
+}
+
+void arena_clear(struct arena *a)
+{
+	struct arena_block *newest = a->block;
+	if (!newest)
+		return;
+	a->block = newest->before;
+	arena_free(a);
+	*newest = (struct arena_block){ .size = newest->size };
+	a->block = newest;
 }
 
 void arena_free(struct arena *a)

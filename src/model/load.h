@@ -57,6 +57,7 @@ struct loader {
 	struct model *m;
 	struct arena *arena;  /* the model's */
 	struct arena scratch; /* freed when loading ends */
+	struct arena tensor;  /* the initializer that is being loaded */
 	struct error *err;
 	struct opset_list opsets; /* the model's */
 	int function_count;
@@ -139,8 +140,8 @@ int load_sparse_tensor(struct loader *l, const Onnx__SparseTensorProto *p, struc
 void load_external(struct loader *l, const Onnx__TensorProto *p, const struct tensor *t);
 /* A declared type into v's dtype, shape and kind (load_type.c). */
 void load_type(struct loader *l, const Onnx__TypeProto *p, struct value *v);
-/* Was the field's content left in the file? Its bytes, or 0 when it was not. */
-uint64_t load_skipped_bytes(Onnx__Skipped *const *marks, size_t n, unsigned field);
+/* Was the field's content left in the file? Its bytes, or 0 when it was not. marks: n numbers, onnx.proto. */
+uint64_t load_skipped_bytes(const uint64_t *marks, size_t n, unsigned field);
 
 /* Attributes of an item of s (load_attribute.c). */
 int load_attributes(struct loader *l, struct scope *s, const struct item *item, struct node *node);

@@ -94,9 +94,12 @@ static bool entry_number(struct loader *l, const Onnx__TensorProto *p, const str
 void load_external(struct loader *l, const Onnx__TensorProto *p, const struct tensor *t)
 {
 	struct text location = entry_of(p, "location");
-	int64_t *seen = hash_at(&l->locations, location), offset = 0, length;
-	const char *odd = *seen < 0 ? odd_location(l, location) : NULL;
-	*seen = 1;
+	int64_t offset = 0, length;
+	bool seen = hash_find(&l->locations, location) >= 0;
+	const char *odd = seen ? NULL : odd_location(l, location);
+	if (!seen)
+		*hash_at(&l->locations,
+			(struct text){ arena_strndup(&l->scratch, location.p, location.n), location.n }) = 1;
 	if (odd)
 		load_warn(l, "external constant \"%s\" lies %s (\"%s\"); other programs may refuse it",
 			load_shown(l, t->name), odd, load_shown(l, location));

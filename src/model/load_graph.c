@@ -35,8 +35,9 @@ static bool tensor_alike(const struct tensor *a, const struct tensor *b)
 	       (a->rank == 0 || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof(*a->dims)) == 0);
 }
 
-static int load_initializer(struct loader *l, struct scope *s, struct tensor *t, struct text name)
+static int load_initializer(struct loader *l, struct scope *s, struct tensor *t)
 {
+	struct text name = t->name;
 	int taken = -1;
 	if (name.n == 0) {
 		load_warn(l, "an initializer without a name is ignored");
@@ -62,13 +63,20 @@ static int load_initializers(struct loader *l, struct scope *s, const Onnx__Grap
 {
 	struct tensor *tensors =
 		ARENA_ARRAY(l->arena, struct tensor, p->n_initializer + p->n_sparse_initializer);
-	for (size_t i = 0; i < p->n_initializer; i++, tensors++)
-		if (load_tensor(l, p->initializer[i], tensors) != 0 ||
-			load_initializer(l, s, tensors, load_view(p->initializer[i]->name)) != 0)
+	for (size_t i = 0; i < p->n_initializer; i++, tensors++) {
+		arena_clear(&l->tensor);
+		const Onnx__TensorProto *t = skim_initializer(&l->tensor, p->initializer[i]);
+		if (!t)
+			return error_set(l->err,
+				"a damaged model: initializer %zu has a list that does not end where it should"
+				"; download or export it again",
+				i);
+		if (load_tensor(l, t, tensors) != 0 || load_initializer(l, s, tensors) != 0)
 			return -1;
+	}
 	for (size_t i = 0; i < p->n_sparse_initializer; i++, tensors++)
 		if (load_sparse_tensor(l, p->sparse_initializer[i], tensors) != 0 ||
-			load_initializer(l, s, tensors, tensors->name) != 0)
+			load_initializer(l, s, tensors) != 0)
 			return -1;
 	return 0;
 }

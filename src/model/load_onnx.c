@@ -95,6 +95,7 @@ static void load_free(struct loader *l)
 	opset_list_free(&l->opsets);
 	str_free(&l->key);
 	arena_free(&l->scratch);
+	arena_free(&l->tensor);
 }
 
 struct model *model_load(const char *path, struct error *err)

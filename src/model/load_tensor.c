@@ -13,11 +13,11 @@ enum { FIELD_FLOAT = 4, FIELD_INT32 = 5, FIELD_INT64 = 7, FIELD_RAW = 9 };
 enum { FIELD_DOUBLE = 10, FIELD_UINT64 = 11 };
 #define LOCATION_EXTERNAL 1
 
-uint64_t load_skipped_bytes(Onnx__Skipped *const *marks, size_t n, unsigned field)
+uint64_t load_skipped_bytes(const uint64_t *marks, size_t n, unsigned field)
 {
-	for (size_t i = 0; i < n; i++)
-		if (marks[i]->field == field)
-			return marks[i]->bytes;
+	for (size_t i = 0; i + 1 < n; i += 2)
+		if (marks[i] == field)
+			return marks[i + 1];
 	return 0;
 }
 

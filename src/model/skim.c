@@ -17,9 +17,9 @@ enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 #define SKIPPED_FIELD 536000000
 #define SKIM_FIELDS 16
 
-/* Fields whose content may be left in the file, and how many bytes on the wire are kept. An integer of any
- * width takes up to ten bytes there, so those lists get room for TENSOR_PAYLOAD_KEPT bytes of elements in the
- * worst spelling. */
+/* Fields whose content may be left in the file, and how many bytes on the wire are kept; a message's stand together.
+ * An integer of any width takes up to ten bytes there, so those lists get room for TENSOR_PAYLOAD_KEPT bytes of
+ * elements in the worst spelling. */
 struct skim_limit {
 	const ProtobufCMessageDescriptor *message;
 	unsigned field;
@@ -29,6 +29,7 @@ struct skim_limit {
 #define TENSOR &onnx__tensor_proto__descriptor
 #define ATTRIBUTE &onnx__attribute_proto__descriptor
 #define MODEL &onnx__model_proto__descriptor
+#define GRAPH &onnx__graph_proto__descriptor
 
 static const struct skim_limit skim_limits[] = {
 	{ TENSOR, 9, TENSOR_PAYLOAD_KEPT },           /* raw_data */
@@ -44,6 +45,7 @@ static const struct skim_limit skim_limits[] = {
 	{ MODEL, 2, SKIM_TEXT_KEPT },                 /* producer_name */
 	{ MODEL, 3, SKIM_TEXT_KEPT },                 /* producer_version */
 	{ MODEL, 6, SKIM_TEXT_KEPT },                 /* doc_string */
+	{ NULL, 0, 0 },
 };
 
 struct walk {
@@ -55,13 +57,14 @@ struct walk {
 
 /* What one message's walk has seen of one field. */
 struct tally {
-	uint64_t offset, bytes;
+	uint64_t bytes;
 	bool cut;
 };
 
 /* A field's occurrence as it is being read. */
 struct occurrence {
 	const ProtobufCFieldDescriptor *field;
+	const ProtobufCMessageDescriptor *message; /* what the field holds, or NULL */
 	unsigned wire;
 	uint64_t end;  /* of the message it stands in */
 	uint64_t kept; /* most bytes kept, UINT64_MAX: no mark can stand for them */
@@ -179,16 +182,11 @@ static int walk_put_number(struct walk *w, unsigned field, unsigned wire, uint64
 	return walk_put(w, bytes, n + varint_encode(bytes + n, number));
 }
 
-static int walk_put_skipped(struct walk *w, unsigned field, const struct tally *t)
+static int walk_put_skipped(struct walk *w, unsigned field, uint64_t bytes)
 {
-	unsigned char body[40];
-	size_t n = 0;
-	body[n++] = 1 << 3 | WIRE_VARINT;
-	n += varint_encode(body + n, field);
-	body[n++] = 2 << 3 | WIRE_VARINT;
-	n += varint_encode(body + n, t->offset);
-	body[n++] = 3 << 3 | WIRE_VARINT;
-	n += varint_encode(body + n, t->bytes);
+	unsigned char body[20];
+	size_t n = varint_encode(body, field);
+	n += varint_encode(body + n, bytes);
 	if (walk_put_number(w, SKIPPED_FIELD, WIRE_BYTES, n) != 0)
 		return -1;
 	return walk_put(w, body, n);
@@ -233,20 +231,37 @@ static bool is_list(const ProtobufCMessageDescriptor *message, unsigned field)
 	return message == ATTRIBUTE && field >= 7 && field <= 9; /* floats, ints, strings */
 }
 
-static uint64_t limit_of(const ProtobufCMessageDescriptor *message, unsigned field)
+/* The first row of the message's; the last of all where it has none. */
+static const struct skim_limit *limits_of(const ProtobufCMessageDescriptor *message)
 {
-	for (size_t i = 0; i < sizeof(skim_limits) / sizeof(skim_limits[0]); i++)
-		if (skim_limits[i].message == message && skim_limits[i].field == field)
-			return skim_limits[i].kept;
+	const struct skim_limit *l = skim_limits;
+	while (l->message && l->message != message)
+		l++;
+	return l;
+}
+
+static uint64_t limit_of(const struct skim_limit *l, const ProtobufCMessageDescriptor *message, unsigned field)
+{
+	for (; l->message == message; l++)
+		if (l->field == field)
+			return l->kept;
 	return UINT64_MAX;
 }
 
+/* The message that the field holds. Initializers are bytes to protobuf-c, so that not all of them are unpacked at once;
+ * here they are walked like others. */
+static const ProtobufCMessageDescriptor *message_in(
+	const ProtobufCMessageDescriptor *message, const ProtobufCFieldDescriptor *f)
+{
+	if (f->type == PROTOBUF_C_TYPE_MESSAGE)
+		return f->descriptor;
+	return message == GRAPH && f->id == 5 ? TENSOR : NULL;
+}
+
 /* Counts n bytes more of the field. Are they to be kept? */
-static bool walk_keeps(struct walk *w, const struct occurrence *o, uint64_t offset, uint64_t n)
+static bool walk_keeps(struct walk *w, const struct occurrence *o, uint64_t n)
 {
 	struct tally *t = o->tally;
-	if (t->bytes == 0)
-		t->offset = offset;
 	n += n == 0;
 	t->bytes += n;
 	if (t->bytes <= o->kept || t->cut)
@@ -265,13 +280,13 @@ static int walk_number(struct walk *w, const struct occurrence *o)
 	if (o->wire == WIRE_VARINT) {
 		if (walk_varint(w, o->end, &value) != 0)
 			return -1;
-		bool keep = walk_keeps(w, o, at, w->in.position - at);
+		bool keep = walk_keeps(w, o, w->in.position - at);
 		return keep ? walk_put_number(w, o->field->id, o->wire, value) : 0;
 	}
 	size_t key = key_encode(bytes, o->field->id, o->wire), n = o->wire == WIRE_64 ? 8 : 4;
 	if (walk_fits(w, o->end, n) != 0 || walk_take(w, bytes + key, n) != 0)
 		return -1;
-	return walk_keeps(w, o, at, n) ? walk_put(w, bytes, key + n) : 0;
+	return walk_keeps(w, o, n) ? walk_put(w, bytes, key + n) : 0;
 }
 
 /* A text, raw bytes, or a packed list. */
@@ -280,7 +295,7 @@ static int walk_bytes(struct walk *w, const struct occurrence *o)
 	uint64_t n;
 	if (walk_length(w, o->end, &n) != 0)
 		return -1;
-	if (!walk_keeps(w, o, w->in.position, n))
+	if (!walk_keeps(w, o, n))
 		return walk_take(w, NULL, n);
 	if (n > SKIM_TEXT_KEPT && o->kept == UINT64_MAX)
 		return walk_not_a_model(w, "a name or list of more than 64 KiB");
@@ -315,7 +330,7 @@ static int walk_child(struct walk *w, const struct occurrence *o, int depth)
 	if (walk_put(w, head, key_encode(head, o->field->id, WIRE_BYTES) + 5) != 0)
 		return -1;
 	size_t start = w->out.n;
-	if (walk_message(w, o->field->descriptor, w->in.position + n, depth + 1) != 0)
+	if (walk_message(w, o->message, w->in.position + n, depth + 1) != 0)
 		return -1;
 	uint64_t length = w->out.n - start;
 	for (int i = 0; i < 5; i++, length >>= 7)
@@ -326,7 +341,7 @@ static int walk_child(struct walk *w, const struct occurrence *o, int depth)
 static int walk_field(struct walk *w, const struct occurrence *o, int depth)
 {
 	ProtobufCType type = o->field->type;
-	if (o->wire == WIRE_BYTES && type == PROTOBUF_C_TYPE_MESSAGE)
+	if (o->wire == WIRE_BYTES && o->message)
 		return walk_child(w, o, depth);
 	bool list = o->field->label == PROTOBUF_C_LABEL_REPEATED;
 	if (o->wire == WIRE_BYTES && (list || type == PROTOBUF_C_TYPE_BYTES))
@@ -339,6 +354,7 @@ static int walk_field(struct walk *w, const struct occurrence *o, int depth)
 static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *message, uint64_t end, int depth)
 {
 	struct tally tallies[SKIM_FIELDS] = { 0 };
+	const struct skim_limit *limits = limits_of(message);
 	assert(message->n_fields <= SKIM_FIELDS);
 	while (w->in.position < end) {
 		int more = window_more(&w->in, w->err);
@@ -354,9 +370,10 @@ static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *messag
 			return walk_not_a_model(w, "a field without a number");
 		const ProtobufCFieldDescriptor *f =
 			id == SKIPPED_FIELD ? NULL : protobuf_c_message_descriptor_get_field(message, id);
-		struct occurrence o = { f, wire, end, 0, false, NULL };
+		struct occurrence o = { .field = f, .wire = wire, .end = end };
 		if (f) {
-			o.kept = limit_of(message, id);
+			o.message = message_in(message, f);
+			o.kept = limit_of(limits, message, id);
 			o.list = is_list(message, id);
 			o.tally = &tallies[f - message->fields];
 		}
@@ -364,7 +381,7 @@ static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *messag
 			return -1;
 	}
 	for (unsigned i = 0; i < message->n_fields; i++)
-		if (tallies[i].cut && walk_put_skipped(w, message->fields[i].id, &tallies[i]) != 0)
+		if (tallies[i].cut && walk_put_skipped(w, message->fields[i].id, tallies[i].bytes) != 0)
 			return -1;
 	return 0;
 }
@@ -420,6 +437,12 @@ int skim_open(struct skim *s, const char *path, struct error *err)
 	if (rc != 0)
 		skim_close(s);
 	return rc;
+}
+
+Onnx__TensorProto *skim_initializer(struct arena *a, ProtobufCBinaryData initializer)
+{
+	ProtobufCAllocator allocator = { skim_alloc, skim_release, a };
+	return onnx__tensor_proto__unpack(&allocator, initializer.len, initializer.data);
 }
 
 void skim_close(struct skim *s)

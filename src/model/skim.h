@@ -1,5 +1,5 @@
 /* The skim: reads an ONNX file's structure and jumps over its weights. It writes a skeleton, the same message
- * with each large payload replaced by a private mark (onnx.proto: Skipped), and hands the skeleton to
+ * with each large payload replaced by a private mark (onnx.proto: skipped), and hands the skeleton to
  * protobuf-c. Opening a model costs memory for its names and nodes, whatever its weights weigh. */
 #ifndef MODEL_SKIM_H
 #define MODEL_SKIM_H
@@ -33,5 +33,8 @@ struct skim {
  * the file and the cure. */
 int skim_open(struct skim *s, const char *path, struct error *err);
 void skim_close(struct skim *s);
+
+/* One of a graph's initializers, into the arena. NULL: it holds a list that ends within an element. */
+Onnx__TensorProto *skim_initializer(struct arena *a, ProtobufCBinaryData initializer);
 
 #endif

@@ -54,6 +54,9 @@ int window_open(struct window *w, const char *path, struct error *err)
 		w->size = st.st_size > here ? (uint64_t)(st.st_size - here) : 0;
 		/* Payloads are jumped over: reading ahead into them would be the larger part of the work. */
 		posix_fadvise(w->fd, 0, 0, POSIX_FADV_RANDOM);
+		/* Each jump is a read, and each would be a time to note. Who does not own the file may not ask. */
+		if (w->owned)
+			fcntl(w->fd, F_SETFL, O_NOATIME);
 	}
 	w->reach = WINDOW_LEAST;
 	w->buffer = base_malloc(WINDOW_MOST);

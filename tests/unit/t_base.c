@@ -31,8 +31,13 @@ static void test_arena(void)
 	ok(((uintptr_t)arena_alloc(&a, 1) & 7) == 0, "aligned");
 	is_str(arena_printf(&a, "%d-%s", 7, "x"), "7-x", "arena_printf");
 	ok(arena_calloc(&a, 0, 8) != NULL, "an empty array has an address");
+	arena_clear(&a);
+	ok(a.block && a.total == 0, "cleared, with room kept");
+	ok(*(char *)arena_alloc(&a, 3) == 0 && a.total > 0, "what comes next is zeroed");
 	arena_free(&a);
 	ok(a.block == NULL && a.total == 0, "freed whole");
+	arena_clear(&a);
+	ok(a.block == NULL, "an empty arena stays empty");
 }
 
 static void test_clean(void)

@@ -278,7 +278,7 @@ static void test_long_chain(void)
 
 static void test_wrong_names(void)
 {
-	struct str g = { 0 };
+	struct str g = { 0 }, t = { 0 };
 	put_node(&g, "n1", "Op", "x", "", "y", NULL);
 	refused(&g, "node \"n1\" reads \"x\", which nothing in the model makes", "dangling input");
 	put_value(&g, 11, "x", FLOAT, "1");
@@ -300,6 +300,10 @@ static void test_wrong_names(void)
 	put_node(&g, "n1", "Op", "x", "", "w", NULL);
 	put_tensor(&g, 5, "w", FLOAT, "1", "\0\0\0\0", 4);
 	refused(&g, "\"n1\" writes \"w\", which is an initializer", "a node that writes an initializer");
+	put_bytes(&t, 4, "\1\2\3\4\5", 5);
+	put_message(&g, 5, &t);
+	put_node(&g, "n1", "Op", "", "", "y", NULL);
+	refused(&g, "initializer 0 has a list that does not end", "a packed list that stops within an element");
 	put_node(&g, "n1", "Op", "", "", "y", NULL);
 	put_value(&g, 12, "z", FLOAT, "1");
 	refused(&g, "graph output \"z\" is made by no node", "an output that nothing makes");
