@@ -9,6 +9,8 @@ listed here with a reason.  Prints TAP; skips without ONNX Runtime.
     BENANZA=build/benanza tests/ort_contrib.py [WORD...]
 """
 
+import pathlib
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -463,17 +465,25 @@ def table_lines(covered):
     return lines
 
 
+def attribute_lines():
+    source = pathlib.Path(__file__).resolve().parent.parent
+    tool = [sys.executable, source / "tools/make_attributes.py", "--check", source / "src/ops/op_attribute.c"]
+    done = subprocess.run(tool, capture_output=True, text=True)
+    return done.stdout.splitlines() or done.stderr.splitlines()[-1:]
+
+
 def main():
     program()
     cases = wanted([case for some in (attention_cases, group_cases, position_cases, norm_cases, product_cases,
                                       window_cases, rest_cases, state_cases, plugin_cases, channels_last_cases)
                     for case in some()], Case.name)
-    tap = Tap(len(cases) + (not sys.argv[1:]))
+    tap = Tap(len(cases) + 2 * (not sys.argv[1:]))
     for case, (lines, run) in in_threads(check, cases):
         tap.result(case.name() + ("" if run else ", against its text: no kernel on the CPU"), lines)
     if not sys.argv[1:]:
         tap.result("every operator of the runtime is in the table, all of com.microsoft are checked",
                    table_lines({case.op for case in cases}), most=len(cases))
+        tap.result("the table of attributes has the kinds that the packages here declare", attribute_lines())
     return tap.end()
 
 

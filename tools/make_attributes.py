@@ -3,6 +3,7 @@
 installed `onnx` (of all opsets) and `onnxruntime` declare them with.
 
     tools/make_attributes.py [src/ops/op_attribute.c]
+    tools/make_attributes.py --check [src/ops/op_attribute.c]     only says what the table lacks; 1 when it lacks anything
 """
 
 import collections
@@ -25,14 +26,31 @@ def declared():
     return kinds
 
 
-def main():
-    path = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "src/ops/op_attribute.c")
+def wanted(path):
+    """The table's rows: a name, and its kinds."""
     rules = [*path.parent.glob("*.c"), *(path.parent.parent / "plan").glob("*.c")]
     read = {name for rule in rules if rule != path for name in re.findall(r'"(\w+)"', rule.read_text())}
-    lines = [""]
     for name, kinds in sorted(declared().items()):
-        if name not in read or not kinds <= {"INT", "FLOAT", "STRING", "TENSOR", "GRAPH", "INTS", "FLOATS", "STRINGS", "TYPE"}:
-            continue
+        if name in read and kinds <= {"INT", "FLOAT", "STRING", "TENSOR", "GRAPH", "INTS", "FLOATS", "STRINGS", "TYPE"}:
+            yield name, kinds
+
+
+def lacking(path):
+    """What the table does not say of attributes that the packages here declare. They may be older than those it is from."""
+    rows = {name: set(re.findall(r"IS\((\w+)\)", kinds)) for name, kinds in re.findall(r'\{ "(\w+)", ([^}]*)\}', path.read_text())}
+    return [f"{name} may be {', '.join(sorted(kinds - rows.get(name, set())))}"
+            for name, kinds in wanted(path) if not kinds <= rows.get(name, set())]
+
+
+def main():
+    check = sys.argv[1:2] == ["--check"]
+    path = pathlib.Path([*sys.argv[1 + check:], "src/ops/op_attribute.c"][0])
+    if check:
+        lines = lacking(path)
+        print("".join(f"{line}\n" for line in lines), end="")
+        return bool(lines)
+    lines = [""]
+    for name, kinds in wanted(path):
         cell = f'{{ "{name}", {" | ".join(f"IS({kind})" for kind in sorted(kinds))} }},'
         if len(lines[-1]) + len(cell) > WIDTH - 4:
             lines.append("")
@@ -42,4 +60,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
