@@ -63,14 +63,15 @@ static bool value_is_sound(const struct op_value *v)
 }
 
 /* An attribute that is there and cannot be read, since it is too long to be kept or of a wrong kind: a rule would take its
- * default. NULL: none, or the rule sees to it itself. */
+ * default; only Constant's knows what a long one means. NULL: none. */
 static const struct attribute *call_unread(const struct op_call *c)
 {
-	if (c->op->class == CLASS_HOST || strcmp(c->op->name, "Constant") == 0)
+	bool long_is_read = strcmp(c->op->name, "Constant") == 0;
+	if (c->op->class == CLASS_HOST)
 		return NULL;
 	for (int i = 0; i < c->node->attribute_count; i++) {
 		const struct attribute *a = &c->node->attributes[i];
-		if (a->kind == ATTRIBUTE_OTHER || !op_attribute_fits(a))
+		if (a->kind == ATTRIBUTE_OTHER ? !long_is_read : !op_attribute_fits(a))
 			return a;
 	}
 	return NULL;
@@ -269,6 +270,13 @@ static void problem_of(const struct op_call *c, struct op_problem *out)
 	out->proxy = out->upto = true;
 }
 
+const char *op_call_unread(const struct op_call *c)
+{
+	const struct attribute *a = call_unread(c);
+	return a ? arena_printf(c->arena, "attribute %s is too long, or not of its kind", text_clean(c->arena, a->name))
+		 : NULL;
+}
+
 void op_call_problem(const struct op_call *c, struct op_problem *out)
 {
 	out->known = out->proxy = out->upto = false; /* the problem itself is cleared by what fills it */
@@ -281,8 +289,7 @@ void op_call_problem(const struct op_call *c, struct op_problem *out)
 	else if (class == CLASS_HOST || !c->op->problem)
 		op_problem_why(out, "runs on the host");
 	else if (call_unread(c))
-		op_problem_why(out, arena_printf(c->arena, "attribute %s is too long, or not of its kind",
-			text_clean(c->arena, call_unread(c)->name)));
+		op_problem_why(out, op_call_unread(c));
 	else if (!call_is_in_reach(c))
 		op_problem_why(out, "not a tensor, or of absurd rank");
 	else if (!call_has_first(c))

@@ -100,6 +100,8 @@ enum op_class op_call_class(const struct op_call *c);
  * is marked `upto`. Rules need not know of bounds. `out` and `cost` need no initialization; `why` lives in c->arena. */
 void op_call_cost(const struct op_call *c, struct op_cost *cost);
 void op_call_problem(const struct op_call *c, struct op_problem *out);
+/* Why an attribute cannot be read, so that nothing is known of the outputs; in c->arena. NULL: all can be. */
+const char *op_call_unread(const struct op_call *c);
 
 /* Makes a convolution or matrix product of whole numbers, whose operands have their types, give values of type `to`: sums
  * in s32, then a factor a channel, which takes a gemm's alpha in, then a bias in f32. To s32: the raw sums. */

@@ -267,8 +267,7 @@ static const struct constant_row {
 static const struct constant_row *constant_row(const struct attribute *a)
 {
 	for (size_t i = 0; i < sizeof(constant_rows) / sizeof(constant_rows[0]); i++)
-		if (text_is(a->name, constant_rows[i].name) &&
-			(a->kind == constant_rows[i].kind || a->kind == ATTRIBUTE_OTHER))
+		if (text_is(a->name, constant_rows[i].name))
 			return &constant_rows[i];
 	return NULL;
 }

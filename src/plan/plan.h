@@ -42,7 +42,7 @@ struct plan_layer {
 	                          makes no difference; meaningless without plan->nxc */
 	bool proxy;            /* the problem stands in */
 	bool upto;             /* flops, bytes and the problem are those of dimensions' upper bounds */
-	const char *why;       /* class compute/memory/move and problem -1: the reason; of a free layer that another takes in:
+	const char *why;       /* problem -1: the reason; class free: why its outputs are not known; taken in by another:
 	                          which one */
 	int absorbed_by;       /* layer of a quantized model whose kernel does this one's work, which is then free; -1: none */
 	bool quantized;        /* its kernel does the work of layers around it, and its problem is of their types */
