@@ -77,7 +77,7 @@ static void add_cost(struct app *app, struct detail *d)
 	}
 	if (c->origin == ORIGIN_FREE) {
 		add(d, LOOK_NORMAL, -1, c->at_least ? " cost     ~free" : " cost     free: no kernel runs for it");
-		if (c->at_least && l->why)
+		if (l->why)
 			add_wrapped(d, LOOK_WARN, "          ", clean(d, text_of(l->why)));
 		return;
 	}
