@@ -131,7 +131,7 @@ static void layer_price(struct dedup *d, struct builder *b, int i)
 	if (l->body_count)
 		bodies_price(d, b, &c, l);
 	if (l->class == CLASS_FREE || l->class == CLASS_HOST) {
-		l->why = op_call_unread(&c);
+		l->why = l->why ? l->why : op_call_unread(&c);
 		return;
 	}
 	if (p->times == 0 && b->up) {
