@@ -83,8 +83,7 @@ static bool is_overflow(enum dtype t, double got, double value)
 
 double whole_off(enum dtype t, double got, double value)
 {
-	bool no_number = isnan(value) && isnan(got); /* a root of what is below zero */
-	if (no_number || is_overflow(t, got, value))
+	if (is_overflow(t, got, value))
 		return 0;
 	if (dtype_is_float(t) || t == DTYPE_BOOL || isnan(value) || isnan(got))
 		return fabs(got - value);

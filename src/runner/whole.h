@@ -19,8 +19,7 @@ double whole_zero_point(enum dtype t);
 /* Which scale belongs to element `index` (row-major) of a quantize or dequantize: an index into problem_scale_shape. */
 int64_t whole_scale_place(const struct problem *p, int64_t index);
 /* How far `got`, of a whole type, is from what `value` rounds to. Halfway between two numbers either will do, and anything
- * beyond the range is the range's end. 0: right. Any other type: the difference, 0 where both are infinite in that type or
- * no number. */
+ * beyond the range is the range's end. 0: right. Any other type: the difference, 0 where both are infinite in that type. */
 double whole_off(enum dtype t, double got, double value);
 
 #endif

@@ -282,7 +282,6 @@ static void test_whole(void)
 	ok(whole_off(DTYPE_U8, 255, 999) == 0 && whole_off(DTYPE_S8, -128, -129.5) == 0, "beyond the range its end");
 	ok(whole_off(DTYPE_S8, 127, 255) == 0 && whole_off(DTYPE_S8, -1, 255) > 100, "no wrapping around");
 	ok(isnan(whole_off(DTYPE_U8, NAN, 1)), "no number is no answer");
-	ok(whole_off(DTYPE_F32, NAN, NAN) == 0 && isnan(whole_off(DTYPE_F32, 1, NAN)), "but where there is none");
 	ok(whole_off(DTYPE_F32, -INFINITY, -6e38) == 0, "what does not fit into f32 is infinite");
 	ok(whole_off(DTYPE_F32, INFINITY, -6e38) > 1 && whole_off(DTYPE_F32, INFINITY, 3e38) > 1, "but not the other way, nor early");
 	ok(whole_off(DTYPE_F16, INFINITY, 7e4) == 0 && whole_off(DTYPE_F16, INFINITY, 6e4) > 1, "each type has its end");
