@@ -2,10 +2,10 @@
 """Writes the table of src/ops/op_attribute.c anew: the attributes that rules read, with the kinds that the operators of the
 installed `onnx` (of all opsets) and `onnxruntime` declare them with.
 
-    tools/make_attributes.py [src/ops/op_attribute.c]
-    tools/make_attributes.py --check [src/ops/op_attribute.c]     only says what the table lacks; 1 when it lacks anything
+    tools/make_attributes.py [--check] [src/ops/op_attribute.c]
 """
 
+import argparse
 import collections
 import pathlib
 import re
@@ -43,9 +43,12 @@ def lacking(path):
 
 
 def main():
-    check = sys.argv[1:2] == ["--check"]
-    path = pathlib.Path([*sys.argv[1 + check:], "src/ops/op_attribute.c"][0])
-    if check:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="only say what the table lacks; 1 when it lacks anything")
+    parser.add_argument("path", nargs="?", type=pathlib.Path, default="src/ops/op_attribute.c")
+    options = parser.parse_args()
+    path = options.path
+    if options.check:
         lines = lacking(path)
         print("".join(f"{line}\n" for line in lines), end="")
         return bool(lines)

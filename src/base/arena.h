@@ -18,7 +18,7 @@ char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* What `from` holds lives as long as `to` from now on; `from` is empty. */
 void arena_adopt(struct arena *to, struct arena *from);
-/* The arena is empty; its largest block is kept for what comes next. */
+/* The arena is empty; its newest block is kept for what comes next. */
 void arena_clear(struct arena *a);
 /* Frees every block; the arena is empty and usable again. */
 void arena_free(struct arena *a);

@@ -65,12 +65,11 @@ static int load_initializers(struct loader *l, struct scope *s, const Onnx__Grap
 		ARENA_ARRAY(l->arena, struct tensor, p->n_initializer + p->n_sparse_initializer);
 	for (size_t i = 0; i < p->n_initializer; i++, tensors++) {
 		arena_clear(&l->tensor);
-		const Onnx__TensorProto *t = skim_initializer(&l->tensor, p->initializer[i]);
+		if (load_spend(l, s, s->frame, 0, p->initializer[i].len) != 0)
+			return -1;
+		const Onnx__TensorProto *t = skim_initializer(&l->tensor, p->initializer[i], l->err);
 		if (!t)
-			return error_set(l->err,
-				"a damaged model: initializer %zu has a list that does not end where it should"
-				"; download or export it again",
-				i);
+			return error_context(l->err, "initializer %zu", i);
 		if (load_tensor(l, t, tensors) != 0 || load_initializer(l, s, tensors) != 0)
 			return -1;
 	}

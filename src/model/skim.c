@@ -439,10 +439,15 @@ int skim_open(struct skim *s, const char *path, struct error *err)
 	return rc;
 }
 
-Onnx__TensorProto *skim_initializer(struct arena *a, ProtobufCBinaryData initializer)
+Onnx__TensorProto *skim_initializer(struct arena *a, ProtobufCBinaryData initializer, struct error *err)
 {
 	ProtobufCAllocator allocator = { skim_alloc, skim_release, a };
-	return onnx__tensor_proto__unpack(&allocator, initializer.len, initializer.data);
+	Onnx__TensorProto *p = onnx__tensor_proto__unpack(&allocator, initializer.len, initializer.data);
+	if (!p && a->total > SKIM_ARENA_MOST / 2)
+		error_set(err, "needs more than %zu MiB to open; " SKIM_CURE, SKIM_ARENA_MOST >> 20);
+	else if (!p)
+		error_set(err, "damaged: a list that does not end where it should; download or export it again");
+	return p;
 }
 
 void skim_close(struct skim *s)

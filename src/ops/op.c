@@ -63,15 +63,16 @@ static bool value_is_sound(const struct op_value *v)
 }
 
 /* An attribute that is there and cannot be read, since it is too long to be kept or of a wrong kind: a rule would take its
- * default; only Constant's knows what a long one means. NULL: none. */
+ * default. NULL: none, or the rule sees to it itself. */
 static const struct attribute *call_unread(const struct op_call *c)
 {
-	bool long_is_read = strcmp(c->op->name, "Constant") == 0;
 	if (c->op->class == CLASS_HOST)
 		return NULL;
+	if (strcmp(c->op->name, "Constant") == 0)
+		return op_constant_unread(c);
 	for (int i = 0; i < c->node->attribute_count; i++) {
 		const struct attribute *a = &c->node->attributes[i];
-		if (a->kind == ATTRIBUTE_OTHER ? !long_is_read : !op_attribute_fits(a))
+		if (a->kind == ATTRIBUTE_OTHER || !op_attribute_fits(a))
 			return a;
 	}
 	return NULL;

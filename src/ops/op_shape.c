@@ -1,6 +1,7 @@
 /* Operators about shapes: those that read them, change them without touching data, and make constants. */
 #include "config.h"
 
+#include "ops/op_attribute.h"
 #include "ops/op_rules.h"
 
 #include "model/tensor.h"
@@ -272,6 +273,36 @@ static const struct constant_row *constant_row(const struct attribute *a)
 	return NULL;
 }
 
+/* Of its kind, or too long to be kept, which a single number never is. */
+static bool constant_fits(const struct attribute *a, const struct constant_row *row)
+{
+	bool number = row->kind == ATTRIBUTE_INT || row->kind == ATTRIBUTE_FLOAT;
+	return a->kind == row->kind || (a->kind == ATTRIBUTE_OTHER && !number);
+}
+
+/* The first attribute that is a value, or the first that would be one if it were of its kind: *fits. NULL: there is none. */
+static const struct attribute *constant_attribute(const struct op_call *c, bool *fits)
+{
+	const struct attribute *wrong = NULL;
+	*fits = true;
+	for (int i = 0; i < c->node->attribute_count; i++) {
+		const struct attribute *a = &c->node->attributes[i];
+		const struct constant_row *row = constant_row(a);
+		if (row && constant_fits(a, row))
+			return a;
+		wrong = row && !wrong ? a : wrong;
+	}
+	*fits = false;
+	return wrong;
+}
+
+const struct attribute *op_constant_unread(const struct op_call *c)
+{
+	bool fits;
+	const struct attribute *a = constant_attribute(c, &fits);
+	return fits ? NULL : a;
+}
+
 static void constant_numbers(struct op_call *c, const struct attribute *a, const struct constant_row *row)
 {
 	size_t count = row->scalar ? 1 : a->count;
@@ -308,14 +339,13 @@ static void constant_value(struct op_call *c, const struct attribute *a, const s
 
 static int constant_shape(struct op_call *c, struct error *err)
 {
-	for (int i = 0; i < c->node->attribute_count; i++) {
-		const struct constant_row *row = constant_row(&c->node->attributes[i]);
-		if (row) {
-			constant_value(c, &c->node->attributes[i], row);
-			return 0;
-		}
-	}
-	return op_fail(c, err, "no value");
+	bool fits;
+	const struct attribute *a = constant_attribute(c, &fits);
+	if (!a)
+		return op_fail(c, err, "no value");
+	if (fits)
+		constant_value(c, a, constant_row(a));
+	return 0;
 }
 
 /* The output shape and what fills it: true when both are known and few. */

@@ -482,9 +482,9 @@ static void test_bombs(void)
 }
 
 /* A body given to f0, which gives it to f1 ten times ... until it is used: a body of the model itself that grows. */
-static void test_body_bomb(void)
+static void body_bomb(struct str *body, const char *part, const char *name)
 {
-	struct str g = { 0 }, functions = { 0 }, f = { 0 }, a = { 0 }, body = { 0 };
+	struct str g = { 0 }, functions = { 0 }, f = { 0 }, a = { 0 };
 	enum { LEVELS = 5, FAN = 10 };
 	for (int level = 0; level < LEVELS; level++) {
 		char self[64], next[64];
@@ -496,13 +496,27 @@ static void test_body_bomb(void)
 		}
 		put_function(&functions, &f, "local", self, "x", "y");
 	}
-	for (int i = 0; i < 100; i++)
-		put_call(&body, 1, "", "Relu", "x", "", NULL);
-	put_value(&body, 12, "x", FLOAT, NULL);
-	put_body(&a, "body", &body);
+	put_value(body, 12, "x", FLOAT, NULL);
+	put_body(&a, "body", body);
 	put_value(&g, 11, "x", FLOAT, "1");
 	MAIN(&g, "c", "local:F0", "x", "y", &a);
-	refused(&g, &functions, "grow to more than 250000 nodes", "a body that grows to ten million nodes");
+	refused(&g, &functions, part, name);
+}
+
+static void test_body_bombs(void)
+{
+	struct str body = { 0 };
+	for (int i = 0; i < 100; i++)
+		put_call(&body, 1, "", "Relu", "x", "", NULL);
+	body_bomb(&body, "grow to more than 250000 nodes", "a body that grows to ten million nodes");
+	char *zeros = base_calloc(1, 4096), weight[16];
+	for (int i = 0; i < 20; i++) {
+		snprintf(weight, sizeof(weight), "w%d", i);
+		put_tensor(&body, 5, weight, FLOAT, "1024", zeros, 4096);
+	}
+	free(zeros);
+	put_call(&body, 1, "", "Relu", "x", "", NULL);
+	body_bomb(&body, "grow to more than 256 MiB", "a body whose weights grow to 8 GB");
 }
 
 /* ---- order ---- */
@@ -615,7 +629,7 @@ int main(void)
 	test_overloads();
 	test_wrong();
 	test_bombs();
-	test_body_bomb();
+	test_body_bombs();
 	test_order();
 	test_damage();
 	scratch_close();

@@ -303,7 +303,7 @@ static void test_wrong_names(void)
 	put_bytes(&t, 4, "\1\2\3\4\5", 5);
 	put_message(&g, 5, &t);
 	put_node(&g, "n1", "Op", "", "", "y", NULL);
-	refused(&g, "initializer 0 has a list that does not end", "a packed list that stops within an element");
+	refused(&g, "initializer 0: damaged: a list that does not end", "a packed list that stops within an element");
 	put_node(&g, "n1", "Op", "", "", "y", NULL);
 	put_value(&g, 12, "z", FLOAT, "1");
 	refused(&g, "graph output \"z\" is made by no node", "an output that nothing makes");

@@ -150,7 +150,7 @@ static int skim_tensor(struct skim *s, struct str *t)
 
 static const Onnx__TensorProto *first_initializer(struct skim *s)
 {
-	return skim_initializer(&s->arena, s->model->graph->initializer[0]);
+	return skim_initializer(&s->arena, s->model->graph->initializer[0], &err);
 }
 
 static void test_payload(unsigned field, size_t n, bool kept, const char *name)
