@@ -34,6 +34,7 @@ def ort_nodes(path, dims, threads, runs, of=statistics.median):
     """What ONNX Runtime runs: a list of dicts {op, values, ns}, in its order, and the time of a whole run."""
     import onnx
     import bench_ort
+    processors = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory() as folder:
         optimized = os.path.join(folder, "optimized.onnx")
         session, feeds, _ = bench_ort.open_model(path, dims, threads, enable_profiling=True,
@@ -41,6 +42,7 @@ def ort_nodes(path, dims, threads, runs, of=statistics.median):
                                                  optimized_model_filepath=optimized)
         for _ in range(runs + 3):
             session.run(None, feeds)
+        os.sched_setaffinity(0, processors)  # it bound this thread, and programs started from here would be bound, too
         events = json.loads(pathlib.Path(session.end_profiling()).read_text())
         graph = onnx.load(optimized, load_external_data=False).graph
     times = collections.defaultdict(list)
