@@ -255,14 +255,26 @@ static int bench_run(struct session *s, struct options *o, struct wanted *w, str
 	return status;
 }
 
-static int bench_model(struct options *o, int index, struct tally *t, bool *gone, struct error *err)
+/* The first model's runners measure the others, too: in a cluster each start may be a long wait. */
+static int bench_session(struct session **s, struct options *o, int index, struct error *err)
 {
-	struct session *s = options_session(o, index, SESSION_DB_WRITE, err);
-	if (!s)
+	if (*s && (*s)->queue) {
+		queue_forget((*s)->queue);
+		return session_turn_to(*s, o->argv[index], err);
+	}
+	session_close(*s);
+	*s = options_session(o, index, SESSION_DB_WRITE, err);
+	return *s ? 0 : -1;
+}
+
+static int bench_model(struct session **session, struct options *o, int index, struct tally *t, bool *gone, struct error *err)
+{
+	if (bench_session(session, o, index, err))
 		return EXIT_BAD;
+	struct session *s = *session;
 	struct wanted w = { 0 };
 	int status = wanted_gather(&w, s, o, err) ? EXIT_BAD : EXIT_DONE;
-	if (status == EXIT_DONE)
+	if (status == EXIT_DONE && !s->queue)
 		status = options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
 	if (status == EXIT_DONE && !s->queue) {
 		error_set(err, "%s%s%s is only %s: nothing can be measured on it", s->trouble, s->trouble[0] ? "; " : "",
@@ -278,7 +290,6 @@ static int bench_model(struct options *o, int index, struct tally *t, bool *gone
 		status = EXIT_GAPS;
 	}
 	wanted_free(&w);
-	session_close(s);
 	return status;
 }
 
@@ -320,14 +331,16 @@ int cmd_bench(struct options *o, struct error *err)
 	o->stop = &interrupted;
 	int status = EXIT_DONE;
 	bool gone = false;
+	struct session *s = NULL;
 	/* a model that cannot be used does not keep the others from being measured */
 	for (int i = 0; i < o->argc && status != EXIT_NO_DEVICE && !gone && !interrupted; i++) {
 		if (err->text[0])
 			fprintf(stderr, "benanza: %s\n", err->text);
 		err->text[0] = '\0';
-		int one = bench_model(o, i, &t, &gone, err);
+		int one = bench_model(&s, o, i, &t, &gone, err);
 		status = one > status ? one : status;
 	}
+	session_close(s);
 	if (status <= EXIT_GAPS || t.problems || t.interrupted)
 		tally_print(&t, o);
 	bool gaps = t.failed || t.unsupported || t.missing || t.interrupted || t.lost;

@@ -127,6 +127,16 @@ void queue_cancel(struct queue *q)
 	}
 }
 
+void queue_forget(struct queue *q)
+{
+	assert(queue_is_idle(q));
+	job_list_free(&q->list);
+	job_list_init(&q->list);
+	for (int i = 0; i < q->worker_count; i++)
+		q->workers[i].ended = 0;
+	q->trouble[0] = '\0';
+}
+
 /* --- workers --- */
 
 bool queue_is_stuck(const struct queue *q)

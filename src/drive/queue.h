@@ -91,6 +91,10 @@ void queue_cancel(struct queue *q);
 /* The cache states that jobs ask for from now on; net and warm at first. */
 void queue_set_caches(struct queue *q, const bool caches[CACHE_COUNT]);
 
+/* Forgets what became of problems, and counts from 0 again; runners stay, and what was learned of how long things take.
+ * Nothing may be pending or running. */
+void queue_forget(struct queue *q);
+
 /* Time limits, in ms; queue_new sets the defaults. */
 struct queue_limits {
 	int hello;    /* a runner that says no hello for so long is no runner: 30000 */

@@ -164,6 +164,32 @@ void session_analysis_drop(struct session *s)
 	s->effect_count = 0;
 }
 
+int session_turn_to(struct session *s, const char *model_path, struct error *err)
+{
+	struct session before = *s;
+	s->model = model_load(model_path, err);
+	if (!s->model) {
+		s->model = before.model;
+		return -1;
+	}
+	s->options.model_path = model_path;
+	s->dims = NULL;
+	s->dim_count = 0;
+	if (dims_gather(s, err)) {
+		model_free(s->model);
+		s->model = before.model;
+		s->options = before.options;
+		s->dims = before.dims;
+		s->dim_count = before.dim_count;
+		return -1;
+	}
+	session_analysis_drop(s);
+	plans_free(s);
+	model_free(before.model);
+	s->stale = true;
+	return 0;
+}
+
 void session_close(struct session *s)
 {
 	if (!s)

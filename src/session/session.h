@@ -76,6 +76,9 @@ struct session {
  * the model's file apply where none is given; what is given is remembered where the database is for writing. A model
  * from standard input has no memory. */
 struct session *session_open(struct config *config, const struct session_options *o, struct error *err);
+/* Another model on the same device: database, results and runners stay, everything else is as after session_open. -1: it
+ * cannot be opened, and the model before stays. */
+int session_turn_to(struct session *s, const char *model_path, struct error *err);
 void session_close(struct session *s);
 
 /* Finds the runner of config->device and says hello to it (timeout_ms as in queue_connect), loads its results; where no
