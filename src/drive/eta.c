@@ -4,27 +4,27 @@
 
 #include <math.h>
 
-/* Fitted to the times of three models' problems on two cores (tests/eta): they explain half of what differs. */
-#define BASE 0.2
-#define CONSTANT_FACTOR 3.5
+/* Fitted to the times of four models' problems on two cores (tests/eta). */
+#define BASE 0.9              /* a second about, whatever it is: what differs most is how many implementations there are */
 #define SIZE_BYTES 1e6        /* of which a problem has the weight that its kernel says */
-#define SIZE_EXPONENT 0.25
+#define SIZE_EXPONENT 0.11
 #define SIZE_LEAST 0.5
-#define SIZE_MOST 8.0
-#define COPIES_BYTES_S 5e7    /* constants that are made in a second */
-#define LEAN 1.0              /* so much weight of a kind's own stands for as much as the rate of all */
+#define CONSTANTS_BYTES_S 4e8 /* that are made in a second */
+#define LEAN 4.0              /* so much weight of a kind's own stands for as much as the rate of all */
 
-static double kernel_factor(enum kernel k)
+static double kernel_factor(enum kernel k, bool constant)
 {
 	switch (k) {
 	case KERNEL_CONV:
 	case KERNEL_DECONV:
+		return 0.7;
 	case KERNEL_MATMUL:
-	case KERNEL_ATTENTION:
-	case KERNEL_RNN:
-		return 1.25;
+		return constant ? 1 : 0.4; /* constants are measured cold and warm, and may be packed */
 	case KERNEL_ELTWISE:
 		return 2;
+	case KERNEL_COPY:
+	case KERNEL_TRANSPOSE:
+		return 0.6;
 	default:
 		return 1;
 	}
@@ -36,10 +36,8 @@ struct eta_weight eta_weigh(const char *problem)
 	if (problem_parse(text_of(problem), &p, NULL))
 		return (struct eta_weight){ ETA_KINDS - 1, BASE };
 	bool constant = problem_has_constant(&p);
-	double size = pow(problem_bytes(&p) / SIZE_BYTES, SIZE_EXPONENT);
-	double weight = BASE * kernel_factor(p.kernel) * fmin(fmax(size, SIZE_LEAST), SIZE_MOST);
-	if (constant)
-		weight = CONSTANT_FACTOR * weight + problem_constant_bytes(&p) / COPIES_BYTES_S;
+	double size = fmax(pow(problem_bytes(&p) / SIZE_BYTES, SIZE_EXPONENT), SIZE_LEAST);
+	double weight = BASE * kernel_factor(p.kernel, constant) * size + problem_constant_bytes(&p) / CONSTANTS_BYTES_S;
 	return (struct eta_weight){ 2 * (int)p.kernel + constant, weight };
 }
 
