@@ -12,23 +12,15 @@
 #define CONSTANTS_BYTES_S 4e8 /* that are made in a second */
 #define LEAN 4.0              /* so much weight of a kind's own stands for as much as the rate of all */
 
-static double kernel_factor(enum kernel k, bool constant)
-{
-	switch (k) {
-	case KERNEL_CONV:
-	case KERNEL_DECONV:
-		return 0.7;
-	case KERNEL_MATMUL:
-		return constant ? 1 : 0.4; /* constants are measured cold and warm, and may be packed */
-	case KERNEL_ELTWISE:
-		return 2;
-	case KERNEL_COPY:
-	case KERNEL_TRANSPOSE:
-		return 0.6;
-	default:
-		return 1;
-	}
-}
+/* By kernel, without and with constants; 1 where nothing stands. */
+static const double factors[KERNEL_COUNT][2] = {
+	[KERNEL_CONV] = { 0.7, 0.7 },
+	[KERNEL_DECONV] = { 0.7, 0.7 },
+	[KERNEL_MATMUL] = { 0.4, 1 }, /* constants have two cache states, and may be packed */
+	[KERNEL_ELTWISE] = { 2, 2 },
+	[KERNEL_COPY] = { 0.6, 0.6 },
+	[KERNEL_TRANSPOSE] = { 0.6, 0.6 },
+};
 
 struct eta_weight eta_weigh(const char *problem)
 {
@@ -37,7 +29,8 @@ struct eta_weight eta_weigh(const char *problem)
 		return (struct eta_weight){ ETA_KINDS - 1, BASE };
 	bool constant = problem_has_constant(&p);
 	double size = fmax(pow(problem_bytes(&p) / SIZE_BYTES, SIZE_EXPONENT), SIZE_LEAST);
-	double weight = BASE * kernel_factor(p.kernel, constant) * size + problem_constant_bytes(&p) / CONSTANTS_BYTES_S;
+	double factor = factors[p.kernel][constant] > 0 ? factors[p.kernel][constant] : 1;
+	double weight = BASE * factor * size + problem_constant_bytes(&p) / CONSTANTS_BYTES_S;
 	return (struct eta_weight){ 2 * (int)p.kernel + constant, weight };
 }
 
