@@ -280,27 +280,25 @@ static bool constant_fits(const struct attribute *a, const struct constant_row *
 	return a->kind == row->kind || (a->kind == ATTRIBUTE_OTHER && !number);
 }
 
-/* The first attribute that is a value, or the first that would be one if it were of its kind: *fits. NULL: there is none. */
-static const struct attribute *constant_attribute(const struct op_call *c, bool *fits)
+/* The first attribute that is a value; NULL: there is none. */
+static const struct attribute *constant_attribute(const struct op_call *c)
 {
-	const struct attribute *wrong = NULL;
-	*fits = true;
 	for (int i = 0; i < c->node->attribute_count; i++) {
 		const struct attribute *a = &c->node->attributes[i];
 		const struct constant_row *row = constant_row(a);
 		if (row && constant_fits(a, row))
 			return a;
-		wrong = row && !wrong ? a : wrong;
 	}
-	*fits = false;
-	return wrong;
+	return NULL;
 }
 
 const struct attribute *op_constant_unread(const struct op_call *c)
 {
-	bool fits;
-	const struct attribute *a = constant_attribute(c, &fits);
-	return fits ? NULL : a;
+	bool read = constant_attribute(c);
+	for (int i = 0; !read && i < c->node->attribute_count; i++)
+		if (constant_row(&c->node->attributes[i]))
+			return &c->node->attributes[i];
+	return NULL;
 }
 
 static void constant_numbers(struct op_call *c, const struct attribute *a, const struct constant_row *row)
@@ -339,12 +337,10 @@ static void constant_value(struct op_call *c, const struct attribute *a, const s
 
 static int constant_shape(struct op_call *c, struct error *err)
 {
-	bool fits;
-	const struct attribute *a = constant_attribute(c, &fits);
+	const struct attribute *a = constant_attribute(c);
 	if (!a)
 		return op_fail(c, err, "no value");
-	if (fits)
-		constant_value(c, a, constant_row(a));
+	constant_value(c, a, constant_row(a));
 	return 0;
 }
 
