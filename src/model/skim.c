@@ -16,10 +16,11 @@ enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 /* The private field (onnx.proto) that stands for what was left in the file. */
 #define SKIPPED_FIELD 536000000
 #define SKIM_FIELDS 16
+#define GRAPH_INITIALIZER 5
 
-/* Fields whose content may be left in the file, and how many bytes on the wire are kept; a message's stand together.
- * An integer of any width takes up to ten bytes there, so those lists get room for TENSOR_PAYLOAD_KEPT bytes of
- * elements in the worst spelling. */
+/* Fields whose content may be left in the file, and how many bytes on the wire are kept. An integer of any
+ * width takes up to ten bytes there, so those lists get room for TENSOR_PAYLOAD_KEPT bytes of elements in the
+ * worst spelling. */
 struct skim_limit {
 	const ProtobufCMessageDescriptor *message;
 	unsigned field;
@@ -45,7 +46,6 @@ static const struct skim_limit skim_limits[] = {
 	{ MODEL, 2, SKIM_TEXT_KEPT },                 /* producer_name */
 	{ MODEL, 3, SKIM_TEXT_KEPT },                 /* producer_version */
 	{ MODEL, 6, SKIM_TEXT_KEPT },                 /* doc_string */
-	{ NULL, 0, 0 },
 };
 
 struct walk {
@@ -231,20 +231,11 @@ static bool is_list(const ProtobufCMessageDescriptor *message, unsigned field)
 	return message == ATTRIBUTE && field >= 7 && field <= 9; /* floats, ints, strings */
 }
 
-/* The first row of the message's; the last of all where it has none. */
-static const struct skim_limit *limits_of(const ProtobufCMessageDescriptor *message)
+static uint64_t limit_of(const ProtobufCMessageDescriptor *message, unsigned field)
 {
-	const struct skim_limit *l = skim_limits;
-	while (l->message && l->message != message)
-		l++;
-	return l;
-}
-
-static uint64_t limit_of(const struct skim_limit *l, const ProtobufCMessageDescriptor *message, unsigned field)
-{
-	for (; l->message == message; l++)
-		if (l->field == field)
-			return l->kept;
+	for (size_t i = 0; i < sizeof(skim_limits) / sizeof(skim_limits[0]); i++)
+		if (skim_limits[i].message == message && skim_limits[i].field == field)
+			return skim_limits[i].kept;
 	return UINT64_MAX;
 }
 
@@ -255,7 +246,7 @@ static const ProtobufCMessageDescriptor *message_in(
 {
 	if (f->type == PROTOBUF_C_TYPE_MESSAGE)
 		return f->descriptor;
-	return message == GRAPH && f->id == 5 ? TENSOR : NULL;
+	return message == GRAPH && f->id == GRAPH_INITIALIZER ? TENSOR : NULL;
 }
 
 /* Counts n bytes more of the field. Are they to be kept? */
@@ -354,7 +345,6 @@ static int walk_field(struct walk *w, const struct occurrence *o, int depth)
 static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *message, uint64_t end, int depth)
 {
 	struct tally tallies[SKIM_FIELDS] = { 0 };
-	const struct skim_limit *limits = limits_of(message);
 	assert(message->n_fields <= SKIM_FIELDS);
 	while (w->in.position < end) {
 		int more = window_more(&w->in, w->err);
@@ -373,7 +363,7 @@ static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *messag
 		struct occurrence o = { .field = f, .wire = wire, .end = end };
 		if (f) {
 			o.message = message_in(message, f);
-			o.kept = limit_of(limits, message, id);
+			o.kept = limit_of(message, id);
 			o.list = is_list(message, id);
 			o.tally = &tallies[f - message->fields];
 		}
