@@ -23,6 +23,8 @@ static int load_inputs(struct loader *l, struct scope *s, const Onnx__GraphProto
 		int v = scope_define(l, s, s->frame, name, &taken);
 		if (v < 0)
 			return error_set(l->err, "two graph inputs are called \"%s\"", load_shown(l, name));
+		if (load_spend(l, s, s->frame, 0, name.n) != 0)
+			return -1;
 		s->values[v].is_input = true;
 		load_type(l, p->input[i]->type, &s->values[v]);
 	}
@@ -75,7 +77,7 @@ static int load_initializers(struct loader *l, struct scope *s, const Onnx__Grap
 	}
 	for (size_t i = 0; i < p->n_sparse_initializer; i++, tensors++)
 		if (load_sparse_tensor(l, p->sparse_initializer[i], tensors) != 0 ||
-			load_initializer(l, s, tensors) != 0)
+			load_spend(l, s, s->frame, 0, tensors->name.n) != 0 || load_initializer(l, s, tensors) != 0)
 			return -1;
 	return 0;
 }

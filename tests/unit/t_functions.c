@@ -517,6 +517,12 @@ static void test_body_bombs(void)
 	free(zeros);
 	put_call(&body, 1, "", "Relu", "x", "", NULL);
 	body_bomb(&body, "grow to more than 256 MiB", "a body whose weights grow to 8 GB");
+	char name[50001];
+	memset(name, 'n', 50000);
+	name[50000] = '\0';
+	put_value(&body, 11, name, FLOAT, NULL);
+	put_call(&body, 1, "", "Relu", "x", "", NULL);
+	body_bomb(&body, "grow to more than 256 MiB", "a body whose inputs' names grow to 5 GB");
 }
 
 /* ---- order ---- */
