@@ -55,12 +55,16 @@ says out "2 threads"
 # --- several models, one runner ---
 printf 'runners:\n  cpu: [sh, -c, "echo started >>%s; exec %s"]\n' "$work/starts" "$runner" >"$work/counted.yaml"
 cp "$tiny" "$work/twin.onnx"
-several="$BENANZA bench --json -q --db $work/several.db --budget 1 -c $work/counted.yaml"
-try 2 "a model, none, and the model again" $several "$tiny" "$work/none.onnx" "$work/twin.onnx"
+cp "$tiny" "$work/spoiled.onnx"
+echo 'dims: [nothing' >"$work/spoiled.yaml"
+several() { "$BENANZA" bench --json -q --db "$work/several.db" --budget 1 -c "$work/counted.yaml" "$@"; }
+try 2 "a model, none, one whose sizes cannot be read, and the model again" several "$tiny" "$work/none.onnx" "$work/spoiled.onnx" "$work/twin.onnx"
+says err "none.onnx"
+says err "spoiled.yaml"
 json "d['measured'] > 0 and d['measured'] == d['already'] and d['problems'] == 2 * d['measured'] and d['peaks'] > 0"
 [ "$(grep -c started "$work/starts")" -eq 1 ]
 ok $? "one runner for all"
-try 0 "and all of it again" $several --again "$tiny" "$work/twin.onnx"
+try 0 "and all of it again" several --again "$tiny" "$work/twin.onnx"
 json "d['measured'] == d['problems'] and d['already'] == 0"
 [ "$(grep -c started "$work/starts")" -eq 2 ]
 ok $? "and one more for this"

@@ -469,7 +469,7 @@ def attribute_lines():
     source = pathlib.Path(__file__).resolve().parent.parent
     tool = [sys.executable, source / "tools/make_attributes.py", "--check", source / "src/ops/op_attribute.c"]
     done = subprocess.run(tool, capture_output=True, text=True)
-    return done.stdout.splitlines() or done.stderr.splitlines()[-1:]
+    return done.stdout.splitlines() or [f"exit status {done.returncode}", *done.stderr.splitlines()[-1:]] if done.returncode else []
 
 
 def main():

@@ -76,8 +76,8 @@ struct session {
  * the model's file apply where none is given; what is given is remembered where the database is for writing. A model
  * from standard input has no memory. */
 struct session *session_open(struct config *config, const struct session_options *o, struct error *err);
-/* Another model on the same device: database, results and runners stay, everything else is as after session_open. -1: it
- * cannot be opened, and the model before stays. */
+/* Another model on the same device: database, results, runners and scenario stay, dimensions are the model's own, and no plan
+ * is made yet. -1: it cannot be opened, and the model before stays. */
 int session_turn_to(struct session *s, const char *model_path, struct error *err);
 void session_close(struct session *s);
 
