@@ -231,6 +231,28 @@ static void take_result(struct peaks *k, const struct caches *c, const struct pr
 		take_stream(k, c, p, r);
 }
 
+/* A peak is a bound from above: measured again in a worse minute, it is still what it was. An older result counts beside the one that
+ * stands for it, unless that says that the algorithm cannot be trusted, or another version of the runner measured it. */
+static bool still_counts(const struct result *old, const struct result *const *standing, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (results_same_key(standing[i], old))
+			return standing[i]->status != STATUS_MISTRUSTED &&
+			       strcmp(standing[i]->runner_version, old->runner_version) == 0;
+	return false;
+}
+
+static void take_all(struct peaks *k, const struct caches *c, const struct problem *p, const struct results *r, const char *text)
+{
+	int count, old_count;
+	const struct result *const *standing = results_of(r, text, &count), *const *old = results_replaced(r, text, &old_count);
+	for (int i = 0; i < count; i++)
+		take_result(k, c, p, standing[i]);
+	for (int i = 0; i < old_count; i++)
+		if (still_counts(old[i], standing, count))
+			take_result(k, c, p, old[i]);
+}
+
 /* What is nearer is no slower, whatever disturbed its measurement; and what units take, of either sign. */
 static void settle(struct peaks *k)
 {
@@ -254,18 +276,16 @@ struct peaks peaks_from_results(const struct results *r, const struct device *d)
 	struct peaks k = peaks_unknown();
 	struct caches c = caches_of(d);
 	struct arena a = { 0 };
-	int texts, count;
+	int texts;
 	const char **text = peaks_problems_of_all(&a, &texts);
 	k.level_count = c.count;
 	for (int i = 0; i < c.count; i++)
 		k.level[i] = (struct peak_level){ c.at[i].level, c.at[i].all_bytes, NAN };
 	for (int i = 0; i < texts; i++) {
-		const struct result *const *found = results_of(r, text[i], &count);
 		struct problem p;
-		if (!count || problem_parse(text_of(text[i]), &p, NULL))
-			continue;
-		for (int j = 0; j < count; j++)
-			take_result(&k, &c, &p, found[j]);
+		int count;
+		if (results_of(r, text[i], &count) && count && problem_parse(text_of(text[i]), &p, NULL) == 0)
+			take_all(&k, &c, &p, r, text[i]);
 	}
 	settle(&k);
 	arena_free(&a);

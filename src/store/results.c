@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The standing results of one problem, sorted. Results themselves never move nor change: one that is replaced
- * only leaves the array, so that whoever holds a pointer to it may finish with it. */
+/* The standing results of one problem, sorted, and those that newer ones stand for. Results themselves never move nor
+ * change: one that is replaced only leaves the array, so that whoever holds a pointer to it may finish with it. */
 struct results_entry {
 	int count, capacity;
 	const struct result **items;
+	int old_count, old_capacity;
+	const struct result **old;
 };
 
 struct results {
@@ -36,8 +38,10 @@ void results_free(struct results *r)
 {
 	if (!r)
 		return;
-	for (int i = 0; i < r->count; i++)
+	for (int i = 0; i < r->count; i++) {
 		free(r->entries[i].items);
+		free(r->entries[i].old);
+	}
 	free(r->entries);
 	free(r->interned);
 	hash_free(&r->by_problem);
@@ -146,12 +150,22 @@ static bool results_is_outdated(const struct results_entry *e, const struct resu
 	return false;
 }
 
+static void results_entry_retire(struct results_entry *e, const struct result *one)
+{
+	if (one->status != STATUS_OK)
+		return;
+	VEC_GROW(e->old, e->old_count, e->old_capacity);
+	e->old[e->old_count++] = one;
+}
+
 static void results_entry_add(struct results_entry *e, const struct result *one)
 {
 	int kept = 0;
 	for (int i = 0; i < e->count; i++)
 		if (!results_replaces(one, e->items[i]))
 			e->items[kept++] = e->items[i];
+		else
+			results_entry_retire(e, e->items[i]);
 	e->count = kept;
 	VEC_GROW(e->items, e->count, e->capacity);
 	int at = e->count++;
@@ -180,7 +194,9 @@ void results_add(struct results *r, const struct result *one)
 	}
 	struct results_entry *e = &r->entries[*at];
 	r->version++;
-	if (!results_is_outdated(e, copy))
+	if (results_is_outdated(e, copy))
+		results_entry_retire(e, copy);
+	else
 		results_entry_add(e, copy);
 }
 
@@ -189,6 +205,18 @@ const struct result *const *results_of(const struct results *r, const char *prob
 	int64_t at = hash_find(&r->by_problem, text_of(problem));
 	*count = at < 0 ? 0 : r->entries[at].count;
 	return at < 0 ? NULL : (const struct result *const *)r->entries[at].items;
+}
+
+const struct result *const *results_replaced(const struct results *r, const char *problem, int *count)
+{
+	int64_t at = hash_find(&r->by_problem, text_of(problem));
+	*count = at < 0 ? 0 : r->entries[at].old_count;
+	return at < 0 ? NULL : (const struct result *const *)r->entries[at].old;
+}
+
+bool results_same_key(const struct result *a, const struct result *b)
+{
+	return results_key_compare(a, b) == 0;
 }
 
 void results_finish(struct results *r, const char *problem)

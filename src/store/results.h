@@ -16,6 +16,10 @@ void results_add(struct results *r, const struct result *one);
 /* All standing results of a problem, in order of algorithm rank then name; count 0 when there is none.
  * The array is owned by r and valid until the next results_add; the results in it stay valid until results_free. */
 const struct result *const *results_of(const struct results *r, const char *problem, int *count);
+/* Those that were measured (status ok) and that something newer of the same key stands for, in no order; one that was read back may be
+ * there twice. Otherwise as results_of. */
+const struct result *const *results_replaced(const struct results *r, const char *problem, int *count);
+bool results_same_key(const struct result *a, const struct result *b); /* of one problem */
 /* A problem whose measuring came to its end; results without it are what an interrupted run left. */
 void results_finish(struct results *r, const char *problem);
 bool results_is_finished(const struct results *r, const char *problem);

@@ -65,6 +65,7 @@ static void test_newest(void)
 	one = make("p", "a", 0, 26, 200);
 	results_add(r, &one);
 	near(results_of(r, "p", &count)[0]->stats.median, 26, 0, "with equal dates the later arrival stands");
+	is_int((results_replaced(r, "p", &count), count), 3, "those that do not stand are kept apart");
 	one = make("p", "a", 0, 26, 300);
 	one.launch = LAUNCH_ISOLATED;
 	results_add(r, &one);

@@ -310,7 +310,13 @@ static void measured_levels(void)
 	near(k.bandwidth_bytes_s, (134217728 + 4 * 12288) / 10e-3, 1e-9, "... what is only read may be quicker");
 	copied(r, "copy:u8,u8:b262144", "memcpy", 1e6, 1e6);
 	k = peaks_from_results(r, &d);
+	near(k.level[1].bandwidth_bytes_s, 2 * 524288 / 5e-6, 1e-9, "measured again in a worse minute, a peak stays");
+	struct results *slow = results_new();
+	copied(slow, "copy:u8,u8:b262144", "memcpy", 1e6, 1e6);
+	copied(slow, "copy:u8,u8:b4194304", "memcpy:2_threads", 100e3, 80e3);
+	k = peaks_from_results(slow, &d);
 	near(k.level[1].bandwidth_bytes_s, k.level[2].bandwidth_bytes_s, 1e-9, "what is nearer is no slower");
+	results_free(slow);
 	d.attributes = arena_printf(&a, CACHES, ",\"shared\":1");
 	ok(peaks_from_results(r, &d).level[2].bytes == 33554432, "a last level that each core has for itself");
 	d.attributes = "{}";
@@ -344,6 +350,48 @@ static void measured_products(void)
 	near(k.matrix_flops[DTYPE_S8], flops * 100, 1e-9, "integers of either sign");
 	ok(isnan(k.flops[DTYPE_F16]) && isnan(k.matrix_flops[DTYPE_F32]) && isnan(k.flops[DTYPE_S8]), "the rest is not known");
 	results_free(r);
+}
+
+/* A peak that was measured before, and now something else of the same algorithm. */
+static double peak_after(const struct result *now)
+{
+	const char *set = "copy:u8,u8:b67108864";
+	struct device d = two_cores("{}");
+	struct results *r = results_new();
+	struct result before = make_result(set, 12e6), other = *now;
+	before.algorithm.name = other.algorithm.name = "memcpy:2_threads";
+	before.runner_version = "2";
+	before.measured_at = 1000;
+	other.problem = set;
+	results_add(r, &before);
+	results_add(r, &other);
+	double peak = peaks_from_results(r, &d).bandwidth_bytes_s;
+	results_free(r);
+	return peak * 12e-3 / 134217728; /* 1: the one before */
+}
+
+static void measured_again(void)
+{
+	struct result now = make_result("", 24e6);
+	now.runner_version = "2";
+	now.measured_at = 2000;
+	near(peak_after(&now), 1, 1e-9, "a newer, lower peak is none");
+	now.measured_at = 500;
+	near(peak_after(&now), 1, 1e-9, "nor an older one that arrives late, by import");
+	now.stats.median = now.stats.min = 6e6;
+	near(peak_after(&now), 2, 1e-9, "... but counts where it is higher");
+	now.measured_at = 2000;
+	now.stats.stop = STOP_DISTURBED;
+	near(peak_after(&now), 1, 1e-9, "a disturbed one leaves what is known, too");
+	now.stats.stop = STOP_NONE;
+	now.status = STATUS_TIMEOUT;
+	near(peak_after(&now), 1, 1e-9, "so does a failure");
+	now.status = STATUS_MISTRUSTED;
+	ok(isnan(peak_after(&now)), "an algorithm that is not trusted any more has no peak, nor had it one");
+	now = make_result("", 24e6);
+	now.runner_version = "3";
+	now.measured_at = 2000;
+	near(peak_after(&now), 0.5, 1e-9, "another version of the runner begins anew");
 }
 
 /* ---- what is mistrusted ---- */
@@ -465,6 +513,7 @@ int main(void)
 	peak_problems();
 	measured_levels();
 	measured_products();
+	measured_again();
 	mistrust();
 	mistrusted_layers();
 	resources();
