@@ -36,7 +36,7 @@ struct runner_process {
 	struct str unsent, line;
 	size_t line_at; /* of `line`, before this is done with */
 	size_t scanned; /* of `line`, before this there is no newline */
-	size_t banner_bytes;
+	size_t banner_bytes; /* of lines that are no messages: before the hello, and empty ones */
 	struct arena arena;
 	struct device device;
 	bool hello;
@@ -487,6 +487,8 @@ int runner_process_read(struct runner_process *p, struct wire_message *m, struct
 	process_stderr(p);
 	for (;;) {
 		while (process_next_line(p, &line)) {
+			if (line.n == 0 && ++p->banner_bytes > BANNER_MAX)
+				return process_nonsense(p, line, "sends empty lines without end", err);
 			if (line.n == 0)
 				continue;
 			if (p->hello)

@@ -2,7 +2,7 @@
  * so that the queue can be tested against every way in which a real one may fail. Not a test itself; t_queue, t_workers
  * and the tests of ssh and Slurm start it. Its whole life is told by the environment:
  *
- *	FAKE_HELLO   how it begins: banner, old, newer, never, exit, flood, deaf, changing, twice, waits
+ *	FAKE_HELLO   how it begins: banner, old, newer, never, exit, flood, blank, deaf, changing, twice, waits
  *	FAKE_MODEL   the device's model; FAKE_UUID its UUID, also "", else one that all have
  *	FAKE_ALL     every problem is answered well, whatever it is; the value is how many milliseconds that takes
  *	FAKE_LOG     a file to which each job's begin adds a line: "NAME PROBLEM", NAME being $FAKE_NAME or Slurm's node
@@ -422,6 +422,10 @@ int main(int argc, char **argv)
 	if (strcmp(how, "flood") == 0)
 		for (;;)
 			if (puts("all work and no play") < 0)
+				return 1;
+	if (strcmp(how, "blank") == 0)
+		for (;;)
+			if (puts("") < 0)
 				return 1;
 	if (strcmp(how, "deaf") == 0)
 		signal(SIGTERM, SIG_IGN);

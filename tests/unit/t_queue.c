@@ -383,6 +383,7 @@ static void test_no_runner(void)
 	expect_no_runner("old", "protocol 0", "an older version");
 	expect_no_runner("newer", "install both from one version", "a newer one");
 	expect_no_runner("flood", "printed much and no hello", "no runner at all");
+	expect_no_runner("blank", "sends empty lines without end", "nothing but ends of lines");
 	struct bench b;
 	bench_open(&b, NULL, "");
 	b.argv[0] = "/nonexistent/runner";
