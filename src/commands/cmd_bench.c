@@ -27,7 +27,7 @@ struct tally {
 	double wall_s, peaks_s, saved_by_sharing_s;
 	double eta_off; /* the worst factor of any model (bench_eta_off); NaN unknown */
 	bool interrupted;
-	json_t *runners; /* [ { name, problems, out } ] */
+	json_t *runners; /* [ { name, problems, out, note } ] */
 };
 
 static double now_s(void)
@@ -138,8 +138,11 @@ static void runners_add(json_t *runners, const struct queue *q, const struct opt
 			json_array_append_new(runners, o_runner = json_pack("{s:s, s:i}", "name", w.label, "problems", 0));
 		json_object_set_new(o_runner, "problems", json_integer(json_int_at(o_runner, "problems", 0) + w.ended));
 		json_object_set_new(o_runner, "out", *w.out ? json_text(text_of(w.out)) : json_null());
-		if (*w.out && !o->quiet && strcmp(w.out, queue_status(q).trouble) != 0)
-			fprintf(stderr, "benanza: %s\n", w.out);
+		json_object_set_new(o_runner, "note", *w.note ? json_text(text_of(w.note)) : json_null());
+		const char *const said[] = { w.note, w.out };
+		for (int k = 0; k < 2; k++)
+			if (*said[k] && !o->quiet && strcmp(said[k], queue_status(q).trouble) != 0)
+				fprintf(stderr, "benanza: %s\n", said[k]);
 	}
 }
 
@@ -163,7 +166,16 @@ static void peaks_queue(struct session *s, bool again)
 	arena_free(&a);
 }
 
-/* Those that were measured, and how long that took, as often as it was done. */
+/* Runners that ended something: so many worked at once. */
+static int queue_busy(const struct queue *q)
+{
+	int busy = 0, all = queue_status(q).workers;
+	for (int i = 0; i < all; i++)
+		busy += queue_worker(q, i).ended > 0;
+	return busy > 0 ? busy : 1;
+}
+
+/* Those that were measured, and what of the time that took, as often as it was done. */
 static void peaks_count(struct session *s, struct tally *t)
 {
 	struct arena a = { 0 };
@@ -172,7 +184,7 @@ static void peaks_count(struct session *s, struct tally *t)
 	for (int i = 0; i < count; i++) {
 		double took_s = queue_took_s(s->queue, texts[i]);
 		t->peaks += queue_state(s->queue, texts[i]) == JOB_DONE;
-		t->peaks_s += isnan(took_s) ? 0 : took_s;
+		t->peaks_s += isnan(took_s) ? 0 : took_s / queue_busy(s->queue);
 	}
 	arena_free(&a);
 }

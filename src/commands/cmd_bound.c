@@ -12,6 +12,9 @@ static void notes_print(struct session *s, const struct options *o)
 		fprintf(stderr, "benanza: %s; the records of %s are used\n", s->trouble, s->device.model);
 	if (other && !o->quiet)
 		fprintf(stderr, "benanza: %s\n", other);
+	for (int i = 0; s->queue && !o->quiet && i < queue_status(s->queue).workers; i++)
+		if (*queue_worker(s->queue, i).note)
+			fprintf(stderr, "benanza: %s\n", queue_worker(s->queue, i).note);
 	arena_free(&a);
 }
 

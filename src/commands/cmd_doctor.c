@@ -103,7 +103,8 @@ int cmd_doctor(struct options *o, struct error *err)
 		return EXIT_BAD;
 	struct arena a = { 0 };
 	struct doctor_options what = { .root = "", .variables = (const char *const *)environ, .db = options_db(o), .network = store_network,
-		.version = PACKAGE_VERSION, .window_ms = DOCTOR_WINDOW_MS, .pid = (int)getpid(), .runner_count = o->config.runner_count };
+		.version = PACKAGE_VERSION, .window_ms = DOCTOR_WINDOW_MS, .pid = (int)getpid(), .threads = o->config.threads,
+		.runner_count = o->config.runner_count };
 	what.runners = runners_ask(&a, &o->config);
 	struct doctor *d = doctor_open(&what);
 	int count, outcomes[DOCTOR_OUTCOMES] = { 0 };

@@ -34,6 +34,7 @@ struct doctor_options {
 	const char *version;      /* of this program */
 	int window_ms;            /* from the first reading to the second: DOCTOR_WINDOW_MS tells enough */
 	int pid;                  /* of this process: neither its load nor its children's counts */
+	int threads;              /* that runners are asked to measure with; 0: as many as they like */
 	int runner_count;
 	const struct doctor_runner *runners;
 };

@@ -53,6 +53,11 @@ void doctor_threads(struct doctor *d)
 		if (!r->device || r->device->threads < 1)
 			continue;
 		bool loose = strstr(r->device->stack, "unbound") != NULL;
+		if (d->o.threads > 0 && r->device->threads != d->o.threads) {
+			doctor_found_of(d, r->name, DOCTOR_BENDS, "its command does not tell it: add --threads behind benanza-runner-cpu there",
+				"%d, not the %d asked for", r->device->threads, d->o.threads);
+			continue;
+		}
 		doctor_found_of(d, r->name, loose ? DOCTOR_BENDS : DOCTOR_OK, NULL, "%d thread%s%s", r->device->threads,
 			r->device->threads == 1 ? "" : "s", loose ? " that may move between processors while they are timed" : ", bound");
 	}

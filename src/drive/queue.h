@@ -42,6 +42,8 @@ struct queue_worker {
 	const char *waiting; /* as in the status */
 	double waiting_s;
 	const char *out;     /* why it is not started any more, or "" */
+	const char *note;    /* what bends its numbers, as far as its hello tells: the device shared with another, other threads
+				than asked for; or "" */
 };
 
 struct queue;
@@ -52,6 +54,8 @@ struct queue;
  * (one of its devices), or several that are the same device: "node1,node2". A name that has a comma in it may be a
  * recorded device's. */
 bool queue_has_runner(const struct config *c);
+/* Of several names that config->device has, some of them runners', the first that is none's, in the arena; else NULL. */
+const char *queue_unknown(const struct config *c, struct arena *a);
 /* Is this one of the runners that config->device names? false where it names none. */
 bool queue_asks_for(const struct config *c, const struct config_runner *r);
 

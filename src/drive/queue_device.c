@@ -22,6 +22,7 @@ const char *queue_device_part(const struct config_runner *r, const char *device)
 /* The next name of "a,b:1" in the arena, or NULL; *at goes on. */
 static const char *next_name(struct arena *a, const char **at)
 {
+	*at += strspn(*at, " ");
 	if (!**at)
 		return NULL;
 	size_t n = strcspn(*at, ",");
@@ -47,6 +48,18 @@ bool queue_has_runner(const struct config *c)
 		all = runner_of(c, name) != NULL;
 	arena_free(&a);
 	return all;
+}
+
+const char *queue_unknown(const struct config *c, struct arena *a)
+{
+	const char *at = c->device, *name, *unknown = NULL;
+	bool others = false;
+	while (at && (name = next_name(a, &at)))
+		if (runner_of(c, name))
+			others = true;
+		else if (!unknown)
+			unknown = name;
+	return others ? unknown : NULL;
 }
 
 bool queue_asks_for(const struct config *c, const struct config_runner *r)

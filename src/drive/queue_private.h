@@ -64,6 +64,7 @@ struct worker {
 	int starts_failed;       /* starts in a row without a hello */
 	int deaths;              /* deaths in a row on a problem */
 	char why[ERROR_TEXT_SIZE]; /* why it is broken */
+	char note[ERROR_TEXT_SIZE]; /* queue_worker's */
 
 	int job;                 /* or -1 */
 	int64_t id;              /* of the job, as the runner knows it */

@@ -95,6 +95,7 @@ struct queue_worker queue_worker(const struct queue *q, int i)
 		.waiting = waiting ? waiting : "",
 		.waiting_s = waiting ? (double)(clock_ms() - w->started_ms) / 1000 : 0,
 		.out = w->broken ? w->why : "",
+		.note = w->note,
 	};
 }
 

@@ -98,13 +98,35 @@ static int worker_is_other(struct queue *q, const struct worker *w, const struct
 	if (q->worker_count == 1)
 		return error_set(err, "the runner %s was %s (%s) and is now %s (%s): results of two devices do not mix; "
 			"start benanza again", w->runner->argv[0], first->model, first->stack, d->model, d->stack);
+	bool alone = w->runner->count <= 1;
 	return error_set(err, "is %s (%s), and what is measured here is %s (%s): results of two devices do not mix; "
-		"measure it by itself, with a name of its own under runners:", d->model, d->stack, first->model, first->stack);
+		"measure it by itself, with %s%s", d->model, d->stack, first->model, first->stack,
+		alone ? "-d " : "a name of its own under runners:", alone ? w->asked : "");
+}
+
+/* Stays to be seen, whatever trouble comes after it. */
+static void worker_note(struct queue *q, struct worker *w, const struct error *said)
+{
+	snprintf(w->note, sizeof(w->note), "%s", said->text);
+	queue_trouble(q, said->text);
+}
+
+/* The variable that asks for threads reaches a program here, but not through ssh. What it measures counts as what it is: the
+ * number is part of the stack. */
+static void worker_check_threads(struct queue *q, struct worker *w, const struct device *d)
+{
+	struct error said = ERROR_NONE;
+	int asked = q->config->threads;
+	if (asked <= 0 || d->threads <= 0 || d->threads == asked)
+		return;
+	error_set(&said, "%s measures with %d thread%s, not with the %d asked for, of which its command does not tell it: add --threads %d "
+		"behind benanza-runner-cpu there", w->label, d->threads, d->threads == 1 ? "" : "s", asked, asked);
+	worker_note(q, w, &said);
 }
 
 /* Two at the same device would each measure how the other disturbs it. That they are is told by what their hellos say of it;
  * where that says nothing, nobody knows. */
-static void worker_warn_shared(struct queue *q, const struct worker *w)
+static void worker_check_shared(struct queue *q, struct worker *w)
 {
 	const struct device *mine = runner_process_device(w->process);
 	for (int i = 0; i < q->worker_count; i++) {
@@ -116,7 +138,7 @@ static void worker_warn_shared(struct queue *q, const struct worker *w)
 			continue;
 		error_set(&said, "%s and %s measure on the same device of %s and disturb each other: give each one of its own, or "
 			"count: 1", other->label, w->label, mine->host);
-		queue_trouble(q, said.text);
+		worker_note(q, w, &said);
 		return;
 	}
 }
@@ -139,8 +161,10 @@ int worker_greet(struct queue *q, struct worker *w, struct error *err)
 		q->device = device_copy(&q->device_arena, d);
 		q->known = true;
 	}
-	if (!again)
-		worker_warn_shared(q, w);
+	if (!again) {
+		worker_check_threads(q, w, d);
+		worker_check_shared(q, w);
+	}
 	return queue_load(q, err) ? worker_refuse(q, w, err) : 0;
 }
 

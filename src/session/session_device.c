@@ -167,7 +167,8 @@ static int connect_without_runner(struct session *s, struct error *err)
 {
 	struct error trouble = ERROR_NONE;
 	const char *asked = s->config->device ? s->config->device : "anything";
-	error_set(&trouble, "no runner is called %s", asked);
+	const char *unknown = queue_unknown(s->config, &s->device_arena);
+	error_set(&trouble, "no runner is called %s%s%s", unknown ? unknown : asked, unknown ? ", of " : "", unknown ? asked : "");
 	struct error none = ERROR_NONE;
 	int recorded = connect_records(s, trouble.text, &none);
 	int described = recorded == -1 ? connect_described(s, err) : 0;

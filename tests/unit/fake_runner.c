@@ -3,6 +3,7 @@
  * and the tests of ssh and Slurm start it. Its whole life is told by the environment:
  *
  *	FAKE_HELLO   how it begins: banner, old, newer, never, exit, flood, blank, deaf, changing, twice, waits
+ *	FAKE_THREADS its threads, in the stack too; else those of OMP_NUM_THREADS
  *	FAKE_MODEL   the device's model; FAKE_UUID its UUID, also "", else one that all have
  *	FAKE_ALL     every problem is answered well, whatever it is; the value is how many milliseconds that takes
  *	FAKE_LOG     a file to which each job's begin adds a line: "NAME PROBLEM", NAME being $FAKE_NAME or Slurm's node
@@ -46,7 +47,12 @@ static void say_hello(const char *how)
 		d.attributes = attributes;
 	}
 	const char *threads = getenv("OMP_NUM_THREADS"), *named = getenv("FAKE_MODEL");
-	char model[64];
+	char model[64], stack[64];
+	if (getenv("FAKE_THREADS")) { /* its own, whatever it is told */
+		threads = getenv("FAKE_THREADS");
+		snprintf(stack, sizeof(stack), "fake 1.0, %s threads, strict", threads);
+		d.stack = stack;
+	}
 	d.model = getenv("SLURM_LABELIO") ? "labelled lines" : named ? named : d.model;
 	d.threads = threads ? atoi(threads) : 0;
 	if (strcmp(how, "changing") == 0) {

@@ -326,6 +326,11 @@ static void variables(void)
 	ok(of("runners", "gone")->outcome == DOCTOR_BENDS && strstr(of("runners", "gone")->what, "no such program"), "one that is not there");
 	ok(of("isa", "far")->outcome == DOCTOR_BENDS && strstr(of("isa", "far")->what, "has avx2"), "instructions left unused");
 	ok(of("threads", "far")->outcome == DOCTOR_BENDS, "threads that move");
+	o.threads = 1;
+	begin(&o);
+	pass("variables", 2, 0);
+	look();
+	is_str(of("threads", "far")->what, "2, not the 1 asked for", "threads: that do not reach a runner elsewhere");
 }
 
 #define GPU(rest) "{\"uuid\":\"GPU-1\",\"driver\":\"580.1\",\"most_clock_mhz\":1980,\"power_limit_w\":700," rest "}"

@@ -162,13 +162,17 @@ static void test_names(void)
 		const char *device;
 		bool runners;
 		int workers;
-	} cases[] = { { NULL, true, 1 }, { "a", true, 1 }, { "a:1,a:2", true, 2 }, { "b,c", true, 3 }, { "a,nobody", false, 0 },
+	} cases[] = { { NULL, true, 1 }, { "a", true, 1 }, { "a:1,a:2", true, 2 }, { "b,c", true, 3 }, { "b, a", true, 2 }, { "a,nobody", false, 0 },
 		{ "a,", true, 1 }, { ",a", false, 0 }, { "", false, 0 }, { "oneDNN 2.6.3 (OpenMP, avx2)", false, 0 } };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bench b;
 		bench_prepare(&b, fake, cases[i].device);
 		b.runners[2].count = 2;
+		struct arena a = { 0 };
+		const char *unknown = queue_unknown(&b.config, &a);
 		is_int(queue_has_runner(&b.config), cases[i].runners, "-d %s", cases[i].device ? cases[i].device : "nothing");
+		is_str(unknown ? unknown : "", cases[i].device && strstr(cases[i].device, "nobody") ? "nobody" : "", "which of them is none");
+		arena_free(&a);
 		if (!cases[i].runners)
 			continue;
 		bench_begin(&b, NULL);
@@ -376,6 +380,34 @@ static void test_shared(void)
 		"a CPU by its cores");
 }
 
+/* Threads that are asked for by a variable, which does not get through every command. */
+static void test_threads(void)
+{
+	struct bench b;
+	bench_prepare(&b, fake, "a,b");
+	b.env[0][0] = "FAKE_THREADS=1";
+	b.env[1][0] = "FAKE_THREADS=2";
+	b.config.threads = 1;
+	bench_begin(&b, "threads.db");
+	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "a runner with as many threads as are asked for");
+	is_str(queue_worker(b.q, 0).note, "", "needs no word");
+	add(&b, 20);
+	bench_run(&b);
+	has(queue_worker(b.q, 1).out, "results of two devices do not mix; measure it by itself, with -d b", "one with more is another device");
+	is_int(queue_worker(b.q, 1).ended, 0, "... and measures nothing here");
+	bench_close(&b);
+	b.config.device = "b";
+	bench_begin(&b, "threads.db");
+	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "by itself it is welcome");
+	is_int(results_problem_count(b.results), 0, "and has no result of the other");
+	has(queue_worker(b.q, 0).note, "b measures with 2 threads, not with the 1 asked for", "what it does not do as asked is noted");
+	queue_add(b.q, problem(0), false, false);
+	is_int(bench_run(&b), 2, "it measures");
+	has(queue_worker(b.q, 0).note, "--threads 1", "the note stays, with what to do");
+	is_int(store_device_find(b.store, queue_device(b.q), &err), 2, "its results are of a device of their own");
+	bench_close(&b);
+}
+
 static void test_eta(void)
 {
 	struct bench b;
@@ -480,6 +512,7 @@ int main(void)
 	test_surroundings();
 	test_second_hello();
 	test_shared();
+	test_threads();
 	test_eta();
 	test_terminal();
 	scratch_remove();

@@ -612,7 +612,7 @@ struct queue_status queue_status(const struct queue *q)
 struct queue_worker queue_worker(const struct queue *q, int i)
 {
 	(void)q;
-	struct queue_worker w = { .label = i ? "gpu7 #2" : "gpu7 #1", .up = true, .what = "", .waiting = "", .out = "",
+	struct queue_worker w = { .label = i ? "gpu7 #2" : "gpu7 #1", .up = true, .what = "", .waiting = "", .out = "", .note = "",
 		.problem = i ? "matmul:f32,f32.c,f32/f32:x" : "conv:f32,f32.c,f32/f32:x", .silence_s = i ? 0 : 9 };
 	return w;
 }
