@@ -20,7 +20,7 @@ for cache in net warm cold; do
     spoilt no $cache
     grep -q '"type":"done","id":1,"status":"ok"' "$work/out"
     ok $? "$cache: what is not spoilt is believed"
-    for how in nothing values half beyond; do
+    for how in nothing values last stale source half beyond; do
         spoilt $how $cache
         grep -q '"type":"done","id":1,"status":"mistrusted"' "$work/out"
         ok $? "$cache: mistrusted: $how"
@@ -29,6 +29,20 @@ for cache in net warm cold; do
         ok $? "and no time of it is told"
     done
 done
+# what has weights, which rotate through copies
+sum='matmul:f32,f32.c,f32/f32:ba1bb1m4n256k256:ta0tb0'
+spoilt no net
+grep -q '"type":"done","id":1,"status":"ok"' "$work/out"
+ok $? "weights: what is not spoilt is believed"
+spoilt copies net
+grep -q '"type":"done","id":1,"status":"mistrusted"' "$work/out"
+ok $? "weights: mistrusted where one copy of them is right alone"
+spoilt source net
+grep -q '"why":"its src is no longer what was put there"' "$work/out"
+ok $? "its inputs lost: that is said"
+spoilt stale net
+grep -q '"why":"executed again, it computes something else or nothing"' "$work/out"
+ok $? "computed once alone: that is said"
 spoilt beyond net
 grep -q '"why":"it writes beyond its dst"' "$work/out"
 ok $? "beyond its memory: that is said"

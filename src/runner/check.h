@@ -47,8 +47,9 @@ bool check_output(const struct problem *p, struct check_inputs *in, int64_t inde
  * *known false: this kernel has one answer only, ask check_output. */
 bool check_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack, bool *known);
 
-/* Which output the i-th of `count` comparisons should look at: spread over the destination of `total` elements; for an rnn,
- * whose every sequence is computed whole, within as few sequences as its cost asks for. */
+/* Which output the i-th of `count` comparisons should look at: one drawn in each of `count` parts of the destination's `total`
+ * elements, the first and the last among them; for an rnn, whose every sequence is computed whole, within as few sequences
+ * as its cost asks for. */
 int64_t check_sample(const struct problem *p, int64_t total, int64_t count, int64_t i);
 
 #endif

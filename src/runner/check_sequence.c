@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "runner/check_private.h"
+#include "runner/fill.h"
+
+#define SAMPLE_SEED 500
 
 /* One row of q against all keys that it sees, and the sum of their values by softmax. */
 struct check_sum check_attention(const struct problem *p, struct check_inputs *in, int64_t index)
@@ -150,18 +153,32 @@ struct check_sum check_rnn(const struct problem *p, struct check_inputs *in, int
 	return (struct check_sum){ value, 1 };
 }
 
+/* One place in each of `count` equal parts of `total`, drawn by its number: an even step would meet the same few columns of
+ * every row. The first and the last are among them, where libraries treat what is left over. */
+static int64_t spread(int64_t total, int64_t count, int64_t i)
+{
+	if (count >= total)
+		return i % total;
+	double part = (double)total / (double)count;
+	int64_t begin = (int64_t)((double)i * part), end = (int64_t)((double)(i + 1) * part);
+	if (i == 0 || i == count - 1 || end <= begin)
+		return i == 0 ? 0 : i == count - 1 ? total - 1 : begin;
+	return begin + (int64_t)fill_value(SAMPLE_SEED, i, FILL_INDEX, end - begin, DTYPE_S64);
+}
+
 int64_t check_sample(const struct problem *p, int64_t total, int64_t count, int64_t i)
 {
 	if (p->kernel != KERNEL_RNN)
-		return count >= total ? i % total : (int64_t)((double)i * ((double)total / (double)count));
+		return spread(total, count, i);
 	/* sequence by sequence, so that each is computed once; about a second's work altogether */
 	double cost = (double)p->steps * (double)mode_gates(p->mode) * (double)p->hidden_size *
 		(double)(p->hidden_size + p->input_size);
 	int64_t all = p->n * p->directions, sequences = (int64_t)fmax(1, fmin(fmin((double)all, (double)count), 5e8 / cost));
 	int64_t each = (count + sequences - 1) / sequences, sequence = i / each, within = i % each;
-	int64_t of = p->steps * p->hidden_size, at = (int64_t)((double)within * ((double)of / (double)each));
+	int64_t of = p->steps * p->hidden_size;
+	/* the last sequence may have fewer looks than the others */
+	int64_t looks = (sequence + 1) * each > count ? count - sequence * each : each, at = spread(of, looks, within);
 	int64_t chosen = sequences > 1 ? sequence * (all - 1) / (sequences - 1) : all - 1;
 	int64_t direction = chosen / p->n, n = chosen % p->n;
-	at = each > of ? within % of : at;
 	return ((at / p->hidden_size * p->directions + direction) * p->n + n) * p->hidden_size + at % p->hidden_size;
 }

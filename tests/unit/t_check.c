@@ -218,6 +218,15 @@ static void test_sample(void)
 		last = at;
 	}
 	ok(bad == 0 && last > 590000, "spread over the whole, none twice");
+	is_int(check_sample(&p, 600000, 500, 0), 0, "from the first");
+	is_int(last, 599999, "to the last");
+	unsigned lanes = 0, tail = 0;
+	for (int64_t i = 0; i < 500; i++) { /* rows of 1000, whose even parts all begin at multiples of 8 */
+		int64_t column = check_sample(&p, 256000, 500, i) % 1000;
+		lanes |= 1u << column % 8;
+		tail += column >= 992;
+	}
+	ok(lanes == 0xff && tail > 0, "in every lane of a row, its end included");
 	is_int(check_sample(&p, 3, 500, 2), 2, "few outputs: every one");
 	bad = 0;
 	for (int64_t i = 0; i < 500; i++) {
@@ -227,6 +236,7 @@ static void test_sample(void)
 		bad += at < 0 || at >= INT64_C(128) * 2 * 64 * 1024;
 	}
 	ok(bad == 0 && sequences == 1, "a long rnn is looked at in one sequence");
+	is_int(check_sample(&r, INT64_C(128) * 2 * 64 * 1024, 500, 499), INT64_C(128) * 2 * 64 * 1024 - 1, "to its end");
 	r = parse("rnn:f32,f32.c,f32:lstm:t4n3i2h2d2");
 	uint64_t met = 0;
 	for (int64_t i = 0; i < 500; i++)
