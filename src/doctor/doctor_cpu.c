@@ -78,7 +78,8 @@ void doctor_frequency(struct doctor *d)
 	if (isnan(top) || isnan(limit))
 		not_told(d, "the clock is");
 	else if (limit < CAPPED_SHARE * top)
-		doctor_found(d, DOCTOR_BENDS, "limited to %.0f MHz of %.0f", limit / 1e3, top / 1e3);
+		doctor_found_of(d, "", DOCTOR_BENDS, arena_printf(&d->arena, "cpupower frequency-set -u %.0fMHz", top / 1e3),
+			"limited to %.0f MHz of %.0f", limit / 1e3, top / 1e3);
 	else
 		doctor_found(d, DOCTOR_OK, "up to %.0f MHz%s", top / 1e3,
 			isnan(least) ? "" : arena_printf(&d->arena, ", the slowest processor at %.0f now", least / 1e3));
@@ -190,8 +191,10 @@ void doctor_quota(struct doctor *d)
 	int allowed = doctor_cpus(d, cpus);
 	double quota = quota_of(d, &told);
 	if (quota < allowed)
-		doctor_found(d, DOCTOR_BENDS, "the control group may use %.2f processors' time of %d: past that everything stands still for a while", quota,
-			allowed);
+		doctor_found_of(d, "", DOCTOR_BENDS, arena_printf(&d->arena, "raise the quota to the number of threads (docker --cpus %d, "
+			"CPUQuota=%d%%)%s", allowed, 100 * allowed, quota >= 1 ? arena_printf(&d->arena, ", or measure with fewer: --threads %.0f",
+			floor(quota)) : ""), "the control group may use %.2f processors' time of %d: past that everything stands still for a while",
+			quota, allowed);
 	else if (!isnan(quota))
 		doctor_found(d, DOCTOR_OK, "of %.2f processors' time, for %d", quota, allowed);
 	else if (told)

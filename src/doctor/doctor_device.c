@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BUSY_SHARE 0.10
@@ -46,20 +47,40 @@ void doctor_runners(struct doctor *d)
 	}
 }
 
+/* The stack's name says where threads may run, the runner's `cores` (empty: several share one) that each has a processor. */
+static void threads_of(struct doctor *d, const struct doctor_runner *r, int count)
+{
+	static const char to[] = " bound to ";
+	const char *bound = strstr(r->device->stack, " bound"), *few = strstr(r->device->stack, to), *s = count == 1 ? "" : "s";
+	json_t *attributes = attributes_of(r);
+	const json_t *cpus = json_object_get(attributes, "cores");
+	int cores = few ? atoi(few + sizeof(to) - 1) : count;
+	bool apart = !json_is_array(cpus) || json_array_size(cpus) > 0;
+	if (strstr(r->device->stack, "unbound"))
+		doctor_found_of(d, r->name, DOCTOR_BENDS, NULL, "%d thread%s that may move between processors while they are timed", count, s);
+	else if (!bound)
+		doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL, "%d thread%s; whether they are bound is not told", count, s);
+	else if (cores > 0 && cores < count && !apart)
+		doctor_found_of(d, r->name, DOCTOR_BENDS, arena_printf(&d->arena, "--threads %d, or unset OMP_NUM_THREADS, OMP_PROC_BIND and "
+			"OMP_PLACES: it is then one a core", cores), "%d threads on %d core%s: they wait for one another", count, cores,
+			cores == 1 ? "" : "s");
+	else
+		doctor_found_of(d, r->name, DOCTOR_OK, NULL, "%d thread%s, bound", count, s);
+	json_decref(attributes);
+}
+
 void doctor_threads(struct doctor *d)
 {
 	for (int i = 0; i < d->o.runner_count; i++) {
 		const struct doctor_runner *r = &d->o.runners[i];
 		if (!r->device || r->device->threads < 1)
 			continue;
-		bool loose = strstr(r->device->stack, "unbound") != NULL;
 		if (d->o.threads > 0 && r->device->threads != d->o.threads) {
 			doctor_found_of(d, r->name, DOCTOR_BENDS, "its command does not tell it: add --threads behind benanza-runner-cpu there",
 				"%d, not the %d asked for", r->device->threads, d->o.threads);
 			continue;
 		}
-		doctor_found_of(d, r->name, loose ? DOCTOR_BENDS : DOCTOR_OK, NULL, "%d thread%s%s", r->device->threads,
-			r->device->threads == 1 ? "" : "s", loose ? " that may move between processors while they are timed" : ", bound");
+		threads_of(d, r, r->device->threads);
 	}
 }
 
@@ -86,6 +107,13 @@ static bool has_flag(const char *flags, const char *flag)
 	return false;
 }
 
+/* Is its processor the one that /proc tells of? Where a host is not told, it is taken for this one. */
+static bool is_here(struct doctor *d, const struct doctor_runner *r)
+{
+	const char *here = doctor_file(d, "proc/sys/kernel/hostname"), *there = r->device ? r->device->host : NULL;
+	return !here || !there || !*there || strcmp(here, there) == 0;
+}
+
 void doctor_isa(struct doctor *d)
 {
 	const char *flags = doctor_line(d, doctor_file(d, "proc/cpuinfo"), "flags");
@@ -99,11 +127,12 @@ void doctor_isa(struct doctor *d)
 		int at = -1;
 		for (int k = 0; k < ISAS; k++)
 			at = strcmp(used, isas[k].name) == 0 ? k : at;
-		if (at >= 0 && found >= 0)
+		if (at >= 0 && found >= 0 && is_here(d, r))
 			doctor_found_of(d, r->name, at < found ? DOCTOR_BENDS : DOCTOR_OK, NULL, at < found ? "its library uses %s, the processor here has %s" :
 				"its library uses %s", isas[at].name, isas[found].name);
 		else if (*used)
-			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL, "its library uses %s; what the processor has cannot be compared", used);
+			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL, "its library uses %s; what the processor%s has cannot be compared", used,
+				is_here(d, r) ? "" : " there");
 		json_decref(attributes);
 	}
 }
@@ -174,7 +203,8 @@ void doctor_gpu_power(struct doctor *d)
 		bool is_gpu = gpu_of(r, &attributes, &now);
 		double limit = of(attributes, "power_limit_w"), usual = of(attributes, "default_power_limit_w");
 		if (is_gpu && limit < 0.99 * usual)
-			doctor_found_of(d, r->name, DOCTOR_BENDS, NULL, "limited to %.0f W, %.0f are usual", limit, usual);
+			doctor_found_of(d, r->name, DOCTOR_BENDS, arena_printf(&d->arena, "nvidia-smi -i %.60s -pl %.0f", json_string_at(attributes,
+				"uuid", "0"), usual), "limited to %.0f W, %.0f are usual", limit, usual);
 		else if (is_gpu && !isnan(limit) && !isnan(usual))
 			doctor_found_of(d, r->name, DOCTOR_OK, NULL, "up to %.0f W", limit);
 		else if (is_gpu)
@@ -195,9 +225,10 @@ void doctor_gpu_load(struct doctor *d)
 		if (is_gpu && isnan(busy) && isnan(processes))
 			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL, "who else computes on it is not told");
 		else if (is_gpu)
-			doctor_found_of(d, r->name, busy >= BUSY_SHARE || processes > 1 ? DOCTOR_BENDS : DOCTOR_OK, NULL,
-				"busy %.0f%% of the time before the runner began, %.0f process%s on it", isnan(busy) ? 0 : 100 * busy,
-				isnan(processes) ? 0 : processes, processes == 1 ? "" : "es");
+			doctor_found_of(d, r->name, busy >= BUSY_SHARE || processes > 1 ? DOCTOR_BENDS : DOCTOR_OK, NULL, "%s, %s",
+				isnan(busy) ? "how busy it is is not told" : arena_printf(&d->arena, "busy %.0f%% of the time before the runner began",
+				100 * busy), isnan(processes) ? "who is on it is not told" : arena_printf(&d->arena, "%.0f process%s on it", processes,
+				processes == 1 ? "" : "es"));
 		json_decref(attributes);
 	}
 }

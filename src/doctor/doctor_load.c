@@ -151,8 +151,8 @@ void doctor_pressure(struct doctor *d)
 		doctor_found(d, DOCTOR_UNKNOWN, "this kernel does not tell who waits for whom (/proc/pressure)");
 	else
 		doctor_found(d, cpu >= PRESSURE_SHARE || memory >= PRESSURE_SHARE ? DOCTOR_BENDS : DOCTOR_OK,
-			"in the last 10 s something waited for a processor %.0f%% of the time, for memory %.0f%%", cpu,
-			isnan(memory) ? 0 : memory);
+			"in the last 10 s something waited for a processor %.0f%% of the time%s", cpu,
+			isnan(memory) ? "" : arena_printf(&d->arena, ", for memory %.0f%%", memory));
 }
 
 void doctor_steal(struct doctor *d)

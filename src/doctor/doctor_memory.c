@@ -75,7 +75,7 @@ void doctor_pages(struct doctor *d)
 void doctor_nodes(struct doctor *d)
 {
 	bool nodes[DOCTOR_CPUS] = { false }, ours[DOCTOR_CPUS] = { false }, cpus[DOCTOR_CPUS];
-	int count = doctor_list(doctor_file(d, "sys/devices/system/node/online"), nodes, DOCTOR_CPUS), used = 0;
+	int count = doctor_list(doctor_file(d, "sys/devices/system/node/online"), nodes, DOCTOR_CPUS), used = 0, near = -1;
 	int memory = doctor_list(doctor_line(d, doctor_file(d, "proc/self/status"), "Mems_allowed_list:"), ours, DOCTOR_CPUS);
 	doctor_cpus(d, cpus);
 	for (int i = 0; i < DOCTOR_CPUS; i++) {
@@ -86,13 +86,15 @@ void doctor_nodes(struct doctor *d)
 		for (int c = 0; c < DOCTOR_CPUS; c++)
 			any |= node[c] && cpus[c];
 		used += any;
+		near = any && near < 0 ? i : near;
 	}
 	if (!count)
 		doctor_found(d, DOCTOR_UNKNOWN, "how many nodes memory has cannot be told");
 	else if (count == 1 || (used == 1 && memory == 1))
 		doctor_found(d, DOCTOR_OK, count == 1 ? "one" : "one of %d", count);
 	else
-		doctor_found(d, DOCTOR_BENDS, "%d, and threads and memory may be on different ones", count);
+		doctor_found_of(d, "", DOCTOR_BENDS, arena_printf(&d->arena, "stay on one: numactl --cpunodebind=%d --membind=%d benanza ...",
+			near < 0 ? 0 : near, near < 0 ? 0 : near), "%d, and threads and memory may be on different ones", count);
 }
 
 /* The soft limit of a row of /proc/self/limits; NaN: none, or not told. */
@@ -104,12 +106,11 @@ static double limit_of(const char *text, const char *name)
 void doctor_limits(struct doctor *d)
 {
 	static const struct {
-		const char *name, *what;
-	} rows[] = {
-		{ "Max cpu time", "seconds of processor time, then the runner is killed" },
-		{ "Max address space", "bytes of addresses" },
-		{ "Max data size", "bytes of data" },
-		{ "Max resident set", "bytes in memory" },
+		const char *name, *what, *cure;
+	} rows[] = { /* Linux heeds no limit of the resident set */
+		{ "Max cpu time", "seconds of processor time, then the runner is killed", "ulimit -t unlimited" },
+		{ "Max address space", "bytes of addresses", "ulimit -v unlimited" },
+		{ "Max data size", "bytes of data", "ulimit -d unlimited" },
 	};
 	const char *text = doctor_file(d, "proc/self/limits");
 	bool any = false;
@@ -117,7 +118,8 @@ void doctor_limits(struct doctor *d)
 		double limit = limit_of(text, rows[i].name);
 		if (isnan(limit))
 			continue;
-		doctor_found_of(d, rows[i].name, DOCTOR_BENDS, NULL, "%.0f %s", limit, rows[i].what);
+		doctor_found_of(d, rows[i].name, DOCTOR_BENDS, arena_printf(&d->arena, "%s, in the shell that starts the runner", rows[i].cure),
+			"%.0f %s", limit, rows[i].what);
 		any = true;
 	}
 	if (!text)

@@ -83,13 +83,18 @@ static const struct variable *row_of(struct text name)
 	return NULL;
 }
 
-static void found(struct doctor *d, struct text name, const char *value, const char *where)
+/* `runner`: whose variable it is; NULL ours. */
+static void found(struct doctor *d, struct text name, const char *value, const char *runner)
 {
 	const struct variable *row = row_of(name);
 	size_t n = strlen(value);
-	if (row)
-		doctor_found_of(d, arena_strndup(&d->arena, name.p, name.n), row->bends ? DOCTOR_BENDS : DOCTOR_OK, NULL, "%.*s%s%s: %s",
-			VALUE_SHOWN, value, n > VALUE_SHOWN ? "..." : "", where, row->what);
+	if (!row)
+		return;
+	const char *kept = arena_strndup(&d->arena, name.p, name.n), *cure = "";
+	if (row->bends)
+		cure = arena_printf(&d->arena, runner ? "in its command, before the runner's name: env -u %s" : "unset %s", kept);
+	doctor_found_of(d, kept, row->bends ? DOCTOR_BENDS : DOCTOR_OK, cure, "%.*s%s%s: %s", VALUE_SHOWN, value,
+		n > VALUE_SHOWN ? "..." : "", runner ? arena_printf(&d->arena, " (%s)", runner) : "", row->what);
 }
 
 static bool is_ours(const struct doctor *d, const char *name)
@@ -109,7 +114,7 @@ static void found_of_runner(struct doctor *d, const struct doctor_runner *r)
 	json_object_foreach(json_object_get(attributes, "environment"), name, value) {
 		const struct variable *row = row_of(text_of(name));
 		if (row && row->bends && json_is_string(value) && !is_ours(d, name))
-			found(d, text_of(name), json_string_value(value), arena_printf(&d->arena, " (%s)", r->name));
+			found(d, text_of(name), json_string_value(value), r->name);
 	}
 	json_decref(attributes);
 }
@@ -120,7 +125,7 @@ void doctor_variables(struct doctor *d)
 	for (const char *const *v = d->o.variables; v && *v; v++) {
 		const char *equals = strchr(*v, '=');
 		if (equals)
-			found(d, (struct text){ *v, (size_t)(equals - *v) }, equals + 1, "");
+			found(d, (struct text){ *v, (size_t)(equals - *v) }, equals + 1, NULL);
 	}
 	for (int i = 0; i < d->o.runner_count; i++)
 		found_of_runner(d, &d->o.runners[i]);

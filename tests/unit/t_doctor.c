@@ -23,6 +23,13 @@ static void file(const char *machine, const char *path, const char *text)
 		perror(whole);
 }
 
+static void remove_file(const char *machine, const char *path)
+{
+	char whole[1024];
+	snprintf(whole, sizeof(whole), "%s/%s/%s", scratch, machine, path);
+	unlink(whole);
+}
+
 #define CPU0 "sys/devices/system/cpu/cpu0/"
 #define CPU1 "sys/devices/system/cpu/cpu1/"
 
@@ -190,6 +197,7 @@ static void clocks(void)
 	file("capped", CPU1 "cpufreq/scaling_max_freq", "1200000\n");
 	examine("capped");
 	only("frequency", "limited to 1200 MHz of 3500");
+	is_str(of("frequency", NULL)->cure, "cpupower frequency-set -u 3500MHz", "what to type");
 	machine_make("hot");
 	file("hot", CPU0 "thermal_throttle/core_throttle_count", "5\n");
 	examine("hot");
@@ -221,6 +229,7 @@ static void shares(void)
 	file("quota", "sys/fs/cgroup/user.slice/me/cpu.max", "max 100000\n");
 	examine("quota");
 	only("quota", "1.50 processors' time of 2");
+	ok(strstr(of("quota", NULL)->cure, "--threads 1") && strstr(of("quota", NULL)->cure, "--cpus 2"), "what to type");
 	file("quota", "sys/fs/cgroup/user.slice/cpu.max", "800000 100000\n");
 	examine("quota");
 	is("quota", DOCTOR_OK, "8.00");
@@ -230,6 +239,7 @@ static void shares(void)
 	file("old", "sys/fs/cgroup/cpu/me/cpu.cfs_period_us", "100000\n");
 	examine("old");
 	only("quota", "0.50");
+	ok(!strstr(of("quota", NULL)->cure, "--threads"), "there is no half a thread");
 	machine_make("pinned");
 	file("pinned", "proc/self/status", "Cpus_allowed_list:\t1\nMems_allowed_list:\t0\n");
 	examine("pinned");
@@ -246,6 +256,10 @@ static void shares(void)
 	file("nodes", "sys/devices/system/node/node1/cpulist", "1\n");
 	examine("nodes");
 	only("nodes", "2, and");
+	file("nodes", "proc/self/status", "Cpus_allowed_list:\t1\nMems_allowed_list:\t0-1\n");
+	examine("nodes");
+	only("nodes", "2, and");
+	ok(strstr(of("nodes", NULL)->cure, "--cpunodebind=1 --membind=1"), "the one that its processors are on");
 	file("nodes", "proc/self/status", "Cpus_allowed_list:\t1\nMems_allowed_list:\t1\n");
 	examine("nodes");
 	is("nodes", DOCTOR_OK, "one of 2");
@@ -253,6 +267,10 @@ static void shares(void)
 	file("limited", "proc/self/limits", "Max cpu time              60                   unlimited            seconds\n");
 	examine("limited");
 	only("limits", "60 seconds");
+	ok(strstr(of("limits", NULL)->cure, "ulimit -t unlimited") != NULL, "what to type");
+	file("limited", "proc/self/limits", "Max resident set          60                   unlimited            bytes\n");
+	examine("limited");
+	is("limits", DOCTOR_OK, "none");
 }
 
 static void others(void)
@@ -272,6 +290,9 @@ static void others(void)
 	file("waiting", "proc/pressure/cpu", "some avg10=35.20 avg60=0.00 avg300=0.00 total=1\n");
 	examine("waiting");
 	only("pressure", "35%");
+	remove_file("waiting", "proc/pressure/memory");
+	examine("waiting");
+	ok(!strstr(of("pressure", NULL)->what, "memory"), "what is not told is not 0");
 	machine_make("stolen");
 	file("stolen", "proc/cpuinfo", "flags\t\t: fpu avx2 hypervisor lahf_lm\n");
 	o = options_of("stolen");
@@ -315,7 +336,8 @@ static void variables(void)
 	look();
 	ok(of("variables", "OMP_WAIT_POLICY")->outcome == DOCTOR_BENDS && strstr(of("variables", "OMP_WAIT_POLICY")->what, "pas?[31msive"),
 		"a variable that bends, its value cleaned");
-	is_str(of("variables", "OMP_WAIT_POLICY")->cure, "unset it", "... and what to do");
+	is_str(of("variables", "OMP_WAIT_POLICY")->cure, "unset OMP_WAIT_POLICY", "... and what to do");
+	is_str(of("variables", "GOMP_SPINCOUNT")->cure, "in its command, before the runner's name: env -u GOMP_SPINCOUNT", "... elsewhere");
 	ok(of("variables", "OMP_NUM_THREADS")->outcome == DOCTOR_OK, "one that only chooses");
 	ok(of("variables", "LD_PRELOAD")->outcome == DOCTOR_BENDS && of("variables", "NVIDIA_TF32_OVERRIDE")->outcome == DOCTOR_BENDS, "others");
 	ok(of("variables", "CUDNN_LOGLEVEL_DBG")->outcome == DOCTOR_BENDS, "by the beginning of its name");
@@ -333,6 +355,39 @@ static void variables(void)
 	is_str(of("threads", "far")->what, "2, not the 1 asked for", "threads: that do not reach a runner elsewhere");
 }
 
+/* Threads that share a processor, or of which nobody knows where they are; a processor that is not the one here. */
+static void threads(void)
+{
+	struct device devices[] = {
+		{ .stack = "oneDNN, 8 threads bound to 2 cores", .threads = 8, .attributes = "{\"cores\":[]}" },
+		{ .stack = "oneDNN, 4 threads bound to 2 cores", .threads = 4, .attributes = "{\"cores\":[0,1,2,3]}" },
+		{ .stack = "oneDNN, 2 threads, strict", .threads = 2, .attributes = "{}" },
+		{ .stack = "oneDNN, 2 threads bound one a core", .threads = 2, .host = "there", .attributes = "{\"isa\":\"sse41\"}" },
+		{ .stack = "oneDNN, 2 threads bound one a core", .threads = 2, .host = "here", .attributes = "{\"isa\":\"sse41\"}" },
+	};
+	static const char *const names[] = { "many", "siblings", "dumb", "far", "near" };
+	struct doctor_runner runners[5];
+	for (int i = 0; i < 5; i++) {
+		devices[i].name = "cpu";
+		devices[i].version = "1.0";
+		runners[i] = (struct doctor_runner){ names[i], &devices[i], NULL };
+	}
+	machine_make("threads");
+	file("threads", "proc/sys/kernel/hostname", "here\n");
+	struct doctor_options o = options_of("threads");
+	o.runners = runners;
+	o.runner_count = 5;
+	begin(&o);
+	pass("threads", 2, 0);
+	look();
+	const struct doctor_finding *f = of("threads", "many");
+	ok(f->outcome == DOCTOR_BENDS && strstr(f->what, "8 threads on 2 cores") && strstr(f->cure, "--threads 2"), "more threads than cores");
+	ok(of("threads", "siblings")->outcome == DOCTOR_OK, "... each with a processor of its own");
+	ok(of("threads", "dumb")->outcome == DOCTOR_UNKNOWN, "not told whether they are bound");
+	ok(of("isa", "far")->outcome == DOCTOR_UNKNOWN, "another machine's processor is not compared with ours");
+	ok(of("isa", "near")->outcome == DOCTOR_BENDS, "... this machine's is");
+}
+
 #define GPU(rest) "{\"uuid\":\"GPU-1\",\"driver\":\"580.1\",\"most_clock_mhz\":1980,\"power_limit_w\":700," rest "}"
 
 static void gpus(void)
@@ -344,18 +399,19 @@ static void gpus(void)
 		"\"warnings\":[\"cuDNN is missing\",7]"),
 		GPU("\"nvml\":7"),
 		"not JSON",
+		GPU("\"nvml\":{\"processes\":1}"),
 	};
-	struct device devices[4];
-	struct doctor_runner runners[4];
-	static const char *const names[] = { "well", "ill", "dumb", "odd" };
-	for (int i = 0; i < 4; i++) {
+	struct device devices[5];
+	struct doctor_runner runners[5];
+	static const char *const names[] = { "well", "ill", "dumb", "odd", "half" };
+	for (int i = 0; i < 5; i++) {
 		devices[i] = (struct device){ .name = "cuda:0", .stack = "cuDNN 9", .version = "1.0", .attributes = attributes[i] };
 		runners[i] = (struct doctor_runner){ names[i], &devices[i], NULL };
 	}
 	machine_make("gpu");
 	struct doctor_options o = options_of("gpu");
 	o.runners = runners;
-	o.runner_count = 4;
+	o.runner_count = 5;
 	begin(&o);
 	pass("gpu", 2, 0);
 	look();
@@ -363,8 +419,10 @@ static void gpus(void)
 	ok(of("gpu power", "well")->outcome == DOCTOR_OK && of("gpu load", "well")->outcome == DOCTOR_OK, "... with all its power, alone");
 	ok(of("gpu", "ill")->outcome == DOCTOR_BENDS && strstr(of("gpu", "ill")->what, "thermal"), "one that is hot");
 	ok(of("gpu power", "ill")->outcome == DOCTOR_BENDS && of("gpu load", "ill")->outcome == DOCTOR_BENDS, "... limited, and in use");
+	is_str(of("gpu power", "ill")->cure, "nvidia-smi -i GPU-1 -pl 1000", "... what to type");
 	ok(strstr(of("runners", "ill")->what, "cuDNN 9") && bending() == 4, "... and its warning");
 	ok(of("gpu", "dumb")->outcome == DOCTOR_UNKNOWN && of("gpu load", "dumb")->outcome == DOCTOR_UNKNOWN, "one that tells nothing");
+	ok(!strstr(of("gpu load", "half")->what, "%") && strstr(of("gpu load", "half")->what, "not told, 1 process"), "... one that tells half");
 	ok(of("gpu", "odd")->outcome == DOCTOR_OUTCOMES, "no GPU at all");
 }
 
@@ -421,6 +479,7 @@ int main(void)
 	shares();
 	others();
 	variables();
+	threads();
 	gpus();
 	databases();
 	hostile();
