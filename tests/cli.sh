@@ -333,7 +333,7 @@ assert {"governor", "load", "steal", "quota", "memory", "variables"} <= {f["chec
 PY
 ok $? "doctor as JSON, with its exit status"
 try 1 "doctor with a variable that bends" env OMP_WAIT_POLICY=passive "$BENANZA" doctor --db "$work/none.db"
-grep -q '^! variables: OMP_WAIT_POLICY' "$work/out" && grep -q -- '-> unset it' "$work/out"; ok $? "... which it names, with what to do"
+grep -q '^! variables: OMP_WAIT_POLICY' "$work/out" && grep -q -- '-> unset OMP_WAIT_POLICY' "$work/out"; ok $? "... which it names, with what to do"
 try 2 "doctor takes no model" "$BENANZA" doctor "$models/tiny.onnx"
 
 # every key that is printed is in the manual
