@@ -188,7 +188,7 @@ static bool planner_is_late(const struct planner *p, struct error *err)
 	if (!runner_process_device(p->process)) {
 		if (clock_ms() - p->started_ms < HELLO_LIMIT_MS)
 			return false;
-		error_set(err, "the runner %s said no hello in %d s", p->argv[0], HELLO_LIMIT_MS / 1000);
+		runner_process_no_hello(p->process, HELLO_LIMIT_MS / 1000.0, err);
 		return true;
 	}
 	if (!p->open || runner_process_silence_ms(p->process) < SILENCE_LIMIT_MS)

@@ -279,7 +279,8 @@ int queue_connect(struct queue *q, int timeout_ms, struct error *err)
 	bool patient = timeout_ms < 0;
 	int64_t limit_ms = patient ? q->limits.hello : timeout_ms, until = clock_ms() + limit_ms;
 	struct error said = ERROR_NONE;
-	const char *name = q->workers[0].runner->argv[0];
+	const struct worker *first = &q->workers[0];
+	const char *name = first->runner->argv[0];
 	queue_forgive(q);
 	while (!queue_is_greeted(q)) {
 		if (q->stop && *q->stop)
@@ -290,6 +291,8 @@ int queue_connect(struct queue *q, int timeout_ms, struct error *err)
 		/* between two starts there is no descriptor to wait on, only the time */
 		if (queue_round(q, left < 0 ? 0 : left < 50 ? (int)left : 50, 1, &said) < 0)
 			return error_set(err, "%s", said.text);
+		if (!queue_is_greeted(q) && left <= 0 && first->process && !q->trouble[0])
+			return runner_process_no_hello(first->process, (double)limit_ms / 1000.0, err);
 		if (!queue_is_greeted(q) && left <= 0)
 			return error_set(err, "the runner %s said no hello in %.3g s%s%s", name, (double)limit_ms / 1000.0,
 				q->trouble[0] ? "; before that, " : "", q->trouble);

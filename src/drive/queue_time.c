@@ -84,7 +84,7 @@ int worker_check_time(struct queue *q, struct worker *w, struct error *err)
 	case DEADLINE_GONE:
 		return worker_lose(q, w, STATUS_FAILED, err);
 	case DEADLINE_HELLO:
-		error_set(err, "the runner %s said no hello in %d s", w->runner->argv[0], q->limits.hello / 1000);
+		runner_process_no_hello(w->process, q->limits.hello / 1000.0, err);
 		return worker_lose(q, w, STATUS_FAILED, err);
 	case DEADLINE_SILENCE:
 		error_set(err, "the runner gave no sign of life for %.3g s; it was killed",

@@ -48,6 +48,7 @@ struct runner_process {
 	int64_t heard_ms;
 	char last[LAST_LINES][LAST_LINE_SIZE];
 	int last_count;
+	char banner[LAST_LINE_SIZE]; /* what it printed last, before its hello */
 	char partial[LAST_LINE_SIZE];
 	size_t partial_n;
 };
@@ -261,6 +262,28 @@ static void process_add_last_lines(struct runner_process *p, struct str *s)
 		str_addf(s, "%s%s", i ? " | " : "; it last said: ", p->last[i]);
 }
 
+/* What it printed in place of a hello: what waits for an answer ("Password:") has no end of line. */
+static void process_add_banner(struct runner_process *p, struct str *s)
+{
+	struct arena a = { 0 };
+	struct text rest = { p->line.p + p->line_at, p->line.n - p->line_at };
+	rest.n = rest.n < LAST_LINE_SIZE ? rest.n : LAST_LINE_SIZE - 1;
+	const char *said = p->hello ? "" : rest.n ? text_clean(&a, rest) : p->banner;
+	if (*said)
+		str_addf(s, "; it printed no hello, but: %s", said);
+	arena_free(&a);
+}
+
+int runner_process_no_hello(struct runner_process *p, double waited_s, struct error *err)
+{
+	struct str s = { 0 };
+	process_add_last_lines(p, &s);
+	process_add_banner(p, &s);
+	error_set(err, "the runner %s said no hello in %.3g s%s", p->program, waited_s, s.n ? s.p : "");
+	str_free(&s);
+	return -1;
+}
+
 /* --- its end --- */
 
 /* Has it ended? Leaves it unreaped, so that its process group's number stays its own. */
@@ -327,6 +350,7 @@ static int process_describe_end(struct runner_process *p, const char *circumstan
 		str_addf(&s, "ended with status %d", WEXITSTATUS(p->status));
 	str_addf(&s, "%s", circumstance);
 	process_add_last_lines(p, &s);
+	process_add_banner(p, &s);
 	log_line("runner %s: %s", p->program, s.p);
 	error_set(err, "the runner %s%s %s", p->program, WIFSIGNALED(p->status) ? " was" : "", s.p);
 	str_free(&s);
@@ -431,17 +455,34 @@ static int process_nonsense(struct runner_process *p, struct text line, const ch
 	return -1;
 }
 
-static void process_log_banner(const struct runner_process *p, struct text line)
+static void process_log_banner(struct runner_process *p, struct text line)
 {
 	struct arena a = { 0 };
-	log_line("%s, before its hello: %s", p->program, text_clean(&a, line));
+	const char *clean = text_clean(&a, line);
+	log_line("%s, before its hello: %s", p->program, clean);
+	if (*clean)
+		snprintf(p->banner, sizeof(p->banner), "%s", clean);
 	arena_free(&a);
+}
+
+/* A hello may stand behind a banner without an end of line: a prompt, what sets a terminal's title. */
+static int process_find_hello(struct runner_process *p, struct text line, struct error *err)
+{
+	static const char begin[] = "{\"magic\":\"" WIRE_MAGIC "\"";
+	int got = wire_parse_hello(line.p, &p->arena, &p->device, err);
+	const char *at = got ? NULL : memmem(line.p, line.n, begin, sizeof(begin) - 1);
+	if (!at)
+		return got;
+	got = wire_parse_hello(at, &p->arena, &p->device, err);
+	if (got)
+		process_log_banner(p, (struct text){ line.p, (size_t)(at - line.p) });
+	return got;
 }
 
 /* A line before the hello: the hello, or something that a login printed. */
 static int process_hello(struct runner_process *p, struct text line, struct error *err)
 {
-	int got = wire_parse_hello(line.p, &p->arena, &p->device, err);
+	int got = process_find_hello(p, line, err);
 	if (got < 0) {
 		p->stranger = true;
 		return error_context(err, "%s", p->program);
@@ -473,7 +514,7 @@ static int process_message(
 	}
 	if (m->type < WIRE_ALGORITHM) {
 		wire_free(m);
-		return process_nonsense(p, line, "sent what only it may be sent", err);
+		return process_nonsense(p, line, "sent back what only it may be sent; is a terminal between, as with ssh -t? Use ssh -T", err);
 	}
 	return 1;
 }

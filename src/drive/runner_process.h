@@ -26,6 +26,8 @@ int64_t runner_process_silence_ms(const struct runner_process *p);
  * And when it began to be ready to say hello: at its start, or when it was waited for no longer (clock_ms). */
 const char *runner_process_waits(const struct runner_process *p);
 int64_t runner_process_ready_ms(const struct runner_process *p);
+/* The error of one that has said no hello in so long, with what it said and printed instead. Always -1. */
+int runner_process_no_hello(struct runner_process *p, double waited_s, struct error *err);
 /* Does its command run it on another machine (ssh, srun)? */
 bool runner_process_is_remote(const struct runner_process *p);
 

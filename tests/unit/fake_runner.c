@@ -2,7 +2,7 @@
  * so that the queue can be tested against every way in which a real one may fail. Not a test itself; t_queue, t_workers
  * and the tests of ssh and Slurm start it. Its whole life is told by the environment:
  *
- *	FAKE_HELLO   how it begins: banner, old, newer, never, exit, flood, blank, deaf, changing, twice, waits
+ *	FAKE_HELLO   how it begins: banner, old, newer, unended, password, never, exit, flood, blank, deaf, changing, twice, waits
  *	FAKE_THREADS its threads, in the stack too; else those of OMP_NUM_THREADS
  *	FAKE_MODEL   the device's model; FAKE_UUID its UUID, also "", else one that all have
  *	FAKE_ALL     every problem is answered well, whatever it is; the value is how many milliseconds that takes
@@ -59,6 +59,8 @@ static void say_hello(const char *how)
 		snprintf(model, sizeof(model), "Fake CPU of process %d", (int)getpid());
 		d.model = model;
 	}
+	if (strcmp(how, "unended") == 0)
+		printf("Welcome.\n\033]0;fake@host\007{\"magic\": 3}$ ");
 	if (strcmp(how, "banner") == 0)
 		printf("Welcome to this host.\n\n{\"not\": \"it\"}\n{\"magic\": 3}\n");
 	if (strcmp(how, "old") == 0 || strcmp(how, "newer") == 0) {
@@ -419,7 +421,11 @@ int main(int argc, char **argv)
 	}
 	const char *how = getenv("FAKE_HELLO");
 	how = how ? how : "";
-	if (strcmp(how, "never") == 0)
+	if (strcmp(how, "password") == 0) {
+		printf("Welcome.\nPassword: ");
+		fflush(stdout);
+	}
+	if (strcmp(how, "never") == 0 || strcmp(how, "password") == 0)
 		do_hang(NULL);
 	if (strcmp(how, "exit") == 0) {
 		complain("libdnnl.so.2: cannot open shared object file\n");

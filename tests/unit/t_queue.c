@@ -395,6 +395,14 @@ static void test_no_runner(void)
 	is_int(queue_connect(b.q, 20000, &err), -1, "a directory");
 	has(err.text, "Permission denied", "is no command");
 	bench_close(&b);
+	bench_open(&b, NULL, "unended");
+	is_int(queue_connect(b.q, 20000, &err), 0, "a hello behind a banner that has no end of line");
+	bench_close(&b);
+	bench_open(&b, NULL, "password");
+	while (queue_connect(b.q, 300, &err) && !strstr(err.text, "Password")) /* it has not come so far yet */
+		;
+	has(err.text, "; it printed no hello, but: Password: ", "one that asks something: what");
+	bench_close(&b);
 	bench_open(&b, NULL, "never");
 	is_int(queue_connect(b.q, 100, &err), -1, "no hello in time");
 	has(err.text, "no hello in 0.1 s", "is said");
