@@ -43,10 +43,10 @@ bool peaks_known(const struct peaks *p)
 	return !isnan(p->bandwidth_bytes_s);
 }
 
-static void rate_add(struct str *out, const char *before, const char *name, double rate, const char *unit)
+static void rate_add(struct str *out, const char *before, const char *name, const char *mark, double rate, const char *unit)
 {
 	char number[STR_QUANTITY];
-	str_addf(out, "%s%s %s%s", before, name, str_count(number, rate), unit);
+	str_addf(out, "%s%s %s%s%s", before, name, mark, str_count(number, rate), unit);
 }
 
 static void flops_describe(const double *flops, const char *before, struct str *out)
@@ -54,20 +54,49 @@ static void flops_describe(const double *flops, const char *before, struct str *
 	for (int i = 0; i < DTYPE_COUNT; i++) {
 		if (isnan(flops[i]))
 			continue;
-		rate_add(out, before, dtype_name((enum dtype)i), flops[i], "FLOP/s");
+		rate_add(out, before, dtype_name((enum dtype)i), "", flops[i], "FLOP/s");
 		before = ", ";
 	}
 }
 
+static int streams_known(const struct peaks *p)
+{
+	int known = !isnan(p->bandwidth_bytes_s);
+	for (int i = 0; i < p->level_count; i++)
+		known += !isnan(p->level[i].bandwidth_bytes_s);
+	return known;
+}
+
+static bool any_known(const struct peaks *p)
+{
+	bool known = streams_known(p) > 0;
+	for (int i = 0; i < DTYPE_COUNT; i++)
+		known |= !isnan(p->flops[i]) || !isnan(p->matrix_flops[i]);
+	return known;
+}
+
+bool peaks_have_gaps(const struct peaks *p)
+{
+	return any_known(p) && streams_known(p) < 1 + p->level_count;
+}
+
+static void stream_add(struct str *out, const char *name, double rate, bool estimated)
+{
+	if (isnan(rate))
+		str_addf(out, "%s%s -", out->n ? ", " : "", name);
+	else
+		rate_add(out, out->n ? ", " : "", name, estimated ? "~" : "", rate, "B/s");
+}
+
 void peaks_describe(const struct peaks *p, struct str *out)
 {
-	if (!isnan(p->bandwidth_bytes_s))
-		rate_add(out, "", "memory", p->bandwidth_bytes_s, "B/s");
+	if (!any_known(p))
+		return;
+	stream_add(out, "memory", p->bandwidth_bytes_s, false);
 	for (int i = p->level_count - 1; i >= 0; i--) {
 		char name[16];
 		snprintf(name, sizeof(name), "L%d", p->level[i].level);
-		if (!isnan(p->level[i].bandwidth_bytes_s))
-			rate_add(out, out->n ? ", " : "", name, p->level[i].bandwidth_bytes_s, "B/s");
+		stream_add(out, name, p->level[i].bandwidth_bytes_s, p->level[i].estimated);
 	}
 	flops_describe(p->flops, out->n ? "; " : "", out);
 	flops_describe(p->matrix_flops, out->n ? "; on matrix units " : "on matrix units ", out);
@@ -84,17 +113,13 @@ static json_t *flops_json(const double *flops)
 
 json_t *peaks_json(const struct peaks *p)
 {
-	struct str any = { 0 };
-	peaks_describe(p, &any);
-	bool known = any.n > 0;
-	str_free(&any);
-	if (!known)
+	if (!any_known(p))
 		return json_null();
 	json_t *levels = json_array();
 	for (int i = 0; i < p->level_count; i++)
-		json_array_append_new(levels, json_pack("{s:i, s:o, s:o}", "level", p->level[i].level, "bytes",
+		json_array_append_new(levels, json_pack("{s:i, s:o, s:o, s:b}", "level", p->level[i].level, "bytes",
 			json_number_or_null(p->level[i].bytes), "bandwidth_bytes_s",
-			json_number_or_null(p->level[i].bandwidth_bytes_s)));
+			json_number_or_null(p->level[i].bandwidth_bytes_s), "estimated", p->level[i].estimated));
 	return json_pack("{s:o, s:o, s:o, s:o}", "bandwidth_bytes_s", json_number_or_null(p->bandwidth_bytes_s), "levels", levels,
 		"flops", flops_json(p->flops), "matrix_flops", flops_json(p->matrix_flops));
 }
@@ -115,7 +140,8 @@ struct peaks peaks_from_json(const json_t *o)
 		if (p.level_count < PEAK_LEVELS)
 			p.level[p.level_count++] = (struct peak_level){ (int)json_int_at(one, "level", 0),
 				json_number_or_nan(json_object_get(one, "bytes")),
-				json_number_or_nan(json_object_get(one, "bandwidth_bytes_s")) };
+				json_number_or_nan(json_object_get(one, "bandwidth_bytes_s")),
+				json_is_true(json_object_get(one, "estimated")) };
 	flops_read(p.flops, json_object_get(o, "flops"));
 	flops_read(p.matrix_flops, json_object_get(o, "matrix_flops"));
 	return p;

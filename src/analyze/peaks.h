@@ -14,6 +14,7 @@ struct peak_level {
 	int level;                /* 1 = L1 */
 	double bytes;             /* that it holds of what all threads work on */
 	double bandwidth_bytes_s; /* read and written, by all threads; NaN unknown */
+	bool estimated;           /* it is what one thread got, as often as there are threads */
 };
 
 struct peaks {
@@ -29,7 +30,10 @@ struct peaks peaks_unknown(void); /* all NaN, no level */
 int peaks_set(struct peaks *p, struct text dtype, bool matrix, double flops);
 bool peaks_have_matrix(const struct peaks *p);
 bool peaks_known(const struct peaks *p); /* the bandwidth: without it no roofline is */
-/* "memory 11.2 GB/s, L3 66.1 GB/s; f32 204 GFLOP/s; on matrix units f16 ...": what is known of them; "" nothing. */
+/* Something is known of its memory and caches, but not all. */
+bool peaks_have_gaps(const struct peaks *p);
+/* "memory 11.2 GB/s, L3 66.1 GB/s, L2 -, L1 ~266 GB/s; f32 204 GFLOP/s; on matrix units f16 ...": "-" what is not known beside
+ * what is, "~" an estimate; "" nothing known. */
 void peaks_describe(const struct peaks *p, struct str *out);
 /* The same as JSON (benanza-json(5)); null where nothing is known. The caller owns it. */
 json_t *peaks_json(const struct peaks *p);

@@ -203,17 +203,24 @@ static bool is_of_one_thread(const struct result *r)
 	return strcmp(r->algorithm.name, "memcpy") == 0;
 }
 
+static void take_level(struct peak_level *l, double rate, bool estimated)
+{
+	double before = l->bandwidth_bytes_s;
+	take(&l->bandwidth_bytes_s, rate);
+	l->estimated = l->bandwidth_bytes_s > before || isnan(before) ? estimated : l->estimated;
+}
+
 static void take_stream(struct peaks *k, const struct caches *c, const struct problem *p, const struct result *r)
 {
 	double bytes = problem_bytes(p), rate = bytes / best_ns(r) * 1e9;
 	for (int i = 0; i < c->count; i++)
 		if (c->at[i].is_private && is_of_one_thread(r) && bytes <= c->at[i].own_bytes) {
-			take(&k->level[i].bandwidth_bytes_s, rate * c->threads);
+			take_level(&k->level[i], rate * c->threads, c->threads > 1);
 			return;
 		}
 	for (int i = 0; i < c->count; i++)
 		if (bytes <= c->at[i].all_bytes * 1.001) { /* a read's vectors are not counted in its size */
-			take(&k->level[i].bandwidth_bytes_s, rate);
+			take_level(&k->level[i], rate, false);
 			return;
 		}
 	take(&k->bandwidth_bytes_s, rate);
@@ -256,12 +263,12 @@ static void take_all(struct peaks *k, const struct caches *c, const struct probl
 /* What is nearer is no slower, whatever disturbed its measurement; and what units take, of either sign. */
 static void settle(struct peaks *k)
 {
-	double beyond = k->bandwidth_bytes_s;
+	struct peak_level beyond = { .bandwidth_bytes_s = k->bandwidth_bytes_s };
 	for (int i = k->level_count - 1; i >= 0; i--) {
-		double *own = &k->level[i].bandwidth_bytes_s;
-		if (!isnan(*own) && beyond > *own)
-			*own = beyond;
-		beyond = isnan(*own) ? beyond : *own;
+		struct peak_level *own = &k->level[i];
+		if (!isnan(own->bandwidth_bytes_s))
+			take_level(own, beyond.bandwidth_bytes_s, beyond.estimated);
+		beyond = isnan(own->bandwidth_bytes_s) ? beyond : *own;
 	}
 	for (int i = 0; i < 2; i++) {
 		double *flops = i ? k->matrix_flops : k->flops;
@@ -280,7 +287,7 @@ struct peaks peaks_from_results(const struct results *r, const struct device *d)
 	const char **text = peaks_problems_of_all(&a, &texts);
 	k.level_count = c.count;
 	for (int i = 0; i < c.count; i++)
-		k.level[i] = (struct peak_level){ c.at[i].level, c.at[i].all_bytes, NAN };
+		k.level[i] = (struct peak_level){ c.at[i].level, c.at[i].all_bytes, NAN, false };
 	for (int i = 0; i < texts; i++) {
 		struct problem p;
 		int count;

@@ -57,8 +57,8 @@ static void scenarios(void)
 	k.matrix_flops[DTYPE_F16] = 1e12;
 	near(roof(MATMUL16, &k, "matrix"), 100e3, 1e-9, "the better of the units that are allowed");
 	k.level_count = 2;
-	k.level[0] = (struct peak_level){ 2, 1e6, 8e12 };
-	k.level[1] = (struct peak_level){ 3, 40e6, 4e12 };
+	k.level[0] = (struct peak_level){ 2, 1e6, 8e12, false };
+	k.level[1] = (struct peak_level){ 3, 40e6, 4e12, false };
 	near(roof(COPY, &k, ""), 500, 1e-9, "what fits in a cache, by that one's bandwidth");
 	near(roof("copy:u8,u8:b500000", &k, ""), 125, 1e-9, "... the nearest that holds it");
 	near(roof("copy:u8,u8:b100000000", &k, ""), 200e3, 1e-9, "what does not, by the memory's");
@@ -90,7 +90,7 @@ static void results(void)
 	ok(isnan(of_result(MATMUL, &k, MATRIX_YES, "fast_bf16", "")), "a peak that is not known");
 	near(of_result(COPY, &k, MATRIX_NO, "strict", ""), 0, 0, "what a cache of unknown size may hold is not claimed");
 	k.level_count = 1;
-	k.level[0] = (struct peak_level){ 3, 1e6, NAN };
+	k.level[0] = (struct peak_level){ 3, 1e6, NAN, false };
 	near(of_result(COPY, &k, MATRIX_NO, "strict", ""), 2000, 1e-9, "what it cannot is");
 }
 
@@ -299,7 +299,15 @@ static void measured_levels(void)
 	near(k.level[0].bandwidth_bytes_s, 2 * 16384 / 90e-9, 1e-9, "L1: what one thread gets, as often as there are threads; its best sample");
 	near(k.level[1].bandwidth_bytes_s, 2 * 524288 / 5e-6, 1e-9, "L2 too");
 	near(k.level[2].bandwidth_bytes_s, 8388608 / 80e-6, 1e-9, "L3: what all threads get together");
+	ok(k.level[0].estimated && k.level[1].estimated && !k.level[2].estimated, "what one thread got times their number is an estimate");
 	near(k.bandwidth_bytes_s, 134217728 / 12e-3, 1e-9, "memory");
+	struct str line = { 0 };
+	ok(!peaks_have_gaps(&k), "nothing is missing");
+	k.level[2].bandwidth_bytes_s = NAN;
+	peaks_describe(&k, &line);
+	is_str(line.p, "memory 11.2 GB/s, L3 -, L2 ~210 GB/s, L1 ~364 GB/s", "as a line: what is not known, and what is estimated");
+	ok(peaks_have_gaps(&k), "... something is");
+	str_free(&line);
 	struct result disturbed = make_result("matmul:f32,f32,f32/f32:ba1bb1m1n8192k4096:ta0tb0", 11e6);
 	disturbed.stats.stop = STOP_DISTURBED;
 	results_put(r, &disturbed);
@@ -416,8 +424,8 @@ static void mistrust(void)
 {
 	struct peaks k = known();
 	k.level_count = 2;
-	k.level[0] = (struct peak_level){ 2, 1e6, 8e12 };
-	k.level[1] = (struct peak_level){ 3, 16e6, 4e12 };
+	k.level[0] = (struct peak_level){ 2, 1e6, 8e12, false };
+	k.level[1] = (struct peak_level){ 3, 16e6, 4e12, false };
 	ok(doubts(MATMUL, &k, CACHE_NET, 0.89 * 200e3, ""), "more operations a second than the peak");
 	ok(!doubts(MATMUL, &k, CACHE_NET, 0.91 * 200e3, ""), "... by little: a peak is no natural constant");
 	ok(!doubts(MATMUL, &k, CACHE_NET, 20e3, "winograd"), "an algorithm that counts its own multiplications is not held against them");
@@ -468,7 +476,7 @@ static void resources(void)
 	k.bandwidth_bytes_s = 1e10;
 	near(analyze_on(&a, &g, &s)->resource_ns, 2 * 4e6 / 1e10 * 1e9, 1e-9, "memory: what surely comes from there, which is the weights");
 	k.level_count = 1;
-	k.level[0] = (struct peak_level){ 3, 1e6, 1e12 };
+	k.level[0] = (struct peak_level){ 3, 1e6, 1e12, false };
 	near(analyze_on(&a, &g, &s)->resource_ns, (2 * 12e6 + 8e6) / 1e10 * 1e9, 1e-9, "... and what no cache holds");
 	g.peaks = NULL;
 	ok(isnan(analyze_on(&a, &g, &s)->resource_ns), "without peaks it is not known");
