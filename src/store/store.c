@@ -330,9 +330,13 @@ struct store *store_open(const char *path, bool read_only, struct error *err)
 	s->path = base_strdup(path);
 	s->read_only = read_only;
 	int rc = store_prepare_to_use(s, false, err);
-	if (rc && read_only && (s->code == SQLITE_CANTOPEN || s->code == SQLITE_READONLY) && store_is_alone(path)) {
+	bool sealed = rc && (s->code == SQLITE_CANTOPEN || (read_only && s->code == SQLITE_READONLY)), alone = store_is_alone(path);
+	if (sealed && read_only && alone) {
 		store_close_file(s);
 		rc = store_prepare_to_use(s, true, err);
+	} else if (sealed && !alone) { /* without its log it could be read, and what is in there would be missed */
+		error_set(err, "%s: cannot be opened where it is: results of it are in %s-wal, to read which a file must be made beside it: "
+			"copy both to a folder that can be written", path, path);
 	}
 	if (rc) {
 		store_close(s);

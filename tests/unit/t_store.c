@@ -335,6 +335,22 @@ static void test_corrupt(void)
 	free(bytes);
 }
 
+/* The file and its log as a process leaves them that is killed. */
+static void copy_open(const char *from, const char *to)
+{
+	static const char *const ends[] = { "", "-wal" };
+	for (int i = 0; i < 2; i++) {
+		char source[64], copy[64];
+		size_t n;
+		snprintf(source, sizeof(source), "%s%s", from, ends[i]);
+		snprintf(copy, sizeof(copy), "%s%s", to, ends[i]);
+		char *bytes = file_read(scratch_path(source), &n);
+		ok(bytes && n > 0, "%s has something in it", source);
+		file_write(scratch_path(copy), bytes, n);
+		free(bytes);
+	}
+}
+
 /* What a person without rights meets; as root the child gives them up first. */
 static void test_permissions(void)
 {
@@ -345,6 +361,7 @@ static void test_permissions(void)
 	int64_t id = store_device(s, &help_device, &err);
 	struct result one = help_result(RELU, "a", 10);
 	store_add(s, id, &one, &err);
+	copy_open("sealed/inside.db", "sealed/left.db");
 	store_close(s);
 	chmod(scratch_path("sealed/inside.db"), 0444);
 	chmod(scratch_path("sealed"), 0555);
@@ -363,7 +380,8 @@ static void test_permissions(void)
 			const char *name;
 			bool read_only;
 		} tries[] = { { "secret.db", true }, { "sealed.db", false }, { "sealed/new.db", false },
-			{ "sealed/sub/new.db", false }, { "sealed/inside.db", true } };
+			{ "sealed/sub/new.db", false }, { "sealed/inside.db", true },
+			{ "sealed/left.db", true }, { "sealed/left.db", false } };
 		for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
 			struct error e = ERROR_NONE;
 			struct store *t = store_open(scratch_path(tries[i].name), tries[i].read_only, &e);
@@ -378,8 +396,8 @@ static void test_permissions(void)
 	}
 	close(pipes[1]);
 	FILE *f = fdopen(pipes[0], "r");
-	char line[5][ERROR_TEXT_SIZE + 2] = { { 0 } };
-	for (int i = 0; i < 5; i++)
+	char line[7][ERROR_TEXT_SIZE + 2] = { { 0 } };
+	for (int i = 0; i < 7; i++)
 		if (!fgets(line[i], sizeof(line[i]), f))
 			break;
 	fclose(f);
@@ -391,6 +409,8 @@ static void test_permissions(void)
 	has(line[2], "cannot make a file in", "a directory that takes no new file");
 	has(line[3], "cannot make the directory", "nor a new directory");
 	has(line[4], "opened with 1", "a file in a directory where nothing can be made is still read");
+	has(line[5], "left.db-wal, to read which a file must be made beside it", "not without what its log has: that is said");
+	has(line[6], "copy both to a folder that can be written", "... with the cure, to who wants to write, too");
 	chmod(scratch_path("sealed"), 0755);
 }
 
