@@ -47,6 +47,9 @@ bool check_output(const struct problem *p, struct check_inputs *in, int64_t inde
  * *known false: this kernel has one answer only, ask check_output. */
 bool check_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack, bool *known);
 
+/* Of a nearest resample: is it one of the elements that are equally near, or would be but for f32's rounding? Relative slack. */
+bool check_is_nearest(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack);
+
 /* Which output the i-th of `count` comparisons should look at: one drawn in each of `count` parts of the destination's `total`
  * elements, the first and the last among them; for an rnn, whose every sequence is computed whole, within as few sequences
  * as its cost asks for. */

@@ -66,6 +66,13 @@ struct check_memo *check_memo_of(struct check_inputs *in);
 double check_eltwise(enum mode m, double a, double b, double x);
 double check_binary(enum mode m, double x, double y);
 
+/* By how much more a sum of n positive values may be off, which a library may add up one by one in f32: their roundings do
+ * not cancel. `from`: so many are added as exactly as few are. */
+static inline double check_positive_slack(int64_t n, double from)
+{
+	return fmax(1, (double)n / from);
+}
+
 typedef struct check_sum check_reference(const struct problem *p, struct check_inputs *in, int64_t index);
 check_reference check_conv, check_deconv, check_pool, check_matmul, check_resample;
 check_reference check_softmax, check_layernorm, check_rmsnorm, check_instancenorm, check_batchnorm, check_lrn, check_reduce;

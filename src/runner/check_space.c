@@ -2,6 +2,9 @@
 
 #include "runner/check_private.h"
 
+#define COORDINATE_ROUNDING 0.12 /* 2^-23 of a coordinate, in what is allowed of f32 */
+#define TIE 1e-4
+
 /* Where tap number `tap` of the window lies in the source; false: in the padding. */
 static bool window_tap(const struct problem *p, const int64_t *out, int64_t tap, int64_t *at)
 {
@@ -114,6 +117,12 @@ static double cubic_weight(double distance)
 	return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
 }
 
+/* Where an output lies in the source along an axis, as half-pixel coordinates have it. */
+static double resample_coordinate(const struct problem *p, int i, int64_t out)
+{
+	return i < 3 - p->spatial ? 0 : ((double)out + 0.5) * (double)p->in[i] / (double)p->out[i] - 0.5;
+}
+
 /* Along one axis: where tap number `tap` lies for the source coordinate x, and its weight. */
 static double resample_tap(enum mode m, double x, int tap, int64_t *at)
 {
@@ -136,7 +145,9 @@ struct check_sum check_resample(const struct problem *p, struct check_inputs *in
 	struct check_sum s = { 0 };
 	check_space_unravel(&dst, index, nc, out);
 	for (int i = 0; i < 3; i++)
-		x[i] = i < 3 - p->spatial ? 0 : ((double)out[i] + 0.5) * (double)p->in[i] / (double)p->out[i] - 0.5;
+		x[i] = resample_coordinate(p, i, out[i]);
+	/* weights are what is left of coordinates, which libraries round to f32 */
+	double rounded = p->operand[0].dtype == DTYPE_F32 ? (fabs(x[0]) + fabs(x[1]) + fabs(x[2])) * COORDINATE_ROUNDING : 0;
 	for (int corner = 0; corner < 64; corner++) {
 		double weight = 1;
 		for (int i = 0; i < 3; i++) {
@@ -154,7 +165,26 @@ struct check_sum check_resample(const struct problem *p, struct check_inputs *in
 		double from = check_source(in, check_space_index(p, nc[0] * p->c + nc[1], at));
 		check_add(&s, weight * from);
 		/* weights come of numbers near 1: a small one is not as exact as it is small */
-		s.scale += p->mode == MODE_NEAREST ? 0 : fabs(from) / 8;
+		s.scale += p->mode == MODE_NEAREST ? 0 : fabs(from) * (0.125 + rounded);
 	}
 	return s;
+}
+
+bool check_is_nearest(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack)
+{
+	struct problem_shape dst = problem_operand_shape(p, 1);
+	int64_t nc[2], out[3], low[3], high[3];
+	check_space_unravel(&dst, index, nc, out);
+	for (int i = 0; i < 3; i++) {
+		double x = resample_coordinate(p, i, out[i]), last = (double)check_extent(p, p->in, i) - 1;
+		low[i] = (int64_t)fmin(fmax(ceil(x - 0.5 - TIE), 0), last);
+		high[i] = (int64_t)fmin(fmax(floor(x + 0.5 + TIE), 0), last);
+	}
+	for (int corner = 0; corner < 8; corner++) {
+		const int64_t at[] = { corner & 4 ? high[0] : low[0], corner & 2 ? high[1] : low[1], corner & 1 ? high[2] : low[2] };
+		double from = check_source(in, check_space_index(p, nc[0] * p->c + nc[1], at));
+		if (fabs(got - from) <= slack * fabs(from))
+			return true;
+	}
+	return false;
 }

@@ -8,13 +8,15 @@
 #define EXPECTED_MOST 500
 
 struct expected {
+	const struct problem *problem;
+	struct check_inputs *in;
 	enum dtype type;      /* of the output */
 	int64_t count;
 	int64_t place[EXPECTED_MOST]; /* row-major */
 	double value[EXPECTED_MOST], scale[EXPECTED_MOST];
 };
 
-/* At most so many of `total` outputs. -1: there is no reference for the problem. */
+/* At most so many of `total` outputs; p and in are borrowed. -1: there is no reference for the problem. */
 int expected_make(struct expected *e, const struct problem *p, struct check_inputs *in, int64_t total, int64_t most,
 	struct error *err);
 /* The worst error of what was computed, relative to the sums of the terms; infinite where it is no number. */

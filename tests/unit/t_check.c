@@ -1,7 +1,10 @@
 /* The references against answers worked out by hand. */
 #include "config.h"
 
+#include <float.h>
+
 #include "runner/check.h"
+#include "runner/expected.h"
 #include "runner/whole.h"
 #include "tap.h"
 
@@ -25,6 +28,12 @@ static struct problem parse(const char *text)
 	if (problem_parse(text_of(text), &p, &err))
 		ok(false, "%s: %s", text, err.text);
 	return p;
+}
+
+static double one_of(void *state, enum check_role role, int number, int64_t index)
+{
+	(void)state, (void)role, (void)number, (void)index;
+	return 1;
 }
 
 static int64_t volume(const struct problem_shape *s)
@@ -208,6 +217,38 @@ static void test_accepts(void)
 	ok(!check_accepts(&p, &in, 0, 1, 0, &known) && !known, "a scan has one answer");
 }
 
+static double ask(void *state, int64_t place)
+{
+	return ((const double *)state)[place];
+}
+
+/* What a library may do in its own way is no error; anything else is. */
+static void test_expected(void)
+{
+	struct problem p = parse("resample:f32,f32:nearest:n1c1w4:ow2"); /* each output lies between two */
+	struct values v = { IN(counting) };
+	struct check_inputs in = { .value = value_of, .state = &v };
+	struct expected e;
+	struct error err = ERROR_NONE;
+	ok(expected_make(&e, &p, &in, 2, EXPECTED_MOST, &err) == 0 && e.count == 2, "what to expect");
+	ok(expected_off(&e, ask, (double[]){ 1, 3 }) == 0 && expected_off(&e, ask, (double[]){ 2, 4 }) == 0, "of two that are equally near either");
+	ok(expected_off(&e, ask, (double[]){ 1, 2 }) > 0.1 && expected_off(&e, ask, (double[]){ 1.5, 3 }) > 0.1, "... no other one, and none between");
+	ok(isinf(expected_off(&e, ask, (double[]){ NAN, 3 })), "... and not nothing");
+	p = parse("pool:f32,f32:max:n1c1w2s1:pw0qw2:sw2:dw1"); /* the second window sees padding alone */
+	ok(expected_make(&e, &p, &in, 2, EXPECTED_MOST, &err) == 0, "a window that sees nothing");
+	ok(expected_off(&e, ask, (double[]){ 1, -FLT_MAX }) == 0 && expected_off(&e, ask, (double[]){ 1, -INFINITY }) == 0, "... is the least there is");
+	ok(isinf(expected_off(&e, ask, (double[]){ 1, 0 })) && isinf(expected_off(&e, ask, (double[]){ 1, FLT_MAX })), "... and nothing else");
+	p = parse("resample:f32,f32:linear:n1c1w1000:ow999");
+	double few, many;
+	double value;
+	ok(check_output(&p, &(struct check_inputs){ .value = one_of, .state = NULL }, 1, &value, &few) &&
+		check_output(&p, &(struct check_inputs){ .value = one_of, .state = NULL }, 998, &value, &many) && many > 50 * few,
+		"weights far from the beginning are as exact as f32's coordinates");
+	p = parse("reduce:f32,f32:l2:1x1000000:1x1");
+	ok(check_output(&p, &(struct check_inputs){ .value = one_of, .state = NULL }, 0, &value, &many) && fabs(value - 1000) < 1e-9 &&
+		many > 200 * value && many < 300 * value, "a long sum of squares may be added up one by one");
+}
+
 static void test_sample(void)
 {
 	struct problem p = parse("scan:f32,f32:cumsum:2x300000:ax1"), r = parse("rnn:f32,f32.c,f32:lstm:t128n64i1024h1024d2");
@@ -308,6 +349,7 @@ int main(void)
 	test_rnn();
 	test_moves();
 	test_accepts();
+	test_expected();
 	test_sample();
 	return done_testing();
 }
