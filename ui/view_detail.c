@@ -121,8 +121,8 @@ static void add_work(struct app *app, struct detail *d)
 	if (l->flops > 0 && l->bytes > 0)
 		ADD(d, LOOK_NORMAL, -1, "          %.3g FLOPs a byte", l->flops / l->bytes);
 	if (c && c->ns > 0 && c->result && !c->group)
-		ADD(d, LOOK_NORMAL, -1, " speed    %sFLOP/s, %s/s", str_count(rate, l->flops / c->ns * 1e9),
-			str_bytes(speed, l->bytes / c->ns * 1e9));
+		ADD(d, LOOK_NORMAL, -1, " speed    %s%sFLOP/s, %sB/s", mark, str_count(rate, l->flops / c->ns * 1e9),
+			str_count(speed, l->bytes / c->ns * 1e9)); /* in the units of peaks */
 }
 
 /* ---- attributes and values ---- */
@@ -271,8 +271,9 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 	}
 	const struct sample_stats *s = &r->stats;
 	const char *why = r->why ? clean(d, text_of(r->why)) : ""; /* what disturbed it */
-	double half = s->median > 0 ? 50 * (s->hi - s->lo) / s->median : NAN;
-	const char *spread = isnan(half) ? "     -" : arena_printf(&d->arena, "%5.1f%%", half);
+	double side = s->median > 0 ? 100 * fmax(s->hi - s->median, s->median - s->lo) / s->median : NAN;
+	const char *spread = isnan(side) ? "     -" : side >= 1000 ? " >999%" : arena_printf(&d->arena, "%5.1f%%", side);
+	const char *left_out = s->discarded > 0 ? arena_printf(&d->arena, ", %lld left out", (long long)s->discarded) : "";
 	enum look look = r == used ? LOOK_GOOD : LOOK_NORMAL;
 	const char *mark = r == used ? ">" : " ", *layouts = r->algorithm.layouts ? r->algorithm.layouts : "";
 	str_duration(median, s->median);
@@ -281,14 +282,14 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 		ADD(d, look, -1, " %s %-*.*s %9s %s %5lld %-3s %4s, %s", mark, columns, columns, name, median,
 			spread, (long long)s->n, matrix_word(r->algorithm.matrix), cache_name(r->cache),
 			launch_name(r->launch));
-		ADD(d, LOOK_DIM, -1, "     library's choice %d, workspace %s, stopped: %s%s%s",
-			r->algorithm.rank + 1, workspace, stop_name(s->stop), *why ? ": " : "", why);
+		ADD(d, LOOK_DIM, -1, "     library's choice %d, workspace %s, stopped: %s%s%s%s",
+			r->algorithm.rank + 1, workspace, stop_name(s->stop), left_out, *why ? ": " : "", why);
 	} else {
 		ADD(d, look, -1, " %s %-*.*s %9s %s", mark, columns, columns, name, median, spread);
 		ADD(d, LOOK_DIM, -1, "     n %lld, %s, %s, matrix units %s", (long long)s->n,
 			cache_name(r->cache), launch_name(r->launch), matrix_word(r->algorithm.matrix));
-		ADD(d, LOOK_DIM, -1, "     choice %d, space %s, %s", r->algorithm.rank + 1, workspace,
-			stop_name(s->stop));
+		ADD(d, LOOK_DIM, -1, "     choice %d, space %s, %s%s", r->algorithm.rank + 1, workspace,
+			stop_name(s->stop), left_out);
 	}
 	if (layouts[0])
 		add_wrapped(d, LOOK_DIM, "     ", clean(d, text_of(layouts)));
