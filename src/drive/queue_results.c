@@ -77,9 +77,12 @@ int queue_result(struct queue *q, struct worker *w, const struct wire_message *m
 	r.measured_at = (int64_t)time(NULL);
 	if (!r.runner_version || !r.runner_version[0])
 		r.runner_version = q->device.version;
-	if (r.status == STATUS_OK && !(r.stats.median > 0 && isfinite(r.stats.median))) {
+	struct error why = ERROR_NONE;
+	const char *fault = store_result_fault(&r); /* what `db check` would find wrong is not kept as a measurement */
+	if (fault) {
+		error_set(&why, "a result that %s", fault);
 		r.status = STATUS_MISTRUSTED;
-		r.why = "a time of zero";
+		r.why = r.stats.median > 0 ? why.text : "a time of zero";
 	}
 	queue_keep(q, w, &r);
 	return 1;

@@ -161,6 +161,16 @@ static bool check_problem(sqlite3_stmt *q, struct str *out)
 	return bad;
 }
 
+/* Eleven days: sums of what is more would soon be none. */
+#define TIME_MAX_NS 1e15
+
+/* By more than a mean or a quantile of equal samples is off when it is rounded. Comparisons with an unknown value are false: what is
+ * not known is not wrong. */
+static bool exceeds(double a, double b)
+{
+	return a > b * (1 + 1e-9);
+}
+
 static const char *check_statistics(const char *status, const double *v, int64_t n)
 {
 	enum { MIN, Q1, MEDIAN, Q3, MEAN, STDEV, LO, HI };
@@ -168,16 +178,17 @@ static const char *check_statistics(const char *status, const double *v, int64_t
 		return isnan(v[MEDIAN]) ? NULL : "has a time though its status is not ok";
 	if (!(v[MEDIAN] > 0) || !isfinite(v[MEDIAN]))
 		return "is ok without a time";
+	if (v[MEDIAN] > TIME_MAX_NS)
+		return "has a time that nobody has waited for";
 	if (n < 1)
 		return "is ok without a sample";
 	if (v[MIN] < 0 || v[STDEV] < 0 || v[MEAN] < 0)
 		return "has a negative statistic";
-	/* comparisons with an unknown value are false: what is not known is not wrong */
-	if (v[MIN] > v[Q1] || v[Q1] > v[MEDIAN] || v[MEDIAN] > v[Q3] || v[MIN] > v[MEDIAN])
+	if (exceeds(v[MIN], v[Q1]) || exceeds(v[Q1], v[MEDIAN]) || exceeds(v[MEDIAN], v[Q3]) || exceeds(v[MIN], v[MEDIAN]))
 		return "has quartiles out of order";
-	if (v[LO] > v[MEDIAN] || v[MEDIAN] > v[HI] || v[LO] < 0)
+	if (exceeds(v[LO], v[MEDIAN]) || exceeds(v[MEDIAN], v[HI]) || v[LO] < 0)
 		return "has a median outside its interval";
-	if (v[MEAN] < v[MIN])
+	if (exceeds(v[MIN], v[MEAN]))
 		return "has a mean below its least sample";
 	return NULL;
 }

@@ -24,6 +24,8 @@
 #define LONG "eltwise:f32,f32:square:1x64"
 #define STUBBORN "eltwise:f32,f32:hard_swish:1x64"
 #define UNSUPPORTED "eltwise:f32,f32:round:1x64"
+#define UNSOUND "eltwise:f32,f32:hard_sigmoid,0.2,0.5:1x64"
+#define LATE "eltwise:f32,f32:hard_sigmoid,0.2,0.5:2x64"
 #define NOTHING "eltwise:f32,f32:softplus:1x64"
 #define ZERO "eltwise:f32,f32:gelu_erf:1x64"
 #define FLOOD "eltwise:f32,f32:mish:1x64"
@@ -223,6 +225,8 @@ static void test_failures(void)
 		{ UNSUPPORTED, "no implementation", JOB_UNSUPPORTED, STATUS_UNSUPPORTED },
 		{ NOTHING, "without a result", JOB_FAILED, STATUS_FAILED },
 		{ ZERO, "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND, "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
+		{ LATE, "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
 		{ NAN_TIME, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
 		{ HUGE_TIME, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
 		{ NEGATIVE_TIME, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
