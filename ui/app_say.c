@@ -99,7 +99,7 @@ char *say_interval(char *buf, double ns, double lo, double hi, int64_t n)
 		snprintf(buf + strlen(buf), SAY_INTERVAL - strlen(buf), "  1 sample");
 	else if (isnan(lo) || isnan(hi) || !(ns > 0))
 		return buf;
-	else if (n > 0 && n < 6)
+	else if ((n > 0 && n < 6) || fmax(hi - ns, ns - lo) >= ns) /* plus or minus 100% would reach below 0 */
 		add_range(buf, lo, hi);
 	else
 		snprintf(buf + strlen(buf), SAY_INTERVAL - strlen(buf), " \u00b1%.1f%%",

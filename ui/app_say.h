@@ -39,8 +39,8 @@ struct toggle_says say_toggle(const struct what_if_effect *e);
 #define SAY_GAP 96
 char *say_gap(char *buf, const struct bound_says *b, int form);
 
-/* A median with what is known of its spread, for n samples (0: not known how many): half the interval, the larger side
- * of it; of under 6 samples their range, of one "1 sample". lo or hi NaN leaves it away. buf: SAY_INTERVAL bytes. */
+/* A median with what is known of its spread, for n samples (0: not known how many): the interval's larger side, or
+ * its ends where that is 100% and more; of under 6 samples their range, of one "1 sample". lo or hi NaN leaves it away. buf: SAY_INTERVAL bytes. */
 #define SAY_INTERVAL (4 * STR_QUANTITY)
 char *say_interval(char *buf, double ns, double lo, double hi, int64_t n);
 

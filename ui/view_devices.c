@@ -62,9 +62,9 @@ static void line_of_peaks(struct devices *s, int i, const struct session *sessio
 	if (line.n)
 		line_add_wrapped(s, i, arena_printf(&s->line_arena, "measured peaks: %s", line.p), LOOK_NORMAL);
 	if (peaks_have_gaps(&k))
-		line_add_wrapped(s, i, s->list[i].kind == SESSION_RUNNER ?
-			"-: not measured while the machine was calm; when it is: benanza bench --again MODEL" :
-			"-: not measured while the machine was calm", LOOK_DIM);
+		line_add_wrapped(s, i, arena_printf(&s->line_arena, "-: not measured while the machine was calm%s%s",
+			peaks_known(&k) ? "" : " (no rooflines without memory's)",
+			s->list[i].kind == SESSION_RUNNER ? "; when it is: benanza bench --again MODEL" : ""), LOOK_DIM);
 	str_free(&line);
 }
 

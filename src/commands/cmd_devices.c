@@ -156,7 +156,8 @@ static void peaks_text(const json_t *o, const char *otherwise)
 	if (line.n || otherwise)
 		printf("  %-8s %s%s\n", "", line.n ? "measured peaks: " : "", line.n ? line.p : otherwise);
 	if (peaks_have_gaps(&k))
-		printf("  %-8s -: not measured while the machine was calm%s\n", "", otherwise ? "; when it is: benanza bench --again MODEL" : "");
+		printf("  %-8s -: not measured while the machine was calm%s%s\n", "",
+			peaks_known(&k) ? "" : " (no rooflines without memory's)", otherwise ? "; when it is: benanza bench --again MODEL" : "");
 	str_free(&line);
 }
 

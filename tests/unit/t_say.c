@@ -85,6 +85,7 @@ static void test_interval(void)
 	is_str(say_interval(b, 1000, 900, 421e3, 5), "1.00 us  900 ns..421 us", "of two units");
 	is_str(say_interval(b, 1000, 990, 1004, 24), "1.00 us \u00b11.0%", "the larger side");
 	is_str(say_interval(b, 1000, 990, 1020, 0), "1.00 us \u00b12.0%", "either");
+	is_str(say_interval(b, 1000, 990, 17000, 52), "1.00 us  990 ns..17.0 us", "one that would reach below nothing");
 	is_str(say_interval(b, 1000, NAN, 1020, 24), "1.00 us", "none");
 	is_str(say_interval(b, NAN, NAN, NAN, 0), "-", "nothing");
 }
