@@ -159,9 +159,10 @@ static bool records_is_object(const struct str *line)
 static int records_hello(struct records *r, struct error *err)
 {
 	struct device d;
-	if (r->line_is_long || !records_is_object(&r->line) || !strstr(r->line.p, WIRE_MAGIC))
+	size_t at;
+	if (r->line_is_long || !r->line.n || !memmem(r->line.p, r->line.n, WIRE_MAGIC, sizeof(WIRE_MAGIC) - 1))
 		return 0;
-	int is = wire_parse_hello(r->line.p, &r->arena, &d, err);
+	int is = wire_find_hello((struct text){ r->line.p, r->line.n }, &r->arena, &d, &at, err);
 	if (is < 0)
 		return error_context(err, "%s:%" PRId64, r->path, r->line_number);
 	if (is) {

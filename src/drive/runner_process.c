@@ -465,24 +465,13 @@ static void process_log_banner(struct runner_process *p, struct text line)
 	arena_free(&a);
 }
 
-/* A hello may stand behind a banner without an end of line: a prompt, what sets a terminal's title. */
-static int process_find_hello(struct runner_process *p, struct text line, struct error *err)
-{
-	static const char begin[] = "{\"magic\":\"" WIRE_MAGIC "\"";
-	int got = wire_parse_hello(line.p, &p->arena, &p->device, err);
-	const char *at = got ? NULL : memmem(line.p, line.n, begin, sizeof(begin) - 1);
-	if (!at)
-		return got;
-	got = wire_parse_hello(at, &p->arena, &p->device, err);
-	if (got)
-		process_log_banner(p, (struct text){ line.p, (size_t)(at - line.p) });
-	return got;
-}
-
 /* A line before the hello: the hello, or something that a login printed. */
 static int process_hello(struct runner_process *p, struct text line, struct error *err)
 {
-	int got = process_find_hello(p, line, err);
+	size_t at;
+	int got = wire_find_hello(line, &p->arena, &p->device, &at, err);
+	if (got && at)
+		process_log_banner(p, (struct text){ line.p, at });
 	if (got < 0) {
 		p->stranger = true;
 		return error_context(err, "%s", p->program);

@@ -590,3 +590,15 @@ int wire_parse_hello(const char *line, struct arena *a, struct device *d, struct
 	json_decref(o);
 	return got;
 }
+
+int wire_find_hello(struct text line, struct arena *a, struct device *d, size_t *at, struct error *err)
+{
+	static const char begin[] = "{\"magic\":\"" WIRE_MAGIC "\"";
+	*at = 0;
+	int got = wire_parse_hello(line.p, a, d, err);
+	const char *behind = got ? NULL : memmem(line.p, line.n, begin, sizeof(begin) - 1);
+	if (!behind)
+		return got;
+	*at = (size_t)(behind - line.p);
+	return wire_parse_hello(behind, a, d, err);
+}

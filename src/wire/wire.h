@@ -55,6 +55,10 @@ char *wire_hello(const struct device *d);  /* malloc'd, with newline */
  * cannot be used, e.g. another version; err says which and what to do. */
 int wire_parse_hello(const char *line, struct arena *a, struct device *d, struct error *err);
 
+/* The same of a line that may have a banner without an end of line before its hello: a prompt, what sets a terminal's title.
+ * *at: where the hello begins. line[n] is NUL. */
+int wire_find_hello(struct text line, struct arena *a, struct device *d, size_t *at, struct error *err);
+
 char *wire_format(const struct wire_message *m); /* one line with newline, malloc'd */
 /* -1: not a message (err says why); m holds nothing to free then, but its id where the line had one, so that the
  * answer can name it. Absent strings read "", absent numbers NaN. */

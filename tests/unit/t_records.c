@@ -91,6 +91,10 @@ static void test_sound(void)
 		"D:A R8:r:10:ok E:r:ok .", "what others print is skipped");
 	expect(file_of("c.jsonl", (const char *const[]){ a, one, b, again, DONE(1, "ok"), a, DONE(1, "ok"), NULL }),
 		"D:A R2:r:10:ok D:B R4:t:30:ok E:t:ok D:A .", "several hellos, each with its own jobs");
+	expect(file_of("prompt.jsonl", (const char *const[]){ "user@gpu7:~$ ", a, one, DONE(1, "ok"), NULL }),
+		"D:A R2:r:10:ok E:r:ok .", "a banner without an end of line before the hello");
+	expect(file_of("joined.jsonl", (const char *const[]){ a, one, "{\"type\":\"result\",\"id\":2,\"resu", b, again, DONE(1, "ok"), NULL }),
+		"D:A R2:r:10:ok D:B R4:t:30:ok E:t:ok .", "a torn file and another behind it: each result is its own device's");
 	expect(file_of("d.jsonl", (const char *const[]){ a, one, DONE(1, "failed"), DONE(2, "ok"), NULL }),
 		"D:A R2:r:10:ok E:r:failed .", "an end without a result is none of ours");
 	expect(file_of("e.jsonl", (const char *const[]){ "", NULL }), ".", "an empty file");

@@ -229,6 +229,12 @@ static void test_hello(void)
 	is_str(b.stack, d.stack, "stack");
 	is_str(b.attributes, d.attributes, "attributes");
 	ok(b.threads == 2 && isnan(b.llc_bytes) && b.has_matrix, "numbers, unknown cache");
+	char glued[1024];
+	size_t at;
+	int n = snprintf(glued, sizeof(glued), "{\"magic\": 3}$ %s", line);
+	is_int(wire_parse_hello(glued, &a, &b, &err), 0, "behind a prompt it is none by itself");
+	is_int(wire_find_hello((struct text){ glued, (size_t)n }, &a, &b, &at, &err), 1, "but is found");
+	ok(at == 14 && strcmp(b.stack, d.stack) == 0, "... there, whole");
 	free(line);
 	is_int(wire_parse_hello("Welcome to gpu7!\n", &a, &b, &err), 0, "a login banner is skipped");
 	is_int(wire_parse_hello("{\"some\":\"json\"}\n", &a, &b, &err), 0, "so is other JSON");
