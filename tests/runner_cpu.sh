@@ -328,6 +328,11 @@ run_line 1 "$conv" | serve --budget-ms 1 --algorithms 1
 ok $? "--algorithms 1 measures one"
 
 # --- checks of many problems ---
+"$runner" --check --problem cast:bool,f32:64x64 >"$out" 2>"$err" && ! grep -q '^WRONG' "$out"
+ok $? "right: out of bool"
+"$runner" --check --problem cast:s32,bool:64x64 >"$out" 2>"$err"
+grep -q 'unsupported: oneDNN has no conversion to bool' "$err"
+ok $? "a conversion to bytes is none to bool"
 { run_line 1 "$conv"; list_line 2 "$relu"; run_line 3 "nonsense:1"; } | serve --check --algorithms 2
 ok $? "--check takes jobs"
 [ "$(grep -c '"type":"check","id":1,.*"status":"ok","worst":[0-9e.-]*,"allowed":[0-9e.-]*,"why":""' "$out")" -le 2 ] &&

@@ -75,6 +75,7 @@ static float *values_make(const struct onednn_case *c, const struct onednn_arg *
 	bool even = whole && a->arg == DNNL_ARG_WEIGHTS && operand_of(c, a)->dtype == DTYPE_S8;
 	int least = c->shifted ? 0 : -6; /* what u8 and s8 hold alike needs no shift */
 	float by = a->fill == FILL_SMALL ? (float)whole_small_limit(&c->problem) : 1;
+	bool truth = whole && operand_of(c, a)->dtype == DTYPE_BOOL;
 	int64_t n = elements(a);
 	float *v = malloc((size_t)n * sizeof(float));
 	uint64_t x = 0x9e3779b97f4a7c15u * (uint64_t)(seed + 1);
@@ -87,7 +88,8 @@ static float *values_make(const struct onednn_case *c, const struct onednn_arg *
 		if (even)
 			v[i] = (float)(2 * (int)(unit * (float)(4 - least / 2)) + least);
 		else if (whole)
-			v[i] = (float)(int)(unit * 8) + (a->fill == FILL_POSITIVE ? 1.0f : 0.0f);
+			v[i] = truth ? (float)(a->fill == FILL_POSITIVE || unit >= 0.5f) :
+				(float)(int)(unit * 8) + (a->fill == FILL_POSITIVE ? 1.0f : 0.0f);
 	}
 	for (int64_t i = 0; v && i < n && (a->values || a->divisor); i++)
 		v[i] = a->values ? a->values[i] : v[i] / a->divisor[i];

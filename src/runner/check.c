@@ -143,6 +143,13 @@ static struct check_sum plain_copy(const struct problem *p, struct check_inputs 
 	return check_moved(check_source(in, index));
 }
 
+/* What is not 0 is true. */
+static struct check_sum plain_cast(const struct problem *p, struct check_inputs *in, int64_t index)
+{
+	double x = check_source(in, index);
+	return check_moved(p->operand[1].dtype == DTYPE_BOOL ? x != 0 : x);
+}
+
 static check_reference *const references[KERNEL_COUNT] = {
 	[KERNEL_CONV] = check_conv,
 	[KERNEL_MATMUL] = check_matmul,
@@ -157,7 +164,7 @@ static check_reference *const references[KERNEL_COUNT] = {
 	[KERNEL_TRANSPOSE] = check_transpose,
 	[KERNEL_RESAMPLE] = check_resample,
 	[KERNEL_LRN] = check_lrn,
-	[KERNEL_CAST] = plain_copy,
+	[KERNEL_CAST] = plain_cast,
 	[KERNEL_COPY] = plain_copy,
 	[KERNEL_DECONV] = check_deconv,
 	[KERNEL_INSTANCENORM] = check_instancenorm,

@@ -202,6 +202,8 @@ int onednn_case_build(struct onednn_case *c, const struct problem *p, enum onedn
 		return error_set(err, "only what is one primitive");
 	if (!kernel_rows[p->kernel].build)
 		return error_set(err, "oneDNN has no %s", kernel_name(p->kernel));
+	if (p->kernel == KERNEL_CAST && p->operand[1].dtype == DTYPE_BOOL && p->operand[0].dtype != DTYPE_BOOL)
+		return error_set(err, "oneDNN has no conversion to bool"); /* to u8 is another one */
 	/* constant weights are repacked beforehand; held to channels last, oneDNN has nothing but its reference code */
 	if ((p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV) && p->operand[1].constant && p->operand[1].layout == LAYOUT_NXC)
 		c->problem.operand[1].layout = LAYOUT_ANY;

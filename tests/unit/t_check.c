@@ -212,6 +212,7 @@ static void test_accepts(void)
 		!check_accepts(&whole, &of, 0, 2.75, 0, &known) && !check_accepts(&whole, &of, 1, -1, 0, &known), "a whole number");
 	ok(check_accepts(&truth, &of, 1, 1, 0, &known) && !check_accepts(&truth, &of, 1, 0, 0, &known), "what is not 0 is true");
 	double value, scale;
+	ok(check_output(&truth, &of, 1, &value, &scale) && value == 1, "... as one answer, too");
 	ok(!check_output(&p, &in, 0, &value, &scale), "dropout has no single answer");
 	p = parse("scan:f32,f32:cumsum:2x3:ax1");
 	ok(!check_accepts(&p, &in, 0, 1, 0, &known) && !known, "a scan has one answer");
