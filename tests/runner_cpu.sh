@@ -330,6 +330,10 @@ ok $? "--algorithms 1 measures one"
 # --- checks of many problems ---
 "$runner" --check --problem cast:bool,f32:64x64 >"$out" 2>"$err" && ! grep -q '^WRONG' "$out"
 ok $? "right: out of bool"
+for type in bool u8 s8 s32 bf16; do
+    "$runner" --check --problem transpose:$type,$type:3x64x65:perm1x2x0 >"$out" 2>"$err" && ! grep -q -e '^WRONG' -e '^not checked' "$out"
+    ok $? "right: a transpose of $type"
+done
 "$runner" --check --problem cast:s32,bool:64x64 >"$out" 2>"$err"
 grep -q 'unsupported: oneDNN has no conversion to bool' "$err"
 ok $? "a conversion to bytes is none to bool"
