@@ -68,6 +68,19 @@ try 0 "and all of it again" several --again "$tiny" "$work/twin.onnx"
 json "d['measured'] == d['problems'] and d['already'] == 0"
 [ "$(grep -c started "$work/starts")" -eq 2 ]
 ok $? "and one more for this"
+# --- on a machine that was not calm ---
+"$BENANZA" db export --db "$work/several.db" | sed 's/"stop":"[a-z]*"/"stop":"converged"/' >"$work/calm.jsonl"
+problem=$(grep -m1 '"problem":"conv:' "$work/calm.jsonl" | sed 's/.*"problem":"\([^"]*\)".*/\1/')
+while IFS= read -r line; do
+	case $line in *"\"problem\":\"$problem\""*) line=$(echo "$line" | sed 's/"converged"/"disturbed"/') ;; esac
+	echo "$line"
+done <"$work/calm.jsonl" >"$work/shaky.jsonl"
+try 0 "an import" "$BENANZA" db import -q --db "$work/shaky.db" "$work/shaky.jsonl"
+shaky() { "$BENANZA" bench --json -q --db "$work/shaky.db" --budget 1 -c "$work/counted.yaml" "$@"; }
+try 0 "bench says what is shaky" shaky "$tiny"
+json "d['measured'] == 0 and d['already'] == d['problems'] and d['shaky'] == 1"
+try 0 "and measures that again when asked to" shaky --shaky "$tiny"
+json "d['measured'] == 1 and d['already'] == d['problems'] - 1"
 # --- everything from memory ---
 try 2 "a state that is none" "$BENANZA" bench --caches net,hot "$tiny"
 one_line

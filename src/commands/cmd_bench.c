@@ -22,6 +22,7 @@
 /* What a run adds up to: every problem is one of already ... missing. */
 struct tally {
 	int problems, already, measured, failed, unsupported, missing;
+	int shaky; /* of these, by what is known now */
 	int lost; /* results that the database did not take */
 	int peaks; /* of the device, measured now: no problems of a model */
 	double wall_s, peaks_s, saved_by_sharing_s;
@@ -105,6 +106,17 @@ static enum job_state standing(const struct results *r, const char *problem)
 	return results_is_finished(r, problem) ? JOB_DONE : JOB_NONE;
 }
 
+/* Is any of what is known of it from a machine that was never calm? */
+static bool is_shaky(const struct results *r, const char *problem)
+{
+	int count;
+	const struct result *const *all = results_of(r, problem, &count);
+	for (int i = 0; i < count; i++)
+		if (all[i]->status == STATUS_OK && all[i]->stats.stop == STOP_DISTURBED)
+			return true;
+	return false;
+}
+
 static void tally_add(struct tally *t, struct session *s, const struct wanted *w, const struct options *o)
 {
 	for (int i = 0; i < w->count; i++) {
@@ -117,6 +129,7 @@ static void tally_add(struct tally *t, struct session *s, const struct wanted *w
 		t->failed += known == JOB_FAILED;
 		t->unsupported += known == JOB_UNSUPPORTED;
 		t->missing += known == JOB_NONE;
+		t->shaky += is_shaky(s->results, p->text);
 		if (now == JOB_DONE && p->uses > 1)
 			t->saved_by_sharing_s += (p->uses - 1) * queue_took_s(s->queue, p->text);
 		if (now == JOB_FAILED && !o->quiet)
@@ -232,7 +245,8 @@ static int bench_problems(struct session *s, struct options *o, const struct wan
 	struct bench_eta estimates = { 0 };
 	peaks_queue(s, o->again);
 	for (int i = 0; i < w->count; i++)
-		queue_add(s->queue, w->problems[i].text, false, o->again || o->caches);
+		queue_add(s->queue, w->problems[i].text, false,
+			o->again || o->caches || (o->shaky && is_shaky(s->results, w->problems[i].text)));
 	int status = queue_drain(s, o, &estimates, err);
 	peaks_count(s, t);
 	if (status == EXIT_DONE && !interrupted)
@@ -308,9 +322,9 @@ static int bench_model(struct session **session, struct options *o, int index, s
 static void tally_print(const struct tally *t, const struct options *o)
 {
 	if (o->json) {
-		report_json_line(json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:O, s:i, s:f, s:o}", "problems", t->problems,
+		report_json_line(json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:O, s:i, s:f, s:o}", "problems", t->problems,
 			"already", t->already, "measured", t->measured, "failed", t->failed, "unsupported", t->unsupported,
-			"missing", t->missing, "lost", t->lost, "wall_s", t->wall_s, "saved_by_sharing_s",
+			"missing", t->missing, "shaky", t->shaky, "lost", t->lost, "wall_s", t->wall_s, "saved_by_sharing_s",
 			t->saved_by_sharing_s, "interrupted", t->interrupted, "runners", t->runners, "peaks", t->peaks,
 			"peaks_s", t->peaks_s, "eta_off", json_number_or_null(t->eta_off)), stdout);
 		return;
@@ -326,12 +340,14 @@ static void tally_print(const struct tally *t, const struct options *o)
 		printf(", and %.1f s for %d peaks of the device", t->peaks_s, t->peaks);
 	if (t->saved_by_sharing_s >= 0.5)
 		printf(", about %.0f s more without sharing", t->saved_by_sharing_s);
+	if (t->shaky)
+		printf("; %d shaky, on a machine that was not calm: bench --shaky measures those again", t->shaky);
 	puts(!t->interrupted ? "" : t->lost ? "; interrupted" : "; interrupted, what was measured is kept");
 }
 
 int cmd_bench(struct options *o, struct error *err)
 {
-	if (options_expect(o, 1, 10000, "bench MODEL... [-b LIST] [-t LIST] [--again] [--json | --emit-jobs]", err))
+	if (options_expect(o, 1, 10000, "bench MODEL... [-b LIST] [-t LIST] [--again | --shaky] [--json | --emit-jobs]", err))
 		return EXIT_BAD;
 	if (o->emit_jobs)
 		return bench_jobs(o, err);

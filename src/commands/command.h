@@ -26,6 +26,7 @@ struct options {
 	const volatile sig_atomic_t *stop; /* a command that ends well when interrupted sets it */
 	FILE *log;                    /* -v */
 	bool again;                   /* bench: known results are no reason not to measure */
+	bool shaky;                   /* bench: nor are those that were disturbed */
 	bool emit_jobs;               /* bench: jobs for a runner elsewhere, in these states */
 	const char *caches, *launches;
 	const char *frame, *view, *keys; /* --frame 120x40 --view NAME --keys 'j j Enter' */

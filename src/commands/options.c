@@ -51,6 +51,7 @@ static const struct option_row {
 	{ "quiet", 'q', NULL, USE_FLAG, NULL, AT(quiet), "no progress, no notes" },
 	{ "verbose", 'v', NULL, USE_FLAG, NULL, AT(verbose), "write a log ($XDG_STATE_HOME/benanza/log)" },
 	{ "again", 0, NULL, USE_FLAG, NULL, AT(again), "with bench: measure what is known already, too" },
+	{ "shaky", 0, NULL, USE_FLAG, NULL, AT(shaky), "with bench: also what was measured while the machine was never calm" },
 	{ "emit-jobs", 0, NULL, USE_FLAG, NULL, AT(emit_jobs), "with bench: print the jobs for a runner elsewhere, measure nothing" },
 	{ "caches", 0, "LIST", USE_TEXT, NULL, AT(caches), "with bench: cache states (net,warm; cold), measured anew" },
 	{ "launches", 0, "LIST", USE_TEXT, NULL, AT(launches), "with --emit-jobs: launch modes (amortized,isolated)" },

@@ -244,7 +244,7 @@ static void disturbed_text(const struct analysis *a, FILE *out)
 	int count = disturbed_count(a);
 	if (count)
 		fprintf(out, "disturbed     %d layer%s measured on a machine that was not calm; their intervals are all that was seen.\n"
-			"              When it is: benanza bench --again\n", count, count == 1 ? "" : "s");
+			"              When it is: benanza bench --shaky\n", count, count == 1 ? "" : "s");
 }
 
 static void border_text(const struct session *s, FILE *out)

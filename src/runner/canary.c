@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -26,9 +27,11 @@
 
 #define CORE_FACTOR 1.3      /* a clock that follows what runs is no contention: wide vectors cost it 20% */
 #define CORE_FALL 0.1        /* no core is quicker than it is: what is below the usual is soon the usual */
+#define CORE_RISE_NS 600e9   /* by a factor of e in that time: twice as slow is usual after 7 minutes */
 #define MEMORY_FACTOR 2.0    /* what the last sample wrote is on its way to memory, too */
 #define FIRST 32             /* times of asking that tell what is usual */
-#define LEARN 0.0005         /* how much of one time is learned later: what lasts for thousands becomes usual */
+#define FIRST_PAUSE_NS 500000/* between them: who comes and goes on the other half of a core does so within milliseconds */
+#define LEARN_NS 20e9        /* the memory's quantile moves by a factor of e in that time, at most */
 #define TRIES 2
 #define USUAL 0.25           /* the quantile that is followed */
 
@@ -42,6 +45,7 @@ static struct {
 	struct canary_times usual[TEAM_MOST]; /* of each thread: cores are not all alike */
 	atomic_int here;
 	atomic_bool late;        /* some began without the others */
+	double asked;            /* when */
 	double stolen, stolen_at; /* as last read, and when; 0 never */
 	bool stolen_lately;
 } canary;
@@ -110,28 +114,32 @@ static void share(void *unused, int i, int count)
 	*t = (struct canary_times){ between - begin, canary.chunks ? clock_ns() - between : NAN };
 }
 
-/* A quantile is where so many of the values are below it that its steps up and down even out. */
-static bool is_slow(double *usual, double now, double factor)
-{
-	bool slow = now > factor * *usual; /* not where either is unknown */
-	if (now == now && *usual == *usual)
-		*usual *= now < *usual ? 1 - LEARN * (1 - USUAL) : 1 + LEARN * USUAL;
-	return slow;
-}
-
-/* Somebody on the other half of a core comes and goes within seconds, and may be there from the beginning. */
-static bool is_core_slow(double *usual, double now)
+/* Somebody on the other half of a core comes and goes within milliseconds, and may be there from the beginning: nearly the least
+ * is usual, which is forgotten slowly, for clocks fall and stay low. */
+static void core_learn(double *usual, double now, double past_ns)
 {
 	if (now < *usual)
 		*usual -= CORE_FALL * (*usual - now);
-	return is_slow(usual, now, CORE_FACTOR);
+	else if (now > *usual)
+		*usual = fmin(now, *usual * (1 + past_ns / CORE_RISE_NS));
 }
 
-const char *canary_judge(struct canary_times *usual, struct canary_times now)
+/* A quantile is where so many of the values are below it that its steps up and down even out. */
+static void memory_learn(double *usual, double now, double past_ns)
 {
-	bool core = is_core_slow(&usual->core_ns, now.core_ns);
-	bool memory = is_slow(&usual->memory_ns, now.memory_ns, MEMORY_FACTOR);
-	return core ? "the cores were slower than usual" : memory ? "the memory was slower than usual" : NULL;
+	double step = fmin(past_ns / LEARN_NS, 1);
+	if (!isnan(now) && !isnan(*usual))
+		*usual *= now < *usual ? 1 - step * (1 - USUAL) : 1 + step * USUAL;
+}
+
+const char *canary_judge(struct canary_times *usual, struct canary_times now, double past_ns, double *slower)
+{
+	double core = now.core_ns / usual->core_ns, memory = now.memory_ns / usual->memory_ns; /* NaN where either is unknown */
+	core_learn(&usual->core_ns, now.core_ns, past_ns);
+	memory_learn(&usual->memory_ns, now.memory_ns, past_ns);
+	*slower = core > CORE_FACTOR ? core : memory > MEMORY_FACTOR ? memory : 1;
+	return core > CORE_FACTOR ? "the cores were slower than usual" :
+		memory > MEMORY_FACTOR ? "the memory was slower than usual" : NULL;
 }
 
 /* --- what a hypervisor took --- */
@@ -174,26 +182,33 @@ static void times_take(void)
 	canary.next += count;
 }
 
-/* All threads learn, whoever is slow. */
-static const char *times_judge(void)
+/* All threads learn, whoever is slow; the slowest is what everything waits for. */
+static const char *times_judge(double *slower)
 {
 	const char *says = NULL;
+	double now = clock_ns(), past = now - canary.asked, one;
+	canary.asked = now;
+	*slower = 1;
 	for (int i = 0; i < team_size(); i++) {
-		const char *one = canary_judge(&canary.usual[i], canary.times[i]);
-		says = says ? says : one;
+		const char *why = canary_judge(&canary.usual[i], canary.times[i], past, &one);
+		says = says ? says : why;
+		*slower = fmax(*slower, one);
 	}
 	return says;
 }
 
 /* What only hit the canary is over when it is asked again. */
-const char *canary_ask(void)
+const char *canary_ask(double *slower)
 {
 	const char *says = NULL;
 	for (int i = 0; i < TRIES; i++) {
 		times_take();
-		says = atomic_load(&canary.late) ? "its threads had to wait for their cores" : times_judge();
-		if (!says)
+		if (atomic_load(&canary.late)) {
+			*slower = NAN;
+			says = "its threads had to wait for their cores";
+		} else if (!(says = times_judge(slower))) {
 			return NULL;
+		}
 	}
 	return !atomic_load(&canary.late) && is_stolen() ? "the hypervisor gave its cores to others" : says;
 }
@@ -213,7 +228,7 @@ static struct canary_times usual_of(struct canary_times (*first)[TEAM_MOST], int
 	}
 	qsort(core, FIRST, sizeof(*core), by_size);
 	qsort(memory, FIRST, sizeof(*memory), by_size);
-	return (struct canary_times){ core[(int)(USUAL * FIRST)], memory[(int)(USUAL * FIRST)] };
+	return (struct canary_times){ core[0], memory[(int)(USUAL * FIRST)] };
 }
 
 void canary_open(double llc_bytes)
@@ -227,9 +242,11 @@ void canary_open(double llc_bytes)
 	if (canary.buffer)
 		memset(canary.buffer, 1, (size_t)chunks * CHUNK_BYTES);
 	for (int i = 0; i < FIRST; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = FIRST_PAUSE_NS }, NULL);
 		times_take();
 		memcpy(first[i], canary.times, sizeof(*first));
 	}
+	canary.asked = clock_ns();
 	for (int thread = 0; thread < team_size(); thread++)
 		canary.usual[thread] = usual_of(first, thread);
 	free(first);

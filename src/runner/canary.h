@@ -9,14 +9,16 @@ struct canary_times {
 	double core_ns, memory_ns;
 };
 
-/* Learns what is usual, in under a millisecond. llc_bytes NaN: unknown. */
+/* Learns what is usual, in some 20 milliseconds. llc_bytes NaN: unknown. */
 void canary_open(double llc_bytes);
-/* NULL: all is as usual; else what is not, in a few words. Takes some 20 us. */
-const char *canary_ask(void);
+/* NULL: all is as usual, *slower 1; else what is not, in a few words, and how many times slower than usual that makes it (NaN:
+ * nobody knows). Takes some 20 us. */
+const char *canary_ask(double *slower);
 void canary_close(void);
 
-/* What canary_ask says of such times, beside what is usual: the lower quartile of those before (of the cores nearly the
- * least), of which the older ones are forgotten slowly, so that what lasts for thousands of times is usual in the end. */
-const char *canary_judge(struct canary_times *usual, struct canary_times now);
+/* What canary_ask says of such times, past_ns after those before, beside what is usual: the lower quartile of those before (of
+ * the cores nearly the least), of which the older ones are forgotten slowly, so that what lasts for minutes is usual in the
+ * end. *slower as above. */
+const char *canary_judge(struct canary_times *usual, struct canary_times now, double past_ns, double *slower);
 
 #endif

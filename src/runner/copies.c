@@ -9,6 +9,7 @@
 #define GUARD 0xA5
 #define KEPT 64
 #define KEPT_LEAST 1048576 /* less comes from the heap, which keeps it by itself */
+#define KEPT_FITS 2        /* a block so many times what is wanted will do */
 #define CLASSES 8          /* sizes of blocks between a power of two and the next */
 #define GOLDEN 0.6180339887498949
 
@@ -58,11 +59,22 @@ void copies_forget(void)
 		free(kept_take(0).base);
 }
 
+/* The smallest that is large enough, and not much larger: new memory costs more than what is done with it. */
+static int kept_find(size_t room)
+{
+	int found = -1;
+	for (int i = 0; i < kept.count; i++)
+		if (kept.block[i].room >= room && kept.block[i].room / KEPT_FITS <= room &&
+			(found < 0 || kept.block[i].room < kept.block[found].room))
+			found = i;
+	return found;
+}
+
 static struct block block_get(size_t room)
 {
-	for (int i = 0; i < kept.count; i++)
-		if (kept.block[i].room == room)
-			return kept_take(i);
+	int found = kept_find(room);
+	if (found >= 0)
+		return kept_take(found);
 	if (kept.open + kept.bytes + room > kept.most_open)
 		copies_forget();
 	char *base = aligned_alloc(COPIES_LINE, room);

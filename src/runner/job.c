@@ -80,6 +80,7 @@ static enum status job_plan(const struct job *j, struct error *err)
 
 enum status job_run(const struct job *j, bool *stopped, struct error *err)
 {
+	static struct measure_outlook outlook;
 	struct problem p;
 	struct offers offers;
 	*stopped = false;
@@ -97,7 +98,7 @@ enum status job_run(const struct job *j, bool *stopped, struct error *err)
 		.alone_ns = platform.alone_ns, .is_alive = platform.is_alive,
 		.has_matrix = j->device->has_matrix, .now_ns = clock_ns, .tolerance = platform.tolerance,
 		.long_ns = platform.long_ns, .disturbances = platform.disturbances, .waited_ns = platform.waited_ns,
-		.canary = platform.canary, .user = (void *)(uintptr_t)j,
+		.canary = platform.canary, .outlook = &outlook, .user = (void *)(uintptr_t)j,
 		.cancelled = forwarded_cancelled, .trying = forwarded_trying, .emit = stamped_emit };
 	for (int i = 0; i < CACHE_COUNT; i++)
 		o.caches[i] = j->caches[i];

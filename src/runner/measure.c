@@ -155,7 +155,7 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 {
 	struct run *r = base_calloc(1, sizeof(*r));
 	*r = (struct run){ .offers = offers, .problem = p, .text = text, .options = o, .err = err,
-		.status = STATUS_FAILED, .canary_asked = NAN };
+		.status = STATUS_FAILED, .canary_asked = NAN, .canary_slower = 1 };
 	int stopped = 0;
 	limits_set(r, o->shares_operands ? 1 : offers->count < MEASURE_CONTENDERS ? offers->count : MEASURE_CONTENDERS);
 	states_plan(r);

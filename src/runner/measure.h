@@ -8,6 +8,11 @@
 
 #define MEASURE_CONTENDERS 48 /* most algorithms of one problem that are tried */
 
+/* How much of the last seconds was calm: kept from problem to problem. Zeroed: nothing known, and all is hoped to be. */
+struct measure_outlook {
+	double calm_ns, ns;
+};
+
 struct measure_options {
 	double budget_ns;          /* an algorithm, split over cache states and launches */
 	bool caches[CACHE_COUNT], launches[LAUNCH_COUNT];
@@ -23,7 +28,8 @@ struct measure_options {
 	double long_ns;            /* samples from here on take disturbances as they come */
 	int64_t (*disturbances)(void); /* of what measures, so far (platform.h); may be NULL */
 	double (*waited_ns)(void); /* of what measures, so far (platform.h); may be NULL */
-	const char *(*canary)(void); /* what is wrong with the machine now (platform.h), NULL nothing; may be NULL */
+	const char *(*canary)(double *slower); /* what is wrong with the machine now (platform.h), NULL nothing; may be NULL */
+	struct measure_outlook *outlook;
 	bool (*is_alive)(void);    /* can anything be measured any more (platform.h); may be NULL */
 	void *user;                /* of the calls below */
 	bool (*cancelled)(void *user);                                         /* asked before every sample */
@@ -41,12 +47,14 @@ struct measure_options {
 #define MEASURE_SHORTLIST_SAMPLES 3
 #define MEASURE_DROP_FACTOR 4.0    /* one sample slower than this times the best: no further ones */
 #define MEASURE_CLOSE_FACTOR 1.25  /* those within this of the fastest on the shortlist are measured in full */
-#define MEASURE_LEAST_CALM 6       /* undisturbed samples that stand for all, where they are half of them */
+#define MEASURE_LEAST_CALM 6       /* undisturbed samples that stand for all */
 #define MEASURE_WAITED_SHARE 0.05  /* of a sample: what its threads may wait for cores, together */
 #define MEASURE_CANARY_NS 1e6      /* the canary is asked no more often */
 #define MEASURE_CANARY_SHARE 0.02  /* and takes no more of the time */
 #define MEASURE_SCATTER_FACTOR 4.0 /* a median so far above the least sample is not believed before the budget ends */
 #define MEASURE_DISTURBED_FACTOR 2.0 /* so many budgets, at most, where disturbed samples do not count */
+#define MEASURE_DISTURBED_TOLERANCE 0.05 /* of the median where no calm ones are to be hoped for */
+#define MEASURE_OUTLOOK_NS 1e9     /* what was so long ago counts a third */
 
 #define MEASURE_SETS 16384         /* most copies of the constant operands */
 #define MEASURE_SETS_BYTES 512e6   /* most that those of one algorithm take */

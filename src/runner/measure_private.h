@@ -26,6 +26,7 @@ struct contender {
 	double budget_ns;      /* of the present state */
 	double spent_ns;       /* on it, with all that belongs to a sample */
 	double calm_ns;        /* of that, on the calm ones */
+	double least_ns;       /* what disturbed ones might have been: as much less as the canary was slower; INFINITY none */
 	double rotated_bytes;  /* in state net; outlives the work */
 	const char *kernels;   /* the work's */
 	char notes[256];       /* the library's, and ours; "" as the library's */
@@ -48,6 +49,7 @@ struct run {
 	struct contender contenders[MEASURE_CONTENDERS];
 	int count;
 	double canary_asked, canary_cost_ns; /* when, and what it took */
+	double canary_slower;                /* as it said then */
 	const char *canary_says;             /* NULL: calm */
 	const char *disturbed_by;            /* what it said last when it was not, or what else was noticed */
 	bool any_ok, dead;

@@ -37,32 +37,70 @@ static bool is_disturbed(const struct run *r, struct mark before, double took_ns
 	return now.disturbances > before.disturbances && expected_ns < r->options->long_ns;
 }
 
-static void settle(struct contender *c, bool calm)
+static void settle(struct contender *c, bool calm, double slower)
 {
 	struct pending *p = &c->pending;
 	for (int64_t i = 0; calm && i < p->samples.n; i++)
 		samples_add(&c->calm, p->samples.taken[i]);
+	if (!calm && p->samples.n)
+		c->least_ns = fmin(c->least_ns, p->samples.sorted[0] / slower);
 	c->calm_ns += calm ? p->ns : 0;
 	samples_clear(&p->samples);
 	p->ns = 0;
 }
 
-/* What lies between two times of asking is calm when both times were. Asked so rarely that it costs next to nothing, or now. */
-static void canary_ask(struct run *r, bool now)
+static void outlook_learn(struct measure_outlook *o, bool calm, double ns)
+{
+	double kept = exp(-ns / MEASURE_OUTLOOK_NS);
+	o->calm_ns = o->calm_ns * kept + (calm ? ns : 0);
+	o->ns = o->ns * kept + ns;
+}
+
+/* What lies between two times of asking is calm when both times were. */
+static void canary_ask(struct run *r)
 {
 	const struct measure_options *o = r->options;
-	double begin = o->now_ns(), pause = fmax(MEASURE_CANARY_NS, r->canary_cost_ns / MEASURE_CANARY_SHARE);
 	const char *before = r->canary_says;
-	if (!now && begin - r->canary_asked < pause)
-		return;
+	double slower_before = r->canary_slower, asked_before = r->canary_asked;
 	if (o->canary) {
-		r->canary_says = o->canary();
+		double begin = o->now_ns();
+		r->canary_says = o->canary(&r->canary_slower);
 		r->canary_asked = o->now_ns();
 		r->canary_cost_ns = r->canary_asked - begin;
 	}
+	bool calm = !before && !r->canary_says;
+	if (!isnan(asked_before))
+		outlook_learn(o->outlook, calm, r->canary_asked - asked_before);
 	r->disturbed_by = r->canary_says ? r->canary_says : r->disturbed_by;
 	for (int i = 0; i < r->count; i++)
-		settle(&r->contenders[i], !before && !r->canary_says);
+		settle(&r->contenders[i], calm, fmax(slower_before, r->canary_slower));
+}
+
+/* So rarely that it costs next to nothing. */
+static bool canary_is_due(const struct run *r)
+{
+	double pause = fmax(MEASURE_CANARY_NS, r->canary_cost_ns / MEASURE_CANARY_SHARE);
+	return !r->options->canary || !(r->options->now_ns() - r->canary_asked < pause);
+}
+
+/* Will the rest of its budgets, as calm as the last seconds were, give as many calm samples as it takes? */
+static bool is_hopeless(const struct run *r, const struct contender *c)
+{
+	const struct measure_outlook *o = r->options->outlook;
+	double enough = fmin(MEASURE_LEAST_SAMPLES * c->one_ns * (double)c->executions, c->budget_ns);
+	double left = MEASURE_DISTURBED_FACTOR * c->budget_ns - c->spent_ns;
+	return left <= 0 || left * (o->ns > 0 ? o->calm_ns / o->ns : 1) <= enough - c->calm_ns;
+}
+
+/* What is sampled while the machine is disturbed counts for little, and asking again is quick. All wait. */
+static void calm_await(struct run *r, const struct contender *waiting)
+{
+	while (r->canary_says && !is_hopeless(r, waiting) && !measure_is_over(r)) {
+		double begin = r->options->now_ns();
+		canary_ask(r);
+		for (int i = 0; i < r->count; i++)
+			r->contenders[i].spent_ns += r->options->now_ns() - begin;
+	}
 }
 
 /* --- executions --- */
@@ -123,7 +161,8 @@ int measure_sample(struct run *r, struct contender *c, struct state s)
 	struct mark before = { 0 };
 	double ns;
 	if (isnan(r->canary_asked))
-		canary_ask(r, true);
+		canary_ask(r);
+	calm_await(r, c);
 	double begin = r->options->now_ns();
 	int bad = c->one_ns < LONG_EXECUTION_NS ? backend_of(c)->run(c->work, s.cache, 1, &ns, r->err) : 0;
 	if (!bad) {
@@ -144,7 +183,8 @@ int measure_sample(struct run *r, struct contender *c, struct state s)
 	} else {
 		r->disturbed_by = isnan(before.waited_ns) ? INTERRUPTED : WAITED;
 	}
-	canary_ask(r, !r->options->canary);
+	if (canary_is_due(r))
+		canary_ask(r);
 	return 0;
 }
 
@@ -152,18 +192,17 @@ void measure_forget_samples(struct contender *c)
 {
 	samples_clear(&c->samples);
 	samples_clear(&c->calm);
-	settle(c, false);
+	settle(c, false, NAN);
 	c->spent_ns = c->calm_ns = 0;
+	c->least_ns = INFINITY;
 }
 
 /* --- what they are worth --- */
 
-/* The undisturbed samples count, where they are enough to stand for all of them. Where the machine is never calm that is how
- * it is, and the few others are no fair choice. */
+/* The undisturbed samples count, where they are enough to stand for all of them. */
 static const struct samples *samples_kept(const struct contender *c)
 {
-	bool enough = c->calm.n >= MEASURE_LEAST_SAMPLES || (c->calm.n > 0 && c->calm_ns >= c->budget_ns) ||
-		(c->calm.n >= MEASURE_LEAST_CALM && 2 * c->calm.n >= c->samples.n);
+	bool enough = c->calm.n >= MEASURE_LEAST_CALM || (c->calm.n > 0 && c->calm_ns >= c->budget_ns);
 	return enough ? &c->calm : &c->samples;
 }
 
@@ -173,7 +212,8 @@ static bool is_scattered(const struct samples *s)
 	return s->n >= MEASURE_LEAST_CALM && s->sorted[s->n / 2] > MEASURE_SCATTER_FACTOR * s->sorted[0];
 }
 
-/* The budget is for calm samples. Disturbed ones have as much again and again: then it stops, and the result says so. */
+/* The budget is for calm samples. Disturbed ones have as much again, or less where that is no use: then it stops, and the result
+ * says so. */
 static enum stop stop_reason(const struct run *r, const struct contender *c)
 {
 	const struct samples *kept = samples_kept(c);
@@ -182,8 +222,10 @@ static enum stop stop_reason(const struct run *r, const struct contender *c)
 	double spent = calm ? c->calm_ns + c->pending.ns : c->spent_ns;
 	if (calm && stats_converged(kept, r->options->tolerance, MEASURE_LEAST_SAMPLES))
 		return STOP_CONVERGED;
+	bool useless = is_hopeless(r, c) &&
+		stats_converged(&c->samples, MEASURE_DISTURBED_TOLERANCE, MEASURE_LEAST_SAMPLES);
 	if (c->samples.n == 0 || (spent < budget && c->spent_ns < MEASURE_DISTURBED_FACTOR * c->budget_ns &&
-		c->samples.n < MEASURE_MOST_SAMPLES))
+		c->samples.n < MEASURE_MOST_SAMPLES && !useless))
 		return STOP_NONE;
 	return calm ? STOP_BUDGET : STOP_DISTURBED;
 }
@@ -193,7 +235,7 @@ enum stop measure_stop(struct run *r, struct contender *c)
 	enum stop stop = stop_reason(r, c);
 	if (stop == STOP_NONE || c->pending.samples.n == 0)
 		return stop;
-	canary_ask(r, true);
+	canary_ask(r);
 	return stop_reason(r, c);
 }
 
@@ -214,8 +256,8 @@ void measure_emit(struct run *r, struct contender *c, struct state s, enum stop 
 	result.stats.discarded = c->samples.n - kept->n;
 	if (stop == STOP_DISTURBED)
 		result.why = r->disturbed_by ? r->disturbed_by : "its samples are far from each other";
-	if (stop == STOP_DISTURBED && kept->n > 1) { /* nobody knows which of them to believe */
-		result.stats.lo = kept->sorted[0];
+	if (stop == STOP_DISTURBED && kept->n > 1) { /* nobody knows which of them to believe, nor what was slow with the canary */
+		result.stats.lo = fmin(kept->sorted[0], c->least_ns);
 		result.stats.hi = kept->sorted[kept->n - 1];
 	}
 	r->any_ok = true;

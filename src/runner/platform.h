@@ -39,8 +39,9 @@ struct platform {
 	/* How long the threads that measure had to wait for cores, together, so far: decides instead of the disturbances where
 	 * it is known. NaN: not known; NULL: there is no such thing. */
 	double (*waited_ns)(void);
-	/* What is wrong with the machine at this moment, though no thread had to wait; NULL: nothing. NULL: nobody looks. */
-	const char *(*canary)(void);
+	/* What is wrong with the machine at this moment, though no thread had to wait, and how many times slower it is for that (1
+	 * not at all, NaN not known); NULL: nothing. NULL: nobody looks. */
+	const char *(*canary)(double *slower);
 	/* False once nothing can be measured any more by this process (a poisoned CUDA context): the program ends then with
 	 * a log line, and the parent starts another. NULL: always alive. */
 	bool (*is_alive)(void);

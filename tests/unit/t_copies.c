@@ -45,6 +45,9 @@ static void test_kept(void)
 	ok(c.base == before && copies_kept_bytes() <= 0, "and serves the next of about its size");
 	ok((unsigned char)copies_at(&c, 0)[BYTES / 2] == 0xff && copies_are_whole(&c), "which is poisoned and guarded anew");
 	copies_close(&c);
+	copies_open(&c, BYTES * 5 / 8, 2);
+	ok(c.base == before && copies_kept_bytes() <= 0, "or of one a little smaller");
+	copies_close(&c);
 	copies_open(&c, 5 * BYTES, 2);
 	ok(copies_kept_bytes() <= 0, "what would come on top of that is given back first");
 	copies_close(&b);

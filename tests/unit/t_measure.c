@@ -128,6 +128,7 @@ static struct {
 	double drift;    /* everything gets slower by this share a second */
 	bool has_canary;
 	int asked;
+	double slow_each;             /* 0: once */
 	double slow_from, slow_until; /* between these times everything takes twice as long, and the canary says so */
 	char order[4096]; /* indices of timed runs, one digit each */
 } fake;
@@ -149,11 +150,13 @@ static double fake_waited(void)
 
 static bool is_slow_now(void)
 {
-	return fake.now >= fake.slow_from && fake.now < fake.slow_until;
+	double now = fake.slow_each > 0 ? fmod(fake.now, fake.slow_each) : fake.now;
+	return now >= fake.slow_from && now < fake.slow_until;
 }
 
-static const char *fake_canary(void)
+static const char *fake_canary(double *slower)
 {
+	*slower = is_slow_now() ? 2 : 1;
 	fake.asked++;
 	fake.now += 10e3;
 	return is_slow_now() ? "it sings no more" : NULL;
@@ -354,7 +357,8 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 	fake.now = 0;
 	fake.alive = fake.most_alive = 0;
 	memset(fake.order, 0, sizeof(fake.order));
-	struct measure_options options = { .budget_ns = budget_ns, .caches = { true, true, fake.cold },
+	struct measure_outlook outlook = { 0 };
+	struct measure_options options = { .outlook = &outlook, .budget_ns = budget_ns, .caches = { true, true, fake.cold },
 		.launches = { true, true },
 		.tolerance = 0.02, .long_ns = LONG_NS, .memory_bytes = 1e9, .rotation_bytes = 1e6, .llc_bytes = 100e3,
 		.now_ns = fake_now, .disturbances = fake_preemptions,
@@ -554,17 +558,38 @@ static void test_canary(void)
 	measure(&o, PLAIN, 100e6, 0, false);
 	const struct result *a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
 	const struct result *b = find(&o.seen, "b", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(a && b && a->stats.discarded > 0 && b->stats.discarded > 0, "samples between two times of asking go with them");
+	ok(a && b && a->stats.discarded + b->stats.discarded > 0, "samples between two times of asking go with them");
 	ok(a && b && a->stats.median == 100e3 && b->stats.median == 110e3 && a->stats.hi == 100e3, "of all that are compared");
 	ok(a && a->stats.stop == STOP_CONVERGED && !*o.seen.why[a - o.seen.results], "calm ones are enough");
-	ok(10e3 * fake.asked < 0.03 * fake.now, "asking costs little: %d times", fake.asked);
+	ok(a && b && a->stats.discarded + b->stats.discarded < 20, "nothing is sampled while it lasts");
+	ok(10e3 * fake.asked < 8e6 + 0.03 * fake.now, "asking costs little otherwise: %d times", fake.asked);
 	fake.slow_from = 0;
 	fake.slow_until = INFINITY;
-	measure(&o, PLAIN, 10e6, 0, false);
+	measure(&o, PLAIN, 200e6, 0, false);
 	a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(a && a->stats.stop == STOP_DISTURBED && a->stats.median == 200e3 && a->stats.discarded == 0,
 		"a machine that is never calm: all count");
 	is_str(a ? o.seen.why[a - o.seen.results] : "", "it sings no more", "and it says why");
+	ok(a && a->stats.lo == 100e3 && a->stats.hi == 200e3, "its interval reaches to what it takes on a calm one, as far as that is known");
+	ok(a && a->stats.n >= 10 && fake.now < 50e6, "and nobody waits where waiting is of no use: %.0f ms", fake.now / 1e6);
+}
+
+/* A machine that is calm half of the time, for two milliseconds, has calm samples within the budgets. */
+static void test_awaited(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 1;
+	fake.has_canary = true;
+	fake.slow_each = 4e6;
+	fake.slow_until = 2e6;
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 100e3 };
+	measure(&o, PLAIN, 100e6, 0, false);
+	const struct result *a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(a && a->stats.stop == STOP_CONVERGED && a->stats.median == 100e3, "calm moments are waited for: %.0f us",
+		a ? a->stats.median / 1e3 : NAN);
+	ok(a && a->stats.discarded <= a->stats.n, "and most samples are of use: %d of %d are not", a ? (int)a->stats.discarded : 0,
+		a ? (int)(a->stats.n + a->stats.discarded) : 0);
 }
 
 /* What nobody noticed: a median far above the least sample. */
@@ -1001,6 +1026,7 @@ int main(void)
 	test_disturbed();
 	test_waited();
 	test_canary();
+	test_awaited();
 	test_scattered();
 	test_drift();
 	test_long();
