@@ -25,6 +25,9 @@ static double group_left_kb(struct doctor *d)
 		for (int i = 0; i < count; i++) {
 			double limit = doctor_number(d, version == 2 ? "%s/memory.max" : "%s/memory.limit_in_bytes", folders[i]);
 			double used = doctor_number(d, version == 2 ? "%s/memory.current" : "%s/memory.usage_in_bytes", folders[i]);
+			double cached = doctor_field(doctor_file(d, "%s/memory.stat", folders[i]),
+				version == 2 ? "inactive_file " : "total_inactive_file ");
+			used -= isnan(cached) ? 0 : fmin(cached, used); /* files are given back */
 			if (limit < NO_LIMIT && !isnan(used) && !((limit - used) / 1024 >= least))
 				least = fmax(0, limit - used) / 1024;
 		}

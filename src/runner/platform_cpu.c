@@ -11,6 +11,7 @@
 #include "runner/canary.h"
 #include "runner/copies.h"
 #include "runner/device.h"
+#include "runner/group.h"
 #include "runner/preempt.h"
 #include "runner/team.h"
 #include "runner/threads.h"
@@ -185,7 +186,7 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 	return bad;
 }
 
-/* Without swapping, as of now. */
+/* Without swapping, as of now, and within what the control group allows. */
 static double memory_available(void)
 {
 	char line[256];
@@ -196,7 +197,7 @@ static double memory_available(void)
 			break;
 	if (f)
 		fclose(f);
-	return kilobytes > 0 ? kilobytes * 1024 : FALLBACK_MEMORY;
+	return fmin(kilobytes > 0 ? kilobytes * 1024 : FALLBACK_MEMORY, group_memory_left(""));
 }
 
 /* What is kept from the job before is not counted, since not all can use it; much of it is given back. */

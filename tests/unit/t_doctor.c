@@ -310,6 +310,11 @@ static void others(void)
 	file("group", "sys/fs/cgroup/user.slice/me/memory.current", "436870912\n");
 	examine("group");
 	only("memory", "control group");
+	file("group", "sys/fs/cgroup/user.slice/me/memory.max", "2536870912\n");
+	file("group", "sys/fs/cgroup/user.slice/me/memory.current", "2436870912\n");
+	file("group", "sys/fs/cgroup/user.slice/me/memory.stat", "anon 1\ninactive_file 2400000000\n");
+	examine("group");
+	is("memory", DOCTOR_OK, "control group");
 	machine_make("swapping");
 	o = options_of("swapping");
 	begin(&o);
