@@ -4,6 +4,7 @@
 
 #include "doctor/doctor_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define VALUE_SHOWN 48
@@ -86,7 +87,8 @@ static const struct variable *row_of(struct text name)
 /* `runner`: whose variable it is; NULL ours. */
 static void found(struct doctor *d, struct text name, const char *value, const char *runner)
 {
-	const struct variable *row = row_of(name);
+	static const struct variable no_number = { "OMP_NUM_THREADS", true, "no number of threads: one a core is taken" };
+	const struct variable *row = text_is(name, no_number.name) && strtol(value, NULL, 10) < 1 ? &no_number : row_of(name);
 	size_t n = strlen(value);
 	if (!row)
 		return;

@@ -360,6 +360,18 @@ static void variables(void)
 	is_str(of("threads", "far")->what, "2, not the 1 asked for", "threads: that do not reach a runner elsewhere");
 }
 
+static void no_number(void)
+{
+	static const char *const set[] = { "OMP_NUM_THREADS=many", NULL };
+	machine_make("many");
+	struct doctor_options o = options_of("many");
+	o.variables = set;
+	begin(&o);
+	pass("many", 2, 0);
+	look();
+	only("variables", "many: no number of threads");
+}
+
 /* Threads that share a processor, or of which nobody knows where they are; a processor that is not the one here. */
 static void threads(void)
 {
@@ -484,6 +496,7 @@ int main(void)
 	shares();
 	others();
 	variables();
+	no_number();
 	threads();
 	gpus();
 	databases();
