@@ -472,6 +472,8 @@ static int process_hello(struct runner_process *p, struct text line, struct erro
 	int got = wire_find_hello(line, &p->arena, &p->device, &at, err);
 	if (got && at)
 		process_log_banner(p, (struct text){ line.p, at });
+	if (!got && memmem(line.p, line.n, WIRE_HELLO_BEGIN, sizeof(WIRE_HELLO_BEGIN) - 1)) /* to wait for another is for nothing */
+		return process_nonsense(p, line, "said a hello that is broken", err);
 	if (got < 0) {
 		p->stranger = true;
 		return error_context(err, "%s", p->program);

@@ -86,7 +86,7 @@ static int lines_take(struct batch *b, FILE *f, const struct device *d, off_t *w
 /* Before the first whole line: is it a hello that was begun? Whatever else somebody has there is not ours to cut off. */
 static bool is_begun_hello(FILE *f)
 {
-	static const char begin[] = "{\"magic\":\"" WIRE_MAGIC "\"";
+	static const char begin[] = WIRE_HELLO_BEGIN;
 	char there[sizeof(begin)];
 	rewind(f);
 	size_t n = fread(there, 1, sizeof(begin) - 1, f);

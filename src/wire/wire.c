@@ -593,7 +593,7 @@ int wire_parse_hello(const char *line, struct arena *a, struct device *d, struct
 
 int wire_find_hello(struct text line, struct arena *a, struct device *d, size_t *at, struct error *err)
 {
-	static const char begin[] = "{\"magic\":\"" WIRE_MAGIC "\"";
+	static const char begin[] = WIRE_HELLO_BEGIN;
 	*at = 0;
 	int got = wire_parse_hello(line.p, a, d, err);
 	const char *behind = got ? NULL : memmem(line.p, line.n, begin, sizeof(begin) - 1);

@@ -8,6 +8,7 @@
 
 #define WIRE_MAGIC "BENANZA-RUNNER"
 #define WIRE_VERSION 1
+#define WIRE_HELLO_BEGIN "{\"magic\":\"" WIRE_MAGIC "\""
 #define WIRE_LINE_MAX (1 << 20)
 #define WIRE_HEARTBEAT_MS 500
 #define WIRE_BUDGET_MS 200          /* a problem and algorithm, where RUN does not say */

@@ -2,7 +2,7 @@
  * so that the queue can be tested against every way in which a real one may fail. Not a test itself; t_queue, t_workers
  * and the tests of ssh and Slurm start it. Its whole life is told by the environment:
  *
- *	FAKE_HELLO   how it begins: banner, old, newer, unended, password, never, exit, flood, blank, deaf, changing, twice, waits
+ *	FAKE_HELLO   how it begins: banner, old, newer, unended, broken, password, never, exit, flood, blank, deaf, changing, twice, waits
  *	FAKE_THREADS its threads, in the stack too; else those of OMP_NUM_THREADS
  *	FAKE_MODEL   the device's model; FAKE_UUID its UUID, also "", else one that all have
  *	FAKE_ALL     every problem is answered well, whatever it is; the value is how many milliseconds that takes
@@ -61,6 +61,11 @@ static void say_hello(const char *how)
 	}
 	if (strcmp(how, "unended") == 0)
 		printf("Welcome.\n\033]0;fake@host\007{\"magic\": 3}$ ");
+	if (strcmp(how, "broken") == 0) {
+		printf("{\"magic\":\"" WIRE_MAGIC "\",\"protocol\":1,\"threads\":99999999999999999999}\n");
+		fflush(stdout);
+		return;
+	}
 	if (strcmp(how, "banner") == 0)
 		printf("Welcome to this host.\n\n{\"not\": \"it\"}\n{\"magic\": 3}\n");
 	if (strcmp(how, "old") == 0 || strcmp(how, "newer") == 0) {

@@ -387,6 +387,7 @@ static void test_no_runner(void)
 	expect_no_runner("old", "protocol 0", "an older version");
 	expect_no_runner("newer", "install both from one version", "a newer one");
 	expect_no_runner("flood", "printed much and no hello", "no runner at all");
+	expect_no_runner("broken", "said a hello that is broken", "a hello that cannot be read");
 	expect_no_runner("blank", "sends empty lines without end", "nothing but ends of lines");
 	struct bench b;
 	bench_open(&b, NULL, "");
