@@ -300,6 +300,7 @@ static int bench_model(struct session **session, struct options *o, int index, s
 	struct session *s = *session;
 	struct wanted w = { 0 };
 	int status = wanted_gather(&w, s, o, err) ? EXIT_BAD : EXIT_DONE;
+	wanted_sort(&w);
 	if (status == EXIT_DONE && !s->queue)
 		status = options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
 	if (status == EXIT_DONE && !s->queue) {

@@ -7,6 +7,8 @@
 
 #include "base/clock.h"
 
+#define OVERDUE_SHARE 0.25 /* of what a problem took so far is left at least */
+
 const struct device *queue_device(const struct queue *q)
 {
 	return q->known ? &q->device : NULL;
@@ -49,6 +51,13 @@ static double job_expected_s(const struct queue *q, int job)
 	return isnan(j->took_s) ? eta_expect(&q->eta, j->weight) : j->took_s;
 }
 
+/* Of one under way. What takes longer than expected is not about to end for that. */
+static double job_rest_s(const struct queue *q, const struct worker *w)
+{
+	double spent_s = (double)(clock_ms() - w->since_ms) / 1000, rest_s = job_expected_s(q, w->job) - spent_s;
+	return rest_s < OVERDUE_SHARE * spent_s ? OVERDUE_SHARE * spent_s : rest_s; /* NaN stays */
+}
+
 /* Of all that is left, shared by the workers that can be at it at once. */
 static double queue_eta_s(const struct queue *q)
 {
@@ -58,9 +67,7 @@ static double queue_eta_s(const struct queue *q)
 		work_s += job_expected_s(q, job);
 	for (int i = 0; i < q->worker_count; i++) {
 		const struct worker *w = &q->workers[i];
-		double spent_s = (double)(clock_ms() - w->since_ms) / 1000;
-		double rest_s = w->job >= 0 ? job_expected_s(q, w->job) - spent_s : 0;
-		work_s += rest_s < 0 ? 0 : rest_s;
+		work_s += w->job >= 0 ? job_rest_s(q, w) : 0;
 		hands += w->greeted && !w->dismissed;
 	}
 	hands = hands > left ? left : hands;
