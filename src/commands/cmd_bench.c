@@ -169,13 +169,13 @@ static void trouble_print(
 }
 
 /* The device's peaks, once, before all else: rooflines stand on them. One that the device does not have is no gap. */
-static void peaks_queue(struct session *s, bool again)
+static void peaks_queue(struct session *s, bool again, bool shaky)
 {
 	struct arena a = { 0 };
 	int count;
 	const char **texts = session_peak_problems(s, &a, &count);
 	for (int i = 0; i < count; i++)
-		queue_add(s->queue, texts[i], false, again);
+		queue_add(s->queue, texts[i], false, again || (shaky && is_shaky(s->results, texts[i])));
 	arena_free(&a);
 }
 
@@ -243,7 +243,7 @@ static int bench_problems(struct session *s, struct options *o, const struct wan
 	states_read(o, caches, err);
 	queue_set_caches(s->queue, caches);
 	struct bench_eta estimates = { 0 };
-	peaks_queue(s, o->again);
+	peaks_queue(s, o->again, o->shaky);
 	for (int i = 0; i < w->count; i++)
 		queue_add(s->queue, w->problems[i].text, false,
 			o->again || o->caches || (o->shaky && is_shaky(s->results, w->problems[i].text)));
@@ -254,7 +254,7 @@ static int bench_problems(struct session *s, struct options *o, const struct wan
 	bench_eta_free(&estimates);
 	if (status != EXIT_DONE || interrupted || !doubts_queue(s, o))
 		return status;
-	peaks_queue(s, true);
+	peaks_queue(s, true, true);
 	status = queue_drain(s, o, NULL, err);
 	peaks_count(s, t);
 	return status;
