@@ -4,33 +4,45 @@
 
 #include <math.h>
 
-/* Fitted to the times of four models' problems on two cores (tests/eta). */
-#define BASE 0.9              /* a second about, whatever it is: what differs most is how many implementations there are */
-#define SIZE_BYTES 1e6        /* of which a problem has the weight that its kernel says */
-#define SIZE_EXPONENT 0.11
-#define SIZE_LEAST 0.5
-#define CONSTANTS_BYTES_S 4e8 /* that are made in a second */
-#define LEAN 4.0              /* so much weight of a kind's own stands for as much as the rate of all */
+#include "problem/result.h"
 
-/* By kernel, without and with constants; 1 where nothing stands. */
+/* Seconds, fitted to the times of five models' problems on two cores (tests/eta), each twice. */
+#define BASE_S 0.04           /* to prepare and to check, whatever it is, for a kernel of factor 1 */
+#define BUDGET_S 0.5          /* what samples take at most */
+#define SAMPLES 30            /* in a cache state and launch, where the budget allows so many */
+#define FLOPS_S 1.3e10        /* an execution, roughly */
+#define BYTES_S 2.2e10
+#define CONSTANTS_BYTES_S 8e8 /* made in a second */
+#define LEAN 0.16             /* so many seconds of a kind's own stand for as much as the rate of all */
+
+/* By kernel, without and with constants; 1 where nothing stands. What differs most is how many implementations there are. */
 static const double factors[KERNEL_COUNT][2] = {
-	[KERNEL_CONV] = { 0.7, 0.7 },
-	[KERNEL_DECONV] = { 0.7, 0.7 },
-	[KERNEL_MATMUL] = { 0.4, 1 }, /* constants have two cache states, and may be packed */
-	[KERNEL_ELTWISE] = { 2, 2 },
-	[KERNEL_COPY] = { 0.6, 0.6 },
-	[KERNEL_TRANSPOSE] = { 0.6, 0.6 },
+	[KERNEL_CONV] = { 0.5, 0.5 },
+	[KERNEL_DECONV] = { 0.5, 0.5 },
+	[KERNEL_MATMUL] = { 1.9, 0.9 },
+	[KERNEL_ELTWISE] = { 0.9, 0.9 },
+	[KERNEL_BINARY] = { 1.7, 1.7 },
+	[KERNEL_BATCHNORM] = { 1.3, 1.3 },
+	[KERNEL_POOL] = { 4, 4 },
+	[KERNEL_COPY] = { 1.8, 1.8 },
 };
+
+static double known(double value)
+{
+	return isnan(value) ? 0 : value;
+}
 
 struct eta_weight eta_weigh(const char *problem)
 {
 	struct problem p;
 	if (problem_parse(text_of(problem), &p, NULL))
-		return (struct eta_weight){ ETA_KINDS - 1, BASE };
+		return (struct eta_weight){ ETA_KINDS - 1, BASE_S };
 	bool constant = problem_has_constant(&p);
-	double size = fmax(pow(problem_bytes(&p) / SIZE_BYTES, SIZE_EXPONENT), SIZE_LEAST);
+	double states = LAUNCH_COUNT * (constant ? 2 : 1); /* net, and warm where it differs */
+	double execution_s = known(problem_flops(&p)) / FLOPS_S + known(problem_bytes(&p)) / BYTES_S;
 	double factor = factors[p.kernel][constant] > 0 ? factors[p.kernel][constant] : 1;
-	double weight = BASE * factor * size + problem_constant_bytes(&p) / CONSTANTS_BYTES_S;
+	double weight = factor * (BASE_S + fmin(states * SAMPLES * execution_s, BUDGET_S)) +
+		known(problem_constant_bytes(&p)) / CONSTANTS_BYTES_S;
 	return (struct eta_weight){ 2 * (int)p.kernel + constant, weight };
 }
 

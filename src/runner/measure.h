@@ -8,7 +8,8 @@
 
 #define MEASURE_CONTENDERS 48 /* most algorithms of one problem that are tried */
 
-/* How much of the last seconds was calm: kept from problem to problem. Zeroed: nothing known, and all is hoped to be. */
+/* How much of the last seconds of sampling and waiting went into calm samples: kept from problem to problem. Zeroed: nothing known,
+ * and all is hoped to. */
 struct measure_outlook {
 	double calm_ns, ns;
 };

@@ -50,6 +50,7 @@ struct run {
 	int count;
 	double canary_asked, canary_cost_ns; /* when, and what it took */
 	double canary_slower;                /* as it said then */
+	double unsettled_ns;                 /* went into samples and waiting since then */
 	const char *canary_says;             /* NULL: calm */
 	const char *disturbed_by;            /* what it said last when it was not, or what else was noticed */
 	bool any_ok, dead;

@@ -49,10 +49,11 @@ static void settle(struct contender *c, bool calm, double slower)
 	p->ns = 0;
 }
 
-static void outlook_learn(struct measure_outlook *o, bool calm, double ns)
+/* So much time went into samples and waiting, and so much of it into calm samples. */
+static void outlook_learn(struct measure_outlook *o, double calm_ns, double ns)
 {
 	double kept = exp(-ns / MEASURE_OUTLOOK_NS);
-	o->calm_ns = o->calm_ns * kept + (calm ? ns : 0);
+	o->calm_ns = o->calm_ns * kept + calm_ns;
 	o->ns = o->ns * kept + ns;
 }
 
@@ -61,7 +62,7 @@ static void canary_ask(struct run *r)
 {
 	const struct measure_options *o = r->options;
 	const char *before = r->canary_says;
-	double slower_before = r->canary_slower, asked_before = r->canary_asked;
+	double slower_before = r->canary_slower, calm_ns = 0;
 	if (o->canary) {
 		double begin = o->now_ns();
 		r->canary_says = o->canary(&r->canary_slower);
@@ -69,11 +70,13 @@ static void canary_ask(struct run *r)
 		r->canary_cost_ns = r->canary_asked - begin;
 	}
 	bool calm = !before && !r->canary_says;
-	if (!isnan(asked_before))
-		outlook_learn(o->outlook, calm, r->canary_asked - asked_before);
 	r->disturbed_by = r->canary_says ? r->canary_says : r->disturbed_by;
-	for (int i = 0; i < r->count; i++)
+	for (int i = 0; i < r->count; i++) {
+		calm_ns += calm ? r->contenders[i].pending.ns : 0;
 		settle(&r->contenders[i], calm, fmax(slower_before, r->canary_slower));
+	}
+	outlook_learn(o->outlook, calm_ns, r->unsettled_ns);
+	r->unsettled_ns = 0;
 }
 
 /* So rarely that it costs next to nothing. */
@@ -98,8 +101,9 @@ static void calm_await(struct run *r, const struct contender *waiting)
 	while (r->canary_says && !is_hopeless(r, waiting) && !measure_is_over(r)) {
 		double begin = r->options->now_ns();
 		canary_ask(r);
+		r->unsettled_ns = r->options->now_ns() - begin;
 		for (int i = 0; i < r->count; i++)
-			r->contenders[i].spent_ns += r->options->now_ns() - begin;
+			r->contenders[i].spent_ns += r->unsettled_ns;
 	}
 }
 
@@ -177,6 +181,7 @@ int measure_sample(struct run *r, struct contender *c, struct state s)
 	bool calm = !is_disturbed(r, before, ns, c->one_ns * (double)times);
 	double cost = r->options->now_ns() - begin;
 	c->spent_ns += cost;
+	r->unsettled_ns += cost;
 	if (calm) {
 		samples_add(&c->pending.samples, one);
 		c->pending.ns += cost;

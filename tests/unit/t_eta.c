@@ -15,6 +15,8 @@
 #define FACTOR 1.5
 #define FEW 100
 #define UNSTEADY 1.7 /* what the machine's speed changed by within a sequence */
+#define ORDERS 20
+#define ANY_ORDER 2.2 /* the explorer's follows what is looked at; the machine's changes fall elsewhere then */
 
 struct record {
 	double took_s;
@@ -97,17 +99,12 @@ static void test_sequence(const char *name, double most)
 	double as_is = off_by(r, n);
 	ok(as_is <= most, "%s: as it was measured, off by %.2f at most", name, as_is);
 	reverse(r, n);
-	double back = off_by(r, n);
-	ok(back <= most, "%s: the other way round, off by %.2f at most", name, back);
-	int right = 0, runs = 20;
-	double worst = 1;
-	for (int seed = 0; seed < runs; seed++) {
+	double worst = off_by(r, n);
+	for (int seed = 0; seed < ORDERS; seed++) {
 		shuffle(r, n, (unsigned)seed);
-		double factor = off_by(r, n);
-		right += factor <= FACTOR;
-		worst = fmax(worst, factor);
+		worst = fmax(worst, off_by(r, n));
 	}
-	ok(right >= 0.9 * runs, "%s: %d of %d orders are right, off by %.2f at most", name, right, runs, worst);
+	ok(worst <= ANY_ORDER, "%s: in other orders, off by %.2f at most", name, worst);
 }
 
 int main(void)
@@ -121,10 +118,11 @@ int main(void)
 	eta_learn(&e, none, NAN);
 	ok(fabs(eta_expect(&e, relu) - 2) < 1e-9, "an unknown time teaches nothing");
 	ok(eta_expect(&e, eta_weigh("eltwise:f32,f32:relu:64x64x112x112")) > 2, "larger takes longer");
-	test_sequence("mobilenet_v2", UNSTEADY);
+	test_sequence("mobilenet_v2", FACTOR);
 	test_sequence("googlenet", FACTOR);
 	test_sequence("bert_base", FACTOR);
 	test_sequence("gpt2_small", FACTOR);
-	test_sequence("yolov8n", FACTOR);
+	test_sequence("yolov8n", UNSTEADY);
+	test_sequence("resnet50", UNSTEADY);
 	return done_testing();
 }
