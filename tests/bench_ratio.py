@@ -78,6 +78,8 @@ class Case:
         notes = [] if last["complete"] else ["at least: not all is measured"]
         if last["coverage"].get("mistrusted"):
             notes.append(f"{last['coverage']['mistrusted']} layers under their roofline")
+        if last["disturbed"]:
+            notes.append(f"{last['disturbed']} layers disturbed")
         if any(abs(before / after - 1) > UNSTEADY for (before, after), _ in self.rounds):
             notes.append("unsteady")
         return (f"{self.name:26} {scenario:17} {statistics.median(ours):9.2f} {statistics.median(ort):9.2f} "

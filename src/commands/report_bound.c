@@ -243,7 +243,7 @@ static void disturbed_text(const struct analysis *a, FILE *out)
 {
 	int count = disturbed_count(a);
 	if (count)
-		fprintf(out, "disturbed     %d layer%s measured on a machine that was not calm; their intervals are all that was seen.\n"
+		fprintf(out, "disturbed     %d layer%s measured on a machine that was not calm; their intervals hold all that was seen.\n"
 			"              When it is: benanza bench --shaky\n", count, count == 1 ? "" : "s");
 }
 
