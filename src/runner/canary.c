@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "runner/canary_memory.h"
 #include "runner/clock.h"
 #include "runner/team.h"
 
@@ -32,6 +33,7 @@
 #define FIRST 32             /* times of asking that tell what is usual */
 #define FIRST_PAUSE_NS 500000/* between them: who comes and goes on the other half of a core does so within milliseconds */
 #define LEARN_NS 20e9        /* the memory's quantile moves by a factor of e in that time, at most */
+#define RECALL_FACTOR 4.0    /* nothing makes a core so much slower for long */
 #define TRIES 2
 #define USUAL 0.25           /* the quantile that is followed */
 
@@ -46,6 +48,7 @@ static struct {
 	atomic_int here;
 	atomic_bool late;        /* some began without the others */
 	double asked;            /* when */
+	char cores[64];          /* known by this name; "" not */
 	double stolen, stolen_at; /* as last read, and when; 0 never */
 	bool stolen_lately;
 } canary;
@@ -231,7 +234,17 @@ static struct canary_times usual_of(struct canary_times (*first)[TEAM_MOST], int
 	return (struct canary_times){ core[0], memory[(int)(USUAL * FIRST)] };
 }
 
-void canary_open(double llc_bytes)
+/* What was usual before is believed where it is quicker, but not where it is of another kind of machine. */
+static void usual_recall(void)
+{
+	double before[TEAM_MOST];
+	canary_recall(canary.cores, before, team_size());
+	for (int i = 0; i < team_size(); i++)
+		if (before[i] < canary.usual[i].core_ns && before[i] > canary.usual[i].core_ns / RECALL_FACTOR)
+			canary.usual[i].core_ns = before[i];
+}
+
+void canary_open(double llc_bytes, const char *cores)
 {
 	double bytes = LLC_FACTOR * llc_bytes;
 	struct canary_times (*first)[TEAM_MOST] = base_malloc(FIRST * sizeof(*first));
@@ -250,11 +263,19 @@ void canary_open(double llc_bytes)
 	for (int thread = 0; thread < team_size(); thread++)
 		canary.usual[thread] = usual_of(first, thread);
 	free(first);
+	snprintf(canary.cores, sizeof(canary.cores), "%s", cores);
+	if (*canary.cores)
+		usual_recall();
 	is_stolen();
 }
 
 void canary_close(void)
 {
+	double core_ns[TEAM_MOST];
+	for (int i = 0; i < team_size(); i++)
+		core_ns[i] = canary.usual[i].core_ns;
+	if (*canary.cores)
+		canary_remember(canary.cores, core_ns, team_size());
 	free(canary.buffer);
 	canary.buffer = NULL;
 	canary.chunks = 0;

@@ -9,8 +9,9 @@ struct canary_times {
 	double core_ns, memory_ns;
 };
 
-/* Learns what is usual, in some 20 milliseconds. llc_bytes NaN: unknown. */
-void canary_open(double llc_bytes);
+/* Learns what is usual, in some 20 milliseconds, and from the last time on these cores (canary_memory.h; "" of no use).
+ * llc_bytes NaN: unknown. */
+void canary_open(double llc_bytes, const char *cores);
 /* NULL: all is as usual, *slower 1; else what is not, in a few words, and how many times slower than usual that makes it (NaN:
  * nobody knows). Takes some 20 us. */
 const char *canary_ask(double *slower);

@@ -53,8 +53,8 @@ struct measure_options {
 #define MEASURE_CANARY_NS 1e6      /* the canary is asked no more often */
 #define MEASURE_CANARY_SHARE 0.02  /* and takes no more of the time */
 #define MEASURE_SCATTER_FACTOR 4.0 /* a median so far above the least sample is not believed before the budget ends */
-#define MEASURE_DISTURBED_FACTOR 2.0 /* so many budgets, at most, where disturbed samples do not count */
-#define MEASURE_DISTURBED_TOLERANCE 0.05 /* of the median where no calm ones are to be hoped for */
+#define MEASURE_DISTURBED_TOLERANCE 0.05 /* of the median where no calm ones are to be hoped for, */
+#define MEASURE_DISTURBED_SHARE 0.25 /* after so much of the budget: what disturbs comes and goes within milliseconds */
 #define MEASURE_OUTLOOK_NS 1e9     /* what was so long ago counts a third */
 
 #define MEASURE_SETS 16384         /* most copies of the constant operands */

@@ -86,12 +86,12 @@ static bool canary_is_due(const struct run *r)
 	return !r->options->canary || !(r->options->now_ns() - r->canary_asked < pause);
 }
 
-/* Will the rest of its budgets, as calm as the last seconds were, give as many calm samples as it takes? */
+/* Will the rest of its budget, as calm as the last seconds were, give as many calm samples as it takes? */
 static bool is_hopeless(const struct run *r, const struct contender *c)
 {
 	const struct measure_outlook *o = r->options->outlook;
-	double enough = fmin(MEASURE_LEAST_SAMPLES * c->one_ns * (double)c->executions, c->budget_ns);
-	double left = MEASURE_DISTURBED_FACTOR * c->budget_ns - c->spent_ns;
+	double enough = fmin(MEASURE_LEAST_SAMPLES * c->one_ns * (double)c->executions, c->budget_ns); /* amortized ones */
+	double left = c->budget_ns - c->spent_ns;
 	return left <= 0 || left * (o->ns > 0 ? o->calm_ns / o->ns : 1) <= enough - c->calm_ns;
 }
 
@@ -217,20 +217,17 @@ static bool is_scattered(const struct samples *s)
 	return s->n >= MEASURE_LEAST_CALM && s->sorted[s->n / 2] > MEASURE_SCATTER_FACTOR * s->sorted[0];
 }
 
-/* The budget is for calm samples. Disturbed ones have as much again, or less where that is no use: then it stops, and the result
- * says so. */
+/* The budget is spent on getting calm samples. Where there are none to be hoped for a part of it is enough: then it stops, and
+ * the result says so. */
 static enum stop stop_reason(const struct run *r, const struct contender *c)
 {
 	const struct samples *kept = samples_kept(c);
 	bool calm = (kept == &c->calm || c->calm.n + c->pending.samples.n == c->samples.n) && !is_scattered(kept);
-	double budget = calm ? c->budget_ns : MEASURE_DISTURBED_FACTOR * c->budget_ns;
-	double spent = calm ? c->calm_ns + c->pending.ns : c->spent_ns;
 	if (calm && stats_converged(kept, r->options->tolerance, MEASURE_LEAST_SAMPLES))
 		return STOP_CONVERGED;
-	bool useless = is_hopeless(r, c) &&
+	bool useless = c->spent_ns >= MEASURE_DISTURBED_SHARE * c->budget_ns && is_hopeless(r, c) &&
 		stats_converged(&c->samples, MEASURE_DISTURBED_TOLERANCE, MEASURE_LEAST_SAMPLES);
-	if (c->samples.n == 0 || (spent < budget && c->spent_ns < MEASURE_DISTURBED_FACTOR * c->budget_ns &&
-		c->samples.n < MEASURE_MOST_SAMPLES && !useless))
+	if (c->samples.n == 0 || (c->spent_ns < c->budget_ns && c->samples.n < MEASURE_MOST_SAMPLES && !useless))
 		return STOP_NONE;
 	return calm ? STOP_BUDGET : STOP_DISTURBED;
 }

@@ -155,6 +155,15 @@ static void prepare(const struct platform_options *o, char **argv)
 	threads_bind(o->threads, argv);
 }
 
+/* "0-2-4", into 64 bytes; "" where it is too long. */
+static const char *cores_name(const struct threads *t, char *name)
+{
+	int n = 0;
+	for (int i = 0; i < t->count && n < 64; i++)
+		n += snprintf(name + n, (size_t)(64 - n), "%s%d", i ? "-" : "", t->cpus[i]);
+	return n < 64 ? name : "";
+}
+
 static int open_cpu(const struct platform_options *o, struct arena *a, struct device *d, struct error *err)
 {
 	struct device_draft draft = { .attributes = json_object() };
@@ -179,7 +188,7 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 	d->llc_bytes = caches_probe(draft.attributes);
 	environment_probe(draft.attributes);
 	if (!bad)
-		canary_open(d->llc_bytes);
+		canary_open(d->llc_bytes, apart ? cores_name(&threads, words) : "");
 	d->model = model_read(a);
 	d->threads = threads.count;
 	device_finish(&draft, a, d);

@@ -497,16 +497,16 @@ static void test_disturbed(void)
 	ok(r && r->stats.n >= 10 && r->stats.discarded == 0 && r->stats.stop == STOP_DISTURBED,
 		"a machine that disturbs every sample: all of them count, and it says so");
 	is_str(r ? o.seen.why[r - o.seen.results] : "", "it was interrupted, or its clock fell", "with the reason");
-	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .disturbed_from = 6, .disturbed_each = 3 };
-	measure(&o, PLAIN, 30e6, 0, false);
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .noise = 0.2, .disturbed_from = 6, .disturbed_each = 3 };
+	measure(&o, PLAIN, 150e6, 0, false);
 	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.stop == STOP_BUDGET && r->stats.n == 5 && r->stats.discarded == 2 && r->stats.stdev == 0,
-		"the budget is for calm samples, and those that fill it stand");
+	ok(r && r->stats.stop == STOP_BUDGET && r->stats.n >= 6 && r->stats.discarded > 0 && r->stats.mean < 1.3e6,
+		"where the budget ends before they converge, calm ones stand for all");
 	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1.25e6, .disturbed_from = 6, .disturbed_each = 2 };
 	measure(&o, PLAIN, 20e6, 0, false);
 	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.stop == STOP_DISTURBED && r->stats.discarded == 0 && r->stats.hi > 12e6,
-		"without any, three times the budget ends it");
+		"without any, it ends all the same");
 }
 
 /* A core that was taken away before a sample and comes back in it: no switch is counted, but the threads waited. */
@@ -571,7 +571,7 @@ static void test_canary(void)
 		"a machine that is never calm: all count");
 	is_str(a ? o.seen.why[a - o.seen.results] : "", "it sings no more", "and it says why");
 	ok(a && a->stats.lo == 100e3 && a->stats.hi == 200e3, "its interval reaches to what it takes on a calm one, as far as that is known");
-	ok(a && a->stats.n >= 10 && fake.now < 50e6, "and nobody waits where waiting is of no use: %.0f ms", fake.now / 1e6);
+	ok(a && a->stats.n >= 10 && fake.now < 150e6, "and nobody waits where waiting is of no use: %.0f ms", fake.now / 1e6);
 }
 
 /* A machine that is calm half of the time, for two milliseconds, has calm samples within the budgets. */

@@ -2,14 +2,19 @@
 
 #include "tests/unit/tap.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "runner/canary.h"
+#include "runner/canary_memory.h"
 #include "runner/preempt.h"
 #include "runner/threads.h"
 
@@ -123,6 +128,51 @@ static void test_bindings(void)
 	is_str(threads_describe(&unknown, buf), "4 threads", "nothing known, nothing said");
 }
 
+/* What one runner knew, and what a file may hold. */
+static void test_memory(void)
+{
+	double knew[2] = { 1102, 1210 }, knows[2] = { 0, 0 };
+	char folder[] = "/tmp/benanza-t_threads.XXXXXX", cache[64], path[512];
+	if (!mkdtemp(folder))
+		return;
+	snprintf(cache, sizeof(cache), "%s/made", folder);
+	setenv("XDG_CACHE_HOME", cache, 1);
+	canary_recall("0-1", knows, 2);
+	ok(isnan(knows[0]) && isnan(knows[1]), "nothing is known at first");
+	canary_remember("0-1", knew, 2);
+	canary_recall("0-1", knows, 2);
+	ok(fabs(knows[0] - 1102) < 1 && fabs(knows[1] - 1210) < 1, "then what the last one knew");
+	canary_recall("2-3", knows, 2);
+	ok(isnan(knows[0]), "of other cores nothing");
+	canary_recall("0-1", knows, 1);
+	ok(isnan(knows[0]), "nor of another number of them");
+	static const char *const bad[] = { "", "benanza-canary 1 2 1100", "benanza-canary 1 2 1100 -5", "benanza-canary 1 2 nan inf",
+		"benanza-canary 9 2 1100 1100", "\x1b[2J" };
+	char host[64] = "";
+	gethostname(host, sizeof(host) - 1);
+	for (char *c = host; *c; c++)
+		*c = isalnum((unsigned char)*c) ? *c : '-';
+	snprintf(path, sizeof(path), "%s/benanza/canary-%s-0-1", cache, host);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		FILE *f = fopen(path, "w");
+		if (f) {
+			fputs(bad[i], f);
+			fclose(f);
+		}
+		canary_recall("0-1", knows, 2);
+		ok(f && isnan(knows[0]) && isnan(knows[1]), "a file that makes no sense, %d", (int)i);
+	}
+	unlink(path);
+	setenv("XDG_CACHE_HOME", "/proc/none", 1);
+	canary_remember("0-1", knew, 2);
+	canary_recall("0-1", knows, 2);
+	ok(isnan(knows[0]), "where nothing can be written nothing is known");
+	snprintf(path, sizeof(path), "%s/benanza", cache);
+	rmdir(path);
+	rmdir(cache);
+	ok(rmdir(folder) == 0, "and nothing else is left");
+}
+
 #define MS 1e6
 
 /* What is usual follows slowly: nearly the least of the cores, a quantile of the memory. */
@@ -149,11 +199,12 @@ static void test_canary(void)
 	for (int i = 0; i < 200; i++)
 		canary_judge(&usual, (struct canary_times){ 1000, i % 4 ? 9000 : 5000 }, 1000 * MS, &slower);
 	near(usual.memory_ns, 5000, 0.2, "of the memory the lower quartile");
-	canary_open(1e6);
+	canary_open(1e6, "");
 	struct canary_times none = { NAN, NAN };
 	ok(!canary_judge(&none, (struct canary_times){ 1, 1 }, MS, &slower), "where nothing is usual, nothing is slow");
 	canary_ask(&slower);
 	canary_close();
+	test_memory();
 	ok(1, "the real one is asked on one thread");
 }
 
