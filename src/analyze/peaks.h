@@ -49,7 +49,7 @@ const char **peaks_problems(struct arena *a, const struct device *d, const bool 
 const char **peaks_problems_of_all(struct arena *a, int *count);
 /* Notes the type whose peak a problem's roofline asks for, if it does. */
 void peaks_note_type(bool types[DTYPE_COUNT], const char *problem);
-/* What the results have of these: the best sample of all algorithms, amortized, where nothing disturbed the measuring; also of older
+/* What the results have of these: the best sample of all algorithms, amortized, where nothing disturbed the measuring of the best of them; also of older
  * measurements by the same version of the runner, unless a newer one mistrusts that algorithm: a noisy minute lowers no peak. The levels are those of the device's own
  * description (attributes: caches; else llc_bytes alone). A cache that each core has for itself serves all threads: what one
  * of them gets there counts as often as there are threads, since in a small copy they would mostly wait for one another. NaN

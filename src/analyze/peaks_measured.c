@@ -249,13 +249,24 @@ static bool still_counts(const struct result *old, const struct result *const *s
 	return false;
 }
 
+static bool is_in_full(const struct result *r)
+{
+	return r->status == STATUS_OK && r->stats.stop != STOP_DISTURBED && r->stats.stop != STOP_SHORTLIST;
+}
+
+/* What a first look passed over is no peak where all that it chose was disturbed. */
 static void take_all(struct peaks *k, const struct caches *c, const struct problem *p, const struct results *r, const char *text)
 {
 	int count, old_count;
 	const struct result *const *standing = results_of(r, text, &count), *const *old = results_replaced(r, text, &old_count);
+	bool in_full = false;
 	for (int i = 0; i < count; i++)
-		take_result(k, c, p, standing[i]);
+		in_full |= is_in_full(standing[i]);
 	for (int i = 0; i < old_count; i++)
+		in_full |= is_in_full(old[i]) && still_counts(old[i], standing, count);
+	for (int i = 0; i < count && in_full; i++)
+		take_result(k, c, p, standing[i]);
+	for (int i = 0; i < old_count && in_full; i++)
 		if (still_counts(old[i], standing, count))
 			take_result(k, c, p, old[i]);
 }

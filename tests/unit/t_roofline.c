@@ -313,6 +313,15 @@ static void measured_levels(void)
 	results_put(r, &disturbed);
 	k = peaks_from_results(r, &d);
 	near(k.bandwidth_bytes_s, 134217728 / 12e-3, 1e-9, "what was disturbed tells of no peak");
+	struct results *passed_over = results_new();
+	disturbed = make_result("copy:u8,u8:b67108864", 8e6);
+	disturbed.stats.stop = STOP_DISTURBED;
+	results_put(passed_over, &disturbed);
+	disturbed.algorithm.name = "memcpy";
+	disturbed.stats.stop = STOP_SHORTLIST;
+	results_put(passed_over, &disturbed);
+	ok(isnan(peaks_from_results(passed_over, &d).bandwidth_bytes_s), "nor does what was passed over for it");
+	results_free(passed_over);
 	measure(r, "matmul:f32,f32,f32/f32:ba1bb1m1n8192k4096:ta0tb0", 10e6);
 	k = peaks_from_results(r, &d);
 	near(k.bandwidth_bytes_s, (134217728 + 4 * 12288) / 10e-3, 1e-9, "... what is only read may be quicker");
