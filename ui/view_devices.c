@@ -64,7 +64,7 @@ static void line_of_peaks(struct devices *s, int i, const struct session *sessio
 	if (peaks_have_gaps(&k))
 		line_add_wrapped(s, i, arena_printf(&s->line_arena, "-: not measured while the machine was calm%s%s",
 			peaks_known(&k) ? "" : " (no rooflines without memory's)",
-			s->list[i].kind == SESSION_RUNNER ? "; when it is: benanza bench --again MODEL" : ""), LOOK_DIM);
+			s->list[i].kind == SESSION_RUNNER ? "; when it is: benanza bench --shaky MODEL" : ""), LOOK_DIM);
 	str_free(&line);
 }
 

@@ -157,7 +157,7 @@ static void peaks_text(const json_t *o, const char *otherwise)
 		printf("  %-8s %s%s\n", "", line.n ? "measured peaks: " : "", line.n ? line.p : otherwise);
 	if (peaks_have_gaps(&k))
 		printf("  %-8s -: not measured while the machine was calm%s%s\n", "",
-			peaks_known(&k) ? "" : " (no rooflines without memory's)", otherwise ? "; when it is: benanza bench --again MODEL" : "");
+			peaks_known(&k) ? "" : " (no rooflines without memory's)", otherwise ? "; when it is: benanza bench --shaky MODEL" : "");
 	str_free(&line);
 }
 
@@ -176,7 +176,7 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 		printf("  %-8s last-level cache %s, matrix units %s, runner %s\n", "",
 			str_bytes(llc, json_number_or_nan(json_object_get(o, "llc_bytes"))),
 			json_is_true(json_object_get(o, "matrix_units")) ? "yes" : "no", json_string_at(o, "version", "?"));
-		peaks_text(o, "peaks not measured yet, or not on a calm machine: bench MODEL does, bench --again MODEL anew");
+		peaks_text(o, "peaks not measured yet, or not on a calm machine: bench MODEL does, bench --shaky MODEL anew");
 	}
 	puts("recorded in the database (choose one with -d NUMBER), or come with the program (-d MODEL or part of the stack)");
 	json_array_foreach(recorded, i, o) {
