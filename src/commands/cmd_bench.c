@@ -106,13 +106,24 @@ static enum job_state standing(const struct results *r, const char *problem)
 	return results_is_finished(r, problem) ? JOB_DONE : JOB_NONE;
 }
 
-/* Is any of what is known of it from a machine that was never calm? */
+/* Passed over in the meantime: nobody measures the other states of that algorithm again. */
+static bool is_passed_over(const struct result *const *all, int count, const struct algorithm *a)
+{
+	for (int i = 0; i < count; i++)
+		if (all[i]->stats.stop == STOP_SHORTLIST && strcmp(all[i]->algorithm.name, a->name) == 0 &&
+			strcmp(all[i]->algorithm.api, a->api) == 0 && strcmp(all[i]->algorithm.layouts, a->layouts) == 0)
+			return true;
+	return false;
+}
+
+/* Is any of what is known of it, but in the state cold, from a machine that was never calm? */
 static bool is_shaky(const struct results *r, const char *problem)
 {
 	int count;
 	const struct result *const *all = results_of(r, problem, &count);
 	for (int i = 0; i < count; i++)
-		if (all[i]->status == STATUS_OK && all[i]->stats.stop == STOP_DISTURBED)
+		if (all[i]->status == STATUS_OK && all[i]->stats.stop == STOP_DISTURBED && all[i]->cache != CACHE_COLD &&
+			!is_passed_over(all, count, &all[i]->algorithm))
 			return true;
 	return false;
 }

@@ -26,8 +26,8 @@ enum cache { CACHE_NET, CACHE_WARM, CACHE_COLD, CACHE_COUNT };
 enum launch { LAUNCH_AMORTIZED, LAUNCH_ISOLATED, LAUNCH_COUNT };
 /* Matrix units: AMX and tensor cores count, VNNI does not. */
 enum matrix { MATRIX_UNKNOWN, MATRIX_NO, MATRIX_YES };
-/* Why sampling stopped. disturbed: the machine was never calm for long enough; all samples count, and the interval is their
- * whole range. */
+/* Why sampling stopped. disturbed: the machine was never calm for long enough; all samples count, and the interval is at
+ * least their range. */
 enum stop { STOP_NONE, STOP_CONVERGED, STOP_BUDGET, STOP_SHORTLIST, STOP_CANCELLED, STOP_DISTURBED, STOP_COUNT };
 
 const char *status_name(enum status s);

@@ -3,6 +3,7 @@
 #include "runner/canary_memory.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,11 +35,23 @@ static bool path_make(struct str *path, const char *cores, int depth)
 	return true;
 }
 
+/* Whatever somebody else put there keeps nobody waiting. */
+static FILE *plain_open(const char *path)
+{
+	struct stat is;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode))
+		return fdopen(fd, "r");
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
 void canary_recall(const char *cores, double *core_ns, int count)
 {
 	struct str path = { 0 };
 	int n = 0, known = 0;
-	FILE *f = path_make(&path, cores, 0) ? fopen(path.p, "re") : NULL;
+	FILE *f = path_make(&path, cores, 0) ? plain_open(path.p) : NULL;
 	if (f && fscanf(f, MAGIC " %d", &n) == 1 && n == count)
 		while (known < count && fscanf(f, "%lf", &core_ns[known]) == 1 && core_ns[known] > 0 && isfinite(core_ns[known]))
 			known++;

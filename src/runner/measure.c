@@ -110,8 +110,7 @@ static void begin_state(struct run *r, int state)
 		if (state == 0 && c->work && backend_of(c)->kernels)
 			c->kernels = backend_of(c)->kernels(c->work);
 		if (c->work && c->samples.n > 0 && is_same_as_before(r, c, state)) {
-			enum stop stop = measure_stop(r, c);
-			measure_emit(r, c, r->states[state], stop == STOP_NONE ? STOP_BUDGET : stop, 1);
+			measure_emit(r, c, r->states[state], c->stop, 1);
 			c->finished = true;
 		} else if (c->work) {
 			measure_forget_samples(c);
@@ -140,11 +139,11 @@ static int measure_state(struct run *r, int state)
 				c->finished = true;
 				continue;
 			}
-			enum stop stop = measure_stop(r, c);
-			c->finished = stop != STOP_NONE;
+			c->stop = measure_stop(r, c);
+			c->finished = c->stop != STOP_NONE;
 			again = again || !c->finished;
 			if (c->finished)
-				measure_emit(r, c, r->states[state], stop, measure_executions_for(c, r->states[state].launch));
+				measure_emit(r, c, r->states[state], c->stop, measure_executions_for(c, r->states[state].launch));
 		}
 	}
 	return 0;

@@ -10,7 +10,7 @@
 
 /* How much of the last seconds of sampling and waiting went into calm samples: kept from problem to problem. Zeroed: nothing known,
  * and all is hoped to. */
-struct measure_outlook {
+struct measure_outlook { /* ns in all */
 	double calm_ns, ns;
 };
 
@@ -56,6 +56,9 @@ struct measure_options {
 #define MEASURE_DISTURBED_TOLERANCE 0.05 /* of the median where no calm ones are to be hoped for, */
 #define MEASURE_DISTURBED_SHARE 0.25 /* after so much of the budget: what disturbs comes and goes within milliseconds */
 #define MEASURE_OUTLOOK_NS 1e9     /* what was so long ago counts a third */
+#define MEASURE_HOPE_NS 10e6       /* so much calm is thought to have been before anything is known */
+#define MEASURE_CALM_SHARE 0.5     /* so much of the budget spent on calm samples is enough, however few they are */
+#define MEASURE_SLOWER_MOST 4.0    /* nothing that lasts makes a machine so much slower: the canary itself was interrupted */
 
 #define MEASURE_SETS 16384         /* most copies of the constant operands */
 #define MEASURE_SETS_BYTES 512e6   /* most that those of one algorithm take */

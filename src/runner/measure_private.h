@@ -30,7 +30,8 @@ struct contender {
 	double rotated_bytes;  /* in state net; outlives the work */
 	const char *kernels;   /* the work's */
 	char notes[256];       /* the library's, and ours; "" as the library's */
-	bool finished;         /* with the present state */
+	bool finished;         /* with the present state, */
+	enum stop stop;        /* for this reason */
 };
 
 struct state {

@@ -43,7 +43,7 @@ static void settle(struct contender *c, bool calm, double slower)
 	for (int64_t i = 0; calm && i < p->samples.n; i++)
 		samples_add(&c->calm, p->samples.taken[i]);
 	if (!calm && p->samples.n)
-		c->least_ns = fmin(c->least_ns, p->samples.sorted[0] / slower);
+		c->least_ns = fmin(c->least_ns, p->samples.sorted[0] / fmin(slower, MEASURE_SLOWER_MOST));
 	c->calm_ns += calm ? p->ns : 0;
 	samples_clear(&p->samples);
 	p->ns = 0;
@@ -86,13 +86,19 @@ static bool canary_is_due(const struct run *r)
 	return !r->options->canary || !(r->options->now_ns() - r->canary_asked < pause);
 }
 
-/* Will the rest of its budget, as calm as the last seconds were, give as many calm samples as it takes? */
+static double budget_for_calm(const struct contender *c)
+{
+	return MEASURE_CALM_SHARE * c->budget_ns;
+}
+
+/* Will the rest of its budget, as calm as the last seconds were, give as many calm samples as it takes? (Of amortized ones, each
+ * with the untimed execution before it.) */
 static bool is_hopeless(const struct run *r, const struct contender *c)
 {
 	const struct measure_outlook *o = r->options->outlook;
-	double enough = fmin(MEASURE_LEAST_SAMPLES * c->one_ns * (double)c->executions, c->budget_ns); /* amortized ones */
-	double left = c->budget_ns - c->spent_ns;
-	return left <= 0 || left * (o->ns > 0 ? o->calm_ns / o->ns : 1) <= enough - c->calm_ns;
+	double share = (o->calm_ns + MEASURE_HOPE_NS) / (o->ns + MEASURE_HOPE_NS), left = c->budget_ns - c->spent_ns;
+	double enough = fmin(MEASURE_LEAST_SAMPLES * c->one_ns * (double)(c->executions + 1), budget_for_calm(c));
+	return left <= 0 || left * share <= enough - c->calm_ns;
 }
 
 /* What is sampled while the machine is disturbed counts for little, and asking again is quick. All wait. */
@@ -207,7 +213,7 @@ void measure_forget_samples(struct contender *c)
 /* The undisturbed samples count, where they are enough to stand for all of them. */
 static const struct samples *samples_kept(const struct contender *c)
 {
-	bool enough = c->calm.n >= MEASURE_LEAST_CALM || (c->calm.n > 0 && c->calm_ns >= c->budget_ns);
+	bool enough = c->calm.n >= MEASURE_LEAST_CALM || (c->calm.n > 0 && c->calm_ns >= budget_for_calm(c));
 	return enough ? &c->calm : &c->samples;
 }
 
@@ -225,7 +231,7 @@ static enum stop stop_reason(const struct run *r, const struct contender *c)
 	bool calm = (kept == &c->calm || c->calm.n + c->pending.samples.n == c->samples.n) && !is_scattered(kept);
 	if (calm && stats_converged(kept, r->options->tolerance, MEASURE_LEAST_SAMPLES))
 		return STOP_CONVERGED;
-	bool useless = c->spent_ns >= MEASURE_DISTURBED_SHARE * c->budget_ns && is_hopeless(r, c) &&
+	bool useless = !calm && c->spent_ns >= MEASURE_DISTURBED_SHARE * c->budget_ns && is_hopeless(r, c) &&
 		stats_converged(&c->samples, MEASURE_DISTURBED_TOLERANCE, MEASURE_LEAST_SAMPLES);
 	if (c->samples.n == 0 || (c->spent_ns < c->budget_ns && c->samples.n < MEASURE_MOST_SAMPLES && !useless))
 		return STOP_NONE;

@@ -155,13 +155,16 @@ static void prepare(const struct platform_options *o, char **argv)
 	threads_bind(o->threads, argv);
 }
 
-/* "0-2-4", into 64 bytes; "" where it is too long. */
-static const char *cores_name(const struct threads *t, char *name)
+/* A word for these cores of this processor, into 64 bytes: FNV-1a of its name and their numbers. */
+static const char *cores_word(const struct threads *t, const char *model, char *word)
 {
-	int n = 0;
-	for (int i = 0; i < t->count && n < 64; i++)
-		n += snprintf(name + n, (size_t)(64 - n), "%s%d", i ? "-" : "", t->cpus[i]);
-	return n < 64 ? name : "";
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (const char *c = model; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+	for (int i = 0; i < t->count; i++)
+		hash = (hash ^ (uint64_t)t->cpus[i]) * 0x100000001b3u;
+	snprintf(word, 64, "%d-%016llx", t->count, (unsigned long long)hash);
+	return word;
 }
 
 static int open_cpu(const struct platform_options *o, struct arena *a, struct device *d, struct error *err)
@@ -187,9 +190,9 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 	json_object_set_new(draft.attributes, "cores", cpus);
 	d->llc_bytes = caches_probe(draft.attributes);
 	environment_probe(draft.attributes);
-	if (!bad)
-		canary_open(d->llc_bytes, apart ? cores_name(&threads, words) : "");
 	d->model = model_read(a);
+	if (!bad)
+		canary_open(d->llc_bytes, apart ? cores_word(&threads, d->model, words) : "");
 	d->threads = threads.count;
 	device_finish(&draft, a, d);
 	return bad;

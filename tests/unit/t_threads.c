@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runner/canary.h"
@@ -133,8 +134,7 @@ static void test_memory(void)
 {
 	double knew[2] = { 1102, 1210 }, knows[2] = { 0, 0 };
 	char folder[] = "/tmp/benanza-t_threads.XXXXXX", cache[64], path[512];
-	if (!mkdtemp(folder))
-		return;
+	ok(mkdtemp(folder) != NULL, "a folder for it");
 	snprintf(cache, sizeof(cache), "%s/made", folder);
 	setenv("XDG_CACHE_HOME", cache, 1);
 	canary_recall("0-1", knows, 2);
@@ -163,7 +163,27 @@ static void test_memory(void)
 		ok(f && isnan(knows[0]) && isnan(knows[1]), "a file that makes no sense, %d", (int)i);
 	}
 	unlink(path);
+	ok(mkfifo(path, 0600) == 0, "a pipe in its place");
+	canary_recall("0-1", knows, 2);
+	ok(isnan(knows[0]), "... keeps nobody waiting");
+	unlink(path);
+	const char *says = NULL;
+	double slower = 1;
+	for (int i = 0; i < 20 && !says; i++) { /* the machine may be twice as quick, or as slow, the second time */
+		canary_open(NAN, "own");
+		canary_close();
+		canary_recall("own", knows, 1);
+		knows[0] /= 1.9;
+		canary_remember("own", knows, 1);
+		canary_open(NAN, "own");
+		says = canary_ask(&slower);
+	}
+	is_str(says, "the cores were slower than usual", "a canary is asked beside what was usual before");
+	ok(slower > 1.3, "%.1f times", slower);
+	snprintf(path, sizeof(path), "%s/benanza/canary-%s-own", cache, host);
+	unlink(path);
 	setenv("XDG_CACHE_HOME", "/proc/none", 1);
+	canary_close();
 	canary_remember("0-1", knew, 2);
 	canary_recall("0-1", knows, 2);
 	ok(isnan(knows[0]), "where nothing can be written nothing is known");
