@@ -3,6 +3,7 @@
 #include "doctor/doctor_private.h"
 
 #include "base/clock.h"
+#include "base/group.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -178,43 +179,9 @@ int doctor_cpus(struct doctor *d, bool flags[DOCTOR_CPUS])
 	return allowed;
 }
 
-/* The path of this process in a hierarchy, as /proc/self/cgroup lists them: "0::/path", "4:cpu,cpuacct:/path". */
-static const char *group_path(struct doctor *d, const char *controller)
-{
-	const char *text = doctor_file(d, "proc/self/cgroup");
-	for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
-		size_t length = strcspn(line, "\n");
-		const char *names = memchr(line, ':', length), *path = names ? memchr(names + 1, ':', length - (size_t)(names + 1 - line)) : NULL;
-		if (!path)
-			continue;
-		struct text listed = { names + 1, (size_t)(path - names - 1) };
-		bool is = !controller ? listed.n == 0 : false;
-		for (const char *p = listed.p; controller && p < path;) {
-			size_t n = strcspn(p, ",:");
-			is = is || text_is((struct text){ p, n }, controller);
-			p += n + 1;
-		}
-		if (is)
-			return arena_strndup(&d->arena, path + 1, length - (size_t)(path + 1 - line));
-	}
-	return NULL;
-}
-
 int doctor_groups(struct doctor *d, const char *controller, const char **folders, int most)
 {
-	const char *path = group_path(d, controller), *top = controller ? arena_printf(&d->arena, "/%s", controller) : "";
-	int count = 0;
-	if (!path || strstr(path, ".."))
-		path = "/";
-	for (size_t n = strlen(path); count < most; n--) {
-		if (n && path[n] != '/' && path[n])
-			continue;
-		size_t used = n && path[n - 1] == '/' ? n - 1 : n;
-		folders[count++] = arena_printf(&d->arena, "sys/fs/cgroup%s%.*s", top, (int)used, path);
-		if (used == 0)
-			break;
-	}
-	return count;
+	return group_folders(&d->arena, doctor_file(d, "proc/self/cgroup"), controller, folders, most);
 }
 
 /* ---- looking ---- */

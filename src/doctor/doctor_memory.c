@@ -3,6 +3,8 @@
 
 #include "doctor/doctor_private.h"
 
+#include "base/group.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,33 +14,11 @@
 
 #define MEMORY_LEAST_KB (1024.0 * 1024)
 #define DISK_LEAST_BYTES (100.0 * 1024 * 1024)
-#define NO_LIMIT 1e18 /* version 1 writes a number near 2^63 */
-#define GROUPS 32
-
-/* What the control group leaves of its memory; NaN: it sets no limit. */
-static double group_left_kb(struct doctor *d)
-{
-	const char *folders[GROUPS];
-	double least = NAN;
-	for (int version = 2; version >= 1; version--) {
-		int count = doctor_groups(d, version == 2 ? NULL : "memory", folders, GROUPS);
-		for (int i = 0; i < count; i++) {
-			double limit = doctor_number(d, version == 2 ? "%s/memory.max" : "%s/memory.limit_in_bytes", folders[i]);
-			double used = doctor_number(d, version == 2 ? "%s/memory.current" : "%s/memory.usage_in_bytes", folders[i]);
-			double cached = doctor_field(doctor_file(d, "%s/memory.stat", folders[i]),
-				version == 2 ? "inactive_file " : "total_inactive_file ");
-			used -= isnan(cached) ? 0 : fmin(cached, used); /* files are given back */
-			if (limit < NO_LIMIT && !isnan(used) && !((limit - used) / 1024 >= least))
-				least = fmax(0, limit - used) / 1024;
-		}
-	}
-	return least;
-}
 
 void doctor_memory(struct doctor *d)
 {
 	const char *text = doctor_file(d, "proc/meminfo");
-	double total = doctor_field(text, "MemTotal:"), available = doctor_field(text, "MemAvailable:"), group = group_left_kb(d);
+	double total = doctor_field(text, "MemTotal:"), available = doctor_field(text, "MemAvailable:"), group = group_memory_left(d->o.root) / 1024;
 	char free_text[STR_QUANTITY], total_text[STR_QUANTITY];
 	if (isnan(available)) {
 		doctor_found(d, DOCTOR_UNKNOWN, "how much is free cannot be told (/proc/meminfo)");

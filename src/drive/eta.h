@@ -1,7 +1,7 @@
 /* How long problems will take to measure, learned from those that were. What is known beforehand of each is a weight: about
  * the seconds on a small CPU, from the kernel, since libraries have more implementations of some, from how long a handful of
- * executions takes, as far as the budget goes, and from the constants that are to be made. What is learned is a rate for each kernel, of problems with constants and without,
- * that leans on the rate of all as long as there are few. */
+ * executions takes, as far as the budget goes, and from the constants that are to be made. What is learned is a rate for each
+ * kernel, of problems with constants and without, that leans on the rate of all as long as there are few. */
 #ifndef DRIVE_ETA_H
 #define DRIVE_ETA_H
 

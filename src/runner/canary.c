@@ -33,7 +33,7 @@
 #define FIRST 32             /* times of asking that tell what is usual */
 #define FIRST_PAUSE_NS 500000/* between them: who comes and goes on the other half of a core does so within milliseconds */
 #define LEARN_NS 20e9        /* the memory's quantile moves by a factor of e in that time, at most */
-#define RECALL_FACTOR 4.0    /* nothing makes a core so much slower for long */
+#define SLOWER_MOST 4.0      /* nothing that lasts makes a machine so much slower: the canary itself was interrupted */
 #define TRIES 2
 #define TRIES_TOGETHER 8
 #define USUAL 0.25           /* the quantile that is followed */
@@ -141,7 +141,7 @@ const char *canary_judge(struct canary_times *usual, struct canary_times now, do
 	double core = now.core_ns / usual->core_ns, memory = now.memory_ns / usual->memory_ns; /* NaN where either is unknown */
 	core_learn(&usual->core_ns, now.core_ns, past_ns);
 	memory_learn(&usual->memory_ns, now.memory_ns, past_ns);
-	*slower = core > CORE_FACTOR ? core : memory > MEMORY_FACTOR ? memory : 1;
+	*slower = fmin(core > CORE_FACTOR ? core : memory > MEMORY_FACTOR ? memory : 1, SLOWER_MOST);
 	return core > CORE_FACTOR ? "the cores were slower than usual" :
 		memory > MEMORY_FACTOR ? "the memory was slower than usual" : NULL;
 }
@@ -241,7 +241,7 @@ static void usual_recall(void)
 	double before[TEAM_MOST];
 	canary_recall(canary.cores, before, team_size());
 	for (int i = 0; i < team_size(); i++)
-		if (before[i] < canary.usual[i].core_ns && before[i] > canary.usual[i].core_ns / RECALL_FACTOR)
+		if (before[i] < canary.usual[i].core_ns && before[i] > canary.usual[i].core_ns / SLOWER_MOST)
 			canary.usual[i].core_ns = before[i];
 }
 

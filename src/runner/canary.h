@@ -12,8 +12,8 @@ struct canary_times {
 /* Learns what is usual, in some 20 milliseconds, and from the last time on these cores (canary_memory.h; "" of no use).
  * llc_bytes NaN: unknown. */
 void canary_open(double llc_bytes, const char *cores);
-/* NULL: all is as usual, *slower 1; else what is not, in a few words, and how many times slower than usual that makes it (NaN:
- * nobody knows). Takes some 20 us. */
+/* NULL: all is as usual, *slower 1; else what is not, in a few words, and how many times slower than usual that makes it (at
+ * most 4; NaN: nobody knows). Takes some 20 us. */
 const char *canary_ask(double *slower);
 void canary_close(void);
 

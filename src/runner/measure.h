@@ -10,8 +10,8 @@
 
 /* How much of the last seconds of sampling and waiting went into calm samples: kept from problem to problem. Zeroed: nothing known,
  * and all is hoped to. */
-struct measure_outlook { /* ns in all */
-	double calm_ns, ns;
+struct measure_outlook {
+	double calm_ns, ns; /* into calm ones, and in all */
 };
 
 struct measure_options {
@@ -58,7 +58,6 @@ struct measure_options {
 #define MEASURE_OUTLOOK_NS 1e9     /* what was so long ago counts a third */
 #define MEASURE_HOPE_NS 10e6       /* so much calm is thought to have been before anything is known */
 #define MEASURE_CALM_SHARE 0.5     /* so much of the budget spent on calm samples is enough, however few they are */
-#define MEASURE_SLOWER_MOST 4.0    /* nothing that lasts makes a machine so much slower: the canary itself was interrupted */
 
 #define MEASURE_SETS 16384         /* most copies of the constant operands */
 #define MEASURE_SETS_BYTES 512e6   /* most that those of one algorithm take */

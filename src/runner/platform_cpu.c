@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/group.h"
 #include "runner/canary.h"
 #include "runner/copies.h"
 #include "runner/device.h"
-#include "runner/group.h"
 #include "runner/preempt.h"
 #include "runner/team.h"
 #include "runner/threads.h"

@@ -53,6 +53,18 @@ __attribute__((unused)) static void file_text(const char *path, const char *text
 	file_write(path, text, strlen(text));
 }
 
+/* A file in the scratch directory, its folders included. */
+__attribute__((unused)) static void scratch_file(const char *name, const char *text)
+{
+	char whole[1024];
+	snprintf(whole, sizeof(whole), "%s/%s", scratch, name);
+	for (char *slash = whole + strlen(scratch) + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+		*slash = '\0';
+		mkdir(whole, 0755); /* where it is not there afterwards the file says so */
+	}
+	file_text(whole, text);
+}
+
 /* The whole file, malloc'd. */
 __attribute__((unused)) static char *file_read(const char *path, size_t *n)
 {

@@ -8,19 +8,11 @@
 
 /* Machines made of files: what the doctor says of each. */
 
-/* Writes a file of the machine, its folders included. */
 static void file(const char *machine, const char *path, const char *text)
 {
-	char whole[1024];
-	snprintf(whole, sizeof(whole), "%s/%s/%s", scratch, machine, path);
-	for (char *slash = whole + strlen(scratch) + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
-		*slash = '\0';
-		if (mkdir(whole, 0755) && errno != EEXIST)
-			perror(whole);
-	}
-	FILE *f = fopen(whole, "w");
-	if (!f || fputs(text, f) < 0 || fclose(f))
-		perror(whole);
+	char name[700];
+	snprintf(name, sizeof(name), "%s/%s", machine, path);
+	scratch_file(name, text);
 }
 
 static void remove_file(const char *machine, const char *path)

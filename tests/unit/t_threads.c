@@ -203,6 +203,8 @@ static void test_canary(void)
 	ok(!canary_judge(&usual, (struct canary_times){ 1300, 9000 }, MS, &slower) && slower == 1, "noise is no contention");
 	is_str(canary_judge(&usual, (struct canary_times){ 1500, 5000 }, MS, &slower), "the cores were slower than usual", "slow cores");
 	near(slower, 1.5, 0.01, "and by how much");
+	canary_judge(&usual, (struct canary_times){ 4e6, 5000 }, MS, &slower);
+	near(slower, 4, 1e-9, "what interrupted the canary for milliseconds made nothing thousands of times slower");
 	is_str(canary_judge(&usual, (struct canary_times){ 1000, 12000 }, MS, &slower), "the memory was slower than usual", "slow memory");
 	near(slower, 2.4, 0.01, "by how much");
 	ok(!canary_judge(&usual, (struct canary_times){ 1000, NAN }, MS, &slower) && !isnan(usual.memory_ns), "what is not known says nothing");
