@@ -68,6 +68,21 @@ try 0 "and all of it again" several --again "$tiny" "$work/twin.onnx"
 json "d['measured'] == d['problems'] and d['already'] == 0"
 [ "$(grep -c started "$work/starts")" -eq 2 ]
 ok $? "and one more for this"
+# --- in which order ---
+printf 'runners:\n  cpu: [sh, -c, "tee -a %s | %s"]\n' "$work/asked" "$runner" >"$work/teed.yaml"
+try 0 "bench, watched" "$BENANZA" bench --json -q --db "$work/teed.db" --budget 1 -c "$work/teed.yaml" "$tiny"
+"$BENANZA" bench --emit-jobs -d cpu --db "$work/none.db" "$tiny" >"$work/jobs"
+python3 - "$work/asked" "$work/jobs" <<'END'
+import json, sys
+def problems(path):
+    jobs = [json.loads(line) for line in open(path)]
+    return list(dict.fromkeys(job["problem"] for job in jobs if job["type"] == "run"))
+asked, jobs = map(problems, sys.argv[1:])
+both = set(asked) & set(jobs)
+mine = [p for p in asked if p in both and not p.startswith("copy:u8")]
+sys.exit(0 if len(mine) > 5 and mine == [p for p in jobs if p in mine] and mine != sorted(mine) else 1)
+END
+ok $? "the most valuable first, as jobs for elsewhere are"
 # --- on a machine that was not calm ---
 "$BENANZA" db export --db "$work/several.db" | sed 's/"stop":"[a-z]*"/"stop":"converged"/' >"$work/calm.jsonl"
 problem=$(grep -m1 '"problem":"conv:' "$work/calm.jsonl" | sed 's/.*"problem":"\([^"]*\)".*/\1/')

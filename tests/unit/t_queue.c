@@ -308,6 +308,22 @@ static void test_flood_is_bounded(void)
 	bench_close(&b);
 }
 
+/* What takes longer than expected is not about to end. */
+static void test_overdue(void)
+{
+	struct bench b;
+	bench_open(&b, NULL, "");
+	queue_add(b.q, OK, false, false);
+	is_int(bench_run(&b), 2, "a quick one teaches what alike ones take");
+	double quick_s = queue_took_s(b.q, OK);
+	queue_add(b.q, HANG, false, false);
+	while (queue_status(b.q).elapsed_s < 20 * quick_s + 0.1 && queue_step(b.q, 20, &err) >= 0)
+		;
+	struct queue_status s = queue_status(b.q);
+	ok(s.eta_s >= 0.2 * (s.elapsed_s - quick_s), "%.3f s after %.3f: some of what it took so far is left", s.eta_s, s.elapsed_s);
+	bench_close(&b);
+}
+
 static void test_limits(void)
 {
 	struct bench b;
@@ -582,6 +598,7 @@ int main(void)
 	test_failures();
 	test_strange();
 	test_flood_is_bounded();
+	test_overdue();
 	test_limits();
 	test_cancel();
 	test_no_runner();
