@@ -343,6 +343,27 @@ def damaged(place, _whole):
     return wrong
 
 
+def sealed(place, whole):
+    """On a file system that is mounted read-only, as far as one may mount here: reading works without a word.
+    None where nothing can be mounted."""
+    folder = place.path("sealed")
+    os.mkdir(folder)
+    subprocess.run(["cp", place.path("whole.db"), os.path.join(folder, "whole.db")], check=True)
+    mount = ["unshare", "-rm", "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"', folder]
+    if subprocess.run([*mount, "true"], capture_output=True).returncode:
+        return None
+    wrong, kept, place.database = [], place.database, os.path.join(folder, "whole.db")
+    for command in (["bound", MODEL], ["layers", MODEL], ["devices"], ["db", "info"], ["db", "check"], [MODEL, "--frame", "80x20"]):
+        done = subprocess.run(mount + place.arguments(*command), env=place.env, text=True, capture_output=True, timeout=GIVEN_UP_S)
+        wrong += expect(f"{command}: exit status and error", (done.returncode in (0, 1), done.stderr), (True, ""))
+    for command in (["bench", MODEL], ["db", "import", place.path("results")]):
+        done = subprocess.run(mount + place.arguments(*command), env=place.env, text=True, capture_output=True, timeout=GIVEN_UP_S)
+        wrong += expect(f"{command}: exit status", done.returncode, 2) + one_line(done.stderr, "read-only file system", "--db", place.database)
+    wrong += expect("rows", place.rows(), whole)
+    place.database = kept
+    return wrong
+
+
 CASES = [
     ("bench on a full disk, and space is freed", full_and_freed),
     ("bench on a disk that stays full", full_to_the_end),
@@ -355,6 +376,7 @@ CASES = [
     ("the database is removed under the explorer", removed_explorer),
     ("the database is removed under an import", removed_import),
     ("a database that is damaged in its middle", damaged),
+    ("a database on a read-only file system", sealed),
 ]
 
 
@@ -383,7 +405,10 @@ def main():
                 wrong = case(place, whole)
             except (OSError, ValueError, subprocess.SubprocessError, sqlite3.Error) as unexpected:
                 wrong = [f"{type(unexpected).__name__}: {unexpected}"]
-            tap.result(name, wrong)
+            if wrong is None:
+                tap.skipped(name, "nothing can be mounted here")
+            else:
+                tap.result(name, wrong)
     return tap.end()
 
 

@@ -110,6 +110,28 @@ def check(tap, folder, command, source, draw):
     return database
 
 
+def is_asleep(pid):
+    """It watches for Ctrl-C, and waits for something."""
+    with open(f"/proc/{pid}/status") as f:
+        said = dict(line.split(":", 1) for line in f if ":" in line)
+    return int(said["SigCgt"], 16) >> (signal.SIGINT - 1) & 1 and said["State"].split()[0] == "S"
+
+
+def waiting(folder):
+    """Ctrl-C while it waits for somebody to write: no error."""
+    pipe = os.path.join(folder, "pipe")
+    os.mkfifo(pipe)
+    process = subprocess.Popen(run(os.path.join(folder, "none.db"), "import", pipe), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
+    end = time.monotonic() + GIVEN_UP_S
+    while not is_asleep(process.pid) and time.monotonic() < end:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=GIVEN_UP_S)
+    good = process.returncode == 1 and json.loads(out)["interrupted"] and not err
+    return [] if good else [f"exit status {process.returncode}: {out} {err}"]
+
+
 def main():
     tap = python_tap.Tap()
     draw = random.Random(SEED)
@@ -120,6 +142,7 @@ def main():
         database = check(tap, folder, "import", lines, draw)
         os.unlink(lines)
         check(tap, folder, "merge", database, draw)
+        tap.result("an import that waits for a writer, ended", waiting(folder))
     return tap.end()
 
 

@@ -146,11 +146,12 @@ static bool utf8_is_harmful(uint32_t c)
 		(c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
 }
 
-size_t text_clean_to(char *out, struct text t)
+/* Copies t to out with harmful characters replaced; `lines` keeps newlines. */
+static size_t clean_to(char *out, struct text t, bool lines)
 {
 	size_t used = 0;
 	for (size_t i = 0; i < t.n;) {
-		if (t.p[i] >= ' ' && t.p[i] <= '~') { /* nearly always */
+		if ((t.p[i] >= ' ' && t.p[i] <= '~') || (lines && t.p[i] == '\n')) { /* nearly always */
 			out[used++] = t.p[i++];
 			continue;
 		}
@@ -167,6 +168,55 @@ size_t text_clean_to(char *out, struct text t)
 	}
 	out[used] = '\0';
 	return used;
+}
+
+size_t text_clean_to(char *out, struct text t)
+{
+	return clean_to(out, t, false);
+}
+
+size_t text_clean_lines_to(char *out, struct text t)
+{
+	return clean_to(out, t, true);
+}
+
+char *text_fit(char *out, size_t size, const char *clean)
+{
+	size_t n = strlen(clean);
+	if (n >= size)
+		for (n = size - 1; n && (clean[n] & 0xc0) == 0x80;)
+			n--;
+	memcpy(out, clean, n);
+	out[n] = '\0';
+	return out;
+}
+
+/* Are all 8 bytes printable ASCII (0x20 to 0x7e)? When bit 7 is clear in every byte, adding 0x60 sets it in each byte
+ * that is at least 0x20, adding 1 sets it only in 0x7f, and neither addition carries into the next byte. */
+static bool word_is_plain(uint64_t w)
+{
+	const uint64_t high = UINT64_C(0x8080808080808080), ones = high >> 7;
+	return ((w | (w + ones)) & high) == 0 && ((w + 0x60 * ones) & high) == high;
+}
+
+bool text_is_clean(struct text t)
+{
+	for (size_t i = 0; i < t.n;) {
+		uint64_t word;
+		if (i + sizeof(word) <= t.n) {
+			memcpy(&word, t.p + i, sizeof(word));
+			if (word_is_plain(word)) {
+				i += sizeof(word);
+				continue;
+			}
+		}
+		uint32_t code = 0;
+		size_t n = utf8_decode((const unsigned char *)t.p + i, t.n - i, &code);
+		if (n == 0 || utf8_is_harmful(code))
+			return false;
+		i += n;
+	}
+	return true;
 }
 
 void str_add_clean(struct str *s, struct text t)

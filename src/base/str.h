@@ -40,8 +40,13 @@ void str_free(struct str *s);
 /* A copy that is safe on a terminal: valid UTF-8 kept, control and escape characters (C0, DEL, C1,
  * bidirectional overrides, line and paragraph separators) and broken UTF-8 replaced by '?'. */
 char *text_clean(struct arena *a, struct text t);
-/* The same into out, t.n + 1 bytes; out may be where t lies. Gives the length. */
+/* The same into out, t.n + 1 bytes; out may be where t lies. Returns the length. */
 size_t text_clean_to(char *out, struct text t);
+/* The same, but newlines are kept: for a text that is a list of lines. */
+size_t text_clean_lines_to(char *out, struct text t);
+/* A copy of a clean text in size bytes, cut between two characters where it is too long. Returns out. */
+char *text_fit(char *out, size_t size, const char *clean);
+bool text_is_clean(struct text t); /* text_clean would return the same bytes */
 void str_add_clean(struct str *s, struct text t);
 
 /* Quantities for people, written to buf (STR_QUANTITY bytes are enough), which is returned. NaN, meaning

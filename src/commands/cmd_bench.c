@@ -46,7 +46,7 @@ static void progress_draw(const struct queue_status *q, bool ascii)
 	int total = q->pending + q->running + q->done + q->failed + q->unsupported;
 	int finished = q->done + q->failed + q->unsupported;
 	int filled = total ? BAR_WIDTH * finished / total : 0;
-	char eta[32] = "", runners[48] = "";
+	char eta[32] = "", runners[48] = "", current[31];
 	if (!isnan(q->eta_s))
 		snprintf(eta, sizeof(eta), "%d:%02d left", (int)q->eta_s / 60, (int)q->eta_s % 60);
 	if (q->workers > 1)
@@ -55,8 +55,8 @@ static void progress_draw(const struct queue_status *q, bool ascii)
 	fputc('[', stderr);
 	for (int i = 0; i < BAR_WIDTH; i++)
 		fputs(i < filled ? (ascii ? "#" : "\xe2\x96\x87") : " ", stderr);
-	fprintf(stderr, "] %d/%d  %s%-12s %.*s", finished, total, runners, q->starting ? "starting" : eta,
-		*runners ? 20 : 30, q->current ? q->current : q->waiting);
+	fprintf(stderr, "] %d/%d  %s%-12s %s", finished, total, runners, q->starting ? "starting" : eta,
+		text_fit(current, *runners ? 21 : 31, q->current ? q->current : q->waiting));
 	fflush(stderr);
 }
 

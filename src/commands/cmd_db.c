@@ -40,16 +40,18 @@ static int db_info(struct store *s, struct options *o, struct error *err)
 
 static int db_check(struct store *s, struct options *o, struct error *err)
 {
-	struct str findings = { 0 };
+	struct str findings = { 0 }, path = { 0 };
 	int count = store_check(s, &findings, err);
 	if (count >= 0 && o->json)
 		report_json_line(json_pack("{s:o, s:i, s:o}", "path", json_text(text_of(store_path(s))), "findings", count, "text",
 			json_text((struct text){ findings.p, findings.n })), stdout);
-	else if (count == 0)
-		printf("%s: sound\n", store_path(s));
-	else if (count > 0)
+	else if (count == 0) {
+		str_add_clean(&path, text_of(store_path(s)));
+		printf("%s: sound\n", path.p);
+	} else if (count > 0)
 		fputs(findings.p, stdout);
 	str_free(&findings);
+	str_free(&path);
 	return count < 0 ? EXIT_BAD : count ? EXIT_GAPS : EXIT_DONE;
 }
 

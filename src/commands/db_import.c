@@ -52,19 +52,25 @@ static int import_file(struct import *im, const char *path, struct error *err)
 	struct records_item item;
 	int got = -1, bad = r ? 0 : -1;
 	im->device = -1;
+	if (r)
+		records_set_stop(r, &interrupted);
 	while (r && !bad && !interrupted && (got = records_next(r, &item, err)) == 1) {
 		bad = import_item(im, &item, err);
 		if (!bad && records_may_wait(r)) /* others may write meanwhile */
 			bad = db_batch_commit(&im->batch, err);
 	}
-	if (interrupted && !bad) { /* it may have been waiting */
+	if (interrupted && (!r || !bad)) { /* it may have been waiting */
 		got = 1;
+		bad = 0;
 		err->text[0] = '\0';
 	}
 	if (r && !bad && got == 0 && im->device < 0)
 		bad = error_set(err, "%s: holds no results of a runner (no hello)", path);
-	if (r && records_is_torn(r) && !im->batch.options->quiet)
-		fprintf(stderr, "benanza: %s breaks off in the middle of a line; what is before it was taken\n", path);
+	if (r && records_is_torn(r) && !im->batch.options->quiet) {
+		struct error line = ERROR_NONE; /* error_set cleans the file name */
+		error_set(&line, "%s breaks off in the middle of a line; what is before it was taken", path);
+		fprintf(stderr, "benanza: %s\n", line.text);
+	}
 	records_close(r);
 	/* what a file held before it could not be read on is kept */
 	struct error keeping = ERROR_NONE;

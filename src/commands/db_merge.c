@@ -71,23 +71,18 @@ static int merge_device(void *context, const struct device *d, struct store_seen
 static int merge_result(void *context, const struct result *r, struct error *err)
 {
 	struct merge *m = context;
-	const char *fault = store_result_fault(r);
 	if (interrupted)
 		return 1;
-	if (*problem_mark(m, r->problem) == MARK_NONE)
-		fault = "is of something that is no problem";
-	if (!fault)
+	if (*problem_mark(m, r->problem) != MARK_NONE)
 		return db_batch_result(&m->batch, m->device, r, err);
-	struct error why = ERROR_NONE;
-	error_set(&why, "a result that %s", fault);
-	leave_out(m, r->problem, why.text);
+	leave_out(m, r->problem, "a result of something that is no problem");
 	return 0;
 }
 
-static void merge_unusable(void *context, int64_t row, const char *problem)
+static void merge_unusable(void *context, int64_t row, const char *problem, const char *fault)
 {
 	struct error why = ERROR_NONE;
-	error_set(&why, "result %" PRId64 " is none", row);
+	error_set(&why, "result %" PRId64 " %s", row, fault);
 	leave_out(context, problem, why.text);
 }
 

@@ -194,6 +194,16 @@ void doctor_gpu(struct doctor *d)
 	}
 }
 
+/* The command that sets the power limit; NULL where the runner's id holds other characters than ids do, since people
+ * paste the command into a shell. */
+static const char *power_command(struct doctor *d, const char *uuid, double watts)
+{
+	static const char id[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-";
+	if (uuid[strspn(uuid, id)] || *uuid == '-')
+		return NULL;
+	return arena_printf(&d->arena, "nvidia-smi -i %.60s -pl %.0f", uuid, watts);
+}
+
 void doctor_gpu_power(struct doctor *d)
 {
 	for (int i = 0; i < d->o.runner_count; i++) {
@@ -203,8 +213,8 @@ void doctor_gpu_power(struct doctor *d)
 		bool is_gpu = gpu_of(r, &attributes, &now);
 		double limit = of(attributes, "power_limit_w"), usual = of(attributes, "default_power_limit_w");
 		if (is_gpu && limit < 0.99 * usual)
-			doctor_found_of(d, r->name, DOCTOR_BENDS, arena_printf(&d->arena, "nvidia-smi -i %.60s -pl %.0f", json_string_at(attributes,
-				"uuid", "0"), usual), "limited to %.0f W, %.0f are usual", limit, usual);
+			doctor_found_of(d, r->name, DOCTOR_BENDS,
+				power_command(d, json_string_at(attributes, "uuid", "0"), usual), "limited to %.0f W, %.0f are usual", limit, usual);
 		else if (is_gpu && !isnan(limit) && !isnan(usual))
 			doctor_found_of(d, r->name, DOCTOR_OK, NULL, "up to %.0f W", limit);
 		else if (is_gpu)

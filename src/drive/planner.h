@@ -17,7 +17,7 @@ struct planned {
 	enum planned_state state;
 	int count;
 	const struct algorithm *algorithms; /* in the library's order; owned by the planner */
-	const char *why;                    /* the library's reason, "" if none; hostile text */
+	const char *why;                    /* the library's reason, "" if none */
 };
 
 struct planner;

@@ -49,6 +49,8 @@ void queue_free(struct queue *q)
 			runner_process_stop(w->process);
 		else /* one that is no runner, perhaps, and does not know what quit means */
 			runner_process_stop_within(w->process, 0, 200);
+		hash_free(&w->seen);
+		arena_free(&w->seen_arena);
 	}
 	close(q->epoll);
 	arena_free(&q->arena);

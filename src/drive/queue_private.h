@@ -73,7 +73,9 @@ struct worker {
 	int64_t cancelled_ms;    /* when it was told to stop; 0: it was not */
 	bool cancel_is_limit;    /* by the time limit, not by a person */
 	int stored, stored_ok, stored_mistrusted; /* results of the job so far */
-	int unkept;              /* of these, what the store did not take */
+	struct hash seen;        /* keys of these (queue_is_first) */
+	struct arena seen_arena;
+	int unkept;              /* of the results, what the store did not take */
 	char what[160];
 	int ended;               /* jobs that it brought to an end, in all */
 };

@@ -10,6 +10,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#define RESULTS_MAX 4096 /* accepted for one job: libraries offer tens of algorithms, each in at most six states */
+
 void queue_trouble(struct queue *q, const char *text)
 {
 	snprintf(q->trouble, sizeof(q->trouble), "%s", text);
@@ -62,6 +64,21 @@ static bool queue_is_answer(enum status s)
 	return s == STATUS_OK || s == STATUS_UNSUPPORTED || s == STATUS_MISTRUSTED;
 }
 
+/* Is this the first result of the job with this key and status? The status counts because an algorithm may fail after
+ * its first state was measured. Texts from a runner hold no newline, so it separates the parts of the key. */
+static bool queue_is_first(struct worker *w, const struct result *r)
+{
+	const struct algorithm *g = &r->algorithm;
+	struct str key = { 0 };
+	str_addf(&key, "%s\n%s\n%s\n%s\n%d %d %d", g->api, g->name, g->layouts, g->math, (int)r->cache, (int)r->launch,
+		(int)r->status);
+	bool first = hash_find(&w->seen, (struct text){ key.p, key.n }) < 0 && w->seen.count < RESULTS_MAX;
+	if (first)
+		*hash_at(&w->seen, (struct text){ arena_strndup(&w->seen_arena, key.p, key.n), key.n }) = 1;
+	str_free(&key);
+	return first;
+}
+
 /* A result from the runner; 1 when it counts. The problem is the one that was asked for, the date is ours:
  * the clocks of other hosts may be anywhere, and the newest of a key stands. */
 int queue_result(struct queue *q, struct worker *w, const struct wire_message *m)
@@ -77,9 +94,15 @@ int queue_result(struct queue *q, struct worker *w, const struct wire_message *m
 	r.measured_at = (int64_t)time(NULL);
 	if (!r.runner_version || !r.runner_version[0])
 		r.runner_version = q->device.version;
+	if (!queue_is_first(w, &r)) {
+		log_line("%s: a second result for %s of %s is ignored", w->label, r.algorithm.name, r.problem);
+		return 0;
+	}
 	struct error why = ERROR_NONE;
 	const char *fault = store_result_fault(&r); /* what `db check` would find wrong is not kept as a measurement */
-	if (fault) {
+	if (fault)
+		r.enqueue_ns = r.clock_mhz = r.algorithm.workspace_bytes = NAN;
+	if (fault && r.status == STATUS_OK) {
 		error_set(&why, "a result that %s", fault);
 		r.status = STATUS_MISTRUSTED;
 		r.why = r.stats.median > 0 ? why.text : "a time of zero";

@@ -61,6 +61,8 @@ static int worker_send_next(struct queue *q, struct worker *w, struct error *err
 	w->cancelled_ms = 0;
 	w->cancel_is_limit = false;
 	w->stored = w->stored_ok = w->stored_mistrusted = w->unkept = 0;
+	hash_free(&w->seen);
+	arena_clear(&w->seen_arena);
 	w->what[0] = '\0';
 	if (!q->batch_since_ms)
 		q->batch_since_ms = w->since_ms;
@@ -109,7 +111,7 @@ static int worker_message(struct queue *q, struct worker *w, const struct wire_m
 		return worker_done(q, w, m);
 	case WIRE_HEARTBEAT:
 		if (w->job >= 0 && m->id == w->id)
-			snprintf(w->what, sizeof(w->what), "%s", m->what);
+			text_fit(w->what, sizeof(w->what), m->what);
 		return 0;
 	case WIRE_LOG:
 		log_line("%s: %s", w->label, m->what);

@@ -16,6 +16,7 @@
 #include "store/store.h"
 
 #define CHUNK (1 << 16)
+#define PROBLEMS_MAX 10000 /* texts that are remembered */
 
 struct records {
 	gzFile file;
@@ -31,14 +32,17 @@ struct records {
 	bool is_file;
 	struct str fault;       /* held back until the next line shows that it is none of a killed run */
 	int64_t fault_line;     /* 0: none */
-	struct arena arena;
+	struct arena arena;     /* of the last hello */
 	struct device *device;  /* NULL before the first hello */
 	struct wire_message message;
 	int64_t job;            /* id of the last result, and its problem in `job_problem` */
 	struct str job_problem;
 	bool (*want)(const void *context, struct text problem); /* NULL: all */
 	const void *want_context;
-	struct hash problems;   /* texts that were looked at: 1 good, 0 bad */
+	int64_t silence;        /* bytes since the last message */
+	const volatile sig_atomic_t *stop;
+	struct hash problems;   /* texts that are good */
+	struct arena texts;     /* those */
 };
 
 struct records *records_open(const char *path, struct error *err)
@@ -74,6 +78,7 @@ void records_close(struct records *r)
 	str_free(&r->fault);
 	str_free(&r->job_problem);
 	hash_free(&r->problems);
+	arena_free(&r->texts);
 	arena_free(&r->arena);
 	free(r->chunk);
 	free(r->path);
@@ -89,6 +94,11 @@ void records_want(struct records *r, bool (*want)(const void *context, struct te
 {
 	r->want = want;
 	r->want_context = context;
+}
+
+void records_set_stop(struct records *r, const volatile sig_atomic_t *stop)
+{
+	r->stop = stop;
 }
 
 /* Is it a line of a problem that nobody asked for? The text is looked for, not parsed: problems need no escapes in JSON. */
@@ -111,6 +121,11 @@ bool records_may_wait(const struct records *r)
 static int records_fill(struct records *r, struct error *err)
 {
 	int code = Z_OK;
+	if (r->stop && *r->stop)
+		return error_set(err, "%s: interrupted", r->path);
+	if (r->silence > RECORDS_SILENCE_MAX)
+		return error_set(err,
+			"%s:%" PRId64 ": no runner message in %d MiB; give a file written by a runner or by `db export`", r->path, r->line_number + 1, RECORDS_SILENCE_MAX >> 20);
 	int got = gzread(r->file, r->chunk, CHUNK);
 	const char *why = gzerror(r->file, &code);
 	if (got < 0 || (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR))
@@ -119,6 +134,7 @@ static int records_fill(struct records *r, struct error *err)
 	r->torn |= code == Z_BUF_ERROR;
 	r->chunk_at = 0;
 	r->chunk_n = (size_t)got;
+	r->silence += got;
 	return got > 0;
 }
 
@@ -159,18 +175,22 @@ static bool records_is_object(const struct str *line)
 static int records_hello(struct records *r, struct error *err)
 {
 	struct device d;
+	struct arena fresh = { 0 };
 	size_t at;
 	if (r->line_is_long || !r->line.n || !memmem(r->line.p, r->line.n, WIRE_MAGIC, sizeof(WIRE_MAGIC) - 1))
 		return 0;
-	int is = wire_find_hello((struct text){ r->line.p, r->line.n }, &r->arena, &d, &at, err);
-	if (is < 0)
-		return error_context(err, "%s:%" PRId64, r->path, r->line_number);
-	if (is) {
-		r->device = ARENA_NEW(&r->arena, struct device);
-		*r->device = device_copy(&r->arena, &d);
-		r->job = 0;
+	int is = wire_find_hello((struct text){ r->line.p, r->line.n }, &fresh, &d, &at, err);
+	if (is != 1) {
+		arena_free(&fresh);
+		return is ? error_context(err, "%s:%" PRId64, r->path, r->line_number) : 0;
 	}
-	return is;
+	arena_free(&r->arena);
+	r->arena = fresh;
+	r->device = ARENA_NEW(&r->arena, struct device);
+	*r->device = d;
+	r->job = 0;
+	r->silence = 0;
+	return 1;
 }
 
 static int records_fault(struct records *r, int64_t line, const char *why, struct records_item *item)
@@ -186,7 +206,7 @@ static int records_fault(struct records *r, int64_t line, const char *why, struc
 	return 1;
 }
 
-/* Does a problem's text read back to itself? Each is looked at once. */
+/* Does a problem's text read back to itself? Each is looked at once, as long as there are not too many. */
 static bool records_knows_problem(struct records *r, const char *text, struct error *err)
 {
 	int64_t known = hash_find(&r->problems, text_of(text));
@@ -195,8 +215,12 @@ static bool records_knows_problem(struct records *r, const char *text, struct er
 	struct problem *p = base_calloc(1, sizeof(*p));
 	bool good = problem_parse(text_of(text), p, err) == 0;
 	free(p);
+	if (good && r->problems.count >= PROBLEMS_MAX) {
+		hash_free(&r->problems);
+		arena_free(&r->texts);
+	}
 	if (good)
-		*hash_at(&r->problems, text_of(arena_strndup(&r->arena, text, strlen(text)))) = 1;
+		*hash_at(&r->problems, text_of(arena_strndup(&r->texts, text, strlen(text)))) = 1;
 	return good;
 }
 
@@ -243,6 +267,7 @@ static int records_message(struct records *r, struct records_item *item)
 		str_addf(&r->fault, "%s", err.text);
 		return 0;
 	}
+	r->silence = 0;
 	if (r->message.type == WIRE_RESULT)
 		return records_result(r, item);
 	if (r->message.type != WIRE_DONE || !r->device || !r->job || r->message.id != r->job)
@@ -281,8 +306,10 @@ int records_next(struct records *r, struct records_item *item, struct error *err
 		}
 		if (!r->line_is_long && !records_is_object(&r->line))
 			continue;
-		if (records_is_unwanted(r))
+		if (records_is_unwanted(r)) {
+			r->silence = 0;
 			continue;
+		}
 		if (records_message(r, item))
 			return 1;
 		r->torn |= r->fault_line && !r->line_is_whole;

@@ -219,7 +219,7 @@ static void process_stderr_line(struct runner_process *p)
 			memmove(p->last[0], p->last[1], sizeof(p->last) - sizeof(p->last[0]));
 		else
 			p->last_count++;
-		snprintf(p->last[p->last_count - 1], LAST_LINE_SIZE, "%s", clean);
+		text_fit(p->last[p->last_count - 1], LAST_LINE_SIZE, clean);
 		if (p->waits)
 			p->ready_ms = clock_ms();
 		p->waits = !p->hello && link_waits(clean);
@@ -461,7 +461,7 @@ static void process_log_banner(struct runner_process *p, struct text line)
 	const char *clean = text_clean(&a, line);
 	log_line("%s, before its hello: %s", p->program, clean);
 	if (*clean)
-		snprintf(p->banner, sizeof(p->banner), "%s", clean);
+		text_fit(p->banner, sizeof(p->banner), clean);
 	arena_free(&a);
 }
 

@@ -168,6 +168,11 @@ static int store_check_path(const char *path, bool read_only, struct error *err)
 		if (access(path, R_OK))
 			return error_set(err, "%s: %s; give read permission, or another file with --db", path,
 				strerror(errno));
+		if (!read_only && access(path, W_OK) && errno == EROFS)
+			return error_set(err,
+				"%s: on a read-only file system; give a writable file with --db (`benanza db merge` copies "
+				"results into it)",
+				path);
 		return 0;
 	}
 	if (errno == ENOENT && !read_only)
@@ -214,11 +219,17 @@ int store_open_file(struct store *s, bool immutable, struct error *err)
 /* Is it ours, and of a version that can be read? Nothing is written before this has said yes. */
 int store_check_header(struct store *s, bool *fresh, struct error *err)
 {
-	int64_t application = 0, version = 0, tables = 0;
+	/* a view in place of a table could give rows without end */
+	static const char views_sql[] =
+		"SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view') AND lower(name) IN ('identity',"
+		" 'attributes', 'problem', 'algorithm', 'note', 'result', 'finished', 'model_dims')"
+		" AND (type = 'view' OR sql NOT LIKE 'CREATE TABLE%')";
+	int64_t application = 0, version = 0, tables = 0, views = 0;
 	/* one look: another process may be making the file's tables between two */
 	if (store_exec(s, "BEGIN", err) || store_one_number(s, "PRAGMA application_id", &application, err) ||
 		store_one_number(s, "PRAGMA user_version", &version, err) ||
 		store_one_number(s, "SELECT count(*) FROM sqlite_schema", &tables, err) ||
+		store_one_number(s, views_sql, &views, err) ||
 		store_exec(s, "COMMIT", err))
 		return -1;
 	*fresh = version == 0 && tables == 0;
@@ -232,6 +243,9 @@ int store_check_header(struct store *s, bool *fresh, struct error *err)
 			"%s: schema version %lld is newer than this benanza knows (%d); it was left as it "
 			"is: use a newer benanza, or another file with --db",
 			s->path, (long long)version, STORE_VERSION);
+	if (views)
+		return error_set(
+			err, "%s: damaged (a view stands in place of a table): give another file with --db", s->path);
 	if (s->read_only && *fresh)
 		return error_set(err, "%s: holds no database yet", s->path);
 	s->version = s->read_only && version ? (int)version : STORE_VERSION;
@@ -329,16 +343,18 @@ struct store *store_open(const char *path, bool read_only, struct error *err)
 	struct store *s = base_calloc(1, sizeof(*s));
 	s->path = base_strdup(path);
 	s->read_only = read_only;
-	int rc = store_prepare_to_use(s, false, err);
+	struct error said = ERROR_NONE; /* kept back: the second attempt may succeed */
+	int rc = store_prepare_to_use(s, false, &said);
 	bool sealed = rc && (s->code == SQLITE_CANTOPEN || (read_only && s->code == SQLITE_READONLY)), alone = store_is_alone(path);
 	if (sealed && read_only && alone) {
 		store_close_file(s);
-		rc = store_prepare_to_use(s, true, err);
+		rc = store_prepare_to_use(s, true, &said);
 	} else if (sealed && !alone) { /* without its log it could be read, and what is in there would be missed */
-		error_set(err, "%s: cannot be opened where it is: results of it are in %s-wal, to read which a file must be made beside it: "
+		error_set(&said, "%s: cannot be opened where it is: results of it are in %s-wal, to read which a file must be made beside it: "
 			"copy both to a folder that can be written", path, path);
 	}
 	if (rc) {
+		error_set(err, "%s", said.text);
 		store_close(s);
 		return NULL;
 	}
@@ -351,6 +367,7 @@ void store_close(struct store *s)
 		return;
 	store_close_file(s);
 	keep_free(&s->keep);
+	arena_free(&s->row);
 	free(s->known);
 	free(s->path);
 	free(s);

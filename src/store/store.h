@@ -80,16 +80,17 @@ int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct re
 /* All results of an identity, the replaced ones too: by attributes row (oldest first, `device` is told before its first
  * result), then problem, then age; then the problems that are finished; all of one moment of the file. What is handed over
  * is borrowed until the callback returns; one that does not return 0 ends the walk with that. Rows that are no results are
- * left out (problem "": it has none). The last two may be NULL. */
+ * left out (problem "": it has none; why: "has quartiles out of order"). The last two may be NULL. */
 struct store_walker {
 	void *context;
 	int (*device)(void *context, const struct device *d, struct store_seen seen, struct error *err);
 	int (*result)(void *context, const struct result *r, struct error *err);
 	int (*finished)(void *context, const char *problem, struct error *err);
-	void (*unusable)(void *context, int64_t row, const char *problem);
+	void (*unusable)(void *context, int64_t row, const char *problem, const char *why);
 };
 int store_walk(struct store *s, int64_t device, const struct store_walker *w, struct error *err);
-/* What is wrong with a result's statistics ("has quartiles out of order"), NULL: nothing. */
+/* What is wrong with a result's numbers ("has quartiles out of order"); NULL: nothing. Rows with such a fault are not
+ * loaded from the file. */
 const char *store_result_fault(const struct result *r);
 
 /* Remembered dimensions per model (key: the real path of its file). */

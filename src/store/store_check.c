@@ -103,8 +103,8 @@ json_t *store_info(struct store *s, struct error *err)
 	return info;
 }
 
-/* A check: rows that the SQL gives are looked at by `look`, which adds a finding to out and says true, or
- * says false. */
+/* A check: `look` is called for each row of the SQL. It returns true where it adds a finding to out, one line without
+ * its newline. */
 struct check {
 	const char *sql;
 	bool (*look)(sqlite3_stmt *q, struct str *out);
@@ -116,27 +116,30 @@ static bool check_integrity(sqlite3_stmt *q, struct str *out)
 	const char *line = store_column_text(q, 0, "?");
 	if (strcmp(line, "ok") == 0)
 		return false;
-	str_addf(out, "file: %s\n", line);
+	str_puts(out, "file: ");
+	str_puts(out, line);
+	for (char *end = out->p; (end = strchr(end, '\n'));) /* SQLite may return several findings in one row */
+		*end = ' ';
 	return true;
 }
 
 static bool check_foreign_key(sqlite3_stmt *q, struct str *out)
 {
-	str_addf(out, "%s %lld: refers to a row of %s that is not there\n", store_column_text(q, 0, "?"),
+	str_addf(out, "%s %lld: refers to a row of %s that is not there", store_column_text(q, 0, "?"),
 		(long long)sqlite3_column_int64(q, 1), store_column_text(q, 2, "?"));
 	return true;
 }
 
 static bool check_orphan(sqlite3_stmt *q, struct str *out)
 {
-	str_addf(out, "%s %lld: no result refers to it\n", store_column_text(q, 0, "?"),
+	str_addf(out, "%s %lld: no result refers to it", store_column_text(q, 0, "?"),
 		(long long)sqlite3_column_int64(q, 1));
 	return true;
 }
 
 static bool check_mixed(sqlite3_stmt *q, struct str *out)
 {
-	str_addf(out, "result %lld: its attributes are those of another device\n",
+	str_addf(out, "result %lld: its attributes are those of another device",
 		(long long)sqlite3_column_int64(q, 0));
 	return true;
 }
@@ -150,19 +153,24 @@ static bool check_problem(sqlite3_stmt *q, struct str *out)
 	const char *text = store_column_text(q, 1, NULL);
 	bool bad = true;
 	if (!text)
-		str_addf(out, "problem %lld: its text is none\n", id);
+		str_addf(out, "problem %lld: its text is none", id);
 	else if (problem_parse(text_of(text), p, &why) || problem_format(p, again, &why))
-		str_addf(out, "problem %lld: %s\n", id, why.text);
+		str_addf(out, "problem %lld: %s", id, why.text);
 	else if (strcmp(text, again))
-		str_addf(out, "problem %lld: does not read back to itself\n", id);
+		str_addf(out, "problem %lld: does not read back to itself", id);
 	else
 		bad = false;
 	free(p);
 	return bad;
 }
 
-/* Eleven days: sums of what is more would soon be none. */
+/* Limits of what counts as a measurement: wide enough for any machine, narrow enough that sums stay meaningful. */
+#define TIME_MIN_NS 0.01
 #define TIME_MAX_NS 1e15
+#define CLOCK_MAX_MHZ 1e6
+#define WORKSPACE_MAX_BYTES 1e18
+#define COUNT_MAX INT64_C(1000000000000)
+#define DATE_MAX INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 
 /* By more than a mean or a quantile of equal samples is off when it is rounded. Comparisons with an unknown value are false: what is
  * not known is not wrong. */
@@ -171,17 +179,29 @@ static bool exceeds(double a, double b)
 	return a > b * (1 + 1e-9);
 }
 
-static const char *check_statistics(const char *status, const double *v, int64_t n)
+static bool is_count(int64_t n, int64_t least)
 {
-	enum { MIN, Q1, MEDIAN, Q3, MEAN, STDEV, LO, HI };
+	return n >= least && n <= COUNT_MAX;
+}
+
+/* v: unknown is NaN. */
+static const char *statistics_fault(
+	const char *status, const double *v, int64_t n, int64_t discarded, int64_t executions)
+{
+	enum { MIN, Q1, MEDIAN, Q3, MEAN, STDEV, LO, HI, COUNT };
 	if (strcmp(status, "ok"))
 		return isnan(v[MEDIAN]) ? NULL : "has a time though its status is not ok";
 	if (!(v[MEDIAN] > 0) || !isfinite(v[MEDIAN]))
 		return "is ok without a time";
-	if (v[MEDIAN] > TIME_MAX_NS)
-		return "has a time that nobody has waited for";
+	if (v[MEDIAN] < TIME_MIN_NS)
+		return "has a time below 0.01 ns";
+	for (int i = 0; i < COUNT; i++)
+		if (v[i] > TIME_MAX_NS)
+			return "has a time above 1e15 ns (11 days)";
 	if (n < 1)
 		return "is ok without a sample";
+	if (!is_count(n, 1) || !is_count(discarded, 0) || !is_count(executions, 1))
+		return "has a sample or execution count out of range";
 	if (v[MIN] < 0 || v[STDEV] < 0 || v[MEAN] < 0)
 		return "has a negative statistic";
 	if (exceeds(v[MIN], v[Q1]) || exceeds(v[Q1], v[MEDIAN]) || exceeds(v[MEDIAN], v[Q3]) || exceeds(v[MIN], v[MEDIAN]))
@@ -193,11 +213,41 @@ static const char *check_statistics(const char *status, const double *v, int64_t
 	return NULL;
 }
 
+/* Range checks of the numbers outside the statistics; NaN is unknown, date 0 is unknown. */
+static const char *numbers_fault(
+	double workspace_bytes, double enqueue_ns, double clock_mhz, int64_t measured_at)
+{
+	if (workspace_bytes < 0 || workspace_bytes > WORKSPACE_MAX_BYTES)
+		return "has a workspace size out of range";
+	if (enqueue_ns < 0 || enqueue_ns > TIME_MAX_NS)
+		return "has an enqueue time out of range";
+	if (clock_mhz < 0 || clock_mhz > CLOCK_MAX_MHZ)
+		return "has a clock rate out of range";
+	if (measured_at < 0 || measured_at > DATE_MAX)
+		return "has a date out of range (seconds since 1970 are expected)";
+	return NULL;
+}
+
 const char *store_result_fault(const struct result *r)
 {
 	const struct sample_stats *t = &r->stats;
 	const double v[8] = { t->min, t->q1, t->median, t->q3, t->mean, t->stdev, t->lo, t->hi };
-	return r->status == STATUS_OK ? check_statistics("ok", v, t->n) : NULL;
+	if (r->status == STATUS_OK && (!r->algorithm.name || !*r->algorithm.name))
+		return "is ok without an algorithm";
+	const char *fault = NULL;
+	if (r->status == STATUS_OK)
+		fault = statistics_fault("ok", v, t->n, t->discarded, t->executions);
+	return fault ? fault
+		     : numbers_fault(r->algorithm.workspace_bytes, r->enqueue_ns, r->clock_mhz, r->measured_at);
+}
+
+static bool check_numbers(sqlite3_stmt *q, struct str *out)
+{
+	const char *wrong = numbers_fault(store_column_number(q, 1), store_column_number(q, 2),
+		store_column_number(q, 3), sqlite3_column_int64(q, 4));
+	if (wrong)
+		str_addf(out, "result %lld: %s", (long long)sqlite3_column_int64(q, 0), wrong);
+	return wrong != NULL;
 }
 
 static bool check_result(sqlite3_stmt *q, struct str *out)
@@ -213,9 +263,10 @@ static bool check_result(sqlite3_stmt *q, struct str *out)
 	else if (strcmp(status, "ok") == 0 && store_column_text(q, 15, "")[0] == '\0')
 		wrong = "is ok without an algorithm";
 	else
-		wrong = check_statistics(status, v, sqlite3_column_int64(q, 6));
+		wrong = statistics_fault(status, v, sqlite3_column_int64(q, 6), sqlite3_column_int64(q, 16),
+			sqlite3_column_int64(q, 17));
 	if (wrong)
-		str_addf(out, "result %lld: %s\n", (long long)sqlite3_column_int64(q, 0), wrong);
+		str_addf(out, "result %lld: %s", (long long)sqlite3_column_int64(q, 0), wrong);
 	return wrong != NULL;
 }
 
@@ -234,29 +285,35 @@ static const struct check checks[] = {
 	{ "SELECT id, text FROM problem", check_problem, 1 },
 	{ "SELECT r.id, r.status, r.cache, r.launch, r.matrix, r.stop, r.n, r.min_ns, r.q1_ns, r.median_ns, "
 	  "r.q3_ns,"
-	  " r.mean_ns, r.stdev_ns, r.lo_ns, r.hi_ns, a.name FROM result r JOIN algorithm a ON a.id = "
+	  " r.mean_ns, r.stdev_ns, r.lo_ns, r.hi_ns, a.name, r.discarded, r.executions FROM result r JOIN algorithm a ON a.id = "
 	  "r.algorithm",
 		check_result, 1 },
+	{ "SELECT id, workspace_bytes, NULL, NULL, measured_at FROM result", check_numbers, 1 },
+	{ "SELECT id, NULL, enqueue_ns, clock_mhz, 0 FROM result", check_numbers, 2 },
 };
 
 static int check_run(struct store *s, const struct check *c, struct str *out, struct error *err)
 {
 	sqlite3_stmt *q = NULL;
+	struct str line = { 0 };
 	int found = 0, rc = sqlite3_prepare_v2(s->db, c->sql, -1, &q, NULL);
 	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
 		rc = sqlite3_step(q);
 		if (rc != SQLITE_ROW)
 			break;
-		size_t before = out->n;
-		found += c->look(q, out);
-		if (found > CHECK_LINES_MAX && out->n > before) {
-			out->n = before;
-			out->p[before] = '\0';
+		str_clear(&line);
+		found += c->look(q, &line);
+		if (line.n && found <= CHECK_LINES_MAX) {
+			str_add_clean(out, (struct text){ line.p, line.n });
+			str_puts(out, "\n");
 		}
 	}
 	sqlite3_finalize(q);
+	str_free(&line);
 	if ((rc & 0xff) == SQLITE_CORRUPT) {
-		str_addf(out, "file: damaged: %s\n", sqlite3_errmsg(s->db));
+		str_puts(out, "file: damaged: ");
+		str_add_clean(out, text_of(sqlite3_errmsg(s->db)));
+		str_puts(out, "\n");
 		return found + 1;
 	}
 	if (found > CHECK_LINES_MAX)

@@ -84,6 +84,7 @@ struct store {
 	int code;          /* SQLite's, of the last error */
 	int system_errno;  /* why the present statement failed; 0: SQLite knows, or nobody */
 	struct keep keep;
+	struct arena row;    /* texts of the present row that had to be cleaned */
 	struct store_attributes *known;
 	int known_count, known_capacity;
 };

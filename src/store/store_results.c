@@ -100,8 +100,25 @@ int store_add_once(struct store *s, int64_t device, const struct result *r, stru
 	return store_add_how(s, device, r, true, err);
 }
 
-/* A row as a result; strings are SQLite's until the next step. -1: words that this version does not know. */
-static int store_result_from_row(sqlite3_stmt *q, struct result *r)
+/* Another program or an older version may have stored control characters: they are cleaned on reading, as wire_parse
+ * cleans on arrival. */
+static void store_clean_texts(struct store *s, struct result *r)
+{
+	const char **texts[] = { &r->problem, &r->algorithm.api, &r->algorithm.name, &r->algorithm.layouts,
+		&r->algorithm.math, &r->algorithm.notes, &r->why, &r->runner_version };
+	arena_clear(&s->row);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (*texts[i] && !text_is_clean(text_of(*texts[i])))
+			*texts[i] = text_clean(&s->row, text_of(*texts[i]));
+	if (!text_is_clean(text_of(r->kernels))) {
+		char *lines = arena_alloc(&s->row, strlen(r->kernels) + 1);
+		text_clean_lines_to(lines, text_of(r->kernels));
+		r->kernels = lines;
+	}
+}
+
+/* A row as a result; strings are valid until the next step. Returns what is wrong with it, NULL: nothing. */
+static const char *store_result_from_row(struct store *s, sqlite3_stmt *q, struct result *r)
 {
 	int status = status_parse(store_column_text(q, 6, "")),
 	    cache = cache_parse(store_column_text(q, 7, ""));
@@ -139,12 +156,12 @@ static int store_result_from_row(sqlite3_stmt *q, struct result *r)
 		.rotated_bytes = NAN,
 	};
 	if (!r->problem || !r->algorithm.name || status < 0 || cache < 0 || launch < 0)
-		return -1;
+		return "has a text or a word that cannot be read";
+	store_clean_texts(s, r);
 	r->status = (enum status)status;
 	r->cache = (enum cache)cache;
 	r->launch = (enum launch)launch;
-	/* a result that says ok and has no time is none: it must not look like a measurement */
-	return r->status == STATUS_OK && !(r->stats.median > 0) ? -1 : 0;
+	return store_result_fault(r);
 }
 
 static int store_load_results(
@@ -159,11 +176,11 @@ static int store_load_results(
 	while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
 		struct result one;
 		*cursor = sqlite3_column_int64(q, 0);
-		if (store_result_from_row(q, &one) == 0)
-			results_add(r, &one);
+		const char *fault = store_result_from_row(s, q, &one);
+		if (fault)
+			log_line("%s: result %lld %s: it is not used", s->path, (long long)*cursor, fault);
 		else
-			log_line("%s: result %lld cannot be used; see `benanza db check`", s->path,
-				(long long)*cursor);
+			results_add(r, &one);
 	}
 	sqlite3_reset(q);
 	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read results", err);
@@ -270,11 +287,12 @@ static int store_walk_results(struct store *s, int64_t device, const struct stor
 	int rc = SQLITE_DONE, status = 0;
 	while (!status && (rc = sqlite3_step(q)) == SQLITE_ROW) {
 		struct result one;
-		if (store_result_from_row(q, &one)) {
-			log_line("%s: result %lld cannot be used; see `benanza db check`", s->path,
-				(long long)sqlite3_column_int64(q, 0));
+		int64_t row = sqlite3_column_int64(q, 0);
+		const char *fault = store_result_from_row(s, q, &one);
+		if (fault) {
+			log_line("%s: result %lld %s: it is not used", s->path, (long long)row, fault);
 			if (w->unusable)
-				w->unusable(w->context, sqlite3_column_int64(q, 0), store_column_text(q, 1, ""));
+				w->unusable(w->context, row, one.problem ? one.problem : "", fault);
 			continue;
 		}
 		if (sqlite3_column_int64(q, 31) != attributes) {

@@ -314,7 +314,7 @@ void store_device_from_row(sqlite3_stmt *q, struct arena *a, struct device *d)
 	const char *texts[7];
 	for (int i = 0; i < 7; i++) {
 		const char *t = store_column_text(q, 1 + i, "");
-		texts[i] = arena_strndup(a, t, strlen(t));
+		texts[i] = i < 6 ? text_clean(a, text_of(t)) : json_clean_object(a, t);
 	}
 	*d = (struct device){
 		.model = texts[0],

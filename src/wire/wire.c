@@ -10,7 +10,8 @@
 
 /* Names longer than this are no names; a runner that sends them is not believed. */
 #define WIRE_NAME_MAX 4096
-#define WIRE_KERNELS_MAX 65536 /* names of kernels are whole template instances */
+#define WIRE_LINES_KEY "kernels"
+#define WIRE_LONG_MAX 65536 /* kernels: their names are whole template instances; attributes */
 #define WIRE_DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(12))
 
 struct wire_row {
@@ -186,18 +187,11 @@ static struct sample_stats stats_unknown(void)
 /* Cleaned like any text, but its lines stay apart. */
 static json_t *lines_text(const char *s)
 {
-	json_t *clean = json_text(text_of(s));
-	size_t n = s ? strlen(s) : 0;
-	if (!n || json_string_length(clean) != n)
-		return clean;
-	char *lines = base_strdup(json_string_value(clean));
-	for (size_t i = 0; i < n; i++)
-		if (s[i] == '\n')
-			lines[i] = '\n';
-	json_decref(clean);
-	clean = json_string(lines);
-	free(lines);
-	return clean;
+	struct text t = text_of(s);
+	char *out = base_malloc(t.n + 1);
+	json_t *lines = json_stringn(out, text_clean_lines_to(out, t));
+	free(out);
+	return lines;
 }
 
 /* Neither is ever 0 where it is known: a field that nobody set. */
@@ -239,7 +233,7 @@ int wire_result_from_json(const json_t *o, struct result *r, struct error *err)
 		get_word(o, "cache", cache_parse, CACHE_NET, &cache, err) ||
 		get_word(o, "launch", launch_parse, LAUNCH_AMORTIZED, &launch, err) ||
 		get_text(o, "why", &r->why, err) ||
-		get_long_text(o, "kernels", WIRE_KERNELS_MAX, &r->kernels, err) ||
+		get_long_text(o, "kernels", WIRE_LONG_MAX, &r->kernels, err) ||
 		get_amount(o, "enqueue_ns", &r->enqueue_ns, err) ||
 		get_amount(o, "clock_mhz", &r->clock_mhz, err) || get_count(o, "measured_at", 0, &r->measured_at, err) ||
 		get_text(o, "runner_version", &r->runner_version, err) ||
@@ -504,7 +498,7 @@ int wire_parse(const char *line, size_t n, struct wire_message *m, struct error 
 	m->result.enqueue_ns = m->result.clock_mhz = NAN;
 	if (n > WIRE_LINE_MAX)
 		return error_set(err, "a line of %zu bytes is longer than %d", n, WIRE_LINE_MAX);
-	m->json = json_loadb(line, n, JSON_REJECT_DUPLICATES, &where);
+	m->json = json_load_clean((struct text){ line, n }, WIRE_LINES_KEY, &where);
 	if (!m->json)
 		return error_set(err, "not JSON: %s", where.text);
 	if (message_from_json(m->json, m, err) == 0)
@@ -546,7 +540,7 @@ static int hello_string(const json_t *o, const char *key, struct arena *a, const
 {
 	if (get_text(o, key, s, err))
 		return -1;
-	*s = text_clean(a, text_of(*s));
+	*s = arena_strndup(a, *s, strlen(*s));
 	return 0;
 }
 
@@ -573,9 +567,10 @@ static int hello_read(const json_t *o, struct arena *a, struct device *d, struct
 	d->has_matrix = json_is_true(json_object_get(o, "has_matrix"));
 	const json_t *attributes = json_object_get(o, "attributes");
 	char *text = json_is_object(attributes) ? json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-	d->attributes = text ? arena_strndup(a, text, strlen(text)) : "{}";
+	size_t n = text ? strlen(text) : 0;
+	d->attributes = n && n <= WIRE_LONG_MAX ? arena_strndup(a, text, n) : "{}";
 	free(text);
-	return 0;
+	return n <= WIRE_LONG_MAX ? 0 : error_set(err, "\"attributes\" is longer than %d bytes", WIRE_LONG_MAX);
 }
 
 int wire_parse_hello(const char *line, struct arena *a, struct device *d, struct error *err)
@@ -583,7 +578,7 @@ int wire_parse_hello(const char *line, struct arena *a, struct device *d, struct
 	size_t n = strlen(line);
 	if (n > WIRE_LINE_MAX)
 		return 0;
-	json_t *o = json_loadb(line, n, JSON_REJECT_DUPLICATES, NULL);
+	json_t *o = json_load_clean((struct text){ line, n }, NULL, NULL);
 	int got = 0;
 	if (json_is_object(o) && strcmp(json_string_at(o, "magic", ""), WIRE_MAGIC) == 0)
 		got = hello_read(o, a, d, err) ? error_context(err, "hello") : 1;

@@ -52,7 +52,7 @@ struct wire_message {
 
 /* The first line: magic, version, and who measures. Written by the runner, read by the parent. */
 char *wire_hello(const struct device *d);  /* malloc'd, with newline */
-/* Parses the hello. 1: a hello (strings in the arena); 0: some other line (a login banner: skip it); -1: a hello that
+/* Parses the hello. 1: a hello (strings in the arena, clean); 0: some other line (a login banner: skip it); -1: a hello that
  * cannot be used, e.g. another version; err says which and what to do. */
 int wire_parse_hello(const char *line, struct arena *a, struct device *d, struct error *err);
 
@@ -62,7 +62,8 @@ int wire_find_hello(struct text line, struct arena *a, struct device *d, size_t 
 
 char *wire_format(const struct wire_message *m); /* one line with newline, malloc'd */
 /* -1: not a message (err says why); m holds nothing to free then, but its id where the line had one, so that the
- * answer can name it. Absent strings read "", absent numbers NaN. */
+ * answer can name it. Absent strings read "", absent numbers NaN. Every text is clean (text_clean); only `kernels`
+ * may hold newlines. */
 int wire_parse(const char *line, size_t n, struct wire_message *m, struct error *err);
 void wire_free(struct wire_message *m);
 

@@ -197,13 +197,17 @@ static void do_stranger(const struct wire_message *m)
 /* A heartbeat each time that nothing was read; ends when told, or not even then. */
 static void do_long(const struct wire_message *m, bool obeys)
 {
+	char what[200];
+	snprintf(what, sizeof(what), "slowly%*s", 100 + (int)strlen("\xe2\x82\xac"), "\xe2\x82\xac");
+	for (int i = 0; i < 20; i++) /* bytes 159 and 160 are of one character */
+		strcat(what, "\xe2\x82\xac");
 	say_result(m, m->id, m->problem, 1700, 0);
 	for (;;) {
 		fd_set set;
 		FD_ZERO(&set);
 		FD_SET(0, &set);
 		struct timeval t = { 0, 20000 };
-		say_alive(m->id, "slowly");
+		say_alive(m->id, obeys ? "slowly" : what);
 		char line[4096];
 		if (select(1, &set, NULL, NULL, &t) > 0) {
 			if (!fgets(line, sizeof(line), stdin))
@@ -242,19 +246,61 @@ static void do_zero(const struct wire_message *m)
 	say_done(m->id, STATUS_OK, "");
 }
 
-/* What is true of no samples. */
+static void set_times(struct sample_stats *s, double ns)
+{
+	s->min = s->q1 = s->median = s->q3 = s->mean = s->lo = s->hi = ns;
+}
+
+/* What is true of no samples, in as many ways as the problem's first dimension says. */
 static void do_unsound(const struct wire_message *m)
 {
-	bool late = strstr(m->problem, ":2x64");
 	struct wire_message one = { .type = WIRE_RESULT, .id = m->id, .problem = "", .what = "",
 		.result = { .problem = m->problem, .algorithm = { .api = "fake", .name = "fast", .layouts = "", .math = "strict" },
-			.stats = { .n = 10, .executions = 1, .min = 5, .q1 = 9, .median = 8, .q3 = 7, .mean = 8, .lo = 7, .hi = 9 },
-			.why = "", .runner_version = "" } };
-	if (late) {
-		struct sample_stats *s = &one.result.stats;
-		s->min = s->q1 = s->median = s->q3 = s->mean = s->lo = s->hi = 1e300;
+			.stats = { .n = 10, .executions = 1 }, .why = "", .runner_version = "" } };
+	struct sample_stats *s = &one.result.stats;
+	set_times(s, 8);
+	switch (atoi(strrchr(m->problem, ':') + 1)) {
+	case 1:
+		s->q1 = 9;
+		s->q3 = 7;
+		break;
+	case 2:
+		set_times(s, 1e300);
+		break;
+	case 3:
+		set_times(s, 1e-300);
+		break;
+	case 4:
+		s->hi = 1e300;
+		break;
+	case 5:
+		s->n = INT64_MAX;
+		break;
+	case 6:
+		one.result.clock_mhz = 1e300;
+		break;
+	default:
+		one.result.algorithm.workspace_bytes = 1e300;
 	}
 	say(&one);
+	say_done(m->id, STATUS_OK, "");
+}
+
+/* The same key again and again, with its time and with another, then its failure; and more keys than any library has algorithms. */
+static void do_repeat(const struct wire_message *m)
+{
+	for (int i = 0; i < 300; i++)
+		say_result(m, m->id, m->problem, i < 200 ? 1000 : 1000 + i, 0);
+	struct wire_message one = { .type = WIRE_RESULT, .id = m->id, .problem = "", .what = "",
+		.result = { .problem = m->problem, .algorithm = { .api = "fake", .layouts = "", .math = "strict" },
+			.status = STATUS_NO_MEMORY, .why = "none left", .runner_version = "" } };
+	for (int i = 0; i < 5000; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "number %d", i);
+		one.result.algorithm.name = i ? name : "fast";
+		one.result.cache = m->caches[CACHE_NET] ? CACHE_NET : CACHE_WARM;
+		say(&one);
+	}
 	say_done(m->id, STATUS_OK, "");
 }
 
@@ -360,6 +406,7 @@ static const struct {
 	{ ":gelu_tanh:", do_endless },
 	{ ":max:", do_noise },
 	{ ":soft:", do_wrong_way },
+	{ ":log:", do_repeat },
 };
 
 static void rest(int ms)

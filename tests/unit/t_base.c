@@ -7,6 +7,8 @@
 #include "base/str.h"
 #include "tap.h"
 
+#include <stdlib.h>
+
 static void test_error(void)
 {
 	struct error err = ERROR_NONE;
@@ -56,11 +58,42 @@ static void test_clean(void)
 		{ "\xff\xc0\xaf", 3, "???" },
 		{ "\xed\xa0\x80", 3, "???" },
 		{ "\xf0\x9f\x98", 3, "???" },
+		{ "two\nlines", 9, "two?lines" },
+		{ "\x7f\xc2\x85", 3, "??" },
+		{ "\xe2\x80\xa8\xe2\x81\xa6\xef\xbb\xbf\xf3\xa0\x81\x81", 13, "????" },
 	};
 	struct arena a = { 0 };
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		is_str(text_clean(&a, (struct text){ rows[i].in, rows[i].n }), rows[i].out, "clean row %zu", i);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct text in = { rows[i].in, rows[i].n };
+		is_str(text_clean(&a, in), rows[i].out, "clean row %zu", i);
+		is_int(text_is_clean(in), text_is(in, rows[i].out), "and whether it was clean");
+	}
+	char lines[16];
+	is_int(text_clean_lines_to(lines, TEXT("a\n\x1b[\r\nb")), 7, "a list of lines");
+	is_str(lines, "a\n?[?\nb", "keeps its newlines alone");
+	is_str(text_fit(lines, 5, "abcd"), "abcd", "what fits is kept");
+	is_str(text_fit(lines, 5, "abcde"), "abcd", "what does not is cut");
+	is_str(text_fit(lines, 5, "abc\xc3\xa9"), "abc", "between two characters");
+	is_str(text_fit(lines, 6, "abc\xc3\xa9"), "abc\xc3\xa9", "a whole one stays");
+	is_str(text_fit(lines, 3, "\xf0\x9f\x98\x80"), "", "one that is too long is left out");
 	arena_free(&a);
+}
+
+/* Every byte at every distance from the begin of a word, alone and among others. */
+static void test_is_clean(void)
+{
+	int wrong = 0;
+	char bytes[40], out[41];
+	for (unsigned byte = 0; byte < 256; byte++)
+		for (size_t n = 1; n < sizeof(bytes); n++)
+			for (size_t at = 0; at < n; at++) {
+				memset(bytes, at % 2 ? '~' : ' ', n);
+				bytes[at] = (char)byte;
+				struct text t = { bytes, n };
+				wrong += text_is_clean(t) != (text_clean_to(out, t) == n && memcmp(out, bytes, n) == 0);
+			}
+	is_int(wrong, 0, "what is clean is what cleaning leaves as it is");
+	ok(text_is_clean(TEXT("")) && text_is_clean(TEXT("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80")), "nothing, and other scripts");
 }
 
 static void test_quantities(void)
@@ -79,9 +112,16 @@ static void test_quantities(void)
 	is_str(str_float(b, 0.1f), "0.1", "shortest float");
 	is_str(str_float(b, 1e20f), "1e20", "no plus in an exponent");
 	is_str(str_float(b, -1.5f), "-1.5", "sign");
+	is_str(str_float(b, 5), "5", "one digit");
+	is_str(str_float(b, 13.9481125f), "13.9481125", "nine digits");
+	is_str(str_float(b, 1e-45f), "1e-45", "the least float");
 	int64_t v;
 	ok(text_to_int64(TEXT("-9223372036854775808"), &v) && v == INT64_MIN, "the least integer");
+	ok(text_to_int64(TEXT("9223372036854775807"), &v) && v == INT64_MAX, "the greatest");
+	ok(text_to_int64(TEXT("-0"), &v) && v == 0 && text_to_int64(TEXT("0042"), &v) && v == 42, "zeros");
 	ok(!text_to_int64(TEXT("9223372036854775808"), &v), "overflow is no number");
+	ok(!text_to_int64(TEXT("-9223372036854775809"), &v), "nor below the least, by the last digit");
+	ok(!text_to_int64(TEXT("92233720368547758070"), &v) && !text_to_int64(TEXT("-99999999999999999999"), &v), "nor by one digit more");
 	ok(!text_to_int64(TEXT("1x"), &v) && !text_to_int64(TEXT(""), &v) && !text_to_int64(TEXT("-"), &v) &&
 		!text_to_int64(TEXT("+1"), &v), "only digits");
 	ok(text_contains(TEXT("/layer1/Conv"), TEXT("conv")), "search ignores case");
@@ -130,6 +170,23 @@ static void test_json(void)
 	v = json_text((struct text){ "\xff\x1b", 2 });
 	is_str(json_string_value(v), "??", "any bytes become valid text");
 	json_decref(v);
+	v = json_loads("{\"a\":\"\\u001b\\n\",\"k\":\"\\u001b\\n\",\"b\":[\"\\u202e\",{\"\\u0007x\":[[\"\\u009b\"]],\"k\":[\"\\n\"]}],\"n\":1}", 0, NULL);
+	json_clean(v, "k");
+	char *text = json_dumps(v, JSON_COMPACT | JSON_SORT_KEYS);
+	is_str(text, "{\"a\":\"??\",\"b\":[\"?\",{\"?x\":[[\"?\"]],\"k\":[\"?\"]}],\"k\":\"?\\n\",\"n\":1}",
+		"a tree: values and keys at any depth, and one text of lines");
+	free(text);
+	json_decref(v);
+	v = json_loads("{\"\\u0001\":1,\"\\u0002\":2,\"?\":3}", 0, NULL);
+	json_clean(v, NULL);
+	is_int((int64_t)json_object_size(v), 1, "keys that become equal are one");
+	json_decref(v);
+	struct arena a = { 0 };
+	is_str(json_clean_object(&a, "{\"b\": 1, \"a\":\"x\"}"), "{\"b\": 1, \"a\":\"x\"}", "a clean object stays as it is");
+	is_str(json_clean_object(&a, "{\"b\":1,\"a\":\"\\u001b[31m \\\" \"}"), "{\"a\":\"?[31m \\\" \",\"b\":1}", "an escape in it is no way round");
+	is_str(json_clean_object(&a, "{\"a\":\"\x1b\"}"), "{}", "one that cannot be read holds nothing");
+	is_str(json_clean_object(&a, "[\"\\n\"]"), "{}", "nor one that is something else");
+	arena_free(&a);
 }
 
 int main(void)
@@ -137,6 +194,7 @@ int main(void)
 	test_error();
 	test_arena();
 	test_clean();
+	test_is_clean();
 	test_quantities();
 	test_str();
 	test_hash();

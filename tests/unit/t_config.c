@@ -327,7 +327,7 @@ static void test_documents(void)
 		char want[80];
 		snprintf(want, sizeof(want), "\n%s:", table[i].key);
 		has(example, want, "a key is in the example");
-		snprintf(want, sizeof(want), "\n.It Ic %s :", table[i].key);
+		snprintf(want, sizeof(want), " \"%s: ", table[i].key);
 		has(page, want, "and on the page");
 		if (table[i].most) {
 			snprintf(want, sizeof(want), "%lld", (long long)table[i].most);

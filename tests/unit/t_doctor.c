@@ -409,18 +409,19 @@ static void gpus(void)
 		GPU("\"nvml\":7"),
 		"not JSON",
 		GPU("\"nvml\":{\"processes\":1}"),
+		"{\"uuid\":\"0; reboot\",\"power_limit_w\":700,\"default_power_limit_w\":1000,\"nvml\":{\"utilization\":0,\"slowed_by\":\"\"}}",
 	};
-	struct device devices[5];
-	struct doctor_runner runners[5];
-	static const char *const names[] = { "well", "ill", "dumb", "odd", "half" };
-	for (int i = 0; i < 5; i++) {
+	struct device devices[6];
+	struct doctor_runner runners[6];
+	static const char *const names[] = { "well", "ill", "dumb", "odd", "half", "hostile" };
+	for (int i = 0; i < 6; i++) {
 		devices[i] = (struct device){ .name = "cuda:0", .stack = "cuDNN 9", .version = "1.0", .attributes = attributes[i] };
 		runners[i] = (struct doctor_runner){ names[i], &devices[i], NULL };
 	}
 	machine_make("gpu");
 	struct doctor_options o = options_of("gpu");
 	o.runners = runners;
-	o.runner_count = 5;
+	o.runner_count = 6;
 	begin(&o);
 	pass("gpu", 2, 0);
 	look();
@@ -429,7 +430,9 @@ static void gpus(void)
 	ok(of("gpu", "ill")->outcome == DOCTOR_BENDS && strstr(of("gpu", "ill")->what, "thermal"), "one that is hot");
 	ok(of("gpu power", "ill")->outcome == DOCTOR_BENDS && of("gpu load", "ill")->outcome == DOCTOR_BENDS, "... limited, and in use");
 	is_str(of("gpu power", "ill")->cure, "nvidia-smi -i GPU-1 -pl 1000", "... what to type");
-	ok(strstr(of("runners", "ill")->what, "cuDNN 9") && bending() == 4, "... and its warning");
+	ok(strstr(of("runners", "ill")->what, "cuDNN 9") && bending() == 5, "... and its warning");
+	ok(of("gpu power", "hostile")->outcome == DOCTOR_BENDS && !strstr(of("gpu power", "hostile")->cure, "reboot"),
+		"what a runner says becomes no command");
 	ok(of("gpu", "dumb")->outcome == DOCTOR_UNKNOWN && of("gpu load", "dumb")->outcome == DOCTOR_UNKNOWN, "one that tells nothing");
 	ok(!strstr(of("gpu load", "half")->what, "%") && strstr(of("gpu load", "half")->what, "not told, 1 process"), "... one that tells half");
 	ok(of("gpu", "odd")->outcome == DOCTOR_OUTCOMES, "no GPU at all");

@@ -1,7 +1,9 @@
 /* Memory limits of control groups, on machines made of files. */
 #include "config.h"
 
+#include "base/arena.h"
 #include "base/group.h"
+#include "base/str.h"
 #include "store_help.h"
 
 #include <math.h>
@@ -13,8 +15,42 @@ static double left(const char *machine)
 	return group_memory_left(root);
 }
 
+/* The folders of a list, joined by blanks. */
+static void folders(const char *listed, const char *controller, const char *want, const char *name)
+{
+	struct arena a = { 0 };
+	struct str got = { 0 };
+	const char *all[8];
+	int count = group_folders(&a, listed, controller, all, 8);
+	for (int i = 0; i < count; i++)
+		str_addf(&got, "%s%s", i ? " " : "", all[i]);
+	is_str(got.p, want, "%s", name);
+	str_free(&got);
+	arena_free(&a);
+}
+
+static void test_folders(void)
+{
+	const char *listed = "12:cpuacct,memoryless:/no\n11:cpu,memory,pids:/a/b\n3:devices:/memory\n1:name=memory:/named\n0::/user\n";
+	folders(listed, "memory", "sys/fs/cgroup/memory/a/b sys/fs/cgroup/memory/a sys/fs/cgroup/memory", "among other controllers");
+	folders(listed, "cpu", "sys/fs/cgroup/cpu/a/b sys/fs/cgroup/cpu/a sys/fs/cgroup/cpu", "the first of them");
+	folders(listed, "pids", "sys/fs/cgroup/pids/a/b sys/fs/cgroup/pids/a sys/fs/cgroup/pids", "the last of them");
+	folders(listed, "freezer", "sys/fs/cgroup/freezer", "one that is not listed: the outermost");
+	folders(listed, NULL, "sys/fs/cgroup/user sys/fs/cgroup", "version 2: the one without a name");
+	folders("4:memory:/x\n", NULL, "sys/fs/cgroup", "which is not listed");
+	folders("5:,cpu:/x\n0::/y\n", NULL, "sys/fs/cgroup/y sys/fs/cgroup", "an empty name is not version 2");
+	folders("0::/../b\n", NULL, "sys/fs/cgroup", "a path that leads out is not followed");
+	folders(NULL, NULL, "sys/fs/cgroup", "no list");
+	struct arena a = { 0 };
+	const char *all[2];
+	is_int(group_folders(&a, "0::/a/b/c\n", NULL, all, 2), 2, "no more than there is room for");
+	is_str(all[1], "sys/fs/cgroup/a/b", "its own first");
+	arena_free(&a);
+}
+
 int main(void)
 {
+	test_folders();
 	scratch_make();
 	ok(isnan(left("none")), "a machine without groups");
 	scratch_file("free/proc/self/cgroup", "0::/user/me\n");

@@ -24,8 +24,8 @@
 #define LONG "eltwise:f32,f32:square:1x64"
 #define STUBBORN "eltwise:f32,f32:hard_swish:1x64"
 #define UNSUPPORTED "eltwise:f32,f32:round:1x64"
-#define UNSOUND "eltwise:f32,f32:hard_sigmoid,0.2,0.5:1x64"
-#define LATE "eltwise:f32,f32:hard_sigmoid,0.2,0.5:2x64"
+#define UNSOUND(way) "eltwise:f32,f32:hard_sigmoid,0.2,0.5:" way "x64"
+#define REPEAT "softmax:f32,f32:log:1x64:ax1"
 #define NOTHING "eltwise:f32,f32:softplus:1x64"
 #define ZERO "eltwise:f32,f32:gelu_erf:1x64"
 #define FLOOD "eltwise:f32,f32:mish:1x64"
@@ -225,8 +225,13 @@ static void test_failures(void)
 		{ UNSUPPORTED, "no implementation", JOB_UNSUPPORTED, STATUS_UNSUPPORTED },
 		{ NOTHING, "without a result", JOB_FAILED, STATUS_FAILED },
 		{ ZERO, "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
-		{ UNSOUND, "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
-		{ LATE, "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND("1"), "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND("2"), "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND("3"), "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND("4"), "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND("5"), "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND("6"), "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND("7"), "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
 		{ NAN_TIME, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
 		{ HUGE_TIME, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
 		{ NEGATIVE_TIME, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
@@ -292,6 +297,27 @@ static void test_strange(void)
 	is_int(bench_results(&b, "eltwise:f32,f32:relu:7"), 0, "a problem that nobody asked for too");
 	is_int(queue_state(b.q, NOISE), JOB_DONE, "much on standard error does no harm");
 	is_int(queue_state(b.q, FLOOD), JOB_DONE, "a million lines too");
+	bench_close(&b);
+}
+
+/* A job has one result of a key and status, and no more keys than there may be algorithms. */
+static void test_repeated(void)
+{
+	struct bench b;
+	bench_open(&b, "repeat.db", "");
+	queue_add(b.q, REPEAT, false, false);
+	is_int(bench_run(&b), 4096, "5300 results, of which as many count as one job may have");
+	struct str out = { 0 };
+	is_int(store_check(b.store, &out, &err), 0, "the database is sound");
+	str_free(&out);
+	int count;
+	const struct result *const *all = results_replaced(b.results, REPEAT, &count);
+	ok(count == 1 && all[0]->stats.median == 1000, "of 300 of one key the first");
+	all = results_of(b.results, REPEAT, &count);
+	is_str(count ? all[0]->why : NULL, "none left", "whose algorithm failed later");
+	is_int(count, 4095, "beside others");
+	queue_add(b.q, REPEAT, false, true);
+	is_int(bench_run(&b), 4096, "measured again it has them again");
 	bench_close(&b);
 }
 
@@ -367,9 +393,11 @@ static void test_cancel(void)
 	queue_limits(b.q)->grace = 100;
 	queue_add(b.q, STUBBORN, true, false);
 	while (queue_status(b.q).current == NULL || strcmp(queue_status(b.q).current, STUBBORN) != 0 ||
-		!bench_results(&b, STUBBORN))
+		!bench_results(&b, STUBBORN) || !queue_status(b.q).current_what[0])
 		if (queue_step(b.q, 1000, &err) < 0)
 			break;
+	has(queue_status(b.q).current_what, "slowly", "what it is at, which is long");
+	ok(text_is_clean(text_of(queue_status(b.q).current_what)), "is cut between two characters");
 	queue_cancel(b.q);
 	ok(bench_run(&b) >= 0, "one that ignores it is killed");
 	is_int(queue_status(b.q).failed, 0, "without a failure");
@@ -597,6 +625,7 @@ int main(void)
 	test_elsewhere();
 	test_failures();
 	test_strange();
+	test_repeated();
 	test_flood_is_bounded();
 	test_overdue();
 	test_limits();

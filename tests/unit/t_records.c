@@ -3,6 +3,7 @@
 #include "drive/records.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "store_help.h"
@@ -174,6 +175,44 @@ static void test_faults(void)
 	free(old);
 }
 
+/* Numbers that no measurement gives; each line is left out, and the next one is read. */
+static void test_lies(void)
+{
+	static const struct {
+		double median, hi, clock_mhz;
+		int64_t n, at;
+		const char *says;
+	} lies[] = {
+		{ 1e-300, NAN, NAN, 12, 1, "has a time below 0.01 ns" },
+		{ 0.009, NAN, NAN, 12, 1, "has a time below 0.01 ns" },
+		{ 1e300, NAN, NAN, 12, 1, "has a time above 1e15 ns (11 days)" },
+		{ 10, 1e300, NAN, 12, 1, "has a time above 1e15 ns (11 days)" },
+		{ 10, NAN, 1e300, 12, 1, "has a clock rate out of range" },
+		{ 10, NAN, NAN, INT64_MAX, 1, "has a sample or execution count" },
+		{ 10, NAN, NAN, 12, INT64_MAX, "has a date out of range" },
+		{ 10, NAN, NAN, 0, 1, "needs \"n\"" },
+		{ 10, 9, NAN, 12, 1, "the median is outside of its interval" },
+	};
+	char *a = hello_line("A"), *one = result_line(1, RELU, 0.01);
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		struct wire_message m = { .type = WIRE_RESULT, .id = 1, .problem = "", .what = "",
+			.result = help_result(RELU, "jit", lies[i].median) };
+		m.result.stats.hi = lies[i].hi;
+		m.result.stats.n = lies[i].n;
+		m.result.clock_mhz = lies[i].clock_mhz;
+		m.result.measured_at = lies[i].at;
+		char *lie = wire_format(&m);
+		char *got = items_of(file_of("l.jsonl", (const char *const[]){ a, lie, one, NULL }));
+		ok(strncmp(got, "D:A F2(l.jsonl:2: ", 18) == 0, "line 2 is left out");
+		has(got, lies[i].says, "and why");
+		has(got, ") R3:r:0.01:ok .", "the next one is read");
+		free(got);
+		free(lie);
+	}
+	free(a);
+	free(one);
+}
+
 static void test_compressed(void)
 {
 	char *a = hello_line("A");
@@ -216,6 +255,117 @@ static void test_compressed(void)
 	str_free(&all);
 }
 
+/* Zeros, as much of them as is asked for, which take no room; then an end of line and a text. */
+static void add_zeros(FILE *f, long bytes, const char *then)
+{
+	fseek(f, bytes, SEEK_CUR);
+	fprintf(f, "\n%s", then);
+}
+
+static void test_silence(void)
+{
+	const long half = RECORDS_SILENCE_MAX / 2 + (1 << 17);
+	char *a = hello_line("A"), *one = result_line(1, RELU, 10);
+	FILE *f = fopen(scratch_path("s1.jsonl"), "wb");
+	fputs(a, f);
+	add_zeros(f, half, one);
+	add_zeros(f, half, one);
+	add_zeros(f, half, a);
+	add_zeros(f, half, "");
+	fclose(f);
+	char *got = items_of(scratch_path("s1.jsonl"));
+	ok(strstr(got, "R3:r:10:ok") && strstr(got, "R5:r:10:ok") && got[strlen(got) - 1] == '.', "results far apart are read");
+	free(got);
+	f = fopen(scratch_path("s2.jsonl"), "wb");
+	fputs(a, f);
+	fputs(one, f);
+	add_zeros(f, half, "\n");
+	add_zeros(f, half, one);
+	fclose(f);
+	got = items_of(scratch_path("s2.jsonl"));
+	ok(strstr(got, "R2:r:10:ok") && got[strlen(got) - 1] == '!', "too much without a message ends it: %s", got);
+	has(err.text, "s2.jsonl:5: no runner message in 64 MiB", "which is said, with its place");
+	free(got);
+	free(a);
+	free(one);
+}
+
+static void test_stop(void)
+{
+	volatile sig_atomic_t stop = 0;
+	struct records_item item;
+	FILE *f = fopen(scratch_path("stop.jsonl"), "wb");
+	char *a = hello_line("A");
+	fputs(a, f);
+	add_zeros(f, RECORDS_SILENCE_MAX / 2, "");
+	fclose(f);
+	struct records *r = records_open(scratch_path("stop.jsonl"), &err);
+	records_set_stop(r, &stop);
+	is_int(records_next(r, &item, &err), 1, "a hello, and much that means nothing");
+	stop = 1;
+	is_int(records_next(r, &item, &err), -1, "is not read to its end when told to stop");
+	has(err.text, "interrupted", "and says so");
+	records_close(r);
+	free(a);
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED true
+#elif defined(__has_feature)
+#define SANITIZED __has_feature(address_sanitizer)
+#else
+#define SANITIZED false
+#endif
+
+/* The most memory that this process ever had, in KiB. */
+static long peak_kib(void)
+{
+	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss;
+}
+
+/* Reads all of it; what is held meanwhile must not grow with it. */
+static void reads_in_little(const char *path, int items, const char *name)
+{
+	struct records_item item;
+	long before = peak_kib();
+	int n = 0;
+	struct records *r = records_open(path, &err);
+	while (records_next(r, &item, &err) == 1)
+		n++;
+	is_int(n, items, "%s: all are read", name);
+	records_close(r);
+	long more = peak_kib() - before;
+	if (SANITIZED)
+		printf("# what is freed stays: %ld KiB\n", more);
+	else
+		ok(more < 8192, "%s: in little memory (%ld KiB)", name, more);
+}
+
+static void test_memory(void)
+{
+	struct device d = help_device;
+	struct str attributes = { 0 };
+	str_addf(&attributes, "{\"x\":\"%060000d\"}", 7);
+	d.attributes = attributes.p;
+	char *long_hello = wire_hello(&d), *hello = hello_line("A");
+	FILE *f = fopen(scratch_path("m1.jsonl"), "wb");
+	for (int i = 0; i < 500; i++)
+		fputs(long_hello, f);
+	fclose(f);
+	reads_in_little(scratch_path("m1.jsonl"), 500, "hellos");
+	f = fopen(scratch_path("m2.jsonl"), "wb");
+	fputs(hello, f);
+	for (int i = 1; i <= 200000; i++)
+		fprintf(f, "{\"type\":\"result\",\"id\":%d,\"result\":{\"problem\":\"eltwise:f32,f32:relu:%d\",\"status\":\"failed\"}}\n", i, i);
+	fclose(f);
+	reads_in_little(scratch_path("m2.jsonl"), 200001, "problems");
+	str_free(&attributes);
+	free(long_hello);
+	free(hello);
+}
+
 static bool want_tanh(const void *context, struct text problem)
 {
 	(void)context;
@@ -247,7 +397,11 @@ int main(void)
 	test_sound();
 	test_torn();
 	test_faults();
+	test_lies();
 	test_compressed();
+	test_silence();
+	test_stop();
+	test_memory();
 	test_want();
 	scratch_remove();
 	return done_testing();

@@ -85,6 +85,25 @@ static void test_newest(void)
 	results_free(r);
 }
 
+static void test_same_key(void)
+{
+	const struct result one = make("p", "a", 0, 20, 100);
+	struct result others[6];
+	for (int i = 0; i < 6; i++)
+		others[i] = one;
+	others[0].algorithm.name = "b";
+	others[1].algorithm.layouts = "nhwc";
+	others[2].algorithm.api = "cuDNN";
+	others[3].algorithm.math = "tf32";
+	others[4].cache = CACHE_WARM;
+	others[5].launch = LAUNCH_ISOLATED;
+	for (int i = 0; i < 6; i++)
+		ok(!results_same_key(&one, &others[i]) && !results_same_key(&others[i], &one), "another key, part %d", i);
+	struct result again = make("q", "a", 7, 30, 200);
+	again.status = STATUS_FAILED;
+	ok(results_same_key(&one, &again), "rank, time, date and status are not part of it");
+}
+
 static void test_whole_failure(void)
 {
 	struct results *r = results_new();
@@ -154,6 +173,7 @@ int main(void)
 {
 	test_order();
 	test_newest();
+	test_same_key();
 	test_whole_failure();
 	test_finished();
 	test_many();

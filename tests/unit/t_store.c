@@ -169,7 +169,7 @@ static void test_two_handles(void)
 	ok(results_version(r) == version, "and sees nothing new");
 	one.problem = TANH;
 	is_int(store_add(b, id, &one, &err), 0, "the second adds");
-	one.stats.median = 11;
+	one = help_result(TANH, "a", 11);
 	is_int(store_add(a, id, &one, &err), 0, "the first adds the same again");
 	is_int(store_load_since(b, id, &cursor, r, &err), 0, "the second looks");
 	int count;
@@ -266,6 +266,17 @@ static void test_refused(void)
 	store_close(open_new("lacks.db"));
 	plant(scratch_path("lacks.db"), "PRAGMA foreign_keys = OFF; DROP TABLE algorithm");
 	refuse("lacks.db", false, "damaged (no such table", "a file that lacks a table");
+	store_close(open_new("view.db"));
+	plant(scratch_path("view.db"), "CREATE VIEW mine AS SELECT * FROM result");
+	struct store *viewed = store_open(scratch_path("view.db"), true, &err);
+	ok(viewed != NULL, "a view of one's own does no harm");
+	store_close(viewed);
+	plant(scratch_path("view.db"), "DROP TABLE note; CREATE VIEW note AS WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+		" SELECT x AS id, 'endless' AS text FROM c");
+	refuse("view.db", false, "damaged (a view stands in place of a table)", "rows without end");
+	refuse("view.db", true, "damaged (a view stands in place of a table)", "rows without end, reading");
+	plant(scratch_path("view.db"), "DROP VIEW note; CREATE VIRTUAL TABLE NOTE USING fts5 (text)");
+	refuse("view.db", true, "damaged (", "a virtual table");
 	is_int(store_open("", false, &err) == NULL, 1, "an empty path");
 	is_int(store_open(NULL, false, &err) == NULL, 1, "no path");
 	struct store *s = open_new("empty.db");
@@ -386,7 +397,7 @@ static void test_permissions(void)
 			struct error e = ERROR_NONE;
 			struct store *t = store_open(scratch_path(tries[i].name), tries[i].read_only, &e);
 			struct results *r = results_new();
-			if (t && store_load(t, id, r, &e) == 0)
+			if (t && !e.text[0] && store_load(t, id, r, &e) == 0)
 				snprintf(e.text, sizeof(e.text), "opened with %d", results_problem_count(r));
 			dprintf(pipes[1], "%s\n", e.text);
 			results_free(r);
@@ -408,7 +419,7 @@ static void test_permissions(void)
 	has(line[1], "give write permission", "a read-only file");
 	has(line[2], "cannot make a file in", "a directory that takes no new file");
 	has(line[3], "cannot make the directory", "nor a new directory");
-	has(line[4], "opened with 1", "a file in a directory where nothing can be made is still read");
+	has(line[4], "opened with 1", "a file in a directory where nothing can be made is still read, without a word");
 	has(line[5], "left.db-wal, to read which a file must be made beside it", "not without what its log has: that is said");
 	has(line[6], "copy both to a folder that can be written", "... with the cure, to who wants to write, too");
 	chmod(scratch_path("sealed"), 0755);
@@ -625,6 +636,9 @@ static void test_once_and_batches(void)
 	is_int(store_add_once(s, id, &bad, &err), 1, "a failure");
 	is_int(store_add_once(s, id, &bad, &err), 0, "and not again");
 	is_int(store_finish(s, id, RELU, &err), 0, "finished");
+	is_int(store_finish_once(s, id, RELU, &err), 0, "which it was already");
+	is_int(store_finish_once(s, id, TANH, &err), 1, "another problem was not");
+	is_int(store_finish_once(s, id, TANH, &err), 0, "and is now");
 	struct results *r = results_new();
 	store_load(other, id, r, &err);
 	is_int(results_problem_count(r), 0, "nobody sees it yet");
@@ -678,15 +692,13 @@ static void test_walk(void)
 	int64_t id = store_device(s, &d, &err);
 	struct result one = help_result(RELU, "a", 1);
 	store_add(s, id, &one, &err);
-	one.problem = TANH;
-	one.stats.median = 2;
+	one = help_result(TANH, "a", 2);
 	store_add(s, id, &one, &err);
-	one.problem = RELU;
-	one.stats.median = 3;
+	one = help_result(RELU, "a", 3);
 	store_add(s, id, &one, &err);
 	d.version = "0.2.0";
 	store_device(s, &d, &err);
-	one.stats.median = 4;
+	one = help_result(RELU, "a", 4);
 	store_add(s, id, &one, &err);
 	struct walk_log log = { .stop_at = -1 };
 	struct store_walker w = { .context = &log, .device = walk_device, .result = walk_result };
@@ -728,7 +740,27 @@ static void test_check(void)
 		{ "UPDATE result SET n = 0", "result 1: is ok without a sample" },
 		{ "UPDATE result SET q1_ns = 900", "result 1: has quartiles out of order" },
 		{ "UPDATE result SET hi_ns = 9", "result 1: has a median outside its interval" },
+		{ "UPDATE result SET lo_ns = 11", "result 1: has a median outside its interval" },
+		{ "UPDATE result SET lo_ns = 12, hi_ns = 8", "result 1: has a median outside its interval" },
 		{ "UPDATE result SET min_ns = -1", "result 1: has a negative statistic" },
+		{ "UPDATE result SET min_ns = 11, q1_ns = NULL", "result 1: has quartiles out of order" },
+		{ "UPDATE result SET q3_ns = 9", "result 1: has quartiles out of order" },
+		{ "UPDATE result SET mean_ns = 8", "result 1: has a mean below" },
+		{ "UPDATE result SET min_ns = 0, q1_ns = 0, lo_ns = 0, median_ns = 1e-300", "result 1: has a time below 0.01 ns" },
+		{ "UPDATE result SET min_ns = 0, q1_ns = 0, lo_ns = 0, median_ns = 0.0099", "result 1: has a time below 0.01 ns" },
+		{ "UPDATE result SET q3_ns = 1e300, hi_ns = 1e300, median_ns = 1e16", "result 1: has a time above 1e15 ns" },
+		{ "UPDATE result SET hi_ns = 1e300", "result 1: has a time above 1e15 ns" },
+		{ "UPDATE result SET stdev_ns = 9e999", "result 1: has a time above 1e15 ns" },
+		{ "UPDATE result SET n = 9000000000000000000", "result 1: has a sample or execution count" },
+		{ "UPDATE result SET discarded = -1", "result 1: has a sample or execution count" },
+		{ "UPDATE result SET executions = 0", "result 1: has a sample or execution count" },
+		{ "UPDATE result SET workspace_bytes = -1", "result 1: has a workspace size" },
+		{ "UPDATE result SET enqueue_ns = -5", "result 1: has an enqueue time" },
+		{ "UPDATE result SET enqueue_ns = 1e300", "result 1: has an enqueue time" },
+		{ "UPDATE result SET clock_mhz = 1e300", "result 1: has a clock rate" },
+		{ "UPDATE result SET clock_mhz = -1", "result 1: has a clock rate" },
+		{ "UPDATE result SET measured_at = -1", "result 1: has a date" },
+		{ "UPDATE result SET measured_at = 9000000000000000000", "result 1: has a date" },
 		{ "UPDATE result SET status = 'great'", "result 1: has a status" },
 		{ "UPDATE result SET status = 'failed'", "result 1: has a time though" },
 		{ "UPDATE algorithm SET name = ''", "result 1: is ok without an algorithm" },
@@ -746,6 +778,13 @@ static void test_check(void)
 		struct str out = { 0 };
 		ok(store_check(s, &out, &err) >= 1, "found: %s", faults[i].sql);
 		has(out.p, faults[i].finding, "and said");
+		struct results *r = results_new();
+		int count;
+		store_load(s, 1, r, &err);
+		const struct result *const *all = results_of(r, RELU, &count);
+		ok(strncmp(faults[i].finding, "result 1: ", 10) != 0 || count == 0 || all[0]->status != STATUS_OK,
+			"and no measurement");
+		results_free(r);
 		str_free(&out);
 		store_close(s);
 	}
@@ -784,6 +823,55 @@ static void test_unusable_rows(void)
 		"a result cannot be changed");
 	ok(sqlite3_exec(db, "DELETE FROM result", NULL, NULL, NULL) != SQLITE_OK, "nor deleted");
 	sqlite3_close(db);
+}
+
+/* What another program wrote: text comes out clean, and what was clean comes out as it is. */
+static void test_clean(void)
+{
+	struct store *s = open_new("clean.db");
+	struct result one = help_result(RELU, "caf\xc3\xa9", 10);
+	one.kernels = "first\nsecond";
+	int64_t id = store_device(s, &help_device, &err);
+	store_add(s, id, &one, &err);
+	one.algorithm.name = "b";
+	store_add(s, id, &one, &err);
+	store_close(s);
+	plant(scratch_path("clean.db"), "DROP TRIGGER result_no_update; UPDATE algorithm SET name = 'x' || char(27) || '[31m', api = char(155),"
+		" layouts = char(10), math = char(8238) WHERE name = 'b'; UPDATE result SET why = char(27) || '[2J', runner_version = char(7) WHERE id = 2;"
+		" INSERT INTO note VALUES (50, char(27) || 'a' || char(10) || 'b'); UPDATE result SET notes = 50, kernels = 50 WHERE id = 2;"
+		" UPDATE identity SET model = model || char(13); UPDATE attributes SET host = char(127), json = '{\"isa\":\"\\u001b[31m\"}'");
+	s = store_open(scratch_path("clean.db"), true, &err);
+	struct results *r = results_new();
+	struct arena a = { 0 };
+	int count;
+	store_load(s, id, r, &err);
+	const struct result *const *all = results_of(r, RELU, &count);
+	is_int(count, 2, "two results");
+	is_str(all[0]->algorithm.name, "caf\xc3\xa9", "a clean name stays");
+	is_str(all[0]->kernels, "first\nsecond", "clean lines too");
+	const struct algorithm *g = &all[1]->algorithm;
+	ok(strcmp(g->name, "x?[31m") == 0 && strcmp(g->api, "?") == 0 && strcmp(g->layouts, "?") == 0 && strcmp(g->math, "?") == 0 &&
+			strcmp(g->notes, "?a?b") == 0, "an algorithm's texts are cleaned");
+	ok(strcmp(all[1]->why, "?[2J") == 0 && strcmp(all[1]->runner_version, "?") == 0 && strcmp(all[1]->kernels, "?a\nb") == 0,
+		"and the result's");
+	struct device *list;
+	int64_t *ids;
+	is_int(store_devices(s, &a, &list, &ids, &count, &err), 0, "devices");
+	is_str(list[0].model, "Example CPU?", "the model is cleaned");
+	is_str(list[0].stack, help_device.stack, "a clean stack stays");
+	is_str(list[0].host, "?", "the host is cleaned");
+	is_str(list[0].attributes, "{\"isa\":\"?[31m\"}", "escapes in attributes too");
+	struct str out = { 0 };
+	plant(scratch_path("clean.db"), "INSERT INTO problem (text) VALUES (char(27) || char(10) || 'forged');"
+		"CREATE TABLE \"a\x1b[31m\nforged\" (x REFERENCES problem (id)); INSERT INTO \"a\x1b[31m\nforged\" VALUES (99)");
+	ok(store_check(s, &out, &err) > 0 && !strchr(out.p, 27), "what check finds is clean");
+	has(out.p, "a?[31m?forged 1: refers to a row of problem that is not there\n", "names of tables too");
+	has(out.p, "problem 2: no result refers to it\nproblem 2: ", "one line a finding");
+	ok(!strstr(out.p, "\nforged"), "whatever it quotes");
+	str_free(&out);
+	arena_free(&a);
+	results_free(r);
+	store_close(s);
 }
 
 static void test_info_and_dims(void)
@@ -897,6 +985,7 @@ int main(void)
 	test_walk();
 	test_check();
 	test_unusable_rows();
+	test_clean();
 	test_info_and_dims();
 	test_without_wal();
 	test_kill();

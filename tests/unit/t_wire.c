@@ -100,6 +100,13 @@ static void test_answers(void)
 	b = round_trip(&(struct wire_message){ .type = WIRE_ALGORITHM, .id = 2, .algorithm = r.algorithm }, &good);
 	ok(good && b.algorithm.workspace_bytes == 4096, "algorithm");
 	wire_free(&b);
+	b = round_trip(&(struct wire_message){ .type = WIRE_CHECK, .id = 3, .problem = conv, .algorithm = r.algorithm,
+		.status = STATUS_MISTRUSTED, .worst = 0.25, .allowed = 1e-6, .what = "far off" }, &good);
+	ok(good && b.type == WIRE_CHECK && b.id == 3 && b.status == STATUS_MISTRUSTED && b.worst == 0.25 && b.allowed == 1e-6, "check");
+	is_str(b.problem, conv, "its problem");
+	is_str(b.algorithm.name, "jit:avx2", "its algorithm");
+	is_str(b.what, "far off", "its reason");
+	wire_free(&b);
 	b = round_trip(&(struct wire_message){ .type = WIRE_LOG, .what = "two\nlines \x1b[2J \xff" }, &good);
 	ok(good && !strchr(b.what, '\n') && !strchr(b.what, 0x1b), "text is cleaned of what would break a line or a terminal");
 	wire_free(&b);
@@ -245,6 +252,58 @@ static void test_hello(void)
 	arena_free(&a);
 }
 
+/* A line with escapes in every text: what it says, clean. The newline in the kernels alone stays. */
+static void test_clean(void)
+{
+#define EVIL "\\u001b[31m\\n\\u0085\\u202e"
+	static const char *const lines[] = {
+		"{\"type\":\"done\",\"id\":1,\"status\":\"failed\",\"why\":\"" EVIL "\",\"problem\":\"" EVIL "\"}",
+		"{\"type\":\"log\",\"what\":\"" EVIL "\"}",
+		"{\"type\":\"heartbeat\",\"what\":\"" EVIL "\"}",
+		"{\"type\":\"check\",\"problem\":\"" EVIL "\",\"status\":\"ok\",\"why\":\"" EVIL "\",\"algorithm\":{\"name\":\"" EVIL "\"}}",
+		"{\"type\":\"algorithm\",\"algorithm\":{\"api\":\"" EVIL "\",\"name\":\"" EVIL "\",\"layouts\":\"" EVIL "\",\"math\":\"" EVIL
+		"\",\"notes\":\"" EVIL "\"}}",
+		"{\"type\":\"result\",\"result\":{\"problem\":\"" EVIL "\",\"algorithm\":{\"name\":\"" EVIL "\"},\"status\":\"failed\",\"why\":\""
+		EVIL "\",\"kernels\":\"" EVIL "\",\"runner_version\":\"" EVIL "\"}}",
+	};
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct wire_message m;
+		struct error err = ERROR_NONE;
+		is_int(wire_parse(lines[i], strlen(lines[i]), &m, &err), 0, "understood: %.30s", lines[i]);
+		const struct algorithm *g = m.type == WIRE_RESULT ? &m.result.algorithm : &m.algorithm;
+		const char *const texts[] = { m.what, m.problem, g->api, g->name, g->layouts, g->math, g->notes, m.result.problem,
+			m.result.why, m.result.runner_version };
+		int clean = 0;
+		for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
+			ok(text_is_clean(text_of(texts[k])), "text %zu is clean", k);
+			clean += texts[k] && strcmp(texts[k], "?[31m???") == 0;
+		}
+		ok(clean > 0, "and is there");
+		if (m.type == WIRE_RESULT)
+			is_str(m.result.kernels, "?[31m\n??", "kernels are lines");
+		wire_free(&m);
+	}
+	struct arena a = { 0 };
+	struct error err = ERROR_NONE;
+	struct device d;
+	const char *hello = "{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1,\"runner\":\"" EVIL "\",\"version\":\"" EVIL "\",\"name\":\"" EVIL
+		"\",\"model\":\"" EVIL "\",\"stack\":\"" EVIL "\",\"host\":\"" EVIL "\",\"attributes\":{\"" EVIL "\":[\"" EVIL "\"]}}";
+	is_int(wire_parse_hello(hello, &a, &d, &err), 1, "a hello");
+	const char *const texts[] = { d.runner, d.version, d.name, d.model, d.stack, d.host };
+	for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+		is_str(texts[k], "?[31m???", "its text %zu", k);
+	is_str(d.attributes, "{\"?[31m???\":[\"?[31m???\"]}", "and attributes, which hold no escapes either");
+	struct str big = { 0 };
+	str_puts(&big, "{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1,\"name\":\"n\",\"model\":\"m\",\"stack\":\"s\",\"attributes\":{\"x\":\"");
+	for (int i = 0; i < 1030; i++)
+		str_addf(&big, "%064d", i);
+	str_puts(&big, "\"}}");
+	is_int(wire_parse_hello(big.p, &a, &d, &err), -1, "attributes are not of any length");
+	ok(strstr(err.text, "\"attributes\" is longer than 65536 bytes") != NULL, "which is said: %s", err.text);
+	str_free(&big);
+	arena_free(&a);
+}
+
 int main(void)
 {
 	test_requests();
@@ -253,5 +312,6 @@ int main(void)
 	test_older();
 	test_bad_lines();
 	test_hello();
+	test_clean();
 	return done_testing();
 }

@@ -406,6 +406,24 @@ static void test_threads(void)
 	has(queue_worker(b.q, 0).note, "--threads 1", "the note stays, with what to do");
 	is_int(store_device_find(b.store, queue_device(b.q), &err), 2, "its results are of a device of their own");
 	bench_close(&b);
+	static const struct {
+		int asked;
+		const char *has, *name;
+	} quiet[] = { { 0, "FAKE_THREADS=2", "no number is asked for" }, { 1, "FAKE_THREADS=0", "a device that has no threads" },
+		{ 2, "FAKE_THREADS=2", "as many as are asked for" } };
+	for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++) {
+		b.config.threads = quiet[i].asked;
+		b.env[1][0] = quiet[i].has;
+		bench_begin(&b, NULL);
+		is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "%s", quiet[i].name);
+		is_str(queue_worker(b.q, 0).note, "", "needs no note");
+		bench_close(&b);
+	}
+	b.env[1][0] = "FAKE_THREADS=1";
+	bench_begin(&b, NULL);
+	queue_connect(b.q, QUEUE_HELLO_LIMIT, &err);
+	has(queue_worker(b.q, 0).note, "b measures with 1 thread, not with the 2 asked for", "one thread is fewer than two");
+	bench_close(&b);
 }
 
 static void test_eta(void)
