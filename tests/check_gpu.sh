@@ -14,7 +14,7 @@ check() { python3 "$script" --problems "$work/problems" "$@"; }
 
 cat >"$work/no_device" <<'END'
 #!/bin/sh
-echo "benanza-runner-cuda: there is no NVIDIA driver here" >&2
+echo "benanza-runner-cuda: no NVIDIA driver found (libcuda.so.1)" >&2
 exit 3
 END
 cat >"$work/wrong" <<END
@@ -44,12 +44,12 @@ END
 chmod +x "$work/no_device" "$work/wrong" "$work/lossy" "$work/lost"
 
 try 0 "without a device" check --runner "$work/no_device" --out "$work/none"
-grep -q "^1\.\.0 # SKIP .*no NVIDIA driver here" "$work/out"; ok $? "skips, and says why"
+grep -q "^1\.\.0 # SKIP .*no NVIDIA driver found" "$work/out"; ok $? "skips, and says why"
 [ ! -e "$work/none" ]; ok $? "leaves nothing behind"
 try 2 "no part of that name" check --runner "$runner" --out "$work/a" --part nothing
 try 0 "what is right" check --runner "$runner" --out "$work/a" --part correct
 says out "eltwise:f32,f32:relu:1x64: "
-grep -q '^ok .*conv:f32.*[1-9] of [1-9][0-9]* algorithms right' "$work/out"; ok $? "the convolution's algorithms are right"
+grep -q '^ok .*conv:f32.*[1-9] of [1-9][0-9]* algorithms correct' "$work/out"; ok $? "the convolution's algorithms are right"
 says out "0 failed"
 before=$(wc -l <"$work/a/correct.jsonl")
 try 0 "the same again" check --runner "$runner" --out "$work/a" --part correct
@@ -57,13 +57,13 @@ try 0 "the same again" check --runner "$runner" --out "$work/a" --part correct
 try 1 "what is wrong" check --runner "$work/wrong" --out "$work/b" --part correct
 says out "# mistrusted oneDNN"
 try 0 "a device that is lost on the way" check --runner "$work/lossy" --out "$work/e" --part correct
-says out "# correct: the device was lost to the runner; another one goes on"
+says out "# correct: the runner lost the device; starting another one"
 says out "0 failed"
 [ "$(grep -c '"type":"done"' "$work/e/correct.jsonl")" -eq "$(wc -l <"$work/e/correct.jobs")" ]; ok $? "every problem is answered once"
 try 1 "a device that is lost at once" check --runner "$work/lost" --out "$work/f" --part correct
 says out "# the device is lost"
 try 3 "no time left" check --runner "$runner" --out "$work/c" --part correct --minutes 0.01
-says out "the time is over before: correct"
+says out "time is up before: correct"
 printf '%s\n' '{"type":"run","id":1,"problem":"eltwise:f32,f32:relu:1x64","budget_ms":1}' \
     '{"type":"run","id":2,"problem":"eltwise:s64,s64:relu:4","budget_ms":1}' >"$work/few.jsonl"
 try 0 "models" check --runner "$runner" --out "$work/d" --part models --jobs "$work/few.jsonl"

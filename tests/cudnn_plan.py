@@ -17,7 +17,7 @@ MODELS = ["bert_base", "googlenet", "gpt2_small", "mobilenet_v2", "resnet50", "y
 DEVICES = [("t4", 75, "f16"), ("a100", 80, "bf16"), ("h100", 90, "f32"), ("b200", 100, "f16")]
 TYPES = ["f32", "f16", "bf16"]
 # words of cuDNN's own reasons
-OWN = re.compile(r"NOT_SUPPORTED|CUDNN_STATUS_|gives no reason")
+OWN = re.compile(r"NOT_SUPPORTED|CUDNN_STATUS_|reason unknown")
 
 
 def skip(reason):

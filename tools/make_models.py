@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Write the bundled models: data/models/NAME.onnx, and NAME.yaml for those that need sizes.
+"""Write the bundled models: data/models/NAME.onnx, and NAME.yaml for those with symbolic dimensions.
 
 The models are structure only.  Every graph has the operators, names and shapes
 that a PyTorch export of the network has, but each weight is filled by a
-ConstantOfShape node, so that a file takes kilobytes.  A filling is one over the
-weight's fan-in (a mean filter): activations keep their size through the whole
-net, and no run meets infinities or denormal numbers.
+ConstantOfShape node, so that a file takes kilobytes.  The value is one over the
+weight's fan-in (a mean filter): activations keep their magnitude through the
+whole network, and no run produces infinities or denormal numbers.
 
 The output is deterministic: two runs give the same bytes.
 
@@ -64,7 +64,7 @@ class Graph:
         return self.initializer(name.replace("-", "m"), np.array(values, np.int64))
 
     def weight(self, name, shape, value):
-        """A weight, filled with `value` by a node of its own."""
+        """A weight, filled with `value` by its own node."""
         if name not in self.named:
             self.named.add(name)
             dims = self.initializer(name + ".shape", np.array(shape, np.int64))
@@ -289,7 +289,7 @@ def bert_base(g):
                         for name in ("input_ids", "attention_mask", "token_type_ids")]
 
     def extended_mask():
-        """0 where attention may look, the lowest float elsewhere; [batch, 1, 1, sequence]."""
+        """Attention mask, [batch, 1, 1, sequence]: 0 for visible tokens, the lowest float for others."""
         m = g.node("Unsqueeze", "", [mask, g.ints(1)])
         m = g.node("Unsqueeze", "", [m, g.ints(2)])
         m = g.node("Cast", "", [m], to=TensorProto.FLOAT)
@@ -348,7 +348,7 @@ def bert_base(g):
 
 
 def gpt2_small(g):
-    """GPT-2 small as a decoder: each run takes the cache of keys and values and gives it back longer."""
+    """GPT-2 small as a decoder: each run reads the key and value cache and returns it extended."""
     layers, hidden, heads, vocabulary, positions = 12, 768, 12, 50257, 1024
     each, root = hidden // heads, "/transformer"
     ids = g.input("input_ids", ["batch", "sequence"], TensorProto.INT64)
@@ -403,7 +403,7 @@ def gpt2_small(g):
         return conv1d(f"{at}/c_proj", y, hidden, hidden)
 
     def gelu(at, x):
-        """The approximation by tanh, written out."""
+        """The tanh approximation of GELU as single operators."""
         half = g.node("Mul", at, [x, g.constant(at, 0.5)])
         cube = g.node("Pow", at, [x, g.constant(at, 3.0)])
         y = g.add(at, x, g.node("Mul", at, [cube, g.constant(at, 0.044715)]))
@@ -427,7 +427,7 @@ def gpt2_small(g):
 
 
 def yolov8n(g):
-    """A detector after YOLOv8n, 80 classes, its normalizations already folded into the convolutions."""
+    """A detector like YOLOv8n: 80 classes, normalizations already folded into the convolutions."""
     classes, bins = 80, 16
 
     def conv(at, x, c, k, r=1, stride=1):
@@ -540,7 +540,7 @@ MODELS = {
 
 
 def build(make):
-    """The model that one of the functions above describes."""
+    """Returns the model that one of the functions above describes."""
     g = Graph(make.__name__)
     make(g)
     return g.model()

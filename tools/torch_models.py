@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""The bundled architectures as PyTorch modules: to export, and to time on the GPU that benanza measured.
+"""The bundled architectures as PyTorch modules: to export them, and to time them on the GPU that benanza measured.
 
     tools/torch_models.py export NAME FILE.onnx [--batch N]
     tools/torch_models.py time [NAME...] [--batch 1,8,32] [--dtype f32,tf32,f16,bf16] [--mode eager,compiled]
     tools/torch_models.py table --bounds BOUNDS.jsonl LATENCIES.jsonl
 
-`time` prints one JSON object a line: the median of single inferences with all inputs on the device, between CUDA
-events (on a CPU: the wall clock). `compiled` is torch.compile with CUDA graphs. `table` sets these beside the lines
-of `benanza bound --json` (the Benanza ratio is bound / latency; above 1 the framework beat the libraries' best).
-Weights are random. Wants torch and, for the image classifiers, torchvision (whose GoogLeNet has 3x3 convolutions
-where the original has 5x5: set the exported model beside its own latency, not the bundled one).
+`time` prints one JSON object per line: the median of single inferences with all inputs on the device, between CUDA
+events (on a CPU: the wall clock). `compiled` is torch.compile with CUDA graphs. `table` compares these with the lines
+of `benanza bound --json` (the Benanza ratio is bound / latency; above 1 the framework was faster than the libraries'
+best). Weights are random. Needs torch and, for the image classifiers, torchvision. Its GoogLeNet has 3x3 convolutions
+where the original has 5x5, so compare its latency with the exported model, not with the bundled one.
 """
 
 import argparse
@@ -43,7 +43,7 @@ class Attention(nn.Module):
 
 
 class Bert(nn.Module):
-    """BERT-base: layer normalization behind each half of a layer, GELU by erf."""
+    """BERT-base: layer normalization after each half of a layer, GELU by erf."""
 
     class Layer(nn.Module):
         def __init__(self, c, heads):
@@ -231,7 +231,7 @@ DTYPES = {"f32": torch.float32, "tf32": torch.float32, "f16": torch.float16, "bf
 
 
 def prepared(name, batch, dtype, device):
-    """The module and its inputs on the device, floats in the type asked for."""
+    """The module and its inputs on the device, floats in the given type."""
     make, inputs = MODELS[name]
     torch.manual_seed(1)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = dtype == "tf32"
@@ -244,7 +244,7 @@ def prepared(name, batch, dtype, device):
 
 
 def samples_ns(run, device, seconds):
-    """Single runs, one after the other, after a warm-up of the same length as the measurement's fifth."""
+    """Single runs one after the other, after a warm-up of a fifth of the measurement time."""
     cuda = device.type == "cuda"
     taken, begin, warm = [], time.monotonic(), True
     while warm or len(taken) < 10 or time.monotonic() - begin < seconds:
@@ -291,7 +291,7 @@ def run_time(args):
                 for mode in args.mode:
                     try:
                         line = measure(name, batch, dtype, mode, device, args.seconds)
-                    except Exception as e:  # one that fails does not end the others
+                    except Exception as e:  # a failure does not end the other measurements
                         failed += 1
                         line = {"model": name, "batch": batch, "dtype": dtype, "mode": mode,
                                 "error": str(e).splitlines()[0][:300] if str(e) else type(e).__name__}
@@ -345,7 +345,7 @@ def words(allowed):
         given = text.split(",")
         wrong = [w for w in given if w not in allowed]
         if wrong:
-            raise argparse.ArgumentTypeError(f"{wrong[0]} is none of {', '.join(allowed)}")
+            raise argparse.ArgumentTypeError(f"{wrong[0]} is not one of {', '.join(allowed)}")
         return given
     return parse
 
@@ -362,15 +362,15 @@ def main():
     timing.add_argument("--batch", type=lambda t: [int(n) for n in t.split(",")], default=[1, 8, 32])
     timing.add_argument("--dtype", type=words(list(DTYPES)), default=list(DTYPES))
     timing.add_argument("--mode", type=words(["eager", "compiled"]), default=["eager", "compiled"])
-    timing.add_argument("--seconds", type=float, default=0.5, help="of sampling, each (0.5)")
-    timing.add_argument("--device", help="a torch device (cuda where there is one)")
+    timing.add_argument("--seconds", type=float, default=0.5, help="sampling time per measurement (0.5)")
+    timing.add_argument("--device", help="a torch device (cuda if available)")
     table = verbs.add_parser("table")
     table.add_argument("--bounds", required=True)
     table.add_argument("latencies")
     args = parser.parse_args()
     for name in getattr(args, "names", []):
         if name not in MODELS:
-            parser.error(f"no model is called {name}; there are {', '.join(MODELS)}")
+            parser.error(f"unknown model {name}; the models are {', '.join(MODELS)}")
     return {"export": run_export, "time": run_time, "table": run_table}[args.verb](args)
 
 

@@ -1,4 +1,5 @@
-/* cuBLASLt: matrix products, all that its heuristics offer, for each way of computing them. */
+/* The backend of cuBLASLt: matmuls, with all algorithms that its heuristics return for each group of
+ * settings. */
 #include "config.h"
 
 #include <assert.h>
@@ -13,13 +14,13 @@
 #include "runner/cuda_work.h"
 
 #define GROUPS_MOST 8
-#define ASKED 32                       /* results asked for in one group */
-#define WORKSPACE_MOST 1073741824.0    /* 1 GiB, or this share of the memory if that is less */
-#define WORKSPACE_SHARE 8
+#define ASKED 32                       /* maximum results per group */
+#define WORKSPACE_MOST 1073741824.0    /* maximum workspace: 1 GiB ... */
+#define WORKSPACE_SHARE 8              /* ... and one eighth of the device memory */
 
 struct offer {
 	const struct cublaslt_group *group;
-	int place, number;                /* in its group's order; of all */
+	int group_rank, number;           /* index in the group's results; index in all results */
 	struct algorithm algorithm;
 	cublasLtMatmulAlgo_t algo;
 	size_t workspace;
@@ -49,7 +50,7 @@ static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct
 	(void)err;
 	struct error why = ERROR_NONE;
 	const struct cublaslt_api *api = cublaslt_library(&why);
-	if (!api) { /* the other libraries go on without it */
+	if (!api) { /* no error: the other libraries work without it */
 		json_object_set_new(attributes, "cublaslt_missing", json_string(why.text));
 		return 0;
 	}
@@ -58,7 +59,7 @@ static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct
 	return 0;
 }
 
-/* ---- what is offered ---- */
+/* ---- the list of algorithms ---- */
 
 static size_t workspace_limit(void)
 {
@@ -97,18 +98,20 @@ static cublasLtMatmulPreference_t preference_open(const struct cublaslt_api *api
 	return preference;
 }
 
-/* A residual is read from another buffer than the destination: not every algorithm can. */
+/* True if the algorithm can run the case. A residual is not in the destination's buffer, which some cannot
+ * handle. */
 static bool is_usable(const struct cublaslt_api *api, const struct cublaslt_case *c,
 	const cublasLtMatmulHeuristicResult_t *r)
 {
-	int32_t apart = 1;
+	int32_t out_of_place = 1;
 	size_t written;
 	if (r->state != CUBLAS_STATUS_SUCCESS)
 		return false;
 	if (c->residual < 0 || api->cublasLtMatmulAlgoCapGetAttribute(&r->algo,
-		CUBLASLT_ALGO_CAP_OUT_OF_PLACE_RESULT_SUPPORT, &apart, sizeof(apart), &written) != CUBLAS_STATUS_SUCCESS)
+		CUBLASLT_ALGO_CAP_OUT_OF_PLACE_RESULT_SUPPORT, &out_of_place, sizeof(out_of_place),
+		&written) != CUBLAS_STATUS_SUCCESS)
 		return true;
-	return apart != 0;
+	return out_of_place != 0;
 }
 
 static enum matrix matrix_of(uint64_t flags)
@@ -125,18 +128,19 @@ static void note(struct offer *o, const char *word, int64_t value)
 		snprintf(o->notes + n, sizeof(o->notes) - n, "%s%s=%lld", n ? " " : "", word, (long long)value);
 }
 
-/* Adds a result unless another way of asking gave the same: name and math are an algorithm's identity. */
+/* Adds a result unless another group returned the same algorithm; name and math mode identify it. */
 static void offer_add(struct offers *o, const struct cublaslt_api *api, const struct cublaslt_group *g,
-	const cublasLtMatmulHeuristicResult_t *r, int place)
+	const cublasLtMatmulHeuristicResult_t *r, int group_rank)
 {
-	struct offer one = { .group = g, .place = place, .number = o->count, .algo = r->algo,
+	struct offer one = { .group = g, .group_rank = group_rank, .number = o->count, .algo = r->algo,
 		.workspace = r->workspaceSize };
 	uint64_t flags = cublaslt_flags(api, &r->algo);
 	const char *math = cublaslt_group_math(g, &o->kase.problem, flags);
 	cublaslt_name(api, &r->algo, one.name, sizeof(one.name));
 	for (int i = 0; i < o->count; i++)
 		if (strcmp(o->offer[i].name, one.name) == 0 && strcmp(o->offer[i].algorithm.math, math) == 0) {
-			o->offer[i].place = o->offer[i].place < place ? o->offer[i].place : place;
+			if (group_rank < o->offer[i].group_rank)
+				o->offer[i].group_rank = group_rank;
 			return;
 		}
 	cublaslt_notes(flags, one.notes, sizeof(one.notes));
@@ -147,7 +151,8 @@ static void offer_add(struct offers *o, const struct cublaslt_api *api, const st
 	o->offer[o->count++] = one;
 }
 
-/* Asks one group. -1: it has nothing for this problem, which says nothing of the others; err tells. */
+/* Adds the results of one group. Returns -1 and sets err if there are none; other groups may still have
+ * some. */
 static int group_ask(struct offers *o, const struct cublaslt_api *api, cublasLtHandle_t handle,
 	const struct cublaslt_group *g, struct error *err)
 {
@@ -172,12 +177,14 @@ static int group_ask(struct offers *o, const struct cublaslt_api *api, cublasLtH
 	return bad;
 }
 
-/* The first choice of each group, then the second of each: whoever tries only a few has seen every way. */
+/* Orders by rank in the group: first choices of all groups, then second ones. So trying only a few covers all
+ * groups. */
 static int offer_compare(const void *a, const void *b)
 {
 	const struct offer *x = a, *y = b;
-	return x->place != y->place ? (x->place > y->place) - (x->place < y->place) :
-		(x->number > y->number) - (x->number < y->number);
+	if (x->group_rank != y->group_rank)
+		return (x->group_rank > y->group_rank) - (x->group_rank < y->group_rank);
+	return (x->number > y->number) - (x->number < y->number);
 }
 
 static void forget(struct backend_list *list)
@@ -226,7 +233,7 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	if (cublaslt_case_make(p, &kase, err))
 		return -1;
 	if (cuda_context()->planning)
-		return error_set(err, "cuBLASLt cannot be asked without a GPU");
+		return error_set(err, "cuBLASLt lists algorithms only on a GPU");
 	struct offers *o = base_calloc(1, sizeof(*o));
 	o->kase = kase;
 	list->state = o;
@@ -239,7 +246,7 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	return 0;
 }
 
-/* ---- one of them ---- */
+/* ---- one algorithm ---- */
 
 static const struct problem *problem_of(const struct backend_list *list)
 {
@@ -254,8 +261,9 @@ static void plan_free(void *state)
 	free(s);
 }
 
-static const void *moved(const struct cublaslt_case *c, const struct cublaslt_matrix *m, enum dtype t, const void *at,
-	int64_t call)
+/* Returns the address of a matrix for call number `call`. */
+static const void *call_address(const struct cublaslt_case *c, const struct cublaslt_matrix *m, enum dtype t,
+	const void *at, int64_t call)
 {
 	return (const char *)at + cublaslt_case_offset(c, m, call) * (dtype_bits(t) / 8);
 }
@@ -276,13 +284,15 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 		return -1;
 	for (int64_t i = 0; i < c->calls; i++) {
 		void *d = (char *)at->destination + cublaslt_case_offset(c, &c->d, i) * (dtype_bits(out) / 8);
-		/* what is not read may be D itself, if it is described as D */
+		/* without a residual C is not read: it may be D if it has D's type */
 		const void *residual = c->residual < 0 ? (c->c.type == c->d.type ? d : NULL) :
-			moved(c, &c->c, p->epilogue[c->residual].operand.dtype, at->epilogue[c->residual], i);
+			call_address(c, &c->c, p->epilogue[c->residual].operand.dtype,
+				at->epilogue[c->residual], i);
 		if (cublaslt_error(api->cublasLtMatmul(s->handle, s->desc.operation, by,
-			moved(c, &c->a, p->operand[1].dtype, at->weights, i), s->desc.a,
-			moved(c, &c->b, p->operand[0].dtype, at->source[0], i), s->desc.b, &beta, residual, s->desc.c,
-			d, s->desc.d, &s->algo, at->workspace, s->workspace, stream), "cublasLtMatmul", err))
+			call_address(c, &c->a, p->operand[1].dtype, at->weights, i), s->desc.a,
+			call_address(c, &c->b, p->operand[0].dtype, at->source[0], i), s->desc.b, &beta,
+			residual, s->desc.c, d, s->desc.d, &s->algo, at->workspace, s->workspace, stream),
+			"cublasLtMatmul", err))
 			return -1;
 	}
 	return 0;
@@ -309,7 +319,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *to
 
 static const struct cuda_backend cublaslt = { .plan = plan, .problem = problem_of };
 
-/* Frameworks turn to it first for what it can say. */
+/* Frameworks use cuBLASLt first for matmul. */
 static int preference(const struct problem *p)
 {
 	return p->kernel == KERNEL_MATMUL;

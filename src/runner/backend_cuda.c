@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Our own kernels as a backend. */
+/* The backend of our own kernels, CUB and the CUDA runtime's copies. */
 
 static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
 {
@@ -39,7 +39,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 	const struct cuda_own *o = list->state;
 	if (isnan(o->algorithm[index].workspace_bytes)) {
 		*status = STATUS_FAILED;
-		return error_set(err, "CUB does not say how much workspace %s takes", o->algorithm[index].name);
+		return error_set(err, "CUB reports no workspace size for %s", o->algorithm[index].name);
 	}
 	struct state *s = base_malloc(sizeof(*s));
 	s->own = *o;

@@ -10,7 +10,8 @@
 #include "runner/cudnn_offers.h"
 #include "runner/cudnn_pack.h"
 
-/* Error allowances relative to direct sums: fast algorithms add and subtract inputs before they multiply. */
+/* Factors on the tolerance: these algorithms add and subtract inputs before they multiply, which amplifies
+ * rounding. */
 #define GAIN_WINOGRAD 16
 #define GAIN_FFT 16
 
@@ -23,7 +24,7 @@ static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct
 	int version = cudnn_version();
 	str_addf(stack, "%scuDNN %d.%d.%d", stack->n ? ", " : "", version / 10000, version / 100 % 100, version % 100);
 	json_object_set_new(attributes, "cudnn", json_integer(version));
-	/* each loads its library and compares versions with its neighbours' */
+	/* each call loads a sub-library and compares its version with the others' */
 	const struct {
 		const char *key;
 		cudnnStatus_t (*check)(void);
@@ -37,15 +38,16 @@ static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct
 	return 0;
 }
 
-/* A plan, and the graph and configuration that it may still look at, whatever becomes of the list. */
+/* A plan. It keeps the graph and the engine configuration alive, which it may still use after the list is
+ * freed. */
 struct state {
 	struct cudnn_offers *offers;
-	struct cudnn_graph graph;    /* bindings of the offers' graph, with a bag of its own */
+	struct cudnn_graph graph;    /* copy of the offers' graph with its own bag */
 	cudnnBackendDescriptor_t plan;
 	struct cudnn_packs packs;
 };
 
-/* A variant pack for each set of addresses. */
+/* Makes the variant pack for these addresses, unless it exists. */
 static int ready(void *state, const struct cuda_pointers *at, struct error *err)
 {
 	struct state *s = state;
@@ -92,7 +94,8 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 		bool memory = cudnn_error_is_memory(s->graph.bag.status);
 		bool unsupported = s->graph.bag.status / 1000 * 1000 == CUDNN_STATUS_NOT_SUPPORTED;
 		*status = memory ? STATUS_NO_MEMORY : unsupported ? STATUS_UNSUPPORTED : STATUS_FAILED;
-		error_set(err, "%s", s->plan ? "cuDNN does not tell the plan's workspace" : s->graph.bag.why.text);
+		error_set(err, "%s", s->plan ? "cuDNN reports no workspace size for the plan" :
+			s->graph.bag.why.text);
 		state_free(s);
 		return -1;
 	}

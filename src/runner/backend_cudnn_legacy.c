@@ -1,4 +1,4 @@
-/* cuDNN's legacy API, which many frameworks still call, beside the graph API: what it offers for a problem. */
+/* The backend of cuDNN's legacy API, which many frameworks still call besides the graph API. */
 #include "config.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@
 static const struct {
 	enum kernel kernel;
 	int (*offer)(struct cudnn_legacy_offers *o, struct error *err);
-	const char *operands[3]; /* what they are called in `layouts` */
+	const char *operands[3]; /* their names in `layouts` */
 } kernels[] = {
 	{ KERNEL_CONV, cudnn_legacy_conv_offer, { "src", "wei", "dst" } },
 	{ KERNEL_DECONV, cudnn_legacy_deconv_offer, { "src", "wei", "dst" } },
@@ -36,7 +36,6 @@ struct offers {
 	char layouts[64];
 };
 
-/* The graph backend's probe tells of the library. */
 static int kernel_row(enum kernel k)
 {
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
@@ -53,7 +52,7 @@ static void layouts_set(struct offers *o, int row)
 			cuda_layout_name(&o->own.problem, i));
 }
 
-/* Keeps of the candidates those that plan. -1: none does, err has the first one's reason. */
+/* Keeps the candidates that can be planned. Returns -1 if there are none; err has the first one's reason. */
 static int candidates_try(struct offers *o, struct error *err)
 {
 	struct cudnn_legacy_offers *own = &o->own;
@@ -79,9 +78,10 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	*list = (struct backend_list){ 0 };
 	int row = kernel_row(p->kernel);
 	if (row < 0)
-		return error_set(err, "only what the cuDNN legacy API has, which is no %s", kernel_name(p->kernel));
+		return error_set(err, "only layers of cuDNN's legacy API, which has no %s",
+			kernel_name(p->kernel));
 	if (cuda_context()->planning)
-		return error_set(err, "cuDNN legacy cannot be asked without a GPU");
+		return error_set(err, "cuDNN's legacy API lists algorithms only on a GPU");
 	struct offers *o = base_calloc(1, sizeof(*o));
 	o->own.problem = *p;
 	if (kernels[row].offer(&o->own, err) || candidates_try(o, err)) {
@@ -98,7 +98,7 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	return 0;
 }
 
-/* ---- one of them ---- */
+/* ---- one algorithm ---- */
 
 static const struct problem *problem_of(const struct backend_list *list)
 {
@@ -109,7 +109,7 @@ static const struct problem *problem_of(const struct backend_list *list)
 static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	struct cudnn_legacy *l = state;
-	/* the handle is on the context's stream, where all work goes */
+	/* the handle is set to the context's stream */
 	assert(stream == cuda_context()->stream);
 	return l->way->enqueue(l, at, stream, err);
 }
@@ -139,5 +139,6 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *to
 
 static const struct cuda_backend legacy = { .plan = plan, .problem = problem_of };
 
+/* No probe: the graph backend's probe already describes the library. */
 const struct backend backend_cudnn_legacy = { .api = API, .detail = &legacy, .algorithms = algorithms,
 	.forget = backend_forget, CUDA_WORK_SLOTS };

@@ -30,7 +30,9 @@ int cublaslt_type(enum dtype t, cudaDataType *to)
 
 /* ---- epilogues ---- */
 
-/* cuBLASLt computes activation(alpha A B + beta C + bias), alpha one number or one a row: bias and residual in any order, then the activation, each once. */
+/* cuBLASLt computes activation(alpha A B + beta C + bias), with one alpha or one per row: a scale (always the
+ * first epilogue, see problem_check), bias and residual in any order, then the activation, each at most
+ * once. */
 static int epilogues_read(struct cublaslt_case *c, struct error *err)
 {
 	bool done = false;
@@ -39,7 +41,7 @@ static int epilogues_read(struct cublaslt_case *c, struct error *err)
 	for (int i = 0; i < c->problem.epilogue_count; i++) {
 		const struct epilogue *e = &c->problem.epilogue[i];
 		if (done)
-			return error_set(err, "cuBLASLt computes nothing behind an activation");
+			return error_set(err, "cuBLASLt has no epilogue after an activation");
 		if (e->kind == EPILOGUE_SCALE) {
 			c->scale = i;
 		} else if (e->kind == EPILOGUE_BIAS && c->bias < 0) {
@@ -52,8 +54,10 @@ static int epilogues_read(struct cublaslt_case *c, struct error *err)
 		} else if (e->kind == EPILOGUE_ELTWISE && e->mode == MODE_GELU_ERF) {
 			return error_set(err, "cuBLASLt's GELU is the tanh form, not the erf form");
 		} else {
-			return error_set(err, "cuBLASLt has no epilogue %s%s", e->kind == EPILOGUE_BIAS ? "bias" :
-				mode_name(e->mode), e->kind == EPILOGUE_ELTWISE ? "" : " here, or a second one");
+			bool again = e->kind == EPILOGUE_BIAS ||
+				(e->kind == EPILOGUE_BINARY && e->mode == MODE_ADD);
+			return error_set(err, "cuBLASLt does not fuse %s%s", again ? "a second " : "",
+				e->kind == EPILOGUE_BIAS ? "bias" : mode_name(e->mode));
 		}
 	}
 	if (c->bias >= 0)
@@ -64,18 +68,19 @@ static int epilogues_read(struct cublaslt_case *c, struct error *err)
 
 /* ---- matrices ---- */
 
-/* The last two dimensions of an operand, whose logical shape is rows x cols, as a column-major matrix of the exchanged
- * product: dense rows are its columns. `hint` settles what both readings fit (sizes of 1). */
+/* Describes the last two dimensions of an operand, logically rows x cols, as a column-major matrix of the
+ * swapped matmul: its columns are our dense rows. If both orders fit (sizes of 1), `hint` selects the
+ * transposed one. */
 static int matrix_read(const struct cuda_layout *l, bool hint, struct cublaslt_matrix *m, const char *what,
 	struct error *err)
 {
 	int r = l->shape.rank - 2;
 	int64_t rows = l->shape.dim[r], cols = l->shape.dim[r + 1], down = l->stride[r], right = l->stride[r + 1];
 	bool plain = (right == 1 || cols == 1) && (rows == 1 || down >= cols);
-	bool flipped = (down == 1 || rows == 1) && (cols == 1 || right >= rows);
-	if (!plain && !flipped)
+	bool transposed = (down == 1 || rows == 1) && (cols == 1 || right >= rows);
+	if (!plain && !transposed)
 		return error_set(err, "%s: neither rows nor columns are dense in memory", what);
-	m->transposed = flipped && (hint || !plain);
+	m->transposed = transposed && (hint || !plain);
 	m->rows = m->transposed ? rows : cols;
 	m->cols = m->transposed ? cols : rows;
 	m->ld = m->cols == 1 ? m->rows : m->transposed ? right : down;
@@ -111,7 +116,7 @@ static void batch_read(const struct cuda_layout *const layouts[MATRICES], struct
 	}
 }
 
-/* Sizes of 1 go; neighbours that one stride can say in all operands become one dimension. */
+/* Drops sizes of 1 and merges neighbors that are contiguous in all operands. */
 static void batch_merge(struct batch *b)
 {
 	for (int i = b->rank - 1; i >= 0; i--)
@@ -128,8 +133,8 @@ static void batch_merge(struct batch *b)
 	}
 }
 
-/* Where all of a batch use the same weights, and its rows lie one behind the other, it is one taller matrix: frameworks
- * put it so too. */
+/* Folds a batch dimension into one taller matrix, as frameworks do, if all its matrices use the same weights
+ * and their rows follow one another in memory. */
 static void batch_fold(struct cublaslt_case *c, struct batch *b)
 {
 	for (int i = b->rank - 1; i >= 0; i--) {
@@ -144,7 +149,8 @@ static void batch_fold(struct cublaslt_case *c, struct batch *b)
 	}
 }
 
-/* The largest dimension is the library's batch, the others are loops of ours. */
+/* Makes the largest remaining dimension cuBLASLt's batch; the others become loops, with one call per
+ * index. */
 static int batch_share(struct cublaslt_case *c, const struct batch *b, struct error *err)
 {
 	struct cublaslt_matrix *const to[MATRICES] = { &c->a, &c->b, &c->c, &c->d };
@@ -167,18 +173,18 @@ static int batch_share(struct cublaslt_case *c, const struct batch *b, struct er
 			continue;
 		c->calls *= c->loop[c->loop_count++];
 		if (c->calls > CALLS_MOST)
-			return error_set(err, "batch dimensions that would take more than %d calls of cuBLASLt", CALLS_MOST);
+			return error_set(err, "the batch dimensions need more than %d calls of cuBLASLt",
+				CALLS_MOST);
 	}
-	return c->batch > INT32_MAX ? error_set(err, "more than 2^31 products in a batch") : 0;
+	return c->batch > INT32_MAX ? error_set(err, "more than 2^31 matmuls in a batch") : 0;
 }
 
-/* With one row or column the leading dimension is free; it must still be no less than the rows. */
 static int matrices_check(const struct cublaslt_case *c, struct error *err)
 {
 	const struct cublaslt_matrix *const all[] = { &c->a, &c->b, &c->d };
 	for (int i = 0; i < 3; i++)
 		if (all[i]->rows > INT32_MAX || all[i]->cols > INT32_MAX || all[i]->ld > INT32_MAX)
-			return error_set(err, "a matrix of more than 2^31 rows or columns");
+			return error_set(err, "a matrix has more than 2^31 rows or columns");
 	return 0;
 }
 
@@ -186,7 +192,8 @@ static int residual_read(struct cublaslt_case *c, const struct problem *p, struc
 {
 	c->c = c->d;
 	if (c->residual < 0) {
-		/* eight-bit floats are no type for C, which is not read here but must be named; it goes with the bias */
+		/* C is not read, but must have a valid type, which 8-bit floats are not; it depends on the
+		 * bias type */
 		if (c->d.type == CUDA_R_8F_E4M3 || c->d.type == CUDA_R_8F_E5M2)
 			c->c.type = c->bias >= 0 && c->bias_type == CUDA_R_16F ? CUDA_R_16F : CUDA_R_16BF;
 		return 0;
@@ -194,14 +201,14 @@ static int residual_read(struct cublaslt_case *c, const struct problem *p, struc
 	*l = cuda_epilogue_layout(p, c->residual);
 	if (matrix_read(l, false, &c->c, "the residual", err))
 		return -1;
-	return c->c.transposed ? error_set(err, "the residual does not lie as the destination does") : 0;
+	return c->c.transposed ? error_set(err, "the residual's rows are not dense in memory") : 0;
 }
 
 int cublaslt_case_make(const struct problem *p, struct cublaslt_case *c, struct error *err)
 {
 	*c = (struct cublaslt_case){ .problem = *p, .batch = 1, .folded = 1, .calls = 1 };
 	if (p->kernel != KERNEL_MATMUL)
-		return error_set(err, "only matrix products");
+		return error_set(err, "only matmul");
 	if (epilogues_read(c, err))
 		return -1;
 	struct cuda_layout a = cuda_operand_layout(p, 0, 0), b = cuda_operand_layout(p, 1, 0);

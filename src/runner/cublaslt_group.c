@@ -12,6 +12,9 @@
 #define HALF_ACCUMULATE "f16_accumulate"
 #define EMULATED "emulated_bf16x9"
 
+/* The heuristics are asked once per row that fits the problem's types: input type, output type, compute type,
+ * type of alpha and beta, math mode, allowed units, fast accumulation. Rows with NO_MATRIX_UNITS ask for
+ * algorithms without matrix units; PEDANTIC ones for the prescribed precision in every step. */
 static const struct cublaslt_group groups[] = {
 	{ DTYPE_F32, DTYPE_F32, CUBLAS_COMPUTE_32F, CUDA_R_32F, STRICT, ALL_UNITS, false },
 	{ DTYPE_F32, DTYPE_F32, CUBLAS_COMPUTE_32F_PEDANTIC, CUDA_R_32F, STRICT, ALL_UNITS, false },
@@ -53,14 +56,15 @@ int cublaslt_groups(const struct problem *p, const struct cublaslt_group **to, i
 	bool scaled = p->epilogue_count && p->epilogue[0].kind == EPILOGUE_SCALE;
 	int count = 0;
 	if (a != b && !(is_float8(a) && is_float8(b)))
-		return error_set(err, "cuBLASLt multiplies no %s with %s", dtype_name(a), dtype_name(b));
+		return error_set(err, "cuBLASLt has no matmul of %s and %s", dtype_name(a), dtype_name(b));
 	if (a == DTYPE_F8E5M2 && b == DTYPE_F8E5M2)
-		return error_set(err, "cuBLASLt multiplies no f8e5m2 with f8e5m2");
+		return error_set(err, "cuBLASLt has no matmul of f8e5m2 and f8e5m2");
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]) && count < most; i++)
 		if (groups[i].in == a && (groups[i].out == ANY || groups[i].out == d) &&
 			(!scaled || groups[i].scale == CUDA_R_32F))
 			to[count++] = &groups[i];
-	return count ? count : error_set(err, "cuBLASLt has no product of %s giving %s", dtype_name(a), dtype_name(d));
+	return count ? count : error_set(err, "cuBLASLt has no matmul of %s with output %s", dtype_name(a),
+		dtype_name(d));
 }
 
 const char *cublaslt_group_math(const struct cublaslt_group *g, const struct problem *p, uint64_t flags)
@@ -68,10 +72,10 @@ const char *cublaslt_group_math(const struct cublaslt_group *g, const struct pro
 	bool has_units = flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK;
 	if (!(flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_OP_TYPE_MASK))
 		return g->math;
-	/* where emulation does not pay it may not be done */
+	/* cuBLASLt may not emulate if that is slower */
 	if (strcmp(g->math, EMULATED) == 0)
 		return has_units ? g->math : STRICT;
-	/* an f16 problem whose sums are asked for in f16 does what it is asked */
+	/* f16 sums are strict if the problem's accumulator is f16 */
 	if (strcmp(g->math, HALF_ACCUMULATE) == 0)
 		return p->accumulator == DTYPE_F16 ? STRICT : g->math;
 	if (g->in != DTYPE_F32)
@@ -82,8 +86,8 @@ const char *cublaslt_group_math(const struct cublaslt_group *g, const struct pro
 		return "fast_f16";
 	if (flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF)
 		return "fast_bf16";
-	/* allowed to round its inputs, it does not: that is strict. Matrix units that tell no input type are believed to do
-	 * what they were allowed to. */
+	/* the algorithm does not round its inputs, though it may: strict; if it uses matrix units without
+	 * reporting their input type, it is assumed to round */
 	return has_units ? g->math : STRICT;
 }
 
@@ -131,7 +135,7 @@ static int operation_open(const struct cublaslt_api *api, cublasLtMatmulDesc_t *
 	int32_t epilogue = c->epilogue, bias_type = c->bias_type;
 	int32_t vector = CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST;
 	int8_t fast = 1;
-	/* never followed before an execution sets the real one; tells the heuristics how it will be aligned */
+	/* never dereferenced: each execution sets the real address; the heuristics only read its alignment */
 	const void *bias = (const void *)(uintptr_t)0x10000;
 	const struct setting settings[] = {
 		{ CUBLASLT_MATMUL_DESC_TRANSA, &op_a, sizeof(op_a) },

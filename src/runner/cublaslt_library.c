@@ -8,14 +8,15 @@
 
 static struct {
 	bool tried;
-	const struct cublaslt_api *api; /* NULL: not to be had, `why` tells */
+	const struct cublaslt_api *api; /* NULL if it cannot be used, for the reason in `why` */
 	struct error why;
 	cublasLtHandle_t handle;
 } library;
 
 static struct cublaslt_api functions;
 
-/* "libcublasLt.so.13" for a build with the headers of 13.x: its structures and numbers are those of the major version. */
+/* "libcublasLt.so.13" if built with headers 13.x: structures and enumerators are stable within a major
+ * version. */
 #define TEXT_OF(x) #x
 #define NAME_OF(major) "libcublasLt.so." TEXT_OF(major)
 
@@ -26,7 +27,7 @@ static int library_open(struct error *err)
 	static const struct cuda_library_symbol symbols[] = { CUBLASLT_FUNCTIONS(SYMBOL) };
 #undef SYMBOL
 	if (!cuda_library_open(names, symbols, (int)(sizeof(symbols) / sizeof(symbols[0])),
-		"install cuBLAS of this CUDA version, or name its folder in LD_LIBRARY_PATH", err))
+		"install cuBLAS for this CUDA version, or add its folder to LD_LIBRARY_PATH", err))
 		return -1;
 	size_t version = functions.cublasLtGetVersion();
 	if (version / 10000 != CUBLAS_VER_MAJOR)

@@ -1,4 +1,4 @@
-/* cuBLASLt, opened at run time: its functions, its errors and the one handle. */
+/* cuBLASLt, opened at run time: its functions, its errors and the handle. */
 #ifndef RUNNER_CUBLASLT_LIBRARY_H
 #define RUNNER_CUBLASLT_LIBRARY_H
 
@@ -30,14 +30,15 @@ struct cublaslt_api {
 	CUBLASLT_FUNCTIONS(CUDA_LIBRARY_MEMBER)
 };
 
-/* The functions; opens the library at the first call. NULL: it is missing or of another major version than this runner
- * was built with; err says which and the cure. A failure is remembered. */
+/* Returns the functions; opens the library at the first call. Returns NULL and sets err (with the fix) if it
+ * is missing or its major version is not the one this runner was built with. A failure is remembered. */
 const struct cublaslt_api *cublaslt_library(struct error *err);
 
-/* The one handle, made at the first call on the context's device. NULL: err says why. Never while planning. */
+/* Returns the handle, created at the first call on the context's device. Returns NULL and sets err on
+ * failure. Must not be called while planning. */
 cublasLtHandle_t cublaslt_handle(struct error *err);
 
-/* -1 with "call: NAME_OF_STATUS"; 0 for success. */
+/* Returns 0 for success; else -1 and sets err to "CALL: NAME_OF_STATUS". */
 int cublaslt_error(cublasStatus_t status, const char *call, struct error *err);
 
 #endif

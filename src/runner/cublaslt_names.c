@@ -1,5 +1,6 @@
-/* What an algorithm of cuBLASLt is called: its number and the sizes behind its configuration's numbers. Tables by number, as
- * cublasLt.h has them (CUDA 13.0); a newer library's numbers beyond them are shown as numbers. */
+/* Names of cuBLASLt's algorithms: their id and the sizes that their configuration ids stand for. The tables
+ * are indexed by the enumerators of cublasLt.h (CUDA 13.0); ids of newer libraries that are not in the tables
+ * are shown as numbers. */
 #include "config.h"
 
 #include "runner/cublaslt_names.h"
@@ -103,7 +104,7 @@ static const uint16_t tiles[][2] = {
 	{ 768, 56 }, { 768, 72 }, { 768, 80 }, { 256, 512 }, { 256, 1024 }, { 512, 512 }, { 512, 1024 },
 };
 
-/* cublasLtMatmulStages_t: depth of a stage, and how many are in flight. */
+/* cublasLtMatmulStages_t: depth of a stage x number of stages. */
 static const char *const stages[] = {
 	"", "16x1", "16x2", "16x3", "16x4", "16x5", "16x6", "32x1", "32x2", "32x3", "32x4", "32x5", "32x6",
 	"64x1", "64x2", "64x3", "64x4", "64x5", "64x6", "128x1", "128x2", "128x3", "128x4", "128x5",
@@ -123,7 +124,7 @@ static const uint8_t clusters[][3] = {
 	{ 1, 13, 1 }, { 1, 14, 1 }, { 1, 15, 1 },
 };
 
-/* One attribute of the configuration, whatever its width; 0 where the library does not tell. */
+/* Returns an attribute of the configuration, of 16 or 32 bits; 0 if the library does not report it. */
 static uint32_t config(const struct cublaslt_api *api, const cublasLtMatmulAlgo_t *algo,
 	cublasLtMatmulAlgoConfigAttributes_t attribute, bool is_short)
 {
@@ -171,7 +172,7 @@ void cublaslt_name(const struct cublaslt_api *api, const cublasLtMatmulAlgo_t *a
 	static const struct {
 		cublasLtMatmulAlgoConfigAttributes_t attribute;
 		const char *word;
-		uint32_t silent; /* the value that is not worth a word */
+		uint32_t silent; /* default value, not shown */
 		bool is_short;
 	} rest[] = {
 		{ CUBLASLT_ALGO_CONFIG_SPLITK_NUM, "splitk", 1, false },

@@ -16,7 +16,7 @@ struct cuda_space {
 	struct cuda_space *next;
 };
 
-static struct cuda_buffers *kept; /* of the problem that was prepared last */
+static struct cuda_buffers *kept; /* buffers of the problem prepared last */
 
 static size_t round_up(double bytes)
 {
@@ -24,7 +24,7 @@ static size_t round_up(double bytes)
 	return (n + CUDA_GUARD - 1) / CUDA_GUARD * CUDA_GUARD;
 }
 
-/* cudaMalloc; what fails for want of memory is no_memory and leaves no error behind. */
+/* cudaMalloc; lack of memory is STATUS_NO_MEMORY. No CUDA error stays pending. */
 static int device_alloc(char **to, double bytes, enum status *status, struct error *err)
 {
 	void *p = NULL;
@@ -33,7 +33,7 @@ static int device_alloc(char **to, double bytes, enum status *status, struct err
 	*status = cuda_error_is_memory(c) ? STATUS_NO_MEMORY : STATUS_FAILED;
 	char words[STR_QUANTITY];
 	if (cuda_error(c, "cudaMalloc", err))
-		return error_context(err, "%s for operands", str_bytes(words, bytes));
+		return error_context(err, "allocating %s", str_bytes(words, bytes));
 	return 0;
 }
 
@@ -49,13 +49,13 @@ int cuda_buffers_refuse(double bytes, const struct backend_limits *limits, struc
 	char wanted[STR_QUANTITY], left[STR_QUANTITY];
 	if (bytes <= limits->memory_bytes)
 		return 0;
-	return error_set(err, "needs %s of device memory, %s are left", str_bytes(wanted, bytes),
+	return error_set(err, "needs %s of device memory, but only %s are free", str_bytes(wanted, bytes),
 		str_bytes(left, limits->memory_bytes));
 }
 
 /* --- workspaces --- */
 
-/* Frees those without users. */
+/* Frees the workspaces without users. */
 static void spaces_trim(struct cuda_buffers *b)
 {
 	for (struct cuda_space **at = &b->spaces; *at;) {
@@ -109,7 +109,8 @@ char *cuda_buffers_at(const struct cuda_buffers *b, const struct cuda_part *part
 	return block->base + (size_t)(copy % block->copies) * block->bytes + part->at;
 }
 
-static const void **place(struct cuda_pointers *at, const struct cuda_part *part)
+/* Returns the member of *at that holds an input's address. */
+static const void **input_slot(struct cuda_pointers *at, const struct cuda_part *part)
 {
 	switch (part->role) {
 	case CHECK_SOURCE: return &at->source[part->number];
@@ -134,7 +135,7 @@ void cuda_buffers_pointers(const struct cuda_buffers *b, int64_t constant_copy, 
 		else if (part->kind == CUDA_PART_INDICES)
 			at->indices = address;
 		else
-			*place(at, part) = address;
+			*input_slot(at, part) = address;
 	}
 }
 
@@ -160,7 +161,8 @@ static int part_fill(const struct cuda_buffers *b, const struct cuda_part *part,
 		"filling an operand", err);
 }
 
-/* Guards everywhere, then the values of the first copy; the others double up behind it. */
+/* Writes guard bytes over the whole first copy, then its inputs, then duplicates it by doubling: 1, 2, 4 ...
+ * copies. */
 static int block_fill(struct cuda_buffers *b, int which, struct error *err)
 {
 	struct cuda_block *block = &b->block[which];

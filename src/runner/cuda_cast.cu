@@ -1,9 +1,10 @@
 #include "runner/cuda_number.cuh"
 #include "runner/cuda_strided.cuh"
 
-/* Casts: what models really do has a kernel of its own, any other pair goes through double. */
+/* Casts. Pairs of types that occur in models have their own kernels; any other pair is converted through
+ * double. */
 
-#define CAST_VECTOR 4 /* elements of one load and one store where both sides are dense */
+#define CAST_VECTOR 4 /* elements per load and store if both sides are dense */
 
 template <typename WORD> struct alignas(sizeof(WORD) * CAST_VECTOR) cast_words {
 	WORD word[CAST_VECTOR];
@@ -15,7 +16,7 @@ static __device__ inline typename number<TO>::word cast_one(typename number<FROM
 	return number<TO>::write(number_convert<TO>(number<FROM>::read(w)));
 }
 
-/* `vectors` whole ones, and `rest` elements behind them. */
+/* Casts `vectors` full vectors and the `rest` elements after them. */
 template <int FROM, int TO>
 static __global__ void cast_kernel(const typename number<FROM>::word *__restrict__ from,
 	typename number<TO>::word *__restrict__ to, int64_t vectors, int rest)
@@ -46,7 +47,8 @@ static __global__ void cast_kernel(const typename number<FROM>::word *__restrict
 
 template <int FROM, int TO>
 static __global__ void cast_strided_kernel(const typename number<FROM>::word *__restrict__ from,
-	typename number<TO>::word *__restrict__ to, int64_t count, const struct strided_places<2, PROBLEM_RANK> p)
+	typename number<TO>::word *__restrict__ to, int64_t count,
+	const struct strided_map<2, PROBLEM_RANK> p)
 {
 	int64_t step = (int64_t)gridDim.x * blockDim.x;
 	for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
@@ -78,18 +80,18 @@ struct cast_any_job {
 	enum dtype from_type, to_type;
 	int from_bytes, to_bytes;
 	int64_t count;
-	bool drops; /* to a whole type: what is behind the point */
+	bool truncates; /* to an integer type: drops the fraction */
 };
 
 static __global__ void cast_any_kernel(const void *from, void *to, struct cast_any_job j,
-	const struct strided_places<2, PROBLEM_RANK> p)
+	const struct strided_map<2, PROBLEM_RANK> p)
 {
 	int64_t step = (int64_t)gridDim.x * blockDim.x;
 	for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < j.count; i += step) {
 		int64_t at[2];
 		strided_offsets<2, PROBLEM_RANK, true>(p, i, at);
 		double value = fill_unbits(load_bits(from, at[0], j.from_bytes), j.from_type);
-		if (j.drops)
+		if (j.truncates)
 			value = trunc(value);
 		store_bits(to, at[1], j.to_bytes, fill_bits(value, j.to_type));
 	}
@@ -104,7 +106,7 @@ static cudaError_t cast_any(const struct cuda_move *m, const void *from, void *t
 	if (!j.from_bytes || !j.to_bytes)
 		return cudaErrorInvalidValue;
 	return LAUNCH(cast_any_kernel, device_blocks(j.count, DEVICE_THREADS), DEVICE_THREADS, s, from, to, j,
-		(strided_places_of<2, PROBLEM_RANK>(m->plain.rank, m->plain.dim, stride)));
+		(strided_map_of<2, PROBLEM_RANK>(m->plain.rank, m->plain.dim, stride)));
 }
 
 template <int FROM, int TO> static cudaError_t cast(const struct cuda_move *m, const void *from, void *to, cudaStream_t s)
@@ -121,7 +123,7 @@ template <int FROM, int TO> static cudaError_t cast(const struct cuda_move *m, c
 		return cast_any(m, from, to, s);
 	return LAUNCH((cast_strided_kernel<FROM, TO>), device_blocks(count, DEVICE_THREADS), DEVICE_THREADS, s,
 		(const from_word *)from, (to_word *)to, count,
-		(strided_places_of<2, PROBLEM_RANK>(m->plain.rank, m->plain.dim, stride)));
+		(strided_map_of<2, PROBLEM_RANK>(m->plain.rank, m->plain.dim, stride)));
 }
 
 #define CAST_PAIRS(_)                                                                                       \

@@ -8,22 +8,26 @@
 
 #include "runner/whole.h"
 
+/* Checks, in this order: guard bytes, 8 elements of every input, then outputs: the corners of the shape and
+ * 64 to 500 random elements, as many as about 2e6 reference terms allow. Their reference values are computed
+ * in double, once per problem. After a failure other than a finite error all inputs are written again, so
+ * that the next algorithm is not blamed for inputs that this one has changed. */
 #define SAMPLES_MOST 500
 #define SAMPLES_LEAST 64
-#define SAMPLES_TERMS 2e6       /* the reference adds up about so many terms in all: some tens of milliseconds */
+#define SAMPLES_TERMS 2e6       /* terms of all sampled references together: some tens of milliseconds */
 #define CORNERS 64
 #define READ_WHOLE 16777216     /* bytes; larger destinations are read element by element */
-#define INPUT_SAMPLES 8         /* of each operand, to see that nobody has written to it */
-#define INPUT_SLACK 0.01        /* who writes writes something else altogether */
-#define ELEMENT 8               /* bytes, of the widest type */
-#define SLACK 0.13              /* dropout's scaled values: the coarsest rounding, of f8e5m2 */
+#define INPUT_SAMPLES 8         /* elements per input compared with the values filled in */
+#define INPUT_SLACK 0.01        /* relative; an overwritten input differs by more */
+#define ELEMENT 8               /* bytes of the widest type */
+#define SLACK 0.13              /* relative, for scaled values of dropout: rounding of f8e5m2 */
 
 static cudaStream_t stream(void)
 {
 	return cuda_context()->stream;
 }
 
-/* --- before --- */
+/* --- before the execution --- */
 
 int cuda_check_begin(const struct cuda_check *c, struct error *err)
 {
@@ -43,28 +47,29 @@ int cuda_check_begin(const struct cuda_check *c, struct error *err)
 
 /* --- reading back --- */
 
-/* Pinned memory, once a process: copies to other memory wait for each other, some microseconds each. */
-static unsigned char *landing;
+/* Pinned memory, one buffer per process: copies to pageable memory are serialized, at some microseconds
+ * each. */
+static unsigned char *staging;
 
-/* Where so many bytes are read to, until the next call; *own is to be freed. */
-static unsigned char *landing_of(size_t bytes, unsigned char **own)
+/* Returns a host buffer of at least `bytes`, valid until the next call; the caller frees *own. */
+static unsigned char *staging_of(size_t bytes, unsigned char **own)
 {
 	void *p = NULL;
 	*own = NULL;
-	if (!landing && cudaHostAlloc(&p, READ_WHOLE, cudaHostAllocDefault) == cudaSuccess)
-		landing = p;
-	if (!landing)
-		cudaGetLastError(); /* it goes without */
-	if (landing && bytes <= READ_WHOLE)
-		return landing;
+	if (!staging && cudaHostAlloc(&p, READ_WHOLE, cudaHostAllocDefault) == cudaSuccess)
+		staging = p;
+	if (!staging)
+		cudaGetLastError(); /* pageable memory works too */
+	if (staging && bytes <= READ_WHOLE)
+		return staging;
 	return *own = base_malloc(bytes);
 }
 
 void cuda_check_close(void)
 {
-	if (landing)
-		cudaFreeHost(landing);
-	landing = NULL;
+	if (staging)
+		cudaFreeHost(staging);
+	staging = NULL;
 }
 
 static int fetch(void *to, const char *from, size_t bytes, struct error *err)
@@ -90,18 +95,19 @@ static bool is_whole_guard(const unsigned char *g)
 static const char *part_name(const struct cuda_part *part)
 {
 	static const char *const roles[] = { [CHECK_SOURCE] = "a source", [CHECK_WEIGHTS] = "the weights",
-		[CHECK_EPILOGUE] = "an epilogue's operand", [CHECK_SCALE] = "the scale", [CHECK_SHIFT] = "the shift",
-		[CHECK_MEAN] = "the mean", [CHECK_VARIANCE] = "the variance" };
+		[CHECK_EPILOGUE] = "an epilogue operand", [CHECK_SCALE] = "the scale",
+		[CHECK_SHIFT] = "the shift", [CHECK_MEAN] = "the mean", [CHECK_VARIANCE] = "the variance" };
 	return part->kind == CUDA_PART_DESTINATION ? "the destination" : part->kind == CUDA_PART_INDICES ? "the indices" :
 		roles[part->role];
 }
 
-/* 1: a guard is broken, err says whose; 0: all whole; -1: they cannot be read. */
+/* Returns 0 if all guards are intact, 1 if one is overwritten (err names its operand), -1 if they cannot be
+ * read. */
 static int guards_check(const struct cuda_check *c, struct error *err)
 {
 	const struct cuda_buffers *b = c->buffers;
 	int count = b->part_count + (c->space != NULL), bad = 0;
-	unsigned char *own, *seen = landing_of((size_t)count * 2 * CUDA_GUARD, &own);
+	unsigned char *own, *seen = staging_of((size_t)count * 2 * CUDA_GUARD, &own);
 	for (int i = 0; i < count && !bad; i++) {
 		bool space = i == b->part_count;
 		const char *at = space ? cuda_space_at(c->space, 0) : cuda_buffers_at(b, &b->part[i], 0);
@@ -116,14 +122,14 @@ static int guards_check(const struct cuda_check *c, struct error *err)
 		if (is_whole_guard(seen + (size_t)i * CUDA_GUARD))
 			continue;
 		bad = 1;
-		error_set(err, "it writes %s %s", i % 2 ? "behind" : "before",
+		error_set(err, "it writes %s %s", i % 2 ? "past the end of" : "before the start of",
 			i / 2 == b->part_count ? "its workspace" : part_name(&b->part[i / 2]));
 	}
 	free(own);
 	return bad;
 }
 
-/* --- which outputs --- */
+/* --- choosing outputs --- */
 
 static const struct cuda_part *part_of(const struct cuda_buffers *b, enum cuda_part_kind kind)
 {
@@ -141,7 +147,7 @@ static double volume(const struct problem_shape *s, int from)
 	return n;
 }
 
-/* About how many values the reference of one output looks at. */
+/* Returns about how many terms the reference of one output has. */
 static double terms_of(const struct problem *p, double outputs)
 {
 	const struct problem_shape *s = &p->shape[0];
@@ -159,7 +165,8 @@ static double terms_of(const struct problem *p, double outputs)
 	}
 }
 
-/* The corners of a shape (the first and the last element among them), as row-major indices. */
+/* Lists the corners of a shape as row-major indices; includes the first and the last element. Returns their
+ * number. */
 static int corners(const struct problem_shape *s, int64_t *index)
 {
 	int count = s->rank > 6 ? CORNERS : 1 << s->rank, n = 0;
@@ -167,7 +174,7 @@ static int corners(const struct problem_shape *s, int64_t *index)
 		int64_t at = 0;
 		bool again = false;
 		for (int i = 0; i < s->rank; i++) {
-			/* the last corner of all is the last element, whatever the rank */
+			/* the last corner is always the last element, also if the rank is larger than 6 */
 			bool end = corner == count - 1 || (i < 6 && (corner >> i & 1));
 			again = again || (end && s->dim[i] == 1 && corner != count - 1);
 			at = at * s->dim[i] + (end ? s->dim[i] - 1 : 0);
@@ -178,12 +185,13 @@ static int corners(const struct problem_shape *s, int64_t *index)
 	return n;
 }
 
-/* Places to look at, into an array of SAMPLES_MOST + CORNERS. */
-static int places_choose(const struct problem *p, const struct problem_shape *s, int64_t *index)
+/* Chooses the outputs to check, as indices in an array of SAMPLES_MOST + CORNERS. Returns their number. */
+static int samples_choose(const struct problem *p, const struct problem_shape *s, int64_t *index)
 {
 	double total = volume(s, 0), samples = SAMPLES_TERMS / terms_of(p, total);
 	int64_t most = (int64_t)fmin(fmax(samples, SAMPLES_LEAST), SAMPLES_MOST);
-	int n = p->kernel == KERNEL_RNN ? 0 : corners(s, index); /* each place may be a whole sequence's work */
+	/* no corners for an rnn: each may need the reference of another whole sequence */
+	int n = p->kernel == KERNEL_RNN ? 0 : corners(s, index);
 	if (total <= (double)most) {
 		for (n = 0; n < (int)total; n++)
 			index[n] = n;
@@ -194,7 +202,7 @@ static int places_choose(const struct problem *p, const struct problem_shape *s,
 	return n;
 }
 
-/* --- what they are --- */
+/* --- reading outputs --- */
 
 static int64_t offset_of(const struct cuda_layout *l, int64_t index)
 {
@@ -206,14 +214,14 @@ static int64_t offset_of(const struct cuda_layout *l, int64_t index)
 	return at;
 }
 
-/* The bytes of elements, ELEMENT each. */
+/* Reads elements of an operand into `to`, ELEMENT bytes apart. */
 static int elements_read(const struct cuda_buffers *b, const struct cuda_part *part, const int64_t *index, int count,
 	unsigned char *to, struct error *err)
 {
 	const char *base = cuda_buffers_at(b, part, 0);
 	size_t size = (size_t)dtype_bits(part->layout.dtype) / 8;
 	bool whole = part->bytes <= READ_WHOLE && count > INPUT_SAMPLES;
-	unsigned char *own, *seen = landing_of(whole ? (size_t)part->bytes : (size_t)count * ELEMENT, &own);
+	unsigned char *own, *seen = staging_of(whole ? (size_t)part->bytes : (size_t)count * ELEMENT, &own);
 	int bad = whole ? fetch(seen, base, (size_t)part->bytes, err) : 0;
 	for (int i = 0; i < count && !bad && !whole; i++)
 		bad = fetch(seen + i * ELEMENT, base + (size_t)offset_of(&part->layout, index[i]) * size, size, err);
@@ -225,20 +233,21 @@ static int elements_read(const struct cuda_buffers *b, const struct cuda_part *p
 	return bad;
 }
 
-/* --- what they should be --- */
+/* --- reference values --- */
 
 static void expected_compute(struct cuda_buffers *b, const struct cuda_part *destination)
 {
 	int64_t index[SAMPLES_MOST + CORNERS];
 	bool known = true;
-	int count = places_choose(&b->problem, &destination->layout.shape, index);
+	int count = samples_choose(&b->problem, &destination->layout.shape, index);
 	free(b->expected);
 	b->expected = base_calloc((size_t)count, sizeof(*b->expected));
 	b->expected_count = 0;
 	for (int i = 0; i < count && known; i++) {
 		struct cuda_expected *e = &b->expected[i];
 		e->index = index[i];
-		/* with several right answers each is judged when it is there */
+		/* several values are correct: check_accepts judges the output itself, except for topk's
+		 * values */
 		check_accepts(&b->problem, &b->inputs, 0, 0, SLACK, &known);
 		bool judged = known && b->problem.kernel != KERNEL_TOPK;
 		known = judged || check_output(&b->problem, &b->inputs, index[i], &e->value, &e->scale);
@@ -246,7 +255,7 @@ static void expected_compute(struct cuda_buffers *b, const struct cuda_part *des
 	}
 }
 
-/* Below these an error relative to a value means nothing: some quanta of the type's smallest. */
+/* Minimum scale for relative errors: a few of the type's smallest quanta. */
 static double least_scale(enum dtype t)
 {
 	switch (t) {
@@ -276,7 +285,7 @@ static bool is_unwritten(const unsigned char *bytes, size_t size)
 	return true;
 }
 
-/* One output: its error, INFINITY with err where it cannot be called one. */
+/* Returns the relative error of one output; INFINITY, with err set, if it is unwritten or not comparable. */
 static double judge(struct cuda_buffers *b, const struct cuda_part *part, const struct cuda_expected *e,
 	const unsigned char *bytes, struct error *err)
 {
@@ -291,9 +300,11 @@ static double judge(struct cuda_buffers *b, const struct cuda_part *part, const 
 		return INFINITY;
 	}
 	if (isinf(off) && known)
-		error_set(err, "%s: element %lld is %g, no right answer", part_name(part), (long long)e->index, got);
+		error_set(err, "%s: element %lld is %g, which is not a correct value", part_name(part),
+			(long long)e->index, got);
 	else if (isinf(off))
-		error_set(err, "%s: element %lld is %g, not %g", part_name(part), (long long)e->index, got, e->value);
+		error_set(err, "%s: element %lld is %g, expected %g", part_name(part), (long long)e->index,
+			got, e->value);
 	return off;
 }
 
@@ -312,7 +323,7 @@ static int part_compare(struct cuda_buffers *b, const struct cuda_part *part, do
 	return bad;
 }
 
-/* Without a reference: at least something was written. */
+/* For kernels without a reference: checks only that the first and the last element are written. */
 static int written_check(struct cuda_buffers *b, const struct cuda_part *part, double *worst, struct error *err)
 {
 	unsigned char bytes[2 * ELEMENT];
@@ -329,7 +340,7 @@ static int written_check(struct cuda_buffers *b, const struct cuda_part *part, d
 	return 0;
 }
 
-/* 1: some input is not what was filled in, err says which; the next algorithm would be blamed for it. */
+/* Returns 1 and sets err if an input no longer has the values filled in, -1 if it cannot be read. */
 static int inputs_check(const struct cuda_buffers *b, struct error *err)
 {
 	for (int i = 0; i < b->part_count; i++) {
@@ -347,7 +358,7 @@ static int inputs_check(const struct cuda_buffers *b, struct error *err)
 			double now = fill_decode(seen + j * ELEMENT, part->layout.dtype);
 			if (fabs(now - filled) <= INPUT_SLACK * fabs(filled))
 				continue;
-			error_set(err, "it changes %s", part_name(part));
+			error_set(err, "it overwrites %s", part_name(part));
 			return 1;
 		}
 	}
@@ -377,11 +388,11 @@ int cuda_check_end(const struct cuda_check *c, double *worst, struct error *err)
 	else
 		bad = part_compare(b, destination, worst, err) ||
 			(indices && *worst < INFINITY && part_compare(b, indices, worst, err)) ? -1 : 0;
-	/* who writes where it must not may have spoilt what the next one reads */
+	/* the algorithm may have overwritten inputs of the next one */
 	if (!bad && isinf(*worst))
 		return cuda_buffers_refill(b, NULL);
 	*worst /= c->gain > 0 ? c->gain : 1;
 	if (!bad && b->expected_count == 0)
-		return error_set(err, "no reference for %s", kernel_name(b->problem.kernel));
+		return error_set(err, "no reference values for %s", kernel_name(b->problem.kernel));
 	return bad;
 }

@@ -30,7 +30,7 @@ const struct cuda_context *cuda_context(void)
 
 /* --- errors --- */
 
-/* After these a process gets nothing but errors from its GPU: the context is lost (runtime API, cudaError). */
+/* Errors that end the process's CUDA context: every later call fails (runtime API, cudaError). */
 static const cudaError_t sticky[] = { cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable, cudaErrorContained,
 	cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorContextIsDestroyed, cudaErrorAssert,
 	cudaErrorHardwareStackError, cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
@@ -43,12 +43,12 @@ int cuda_error(cudaError_t c, const char *call, struct error *err)
 	bool lost = false;
 	if (c == cudaSuccess)
 		return 0;
-	cudaGetLastError(); /* the next call is not to be blamed for this one */
+	cudaGetLastError(); /* so that the next check does not return this error again */
 	for (size_t i = 0; i < sizeof(sticky) / sizeof(sticky[0]); i++)
 		lost = lost || c == sticky[i];
 	context.poisoned = context.poisoned || lost;
 	return error_set(err, "%s: %s%s", call, cudaGetErrorString(c),
-		lost ? "; this process can use the GPU no more" : "");
+		lost ? "; this process can no longer use the GPU" : "");
 }
 
 bool cuda_error_is_memory(cudaError_t c)
@@ -65,15 +65,16 @@ void cuda_context_prepare(const struct platform_options *o, char **argv)
 	log_to(stderr);
 }
 
-/* Must be set before the runtime looks at them. The order of numbers is then that of nvidia-smi; and a launch that waits
- * for its kernel cannot be measured behind another one. */
+/* Must run before the first call of the CUDA runtime. Numbers devices like nvidia-smi, and makes launches
+ * asynchronous: blocking ones could not be enqueued behind a held stream. */
 static void environment_set(json_t *attributes)
 {
 	setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
 	const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
 	if (blocking && strcmp(blocking, "0") != 0) {
 		unsetenv("CUDA_LAUNCH_BLOCKING");
-		cuda_context_warn(attributes, "CUDA_LAUNCH_BLOCKING is taken away: launches must not wait here");
+		cuda_context_warn(attributes, "CUDA_LAUNCH_BLOCKING is unset here: blocking launches cannot "
+			"be measured");
 	}
 }
 
@@ -90,7 +91,7 @@ static int stream_open(struct cuda_context *c, struct error *err)
 {
 	if (cuda_error(cudaSetDevice(c->ordinal), "cudaSetDevice", err))
 		return error_context(err, "%s (%s) cannot be used", c->name, c->uuid);
-	cudaSetDeviceFlags(cudaDeviceScheduleSpin); /* waiting threads that sleep wake late */
+	cudaSetDeviceFlags(cudaDeviceScheduleSpin); /* spin while waiting: a sleeping thread wakes late */
 	cudaGetLastError();
 	return cuda_error(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "cudaStreamCreate", err);
 }
@@ -113,15 +114,16 @@ static int gpu_open(const char *wanted, struct cuda_context *c, json_t *attribut
 	c->clock_khz = cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, c->ordinal) == cudaSuccess && khz > 0 ?
 		khz : NAN;
 	if (c->sm < CUDA_LEAST_SM)
-		return error_set(err, "%s has compute capability %d.%d, not served by this build: it makes code for %d.%d "
-			"and later", c->name, p.major, p.minor, CUDA_LEAST_SM / 10, CUDA_LEAST_SM % 10);
+		return error_set(err, "%s has compute capability %d.%d, which this build does not support: "
+			"it needs %d.%d or later", c->name, p.major, p.minor, CUDA_LEAST_SM / 10,
+			CUDA_LEAST_SM % 10);
 	snprintf(pci, sizeof(pci), "%08x:%02x:%02x.0", p.pciDomainID, p.pciBusID, p.pciDeviceID);
 	if (cuda_nvml_open(c->uuid, pci, &why))
 		cuda_context_warn(attributes, why.text);
-	busy_warn(attributes); /* before this process is there too */
+	busy_warn(attributes); /* before this process creates its own context */
 	const char *folder = getenv("BENANZA_LOCK_DIR");
 	if (cuda_lock_open(&lock, folder && *folder ? folder : CUDA_LOCK_FOLDER, c->uuid, &why)) {
-		error_context(&why, "measuring without a lock against others");
+		error_context(&why, "measuring without a lock against other processes");
 		cuda_context_warn(attributes, why.text);
 	}
 	if (stream_open(c, err))
@@ -132,7 +134,8 @@ static int gpu_open(const char *wanted, struct cuda_context *c, json_t *attribut
 
 /* --- the libraries --- */
 
-/* Each says its name and version once; a backend that says what another one said is the same library's other interface. */
+/* Adds a library's name and version unless the stack has it: two backends may be interfaces of one
+ * library. */
 static void stack_add(struct str *stack, const char *words)
 {
 	words += strspn(words, ", ");
@@ -140,7 +143,7 @@ static void stack_add(struct str *stack, const char *words)
 		str_addf(stack, ", %s", words);
 }
 
-/* A library that is missing leaves the others. */
+/* Probes all backends. A missing library is only a warning; returns -1 if all are missing. */
 static int backends_probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
 {
 	int found = 0;
@@ -158,7 +161,7 @@ static int backends_probe(struct str *stack, json_t *attributes, bool *has_matri
 		}
 		str_free(&words);
 	}
-	return found ? 0 : error_set(err, "%s", *first.text ? first.text : "there is no library to measure");
+	return found ? 0 : error_set(err, "%s", *first.text ? first.text : "no library to measure was found");
 }
 
 static void device_fill(struct arena *a, struct device *d, const struct str *stack, json_t *attributes)
@@ -220,14 +223,14 @@ void cuda_context_close(void)
 	is_open = false;
 }
 
-/* --- the rest of the platform --- */
+/* --- other members of the platform --- */
 
 double cuda_context_memory_bytes(void)
 {
 	size_t unused, all;
 	if (context.planning)
 		return context.memory_bytes;
-	cuda_buffers_drop(); /* what the last problem left is free for the next */
+	cuda_buffers_drop(); /* memory kept for the last problem is available */
 	if (context.poisoned || cudaMemGetInfo(&unused, &all) != cudaSuccess) {
 		cudaGetLastError();
 		return 0;
@@ -250,12 +253,12 @@ bool cuda_context_is_alive(void)
 	return !context.poisoned;
 }
 
-int cuda_context_take(struct error *err)
+int cuda_context_lock(struct error *err)
 {
 	return cuda_lock_take(&lock, err);
 }
 
-void cuda_context_give(void)
+void cuda_context_unlock(void)
 {
 	cuda_lock_give(&lock);
 }

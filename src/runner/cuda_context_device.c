@@ -23,7 +23,7 @@ void cuda_context_uuid(const cudaUUID_t *u, char *text, int size)
 			(unsigned char)u->bytes[i]);
 }
 
-/* Why there is no GPU to count, and what to do. */
+/* Sets err to the reason why no GPU can be counted, and the fix. */
 static int count_error(cudaError_t c, struct error *err)
 {
 	int driver = 0, runtime = 0;
@@ -31,20 +31,24 @@ static int count_error(cudaError_t c, struct error *err)
 	cudaRuntimeGetVersion(&runtime);
 	cudaGetLastError();
 	if (c == cudaErrorStubLibrary)
-		return error_set(err, "the libcuda.so.1 that was loaded is the toolkit's stand-in, no driver; take its folder "
-			"out of LD_LIBRARY_PATH");
+		return error_set(err, "the loaded libcuda.so.1 is the CUDA toolkit's stub, not a driver; "
+			"remove its folder from LD_LIBRARY_PATH");
 	if (driver == 0)
-		return error_set(err, "there is no NVIDIA driver here (no libcuda.so.1): install one, or plan with --plan");
+		return error_set(err, "no NVIDIA driver found (libcuda.so.1); install one, or plan with "
+			"--plan");
 	if (c == cudaErrorInsufficientDriver || driver / 1000 < runtime / 1000)
-		return error_set(err, "the NVIDIA driver is too old: it serves CUDA %d.%d, this program is of CUDA %d.%d; "
-			"install a newer driver", driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+		return error_set(err, "the NVIDIA driver is too old: it supports CUDA %d.%d, this program "
+			"needs CUDA %d.%d; install a newer driver", driver / 1000, driver % 1000 / 10,
+			runtime / 1000, runtime % 1000 / 10);
 	if (c == cudaErrorNoDevice)
-		return error_set(err, "the NVIDIA driver sees no GPU (CUDA_VISIBLE_DEVICES may hide them); --plan needs none");
-	return error_set(err, "the NVIDIA driver does not start: %s (%s); nvidia-smi may tell more", cudaGetErrorString(c),
-		cudaGetErrorName(c));
+		return error_set(err, "the NVIDIA driver finds no GPU; check CUDA_VISIBLE_DEVICES, or plan "
+			"with --plan");
+	return error_set(err, "the NVIDIA driver cannot be initialized: %s (%s); run nvidia-smi for details",
+		cudaGetErrorString(c), cudaGetErrorName(c));
 }
 
-/* "1" and "cuda:1" are numbers; anything longer than a GPU's number is a UUID. -1: none. */
+/* Returns the number in "1" or "cuda:1"; -1 if the text is not a number of at most 3 digits (but maybe a
+ * UUID). */
 static int number_of(const char *wanted)
 {
 	int64_t n;
@@ -73,7 +77,7 @@ static void devices_list(struct str *list, int count)
 	cudaGetLastError();
 }
 
-/* -1: none or several; err lists what there is. */
+/* Returns the ordinal of the only match; -1 if there are none or several (err lists the GPUs). */
 static int wanted_find(const char *wanted, int count, struct error *err)
 {
 	int number = number_of(wanted), found = -1, matches = 0;
@@ -92,8 +96,8 @@ static int wanted_find(const char *wanted, int count, struct error *err)
 		return found;
 	struct str list = { 0 };
 	devices_list(&list, count);
-	error_set(err, "%s GPU '%s'; there %s: %s", matches ? "more than one" : "no", wanted, count == 1 ? "is" : "are",
-		list.n ? list.p : "none that answers");
+	error_set(err, "%s GPU matches '%s'; available: %s", matches ? "more than one" : "no", wanted,
+		list.n ? list.p : "none that responds");
 	str_free(&list);
 	return -1;
 }
@@ -110,7 +114,7 @@ int cuda_context_choose(const char *wanted, int *ordinal, struct cudaDeviceProp 
 	return cuda_error(cudaGetDeviceProperties(p, *ordinal), "cudaGetDeviceProperties", err);
 }
 
-/* --- what is recorded --- */
+/* --- recorded attributes --- */
 
 void cuda_context_warn(json_t *attributes, const char *line)
 {
@@ -181,7 +185,8 @@ void cuda_context_describe(const struct cuda_context *c, const struct cudaDevice
 		json_number_or_null(attribute(cudaDevAttrMemoryClockRate, c->ordinal, 1e-3)));
 	json_object_set_new(attributes, "most_clock_mhz", json_number_or_null(now.most_sm_mhz));
 	json_object_set_new(attributes, "power_limit_w", json_number_or_null(now.power_limit_w));
-	json_object_set_new(attributes, "default_power_limit_w", json_number_or_null(now.usual_power_limit_w));
+	json_object_set_new(attributes, "default_power_limit_w",
+		json_number_or_null(now.default_power_limit_w));
 	if (now.persistence >= 0)
 		json_object_set_new(attributes, "persistence", json_boolean(now.persistence));
 	if (now.mig >= 0)

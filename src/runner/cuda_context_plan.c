@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* data/devices/NAME.json: public figures of a GPU, and the properties that cuDNN wants to know to plan for it. */
+/* Reads data/devices/NAME.json: published figures of a GPU, and the device properties that cuDNN needs to
+ * plan for it. */
 
-#define MOST_BYTES 1e6 /* of the properties as text: they are some hundreds */
+#define MOST_BYTES 1e6 /* maximum length of the properties as text; usually a few hundred bytes */
 
 static double figure(const json_t *o, const char *key, double from, double to)
 {
@@ -16,9 +17,10 @@ static double figure(const json_t *o, const char *key, double from, double to)
 	return v >= from && v <= to ? v : NAN;
 }
 
-#define MOST_TEXT 255 /* of a name: what CUDA has room for; cuDNN does not survive much longer ones */
+#define MOST_TEXT 255 /* maximum length of a device name, as in CUDA; cuDNN crashes on much longer ones */
 
-/* What cuDNN reads of a device's properties (as CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION of 9.19 has them). */
+/* The device properties that cuDNN reads (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION of 9.19) and their valid
+ * ranges. */
 static const struct property {
 	const char *key;
 	enum { PROPERTY_NUMBER, PROPERTY_TEXT, PROPERTY_THREE } kind;
@@ -58,18 +60,19 @@ static int property_judge(const json_t *o, const struct property *p, struct erro
 {
 	const json_t *v = json_object_get(o, p->key);
 	if (p->kind == PROPERTY_TEXT) {
-		double n = (double)json_string_length(v); /* 0 of what is no string */
+		double n = (double)json_string_length(v); /* 0 if it is not a string */
 		return n >= p->least && n <= p->most ? 0 :
-			error_set(err, "\"cudnn\": \"%s\" wants a text of up to %d bytes", p->key, MOST_TEXT);
+			error_set(err, "\"cudnn\": \"%s\" must be a string of 1 to %d bytes", p->key,
+				MOST_TEXT);
 	}
 	bool good = p->kind == PROPERTY_NUMBER ? property_is_whole(v, p) : json_array_size(v) == 3;
 	for (size_t i = 0; p->kind == PROPERTY_THREE && i < 3; i++)
 		good = good && property_is_whole(json_array_get(v, i), p);
-	return good ? 0 : error_set(err, "\"cudnn\": \"%s\" wants %s from %.0f to %.0f", p->key,
-		p->kind == PROPERTY_THREE ? "three whole numbers" : "a whole number", p->least, p->most);
+	return good ? 0 : error_set(err, "\"cudnn\": \"%s\" must be %s from %.0f to %.0f", p->key,
+		p->kind == PROPERTY_THREE ? "an array of three integers" : "an integer", p->least, p->most);
 }
 
-/* cuDNN says only BAD_PARAM, or ends the program. */
+/* Validates the properties, because cuDNN only returns BAD_PARAM for invalid ones, or aborts. */
 static int properties_judge(const json_t *o, int sm, struct error *err)
 {
 	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++)
@@ -77,7 +80,8 @@ static int properties_judge(const json_t *o, int sm, struct error *err)
 			return -1;
 	int64_t version = json_int_at(o, "deviceVer", 0);
 	return version == sm * 10 ? 0 :
-		error_set(err, "\"sm\" is %d, but \"deviceVer\" of \"cudnn\" is %lld", sm, (long long)version);
+		error_set(err, "\"sm\" is %d, but \"cudnn\": \"deviceVer\" is %lld; it must be %d", sm,
+			(long long)version, sm * 10);
 }
 
 static int context_fill(struct cuda_context *c, struct arena *a, const json_t *o, struct error *err)
@@ -86,15 +90,15 @@ static int context_fill(struct cuda_context *c, struct arena *a, const json_t *o
 	const json_t *known = json_object_get(o, "cudnn");
 	double sm = figure(o, "sm", 30, 999);
 	if (!*name || isnan(sm) || sm != floor(sm))
-		return error_set(err, "wants \"name\" and \"sm\" (90 for compute capability 9.0)");
+		return error_set(err, "it needs \"name\" and \"sm\" (90 for compute capability 9.0)");
 	if (!json_is_object(known) || json_object_size(known) == 0)
-		return error_set(err, "wants \"cudnn\": the device's properties for cuDNN");
+		return error_set(err, "it needs \"cudnn\", the device properties for cuDNN");
 	if (properties_judge(known, (int)sm, err))
 		return -1;
 	char *text = json_dumps(known, JSON_COMPACT | JSON_ENSURE_ASCII);
 	if (!text || strlen(text) > MOST_BYTES) {
 		free(text);
-		return error_set(err, "its \"cudnn\" cannot be written as text");
+		return error_set(err, "\"cudnn\" is too long");
 	}
 	c->deviceprop = arena_strndup(a, text, strlen(text));
 	free(text);
@@ -119,7 +123,7 @@ int cuda_context_plan(const char *path, struct arena *a, struct cuda_context *c,
 		return at.line > 0 ? error_set(err, "%s:%d: %s", path, at.line, at.text) : error_set(err, "%s", at.text);
 	if (context_fill(c, a, o, err)) {
 		json_decref(o);
-		return error_context(err, "%s: no description of a device", path);
+		return error_context(err, "%s: not a valid device description", path);
 	}
 	json_object_set_new(attributes, "planned", json_true());
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)

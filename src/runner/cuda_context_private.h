@@ -1,22 +1,23 @@
-/* Shared by the files that make up the context. */
+/* Shared by the cuda_context*.c files. */
 #ifndef RUNNER_CUDA_CONTEXT_PRIVATE_H
 #define RUNNER_CUDA_CONTEXT_PRIVATE_H
 
 #include "runner/cuda_context.h"
 
-#define CUDA_LEAST_SM 75 /* the lowest that this toolkit's compiler makes code for */
+#define CUDA_LEAST_SM 75 /* lowest compute capability (7.5) that this toolkit's compiler supports */
 
-/* The description of a device that is not here (data/devices): fills the context and the attributes. */
+/* Reads the description of a device (data/devices) into the context and the attributes. */
 int cuda_context_plan(const char *path, struct arena *a, struct cuda_context *c, json_t *attributes, struct error *err);
 
-/* Which of the GPUs here is meant; properties of the one found. NULL: the first. */
+/* Finds the GPU named by `wanted` (NULL: the first) and reads its properties. Returns -1 and sets err, which
+ * lists the available GPUs, if none or several match. */
 int cuda_context_choose(const char *wanted, int *ordinal, struct cudaDeviceProp *p, struct error *err);
-/* "GPU-8f..." of the runtime's bytes. */
+/* Formats a UUID as "GPU-8f...". */
 void cuda_context_uuid(const cudaUUID_t *u, char *text, int size);
 
-/* What is recorded of an open GPU, with NVML's readings and warnings. */
+/* Adds the properties of an open GPU and NVML's readings to the attributes. */
 void cuda_context_describe(const struct cuda_context *c, const struct cudaDeviceProp *p, json_t *attributes);
-/* Variables that bend numbers. */
+/* Records the environment variables that can distort measurements as the attribute "environment". */
 void cuda_context_environment(json_t *attributes);
 /* Adds a line to the attribute "warnings", and to the log. */
 void cuda_context_warn(json_t *attributes, const char *line);

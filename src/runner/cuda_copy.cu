@@ -1,9 +1,9 @@
 #include "runner/cuda_strided.cuh"
 
-/* Moves without a change of type: dense, strided, tiled. */
+/* Moves without a cast: dense and strided; dispatches tiled ones and casts. */
 
-/* Each thread has several loads under way before it stores; `rest` bytes behind the last whole vector are the first
- * threads'. */
+/* Each thread issues DEVICE_UNROLL loads before it stores. The first threads copy the `rest` bytes after the
+ * last full vector. */
 static __global__ void copy_kernel(const uint4 *__restrict__ from, uint4 *__restrict__ to, int64_t vectors, int rest)
 {
 	int64_t each = (int64_t)DEVICE_THREADS * DEVICE_UNROLL, step = (int64_t)gridDim.x * each;
@@ -24,7 +24,7 @@ static __global__ void copy_kernel(const uint4 *__restrict__ from, uint4 *__rest
 
 template <typename WORD, int RANK, bool WIDE>
 static __global__ void strided_kernel(const WORD *__restrict__ from, WORD *__restrict__ to, int64_t count,
-	const struct strided_places<2, RANK> p)
+	const struct strided_map<2, RANK> p)
 {
 	int64_t each = (int64_t)DEVICE_THREADS * DEVICE_UNROLL, step = (int64_t)gridDim.x * each;
 	for (int64_t base = (int64_t)blockIdx.x * each + threadIdx.x; base < count; base += step) {
@@ -47,7 +47,7 @@ template <typename WORD, int RANK, bool WIDE>
 static cudaError_t strided_launch(const struct cuda_move_form *f, const void *from, void *to, cudaStream_t s)
 {
 	const int64_t *stride[2] = { f->from, f->to };
-	struct strided_places<2, RANK> p = strided_places_of<2, RANK>(f->rank, f->dim, stride);
+	struct strided_map<2, RANK> p = strided_map_of<2, RANK>(f->rank, f->dim, stride);
 	int64_t count = strided_count(f->rank, f->dim);
 	return LAUNCH((strided_kernel<WORD, RANK, WIDE>), device_blocks(count, DEVICE_THREADS * DEVICE_UNROLL),
 		DEVICE_THREADS, s, (const WORD *)from, (WORD *)to, count, p);

@@ -1,4 +1,5 @@
-/* What we take from CUB (part of the CUDA toolkit), and no more, so that tests on a CPU put plain C++ in its place. */
+/* The parts of CUB (CUDA toolkit) that our kernels use. Tests on a CPU replace them by plain C++
+ * (tests/cuda_on_cpu/cub_on_cpu.h). */
 #ifndef RUNNER_CUDA_CUB_CUH
 #define RUNNER_CUDA_CUB_CUH
 
@@ -15,17 +16,17 @@
 
 namespace library {
 
-/* Sorts keys rising, thread t holding items t * ITEMS and on; equal keys keep their order. */
+/* Sorts keys ascending and stably; thread t holds items t * ITEMS to (t + 1) * ITEMS - 1. */
 template <typename KEY, int THREADS, int ITEMS> struct block_sort {
 	typedef cub::BlockRadixSort<KEY, THREADS, ITEMS, int> sort_type;
 	typedef typename sort_type::TempStorage storage;
-	static __device__ inline void run(storage &s, KEY (&key)[ITEMS], int (&place)[ITEMS], int bits)
+	static __device__ inline void run(storage &s, KEY (&key)[ITEMS], int (&index)[ITEMS], int bits)
 	{
-		sort_type(s).Sort(key, place, 0, bits);
+		sort_type(s).Sort(key, index, 0, bits);
 	}
 };
 
-/* The sum of the values of the threads up to this one, and of all. */
+/* Returns the inclusive prefix sum of the threads' values; total: the sum of all. */
 template <typename T, int THREADS> struct block_scan {
 	typedef cub::BlockScan<T, THREADS> scan_type;
 	typedef typename scan_type::TempStorage storage;
@@ -37,7 +38,7 @@ template <typename T, int THREADS> struct block_scan {
 	}
 };
 
-/* Thread 0 gets all values joined by `join`. */
+/* Reduces the threads' values with `join`; only thread 0 gets the result. */
 template <typename T, int THREADS> struct block_reduce {
 	typedef cub::BlockReduce<T, THREADS> reduce_type;
 	typedef typename reduce_type::TempStorage storage;
@@ -47,20 +48,22 @@ template <typename T, int THREADS> struct block_reduce {
 	}
 };
 
-/* temp NULL: only says how many bytes it takes. */
+/* If temp is NULL, only sets `bytes` to the size that temp must have. */
 template <typename KEY>
-static inline cudaError_t sort_pairs(void *temp, size_t &bytes, const KEY *in, KEY *out, const int *places_in,
-	int *places_out, int count, int bits, cudaStream_t s)
+static inline cudaError_t sort_pairs(void *temp, size_t &bytes, const KEY *in, KEY *out,
+	const int *indices_in, int *indices_out, int count, int bits, cudaStream_t s)
 {
-	return cub::DeviceRadixSort::SortPairs(temp, bytes, in, out, places_in, places_out, count, 0, bits, s);
+	return cub::DeviceRadixSort::SortPairs(temp, bytes, in, out, indices_in, indices_out, count, 0,
+		bits, s);
 }
 
 template <typename KEY, typename OFFSETS>
-static inline cudaError_t sort_segments(void *temp, size_t &bytes, const KEY *in, KEY *out, const int *places_in,
-	int *places_out, int count, int segments, OFFSETS offsets, int bits, cudaStream_t s)
+static inline cudaError_t sort_segments(void *temp, size_t &bytes, const KEY *in, KEY *out,
+	const int *indices_in, int *indices_out, int count, int segments, OFFSETS offsets, int bits,
+	cudaStream_t s)
 {
-	return cub::DeviceSegmentedRadixSort::SortPairs(temp, bytes, in, out, places_in, places_out, count, segments,
-		offsets, offsets + 1, 0, bits, s);
+	return cub::DeviceSegmentedRadixSort::SortPairs(temp, bytes, in, out, indices_in, indices_out,
+		count, segments, offsets, offsets + 1, 0, bits, s);
 }
 
 }

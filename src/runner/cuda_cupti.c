@@ -31,7 +31,7 @@ struct record {
 	char *name;
 };
 
-/* CUPTI may call back on a thread of its own. */
+/* Guards the records: CUPTI may call back on its own thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct record *records;
 static int record_count, record_capacity;
@@ -73,7 +73,7 @@ static void records_clear(void)
 static const char *reason(CUptiResult c)
 {
 	const char *text = NULL;
-	return api.cuptiGetResultString(c, &text) == CUPTI_SUCCESS && text ? text : "it does not say why";
+	return api.cuptiGetResultString(c, &text) == CUPTI_SUCCESS && text ? text : "unknown reason";
 }
 
 int cuda_cupti_begin(struct error *err)
@@ -83,10 +83,10 @@ int cuda_cupti_begin(struct error *err)
 	static struct error why;
 	if (state == UNTRIED) {
 		bool good = cuda_library_open(names, symbols, (int)(sizeof(symbols) / sizeof(symbols[0])),
-			"names of kernels are not known without it; it is part of the CUDA toolkit", &why) != NULL;
+			"kernel names are unknown without it; it is part of the CUDA toolkit", &why) != NULL;
 		CUptiResult c = good ? api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed) : CUPTI_SUCCESS;
 		if (c != CUPTI_SUCCESS) {
-			error_set(&why, "CUPTI takes no callbacks here (%s)", reason(c));
+			error_set(&why, "CUPTI accepts no callbacks (%s)", reason(c));
 			good = false;
 		}
 		state = good ? OPEN : MISSING;
@@ -96,7 +96,7 @@ int cuda_cupti_begin(struct error *err)
 	records_clear();
 	CUptiResult c = api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 	if (c != CUPTI_SUCCESS)
-		return error_set(err, "CUPTI does not trace kernels here (%s)", reason(c));
+		return error_set(err, "CUPTI cannot trace kernels (%s)", reason(c));
 	return 0;
 }
 
@@ -124,7 +124,8 @@ void cuda_cupti_end(struct str *names)
 
 /* --- names --- */
 
-/* The C++ runtime's demangler, where one is installed; the caller frees. */
+/* Demangles a name with libstdc++, if it is installed; the caller frees the result. Returns NULL if it
+ * cannot. */
 static char *demangle(const char *raw)
 {
 	static char *(*demangler)(const char *, char *, size_t *, int *);
@@ -139,7 +140,8 @@ static char *demangle(const char *raw)
 	return demangler && strncmp(raw, "_Z", 2) == 0 ? demangler(raw, NULL, NULL, &status) : NULL;
 }
 
-/* Length without the argument list: "f<(int)3>(float*, int)" ends at its last parenthesis's own. */
+/* Returns the length without the argument list, up to the match of the last parenthesis: "f<(int)3>(float*,
+ * int)". */
 static size_t without_arguments(const char *name)
 {
 	size_t n = strlen(name), at = n;

@@ -1,17 +1,18 @@
-/* Names of the kernels that really run, by the activity records of CUPTI, which is optional. Tracing is on only between
- * begin and end, because it slows launches down. */
+/* Names of the executed kernels, from the activity records of CUPTI, which is optional. Tracing is on only
+ * between begin and end, because it slows launches down. */
 #ifndef RUNNER_CUDA_CUPTI_H
 #define RUNNER_CUDA_CUPTI_H
 
 #include "base/error.h"
 #include "base/str.h"
 
-/* -1: there is no CUPTI, or it does not trace here; err says why. */
+/* Starts tracing. Returns -1 and sets err if CUPTI is missing or cannot trace here. */
 int cuda_cupti_begin(struct error *err);
-/* The stream has been waited for. Adds the names, one a line in the order of their starts, to `names`. */
+/* Stops tracing; the stream must be idle. Adds the kernel names to `names`, one per line, in order of their
+ * starts. */
 void cuda_cupti_end(struct str *names);
-/* A kernel's name for people: demangled where the system can, without "void" and the list of arguments, cut to a length
- * that fits a line of a report. */
+/* Makes a kernel's name readable: demangled if libstdc++ is installed, without "void" and the argument list,
+ * shortened to `size`, without control characters. */
 void cuda_cupti_name(const char *raw, char *name, int size);
 
 #endif

@@ -1,5 +1,6 @@
-/* What all kernels share: launches, machine words, fast division. Kernels are started by LAUNCH alone and read the machine
- * by the functions here alone, so that tests compile the same sources for a CPU (tests/cuda_on_cpu). */
+/* Shared by all kernels: launches, machine words, fast division. Kernels are started only with LAUNCH and
+ * access the device only through these functions, so that tests can compile the same sources for a CPU
+ * (tests/cuda_on_cpu). */
 #ifndef RUNNER_CUDA_DEVICE_CUH
 #define RUNNER_CUDA_DEVICE_CUH
 
@@ -9,8 +10,9 @@
 #include "cuda_on_cpu.h"
 #else
 #include <cuda_runtime.h>
-/* LAUNCH: a kernel without barriers; LAUNCH_BLOCK: one whose threads wait for one another. What failed before (memory that
- * could not be had) is not this launch's fault: a lasting fault shows again. */
+/* LAUNCH: a kernel without barriers; LAUNCH_BLOCK: a kernel with barriers. Both clear an earlier error (like
+ * a failed allocation) first, so that it is not attributed to this launch; sticky errors are returned
+ * again. */
 #define LAUNCH(kernel, grid, block, stream, ...)                        \
 	([&]() -> cudaError_t {                                         \
 		(void)cudaGetLastError();                               \
@@ -39,7 +41,7 @@ static __device__ inline void device_nap(void)
 
 #include "runner/cuda_kernels.h"
 
-/* Words of a size that is moved without being looked at. */
+/* Word types by size, for data that is only moved. */
 template <int BYTES> struct device_word;
 template <> struct device_word<1> { typedef uint8_t type; };
 template <> struct device_word<2> { typedef uint16_t type; };
@@ -47,8 +49,8 @@ template <> struct device_word<4> { typedef uint32_t type; };
 template <> struct device_word<8> { typedef uint64_t type; };
 template <> struct device_word<16> { typedef uint4 type; };
 
-/* Division of a number below 2^31 by a constant: multiply, add, shift (Granlund and Montgomery, PLDI 1994, figure 4.1 with
- * the sum kept from overflowing by the bound on n). */
+/* Division of n < 2^31 by an invariant divisor with multiply, add and shift (Granlund and Montgomery, PLDI
+ * 1994, figure 4.1; the bound on n keeps the sum from overflowing). */
 struct device_divisor {
 	uint32_t divisor, multiplier, shift;
 };
@@ -68,10 +70,10 @@ static __device__ inline uint32_t device_divide(uint32_t n, struct device_diviso
 }
 
 #define DEVICE_THREADS 256
-#define DEVICE_UNROLL 4              /* loads of a thread that are under way at once */
+#define DEVICE_UNROLL 4              /* loads in flight per thread */
 #define DEVICE_GRID_MAX 2147483647
 #ifndef DEVICE_FAST_MAX
-#define DEVICE_FAST_MAX 2147483647   /* indices up to here divide fast; tests lower it to reach what large tensors do */
+#define DEVICE_FAST_MAX 2147483647   /* maximum for device_divide; tests lower it to cover large tensors */
 #endif
 
 static inline int64_t device_blocks(int64_t items, int64_t each)

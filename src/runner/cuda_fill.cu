@@ -27,7 +27,7 @@ template <int BYTES> static __global__ void fill_kernel(struct fill_job j)
 	}
 }
 
-/* Dimensions joined where the memory allows; the order of the elements stays. */
+/* Merges contiguous dimensions without changing the order of the elements. */
 static void fill_merge(struct cuda_strided *t)
 {
 	int rank = 0;

@@ -13,7 +13,7 @@ static void strides_dense(struct cuda_layout *l)
 	}
 }
 
-/* Dimension 1 (channels; of weights the input's) moves innermost. */
+/* Makes dimension 1 (channels; input channels of weights) the innermost one. */
 static void strides_channels_last(struct cuda_layout *l)
 {
 	int64_t step = l->shape.dim[1];
@@ -43,8 +43,9 @@ struct cuda_layout cuda_operand_layout(const struct problem *p, int i, int sourc
 	const struct operand *o = &p->operand[i];
 	struct problem_shape s = p->kernel == KERNEL_CONCAT && i == 0 ? p->shape[source] : problem_operand_shape(p, i);
 	struct cuda_layout l = layout_of(o, &s);
-	bool turned = p->kernel == KERNEL_MATMUL && ((i == 0 && p->transpose_a) || (i == 1 && p->transpose_b));
-	if (turned && o->layout != LAYOUT_STRIDES) { /* strides say it themselves */
+	bool transposed = p->kernel == KERNEL_MATMUL &&
+		((i == 0 && p->transpose_a) || (i == 1 && p->transpose_b));
+	if (transposed && o->layout != LAYOUT_STRIDES) { /* explicit strides include the transpose */
 		l.stride[s.rank - 2] = 1;
 		l.stride[s.rank - 1] = s.dim[s.rank - 2];
 	}

@@ -13,19 +13,19 @@
 #define BENANZA_CUDA_LIBDIR ""
 #endif
 
-/* What the loader said of the attempt that tells most: of a file that is there rather than of one that is not. */
+/* The most useful error message of the loader: one about an existing file, else the first. */
 struct attempt {
-	char said[512];
-	bool was_there;
+	char message[512];
+	bool file_exists;
 };
 
-static void *open_one(const char *path, bool is_there, struct attempt *a)
+static void *open_one(const char *path, bool file_exists, struct attempt *a)
 {
 	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	const char *said = handle ? NULL : dlerror();
-	if (said && (!*a->said || (is_there && !a->was_there))) {
-		snprintf(a->said, sizeof(a->said), "%s", said);
-		a->was_there = is_there;
+	const char *message = handle ? NULL : dlerror();
+	if (message && (!*a->message || (file_exists && !a->file_exists))) {
+		snprintf(a->message, sizeof(a->message), "%s", message);
+		a->file_exists = file_exists;
 	}
 	return handle;
 }
@@ -56,9 +56,9 @@ static void *open_any(const char *const *names, struct attempt *a)
 	return handle;
 }
 
-/* All or nothing: a half-filled table would be called through. */
+/* Sets all symbols, or none if a required one is missing. */
 static int symbols_fill(void *handle, const char *library, const struct cuda_library_symbol *symbols, int count,
-	const char *cure, struct error *err)
+	const char *fix, struct error *err)
 {
 	for (int i = 0; i < count; i++) {
 		*symbols[i].to = dlsym(handle, symbols[i].name);
@@ -66,25 +66,25 @@ static int symbols_fill(void *handle, const char *library, const struct cuda_lib
 			continue;
 		for (int j = 0; j <= i; j++)
 			*symbols[j].to = NULL;
-		return error_set(err, "%s has no %s: another version than this program was made for; %s", library,
-			symbols[i].name, cure);
+		return error_set(err, "%s has no %s: its version does not fit this program; %s", library,
+			symbols[i].name, fix);
 	}
 	return 0;
 }
 
 void *cuda_library_open(const char *const *names, const struct cuda_library_symbol *symbols, int count,
-	const char *cure, struct error *err)
+	const char *fix, struct error *err)
 {
-	struct attempt a = { .said = "" };
+	struct attempt a = { .message = "" };
 	void *handle = open_any(names, &a);
 	if (!handle) {
-		/* the loader begins with the name that it looked for, mostly */
-		bool named = strstr(a.said, names[0]) != NULL;
+		/* most loader messages contain the name */
+		bool named = strstr(a.message, names[0]) != NULL;
 		error_set(err, "%s%s%s; %s", named ? "" : names[0], named ? "" : ": ",
-			*a.said ? a.said : "cannot be loaded", cure);
+			*a.message ? a.message : "cannot be loaded", fix);
 		return NULL;
 	}
-	if (symbols_fill(handle, names[0], symbols, count, cure, err)) {
+	if (symbols_fill(handle, names[0], symbols, count, fix, err)) {
 		dlclose(handle);
 		return NULL;
 	}

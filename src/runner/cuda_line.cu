@@ -2,11 +2,14 @@
 #include "runner/cuda_line.cuh"
 #include "runner/cuda_number.cuh"
 
-/* Argmax, argmin and running sums along an axis. */
+/* Argmax, argmin and cumulative sums along an axis: one line per block, or per thread. Argmax compares
+ * unsigned sort keys (cuda_line.cuh), with all bits flipped for argmin; of equal keys the smallest index
+ * wins. A block scans a line in chunks of LINE_THREADS * LINE_ITEMS elements: each thread sums its items, a
+ * block scan adds the sums of the threads before it, and the chunk's total carries over to the next chunk. */
 
 #define LINE_THREADS 256
-#define LINE_ITEMS 4       /* elements of a thread in one step of a running sum */
-#define LINE_SHORT 256     /* dense lines up to here may be a thread's each */
+#define LINE_ITEMS 4       /* elements per thread and chunk of a cumulative sum */
+#define LINE_SHORT 256     /* maximum length of lines with stride 1 for CUDA_LINE_THREAD */
 
 bool cuda_line_can(const struct cuda_line *l, enum cuda_line_kind kind)
 {
@@ -22,19 +25,19 @@ struct line_job {
 
 template <typename KEY> struct extreme {
 	KEY key;
-	int64_t place;
+	int64_t index;
 };
 
-/* The larger key; of equal ones the first place. */
+/* Returns the one with the larger key, or of equal keys the smaller index. */
 template <typename KEY> struct extreme_join {
 	__device__ inline extreme<KEY> operator()(const extreme<KEY> &a, const extreme<KEY> &b) const
 	{
-		bool first = a.key != b.key ? a.key > b.key : a.place < b.place;
+		bool first = a.key != b.key ? a.key > b.key : a.index < b.index;
 		return first ? a : b;
 	}
 };
 
-/* The extreme of every `step`-th element from `first` on. */
+/* Returns the extreme of every `step`-th element, starting with `first`. */
 template <typename KEY>
 static __device__ inline extreme<KEY> extreme_of(const struct line_job &j, const void *from, int64_t line, int64_t first,
 	int64_t step)
@@ -49,16 +52,17 @@ static __device__ inline extreme<KEY> extreme_of(const struct line_job &j, const
 	return best;
 }
 
-static __device__ inline void place_write(const struct line_job &j, void *places, int64_t line, int64_t place)
+static __device__ inline void index_write(const struct line_job &j, void *indices, int64_t line,
+	int64_t index)
 {
-	if (j.l.place_type == DTYPE_S64)
-		((int64_t *)places)[line] = place;
+	if (j.l.index_type == DTYPE_S64)
+		((int64_t *)indices)[line] = index;
 	else
-		((int32_t *)places)[line] = (int32_t)place;
+		((int32_t *)indices)[line] = (int32_t)index;
 }
 
 template <typename KEY>
-static __global__ void argreduce_block_kernel(const void *from, void *places, const struct line_job j)
+static __global__ void argreduce_block_kernel(const void *from, void *indices, const struct line_job j)
 {
 	typedef library::block_reduce<extreme<KEY>, LINE_THREADS> reduce;
 	__shared__ typename reduce::storage storage;
@@ -66,42 +70,45 @@ static __global__ void argreduce_block_kernel(const void *from, void *places, co
 		extreme<KEY> mine = extreme_of<KEY>(j, from, line, threadIdx.x, LINE_THREADS);
 		extreme<KEY> best = reduce::run(storage, mine, extreme_join<KEY>());
 		if (threadIdx.x == 0)
-			place_write(j, places, line, best.place);
+			index_write(j, indices, line, best.index);
 		__syncthreads();
 	}
 }
 
 template <typename KEY>
-static __global__ void argreduce_thread_kernel(const void *from, void *places, const struct line_job j)
+static __global__ void argreduce_thread_kernel(const void *from, void *indices, const struct line_job j)
 {
 	int64_t step = (int64_t)gridDim.x * blockDim.x;
 	for (int64_t line = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; line < j.lines; line += step)
-		place_write(j, places, line, extreme_of<KEY>(j, from, line, 0, 1).place);
+		index_write(j, indices, line, extreme_of<KEY>(j, from, line, 0, 1).index);
 }
 
 template <typename KEY>
-static cudaError_t argreduce(const struct line_job &j, enum cuda_line_kind kind, const void *from, void *places,
-	cudaStream_t s)
+static cudaError_t argreduce(const struct line_job &j, enum cuda_line_kind kind, const void *from,
+	void *indices, cudaStream_t s)
 {
 	if (kind == CUDA_LINE_BLOCK)
-		return LAUNCH_BLOCK((argreduce_block_kernel<KEY>), device_blocks(j.lines, 1), LINE_THREADS, s, from, places, j);
-	return LAUNCH((argreduce_thread_kernel<KEY>), device_blocks(j.lines, LINE_THREADS), LINE_THREADS, s, from, places, j);
+		return LAUNCH_BLOCK((argreduce_block_kernel<KEY>), device_blocks(j.lines, 1), LINE_THREADS,
+			s, from, indices, j);
+	return LAUNCH((argreduce_thread_kernel<KEY>), device_blocks(j.lines, LINE_THREADS), LINE_THREADS, s,
+		from, indices, j);
 }
 
-cudaError_t cuda_argreduce(const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *places,
-	cudaStream_t s)
+cudaError_t cuda_argreduce(const struct cuda_line *l, enum cuda_line_kind kind, const void *from,
+	void *indices, cudaStream_t s)
 {
 	struct line_job j;
 	int bytes = fill_bytes(l->dtype);
-	if (!key_exists(l->dtype) || (l->place_type != DTYPE_S64 && l->place_type != DTYPE_S32))
+	if (!key_exists(l->dtype) || (l->index_type != DTYPE_S64 && l->index_type != DTYPE_S32))
 		return cudaErrorInvalidValue;
 	j.l = *l;
 	j.lines = line_count(l);
 	j.flip = l->mode == MODE_ARGMIN ? UINT64_MAX >> (64 - 8 * bytes) : 0;
-	return bytes == 8 ? argreduce<uint64_t>(j, kind, from, places, s) : argreduce<uint32_t>(j, kind, from, places, s);
+	return bytes == 8 ? argreduce<uint64_t>(j, kind, from, indices, s) :
+		argreduce<uint32_t>(j, kind, from, indices, s);
 }
 
-/* Sums are kept in f32, in f64 for f64, in 64 bits for whole numbers. */
+/* Sums are accumulated in f32, for f64 in f64, for integers in 64 bits. */
 template <int TYPE, typename SUM>
 static __global__ void scan_block_kernel(const typename number<TYPE>::word *__restrict__ from,
 	typename number<TYPE>::word *__restrict__ to, const struct line_job j)

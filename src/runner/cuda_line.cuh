@@ -1,11 +1,12 @@
-/* Lines along an axis, and keys: whole numbers that are ordered as values are. */
+/* Lines along an axis, and sort keys: unsigned integers in the same order as the values. */
 #ifndef RUNNER_CUDA_LINE_CUH
 #define RUNNER_CUDA_LINE_CUH
 
 #include "runner/cuda_device.cuh"
 #include "runner/fill_impl.h"
 
-/* Where line number `line` begins; its elements are `inner` apart. `size`: of the tensor meant. */
+/* Returns the index of the first element of line number `line` in a tensor outer x size x inner; the elements
+ * of a line are `inner` apart. */
 static __device__ inline int64_t line_begin(int64_t line, int64_t inner, int64_t size)
 {
 	int64_t outer = line / inner;
@@ -15,12 +16,13 @@ static __device__ inline int64_t line_begin(int64_t line, int64_t inner, int64_t
 static __device__ inline uint64_t key_of_float(uint64_t bits, int width)
 {
 	uint64_t sign = UINT64_C(1) << (width - 1), all = UINT64_MAX >> (64 - width);
-	if ((bits & ~sign) == 0) /* -0 is 0 */
+	if ((bits & ~sign) == 0) /* -0 equals 0 */
 		bits = 0;
 	return bits & sign ? ~bits & all : bits | sign;
 }
 
-/* The key of an element; as many bits as the type has. */
+/* Returns the sort key of an element; it has as many bits as the type. Floats: flip all bits of negative
+ * values and the sign bit of the others; signed integers: flip the sign bit. */
 static __device__ inline uint64_t key_at(const void *from, int64_t at, enum dtype type)
 {
 	switch (type) {

@@ -16,8 +16,9 @@
 
 #define OPEN_TRIES 4
 
-/* A shared folder is hostile: no link is followed, nothing but a plain file is taken, and one that is there is only opened,
- * never made anew (systems refuse O_CREAT of other users' files in /tmp). Reading is enough to lock. */
+/* Opens or creates the lock file in a folder that any user can write: follows no link, and opens an existing
+ * file without O_CREAT, which systems refuse for other users' files in /tmp. Read access is enough to lock.
+ * The caller must check that it is a regular file. */
 static int file_open(const char *path)
 {
 	for (int i = 0; i < OPEN_TRIES; i++) {
@@ -26,7 +27,7 @@ static int file_open(const char *path)
 			return fd;
 		fd = open(path, O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
 		if (fd >= 0)
-			fchmod(fd, 0444); /* whatever the umask: others must be able to open it */
+			fchmod(fd, 0444); /* despite the umask: other users must be able to open it */
 		if (fd >= 0 || errno != EEXIST)
 			return fd;
 	}
@@ -48,7 +49,7 @@ int cuda_lock_open(struct cuda_lock *l, const char *folder, const char *uuid, st
 		return error_set(err, "cannot open the lock file %s: %s", path, strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return error_set(err, "the lock file %s is no plain file; remove it", path);
+		return error_set(err, "the lock file %s is not a regular file; remove it", path);
 	}
 	l->fd = fd;
 	return 0;
@@ -69,7 +70,7 @@ int cuda_lock_take(struct cuda_lock *l, struct error *err)
 		return 0;
 	if (l->holders == 0 && flock(l->fd, LOCK_EX | LOCK_NB)) {
 		if (errno == EWOULDBLOCK)
-			log_line("another process measures on this GPU; waiting for it");
+			log_line("another process measures on this GPU; waiting until it is done");
 		if (wait_for(l->fd))
 			return error_set(err, "cannot lock the GPU: %s", strerror(errno));
 	}

@@ -1,24 +1,25 @@
-/* Two processes never measure one GPU at the same time: a lock on a file that is named by the GPU's UUID, in a folder that
- * all users share. The kernel gives it up when its holder dies. Listing and planning need none. */
+/* A lock on a file named after the GPU's UUID, in a folder shared by all users: only one process at a time
+ * measures on a GPU. The kernel releases it when its holder dies. Listing and planning take no lock. */
 #ifndef RUNNER_CUDA_LOCK_H
 #define RUNNER_CUDA_LOCK_H
 
 #include "base/error.h"
 
-/* Shared by all users of a machine; $XDG_RUNTIME_DIR is one user's, /run/lock is missing in many containers.
- * BENANZA_LOCK_DIR names another, which containers may share. */
+/* $XDG_RUNTIME_DIR belongs to one user, and /run/lock is missing in many containers. $BENANZA_LOCK_DIR
+ * overrides it, for containers that share another folder. */
 #define CUDA_LOCK_FOLDER "/tmp"
 
 struct cuda_lock {
-	int fd;       /* -1 closed */
-	int holders;  /* takes not yet given back, of this process */
+	int fd;       /* -1: closed */
+	int holders;  /* takes of this process without a give */
 };
 #define CUDA_LOCK_CLOSED { .fd = -1 }
 
-/* Opens the file, and makes it where it is missing. -1: err says what stands in its place. */
+/* Opens the lock file, creating it if it is missing. Returns -1 and sets err if it cannot be opened or is not
+ * a regular file. */
 int cuda_lock_open(struct cuda_lock *l, const char *folder, const char *uuid, struct error *err);
-/* Waits until no other process holds it, with one log line if that takes a while. Counts: as many gives as takes. On a
- * closed lock nothing happens. */
+/* Takes the lock; logs one line and waits if another process holds it. Takes nest: each needs one give. No
+ * effect on a closed lock. */
 int cuda_lock_take(struct cuda_lock *l, struct error *err);
 void cuda_lock_give(struct cuda_lock *l);
 void cuda_lock_close(struct cuda_lock *l);

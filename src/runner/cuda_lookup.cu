@@ -1,6 +1,6 @@
 #include "runner/cuda_strided.cuh"
 
-/* Gather and select: places that are looked up. */
+/* Gather and select. */
 
 struct gather_job {
 	struct device_divisor inner, count;
@@ -8,6 +8,8 @@ struct gather_job {
 	int64_t total;
 };
 
+/* Returns the index of the source word for destination word `at`; -1 if the looked-up index is out of
+ * range. */
 template <typename WORD, typename INDEX, bool WIDE>
 static __device__ inline int64_t gather_from(const struct gather_job &j, const INDEX *__restrict__ indices, int64_t at)
 {
@@ -16,7 +18,7 @@ static __device__ inline int64_t gather_from(const struct gather_job &j, const I
 	int64_t index = (int64_t)indices[row - outer * j.g.count];
 	index += index < 0 ? j.g.size : 0;
 	if (index < 0 || index >= j.g.size)
-		return -1; /* never in what is measured; nothing is read there */
+		return -1; /* does not occur in measured problems; reads nothing */
 	return (outer * j.g.size + index) * j.g.inner + (at - row * j.g.inner);
 }
 
@@ -27,19 +29,19 @@ static __global__ void gather_kernel(const WORD *__restrict__ from, const INDEX 
 	int64_t each = (int64_t)DEVICE_THREADS * DEVICE_UNROLL, step = (int64_t)gridDim.x * each;
 	for (int64_t base = (int64_t)blockIdx.x * each + threadIdx.x; base < j.total; base += step) {
 		WORD v[DEVICE_UNROLL];
-		int64_t place[DEVICE_UNROLL];
+		int64_t source_index[DEVICE_UNROLL];
 #pragma unroll
 		for (int u = 0; u < DEVICE_UNROLL; u++) {
 			int64_t at = base + u * DEVICE_THREADS;
-			place[u] = at < j.total ? gather_from<WORD, INDEX, WIDE>(j, indices, at) : -1;
+			source_index[u] = at < j.total ? gather_from<WORD, INDEX, WIDE>(j, indices, at) : -1;
 		}
 #pragma unroll
 		for (int u = 0; u < DEVICE_UNROLL; u++)
-			if (place[u] >= 0)
-				v[u] = from[place[u]];
+			if (source_index[u] >= 0)
+				v[u] = from[source_index[u]];
 #pragma unroll
 		for (int u = 0; u < DEVICE_UNROLL; u++)
-			if (place[u] >= 0)
+			if (source_index[u] >= 0)
 				to[base + u * DEVICE_THREADS] = v[u];
 	}
 }
@@ -81,7 +83,7 @@ cudaError_t cuda_gather(const struct cuda_gather *g, const void *source, const v
 
 template <typename WORD, int RANK, bool WIDE>
 static __global__ void select_kernel(const uint8_t *__restrict__ condition, const WORD *__restrict__ a,
-	const WORD *__restrict__ b, WORD *__restrict__ to, int64_t count, const struct strided_places<3, RANK> p)
+	const WORD *__restrict__ b, WORD *__restrict__ to, int64_t count, const struct strided_map<3, RANK> p)
 {
 	int64_t each = (int64_t)DEVICE_THREADS * DEVICE_UNROLL, step = (int64_t)gridDim.x * each;
 	for (int64_t base = (int64_t)blockIdx.x * each + threadIdx.x; base < count; base += step) {
@@ -92,7 +94,7 @@ static __global__ void select_kernel(const uint8_t *__restrict__ condition, cons
 			if (base + u * DEVICE_THREADS >= count)
 				continue;
 			strided_offsets<3, RANK, WIDE>(p, base + u * DEVICE_THREADS, at);
-			WORD x = a[at[1]], y = b[at[2]]; /* both: a load does not wait for the condition */
+			WORD x = a[at[1]], y = b[at[2]]; /* load both without waiting for the condition */
 			v[u] = condition[at[0]] ? x : y;
 		}
 #pragma unroll
@@ -110,7 +112,7 @@ static cudaError_t select_launch(const struct cuda_select *c, const void *condit
 	int64_t count = strided_count(c->rank, c->dim);
 	return LAUNCH((select_kernel<WORD, RANK, WIDE>), device_blocks(count, DEVICE_THREADS * DEVICE_UNROLL),
 		DEVICE_THREADS, s, (const uint8_t *)condition, (const WORD *)a, (const WORD *)b, (WORD *)to, count,
-		(strided_places_of<3, RANK>(c->rank, c->dim, stride)));
+		(strided_map_of<3, RANK>(c->rank, c->dim, stride)));
 }
 
 template <typename WORD>

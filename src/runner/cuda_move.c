@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Moves planned on the host: dimensions are ordered as the destination lies and merged, elements joined. */
+/* Plans moves on the host: sorts the dimensions by destination stride, merges neighbors, and joins contiguous
+ * elements to wider words. */
 
 static void form_swap(struct cuda_move_form *f, int i, int j)
 {
@@ -18,7 +19,8 @@ static void form_swap(struct cuda_move_form *f, int i, int j)
 	f->to[j] = to;
 }
 
-/* Without dimensions of 1, the destination's strides falling, neighbours merged where both sides allow. */
+/* Drops sizes of 1, sorts by falling destination stride, and merges neighbors that are contiguous on both
+ * sides. */
 static void form_merge(struct cuda_move_form *f)
 {
 	int rank = 0;
@@ -45,7 +47,7 @@ static void form_merge(struct cuda_move_form *f)
 	f->rank = rank ? rank : 1;
 }
 
-/* Are all strides but those of `skip_from` and `skip_to` multiples of n? */
+/* True if n divides all strides except from[skip_from] and to[skip_to]. */
 static bool strides_divide(const struct cuda_move_form *f, int skip_from, int skip_to, int64_t n)
 {
 	for (int i = 0; i < f->rank; i++)
@@ -54,7 +56,8 @@ static bool strides_divide(const struct cuda_move_form *f, int skip_from, int sk
 	return true;
 }
 
-/* Joins elements of the run that both sides share: the widest power of two up to 16 bytes that everything allows. */
+/* Joins elements that are contiguous on both sides to the widest word, a power of two up to 16 bytes, that
+ * divides size, strides and addresses. */
 static void form_widen(struct cuda_move_form *f, uintptr_t address)
 {
 	int last = f->rank - 1;
@@ -73,6 +76,8 @@ static void form_widen(struct cuda_move_form *f, uintptr_t address)
 	}
 }
 
+/* Finds the source's innermost dimension, if it is another than the destination's, and whether 1- or 2-byte
+ * elements can be packed to 4-byte words on both sides. */
 static void plan_tiles(struct cuda_move *m, uintptr_t address)
 {
 	const struct cuda_move_form *f = &m->wide;

@@ -11,9 +11,10 @@
 #include "runner/cuda_cupti.h"
 
 #define NAME_SIZE 400
-#define DRIVER_VERSION 12030 /* the first whose functions tell their names */
+#define DRIVER_VERSION 12030 /* CUDA 12.3: the first driver that returns kernel names */
 
-/* Of the driver: the runtime does not know kernels that libraries launch through it. */
+/* Functions of the driver: the CUDA runtime does not know the kernels that libraries launch with the driver
+ * API. */
 static struct {
 	CUresult (*node)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v2 *);
 	CUresult (*function_name)(const char **, CUfunction);
@@ -55,7 +56,7 @@ static const char *kernel_name_of(cudaGraphNode_t node)
 	return c == CUDA_SUCCESS ? name : NULL;
 }
 
-/* false: it has no name. Nodes that do nothing add nothing. */
+/* Adds the name of a graph node; nodes without work add nothing. Returns false if the node has no name. */
 static bool name_add(cudaGraphNode_t node, struct str *names)
 {
 	enum cudaGraphNodeType type;
@@ -84,7 +85,7 @@ int cuda_names_of(cudaGraph_t graph, struct str *names, struct error *err)
 	size_t count = 0;
 	struct str found = { 0 };
 	if (!driver_find())
-		return error_set(err, "the driver does not tell the names of kernels: it is older than CUDA 12.3");
+		return error_set(err, "the driver returns no kernel names: it is older than CUDA 12.3");
 	if (cuda_error(cudaGraphGetNodes(graph, NULL, &count), "cudaGraphGetNodes", err))
 		return -1;
 	cudaGraphNode_t *nodes = base_calloc(count ? count : 1, sizeof(cudaGraphNode_t));
@@ -96,5 +97,5 @@ int cuda_names_of(cudaGraph_t graph, struct str *names, struct error *err)
 	if (good && found.n)
 		str_addf(names, "%s%s", names->n ? "\n" : "", found.p);
 	str_free(&found);
-	return good ? 0 : error_set(err, "the driver does not name all kernels of this algorithm");
+	return good ? 0 : error_set(err, "the driver returns no names for some kernels of this algorithm");
 }

@@ -1,5 +1,5 @@
-/* Numbers of every type as kernels read and write them: by the hardware's own conversions on a GPU, by fill_impl.h's, which
- * give the same bits, where the sources are compiled for a CPU. */
+/* Conversion of stored numbers of every type: with the hardware's conversions on a GPU, with those of
+ * fill_impl.h, which give the same bits, if the sources are compiled for a CPU. */
 #ifndef RUNNER_CUDA_NUMBER_CUH
 #define RUNNER_CUDA_NUMBER_CUH
 
@@ -12,7 +12,7 @@
 #include <cuda_fp8.h>
 #endif
 
-/* A type: the word it is stored in, and the machine's type that holds all its values exactly. */
+/* A dtype's storage word and a C type that holds all its values exactly. */
 template <int TYPE> struct number;
 
 #define NUMBER_PLAIN(type, word_type, value_type)                                                   \
@@ -40,7 +40,7 @@ template <> struct number<DTYPE_BOOL> {
 	static __device__ inline word write(value v) { return v != 0; }
 };
 
-/* Small floats: bits in a word, values in a float. */
+/* Floats of 8 and 16 bits: stored as bits in a word, computed as float. */
 #define NUMBER_SMALL(type, word_type, from_bits, to_bits)                                           \
 	template <> struct number<type> {                                                          \
 		typedef word_type word;                                                            \
@@ -64,8 +64,9 @@ NUMBER_SMALL(DTYPE_F8E5M2, uint8_t, __half2float(__half(__nv_cvt_fp8_to_halfraw(
 	__nv_cvt_float_to_fp8(v, __NV_SATFINITE, __NV_E5M2))
 #endif
 
-/* A float as a whole number: what is behind the point is dropped, as ONNX's Cast does, and the rest held within the type. */
-template <typename TO, typename VALUE> static __device__ inline TO number_whole(VALUE v, int bits, bool is_signed)
+/* Converts a float to an integer type: truncates as ONNX's Cast does, then saturates; NaN becomes 0. */
+template <typename TO, typename VALUE> static __device__ inline TO number_integer(VALUE v, int bits,
+	bool is_signed)
 {
 	VALUE limit = (VALUE)(UINT64_C(1) << (bits - 1)) * (is_signed ? 1 : 2); /* a power of two: exact */
 	uint64_t most = UINT64_MAX >> (64 - bits + is_signed);
@@ -78,7 +79,8 @@ template <typename TO, typename VALUE> static __device__ inline TO number_whole(
 	return is_signed ? (TO)(int64_t)v : (TO)(uint64_t)v;
 }
 
-/* From a value of one type to a value of another, held within it. */
+/* Converts a value to the value type of TO; integer types saturate, except from one integer type to a 64-bit
+ * one. */
 template <int TO, typename VALUE> static __device__ inline typename number<TO>::value number_convert(VALUE v)
 {
 	typedef typename number<TO>::value to_value;
@@ -86,13 +88,13 @@ template <int TO, typename VALUE> static __device__ inline typename number<TO>::
 	int bits = fill_whole_bits((enum dtype)TO, &is_signed);
 	if (TO == DTYPE_BOOL)
 		return (to_value)(v != 0);
-	if (!bits || (bits == 64 && (VALUE)0.5 == 0)) /* to a float; or whole to the widest whole */
+	if (!bits || (bits == 64 && (VALUE)0.5 == 0)) /* to float, or integer to 64-bit integer */
 		return (to_value)v;
-	if ((VALUE)0.5 != 0) /* float to whole */
-		return number_whole<to_value, VALUE>(v, bits, is_signed);
+	if ((VALUE)0.5 != 0) /* float to integer */
+		return number_integer<to_value, VALUE>(v, bits, is_signed);
 	int64_t most = is_signed ? (int64_t)(UINT64_MAX >> (65 - bits)) : (int64_t)(UINT64_MAX >> (64 - bits));
-	int64_t least = is_signed ? -most - 1 : 0, whole = (int64_t)v;
-	return (to_value)(whole > most ? most : whole < least ? least : whole);
+	int64_t least = is_signed ? -most - 1 : 0, integer = (int64_t)v;
+	return (to_value)(integer > most ? most : integer < least ? least : integer);
 }
 
 #endif

@@ -8,9 +8,10 @@
 
 #include "runner/cuda_library.h"
 
-#define BUSY_SHARE 0.10 /* utilization from which somebody else is at work */
+#define BUSY_SHARE 0.10 /* utilization from which the GPU counts as busy */
 
-/* --- NVML's interface, as far as used; facts from its reference: names and numbers are stable since version 2 --- */
+/* --- the part of NVML's interface used here, from its reference; names and numbers are stable since version
+ * 2 --- */
 
 typedef struct nvml_device *nvml_device;
 enum { NVML_SUCCESS = 0, NVML_INSUFFICIENT_SIZE = 7 };
@@ -21,13 +22,14 @@ struct nvml_utilization {
 	unsigned gpu, memory; /* percent */
 };
 
-struct nvml_process { /* of the calls that end in _v2 and _v3 */
+struct nvml_process { /* layout for the _v2 and _v3 calls */
 	unsigned pid;
 	unsigned long long used_bytes;
 	unsigned gpu_instance, compute_instance;
 };
 
-/* What NVML calls clocks event reasons, once throttle reasons. Idle and a setting asked for are no trouble. */
+/* NVML's clocks event reasons (formerly throttle reasons), without those that are no problem: idle, user
+ * settings. */
 static const struct {
 	unsigned long long bit;
 	const char *name;
@@ -50,7 +52,7 @@ static struct {
 	int (*most_clock)(nvml_device, int, unsigned *);
 	int (*power)(nvml_device, unsigned *);
 	int (*power_limit)(nvml_device, unsigned *);
-	int (*usual_power_limit)(nvml_device, unsigned *);
+	int (*default_power_limit)(nvml_device, unsigned *);
 	int (*persistence)(nvml_device, int *);
 	int (*mig)(nvml_device, unsigned *, unsigned *);
 	int (*temperature)(nvml_device, int, unsigned *);
@@ -74,7 +76,7 @@ static const struct cuda_library_symbol symbols[] = {
 	{ "nvmlDeviceGetMaxClockInfo", (void **)&api.most_clock, true },
 	{ "nvmlDeviceGetPowerUsage", (void **)&api.power, true },
 	{ "nvmlDeviceGetEnforcedPowerLimit", (void **)&api.power_limit, true },
-	{ "nvmlDeviceGetPowerManagementDefaultLimit", (void **)&api.usual_power_limit, true },
+	{ "nvmlDeviceGetPowerManagementDefaultLimit", (void **)&api.default_power_limit, true },
 	{ "nvmlDeviceGetPersistenceMode", (void **)&api.persistence, true },
 	{ "nvmlDeviceGetMigMode", (void **)&api.mig, true },
 	{ "nvmlDeviceGetTemperature", (void **)&api.temperature, true },
@@ -92,7 +94,8 @@ int cuda_nvml_open(const char *uuid, const char *pci, struct error *err)
 	device = NULL;
 	if (!handle)
 		handle = cuda_library_open(names, symbols, (int)(sizeof(symbols) / sizeof(symbols[0])),
-			"it comes with the NVIDIA driver; without it neither clocks nor other processes are seen", err);
+			"it is part of the NVIDIA driver; without it clocks and other processes are unknown",
+			err);
 	if (!handle)
 		return -1;
 	int status = api.init();
@@ -105,7 +108,7 @@ int cuda_nvml_open(const char *uuid, const char *pci, struct error *err)
 		return 0;
 	device = NULL;
 	api.shutdown();
-	return error_set(err, "NVML does not know %s: %s", uuid, api.error_string(status));
+	return error_set(err, "NVML does not find %s: %s", uuid, api.error_string(status));
 }
 
 void cuda_nvml_close(void)
@@ -115,7 +118,7 @@ void cuda_nvml_close(void)
 	device = NULL;
 }
 
-/* One whole number of the device; NaN where this driver or GPU does not tell. */
+/* Returns an integer property of the device times `scale`; NaN if the driver or GPU does not report it. */
 static double number(int (*ask)(nvml_device, unsigned *), double scale)
 {
 	unsigned value = 0;
@@ -137,7 +140,7 @@ static void processes_read(struct cuda_nvml *r)
 	int status = ask ? ask(device, &count, list) : -1;
 	if (status != NVML_SUCCESS && status != NVML_INSUFFICIENT_SIZE)
 		return;
-	/* there are more than fit: the list is then not filled */
+	/* with NVML_INSUFFICIENT_SIZE only the count is set, not the list */
 	r->processes = (int)count;
 	for (unsigned i = 0; status == NVML_SUCCESS && i < count && i < CUDA_NVML_PROCESSES; i++)
 		r->pid[i] = list[i].pid;
@@ -146,8 +149,8 @@ static void processes_read(struct cuda_nvml *r)
 void cuda_nvml_read(struct cuda_nvml *r)
 {
 	*r = (struct cuda_nvml){ .sm_mhz = NAN, .memory_mhz = NAN, .most_sm_mhz = NAN, .most_memory_mhz = NAN,
-		.power_w = NAN, .power_limit_w = NAN, .usual_power_limit_w = NAN, .persistence = -1, .mig = -1, .temperature_c = NAN, .utilization = NAN, .reasons = NAN,
-		.processes = -1 };
+		.power_w = NAN, .power_limit_w = NAN, .default_power_limit_w = NAN, .persistence = -1,
+		.mig = -1, .temperature_c = NAN, .utilization = NAN, .reasons = NAN, .processes = -1 };
 	if (!device)
 		return;
 	if (!api.driver_version || api.driver_version(r->driver, sizeof(r->driver)) != NVML_SUCCESS)
@@ -159,12 +162,12 @@ void cuda_nvml_read(struct cuda_nvml *r)
 	r->most_memory_mhz = number_of(api.most_clock, NVML_CLOCK_MEM);
 	r->power_w = number(api.power, 1e-3);
 	r->power_limit_w = number(api.power_limit, 1e-3);
-	r->usual_power_limit_w = number(api.usual_power_limit, 1e-3);
+	r->default_power_limit_w = number(api.default_power_limit, 1e-3);
 	int persistence;
 	unsigned mig, mig_pending;
 	if (api.persistence && api.persistence(device, &persistence) == NVML_SUCCESS)
 		r->persistence = persistence != 0;
-	if (api.mig && api.mig(device, &mig, &mig_pending) == NVML_SUCCESS) /* GPUs that cannot be divided do not tell */
+	if (api.mig && api.mig(device, &mig, &mig_pending) == NVML_SUCCESS) /* fails on GPUs without MIG */
 		r->mig = mig != 0;
 	r->temperature_c = number_of(api.temperature, NVML_TEMPERATURE_GPU);
 	struct nvml_utilization rates;
@@ -210,7 +213,7 @@ bool cuda_nvml_busy(const struct cuda_nvml *r, unsigned own, char *line, int siz
 		if (others > 0)
 			snprintf(who, sizeof(who), "%d other process%s%s%s%s", others, others == 1 ? "" : "es",
 				pids.n ? " (" : "", pids.n ? pids.p : "", pids.n ? ")" : "");
-		snprintf(line, (size_t)size, "this GPU is in use: %s%s; numbers measured beside that are too high", who,
+		snprintf(line, (size_t)size, "this GPU is in use: %s%s; measured times may be too high", who,
 			share);
 	}
 	str_free(&pids);

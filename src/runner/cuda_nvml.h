@@ -1,6 +1,6 @@
-/* What the driver's management library (NVML) tells of a GPU: who else is on it, its clocks, power and heat. Opened at run
- * time; its header is no part of the CUDA toolkit, so that the declarations are ours. Everything is optional: where it is
- * missing, nothing is known and nothing fails. */
+/* Readings of a GPU from the driver's management library (NVML): other processes, clocks, power, temperature.
+ * Opened at run time, with own declarations. Everything is optional: without NVML all readings are unknown
+ * and nothing fails. */
 #ifndef RUNNER_CUDA_NVML_H
 #define RUNNER_CUDA_NVML_H
 
@@ -9,29 +9,30 @@
 
 #define CUDA_NVML_PROCESSES 64
 
-/* NaN, "", -1: unknown. */
+/* Unknown values are NaN, "" or -1. */
 struct cuda_nvml {
 	char driver[80];             /* "580.82.07" */
-	double sm_mhz, memory_mhz;   /* now */
-	double most_sm_mhz, most_memory_mhz;
-	double power_w, power_limit_w, usual_power_limit_w, temperature_c;
+	double sm_mhz, memory_mhz;   /* current clocks */
+	double most_sm_mhz, most_memory_mhz; /* maximum clocks */
+	double power_w, power_limit_w, default_power_limit_w, temperature_c;
 	int persistence, mig;        /* on 1, off 0 */
-	double utilization;          /* share of the last moments with a kernel running, 0 to 1 */
-	double reasons;              /* why clocks are below what was asked for: NVML's bits */
-	int processes;               /* computing on it */
+	double utilization;          /* share of the last sampling period with a kernel running, 0 to 1 */
+	double reasons;              /* NVML's bit mask of the reasons for reduced clocks */
+	int processes;               /* number of compute processes */
 	unsigned pid[CUDA_NVML_PROCESSES];
 };
 
-/* Finds the GPU by UUID, else by PCI address. -1: err says why nothing will be known. */
+/* Finds the GPU by UUID, else by PCI address. Returns -1 and sets err if NVML or the GPU cannot be opened. */
 int cuda_nvml_open(const char *uuid, const char *pci, struct error *err);
 void cuda_nvml_close(void);
-/* All unknown where it is not open. */
+/* Reads all values; they are unknown if NVML is not open. */
 void cuda_nvml_read(struct cuda_nvml *r);
-/* The readings as they are recorded; the caller owns it. */
+/* Returns the recorded readings as an object that the caller owns. */
 json_t *cuda_nvml_json(const struct cuda_nvml *r);
-/* One line that says that others (not the process `own`) use this GPU, into `line`; false: nobody seen. */
+/* True if processes other than `own` use this GPU or it is busy; writes a one-line warning to `line`. */
 bool cuda_nvml_busy(const struct cuda_nvml *r, unsigned own, char *line, int size);
-/* "power_cap thermal" of the bits that mean slower than wanted, into `line`; "" none. */
+/* Writes the names of the reasons that slow the GPU down, like "power_cap thermal", to `line` and returns it;
+ * "" if there are none. */
 const char *cuda_nvml_reasons(double reasons, char *line, int size);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "runner/whole.h"
 
-/* Ways of a concat beside those of moves. */
-#define CONCAT_WIDE 0     /* each source in the widest way that it allows */
-#define CONCAT_MEMCPY 1   /* cudaMemcpy2DAsync */
-#define COLUMNS_FEW 8     /* in a dimension shorter than this, most of a tile would idle */
+/* Kinds of a concat: */
+#define CONCAT_WIDE 0     /* one move per source, each of the widest kind possible */
+#define CONCAT_MEMCPY 1   /* one cudaMemcpy2DAsync per source */
+#define COLUMNS_FEW 8     /* no tiles for shorter dimensions: most threads of a tile would idle */
 
 static struct algorithm *offer(struct cuda_own *o, int kind, const char *api, const char *name)
 {
@@ -40,7 +40,8 @@ static bool is_dense(const struct problem *p)
 
 /* --- moves --- */
 
-/* What a move should be tried as, the most promising first; never what is another way's poorer self. */
+/* Lists the kinds of a move, most promising first. Leaves out kinds that another one does better: tiles of
+ * short dimensions, and element-wise copies if wider words are possible. */
 static void moves_offer(struct cuda_own *o)
 {
 	const struct cuda_move *m = &o->move[0];
@@ -61,7 +62,7 @@ static int move_plan(struct cuda_own *o, const struct cuda_strided *from, const 
 {
 	o->move_count = 1;
 	if (cuda_move_plan(&o->move[0], from, to))
-		return error_set(err, "elements of less than 8 bits are not moved by our kernels");
+		return error_set(err, "our kernels do not move elements of less than 8 bits");
 	moves_offer(o);
 	return 0;
 }
@@ -114,7 +115,7 @@ static int concat_offer(struct cuda_own *o, struct error *err)
 		part.data = (void *)(uintptr_t)o->move_offset[i];
 		begin += from.shape.dim[p->axis];
 		if (cuda_move_plan(&o->move[i], &source, &part))
-			return error_set(err, "elements of less than 8 bits are not moved by our kernels");
+			return error_set(err, "our kernels do not move elements of less than 8 bits");
 		int wide = widest(&o->move[i]) == CUDA_MOVE_STRIDED ? o->move[i].plain.bytes : o->move[i].wide.bytes;
 		narrowest = wide < narrowest ? wide : narrowest;
 	}
@@ -154,15 +155,16 @@ static cudaError_t concat_enqueue(const struct cuda_own *o, int kind, const stru
 	return bad;
 }
 
-/* --- picks --- */
+/* --- lookups --- */
 
 static int gather_offer(struct cuda_own *o, struct error *err)
 {
 	char name[48];
 	if (!is_dense(&o->problem))
-		return error_set(err, "our gather takes dense operands alone");
+		return error_set(err, "our gather needs dense operands");
 	if (cuda_gather_plan(&o->gather, &o->problem))
-		return error_set(err, "our gather takes indices of s32 or s64, and one type of elements of 8 bits or more");
+		return error_set(err, "our gather needs s32 or s64 indices, and equal element types of 8 "
+			"bits or more");
 	snprintf(name, sizeof(name), "gather:%d_bytes", o->gather.bytes);
 	offer(o, 0, "benanza", name);
 	return 0;
@@ -177,9 +179,10 @@ static cudaError_t gather_enqueue(const struct cuda_own *o, int kind, const stru
 static int select_offer(struct cuda_own *o, struct error *err)
 {
 	if (!is_dense(&o->problem))
-		return error_set(err, "our select takes dense operands alone");
+		return error_set(err, "our select needs dense operands");
 	if (cuda_select_plan(&o->select, &o->problem))
-		return error_set(err, "our select takes a condition of 8 bits, and one type of elements of 8 to 64 bits");
+		return error_set(err, "our select needs an 8-bit condition, and equal element types of 8 to "
+			"64 bits");
 	offer(o, 0, "benanza", "select");
 	return 0;
 }
@@ -190,7 +193,7 @@ static cudaError_t select_enqueue(const struct cuda_own *o, int kind, const stru
 	return cuda_select(&o->select, at->source[0], at->source[1], at->source[2], at->destination, s);
 }
 
-/* Strides as n, c, d, h, w. */
+/* Sets the strides in order n, c, d, h, w; 0 for missing dimensions. */
 static void five_strides(const struct cuda_layout *l, int64_t *stride)
 {
 	memset(stride, 0, 5 * sizeof(*stride));
@@ -206,7 +209,7 @@ static int resample_offer(struct cuda_own *o, struct error *err)
 	struct cuda_layout from = cuda_operand_layout(p, 0, 0), to = cuda_operand_layout(p, 1, 0);
 	struct cuda_resample *r = &o->resample;
 	if (from.dtype != to.dtype || (from.dtype != DTYPE_F32 && from.dtype != DTYPE_F16 && from.dtype != DTYPE_BF16))
-		return error_set(err, "our resampling takes f32, f16 or bf16 on both sides");
+		return error_set(err, "our resampling needs f32, f16 or bf16 on both sides");
 	*r = (struct cuda_resample){ .mode = p->mode, .dtype = from.dtype, .n = p->n, .c = p->c };
 	five_strides(&from, r->from);
 	five_strides(&to, r->to);
@@ -232,13 +235,14 @@ static int line_plan(struct cuda_own *o, struct error *err)
 	const struct problem *p = &o->problem;
 	const struct problem_shape *s = &p->shape[0];
 	struct cuda_line *l = &o->line;
-	*l = (struct cuda_line){ .dtype = p->operand[0].dtype, .place_type = p->operand[1].dtype, .mode = p->mode,
+	*l = (struct cuda_line){ .dtype = p->operand[0].dtype, .index_type = p->operand[1].dtype,
+		.mode = p->mode,
 		.outer = 1, .size = s->dim[p->axis], .inner = 1, .k = p->size };
 	for (int i = 0; i < s->rank; i++) {
 		l->outer *= i < p->axis ? s->dim[i] : 1;
 		l->inner *= i > p->axis ? s->dim[i] : 1;
 	}
-	return is_dense(p) ? 0 : error_set(err, "what goes along an axis takes dense operands alone");
+	return is_dense(p) ? 0 : error_set(err, "our kernels along an axis need dense operands");
 }
 
 static int topk_offer(struct cuda_own *o, struct error *err)
@@ -247,11 +251,12 @@ static int topk_offer(struct cuda_own *o, struct error *err)
 	if (line_plan(o, err))
 		return -1;
 	if (o->problem.operand[0].dtype != o->problem.operand[1].dtype)
-		return error_set(err, "topk has one type on both sides");
+		return error_set(err, "our topk needs the same type on both sides");
 	for (int kind = 0; kind < CUDA_TOPK_KINDS; kind++)
 		if (cuda_topk_can(&o->line, kind))
 			offer(o, kind, "CUB", names[kind])->workspace_bytes = cuda_topk_workspace(&o->line, kind);
-	return o->count ? 0 : error_set(err, "topk is sorted for elements of f32, f16, bf16, f64 and whole types, up to 2^31");
+	return o->count ? 0 : error_set(err, "our topk needs f32, f16, bf16, f64, bool or integers, and less "
+		"than 2^31 elements");
 }
 
 static cudaError_t topk_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
@@ -269,12 +274,13 @@ static void lines_offer(struct cuda_own *o, const char *block, const char *threa
 
 static int argreduce_offer(struct cuda_own *o, struct error *err)
 {
-	enum dtype t = o->problem.operand[0].dtype, place = o->problem.operand[1].dtype;
+	enum dtype t = o->problem.operand[0].dtype, index = o->problem.operand[1].dtype;
 	if (line_plan(o, err))
 		return -1;
 	if (dtype_bits(t) < 8 || t == DTYPE_TF32 || t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2 || dtype_bits(t) > 64 ||
-		(place != DTYPE_S32 && place != DTYPE_S64))
-		return error_set(err, "our argmax takes f32, f16, bf16, f64 and whole types, and gives s32 or s64");
+		(index != DTYPE_S32 && index != DTYPE_S64))
+		return error_set(err, "our argmax needs f32, f16, bf16, f64, bool or integers, and s32 or "
+			"s64 outputs");
 	lines_offer(o, "block_reduce", "argreduce:line_a_thread");
 	return 0;
 }
@@ -291,7 +297,8 @@ static int scan_offer(struct cuda_own *o, struct error *err)
 		return -1;
 	if (t != o->problem.operand[1].dtype || (t != DTYPE_F32 && t != DTYPE_F16 && t != DTYPE_BF16 && t != DTYPE_F64 &&
 		t != DTYPE_S32 && t != DTYPE_S64))
-		return error_set(err, "our running sum takes f32, f16, bf16, f64, s32 or s64 on both sides");
+		return error_set(err, "our cumulative sum needs f32, f16, bf16, f64, s32 or s64, the same on "
+			"both sides");
 	lines_offer(o, "block_scan", "scan:line_a_thread");
 	return 0;
 }
@@ -303,13 +310,13 @@ static cudaError_t scan_enqueue(const struct cuda_own *o, int kind, const struct
 
 /* --- quantization --- */
 
-static bool lies_alike(const struct problem *p)
+static bool is_same_layout(const struct problem *p)
 {
 	struct cuda_layout from = cuda_operand_layout(p, 0, 0), to = cuda_operand_layout(p, 1, 0);
-	bool alike = p->operand[0].layout != LAYOUT_STRIDES && p->operand[1].layout != LAYOUT_STRIDES;
+	bool same = p->operand[0].layout != LAYOUT_STRIDES && p->operand[1].layout != LAYOUT_STRIDES;
 	for (int i = 0; i < from.shape.rank; i++)
-		alike = alike && from.stride[i] == to.stride[i];
-	return alike;
+		same = same && from.stride[i] == to.stride[i];
+	return same;
 }
 
 static int quantize_offer(struct cuda_own *o, struct error *err)
@@ -317,12 +324,12 @@ static int quantize_offer(struct cuda_own *o, struct error *err)
 	const struct problem *p = &o->problem;
 	struct cuda_layout from = cuda_operand_layout(p, 0, 0);
 	struct problem_shape scales = problem_scale_shape(p);
-	bool packs = p->kernel == KERNEL_QUANTIZE;
+	bool quantizes = p->kernel == KERNEL_QUANTIZE;
 	struct cuda_quantize *q = &o->quantize;
 	*q = (struct cuda_quantize){ .kernel = p->kernel, .from_type = p->operand[0].dtype, .to_type = p->operand[1].dtype,
 		.single = scales.rank == 0, .dynamic = p->mode == MODE_QUANTIZE_DYNAMIC, .count = 1, .dim = 1, .inner = 1,
 		.size = 1, .by_block = p->mode == MODE_QUANTIZE_BLOCK || p->mode == MODE_DEQUANTIZE_BLOCK,
-		.zero = (float)whole_zero_point(p->operand[packs].dtype) };
+		.zero = (float)whole_zero_point(p->operand[quantizes ? 1 : 0].dtype) };
 	for (int i = 0; i < from.shape.rank; i++)
 		q->count *= from.shape.dim[i];
 	if (!q->single) {
@@ -330,8 +337,9 @@ static int quantize_offer(struct cuda_own *o, struct error *err)
 		q->inner = from.stride[p->axis];
 		q->size = q->by_block ? p->size : 1;
 	}
-	if (!lies_alike(p) || (q->by_block && !is_dense(p)))
-		return error_set(err, "our quantization takes dense operands in one order, ONNX's for blocks");
+	if (!is_same_layout(p) || (q->by_block && !is_dense(p)))
+		return error_set(err, "our quantization needs dense operands of equal layout, row-major for "
+			"blocks");
 	if (q->size > INT32_MAX || !cuda_quantize_can(q))
 		return error_set(err, "our quantization has no %s from %s to %s", mode_name(p->mode),
 			dtype_name(q->from_type), dtype_name(q->to_type));
@@ -367,7 +375,7 @@ static const struct {
 	[KERNEL_DEQUANTIZE] = { quantize_offer, quantize_enqueue, "our quantization" },
 };
 
-static void layouts_say(struct cuda_own *o)
+static void layouts_set(struct cuda_own *o)
 {
 	static const char *const roles[][PROBLEM_OPERANDS] = { { "src", "dst" }, { "src", "index", "dst" },
 		{ "cond", "a", "b", "dst" } };
@@ -382,13 +390,14 @@ int cuda_own_offer(struct cuda_own *o, struct error *err)
 	const struct problem *p = &o->problem;
 	int sm = cuda_context()->sm;
 	if (!families[p->kernel].offer)
-		return error_set(err, "only moves, lookups, resampling, quantization and what goes along an axis");
+		return error_set(err, "only data movement, lookups, resampling, quantization and operations "
+			"along an axis");
 	if (p->epilogue_count)
-		return error_set(err, "our kernels compute no epilogues");
+		return error_set(err, "our kernels have no epilogues");
 	if (sm < CUDA_OWN_SM)
-		return error_set(err, "our kernels are made for compute capability %d.%d and up, the GPU has %d.%d: "
-			"not served by this build", CUDA_OWN_SM / 10, CUDA_OWN_SM % 10, sm / 10, sm % 10);
-	layouts_say(o);
+		return error_set(err, "our kernels need compute capability %d.%d or later, this GPU has "
+			"%d.%d", CUDA_OWN_SM / 10, CUDA_OWN_SM % 10, sm / 10, sm % 10);
+	layouts_set(o);
 	return families[p->kernel].offer(o, err);
 }
 

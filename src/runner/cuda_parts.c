@@ -6,7 +6,7 @@
 
 #include "runner/whole.h"
 
-#define MOST_BYTES 1e15 /* of one operand: what strides in a text may ask for has no other end */
+#define MOST_BYTES 1e15 /* maximum bytes of one operand: strides in a problem text are otherwise unlimited */
 
 struct listing {
 	const struct problem *problem;
@@ -14,7 +14,7 @@ struct listing {
 	int count;
 };
 
-/* Which values keep the outputs of a mode finite and telling. */
+/* True if the mode needs positive inputs for outputs that are finite and can be checked. */
 static bool mode_wants_positive(enum mode m)
 {
 	return m == MODE_LOG || m == MODE_SQRT || m == MODE_POW || m == MODE_DIV || m == MODE_REDUCE_MUL;
@@ -55,7 +55,7 @@ static void sources_add(struct listing *l)
 	for (int i = 0; i < inputs; i++) {
 		bool weights = weighted && i == 1;
 		struct cuda_part *part = input_add(l, weights ? CHECK_WEIGHTS : CHECK_SOURCE, weights ? 0 : i, i, 0);
-		/* the divisor; a logarithm's or a root's own operand */
+		/* only the divisor of a division must be positive */
 		if (mode_wants_positive(p->mode) && (p->mode != MODE_DIV || i == 1))
 			part->fill = FILL_POSITIVE;
 		if (p->kernel == KERNEL_CAST && is_unsigned(p->operand[1].dtype))
@@ -87,7 +87,8 @@ static void epilogues_add(struct listing *l)
 	}
 }
 
-/* Scale, shift, mean and variance: f32, and constant whatever the text says, which has no operand for them. */
+/* Adds a scale, shift, mean or variance: f32 and always constant, since the problem text has no operand for
+ * them. */
 static void parameter_add(struct listing *l, enum check_role role, int64_t count, enum fill_kind fill)
 {
 	struct cuda_layout layout = { .dtype = DTYPE_F32, .shape = { .rank = 1, .dim = { count } }, .stride = { 1 } };
@@ -137,7 +138,8 @@ static void outputs_add(struct listing *l)
 	part->kind = CUDA_PART_INDICES;
 }
 
-/* What the strides reach, in bytes; NaN where they do not fit the shape. */
+/* Returns the span of the strides in bytes; NaN if a stride is negative, or 0 in a dimension larger than
+ * 1. */
 static double span_bytes(const struct cuda_layout *l)
 {
 	double last = 0;
@@ -184,7 +186,7 @@ int cuda_parts_list(const struct problem *p, struct cuda_part *parts, int *count
 	return 0;
 }
 
-/* One a place in the problem, so that equal shapes do not hold equal values. */
+/* Differs per operand, so that operands of equal shape have different values. */
 uint64_t cuda_part_seed(const struct cuda_part *part)
 {
 	return 0x62656e616e7a61u + (uint64_t)part->role * 1024 + (uint64_t)part->number;

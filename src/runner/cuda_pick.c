@@ -2,7 +2,7 @@
 
 #include "runner/cuda_kernels.h"
 
-/* Gather and select planned on the host. */
+/* Plans gather and select on the host. */
 
 static int64_t volume(const struct problem_shape *s, int from, int until)
 {
@@ -29,7 +29,7 @@ int cuda_gather_plan(struct cuda_gather *g, const struct problem *p)
 	return 0;
 }
 
-/* Strides of a dense shape, broadcast to `rank` dimensions. */
+/* Sets the strides of a dense shape that is broadcast to `rank` dimensions; 0 in broadcast dimensions. */
 static void broadcast_strides(const struct problem_shape *s, int rank, int64_t *stride)
 {
 	int64_t step = 1;
@@ -47,6 +47,7 @@ int cuda_select_plan(struct cuda_select *c, const struct problem *p)
 	if (!c->bytes || c->bytes > 8 || dtype_bits(p->operand[0].dtype) != 8 || p->operand[1].dtype != p->operand[3].dtype ||
 		p->operand[2].dtype != p->operand[3].dtype)
 		return -1;
+	/* neighboring dimensions are merged if all three operands allow it */
 	int64_t x[3][PROBLEM_RANK], *stride[3] = { c->condition, c->a, c->b };
 	for (int i = 0; i < 3; i++)
 		broadcast_strides(&p->shape[i], to.rank, x[i]);

@@ -1,11 +1,12 @@
 #include "runner/cuda_cub.cuh"
 #include "runner/cuda_number.cuh"
 
-/* Quantization and back. Both sides are dense in one order, so that elements are met as they lie in memory; a scale is found
- * by the element's place. A dynamic quantization finds the range first, block by block, and every block of the second kernel
- * puts the blocks' ranges together once more, which is less than another kernel. */
+/* Quantization and dequantization. Both sides are dense with the same layout, so elements are processed in
+ * memory order; the scale's index is computed from the element's index. Dynamic quantization takes two
+ * kernels: the first computes a range per block, and in the second every block reduces these ranges again,
+ * which is cheaper than a third kernel. */
 
-#define QUANTIZE_VECTOR 4       /* elements of one load and one store */
+#define QUANTIZE_VECTOR 4       /* elements per load and store */
 #define RANGE_THREADS 256
 
 template <typename WORD> struct alignas(sizeof(WORD) * QUANTIZE_VECTOR) quantize_words {
@@ -20,14 +21,15 @@ struct quantize_job {
 	float zero;
 };
 
-static __device__ inline int64_t scale_place(const struct quantize_job &j, int64_t at)
+/* Returns the index of the scale of element `at` (struct cuda_quantize). */
+static __device__ inline int64_t scale_index(const struct quantize_job &j, int64_t at)
 {
 	uint32_t row = device_divide((uint32_t)at, j.inner), column = (uint32_t)at - row * j.inner.divisor;
 	uint32_t outer = device_divide(row, j.dim), d = row - outer * j.dim.divisor;
 	return j.by_block ? ((int64_t)outer * j.blocks + device_divide(d, j.size)) * j.inner.divisor + column : (int64_t)d;
 }
 
-/* To a whole type: to the nearest, halves to even, held within it. NaN is the least. */
+/* Converts to TO. Integers: rounds to nearest even and saturates; NaN becomes the minimum. */
 template <int TO> static __device__ inline typename number<TO>::word quantize_word(float v)
 {
 	bool is_signed;
@@ -38,14 +40,14 @@ template <int TO> static __device__ inline typename number<TO>::word quantize_wo
 	return (typename number<TO>::word)(int)rintf(fminf(fmaxf(v, low), high));
 }
 
-template <int FROM, int TO, bool PACKS>
+template <int FROM, int TO, bool QUANTIZES>
 static __device__ inline typename number<TO>::word quantize_one(typename number<FROM>::word w, float scale, float zero)
 {
 	float x = (float)number<FROM>::read(w);
-	return quantize_word<TO>(PACKS ? x / scale + zero : (x - zero) * scale);
+	return quantize_word<TO>(QUANTIZES ? x / scale + zero : (x - zero) * scale);
 }
 
-template <int FROM, int TO, bool PACKS, bool SINGLE>
+template <int FROM, int TO, bool QUANTIZES, bool SINGLE>
 static __global__ void quantize_kernel(const typename number<FROM>::word *__restrict__ from,
 	typename number<TO>::word *__restrict__ to, const float *__restrict__ scales, const struct quantize_job j)
 {
@@ -67,14 +69,16 @@ static __global__ void quantize_kernel(const typename number<FROM>::word *__rest
 				continue;
 #pragma unroll
 			for (int k = 0; k < QUANTIZE_VECTOR; k++)
-				out.word[k] = quantize_one<FROM, TO, PACKS>(v[u].word[k],
-					SINGLE ? one : scales[scale_place(j, at * QUANTIZE_VECTOR + k)], j.zero);
+				out.word[k] = quantize_one<FROM, TO, QUANTIZES>(v[u].word[k],
+					SINGLE ? one : scales[scale_index(j, at * QUANTIZE_VECTOR + k)],
+					j.zero);
 			((to_words *)to)[at] = out;
 		}
 	}
 	int64_t last = vectors * QUANTIZE_VECTOR + threadIdx.x;
 	if (blockIdx.x == 0 && last < j.count)
-		to[last] = quantize_one<FROM, TO, PACKS>(from[last], SINGLE ? one : scales[scale_place(j, last)], j.zero);
+		to[last] = quantize_one<FROM, TO, QUANTIZES>(from[last],
+			SINGLE ? one : scales[scale_index(j, last)], j.zero);
 }
 
 struct range {
@@ -130,7 +134,7 @@ static __global__ void dynamic_kernel(const typename number<FROM>::word *from, t
 		to[i] = quantize_one<FROM, TO, true>(from[i], scale, zero);
 }
 
-template <int FROM, int TO, bool PACKS>
+template <int FROM, int TO, bool QUANTIZES>
 static cudaError_t quantize(const struct cuda_quantize *q, const void *from, void *to, const float *scales, cudaStream_t s)
 {
 	typedef const typename number<FROM>::word *from_word;
@@ -139,10 +143,10 @@ static cudaError_t quantize(const struct cuda_quantize *q, const void *from, voi
 		device_divisor_of(q->size), (q->dim - 1) / q->size + 1, q->zero };
 	int64_t blocks = device_blocks(q->count / QUANTIZE_VECTOR, DEVICE_THREADS * DEVICE_UNROLL);
 	if (q->single)
-		return LAUNCH((quantize_kernel<FROM, TO, PACKS, true>), blocks, DEVICE_THREADS, s, (from_word)from, (to_word)to,
-			scales, j);
-	return LAUNCH((quantize_kernel<FROM, TO, PACKS, false>), blocks, DEVICE_THREADS, s, (from_word)from, (to_word)to,
-		scales, j);
+		return LAUNCH((quantize_kernel<FROM, TO, QUANTIZES, true>), blocks, DEVICE_THREADS, s,
+			(from_word)from, (to_word)to, scales, j);
+	return LAUNCH((quantize_kernel<FROM, TO, QUANTIZES, false>), blocks, DEVICE_THREADS, s,
+		(from_word)from, (to_word)to, scales, j);
 }
 
 template <int FROM, int TO>
@@ -158,36 +162,39 @@ static cudaError_t dynamic(const struct cuda_quantize *q, const void *from, void
 		(to_word)to, (const struct range *)workspace, (int)partials, q->count);
 }
 
-#define PACKS(_) _(F32, S8) _(F32, U8) _(F32, F8E4M3) _(F32, F8E5M2) _(F16, S8) _(F16, U8) _(F16, F8E4M3) \
+#define QUANTIZE_PAIRS(_)                                                                                   \
+	_(F32, S8) _(F32, U8) _(F32, F8E4M3) _(F32, F8E5M2) _(F16, S8) _(F16, U8) _(F16, F8E4M3)           \
 	_(BF16, S8) _(BF16, U8) _(BF16, F8E4M3) _(F32, S16) _(F32, U16)
-#define UNPACKS(_) _(S8, F32) _(U8, F32) _(F8E4M3, F32) _(F8E5M2, F32) _(S32, F32) _(S8, F16) _(U8, F16) _(F8E4M3, F16) \
+#define DEQUANTIZE_PAIRS(_)                                                                                 \
+	_(S8, F32) _(U8, F32) _(F8E4M3, F32) _(F8E5M2, F32) _(S32, F32) _(S8, F16) _(U8, F16) _(F8E4M3, F16) \
 	_(S32, F16) _(S8, BF16) _(U8, BF16) _(F8E4M3, BF16) _(S32, BF16) _(S16, F32) _(U16, F32)
-#define FINDS(_) _(F32, U8) _(F32, S8) _(F16, U8) _(BF16, U8)
+#define DYNAMIC_PAIRS(_) _(F32, U8) _(F32, S8) _(F16, U8) _(BF16, U8)
 
 static const struct {
 	enum kernel kernel;
 	enum dtype from, to;
 	cudaError_t (*call)(const struct cuda_quantize *q, const void *from, void *to, const float *scales, cudaStream_t s);
 } rows[] = {
-#define PACK(f, t) { KERNEL_QUANTIZE, DTYPE_##f, DTYPE_##t, quantize<DTYPE_##f, DTYPE_##t, true> },
-	PACKS(PACK)
-#define UNPACK(f, t) { KERNEL_DEQUANTIZE, DTYPE_##f, DTYPE_##t, quantize<DTYPE_##f, DTYPE_##t, false> },
-	UNPACKS(UNPACK)
+#define QUANTIZE_ROW(f, t) { KERNEL_QUANTIZE, DTYPE_##f, DTYPE_##t, quantize<DTYPE_##f, DTYPE_##t, true> },
+	QUANTIZE_PAIRS(QUANTIZE_ROW)
+#define DEQUANTIZE_ROW(f, t) \
+	{ KERNEL_DEQUANTIZE, DTYPE_##f, DTYPE_##t, quantize<DTYPE_##f, DTYPE_##t, false> },
+	DEQUANTIZE_PAIRS(DEQUANTIZE_ROW)
 };
 
 static const struct {
 	enum dtype from, to;
 	cudaError_t (*call)(const struct cuda_quantize *q, const void *from, void *to, void *workspace, cudaStream_t s);
-} finding[] = {
-#define FIND(f, t) { DTYPE_##f, DTYPE_##t, dynamic<DTYPE_##f, DTYPE_##t> },
-	FINDS(FIND)
+} dynamic_rows[] = {
+#define DYNAMIC_ROW(f, t) { DTYPE_##f, DTYPE_##t, dynamic<DTYPE_##f, DTYPE_##t> },
+	DYNAMIC_PAIRS(DYNAMIC_ROW)
 };
 
 static int row_of(const struct cuda_quantize *q)
 {
 	if (q->dynamic) {
-		for (size_t i = 0; i < sizeof(finding) / sizeof(*finding); i++)
-			if (finding[i].from == q->from_type && finding[i].to == q->to_type)
+		for (size_t i = 0; i < sizeof(dynamic_rows) / sizeof(*dynamic_rows); i++)
+			if (dynamic_rows[i].from == q->from_type && dynamic_rows[i].to == q->to_type)
 				return (int)i;
 		return -1;
 	}
@@ -208,6 +215,6 @@ cudaError_t cuda_quantize(const struct cuda_quantize *q, const void *from, const
 	int row = row_of(q);
 	if (row < 0)
 		return cudaErrorInvalidValue;
-	return q->dynamic ? finding[row].call(q, from, to, workspace, s) :
+	return q->dynamic ? dynamic_rows[row].call(q, from, to, workspace, s) :
 		rows[row].call(q, from, to, (const float *)scales, s);
 }

@@ -1,20 +1,20 @@
 #include "runner/cuda_number.cuh"
 
-/* Resampling at half-pixel coordinates. A place is num / den with den = 2 * out, whole numbers throughout: what lies exactly
- * between two neighbours does so here as in any other arithmetic. */
+/* Resampling at half-pixel coordinates. Coordinates are exact fractions with denominator 2 * out, in integer
+ * arithmetic, so that a point exactly between two neighbors is recognized as such. */
 
 struct resample_job {
 	struct cuda_resample r;
 	int64_t total;
-	int64_t dim[5];                      /* of the destination as it lies, outermost first */
-	struct device_divisor divide[5];     /* by them */
+	int64_t dim[5];                      /* of the destination in memory order, outermost first */
+	struct device_divisor divide[5];     /* by dim */
 	struct device_divisor divide_out[3]; /* by 2 * out */
-	bool fast;
+	bool fast;                           /* all indices fit device_divide */
 };
 
-struct resample_place {
-	int64_t low;   /* the neighbour below */
-	float rest;    /* how far beyond it, 0 to 1 */
+struct resample_point {
+	int64_t low;   /* index of the lower neighbor */
+	float rest;    /* distance from it, 0 to 1 */
 };
 
 static __device__ inline int64_t divide(const struct resample_job &j, int i, int64_t n)
@@ -23,15 +23,16 @@ static __device__ inline int64_t divide(const struct resample_job &j, int i, int
 }
 
 template <int MODE>
-static __device__ inline struct resample_place resample_at(const struct resample_job &j, int i, int64_t o)
+static __device__ inline struct resample_point resample_at(const struct resample_job &j, int i, int64_t o)
 {
 	int64_t in = j.r.in[i], out = j.r.out[i];
-	struct resample_place p = { 0, 0 };
+	struct resample_point p = { 0, 0 };
 	if (MODE == MODE_NEAREST) {
 		p.low = divide(j, i, (2 * o + 1) * in - 1);
 		return p;
 	}
-	int64_t n = (2 * o + 1) * in + out, q = divide(j, i, n); /* one whole step more than the place, never negative */
+	/* n / (2 * out) is the coordinate plus 1, so that it is never negative */
+	int64_t n = (2 * o + 1) * in + out, q = divide(j, i, n);
 	p.low = q - 1;
 	p.rest = (float)(n - q * 2 * out) / (float)(2 * out);
 	return p;
@@ -43,7 +44,7 @@ static __device__ inline float cubic_weight(float d)
 	d = fabsf(d);
 	if (d <= 1)
 		return ((a + 2) * d - (a + 3)) * d * d + 1;
-	return d < 2 ? a * (d - 1) * (d - 2) * (d - 2) : 0; /* factored: nothing cancels */
+	return d < 2 ? a * (d - 1) * (d - 2) * (d - 2) : 0; /* factored, to avoid cancellation */
 }
 
 template <int MODE> static __device__ inline float resample_weight(float rest, int tap)
@@ -61,7 +62,7 @@ static __device__ inline float resample_one(const typename number<TYPE>::word *_
 	const struct resample_job &j, const int64_t *x)
 {
 	const int TAPS = MODE == MODE_NEAREST ? 1 : MODE == MODE_CUBIC ? 4 : 2, FIRST = MODE == MODE_CUBIC ? -1 : 0;
-	struct resample_place d = resample_at<MODE>(j, 0, x[2]), h = resample_at<MODE>(j, 1, x[3]),
+	struct resample_point d = resample_at<MODE>(j, 0, x[2]), h = resample_at<MODE>(j, 1, x[3]),
 		w = resample_at<MODE>(j, 2, x[4]);
 	int64_t plane = x[0] * j.r.from[0] + x[1] * j.r.from[1];
 	float sum = 0;
@@ -69,7 +70,7 @@ static __device__ inline float resample_one(const typename number<TYPE>::word *_
 		float wa = resample_weight<MODE>(d.rest, a);
 		int64_t at_d = plane + clamp(d.low + FIRST + a, j.r.in[0]) * j.r.from[2];
 		if (wa == 0)
-			continue; /* what has no depth, for one */
+			continue; /* as for the second tap of a dimension of size 1 */
 		for (int b = 0; b < TAPS; b++) {
 			float wb = wa * resample_weight<MODE>(h.rest, b);
 			int64_t at_h = at_d + clamp(h.low + FIRST + b, j.r.in[1]) * j.r.from[3];

@@ -1,20 +1,21 @@
-/* Places in strided tensors: a number of an element in the destination's order becomes an offset on each side. Shared by
- * the kernels that go element by element. */
+/* Maps the linear index of an element, in order of the destination's dimensions, to its offset in each of
+ * several strided tensors. Shared by the element-wise kernels. */
 #ifndef RUNNER_CUDA_STRIDED_CUH
 #define RUNNER_CUDA_STRIDED_CUH
 
 #include "runner/cuda_device.cuh"
 
-/* SIDES tensors of RANK dimensions; shapes of lower rank have dimensions of 1 in front. */
-template <int SIDES, int RANK> struct strided_places {
+/* SIDES tensors of RANK dimensions; shapes of lower rank get leading dimensions of 1. */
+template <int SIDES, int RANK> struct strided_map {
 	struct device_divisor divisor[RANK];
 	int64_t dim[RANK];
 	int64_t stride[SIDES][RANK];
 };
 
-/* WIDE: more elements than fast division takes. */
+/* Sets at[s] to the offset in tensor s. WIDE: 64-bit division, for more than DEVICE_FAST_MAX elements. */
 template <int SIDES, int RANK, bool WIDE>
-static __device__ inline void strided_offsets(const struct strided_places<SIDES, RANK> &p, int64_t index, int64_t *at)
+static __device__ inline void strided_offsets(const struct strided_map<SIDES, RANK> &p, int64_t index,
+	int64_t *at)
 {
 #pragma unroll
 	for (int s = 0; s < SIDES; s++)
@@ -22,11 +23,11 @@ static __device__ inline void strided_offsets(const struct strided_places<SIDES,
 #pragma unroll
 	for (int d = RANK - 1; d > 0; d--) {
 		int64_t outer = WIDE ? index / p.dim[d] : (int64_t)device_divide((uint32_t)index, p.divisor[d]);
-		int64_t place = WIDE ? index - outer * p.dim[d] :
+		int64_t coordinate = WIDE ? index - outer * p.dim[d] :
 			(int64_t)((uint32_t)index - (uint32_t)outer * p.divisor[d].divisor);
 #pragma unroll
 		for (int s = 0; s < SIDES; s++)
-			at[s] += place * p.stride[s][d];
+			at[s] += coordinate * p.stride[s][d];
 		index = outer;
 	}
 #pragma unroll
@@ -34,12 +35,12 @@ static __device__ inline void strided_offsets(const struct strided_places<SIDES,
 		at[s] += index * p.stride[s][0];
 }
 
-/* Dimensions and strides, aligned at the last. */
+/* Builds the map from dimensions (outermost first) and the strides of each tensor. */
 template <int SIDES, int RANK>
-static inline struct strided_places<SIDES, RANK> strided_places_of(int rank, const int64_t *dim,
+static inline struct strided_map<SIDES, RANK> strided_map_of(int rank, const int64_t *dim,
 	const int64_t *const *stride)
 {
-	struct strided_places<SIDES, RANK> p;
+	struct strided_map<SIDES, RANK> p;
 	for (int d = 0; d < RANK; d++) {
 		int from = d - (RANK - rank);
 		p.dim[d] = from < 0 ? 1 : dim[from];

@@ -1,31 +1,32 @@
 #include "runner/cuda_device.cuh"
 
-/* Transposes through shared memory. A tile is TILE words of the source's fastest dimension (columns) by TILE * TALL of the
- * destination's (rows); a word holds PACK small elements, so that a warp always reads and writes lines of 128 bytes or
- * more: PACK rows of PACK elements are turned within registers, words within shared memory. Word (column c, row r) lies at
- * row c, place (r + c / PACK) mod TILE: neither the writing nor the reading threads of a warp meet in a bank. */
+/* Transposes through shared memory. A tile has TILE words along the source's innermost dimension (columns)
+ * and TILE * TALL words along the destination's (rows). If sizes allow it, a word packs PACK small elements,
+ * so that a warp accesses at least 128 contiguous bytes: blocks of PACK x PACK elements are transposed in
+ * registers, words in shared memory. The word of row r and column c is stored in line c of shared memory at
+ * index (r + c / PACK) mod TILE (swizzled): neither writing nor reading has bank conflicts. */
 
 #define TILE 32
 #define TILE_ROWS (DEVICE_THREADS / TILE) /* rows of threads in a block */
 #define TILE_BATCH (PROBLEM_RANK - 2)
 
 struct tiled_job {
-	int64_t columns, rows;            /* words: elements / PACK */
-	int64_t from_row, to_column;      /* strides in elements: a row further in the source, a column in the destination */
+	int64_t columns, rows;            /* in words: elements / PACK */
+	int64_t from_row, to_column;      /* strides in elements: source rows, destination columns */
 	struct device_divisor row_tiles, column_tiles;
 	struct device_divisor divisor[TILE_BATCH];
-	int64_t from[TILE_BATCH], to[TILE_BATCH]; /* the other dimensions, the fastest first */
+	int64_t from[TILE_BATCH], to[TILE_BATCH]; /* strides of the other dimensions, innermost first */
 };
 
-/* PACK x PACK small elements, a row a word: afterwards a column a word. */
-template <int PACK> static __device__ inline void turn(uint32_t *w);
-template <> __device__ inline void turn<2>(uint32_t *w)
+/* Transposes PACK x PACK small elements in registers: from one row per word to one column per word. */
+template <int PACK> static __device__ inline void transpose_words(uint32_t *w);
+template <> __device__ inline void transpose_words<2>(uint32_t *w)
 {
 	uint32_t a = w[0], b = w[1];
 	w[0] = __byte_perm(a, b, 0x5410);
 	w[1] = __byte_perm(a, b, 0x7632);
 }
-template <> __device__ inline void turn<4>(uint32_t *w)
+template <> __device__ inline void transpose_words<4>(uint32_t *w)
 {
 	uint32_t low01 = __byte_perm(w[0], w[1], 0x5140), low23 = __byte_perm(w[2], w[3], 0x5140);
 	uint32_t high01 = __byte_perm(w[0], w[1], 0x7362), high23 = __byte_perm(w[2], w[3], 0x7362);
@@ -34,17 +35,19 @@ template <> __device__ inline void turn<4>(uint32_t *w)
 	w[2] = __byte_perm(high01, high23, 0x5410);
 	w[3] = __byte_perm(high01, high23, 0x7632);
 }
-/* A lone element has nothing to turn, whatever its size. */
-template <int PACK, typename WORD> struct turner {
-	static __device__ inline void apply(WORD *w) { turn<PACK>(w); }
+/* Nothing to transpose if a word is one element (of any size). */
+template <int PACK, typename WORD> struct register_transpose {
+	static __device__ inline void apply(WORD *w) { transpose_words<PACK>(w); }
 };
-template <typename WORD> struct turner<1, WORD> {
+template <typename WORD> struct register_transpose<1, WORD> {
 	static __device__ inline void apply(WORD *) {}
 };
 
-/* Where the block's batch entry begins on both sides, and its tile. Tiles along the destination's rows follow one another:
- * lines that two tiles share are written while they are still in the cache. */
-static __device__ inline void tiled_place(const struct tiled_job &j, int64_t *from, int64_t *to, int64_t *row, int64_t *column)
+/* Computes from the block number its tile and the offsets of its batch entry in source and destination.
+ * Consecutive blocks are neighbors along the destination's rows, so that a cache line shared by two tiles is
+ * completed while still cached. */
+static __device__ inline void tile_locate(const struct tiled_job &j, int64_t *from, int64_t *to,
+	int64_t *row, int64_t *column)
 {
 	uint32_t rest = blockIdx.x, next = device_divide(rest, j.row_tiles);
 	*row = rest - next * j.row_tiles.divisor;
@@ -56,9 +59,9 @@ static __device__ inline void tiled_place(const struct tiled_job &j, int64_t *fr
 #pragma unroll
 	for (int d = 0; d < TILE_BATCH; d++) {
 		next = device_divide(rest, j.divisor[d]);
-		uint32_t place = rest - next * j.divisor[d].divisor;
-		*from += place * j.from[d];
-		*to += place * j.to[d];
+		uint32_t index = rest - next * j.divisor[d].divisor;
+		*from += index * j.from[d];
+		*to += index * j.to[d];
 		rest = next;
 	}
 }
@@ -69,13 +72,13 @@ static __global__ void tiled_kernel(const WORD *__restrict__ from, WORD *__restr
 	const int STEPS = TILE * TALL / TILE_ROWS;
 	__shared__ WORD tile[TILE * PACK * TILE * TALL];
 	int64_t from_base, to_base, row0, column0;
-	tiled_place(j, &from_base, &to_base, &row0, &column0);
+	tile_locate(j, &from_base, &to_base, &row0, &column0);
 	int lane = threadIdx.x % TILE, line = threadIdx.x / TILE;
 	row0 *= TILE * TALL;
 	column0 *= TILE;
 	WORD v[STEPS][PACK];
 	bool column_in = column0 + lane < j.columns;
-	/* strides count elements, which are multiples of PACK: words of both sides are whole */
+	/* strides are in elements and multiples of PACK, so that words are aligned on both sides */
 	const WORD *source = from + (from_base + (row0 + line) * PACK * j.from_row) / PACK + column0 + lane;
 #pragma unroll
 	for (int i = 0; i < STEPS; i++)
@@ -86,7 +89,7 @@ static __global__ void tiled_kernel(const WORD *__restrict__ from, WORD *__restr
 #pragma unroll
 	for (int i = 0; i < STEPS; i++) {
 		int r = line + i * TILE_ROWS;
-		turner<PACK, WORD>::apply(v[i]);
+		register_transpose<PACK, WORD>::apply(v[i]);
 #pragma unroll
 		for (int k = 0; k < PACK; k++)
 			tile[(lane * PACK + k) * TILE * TALL + r / TILE * TILE + (r + lane) % TILE] = v[i][k];
@@ -104,7 +107,7 @@ static __global__ void tiled_kernel(const WORD *__restrict__ from, WORD *__restr
 	}
 }
 
-/* false: more tiles than a grid holds. */
+/* Returns false if there are more tiles than blocks in a grid. */
 static bool tiled_job_of(const struct cuda_move *m, int tall, struct tiled_job *j, int64_t *tiles)
 {
 	const struct cuda_move_form *f = &m->wide;

@@ -10,27 +10,31 @@
 #include "runner/cuda_kernels.h"
 #include "runner/cuda_nvml.h"
 
-#define CLOCK_COUNT_NS 40e3        /* the device's timer ticks once a microsecond on some GPUs */
-#define CLOCK_EVERY_NS 1e6         /* isolated samples are many: the clock is looked at this often */
-#define CLOCK_LEAST_SHARE 0.75     /* of the default clock; below that a sample is disturbed */
-#define BLOCK_GIVEN_UP_NS 0.5e9    /* a held stream that took this long was not held for us: launches wait here */
-#define WAITS_MOST 3               /* once or twice may be the system's doing */
-#define SWEEP_FACTOR 2             /* so many times the last-level cache is written to empty it */
-#define SWEEP_GUESS 64e6           /* bytes of that cache where it is not known */
-#define CHUNK 128                  /* launches behind one held stream: more would fill the launch queue */
+/* An amortized sample is this sequence in the stream: hold kernel, L2 flush if needed, begin event, graph,
+ * end event, clock count. The host enqueues all of it and only then ends the hold, so that the GPU never
+ * waits for a launch between the events. The hold ends by itself after about 1 s: a launch that waits for the
+ * stream would otherwise never return. */
+#define CLOCK_COUNT_NS 40e3        /* long: the global timer of some GPUs ticks once per microsecond */
+#define CLOCK_EVERY_NS 1e6         /* minimum time between clock counts of isolated samples */
+#define CLOCK_LEAST_SHARE 0.75     /* a sample with a clock below this share of the default is disturbed */
+#define HOLD_TIMED_OUT_NS 0.5e9    /* host time after which a launch must have waited for the hold to end */
+#define WAITS_MOST 3               /* consecutive timeouts until all launches count as blocking */
+#define FLUSH_FACTOR 2             /* bytes written to flush the L2 cache, relative to its size */
+#define FLUSH_DEFAULT 64e6         /* assumed bytes of the L2 cache if unknown */
+#define CHUNK 128                  /* single enqueues per hold; more could fill the launch queue */
 
-/* One a process: a process measures one thing at a time. */
+/* One instance, since a process measures one algorithm at a time. */
 static struct {
 	cudaEvent_t begin, end;
-	int *flag;                 /* pinned: ends the hold */
+	int *flag;                 /* pinned; 1 ends the hold */
 	uint64_t *seen;            /* pinned copy of the counts */
-	uint64_t *counts;          /* on the device */
+	uint64_t *counts;          /* device memory of cuda_clock_count */
 	bool is_open;
-	char *sweep;               /* on the device: writing it leaves nothing else in the last-level cache */
-	size_t sweep_bytes;        /* 0: not made yet, or no memory for it */
-	bool unholdable;           /* launches wait for their kernels here (tools, debuggers): nothing is held */
-	int waits;                 /* held graphs in a row whose launch took so long */
-	double clock_at;           /* when the clock was last looked at */
+	char *flush;               /* device memory written to flush the L2 cache; NULL if not allocated */
+	size_t flush_bytes;
+	bool unholdable;           /* all launches wait for their kernels (profiler, debugger): never hold */
+	int waits;                 /* consecutive held graphs whose launch waited */
+	double clock_at;           /* clock_ns() at the last clock count */
 } shared;
 
 static int shared_open(struct error *err)
@@ -58,8 +62,8 @@ void cuda_time_close(void)
 {
 	if (shared.counts)
 		cudaFree(shared.counts);
-	if (shared.sweep)
-		cudaFree(shared.sweep);
+	if (shared.flush)
+		cudaFree(shared.flush);
 	if (shared.flag)
 		cudaFreeHost(shared.flag);
 	if (shared.begin)
@@ -79,11 +83,11 @@ static int elapsed_read(double *ns, struct error *err)
 	float ms = 0;
 	if (cuda_error(cudaEventElapsedTime(&ms, shared.begin, shared.end), "cudaEventElapsedTime", err))
 		return -1;
-	*ns = fmax((double)ms * 1e6, 1); /* below the events' resolution */
+	*ns = fmax((double)ms * 1e6, 1); /* never 0, though shorter times cannot be resolved */
 	return 0;
 }
 
-/* --- the clock beside the work --- */
+/* --- the clock after a sample --- */
 
 static int clock_enqueue(struct error *err)
 {
@@ -93,22 +97,23 @@ static int clock_enqueue(struct error *err)
 			"cudaMemcpyAsync", err) ? -1 : 0;
 }
 
-/* Once a process: what the driver says of it now. */
-static void clock_complain(double mhz)
+/* Logs a low clock with the driver's reason, once per process. */
+static void clock_log(double mhz)
 {
-	static bool said;
+	static bool logged;
 	struct cuda_nvml now;
 	char reasons[128];
-	if (said)
+	if (logged)
 		return;
-	said = true;
+	logged = true;
 	cuda_nvml_read(&now);
 	cuda_nvml_reasons(now.reasons, reasons, sizeof(reasons));
-	log_line("the clock has fallen to %.0f of %.0f MHz%s%s: such samples count only where there are no better ones", mhz,
-		cuda_context()->clock_khz / 1e3, *reasons ? ", by " : "", reasons);
+	log_line("the GPU clock is down to %.0f of %.0f MHz%s%s%s; such samples count only if there are no "
+		"better ones", mhz, cuda_context()->clock_khz / 1e3, *reasons ? " (" : "", reasons,
+		*reasons ? ")" : "");
 }
 
-/* After the stream has been waited for. */
+/* Evaluates the clock count; the stream must be idle. */
 static void clock_judge(struct cuda_timer *t, double *sum, int *count)
 {
 	shared.clock_at = clock_ns();
@@ -119,7 +124,7 @@ static void clock_judge(struct cuda_timer *t, double *sum, int *count)
 	(*count)++;
 	t->clock_mhz = *sum / *count;
 	if (mhz < CLOCK_LEAST_SHARE * cuda_context()->clock_khz / 1e3) {
-		clock_complain(mhz);
+		clock_log(mhz);
 		cuda_context_disturb();
 	}
 }
@@ -137,90 +142,96 @@ static int run_isolated(struct cuda_timer *t, enum cache cache, double *ns, stru
 {
 	cudaStream_t s = cuda_context()->stream;
 	int64_t set = set_next(t, cache);
-	bool look = clock_ns() - shared.clock_at >= CLOCK_EVERY_NS;
+	bool counts = clock_ns() - shared.clock_at >= CLOCK_EVERY_NS;
 	if (t->ready(t->user, cache, set, err) || cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err))
 		return -1;
 	double began = clock_ns();
 	if (t->enqueue(t->user, cache, set, s, err))
 		return -1;
 	double took = clock_ns() - began;
-	if (cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) || (look && clock_enqueue(err)) ||
-		synchronize("one execution", err))
+	if (cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) ||
+		(counts && clock_enqueue(err)) || synchronize("one execution", err))
 		return -1;
-	/* least: whatever disturbs a host only makes it slower */
+	/* minimum, because disturbances of the host only increase it */
 	t->enqueue_ns = t->enqueue_ns > 0 ? fmin(t->enqueue_ns, took) : took;
 	double sum = 0;
 	int count = 0;
-	if (look)
+	if (counts)
 		clock_judge(t, &sum, &count);
 	return elapsed_read(ns, err);
 }
 
-/* --- sweeping the cache --- */
+/* --- flushing the L2 cache --- */
 
-/* Without memory for it, it is left out: cuda_time_sets_passed then says how little passes. */
-static void sweep_open(void)
+/* Allocates the memory to write. If that fails there is no flush, and cuda_time_sets_passed returns the few
+ * sets used. */
+static void flush_open(void)
 {
 	double l2 = cuda_context()->l2_bytes;
-	size_t bytes = (size_t)(SWEEP_FACTOR * (isnan(l2) ? SWEEP_GUESS : l2));
-	if (shared.sweep)
+	size_t bytes = (size_t)(FLUSH_FACTOR * (isnan(l2) ? FLUSH_DEFAULT : l2));
+	if (shared.flush)
 		return;
-	if (cudaMalloc((void **)&shared.sweep, bytes) == cudaSuccess) {
-		shared.sweep_bytes = bytes;
+	if (cudaMalloc((void **)&shared.flush, bytes) == cudaSuccess) {
+		shared.flush_bytes = bytes;
 	} else {
 		cudaGetLastError();
-		shared.sweep = NULL;
+		shared.flush = NULL;
 	}
 }
 
-/* Writes the sweep; in state net an untimed execution then brings the activations back. */
-static int sweep_enqueue(struct cuda_timer *t, enum cache cache, struct error *err)
+/* Enqueues the flush. For CACHE_NET an untimed execution then brings the activations back into the cache. */
+static int flush_enqueue(struct cuda_timer *t, enum cache cache, struct error *err)
 {
 	cudaStream_t s = cuda_context()->stream;
-	if (!shared.sweep)
+	if (!shared.flush)
 		return 0;
-	if (cuda_error(cudaMemsetAsync(shared.sweep, 0, shared.sweep_bytes, s), "cudaMemsetAsync", err))
+	if (cuda_error(cudaMemsetAsync(shared.flush, 0, shared.flush_bytes, s), "cudaMemsetAsync", err))
 		return -1;
-	/* the last set of all: a graph that needs a sweep begins with the first and does not get there */
+	/* on the last buffer set: a graph that needs a flush starts at the first one and does not reach the
+	 * last */
 	return cache == CACHE_NET ? t->enqueue(t->user, cache, t->sets[cache] - 1, s, err) : 0;
 }
 
-/* --- several behind a held stream --- */
+/* --- executions in a held stream --- */
 
-static int hold(struct error *err)
+static int hold_begin(struct error *err)
 {
 	__atomic_store_n(shared.flag, 0, __ATOMIC_RELEASE);
 	return cuda_error(cuda_block(shared.flag, cuda_context()->stream), "holding the stream", err);
 }
 
-static void let_go(void)
+static void hold_end(void)
 {
 	__atomic_store_n(shared.flag, 1, __ATOMIC_RELEASE);
 }
 
-/* What is launched between the events. */
+/* The work between the events: `times` single enqueues or one graph. */
 struct burst {
 	int (*launch)(struct cuda_timer *t, const struct burst *b, struct error *err);
 	enum cache cache;
-	bool sweeps;             /* the cache first */
-	int64_t times;           /* single launches */
-	cudaGraphExec_t graph;   /* or one graph */
+	bool flushes;            /* flush the L2 cache before the begin event */
+	int64_t times;
+	cudaGraphExec_t graph;
 };
 
-/* What took so long behind a held stream had waited for it. A graph does so only where all launches do; a library that waits
- * by itself says nothing of others. */
-static void waited_note(struct cuda_timer *t, const struct burst *b)
+/* Disables holding after a launch waited for the held stream. A graph launch waits only if all launches do,
+ * so it counts for the process; a single enqueue may wait because its library synchronizes, so it counts for
+ * this algorithm only. */
+static void holding_disable(struct cuda_timer *t, const struct burst *b)
 {
 	if (!b->graph) {
 		t->unholdable = true;
-		log_line("an algorithm waits for what was launched before it; launch times are in what is measured of it");
+		log_line("an algorithm waits for earlier work when it is enqueued; its times include launch "
+			"latency");
 	} else if (++shared.waits >= WAITS_MOST) {
 		shared.unholdable = true;
-		log_line("launches wait for their kernels here; launch times are in what is measured");
+		log_line("launches wait for their kernels in this process; measured times include launch "
+			"latency");
 	}
 }
 
-/* Launches between the events, held back until all are in the stream. */
+/* Measures a burst behind a hold; if a launch waited for the hold to time out, repeats it, at last without a
+ * hold. */
 static int run_held(struct cuda_timer *t, const struct burst *b, double *ns, struct error *err)
 {
 	cudaStream_t s = cuda_context()->stream;
@@ -228,12 +239,12 @@ static int run_held(struct cuda_timer *t, const struct burst *b, double *ns, str
 		double began = clock_ns(), sum = 0;
 		int count = 0;
 		bool held = !shared.unholdable && !t->unholdable;
-		int bad = (held && hold(err)) || (b->sweeps && sweep_enqueue(t, b->cache, err)) ||
+		int bad = (held && hold_begin(err)) || (b->flushes && flush_enqueue(t, b->cache, err)) ||
 			cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err) ||
 			b->launch(t, b, err) || cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) ||
 			clock_enqueue(err);
-		bool waited = clock_ns() - began > BLOCK_GIVEN_UP_NS;
-		let_go(); /* always: what is held would wait a second */
+		bool waited = clock_ns() - began > HOLD_TIMED_OUT_NS;
+		hold_end(); /* also after an error: the stream would stay blocked for a second */
 		if (bad) {
 			synchronize("executions back to back", NULL);
 			return -1;
@@ -244,7 +255,7 @@ static int run_held(struct cuda_timer *t, const struct burst *b, double *ns, str
 		shared.waits = waited ? shared.waits : 0;
 		if (!waited || !held)
 			return elapsed_read(ns, err);
-		waited_note(t, b);
+		holding_disable(t, b);
 	}
 }
 
@@ -288,7 +299,7 @@ static int capture(struct cuda_timer *t, enum cache cache, int64_t first, int64_
 	int bad = 0;
 	for (int64_t i = 0; i < times && !bad; i++)
 		bad = t->enqueue(t->user, cache, (first + i) % t->sets[cache], s, err);
-	/* must end it whatever happened, and the first error tells most */
+	/* the capture must be ended also after an error; the first error is the most useful one */
 	cudaError_t c = cudaStreamEndCapture(s, graph);
 	if (!bad)
 		bad = cuda_error(c, "cudaStreamEndCapture", err);
@@ -300,7 +311,7 @@ static int capture(struct cuda_timer *t, enum cache cache, int64_t first, int64_
 	return bad || !*graph ? -1 : 0;
 }
 
-/* Captured, instantiated, uploaded and launched once untimed. */
+/* Captures, instantiates and uploads a graph, and launches it once untimed. */
 static int graph_make(struct cuda_timer *t, enum cache cache, int64_t first, int64_t times, cudaGraphExec_t *exec,
 	struct error *err)
 {
@@ -346,9 +357,11 @@ static void graphs_free(struct cuda_time_graphs *g)
 	*g = (struct cuda_time_graphs){ 0 };
 }
 
-/* How many graphs take turns. Each begins where the one before it ended, until that is set 0 again or there are as many as
- * we keep. Where those come nowhere near all sets (half of them are the cache's size) there is one, and the cache is swept
- * before each launch; not so where they do, because what the sweep has written goes out to memory beside them. */
+/* Returns how many graphs take turns. Each starts at the buffer set after the last one of the preceding
+ * graph: after sets / gcd(sets, times) graphs that is set 0 again. If this needs more than CUDA_TIME_GRAPHS,
+ * that many still do if they use at least half of all sets (as large as the L2 cache). Else there is one
+ * graph and the cache is flushed before each launch. Rotation is preferred, because the lines written by a
+ * flush are evicted to memory during the measurement. */
 static int round_size(int64_t sets, int64_t times)
 {
 	int64_t round = sets / common_divisor(sets, times);
@@ -357,7 +370,7 @@ static int round_size(int64_t sets, int64_t times)
 	return 2.0 * CUDA_TIME_GRAPHS * (double)times >= (double)sets ? CUDA_TIME_GRAPHS : 1;
 }
 
-/* The row of this state and count, a new one where there is none. */
+/* Returns the graphs of this cache state and count; a new entry replaces the oldest if all are in use. */
 static struct cuda_time_graphs *graphs_find(struct cuda_timer *t, enum cache cache, int64_t times)
 {
 	for (int i = 0; i < t->kind_count; i++)
@@ -373,8 +386,8 @@ static struct cuda_time_graphs *graphs_find(struct cuda_timer *t, enum cache cac
 	return g;
 }
 
-/* Would the sets come back before they have left the cache? */
-static bool is_short(const struct cuda_timer *t, const struct cuda_time_graphs *g)
+/* True if the graph's buffer sets could still be in the cache at the next launch. */
+static bool needs_flush(const struct cuda_timer *t, const struct cuda_time_graphs *g)
 {
 	return g->count == 1 && g->times < t->sets[g->cache];
 }
@@ -389,23 +402,23 @@ static int run_graph(struct cuda_timer *t, enum cache cache, int64_t times, doub
 		return -1;
 	}
 	g->next = (g->next + 1) % g->count;
-	bool sweeps = is_short(t, g);
-	if (sweeps)
-		sweep_open();
-	return run_held(t, &(struct burst){ .launch = launch_graph, .cache = cache, .graph = *exec, .sweeps = sweeps }, ns,
-		err);
+	bool flushes = needs_flush(t, g);
+	if (flushes)
+		flush_open();
+	struct burst b = { .launch = launch_graph, .cache = cache, .graph = *exec, .flushes = flushes };
+	return run_held(t, &b, ns, err);
 }
 
-/* --- all together --- */
+/* --- all runs --- */
 
-/* Once a process: it is no trouble, only worth knowing. */
-static void uncapturable_say(const struct error *err)
+/* Logged once per process; not an error. */
+static void uncapturable_log(const struct error *err)
 {
-	static bool said;
-	if (!said)
-		log_line("an algorithm cannot be captured in a graph, it is launched one by one: %s",
+	static bool logged;
+	if (!logged)
+		log_line("an algorithm cannot be captured in a graph; it is launched one by one: %s",
 			err && *err->text ? err->text : "capture fails");
-	said = true;
+	logged = true;
 }
 
 static int launch_first(struct cuda_timer *t, enum cache cache, struct error *err)
@@ -421,7 +434,7 @@ static int launch_first(struct cuda_timer *t, enum cache cache, struct error *er
 int cuda_time_run(struct cuda_timer *t, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
 {
 	if (cuda_context()->poisoned)
-		return error_set(err, "an earlier kernel has faulted: this process can use the GPU no more");
+		return error_set(err, "an earlier kernel faulted; this process can no longer use the GPU");
 	if (shared_open(err) || launch_first(t, cache, err))
 		return -1;
 	if (times <= 1)
@@ -431,7 +444,7 @@ int cuda_time_run(struct cuda_timer *t, enum cache cache, int64_t times, double 
 			return 0;
 		if (!t->uncapturable || cuda_context()->poisoned)
 			return -1;
-		uncapturable_say(err);
+		uncapturable_log(err);
 	}
 	return run_singly(t, cache, times, elapsed_ns, err);
 }
@@ -441,10 +454,9 @@ int64_t cuda_time_sets_passed(const struct cuda_timer *t, enum cache cache)
 	int64_t least = t->sets[cache];
 	for (int i = 0; i < t->kind_count; i++) {
 		const struct cuda_time_graphs *g = &t->kinds[i];
-		/* one graph that spans the round passes them all, several only as far as they reach */
-		double reach = (double)g->times * g->count;
-		bool swept = is_short(t, g) && shared.sweep;
-		if (g->cache == cache && !swept && reach < (double)least)
+		double reach = (double)g->times * g->count; /* buffer sets that the graphs use in turn */
+		bool flushed = needs_flush(t, g) && shared.flush;
+		if (g->cache == cache && !flushed && reach < (double)least)
 			least = (int64_t)reach;
 	}
 	return least;

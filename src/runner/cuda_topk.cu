@@ -4,8 +4,9 @@
 #include <iterator>
 #include <math.h>
 
-/* The k largest or smallest of each line, in order: keys are sorted together with their places, and the values fetched by
- * place. For the largest, keys are turned round; of equal values the first comes first. */
+/* The k largest or smallest elements of each line, in order: sorts keys together with their indices, then
+ * fetches the values by index. Sorting is ascending, so keys are inverted for the largest; it is stable, so
+ * equal values keep their order. */
 
 struct topk_job {
 	struct cuda_line l;
@@ -13,10 +14,10 @@ struct topk_job {
 	int bytes;
 };
 
-static __device__ inline void topk_write(const struct topk_job &j, const void *from, void *to, int64_t *places, int64_t line,
-	int64_t rank, int place)
+static __device__ inline void topk_write(const struct topk_job &j, const void *from, void *to,
+	int64_t *indices, int64_t line, int64_t rank, int index)
 {
-	int64_t at = line_begin(line, j.l.inner, j.l.size) + place * j.l.inner;
+	int64_t at = line_begin(line, j.l.inner, j.l.size) + index * j.l.inner;
 	int64_t put = line_begin(line, j.l.inner, j.l.k) + rank * j.l.inner;
 	switch (j.bytes) {
 	case 1: ((uint8_t *)to)[put] = ((const uint8_t *)from)[at]; break;
@@ -24,31 +25,33 @@ static __device__ inline void topk_write(const struct topk_job &j, const void *f
 	case 4: ((uint32_t *)to)[put] = ((const uint32_t *)from)[at]; break;
 	default: ((uint64_t *)to)[put] = ((const uint64_t *)from)[at]; break;
 	}
-	places[put] = place;
+	indices[put] = index;
 }
 
 template <typename KEY, int THREADS, int ITEMS>
-static __global__ void topk_block_kernel(const void *from, void *to, int64_t *places, const struct topk_job j)
+static __global__ void topk_block_kernel(const void *from, void *to, int64_t *indices,
+	const struct topk_job j)
 {
 	typedef library::block_sort<KEY, THREADS, ITEMS> sort;
 	__shared__ typename sort::storage storage;
 	for (int64_t line = blockIdx.x; line < j.lines; line += gridDim.x) {
 		KEY key[ITEMS];
-		int place[ITEMS];
+		int index[ITEMS];
 		int64_t begin = line_begin(line, j.l.inner, j.l.size);
 #pragma unroll
 		for (int i = 0; i < ITEMS; i++) {
-			place[i] = (int)threadIdx.x * ITEMS + i;
-			key[i] = (KEY)UINT64_MAX; /* behind all: equal ones came before */
-			if (place[i] < j.l.size)
-				key[i] = (KEY)(key_at(from, begin + place[i] * j.l.inner, j.l.dtype) ^ (uint64_t)j.flip);
+			index[i] = (int)threadIdx.x * ITEMS + i;
+			key[i] = (KEY)UINT64_MAX; /* padding, sorted after elements with this key */
+			if (index[i] < j.l.size)
+				key[i] = (KEY)(key_at(from, begin + index[i] * j.l.inner, j.l.dtype) ^
+					(uint64_t)j.flip);
 		}
-		sort::run(storage, key, place, 8 * j.bytes);
+		sort::run(storage, key, index, 8 * j.bytes);
 #pragma unroll
 		for (int i = 0; i < ITEMS; i++)
 			if ((int)threadIdx.x * ITEMS + i < j.l.k)
-				topk_write(j, from, to, places, line, threadIdx.x * ITEMS + i, place[i]);
-		__syncthreads(); /* the storage is free again */
+				topk_write(j, from, to, indices, line, threadIdx.x * ITEMS + i, index[i]);
+		__syncthreads(); /* before the storage is reused */
 	}
 }
 
@@ -57,20 +60,20 @@ static __global__ void topk_keys_kernel(const void *from, KEY *keys, int *order,
 {
 	int64_t count = j.lines * j.l.size, step = (int64_t)gridDim.x * blockDim.x;
 	for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
-		int64_t line = i / j.l.size, place = i - line * j.l.size;
-		int64_t at = line_begin(line, j.l.inner, j.l.size) + place * j.l.inner;
+		int64_t line = i / j.l.size, index = i - line * j.l.size;
+		int64_t at = line_begin(line, j.l.inner, j.l.size) + index * j.l.inner;
 		keys[i] = (KEY)(key_at(from, at, j.l.dtype) ^ (uint64_t)j.flip);
-		order[i] = (int)place;
+		order[i] = (int)index;
 	}
 }
 
-static __global__ void topk_fetch_kernel(const void *from, void *to, int64_t *places, const int *order,
+static __global__ void topk_fetch_kernel(const void *from, void *to, int64_t *indices, const int *order,
 	const struct topk_job j)
 {
 	int64_t count = j.lines * j.l.k, step = (int64_t)gridDim.x * blockDim.x;
 	for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
 		int64_t line = i / j.l.k, rank = i - line * j.l.k;
-		topk_write(j, from, to, places, line, rank, order[line * j.l.size + rank]);
+		topk_write(j, from, to, indices, line, rank, order[line * j.l.size + rank]);
 	}
 }
 
@@ -97,18 +100,18 @@ bool cuda_topk_can(const struct cuda_line *l, enum cuda_topk_kind kind)
 	}
 }
 
-template <typename KEY> static cudaError_t topk_block(const struct topk_job &j, const void *from, void *to, int64_t *places,
-	cudaStream_t s)
+template <typename KEY> static cudaError_t topk_block(const struct topk_job &j, const void *from, void *to,
+	int64_t *indices, cudaStream_t s)
 {
 	int64_t grid = device_blocks(j.lines, 1);
 	if (j.l.size <= 128)
-		return LAUNCH_BLOCK((topk_block_kernel<KEY, 128, 1>), grid, 128, s, from, to, places, j);
+		return LAUNCH_BLOCK((topk_block_kernel<KEY, 128, 1>), grid, 128, s, from, to, indices, j);
 	if (j.l.size <= 1024)
-		return LAUNCH_BLOCK((topk_block_kernel<KEY, 256, 4>), grid, 256, s, from, to, places, j);
-	return LAUNCH_BLOCK((topk_block_kernel<KEY, 256, 16>), grid, 256, s, from, to, places, j);
+		return LAUNCH_BLOCK((topk_block_kernel<KEY, 256, 4>), grid, 256, s, from, to, indices, j);
+	return LAUNCH_BLOCK((topk_block_kernel<KEY, 256, 16>), grid, 256, s, from, to, indices, j);
 }
 
-/* Where line number i of dense lines begins. */
+/* Iterator over the offsets of dense lines. */
 struct line_offsets {
 	int64_t size, first;
 	typedef int64_t value_type;
@@ -121,7 +124,7 @@ struct line_offsets {
 	__host__ __device__ inline line_offsets operator+(int64_t n) const { return { size, first + n }; }
 };
 
-/* The workspace, each part from a multiple of 256 bytes on. */
+/* The parts of the workspace, each aligned to 256 bytes. */
 template <typename KEY> struct topk_space {
 	KEY *key, *sorted_key;
 	int *order, *sorted_order;
@@ -134,6 +137,7 @@ static size_t round_up(size_t n)
 	return (n + 255) / 256 * 256;
 }
 
+/* Sets the addresses of the parts. Returns the bytes before CUB's own part, `temp`. */
 template <typename KEY> static size_t topk_lay(struct topk_space<KEY> *w, const struct topk_job &j, void *base)
 {
 	size_t n = (size_t)(j.lines * j.l.size), keys = round_up(n * sizeof(KEY)), orders = round_up(n * sizeof(int));
@@ -161,7 +165,7 @@ static cudaError_t topk_sort(const struct topk_job &j, enum cuda_topk_kind kind,
 	return bad;
 }
 
-/* Bytes of the sort's own space, which follows the rest. */
+/* Returns the bytes of the whole workspace; NaN if CUB reports no size. */
 template <typename KEY> static double topk_bytes(const struct topk_job &j, enum cuda_topk_kind kind)
 {
 	struct topk_space<KEY> w;
@@ -170,7 +174,7 @@ template <typename KEY> static double topk_bytes(const struct topk_job &j, enum 
 	w.temp_bytes = 0;
 	if (topk_sort<KEY>(j, kind, &w, NULL) == cudaSuccess)
 		return (double)(own + round_up(w.temp_bytes ? w.temp_bytes : 1));
-	(void)cudaGetLastError(); /* no device: nothing is wrong, only unknown */
+	(void)cudaGetLastError(); /* expected without a device */
 	return NAN;
 }
 
@@ -183,15 +187,15 @@ double cuda_topk_workspace(const struct cuda_line *l, enum cuda_topk_kind kind)
 }
 
 template <typename KEY>
-static cudaError_t topk(const struct topk_job &j, enum cuda_topk_kind kind, const void *from, void *to, int64_t *places,
-	void *workspace, cudaStream_t s)
+static cudaError_t topk(const struct topk_job &j, enum cuda_topk_kind kind, const void *from, void *to,
+	int64_t *indices, void *workspace, cudaStream_t s)
 {
 	if (kind == CUDA_TOPK_BLOCK)
-		return topk_block<KEY>(j, from, to, places, s);
+		return topk_block<KEY>(j, from, to, indices, s);
 	struct topk_space<KEY> w;
 	topk_lay<KEY>(&w, j, workspace);
 	void *temp = w.temp;
-	w.temp = NULL;
+	w.temp = NULL; /* first call: only sets temp_bytes */
 	w.temp_bytes = 0;
 	cudaError_t bad = topk_sort<KEY>(j, kind, &w, s);
 	w.temp = temp;
@@ -202,16 +206,16 @@ static cudaError_t topk(const struct topk_job &j, enum cuda_topk_kind kind, cons
 		bad = topk_sort<KEY>(j, kind, &w, s);
 	if (bad == cudaSuccess)
 		bad = LAUNCH(topk_fetch_kernel, device_blocks(j.lines * j.l.k, DEVICE_THREADS), DEVICE_THREADS, s, from, to,
-			places, w.sorted_order, j);
+			indices, w.sorted_order, j);
 	return bad;
 }
 
-cudaError_t cuda_topk(const struct cuda_line *l, enum cuda_topk_kind kind, const void *from, void *to, int64_t *places,
-	void *workspace, cudaStream_t s)
+cudaError_t cuda_topk(const struct cuda_line *l, enum cuda_topk_kind kind, const void *from, void *to,
+	int64_t *indices, void *workspace, cudaStream_t s)
 {
 	struct topk_job j = topk_job_of(l);
 	if (!cuda_topk_can(l, kind))
 		return cudaErrorInvalidValue;
-	return j.bytes == 8 ? topk<uint64_t>(j, kind, from, to, places, workspace, s) :
-		topk<uint32_t>(j, kind, from, to, places, workspace, s);
+	return j.bytes == 8 ? topk<uint64_t>(j, kind, from, to, indices, workspace, s) :
+		topk<uint32_t>(j, kind, from, to, indices, workspace, s);
 }

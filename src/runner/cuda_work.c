@@ -21,7 +21,7 @@ struct work {
 	bool locked, planned;
 };
 
-/* Addresses of one set: net rotates the constants alone, cold everything. */
+/* Sets the addresses of a buffer set: CACHE_NET rotates only the constants, CACHE_COLD all operands. */
 static void pointers_of(const struct work *w, enum cache cache, int64_t set, struct cuda_pointers *at)
 {
 	cuda_buffers_pointers(w->buffers, set, cache == CACHE_COLD ? set : 0, at);
@@ -49,7 +49,8 @@ static int ready(void *user, enum cache cache, int64_t set, struct error *err)
 void cuda_work_release(void *work)
 {
 	struct work *w = work;
-	if (!cuda_context()->poisoned) /* what it left in the stream may still fault: then it is known now, not to the next one */
+	/* a kernel still in the stream may fault: find out now, so that the next algorithm is not blamed */
+	if (!cuda_context()->poisoned)
 		cuda_error(cudaStreamSynchronize(cuda_context()->stream), "the end of an algorithm", NULL);
 	cuda_time_forget(&w->timer);
 	if (w->planned && w->plan.free)
@@ -57,12 +58,13 @@ void cuda_work_release(void *work)
 	cuda_space_put(w->space);
 	cuda_buffers_put(w->buffers);
 	if (w->locked)
-		cuda_context_give();
+		cuda_context_unlock();
 	str_free(&w->kernels);
 	free(w);
 }
 
-/* A workspace is rotated until twice the last-level cache passes, not as often as small operands. */
+/* Returns the copies of a workspace: enough to use twice the L2 cache before the first is used again, at most
+ * cold_sets. */
 static int64_t space_copies(double bytes, int64_t cold_sets)
 {
 	double l2 = cuda_context()->l2_bytes;
@@ -92,8 +94,8 @@ static int work_make(struct work *w, const struct backend_list *list, int index,
 	if (cuda_context()->planning)
 		return error_set(err, "planned only: there is no device");
 	if (cuda_context()->poisoned)
-		return error_set(err, "an earlier kernel has faulted: this process can use the GPU no more");
-	if (cuda_context_take(err))
+		return error_set(err, "an earlier kernel faulted; this process can no longer use the GPU");
+	if (cuda_context_lock(err))
 		return -1;
 	w->locked = true;
 	if (b->plan(list, index, &w->plan, status, err))
@@ -134,7 +136,7 @@ int cuda_work_check(void *work, double *worst, struct error *err)
 		.epsilon = w->plan.epsilon, .gain = w->plan.gain };
 	*worst = NAN;
 	if (cuda_context()->poisoned)
-		return error_set(err, "an earlier kernel has faulted: this process can use the GPU no more");
+		return error_set(err, "an earlier kernel faulted; this process can no longer use the GPU");
 	if (cuda_check_begin(&c, err) || enqueue(w, CACHE_WARM, 0, cuda_context()->stream, err) ||
 		cuda_error(cudaStreamSynchronize(cuda_context()->stream), "the checked execution", err))
 		return -1;
@@ -147,15 +149,15 @@ double cuda_work_rotated_bytes(const void *work)
 	return problem_constant_bytes(&w->buffers->problem) * (double)cuda_time_sets_passed(&w->timer, CACHE_NET);
 }
 
-/* By tracing one execution. */
+/* Gets the kernel names by tracing one execution. Logs only once that it cannot. */
 static void kernels_trace(struct work *w)
 {
-	static bool said;
+	static bool logged;
 	struct error err = ERROR_NONE;
 	if (cuda_cupti_begin(&err)) {
-		if (!said)
+		if (!logged)
 			log_line("%s", err.text);
-		said = true;
+		logged = true;
 		return;
 	}
 	if (enqueue(w, CACHE_WARM, 0, cuda_context()->stream, &err) == 0)

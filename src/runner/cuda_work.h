@@ -1,6 +1,6 @@
-/* One prepared algorithm on the GPU, whatever library it is of: its operands in device memory, how it is timed, checked and
- * released. A backend of ours only says what it offers (algorithms) and how one execution is enqueued (struct cuda_plan);
- * everything else is here, once. */
+/* One prepared algorithm on the GPU, of any library: its operands in device memory, its timing, check and
+ * release. A CUDA backend only lists its algorithms and says how one execution is enqueued (struct
+ * cuda_plan); everything else is shared here. */
 #ifndef RUNNER_CUDA_WORK_H
 #define RUNNER_CUDA_WORK_H
 
@@ -9,51 +9,55 @@
 
 #define CUDA_SOURCES PROBLEM_SHAPES
 
-/* Device addresses for one execution, in the problem's order. Layouts and types are what cuda_operand_layout says. */
+/* Device addresses for one execution, in the problem's order. Layouts and types: cuda_operand_layout. */
 struct cuda_pointers {
-	const void *source[CUDA_SOURCES]; /* conv, deconv, rnn: [0]; matmul: a; binary: a, b; concat: all; attention: q, k,
-					     v; select: condition, a, b; gather: source, indices */
+	/* conv, deconv, rnn: [0]; matmul: a; binary: a, b; concat: all; attention: q, k, v; select:
+	 * condition, a, b; gather: source, indices */
+	const void *source[CUDA_SOURCES];
 	const void *weights;              /* conv, deconv, rnn; matmul: b */
 	const void *epilogue[PROBLEM_EPILOGUES];
-	const void *scale, *shift, *mean, *variance; /* normalizations: f32, one a channel (layernorm, rmsnorm: one a
-							normalized element) */
+	/* normalizations: f32, one per channel (layernorm, rmsnorm: one per normalized element); scale: also
+	 * of quantize and dequantize, shaped by problem_scale_shape */
+	const void *scale, *shift, *mean, *variance;
 	void *destination;
 	void *indices;                    /* topk: s64, shaped like the destination */
 	void *workspace;                  /* 256-byte aligned */
 };
 
-/* How one operand lies in memory: strides in elements for the logical shape. `any` is taken as ncx. */
+/* Memory layout of one operand: strides in elements for the logical shape. Layout `any` becomes ncx. */
 struct cuda_layout {
 	enum dtype dtype;
 	struct problem_shape shape;
 	int64_t stride[PROBLEM_RANK];
 };
-/* Operand i of the problem (concat: operand 0 is source number `source`); and the operand of epilogue e. */
+/* Returns the layout of operand i (of concat's operand 0: of source number `source`), or of epilogue e's
+ * operand. */
 struct cuda_layout cuda_operand_layout(const struct problem *p, int i, int source);
 struct cuda_layout cuda_epilogue_layout(const struct problem *p, int e);
-/* "ncx", "nxc" or "strided": for the `layouts` of an algorithm. */
+/* Returns "ncx", "nxc" or "strided", for the `layouts` of an algorithm. */
 const char *cuda_layout_name(const struct problem *p, int i);
 
-/* What a backend's plan() fills. enqueue must only enqueue (it is captured into CUDA graphs) and must not allocate. */
+/* Filled by a backend's plan(). enqueue is captured into CUDA graphs: it must not synchronize or allocate. */
 struct cuda_plan {
 	void *state;
 	double workspace_bytes;
 	int (*enqueue)(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err);
-	/* Makes what an execution at these addresses wants made once; never timed. NULL: nothing. */
+	/* Does the host work that an execution at these addresses needs once; never timed. NULL if there is
+	 * none. */
 	int (*ready)(void *state, const struct cuda_pointers *at, struct error *err);
 	void (*free)(void *state);
-	double epsilon;             /* normalizations */
-	double gain;                /* error allowance relative to the type's own: 1, Winograd and FFT more; 0 = 1 */
+	double epsilon;             /* of a normalization */
+	double gain;                /* factor on the tolerance: 1, more for Winograd and FFT; 0 means 1 */
 };
 
-/* backend.detail of the CUDA backends. -1: *status and err say why. */
+/* backend.detail of the CUDA backends. plan returns -1 and sets *status and err on failure. */
 struct cuda_backend {
 	int (*plan)(const struct backend_list *list, int index, struct cuda_plan *plan, enum status *status,
 		struct error *err);
 	const struct problem *(*problem)(const struct backend_list *list);
 };
 
-/* prepare, run, check, rotated_bytes, release, kernels, enqueue_ns, clock_mhz of struct backend. */
+/* The functions of struct backend that all CUDA backends share. */
 void *cuda_work_prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
 	enum status *status, struct error *err);
 int cuda_work_run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);

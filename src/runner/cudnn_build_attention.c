@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Scaled-dot-product attention: cuDNN's own operation, and the same composed of two products and a softmax, which is
- * the form that cuDNN's fused engines recognize with a causal mask too. */
+/* Scaled-dot-product attention, in two variants: composed of two matmuls and a softmax, a form that cuDNN's
+ * fused engines recognize also with a causal mask; and cuDNN's own attention operation. */
 
 #define RANK 4
 
@@ -24,7 +24,7 @@ static float scale_of(const struct problem *p)
 static void refuse_epilogues(struct cudnn_graph *g)
 {
 	if (g->p->epilogue_count)
-		cudnn_bag_refuse(&g->bag, "cuDNN fuses nothing behind attention");
+		cudnn_bag_refuse(&g->bag, "cuDNN does not fuse epilogues with attention");
 }
 
 void cudnn_build_sdpa(struct cudnn_graph *g)
@@ -44,7 +44,8 @@ void cudnn_build_sdpa(struct cudnn_graph *g)
 	cudnn_operation_add(g, op, "attention operation");
 }
 
-/* Minus infinity where a key lies behind the query's own place, counted from the end: row + (keys - queries) < column. */
+/* Masks scores with -infinity where the key comes after the query, both counted from the end: row + keys -
+ * queries < column. */
 static struct cudnn_tensor causal_mask(struct cudnn_graph *g, const struct cudnn_tensor *scores)
 {
 	const struct problem *p = g->p;
@@ -55,7 +56,8 @@ static struct cudnn_tensor causal_mask(struct cudnn_graph *g, const struct cudnn
 	struct cudnn_pointwise select = { .mode = CUDNN_POINTWISE_BINARY_SELECT };
 	struct cudnn_tensor row = cudnn_tensor_virtual(g, scores, DTYPE_S32);
 	cudnn_pointwise(g, &index, scores, NULL, NULL, &row);
-	/* also where keys - queries is 0: without these two cuDNN 9.19 takes the graph for one with a dropout */
+	/* needed also if keys equals queries: without these operations cuDNN 9.19 mistakes the graph for one
+	 * with dropout */
 	struct cudnn_tensor keys = cudnn_tensor_index_value(g, RANK, (int32_t)p->key_length);
 	struct cudnn_tensor queries = cudnn_tensor_index_value(g, RANK, (int32_t)p->query_length);
 	struct cudnn_tensor below = cudnn_tensor_virtual(g, scores, DTYPE_S32);
@@ -95,6 +97,7 @@ void cudnn_build_attention(struct cudnn_graph *g)
 {
 	const struct problem *p = g->p;
 	refuse_epilogues(g);
+	/* the keys are transposed by swapping their last two dimensions */
 	struct cuda_layout kl = cuda_operand_layout(p, 1, 0);
 	struct cudnn_tensor ks = cudnn_shape_of(&kl, RANK);
 	int64_t length = ks.dim[2], stride = ks.stride[2];

@@ -2,18 +2,19 @@
 
 #include "runner/cudnn_graph.h"
 
-/* Convolutions and matrix products with their epilogues: one main operation, then pointwise ones. */
+/* Convolutions and matmuls with their epilogues: one main operation followed by pointwise ones. */
 
 #define SPACE 3
 
-/* Accumulators are f32; of whole numbers s32. */
+/* Returns the problem's accumulator type; by default f32, s32 for 8-bit integers. */
 static enum dtype accumulator_of(const struct problem *p)
 {
-	bool whole = p->operand[0].dtype == DTYPE_S8 || p->operand[0].dtype == DTYPE_U8;
-	return p->accumulator != DTYPE_UNKNOWN ? p->accumulator : whole ? DTYPE_S32 : DTYPE_F32;
+	bool integer = p->operand[0].dtype == DTYPE_S8 || p->operand[0].dtype == DTYPE_U8;
+	return p->accumulator != DTYPE_UNKNOWN ? p->accumulator : integer ? DTYPE_S32 : DTYPE_F32;
 }
 
-/* Spatial numbers of the problem in cuDNN's order; a problem with one dimension of space gets another of extent 1. */
+/* Copies one value per spatial dimension and returns their number. A single spatial dimension is preceded by
+ * another with value `filler`. */
 static int space_copy(const struct problem *p, const int64_t *from, int64_t filler, int64_t *to)
 {
 	int begin = p->spatial == 1 ? 1 : SPACE - p->spatial;
@@ -54,13 +55,13 @@ static struct cudnn_tensor spatial_bound(struct cudnn_graph *g, int operand, enu
 	return cudnn_tensor_bound(g, &shape, role, 0);
 }
 
-/* Runtime fusion wants what lies between operations in f32, also where the sums are s32. */
-static enum dtype between(const struct problem *p)
+/* Returns the type of virtual tensors: run-time fusion needs f32 between operations, also with s32 sums. */
+static enum dtype virtual_type(const struct problem *p)
 {
 	return accumulator_of(p) == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
 }
 
-/* What the two directions of a convolution call the same things. */
+/* cuDNN's names of the attributes of a forward and a backward-data convolution. */
 struct direction {
 	cudnnBackendDescriptorType_t operation;
 	cudnnBackendAttributeName_t how, source, weights, destination, alpha, beta;
@@ -83,7 +84,7 @@ static void convolve(struct cudnn_graph *g, const struct direction *to)
 	struct cudnn_tensor x = spatial_bound(g, 0, CUDNN_SOURCE), w = spatial_bound(g, 1, CUDNN_WEIGHTS);
 	struct cudnn_tensor y = spatial_bound(g, 2, CUDNN_DESTINATION);
 	cudnn_chain_epilogues(g, &chain, &y, 1, cudnn_shape_spatial);
-	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, between(g->p));
+	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, virtual_type(g->p));
 	cudnnBackendDescriptor_t op = cudnn_desc_make(b, to->operation, to->name);
 	cudnn_desc_put(b, op, to->how, "how", CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &how);
 	cudnn_desc_put(b, op, to->source, "source", CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &x.d);
@@ -100,21 +101,23 @@ void cudnn_build_conv(struct cudnn_graph *g)
 	convolve(g, &forward);
 }
 
-/* A relu with a ceiling is known to few of cuDNN's ready-made fusions, and kept from the engines that compile them; as a
- * relu and a minimum it is one more chain to those. */
+/* Variant for convolutions with a clip from 0 (relu6). Few of cuDNN's ready-made fusions support a relu with
+ * an upper bound, and its run-time compiled engines do not; as a relu and a minimum it is an ordinary chain
+ * to the latter. */
 void cudnn_build_conv_steps(struct cudnn_graph *g)
 {
 	bool any = false;
 	for (int i = 0; i < g->p->epilogue_count; i++)
 		any = any || (g->p->epilogue[i].mode == MODE_CLIP && g->p->epilogue[i].alpha == 0);
 	if (!any)
-		cudnn_bag_refuse(&g->bag, "only one way to put this convolution");
+		cudnn_bag_refuse(&g->bag, "this convolution has only one graph");
 	g->in_steps = true;
 	cudnn_build_conv(g);
 }
 
-/* A transposed convolution is the gradient of a convolution with respect to its input: its source is that one's output,
- * its weights (c, k/g, r, s) are that one's (k, c/g, r, s), and the rows of out_pad belong to that one's input. */
+/* A transposed convolution is the data gradient of a convolution whose output is our source and whose input
+ * is our destination, including the out_pad rows. Our weights (c, k/g, r, s) are the weights (k, c/g, r, s)
+ * of that convolution. */
 void cudnn_build_deconv(struct cudnn_graph *g)
 {
 	convolve(g, &backward);
@@ -147,14 +150,15 @@ static void dimension_drop(struct cudnn_tensor *t, int at)
 	t->rank--;
 }
 
+/* True if the rows of the innermost batch dimension follow one another in memory. */
 static bool rows_follow(const struct cudnn_tensor *t)
 {
 	int r = t->rank;
 	return t->dim[r - 3] == 1 || t->stride[r - 3] == t->stride[r - 2] * t->dim[r - 2];
 }
 
-/* Where all of the innermost batch takes one b, its rows are more rows of one product: what frameworks do, and cuDNN takes
- * a single batch dimension only. */
+/* Folds the innermost batch dimension into the rows if all its matrices use the same b, as frameworks do.
+ * cuDNN takes only one batch dimension. Returns false if nothing was folded. */
 static bool batch_fold(struct cudnn_tensor *x, struct cudnn_tensor *w, struct cudnn_tensor *y)
 {
 	struct cudnn_tensor *all[] = { x, w, y };
@@ -171,7 +175,7 @@ static bool batch_fold(struct cudnn_tensor *x, struct cudnn_tensor *w, struct cu
 	return true;
 }
 
-/* Transposed operands are strides, batch dimensions of extent 1 broadcast by themselves. */
+/* Transposed operands are expressed with strides; batch dimensions of size 1 broadcast implicitly. */
 void cudnn_build_matmul(struct cudnn_graph *g)
 {
 	struct cudnn_chain chain = { 0 };
@@ -187,7 +191,7 @@ void cudnn_build_matmul(struct cudnn_graph *g)
 	struct cudnn_tensor w = cudnn_tensor_bound(g, &shape[1], CUDNN_WEIGHTS, 0);
 	struct cudnn_tensor y = cudnn_tensor_bound(g, &shape[2], CUDNN_DESTINATION, 0);
 	cudnn_chain_epilogues(g, &chain, &y, y.rank - 1, folded ? NULL : cudnn_shape_of);
-	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, between(g->p));
+	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, virtual_type(g->p));
 	cudnn_matmul(g, accumulator_of(g->p), &x, &w, &out);
 	cudnn_chain_add(g, &chain, &out, &y);
 }

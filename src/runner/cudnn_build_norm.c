@@ -2,11 +2,12 @@
 
 #include "runner/cudnn_merge.h"
 
-/* Normalizations. */
+/* Layer, RMS, instance and batch normalization. */
 
 #define EPSILON 1e-5f
 
-/* Layer and RMS normalization see rows: everything before the axis, everything from it on. */
+/* Returns the shape for layer and RMS normalization: dimensions before the axis are merged to rows, the
+ * others to the elements of a row. */
 static struct cudnn_tensor rows_shape(const struct cuda_layout *l, int axis)
 {
 	int64_t dim[4] = { 1, 1, 1, 1 };
@@ -37,7 +38,7 @@ static struct cudnn_tensor norm_shape(struct cudnn_graph *g, int operand)
 	if (g->p->kernel == KERNEL_INSTANCENORM)
 		return cudnn_shape_spatial(&l, 3);
 	if (!is_dense(&l))
-		cudnn_bag_refuse(&g->bag, "cuDNN normalizes dense rows only");
+		cudnn_bag_refuse(&g->bag, "cuDNN normalizes only dense rows");
 	return rows_shape(&l, g->p->axis);
 }
 
@@ -71,7 +72,7 @@ void cudnn_build_norm(struct cudnn_graph *g)
 	cudnn_chain_add(g, &chain, &out, &y);
 }
 
-/* One value a channel, seen as a tensor that broadcasts to l. */
+/* Returns the layout of one value per channel that broadcasts to l. */
 static struct cuda_layout channel_layout(const struct cuda_layout *l)
 {
 	struct cuda_layout one = { .dtype = DTYPE_F32, .shape = { .rank = l->shape.rank } };
@@ -82,8 +83,9 @@ static struct cuda_layout channel_layout(const struct cuda_layout *l)
 	return one;
 }
 
-/* Batch normalization at inference is (x - mean) / sqrt(variance + epsilon) * scale + shift, one value a channel each:
- * a chain. cuDNN's own operation wants 1 / sqrt(variance + epsilon), which the layer does not have. */
+/* Batch normalization at inference: (x - mean) / sqrt(variance + epsilon) * scale + shift with values per
+ * channel, as pointwise operations. cuDNN's own operation needs 1 / sqrt(variance + epsilon) as input, which
+ * the layer does not have. */
 void cudnn_build_batchnorm(struct cudnn_graph *g)
 {
 	struct cuda_layout l[3] = { cuda_operand_layout(g->p, 0, 0), cuda_operand_layout(g->p, 1, 0) };

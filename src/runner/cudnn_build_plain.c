@@ -2,28 +2,29 @@
 
 #include "runner/cudnn_merge.h"
 
-/* Kernels on plain shapes: pointwise ones, reductions, softmax, concatenation, changes of type and of layout. */
+/* Kernels whose dimensions have no meaning: pointwise operations, reductions, softmax, concat, casts,
+ * transposes. */
 
 #define LEAST_RANK 3
 #define SOURCES 3
 
-/* The operands of a plain problem as cuDNN is told them. */
+/* Merged shapes of all operands. */
 struct operands {
-	struct cudnn_tensor source[SOURCES], destination, epilogue[PROBLEM_EPILOGUES]; /* shapes */
+	struct cudnn_tensor source[SOURCES], destination, epilogue[PROBLEM_EPILOGUES];
 };
 
-/* A transpose's source seen in the destination's order. */
+/* Returns the layout of source i; of a transpose with its dimensions in the destination's order. */
 static struct cuda_layout source_layout(const struct problem *p, int i)
 {
 	struct cuda_layout l = cuda_operand_layout(p, i, 0);
 	if (p->kernel != KERNEL_TRANSPOSE)
 		return l;
-	struct cuda_layout turned = l;
+	struct cuda_layout transposed = l;
 	for (int j = 0; j < l.shape.rank; j++) {
-		turned.shape.dim[j] = l.shape.dim[p->perm[j]];
-		turned.stride[j] = l.stride[p->perm[j]];
+		transposed.shape.dim[j] = l.shape.dim[p->perm[j]];
+		transposed.stride[j] = l.stride[p->perm[j]];
 	}
-	return turned;
+	return transposed;
 }
 
 static void operands_shape(const struct problem *p, struct operands *o)
@@ -54,17 +55,18 @@ static void epilogues_add(struct cudnn_graph *g, struct cudnn_chain *chain, cons
 			chain->step[i].tensor = o->epilogue[chain->step[i].index];
 }
 
-/* An operation on all operands of the problem (NULL: none but the chain's), then its epilogues. */
+/* Builds an operation on all sources (NULL: only the chain), then the epilogues. */
 static void pointwise_problem(struct cudnn_graph *g, const struct cudnn_pointwise *how, struct cudnn_chain *chain)
 {
 	int count = problem_operand_count(g->p) - 1;
 	struct operands o;
 	struct cudnn_tensor in[SOURCES] = { { 0 } };
 	operands_shape(g->p, &o);
-	/* its engines list them, and then fail to compile */
+	/* cuDNN's engines accept 64-bit types when they are listed, and fail when they are compiled */
 	for (int i = 0; i < count; i++)
 		if (dtype_bits(o.source[i].dtype) > 32)
-			cudnn_bag_refuse(&g->bag, "cuDNN computes element by element in 32 bits, not from %s",
+			cudnn_bag_refuse(&g->bag, "cuDNN's element-wise engines compute in 32 bits and do "
+				"not support %s",
 				dtype_name(o.source[i].dtype));
 	struct cudnn_tensor y = cudnn_tensor_bound(g, &o.destination, CUDNN_DESTINATION, 0);
 	for (int i = 0; i < count; i++)
@@ -99,13 +101,13 @@ void cudnn_build_select(struct cudnn_graph *g)
 	pointwise_problem(g, &how, &chain);
 }
 
-/* A change of type, or, where the source is seen in the destination's order, of layout. */
+/* A cast, or a transpose of a source whose dimensions are in the destination's order. */
 void cudnn_build_identity(struct cudnn_graph *g)
 {
 	struct cudnn_chain chain = { 0 };
 	struct cudnn_pointwise how = { .mode = CUDNN_POINTWISE_IDENTITY };
 	if (g->p->operand[1].dtype == DTYPE_BOOL && g->p->operand[0].dtype != DTYPE_BOOL)
-		cudnn_bag_refuse(&g->bag, "cuDNN does not turn numbers into booleans");
+		cudnn_bag_refuse(&g->bag, "cuDNN does not convert numbers to bool");
 	pointwise_problem(g, &how, &chain);
 }
 
@@ -117,7 +119,8 @@ static float count_ratio(const struct cudnn_tensor *x, const struct cudnn_tensor
 	return (float)ratio;
 }
 
-/* cuDNN's engines have no mean, and nothing may follow a reduction: shares are summed. */
+/* For a mean the inputs are scaled by 1 / count and then added: cuDNN's engines have no mean, and nothing may
+ * follow a reduction. */
 void cudnn_build_reduce(struct cudnn_graph *g)
 {
 	static const cudnnReduceTensorOp_t of[MODE_COUNT] = {
@@ -143,7 +146,7 @@ void cudnn_build_reduce(struct cudnn_graph *g)
 	cudnn_chain_add(g, &chain, &out, &y);
 }
 
-/* Dense rows around the axis: outer, size, inner. */
+/* Returns the dense shape outer x size x inner around the axis. */
 static struct cudnn_tensor line_shape(const struct cuda_layout *l, int axis)
 {
 	int64_t dim[LEAST_RANK] = { 1, 1, 1 };
@@ -193,7 +196,7 @@ void cudnn_build_concat(struct cudnn_graph *g)
 	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0);
 	int64_t axis = g->p->axis + ys.rank - to.shape.rank;
 	if (g->p->epilogue_count)
-		cudnn_bag_refuse(b, "cuDNN fuses nothing with a concatenation");
+		cudnn_bag_refuse(b, "cuDNN does not fuse epilogues with a concat");
 	for (int i = 0; i < g->p->shape_count; i++) {
 		struct cuda_layout l = cuda_operand_layout(g->p, 0, i);
 		struct cudnn_tensor shape = cudnn_shape_of(&l, LEAST_RANK);

@@ -2,7 +2,7 @@
 
 #include "runner/cudnn_graph.h"
 
-/* Windows that slide over space: pooling, and resampling as windows with fractional strides. */
+/* Sliding windows: pooling, and resampling with fractional strides. */
 
 #define SPACE 3
 
@@ -65,8 +65,8 @@ static void window_add(struct cudnn_graph *g, const struct window *w)
 	cudnn_chain_add(g, &chain, &out, &y);
 }
 
-/* Index of the problem's spatial number that stands first in cuDNN's order; problems with one dimension of space have
- * an index before theirs, of which nothing is asked. */
+/* Sets the number of spatial dimensions (at least 2) and returns the first one's index in the problem's
+ * arrays. For a 1-D problem this index is not in use. */
 static int space_begin(const struct problem *p, struct window *w)
 {
 	w->dims = p->spatial == 1 ? 2 : p->spatial;
@@ -88,21 +88,21 @@ void cudnn_build_pool(struct cudnn_graph *g)
 		w.post[i - begin] = fraction(is_there ? p->pad_end[i] : 0, 1);
 		w.stride[i - begin] = fraction(is_there ? p->stride[i] : 1, 1);
 		if (is_there && p->dilation[i] != 1)
-			cudnn_bag_refuse(&g->bag, "cuDNN pools without dilation");
+			cudnn_bag_refuse(&g->bag, "cuDNN's pooling has no dilation");
 	}
 	window_add(g, &w);
 }
 
-/* cuDNN 9 resamples by windows of two pixels that step by in/out and begin half a pixel before the source, whatever the
- * mode; the pad behind follows from the output's size. Which pixel it takes is not documented: whether that is the
- * problem's (half-pixel centers) is for the check on the GPU to say. */
+/* cuDNN 9 resamples with windows of two pixels and stride in/out that start half a pixel before the source,
+ * in all modes; the trailing pad follows from the output size. Which pixel it selects is not documented: the
+ * check on the GPU shows whether it matches the problem (half-pixel centers). */
 void cudnn_build_resample(struct cudnn_graph *g)
 {
 	const struct problem *p = g->p;
 	struct window w = { .padding = CUDNN_EDGE_VAL_PAD,
 		.mode = p->mode == MODE_LINEAR ? CUDNN_RESAMPLE_BILINEAR : CUDNN_RESAMPLE_NEAREST };
 	if (p->mode == MODE_CUBIC)
-		cudnn_bag_refuse(&g->bag, "cuDNN does not resample by cubics");
+		cudnn_bag_refuse(&g->bag, "cuDNN has no cubic resampling");
 	int begin = space_begin(p, &w);
 	for (int i = begin; i < SPACE; i++) {
 		int64_t in = i >= SPACE - p->spatial ? p->in[i] : 1, out = i >= SPACE - p->spatial ? p->out[i] : 1;

@@ -81,7 +81,7 @@ static void step_value(struct cudnn_chain *c, cudnnPointwiseMode_t mode, float v
 	s->value = value;
 }
 
-/* What a mode is made of. PARAMETER: the mode's alpha goes into the operation. */
+/* How a mode is composed of operations. PARAMETER: one operation with the mode's alpha as parameter. */
 enum shape { NONE, UNARY, PARAMETER, LEAKY, CLIP, HARD_SIGMOID, HARD_SWISH, MISH, SQUARE, POWER, AFFINE };
 static const struct {
 	enum shape shape;
@@ -130,7 +130,7 @@ static void affine_add(struct cudnn_chain *c, float alpha, float beta)
 		step_value(c, CUDNN_POINTWISE_ADD, beta);
 }
 
-/* x * f(x): the first step keeps x. */
+/* Multiplies by the chain's input at step `first`, which keeps it: x * f(x). */
 static void times_kept(struct cudnn_chain *c, int first)
 {
 	step_add(c, CUDNN_POINTWISE_MUL)->second = CUDNN_STEP_KEPT;
@@ -229,7 +229,7 @@ static struct cudnn_tensor residual_shape(struct cudnn_graph *g, const struct cu
 		return like;
 	if (shape)
 		return shape(l, destination->rank);
-	cudnn_bag_refuse(&g->bag, "cuDNN wants the residual to lie in memory as the destination does");
+	cudnn_bag_refuse(&g->bag, "cuDNN needs a residual with the destination's layout");
 	return like;
 }
 
@@ -250,7 +250,8 @@ static void epilogue_add(struct cudnn_graph *g, struct cudnn_chain *c, int i, co
 	cudnn_chain_operand(c, mode, CUDNN_EPILOGUE, i, &shape);
 }
 
-/* A residual is added before the bias: the same sum, and the order in which cuDNN's ready-made fusions have them. */
+/* A residual that follows the bias is added before it: the sum is the same, and cuDNN's ready-made fusions
+ * have this order. */
 void cudnn_chain_epilogues(struct cudnn_graph *g, struct cudnn_chain *c, const struct cudnn_tensor *destination,
 	int channel, cudnn_shape *shape_of)
 {

@@ -5,7 +5,9 @@
 #include <assert.h>
 #include <string.h>
 
-#define ALIGNMENT 16   /* bytes; operands lie on 256, kernels that want more than 16 would not be what frameworks get */
+/* Alignment promised to cuDNN. Operands are aligned to 256 bytes, but kernels that need more than 16 would
+ * not be available to frameworks. */
+#define ALIGNMENT 16
 
 static const struct cudnn_builder builders[] = {
 	{ KERNEL_CONV, "", cudnn_build_conv },
@@ -59,7 +61,7 @@ static struct cudnn_tensor shape_copy(const struct cuda_layout *l, int front)
 		t.dim[front + i] = l->shape.dim[i];
 		t.stride[front + i] = l->stride[i];
 	}
-	/* ones in front: their stride steps over the whole */
+	/* leading sizes of 1: their stride spans the whole tensor */
 	for (int i = front - 1; i >= 0; i--) {
 		t.dim[i] = 1;
 		t.stride[i] = 1;
@@ -128,7 +130,7 @@ static struct cudnn_tensor tensor_make(struct cudnn_graph *g, const struct cudnn
 	int64_t alignment = ALIGNMENT, uid = ++g->uid;
 	if (!cudnn_data_type(g, like->dtype, &type))
 		return t;
-	/* to cuDNN eight booleans in memory are one byte; ours are a byte each, 0 or 1 */
+	/* cuDNN packs eight booleans into a byte in memory; ours have a byte each, 0 or 1 */
 	if (like->dtype == DTYPE_BOOL && !is_virtual)
 		type = CUDNN_DATA_INT8;
 	t.d = CUDNN_NEW(&g->bag, TENSOR);

@@ -1,6 +1,6 @@
-/* cuDNN's legacy API: one function a layer, the Table II of the Benanza paper. Shared by its files. A kernel's offer function
- * names the candidates; each candidate's way can plan it (descriptors, workspace) and enqueue it. What does not plan is not
- * offered. */
+/* cuDNN's legacy API: one function per layer, as in Table II of the Benanza paper. A kernel's offer function
+ * lists candidates. Each candidate has a `way`, the pair of functions that plans it (descriptors, workspace)
+ * and enqueues it. Candidates that cannot be planned are dropped. */
 #ifndef RUNNER_CUDNN_LEGACY_H
 #define RUNNER_CUDNN_LEGACY_H
 
@@ -18,8 +18,8 @@ struct cudnn_legacy_offer {
 	char name[64], notes[96];
 	const char *math;
 	enum matrix matrix;
-	int algorithm;             /* the library's number for it */
-	cudnnMathType_t type;      /* conv, deconv, rnn */
+	int algorithm;             /* cuDNN's enumerator */
+	cudnnMathType_t type;      /* math type of conv, deconv, rnn */
 	double workspace_bytes;
 };
 
@@ -32,8 +32,8 @@ struct cudnn_legacy_offers {
 #define CUDNN_LEGACY_NO_MEMORY (-2)
 
 struct cudnn_legacy_way {
-	/* Makes the descriptors, sets workspace, epsilon, gain. What is made is freed by cudnn_legacy_close. -1: err says
-	 * why; CUDNN_LEGACY_NO_MEMORY: less memory would have helped. */
+	/* Makes the descriptors, which cudnn_legacy_close frees, and sets workspace, epsilon and gain.
+	 * Returns -1 and sets err on failure, CUDNN_LEGACY_NO_MEMORY if device memory is exhausted. */
 	int (*plan)(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err);
 	int (*enqueue)(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err);
 };
@@ -43,7 +43,7 @@ union cudnn_legacy_scalar { /* alpha and beta: double for f64, else float */
 	double f64;
 };
 
-/* One candidate with its descriptors. Slots of `tensor` are the way's own business. */
+/* One candidate with its descriptors. The meaning of a slot of `tensor` depends on the way. */
 struct cudnn_legacy {
 	const struct cudnn_api *api;
 	cudnnHandle_t handle;
@@ -62,50 +62,55 @@ struct cudnn_legacy {
 	cudnnDropoutDescriptor_t dropout;
 	cudnnRNNDescriptor_t rnn;
 	cudnnRNNDataDescriptor_t data[2];
-	union cudnn_legacy_scalar one, zero, factor, other;
-	void *states;              /* device memory of a dropout */
-	int operand[2];            /* binary: which of ours is the library's A, B */
-	int bias, residual;        /* conv: numbers of the epilogues; -1: none */
-	size_t workspace;          /* what the library asks for */
-	size_t extra;              /* and what is ours, behind it */
-	double workspace_bytes;    /* both */
+	union cudnn_legacy_scalar one, zero;
+	union cudnn_legacy_scalar factor, other; /* binary: alpha1, alpha2; scaling: factor is alpha */
+	void *states;              /* dropout: device memory of the random generator */
+	int operand[2];            /* binary: our operands that are cuDNN's A and B */
+	int bias, residual;        /* conv: indices of the epilogues, -1 if absent */
+	size_t workspace;          /* bytes that cuDNN needs */
+	size_t extra;              /* bytes that we need, after cuDNN's */
+	double workspace_bytes;    /* sum of both */
 	double epsilon, gain;
 };
 
-/* A call of the library in an int function with l and err: returns -1 on an error, which names the function. */
+/* Calls cuDNN in an int function that has l and err: on an error, sets err and returns -1 from that
+ * function. */
 #define CUDNN_CALL(l, function, ...)                                                              \
 	do {                                                                                      \
 		if (cudnn_error((l)->api->function(__VA_ARGS__), #function, err))                 \
 			return -1;                                                                \
 	} while (0)
 
-/* cudnn_legacy_desc.c. open plans a candidate; what it returns is its way's. After an error there is nothing to close, but
- * for candidates without a way. */
+/* cudnn_legacy_desc.c. cudnn_legacy_open plans a candidate and returns the result of its plan function; 0
+ * without a way. After an error there is nothing to close. */
 int cudnn_legacy_open(struct cudnn_legacy *l, const struct problem *p, const struct cudnn_legacy_offer *o,
 	struct error *err);
 void cudnn_legacy_close(struct cudnn_legacy *l);
 struct cudnn_legacy_offer *cudnn_legacy_add(struct cudnn_legacy_offers *o, const struct cudnn_legacy_way *way,
 	const char *name, int algorithm);
-/* -1: the legacy API has no such type. */
+/* Converts a type. Returns -1 and sets err if the legacy API does not have it. */
 int cudnn_legacy_type(enum dtype t, cudnnDataType_t *to, struct error *err);
-/* The type that is computed in: f64 for f64, s32 for whole products, else f32. */
+/* Returns the compute type: f64 for f64, s32 for 8-bit integers, else f32. */
 cudnnDataType_t cudnn_legacy_compute(enum dtype t);
 union cudnn_legacy_scalar cudnn_legacy_scalar(const struct problem *p, double value);
-/* tensor[slot] from a layout; what has less than 4 dimensions gets more: n c 1 w, n c 1 1, 1 c 1 1. */
+/* Makes tensor[slot] from a layout, lifted to at least 4 dimensions: n c 1 w, n c 1 1, 1 c 1 1. */
 int cudnn_legacy_tensor(struct cudnn_legacy *l, int slot, const struct cuda_layout *layout, struct error *err);
 struct cuda_layout cudnn_legacy_lift(const struct cuda_layout *layout);
-/* tensor[slot + i] for several layouts of an element-by-element operation: shapes are aligned at their ends (sizes of 1 are
- * broadcast), dimensions joined where there are more than cuDNN takes. */
+/* Makes tensor[slot + i] for the layouts of an element-wise operation: shapes are aligned at their last
+ * dimensions (sizes of 1 broadcast), and dimensions are joined if there are more than cuDNN takes. */
 int cudnn_legacy_tensors(struct cudnn_legacy *l, int slot, const struct cuda_layout *const *layouts, int count,
 	struct error *err);
-/* How the legacy API wants filters: dense, NCHW or NHWC. */
+/* Sets the filter format, NCHW or NHWC. Returns -1 and sets err if the weights are not dense in one of
+ * them. */
 int cudnn_legacy_format(const struct cuda_layout *layout, cudnnTensorFormat_t *format, struct error *err);
-/* -1: has epilogues, which this function of the API does not fuse. */
-int cudnn_legacy_alone(const struct problem *p, struct error *err);
+/* Returns -1 and sets err if the problem has epilogues. */
+int cudnn_legacy_refuse_epilogues(const struct problem *p, struct error *err);
+/* True if type, shape and layout are equal. */
 bool cudnn_legacy_same(const struct cuda_layout *a, const struct cuda_layout *b);
+/* Converts to int. Returns -1 and sets err if the value is negative or too large. */
 int cudnn_legacy_int(int64_t value, int *to, struct error *err);
 
-/* Candidates of one kernel each. -1: not to be said in this API, err says why. */
+/* Add the candidates of one kernel each. Return -1 and set err if this API cannot express the problem. */
 int cudnn_legacy_conv_offer(struct cudnn_legacy_offers *o, struct error *err);
 int cudnn_legacy_deconv_offer(struct cudnn_legacy_offers *o, struct error *err);
 int cudnn_legacy_pool_offer(struct cudnn_legacy_offers *o, struct error *err);

@@ -1,5 +1,5 @@
-/* cudnnConvolutionForward, cudnnConvolutionBiasActivationForward, and cudnnConvolutionBackwardData as the transposed
- * convolution: every algorithm under every math type, in the order of the library's own ranking. */
+/* cudnnConvolutionForward, cudnnConvolutionBiasActivationForward, and cudnnConvolutionBackwardData as
+ * transposed convolution: every algorithm with every math type, in the order of cuDNN's own ranking. */
 #include "config.h"
 
 #include "runner/cudnn_legacy.h"
@@ -9,12 +9,12 @@
 
 enum { SLOT_SOURCE, SLOT_DESTINATION, SLOT_RESIDUAL, SLOT_BIAS };
 
-#define RANKED 32          /* results asked for: algorithms times math types */
-#define GAIN_WINOGRAD 32   /* transforms cost digits: error relative to that of plain sums */
+#define RANKED 32          /* maximum results requested: algorithms times math types */
+#define GAIN_WINOGRAD 32   /* factor on the tolerance: its transforms amplify rounding errors */
 #define GAIN_FFT 8
-#define GAIN_ROUGH 8       /* at most, where the type or the math is rough already */
+#define GAIN_ROUGH 8       /* maximum factor for types and math modes with a large tolerance */
 
-/* An algorithm of the library: forward and backward data have their own numbers. */
+/* An algorithm of cuDNN; forward and backward data have separate enumerators. */
 struct choice {
 	int algorithm;
 	const char *name, *notes;
@@ -55,14 +55,15 @@ static struct choices choices_of(const struct problem *p)
 
 /* ---- math types ---- */
 
-/* What a convolution of a type is asked for under: the math type allows, the result's tells what an algorithm uses of it.
- * f32: plain FMA is strict; DEFAULT allows TF32 from compute capability 8.0 on and is FMA before; ALLOW_CONVERSION rounds to
- * f16. f16 and bf16 sum in f32: matrix units (TENSOR_OP) or not (FMA), both strict. */
+/* The math types requested per data type. A request is a permission; the ranking's result has the math type
+ * that an algorithm uses. f32: FMA is strict; DEFAULT allows TF32 from compute capability 8.0 on and equals
+ * FMA before; ALLOW_CONVERSION rounds to f16. f16 and bf16 sum in f32 with matrix units (TENSOR_OP) or
+ * without (FMA), both strict. */
 static const struct math {
 	enum dtype in;
 	cudnnMathType_t type;
-	int sm;                /* only from this compute capability on */
-	const char *suffix;    /* tells apart what bears one name and one math */
+	int sm;                /* minimum compute capability */
+	const char *suffix;    /* distinguishes algorithms of equal name and math mode */
 } maths[] = {
 	{ DTYPE_F32, CUDNN_FMA_MATH, 0, "" },
 	{ DTYPE_F32, CUDNN_DEFAULT_MATH, 80, "" },
@@ -95,12 +96,13 @@ static enum matrix math_matrix(enum dtype in, cudnnMathType_t type)
 		return MATRIX_NO;
 	if (type != CUDNN_DEFAULT_MATH)
 		return MATRIX_YES;
-	/* allowed where there is TF32; whether it is used the library does not tell */
+	/* with TF32 matrix units are allowed; cuDNN does not report whether they are used */
 	return has_tf32 ? MATRIX_UNKNOWN : MATRIX_NO;
 }
 
 /* ---- descriptors ---- */
 
+/* True if the problem can be expressed with equal pads at both ends, as the legacy API needs. */
 static bool pads_are_even(const struct problem *p)
 {
 	for (int i = 3 - p->spatial; i < 3; i++) {
@@ -110,7 +112,7 @@ static bool pads_are_even(const struct problem *p)
 				return false;
 			continue;
 		}
-		/* an end pad that differs may still give the same windows */
+		/* a different end pad may still give the same windows */
 		struct problem even = *p;
 		even.pad_end[i] = even.pad_begin[i];
 		if (problem_out_size(&even, i) != problem_out_size(p, i))
@@ -148,7 +150,7 @@ static int filter_open(struct cudnn_legacy *l, const struct cuda_layout *layout,
 	int dim[PROBLEM_RANK];
 	if (cudnn_legacy_format(layout, &format, err) || cudnn_legacy_type(layout->dtype, &type, err))
 		return -1;
-	/* weights of a single channel and tap are both orders: they follow the source */
+	/* weights with one channel or one tap fit both formats: use that of the source */
 	struct cuda_layout lifted = cudnn_legacy_lift(layout), source = cuda_operand_layout(&l->problem, 0, 0);
 	cudnnTensorFormat_t other;
 	struct error ignored;
@@ -186,7 +188,7 @@ static void gain_set(struct cudnn_legacy *l)
 		l->gain = GAIN_ROUGH;
 }
 
-/* ---- forward, alone and fused ---- */
+/* ---- forward, plain and fused ---- */
 
 static int forward_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err)
 {
@@ -209,7 +211,8 @@ static int forward_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *a
 
 static const struct cudnn_legacy_way forward_way = { forward_plan, forward_enqueue };
 
-/* y = activation(conv(x) + z + bias): bias and residual in any order, then relu or nothing. */
+/* Matches the epilogues with activation(conv(x) + z + bias): bias and residual in any order, then optionally
+ * relu. */
 static int fused_read(const struct problem *p, int *bias, int *residual, bool *relu, struct error *err)
 {
 	*bias = *residual = -1;
@@ -217,7 +220,8 @@ static int fused_read(const struct problem *p, int *bias, int *residual, bool *r
 	for (int i = 0; i < p->epilogue_count; i++) {
 		const struct epilogue *e = &p->epilogue[i];
 		if (*relu)
-			return error_set(err, "cudnnConvolutionBiasActivationForward computes nothing behind the activation");
+			return error_set(err, "cudnnConvolutionBiasActivationForward has no epilogue after "
+				"the activation");
 		if (e->kind == EPILOGUE_BIAS && *bias < 0)
 			*bias = i;
 		else if (e->kind == EPILOGUE_BINARY && e->mode == MODE_ADD && *residual < 0)
@@ -226,10 +230,10 @@ static int fused_read(const struct problem *p, int *bias, int *residual, bool *r
 			*relu = true;
 		else
 			return error_set(err, "cudnnConvolutionBiasActivationForward fuses one bias, one add and relu, not %s",
-				e->kind == EPILOGUE_BIAS ? "a second bias" : e->kind == EPILOGUE_SCALE ? "a scale a channel" :
-				mode_name(e->mode));
+				e->kind == EPILOGUE_BIAS ? "a second bias" :
+				e->kind == EPILOGUE_SCALE ? "a scale per channel" : mode_name(e->mode));
 	}
-	return *bias < 0 ? error_set(err, "cudnnConvolutionBiasActivationForward fuses nothing without a bias") : 0;
+	return *bias < 0 ? error_set(err, "cudnnConvolutionBiasActivationForward needs a bias") : 0;
 }
 
 static int fused_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err)
@@ -239,7 +243,7 @@ static int fused_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o
 	if (fused_read(p, &l->bias, &l->residual, &relu, err) || forward_plan(l, o, err))
 		return -1;
 	struct cuda_layout bias = cuda_epilogue_layout(p, l->bias);
-	/* one value a channel, however the contract shapes it: 1 k 1 1 */
+	/* one value per channel: 1 k 1 1 */
 	struct cuda_layout flat = { .dtype = bias.dtype, .shape = { 2 + (p->spatial < 2 ? 2 : p->spatial), { 1, p->k, 1, 1, 1 } },
 		.stride = { p->k, 1, 1, 1, 1 } };
 	if (cudnn_legacy_tensor(l, SLOT_BIAS, &flat, err))
@@ -269,7 +273,7 @@ static int fused_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at,
 
 static const struct cudnn_legacy_way fused_way = { fused_plan, fused_enqueue };
 
-/* ---- transposed: the gradient of a convolution from our destination to our source ---- */
+/* ---- transposed: the data gradient of a convolution from our destination to our source ---- */
 
 static int backward_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err)
 {
@@ -323,7 +327,8 @@ static int rank_backward(struct cudnn_legacy *l, struct ranked *to, struct error
 	return kept;
 }
 
-/* The ranking for one math type, and behind it what the library did not name. -1: the problem cannot be described. */
+/* Lists cuDNN's ranking for one math type, followed by the algorithms that it does not include. Returns their
+ * number; -1 and sets err if the problem cannot be described. */
 static int rank(const struct problem *p, cudnnMathType_t type, struct ranked *to, struct error *err)
 {
 	const struct cudnn_legacy_offer nothing = { .way = NULL };
@@ -337,7 +342,7 @@ static int rank(const struct problem *p, cudnnMathType_t type, struct ranked *to
 		cudnn_legacy_close(&l);
 	if (!described)
 		return -1;
-	count = count < 0 ? 0 : count; /* not ranked: all are tried, in their own order */
+	count = count < 0 ? 0 : count; /* no ranking: all algorithms in the order of the table */
 	for (int i = 0; i < c.count; i++) {
 		bool named = false;
 		for (int j = 0; j < count; j++)
@@ -348,8 +353,8 @@ static int rank(const struct problem *p, cudnnMathType_t type, struct ranked *to
 	return count;
 }
 
-/* One candidate, unless another math type gave the same. A strict algorithm stays so: the type that is executed under is
- * never laxer than the one that was asked for. */
+/* Adds a candidate unless another math type gave the same one. A request for FMA is executed with FMA even if
+ * the ranking returns another math type, so that strict algorithms stay strict. */
 static void candidate(struct cudnn_legacy_offers *o, const struct cudnn_legacy_way *way, const struct math *m,
 	const struct ranked *r)
 {
@@ -375,7 +380,7 @@ static void candidate(struct cudnn_legacy_offers *o, const struct cudnn_legacy_w
 	}
 }
 
-/* Without an activation the fused function has these two alone. */
+/* True for the two algorithms that the fused function supports without an activation. */
 static bool is_for_identity(int algorithm)
 {
 	return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM ||
@@ -388,9 +393,9 @@ static int offer_all(struct cudnn_legacy_offers *o, const struct cudnn_legacy_wa
 	struct ranked ranked[MATHS][RANKED + 8];
 	int counts[MATHS] = { 0 }, most = 0;
 	if (!pads_are_even(p))
-		return error_set(err, "cuDNN legacy API pads both ends alike");
+		return error_set(err, "cuDNN's legacy API needs equal pads at both ends");
 	if (p->spatial == 3 && p->operand[0].dtype == DTYPE_S8)
-		return error_set(err, "cuDNN legacy API has no 3-D convolution of s8");
+		return error_set(err, "cuDNN's legacy API has no 3-D convolution of s8");
 	bool asked = false;
 	for (int i = 0; i < MATHS; i++) {
 		if (maths[i].in != p->operand[0].dtype || cuda_context()->sm < maths[i].sm)
@@ -399,13 +404,14 @@ static int offer_all(struct cudnn_legacy_offers *o, const struct cudnn_legacy_wa
 		counts[i] = rank(p, maths[i].type, ranked[i], err);
 		most = counts[i] > most ? counts[i] : most;
 	}
-	/* the first choice under each math type, then the second of each: whoever tries only a few has seen every way */
+	/* first choices of all math types, then second ones: so trying only a few covers all math types */
 	for (int j = 0; j < most; j++)
 		for (int i = 0; i < MATHS; i++)
 			if (j < counts[i] && (!identity || is_for_identity(ranked[i][j].algorithm)))
 				candidate(o, way, &maths[i], &ranked[i][j]);
 	if (!asked)
-		return error_set(err, "cuDNN legacy API has no convolution of %s", dtype_name(p->operand[0].dtype));
+		return error_set(err, "cuDNN's legacy API has no convolution of %s",
+			dtype_name(p->operand[0].dtype));
 	return o->count ? 0 : -1;
 }
 
@@ -422,5 +428,5 @@ int cudnn_legacy_conv_offer(struct cudnn_legacy_offers *o, struct error *err)
 
 int cudnn_legacy_deconv_offer(struct cudnn_legacy_offers *o, struct error *err)
 {
-	return cudnn_legacy_alone(&o->problem, err) ? -1 : offer_all(o, &backward_way, false, err);
+	return cudnn_legacy_refuse_epilogues(&o->problem, err) ? -1 : offer_all(o, &backward_way, false, err);
 }

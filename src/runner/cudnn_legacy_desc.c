@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define RANK_LEAST 4
-#define RANK_MOST 5  /* element-by-element functions take no more */
+#define RANK_MOST 5  /* maximum rank of the element-wise functions */
 
-/* ---- life of a candidate ---- */
+/* ---- opening and closing a candidate ---- */
 
 int cudnn_legacy_open(struct cudnn_legacy *l, const struct problem *p, const struct cudnn_legacy_offer *o,
 	struct error *err)
@@ -74,9 +74,10 @@ struct cudnn_legacy_offer *cudnn_legacy_add(struct cudnn_legacy_offers *o, const
 	return one;
 }
 
-int cudnn_legacy_alone(const struct problem *p, struct error *err)
+int cudnn_legacy_refuse_epilogues(const struct problem *p, struct error *err)
 {
-	return p->epilogue_count ? error_set(err, "cuDNN legacy API fuses nothing with a %s", kernel_name(p->kernel)) : 0;
+	return p->epilogue_count ? error_set(err, "cuDNN's legacy API does not fuse epilogues with %s",
+		kernel_name(p->kernel)) : 0;
 }
 
 /* ---- types ---- */
@@ -96,7 +97,7 @@ int cudnn_legacy_type(enum dtype t, cudnnDataType_t *to, struct error *err)
 			*to = rows[i].type;
 			return 0;
 		}
-	return error_set(err, "cuDNN legacy API has no type %s", dtype_name(t));
+	return error_set(err, "cuDNN's legacy API has no type %s", dtype_name(t));
 }
 
 cudnnDataType_t cudnn_legacy_compute(enum dtype t)
@@ -117,7 +118,8 @@ union cudnn_legacy_scalar cudnn_legacy_scalar(const struct problem *p, double va
 int cudnn_legacy_int(int64_t value, int *to, struct error *err)
 {
 	*to = (int)value;
-	return value > INT_MAX || value < 0 ? error_set(err, "%lld is too large for the cuDNN legacy API", (long long)value) : 0;
+	return value > INT_MAX || value < 0 ? error_set(err, "%lld is out of range for cuDNN's legacy API",
+		(long long)value) : 0;
 }
 
 /* ---- layouts ---- */
@@ -130,6 +132,7 @@ bool cudnn_legacy_same(const struct cuda_layout *a, const struct cuda_layout *b)
 	return same;
 }
 
+/* Inserts a dimension of size 1 before index `at`. */
 static void layout_insert(struct cuda_layout *l, int at)
 {
 	int64_t stride = at < l->shape.rank ? l->shape.dim[at] * l->stride[at] : 1;
@@ -174,7 +177,8 @@ int cudnn_legacy_tensor(struct cudnn_legacy *l, int slot, const struct cuda_layo
 	return tensor_set(l, slot, &lifted, err);
 }
 
-/* Joins dimension i + 1 into i where one stride says both, in all. A broadcast size of 1 joins only with another. */
+/* Merges dimension i + 1 into i if they are contiguous in all layouts. A broadcast size of 1 merges only with
+ * another one. Returns false if they cannot be merged. */
 static bool layouts_join(struct cuda_layout *l, int count, int i)
 {
 	for (int j = 0; j < count; j++) {
@@ -216,13 +220,15 @@ int cudnn_legacy_tensors(struct cudnn_legacy *l, int slot, const struct cuda_lay
 	for (int i = rank - 2; i >= 0 && all[0].shape.rank > RANK_MOST; i--)
 		layouts_join(all, count, i);
 	if (all[0].shape.rank > RANK_MOST)
-		return error_set(err, "%d dimensions that no strides join; the cuDNN legacy API takes %d", rank, RANK_MOST);
+		return error_set(err, "%d dimensions cannot be merged to the %d of cuDNN's legacy API",
+			rank, RANK_MOST);
 	for (int i = 0; i < count; i++)
 		if (tensor_set(l, slot + i, &all[i], err))
 			return -1;
 	return 0;
 }
 
+/* True if the layout is dense with its dimensions in this order, outermost first. */
 static bool is_dense(const struct cuda_layout *l, const int *order)
 {
 	int64_t step = 1;
@@ -246,5 +252,6 @@ int cudnn_legacy_format(const struct cuda_layout *layout, cudnnTensorFormat_t *f
 		order[i] = i + 1;
 	order[rank - 1] = 1;
 	*format = CUDNN_TENSOR_NHWC;
-	return is_dense(layout, order) ? 0 : error_set(err, "cuDNN legacy API takes filters only dense, as ncx or nxc");
+	return is_dense(layout, order) ? 0 :
+		error_set(err, "cuDNN's legacy API needs dense filters, ncx or nxc");
 }

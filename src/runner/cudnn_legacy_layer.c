@@ -1,4 +1,5 @@
-/* Functions of the legacy API that are a layer each: pooling, softmax, batch normalization, LRN, reduction, dropout. */
+/* Functions of the legacy API for whole layers: pooling, softmax, batch normalization, LRN, reduction,
+ * dropout. */
 #include "config.h"
 
 #include "runner/cudnn_legacy.h"
@@ -52,14 +53,14 @@ int cudnn_legacy_pool_offer(struct cudnn_legacy_offers *o, struct error *err)
 {
 	const struct problem *p = &o->problem;
 	struct problem even = *p;
-	if (cudnn_legacy_alone(p, err))
+	if (cudnn_legacy_refuse_epilogues(p, err))
 		return -1;
 	for (int i = 3 - p->spatial; i < 3; i++) {
 		even.pad_end[i] = even.pad_begin[i];
 		if (p->dilation[i] != 1)
-			return error_set(err, "cuDNN legacy API pools without dilation");
+			return error_set(err, "the pooling of cuDNN's legacy API has no dilation");
 		if (problem_out_size(&even, i) != problem_out_size(p, i))
-			return error_set(err, "cuDNN legacy API pads both ends alike");
+			return error_set(err, "cuDNN's legacy API needs equal pads at both ends");
 	}
 	if (p->mode == MODE_MAX) {
 		cudnn_legacy_add(o, &pool_way, "max", CUDNN_POOLING_MAX);
@@ -74,9 +75,9 @@ int cudnn_legacy_pool_offer(struct cudnn_legacy_offers *o, struct error *err)
 
 /* ---- softmax ---- */
 
-#define BY_CHANNEL 16 /* in `algorithm`, beside the number of cudnnSoftmaxAlgorithm_t */
+#define BY_CHANNEL 16 /* added to the cudnnSoftmaxAlgorithm_t in `algorithm` */
 
-/* Dimensions from..until - 1 as one. false: no stride says them. */
+/* Merges dimensions from..until - 1 to one. Returns false if they are not contiguous. */
 static bool dims_join(const struct cuda_layout *l, int from, int until, int64_t *dim, int64_t *stride)
 {
 	*dim = 1;
@@ -93,8 +94,8 @@ static bool dims_join(const struct cuda_layout *l, int from, int until, int64_t 
 	return true;
 }
 
-/* What is before the axis is n, the axis c, what is behind it h: the sum goes over c alone in both modes, for where the mode
- * is by instance there is no h. */
+/* Makes a tensor with the dimensions before the axis as n, the axis as c, those after it as h. Both softmax
+ * modes sum only over c: mode instance is only used if h is 1. */
 static int softmax_tensor(struct cudnn_legacy *l, int slot, const struct cuda_layout *layout, struct error *err)
 {
 	int axis = l->problem.axis;
@@ -102,7 +103,8 @@ static int softmax_tensor(struct cudnn_legacy *l, int slot, const struct cuda_la
 		.stride = { 1, layout->stride[axis], 1, 1 } };
 	if (!dims_join(layout, 0, axis, &t.shape.dim[0], &t.stride[0]) ||
 		!dims_join(layout, axis + 1, layout->shape.rank, &t.shape.dim[2], &t.stride[2]))
-		return error_set(err, "softmax over dimensions that no stride joins; the cuDNN legacy API takes four");
+		return error_set(err, "the dimensions around the softmax axis cannot be merged to the four "
+			"of cuDNN's legacy API");
 	t.stride[3] = t.stride[2];
 	if (t.shape.dim[0] == 1)
 		t.stride[0] = t.stride[1] * t.shape.dim[1] > t.stride[2] * t.shape.dim[2] ? t.stride[1] * t.shape.dim[1] :
@@ -131,12 +133,12 @@ static const struct cudnn_legacy_way softmax_way = { softmax_plan, softmax_enque
 int cudnn_legacy_softmax_offer(struct cudnn_legacy_offers *o, struct error *err)
 {
 	const struct problem *p = &o->problem;
-	int64_t behind = 1;
-	if (cudnn_legacy_alone(p, err))
+	int64_t inner = 1;
+	if (cudnn_legacy_refuse_epilogues(p, err))
 		return -1;
 	for (int i = p->axis + 1; i < p->shape[0].rank; i++)
-		behind *= p->shape[0].dim[i];
-	for (int channel = behind > 1; channel < 2; channel++) {
+		inner *= p->shape[0].dim[i];
+	for (int channel = inner > 1; channel < 2; channel++) {
 		int by = channel ? BY_CHANNEL : 0;
 		if (p->mode == MODE_LOGSOFTMAX) {
 			cudnn_legacy_add(o, &softmax_way, channel ? "log:channel" : "log:instance", CUDNN_SOFTMAX_LOG + by);
@@ -149,7 +151,7 @@ int cudnn_legacy_softmax_offer(struct cudnn_legacy_offers *o, struct error *err)
 	return 0;
 }
 
-/* ---- batch normalization, as at inference ---- */
+/* ---- batch normalization at inference ---- */
 
 static int batchnorm_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err)
 {
@@ -176,12 +178,12 @@ static const struct cudnn_legacy_way batchnorm_way = { batchnorm_plan, batchnorm
 int cudnn_legacy_batchnorm_offer(struct cudnn_legacy_offers *o, struct error *err)
 {
 	const struct problem *p = &o->problem;
-	if (cudnn_legacy_alone(p, err))
+	if (cudnn_legacy_refuse_epilogues(p, err))
 		return -1;
 	if (p->operand[0].dtype == DTYPE_F64)
-		return error_set(err, "cuDNN legacy batch normalization of f64 wants its scales in f64");
+		return error_set(err, "the legacy batch normalization of f64 needs f64 scales");
 	if (p->shape[0].rank < 2 || p->shape[0].rank > 5)
-		return error_set(err, "cuDNN legacy batch normalization takes 4 or 5 dimensions");
+		return error_set(err, "the legacy batch normalization needs 2 to 5 dimensions");
 	cudnn_legacy_add(o, &batchnorm_way, "spatial", CUDNN_BATCHNORM_SPATIAL);
 	cudnn_legacy_add(o, &batchnorm_way, "spatial_persistent", CUDNN_BATCHNORM_SPATIAL_PERSISTENT);
 	return 0;
@@ -213,11 +215,11 @@ static const struct cudnn_legacy_way lrn_way = { lrn_plan, lrn_enqueue };
 int cudnn_legacy_lrn_offer(struct cudnn_legacy_offers *o, struct error *err)
 {
 	const struct problem *p = &o->problem;
-	if (cudnn_legacy_alone(p, err))
+	if (cudnn_legacy_refuse_epilogues(p, err))
 		return -1;
 	if (p->size < CUDNN_LRN_MIN_N || p->size > CUDNN_LRN_MAX_N || (double)p->beta < CUDNN_LRN_MIN_BETA)
-		return error_set(err, "cuDNN's LRN takes windows of %d to %d channels and beta from %g on", CUDNN_LRN_MIN_N,
-			CUDNN_LRN_MAX_N, CUDNN_LRN_MIN_BETA);
+		return error_set(err, "cuDNN's LRN needs windows of %d to %d channels and beta of at least "
+			"%g", CUDNN_LRN_MIN_N, CUDNN_LRN_MAX_N, CUDNN_LRN_MIN_BETA);
 	cudnn_legacy_add(o, &lrn_way, "cross_channel", 0);
 	return 0;
 }
@@ -261,15 +263,16 @@ int cudnn_legacy_reduce_offer(struct cudnn_legacy_offers *o, struct error *err)
 		{ MODE_REDUCE_MAX, CUDNN_REDUCE_TENSOR_MAX, "max" }, { MODE_REDUCE_MIN, CUDNN_REDUCE_TENSOR_MIN, "min" },
 		{ MODE_REDUCE_MUL, CUDNN_REDUCE_TENSOR_MUL, "mul" }, { MODE_REDUCE_L2, CUDNN_REDUCE_TENSOR_NORM2, "norm2" },
 	};
-	if (cudnn_legacy_alone(&o->problem, err))
+	if (cudnn_legacy_refuse_epilogues(&o->problem, err))
 		return -1;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].mode == o->problem.mode)
 			cudnn_legacy_add(o, &reduce_way, rows[i].name, rows[i].op);
-	return o->count ? 0 : error_set(err, "cuDNN legacy API does not reduce by %s", mode_name(o->problem.mode));
+	return o->count ? 0 : error_set(err, "cuDNN's legacy API has no reduction %s",
+		mode_name(o->problem.mode));
 }
 
-/* ---- dropout, as in training: a mask is drawn and kept ---- */
+/* ---- dropout as in training, which draws a mask and stores it in the workspace ---- */
 
 static int dropout_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err)
 {
@@ -300,7 +303,7 @@ static const struct cudnn_legacy_way dropout_way = { dropout_plan, dropout_enque
 
 int cudnn_legacy_dropout_offer(struct cudnn_legacy_offers *o, struct error *err)
 {
-	if (cudnn_legacy_alone(&o->problem, err))
+	if (cudnn_legacy_refuse_epilogues(&o->problem, err))
 		return -1;
 	cudnn_legacy_add(o, &dropout_way, "dropout", 0);
 	return 0;

@@ -1,4 +1,4 @@
-/* Functions of the legacy API that work element by element: activation, OpTensor, AddTensor, ScaleTensor, TransformTensor. */
+/* Element-wise functions of the legacy API: activation, OpTensor, AddTensor, ScaleTensor, TransformTensor. */
 #include "config.h"
 
 #include "runner/cudnn_legacy.h"
@@ -15,7 +15,7 @@ static double layout_bytes(const struct cuda_layout *l)
 	return dtype_bytes(l->dtype, count);
 }
 
-/* No holes: as many elements as from the first to the last. */
+/* True if the layout has no gaps, in whatever order of dimensions. */
 static bool layout_is_dense(const struct cuda_layout *l)
 {
 	int64_t span = 1, count = 1;
@@ -26,7 +26,7 @@ static bool layout_is_dense(const struct cuda_layout *l)
 	return span == count;
 }
 
-/* Destination and source of a kernel with one source. */
+/* Makes the tensors of a kernel with one source. */
 static int tensors_open(struct cudnn_legacy *l, struct error *err)
 {
 	struct cuda_layout source = cuda_operand_layout(&l->problem, 0, 0), destination = cuda_operand_layout(&l->problem, 1, 0);
@@ -63,7 +63,7 @@ static const struct cudnn_legacy_way activation_way = { activation_plan, activat
 
 /* ---- OpTensor: C = op(alpha1 A, alpha2 B); B may be broadcast to A ---- */
 
-/* Which operand is the library's A: the one of the destination's shape. */
+/* Chooses cuDNN's A: the first operand with the destination's size and type. */
 static int op_order(struct cudnn_legacy *l, struct cuda_layout *a, struct cuda_layout *b, struct error *err)
 {
 	struct cuda_layout destination = cuda_operand_layout(&l->problem, 2, 0);
@@ -76,7 +76,7 @@ static int op_order(struct cudnn_legacy *l, struct cuda_layout *a, struct cuda_l
 		if (whole)
 			return 0;
 	}
-	return error_set(err, "cuDNN legacy API broadcasts one operand, not both, and converts no types");
+	return error_set(err, "cuDNN's legacy API broadcasts only one operand and does not convert types");
 }
 
 static int op_set(struct cudnn_legacy *l, struct error *err)
@@ -94,7 +94,7 @@ static int op_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, s
 	(void)o;
 	if (op_order(l, &a, &b, err) || cudnn_legacy_tensors(l, SLOT_DESTINATION, all, 3, err))
 		return -1;
-	/* the second operand of ours is subtracted, whichever place it has */
+	/* a subtraction is an addition with alpha -1 for our second operand, which may be A or B */
 	bool minus = l->problem.mode == MODE_SUB;
 	l->factor = cudnn_legacy_scalar(&l->problem, minus && l->operand[0] == 1 ? -1 : 1);
 	l->other = cudnn_legacy_scalar(&l->problem, minus && l->operand[1] == 1 ? -1 : 1);
@@ -111,7 +111,7 @@ static int op_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cu
 
 static const struct cudnn_legacy_way op_way = { op_plan, op_enqueue };
 
-/* Of one source: its root, or its product with itself. */
+/* OpTensor with one source: its square root, or its square. */
 static int unary_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err)
 {
 	(void)o;
@@ -128,7 +128,7 @@ static int unary_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at,
 
 static const struct cudnn_legacy_way unary_way = { unary_plan, unary_enqueue };
 
-/* ---- AddTensor, ScaleTensor: in place, so that a copy goes before; never adding to what the last run left ---- */
+/* ---- AddTensor, ScaleTensor: in place, so each execution first copies the source to the destination ---- */
 
 static int copy_first(struct cudnn_legacy *l, const struct cuda_pointers *at, int source, cudaStream_t stream,
 	struct error *err)
@@ -141,7 +141,7 @@ static int copy_first(struct cudnn_legacy *l, const struct cuda_pointers *at, in
 static int copy_check(const struct cuda_layout *from, const struct cuda_layout *to, struct error *err)
 {
 	return cudnn_legacy_same(from, to) && layout_is_dense(to) ? 0 :
-		error_set(err, "a copy in front needs source and destination to lie alike, without holes");
+		error_set(err, "the copy before an in-place function needs equal layouts without gaps");
 }
 
 static int add_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err)
@@ -182,7 +182,7 @@ static int scale_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at,
 
 static const struct cudnn_legacy_way scale_way = { scale_plan, scale_enqueue };
 
-/* ---- TransformTensor: y = alpha x, from any strides to any ---- */
+/* ---- TransformTensor: y = alpha x, between any strides ---- */
 
 static int transform_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err)
 {
@@ -191,7 +191,7 @@ static int transform_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offe
 	l->factor = cudnn_legacy_scalar(p, p->kernel == KERNEL_ELTWISE ? p->alpha : 1);
 	if (p->kernel == KERNEL_ELTWISE)
 		return tensors_open(l, err);
-	/* a transpose: the source seen in the order of the destination's dimensions */
+	/* a transpose: the source with its dimensions in the destination's order */
 	struct cuda_layout source = cuda_operand_layout(p, 0, 0), destination = cuda_operand_layout(p, 1, 0), seen = source;
 	const struct cuda_layout *const both[] = { &destination, &seen };
 	for (int i = 0; i < seen.shape.rank; i++) {
@@ -211,7 +211,7 @@ static int transform_enqueue(struct cudnn_legacy *l, const struct cuda_pointers 
 
 static const struct cudnn_legacy_way transform_way = { transform_plan, transform_enqueue };
 
-/* ---- what is offered ---- */
+/* ---- candidates ---- */
 
 static const struct {
 	enum mode mode;
@@ -234,12 +234,12 @@ static const struct {
 int cudnn_legacy_eltwise_offer(struct cudnn_legacy_offers *o, struct error *err)
 {
 	const struct problem *p = &o->problem;
-	if (cudnn_legacy_alone(p, err))
+	if (cudnn_legacy_refuse_epilogues(p, err))
 		return -1;
 	if (p->mode == MODE_CLIP && p->alpha != 0)
-		return error_set(err, "cuDNN legacy API clips from 0 on only");
+		return error_set(err, "the clip of cuDNN's legacy API has the lower bound 0");
 	if (p->mode == MODE_LINEAR_MAP && p->beta != 0)
-		return error_set(err, "cuDNN legacy API scales, but adds nothing");
+		return error_set(err, "the scaling of cuDNN's legacy API has no offset");
 	for (size_t i = 0; i < sizeof(eltwises) / sizeof(eltwises[0]); i++)
 		if (eltwises[i].mode == p->mode) {
 			struct cudnn_legacy_offer *one = cudnn_legacy_add(o, eltwises[i].way, eltwises[i].name,
@@ -247,7 +247,7 @@ int cudnn_legacy_eltwise_offer(struct cudnn_legacy_offers *o, struct error *err)
 			if (eltwises[i].way == &scale_way)
 				snprintf(one->notes, sizeof(one->notes), "copies_first");
 		}
-	return o->count ? 0 : error_set(err, "cuDNN legacy API has no %s", mode_name(p->mode));
+	return o->count ? 0 : error_set(err, "cuDNN's legacy API has no %s", mode_name(p->mode));
 }
 
 int cudnn_legacy_binary_offer(struct cudnn_legacy_offers *o, struct error *err)
@@ -262,19 +262,19 @@ int cudnn_legacy_binary_offer(struct cudnn_legacy_offers *o, struct error *err)
 		{ MODE_MAXIMUM, CUDNN_OP_TENSOR_MAX, "op_tensor:max" },
 	};
 	const struct problem *p = &o->problem;
-	if (cudnn_legacy_alone(p, err))
+	if (cudnn_legacy_refuse_epilogues(p, err))
 		return -1;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].mode == p->mode)
 			cudnn_legacy_add(o, &op_way, rows[i].name, rows[i].op);
 	if (p->mode == MODE_ADD)
 		snprintf(cudnn_legacy_add(o, &add_way, "add_tensor", 0)->notes, sizeof(o->offer[0].notes), "copies_first");
-	return o->count ? 0 : error_set(err, "cuDNN legacy API has no %s", mode_name(p->mode));
+	return o->count ? 0 : error_set(err, "cuDNN's legacy API has no %s", mode_name(p->mode));
 }
 
 int cudnn_legacy_transpose_offer(struct cudnn_legacy_offers *o, struct error *err)
 {
-	if (cudnn_legacy_alone(&o->problem, err))
+	if (cudnn_legacy_refuse_epilogues(&o->problem, err))
 		return -1;
 	cudnn_legacy_add(o, &transform_way, "transform_tensor", 0);
 	return 0;

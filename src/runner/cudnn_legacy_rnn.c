@@ -1,11 +1,13 @@
-/* LSTM, GRU and plain recurrent layers by cudnnRNNForward.
+/* LSTM, GRU and plain recurrent layers with cudnnRNNForward.
  *
- * Weights: cuDNN keeps them in a space of its own layout and tells where each matrix and bias is. Ours is one blob (check.h):
- * matrices of each direction, input before recurrent, gates in cuDNN's order; behind all matrices the biases likewise. The
- * plan asks for every place and refuses what lies elsewhere, so that the blob is the weight space and the check is exact.
+ * Weights: cuDNN defines the layout of its weight space and reports the address of each matrix and bias. Ours
+ * is one blob (check.h): the matrices per direction, input before recurrent, gates in cuDNN's order; then all
+ * biases in the same order. The plan compares every address and refuses the problem if one differs. So the
+ * blob can be used as the weight space, and the check is exact.
  *
- * Output: cuDNN writes both directions side by side, t n (d h); ours is t d n h. With one direction or one sequence that is
- * the same memory; else the output goes to the workspace and cudnnTransformTensor puts it right, as frameworks do. */
+ * Output: cuDNN writes both directions side by side, t n (d h); ours is t d n h. With one direction or one
+ * sequence both are the same. Otherwise the output goes to the workspace and cudnnTransformTensor transposes
+ * it, as in frameworks. */
 #include "config.h"
 
 #include "runner/cudnn_legacy.h"
@@ -32,8 +34,9 @@ static int64_t matrices_elements(const struct problem *p)
 	return mode_gates(p->mode) * p->hidden_size * (p->input_size + p->hidden_size);
 }
 
-/* Elements from the begin of the blob to a matrix and its bias. `linear`: gates of the input, then recurrent ones. */
-static void blob_places(const struct problem *p, int direction, int linear, int64_t *matrix, int64_t *bias)
+/* Sets the offsets, in elements of the blob, of a matrix and its bias. linear: index over input gates, then
+ * recurrent ones. */
+static void blob_offsets(const struct problem *p, int direction, int linear, int64_t *matrix, int64_t *bias)
 {
 	int gates = mode_gates(p->mode), gate = linear % gates;
 	bool recurrent = linear >= gates;
@@ -46,22 +49,23 @@ static int weights_check(struct cudnn_legacy *l, size_t space, struct error *err
 {
 	const struct problem *p = &l->problem;
 	int64_t size = dtype_bits(p->operand[1].dtype) / 8;
-	/* only places are asked for: nothing is read or written there */
+	/* cuDNN only computes addresses from it: nothing is read or written there */
 	char *base = (char *)(uintptr_t)0x10000;
 	int64_t blob = p->directions * (matrices_elements(p) + 2 * mode_gates(p->mode) * p->hidden_size) * size;
 	if ((int64_t)space != blob)
-		return error_set(err, "cuDNN keeps these weights in %lld bytes, not in %lld", (long long)space, (long long)blob);
+		return error_set(err, "cuDNN needs %lld bytes for these weights, the problem has %lld",
+			(long long)space, (long long)blob);
 	CUDNN_CALL(l, cudnnCreateTensorDescriptor, &l->tensor[SLOT_MATRIX]);
 	CUDNN_CALL(l, cudnnCreateTensorDescriptor, &l->tensor[SLOT_BIAS]);
 	for (int d = 0; d < p->directions; d++)
 		for (int i = 0; i < 2 * mode_gates(p->mode); i++) {
 			void *matrix = NULL, *bias = NULL;
 			int64_t matrix_at, bias_at;
-			blob_places(p, d, i, &matrix_at, &bias_at);
+			blob_offsets(p, d, i, &matrix_at, &bias_at);
 			CUDNN_CALL(l, cudnnGetRNNWeightParams, l->handle, l->rnn, d, space, base, i, l->tensor[SLOT_MATRIX],
 				&matrix, l->tensor[SLOT_BIAS], &bias);
 			if (matrix != base + matrix_at * size || bias != base + bias_at * size)
-				return error_set(err, "cuDNN keeps these weights in another order than the problem's");
+				return error_set(err, "cuDNN's order of these weights is not the problem's");
 		}
 	return 0;
 }
@@ -81,7 +85,7 @@ static int data_open(struct cudnn_legacy *l, int i, int64_t vector, struct error
 	int *lengths = base_calloc((size_t)batch, sizeof(*lengths));
 	for (int j = 0; j < batch; j++)
 		lengths[j] = steps;
-	/* sequences of one length are packed as they lie; every algorithm takes packed data */
+	/* sequences of equal length are already packed; every algorithm takes packed data */
 	bad = cudnn_error(l->api->cudnnSetRNNDataDescriptor(l->data[i], type, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, steps,
 		batch, size, lengths, &padding), "cudnnSetRNNDataDescriptor", err);
 	free(lengths);
@@ -97,7 +101,7 @@ static int rnn_open(struct cudnn_legacy *l, struct error *err)
 		cudnn_legacy_int(p->hidden_size, &hidden, err))
 		return -1;
 	CUDNN_CALL(l, cudnnCreateDropoutDescriptor, &l->dropout);
-	/* none: needs no states */
+	/* dropout 0: needs no states */
 	CUDNN_CALL(l, cudnnSetDropoutDescriptor, l->dropout, l->handle, 0, NULL, 0, 0);
 	CUDNN_CALL(l, cudnnCreateRNNDescriptor, &l->rnn);
 	CUDNN_CALL(l, cudnnSetRNNDescriptor_v8, l->rnn, (cudnnRNNAlgo_t)l->algorithm, mode_of(p),
@@ -107,7 +111,8 @@ static int rnn_open(struct cudnn_legacy *l, struct error *err)
 	return 0;
 }
 
-static bool is_side_by_side(const struct problem *p)
+/* True if cuDNN's output layout equals the problem's. */
+static bool output_matches(const struct problem *p)
 {
 	return p->directions == 1 || p->n == 1;
 }
@@ -117,7 +122,7 @@ static int output_open(struct cudnn_legacy *l, struct error *err)
 	const struct problem *p = &l->problem;
 	int64_t d = p->directions, n = p->n, h = p->hidden_size;
 	struct cuda_layout destination = cuda_operand_layout(p, 2, 0), written = destination;
-	if (is_side_by_side(p))
+	if (output_matches(p))
 		return 0;
 	written.stride[0] = n * d * h;
 	written.stride[1] = h;
@@ -157,12 +162,13 @@ static int rnn_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, 
 static int rnn_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	const struct problem *p = &l->problem;
-	bool direct = is_side_by_side(p);
+	bool direct = output_matches(p);
 	void *y = direct ? at->destination : (char *)at->workspace + l->workspace;
 	size_t space = (size_t)(p->directions * (matrices_elements(p) + 2 * mode_gates(p->mode) * p->hidden_size) *
 		(dtype_bits(p->operand[1].dtype) / 8));
 	(void)stream;
-	/* states begin as zeros and are not kept; lengths on the device are not asked for since cuDNN 8.9.1 */
+	/* NULL: states start as zeros and are not returned; sequence lengths on the device are not needed
+	 * since cuDNN 8.9.1 */
 	CUDNN_CALL(l, cudnnRNNForward, l->handle, l->rnn, CUDNN_FWD_MODE_INFERENCE, NULL, l->data[0], at->source[0], l->data[1], y,
 		l->tensor[SLOT_STATE], NULL, NULL, l->tensor[SLOT_STATE], NULL, NULL, space, at->weights, l->workspace,
 		at->workspace, 0, NULL);
@@ -174,7 +180,7 @@ static int rnn_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, c
 
 static const struct cudnn_legacy_way rnn_way = { rnn_plan, rnn_enqueue };
 
-/* ---- what is offered ---- */
+/* ---- candidates ---- */
 
 static bool is_plain(const struct problem *p, int operand)
 {
@@ -206,12 +212,12 @@ int cudnn_legacy_rnn_offer(struct cudnn_legacy_offers *o, struct error *err)
 		{ DTYPE_F64, CUDNN_DEFAULT_MATH, "strict", "", 0, MATRIX_NO },
 	};
 	const struct problem *p = &o->problem;
-	if (cudnn_legacy_alone(p, err))
+	if (cudnn_legacy_refuse_epilogues(p, err))
 		return -1;
 	if (!is_plain(p, 0) || !is_plain(p, 1) || !is_plain(p, 2))
-		return error_set(err, "cudnnRNNForward takes its operands dense only");
+		return error_set(err, "cudnnRNNForward needs dense operands");
 	if (p->operand[0].dtype != p->operand[1].dtype || p->operand[0].dtype != p->operand[2].dtype)
-		return error_set(err, "cudnnRNNForward takes operands of one type only");
+		return error_set(err, "cudnnRNNForward needs operands of equal type");
 	for (size_t i = 0; i < sizeof(maths) / sizeof(maths[0]); i++)
 		for (size_t j = 0; j < sizeof(algorithms) / sizeof(algorithms[0]); j++) {
 			char name[64];
@@ -222,7 +228,9 @@ int cudnn_legacy_rnn_offer(struct cudnn_legacy_offers *o, struct error *err)
 			one->type = maths[i].type;
 			one->math = maths[i].math;
 			one->matrix = maths[i].matrix;
-			snprintf(one->notes, sizeof(one->notes), "%s", is_side_by_side(p) ? "" : "output_transposed");
+			if (!output_matches(p))
+				snprintf(one->notes, sizeof(one->notes), "output_transposed");
 		}
-	return o->count ? 0 : error_set(err, "cudnnRNNForward has no %s", dtype_name(p->operand[0].dtype));
+	return o->count ? 0 : error_set(err, "cudnnRNNForward does not support %s on this GPU",
+		dtype_name(p->operand[0].dtype));
 }

@@ -15,16 +15,16 @@
 #define BENANZA_CUDA_LIBDIR ""
 #endif
 
-#define DEVICELESS_VERSION 90800 /* the first that plans for a described device */
+#define DEVICELESS_VERSION 90800 /* first version that plans for a described device */
 #define REASON_SIZE 65536
 
 static struct {
 	bool tried;
-	const struct cudnn_api *api; /* NULL: not to be had, `why` tells */
+	const struct cudnn_api *api; /* NULL if it cannot be used, for the reason in `why` */
 	struct error why;
 	int version;
 	cudnnHandle_t handle;
-	cudaStream_t stream; /* that the handle is on */
+	cudaStream_t stream; /* of the handle */
 } library;
 
 static struct cudnn_api functions;
@@ -32,27 +32,28 @@ static struct cudnn_api functions;
 int cudnn_version_check(int version, bool planning, struct error *err)
 {
 	int major = version / 10000, minor = version / 100 % 100;
-	/* up to 8.9 the number was major * 1000 + minor * 100 + patch */
+	/* up to 8.9 the version was major * 1000 + minor * 100 + patch */
 	if (version < 10000)
 		return error_set(err, "cuDNN %d.%d is installed, this runner needs cuDNN %d", version / 1000, version / 100 % 10,
 			CUDNN_MAJOR);
 	if (major != CUDNN_MAJOR)
 		return error_set(err, "cuDNN %d.%d is installed, this runner needs cuDNN %d", major, minor, CUDNN_MAJOR);
 	if (planning && version < DEVICELESS_VERSION)
-		return error_set(err, "cuDNN %d.%d cannot plan without a device; install 9.8 or newer", major, minor);
+		return error_set(err, "cuDNN %d.%d cannot plan without a GPU; install 9.8 or newer", major,
+			minor);
 	return 0;
 }
 
-/* Planning needs no driver but for engines that compile at run time: those look for one before they say what they can.
- * Where none is installed the toolkit's stand-in, made for linking, is enough for that. cuDNN finds it by its own name. */
+/* When planning, only run-time compiled engines need a driver: cuDNN lists them only if libcuda.so.1 is
+ * loaded. Without a driver the toolkit's stub library is enough; cuDNN finds it by its soname. */
 static void driver_open(void)
 {
 	if (!dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL))
 		dlopen(BENANZA_CUDA_LIBDIR "/stubs/libcuda.so", RTLD_NOW | RTLD_LOCAL);
 }
 
-/* cuDNN opens and closes the run-time compiler for every engine that it considers, a hundred megabytes each time; while
- * it is held open, asking takes a fraction. It is no fault where it is missing. */
+/* cuDNN loads and unloads the run-time compiler (100 MB) for every engine that it considers; keeping it
+ * loaded makes listing much faster. A missing compiler is no error. */
 static void compiler_hold(void)
 {
 	char name[32];
@@ -71,7 +72,7 @@ static int library_open(struct error *err)
 		driver_open();
 	compiler_hold();
 	if (!cuda_library_open(names, symbols, (int)(sizeof(symbols) / sizeof(symbols[0])),
-		"install cuDNN 9 for this CUDA version, or name its folder in LD_LIBRARY_PATH", err))
+		"install cuDNN 9 for this CUDA version, or add its folder to LD_LIBRARY_PATH", err))
 		return -1;
 	library.version = (int)functions.cudnnGetVersion();
 	return cudnn_version_check(library.version, cuda_context()->planning, err);
@@ -115,11 +116,11 @@ cudnnHandle_t cudnn_handle(struct error *err)
 	return cudnn_handle_on(cuda_context()->stream, err);
 }
 
-#define CAUSES 3      /* most that one line tells */
+#define CAUSES 3      /* maximum causes in a line */
 #define CAUSE_SIZE 240
 
 struct cause {
-	const char *status, *reason; /* without the common prefix; NULL when the line has none */
+	const char *status, *reason; /* status: without its prefix; NULL if the line has none */
 	int status_size, reason_size;
 };
 
@@ -142,7 +143,7 @@ static struct cause cause_read(const char *line, int size)
 	return c;
 }
 
-/* Of an engine for other GPUs, or that this version only reserves a number for. */
+/* True for the cause of an engine for other GPUs, or of one that is only a placeholder in this version. */
 static bool is_other_gpu(const struct cause *c)
 {
 	static const char name[] = "NOT_SUPPORTED_ARCH_MISMATCH", reserved[] = "PLACE_HOLDER_ENGINE";
@@ -159,7 +160,7 @@ static bool cause_is_known(const struct cause *known, int count, const struct ca
 	return false;
 }
 
-/* The first cause of every block, each once. */
+/* Collects the first cause of every block without duplicates: of engines for other GPUs, or of all others. */
 static int causes_read(const char *raw, bool other_gpus, struct cause *cause)
 {
 	int count = 0;
@@ -215,7 +216,7 @@ int cudnn_error_reason(const char *what, struct error *err)
 {
 	char reason[ERROR_TEXT_SIZE];
 	reason_take(reason, sizeof(reason));
-	return error_set(err, *reason ? "%s: %s" : "%s and gives no reason", what, reason);
+	return error_set(err, *reason ? "%s: %s" : "%s, reason unknown", what, reason);
 }
 
 void cudnn_error_forget(void)

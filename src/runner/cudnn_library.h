@@ -1,4 +1,5 @@
-/* cuDNN, opened at run time: its functions, its errors and the one handle. The graph and the legacy backend share it. */
+/* cuDNN, opened at run time: its functions, its errors and the handle, shared by the graph and the legacy
+ * backend. */
 #ifndef RUNNER_CUDNN_LIBRARY_H
 #define RUNNER_CUDNN_LIBRARY_H
 
@@ -27,7 +28,7 @@
 	_(cudnnBackendGetAttribute)    \
 	_(cudnnBackendExecute)
 
-/* libcudnn.so.9 exports these too and loads the library that holds them at the first call. */
+/* libcudnn.so.9 exports these too and loads the sub-library that implements them at the first call. */
 #define CUDNN_LEGACY_FUNCTIONS(_)                    \
 	_(cudnnCreateTensorDescriptor)               \
 	_(cudnnSetTensorNdDescriptor)                \
@@ -96,30 +97,34 @@ struct cudnn_api {
 	CUDNN_LEGACY_FUNCTIONS(CUDA_LIBRARY_MEMBER)
 };
 
-/* The functions; opens the library at the first call. NULL: cuDNN is missing, of another major version, or too old for
- * what is asked (planning without a device needs 9.8); err says which and the cure. A failure is remembered. */
+/* Returns the functions; opens the library at the first call. Returns NULL and sets err (with the fix) if
+ * cuDNN is missing, has another major version, or is older than 9.8 when planning without a device. A failure
+ * is remembered. */
 const struct cudnn_api *cudnn_library(struct error *err);
 
-/* 91900 = 9.19.0. 0 before cudnn_library has succeeded. */
+/* Returns 91900 for 9.19.0; 0 before cudnn_library has succeeded. */
 int cudnn_version(void);
 
-/* The one handle, made at the first call, on the stream of cuda_context(). NULL: err says why. Never while planning. */
+/* Returns the handle, created at the first call, on the stream of cuda_context(). Returns NULL and sets err
+ * on failure. Must not be called while planning. */
 cudnnHandle_t cudnn_handle(struct error *err);
-/* The same, on this stream. */
+/* The same, on another stream. */
 cudnnHandle_t cudnn_handle_on(cudaStream_t stream, struct error *err);
 
-/* -1 with "call: NAME_OF_STATUS: the library's own reason", one line; 0 for success. */
+/* Returns 0 for success; else -1 and sets err to "CALL: NAME_OF_STATUS: cuDNN's reason", one line. */
 int cudnn_error(cudnnStatus_t status, const char *call, struct error *err);
-/* -1 with "what: the library's own reason" for a call that succeeded and yet gave nothing, as heuristics do. */
+/* Returns -1 and sets err to "WHAT: cuDNN's reason", for calls that succeed but return nothing, as heuristics
+ * do. */
 int cudnn_error_reason(const char *what, struct error *err);
-/* Forgets reasons that nobody asked for. */
+/* Discards the reasons that cuDNN has stored so far. */
 void cudnn_error_forget(void);
-/* Pure: may this version of the library be used? -1: err says which is needed. */
+/* Returns -1 and sets err if this version of cuDNN cannot be used. Pure. */
 int cudnn_version_check(int version, bool planning, struct error *err);
-/* Pure: the causes in what cudnnGetLastErrorString gives, on one line. That text has a block for each engine, the cause
- * first and then every place it passed through; engines that are for other GPUs are left out where others say more. */
+/* Extracts the causes from the text of cudnnGetLastErrorString into one line. That text has a block per
+ * engine: the cause first, then the call stack. Engines for other GPUs are left out if there are other
+ * causes. Pure. */
 void cudnn_reason(const char *raw, char *text, size_t size);
-/* Would less memory have helped? */
+/* True if the call failed for lack of memory. */
 bool cudnn_error_is_memory(cudnnStatus_t status);
 
 #endif

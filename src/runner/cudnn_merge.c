@@ -8,11 +8,16 @@
 #define MATRIX_RANK 3
 #define IMAGE_RANK 4
 
-/* Dimensions of all operands side by side, aligned at their last. */
+/* Steps: align the operands' dimensions at the last one; drop sizes of 1; sort from outermost to innermost in
+ * memory; merge neighbors that are contiguous in every operand. Sorting is valid because the dimensions have
+ * no meaning, as long as all operands are sorted alike. The remaining ones become matrices (batch, rows,
+ * columns) or a channels-last tensor. */
+
+/* Dimensions of all operands, aligned at the last one. */
 struct table {
 	int rank, count;
-	int64_t dim[CUDNN_RANK];                        /* of the operand that has most */
-	bool has[CUDNN_MERGED][CUDNN_RANK];             /* the operand has that dimension, else it broadcasts */
+	int64_t dim[CUDNN_RANK];                        /* broadcast size */
+	bool has[CUDNN_MERGED][CUDNN_RANK];             /* false: the operand broadcasts along it */
 	int64_t stride[CUDNN_MERGED][CUDNN_RANK];
 };
 
@@ -49,7 +54,7 @@ static void dimension_remove(struct table *t, int at)
 	t->rank--;
 }
 
-/* Does dimension a lie outside of b, by the first operand that has both? */
+/* True if dimension a is outside of b in the first operand that has both; also if none has both. */
 static bool is_outside(const struct table *t, int a, int b)
 {
 	for (int i = 0; i < t->count; i++)
@@ -58,7 +63,7 @@ static bool is_outside(const struct table *t, int a, int b)
 	return true;
 }
 
-/* Outermost in memory first. */
+/* Sorts from outermost to innermost in memory. */
 static void dimensions_sort(struct table *t)
 {
 	for (int i = 1; i < t->rank; i++)
@@ -71,8 +76,8 @@ static void dimensions_sort(struct table *t)
 		}
 }
 
-/* Do j and j + 1 lie in every operand as one dimension would? */
-static bool is_one(const struct table *t, int j)
+/* True if dimensions j and j + 1 are contiguous, or both broadcast, in every operand. */
+static bool is_mergeable(const struct table *t, int j)
 {
 	for (int i = 0; i < t->count; i++)
 		if (t->has[i][j] != t->has[i][j + 1] ||
@@ -89,14 +94,15 @@ static void dimensions_merge(struct table *t)
 	if (t->rank < CUDNN_RANK)
 		dimensions_sort(t);
 	for (int j = t->rank - 2; j >= 0; j--)
-		if (is_one(t, j)) {
+		if (is_mergeable(t, j)) {
 			t->dim[j + 1] *= t->dim[j];
 			dimension_remove(t, j);
 		}
 }
 
-/* A tensor with channels last: the outermost first, the innermost second, the others behind. */
-static int place_of(const struct table *t, bool matrices, int j)
+/* Returns the index of dimension j in cuDNN's shape. Channels-last: outermost is 0, innermost is 1, others
+ * follow. */
+static int cudnn_index(const struct table *t, bool matrices, int j)
 {
 	if (matrices)
 		return MATRIX_RANK - t->rank + j;
@@ -110,14 +116,14 @@ static struct cudnn_tensor operand_shape(const struct table *t, bool matrices, i
 	int64_t whole = 1;
 	bool used[CUDNN_RANK] = { false };
 	for (int j = t->rank - 1; j >= 0; j--) { /* from the innermost in memory */
-		int k = place_of(t, matrices, j);
+		int k = cudnn_index(t, matrices, j);
 		used[k] = true;
 		s.dim[k] = t->has[i][j] ? t->dim[j] : 1;
 		s.stride[k] = t->has[i][j] ? t->stride[i][j] : whole;
 		if (s.dim[k] * s.stride[k] > whole)
 			whole = s.dim[k] * s.stride[k];
 	}
-	/* ones: a channel that is none steps by 1, space by the channels, a batch over all */
+	/* strides of added sizes of 1: batch over everything, channel 1, space over the channels */
 	for (int k = 0; k < s.rank; k++)
 		if (!used[k]) {
 			s.dim[k] = 1;

@@ -6,8 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Per graph variant of the problem, the heuristics are asked in mode A and, if that returns anything, in mode
+ * B; then in mode FALLBACK for all variants. An engine configuration is named by its engine and knobs, and
+ * listed once. Ready-made engines are listed only if their plan can be finalized, which also gives the
+ * workspace; run-time compiled ones would have to be compiled for that, so their plans are made when they are
+ * measured. */
 #define KNOBS 64
-#define CONFIGS 256   /* most that one mode of the heuristics is asked for */
+#define CONFIGS 256   /* maximum results requested per heuristics mode */
 
 #define NOTE(name) (1u << CUDNN_NUMERICAL_NOTE_##name)
 
@@ -29,7 +34,7 @@ static const char *const behaviour_names[] = {
 	[CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION] = "runtime_compilation",
 	[CUDNN_BEHAVIOR_NOTE_REQUIRES_FILTER_INT8x32_REORDER] = "filter_reorder",
 	[CUDNN_BEHAVIOR_NOTE_REQUIRES_BIAS_INT8x32_REORDER] = "bias_reorder",
-	[CUDNN_BEHAVIOR_NOTE_SUPPORTS_CUDA_GRAPH_NATIVE_API] = "", /* of no use to who reads results */
+	[CUDNN_BEHAVIOR_NOTE_SUPPORTS_CUDA_GRAPH_NATIVE_API] = "", /* not useful in results */
 	[CUDNN_BEHAVIOR_NOTE_CUBLASLT_DEPENDENCY] = "cublaslt",
 };
 #define BEHAVIOUR_NAMES ((int)(sizeof(behaviour_names) / sizeof(behaviour_names[0])))
@@ -42,7 +47,7 @@ static void names_add(struct str *text, uint32_t bits, const char *const *names,
 		str_addf(text, "%s", text->n ? " " : "");
 		if (i < count)
 			str_addf(text, "%s", names[i]);
-		else /* newer than this program's header */
+		else /* unknown to the header this program was built with */
 			str_addf(text, "note%d", i);
 	}
 }
@@ -97,12 +102,13 @@ cudnnBackendDescriptor_t cudnn_plan_make(struct cudnn_bag *bag, cudnnBackendDesc
 		CUDNN_PUT(bag, plan, EXECUTION_PLAN_HANDLE, HANDLE, handle);
 	}
 	cudnn_desc_finish(bag, plan, "execution plan");
-	bool told = cudnn_desc_get(bag, plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &bytes) == 1;
-	*workspace_bytes = told ? (double)bytes : NAN;
+	bool known = cudnn_desc_get(bag, plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64,
+		1, &bytes) == 1;
+	*workspace_bytes = known ? (double)bytes : NAN;
 	return bag->bad ? NULL : plan;
 }
 
-/* --- what an engine configuration is called and like --- */
+/* --- name and properties of an engine configuration --- */
 
 static uint32_t notes_read(struct cudnn_bag *bag, cudnnBackendDescriptor_t engine, bool numerical)
 {
@@ -139,7 +145,8 @@ static void knobs_write(struct cudnn_bag *bag, cudnnBackendDescriptor_t config, 
 	str_addf(name, "%s", n > 0 ? "}" : "");
 }
 
-/* "eng12{k2=4,k14=1}": the engine and, by number, its knobs. Leaves nothing in the bag. */
+/* Reads the engine's notes and makes a name like "eng12{k2=4,k14=1}" of engine and knobs. Leaves nothing in
+ * the bag. */
 static bool engine_read(struct cudnn_bag *bag, cudnnBackendDescriptor_t config, const char *tag, struct engine *e)
 {
 	int mark = bag->count;
@@ -189,14 +196,15 @@ static bool is_known(const struct cudnn_offers *o, const char *name)
 	return false;
 }
 
-/* A number from the environment: what to try is a matter of how long one has the GPU, not of the problem. */
-static int64_t compiled_most(void)
+/* Returns the maximum of run-time compiled algorithms: an environment variable sets it, since it depends on
+ * how long the GPU is available. No limit when planning. */
+static int64_t compiled_limit(void)
 {
-	const char *said = getenv("BENANZA_CUDNN_COMPILED");
+	const char *text = getenv("BENANZA_CUDNN_COMPILED");
 	int64_t most;
 	if (cuda_context()->planning)
 		return CUDNN_ALGORITHMS;
-	return said && text_to_int64(text_of(said), &most) && most >= 0 ? most : CUDNN_COMPILED;
+	return text && text_to_int64(text_of(text), &most) && most >= 0 ? most : CUDNN_COMPILED;
 }
 
 static int compiled_count(const struct cudnn_offers *o)
@@ -207,8 +215,9 @@ static int compiled_count(const struct cudnn_offers *o)
 	return n;
 }
 
-/* Plans of ready-made kernels are finalized at once, which tells whether they can be had and what they need. The others
- * are compiled for that, up to a second or two each: only when they are prepared. */
+/* True if a plan can be made. A ready-made engine's plan is finalized, which also gives its workspace. A
+ * compiled engine is accepted with unknown workspace: compiling takes up to two seconds and is left to its
+ * preparation. */
 static bool is_plannable(struct cudnn_graph *g, cudnnBackendDescriptor_t config, bool compiled, double *workspace_bytes,
 	struct error *err)
 {
@@ -223,8 +232,8 @@ static bool is_plannable(struct cudnn_graph *g, cudnnBackendDescriptor_t config,
 	return ok;
 }
 
-/* One engine compiles products, pointwise operations and all between: its notes on matrix units and their inputs tell of
- * what it can do. Without a product in the graph it does nothing of it. */
+/* Notes that are ignored for graphs without a matmul or convolution. The run-time fusion engine handles
+ * graphs with and without one, and always reports the notes of its matrix units. */
 #define PRODUCT_NOTES (NOTE(TENSOR_CORE) | NOTE(DOWN_CONVERT_INPUTS) | NOTE(REDUCED_PRECISION_REDUCTION))
 
 static bool has_products(enum kernel k)
@@ -232,13 +241,13 @@ static bool has_products(enum kernel k)
 	return k == KERNEL_CONV || k == KERNEL_DECONV || k == KERNEL_MATMUL || k == KERNEL_ATTENTION;
 }
 
-/* Its ready-made kernels for whole numbers have no note, whichever units they run on. */
+/* Ready-made integer kernels have no notes, so it is unknown whether they use matrix units. */
 static enum matrix matrix_of(const struct problem *p, uint32_t numerical)
 {
-	bool whole = p->operand[0].dtype == DTYPE_S8 || p->operand[0].dtype == DTYPE_U8;
+	bool integer = p->operand[0].dtype == DTYPE_S8 || p->operand[0].dtype == DTYPE_U8;
 	if (numerical & NOTE(TENSOR_CORE))
 		return MATRIX_YES;
-	return whole && has_products(p->kernel) ? MATRIX_UNKNOWN : MATRIX_NO;
+	return integer && has_products(p->kernel) ? MATRIX_UNKNOWN : MATRIX_NO;
 }
 
 static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBackendDescriptor_t config, const char *tag,
@@ -249,7 +258,7 @@ static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBacke
 	if (o->count == CUDNN_ALGORITHMS || !engine_read(&g->bag, config, tag, &e) || is_known(o, e.name))
 		return;
 	bool compiled = e.behaviour >> CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION & 1;
-	if (compiled && compiled_count(o) >= compiled_most())
+	if (compiled && compiled_count(o) >= compiled_limit())
 		return;
 	if (!is_plannable(g, config, compiled, &workspace_bytes, err))
 		return;
@@ -267,7 +276,7 @@ static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBacke
 	o->count++;
 }
 
-/* Adds what one mode of the heuristics names. -1: it names nothing, err says why. */
+/* Adds the results of one heuristics mode. Returns -1 and sets err if nothing was added. */
 static int heuristics_ask(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBackendHeurMode_t mode, const char *tag,
 	struct error *err)
 {
@@ -299,8 +308,8 @@ static int heuristics_ask(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBa
 	return o->count > before ? 0 : -1;
 }
 
-/* What heuristics rank. Mode B is asked only where A names something: it gives A's answer where it knows no better, and a
- * refusal costs it as long. */
+/* Adds the ranked results. Mode B returns A's results if it has no better ones, and takes as long as A to
+ * refuse a graph: it is asked only if A has results. */
 static void variant_rank(struct cudnn_offers *o, struct cudnn_graph *g, const char *tag, struct error *err)
 {
 	struct error second = ERROR_NONE;
@@ -308,7 +317,8 @@ static void variant_rank(struct cudnn_offers *o, struct cudnn_graph *g, const ch
 		heuristics_ask(o, g, CUDNN_HEUR_MODE_B, tag, &second);
 }
 
-/* What works whatever the speed has no rank: it comes behind all that has one, in whichever way the problem is put. */
+/* Adds the ranked results of all variants, then the fallback results, which work but are not ranked by
+ * speed. */
 static void variants_ask(struct cudnn_offers *o, struct error *err)
 {
 	struct error why[CUDNN_VARIANTS] = { ERROR_NONE }, fallback[CUDNN_VARIANTS] = { ERROR_NONE };
@@ -326,7 +336,7 @@ static void variants_ask(struct cudnn_offers *o, struct error *err)
 	for (int i = 0; i < CUDNN_VARIANTS; i++)
 		if (built[i])
 			heuristics_ask(o, o->graph[i], CUDNN_HEUR_MODE_FALLBACK, tag[i], &fallback[i]);
-	/* the first way is the plain one, whose reason tells most */
+	/* the reason of the first variant, the direct translation, is the most useful one */
 	for (int i = 0; i < CUDNN_VARIANTS && !*err->text; i++)
 		error_set(err, "%s", *why[i].text ? why[i].text : fallback[i].text);
 	if (!*err->text)

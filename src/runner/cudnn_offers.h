@@ -1,4 +1,5 @@
-/* What cuDNN's graph API offers for a problem: the engine configurations that its heuristics name, best first. */
+/* Lists the algorithms of cuDNN's graph API for a problem: the engine configurations returned by its
+ * heuristics, best first. */
 #ifndef RUNNER_CUDNN_OFFERS_H
 #define RUNNER_CUDNN_OFFERS_H
 
@@ -6,20 +7,21 @@
 #include "runner/backend.h"
 #include "runner/cudnn_graph.h"
 
-#define CUDNN_ALGORITHMS 96 /* most that one problem has */
-#define CUDNN_COMPILED 8    /* most of those whose kernels are compiled at preparation (half a second or more each), when
-				measuring; $BENANZA_CUDNN_COMPILED says another number */
-#define CUDNN_VARIANTS 2
+#define CUDNN_ALGORITHMS 96 /* maximum per problem */
+/* Maximum number of engines compiled at run time (half a second or more each) that are measured per problem;
+ * $BENANZA_CUDNN_COMPILED overrides it. */
+#define CUDNN_COMPILED 8
+#define CUDNN_VARIANTS 2    /* maximum graphs per problem */
 
 struct cudnn_candidate {
 	struct cudnn_graph *graph;
 	cudnnBackendDescriptor_t config; /* in the graph's bag */
 	uint32_t notes;                  /* bits of cudnnBackendNumericalNote_t */
-	bool compiled;                   /* at run time: its plan takes long */
+	bool compiled;                   /* compiled at run time: finalizing its plan is slow */
 };
 
 struct cudnn_offers {
-	int users;                 /* the list, and plans: freed with the last */
+	int users;                 /* the list and each plan; freed with the last one */
 	struct arena arena;
 	struct problem problem;
 	struct cudnn_graph *graph[CUDNN_VARIANTS];
@@ -28,22 +30,24 @@ struct cudnn_offers {
 	struct algorithm algorithm[CUDNN_ALGORITHMS];
 };
 
-/* The backend's slots of these names. */
+/* algorithms and forget of struct backend. */
 int cudnn_algorithms(const struct problem *p, struct backend_list *list, struct error *err);
 void cudnn_forget(struct backend_list *list);
+/* Removes a user. */
 void cudnn_offers_release(struct cudnn_offers *o);
 
-/* A finalized plan in `bag` (for the context's GPU, here or described), and what it needs; NULL: the bag says why. */
+/* Makes a finalized plan in `bag` for the context's GPU, real or described, and sets its workspace; NaN if
+ * unknown. Returns NULL on failure; the bag has the reason. */
 cudnnBackendDescriptor_t cudnn_plan_make(struct cudnn_bag *bag, cudnnBackendDescriptor_t config,
 	double *workspace_bytes);
-/* Describes the GPU that is planned for, in `bag`; NULL when measuring. */
+/* Makes a descriptor of the described GPU in `bag`. Returns NULL when measuring. */
 cudnnBackendDescriptor_t cudnn_deviceprop_make(struct cudnn_bag *bag);
 
-/* --- pure, for tests --- */
+/* --- pure; public for tests --- */
 
-/* "tensor_core winograd ..." of numerical notes and behaviour notes, in the arena. */
+/* Returns the names of numerical and behaviour notes, like "tensor_core winograd", in the arena. */
 const char *cudnn_notes_text(struct arena *a, uint32_t numerical, uint32_t behaviour);
-/* The math mode of struct algorithm, of an engine with these notes on operands of this type. */
+/* Returns the math mode (of struct algorithm) of an engine with these notes and this operand type. */
 const char *cudnn_math_name(enum dtype source, uint32_t numerical);
 
 #endif

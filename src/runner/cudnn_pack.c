@@ -38,7 +38,7 @@ static uint64_t addresses_hash(void *const *address, int count)
 	return h;
 }
 
-/* The slot that holds these addresses, or the empty one where they belong. */
+/* Returns the slot with these addresses, or the empty slot to put them in. */
 static struct cudnn_pack *slot_find(struct cudnn_pack *slot, int capacity, void *const *address, int count)
 {
 	size_t at = (size_t)addresses_hash(address, count) & (size_t)(capacity - 1);

@@ -1,27 +1,28 @@
-/* Variant packs: the addresses that one execution of a cuDNN plan works on. Operands rotate through copies, so there are
- * several, each made once: what is enqueued must cost no more than what a framework enqueues. */
+/* Variant packs: the addresses for one execution of a cuDNN plan. There is one per buffer set, made once and
+ * cached, so that an enqueue costs no more than in a framework. */
 #ifndef RUNNER_CUDNN_PACK_H
 #define RUNNER_CUDNN_PACK_H
 
 #include "runner/cudnn_graph.h"
 
 struct cudnn_pack {
-	void **address;                /* in the order of the graph's bindings, the workspace last */
+	void **address;                /* in order of the graph's bindings, then the workspace */
 	cudnnBackendDescriptor_t d;
 };
 
-/* Zeroed is empty. A hash table, open addressing. */
+/* Hash table with open addressing; all zero is an empty table. */
 struct cudnn_packs {
 	struct cudnn_pack *slot;
 	int count, capacity;           /* capacity: 0 or a power of two */
 };
 
-/* The pack for these addresses; owned by the table. NULL: err says why. */
+/* Returns the pack for these addresses, owned by the table. Returns NULL and sets err if it cannot be
+ * made. */
 cudnnBackendDescriptor_t cudnn_pack_of(struct cudnn_packs *packs, const struct cudnn_graph *g,
 	const struct cuda_pointers *at, struct error *err);
 void cudnn_packs_free(struct cudnn_packs *packs, const struct cudnn_api *api);
 
-/* Pure: where a binding's tensor is. A scalar is in the binding itself. */
+/* Returns the address of a binding's tensor; a scalar is in the binding itself. Pure. */
 void *cudnn_binding_address(const struct cudnn_binding *b, const struct cuda_pointers *at);
 
 #endif

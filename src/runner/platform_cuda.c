@@ -9,9 +9,9 @@
 
 #define TOLERANCE 0.01
 #define GLANCE_NS 1e6
-#define ALONE_NS 2e6 /* the GPU waits some 10 us for a launch between two events */
+#define ALONE_NS 2e6 /* between two events the GPU waits about 10 us for a launch */
 
-/* In the order in which frameworks turn to them; for single problems a backend's preference says otherwise. */
+/* In the order in which frameworks use them; a backend's preference() changes it for single problems. */
 static const struct backend *const backends[] = {
 	&backend_cudnn,
 	&backend_cudnn_legacy,

@@ -70,15 +70,15 @@ static void fiber_enter(struct fiber *f)
 void on_cpu_barrier(void)
 {
 	if (!running) {
-		fprintf(stderr, "a barrier in a kernel that was started as one without\n");
+		fprintf(stderr, "barrier in a kernel started without barriers\n");
 		abort();
 	}
 	running->waits = true;
 	fiber_leave(running, false);
 }
 
-/* All threads run to the next barrier or the end; all or none must reach it. Every other block runs its threads backwards,
- * so that what a barrier should have kept apart shows. */
+/* Runs all threads to the next barrier or the end; all or none must reach it. Every second block runs its
+ * threads in reverse order, which exposes missing barriers. */
 static void run_fibers(int64_t block, bool backwards)
 {
 	for (int64_t i = 0; i < block; i++) {

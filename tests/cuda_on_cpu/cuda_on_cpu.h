@@ -1,5 +1,6 @@
-/* Enough of CUDA to run our kernels on a CPU: a grid's blocks one after another, a block's threads one after another or,
- * where they wait for one another, as fibers. What is shared by a block is static: there is one block at a time. */
+/* The part of CUDA needed to run our kernels on a CPU: the blocks of a grid run one after another; the
+ * threads of a block run one after another, or as fibers if the kernel has barriers. Shared memory is static,
+ * as only one block runs at a time. */
 #ifndef CUDA_ON_CPU_H
 #define CUDA_ON_CPU_H
 
@@ -20,12 +21,12 @@
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
-/* What kernels take for the largest number that divides fast. */
+/* Maximum for fast division in the kernels. */
 extern int64_t on_cpu_fast_max;
 #define DEVICE_FAST_MAX on_cpu_fast_max
 
 void on_cpu_barrier(void);
-/* barriers: false runs each thread to its end. */
+/* barriers: if false, runs each thread to its end. */
 cudaError_t on_cpu_launch(int64_t grid, int64_t block, bool barriers, const std::function<void()> &thread);
 uint64_t on_cpu_tick(void);
 
@@ -40,7 +41,7 @@ static inline uint32_t __umulhi(uint32_t a, uint32_t b)
 	return (uint32_t)((uint64_t)a * b >> 32);
 }
 
-/* Byte i of the result is the one of the eight of b and a that nibble i of the selector names. */
+/* Nibble i of the selector is the index of byte i of the result in the eight bytes of b and a. */
 static inline uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector)
 {
 	uint64_t all = (uint64_t)b << 32 | a;

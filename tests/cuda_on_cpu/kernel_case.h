@@ -1,4 +1,5 @@
-/* Problems on the CPU for tests: operands as vectors of bytes, outputs against the references of the check. */
+/* Test problems on the CPU: operands as vectors of bytes, outputs compared with the reference values of the
+ * check. */
 #ifndef KERNEL_CASE_H
 #define KERNEL_CASE_H
 
@@ -15,7 +16,7 @@ extern "C" {
 #include "runner/fill.h"
 #include "tests/unit/tap.h"
 
-/* Memory that is aligned as the device's is, without a byte to spare. */
+/* Memory with the device's alignment and exactly the requested size. */
 struct buffer {
 	char *p;
 	size_t n;
@@ -86,7 +87,7 @@ static inline struct operand_values operands_of(const struct problem *p, int cou
 	return v;
 }
 
-/* Outputs that are off by more than the tolerance of their scale. */
+/* Returns the number of outputs with an error of more than tolerance * scale. */
 static inline int64_t outputs_wrong(const struct problem *p, struct operand_values *v, const char *out, double tolerance)
 {
 	int last = problem_operand_count(p) - 1;
@@ -99,7 +100,8 @@ static inline int64_t outputs_wrong(const struct problem *p, struct operand_valu
 		double value, scale, got = fill_decode(out + i * size_of(t), t);
 		bool good = check_output(p, &in, i, &value, &scale) && whole_off(t, got, value) <= tolerance * scale;
 		if (!good && !wrong)
-			printf("# output %d is %.9g, not %.9g (%.3g)\n", (int)i, got, value, fabs(got - value) / scale);
+			printf("# output %d is %.9g, expected %.9g (%.3g)\n", (int)i, got, value,
+				fabs(got - value) / scale);
 		wrong += !good;
 	}
 	check_forget(&in);

@@ -1,5 +1,6 @@
-/* Our CUDA kernels, run on a CPU, against plain loops and the references of the check. Buffers are exactly as long as they
- * have to be, so that a sanitizer sees whatever goes beyond; what should not be written is compared too. */
+/* Our CUDA kernels on a CPU against plain loops and the reference values of the check. Buffers have exactly
+ * the required size, so that a sanitizer finds accesses beyond them; bytes that must not be written are
+ * compared too. */
 #include "kernel_case.h"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ static void test_fill(void)
 {
 	for (enum dtype t : all_types) {
 		struct cuda_strided s = dense(t, { 3, 5, 7 });
-		s.stride[0] = 1; /* channels last, and a gap */
+		s.stride[0] = 1; /* channels last with a gap */
 		s.stride[1] = 28;
 		s.stride[2] = 4;
 		buffer b((size_t)(span(s) * size_of(t)));
@@ -71,7 +72,7 @@ static void test_fill(void)
 static unsigned kinds_seen;
 static int names_missing;
 
-/* Every way to make the move, against a loop. Places are in elements from the buffers' beginnings. */
+/* Compares every kind of a move with a loop. Offsets are in elements from the beginning of the buffers. */
 static int64_t move_wrong(struct cuda_strided from, struct cuda_strided to, int64_t from_at, int64_t to_at)
 {
 	int fb = size_of(from.dtype), tb = size_of(to.dtype);
@@ -117,7 +118,7 @@ static int64_t move_wrong(struct cuda_strided from, struct cuda_strided to, int6
 	return wrong;
 }
 
-/* The transpose of a dense tensor, as a move. */
+/* Makes the move that transposes a dense tensor. */
 static int64_t perm_wrong(enum dtype t, std::vector<int64_t> dim, const std::vector<int> &perm)
 {
 	struct cuda_strided from = dense(t, dim), source = from;
@@ -164,7 +165,7 @@ static void test_moves(void)
 		is_int(wrong, 0, "%s: dense, at any place", dtype_name(t));
 		wrong = 0;
 		for (int64_t inner : { 3, 8, 16, 33 })
-			for (int64_t gap : { 0, 1, 16 }) { /* a slice, a concat's part, a repeated row */
+			for (int64_t gap : { 0, 1, 16 }) { /* a slice, a part of a concat, a repeated row */
 				struct cuda_strided small = dense(t, { 5, 3, inner }), wide = small, row = small;
 				wide.stride[1] = inner + gap;
 				wide.stride[0] = 4 * (inner + gap);
@@ -232,7 +233,7 @@ static void test_casts(void)
 	}
 }
 
-/* --- against the references --- */
+/* --- against the reference values --- */
 
 static void test_gather(void)
 {
@@ -307,7 +308,7 @@ static void test_resample(void)
 				r.to[0] = to * p.c;
 				bool good = cuda_resample(&r, v.bytes[0].data(), out.p, NULL) == cudaSuccess &&
 					outputs_wrong(&p, &v, out.p, type.tolerance) == 0;
-				/* the same with channels last, both sides */
+				/* the same with channels last on both sides */
 				int64_t b = size_of(r.dtype), per_in = from, per_out = to;
 				std::vector<char> last(v.bytes[0].size());
 				for (int64_t n = 0; n < p.n; n++)
@@ -337,7 +338,7 @@ static struct cuda_line line_of(const struct problem *p)
 	struct cuda_line l = {};
 	const struct problem_shape *s = &p->shape[0];
 	l.dtype = p->operand[0].dtype;
-	l.place_type = p->operand[1].dtype;
+	l.index_type = p->operand[1].dtype;
 	l.mode = p->mode;
 	l.outer = volume(p->axis, s->dim);
 	l.size = s->dim[p->axis];
@@ -405,7 +406,7 @@ static void test_argreduce(void)
 	float zeros[] = { -0.0f, 0.0f, -1 };
 	struct cuda_line l = {};
 	l.dtype = DTYPE_F32;
-	l.place_type = DTYPE_S64;
+	l.index_type = DTYPE_S64;
 	l.mode = MODE_ARGMAX;
 	l.outer = l.inner = 1;
 	l.size = 3;
@@ -461,7 +462,7 @@ int main(void)
 	test_argreduce();
 	test_scan();
 	test_clock();
-	/* what tensors of more than 2^31 elements do */
+	/* the code for tensors of more than 2^31 elements */
 	on_cpu_fast_max = 50;
 	test_moves();
 	test_gather();

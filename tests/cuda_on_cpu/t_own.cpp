@@ -1,4 +1,5 @@
-/* Our kernels as a backend: every algorithm that is offered for a problem computes it, operands laid as the problem says. */
+/* Our kernels as a backend: every listed algorithm must compute its problem, with operands in the problem's
+ * layouts. */
 #include "kernel_case.h"
 
 extern "C" {
@@ -30,7 +31,7 @@ static size_t span_bytes(const struct cuda_layout &l)
 	return (size_t)(n * size_of(l.dtype));
 }
 
-/* Operands in memory as their layouts say; their values as the references want them, row-major. */
+/* Copies row-major operand values to memory in the operands' layouts. */
 struct laid {
 	struct problem p;
 	struct operand_values values;
@@ -86,7 +87,7 @@ struct laid {
 		at.indices = indices->p;
 		at.workspace = held.back()->p;
 	}
-	/* Outputs that are wrong, or bytes between them that were written. */
+	/* Returns the number of wrong outputs, plus bytes between them that were written. */
 	int64_t wrong(double tolerance)
 	{
 		int64_t n = volume(to.shape.rank, to.shape.dim), bytes = size_of(to.dtype), bad = 0;
@@ -198,8 +199,8 @@ static void test_quantize(void)
 	expect("dequantize:s8,bf16:block:64x70:ax0:b30", "dequantize", 1e-2);
 	expect("dequantize:f8e5m2,f32:tensor:100", "dequantize", 0);
 	refuse("quantize:f32,s4:tensor:100", "no tensor from f32 to s4");
-	refuse("quantize:f32,u8@nxc:axis:2x5x6x7:ax1", "one order");
-	refuse("quantize:f32@nxc,u8@nxc:block:2x5x6x7:ax1:b2", "one order");
+	refuse("quantize:f32,u8@nxc:axis:2x5x6x7:ax1", "equal layout");
+	refuse("quantize:f32@nxc,u8@nxc:block:2x5x6x7:ax1:b2", "equal layout");
 	refuse("quantize:f32,u8:tensor:8+relu", "no epilogues");
 }
 
@@ -223,18 +224,18 @@ static void test_others(void)
 
 static void test_refusals(void)
 {
-	refuse("softmax:f32,f32:soft:1x8:ax1", "only moves");
-	refuse("gather:f32@s20x2,s64,f32:5x6:ax0:3", "dense operands alone");
-	refuse("gather:f32,s16,f32:5x6:ax0:3", "indices of s32 or s64");
-	refuse("select:s32,f32,f32,f32:5:5:5", "condition of 8 bits");
+	refuse("softmax:f32,f32:soft:1x8:ax1", "only data movement");
+	refuse("gather:f32@s20x2,s64,f32:5x6:ax0:3", "gather needs dense operands");
+	refuse("gather:f32,s16,f32:5x6:ax0:3", "s32 or s64 indices");
+	refuse("select:s32,f32,f32,f32:5:5:5", "8-bit condition");
 	refuse("cast:s4,f32:8", "less than 8 bits");
 	refuse("concat:s4,s4:8,8:ax0", "less than 8 bits");
 	refuse("resample:f64,f64:linear:n1c3h5w6:oh10ow12", "f32, f16 or bf16");
-	refuse("topk:f8e4m3,f8e4m3:largest:8:ax0:k1", "topk is sorted");
-	refuse("argreduce:f32,u8:argmax:8:ax0", "gives s32 or s64");
-	refuse("scan:u8,u8:cumsum:8:ax0", "our running sum");
+	refuse("topk:f8e4m3,f8e4m3:largest:8:ax0:k1", "topk needs f32");
+	refuse("argreduce:f32,u8:argmax:8:ax0", "s32 or s64 outputs");
+	refuse("scan:u8,u8:cumsum:8:ax0", "our cumulative sum");
 	context.sm = 70;
-	refuse("copy:u8,u8:b100", "not served by this build");
+	refuse("copy:u8,u8:b100", "need compute capability 7.5");
 	context.sm = 75;
 }
 

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""What only a GPU can prove, in slices that can be resumed; `make check-gpu` runs it.
+"""Tests that need a GPU, in slices that can be resumed; `make check-gpu` runs it.
 
     tests/gpu/check_gpu.py --runner benanza-runner-cuda --out FOLDER [--minutes 7.5] [--part NAME,...] [--jobs FILE...]
 
-Wants Python's own library and the runner alone. Everything that was answered stays in FOLDER; the same command goes on
-where the last one stopped. Parts, the most valuable first:
+Needs only Python's standard library and the runner. All answers stay in FOLDER; the same command continues
+where the last one stopped. Parts, the most important first:
 
-  correct     every kernel family, data type and up to 8 algorithms against plain C (tests/gpu/problems.txt)
-  bandwidth   our own movers at four times the L2 cache and more: strided copies reach 90%, transposes 80% of a copy
+  correct     every kernel family and data type, up to 8 algorithms each, against plain C (problems.txt)
+  bandwidth   our data movement kernels on at least four times the L2 cache: strided copies reach 90%,
+              transposes 80% of a copy
   models      the jobs of the bundled models (--jobs, made by `benanza bench --emit-jobs`) into recorded.jsonl
-  repeat      the same problems measured again by a new process: 95% within 2% from 20 us on, within 5% below
-  sanitizer   a sample under compute-sanitizer, where that is installed
+  repeat      a new process measures the problems again: 95% agree within 2% (from 20 us on) or 5% (below)
+  sanitizer   a sample of problems under compute-sanitizer, if it is installed
 
-Prints TAP. Without a device: skipped.
+Prints TAP. Skipped without a device.
 """
 
 import argparse
@@ -29,18 +30,22 @@ HERE = pathlib.Path(__file__).resolve().parent
 TYPES = ("f32", "f16", "bf16")
 BUDGET_MS = 50
 ALGORITHMS = 8
-MODEL_ALGORITHMS = 16  # of a problem of the models: what is tried costs more of a GPU's time than what is then measured in full
-COMPILED = "1"         # of cuDNN's compiled algorithms (half a second or more each); $BENANZA_CUDNN_COMPILED says otherwise
-LOSSES = 50            # of the device in one part: each ends a runner, and the next goes on behind the problem that did it
+# algorithms per problem of the models: trying them takes more GPU time than the full measurements
+MODEL_ALGORITHMS = 16
+# run-time compiled cuDNN algorithms per problem (half a second or more each), unless
+# $BENANZA_CUDNN_COMPILED is set
+COMPILED = "1"
+# maximum losses of the device per part: each ends a runner, and the next one continues after the problem
+LOSSES = 50
 
 
 def problems(path):
-    """The lines of problems.txt with T as each type, all of one type's line after another, each once."""
+    """Returns the lines of problems.txt with T replaced by each type, without duplicates."""
     seen = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line or line.startswith("#"):
             continue
-        # T stands alone: between punctuation
+        # T is replaced only as a whole word between punctuation
         words = line.replace(":", " : ").replace(",", " , ").replace("/", " / ").replace("@", " @ ")
         words = words.replace(".", " . ").replace("+", " + ").split(" ")
         for type_ in TYPES if "T" in words else ("",):
@@ -85,7 +90,7 @@ class Check:
         return self.until - time.monotonic()
 
     def work(self, name, want, path, options):
-        """One runner on the jobs; its exit status, None: the time was over first."""
+        """Runs one runner on the jobs. Returns its exit status; None if the time ran out."""
         with open(want, encoding="utf-8") as jobs_in, open(self.out / f"{name}.err", "a", encoding="utf-8") as err:
             p = subprocess.Popen(self.command(*options, "--output", str(path)), stdin=jobs_in, stderr=err)
             try:
@@ -96,7 +101,7 @@ class Check:
                 return None
 
     def feed(self, name, jobs, *options, into=None):
-        """Runs jobs into FOLDER/INTO.jsonl (NAME.jsonl) until they or the time end; all lines of that file, None: unfinished."""
+        """Runs jobs into FOLDER/INTO.jsonl (default NAME). Returns the lines of the file; None if unfinished."""
         path, want = self.out / f"{into or name}.jsonl", self.out / f"{name}.jobs"
         want.write_text("\n".join(jobs) + "\n", encoding="utf-8")
         status, answered = 3, None
@@ -111,10 +116,10 @@ class Check:
                 return None
             if status != 3 or answered == before:
                 break
-            print(f"# {name}: the device was lost to the runner; another one goes on", flush=True)
+            print(f"# {name}: the runner lost the device; starting another one", flush=True)
         if status not in (0, 1):
             tail = (self.out / f"{name}.err").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
-            self.tap.say(False, f"{name}: the runner ends well", f"exit status {status}", *tail)
+            self.tap.say(False, f"{name}: the runner exits normally", f"exit status {status}", *tail)
             self.unfinished.append(name)
             return None
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("{")]
@@ -140,16 +145,17 @@ class Check:
             right = [c for c in checks if c["status"] == "ok" and c["worst"] is not None]
             unchecked += sum(c["status"] == "ok" and c["worst"] is None for c in checks)
             wrong = [c for c in checks if c["status"] not in ("ok", "unsupported", "no_memory")]
-            self.tap.say(not wrong, f"{problem}: {len(right)} of {len(checks)} algorithms right",
-                         *(f"{c['status']} {c['algorithm']['api']} {c['algorithm']['name']}: error {c['worst']}, allowed "
-                           f"{c['allowed']} {c['why']}" for c in wrong))
+            self.tap.say(not wrong, f"{problem}: {len(right)} of {len(checks)} algorithms correct",
+                         *(f"{c['status']} {c['algorithm']['api']} {c['algorithm']['name']}: error {c['worst']}, "
+                           f"tolerance {c['allowed']} {c['why']}" for c in wrong))
         self.tap.say(True, f"correct: {len(by_problem)} problems checked, {len(refused)} refused, "
-                           f"{unchecked} algorithms without a comparison")
+                           f"{unchecked} algorithms without reference values")
 
     def bandwidth(self):
         info = json.loads(subprocess.run(self.command("--info", "--json"), capture_output=True, text=True,
                                          check=True).stdout)
-        n = int(4 * (info.get("llc_bytes") or 64e6)) // (4 * 1024 * 1024) + 1  # tensors of n x 1024 x 1024 f32: past the cache
+        # tensors of n x 1024 x 1024 f32 exceed the cache
+        n = int(4 * (info.get("llc_bytes") or 64e6)) // (4 * 1024 * 1024) + 1
         copy = f"copy:u8,u8:b{n * 4 * 1024 * 1024}"
         judged = {
             f"transpose:f32,f32:{n}x1024x1024:perm0x2x1": 0.8,
@@ -176,13 +182,14 @@ class Check:
             if problem not in best:
                 self.tap.say(False, f"bandwidth: {problem} was measured")
                 continue
-            share = best[copy] / best[problem]  # all read and write as many bytes as the copy
+            share = best[copy] / best[problem]  # all move as many bytes as the copy
             name = f"bandwidth: {problem} {100 * share:.0f}% of the copy"
-            self.tap.say(least is None or share >= least, name + ("" if least is None else f", wanted {100 * least:.0f}%"))
+            required = "" if least is None else f", required {100 * least:.0f}%"
+            self.tap.say(least is None or share >= least, name + required)
 
     def models(self):
         if not self.args.jobs:
-            self.tap.skip("models", "no --jobs were given")
+            self.tap.skip("models", "no --jobs given")
         for path in self.args.jobs:
             path = pathlib.Path(path)
             jobs = [line for line in path.read_text(encoding="utf-8").splitlines() if line]
@@ -214,7 +221,7 @@ class Check:
         both = [k for k in medians[0] if k in medians[1]]
         off = [k for k in both if abs(medians[1][k] / medians[0][k] - 1) > (0.02 if medians[0][k] >= 20e3 else 0.05)]
         share = 1 - len(off) / len(both) if both else 0
-        self.tap.say(share >= 0.95, f"repeat: {100 * share:.1f}% of {len(both)} medians came again",
+        self.tap.say(share >= 0.95, f"repeat: {100 * share:.1f}% of {len(both)} medians agree",
                      *(f"{k[0]} {k[1]}: {medians[0][k]:.0f} ns, then {medians[1][k]:.0f}" for k in off[:20]))
 
     def sanitizer(self):
@@ -239,7 +246,7 @@ class Check:
         for name in self.args.part:
             getattr(self, name)()
         if self.unfinished:
-            print(f"# the time is over before: {', '.join(self.unfinished)}; the same command goes on from here")
+            print(f"# time is up before: {', '.join(self.unfinished)}; run the same command to continue")
         print(f"1..{self.tap.count}")
         print(f"# {self.tap.count - self.tap.failed} passed, {self.tap.failed} failed")
         return 1 if self.tap.failed else 3 if self.unfinished else 0
@@ -253,7 +260,7 @@ def main():
     parser.add_argument("--runner", required=True)
     parser.add_argument("--out", required=True)
     parser.add_argument("--device")
-    parser.add_argument("--algorithms", type=int, default=MODEL_ALGORITHMS, help="tried of each problem of the models")
+    parser.add_argument("--algorithms", type=int, default=MODEL_ALGORITHMS, help="maximum per problem of the models")
     parser.add_argument("--minutes", type=float, default=7.5)
     parser.add_argument("--part", type=lambda t: t.split(","), default=PARTS)
     parser.add_argument("--problems", type=pathlib.Path, default=HERE / "problems.txt")
@@ -261,7 +268,7 @@ def main():
     args = parser.parse_args()
     for part in args.part:
         if part not in PARTS:
-            parser.error(f"no part is called {part}; there are {', '.join(PARTS)}")
+            parser.error(f"unknown part {part}; available: {', '.join(PARTS)}")
     os.environ.setdefault("BENANZA_CUDNN_COMPILED", COMPILED)
     info = subprocess.run([args.runner, *(["--device", args.device] if args.device else []), "--info"],
                           capture_output=True, text=True)

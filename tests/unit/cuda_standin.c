@@ -29,19 +29,19 @@ int cuda_error(cudaError_t c, const char *call, struct error *err)
 }
 
 void *cuda_library_open(const char *const *names, const struct cuda_library_symbol *symbols, int count,
-	const char *cure, struct error *err)
+	const char *fix, struct error *err)
 {
 	for (int i = 0; i < count; i++) {
 		*symbols[i].to = dlsym(RTLD_DEFAULT, symbols[i].name);
 		if (!*symbols[i].to && !symbols[i].optional) {
-			error_set(err, "%s has no %s; %s", names[0], symbols[i].name, cure);
+			error_set(err, "%s has no %s; %s", names[0], symbols[i].name, fix);
 			return NULL;
 		}
 	}
 	return &standin_context;
 }
 
-/* The slots of a backend that are the same for all are not of these tests. */
+/* These tests never call the functions that all CUDA backends share. */
 void *cuda_work_prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
 	enum status *status, struct error *err)
 {
@@ -165,7 +165,7 @@ static void *operand(struct set *s, const struct cuda_layout *l, enum check_role
 	return at;
 }
 
-/* How many scales and shifts a normalization has. */
+/* Returns the number of scales (and shifts) of a normalization. */
 static int64_t normalized(const struct problem *p)
 {
 	int64_t n = 1;

@@ -1,24 +1,27 @@
-/* What a backend of a GPU library stands on, in host memory: a device context, a loader that finds a vendor's functions in
- * the test program itself, operands that lie as their problem says. The test program holds stand-ins of the vendor's
- * functions that compute from the descriptors they were given; standin_worst then compares what came out with plain C. */
+/* Fakes what a backend of a GPU library needs, in host memory: a device context, a loader that finds the
+ * vendor's functions in the test program itself, and operands in the layouts of the problem. The test program
+ * has fakes of the vendor's functions, which compute from the descriptors that they get; standin_worst
+ * compares the result with plain C. */
 #ifndef CUDA_STANDIN_H
 #define CUDA_STANDIN_H
 
 #include "runner/cuda_work.h"
 
-/* Of the context: may be changed by a test. */
+/* The context; tests may change it. */
 extern struct cuda_context standin_context;
-/* The stream that enqueue gets. */
+/* The stream passed to enqueue. */
 #define STANDIN_STREAM ((cudaStream_t)0x5eed)
 
-/* Parses a problem and asks the backend. The count; -1: refused, err says why. Forget the list with backend->forget. */
+/* Parses a problem and lists its algorithms. Returns their number; -1 and sets err if the problem is refused.
+ * The caller frees the list with backend->forget. */
 int standin_ask(const struct backend *b, const char *text, struct backend_list *list, struct error *err);
 
-/* Plans algorithm `index`, executes it on host memory and compares every output. Returns the largest error relative to the
- * sum of absolute terms, rounding of the output type included; infinite for what was not written; NaN: not run, err says why. */
+/* Plans algorithm `index`, executes it on host memory and compares every output with its reference value,
+ * exact or rounded to the output type. Returns the largest error relative to the sum of absolute terms;
+ * INFINITY if an output is unwritten; NaN and sets err if it could not run. */
 double standin_worst(const struct backend_list *list, int index, struct error *err);
 
-/* Bytes of workspace of the last plan, and where it was. */
+/* Bytes of workspace of the last plan. */
 extern double standin_workspace_bytes;
 
 #endif

@@ -19,7 +19,7 @@ struct execution {
 	double workspace_bytes;
 };
 
-/* --- values as they lie in memory --- */
+/* --- values in memory --- */
 
 static size_t offset_of(const struct cuda_layout *l, int64_t index)
 {

@@ -1,5 +1,5 @@
-/* A backend for the fake runtime: computes any problem that has a reference, from what lies in "device" memory by the
- * layouts; misbehaves as told. */
+/* A backend for the fake runtime: computes any problem that has a reference, on operands in "device" memory;
+ * misbehaves on request. */
 #ifndef FAKE_BACKEND_H
 #define FAKE_BACKEND_H
 
@@ -13,12 +13,12 @@ enum mischief { MISCHIEF_NONE, MISCHIEF_WRONG, MISCHIEF_UNWRITTEN, MISCHIEF_NAN,
 struct fake_backend {
 	enum mischief mischief;
 	double workspace_bytes, kernel_ns;
-	double ready_ns;                /* what making a set of operands ready takes the host */
-	int kernels;                    /* of one execution; the first does the work */
+	double ready_ns;                /* host time of ready() per buffer set */
+	int kernels;                    /* kernels per execution; the first one computes */
 	double gain, epsilon;
 	bool plan_fails, enqueue_allocates, enqueue_waits, enqueue_fails;
 	int plans_alive;
-	/* executions in the order that the device ran them */
+	/* executions in the order in which the device ran them */
 	struct cuda_pointers trace[FAKE_TRACE];
 	int traced;
 };

@@ -31,7 +31,7 @@ struct preference {
 	uint32_t align[4];
 };
 
-/* What an algorithm's opaque words hold here. */
+/* Contents of an algorithm's opaque words in this fake. */
 enum { WORD_ID, WORD_FLAGS, WORD_TILE, WORD_SPLIT, WORD_WORKSPACE, WORD_CLUSTER };
 
 size_t cublasLtGetVersion(void)
@@ -161,7 +161,7 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
 
 #define F(x) CUBLASLT_NUMERICAL_IMPL_FLAGS_##x
 
-/* What each way of computing is answered with: its own units, and behind them those of a stricter way. */
+/* Numerical flags of the results per compute type: first its own units, then those of a stricter one. */
 static const struct {
 	cublasComputeType_t compute;
 	cudaDataType in;
@@ -185,7 +185,7 @@ static const struct {
 	{ CUBLAS_COMPUTE_64F, CUDA_R_64F, F(DMMA) | F(INPUT_64F) | F(ACCUMULATOR_64F) },
 };
 
-/* Which product is meant; 0: none. */
+/* Returns k of the matmul; 0 if the layouts do not fit. */
 static uint64_t shared(const struct layout *a, const struct layout *b, const struct layout *c, const struct layout *d,
 	const struct operation *o)
 {
@@ -213,7 +213,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t h, cublasLtMatmul
 	if ((void *)h != (void *)&fake_cublaslt || !shared(in, other, c_in, out, o))
 		return CUBLAS_STATUS_INVALID_VALUE;
 	bool is_float8 = in->type == CUDA_R_8F_E4M3 || in->type == CUDA_R_8F_E5M2;
-	/* as the library: 8-bit floats only as transposed by not transposed, and C in one of them never */
+	/* as in cuBLASLt: 8-bit floats need a transposed A and a not transposed B, and cannot be the type of
+	 * C */
 	if (fake_cublaslt.no_algorithm || (is_float8 && (o->trans_a != CUBLAS_OP_T || o->trans_b != CUBLAS_OP_N ||
 		c_in->type == CUDA_R_8F_E4M3 || c_in->type == CUDA_R_8F_E5M2)))
 		return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -262,7 +263,7 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *
 	return is_half ? set(to, 2, &half, bytes) : set(to, 4, &word, bytes);
 }
 
-/* ---- products ---- */
+/* ---- matmuls ---- */
 
 static enum dtype dtype_of(int type)
 {

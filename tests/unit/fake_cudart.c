@@ -107,7 +107,7 @@ static void op_run(struct op *op)
 	case OP_COPY: memmove(op->to, op->from, op->size); break;
 	case OP_SET:
 		memset(op->to, op->byte, op->size);
-		fake.sweeps += op->size == 2 * FAKE_L2;
+		fake.flushes += op->size == 2 * FAKE_L2;
 		break;
 	case OP_EVENT:
 		op->event->ns = fake.device_ns;
@@ -141,7 +141,7 @@ static cudaError_t enqueue(cudaStream_t s, const struct op *op)
 		return c;
 	struct op stamped = *op;
 	stamped.enqueued_ns = s->capturing ? 0 : fake.host_ns;
-	/* a copy of memory has no arguments, its size is of the memory */
+	/* only a kernel has arguments; of a copy or memset `size` is the size of the memory */
 	if (stamped.kind != OP_KERNEL) {
 		size_t size = stamped.size;
 		stamped.size = 0;
@@ -169,7 +169,7 @@ cudaError_t fake_launch(fake_kernel *kernel, const void *arguments, size_t size,
 	return c;
 }
 
-/* What must not be called while a stream captures ends the capture. */
+/* Calls that are not allowed during capture invalidate it. */
 static cudaStream_t only_stream;
 static cudaError_t forbidden_in_capture(void)
 {
@@ -253,7 +253,7 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *t
 	return called();
 }
 
-/* Kernels by their handles are functions, second ones kernels: as libraries of both kinds launch them. */
+/* Returns a CUfunction, or a CUkernel for kernels named "second...", since libraries launch both kinds. */
 static CUresult driver_node(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2 *p)
 {
 	const struct op *op = (const struct op *)node;
@@ -601,7 +601,7 @@ cudaError_t cuda_block(const volatile int *flag, cudaStream_t s)
 	return enqueue(s, &(struct op){ .kind = OP_HOLD, .flag = flag });
 }
 
-/* --- the invented clock --- */
+/* --- the simulated clock --- */
 
 double clock_ns(void)
 {

@@ -11,7 +11,7 @@
 
 struct fake_cudnn fake_cudnn;
 
-/* ---- what tests share ---- */
+/* ---- shared with the tests ---- */
 
 static enum dtype dtype_of(cudnnDataType_t t)
 {
@@ -197,7 +197,8 @@ cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t d, int 
 
 /* ---- ranking ---- */
 
-/* Three are ranked, one of them as not supported; what they use of the math type is told in the library's loose way. */
+/* Ranks three algorithms, one of them as not supported. The reported math types may be laxer than requested,
+ * as cuDNN's. */
 static int ranking(const struct fake_desc *conv, int *algorithms, cudnnMathType_t *types, cudnnStatus_t *status)
 {
 	static const int order[] = { 1, 3, 0 };
@@ -247,7 +248,7 @@ cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnnHandle_t h, const
 	RANK_FUNCTION(found, cudnnConvolutionBwdDataAlgo_t);
 }
 
-/* As the library: a transform by FFT only of steps of 1, nothing direct. */
+/* As in cuDNN: FFT only for strides of 1, direct never. */
 static cudnnStatus_t workspace(const struct fake_desc *conv, int algorithm, size_t *bytes)
 {
 	if (algorithm == 3 || (algorithm == 4 && conv->stride[0] != 1))
@@ -280,7 +281,7 @@ cudnnStatus_t cudnnGetConvolutionBackwardDataWorkspaceSize(cudnnHandle_t h, cons
 
 /* ---- convolution ---- */
 
-/* Where tap number `tap` of y's place meets x. false: in the padding. */
+/* Computes the coordinates in x of a tap for an output coordinate. Returns false in the padding. */
 static bool meet(const struct fake_desc *conv, const struct fake_desc *w, const struct fake_desc *x, const int *y_at, int tap,
 	int *x_at, int *w_at)
 {
@@ -302,7 +303,7 @@ static int taps(const struct fake_desc *w)
 	return n;
 }
 
-/* Do the shapes belong to one convolution? */
+/* True if the shapes fit one convolution. */
 static bool is_conv(const struct fake_desc *x, const struct fake_desc *w, const struct fake_desc *conv,
 	const struct fake_desc *y)
 {

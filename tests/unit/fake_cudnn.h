@@ -1,4 +1,4 @@
-/* A stand-in for cuDNN's legacy API on host memory: it computes what its descriptors say, slowly. */
+/* A fake of cuDNN's legacy API on host memory: computes what its descriptors say, slowly. */
 #ifndef FAKE_CUDNN_H
 #define FAKE_CUDNN_H
 
@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Every descriptor is one of these; what it does not have is zero. */
+/* A descriptor of any kind; members that its kind does not have are zero. */
 struct fake_desc {
 	int kind;                       /* FAKE_TENSOR ... */
 	cudnnDataType_t type, compute;
 	cudnnTensorFormat_t format;
-	int rank, dim[8], stride[8];    /* convolution, pooling: dim is the dilation or window */
+	int rank, dim[8], stride[8];    /* dim: of a convolution the dilation, of pooling the window */
 	int pad[8];
 	int mode, math, groups;
 	double a, b, k;
@@ -21,26 +21,27 @@ enum { FAKE_TENSOR = 1, FAKE_FILTER, FAKE_CONV, FAKE_ACTIVATION, FAKE_POOLING, F
 
 extern struct fake_cudnn {
 	int created, destroyed, handles, calls;
-	const char *function;   /* the last that computed */
+	const char *function;   /* last function that computed */
 	int algorithm, math;    /* of the last convolution or rnn */
 	double residual;        /* alpha2 of the last fused convolution */
 	int rank, dim[8];       /* of the last destination */
 	cudnnTensorFormat_t filter;
-	bool other_weights;     /* keep an rnn's biases in another place */
+	bool other_weights;     /* an rnn has its biases at another offset */
 	bool no_ranking, no_memory;
-	int64_t allocated;      /* device memory not given back */
+	int64_t allocated;      /* device memory not yet freed */
 } fake_cudnn;
 
 double fake_load(const void *base, cudnnDataType_t type, int64_t at);
 void fake_store(void *base, cudnnDataType_t type, int64_t at, double value);
-/* alpha or beta for tensors of a type */
+/* Reads an alpha or beta for tensors of a type. */
 double fake_scalar(const void *p, cudnnDataType_t type);
 int64_t fake_volume(const struct fake_desc *d);
-/* Coordinates of number i, row-major in d's dimensions; and where they are in t, broadcast where t has 1. */
+/* Convert element i, row-major in d's dimensions, to coordinates; and coordinates to an offset in t, whose
+ * sizes of 1 broadcast. */
 void fake_at(const struct fake_desc *d, int64_t i, int *at);
 int64_t fake_place(const struct fake_desc *t, const int *at);
 const struct fake_desc *fake_is(const void *d, int kind);
-/* Notes a computation that wrote to y. */
+/* Records a computation that wrote to y. */
 void fake_done(const char *function, const struct fake_desc *y);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct fake_cudnn_graph fake_cudnn_graph = { .silent = CUDNN_HEUR_MODES_COUNT };
 
-/* The loader wants every function of the library; the legacy ones are not called here. */
+/* The loader needs every function of the library; the legacy ones are never called here. */
 void fake_unused(void);
 void fake_unused(void)
 {
@@ -176,7 +176,7 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t d)
 	return CUDNN_STATUS_SUCCESS;
 }
 
-/* ---- what the library tells ---- */
+/* ---- attributes that can be read ---- */
 
 static int64_t notes_give(uint32_t bits, int64_t room, int32_t *to)
 {
@@ -192,7 +192,7 @@ static int64_t configs_give(const struct fake_node *heuristics, int64_t room, cu
 	cudnnBackendHeurMode_t mode = *(const cudnnBackendHeurMode_t *)fake_values(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE);
 	if (mode == fake_cudnn_graph.silent)
 		return 0;
-	for (int64_t i = 0; i < 2 && i < room; i++) { /* the same twice */
+	for (int64_t i = 0; i < 2 && i < room; i++) { /* the same result twice */
 		struct fake_node *config = to[i];
 		config->graph = fake_link(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
 		config->mode = mode;

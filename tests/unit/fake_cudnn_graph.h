@@ -1,5 +1,5 @@
-/* A stand-in for cuDNN's backend descriptors on host memory: it keeps what attributes it is given, refuses what the library
- * would (missing attributes, shapes that do not fit), and executes an operation graph in double, slowly. */
+/* A fake of cuDNN's backend descriptors on host memory: stores the attributes, refuses what cuDNN would
+ * refuse (missing attributes, shapes that do not fit), and executes an operation graph in double, slowly. */
 #ifndef FAKE_CUDNN_GRAPH_H
 #define FAKE_CUDNN_GRAPH_H
 
@@ -21,29 +21,29 @@ struct fake_node {                        /* a descriptor */
 	bool finalized;
 	int attribute_count;
 	struct fake_attribute attribute[FAKE_ATTRIBUTES];
-	struct fake_node *graph;          /* engine configurations and engines: what they are for */
-	cudnnBackendHeurMode_t mode;      /* the heuristics that gave an engine configuration */
+	struct fake_node *graph;          /* of an engine configuration or engine */
+	cudnnBackendHeurMode_t mode;      /* heuristics mode that returned an engine configuration */
 };
 
 extern struct fake_cudnn_graph {
 	int created, destroyed;           /* descriptors */
 	int executed, packs;              /* executions; variant packs finalized */
-	cudnnStatus_t plan_status;        /* what the next plans finalize to; 0: success */
+	cudnnStatus_t plan_status;        /* result of finalizing the next plans; 0: success */
 	cudnnStatus_t execute_status;
-	cudnnBackendHeurMode_t silent;    /* this mode of the heuristics names nothing; CUDNN_HEUR_MODES_COUNT: all do */
+	cudnnBackendHeurMode_t silent;    /* heuristics mode without results; CUDNN_HEUR_MODES_COUNT: none */
 	uint32_t numerical, behaviour;    /* notes of the engine */
-	cudaStream_t stream;              /* that the handle is on */
-	char why[256];                    /* what cudnnGetLastErrorString gives; first line of a refusal */
+	cudaStream_t stream;              /* of the handle */
+	char why[256];                    /* result of cudnnGetLastErrorString; first line of a refusal */
 } fake_cudnn_graph;
 
-/* NULL: not set. */
+/* Returns NULL if the attribute is not set. */
 const struct fake_attribute *fake_attribute(const struct fake_node *n, cudnnBackendAttributeName_t name);
-/* Aborts where it is not set: a builder has forgotten it. */
+/* Aborts if the attribute is not set, which is a bug of a builder. */
 const void *fake_values(const struct fake_node *n, cudnnBackendAttributeName_t name);
 int64_t fake_int64(const struct fake_node *n, cudnnBackendAttributeName_t name, int64_t index);
 struct fake_node *fake_link(const struct fake_node *n, cudnnBackendAttributeName_t name);
 
-/* Executes a graph on the pack's memory. false: fake_cudnn_graph.why says what does not fit. */
+/* Executes a graph on the pack's memory. Returns false and sets fake_cudnn_graph.why if shapes do not fit. */
 bool fake_graph_execute(const struct fake_node *graph, const struct fake_node *pack);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define SET(d) ((struct fake_desc *)(void *)(d))
 
-/* ---- the library, and the little of the CUDA runtime that is used ---- */
+/* ---- the library, and the part of the CUDA runtime in use ---- */
 
 size_t cudnnGetVersion(void)
 {
@@ -66,7 +66,7 @@ cudnnStatus_t cudnnAdvVersionCheck(void)
 	return CUDNN_STATUS_SUCCESS;
 }
 
-/* Of the graph API: there, never called by these tests. */
+/* Functions of the graph API; never called by these tests. */
 cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t *d)
 {
 	(void)type;
@@ -141,7 +141,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 	return cudaSuccess;
 }
 
-/* ---- element by element ---- */
+/* ---- element-wise ---- */
 
 cudnnStatus_t cudnnSetActivationDescriptor(cudnnActivationDescriptor_t d, cudnnActivationMode_t mode,
 	cudnnNanPropagation_t nan, double coefficient)
@@ -283,7 +283,7 @@ cudnnStatus_t cudnnTransformTensor(cudnnHandle_t h, const void *alpha, const cud
 	return blend(__func__, xd, x, fake_scalar(alpha, xd->type), yd, y, fake_scalar(beta, xd->type));
 }
 
-/* ---- a layer each ---- */
+/* ---- layers ---- */
 
 cudnnStatus_t cudnnSetPoolingNdDescriptor(cudnnPoolingDescriptor_t d, const cudnnPoolingMode_t mode,
 	const cudnnNanPropagation_t nan, int rank, const int *window, const int *pad, const int *stride)

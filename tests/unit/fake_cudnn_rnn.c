@@ -10,7 +10,7 @@
 
 #define SET(d) ((struct fake_desc *)(void *)(d))
 
-/* mode; dim: input, hidden, directions. Of data: dim: steps, batch, vector. */
+/* Members of an rnn: mode; dim: input, hidden, directions. Of rnn data: dim: steps, batch, vector. */
 cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t d, cudnnRNNAlgo_t algorithm, cudnnRNNMode_t mode,
 	cudnnRNNBiasMode_t bias, cudnnDirectionMode_t direction, cudnnRNNInputMode_t input_mode, cudnnDataType_t type,
 	cudnnDataType_t compute, cudnnMathType_t math, int32_t input, int32_t hidden, int32_t projection, int32_t layers,
@@ -113,7 +113,7 @@ cudnnStatus_t cudnnGetRNNTempSpaceSizes(cudnnHandle_t h, cudnnRNNDescriptor_t d,
 	return mode == CUDNN_FWD_MODE_INFERENCE ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
 
-/* (matrix v + bias)[row] of one linear layer */
+/* Returns (matrix v + bias)[row] of one linear layer. */
 static double linear_of(const struct cell *c, int direction, int linear, int row, const double *v)
 {
 	int width = linear < c->gates ? c->input : c->hidden;
@@ -128,7 +128,7 @@ static double sigmoid(double v)
 	return 1 / (1 + exp(-v));
 }
 
-/* One step of one sequence: h and state from x and themselves. */
+/* Computes one step of one sequence: updates h and the state from x. */
 static void step(const struct cell *c, int direction, const double *x, double *h, double *state, double *next)
 {
 	for (int i = 0; i < c->hidden; i++) {

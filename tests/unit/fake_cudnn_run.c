@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "runner/fill.h"
 
-/* Tensors are held as dense doubles, by unique id, while a graph runs. */
+/* While a graph runs, tensors are dense doubles, found by unique id. */
 
 #define TENSORS 256
 #define RANK 8
@@ -73,7 +73,7 @@ static void unravel(const struct value *t, int64_t index, int64_t *at)
 	}
 }
 
-/* The element of t that is seen at these coordinates; extents of 1 broadcast. */
+/* Returns the index of the element of t at these coordinates; sizes of 1 broadcast. */
 static double *seen(const struct value *t, const int64_t *at)
 {
 	int64_t index = 0;
@@ -91,7 +91,8 @@ static char *place(const struct value *t, char *base, int64_t index)
 	return base + offset * (dtype_bits(dtype_of(t->tensor)) / 8);
 }
 
-/* The value of a tensor; what memory holds is loaded at first sight (an output's is overwritten). */
+/* Returns the values of a tensor; loads those in memory at first use (those of an output are then
+ * overwritten). */
 static struct value *value_of(struct run *r, const struct fake_node *tensor)
 {
 	int64_t uid = fake_int64(tensor, CUDNN_ATTR_TENSOR_UNIQUE_ID, 0);
@@ -114,7 +115,7 @@ static struct value *value_of(struct run *r, const struct fake_node *tensor)
 		fail(r, "a tensor without an address");
 		return t;
 	}
-	if (dtype_of(tensor) == DTYPE_BOOL) { /* the library's lie eight in a byte, which nobody here wants */
+	if (dtype_of(tensor) == DTYPE_BOOL) { /* cuDNN packs eight into a byte; ours have a byte each */
 		fail(r, "booleans in memory");
 		return t;
 	}
@@ -279,7 +280,8 @@ static int64_t taps_of(const struct window *k)
 	return n;
 }
 
-/* Sets at[2...] in the input for output coordinates and a tap; its own coordinates go to w. false: in the padding. */
+/* Sets at[2...] to the input coordinates for output coordinates and a tap, and w to the tap's coordinates.
+ * Returns false in the padding. */
 static bool tap_at(const struct window *k, const struct value *x, const int64_t *out, int64_t tap, int64_t *at, int64_t *w)
 {
 	bool inside = true;
@@ -292,7 +294,7 @@ static bool tap_at(const struct window *k, const struct value *x, const int64_t 
 	return inside;
 }
 
-/* y from x, or, backwards, x from y: the same pairs of places either way. */
+/* Computes y from x, or backwards x from y, over the same pairs of elements. */
 static bool conv_run(struct run *r, const struct fake_node *op, bool backwards)
 {
 	const struct fake_node *how = fake_link(op, backwards ? CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC :
@@ -354,9 +356,9 @@ static bool pool_run(struct run *r, const struct fake_node *op)
 	return true;
 }
 
-/* ---- products, sums, normalizations ---- */
+/* ---- matmuls, reductions, normalizations ---- */
 
-/* Batches broadcast; of attention also a group of heads over one. */
+/* Batches broadcast; for attention also one head over a group of heads. */
 static double *batch_seen(const struct value *t, const struct value *y, const int64_t *at, int64_t row, int64_t column)
 {
 	int64_t to[RANK];
@@ -412,7 +414,7 @@ static bool reduction_run(struct run *r, const struct fake_node *op)
 	return true;
 }
 
-/* Is dimension i one that the mean goes over? Layer and RMS: those that the scale has. Instance: space. */
+/* True if the mean is taken over dimension i. Layer and RMS: dimensions of the scale. Instance: space. */
 static bool is_normalized(cudnnBackendNormMode_t mode, const struct value *scale, int i)
 {
 	return mode == CUDNN_INSTANCE_NORM ? i >= 2 : scale->dim[i] != 1;

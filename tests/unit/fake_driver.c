@@ -53,7 +53,7 @@ static CUptiResult fake_disable(CUpti_ActivityKind kind)
 	return CUPTI_SUCCESS;
 }
 
-/* Records come last started first: their order is the caller's business. */
+/* Returns records in reverse order of start: the caller must sort them. */
 static CUptiResult fake_flush(uint32_t flag)
 {
 	uint8_t *buffer;
@@ -150,7 +150,7 @@ static int nvml_persistence(void *device, int *on)
 	return 0;
 }
 
-/* "not supported": a GPU that cannot be divided */
+/* "not supported": a GPU without MIG */
 static int nvml_mig(void *device, unsigned *now, unsigned *pending)
 {
 	(void)device;

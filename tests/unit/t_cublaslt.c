@@ -1,4 +1,4 @@
-/* Products as they are put to cuBLASLt: what the stand-in computes from its descriptors is what plain C computes. */
+/* Matmuls in cuBLASLt: a fake computes from the descriptors, and the results must equal those of plain C. */
 #include "config.h"
 
 #include "tap.h"
@@ -13,10 +13,10 @@
 
 static const struct {
 	const char *text;
-	double most; /* error allowed */
+	double most; /* maximum error */
 	int calls;
 	int batch;
-	const char *note; /* in the notes of every algorithm; NULL: nothing of batches */
+	const char *note; /* in the notes of every algorithm; NULL: no note about batches */
 } products[] = {
 	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0", 1e-6, 1, 1, NULL },
 	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta1tb0", 1e-6, 1, 1, NULL },
@@ -29,7 +29,7 @@ static const struct {
 	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n1k3:ta0tb1", 1e-6, 1, 1, NULL },
 	{ "matmul:f32,f32,f32/f32:ba1bb1m5n7k1:ta1tb0", 1e-6, 1, 1, NULL },
 	{ "matmul:f32,f32,f32/f32:ba1bb1m1n1k9:ta0tb0", 1e-6, 1, 1, NULL },
-	/* batches: strided, one side broadcast, folded into rows, two that no stride joins */
+	/* batches: strided, one side broadcast, folded into rows, two that cannot be merged */
 	{ "matmul:f32,f32,f32/f32:ba4bb4m5n7k3:ta0tb0", 1e-6, 1, 4, NULL },
 	{ "matmul:f32,f32,f32/f32:ba4bb4m5n7k3:ta0tb1", 1e-6, 1, 4, NULL },
 	{ "matmul:f32,f32,f32/f32:ba4bb4m1n7k3:ta0tb1", 1e-6, 1, 4, NULL },
@@ -41,7 +41,7 @@ static const struct {
 	{ "matmul:f32,f32,f32/f32:ba1x6bb4x1m5n7k3:ta0tb1+bias:f32.c+relu", 1e-6, 1, 4, "rows_folded=6" },
 	{ "matmul:f32,f32,f32/f32:ba1x6bb4x1m5n7k3:ta1tb1+bias:f32.c+relu", 1e-6, 4, 6, "calls=4" },
 	{ "matmul:f32,f32,f32/f32:ba2x1x3bb2x5x3m2n3k4:ta0tb0", 1e-6, 2 * 3, 5, "calls=6" },
-	/* operands that arrive permuted: attention's heads, inner among the rows */
+	/* permuted operands: attention heads between the rows */
 	{ "matmul:f32@s20x4x1,f32@s36x1x6,f32/f32:ba3bb3m5n6k4:ta0tb0", 1e-6, 1, 3, NULL },
 	{ "matmul:f32@s8x40x1,f32@s8x1x40,f32/f32:ba5bb5m6n6k8:ta0tb0", 1e-6, 1, 5, NULL },
 	/* epilogues */
@@ -98,7 +98,7 @@ static void test_products(void)
 	is_int(fake_cublaslt.handles, 1, "one handle");
 }
 
-/* ---- problems at random ---- */
+/* ---- random problems ---- */
 
 static uint32_t seed = 20200518;
 
@@ -108,7 +108,7 @@ static int dice(int sides)
 	return (int)(seed >> 8) % sides;
 }
 
-/* Strides in which rows or columns are dense and the other dimensions lie in any order, sometimes with holes. */
+/* Makes strides with dense rows or columns and the other dimensions in any order, sometimes with gaps. */
 static void strides_random(struct operand *o, const struct problem_shape *s)
 {
 	int order[PROBLEM_RANK], rank = s->rank, last = rank - 1 - dice(2);
@@ -143,7 +143,7 @@ static void epilogues_random(struct problem *p)
 		struct operand *o = &p->epilogue[p->epilogue_count - 1].operand;
 		if (dice(3) == 0) {
 			strides_random(o, &s);
-			if (o->stride[s.rank - 1] != 1) /* rows of a residual are dense */
+			if (o->stride[s.rank - 1] != 1) /* a residual needs dense rows */
 				*o = plain;
 		}
 	}
@@ -181,7 +181,7 @@ static void test_random(void)
 		char text[PROBLEM_TEXT_SIZE];
 		problem_random(&p);
 		if (problem_format(&p, text, &err))
-			continue; /* batch dimensions in another spelling */
+			continue; /* other notation of the batch dimensions */
 		tried++;
 		double worst = standin_ask(&backend_cublaslt, text, &list, &err) > 0 ? standin_worst(&list, 0, &err) : NAN;
 		if (worst <= 1e-6)
@@ -203,24 +203,28 @@ static void test_random(void)
 static void test_refusals(void)
 {
 	static const char *const refused[][2] = {
-		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+gelu_erf", "cuBLASLt's GELU is the tanh form, not the erf form" },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+gelu_erf",
+			"cuBLASLt's GELU is the tanh form, not the erf form" },
 		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+relu+bias:f32.c",
-			"cuBLASLt computes nothing behind an activation" },
-		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+relu+add:f32", "cuBLASLt computes nothing behind an activation" },
-		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+sigmoid", "cuBLASLt has no epilogue sigmoid" },
-		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+mul:f32", "cuBLASLt has no epilogue mul here, or a second one" },
+			"cuBLASLt has no epilogue after an activation" },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+relu+add:f32",
+			"cuBLASLt has no epilogue after an activation" },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+sigmoid", "cuBLASLt does not fuse sigmoid" },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+mul:f32", "cuBLASLt does not fuse mul" },
 		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+bias:f32.c+bias:f32.c",
-			"cuBLASLt has no epilogue bias here, or a second one" },
+			"cuBLASLt does not fuse a second bias" },
 		{ "matmul:f32@s99x9x3,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0", NULL },
-		{ "matmul:f32,f16.c,f32/f32:ba1bb1m5n7k3:ta0tb0", "cuBLASLt multiplies no f32 with f16" },
+		{ "matmul:f32,f16.c,f32/f32:ba1bb1m5n7k3:ta0tb0", "cuBLASLt has no matmul of f32 and f16" },
 		{ "matmul:u8,u8.c,s32/s32:ba1bb1m5n7k3:ta0tb0", "b: cuBLASLt has no type u8" },
-		{ "matmul:f32,f32.c,f16/f32:ba1bb1m5n7k3:ta0tb0", "cuBLASLt has no product of f32 giving f16" },
+		{ "matmul:f32,f32.c,f16/f32:ba1bb1m5n7k3:ta0tb0",
+			"cuBLASLt has no matmul of f32 with output f16" },
 		{ "matmul:f8e4m3,f8e4m3.c,bf16/f32:ba1bb1m5n7k3:ta0tb0",
 			"cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_NOT_SUPPORTED" },
-		{ "matmul:f8e5m2,f8e5m2.c,bf16/f32:ba1bb1m5n7k3:ta0tb1", "cuBLASLt multiplies no f8e5m2 with f8e5m2" },
+		{ "matmul:f8e5m2,f8e5m2.c,bf16/f32:ba1bb1m5n7k3:ta0tb1",
+			"cuBLASLt has no matmul of f8e5m2 and f8e5m2" },
 		{ "matmul:f32,f32,f32/f32:ba40x1x40x1bb1x40x1x40m2n2k2:ta1tb1",
-			"batch dimensions that would take more than 1024 calls of cuBLASLt" },
-		{ "softmax:f32,f32:soft:2x3:ax1", "only matrix products" },
+			"the batch dimensions need more than 1024 calls of cuBLASLt" },
+		{ "softmax:f32,f32:soft:2x3:ax1", "only matmul" },
 	};
 	struct backend_list list;
 	struct error err;
@@ -237,7 +241,7 @@ static void test_refusals(void)
 	is_int(fake_cublaslt.created, fake_cublaslt.destroyed, "every descriptor was given back");
 }
 
-/* name|math|matrix|workspace of every algorithm */
+/* Writes name|math|matrix|workspace of every algorithm. */
 static void listing(const char *text, char *buf, size_t size)
 {
 	struct backend_list list;
@@ -307,7 +311,7 @@ static void test_planning(void)
 	int asked = fake_cublaslt.asked;
 	standin_context.planning = true;
 	ok(standin_ask(&backend_cublaslt, products[0].text, &list, &err) < 0, "nothing without a device");
-	is_str(err.text, "cuBLASLt cannot be asked without a GPU", "and says so");
+	is_str(err.text, "cuBLASLt lists algorithms only on a GPU", "and says so");
 	ok(standin_ask(&backend_cublaslt, "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+gelu_erf", &list, &err) < 0 &&
 		strstr(err.text, "tanh"), "what could never be is said as ever");
 	standin_context.planning = false;
@@ -322,7 +326,7 @@ static void test_planning(void)
 	json_decref(attributes);
 }
 
-/* The real library, where it is: does it have what the list says? Nothing is called but its version. */
+/* The real library, if installed, must have all functions of the list. Calls only its version. */
 static void test_symbols(void)
 {
 	static const char *const names[] = {

@@ -1,5 +1,5 @@
-/* The real cuBLASLt, without a device: does it take the descriptors of every way to compute a product? Skipped where it is
- * not installed. */
+/* The real cuBLASLt without a device must accept the descriptors of every group. Skipped if it is not
+ * installed. */
 #include "config.h"
 
 #include "tap.h"

@@ -137,14 +137,15 @@ static void test_choice(void)
 	chosen("acacac", 1);
 	fake_reset();
 	fake.device_count = 2;
-	refused("2", "no GPU '2'; there are: cuda:0 NVIDIA H200 GPU-abababab, cuda:1 NVIDIA L40S GPU-acacacac");
-	refused("cuda:-1", "no GPU 'cuda:-1'");
+	refused("2", "no GPU matches '2'; available: cuda:0 NVIDIA H200 GPU-abababab, cuda:1 NVIDIA L40S "
+		"GPU-acacacac");
+	refused("cuda:-1", "no GPU matches 'cuda:-1'");
 	refused("cuda:", "no GPU");
 	refused("", "no GPU");
-	refused("deadbeef", "no GPU 'deadbeef'");
-	refused("GPU-a", "more than one GPU 'GPU-a'");
+	refused("deadbeef", "no GPU matches 'deadbeef'");
+	refused("GPU-a", "more than one GPU matches 'GPU-a'");
 	fake.device_count = 1;
-	refused("1", "there is: cuda:0");
+	refused("1", "available: cuda:0");
 }
 
 static void test_faults(void)
@@ -152,25 +153,25 @@ static void test_faults(void)
 	fake_reset();
 	fake.count_error = cudaErrorInsufficientDriver;
 	fake.driver_version = 0;
-	refused(NULL, "there is no NVIDIA driver here");
+	refused(NULL, "no NVIDIA driver found");
 	fake.driver_version = 12040;
 	char versions[96];
-	snprintf(versions, sizeof(versions), "serves CUDA 12.4, this program is of CUDA %d.%d", CUDART_VERSION / 1000,
-		CUDART_VERSION % 1000 / 10);
+	snprintf(versions, sizeof(versions), "supports CUDA 12.4, this program needs CUDA %d.%d",
+		CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
 	refused(NULL, versions);
 	fake.driver_version = CUDART_VERSION;
 	fake.count_error = cudaErrorNoDevice;
-	refused(NULL, "sees no GPU");
+	refused(NULL, "finds no GPU");
 	fake.count_error = cudaErrorStubLibrary;
-	refused(NULL, "stand-in, no driver");
+	refused(NULL, "stub, not a driver");
 	fake.count_error = cudaErrorSystemNotReady;
-	refused(NULL, "does not start");
+	refused(NULL, "cannot be initialized");
 	fake.count_error = cudaSuccess;
 	fake.device_count = 0;
-	refused(NULL, "sees no GPU");
+	refused(NULL, "finds no GPU");
 	fake_reset();
 	fake.device_count = 3;
-	refused("2", "Tesla V100 has compute capability 7.0, not served by this build");
+	refused("2", "Tesla V100 has compute capability 7.0, which this build does not support");
 	fake_reset();
 	fake.set_device_error = cudaErrorDevicesUnavailable;
 	refused(NULL, "NVIDIA H200 (GPU-abababab-abab-abab-abab-abababababab) cannot be used");
@@ -262,7 +263,7 @@ static void test_errors(void)
 
 static char path[] = "t_cuda_context.json";
 
-/* The properties that cuDNN wants, all of them. */
+/* All properties that cuDNN needs. */
 #define T4                                                                                                             \
 	"{\"cudaDeviceId\":0,\"deviceName\":\"Tesla T4\",\"deviceVer\":750,\"driverVer\":13000,\"isTccDriver\":0,"                \
 	"\"l2CacheSize\":4194304,\"maxBlockSize\":[1024,1024,64],\"maxGridSize\":[2147483647,65535,65535],"                  \
@@ -309,25 +310,27 @@ static void test_plan(void)
 	ok(isnan(c->memory_bytes) && c->clock_khz == 1590e3 && device.llc_bytes == 4194304, "what is not said is unknown");
 	ok(device.has_matrix && strstr(device.attributes, "\"planned\":true") && strstr(device.attributes, "Turing"), "recorded");
 	is_int(fake.host_ns == fake.device_ns, 1, "the runtime was not called");
-	is_int(cuda_context_take(&err), 0, "no lock is needed");
-	cuda_context_give();
+	is_int(cuda_context_lock(&err), 0, "no lock is needed");
+	cuda_context_unlock();
 	cuda_context_close();
 	plan_refused("", ":1: ");
-	plan_refused("[1]", "wants \"name\"");
-	plan_refused("{\"sm\":75,\"cudnn\":{\"a\":1}}", "wants \"name\"");
+	plan_refused("[1]", "needs \"name\"");
+	plan_refused("{\"sm\":75,\"cudnn\":{\"a\":1}}", "needs \"name\"");
 	plan_refused("{\"name\":\"x\",\"sm\":\"75\",\"cudnn\":{\"a\":1}}", "\"sm\"");
 	plan_refused("{\"name\":\"x\",\"sm\":7.5,\"cudnn\":{\"a\":1}}", "\"sm\"");
 	plan_refused("{\"name\":\"x\",\"sm\":75}", "\"cudnn\"");
 	plan_refused("{\"name\":\"x\",\"sm\":75,\"cudnn\":{}}", "\"cudnn\"");
-	plan_refused("{\"name\":\"x\",\"sm\":75,\"cudnn\":{\"a\":1}}", "\"cudaDeviceId\" wants a whole number");
-	plan_refused("{\"name\":\"x\",\"sm\":75,\"cudnn\":{\"cudaDeviceId\":0,\"deviceName\":7}}", "\"deviceName\" wants a text");
-	plan_refused("{\"name\":\"x\",\"sm\":80,\"cudnn\":" T4 "}", "\"sm\" is 80, but \"deviceVer\" of \"cudnn\" is 750");
+	plan_refused("{\"name\":\"x\",\"sm\":75,\"cudnn\":{\"a\":1}}", "\"cudaDeviceId\" must be an integer");
+	plan_refused("{\"name\":\"x\",\"sm\":75,\"cudnn\":{\"cudaDeviceId\":0,\"deviceName\":7}}",
+		"\"deviceName\" must be a string");
+	plan_refused("{\"name\":\"x\",\"sm\":80,\"cudnn\":" T4 "}", "\"sm\" is 80, but \"cudnn\": "
+		"\"deviceVer\" is 750; it must be 800");
 	struct platform_options o = { .plan = "no/such/file.json" };
 	ok(cuda_context_open(&o, &arena, &device, &err) == -1 && strstr(err.text, "no/such/file.json"), "no file: %s",
 		err.text);
 }
 
-/* The descriptions that come with the program. */
+/* The descriptions installed with the program. */
 static void test_bundled(void)
 {
 	static const char *const names[] = { "v100", "t4", "a100", "l40s", "h100", "h200", "b200", "rtx4090" };

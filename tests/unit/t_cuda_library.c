@@ -45,8 +45,8 @@ static void test_symbol(void)
 	ok(!found_cos && !none, "no half-filled table");
 }
 
-/* A file in a toolkit's folder that is no library: what is wrong with it is worth more than that the loader's own
- * search found nothing. */
+/* A file in a toolkit's folder that is not a library: its error is more useful than that the loader's search
+ * found nothing. */
 static void test_broken(const char *variable)
 {
 	static const char *const names[] = { "libbroken-of-benanza.so.1", NULL };

@@ -52,7 +52,7 @@ static void test_one(void)
 	cuda_lock_close(&l);
 }
 
-/* Another process holds it until it reads that somebody waits. */
+/* Another process holds the lock until it reads the log line of the waiting one. */
 static void test_two(void)
 {
 	struct cuda_lock l;
@@ -67,7 +67,8 @@ static void test_two(void)
 		cuda_lock_take(&l, NULL);
 		if (write(taken[1], "x", 1) != 1 || read(log[0], line, sizeof(line) - 1) < 1)
 			_exit(2);
-		_exit(strstr(line, "another process measures on this GPU") ? 0 : 1); /* the kernel gives it up */
+		/* the kernel releases the lock */
+		_exit(strstr(line, "another process measures on this GPU") ? 0 : 1);
 	}
 	ok(read(taken[0], line, 1) == 1, "another process measures");
 	ok(!is_free(), "the lock is taken");

@@ -10,7 +10,7 @@
 #include "runner/platform.h"
 #include "tap.h"
 
-/* The whole way from a problem's text to its results, on the stand-in of the runtime and with its clock. */
+/* From a problem's text to its results, on the fake runtime with its simulated clock. */
 
 static struct problem asked;
 static struct algorithm offered[3];
@@ -33,7 +33,7 @@ static void forget(struct backend_list *list)
 	list->count = 0;
 }
 
-/* Filled in main: the fake backend's slots, and what it offers. */
+/* Filled in main: the fake backend's functions and its list of algorithms. */
 static struct backend backend;
 static const struct backend *const backends[] = { &backend, NULL };
 const struct platform platform = { .program = "benanza-runner-cuda", .shares_operands = true,
@@ -150,7 +150,7 @@ static void test_mistrusted(void)
 	fake_backend.mischief = MISCHIEF_BEHIND;
 	is_int(run(MATMUL), STATUS_MISTRUSTED, "who writes behind its destination is not trusted: %s", err.text);
 	is_int(seen.count, 2, "neither of two");
-	ok(strstr(seen.why[0], "behind the destination") != NULL, "and why: %s", seen.why[0]);
+	ok(strstr(seen.why[0], "past the end of the destination") != NULL, "and why: %s", seen.why[0]);
 	end();
 	begin(1);
 	fake_backend.mischief = MISCHIEF_WRONG;

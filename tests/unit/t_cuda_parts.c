@@ -4,7 +4,7 @@
 
 #include "tap.h"
 
-/* Strides as text, "12x4x1". */
+/* Formats strides as "12x4x1". */
 static const char *strides(const struct cuda_layout *l)
 {
 	static char text[160];
@@ -111,7 +111,7 @@ static void test_parts(void)
 	ok(parts[count - 1].kind == CUDA_PART_INDICES && parts[count - 1].bytes == 4 * 3 * 8, "topk writes places too");
 }
 
-/* What a text may ask for and nobody has. */
+/* Problems whose operands cannot be held in memory. */
 static void test_refused(void)
 {
 	struct cuda_part parts[CUDA_PARTS];

@@ -35,7 +35,7 @@ static void begin(const char *text)
 	fake_ask(text, &list);
 }
 
-/* Closes it; nothing may be left. */
+/* Closes everything and checks for leaks. */
 static void end(const char *what)
 {
 	cuda_context_close();
@@ -63,7 +63,7 @@ static void test_times(void)
 	ok(w != NULL, "prepared");
 	ok(isnan(cuda_work_enqueue_ns(w)), "no launch was timed yet");
 	is_int(cuda_work_run(w, CACHE_WARM, 1, &ns, &err), 0, "one execution");
-	/* the events are apart by the launch, which the device waits for, and the kernel */
+	/* the time between the events is the launch, which the device waits for, plus the kernel */
 	near(ns, 10e3 + FAKE_CALL_NS, 0.001, "takes its time and its launch");
 	near(cuda_work_enqueue_ns(w), FAKE_CALL_NS, 1e-4, "the host's share is seen");
 	is_int(fake_backend.traced, 2, "the very first was not the timed one");
@@ -96,7 +96,7 @@ static void test_net(void)
 	near(cuda_work_rotated_bytes(w), 7 * bytes, 0, "so much passes before the first comes back");
 	for (int i = 0; i < 9; i++)
 		cuda_work_run(w, CACHE_NET, 1, &ns, &err);
-	const struct cuda_pointers *t = fake_backend.trace + 1; /* the first is untimed */
+	const struct cuda_pointers *t = fake_backend.trace + 1; /* the first execution is not timed */
 	int different = 0, same_source = 0;
 	for (int i = 0; i < 7; i++)
 		for (int j = 0; j < i; j++)
@@ -125,12 +125,12 @@ static void test_net(void)
 	is_int(cuda_work_run(w, CACHE_NET, 14, &ns, &err), 0, "a multiple of the sets");
 	is_int(cuda_work_run(w, CACHE_NET, 14, &ns, &err), 0, "twice");
 	is_int(fake.captures, CUDA_TIME_GRAPHS + 1, "needs one graph");
-	is_int(fake.sweeps, 0, "what rotates is not swept");
+	is_int(fake.flushes, 0, "no flush if sets rotate");
 	cuda_work_release(w);
 	end("net");
 }
 
-/* What a library wants made for each set of operands is no part of a launch. */
+/* The work that a library needs once per buffer set is not part of a launch. */
 static void test_ready(void)
 {
 	double ns;
@@ -147,7 +147,7 @@ static void test_ready(void)
 	end("ready");
 }
 
-/* Many small sets: not all fit into graphs, so the cache is emptied before each. */
+/* Many small buffer sets do not fit in the graphs, so the cache is flushed before each launch. */
 static void test_swept(void)
 {
 	double ns, bytes = 16 * 8 * 4;
@@ -155,34 +155,34 @@ static void test_swept(void)
 	limits.sets = limits.cold_sets = 100;
 	void *w = prepare();
 	is_int(cuda_work_run(w, CACHE_NET, 3, &ns, &err), 0, "three of a hundred sets");
-	near(ns, 3 * 10e3, 0.001, "take three times the kernel, the sweep is not timed");
-	is_int(fake.sweeps, 1, "behind a sweep");
+	near(ns, 3 * 10e3, 0.001, "take three times the kernel, the flush is not timed");
+	is_int(fake.flushes, 1, "after a flush");
 	const struct cuda_pointers *t = fake_backend.trace + fake_backend.traced - 4;
 	ok(t[0].source[0] == t[1].source[0] && t[0].weights != t[1].weights && t[0].weights != t[2].weights &&
 		t[0].weights != t[3].weights, "and an execution that brings activations back, on other weights");
 	near(cuda_work_rotated_bytes(w), 100 * bytes, 0, "as good as passing all");
 	cuda_work_run(w, CACHE_NET, 3, &ns, &err);
 	is_int(fake.captures, 1, "with one graph");
-	is_int(fake.sweeps, 2, "swept again");
+	is_int(fake.flushes, 2, "flushed again");
 	int traced = fake_backend.traced;
 	cuda_work_run(w, CACHE_COLD, 3, &ns, &err);
-	is_int(fake.sweeps, 3, "cold likewise");
+	is_int(fake.flushes, 3, "cold likewise");
 	is_int(fake_backend.traced - traced, 6, "but with nothing brought back");
 	cuda_work_run(w, CACHE_WARM, 3, &ns, &err);
 	cuda_work_run(w, CACHE_NET, 1, &ns, &err);
 	cuda_work_run(w, CACHE_NET, 200, &ns, &err);
-	is_int(fake.sweeps, 3, "not warm ones, single ones, or where all sets pass");
+	is_int(fake.flushes, 3, "not warm ones, single ones, or where all sets pass");
 	cuda_work_release(w);
-	end("swept");
+	end("flushed");
 	begin(MATMUL);
 	limits.sets = 100;
 	w = prepare();
 	cuda_work_run(w, CACHE_NET, 1, &ns, &err);
 	fake.malloc_fails_at = 1;
-	is_int(cuda_work_run(w, CACHE_NET, 2, &ns, &err), 0, "no memory to sweep with");
+	is_int(cuda_work_run(w, CACHE_NET, 2, &ns, &err), 0, "no memory to flush with");
 	near(cuda_work_rotated_bytes(w), 2 * bytes, 0, "then it says how little passes");
 	cuda_work_release(w);
-	end("not swept");
+	end("not flushed");
 }
 
 static void test_cold(void)
@@ -230,8 +230,8 @@ static void check_one(const char *text, double most)
 	end(text);
 }
 
-/* What is read back lands in pinned memory, or where there is none in any. */
-static void test_landing(void)
+/* Outputs are read back into pinned memory, or into pageable memory if that fails. */
+static void test_staging(void)
 {
 	double ns, worst = NAN;
 	begin(MATMUL);
@@ -246,10 +246,10 @@ static void test_landing(void)
 	cuda_work_check(w, &worst, &err);
 	is_int(fake.pinned_alive, before + 1, "once for all checks");
 	cuda_work_release(w);
-	end("landing");
+	end("staging");
 }
 
-/* Through all layouts and types: what was filled is what the check thinks. */
+/* For all layouts and types the check computes the values that were filled in. */
 static void test_checks(void)
 {
 	static const char *const exact[] = { RELU, MATMUL "+bias:f32.c+add:f32+relu",
@@ -305,13 +305,14 @@ static void test_mischief(void)
 	mischief(MATMUL, MISCHIEF_UNWRITTEN, "the destination: element 31 is not written");
 	mischief("cast:f32,s8:40", MISCHIEF_UNWRITTEN, "the destination: element 39 is not written");
 	mischief("layernorm:f16,f16:4x6:ax1", MISCHIEF_NAN, "element 0 is nan");
-	mischief(MATMUL, MISCHIEF_BEHIND, "it writes behind the destination");
-	mischief("softmax:f16,f16:soft:3x3:ax1", MISCHIEF_BEHIND, "it writes behind the destination");
-	mischief(MATMUL, MISCHIEF_BEFORE, "it writes before the destination");
-	mischief(MATMUL, MISCHIEF_SPACE_BEHIND, "it writes behind its workspace");
-	mischief(MATMUL, MISCHIEF_SPACE_BEFORE, "it writes before its workspace");
-	mischief(RELU, MISCHIEF_SOURCE, "it writes behind the destination");
-	mischief(MATMUL, MISCHIEF_WEIGHTS, "it changes the weights");
+	mischief(MATMUL, MISCHIEF_BEHIND, "it writes past the end of the destination");
+	mischief("softmax:f16,f16:soft:3x3:ax1", MISCHIEF_BEHIND,
+		"it writes past the end of the destination");
+	mischief(MATMUL, MISCHIEF_BEFORE, "it writes before the start of the destination");
+	mischief(MATMUL, MISCHIEF_SPACE_BEHIND, "it writes past the end of its workspace");
+	mischief(MATMUL, MISCHIEF_SPACE_BEFORE, "it writes before the start of its workspace");
+	mischief(RELU, MISCHIEF_SOURCE, "it writes past the end of the destination");
+	mischief(MATMUL, MISCHIEF_WEIGHTS, "it overwrites the weights");
 }
 
 static void test_gain(void)
@@ -325,12 +326,12 @@ static void test_gain(void)
 	fake_backend.gain = 4;
 	w = prepare();
 	cuda_work_check(w, &worst, &err);
-	near(worst, plain / 4, 1e-9, "a Winograd's larger allowance");
+	near(worst, plain / 4, 1e-9, "a larger tolerance for Winograd");
 	cuda_work_release(w);
 	end("gain");
 }
 
-/* Large destinations are read element by element, and only a sample of them. */
+/* Of large destinations only sampled elements are read. */
 static void test_large(void)
 {
 	double worst = NAN;
@@ -350,7 +351,8 @@ static void test_memory(void)
 	double ns;
 	begin(MATMUL);
 	limits.memory_bytes = 1000;
-	ok(!prepare() && status == STATUS_NO_MEMORY && strstr(err.text, "are left"), "the limit: %s", err.text);
+	ok(!prepare() && status == STATUS_NO_MEMORY && strstr(err.text, "are free"), "the limit: %s",
+		err.text);
 	limits.memory_bytes = 1e6;
 	fake_backend.workspace_bytes = 2e6;
 	ok(!prepare() && status == STATUS_NO_MEMORY, "the limit counts the workspace: %s", err.text);
@@ -434,7 +436,7 @@ static void test_without_graphs(const char *how)
 	end(how);
 }
 
-/* Under tools every launch waits for its kernel: then a held stream would wait for itself. */
+/* Under some tools every launch waits for its kernel, so that the stream cannot be held. */
 static void test_waiting_launches(void)
 {
 	double ns;
@@ -450,7 +452,7 @@ static void test_waiting_launches(void)
 	end("waiting launches");
 }
 
-/* A fault behind a library's own failure is this algorithm's, not the next one's. */
+/* A fault after a library's own failure is attributed to this algorithm, not to the next one. */
 static void test_late_fault(void)
 {
 	double ns;
@@ -469,7 +471,7 @@ static void test_late_fault(void)
 	end("late fault");
 }
 
-/* A library may wait for the stream by itself: the others are held still, and their launches not timed. */
+/* A library may synchronize by itself; the stream is still held for other algorithms. */
 static void test_waiting_algorithm(void)
 {
 	double ns;
@@ -508,7 +510,8 @@ static void test_clock(void)
 	cuda_work_run(w, CACHE_WARM, 10, &ns, &err);
 	log_to(NULL);
 	fclose(f);
-	ok(strstr(text, "fallen to 1465 of 1980 MHz, by power_cap hardware_thermal"), "said once, and why: %s", text);
+	ok(strstr(text, "down to 1465 of 1980 MHz (power_cap hardware_thermal)"), "said once, and why: %s",
+		text);
 	free(text);
 	is_int(cuda_context_disturbances(), 1, "a clock below three quarters disturbs");
 	near(cuda_work_clock_mhz(w), 0.74 * fake.default_mhz, 1e-3, "and is told");
@@ -550,7 +553,7 @@ static bool are_names(const char *names)
 	return strcmp(names, "compute<3>\nsecond_kernel") == 0 || strcmp(names, "_Z7computeILi3EEvPKfi\nsecond_kernel") == 0;
 }
 
-/* By tracing (where the driver is too old, or nothing can be captured), and out of the graph. */
+/* Kernel names come from the graph, or from tracing if the driver is too old or capture fails. */
 static void test_kernels(const char *how)
 {
 	double ns;
@@ -581,7 +584,7 @@ int main(void)
 	test_ready();
 	test_swept();
 	test_cold();
-	test_landing();
+	test_staging();
 	test_checks();
 	test_mischief();
 	test_gain();

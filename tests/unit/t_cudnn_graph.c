@@ -1,5 +1,5 @@
-/* Problems as operation graphs: a stand-in of cuDNN's descriptors executes what the builders made on host memory, and every
- * output is compared with plain C. What the real library would run of it, t_cudnn_plan asks. */
+/* Problems as operation graphs: a fake of cuDNN's descriptors executes the builders' graphs on host memory,
+ * and every output is compared with plain C. t_cudnn_plan tests which of them the real library can run. */
 #include "config.h"
 
 #include <math.h>
@@ -92,7 +92,7 @@ static const char *const problems[] = {
 	"attention:f32,f32,f32,f32/f32:causal:n1hq2hk2lq4lk4d4e4",
 };
 
-/* Rounding of the type is in standin_worst; f32 constants and softmax in f32 remain. */
+/* Tolerance for f32 constants and softmax in f32; standin_worst accounts for rounding of the output type. */
 #define TOLERANCE 2e-6
 
 static void problems_test(void)
@@ -200,7 +200,7 @@ static void faults_test(void)
 	plan.free(plan.state);
 }
 
-/* Copies of the operands rotate: one pack each, made once, however many there are. */
+/* One variant pack per buffer set, made only once. */
 static void packs_test(void)
 {
 	enum { SETS = 100, ELEMENTS = 60 };
@@ -234,7 +234,7 @@ static void version_test(void)
 		const char *why;
 	} row[] = {
 		{ 91900, true, NULL }, { 90800, true, NULL }, { 90000, false, NULL },
-		{ 90700, true, "cuDNN 9.7 cannot plan without a device; install 9.8 or newer" },
+		{ 90700, true, "cuDNN 9.7 cannot plan without a GPU; install 9.8 or newer" },
 		{ 8907, false, "cuDNN 8.9 is installed, this runner needs cuDNN 9" },
 		{ 100100, false, "cuDNN 10.1 is installed, this runner needs cuDNN 9" },
 	};

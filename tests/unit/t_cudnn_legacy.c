@@ -1,4 +1,5 @@
-/* Problems as they are put to cuDNN's legacy API: what the stand-in computes from its descriptors is what plain C computes. */
+/* Problems in cuDNN's legacy API: a fake computes from the descriptors, and the results must equal those of
+ * plain C. */
 #include "config.h"
 
 #include "tap.h"
@@ -12,11 +13,11 @@
 
 static const struct {
 	const char *text;
-	double most;          /* error allowed */
-	const char *function; /* of the library, called last */
-	int count;            /* of algorithms; 0: any */
+	double most;          /* maximum error */
+	const char *function; /* cuDNN function called last */
+	int count;            /* number of algorithms; 0: any */
 } layers[] = {
-	/* convolution: 8 algorithms less what the stand-in has not, under 3 math types */
+	/* convolution: 8 algorithms less those that the fake lacks, with 3 math types */
 	{ "conv:f32,f32.c,f32/f32:n2c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
 	{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
 	{ "conv:f32@nxc,f32.c,f32@nxc/f32:n2c3h6w5k4r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
@@ -26,7 +27,7 @@ static const struct {
 	{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c3w9k4s3:pw1qw1:sw2:dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
 	{ "conv:f32,f32.c,f32/f32:n1c2d4h5w3k3t3r2s1:pd1ph0pw0qd1qh0qw0:sd1sh2sw1:dd1dh1dw1:g1", 1e-6,
 		"cudnnConvolutionForward", 0 },
-	/* an end pad that changes no window */
+	/* a different end pad that changes no window */
 	{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph1pw1qh0qw0:sh2sw2:dh1dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
 	{ "conv:f16,f16.c,f16/f32:n1c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
 	{ "conv:bf16,bf16.c,bf16/f32:n1c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
@@ -69,7 +70,7 @@ static const struct {
 	{ "binary:f32,f32,f32:maximum:1:3x2", 1e-6, "cudnnOpTensor", 1 },
 	{ "binary:f16,f16,f16:minimum:3x2:3x2", 1e-6, "cudnnOpTensor", 1 },
 	{ "binary:f32,f32,f32:add:2x1x2x3x2x2:3x2x2", 1e-6, NULL, 2 },
-	/* a layer each */
+	/* layers */
 	{ "pool:f32,f32:max:n1c2h7w6r3s2:ph1pw1qh1qw1:sh2sw1:dh1dw1", 1e-6, "cudnnPoolingForward", 2 },
 	{ "pool:f32@nxc,f32@nxc:avg_include:n2c2h7w6r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1", 1e-6, "cudnnPoolingForward", 1 },
 	{ "pool:f32,f32:avg_exclude:n1c2h6w6r3s3:ph1pw1qh0qw0:sh2sw2:dh1dw1", 1e-6, "cudnnPoolingForward", 1 },
@@ -136,27 +137,32 @@ static void test_layers(void)
 static void test_refusals(void)
 {
 	static const char *const refused[][2] = {
-		{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph0pw0qh1qw1:sh1sw1:dh1dw1:g1", "cuDNN legacy API pads both ends alike" },
+		{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph0pw0qh1qw1:sh1sw1:dh1dw1:g1",
+			"cuDNN's legacy API needs equal pads at both ends" },
 		{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+relu",
-			"cudnnConvolutionBiasActivationForward fuses nothing without a bias" },
+			"cudnnConvolutionBiasActivationForward needs a bias" },
 		{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+sigmoid",
 			"cudnnConvolutionBiasActivationForward fuses one bias, one add and relu, not sigmoid" },
 		{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu+add:f32",
-			"cudnnConvolutionBiasActivationForward computes nothing behind the activation" },
-		{ "conv:u8,u8.c,s32/s32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", "cuDNN legacy API has no convolution of u8" },
+			"cudnnConvolutionBiasActivationForward has no epilogue after the activation" },
+		{ "conv:u8,u8.c,s32/s32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
+			"cuDNN's legacy API has no convolution of u8" },
 		{ "deconv:f32,f32.c,f32/f32:n1c3h4w5k2r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh0uw0:g1+bias:f32.c",
-			"cuDNN legacy API fuses nothing with a deconv" },
-		{ "eltwise:f32,f32:clip,-1,1:2x3", "cuDNN legacy API clips from 0 on only" },
-		{ "eltwise:f32,f32:exp:2x3", "cuDNN legacy API has no exp" },
-		{ "eltwise:f32,f32:affine,2,1:2x3", "cuDNN legacy API scales, but adds nothing" },
-		{ "binary:f32,f32,f32:div:2x3:2x3", "cuDNN legacy API has no div" },
-		{ "binary:f32,f32,f32:add:2x1:1x3", "cuDNN legacy API broadcasts one operand, not both, and converts no types" },
-		{ "pool:f32,f32:max:n1c2h7w6r3s2:ph0pw0qh0qw0:sh2sw1:dh2dw1", "cuDNN legacy API pools without dilation" },
+			"cuDNN's legacy API does not fuse epilogues with deconv" },
+		{ "eltwise:f32,f32:clip,-1,1:2x3", "the clip of cuDNN's legacy API has the lower bound 0" },
+		{ "eltwise:f32,f32:exp:2x3", "cuDNN's legacy API has no exp" },
+		{ "eltwise:f32,f32:affine,2,1:2x3", "the scaling of cuDNN's legacy API has no offset" },
+		{ "binary:f32,f32,f32:div:2x3:2x3", "cuDNN's legacy API has no div" },
+		{ "binary:f32,f32,f32:add:2x1:1x3",
+			"cuDNN's legacy API broadcasts only one operand and does not convert types" },
+		{ "pool:f32,f32:max:n1c2h7w6r3s2:ph0pw0qh0qw0:sh2sw1:dh2dw1",
+			"the pooling of cuDNN's legacy API has no dilation" },
 		{ "lrn:f32,f32:across,0.0001,0.75:1x20x2x3:n17", NULL },
-		{ "eltwise:f8e4m3,f8e4m3:relu:2x3", "cuDNN legacy API has no type f8e4m3" },
-		{ "eltwise:f32,f32:relu:2147483648x2", "2147483648 is too large for the cuDNN legacy API" },
-		{ "layernorm:f32,f32:2x3:ax1", "only what the cuDNN legacy API has, which is no layernorm" },
-		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0", "only what the cuDNN legacy API has, which is no matmul" },
+		{ "eltwise:f8e4m3,f8e4m3:relu:2x3", "cuDNN's legacy API has no type f8e4m3" },
+		{ "eltwise:f32,f32:relu:2147483648x2", "2147483648 is out of range for cuDNN's legacy API" },
+		{ "layernorm:f32,f32:2x3:ax1", "only layers of cuDNN's legacy API, which has no layernorm" },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0",
+			"only layers of cuDNN's legacy API, which has no matmul" },
 	};
 	struct backend_list list;
 	struct error err;
@@ -170,16 +176,16 @@ static void test_refusals(void)
 	fake_cudnn.other_weights = true;
 	ok(standin_ask(&backend_cudnn_legacy, "rnn:f32,f32.c,f32:lstm:t3n2i4h5d1", &list, &err) < 0,
 		"weights in another order are refused");
-	is_str(err.text, "cuDNN keeps these weights in another order than the problem's", "and says why");
+	is_str(err.text, "cuDNN's order of these weights is not the problem's", "and says why");
 	fake_cudnn.other_weights = false;
 	standin_context.planning = true;
 	ok(standin_ask(&backend_cudnn_legacy, "eltwise:f32,f32:relu:2x3", &list, &err) < 0, "nothing without a device");
-	is_str(err.text, "cuDNN legacy cannot be asked without a GPU", "and says so");
+	is_str(err.text, "cuDNN's legacy API lists algorithms only on a GPU", "and says so");
 	standin_context.planning = false;
 	is_int(fake_cudnn.created, fake_cudnn.destroyed, "every descriptor was given back");
 }
 
-/* name|math|matrix|workspace|notes of every algorithm */
+/* Writes name|math|matrix|workspace|notes of every algorithm. */
 static void listing(const char *text, char *buf, size_t size)
 {
 	struct backend_list list;
@@ -236,7 +242,7 @@ static void test_listing(void)
 		"f16, fused without activation: two algorithms, with matrix units and without");
 }
 
-/* What the library may fail in. */
+/* Failures of the library. */
 static void test_faults(void)
 {
 	struct backend_list list;
@@ -288,7 +294,7 @@ static void test_gain(void)
 	backend_cudnn_legacy.forget(&list);
 }
 
-/* Does the strict run really forbid TF32? */
+/* The strict run must forbid TF32. */
 static void test_math(void)
 {
 	struct backend_list list;
@@ -313,7 +319,7 @@ static void test_math(void)
 	backend_cudnn_legacy.forget(&list);
 }
 
-/* The real library, where it is: does it have what the list says? Nothing is called. */
+/* The real library, if installed, must have all functions of the list. Calls none of them. */
 static void test_symbols(void)
 {
 	static const char *const names[] = {

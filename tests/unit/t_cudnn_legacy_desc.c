@@ -1,5 +1,5 @@
-/* The real cuDNN, without a device: does it take the descriptors that the legacy backend makes, and does it find the output
- * sizes that problems say? What needs a handle is answered by stand-ins here. Skipped where cuDNN is not installed. */
+/* The real cuDNN without a device: it must accept the legacy backend's descriptors and compute the output
+ * sizes of the problems. Functions that need a handle are faked. Skipped if cuDNN is not installed. */
 #include "config.h"
 
 #include "tap.h"
@@ -16,7 +16,7 @@ static struct cudnn_api functions;
 static void *handle;
 static int compared, differing;
 
-/* ---- what needs a device ---- */
+/* ---- functions that need a device ---- */
 
 static cudnnStatus_t no_ranking(cudnnHandle_t h, const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t w,
 	const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y, const int asked, int *count,
@@ -48,7 +48,7 @@ static cudnnStatus_t no_backward_ranking(cudnnHandle_t h, const cudnnFilterDescr
 	return CUDNN_STATUS_NOT_SUPPORTED;
 }
 
-/* Sizes that the library itself finds for y, beside those that y was described with. */
+/* Output sizes computed by cuDNN, and those of the descriptor of y. */
 static void compare(cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w,
 	cudnnTensorDescriptor_t y)
 {
@@ -127,7 +127,8 @@ const struct cudnn_api *cudnn_library(struct error *err)
 	return &functions;
 }
 
-/* No handle can be made without a device; few functions that are called here take one, and none is seen to use it. */
+/* A handle cannot be created without a device; the few functions called here that take one do not appear to
+ * use it. */
 cudnnHandle_t cudnn_handle(struct error *err)
 {
 	static uint64_t nothing[8192];
@@ -184,11 +185,11 @@ static bool library_open(void)
 	return true;
 }
 
-/* ---- what is taken ---- */
+/* ---- accepted descriptors ---- */
 
 static const struct {
 	const char *text;
-	int count; /* of candidates: all of them, for nothing is left out without a device */
+	int count; /* number of candidates; none can be dropped without a device */
 } taken[] = {
 	{ "conv:f32,f32.c,f32/f32:n2c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 24 },
 	{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c64h56w56k128r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:g1", 24 },
@@ -229,7 +230,8 @@ static const struct {
 	{ "transpose:f16,f16:4x6:perm1x0", 1 },
 };
 
-/* Weights of an rnn: places are the real library's own. It is asked with a handle that is none, hence in a process apart. */
+/* Addresses of an rnn's weights from the real library. Called with an invalid handle, hence in a child
+ * process. */
 static void test_rnn(const char *text, int count)
 {
 	int status = 0;

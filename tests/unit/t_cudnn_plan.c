@@ -1,5 +1,5 @@
-/* Planning with the real cuDNN and without a device: every builder on described GPUs of several generations either has
- * engines or the library's own reason, and what is said of an engine is consistent. Skips where cuDNN is missing. */
+/* Planning with the real cuDNN without a device: on described GPUs of several generations every builder gets
+ * engines or cuDNN's reason, and the properties of an engine are consistent. Skipped if cuDNN is missing. */
 #include "config.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "runner/cudnn_offers.h"
 #include "tap.h"
 
-/* cuDNN's own leaks are not ours; t_cudnn_graph looks for those. */
+/* Ignores leaks inside cuDNN; t_cudnn_graph finds our own. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -24,7 +24,7 @@ const struct cuda_context *cuda_context(void)
 	return &context;
 }
 
-/* A described GPU of the data folder, as another generation where there is no file for it. */
+/* Opens a description from the data folder, changed to another generation if there is no file for that. */
 static void device_choose(const char *file, int sm)
 {
 	char path[1024];
@@ -54,7 +54,7 @@ static int ask(const char *text, struct backend_list *list, struct error *err)
 	return -2;
 }
 
-/* What may be said of an algorithm at all. */
+/* Checks that the properties of all algorithms are valid. */
 static bool is_consistent(const struct backend_list *list, const char *text)
 {
 	static const char *const products[] = { "conv:", "deconv:", "matmul:", "attention:" };
@@ -77,7 +77,7 @@ static bool is_consistent(const struct backend_list *list, const char *text)
 	return list->count > 0;
 }
 
-/* %s: the type. Epilogues whose operands are channels or residuals too. */
+/* %s stands for the type. Includes epilogues with operands per channel and with residuals. */
 static const char *const families[] = {
 	"conv:%s,%s.c,%s/f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
 	"conv:%s@nxc,%s.c@nxc,%s@nxc/f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:%s.c+add:%s@nxc+relu",
@@ -120,7 +120,7 @@ static void family_write(char *text, size_t size, const char *family, const char
 	text[n] = '\0';
 }
 
-/* Engines, or a reason that is cuDNN's; ours only where the problem cannot be said. */
+/* True if there are engines, or a reason from cuDNN (or from us, if it has no such operation). */
 static bool answers(const char *text, int *planned)
 {
 	struct backend_list list = { 0 };
@@ -158,7 +158,7 @@ static void families_test(void)
 		}
 }
 
-/* What must have engines, so that the test above cannot pass on reasons alone. */
+/* Problems that must have engines, so that the test above cannot pass with reasons only. */
 static void musts_test(void)
 {
 	static const struct {
@@ -191,7 +191,7 @@ static void musts_test(void)
 	}
 }
 
-/* What compiles at run time, so that only a driver (or the toolkit's stand-in of one) lets it be listed. */
+/* Run-time compiled engines, which are only listed with a driver or the toolkit's stub of it. */
 static void compiled_test(void)
 {
 	static const struct {
@@ -234,7 +234,7 @@ static void compiled_test(void)
 	}
 }
 
-/* A relu with a ceiling has more than the slowest of the ready-made kernels, and that one does not come first. */
+/* A relu with an upper bound has more engines than the slowest ready-made one, which is not the first. */
 static void ceiling_test(void)
 {
 	for (int d = 0; d < DEVICES; d++) {
@@ -250,7 +250,7 @@ static void ceiling_test(void)
 	}
 }
 
-/* Older ones have fewer patterns. */
+/* Older versions fuse fewer patterns. */
 #define SEEN_VERSION 91900
 
 static bool has_driver(void)
@@ -261,7 +261,8 @@ static bool has_driver(void)
 	if (has)
 		cudnn_forget(&list);
 	else
-		printf("# no driver and no stand-in of one, engines that compile are not listed: %s\n", err.text);
+		printf("# no driver and no stub of it: run-time compiled engines are not listed: %s\n",
+			err.text);
 	return has;
 }
 
@@ -271,12 +272,12 @@ static void refusals_test(void)
 		const char *text, *reason;
 	} row[] = {
 		{ "eltwise:f32,f32:round:1x64x28x28", "no pointwise operation for round" },
-		{ "resample:f32,f32:cubic:n1c64h20w20:oh40ow40", "cubics" },
-		{ "pool:f32,f32:max:n1c64h56w56r3s3:ph1pw1qh1qw1:sh2sw2:dh2dw2", "without dilation" },
+		{ "resample:f32,f32:cubic:n1c64h20w20:oh40ow40", "no cubic resampling" },
+		{ "pool:f32,f32:max:n1c64h56w56r3s3:ph1pw1qh1qw1:sh2sw2:dh2dw2", "no dilation" },
 		{ "lrn:f32,f32:across,0.0001,0.75:1x64x28x28:n5", "no lrn" },
-		{ "transpose:s64,s64:1x128x12x64:perm0x2x1x3", "not from s64" },
-		{ "binary:f64,f64,f64:add:1x128x768:1x128x768", "not from f64" },
-		{ "cast:f32,bool:1x128x768", "numbers into booleans" },
+		{ "transpose:s64,s64:1x128x12x64:perm0x2x1x3", "do not support s64" },
+		{ "binary:f64,f64,f64:add:1x128x768:1x128x768", "do not support f64" },
+		{ "cast:f32,bool:1x128x768", "numbers to bool" },
 	};
 	struct backend_list list = { 0 };
 	struct error err = ERROR_NONE;
