@@ -260,7 +260,7 @@ static void frame_settle(struct app *app)
 }
 
 int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii,
-	FILE *out, struct error *err)
+	bool svg, FILE *out, struct error *err)
 {
 	const struct view *first = app_find_view(view ? view : "layers");
 	if (columns < 1 || rows < 1 || columns > CANVAS_SIDE_MAX || rows > CANVAS_SIDE_MAX)
@@ -289,7 +289,7 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 		app_draw(&app);
 	}
 	if (!bad) {
-		canvas_print(&app.canvas, &text);
+		(svg ? canvas_print_svg : canvas_print)(&app.canvas, &text);
 		fwrite(text.p, 1, text.n, out);
 	}
 	str_free(&text);

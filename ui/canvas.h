@@ -88,6 +88,8 @@ uint32_t canvas_ascii(uint32_t code);
 
 /* The rows as text, trailing blanks removed, a newline after each. */
 void canvas_print(const struct canvas *c, struct str *out);
+/* The rows as a standalone SVG picture in colour; the text in it is that of canvas_print. */
+void canvas_print_svg(const struct canvas *c, struct str *out);
 /* The looks, a letter a cell (capital where selected), same shape; for tests. */
 void canvas_print_looks(const struct canvas *c, struct str *out);
 

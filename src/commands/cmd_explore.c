@@ -34,7 +34,7 @@ static int frame_print(const struct options *o, struct session *s, struct error 
 	while (session_plan_step(s, 100))
 		;
 	err->text[0] = '\0';
-	return app_frame(s, columns, rows, o->view, o->keys, o->ascii, stdout, err) ? EXIT_BAD : EXIT_DONE;
+	return app_frame(s, columns, rows, o->view, o->keys, o->ascii, o->svg, stdout, err) ? EXIT_BAD : EXIT_DONE;
 }
 
 /* The bundled ResNet-50, or where it was meant to be. */
@@ -60,6 +60,10 @@ int cmd_explore(struct options *o, struct error *err)
 		return EXIT_BAD;
 	if (!o->argc)
 		o->argv[o->argc++] = default_model(&o->arena);
+	if (o->svg && !o->frame) {
+		error_set(err, "--svg needs --frame, e.g. --frame 120x40 --svg");
+		return EXIT_BAD;
+	}
 	bool blind = !o->frame && !isatty(STDOUT_FILENO); /* keys come from /dev/tty where the model comes from stdin */
 	struct session *s = options_session(o, 0, o->frame || blind ? SESSION_DB_READ : SESSION_DB_WRITE, err);
 	if (!s)

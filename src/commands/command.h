@@ -30,6 +30,7 @@ struct options {
 	bool emit_jobs;               /* bench: jobs for a runner elsewhere, in these states */
 	const char *caches, *launches;
 	const char *frame, *view, *keys; /* --frame 120x40 --view NAME --keys 'j j Enter' */
+	bool svg;                     /* with --frame */
 };
 
 /* Each returns an exit_status; EXIT_BAD and EXIT_NO_DEVICE with a line in err. */

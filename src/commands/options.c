@@ -58,6 +58,7 @@ static const struct option_row {
 	{ "frame", 0, "120x40", USE_TEXT, NULL, AT(frame), "print one screen of the explorer and leave" },
 	{ "view", 0, "NAME", USE_TEXT, NULL, AT(view), "with --frame: the view" },
 	{ "keys", 0, "KEYS", USE_TEXT, NULL, AT(keys), "with --frame: keys pressed before" },
+	{ "svg", 0, NULL, USE_FLAG, NULL, AT(svg), "with --frame: the screen as an SVG picture, in colour" },
 	{ "version", 0, NULL, USE_FLAG, NULL, AT(version), "print the version" },
 	{ "help", 'h', NULL, USE_FLAG, NULL, AT(help), "this text" },
 };

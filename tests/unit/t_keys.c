@@ -16,7 +16,7 @@ static char *help_page(int columns)
 	char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
-	app_frame(s, columns, 300, "help", "", false, f, &err);
+	app_frame(s, columns, 300, "help", "", false, false, f, &err);
 	fclose(f);
 	fixture_close(s);
 	return text;

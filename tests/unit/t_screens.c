@@ -15,9 +15,11 @@ static const struct screen {
 	const char *view, *keys;
 	bool ascii, looks;
 	struct fixture_options options;
+	bool svg;
 } screens[] = {
 	{ "layers_80x24", 80, 24, NULL, "", false, false, { .queue = true, .busy = true } },
 	{ "layers_80x24_looks", 80, 24, NULL, "j", false, true, { .queue = true, .busy = true } },
+	{ "layers_80x24_svg", 80, 24, NULL, "j", false, false, { .queue = true, .busy = true }, .svg = true },
 	{ "layers_80x24_ascii", 80, 24, NULL, "", true, false, { .queue = true, .busy = true } },
 	{ "layers_120x40", 120, 40, NULL, "j j", false, false, { .queue = true, .busy = true } },
 	{ "layers_160x50", 160, 50, NULL, "/ layer1.1 Enter", false, false, { .measured = true } },
@@ -91,7 +93,7 @@ static char *frame(const struct screen *c)
 		struct error err = ERROR_NONE;
 		size_t n;
 		FILE *f = open_memstream(&out.p, &n);
-		ok(app_frame(s, c->columns, c->rows, c->view, c->keys, c->ascii, f, &err) == 0, "%s is drawn",
+		ok(app_frame(s, c->columns, c->rows, c->view, c->keys, c->ascii, c->svg, f, &err) == 0, "%s is drawn",
 			c->name);
 		fclose(f);
 	}
