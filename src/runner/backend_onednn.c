@@ -59,23 +59,14 @@ static bool is_whole(enum dtype t)
 	return !dtype_is_float(t);
 }
 
-static const struct operand *operand_of(const struct onednn_case *c, const struct onednn_arg *a)
-{
-	const struct problem *p = &c->problem;
-	if (a->epilogue)
-		return &p->epilogue[a->epilogue - 1].operand;
-	bool second = a->arg == DNNL_ARG_WEIGHTS || a->arg == DNNL_ARG_SRC_1 || a->fill == FILL_SMALL;
-	return second ? &p->operand[1] : &p->operand[0];
-}
-
 /* Random values from a fixed seed; whole numbers where the operand's type has only those (whole.h says which). */
 static float *values_make(const struct onednn_case *c, const struct onednn_arg *a, int seed)
 {
-	bool whole = a->fill != FILL_ONE && is_whole(operand_of(c, a)->dtype);
-	bool even = whole && a->arg == DNNL_ARG_WEIGHTS && operand_of(c, a)->dtype == DTYPE_S8;
+	bool whole = a->fill != FILL_ONE && is_whole(a->dtype);
+	bool even = whole && a->arg == DNNL_ARG_WEIGHTS && a->dtype == DTYPE_S8;
 	int least = c->shifted ? 0 : -6; /* what u8 and s8 hold alike needs no shift */
 	float by = a->fill == FILL_SMALL ? (float)whole_small_limit(&c->problem) : 1;
-	bool truth = whole && operand_of(c, a)->dtype == DTYPE_BOOL;
+	bool truth = whole && a->dtype == DTYPE_BOOL;
 	int64_t n = elements(a);
 	float *v = malloc((size_t)n * sizeof(float));
 	uint64_t x = 0x9e3779b97f4a7c15u * (uint64_t)(seed + 1);
@@ -263,12 +254,11 @@ static bool is_corrected(const struct onednn_case *c, const struct onednn_arg *a
 /* What was put into a packed input that nobody can unpack, rounded to its type. */
 static void values_remembered(const struct work *w, int i, float *to)
 {
-	const struct onednn_case *c = w->candidate->from;
-	enum dtype type = operand_of(c, &c->arg[i])->dtype;
-	for (int64_t j = 0; j < elements(&c->arg[i]); j++) {
+	const struct onednn_arg *a = &w->candidate->from->arg[i];
+	for (int64_t j = 0; j < elements(a); j++) {
 		double held = 0;
-		fill_encode((double)w->offers->plain[i][j], type, &held);
-		to[j] = (float)fill_decode(&held, type);
+		fill_encode((double)w->offers->plain[i][j], a->dtype, &held);
+		to[j] = (float)fill_decode(&held, a->dtype);
 	}
 }
 
@@ -359,12 +349,11 @@ static bool is_input_kept(const struct work *w, int i, const float *now)
 {
 	const struct onednn_arg *a = &w->candidate->from->arg[i];
 	const float *plain = w->offers->plain[i];
-	enum dtype type = a->fill == FILL_ONE ? DTYPE_F32 : operand_of(w->candidate->from, a)->dtype;
-	int64_t n = elements(a), step = type == DTYPE_F32 ? 1 : (n / INPUTS_CHECKED) | 1;
+	int64_t n = elements(a), step = a->dtype == DTYPE_F32 ? 1 : (n / INPUTS_CHECKED) | 1;
 	for (int64_t j = 0; plain && j < n; j += step) {
 		double put = 0, factor = a->divisor ? (double)a->divisor[j] : 1;
-		fill_encode((double)plain[j], type, &put);
-		put = fill_decode(&put, type) * factor;
+		fill_encode((double)plain[j], a->dtype, &put);
+		put = fill_decode(&put, a->dtype) * factor;
 		if (!(fabs((double)now[j] - put) <= INPUT_SLACK * fabs(put)))
 			return false;
 	}

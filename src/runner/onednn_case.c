@@ -43,7 +43,8 @@ struct onednn_arg *onednn_arg_add(struct onednn_case *c, int arg, const char *ro
 		refuse_type(o, err);
 		return NULL;
 	}
-	*a = (struct onednn_arg){ .arg = arg, .role = role, .constant = o->constant, .rank = s.rank ? s.rank : 1 };
+	*a = (struct onednn_arg){ .arg = arg, .role = role, .dtype = o->dtype, .constant = o->constant,
+		 .rank = s.rank ? s.rank : 1 };
 	a->dims[0] = 1;
 	memcpy(a->dims, s.dim, (size_t)s.rank * sizeof(s.dim[0]));
 	a->letters = activation_letters(a->rank);

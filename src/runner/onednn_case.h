@@ -13,6 +13,7 @@ struct onednn_arg {
 	const char *role;     /* "src" "wei" "dst" ...; "" = not worth reporting */
 	const char *letters;  /* names of its dimensions in layouts */
 	onednn_md md;         /* as asked for; owned by the case */
+	enum dtype dtype;     /* of its values: a normalization of bf16 has scales of f32 */
 	int rank;
 	int64_t dims[ONEDNN_RANK];
 	bool constant;        /* may be repacked, and rotates in cache state net */
