@@ -47,12 +47,30 @@ spoilt beyond net
 grep -q '"why":"it writes beyond its dst"' "$work/out"
 ok $? "beyond its memory: that is said"
 
+# --- all implementations are suspect: probably benanza's own defect ---
+printf '{"type":"run","id":1,"problem":"%s","budget_ms":2}\n' "$sum" |
+    WRONG=nothing LD_PRELOAD=$spoils "$runner" >"$work/out" 2>"$work/err"
+grep '"type":"done"' "$work/out" | grep '"status":"mistrusted"' |
+    grep -q 'all [0-9]* implementations that ran are suspect (.*): probably a defect of benanza, please report it'
+ok $? "all implementations suspect: the end of the job reports a probable defect of benanza"
+WRONG=nothing LD_PRELOAD=$spoils "$runner" --check --problem "$sum" >"$work/out" 2>"$work/err"
+[ $? -eq 1 ] && grep -q 'all [0-9]* implementations that ran are suspect' "$work/err" && [ "$(wc -l <"$work/err")" -eq 1 ]
+ok $? "--check too, in one line"
+printf '{"type":"run","id":1,"problem":"%s"}\n' "$sum" | WRONG=nothing LD_PRELOAD=$spoils "$runner" --check >"$work/out" 2>"$work/err"
+grep '"type":"done"' "$work/out" | grep '"status":"ok"' | grep -q '"why":"all [0-9]* implementations that ran are suspect'
+ok $? "and in JSON, where the status stays"
+WRONG=no LD_PRELOAD=$spoils "$runner" --check --problem "$sum" >"$work/out" 2>"$work/err"
+[ $? -eq 0 ] && [ ! -s "$work/err" ]
+ok $? "nothing is reported of implementations that are right"
+
 # --- from the runner to the screen ---
 tiny=$top/tests/models/tiny.onnx
 db=$work/wrong.db
 export WRONG=nothing LD_PRELOAD="$spoils"
-try 1 "bench of a library that computes nothing" "$BENANZA" bench -q --db "$db" --budget 2 "$tiny"
+try 1 "bench of a library that computes nothing" "$BENANZA" bench --db "$db" --budget 2 "$tiny"
 unset WRONG LD_PRELOAD
+grep -q 'suspect (.*): .*defect of benanza.*please report it' "$work/err"
+ok $? "and reports that all implementations of a problem are suspect"
 try 0 "the database is sound" "$BENANZA" db check --db "$db"
 try 1 "bound has gaps" "$BENANZA" bound --json --db "$db" "$tiny"
 python3 - "$work/out" <<'END'

@@ -272,15 +272,19 @@ for i in $(seq $problems); do
         grep -q "\"type\":\"result\",\"id\":$i,.*\"status\":\"ok\"" "$out"
     ok $? "measured: $problem"
 done
-grep '"type":"result"' "$out" | grep -v '"status":"ok"' >"$dir/failed"
+# Algorithms that are inexact by design are suspect, and only those: oneDNN's 8-bit Winograd (src/runner/allowance.c).
+grep '"type":"result"' "$out" | grep -v '"status":"ok"' | grep -v '"name":"jit_int8_wino.*"status":"mistrusted".*"notes":"approximate"' |
+    grep -v '"name":"jit_int8_wino.*"notes":"approximate".*"status":"mistrusted"' >"$dir/failed"
 [ ! -s "$dir/failed" ]
 ok $? "no algorithm of them failed"
+! grep '"type":"result"' "$out" | grep '"notes":"approximate"' | grep '"status":"ok"' | grep -q -v '"stop":"shortlist"'
+ok $? "no time of an approximate algorithm is measured in full"
 
 # --- and right: outputs against plain C ---
 for i in $(seq $problems); do
     problem=$(sed -n "${i}s/.*\"problem\":\"\([^\"]*\)\".*/\1/p" "$dir/jobs")
     timeout 120 "$runner" --check --problem "$problem" >"$out" 2>"$err" && grep -q '^good' "$out" &&
-        ! grep -q -e '^WRONG' -e '^not checked' "$out"
+        ! grep -v '^good  ' "$out" | grep -q -v '^approximate  jit_int8_wino:'
     ok $? "right: $problem"
 done
 

@@ -110,7 +110,7 @@ enum status job_run(const struct job *j, bool *stopped, struct error *err)
 }
 
 static enum status finding_judge(const struct problem *p, const struct backend *b, void *work, struct check_finding *f,
-	const char *math, struct error *why)
+	const struct algorithm *a, struct error *why)
 {
 	double ns;
 	if (b->run(work, CACHE_NET, 1, &ns, why))
@@ -119,7 +119,7 @@ static enum status finding_judge(const struct problem *p, const struct backend *
 		error_set(why, "%s compares nothing", b->api);
 		return STATUS_UNSUPPORTED;
 	}
-	f->allowed = allowance_of(p, math);
+	f->allowed = allowance_of(p, a);
 	if (b->check(work, &f->worst, why))
 		return STATUS_UNSUPPORTED;
 	return f->worst <= f->allowed ? STATUS_OK : STATUS_MISTRUSTED;
@@ -130,7 +130,8 @@ static bool is_lost(void)
 	return platform.is_alive && !platform.is_alive();
 }
 
-static void check_one(const struct job *j, const struct problem *p, const struct offer *f,
+/* Returns what became of it. */
+static enum status check_one(const struct job *j, const struct problem *p, const struct offer *f,
 	const struct backend_limits *limits, struct error *err)
 {
 	const struct backend *b = f->list->backend;
@@ -139,14 +140,18 @@ static void check_one(const struct job *j, const struct problem *p, const struct
 	j->trying(j->user, &f->algorithm, CACHE_NET, LAUNCH_ISOLATED);
 	void *work = b->prepare(f->list, f->index, limits, &found.status, &why);
 	if (work)
-		found.status = finding_judge(p, b, work, &found, f->algorithm.math, &why);
+		found.status = finding_judge(p, b, work, &found, &f->algorithm, &why);
 	found.status = is_lost() ? STATUS_FAILED : found.status;
-	found.why = why.text;
-	j->check(j->user, &f->algorithm, &found);
-	if (is_lost())
+	if (found.status == STATUS_MISTRUSTED && !*why.text && isfinite(found.worst))
+		error_set(err, "off by %.3g of the sum of their terms, %.3g is allowed", found.worst, found.allowed);
+	else if (found.status == STATUS_MISTRUSTED || is_lost())
 		*err = why;
+	found.why = why.text;
+	found.approximate = approximation_of(f->algorithm.api, f->algorithm.name);
+	j->check(j->user, &f->algorithm, &found);
 	if (work)
 		b->release(work);
+	return found.status;
 }
 
 enum status job_check(const struct job *j, struct error *err)
@@ -159,9 +164,16 @@ enum status job_check(const struct job *j, struct error *err)
 	struct backend_limits limits = { .memory_bytes = platform.memory_bytes() * MEMORY_SHARE, .sets = 1, .cold_sets = 1 };
 	int *picked = base_calloc((size_t)offers.count, sizeof(*picked));
 	int count = offers_pick(&offers, picked, j->most > 0 ? j->most : offers.count);
+	int rejected = 0;
 	for (int i = 0; i < count && !is_lost() && !j->cancelled(j->user); i++)
-		check_one(j, &p, &offers.offer[picked[i]], &limits, err);
+		rejected += check_one(j, &p, &offers.offer[picked[i]], &limits, err) == STATUS_MISTRUSTED;
 	free(picked);
 	offers_close(&offers);
-	return is_lost() ? STATUS_FAILED : STATUS_OK;
+	if (is_lost())
+		return STATUS_FAILED;
+	if (rejected == count)
+		allowance_all_rejected(count, err);
+	else
+		*err = (struct error)ERROR_NONE;
+	return STATUS_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef RUNNER_JOB_H
 #define RUNNER_JOB_H
 
+#include "runner/allowance.h"
 #include "runner/measure.h"
 
 /* What became of one algorithm that was checked. */
@@ -9,6 +10,7 @@ struct check_finding {
 	enum status status;    /* ok, mistrusted, no_memory, failed; unsupported: nothing to compare with */
 	double worst, allowed; /* relative errors; worst NaN: none known */
 	const char *why;       /* where there is more to say, else "" */
+	const struct approximation *approximate; /* inexact by design: its row; else NULL */
 };
 
 struct job {
@@ -31,7 +33,8 @@ struct job {
 enum status job_run(const struct job *j, bool *stopped, struct error *err);
 /* Only says which algorithms there are. */
 enum status job_list(const struct job *j, struct error *err);
-/* Runs algorithms once and compares outputs with plain C. ok unless there is nothing to run (err) or the device is lost. */
+/* Runs algorithms once and compares their outputs with reference values in plain C. ok unless there is nothing to run (err) or
+ * the device is lost. ok with a text in err: every algorithm was rejected, and what that means. */
 enum status job_check(const struct job *j, struct error *err);
 
 #endif

@@ -48,7 +48,7 @@ struct run {
 	int state_count;
 	struct backend_limits limits;
 	struct contender contenders[MEASURE_CONTENDERS];
-	int count;
+	int count, rejected;                 /* `rejected`: by the check of their outputs */
 	double canary_asked, canary_cost_ns; /* when, and what it took */
 	double canary_slower;                /* as it said then */
 	double unsettled_ns;                 /* went into samples and waiting since then */

@@ -30,7 +30,8 @@ static int glance(struct run *r, struct contender *c, enum cache cache)
 /* Is what it computes right? Where nobody can tell, it is believed. */
 static int trust(struct run *r, struct contender *c)
 {
-	double worst = NAN, allowed = allowance_of(r->problem, algorithm_of(c)->math);
+	double worst = NAN, allowed = allowance_of(r->problem, algorithm_of(c));
+	const struct approximation *x = approximation_of(algorithm_of(c)->api, algorithm_of(c)->name);
 	struct error why = ERROR_NONE;
 	if (!backend_of(c)->check)
 		return 0;
@@ -49,9 +50,11 @@ static int trust(struct run *r, struct contender *c)
 	if (*why.text)
 		error_set(r->err, "%s", why.text);
 	else if (isfinite(worst))
-		error_set(r->err, "its outputs are off by %.2g of the sum of their terms, %.2g is allowed", worst, allowed);
+		error_set(r->err, "%s%sits outputs are off by %.2g of the sum of their terms, %.2g is allowed",
+			x ? x->reason : "", x ? ": " : "", worst, allowed);
 	else
 		error_set(r->err, "its outputs are not what was to be computed, or none");
+	r->rejected++;
 	return measure_give_up(r, c, STATUS_MISTRUSTED);
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runner/allowance.h"
+
 #define IMPLEMENTATIONS 16 /* most of one case that are taken */
 
 dnnl_engine_t onednn_engine;
@@ -119,6 +121,12 @@ static bool is_reference(const char *name)
 	return strncmp(name, "ref", 3) == 0 || strstr(name, "_ref:") || strstr(name, ":ref");
 }
 
+static const char *notes_of(const struct onednn_case *c, const char *name)
+{
+	bool approximate = approximation_of("oneDNN", name);
+	return c->shifted && approximate ? "wei_as_s8 approximate" : c->shifted ? "wei_as_s8" : approximate ? "approximate" : "";
+}
+
 static void candidate_add(struct onednn_offers *o, const struct onednn_case *c, dnnl_primitive_desc_t pd)
 {
 	const char *name = implementation_name(pd), *layouts = layouts_of(&o->arena, c, pd);
@@ -129,7 +137,7 @@ static void candidate_add(struct onednn_offers *o, const struct onednn_case *c, 
 	o->candidate[o->count] = (struct onednn_candidate){ c, pd, is_reference(name) };
 	o->algorithm[o->count++] = (struct algorithm){ .api = "oneDNN",
 		.name = arena_strndup(&o->arena, name, strlen(name)), .layouts = layouts, .math = "strict",
-		.matrix = matrix_of(&c->problem, name), .notes = c->shifted ? "wei_as_s8" : "",
+		.matrix = matrix_of(&c->problem, name), .notes = notes_of(c, name),
 		.workspace_bytes = (double)onednn_md_bytes(onednn_argument(pd, DNNL_ARG_SCRATCHPAD)) };
 }
 

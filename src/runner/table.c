@@ -95,12 +95,16 @@ static void table_list(void *user, const struct algorithm *a)
 static void table_check(void *user, const struct algorithm *a, const struct check_finding *f)
 {
 	struct table *t = user;
-	t->bad = t->bad || f->status != STATUS_OK;
+	bool approximate = f->approximate && f->status == STATUS_MISTRUSTED;
+	t->bad = t->bad || (f->status != STATUS_OK && !approximate);
 	if (t->options->json) {
 		char *line = wire_format(&(struct wire_message){ .type = WIRE_CHECK, .problem = t->options->problem,
 			.algorithm = *a, .status = f->status, .worst = f->worst, .allowed = f->allowed, .what = f->why });
 		fputs(line, t->out);
 		free(line);
+	} else if (approximate) {
+		fprintf(t->out, "approximate  %s %s: worst error %.3g, allowed %.3g: %s; never accepted as a result\n", a->name,
+			a->layouts, f->worst, f->allowed, f->approximate->reason);
 	} else if (*f->why) {
 		fprintf(t->out, "%s  %s %s: %s\n", f->status == STATUS_MISTRUSTED ? "WRONG" : "not checked", a->name, a->layouts,
 			f->why);
@@ -153,6 +157,8 @@ int table_problem(const struct options *o, const struct device *d, FILE *out)
 			"last-level cache: some may have come from there\n", str_bytes(passed, t.rotated_bytes));
 	if (status != STATUS_OK)
 		fprintf(stderr, "%s: %s: %s\n", platform.program, status_name(status), err.text);
+	else if (*err.text && o->check)
+		fprintf(stderr, "%s: %s\n", platform.program, err.text);
 	if (platform.is_alive && !platform.is_alive())
 		return EXIT_DEVICE;
 	return status == STATUS_OK && !t.bad ? EXIT_DONE : EXIT_GAPS;

@@ -902,7 +902,19 @@ static void test_trust(void)
 	fake.has_check = true;
 	fake.algorithm[0] = (struct invented){ .name = "tail", .ns = 1e6, .worst = INFINITY, .check_says = "guard bytes are gone" };
 	measure(&o, PLAIN, 200e6, 0, false);
-	ok(o.status == STATUS_MISTRUSTED && strcmp(o.err.text, "guard bytes are gone") == 0, "nothing right: mistrusted as a whole");
+	ok(o.status == STATUS_MISTRUSTED && strstr(o.err.text, "only implementation that ran is suspect (guard bytes are gone)"),
+		"nothing right: suspect as a whole: %s", o.err.text);
+	is_str(o.seen.why[0], "guard bytes are gone", "the result keeps its own reason");
+	fake.count = 2;
+	fake.algorithm[1] = fake.algorithm[0];
+	fake.algorithm[1].name = "another";
+	measure(&o, PLAIN, 200e6, 0, false);
+	ok(o.status == STATUS_MISTRUSTED && strstr(o.err.text, "all 2 implementations that ran are suspect (guard bytes are gone): "
+		"probably a defect of benanza"), "all of them: probably benanza's defect: %s", o.err.text);
+	fake.algorithm[1].worst = 0;
+	measure(&o, PLAIN, 200e6, 0, false);
+	ok(o.status == STATUS_OK, "not if one is right");
+	fake.count = 1;
 	fake.algorithm[0] = (struct invented){ .name = "nan", .ns = 1e6, .worst = INFINITY };
 	measure(&o, PLAIN, 200e6, 0, false);
 	ok(o.status == STATUS_MISTRUSTED && o.err.text[0], "not a number: %s", o.err.text);
@@ -981,7 +993,8 @@ static double allowed(const char *text, const char *math)
 {
 	struct problem p;
 	struct error err = ERROR_NONE;
-	return problem_parse(text_of(text), &p, &err) ? NAN : allowance_of(&p, math);
+	return problem_parse(text_of(text), &p, &err) ? NAN :
+		allowance_of(&p, &(struct algorithm){ .api = "oneDNN", .name = "", .math = math });
 }
 
 static void test_allowance(void)
@@ -996,6 +1009,8 @@ static void test_allowance(void)
 	near(allowed("eltwise:bf16,bf16:relu:8", "strict"), 1e-2 + 0x1p-8, 0.07, "bf16");
 	ok(allowed("copy:u8,u8:b100", "strict") == 0 && allowed("transpose:s64,s64:2x3:perm1x0", "strict") == 0,
 		"whole numbers are exact");
+	ok(approximation_of("oneDNN", "jit_int8_wino:avx512_core_vnni") && !approximation_of("oneDNN", "jit_wino_4x3:avx512_core") &&
+		!approximation_of("cuDNN", "jit_int8_wino"), "approximate algorithms are those of the table");
 	ok(allowed("eltwise:f32,f32:tanh:8", "strict") > 9e-6 && allowed("eltwise:f32,f32:relu:8", "strict") < 2e-6,
 		"exponentials are approximations");
 }
