@@ -100,6 +100,23 @@ static int wrong_output(struct loader *l, struct scope *s, int index, struct tex
 		shown_node(l, s->graph, other->producer), shown_node(l, s->graph, index), shown);
 }
 
+static bool is_constant(const struct node *n)
+{
+	return n->domain.n == 0 && text_is(n->op, "Constant");
+}
+
+/* Two Constants that write one name: the last is taken, as runtimes do. The value, or -1: another conflict. */
+static int constant_again(struct loader *l, struct scope *s, int index, struct text name, int taken)
+{
+	int other = taken < 0 ? -1 : s->values[taken].producer;
+	if (other < 0 || other == index || !is_constant(&s->graph->nodes[other]) || !is_constant(&s->graph->nodes[index]))
+		return -1;
+	s->graph->nodes[other].outputs[0] = -1;
+	load_warn(l, "nodes \"%s\" and \"%s\" are Constants and both write \"%s\", the last is taken",
+		shown_node(l, s->graph, other), shown_node(l, s->graph, index), load_shown(l, name));
+	return taken;
+}
+
 static int load_node_outputs(struct loader *l, struct scope *s, int index)
 {
 	const struct item *item = &s->items[index];
@@ -113,6 +130,8 @@ static int load_node_outputs(struct loader *l, struct scope *s, int index)
 		if (name.n == 0)
 			continue;
 		int v = scope_define(l, s, item->frame, name, &taken);
+		if (v < 0 && i == 0)
+			v = constant_again(l, s, index, name, taken);
 		if (v < 0)
 			return wrong_output(l, s, index, name, taken);
 		s->values[v].producer = index;

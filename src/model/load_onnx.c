@@ -83,6 +83,8 @@ static int load_model(struct loader *l, const struct skim *s)
 	m->graph = load_graph(l, p->graph, NULL, NULL);
 	if (!m->graph)
 		return -1;
+	if (m->graph->node_count == 0)
+		load_warn(l, "the model has no nodes: its outputs are inputs or constants");
 	load_finish_opsets(l);
 	load_finish_warnings(l);
 	return 0;

@@ -408,8 +408,6 @@ static int skim_unpack(struct skim *s, struct walk *w)
 	const Onnx__GraphProto *g = s->model->graph;
 	if (!g || (g->n_node == 0 && g->n_input == 0 && g->n_output == 0))
 		return walk_not_a_model(w, "no graph");
-	if (g->n_node == 0)
-		return error_set(w->err, "%s: a model without nodes; export it again", w->in.name);
 	return 0;
 }
 

@@ -276,6 +276,29 @@ static void test_long_chain(void)
 	model_free(m);
 }
 
+/* Runtimes take the last of two Constants that write one name; a model without nodes is one. */
+static void test_odd_graphs(void)
+{
+	struct str g = { 0 };
+	put_node(&g, "n1", "Constant", "", "", "c", NULL);
+	put_node(&g, "n2", "Constant", "", "", "c", NULL);
+	put_node(&g, "n3", "Relu", "c", "", "y", NULL);
+	put_value(&g, 12, "y", FLOAT, "1");
+	struct model *m = load_graph_bytes(&g);
+	if (ok(m != NULL, "two Constants that write one name (%s)", err.text)) {
+		ok(warned(m, "\"n1\" and \"n2\" are Constants and both write \"c\", the last is taken"), "a warning");
+		const struct node *last = &m->graph->nodes[m->graph->values[m->graph->nodes[2].inputs[0]].producer];
+		ok(text_is(last->name, "n2"), "the last is read");
+	}
+	model_free(m);
+	put_value(&g, 11, "x", FLOAT, "1");
+	put_value(&g, 12, "x", FLOAT, "1");
+	m = load_graph_bytes(&g);
+	ok(m != NULL && m->graph->node_count == 0, "a model without nodes (%s)", err.text);
+	ok(m && warned(m, "no nodes"), "a warning");
+	model_free(m);
+}
+
 static void test_wrong_names(void)
 {
 	struct str g = { 0 }, t = { 0 };
@@ -778,6 +801,7 @@ int main(void)
 	test_omitted();
 	test_order();
 	test_long_chain();
+	test_odd_graphs();
 	test_wrong_names();
 	test_bodies();
 	test_elements();
