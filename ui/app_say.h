@@ -14,7 +14,7 @@ struct bound_says {
 	int missing, unsupported, proxies, estimated;
 	int open;                /* layers of which it is not known which branch is taken, or how often the body runs */
 	bool described;          /* nothing is ever measured there; set by the caller */
-	const char *least;       /* goes before a total: "", "~" of estimates, "at least ", "at least ~" */
+	const char *least;       /* goes before a total: "", "~" of estimates, "at least ", "partial ~" */
 };
 /* folded: layers that only make constants, left out of the count. */
 struct bound_says say_bound(const struct analysis *a, int folded);

@@ -84,8 +84,8 @@ static const char *work_text(struct app *app)
 	int unknown = p->unknown_flops_layers;
 	if (unknown && !(p->flops > 0))
 		return arena_printf(&app->scratch, " work       not known, of %d layers", unknown);
-	return arena_printf(&app->scratch, " work       %s%s%s FLOPs, %s moved%s", unknown ? "at least " : "",
-		p->upto || p->at_least ? "~" : "", str_count(x, p->flops), str_bytes(y, p->bytes),
+	return arena_printf(&app->scratch, " work       %s%s%s FLOPs, %s moved%s", unknown && !p->upto ? "at least " : "",
+		p->upto || (p->at_least && !unknown) ? "~" : "", str_count(x, p->flops), str_bytes(y, p->bytes),
 		unknown ? arena_printf(&app->scratch, "; of %d layers not known", unknown) : "");
 }
 

@@ -269,15 +269,22 @@ static char *marked(char *buf, bool upto, char *(*write)(char *, double), double
 	return buf;
 }
 
+/* Before a total with gaps. At upper bounds it is an estimate and no lower bound: the gaps that are listed behind it say
+ * that it is not all. */
+static const char *total_prefix(const struct plan *p, int unknown_layers)
+{
+	return unknown_layers && !p->upto ? "at least " : "";
+}
+
 static void layers_summary(const struct session *s, FILE *out)
 {
 	const struct plan *p = s->current->plan;
 	char flops[STR_QUANTITY + 1], bytes[STR_QUANTITY + 1], weights[STR_QUANTITY];
-	marked(flops, p->upto || p->at_least, str_count, p->flops);
-	marked(bytes, p->upto || p->at_least, str_bytes, p->bytes);
+	marked(flops, p->upto || (p->at_least && !p->unknown_flops_layers), str_count, p->flops);
+	marked(bytes, p->upto || (p->at_least && !p->unknown_bytes_layers), str_bytes, p->bytes);
 	fprintf(out, "%d layers, %d distinct problems, %s%s%sFLOP, %s%s moved, weights %s", p->layer_count,
-		p->problem_count, p->unknown_flops_layers ? "at least " : "", flops, strchr(flops, ' ') ? "" : " ",
-		p->unknown_bytes_layers ? "at least " : "", bytes, str_bytes(weights, p->weight_bytes));
+		p->problem_count, total_prefix(p, p->unknown_flops_layers), flops, strchr(flops, ' ') ? "" : " ",
+		total_prefix(p, p->unknown_bytes_layers), bytes, str_bytes(weights, p->weight_bytes));
 	const char *head = "; not known: ";
 	const struct {
 		const char *of;
