@@ -41,21 +41,43 @@ static bool name_copy(struct text name, char copy[64])
 	return true;
 }
 
-/* Named like a batch? See plan_build. */
+/* True if the name ends in "batch", or in that and "size", "dim", "axis" or a number, with any separators:
+ * "batch", "BatchSize", "text_batch_size", "batch_1"; not "batch_size_plus_1", "batch*sequence". */
 static bool name_is_batch(struct text name)
 {
-	static const char *const whole[] = { "n", "b", "bs", "nbatch" };
+	static const char *const after[] = { "", "size", "-size", "dim", "axis" };
+	static const char separators[] = "_. ";
 	char copy[64];
-	if (text_contains(name, TEXT("batch")))
-		return true;
 	if (!name_copy(name, copy))
 		return false;
-	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
-		if (strcasecmp(copy, whole[i]) == 0)
+	const char *exported = strstr(copy, "_dynamic_axes_");
+	if (exported)
+		return strcmp(exported, "_dynamic_axes_1") == 0;
+	const char *batch = strcasestr(copy, "batch");
+	if (!batch || strpbrk(copy, "+*/("))
+		return false;
+	batch += strlen("batch");
+	batch += strspn(batch, separators);
+	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
+		if (strncasecmp(batch, after[i], strlen(after[i])) != 0)
+			continue;
+		const char *number = batch + strlen(after[i]);
+		number += strspn(number, separators);
+		if (number[strspn(number, "0123456789")] == '\0')
 			return true;
 	}
-	const char *exported = strstr(copy, "_dynamic_axes_");
-	return exported && strcmp(exported, "_dynamic_axes_1") == 0;
+	return false;
+}
+
+/* True if the name is short for a batch, which other dimensions are called, too: N of a matrix M x N, B of boxes. */
+static bool name_is_short(struct text name)
+{
+	static const char *const shorts[] = { "n", "b", "bs" };
+	for (size_t i = 0; i < sizeof(shorts) / sizeof(shorts[0]); i++) {
+		if (name.n == strlen(shorts[i]) && strncasecmp(name.p, shorts[i], name.n) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* What tf2onnx, PyTorch's newer exporter and Paddle2ONNX call a dimension without a name: a number is behind. */
@@ -73,9 +95,24 @@ static bool name_is_made_up(struct text name)
 	return found;
 }
 
+/* The input whose first dimension is the batch: the first of two dimensions or more, else the first of one. */
+static const struct value *batch_input(const struct graph *g)
+{
+	const struct value *vector = NULL;
+	for (int i = 0; i < g->input_count; i++) {
+		const struct value *v = &g->values[g->inputs[i]];
+		if (v->kind == VALUE_TENSOR && v->shape.rank >= 2)
+			return v;
+		if (v->kind == VALUE_TENSOR && v->shape.rank == 1 && !vector)
+			vector = v;
+	}
+	return vector;
+}
+
 static void symbols_collect(struct builder *b)
 {
 	struct plan_symbols *s = &b->symbols;
+	s->first = batch_input(b->g);
 	for (int i = 0; i < b->g->input_count; i++) {
 		const struct value *v = &b->g->values[b->g->inputs[i]];
 		for (int j = 0; j < v->shape.rank; j++) {
@@ -83,8 +120,9 @@ static void symbols_collect(struct builder *b)
 				continue;
 			struct plan_symbol *symbol = symbol_add(s, v->shape.dims[j]);
 			symbol->in_input = true;
-			/* A list alone may be a text or a sound: its length is no batch. */
+			/* The length of a list may be that of a text or a sound. */
 			symbol->batch |= j == 0 && (name_is_batch(symbol->name) ||
+							   (v == s->first && name_is_short(symbol->name)) ||
 							   (v->shape.rank > 1 && name_is_made_up(symbol->name)));
 		}
 	}
@@ -251,21 +289,6 @@ static int shapes_apply(struct builder *b, struct error *err)
 
 /* ---- the batch */
 
-/* The input whose first dimension is the batch: the first of two dimensions or more, else the first of one.
- */
-static const struct value *batch_input(const struct graph *g)
-{
-	const struct value *vector = NULL;
-	for (int i = 0; i < g->input_count; i++) {
-		const struct value *v = &g->values[g->inputs[i]];
-		if (v->kind == VALUE_TENSOR && v->shape.rank >= 2)
-			return v;
-		if (v->kind == VALUE_TENSOR && v->shape.rank == 1 && !vector)
-			vector = v;
-	}
-	return vector;
-}
-
 /* Binds every symbol that is a batch; false: there is none. given 0: those that nothing bound become 1. */
 static bool batch_bind(struct plan_symbols *s, int64_t given)
 {
@@ -286,7 +309,7 @@ static bool batch_bind(struct plan_symbols *s, int64_t given)
 static int batch_apply(struct builder *b, int64_t given, struct error *err)
 {
 	struct plan_symbols *s = &b->symbols;
-	const struct value *first = s->first = batch_input(b->g);
+	const struct value *first = s->first;
 	s->batch.was = -1;
 	if (given < 0 || given > INT32_MAX)
 		return error_set(err, "batch %lld is out of range", (long long)given);
