@@ -61,9 +61,11 @@ one_line
 says err "tiny.onnx: the model has no dimension z"
 try 2 "a value without a number" "$BENANZA" layers --value x= "$models/tiny.onnx"
 one_line
-try 2 "values of a whole picture" "$BENANZA" layers --value x=1 "$models/tiny.onnx"
+try 2 "two values for a whole picture" "$BENANZA" layers --value x=1,2 "$models/tiny.onnx"
 one_line
-says err "give one value"
+says err "input x is 1x3x32x32: give 1 value or 3072, not 2"
+try 0 "one value for a whole picture" "$BENANZA" layers --json --value x=1 "$models/tiny.onnx"
+is True "'more than 1024 elements are not followed' in d['warnings'][0]"
 try 0 "two batches are two objects" "$BENANZA" layers --json -b 1,2 "$models/tiny.onnx"
 [ "$(wc -l <"$work/out")" -eq 2 ]; ok $? "one a line"
 try 0 "a shape goes before the batch" "$BENANZA" --frame 80x24 -b 3 --input x=2x3x64x64 "$models/tiny.onnx"

@@ -99,10 +99,21 @@ static bool call_is_constant(const struct op_call *c)
 	for (int i = 0; i < c->input_count; i++) {
 		const struct op_value *v = op_in(c, i);
 		present += v != NULL;
-		if (v && !v->constant && !op_elements_concrete(v->elements))
+		if (v && (v->given || (!v->constant && !op_elements_concrete(v->elements))))
 			return false;
 	}
 	return present > 0;
+}
+
+/* True if the elements of the outputs follow from elements that --value gave to an input of the model. Shape and Size
+ * read no elements. */
+static bool call_is_given(const struct op_call *c)
+{
+	for (int i = 0; i < c->input_count; i++) {
+		if (op_in(c, i) && c->inputs[i].given)
+			return strcmp(c->op->name, "Shape") != 0 && strcmp(c->op->name, "Size") != 0;
+	}
+	return false;
 }
 
 /* Whole numbers outside the type's range would wrap: those are not known. */
@@ -121,14 +132,15 @@ static const struct elements *elements_in_range(struct arena *a, const struct el
 	return e ? e : from;
 }
 
-static void output_finish(struct arena *a, struct op_value *v, bool constant)
+static void output_finish(struct arena *a, struct op_value *v, bool constant, bool given)
 {
 	if (v->shape.rank > OP_RANK_MAX)
 		v->shape = SHAPE_UNKNOWN;
 	if (!value_is_sound(v))
 		v->elements = NULL;
 	v->elements = elements_in_range(a, v->elements, v->dtype);
-	if (constant || op_elements_concrete(v->elements))
+	v->given = given && v->elements;
+	if (constant || (!v->given && op_elements_concrete(v->elements)))
 		v->constant = true;
 }
 
@@ -150,9 +162,9 @@ int op_infer(struct op_call *c, struct error *err)
 		c->outputs[i].dtype = first->dtype;
 	if (c->op->shape(c, err))
 		return -1;
-	bool constant = call_is_constant(c) && c->op->class != CLASS_HOST;
+	bool constant = call_is_constant(c) && c->op->class != CLASS_HOST, given = call_is_given(c);
 	for (int i = 0; i < c->output_count; i++)
-		output_finish(c->arena, &c->outputs[i], constant);
+		output_finish(c->arena, &c->outputs[i], constant, given);
 	return 0;
 }
 
@@ -177,11 +189,14 @@ static bool call_is_empty(const struct op_call *c)
 	return true;
 }
 
+/* True if all results are known beforehand. Integers that follow from --value are taken for the arithmetic of shapes;
+ * floats are computed at run time whatever they are. */
 static bool call_is_known(const struct op_call *c)
 {
 	for (int i = 0; i < c->output_count; i++) {
 		const struct op_value *v = op_out(c, i);
-		if (v && !v->constant && !op_elements_known(v->elements))
+		bool computed = v && v->given && dtype_is_float(v->dtype);
+		if (v && !v->constant && (computed || !op_elements_known(v->elements)))
 			return false;
 	}
 	return true;
@@ -201,6 +216,15 @@ enum op_class op_call_class(const struct op_call *c)
 }
 
 /* ---- costs and problems */
+
+/* A year at 100 TFLOP/s, a year at 1 TB/s: work at upper bounds that exceeds this is no estimate. */
+#define YEAR_FLOPS 3.2e21
+#define YEAR_BYTES 3.2e19
+
+static bool cost_is_absurd(const struct op_cost *cost)
+{
+	return cost->flops > YEAR_FLOPS || cost->bytes > YEAR_BYTES;
+}
 
 /* v with bounds in place of dimensions that are only bounded; false: one is not even that. */
 static bool value_at_bounds(struct arena *a, struct op_value *v, bool *any)
@@ -253,6 +277,8 @@ void op_call_cost(const struct op_call *c, struct op_cost *cost)
 	if ((isnan(cost->flops) || isnan(cost->bytes)) && call_at_bounds(c, &at)) {
 		*cost = (struct op_cost){ NAN, NAN, false };
 		c->op->cost(&at, cost);
+		if (cost_is_absurd(cost))
+			*cost = (struct op_cost){ NAN, NAN, false };
 		cost->upto = !isnan(cost->flops) || !isnan(cost->bytes);
 	}
 }
@@ -264,6 +290,13 @@ static void problem_of(const struct op_call *c, struct op_problem *out)
 	if (out->known || !call_at_bounds(c, &at))
 		return;
 	struct op_problem bounded = { .known = false };
+	struct op_cost cost = { NAN, NAN, false };
+	if (c->op->cost)
+		c->op->cost(&at, &cost);
+	if (cost_is_absurd(&cost)) {
+		op_problem_why(out, "a dimension is not known, and at its upper bound the work would exceed a year");
+		return;
+	}
 	c->op->problem(&at, &bounded);
 	if (!bounded.known)
 		return;

@@ -29,6 +29,8 @@ struct op_value {
 	const struct elements *elements; /* known contents, or NULL */
 	bool constant;                   /* a weight: initializer, or computed from initializers only; also a result that
 					    data propagation knows in full (folded before run time) */
+	bool given;                      /* the elements follow from --value: they decide shapes and branches, but a run
+					    computes them, so they are not constant */
 	enum value_kind kind;
 	/* Of a sequence and of optionals: how many things it holds (an optional 0 or 1), and each of them where that
 	   is known and not too many, else NULL. An optional sequence holds a sequence. */

@@ -34,6 +34,12 @@ static bool is_known(struct dim d)
 	return d.kind == DIM_KNOWN;
 }
 
+/* A number that is an index, and not as far out as "to the end". */
+static bool is_near(struct dim d)
+{
+	return is_known(d) && d.value > -FAR && d.value < FAR;
+}
+
 static bool is_zero(struct dim d)
 {
 	return is_known(d) && d.value == 0;
@@ -74,7 +80,7 @@ static struct dim slice_symbolic(struct arena *a, struct dim d, const struct sli
 	}
 	if (span.kind == DIM_UNKNOWN) {
 		/* No more than the input has, than there is up to the end, or than lies between two numbers. */
-		bool between = is_known(s->start) && is_known(s->end) && (s->start.value < 0) == (s->end.value < 0);
+		bool between = is_near(s->start) && is_near(s->end) && (s->start.value < 0) == (s->end.value < 0);
 		int64_t gap = between && s->end.value > s->start.value ? s->end.value - s->start.value : -1;
 		span.upper = lesser_upper(lesser_upper(d.upper, last.upper), gap);
 	}

@@ -71,6 +71,7 @@ struct op_value op_value_join(struct arena *a, const struct op_value *x, const s
 	}
 	v.kind = x->kind;
 	v.constant = x->constant && y->constant;
+	v.given = x->given || y->given;
 	v.dtype = x->dtype == y->dtype ? x->dtype : DTYPE_UNKNOWN;
 	v.length = dim_join(x->length, y->length, bounds);
 	if (value_is_empty(x) || value_is_empty(y)) {

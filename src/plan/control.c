@@ -260,7 +260,7 @@ int control_infer(struct builder *b, int i, struct op_call *c, struct error *err
 	captures_find(b, l);
 	for (int j = 0; j < c->output_count; j++) {
 		struct op_value *v = &c->outputs[j];
-		if (v->elements && v->kind == VALUE_TENSOR && !v->constant)
+		if (v->elements && v->kind == VALUE_TENSOR && !v->constant && !v->given)
 			v->constant = op_elements_concrete(v->elements);
 	}
 	return 0;

@@ -143,6 +143,11 @@ static struct trips trips_of(const struct op_call *c)
 		      condition.kind == DIM_KNOWN ? condition.value != 0 : -1;
 	if (t.limit.kind == DIM_KNOWN && t.limit.value < 0)
 		t.limit = dim_known(0);
+	/* Exporters write a loop without a limit so. */
+	if (t.limit.kind == DIM_KNOWN && t.limit.value >= INT32_MAX) {
+		t.limit = dim_unknown();
+		t.unlimited = true;
+	}
 	return t;
 }
 

@@ -1,4 +1,4 @@
-/* What --value says that an input holds: which branch runs, how long a sound is, and the shapes that follow. */
+/* Contents of inputs given by --value. They decide branches and shapes. */
 #include "config.h"
 
 #include "plan/plan_private.h"
@@ -34,6 +34,30 @@ static bool number_fits(enum dtype t, double number)
 	return number == floor(number) && fabs(number) <= 0x1p53;
 }
 
+/* One number for all elements, or one for each. Until the shape is known, no contents are. */
+static int given_check_count(
+	struct builder *b, const struct plan_input_value *given, struct shape shape, struct error *err)
+{
+	struct arena *a = &b->p->arena;
+	const char *name = text_clean(a, given->name), *text = shape_text(a, shape);
+	struct dim count = shape_elements(a, shape);
+	if (count.kind == DIM_SYMBOLIC)
+		return error_set(err, "input %s is %s: its values need its shape; give --dim %s=VALUE too", name, text,
+			text_clean(a, dim_first_symbol(count)));
+	if (count.kind != DIM_KNOWN)
+		return error_set(err, "input %s is %s: its values need its shape; give --input %s=SHAPE too", name, text,
+			name);
+	if (count.value < 1)
+		return error_set(err, "input %s is %s: it has no elements", name, text);
+	if (given->count != 1 && count.value != given->count)
+		return error_set(err, "input %s is %s: give 1 value or %lld, not %d", name, text, (long long)count.value,
+			given->count);
+	if (count.value > OP_ELEMENTS_MAX)
+		plan_warn(b, "input %s is %s: contents of more than %d elements are not followed, so --value %s changes "
+			"no shape", name, text, OP_ELEMENTS_MAX, name);
+	return 0;
+}
+
 static int given_check(struct builder *b, const struct plan_input_value *given, struct error *err)
 {
 	const struct value *v = given_input(b->g, given->name);
@@ -42,14 +66,12 @@ static int given_check(struct builder *b, const struct plan_input_value *given, 
 		return input_unknown(b, given->name, err);
 	if (v->kind != VALUE_TENSOR || v->dtype == DTYPE_UNKNOWN || dtype_bits(v->dtype) == 0)
 		return error_set(err, "input %s holds no numbers", name);
-	struct dim count = shape_elements(&b->p->arena, bind_input(b, v));
-	if (count.kind != DIM_KNOWN || (given->count != 1 && count.value != given->count) ||
-		count.value > OP_ELEMENTS_MAX || count.value < 1)
-		return error_set(err, "input %s is %s: give one value, or one for each of its at most %d elements", name,
-			shape_text(&b->p->arena, bind_input(b, v)), OP_ELEMENTS_MAX);
+	if (given_check_count(b, given, bind_input(b, v), err))
+		return -1;
 	for (int i = 0; i < given->count; i++) {
 		if (!number_fits(v->dtype, given->numbers[i]))
-			return error_set(err, "input %s is %s: %g is none", name, dtype_name(v->dtype), given->numbers[i]);
+			return error_set(err, "input %s: %g is not a value of type %s", name, given->numbers[i],
+				dtype_name(v->dtype));
 	}
 	return 0;
 }
@@ -66,7 +88,7 @@ int given_check_all(struct builder *b, struct error *err)
 const struct elements *given_elements(struct builder *b, const struct value *v, struct shape shape)
 {
 	const struct plan_input_value *given = given_find(b, v->name);
-	if (!given)
+	if (!given || shape_count(shape) > OP_ELEMENTS_MAX)
 		return NULL;
 	struct elements *e = ARENA_NEW(&b->p->arena, struct elements);
 	e->count = (int)shape_count(shape);

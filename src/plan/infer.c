@@ -59,6 +59,7 @@ static void value_init(struct builder *b, const struct value *from, struct plan_
 		v->dtype = outer->dtype;
 		v->shape = outer->shape;
 		v->constant = outer->constant;
+		v->given = outer->given;
 		v->kind = outer->kind;
 		v->length = outer->length;
 		v->items = outer->items;
@@ -67,6 +68,7 @@ static void value_init(struct builder *b, const struct value *from, struct plan_
 		v->dtype = from->dtype;
 		v->shape = b->up ? declared_shape(b, from) : bind_input(b, from);
 		v->elements = b->up ? NULL : given_elements(b, from, v->shape);
+		v->given = v->elements != NULL;
 	}
 }
 
@@ -112,6 +114,14 @@ static void declared_contradicts(struct builder *b, const struct plan_value *v, 
 		shape_text(a, declared), shape_text(a, v->shape));
 }
 
+/* True if the file narrows down an inferred dimension: a number does unless it exceeds the upper bound; a name that
+ * nothing binds does not where there is an upper bound. */
+static bool declared_tells(struct dim inferred, struct dim declared)
+{
+	return inferred.kind == DIM_UNKNOWN && !dim_differs(inferred, declared) &&
+	       (declared.kind == DIM_KNOWN || (declared.kind == DIM_SYMBOLIC && inferred.upper < 0));
+}
+
 static void declared_merge(struct builder *b, const struct value *from, struct plan_value *v)
 {
 	if (v->dtype == DTYPE_UNKNOWN)
@@ -129,7 +139,7 @@ static void declared_merge(struct builder *b, const struct value *from, struct p
 	}
 	for (int i = 0; !contradicts && i < declared.rank; i++) {
 		contradicts = dim_differs(v->shape.dims[i], declared.dims[i]);
-		if (v->shape.dims[i].kind == DIM_UNKNOWN && declared.dims[i].kind != DIM_UNKNOWN && !stale) {
+		if (declared_tells(v->shape.dims[i], declared.dims[i]) && !stale) {
 			struct shape copy = shape_make(&b->p->arena, declared.rank);
 			memcpy(copy.dims, v->shape.dims, (size_t)declared.rank * sizeof(*copy.dims));
 			copy.dims[i] = declared.dims[i];
@@ -150,6 +160,7 @@ static void outputs_store(struct builder *b, const struct node *n, const struct 
 		v->dtype = c->outputs[j].dtype;
 		v->shape = c->outputs[j].shape;
 		v->constant = c->outputs[j].constant;
+		v->given = c->outputs[j].given;
 		v->elements = elements_keep(b, c->outputs[j].elements);
 		/* A rule knows better; one that does not know the operator says "tensor". */
 		v->kind = c->outputs[j].kind != VALUE_TENSOR ? c->outputs[j].kind : declared->kind;
@@ -319,6 +330,7 @@ static void inputs_store(struct builder *b)
 		v->dtype = given->dtype;
 		v->shape = given->shape;
 		v->elements = given->elements;
+		v->given = given->given;
 		v->constant = false;
 		v->kind = given->kind;
 		v->length = given->length;

@@ -125,6 +125,7 @@ struct op_value plan_op_value(const struct plan *p, int index)
 		.shape = v->shape,
 		.elements = v->elements,
 		.constant = v->constant,
+		.given = v->given,
 		.kind = v->kind,
 		.length = v->length,
 		.items = v->items,

@@ -13,7 +13,7 @@ struct plan_value {
 	struct text name;
 	enum dtype dtype;      /* after the plan's dtype has replaced f32 */
 	struct shape shape;
-	bool constant;
+	bool constant, given;  /* as in struct op_value */
 	enum value_kind kind;
 	struct dim length;     /* as in struct op_value */
 	const struct op_value *items;
@@ -125,7 +125,7 @@ struct plan_options {
 	int shape_count;
 	const struct plan_input_shape *shapes; /* --input NAME=1x3x224x224; wins over bindings and batch */
 	int value_count;
-	const struct plan_input_value *values; /* --value NAME=16000: what shapes and branches hang on */
+	const struct plan_input_value *values; /* --value NAME=16000: decide shapes and branches; costs do not depend on them otherwise */
 };
 
 struct plan_input_shape {
@@ -143,9 +143,10 @@ struct plan_input_value {
 
 /* Infers shapes with data propagation, prices layers, builds edges and distinct problems.
  *
- * Batch: a symbol is a batch when it is the first dimension of an input and is named like one: "batch" is in its name,
- * or it is N, B, bs, x_dynamic_axes_1, or, of an input that is no list, what exporters write for nameless dimensions
- * (unk__5, s6, DynamicDimension.0). options.batch > 0 binds all of these; where there is none, the symbol of the first
+ * Batch: a symbol is a batch when it is the first dimension of an input and is named like one: it ends in "batch" or
+ * "batch_size" ("_dim", "_axis", a number behind), or is x_dynamic_axes_1, or, of the first input of two dimensions or
+ * more, N, B or bs, or, of any such input, what exporters write for nameless dimensions (unk__5, s6,
+ * DynamicDimension.0). options.batch > 0 binds all of these; where there is none, the symbol of the first
  * input's first dimension; where that is nameless or a fixed number in the model, it is replaced there and in every other input that begins with the same number (weights
  * do not move), and where a Reshape bakes the old batch in, that is an error that names the node. A binding called
  * "batch" means the same unless the model has such a symbol. Batches and nameless first dimensions that nothing bound

@@ -103,7 +103,8 @@ void bind_report(struct builder *b);
 struct dim expression_dim(
 	struct arena *a, struct text t, struct dim (*symbol)(const void *with, struct text name), const void *with);
 
-/* given.c: the values that options give to inputs. Checked once the shapes are bound; NULL: nothing is given. */
+/* given.c: the values that options give to inputs. Checked once the shapes are bound; NULL: none is given, or the input
+ * has more than OP_ELEMENTS_MAX elements (given_check_all warns). */
 int given_check_all(struct builder *b, struct error *err);
 const struct elements *given_elements(struct builder *b, const struct value *v, struct shape shape);
 

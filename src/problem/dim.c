@@ -19,7 +19,7 @@ struct dim dim_unknown(void)
 
 struct dim dim_unknown_upto(int64_t upper)
 {
-	return (struct dim){ .kind = DIM_UNKNOWN, .upper = upper };
+	return (struct dim){ .kind = DIM_UNKNOWN, .upper = upper > DIM_UPPER_MOST ? -1 : upper };
 }
 
 static struct dim atom_dim(struct arena *a, const struct dim_atom *atom, int64_t upper)

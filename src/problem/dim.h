@@ -20,6 +20,9 @@ struct dim {
 
 struct dim dim_known(int64_t value);
 struct dim dim_unknown(void);
+/* Unknown, with an upper bound. A bound above DIM_UPPER_MOST is dropped: it comes from a sentinel that means "to the
+ * end", and bounds nothing. */
+#define DIM_UPPER_MOST ((int64_t)1 << 48)
 struct dim dim_unknown_upto(int64_t upper);
 /* The symbol itself. Any bytes are one name, even if they read as an expression. Empty name = unknown. */
 struct dim dim_symbol(struct arena *a, struct text name);

@@ -169,12 +169,131 @@ static void test_given_values(void)
 	const struct plan_input_value wrong[] = {
 		{ TEXT("sizes"), 1, &three }, { TEXT("size"), 1, &half }, { TEXT("x"), 2, pair },
 	};
-	static const char *const why[] = { "no input sizes", "size is s64: 0.5 is none", "x is 1: give one value" };
+	static const char *const why[] = { "no input sizes", "size: 0.5 is not a value of type s64",
+		"x is 1: give 1 value or 1, not 2" };
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct plan_options o = { .value_count = 1, .values = &wrong[i] };
 		ok(!plan_build(net_model(n), &o, &net_error) && strstr(net_error.text, why[i]), "%s", net_error.text);
 	}
 	net_free(n);
+}
+
+/* Contents decide shapes; the layers still run. */
+static void test_given_values_cost(void)
+{
+	const double seven = 7;
+	struct net *n = net_begin(17);
+	struct plan_input_value given[] = { { TEXT("ids"), 1, &seven }, { TEXT("mask"), 1, &seven } };
+	net_input(n, "ids", DTYPE_S64, "1,8");
+	net_input(n, "mask", DTYPE_F32, "1,8,1");
+	net_weight(n, "table", "100,16");
+	net_weight(n, "w", "16,32");
+	net_node(n, "Gather", "table,ids", "e", NULL);
+	net_node(n, "Relu", "mask", "r", NULL);
+	net_node(n, "Mul", "e,r", "m", NULL);
+	net_node(n, "MatMul", "m,w", "y", NULL);
+	net_node(n, "Shape", "ids", "s", NULL);
+	net_node(n, "Cast", "s", "f", "to=1");
+	net_output(n, "y", NULL);
+	struct plan *without = net_plan(n, (struct plan_options){ 0 });
+	struct plan *with = net_plan(n, (struct plan_options){ .value_count = 2, .values = given });
+	ok(with->flops == without->flops && with->flops > 8000, "FLOPs %g as without values", with->flops);
+	ok(with->bytes == without->bytes, "bytes %g as without values", with->bytes);
+	is_int(with->problem_count, without->problem_count, "the same problems");
+	for (int i = 0; i < with->layer_count; i++)
+		is_str(op_class_name(with->layers[i].class), op_class_name(without->layers[i].class), "layer %d", i);
+	plan_free(with);
+	plan_free(without);
+	net_free(n);
+}
+
+/* One value for a tensor whose contents are not followed. */
+static void test_given_many(void)
+{
+	const double one = 1;
+	struct net *n = net_begin(17);
+	struct plan_input_value given = { TEXT("x"), 1, &one };
+	net_input(n, "x", DTYPE_F32, "s,100");
+	net_node(n, "Relu", "x", "y", NULL);
+	net_output(n, "y", NULL);
+	struct dim_binding s = { TEXT("s"), 20 };
+	struct plan *p = net_plan(n,
+		(struct plan_options){ .value_count = 1, .values = &given, .binding_count = 1, .bindings = &s });
+	ok(p && warned(p, "x is 20x100: contents of more than 1024 elements are not followed"), "accepted");
+	plan_free(p);
+	struct plan_options o = { .value_count = 1, .values = &given };
+	ok(!plan_build(net_model(n), &o, &net_error) && strstr(net_error.text, "give --dim s=VALUE too"), "%s",
+		net_error.text);
+	net_free(n);
+}
+
+/* An end far out stands for "to the end": no upper bound follows. */
+static void test_sentinel_bounds(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "1,1");
+	net_input(n, "m", DTYPE_S64, "2");
+	net_ints(n, "one", "1");
+	net_ints(n, "far", "9223372036854775807");
+	net_ints(n, "near", "70000");
+	net_ints(n, "zero", "0");
+	net_ints(n, "four", "4");
+	net_node(n, "Expand", "x,m", "e", NULL);
+	net_node(n, "Slice", "e,one,far,zero,four", "all", NULL);
+	net_node(n, "Slice", "e,one,near,zero,four", "some", NULL);
+	net_node(n, "Relu", "all", "y", NULL);
+	net_node(n, "Relu", "some", "z", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
+	is_shape(p, "all", "?x?");
+	is_shape(p, "some", "?<=17500x?");
+	plan_free(p);
+	net_free(n);
+}
+
+/* More work than a machine does in a year is no estimate. */
+static void test_absurd_bounds(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "100000,10000,1000");
+	net_weight(n, "w", "3,100000000");
+	net_node(n, "NonZero", "x", "at", NULL);
+	net_node(n, "Transpose", "at", "t", "perm=1,0");
+	net_node(n, "Cast", "t", "f", "to=1");
+	net_node(n, "MatMul", "f,w", "y", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
+	is_shape(p, "t", "?<=1000000000000x3");
+	ok(!isnan(p->layers[2].bytes) && p->layers[2].upto, "a bound within reach is an estimate");
+	ok(isnan(p->layers[3].bytes) && isnan(p->layers[3].flops), "a bound out of reach is not");
+	ok(strstr(problem_of(p, 3), "would exceed a year") != NULL, "%s", problem_of(p, 3));
+	plan_free(p);
+	net_free(n);
+}
+
+/* The tighter of what the file declares and what the operator implies; a contradiction is reported. */
+static void test_declared_bounds(void)
+{
+	static const struct {
+		const char *declared, *shape, *warning;
+	} rows[] = {
+		{ "2,10", "2x10", NULL },
+		{ "2,nonzero", "2x?<=16", NULL },
+		{ "2,17", "2x?<=16", "value at: the file declares shape 2x17" },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct net *n = net_begin(17);
+		net_input(n, "x", DTYPE_F32, "4,4");
+		net_node(n, "NonZero", "x", "at", NULL);
+		net_node(n, "Neg", "at", "y", NULL);
+		net_declare(n, "at", DTYPE_S64, rows[i].declared);
+		net_output(n, "y", NULL);
+		struct plan *p = net_plan(n, (struct plan_options){ 0 });
+		is_shape(p, "at", rows[i].shape);
+		ok(rows[i].warning ? warned(p, rows[i].warning) : p->warning_count == 0, "declared %s", rows[i].declared);
+		plan_free(p);
+		net_free(n);
+	}
 }
 
 static void test_batch(void)
@@ -226,6 +345,60 @@ static void test_batch(void)
 	ok(!net_plan(n, (struct plan_options){ .shape_count = 1, .shapes = &shape }), "--input of another rank");
 	shape = (struct plan_input_shape){ TEXT("z"), 1, { 1 } };
 	ok(!net_plan(n, (struct plan_options){ .shape_count = 1, .shapes = &shape }), "--input of no input");
+	net_free(n);
+}
+
+/* Names of batches, and names that only look like one. */
+static void test_batch_names(void)
+{
+	static const char *const batches[] = { "batch", "Batch", "batch_size", "BatchSize", "batch-size", "text_batch_size",
+		"batch_1", "Nbatch", "input_dynamic_axes_1", "N", "bs", "unk__5" };
+	static const char *const others[] = { "batch_size_plus_1", "batch*sequence", "batch_beams", "batches", "M",
+		"input_dynamic_axes_2" };
+	for (size_t i = 0; i < sizeof(batches) / sizeof(batches[0]); i++) {
+		struct net *n = residual(NULL);
+		char dims[64];
+		snprintf(dims, sizeof(dims), "%s,8,14,14", batches[i]);
+		net_declare(n, "x", DTYPE_F32, dims);
+		struct plan *p = net_plan(n, (struct plan_options){ 0 });
+		is_shape(p, "x", "1x8x14x14");
+		plan_free(p);
+		net_free(n);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		struct net *n = residual("batch,8,14,14");
+		char dims[64];
+		snprintf(dims, sizeof(dims), "%s,2", others[i]);
+		net_input(n, "z", DTYPE_F32, dims);
+		struct plan *p = net_plan(n, (struct plan_options){ .batch = 4 });
+		ok(p && p->unbound_count == 1 && text_is(p->unbound[0], others[i]), "%s is not a batch", others[i]);
+		plan_free(p);
+		net_free(n);
+	}
+}
+
+/* N of a weight and a bias beside a first input that it does not lead; a product of symbols is computed. */
+static void test_batch_other(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "a", DTYPE_F32, "M,K");
+	net_input(n, "b", DTYPE_F32, "N,K");
+	net_input(n, "c", DTYPE_F32, "N");
+	net_node(n, "Gemm", "a,b,c", "y", "transB=1");
+	net_output(n, "y", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ .batch = 4 });
+	is_shape(p, "y", "4xN");
+	plan_free(p);
+	net_free(n);
+	n = net_begin(17);
+	net_input(n, "ids", DTYPE_S64, "batch_size,sequence_length");
+	net_input(n, "flat", DTYPE_F32, "batch_size*sequence_length,16");
+	net_node(n, "Neg", "flat", "y", NULL);
+	net_output(n, "y", NULL);
+	struct dim_binding five = { TEXT("sequence_length"), 5 };
+	p = net_plan(n, (struct plan_options){ .batch = 4, .binding_count = 1, .bindings = &five });
+	is_shape(p, "y", "20x16");
+	plan_free(p);
 	net_free(n);
 }
 
@@ -674,7 +847,14 @@ int main(void)
 	test_dtype();
 	test_made_up_names();
 	test_given_values();
+	test_given_values_cost();
+	test_given_many();
+	test_sentinel_bounds();
+	test_absurd_bounds();
+	test_declared_bounds();
 	test_batch();
+	test_batch_names();
+	test_batch_other();
 	test_symbols();
 	test_baked();
 	test_propagation();
