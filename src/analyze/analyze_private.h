@@ -142,6 +142,25 @@ bool roofline_is_product(enum kernel k);
 enum dtype roofline_math_type(const struct result *r, enum dtype own);
 /* Winograd and FFT: fewer multiplications than the problem has. */
 bool roofline_counts_its_own(const struct algorithm *a);
+/* The unit that operations run on: type and side, and its peak in FLOP/s (NaN unknown, 0: no claim). */
+struct unit {
+	enum dtype type;
+	bool matrix;
+	double peak;
+};
+/* The two parts of a roofline. */
+struct roof_parts {
+	struct unit unit;
+	double ops_ns;          /* operations / peak of the unit; NaN: that is unknown */
+	double bytes_ns;        /* bytes / bandwidth; NaN: memory's is unknown */
+	double bytes_per_s;     /* that bandwidth, and the cache that it is of; 0: memory */
+	int level;
+	int unknown_level;      /* the cache that holds the bytes, where its bandwidth is unknown; 0: it is known */
+	bool counts_its_own, unit_unknown; /* of a result: nothing can be said of its operations */
+};
+/* c: the state that `of` was measured in; of NULL: what the scenario would run. */
+struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k, const struct scenario *s, enum cache c,
+	const struct result *of);
 /* Of a problem's price in a scenario: the measurement's own, or (no result) that of what would run. ns NaN without peaks. */
 struct roof roofline_of_price(const struct study *st, const struct scenario *s, int distinct, const struct result *r);
 

@@ -10,21 +10,19 @@ bool roofline_is_product(enum kernel k)
 	return k == KERNEL_CONV || k == KERNEL_DECONV || k == KERNEL_MATMUL || k == KERNEL_ATTENTION || k == KERNEL_RNN;
 }
 
-/* The greater of two peaks, of which either may be unknown. */
-static double greater(double a, double b)
+/* The unit that does the operations, of the two sides (plain, matrix) that may. Peak 0: no claim about operations. */
+static struct unit unit_for(const struct problem *p, const struct peaks *k, bool plain, bool matrix, enum dtype matrix_type)
 {
-	return isnan(a) || b > a ? b : a;
-}
-
-/* Of the type that the operations are done in. */
-static double unit_peak(const struct problem *p, const struct peaks *k, bool plain, bool matrix, enum dtype matrix_type)
-{
-	enum dtype type = p->operand[0].dtype;
-	double peak = plain ? k->flops[type] : NAN;
-	if (roofline_is_product(p->kernel))
-		return matrix ? greater(peak, k->matrix_flops[matrix_type]) : peak;
-	peak = isnan(peak) ? k->flops[DTYPE_F32] : peak;
-	return isnan(peak) ? 0 : peak;
+	enum dtype own = p->operand[0].dtype;
+	struct unit unit = { own, false, plain ? k->flops[own] : NAN };
+	if (roofline_is_product(p->kernel)) {
+		bool better = matrix && (isnan(unit.peak) || k->matrix_flops[matrix_type] > unit.peak);
+		return better ? (struct unit){ matrix_type, true, k->matrix_flops[matrix_type] } : unit;
+	}
+	if (isnan(unit.peak))
+		unit = (struct unit){ DTYPE_F32, false, k->flops[DTYPE_F32] };
+	unit.peak = isnan(unit.peak) ? 0 : unit.peak;
+	return unit;
 }
 
 /* Peak 0: no claim about operations. What other kernels than products do to an element takes less than its bytes. */
@@ -66,12 +64,16 @@ static double roof(double ops, double bytes)
 	return isnan(ops) || isnan(bytes) ? NAN : fmax(ops, bytes);
 }
 
-static double scenario_roofline(const struct problem *p, const struct peaks *k, const struct scenario *s, enum cache c)
+static struct unit scenario_unit(const struct problem *p, const struct peaks *k, const struct scenario *s)
 {
 	enum dtype type = p->operand[0].dtype;
 	bool is_f32 = type == DTYPE_F32, matrix = s->matrix && (!is_f32 || s->relaxed);
-	double peak = unit_peak(p, k, true, matrix, is_f32 ? DTYPE_TF32 : type);
-	return roof(ops_ns(p, peak), bytes_ns(p, k, c, true));
+	return unit_for(p, k, true, matrix, is_f32 ? DTYPE_TF32 : type);
+}
+
+static double scenario_roofline(const struct problem *p, const struct peaks *k, const struct scenario *s, enum cache c)
+{
+	return roof(ops_ns(p, scenario_unit(p, k, s).peak), bytes_ns(p, k, c, true));
 }
 
 double roofline_ns(const struct problem *p, const struct peaks *k, const struct scenario *s)
@@ -102,18 +104,51 @@ enum dtype roofline_math_type(const struct result *r, enum dtype own)
 	return is_strict(r) ? own : DTYPE_UNKNOWN;
 }
 
-/* What the algorithm's units do at best of the problem's operations; 0: no claim. */
-static double result_peak(const struct problem *p, const struct peaks *k, const struct result *r)
+/* The unit that the algorithm runs on; peak 0: no claim about operations. */
+static struct unit result_unit(const struct problem *p, const struct peaks *k, const struct result *r)
 {
 	enum dtype type = roofline_math_type(r, p->operand[0].dtype);
 	bool matrix = r->algorithm.matrix == MATRIX_YES, plain = r->algorithm.matrix == MATRIX_NO;
 	bool counts = (matrix || plain) && type != DTYPE_UNKNOWN && !roofline_counts_its_own(&r->algorithm);
-	return roofline_is_product(p->kernel) && !counts ? 0 : unit_peak(p, k, plain, matrix, type);
+	return roofline_is_product(p->kernel) && !counts ? (struct unit){ type, matrix, 0 } : unit_for(p, k, plain, matrix, type);
+}
+
+static double result_peak(const struct problem *p, const struct peaks *k, const struct result *r)
+{
+	return result_unit(p, k, r).peak;
 }
 
 double roofline_of_result(const struct problem *p, const struct peaks *k, const struct result *r)
 {
 	return roof(ops_ns(p, result_peak(p, k, r)), bytes_ns(p, k, r->cache, false));
+}
+
+/* Bytes and the level that limits them, into r: bytes_ns, told apart. */
+static void parts_bytes(struct roof_parts *r, const struct problem *p, const struct peaks *k, enum cache c)
+{
+	double slow = c == CACHE_WARM ? 0 : c == CACHE_COLD ? problem_bytes(p) : constant_bytes(p), fast = problem_bytes(p) - slow;
+	int holds = level_for(k, fast, false), at = level_for(k, fast, true);
+	bool from_memory = slow > 0 || at == k->level_count;
+	r->bytes_ns = from_memory && isnan(k->bandwidth_bytes_s) ? NAN : bytes_ns(p, k, c, true);
+	if (at < k->level_count && slow > 0 && !isnan(k->bandwidth_bytes_s) &&
+		slow / k->bandwidth_bytes_s >= fast / k->level[at].bandwidth_bytes_s)
+		at = k->level_count; /* the constants, which come from memory, take longer */
+	r->level = at < k->level_count ? k->level[at].level : 0;
+	r->bytes_per_s = at < k->level_count ? k->level[at].bandwidth_bytes_s : k->bandwidth_bytes_s;
+	if (holds >= 0 && holds < k->level_count && isnan(k->level[holds].bandwidth_bytes_s) && c != CACHE_COLD)
+		r->unknown_level = k->level[holds].level;
+}
+
+struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k, const struct scenario *s, enum cache c,
+	const struct result *of)
+{
+	struct roof_parts r = { .unit = of ? result_unit(p, k, of) : scenario_unit(p, k, s) };
+	r.ops_ns = ops_ns(p, r.unit.peak);
+	r.counts_its_own = of && roofline_is_product(p->kernel) && roofline_counts_its_own(&of->algorithm);
+	r.unit_unknown = of && roofline_is_product(p->kernel) &&
+		(of->algorithm.matrix == MATRIX_UNKNOWN || roofline_math_type(of, p->operand[0].dtype) == DTYPE_UNKNOWN);
+	parts_bytes(&r, p, k, c);
+	return r;
 }
 
 /* ---- what a measurement cannot go below */

@@ -1,0 +1,108 @@
+#include "config.h"
+
+#include "analyze/limit.h"
+
+#include "analyze/analyze_private.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *limit_name(enum limit_by by)
+{
+	static const char *const names[] = { NULL, "compute", "memory", "overhead" };
+	return names[by];
+}
+
+static void unknown(struct limit *l, const char *what, const char *unit, bool measured)
+{
+	snprintf(l->why, sizeof(l->why), "%s%s peak %s", what, unit,
+		measured ? "unmeasured: run benanza bench --shaky MODEL on a quiet machine" : "unknown");
+}
+
+static void by_compute(struct limit *l, const struct roof_parts *r, double ns)
+{
+	l->by = LIMIT_COMPUTE;
+	l->peak_per_s = r->unit.peak;
+	l->share = r->ops_ns / ns;
+	snprintf(l->peak, sizeof(l->peak), "%s%s", dtype_name(r->unit.type), r->unit.matrix ? " on matrix units" : "");
+}
+
+static void by_memory(struct limit *l, const struct roof_parts *r, double ns)
+{
+	l->by = LIMIT_MEMORY;
+	l->is_rate = true;
+	l->peak_per_s = r->bytes_per_s;
+	l->share = r->bytes_ns / ns;
+	if (r->level)
+		snprintf(l->peak, sizeof(l->peak), "L%d", r->level);
+	else
+		snprintf(l->peak, sizeof(l->peak), "memory");
+}
+
+/* The longer part limits. If one part is unknown, the other proves nothing, except operations that outlast the bytes at the
+ * bandwidth of the next slower level. */
+static void by_roofline(struct limit *l, const struct roof_parts *r, double ns, bool measured)
+{
+	char level[16] = "memory";
+	if (r->unknown_level)
+		snprintf(level, sizeof(level), "L%d", r->unknown_level);
+	if (r->counts_its_own)
+		snprintf(l->why, sizeof(l->why), "the algorithm does fewer multiplications than the layer counts (Winograd, FFT)");
+	else if (r->unit_unknown)
+		snprintf(l->why, sizeof(l->why), "the library does not report which units the algorithm uses");
+	else if (isnan(r->bytes_ns))
+		unknown(l, "memory", "", measured);
+	else if (isnan(r->ops_ns))
+		unknown(l, dtype_name(r->unit.type), r->unit.matrix ? " matrix" : "", measured);
+	else if (r->ops_ns >= r->bytes_ns && r->ops_ns > 0)
+		by_compute(l, r, ns);
+	else if (r->unknown_level && measured)
+		unknown(l, level, "", measured);
+	else if (r->bytes_ns > 0)
+		by_memory(l, r, ns);
+	else
+		snprintf(l->why, sizeof(l->why), "the layer moves no bytes");
+}
+
+struct limit limit_of(const struct layer_cost *c, const char *problem, const struct peaks *k, const struct scenario *s,
+	enum cache cache)
+{
+	static const char *const none[ORIGIN_COUNT] = { [ORIGIN_FREE] = "the layer costs nothing",
+		[ORIGIN_FUSED] = "part of a fused kernel: see its first layer" };
+	struct limit l = { .intensity = NAN, .peak_per_s = NAN, .share = NAN };
+	struct problem p;
+	if (c->bodies || none[c->origin]) {
+		snprintf(l.why, sizeof(l.why), "%s", c->bodies ? "it runs the layers of a subgraph: see those" : none[c->origin]);
+		return l;
+	}
+	if (!problem || problem_parse(text_of(problem), &p, NULL)) {
+		snprintf(l.why, sizeof(l.why), "the layer has no problem to measure");
+		return l;
+	}
+	struct roof_parts parts = roofline_parts(&p, k, s, c->result ? c->result->cache : cache, c->result);
+	l.intensity = problem_bytes(&p) > 0 ? problem_flops(&p) / problem_bytes(&p) : NAN;
+	double ns = c->origin == ORIGIN_MEASURED || c->origin == ORIGIN_PROXY ? c->ns : NAN;
+	if (!s->amortized && c->result && c->result->enqueue_ns >= ns)
+		l.by = LIMIT_OVERHEAD;
+	else
+		by_roofline(&l, &parts, ns > 0 ? ns : NAN, c->origin != ORIGIN_ESTIMATED);
+	return l;
+}
+
+struct limit limit_of_layer(const struct analysis *a, const struct plan *p, const struct peaks *k, int i)
+{
+	const struct layer_cost *c = &a->layers[i];
+	int own = plan_layer_problem_index(p, &p->layers[i], a->scenario.nxc);
+	const char *text = own >= 0 ? p->problems[own].text : NULL;
+	if (c->group && c->group->layers[0] == i)
+		text = a->scenario.nxc && p->nxc ? c->group->text_nxc : c->group->text;
+	return limit_of(c, c->result ? c->result->problem : text, k, &a->scenario, a->cache);
+}
+
+void limit_describe(const struct limit *l, struct str *out)
+{
+	const char *name = l->peak[0] ? l->peak : limit_name(l->by);
+	str_puts(out, name ? name : "-");
+	if (!isnan(l->share))
+		str_addf(out, " %.*f%%", l->share < 0.1 ? 1 : 0, 100 * l->share);
+}

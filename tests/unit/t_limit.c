@@ -1,0 +1,158 @@
+#include "config.h"
+
+#include "analyze/limit.h"
+#include "make_plan.h"
+#include "tap.h"
+
+#include <math.h>
+
+/* What limits a layer: measured and described, with gaps in the peaks. */
+
+#define COPY "copy:u8,u8:b1000000"
+#define MATMUL "matmul:f32,f32.c,f32/f32:ba1bb1m1000n1000k1000:ta0tb0"
+#define RELU "eltwise:f32,f32:relu:1000x1000"
+
+/* 1 TB/s; f32 10 TFLOP/s, f16 with matrix units 200 TFLOP/s. */
+static struct peaks known(void)
+{
+	struct peaks k = peaks_unknown();
+	k.bandwidth_bytes_s = 1e12;
+	k.flops[DTYPE_F32] = 10e12;
+	k.matrix_flops[DTYPE_F16] = 200e12;
+	return k;
+}
+
+static struct limit measured(const char *text, double ns, const struct peaks *k, enum matrix matrix, const char *notes)
+{
+	struct scenario s = scenario_default();
+	struct result r = make_result(text, ns);
+	r.algorithm.matrix = matrix;
+	r.algorithm.notes = notes;
+	r.algorithm.math = "strict";
+	struct layer_cost c = { .ns = ns, .origin = ORIGIN_MEASURED, .result = &r };
+	return limit_of(&c, text, k, &s, CACHE_NET);
+}
+
+static void says(const struct limit *l, const char *text, const char *what)
+{
+	struct str line = { 0 };
+	limit_describe(l, &line);
+	is_str(line.p, text, "%s", what);
+	str_free(&line);
+}
+
+static void measurements(void)
+{
+	struct peaks k = known();
+	struct limit l = measured(MATMUL, 400e3, &k, MATRIX_NO, "");
+	ok(l.by == LIMIT_COMPUTE && !l.is_rate && fabs(l.peak_per_s - 10e12) < 1, "a large matmul is compute-bound");
+	says(&l, "f32 50%", "by the f32 peak, half of it");
+	near(l.intensity, 2e9 / 12e6, 1e-9, "FLOPs per byte");
+	l = measured(RELU, 16e3, &k, MATRIX_NO, "");
+	ok(l.by == LIMIT_MEMORY && l.is_rate && !l.why[0], "element by element: memory-bound");
+	says(&l, "memory 50%", "half of the bandwidth");
+	l = measured(COPY, 200e3, &k, MATRIX_NO, "");
+	says(&l, "memory 1.0%", "a small share has a digit more");
+	near(l.intensity, 0, 0, "a copy has no operations");
+	l = measured(MATMUL, 400e3, &k, MATRIX_NO, "winograd");
+	ok(l.by == LIMIT_UNKNOWN && strstr(l.why, "Winograd") && isnan(l.share), "Winograd: unknown, with the reason");
+	says(&l, "-", "unknown is a dash");
+	l = measured(MATMUL, 400e3, &k, MATRIX_UNKNOWN, "");
+	ok(l.by == LIMIT_UNKNOWN && strstr(l.why, "does not report"), "units unknown: no peak applies");
+}
+
+static void gaps(void)
+{
+	struct peaks k = known();
+	k.bandwidth_bytes_s = NAN;
+	struct limit l = measured(RELU, 16e3, &k, MATRIX_NO, "");
+	ok(l.by == LIMIT_UNKNOWN, "no memory peak, no limit");
+	is_str(l.why, "memory peak unmeasured: run benanza bench --shaky MODEL on a quiet machine", "the reason and the fix");
+	ok(!isnan(l.intensity), "the intensity needs no peak");
+	l = measured(MATMUL, 400e3, &k, MATRIX_NO, "");
+	ok(l.by == LIMIT_UNKNOWN && strstr(l.why, "memory peak"), "nor does a compute peak alone prove anything");
+	k = known();
+	k.flops[DTYPE_F32] = NAN;
+	l = measured(MATMUL, 400e3, &k, MATRIX_NO, "");
+	ok(strncmp(l.why, "f32 peak unmeasured", 19) == 0, "no f32 peak: %s", l.why);
+	k = known();
+	k.level_count = 1;
+	k.level[0] = (struct peak_level){ 2, 100e6, 4e12, false };
+	l = measured(RELU, 4e3, &k, MATRIX_NO, "");
+	says(&l, "L2 50%", "what a cache holds is held against the cache's bandwidth");
+	k.level[0].bandwidth_bytes_s = NAN;
+	l = measured(RELU, 4e3, &k, MATRIX_NO, "");
+	ok(l.by == LIMIT_UNKNOWN && strncmp(l.why, "L2 peak unmeasured", 18) == 0, "an unknown cache: %s", l.why);
+	l = measured(MATMUL, 400e3, &k, MATRIX_NO, "");
+	ok(l.by == LIMIT_COMPUTE, "operations that outlast the bytes from memory decide all the same");
+}
+
+static void without_result(void)
+{
+	struct peaks k = known();
+	struct scenario s = scenario_default();
+	struct layer_cost c = { .ns = 8000, .origin = ORIGIN_ESTIMATED };
+	struct limit l = limit_of(&c, RELU, &k, &s, CACHE_NET);
+	ok(l.by == LIMIT_MEMORY && isnan(l.share), "a described device: memory-bound, no share of an estimate");
+	says(&l, "memory", "... the peak alone");
+	c.origin = ORIGIN_MISSING;
+	c.ns = NAN;
+	l = limit_of(&c, MATMUL, &k, &s, CACHE_NET);
+	ok(l.by == LIMIT_COMPUTE && isnan(l.share), "unmeasured: what would limit it");
+	c.origin = ORIGIN_FREE;
+	l = limit_of(&c, NULL, &k, &s, CACHE_NET);
+	ok(l.by == LIMIT_UNKNOWN && l.why[0] && isnan(l.intensity), "free: %s", l.why);
+	c.origin = ORIGIN_MISSING;
+	l = limit_of(&c, NULL, &k, &s, CACHE_NET);
+	ok(l.by == LIMIT_UNKNOWN && strstr(l.why, "no problem"), "no problem: %s", l.why);
+}
+
+static void overhead(void)
+{
+	struct peaks k = known();
+	struct scenario s = scenario_default();
+	struct result r = make_result(RELU, 9e3);
+	struct layer_cost c = { .ns = 9e3, .origin = ORIGIN_MEASURED, .result = &r };
+	r.enqueue_ns = 12e3;
+	ok(limit_of(&c, RELU, &k, &s, CACHE_NET).by == LIMIT_MEMORY, "amortized: enqueueing does not count");
+	s.amortized = false;
+	ok(limit_of(&c, RELU, &k, &s, CACHE_NET).by == LIMIT_OVERHEAD, "isolated: the host takes longer than the device");
+	r.enqueue_ns = 5e3;
+	ok(limit_of(&c, RELU, &k, &s, CACHE_NET).by == LIMIT_MEMORY, "... here it does not");
+	is_str(limit_name(LIMIT_OVERHEAD), "overhead", "its name");
+	ok(!limit_name(LIMIT_UNKNOWN), "unknown has none");
+}
+
+/* A layer of a plan, fused: the group's problem counts. */
+static void of_layers(void)
+{
+	struct maker *m = make_begin();
+	struct peaks k = known();
+	struct arena a = { 0 };
+	struct scenario s = scenario_default();
+	int y = make_layer(m, "MatMul", MATMUL, "1000x1000", make_input(m, "1000x1000"), make_constant(m, "1000x1000"));
+	y = make_layer(m, "Relu", RELU, "1000x1000", y, -1);
+	m->plan.values[y].is_output = true;
+	struct ground g = { .plan = make_finish(m), .results = results_new(), .peaks = &k };
+	struct fusion *f = fusion_find(g.plan);
+	g.fusion = f;
+	measure((struct results *)g.results, f->groups[0].text, 400e3);
+	s.fusion = true;
+	struct analysis *x = analyze_on(&a, &g, &s);
+	struct limit first = limit_of_layer(x, g.plan, &k, 0), second = limit_of_layer(x, g.plan, &k, 1);
+	ok(first.intensity > 0 && second.by == LIMIT_UNKNOWN && strstr(second.why, "fused"), "a group has its limit at its first layer");
+	results_free((struct results *)g.results);
+	arena_free(&a);
+	fusion_free(f);
+	make_end(m);
+}
+
+int main(void)
+{
+	measurements();
+	gaps();
+	without_result();
+	overhead();
+	of_layers();
+	return done_testing();
+}
