@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "commands/command.h"
+#include "session/glossary.h"
 #include "ui/keys.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ static void help(FILE *out)
 	fputs("\nexit status: 0 done, 1 done with gaps, 2 bad usage or input, 3 no runner or device\n", out);
 }
 
-/* The sections of the manual page that are made from tables: benanza --print-man options|whatifs|keys. */
+/* The sections of the manual page that are made from tables: benanza --print-man options|whatifs|keys|glossary. */
 static int print_man(const char *section)
 {
 	struct str out = { 0 };
@@ -53,6 +54,8 @@ static int print_man(const char *section)
 				rows[i].text);
 	} else if (strcmp(section, "keys") == 0) {
 		keys_print_man(&out);
+	} else if (strcmp(section, "glossary") == 0) {
+		glossary_man(&out);
 	}
 	fputs(out.p ? out.p : "", stdout);
 	str_free(&out);

@@ -127,6 +127,7 @@ struct session *session_open(struct config *config, const struct session_options
 	s->scenario = scenario_default();
 	s->results = results_new();
 	s->device.llc_bytes = NAN;
+	s->peaks = peaks_unknown();
 	s->model = model_load(o->model_path, err);
 	int bad = s->model ? 0 : -1;
 	if (!bad)
@@ -184,6 +185,7 @@ int session_turn_to(struct session *s, const char *model_path, struct error *err
 		return -1;
 	}
 	session_analysis_drop(s);
+	session_sweep_drop(s);
 	plans_free(s);
 	model_free(before.model);
 	s->stale = true;
@@ -195,6 +197,7 @@ void session_close(struct session *s)
 	if (!s)
 		return;
 	session_analysis_drop(s);
+	session_sweep_drop(s);
 	session_device_free(s);
 	plans_free(s);
 	free(s->plans);
@@ -317,9 +320,9 @@ bool session_refresh(struct session *s)
 		return false;
 	session_analysis_drop(s);
 	struct session_plan *c = s->current;
-	struct peaks peaks = s->described ? s->described->peaks : peaks_from_results(s->results, &s->device);
+	s->peaks = s->described ? s->described->peaks : peaks_from_results(s->results, &s->device);
 	struct ground ground = { .plan = c->plan, .fusion = session_fusion(c), .results = s->results, .device = &s->device,
-		.peaks = peaks_known(&peaks) ? &peaks : NULL, .estimate = s->described != NULL };
+		.peaks = peaks_known(&s->peaks) ? &s->peaks : NULL, .estimate = s->described != NULL };
 	s->analysis = analyze_on(&s->analysis_arena, &ground, &s->scenario);
 	s->effects = analyze_what_ifs_on(&s->analysis_arena, &ground, &s->scenario, &s->effect_count);
 	s->seen_version = version;

@@ -4,6 +4,7 @@
 #define SESSION_SESSION_H
 
 #include "analyze/analyze.h"
+#include "analyze/limit.h"
 #include "config/config.h"
 #include "doctor/doctor.h"
 #include "drive/planner.h"
@@ -31,6 +32,21 @@ struct session_plan {
 	enum dtype dtype;
 	struct plan *plan;
 	struct fusion *fusion;        /* NULL until session_fusion makes it */
+};
+
+/* One batch and data type of a sweep. */
+struct session_sweep_point {
+	int64_t batch;                /* 0: the model's own */
+	enum dtype dtype;
+	int problem_count;
+	const char **problems;        /* distinct problems that it needs, fused ones too */
+};
+
+/* The sweep that was measured last; count 0: none. */
+struct session_sweep {
+	struct arena arena;
+	int count;
+	struct session_sweep_point *points;
 };
 
 struct session_seat; /* a device that is awaited, or on its way out */
@@ -65,12 +81,13 @@ struct session {
 	/* made by session_refresh */
 	struct arena analysis_arena;
 	struct analysis *analysis;
+	struct peaks peaks;           /* the device's; they may have gaps (peaks_known) */
 	struct what_if_effect *effects;
 	int effect_count;
 	uint64_t seen_version;        /* of results when the analysis was made */
 	bool stale;                   /* scenario or plan changed since */
+	struct session_sweep sweep;   /* made by session_measure_sweep */
 };
-
 
 /* Opens the model, its sidecar and the database. Does not start a runner, makes no plan yet. Dimensions remembered for
  * the model's file apply where none is given; what is given is remembered where the database is for writing. A model
@@ -158,6 +175,19 @@ const struct planned *session_planned(const struct session *s, const char *probl
 struct doctor *session_doctor(const struct session *s);
 /* Queues what the scenario and its what-ifs lack: all fused problems too, and then the device's peaks. Returns how many were added. */
 int session_measure_missing(struct session *s);
+/* The same for every batch and data type of the configuration (-b, -t), the present scenario first; the present plan stays
+ * selected. Returns how many problems were added; -1: one of the plans cannot be made (err), what was queued before stays. */
+int session_measure_sweep(struct session *s, struct error *err);
+struct session_sweep_progress {
+	int problems, open, failed, missing; /* open: queued or running; missing: neither queued nor measured (cancelled) */
+	bool running;
+};
+/* Of point i of s->sweep: two hash look-ups a problem. */
+struct session_sweep_progress session_sweep_progress(const struct session *s, int i);
+/* The first point that needs the problem being measured, or -1. */
+int session_sweep_running(const struct session *s);
+/* "batch 4 bf16", or "bf16" for batch 0. Returns buf. */
+char *session_sweep_text(char *buf, size_t size, int64_t batch, enum dtype dtype);
 /* The problems whose results are the device's peaks (analyze/peaks.h), in the types that the plans made so far compute in:
  * about ten. Texts live in the arena. */
 const char **session_peak_problems(struct session *s, struct arena *a, int *count);
@@ -165,5 +195,11 @@ const char **session_peak_problems(struct session *s, struct arena *a, int *coun
 int session_measure_problem(struct session *s, const char *problem);
 /* Queues one layer's problem (and its groups') again. */
 int session_measure_layer(struct session *s, int layer);
+
+/* What limits a layer with cost `c` that runs `problem` (analyze/limit.h), once session_refresh has made an analysis. */
+static inline struct limit session_limit(const struct session *s, const struct layer_cost *c, const char *problem)
+{
+	return limit_of(c, problem, &s->peaks, &s->scenario, s->analysis->cache);
+}
 
 #endif

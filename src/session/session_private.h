@@ -7,6 +7,7 @@
 #include "session/session.h"
 
 void session_analysis_drop(struct session *s);
+void session_sweep_drop(struct session *s);
 /* Takes over what a hello or a record says of the device. */
 void session_device_adopt(struct session *s, const struct device *d);
 /* Loads what a file of the data folder has for the current plan, all its what-ifs included, and of the device's peaks. */

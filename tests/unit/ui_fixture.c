@@ -444,6 +444,7 @@ bool session_refresh(struct session *s)
 	if (s->analysis && !s->stale && version == s->seen_version)
 		return false;
 	arena_free(&s->analysis_arena);
+	s->peaks = s->described ? s->described->peaks : peaks_unknown();
 	const struct session_plan *c = s->current;
 	struct ground ground = { .plan = c->plan, .fusion = c->fusion, .results = s->results, .device = &s->device,
 		.peaks = s->described ? &s->described->peaks : NULL, .estimate = s->described != NULL };

@@ -1,0 +1,20 @@
+/* The terms that screens, reports and manual pages use, one table for all: the section GLOSSARY of benanza(1) and the
+ * explorer's help are made of it. */
+#ifndef SESSION_GLOSSARY_H
+#define SESSION_GLOSSARY_H
+
+#include "base/str.h"
+
+struct glossary_row {
+	const char *term;
+	const char *text; /* one or two sentences */
+};
+
+/* In alphabetical order. */
+const struct glossary_row *glossary_table(int *count);
+/* The row of a term, or NULL. */
+const struct glossary_row *glossary_find(const char *term);
+/* The table, and then the states (session/state.h), as man(7). */
+void glossary_man(struct str *out);
+
+#endif

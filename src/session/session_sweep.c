@@ -1,0 +1,116 @@
+#include "config.h"
+
+#include "session/session_private.h"
+
+#include <string.h>
+
+/* A sweep: what the batches and data types of the configuration lack, measured point after point. */
+
+static bool has_point(const struct session_sweep *w, int64_t batch, enum dtype dtype)
+{
+	for (int i = 0; i < w->count; i++)
+		if (w->points[i].batch == batch && w->points[i].dtype == dtype)
+			return true;
+	return false;
+}
+
+static void point_add(struct session_sweep *w, int64_t batch, enum dtype dtype)
+{
+	if (!has_point(w, batch, dtype))
+		w->points[w->count++] = (struct session_sweep_point){ .batch = batch, .dtype = dtype };
+}
+
+/* The present scenario first, then the others in the order given; types within a batch. */
+static void points_make(struct session_sweep *w, const struct session *s)
+{
+	const struct config *c = s->given;
+	int batches = c->batch_count ? c->batch_count : 1, dtypes = c->dtype_count ? c->dtype_count : 1;
+	w->points = ARENA_ARRAY(&w->arena, struct session_sweep_point, batches * dtypes + 1);
+	if (s->current)
+		point_add(w, s->current->batch, s->current->dtype);
+	for (int i = 0; i < batches * dtypes; i++)
+		point_add(w, c->batch_count ? c->batch[i / dtypes] : 0, c->dtype_count ? c->dtype[i % dtypes] : DTYPE_F32);
+}
+
+/* Copies of the problems' texts: plans may be dropped while the sweep is measured. */
+static int point_queue(struct session *s, struct session_sweep_point *point)
+{
+	struct arena a = { 0 };
+	int added = 0;
+	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true, s->scenario.nxc,
+		&point->problem_count);
+	point->problems = ARENA_ARRAY(&s->sweep.arena, const char *, point->problem_count);
+	for (int i = 0; i < point->problem_count; i++) {
+		point->problems[i] = arena_strndup(&s->sweep.arena, texts[i], strlen(texts[i]));
+		if (s->queue)
+			added += queue_add(s->queue, texts[i], false, false);
+	}
+	arena_free(&a);
+	return added;
+}
+
+void session_sweep_drop(struct session *s)
+{
+	arena_free(&s->sweep.arena);
+	s->sweep = (struct session_sweep){ 0 };
+}
+
+int session_measure_sweep(struct session *s, struct error *err)
+{
+	struct session_plan *present = s->current;
+	int added = 0, bad = 0;
+	session_sweep_drop(s);
+	points_make(&s->sweep, s);
+	for (int i = 0; i < s->sweep.count && !bad; i++) {
+		struct session_sweep_point *point = &s->sweep.points[i];
+		bad = session_select(s, point->batch, point->dtype, err) || session_check_bound(s, err);
+		added += bad ? 0 : point_queue(s, point);
+	}
+	if (s->queue && s->device.name) {
+		struct arena a = { 0 };
+		int count;
+		const char **texts = session_peak_problems(s, &a, &count);
+		for (int i = 0; i < count; i++)
+			added += queue_add(s->queue, texts[i], false, false);
+		arena_free(&a);
+	}
+	if (present && present != s->current)
+		session_select(s, present->batch, present->dtype, NULL); /* it is kept, so this cannot fail */
+	if (bad)
+		session_sweep_drop(s);
+	return bad ? -1 : added;
+}
+
+struct session_sweep_progress session_sweep_progress(const struct session *s, int index)
+{
+	const struct session_sweep_point *point = &s->sweep.points[index];
+	struct session_sweep_progress p = { .problems = point->problem_count };
+	for (int i = 0; i < point->problem_count; i++) {
+		enum job_state job = s->queue ? queue_state(s->queue, point->problems[i]) : JOB_NONE;
+		p.open += job == JOB_PENDING || job == JOB_RUNNING;
+		p.running |= job == JOB_RUNNING;
+		p.failed += job == JOB_FAILED || job == JOB_UNSUPPORTED;
+		p.missing += job != JOB_PENDING && job != JOB_RUNNING && job != JOB_FAILED && job != JOB_UNSUPPORTED &&
+			!results_is_finished(s->results, point->problems[i]);
+	}
+	return p;
+}
+
+int session_sweep_running(const struct session *s)
+{
+	const char *current = s->queue ? queue_status(s->queue).current : NULL;
+	for (int i = 0; current && i < s->sweep.count; i++)
+		for (int k = 0; k < s->sweep.points[i].problem_count; k++)
+			if (strcmp(s->sweep.points[i].problems[k], current) == 0)
+				return i;
+	return -1;
+}
+
+char *session_sweep_text(char *buf, size_t size, int64_t batch, enum dtype dtype)
+{
+	if (batch)
+		snprintf(buf, size, "batch %lld %s", (long long)batch, dtype_name(dtype));
+	else
+		snprintf(buf, size, "%s", dtype_name(dtype));
+	return buf;
+}
