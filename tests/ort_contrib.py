@@ -366,6 +366,39 @@ def state_cases():
     yield Case("DequantizeBFP", [zeros(40, dtype=np.uint8), shape, strides], {"bfp_type": 1}, want=[("f32", [4, 8])])
 
 
+def newer_cases():
+    """Operators of ONNX Runtime 1.32, most of them without a kernel on the CPU: shapes by the operators' texts."""
+    byte, half, long = np.uint8, np.float16, np.int64
+    yield Case("SwiGLU", [f(2, 3, 64)], want=[("f32", [2, 3, 32])], note="both halves in one")
+    yield Case("SwiGLU", [f(2, 32), f(2, 32)], {"limit": 7.0}, want=[("f32", [2, 32])])
+    yield Case("MatMulPacked", [f(2, 3, 64).astype(half), zeros(32, 36, dtype=byte)],
+               {"packed_type": 2, "K": 64, "N": 32}, want=[("f16", [2, 3, 32])])
+    yield Case("MatMulNBitsQLoRA", [f(3, 64), zeros(32, 2, 16, dtype=byte), f(32, 2), zeros(8, 2, 32, dtype=byte), f(8, 2),
+                                    zeros(32, 1, 32, dtype=byte), f(32, 1)], {"K": 64, "N": 32}, want=[("f32", [3, 32])])
+    yield Case("GatherPacked", [zeros(10, 36, dtype=byte), zeros(2, 3, dtype=long)],
+               {"packed_type": 2, "K": 64, "output_dtype": 1}, want=[("f32", [2, 3, 64])])
+    packed = [zeros(4, 128, 36, dtype=byte), zeros(4, 128, 36, dtype=byte), zeros(4, 64, 72, dtype=byte)]
+    yield Case("MoEPacked", [f(3, 64).astype(half), f(3, 4), *packed],
+               {"gate_type": 2, "up_type": 2, "down_type": 2, "k": 2}, want=[("f16", [3, 64])])
+    yield Case("RouterGateUpProj", [f(2, 3, 64).astype(half), f(64, 40).astype(half)], {"router_size": 8}, 2,
+               [("f16", [2, 3, 8]), ("f16", [2, 3, 16])])
+    yield Case("MoEGroupRouter", [f(2, 3, 8), f(8)], {"top_k": 2, "n_group": 4}, want=[("f32", [6, 8])])
+    yield Case("MoEGroupRouter", [f(6, 256), f(8), f(8, 256)], {"top_k": 2}, [False, True, True],
+               [("f32", [6, 8]), ("f32", [6, 8])], note="scores")
+    yield Case("RMSNormRotary", [f(2, 3, 4, 48).astype(half), f(16), zeros(2, 3, dtype=long), f(64, 4), f(64, 4)],
+               {"rotary_embedding_dim": 8, "input_start": 16, "input_width": 16, "output_fp16": 1}, 2,
+               [("f16", [2, 3, 64]), ("f32", [2, 3, 4, 16])])
+    yield Case("HyperConnectionLowRankMix", [f(2, 32), f(32), f(32, 4), f(4, 32), f(32, 2), f(2, 16), f(2, 2)],
+               {"num_branches": 2}, 3, [("f32", [2, 16]), ("f32", [2, 2]), ("f32", [2, 32])])
+    yield Case("ConvStateReplay", [f(1000), f(500), f(1000), zeros(8, dtype=long)], want=[("f32", [1000])])
+    yield Case("GatedDeltaNetStateReplay", [f(1000), f(500), f(1000), zeros(11, dtype=long)], want=[("f32", [1000])])
+    yield Case("PackedSparseAttentionIndexerMerge", [zeros(10, 8), zeros(10), zeros(6), zeros(6), zeros(6)],
+               {"max_output_entries": 12, "policy_mode": "append_range"}, 3, [("s32", [6, 12]), ("s32", [6]), ("s32", [6])])
+    commit = [zeros(2, 8, dtype=long), zeros(2, 8, dtype=long), zeros(1), zeros(2, 16, dtype=long),
+              zeros(2, 2, dtype=long), zeros(2, 16, dtype=long), zeros(4, dtype=long)]
+    yield Case("SpeculativePrefixCommit", commit, {}, 3, [("s32", [2]), ("s64", [2, 16]), ("s64", [2, 2])])
+
+
 def plugin_cases():
     boxes, maps = f(2, 50, 4), [f(2, 16, side, side) for side in (64, 32, 16, 8)]
     yield Case("MemcpyToHost", [f(4, 8)], domain="", want=[("f32", [4, 8])])
@@ -402,7 +435,7 @@ def channels_last_cases():
 BY_TEXT = {
     "BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch",  # a decoder as an attribute
     "DecoderMaskedSelfAttention", "DynamicSparseAttention", "SparsePagedAttention",  # only for GPUs
-    "MatMulBlockQuantizedFp8Weight",  # only for GPUs, of a type that numpy has not
+    "MatMulBlockQuantizedFp8Weight", "Mamba2Verify",  # only for GPUs, of types that numpy lacks
 }
 
 NAMES = {"float32": "f32", "float16": "f16", "int64": "s64", "int32": "s32", "uint32": "u32", "uint8": "u8",
@@ -475,7 +508,7 @@ def attribute_lines():
 def main():
     program()
     cases = wanted([case for some in (attention_cases, group_cases, position_cases, norm_cases, product_cases,
-                                      window_cases, rest_cases, state_cases, plugin_cases, channels_last_cases)
+                                      window_cases, rest_cases, state_cases, newer_cases, plugin_cases, channels_last_cases)
                     for case in some()], Case.name)
     tap = Tap(len(cases) + 2 * (not sys.argv[1:]))
     for case, (lines, run) in in_threads(check, cases):

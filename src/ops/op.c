@@ -168,11 +168,12 @@ int op_infer(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Cost and problem rules also count on the first output. A recurrent layer has it even where only its last state is
- * asked for. */
+/* Cost and problem rules read the first output, except for two operators whose first output is optional: a recurrent
+ * layer may give its last state alone, a router its scores. */
 static bool call_has_first(const struct op_call *c)
 {
-	return op_out(c, 0) || (c->op->problem == op_rnn_problem && c->output_count > 0);
+	bool optional = c->op->problem == op_rnn_problem || c->op->problem == op_group_router_problem;
+	return op_out(c, 0) || (optional && c->output_count > 0);
 }
 
 static bool call_is_whole(const struct op_call *c)

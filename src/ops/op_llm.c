@@ -65,10 +65,24 @@ static RULE_PROBLEM(rotary)
 		op_problem_mover(c, out);
 }
 
-/* ---- SwiGLU: swish(a) b */
+/* ---- SwiGLU: swish(a) b. com.microsoft's has both halves in one input where b is omitted, and may clamp them. */
+
+static int swiglu_halves(struct op_call *c, struct error *err)
+{
+	struct shape y = op_shape_copy(c->arena, c->inputs[0].shape);
+	struct dim *last = y.rank > 0 ? &y.dims[y.rank - 1] : NULL;
+	if (y.rank == 0 || (last && last->kind == DIM_KNOWN && last->value % 2))
+		return op_fail(c, err, "shape %s has no two halves", shape_text(c->arena, y));
+	if (last)
+		*last = dim_floor_div(c->arena, *last, dim_known(2));
+	c->outputs[0].shape = y;
+	return 0;
+}
 
 static int swiglu_shape(struct op_call *c, struct error *err)
 {
+	if (!op_in(c, 1))
+		return swiglu_halves(c, err);
 	struct shape a = c->inputs[0].shape, b = c->inputs[1].shape;
 	if (a.rank >= 0 && b.rank >= 0 && a.rank != b.rank)
 		return op_fail(
@@ -83,18 +97,23 @@ static int swiglu_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* The swish and the product. */
+/* The swish and the product; a limit clamps both halves. */
 static void swiglu_cost(const struct op_call *c, struct op_cost *cost)
 {
-	cost->flops = 2 * op_count(op_out(c, 0));
+	bool clamps = node_float(c->node, "limit", 0) > 0, adds = node_float(c->node, "activation_beta", 0) != 0;
+	cost->flops = (2 + (clamps ? 2 : 0) + (adds ? 1 : 0)) * op_count(op_out(c, 0));
 	cost->bytes = op_bytes_all(c);
 }
 
-/* The product alone, of the same bytes, stands in. */
+/* A product of the same bytes stands in; of one input a copy. */
 static void swiglu_problem(const struct op_call *c, struct op_problem *out)
 {
-	if (op_problem_ready(c, out))
+	if (!op_problem_ready(c, out))
+		return;
+	if (op_in(c, 1))
 		op_problem_binary(MODE_MUL, &c->inputs[0], &c->inputs[1], &c->outputs[0], out);
+	else
+		op_problem_mover(c, out);
 	out->proxy = out->known;
 }
 
@@ -123,6 +142,8 @@ static const struct op rows[] = {
 		OP_COPY },
 	{ "SwiGLU", "", 28, 0, 2, 2, CLASS_MEMORY, swiglu_shape, swiglu_cost, swiglu_problem, NULL,
 		"measured as Mul (proxy)" },
+	{ "SwiGLU", "com.microsoft", 1, 0, 1, 2, CLASS_MEMORY, swiglu_shape, swiglu_cost, swiglu_problem, NULL,
+		"measured as Mul, or of one input as a plain copy of equal bytes (proxy)" },
 	{ "TensorScatter", "", 24, 0, 2, 3, CLASS_MOVE, tensor_scatter_shape, tensor_scatter_cost,
 		op_problem_mover, NULL, "only the new rows: as a plain copy of equal bytes" },
 	{ "FlexAttention", "ai.onnx.preview", 1, 0, 3, 3, CLASS_COMPUTE, op_attention_shape,

@@ -197,6 +197,8 @@ RULES(op_attention);
 RULE_SHAPE(op_packed_attention);
 RULE_PROBLEM(op_projected_attention);
 RULE_PROBLEM(op_rnn);
+/* op_microsoft_packed.c */
+RULE_PROBLEM(op_group_router);
 /* op_shape.c */
 RULE_COST(op_constant_of_shape);
 RULE_PROBLEM(op_constant_of_shape);
@@ -227,7 +229,8 @@ struct op_rows {
 	X(conv) X(pool) X(gemm) X(einsum) X(norm) X(resize) X(attention) X(rnn) X(shape) X(cast)     \
 	X(move) X(slice) X(pad) X(gather) X(eltwise) X(binary) X(reduce) X(quant) X(llm) X(state)    \
 	X(microsoft_norm) X(microsoft_attention) X(microsoft_matmul) X(microsoft_ragged)             \
-	X(microsoft_product) X(microsoft_indexer) X(microsoft_rest) X(microsoft_alias) X(vision) X(select) X(signal) X(random) X(text) X(ml)   \
+	X(microsoft_product) X(microsoft_indexer) X(microsoft_packed) X(microsoft_replay)            \
+	X(microsoft_rest) X(microsoft_alias) X(vision) X(select) X(signal) X(random) X(text) X(ml)   \
 	X(ml_map) X(loss) X(old) X(sequence) X(tensorrt) X(memcpy)
 #define OP_GROUP_DECLARE(name) extern const struct op_rows op_##name##_rows;
 OP_GROUPS(OP_GROUP_DECLARE)
