@@ -4,7 +4,7 @@
 #include "commands/keep.h"
 #include "ui/app.h"
 
-#include "base/beside.h"
+#include "base/exe_path.h"
 
 #include <unistd.h>
 
@@ -37,10 +37,10 @@ static int frame_print(const struct options *o, struct session *s, struct error 
 	return app_frame(s, columns, rows, o->view, o->keys, o->ascii, o->svg, stdout, err) ? EXIT_BAD : EXIT_DONE;
 }
 
-/* The bundled ResNet-50, or where it was meant to be. */
+/* Path of the bundled ResNet-50; the installation's path if it is missing, for the error message. */
 static const char *default_model(struct arena *a)
 {
-	const char *path = beside_data(a, "models/resnet50.onnx");
+	const char *path = exe_data_path(a, "models/resnet50.onnx");
 	return path ? path : BENANZA_DATADIR "/models/resnet50.onnx";
 }
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/beside.h"
+#include "base/exe_path.h"
 
 /* The runners that come with benanza. The first is there in any case, others where their program is. */
 static const struct {
@@ -57,12 +57,12 @@ static const char *config_file_path(struct config *c, const char *path)
 	return arena_printf(&c->arena, "%.*s/%s", (int)(slash - c->path), c->path, path);
 }
 
-/* The program of an own runner: beside benanza (in the build directory, or installed), where it was installed; NULL. */
+/* Path of a bundled runner: next to the benanza executable, else in the installation directory; NULL if neither exists. */
 static const char *config_own_program(struct arena *a, int own)
 {
-	const char *beside = beside_program(a, own_runners[own].program, X_OK);
+	const char *next_to = exe_path(a, own_runners[own].program, X_OK);
 	const char *installed = arena_printf(a, "%s/%s", BENANZA_BINDIR, own_runners[own].program);
-	return beside ? beside : access(installed, X_OK) == 0 ? installed : NULL;
+	return next_to ? next_to : access(installed, X_OK) == 0 ? installed : NULL;
 }
 
 static bool config_has_runner(const struct config *c, const char *name)

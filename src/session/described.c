@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/beside.h"
+#include "base/exe_path.h"
 #include "base/json.h"
 
 #define SUFFIX ".json"
@@ -109,7 +109,7 @@ static int is_description(const struct dirent *entry)
 
 int described_list(struct arena *a, struct described **list, int *count, struct error *err)
 {
-	const char *folder = beside_data(a, "devices");
+	const char *folder = exe_data_path(a, "devices");
 	struct dirent **entries = NULL;
 	int n = folder ? scandir(folder, &entries, is_description, alphasort) : 0, bad = 0;
 	n = n < 0 ? 0 : n;

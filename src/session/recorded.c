@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/beside.h"
+#include "base/exe_path.h"
 #include "base/hash.h"
 #include "base/log.h"
 
@@ -53,7 +53,7 @@ static int recorded_read(struct arena *a, const char *path, struct recorded *one
 
 int recorded_list(struct arena *a, struct recorded **list)
 {
-	const char *folder = beside_data(a, "recorded");
+	const char *folder = exe_data_path(a, "recorded");
 	struct dirent **entries = NULL;
 	int n = folder ? scandir(folder, &entries, is_record, alphasort) : 0, count = 0;
 	n = n < 0 ? 0 : n;

@@ -1,13 +1,13 @@
 #include "config.h"
 
-#include "base/beside.h"
+#include "base/exe_path.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-const char *beside_program(struct arena *a, const char *file, int mode)
+const char *exe_path(struct arena *a, const char *file, int mode)
 {
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -19,15 +19,15 @@ const char *beside_program(struct arena *a, const char *file, int mode)
 	return access(path, mode) == 0 ? path : NULL;
 }
 
-const char *beside_data(struct arena *a, const char *file)
+const char *exe_data_path(struct arena *a, const char *file)
 {
 	const char *set = getenv("BENANZA_DATA");
 	const char *path = arena_printf(a, "%s/%s", set ? set : "", file);
 	if (set && *set)
 		return access(path, R_OK) == 0 ? path : NULL;
-	path = beside_program(a, arena_printf(a, "../data/%s", file), R_OK);
+	path = exe_path(a, arena_printf(a, "../data/%s", file), R_OK);
 	if (!path)
-		path = beside_program(a, arena_printf(a, "../share/benanza/%s", file), R_OK);
+		path = exe_path(a, arena_printf(a, "../share/benanza/%s", file), R_OK);
 	if (path)
 		return path;
 	path = arena_printf(a, "%s/%s", BENANZA_DATADIR, file);
