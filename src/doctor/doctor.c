@@ -3,7 +3,7 @@
 #include "doctor/doctor_private.h"
 
 #include "base/clock.h"
-#include "base/group.h"
+#include "base/cgroup.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -181,7 +181,7 @@ int doctor_cpus(struct doctor *d, bool flags[DOCTOR_CPUS])
 
 int doctor_groups(struct doctor *d, const char *controller, const char **folders, int most)
 {
-	return group_folders(&d->arena, doctor_file(d, "proc/self/cgroup"), controller, folders, most);
+	return cgroup_folders(&d->arena, doctor_file(d, "proc/self/cgroup"), controller, folders, most);
 }
 
 /* ---- looking ---- */

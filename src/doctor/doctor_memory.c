@@ -3,7 +3,7 @@
 
 #include "doctor/doctor_private.h"
 
-#include "base/group.h"
+#include "base/cgroup.h"
 
 #include <limits.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 void doctor_memory(struct doctor *d)
 {
 	const char *text = doctor_file(d, "proc/meminfo");
-	double total = doctor_field(text, "MemTotal:"), available = doctor_field(text, "MemAvailable:"), group = group_memory_left(d->o.root) / 1024;
+	double total = doctor_field(text, "MemTotal:"), available = doctor_field(text, "MemAvailable:"), group = cgroup_memory_left(d->o.root) / 1024;
 	char free_text[STR_QUANTITY], total_text[STR_QUANTITY];
 	if (isnan(available)) {
 		doctor_found(d, DOCTOR_UNKNOWN, "how much is free cannot be told (/proc/meminfo)");

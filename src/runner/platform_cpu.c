@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/group.h"
+#include "base/cgroup.h"
 #include "runner/canary.h"
 #include "runner/copies.h"
 #include "runner/device.h"
@@ -209,7 +209,7 @@ static double memory_available(void)
 			break;
 	if (f)
 		fclose(f);
-	return fmin(kilobytes > 0 ? kilobytes * 1024 : FALLBACK_MEMORY, group_memory_left(""));
+	return fmin(kilobytes > 0 ? kilobytes * 1024 : FALLBACK_MEMORY, cgroup_memory_left(""));
 }
 
 /* What is kept from the job before is not counted, since not all can use it; much of it is given back. */

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "base/group.h"
+#include "base/cgroup.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-#define NO_LIMIT 1e18 /* version 1 writes a number near 2^63 */
+#define NO_LIMIT 1e18 /* version 1 reports "no limit" as a number near 2^63 */
 #define FOLDERS 32
 #define LISTED_MOST 65536
 #define PATH_MOST 4096
@@ -23,12 +23,14 @@ static const struct version {
 	{ "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file " },
 };
 
-/* The path of the process in a hierarchy, as its list has them: "0::/path", "4:cpu,cpuacct:/path". */
+/* The process's path in one hierarchy, or NULL. Lines of /proc/self/cgroup, cgroups(7): "0::/path" (version 2),
+ * "4:cpu,cpuacct:/path" (version 1: hierarchy, controllers, path). */
 static const char *path_of(struct arena *a, const char *listed, const char *controller)
 {
 	for (const char *line = listed; line && *line; line = strchr(line, '\n'), line += line != NULL) {
 		size_t length = strcspn(line, "\n");
-		const char *names = memchr(line, ':', length), *path = names ? memchr(names + 1, ':', length - (size_t)(names + 1 - line)) : NULL;
+		const char *names = memchr(line, ':', length);
+		const char *path = names ? memchr(names + 1, ':', length - (size_t)(names + 1 - line)) : NULL;
 		if (!path)
 			continue;
 		bool is = !controller && path == names + 1;
@@ -43,7 +45,9 @@ static const char *path_of(struct arena *a, const char *listed, const char *cont
 	return NULL;
 }
 
-int group_folders(struct arena *a, const char *listed, const char *controller, const char **folders, int most)
+/* Cuts the path at each '/' from its end: "/a/b" gives "/a/b", "/a" and "". A path with ".." counts as "/": a process
+ * outside of its cgroup namespace has one. */
+int cgroup_folders(struct arena *a, const char *listed, const char *controller, const char **folders, int most)
 {
 	const char *path = path_of(a, listed, controller), *top = controller ? arena_printf(a, "/%s", controller) : "";
 	int count = 0;
@@ -62,7 +66,7 @@ int group_folders(struct arena *a, const char *listed, const char *controller, c
 
 /* --- memory --- */
 
-/* The number behind a word at the beginning of a line, "" the first line; NaN: none. */
+/* The number after `word` at the start of a line of the file (word "": on the first line); NaN if there is none. */
 static double number_read(const char *root, const char *folder, const char *name, const char *word)
 {
 	char path[PATH_MOST], line[256];
@@ -83,6 +87,7 @@ static double number_read(const char *root, const char *folder, const char *name
 	return n;
 }
 
+/* limit - (used - inactive file cache) of one cgroup; NaN if it has no limit. */
 static double left_in(const struct version *v, const char *root, const char *folder)
 {
 	double limit = number_read(root, folder, v->limit, ""), used = number_read(root, folder, v->used, "");
@@ -92,7 +97,7 @@ static double left_in(const struct version *v, const char *root, const char *fol
 	return fmax(0, limit - fmax(0, used - (isnan(cached) ? 0 : cached)));
 }
 
-double group_memory_left(const char *root)
+double cgroup_memory_left(const char *root)
 {
 	struct arena a = { 0 };
 	char *path = arena_printf(&a, "%s/proc/self/cgroup", root), *listed = arena_alloc(&a, LISTED_MOST);
@@ -103,9 +108,9 @@ double group_memory_left(const char *root)
 		fclose(f);
 	for (size_t v = 0; v < sizeof(versions) / sizeof(versions[0]); v++) {
 		const char *folders[FOLDERS];
-		int count = group_folders(&a, listed, versions[v].controller, folders, FOLDERS);
+		int count = cgroup_folders(&a, listed, versions[v].controller, folders, FOLDERS);
 		for (int i = 0; i < count; i++)
-			least = fmin(least, left_in(&versions[v], root, folders[i])); /* NaN gives way */
+			least = fmin(least, left_in(&versions[v], root, folders[i])); /* fmin ignores NaN */
 	}
 	arena_free(&a);
 	return least;
