@@ -33,11 +33,11 @@ static void out_of_memory(void)
 }
 
 #define LARGE_PAGE ((uintptr_t)2 << 20)
-#define LARGE_HEAP ((size_t)31 << 20) /* less than what malloc would map apart */
+#define LARGE_HEAP ((size_t)31 << 20) /* below M_MMAP_THRESHOLD, so that it comes from the heap */
 
-/* By itself the C library gives each large block back to the kernel, which clears pages anew for the next: that was a
- * third of the time that a large model takes. And the heap begins on large pages where the kernel grants them: five
- * hundred faults become one. */
+/* By default malloc returns large blocks to the kernel, which then clears the pages of the next one: a third
+ * of the time for a large model. The heap also starts on huge pages if the kernel grants them: one page fault
+ * instead of 512. */
 void base_memory_keep(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
@@ -129,7 +129,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	va_list ap, again;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	char none[1]; /* not NULL: with sanitizers gcc warns of that */
+	char none[1]; /* gcc warns about NULL if sanitizers are on */
 	int n = vsnprintf(none, sizeof(none), fmt, ap);
 	va_end(ap);
 	char *p = arena_alloc(a, (size_t)n + 1);
@@ -138,7 +138,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	return p;
 }
 
-/* Behind the newest block of `to`, whose room is still to be used. */
+/* Inserts the blocks after the newest one of `to`, so that its free space is still used. */
 void arena_adopt(struct arena *to, struct arena *from)
 {
 	struct arena_block *oldest = from->block;

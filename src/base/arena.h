@@ -1,24 +1,27 @@
-/* Growing arenas: memory with one lifetime (a model, a plan, a frame), freed whole. Out of memory aborts. */
+/* Growing arenas: many allocations with one lifetime (a model, a plan, a frame), freed together. Out of
+ * memory aborts. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
 #include <stddef.h>
 
 struct arena {
-	struct arena_block *block; /* newest block; NULL when empty */
-	size_t total;              /* bytes handed out, for tests and statistics */
+	struct arena_block *block; /* newest block; NULL if empty */
+	size_t total;              /* bytes allocated, for tests and statistics */
 };
 
-/* Zeroed memory aligned for any type. Size 0 gives a valid pointer. A zeroed struct arena is an empty arena. */
+/* Returns zeroed memory aligned for any type. Size 0 gives a valid pointer. A zeroed struct arena is an empty
+ * arena. */
 void *arena_alloc(struct arena *a, size_t size);
-/* count * size with an overflow check (overflow aborts: callers cap counts that come from files). */
+/* The same for count * size bytes. Overflow aborts: callers must limit counts that come from files. */
 void *arena_calloc(struct arena *a, size_t count, size_t size);
-/* Copies n bytes and adds a NUL behind them. */
+/* Returns a copy of n bytes, followed by a NUL. */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* What `from` holds lives as long as `to` from now on; `from` is empty. */
+/* Moves the blocks of `from` to `to`: pointers into them stay valid until `to` is freed. `from` is empty
+ * afterwards. */
 void arena_adopt(struct arena *to, struct arena *from);
-/* The arena is empty; its newest block is kept for what comes next. */
+/* Empties the arena but keeps its newest block for later allocations. */
 void arena_clear(struct arena *a);
 /* Frees every block; the arena is empty and usable again. */
 void arena_free(struct arena *a);
@@ -26,7 +29,8 @@ void arena_free(struct arena *a);
 #define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
 #define ARENA_ARRAY(a, type, n) ((type *)arena_calloc((a), (size_t)(n), sizeof(type)))
 
-/* What is freed stays with the process for what comes next, up to some 512 MiB. For a main to call, first of all. */
+/* Tunes malloc: freed memory is kept for reuse, up to 512 MiB, instead of being returned to the kernel.
+ * main() calls it before anything else. */
 void base_memory_keep(void);
 /* malloc family that aborts when memory runs out. */
 void *base_malloc(size_t size);
@@ -35,12 +39,12 @@ void *base_realloc(void *p, size_t size);
 char *base_strdup(const char *s);
 
 /* Makes room for one more element in a growing array: VEC_GROW(list->items, list->count, list->capacity). */
-#define VEC_GROW(items, count, capacity)                                                                      \
-	do {                                                                                                  \
-		if ((size_t)(count) >= (size_t)(capacity)) {                                                  \
-			(capacity) = (capacity) ? (capacity) * 2 : 16;                                        \
-			(items) = base_realloc((items), (size_t)(capacity) * sizeof(*(items)));               \
-		}                                                                                             \
+#define VEC_GROW(items, count, capacity)                                                                     \
+	do {                                                                                                 \
+		if ((size_t)(count) >= (size_t)(capacity)) {                                                 \
+			(capacity) = (capacity) ? (capacity) * 2 : 16;                                       \
+			(items) = base_realloc((items), (size_t)(capacity) * sizeof(*(items)));              \
+		}                                                                                            \
 	} while (0)
 
 #endif

@@ -23,8 +23,8 @@ static const struct version {
 	{ "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file " },
 };
 
-/* The process's path in one hierarchy, or NULL. Lines of /proc/self/cgroup, cgroups(7): "0::/path" (version 2),
- * "4:cpu,cpuacct:/path" (version 1: hierarchy, controllers, path). */
+/* The process's path in one hierarchy, or NULL. Lines of /proc/self/cgroup, cgroups(7): "0::/path" (version
+ * 2), "4:cpu,cpuacct:/path" (version 1: hierarchy, controllers, path). */
 static const char *path_of(struct arena *a, const char *listed, const char *controller)
 {
 	for (const char *line = listed; line && *line; line = strchr(line, '\n'), line += line != NULL) {
@@ -45,11 +45,13 @@ static const char *path_of(struct arena *a, const char *listed, const char *cont
 	return NULL;
 }
 
-/* Cuts the path at each '/' from its end: "/a/b" gives "/a/b", "/a" and "". A path with ".." counts as "/": a process
- * outside of its cgroup namespace has one. */
-int cgroup_folders(struct arena *a, const char *listed, const char *controller, const char **folders, int most)
+/* Cuts the path at each '/' from its end: "/a/b" gives "/a/b", "/a" and "". A path with ".." counts as "/": a
+ * process outside of its cgroup namespace has one. */
+int cgroup_folders(struct arena *a, const char *listed, const char *controller, const char **folders,
+	int most)
 {
-	const char *path = path_of(a, listed, controller), *top = controller ? arena_printf(a, "/%s", controller) : "";
+	const char *path = path_of(a, listed, controller);
+	const char *top = controller ? arena_printf(a, "/%s", controller) : "";
 	int count = 0;
 	if (!path || strstr(path, ".."))
 		path = "/";
@@ -66,7 +68,8 @@ int cgroup_folders(struct arena *a, const char *listed, const char *controller, 
 
 /* --- memory --- */
 
-/* The number after `word` at the start of a line of the file (word "": on the first line); NaN if there is none. */
+/* The number after `word` at the start of a line of the file (word "": on the first line); NaN if there is
+ * none. */
 static double number_read(const char *root, const char *folder, const char *name, const char *word)
 {
 	char path[PATH_MOST], line[256];

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Error texts quote names from hostile files, and they end on a terminal. What is too long may be cut within a
+/* Error texts quote names from untrusted files and are printed on a terminal. Truncation may have cut a UTF-8
  * character. */
 static void error_clean(char *text)
 {

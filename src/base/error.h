@@ -1,5 +1,6 @@
-/* Errors as values. Every function that can fail takes `struct error *err` last, returns -1 (or NULL) and
- * leaves one line of text in it. The caller owns the struct; callees only write it when they fail. */
+/* Errors as values. A function that can fail takes `struct error *err` as its last parameter; if it fails, it
+ * writes one line of text to it and returns -1 (or NULL). The caller owns the struct. On success it is not
+ * written. */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
@@ -13,10 +14,11 @@ struct error {
 
 #define ERROR_NONE { .text = "" }
 
-/* Replaces the text. Always returns -1, so that `return error_set(err, ...)` reads well. NULL err is allowed. */
+/* Replaces the text. Always returns -1, for `return error_set(err, ...)`. err may be NULL. */
 int error_set(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Puts "fmt: " before the present text: the caller says where it happened. Always returns -1. */
+/* Prepends "fmt: " to the text: callers add the file, node ... where the error occurred. Always returns -1.
+ * */
 int error_context(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -10,7 +10,7 @@
 
 struct hash_slot {
 	struct text key;
-	uint64_t hash; /* 0: nothing is here */
+	uint64_t hash; /* 0: the slot is free */
 	int64_t value;
 };
 
@@ -22,6 +22,10 @@ static uint64_t hash_seed(void)
 	return seed;
 }
 
+/* FNV-1a (Fowler, Noll, Vo) with four bytes per step, a random start value and another odd multiplier (the
+ * golden ratio). The input of a step is half as wide as the state, so that no step can cancel the one before.
+ * Ends with xor-shift and multiply rounds, as the finalizers of MurmurHash3 and SplitMix64 do, so that all
+ * bits depend on all input. */
 uint64_t hash_bytes(const void *bytes, size_t n)
 {
 	const unsigned char *p = bytes;
@@ -39,6 +43,7 @@ uint64_t hash_bytes(const void *bytes, size_t n)
 	return h ? h : 1;
 }
 
+/* Open addressing with linear probing: the key's slot, or the free slot where it belongs. */
 static struct hash_slot *hash_slot(struct hash_slot *slots, size_t capacity, struct text key, uint64_t hash)
 {
 	size_t i = hash & (capacity - 1);

@@ -1,4 +1,5 @@
-/* A map from text to an integer (an index into the caller's own array). Keys are not copied. */
+/* Hash map from text to an integer >= 0 (an index into the caller's own array). Keys are not copied and must
+ * outlive it. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -9,16 +10,17 @@ struct hash {
 	size_t count, capacity;
 };
 
-/* The place of key's value, made with *value = -1 when the key is new. Valid until the next hash_at. */
+/* Returns a pointer to the key's value; a new key is added with the value -1. Valid until the next hash_at.
+ * */
 int64_t *hash_at(struct hash *h, struct text key);
-/* The value of key, or -1. */
+/* The key's value, or -1 if the key is not in the map. */
 int64_t hash_find(const struct hash *h, struct text key);
-/* The key as it was given to hash_at, or "" when there is none: equal bytes that live as long as the map. */
+/* The equal key that was passed to hash_at (its bytes live as long as the map), or "". */
 struct text hash_key(const struct hash *h, struct text key);
 void hash_free(struct hash *h);
 
-/* Four bytes a step, with a final mix. A step takes in half the width of the state, so that what it did is not undone by the
- * next; the seed makes collision attacks from file contents impractical. Never 0. */
+/* Seeded 64-bit hash of n bytes, never 0. The random seed of the process makes collision attacks by file
+ * contents impractical; values must not be stored. */
 uint64_t hash_bytes(const void *bytes, size_t n);
 
 #endif

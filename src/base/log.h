@@ -1,12 +1,13 @@
-/* The log: nothing by default; -v on the command line opens a file or stderr. Never the terminal screen. */
+/* The log. Off by default; -v on the command line directs it to a file or to standard error, never to the
+ * full-screen UI. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
 #include <stdio.h>
 
-/* Where log lines go from now on; NULL = nowhere. The stream stays the caller's. */
+/* Directs later log lines to `stream`, which the caller owns; NULL turns the log off. */
 void log_to(FILE *stream);
-/* One line, time stamp in front, newline added. */
+/* Writes one line with a leading time stamp; adds the newline. */
 void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -75,7 +75,8 @@ void str_puts(struct str *s, const char *words)
 	str_add(s, words, strlen(words));
 }
 
-/* Problems and shapes are mostly numbers, and printf would be most of the time that a large model takes. */
+/* Hand-written: problem texts and shapes are mostly integers, and with printf they took most of the time of a
+ * large model. */
 void str_add_int(struct str *s, int64_t value)
 {
 	char digits[24], *end = digits + sizeof(digits), *p = end;
@@ -89,7 +90,7 @@ void str_add_int(struct str *s, int64_t value)
 	str_add(s, p, (size_t)(end - p));
 }
 
-/* Mostly there is room: printed once, and again only where there was none. */
+/* Formats into the free space first, and a second time only if that was too small. */
 void str_addf(struct str *s, const char *fmt, ...)
 {
 	va_list ap, again;
@@ -120,7 +121,8 @@ void str_free(struct str *s)
 	*s = (struct str){ 0 };
 }
 
-/* Length of the valid UTF-8 sequence at p (n bytes left) and its code point; 0 where it is broken. */
+/* Returns the length of the UTF-8 sequence at p (n bytes left) and sets its code point; 0 if it is invalid
+ * (RFC 3629: overlong, a surrogate, above U+10FFFF, incomplete). */
 static size_t utf8_decode(const unsigned char *p, size_t n, uint32_t *code)
 {
 	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -146,12 +148,12 @@ static bool utf8_is_harmful(uint32_t c)
 		(c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
 }
 
-/* Copies t to out with harmful characters replaced; `lines` keeps newlines. */
+/* Copies t to out and replaces harmful characters by '?'; lines: keep newlines. Returns the length. */
 static size_t clean_to(char *out, struct text t, bool lines)
 {
 	size_t used = 0;
 	for (size_t i = 0; i < t.n;) {
-		if ((t.p[i] >= ' ' && t.p[i] <= '~') || (lines && t.p[i] == '\n')) { /* nearly always */
+		if ((t.p[i] >= ' ' && t.p[i] <= '~') || (lines && t.p[i] == '\n')) { /* fast path */
 			out[used++] = t.p[i++];
 			continue;
 		}
@@ -191,8 +193,9 @@ char *text_fit(char *out, size_t size, const char *clean)
 	return out;
 }
 
-/* Are all 8 bytes printable ASCII (0x20 to 0x7e)? When bit 7 is clear in every byte, adding 0x60 sets it in each byte
- * that is at least 0x20, adding 1 sets it only in 0x7f, and neither addition carries into the next byte. */
+/* True if all 8 bytes are printable ASCII (0x20 to 0x7e). If bit 7 is clear in every byte, adding 0x60 sets
+ * it in each byte of at least 0x20, adding 1 sets it only in 0x7f, and neither addition carries into the next
+ * byte. */
 static bool word_is_plain(uint64_t w)
 {
 	const uint64_t high = UINT64_C(0x8080808080808080), ones = high >> 7;
@@ -232,14 +235,15 @@ char *text_clean(struct arena *a, struct text t)
 	return out;
 }
 
-/* As printf's %.*f with 0 to 2 digits writes it, which would be most of the time that a large model's listing takes. */
+/* Writes value as printf's %.*f does, for 0 to 2 digits; faster, because listing a large model is mostly
+ * formatting. Scales to an integer and rounds half to even. fma gives the exact distance to the midpoint,
+ * since size * scale was rounded. */
 static size_t decimal_write(char *buf, double value, int digits)
 {
 	static const double scales[] = { 1, 10, 100 };
 	double size = fabs(value), whole = floor(size * scales[digits]);
 	if (!(size < 1e12))
 		return (size_t)snprintf(buf, STR_QUANTITY - 8, "%.*f", digits, value);
-	/* How far it really is from the middle: the product above was rounded. */
 	double over = fma(size, scales[digits], -(whole + 0.5));
 	uint64_t left = (uint64_t)whole;
 	left += over > 0 || (!(over < 0) && left % 2);
@@ -255,7 +259,8 @@ static size_t decimal_write(char *buf, double value, int digits)
 	return (size_t)(end - p);
 }
 
-/* Three significant digits of value scaled to the largest fitting unit of the ladder. */
+/* Writes value with three significant digits in the largest unit that fits. The next unit is used from 0.9995
+ * of its size on: 999.6 us prints as 1.00 ms, not as 1000 us. */
 static char *str_scaled(char *buf, double value, double step, const char *const *units, int count)
 {
 	if (isnan(value)) {
@@ -271,7 +276,7 @@ static char *str_scaled(char *buf, double value, double step, const char *const 
 	}
 	int digits = left >= 99.95 || (unit == 0 && left == floor(left)) ? 0 : left >= 9.995 ? 1 : 2;
 	size_t n = decimal_write(buf, value, digits);
-	if (n >= STR_QUANTITY - 8) /* more digits than anything has */
+	if (n >= STR_QUANTITY - 8) /* absurdly large: truncate */
 		n = STR_QUANTITY - 9;
 	if (units[unit][0])
 		buf[n++] = ' ';

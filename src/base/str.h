@@ -1,5 +1,5 @@
-/* Text: names as length + bytes (a name in a model may hold anything, NUL included), a growing buffer,
- * cleaning of hostile text, and the one place where quantities become words a person reads. */
+/* Text: byte strings with a length (a name in a model may contain any byte, also NUL), a growing buffer,
+ * cleaning of untrusted text, and formatting of quantities for people. */
 #ifndef BASE_STR_H
 #define BASE_STR_H
 
@@ -9,7 +9,7 @@
 
 struct arena;
 
-/* Bytes that belong to somebody else (usually an arena). Not NUL-terminated in general. */
+/* A view of bytes owned elsewhere, usually by an arena. Not NUL-terminated in general. */
 struct text {
 	const char *p;
 	size_t n;
@@ -20,11 +20,11 @@ struct text {
 struct text text_of(const char *s); /* NULL gives the empty text */
 bool text_equal(struct text a, struct text b);
 bool text_is(struct text a, const char *s);
-int text_compare(struct text a, struct text b); /* bytewise, shorter first */
-/* Is b found in a, ASCII case ignored? The empty b is found everywhere. */
+int text_compare(struct text a, struct text b); /* bytewise; a prefix sorts first */
+/* True if a contains b, ignoring ASCII case. An empty b is contained in every text. */
 bool text_contains(struct text a, struct text b);
 
-/* Growing, always NUL-terminated buffer. A zeroed struct is empty; str_free gives the memory back. */
+/* Growing buffer, NUL-terminated once text was added. A zeroed struct is empty (p is NULL). */
 struct str {
 	char *p;
 	size_t n, capacity;
@@ -37,29 +37,33 @@ void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf,
 void str_clear(struct str *s);
 void str_free(struct str *s);
 
-/* A copy that is safe on a terminal: valid UTF-8 kept, control and escape characters (C0, DEL, C1,
- * bidirectional overrides, line and paragraph separators) and broken UTF-8 replaced by '?'. */
+/* Returns a copy that is safe to print on a terminal: valid UTF-8 is kept; control characters (C0, DEL, C1),
+ * bidirectional and other invisible format characters, line and paragraph separators and invalid UTF-8 are
+ * replaced by '?'. */
 char *text_clean(struct arena *a, struct text t);
-/* The same into out, t.n + 1 bytes; out may be where t lies. Returns the length. */
+/* The same, written to out (t.n + 1 bytes; may be t.p). Returns the length. */
 size_t text_clean_to(char *out, struct text t);
-/* The same, but newlines are kept: for a text that is a list of lines. */
+/* The same, but keeps newlines: for a text of several lines. */
 size_t text_clean_lines_to(char *out, struct text t);
-/* A copy of a clean text in size bytes, cut between two characters where it is too long. Returns out. */
+/* Copies a clean text to out (size bytes), truncated at a character boundary if it is too long. Returns out.
+ * */
 char *text_fit(char *out, size_t size, const char *clean);
-bool text_is_clean(struct text t); /* text_clean would return the same bytes */
+bool text_is_clean(struct text t); /* true if text_clean would return the same bytes */
 void str_add_clean(struct str *s, struct text t);
 
-/* Quantities for people, written to buf (STR_QUANTITY bytes are enough), which is returned. NaN, meaning
- * unknown, prints "-"; 0 prints as 0. */
+/* Format a quantity for people with 3 significant digits. They write to buf (STR_QUANTITY bytes) and return
+ * it. NaN (unknown) prints "-"; 0 prints 0. */
 #define STR_QUANTITY 32
-char *str_duration(char *buf, double ns);   /* "412 ns" "12.3 us" "1.29 ms" "2.10 s" : 3 significant digits */
+char *str_duration(char *buf, double ns);   /* "412 ns" "12.3 us" "1.29 ms" "2.10 s" */
 char *str_bytes(char *buf, double bytes);   /* "512 B" "9.19 MiB" */
 char *str_count(char *buf, double count);   /* "974" "4.09 G" "25.6 M" */
 
-/* Shortest decimal text that reads back to the same float, without '+' and locale-free. */
+/* Writes the shortest decimal text that strtof converts back to the same float, without '+' and with '.' in
+ * any locale. */
 char *str_float(char *buf, float value);
 
-/* Decimal integer that fills the whole of t, else false; no sign allowed but '-', overflow is false. */
+/* Parses t as a decimal integer with an optional '-'. Returns false on other characters, an empty text or
+ * overflow. */
 bool text_to_int64(struct text t, int64_t *value);
 
 #endif

@@ -13,15 +13,15 @@ static void test_error(void)
 {
 	struct error err = ERROR_NONE;
 	is_int(error_set(&err, "no such \x1b[31mnode\n"), -1, "error_set returns -1");
-	is_str(err.text, "no such ?[31mnode?", "control characters never reach the terminal");
+	is_str(err.text, "no such ?[31mnode?", "control characters are replaced");
 	error_context(&err, "%s", "a.onnx");
-	is_str(err.text, "a.onnx: no such ?[31mnode?", "context goes in front");
+	is_str(err.text, "a.onnx: no such ?[31mnode?", "error_context prepends");
 	char big[2000];
 	memset(big, 'x', sizeof(big) - 1);
 	big[sizeof(big) - 1] = '\0';
 	error_context(&err, "%s", big);
-	is_int(strlen(err.text), ERROR_TEXT_SIZE - 1, "a context that is too long is cut, not overflowed");
-	is_int(error_set(NULL, "x"), -1, "nobody has to listen");
+	is_int(strlen(err.text), ERROR_TEXT_SIZE - 1, "a context that is too long is truncated");
+	is_int(error_set(NULL, "x"), -1, "err may be NULL");
 }
 
 static void test_arena(void)
@@ -32,12 +32,12 @@ static void test_arena(void)
 	memset(large, 2, 3 << 20);
 	ok(((uintptr_t)arena_alloc(&a, 1) & 7) == 0, "aligned");
 	is_str(arena_printf(&a, "%d-%s", 7, "x"), "7-x", "arena_printf");
-	ok(arena_calloc(&a, 0, 8) != NULL, "an empty array has an address");
+	ok(arena_calloc(&a, 0, 8) != NULL, "an empty array has a valid pointer");
 	arena_clear(&a);
-	ok(a.block && a.total == 0, "cleared, with room kept");
-	ok(*(char *)arena_alloc(&a, 3) == 0 && a.total > 0, "what comes next is zeroed");
+	ok(a.block && a.total == 0, "arena_clear keeps the newest block");
+	ok(*(char *)arena_alloc(&a, 3) == 0 && a.total > 0, "reused memory is zeroed");
 	arena_free(&a);
-	ok(a.block == NULL && a.total == 0, "freed whole");
+	ok(a.block == NULL && a.total == 0, "arena_free frees every block");
 	arena_clear(&a);
 	ok(a.block == NULL, "an empty arena stays empty");
 }
@@ -66,20 +66,20 @@ static void test_clean(void)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct text in = { rows[i].in, rows[i].n };
 		is_str(text_clean(&a, in), rows[i].out, "clean row %zu", i);
-		is_int(text_is_clean(in), text_is(in, rows[i].out), "and whether it was clean");
+		is_int(text_is_clean(in), text_is(in, rows[i].out), "text_is_clean of row %zu", i);
 	}
 	char lines[16];
-	is_int(text_clean_lines_to(lines, TEXT("a\n\x1b[\r\nb")), 7, "a list of lines");
-	is_str(lines, "a\n?[?\nb", "keeps its newlines alone");
-	is_str(text_fit(lines, 5, "abcd"), "abcd", "what fits is kept");
-	is_str(text_fit(lines, 5, "abcde"), "abcd", "what does not is cut");
-	is_str(text_fit(lines, 5, "abc\xc3\xa9"), "abc", "between two characters");
-	is_str(text_fit(lines, 6, "abc\xc3\xa9"), "abc\xc3\xa9", "a whole one stays");
-	is_str(text_fit(lines, 3, "\xf0\x9f\x98\x80"), "", "one that is too long is left out");
+	is_int(text_clean_lines_to(lines, TEXT("a\n\x1b[\r\nb")), 7, "text_clean_lines_to returns the length");
+	is_str(lines, "a\n?[?\nb", "text_clean_lines_to keeps newlines only");
+	is_str(text_fit(lines, 5, "abcd"), "abcd", "a text that fits is kept");
+	is_str(text_fit(lines, 5, "abcde"), "abcd", "a text that is too long is truncated");
+	is_str(text_fit(lines, 5, "abc\xc3\xa9"), "abc", "no character is cut in half");
+	is_str(text_fit(lines, 6, "abc\xc3\xa9"), "abc\xc3\xa9", "a character that fits is kept");
+	is_str(text_fit(lines, 3, "\xf0\x9f\x98\x80"), "", "a single character that does not fit is dropped");
 	arena_free(&a);
 }
 
-/* Every byte at every distance from the begin of a word, alone and among others. */
+/* Every byte at every offset within an 8-byte word, between printable bytes. */
 static void test_is_clean(void)
 {
 	int wrong = 0;
@@ -92,8 +92,8 @@ static void test_is_clean(void)
 				struct text t = { bytes, n };
 				wrong += text_is_clean(t) != (text_clean_to(out, t) == n && memcmp(out, bytes, n) == 0);
 			}
-	is_int(wrong, 0, "what is clean is what cleaning leaves as it is");
-	ok(text_is_clean(TEXT("")) && text_is_clean(TEXT("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80")), "nothing, and other scripts");
+	is_int(wrong, 0, "text_is_clean agrees with text_clean_to for every byte");
+	ok(text_is_clean(TEXT("")) && text_is_clean(TEXT("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80")), "the empty text and other scripts are clean");
 }
 
 static void test_quantities(void)
@@ -114,18 +114,18 @@ static void test_quantities(void)
 	is_str(str_float(b, -1.5f), "-1.5", "sign");
 	is_str(str_float(b, 5), "5", "one digit");
 	is_str(str_float(b, 13.9481125f), "13.9481125", "nine digits");
-	is_str(str_float(b, 1e-45f), "1e-45", "the least float");
+	is_str(str_float(b, 1e-45f), "1e-45", "the smallest float");
 	int64_t v;
-	ok(text_to_int64(TEXT("-9223372036854775808"), &v) && v == INT64_MIN, "the least integer");
-	ok(text_to_int64(TEXT("9223372036854775807"), &v) && v == INT64_MAX, "the greatest");
+	ok(text_to_int64(TEXT("-9223372036854775808"), &v) && v == INT64_MIN, "the smallest integer");
+	ok(text_to_int64(TEXT("9223372036854775807"), &v) && v == INT64_MAX, "the largest integer");
 	ok(text_to_int64(TEXT("-0"), &v) && v == 0 && text_to_int64(TEXT("0042"), &v) && v == 42, "zeros");
-	ok(!text_to_int64(TEXT("9223372036854775808"), &v), "overflow is no number");
-	ok(!text_to_int64(TEXT("-9223372036854775809"), &v), "nor below the least, by the last digit");
-	ok(!text_to_int64(TEXT("92233720368547758070"), &v) && !text_to_int64(TEXT("-99999999999999999999"), &v), "nor by one digit more");
+	ok(!text_to_int64(TEXT("9223372036854775808"), &v), "overflow in the last digit is refused");
+	ok(!text_to_int64(TEXT("-9223372036854775809"), &v), "negative overflow in the last digit is refused");
+	ok(!text_to_int64(TEXT("92233720368547758070"), &v) && !text_to_int64(TEXT("-99999999999999999999"), &v), "overflow by one more digit is refused");
 	ok(!text_to_int64(TEXT("1x"), &v) && !text_to_int64(TEXT(""), &v) && !text_to_int64(TEXT("-"), &v) &&
-		!text_to_int64(TEXT("+1"), &v), "only digits");
+		!text_to_int64(TEXT("+1"), &v), "other characters are refused");
 	ok(text_contains(TEXT("/layer1/Conv"), TEXT("conv")), "search ignores case");
-	ok(!text_contains(TEXT("abc"), TEXT("abcd")), "longer is not contained");
+	ok(!text_contains(TEXT("abc"), TEXT("abcd")), "a longer text is not contained");
 }
 
 static void test_str(void)
@@ -136,7 +136,7 @@ static void test_str(void)
 		str_puts(&s, i ? " " : "");
 		str_add_int(&s, numbers[i]);
 	}
-	is_str(s.p, "0 7 -10 1234567890 9223372036854775807 -9223372036854775808", "whole numbers without printf");
+	is_str(s.p, "0 7 -10 1234567890 9223372036854775807 -9223372036854775808", "integers");
 	str_free(&s);
 }
 
@@ -152,8 +152,8 @@ static void test_hash(void)
 	for (int i = 0; i < 2000; i++)
 		wrong += hash_find(&h, text_of(names[i])) != i;
 	is_int(wrong, 0, "2000 keys are found");
-	is_int(hash_find(&h, TEXT("v2000")), -1, "another is not");
-	ok(hash_key(&h, TEXT("v2000")).n == 0 && hash_key(&h, text_of(names[7])).p == names[7], "a key is the one given");
+	is_int(hash_find(&h, TEXT("v2000")), -1, "an unknown key is not found");
+	ok(hash_key(&h, TEXT("v2000")).n == 0 && hash_key(&h, text_of(names[7])).p == names[7], "hash_key returns the key that was added");
 	is_int(*hash_at(&h, (struct text){ "a\0b", 3 }), -1, "a new key starts at -1");
 	is_int(hash_find(&h, TEXT("a")), -1, "a NUL does not end a key");
 	hash_free(&h);
@@ -162,10 +162,10 @@ static void test_hash(void)
 static void test_json(void)
 {
 	json_t *v = json_number_or_null(NAN);
-	ok(json_is_null(v), "unknown becomes null");
-	ok(isnan(json_number_or_nan(v)), "and back");
+	ok(json_is_null(v), "NaN is written as null");
+	ok(isnan(json_number_or_nan(v)), "null is read as NaN");
 	v = json_number_or_null(1e6);
-	ok(json_is_integer(v), "whole numbers stay whole");
+	ok(json_is_integer(v), "an integral number is written as an integer");
 	json_decref(v);
 	v = json_text((struct text){ "\xff\x1b", 2 });
 	is_str(json_string_value(v), "??", "any bytes become valid text");
@@ -174,18 +174,18 @@ static void test_json(void)
 	json_clean(v, "k");
 	char *text = json_dumps(v, JSON_COMPACT | JSON_SORT_KEYS);
 	is_str(text, "{\"a\":\"??\",\"b\":[\"?\",{\"?x\":[[\"?\"]],\"k\":[\"?\"]}],\"k\":\"?\\n\",\"n\":1}",
-		"a tree: values and keys at any depth, and one text of lines");
+		"json_clean cleans values and keys at any depth and keeps the newlines of one key");
 	free(text);
 	json_decref(v);
 	v = json_loads("{\"\\u0001\":1,\"\\u0002\":2,\"?\":3}", 0, NULL);
 	json_clean(v, NULL);
-	is_int((int64_t)json_object_size(v), 1, "keys that become equal are one");
+	is_int((int64_t)json_object_size(v), 1, "keys that become equal are merged");
 	json_decref(v);
 	struct arena a = { 0 };
-	is_str(json_clean_object(&a, "{\"b\": 1, \"a\":\"x\"}"), "{\"b\": 1, \"a\":\"x\"}", "a clean object stays as it is");
-	is_str(json_clean_object(&a, "{\"b\":1,\"a\":\"\\u001b[31m \\\" \"}"), "{\"a\":\"?[31m \\\" \",\"b\":1}", "an escape in it is no way round");
-	is_str(json_clean_object(&a, "{\"a\":\"\x1b\"}"), "{}", "one that cannot be read holds nothing");
-	is_str(json_clean_object(&a, "[\"\\n\"]"), "{}", "nor one that is something else");
+	is_str(json_clean_object(&a, "{\"b\": 1, \"a\":\"x\"}"), "{\"b\": 1, \"a\":\"x\"}", "a clean object is returned unchanged");
+	is_str(json_clean_object(&a, "{\"b\":1,\"a\":\"\\u001b[31m \\\" \"}"), "{\"a\":\"?[31m \\\" \",\"b\":1}", "JSON escapes are cleaned too");
+	is_str(json_clean_object(&a, "{\"a\":\"\x1b\"}"), "{}", "invalid JSON becomes an empty object");
+	is_str(json_clean_object(&a, "[\"\\n\"]"), "{}", "an unclean array becomes an empty object");
 	arena_free(&a);
 }
 
