@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names longer than this are no names; a runner that sends them is not believed. */
-#define WIRE_NAME_MAX 4096
-#define WIRE_LINES_KEY "kernels"
-#define WIRE_LONG_MAX 65536 /* kernels: their names are whole template instances; attributes */
+#define WIRE_NAME_MAX 4096       /* bytes; a longer name is an error */
+#define WIRE_LINES_KEY "kernels" /* the only text that may contain newlines */
+#define WIRE_LONG_MAX 65536      /* bytes of attributes, and of kernels: C++ template names are long */
 #define WIRE_DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(12))
 
+/* A message type: the functions that write and read the keys besides "type" and "id". */
 struct wire_row {
 	const char *name;
 	int (*format)(const struct wire_message *m, json_t *o);
@@ -25,7 +25,8 @@ static int set_text(json_t *o, const char *key, const char *s)
 	return json_object_set_new(o, key, json_text(text_of(s)));
 }
 
-/* The string at key, "" when it is absent; any other type, or one that is too long, is an error. */
+/* Sets *s to the string at key, "" if it is absent or null. Another type or more than `most` bytes is an
+ * error. */
 static int get_long_text(const json_t *o, const char *key, size_t most, const char **s, struct error *err)
 {
 	const json_t *v = json_object_get(o, key);
@@ -45,7 +46,7 @@ static int get_text(const json_t *o, const char *key, const char **s, struct err
 	return get_long_text(o, key, WIRE_NAME_MAX, s, err);
 }
 
-/* A whole number from 0 on; `otherwise` when it is absent. */
+/* Sets *n to the integer >= 0 at key; to `otherwise` if it is absent. */
 static int get_count(const json_t *o, const char *key, int64_t otherwise, int64_t *n, struct error *err)
 {
 	const json_t *v = json_object_get(o, key);
@@ -53,12 +54,12 @@ static int get_count(const json_t *o, const char *key, int64_t otherwise, int64_
 	if (!v)
 		return 0;
 	if (!json_is_integer(v) || json_integer_value(v) < 0)
-		return error_set(err, "\"%s\" is not a whole number from 0 on", key);
+		return error_set(err, "\"%s\" is not an integer >= 0", key);
 	*n = json_integer_value(v);
 	return 0;
 }
 
-/* A number from 0 on, or NaN for null and absent ones. */
+/* Sets *x to the number >= 0 at key; to NaN if it is absent or null. */
 static int get_amount(const json_t *o, const char *key, double *x, struct error *err)
 {
 	const json_t *v = json_object_get(o, key);
@@ -66,12 +67,12 @@ static int get_amount(const json_t *o, const char *key, double *x, struct error 
 	if (!v || json_is_null(v))
 		return 0;
 	if (!json_is_number(v) || !(json_number_value(v) >= 0))
-		return error_set(err, "\"%s\" is not a number from 0 on", key);
+		return error_set(err, "\"%s\" is not a number >= 0", key);
 	*x = json_number_value(v);
 	return 0;
 }
 
-/* A word out of a table, by the table's own parser; `otherwise` when absent. */
+/* Sets *word to the enum value of the string at key, by the enum's parser; to `otherwise` if it is absent. */
 static int get_word(const json_t *o, const char *key, int (*parse)(const char *), int otherwise, int *word,
 	struct error *err)
 {
@@ -79,7 +80,7 @@ static int get_word(const json_t *o, const char *key, int (*parse)(const char *)
 	if (get_text(o, key, &s, err))
 		return -1;
 	*word = *s ? parse(s) : otherwise;
-	return *word < 0 ? error_set(err, "\"%s\" has no value \"%.60s\"", key, s) : 0;
+	return *word < 0 ? error_set(err, "\"%s\" has the unknown value \"%.60s\"", key, s) : 0;
 }
 
 /* --- algorithm, statistics, result --- */
@@ -122,7 +123,7 @@ static int algorithm_from_json(const json_t *o, struct algorithm *g, struct erro
 	return 0;
 }
 
-/* The times of struct sample_stats, in the order of both the text and the struct. */
+/* The times of struct sample_stats, in the order of the JSON text and of the struct. */
 static const struct stats_field {
 	const char *key;
 	size_t offset;
@@ -160,7 +161,7 @@ static int stats_from_json(const json_t *o, struct sample_stats *s, struct error
 {
 	int stop;
 	if (!json_is_object(o))
-		return error_set(err, "a result that is ok has no \"stats\"");
+		return error_set(err, "the status is ok, but \"stats\" is missing");
 	if (get_count(o, "n", 0, &s->n, err) || get_count(o, "discarded", 0, &s->discarded, err) ||
 		get_count(o, "executions", 1, &s->executions, err) ||
 		get_word(o, "stop", stop_parse, STOP_NONE, &stop, err))
@@ -170,9 +171,10 @@ static int stats_from_json(const json_t *o, struct sample_stats *s, struct error
 		if (get_amount(o, stats_fields[i].key, stats_at(s, i), err))
 			return error_context(err, "stats");
 	if (s->n < 1 || s->executions < 1 || isnan(s->median))
-		return error_set(err, "stats: a result that is ok needs \"n\", \"executions\" and \"median_ns\"");
+		return error_set(err,
+			"stats: the status is ok, but \"n\", \"executions\" or \"median_ns\" is missing");
 	if (s->lo > s->median || s->hi < s->median || s->min > s->median)
-		return error_set(err, "stats: the median is outside of its interval");
+		return error_set(err, "stats: the median is outside its interval");
 	return 0;
 }
 
@@ -184,7 +186,7 @@ static struct sample_stats stats_unknown(void)
 	return s;
 }
 
-/* Cleaned like any text, but its lines stay apart. */
+/* A JSON string of the cleaned text, with its newlines. */
 static json_t *lines_text(const char *s)
 {
 	struct text t = text_of(s);
@@ -194,7 +196,7 @@ static json_t *lines_text(const char *s)
 	return lines;
 }
 
-/* Neither is ever 0 where it is known: a field that nobody set. */
+/* For enqueue_ns and clock_mhz: 0 means that the field was not set. */
 static json_t *amount_or_null(double x)
 {
 	return json_number_or_null(x > 0 ? x : NAN);
@@ -235,23 +237,26 @@ int wire_result_from_json(const json_t *o, struct result *r, struct error *err)
 		get_text(o, "why", &r->why, err) ||
 		get_long_text(o, "kernels", WIRE_LONG_MAX, &r->kernels, err) ||
 		get_amount(o, "enqueue_ns", &r->enqueue_ns, err) ||
-		get_amount(o, "clock_mhz", &r->clock_mhz, err) || get_count(o, "measured_at", 0, &r->measured_at, err) ||
+		get_amount(o, "clock_mhz", &r->clock_mhz, err) ||
+		get_count(o, "measured_at", 0, &r->measured_at, err) ||
 		get_text(o, "runner_version", &r->runner_version, err) ||
 		get_amount(o, "rotated_bytes", &r->rotated_bytes, err))
 		return error_context(err, "result");
 	if (!*r->problem || strlen(r->problem) >= PROBLEM_TEXT_SIZE)
-		return error_set(err, "result: no problem, or one that is too long");
+		return error_set(err, "result: \"problem\" is missing or too long");
 	r->status = (enum status)status;
 	r->cache = (enum cache)cache;
 	r->launch = (enum launch)launch;
 	if (r->status != STATUS_OK)
 		return 0;
 	if (!*r->algorithm.name)
-		return error_set(err, "result: ok, but without an algorithm");
-	return stats_from_json(json_object_get(o, "stats"), &r->stats, err) ? error_context(err, "result") : 0;
+		return error_set(err, "result: the status is ok, but the algorithm has no name");
+	if (stats_from_json(json_object_get(o, "stats"), &r->stats, err))
+		return error_context(err, "result");
+	return 0;
 }
 
-/* --- messages, one row a type --- */
+/* --- messages --- */
 
 static int nothing_format(const struct wire_message *m, json_t *o)
 {
@@ -278,7 +283,7 @@ static int problem_only_parse(const json_t *o, struct wire_message *m, struct er
 	if (get_text(o, "problem", &m->problem, err))
 		return -1;
 	if (!*m->problem || strlen(m->problem) >= PROBLEM_TEXT_SIZE)
-		return error_set(err, "no problem, or one that is too long");
+		return error_set(err, "\"problem\" is missing or too long");
 	return 0;
 }
 
@@ -291,7 +296,7 @@ static json_t *words_to_json(const bool *set, int count, const char *(*name)(int
 	return list;
 }
 
-/* An absent list leaves the defaults in `set`. */
+/* Reads a list of enum names into flags. If the list is absent, `set` keeps its defaults. */
 static int words_from_json(const json_t *o, const char *key, int (*parse)(const char *), bool *set, int count,
 	struct error *err)
 {
@@ -305,7 +310,7 @@ static int words_from_json(const json_t *o, const char *key, int (*parse)(const 
 	json_array_foreach(list, i, v) {
 		int word = json_is_string(v) ? parse(json_string_value(v)) : -1;
 		if (word < 0 || word >= count)
-			return error_set(err, "\"%s\" holds an unknown word", key);
+			return error_set(err, "\"%s\" contains an unknown value", key);
 		set[word] = true;
 	}
 	return json_array_size(list) ? 0 : error_set(err, "\"%s\" is empty", key);
@@ -353,7 +358,7 @@ static int algorithm_parse(const json_t *o, struct wire_message *m, struct error
 {
 	const json_t *g = json_object_get(o, "algorithm");
 	if (!g)
-		return error_set(err, "no \"algorithm\"");
+		return error_set(err, "\"algorithm\" is missing");
 	return algorithm_from_json(g, &m->algorithm, err);
 }
 
@@ -373,7 +378,7 @@ static int result_parse(const json_t *o, struct wire_message *m, struct error *e
 	return wire_result_from_json(json_object_get(o, "result"), &m->result, err);
 }
 
-/* The words that are set, where any are. */
+/* Adds the list of the names that are set, unless it is empty. */
 static void words_format(json_t *o, const char *key, const bool *set, int count, const char *(*name)(int))
 {
 	json_t *list = words_to_json(set, count, name);
@@ -422,7 +427,8 @@ static int check_parse(const json_t *o, struct wire_message *m, struct error *er
 {
 	int status;
 	if (problem_only_parse(o, m, err) || algorithm_parse(o, m, err) ||
-		get_word(o, "status", status_parse, -1, &status, err) || get_amount(o, "worst", &m->worst, err) ||
+		get_word(o, "status", status_parse, -1, &status, err) ||
+		get_amount(o, "worst", &m->worst, err) ||
 		get_amount(o, "allowed", &m->allowed, err) || get_text(o, "why", &m->what, err))
 		return -1;
 	m->status = (enum status)status;
@@ -485,7 +491,7 @@ static int message_from_json(const json_t *o, struct wire_message *m, struct err
 	while (type < WIRE_TYPE_COUNT && strcmp(rows[type].name, name) != 0)
 		type++;
 	if (type == WIRE_TYPE_COUNT)
-		return error_set(err, "no message has the type \"%.60s\"", name);
+		return error_set(err, "unknown message type \"%.60s\"", name);
 	m->type = (enum wire_type)type;
 	return rows[type].parse(o, m, err) ? error_context(err, "%s", name) : 0;
 }
@@ -497,7 +503,7 @@ int wire_parse(const char *line, size_t n, struct wire_message *m, struct error 
 	m->result.problem = m->result.why = m->result.kernels = m->result.runner_version = "";
 	m->result.enqueue_ns = m->result.clock_mhz = NAN;
 	if (n > WIRE_LINE_MAX)
-		return error_set(err, "a line of %zu bytes is longer than %d", n, WIRE_LINE_MAX);
+		return error_set(err, "the line has %zu bytes, more than %d", n, WIRE_LINE_MAX);
 	m->json = json_load_clean((struct text){ line, n }, WIRE_LINES_KEY, &where);
 	if (!m->json)
 		return error_set(err, "not JSON: %s", where.text);
@@ -551,16 +557,18 @@ static int hello_read(const json_t *o, struct arena *a, struct device *d, struct
 		return -1;
 	if (protocol != WIRE_VERSION)
 		return error_set(err,
-			"the runner speaks protocol %" PRId64 ", this benanza speaks %d: install both from one version",
+			"the runner uses protocol %" PRId64
+			", this benanza uses %d: install the same version of both",
 			protocol, WIRE_VERSION);
 	*d = (struct device){ 0 };
-	if (hello_string(o, "runner", a, &d->runner, err) || hello_string(o, "version", a, &d->version, err) ||
+	if (hello_string(o, "runner", a, &d->runner, err) ||
+		hello_string(o, "version", a, &d->version, err) ||
 		hello_string(o, "name", a, &d->name, err) || hello_string(o, "model", a, &d->model, err) ||
 		hello_string(o, "stack", a, &d->stack, err) || hello_string(o, "host", a, &d->host, err) ||
 		get_count(o, "threads", 0, &threads, err) || get_amount(o, "llc_bytes", &d->llc_bytes, err))
 		return -1;
 	if (!*d->name || !*d->model || !*d->stack)
-		return error_set(err, "the runner does not say its device's name, model and stack");
+		return error_set(err, "the device's \"name\", \"model\" or \"stack\" is missing");
 	if (threads > INT32_MAX)
 		return error_set(err, "\"threads\" is out of range");
 	d->threads = (int)threads;
@@ -591,9 +599,9 @@ int wire_find_hello(struct text line, struct arena *a, struct device *d, size_t 
 	static const char begin[] = WIRE_HELLO_BEGIN;
 	*at = 0;
 	int got = wire_parse_hello(line.p, a, d, err);
-	const char *behind = got ? NULL : memmem(line.p, line.n, begin, sizeof(begin) - 1);
-	if (!behind)
+	const char *hello = got ? NULL : memmem(line.p, line.n, begin, sizeof(begin) - 1);
+	if (!hello)
 		return got;
-	*at = (size_t)(behind - line.p);
-	return wire_parse_hello(behind, a, d, err);
+	*at = (size_t)(hello - line.p);
+	return wire_parse_hello(hello, a, d, err);
 }

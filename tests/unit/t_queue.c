@@ -429,7 +429,7 @@ static void test_no_runner(void)
 	expect_no_runner(
 		"exit", "ended with status 5; it last said: libdnnl.so.2: cannot open", "one that ends");
 	expect_no_runner("old", "protocol 0", "an older version");
-	expect_no_runner("newer", "install both from one version", "a newer one");
+	expect_no_runner("newer", "install the same version of both", "a newer protocol");
 	expect_no_runner("flood", "printed much and no hello", "no runner at all");
 	expect_no_runner("broken", "said a hello that is broken", "a hello that cannot be read");
 	expect_no_runner("blank", "sends empty lines without end", "nothing but ends of lines");

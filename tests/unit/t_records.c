@@ -146,7 +146,7 @@ static void test_faults(void)
 	free(got);
 	got = items_of(file_of("f2.jsonl", (const char *const[]){ a, quartiles, "{\"type\":\"nonsense\"}\n", zero, NULL }));
 	has(got, "F2(f2.jsonl:2: a result that has quartiles out of order)", "impossible statistics");
-	has(got, "F3(f2.jsonl:3: no message has the type", "an unknown message");
+	has(got, "F3(f2.jsonl:3: unknown message type", "an unknown message");
 	ok(!strstr(got, ":ok") && strstr(got, "R4:r:0:mistrusted .") != NULL, "a time of zero is none");
 	printf("# %s\n", got);
 	free(got);
@@ -191,7 +191,7 @@ static void test_lies(void)
 		{ 10, NAN, NAN, INT64_MAX, 1, "has a sample or execution count" },
 		{ 10, NAN, NAN, 12, INT64_MAX, "has a date out of range" },
 		{ 10, NAN, NAN, 0, 1, "needs \"n\"" },
-		{ 10, 9, NAN, 12, 1, "the median is outside of its interval" },
+		{ 10, 9, NAN, 12, 1, "the median is outside its interval" },
 	};
 	char *a = hello_line("A"), *one = result_line(1, RELU, 0.01);
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {

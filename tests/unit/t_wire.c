@@ -19,7 +19,7 @@ static struct result sample_result(void)
 			.mean = 1221, .stdev = 12.5, .lo = 1215, .hi = 1226, .stop = STOP_CONVERGED } };
 }
 
-/* Formats and parses back; the message is then read from the text alone. */
+/* Formats a message and parses the text. */
 static struct wire_message round_trip(const struct wire_message *m, bool *good)
 {
 	struct wire_message back = { .problem = "" };
@@ -39,7 +39,7 @@ static void test_requests(void)
 	struct wire_message m = { .type = WIRE_RUN, .id = 7, .problem = conv, .budget_ms = 150, .samples = true };
 	m.caches[CACHE_NET] = m.launches[LAUNCH_ISOLATED] = true;
 	struct wire_message b = round_trip(&m, &good);
-	ok(good && b.type == WIRE_RUN && b.id == 7 && b.budget_ms == 150 && b.samples, "run goes there and back");
+	ok(good && b.type == WIRE_RUN && b.id == 7 && b.budget_ms == 150 && b.samples, "run: round trip");
 	is_str(b.problem, conv, "its problem");
 	ok(b.caches[CACHE_NET] && !b.caches[CACHE_WARM] && !b.caches[CACHE_COLD], "its cache states");
 	ok(b.launches[LAUNCH_ISOLATED] && !b.launches[LAUNCH_AMORTIZED], "its launches");
@@ -47,7 +47,7 @@ static void test_requests(void)
 	const enum wire_type plain[] = { WIRE_CANCEL, WIRE_QUIT };
 	for (size_t i = 0; i < 2; i++) {
 		b = round_trip(&(struct wire_message){ .type = plain[i], .id = 9 }, &good);
-		ok(good && b.type == plain[i] && b.id == 9, "a message with nothing but an id");
+		ok(good && b.type == plain[i] && b.id == 9, "a message with only an id");
 		wire_free(&b);
 	}
 	b = round_trip(&(struct wire_message){ .type = WIRE_ALGORITHMS, .id = 1, .problem = "copy:u8,u8:b1" }, &good);
@@ -62,7 +62,7 @@ static void test_answers(void)
 	const double raw[] = { 1200.5, 1220.25 };
 	struct wire_message b = round_trip(
 		&(struct wire_message){ .type = WIRE_RESULT, .id = 4, .result = r, .sample_ns = raw, .sample_count = 2 }, &good);
-	ok(good && b.type == WIRE_RESULT && b.id == 4, "result goes there and back");
+	ok(good && b.type == WIRE_RESULT && b.id == 4, "result: round trip");
 	is_str(b.result.problem, conv, "its problem");
 	is_str(b.result.algorithm.name, "jit:avx2", "its algorithm");
 	is_str(b.result.algorithm.layouts, "src=nChw8c dst=nChw8c", "its layouts");
@@ -73,26 +73,26 @@ static void test_answers(void)
 		"its counts");
 	ok(x->min == y->min && x->q1 == y->q1 && x->median == y->median && x->q3 == y->q3 && x->mean == y->mean &&
 		x->stdev == y->stdev && x->lo == y->lo && x->hi == y->hi, "its times");
-	is_int(b.result.measured_at, 1700000000, "when");
-	ok(b.result.rotated_bytes == 67108864, "what passed");
+	is_int(b.result.measured_at, 1700000000, "its date");
+	ok(b.result.rotated_bytes == 67108864, "its rotated bytes");
 	is_str(b.result.algorithm.notes, "winograd down_convert", "the library's notes");
-	is_str(b.result.kernels, "void first<int>(float *)\nsecond", "the kernels that ran");
-	ok(b.result.enqueue_ns == 2150.5 && b.result.clock_mhz == 1980, "what enqueueing took, and the clock");
-	is_int((int64_t)json_array_size(json_object_get(b.json, "sample_ns")), 2, "raw samples where asked for");
+	is_str(b.result.kernels, "void first<int>(float *)\nsecond", "its kernels");
+	ok(b.result.enqueue_ns == 2150.5 && b.result.clock_mhz == 1980, "its enqueue time and clock");
+	is_int((int64_t)json_array_size(json_object_get(b.json, "sample_ns")), 2, "its raw samples");
 	wire_free(&b);
 	b = round_trip(&(struct wire_message){ .type = WIRE_DONE, .id = 4, .status = STATUS_UNSUPPORTED, .what = "no" }, &good);
 	ok(good && b.status == STATUS_UNSUPPORTED && strcmp(b.what, "no") == 0, "done with status and reason");
-	is_str(b.problem, "", "an older runner does not say of what");
+	is_str(b.problem, "", "done of an older runner has no problem");
 	wire_free(&b);
 	b = round_trip(&(struct wire_message){ .type = WIRE_DONE, .id = 4, .problem = conv, .caches = { true, false, true },
 		.launches = { false, true } }, &good);
-	is_str(b.problem, conv, "done says of what");
-	ok(!b.leaves, "and leaves it at that");
+	is_str(b.problem, conv, "done has the problem");
+	ok(!b.leaves, "the runner does not exit by default");
 	ok(good && b.caches[CACHE_NET] && !b.caches[CACHE_WARM] && b.caches[CACHE_COLD] && !b.launches[LAUNCH_AMORTIZED] &&
-		b.launches[LAUNCH_ISOLATED], "and in which states");
+		b.launches[LAUNCH_ISOLATED], "done has the requested states");
 	wire_free(&b);
 	b = round_trip(&(struct wire_message){ .type = WIRE_DONE, .id = 4, .problem = conv }, &good);
-	ok(good && !b.caches[CACHE_NET] && !b.launches[LAUNCH_AMORTIZED], "the end of a list has no states");
+	ok(good && !b.caches[CACHE_NET] && !b.launches[LAUNCH_AMORTIZED], "done of a list of algorithms has no states");
 	wire_free(&b);
 	b = round_trip(&(struct wire_message){ .type = WIRE_HEARTBEAT, .what = "jit:avx2" }, &good);
 	ok(good && b.id == 0 && strcmp(b.what, "jit:avx2") == 0, "heartbeat");
@@ -108,7 +108,7 @@ static void test_answers(void)
 	is_str(b.what, "far off", "its reason");
 	wire_free(&b);
 	b = round_trip(&(struct wire_message){ .type = WIRE_LOG, .what = "two\nlines \x1b[2J \xff" }, &good);
-	ok(good && !strchr(b.what, '\n') && !strchr(b.what, 0x1b), "text is cleaned of what would break a line or a terminal");
+	ok(good && !strchr(b.what, '\n') && !strchr(b.what, 0x1b), "newlines and escape characters are replaced");
 	wire_free(&b);
 }
 
@@ -121,25 +121,25 @@ static void test_unknown(void)
 	r.algorithm.notes = r.kernels = NULL;
 	r.enqueue_ns = r.clock_mhz = NAN;
 	struct wire_message b = round_trip(&(struct wire_message){ .type = WIRE_RESULT, .id = 4, .result = r }, &good);
-	ok(good && isnan(b.result.stats.lo) && isnan(b.result.stats.stdev), "unknown stays unknown, never zero");
-	ok(isnan(b.result.enqueue_ns) && isnan(b.result.clock_mhz), "so do the new numbers");
+	ok(good && isnan(b.result.stats.lo) && isnan(b.result.stats.stdev), "unknown statistics stay NaN");
+	ok(isnan(b.result.enqueue_ns) && isnan(b.result.clock_mhz), "unknown enqueue time and clock stay NaN");
 	is_str(b.result.algorithm.notes, "", "no notes");
 	is_str(b.result.kernels, "", "no kernels");
 	wire_free(&b);
 	r.enqueue_ns = r.clock_mhz = 0;
 	b = round_trip(&(struct wire_message){ .type = WIRE_RESULT, .id = 4, .result = r }, &good);
-	ok(good && isnan(b.result.enqueue_ns) && isnan(b.result.clock_mhz), "a field nobody set is no zero");
+	ok(good && isnan(b.result.enqueue_ns) && isnan(b.result.clock_mhz), "an enqueue time and clock of 0 are unknown");
 	wire_free(&b);
 	r = sample_result();
 	r.status = STATUS_FAILED;
 	r.why = "it broke";
 	b = round_trip(&(struct wire_message){ .type = WIRE_RESULT, .id = 4, .result = r }, &good);
 	ok(good && isnan(b.result.stats.median) && b.result.stats.n == 0, "a failure has no statistics");
-	is_str(b.result.why, "it broke", "but a reason");
+	is_str(b.result.why, "it broke", "a failure has a reason");
 	wire_free(&b);
 }
 
-/* Lines that are no messages: the error says so, nothing leaks, nothing crashes. */
+/* Lines that are not valid messages, a part of the error, and the id that was read. */
 static const struct {
 	const char *line, *says;
 	int64_t id;
@@ -148,33 +148,36 @@ static const struct {
 	{ "hello", "not JSON", 0 },
 	{ "{", "not JSON", 0 },
 	{ "[1]", "not a JSON object", 0 },
-	{ "{\"id\":1}", "no message has the type", 1 },
-	{ "{\"type\":\"sing\",\"id\":5}", "no message has the type", 5 },
+	{ "{\"id\":1}", "unknown message type \"\"", 1 },
+	{ "{\"type\":\"sing\",\"id\":5}", "unknown message type \"sing\"", 5 },
 	{ "{\"type\":7}", "not a string", 0 },
-	{ "{\"type\":\"run\",\"id\":3}", "no problem", 3 },
-	{ "{\"type\":\"run\",\"id\":-3,\"problem\":\"x\"}", "whole number", 0 },
-	{ "{\"type\":\"run\",\"id\":1.5,\"problem\":\"x\"}", "whole number", 0 },
+	{ "{\"type\":\"run\",\"id\":3}", "\"problem\" is missing", 3 },
+	{ "{\"type\":\"run\",\"id\":-3,\"problem\":\"x\"}", "\"id\" is not an integer >= 0", 0 },
+	{ "{\"type\":\"run\",\"id\":1.5,\"problem\":\"x\"}", "\"id\" is not an integer >= 0", 0 },
 	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"budget_ms\":0}", "budget_ms", 1 },
 	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"budget_ms\":99999999999}", "budget_ms", 1 },
-	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"caches\":[\"hot\"]}", "unknown word", 1 },
+	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"caches\":[\"hot\"]}", "\"caches\" contains an unknown value", 1 },
 	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"caches\":[]}", "empty", 1 },
 	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"launches\":\"isolated\"}", "not a list", 1 },
 	{ "{\"type\":\"run\",\"type\":\"quit\"}", "not JSON", 0 },
 	{ "{\"type\":\"log\",\"what\":\"a\\u0000b\"}", "not JSON", 0 },
 	{ "{\"type\":\"done\",\"id\":1}", "status", 1 },
-	{ "{\"type\":\"done\",\"id\":1,\"status\":\"fine\"}", "no value", 1 },
+	{ "{\"type\":\"done\",\"id\":1,\"status\":\"fine\"}", "\"status\" has the unknown value \"fine\"", 1 },
 	{ "{\"type\":\"result\",\"id\":1}", "not an object", 1 },
-	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\"}}", "without an algorithm", 1 },
+	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\"}}", "the algorithm has no name", 1 },
 	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{\"name\":\"a\"}}}", "stats", 1 },
 	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{\"name\":\"a\"},"
-	  "\"stats\":{\"n\":3,\"median_ns\":-5}}}", "from 0 on", 1 },
+	  "\"stats\":{\"n\":3,\"median_ns\":-5}}}", "\"median_ns\" is not a number >= 0", 1 },
 	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{\"name\":\"a\"},"
-	  "\"stats\":{\"n\":3,\"median_ns\":5,\"lo_ns\":6,\"hi_ns\":7}}}", "outside", 1 },
+	  "\"stats\":{\"n\":3,\"median_ns\":5,\"lo_ns\":6,\"hi_ns\":7}}}", "the median is outside its interval", 1 },
+	{ "{\"type\":\"algorithm\",\"id\":1}", "\"algorithm\" is missing", 1 },
+	{ "{\"type\":\"check\",\"id\":1,\"problem\":\"x\",\"status\":\"ok\"}", "\"algorithm\" is missing", 1 },
+	{ "{\"type\":\"log\",\"what\":3}", "\"what\" is not a string", 0 },
 	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{\"name\":\"a\"},"
 	  "\"stats\":{\"n\":3,\"median_ns\":1e999}}}", "not JSON", 0 },
 };
 
-/* Results of a runner before notes, kernels and clocks. */
+/* Results of older runners, without notes, kernels and clocks. */
 static void test_older(void)
 {
 	struct wire_message m;
@@ -193,11 +196,11 @@ static void test_older(void)
 	copy.result.kernels = kernels;
 	bool good;
 	m = round_trip(&copy, &good);
-	ok(good && strlen(m.result.kernels) == 30000, "names of kernels may be long");
+	ok(good && strlen(m.result.kernels) == 30000, "names of kernels up to 65536 bytes");
 	wire_free(&m);
 	memset(kernels, 'k', 69999);
 	char *text = wire_format(&copy);
-	is_int(wire_parse(text, strlen(text), &m, &err), -1, "but not of any length");
+	is_int(wire_parse(text, strlen(text), &m, &err), -1, "longer names of kernels are refused");
 	free(text);
 	free(kernels);
 }
@@ -217,7 +220,7 @@ static void test_bad_lines(void)
 	size_t n = WIRE_LINE_MAX + 1;
 	char *line = calloc(n, 1);
 	memset(line, ' ', n);
-	ok(wire_parse(line, n, &m, &err) == -1 && strstr(err.text, "longer"), "a line past the limit");
+	ok(wire_parse(line, n, &m, &err) == -1 && strstr(err.text, "more than 1048576"), "a line past the limit");
 	memset(line, '[', n);
 	ok(wire_parse(line, n / 2, &m, &err) == -1, "deep nesting");
 	free(line);
@@ -231,7 +234,7 @@ static void test_hello(void)
 		.host = "h", .attributes = "{\"isa\":\"avx2\"}", .threads = 2, .llc_bytes = NAN, .has_matrix = true };
 	struct device b;
 	char *line = wire_hello(&d);
-	is_int(wire_parse_hello(line, &a, &b, &err), 1, "hello is understood");
+	is_int(wire_parse_hello(line, &a, &b, &err), 1, "the hello is parsed");
 	is_str(b.model, d.model, "model");
 	is_str(b.stack, d.stack, "stack");
 	is_str(b.attributes, d.attributes, "attributes");
@@ -239,20 +242,21 @@ static void test_hello(void)
 	char glued[1024];
 	size_t at;
 	int n = snprintf(glued, sizeof(glued), "{\"magic\": 3}$ %s", line);
-	is_int(wire_parse_hello(glued, &a, &b, &err), 0, "behind a prompt it is none by itself");
-	is_int(wire_find_hello((struct text){ glued, (size_t)n }, &a, &b, &at, &err), 1, "but is found");
-	ok(at == 14 && strcmp(b.stack, d.stack) == 0, "... there, whole");
+	is_int(wire_parse_hello(glued, &a, &b, &err), 0, "wire_parse_hello does not accept text before the hello");
+	is_int(wire_find_hello((struct text){ glued, (size_t)n }, &a, &b, &at, &err), 1, "wire_find_hello does");
+	ok(at == 14 && strcmp(b.stack, d.stack) == 0, "and returns the offset");
 	free(line);
 	is_int(wire_parse_hello("Welcome to gpu7!\n", &a, &b, &err), 0, "a login banner is skipped");
-	is_int(wire_parse_hello("{\"some\":\"json\"}\n", &a, &b, &err), 0, "so is other JSON");
-	is_int(wire_parse_hello("", &a, &b, &err), 0, "and nothing");
-	is_int(wire_parse_hello("{\"magic\":\"BENANZA-RUNNER\",\"protocol\":2}\n", &a, &b, &err), -1, "another version");
-	ok(strstr(err.text, "protocol 2") != NULL, "says which: %s", err.text);
-	is_int(wire_parse_hello("{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1}\n", &a, &b, &err), -1, "nobody in particular");
+	is_int(wire_parse_hello("{\"some\":\"json\"}\n", &a, &b, &err), 0, "other JSON is skipped");
+	is_int(wire_parse_hello("", &a, &b, &err), 0, "an empty line is skipped");
+	is_int(wire_parse_hello("{\"magic\":\"BENANZA-RUNNER\",\"protocol\":2}\n", &a, &b, &err), -1, "another protocol version is refused");
+	ok(strstr(err.text, "protocol 2") != NULL, "the error has the version: %s", err.text);
+	is_int(wire_parse_hello("{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1}\n", &a, &b, &err), -1, "a hello without a device is refused");
+	ok(strstr(err.text, "\"stack\" is missing") != NULL, "the error has the keys: %s", err.text);
 	arena_free(&a);
 }
 
-/* A line with escapes in every text: what it says, clean. The newline in the kernels alone stays. */
+/* Lines with control characters in every text: the texts are clean, and only the kernels keep their newlines. */
 static void test_clean(void)
 {
 #define EVIL "\\u001b[31m\\n\\u0085\\u202e"
@@ -269,7 +273,7 @@ static void test_clean(void)
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct wire_message m;
 		struct error err = ERROR_NONE;
-		is_int(wire_parse(lines[i], strlen(lines[i]), &m, &err), 0, "understood: %.30s", lines[i]);
+		is_int(wire_parse(lines[i], strlen(lines[i]), &m, &err), 0, "parsed: %.30s", lines[i]);
 		const struct algorithm *g = m.type == WIRE_RESULT ? &m.result.algorithm : &m.algorithm;
 		const char *const texts[] = { m.what, m.problem, g->api, g->name, g->layouts, g->math, g->notes, m.result.problem,
 			m.result.why, m.result.runner_version };
@@ -278,9 +282,9 @@ static void test_clean(void)
 			ok(text_is_clean(text_of(texts[k])), "text %zu is clean", k);
 			clean += texts[k] && strcmp(texts[k], "?[31m???") == 0;
 		}
-		ok(clean > 0, "and is there");
+		ok(clean > 0, "the texts were read");
 		if (m.type == WIRE_RESULT)
-			is_str(m.result.kernels, "?[31m\n??", "kernels are lines");
+			is_str(m.result.kernels, "?[31m\n??", "kernels keep their newlines");
 		wire_free(&m);
 	}
 	struct arena a = { 0 };
@@ -288,18 +292,18 @@ static void test_clean(void)
 	struct device d;
 	const char *hello = "{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1,\"runner\":\"" EVIL "\",\"version\":\"" EVIL "\",\"name\":\"" EVIL
 		"\",\"model\":\"" EVIL "\",\"stack\":\"" EVIL "\",\"host\":\"" EVIL "\",\"attributes\":{\"" EVIL "\":[\"" EVIL "\"]}}";
-	is_int(wire_parse_hello(hello, &a, &d, &err), 1, "a hello");
+	is_int(wire_parse_hello(hello, &a, &d, &err), 1, "a hello with control characters");
 	const char *const texts[] = { d.runner, d.version, d.name, d.model, d.stack, d.host };
 	for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
 		is_str(texts[k], "?[31m???", "its text %zu", k);
-	is_str(d.attributes, "{\"?[31m???\":[\"?[31m???\"]}", "and attributes, which hold no escapes either");
+	is_str(d.attributes, "{\"?[31m???\":[\"?[31m???\"]}", "attributes are clean, keys too");
 	struct str big = { 0 };
 	str_puts(&big, "{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1,\"name\":\"n\",\"model\":\"m\",\"stack\":\"s\",\"attributes\":{\"x\":\"");
 	for (int i = 0; i < 1030; i++)
 		str_addf(&big, "%064d", i);
 	str_puts(&big, "\"}}");
-	is_int(wire_parse_hello(big.p, &a, &d, &err), -1, "attributes are not of any length");
-	ok(strstr(err.text, "\"attributes\" is longer than 65536 bytes") != NULL, "which is said: %s", err.text);
+	is_int(wire_parse_hello(big.p, &a, &d, &err), -1, "attributes that are too long are refused");
+	ok(strstr(err.text, "\"attributes\" is longer than 65536 bytes") != NULL, "the error has the limit: %s", err.text);
 	str_free(&big);
 	arena_free(&a);
 }
