@@ -63,7 +63,7 @@ static void drive(struct app *app)
 	struct store *store = app->session->store;
 	if (store) {
 		int before = store_waiting(store).results;
-		app->generation += store_keep_on(store, false) != before;
+		app->generation += store_keep_retry(store, false) != before;
 	}
 	app_device_step(app, 0);
 	struct queue *q = app->session->queue;

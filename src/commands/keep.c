@@ -15,7 +15,7 @@ static const struct store *told; /* of this one the person knows that something 
 
 void keep_on(struct store *s, bool quiet)
 {
-	bool waits = store_keep_on(s, false) > 0;
+	bool waits = store_keep_retry(s, false) > 0;
 	if (waits == (told == s))
 		return;
 	told = waits ? s : NULL;
@@ -30,7 +30,7 @@ int keep_end(struct store *s, int limit_ms, bool quiet, struct error *err)
 	bool before = interrupted, said = quiet;
 	if (!s)
 		return 0;
-	while (store_keep_on(s, true)) {
+	while (store_keep_retry(s, true)) {
 		int64_t waited = clock_ms() - since;
 		if (waited >= limit_ms || (interrupted && !before))
 			break;

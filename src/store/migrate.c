@@ -4,8 +4,9 @@
 
 #include "store/schema_sql.h"
 
-/* The history of the schema. A new version adds a row, changes data/schema.sql to the same end, and has row 0 lead there;
- * rows between versions that were shipped never change. */
+/* The history of the schema. Row 0 creates the current version from data/schema.sql. For a new version,
+ * change data/schema.sql and add a row that converts the version before. Rows between released versions never
+ * change. */
 static const struct migrate_step migrate_steps[] = {
 	{ 0, STORE_VERSION, schema_sql },
 	{ 1, 2,
@@ -23,7 +24,7 @@ static int migrate_error(sqlite3 *db, const char *doing, struct error *err)
 	return error_set(err, "cannot %s: %s", doing, sqlite3_errmsg(db));
 }
 
-/* A header number: user_version, application_id. */
+/* Reads an integer of the file header: user_version or application_id. */
 static int migrate_number(sqlite3 *db, const char *pragma, int *value, struct error *err)
 {
 	sqlite3_stmt *q = NULL;
@@ -33,7 +34,7 @@ static int migrate_number(sqlite3 *db, const char *pragma, int *value, struct er
 	if (rc == SQLITE_ROW)
 		*value = sqlite3_column_int(q, 0);
 	sqlite3_finalize(q);
-	return rc == SQLITE_ROW ? 0 : migrate_error(db, "read the schema's version", err);
+	return rc == SQLITE_ROW ? 0 : migrate_error(db, "read the schema version", err);
 }
 
 static int migrate_set_version(sqlite3 *db, int version, struct error *err)
@@ -43,9 +44,10 @@ static int migrate_set_version(sqlite3 *db, int version, struct error *err)
 		STORE_APPLICATION_ID, version);
 	return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK
 		       ? 0
-		       : migrate_error(db, "set the version", err);
+		       : migrate_error(db, "set the schema version", err);
 }
 
+/* Runs steps from `version` to `target`; of several steps from one version the last row counts. */
 static int migrate_steps_from(
 	sqlite3 *db, const struct migrate_step *steps, int count, int version, int target, struct error *err)
 {
@@ -55,10 +57,10 @@ static int migrate_steps_from(
 			if (steps[i].from == version && steps[i].to <= target)
 				step = &steps[i];
 		if (!step)
-			return error_set(err, "no way from schema version %d to %d", version, target);
+			return error_set(err, "no migration from schema version %d to %d", version, target);
 		char doing[64];
 		snprintf(
-			doing, sizeof(doing), "bring the schema from version %d to %d", version, step->to);
+			doing, sizeof(doing), "migrate the schema from version %d to %d", version, step->to);
 		if (sqlite3_exec(db, step->sql, NULL, NULL, NULL) != SQLITE_OK)
 			return migrate_error(db, doing, err);
 		version = step->to;
@@ -73,16 +75,17 @@ int migrate_run(sqlite3 *db, const struct migrate_step *steps, int count, int ta
 		return -1;
 	if (version == target)
 		return version;
-	/* the version is read again inside: another process may be doing the same */
+	/* read the version again inside the transaction: another process may have migrated the file */
 	if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
-		return migrate_error(db, "lock the file to bring its schema up to date", err);
+		return migrate_error(db, "lock the file to migrate its schema", err);
 	int rc = migrate_number(db, "PRAGMA user_version", &version, err);
 	if (!rc && (version < 0 || version > target))
-		rc = error_set(err, "schema version %d, this program knows up to %d", version, target);
+		rc = error_set(err, "schema version %d is newer than this benanza supports (%d)", version,
+			target);
 	if (!rc && version < target)
 		rc = migrate_steps_from(db, steps, count, version, target, err);
 	if (!rc && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
-		rc = migrate_error(db, "bring the schema up to date", err);
+		rc = migrate_error(db, "commit the migration of the schema", err);
 	if (rc && !sqlite3_get_autocommit(db))
 		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
 	return rc ? -1 : version;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The standing results of one problem, sorted, and those that newer ones stand for. Results themselves never move nor
- * change: one that is replaced only leaves the array, so that whoever holds a pointer to it may finish with it. */
+/* The current results of one problem, sorted, and the replaced ones. A replaced result only leaves the array:
+ * its memory neither moves nor changes, so that pointers to it stay valid. */
 struct results_entry {
 	int count, capacity;
 	const struct result **items;
@@ -21,7 +21,7 @@ struct results {
 	struct arena arena;
 	struct hash by_problem; /* text -> index in entries */
 	struct hash finished;
-	struct hash strings; /* interned texts: few distinct ones among many results */
+	struct hash strings; /* interned texts: many results share few distinct ones */
 	struct results_entry *entries;
 	int count, capacity;
 	const char **interned;
@@ -79,7 +79,7 @@ static const struct result *results_copy(struct results *r, const struct result 
 	return copy;
 }
 
-/* Order of a problem's results: rank, then all that makes the key. 0 = same key, whatever the rank. */
+/* Order of the key; 0: the same key. The rank is not part of the key. */
 static int results_key_compare(const struct result *a, const struct result *b)
 {
 	int c = strcmp(a->algorithm.name, b->algorithm.name);
@@ -100,14 +100,15 @@ static int results_compare(const struct result *a, const struct result *b)
 	return ra != rb ? (ra < rb ? -1 : 1) : results_key_compare(a, b);
 }
 
+/* True for a failure of the whole problem, before any algorithm was tried. */
 static bool results_is_whole(const struct result *r)
 {
 	return r->algorithm.name[0] == '\0';
 }
 
-/* Does `newer` take the place of `old`? The same key, or a failure of the whole problem that a later
- * measurement has disproved. Age is the date, arrival where dates are equal: imported rows may be older than
- * what is here. */
+/* True if `newer`, added after `old`, replaces it: it has the same key, or `old` is a failure of the whole
+ * problem and `newer` is not. The date decides, because imported rows may be older than those added before.
+ * */
 static bool results_replaces(const struct result *newer, const struct result *old)
 {
 	if (newer->measured_at < old->measured_at)
@@ -120,7 +121,7 @@ static bool results_equal(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* The same row again, as when one's own additions are read back from the file. */
+/* True if both are the same row: a process reads its own additions back from the file. */
 static bool results_is_same(const struct result *a, const struct result *b)
 {
 	const struct sample_stats *s = &a->stats, *t = &b->stats;
@@ -140,6 +141,7 @@ static bool results_is_there(const struct results *r, const struct result *one)
 	return false;
 }
 
+/* True if a current result with a later date replaces `one`. */
 static bool results_is_outdated(const struct results_entry *e, const struct result *one)
 {
 	for (int i = 0; i < e->count; i++)
@@ -158,6 +160,7 @@ static void results_entry_retire(struct results_entry *e, const struct result *o
 	e->old[e->old_count++] = one;
 }
 
+/* Removes the results that `one` replaces, then inserts it in order. */
 static void results_entry_add(struct results_entry *e, const struct result *one)
 {
 	int kept = 0;

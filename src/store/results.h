@@ -1,4 +1,7 @@
-/* Results of one identity (device model + stack) in memory: what analysis reads. Grows as results arrive. */
+/* The results of one device identity (model and stack) in memory, for the analysis. Grows as results arrive.
+ *
+ * Results have the same key if they are of the same problem, algorithm (API, name, layouts, math), cache
+ * state and launch mode. The newest result of a key is the current one; older ones are replaced. */
 #ifndef STORE_RESULTS_H
 #define STORE_RESULTS_H
 
@@ -9,23 +12,25 @@ struct results;
 
 struct results *results_new(void);
 void results_free(struct results *r);
-/* Adds a copy. The newest of a key (problem, algorithm by name, layouts, api and math, cache, launch) stands: by date, by arrival where
- * dates are equal. A failure of the problem as a whole (algorithm name "") stands until something newer is known of
- * the problem. NULL strings are taken as "". */
+/* Adds a copy, unless an equal result is there already. Newer means a later measured_at; with equal dates,
+ * added later. A failure of the whole problem (algorithm name "") is replaced by any newer result of an
+ * algorithm. NULL strings count as "". */
 void results_add(struct results *r, const struct result *one);
-/* All standing results of a problem, in order of algorithm rank then name; count 0 when there is none.
- * The array is owned by r and valid until the next results_add; the results in it stay valid until results_free. */
+/* Returns the current results of a problem, sorted by rank, then algorithm name; *count is 0 if there are
+ * none. r owns the array, which is valid until the next results_add; the results themselves are valid until
+ * results_free. */
 const struct result *const *results_of(const struct results *r, const char *problem, int *count);
-/* Those that were measured (status ok) and that something newer of the same key stands for, in no order; one that was read back may be
- * there twice. Otherwise as results_of. */
+/* Returns the replaced results with status ok, unordered. A result that was read back from the file may be
+ * there twice. Validity as for results_of. */
 const struct result *const *results_replaced(const struct results *r, const char *problem, int *count);
-bool results_same_key(const struct result *a, const struct result *b); /* of one problem */
-/* A problem whose measuring came to its end; results without it are what an interrupted run left. */
+/* True if two results of the same problem have the same key. */
+bool results_same_key(const struct result *a, const struct result *b);
+/* Marks a problem as measured completely. Problems with results but without this mark were interrupted. */
 void results_finish(struct results *r, const char *problem);
 bool results_is_finished(const struct results *r, const char *problem);
-/* Changes with every add, but for a row that was there already: cheap "is there anything new". */
+/* A number that changes whenever results_add adds a result: a cheap test for new results. */
 uint64_t results_version(const struct results *r);
-/* Problems of which there is a result. */
+/* Number of problems with at least one result. */
 int results_problem_count(const struct results *r);
 
 #endif

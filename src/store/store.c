@@ -12,29 +12,34 @@
 
 #define STORE_BUSY_MS 5000
 #define STORE_LENGTH_MAX                                                                                     \
-	(16 << 20) /* longest text or statement: a damaged or hostile file asks for no more */
+	(16 << 20) /* bytes of a text or statement: limits what a damaged or hostile file can allocate */
 
-/* What an SQLite code means to the person who gave the path: format with path, then SQLite's own words or better ones. */
+/* Errors by SQLite result code: the cause and the fix. Format arguments: path, SQLite's or the system's error
+ * text. */
+#define LOCKED_FORMAT "%s: another program keeps it locked (%s): retry when that program has ended"
 static const struct store_cause {
 	int rc;
-	bool passes; /* it may be otherwise in a while */
+	bool passes; /* transient: a retry may succeed */
 	const char *format;
 } store_causes[] = {
-	{ SQLITE_NOTADB, false, "%s: not a database (%s); it was left as it is: give another file with --db" },
+	{ SQLITE_NOTADB, false, "%s: not a database (%s); it was not changed: give another file with --db" },
 	{ SQLITE_CORRUPT, false,
-		"%s: damaged (%s): keep a copy, recover it with the sqlite3 shell's .recover, or give "
-		"another file with --db" },
+		"%s: damaged (%s): keep a copy, recover it with .recover of the sqlite3 shell, or give "
+		"another "
+		"file with --db" },
 	{ SQLITE_READONLY, true,
-		"%s: cannot be written (%s): give write permission on the file and its directory, or "
-		"another file with --db" },
-	{ SQLITE_PERM, true, "%s: no permission (%s): change it, or give another file with --db" },
-	{ SQLITE_BUSY, true, "%s: another program keeps it locked (%s): try again when that has ended" },
-	{ SQLITE_LOCKED, true, "%s: another program keeps it locked (%s): try again when that has ended" },
-	{ SQLITE_PROTOCOL, true, "%s: another program keeps it locked (%s): try again when that has ended" },
-	{ SQLITE_FULL, true, "%s: no room (%s): free some disk space; what was stored is kept" },
-	{ SQLITE_IOERR, true, "%s: cannot be read or written (%s): check the disk it is on" },
+		"%s: cannot be written (%s): set write permission on the file and its directory, or give "
+		"another "
+		"file with --db" },
+	{ SQLITE_PERM, true, "%s: no permission (%s): set it, or give another file with --db" },
+	{ SQLITE_BUSY, true, LOCKED_FORMAT },
+	{ SQLITE_LOCKED, true, LOCKED_FORMAT },
+	{ SQLITE_PROTOCOL, true, LOCKED_FORMAT },
+	{ SQLITE_FULL, true, "%s: the disk or quota is full (%s): free some space; stored results are kept" },
+	{ SQLITE_IOERR, true, "%s: cannot be read or written (%s): check its disk" },
 	{ SQLITE_CANTOPEN, true,
-		"%s: cannot be opened (%s): check the path and its permissions, or give another file with --db" },
+		"%s: cannot be opened (%s): check the path and its permissions, or give another file with "
+		"--db" },
 };
 
 static const struct store_cause *store_cause(int primary)
@@ -50,7 +55,7 @@ int store_error(struct store *s, int rc, const char *doing, struct error *err)
 	int primary = rc & 0xff, system = s->system_errno;
 	if (!system && s->db)
 		system = sqlite3_system_errno(s->db);
-	/* SQLite knows a full disk, but no full quota and no limit of a file's size */
+	/* SQLite reports a full quota and a file size limit as I/O errors */
 	if (primary == SQLITE_IOERR && (system == EDQUOT || system == EFBIG || system == ENOSPC))
 		primary = SQLITE_FULL;
 	const struct store_cause *cause = store_cause(primary);
@@ -60,7 +65,7 @@ int store_error(struct store *s, int rc, const char *doing, struct error *err)
 		return error_set(err, "%s: cannot %s: %s", s->path, doing,
 			s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc));
 	const char *words = sqlite3_errstr(rc);
-	/* of other codes the number that SQLite has is that of an earlier error */
+	/* only with these codes; otherwise SQLite's errno is that of an earlier error */
 	if (system && ((rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN))
 		words = strerror(system);
 	if (primary == SQLITE_BUSY && *store_lock_holder(s))
@@ -101,7 +106,7 @@ void store_bind_text(sqlite3_stmt *q, int column, const char *text)
 	sqlite3_bind_text(q, column, text ? text : "", -1, SQLITE_TRANSIENT);
 }
 
-/* One whole number that a statement gives. */
+/* Sets *value to the integer that a statement returns. */
 static int store_one_number(struct store *s, const char *sql, int64_t *value, struct error *err)
 {
 	sqlite3_stmt *q = NULL;
@@ -123,11 +128,11 @@ static int store_make_parents(const char *path, struct error *err)
 			continue;
 		*p = '\0';
 		if (mkdir(copy, 0700) && errno != EEXIST) {
-			int e = errno; /* a read-only parent that is there answers EROFS or EACCES too */
+			int e = errno; /* EROFS or EACCES also if the directory exists */
 			struct stat st;
 			if (stat(copy, &st) || !S_ISDIR(st.st_mode))
 				rc = error_set(err,
-					"%s: cannot make the directory %s: %s; give another file with --db",
+					"%s: cannot create the directory %s: %s; give another file with --db",
 					path, copy, strerror(e));
 		}
 		*p = '/';
@@ -144,13 +149,13 @@ static int store_check_parent(const char *path, struct error *err)
 		parent[slash == path ? 1 : slash - path] = '\0';
 	int rc = 0;
 	if (access(parent, W_OK | X_OK))
-		rc = error_set(err, "%s: cannot make a file in %s: %s; give another file with --db", path,
+		rc = error_set(err, "%s: cannot create a file in %s: %s; give another file with --db", path,
 			parent, strerror(errno));
 	free(parent);
 	return rc;
 }
 
-/* What can be told of a path before SQLite sees it, in clearer words than SQLite has. */
+/* Checks the path before SQLite opens it, for clearer errors than SQLite's. */
 static int store_check_path(const char *path, bool read_only, struct error *err)
 {
 	struct stat st;
@@ -164,14 +169,15 @@ static int store_check_path(const char *path, bool read_only, struct error *err)
 		if (S_ISDIR(st.st_mode))
 			return error_set(err, "%s: a directory; give a file in it with --db", path);
 		if (!S_ISREG(st.st_mode))
-			return error_set(err, "%s: not a file; give another with --db", path);
+			return error_set(err, "%s: not a regular file; give a file with --db", path);
 		if (access(path, R_OK))
-			return error_set(err, "%s: %s; give read permission, or another file with --db", path,
+			return error_set(err, "%s: %s; set read permission, or give another file with --db", path,
 				strerror(errno));
 		if (!read_only && access(path, W_OK) && errno == EROFS)
 			return error_set(err,
-				"%s: on a read-only file system; give a writable file with --db (`benanza db merge` copies "
-				"results into it)",
+				"%s: on a read-only file system; give a writable file with --db (`benanza db "
+				"merge` "
+				"copies the results to it)",
 				path);
 		return 0;
 	}
@@ -180,8 +186,8 @@ static int store_check_path(const char *path, bool read_only, struct error *err)
 	return error_set(err, "%s: %s; give another file with --db", path, strerror(errno));
 }
 
-/* file: URI that tells SQLite the file will not change, for media that hold a database but let nothing be
- * made beside. */
+/* A file: URI that tells SQLite that the file does not change. For read-only media, where SQLite cannot
+ * create its -shm file. Percent-encoded; malloc'd. */
 static char *store_immutable_uri(const char *path)
 {
 	struct str s = { 0 };
@@ -199,7 +205,7 @@ static char *store_immutable_uri(const char *path)
 int store_open_file(struct store *s, bool immutable, struct error *err)
 {
 	int flags = s->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-	/* names such as ":memory:" mean files here; with a directory in front SQLite sees them so too */
+	/* with "./" in front, SQLite takes names such as ":memory:" as files */
 	struct str name = { 0 };
 	str_addf(&name, "%s%s", s->path[0] == '/' ? "" : "./", s->path);
 	char *uri = immutable ? store_immutable_uri(name.p) : NULL;
@@ -216,17 +222,19 @@ int store_open_file(struct store *s, bool immutable, struct error *err)
 	return store_exec(s, "PRAGMA foreign_keys = ON", err);
 }
 
-/* Is it ours, and of a version that can be read? Nothing is written before this has said yes. */
+/* Nothing is written to the file before this returns 0. */
 int store_check_header(struct store *s, bool *fresh, struct error *err)
 {
-	/* a view in place of a table could give rows without end */
+	/* a view in place of a table could return endless rows */
 	static const char views_sql[] =
-		"SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view') AND lower(name) IN ('identity',"
+		"SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view') AND lower(name) IN "
+		"('identity',"
 		" 'attributes', 'problem', 'algorithm', 'note', 'result', 'finished', 'model_dims')"
 		" AND (type = 'view' OR sql NOT LIKE 'CREATE TABLE%')";
 	int64_t application = 0, version = 0, tables = 0, views = 0;
-	/* one look: another process may be making the file's tables between two */
-	if (store_exec(s, "BEGIN", err) || store_one_number(s, "PRAGMA application_id", &application, err) ||
+	/* in one transaction, because another process may be creating the tables */
+	if (store_exec(s, "BEGIN", err) ||
+		store_one_number(s, "PRAGMA application_id", &application, err) ||
 		store_one_number(s, "PRAGMA user_version", &version, err) ||
 		store_one_number(s, "SELECT count(*) FROM sqlite_schema", &tables, err) ||
 		store_one_number(s, views_sql, &views, err) ||
@@ -235,32 +243,32 @@ int store_check_header(struct store *s, bool *fresh, struct error *err)
 	*fresh = version == 0 && tables == 0;
 	if (application != STORE_APPLICATION_ID && !(application == 0 && *fresh))
 		return error_set(err,
-			"%s: a database of another program; it was left as it is: give another file "
-			"with --db",
+			"%s: a database of another program; it was not changed: give another file with --db",
 			s->path);
 	if (version < 0 || version > STORE_VERSION)
 		return error_set(err,
-			"%s: schema version %lld is newer than this benanza knows (%d); it was left as it "
-			"is: use a newer benanza, or another file with --db",
+			"%s: schema version %lld is newer than this benanza supports (%d); it was not "
+			"changed: use "
+			"a newer benanza, or give another file with --db",
 			s->path, (long long)version, STORE_VERSION);
 	if (views)
-		return error_set(
-			err, "%s: damaged (a view stands in place of a table): give another file with --db", s->path);
+		return error_set(err, "%s: damaged (a view replaces a table): give another file with --db", s->path);
 	if (s->read_only && *fresh)
-		return error_set(err, "%s: holds no database yet", s->path);
+		return error_set(err, "%s: an empty file; `benanza bench` creates the database", s->path);
 	s->version = s->read_only && version ? (int)version : STORE_VERSION;
 	if (s->read_only && version < STORE_VERSION_READ)
 		return error_set(err,
-			"%s: schema version %lld is older than this benanza reads (%d); open it once for "
-			"writing, with `benanza bench`",
+			"%s: schema version %lld is older than this benanza can read (%d); migrate it with "
+			"`benanza "
+			"bench`",
 			s->path, (long long)version, STORE_VERSION_READ);
 	if (!s->read_only && sqlite3_db_readonly(s->db, "main") == 1)
 		return store_error(s, SQLITE_READONLY, "write it", err);
 	return 0;
 }
 
-/* Asks for a journal mode. Says whether it is wal afterwards. Another process that opens the same new file
- * may hold it for a moment, and SQLite's own waiting does not cover this switch. */
+/* Retries while the file is locked: another process that opens the same new file can lock it briefly, and
+ * SQLite's busy handler is not called for this change. */
 int store_set_journal(struct store *s, const char *mode, int patience_ms, struct error *err)
 {
 	char sql[64];
@@ -281,15 +289,16 @@ int store_set_journal(struct store *s, const char *mode, int patience_ms, struct
 	}
 }
 
-/* What is acknowledged has been given to the operating system, so that the end of this process, however
- * sudden, loses nothing. NORMAL in WAL mode leaves out the wait for the disk: a power loss may take the last
- * results (seconds), never the file's consistency. Without WAL every commit waits for the disk. */
+/* In WAL mode with synchronous = NORMAL a commit hands the data to the operating system but does not wait for
+ * the disk: the sudden end of the process loses nothing, a power loss can lose the results of the last
+ * seconds, and the file stays consistent. Without WAL every commit waits for the disk. Source:
+ * sqlite.org/pragma.html#pragma_synchronous. */
 static int store_set_durability(struct store *s, struct error *err)
 {
 	struct error refused = ERROR_NONE;
 	s->wal = false;
 	if (s->network || store_set_journal(s, "WAL", STORE_BUSY_MS, &refused) || !s->wal) {
-		log_line("%s: no write-ahead log here%s%s%s", s->path, s->network || refused.text[0] ? ": " : "",
+		log_line("%s: no write-ahead log%s%s%s", s->path, s->network || refused.text[0] ? ": " : "",
 			s->network ? "on a network file system: " : "", s->network ? s->network : refused.text);
 		if (store_set_journal(s, "DELETE", STORE_BUSY_MS, err))
 			return -1;
@@ -306,8 +315,7 @@ static int store_prepare_to_use(struct store *s, bool immutable, struct error *e
 		return -1;
 	if (!s->read_only && migrate(s->db, err) < 0)
 		return error_context(err, "%s", s->path);
-	/* a file that says it is ours but lacks a table or a column is damaged; better now than at the first
-	 * result */
+	/* preparing statements finds a missing table or column now, not at the first result */
 	if (!store_statement(s, STATEMENT_RESULT_LOAD, err) ||
 		!store_statement(s, STATEMENT_FINISHED_LOAD, err) ||
 		(!s->read_only && !store_statement(s, STATEMENT_RESULT_ADD, err)))
@@ -325,7 +333,7 @@ static void store_close_file(struct store *s)
 	s->db = NULL;
 }
 
-/* Nothing but a file: no log beside it with something in it. */
+/* True if the database has no write-ahead log, or an empty one. */
 static bool store_is_alone(const char *path)
 {
 	struct str wal = { 0 };
@@ -343,15 +351,19 @@ struct store *store_open(const char *path, bool read_only, struct error *err)
 	struct store *s = base_calloc(1, sizeof(*s));
 	s->path = base_strdup(path);
 	s->read_only = read_only;
-	struct error said = ERROR_NONE; /* kept back: the second attempt may succeed */
+	struct error said = ERROR_NONE; /* reported only if the second attempt fails too */
 	int rc = store_prepare_to_use(s, false, &said);
-	bool sealed = rc && (s->code == SQLITE_CANTOPEN || (read_only && s->code == SQLITE_READONLY)), alone = store_is_alone(path);
+	bool sealed = rc && (s->code == SQLITE_CANTOPEN || (read_only && s->code == SQLITE_READONLY));
+	bool alone = store_is_alone(path);
 	if (sealed && read_only && alone) {
 		store_close_file(s);
 		rc = store_prepare_to_use(s, true, &said);
-	} else if (sealed && !alone) { /* without its log it could be read, and what is in there would be missed */
-		error_set(&said, "%s: cannot be opened where it is: results of it are in %s-wal, to read which a file must be made beside it: "
-			"copy both to a folder that can be written", path, path);
+	} else if (sealed && !alone) { /* immutable would ignore the results in the log */
+		error_set(&said,
+			"%s: cannot be opened in a directory without write permission, because %s-wal "
+			"contains results: "
+			"copy both files to a writable directory",
+			path, path);
 	}
 	if (rc) {
 		error_set(err, "%s", said.text);
@@ -383,7 +395,7 @@ bool store_is_gone(const struct store *s)
 	return s->gone;
 }
 
-/* The log is a file of its own with results in it: it must be the one that we saw first, too. */
+/* The write-ahead log contains results too: it must still be the file that was first seen. */
 static int store_wal_still_there(struct store *s, struct error *err)
 {
 	struct str path = { 0 };
@@ -400,8 +412,8 @@ static int store_wal_still_there(struct store *s, struct error *err)
 	s->gone = missing || st.st_dev != s->wal_device || st.st_ino != s->wal_inode;
 	if (s->gone)
 		return error_set(err,
-			"%s-wal was removed or replaced while in use: leave benanza and start it again; "
-			"results since then are not kept",
+			"%s-wal was removed or replaced while in use: restart benanza; later results are not "
+			"stored",
 			s->path);
 	return 0;
 }
@@ -413,8 +425,8 @@ int store_still_there(struct store *s, struct error *err)
 	s->gone = sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
 	if (s->gone)
 		return error_set(err,
-			"%s was removed or replaced while in use: leave benanza and start it again; "
-			"results since then are not kept",
+			"%s was removed or replaced while in use: restart benanza; later results are not "
+			"stored",
 			s->path);
 	return s->wal ? store_wal_still_there(s, err) : 0;
 }

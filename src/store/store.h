@@ -1,4 +1,5 @@
-/* The performance database. SQLite's only home. Results are added, never overwritten, one transaction each. */
+/* The performance database. The only room that uses SQLite. Results are only added, never overwritten, each
+ * in its own transaction. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -8,79 +9,93 @@
 
 struct store;
 
-/* What is acknowledged survives the sudden end of this process (kill -9). A power loss may take the last seconds of
- * results where the file is in WAL mode (commits do not wait for the disk), never the file's consistency.
+/* Opens or creates a database, with missing parent directories, and migrates older schema versions. It uses
+ * WAL mode, or a rollback journal (DELETE) on a network file system or if WAL is refused. read_only: neither
+ * creates nor writes, and reads older versions as they are. Returns NULL on errors; err names the file and
+ * the fix.
  *
- * Opens or creates; makes missing parent directories; WAL mode (DELETE where WAL is refused, or on a network file system); migrates older versions.
- * read_only opens without creating or writing, older versions too. Errors name the file and the cure: newer version, not a database,
- * corrupt, no permission, a directory. */
+ * A committed result survives the sudden end of the process (kill -9). In WAL mode commits do not wait for
+ * the disk: a power loss can lose the results of the last seconds, but does not damage the file. */
 struct store *store_open(const char *path, bool read_only, struct error *err);
 void store_close(struct store *s);
 const char *store_path(const struct store *s);
-/* What network file system a file or folder is on: "NFS"; NULL: none that is known, or nothing is there. */
+/* Name of the network file system that a file or directory is on ("NFS"); NULL if it is on a local one or
+ * missing. */
 const char *store_network(const char *path);
 
-/* The id of an identity (model, stack), made when new; a device row (attributes) is added when they changed. Later
- * results of this handle carry that row. For who is about to add a result: -1 is an error, also in a read-only store. */
+/* Returns the id of the device's identity (model, stack), adding it if it is new, and adds an attributes row
+ * if the attributes changed; results added later through this handle refer to that row. -1 on errors, also if
+ * the store is read-only. Call it before adding results; to look up only: store_device_find. */
 int64_t store_device(struct store *s, const struct device *d, struct error *err);
-/* When an attributes row was seen, in seconds since 1970. */
+/* When the device was seen with these attributes, in seconds since 1970. */
 struct store_seen {
 	int64_t first, last;
 };
-/* The same for a device that was seen elsewhere: its row begins and ends no later than it did there. */
+/* store_device for an imported device: extends the row's dates to include `seen`. */
 int64_t store_device_seen(struct store *s, const struct device *d, struct store_seen seen, struct error *err);
-/* The id of an identity; 0 when the file has none of that model and stack. Writes nothing. */
+/* Returns the id of the device's identity, 0 if the file does not have it, -1 on errors. Writes nothing. */
 int64_t store_device_find(struct store *s, const struct device *d, struct error *err);
-/* The identities that there are results of; arrays and strings live in the arena. id[i] belongs to devices[i]. */
-int store_devices(struct store *s, struct arena *a, struct device **devices, int64_t **ids, int *count, struct error *err);
+/* Lists the identities with at least one result, each with its latest attributes. (*ids)[i] is the id of
+ * (*devices)[i]. Arrays and strings are in the arena. */
+int store_devices(struct store *s, struct arena *a, struct device **devices, int64_t **ids, int *count,
+	struct error *err);
 
-/* One result in one transaction: on return 0 it survives kill -9. Notices when the file was removed underneath. */
+/* Adds a result in a transaction of its own (unless a batch is open). Fails if the file was removed or
+ * replaced. */
 int store_add(struct store *s, int64_t device, const struct result *r, struct error *err);
-/* The same, but a row that is there already - same device, problem, algorithm, state, date and median - is not added
- * again. 1: added, 0: it was there, -1: error. */
+/* The same, unless an equal row exists (same device, problem, algorithm, status, states, date and median).
+ * Returns 1 if it was added, 0 if it existed, -1 on errors. */
 int store_add_once(struct store *s, int64_t device, const struct result *r, struct error *err);
-/* Between the two many additions are one transaction: quick, and kept when store_batch_end returns 0. One that fails (-1)
- * undoes all since store_batch_begin and ends the batch. Without a batch open store_batch_end does nothing. */
+/* All additions between begin and end are one transaction, which is much faster; they are committed when
+ * store_batch_end returns 0. An addition that fails (-1) rolls back the whole batch and ends it.
+ * store_batch_end does nothing if no batch is open. */
 int store_batch_begin(struct store *s, struct error *err);
 int store_batch_end(struct store *s, struct error *err);
 bool store_has_batch(const struct store *s);
-/* The file was removed or replaced since it was opened, and an addition noticed: nothing more can be kept. */
+/* True if an addition failed because the file was removed or replaced since it was opened. Later additions
+ * fail too. */
 bool store_is_gone(const struct store *s);
-/* How long an operation waits for another program that has the file locked: 5 s where nothing else is said. While it waits
- * go_on (may be NULL) is asked again and again, and ends the wait with false. */
+/* Sets how long an operation waits if another program has locked the file; the default is 5000 ms. go_on (may
+ * be NULL) is called repeatedly during the wait and ends it by returning false. */
 void store_set_patience(
 	struct store *s, int patience_ms, bool (*go_on)(void *context, int64_t waited_ms), void *context);
-/* Who that is: "sqlite3, process 1234"; "" where it cannot be seen. Valid until the next call. */
+/* The process that has locked the file: "sqlite3, process 1234"; "" if unknown. Valid until the next call. */
 const char *store_lock_holder(struct store *s);
 
-/* For who measures and cannot wait: store_device and store_add, but when the file cannot take the result for a reason that
- * may pass (locked, no room, an I/O error) a copy waits in memory, and all that comes later behind it. 0: it is in
- * the file; 1: it waits (err: for what); -1: it will not be taken (the file is gone, the result is none). Takes a moment at
- * most. store_close drops what waits. */
+/* store_device and store_add for callers that must not block: returns within about 50 ms. If the file cannot
+ * be written for a transient reason (locked, disk full, I/O error), a copy of the result is queued in memory,
+ * and all later ones behind it. Returns 0 if the result is in the file, 1 if it is queued (err has the
+ * reason), -1 if it cannot be stored at all (the file is gone, the result is invalid). store_close drops
+ * queued results. */
 int store_keep(struct store *s, const struct device *d, const struct result *r, struct error *err);
 /* The same for store_finish. */
 int store_keep_finish(struct store *s, const struct device *d, const char *problem, struct error *err);
-/* Tries again, where it is time for that or at_once. Returns the results that still wait. */
-int store_keep_on(struct store *s, bool at_once);
+/* Writes queued results if a retry is due, or if at_once. Returns the number of results that are still
+ * queued. */
+int store_keep_retry(struct store *s, bool at_once);
 struct store_waiting {
-	int results, lost; /* lost: refused, at once or after a wait */
-	const char *why;   /* of the last try that failed, or loss; "" none */
+	int results;       /* queued */
+	int lost;          /* could not be stored, at once or after a retry */
+	const char *why;   /* reason of the last failure; "" if there was none */
 };
 struct store_waiting store_waiting(const struct store *s);
 
-/* The measuring of a problem has come to an end that stands: it need not be measured again. */
+/* Marks a problem as measured completely, so that it is not measured again. */
 int store_finish(struct store *s, int64_t device, const char *problem, struct error *err);
-/* The same, but what is finished already stays as it is. 1: new, 0: it was, -1: error. */
+/* The same, but keeps an existing mark and its date. Returns 1 if it is new, 0 if it existed, -1 on errors.
+ * */
 int store_finish_once(struct store *s, int64_t device, const char *problem, struct error *err);
-/* Loads the standing results of an identity into r. */
+/* Loads the results and finished problems of an identity into r. Invalid rows are logged and skipped. */
 int store_load(struct store *s, int64_t device, struct results *r, struct error *err);
-/* Loads only rows added since the last call with this cursor (another process may write too); *cursor starts at 0. */
+/* The same for the rows that were added since the last call with this cursor, also by other processes.
+ * *cursor starts at 0. */
 int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err);
 
-/* All results of an identity, the replaced ones too: by attributes row (oldest first, `device` is told before its first
- * result), then problem, then age; then the problems that are finished; all of one moment of the file. What is handed over
- * is borrowed until the callback returns; one that does not return 0 ends the walk with that. Rows that are no results are
- * left out (problem "": it has none; why: "has quartiles out of order"). The last two may be NULL. */
+/* Visits all results of an identity, also replaced ones, then its finished problems, from one snapshot of the
+ * file. Order: attributes row (oldest first; `device` is called before the first result of each), problem,
+ * age. Arguments are valid until the callback returns; a value other than 0 ends the walk, which returns it.
+ * `unusable` gets invalid rows instead of `result` (problem: "" if it cannot be read; why: "has quartiles out
+ * of order"). The last two callbacks may be NULL. */
 struct store_walker {
 	void *context;
 	int (*device)(void *context, const struct device *d, struct store_seen seen, struct error *err);
@@ -89,27 +104,31 @@ struct store_walker {
 	void (*unusable)(void *context, int64_t row, const char *problem, const char *why);
 };
 int store_walk(struct store *s, int64_t device, const struct store_walker *w, struct error *err);
-/* What is wrong with a result's numbers ("has quartiles out of order"); NULL: nothing. Rows with such a fault are not
- * loaded from the file. */
+/* Checks the numbers of a result. Returns what is wrong ("has quartiles out of order"), or NULL. Rows with
+ * such a fault are not loaded from the file. */
 const char *store_result_fault(const struct result *r);
 
-/* Remembered dimensions per model (key: the real path of its file). */
+/* Stores the dimensions that the user set for a model, as JSON. model_key: the real path of the model file.
+ * */
 int store_dims_put(struct store *s, const char *model_key, const char *json, struct error *err);
-/* The same, of another file: kept where nothing later is. 1: kept, 0: there is something as late, -1: error. */
+/* The same for dimensions of another database, set at `at` (seconds since 1970): an entry that is not older
+ * wins. Returns 1 if they were stored, 0 if not, -1 on errors. */
 int store_dims_merge(struct store *s, const char *model_key, const char *json, int64_t at, struct error *err);
-/* NULL where nothing is remembered. */
+/* Returns the stored dimensions of a model, in the arena; NULL if there are none. */
 char *store_dims_get(struct store *s, struct arena *a, const char *model_key);
-/* All that is remembered; a visit that does not return 0 ends the walk with that. */
+/* Visits the dimensions of all models. A value other than 0 ends the walk, which returns it. */
 int store_dims_walk(struct store *s,
-	int (*visit)(void *context, const char *model_key, const char *json, int64_t at, struct error *err), void *context,
-	struct error *err);
+	int (*visit)(void *context, const char *model_key, const char *json, int64_t at, struct error *err),
+	void *context, struct error *err);
 
-/* `db info`: { path, schema_version, journal_mode, journal_reason, file_bytes, devices: [ { id, model, stack, problems, results,
- * first, last } ], problems, results }. journal_reason: why it is not wal, or null. first and last are dates of results, "2026-01-31T12:00:00Z", or null;
- * file_bytes counts the write-ahead log too. */
+/* The JSON object of `db info`: { path, schema_version, journal_mode, journal_reason, file_bytes, devices: [
+ * { id, model, stack, problems, results, first, last } ], problems, results }. journal_reason: why the mode
+ * is not wal, or null; file_bytes: with the write-ahead log; first, last: dates of results,
+ * "2026-01-31T12:00:00Z", or null. */
 json_t *store_info(struct store *s, struct error *err);
-/* `db check`: integrity, foreign keys, every problem text parses to itself, no orphan, statistics in order. Adds one line
- * a finding to out (the first 100 of each kind); returns the number of findings, -1 when it could not look. */
+/* `db check`: integrity, foreign keys, unreferenced rows, problem texts that do not parse, statistics out of
+ * range. Adds one line per finding to out, at most 100 of each kind. Returns the number of findings, -1 if
+ * the file could not be checked. */
 int store_check(struct store *s, struct str *out, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* `db info` and `db check`: the file seen from outside. */
+/* `db info` and `db check`. */
 #include "config.h"
 
 #include "store/store_private.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define CHECK_LINES_MAX 100 /* of one kind of finding: a damaged file could have millions */
+#define CHECK_LINES_MAX 100 /* lines per check: a damaged file could have millions of findings */
 
 static json_t *store_date(sqlite3_stmt *q, int column)
 {
@@ -80,7 +80,8 @@ static double store_file_bytes(const char *path)
 static json_t *store_info_network(const struct store *s)
 {
 	struct str why = { 0 };
-	str_addf(&why, "on a network file system (%s), where a write-ahead log works on one machine only", s->network);
+	str_addf(&why, "on a network file system (%s), where a write-ahead log works on one machine only",
+		s->network);
 	json_t *text = json_text((struct text){ why.p, why.n });
 	str_free(&why);
 	return text;
@@ -103,12 +104,12 @@ json_t *store_info(struct store *s, struct error *err)
 	return info;
 }
 
-/* A check: `look` is called for each row of the SQL. It returns true where it adds a finding to out, one line without
- * its newline. */
+/* A check calls `look` for each row of the SQL. `look` returns true if it added a finding to out: one line
+ * without newline. */
 struct check {
 	const char *sql;
 	bool (*look)(sqlite3_stmt *q, struct str *out);
-	int version; /* of the schema from which on it can be asked */
+	int version; /* first schema version that the SQL works with */
 };
 
 static bool check_integrity(sqlite3_stmt *q, struct str *out)
@@ -125,7 +126,7 @@ static bool check_integrity(sqlite3_stmt *q, struct str *out)
 
 static bool check_foreign_key(sqlite3_stmt *q, struct str *out)
 {
-	str_addf(out, "%s %lld: refers to a row of %s that is not there", store_column_text(q, 0, "?"),
+	str_addf(out, "%s %lld: refers to a missing row of %s", store_column_text(q, 0, "?"),
 		(long long)sqlite3_column_int64(q, 1), store_column_text(q, 2, "?"));
 	return true;
 }
@@ -139,7 +140,7 @@ static bool check_orphan(sqlite3_stmt *q, struct str *out)
 
 static bool check_mixed(sqlite3_stmt *q, struct str *out)
 {
-	str_addf(out, "result %lld: its attributes are those of another device",
+	str_addf(out, "result %lld: has the attributes of another device",
 		(long long)sqlite3_column_int64(q, 0));
 	return true;
 }
@@ -153,18 +154,18 @@ static bool check_problem(sqlite3_stmt *q, struct str *out)
 	const char *text = store_column_text(q, 1, NULL);
 	bool bad = true;
 	if (!text)
-		str_addf(out, "problem %lld: its text is none", id);
+		str_addf(out, "problem %lld: has no text", id);
 	else if (problem_parse(text_of(text), p, &why) || problem_format(p, again, &why))
 		str_addf(out, "problem %lld: %s", id, why.text);
 	else if (strcmp(text, again))
-		str_addf(out, "problem %lld: does not read back to itself", id);
+		str_addf(out, "problem %lld: is not in its standard form (it parses to another text)", id);
 	else
 		bad = false;
 	free(p);
 	return bad;
 }
 
-/* Limits of what counts as a measurement: wide enough for any machine, narrow enough that sums stay meaningful. */
+/* Limits of plausible values: wide enough for any machine, narrow enough that sums stay finite. */
 #define TIME_MIN_NS 0.01
 #define TIME_MAX_NS 1e15
 #define CLOCK_MAX_MHZ 1e6
@@ -172,8 +173,8 @@ static bool check_problem(sqlite3_stmt *q, struct str *out)
 #define COUNT_MAX INT64_C(1000000000000)
 #define DATE_MAX INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 
-/* By more than a mean or a quantile of equal samples is off when it is rounded. Comparisons with an unknown value are false: what is
- * not known is not wrong. */
+/* a > b by more than the rounding error of a mean or quantile of equal samples. False if either is NaN: an
+ * unknown value is not a fault. */
 static bool exceeds(double a, double b)
 {
 	return a > b * (1 + 1e-9);
@@ -184,7 +185,8 @@ static bool is_count(int64_t n, int64_t least)
 	return n >= least && n <= COUNT_MAX;
 }
 
-/* v: unknown is NaN. */
+/* Checks the statistics of a result in the order of the enum; NaN: unknown. Returns what is wrong, or NULL.
+ * */
 static const char *statistics_fault(
 	const char *status, const double *v, int64_t n, int64_t discarded, int64_t executions)
 {
@@ -192,28 +194,29 @@ static const char *statistics_fault(
 	if (strcmp(status, "ok"))
 		return isnan(v[MEDIAN]) ? NULL : "has a time though its status is not ok";
 	if (!(v[MEDIAN] > 0) || !isfinite(v[MEDIAN]))
-		return "is ok without a time";
+		return "has the status ok but no time";
 	if (v[MEDIAN] < TIME_MIN_NS)
 		return "has a time below 0.01 ns";
 	for (int i = 0; i < COUNT; i++)
 		if (v[i] > TIME_MAX_NS)
 			return "has a time above 1e15 ns (11 days)";
 	if (n < 1)
-		return "is ok without a sample";
+		return "has the status ok but no sample";
 	if (!is_count(n, 1) || !is_count(discarded, 0) || !is_count(executions, 1))
 		return "has a sample or execution count out of range";
 	if (v[MIN] < 0 || v[STDEV] < 0 || v[MEAN] < 0)
 		return "has a negative statistic";
-	if (exceeds(v[MIN], v[Q1]) || exceeds(v[Q1], v[MEDIAN]) || exceeds(v[MEDIAN], v[Q3]) || exceeds(v[MIN], v[MEDIAN]))
+	if (exceeds(v[MIN], v[Q1]) || exceeds(v[Q1], v[MEDIAN]) || exceeds(v[MEDIAN], v[Q3]) ||
+		exceeds(v[MIN], v[MEDIAN]))
 		return "has quartiles out of order";
 	if (exceeds(v[LO], v[MEDIAN]) || exceeds(v[MEDIAN], v[HI]) || v[LO] < 0)
 		return "has a median outside its interval";
 	if (exceeds(v[MIN], v[MEAN]))
-		return "has a mean below its least sample";
+		return "has a mean below its minimum";
 	return NULL;
 }
 
-/* Range checks of the numbers outside the statistics; NaN is unknown, date 0 is unknown. */
+/* Checks the other numbers; NaN and date 0: unknown. Returns what is wrong, or NULL. */
 static const char *numbers_fault(
 	double workspace_bytes, double enqueue_ns, double clock_mhz, int64_t measured_at)
 {
@@ -233,7 +236,7 @@ const char *store_result_fault(const struct result *r)
 	const struct sample_stats *t = &r->stats;
 	const double v[8] = { t->min, t->q1, t->median, t->q3, t->mean, t->stdev, t->lo, t->hi };
 	if (r->status == STATUS_OK && (!r->algorithm.name || !*r->algorithm.name))
-		return "is ok without an algorithm";
+		return "has the status ok but no algorithm";
 	const char *fault = NULL;
 	if (r->status == STATUS_OK)
 		fault = statistics_fault("ok", v, t->n, t->discarded, t->executions);
@@ -259,9 +262,9 @@ static bool check_result(sqlite3_stmt *q, struct str *out)
 	if (status_parse(status) < 0 || cache_parse(store_column_text(q, 2, "")) < 0 ||
 		launch_parse(store_column_text(q, 3, "")) < 0 ||
 		matrix_parse(store_column_text(q, 4, "")) < 0 || stop_parse(store_column_text(q, 5, "")) < 0)
-		wrong = "has a status, cache, launch, matrix or stop that this version does not know";
+		wrong = "has an unknown status, cache, launch, matrix or stop";
 	else if (strcmp(status, "ok") == 0 && store_column_text(q, 15, "")[0] == '\0')
-		wrong = "is ok without an algorithm";
+		wrong = "has the status ok but no algorithm";
 	else
 		wrong = statistics_fault(status, v, sqlite3_column_int64(q, 6), sqlite3_column_int64(q, 16),
 			sqlite3_column_int64(q, 17));

@@ -1,4 +1,8 @@
-/* Results that wait in memory for a file that cannot take them now. */
+/* A queue in memory for results that the file cannot take at the moment (locked, disk full). If a write
+ * fails, the result is queued, and so are all later ones, to keep their order. Retries write up to BATCH
+ * items in one transaction, with delays that double from DELAY_LEAST_MS to DELAY_MOST_MS. If a batch fails
+ * for a reason that is not transient, its items are written one by one, and those that fail are dropped and
+ * counted as lost. */
 #include "config.h"
 
 #include "store/store_private.h"
@@ -9,23 +13,23 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#define PATIENCE_MS 50      /* whoever measures or draws a screen does not wait longer for another program */
+#define PATIENCE_MS 50      /* limit of a wait for a lock: the caller measures or draws a screen */
 #define DELAY_LEAST_MS 250
 #define DELAY_MOST_MS 2000
-#define BATCH 500           /* in one transaction, when what waited is written */
+#define BATCH 500           /* queued items written in one transaction */
 
 struct keep_device {
 	struct keep_device *next;
 	struct arena arena;
 	struct device d;
-	int64_t id;             /* 0: not in the file, as far as is known */
+	int64_t id;             /* in the file; 0: unknown */
 };
 
 struct keep_item {
 	struct keep_item *next;
 	struct arena arena;
 	struct keep_device *device;
-	bool is_end;            /* no result: the problem is finished */
+	bool is_end;            /* marks r.problem as finished; not a result */
 	struct result r;
 };
 
@@ -72,7 +76,7 @@ void keep_free(struct keep *k)
 	}
 }
 
-/* once: it may have been tried before, with an end that is not known. */
+/* once: an earlier write may have succeeded in spite of its error, so an equal row is not added again. */
 static int keep_write(struct store *s, struct keep_device *d, const struct result *r, bool is_end, bool once,
 	struct error *err)
 {
@@ -101,7 +105,7 @@ static void keep_push(struct keep *k, struct keep_device *d, const struct result
 	k->results += !is_end;
 }
 
-/* A try has failed: the next one comes later. */
+/* Schedules the next retry with a doubled delay, and logs the reason if it changed. */
 static void keep_delay(struct keep *k, const struct error *why)
 {
 	k->delay_ms = !k->delay_ms ? DELAY_LEAST_MS : k->delay_ms * 2 < DELAY_MOST_MS ? k->delay_ms * 2 : DELAY_MOST_MS;
@@ -111,7 +115,7 @@ static void keep_delay(struct keep *k, const struct error *why)
 	snprintf(k->why, sizeof(k->why), "%s", why->text);
 }
 
-/* How long others are waited for is this file's own matter. */
+/* Shortens the wait for locks to PATIENCE_MS. Returns the old limit, to restore it. */
 static int keep_hurry(struct store *s)
 {
 	int usual = s->patience_ms;
@@ -120,6 +124,7 @@ static int keep_hurry(struct store *s)
 	return usual;
 }
 
+/* The file will never take it: counts it as lost. Returns -1. */
 static int keep_refuse(struct keep *k, bool is_end, const struct error *why)
 {
 	k->lost += !is_end;
@@ -128,7 +133,8 @@ static int keep_refuse(struct keep *k, bool is_end, const struct error *why)
 	return -1;
 }
 
-static int keep_one(struct store *s, const struct device *device, const struct result *r, bool is_end, struct error *err)
+static int keep_one(struct store *s, const struct device *device, const struct result *r, bool is_end,
+	struct error *err)
 {
 	struct keep *k = &s->keep;
 	struct keep_device *d = keep_device(k, device);
@@ -158,7 +164,7 @@ int store_keep_finish(struct store *s, const struct device *d, const char *probl
 	return keep_one(s, d, &r, true, err);
 }
 
-/* Writes the first `most` in one transaction: how many, or -1: none. */
+/* Writes up to `most` queued items in one transaction. Returns their number, or -1 if nothing was written. */
 static int keep_try(struct store *s, int most, struct error *err)
 {
 	int n = 0, bad = store_batch_begin(s, err);
@@ -168,12 +174,12 @@ static int keep_try(struct store *s, int most, struct error *err)
 		bad = store_batch_end(s, err);
 	if (!bad)
 		return n;
-	for (struct keep_device *d = s->keep.devices; d; d = d->next) /* their rows may be undone too */
+	for (struct keep_device *d = s->keep.devices; d; d = d->next) /* their rows may have been rolled back */
 		d->id = 0;
 	return -1;
 }
 
-/* What will never be taken, or nothing: the file is gone. */
+/* Drops the first item, which the file will never take; all items if the file is gone. */
 static void keep_lose(struct store *s, const struct error *why)
 {
 	struct keep *k = &s->keep;
@@ -185,7 +191,7 @@ static void keep_lose(struct store *s, const struct error *why)
 	log_line("%s", why->text);
 }
 
-int store_keep_on(struct store *s, bool at_once)
+int store_keep_retry(struct store *s, bool at_once)
 {
 	struct keep *k = &s->keep;
 	if (!k->first || (!at_once && clock_ms() < k->retry_at_ms))
@@ -199,7 +205,7 @@ int store_keep_on(struct store *s, bool at_once)
 			keep_delay(k, &err);
 			break;
 		}
-		if (n < 0 && most == 1) /* it is this one */
+		if (n < 0 && most == 1) /* the first item is the cause */
 			keep_lose(s, &err);
 		else if (n < 0)
 			most = 1;

@@ -1,5 +1,6 @@
-/* Where the file lies: a write-ahead log keeps its index in shared memory, which the machines that mount a network file
- * system do not share. There the file has a rollback journal, and locks are all that keeps two machines apart. */
+/* Databases on network file systems. A write-ahead log has its index in shared memory, which several machines
+ * do not share (sqlite.org/wal.html), so the file uses a rollback journal there and depends on working file
+ * locks. */
 #include "config.h"
 
 #include "store/store_private.h"
@@ -18,7 +19,7 @@
 
 #define PROBE_MS 10000
 
-/* f_type of statfs(2), as the file systems' own headers have it. */
+/* f_type of statfs(2); values from statfs(2), linux/magic.h and the file systems' headers. */
 static const struct place_kind {
 	uint32_t type;
 	const char *name;
@@ -40,8 +41,8 @@ static const struct place_kind {
 	{ 0x01161970, "GFS2" },
 	{ 0x7461636f, "OCFS2" },
 	{ 0x01021997, "9p" },
-	{ 0x786f4256, "a folder shared with a virtual machine" },
-	{ 0x65735546, "FUSE, which may be one" }, /* sshfs, GlusterFS and others do not differ */
+	{ 0x786f4256, "VirtualBox shared folder" },
+	{ 0x65735546, "FUSE, possibly remote" }, /* sshfs, GlusterFS and local FUSE file systems share this value */
 };
 
 const char *store_network(const char *path)
@@ -55,7 +56,8 @@ const char *store_network(const char *path)
 	return NULL;
 }
 
-/* The child: a lock on a byte that SQLite has no use for; its exit status says why not. */
+/* In the child process: requests a read lock on a byte that SQLite does not lock. Exits with the errno, 0 if
+ * locks work. */
 static void probe_lock(const char *path)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0x40000000 + 1000, .l_len = 1 };
@@ -63,17 +65,18 @@ static void probe_lock(const char *path)
 	_exit(fd >= 0 && fcntl(fd, F_SETLK, &lock) && errno != EAGAIN && errno != EACCES ? errno : 0);
 }
 
-/* A lock service that is not there fails at once or never answers, and who waits for it inside the kernel cannot be called
- * back: so another process asks. */
+/* A missing lock service fails at once or never replies, and a process that waits for it in the kernel cannot
+ * be interrupted. So a child process requests the lock, and this one waits for the end of a pipe, up to
+ * limit_ms. */
 int place_probe_locks(const struct store *s, int limit_ms, struct error *err)
 {
 	int end[2], status = 0;
 	if (pipe2(end, O_CLOEXEC))
-		return 0; /* not to be known: SQLite will see */
+		return 0; /* cannot test; SQLite will report it */
 	pid_t child = fork();
 	if (child == 0)
 		probe_lock(s->path);
-	close(end[1]); /* the child has the other: it closes with it */
+	close(end[1]); /* the child's copy closes when it exits */
 	struct pollfd at = { .fd = end[0], .events = POLLIN };
 	int ready = -1;
 	while (child > 0 && (ready = poll(&at, 1, limit_ms)) < 0 && errno == EINTR)
@@ -85,8 +88,9 @@ int place_probe_locks(const struct store *s, int limit_ms, struct error *err)
 		kill(child, SIGKILL);
 		waitpid(child, &status, WNOHANG);
 		return error_set(err,
-			"%s: its file system (%s) does not answer when asked for a lock: see to its lock service, or give "
-			"a file on a local disk with --db",
+			"%s: its file system (%s) does not reply to a lock request: check its lock service, "
+			"or give a "
+			"file on a local disk with --db",
 			s->path, s->network);
 	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -94,23 +98,26 @@ int place_probe_locks(const struct store *s, int limit_ms, struct error *err)
 	if (!WIFEXITED(status) || WEXITSTATUS(status) == 0)
 		return 0;
 	return error_set(err,
-		"%s: its file system (%s) gives no locks (%s): see to its lock service, or give a file on a local disk "
-		"with --db",
+		"%s: its file system (%s) does not support locks (%s): check its lock service, or give a "
+		"file on a "
+		"local disk with --db",
 		s->path, s->network, strerror(WEXITSTATUS(status)));
 }
 
-/* Two bytes of the header say how the file is to be read: 2 is with a write-ahead log. Read by SQLite's own descriptor, since
- * closing another one would give up the locks of this process. */
+/* True if byte 18 of the header (write version) is 2: WAL mode (sqlite.org/fileformat.html). Reads through
+ * SQLite's descriptor, because closing another one would release all POSIX locks of this process. */
 static bool place_is_wal(struct store *s)
 {
 	sqlite3_file *file = NULL;
 	unsigned char version[2] = { 0 };
-	if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file || !file->pMethods)
+	if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file ||
+		!file->pMethods)
 		return false;
 	return file->pMethods->xRead(file, version, sizeof(version), 18) == SQLITE_OK && version[0] == 2;
 }
 
-/* With the exclusive lock nobody else, on any machine, has the file open, and no shared memory is made use of. */
+/* Switches the file from WAL mode to a rollback journal. In exclusive locking mode SQLite uses no shared
+ * memory, and the lock ensures that no other process, on any machine, has the file open. */
 static int place_switch(struct store *s, struct error *err)
 {
 	struct store own = { .path = s->path, .network = s->network };
@@ -124,16 +131,18 @@ static int place_switch(struct store *s, struct error *err)
 	if (!rc)
 		rc = store_set_journal(&own, "DELETE", 0, err);
 	if (!rc && own.wal)
-		rc = error_set(err, "%s: cannot leave its write-ahead log", s->path);
+		rc = error_set(err, "%s: cannot turn off its write-ahead log", s->path);
 	s->code = own.code;
 	sqlite3_close(own.db);
 	if (!rc)
-		log_line("%s: had a write-ahead log, and has a rollback journal from now on: it is on a network file system (%s)",
+		log_line("%s: changed from a write-ahead log to a rollback journal, because it is on a network file "
+			 "system (%s)",
 			s->path, s->network);
 	else if (own.code == SQLITE_BUSY || own.code == SQLITE_LOCKED)
 		error_set(err,
-			"%s: on a network file system (%s) with a write-ahead log, which works on one machine only, and another "
-			"program has it open: end that first, or give another file with --db",
+			"%s: on a network file system (%s) with a write-ahead log, which works on one "
+			"machine only, and "
+			"another program has it open: end that program first, or give another file with --db",
 			s->path, s->network);
 	return rc;
 }

@@ -1,4 +1,4 @@
-/* Results in and out of the file. */
+/* Writes results to the file and reads them. */
 #include "config.h"
 
 #include "store/store_private.h"
@@ -9,17 +9,17 @@
 
 #include "base/log.h"
 
-/* The row of a text that many results share; 0 for none. */
+/* Returns the id of a text's row, adding it if it is new; 0 if the text is empty, -1 on errors. */
 static int64_t store_note(struct store *s, const char *text, struct error *err)
 {
 	return text && text[0] ? store_id_of(s, STATEMENT_NOTE_FIND, STATEMENT_NOTE_ADD, &text, 1, err) : 0;
 }
 
-/* All that makes the row but its notes. ids: identity, attributes, problem, algorithm. */
+/* Binds the first 25 columns of a result. ids: identity, attributes, problem, algorithm. */
 static void store_bind_result(sqlite3_stmt *q, const int64_t *ids, const struct result *r)
 {
 	const struct sample_stats *t = &r->stats;
-	bool measured = r->status == STATUS_OK; /* statistics mean nothing otherwise */
+	bool measured = r->status == STATUS_OK; /* otherwise the statistics have no meaning */
 	const double numbers[] = { t->min, t->q1, t->median, t->q3, t->mean, t->stdev, t->lo, t->hi };
 	for (int i = 0; i < 4; i++)
 		sqlite3_bind_int64(q, 1 + i, ids[i]);
@@ -54,13 +54,13 @@ static int store_add_row(struct store *s, const int64_t *ids, const struct resul
 	for (int i = 0; i < 2; i++)
 		if (notes[i])
 			sqlite3_bind_int64(q, 26 + i, notes[i]);
-	/* no clock stands still, and nothing is enqueued in no time: zero is one more way to say unknown */
+	/* 0 means unknown for these */
 	store_bind_number(q, 28, r->enqueue_ns > 0 ? r->enqueue_ns : NAN);
 	store_bind_number(q, 29, r->clock_mhz > 0 ? r->clock_mhz : NAN);
 	return store_step_id(s, q, err) > 0 ? 0 : -1;
 }
 
-/* Is the row there? 1, 0, -1: error. */
+/* Returns 1 if the row exists, 0 if not, -1 on errors. */
 static int store_has_row(struct store *s, const int64_t *ids, const struct result *r, struct error *err)
 {
 	sqlite3_stmt *q = store_statement(s, STATEMENT_RESULT_SAME, err);
@@ -71,11 +71,11 @@ static int store_has_row(struct store *s, const int64_t *ids, const struct resul
 	return id < 0 ? -1 : id > 0;
 }
 
-/* once: a row that is there is not added again. 1: added, 0: it was there, -1: error. */
+/* once: does not add a row that exists. Returns 1 if the row was added, 0 if it existed, -1 on errors. */
 static int store_add_how(struct store *s, int64_t device, const struct result *r, bool once, struct error *err)
 {
 	if (!r->problem || !r->problem[0] || strlen(r->problem) >= PROBLEM_TEXT_SIZE)
-		return error_set(err, "%s: a result without a usable problem text was refused", s->path);
+		return error_set(err, "%s: the problem text of a result is empty or too long", s->path);
 	if (store_begin(s, err))
 		return -1;
 	const char *const algorithm[] = { r->algorithm.api, r->algorithm.name, r->algorithm.layouts,
@@ -100,8 +100,8 @@ int store_add_once(struct store *s, int64_t device, const struct result *r, stru
 	return store_add_how(s, device, r, true, err);
 }
 
-/* Another program or an older version may have stored control characters: they are cleaned on reading, as wire_parse
- * cleans on arrival. */
+/* Another program or an older version may have stored control characters: they are cleaned on reading, as
+ * wire_parse cleans on arrival. */
 static void store_clean_texts(struct store *s, struct result *r)
 {
 	const char **texts[] = { &r->problem, &r->algorithm.api, &r->algorithm.name, &r->algorithm.layouts,
@@ -117,7 +117,8 @@ static void store_clean_texts(struct store *s, struct result *r)
 	}
 }
 
-/* A row as a result; strings are valid until the next step. Returns what is wrong with it, NULL: nothing. */
+/* Reads a result from a row; its strings are valid until the next step. Returns what is wrong with it, or
+ * NULL. */
 static const char *store_result_from_row(struct store *s, sqlite3_stmt *q, struct result *r)
 {
 	int status = status_parse(store_column_text(q, 6, "")),
@@ -156,7 +157,7 @@ static const char *store_result_from_row(struct store *s, sqlite3_stmt *q, struc
 		.rotated_bytes = NAN,
 	};
 	if (!r->problem || !r->algorithm.name || status < 0 || cache < 0 || launch < 0)
-		return "has a text or a word that cannot be read";
+		return "has an invalid text or an unknown status, cache or launch";
 	store_clean_texts(s, r);
 	r->status = (enum status)status;
 	r->cache = (enum cache)cache;
@@ -178,7 +179,7 @@ static int store_load_results(
 		*cursor = sqlite3_column_int64(q, 0);
 		const char *fault = store_result_from_row(s, q, &one);
 		if (fault)
-			log_line("%s: result %lld %s: it is not used", s->path, (long long)*cursor, fault);
+			log_line("%s: result %lld %s: it is ignored", s->path, (long long)*cursor, fault);
 		else
 			results_add(r, &one);
 	}
@@ -201,13 +202,13 @@ static int store_load_finished(
 			results_finish(r, problem);
 	}
 	sqlite3_reset(q);
-	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read what is finished", err);
+	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read finished problems", err);
 }
 
 int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct results *r, struct error *err)
 {
 	int64_t since = *cursor;
-	/* one moment of the file: nothing is finished whose results are not there */
+	/* one transaction, so that the results of all finished problems are visible */
 	if (store_run(s, STATEMENT_BEGIN_READ, err))
 		return -1;
 	int rc = store_load_results(s, device, cursor, r, err);
@@ -217,7 +218,7 @@ int store_load_since(struct store *s, int64_t device, int64_t *cursor, struct re
 	return rc;
 }
 
-/* 1: written, 0: not, -1: error. */
+/* Returns 1 if the row was written, 0 if not, -1 on errors. */
 static int store_finish_how(
 	struct store *s, enum store_statement how, int64_t device, const char *problem, struct error *err)
 {
@@ -251,14 +252,16 @@ int store_load(struct store *s, int64_t device, struct results *r, struct error 
 	return store_load_since(s, device, &cursor, r, err);
 }
 
-/* The device as a row of attributes has it, for who walks. */
+/* Calls w->device with the device of an attributes row. */
 static int store_walk_device(struct store *s, int64_t attributes, const struct store_walker *w, struct error *err)
 {
 	struct arena a = { 0 };
 	struct device d;
 	sqlite3_stmt *q = store_prepare(s,
-		"SELECT i.id, i.model, i.stack, t.name, t.runner, t.version, t.host, t.json, t.threads, t.llc_bytes,"
-		" t.has_matrix, t.first_seen, t.last_seen FROM attributes t JOIN identity i ON i.id = t.identity WHERE t.id = ?1",
+		"SELECT i.id, i.model, i.stack, t.name, t.runner, t.version, t.host, t.json, t.threads, "
+		"t.llc_bytes,"
+		" t.has_matrix, t.first_seen, t.last_seen FROM attributes t JOIN identity i ON i.id = "
+		"t.identity WHERE t.id = ?1",
 		NULL, 0, err);
 	if (!q)
 		return -1;
@@ -290,7 +293,7 @@ static int store_walk_results(struct store *s, int64_t device, const struct stor
 		int64_t row = sqlite3_column_int64(q, 0);
 		const char *fault = store_result_from_row(s, q, &one);
 		if (fault) {
-			log_line("%s: result %lld %s: it is not used", s->path, (long long)row, fault);
+			log_line("%s: result %lld %s: it is ignored", s->path, (long long)row, fault);
 			if (w->unusable)
 				w->unusable(w->context, row, one.problem ? one.problem : "", fault);
 			continue;
@@ -320,12 +323,12 @@ static int store_walk_finished(struct store *s, int64_t device, const struct sto
 			status = w->finished(w->context, problem, err);
 	}
 	sqlite3_reset(q);
-	return status || rc == SQLITE_DONE ? status : store_error(s, rc, "read what is finished", err);
+	return status || rc == SQLITE_DONE ? status : store_error(s, rc, "read finished problems", err);
 }
 
 int store_walk(struct store *s, int64_t device, const struct store_walker *w, struct error *err)
 {
-	if (store_run(s, STATEMENT_BEGIN_READ, err)) /* one moment of the file */
+	if (store_run(s, STATEMENT_BEGIN_READ, err)) /* a snapshot */
 		return -1;
 	int status = store_walk_results(s, device, w, err);
 	if (!status)

@@ -1,4 +1,4 @@
-/* Statements, transactions, and rows in and out: devices, remembered dimensions. */
+/* Statements, transactions, devices and stored dimensions. */
 #include "config.h"
 
 #include "store/store_private.h"
@@ -32,13 +32,18 @@ static const char *const store_sql[STATEMENT_COUNT] = {
 	[STATEMENT_NOTE_FIND] = "SELECT id FROM note WHERE text = ?1",
 	[STATEMENT_NOTE_ADD] = "INSERT INTO note (text) VALUES (?1)",
 	[STATEMENT_RESULT_ADD] =
-		"INSERT INTO result (identity, attributes, problem, algorithm, status, cache, launch, rank, matrix,"
-		" workspace_bytes, n, discarded, executions, min_ns, q1_ns, median_ns, q3_ns, mean_ns, stdev_ns, lo_ns,"
-		" hi_ns, stop, why, runner_version, measured_at, notes, kernels, enqueue_ns, clock_mhz) VALUES (?1, ?2, ?3,"
-		" ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25,"
+		"INSERT INTO result (identity, attributes, problem, algorithm, status, cache, launch, rank, "
+		"matrix,"
+		" workspace_bytes, n, discarded, executions, min_ns, q1_ns, median_ns, q3_ns, mean_ns, "
+		"stdev_ns, lo_ns,"
+		" hi_ns, stop, why, runner_version, measured_at, notes, kernels, enqueue_ns, clock_mhz) "
+		"VALUES (?1, ?2, ?3,"
+		" ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, "
+		"?23, ?24, ?25,"
 		" ?26, ?27, ?28, ?29)",
 	[STATEMENT_RESULT_SAME] =
-		"SELECT id FROM result WHERE identity = ?1 AND problem = ?3 AND algorithm = ?4 AND status = ?5"
+		"SELECT id FROM result WHERE identity = ?1 AND problem = ?3 AND algorithm = ?4 AND status = "
+		"?5"
 		" AND cache = ?6 AND launch = ?7 AND median_ns IS ?16 AND measured_at = ?25",
 	[STATEMENT_RESULT_LOAD] = "SELECT " RESULT_COLUMNS ", n.text, k.text, r.enqueue_ns, r.clock_mhz" RESULT_TABLES RESULT_NOTES
 				  " WHERE r.identity = ?1 AND r.id > ?2 ORDER BY r.id",
@@ -58,7 +63,7 @@ static const char *const store_sql[STATEMENT_COUNT] = {
 	[STATEMENT_BEGIN_READ] = "BEGIN",
 };
 
-/* What differs in files of version 1, which readers read as they are. */
+/* The SQL for the schema version of the file: version 1 has fewer columns. */
 static const char *store_sql_of(const struct store *s, enum store_statement which)
 {
 	if (s->version >= 2)
@@ -102,7 +107,7 @@ int store_run(struct store *s, enum store_statement which, struct error *err)
 		return -1;
 	errno = 0;
 	int rc = sqlite3_step(q);
-	s->system_errno = errno; /* SQLite does not keep that of a COMMIT */
+	s->system_errno = errno; /* sqlite3_system_errno does not have that of a COMMIT */
 	sqlite3_reset(q);
 	int status = rc == SQLITE_DONE ? 0 : store_error(s, rc, store_sql[which], err);
 	s->system_errno = 0;
@@ -114,7 +119,7 @@ int store_begin(struct store *s, struct error *err)
 	if (s->batch)
 		return 0;
 	if (s->read_only)
-		return error_set(err, "%s was opened for reading only", s->path);
+		return error_set(err, "%s is open for reading only", s->path);
 	return store_still_there(s, err) ? -1 : store_run(s, STATEMENT_BEGIN, err);
 }
 
@@ -126,7 +131,7 @@ int store_end(struct store *s, bool good, struct error *err)
 		return store_still_there(s, err);
 	if (!sqlite3_get_autocommit(s->db))
 		store_run(s, STATEMENT_ROLLBACK, NULL);
-	if (s->batch) /* rows of devices may have gone with it */
+	if (s->batch) /* attributes rows may have been rolled back too */
 		s->known_count = 0;
 	s->batch = false;
 	return -1;
@@ -213,7 +218,8 @@ int64_t store_device_find(struct store *s, const struct device *d, struct error 
 	return store_identity(s, "SELECT id FROM identity WHERE model = ?1 AND stack = ?2", d, err);
 }
 
-/* The attributes row of a device: the same in everything, or a new one. Its dates move. */
+/* Returns the id of the attributes row that equals the device, adding it if there is none, and extends its
+ * dates. */
 static int64_t store_attributes_row(struct store *s, int64_t identity, const struct device *d, struct store_seen seen,
 	struct error *err)
 {
@@ -245,7 +251,8 @@ static int64_t store_attributes_row(struct store *s, int64_t identity, const str
 	if (id <= 0)
 		return -1;
 	sqlite3_stmt *q = store_prepare(s,
-		"UPDATE attributes SET first_seen = min(first_seen, ?1), last_seen = max(last_seen, ?2) WHERE id = ?3"
+		"UPDATE attributes SET first_seen = min(first_seen, ?1), last_seen = max(last_seen, ?2) "
+		"WHERE id = ?3"
 		" AND (first_seen > ?1 OR last_seen < ?2)",
 		NULL, 0, err);
 	if (!q)
@@ -303,7 +310,7 @@ int64_t store_attributes_of(struct store *s, int64_t identity, struct error *err
 	int64_t id = store_step_id(s, q, err);
 	sqlite3_finalize(q);
 	if (id == 0)
-		return error_set(err, "%s knows no device %lld", s->path, (long long)identity);
+		return error_set(err, "%s: there is no device %lld", s->path, (long long)identity);
 	if (id > 0)
 		store_remember(s, identity, id);
 	return id;
@@ -366,7 +373,8 @@ int store_devices(struct store *s, struct arena *a, struct device **devices, int
 	return rc == SQLITE_DONE ? 0 : store_error(s, rc, "read devices", err);
 }
 
-/* how: what happens where the model has some. 1: written, 0: not, -1: error. */
+/* how: a WHERE clause that limits the update of an existing row. Returns 1 if the row was written, 0 if not,
+ * -1 on errors. */
 static int store_dims_write(
 	struct store *s, const char *how, const char *model_key, const char *json, int64_t at, struct error *err)
 {
@@ -382,7 +390,7 @@ static int store_dims_write(
 		sqlite3_bind_int64(q, 3, at);
 		rc = sqlite3_step(q);
 		if (rc != SQLITE_DONE)
-			store_error(s, rc, "remember dimensions", err);
+			store_error(s, rc, "store dimensions", err);
 	}
 	int written = sqlite3_changes(s->db) > 0;
 	sqlite3_finalize(q);

@@ -1,4 +1,4 @@
-/* Other programs on the same file: how long to wait for them, and who they are. */
+/* Locks of other programs: the limit of a wait, and the process that has the lock. */
 #include "config.h"
 
 #include "store/store_private.h"
@@ -11,7 +11,7 @@
 
 #define POLL_MS 5
 
-/* SQLite asks here whether to try again. */
+/* SQLite's busy handler: returns whether to retry. */
 static int wait_on(void *context, int tries)
 {
 	struct store *s = context;
@@ -34,8 +34,8 @@ void store_set_patience(
 	sqlite3_busy_handler(s->db, wait_on, s);
 }
 
-/* The process that may write to a file of this inode while others may not; 0: none that can be seen. A process in another
- * container or on another machine is none. */
+/* The id of a process with a write lock on the file, by its inode in /proc/locks; 0 if there is none.
+ * Processes in other containers have no positive id there; those on other machines are not listed. */
 static int holder_of(const char *path)
 {
 	struct stat st;
@@ -58,7 +58,7 @@ static int holder_of(const char *path)
 const char *store_lock_holder(struct store *s)
 {
 	struct str log = { 0 };
-	str_addf(&log, "%s-shm", s->path); /* where those that use a write-ahead log lock */
+	str_addf(&log, "%s-shm", s->path); /* in WAL mode locks are on this file */
 	int pid = holder_of(log.p);
 	str_free(&log);
 	pid = pid ? pid : holder_of(s->path);

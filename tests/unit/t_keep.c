@@ -55,13 +55,13 @@ static void test_locked(const char *how)
 	}
 	is_int(store_keep_finish(s, &help_device, RELU, &err), 1, "an end waits behind them");
 	is_int(store_waiting(s).results, 1001, "which is counted");
-	is_int(store_keep_on(s, true), 1001, "locked still");
+	is_int(store_keep_retry(s, true), 1001, "locked still");
 	has(store_waiting(s).why, "keeps it locked", "for the same reason");
 	is_int(ask(other, "SELECT count(*) FROM result"), 1, "nothing was added");
 	is_int(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), 0, "free again");
-	is_int(store_keep_on(s, false), 1001, "not yet: it was tried a moment ago");
-	is_int(store_keep_on(s, true), 0, "all are kept");
-	is_int(store_keep_on(s, true), 0, "nothing waits");
+	is_int(store_keep_retry(s, false), 1001, "not yet: it was tried a moment ago");
+	is_int(store_keep_retry(s, true), 0, "all are kept");
+	is_int(store_keep_retry(s, true), 0, "nothing waits");
 	is_int(ask(other, "SELECT count(*) FROM result"), 1002, "each once");
 	is_int(ask(other, "SELECT count(*) FROM (SELECT r.id, a.name, lag(r.measured_at) OVER (ORDER BY r.id) AS before, measured_at"
 			  " FROM result r JOIN algorithm a ON a.id = r.algorithm) WHERE before > measured_at"), 0, "in order");
@@ -85,7 +85,7 @@ static void test_new_device(void)
 	is_int(store_keep(s, &help_device, &one, &err), 1, "not even the device is in the file");
 	is_int(store_keep(s, &two, &one, &err), 1, "nor another");
 	sqlite3_exec(other, "COMMIT", NULL, NULL, NULL);
-	is_int(store_keep_on(s, true), 0, "both are kept");
+	is_int(store_keep_retry(s, true), 0, "both are kept");
 	is_int(ask(other, "SELECT count(*) FROM result r JOIN identity i ON i.id = r.identity GROUP BY i.id"), 1, "each its own");
 	is_int(ask(other, "SELECT count(*) FROM identity"), 2, "device");
 	sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL);
@@ -112,7 +112,7 @@ static void test_refused(void)
 	one.stats.median = 10.5;
 	store_keep(s, &help_device, &one, &err);
 	sqlite3_exec(other, "COMMIT", NULL, NULL, NULL);
-	is_int(store_keep_on(s, true), 0, "none waits any more");
+	is_int(store_keep_retry(s, true), 0, "none waits any more");
 	is_int(store_waiting(s).lost, 2, "one more is lost");
 	has(store_waiting(s).why, "not today", "it is said why");
 	is_int(ask(other, "SELECT count(*) FROM result"), 2, "the others are kept");
@@ -120,7 +120,7 @@ static void test_refused(void)
 	store_keep(s, &help_device, &one, &err);
 	store_keep(s, &help_device, &one, &err);
 	unlink(scratch_path("refused.db"));
-	is_int(store_keep_on(s, true), 0, "a file that is gone takes nothing");
+	is_int(store_keep_retry(s, true), 0, "a file that is gone takes nothing");
 	is_int(store_waiting(s).lost, 4, "all are lost");
 	has(store_waiting(s).why, "removed or replaced", "and it is said");
 	ok(store_is_gone(s), "and can be asked");
@@ -179,7 +179,7 @@ static void test_full(int error, const char *words, const char *mode)
 	}
 	has(err.text, words, "what waits says why");
 	store_keep_finish(s, &help_device, RELU, &err);
-	is_int(store_keep_on(s, true), 20, "no room still");
+	is_int(store_keep_retry(s, true), 20, "no room still");
 	is_int(store_add(s, 1, &one, &err), -1, "a plain addition fails");
 	has(err.text, words, "and says why");
 	struct results *r = results_new();
@@ -189,7 +189,7 @@ static void test_full(int error, const char *words, const char *mode)
 	is_int(count, 1, "all of it");
 	results_free(r);
 	disk_error = 0;
-	is_int(store_keep_on(s, true), 0, "space freed: all are kept");
+	is_int(store_keep_retry(s, true), 0, "space freed: all are kept");
 	sound(s, words);
 	is_int(ask(s->db, "SELECT count(*) FROM result"), 21, "each once");
 	is_int(ask(s->db, "SELECT count(*) FROM finished"), 1, "and the end");

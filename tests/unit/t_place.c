@@ -217,7 +217,7 @@ static void test_locks(void)
 	store_close(s);
 	place_type = 0x6969;
 	ok(!open_at("locks.db", false), "no locks: not opened");
-	has(err.text, "gives no locks (No locks available)", "the reason");
+	has(err.text, "does not support locks (No locks available)", "the reason");
 	has(err.text, "NFS", "the file system");
 	has(err.text, "local disk", "the cure");
 	ok(!open_at("locks.db", true), "nor for reading");
@@ -227,7 +227,7 @@ static void test_locks(void)
 	lock_error = -1;
 	err.text[0] = '\0';
 	is_int(place_probe_locks(s, 1, &err), -1, "locks that never come");
-	has(err.text, "does not answer when asked for a lock", "are said");
+	has(err.text, "does not reply to a lock request", "are said");
 	lock_error = 0;
 	is_int(place_probe_locks(s, 100000, &err), 0, "those that work are nothing to say");
 	store_close(s);

@@ -246,17 +246,17 @@ static void test_refused(void)
 	file_text(scratch_path("text.db"), "this is no database, it only sits where one was expected\n");
 	refuse("text.db", false, "not a database", "a text file");
 	refuse("text.db", true, "not a database", "a text file, reading");
-	refuse("text.db/x.db", false, "Not a directory", "a file where a directory should be");
-	refuse("text.db/sub/x.db", false, "cannot make the directory", "a directory that cannot be made");
+	refuse("text.db/x.db", false, "Not a directory", "a file in place of a directory");
+	refuse("text.db/sub/x.db", false, "cannot create the directory", "a directory that cannot be created");
 	refuse("absent.db", true, "No such file", "an absent file, reading");
 	file_text(scratch_path("empty.db"), "");
-	refuse("empty.db", true, "no database yet", "an empty file, reading");
+	refuse("empty.db", true, "an empty file", "an empty file, reading");
 	mkfifo(scratch_path("fifo"), 0600);
-	refuse("fifo", false, "not a file", "a pipe");
+	refuse("fifo", false, "not a regular file", "a pipe");
 	plant(scratch_path("foreign.db"), "CREATE TABLE t (x); INSERT INTO t VALUES (1)");
-	refuse("foreign.db", false, "another program", "an SQLite file without our mark");
+	refuse("foreign.db", false, "another program", "an SQLite file without an application id");
 	plant(scratch_path("foreign2.db"), "PRAGMA application_id = 252006673; CREATE TABLE t (x)");
-	refuse("foreign2.db", false, "another program", "an SQLite file with another's mark");
+	refuse("foreign2.db", false, "another program", "an SQLite file with another application id");
 	store_close(open_new("newer.db"));
 	plant(scratch_path("newer.db"), "PRAGMA user_version = 99");
 	refuse("newer.db", false, "version 99 is newer", "a newer version");
@@ -273,8 +273,8 @@ static void test_refused(void)
 	store_close(viewed);
 	plant(scratch_path("view.db"), "DROP TABLE note; CREATE VIEW note AS WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
 		" SELECT x AS id, 'endless' AS text FROM c");
-	refuse("view.db", false, "damaged (a view stands in place of a table)", "rows without end");
-	refuse("view.db", true, "damaged (a view stands in place of a table)", "rows without end, reading");
+	refuse("view.db", false, "damaged (a view replaces a table)", "a view with endless rows");
+	refuse("view.db", true, "damaged (a view replaces a table)", "a view with endless rows, reading");
 	plant(scratch_path("view.db"), "DROP VIEW note; CREATE VIRTUAL TABLE NOTE USING fts5 (text)");
 	refuse("view.db", true, "damaged (", "a virtual table");
 	is_int(store_open("", false, &err) == NULL, 1, "an empty path");
@@ -417,8 +417,8 @@ static void test_permissions(void)
 	is_int(status, 0, "the child without rights ended well");
 	has(line[0], "give read permission", "an unreadable file");
 	has(line[1], "give write permission", "a read-only file");
-	has(line[2], "cannot make a file in", "a directory that takes no new file");
-	has(line[3], "cannot make the directory", "nor a new directory");
+	has(line[2], "cannot create a file in", "a new file in a directory without write permission");
+	has(line[3], "cannot create the directory", "a new directory in a directory without write permission");
 	has(line[4], "opened with 1", "a file in a directory where nothing can be made is still read, without a word");
 	has(line[5], "left.db-wal, to read which a file must be made beside it", "not without what its log has: that is said");
 	has(line[6], "copy both to a folder that can be written", "... with the cure, to who wants to write, too");
@@ -476,7 +476,7 @@ static void test_migration(void)
 	is_int(ask(scratch_path("steps.db"), "PRAGMA user_version"), 2, "version and all");
 	is_int(migrate_run(db, steps, 3, 1, &err), -1, "no way back");
 	is_int(migrate_run(db, steps, 1, 9, &err), -1, "no way where a step is missing");
-	has(err.text, "no way from schema version 2", "which is said");
+	has(err.text, "no migration from schema version 2", "the error has the version");
 	sqlite3_close(db);
 	is_int(ask(scratch_path("steps.db"), "PRAGMA application_id"), STORE_APPLICATION_ID,
 		"the mark is set");
@@ -733,11 +733,11 @@ static void test_check(void)
 		{ "UPDATE problem SET text = 'conv:nonsense'", "problem 1: " },
 		{ "UPDATE problem SET text = 'eltwise:f32,f32:relu:01x64x56x56'", "problem 1: " },
 		{ "UPDATE result SET problem = 55",
-			"result 1: refers to a row of problem that is not there" },
+			"result 1: refers to a missing row of problem" },
 		{ "INSERT INTO algorithm (api, name, layouts, math) VALUES ('a', 'b', 'c', 'd')",
 			"algorithm 2: no result" },
-		{ "UPDATE result SET median_ns = NULL", "result 1: is ok without a time" },
-		{ "UPDATE result SET n = 0", "result 1: is ok without a sample" },
+		{ "UPDATE result SET median_ns = NULL", "result 1: has the status ok but no time" },
+		{ "UPDATE result SET n = 0", "result 1: has the status ok but no sample" },
 		{ "UPDATE result SET q1_ns = 900", "result 1: has quartiles out of order" },
 		{ "UPDATE result SET hi_ns = 9", "result 1: has a median outside its interval" },
 		{ "UPDATE result SET lo_ns = 11", "result 1: has a median outside its interval" },
@@ -763,9 +763,9 @@ static void test_check(void)
 		{ "UPDATE result SET measured_at = 9000000000000000000", "result 1: has a date" },
 		{ "UPDATE result SET status = 'great'", "result 1: has a status" },
 		{ "UPDATE result SET status = 'failed'", "result 1: has a time though" },
-		{ "UPDATE algorithm SET name = ''", "result 1: is ok without an algorithm" },
+		{ "UPDATE algorithm SET name = ''", "result 1: has the status ok but no algorithm" },
 		{ "INSERT INTO identity (model, stack) VALUES ('m', 's'); UPDATE result SET identity = 2",
-			"result 1: its attributes are those of another device" },
+			"result 1: has the attributes of another device" },
 	};
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct store *s = open_new("faulty.db");
@@ -865,7 +865,7 @@ static void test_clean(void)
 	plant(scratch_path("clean.db"), "INSERT INTO problem (text) VALUES (char(27) || char(10) || 'forged');"
 		"CREATE TABLE \"a\x1b[31m\nforged\" (x REFERENCES problem (id)); INSERT INTO \"a\x1b[31m\nforged\" VALUES (99)");
 	ok(store_check(s, &out, &err) > 0 && !strchr(out.p, 27), "what check finds is clean");
-	has(out.p, "a?[31m?forged 1: refers to a row of problem that is not there\n", "names of tables too");
+	has(out.p, "a?[31m?forged 1: refers to a missing row of problem\n", "names of tables too");
 	has(out.p, "problem 2: no result refers to it\nproblem 2: ", "one line a finding");
 	ok(!strstr(out.p, "\nforged"), "whatever it quotes");
 	str_free(&out);
