@@ -6,16 +6,16 @@
 
 #include "problem/result.h"
 
-/* Seconds, fitted to the times of five models' problems on two cores (tests/eta), each twice. */
-#define BASE_S 0.04           /* to prepare and to check, whatever it is, for a kernel of factor 1 */
-#define BUDGET_S 0.5          /* what samples take at most */
-#define SAMPLES 30            /* in a cache state and launch, where the budget allows so many */
-#define FLOPS_S 1.3e10        /* an execution, roughly */
-#define BYTES_S 2.2e10
-#define CONSTANTS_BYTES_S 8e8 /* made in a second */
-#define LEAN 0.16             /* so many seconds of a kind's own stand for as much as the rate of all */
+/* Fitted to the times of the problems of five models on two cores (tests/eta), each measured twice. */
+#define BASE_S 0.04           /* s to prepare and check a problem, for a kernel of factor 1 */
+#define BUDGET_S 0.5          /* s of samples at most */
+#define SAMPLES 30            /* per cache state and launch mode, within the budget */
+#define FLOPS_S 1.3e10        /* flop/s of an execution, roughly */
+#define BYTES_S 2.2e10        /* byte/s of an execution, roughly */
+#define CONSTANTS_BYTES_S 8e8 /* byte/s of creating constants */
+#define LEAN 0.16             /* weight of the average rate, in units of problem weight */
 
-/* By kernel, without and with constants; 1 where nothing stands. What differs most is how many implementations there are. */
+/* By kernel, without and with constants; 0 means 1. They differ mostly by the number of implementations. */
 static const double factors[KERNEL_COUNT][2] = {
 	[KERNEL_CONV] = { 0.5, 0.5 },
 	[KERNEL_DECONV] = { 0.5, 0.5 },
@@ -38,7 +38,7 @@ struct eta_weight eta_weigh(const char *problem)
 	if (problem_parse(text_of(problem), &p, NULL))
 		return (struct eta_weight){ ETA_KINDS - 1, BASE_S };
 	bool constant = problem_has_constant(&p);
-	double states = LAUNCH_COUNT * (constant ? 2 : 1); /* net, and warm where it differs */
+	double states = LAUNCH_COUNT * (constant ? 2 : 1); /* net, and warm if there are constants */
 	double execution_s = known(problem_flops(&p)) / FLOPS_S + known(problem_bytes(&p)) / BYTES_S;
 	double factor = factors[p.kernel][constant] > 0 ? factors[p.kernel][constant] : 1;
 	double weight = factor * (BASE_S + fmin(states * SAMPLES * execution_s, BUDGET_S)) +
@@ -56,6 +56,8 @@ void eta_learn(struct eta *e, struct eta_weight w, double took_s)
 	e->all_weight += w.weight;
 }
 
+/* Weighted mean of the kind's own rate and the average rate (shrinkage): LEAN is the weight of the average.
+ * */
 double eta_expect(const struct eta *e, struct eta_weight w)
 {
 	if (!(e->all_weight > 0))

@@ -8,15 +8,15 @@
 #include <strings.h>
 #include <sys/wait.h>
 
-#define SHELL_SIGNAL 128 /* shells and srun give a child's end by signal n as status 128 + n */
-#define SSH_FAILED 255   /* ssh's own, also where a signal ended the command there */
+#define SHELL_SIGNAL 128 /* shells and srun exit with 128 + n if signal n killed the command */
+#define SSH_FAILED 255   /* ssh's own failure; also if a signal killed the remote command */
 
 static const struct {
 	const char *program;
-	int lost_status; /* 0: it has none of its own */
+	int lost_status; /* exit status for a lost connection; 0: none */
 } remote[] = { { "ssh", SSH_FAILED }, { "srun", 0 }, { "bsub", 0 }, { "qsub", 0 }, { "flux", 0 }, { "kubectl", 0 } };
 
-/* Slurm, PBS, LSF. What follows a wait is another line, or the hello. */
+/* Messages of Slurm, PBS and LSF. A wait ends with any other line, or the hello. */
 static const char *const waiting[] = { "queued and waiting for resources", "Pending job allocation", "qsub: waiting for job",
 	"<<Waiting for dispatch", "Job step creation temporarily disabled, retrying", "Requested nodes are busy" };
 
@@ -59,13 +59,13 @@ bool link_is_lost(const char *line)
 	return holds_one(line, losing, sizeof(losing) / sizeof(losing[0]));
 }
 
-/* Signals that no library raises in itself. */
+/* Signals that a crash of the process itself does not raise. */
 static bool is_from_outside(int signal_number)
 {
 	return signal_number == SIGKILL || signal_number == SIGTERM || signal_number == SIGHUP || signal_number == SIGINT;
 }
 
-bool link_took(const char *program, int wait_status)
+bool link_was_killed(const char *program, int wait_status)
 {
 	int at = remote_find(program);
 	if (WIFSIGNALED(wait_status))

@@ -11,13 +11,14 @@
 #include "base/hash.h"
 #include "base/log.h"
 
-#define WINDOW 64          /* questions on the way at once */
-#define DEATHS_MAX 4       /* in a row; then the runner is given up */
+#define WINDOW 64          /* requests sent and not replied to */
+#define DEATHS_MAX 4       /* in a row; then the runner is not restarted */
 #define HELLO_LIMIT_MS 30000
-#define SILENCE_LIMIT_MS 60000 /* run-time compilation may take its time; heartbeats come meanwhile */
+#define SILENCE_LIMIT_MS 60000 /* heartbeats arrive also during run-time compilation */
 #define MESSAGES_A_STEP 5000
-#define ALGORITHMS_MAX 4096 /* of one problem: more is nonsense */
+#define ALGORITHMS_MAX 4096 /* per problem; further ones are ignored */
 
+/* A request and its reply. */
 struct question {
 	struct planned answer;
 	const char *problem;
@@ -29,15 +30,15 @@ struct planner {
 	const char **argv;
 	struct runner_process *process;
 	struct device device;
-	bool known;
+	bool known;                  /* device is set */
 	struct arena arena;
 	struct hash by_problem;
 	int count, capacity;
-	struct question **questions; /* in the order asked; id = index + 1 */
-	int answered_until;          /* all before this one have their answer */
-	int sent_until;              /* all before this one were sent to the present runner, or answered */
+	struct question **questions; /* in the order of the requests; id = index + 1 */
+	int answered_until;          /* all before this index have a reply */
+	int sent_until;              /* all before this index were sent to the present runner, or have a reply */
 	int open;
-	int deaths;
+	int deaths;                  /* in a row */
 	int64_t started_ms;
 	uint64_t version;
 	bool broken;
@@ -61,7 +62,7 @@ void planner_free(struct planner *p)
 {
 	if (!p)
 		return;
-	if (p->process) /* what it is at is worth nothing to anybody: nobody waits for that */
+	if (p->process) /* do not wait for open requests */
 		runner_process_stop_within(p->process, p->open ? 0 : 500, 200);
 	for (int i = 0; i < p->count; i++) {
 		free(p->questions[i]->algorithms);
@@ -79,7 +80,7 @@ static struct question *question_find(const struct planner *p, const char *probl
 	return i < 0 ? NULL : p->questions[i];
 }
 
-/* Ends a question: with algorithms it is a yes. */
+/* Completes a request: PLANNED_YES if it has algorithms. */
 static void question_end(struct planner *p, struct question *q, const char *why)
 {
 	if (q->answer.state != PLANNED_ASKED)
@@ -121,7 +122,8 @@ void planner_ask(struct planner *p, const char *problem)
 
 /* --- the runner --- */
 
-/* The runner is gone: the question it was at is answered by that, the others on the way are asked again. */
+/* The runner has ended: its current request (the oldest one open) fails, the other sent ones are sent again.
+ * A runner that died before its hello is not restarted. */
 static void planner_lose(struct planner *p, struct error *err)
 {
 	bool greeted = runner_process_device(p->process) != NULL;
@@ -182,7 +184,7 @@ static void planner_take(struct planner *p, const struct wire_message *m)
 	}
 }
 
-/* Hung, or no runner at all? */
+/* True, with err, if the runner sent no hello in time or nothing for too long. */
 static bool planner_is_late(const struct planner *p, struct error *err)
 {
 	if (!runner_process_device(p->process)) {
@@ -193,7 +195,7 @@ static bool planner_is_late(const struct planner *p, struct error *err)
 	}
 	if (!p->open || runner_process_silence_ms(p->process) < SILENCE_LIMIT_MS)
 		return false;
-	error_set(err, "the runner gave no sign of life for %d s; it was killed", SILENCE_LIMIT_MS / 1000);
+	error_set(err, "the runner did not respond for %d s; it was killed", SILENCE_LIMIT_MS / 1000);
 	return true;
 }
 
@@ -226,7 +228,7 @@ int planner_step(struct planner *p, int timeout_ms)
 	if (p->broken || (!p->open && !p->process))
 		return 0;
 	if (!p->open)
-		timeout_ms = 0; /* heartbeats are read all the same, or whoever polls would never rest */
+		timeout_ms = 0; /* still read heartbeats, or a caller that polls would spin */
 	if (!p->process)
 		planner_start(p);
 	if (p->process)

@@ -1,16 +1,16 @@
-/* The planner: asks a runner which algorithms it has for problems, and measures none. Meant for a GPU that is only described
- * ("benanza-runner-cuda --plan FILE"). Single-threaded and never blocking, like the queue; nothing of it is stored,
- * since asking again costs milliseconds. */
+/* The planner: requests the algorithms for problems from a runner, without measuring. For GPUs that are only
+ * described ("benanza-runner-cuda --plan FILE"). Single-threaded and non-blocking, like the queue. Replies
+ * are not stored, since requesting them again takes milliseconds. */
 #ifndef DRIVE_PLANNER_H
 #define DRIVE_PLANNER_H
 
 #include "drive/runner_process.h"
 
 enum planned_state {
-	PLANNED_NONE,  /* never asked for */
-	PLANNED_ASKED,
+	PLANNED_NONE,  /* not requested */
+	PLANNED_ASKED, /* requested, no reply yet */
 	PLANNED_YES,   /* at least one algorithm */
-	PLANNED_NO     /* none: `why` */
+	PLANNED_NO     /* no algorithm; `why` has the reason */
 };
 
 struct planned {
@@ -22,27 +22,27 @@ struct planned {
 
 struct planner;
 
-/* argv (NULL-terminated) is copied. Nothing is started before planner_step. */
+/* Copies argv (NULL-terminated). The runner is started by planner_step. */
 struct planner *planner_new(const char *const *argv);
 void planner_free(struct planner *p); /* stops the runner */
 
-/* Asks, unless it was asked already. */
+/* Requests a problem's algorithms, unless they were requested before. */
 void planner_ask(struct planner *p, const char *problem);
-/* Reads and sends what can be done now, waiting up to timeout_ms for the runner. A runner that dies costs the problem it was
- * at (PLANNED_NO); after several in a row it is not started again, and all that is open becomes PLANNED_NO with that
- * reason. Returns the number of problems that got their answer. */
+/* Sends requests and reads replies, waiting up to timeout_ms. If the runner dies, its current problem becomes
+ * PLANNED_NO. After several deaths in a row it is not restarted, and all open problems become PLANNED_NO with
+ * that reason. Returns the number of problems that were replied to. */
 int planner_step(struct planner *p, int timeout_ms);
-bool planner_is_idle(const struct planner *p);   /* nothing asked is open */
-int planner_open_count(const struct planner *p); /* problems asked for and not answered */
-int planner_fd(const struct planner *p);         /* to poll; -1 when no runner is up */
-/* The hello of the runner; NULL before. */
+bool planner_is_idle(const struct planner *p);   /* no request is open */
+int planner_open_count(const struct planner *p); /* requests without a reply */
+int planner_fd(const struct planner *p);         /* to poll; -1 if no runner is up */
+/* The device of the runner's hello; NULL before it. */
 const struct device *planner_device(const struct planner *p);
-/* Why no runner answers, one line; "" if nothing is wrong. */
+/* Why there is no runner, one line; "" if there is no problem. */
 const char *planner_trouble(const struct planner *p);
-/* Counts answers: changes when there is something new to show. */
+/* Changes with every reply and with the hello. */
 uint64_t planner_version(const struct planner *p);
 
-/* Valid until planner_free; its contents change with planner_step. Never NULL. */
+/* The reply for a problem, never NULL. Valid until planner_free; planner_step changes its contents. */
 const struct planned *planner_of(const struct planner *p, const char *problem);
 
 #endif

@@ -337,7 +337,7 @@ enum runner_end runner_process_end(const struct runner_process *p)
 		return RUNNER_END_NONE;
 	if (WIFEXITED(p->status) && WEXITSTATUS(p->status) == 0)
 		return RUNNER_END_LEFT;
-	return p->lost || link_took(p->program, p->status) ? RUNNER_END_TAKEN : RUNNER_END_DIED;
+	return p->lost || link_was_killed(p->program, p->status) ? RUNNER_END_TAKEN : RUNNER_END_DIED;
 }
 
 /* "killed by signal 11 (Segmentation fault); it last said: ..." as the error. Always -1. */

@@ -761,7 +761,7 @@ static void test_check(void)
 		{ "UPDATE result SET clock_mhz = -1", "result 1: has a clock rate" },
 		{ "UPDATE result SET measured_at = -1", "result 1: has a date" },
 		{ "UPDATE result SET measured_at = 9000000000000000000", "result 1: has a date" },
-		{ "UPDATE result SET status = 'great'", "result 1: has a status" },
+		{ "UPDATE result SET status = 'great'", "result 1: has an unknown status" },
 		{ "UPDATE result SET status = 'failed'", "result 1: has a time though" },
 		{ "UPDATE algorithm SET name = ''", "result 1: has the status ok but no algorithm" },
 		{ "INSERT INTO identity (model, stack) VALUES ('m', 's'); UPDATE result SET identity = 2",

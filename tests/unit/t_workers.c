@@ -228,7 +228,7 @@ static void test_links(void)
 		{ "srun", (128 + SIGKILL) << 8, true }, { "srun", (128 + SIGSEGV) << 8, false }, { "x", SIGSEGV, false },
 		{ "x", SIGTERM, true }, { "x", 0, false }, { "x", 128 << 8, false } };
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		is_int(link_took(ends[i].program, ends[i].status), ends[i].taken, "%s, status %#x", ends[i].program, ends[i].status);
+		is_int(link_was_killed(ends[i].program, ends[i].status), ends[i].taken, "%s, status %#x", ends[i].program, ends[i].status);
 	ok(link_waits("srun: job 7 queued and waiting for resources") && !link_waits("srun: job 7 has been allocated resources"),
 		"a queue");
 	ok(link_is_lost("srun: error: Node failure on node3") && !link_is_lost("srun: error: node3: task 0: Segmentation fault"),
