@@ -165,7 +165,7 @@ class Screen:
 def full_and_freed(place, whole):
     process = place.start("bench", "--json", MODEL, limit=200 * 1024)
     said = until(process, "waiting to keep")
-    wrong = [] if "is full" in said else [f"said: {said}"]
+    wrong = [] if "no space left" in said else [f"said: {said}"]
     wrong += place.wrong()
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (UNLIMITED, UNLIMITED))
     out, _ = process.communicate(timeout=GIVEN_UP_S)
@@ -180,7 +180,7 @@ def full_to_the_end(place, whole):
     out, err = process.communicate(timeout=GIVEN_UP_S)
     lost = json.loads(out)["lost"]
     wrong = expect("exit status", process.returncode, 1) + expect("kept and lost", place.rows()[0] + lost, whole[0])
-    wrong += [] if lost > 0 and f"{lost} results are not kept: " in err and "is full" in err else [f"{lost} lost; {err}"]
+    wrong += [] if lost > 0 and f"{lost} results are not kept: " in err and "no space left" in err else [f"{lost} lost; {err}"]
     wrong += place.wrong()
     status, _, err = place.run("bench", "-q", MODEL)
     return wrong + expect("the next run", (status, err), (0, "")) + expect("finished", place.rows()[1], whole[1]) + place.wrong()
@@ -192,7 +192,7 @@ def full_import(place, _whole):
         for i in range(150):
             f.write(open(place.path("results")).read().replace('"measured_at":1700000000', f'"measured_at":17000{i:05}'))
     status, out, err = place.run("db", "import", place.path("many"), limit=400 * 1024)
-    wrong = expect("exit status", status, 2) + one_line(err, "is full", place.database) + place.wrong()
+    wrong = expect("exit status", status, 2) + one_line(err, "no space left", place.database) + place.wrong()
     kept = place.rows()[0]
     wrong += [] if not out or out.startswith(f"{kept} results: {kept} added") else [f"{kept} kept; {out}"]
     status, out, _ = place.run("db", "import", "--json", place.path("many"))

@@ -28,14 +28,13 @@ static const struct store_cause {
 		"another "
 		"file with --db" },
 	{ SQLITE_READONLY, true,
-		"%s: cannot be written (%s): set write permission on the file and its directory, or give "
-		"another "
-		"file with --db" },
+		"%s: cannot be written (%s): give write permission on the file and its directory, or "
+		"another file with --db" },
 	{ SQLITE_PERM, true, "%s: no permission (%s): set it, or give another file with --db" },
 	{ SQLITE_BUSY, true, LOCKED_FORMAT },
 	{ SQLITE_LOCKED, true, LOCKED_FORMAT },
 	{ SQLITE_PROTOCOL, true, LOCKED_FORMAT },
-	{ SQLITE_FULL, true, "%s: the disk or quota is full (%s): free some space; stored results are kept" },
+	{ SQLITE_FULL, true, "%s: no space left (%s): free some disk space; stored results are kept" },
 	{ SQLITE_IOERR, true, "%s: cannot be read or written (%s): check its disk" },
 	{ SQLITE_CANTOPEN, true,
 		"%s: cannot be opened (%s): check the path and its permissions, or give another file with "
@@ -171,7 +170,7 @@ static int store_check_path(const char *path, bool read_only, struct error *err)
 		if (!S_ISREG(st.st_mode))
 			return error_set(err, "%s: not a regular file; give a file with --db", path);
 		if (access(path, R_OK))
-			return error_set(err, "%s: %s; set read permission, or give another file with --db", path,
+			return error_set(err, "%s: %s; give read permission, or another file with --db", path,
 				strerror(errno));
 		if (!read_only && access(path, W_OK) && errno == EROFS)
 			return error_set(err,

@@ -179,7 +179,7 @@ static void test_full(int error, const char *words, const char *mode)
 	}
 	has(err.text, words, "what waits says why");
 	store_keep_finish(s, &help_device, RELU, &err);
-	is_int(store_keep_retry(s, true), 20, "no room still");
+	is_int(store_keep_retry(s, true), 20, "the disk is still full");
 	is_int(store_add(s, 1, &one, &err), -1, "a plain addition fails");
 	has(err.text, words, "and says why");
 	struct results *r = results_new();
@@ -221,7 +221,7 @@ static void test_patience(void)
 	ok(waited >= 0 && waited < 50000, "with the time that has gone");
 	store_set_patience(s, 0, NULL, NULL);
 	is_int(store_add(s, id, &one, &err), -1, "no patience, no wait");
-	has(err.text, "try again", "the cure");
+	has(err.text, "retry when", "the fix");
 	is_str(store_lock_holder(s), "", "the own process is nobody that could be named");
 	sqlite3_close(other);
 	store_close(s);
@@ -270,10 +270,10 @@ int main(void)
 	test_locked("BEGIN EXCLUSIVE");
 	test_new_device();
 	test_refused();
-	test_full(ENOSPC, "no room", "WAL");
-	test_full(ENOSPC, "no room", "DELETE");
-	test_full(EDQUOT, "no room (Disk quota exceeded)", "WAL");
-	test_full(EDQUOT, "no room (Disk quota exceeded)", "DELETE");
+	test_full(ENOSPC, "no space left", "WAL");
+	test_full(ENOSPC, "no space left", "DELETE");
+	test_full(EDQUOT, "no space left (Disk quota exceeded)", "WAL");
+	test_full(EDQUOT, "no space left (Disk quota exceeded)", "DELETE");
 	test_full(EIO, "Input/output error", "WAL");
 	test_patience();
 	test_holder();

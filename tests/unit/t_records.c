@@ -190,7 +190,7 @@ static void test_lies(void)
 		{ 10, NAN, 1e300, 12, 1, "has a clock rate out of range" },
 		{ 10, NAN, NAN, INT64_MAX, 1, "has a sample or execution count" },
 		{ 10, NAN, NAN, 12, INT64_MAX, "has a date out of range" },
-		{ 10, NAN, NAN, 0, 1, "needs \"n\"" },
+		{ 10, NAN, NAN, 0, 1, "but \"n\"" },
 		{ 10, 9, NAN, 12, 1, "the median is outside its interval" },
 	};
 	char *a = hello_line("A"), *one = result_line(1, RELU, 0.01);

@@ -420,8 +420,8 @@ static void test_permissions(void)
 	has(line[2], "cannot create a file in", "a new file in a directory without write permission");
 	has(line[3], "cannot create the directory", "a new directory in a directory without write permission");
 	has(line[4], "opened with 1", "a file in a directory where nothing can be made is still read, without a word");
-	has(line[5], "left.db-wal, to read which a file must be made beside it", "not without what its log has: that is said");
-	has(line[6], "copy both to a folder that can be written", "... with the cure, to who wants to write, too");
+	has(line[5], "left.db-wal contains results", "a file with a log in a directory without write permission");
+	has(line[6], "copy both files to a writable directory", "the error has the fix, also for writing");
 	chmod(scratch_path("sealed"), 0755);
 }
 
