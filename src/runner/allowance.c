@@ -122,6 +122,8 @@ double allowance_of(const struct problem *p, const struct algorithm *a)
 		allowed = fmax(allowed, computing_with(p->epilogue[i].operand.dtype));
 	if (has_transcendental(p))
 		allowed = fmax(allowed, TRANSCENDENTAL);
+	if (p->kernel == KERNEL_REDUCE && p->mode == MODE_REDUCE_MUL) /* libraries multiply integers in f32, too */
+		allowed = fmax(allowed, computing_with(DTYPE_F32));
 	return allowed + rounding_to(p->operand[count - 1].dtype);
 }
 

@@ -64,7 +64,7 @@ static float *values_make(const struct onednn_case *c, const struct onednn_arg *
 {
 	bool whole = a->fill != FILL_ONE && is_whole(a->dtype);
 	bool even = whole && a->arg == DNNL_ARG_WEIGHTS && a->dtype == DTYPE_S8;
-	int least = c->shifted ? 0 : -6; /* what u8 and s8 hold alike needs no shift */
+	int least = a->fill == FILL_POSITIVE ? 2 : c->shifted ? 0 : -6; /* what u8 and s8 hold alike needs no shift */
 	float by = a->fill == FILL_SMALL ? (float)whole_small_limit(&c->problem) : 1;
 	bool truth = whole && a->dtype == DTYPE_BOOL;
 	int64_t n = elements(a);
@@ -246,9 +246,9 @@ static double rotated_bytes(const void *work)
 /* --- checking --- */
 
 /* 8-bit weights that the library corrects for its arithmetic, by a half for instance, do not come back as they were. */
-static bool is_corrected(const struct onednn_case *c, const struct onednn_arg *a)
+static bool is_corrected(const struct onednn_arg *a)
 {
-	return a->arg == DNNL_ARG_WEIGHTS && c->problem.accumulator == DTYPE_S32;
+	return a->arg == DNNL_ARG_WEIGHTS && a->dtype == DTYPE_S8;
 }
 
 /* What was put into a packed input that nobody can unpack, rounded to its type. */
@@ -276,7 +276,7 @@ static float *values_read(const struct work *w, int i)
 		return v;
 	}
 	onednn_md to = plain_md(a);
-	dnnl_status_t status = is_corrected(w->candidate->from, a) ? dnnl_unimplemented :
+	dnnl_status_t status = is_corrected(a) ? dnnl_unimplemented :
 		onednn_reorder(onednn_engine, onednn_stream, argument_md(w, i), bytes, to, v);
 	onednn_md_free(to);
 	if (status != dnnl_success && (a->output || !w->offers->plain[i])) {

@@ -182,6 +182,11 @@ static check_reference *const references[KERNEL_COUNT] = {
 
 #define NEAR 1e-5 /* of the sum of the terms: about what x may be off by */
 
+static bool is_line(const struct epilogue *e)
+{
+	return e->mode == MODE_LINEAR_MAP || e->mode == MODE_HARD_SIGMOID;
+}
+
 /* By how much a function makes an error in x larger, tried out beside x; at least 1, since its own rounding stays. */
 static double slope(const struct epilogue *e, double x, double scale)
 {
@@ -203,8 +208,9 @@ bool check_output(const struct problem *p, struct check_inputs *in, int64_t inde
 	for (int i = 0; i < p->epilogue_count; i++) {
 		const struct epilogue *e = &p->epilogue[i];
 		if (e->kind == EPILOGUE_ELTWISE) {
-			s.scale = s.scale * slope(e, s.value, s.scale) + (e->mode == MODE_LINEAR_MAP ? fabs((double)e->beta) : 0);
-			s.value = check_eltwise(e->mode, e->alpha, e->beta, s.value);
+			double y = check_eltwise(e->mode, e->alpha, e->beta, s.value); /* rounded even where x is next to 0 */
+			s.scale = s.scale * slope(e, s.value, s.scale) + fmax(fabs(y), fabs((double)e->beta) * is_line(e));
+			s.value = y;
 			continue;
 		}
 		int64_t at = e->kind == EPILOGUE_BINARY ? index :

@@ -28,19 +28,25 @@ static struct check_sum quantize_dynamic(const struct problem *p, struct check_i
 	return (struct check_sum){ x + zero, fabs(x) + fabs(zero) + 1 };
 }
 
+/* Near 0 an 8-bit float is not as exact as it is small. */
+static double small_float_scale(enum dtype t)
+{
+	return dtype_is_float(t) && dtype_bits(t) <= 8 ? 0x1p-5 : 0;
+}
+
 struct check_sum check_quantize(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	if (p->mode == MODE_QUANTIZE_DYNAMIC)
 		return quantize_dynamic(p, in, index);
 	double scale = check_at(in, CHECK_SCALE, 0, whole_scale_place(p, index)), zero = whole_zero_point(p->operand[1].dtype);
 	double x = check_source(in, index) / scale;
-	/* near 0 a small float is not as exact as it is small */
-	double least = dtype_is_float(p->operand[1].dtype) ? 0x1p-5 : 0;
-	return (struct check_sum){ x + zero, fabs(x) + zero + least };
+	return (struct check_sum){ x + zero, fabs(x) + zero + small_float_scale(p->operand[1].dtype) };
 }
 
 struct check_sum check_dequantize(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	double scale = check_at(in, CHECK_SCALE, 0, whole_scale_place(p, index));
-	return check_moved((check_source(in, index) - whole_zero_point(p->operand[0].dtype)) * scale);
+	struct check_sum s = check_moved((check_source(in, index) - whole_zero_point(p->operand[0].dtype)) * scale);
+	s.scale += small_float_scale(p->operand[1].dtype);
+	return s;
 }

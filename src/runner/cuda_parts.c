@@ -14,12 +14,6 @@ struct listing {
 	int count;
 };
 
-/* True if the mode needs positive inputs for outputs that are finite and can be checked. */
-static bool mode_wants_positive(enum mode m)
-{
-	return m == MODE_LOG || m == MODE_SQRT || m == MODE_POW || m == MODE_DIV || m == MODE_REDUCE_MUL;
-}
-
 static bool is_unsigned(enum dtype t)
 {
 	return t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64 || t == DTYPE_BOOL;
@@ -56,7 +50,7 @@ static void sources_add(struct listing *l)
 		bool weights = weighted && i == 1;
 		struct cuda_part *part = input_add(l, weights ? CHECK_WEIGHTS : CHECK_SOURCE, weights ? 0 : i, i, 0);
 		/* only the divisor of a division must be positive */
-		if (mode_wants_positive(p->mode) && (p->mode != MODE_DIV || i == 1))
+		if (whole_mode_positive(p->mode) && (p->mode != MODE_DIV || i == 1))
 			part->fill = FILL_POSITIVE;
 		if (p->kernel == KERNEL_CAST && is_unsigned(p->operand[1].dtype))
 			part->fill = FILL_POSITIVE;
@@ -82,7 +76,7 @@ static void epilogues_add(struct listing *l)
 		part->role = CHECK_EPILOGUE;
 		part->number = e;
 		part->fill = x->kind == EPILOGUE_SCALE ? FILL_FACTOR :
-			x->kind == EPILOGUE_BINARY && mode_wants_positive(x->mode) ? FILL_POSITIVE : FILL_SIGNED;
+			x->kind == EPILOGUE_BINARY && whole_mode_positive(x->mode) ? FILL_POSITIVE : FILL_SIGNED;
 		part->limit = x->kind == EPILOGUE_SCALE ? whole_factor_limit(p) : 0;
 	}
 }
@@ -171,6 +165,9 @@ int cuda_parts_list(const struct problem *p, struct cuda_part *parts, int *count
 	sources_add(&l);
 	epilogues_add(&l);
 	parameters_add(&l);
+	for (int i = 0; i < l.count && whole_chain_positive(p); i++)
+		if (parts[i].fill == FILL_SIGNED)
+			parts[i].fill = FILL_POSITIVE;
 	outputs_add(&l);
 	bytes[0] = bytes[1] = 0;
 	for (int i = 0; i < problem_operand_count(p); i++) {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "runner/whole.h"
+
 #define EPSILON 1e-5f
 
 static struct problem_shape shape_1d(int64_t n)
@@ -35,7 +37,7 @@ static int build_two(struct onednn_case *c, struct problem_shape src, struct pro
 	struct onednn_arg *a = onednn_arg_add(c, DNNL_ARG_SRC, "src", &p->operand[0], src, choice, err);
 	if (!a)
 		return -1;
-	a->fill = onednn_mode_wants_positive(p->mode) ? FILL_POSITIVE : FILL_SIGNED;
+	a->fill = whole_mode_positive(p->mode) ? FILL_POSITIVE : FILL_SIGNED;
 	c->op.src = a->md;
 	a = onednn_arg_add(c, DNNL_ARG_DST, "dst", &p->operand[1], dst, choice, err);
 	if (!a)
@@ -298,10 +300,20 @@ int onednn_build_layernorm(struct onednn_case *c, enum onednn_choice choice, str
 	return build_two(c, s, s, choice, err) || args_add_channels(c, args, 2, s.dim[1], err) ? -1 : 0;
 }
 
+/* A line of elements becomes a matrix of one row: version 2's eltwise with post-ops assumes a second dimension and
+ * computes nothing without one. */
+static void row_make(struct problem *p)
+{
+	bool strided = p->operand[0].layout == LAYOUT_STRIDES || p->operand[1].layout == LAYOUT_STRIDES;
+	if (p->epilogue_count && p->shape[0].rank == 1 && !strided)
+		p->shape[0] = (struct problem_shape){ .rank = 2, .dim = { 1, p->shape[0].dim[0] } };
+}
+
 /* oneDNN has no hard sigmoid of its own: a product with one, followed by the line and the clipping as post-ops. */
 int onednn_build_eltwise(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	struct problem *p = &c->problem;
+	row_make(p);
 	if (p->mode != MODE_HARD_SIGMOID)
 		return onednn_build_plain(c, choice, err);
 	if (p->epilogue_count == PROBLEM_EPILOGUES)
@@ -382,7 +394,7 @@ int onednn_build_binary(struct onednn_case *c, enum onednn_choice choice, struct
 	if (!a)
 		return -1;
 	c->op.src1 = a->md;
-	a->fill = onednn_mode_wants_positive(p->mode) ? FILL_POSITIVE : FILL_SIGNED;
+	a->fill = whole_mode_positive(p->mode) ? FILL_POSITIVE : FILL_SIGNED;
 	a = onednn_arg_add(c, DNNL_ARG_DST, "dst", &p->operand[2], dst, choice, err);
 	if (!a)
 		return -1;
@@ -415,6 +427,7 @@ static void reduce_collapse(struct problem_shape *src, struct problem_shape *dst
 	}
 }
 
+/* Over dimensions of 1 nothing is left to reduce, which the library refuses: x -> x, for l2 x -> |x|. */
 int onednn_build_reduce(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	const struct problem *p = &c->problem;
@@ -425,7 +438,20 @@ int onednn_build_reduce(struct onednn_case *c, enum onednn_choice choice, struct
 			(p->operand[i].layout == LAYOUT_ANY && choice == CHOICE_NCX));
 	if (plain)
 		reduce_collapse(&src, &dst);
-	return build_two(c, src, dst, choice, err);
+	bool copies = shape_equal(&src, &dst);
+	if (copies && src.rank == 1 && plain) /* of one row: see row_make */
+		src = dst = (struct problem_shape){ .rank = 2, .dim = { 1, src.dim[0] } };
+	c->problem.shape[0] = src;
+	c->problem.shape[1] = dst;
+	if (build_two(c, src, dst, choice, err))
+		return -1;
+	if (copies) {
+		c->op.kind = KERNEL_ELTWISE;
+		c->op.algorithm = p->mode == MODE_REDUCE_L2 ? dnnl_eltwise_abs : dnnl_eltwise_linear;
+		c->op.alpha = 1;
+		c->op.beta = 0;
+	}
+	return 0;
 }
 
 int onednn_build_concat(struct onednn_case *c, enum onednn_choice choice, struct error *err)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runner/whole.h"
+
 static bool type_of(enum dtype t, dnnl_data_type_t *type)
 {
 	static const struct {
@@ -157,42 +159,114 @@ static int post_binary_add(struct onednn_case *c, dnnl_post_ops_t post, int epil
 	if (!a)
 		return -1;
 	a->epilogue = epilogue + 1;
-	a->fill = onednn_mode_wants_positive(e->mode) ? FILL_POSITIVE : FILL_SIGNED;
+	a->fill = whole_mode_positive(e->mode) ? FILL_POSITIVE : FILL_SIGNED;
 	if (onednn_post_binary(post, row.algorithm, a->md) != dnnl_success)
 		return error_set(err, "oneDNN does not take %s as a post-op", mode_name(e->mode));
 	return 0;
 }
 
-static int post_eltwise_add(dnnl_post_ops_t post, const struct epilogue *e, struct error *err)
+static void fills_choose(struct onednn_case *c)
 {
-	struct onednn_mode row = { .algorithm = dnnl_eltwise_linear, .alpha = e->alpha, .beta = e->beta };
+	for (int i = 0; i < c->arg_count && whole_chain_positive(&c->problem); i++)
+		if (c->arg[i].fill == FILL_SIGNED)
+			c->arg[i].fill = FILL_POSITIVE;
+}
+
+/* True if the kernel computes with bools: they may be moved, selected and compared as bytes, but sums, means and
+ * functions of bytes are not those of bools. */
+static bool computes_bool(const struct problem *p)
+{
+	switch (p->mode) {
+	case MODE_NONE:
+	case MODE_MAX:
+	case MODE_NEAREST:
+	case MODE_REDUCE_MAX:
+	case MODE_REDUCE_MIN:
+	case MODE_MUL:
+	case MODE_MAXIMUM:
+	case MODE_MINIMUM:
+	case MODE_GREATER:
+	case MODE_GREATER_EQ:
+	case MODE_LESS:
+	case MODE_LESS_EQ:
+	case MODE_EQUAL:
+		return false;
+	default:
+		return p->operand[problem_operand_count(p) - 1].dtype == DTYPE_BOOL;
+	}
+}
+
+/* The chain of eltwise post-ops. Version 2 gives all post-ops of one algorithm the parameters of one of them: its
+ * jit_uni_postops_injector keeps one injector per algorithm. So adjacent lines are folded into one, and any other
+ * such chain is refused. */
+struct post_chain {
+	dnnl_post_ops_t post;
+	struct onednn_mode row[2 * PROBLEM_EPILOGUES];
+	int count;
+};
+
+static int post_eltwise_append(struct post_chain *chain, struct onednn_mode row, struct error *err)
+{
+	for (int i = 0; i < chain->count && DNNL_VERSION_MAJOR < 3; i++) {
+		const struct onednn_mode *other = &chain->row[i];
+		if (other->algorithm == row.algorithm && (other->alpha != row.alpha || other->beta != row.beta))
+			return error_set(err, "oneDNN mixes up the parameters of two %s in one chain", mode_name(row.mode));
+	}
+	chain->row[chain->count++] = row;
+	if (onednn_post_eltwise(chain->post, row.algorithm, row.alpha, row.beta) != dnnl_success)
+		return error_set(err, "oneDNN does not take %s as a post-op", mode_name(row.mode));
+	return 0;
+}
+
+/* x -> alpha x + beta, with the clipping behind it in a hard sigmoid. */
+static bool is_line(const struct epilogue *e)
+{
+	return e->kind == EPILOGUE_ELTWISE && (e->mode == MODE_LINEAR_MAP || e->mode == MODE_HARD_SIGMOID);
+}
+
+static int post_eltwise_add(struct post_chain *chain, const struct epilogue *e, struct error *err)
+{
+	struct onednn_mode row = { .mode = e->mode, .algorithm = dnnl_eltwise_linear, .alpha = e->alpha, .beta = e->beta };
 	bool hard = e->mode == MODE_HARD_SIGMOID;
 	if (!hard && !onednn_mode_resolve(e->mode, e->alpha, e->beta, &row))
 		return error_set(err, "oneDNN has no post-op of mode %s", mode_name(e->mode));
-	if (onednn_post_eltwise(post, row.algorithm, row.alpha, row.beta) != dnnl_success ||
-		(hard && onednn_post_eltwise(post, dnnl_eltwise_clip_v2, 0, 1) != dnnl_success))
-		return error_set(err, "oneDNN does not take %s as a post-op", mode_name(e->mode));
-	return 0;
+	return post_eltwise_append(chain, row, err) || (hard && post_eltwise_append(chain,
+		(struct onednn_mode){ .mode = e->mode, .algorithm = dnnl_eltwise_clip_v2, .beta = 1 }, err)) ? -1 : 0;
+}
+
+/* Puts the line before it into e. True if e in turn is left to the line that follows, in *line. */
+static bool line_folds(struct epilogue *e, struct epilogue *line, bool line_follows)
+{
+	e->beta += e->alpha * line->beta;
+	e->alpha *= line->alpha;
+	*line = (struct epilogue){ .alpha = 1 };
+	bool folds = e->mode == MODE_LINEAR_MAP && line_follows;
+	if (folds)
+		*line = *e;
+	return folds;
 }
 
 static int epilogues_add(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	const struct problem *p = &c->problem;
 	bool has_bias = p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV || p->kernel == KERNEL_MATMUL;
-	dnnl_post_ops_t post = NULL;
+	struct post_chain chain = { .post = NULL };
+	struct epilogue line = { .alpha = 1 }; /* of the epilogues so far that are folded into the next one */
 	int bad = 0;
-	if (dnnl_post_ops_create(&post) != dnnl_success)
+	if (dnnl_post_ops_create(&chain.post) != dnnl_success)
 		return error_set(err, "oneDNN: no memory for post-ops");
 	for (int i = 0; i < p->epilogue_count && !bad; i++) {
-		const struct epilogue *e = &p->epilogue[i];
-		bad = e->kind == EPILOGUE_ELTWISE ? post_eltwise_add(post, e, err) :
+		struct epilogue one = p->epilogue[i], *e = &one;
+		if (is_line(e) && line_folds(e, &line, i + 1 < p->epilogue_count && is_line(&p->epilogue[i + 1])))
+			continue;
+		bad = e->kind == EPILOGUE_ELTWISE ? post_eltwise_add(&chain, e, err) :
 			e->kind == EPILOGUE_SCALE ? onednn_scale_add(c, i, err) :
 			e->kind == EPILOGUE_BIAS && i == (c->factor != NULL) && has_bias ? bias_add(c, i, err) :
-			post_binary_add(c, post, i, choice, err);
+			post_binary_add(c, chain.post, i, choice, err);
 	}
-	if (!bad && dnnl_primitive_attr_set_post_ops(c->attr, post) != dnnl_success)
+	if (!bad && dnnl_primitive_attr_set_post_ops(c->attr, chain.post) != dnnl_success)
 		bad = error_set(err, "oneDNN does not take these post-ops");
-	dnnl_post_ops_destroy(post);
+	dnnl_post_ops_destroy(chain.post);
 	return bad;
 }
 
@@ -213,6 +287,8 @@ int onednn_case_build(struct onednn_case *c, const struct problem *p, enum onedn
 		c->problem.operand[1].dtype = DTYPE_S8;
 		c->shifted = true;
 	}
+	if (computes_bool(p))
+		return error_set(err, "oneDNN has no %s of bool", mode_name(p->mode));
 	if (p->accumulator != DTYPE_UNKNOWN && p->accumulator != DTYPE_F32 && p->accumulator != DTYPE_S32)
 		return error_set(err, "oneDNN does not accumulate in %s", dtype_name(p->accumulator));
 	if (dnnl_primitive_attr_create(&c->attr) != dnnl_success)
@@ -222,6 +298,7 @@ int onednn_case_build(struct onednn_case *c, const struct problem *p, enum onedn
 		onednn_case_free(c);
 		return -1;
 	}
+	fills_choose(c);
 	return 0;
 }
 

@@ -13,8 +13,6 @@ struct onednn_mode {
 
 /* The parameters given where the mode has some, its own where not. false: oneDNN has no such mode. */
 bool onednn_mode_resolve(enum mode m, float alpha, float beta, struct onednn_mode *out);
-/* Do its inputs have to be positive to make sense? */
-bool onednn_mode_wants_positive(enum mode m);
 
 /* Adds an argument laid out by the operand's own layout or the choice. NULL: refused, err says why. */
 struct onednn_arg *onednn_arg_add(struct onednn_case *c, int arg, const char *role, const struct operand *o,

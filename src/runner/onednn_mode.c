@@ -71,8 +71,3 @@ bool onednn_mode_resolve(enum mode m, float alpha, float beta, struct onednn_mod
 		out->beta = beta;
 	return true;
 }
-
-bool onednn_mode_wants_positive(enum mode m)
-{
-	return m == MODE_LOG || m == MODE_SQRT || m == MODE_POW || m == MODE_DIV || m == MODE_REDUCE_MUL;
-}

@@ -51,6 +51,19 @@ int64_t whole_small_limit(const struct problem *p)
 	return (int64_t)ceil(sqrt((double)most));
 }
 
+bool whole_mode_positive(enum mode m)
+{
+	return m == MODE_LOG || m == MODE_SQRT || m == MODE_POW || m == MODE_DIV || m == MODE_REDUCE_MUL;
+}
+
+bool whole_chain_positive(const struct problem *p)
+{
+	for (int i = 0; i < p->epilogue_count; i++)
+		if (p->epilogue[i].kind == EPILOGUE_ELTWISE && whole_mode_positive(p->epilogue[i].mode))
+			return true;
+	return false;
+}
+
 double whole_zero_point(enum dtype t)
 {
 	return is_unsigned(t) && dtype_bits(t) <= 16 ? (double)(1 << (dtype_bits(t) - 1)) : 0;
@@ -70,23 +83,26 @@ int64_t whole_scale_place(const struct problem *p, int64_t index)
 	return (outer * scales.dim[p->axis] + at / p->size) * inner + index % inner;
 }
 
-/* What does not fit into a type of floats is infinite there, and rightly so. */
+/* True if `value` does not fit into a floating-point type and `got` is what it becomes there: infinite, or in the
+ * 8-bit types the largest number. */
 static bool is_overflow(enum dtype t, double got, double value)
 {
 	double held = 0;
-	if (!isinf(got) || !dtype_is_float(t))
+	if (!dtype_is_float(t) || isnan(got) || (!isinf(got) && dtype_bits(t) > 8))
 		return false;
 	fill_encode(value, t, &held);
 	double rounded = fill_decode(&held, t);
-	return isinf(rounded) && signbit(rounded) == signbit(got);
+	return rounded == got && fabs(rounded) != fabs(value) && (isinf(got) || fabs(rounded) < fabs(value));
 }
 
 double whole_off(enum dtype t, double got, double value)
 {
 	if (is_overflow(t, got, value))
 		return 0;
-	if (dtype_is_float(t) || t == DTYPE_BOOL || isnan(value) || isnan(got))
+	if (dtype_is_float(t) || t == DTYPE_BOOL || isnan(got))
 		return fabs(got - value);
+	if (isnan(value)) /* of a root or logarithm of a negative integer: 0, as fill_encode has it */
+		return fabs(got);
 	int bits = dtype_bits(t);
 	double low = is_unsigned(t) ? 0 : -ldexp(1, bits - 1), high = ldexp(1, bits - !is_unsigned(t)) - 1;
 	return fmax(fabs(got - fmin(fmax(value, low), high)) - 0.5, 0);

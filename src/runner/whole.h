@@ -14,6 +14,11 @@
 int64_t whole_factor_limit(const struct problem *p);
 /* For FILL_SMALL: what a recurrent layer's weights are divided by, so that its states neither grow nor jump. */
 int64_t whole_small_limit(const struct problem *p);
+/* For FILL_POSITIVE. True if the mode needs positive inputs (a division: a positive divisor): of negative ones a root or
+ * logarithm is NaN, which nothing can be compared with. And true if any epilogue of the problem needs them: all its
+ * operands should then be positive. */
+bool whole_mode_positive(enum mode m);
+bool whole_chain_positive(const struct problem *p);
 /* The zero point of what is quantized to a type: the middle of an unsigned one, else 0. */
 double whole_zero_point(enum dtype t);
 /* Which scale belongs to element `index` (row-major) of a quantize or dequantize: an index into problem_scale_shape. */

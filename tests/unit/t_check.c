@@ -293,6 +293,7 @@ static void test_scale(void)
 		const char *epilogue;
 		double scale;
 	} rows[] = { { "relu", 8 }, { "leaky_relu,1e02", 800 }, { "leaky_relu,0.5", 8 }, { "square", 8 }, { "affine,-4,3", 35 },
+		{ "sigmoid", 8.5 }, { "hard_sigmoid,0.25,0.5", 8.5 }, { "exp", 9 },
 		{ "affine,0.25,0", 2 }, { "div:f32", 16 }, { "mul:f32", 4 } };
 	struct values v = { IN(LIST(-4, 1)), WITH(1, 4), .epilogue = { LIST(0.5) } }; /* two terms of 4, in sum 0 */
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -336,6 +337,10 @@ static void test_whole(void)
 	ok(isnan(whole_off(DTYPE_U8, NAN, 1)), "no number is no answer");
 	ok(whole_off(DTYPE_F32, -INFINITY, -6e38) == 0, "what does not fit into f32 is infinite");
 	ok(whole_off(DTYPE_F32, INFINITY, -6e38) > 1 && whole_off(DTYPE_F32, INFINITY, 3e38) > 1, "but not the other way, nor early");
+	ok(whole_off(DTYPE_F8E4M3, 448, 900) == 0 && whole_off(DTYPE_F8E4M3, 416, 900) > 1 && whole_off(DTYPE_F8E4M3, 448, 400) > 1,
+		"8-bit floats saturate");
+	ok(whole_off(DTYPE_S8, 0, NAN) == 0 && whole_off(DTYPE_S8, 1, NAN) == 1 && isnan(whole_off(DTYPE_F32, 0, NAN)),
+		"a root of a negative integer is 0 in integers, and no number in f32");
 	ok(whole_off(DTYPE_F16, INFINITY, 7e4) == 0 && whole_off(DTYPE_F16, INFINITY, 6e4) > 1, "each type has its end");
 }
 

@@ -101,6 +101,12 @@ static void test_parts(void)
 	cuda_parts_list(&p, parts, &count, bytes, &err);
 	ok(part(parts, count, CHECK_SOURCE, 0)->fill == FILL_SIGNED && part(parts, count, CHECK_SOURCE, 1)->fill == FILL_POSITIVE,
 		"a divisor is positive");
+	p = parse("matmul:f32,f32.c,f32/f32:ba1bb1m8n8k8:ta0tb0+bias:f32.c+mul:f32+sqrt");
+	cuda_parts_list(&p, parts, &count, bytes, &err);
+	bool positive = count == 5;
+	for (int j = 0; j < count - 1; j++)
+		positive = positive && parts[j].fill == FILL_POSITIVE;
+	ok(positive, "a root at the end of a chain needs positive operands everywhere");
 	p = parse("batchnorm:f32,f32:2x3x4x4");
 	cuda_parts_list(&p, parts, &count, bytes, &err);
 	is_int(count, 6, "a batch normalization has four parameters");
