@@ -208,7 +208,7 @@ bool check_output(const struct problem *p, struct check_inputs *in, int64_t inde
 	for (int i = 0; i < p->epilogue_count; i++) {
 		const struct epilogue *e = &p->epilogue[i];
 		if (e->kind == EPILOGUE_ELTWISE) {
-			double y = check_eltwise(e->mode, e->alpha, e->beta, s.value); /* rounded even where x is next to 0 */
+			double y = check_eltwise(e->mode, e->alpha, e->beta, s.value); /* is rounded, too */
 			s.scale = s.scale * slope(e, s.value, s.scale) + fmax(fabs(y), fabs((double)e->beta) * is_line(e));
 			s.value = y;
 			continue;
