@@ -216,7 +216,7 @@ if [ -x "$runner" ]; then
     is True "max(l['start_ns'] + l['cost_ns'] for l in d['layers']) <= d['bound_ns'] * 1.000001"
     try 0 "text" "$BENANZA" bound "$models/tiny.onnx"
     says out "lower bound"
-    says out "~: of partial sums"
+    says out "~: layers are missing, or estimates"
     try 0 "csv of bounds" "$BENANZA" bound --csv -w fusion "$models/tiny.onnx"
     [ "$(grep -c '^1,f32,' "$work/out")" -eq 12 ] && head -n 1 "$work/out" | grep -q '^batch,dtype,index,'
     ok $? "batch and type come first"

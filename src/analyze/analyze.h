@@ -144,8 +144,9 @@ struct what_if_effect {
 	bool on;
 	double bound_ns;         /* with it flipped; NaN when not available, or nothing is measured for it */
 	bool bound_complete;     /* that total is complete */
-	double saves_ns;         /* present bound - flipped bound when off; when on, what it saves now: flipped - present */
-	bool complete;           /* both sides complete: else the difference is between partial sums, show `~` */
+	double saves_ns;         /* present bound - flipped bound when off; when on, what it saves now: flipped - present. NaN
+	                            while a problem of either side is unmeasured, or the sides lack different layers */
+	bool complete;           /* both sides complete: else the same layers are missing from both, show `~` */
 	bool estimated;          /* either side has rooflines in it: show `~` */
 	bool available;          /* e.g. matrix on a device without matrix units: false */
 	int unmeasured_problems; /* distinct problems needed to know */

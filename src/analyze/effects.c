@@ -93,6 +93,21 @@ static struct view seen(const struct solution *x, bool parallel)
 			  (struct view){ x->sequential_ns, x->complete_sum, x->estimated_sum };
 }
 
+/* Do the two sides lack a cost of different layers? Their totals are then of different parts of the model, and the
+ * difference is no saving. */
+static bool gaps_differ(const struct study *st, const struct solution *x, bool x_path, const struct study *other,
+	const struct solution *y, bool y_path)
+{
+	const int *in_x = x_path ? x->chosen_path : x->chosen_sum, *in_y = y_path ? y->chosen_path : y->chosen_sum;
+	for (int i = 0; i < st->plan->layer_count; i++) {
+		bool lacks_x = in_x[i] < 0 && isnan(x->cost[st->layer_node[i]]);
+		bool lacks_y = in_y[i] < 0 && isnan(y->cost[other->layer_node[i]]);
+		if (lacks_x != lacks_y)
+			return true;
+	}
+	return x->border_complete != y->border_complete || (st != other && !x->border_complete);
+}
+
 static void fill_effect(const struct study *st, const struct scenario *s, const struct solution *here,
 	struct what_if_effect *effect)
 {
@@ -100,6 +115,7 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 	struct scenario flipped = *s;
 	struct arena scratch = { 0 };
 	struct solution other = *here; /* parallel or not: both totals are known already */
+	bool differ;
 	effect->on = row->get(s);
 	effect->available = is_available(st, row);
 	effect->bound_ns = effect->saves_ns = NAN;
@@ -110,20 +126,24 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 		struct study side;
 		study_open(&side, &st->on, flipped.nxc, true);
 		solve(&side, &flipped, &scratch, &other);
+		differ = gaps_differ(st, here, s->parallel, &side, &other, flipped.parallel);
 		study_close(&side);
-	} else if (flipped.parallel == s->parallel) {
-		solve(st, &flipped, &scratch, &other);
+	} else {
+		if (flipped.parallel == s->parallel)
+			solve(st, &flipped, &scratch, &other);
+		differ = gaps_differ(st, here, s->parallel, st, &other, flipped.parallel);
 	}
 	struct view now = seen(here, s->parallel), then = seen(&other, flipped.parallel);
 	effect->bound_ns = then.bound_ns;
 	effect->bound_complete = then.complete;
-	effect->saves_ns = effect->on ? then.bound_ns - now.bound_ns : now.bound_ns - then.bound_ns;
 	effect->complete = now.complete && then.complete;
 	effect->estimated = now.estimated || then.estimated;
 	for (int i = 0; i < st->distinct_count; i++) {
 		effect->unmeasured_problems += here->lacking[i] || other.lacking[i];
 		effect->unavailable_problems += here->refused[i] != other.refused[i];
 	}
+	if (!effect->unmeasured_problems && !differ)
+		effect->saves_ns = effect->on ? then.bound_ns - now.bound_ns : now.bound_ns - then.bound_ns;
 	arena_free(&scratch);
 }
 

@@ -106,7 +106,7 @@ static json_t *effects_json(const struct session *s)
 		json_array_append_new(list, json_pack("{s:s, s:b, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i}", "name", e->row->name, "on",
 			e->on, "bound_ns", json_number_or_null(known ? e->bound_ns : NAN), "saves_ns",
 			json_number_or_null(known ? e->saves_ns : NAN), "speedup",
-			json_number_or_null(known && on_ns > 0 ? off_ns / on_ns : NAN), "available", e->available,
+			json_number_or_null(known && !isnan(e->saves_ns) && on_ns > 0 ? off_ns / on_ns : NAN), "available", e->available,
 			"complete", e->complete, "estimated", e->estimated, "bound_complete", e->bound_complete, "unmeasured_problems",
 			e->unmeasured_problems, "unavailable_problems", e->unavailable_problems));
 	}
@@ -322,15 +322,14 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 		return;
 	}
 	double on = e->on ? a->bound_ns : e->bound_ns, off = e->on ? e->bound_ns : a->bound_ns;
-	bool lopsided = a->complete != e->bound_complete; /* a whole sum less a partial one saves nothing that one could name */
-	duration_cell(lopsided ? NAN : e->saves_ns, e->complete && !e->estimated, out);
+	duration_cell(e->saves_ns, e->complete && !e->estimated, out);
 	duration_cell(on, (e->on ? a->complete : e->bound_complete) && !e->estimated, out);
-	if (on > 0 && !isnan(off) && !lopsided)
+	if (on > 0 && !isnan(e->saves_ns))
 		fprintf(out, "   %s%.2fx", e->complete && !e->estimated ? " " : "~", off / on);
 	else
 		fprintf(out, "    %5s", "-");
 	if (e->unmeasured_problems)
-		fprintf(out, "  %d problem%s not measured", e->unmeasured_problems, e->unmeasured_problems == 1 ? "" : "s");
+		fprintf(out, "  unknown until %d problem%s measured", e->unmeasured_problems, e->unmeasured_problems == 1 ? " is" : "s are");
 	struct scenario only = { 0 };
 	e->row->set(&only, true);
 	if (e->unavailable_problems)
@@ -345,7 +344,7 @@ static void effects_text(const struct session *s, FILE *out)
 	fprintf(out, "what-if       now           saves      total    speedup\n");
 	for (int i = 0; i < s->effect_count; i++)
 		effect_text(&s->effects[i], s->analysis, out);
-	fprintf(out, "  (total: with it on; saves, speedup: on against off; ~: of partial sums or estimates)\n\n");
+	fprintf(out, "  (total: with it on; saves, speedup: on against off; ~: layers are missing, or estimates)\n\n");
 }
 
 struct dear {
