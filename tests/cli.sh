@@ -87,6 +87,8 @@ try 0 "csv of several plans" "$BENANZA" layers --csv -b 1,2 -t f32,bf16 "$models
 # symbols
 try 0 "unbound symbols stay" "$BENANZA" layers --json "$models/symbolic.onnx"
 is "[1, 'sequence', 16]" "d['layers'][0]['outputs'][0]['shape']"
+try 0 "what is missing is one line to paste" "$BENANZA" layers "$models/symbolic.onnx"
+says out "to know the rest, add: --dim sequence=VALUE"
 try 2 "bound needs them" "$BENANZA" bound "$models/symbolic.onnx"
 one_line
 says err "--dim sequence=VALUE"

@@ -17,6 +17,10 @@ json_t *report_bound_json(const struct session *s);
 void report_bound_csv(const struct session *s, bool header, FILE *out);
 void report_bound_text(const struct session *s, FILE *out);
 
+/* What plan_needs tells: an array of strings, and a line of its own for people, none where nothing is missing. */
+json_t *report_needs_json(const struct plan *p);
+void report_needs_text(const struct plan *p, FILE *out);
+
 /* One JSON object on one line. Consumes the reference. */
 void report_json_line(json_t *object, FILE *out);
 /* A field of a CSV line with what follows it: quoted where it must be, and never a formula for a spreadsheet. */

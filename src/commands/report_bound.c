@@ -161,6 +161,7 @@ json_t *report_bound_json(const struct session *s)
 	json_object_set_new(o, "what_if", effects_json(s));
 	json_object_set_new(o, "notes", a->scenario.nxc ? json_array()
 							: json_pack("[s]", "reorders between layers are not priced"));
+	json_object_set_new(o, "needs", report_needs_json(p));
 	json_object_set_new(o, "layers", layers);
 	return o;
 }
@@ -502,4 +503,5 @@ void report_bound_text(const struct session *s, FILE *out)
 	int width = width_of(out);
 	costs_text(s, width, out);
 	gaps_text(s, width, out);
+	report_needs_text(s->current->plan, out);
 }

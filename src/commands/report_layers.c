@@ -47,6 +47,27 @@ void report_csv_plan(FILE *out, const struct plan *p)
 	fprintf(out, ",%s,", dtype_name(p->dtype));
 }
 
+json_t *report_needs_json(const struct plan *p)
+{
+	struct arena a = { 0 };
+	char **options;
+	int count = plan_needs(p, &a, &options);
+	json_t *list = json_array();
+	for (int i = 0; i < count; i++)
+		json_array_append_new(list, json_string(options[i]));
+	arena_free(&a);
+	return list;
+}
+
+void report_needs_text(const struct plan *p, FILE *out)
+{
+	struct arena a = { 0 };
+	const char *line = plan_needs_line(p, &a);
+	if (line)
+		fprintf(out, "to know the rest, add: %s\n", line);
+	arena_free(&a);
+}
+
 static json_t *dim_json(struct dim d)
 {
 	return d.kind == DIM_KNOWN ? json_integer(d.value) : d.kind == DIM_SYMBOLIC ? json_text(dim_expression(d)) : json_null();
@@ -192,6 +213,7 @@ void report_layers_json(const struct session *s, FILE *out)
 	for (int i = 0; i < p->layer_count; i++)
 		json_put(out, i ? "," : "", layer_json(p, &p->layers[i]));
 	json_put(out, "],\"summary\":", summary);
+	json_put(out, ",\"needs\":", report_needs_json(p));
 	json_put(out, ",\"warnings\":", warnings_json(s));
 	fputs("}\n", out);
 }
@@ -298,6 +320,7 @@ static void layers_summary(const struct session *s, FILE *out)
 		head = gaps[i].count ? ", " : head;
 	}
 	fputc('\n', out);
+	report_needs_text(p, out);
 	struct arena a = { 0 };
 	for (int i = 0; i < s->model->warning_count; i++)
 		fprintf(out, "warning: %s\n", s->model->warnings[i]);

@@ -301,6 +301,7 @@ static bool batch_bind(struct plan_symbols *s, int64_t given)
 		if (symbol->by_shape || (symbol->bound && given == 0))
 			continue;
 		symbol->bound = true;
+		symbol->assumed = given == 0;
 		symbol->value = given ? given : 1;
 	}
 	return any;

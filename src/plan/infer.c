@@ -260,10 +260,11 @@ static void bound_context(const struct plan_symbols *symbols, struct error *err)
 		struct text name = { s->name.p, s->name.n < BOUND_NAME ? s->name.n : BOUND_NAME };
 		if (!s->bound || s->derived || count++ >= BOUND_SHOWN)
 			continue;
-		others += !s->batch;
+		others += !s->batch || s->assumed;
 		str_puts(&list, count > 1 ? ", " : "");
 		str_add_clean(&list, name);
-		str_addf(&list, "%s=%lld", name.n < s->name.n ? "..." : "", (long long)s->value);
+		str_addf(&list, "%s=%lld%s", name.n < s->name.n ? "..." : "", (long long)s->value,
+			s->assumed ? " (assumed; -b sets it)" : "");
 	}
 	if (others)
 		error_context(err, "with %.*s%s", (int)list.n, list.p, count > BOUND_SHOWN ? " ..." : "");
@@ -293,6 +294,8 @@ static int infer_refused(struct builder *b, int i, struct op_call *c, struct err
 	if (batch->is > 0 && batch->was > 0)
 		error_context(err, "batch %lld in place of the model's %lld does not go through",
 			(long long)batch->is, (long long)batch->was);
+	else if (batch->is > 0 && batch->was == 0 && b->o->batch == 0)
+		error_context(err, "with batch %lld (assumed; -b sets it)", (long long)batch->is);
 	bound_context(&b->symbols, err);
 	return -1;
 }

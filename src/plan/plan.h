@@ -173,6 +173,13 @@ static inline int plan_layer_problem_index(const struct plan *p, const struct pl
 	return nxc && p->nxc ? l->problem_nxc : l->problem;
 }
 
+/* The options that would tell what is not known of the model, e.g. "--dim sequence=VALUE", "--input x=1xNx8",
+ * "--value repeats=VALUE,...": unbound dimensions, inputs of unknown shape, inputs whose contents decide shapes, branches
+ * or rounds. Count; texts and list in arena a, clean, quoted for a shell. */
+int plan_needs(const struct plan *p, struct arena *a, char ***options);
+/* The same as one line to paste, or NULL: nothing is missing. */
+char *plan_needs_line(const struct plan *p, struct arena *a);
+
 /* Is it a known operator of ONNX's own, and this one? They ask the operator table, which is at hand, and not the node. */
 static inline bool plan_layer_is_onnx(const struct plan_layer *l)
 {

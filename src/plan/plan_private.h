@@ -22,6 +22,7 @@ struct plan_symbol {
 	bool derived;        /* an expression of other symbols */
 	bool bound;
 	bool by_shape;       /* bound by --input */
+	bool assumed;        /* a batch that nothing bound: 1 */
 	int64_t value;       /* when bound */
 	struct dim dim;      /* what stands for it from now on, once bindings are settled */
 };

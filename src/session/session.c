@@ -294,12 +294,9 @@ int session_check_bound(const struct session *s, struct error *err)
 	if (!p->unbound_count)
 		return 0;
 	struct arena a = { 0 };
-	const char *name = text_clean(&a, p->unbound[0]);
-	if (p->unbound_count == 1)
-		error_set(err, "%s: dimension %s is not bound; give it with --dim %s=VALUE", session_model_name(s), name, name);
-	else
-		error_set(err, "%s: %d dimensions are not bound, first %s; give each with --dim NAME=VALUE, e.g. --dim %s=128",
-			session_model_name(s), p->unbound_count, name, name);
+	bool one = p->unbound_count == 1;
+	error_set(err, "%s: %d dimension%s not bound; add %s", session_model_name(s), p->unbound_count, one ? " is" : "s are",
+		plan_needs_line(p, &a));
 	arena_free(&a);
 	return -1;
 }

@@ -207,6 +207,46 @@ static void test_given_values_cost(void)
 	net_free(n);
 }
 
+/* The options that would tell what is not known: all at once, and no others. */
+static void test_needs(void)
+{
+	struct arena a = { 0 };
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "batch,seq,8");
+	net_input(n, "odd name", DTYPE_F32, "batch,odd past,8");
+	net_input(n, "any", DTYPE_F32, "3,?,8");
+	net_input(n, "ids", DTYPE_S64, "batch,seq");
+	net_input(n, "repeats", DTYPE_S64, "3");
+	net_input(n, "scale", DTYPE_F32, "");
+	net_input(n, "sizes", DTYPE_S64, "2");
+	net_node(n, "Neg", "ids", "other", NULL);
+	net_node(n, "Cast", "scale", "whole", "to=7");
+	net_node(n, "Mul", "repeats,whole", "times", NULL);
+	net_node(n, "Shape", "ids", "s", NULL);
+	net_node(n, "Tile", "x,times", "y", NULL);
+	net_node(n, "Relu", "y", "z", NULL);
+	net_node(n, "Relu", "any", "v", NULL);
+	net_node(n, "Reshape", "v,sizes", "w", NULL);
+	net_output(n, "z", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
+	is_str(plan_needs_line(p, &a),
+		"--dim seq=VALUE --dim 'odd past=VALUE' --input any=3xNx8 --value repeats=VALUE,... --value scale=VALUE "
+		"--value sizes=VALUE,...", "all");
+	plan_free(p);
+	const double two = 2, sizes[] = { 12, 10 };
+	struct plan_input_value values[] = { { TEXT("repeats"), 1, &two }, { TEXT("scale"), 1, &two },
+		{ TEXT("sizes"), 2, sizes } };
+	struct dim_binding dims[] = { { TEXT("seq"), 4 }, { TEXT("odd past"), 4 } };
+	struct plan_input_shape any = { TEXT("any"), 3, { 3, 5, 8 } };
+	p = net_plan(n, (struct plan_options){ .value_count = 3, .values = values, .binding_count = 2, .bindings = dims,
+		.shape_count = 1, .shapes = &any });
+	ok(p && !plan_needs_line(p, &a), "nothing is missing when all are given");
+	is_shape(p, "z", "4x16x32");
+	plan_free(p);
+	net_free(n);
+	arena_free(&a);
+}
+
 /* One value for a tensor whose contents are not followed. */
 static void test_given_many(void)
 {
@@ -653,7 +693,7 @@ static void test_contradiction(void)
 	net_output(n, "z", NULL);
 	struct dim_binding bound[] = { { TEXT("s"), 2 }, { TEXT("t"), 3 } };
 	ok(!net_plan(n, (struct plan_options){ .binding_count = 2, .bindings = bound }) &&
-		strstr(net_error.text, "with batch=1, s=2, t=3: layer Add_0: ") == net_error.text, "and the sizes in force");
+		strstr(net_error.text, "with batch=1 (assumed; -b sets it), s=2, t=3: layer Add_0: ") == net_error.text, "and the sizes in force");
 	net_free(n);
 	n = net_begin(17);
 	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F16 });
@@ -849,6 +889,7 @@ int main(void)
 	test_given_values();
 	test_given_values_cost();
 	test_given_many();
+	test_needs();
 	test_sentinel_bounds();
 	test_absurd_bounds();
 	test_declared_bounds();

@@ -1,0 +1,156 @@
+/* What a user can give to a model that is not known in full: unbound dimensions, shapes and contents of inputs. */
+#include "config.h"
+
+#include "plan/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define FEW 16 /* elements of a tensor that may hold sizes */
+
+static bool shape_is_open(struct shape s)
+{
+	for (int i = 0; i < s.rank; i++) {
+		if (s.dims[i].kind == DIM_UNKNOWN)
+			return true;
+	}
+	return s.rank < 0;
+}
+
+static bool value_is_open(const struct plan_value *v)
+{
+	return v->kind == VALUE_TENSOR && shape_is_open(v->shape);
+}
+
+/* True if the shape of an output is not known, or how often bodies run. */
+static bool layer_is_open(const struct plan *p, const struct plan_layer *l)
+{
+	bool open = false;
+	for (int i = 0; i < l->output_count; i++)
+		open |= l->outputs[i] >= 0 && value_is_open(&p->values[l->outputs[i]]);
+	for (int i = 0; i < l->body_count; i++)
+		open |= isnan(l->bodies[i].times);
+	return open && l->op;
+}
+
+/* True if the shape of an input is not known: then the contents of others may matter only if they are sizes. */
+static bool layer_reads_open(const struct plan *p, const struct plan_layer *l)
+{
+	for (int i = 0; i < l->input_count; i++) {
+		if (l->inputs[i] >= 0 && value_is_open(&p->values[l->inputs[i]]))
+			return true;
+	}
+	return false;
+}
+
+/* True if the contents may decide shapes: integers, booleans, or a few numbers of any type. */
+static bool value_decides(const struct plan_value *v)
+{
+	if (v->constant || v->kind != VALUE_TENSOR || (v->elements && op_elements_concrete(v->elements)))
+		return false;
+	return (!dtype_is_float(v->dtype) && dtype_bits(v->dtype) > 0) || shape_count(v->shape) <= FEW;
+}
+
+/* True if it is a list of few integers. */
+static bool value_is_sizes(const struct plan_value *v)
+{
+	return !dtype_is_float(v->dtype) && v->shape.rank >= 0 && v->shape.rank <= 1 && shape_count(v->shape) <= FEW;
+}
+
+struct search {
+	const struct plan *p;
+	bool *seen;
+	int *open, count;   /* values to be looked at */
+};
+
+static void search_push(struct search *s, const struct plan_layer *l, bool sizes)
+{
+	for (int i = 0; i < l->input_count; i++) {
+		int v = l->inputs[i];
+		if (v < 0 || s->seen[v] || !value_decides(&s->p->values[v]) ||
+			(sizes && !value_is_sizes(&s->p->values[v])))
+			continue;
+		s->seen[v] = true;
+		s->open[s->count++] = v;
+	}
+}
+
+/* Marks the values whose contents decide unknown shapes, branches and rounds: from the layers with unknown outputs
+ * backwards to the model's inputs. Shape and Size read no contents. */
+static bool *deciding_values(const struct plan *p, struct arena *a)
+{
+	struct search s = { .p = p, .seen = ARENA_ARRAY(a, bool, p->value_count), .open = ARENA_ARRAY(a, int, p->value_count) };
+	for (int i = 0; i < p->value_count; i++)
+		s.seen[i] = false;
+	for (int i = 0; i < p->layer_count; i++) {
+		if (layer_is_open(p, &p->layers[i]))
+			search_push(&s, &p->layers[i], layer_reads_open(p, &p->layers[i]));
+	}
+	while (s.count) {
+		int from = p->values[s.open[--s.count]].producer;
+		const struct plan_layer *l = from >= 0 ? &p->layers[from] : NULL;
+		if (l && !plan_layer_is(l, "Shape") && !plan_layer_is(l, "Size"))
+			search_push(&s, l, false);
+	}
+	return s.seen;
+}
+
+/* ---- the options as text */
+
+/* In quotes where a shell would read the name as more than one word. */
+static char *option_text(struct arena *a, const char *option, struct text name, const char *value)
+{
+	const char *clean = text_clean(a, name);
+	bool plain = clean[strspn(clean, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:")] == '\0';
+	return arena_printf(a, plain ? "%s %s=%s" : "%s '%s=%s'", option, clean, value);
+}
+
+/* "1xNx8": N stands for what is not known. */
+static const char *shape_wanted(struct arena *a, struct shape s)
+{
+	struct str out = { 0 };
+	if (s.rank < 0)
+		return "SHAPE";
+	for (int i = 0; i < s.rank; i++) {
+		str_puts(&out, i ? "x" : "");
+		if (s.dims[i].kind == DIM_KNOWN)
+			str_add_int(&out, s.dims[i].value);
+		else
+			str_puts(&out, "N");
+	}
+	char *text = arena_strndup(a, out.p, out.n);
+	str_free(&out);
+	return text;
+}
+
+int plan_needs(const struct plan *p, struct arena *a, char ***options)
+{
+	int count = 0, inputs = p->graph->input_count;
+	bool *deciding = deciding_values(p, a);
+	char **list = *options = ARENA_ARRAY(a, char *, p->unbound_count + 2 * inputs);
+	for (int i = 0; i < p->unbound_count; i++)
+		list[count++] = option_text(a, "--dim", p->unbound[i], "VALUE");
+	for (int i = 0; i < inputs; i++) {
+		const struct plan_value *v = &p->values[p->graph->inputs[i]];
+		if (value_is_open(v))
+			list[count++] = option_text(a, "--input", v->name, shape_wanted(a, v->shape));
+	}
+	for (int i = 0; i < inputs; i++) {
+		const struct plan_value *v = &p->values[p->graph->inputs[i]];
+		if (deciding[p->graph->inputs[i]])
+			list[count++] = option_text(a, "--value", v->name, shape_count(v->shape) == 1 ? "VALUE" : "VALUE,...");
+	}
+	return count;
+}
+
+char *plan_needs_line(const struct plan *p, struct arena *a)
+{
+	char **options;
+	struct str line = { 0 };
+	int count = plan_needs(p, a, &options);
+	for (int i = 0; i < count; i++)
+		str_addf(&line, "%s%s", i ? " " : "", options[i]);
+	char *text = count ? arena_strndup(a, line.p, line.n) : NULL;
+	str_free(&line);
+	return text;
+}
