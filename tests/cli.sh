@@ -340,6 +340,10 @@ try 1 "doctor with a variable that bends" env OMP_WAIT_POLICY=passive "$BENANZA"
 grep -q '^! variables: OMP_WAIT_POLICY' "$work/out" && grep -q -- '-> unset OMP_WAIT_POLICY' "$work/out"; ok $? "... which it names, with what to do"
 try 2 "doctor takes no model" "$BENANZA" doctor "$models/tiny.onnx"
 
+# a device that is only described: complete and the exit status agree
+try 0 "all is estimated" "$BENANZA" bound --json -q --db "$work/none.db" -d h100 "$models/tiny.onnx"
+is "(True, True)" "(d['complete'], d['estimated'])"
+
 # every key that is printed is in the manual
 "$BENANZA" bench -q --budget 1 --db "$work/keys.db" "$models/tiny.onnx" >/dev/null 2>&1
 { "$BENANZA" layers --json "$models/tiny.onnx"; "$BENANZA" devices --json --db "$work/keys.db"; "$BENANZA" ops --json

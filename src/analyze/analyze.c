@@ -18,7 +18,7 @@ static void fill_layer(struct arena *a, struct layer_cost *c, const struct study
 	c->group = group >= 0 ? &st->fusion->groups[group] : NULL;
 	if (c->group && c->group->layers[0] == l->index) {
 		int distinct = study_group_distinct(st, c->group);
-		cost_priced(c, st, s, distinct, &x->prices[distinct], false);
+		cost_priced(a, c, st, s, distinct, &x->prices[distinct], false);
 	} else if (c->group) {
 		cost_nothing(c, ORIGIN_FUSED);
 	} else {

@@ -163,6 +163,9 @@ struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k,
 	const struct result *of);
 /* Of a problem's price in a scenario: the measurement's own, or (no result) that of what would run. ns NaN without peaks. */
 struct roof roofline_of_price(const struct study *st, const struct scenario *s, int distinct, const struct result *r);
+/* Why a problem has no estimate: the peak that it takes is not known, or only on units that the scenario bars. In arena a;
+ * NULL: its text is not one. */
+const char *roofline_why(struct arena *a, const struct study *st, const struct scenario *s, int distinct);
 
 /* What layers keep busy: memory, each level of cache, each unit for each type. */
 enum { RESOURCE_MEMORY, RESOURCE_CACHE, RESOURCE_PLAIN = RESOURCE_CACHE + PEAK_LEVELS, RESOURCE_MATRIX = RESOURCE_PLAIN + DTYPE_COUNT,
@@ -181,7 +184,7 @@ struct interval interval_of(const struct result *r);
 void cost_none(struct layer_cost *c);
 void cost_nothing(struct layer_cost *c, enum origin origin);
 /* Paid for by the measurement of a distinct problem (its own or its group's). */
-void cost_priced(struct layer_cost *c, const struct study *st, const struct scenario *s, int distinct,
+void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s, int distinct,
 	const struct price *price, bool proxy);
 /* In no group: by its problem, or by the layers of its bodies, which are listed in arena a. */
 struct solution;

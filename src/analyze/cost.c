@@ -29,7 +29,7 @@ void cost_nothing(struct layer_cost *c, enum origin origin)
 	c->origin = origin;
 }
 
-void cost_priced(struct layer_cost *c, const struct study *st, const struct scenario *s, int distinct,
+void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s, int distinct,
 	const struct price *price, bool proxy)
 {
 	c->result = price->result;
@@ -45,7 +45,7 @@ void cost_priced(struct layer_cost *c, const struct study *st, const struct scen
 	}
 	if (!price->result) {
 		c->origin = price->unsupported ? ORIGIN_UNSUPPORTED : ORIGIN_MISSING;
-		c->why = price->answered ? study_why(st, s, distinct) : NULL;
+		c->why = price->answered ? study_why(st, s, distinct) : st->on.estimate ? roofline_why(a, st, s, distinct) : NULL;
 		return;
 	}
 	struct interval v = interval_of(price->result);
@@ -136,7 +136,7 @@ void cost_alone(struct arena *a, struct layer_cost *c, const struct study *st, c
 	} else if (plan_layer_is_control(l)) {
 		cost_inside(a, c, st, s, x, l);
 	} else if (problem >= 0) {
-		cost_priced(c, st, s, problem, &x->prices[problem], l->proxy);
+		cost_priced(a, c, st, s, problem, &x->prices[problem], l->proxy);
 		if (c->result && isfinite(c->result->enqueue_ns) && c->result->enqueue_ns >= 0)
 			c->enqueue_ns = c->result->enqueue_ns;
 	} else {

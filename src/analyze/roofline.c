@@ -249,6 +249,21 @@ struct roof roofline_of_price(const struct study *st, const struct scenario *s, 
 	return *kept = roof;
 }
 
+const char *roofline_why(struct arena *a, const struct study *st, const struct scenario *s, int distinct)
+{
+	struct problem p;
+	const struct peaks *k = st->on.peaks;
+	if (!k || problem_parse(text_of(study_text(st, distinct)), &p, NULL))
+		return NULL;
+	enum dtype own = p.operand[0].dtype, matrix = own == DTYPE_F32 ? DTYPE_TF32 : own;
+	const char *name = dtype_name(own), *math = own == DTYPE_F32 && !s->relaxed ? ",math" : "";
+	bool barred = !s->matrix || *math;
+	if (roofline_is_product(p.kernel) && barred && !isnan(k->matrix_flops[matrix]))
+		return arena_printf(a, "%s peak only on matrix units: add -w %s%s", name, s->matrix ? "" : "matrix",
+			s->matrix ? math + 1 : math);
+	return arena_printf(a, "no %s peak of the device is known", name);
+}
+
 /* ---- what each resource has to do ---- */
 
 /* The unit that a product's operations keep busy, -1: none that is known of. */

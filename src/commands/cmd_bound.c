@@ -40,7 +40,7 @@ int cmd_bound(struct options *o, struct error *err)
 			break;
 		}
 		session_refresh(s);
-		if (!s->analysis->complete || s->analysis->estimated)
+		if (!s->analysis->complete)
 			status = EXIT_GAPS;
 		if (o->json)
 			report_json_line(report_bound_json(s), stdout);

@@ -352,7 +352,8 @@ static int top_k_shape(struct op_call *c, struct error *err)
 		size.upper = in.dims[axis].upper;
 	if (size.kind == DIM_KNOWN &&
 		(size.value < 0 || (in.dims[axis].kind == DIM_KNOWN && size.value > in.dims[axis].value)))
-		return op_fail(c, err, "k is %lld along %s", (long long)size.value, shape_text(c->arena, in));
+		return op_fail(c, err, "k is %lld, out of range for axis %d of %s",
+			(long long)size.value, axis, shape_text(c->arena, in));
 	for (int i = 0; i < c->output_count; i++) {
 		c->outputs[i].shape = op_shape_copy(c->arena, in);
 		c->outputs[i].shape.dims[axis] = size;

@@ -116,6 +116,27 @@ static struct what_if_effect effect(struct arena *a, const struct ground *g, con
 	return (struct what_if_effect){ 0 };
 }
 
+/* Why a layer has no estimate, and what would give one. */
+static void no_estimates(void)
+{
+	struct maker *m = make_begin();
+	struct peaks k = known();
+	struct arena a = { 0 };
+	struct scenario s = scenario_default();
+	struct ground g = { .plan = net(m, false), .results = results_new(), .peaks = &k, .estimate = true };
+	k.flops[DTYPE_F32] = NAN;
+	struct analysis *x = analyze_on(&a, &g, &s);
+	ok(!x->complete && x->layers[0].origin == ORIGIN_MISSING, "no peak of its units: missing");
+	is_str(x->layers[0].why, "f32 peak only on matrix units: add -w matrix,math", "... the scenario bars those");
+	s.matrix = true;
+	is_str(analyze_on(&a, &g, &s)->layers[0].why, "f32 peak only on matrix units: add -w math", "... half of it");
+	k.matrix_flops[DTYPE_TF32] = NAN;
+	is_str(analyze_on(&a, &g, &s)->layers[0].why, "no f32 peak of the device is known", "... or the device's peak is not known");
+	results_free((struct results *)g.results);
+	arena_free(&a);
+	make_end(m);
+}
+
 static void estimates(void)
 {
 	struct maker *m = make_begin();
@@ -525,6 +546,7 @@ int main(void)
 	scenarios();
 	results();
 	estimates();
+	no_estimates();
 	estimated_groups();
 	gaps();
 	peak_problems();
