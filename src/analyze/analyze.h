@@ -24,15 +24,15 @@ const char *origin_name(enum origin o);
 /* A fusion candidate: a chain on graph edges with single consumers, whose first layer is the anchor: a convolution or
  * matrix product with what it takes along, pointwise layers in a row, or attention (product, scale, softmax, product). */
 struct fusion_group {
-	int layer_count;
 	int *layers;             /* ascending; layers[0] is the anchor */
 	const char *text;
-	int residual;            /* layer whose output a fused binary waits for, or -1 (none, or of a model input) */
+	const char *text_nxc;    /* the same in the layout what-if; NULL: there a conversion stands inside */
 	const char *pattern;     /* "Conv+BatchNorm+Relu" */
+	int layer_count;
+	int residual;            /* layer whose output a fused binary waits for, or -1 (none, or of a model input) */
 	int distinct;            /* index of text: a problem of the plan when below plan_problem_total, else
 	                            texts[distinct - plan_problem_total] of struct fusion */
-	const char *text_nxc;    /* the same in the layout what-if; NULL, -1: there a conversion stands inside */
-	int distinct_nxc;
+	int distinct_nxc;        /* of text_nxc, or -1 */
 };
 
 /* What is fused together or not at all: a layer, or the layers that are one activation written in parts. */
@@ -57,7 +57,7 @@ struct fusion_cluster {
 struct fusion {
 	struct arena arena;
 	int group_count;
-	struct fusion_group *groups;
+	struct fusion_group *groups; /* malloc'd: there may be very many */
 	int *first_group;        /* per layer: index of its first group if it is an anchor, else -1 */
 	int text_count;          /* distinct problem texts that the plan itself does not have, of both layouts */
 	const char **texts;

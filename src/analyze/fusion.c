@@ -32,7 +32,7 @@ struct finder {
 	struct hash texts, steps;
 	struct arena scratch; /* keys of steps */
 	int group_capacity, own, distinct_count, distinct_capacity;
-	struct fusion_group *groups; /* malloc'd while growing, then moved into the arena */
+	struct fusion_group *groups; /* malloc'd; the fusion's in the end */
 	struct distinct *distinct;
 	int *unit;         /* per layer: first layer of its unit, -1 in no group yet */
 	bool *converted;   /* per value: a layout conversion of it stands in the graph */
@@ -110,17 +110,16 @@ static int group_twin(struct finder *f, const struct fusion_group *g, const stru
 }
 
 /* The chain as a group, whose distinct problem is known; -1: it cannot be measured, so it is no candidate. */
-static void add_group(struct finder *f, const struct chain *c, int distinct, int *layers)
+static void add_group(struct finder *f, const struct chain *c, int distinct)
 {
 	if (distinct < 0)
 		return;
 	struct fusion *out = f->fusion;
-	memcpy(layers, c->layers, (size_t)c->layer_count * sizeof(int));
 	VEC_GROW(f->groups, out->group_count, f->group_capacity);
 	struct fusion_group *g = &f->groups[out->group_count++];
 	*g = (struct fusion_group){
 		.layer_count = c->layer_count,
-		.layers = layers,
+		.layers = (int *)c->layers, /* until chain_keep */
 		.residual = c->residual,
 		.pattern = arena_strndup(&out->arena, c->pattern.p, c->pattern.n),
 		.distinct = distinct,
@@ -139,18 +138,30 @@ static bool units_agree(const struct finder *f, const struct chain *c)
 	return true;
 }
 
-/* The chain's groups, from the one that it is already (if it is one) to the longest; they share one array of layers.
+/* Gives the groups from `first` on, prefixes of one chain, their layers: one array for all, as long as the longest. */
+static void chain_keep(struct finder *f, int first)
+{
+	struct fusion *out = f->fusion;
+	if (out->group_count == first)
+		return;
+	const struct fusion_group *longest = &f->groups[out->group_count - 1];
+	int *layers = ARENA_ARRAY(&out->arena, int, longest->layer_count);
+	memcpy(layers, longest->layers, (size_t)longest->layer_count * sizeof(int));
+	for (int i = first; i < out->group_count; i++)
+		f->groups[i].layers = layers;
+}
+
+/* The chain's groups, from the one that it is already (if it is one) to the longest.
  * `distinct`: of the chain as it is, -1 not known. */
 static void follow(struct finder *f, struct chain *c, int distinct, bool is_group)
 {
-	int *layers = NULL, epilogues = c->problem.epilogue_count;
+	int first = f->fusion->group_count, epilogues = c->problem.epilogue_count;
 	for (bool more = is_group || chain_step(c); more && units_agree(f, c); more = chain_step(c)) {
-		if (!layers)
-			layers = ARENA_ARRAY(&f->fusion->arena, int, FUSION_LAYERS_MAX);
 		distinct = distinct_of_chain(f, c, distinct, epilogues);
 		epilogues = c->problem.epilogue_count;
-		add_group(f, c, distinct, layers);
+		add_group(f, c, distinct);
 	}
+	chain_keep(f, first);
 }
 
 static void find_products(struct finder *f, const struct plan_layer *l)
@@ -160,9 +171,10 @@ static void find_products(struct finder *f, const struct plan_layer *l)
 	if (starts)
 		follow(f, &c, l->problem, false);
 	str_free(&c.pattern);
+	int first = f->fusion->group_count;
 	if ((starts ? chain_attention(&c, f->plan, l) : chain_bytes(&c, f->plan, l)) && units_agree(f, &c))
-		add_group(f, &c, distinct_of_problem(f, &c.problem, false),
-			ARENA_ARRAY(&f->fusion->arena, int, c.layer_count));
+		add_group(f, &c, distinct_of_problem(f, &c.problem, false));
+	chain_keep(f, first);
 	str_free(&c.pattern);
 }
 
@@ -204,27 +216,47 @@ static void find_pointwise(struct finder *f, const struct plan_layer *l, const b
 	}
 }
 
-/* Groups into the arena by anchor, shortest first; an anchor has few, found nearly in this order. */
+/* Element i becomes what element order[i] was, in place, cycle by cycle; order is used up. */
+static void groups_permute(struct fusion_group *groups, int *order, int count)
+{
+	for (int i = 0; i < count; i++) {
+		struct fusion_group first = groups[i];
+		int at = i;
+		while (order[at] != i) {
+			int from = order[at];
+			groups[at] = groups[from];
+			order[at] = at;
+			at = from;
+		}
+		groups[at] = first;
+		order[at] = at;
+	}
+}
+
+/* Sorts the groups by anchor, shortest first; an anchor has few, found nearly in this order. */
 static void settle_groups(struct finder *f)
 {
 	struct fusion *out = f->fusion;
 	int layers = f->plan->layer_count, *end = base_calloc((size_t)layers + 1, sizeof(int));
+	int *order = base_malloc(((size_t)out->group_count + 1) * sizeof(int));
 	for (int i = 0; i < out->group_count; i++)
 		end[f->groups[i].layers[0] + 1]++;
 	for (int i = 0; i < layers; i++)
 		end[i + 1] += end[i];
-	out->groups = ARENA_ARRAY(&out->arena, struct fusion_group, out->group_count);
 	for (int i = 0; i < out->group_count; i++) {
 		struct fusion_group *g = &f->groups[i];
 		int anchor = g->layers[0], at = end[anchor]++;
 		if (out->first_group[anchor] < 0)
 			out->first_group[anchor] = at;
-		for (; at > out->first_group[anchor] && out->groups[at - 1].layer_count > g->layer_count; at--)
-			out->groups[at] = out->groups[at - 1];
+		for (; at > out->first_group[anchor] && f->groups[order[at - 1]].layer_count > g->layer_count; at--)
+			order[at] = order[at - 1];
 		g->text = f->distinct[g->distinct].text;
 		g->text_nxc = g->distinct_nxc < 0 ? NULL : f->distinct[g->distinct_nxc].text;
-		out->groups[at] = *g;
+		order[at] = i;
 	}
+	groups_permute(f->groups, order, out->group_count);
+	out->groups = base_realloc(f->groups, ((size_t)out->group_count + 1) * sizeof(*out->groups));
+	free(order);
 	free(end);
 }
 
@@ -273,7 +305,6 @@ struct fusion *fusion_find(const struct plan *p)
 	find_groups(&f);
 	settle(&f);
 	fusion_cluster(out, p, f.unit);
-	free(f.groups);
 	free(f.distinct);
 	free(f.unit);
 	free(f.converted);
@@ -289,5 +320,6 @@ void fusion_free(struct fusion *f)
 		return;
 	struct arena arena = f->arena;
 	arena_free(&arena);
+	free(f->groups);
 	free(f);
 }
