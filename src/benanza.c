@@ -121,7 +121,8 @@ int main(int argc, char **argv)
 	int status = run(argc, argv, &err);
 	errno = 0;
 	if (fflush(stdout) || ferror(stdout)) {
-		error_set(&err, "standard output: cannot write%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
+		if (!err.text[0]) /* else the command has given the reason */
+			error_set(&err, "standard output: cannot write%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
 		status = EXIT_BAD;
 	}
 	if (err.text[0])

@@ -46,6 +46,8 @@ one_line
 says err "hot"
 try 2 "states of a bench that measures here, without what bounds stand on" "$BENANZA" bench --caches cold "$tiny"
 one_line
+try 2 "jobs of a bad model alone" "$BENANZA" bench --emit-jobs "$work/none.onnx"
+[ "$(wc -l <"$work/err")" -eq 1 ]; ok $? "... one line, the error"
 try 2 "jobs of a bad model among good ones" "$BENANZA" bench -q --emit-jobs "$work/none.onnx" "$tiny"
 [ "$(wc -l <"$work/out")" -gt 10 ]; ok $? "the good one's jobs are there"
 one_line
@@ -85,6 +87,8 @@ grep -q '"kernels":"spell\\nread"' "$work/exported" && grep -q '"notes":"letters
 ok $? "with kernels, notes, enqueue time and clock"
 gzip -c "$work/exported" >"$work/exported.gz"
 try 0 "import of the export, gzipped, into another file" "$BENANZA" db import -q --db "$work/two.db" "$work/exported.gz"
+try 2 "export to a full disk" sh -c "'$BENANZA' db export >/dev/full"
+says err "standard output: cannot write: No space left on device"
 try 0 "export of that" "$BENANZA" db export --db "$work/two.db"
 cmp -s "$work/out" "$work/exported"; ok $? "is the same"
 "$BENANZA" db import --json --db "$work/three.db" - <"$work/exported" >"$work/out" 2>"$work/err"

@@ -55,7 +55,7 @@ static int jobs_print(const struct wanted *w, const struct options *o, struct er
 		fputs(line, stdout);
 		free(line);
 	}
-	if (!o->quiet)
+	if (!o->quiet && w->count)
 		fprintf(stderr, "benanza: %d jobs; next: benanza-runner-%s < jobs > results, then benanza db import results\n",
 			w->count, is_for_cpu(o) ? "cpu" : "cuda");
 	return EXIT_DONE;
@@ -71,12 +71,12 @@ int bench_jobs(struct options *o, struct error *err)
 	}
 	/* a model that cannot be used does not keep the others from being measured */
 	for (int i = 0; i < o->argc; i++) {
-		if (err->text[0])
-			fprintf(stderr, "benanza: %s\n", err->text);
-		err->text[0] = '\0';
 		struct session *s = options_session(o, i, SESSION_DB_READ, err);
-		if (!s || wanted_gather(&w, s, o, err))
+		if (!s || wanted_gather(&w, s, o, err)) {
+			fprintf(stderr, "benanza: %s\n", err->text);
+			err->text[0] = '\0';
 			status = EXIT_BAD;
+		}
 		session_close(s);
 	}
 	/* the device is not known yet: the caches of most */

@@ -5,6 +5,7 @@
 #include "commands/wanted.h"
 #include "session/recorded.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,7 +78,7 @@ static int export_result(void *context, const struct result *r, struct error *er
 	struct wire_message m = { .type = WIRE_RESULT, .id = ex->id, .problem = "", .what = "", .result = *r };
 	line_print(wire_format(&m));
 	ex->results++;
-	return ferror(stdout) ? error_set(err, "standard output: cannot write") : 0;
+	return ferror(stdout) ? error_set(err, "standard output: cannot write: %s", strerror(errno)) : 0;
 }
 
 static int export_one(struct store *s, int64_t device, struct export *ex, struct error *err)

@@ -310,8 +310,10 @@ static int read_key(struct reader *r, const struct option **o)
 		return reader_at(r, line);
 	}
 	const char *nearest = r->only ? r->only : option_nearest(key);
-	if (r->only)
-		error_set(r->err, "unknown key %.*s; this file has %s only", shown, key.p, r->only);
+	if (r->only && *o)
+		error_set(r->err, "unknown key %s; this file has %s only", (*o)->key, r->only);
+	else if (r->only) /* the file lies beside a model from elsewhere and may be a link to any other: it is not quoted */
+		error_set(r->err, "unknown key; this file has %s only", r->only);
 	else if (nearest)
 		error_set(r->err, "unknown key %.*s; did you mean %s?", shown, key.p, nearest);
 	else

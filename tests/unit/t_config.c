@@ -302,6 +302,10 @@ static void test_sidecar(void)
 	file_text(scratch_path("model.yaml"), "threads: 3\n");
 	is_int(config_sidecar(scratch_path("model.onnx"), &a, &dims, &count, &err), -1, "other keys");
 	has(err.text, "model.yaml:1: unknown key threads; this file has dims only", "are refused");
+	file_text(scratch_path("model.yaml"), "password-of-a-private-file: 3\n");
+	is_int(config_sidecar(scratch_path("model.onnx"), &a, &dims, &count, &err), -1, "a file that is no sidecar");
+	ok(strstr(err.text, "model.yaml:1: unknown key; this file has dims only") && !strstr(err.text, "password"),
+		"is refused and not quoted: %s", err.text);
 	is_int(count, 0, "and give nothing");
 	is_int(config_sidecar("-", &a, &dims, &count, &err), 0, "standard input has none");
 	arena_free(&a);
