@@ -122,7 +122,7 @@ done
 [ -z "$victim" ] || kill -9 $victim 2>/dev/null
 end_bench
 ok "$([ "$status" -eq 0 ]; echo $?)" "bench ends well (status $status)"
-says err "its problem waits again"
+says err "its problem is queued again"
 grep -q '"name":"cluster #1","problems":[1-9]' "$work/out" && grep -q '"name":"cluster #2","problems":[1-9]' "$work/out"
 ok $? "two processes shared the work"
 [ "$(grep -c '^node1 ' "$work/jobs")" -gt 0 ] && [ "$(grep -c '^node2 ' "$work/jobs")" -gt 0 ]; ok $? "on both nodes"

@@ -66,7 +66,7 @@ static int import_file(struct import *im, const char *path, struct error *err)
 	}
 	if (r && !bad && got == 0 && im->device < 0)
 		bad = error_set(err, "%s: holds no results of a runner (no hello)", path);
-	if (r && records_is_torn(r) && !im->batch.options->quiet) {
+	if (r && records_is_truncated(r) && !im->batch.options->quiet) {
 		struct error line = ERROR_NONE; /* error_set cleans the file name */
 		error_set(&line, "%s breaks off in the middle of a line; what is before it was taken", path);
 		fprintf(stderr, "benanza: %s\n", line.text);

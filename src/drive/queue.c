@@ -11,8 +11,7 @@
 
 #include "base/clock.h"
 
-/* A runner that talks without end must not keep the caller from its keyboard. */
-#define MESSAGES_A_STEP 1000
+#define MESSAGES_A_STEP 1000 /* read per step, so that endless output of a runner does not block the caller */
 
 struct queue *queue_new(const struct config *config, struct store *store, struct results *results)
 {
@@ -40,14 +39,14 @@ void queue_free(struct queue *q)
 {
 	if (!q)
 		return;
-	for (int i = 0; i < q->worker_count; i++) /* all at once: one after the other waits for what has ended by then */
+	for (int i = 0; i < q->worker_count; i++) /* send all the quit first: they then end in parallel */
 		if (q->workers[i].process)
 			runner_process_quit(q->workers[i].process);
 	for (int i = 0; i < q->worker_count; i++) {
 		struct worker *w = &q->workers[i];
 		if (w->greeted)
 			runner_process_stop(w->process);
-		else /* one that is no runner, perhaps, and does not know what quit means */
+		else /* possibly not a runner, so it may ignore the quit */
 			runner_process_stop_within(w->process, 0, 200);
 		hash_free(&w->seen);
 		arena_free(&w->seen_arena);
@@ -69,14 +68,14 @@ void queue_set_stop(struct queue *q, const volatile sig_atomic_t *stop)
 	q->stop = stop;
 }
 
-void queue_set_say(struct queue *q, void (*say)(const char *line))
+void queue_set_report(struct queue *q, void (*report)(const char *line))
 {
-	q->say = say;
+	q->report = report;
 }
 
 /* --- jobs --- */
 
-/* Has it an answer, or was it tried in the batch that is running? */
+/* True if the problem is finished, or failed in the present batch. */
 static bool queue_is_settled(const struct queue *q, const struct job *j)
 {
 	bool tried = j->state == JOB_FAILED && j->batch == q->batch && !queue_is_idle(q);
@@ -84,10 +83,10 @@ static bool queue_is_settled(const struct queue *q, const struct job *j)
 	       results_is_finished(q->results, j->problem);
 }
 
-static void queue_forgive(struct queue *q)
+static void queue_reset_workers(struct queue *q)
 {
 	for (int i = 0; i < q->worker_count; i++)
-		worker_forgive(&q->workers[i]);
+		worker_reset(&q->workers[i]);
 }
 
 bool queue_add(struct queue *q, const char *problem, bool first, bool again)
@@ -96,7 +95,7 @@ bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 	int job = job_make(&q->list, problem);
 	enum job_state state = q->list.jobs[job].state;
 	if (queue_is_idle(q) || queue_is_stuck(q))
-		queue_forgive(q);
+		queue_reset_workers(q);
 	if (state == JOB_PENDING && first) {
 		job_set(&q->list, job, JOB_NONE, NULL);
 		job_enqueue(&q->list, job, true);
@@ -107,7 +106,7 @@ bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 		return false;
 	if (queue_is_idle(q)) {
 		q->batch++;
-		q->batch_since_ms = q->batch_until_ms = 0; /* from when it is started on */
+		q->batch_since_ms = q->batch_until_ms = 0; /* set when its first job is sent */
 		q->batch_done = 0;
 		memset(q->batch_by_state, 0, sizeof(q->batch_by_state));
 		q->trouble_past = true;
@@ -149,7 +148,7 @@ bool queue_is_stuck(const struct queue *q)
 	return true;
 }
 
-/* Processes that are up and stay so. */
+/* Number of runner processes that were not sent a quit. */
 static int queue_up(const struct queue *q)
 {
 	int up = 0;
@@ -164,7 +163,7 @@ int queue_wanted(const struct queue *q)
 	return jobs - queue_up(q);
 }
 
-/* Starts as many as there are jobs for, at_least in any case. */
+/* Starts as many runners as there are jobs, and at least at_least. */
 static int queue_start(struct queue *q, int at_least, struct error *err)
 {
 	int more = queue_wanted(q), least = at_least - queue_up(q);
@@ -192,7 +191,7 @@ static int queue_feed(struct queue *q, struct error *err)
 	return added;
 }
 
-/* Reads what has come from all, so much that the caller's keyboard does not wait. */
+/* Reads from all runners, up to MESSAGES_A_STEP messages in total. */
 static int queue_read(struct queue *q, struct error *err)
 {
 	int added = 0, up = queue_up(q), most = MESSAGES_A_STEP / (up > 1 ? up : 1) + 1;
@@ -228,8 +227,8 @@ static void queue_wait(struct queue *q, int timeout_ms)
 	poll(&at, 1, (int)left);
 }
 
-/* One round: starts what must be started, waits, reads, looks at the time. at_least: so many runners are wanted without
- * jobs too. */
+/* One round: starts runners (at least at_least), sends jobs, waits, reads messages, sends the next jobs, and
+ * checks the time limits. */
 static int queue_round(struct queue *q, int timeout_ms, int at_least, struct error *err)
 {
 	if (queue_is_stuck(q))
@@ -250,9 +249,9 @@ static int queue_round(struct queue *q, int timeout_ms, int at_least, struct err
 
 int queue_step(struct queue *q, int timeout_ms, struct error *err)
 {
-	struct error said = ERROR_NONE; /* of what goes wrong on the way, only what ends it all is the caller's */
+	struct error said = ERROR_NONE; /* passed to the caller only with -1 */
 	if (queue_is_stuck(q) && q->list.head < 0)
-		return 0; /* nothing to do, nothing to complain of */
+		return 0; /* no runner, but no job either */
 	int added = queue_round(q, timeout_ms, 0, &said);
 	return added < 0 ? error_set(err, "%s", said.text) : added;
 }
@@ -265,12 +264,12 @@ static bool queue_is_greeted(const struct queue *q)
 	return false;
 }
 
-/* Says what is waited for where that is new; returns whether anything is. */
-static bool queue_say_wait(const struct queue *q, char *said, size_t size)
+/* Reports a wait in a cluster's queue if its line changed; returns whether a runner waits. */
+static bool queue_report_wait(const struct queue *q, char *said, size_t size)
 {
 	struct queue_status s = queue_status(q);
-	if (q->say && *s.waiting && strcmp(said, s.waiting) != 0)
-		q->say(s.waiting);
+	if (q->report && *s.waiting && strcmp(said, s.waiting) != 0)
+		q->report(s.waiting);
 	snprintf(said, size, "%s", s.waiting);
 	return *s.waiting;
 }
@@ -283,21 +282,21 @@ int queue_connect(struct queue *q, int timeout_ms, struct error *err)
 	struct error said = ERROR_NONE;
 	const struct worker *first = &q->workers[0];
 	const char *name = first->runner->argv[0];
-	queue_forgive(q);
+	queue_reset_workers(q);
 	while (!queue_is_greeted(q)) {
 		if (q->stop && *q->stop)
-			return error_set(err, "interrupted before the runner %s said hello", name);
-		if (queue_say_wait(q, wait, sizeof(wait)) && patient) /* a place in a cluster's queue has no limit */
+			return error_set(err, "interrupted before the hello of the runner %s", name);
+		if (queue_report_wait(q, wait, sizeof(wait)) && patient) /* a cluster's queue has no time limit */
 			until = clock_ms() + limit_ms;
 		int64_t left = until - clock_ms();
-		/* between two starts there is no descriptor to wait on, only the time */
+		/* at most 50 ms: before a restart there is no descriptor to wait for */
 		if (queue_round(q, left < 0 ? 0 : left < 50 ? (int)left : 50, 1, &said) < 0)
 			return error_set(err, "%s", said.text);
 		if (!queue_is_greeted(q) && left <= 0 && first->process && !q->trouble[0])
 			return runner_process_no_hello(first->process, (double)limit_ms / 1000.0, err);
 		if (!queue_is_greeted(q) && left <= 0)
-			return error_set(err, "the runner %s said no hello in %.3g s%s%s", name, (double)limit_ms / 1000.0,
-				q->trouble[0] ? "; before that, " : "", q->trouble);
+			return error_set(err, "the runner %s sent no hello within %.3g s%s%s", name,
+				(double)limit_ms / 1000.0, q->trouble[0] ? "; before that: " : "", q->trouble);
 	}
 	return 0;
 }

@@ -1,8 +1,8 @@
-/* The queue: problems to measure on one device, what became of each, and the runners that do it, one or several at once.
- * Single-threaded, driven by queue_step from the command's or the explorer's loop; never blocks longer than asked. A
- * problem is measured by one runner. A runner that dies or hangs fails that problem only and is started again; where the
- * way to it was lost, the problem goes back, twice at most. One that has nothing to do for a minute is told to leave, and
- * started again when there is something. */
+/* The queue: problems to measure on one device, their states, and one or several runners that measure them.
+ * Single-threaded: the command's or the explorer's loop calls queue_step, which blocks for at most its
+ * timeout. Each problem is measured by one runner. If a runner dies or hangs, only its problem fails, and it
+ * is restarted; if the connection to it was lost, the problem is queued again, at most twice. A runner
+ * without jobs for a minute is sent a quit, and started again when there are jobs. */
 #ifndef DRIVE_QUEUE_H
 #define DRIVE_QUEUE_H
 
@@ -15,113 +15,118 @@
 enum job_state { JOB_NONE, JOB_PENDING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_UNSUPPORTED };
 
 struct queue_status {
-	int pending, running, done, failed, unsupported; /* of the jobs ever added to this queue */
-	int batch_done, batch_failed, batch_unsupported; /* since the queue was idle last */
-	const char *current;      /* problem text being measured (the first, of several), or NULL */
-	const char *current_what; /* algorithm being tried for it, from the heartbeat, or "" */
-	double elapsed_s;         /* since the first job of the present batch began */
-	double eta_s;             /* estimate for what is pending + running; NaN when there is no ground for one */
-	const char *trouble;      /* last runner trouble or store error, one line, or "" */
-	bool trouble_past;        /* since then a job was measured well, or a new batch was asked for */
-	double silence_s;         /* how long a runner has said nothing about its running job; 0 when none runs */
-	bool starting;            /* runners have been started, no hello yet */
-	int workers, workers_up;  /* runners that there may be, and that are ready or measuring */
-	const char *waiting;      /* what a runner says that waits in a cluster's queue, one line, cleaned; or "" */
-	double waiting_s;         /* for how long */
-	bool idle;                /* nothing pending or running */
+	int pending, running, done, failed, unsupported; /* jobs since the queue was made or forgotten */
+	int batch_done, batch_failed, batch_unsupported; /* jobs since the queue was last idle */
+	const char *current;      /* problem being measured (the first of several), or NULL */
+	const char *current_what; /* its current algorithm, from the heartbeat, or "" */
+	double elapsed_s;         /* since the first job of the present batch started */
+	double eta_s;             /* estimated time for the pending and running jobs; NaN: unknown */
+	const char *trouble;      /* last error of a runner or the store, one line, or "" */
+	bool trouble_past;        /* a job was measured, or a new batch started, since that error */
+	double silence_s;         /* longest time since the last message of a runner with a job; 0: no job */
+	bool starting;            /* runners were started, none has sent its hello */
+	int workers, workers_up;  /* configured runners, and those with a hello */
+	const char *waiting;      /* line of a runner that waits in a cluster's queue, cleaned, or "" */
+	double waiting_s;         /* how long it has waited */
+	bool idle;                /* no job is pending or running */
 };
 
-/* One of the runners. */
+/* State of one runner. */
 struct queue_worker {
 	const char *label;   /* "gpu7", "gpu7 #2" */
-	bool up;             /* has said hello, and was not told to leave */
-	const char *problem; /* that it measures, or NULL */
-	const char *what;    /* the algorithm it tries, or "" */
-	int ended;           /* problems that it brought to an end, in all */
-	double silence_s;
-	const char *waiting; /* as in the status */
+	bool up;             /* has sent its hello and was not sent a quit */
+	const char *problem; /* being measured, or NULL */
+	const char *what;    /* current algorithm, or "" */
+	int ended;           /* number of jobs that it ended */
+	double silence_s;    /* as in queue_status */
+	const char *waiting;
 	double waiting_s;
-	const char *out;     /* why it is not started any more, or "" */
-	const char *note;    /* what bends its numbers, as far as its hello tells: the device shared with another, other threads
-				than asked for; or "" */
+	const char *out;     /* why it is not restarted, or "" */
+	const char *note;    /* what distorts its numbers, by its hello, or "": the device is shared with another
+				runner, or the number of threads is not the configured one */
 };
 
 struct queue;
 
 #define QUEUE_WORKERS_MAX 256
 
-/* Does config->device name runners, and nothing else? NULL: the first of the configuration, where there is one. "gpu7", "gpu7:1"
- * (one of its devices), or several that are the same device: "node1,node2". A name that has a comma in it may be a
- * recorded device's. */
+/* True if config->device names only configured runners: "gpu7", "gpu7:1" (one device of a runner), or several
+ * runners of the same device model, "node1,node2". NULL means the first configured runner. Other names are
+ * recorded or described devices, whose names may contain commas. */
 bool queue_has_runner(const struct config *c);
-/* Of several names that config->device has, some of them runners', the first that is none's, in the arena; else NULL. */
-const char *queue_unknown(const struct config *c, struct arena *a);
-/* Is this one of the runners that config->device names? false where it names none. */
-bool queue_asks_for(const struct config *c, const struct config_runner *r);
+/* First name in config->device that is not a configured runner, in the arena; NULL if none or all of the
+ * names are runners. */
+const char *queue_unknown_runner(const struct config *c, struct arena *a);
+/* True if config->device names this runner; false if it is NULL. */
+bool queue_uses_runner(const struct config *c, const struct config_runner *r);
 
-/* A queue of the runners that config->device names (queue_has_runner), each as often as the configuration allows. store may be
- * NULL (results are then only kept in memory). results grows as measurements arrive. Starts no runner yet. config, store
+/* Makes a queue for the runners of config->device (queue_has_runner must be true), each with its configured
+ * count. Starts no runner. Results are added to `results` and, unless it is NULL, to the store. config, store
  * and results must outlive the queue. */
 struct queue *queue_new(const struct config *config, struct store *store, struct results *results);
-void queue_free(struct queue *q); /* stops the runners */
+/* Stops the runners. */
+void queue_free(struct queue *q);
 
-/* Starts a runner and waits for its hello, up to timeout_ms, QUEUE_HELLO_LIMIT: the queue's own limit, which does not count
- * while it waits in a cluster's queue; for commands that need the device first. With 0 it is only started (-1 then, and queue_step goes on with it). The stored results of the
- * device are loaded into `results`; that they cannot be is an error too (queue_device is then set). The device itself is
- * put into the store with its first result. The first hello says which device the queue is of; a runner that turns
- * out to be another one, or not what config->device says ("cpu:7"), is refused. */
+/* Starts a runner, waits for its hello and loads the stored results of its device into `results`; for
+ * commands that need the device first. timeout_ms: QUEUE_HELLO_LIMIT for the limit in queue_limits, not
+ * counting a wait in a cluster's queue; 0 only starts the runner and returns -1, and queue_step continues.
+ * Returns -1 also if the results cannot be loaded (queue_device is then set). The first hello determines the
+ * device of the queue. A runner with another device, or not the one that config->device selects ("cpu:7"), is
+ * refused. */
 #define QUEUE_HELLO_LIMIT (-1)
 int queue_connect(struct queue *q, int timeout_ms, struct error *err);
-const struct device *queue_device(const struct queue *q); /* NULL before the hello */
+/* The device of the first hello; NULL before it. */
+const struct device *queue_device(const struct queue *q);
 
-/* queue_connect ends with an error soon after *stop became other than 0 (a signal handler's flag). */
+/* Makes queue_connect fail soon after *stop is set (by a signal handler). */
 void queue_set_stop(struct queue *q, const volatile sig_atomic_t *stop);
 
-/* queue_connect tells of what the person may have to wait for: a line each time that it changes. NULL: nobody listens. */
-void queue_set_say(struct queue *q, void (*say)(const char *line));
+/* queue_connect calls `report` with each new line about a wait in a cluster's queue. May be NULL. */
+void queue_set_report(struct queue *q, void (*report)(const char *line));
 
-/* Adds a problem unless it is pending, running, or it has an answer (results_is_finished: it was measured, is unsupported, or
- * gives no time that can be trusted) and `again` is false. One that failed otherwise (crashed, timeout, no memory ...) may
- * do better another time: it is added again, but not to the batch that it failed in. So is one that an interrupted run
- * left. Returns whether it was added. first = put it at the head, also when it is pending already. */
+/* Adds a problem; returns whether it was added. It is not added if it is pending or running, or if it is
+ * finished (results_is_finished: measured, unsupported or suspect) and `again` is false. A problem that
+ * failed otherwise (crashed, timeout, no memory ...) or was interrupted is added again, but not within the
+ * batch in which it failed. first: puts it at the head, also if it is pending already. */
 bool queue_add(struct queue *q, const char *problem, bool first, bool again);
 enum job_state queue_state(const struct queue *q, const char *problem); /* JOB_NONE: never added */
-int queue_position(const struct queue *q, const char *problem); /* 1 = next; 0 = running or not pending */
-const char *queue_why(const struct queue *q, const char *problem); /* failure text or "" */
-double queue_took_s(const struct queue *q, const char *problem); /* to measure it, the last time; NaN: it was not */
-/* Drops what is pending (JOB_NONE again); the running one is cancelled: what it gave is kept, and it is not finished. */
+int queue_position(const struct queue *q, const char *problem); /* 1: next; 0: not pending */
+const char *queue_why(const struct queue *q, const char *problem); /* why it failed, or "" */
+double queue_took_s(const struct queue *q, const char *problem); /* last time to measure it; NaN: none */
+/* Removes the pending jobs (JOB_NONE) and cancels the running ones: their results so far are kept, but they
+ * are not finished. */
 void queue_cancel(struct queue *q);
 
-/* The cache states that jobs ask for from now on; net and warm at first. */
+/* Sets the cache states that later jobs measure; the default is net and warm. */
 void queue_set_caches(struct queue *q, const bool caches[CACHE_COUNT]);
 
-/* Forgets what became of problems, and counts from 0 again; runners stay, and what was learned of how long things take.
- * Nothing may be pending or running. */
+/* Forgets all jobs and resets the counts. Runners and the time estimates stay. The queue must be idle. */
 void queue_forget(struct queue *q);
 
-/* Time limits, in ms; queue_new sets the defaults. */
+/* Limits, in ms unless noted; queue_new sets the defaults. */
 struct queue_limits {
-	int hello;    /* a runner that says no hello for so long is no runner: 30000 */
-	int silence;  /* a measuring runner sends a heartbeat twice a second; one silent for so long hangs: 10000 */
-	int problem;  /* a problem is asked to stop after so long: the configuration's problem_limit_ms */
-	int grace;    /* and when it has not after so long again, the runner is killed: 5000 */
-	int restart;  /* delay before the second start in a row; doubles each time, up to 32 of it: 100 */
-	int deaths;   /* a runner that dies on so many problems in a row is not started again: 8 */
-	int idle;     /* one without a job for so long is told to leave, 0 never: 60000 */
+	int hello;    /* 30000: a runner without a hello is stopped */
+	int silence;  /* 10000: a runner with a job that sends nothing, not even heartbeats, is killed */
+	int problem;  /* problem_limit_ms of the configuration: a job is cancelled */
+	int grace;    /* 5000: a runner that does not stop after a cancel or a quit is killed */
+	int restart;  /* 100: delay before the second restart in a row; doubles up to 32 times this */
+	int deaths;   /* 8 (a count): a runner that dies on so many jobs in a row is not restarted */
+	int idle;     /* 60000: a runner without a job is sent a quit; 0: never */
 };
 struct queue_limits *queue_limits(struct queue *q);
 
-/* Does what can be done now: waits up to timeout_ms for runners, handles everything that came. Returns the number of
- * results that arrived, -1 when none can be started at all (err): it is not there, says no hello three times in a
- * row (eight, where it has said one before), or is another device or version. What is pending stays so; queue_add and queue_connect make it try again. */
+/* Waits up to timeout_ms for messages of the runners and handles them, starts runners and sends jobs. Returns
+ * the number of results that were added. Returns -1 if no runner can be used: it is not installed, has sent
+ * no hello three times in a row (eight times if it has sent one before), or has another device or protocol
+ * version. Pending jobs stay pending; queue_add and queue_connect try again. */
 int queue_step(struct queue *q, int timeout_ms, struct error *err);
-/* To poll beside the keyboard; -1 when no runner is up. */
+/* File descriptor to poll; -1 if no runner is up. */
 int queue_fd(const struct queue *q);
 struct queue_status queue_status(const struct queue *q);
 struct queue_worker queue_worker(const struct queue *q, int i); /* 0 <= i < status.workers */
 
-/* Does one device's name ask for this runner? NULL: no. "": for the runner; "1", "GPU-5f...": for one of its devices, as in
- * "gpu7:1"; a GPU's UUID alone ("GPU-5f...") is one of the runner "cuda". */
+/* The part of a device name after the runner's name: "1" for "gpu7:1", "" for "gpu7". NULL if it names
+ * another runner. A GPU's UUID alone ("GPU-5f...") names a device of the runner "cuda". */
 const char *queue_device_part(const struct config_runner *r, const char *device);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which runners measure: what -d names, and how many of each. */
+/* The runners that -d selects, and their counts. */
 #include "config.h"
 
 #include "drive/queue_private.h"
@@ -19,7 +19,7 @@ const char *queue_device_part(const struct config_runner *r, const char *device)
 	return strcmp(r->name, "cuda") == 0 && strncasecmp(device, "GPU-", 4) == 0 ? device : NULL;
 }
 
-/* The next name of "a,b:1" in the arena, or NULL; *at goes on. */
+/* Returns the next name of a list "a,b:1", in the arena, and advances *at; NULL at the end. */
 static const char *next_name(struct arena *a, const char **at)
 {
 	*at += strspn(*at, " ");
@@ -50,7 +50,7 @@ bool queue_has_runner(const struct config *c)
 	return all;
 }
 
-const char *queue_unknown(const struct config *c, struct arena *a)
+const char *queue_unknown_runner(const struct config *c, struct arena *a)
 {
 	const char *at = c->device, *name, *unknown = NULL;
 	bool others = false;
@@ -62,7 +62,7 @@ const char *queue_unknown(const struct config *c, struct arena *a)
 	return others ? unknown : NULL;
 }
 
-bool queue_asks_for(const struct config *c, const struct config_runner *r)
+bool queue_uses_runner(const struct config *c, const struct config_runner *r)
 {
 	struct arena a = { 0 };
 	const char *at = c->device, *name;
@@ -95,7 +95,7 @@ void queue_make_workers(struct queue *q)
 		add_workers(q, runner_of(q->config, name), name);
 }
 
-/* "cuda:1" is asked of the runner as --device 1; the runner "cpu" has but one. */
+/* "cuda:1" passes --device 1 to the runner; the runner "cpu" has only one device. */
 const char *const *worker_argv(const struct worker *w, struct arena *a)
 {
 	const struct config_runner *r = w->runner;
@@ -109,7 +109,8 @@ const char *const *worker_argv(const struct worker *w, struct arena *a)
 	return argv;
 }
 
-/* Is it the beginning of the device's UUID, with or without "GPU-"? Shorter than a runner takes it is none. */
+/* True if `part` is a prefix of the device's UUID, with or without "GPU-", of at least 4 characters, the
+ * runner's minimum. */
 static bool is_uuid_of(const struct device *d, const char *part)
 {
 	json_t *o = d->attributes ? json_loads(d->attributes, 0, NULL) : NULL;
@@ -121,7 +122,7 @@ static bool is_uuid_of(const struct device *d, const char *part)
 	return is;
 }
 
-bool device_is_same_piece(const struct device *a, const struct device *b)
+bool device_is_same_hardware(const struct device *a, const struct device *b)
 {
 	if (!*a->host || strcmp(a->host, b->host) != 0)
 		return false;
@@ -138,7 +139,7 @@ bool device_is_same_piece(const struct device *a, const struct device *b)
 	return same;
 }
 
-/* "cpu:7" asks for one device of the runner cpu: what its hello names must be that one. */
+/* "cpu:7" selects one device of the runner cpu, so the hello must be of that one. */
 bool worker_is_asked(const struct worker *w, const struct device *d)
 {
 	const char *number = strchr(d->name, ':');

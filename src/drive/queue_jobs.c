@@ -1,5 +1,7 @@
-/* The jobs of a queue and their order. Every question is answered in constant time; only after a pending job
- * was moved to the head are the others counted once. */
+/* The jobs of a queue and their order. All jobs are in one array, with a hash from problem texts to indexes;
+ * pending ones also form a doubly linked list. Each pending job has a slot number that grows by 1 from head
+ * to tail, so that its position is a subtraction: all operations take constant time. Removing a job from the
+ * middle leaves a gap, and the next request for a position renumbers the list. */
 #include "config.h"
 
 #include "drive/queue_private.h"

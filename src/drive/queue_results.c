@@ -1,4 +1,4 @@
-/* What becomes of results and of the jobs that gave them. */
+/* Results from runners, and the ends of jobs. */
 #include "config.h"
 
 #include "drive/queue_private.h"
@@ -20,7 +20,7 @@ void queue_trouble(struct queue *q, const char *text)
 	log_line("%s", text);
 }
 
-/* What the store has of the device and was not read yet. Only looks: a device without results is not stored. */
+/* Only reads: the device is added to the store with its first result. */
 int queue_load(struct queue *q, struct error *err)
 {
 	if (!q->store)
@@ -34,8 +34,8 @@ int queue_load(struct queue *q, struct error *err)
 	return store_load_since(q->store, q->device_id, &q->cursor, q->results, err);
 }
 
-/* First to the store, then to memory: what is shown and counted is kept, or waits to be (store_waiting); what the store will
- * never take it counts. */
+/* Adds a result to the store (or its queue, store_keep), then to memory. Counts those that the store cannot
+ * take. */
 static void queue_keep(struct queue *q, struct worker *w, const struct result *r)
 {
 	struct error err = ERROR_NONE;
@@ -49,7 +49,7 @@ static void queue_keep(struct queue *q, struct worker *w, const struct result *r
 	w->stored_mistrusted += r->status == STATUS_MISTRUSTED;
 }
 
-/* Another look would say the same. The store hears of it only when it has all that was measured. */
+/* Marks a problem as finished; in the store only if it has all results of the job. */
 static void queue_finish(struct queue *q, const struct worker *w, const char *problem)
 {
 	struct error err = ERROR_NONE;
@@ -58,14 +58,15 @@ static void queue_finish(struct queue *q, const struct worker *w, const char *pr
 	results_finish(q->results, problem);
 }
 
-/* Is an end of this kind an answer, that measuring again would only give again? */
+/* True if measuring again would end with the same status. */
 static bool queue_is_answer(enum status s)
 {
 	return s == STATUS_OK || s == STATUS_UNSUPPORTED || s == STATUS_MISTRUSTED;
 }
 
-/* Is this the first result of the job with this key and status? The status counts because an algorithm may fail after
- * its first state was measured. Texts from a runner hold no newline, so it separates the parts of the key. */
+/* True for the first result of the job with this key and status. The status is part of the key because an
+ * algorithm can fail after its first state was measured. A newline separates the parts: texts from a runner
+ * contain none. */
 static bool queue_is_first(struct worker *w, const struct result *r)
 {
 	const struct algorithm *g = &r->algorithm;
@@ -79,13 +80,12 @@ static bool queue_is_first(struct worker *w, const struct result *r)
 	return first;
 }
 
-/* A result from the runner; 1 when it counts. The problem is the one that was asked for, the date is ours:
- * the clocks of other hosts may be anywhere, and the newest of a key stands. */
+/* The date is set here, because the newest result of a key counts and clocks of other hosts may be wrong. */
 int queue_result(struct queue *q, struct worker *w, const struct wire_message *m)
 {
 	const struct job *j = w->job >= 0 ? &q->list.jobs[w->job] : NULL;
 	if (!j || m->id != w->id || strcmp(m->result.problem, j->problem)) {
-		log_line("%s: a result that was not asked for (id %lld, %s) is left out", w->label, (long long)m->id,
+		log_line("%s: a result for another job (id %lld, %s) is ignored", w->label, (long long)m->id,
 			m->result.problem);
 		return 0;
 	}
@@ -99,7 +99,7 @@ int queue_result(struct queue *q, struct worker *w, const struct wire_message *m
 		return 0;
 	}
 	struct error why = ERROR_NONE;
-	const char *fault = store_result_fault(&r); /* what `db check` would find wrong is not kept as a measurement */
+	const char *fault = store_result_fault(&r); /* such a result is not stored as a measurement */
 	if (fault)
 		r.enqueue_ns = r.clock_mhz = r.algorithm.workspace_bytes = NAN;
 	if (fault && r.status == STATUS_OK) {
@@ -111,7 +111,7 @@ int queue_result(struct queue *q, struct worker *w, const struct wire_message *m
 	return 1;
 }
 
-/* The row that tells why a problem has no time, so that it is not tried for ever. */
+/* Adds a row with the reason why a problem has no time. */
 static void queue_keep_failure(struct queue *q, struct worker *w, const char *problem, enum status status, const char *why)
 {
 	struct result r = { .problem = problem,
@@ -127,7 +127,6 @@ static void queue_keep_failure(struct queue *q, struct worker *w, const char *pr
 	queue_keep(q, w, &r);
 }
 
-/* The worker's job ends. Returns the results that this added. */
 int queue_end_job(struct queue *q, struct worker *w, enum status status, const char *why)
 {
 	int job = w->job, added = 0;
@@ -135,11 +134,10 @@ int queue_end_job(struct queue *q, struct worker *w, enum status status, const c
 	bool by_person = w->cancelled_ms && !w->cancel_is_limit;
 	if (status == STATUS_OK && w->stored_ok == 0 && !by_person) {
 		status = w->stored_mistrusted ? STATUS_MISTRUSTED : STATUS_FAILED;
-		why = w->stored_mistrusted ? "no time of it can be trusted"
-					   : "the runner ended it without a result";
+		why = w->stored_mistrusted ? "all its results are suspect" : "the runner sent no result for it";
 	}
 	if (w->cancelled_ms && w->cancel_is_limit && status != STATUS_OK && w->stored_ok > 0)
-		status = STATUS_OK; /* stopped by the time limit, with something to show */
+		status = STATUS_OK; /* stopped by the time limit, but with results */
 	if (!why || !why[0])
 		why = status_name(status);
 	if (by_person && status != STATUS_OK) {
@@ -167,7 +165,7 @@ int queue_end_job(struct queue *q, struct worker *w, enum status status, const c
 	w->ended++;
 	q->batch_done++;
 	q->batch_by_state[q->list.jobs[job].state]++;
-	q->trouble_past |= status == STATUS_OK && w->id >= q->trouble_id; /* asked after it, and well */
+	q->trouble_past |= status == STATUS_OK && w->id >= q->trouble_id; /* a job sent after the error succeeded */
 	w->job = -1;
 	w->free_since_ms = clock_ms();
 	w->what[0] = '\0';

@@ -1,4 +1,4 @@
-/* What can be asked of a queue. */
+/* The status of a queue, its jobs and its runners. */
 #include "config.h"
 
 #include "drive/queue_private.h"
@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-#define OVERDUE_SHARE 0.25 /* of what a problem took so far is left at least */
+#define OVERDUE_SHARE 0.25 /* minimum of the remaining time of a running problem, as a share of the time spent */
 
 const struct device *queue_device(const struct queue *q)
 {
@@ -28,7 +28,7 @@ enum job_state queue_state(const struct queue *q, const char *problem)
 int queue_position(const struct queue *q, const char *problem)
 {
 	int job = job_find(&q->list, problem);
-	/* counting slots anew changes nothing that can be seen */
+	/* renumbering slots does not change the visible state */
 	return job < 0 ? 0 : job_position((struct job_list *)(uintptr_t)&q->list, job);
 }
 
@@ -44,21 +44,21 @@ double queue_took_s(const struct queue *q, const char *problem)
 	return job < 0 ? NAN : q->list.jobs[job].took_s;
 }
 
-/* What took so long before will again. */
+/* The last time of a problem, or its estimate. */
 static double job_expected_s(const struct queue *q, int job)
 {
 	const struct job *j = &q->list.jobs[job];
 	return isnan(j->took_s) ? eta_expect(&q->eta, j->weight) : j->took_s;
 }
 
-/* Of one under way. What takes longer than expected is not about to end for that. */
+/* Remaining time of a running job; a job that takes longer than expected keeps a share of the time spent. */
 static double job_rest_s(const struct queue *q, const struct worker *w)
 {
 	double spent_s = (double)(clock_ms() - w->since_ms) / 1000, rest_s = job_expected_s(q, w->job) - spent_s;
 	return rest_s < OVERDUE_SHARE * spent_s ? OVERDUE_SHARE * spent_s : rest_s; /* NaN stays */
 }
 
-/* Of all that is left, shared by the workers that can be at it at once. */
+/* Expected time of all pending and running jobs, divided by the number of runners that can share them. */
 static double queue_eta_s(const struct queue *q)
 {
 	int left = q->list.by_state[JOB_PENDING] + q->list.by_state[JOB_RUNNING], hands = 0;
@@ -74,7 +74,7 @@ static double queue_eta_s(const struct queue *q)
 	return work_s / (hands > 1 ? hands : 1);
 }
 
-/* The question counts as a sign of life too: an idle runner may have been silent. */
+/* Counted from the job's start if that is later: an idle runner need not send anything. */
 static double worker_silence_s(const struct worker *w)
 {
 	if (w->job < 0 || !w->process)
@@ -106,7 +106,7 @@ struct queue_worker queue_worker(const struct queue *q, int i)
 	};
 }
 
-/* Of all workers: the first that measures, who waits, who is out. */
+/* Sums up the workers: the current problem, the first one that waits, errors of those that are out. */
 static void status_of_workers(const struct queue *q, struct queue_status *s)
 {
 	bool starting = false;
@@ -124,7 +124,7 @@ static void status_of_workers(const struct queue *q, struct queue_status *s)
 			s->waiting = w.waiting;
 			s->waiting_s = w.waiting_s;
 		}
-		if (*w.out && s->trouble_past) { /* what is past for the others is not for this one */
+		if (*w.out && s->trouble_past) { /* an old error still applies to this one */
 			s->trouble = w.out;
 			s->trouble_past = false;
 		}

@@ -1,4 +1,5 @@
-/* What is due when. */
+/* Time limits. Each worker has at most one deadline: the earliest limit of its present state (queue_limits).
+ * */
 #include "config.h"
 
 #include "drive/queue_private.h"
@@ -6,7 +7,7 @@
 #include "base/clock.h"
 
 struct deadline {
-	int64_t at; /* ms; INT64_MAX: never */
+	int64_t at; /* clock_ms; INT64_MAX: never */
 	enum {
 		DEADLINE_NONE,
 		DEADLINE_HELLO,
@@ -26,7 +27,7 @@ static void deadline_min(struct deadline *d, int64_t at, int kind)
 	}
 }
 
-/* Of one whose process is up. */
+/* The next deadline of a worker with a process. */
 static struct deadline worker_deadline(const struct queue *q, const struct worker *w)
 {
 	struct deadline d = { INT64_MAX, DEADLINE_NONE };
@@ -34,7 +35,7 @@ static struct deadline worker_deadline(const struct queue *q, const struct worke
 		deadline_min(&d, w->free_since_ms + q->limits.grace, DEADLINE_GONE);
 		return d;
 	}
-	if (!w->greeted) { /* a place in a cluster's queue is not lost for having no limit */
+	if (!w->greeted) { /* waiting in a cluster's queue has no limit */
 		if (!runner_process_waits(w->process))
 			deadline_min(&d, runner_process_ready_ms(w->process) + q->limits.hello, DEADLINE_HELLO);
 		return d;
@@ -44,7 +45,7 @@ static struct deadline worker_deadline(const struct queue *q, const struct worke
 			deadline_min(&d, w->free_since_ms + q->limits.idle, DEADLINE_IDLE);
 		return d;
 	}
-	/* the silence counts from the question on: an idle runner may be silent */
+	/* silence counts from the job's start: an idle runner need not send anything */
 	int64_t heard = clock_ms() - runner_process_silence_ms(w->process);
 	if (heard < w->since_ms)
 		heard = w->since_ms;
@@ -68,7 +69,7 @@ int64_t queue_deadline_ms(const struct queue *q)
 	return at;
 }
 
-/* What is due now is done. */
+/* Acts on the worker's deadline if it has passed. */
 int worker_check_time(struct queue *q, struct worker *w, struct error *err)
 {
 	struct deadline d = w->process ? worker_deadline(q, w) : (struct deadline){ INT64_MAX, DEADLINE_NONE };
@@ -87,15 +88,15 @@ int worker_check_time(struct queue *q, struct worker *w, struct error *err)
 		runner_process_no_hello(w->process, q->limits.hello / 1000.0, err);
 		return worker_lose(q, w, STATUS_FAILED, err);
 	case DEADLINE_SILENCE:
-		error_set(err, "the runner gave no sign of life for %.3g s; it was killed",
+		error_set(err, "the runner did not respond for %.3g s; it was killed",
 			q->limits.silence / 1000.0);
 		return worker_lose(q, w, STATUS_TIMEOUT, err);
 	case DEADLINE_GRACE:
 		if (w->cancel_is_limit)
-			error_set(err, "not done within %.3g s, and did not stop when told; the runner was killed",
+			error_set(err, "not done within %.3g s, and not stopped by a cancel; the runner was killed",
 				(q->limits.problem + q->limits.grace) / 1000.0);
 		else
-			error_set(err, "did not stop when told; the runner was killed");
+			error_set(err, "not stopped by a cancel; the runner was killed");
 		return worker_lose(q, w, STATUS_TIMEOUT, err);
 	case DEADLINE_NONE:
 		break;

@@ -1,4 +1,4 @@
-/* Jobs to workers, and what comes back. */
+/* Sends jobs to workers and handles their messages. */
 #include "config.h"
 
 #include "drive/queue_private.h"
@@ -9,7 +9,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* Does another process on the same file seem to be measuring it: has it results of the last moments, and no end? */
+/* True if another process with the same database seems to measure the problem: it has recent results, but is
+ * not finished. */
 static bool queue_is_elsewhere(const struct queue *q, const char *problem)
 {
 	int count;
@@ -24,8 +25,8 @@ static bool queue_is_elsewhere(const struct queue *q, const char *problem)
 	return recent;
 }
 
-/* The next problem that is still wanted, or -1. Another process on the same file may have measured it by now; one
- * that seems to be at it gets time for that, as long as there is something else to do. */
+/* Returns the next job that still needs measuring, or -1. Jobs that another process with the same database
+ * has finished are removed. A job that another process seems to measure goes to the tail, once. */
 static int queue_choose(struct queue *q)
 {
 	int job;
@@ -76,7 +77,7 @@ static int worker_send_next(struct queue *q, struct worker *w, struct error *err
 	return runner_process_send(w->process, &run, err);
 }
 
-/* The next problem to the worker, if it is free; one that does not read is lost. */
+/* Sends the next job to the worker if it is free. A runner that does not read its input counts as lost. */
 int worker_feed(struct queue *q, struct worker *w, struct error *err)
 {
 	if (!w->greeted || w->dismissed || w->job >= 0 || q->list.head < 0)
@@ -87,7 +88,7 @@ int worker_feed(struct queue *q, struct worker *w, struct error *err)
 static int worker_done(struct queue *q, struct worker *w, const struct wire_message *m)
 {
 	if (w->job < 0 || m->id != w->id) {
-		log_line("%s: an end that was not asked for (id %lld) is left out", w->label, (long long)m->id);
+		log_line("%s: the end of another job (id %lld) is ignored", w->label, (long long)m->id);
 		return 0;
 	}
 	enum status status = m->status;
@@ -117,11 +118,11 @@ static int worker_message(struct queue *q, struct worker *w, const struct wire_m
 		log_line("%s: %s", w->label, m->what);
 		return 0;
 	default:
-		return 0; /* ALGORITHM lines answer a question that the queue does not put */
+		return 0; /* for example replies to WIRE_ALGORITHMS, which the queue does not send */
 	}
 }
 
-/* A message of a worker that is in service, and the next job where that ended one. */
+/* Handles a message of a worker, and sends the next job if it ended one. */
 static int worker_take(struct queue *q, struct worker *w, const struct wire_message *m, struct error *err)
 {
 	int added = worker_message(q, w, m), more = 0;
@@ -134,7 +135,7 @@ static int worker_take(struct queue *q, struct worker *w, const struct wire_mess
 	return more < 0 ? -1 : added + more;
 }
 
-/* Reads all that has come, `most` messages at a time. */
+/* Reads the messages that have arrived, at most `most`; sets w->more if there may be further ones. */
 int worker_read(struct queue *q, struct worker *w, int most, struct error *err)
 {
 	int added = 0;

@@ -1,4 +1,4 @@
-/* A worker's process: started, met, lost, told to leave. */
+/* A worker's process: start, hello, loss, quit. */
 #include "config.h"
 
 #include "drive/queue_private.h"
@@ -10,17 +10,18 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#define STARTS_MAX 3     /* in a row, of one that never said hello */
-#define STARTS_MET_MAX 8 /* of one that has: its link may be down for some seconds */
-#define LOST_MAX 2       /* a problem whose runner is lost more often than that is what it dies of */
+#define STARTS_MAX 3     /* failed starts in a row of a runner that never sent a hello */
+#define STARTS_MET_MAX 8 /* of one that did: its connection may be down for some seconds */
+#define LOST_MAX 2       /* a problem whose runner is lost more often than this is taken as the cause */
 
-/* With several workers, which of them it is about. */
+/* With several workers, prepends the worker's label. */
 static void worker_name(const struct queue *q, const struct worker *w, struct error *err)
 {
 	if (q->worker_count > 1)
 		error_context(err, "%s", w->label);
 }
 
+/* The worker is not started again. */
 static int worker_break(struct queue *q, struct worker *w, struct error *err)
 {
 	w->broken = true;
@@ -29,14 +30,14 @@ static int worker_break(struct queue *q, struct worker *w, struct error *err)
 	return queue_is_stuck(q) ? -1 : 0;
 }
 
-void worker_forgive(struct worker *w)
+void worker_reset(struct worker *w)
 {
 	w->broken = false;
 	w->starts_failed = w->deaths = 0;
 	w->why[0] = '\0';
 }
 
-/* Variables that it gets: those of the runner's own entry stand last, and win. */
+/* Additional environment variables; those of the runner's configuration come last and override. */
 static const char *const *worker_env(const struct queue *q, const struct worker *w, struct arena *a)
 {
 	int count = 0;
@@ -82,7 +83,7 @@ void worker_dismiss(struct worker *w)
 	w->free_since_ms = clock_ms();
 }
 
-/* A runner that cannot be worked with: it goes, and is not started again. */
+/* Sends a quit to a runner that cannot be used; it is not started again. */
 static int worker_refuse(struct queue *q, struct worker *w, struct error *err)
 {
 	worker_dismiss(w);
@@ -90,42 +91,51 @@ static int worker_refuse(struct queue *q, struct worker *w, struct error *err)
 	return worker_break(q, w, err);
 }
 
+/* Returns -1, with err, if the device is not that of the queue. */
 static int worker_is_other(struct queue *q, const struct worker *w, const struct device *d, struct error *err)
 {
 	const struct device *first = &q->device;
 	if (!q->known || (strcmp(d->model, first->model) == 0 && strcmp(d->stack, first->stack) == 0))
 		return 0;
 	if (q->worker_count == 1)
-		return error_set(err, "the runner %s was %s (%s) and is now %s (%s): results of two devices do not mix; "
-			"start benanza again", w->runner->argv[0], first->model, first->stack, d->model, d->stack);
+		return error_set(err,
+			"the runner %s was %s (%s) and is now %s (%s): results of two devices are never "
+			"mixed; restart "
+			"benanza",
+			w->runner->argv[0], first->model, first->stack, d->model, d->stack);
 	bool alone = w->runner->count <= 1;
-	return error_set(err, "is %s (%s), and what is measured here is %s (%s): results of two devices do not mix; "
-		"measure it by itself, with %s%s", d->model, d->stack, first->model, first->stack,
+	return error_set(err,
+		"is %s (%s), but the other runners are %s (%s): results of two devices are never mixed; "
+		"measure it "
+		"separately, with %s%s",
+		d->model, d->stack, first->model, first->stack,
 		alone ? "-d " : "a name of its own under runners:", alone ? w->asked : "");
 }
 
-/* Stays to be seen, whatever trouble comes after it. */
+/* The note stays visible after later errors. */
 static void worker_note(struct queue *q, struct worker *w, const struct error *said)
 {
 	snprintf(w->note, sizeof(w->note), "%s", said->text);
 	queue_trouble(q, said->text);
 }
 
-/* The variable that asks for threads reaches a program here, but not through ssh. What it measures counts as what it is: the
- * number is part of the stack. */
+/* OMP_NUM_THREADS sets the threads of a local runner, but ssh does not pass it on. The results are valid
+ * nevertheless, because the number of threads is part of the stack. */
 static void worker_check_threads(struct queue *q, struct worker *w, const struct device *d)
 {
 	struct error said = ERROR_NONE;
 	int asked = q->config->threads;
 	if (asked <= 0 || d->threads <= 0 || d->threads == asked)
 		return;
-	error_set(&said, "%s measures with %d thread%s, not with the %d asked for, of which its command does not tell it: add --threads %d "
-		"behind benanza-runner-cpu there", w->label, d->threads, d->threads == 1 ? "" : "s", asked, asked);
+	error_set(&said,
+		"%s measures with %d thread%s, not with the configured %d, which its command does not pass "
+		"on: add "
+		"--threads %d after benanza-runner-cpu there",
+		w->label, d->threads, d->threads == 1 ? "" : "s", asked, asked);
 	worker_note(q, w, &said);
 }
 
-/* Two at the same device would each measure how the other disturbs it. That they are is told by what their hellos say of it;
- * where that says nothing, nobody knows. */
+/* Two runners on the same device disturb each other. Only detected if their hellos identify the hardware. */
 static void worker_check_shared(struct queue *q, struct worker *w)
 {
 	const struct device *mine = runner_process_device(w->process);
@@ -134,23 +144,26 @@ static void worker_check_shared(struct queue *q, struct worker *w)
 		if (other == w || !other->greeted || other->dismissed)
 			continue;
 		struct error said = ERROR_NONE;
-		if (!device_is_same_piece(mine, runner_process_device(other->process)))
+		if (!device_is_same_hardware(mine, runner_process_device(other->process)))
 			continue;
-		error_set(&said, "%s and %s measure on the same device of %s and disturb each other: give each one of its own, or "
-			"count: 1", other->label, w->label, mine->host);
+		error_set(&said,
+			"%s and %s measure on the same device of %s and disturb each other: select one "
+			"device for each, or "
+			"set count: 1",
+			other->label, w->label, mine->host);
 		worker_note(q, w, &said);
 		return;
 	}
 }
 
-/* The hello has come: the device is taken over, or must be the one that it was. */
+/* The first hello determines the device of the queue; later ones must have the same. */
 int worker_greet(struct queue *q, struct worker *w, struct error *err)
 {
 	const struct device *d = runner_process_device(w->process);
 	if (worker_is_other(q, w, d, err))
 		return worker_refuse(q, w, err);
 	if (!worker_is_asked(w, d)) {
-		error_set(err, "the runner %s has the device %s, and none that is called %s", w->runner->name, d->name, w->asked);
+		error_set(err, "the runner %s has the device %s, but not %s", w->runner->name, d->name, w->asked);
 		return worker_refuse(q, w, err);
 	}
 	bool again = w->met;
@@ -168,13 +181,15 @@ int worker_greet(struct queue *q, struct worker *w, struct error *err)
 	return queue_load(q, err) ? worker_refuse(q, w, err) : 0;
 }
 
-/* Is its job to blame for the end of the process? Else another worker may have it, but not for ever. */
+/* True if its job did not cause the end of the process, so that it may be queued again (at most LOST_MAX
+ * times): the process was ended from outside, could not be used, exited before it started the job, or a
+ * remote one did not respond. */
 static bool worker_is_blameless(const struct queue *q, const struct worker *w, enum runner_end end, enum status status)
 {
 	if (w->job < 0 || w->cancelled_ms || q->list.jobs[w->job].lost >= LOST_MAX)
 		return false;
 	bool hung = status == STATUS_TIMEOUT && runner_process_is_remote(w->process);
-	return hung || end == RUNNER_END_TAKEN || end == RUNNER_END_STRANGER || (end == RUNNER_END_LEFT && !w->heard);
+	return hung || end == RUNNER_END_KILLED || end == RUNNER_END_UNUSABLE || (end == RUNNER_END_EXITED && !w->heard);
 }
 
 static void worker_put_back(struct queue *q, struct worker *w)
@@ -186,7 +201,8 @@ static void worker_put_back(struct queue *q, struct worker *w)
 	w->what[0] = '\0';
 }
 
-/* When it may be started again, or that it may not. */
+/* Schedules a restart: at once, then with a delay that doubles, up to 32 times limits.restart. After too many
+ * failures the worker is not restarted. */
 static int worker_plan_start(struct queue *q, struct worker *w, bool greeted, struct error *err)
 {
 	int failed = greeted ? w->deaths : w->starts_failed;
@@ -195,7 +211,7 @@ static int worker_plan_start(struct queue *q, struct worker *w, bool greeted, st
 	if (!greeted && w->starts_failed >= (w->met ? STARTS_MET_MAX : STARTS_MAX))
 		return worker_break(q, w, err);
 	if (w->deaths >= q->limits.deaths) {
-		error_context(err, "given up after the runner died on %d problems in a row", w->deaths);
+		error_context(err, "not restarted, because the runner died on %d problems in a row", w->deaths);
 		return worker_break(q, w, err);
 	}
 	return 0;
@@ -208,10 +224,10 @@ int worker_lose(struct queue *q, struct worker *w, enum status status, struct er
 	enum runner_end end = runner_process_end(w->process);
 	bool blameless = worker_is_blameless(q, w, end, status);
 	worker_drop(q, w);
-	if (dismissed || (greeted && !busy && end == RUNNER_END_LEFT))
-		return 0; /* it had nothing to do: it is started again when it has */
+	if (dismissed || (greeted && !busy && end == RUNNER_END_EXITED))
+		return 0; /* it had no job: it is started again when there is one */
 	if (blameless)
-		error_context(err, "its problem waits again");
+		error_context(err, "its problem is queued again");
 	worker_name(q, w, err);
 	if (blameless)
 		worker_put_back(q, w);
@@ -224,7 +240,7 @@ int worker_lose(struct queue *q, struct worker *w, enum status status, struct er
 	} else {
 		w->starts_failed++;
 	}
-	if (end == RUNNER_END_STRANGER)
+	if (end == RUNNER_END_UNUSABLE)
 		return worker_break(q, w, err);
 	return worker_plan_start(q, w, greeted, err) < 0 ? -1 : added;
 }
@@ -237,5 +253,5 @@ void worker_cancel(struct worker *w, bool is_limit)
 	w->cancelled_ms = clock_ms();
 	w->cancel_is_limit = is_limit;
 	if (w->process)
-		runner_process_send(w->process, &cancel, NULL); /* unread, it comes to the grace's end */
+		runner_process_send(w->process, &cancel, NULL); /* if it is not read, limits.grace applies */
 }

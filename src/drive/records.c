@@ -16,7 +16,7 @@
 #include "store/store.h"
 
 #define CHUNK (1 << 16)
-#define PROBLEMS_MAX 10000 /* texts that are remembered */
+#define PROBLEMS_MAX 10000 /* problem texts in the cache of valid ones */
 
 struct records {
 	gzFile file;
@@ -25,24 +25,24 @@ struct records {
 	size_t chunk_at, chunk_n;
 	struct str line;
 	int64_t line_number;
-	bool line_is_whole;     /* it ended with a newline */
-	bool line_is_long;      /* and was longer than a message may be: its rest was thrown away */
-	bool again;             /* the line in hand was not looked at yet */
-	bool torn;
-	bool is_file;
-	struct str fault;       /* held back until the next line shows that it is none of a killed run */
+	bool line_is_whole;     /* it ends with a newline */
+	bool line_is_long;      /* it is longer than WIRE_LINE_MAX; the rest was dropped */
+	bool again;             /* the present line was read but not handled yet */
+	bool torn;              /* the file ended within a line or the compressed data */
+	bool is_file;           /* a regular file: reading does not block */
+	struct str fault;       /* of fault_line, held back: see records_next */
 	int64_t fault_line;     /* 0: none */
 	struct arena arena;     /* of the last hello */
 	struct device *device;  /* NULL before the first hello */
 	struct wire_message message;
-	int64_t job;            /* id of the last result, and its problem in `job_problem` */
+	int64_t job;            /* id of the last result; its problem is in job_problem */
 	struct str job_problem;
 	bool (*want)(const void *context, struct text problem); /* NULL: all */
 	const void *want_context;
 	int64_t silence;        /* bytes since the last message */
 	const volatile sig_atomic_t *stop;
-	struct hash problems;   /* texts that are good */
-	struct arena texts;     /* those */
+	struct hash problems;   /* cache of valid problem texts */
+	struct arena texts;     /* their bytes */
 };
 
 struct records *records_open(const char *path, struct error *err)
@@ -85,12 +85,12 @@ void records_close(struct records *r)
 	free(r);
 }
 
-bool records_is_torn(const struct records *r)
+bool records_is_truncated(const struct records *r)
 {
 	return r->torn;
 }
 
-void records_want(struct records *r, bool (*want)(const void *context, struct text problem), const void *context)
+void records_set_filter(struct records *r, bool (*want)(const void *context, struct text problem), const void *context)
 {
 	r->want = want;
 	r->want_context = context;
@@ -101,7 +101,8 @@ void records_set_stop(struct records *r, const volatile sig_atomic_t *stop)
 	r->stop = stop;
 }
 
-/* Is it a line of a problem that nobody asked for? The text is looked for, not parsed: problems need no escapes in JSON. */
+/* True if the filter rejects the line's problem. Searches for the key instead of parsing: problem texts need
+ * no escapes in JSON. */
 static bool records_is_unwanted(const struct records *r)
 {
 	static const char key[] = "\"problem\":\"";
@@ -117,7 +118,7 @@ bool records_may_wait(const struct records *r)
 	return !r->is_file && !r->again && !memchr(r->chunk + r->chunk_at, '\n', r->chunk_n - r->chunk_at);
 }
 
-/* More bytes: 1; 0: the end; -1. Compressed data that ends too early is an end: what came before it is good. */
+/* Reads the next chunk. Returns 1; 0 at the end, also if the compressed data is truncated; -1 on errors. */
 static int records_fill(struct records *r, struct error *err)
 {
 	int code = Z_OK;
@@ -129,7 +130,7 @@ static int records_fill(struct records *r, struct error *err)
 	int got = gzread(r->file, r->chunk, CHUNK);
 	const char *why = gzerror(r->file, &code);
 	if (got < 0 || (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR))
-		return error_set(err, "%s:%" PRId64 ": cannot be read on: %s", r->path, r->line_number + 1,
+		return error_set(err, "%s:%" PRId64 ": cannot be read: %s", r->path, r->line_number + 1,
 			code == Z_ERRNO ? strerror(errno) : code == Z_DATA_ERROR ? "the compressed data is damaged" : why);
 	r->torn |= code == Z_BUF_ERROR;
 	r->chunk_at = 0;
@@ -138,7 +139,7 @@ static int records_fill(struct records *r, struct error *err)
 	return got > 0;
 }
 
-/* Reads a line into r->line: 1; 0: the end; -1. */
+/* Reads a line into r->line. Returns 1; 0 at the end; -1 on errors. */
 static int records_line(struct records *r, struct error *err)
 {
 	str_clear(&r->line);
@@ -171,7 +172,7 @@ static bool records_is_object(const struct str *line)
 	return line->n > blank && line->p[blank] == '{';
 }
 
-/* Is the line a hello? 1: it is taken over; 0; -1: one that cannot be used. */
+/* Returns 1 if the line is a hello, and sets r->device; 0 if not; -1 if the hello cannot be used. */
 static int records_hello(struct records *r, struct error *err)
 {
 	struct device d;
@@ -195,7 +196,7 @@ static int records_hello(struct records *r, struct error *err)
 
 static int records_fault(struct records *r, int64_t line, const char *why, struct records_item *item)
 {
-	char *kept = base_strdup(why); /* it may be the held back one */
+	char *kept = base_strdup(why); /* may be r->fault itself */
 	struct error clean = ERROR_NONE;
 	error_set(&clean, "%s:%" PRId64 ": %s", r->path, line, kept);
 	free(kept);
@@ -206,7 +207,7 @@ static int records_fault(struct records *r, int64_t line, const char *why, struc
 	return 1;
 }
 
-/* Does a problem's text read back to itself? Each is looked at once, as long as there are not too many. */
+/* True if the problem text is valid. Valid texts are cached, since many lines have the same one. */
 static bool records_knows_problem(struct records *r, const char *text, struct error *err)
 {
 	int64_t known = hash_find(&r->problems, text_of(text));
@@ -229,7 +230,7 @@ static int records_result(struct records *r, struct records_item *item)
 	struct error err = ERROR_NONE;
 	struct result *one = &r->message.result;
 	if (!r->device)
-		return records_fault(r, r->line_number, "a result before any hello: whose it is is not known", item);
+		return records_fault(r, r->line_number, "a result before the first hello: its device is unknown", item);
 	if (!records_knows_problem(r, one->problem, &err))
 		return records_fault(r, r->line_number, err.text, item);
 	if (one->status == STATUS_OK && !(one->stats.median > 0 && isfinite(one->stats.median))) {
@@ -252,7 +253,8 @@ static int records_result(struct records *r, struct records_item *item)
 	return 1;
 }
 
-/* A message in r->line: 1: it is an item; 0: nothing in it for who reads records; a fault may have been held back. */
+/* Handles the message in r->line. Returns 1 if it is an item, else 0; an invalid line is held back as a
+ * fault. */
 static int records_message(struct records *r, struct records_item *item)
 {
 	struct error err = ERROR_NONE;
@@ -277,6 +279,9 @@ static int records_message(struct records *r, struct records_item *item)
 	return 1;
 }
 
+/* A run that is killed leaves an incomplete line: the last one of the file, or one before the hello of the
+ * next run. Only the following line shows whether an invalid line is such a one. So its fault is held back: a
+ * hello or the end of a truncated file discards it, any other line reports it first. */
 int records_next(struct records *r, struct records_item *item, struct error *err)
 {
 	for (;;) {
@@ -284,7 +289,7 @@ int records_next(struct records *r, struct records_item *item, struct error *err
 		r->again = false;
 		if (got < 0)
 			return -1;
-		if (!got) { /* a line without its newline may be whole all the same; one that says nothing was torn */
+		if (!got) { /* a fault in a last line without a newline is due to the truncation */
 			if (!r->fault_line || !r->torn)
 				return r->fault_line ? records_fault(r, r->fault_line, r->fault.p, item) : 0;
 			r->fault_line = 0;
@@ -294,7 +299,7 @@ int records_next(struct records *r, struct records_item *item, struct error *err
 		if (hello < 0)
 			return -1;
 		if (hello) {
-			r->fault_line = 0; /* what was before it, a killed run had begun to write */
+			r->fault_line = 0; /* the line before was incomplete */
 			*item = (struct records_item){
 				.kind = RECORDS_DEVICE, .line = r->line_number, .device = r->device
 			};

@@ -1,5 +1,6 @@
-/* Files of results: what a runner writes as a batch (docs/wire.md), one JSON object a line, plain or gzipped. zlib's only
- * home. Nothing in them is believed blindly: what cannot be a result is handed over as a fault with its place. */
+/* Reads files of results: a runner's batch output or `db export` (docs/wire.md), one JSON object per line,
+ * plain or gzipped. The only file that uses zlib. Lines are validated; an invalid one is returned as a fault
+ * with its line. */
 #ifndef DRIVE_RECORDS_H
 #define DRIVE_RECORDS_H
 
@@ -7,21 +8,21 @@
 
 #include "wire/wire.h"
 
-#define RECORDS_SILENCE_MAX (64 << 20) /* bytes without a message: more are not read */
+#define RECORDS_SILENCE_MAX (64 << 20) /* bytes without a message after which reading fails */
 
 enum records_kind {
-	RECORDS_DEVICE, /* a hello: what follows is of item.device */
+	RECORDS_DEVICE, /* a hello: the following items are of item.device */
 	RECORDS_RESULT, /* item.result */
-	RECORDS_DONE,   /* measuring of item.problem has come to its end, item.status, and results of it came before */
-	RECORDS_FAULT   /* a line that means nothing; item.fault says where and why, "FILE:12: not JSON: ..." */
+	RECORDS_DONE,   /* the end of item.problem with item.status; results of it came before */
+	RECORDS_FAULT   /* an invalid line; item.fault: "FILE:12: not JSON: ..." */
 };
 
-/* Strings are borrowed until the next call, those of the device until the next RECORDS_DEVICE. Memory does not grow with
- * the file. */
+/* Strings are valid until the next call, those of the device until the next RECORDS_DEVICE. Memory use does
+ * not depend on the size of the file. */
 struct records_item {
 	enum records_kind kind;
-	int64_t line;                /* from 1 on */
-	const struct device *device; /* of the last hello; NULL: none yet, only with a fault */
+	int64_t line;                /* number, from 1 */
+	const struct device *device; /* of the last hello; NULL only with a fault before the first hello */
 	struct result result;
 	const char *problem;
 	enum status status;
@@ -30,22 +31,22 @@ struct records_item {
 
 struct records;
 
-/* Opens a file, "-" = standard input. */
+/* Opens a file; "-" is standard input. */
 struct records *records_open(const char *path, struct error *err);
 void records_close(struct records *r);
-/* Only results and ends of problems that `want` says yes to are read on with; the others cost next to nothing. */
-void records_want(struct records *r, bool (*want)(const void *context, struct text problem), const void *context);
+/* Skips results and ends of problems for which `want` returns false, without parsing them. */
+void records_set_filter(struct records *r, bool (*want)(const void *context, struct text problem), const void *context);
 /* records_next returns -1 soon after *stop (a signal handler's flag) is set. */
 void records_set_stop(struct records *r, const volatile sig_atomic_t *stop);
-/* The next item: 1; 0: the end; -1: it cannot be read on (err names file and line): no file that can be read, damaged
- * compressed data, a hello of another protocol, RECORDS_SILENCE_MAX bytes without a message. Skipped without a word:
- * lines before the first hello and between messages that are no JSON objects (login banners, what a batch system
- * prints), heartbeats, logs, and a line that was torn when a run was killed: the last one, or one right before another
- * hello. */
+/* Reads the next item. Returns 1; 0 at the end; -1 if reading must stop (err names the file and line): I/O
+ * errors, damaged compressed data, a hello of another protocol, RECORDS_SILENCE_MAX bytes without a message.
+ * Silently skips heartbeats, logs, lines that are not JSON objects (login banners, output of a batch system),
+ * all lines before the first hello, and a line that is incomplete because a run was killed: the last one, or
+ * one right before another hello. */
 int records_next(struct records *r, struct records_item *item, struct error *err);
-/* The next call may have to wait for who writes: true between lines of what is no plain file. */
+/* True if the next call may block: the input is not a regular file, and no complete line is buffered. */
 bool records_may_wait(const struct records *r);
-/* After the end: it broke off in the middle of a line, or of the compressed data. */
-bool records_is_torn(const struct records *r);
+/* After the end: true if the file ended within a line or within the compressed data. */
+bool records_is_truncated(const struct records *r);
 
 #endif

@@ -18,10 +18,10 @@
 #include "base/log.h"
 #include "drive/link.h"
 
-#define BANNER_MAX (64 << 10) /* what may be said before the hello */
-#define UNSENT_MAX (4 << 20)  /* what a runner that does not read may leave unread */
+#define BANNER_MAX (64 << 10) /* bytes of other output before the hello */
+#define UNSENT_MAX (4 << 20)  /* bytes that the runner has not read yet */
 #define READ_BLOCK (64 << 10)
-#define LAST_LINES 3 /* of standard error, for error texts */
+#define LAST_LINES 3 /* lines of standard error in error texts */
 #define LAST_LINE_SIZE 200
 
 enum { IN, OUT, ERR, PIPE_COUNT };
@@ -30,33 +30,33 @@ struct runner_process {
 	char *program; /* argv[0] */
 	pid_t pid;
 	bool reaped;
-	int status;	    /* as waitpid gives it, once reaped */
-	int fd[PIPE_COUNT]; /* our ends; -1 once closed */
+	int status;	    /* of waitpid, once reaped */
+	int fd[PIPE_COUNT]; /* the parent's ends; -1 once closed */
 	int epoll;
 	struct str unsent, line;
-	size_t line_at; /* of `line`, before this is done with */
-	size_t scanned; /* of `line`, before this there is no newline */
-	size_t banner_bytes; /* of lines that are no messages: before the hello, and empty ones */
+	size_t line_at; /* offset in `line`: bytes before it are handled */
+	size_t scanned; /* offset in `line`: no newline before it */
+	size_t banner_bytes; /* of lines that are not messages: before the hello, and empty ones */
 	struct arena arena;
 	struct device device;
 	bool hello;
-	bool stranger; /* of another version, or several at once: starting it again would not help */
-	bool waits;    /* its last line says that a cluster's queue is waited for */
-	bool lost;     /* a line of it says that its machine, or the way there, was lost */
-	bool ended_ill; /* it sent nonsense, or closed its output and went on */
-	int64_t ready_ms; /* the hello is due from then on */
-	int64_t heard_ms;
-	char last[LAST_LINES][LAST_LINE_SIZE];
+	bool unusable;  /* another protocol, or several runners: restarting does not help */
+	bool waits;     /* its last line of standard error reports a wait in a cluster's queue */
+	bool lost;      /* a line of standard error reports a lost machine or connection */
+	bool ended_ill; /* it closed its output without exiting */
+	int64_t ready_ms; /* the limit for the hello counts from here */
+	int64_t heard_ms; /* time of the last output */
+	char last[LAST_LINES][LAST_LINE_SIZE]; /* last lines of standard error */
 	int last_count;
-	char banner[LAST_LINE_SIZE]; /* what it printed last, before its hello */
-	char partial[LAST_LINE_SIZE];
+	char banner[LAST_LINE_SIZE]; /* last line of output before the hello */
+	char partial[LAST_LINE_SIZE]; /* incomplete line of standard error */
 	size_t partial_n;
 };
 
 /* --- starting --- */
 
-/* A pipe whose ends are no standard descriptors, even when ours are closed, and do not pass to other
- * children. */
+/* Makes a pipe with descriptors from 3 on, also if this process's standard descriptors are closed; children
+ * of other starts do not inherit them. */
 static int process_pipe(int ends[2])
 {
 	int low[2];
@@ -77,7 +77,7 @@ static void close_all(int ends[][2], int count)
 				close(ends[i][e]);
 }
 
-/* In the child: never returns. A failure's errno goes through `report`. */
+/* In the child process: executes the program, or writes errno to `report`. Never returns. */
 static void process_become(
 	const char *const *argv, const char *const *env_extra, int ends[][2], int report, pid_t parent)
 {
@@ -85,8 +85,8 @@ static void process_become(
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	setsid(); /* no key pressed in our terminal reaches it, and ssh cannot ask there for a password */
-	/* a benanza that is killed leaves no runner behind that keeps the cores busy */
+	setsid(); /* detached from the terminal: no Ctrl-C, and no password prompt of ssh */
+	/* if benanza is killed, the runner must not keep the cores busy */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(127);
@@ -101,7 +101,7 @@ static void process_become(
 	_exit(written == sizeof(why) ? 127 : 126);
 }
 
-/* Waits until the child has become the program (0) or could not (its errno). */
+/* Waits for the child's exec. Returns 0, or the errno of its failure. */
 static int process_report(int fd)
 {
 	int why = 0;
@@ -145,7 +145,7 @@ struct runner_process *runner_process_start(
 			close_all(ends, PIPE_COUNT + 1);
 			return NULL;
 		}
-	/* writing to a runner that has just died must be an error, not our end */
+	/* writing to a dead runner must return an error, not end this process */
 	signal(SIGPIPE, SIG_IGN);
 	pid_t parent = getpid(), pid = fork();
 	if (pid == 0)
@@ -161,9 +161,9 @@ struct runner_process *runner_process_start(
 	if (failed) {
 		close_all(ends, PIPE_COUNT + 1);
 		error_set(err,
-			"cannot start the runner %s: %s; install it, or name a command that is there under "
-			"runners: "
-			"in the configuration",
+			"cannot start the runner %s: %s; install it, or set another command under runners: "
+			"in the "
+			"configuration",
 			argv[0], strerror(failed));
 		return NULL;
 	}
@@ -205,7 +205,7 @@ bool runner_process_is_remote(const struct runner_process *p)
 	return link_is_remote(p->program);
 }
 
-/* --- what it says on standard error --- */
+/* --- standard error --- */
 
 static void process_stderr_line(struct runner_process *p)
 {
@@ -229,7 +229,7 @@ static void process_stderr_line(struct runner_process *p)
 	p->partial_n = 0;
 }
 
-/* Takes what is there, at most a few blocks of it: a runner that writes without end must not hold us. */
+/* Reads what is available, at most 64 blocks, so that endless output does not block the caller. */
 static void process_stderr(struct runner_process *p)
 {
 	char block[4096];
@@ -238,7 +238,7 @@ static void process_stderr(struct runner_process *p)
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n <= 0) {
-			close(p->fd[ERR]); /* and with that out of the epoll set */
+			close(p->fd[ERR]); /* also removes it from the epoll set */
 			p->fd[ERR] = -1;
 			break;
 		}
@@ -259,10 +259,11 @@ static void process_add_last_lines(struct runner_process *p, struct str *s)
 	if (p->partial_n)
 		process_stderr_line(p);
 	for (int i = 0; i < p->last_count; i++)
-		str_addf(s, "%s%s", i ? " | " : "; it last said: ", p->last[i]);
+		str_addf(s, "%s%s", i ? " | " : "; last output: ", p->last[i]);
 }
 
-/* What it printed in place of a hello: what waits for an answer ("Password:") has no end of line. */
+/* Adds the output in place of a hello. A prompt ("Password:") has no newline, so an incomplete line comes
+ * first. */
 static void process_add_banner(struct runner_process *p, struct str *s)
 {
 	struct arena a = { 0 };
@@ -270,7 +271,7 @@ static void process_add_banner(struct runner_process *p, struct str *s)
 	rest.n = rest.n < LAST_LINE_SIZE ? rest.n : LAST_LINE_SIZE - 1;
 	const char *said = p->hello ? "" : rest.n ? text_clean(&a, rest) : p->banner;
 	if (*said)
-		str_addf(s, "; it printed no hello, but: %s", said);
+		str_addf(s, "; instead of a hello it printed: %s", said);
 	arena_free(&a);
 }
 
@@ -279,14 +280,14 @@ int runner_process_no_hello(struct runner_process *p, double waited_s, struct er
 	struct str s = { 0 };
 	process_add_last_lines(p, &s);
 	process_add_banner(p, &s);
-	error_set(err, "the runner %s said no hello in %.3g s%s", p->program, waited_s, s.n ? s.p : "");
+	error_set(err, "the runner %s sent no hello within %.3g s%s", p->program, waited_s, s.n ? s.p : "");
 	str_free(&s);
 	return -1;
 }
 
-/* --- its end --- */
+/* --- the end --- */
 
-/* Has it ended? Leaves it unreaped, so that its process group's number stays its own. */
+/* True if the process has ended. Does not reap it, so that the id of its process group is not reused yet. */
 static bool process_has_ended(struct runner_process *p)
 {
 	siginfo_t info = { 0 };
@@ -298,7 +299,7 @@ static void process_reap(struct runner_process *p)
 {
 	if (p->reaped)
 		return;
-	kill(-p->pid, SIGKILL); /* whatever it has started goes with it */
+	kill(-p->pid, SIGKILL); /* with all processes of its group */
 	while (waitpid(p->pid, &p->status, 0) < 0 && errno == EINTR)
 		;
 	p->reaped = true;
@@ -310,7 +311,7 @@ static void sleep_ms(int ms)
 	nanosleep(&t, NULL);
 }
 
-/* Waits for its end, throwing away what it still says. */
+/* Waits up to limit_ms for its end and discards its output. Returns whether it ended. */
 static bool process_ends_within(struct runner_process *p, int64_t limit_ms)
 {
 	static char block[READ_BLOCK];
@@ -324,23 +325,23 @@ static bool process_ends_within(struct runner_process *p, int64_t limit_ms)
 		if (n < 0 && errno == EAGAIN)
 			poll(&at, 1, left < 20 ? (int)left : 20);
 		else if (n <= 0)
-			sleep_ms(1); /* it has closed its output: the end is near */
+			sleep_ms(1); /* its output is closed, so it will end soon */
 	}
 	return true;
 }
 
 enum runner_end runner_process_end(const struct runner_process *p)
 {
-	if (p->stranger)
-		return RUNNER_END_STRANGER;
+	if (p->unusable)
+		return RUNNER_END_UNUSABLE;
 	if (!p->reaped || p->ended_ill)
 		return RUNNER_END_NONE;
 	if (WIFEXITED(p->status) && WEXITSTATUS(p->status) == 0)
-		return RUNNER_END_LEFT;
-	return p->lost || link_was_killed(p->program, p->status) ? RUNNER_END_TAKEN : RUNNER_END_DIED;
+		return RUNNER_END_EXITED;
+	return p->lost || link_was_killed(p->program, p->status) ? RUNNER_END_KILLED : RUNNER_END_DIED;
 }
 
-/* "killed by signal 11 (Segmentation fault); it last said: ..." as the error. Always -1. */
+/* Sets the error "the runner X was killed by signal 11 (Segmentation fault); last output: ...". Always -1. */
 static int process_describe_end(struct runner_process *p, const char *circumstance, struct error *err)
 {
 	struct str s = { 0 };
@@ -357,7 +358,7 @@ static int process_describe_end(struct runner_process *p, const char *circumstan
 	return -1;
 }
 
-/* Its output has ended: so has it, or it is made to. */
+/* Its output is closed: waits briefly for its end, else kills it. Always -1. */
 static int process_gone(struct runner_process *p, struct error *err)
 {
 	bool by_itself = process_ends_within(p, 500);
@@ -380,7 +381,7 @@ static void process_flush(struct runner_process *p)
 		if (n > 0)
 			done += (size_t)n;
 		else if (errno != EINTR)
-			break; /* full, or its reader is gone: reading tells how */
+			break; /* the pipe is full, or the runner ended, which the next read reports */
 	}
 	if (done) {
 		memmove(p->unsent.p, p->unsent.p + done, p->unsent.n - done + 1);
@@ -400,7 +401,7 @@ int runner_process_send(struct runner_process *p, const struct wire_message *m, 
 	return fits ? 0 : error_set(err, "the runner %s does not read what is sent to it", p->program);
 }
 
-/* Reads what is there. 1: some bytes, 0: nothing now, -1: the output has ended. */
+/* Reads available output. Returns 1 if there was some, 0 if there is none at the moment, -1 at its end. */
 static int process_receive(struct runner_process *p)
 {
 	static char block[READ_BLOCK];
@@ -415,7 +416,7 @@ static int process_receive(struct runner_process *p)
 		return -1;
 	}
 	p->heard_ms = clock_ms();
-	if (p->line_at) { /* lines that are done with make room */
+	if (p->line_at) { /* drop handled lines */
 		memmove(p->line.p, p->line.p + p->line_at, p->line.n - p->line_at + 1);
 		p->line.n -= p->line_at;
 		p->scanned -= p->line_at;
@@ -425,7 +426,8 @@ static int process_receive(struct runner_process *p)
 	return 1;
 }
 
-/* The next whole line, without its newline and NUL-terminated in place; false when there is none yet. */
+/* Sets *line to the next complete line, without its newline and NUL-terminated; returns false if there is
+ * none. */
 static bool process_next_line(struct runner_process *p, struct text *line)
 {
 	if (p->scanned >= p->line.n)
@@ -441,6 +443,8 @@ static bool process_next_line(struct runner_process *p, struct text *line)
 	return true;
 }
 
+/* Sets the error for invalid data: `what`, the previous error, the line and the last lines of standard error.
+ * Always -1. */
 static int process_nonsense(struct runner_process *p, struct text line, const char *what, struct error *err)
 {
 	struct str s = { 0 };
@@ -465,17 +469,17 @@ static void process_log_banner(struct runner_process *p, struct text line)
 	arena_free(&a);
 }
 
-/* A line before the hello: the hello, or something that a login printed. */
+/* Handles a line before the hello: the hello, or a login banner. */
 static int process_hello(struct runner_process *p, struct text line, struct error *err)
 {
 	size_t at;
 	int got = wire_find_hello(line, &p->arena, &p->device, &at, err);
 	if (got && at)
 		process_log_banner(p, (struct text){ line.p, at });
-	if (!got && memmem(line.p, line.n, WIRE_HELLO_BEGIN, sizeof(WIRE_HELLO_BEGIN) - 1)) /* to wait for another is for nothing */
-		return process_nonsense(p, line, "said a hello that is broken", err);
+	if (!got && memmem(line.p, line.n, WIRE_HELLO_BEGIN, sizeof(WIRE_HELLO_BEGIN) - 1))
+		return process_nonsense(p, line, "sent a damaged hello", err);
 	if (got < 0) {
-		p->stranger = true;
+		p->unusable = true;
 		return error_context(err, "%s", p->program);
 	}
 	p->hello = got == 1;
@@ -485,7 +489,7 @@ static int process_hello(struct runner_process *p, struct text line, struct erro
 		log_line("runner %s: %s, %s", p->program, p->device.model, p->device.stack);
 	else if (p->banner_bytes > BANNER_MAX)
 		return process_nonsense(
-			p, line, "printed much and no hello; is it a benanza runner? Its last line", err);
+			p, line, "printed 64 KiB and no hello; is it a benanza runner? Its last line", err);
 	else
 		process_log_banner(p, line);
 	return 0;
@@ -497,15 +501,18 @@ static int process_message(
 	if (wire_parse(line.p, line.n, m, err)) {
 		struct device second;
 		struct error said = ERROR_NONE;
-		p->stranger = wire_parse_hello(line.p, &p->arena, &second, &said) != 0;
-		if (p->stranger)
-			return error_set(err, "the runner %s said hello twice: a command must start one runner only (srun: -n1)",
+		p->unusable = wire_parse_hello(line.p, &p->arena, &second, &said) != 0;
+		if (p->unusable)
+			return error_set(err,
+				"the runner %s sent two hellos: its command must start only one runner "
+				"(srun: -n1)",
 				p->program);
-		return process_nonsense(p, line, "sent what is no message", err);
+		return process_nonsense(p, line, "sent an invalid message", err);
 	}
 	if (m->type < WIRE_ALGORITHM) {
 		wire_free(m);
-		return process_nonsense(p, line, "sent back what only it may be sent; is a terminal between, as with ssh -t? Use ssh -T", err);
+		return process_nonsense(p, line,
+			"echoed a message; does its command use a terminal, as ssh -t does? Use ssh -T", err);
 	}
 	return 1;
 }
@@ -520,7 +527,7 @@ int runner_process_read(struct runner_process *p, struct wire_message *m, struct
 	for (;;) {
 		while (process_next_line(p, &line)) {
 			if (line.n == 0 && ++p->banner_bytes > BANNER_MAX)
-				return process_nonsense(p, line, "sends empty lines without end", err);
+				return process_nonsense(p, line, "sent too many empty lines", err);
 			if (line.n == 0)
 				continue;
 			if (p->hello)
@@ -531,14 +538,14 @@ int runner_process_read(struct runner_process *p, struct wire_message *m, struct
 		size_t most = p->hello ? WIRE_LINE_MAX : BANNER_MAX;
 		if (p->line.n - p->line_at > most)
 			return process_nonsense(p, (struct text){ p->line.p + p->line_at, 60 },
-				"sent a line without end", err);
+				"sent a line that is too long", err);
 		int got = process_receive(p);
 		if (got <= 0)
 			return got < 0 ? process_gone(p, err) : 0;
 	}
 }
 
-/* --- ending it --- */
+/* --- stopping --- */
 
 static void process_free(struct runner_process *p)
 {

@@ -122,7 +122,7 @@ static int recorded_read_on(struct recorded_file *f, struct results *r, struct e
 	struct records_item item;
 	if (!file)
 		return -1;
-	records_want(file, recorded_wants, f);
+	records_set_filter(file, recorded_wants, f);
 	int got;
 	while ((got = records_next(file, &item, err)) == 1) {
 		bool mine = item.device && strcmp(item.device->model, d->model) == 0 && strcmp(item.device->stack, d->stack) == 0;

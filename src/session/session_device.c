@@ -167,7 +167,7 @@ static int connect_without_runner(struct session *s, struct error *err)
 {
 	struct error trouble = ERROR_NONE;
 	const char *asked = s->config->device ? s->config->device : "anything";
-	const char *unknown = queue_unknown(s->config, &s->device_arena);
+	const char *unknown = queue_unknown_runner(s->config, &s->device_arena);
 	error_set(&trouble, "no runner is called %s%s%s", unknown ? unknown : asked, unknown ? ", of " : "", unknown ? asked : "");
 	struct error none = ERROR_NONE;
 	int recorded = connect_records(s, trouble.text, &none);
@@ -186,7 +186,7 @@ int session_connect(struct session *s, int timeout_ms, struct error *err)
 	if (timeout_ms == 0)
 		return 0;
 	queue_set_stop(s->queue, s->options.stop);
-	queue_set_say(s->queue, s->options.say);
+	queue_set_report(s->queue, s->options.say);
 	if (queue_connect(s->queue, timeout_ms, &trouble) == 0) {
 		session_device_adopt(s, queue_device(s->queue));
 		return 0;

@@ -40,10 +40,10 @@ static void list_runners(struct listing *l)
 	const struct session *s = l->s;
 	for (int i = 0; i < s->given->runner_count; i++) {
 		const struct config_runner *r = &s->given->runners[i];
-		const char *key = queue_asks_for(s->given, r) ? s->given->device : r->name;
+		const char *key = queue_uses_runner(s->given, r) ? s->given->device : r->name;
 		struct session_device *d = listing_add(l, SESSION_RUNNER, key);
 		d->command = words_joined(l, r);
-		d->in_use = s->queue && (s->config->device ? queue_asks_for(s->config, r) : i == 0);
+		d->in_use = s->queue && (s->config->device ? queue_uses_runner(s->config, r) : i == 0);
 		if (d->in_use && s->device.name) {
 			d->model = kept(l, s->device.model);
 			d->stack = kept(l, s->device.stack);

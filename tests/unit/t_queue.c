@@ -216,29 +216,29 @@ static void test_failures(void)
 		enum status status;
 	} cases[] = {
 		{ CRASH,
-			"killed by signal 11 (Segmentation fault); it last said: first word | second word | "
+			"killed by signal 11 (Segmentation fault); last output: first word | second word | "
 			"terrible "
 			"thing in the?[31m library",
 			JOB_FAILED, STATUS_CRASHED },
-		{ GARBAGE, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
+		{ GARBAGE, "sent an invalid message", JOB_FAILED, STATUS_CRASHED },
 		{ HALF, "ended with status 3 in the middle of a line", JOB_FAILED, STATUS_CRASHED },
 		{ UNSUPPORTED, "no implementation", JOB_UNSUPPORTED, STATUS_UNSUPPORTED },
-		{ NOTHING, "without a result", JOB_FAILED, STATUS_FAILED },
-		{ ZERO, "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
-		{ UNSOUND("1"), "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
-		{ UNSOUND("2"), "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
-		{ UNSOUND("3"), "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
-		{ UNSOUND("4"), "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
-		{ UNSOUND("5"), "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
-		{ UNSOUND("6"), "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
-		{ UNSOUND("7"), "no time of it can be trusted", JOB_FAILED, STATUS_MISTRUSTED },
-		{ NAN_TIME, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
-		{ HUGE_TIME, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
-		{ NEGATIVE_TIME, "sent what is no message", JOB_FAILED, STATUS_CRASHED },
-		{ ENDLESS, "a line without end", JOB_FAILED, STATUS_CRASHED },
-		{ WRONG_WAY, "what only it may be sent", JOB_FAILED, STATUS_CRASHED },
-		{ HANG, "no sign of life for 1 s", JOB_FAILED, STATUS_TIMEOUT },
-		{ STOPPED, "no sign of life for 1 s", JOB_FAILED, STATUS_TIMEOUT },
+		{ NOTHING, "sent no result for it", JOB_FAILED, STATUS_FAILED },
+		{ ZERO, "all its results are suspect", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND("1"), "all its results are suspect", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND("2"), "all its results are suspect", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND("3"), "all its results are suspect", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND("4"), "all its results are suspect", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND("5"), "all its results are suspect", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND("6"), "all its results are suspect", JOB_FAILED, STATUS_MISTRUSTED },
+		{ UNSOUND("7"), "all its results are suspect", JOB_FAILED, STATUS_MISTRUSTED },
+		{ NAN_TIME, "sent an invalid message", JOB_FAILED, STATUS_CRASHED },
+		{ HUGE_TIME, "sent an invalid message", JOB_FAILED, STATUS_CRASHED },
+		{ NEGATIVE_TIME, "sent an invalid message", JOB_FAILED, STATUS_CRASHED },
+		{ ENDLESS, "a line that is too long", JOB_FAILED, STATUS_CRASHED },
+		{ WRONG_WAY, "echoed a message", JOB_FAILED, STATUS_CRASHED },
+		{ HANG, "did not respond for 1 s", JOB_FAILED, STATUS_TIMEOUT },
+		{ STOPPED, "did not respond for 1 s", JOB_FAILED, STATUS_TIMEOUT },
 	};
 	int n = (int)(sizeof(cases) / sizeof(cases[0]));
 	for (int i = 0; i < n; i++) {
@@ -427,12 +427,12 @@ static void expect_no_runner(const char *hello, const char *part, const char *na
 static void test_no_runner(void)
 {
 	expect_no_runner(
-		"exit", "ended with status 5; it last said: libdnnl.so.2: cannot open", "one that ends");
+		"exit", "ended with status 5; last output: libdnnl.so.2: cannot open", "one that ends");
 	expect_no_runner("old", "protocol 0", "an older version");
 	expect_no_runner("newer", "install the same version of both", "a newer protocol");
-	expect_no_runner("flood", "printed much and no hello", "no runner at all");
-	expect_no_runner("broken", "said a hello that is broken", "a hello that cannot be read");
-	expect_no_runner("blank", "sends empty lines without end", "nothing but ends of lines");
+	expect_no_runner("flood", "printed 64 KiB and no hello", "no runner at all");
+	expect_no_runner("broken", "sent a damaged hello", "a hello that cannot be read");
+	expect_no_runner("blank", "sent too many empty lines", "nothing but ends of lines");
 	struct bench b;
 	bench_open(&b, NULL, "");
 	b.argv[0] = "/nonexistent/runner";
@@ -450,11 +450,11 @@ static void test_no_runner(void)
 	bench_open(&b, NULL, "password");
 	while (queue_connect(b.q, 300, &err) && !strstr(err.text, "Password")) /* it has not come so far yet */
 		;
-	has(err.text, "; it printed no hello, but: Password: ", "one that asks something: what");
+	has(err.text, "; instead of a hello it printed: Password: ", "one that asks something: what");
 	bench_close(&b);
 	bench_open(&b, NULL, "never");
 	is_int(queue_connect(b.q, 100, &err), -1, "no hello in time");
-	has(err.text, "no hello in 0.1 s", "is said");
+	has(err.text, "no hello within 0.1 s", "is said");
 	queue_limits(b.q)->hello = 20;
 	queue_add(b.q, OK, false, false);
 	is_int(bench_run(&b), -1, "nor in three starts");
@@ -477,7 +477,7 @@ static void test_part(void)
 	}
 }
 
-/* A person's patience ends before the limit; a device that the runner does not have is refused. */
+/* queue_connect with a timeout below the limit; a device that the runner does not have is refused. */
 static void test_refused(void)
 {
 	volatile sig_atomic_t stop = 1;
@@ -492,7 +492,7 @@ static void test_refused(void)
 	bench_open(&b, NULL, "never");
 	queue_limits(b.q)->hello = 50;
 	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), -1, "the queue's own limit");
-	has(err.text, "no hello in 0.05 s", "is said");
+	has(err.text, "no hello within 0.05 s", "is said");
 	bench_close(&b);
 	static const struct {
 		const char *device;
@@ -537,7 +537,7 @@ static void test_restarts(void)
 	queue_add(b.q, CRASH, false, false);
 	queue_add(b.q, OK, false, false);
 	is_int(bench_run(&b), -1, "a runner that is another device after its restart");
-	has(err.text, "results of two devices do not mix", "is refused");
+	has(err.text, "results of two devices are never mixed", "another device is refused");
 	bench_close(&b);
 	bench_open(&b, NULL, "");
 	queue_limits(b.q)->deaths = 3;

@@ -64,7 +64,7 @@ static char *items_of(const char *path)
 			break;
 		}
 	str_addf(&out, "%s", got == 0 ? "." : "!");
-	if (r && records_is_torn(r))
+	if (r && records_is_truncated(r))
 		str_addf(&out, "~");
 	records_close(r);
 	return out.p;
@@ -140,7 +140,7 @@ static void test_faults(void)
 	m.result.stats.q1 = 100;
 	char *quartiles = wire_format(&m);
 	char *got = items_of(file_of("f1.jsonl", (const char *const[]){ one, a, nonsense, one, NULL }));
-	has(got, "F1(f1.jsonl:1: a result before any hello", "nobody's result");
+	has(got, "F1(f1.jsonl:1: a result before the first hello", "nobody's result");
 	has(got, "D:A F3(f1.jsonl:3: ", "a problem that is none");
 	has(got, ") R4:r:10:ok .", "does not end the reading");
 	free(got);
@@ -380,7 +380,7 @@ static void test_want(void)
 	struct records *r = records_open(path, &err);
 	struct records_item item;
 	struct str got = { 0 };
-	records_want(r, want_tanh, NULL);
+	records_set_filter(r, want_tanh, NULL);
 	while (records_next(r, &item, &err) == 1)
 		str_addf(&got, "%d:%lld ", (int)item.kind, (long long)item.line);
 	is_str(got.p, "0:1 1:4 2:5 ", "only what is wanted, and its own end");

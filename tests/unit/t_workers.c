@@ -113,8 +113,8 @@ static void test_pool(void)
 	is_int(logged("eltwise"), PROBLEMS + 1, "no runner was asked for anything else");
 	ok(logged("a eltwise") > 0 && logged("b eltwise") > 10, "the killed one came back");
 	is_int(logged("c eltwise"), 0, "another device was asked for nothing");
-	has(queue_worker(b.q, 2).out, "c: is Another CPU (fake 1.0, strict), and what is measured here is Fake CPU", "it was refused");
-	has(s.trouble, "results of two devices do not mix", "which stays to be seen");
+	has(queue_worker(b.q, 2).out, "c: is Another CPU (fake 1.0, strict), but the other runners are Fake CPU", "it was refused");
+	has(s.trouble, "results of two devices are never mixed", "which stays to be seen");
 	ok(!s.trouble_past, "though all else went well");
 	is_int(queue_worker(b.q, 0).ended + queue_worker(b.q, 1).ended, PROBLEMS, "each ended what it was given");
 	struct results *kept = stored(&b, "pool.db", &devices);
@@ -169,7 +169,7 @@ static void test_names(void)
 		bench_prepare(&b, fake, cases[i].device);
 		b.runners[2].count = 2;
 		struct arena a = { 0 };
-		const char *unknown = queue_unknown(&b.config, &a);
+		const char *unknown = queue_unknown_runner(&b.config, &a);
 		is_int(queue_has_runner(&b.config), cases[i].runners, "-d %s", cases[i].device ? cases[i].device : "nothing");
 		is_str(unknown ? unknown : "", cases[i].device && strstr(cases[i].device, "nobody") ? "nobody" : "", "which of them is none");
 		arena_free(&a);
@@ -305,7 +305,7 @@ static void test_waiting(void)
 	unlink(scratch_path("gate"));
 	bench_begin(&b, NULL);
 	said = 0;
-	queue_set_say(b.q, open_the_gate);
+	queue_set_report(b.q, open_the_gate);
 	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "who needs the device waits for it");
 	is_int(said, 1, "and hears of it once");
 	bench_close(&b);
@@ -341,7 +341,7 @@ static void test_second_hello(void)
 	bench_begin(&b, NULL);
 	queue_add(b.q, twice, false, false);
 	is_int(bench_run(&b), -1, "two hellos of each runner: none is left");
-	has(err.text, "said hello twice", "and why is said");
+	has(err.text, "sent two hellos", "and why is said");
 	is_int(queue_status(b.q).failed, 0, "no problem is blamed");
 	is_int(queue_status(b.q).pending, 1, "it stays to be measured");
 	bench_close(&b);
@@ -350,7 +350,7 @@ static void test_second_hello(void)
 	bench_begin(&b, NULL);
 	add(&b, 1);
 	is_int(bench_run(&b), -1, "two hellos at once");
-	has(err.text, "said hello twice", "are no better");
+	has(err.text, "sent two hellos", "are no better");
 	is_int(queue_status(b.q).pending, 1, "for the problem");
 	bench_close(&b);
 	setenv("FAKE_ALL", "0", 1);
@@ -375,8 +375,8 @@ static void test_shared(void)
 	const struct device one = { .host = "h", .attributes = "{\"cores\":[0,1]}" },
 		two = { .host = "h", .attributes = "{\"cores\":[1,2]}" }, three = { .host = "h", .attributes = "{\"cores\":[2,3]}" },
 		far = { .host = "g", .attributes = "{\"cores\":[0,1]}" }, odd = { .host = "h", .attributes = "[\"cores\"" };
-	ok(device_is_same_piece(&one, &two) && !device_is_same_piece(&one, &three) && !device_is_same_piece(&one, &far) &&
-			!device_is_same_piece(&one, &odd) && !device_is_same_piece(&odd, &odd),
+	ok(device_is_same_hardware(&one, &two) && !device_is_same_hardware(&one, &three) && !device_is_same_hardware(&one, &far) &&
+			!device_is_same_hardware(&one, &odd) && !device_is_same_hardware(&odd, &odd),
 		"a CPU by its cores");
 }
 
@@ -393,14 +393,14 @@ static void test_threads(void)
 	is_str(queue_worker(b.q, 0).note, "", "needs no word");
 	add(&b, 20);
 	bench_run(&b);
-	has(queue_worker(b.q, 1).out, "results of two devices do not mix; measure it by itself, with -d b", "one with more is another device");
+	has(queue_worker(b.q, 1).out, "results of two devices are never mixed; measure it separately, with -d b", "one with more is another device");
 	is_int(queue_worker(b.q, 1).ended, 0, "... and measures nothing here");
 	bench_close(&b);
 	b.config.device = "b";
 	bench_begin(&b, "threads.db");
 	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "by itself it is welcome");
 	is_int(results_problem_count(b.results), 0, "and has no result of the other");
-	has(queue_worker(b.q, 0).note, "b measures with 2 threads, not with the 1 asked for", "what it does not do as asked is noted");
+	has(queue_worker(b.q, 0).note, "b measures with 2 threads, not with the configured 1", "what it does not do as asked is noted");
 	queue_add(b.q, problem(0), false, false);
 	is_int(bench_run(&b), 2, "it measures");
 	has(queue_worker(b.q, 0).note, "--threads 1", "the note stays, with what to do");
@@ -422,7 +422,7 @@ static void test_threads(void)
 	b.env[1][0] = "FAKE_THREADS=1";
 	bench_begin(&b, NULL);
 	queue_connect(b.q, QUEUE_HELLO_LIMIT, &err);
-	has(queue_worker(b.q, 0).note, "b measures with 1 thread, not with the 2 asked for", "one thread is fewer than two");
+	has(queue_worker(b.q, 0).note, "b measures with 1 thread, not with the configured 2", "one thread is fewer than two");
 	bench_close(&b);
 }
 
