@@ -46,22 +46,22 @@ static void test_locked(const char *how)
 	char name[16] = "b";
 	one.algorithm.name = name;
 	is_int(store_keep(s, &help_device, &one, &err), 1, "%s: waits", how);
-	has(err.text, "keeps it locked", "and says for what");
+	has(err.text, "keeps it locked", "the error has the reason");
 	for (int i = 0; i < 1000; i++) {
 		snprintf(name, sizeof(name), "c%d", i); /* what waits is a copy */
 		one.measured_at++;
 		if (store_keep(s, &help_device, &one, &err) != 1)
 			ok(false, "result %d waits", i);
 	}
-	is_int(store_keep_finish(s, &help_device, RELU, &err), 1, "an end waits behind them");
-	is_int(store_waiting(s).results, 1001, "which is counted");
-	is_int(store_keep_retry(s, true), 1001, "locked still");
-	has(store_waiting(s).why, "keeps it locked", "for the same reason");
+	is_int(store_keep_finish(s, &help_device, RELU, &err), 1, "a finished problem is queued behind the results");
+	is_int(store_waiting(s).results, 1001, "only results are counted");
+	is_int(store_keep_retry(s, true), 1001, "the file is still locked");
+	has(store_waiting(s).why, "keeps it locked", "the reason is the same");
 	is_int(ask(other, "SELECT count(*) FROM result"), 1, "nothing was added");
-	is_int(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), 0, "free again");
-	is_int(store_keep_retry(s, false), 1001, "not yet: it was tried a moment ago");
-	is_int(store_keep_retry(s, true), 0, "all are kept");
-	is_int(store_keep_retry(s, true), 0, "nothing waits");
+	is_int(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), 0, "the lock is released");
+	is_int(store_keep_retry(s, false), 1001, "no retry before its time");
+	is_int(store_keep_retry(s, true), 0, "all results are written");
+	is_int(store_keep_retry(s, true), 0, "nothing is queued");
 	is_int(ask(other, "SELECT count(*) FROM result"), 1002, "each once");
 	is_int(ask(other, "SELECT count(*) FROM (SELECT r.id, a.name, lag(r.measured_at) OVER (ORDER BY r.id) AS before, measured_at"
 			  " FROM result r JOIN algorithm a ON a.id = r.algorithm) WHERE before > measured_at"), 0, "in order");
@@ -82,8 +82,8 @@ static void test_new_device(void)
 	struct result one = help_result(RELU, "a", 10);
 	two.model = "Another CPU";
 	sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-	is_int(store_keep(s, &help_device, &one, &err), 1, "not even the device is in the file");
-	is_int(store_keep(s, &two, &one, &err), 1, "nor another");
+	is_int(store_keep(s, &help_device, &one, &err), 1, "a result of a new device is queued");
+	is_int(store_keep(s, &two, &one, &err), 1, "a result of a second new device is queued");
 	sqlite3_exec(other, "COMMIT", NULL, NULL, NULL);
 	is_int(store_keep_retry(s, true), 0, "both are kept");
 	is_int(ask(other, "SELECT count(*) FROM result r JOIN identity i ON i.id = r.identity GROUP BY i.id"), 1, "each its own");
@@ -91,7 +91,7 @@ static void test_new_device(void)
 	sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 	store_keep(s, &help_device, &one, &err);
 	store_close(s);
-	ok(true, "who closes with something waiting drops it");
+	ok(true, "store_close drops queued results");
 	sqlite3_close(other);
 }
 
@@ -101,30 +101,30 @@ static void test_refused(void)
 	struct store *s = open_new("refused.db");
 	sqlite3 *other = other_open("refused.db");
 	struct result one = help_result(RELU, "a", 10), none = help_result("", "a", 10);
-	is_int(store_keep(s, &help_device, &none, &err), -1, "no result: refused at once");
-	is_int(store_waiting(s).results, 0, "and it does not wait");
-	is_int(store_waiting(s).lost, 1, "but is counted");
+	is_int(store_keep(s, &help_device, &none, &err), -1, "an invalid result is refused at once");
+	is_int(store_waiting(s).results, 0, "it is not queued");
+	is_int(store_waiting(s).lost, 1, "it is counted as lost");
 	sqlite3_exec(other, "CREATE TRIGGER refuse BEFORE INSERT ON result WHEN new.median_ns = 66"
 			    " BEGIN SELECT RAISE(ABORT, 'not today'); END; BEGIN IMMEDIATE", NULL, NULL, NULL);
 	store_keep(s, &help_device, &one, &err);
 	one.stats.median = 66;
-	is_int(store_keep(s, &help_device, &one, &err), 1, "one that will be refused waits");
+	is_int(store_keep(s, &help_device, &one, &err), 1, "a result that a trigger refuses is queued");
 	one.stats.median = 10.5;
 	store_keep(s, &help_device, &one, &err);
 	sqlite3_exec(other, "COMMIT", NULL, NULL, NULL);
-	is_int(store_keep_retry(s, true), 0, "none waits any more");
-	is_int(store_waiting(s).lost, 2, "one more is lost");
-	has(store_waiting(s).why, "not today", "it is said why");
-	is_int(ask(other, "SELECT count(*) FROM result"), 2, "the others are kept");
+	is_int(store_keep_retry(s, true), 0, "the queue is empty after a retry");
+	is_int(store_waiting(s).lost, 2, "the refused result is lost");
+	has(store_waiting(s).why, "not today", "the reason is reported");
+	is_int(ask(other, "SELECT count(*) FROM result"), 2, "the other results are written");
 	sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 	store_keep(s, &help_device, &one, &err);
 	store_keep(s, &help_device, &one, &err);
 	unlink(scratch_path("refused.db"));
-	is_int(store_keep_retry(s, true), 0, "a file that is gone takes nothing");
-	is_int(store_waiting(s).lost, 4, "all are lost");
-	has(store_waiting(s).why, "removed or replaced", "and it is said");
-	ok(store_is_gone(s), "and can be asked");
-	is_int(store_keep(s, &help_device, &one, &err), -1, "nor does it later");
+	is_int(store_keep_retry(s, true), 0, "the file was removed: the queue is dropped");
+	is_int(store_waiting(s).lost, 4, "its results are lost");
+	has(store_waiting(s).why, "removed or replaced", "the reason is reported");
+	ok(store_is_gone(s), "store_is_gone");
+	is_int(store_keep(s, &help_device, &one, &err), -1, "later results are refused");
 	sqlite3_close(other);
 	store_close(s);
 }
@@ -177,11 +177,11 @@ static void test_full(int error, const char *words, const char *mode)
 		if (store_keep(s, &help_device, &one, &err) != 1)
 			ok(false, "result %d waits", i);
 	}
-	has(err.text, words, "what waits says why");
+	has(err.text, words, "the error has the reason");
 	store_keep_finish(s, &help_device, RELU, &err);
 	is_int(store_keep_retry(s, true), 20, "the disk is still full");
 	is_int(store_add(s, 1, &one, &err), -1, "a plain addition fails");
-	has(err.text, words, "and says why");
+	has(err.text, words, "store_waiting has the reason");
 	struct results *r = results_new();
 	int count = 0;
 	is_int(store_load(s, 1, r, &err), 0, "what was kept can be read");

@@ -94,9 +94,9 @@ static void test_kinds(void)
 		if (kinds[i].name)
 			has(name, kinds[i].name, kinds[i].name);
 		else
-			ok(!name, "%lx is none", kinds[i].type);
+			ok(!name, "%lx is not a network file system", kinds[i].type);
 	}
-	ok(!store_network(scratch_path("none")), "a file that is not there is nowhere");
+	ok(!store_network(scratch_path("none")), "a missing file is not on a network file system");
 	place_type = 0;
 }
 
@@ -106,44 +106,44 @@ static void test_new(void)
 	struct store *s = open_at("new.db", false);
 	ok(s != NULL, "a new file on NFS");
 	is_mode(s, "delete", "network file system (NFS)");
-	is_int(access(scratch_path("new.db-wal"), F_OK) && access(scratch_path("new.db-shm"), F_OK), 1, "no log, no shared memory");
+	is_int(access(scratch_path("new.db-wal"), F_OK) && access(scratch_path("new.db-shm"), F_OK), 1, "it has no write-ahead log and no shared memory");
 	store_close(s);
 	fill("new.db", 3);
 	s = open_at("new.db", true);
-	is_int(count_of(s), 3, "holds what was added");
+	is_int(count_of(s), 3, "a reader finds the results");
 	is_mode(s, "delete", "network file system (NFS)");
 	struct store *other = open_at("new.db", false);
-	ok(other != NULL, "two may have it open");
+	ok(other != NULL, "two processes can have it open");
 	int64_t id = store_device(other, &help_device, &err);
 	struct result one = help_result(RELU, "b", 10);
-	is_int(store_add(other, id, &one, &err), 0, "one adds");
-	is_int(count_of(s), 4, "the other sees it");
+	is_int(store_add(other, id, &one, &err), 0, "one adds a result");
+	is_int(count_of(s), 4, "the other reads it");
 	store_close(other);
 	store_close(s);
 	place_type = 0;
 	s = open_at("new.db", false);
 	is_mode(s, "wal", NULL);
-	is_int(count_of(s), 4, "back on a local disk it has a log again");
+	is_int(count_of(s), 4, "on a local disk it has a write-ahead log again");
 	store_close(s);
 }
 
-/* Made with a log on a local disk, found on a network file system. */
+/* A database created in WAL mode on a local disk, then moved to a network file system. */
 static void test_switch(void)
 {
 	fill("moved.db", 5);
 	place_type = 0x6969;
 	struct store *s = open_at("moved.db", false);
-	ok(s != NULL, "a file with a log is taken over");
+	ok(s != NULL, "a file in WAL mode is opened");
 	is_mode(s, "delete", "NFS");
-	is_int(count_of(s), 5, "with all that it holds");
+	is_int(count_of(s), 5, "all results are there");
 	store_close(s);
 
 	place_type = 0;
 	fill("moved.db", 2);
 	place_type = 0x6969;
 	s = open_at("moved.db", true);
-	ok(s != NULL, "also for reading");
-	is_int(count_of(s), 7, "all of it");
+	ok(s != NULL, "a file in WAL mode is opened for reading");
+	is_int(count_of(s), 7, "all results are there");
 	is_mode(s, "delete", "NFS");
 	store_close(s);
 
@@ -152,21 +152,21 @@ static void test_switch(void)
 	is_mode(local, "wal", NULL);
 	int64_t id = store_device(local, &help_device, &err);
 	struct result one = help_result(RELU, "c", 10);
-	is_int(store_add(local, id, &one, &err), 0, "one result in the log of who has it open");
+	is_int(store_add(local, id, &one, &err), 0, "another process has it open in WAL mode");
 	place_type = 0x6969;
-	ok(!open_at("moved.db", false), "while somebody has it open with its log it cannot be used");
-	has(err.text, "another program has it open", "which is said");
-	ok(!open_at("moved.db", true), "nor read");
-	has(err.text, "another program has it open", "which is said");
-	is_int(store_add(local, id, &one, &err), 0, "who has it is not disturbed");
+	ok(!open_at("moved.db", false), "it cannot be opened");
+	has(err.text, "another program has it open", "the error has the reason");
+	ok(!open_at("moved.db", true), "it cannot be opened for reading");
+	has(err.text, "another program has it open", "the error has the reason");
+	is_int(store_add(local, id, &one, &err), 0, "the other process can still add results");
 	store_close(local);
 	s = open_at("moved.db", true);
-	is_int(count_of(s), 9, "afterwards all is there");
+	is_int(count_of(s), 9, "all results are there afterwards");
 	store_close(s);
 	place_type = 0;
 }
 
-/* Left with a log by a process that was killed. */
+/* A write-ahead log left by a process that was killed. */
 static void test_left(void)
 {
 	const char *path = scratch_path("left.db");
@@ -180,13 +180,13 @@ static void test_left(void)
 	}
 	int status;
 	waitpid(child, &status, 0);
-	is_int(status, 0, "ended suddenly");
-	is_int(access(scratch_path("left.db-wal"), F_OK), 0, "and left its log");
+	is_int(status, 0, "the process ended without closing the file");
+	is_int(access(scratch_path("left.db-wal"), F_OK), 0, "its write-ahead log is there");
 	place_type = 0x6969;
 	struct store *s = open_at("left.db", true);
-	is_int(count_of(s), 1, "what is in the log is not lost");
+	is_int(count_of(s), 1, "the result in the log is read");
 	store_close(s);
-	is_int(access(scratch_path("left.db-wal"), F_OK), -1, "and the log is gone");
+	is_int(access(scratch_path("left.db-wal"), F_OK), -1, "the log was removed");
 	place_type = 0;
 }
 
@@ -199,10 +199,10 @@ static void test_foreign(void)
 	sqlite3_close(db);
 	char *was = file_read(scratch_path("foreign.db"), &before);
 	place_type = 0x6969;
-	ok(!open_at("foreign.db", false), "another program's is not touched");
-	has(err.text, "another program", "and refused");
+	ok(!open_at("foreign.db", false), "a database of another program is refused");
+	has(err.text, "another program", "the error has the reason");
 	char *is = file_read(scratch_path("foreign.db"), &after);
-	ok(before == after && memcmp(was, is, before) == 0, "it is as it was");
+	ok(before == after && memcmp(was, is, before) == 0, "the file is unchanged");
 	free(was);
 	free(is);
 	place_type = 0;
@@ -213,23 +213,23 @@ static void test_locks(void)
 	fill("locks.db", 1);
 	lock_error = ENOLCK;
 	struct store *s = open_at("locks.db", false);
-	ok(s != NULL, "a local disk is not asked");
+	ok(s != NULL, "locks are not probed on a local disk");
 	store_close(s);
 	place_type = 0x6969;
-	ok(!open_at("locks.db", false), "no locks: not opened");
-	has(err.text, "does not support locks (No locks available)", "the reason");
-	has(err.text, "NFS", "the file system");
-	has(err.text, "local disk", "the cure");
-	ok(!open_at("locks.db", true), "nor for reading");
+	ok(!open_at("locks.db", false), "not opened without locks");
+	has(err.text, "does not support locks (No locks available)", "the error has the reason");
+	has(err.text, "NFS", "the error has the file system");
+	has(err.text, "local disk", "the error has the fix");
+	ok(!open_at("locks.db", true), "not opened for reading without locks");
 	lock_error = EAGAIN;
 	s = open_at("locks.db", false);
-	ok(s != NULL, "a lock that somebody else has is none of this");
+	ok(s != NULL, "a lock of another process is not an error");
 	lock_error = -1;
 	err.text[0] = '\0';
-	is_int(place_probe_locks(s, 1, &err), -1, "locks that never come");
-	has(err.text, "does not reply to a lock request", "are said");
+	is_int(place_probe_locks(s, 1, &err), -1, "a lock service that does not reply");
+	has(err.text, "does not reply to a lock request", "the error has the reason");
 	lock_error = 0;
-	is_int(place_probe_locks(s, 100000, &err), 0, "those that work are nothing to say");
+	is_int(place_probe_locks(s, 100000, &err), 0, "working locks are accepted");
 	store_close(s);
 	place_type = 0;
 }

@@ -23,7 +23,7 @@ static void test_order(void)
 {
 	struct results *r = results_new();
 	int count = -1;
-	ok(!results_of(r, "p", &count) && count == 0, "an unknown problem has none");
+	ok(!results_of(r, "p", &count) && count == 0, "an unknown problem has no results");
 	is_int(results_problem_count(r), 0, "empty");
 	struct result one = make("p", "b", 2, 20, 100);
 	results_add(r, &one);
@@ -55,17 +55,17 @@ static void test_newest(void)
 	results_add(r, &one);
 	ok(results_version(r) != version, "the version changes");
 	is_int((results_of(r, "p", &count), count), 1,
-		"the newer takes the older's place though its rank moved");
-	near(results_of(r, "p", &count)[0]->stats.median, 25, 0, "and is the one that stands");
-	near(held->stats.median, 20, 0, "what was held stays readable");
+		"a newer result replaces the older one, also with another rank");
+	near(results_of(r, "p", &count)[0]->stats.median, 25, 0, "the newer result is current");
+	near(held->stats.median, 20, 0, "a pointer to a replaced result stays valid");
 	one = make("p", "a", 0, 99, 50);
 	results_add(r, &one);
 	near(results_of(r, "p", &count)[0]->stats.median, 25, 0,
-		"an older row that arrives late does not stand");
+		"an older result that is added later does not replace a newer one");
 	one = make("p", "a", 0, 26, 200);
 	results_add(r, &one);
-	near(results_of(r, "p", &count)[0]->stats.median, 26, 0, "with equal dates the later arrival stands");
-	is_int((results_replaced(r, "p", &count), count), 3, "those that do not stand are kept apart");
+	near(results_of(r, "p", &count)[0]->stats.median, 26, 0, "with equal dates the one added later is current");
+	is_int((results_replaced(r, "p", &count), count), 3, "replaced results are kept");
 	one = make("p", "a", 0, 26, 300);
 	one.launch = LAUNCH_ISOLATED;
 	results_add(r, &one);
@@ -80,8 +80,8 @@ static void test_newest(void)
 	one.algorithm.notes = "tensor_core";
 	one.kernels = "k";
 	results_add(r, &one);
-	is_int((results_of(r, "p", &count), count), 6, "so are math and library");
-	is_str(results_of(r, "p", &count)[count - 1]->algorithm.notes, "", "notes that are missing read as none");
+	is_int((results_of(r, "p", &count), count), 6, "math and API are part of the key");
+	is_str(results_of(r, "p", &count)[count - 1]->algorithm.notes, "", "missing notes are empty");
 	results_free(r);
 }
 
@@ -101,7 +101,7 @@ static void test_same_key(void)
 		ok(!results_same_key(&one, &others[i]) && !results_same_key(&others[i], &one), "another key, part %d", i);
 	struct result again = make("q", "a", 7, 30, 200);
 	again.status = STATUS_FAILED;
-	ok(results_same_key(&one, &again), "rank, time, date and status are not part of it");
+	ok(results_same_key(&one, &again), "rank, time, date and status are not part of the key");
 }
 
 static void test_whole_failure(void)
@@ -112,18 +112,18 @@ static void test_whole_failure(void)
 	crash.status = STATUS_CRASHED;
 	crash.why = NULL;
 	results_add(r, &crash);
-	is_str(results_of(r, "p", &count)[0]->why, "", "a missing text reads as the empty one");
+	is_str(results_of(r, "p", &count)[0]->why, "", "a missing text is empty");
 	struct result one = make("p", "a", 0, 20, 200);
 	results_add(r, &one);
 	ok(results_of(r, "p", &count)[0]->status == STATUS_OK && count == 1,
-		"a later measurement ends a whole failure");
+		"a later result replaces a failure of the whole problem");
 	crash.measured_at = 150;
 	results_add(r, &crash);
-	is_int((results_of(r, "p", &count), count), 1, "which does not come back by arriving late");
+	is_int((results_of(r, "p", &count), count), 1, "an older failure that is added later is not current");
 	crash.measured_at = 300;
 	results_add(r, &crash);
 	is_int((results_of(r, "p", &count), count), 2,
-		"a later failure stands beside what was measured before");
+		"a later failure of the whole problem does not replace results");
 	results_free(r);
 }
 
@@ -132,19 +132,19 @@ static void test_finished(void)
 	struct results *r = results_new();
 	struct result one = make("p", "a", 0, 20, 200);
 	results_add(r, &one);
-	ok(!results_is_finished(r, "p"), "a result does not end the measuring");
+	ok(!results_is_finished(r, "p"), "a problem with a result is not finished");
 	results_finish(r, "p");
 	results_finish(r, "q");
 	ok(results_is_finished(r, "p") && results_is_finished(r, "q"), "finished");
-	is_int(results_problem_count(r), 1, "which counts no problem");
+	is_int(results_problem_count(r), 1, "a finished problem without results is not counted");
 	uint64_t version = results_version(r);
 	one.stats.lo = NAN;
 	results_add(r, &one);
-	ok(results_version(r) == version, "a row that comes again changes nothing");
+	ok(results_version(r) == version, "adding an equal result changes nothing");
 	one.problem = NULL;
 	one.algorithm = (struct algorithm){ 0 };
 	results_add(r, &one);
-	is_int(results_problem_count(r), 2, "texts that are missing do no harm");
+	is_int(results_problem_count(r), 2, "NULL texts are accepted");
 	results_free(r);
 }
 
