@@ -40,28 +40,28 @@ static int run(struct planner *p)
 static void test_answers(void)
 {
 	struct planner *p = open_with("banner");
-	ok(planner_of(p, YES)->state == PLANNED_NONE && planner_is_idle(p), "nothing is asked at first");
-	ok(planner_step(p, 0) == 0 && planner_fd(p) == -1, "and no runner is started for nothing");
+	ok(planner_of(p, YES)->state == PLANNED_NONE && planner_is_idle(p), "no request at first");
+	ok(planner_step(p, 0) == 0 && planner_fd(p) == -1, "no runner is started without requests");
 	planner_ask(p, YES);
 	planner_ask(p, NO);
 	planner_ask(p, YES);
-	is_int(planner_open_count(p), 2, "the same problem is asked once");
-	ok(planner_of(p, YES)->state == PLANNED_ASKED, "asked");
+	is_int(planner_open_count(p), 2, "a problem is requested once");
+	ok(planner_of(p, YES)->state == PLANNED_ASKED, "requested");
 	uint64_t before = planner_version(p);
-	is_int(run(p), 2, "both are answered");
-	ok(planner_version(p) != before, "the version tells that there is something new");
+	is_int(run(p), 2, "both have replies");
+	ok(planner_version(p) != before, "the version changes");
 	const struct planned *yes = planner_of(p, YES), *no = planner_of(p, NO);
 	ok(yes->state == PLANNED_YES && yes->count == 2, "two algorithms");
 	ok(strcmp(yes->algorithms[1].name, "slow") == 0 && yes->algorithms[1].rank == 1 &&
 		yes->algorithms[1].matrix == MATRIX_YES && isnan(yes->algorithms[1].workspace_bytes),
 		"with their properties, unknown ones unknown");
 	ok(no->state == PLANNED_NO && no->count == 0 && strcmp(no->why, "no implementation") == 0, "the library's reason");
-	ok(planner_device(p) && strcmp(planner_device(p)->model, "Fake CPU") == 0, "who answered");
+	ok(planner_device(p) && strcmp(planner_device(p)->model, "Fake CPU") == 0, "the device");
 	/* the idle runner's heartbeat is read, or on its way and read then, and whoever polls rests */
 	struct pollfd at = { .fd = planner_fd(p), .events = POLLIN };
 	poll(&at, 1, 200);
 	planner_step(p, 0);
-	is_int(poll(&at, 1, 0), 0, "an idle planner reads what still comes");
+	is_int(poll(&at, 1, 0), 0, "an idle planner reads heartbeats");
 	planner_free(p);
 }
 
@@ -73,7 +73,7 @@ static void test_many(void)
 		snprintf(text, sizeof(text), "eltwise:f32,f32:relu:%dx64", i);
 		planner_ask(p, text);
 	}
-	is_int(run(p), 1000, "a thousand problems are answered");
+	is_int(run(p), 1000, "a thousand problems have replies");
 	ok(planner_of(p, "eltwise:f32,f32:relu:1000x64")->count == 2, "the last one too");
 	planner_free(p);
 }
@@ -90,7 +90,7 @@ static void test_deaths(void)
 		ok(planner_of(p, deadly[i])->state == PLANNED_NO && planner_of(p, deadly[i])->why[0],
 			"the one that killed the runner has that as its reason (%s)", planner_of(p, deadly[i])->why);
 		ok(planner_of(p, YES)->state == PLANNED_YES && planner_of(p, YES2)->state == PLANNED_YES,
-			"those before and after it are planned");
+			"the other problems have replies");
 		planner_free(p);
 	}
 }
@@ -100,8 +100,8 @@ static void test_strangers(void)
 	struct planner *p = open_with("");
 	planner_ask(p, STRANGER);
 	planner_ask(p, YES);
-	is_int(run(p), 2, "answers to ids never asked are left out");
-	ok(planner_of(p, STRANGER)->count == 0 && planner_of(p, YES)->count == 2, "and count for nothing");
+	is_int(run(p), 2, "replies with unknown ids are ignored");
+	ok(planner_of(p, STRANGER)->count == 0 && planner_of(p, YES)->count == 2, "they are not counted");
 	planner_free(p);
 }
 
@@ -110,12 +110,12 @@ static void test_hopeless(void)
 	struct planner *p = open_with("exit");
 	planner_ask(p, YES);
 	planner_ask(p, NO);
-	is_int(run(p), 2, "a runner that cannot start answers all");
+	is_int(run(p), 2, "all requests fail if the runner cannot start");
 	ok(planner_of(p, YES)->state == PLANNED_NO && strstr(planner_of(p, YES)->why, "libdnnl"), "with what it said (%s)",
 		planner_of(p, YES)->why);
-	ok(planner_trouble(p)[0], "and there is trouble to show");
+	ok(planner_trouble(p)[0], "planner_trouble has the reason");
 	planner_ask(p, YES2);
-	ok(planner_is_idle(p) && planner_of(p, YES2)->state == PLANNED_NO, "later questions are answered at once");
+	ok(planner_is_idle(p) && planner_of(p, YES2)->state == PLANNED_NO, "later requests fail at once");
 	planner_free(p);
 
 	const char *argv[] = { "/nonexistent/runner", NULL };
@@ -131,8 +131,8 @@ static void test_hopeless(void)
 		snprintf(text, sizeof(text), "eltwise:f32,f32:tanh:%dx64", i);
 		planner_ask(p, text);
 	}
-	is_int(run(p), 8, "a runner that dies on everything is given up");
-	ok(planner_trouble(p)[0], "which is said");
+	is_int(run(p), 8, "a runner that dies on every request is not restarted");
+	ok(planner_trouble(p)[0], "planner_trouble has the reason");
 	planner_free(p);
 }
 

@@ -89,15 +89,15 @@ static void test_sound(void)
 		       (const char *const[]){ "Welcome to gpu7 {\n", "\n", "  Last login: today\n", "{\"motd\": 1}\n", "{ half\n", a,
 			       "srun: job 7 started\n", one, "{\"type\":\"heartbeat\",\"id\":1,\"what\":\"x\"}\n",
 			       "{\"type\":\"log\",\"id\":0,\"what\":\"x\"}\n", DONE(1, "ok"), "\n", NULL }),
-		"D:A R8:r:10:ok E:r:ok .", "what others print is skipped");
+		"D:A R8:r:10:ok E:r:ok .", "other output is skipped");
 	expect(file_of("c.jsonl", (const char *const[]){ a, one, b, again, DONE(1, "ok"), a, DONE(1, "ok"), NULL }),
 		"D:A R2:r:10:ok D:B R4:t:30:ok E:t:ok D:A .", "several hellos, each with its own jobs");
 	expect(file_of("prompt.jsonl", (const char *const[]){ "user@gpu7:~$ ", a, one, DONE(1, "ok"), NULL }),
-		"D:A R2:r:10:ok E:r:ok .", "a banner without an end of line before the hello");
+		"D:A R2:r:10:ok E:r:ok .", "a banner without a newline before the hello");
 	expect(file_of("joined.jsonl", (const char *const[]){ a, one, "{\"type\":\"result\",\"id\":2,\"resu", b, again, DONE(1, "ok"), NULL }),
-		"D:A R2:r:10:ok D:B R4:t:30:ok E:t:ok .", "a torn file and another behind it: each result is its own device's");
+		"D:A R2:r:10:ok D:B R4:t:30:ok E:t:ok .", "a truncated file followed by another: each result has its own device");
 	expect(file_of("d.jsonl", (const char *const[]){ a, one, DONE(1, "failed"), DONE(2, "ok"), NULL }),
-		"D:A R2:r:10:ok E:r:failed .", "an end without a result is none of ours");
+		"D:A R2:r:10:ok E:r:failed .", "an end without a result is skipped");
 	expect(file_of("e.jsonl", (const char *const[]){ "", NULL }), ".", "an empty file");
 	free(a);
 	free(b);
@@ -115,16 +115,16 @@ static void test_torn(void)
 	snprintf(half, sizeof(half), "%.40s", one);
 	char half_line[66];
 	snprintf(half_line, sizeof(half_line), "%s\n", half);
-	expect(file_of("t1.jsonl", (const char *const[]){ a, one, half, NULL }), "D:A R2:r:10:ok .~", "a torn last line");
-	expect(file_of("t2.jsonl", (const char *const[]){ a, whole, NULL }), "D:A R2:r:10:ok .", "a last line without its end");
+	expect(file_of("t1.jsonl", (const char *const[]){ a, one, half, NULL }), "D:A R2:r:10:ok .~", "a truncated last line");
+	expect(file_of("t2.jsonl", (const char *const[]){ a, whole, NULL }), "D:A R2:r:10:ok .", "a complete last line without a newline");
 	expect(file_of("t3.jsonl", (const char *const[]){ a, one, half_line, a, one, NULL }),
-		"D:A R2:r:10:ok D:A R5:r:10:ok .", "a torn line before the next run");
+		"D:A R2:r:10:ok D:A R5:r:10:ok .", "a truncated line before the next hello");
 	char *got = items_of(file_of("t4.jsonl", (const char *const[]){ a, half_line, one, NULL }));
-	ok(strncmp(got, "D:A F2(t4.jsonl:2: not JSON: ", 29) == 0, "a torn line among others is a fault");
-	has(got, ") R3:r:10:ok .", "and the next is read");
+	ok(strncmp(got, "D:A F2(t4.jsonl:2: not JSON: ", 29) == 0, "an invalid line between messages is a fault");
+	has(got, ") R3:r:10:ok .", "the next line is read");
 	free(got);
 	got = items_of(file_of("t5.jsonl", (const char *const[]){ a, one, half_line, NULL }));
-	has(got, "F3(t5.jsonl:3: not JSON", "so is a broken last line that is whole");
+	has(got, "F3(t5.jsonl:3: not JSON", "an invalid last line with a newline is a fault");
 	free(got);
 	free(a);
 	free(one);
@@ -140,21 +140,21 @@ static void test_faults(void)
 	m.result.stats.q1 = 100;
 	char *quartiles = wire_format(&m);
 	char *got = items_of(file_of("f1.jsonl", (const char *const[]){ one, a, nonsense, one, NULL }));
-	has(got, "F1(f1.jsonl:1: a result before the first hello", "nobody's result");
-	has(got, "D:A F3(f1.jsonl:3: ", "a problem that is none");
+	has(got, "F1(f1.jsonl:1: a result before the first hello", "a result without a device");
+	has(got, "D:A F3(f1.jsonl:3: ", "an invalid problem");
 	has(got, ") R4:r:10:ok .", "does not end the reading");
 	free(got);
 	got = items_of(file_of("f2.jsonl", (const char *const[]){ a, quartiles, "{\"type\":\"nonsense\"}\n", zero, NULL }));
 	has(got, "F2(f2.jsonl:2: a result that has quartiles out of order)", "impossible statistics");
 	has(got, "F3(f2.jsonl:3: unknown message type", "an unknown message");
-	ok(!strstr(got, ":ok") && strstr(got, "R4:r:0:mistrusted .") != NULL, "a time of zero is none");
+	ok(!strstr(got, ":ok") && strstr(got, "R4:r:0:mistrusted .") != NULL, "a time of zero is suspect");
 	printf("# %s\n", got);
 	free(got);
 	char *old = base_strdup(a), *protocol = strstr(old, "\"protocol\":1");
 	protocol[11] = '7';
 	got = items_of(file_of("f3.jsonl", (const char *const[]){ a, one, old, one, NULL }));
-	is_str(got, "D:A R2:r:10:ok !", "a hello of another protocol ends it");
-	has(err.text, "f3.jsonl:3: hello: ", "at its place");
+	is_str(got, "D:A R2:r:10:ok !", "a hello of another protocol is an error");
+	has(err.text, "f3.jsonl:3: hello: ", "the error has the line");
 	free(got);
 	struct str huge = { 0 };
 	str_addf(&huge, "{\"type\":\"result\",\"x\":\"");
@@ -162,10 +162,10 @@ static void test_faults(void)
 		str_addf(&huge, "%064d", i);
 	str_addf(&huge, "\"}\n");
 	expect(file_of("f4.jsonl", (const char *const[]){ huge.p, a, huge.p, one, NULL }),
-		"D:A F3(f4.jsonl:3: a line longer than 1048576 bytes) R4:r:10:ok .", "a line without end");
+		"D:A F3(f4.jsonl:3: a line longer than 1048576 bytes) R4:r:10:ok .", "a line that is too long");
 	str_free(&huge);
-	is_int(records_open(scratch_path("none.jsonl"), &err) == NULL, 1, "a file that is not there");
-	has(err.text, "none.jsonl: cannot be read: No such file", "which is said");
+	is_int(records_open(scratch_path("none.jsonl"), &err) == NULL, 1, "a missing file");
+	has(err.text, "none.jsonl: cannot be read: No such file", "the error has the reason");
 	expect(scratch, "!", "a directory");
 	free(a);
 	free(one);
@@ -203,9 +203,9 @@ static void test_lies(void)
 		m.result.measured_at = lies[i].at;
 		char *lie = wire_format(&m);
 		char *got = items_of(file_of("l.jsonl", (const char *const[]){ a, lie, one, NULL }));
-		ok(strncmp(got, "D:A F2(l.jsonl:2: ", 18) == 0, "line 2 is left out");
-		has(got, lies[i].says, "and why");
-		has(got, ") R3:r:0.01:ok .", "the next one is read");
+		ok(strncmp(got, "D:A F2(l.jsonl:2: ", 18) == 0, "line 2 is skipped");
+		has(got, lies[i].says, "the fault has the reason");
+		has(got, ") R3:r:0.01:ok .", "the next line is read");
 		free(got);
 		free(lie);
 	}
@@ -231,22 +231,22 @@ static void test_compressed(void)
 		return;
 	}
 	char *plain = items_of(scratch_path("z.jsonl"));
-	expect(scratch_path("z.jsonl.gz"), plain, "gzipped: the same");
+	expect(scratch_path("z.jsonl.gz"), plain, "gzipped: the same items");
 	size_t n;
 	char *bytes = file_read(scratch_path("z.jsonl.gz"), &n);
 	file_write(scratch_path("cut.jsonl.gz"), bytes, n / 2);
 	char *cut = items_of(scratch_path("cut.jsonl.gz"));
 	size_t length = strlen(cut);
-	ok(length > 20 && length < strlen(plain) && strncmp(cut, plain, length - 3) == 0, "cut off: what is before it is read");
-	is_str(cut + (length < 2 ? 0 : length - 2), ".~", "and it is said to be torn");
+	ok(length > 20 && length < strlen(plain) && strncmp(cut, plain, length - 3) == 0, "truncated gzip: the items before the end are read");
+	is_str(cut + (length < 2 ? 0 : length - 2), ".~", "records_is_truncated");
 	bytes[n / 2] ^= 0x55;
 	bytes[n / 2 + 1] ^= 0x55;
 	bytes[n / 2 + 7] ^= 0xff;
 	file_write(scratch_path("bad.jsonl.gz"), bytes, n);
 	char *bad = items_of(scratch_path("bad.jsonl.gz"));
 	/* inflate may go on with wrong bytes for a while; its checksum tells at the end */
-	ok(bad[strlen(bad) - 1] == '!', "damaged: an error");
-	has(err.text, "bad.jsonl.gz:", "of that file");
+	ok(bad[strlen(bad) - 1] == '!', "damaged gzip: an error");
+	has(err.text, "bad.jsonl.gz:", "the error names the file");
 	free(bytes);
 	free(plain);
 	free(cut);
@@ -284,7 +284,7 @@ static void test_silence(void)
 	fclose(f);
 	got = items_of(scratch_path("s2.jsonl"));
 	ok(strstr(got, "R2:r:10:ok") && got[strlen(got) - 1] == '!', "too much without a message ends it: %s", got);
-	has(err.text, "s2.jsonl:5: no runner message in 64 MiB", "which is said, with its place");
+	has(err.text, "s2.jsonl:5: no runner message in 64 MiB", "the error has the line and the limit");
 	free(got);
 	free(a);
 	free(one);
@@ -301,10 +301,10 @@ static void test_stop(void)
 	fclose(f);
 	struct records *r = records_open(scratch_path("stop.jsonl"), &err);
 	records_set_stop(r, &stop);
-	is_int(records_next(r, &item, &err), 1, "a hello, and much that means nothing");
+	is_int(records_next(r, &item, &err), 1, "a hello, then other output");
 	stop = 1;
-	is_int(records_next(r, &item, &err), -1, "is not read to its end when told to stop");
-	has(err.text, "interrupted", "and says so");
+	is_int(records_next(r, &item, &err), -1, "reading ends after the stop flag is set");
+	has(err.text, "interrupted", "the error has the reason");
 	records_close(r);
 	free(a);
 }
@@ -383,7 +383,7 @@ static void test_want(void)
 	records_set_filter(r, want_tanh, NULL);
 	while (records_next(r, &item, &err) == 1)
 		str_addf(&got, "%d:%lld ", (int)item.kind, (long long)item.line);
-	is_str(got.p, "0:1 1:4 2:5 ", "only what is wanted, and its own end");
+	is_str(got.p, "0:1 1:4 2:5 ", "only the problems that pass the filter");
 	records_close(r);
 	str_free(&got);
 	free(a);

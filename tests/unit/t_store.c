@@ -65,7 +65,7 @@ static void test_round_trip(void)
 {
 	struct error none = ERROR_NONE;
 	struct store *s = store_open(scratch_path("deep/er/new.db"), false, &none);
-	ok(s != NULL, "made with its directories");
+	ok(s != NULL, "missing directories are created");
 	int64_t id = store_device(s, &help_device, &err);
 	ok(id > 0, "a device has an id");
 	struct result good = help_result(RELU, "jit:avx512_core", 12345.678901234567);
@@ -87,24 +87,24 @@ static void test_round_trip(void)
 	is_int(store_load(s, id, r, &err), 0, "loaded after reopening");
 	is_int(results_problem_count(r), 2, "two problems");
 	const struct result *const *all = results_of(r, RELU, &count);
-	is_int(count, 1, "one of the good");
+	is_int(count, 1, "a result with status ok");
 	same_result(all[0], &good);
 	all = results_of(r, TANH, &count);
 	is_int(all[0]->status, STATUS_CRASHED, "the failure's status");
-	is_str(all[0]->why, "killed by signal 11", "and why");
+	is_str(all[0]->why, "killed by signal 11", "the failure's reason");
 	ok(isnan(all[0]->stats.median) && all[0]->stats.n == 0,
 		"a failure has no statistics, whatever it came with");
-	is_int(store_load(s, id + 1, r, &err), 0, "another identity has nothing");
-	is_int(results_problem_count(r), 2, "and adds nothing");
-	is_int(store_add(s, 77, &good, &err), -1, "no result without a device");
-	has(err.text, "77", "which is named");
+	is_int(store_load(s, id + 1, r, &err), 0, "another identity has no results");
+	is_int(results_problem_count(r), 2, "loading it adds nothing");
+	is_int(store_add(s, 77, &good, &err), -1, "a result of an unknown device is refused");
+	has(err.text, "77", "the error has the device");
 	good.problem = "";
-	is_int(store_add(s, id, &good, &err), -1, "no result without a problem");
+	is_int(store_add(s, id, &good, &err), -1, "a result without a problem is refused");
 	struct str out = { 0 };
-	is_int(store_check(s, &out, &err), 0, "check finds nothing: a refused result leaves nothing behind");
+	is_int(store_check(s, &out, &err), 0, "refused results leave no rows behind");
 	printf("# %s\n", out.n ? out.p : "-");
 	is_int(ask(scratch_path("deep/er/new.db"), "SELECT hi_ns IS NULL AND lo_ns IS NOT NULL FROM result"),
-		1, "unknown is NULL");
+		1, "unknown numbers are NULL");
 	str_free(&out);
 	results_free(r);
 	store_close(s);
@@ -115,11 +115,11 @@ static void test_devices(void)
 	struct store *s = open_new("devices.db");
 	struct device d = help_device;
 	int64_t a = store_device(s, &d, &err);
-	is_int(store_device(s, &d, &err), a, "the same device again");
+	is_int(store_device(s, &d, &err), a, "the same device has the same id");
 	d.version = "0.2.0";
 	d.llc_bytes = NAN;
-	is_int(store_device(s, &d, &err), a, "attributes do not make an identity");
-	is_int(store_device(s, &d, &err), a, "nor twice");
+	is_int(store_device(s, &d, &err), a, "attributes are not part of the identity");
+	is_int(store_device(s, &d, &err), a, "changed attributes seen twice");
 	is_int(ask(scratch_path("devices.db"), "SELECT count(*) FROM attributes"), 2,
 		"but a row of their own, once");
 	struct result one = help_result(RELU, "a", 5);
@@ -133,24 +133,24 @@ static void test_devices(void)
 	struct device *list;
 	int64_t *ids;
 	int count;
-	is_int(store_devices(s, &arena, &list, &ids, &count, &err), 0, "listed");
-	is_int(count, 1, "one without results is not");
+	is_int(store_devices(s, &arena, &list, &ids, &count, &err), 0, "devices are listed");
+	is_int(count, 1, "a device without results is not listed");
 	store_add(s, b, &one, &err);
 	is_int(store_devices(s, &arena, &list, &ids, &count, &err), 0, "listed again");
-	is_int(count, 2, "two");
+	is_int(count, 2, "two devices");
 	ok(ids[0] == a && ids[1] == b, "with their ids");
-	is_str(list[0].version, "0.2.0", "the newest attributes");
+	is_str(list[0].version, "0.2.0", "the newest attributes are listed");
 	ok(isnan(list[0].llc_bytes) && list[0].has_matrix && list[0].threads == 2, "numbers too");
 	is_str(list[1].stack, "oneDNN 3.0, 2 threads", "and the stack");
 	arena_free(&arena);
 	store_close(s);
 	s = store_open(scratch_path("devices.db"), true, &err);
-	is_int(store_device_find(s, &help_device, &err), a, "found by a reader");
+	is_int(store_device_find(s, &help_device, &err), a, "a reader finds the device");
 	d.model = "Other";
-	is_int(store_device_find(s, &d, &err), 0, "one that is not there is no error");
-	is_int(store_device(s, &d, &err), -1, "a reader makes no new one");
-	is_int(store_add(s, a, &one, &err), -1, "nor adds a result");
-	has(err.text, "reading only", "and says why");
+	is_int(store_device_find(s, &d, &err), 0, "an unknown device is not an error");
+	is_int(store_device(s, &d, &err), -1, "a reader adds no device");
+	is_int(store_add(s, a, &one, &err), -1, "a reader adds no result");
+	has(err.text, "reading only", "the error has the reason");
 	store_close(s);
 }
 
@@ -160,31 +160,31 @@ static void test_two_handles(void)
 	struct results *r = results_new();
 	struct result one = help_result(RELU, "a", 10);
 	int64_t id = store_device(a, &help_device, &err), cursor = 0;
-	is_int(store_device(b, &help_device, &err), id, "both see one device");
-	is_int(store_add(a, id, &one, &err), 0, "the first adds");
-	is_int(store_load_since(b, id, &cursor, r, &err), 0, "the second looks");
-	is_int(results_problem_count(r), 1, "and sees it");
+	is_int(store_device(b, &help_device, &err), id, "both handles have the same device");
+	is_int(store_add(a, id, &one, &err), 0, "the first handle adds a result");
+	is_int(store_load_since(b, id, &cursor, r, &err), 0, "the second loads");
+	is_int(results_problem_count(r), 1, "it has the result");
 	uint64_t version = results_version(r);
-	is_int(store_load_since(b, id, &cursor, r, &err), 0, "looks again");
-	ok(results_version(r) == version, "and sees nothing new");
+	is_int(store_load_since(b, id, &cursor, r, &err), 0, "it loads again");
+	ok(results_version(r) == version, "there is nothing new");
 	one.problem = TANH;
-	is_int(store_add(b, id, &one, &err), 0, "the second adds");
+	is_int(store_add(b, id, &one, &err), 0, "the second handle adds a result");
 	one = help_result(TANH, "a", 11);
-	is_int(store_add(a, id, &one, &err), 0, "the first adds the same again");
-	is_int(store_load_since(b, id, &cursor, r, &err), 0, "the second looks");
+	is_int(store_add(a, id, &one, &err), 0, "the first adds an equal key");
+	is_int(store_load_since(b, id, &cursor, r, &err), 0, "the second loads");
 	int count;
 	const struct result *const *all = results_of(r, TANH, &count);
-	ok(count == 1 && all[0]->stats.median == 11, "the newest stands");
-	is_int(ask(scratch_path("two.db"), "SELECT count(*) FROM result"), 3, "the older is kept");
+	ok(count == 1 && all[0]->stats.median == 11, "the newest result is current");
+	is_int(ask(scratch_path("two.db"), "SELECT count(*) FROM result"), 3, "the older result is kept");
 	ok(!results_is_finished(r, TANH), "not finished yet");
-	is_int(store_finish(a, id, TANH, &err), 0, "the first says that it is");
-	is_int(store_load_since(b, id, &cursor, r, &err), 0, "the second looks");
-	ok(results_is_finished(r, TANH) && !results_is_finished(r, RELU), "and knows");
+	is_int(store_finish(a, id, TANH, &err), 0, "the first marks it as finished");
+	is_int(store_load_since(b, id, &cursor, r, &err), 0, "the second loads");
+	ok(results_is_finished(r, TANH) && !results_is_finished(r, RELU), "it is finished");
 	is_int(store_add(b, id, &one, &err), 0, "the second measures it again");
-	is_int(store_finish(b, id, TANH, &err), 0, "to the end");
-	is_int(store_load_since(a, id, &cursor, r, &err), 0, "and is read");
-	is_int(store_finish(a, 99, TANH, &err), -1, "no end without a device");
-	is_int(ask(scratch_path("two.db"), "SELECT count(*) FROM finished"), 1, "one mark a problem");
+	is_int(store_finish(b, id, TANH, &err), 0, "and marks it as finished");
+	is_int(store_load_since(a, id, &cursor, r, &err), 0, "the mark is loaded");
+	is_int(store_finish(a, 99, TANH, &err), -1, "an unknown device has no marks");
+	is_int(ask(scratch_path("two.db"), "SELECT count(*) FROM finished"), 1, "one mark per problem");
 	results_free(r);
 	store_close(a);
 	store_close(b);
@@ -212,9 +212,9 @@ static void test_many_processes(void)
 	int status, bad = 0;
 	while (wait(&status) > 0)
 		bad += status != 0;
-	is_int(bad, 0, "eight processes on one new file");
+	is_int(bad, 0, "eight processes open one new file");
 	is_int(ask(path, "SELECT count(*) FROM result"), 160, "all their results are there");
-	is_int(ask(path, "SELECT count(*) FROM identity"), 1, "of one device");
+	is_int(ask(path, "SELECT count(*) FROM identity"), 1, "all of one device");
 }
 
 static void refuse(const char *name, bool read_only, const char *part, const char *what)
@@ -228,10 +228,10 @@ static void refuse(const char *name, bool read_only, const char *part, const cha
 	struct store *s = store_open(path, read_only, &err);
 	ok(!s, "%s: refused", what);
 	has(err.text, part, what);
-	has(err.text, path, "the file is named");
+	has(err.text, path, "the error names the file");
 	if (before) {
 		char *after = file_read(path, &after_n);
-		ok(after && after_n == before_n && memcmp(before, after, after_n) == 0, "and left as it was");
+		ok(after && after_n == before_n && memcmp(before, after, after_n) == 0, "the file is unchanged");
 		free(after);
 	}
 	free(before);
@@ -269,7 +269,7 @@ static void test_refused(void)
 	store_close(open_new("view.db"));
 	plant(scratch_path("view.db"), "CREATE VIEW mine AS SELECT * FROM result");
 	struct store *viewed = store_open(scratch_path("view.db"), true, &err);
-	ok(viewed != NULL, "a view of one's own does no harm");
+	ok(viewed != NULL, "a view that the user added is ignored");
 	store_close(viewed);
 	plant(scratch_path("view.db"), "DROP TABLE note; CREATE VIEW note AS WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
 		" SELECT x AS id, 'endless' AS text FROM c");
@@ -332,8 +332,8 @@ static void test_corrupt(void)
 		unlink(scratch_path("bent.db-shm"));
 	}
 	printf("# %d of %zu damages noticed\n", noticed, n / 997 + 1);
-	ok(noticed > 5, "damage is noticed");
-	is_int(wrong, 0, "and always said");
+	ok(noticed > 5, "damage is detected");
+	is_int(wrong, 0, "every damage is reported");
 	file_write(scratch_path("short.db"), bytes, n / 2);
 	s = store_open(scratch_path("short.db"), false, &err);
 	struct results *r = results_new();
@@ -414,12 +414,12 @@ static void test_permissions(void)
 	fclose(f);
 	int status;
 	waitpid(child, &status, 0);
-	is_int(status, 0, "the child without rights ended well");
+	is_int(status, 0, "the child without permissions succeeded");
 	has(line[0], "give read permission", "an unreadable file");
 	has(line[1], "give write permission", "a read-only file");
 	has(line[2], "cannot create a file in", "a new file in a directory without write permission");
 	has(line[3], "cannot create the directory", "a new directory in a directory without write permission");
-	has(line[4], "opened with 1", "a file in a directory where nothing can be made is still read, without a word");
+	has(line[4], "opened with 1", "a file in a directory without write permission is read without warnings");
 	has(line[5], "left.db-wal contains results", "a file with a log in a directory without write permission");
 	has(line[6], "copy both files to a writable directory", "the error has the fix, also for writing");
 	chmod(scratch_path("sealed"), 0755);
@@ -433,9 +433,9 @@ static void test_underneath(void)
 	is_int(store_add(s, id, &one, &err), 0, "added");
 	ok(!store_is_gone(s), "the file is there");
 	unlink(scratch_path("gone.db"));
-	is_int(store_add(s, id, &one, &err), -1, "a removed file is noticed");
-	has(err.text, "removed or replaced", "and said");
-	ok(store_is_gone(s), "and can be asked");
+	is_int(store_add(s, id, &one, &err), -1, "a removed file is detected");
+	has(err.text, "removed or replaced", "the error has the reason");
+	ok(store_is_gone(s), "store_is_gone");
 	store_close(s);
 
 	s = open_new("swap.db");
@@ -444,16 +444,16 @@ static void test_underneath(void)
 	store_device(other, &help_device, &err);
 	store_close(other);
 	rename(scratch_path("swap2.db"), scratch_path("swap.db"));
-	is_int(store_add(s, id, &one, &err), -1, "a replaced file is noticed");
+	is_int(store_add(s, id, &one, &err), -1, "a replaced file is detected");
 	store_close(s);
-	is_int(ask(scratch_path("swap.db"), "SELECT count(*) FROM identity"), 1, "and the new one is whole");
+	is_int(ask(scratch_path("swap.db"), "SELECT count(*) FROM identity"), 1, "the new file is intact");
 
 	s = open_new("log.db");
 	id = store_device(s, &help_device, &err);
-	is_int(store_add(s, id, &one, &err), 0, "added to the log");
+	is_int(store_add(s, id, &one, &err), 0, "added to the write-ahead log");
 	unlink(scratch_path("log.db-wal"));
-	is_int(store_add(s, id, &one, &err), -1, "a removed log is noticed");
-	has(err.text, "-wal was removed", "and said");
+	is_int(store_add(s, id, &one, &err), -1, "a removed write-ahead log is detected");
+	has(err.text, "-wal was removed", "the error has the reason");
 	store_close(s);
 }
 
@@ -466,16 +466,16 @@ static void test_migration(void)
 	};
 	sqlite3 *db;
 	sqlite3_open(scratch_path("steps.db"), &db);
-	is_int(migrate_run(db, steps, 3, 1, &err), 0, "from nothing to version 1");
-	is_int(migrate_run(db, steps, 3, 1, &err), 1, "nothing to do");
+	is_int(migrate_run(db, steps, 3, 1, &err), 0, "an empty file gets version 1");
+	is_int(migrate_run(db, steps, 3, 1, &err), 1, "nothing to migrate");
 	is_int(migrate_run(db, steps, 3, 2, &err), 1, "from 1 to 2");
-	is_int(ask(scratch_path("steps.db"), "SELECT y FROM a"), 42, "data came along");
+	is_int(ask(scratch_path("steps.db"), "SELECT y FROM a"), 42, "the data is kept");
 	is_int(migrate_run(db, steps, 3, 3, &err), -1, "a step that fails");
-	has(err.text, "from version 2 to 3", "is named");
-	is_int(ask(scratch_path("steps.db"), "SELECT count(*) FROM sqlite_schema"), 1, "and undone");
-	is_int(ask(scratch_path("steps.db"), "PRAGMA user_version"), 2, "version and all");
-	is_int(migrate_run(db, steps, 3, 1, &err), -1, "no way back");
-	is_int(migrate_run(db, steps, 1, 9, &err), -1, "no way where a step is missing");
+	has(err.text, "from version 2 to 3", "the error has the versions");
+	is_int(ask(scratch_path("steps.db"), "SELECT count(*) FROM sqlite_schema"), 1, "the step is rolled back");
+	is_int(ask(scratch_path("steps.db"), "PRAGMA user_version"), 2, "the version is rolled back");
+	is_int(migrate_run(db, steps, 3, 1, &err), -1, "a newer version is refused");
+	is_int(migrate_run(db, steps, 1, 9, &err), -1, "a missing step is an error");
 	has(err.text, "no migration from schema version 2", "the error has the version");
 	sqlite3_close(db);
 	is_int(ask(scratch_path("steps.db"), "PRAGMA application_id"), STORE_APPLICATION_ID,
@@ -483,8 +483,8 @@ static void test_migration(void)
 	/* a file that bears our mark but was left at version 0 before its tables were made */
 	plant(scratch_path("zero.db"), "PRAGMA application_id = 1112431169; PRAGMA user_version = 0");
 	struct store *s = store_open(scratch_path("zero.db"), false, &err);
-	ok(s != NULL, "a version 0 file of ours is brought up to date");
-	ok(s && store_device(s, &help_device, &err) > 0, "and used");
+	ok(s != NULL, "a benanza file of version 0 is migrated");
+	ok(s && store_device(s, &help_device, &err) > 0, "it can be used");
 	store_close(s);
 	is_int(ask(scratch_path("zero.db"), "PRAGMA user_version"), STORE_VERSION, "the version is set");
 }
@@ -556,22 +556,22 @@ static void test_version_1(void)
 	struct store *s = store_open(path, true, &err);
 	check_version_1(s, "reader");
 	store_close(s);
-	is_int(ask(path, "PRAGMA user_version"), 1, "a reader leaves it as it was");
+	is_int(ask(path, "PRAGMA user_version"), 1, "a reader does not change the file");
 	s = store_open(path, false, &err);
 	check_version_1(s, "writer");
-	is_int(ask(path, "PRAGMA user_version"), STORE_VERSION, "a writer brings it up to date");
+	is_int(ask(path, "PRAGMA user_version"), STORE_VERSION, "a writer migrates the file");
 	struct arena a = { 0 };
-	is_str(s ? store_dims_get(s, &a, "/m.onnx") : NULL, "{\"batch\":8}", "dimensions came along");
+	is_str(s ? store_dims_get(s, &a, "/m.onnx") : NULL, "{\"batch\":8}", "dimensions are kept");
 	arena_free(&a);
 	struct result one = help_result(RELU, "cudnn:engine 3", 12);
 	one.kernels = "kernel_a\nkernel_b";
-	is_int(s ? store_add(s, 1, &one, &err) : -1, 0, "and adds what only the new version knows");
-	is_int(ask(path, "SELECT count(*) FROM result WHERE kernels = (SELECT id FROM note)"), 1, "in its place");
+	is_int(s ? store_add(s, 1, &one, &err) : -1, 0, "new columns can be written");
+	is_int(ask(path, "SELECT count(*) FROM result WHERE kernels = (SELECT id FROM note)"), 1, "the result is in the same file");
 	store_close(s);
 	store_close(open_new("fresh.db"));
 	char *old = shape_of(path), *fresh = shape_of(scratch_path("fresh.db"));
-	is_str(old, fresh, "an old file ends as a new one begins");
-	ok(strstr(fresh, "result_key") != NULL, "of which the indexes are known");
+	is_str(old, fresh, "a migrated schema equals a new one");
+	ok(strstr(fresh, "result_key") != NULL, "its indexes are known");
 	free(old);
 	free(fresh);
 }
@@ -604,12 +604,12 @@ static void test_notes(void)
 	is_str(all[0]->kernels, "implicit_convolve_sgemm\nreduce", "kernels");
 	near(all[0]->enqueue_ns, 2345.5, 0, "enqueue_ns");
 	near(all[0]->clock_mhz, 1980, 0, "clock_mhz");
-	ok(!all[2]->kernels[0] && isnan(all[2]->enqueue_ns) && isnan(all[2]->clock_mhz), "unknown stays so");
+	ok(!all[2]->kernels[0] && isnan(all[2]->enqueue_ns) && isnan(all[2]->clock_mhz), "unknown numbers stay unknown");
 	results_free(r);
 	plant(path, "INSERT INTO note (text) VALUES ('nobody''s')");
 	struct str out = { 0 };
-	is_int(store_check(s, &out, &err), 1, "a note that nothing refers to is found");
-	has(out.p, "note 3: no result refers to it", "and said");
+	is_int(store_check(s, &out, &err), 1, "an unused note is a finding");
+	has(out.p, "note 3: no result refers to it", "the finding names it");
 	str_free(&out);
 	store_close(s);
 }
@@ -622,7 +622,7 @@ static void test_once_and_batches(void)
 	is_int(store_batch_begin(s, &err), 0, "a batch begins");
 	int64_t id = store_device(s, &help_device, &err);
 	is_int(store_add_once(s, id, &one, &err), 1, "a row is added");
-	is_int(store_add_once(s, id, &one, &err), 0, "and not again");
+	is_int(store_add_once(s, id, &one, &err), 0, "an equal row is not added again");
 	one.stats.median *= 1.0001;
 	is_int(store_add_once(s, id, &one, &err), 1, "another median is another row");
 	one.measured_at++;
@@ -634,34 +634,34 @@ static void test_once_and_batches(void)
 	struct result bad = { .problem = RELU, .status = STATUS_NO_MEMORY, .algorithm = { .name = "b" }, .why = "12 GB",
 		.stats = { .median = NAN }, .measured_at = 5 };
 	is_int(store_add_once(s, id, &bad, &err), 1, "a failure");
-	is_int(store_add_once(s, id, &bad, &err), 0, "and not again");
+	is_int(store_add_once(s, id, &bad, &err), 0, "an equal failure is not added again");
 	is_int(store_finish(s, id, RELU, &err), 0, "finished");
-	is_int(store_finish_once(s, id, RELU, &err), 0, "which it was already");
-	is_int(store_finish_once(s, id, TANH, &err), 1, "another problem was not");
-	is_int(store_finish_once(s, id, TANH, &err), 0, "and is now");
+	is_int(store_finish_once(s, id, RELU, &err), 0, "it was finished already");
+	is_int(store_finish_once(s, id, TANH, &err), 1, "another problem was not finished");
+	is_int(store_finish_once(s, id, TANH, &err), 0, "now it is finished");
 	struct results *r = results_new();
 	store_load(other, id, r, &err);
-	is_int(results_problem_count(r), 0, "nobody sees it yet");
+	is_int(results_problem_count(r), 0, "other handles do not see an open batch");
 	is_int(store_batch_end(s, &err), 0, "the batch ends");
 	store_load(other, id, r, &err);
-	is_int(results_problem_count(r), 1, "and is there");
+	is_int(results_problem_count(r), 1, "the rows are there");
 	is_int(ask(path, "SELECT count(*) FROM result"), 6, "six rows");
-	is_int(store_batch_end(s, &err), 0, "no batch, nothing to end");
-	is_int(store_add_once(s, id, &bad, &err), 0, "without a batch too");
+	is_int(store_batch_end(s, &err), 0, "store_batch_end without a batch does nothing");
+	is_int(store_add_once(s, id, &bad, &err), 0, "store_add_once without a batch");
 	store_batch_begin(s, &err);
 	one.problem = TANH;
 	store_add_once(s, id, &one, &err);
 	is_int(store_add_once(s, 77, &one, &err), -1, "an addition that fails");
-	has(err.text, "77", "is said");
-	is_int(ask(path, "SELECT count(*) FROM result"), 6, "and ends the batch with all in it");
-	is_int(store_add(s, id, &one, &err), 0, "after which it goes on");
-	is_int(ask(path, "SELECT count(*) FROM result"), 7, "one by one");
+	has(err.text, "77", "the error has the reason");
+	is_int(ask(path, "SELECT count(*) FROM result"), 6, "the batch is rolled back and ended");
+	is_int(store_add(s, id, &one, &err), 0, "additions work afterwards");
+	is_int(ask(path, "SELECT count(*) FROM result"), 7, "each in its own transaction");
 	store_batch_begin(s, &err);
 	one.problem = RELU;
 	one.measured_at = 9;
 	store_add_once(s, id, &one, &err);
 	store_close(s);
-	is_int(ask(path, "SELECT count(*) FROM result"), 7, "a batch that nobody ended is undone");
+	is_int(ask(path, "SELECT count(*) FROM result"), 7, "a batch that was not ended is rolled back");
 	results_free(r);
 	store_close(other);
 }
@@ -702,25 +702,25 @@ static void test_walk(void)
 	store_add(s, id, &one, &err);
 	struct walk_log log = { .stop_at = -1 };
 	struct store_walker w = { .context = &log, .device = walk_device, .result = walk_result };
-	is_int(store_walk(s, id, &w, &err), 0, "walked");
+	is_int(store_walk(s, id, &w, &err), 0, "store_walk returns 0");
 	is_str(log.text.p, "[Example CPU 0.1.0] relu=1 relu=3 tanh=2[Example CPU 0.2.0] relu=4",
 		"by attributes, problem and age, the replaced ones too");
 	str_clear(&log.text);
 	log.stop_at = 2;
-	is_int(store_walk(s, id, &w, &err), -1, "the walker may stop");
-	is_str(err.text, "enough", "with its reason");
-	is_str(log.text.p, "[Example CPU 0.1.0] relu=1 relu=3", "at once");
+	is_int(store_walk(s, id, &w, &err), -1, "a callback can end the walk");
+	is_str(err.text, "enough", "with its error");
+	is_str(log.text.p, "[Example CPU 0.1.0] relu=1 relu=3", "the walk ends at once");
 	str_clear(&log.text);
-	is_int(store_walk(s, 99, &w, &err), 0, "nobody's results");
-	is_str(log.text.p ? log.text.p : "", "", "are none");
-	is_int(store_add(s, id, &one, &err), 0, "and the store can be written");
+	is_int(store_walk(s, 99, &w, &err), 0, "an unknown device");
+	is_str(log.text.p ? log.text.p : "", "", "has no results");
+	is_int(store_add(s, id, &one, &err), 0, "the store can be written afterwards");
 	str_free(&log.text);
 	store_close(s);
 	plant_version_1(scratch_path("walk1.db"));
 	s = store_open(scratch_path("walk1.db"), true, &err);
 	log = (struct walk_log){ .stop_at = -1 };
 	is_int(s ? store_walk(s, 1, &w, &err) : -1, 0, "a version 1 file");
-	is_str(log.text.p, "[Example CPU 0.1.0] relu=10 tanh=nan", "is walked too");
+	is_str(log.text.p, "[Example CPU 0.1.0] relu=10 tanh=nan", "store_walk reads it");
 	str_free(&log.text);
 	store_close(s);
 }
@@ -777,7 +777,7 @@ static void test_check(void)
 		s = store_open(scratch_path("faulty.db"), true, &err);
 		struct str out = { 0 };
 		ok(store_check(s, &out, &err) >= 1, "found: %s", faults[i].sql);
-		has(out.p, faults[i].finding, "and said");
+		has(out.p, faults[i].finding, "the finding names it");
 		struct results *r = results_new();
 		int count;
 		store_load(s, 1, r, &err);
