@@ -81,8 +81,8 @@ static void test_order(void)
 	job_set(&l, b, JOB_RUNNING, NULL);
 	ok(job_position(&l, b) == 0 && job_position(&l, c) == 1 && job_position(&l, d) == 3,
 		"the head has left");
-	is_int(l.by_state[JOB_PENDING], 3, "pending are counted");
-	is_int(l.by_state[JOB_RUNNING], 1, "running too");
+	is_int(l.by_state[JOB_PENDING], 3, "pending jobs are counted");
+	is_int(l.by_state[JOB_RUNNING], 1, "running jobs are counted");
 	job_list_free(&l);
 }
 
@@ -91,39 +91,39 @@ static void test_ok(void)
 	struct bench b;
 	bench_open(&b, "ok.db", "banner");
 	b.config.threads = 3;
-	ok(queue_status(b.q).idle && queue_fd(b.q) == -1 && !queue_device(b.q), "nothing is started yet");
-	is_int(queue_state(b.q, OK), JOB_NONE, "never added");
-	is_int(queue_connect(b.q, 20000, &err), 0, "connected, past a banner");
+	ok(queue_status(b.q).idle && queue_fd(b.q) == -1 && !queue_device(b.q), "no runner is started yet");
+	is_int(queue_state(b.q, OK), JOB_NONE, "a problem that was never added");
+	is_int(queue_connect(b.q, 20000, &err), 0, "queue_connect skips a banner");
 	is_str(queue_device(b.q)->model, "Fake CPU", "the device");
-	is_int(queue_device(b.q)->threads, 3, "threads of the configuration reach it");
+	is_int(queue_device(b.q)->threads, 3, "the configured threads are passed on");
 	ok(queue_fd(b.q) >= 0, "there is something to poll");
 	is_int(store_device_find(b.store, queue_device(b.q), &err), 0, "a device without results is not stored");
 	ok(queue_add(b.q, OK, false, false) && queue_add(b.q, OK2, false, false) &&
 			queue_add(b.q, OK3, true, false),
 		"three added");
-	ok(!queue_add(b.q, OK, false, true), "none twice");
+	ok(!queue_add(b.q, OK, false, true), "no problem is added twice");
 	ok(queue_position(b.q, OK3) == 1 && queue_position(b.q, OK) == 2 && queue_position(b.q, OK2) == 3,
 		"in order");
 	queue_add(b.q, OK2, true, false);
 	ok(queue_position(b.q, OK2) == 1 && queue_position(b.q, OK) == 3, "moved to the head");
-	ok(isnan(queue_status(b.q).eta_s), "no ground for an estimate yet");
+	ok(isnan(queue_status(b.q).eta_s), "no estimate yet");
 	is_int(queue_status(b.q).pending, 3, "pending");
 	is_int(bench_run(&b), 6, "two results each");
-	ok(store_device_find(b.store, queue_device(b.q), &err) > 0, "with its results the device is stored");
+	ok(store_device_find(b.store, queue_device(b.q), &err) > 0, "the device is stored with its first results");
 	struct queue_status s = queue_status(b.q);
 	ok(s.done == 3 && s.pending == 0 && s.running == 0 && s.failed == 0 && s.idle && !s.current,
 		"all done");
 	ok(s.eta_s == 0 && s.elapsed_s >= 0, "times");
 	is_str(s.trouble, "", "no trouble");
 	is_int(queue_state(b.q, OK), JOB_DONE, "state");
-	is_int(bench_results(&b, OK), 2, "in memory");
+	is_int(bench_results(&b, OK), 2, "results in memory");
 	int count;
 	const struct result *one = results_of(b.results, OK, &count)[0];
 	ok(llabs((long long)one->measured_at - (long long)time(NULL)) < 1000,
 		"the date is ours, not the runner's");
-	is_str(one->runner_version, "9.9", "the runner's version is filled in");
-	ok(!queue_add(b.q, OK, false, false), "not again by itself");
-	ok(queue_add(b.q, OK, false, true), "but when asked");
+	is_str(one->runner_version, "9.9", "a missing runner version is filled in");
+	ok(!queue_add(b.q, OK, false, false), "a finished problem is not added again");
+	ok(queue_add(b.q, OK, false, true), "it is added with `again`");
 	is_int(queue_status(b.q).batch_done, 0, "a new batch counts from its start");
 	is_int(bench_run(&b), 2, "measured again");
 	s = queue_status(b.q);
@@ -132,8 +132,8 @@ static void test_ok(void)
 
 	bench_open(&b, "ok.db", "");
 	is_int(queue_connect(b.q, 20000, &err), 0, "another time");
-	is_int(bench_results(&b, OK), 2, "what was stored is there");
-	ok(!queue_add(b.q, OK, false, false), "and is not measured again");
+	is_int(bench_results(&b, OK), 2, "stored results are loaded");
+	ok(!queue_add(b.q, OK, false, false), "a stored problem is not measured again");
 	bench_close(&b);
 
 	bench_open(&b, "ok.db", "");
@@ -142,13 +142,13 @@ static void test_ok(void)
 	ok(queue_status(b.q).starting || queue_device(b.q), "a runner is started");
 	for (int i = 0; i < 1000 && !queue_device(b.q); i++)
 		queue_step(b.q, 100, &err);
-	ok(queue_device(b.q) != NULL, "and the steps meet it");
+	ok(queue_device(b.q) != NULL, "queue_step handles its hello");
 	bench_close(&b);
 
 	bench_open(&b, "ok.db", "");
-	ok(queue_add(b.q, OK, false, false), "before the device is known it is accepted");
-	is_int(bench_run(&b), 0, "and dropped when it turns out to be there");
-	is_int(queue_state(b.q, OK), JOB_NONE, "as if never added");
+	ok(queue_add(b.q, OK, false, false), "a problem is added before the device is known");
+	is_int(bench_run(&b), 0, "it is removed when the stored results are loaded");
+	is_int(queue_state(b.q, OK), JOB_NONE, "its state is JOB_NONE");
 	bench_close(&b);
 }
 
@@ -160,9 +160,9 @@ static void test_lost_device(void)
 	bench_open(&b, NULL, "");
 	queue_add(b.q, lost, false, false);
 	queue_add(b.q, OK, false, false);
-	ok(bench_run(&b) >= 0, "the queue goes on");
+	ok(bench_run(&b) >= 0, "the queue continues");
 	is_int(queue_state(b.q, lost), JOB_FAILED, "the problem failed");
-	is_int(queue_state(b.q, OK), JOB_DONE, "the next is not to blame");
+	is_int(queue_state(b.q, OK), JOB_DONE, "the next problem is measured");
 	bench_close(&b);
 }
 
@@ -176,13 +176,13 @@ static void test_again(void)
 	queue_add(b.q, OK, false, false);
 	while (queue_state(b.q, CRASH) != JOB_FAILED && queue_step(b.q, 1000, &err) >= 0)
 		;
-	ok(!queue_status(b.q).idle, "the batch goes on");
-	ok(!queue_add(b.q, CRASH, false, false), "not again in the same batch");
+	ok(!queue_status(b.q).idle, "the batch continues");
+	ok(!queue_add(b.q, CRASH, false, false), "a failed problem is not added again in the same batch");
 	bench_run(&b);
-	ok(!results_is_finished(b.results, CRASH), "a crash is no answer");
-	ok(results_is_finished(b.results, UNSUPPORTED), "unsupported is one");
-	ok(!queue_add(b.q, UNSUPPORTED, false, false), "which is not asked for again");
-	ok(queue_add(b.q, CRASH, false, false), "the crash is, in the next batch");
+	ok(!results_is_finished(b.results, CRASH), "a crashed problem is not finished");
+	ok(results_is_finished(b.results, UNSUPPORTED), "an unsupported problem is finished");
+	ok(!queue_add(b.q, UNSUPPORTED, false, false), "a finished problem is not added again");
+	ok(queue_add(b.q, CRASH, false, false), "a crashed problem is added again in the next batch");
 	bench_close(&b);
 }
 
@@ -199,10 +199,10 @@ static void test_elsewhere(void)
 	queue_add(b.q, OK, false, false);
 	while (!queue_status(b.q).current && queue_step(b.q, 1000, &err) >= 0)
 		;
-	ok(queue_state(b.q, OK) == JOB_RUNNING || queue_state(b.q, OK) == JOB_DONE, "others go first");
+	ok(queue_state(b.q, OK) == JOB_RUNNING || queue_state(b.q, OK) == JOB_DONE, "other problems go first");
 	while (queue_state(b.q, LONG) == JOB_PENDING && queue_step(b.q, 1000, &err) >= 0)
 		;
-	is_int(queue_state(b.q, LONG), JOB_RUNNING, "and then it is measured all the same");
+	is_int(queue_state(b.q, LONG), JOB_RUNNING, "then it is measured");
 	bench_close(&a);
 	bench_close(&b);
 }
@@ -251,11 +251,11 @@ static void test_failures(void)
 		ok(bench_run(&b) > 0, "%s is passed", cases[i].problem);
 		is_int(queue_state(b.q, cases[i].problem), cases[i].state, "its state");
 		has(queue_why(b.q, cases[i].problem), cases[i].why, "its reason");
-		is_int(queue_state(b.q, OK), JOB_DONE, "the next one is measured");
+		is_int(queue_state(b.q, OK), JOB_DONE, "the next problem is measured");
 		struct queue_status now = queue_status(b.q);
 		ok(now.batch_done == 1 && now.batch_done + now.batch_failed + now.batch_unsupported == 2,
 			"both are counted");
-		ok(!now.trouble[0] || now.trouble_past, "and the trouble is past");
+		ok(!now.trouble[0] || now.trouble_past, "trouble_past is set");
 		bench_close(&b);
 		bench_open(&b, "failures.db", "");
 		queue_connect(b.q, 20000, &err);
@@ -267,12 +267,12 @@ static void test_failures(void)
 		bool answer = cases[i].status == STATUS_UNSUPPORTED || cases[i].status == STATUS_MISTRUSTED;
 		is_int(queue_add(b.q, cases[i].problem, false, false), !answer,
 			answer ? "an answer is not asked for again" : "tried again by the next run");
-		is_int(queue_add(b.q, cases[i].problem, false, true), answer, "or when asked");
+		is_int(queue_add(b.q, cases[i].problem, false, true), answer, "it is added with `again`");
 		bench_close(&b);
 	}
 	struct store *s = store_open(scratch_path("failures.db"), true, &err);
 	struct str out = { 0 };
-	is_int(store_check(s, &out, &err), 0, "and the database is sound");
+	is_int(store_check(s, &out, &err), 0, "the database is intact");
 	printf("# %s\n", out.n ? out.p : "-");
 	str_free(&out);
 	store_close(s);
@@ -284,19 +284,19 @@ static void test_strange(void)
 	bench_open(&b, "strange.db", "");
 	queue_add(b.q, AFTER, false, false);
 	queue_add(b.q, OK2, false, false);
-	is_int(bench_run(&b), 2 + 2, "what comes after a job's end is left out");
-	is_int(bench_results(&b, AFTER), 2, "and counts for nothing");
+	is_int(bench_run(&b), 2 + 2, "messages after the end of a job are ignored");
+	is_int(bench_results(&b, AFTER), 2, "they are not counted");
 	queue_add(b.q, STRANGER, false, false);
 	queue_add(b.q, NOISE, false, false);
 	queue_add(b.q, FLOOD, false, false);
-	is_int(bench_run(&b), 1 + 2 + 1, "only what was asked for counts");
+	is_int(bench_run(&b), 1 + 2 + 1, "only results of the job are added");
 	int count;
 	const struct result *const *all = results_of(b.results, STRANGER, &count);
-	ok(count == 1 && all[0]->stats.median == 3000, "and is right");
-	is_int(queue_state(b.q, STRANGER), JOB_DONE, "a second end is left out");
-	is_int(bench_results(&b, "eltwise:f32,f32:relu:7"), 0, "a problem that nobody asked for too");
-	is_int(queue_state(b.q, NOISE), JOB_DONE, "much on standard error does no harm");
-	is_int(queue_state(b.q, FLOOD), JOB_DONE, "a million lines too");
+	ok(count == 1 && all[0]->stats.median == 3000, "they are correct");
+	is_int(queue_state(b.q, STRANGER), JOB_DONE, "a second end is ignored");
+	is_int(bench_results(&b, "eltwise:f32,f32:relu:7"), 0, "a result of another problem is ignored");
+	is_int(queue_state(b.q, NOISE), JOB_DONE, "much output on standard error");
+	is_int(queue_state(b.q, FLOOD), JOB_DONE, "a million lines on standard error");
 	bench_close(&b);
 }
 
@@ -306,18 +306,18 @@ static void test_repeated(void)
 	struct bench b;
 	bench_open(&b, "repeat.db", "");
 	queue_add(b.q, REPEAT, false, false);
-	is_int(bench_run(&b), 4096, "5300 results, of which as many count as one job may have");
+	is_int(bench_run(&b), 4096, "of 5300 results, the maximum of one job is added");
 	struct str out = { 0 };
-	is_int(store_check(b.store, &out, &err), 0, "the database is sound");
+	is_int(store_check(b.store, &out, &err), 0, "the database is intact");
 	str_free(&out);
 	int count;
 	const struct result *const *all = results_replaced(b.results, REPEAT, &count);
-	ok(count == 1 && all[0]->stats.median == 1000, "of 300 of one key the first");
+	ok(count == 1 && all[0]->stats.median == 1000, "of 300 results with one key the first is added");
 	all = results_of(b.results, REPEAT, &count);
-	is_str(count ? all[0]->why : NULL, "none left", "whose algorithm failed later");
-	is_int(count, 4095, "beside others");
+	is_str(count ? all[0]->why : NULL, "none left", "a later failure of the algorithm is added");
+	is_int(count, 4095, "results with other keys are added");
 	queue_add(b.q, REPEAT, false, true);
-	is_int(bench_run(&b), 4096, "measured again it has them again");
+	is_int(bench_run(&b), 4096, "measured again, all are added again");
 	bench_close(&b);
 }
 
@@ -356,15 +356,15 @@ static void test_limits(void)
 	bench_open(&b, "limits.db", "");
 	queue_limits(b.q)->problem = 150;
 	queue_add(b.q, LONG, false, false);
-	is_int(bench_run(&b), 1, "stopped at the limit");
-	is_int(queue_state(b.q, LONG), JOB_DONE, "with what it had by then");
-	ok(results_is_finished(b.results, LONG), "which is its end");
+	is_int(bench_run(&b), 1, "cancelled at the time limit");
+	is_int(queue_state(b.q, LONG), JOB_DONE, "its results so far are kept");
+	ok(results_is_finished(b.results, LONG), "the problem is finished");
 	queue_limits(b.q)->grace = 500;
 	queue_add(b.q, STUBBORN, false, false);
 	queue_add(b.q, OK, false, false);
-	ok(bench_run(&b) > 0, "one that does not stop is killed");
-	is_int(queue_state(b.q, STUBBORN), JOB_DONE, "and has what it had by then");
-	is_int(queue_state(b.q, OK), JOB_DONE, "the next one is measured");
+	ok(bench_run(&b) > 0, "a runner that ignores the cancel is killed");
+	is_int(queue_state(b.q, STUBBORN), JOB_DONE, "its results so far are kept");
+	is_int(queue_state(b.q, OK), JOB_DONE, "the next problem is measured");
 	bench_close(&b);
 }
 
@@ -377,33 +377,33 @@ static void test_cancel(void)
 	while (!bench_results(&b, LONG) || !queue_status(b.q).current_what[0])
 		if (queue_step(b.q, 1000, &err) < 0)
 			break;
-	is_str(queue_status(b.q).current, LONG, "the current one");
-	is_str(queue_status(b.q).current_what, "slowly", "and what it is at");
+	is_str(queue_status(b.q).current, LONG, "the current problem");
+	is_str(queue_status(b.q).current_what, "slowly", "the current algorithm");
 	queue_cancel(b.q);
-	is_int(queue_state(b.q, OK), JOB_NONE, "the pending one is dropped");
-	ok(bench_run(&b) >= 0, "the running one ends");
+	is_int(queue_state(b.q, OK), JOB_NONE, "the pending job is removed");
+	ok(bench_run(&b) >= 0, "the running job ends");
 	is_int(bench_results(&b, LONG), 1, "its result is kept");
-	is_int(queue_status(b.q).failed, 0, "it has not failed");
-	ok(!results_is_finished(b.results, LONG), "nor finished");
+	is_int(queue_status(b.q).failed, 0, "it is not failed");
+	ok(!results_is_finished(b.results, LONG), "it is not finished");
 	bench_close(&b);
 	bench_open(&b, "cancel.db", "");
 	queue_connect(b.q, 20000, &err);
 	is_int(bench_results(&b, LONG), 1, "its result is stored");
-	ok(queue_add(b.q, LONG, false, false), "and it will be measured to its end");
+	ok(queue_add(b.q, LONG, false, false), "it can be added again");
 	queue_limits(b.q)->grace = 100;
 	queue_add(b.q, STUBBORN, true, false);
 	while (queue_status(b.q).current == NULL || strcmp(queue_status(b.q).current, STUBBORN) != 0 ||
 		!bench_results(&b, STUBBORN) || !queue_status(b.q).current_what[0])
 		if (queue_step(b.q, 1000, &err) < 0)
 			break;
-	has(queue_status(b.q).current_what, "slowly", "what it is at, which is long");
-	ok(text_is_clean(text_of(queue_status(b.q).current_what)), "is cut between two characters");
+	has(queue_status(b.q).current_what, "slowly", "a long algorithm name in the heartbeat");
+	ok(text_is_clean(text_of(queue_status(b.q).current_what)), "is truncated at a character boundary");
 	queue_cancel(b.q);
-	ok(bench_run(&b) >= 0, "one that ignores it is killed");
-	is_int(queue_status(b.q).failed, 0, "without a failure");
-	is_int(queue_state(b.q, STUBBORN), JOB_NONE, "as a person wanted");
+	ok(bench_run(&b) >= 0, "a runner that ignores the cancel is killed");
+	is_int(queue_status(b.q).failed, 0, "the job does not fail");
+	is_int(queue_state(b.q, STUBBORN), JOB_NONE, "its state is JOB_NONE");
 	queue_add(b.q, OK, false, false);
-	is_int(bench_run(&b), 2, "and the queue goes on");
+	is_int(bench_run(&b), 2, "the queue continues");
 	bench_close(&b);
 }
 
@@ -418,47 +418,47 @@ static void expect_no_runner(const char *hello, const char *part, const char *na
 	err.text[0] = '\0';
 	is_int(bench_run(&b), -1, "no runner: step");
 	has(err.text, part, name);
-	is_int(queue_state(b.q, OK), JOB_PENDING, "what is pending stays so");
-	is_int(bench_results(&b, OK), 0, "and is blamed for nothing");
-	has(queue_status(b.q).trouble, part, "the trouble is shown");
+	is_int(queue_state(b.q, OK), JOB_PENDING, "pending jobs stay pending");
+	is_int(bench_results(&b, OK), 0, "they do not fail");
+	has(queue_status(b.q).trouble, part, "the trouble is reported");
 	bench_close(&b);
 }
 
 static void test_no_runner(void)
 {
 	expect_no_runner(
-		"exit", "ended with status 5; last output: libdnnl.so.2: cannot open", "one that ends");
-	expect_no_runner("old", "protocol 0", "an older version");
+		"exit", "ended with status 5; last output: libdnnl.so.2: cannot open", "a runner that exits");
+	expect_no_runner("old", "protocol 0", "an older protocol");
 	expect_no_runner("newer", "install the same version of both", "a newer protocol");
-	expect_no_runner("flood", "printed 64 KiB and no hello", "no runner at all");
-	expect_no_runner("broken", "sent a damaged hello", "a hello that cannot be read");
-	expect_no_runner("blank", "sent too many empty lines", "nothing but ends of lines");
+	expect_no_runner("flood", "printed 64 KiB and no hello", "not a runner");
+	expect_no_runner("broken", "sent a damaged hello", "a damaged hello");
+	expect_no_runner("blank", "sent too many empty lines", "only empty lines");
 	struct bench b;
 	bench_open(&b, NULL, "");
 	b.argv[0] = "/nonexistent/runner";
-	is_int(queue_connect(b.q, 20000, &err), -1, "a command that is not there");
-	has(err.text, "/nonexistent/runner: No such file or directory", "is named");
+	is_int(queue_connect(b.q, 20000, &err), -1, "a missing command");
+	has(err.text, "/nonexistent/runner: No such file or directory", "the error names it");
 	bench_close(&b);
 	bench_open(&b, NULL, "");
 	b.argv[0] = scratch;
 	is_int(queue_connect(b.q, 20000, &err), -1, "a directory");
-	has(err.text, "Permission denied", "is no command");
+	has(err.text, "Permission denied", "is not a command");
 	bench_close(&b);
 	bench_open(&b, NULL, "unended");
-	is_int(queue_connect(b.q, 20000, &err), 0, "a hello behind a banner that has no end of line");
+	is_int(queue_connect(b.q, 20000, &err), 0, "a hello after a banner without a newline");
 	bench_close(&b);
 	bench_open(&b, NULL, "password");
 	while (queue_connect(b.q, 300, &err) && !strstr(err.text, "Password")) /* it has not come so far yet */
 		;
-	has(err.text, "; instead of a hello it printed: Password: ", "one that asks something: what");
+	has(err.text, "; instead of a hello it printed: Password: ", "the error has the prompt");
 	bench_close(&b);
 	bench_open(&b, NULL, "never");
 	is_int(queue_connect(b.q, 100, &err), -1, "no hello in time");
-	has(err.text, "no hello within 0.1 s", "is said");
+	has(err.text, "no hello within 0.1 s", "the error has the limit");
 	queue_limits(b.q)->hello = 20;
 	queue_add(b.q, OK, false, false);
-	is_int(bench_run(&b), -1, "nor in three starts");
-	has(err.text, "no hello", "is said");
+	is_int(bench_run(&b), -1, "no hello in three starts");
+	has(err.text, "no hello", "the error has the reason");
 	bench_close(&b);
 }
 
@@ -487,12 +487,12 @@ static void test_refused(void)
 	time_t before = time(NULL);
 	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), -1, "interrupted while waiting for the hello");
 	ok(time(NULL) - before < 25, "ends before the limit");
-	has(err.text, "interrupted", "and says so");
+	has(err.text, "interrupted", "the error has the reason");
 	bench_close(&b);
 	bench_open(&b, NULL, "never");
 	queue_limits(b.q)->hello = 50;
 	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), -1, "the queue's own limit");
-	has(err.text, "no hello within 0.05 s", "is said");
+	has(err.text, "no hello within 0.05 s", "the error has the limit");
 	bench_close(&b);
 	static const struct {
 		const char *device;
@@ -503,7 +503,7 @@ static void test_refused(void)
 		bench_open_as(&b, NULL, "", cases[i].device);
 		is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), cases[i].connected, "device %s", cases[i].device);
 		if (cases[i].connected)
-			has(err.text, cases[i].device, "names it");
+			has(err.text, cases[i].device, "the error names it");
 		bench_close(&b);
 	}
 }
@@ -525,8 +525,8 @@ static void test_unreadable(void)
 		fwrite(junk, 1, sizeof(junk), f);
 	fclose(f);
 	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), -1, "results that cannot be read");
-	has(err.text, "unreadable.db", "are said");
-	ok(queue_device(b.q) != NULL, "the device is known none the less");
+	has(err.text, "unreadable.db", "the error has the reason");
+	ok(queue_device(b.q) != NULL, "the device is known");
 	bench_close(&b);
 }
 
@@ -547,9 +547,9 @@ static void test_restarts(void)
 		queue_add(b.q, problem[i], false, false);
 	}
 	is_int(bench_run(&b), -1, "a runner that dies on everything");
-	has(err.text, "died on 3 problems in a row", "is given up");
-	is_int(queue_status(b.q).failed, 3, "before all are blamed");
-	is_int(queue_status(b.q).pending, 3, "the others stay");
+	has(err.text, "died on 3 problems in a row", "is not restarted");
+	is_int(queue_status(b.q).failed, 3, "before all jobs fail");
+	is_int(queue_status(b.q).pending, 3, "the other jobs stay pending");
 	bench_close(&b);
 }
 
@@ -560,11 +560,11 @@ static void test_store_trouble(void)
 	queue_connect(b.q, 20000, &err);
 	unlink(scratch_path("lost.db"));
 	queue_add(b.q, OK, false, false);
-	is_int(bench_run(&b), 2, "measuring goes on without a database");
+	is_int(bench_run(&b), 2, "measuring continues without a database");
 	is_int(bench_results(&b, OK), 2, "results are kept in memory");
-	has(queue_status(b.q).trouble, "removed or replaced", "and the trouble is shown");
-	is_int(store_waiting(b.store).lost, 2, "the lost are counted");
-	has(store_waiting(b.store).why, "removed or replaced", "and why is told");
+	has(queue_status(b.q).trouble, "removed or replaced", "the trouble is reported");
+	is_int(store_waiting(b.store).lost, 2, "lost results are counted");
+	has(store_waiting(b.store).why, "removed or replaced", "the reason is reported");
 	bench_close(&b);
 }
 
@@ -581,9 +581,9 @@ static void test_two_queues(void)
 		queue_add(a.q, all[i], false, false);
 		queue_add(b.q, all[i], false, false);
 	}
-	is_int(bench_run(&a), 8, "the first measures them");
-	is_int(bench_run(&b), 0, "the second need not");
-	is_int(bench_results(&b, OK4), 2, "and has the results");
+	is_int(bench_run(&a), 8, "the first queue measures them");
+	is_int(bench_run(&b), 0, "the second queue does not");
+	is_int(bench_results(&b, OK4), 2, "it has the results");
 	bench_close(&a);
 	bench_close(&b);
 }
@@ -600,17 +600,17 @@ static void test_process(void)
 		poll(&at, 1, 1000);
 		runner_process_read(p, &m, &err);
 	}
-	ok(runner_process_device(p) != NULL, "has said hello");
-	ok(runner_process_silence_ms(p) >= 0, "and is silent since");
+	ok(runner_process_device(p) != NULL, "has sent its hello");
+	ok(runner_process_silence_ms(p) >= 0, "sends nothing since");
 	struct wire_message big = { .type = WIRE_LOG, .problem = "", .what = OK };
 	int sent = 0;
 	while (runner_process_send(p, &big, &err) == 0 && sent < 1000000)
 		sent++;
 	ok(sent < 1000000, "one that does not read is noticed (%d messages)", sent);
-	has(err.text, "does not read", "and said");
+	has(err.text, "does not read", "the error has the reason");
 	runner_process_stop_within(p, 20, 20);
-	is_int(waitpid(-1, NULL, WNOHANG), -1, "one that ignores quit and SIGTERM leaves no zombie");
-	is_int(errno, ECHILD, "nor a child");
+	is_int(waitpid(-1, NULL, WNOHANG), -1, "a runner that ignores quit and SIGTERM leaves no zombie");
+	is_int(errno, ECHILD, "nor a child process");
 }
 
 int main(void)

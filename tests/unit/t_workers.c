@@ -101,22 +101,22 @@ static void test_pool(void)
 	b.env[2][1] = "FAKE_MODEL=Another CPU";
 	setenv("FAKE_ALL", "2", 1);
 	bench_begin(&b, "pool.db");
-	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "the first says which device it is");
+	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "the first hello determines the device");
 	is_int(queue_status(b.q).workers, 3, "three runners");
-	is_int(queue_status(b.q).workers_up, 1, "one is enough to begin with");
+	is_int(queue_status(b.q).workers_up, 1, "one runner is started first");
 	add(&b, PROBLEMS);
 	/* one result of the killed attempt, then two of each problem */
 	is_int(bench_run(&b), 2 * PROBLEMS + 1, "all results, none twice");
 	struct queue_status s = queue_status(b.q);
 	ok(s.done == PROBLEMS && s.failed == 0 && s.pending == 0 && s.running == 0, "every problem is done, none failed");
-	is_int(whole(b.results), PROBLEMS, "each counts once, also the one that lost its runner and was measured anew");
-	is_int(logged("eltwise"), PROBLEMS + 1, "no runner was asked for anything else");
-	ok(logged("a eltwise") > 0 && logged("b eltwise") > 10, "the killed one came back");
-	is_int(logged("c eltwise"), 0, "another device was asked for nothing");
+	is_int(whole(b.results), PROBLEMS, "each problem counts once, also the one whose runner was lost");
+	is_int(logged("eltwise"), PROBLEMS + 1, "no runner was sent another problem");
+	ok(logged("a eltwise") > 0 && logged("b eltwise") > 10, "the killed runner was restarted");
+	is_int(logged("c eltwise"), 0, "another device was sent no problem");
 	has(queue_worker(b.q, 2).out, "c: is Another CPU (fake 1.0, strict), but the other runners are Fake CPU", "it was refused");
-	has(s.trouble, "results of two devices are never mixed", "which stays to be seen");
-	ok(!s.trouble_past, "though all else went well");
-	is_int(queue_worker(b.q, 0).ended + queue_worker(b.q, 1).ended, PROBLEMS, "each ended what it was given");
+	has(s.trouble, "results of two devices are never mixed", "the reason stays visible");
+	ok(!s.trouble_past, "although all problems were measured");
+	is_int(queue_worker(b.q, 0).ended + queue_worker(b.q, 1).ended, PROBLEMS, "each runner counts its jobs");
 	struct results *kept = stored(&b, "pool.db", &devices);
 	is_int(devices, 1, "one device is stored");
 	is_int(whole(kept), PROBLEMS, "with the same results");
@@ -124,7 +124,7 @@ static void test_pool(void)
 	bench_close(&b);
 	bench_begin(&b, "pool.db");
 	add(&b, PROBLEMS);
-	is_int(bench_run(&b), 0, "another run has nothing to do");
+	is_int(bench_run(&b), 0, "a second run has nothing to measure");
 	bench_close(&b);
 }
 
@@ -136,8 +136,8 @@ static void test_count(void)
 	bench_prepare(&b, fake, "a");
 	b.runners[0].count = 5;
 	bench_begin(&b, NULL);
-	is_int(queue_status(b.q).workers, 5, "five may run");
-	is_str(queue_worker(b.q, 4).label, "a #5", "each has a name");
+	is_int(queue_status(b.q).workers, 5, "five runners");
+	is_str(queue_worker(b.q, 4).label, "a #5", "each has a label");
 	add(&b, 2);
 	while (!queue_status(b.q).idle && queue_step(b.q, 1000, &err) >= 0) {
 		int up = 0;
@@ -145,14 +145,14 @@ static void test_count(void)
 			up += b.q->workers[i].process != NULL;
 		most = up > most ? up : most;
 	}
-	is_int(most, 2, "two are started for two problems");
+	is_int(most, 2, "two runners are started for two problems");
 	add(&b, 50);
 	is_int(bench_run(&b), 2 * 48, "more problems");
 	int busy = 0;
 	for (int i = 0; i < 5; i++)
 		busy += queue_worker(b.q, i).ended > 0;
 	ok(busy > 2, "have more of them (%d)", busy);
-	is_int(logged("eltwise"), 50, "each problem is measured by one");
+	is_int(logged("eltwise"), 50, "each problem is measured by one runner");
 	bench_close(&b);
 }
 
@@ -171,7 +171,7 @@ static void test_names(void)
 		struct arena a = { 0 };
 		const char *unknown = queue_unknown_runner(&b.config, &a);
 		is_int(queue_has_runner(&b.config), cases[i].runners, "-d %s", cases[i].device ? cases[i].device : "nothing");
-		is_str(unknown ? unknown : "", cases[i].device && strstr(cases[i].device, "nobody") ? "nobody" : "", "which of them is none");
+		is_str(unknown ? unknown : "", cases[i].device && strstr(cases[i].device, "nobody") ? "nobody" : "", "the unknown name");
 		arena_free(&a);
 		if (!cases[i].runners)
 			continue;
@@ -210,16 +210,16 @@ static enum job_state ended(const char *name, const char *how, bool once, char *
 static void test_links(void)
 {
 	char why[ERROR_TEXT_SIZE];
-	is_int(ended("ssh", "255", true, why, sizeof(why)), JOB_DONE, "a broken link: measured after all");
-	is_int(ended("ssh", "255", false, why, sizeof(why)), JOB_FAILED, "a link that always breaks at it: not for ever");
+	is_int(ended("ssh", "255", true, why, sizeof(why)), JOB_DONE, "a lost connection: measured by another runner");
+	is_int(ended("ssh", "255", false, why, sizeof(why)), JOB_FAILED, "a connection that is lost at every try: not for ever");
 	is_int(logged("eltwise"), 3, "three tries");
-	has(why, "ended with status 255", "and it says what happened");
-	is_int(ended("ssh", "silent", true, why, sizeof(why)), JOB_DONE, "a dead link");
-	is_int(ended("runner", "silent", true, why, sizeof(why)), JOB_FAILED, "a runner here that hangs does so by its problem");
+	has(why, "ended with status 255", "the reason is reported");
+	is_int(ended("ssh", "silent", true, why, sizeof(why)), JOB_DONE, "no connection");
+	is_int(ended("runner", "silent", true, why, sizeof(why)), JOB_FAILED, "a local runner that hangs fails the problem");
 	is_int(ended("runner", "kill", true, why, sizeof(why)), JOB_DONE, "killed from outside");
-	is_int(ended("runner", "kill", false, why, sizeof(why)), JOB_FAILED, "always killed");
-	is_int(ended("runner", "left", true, why, sizeof(why)), JOB_DONE, "one that left before it heard of the problem");
-	is_int(ended("runner", "left", false, why, sizeof(why)), JOB_FAILED, "always");
+	is_int(ended("runner", "kill", false, why, sizeof(why)), JOB_FAILED, "killed from outside every time");
+	is_int(ended("runner", "left", true, why, sizeof(why)), JOB_DONE, "a runner that exits before it starts the job");
+	is_int(ended("runner", "left", false, why, sizeof(why)), JOB_FAILED, "every time");
 	static const struct {
 		const char *program;
 		int status;
@@ -246,11 +246,11 @@ static void test_idle(void)
 	is_int(bench_run(&b), 2, "a problem");
 	for (int i = 0; i < 1000 && queue_fd(b.q) >= 0; i++)
 		queue_step(b.q, 100, &err);
-	is_int(queue_fd(b.q), -1, "after a while without another the runner is told to leave");
+	is_int(queue_fd(b.q), -1, "a runner without a job is sent a quit");
 	ok(queue_status(b.q).workers_up == 0 && queue_device(b.q), "the device stays known");
 	add(&b, 2);
-	is_int(bench_run(&b), 2, "and is started again for the next");
-	is_str(queue_status(b.q).trouble, "", "no trouble at all");
+	is_int(bench_run(&b), 2, "a runner is started for the next problem");
+	is_str(queue_status(b.q).trouble, "", "without trouble");
 	bench_close(&b);
 
 	bench_prepare(&b, fake, "a");
@@ -265,8 +265,8 @@ static void test_idle(void)
 		for (int n = 0; n < 1000 && queue_fd(b.q) >= 0; n++)
 			queue_step(b.q, 100, &err);
 	}
-	is_int(queue_status(b.q).done, 12, "one that leaves by itself each time is no dead one");
-	is_str(queue_status(b.q).trouble, "", "nor trouble");
+	is_int(queue_status(b.q).done, 12, "a runner that exits by itself each time does not count as dead");
+	is_str(queue_status(b.q).trouble, "", "without trouble");
 	bench_close(&b);
 }
 
@@ -274,7 +274,7 @@ static int said;
 
 static void open_the_gate(const char *line)
 {
-	has(line, "srun: job 12 queued and waiting for resources", "what is waited for is said");
+	has(line, "srun: job 12 queued and waiting for resources", "the wait is reported");
 	said++;
 	close(open(scratch_path("gate"), O_WRONLY | O_CREAT, 0666));
 }
@@ -289,29 +289,29 @@ static void test_waiting(void)
 	queue_connect(b.q, 0, &err);
 	for (int i = 0; i < 1000 && !queue_status(b.q).waiting[0]; i++)
 		queue_step(b.q, 100, &err);
-	has(queue_status(b.q).waiting, "queued and waiting", "a place in a cluster's queue is shown");
+	has(queue_status(b.q).waiting, "queued and waiting", "a wait in a cluster's queue is shown");
 	queue_limits(b.q)->hello = 1;
 	for (int i = 0; i < 20; i++)
 		queue_step(b.q, 5, &err);
-	ok(queue_status(b.q).starting && !queue_status(b.q).trouble[0], "and not taken for a runner that is missing");
-	ok(queue_status(b.q).waiting_s > 0, "it says how long");
+	ok(queue_status(b.q).starting && !queue_status(b.q).trouble[0], "it does not count as a missing hello");
+	ok(queue_status(b.q).waiting_s > 0, "the time of the wait");
 	queue_limits(b.q)->hello = 20000;
 	open_the_gate(queue_status(b.q).waiting);
 	for (int i = 0; i < 1000 && !queue_device(b.q); i++)
 		queue_step(b.q, 100, &err);
-	ok(queue_device(b.q) && !queue_status(b.q).waiting[0], "its turn");
+	ok(queue_device(b.q) && !queue_status(b.q).waiting[0], "the wait ends");
 	bench_close(&b);
 
 	unlink(scratch_path("gate"));
 	bench_begin(&b, NULL);
 	said = 0;
 	queue_set_report(b.q, open_the_gate);
-	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "who needs the device waits for it");
-	is_int(said, 1, "and hears of it once");
+	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "queue_connect waits for it");
+	is_int(said, 1, "the wait is reported once");
 	bench_close(&b);
 	unlink(scratch_path("gate"));
 	bench_begin(&b, NULL);
-	is_int(queue_connect(b.q, 300, &err), -1, "but no longer than was said");
+	is_int(queue_connect(b.q, 300, &err), -1, "but no longer than its timeout");
 	bench_close(&b);
 }
 
@@ -325,8 +325,8 @@ static void test_surroundings(void)
 	setenv("SLURM_LABELIO", "1", 1);
 	bench_begin(&b, NULL);
 	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "connected");
-	is_str(queue_device(b.q)->model, "Of its own", "variables of the runner reach it, those that bend lines do not");
-	is_int(queue_device(b.q)->threads, 2, "and go before what is meant for all");
+	is_str(queue_device(b.q)->model, "Of its own", "the runner's variables are set, those of link_variables are removed");
+	is_int(queue_device(b.q)->threads, 2, "they override those of all runners");
 	unsetenv("SLURM_LABELIO");
 	bench_close(&b);
 }
@@ -340,17 +340,17 @@ static void test_second_hello(void)
 	bench_prepare(&b, fake, "a,b");
 	bench_begin(&b, NULL);
 	queue_add(b.q, twice, false, false);
-	is_int(bench_run(&b), -1, "two hellos of each runner: none is left");
-	has(err.text, "sent two hellos", "and why is said");
-	is_int(queue_status(b.q).failed, 0, "no problem is blamed");
-	is_int(queue_status(b.q).pending, 1, "it stays to be measured");
+	is_int(bench_run(&b), -1, "two hellos of each runner: none is used");
+	has(err.text, "sent two hellos", "the error has the reason");
+	is_int(queue_status(b.q).failed, 0, "no problem fails");
+	is_int(queue_status(b.q).pending, 1, "it can be added again");
 	bench_close(&b);
 	bench_prepare(&b, fake, "a");
 	b.env[0][0] = "FAKE_HELLO=twice";
 	bench_begin(&b, NULL);
 	add(&b, 1);
 	is_int(bench_run(&b), -1, "two hellos at once");
-	has(err.text, "sent two hellos", "are no better");
+	has(err.text, "sent two hellos", "are refused");
 	is_int(queue_status(b.q).pending, 1, "for the problem");
 	bench_close(&b);
 	setenv("FAKE_ALL", "0", 1);
@@ -389,22 +389,22 @@ static void test_threads(void)
 	b.env[1][0] = "FAKE_THREADS=2";
 	b.config.threads = 1;
 	bench_begin(&b, "threads.db");
-	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "a runner with as many threads as are asked for");
-	is_str(queue_worker(b.q, 0).note, "", "needs no word");
+	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "a runner with the configured number of threads");
+	is_str(queue_worker(b.q, 0).note, "", "has no note");
 	add(&b, 20);
 	bench_run(&b);
-	has(queue_worker(b.q, 1).out, "results of two devices are never mixed; measure it separately, with -d b", "one with more is another device");
-	is_int(queue_worker(b.q, 1).ended, 0, "... and measures nothing here");
+	has(queue_worker(b.q, 1).out, "results of two devices are never mixed; measure it separately, with -d b", "a runner with more threads is another device");
+	is_int(queue_worker(b.q, 1).ended, 0, "it measures nothing here");
 	bench_close(&b);
 	b.config.device = "b";
 	bench_begin(&b, "threads.db");
-	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "by itself it is welcome");
-	is_int(results_problem_count(b.results), 0, "and has no result of the other");
-	has(queue_worker(b.q, 0).note, "b measures with 2 threads, not with the configured 1", "what it does not do as asked is noted");
+	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "alone it is accepted");
+	is_int(results_problem_count(b.results), 0, "the results of the other device are not loaded");
+	has(queue_worker(b.q, 0).note, "b measures with 2 threads, not with the configured 1", "the number of threads is noted");
 	queue_add(b.q, problem(0), false, false);
 	is_int(bench_run(&b), 2, "it measures");
-	has(queue_worker(b.q, 0).note, "--threads 1", "the note stays, with what to do");
-	is_int(store_device_find(b.store, queue_device(b.q), &err), 2, "its results are of a device of their own");
+	has(queue_worker(b.q, 0).note, "--threads 1", "the note stays, with the fix");
+	is_int(store_device_find(b.store, queue_device(b.q), &err), 2, "its results have a device of their own");
 	bench_close(&b);
 	static const struct {
 		int asked;
@@ -416,7 +416,7 @@ static void test_threads(void)
 		b.env[1][0] = quiet[i].has;
 		bench_begin(&b, NULL);
 		is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "%s", quiet[i].name);
-		is_str(queue_worker(b.q, 0).note, "", "needs no note");
+		is_str(queue_worker(b.q, 0).note, "", "has no note");
 		bench_close(&b);
 	}
 	b.env[1][0] = "FAKE_THREADS=1";
@@ -433,7 +433,7 @@ static void test_eta(void)
 	b.runners[0].count = 4;
 	bench_begin(&b, NULL);
 	add(&b, 20);
-	ok(isnan(queue_status(b.q).eta_s), "nothing is known yet");
+	ok(isnan(queue_status(b.q).eta_s), "no estimate yet");
 	for (int i = 0; i < b.q->list.count; i++)
 		b.q->list.jobs[i].took_s = 1; /* measured before */
 	is_int((int)queue_status(b.q).eta_s, 20, "a second for each");
@@ -505,7 +505,7 @@ static void test_terminal(void)
 		return;
 	}
 	ok(reads(terminal, "ready"), "a runner of a program at a terminal");
-	ok(write(terminal, "\x03", 1) == 1 && reads(terminal, "alive"), "does not feel Ctrl-C, though the program does");
+	ok(write(terminal, "\x03", 1) == 1 && reads(terminal, "alive"), "is not ended by Ctrl-C");
 	close(terminal);
 	waitpid(pid, NULL, 0);
 }
