@@ -18,7 +18,7 @@ END
 # to WORD: to the device that has the word, which is put in force
 to() {
     keys D
-    see "devices"
+    see "[5] Devices"
     keys /
     typed "$1"
     keys Enter Enter
@@ -38,10 +38,10 @@ see "estimated" "estimates"
 see "plannable" "and what could run"
 see "planned by stand-in 1" "by whom"
 keys b
-see "nothing can be measured on it" "no measuring"
+see "nothing can be measured" "no measuring"
 echo go >&3
 to gate_runner
-see "in use now: Gate 1" "back to the runner"
+see "now using Gate 1" "back to the runner"
 keys q
 see "bound at least" "what was measured is kept"
 keys f
@@ -57,7 +57,7 @@ see "starting the runner of silent" "one that says no hello is waited for"
 keys j
 see "starting the runner of silent" "and the screen moves"
 keys x
-see "silent is no longer waited for" "as long as one likes"
+see "starting silent was cancelled" "as long as one likes"
 keys D j j j j Enter
 see "as it was recorded" "its records"
 keys q
@@ -76,7 +76,7 @@ left 0
 
 devices hangs
 explore 80 24 -d h100 "'$tiny'"
-see "asking what could run" "a planner that says nothing"
+see "planning..." "a planner that says nothing"
 to b200
 see "B200" "is left for another"
 keys q q

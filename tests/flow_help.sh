@@ -5,44 +5,44 @@
 . "$top/tests/lib/explorer.sh"
 
 explore 80 24 "'$tiny'"
-see "1 layers"
+see "[1] Layers"
 screen -e | grep -q "$(printf '\033')\[[0-9;]*3[0-7]m"
 ok $? "there is colour"
 keys "?"
-see "7 help"
+see "[7] Help"
 see "one row down"
 keys G
 see "The views" "its end"
 keys Escape
-see "1 layers"
+see "[1] Layers"
 keys Tab
-see "2 detail"
+see "[2] Detail"
 keys Tab
-see "3 what-if"
+see "[3] What-if"
 keys Tab
-see "4 problems"
+see "[4] Problems"
 keys Tab
-see "5 devices"
+see "[5] Devices"
 keys Tab
-see "6 doctor"
-see "look anew"
+see "[6] Doctor"
+see "refresh"
 gone "counting for half a second" "the findings come by themselves"
 keys Tab
-see "7 help"
+see "[7] Help"
 keys Tab
-see "1 layers"
+see "[1] Layers"
 keys BTab
-see "7 help" "backwards"
+see "[7] Help" "backwards"
 keys F1
-see "7 help"
+see "[7] Help"
 keys 1
-see "1 layers"
+see "[1] Layers"
 keys q
 left 0
 
 wrap="NO_COLOR=1"
 explore 80 24 "'$tiny'"
-see "1 layers" "NO_COLOR"
+see "[1] Layers" "NO_COLOR"
 screen -e >"$work/screen"
 grep -q "$(printf '\033')\[[0-9;]*[34][0-7]m" "$work/screen"
 ok "$([ $? -ne 0 ]; echo $?)" "no colour"
@@ -53,7 +53,7 @@ left 0
 
 wrap="LC_ALL=POSIX"
 explore 80 24 "'$tiny'"
-see "1 layers" "a locale without UTF-8"
+see "[1] Layers" "a locale without UTF-8"
 see ">*" "ASCII signs"
 LC_ALL=C grep -q '[^ -~]' "$work/screen"
 ok "$([ $? -ne 0 ]; echo $?)" "and nothing else"

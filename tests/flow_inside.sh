@@ -15,7 +15,7 @@ see "then? " "Right lists its branches"
 keys j Enter
 see "else_branch of block.0/choose" "a branch's layer has details"
 keys BSpace
-see "1 layers" "Backspace goes back"
+see "[1] Layers" "Backspace goes back"
 see "then? "
 keys Left
 gone "then? "

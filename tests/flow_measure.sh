@@ -15,7 +15,7 @@ see "measuring 1/" "the screen moves while it measures"
 keys "?"
 see "one row down" "help while it measures"
 keys q
-see "1 layers"
+see "[1] Layers"
 keys q
 left 0
 
@@ -31,7 +31,7 @@ left 0
 
 config=$work/nothing.yaml
 explore 80 24 "'$tiny'"
-see "results of before are shown" "a runner that does not start"
+see "recorded results are shown" "a runner that does not start"
 see "layers known" "its results are there all the same"
 keys b
 see "no runner answers" "and b says what is wrong"

@@ -7,8 +7,8 @@
 explore 80 24 "'$resnet'"
 see "resnet50.onnx  batch 1  f32"
 see "Gate 1, " "the runner is up"
-see "bound not known yet"
-see "b benchmark missing"
+see "bound unknown yet"
+see "b measure missing"
 keys G
 see "Gemm" "the end of the model"
 keys g
@@ -20,15 +20,15 @@ see "layer3.5" "and followed"
 keys Enter
 gone "Enter accepts"
 keys Enter
-see "2 detail" "Enter opens details"
+see "[2] Detail" "Enter opens details"
 keys G
 see "strides" "with the attributes"
 keys Escape
-see "1 layers" "Esc goes back"
+see "[1] Layers" "Esc goes back"
 keys "&"
 typed maxpool
 keys Enter
-see "rows contain \"maxpool\"" "a filter"
+see "rows match \"maxpool\"" "a filter"
 keys Escape
 keys s
 see "sorted by cost"

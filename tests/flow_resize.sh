@@ -5,7 +5,7 @@
 . "$top/tests/lib/explorer.sh"
 
 explore 80 24 "'$resnet'"
-see "1 layers"
+see "[1] Layers"
 gone "Inputs (Enter" "no detail pane at 80 columns"
 screen_size 120 40
 see "Inputs (Enter" "it stands at the right at 120"
@@ -13,11 +13,11 @@ screen_size 30 8
 see "terminal too small"
 keys j
 screen_size 80 24
-see "1 layers" "back"
+see "[1] Layers" "back"
 gone "Inputs (Enter" "as before"
 see ">" "with a row selected"
 screen_size 40 10
-see "bound not known yet" "the smallest that is drawn"
+see "bound unknown yet" "the smallest that is drawn"
 keys q
 left 0
 
@@ -28,7 +28,7 @@ started="sh -c 'echo \$\$ >$work/pid; exec \"\$@\"' sh"
 wrap=$started
 for signal in TERM HUP INT; do
     explore 80 24 "'$tiny'"
-    see "1 layers" "before SIG$signal"
+    see "[1] Layers" "before SIG$signal"
     [ "$(terminal '#{alternate_on}')" = 1 ]
     ok $? "on the alternate screen"
     kill -s $signal "$(pid)"
@@ -38,7 +38,7 @@ for signal in TERM HUP INT; do
 done
 
 explore 80 24 "'$tiny'; stty -a >'$work/modes'"
-see "1 layers"
+see "[1] Layers"
 kill -s SEGV "$(pid)"
 left 0
 [ "$(terminal '#{alternate_on}#{cursor_flag}')" = 01 ]
@@ -59,12 +59,12 @@ screen_open 80 24 "env PS1='prompt> ' LC_ALL=C.UTF-8 bash --norc --noprofile -i"
 see "prompt>"
 typed "'$BENANZA' -c '$config' -d gate --db '$work/flow.db' '$tiny'"
 keys Enter
-see "1 layers"
+see "[1] Layers"
 keys C-z
 see "Stopped"
 typed "fg"
 keys Enter
-see "1 layers" "drawn again"
+see "[1] Layers" "drawn again"
 keys q
 see "prompt>"
 done_testing

@@ -208,10 +208,10 @@ static void measure_missing(struct app *app)
 		return;
 	int waiting = queue_status(s->queue).pending + queue_status(s->queue).running;
 	if (waiting)
-		app_note(app, false, "all that is missing waits already: %d problem%s", waiting,
+		app_note(app, false, "queued already: %d problem%s", waiting,
 			waiting == 1 ? "" : "s");
 	else
-		app_note(app, false, "nothing is missing: all that can be measured was");
+		app_note(app, false, "all measured");
 }
 
 /* A control layer has no problem of its own: those of what runs in it. */
@@ -236,9 +236,9 @@ static void measure_layer(struct app *app)
 	const char *problem = app_problem(app, app->layer);
 	enum job_state state = problem ? queue_state(s->queue, problem) : JOB_NONE;
 	if (state == JOB_RUNNING)
-		app_note(app, false, "this layer is being measured just now");
+		app_note(app, false, "this layer is being measured");
 	else if (state == JOB_PENDING)
-		app_note(app, false, "this layer waits already, as %s", app_problem_state(app, problem, &look));
+		app_note(app, false, "queued already: %s", app_problem_state(app, problem, &look));
 	else
 		app_note(app, false, "nothing to measure for this layer: %s",
 			app_cost(app, app->layer) && app_cost(app, app->layer)->origin == ORIGIN_FREE
@@ -249,24 +249,25 @@ static void measure_layer(struct app *app)
 static void measure(struct app *app, bool all)
 {
 	if (app->session->described) {
-		app_note(app, true, "%s is only described: nothing can be measured on it",
+		app_note(app, true, "%s is only described: nothing can be measured",
 			app_clean(app, text_of(app->session->described->id)));
 		return;
 	}
 	if (!app->session->queue) {
-		app_note(app, true, "no runner answers: nothing can be measured here");
+		app_note(app, true, "no runner answers: nothing can be measured");
 		return;
 	}
 	if (app_plan(app) && app_plan(app)->unbound_count) {
 		prompt_ask_unbound(app);
-		app_note(app, false, "this model has dimensions without a value: give them first");
+		app_note(app, false, "set the model's dimensions first");
 		return;
 	}
 	if (!all && app->layer < 0) {
-		app_note(app, false, "no layer has this problem: b measures all that is missing");
+		app_note(app, false, "no layer has this problem: b measures what is missing");
 		return;
 	}
 	app->standing[0] = '\0';
+	app->stopping = false;
 	if (all)
 		measure_missing(app);
 	else
@@ -282,8 +283,8 @@ static void measure_stop(struct app *app)
 		return;
 	if (q)
 		queue_cancel(q);
-	app_note(app, false,
-		measuring ? "measuring stopped; what is done is kept" : "nothing is being measured");
+	app->stopping = measuring;
+	app_note(app, false, measuring ? "measuring stopped; finished problems are kept" : "nothing is being measured");
 }
 
 /* In its own graph: a body's layer to the body's next. */
@@ -313,7 +314,7 @@ static void find(struct app *app, int direction)
 		pane_find_show(app, p, at);
 	else
 		app_note(app, app->search[0] != '\0',
-			app->search[0] ? "\"%s\" is nowhere here" : "no search yet: / starts one",
+			app->search[0] ? "no match for \"%s\"" : "no search yet: / starts one",
 			app->search);
 }
 
@@ -324,7 +325,7 @@ static void sort(struct app *app, int step, bool reverse)
 	while (p->view->orders && p->view->orders[count])
 		count++;
 	if (count == 0) {
-		app_note(app, false, "this view has one order only");
+		app_note(app, false, "this view cannot be sorted");
 		return;
 	}
 	p->order = (p->order + step + count) % count;
@@ -344,9 +345,7 @@ static void folded_toggle(struct app *app)
 	pane_enter(app);
 	if (p)
 		app_note(app, false,
-			app->show_folded ? "%d layers and the %d that only make constants are listed"
-					 : "%d layers listed, the %d that only make constants left out",
-			p->layer_count - app->folded_count, app->folded_count);
+			app->show_folded ? "showing %d constant layers too" : "%d constant layers hidden", app->folded_count);
 }
 
 static void unfold_all(struct app *app)
@@ -356,9 +355,9 @@ static void unfold_all(struct app *app)
 	for (int i = 0; i < app->place_count; i++)
 		any |= app_can_unfold(app, i);
 	if (opened)
-		app_note(app, false, "the bodies of %d layer%s are listed", opened, opened == 1 ? "" : "s");
+		app_note(app, false, "showing the layers inside %d layer%s", opened, opened == 1 ? "" : "s");
 	else
-		app_note(app, false, any ? "bodies are closed" : "no layer here runs others in it");
+		app_note(app, false, any ? "inner layers hidden" : "no layer has others inside");
 }
 
 /* Returns whether the request was one of moving about. */
@@ -518,6 +517,7 @@ bool app_refresh(struct app *app)
 		listed_renew(app);
 		lanes_renew(app);
 	}
+	app_counts_renew(app);
 	app->most_ns = 0;
 	for (int i = 0; s->analysis && i < s->analysis->layer_count; i++)
 		if (s->analysis->layers[i].ns > app->most_ns)

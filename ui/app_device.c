@@ -25,9 +25,9 @@ static void device_changed(struct app *app)
 	if (s->described)
 		app_note(app, false, "%s is only described: plans and estimates, no measurements", name);
 	else if (!s->queue)
-		app_note(app, false, "%s as it was recorded: nothing can be measured", name);
+		app_note(app, false, "%s: recorded results, nothing can be measured", name);
 	else
-		app_note(app, false, "in use now: %s", name);
+		app_note(app, false, "now using %s", name);
 }
 
 void app_device_choose(struct app *app, const struct session_device *d)
@@ -65,7 +65,7 @@ bool app_device_leave(struct app *app)
 	const char *awaited = session_awaited(app->session);
 	if (!awaited)
 		return false;
-	app_note(app, false, "%s is no longer waited for", app_clean(app, text_of(awaited)));
+	app_note(app, false, "starting %s was cancelled", app_clean(app, text_of(awaited)));
 	session_choose_leave(app->session);
 	app->generation++;
 	return true;

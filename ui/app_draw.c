@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEADER_ROWS 3
 /* A runner that measures says something twice a second: so long a silence is worth a word. */
 #define SILENCE_SAID_S 3
 
@@ -27,7 +26,7 @@ static const char *layer_price(struct app *app, int layer, const struct layer_co
 			   : "free: no kernel runs for it";
 	}
 	if (c->origin == ORIGIN_UNSUPPORTED)
-		return "the library does not support it";
+		return "n/a: the library does not support it";
 	if (isnan(c->ns) || c->origin == ORIGIN_MISSING)
 		return app_missing_why(app, layer);
 	int algorithms = 0, count = 0;
@@ -129,9 +128,9 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 				     : arena_printf(&app->scratch, "no answer for %.0f s  ", q->silence_s);
 	canvas_fit(line, 4 + bar, 0, line.width - bar - 4, LOOK_NORMAL,
 		arena_printf(&app->scratch, "%s%d/%d problems  %s%s%s%s%s%s%s",
-			*wait ? "" : q->starting ? "starting the runner: " : "measuring ", done, total, wait, silent,
+			*wait ? "" : q->starting ? "starting the runner: " : app->stopping ? "stopping " : "measuring ", done, total, wait, silent,
 			q->current && !app_is_of_scenario(app, q->current) ? "(other scenario)  " : "",
-			clock_text(app, q->eta_s), counted(app, q->batch_unsupported, "unsupported"),
+			clock_text(app, q->eta_s), counted(app, q->batch_unsupported, "n/a"),
 			counted(app, q->batch_failed, "failed"), q->workers > 1 ? runners_text(app, q) : what));
 }
 
@@ -141,7 +140,7 @@ static const char *batch_text(struct app *app, const struct queue_status *q)
 	const struct {
 		int n;
 		const char *word;
-	} parts[] = { { q->batch_done, "measured" }, { q->batch_unsupported, "unsupported" },
+	} parts[] = { { q->batch_done, "measured" }, { q->batch_unsupported, "n/a" },
 		{ q->batch_failed, "failed" } };
 	const char *out = "";
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
@@ -160,10 +159,10 @@ static const char *planning_text(struct app *app)
 	for (int i = 0; i < p->problem_count; i++)
 		yes += session_planned(s, p->problems[i].text)->state == PLANNED_YES;
 	if (!open && !yes && !planner_device(s->planner))
-		return "asking what could run";
+		return "planning...";
 	if (open)
-		return arena_printf(&app->scratch, "asking what could run: %d problem%s left", open, open == 1 ? "" : "s");
-	return arena_printf(&app->scratch, "%d of %d problems plannable; times are ~ rooflines of the vendor's figures", yes,
+		return arena_printf(&app->scratch, "planning... %d problem%s left", open, open == 1 ? "" : "s");
+	return arena_printf(&app->scratch, "%d of %d problems plannable; times are rooflines (~) from the vendor's figures", yes,
 		p->problem_count);
 }
 
@@ -178,7 +177,7 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 	if (q->starting && *place_text(app, q))
 		return arena_printf(&app->scratch, "the runner is %s", place_text(app, q));
 	if (p && p->unbound_count)
-		return arena_printf(&app->scratch, "dimension %s has no value yet: d gives it one",
+		return arena_printf(&app->scratch, "dimension %s has no value: d sets it",
 			app_clean(app, p->unbound[0]));
 	int left = s->queue && s->analysis ? s->analysis->unmeasured_problems : 0;
 	const char *plural = left == 1 ? "" : "s";
@@ -191,7 +190,7 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 			left == 1 ? "is" : "are");
 	if (batch[0])
 		return arena_printf(
-			&app->scratch, "%s%s", batch, s->store ? "" : "; nothing is kept: no database");
+			&app->scratch, "%s%s", batch, s->store ? "" : "; not stored: no database");
 	if (!p)
 		return "";
 	return arena_printf(&app->scratch, "%d layers, %d distinct problems, %s FLOPs, %s of weights",
@@ -241,8 +240,8 @@ static const char *awaited_text(struct app *app)
 	const struct session *s = app->session;
 	const char *name = s->device.name ? app_clean(app, text_of(s->device.name)) : NULL;
 	const char *wait = session_awaited_waits(s);
-	return arena_printf(&app->scratch, "starting the runner of %s%s%s; x leaves it%s%s", app_clean(app, text_of(session_awaited(s))),
-		name ? ": until it answers, in use is " : "", name ? name : "", *wait ? "; " : "", app_clean(app, text_of(wait)));
+	return arena_printf(&app->scratch, "starting the runner of %s%s%s; x cancels%s%s", app_clean(app, text_of(session_awaited(s))),
+		name ? "; until it answers this device stays: " : "", name ? name : "", *wait ? "; " : "", app_clean(app, text_of(wait)));
 }
 
 /* Results that the database cannot take yet, or never, are said whatever else goes on; "" there are none. */
@@ -252,7 +251,7 @@ static const char *waiting_text(struct app *app, const struct queue_status *q)
 	if (!w.results && !w.lost)
 		return "";
 	return arena_printf(&app->scratch, "%s%d results %s: %s", q->idle ? "" : "measuring, ", w.results ? w.results : w.lost,
-		w.results ? "wait to be kept" : "are not kept", app_clean(app, text_of(w.why)));
+		w.results ? "wait to be stored" : "are not stored", app_clean(app, text_of(w.why)));
 }
 
 /* The rows above the keys. Trouble that does not fit in one takes the problem's row too. */
@@ -284,47 +283,50 @@ static void draw_prompt(struct app *app, struct area line)
 {
 	const struct prompt *q = &app->prompt;
 	const char *label = q->kind == PROMPT_SEARCH ? "/" : q->kind == PROMPT_FILTER ? "&"
-		: arena_printf(&app->scratch, "%s = ", q->dim_name);
+		: arena_printf(&app->scratch, "%s = ", q->dims[q->dim_index].shown);
 	int x = 1 + canvas_fit(line, 1, 0, line.width / 2, LOOK_BOLD, label);
 	x += canvas_fit_tail(line, x, 0, line.width - x - 1, q->untouched ? LOOK_DIM : LOOK_NORMAL, q->text);
 	canvas_put(line, x, 0, LOOK_REVERSE, ' ');
-	const char *end = "Enter accepts, Esc leaves";
+	const char *end = q->dim_count > 1 ? arena_printf(&app->scratch, "%d of %d; Enter next, Up back, Esc cancels",
+						      q->dim_index + 1, q->dim_count) : "Enter accepts, Esc cancels";
 	if (line.width - x > canvas_columns(end) + 3)
 		canvas_fit_right(line, x + 2, 0, line.width - x - 3, LOOK_DIM, end);
 }
 
-/* Is there anything that b would measure? Every toggle knows what it lacks. */
-static bool is_wanting(const struct app *app)
+/* Text of a hint, "" where its key does nothing now. */
+static const char *hint_text(struct app *app, const struct key_row *row, bool busy)
 {
 	const struct session *s = app->session;
-	int wanted = s->analysis ? s->analysis->unmeasured_problems : 0;
-	for (int i = 0; i < s->effect_count; i++)
-		wanted += s->effects[i].unmeasured_problems;
-	return s->queue && wanted > 0;
+	const struct view *view = app_pane(app)->view;
+	const struct plan *p = app_plan(app);
+	bool unbound = p && p->unbound_count;
+	switch (row->request) {
+	case REQUEST_DIMS: return unbound && !busy ? "set dimensions" : "";
+	case REQUEST_CANCEL: return busy ? "stop measuring" : "";
+	case REQUEST_MEASURE_MISSING:
+		if (unbound || busy || !s->queue || !s->analysis)
+			return "";
+		return app->unmeasured_count ? arena_printf(&app->scratch, "measure missing (%d)", app->unmeasured_count)
+					     : "all measured";
+	case REQUEST_OPEN: return view->opens ? view->opens : row->hint;
+	case REQUEST_SORT: return view->orders ? row->hint : "";
+	default: return row->hint;
+	}
 }
 
-/* The first hint is what is to be done next; the others are always the same. */
+/* The first hint is the next thing to do; the others are always the same. */
 static void draw_hints(struct app *app, struct area line)
 {
-	enum { OPEN_HINT = 3 };
-	static const struct {
-		enum request request;
-		const char *hint; /* instead of the table's */
-	} first[] = { { REQUEST_DIMS, "give dimensions" }, { REQUEST_CANCEL, "stop measuring" },
-		{ REQUEST_MEASURE_MISSING, NULL }, { REQUEST_OPEN, NULL }, { REQUEST_SEARCH, NULL },
-		{ REQUEST_NEXT_VIEW, NULL }, { REQUEST_HELP, NULL }, { REQUEST_CLOSE, NULL },
-		{ REQUEST_SORT, NULL } };
-	const struct plan *p = app_plan(app);
-	const char *opens = app_pane(app)->view->opens;
-	bool unbound = p && p->unbound_count, busy = !status_of(app).idle;
+	static const enum request first[] = { REQUEST_DIMS, REQUEST_CANCEL, REQUEST_MEASURE_MISSING, REQUEST_OPEN,
+		REQUEST_SEARCH, REQUEST_NEXT_VIEW, REQUEST_HELP, REQUEST_CLOSE, REQUEST_SORT };
+	struct queue_status q = status_of(app);
+	bool busy = !q.idle && !app->stopping;
 	int count, x = 1;
 	const struct key_row *rows = keys_table(&count);
 	for (size_t k = 0; k < sizeof(first) / sizeof(*first); k++)
 		for (int i = 0; i < count; i++) {
-			const char *hint = k == OPEN_HINT && opens ? opens : first[k].hint ? first[k].hint : rows[i].hint;
-			if (rows[i].request != first[k].request || !hint ||
-				(k == 0 && (!unbound || busy)) || (k == 1 && !busy) ||
-				(k == 2 && (unbound || busy || !is_wanting(app))))
+			const char *hint = rows[i].request == first[k] ? hint_text(app, &rows[i], busy) : NULL;
+			if (!hint || !hint[0])
 				continue;
 			const char *key = arena_printf(
 				&app->scratch, "%.*s", (int)strcspn(rows[i].keys, " "), rows[i].keys);
@@ -379,7 +381,7 @@ static void draw_pane(struct app *app, struct pane *p, struct area a, bool focus
 	}
 	if (p->shown_count == 0)
 		canvas_fit(a, 1, 0, a.width - 1, LOOK_DIM,
-			p->filter[0] ? "no row contains the filter's text" : "nothing here");
+			p->filter[0] ? "no match; Esc clears the filter" : "nothing here");
 }
 
 static void draw_body(struct app *app, struct area body)
@@ -426,8 +428,9 @@ void app_draw(struct app *app)
 		return;
 	}
 	int footer = footer_rows(app), y = all.height - footer;
-	draw_body(app, canvas_part(all, 0, HEADER_ROWS, all.width, y - HEADER_ROWS));
-	app_draw_header(app, canvas_part(all, 0, 0, all.width, HEADER_ROWS));
+	int header = app_header_rows(app);
+	draw_body(app, canvas_part(all, 0, header, all.width, y - header));
+	app_draw_header(app, canvas_part(all, 0, 0, all.width, header));
 	if (footer == 4) {
 		draw_summary(app, canvas_part(all, 0, y, all.width, 1));
 		draw_problem(app, canvas_part(all, 0, y + 1, all.width, 1));

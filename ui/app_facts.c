@@ -3,6 +3,7 @@
 #include "ui/app_private.h"
 
 #include "base/hash.h"
+#include "session/state.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -77,75 +78,69 @@ const struct result *app_pick(const struct app *app, const char *problem)
 	return analyze_pick(s->results, problem, &s->scenario, s->analysis->cache);
 }
 
-static const char *ordinal(struct app *app, int n)
-{
-	int tens = n % 100;
-	const char *end = tens >= 11 && tens <= 13 ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd"
-		: n % 10 == 3 ? "rd" : "th";
-	return arena_printf(&app->scratch, "%d%s", n, end);
-}
+/* What each state looks like in a list. */
+static const uint8_t state_looks[STATE_COUNT] = {
+	[STATE_NONE] = LOOK_DIM, [STATE_FUSED] = LOOK_DIM, [STATE_FREE] = LOOK_DIM, [STATE_PLANNING] = LOOK_DIM,
+	[STATE_MISSING] = LOOK_DIM, [STATE_OK] = LOOK_GOOD, [STATE_PLANNABLE] = LOOK_GOOD,
+	[STATE_NOISY] = LOOK_WARN, [STATE_STALE] = LOOK_WARN, [STATE_UNSUPPORTED] = LOOK_WARN,
+	[STATE_PROXY] = LOOK_WARN, [STATE_ESTIMATED] = LOOK_DIM, [STATE_ASSUMED] = LOOK_DIM,
+	[STATE_PART] = LOOK_WARN, [STATE_UNKNOWN] = LOOK_WARN, [STATE_NO_PLAN] = LOOK_WARN,
+	[STATE_SUSPECT] = LOOK_BAD, [STATE_NO_MEMORY] = LOOK_BAD, [STATE_FAILED] = LOOK_BAD,
+	[STATE_CRASHED] = LOOK_BAD, [STATE_TIMEOUT] = LOOK_BAD,
+	[STATE_RUNNING] = LOOK_ACCENT, [STATE_QUEUED] = LOOK_ACCENT,
+};
 
-/* What the standing results say: one good one is enough. */
-static const char *answered_state(struct app *app, const char *problem, enum look *look)
-{
-	static const struct {
-		const char *word;
-		enum look look;
-	} words[STATUS_COUNT] = {
-		[STATUS_OK] = { "ok", LOOK_GOOD }, [STATUS_UNSUPPORTED] = { "unsup", LOOK_WARN },
-		[STATUS_NO_MEMORY] = { "no mem", LOOK_BAD }, [STATUS_FAILED] = { "failed", LOOK_BAD },
-		[STATUS_CRASHED] = { "crash", LOOK_BAD }, [STATUS_TIMEOUT] = { "late", LOOK_BAD },
-		[STATUS_MISTRUSTED] = { "doubt", LOOK_BAD },
-	};
-	int count;
-	const struct result *const *r = results_of(app->session->results, problem, &count);
-	const char *version = app->session->device.version;
-	for (int i = 0; i < count; i++)
-		if (r[i]->status == STATUS_OK) {
-			bool stale =
-				version && r[i]->runner_version && strcmp(version, r[i]->runner_version) != 0;
-			*look = stale ? LOOK_WARN : LOOK_GOOD;
-			return stale ? "stale" : "ok";
-		}
-	if (!count)
-		return "";
-	*look = words[r[0]->status].look;
-	return words[r[0]->status].word;
-}
-
-/* What the library of a described device says. */
-static const char *planned_state(const struct planned *p, enum look *look)
-{
-	*look = p->state == PLANNED_YES ? LOOK_GOOD : p->state == PLANNED_NO ? LOOK_WARN : LOOK_DIM;
-	return p->state == PLANNED_YES ? "plannable" : p->state == PLANNED_NO ? "no plan" : "asked";
-}
+#define QUEUE_SHOWN_MAX 99 /* places further back are "queue": a number would not fit in the column */
 
 int app_state_columns(const struct app *app)
 {
-	return app->session->described ? 9 : 6;
+	return app->session->described ? 10 : 8;
+}
+
+static const char *state_word(struct app *app, enum state state, int position, enum look *look)
+{
+	char text[STATE_TEXT_SIZE];
+	*look = (enum look)state_looks[state];
+	position = position > QUEUE_SHOWN_MAX ? 0 : position;
+	return arena_printf(&app->scratch, "%s", state_text(text, state, position));
 }
 
 const char *app_problem_state(struct app *app, const char *problem, enum look *look)
 {
-	*look = LOOK_DIM;
-	if (!problem)
-		return "";
-	const struct planned *planned = session_planned(app->session, problem);
-	if (planned)
-		return planned_state(planned, look);
-	struct queue *q = app->session->queue;
-	enum job_state state = q ? queue_state(q, problem) : JOB_NONE;
-	if (state == JOB_RUNNING || state == JOB_PENDING) {
-		*look = LOOK_ACCENT;
-		int position = state == JOB_PENDING ? queue_position(q, problem) : 0;
-		return position > 0 ? ordinal(app, position) : "run";
-	}
-	const char *word = answered_state(app, problem, look);
-	if (!word[0] && (state == JOB_FAILED || state == JOB_UNSUPPORTED)) {
-		*look = state == JOB_FAILED ? LOOK_BAD : LOOK_WARN;
-		return state == JOB_FAILED ? "failed" : "unsup";
-	}
-	return word;
+	int position;
+	enum state state = session_problem_state(app->session, problem, &position);
+	return state_word(app, state, position, look);
+}
+
+static enum state layer_state(const struct app *app, int layer, int *position)
+{
+	return session_layer_state(app->session, app_layer(app, layer), app_cost(app, layer), app_problem(app, layer), position);
+}
+
+const char *app_layer_state(struct app *app, int layer, enum look *look)
+{
+	int position;
+	enum state state = layer_state(app, layer, &position);
+	return state_word(app, state, position, look);
+}
+
+/* The word, the stored name and the earlier word, so that a search finds each. */
+static const char *state_terms(struct app *app, enum state state)
+{
+	const struct state_row *row = state_row(state);
+	return arena_printf(&app->scratch, "%s %s %s", row->word, row->stored, row->earlier);
+}
+
+const char *app_problem_terms(struct app *app, const char *problem)
+{
+	int position;
+	return state_terms(app, session_problem_state(app->session, problem, &position));
+}
+
+const char *app_layer_terms(struct app *app, int layer)
+{
+	int position;
+	return state_terms(app, layer_state(app, layer, &position));
 }
 
 bool app_is_guess(const struct layer_cost *c)
@@ -169,6 +164,38 @@ const char *app_share(struct app *app, double ns, double total_ns)
 	double percent = 100 * ns / total_ns;
 	const char *mark = app->session->analysis->complete ? "" : "~";
 	return arena_printf(&app->scratch, percent >= 99.95 ? "%s%.0f%%" : "%s%.1f%%", mark, percent);
+}
+
+bool app_can_measure(const struct app *app)
+{
+	const struct session *s = app->session;
+	return s->queue || (s->planner && planner_open_count(s->planner) > 0);
+}
+
+/* The first result tells: where one had succeeded the layer would have a cost. */
+static bool has_failed(const struct app *app, int layer)
+{
+	int count;
+	const char *problem = app_problem(app, layer);
+	const struct result *const *r = problem ? results_of(app->session->results, problem, &count) : NULL;
+	return r && count && r[0]->status != STATUS_OK && r[0]->status != STATUS_UNSUPPORTED;
+}
+
+void app_counts_renew(struct app *app)
+{
+	const struct session *s = app->session;
+	struct arena a = { 0 };
+	int count = 0;
+	app->failed_count = app->unmeasured_count = 0;
+	if (!s->analysis)
+		return;
+	for (int i = 0; s->analysis->coverage.missing && i < s->analysis->layer_count; i++)
+		app->failed_count += s->analysis->layers[i].origin == ORIGIN_MISSING && has_failed(app, i);
+	const char **texts = s->queue ? analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
+						s->scenario.nxc, &count) : NULL;
+	for (int i = 0; i < count; i++)
+		app->unmeasured_count += !results_is_finished(s->results, texts[i]);
+	arena_free(&a);
 }
 
 bool app_is_of_scenario(const struct app *app, const char *problem)
@@ -217,9 +244,9 @@ const char *app_missing_why(struct app *app, int layer)
 	if (plan_layer_is_control(l))
 		count_inside(app, layer, &inside, &missing);
 	if (missing && missing == inside && !isnan(l->flops))
-		return "no layer that runs in it is measured: b measures";
+		return "no layer inside it is measured: b measures";
 	if (missing && !isnan(l->flops))
-		return arena_printf(&app->scratch, "%d of the %d layers that run in it %s no cost", missing, inside,
+		return arena_printf(&app->scratch, "%d of the %d layers inside it %s no cost", missing, inside,
 			missing == 1 ? "has" : "have");
 	const char *problem = app_problem(app, layer);
 	struct queue *q = app->session->queue;
@@ -234,7 +261,7 @@ const char *app_missing_why(struct app *app, int layer)
 		return "not measured yet: it is being measured";
 	const char *state = app_problem_state(app, problem, &look);
 	if (q && queue_state(q, problem) == JOB_PENDING)
-		return arena_printf(&app->scratch, "not measured yet: waits%s%s", state[0] ? " as " : "", state);
+		return arena_printf(&app->scratch, "not measured yet: %s", state);
 	const char *why = q ? app_clean(app, text_of(queue_why(q, problem))) : "";
 	if (why[0])
 		return arena_printf(&app->scratch, "not measured: %s", why);

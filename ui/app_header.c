@@ -12,6 +12,11 @@
 
 /* ---- the title ---- */
 
+static char upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -118,8 +123,8 @@ static void draw_title(struct app *app, struct area line)
 {
 	const struct session *s = app->session;
 	const char *filter = pane_filter_text(app, app_pane(app), line.width / 4);
-	const char *view = arena_printf(&app->scratch, "%s%s%d %s", filter, filter[0] ? "  " : "",
-		app->stack[app->depth] + 1, app_pane(app)->view->name);
+	const char *view = arena_printf(&app->scratch, "%s%s[%d] %c%s", filter, filter[0] ? "  " : "",
+		app->stack[app->depth] + 1, upper(app_pane(app)->view->name[0]), app_pane(app)->view->name + 1);
 	int view_columns = canvas_columns(view), right = line.width - view_columns - 1;
 	const char *name = app_clean(app, text_of(base_name(s->model->path)));
 	int x = 1 + canvas_fit_tail(line, 1, 0, line.width / 3, LOOK_BOLD, name);
@@ -174,13 +179,14 @@ static void draw_bound(struct app *app, struct area line)
 	char bound[STR_QUANTITY], gap[SAY_GAP];
 	if (!a) {
 		canvas_fit(line, 1, 0, line.width - 1, LOOK_BAD,
-			"no plan: the dimensions given do not fit the model");
+			"no plan: the model refuses the dimensions given");
 		return;
 	}
 	struct bound_says b = say_bound(a, app->folded_count);
 	b.described = app->session->described != NULL;
+	b.failed = app->failed_count;
 	const char *text = b.known == KNOWN_NONE
-		? (b.missing ? "bound not known yet" : "bound not known")
+		? (b.missing ? "bound unknown yet" : "bound unknown")
 		: arena_printf(&app->scratch, "bound %s%s", b.least,
 			  str_duration(bound, b.bound_ns));
 	int x = 1 + canvas_text(line, 1, 0, LOOK_BOLD, text);
@@ -196,7 +202,7 @@ static void draw_bound(struct app *app, struct area line)
 		canvas_text(line, x + 3, 0, LOOK_NORMAL, more);
 		if (to + 1 > from)
 			canvas_text(line, to > from ? to : to + 1, 0,
-				b.known == KNOWN_ALL && !b.estimated ? LOOK_GOOD : LOOK_WARN, gap);
+				b.known == KNOWN_ALL && !b.estimated && !b.noisy && !b.suspect ? LOOK_GOOD : LOOK_WARN, gap);
 		return;
 	}
 }
@@ -209,22 +215,21 @@ struct toggle_style {
 	int label;        /* most characters of a label; 0: the key alone, a capital where it is on */
 	bool last_word;   /* of a label is enough */
 	bool common_unit; /* said once, at the start of the line */
-	bool partial;     /* what incomplete sums say is shown beside the number of unmeasured problems */
 };
 
 static const struct toggle_style toggle_styles[] = {
-	{ "   ", " ", 16, false, false, true },
-	{ "  ", " ", 16, false, false, true },
-	{ "  ", "", 16, false, false, true },
-	{ " ", "", 16, true, false, true },
-	{ "  ", "", 16, false, true, false },
-	{ " ", "", 16, false, true, false },
-	{ " ", "", 16, true, true, false },
-	{ " ", "", 6, true, true, false },
-	{ " ", "", 4, true, true, false },
-	{ " ", "", 3, true, true, false },
-	{ "  ", "", 0, true, true, false },
-	{ " ", "", 0, true, true, false },
+	{ "   ", " ", 16, false, false },
+	{ "  ", " ", 16, false, false },
+	{ "  ", "", 16, false, false },
+	{ " ", "", 16, true, false },
+	{ "  ", "", 16, false, true },
+	{ " ", "", 16, false, true },
+	{ " ", "", 16, true, true },
+	{ " ", "", 6, true, true },
+	{ " ", "", 4, true, true },
+	{ " ", "", 3, true, true },
+	{ "  ", "", 0, true, true },
+	{ " ", "", 0, true, true },
 };
 
 #define STYLE_COUNT ((int)(sizeof(toggle_styles) / sizeof(*toggle_styles)))
@@ -278,28 +283,23 @@ static void piece_gain(struct app *app, struct toggle_piece *p, const struct tog
 {
 	static const enum look looks[] = { [GAIN_ABSENT] = LOOK_DIM, [GAIN_NEVER] = LOOK_DIM,
 		[GAIN_UNKNOWN] = LOOK_WARN, [GAIN_PARTLY] = LOOK_WARN, [GAIN_KNOWN] = LOOK_NORMAL };
-	const char *wanted = t->wanted ? arena_printf(&app->scratch, "?%d", t->wanted) : "";
 	p->look = t->gain == GAIN_KNOWN && t->saves_ns > 0 ? LOOK_GOOD : looks[t->gain];
-	p->gain = t->gain == GAIN_ABSENT ? "n/a" : t->gain == GAIN_NEVER ? "-" : wanted;
-	if (t->gain < GAIN_PARTLY || (wanted[0] && !style->partial))
+	p->gain = t->gain == GAIN_ABSENT ? "n/a" : t->gain == GAIN_NEVER ? "-"
+		: arena_printf(&app->scratch, "?%d", t->wanted);
+	if (t->gain < GAIN_PARTLY)
 		return;
 	const char *size =
 		size_text(app, fabs(t->saves_ns), style->common_unit ? unit : -1, style->before_unit);
 	bool zero = size[0] == '0' && !size[1];
 	p->sized = !zero;
-	p->gain = arena_printf(&app->scratch, "%s%s%s%s%s", t->gain == GAIN_PARTLY ? "~" : "",
-		zero ? "" : t->saves_ns > 0 ? "-" : "+", size, wanted[0] ? " " : "", wanted);
-}
-
-static char upper(char c)
-{
-	return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
+	p->gain = arena_printf(&app->scratch, "%s%s%s", t->gain == GAIN_PARTLY ? "~" : "",
+		zero ? "" : t->saves_ns > 0 ? "-" : "+", size);
 }
 
 static void piece_make(struct app *app, struct toggle_piece *p, const struct what_if_effect *e,
 	const struct toggle_style *style, int unit)
 {
-	struct toggle_says says = say_toggle(e);
+	struct toggle_says says = say_toggle(e, app_can_measure(app));
 	const char *blank = style->last_word ? strrchr(e->row->label, ' ') : NULL;
 	char *label = arena_printf(&app->scratch, "%.*s", style->label, blank ? blank + 1 : e->row->label);
 	for (char *c = label; e->on && *c; c++)
@@ -391,9 +391,57 @@ static void draw_toggles(struct app *app, struct area line)
 	}
 }
 
+/* ---- the dimensions ---- */
+
+/* The batch stands in the title. */
+static bool is_title_dim(const struct plan *p, struct text name)
+{
+	return p->batch > 0 && text_is(name, "batch");
+}
+
+/* "sequence 64 (remembered)   past_sequence 128, total_sequence 129 (sidecar)": a source behind the last of those that
+ * have it. "" where the title has them all. sources false: values only. */
+static const char *dims_text(struct app *app, bool sources)
+{
+	const struct plan *p = app_plan(app);
+	const char *out = "", *before = "";
+	for (int i = 0; p && i < p->unbound_count; i++)
+		out = arena_printf(&app->scratch, "%s%s%s ?", out, *out ? ", " : "", app_clean(app, p->unbound[i]));
+	for (int i = 0; p && i < p->binding_count; i++) {
+		if (is_title_dim(p, p->bindings[i].name))
+			continue;
+		const char *source = sources ? session_dim_source(app->session, p->bindings[i].name) : "";
+		if (*before && strcmp(before, source) != 0)
+			out = arena_printf(&app->scratch, "%s (%s)", out, before);
+		out = arena_printf(&app->scratch, "%s%s%s %lld", out, *out ? ", " : "", app_clean(app, p->bindings[i].name),
+			(long long)p->bindings[i].value);
+		before = source;
+	}
+	return *before ? arena_printf(&app->scratch, "%s (%s)", out, before) : out;
+}
+
+int app_header_rows(const struct app *app)
+{
+	const struct plan *p = app_plan(app);
+	int shown = p ? p->unbound_count : 0;
+	for (int i = 0; p && i < p->binding_count; i++)
+		shown += !is_title_dim(p, p->bindings[i].name);
+	return shown && app->canvas.height >= APP_DIM_ROWS_MIN ? 4 : 3;
+}
+
+static void draw_dims(struct app *app, struct area line)
+{
+	const char *text = dims_text(app, true);
+	if (canvas_columns_on(line, text) >= line.width)
+		text = dims_text(app, false);
+	canvas_fit(line, 1, 0, line.width - 1, LOOK_NORMAL, text);
+}
+
 void app_draw_header(struct app *app, struct area area)
 {
 	draw_title(app, canvas_part(area, 0, 0, area.width, 1));
-	draw_bound(app, canvas_part(area, 0, 1, area.width, 1));
-	draw_toggles(app, canvas_part(area, 0, 2, area.width, 1));
+	if (area.height > 3)
+		draw_dims(app, canvas_part(area, 0, 1, area.width, 1));
+	draw_bound(app, canvas_part(area, 0, area.height - 2, area.width, 1));
+	draw_toggles(app, canvas_part(area, 0, area.height - 1, area.width, 1));
 }

@@ -53,6 +53,9 @@ void listed_renew(struct app *app);
 /* app_facts.c: after the list was made anew, finds the short names that more than one listed layer would have */
 void app_names_renew(struct app *app);
 
+/* app_facts.c: after every analysis, counts what failed and what is left to measure */
+void app_counts_renew(struct app *app);
+
 /* app_device.c: what is awaited comes into force, or not */
 void app_device_step(struct app *app, int timeout_ms);
 /* No device is awaited any longer. Returns whether one was. */
@@ -63,7 +66,9 @@ void app_draw(struct app *app);
 bool app_is_too_small(const struct app *app);
 int app_list_width(const struct app *app); /* columns of the main pane */
 
-/* app_header.c: model and device, the bound, the toggles: three rows */
+/* app_header.c: model and device, dimensions if there are any besides the batch, the bound, the toggles */
+#define APP_DIM_ROWS_MIN 12 /* a lower screen has no row for dimensions */
+int app_header_rows(const struct app *app);
 void app_draw_header(struct app *app, struct area area);
 
 /* app_prompt.c: the line at the bottom that takes text */

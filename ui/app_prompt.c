@@ -6,43 +6,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Dimensions that can be asked for: those without a value, or, where all have one, those that are bound. */
-static int dims_count(const struct app *app)
+/* Shows the text of dimension `index`; a value that is there is replaced by the first key. */
+static void dim_show(struct prompt *q, int index)
 {
-	const struct plan *p = app_plan(app);
-	return !p ? 0 : p->unbound_count ? p->unbound_count : p->binding_count;
+	q->dim_index = index;
+	snprintf(q->text, sizeof(q->text), "%s", q->dims[index].text);
+	q->untouched = q->text[0] != '\0';
 }
 
-static void dim_set(struct app *app, int index)
+static void dim_put(struct app *app, struct text name, const char *text)
 {
-	struct prompt *q = &app->prompt;
-	const struct plan *p = app_plan(app);
-	struct text name = p->unbound_count ? p->unbound[index] : p->bindings[index].name;
-	free(q->dim_name);
-	free((char *)q->dim.p);
+	struct prompt_dim *d = &app->prompt.dims[app->prompt.dim_count++];
 	char *copy = base_malloc(name.n + 1);
 	if (name.n)
 		memcpy(copy, name.p, name.n);
 	copy[name.n] = '\0';
-	q->dim = (struct text){ copy, name.n };
-	q->dim_name = base_strdup(app_clean(app, name));
-	q->dim_index = index;
-	q->text[0] = '\0';
-	q->untouched = !p->unbound_count;
-	if (!p->unbound_count)
-		snprintf(q->text, sizeof(q->text), "%lld", (long long)p->bindings[index].value);
+	*d = (struct prompt_dim){ .name = { copy, name.n }, .shown = base_strdup(app_clean(app, name)) };
+	snprintf(d->text, sizeof(d->text), "%s", text);
+}
+
+/* Asks for the dimensions without a value or, where all have one, for all. Returns whether there are any. */
+static bool dims_ask(struct app *app)
+{
+	struct prompt *q = &app->prompt;
+	const struct plan *p = app_plan(app);
+	int count = !p ? 0 : p->unbound_count ? p->unbound_count : p->binding_count;
+	if (!count)
+		return false;
+	q->dims = base_calloc((size_t)count, sizeof(*q->dims));
+	for (int i = 0; i < count; i++) {
+		char value[PROMPT_DIM_SIZE] = "";
+		if (!p->unbound_count)
+			snprintf(value, sizeof(value), "%lld", (long long)p->bindings[i].value);
+		dim_put(app, p->unbound_count ? p->unbound[i] : p->bindings[i].name, value);
+	}
+	dim_show(q, 0);
+	return true;
 }
 
 void prompt_open(struct app *app, enum prompt_kind kind)
 {
 	struct prompt *q = &app->prompt;
 	struct pane *p = app_pane(app);
-	if (kind == PROMPT_DIM && dims_count(app) == 0) {
-		app_note(app, false, "this model has no symbolic dimensions");
-		return;
-	}
 	if (kind != PROMPT_DIM && !p->view->row_text) {
-		app_note(app, false, "nothing to search in here");
+		app_note(app, false, "this view cannot be searched");
 		return;
 	}
 	q->kind = kind;
@@ -56,14 +63,20 @@ void prompt_open(struct app *app, enum prompt_kind kind)
 		snprintf(q->before, sizeof(q->before), "%s", p->filter);
 		q->untouched = q->text[0] != '\0';
 	}
-	if (kind == PROMPT_DIM)
-		dim_set(app, 0);
+	if (kind == PROMPT_DIM && !dims_ask(app)) {
+		prompt_close(app);
+		app_note(app, false, "this model has no symbolic dimensions");
+	}
 }
 
 void prompt_close(struct app *app)
 {
-	free(app->prompt.dim_name);
-	free((char *)app->prompt.dim.p);
+	struct prompt *q = &app->prompt;
+	for (int i = 0; i < q->dim_count; i++) {
+		free((char *)q->dims[i].name.p);
+		free(q->dims[i].shown);
+	}
+	free(q->dims);
 	app->prompt = (struct prompt){ 0 };
 }
 
@@ -106,41 +119,60 @@ static void filter_accept(struct app *app)
 	struct pane *p = app_pane(app);
 	filter_apply(app, app->prompt.text);
 	if (p->filter[0])
-		app_note(app, p->shown_count == 0, "%d of %d rows contain \"%s\"; Esc shows all again",
+		app_note(app, p->shown_count == 0, "%d of %d rows match \"%s\"; Esc clears the filter",
 			p->shown_count, p->row_count, p->filter);
+}
+
+/* All that was changed goes to the session in one piece: dimensions that depend on one another cannot be checked apart. */
+static void dims_bind(struct app *app)
+{
+	struct prompt *q = &app->prompt;
+	struct error err = ERROR_NONE;
+	int count = 0;
+	struct dim_binding *bound = base_calloc((size_t)q->dim_count, sizeof(*bound));
+	for (int i = 0; i < q->dim_count; i++)
+		if (q->dims[i].changed && text_to_int64(text_of(q->dims[i].text), &bound[count].value))
+			bound[count++].name = q->dims[i].name;
+	int bad = count ? session_bind(app->session, bound, count, &err) : 0;
+	free(bound);
+	app_refresh(app);
+	if (bad) {
+		app_note(app, true, "%s", err.text);
+		dim_show(q, 0);
+		return;
+	}
+	prompt_close(app);
+	if (count)
+		prompt_ask_unbound(app); /* those that were passed over */
+}
+
+/* Keeps the text on the screen as the dimension's value. Returns whether it can be one. */
+static bool dim_keep(struct app *app)
+{
+	struct prompt *q = &app->prompt;
+	struct prompt_dim *d = &q->dims[q->dim_index];
+	int64_t value;
+	if (q->untouched || (!q->text[0] && !d->text[0]))
+		return true;
+	if (q->text[0] && (!text_to_int64(text_of(q->text), &value) || value < 0 || value > INT32_MAX)) {
+		app_note(app, true, "%s must be 0-%d", d->shown, INT32_MAX);
+		return false;
+	}
+	d->changed |= q->text[0] && strcmp(d->text, q->text) != 0;
+	if (q->text[0])
+		snprintf(d->text, sizeof(d->text), "%.*s", PROMPT_DIM_SIZE - 1, q->text);
+	return true;
 }
 
 static void dim_accept(struct app *app)
 {
 	struct prompt *q = &app->prompt;
-	struct error err = ERROR_NONE;
-	int64_t value;
-	if (!q->text[0] || q->untouched) { /* left as it is: on to the next one */
-		int next = q->dim_index + 1;
-		if (next < dims_count(app))
-			dim_set(app, next);
-		else
-			prompt_close(app);
+	if (!dim_keep(app))
 		return;
-	}
-	if (!text_to_int64(text_of(q->text), &value) || value < 0 || value > INT32_MAX) {
-		app_note(app, true, "%s: a whole number from 0 to %d, please", q->dim_name, INT32_MAX);
-		return;
-	}
-	bool was_unbound = app_plan(app) && app_plan(app)->unbound_count;
-	int bad = session_bind(app->session, q->dim, value, &err);
-	app_refresh(app);
-	if (bad) {
-		app_note(app, true, "%s = %lld: %s", q->dim_name, (long long)value, err.text);
-		q->text[0] = '\0';
-		return;
-	}
-	int next = was_unbound ? 0 : q->dim_index + 1;
-	bool more = was_unbound ? app_plan(app)->unbound_count > 0 : next < dims_count(app);
-	if (more)
-		dim_set(app, next);
+	if (q->dim_index + 1 < q->dim_count)
+		dim_show(q, q->dim_index + 1);
 	else
-		prompt_close(app);
+		dims_bind(app);
 }
 
 static void prompt_accept(struct app *app)
@@ -155,7 +187,7 @@ static void prompt_accept(struct app *app)
 	else if (q->text[0]) {
 		snprintf(app->search, sizeof(app->search), "%s", q->text);
 		if (pane_find(app, app_pane(app), 0, 1, q->text) < 0)
-			app_note(app, true, "\"%s\" is nowhere here", q->text);
+			app_note(app, true, "no match for \"%s\"", q->text);
 	}
 	prompt_close(app);
 }
@@ -220,8 +252,14 @@ static bool prompt_edit(struct prompt *q, uint32_t key)
 void prompt_key(struct app *app, uint32_t key)
 {
 	struct prompt *q = &app->prompt;
-	if (key == KEY_CODE_ENTER) {
+	bool next = q->kind == PROMPT_DIM && (key == KEY_CODE_DOWN || key == KEY_CODE_TAB);
+	if (key == KEY_CODE_ENTER || next) {
 		prompt_accept(app);
+		return;
+	}
+	if (q->kind == PROMPT_DIM && (key == KEY_CODE_UP || key == KEY_CODE_BACKTAB)) {
+		if (dim_keep(app) && q->dim_index > 0)
+			dim_show(q, q->dim_index - 1);
 		return;
 	}
 	bool emptied = (key == KEY_CODE_BACKSPACE || key == ('H' & 31)) && !q->text[0];

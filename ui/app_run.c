@@ -43,7 +43,7 @@ static void runner_missed(struct app *app)
 		snprintf(app->standing, sizeof(app->standing), "%s", err.text);
 	else
 		snprintf(app->standing, sizeof(app->standing),
-			"%.*s: results of before are shown, nothing can be measured",
+			"%.*s; recorded results are shown, nothing can be measured",
 			(int)sizeof(app->standing) - 80, trouble[0] ? trouble : "the runner does not answer");
 	app->generation++;
 }
@@ -78,6 +78,7 @@ static void drive(struct app *app)
 	}
 	if (came != 0)
 		app->generation++;
+	app->stopping &= !queue_status(q).idle;
 	runner_missed(app);
 }
 

@@ -9,9 +9,13 @@
 struct bound_says say_bound(const struct analysis *a, int folded)
 {
 	const struct coverage *c = &a->coverage;
-	int open = 0;
-	for (int i = 0; i < a->layer_count; i++)
-		open += a->layers[i].at_least;
+	int open = 0, noisy = 0, suspect = 0;
+	for (int i = 0; i < a->layer_count; i++) {
+		const struct layer_cost *l = &a->layers[i];
+		open += l->at_least;
+		suspect += l->mistrusted;
+		noisy += !l->mistrusted && l->result && l->result->stats.stop == STOP_DISTURBED;
+	}
 	return (struct bound_says){
 		.known = a->complete ? KNOWN_ALL : isnan(a->bound_ns) ? KNOWN_NONE : KNOWN_PARTLY,
 		.bound_ns = a->bound_ns,
@@ -21,62 +25,83 @@ struct bound_says say_bound(const struct analysis *a, int folded)
 		.layers = c->layers - folded,
 		.missing = c->missing,
 		.open = open,
+		.noisy = noisy,
+		.suspect = suspect,
 		.unsupported = c->unsupported,
 		.proxies = c->proxy,
 		.estimated = c->estimated,
-		.least = a->complete ? (a->estimated ? "~" : "") : a->estimated ? "partial ~" : "at least ",
+		.least = a->complete ? (a->estimated ? "~" : "") : a->estimated ? "at least ~" : "at least ",
 	};
 }
 
-struct toggle_says say_toggle(const struct what_if_effect *e)
+struct toggle_says say_toggle(const struct what_if_effect *e, bool measurable)
 {
-	struct toggle_says t = { .saves_ns = e->saves_ns, .wanted = e->unmeasured_problems };
+	struct toggle_says t = { .saves_ns = e->saves_ns, .wanted = measurable ? e->unmeasured_problems : 0 };
 	bool nothing = isnan(e->saves_ns) || (!e->complete && e->saves_ns == 0);
-	if (!e->available)
+	if (!e->available || (e->unmeasured_problems && !measurable))
 		t.gain = GAIN_ABSENT;
-	else if (nothing || (t.wanted && e->saves_ns == 0))
-		t.gain = t.wanted ? GAIN_UNKNOWN : GAIN_NEVER;
+	else if (t.wanted)
+		t.gain = GAIN_UNKNOWN;
+	else if (nothing)
+		t.gain = GAIN_NEVER;
 	else
-		t.gain = e->complete && !e->estimated && !t.wanted ? GAIN_KNOWN : GAIN_PARTLY;
+		t.gain = e->complete && !e->estimated ? GAIN_KNOWN : GAIN_PARTLY;
 	return t;
+}
+
+/* ", 75 noisy, 3 suspect": what there is of it, the comma too where something stands before. */
+static void add_counts(char *buf, const struct bound_says *b, bool gaps)
+{
+	const bool planned = b->described || b->estimated;
+	const struct {
+		int n;
+		const char *word;
+	} parts[] = {
+		{ gaps ? b->missing - b->failed : 0, planned ? "not estimated" : "not measured" },
+		{ gaps ? b->failed : 0, "failed" }, { gaps ? b->unsupported : 0, "n/a" },
+		{ b->suspect, "suspect" }, { b->noisy, "noisy" },
+	};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (parts[i].n)
+			snprintf(buf + strlen(buf), SAY_GAP - strlen(buf), "%s%d %s", *buf ? ", " : "", parts[i].n,
+				parts[i].word);
 }
 
 static char *say_complete(char *buf, const struct bound_says *b, int form)
 {
+	buf[0] = '\0';
 	if (b->estimated)
 		snprintf(buf, SAY_GAP, form == 0 ? "%d of %d layers estimated" : form == 1 ? "%d/%d estimated" : "estimated",
 			b->estimated, b->layers);
-	else if (form == 0 && b->proxies)
-		snprintf(buf, SAY_GAP, "all %d layers known, %d by proxy", b->layers, b->proxies);
 	else if (form < 2)
-		snprintf(buf, SAY_GAP, "all %d layers known", b->layers);
-	else
+		snprintf(buf, SAY_GAP, form == 0 ? "all %d layers known" : "%d layers known", b->layers);
+	else if (!b->noisy && !b->suspect)
 		snprintf(buf, SAY_GAP, "all known");
+	if (form == 0 && b->proxies && !b->estimated)
+		snprintf(buf + strlen(buf), SAY_GAP - strlen(buf), ", %d by proxy", b->proxies);
+	add_counts(buf, b, false);
 	return buf;
 }
 
 char *say_gap(char *buf, const struct bound_says *b, int form)
 {
 	int unknown = b->missing + b->unsupported;
-	const char *word = b->estimated || b->described ? (form < 2 ? "not estimated" : "missing")
-		: !b->unsupported ? (form < 2 ? "not measured" : "missing")
-		: !b->missing              ? "unsupported"
-					   : "unknown";
 	if (b->known == KNOWN_ALL)
 		return say_complete(buf, b, form);
+	buf[0] = '\0';
 	if (unknown == 0 && b->open && form == 0)
 		snprintf(buf, SAY_GAP, "%d of %d layers: branch or rounds not known", b->open, b->layers);
 	else if (unknown == 0 && b->open)
 		snprintf(buf, SAY_GAP, form == 1 ? "branch or rounds not known" : "branch?");
 	else if (unknown == 0)
 		snprintf(buf, SAY_GAP, form < 2 ? "casts not measured" : "casts?");
-	else if (form == 0 && b->missing && b->unsupported)
-		snprintf(buf, SAY_GAP, "%d not measured, %d unsupported of %d layers", b->missing,
-			b->unsupported, b->layers);
-	else if (form == 1 && b->missing && b->unsupported)
-		snprintf(buf, SAY_GAP, "%d missing, %d unsupported", b->missing, b->unsupported);
-	else
-		snprintf(buf, SAY_GAP, form < 2 ? "%d of %d layers %s" : "%d/%d %s", unknown, b->layers, word);
+	else if (form == 2)
+		snprintf(buf, SAY_GAP, "%d/%d %s", unknown, b->layers, b->missing ? "missing" : "n/a");
+	if (form == 2)
+		return buf;
+	add_counts(buf, b, true);
+	if (form == 0 && unknown)
+		snprintf(buf + strlen(buf), SAY_GAP - strlen(buf), " of %d layers", b->layers);
 	return buf;
 }
 

@@ -12,6 +12,8 @@ struct bound_says {
 	double casts_ns;         /* of them for casts at the model's border; 0: none, or not known */
 	int layers;              /* those without the folded ones */
 	int missing, unsupported, proxies, estimated;
+	int noisy, suspect;      /* layers whose measurement was disturbed; is probably wrong */
+	int failed;              /* of the missing: measured without success; set by the caller */
 	int open;                /* layers of which it is not known which branch is taken, or how often the body runs */
 	bool described;          /* nothing is ever measured there; set by the caller */
 	const char *least;       /* goes before a total: "", "~" of estimates, "at least ", "partial ~" */
@@ -20,19 +22,20 @@ struct bound_says {
 struct bound_says say_bound(const struct analysis *a, int folded);
 
 enum gain {
-	GAIN_ABSENT,     /* the toggle means nothing here */
-	GAIN_NEVER,      /* not known, and nothing is left to measure that would tell */
-	GAIN_UNKNOWN,    /* not known yet */
-	GAIN_PARTLY,     /* the difference of incomplete sums, or more is to be measured */
+	GAIN_ABSENT,     /* the toggle means nothing here, or its problems cannot be measured here */
+	GAIN_NEVER,      /* not known, and nothing is left to measure */
+	GAIN_UNKNOWN,    /* problems must be measured first: a difference of partial sums is not shown */
+	GAIN_PARTLY,     /* nothing is left to measure, but the sums have gaps or estimates */
 	GAIN_KNOWN
 };
 
 struct toggle_says {
 	enum gain gain;
 	double saves_ns;         /* PARTLY, KNOWN; below 0: it costs */
-	int wanted;              /* distinct problems to be measured before more is known */
+	int wanted;              /* UNKNOWN: distinct problems to be measured first */
 };
-struct toggle_says say_toggle(const struct what_if_effect *e);
+/* measurable: the device can measure or plan what is missing. */
+struct toggle_says say_toggle(const struct what_if_effect *e, bool measurable);
 
 /* From long to short; SAY_FORMS - 1 is the shortest. Returns buf, of SAY_GAP bytes. */
 #define SAY_FORMS 3

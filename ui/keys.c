@@ -30,7 +30,7 @@ static const struct {
 	{ "Backspace", KEY_CODE_BACKSPACE },
 	{ "Delete", KEY_CODE_DELETE },
 	{ "F1", KEY_CODE_F1 },
-	{ "F10", KEY_CODE_F10 },
+	{ "F12", KEY_CODE_F12 },
 };
 
 static const struct key_row fixed[] = {
@@ -46,48 +46,48 @@ static const struct key_row fixed[] = {
 	{ "M", REQUEST_MIDDLE, 0, KEYS_MOVE, "to its middle", NULL },
 	{ "L", REQUEST_BOTTOM, 0, KEYS_MOVE, "to its bottom", NULL },
 	{ ">", REQUEST_NEXT_LAYER, 0, KEYS_MOVE, "to the next layer, staying in the view (details)", NULL },
-	{ "<", REQUEST_PREVIOUS_LAYER, 0, KEYS_MOVE, "to the layer before", NULL },
+	{ "<", REQUEST_PREVIOUS_LAYER, 0, KEYS_MOVE, "to the previous layer", NULL },
 	{ "/ F3", REQUEST_SEARCH, 0, KEYS_FIND, "search as you type; Enter keeps the place, Esc goes back",
 		"search" },
 	{ "n", REQUEST_FIND_NEXT, 0, KEYS_FIND, "next match", NULL },
-	{ "N", REQUEST_FIND_PREVIOUS, 0, KEYS_FIND, "match before", NULL },
+	{ "N", REQUEST_FIND_PREVIOUS, 0, KEYS_FIND, "previous match", NULL },
 	{ "& \\ F4", REQUEST_FILTER, 0, KEYS_FIND,
 		"show only rows that match, as you type; an empty text shows all again",
 		NULL },
 	{ "s F6", REQUEST_SORT, 0, KEYS_FIND, "sort by the next column (model order, cost, name, ...)", "sort" },
-	{ "S", REQUEST_SORT_BACK, 0, KEYS_FIND, "sort by the column before", NULL },
+	{ "S", REQUEST_SORT_BACK, 0, KEYS_FIND, "sort by the previous column", NULL },
 	{ "I", REQUEST_REVERSE, 0, KEYS_FIND, "reverse the order", NULL },
 	{ "c", REQUEST_FOLDED, 0, KEYS_FIND,
-		"list the layers that only make constants too, or not (weights, arithmetic on shapes)",
+		"show or hide the layers that only make constants (weights, arithmetic on shapes)",
 		NULL },
 	{ "Enter", REQUEST_OPEN, 0, KEYS_VIEWS,
 		"open: details of a layer, the layer behind a line, a toggle, a device", "details" },
 	{ "Esc Backspace", REQUEST_BACK, 0, KEYS_VIEWS, "back to the layer or the view before; drops a search or a filter",
 		NULL },
-	{ "Right", REQUEST_UNFOLD, 0, KEYS_VIEWS, "list what runs in a layer (If, Loop, Scan) below it; elsewhere: open", NULL },
-	{ "Left", REQUEST_FOLD, 0, KEYS_VIEWS, "close it again; elsewhere: back", NULL },
-	{ "*", REQUEST_UNFOLD_ALL, 0, KEYS_VIEWS, "list what runs in all such layers, or in none", NULL },
+	{ "Right", REQUEST_UNFOLD, 0, KEYS_VIEWS, "show the layers inside a layer (If, Loop, Scan); elsewhere: open", NULL },
+	{ "Left", REQUEST_FOLD, 0, KEYS_VIEWS, "hide them again; elsewhere: back", NULL },
+	{ "*", REQUEST_UNFOLD_ALL, 0, KEYS_VIEWS, "show or hide the layers inside all such layers", NULL },
 	{ "Tab", REQUEST_NEXT_VIEW, 0, KEYS_VIEWS, "next view", "next view" },
-	{ "BackTab", REQUEST_PREVIOUS_VIEW, 0, KEYS_VIEWS, "view before", NULL },
+	{ "BackTab", REQUEST_PREVIOUS_VIEW, 0, KEYS_VIEWS, "previous view", NULL },
 	{ "1", REQUEST_VIEW, 0, KEYS_VIEWS, "view 1: layers", NULL },
 	{ "2", REQUEST_VIEW, 1, KEYS_VIEWS, "view 2: details of the selected layer", NULL },
 	{ "3", REQUEST_VIEW, 2, KEYS_VIEWS, "view 3: what-ifs, and the model's own figures", NULL },
 	{ "4", REQUEST_VIEW, 3, KEYS_VIEWS, "view 4: distinct problems and their measurements", NULL },
 	{ "5 D", REQUEST_VIEW, 4, KEYS_VIEWS, "view 5: devices to choose from, described ones too", NULL },
-	{ "6", REQUEST_VIEW, 5, KEYS_VIEWS, "view 6: what on this machine bends numbers", NULL },
-	{ "? h F1", REQUEST_HELP, 0, KEYS_VIEWS, "this help", "help" },
+	{ "6", REQUEST_VIEW, 5, KEYS_VIEWS, "view 6: doctor, what distorts measurements on this machine", NULL },
+	{ "? h F1 7", REQUEST_HELP, 0, KEYS_VIEWS, "view 7: this help", "help" },
 	{ "b", REQUEST_MEASURE_MISSING, 0, KEYS_MEASURE,
-		"benchmark all that is missing, for the what-ifs too", "benchmark missing" },
+		"measure what is missing, for the what-ifs too", "measure missing" },
 	{ "B", REQUEST_MEASURE_LAYER, 0, KEYS_MEASURE,
-		"benchmark the selected layer now, again if it has results", NULL },
+		"measure the selected layer now, again if it has results", NULL },
 	{ "x", REQUEST_CANCEL, 0, KEYS_MEASURE, "stop measuring; what is done is kept", NULL },
 	{ "+ ]", REQUEST_BATCH_UP, 0, KEYS_WHAT_IF, "next batch size (of the configured ones, else doubled)",
 		NULL },
-	{ "- [", REQUEST_BATCH_DOWN, 0, KEYS_WHAT_IF, "batch size before (else halved)", NULL },
+	{ "- [", REQUEST_BATCH_DOWN, 0, KEYS_WHAT_IF, "previous batch size (else halved)", NULL },
 	{ "t", REQUEST_DTYPE, 0, KEYS_WHAT_IF, "next data type (of the configured ones, else f32 and bf16)",
 		NULL },
-	{ "d", REQUEST_DIMS, 0, KEYS_WHAT_IF, "give the model's symbolic dimensions values", NULL },
-	{ "^L R F5", REQUEST_REDRAW, 0, KEYS_LEAVE, "draw the screen anew", NULL },
+	{ "d", REQUEST_DIMS, 0, KEYS_WHAT_IF, "set the model's symbolic dimensions", NULL },
+	{ "^L R F5", REQUEST_REDRAW, 0, KEYS_LEAVE, "redraw the screen", NULL },
 	{ "q", REQUEST_CLOSE, 0, KEYS_LEAVE,
 		"close the view; in the layers view quit, what is measured is kept", "quit" },
 	{ "Q F10 ^C", REQUEST_QUIT, 0, KEYS_LEAVE, "quit at once", NULL },
@@ -153,7 +153,7 @@ uint32_t keys_parse(struct text name)
 	if (name.n >= 2 && name.n <= 3 && name.p[0] == 'F') {
 		int64_t number;
 		if (text_to_int64((struct text){ name.p + 1, name.n - 1 }, &number) && number >= 1 &&
-			number <= 10)
+			number <= 12)
 			return KEY_CODE_F1 + (uint32_t)number - 1;
 	}
 	char copy[8] = "";
@@ -171,9 +171,11 @@ char *keys_name(char *buf, uint32_t key)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (names[i].key == key)
 			return strcpy(buf, names[i].name);
+	if (key == KEY_CODE_NONE)
+		return buf;
 	if (key < 32)
 		snprintf(buf, 16, "^%c", (char)(key + 64));
-	else if (key >= KEY_CODE_F1 && key <= KEY_CODE_F10)
+	else if (key >= KEY_CODE_F1 && key <= KEY_CODE_F12)
 		snprintf(buf, 16, "F%u", key - KEY_CODE_F1 + 1);
 	else if (key < 127)
 		snprintf(buf, 16, "%c", (char)key);
@@ -214,7 +216,7 @@ static void names_print_man(struct str *out)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (names[i].key < KEY_CODE_F1)
 			str_addf(out, "\\fB%s\\fR,\n", names[i].name);
-	str_addf(out, "\\fBF1\\fR to \\fBF10\\fR,\nand \\fB\\(haA\\fR to \\fB\\(haZ\\fR with Ctrl.\n"
+	str_addf(out, "\\fBF1\\fR to \\fBF12\\fR,\nand \\fB\\(haA\\fR to \\fB\\(haZ\\fR with Ctrl.\n"
 		"\\fBtext:\\fR\\fIWORD\\fR types a word letter by letter; where a line takes text, any word that is no "
 		"name is typed:\n\\fB/ layer3 Enter Enter\\fR.\nAny other word is an error.\n");
 }

@@ -207,6 +207,17 @@ static int screen_open(struct error *err)
 	return 0;
 }
 
+/* ^S would stop the screen, and nothing on it says how to go on. */
+static void flow_control_off(void)
+{
+	struct termios modes;
+	if (tcgetattr(STDOUT_FILENO, &modes))
+		return;
+	modes.c_iflag &= ~(tcflag_t)IXON;
+	tcsetattr(STDOUT_FILENO, TCSADRAIN, &modes);
+	def_prog_mode(); /* curses returns to these modes after a stop */
+}
+
 static void screen_close(void)
 {
 	if (term.screen) {
@@ -244,6 +255,7 @@ int term_open(bool color, struct error *err)
 	cbreak();
 	noecho();
 	nonl();
+	flow_control_off();
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	curs_set(0);
@@ -347,7 +359,7 @@ static uint32_t key_of(int status, wint_t code)
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
 		if (table[i].curses == code)
 			return table[i].key;
-	if (code >= KEY_F(1) && code <= KEY_F(10))
+	if (code >= KEY_F(1) && code <= KEY_F(12))
 		return KEY_CODE_F1 + (uint32_t)(code - KEY_F(1));
 	return KEY_CODE_NONE;
 }

@@ -71,15 +71,23 @@ struct pane {
 
 enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_DIM };
 
+#define PROMPT_DIM_SIZE 24
+
+struct prompt_dim {
+	struct text name;             /* as the model has it */
+	char *shown;                  /* cleaned for the screen; both malloc'd */
+	char text[PROMPT_DIM_SIZE];   /* "" no value */
+	bool changed;
+};
+
 struct prompt {
 	enum prompt_kind kind;
 	char text[128];
 	bool untouched;       /* text is what was there before: the first letter replaces it */
 	char before[128];     /* PROMPT_FILTER: the filter to go back to */
 	int start_cursor, start_top, start_row; /* where the search or the filter began */
-	char *dim_name;       /* PROMPT_DIM: cleaned name for the screen */
-	struct text dim;      /* and as the model has it; both malloc'd */
-	int dim_index;        /* which of the dimensions to ask for */
+	struct prompt_dim *dims; /* PROMPT_DIM: all that are asked for, bound together at the end */
+	int dim_count, dim_index;
 };
 
 #define APP_VIEWS_MAX 8
@@ -113,6 +121,7 @@ struct app {
 	bool note_bad;
 	char standing[ERROR_TEXT_SIZE]; /* trouble that stays while nothing else is to be said, or "" */
 	bool quit, redraw;
+	bool stopping;           /* x was pressed; the problem at work has not ended yet */
 	bool runner_dead;        /* it does not start, and is left alone until the user asks again */
 	bool show_folded;        /* layers that only make constants are listed too */
 	/* made by app_refresh, for the views */
@@ -132,6 +141,8 @@ struct app {
 	const struct plan *lanes_plan;
 	const struct plan_layer *lanes_layers;
 	bool lanes_folded;
+	int failed_count;        /* layers without a cost whose problem was measured without success */
+	int unmeasured_count;    /* distinct problems without a result: the scenario's and its what-ifs' */
 	double most_ns;          /* the dearest layer's cost, for bars; 0 when none is known */
 };
 
@@ -164,10 +175,16 @@ double app_cost_all(const struct app *app, int layer);
 /* The text of the problem that a layer's cost comes from in this scenario (the fused one for a group), or
  * NULL. */
 const char *app_problem(const struct app *app, int layer);
-/* "ok" "run" "3rd" "failed" ... for a problem's place in the queue and results; "" when nothing is known. */
-/* How wide its column is: a described device has longer words. */
+/* Columns that a list gives to states: a described device has longer words. */
 int app_state_columns(const struct app *app);
+/* The state of a problem or layer as a word (session/state.h), "queue 3" with its place; "" when nothing is recorded. */
 const char *app_problem_state(struct app *app, const char *problem, enum look *look);
+const char *app_layer_state(struct app *app, int layer, enum look *look);
+/* The words that a search finds it by: the state's, the stored and the earlier one. */
+const char *app_problem_terms(struct app *app, const char *problem);
+const char *app_layer_terms(struct app *app, int layer);
+/* Can the device measure what is missing, or its planner still answer? */
+bool app_can_measure(const struct app *app);
 /* Follows a line of the details to another layer; Esc comes back. */
 void app_follow(struct app *app, int layer);
 /* Shows another view, with the given layer in question (-1: the one there is). */

@@ -303,7 +303,7 @@ static const char *state_text(struct app *app, struct detail *d, const char *pro
 	if (state == JOB_RUNNING)
 		return "is being measured";
 	if (state == JOB_PENDING)
-		return arena_printf(&d->arena, "waits as %s", word);
+		return arena_printf(&d->arena, "%s", word);
 	return word[0] == '\0' || strcmp(word, "ok") == 0 ? "not measured" : word;
 }
 
@@ -315,7 +315,7 @@ static void add_planned(struct app *app, struct detail *d, const char *title, co
 	if (p->state == PLANNED_NO)
 		add_wrapped(d, LOOK_WARN, " ", arena_printf(&d->arena, "none: %s", clean(d, text_of(p->why))));
 	else if (p->state != PLANNED_YES)
-		add(d, LOOK_DIM, -1, " asked for");
+		add(d, LOOK_DIM, -1, " planning...");
 	if (p->state != PLANNED_YES)
 		return;
 	if (*app->session->described->caveat)

@@ -62,9 +62,9 @@ static void line_of_peaks(struct devices *s, int i, const struct session *sessio
 	if (line.n)
 		line_add_wrapped(s, i, arena_printf(&s->line_arena, "measured peaks: %s", line.p), LOOK_NORMAL);
 	if (peaks_have_gaps(&k))
-		line_add_wrapped(s, i, arena_printf(&s->line_arena, "-: not measured while the machine was calm%s%s",
-			peaks_known(&k) ? "" : " (no rooflines without memory's)",
-			s->list[i].kind == SESSION_RUNNER ? "; when it is: benanza bench --shaky MODEL" : ""), LOOK_DIM);
+		line_add_wrapped(s, i, arena_printf(&s->line_arena, "-: not measured on a quiet machine%s%s",
+			peaks_known(&k) ? "" : " (no rooflines without the memory peak)",
+			s->list[i].kind == SESSION_RUNNER ? "; benanza bench --shaky MODEL measures it again" : ""), LOOK_DIM);
 	str_free(&line);
 }
 
@@ -85,9 +85,9 @@ static void lines_of_device(struct devices *s, int i, const struct session *sess
 static void lines_make(struct devices *s, const struct session *session)
 {
 	static const char *const groups[] = {
-		[SESSION_RUNNER] = "runners: started when they are chosen",
-		[SESSION_RECORDED] = "recorded: results of before",
-		[SESSION_DESCRIBED] = "described by vendors' figures: planned and estimated, never measured",
+		[SESSION_RUNNER] = "runners: started when chosen",
+		[SESSION_RECORDED] = "recorded earlier",
+		[SESSION_DESCRIBED] = "described by vendors' figures: planned and estimated, not measured",
 	};
 	arena_free(&s->line_arena);
 	s->count = 0;
@@ -263,7 +263,7 @@ static bool devices_request(struct app *app, void *state, const struct key_row *
 
 const struct view view_devices = {
 	.name = "devices",
-	.help = "runners, recorded and described devices; \u25cf is in use, Enter puts another in force: scenario and layer stay",
+	.help = "runners, recorded and described devices; \u25cf is in use, Enter switches: scenario and layer stay",
 	.state_size = sizeof(struct devices),
 	.close = devices_close,
 	.rows = devices_rows,

@@ -43,7 +43,7 @@ static void add_wrapped(struct doctor_page *p, const char *text, enum look look)
 
 static void add_group(struct doctor_page *p, const struct doctor_finding *f, int count, enum doctor_outcome outcome)
 {
-	static const char *const titles[] = { [DOCTOR_OK] = "Well", [DOCTOR_BENDS] = "Bends numbers", [DOCTOR_UNKNOWN] = "Cannot be told here" };
+	static const char *const titles[] = { [DOCTOR_OK] = "OK", [DOCTOR_BENDS] = "Distorts measurements", [DOCTOR_UNKNOWN] = "Unknown here" };
 	static const enum look looks[] = { [DOCTOR_OK] = LOOK_NORMAL, [DOCTOR_BENDS] = LOOK_BAD, [DOCTOR_UNKNOWN] = LOOK_WARN };
 	int begin = p->count;
 	for (int i = 0; i < count; i++) {
@@ -101,7 +101,7 @@ static int doctor_view_rows(struct app *app, void *state, int width)
 	bool due = !p->looked && doctor_due_ms(p->doctor) == 0;
 	if (!due && !p->looked) {
 		p->count = 0;
-		add(p, "counting for half a second what this machine does ...", LOOK_DIM);
+		add(p, "counting for half a second what else runs on this machine ...", LOOK_DIM);
 	} else if (due || p->width != width) {
 		p->width = width;
 		p->looked = true;
@@ -139,7 +139,7 @@ static bool doctor_view_request(struct app *app, void *state, const struct key_r
 
 const struct view view_doctor = {
 	.name = "doctor",
-	.help = "what on this machine bends numbers, and what to do; Enter looks anew",
+	.help = "what distorts measurements on this machine, and the fix; Enter refreshes",
 	.state_size = sizeof(struct doctor_page),
 	.open = doctor_view_open,
 	.close = doctor_view_close,
@@ -148,6 +148,6 @@ const struct view view_doctor = {
 	.row_text = doctor_view_row_text,
 	.request = doctor_view_request,
 	.due_ms = doctor_view_due_ms,
-	.opens = "look anew",
+	.opens = "refresh",
 	.text = true,
 };

@@ -12,6 +12,12 @@ struct columns {
 	int dag, lanes, name, op, output, cost, bar, share, status;
 };
 
+/* The widest texts of the listed layers: narrow models leave their room to the names. */
+struct widths {
+	const struct plan_layer *layers;
+	int listed_count, op, output;
+};
+
 /* What is left for names. */
 static int columns_rest(const struct columns *c, int width)
 {
@@ -19,7 +25,7 @@ static int columns_rest(const struct columns *c, int width)
 	       (c->op ? c->op + 1 : 0) - (c->output ? c->output + 1 : 0) - (c->bar ? c->bar + 1 : 0);
 }
 
-static struct columns columns_for(const struct app *app, int width)
+static struct columns columns_for(const struct app *app, const struct widths *w, int width)
 {
 	struct columns c = { .cost = 10, .status = app_state_columns(app) };
 	int most = width >= 130 ? 12 : width >= 100 ? 8 : width >= 70 ? 5 : 3;
@@ -29,7 +35,9 @@ static struct columns columns_for(const struct app *app, int width)
 	c.share = width >= 46 ? 6 : 0;
 	c.op = width >= 110 ? 14 : width >= 56 ? 9 : 0;
 	c.output = width >= 110 ? 18 : width >= 66 ? 13 : 0;
-	c.bar = width >= 110 ? 12 : width >= 76 ? 6 : 0;
+	c.bar = width >= 110 ? 12 : width >= 76 ? 4 : 0;
+	c.op = c.op > w->op ? w->op : c.op;
+	c.output = c.output > w->output ? w->output : c.output;
 	if (columns_rest(&c, width) < 15)
 		c.bar = 0;
 	if (columns_rest(&c, width) < 15)
@@ -37,13 +45,6 @@ static struct columns columns_for(const struct app *app, int width)
 	int rest = columns_rest(&c, width);
 	c.name = rest < 8 ? 8 : rest;
 	return c;
-}
-
-static int layers_rows(struct app *app, void *state, int width)
-{
-	(void)state;
-	(void)width;
-	return app->listed_count;
 }
 
 enum layers_order { ORDER_MODEL, ORDER_COST, ORDER_WORK, ORDER_NAME, ORDER_OP };
@@ -68,8 +69,7 @@ static const char *name_heading(struct app *app, const struct columns *c)
 
 static void layers_heading(struct app *app, void *state, struct area line)
 {
-	(void)state;
-	struct columns c = columns_for(app, line.width);
+	struct columns c = columns_for(app, state, line.width);
 	int x = 1;
 	canvas_fit(line, x, 0, c.dag, LOOK_DIM, "dag");
 	canvas_fit(line, x += c.dag + 1, 0, c.name, LOOK_DIM, name_heading(app, &c));
@@ -136,7 +136,7 @@ static const char *cost_text(struct app *app, int layer, const struct layer_cost
 		/* its work is in an integer layer's; or nothing is the least it may cost */
 		return app_layer(app, layer)->absorbed_by >= 0 ? "absorbed" : cost->at_least ? "~free " : "free ";
 	case ORIGIN_FUSED: return "fused ";
-	case ORIGIN_UNSUPPORTED: *look = LOOK_WARN; return "unsupp. ";
+	case ORIGIN_UNSUPPORTED: *look = LOOK_WARN; return "n/a ";
 	case ORIGIN_MISSING: return "- ";
 	default: break;
 	}
@@ -173,32 +173,6 @@ static void draw_cost(struct app *app, int layer, struct area line, int x, const
 	x += c->bar ? c->bar + 1 : 0;
 	if (c->share && total > 0)
 		canvas_fit_right(line, x, 0, c->share, LOOK_NORMAL, app_share(app, ns, total));
-}
-
-static const char *layer_state(struct app *app, int layer, enum look *look)
-{
-	const struct layer_cost *cost = app_cost(app, layer);
-	const char *word = app_problem_state(app, app_problem(app, layer), look);
-	bool settled = strcmp(word, "ok") == 0 || !word[0];
-	if (!cost || !settled)
-		return word;
-	*look = cost->at_least ? LOOK_WARN : LOOK_DIM;
-	if (cost->origin == ORIGIN_FREE && cost->at_least)
-		return "part";
-	if (cost->origin == ORIGIN_FREE || cost->origin == ORIGIN_FUSED)
-		return "ok";
-	if (cost->origin == ORIGIN_PROXY)
-		return "proxy";
-	if (cost->origin == ORIGIN_ESTIMATED || cost->origin == ORIGIN_ASSUMED)
-		return cost->origin == ORIGIN_ASSUMED ? "given" : "guess";
-	bool calm = !cost->result || cost->result->stats.stop != STOP_DISTURBED;
-	*look = calm && cost->origin == ORIGIN_MEASURED ? LOOK_GOOD : LOOK_WARN;
-	if (cost->origin == ORIGIN_MEASURED)
-		return calm ? "ok" : "shaky";
-	const struct plan_layer *l = app_layer(app, layer);
-	if (plan_layer_is_control(l) && !isnan(l->flops))
-		return "-"; /* it waits for what runs in it */
-	return l->problem < 0 ? "?" : word[0] ? "part" : "-";
 }
 
 static void draw_dag(const struct app *app, int row, struct area line, const struct columns *c)
@@ -254,12 +228,33 @@ static const char *op_text(struct app *app, const struct plan_layer *l)
 	return problem ? arena_printf(&app->scratch, "%s %s", op, dtype_name(problem->problem.operand[0].dtype)) : op;
 }
 
+static void widths_renew(struct app *app, struct widths *w)
+{
+	*w = (struct widths){ .layers = app->lanes_layers, .listed_count = app->listed_count, .op = 2, .output = 6 };
+	for (int row = 0; row < app->listed_count; row++) {
+		const struct plan_layer *l = app_layer(app, app->listed[row]);
+		const struct plan *p = app->places[app->listed[row]].plan;
+		int op = canvas_columns(op_text(app, l)), at = l->output_count ? l->outputs[0] : -1;
+		int output = at < 0 ? 0 : canvas_columns(plan_value_text(&app->scratch, &p->values[at]));
+		w->op = op > w->op ? op : w->op;
+		w->output = output > w->output ? output : w->output;
+	}
+}
+
+static int layers_rows(struct app *app, void *state, int width)
+{
+	struct widths *w = state;
+	(void)width;
+	if (w->layers != app->lanes_layers || w->listed_count != app->listed_count)
+		widths_renew(app, w);
+	return app->listed_count;
+}
+
 static void layers_draw_row(struct app *app, void *state, int row, int above, struct area line)
 {
-	(void)state;
 	int layer = app->listed[row];
 	const struct plan_layer *l = app_layer(app, layer);
-	struct columns c = columns_for(app, line.width);
+	struct columns c = columns_for(app, state, line.width);
 	const struct layer_cost *cost = app_cost(app, layer);
 	enum look look = group_fused_into(cost, layer) || l->class == CLASS_FREE ? LOOK_DIM : LOOK_NORMAL;
 	draw_dag(app, row, line, &c);
@@ -278,16 +273,23 @@ static void layers_draw_row(struct app *app, void *state, int row, int above, st
 		canvas_fit(line, x, 0, c.output, look, output_text(app, app->places[layer].plan, l, line, c.output));
 	x += c.output ? c.output + 1 : 0;
 	draw_cost(app, layer, line, x, &c);
-	const char *word = layer_state(app, layer, &look);
+	const char *word = app_layer_state(app, layer, &look);
 	canvas_fit(line, line.width - c.status, 0, c.status, look, word);
 }
 
+/* All that the row and the lines below the list show of the layer. */
 static const char *layers_row_text(struct app *app, void *state, int row)
 {
 	(void)state;
 	const struct plan_layer *l = app_layer(app, app->listed[row]);
-	return arena_printf(&app->scratch, "%s %s %s", app_clean(app, l->name), app_name(app, app->listed[row]),
-		app_clean(app, l->node->op));
+	int layer = app->listed[row], at = l->output_count ? l->outputs[0] : -1;
+	const struct plan *p = app->places[layer].plan;
+	enum look look;
+	const char *problem = app_problem(app, layer);
+	const char *output = at >= 0 ? app_clean(app, text_of(plan_value_text(&app->scratch, &p->values[at]))) : "";
+	return arena_printf(&app->scratch, "%s %s %s %s %s %s %s %s", app_clean(app, l->name), app_name(app, layer),
+		app_clean(app, l->node->op), op_class_name(l->class), output,
+		cost_text(app, layer, app_cost(app, layer), &look), app_layer_terms(app, layer), problem ? problem : "");
 }
 
 static const char *const layers_orders[] = { "model order", "cost", "work (FLOPs)", "name", "operator",
@@ -340,6 +342,7 @@ static int layers_row_of_layer(struct app *app, void *state, int layer)
 const struct view view_layers = {
 	.name = "layers",
 	.help = "the model's layers in execution order, with the DAG as lanes beside them",
+	.state_size = sizeof(struct widths),
 	.rows = layers_rows,
 	.heading = layers_heading,
 	.draw_row = layers_draw_row,

@@ -141,8 +141,10 @@ static void problems_draw_row(struct app *app, void *state, int row, int above, 
 
 static const char *problems_row_text(struct app *app, void *state, int row)
 {
-	(void)app;
-	return ((struct problems *)state)->rows[row].text;
+	const struct problem_row *r = &((struct problems *)state)->rows[row];
+	char number[STR_QUANTITY];
+	return arena_printf(&app->scratch, "%s x%d %s %s %s", r->text, r->uses, str_duration(number, r->ns),
+		app_problem_terms(app, r->text), app_clean(app, text_of(reason(app, r->text))));
 }
 
 static const char *const problems_orders[] = { "first use", "cost", "uses", "text", NULL };
@@ -191,7 +193,7 @@ static bool problems_request(struct app *app, void *state, const struct key_row 
 
 const struct view view_problems = {
 	.name = "problems",
-	.help = "every distinct problem once, with the queue's state, its uses and its best time",
+	.help = "every distinct problem with its state, uses and lowest time",
 	.state_size = sizeof(struct problems),
 	.close = problems_close,
 	.rows = problems_rows,

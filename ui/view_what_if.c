@@ -58,17 +58,17 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 	if (!e || !a)
 		return;
 	struct area rest = canvas_part(line, 33, 0, line.width - 33, 1);
-	struct toggle_says t = say_toggle(e);
+	struct toggle_says t = say_toggle(e, app_can_measure(app));
 	double with_ns = e->on ? a->bound_ns : e->bound_ns;
 	bool complete = e->on ? a->complete : e->bound_complete;
 	if (t.gain == GAIN_ABSENT || app_is_beside(app, row))
-		canvas_fit(rest, 0, 0, rest.width, LOOK_DIM, "not available here");
+		canvas_fit(rest, 0, 0, rest.width, LOOK_DIM, "n/a");
 	else if (t.wanted > 0)
 		canvas_fit(rest, 0, 0, rest.width, LOOK_WARN,
-			arena_printf(&app->scratch, "%d problem%s to be measured first", t.wanted,
-				t.wanted == 1 ? "" : "s"));
+			arena_printf(&app->scratch, "unknown until %d problem%s measured", t.wanted,
+				t.wanted == 1 ? " is" : "s are"));
 	else if (t.gain == GAIN_UNKNOWN || t.gain == GAIN_NEVER || isnan(with_ns))
-		canvas_fit(rest, 0, 0, rest.width, LOOK_DIM, "not known");
+		canvas_fit(rest, 0, 0, rest.width, LOOK_DIM, "unknown");
 	else
 		canvas_fit(rest, 0, 0, rest.width, LOOK_NORMAL,
 			arena_printf(&app->scratch, "%s%-18s %s%s%s", complete && !e->estimated ? " " : "~",
@@ -204,7 +204,7 @@ static void what_if_heading(struct app *app, void *state, struct area line)
 	(void)app;
 	(void)state;
 	canvas_fit(line, 1, 0, line.width - 1, LOOK_DIM,
-		"key  what if      now           total with it on    saves, on against off");
+		"key  what if      now           total with it on    saving when on");
 }
 
 static void what_if_draw_row(struct app *app, void *state, int row, int above, struct area line)

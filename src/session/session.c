@@ -12,20 +12,38 @@
 
 /* ---- dimensions ---- */
 
-static void dims_put(struct session *s, struct text name, int64_t value)
+/* New arrays with room for one more: whoever keeps the old ones can go back to them. */
+static void dims_copy(struct session *s)
+{
+	struct dim_binding *dims = ARENA_ARRAY(&s->dim_arena, struct dim_binding, s->dim_count + 1);
+	const char **sources = ARENA_ARRAY(&s->dim_arena, const char *, s->dim_count + 1);
+	for (int i = 0; i < s->dim_count; i++) {
+		dims[i] = s->dims[i];
+		sources[i] = s->dim_sources[i];
+	}
+	s->dims = dims;
+	s->dim_sources = sources;
+}
+
+static void dims_put(struct session *s, struct text name, int64_t value, const char *source)
+{
+	int at = 0;
+	while (at < s->dim_count && !text_equal(s->dims[at].name, name))
+		at++;
+	if (at == s->dim_count) {
+		dims_copy(s);
+		s->dims[s->dim_count++].name = (struct text){ arena_strndup(&s->dim_arena, name.p, name.n), name.n };
+	}
+	s->dims[at].value = value;
+	s->dim_sources[at] = source;
+}
+
+const char *session_dim_source(const struct session *s, struct text name)
 {
 	for (int i = 0; i < s->dim_count; i++)
-		if (text_equal(s->dims[i].name, name)) {
-			s->dims[i].value = value;
-			return;
-		}
-	struct dim_binding *more = ARENA_ARRAY(&s->dim_arena, struct dim_binding, s->dim_count + 1);
-	for (int i = 0; i < s->dim_count; i++)
-		more[i] = s->dims[i];
-	more[s->dim_count++] = (struct dim_binding){
-		{ arena_strndup(&s->dim_arena, name.p, name.n), name.n }, value
-	};
-	s->dims = more;
+		if (text_equal(s->dims[i].name, name))
+			return s->dim_sources[i];
+	return "";
 }
 
 /* Is there a dimension of that name among the shapes the model declares? */
@@ -58,7 +76,7 @@ static void dims_recall(struct session *s)
 	const char *name;
 	json_object_foreach(dims, name, value)
 		if (json_is_integer(value) && model_has_dim(s->model, text_of(name)))
-			dims_put(s, text_of(name), json_integer_value(value));
+			dims_put(s, text_of(name), json_integer_value(value), "remembered");
 	json_decref(dims);
 	arena_free(&a);
 }
@@ -96,13 +114,13 @@ static int dims_gather(struct session *s, struct error *err)
 		config_sidecar(s->options.model_path, &s->dim_arena, &sidecar, &count, err))
 		return -1;
 	for (int i = 0; i < count; i++)
-		dims_put(s, sidecar[i].name, sidecar[i].value);
+		dims_put(s, sidecar[i].name, sidecar[i].value, "sidecar");
 	for (int i = 0; i < s->config->dim_count; i++) /* meant for all models: those of others do not disturb */
 		if (model_has_dim(s->model, s->config->dims[i].name))
-			dims_put(s, s->config->dims[i].name, s->config->dims[i].value);
+			dims_put(s, s->config->dims[i].name, s->config->dims[i].value, "config");
 	dims_recall(s);
 	for (int i = 0; i < s->options.dim_count; i++)
-		dims_put(s, s->options.dims[i].name, s->options.dims[i].value);
+		dims_put(s, s->options.dims[i].name, s->options.dims[i].value, "--dim");
 	return 0;
 }
 
@@ -254,26 +272,27 @@ int session_select(struct session *s, int64_t batch, enum dtype dtype, struct er
 	return 0;
 }
 
-int session_bind(struct session *s, struct text name, int64_t value, struct error *err)
+int session_bind(struct session *s, const struct dim_binding *dims, int count, struct error *err)
 {
-	if (value < 0)
-		return error_set(err, "a dimension cannot be negative");
 	int before_count = s->dim_count;
 	struct dim_binding *before = s->dims;
-	s->dims = ARENA_ARRAY(&s->dim_arena, struct dim_binding, before_count);
-	for (int i = 0; i < before_count; i++)
-		s->dims[i] = before[i];
-	dims_put(s, name, value);
+	const char **before_sources = s->dim_sources;
+	for (int i = 0; i < count; i++)
+		if (dims[i].value < 0)
+			return error_set(err, "a dimension cannot be negative");
+	dims_copy(s);
+	for (int i = 0; i < count; i++)
+		dims_put(s, dims[i].name, dims[i].value, "entered");
 	int64_t batch = s->current ? s->current->batch : 0;
 	enum dtype dtype = s->current ? s->current->dtype : DTYPE_F32;
 	struct session_plan *made = plan_make(s, batch, dtype, err);
-	if (!made) { /* the model refuses the value: everything stays */
+	if (!made) { /* the model refuses the values: everything stays */
 		s->dims = before;
+		s->dim_sources = before_sources;
 		s->dim_count = before_count;
 		return -1;
 	}
-	struct dim_binding one = { name, value };
-	dims_remember(s, &one, 1);
+	dims_remember(s, dims, count);
 	session_analysis_drop(s);
 	s->plan_count--; /* the new plan, which is last, outlives the others */
 	plans_free(s);

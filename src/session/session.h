@@ -57,6 +57,7 @@ struct session {
 	struct session_options options; /* as given; dims, shapes and values borrowed */
 	struct arena dim_arena;
 	int dim_count;
+	const char **dim_sources;     /* of each in dims, see session_dim_source */
 	struct dim_binding *dims;     /* in force: --dim > remembered > configuration > sidecar */
 	struct model *model;
 	struct store *store;          /* NULL: there is no database, and none is made */
@@ -158,8 +159,11 @@ const char *session_other_records(struct session *s, struct arena *a);
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err);
 /* The plan's fused groups, found when they are first asked for: a list of layers needs none. */
 const struct fusion *session_fusion(struct session_plan *sp);
-/* Gives a symbolic dimension a value (remembered) and plans anew. -1: the model refuses it, and everything stays. */
-int session_bind(struct session *s, struct text name, int64_t value, struct error *err);
+/* Binds symbolic dimensions together (remembered) and plans again, once. -1: the model refuses them, and everything stays. */
+int session_bind(struct session *s, const struct dim_binding *dims, int count, struct error *err);
+/* Source of a dimension's value, one word: "--dim", "remembered", "config", "sidecar", "entered"; "" for one that the plan has
+ * by itself (-b, --input). */
+const char *session_dim_source(const struct session *s, struct text name);
 const char *session_model_name(const struct session *s); /* as errors name it */
 /* 0 when every symbol of the current plan is bound; -1 with a line that names the first free one and the option. */
 int session_check_bound(const struct session *s, struct error *err);

@@ -18,23 +18,23 @@ static void test_bound(void)
 	struct analysis a = { .bound_ns = NAN, .border_ns = NAN, .coverage = { .layers = 175, .missing = 170, .free = 5 } };
 	struct bound_says b = say_bound(&a, 3);
 	is_int(b.known, KNOWN_NONE, "nothing is known");
-	is_str(gap(&b, 0), "170 of 172 layers not measured", "missing; folded ones are not counted");
+	is_str(gap(&b, 0), "170 not measured of 172 layers", "missing; folded ones are not counted");
 	is_str(gap(&b, 2), "170/172 missing", "in few words");
 	ok(b.casts_ns == 0, "casts that nobody knows are not shown");
 
 	a.coverage.missing = 0;
 	a.coverage.unsupported = 174;
 	b = say_bound(&a, 0);
-	is_str(gap(&b, 0), "174 of 175 layers unsupported", "unsupported is not \"not measured\"");
+	is_str(gap(&b, 0), "174 n/a of 175 layers", "unsupported is not \"not measured\"");
 
 	a.coverage.missing = 1;
 	a.coverage.unsupported = 2;
 	a.bound_ns = 5;
 	b = say_bound(&a, 0);
 	is_int(b.known, KNOWN_PARTLY, "a part is known");
-	is_str(gap(&b, 0), "1 not measured, 2 unsupported of 175 layers", "apart");
-	is_str(gap(&b, 1), "1 missing, 2 unsupported", "shorter");
-	is_str(gap(&b, 2), "3/175 unknown", "shortest");
+	is_str(gap(&b, 0), "1 not measured, 2 n/a of 175 layers", "apart");
+	is_str(gap(&b, 1), "1 not measured, 2 n/a", "shorter");
+	is_str(gap(&b, 2), "3/175 missing", "shortest");
 
 	a.coverage = (struct coverage){ .layers = 9, .measured = 9 };
 	b = say_bound(&a, 0);
@@ -46,7 +46,21 @@ static void test_bound(void)
 	b = say_bound(&a, 0);
 	ok(b.known == KNOWN_ALL && b.casts_ns == 7, "complete, with casts");
 	is_str(gap(&b, 0), "all 9 layers known, 2 by proxy", "and said so");
-	is_str(gap(&b, 1), "all 9 layers known", "shorter");
+	is_str(gap(&b, 1), "9 layers known", "shorter");
+
+	struct result noisy = { .stats = { .stop = STOP_DISTURBED } }, quiet = { .stats = { .stop = STOP_CONVERGED } };
+	struct layer_cost layers[] = { { .result = &noisy }, { .result = &noisy, .mistrusted = true }, { .result = &quiet } };
+	a.layers = layers;
+	a.layer_count = 3;
+	a.coverage = (struct coverage){ .layers = 3, .measured = 3 };
+	b = say_bound(&a, 0);
+	is_str(gap(&b, 0), "all 3 layers known, 1 suspect, 1 noisy", "noisy and suspect layers are counted");
+	is_str(gap(&b, 2), "1 suspect, 1 noisy", "and are what is left when it gets narrow");
+	a.complete = false;
+	a.coverage = (struct coverage){ .layers = 5, .measured = 3, .missing = 2 };
+	b = say_bound(&a, 0);
+	b.failed = 1;
+	is_str(gap(&b, 0), "1 not measured, 1 failed, 1 suspect, 1 noisy of 5 layers", "failed ones apart");
 }
 
 static void test_toggle(void)
@@ -64,15 +78,17 @@ static void test_toggle(void)
 		{ true, false, 0, 0, GAIN_NEVER, "no difference between what is not known" },
 		{ true, false, 0, 2, GAIN_UNKNOWN, "no difference yet" },
 		{ true, true, 0, 2, GAIN_UNKNOWN, "no difference yet, and more to come" },
-		{ true, false, 4, 0, GAIN_PARTLY, "partial sums" },
-		{ true, true, 4, 1, GAIN_PARTLY, "more may come" },
+		{ true, false, 4, 0, GAIN_PARTLY, "sums with gaps that cannot be filled" },
+		{ true, true, 4, 1, GAIN_UNKNOWN, "a difference of partial sums is no saving" },
 		{ true, true, -4, 0, GAIN_KNOWN, "known to cost" },
 		{ true, true, 0, 0, GAIN_KNOWN, "known to change nothing" },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct what_if_effect e = { .available = cases[i].available, .complete = cases[i].complete,
 			.saves_ns = cases[i].saves, .unmeasured_problems = cases[i].wanted };
-		is_int(say_toggle(&e).gain, cases[i].gain, "%s", cases[i].what);
+		is_int(say_toggle(&e, true).gain, cases[i].gain, "%s", cases[i].what);
+		is_int(say_toggle(&e, false).gain, cases[i].wanted ? GAIN_ABSENT : cases[i].gain,
+			"%s: where nothing can be measured", cases[i].what);
 	}
 }
 

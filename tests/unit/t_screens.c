@@ -9,17 +9,19 @@
 
 #include <stdlib.h>
 
+enum { LOOKS = 1, SVG };
+
 static const struct screen {
 	const char *name;
 	int columns, rows;
 	const char *view, *keys;
-	bool ascii, looks;
+	bool ascii;
+	int printed; /* false: as text */
 	struct fixture_options options;
-	bool svg;
 } screens[] = {
 	{ "layers_80x24", 80, 24, NULL, "", false, false, { .queue = true, .busy = true } },
-	{ "layers_80x24_looks", 80, 24, NULL, "j", false, true, { .queue = true, .busy = true } },
-	{ "layers_80x24_svg", 80, 24, NULL, "j", false, false, { .queue = true, .busy = true }, .svg = true },
+	{ "layers_80x24_looks", 80, 24, NULL, "j", false, LOOKS, { .queue = true, .busy = true } },
+	{ "layers_80x24_svg", 80, 24, NULL, "j", false, SVG, { .queue = true, .busy = true } },
 	{ "layers_80x24_ascii", 80, 24, NULL, "", true, false, { .queue = true, .busy = true } },
 	{ "layers_120x40", 120, 40, NULL, "j j", false, false, { .queue = true, .busy = true } },
 	{ "layers_160x50", 160, 50, NULL, "/ layer1.1 Enter", false, false, { .measured = true } },
@@ -80,7 +82,7 @@ static char *frame(const struct screen *c)
 {
 	struct session *s = fixture_open(&c->options);
 	struct str out = { 0 };
-	if (c->looks) {
+	if (c->printed == LOOKS) {
 		struct app app;
 		app_init(&app, s, c->columns, c->rows, c->ascii);
 		app_draw(&app);
@@ -93,7 +95,7 @@ static char *frame(const struct screen *c)
 		struct error err = ERROR_NONE;
 		size_t n;
 		FILE *f = open_memstream(&out.p, &n);
-		ok(app_frame(s, c->columns, c->rows, c->view, c->keys, c->ascii, c->svg, f, &err) == 0, "%s is drawn",
+		ok(app_frame(s, c->columns, c->rows, c->view, c->keys, c->ascii, c->printed == SVG, f, &err) == 0, "%s is drawn",
 			c->name);
 		fclose(f);
 	}

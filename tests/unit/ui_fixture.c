@@ -472,20 +472,28 @@ int session_select(struct session *s, int64_t batch, enum dtype dtype, struct er
 	return 0;
 }
 
-int session_bind(struct session *s, struct text name, int64_t value, struct error *err)
+int session_bind(struct session *s, const struct dim_binding *dims, int count, struct error *err)
 {
 	struct plan *p = s->current->plan;
-	fixture_calls.bind++;
-	fixture_calls.value = value;
-	snprintf(fixture_calls.name, sizeof(fixture_calls.name), "%.*s", (int)name.n, name.p);
-	if (value > 100000)
-		return error_set(err, "too long");
-	if (p->unbound_count) {
+	for (int i = 0; i < count; i++) {
+		fixture_calls.bind++;
+		fixture_calls.value = dims[i].value;
+		snprintf(fixture_calls.name, sizeof(fixture_calls.name), "%.*s", (int)dims[i].name.n, dims[i].name.p);
+		if (dims[i].value > 100000)
+			return error_set(err, "too long");
+	}
+	for (int i = 0; i < count && p->unbound_count; i++) {
 		p->unbound++;
 		p->unbound_count--;
 	}
 	s->stale = true;
 	return 0;
+}
+
+const char *session_dim_source(const struct session *s, struct text name)
+{
+	(void)s;
+	return text_is(name, "sequence") ? "remembered" : "";
 }
 
 int session_measure_missing(struct session *s)
@@ -721,5 +729,5 @@ bool session_plan_step(struct session *s, int timeout_ms)
 
 const struct planned *session_planned(const struct session *s, const char *problem)
 {
-	return s->described ? fixture_planned(problem) : NULL;
+	return s->described && problem ? fixture_planned(problem) : NULL;
 }
