@@ -59,7 +59,7 @@ see "starting the runner of silent" "and the screen moves"
 keys x
 see "starting silent was cancelled" "as long as one likes"
 keys D j j j j Enter
-see "as it was recorded" "its records"
+see "recorded results, nothing can be measured" "its records"
 keys q
 see "f FUSION" "the scenario stays"
 see "layers known" "with all results"

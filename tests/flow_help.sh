@@ -12,7 +12,7 @@ keys "?"
 see "[7] Help"
 see "one row down"
 keys G
-see "The views" "its end"
+see "Views" "its end"
 keys Escape
 see "[1] Layers"
 keys Tab

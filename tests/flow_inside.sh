@@ -20,10 +20,10 @@ see "then? "
 keys Left
 gone "then? "
 keys "*"
-see "the bodies of 2 layers are listed" "all of them"
+see "showing the layers inside 2 layers" "all of them"
 see "ock.1/else"
 keys "*"
-see "bodies are closed"
+see "inner layers hidden"
 gone "ock.1/else"
 keys q
 left 0

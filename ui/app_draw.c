@@ -69,11 +69,24 @@ static void draw_summary(struct app *app, struct area line)
 	canvas_fit(line, x + 2, 0, line.width - x - 3, LOOK_NORMAL, price);
 }
 
+/* The problem and, at the right, what limits it: "memory 43%". */
 static void draw_problem(struct app *app, struct area line)
 {
 	const char *problem = app->layer >= 0 ? app_problem(app, app->layer) : NULL;
-	if (problem)
-		canvas_fit(line, 1, 0, line.width - 1, LOOK_DIM, problem);
+	const struct layer_cost *c = app_cost(app, app->layer);
+	if (!problem)
+		return;
+	struct str limit = { 0 };
+	if (c && c->ns > 0) {
+		struct limit l = session_limit(app->session, c, problem);
+		if (l.by != LIMIT_UNKNOWN)
+			limit_describe(&l, &limit);
+	}
+	int columns = limit.n ? canvas_columns(limit.p) + 2 : 0;
+	canvas_fit(line, 1, 0, line.width - 1 - columns, LOOK_DIM, problem);
+	if (columns)
+		canvas_fit_right(line, 0, 0, line.width - 1, LOOK_NORMAL, limit.p);
+	str_free(&limit);
 }
 
 static const char *clock_text(struct app *app, double seconds)

@@ -2,6 +2,8 @@
 
 #include "ui/view.h"
 
+#include "session/glossary.h"
+#include "session/state.h"
 #include "ui/app_private.h"
 
 #include <stdlib.h>
@@ -30,26 +32,26 @@ static const struct {
 } signs[] = {
 	{ "\u25cf \u25cb \u25c6", "a layer: with a cost, free or fused, on the critical path" },
 	{ "\u251c \u2514 \u2500", "fused into the layer above; into one further up" },
-	{ "= 1.2 ms", "the same problem as a layer before: measured once" },
-	{ "~", "a stand-in or an estimate, or a difference of incomplete sums" },
-	{ "!", "costs less than the measured peaks allow: it is wrong or a peak is (details)" },
+	{ "= 1.2 ms", "same problem as an earlier layer: measured once" },
+	{ "~", "a proxy or an estimate" },
+	{ "!", "suspect: faster than the measured peaks allow (details)" },
 	{ "-", "not measured" },
-	{ "?3", "three problems must be measured before the what-if can tell" },
-	{ "n/a", "this device has nothing of the kind" },
-	{ "FUSION", "capitals: the what-if is on; the figure is what being on saves (-) or costs (+)" },
-	{ "run 1st 2nd", "being measured; waiting in this place of the queue" },
-	{ "unsup failed", "the library cannot do it; it went wrong (details say why)" },
-	{ "plannable", "a described device's library could run it: details list how; no plan: why not" },
-	{ "stale", "measured by another version of the runner" },
-	{ "shaky", "measured while the machine was never calm: Enter tells why" },
+	{ "?3", "unknown until three problems are measured" },
+	{ "n/a", "does not apply on this device, or cannot be measured on it" },
+	{ "FUSION", "capitals: the what-if is on; its figure: being on saves (-) or costs (+)" },
 };
 
 #define LEFT_COLUMNS 18
+#define LEFT_WIDTH 14
 
 /* Text that is longer than the line goes on below, broken at blanks. */
 static void add_wrapped(struct help *h, const char *left, const char *right)
 {
 	int room = h->width - LEFT_COLUMNS > 20 ? h->width - LEFT_COLUMNS : 20;
+	if (canvas_columns(left) > LEFT_WIDTH) { /* a long term has a line of its own */
+		add(h, left, "", false);
+		left = "";
+	}
 	for (size_t n; right[n = app_break(right, room)]; left = "") {
 		add(h, left, arena_strndup(&h->arena, right, n), false);
 		right += n;
@@ -77,7 +79,18 @@ static void help_make(struct help *h)
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
 		add_wrapped(h, signs[i].left, signs[i].right);
 	add(h, "", "", false);
-	add(h, "The views", "", true);
+	add(h, "States", "", true);
+	for (int i = 0; i < STATE_COUNT; i++)
+		if (*state_row((enum state)i)->word)
+			add_wrapped(h, state_row((enum state)i)->word, state_row((enum state)i)->text);
+	int term_count;
+	const struct glossary_row *terms = glossary_table(&term_count);
+	add(h, "", "", false);
+	add(h, "Terms", "", true);
+	for (int i = 0; i < term_count; i++)
+		add_wrapped(h, terms[i].term, terms[i].text);
+	add(h, "", "", false);
+	add(h, "Views", "", true);
 	for (int i = 0; app_view(i); i++)
 		add_wrapped(h, app_view(i)->name, app_view(i)->help);
 }
@@ -110,7 +123,7 @@ static void help_draw_row(struct app *app, void *state, int row, int above, stru
 		canvas_fit(line, 1, 0, line.width - 1, LOOK_HEADER, l->left);
 		return;
 	}
-	canvas_fit(line, 3, 0, 14, LOOK_BOLD, l->left);
+	canvas_fit(line, 3, 0, *l->right ? LEFT_WIDTH : line.width - 3, LOOK_BOLD, l->left);
 	canvas_fit(line, LEFT_COLUMNS, 0, line.width - LEFT_COLUMNS, LOOK_NORMAL, l->right);
 }
 
