@@ -22,7 +22,7 @@ struct tensor {
 	int64_t elements;   /* the product */
 	const void *data;   /* little-endian elements in ONNX raw order (typed fields converted), or NULL */
 	size_t data_bytes;
-	bool external;      /* lies in another file, which is never opened */
+	bool external;      /* stored in another file, which is never opened */
 };
 
 enum attribute_kind {
@@ -77,7 +77,7 @@ struct value {
 	struct tensor *initializer; /* or NULL */
 	enum dtype dtype;        /* declared by input, output, value_info or initializer; DTYPE_UNKNOWN if not */
 	struct shape shape;      /* declared; SHAPE_UNKNOWN if not */
-	enum value_kind kind;    /* declared; a tensor where nothing is said */
+	enum value_kind kind;    /* declared; else VALUE_TENSOR */
 	int outer;               /* index in the parent graph of a captured value, or -1 */
 };
 
@@ -110,11 +110,11 @@ struct model {
 };
 
 /* Loads path ("-": standard input, read as a stream). Reads structure only: payloads over TENSOR_PAYLOAD_KEPT are
- * skipped in the file, external files are never opened. NULL with a one-line error that names the file and the cure. */
+ * skipped in the file, external files are never opened. NULL with a one-line error that names the file and the fix. */
 struct model *model_load(const char *path, struct error *err);
 void model_free(struct model *m);
 
-/* As imported, or as assumed where the model uses a domain without saying; 0: neither. */
+/* The opset version imported for a domain, or assumed if the model uses it without an import; 0: neither. */
 int64_t model_opset(const struct model *m, struct text domain);
 const struct attribute *node_attribute(const struct node *n, const char *name); /* or NULL */
 int64_t node_int(const struct node *n, const char *name, int64_t otherwise);

@@ -38,12 +38,12 @@ struct op_value {
 	const struct op_value *items;
 };
 
-/* What is known of a value that is x or y (one that holds nothing agrees with any other of its kind). bounds: a
- * dimension that is one or the other keeps the greater as its upper bound. In arena a or of x and y. */
+/* What holds of both x and y (an empty list agrees with any other of its kind). bounds: a dimension that differs keeps
+ * the greater size as its upper bound. In arena a, or shared with x and y. */
 struct op_value op_value_join(struct arena *a, const struct op_value *x, const struct op_value *y, bool bounds);
-/* Every element a number? NULL: no. */
+/* True if every element is a known number; false for NULL. */
 bool op_elements_concrete(const struct elements *e);
-/* Is the same known of both? */
+/* True if the same is known of both. */
 bool op_value_same(const struct op_value *x, const struct op_value *y);
 
 struct op_call {
@@ -105,12 +105,12 @@ void op_call_problem(const struct op_call *c, struct op_problem *out);
 /* Why an attribute cannot be read, so that nothing is known of the outputs; in c->arena. NULL: all can be. */
 const char *op_call_unread(const struct op_call *c);
 
-/* Makes a convolution or matrix product of whole numbers, whose operands have their types, give values of type `to`: sums
- * in s32, then a factor a channel, which takes a gemm's alpha in, then a bias in f32. To s32: the raw sums. */
+/* Sets the output type of an integer convolution or matmul to `to`: sums in s32, a factor a channel (which includes a
+ * gemm's alpha), then a bias in f32. To s32: the raw sums. */
 void op_problem_requantize(struct problem *p, enum dtype to);
 
-/* Is it a function of bytes that gives bytes, so that one table of 256 entries holds it whatever the scales are? Not where
- * less would do between equal scales, as comparing bytes does. */
+/* True if the problem maps bytes to bytes, so that a table of 256 entries implements it for any scales; false if equal
+ * scales need less (a comparison of bytes). */
 bool op_problem_is_table(const struct problem *p);
 bool op_is_byte(enum dtype t); /* u8, s8 */
 

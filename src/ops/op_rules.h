@@ -21,18 +21,18 @@
 
 /* Input i, or NULL when it is omitted or past the end. */
 const struct op_value *op_in(const struct op_call *c, int i);
-/* Output i, or NULL when nobody asks for it. */
+/* Output i, or NULL if it is omitted. */
 struct op_value *op_out(const struct op_call *c, int i);
 /* Puts "<operator>: " before the text. Always -1. */
 int op_fail(const struct op_call *c, struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* ---- attributes and inputs that became one or the other */
+/* ---- operands that are an attribute in some opsets and an input in others */
 
 /* A list of integers that older opsets have as an attribute and newer ones as an input. */
 enum op_list_state {
-	OP_LIST_ABSENT,  /* neither is there */
-	OP_LIST_UNKNOWN, /* the input is there, its contents are not known; count = its length or -1 */
+	OP_LIST_ABSENT,  /* neither is present */
+	OP_LIST_UNKNOWN, /* an input of unknown contents; count = its length or -1 */
 	OP_LIST_KNOWN    /* count elements in at; each may still be symbolic or unknown */
 };
 struct op_list {
@@ -40,18 +40,17 @@ struct op_list {
 	int count;
 	struct dim *at;
 };
-/* The input wins where both are there. attribute NULL: none; input < 0: none. An INT attribute is a list of
- * one. */
+/* If both are present, the input. attribute NULL: none; input < 0: none. An INT attribute is a list of one. */
 struct op_list op_list_get(const struct op_call *c, const char *attribute, int input);
 /* True when every element is a known number. */
 bool op_list_all_known(const struct op_list *l);
-/* Refuses lists of sizes in which a number is negative. */
+/* -1 with an error if a size is negative. */
 int op_list_sizes(const struct op_call *c, const struct op_list *l, struct error *err);
-/* The float at input i (a scalar or one element) or attribute `name`: NaN when the input is there and not
- * known, `otherwise` when neither is there. */
+/* The float at input i (a scalar or one element) or of attribute `name`: NaN if the input is present and unknown,
+ * `otherwise` if neither is present. */
 double op_float_get(const struct op_call *c, const char *attribute, int input, double otherwise);
-/* The whole number at input i (a scalar or one element), which may be symbolic; unknown where it is not there, not
- * known or of several elements. */
+/* The integer at input i (a scalar or one element), which may be symbolic; DIM_UNKNOWN if the input is omitted, unknown or
+ * has several elements. */
 struct dim op_dim_get(const struct op_call *c, int input);
 /* The type that an attribute names by ONNX's code; `otherwise` when it is absent. */
 enum dtype op_dtype_get(const struct op_call *c, const char *attribute, enum dtype otherwise);
@@ -71,13 +70,13 @@ struct shape op_shape_copy(struct arena *a, struct shape s);
 struct shape op_shape_of(struct arena *a, int rank, const struct dim *dims);
 /* n, channels, space from n, space, channels (to_first), or back; of fewer than three dimensions as it is. */
 struct shape op_shape_turned(struct arena *a, struct shape s, bool to_first);
-/* Of a value that is there; -1: not known, or not there. */
+/* Rank of a value; -1: unknown, or the value is omitted. */
 int op_rank(const struct op_value *v);
-/* -1 unless input i has this rank, or none that is known, or is not there. */
+/* 0 if input i has this rank, an unknown one, or is omitted; else -1 with an error. */
 int op_rank_is(const struct op_call *c, int i, int rank, struct error *err);
-/* Dimension i of a value that is there and has this rank; else unknown. */
+/* Dimension i of a value if it is present and has this rank; else unknown. */
 struct dim op_dim_at(const struct op_value *v, int rank, int i);
-/* Both describe the same dimension: the better known of the two; contradiction: false. */
+/* *out: the better known of two descriptions of one dimension. False: they contradict. */
 bool op_dim_merge(struct dim x, struct dim y, struct dim *out);
 /* Multidirectional broadcast. Unknown rank of one gives an unknown rank. -1: contradiction. */
 int op_broadcast(
@@ -90,7 +89,7 @@ int op_shape_as_input(struct op_call *c, struct error *err);
 
 /* ---- elements (data propagation) */
 
-/* New elements, all unknown. floats: f is there, else i. */
+/* New elements, all unknown; in f if floats, else in i. */
 struct elements *op_elements_new(struct arena *a, int count, bool floats);
 /* Every element known or symbolic? NULL: no. */
 bool op_elements_known(const struct elements *e);
@@ -104,10 +103,10 @@ int op_index(struct shape s, const int *at);
 /* The linear index in a tensor of shape `from` that element `index` of the broadcast shape `to` comes from.
  */
 int op_broadcast_index(struct shape to, int index, struct shape from);
-/* Does v fit the integer type? Results that do not would wrap: data propagation calls them unknown. */
+/* True if v fits the integer type. Results that do not fit would wrap; data propagation treats them as unknown. */
 bool op_int_fits(enum dtype t, int64_t v);
-/* What a float type of the model keeps of v, rounded to nearest, ties to even; NaN where that is not sure. (A plan that
- * runs the model in a shorter type changes nothing: shape arithmetic stays as the model says.) */
+/* v rounded to a float type of the model, to nearest, ties to even; NaN if the result is not defined. (A plan that runs
+ * the model in a shorter type does not change shape arithmetic.) */
 double op_float_round(enum dtype t, double v);
 /* The largest number of a float type. */
 double op_float_most(enum dtype t);
@@ -131,8 +130,7 @@ void op_cost_eltwise(const struct op_call *c, struct op_cost *cost);
 
 /* ---- problems */
 
-/* The types that deep-learning libraries compute with, bool (as u8) among them: others are measured as
- * copies. */
+/* True for types that deep-learning libraries compute with, including bool (as u8); others are measured as copies. */
 bool op_is_library_type(enum dtype t);
 /* True when v (not NULL) has a type, a known shape of rank <= PROBLEM_RANK and at least one element; else why
  * says what is missing. */
@@ -172,7 +170,7 @@ void op_problem_norm(
 /* Input 0, with the batch in front and `channels` in groups, each group of them normalized with its space: a layer
  * normalization of the same numbers (proxy), whose scale only differs in how often a value repeats. */
 void op_problem_groups(const struct op_call *c, int64_t groups, int64_t channels, struct op_problem *out);
-/* The problem rule of movers: a copy of the bytes that the row's cost rule counts. */
+/* The problem rule of data movement: a copy of the bytes that the row's cost rule counts. */
 void op_problem_mover(const struct op_call *c, struct op_problem *out);
 
 /* ---- rules: RULES(x) declares x_shape, x_cost, x_problem; a file defines those that its rows use */

@@ -40,21 +40,20 @@ struct plan_layer {
 	int problem;           /* index into plan->problems, or -1 */
 	int problem_nxc;       /* the same in the layout what-if: its channels-last twin, or `problem` where the layout
 	                          makes no difference; meaningless without plan->nxc */
-	bool proxy;            /* the problem stands in */
-	bool upto;             /* flops, bytes and the problem are those of dimensions' upper bounds */
-	const char *why;       /* problem -1: the reason; class free: why its outputs are not known; taken in by another:
-	                          which one */
-	int absorbed_by;       /* layer of a quantized model whose kernel does this one's work, which is then free; -1: none */
-	bool quantized;        /* its kernel does the work of layers around it, and its problem is of their types */
+	bool proxy;            /* the problem is a stand-in of similar work */
+	bool upto;             /* flops, bytes and the problem use upper bounds of unknown dimensions */
+	const char *why;       /* problem -1: the reason; class free: why its outputs are unknown; absorbed: by which layer */
+	int absorbed_by;       /* quantized model: the layer whose kernel does this one's work (it is then free), or -1 */
+	bool quantized;        /* its kernel also does the work of neighbouring layers; its problem has their types */
 	int pred_count, succ_count;
 	int *preds, *succs;    /* layers, ascending, no repeats; only edges that carry run-time data */
-	/* Subgraphs, as the node's attributes have them; or the rounds of a loop where their shapes differ. Of an operator that is known to run them the layer's class is
-	   CLASS_HOST (free when all is free in them, or the result is known beforehand) and its costs are theirs, each as
-	   often as it runs. */
+	/* Subgraphs in the order of the node's attributes, or the iterations of a loop if their shapes differ. If the
+	   operator runs them, the layer's class is CLASS_HOST (CLASS_FREE if all layers in them are free or the result is
+	   known beforehand) and its cost is the sum of their costs times how often each runs. */
 	struct plan *bodies;
 	int body_count;
 	int capture_count, *captures; /* values of this graph that its bodies read */
-	bool at_least;         /* the costs are the least of several: not known which branch is taken */
+	bool at_least;         /* the branch is unknown: the costs are those of the cheaper one */
 };
 
 /* A distinct problem. */
@@ -65,25 +64,25 @@ struct plan_problem {
 	bool border;           /* a cast at a model input or output when the plan's dtype differs from the model's */
 };
 
-/* A cast at the model's border: inputs and outputs keep their ONNX type. */
+/* A cast at a model input or output: these keep their ONNX type. */
 struct plan_border {
 	int value;             /* plan value */
 	bool is_input;
 	int problem;
 };
 
-/* In the layout what-if: a value that is wanted in the other layout than it lies in. One a value, however many layers
- * read it so; weights need none, they are repacked beforehand. */
+/* In the layout what-if: a value that at least one layer reads in the layout that it is not stored in. One conversion a
+ * value, however many layers read it; weights are repacked before run time. */
 struct plan_conversion {
-	int value;             /* of a kind whose layouts differ: more than one channel and more than one place */
+	int value;             /* with more than one channel and more than one spatial position: else the layouts are equal */
 	bool to_nxc;
 	int problem;           /* a transpose, index into plan->problems; -1: out of the grammar's range */
 	int consumer_count;
-	int *consumers;        /* layers that read it converted, ascending; none: only the model's output wants it */
+	int *consumers;        /* layers that read it converted, ascending; none: only the model's output does */
 };
 
-/* A body is a plan too: of its own it has what stands before the bindings, the sums, and values and layers with their
- * edges; problems are those of the whole plan. */
+/* The plan of a model, or of a body. A body has its own fields before `bindings`, its own totals, values, layers and
+ * edges; its problems are those of the whole plan. */
 struct plan {
 	struct arena arena;
 	const struct model *model;
@@ -102,12 +101,12 @@ struct plan {
 	struct plan_problem *problems;
 	struct plan_border *borders;
 	/* The layout what-if, channels last throughout: filled by plan_layout. */
-	bool nxc;                     /* a layer has a twin, so there is something to ask */
+	bool nxc;                     /* at least one layer has a channels-last twin */
 	int nxc_problem_count;        /* twins and conversions, in problems[] behind the problem_count others */
 	int conversion_count;
 	struct plan_conversion *conversions; /* ascending by producer, those of model inputs first */
 	double flops, bytes;          /* sums over known layers */
-	bool upto, at_least;          /* some of them are upper bounds; the least of several */
+	bool upto, at_least;          /* a layer's share is an upper bound; is that of the cheaper of two branches */
 	int unknown_flops_layers;     /* layers whose flops are not known */
 	int unknown_bytes_layers;     /* layers whose bytes are not known */
 	int unknown_shapes;           /* outputs with an unknown rank or dimension */
@@ -134,7 +133,7 @@ struct plan_input_shape {
 	int64_t dims[PROBLEM_RANK];
 };
 
-/* What an input holds: a number for each of its elements, or one for all. The last of a name wins. */
+/* Contents of an input: a number for each of its elements, or one for all. The last entry of a name wins. */
 struct plan_input_value {
 	struct text name;
 	int count;
@@ -160,14 +159,14 @@ void plan_free(struct plan *p);
  * Convolution, pooling, batch norm and their like lie channels last, and what is element by element or along an axis
  * after them; everything else needs ONNX order, and so do the model's inputs and outputs. */
 void plan_layout(struct plan *p);
-/* The same problem on values that lie channels last; false: no different. */
+/* The same problem on channels-last values; false: layout makes no difference. */
 bool plan_twin(const struct problem *p, struct problem *twin);
-/* Problems of both layouts. */
+/* Number of problems of both layouts. */
 static inline int plan_problem_total(const struct plan *p)
 {
 	return p->problem_count + p->nxc_problem_count;
 }
-/* Index of a layer's problem on one side or the other, or -1. */
+/* Index of a layer's problem in one layout or the other, or -1. */
 static inline int plan_layer_problem_index(const struct plan *p, const struct plan_layer *l, bool nxc)
 {
 	return nxc && p->nxc ? l->problem_nxc : l->problem;
@@ -180,7 +179,7 @@ int plan_needs(const struct plan *p, struct arena *a, char ***options);
 /* The same as one line to paste, or NULL: nothing is missing. */
 char *plan_needs_line(const struct plan *p, struct arena *a);
 
-/* Is it a known operator of ONNX's own, and this one? They ask the operator table, which is at hand, and not the node. */
+/* True if the layer is a known ai.onnx operator; if it is ai.onnx `name`. */
 static inline bool plan_layer_is_onnx(const struct plan_layer *l)
 {
 	return l->op && !l->op->domain[0];
@@ -192,19 +191,19 @@ static inline bool plan_layer_is(const struct plan_layer *l, const char *name)
 
 /* A layer's problem or NULL. */
 const struct plan_problem *plan_layer_problem(const struct plan *p, const struct plan_layer *l);
-/* Shape of a tensor as people read it; of other values what they hold and how many: "seq(f32 ?x3)[4]". */
+/* Text of a tensor's shape; of other values also the element type and the count: "seq(f32 ?x3)[4]". */
 char *plan_value_text(struct arena *a, const struct plan_value *v);
 void plan_value_add_text(struct str *out, const struct plan_value *v);
 /* "sequence", "optional", "optional_sequence", "map", "maps" (a sequence of them), "opaque"; "tensor". */
 const char *plan_kind_name(enum value_kind kind);
 /* A value as rules see it; index -1: an omitted one. */
 struct op_value plan_op_value(const struct plan *p, int index);
-/* Does the layer cost what its bodies cost? */
+/* True if the layer's cost is that of its bodies. */
 static inline bool plan_layer_is_control(const struct plan_layer *l)
 {
 	return l->body_count > 0 && l->class == CLASS_HOST;
 }
-/* What op_call the layer is: for fusion and reports. Filled from the plan; arena for scratch. */
+/* Fills the layer's op_call from the plan, for fusion and reports; arrays in arena a. */
 void plan_layer_call(const struct plan *p, const struct plan_layer *l, struct arena *a, struct op_call *c);
 
 #endif

@@ -1,6 +1,6 @@
-/* How a plan is built: bind.c reads the model's symbols, infer.c walks the nodes, control.c and control_loop.c the
- * graphs inside them, quant.c sees which of them are one integer layer, dedup.c prices them, dag.c draws the edges.
- * Private to the room. */
+/* How a plan is built: bind.c binds the model's symbols, infer.c infers node after node, control.c and control_loop.c
+ * the graphs inside nodes, quant.c groups nodes that run as one integer layer, dedup.c prices layers, dag.c makes the
+ * edges. Private to the room. */
 #ifndef PLAN_PLAN_PRIVATE_H
 #define PLAN_PLAN_PRIVATE_H
 
@@ -9,9 +9,9 @@
 
 #define PLAN_WARNINGS 50     /* kept; the rest is counted */
 #define PLAN_DEPTH 16        /* subgraphs within subgraphs */
-#define BODY_EFFORT (1 << 17) /* nodes of bodies looked at in all; then each body is looked at once and no more */
-#define UNROLL_EFFORT (1 << 15) /* the same of loops gone through round by round, counted apart */
-#define EFFORT_SMALL 16      /* values and inputs that take as much as a node */
+#define BODY_EFFORT (1 << 17) /* nodes of bodies inferred in all; beyond it each body is inferred once */
+#define UNROLL_EFFORT (1 << 15) /* the same of unrolled loops, counted separately */
+#define EFFORT_SMALL 16      /* values and inputs that count as one node */
 #define PLAN_SIZE_MAX ((int64_t)1 << 40) /* of one bound dimension */
 
 /* A named dimension of the model. */
@@ -27,10 +27,10 @@ struct plan_symbol {
 	struct dim dim;      /* what stands for it from now on, once bindings are settled */
 };
 
-/* What the first dimensions of the inputs are when no symbol is the batch. */
+/* The batch when it is no symbol: the first dimension of the first input. */
 struct plan_batch {
-	int64_t was;         /* the model's own number; 0: nameless, -1: there is none */
-	int64_t is;          /* what replaces it; 0: nothing does */
+	int64_t was;         /* the model's number; 0: nameless, -1: no such dimension */
+	int64_t is;          /* its replacement; 0: none */
 };
 
 struct plan_symbols {
@@ -42,13 +42,14 @@ struct plan_symbols {
 	bool resized;        /* --input changed a fixed number: declared shapes are stale */
 };
 
-/* A layer that a quantized model writes as several: what its core really reads and writes. Values or layers, -1: none. */
+/* A layer that a quantized model writes as several nodes: what its core reads and writes. Indexes of values or layers,
+ * -1: none. */
 struct quant {
 	int *source;         /* per input of the core: read in its place */
 	int *result;         /* per output: written in its place */
 	int residual, residual_layer; /* added to the sums, and what adds it */
 	int bias;            /* added to the scaled sums of dynamic quantization */
-	double scale_bytes;  /* of scales and zero points that no input of the core has */
+	double scale_bytes;  /* bytes of scales and zero points that are not inputs of the core */
 	int activation;
 	struct epilogue function; /* the activation's; MODE_NONE: it needs none */
 	bool product;        /* sums in s32, or f32 of the small floats, that are scaled */
@@ -72,8 +73,8 @@ struct builder {
 	int64_t elements;            /* known contents kept so far */
 	int64_t effort, unroll_effort; /* nodes of bodies looked at so far, see BODY_EFFORT */
 	int unrolling;               /* > 0: round by round */
-	int64_t kept;                /* layers of rounds that are listed each by itself */
-	int quiet;                   /* > 0: trying out, nobody is warned */
+	int64_t kept;                /* layers of loop iterations that are listed separately */
+	int quiet;                   /* > 0: a trial; warnings are dropped */
 	/* of each graph */
 	struct quant **quants;       /* per layer: NULL or the group whose core it is; NULL: no model of integers */
 	/* of one call at a time, kept between calls */
@@ -94,13 +95,13 @@ struct dim bind_dim(const struct builder *b, struct dim d);
 struct shape bind_input(struct builder *b, const struct value *v);
 /* The error of an option for an input that the model lacks, which names those it has. -1. */
 int input_unknown(struct builder *b, struct text name, struct error *err);
-/* Are declared fixed numbers no longer those of this plan? */
+/* True if an option replaced a fixed size of the model: declared shapes are then out of date. */
 bool bind_is_stale(const struct builder *b);
 /* Fills the plan's bindings, batch and unbound. */
 void bind_report(struct builder *b);
 
-/* expression.c: what a name is that reads as an expression: sums, products, quotients, floor, ceiling, min and max of
- * numbers and of what `symbol` knows; unknown where it is none. */
+/* expression.c: the dimension that a name spells as an expression: sums, products, quotients, floor, ceiling, min and max
+ * of numbers and of names that `symbol` resolves. DIM_UNKNOWN if it is not an expression. */
 struct dim expression_dim(
 	struct arena *a, struct text t, struct dim (*symbol)(const void *with, struct text name), const void *with);
 
@@ -114,20 +115,20 @@ int infer_graph(struct builder *b, struct error *err);
 /* The call of node i as the plan's values stand; arrays of the builder. */
 void infer_call(struct builder *b, int i, struct op_call *c);
 
-/* control.c: the bodies of node i, and what it gives by them. */
+/* control.c: infers the bodies of node i, and its outputs from theirs. */
 int control_infer(struct builder *b, int i, struct op_call *c, struct error *err);
-/* A body with these inputs (see struct builder) into an empty plan; what it makes must be freed even when it fails. */
+/* Infers a body with these inputs (see struct builder) into an empty plan, which must be freed even on failure. */
 int control_body(struct builder *b, const struct graph *g, const struct op_value *given, struct plan *body,
 	struct error *err);
-/* The same on trial: its outputs into out, as many as the graph has, in the arena of b's plan. */
+/* The same as a trial: only the outputs, into out (as many as the graph has), in the arena of b's plan. */
 int control_try(struct builder *b, const struct graph *g, const struct op_value *given, struct op_value *out,
 	struct error *err);
 /* An output of a layer as a body gives it. */
 void control_output(struct op_value *out, const struct op_value *from);
-/* May bodies still be tried out? */
+/* True while the budget of trials (BODY_EFFORT, UNROLL_EFFORT) lasts. */
 bool control_may_try(const struct builder *b);
 
-/* quant.c: finds the groups of a quantized model and marks the layers that they take in. */
+/* quant.c: finds the groups of a quantized model and marks the layers that they absorb. */
 void quant_find(struct builder *b);
 /* quant_price.c: the core's call, cost and problem as they are in its group. */
 void quant_call(const struct builder *b, const struct quant *q, struct op_call *c);
@@ -144,8 +145,8 @@ struct loop {
 	struct plan_layer *layer;    /* whose only body it is, or NULL */
 	struct error *err;
 };
-/* control_loop.c: 0 and the call's outputs and the body's times; bodies whose inputs or outputs are not as many as the
- * layer's are left alone. */
+/* control_loop.c: infer the call's outputs and how often the body runs. 0, also for a body whose count of inputs or outputs
+ * does not match (left unknown); -1 on error. */
 int control_loop(struct loop *l);
 int control_scan(struct loop *l);
 
