@@ -397,22 +397,25 @@ void app_names_renew(struct app *app)
 	app->name_detail = base_realloc(app->name_detail, layers + 1);
 	memset(app->name_detail, NAME_LEAST, layers + 1);
 	for (int round = NAME_LEAST; round < NAME_WHOLE; round++) {
-		struct arena names = { 0 };
+		struct arena names = { 0 }, one = { 0 }; /* a model may have a million */
 		struct hash seen = { 0 };
 		bool *twice = base_calloc((size_t)app->listed_count + 1, sizeof(bool));
 		for (int row = 0; row < app->listed_count; row++) {
 			int i = app->listed[row];
-			int64_t *at = hash_at(&seen, text_of(name_short(&names, app_layer(app, i), app->name_detail[i])));
-			if (*at < 0)
-				*at = row;
+			struct text name = text_of(name_short(&one, app_layer(app, i), app->name_detail[i]));
+			int64_t before = hash_find(&seen, name);
+			if (before >= 0)
+				twice[before] = twice[row] = true;
 			else
-				twice[*at] = twice[row] = true;
+				*hash_at(&seen, (struct text){ arena_strndup(&names, name.p, name.n), name.n }) = row;
+			arena_clear(&one);
 		}
 		for (int row = 0; row < app->listed_count; row++)
 			app->name_detail[app->listed[row]] += twice[row];
 		free(twice);
 		hash_free(&seen);
 		arena_free(&names);
+		arena_free(&one);
 	}
 }
 

@@ -29,7 +29,7 @@ struct step {
 struct finder {
 	const struct plan *plan;
 	struct fusion *fusion;
-	struct hash texts, steps;
+	struct hash texts, steps, patterns;
 	struct arena scratch; /* keys of steps */
 	int group_capacity, own, distinct_count, distinct_capacity;
 	struct fusion_group *groups; /* malloc'd; the fusion's in the end */
@@ -109,6 +109,18 @@ static int group_twin(struct finder *f, const struct fusion_group *g, const stru
 	return nxc ? distinct_twin(f, g->distinct, q) : g->distinct;
 }
 
+/* The chain's pattern, kept once: a model has few, and groups by the million. */
+static const char *pattern_keep(struct finder *f, const struct chain *c)
+{
+	struct text key = { c->pattern.p, c->pattern.n };
+	int64_t found = hash_find(&f->patterns, key);
+	if (found >= 0)
+		return (const char *)(intptr_t)found;
+	key.p = arena_strndup(&f->fusion->arena, key.p, key.n);
+	*hash_at(&f->patterns, key) = (intptr_t)key.p;
+	return key.p;
+}
+
 /* The chain as a group, whose distinct problem is known; -1: it cannot be measured, so it is no candidate. */
 static void add_group(struct finder *f, const struct chain *c, int distinct)
 {
@@ -121,7 +133,7 @@ static void add_group(struct finder *f, const struct chain *c, int distinct)
 		.layer_count = c->layer_count,
 		.layers = (int *)c->layers, /* until chain_keep */
 		.residual = c->residual,
-		.pattern = arena_strndup(&out->arena, c->pattern.p, c->pattern.n),
+		.pattern = pattern_keep(f, c),
 		.distinct = distinct,
 	};
 	g->distinct_nxc = group_twin(f, g, &c->problem);
@@ -310,6 +322,7 @@ struct fusion *fusion_find(const struct plan *p)
 	free(f.converted);
 	hash_free(&f.texts);
 	hash_free(&f.steps);
+	hash_free(&f.patterns);
 	arena_free(&f.scratch);
 	return out;
 }
