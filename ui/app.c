@@ -204,7 +204,12 @@ static void dtype_next(struct app *app)
 static void measure_missing(struct app *app)
 {
 	struct session *s = app->session;
-	if (session_measure_missing(s))
+	struct error err = ERROR_NONE;
+	int added = app_sweep_points(app) > 1 ? session_measure_sweep(s, &err) : session_measure_missing(s);
+	app_refresh(app);
+	if (added < 0)
+		app_note(app, true, "%s", err.text);
+	if (added)
 		return;
 	int waiting = queue_status(s->queue).pending + queue_status(s->queue).running;
 	if (waiting)

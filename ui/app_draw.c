@@ -126,6 +126,18 @@ static const char *runners_text(struct app *app, const struct queue_status *q)
 	return out;
 }
 
+/* "sweep 2/8 batch 4 bf16  ": the point that needs the problem at work, or "". */
+static const char *sweep_text(struct app *app)
+{
+	const struct session *s = app->session;
+	int at = s->sweep.count > 1 ? session_sweep_running(s) : -1;
+	char point[64];
+	if (at < 0)
+		return "";
+	session_sweep_text(point, sizeof(point), s->sweep.points[at].batch, s->sweep.points[at].dtype);
+	return arena_printf(&app->scratch, "sweep %d/%d %s  ", at + 1, s->sweep.count, point);
+}
+
 static void draw_measuring(struct app *app, struct area line, const struct queue_status *q)
 {
 	int done = q->batch_done + q->batch_failed + q->batch_unsupported;
@@ -135,14 +147,14 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 	canvas_put(line, 2 + bar, 0, LOOK_NORMAL, 0x258f);
 	const char *what =
 		q->current_what && q->current_what[0] ? app_clean(app, text_of(q->current_what)) : "";
-	const char *wait = place_text(app, q);
+	const char *wait = place_text(app, q), *sweep = sweep_text(app);
 	const char *silent = q->silence_s < SILENCE_SAID_S || q->workers > 1
 				     ? ""
 				     : arena_printf(&app->scratch, "no answer for %.0f s  ", q->silence_s);
 	canvas_fit(line, 4 + bar, 0, line.width - bar - 4, LOOK_NORMAL,
 		arena_printf(&app->scratch, "%s%d/%d problems  %s%s%s%s%s%s%s",
 			*wait ? "" : q->starting ? "starting the runner: " : app->stopping ? "stopping " : "measuring ", done, total, wait, silent,
-			q->current && !app_is_of_scenario(app, q->current) ? "(other scenario)  " : "",
+			*sweep ? sweep : q->current && !app_is_of_scenario(app, q->current) ? "(other scenario)  " : "",
 			clock_text(app, q->eta_s), counted(app, q->batch_unsupported, "n/a"),
 			counted(app, q->batch_failed, "failed"), q->workers > 1 ? runners_text(app, q) : what));
 }
@@ -319,6 +331,8 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 	case REQUEST_MEASURE_MISSING:
 		if (unbound || busy || !s->queue || !s->analysis)
 			return "";
+		if (app->sweep_left)
+			return arena_printf(&app->scratch, "measure sweep (%d/%d)", app->sweep_left, app_sweep_points(app));
 		return app->unmeasured_count ? arena_printf(&app->scratch, "measure missing (%d)", app->unmeasured_count)
 					     : "all measured";
 	case REQUEST_OPEN: return view->opens ? view->opens : row->hint;

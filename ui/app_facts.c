@@ -181,12 +181,31 @@ static bool has_failed(const struct app *app, int layer)
 	return r && count && r[0]->status != STATUS_OK && r[0]->status != STATUS_UNSUPPORTED;
 }
 
+int app_sweep_points(const struct app *app)
+{
+	const struct config *c = app->session->given;
+	int batches = c && c->batch_count ? c->batch_count : 1, dtypes = c && c->dtype_count ? c->dtype_count : 1;
+	return batches * dtypes;
+}
+
+static int sweep_left(const struct app *app)
+{
+	const struct session *s = app->session;
+	int left = s->sweep.count ? 0 : app_sweep_points(app);
+	for (int i = 0; i < s->sweep.count; i++) {
+		struct session_sweep_progress p = session_sweep_progress(s, i);
+		left += p.open + p.missing > 0;
+	}
+	return left;
+}
+
 void app_counts_renew(struct app *app)
 {
 	const struct session *s = app->session;
 	struct arena a = { 0 };
 	int count = 0;
 	app->failed_count = app->unmeasured_count = 0;
+	app->sweep_left = app_sweep_points(app) > 1 ? sweep_left(app) : 0;
 	if (!s->analysis)
 		return;
 	for (int i = 0; s->analysis->coverage.missing && i < s->analysis->layer_count; i++)

@@ -77,7 +77,7 @@ static const struct key_row fixed[] = {
 	{ "6", REQUEST_VIEW, 5, KEYS_VIEWS, "view 6: doctor, what distorts measurements on this machine", NULL },
 	{ "? h F1 7", REQUEST_HELP, 0, KEYS_VIEWS, "view 7: this help", "help" },
 	{ "b", REQUEST_MEASURE_MISSING, 0, KEYS_MEASURE,
-		"measure what is missing, for the what-ifs too", "measure missing" },
+		"measure what is missing, for the what-ifs too; with several -b or -t the whole sweep", "measure missing" },
 	{ "B", REQUEST_MEASURE_LAYER, 0, KEYS_MEASURE,
 		"measure the selected layer now, again if it has results", NULL },
 	{ "x", REQUEST_CANCEL, 0, KEYS_MEASURE, "stop measuring; what is done is kept", NULL },

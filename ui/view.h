@@ -143,6 +143,7 @@ struct app {
 	bool lanes_folded;
 	int failed_count;        /* layers without a cost whose problem was measured without success */
 	int unmeasured_count;    /* distinct problems without a result: the scenario's and its what-ifs' */
+	int sweep_left;          /* points of the sweep that lack something; all before it was measured */
 	double most_ns;          /* the dearest layer's cost, for bars; 0 when none is known */
 };
 
@@ -183,6 +184,8 @@ const char *app_layer_state(struct app *app, int layer, enum look *look);
 /* The words that a search finds it by: the state's, the stored and the earlier one. */
 const char *app_problem_terms(struct app *app, const char *problem);
 const char *app_layer_terms(struct app *app, int layer);
+/* Batches times data types of the configuration (-b, -t): more than 1 is a sweep, which b measures as a whole. */
+int app_sweep_points(const struct app *app);
 /* Can the device measure what is missing, or its planner still answer? */
 bool app_can_measure(const struct app *app);
 /* Follows a line of the details to another layer; Esc comes back. */

@@ -368,6 +368,45 @@ static void test_measuring(void)
 	end();
 }
 
+static void test_sweep(void)
+{
+	begin(&(struct fixture_options){ .queue = true, .measured = true, .sweep = true });
+	ok(sees("b measure sweep (4/4)"), "one scenario measured is not the sweep");
+	fixture_sweep_open = 3;
+	type("b");
+	ok(fixture_calls.sweep == 1 && fixture_calls.missing == 0, "b measures the sweep");
+	ok(sees("b measure sweep (2/4)"), "its points that lack something");
+	fixture_sweep_open = 0;
+	session->stale = true;
+	app_refresh(&app);
+	type("b");
+	ok(sees("b all measured"), "all measured when the sweep is");
+	end();
+	begin(&(struct fixture_options){ .queue = true, .busy = true, .sweep = true });
+	fixture_sweep_open = 3;
+	type("b");
+	fixture_sweep_open = 0;
+	ok(sees("sweep 3/4 batch 1 bf16"), "which point is being measured");
+	end();
+}
+
+/* What a row shows is found by searching and filtering: states by each of their names. */
+static void test_shown_is_found(void)
+{
+	static const char *const terms[] = { "noisy", "shaky", "disturbed", "1x64x112x112", "2.97", "compute", "n1c3h224w224" };
+	begin(&(struct fixture_options){ .measured = true, .disturbed = true });
+	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
+		char keys[64];
+		snprintf(keys, sizeof(keys), "& %s Enter", terms[i]);
+		type(keys);
+		ok(app_pane(&app)->shown_count > 0 && sees("conv1"), "the filter finds %s", terms[i]);
+		type("Esc");
+	}
+	type("4 & noisy Enter");
+	ok(app_pane(&app)->shown_count > 0 && sees(">noisy"), "the problems view has the same state");
+	end();
+}
+
 static void test_dims(void)
 {
 	begin(&(struct fixture_options){ .queue = true, .unbound = true });
@@ -819,6 +858,8 @@ int main(void)
 	test_what_ifs();
 	test_measuring();
 	test_dims();
+	test_sweep();
+	test_shown_is_found();
 	test_short_names();
 	test_widths();
 	test_devices_widths();

@@ -374,6 +374,8 @@ struct session *fixture_open(const struct fixture_options *o)
 	p->model = m;
 	struct session *s = base_calloc(1, sizeof(*s));
 	s->config = &config;
+	static struct config swept = { .batch_count = 2, .batch = { 1, 8 }, .dtype_count = 2, .dtype = { DTYPE_F32, DTYPE_BF16 } };
+	s->given = o->sweep ? &swept : &config;
 	s->model = m;
 	s->results = results_new();
 	s->scenario = scenario_default();
@@ -494,6 +496,37 @@ const char *session_dim_source(const struct session *s, struct text name)
 {
 	(void)s;
 	return text_is(name, "sequence") ? "remembered" : "";
+}
+
+int fixture_sweep_open;
+
+int session_measure_sweep(struct session *s, struct error *err)
+{
+	(void)err;
+	static struct session_sweep_point points[] = { { .batch = 1, .dtype = DTYPE_F32 }, { .batch = 8, .dtype = DTYPE_F32 },
+		{ .batch = 1, .dtype = DTYPE_BF16 }, { .batch = 8, .dtype = DTYPE_BF16 } };
+	fixture_calls.sweep++;
+	s->sweep = (struct session_sweep){ .count = 4, .points = points };
+	s->stale = true;
+	return fixture_sweep_open;
+}
+
+struct session_sweep_progress session_sweep_progress(const struct session *s, int i)
+{
+	(void)s;
+	return (struct session_sweep_progress){ .problems = 3, .open = i < 2 ? 0 : fixture_sweep_open };
+}
+
+int session_sweep_running(const struct session *s)
+{
+	(void)s;
+	return 2;
+}
+
+char *session_sweep_text(char *buf, size_t size, int64_t batch, enum dtype dtype)
+{
+	snprintf(buf, size, "batch %d %s", (int)batch, dtype_name(dtype));
+	return buf;
 }
 
 int session_measure_missing(struct session *s)

@@ -16,6 +16,7 @@ struct fixture_options {
 	bool unsupported;  /* the library refuses everything */
 	bool described;    /* the device is only described */
 	bool control;      /* instead: a loop, a choice that is known, one that is not, and an integer convolution */
+	bool sweep;        /* two batches and two data types are configured */
 	int chain;         /* > 0: instead, a chain of that many layers */
 };
 
@@ -24,7 +25,7 @@ void fixture_close(struct session *s);
 
 /* What was asked of the stand-ins. */
 struct fixture_calls {
-	int refresh, select, bind, missing, layer, problem, cancel;
+	int refresh, select, bind, missing, sweep, layer, problem, cancel;
 	int64_t batch, value;
 	enum dtype dtype;
 	char name[64];
@@ -33,6 +34,8 @@ struct fixture_calls {
 extern struct fixture_calls fixture_calls;
 /* What the next session_choose_step says of what is awaited: 1, 0 (the usual), -1 with "says no hello". */
 extern int fixture_answer;
+/* Problems that the points of the sweep still lack, once it was asked for. */
+extern int fixture_sweep_open;
 /* What queue_status says instead of the usual; NULL: the usual. */
 extern const struct queue_status *fixture_status;
 
