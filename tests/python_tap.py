@@ -12,6 +12,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("builddir", ROOT / "build"))
 TIME_LIMIT_S = 300
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # no network, nothing in the home directory
 
 
 def skip(reason):

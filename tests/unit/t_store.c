@@ -375,6 +375,8 @@ static void test_permissions(void)
 	copy_open("sealed/inside.db", "sealed/left.db");
 	store_close(s);
 	chmod(scratch_path("sealed/inside.db"), 0444);
+	chmod(scratch_path("sealed/left.db"), 0644); /* whatever the umask is */
+	chmod(scratch_path("sealed/left.db-wal"), 0644);
 	chmod(scratch_path("sealed"), 0555);
 	store_close(open_new("secret.db"));
 	chmod(scratch_path("secret.db"), 0000);
