@@ -55,7 +55,7 @@ gone "q quit" "its last line is free for the prompt"
 wrap=
 
 # stopped and continued by an interactive shell
-screen_open 80 24 "env PS1='prompt> ' LC_ALL=C.UTF-8 bash --norc --noprofile -i"
+screen_open 80 24 "env PS1='prompt> ' LANGUAGE= LC_ALL=C.UTF-8 bash --norc --noprofile -i"
 see "prompt>"
 typed "'$BENANZA' -c '$config' -d gate --db '$work/flow.db' '$tiny'"
 keys Enter

@@ -312,6 +312,8 @@ const char *op_call_unread(const struct op_call *c)
 		 : NULL;
 }
 
+#define HOST "runs on the host"
+
 void op_call_problem(const struct op_call *c, struct op_problem *out)
 {
 	out->known = out->proxy = out->upto = false; /* the problem itself is cleared by what fills it */
@@ -322,7 +324,7 @@ void op_call_problem(const struct op_call *c, struct op_problem *out)
 	else if (class == CLASS_UNKNOWN)
 		op_problem_why(out, "the operator is not known");
 	else if (class == CLASS_HOST || !c->op->problem)
-		op_problem_why(out, "runs on the host");
+		op_problem_why(out, c->op->note ? arena_printf(c->arena, "%s: %s", HOST, c->op->note) : HOST);
 	else if (call_unread(c))
 		op_problem_why(out, op_call_unread(c));
 	else if (!call_is_in_reach(c))

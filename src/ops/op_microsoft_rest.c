@@ -480,11 +480,12 @@ static int beam_shape(struct op_call *c, struct error *err)
 }
 
 #define MS "com.microsoft", 1, 0
+#define SEARCH "a search around a decoder that is not measured"
 #define COPIED op_problem_mover, NULL, OP_COPY
 #define COMPILED compiled_shape, compiled_cost, compiled_problem, NULL, "a compiled graph: not measured"
-#define HOST(name, fewest, most, shape)                                                                      \
+#define HOST(name, fewest, most, shape, note)                                                                      \
 	{                                                                                                    \
-		name, MS, fewest, most, CLASS_HOST, shape, NULL, NULL, NULL, NULL                            \
+		name, MS, fewest, most, CLASS_HOST, shape, NULL, NULL, NULL, note                            \
 	}
 
 static const struct op rows[] = {
@@ -514,10 +515,10 @@ static const struct op rows[] = {
 		bitmask_dropout_free, "free at inference" },
 	{ "EPContext", MS, 0, -1, CLASS_COMPUTE, COMPILED },
 	{ "Snpe", MS, 1, -1, CLASS_COMPUTE, COMPILED },
-	HOST("Tokenizer", 1, 1, tokenizer_shape),
-	HOST("GreedySearch", 2, 7, search_shape),
-	HOST("Sampling", 2, 9, search_shape),
-	HOST("BeamSearch", 2, 12, beam_shape),
-	HOST("WhisperBeamSearch", 2, 15, beam_shape),
+	HOST("Tokenizer", 1, 1, tokenizer_shape, "text, no kernel to measure"),
+	HOST("GreedySearch", 2, 7, search_shape, SEARCH),
+	HOST("Sampling", 2, 9, search_shape, SEARCH),
+	HOST("BeamSearch", 2, 12, beam_shape, SEARCH),
+	HOST("WhisperBeamSearch", 2, 15, beam_shape, SEARCH),
 };
 const struct op_rows op_microsoft_rest_rows = OP_ROWS(rows);

@@ -250,7 +250,8 @@ static RULE_SHAPE(tree_ensemble)
 
 #define ML(name, since, until, fewest, most, shape)                                                          \
 	{                                                                                                    \
-		name, "ai.onnx.ml", since, until, fewest, most, CLASS_HOST, shape, NULL, NULL, NULL, NULL    \
+		name, "ai.onnx.ml", since, until, fewest, most, CLASS_HOST, shape, NULL, NULL, NULL,         \
+			"classical learning, no kernel to measure"                                           \
 	}
 
 static const struct op rows[] = {

@@ -69,9 +69,18 @@ static RULE_PROBLEM(batchnorm)
 
 /* ---- LayerNormalization, RMSNormalization */
 
+/* ONNX Runtime's own LayerNormalization, before opset 17, and its SimplifiedLayerNormalization give the scale's type. */
+static bool layernorm_has_scale_type(const struct op_call *c)
+{
+	struct text name = text_of(c->op->name);
+	return text_is(name, "SimplifiedLayerNormalization") || (text_is(name, "LayerNormalization") && c->opset < 17);
+}
+
 static RULE_SHAPE(layernorm)
 {
 	struct shape x = c->inputs[0].shape;
+	if (layernorm_has_scale_type(c) && op_in(c, 1))
+		c->outputs[0].dtype = c->inputs[1].dtype;
 	for (int i = 1; i < c->output_count; i++)
 		c->outputs[i].dtype = tensor_dtype(node_int(c->node, "stash_type", 1));
 	if (x.rank < 0)

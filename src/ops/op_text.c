@@ -111,17 +111,18 @@ static RULE_SHAPE(image_decoder)
 
 /* ---- rows */
 
-#define HOST(name, since, inputs, shape)                                                                     \
+#define HOST(name, since, inputs, shape, what)                                                               \
 	{                                                                                                    \
-		name, "", since, 0, inputs, inputs, CLASS_HOST, shape, NULL, NULL, NULL, NULL                \
+		name, "", since, 0, inputs, inputs, CLASS_HOST, shape, NULL, NULL, NULL,                     \
+			what ", no kernel to measure"                                                        \
 	}
 
 static const struct op rows[] = {
-	HOST("ImageDecoder", 20, 1, image_decoder_shape),
-	HOST("RegexFullMatch", 20, 1, regex_shape),
-	HOST("StringConcat", 20, 2, string_concat_shape),
-	HOST("StringNormalizer", 10, 1, string_normalizer_shape),
-	HOST("StringSplit", 20, 1, string_split_shape),
-	HOST("TfIdfVectorizer", 9, 1, tf_idf_shape),
+	HOST("ImageDecoder", 20, 1, image_decoder_shape, "decodes images"),
+	HOST("RegexFullMatch", 20, 1, regex_shape, "text"),
+	HOST("StringConcat", 20, 2, string_concat_shape, "text"),
+	HOST("StringNormalizer", 10, 1, string_normalizer_shape, "text"),
+	HOST("StringSplit", 20, 1, string_split_shape, "text"),
+	HOST("TfIdfVectorizer", 9, 1, tf_idf_shape, "text"),
 };
 const struct op_rows op_text_rows = OP_ROWS(rows);

@@ -433,6 +433,7 @@ static void test_dim_functions(void)
 	is_int(cut.upper, 512, "has a bound");
 	is_dim(&a, dim_min(&a, dim_known(512), s), "min(s,512)", "in one order");
 	is_dim(&a, dim_min(&a, cut, s), "min(s,512)", "the smaller again");
+	is_dim(&a, dim_min(&a, s, dim_known(1)), "min(s,1)", "not 1: a dimension may be 0");
 	is_dim(&a, dim_max(&a, cut, s), "s", "the larger of a whole and its part");
 	is_dim(&a, dim_max(&a, dim_sub(&a, s, dim_known(3)), dim_known(0)), "max(s-3,0)", "the larger");
 	is_dim(&a, dim_min(&a, dim_add(&a, s, h), s), "s", "a sum is no smaller than its parts");
