@@ -104,6 +104,9 @@ void op_call_cost(const struct op_call *c, struct op_cost *cost);
 void op_call_problem(const struct op_call *c, struct op_problem *out);
 /* Why an attribute cannot be read, so that nothing is known of the outputs; in c->arena. NULL: all can be. */
 const char *op_call_unread(const struct op_call *c);
+/* Why ONNX Runtime refuses the call: an input of a type that the operator's schema does not allow, or two inputs that must
+ * have one type; in c->arena. NULL: nothing is known against it. */
+const char *op_call_mistyped(const struct op_call *c);
 
 /* Sets the output type of an integer convolution or matmul to `to`: sums in s32, a factor a channel (which includes a
  * gemm's alpha), then a bias in f32. To s32: the raw sums. */

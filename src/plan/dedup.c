@@ -12,6 +12,7 @@ struct dedup {
 	struct builder *b;   /* the main graph's */
 	struct hash texts;
 	struct hash digests; /* of problems met before: most layers need no text */
+	struct hash mistyped; /* reasons that were warned of */
 	struct plan_problem *problems;
 	int count, capacity;
 	int layer;           /* of the main graph that is being priced, with all that is in it */
@@ -104,6 +105,17 @@ static const char *call_why(struct builder *b, const struct op_call *c, const ch
 
 static void bodies_price(struct dedup *d, struct builder *b, const struct op_call *c, struct plan_layer *l);
 
+/* One warning for each operator and reason. In a plan that runs in another float type the types are not the model's. */
+static void mistyped_warn(struct dedup *d, struct builder *b, int i, const struct op_call *c)
+{
+	const char *why = b->top->p->dtype == DTYPE_F32 && !b->top->quiet ? op_call_mistyped(c) : NULL;
+	int64_t *seen = why ? hash_at(&d->mistyped, text_of(why)) : NULL;
+	if (seen && *seen < 0) {
+		*seen = 1;
+		plan_warn(b, "layer %s: %s; ONNX Runtime refuses the model", text_clean(&b->p->arena, b->p->layers[i].name), why);
+	}
+}
+
 static void layer_price(struct dedup *d, struct builder *b, int i)
 {
 	struct plan *p = b->p;
@@ -118,6 +130,7 @@ static void layer_price(struct dedup *d, struct builder *b, int i)
 		return;
 	}
 	infer_call(b, i, &c);
+	mistyped_warn(d, b, i, &c);
 	if (quant)
 		quant_call(b, quant, &c);
 	l->quantized = quant != NULL;
@@ -132,6 +145,10 @@ static void layer_price(struct dedup *d, struct builder *b, int i)
 		bodies_price(d, b, &c, l);
 	if (l->class == CLASS_FREE || l->class == CLASS_HOST) {
 		l->why = l->why ? l->why : op_call_unread(&c);
+		if (!l->why && l->class == CLASS_HOST && !l->body_count) {
+			op_call_problem(&c, &out);
+			l->why = out.why;
+		}
 		return;
 	}
 	if (p->times == 0 && b->up) {
@@ -433,5 +450,6 @@ void dedup_layers(struct builder *b)
 	free(d.problems);
 	hash_free(&d.texts);
 	hash_free(&d.digests);
+	hash_free(&d.mistyped);
 	unknown_operators(b);
 }
