@@ -97,9 +97,9 @@ def everywhere(name, content):
     for arguments in (["layers"], ["layers", "--csv"], ["layers", "--json"], ["bound"], ["bound", "--json"],
                       ["--frame", "100x30"], ["--frame", "100x30", "--ascii", "--view", "problems"],
                       ["bench", "--emit-jobs"]):
-        for bound in ([], ["--dim", "\u202esym=2"]):
+        for bound in ([], ["--dim", "\u202esym=2", "--dim", "batch\x1b[5m=2"]):
             run = Run(*arguments, *bound, path)
-            good = run.status in (0, 1) or (not bound and b"is not bound" in run.error)
+            good = run.status in (0, 1) or (not bound and b"not bound" in run.error)
             ok(good and run.lines_are_clean(), f"{name}: {' '.join(arguments + bound[:1])!r}", run)
 
 

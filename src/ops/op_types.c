@@ -1,4 +1,4 @@
-/* The element types that ONNX's and ONNX Runtime's schemas allow for the inputs of an operator. Both tables are written
+/* The element types that the schemas of ONNX and ONNX Runtime allow for inputs of operators. Both tables are written
  * by tools/make_types.py. */
 #include "config.h"
 
