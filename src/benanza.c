@@ -7,8 +7,12 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command_row {
 	const char *name, *arguments, *text;
@@ -20,7 +24,7 @@ static const struct command_row {
 	{ "bound", "MODEL", "lower bounds, coverage, what-ifs", true, true, cmd_bound },
 	{ "ops", "", "the operator table", true, true, cmd_ops },
 	{ "devices", "", "runners found, devices recorded", true, false, cmd_devices },
-	{ "doctor", "", "what on this machine bends numbers", true, false, cmd_doctor },
+	{ "doctor", "", "what on this machine distorts measurements, and the fix", true, false, cmd_doctor },
 	{ "db", "info|check|import|merge|export", "the database of results", true, false, cmd_db },
 };
 
@@ -70,13 +74,56 @@ static const struct command_row *command_find(const char *name)
 	return NULL;
 }
 
+/* A word that is neither a file nor could be one: no folder, no ending. */
+static bool is_misspelt(const struct options *o)
+{
+	const char *word = o->may_command ? o->argv[0] : "";
+	return *word && strcmp(word, "-") != 0 && !strpbrk(word, "./") && access(word, F_OK) != 0;
+}
+
+static int command_unknown(const char *word, struct error *err)
+{
+	const char *nearest = NULL;
+	int least = 3;
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+		int distance = word_distance(word, command_rows[i].name);
+		nearest = distance < least ? command_rows[i].name : nearest;
+		least = distance < least ? distance : least;
+	}
+	if (nearest)
+		error_set(err, "unknown command \"%.40s\"; did you mean %s?", word, nearest);
+	else
+		error_set(err, "unknown command \"%.40s\"; try --help", word);
+	return EXIT_BAD;
+}
+
+/* "help" prints all commands, "help bench" the line of one with the options. */
+static int help_command(struct options *o, struct error *err)
+{
+	const struct command_row *row = o->argc > 1 ? command_find(o->argv[1]) : NULL;
+	if (o->argc > 1 && !row)
+		return command_unknown(o->argv[1], err);
+	if (row)
+		printf("usage: benanza %s [options] %s\n\n%s\nSee the section COMMANDS of benanza(1).\n\noptions:\n", row->name,
+			row->arguments, row->text);
+	if (row)
+		options_help(stdout);
+	else
+		help(stdout);
+	return EXIT_DONE;
+}
+
 /* The first argument is a command's name, wherever among the options it stands; else the explorer opens it. */
 static int run_command(struct options *o, struct error *err)
 {
+	if (o->may_command && strcmp(o->argv[0], "help") == 0 && access("help", F_OK) != 0)
+		return help_command(o, err);
 	const struct command_row *command = o->may_command ? command_find(o->argv[0]) : NULL;
 	if (command) {
 		o->argc--;
 		o->argv++;
+	} else if (is_misspelt(o)) {
+		return command_unknown(o->argv[0], err);
 	} else {
 		command = &explorer;
 	}
@@ -110,6 +157,15 @@ static int run(int argc, char **argv, struct error *err)
 	return status;
 }
 
+#define EXIT_PIPE (128 + SIGPIPE) /* as of a program that the signal ends: what a shell shows for `yes | head` */
+
+/* Has the reader of standard output closed its end? The write that failed may be long ago, and errno with it. */
+static bool reader_is_gone(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+	return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
 int main(int argc, char **argv)
 {
 	struct error err = ERROR_NONE;
@@ -118,9 +174,13 @@ int main(int argc, char **argv)
 	setlocale(LC_NUMERIC, "C"); /* numbers in JSON, CSV and problem texts have a point */
 	if (argc == 3 && strcmp(argv[1], "--print-man") == 0)
 		return print_man(argv[2]);
+	signal(SIGPIPE, SIG_IGN);
 	int status = run(argc, argv, &err);
 	errno = 0;
-	if (fflush(stdout) || ferror(stdout)) {
+	bool bad = fflush(stdout) != 0 || ferror(stdout);
+	if (bad && reader_is_gone())
+		return EXIT_PIPE;
+	if (bad) {
 		if (!err.text[0]) /* else the command has given the reason */
 			error_set(&err, "standard output: cannot write%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
 		status = EXIT_BAD;

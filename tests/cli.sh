@@ -9,6 +9,28 @@ is() { got=$(json "$2" 2>&1); [ "$got" = "$1" ] || echo "# got $got, not $1"; ok
 try 0 "help" "$BENANZA" --help
 says out "benanza bound MODEL"
 try 0 "version" "$BENANZA" --version
+try 0 "help as a command" "$BENANZA" help
+says out "benanza bound MODEL"
+try 0 "help of a command" "$BENANZA" help bench
+says out "usage: benanza bench"
+try 2 "a misspelt command" "$BENANZA" bnech
+one_line
+says err 'unknown command "bnech"; did you mean bench?'
+try 2 "a command that is none" "$BENANZA" telepathy
+one_line
+says err 'unknown command "telepathy"; try --help'
+try 2 "a misspelt option" "$BENANZA" layers --jsno x
+one_line
+says err "did you mean --json?"
+python3 - "$BENANZA" "$top/data/models/gpt2_small.onnx" <<'EOT'
+import subprocess, sys
+p = subprocess.Popen([sys.argv[1], "layers", sys.argv[2]], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+p.stdout.read(1)
+p.stdout.close()
+said = p.stderr.read()
+sys.exit(p.wait() != 141 or said != b"")
+EOT
+ok $? "a reader that leaves early: no complaint, the status of SIGPIPE"
 try 2 "unknown option" "$BENANZA" layers --no-such-option x
 one_line
 try 2 "no such model, and no terminal" "$BENANZA" "$work/nosuch.onnx"
@@ -37,6 +59,21 @@ is 884736.0 "float(d['layers'][0]['flops'])"
 is conv:f32,f32.c,f32/f32:n1c3h32w32k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1 "d['layers'][0]['problem']"
 is True "d['layers'][3]['distinct'] == d['layers'][5]['distinct']"
 is free "d['layers'][10]['class']"
+is 11 "d['layers'][10]['number']"
+is "{'batch': 'default'}" "d['dims_from']"
+try 0 "batch of the command line" "$BENANZA" layers --json -b 3 "$models/tiny.onnx"
+is option "d['dims_from']['batch']"
+printf 'batch: 3\n' >"$work/batch.yaml"
+try 0 "batch of the configuration" "$BENANZA" layers --json -c "$work/batch.yaml" "$models/tiny.onnx"
+is configuration "d['dims_from']['batch']"
+try 0 "layers as text" "$BENANZA" layers -b 3 "$models/tiny.onnx"
+says out "dimensions: batch 3 (option)"
+try 0 "constants are folded" "$BENANZA" layers "$top/data/models/resnet50.onnx"
+says out "267 of the layers only make constants; --constants lists them too"
+[ "$(grep -c ' Constant ' "$work/out")" -eq 0 ]; ok $? "none is listed"
+try 0 "constants asked for" "$BENANZA" layers --constants "$top/data/models/resnet50.onnx"
+says out "267 of the layers only make constants"
+[ "$(wc -l <"$work/out")" -gt 440 ]; ok $? "all are listed"
 try 0 "batch" "$BENANZA" layers --json -b 8 "$models/tiny.onnx"
 is "[8, 10]" "d['layers'][11]['outputs'][0]['shape']"
 try 0 "functions of the model itself" "$BENANZA" layers --json "$models/functions.onnx"
@@ -188,7 +225,7 @@ if [ -x "$runner" ]; then
     is True "all(w['bound_ns'] is w['saves_ns'] is w['speedup'] is None for w in d['what_if'])"
     is False "any(l['critical'] or 'why' in l for l in d['layers'])"
     try 1 "the same as text" "$BENANZA" bound "$models/tiny.onnx"
-    says out "not known: nothing is measured"
+    says out "unknown: nothing is measured"
     ! grep -qE '(^| )0 ns|(^|[^a-z])nan([^a-z]|$)' "$work/out"; ok $? "no zero stands for unknown"
     try 1 "a batch dimension of any name" "$BENANZA" bound --json --dim N=4 "$models/rows.onnx"
     is 4 "d['scenario']['batch']"
@@ -210,6 +247,9 @@ if [ -x "$runner" ]; then
     is True "d['parallel_ns'] <= d['sequential_ns'] == d['bound_ns']"
     is True "abs(sum(l['cost_ns'] for l in d['layers']) - d['sequential_ns']) < 1"
     is True "all(sum(v for k, v in d['coverage'].items() if k not in ('layers', 'flops_measured_share', 'cost_proxy_share')) == d['coverage']['layers'] for _ in [0])"
+    is True "all(l['bound_by'] in ('compute', 'memory', 'overhead', None) and (l['bound_by'] or l['bound_by_why']) for l in d['layers'])"
+    is True "all('peak_share' in l and l['name'] is not None and l['op'] for l in d['layers'])"
+    is True "d['scenario']['dims_from'] == {'batch': 'default'}"
     is "['parallel', 'fusion', 'matrix', 'algorithm', 'launch', 'math', 'layout']" "[w['name'] for w in d['what_if']]"
     try 0 "bound with fusion and parallel" "$BENANZA" bound --json -w fusion,parallel "$models/tiny.onnx"
     is True "d['bound_ns'] == d['parallel_ns']"
@@ -218,6 +258,8 @@ if [ -x "$runner" ]; then
     is True "max(l['start_ns'] + l['cost_ns'] for l in d['layers']) <= d['bound_ns'] * 1.000001"
     try 0 "text" "$BENANZA" bound "$models/tiny.onnx"
     says out "lower bound"
+    says out "bound by"
+    says out "dimensions: batch 1 (default)"
     says out "~: layers are missing, or estimates"
     try 0 "csv of bounds" "$BENANZA" bound --csv -w fusion "$models/tiny.onnx"
     [ "$(grep -c '^1,f32,' "$work/out")" -eq 12 ] && head -n 1 "$work/out" | grep -q '^batch,dtype,index,'
@@ -225,9 +267,12 @@ if [ -x "$runner" ]; then
     try 1 "csv of several bounds" "$BENANZA" bound --csv -b 1,2 "$models/tiny.onnx"
     [ "$(grep -c index "$work/out")" -eq 1 ] && [ "$(wc -l <"$work/out")" -eq 25 ]; ok $? "one head"
     try 0 "bench of long names" "$BENANZA" bench -q --budget 5 "$models/rows.onnx"
-    try 0 "long names" "$BENANZA" bound "$models/rows.onnx"
+    try 0 "long names, piped" env -u COLUMNS "$BENANZA" bound "$models/rows.onnx"
+    says out " /encoder/encoder.layers/encoder.layers.0/self_attention/self_attention.output_projection/MatMul "
+    ! grep -q '  \.\.' "$work/out"; ok $? "nothing is cut where no terminal is written to"
+    try 0 "long names" env COLUMNS=80 "$BENANZA" bound "$models/rows.onnx"
     grep -qE '  \.\.[^ ]*jection/MatMul  *MatMul' "$work/out"; ok $? "cut at the front: the tail tells"
-    try 0 "long names on a wide terminal" env COLUMNS=150 "$BENANZA" bound "$models/rows.onnx"
+    try 0 "long names on a wide terminal" env COLUMNS=180 "$BENANZA" bound "$models/rows.onnx"
     says out " /encoder/encoder.layers/encoder.layers.0/self_attention/self_attention.output_projection/MatMul "
     "$BENANZA" bench -q --budget 5 -t bf16 "$models/tiny.onnx" >/dev/null 2>&1 || :
     "$BENANZA" bound --json -t bf16 "$models/tiny.onnx" >"$work/out" || :

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *limit_name(enum limit_by by)
 {
@@ -24,7 +25,7 @@ static void by_compute(struct limit *l, const struct roof_parts *r, double ns)
 	l->by = LIMIT_COMPUTE;
 	l->peak_per_s = r->unit.peak;
 	l->share = r->ops_ns / ns;
-	snprintf(l->peak, sizeof(l->peak), "%s%s", dtype_name(r->unit.type), r->unit.matrix ? " on matrix units" : "");
+	snprintf(l->peak, sizeof(l->peak), "%s%s", dtype_name(r->unit.type), r->unit.matrix ? " matrix" : "");
 }
 
 static void by_memory(struct limit *l, const struct roof_parts *r, double ns)
@@ -101,8 +102,10 @@ struct limit limit_of_layer(const struct analysis *a, const struct plan *p, cons
 
 void limit_describe(const struct limit *l, struct str *out)
 {
-	const char *name = l->peak[0] ? l->peak : limit_name(l->by);
+	const char *name = limit_name(l->by);
 	str_puts(out, name ? name : "-");
 	if (!isnan(l->share))
 		str_addf(out, " %.*f%%", l->share < 0.1 ? 1 : 0, 100 * l->share);
+	if (name && l->peak[0] && strcmp(l->peak, name) != 0)
+		str_addf(out, " (%s)", l->peak);
 }

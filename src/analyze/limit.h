@@ -20,7 +20,7 @@ const char *limit_name(enum limit_by by); /* "compute", "memory", "overhead"; NU
 struct limit {
 	enum limit_by by;
 	double intensity;            /* FLOPs per compulsory byte; NaN unknown */
-	char peak[LIMIT_PEAK_SIZE];  /* "memory", "L2", "f32", "f16 on matrix units"; "": no peak applies */
+	char peak[LIMIT_PEAK_SIZE];  /* "memory", "L2", "f32", "f16 matrix" (on matrix units); "": no peak applies */
 	bool is_rate;                /* peak_per_s is in bytes/s; else in FLOP/s */
 	double peak_per_s;           /* NaN: no peak applies */
 	double share;                /* 0..1 of that peak; NaN where the cost is unknown or itself an estimate */
@@ -33,7 +33,7 @@ struct limit limit_of(const struct layer_cost *c, const char *problem, const str
 	enum cache cache);
 /* The same for layer i of a plan's main graph. */
 struct limit limit_of_layer(const struct analysis *a, const struct plan *p, const struct peaks *k, int i);
-/* The share as text: "memory 43%", "f16 on matrix units 71%", "overhead", "-" (unknown). */
+/* The share as text: "memory 43%", "memory 43% (L2)", "compute 71% (f16 matrix)", "overhead", "-" (unknown). */
 void limit_describe(const struct limit *l, struct str *out);
 
 #endif

@@ -40,6 +40,8 @@ int cmd_bound(struct options *o, struct error *err)
 			break;
 		}
 		session_refresh(s);
+		if (o->csv && !o->quiet)
+			report_dims_note(s);
 		if (!s->analysis->complete)
 			status = EXIT_GAPS;
 		if (o->json)

@@ -25,6 +25,8 @@ struct options {
 	struct plan_input_value *values;
 	const volatile sig_atomic_t *stop; /* a command that ends well when interrupted sets it */
 	FILE *log;                    /* -v */
+	bool constants;               /* layers: those that only make constants, too */
+	bool batch_option;            /* -b was given */
 	bool again;                   /* bench: known results are no reason not to measure */
 	bool shaky;                   /* bench: nor are those that were disturbed */
 	bool emit_jobs;               /* bench: jobs for a runner elsewhere, in these states */
@@ -50,6 +52,9 @@ void options_free(struct options *o);
 void options_help(FILE *out);
 /* The same for the manual page, as man(7). */
 void options_man(struct str *out);
+
+/* How many letters must be changed, added or left out to make one word the other. */
+int word_distance(const char *a, const char *b);
 
 /* The session of the model at o->argv[index]. */
 struct session *options_session(struct options *o, int index, enum session_db db, struct error *err);

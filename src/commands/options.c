@@ -50,6 +50,7 @@ static const struct option_row {
 	{ "no-color", 0, NULL, USE_CONFIG, "color", 0, "no colours (NO_COLOR does the same)" },
 	{ "quiet", 'q', NULL, USE_FLAG, NULL, AT(quiet), "no progress, no notes" },
 	{ "verbose", 'v', NULL, USE_FLAG, NULL, AT(verbose), "write a log ($XDG_STATE_HOME/benanza/log)" },
+	{ "constants", 0, NULL, USE_FLAG, NULL, AT(constants), "with layers: list the layers that only make constants, too" },
 	{ "again", 0, NULL, USE_FLAG, NULL, AT(again), "with bench: measure what is known already, too" },
 	{ "shaky", 0, NULL, USE_FLAG, NULL, AT(shaky), "with bench: also what was measured while the machine was never calm" },
 	{ "emit-jobs", 0, NULL, USE_FLAG, NULL, AT(emit_jobs), "with bench: print the jobs for a runner elsewhere, measure nothing" },
@@ -166,6 +167,7 @@ static int option_apply(struct options *o, const struct option_row *r, const cha
 {
 	switch (r->use) {
 	case USE_CONFIG:
+		o->batch_option |= r->letter == 'b';
 		return config_set(&o->config, r->key, value ? value : "no", err);
 	case USE_DIM:
 		return dim_parse(o, value, err);
@@ -183,6 +185,26 @@ static int option_apply(struct options *o, const struct option_row *r, const cha
 		return 0; /* read first, before everything else */
 	}
 	return 0;
+}
+
+/* Levenshtein's distance by one row of the table; words over 31 letters are not compared. */
+int word_distance(const char *a, const char *b)
+{
+	int row[32];
+	size_t n = strlen(b);
+	if (n >= 32)
+		return 32;
+	for (size_t k = 0; k <= n; k++)
+		row[k] = (int)k;
+	for (size_t i = 0; a[i]; i++) {
+		int corner = row[0]++;
+		for (size_t k = 1; k <= n; k++) {
+			int change = corner + (a[i] != b[k - 1]), gap = 1 + (row[k] < row[k - 1] ? row[k] : row[k - 1]);
+			corner = row[k];
+			row[k] = change < gap ? change : gap;
+		}
+	}
+	return row[n];
 }
 
 /* getopt's own tables, from ours. */
@@ -212,13 +234,31 @@ static const struct option_row *option_of(int code)
 	return NULL;
 }
 
+/* The option whose name is nearest to "--nmae=3", or NULL. */
+static const char *option_nearest_name(const char *given)
+{
+	const char *best = NULL;
+	int least = 3; /* changes of a letter at most: two */
+	char name[32];
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(given, "="), given);
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		int distance = word_distance(name, option_rows[i].name);
+		best = distance < least ? option_rows[i].name : best;
+		least = distance < least ? distance : least;
+	}
+	return best;
+}
+
 static int option_unknown(int code, char **argv, struct error *err)
 {
+	const char *word = argv[optind - 1], *nearest = strncmp(word, "--", 2) == 0 ? option_nearest_name(word + 2) : NULL;
 	if (code == ':')
 		return error_set(err, "option %s needs a value; see --help", argv[optind - 1]);
 	if (optopt > 0 && optopt < OPTION_BASE)
 		return error_set(err, "unknown option -%c; see --help", optopt);
-	return error_set(err, "unknown or ambiguous option %s; see --help", argv[optind - 1]);
+	if (nearest)
+		return error_set(err, "unknown or ambiguous option %s; did you mean --%s?", word, nearest);
+	return error_set(err, "unknown or ambiguous option %s; see --help", word);
 }
 
 /* One pass over argv. only_first: just what must be known before all else is taken: --config, and --help and --version,
@@ -316,7 +356,7 @@ struct session *options_session(struct options *o, int index, enum session_db db
 {
 	struct session_options so = {
 		.model_path = o->argv[index], .db = db, .stop = o->stop, .say = o->quiet ? NULL : say_wait,
-		.dim_count = o->dim_count, .dims = o->dims,
+		.dim_count = o->dim_count, .dims = o->dims, .batch_option = o->batch_option,
 		.shape_count = o->shape_count, .shapes = o->shapes,
 		.value_count = o->value_count, .values = o->values,
 	};

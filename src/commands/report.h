@@ -6,11 +6,17 @@
 
 #include <stdio.h>
 
+/* Dimensions in force, { "sequence": 64 }, and where each value comes from, { "sequence": "remembered" }. */
+json_t *report_dims_json(const struct plan *p);
+json_t *report_dims_from_json(const struct session *s);
+/* On standard error, for outputs that do not show them: dimensions that the database remembers. */
+void report_dims_note(const struct session *s);
 /* `layers --json`, one object. */
 void report_layers_json(const struct session *s, FILE *out); /* one line */
 /* header: with the line of column names, for the first of several plans. */
 void report_layers_csv(const struct session *s, bool header, FILE *out);
-void report_layers_text(const struct session *s, FILE *out);
+/* constants: list the layers that only make constants, too. */
+void report_layers_text(const struct session *s, bool constants, FILE *out);
 
 /* `bound --json`: one object of the session's current analysis. */
 json_t *report_bound_json(const struct session *s);

@@ -10,8 +10,9 @@
 
 #define WIDTH_LEAST 80
 #define WIDTH_MOST 400
+#define WIDTH_PIPE 100000 /* not a terminal: nothing is cut */
 
-/* Layers whose cost comes from a machine that was never calm (docs/wire.md). */
+/* Layers whose measurement is noisy (docs/wire.md: stop "disturbed"). */
 static int disturbed_count(const struct analysis *a)
 {
 	int count = 0;
@@ -59,8 +60,24 @@ static json_t *bodies_json(const struct plan_layer *l, const struct layer_cost *
 	return bodies;
 }
 
-static json_t *layer_json(const struct analysis *a, const struct plan *p, int i)
+/* What limits the layer: all null where that is unknown, with the reason. */
+static void limit_json(json_t *o, const struct limit *l)
 {
+	const char *by = limit_name(l->by);
+	json_object_set_new(o, "bound_by", by ? json_string(by) : json_null());
+	json_object_set_new(o, "peak", l->peak[0] ? json_string(l->peak) : json_null());
+	json_object_set_new(o, "peak_bytes_s", json_number_or_null(l->is_rate ? l->peak_per_s : NAN));
+	json_object_set_new(o, "peak_flops_s", json_number_or_null(l->is_rate ? NAN : l->peak_per_s));
+	json_object_set_new(o, "peak_share", json_number_or_null(l->share));
+	json_object_set_new(o, "flops_per_byte", json_number_or_null(l->intensity));
+	if (l->why[0])
+		json_object_set_new(o, "bound_by_why", json_string(l->why));
+}
+
+static json_t *layer_json(const struct session *s, const int *numbers, int i)
+{
+	const struct analysis *a = s->analysis;
+	const struct plan *p = s->current->plan;
 	json_t *bodies = bodies_json(&p->layers[i], &a->layers[i]);
 	const struct layer_cost *l = &a->layers[i];
 	bool known = l->origin != ORIGIN_MISSING && l->origin != ORIGIN_UNSUPPORTED;
@@ -69,6 +86,11 @@ static json_t *layer_json(const struct analysis *a, const struct plan *p, int i)
 		interval_json(l->lo, l->hi), "algorithm", l->result ? json_string(l->result->algorithm.name) : json_null(), "preferred_ns",
 		json_number_or_null(l->preferred_ns), "roofline_ns", json_number_or_null(l->roofline_ns), "critical", l->critical, "slack_ns",
 		json_number_or_null(l->slack_ns));
+	struct limit limit = limit_of_layer(a, p, &s->peaks, i);
+	limit_json(o, &limit);
+	json_object_set_new(o, "name", json_text(p->layers[i].name));
+	json_object_set_new(o, "op", json_text(p->layers[i].node->op));
+	json_object_set_new(o, "number", numbers[i] ? json_integer(numbers[i]) : json_null());
 	json_object_set_new(o, "start_ns", json_number_or_null(l->start_ns));
 	if (l->group)
 		json_object_set_new(o, "fused_into", json_integer(l->group->layers[0]));
@@ -130,8 +152,11 @@ json_t *report_bound_json(const struct session *s)
 	const struct device *d = &s->device;
 	char on[128];
 	json_t *layers = json_array();
+	struct arena scratch = { 0 };
+	int total, *numbers = session_numbers(p, &scratch, &total);
 	for (int i = 0; i < a->layer_count; i++)
-		json_array_append_new(layers, layer_json(a, p, i));
+		json_array_append_new(layers, layer_json(s, numbers, i));
+	arena_free(&scratch);
 	json_t *o = json_object();
 	json_object_set_new(o, "model", json_pack("{s:o, s:o, s:i}", "path", json_text(text_of(s->model->path)), "name",
 		json_text(s->model->graph->name), "nodes", s->model->graph->node_count));
@@ -140,6 +165,8 @@ json_t *report_bound_json(const struct session *s)
 	json_object_set_new(o, "scenario", json_pack("{s:o, s:s, s:o, s:s}", "batch",
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
 		strings_json(scenario_text(&s->scenario, on, sizeof(on))), "cache", cache_name(a->cache)));
+	json_object_set_new(json_object_get(o, "scenario"), "dims", report_dims_json(p));
+	json_object_set_new(json_object_get(o, "scenario"), "dims_from", report_dims_from_json(s));
 	json_object_set_new(o, "bound_ns", json_number_or_null(a->bound_ns));
 	json_object_set_new(o, "sequential_ns", json_number_or_null(a->sequential_ns));
 	json_object_set_new(o, "parallel_ns", json_number_or_null(a->parallel_ns));
@@ -194,14 +221,19 @@ static void head_text(const struct session *s, FILE *out)
 {
 	const struct plan *p = s->current->plan;
 	struct arena a = { 0 };
+	struct str dims = { 0 };
 	fprintf(out, "%s", text_clean(&a, text_of(s->model->path)));
 	if (p->batch)
 		fprintf(out, "  batch %lld", (long long)p->batch);
 	for (int i = 0; i < p->binding_count; i++)
 		if (!p->batch || !text_is(p->bindings[i].name, "batch"))
 			fprintf(out, "  %s %lld", text_clean(&a, p->bindings[i].name), (long long)p->bindings[i].value);
-	fprintf(out, "  %s\n%s, %s\n\n", dtype_name(p->dtype), s->device.model ? s->device.model : "no device",
-		s->device.stack ? s->device.stack : "");
+	session_dims_describe(s, &dims);
+	fprintf(out, "  %s\n", dtype_name(p->dtype));
+	if (dims.n)
+		fprintf(out, "dimensions: %s\n", dims.p);
+	fprintf(out, "%s, %s\n\n", s->device.model ? s->device.model : "no device", s->device.stack ? s->device.stack : "");
+	str_free(&dims);
 	arena_free(&a);
 }
 
@@ -211,7 +243,7 @@ static void total_text(const struct analysis *a, FILE *out)
 	bool parallel = a->scenario.parallel;
 	const char *least = a->complete ? (a->estimated ? "~" : "") : a->estimated ? "partial ~" : "at least ";
 	if (isnan(a->bound_ns))
-		fprintf(out, "lower bound   not known: nothing%s is measured\n", a->border_ns > 0 ? " of the model" : "");
+		fprintf(out, "lower bound   unknown: nothing%s is measured\n", a->border_ns > 0 ? " of the model" : "");
 	else
 		fprintf(out, "lower bound   %s%s  %s (%s %s%s)\n", least, str_duration(bound, a->bound_ns),
 			parallel ? "parallel" : "sequential", parallel ? "sequential" : "parallel", least,
@@ -225,7 +257,7 @@ static void interval_text(const struct analysis *a, FILE *out)
 	if (isnan(a->bound_ns))
 		return;
 	if (isnan(a->lo_ns)) {
-		fprintf(out, "interval      not known: no layer has one\n");
+		fprintf(out, "interval      unknown: no layer has one\n");
 		return;
 	}
 	fprintf(out, "interval      %s to %s  (%s of the layers' 95%% intervals", str_duration(lo, a->lo_ns),
@@ -233,10 +265,10 @@ static void interval_text(const struct analysis *a, FILE *out)
 	if (a->range_intervals || a->without_interval)
 		fprintf(out, ";\n             ");
 	if (a->range_intervals)
-		fprintf(out, " of %d the range of under 6 samples%s", a->range_intervals, a->without_interval ? ";" : "");
+		fprintf(out, " %d use%s the range (<6 samples)%s", a->range_intervals, a->range_intervals == 1 ? "s" : "",
+			a->without_interval ? ";" : "");
 	if (a->without_interval)
-		fprintf(out, " %d without one count%s by the median", a->without_interval,
-			a->without_interval == 1 ? "s" : "");
+		fprintf(out, " %d use%s the median", a->without_interval, a->without_interval == 1 ? "s" : "");
 	fprintf(out, ")\n");
 }
 
@@ -244,8 +276,8 @@ static void disturbed_text(const struct analysis *a, FILE *out)
 {
 	int count = disturbed_count(a);
 	if (count)
-		fprintf(out, "disturbed     %d layer%s measured on a machine that was not calm; their intervals hold all that was seen.\n"
-			"              When it is: benanza bench --shaky\n", count, count == 1 ? "" : "s");
+		fprintf(out, "noisy         %d layer%s measured while other work disturbed the machine; the interval covers all samples.\n"
+			"              On a quiet machine run: benanza bench --shaky\n", count, count == 1 ? "" : "s");
 }
 
 static void border_text(const struct session *s, FILE *out)
@@ -258,9 +290,9 @@ static void border_text(const struct session *s, FILE *out)
 		arena_printf(&scratch, "%s%d layout conversion%s", casts ? "casts at model inputs and outputs and " : "",
 			a->conversions, a->conversions == 1 ? "" : "s");
 	if (isnan(a->border_ns))
-		fprintf(out, "borders       %s, not measured\n", what);
+		fprintf(out, "conversions   %s, not measured\n", what);
 	else if (casts || a->conversions)
-		fprintf(out, "borders       %s%s of %s, %s\n", a->border_estimated ? "~" : "", str_duration(border, a->border_ns), what,
+		fprintf(out, "conversions   %s%s of %s, %s\n", a->border_estimated ? "~" : "", str_duration(border, a->border_ns), what,
 			isnan(a->bound_ns) ? "alone no bound" : "included");
 	arena_free(&scratch);
 }
@@ -270,8 +302,8 @@ static void launch_text(const struct analysis *a, FILE *out)
 {
 	char host[STR_QUANTITY];
 	if (!isnan(a->enqueue_ns))
-		fprintf(out, "host          %s%s to enqueue it all, %s\n", a->complete ? "" : "at least ", str_duration(host, a->enqueue_ns),
-			a->host_bound ? "more than it takes the device: that is the bound" : "less than it takes the device");
+		fprintf(out, "host          %s%s to enqueue all layers, %s\n", a->complete ? "" : "at least ", str_duration(host, a->enqueue_ns),
+			a->host_bound ? "longer than the device runs them: this is the bound" : "less than the device runs them");
 }
 
 static void bound_text(const struct session *s, FILE *out)
@@ -281,17 +313,25 @@ static void bound_text(const struct session *s, FILE *out)
 	total_text(a, out);
 	interval_text(a, out);
 	disturbed_text(a, out);
-	int gaps = c->missing + c->unsupported;
-	fprintf(out, "coverage      %d layers: %d measured, %d by proxy, %d free, %d fused", c->layers, c->measured, c->proxy,
-		c->free, c->fused);
+	int gaps = c->missing + c->unsupported, shown;
+	struct arena scratch = { 0 };
+	session_numbers(s->current->plan, &scratch, &shown);
+	arena_free(&scratch);
+	int folded = c->layers - shown;
+	fprintf(out, "coverage      %d layers: %d measured, %d by proxy, %d free, %d fused", shown, c->measured, c->proxy,
+		c->free - folded, c->fused);
 	if (c->estimated)
 		fprintf(out, ", %d estimated", c->estimated);
+	if (c->assumed)
+		fprintf(out, ", %d given", c->assumed);
 	if (gaps)
 		fprintf(out, ", %d not measured (%d unsupported)", gaps, c->unsupported);
 	if (!isnan(c->flops_measured_share))
 		fprintf(out, "; %.1f%% of the FLOPs", 100 * c->flops_measured_share);
 	if (c->cost_proxy_share > 0)
 		fprintf(out, "; %.1f%% of the cost by proxy", 100 * c->cost_proxy_share);
+	if (folded)
+		fprintf(out, "; %d more only make constants", folded);
 	fputc('\n', out);
 	border_text(s, out);
 	launch_text(a, out);
@@ -300,10 +340,10 @@ static void bound_text(const struct session *s, FILE *out)
 		fprintf(out, "resources     %s%s  (the longest path, or the busiest of memory, caches and units at its peak)\n",
 			a->complete ? "" : "at least ", str_duration(roofline, a->resource_ns));
 	if (!isnan(a->roofline_ns))
-		fprintf(out, "roofline      %s of all that runs\n", str_duration(roofline, a->roofline_ns));
+		fprintf(out, "roofline      %s of all layers\n", str_duration(roofline, a->roofline_ns));
 	if (c->mistrusted)
-		fprintf(out, "mistrusted    %d layer%s, %.1f%% of the cost, marked !: under %g of the roofline; either the measurement\n"
-			"              is wrong or a measured peak. Measure anew: benanza bench --again\n", c->mistrusted,
+		fprintf(out, "suspect       %d layer%s, %.1f%% of the cost, marked !: faster than %g of the roofline; the measurement or a\n"
+			"              measured peak is wrong. Measure again: benanza bench --again\n", c->mistrusted,
 			c->mistrusted == 1 ? "" : "s", 100 * c->cost_mistrusted_share, ROOFLINE_TRUST);
 	fprintf(out, a->scenario.nxc ? "\n" : "not priced    reorders between layers' layouts\n\n");
 }
@@ -389,19 +429,23 @@ static const char *fitted(struct arena *a, const char *text, int width, bool tai
 	return arena_printf(a, "%s%.*s%s", tail ? ".." : "", (int)(to - from), from, tail ? "" : "..");
 }
 
-/* Columns of the terminal that is written to, else of $COLUMNS, and never under 80. */
+/* Columns of the terminal that is written to, at least 80; else of $COLUMNS; without both nothing is cut. */
 static int width_of(FILE *out)
 {
 	struct winsize size = { 0 };
 	int64_t columns = 0;
-	if (isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &size) == 0)
+	bool terminal = isatty(fileno(out));
+	if (terminal && ioctl(fileno(out), TIOCGWINSZ, &size) == 0)
 		columns = size.ws_col;
 	else if (!getenv("COLUMNS") || !text_to_int64(text_of(getenv("COLUMNS")), &columns))
-		columns = 0;
+		columns = terminal ? 0 : WIDTH_PIPE;
+	if (columns >= WIDTH_PIPE)
+		return WIDTH_PIPE;
 	return columns < WIDTH_LEAST ? WIDTH_LEAST : columns > WIDTH_MOST ? WIDTH_MOST : (int)columns;
 }
 
 #define COSTLY_SHOWN 20
+#define COSTLY_ALL 40 /* a model of at most so many layers with a cost is listed in full */
 #define GAPS_SHOWN 10
 
 /* Room for the names beside columns that take `others`: as much as the longest needs, if it is there. */
@@ -421,41 +465,72 @@ static int greater(int a, int b)
 	return a > b ? a : b;
 }
 
+/* Widths of the table's columns, for the rows that are shown. */
+struct cost_columns {
+	int name, kernel, limit;
+};
+
+static const char *limit_text(struct arena *a, const struct session *s, int layer)
+{
+	struct limit l = limit_of_layer(s->analysis, s->current->plan, &s->peaks, layer);
+	struct str text = { 0 };
+	limit_describe(&l, &text);
+	const char *kept = arena_strndup(a, text.p, text.n);
+	str_free(&text);
+	return kept;
+}
+
+static struct cost_columns cost_columns(struct arena *a, const struct session *s, const struct dear *order, int shown, int width)
+{
+	struct cost_columns c = { .kernel = 2, .limit = 8 };
+	int algorithm = 9, kernel_most = width >= 120 ? 40 : 18;
+	for (int i = 0; i < shown; i++) {
+		const struct layer_cost *cost = &s->analysis->layers[order[i].layer];
+		const struct plan_layer *l = &s->current->plan->layers[order[i].layer];
+		c.name = greater(c.name, columns_of(text_clean(a, l->name)));
+		c.kernel = greater(c.kernel, columns_of(kernel_text(a, cost, l)));
+		c.limit = greater(c.limit, columns_of(limit_text(a, s, order[i].layer)));
+		algorithm = greater(algorithm, cost->result ? columns_of(cost->result->algorithm.name) : 0);
+	}
+	c.kernel = c.kernel < kernel_most || width == WIDTH_PIPE ? c.kernel : kernel_most;
+	c.name = name_width(c.name, width, 32 + c.kernel + c.limit + algorithm);
+	return c;
+}
+
+static void cost_line(struct arena *a, const struct session *s, int layer, int number, const struct cost_columns *w, FILE *out)
+{
+	const struct analysis *an = s->analysis;
+	const struct layer_cost *c = &an->layers[layer];
+	const struct plan_layer *l = &s->current->plan->layers[layer];
+	bool guess = c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->at_least;
+	char cost[STR_QUANTITY];
+	fprintf(out, "%5d  %s %s %s%9s %6.1f%%  %s  %s\n", number, fitted(a, text_clean(a, l->name), w->name, true),
+		fitted(a, kernel_text(a, c, l), w->kernel, false), c->mistrusted ? "!" : guess ? "~" : " ",
+		str_duration(cost, c->ns), 100 * c->ns / an->sequential_ns, fitted(a, limit_text(a, s, layer), w->limit, false),
+		c->result ? text_clean(a, text_of(c->result->algorithm.name)) : "");
+}
+
 static void costs_text(const struct session *s, int width, FILE *out)
 {
 	const struct analysis *an = s->analysis;
-	const struct plan *p = s->current->plan;
 	struct arena a = { 0 };
 	struct dear *order = ARENA_ARRAY(&a, struct dear, an->layer_count);
-	int shown = 0, name = 0, kernel = 2, algorithm = 9, kernel_most = width >= 120 ? 40 : 18;
+	int shown = 0, total, *numbers = session_numbers(s->current->plan, &a, &total);
 	for (int i = 0; i < an->layer_count; i++)
 		order[i] = (struct dear){ i, an->layers[i].ns };
 	qsort(order, (size_t)an->layer_count, sizeof(*order), dear_compare);
-	for (; shown < an->layer_count && shown < COSTLY_SHOWN && order[shown].ns > 0; shown++) {
-		const struct layer_cost *c = &an->layers[order[shown].layer];
-		const struct plan_layer *l = &p->layers[order[shown].layer];
-		name = greater(name, columns_of(text_clean(&a, l->name)));
-		kernel = greater(kernel, columns_of(kernel_text(&a, c, l)));
-		algorithm = greater(algorithm, c->result ? columns_of(c->result->algorithm.name) : 0);
-	}
-	if (shown == 0) {
-		arena_free(&a);
-		return;
-	}
-	kernel = kernel < kernel_most ? kernel : kernel_most;
-	name = name_width(name, width, 30 + kernel + algorithm);
-	fprintf(out, "%5s  %s %s %10s %7s  %s\n", "index", fitted(&a, "costliest layers", name, false),
-		fitted(&a, "op", kernel, false), "cost", "share", "algorithm");
-	for (int i = 0; i < shown; i++) {
-		const struct layer_cost *c = &an->layers[order[i].layer];
-		const struct plan_layer *l = &p->layers[order[i].layer];
-		char cost[STR_QUANTITY];
-		fprintf(out, "%5d  %s %s %s%9s %6.1f%%  %s\n", order[i].layer,
-			fitted(&a, text_clean(&a, l->name), name, true), fitted(&a, kernel_text(&a, c, l), kernel, false),
-			c->mistrusted ? "!" : c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->at_least ? "~" : " ", str_duration(cost, c->ns), 100 * c->ns / an->sequential_ns,
-			c->result ? text_clean(&a, text_of(c->result->algorithm.name)) : "");
-	}
-	fputc('\n', out);
+	while (shown < an->layer_count && order[shown].ns > 0)
+		shown++;
+	const char *title = shown > COSTLY_ALL ? "costliest layers" : "layers by cost";
+	shown = shown > COSTLY_ALL ? COSTLY_SHOWN : shown;
+	struct cost_columns w = cost_columns(&a, s, order, shown, width);
+	if (shown)
+		fprintf(out, "%5s  %s %s %10s %7s  %s  %s\n", "layer", fitted(&a, title, w.name, false),
+			fitted(&a, "op", w.kernel, false), "cost", "share", fitted(&a, "bound by", w.limit, false), "algorithm");
+	for (int i = 0; i < shown; i++)
+		cost_line(&a, s, order[i].layer, numbers[order[i].layer], &w, out);
+	if (shown)
+		fprintf(out, "       (bound by: the peak that limits the layer, and the share of it that is reached)\n\n");
 	arena_free(&a);
 }
 
@@ -471,6 +546,7 @@ static void gaps_text(const struct session *s, int width, FILE *out)
 	const struct plan *p = s->current->plan;
 	struct arena a = { 0 };
 	int *gaps = ARENA_ARRAY(&a, int, GAPS_SHOWN), count = 0, all = 0, name = 0, op = 0;
+	int total, *numbers = session_numbers(p, &a, &total);
 	for (int i = 0; i < an->layer_count; i++) {
 		if (!is_gap(&an->layers[i]) || all++ >= GAPS_SHOWN)
 			continue;
@@ -478,7 +554,7 @@ static void gaps_text(const struct session *s, int width, FILE *out)
 		name = greater(name, columns_of(text_clean(&a, p->layers[i].name)));
 		op = greater(op, columns_of(text_clean(&a, p->layers[i].node->op)));
 	}
-	op = op < 18 ? op : 18;
+	op = op < 18 || width == WIDTH_PIPE ? op : 18;
 	name = name_width(name, width, 40 + op);
 	if (all > count)
 		fprintf(out, "not in the total (first %d of %d):\n", count, all);
@@ -489,7 +565,7 @@ static void gaps_text(const struct session *s, int width, FILE *out)
 		const struct plan_layer *l = &p->layers[gaps[i]];
 		const char *why = c->why ? text_clean(&a, text_of(c->why)) :
 			c->origin == ORIGIN_MISSING ? "not measured" : "";
-		fprintf(out, "%5d  %s %s %s%s%s\n", gaps[i], fitted(&a, text_clean(&a, l->name), name, true),
+		fprintf(out, "%5d  %s %s %s%s%s\n", numbers[gaps[i]], fitted(&a, text_clean(&a, l->name), name, true),
 			fitted(&a, text_clean(&a, l->node->op), op, false), c->at_least ? "in part" : origin_name(c->origin), *why ? ": " : "", why);
 	}
 	arena_free(&a);

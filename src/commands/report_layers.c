@@ -116,11 +116,13 @@ static json_t *values_json(const struct plan *p, const int *values, int count)
 
 static json_t *layers_json(const struct plan *p);
 
-static json_t *layer_json(const struct plan *p, const struct plan_layer *l)
+/* number: as lists show it; 0: it only makes constants. */
+static json_t *layer_json(const struct plan *p, const struct plan_layer *l, int number)
 {
 	const struct plan_problem *problem = plan_layer_problem(p, l);
 	json_t *o = json_object();
 	json_object_set_new(o, "index", json_integer(l->index));
+	json_object_set_new(o, "number", number ? json_integer(number) : json_null());
 	json_object_set_new(o, "name", json_text(l->name));
 	json_object_set_new(o, "op", json_text(l->node->op));
 	json_object_set_new(o, "domain", json_text(l->node->domain));
@@ -129,6 +131,7 @@ static json_t *layer_json(const struct plan *p, const struct plan_layer *l)
 	json_object_set_new(o, "outputs", values_json(p, l->outputs, l->output_count));
 	json_object_set_new(o, "flops", json_number_or_null(l->flops));
 	json_object_set_new(o, "bytes", json_number_or_null(l->bytes));
+	json_object_set_new(o, "flops_per_byte", json_number_or_null(l->bytes > 0 ? l->flops / l->bytes : NAN));
 	json_object_set_new(o, "problem", problem ? json_string(problem->text) : json_null());
 	json_object_set_new(o, "distinct", problem ? json_integer(l->problem) : json_null());
 	json_object_set_new(o, "proxy", json_boolean(l->proxy));
@@ -155,8 +158,11 @@ static json_t *layer_json(const struct plan *p, const struct plan_layer *l)
 static json_t *layers_json(const struct plan *p)
 {
 	json_t *list = json_array();
+	struct arena a = { 0 };
+	int total, *numbers = session_numbers(p, &a, &total);
 	for (int i = 0; i < p->layer_count; i++)
-		json_array_append_new(list, layer_json(p, &p->layers[i]));
+		json_array_append_new(list, layer_json(p, &p->layers[i], numbers[i]));
+	arena_free(&a);
 	return list;
 }
 
@@ -170,7 +176,7 @@ static json_t *opsets_json(const struct model *m)
 	return o;
 }
 
-static json_t *dims_json(const struct plan *p)
+json_t *report_dims_json(const struct plan *p)
 {
 	json_t *o = json_object();
 	struct arena a = { 0 };
@@ -178,6 +184,29 @@ static json_t *dims_json(const struct plan *p)
 		json_object_set_new(o, text_clean(&a, p->bindings[i].name), json_integer(p->bindings[i].value));
 	arena_free(&a);
 	return o;
+}
+
+json_t *report_dims_from_json(const struct session *s)
+{
+	const struct plan *p = s->current->plan;
+	json_t *o = json_object();
+	struct arena a = { 0 };
+	for (int i = 0; i < p->binding_count; i++)
+		json_object_set_new(o, text_clean(&a, p->bindings[i].name),
+			json_string(session_dim_origin(s, p->bindings[i].name)));
+	arena_free(&a);
+	return o;
+}
+
+void report_dims_note(const struct session *s)
+{
+	const struct plan *p = s->current->plan;
+	struct arena a = { 0 };
+	for (int i = 0; i < p->binding_count; i++)
+		if (strcmp(session_dim_origin(s, p->bindings[i].name), "remembered") == 0)
+			fprintf(stderr, "benanza: %s: dimension %s is %lld, remembered in the database; --dim changes it\n",
+				session_model_name(s), text_clean(&a, p->bindings[i].name), (long long)p->bindings[i].value);
+	arena_free(&a);
 }
 
 static json_t *warnings_json(const struct session *s)
@@ -207,11 +236,15 @@ void report_layers_json(const struct session *s, FILE *out)
 	if (p->upto || p->at_least)
 		json_object_set_new(summary, "estimated", json_true());
 	json_put(out, "{\"model\":", model);
-	json_put(out, ",\"dims\":", dims_json(p));
+	json_put(out, ",\"dims\":", report_dims_json(p));
+	json_put(out, ",\"dims_from\":", report_dims_from_json(s));
 	json_put(out, ",\"dtype\":", json_string(dtype_name(p->dtype)));
 	fputs(",\"layers\":[", out);
+	struct arena a = { 0 };
+	int total, *numbers = session_numbers(p, &a, &total);
 	for (int i = 0; i < p->layer_count; i++)
-		json_put(out, i ? "," : "", layer_json(p, &p->layers[i]));
+		json_put(out, i ? "," : "", layer_json(p, &p->layers[i], numbers[i]));
+	arena_free(&a);
 	json_put(out, "],\"summary\":", summary);
 	json_put(out, ",\"needs\":", report_needs_json(p));
 	json_put(out, ",\"warnings\":", warnings_json(s));
@@ -334,11 +367,13 @@ struct widths {
 	int name, shape;
 };
 
-static void widths_find(const struct plan *p, int depth, struct widths *w)
+static void widths_find(const struct plan *p, int depth, bool constants, struct widths *w)
 {
 	struct str s = { 0 };
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
+		if (!constants && session_is_folded(p, l))
+			continue;
 		str_clear(&s);
 		str_add_clean(&s, l->name);
 		int name = 2 * depth + (int)s.n;
@@ -347,7 +382,7 @@ static void widths_find(const struct plan *p, int depth, struct widths *w)
 		w->name = name > w->name ? name : w->name;
 		w->shape = (int)s.n > w->shape ? (int)s.n : w->shape;
 		for (int j = 0; j < l->body_count; j++)
-			widths_find(&l->bodies[j], depth + 1, w);
+			widths_find(&l->bodies[j], depth + 1, constants, w);
 	}
 	str_free(&s);
 }
@@ -378,15 +413,16 @@ static void column_right(struct str *line, const char *text, int width)
 }
 
 /* Without printf, which would take longer than the rest of a large model. */
-static void layer_line(struct str *line, const struct plan *p, const struct plan_layer *l, int depth, const struct widths *w)
+static void layer_line(struct str *line, const struct plan *p, const struct plan_layer *l, int layer_number, int depth,
+	const struct widths *w)
 {
 	const struct plan_problem *problem = plan_layer_problem(p, l);
 	char number[STR_QUANTITY + 1];
 	bool mark = l->upto || l->at_least;
 	struct str index = { 0 };
-	str_add_int(&index, l->index);
+	str_add_int(&index, layer_number);
 	str_clear(line);
-	column_right(line, index.p, 5);
+	column_right(line, layer_number ? index.p : "-", 5);
 	str_free(&index);
 	size_t begin = line->n;
 	for (int i = 0; i < depth; i++)
@@ -413,13 +449,17 @@ static void layer_line(struct str *line, const struct plan *p, const struct plan
 	str_add(line, "\n", 1);
 }
 
-static void layers_print(const struct plan *p, int depth, const struct widths *w, FILE *out)
+static void layers_print(const struct plan *p, int depth, const struct widths *w, bool constants, FILE *out)
 {
 	struct arena a = { 0 };
 	struct str line = { 0 };
-	for (int i = 0; i < p->layer_count; i++) {
+	for (int i = 0, number = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
-		layer_line(&line, p, l, depth, w);
+		bool folded = session_is_folded(p, l);
+		number += !folded;
+		if (folded && !constants)
+			continue;
+		layer_line(&line, p, l, folded ? 0 : number, depth, w);
 		fwrite(line.p, 1, line.n, out);
 		for (int j = 0; j < l->body_count; j++) { /* what does not run is a line, behind what does */
 			const struct plan *body = &l->bodies[j];
@@ -427,7 +467,7 @@ static void layers_print(const struct plan *p, int depth, const struct widths *w
 				continue;
 			fprintf(out, "%5s  %*s%s, %s:\n", "", 2 * depth + 2, "", text_clean(&a, body->role),
 				times_text(&a, l, body));
-			layers_print(body, depth + 1, w, out);
+			layers_print(body, depth + 1, w, constants, out);
 		}
 		for (int j = 0; j < l->body_count; j++)
 			if (l->bodies[j].times == 0)
@@ -439,15 +479,27 @@ static void layers_print(const struct plan *p, int depth, const struct widths *w
 	str_free(&line);
 }
 
-void report_layers_text(const struct session *s, FILE *out)
+void report_layers_text(const struct session *s, bool constants, FILE *out)
 {
 	const struct plan *p = s->current->plan;
 	struct widths w = { 4, 6 };
-	widths_find(p, 0, &w);
+	struct arena a = { 0 };
+	struct str dims = { 0 };
+	int total;
+	session_numbers(p, &a, &total);
+	arena_free(&a);
+	widths_find(p, 0, constants, &w);
 	w.name = w.name > 48 ? 48 : w.name;
 	w.shape = w.shape > 32 ? 32 : w.shape;
-	fprintf(out, "%5s  %-*s  %-20s %-7s  %-*s  %8s  %10s  %s\n", "index", w.name, "name", "op", "class", w.shape,
+	fprintf(out, "%5s  %-*s  %-20s %-7s  %-*s  %8s  %10s  %s\n", "layer", w.name, "name", "op", "class", w.shape,
 		"output", "FLOP", "bytes", "problem");
-	layers_print(p, 0, &w, out);
+	layers_print(p, 0, &w, constants, out);
 	layers_summary(s, out);
+	if (total < p->layer_count)
+		fprintf(out, "%d of the layers only make constants%s\n", p->layer_count - total,
+			constants ? "" : "; --constants lists them too");
+	session_dims_describe(s, &dims);
+	if (dims.n)
+		fprintf(out, "dimensions: %s\n", dims.p);
+	str_free(&dims);
 }

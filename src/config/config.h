@@ -23,7 +23,7 @@ struct config {
 	struct arena arena;
 	const char *path;          /* the file that was read, or NULL */
 	const char *db;            /* database path; NULL = default */
-	const char *device;        /* -d; NULL = first that answers */
+	const char *device;        /* -d; NULL = the first runner configured */
 	int batch_count;
 	int64_t batch[CONFIG_LIST_MAX];     /* empty: the model's own / 1 */
 	int dtype_count;

@@ -15,7 +15,7 @@
 static const struct option options[] = {
 	{ "db", OPTION_TEXT, FIELD(db), 0, 0, 0, NULL, "$XDG_DATA_HOME/benanza/benanza.db", "--db FILE",
 		"the performance database" },
-	{ "device", OPTION_TEXT, FIELD(device), 0, 0, 0, NULL, "the first runner that answers",
+	{ "device", OPTION_TEXT, FIELD(device), 0, 0, 0, NULL, "the first runner configured",
 		"-d, --device NAME", "the device to measure on, or whose records to use: a runner's name" },
 	{ "batch", OPTION_NUMBERS, LIST(batch), 1, 65536, NULL, "the model's own, else 1", "-b, --batch LIST",
 		"batch sizes" },

@@ -295,8 +295,8 @@ int queue_connect(struct queue *q, int timeout_ms, struct error *err)
 		if (!queue_is_greeted(q) && left <= 0 && first->process && !q->trouble[0])
 			return runner_process_no_hello(first->process, (double)limit_ms / 1000.0, err);
 		if (!queue_is_greeted(q) && left <= 0)
-			return error_set(err, "the runner %s sent no hello within %.3g s%s%s", name,
-				(double)limit_ms / 1000.0, q->trouble[0] ? "; before that: " : "", q->trouble);
+			return q->trouble[0] ? error_set(err, "%s", q->trouble) :
+				error_set(err, "the runner %s sent no hello within %.3g s", name, (double)limit_ms / 1000.0);
 	}
 	return 0;
 }

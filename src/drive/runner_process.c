@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "drive/link.h"
 
+#define LAST_OUTPUT "; last output: "
 #define BANNER_MAX (64 << 10) /* bytes of other output before the hello */
 #define UNSENT_MAX (4 << 20)  /* bytes that the runner has not read yet */
 #define READ_BLOCK (64 << 10)
@@ -259,7 +260,7 @@ static void process_add_last_lines(struct runner_process *p, struct str *s)
 	if (p->partial_n)
 		process_stderr_line(p);
 	for (int i = 0; i < p->last_count; i++)
-		str_addf(s, "%s%s", i ? " | " : "; last output: ", p->last[i]);
+		str_addf(s, "%s%s", i ? " | " : LAST_OUTPUT, p->last[i]);
 }
 
 /* Adds the output in place of a hello. A prompt ("Password:") has no newline, so an incomplete line comes
@@ -341,10 +342,30 @@ enum runner_end runner_process_end(const struct runner_process *p)
 	return p->lost || link_was_killed(p->program, p->status) ? RUNNER_END_KILLED : RUNNER_END_DIED;
 }
 
+/* A runner that exits before its hello prints the reason, which comes first: "no NVIDIA driver found ...; the runner X ended with
+ * status 3". True if it did. */
+static bool process_describe_refusal(struct runner_process *p, struct error *err)
+{
+	struct str s = { 0 };
+	if (!p->hello && WIFEXITED(p->status))
+		process_add_last_lines(p, &s);
+	if (s.n) {
+		const char *reason = s.p + strlen(LAST_OUTPUT), *prefix = strstr(reason, ": ");
+		reason = strncmp(reason, "benanza-runner-", 15) == 0 && prefix ? prefix + 2 : reason;
+		log_line("runner %s: status %d: %s", p->program, WEXITSTATUS(p->status), reason);
+		error_set(err, "%s; the runner %s ended with status %d", reason, p->program, WEXITSTATUS(p->status));
+	}
+	bool refused = s.n > 0;
+	str_free(&s);
+	return refused;
+}
+
 /* Sets the error "the runner X was killed by signal 11 (Segmentation fault); last output: ...". Always -1. */
 static int process_describe_end(struct runner_process *p, const char *circumstance, struct error *err)
 {
 	struct str s = { 0 };
+	if (process_describe_refusal(p, err))
+		return -1;
 	if (WIFSIGNALED(p->status))
 		str_addf(&s, "killed by signal %d (%s)", WTERMSIG(p->status), strsignal(WTERMSIG(p->status)));
 	else

@@ -23,6 +23,7 @@ struct session_options {
 	void (*say)(const char *line);          /* what session_connect waits for; may be NULL */
 	int dim_count, shape_count, value_count;
 	const struct dim_binding *dims;         /* --dim: stronger than remembered, configured and sidecar values */
+	bool batch_option;                      /* the batches are of the command line, not of the configuration's file */
 	const struct plan_input_shape *shapes;  /* --input */
 	const struct plan_input_value *values;  /* --value */
 };
@@ -165,6 +166,15 @@ int session_bind(struct session *s, const struct dim_binding *dims, int count, s
  * by itself (-b, --input). */
 const char *session_dim_source(const struct session *s, struct text name);
 const char *session_model_name(const struct session *s); /* as errors name it */
+/* Where the value of a dimension in the current plan's bindings comes from, as reports write it: "option", "entered", "remembered",
+ * "configuration", "sidecar", "default". */
+const char *session_dim_origin(const struct session *s, struct text name);
+/* "batch 1 (default), sequence 64 (remembered)": the bindings of the current plan; "" without any. */
+void session_dims_describe(const struct session *s, struct str *out);
+/* True for a layer that only makes constants (weights, shapes): it does not run, and lists fold it. */
+bool session_is_folded(const struct plan *p, const struct plan_layer *l);
+/* The number of each layer as lists show it, from 1, folded layers not counted; 0: folded. total: the highest. In the arena. */
+int *session_numbers(const struct plan *p, struct arena *a, int *total);
 /* 0 when every symbol of the current plan is bound; -1 with a line that names the first free one and the option. */
 int session_check_bound(const struct session *s, struct error *err);
 /* Takes over the runner's device once its hello has come; recomputes the analysis when scenario, plan or results

@@ -51,7 +51,7 @@ static int get_count(const json_t *o, const char *key, int64_t otherwise, int64_
 {
 	const json_t *v = json_object_get(o, key);
 	*n = otherwise;
-	if (!v)
+	if (!v || json_is_null(v))
 		return 0;
 	if (!json_is_integer(v) || json_integer_value(v) < 0)
 		return error_set(err, "\"%s\" is not an integer >= 0", key);

@@ -46,7 +46,7 @@ static void measurements(void)
 	struct peaks k = known();
 	struct limit l = measured(MATMUL, 400e3, &k, MATRIX_NO, "");
 	ok(l.by == LIMIT_COMPUTE && !l.is_rate && fabs(l.peak_per_s - 10e12) < 1, "a large matmul is compute-bound");
-	says(&l, "f32 50%", "by the f32 peak, half of it");
+	says(&l, "compute 50% (f32)", "by the f32 peak, half of it");
 	near(l.intensity, 2e9 / 12e6, 1e-9, "FLOPs per byte");
 	l = measured(RELU, 16e3, &k, MATRIX_NO, "");
 	ok(l.by == LIMIT_MEMORY && l.is_rate && !l.why[0], "element by element: memory-bound");
@@ -79,7 +79,7 @@ static void gaps(void)
 	k.level_count = 1;
 	k.level[0] = (struct peak_level){ 2, 100e6, 4e12, false };
 	l = measured(RELU, 4e3, &k, MATRIX_NO, "");
-	says(&l, "L2 50%", "what a cache holds is held against the cache's bandwidth");
+	says(&l, "memory 50% (L2)", "what a cache holds is held against the cache's bandwidth");
 	k.level[0].bandwidth_bytes_s = NAN;
 	l = measured(RELU, 4e3, &k, MATRIX_NO, "");
 	ok(l.by == LIMIT_UNKNOWN && strncmp(l.why, "L2 peak unmeasured", 18) == 0, "an unknown cache: %s", l.why);
