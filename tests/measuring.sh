@@ -52,6 +52,20 @@ try 0 "the explorer" "$BENANZA" "$tiny" --db "$db" --threads 1 --frame 120x30
 says out "1 thread"
 try 0 "and with two" "$BENANZA" "$tiny" --db "$db" --threads 2 --frame 120x30
 says out "2 threads"
+# --- benanza is killed while its runner is stopped ---
+printf 'runners:\n  cpu: [sh, -c, "echo $$ >%s; exec %s"]\n' "$work/runner.pid" "$runner" >"$work/stopped.yaml"
+"$BENANZA" bench -q --db "$work/stopped.db" --budget 60000 -c "$work/stopped.yaml" "$tiny" >"$work/out" 2>"$work/err" &
+bench=$!
+while kill -0 $bench 2>/dev/null && [ ! -s "$work/runner.pid" ]; do :; done
+stopped=$(cat "$work/runner.pid")
+kill -STOP "$stopped"
+kill -9 $bench
+wait $bench 2>/dev/null
+# gone, or a zombie that nobody reaps
+timeout 20 sh -c "while grep -q '^State:[[:space:]]*[^ZX]' /proc/$stopped/status 2>/dev/null; do :; done"
+ok $? "a stopped runner does not outlive the benanza that was killed"
+kill -9 "$stopped" 2>/dev/null
+
 # --- several models, one runner ---
 printf 'runners:\n  cpu: [sh, -c, "echo started >>%s; exec %s"]\n' "$work/starts" "$runner" >"$work/counted.yaml"
 cp "$tiny" "$work/twin.onnx"

@@ -87,8 +87,9 @@ static void process_become(
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	setsid(); /* detached from the terminal: no Ctrl-C, and no password prompt of ssh */
-	/* if benanza is killed, the runner must not keep the cores busy */
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* If benanza is killed, the runner must not keep the cores busy; a stopped one ignores SIGTERM. Commands such as ssh
+	 * and srun get SIGTERM, so that they can end what they started on the other machine. */
+	prctl(PR_SET_PDEATHSIG, link_is_remote(argv[0]) ? SIGTERM : SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
 	for (const char *const *name = link_variables(); *name; name++)
