@@ -199,6 +199,10 @@ def judge(tap, isa, texts, status, messages, errors):
         if m["status"] == "mistrusted" and "approximate" not in m["algorithm"]["notes"].split():
             print(f"# suspect: {m['problem']}: {m['algorithm']['name']} {m['algorithm']['layouts']}: "
                   f"{m['why'] or (m['worst'], m['allowed'])}")
+    last = {}
+    for m in checks:
+        last.setdefault(m["problem"], []).append("approximate" in m["algorithm"]["notes"].split())
+    tap.ok(all(flags == sorted(flags) for flags in last.values()), f"{isa}: approximate implementations are the last choice")
     marked = {m["algorithm"]["name"].split(":")[0] for m in checks if "approximate" in m["algorithm"]["notes"].split()}
     tap.ok(marked <= {"jit_int8_wino"}, f"{isa}: approximate by design is the 8-bit Winograd alone", marked)
     return measured

@@ -134,7 +134,8 @@ static void candidate_add(struct onednn_offers *o, const struct onednn_case *c, 
 		dnnl_primitive_desc_destroy(pd);
 		return;
 	}
-	o->candidate[o->count] = (struct onednn_candidate){ c, pd, is_reference(name) };
+	o->candidate[o->count] = (struct onednn_candidate){ c, pd, is_reference(name),
+		approximation_of("oneDNN", name) != NULL };
 	o->algorithm[o->count++] = (struct algorithm){ .api = "oneDNN",
 		.name = arena_strndup(&o->arena, name, strlen(name)), .layouts = layouts, .math = "strict",
 		.matrix = matrix_of(&c->problem, name), .notes = notes_of(c, name),
@@ -163,24 +164,44 @@ static int offers_add(struct onednn_offers *o, enum onednn_choice choice, dnnl_s
 	return 0;
 }
 
-/* Reference implementations stay only where nothing else is offered. */
+/* Moves the candidates with that flag behind the others, in order. Returns how many others there are. */
+static int move_behind(struct onednn_offers *o, bool (*flag)(const struct onednn_candidate *c))
+{
+	struct onednn_candidate candidate[ONEDNN_ALGORITHMS];
+	struct algorithm algorithm[ONEDNN_ALGORITHMS];
+	int n = 0, others = 0;
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = 0; i < o->count; i++)
+			if (flag(&o->candidate[i]) == (pass == 1)) {
+				candidate[n] = o->candidate[i];
+				algorithm[n++] = o->algorithm[i];
+			}
+		others = pass ? others : n;
+	}
+	memcpy(o->candidate, candidate, (size_t)n * sizeof(candidate[0]));
+	memcpy(o->algorithm, algorithm, (size_t)n * sizeof(algorithm[0]));
+	return others;
+}
+
+static bool candidate_is_reference(const struct onednn_candidate *c)
+{
+	return c->reference;
+}
+
+static bool candidate_is_approximate(const struct onednn_candidate *c)
+{
+	return c->approximate;
+}
+
+/* Reference implementations stay only if nothing else is offered. Approximate ones come last: no framework prefers them. */
 static void offers_filter(struct onednn_offers *o)
 {
-	int kept = 0;
-	bool other = false;
+	int others = move_behind(o, candidate_is_reference);
+	while (others > 0 && o->count > others)
+		dnnl_primitive_desc_destroy(o->candidate[--o->count].pd);
+	move_behind(o, candidate_is_approximate);
 	for (int i = 0; i < o->count; i++)
-		other = other || !o->candidate[i].reference;
-	for (int i = 0; i < o->count; i++) {
-		if (other && o->candidate[i].reference) {
-			dnnl_primitive_desc_destroy(o->candidate[i].pd);
-			continue;
-		}
-		o->candidate[kept] = o->candidate[i];
-		o->algorithm[kept] = o->algorithm[i];
-		o->algorithm[kept].rank = kept;
-		kept++;
-	}
-	o->count = kept;
+		o->algorithm[i].rank = i;
 }
 
 /* The layout in which this library's own convolutions leave their results, for a type and as many spatial dimensions: what

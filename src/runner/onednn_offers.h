@@ -15,7 +15,7 @@ extern dnnl_stream_t onednn_stream;
 struct onednn_candidate {
 	const struct onednn_case *from;
 	dnnl_primitive_desc_t pd;
-	bool reference;
+	bool reference, approximate;
 };
 
 struct onednn_offers {
