@@ -272,7 +272,7 @@ for i in $(seq $problems); do
         grep -q "\"type\":\"result\",\"id\":$i,.*\"status\":\"ok\"" "$out"
     ok $? "measured: $problem"
 done
-# Algorithms that are inexact by design are suspect, and only those: oneDNN's 8-bit Winograd (src/runner/allowance.c).
+# Algorithms that are inexact by design are suspect, and only those: oneDNN's 8-bit Winograd (src/runner/tolerance.c).
 grep '"type":"result"' "$out" | grep -v '"status":"ok"' |
     grep -v '"name":"jit_int8_wino.*"notes":"[^"]*approximate".*"status":"mistrusted"' >"$dir/failed"
 [ ! -s "$dir/failed" ]

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/arena.h"
-#include "runner/allowance.h"
+#include "runner/tolerance.h"
 #include "runner/clock.h"
 #include "runner/platform.h"
 
@@ -119,7 +119,7 @@ static enum status finding_judge(const struct problem *p, const struct backend *
 		error_set(why, "%s compares nothing", b->api);
 		return STATUS_UNSUPPORTED;
 	}
-	f->allowed = allowance_of(p, a);
+	f->allowed = tolerance_of(p, a);
 	if (b->check(work, &f->worst, why))
 		return STATUS_UNSUPPORTED;
 	return f->worst <= f->allowed ? STATUS_OK : STATUS_MISTRUSTED;
@@ -172,7 +172,7 @@ enum status job_check(const struct job *j, struct error *err)
 	if (is_lost())
 		return STATUS_FAILED;
 	if (rejected == count)
-		allowance_all_rejected(count, err);
+		tolerance_all_rejected(count, err);
 	else
 		*err = (struct error)ERROR_NONE;
 	return STATUS_OK;

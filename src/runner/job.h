@@ -2,7 +2,7 @@
 #ifndef RUNNER_JOB_H
 #define RUNNER_JOB_H
 
-#include "runner/allowance.h"
+#include "runner/tolerance.h"
 #include "runner/measure.h"
 
 /* What became of one algorithm that was checked. */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "runner/allowance.h"
+#include "runner/tolerance.h"
 
 #define EXECUTIONS_WRONG 4.0 /* so many times too few in a sample are not left at that */
 
@@ -175,7 +175,7 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 	*status = r->dead ? STATUS_FAILED : r->any_ok ? STATUS_OK : r->status;
 	stopped = r->dead ? 0 : stopped;
 	if (*status != STATUS_OK && !r->dead && !stopped && r->count > 0 && r->rejected == r->count)
-		allowance_all_rejected(r->count, err);
+		tolerance_all_rejected(r->count, err);
 	free(r);
 	return stopped;
 }

@@ -67,7 +67,7 @@ struct measure_options {
 /* Measures the problem with every algorithm offered, or as many of each backend's as MEASURE_CONTENDERS allows. The outcome of the problem as a whole: ok when any algorithm was
  * measured, else what became of the last one tried, with err; failed as soon as nothing more can be measured (is_alive).
  * Every algorithm whose outputs can be compared is checked after its warm-up (without shares_operands: where it may be
- * measured in full, and after its first samples); those further off than allowance_of says are `mistrusted`. -1: cancelled. */
+ * measured in full, and after its first samples); those further off than tolerance_of says are `mistrusted`. -1: cancelled. */
 int measure_problem(const struct offers *offers, const struct problem *p, const char *text,
 	const struct measure_options *o, enum status *status, struct error *err);
 

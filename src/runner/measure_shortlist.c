@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "runner/allowance.h"
+#include "runner/tolerance.h"
 
 /* With the remark that nobody could tell whether it is right. */
 static void note_unchecked(struct contender *c)
@@ -30,7 +30,7 @@ static int glance(struct run *r, struct contender *c, enum cache cache)
 /* Is what it computes right? Where nobody can tell, it is believed. */
 static int trust(struct run *r, struct contender *c)
 {
-	double worst = NAN, allowed = allowance_of(r->problem, algorithm_of(c));
+	double worst = NAN, allowed = tolerance_of(r->problem, algorithm_of(c));
 	const struct approximation *x = approximation_of(algorithm_of(c)->api, algorithm_of(c)->name);
 	struct error why = ERROR_NONE;
 	if (!backend_of(c)->check)

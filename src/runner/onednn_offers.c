@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner/allowance.h"
+#include "runner/tolerance.h"
 
 #define IMPLEMENTATIONS 16 /* most of one case that are taken */
 

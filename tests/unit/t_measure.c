@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "runner/allowance.h"
+#include "runner/tolerance.h"
 #include "runner/measure.h"
 
 /* --- statistics against known answers --- */
@@ -994,10 +994,10 @@ static double allowed(const char *text, const char *math)
 	struct problem p;
 	struct error err = ERROR_NONE;
 	return problem_parse(text_of(text), &p, &err) ? NAN :
-		allowance_of(&p, &(struct algorithm){ .api = "oneDNN", .name = "", .math = math });
+		tolerance_of(&p, &(struct algorithm){ .api = "oneDNN", .name = "", .math = math });
 }
 
-static void test_allowance(void)
+static void test_tolerance(void)
 {
 	const char *f16 = "matmul:f16,f16.c,f16/f32:ba1bb1m8n8k8:ta0tb0";
 	near(allowed("matmul:f32,f32.c,f32/f32:ba1bb1m8n8k8:ta0tb0", "strict"), 1e-6, 0.07, "f32");
@@ -1026,7 +1026,7 @@ int main(void)
 	test_trust_finalists();
 	test_dead();
 	test_strict();
-	test_allowance();
+	test_tolerance();
 	test_stats();
 	test_intervals();
 	test_converged();

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runner/allowance.h"
+#include "runner/tolerance.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static double rounding_to(enum dtype type)
 	return 0;
 }
 
-static double math_allows(const char *math)
+static double math_tolerance(const char *math)
 {
 	for (size_t i = 0; i < sizeof(maths) / sizeof(maths[0]); i++)
 		if (strcmp(maths[i].math, math) == 0)
@@ -111,11 +111,11 @@ const struct approximation *approximation_of(const char *api, const char *name)
 	return NULL;
 }
 
-double allowance_of(const struct problem *p, const struct algorithm *a)
+double tolerance_of(const struct problem *p, const struct algorithm *a)
 {
 	int count = problem_operand_count(p);
 	const struct approximation *x = approximation_of(a->api, a->name);
-	double allowed = fmax(math_allows(a->math), x ? x->tolerance : 0);
+	double allowed = fmax(math_tolerance(a->math), x ? x->tolerance : 0);
 	for (int i = 0; i < count; i++)
 		allowed = fmax(allowed, computing_with(p->operand[i].dtype));
 	for (int i = 0; i < p->epilogue_count; i++)
@@ -127,7 +127,7 @@ double allowance_of(const struct problem *p, const struct algorithm *a)
 	return allowed + rounding_to(p->operand[count - 1].dtype);
 }
 
-void allowance_all_rejected(int count, struct error *err)
+void tolerance_all_rejected(int count, struct error *err)
 {
 	struct error last = *err;
 	const char *text = *last.text ? last.text : "outputs differ from the reference values";
