@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "runner/clock.h"
 #include "runner/copies.h"
-#include "runner/expected.h"
+#include "runner/reference.h"
 #include "runner/fill.h"
 #include "runner/onednn_layout.h"
 #include "runner/onednn_offers.h"
@@ -361,10 +361,10 @@ static bool is_whole_memory(const struct work *w, double *worst, struct error *e
 }
 
 /* What is there, and what another execution makes of poisoned outputs: an earlier one says nothing of the later ones. */
-static int judge(struct work *w, const struct expected *e, double *worst, struct error *err)
+static int judge(struct work *w, const struct reference *e, double *worst, struct error *err)
 {
 	double ns;
-	*worst = expected_off(e, got_at, w);
+	*worst = reference_off(e, got_at, w);
 	if (isinf(*worst))
 		return 0;
 	for (int64_t set = 0; set < w->cold.count; set++)
@@ -373,7 +373,7 @@ static int judge(struct work *w, const struct expected *e, double *worst, struct
 		*worst = INFINITY;
 		return 0;
 	}
-	*worst = fmax(*worst, expected_off(e, got_at, w));
+	*worst = fmax(*worst, reference_off(e, got_at, w));
 	if (isinf(*worst))
 		error_set(err, "executed again, it computes something else or nothing");
 	else
@@ -386,12 +386,12 @@ static int check(void *work, double *worst, struct error *err)
 	struct work *w = work;
 	const struct problem *p = &w->state->problem;
 	struct check_inputs in = { .value = input_value, .state = w };
-	struct expected e;
+	struct reference e;
 	double cost = (double)p->key_length * (double)(p->head_size + 1);
 	*worst = 0;
 	if (!is_whole_memory(w, worst, err))
 		return 0;
-	int bad = expected_make(&e, p, &in, w->elements[BUFFER_OUT], (int64_t)fmax(16, fmin(EXPECTED_MOST, CHECK_COST / cost)), err);
+	int bad = reference_make(&e, p, &in, w->elements[BUFFER_OUT], (int64_t)fmax(16, fmin(REFERENCE_MOST, CHECK_COST / cost)), err);
 	check_forget(&in);
 	return bad ? bad : judge(w, &e, worst, err);
 }

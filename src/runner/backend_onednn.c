@@ -8,7 +8,7 @@
 
 #include "runner/clock.h"
 #include "runner/copies.h"
-#include "runner/expected.h"
+#include "runner/reference.h"
 #include "runner/onednn_offers.h"
 #include "runner/whole.h"
 
@@ -397,19 +397,19 @@ static double got_at(void *state, int64_t place)
 }
 
 /* What the set of outputs that was written last holds, against what it should. */
-static int outputs_judge(const struct work *w, const struct expected *e, int out, double *worst, struct error *err)
+static int outputs_judge(const struct work *w, const struct reference *e, int out, double *worst, struct error *err)
 {
 	struct got got = { &w->offers->problem, values_read(w, out) };
 	if (!got.out)
 		return error_set(err, "cannot read back argument %d", out);
-	*worst = fmax(*worst, expected_off(e, got_at, &got));
+	*worst = fmax(*worst, reference_off(e, got_at, &got));
 	free((void *)got.out);
 	return 0;
 }
 
 /* Once more, with other copies of what rotates and poisoned outputs: what an earlier execution left there says nothing of the
  * later ones, nor one copy of the others. */
-static int judge_again(struct work *w, const struct expected *e, int out, bool cold, double *worst, struct error *err)
+static int judge_again(struct work *w, const struct reference *e, int out, bool cold, double *worst, struct error *err)
 {
 	const struct rotation *r = cold ? &w->cold : &w->net;
 	int64_t set = r->count > 1 ? 1 : 0;
@@ -456,7 +456,7 @@ static int judge(struct work *w, struct held *held, double *worst, struct error 
 	const struct onednn_case *c = w->candidate->from;
 	const struct problem *p = &w->offers->problem;
 	struct check_inputs in = { .value = held_value, .state = held, .epsilon = c->op.epsilon };
-	struct expected e;
+	struct reference e;
 	int out = output_of(c);
 	if (out < 0)
 		return error_set(err, "no output");
@@ -464,7 +464,7 @@ static int judge(struct work *w, struct held *held, double *worst, struct error 
 		return -1;
 	if (isinf(*worst))
 		return 0;
-	int bad = expected_make(&e, p, &in, elements(&c->arg[out]), EXPECTED_MOST, err);
+	int bad = reference_make(&e, p, &in, elements(&c->arg[out]), REFERENCE_MOST, err);
 	check_forget(&in);
 	bad = bad || outputs_judge(w, &e, out, worst, err) || judge_again(w, &e, out, false, worst, err);
 	if (!bad && w->cold_args)

@@ -4,7 +4,7 @@
 #include <float.h>
 
 #include "runner/check.h"
-#include "runner/expected.h"
+#include "runner/reference.h"
 #include "runner/whole.h"
 #include "tap.h"
 
@@ -229,16 +229,16 @@ static void test_expected(void)
 	struct problem p = parse("resample:f32,f32:nearest:n1c1w4:ow2"); /* each output lies between two */
 	struct values v = { IN(counting) };
 	struct check_inputs in = { .value = value_of, .state = &v };
-	struct expected e;
+	struct reference e;
 	struct error err = ERROR_NONE;
-	ok(expected_make(&e, &p, &in, 2, EXPECTED_MOST, &err) == 0 && e.count == 2, "what to expect");
-	ok(expected_off(&e, ask, (double[]){ 1, 3 }) == 0 && expected_off(&e, ask, (double[]){ 2, 4 }) == 0, "of two that are equally near either");
-	ok(expected_off(&e, ask, (double[]){ 1, 2 }) > 0.1 && expected_off(&e, ask, (double[]){ 1.5, 3 }) > 0.1, "... no other one, and none between");
-	ok(isinf(expected_off(&e, ask, (double[]){ NAN, 3 })), "... and not nothing");
+	ok(reference_make(&e, &p, &in, 2, REFERENCE_MOST, &err) == 0 && e.count == 2, "what to expect");
+	ok(reference_off(&e, ask, (double[]){ 1, 3 }) == 0 && reference_off(&e, ask, (double[]){ 2, 4 }) == 0, "of two that are equally near either");
+	ok(reference_off(&e, ask, (double[]){ 1, 2 }) > 0.1 && reference_off(&e, ask, (double[]){ 1.5, 3 }) > 0.1, "... no other one, and none between");
+	ok(isinf(reference_off(&e, ask, (double[]){ NAN, 3 })), "... and not nothing");
 	p = parse("pool:f32,f32:max:n1c1w2s1:pw0qw2:sw2:dw1"); /* the second window sees padding alone */
-	ok(expected_make(&e, &p, &in, 2, EXPECTED_MOST, &err) == 0, "a window that sees nothing");
-	ok(expected_off(&e, ask, (double[]){ 1, -FLT_MAX }) == 0 && expected_off(&e, ask, (double[]){ 1, -INFINITY }) == 0, "... is the least there is");
-	ok(isinf(expected_off(&e, ask, (double[]){ 1, 0 })) && isinf(expected_off(&e, ask, (double[]){ 1, FLT_MAX })), "... and nothing else");
+	ok(reference_make(&e, &p, &in, 2, REFERENCE_MOST, &err) == 0, "a window that sees nothing");
+	ok(reference_off(&e, ask, (double[]){ 1, -FLT_MAX }) == 0 && reference_off(&e, ask, (double[]){ 1, -INFINITY }) == 0, "... is the least there is");
+	ok(isinf(reference_off(&e, ask, (double[]){ 1, 0 })) && isinf(reference_off(&e, ask, (double[]){ 1, FLT_MAX })), "... and nothing else");
 	p = parse("resample:f32,f32:linear:n1c1w1000:ow999");
 	double few, many;
 	double value;

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runner/expected.h"
+#include "runner/reference.h"
 
 #include <float.h>
 #include <math.h>
@@ -10,10 +10,10 @@
 #define SCALE_LEAST 1e-6
 #define MIXED_SLACK 0x1p-8 /* rounding between types */
 
-int expected_make(struct expected *e, const struct problem *p, struct check_inputs *in, int64_t total, int64_t most,
+int reference_make(struct reference *e, const struct problem *p, struct check_inputs *in, int64_t total, int64_t most,
 	struct error *err)
 {
-	most = most < EXPECTED_MOST ? most : EXPECTED_MOST;
+	most = most < REFERENCE_MOST ? most : REFERENCE_MOST;
 	e->problem = p;
 	e->in = in;
 	e->type = p->operand[problem_operand_count(p) - 1].dtype;
@@ -27,7 +27,7 @@ int expected_make(struct expected *e, const struct problem *p, struct check_inpu
 }
 
 /* Of one output. What is beyond all floats may be said by the last of them, as of a window that sees nothing. */
-static double off_of(const struct expected *e, int64_t i, double got)
+static double off_of(const struct reference *e, int64_t i, double got)
 {
 	const struct problem *p = e->problem;
 	double slack = p->operand[0].dtype == e->type ? 0 : MIXED_SLACK;
@@ -38,7 +38,7 @@ static double off_of(const struct expected *e, int64_t i, double got)
 	return whole_off(e->type, got, e->value[i]) / fmax(e->scale[i], SCALE_LEAST);
 }
 
-double expected_off(const struct expected *e, double (*got)(void *state, int64_t place), void *state)
+double reference_off(const struct reference *e, double (*got)(void *state, int64_t place), void *state)
 {
 	double worst = 0;
 	for (int64_t i = 0; i < e->count; i++) {
