@@ -10,7 +10,7 @@
 #include "runner/copies.h"
 #include "runner/reference.h"
 #include "runner/onednn_offers.h"
-#include "runner/whole.h"
+#include "runner/integers.h"
 
 #define INPUTS_CHECKED 4096 /* values of an input that a check converts to its type */
 #define INPUT_SLACK 1e-6    /* where the library is handed a quotient: relative */
@@ -59,13 +59,13 @@ static bool is_whole(enum dtype t)
 	return !dtype_is_float(t);
 }
 
-/* Random values from a fixed seed; whole numbers where the operand's type has only those (whole.h says which). */
+/* Random values from a fixed seed; whole numbers where the operand's type has only those (integers.h says which). */
 static float *values_make(const struct onednn_case *c, const struct onednn_arg *a, int seed)
 {
 	bool whole = a->fill != FILL_ONE && is_whole(a->dtype);
 	bool even = whole && a->arg == DNNL_ARG_WEIGHTS && a->dtype == DTYPE_S8;
 	int least = a->fill == FILL_POSITIVE ? 2 : c->shifted ? 0 : -6; /* what u8 and s8 hold alike needs no shift */
-	float by = a->fill == FILL_SMALL ? (float)whole_small_limit(&c->problem) : 1;
+	float by = a->fill == FILL_SMALL ? (float)integer_small_limit(&c->problem) : 1;
 	bool truth = whole && a->dtype == DTYPE_BOOL;
 	int64_t n = elements(a);
 	float *v = malloc((size_t)n * sizeof(float));

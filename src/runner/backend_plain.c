@@ -17,7 +17,7 @@
 #include "runner/plain_convert.h"
 #include "runner/plain_kernels.h"
 #include "runner/team.h"
-#include "runner/whole.h"
+#include "runner/integers.h"
 
 #define EPSILON 1e-5
 #define INDEX_SETS 1024    /* most sets of a gather's indices */
@@ -106,7 +106,7 @@ static double source_value(const struct work *w, int i, int64_t set, int64_t ind
 static double role_value(const struct problem *p, enum check_role role, int64_t index)
 {
 	if (p->kernel == KERNEL_QUANTIZE || p->kernel == KERNEL_DEQUANTIZE)
-		return fill_value(101, index, FILL_FACTOR, whole_factor_limit(p), DTYPE_F32);
+		return fill_value(101, index, FILL_FACTOR, integer_factor_limit(p), DTYPE_F32);
 	return role == CHECK_SCALE ? fill_value(101, index, FILL_POSITIVE, 0, DTYPE_F32) :
 		fill_value(102, index, FILL_SIGNED, 0, DTYPE_F32);
 }
@@ -322,7 +322,7 @@ static double input_value(void *state, enum check_role role, int number, int64_t
 
 static double off_by(enum dtype type, double got, double value, double scale)
 {
-	double off = whole_off(type, got, value) / (scale > 0 ? scale : 1);
+	double off = integer_error(type, got, value) / (scale > 0 ? scale : 1);
 	return isnan(off) ? INFINITY : off;
 }
 

@@ -7,7 +7,7 @@
 
 /* Which operand a value is of. Normalizations have scale, shift, mean and variance one a channel; layernorm and rmsnorm
  * scale and shift one a normalized element; quantize and dequantize scales as problem_scale_shape says, their zero points
- * are whole.h's. */
+ * are integers.h's. */
 enum check_role { CHECK_SOURCE, CHECK_WEIGHTS, CHECK_EPILOGUE, CHECK_SCALE, CHECK_SHIFT, CHECK_MEAN, CHECK_VARIANCE };
 
 /* The values that went in, one at a time, so that nobody has to keep them. */
@@ -23,7 +23,7 @@ struct check_inputs {
 };
 void check_forget(struct check_inputs *in);
 
-/* A whole destination rounds and saturates what check_output says: whole_off compares.
+/* A whole destination rounds and saturates what check_output says: integer_error compares.
  * Output number `index` (row-major in the destination's shape) and the sum of the absolute values of its terms, to which
  * an error is compared. false: this kernel or mode has no reference (or check_accepts knows more). An argmax is a place;
  * of equal values the first.

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner/whole.h"
+#include "runner/integers.h"
 
 /* Checks, in this order: guard bytes, 8 elements of every input, then outputs: the corners of the shape and
  * 64 to 500 random elements, as many as about 2e6 reference terms allow. Their reference values are computed
@@ -273,7 +273,7 @@ static double off_by(double got, const struct cuda_expected *e, enum dtype type)
 	double best = fill_decode(rounded, type);
 	if (got == best || (isnan(got) && isnan(best)))
 		return 0;
-	double off = whole_off(type, got, e->value) / fmax(e->scale, least_scale(type));
+	double off = integer_error(type, got, e->value) / fmax(e->scale, least_scale(type));
 	return isnan(off) ? INFINITY : off;
 }
 

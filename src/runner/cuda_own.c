@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runner/whole.h"
+#include "runner/integers.h"
 
 /* Kinds of a concat: */
 #define CONCAT_WIDE 0     /* one move per source, each of the widest kind possible */
@@ -329,7 +329,7 @@ static int quantize_offer(struct cuda_own *o, struct error *err)
 	*q = (struct cuda_quantize){ .kernel = p->kernel, .from_type = p->operand[0].dtype, .to_type = p->operand[1].dtype,
 		.single = scales.rank == 0, .dynamic = p->mode == MODE_QUANTIZE_DYNAMIC, .count = 1, .dim = 1, .inner = 1,
 		.size = 1, .by_block = p->mode == MODE_QUANTIZE_BLOCK || p->mode == MODE_DEQUANTIZE_BLOCK,
-		.zero = (float)whole_zero_point(p->operand[quantizes ? 1 : 0].dtype) };
+		.zero = (float)integer_zero_point(p->operand[quantizes ? 1 : 0].dtype) };
 	for (int i = 0; i < from.shape.rank; i++)
 		q->count *= from.shape.dim[i];
 	if (!q->single) {

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "runner/whole.h"
+#include "runner/integers.h"
 
 #define MOST_BYTES 1e15 /* maximum bytes of one operand: strides in a problem text are otherwise unlimited */
 
@@ -50,14 +50,14 @@ static void sources_add(struct listing *l)
 		bool weights = weighted && i == 1;
 		struct cuda_part *part = input_add(l, weights ? CHECK_WEIGHTS : CHECK_SOURCE, weights ? 0 : i, i, 0);
 		/* only the divisor of a division must be positive */
-		if (whole_mode_positive(p->mode) && (p->mode != MODE_DIV || i == 1))
+		if (fill_mode_positive(p->mode) && (p->mode != MODE_DIV || i == 1))
 			part->fill = FILL_POSITIVE;
 		if (p->kernel == KERNEL_CAST && is_unsigned(p->operand[1].dtype))
 			part->fill = FILL_POSITIVE;
 	}
 	if (p->kernel == KERNEL_RNN) {
 		l->parts[l->count - 1].fill = FILL_SMALL;
-		l->parts[l->count - 1].limit = whole_small_limit(p);
+		l->parts[l->count - 1].limit = integer_small_limit(p);
 	}
 	if (p->kernel == KERNEL_GATHER) {
 		l->parts[l->count - 1].fill = FILL_INDEX;
@@ -76,8 +76,8 @@ static void epilogues_add(struct listing *l)
 		part->role = CHECK_EPILOGUE;
 		part->number = e;
 		part->fill = x->kind == EPILOGUE_SCALE ? FILL_FACTOR :
-			x->kind == EPILOGUE_BINARY && whole_mode_positive(x->mode) ? FILL_POSITIVE : FILL_SIGNED;
-		part->limit = x->kind == EPILOGUE_SCALE ? whole_factor_limit(p) : 0;
+			x->kind == EPILOGUE_BINARY && fill_mode_positive(x->mode) ? FILL_POSITIVE : FILL_SIGNED;
+		part->limit = x->kind == EPILOGUE_SCALE ? integer_factor_limit(p) : 0;
 	}
 }
 
@@ -102,7 +102,7 @@ static void parameters_add(struct listing *l)
 		for (int i = 0; i < scales.rank; i++)
 			count *= scales.dim[i];
 		parameter_add(l, CHECK_SCALE, count, FILL_FACTOR);
-		l->parts[l->count - 1].limit = whole_factor_limit(p);
+		l->parts[l->count - 1].limit = integer_factor_limit(p);
 		return;
 	}
 	if (!per_element && !per_channel)
@@ -165,7 +165,7 @@ int cuda_parts_list(const struct problem *p, struct cuda_part *parts, int *count
 	sources_add(&l);
 	epilogues_add(&l);
 	parameters_add(&l);
-	for (int i = 0; i < l.count && whole_chain_positive(p); i++)
+	for (int i = 0; i < l.count && fill_chain_positive(p); i++)
 		if (parts[i].fill == FILL_SIGNED)
 			parts[i].fill = FILL_POSITIVE;
 	outputs_add(&l);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "runner/whole.h"
+#include "runner/integers.h"
 
 #define EPSILON 1e-5f
 
@@ -37,7 +37,7 @@ static int build_two(struct onednn_case *c, struct problem_shape src, struct pro
 	struct onednn_arg *a = onednn_arg_add(c, DNNL_ARG_SRC, "src", &p->operand[0], src, choice, err);
 	if (!a)
 		return -1;
-	a->fill = whole_mode_positive(p->mode) ? FILL_POSITIVE : FILL_SIGNED;
+	a->fill = fill_mode_positive(p->mode) ? FILL_POSITIVE : FILL_SIGNED;
 	c->op.src = a->md;
 	a = onednn_arg_add(c, DNNL_ARG_DST, "dst", &p->operand[1], dst, choice, err);
 	if (!a)
@@ -394,7 +394,7 @@ int onednn_build_binary(struct onednn_case *c, enum onednn_choice choice, struct
 	if (!a)
 		return -1;
 	c->op.src1 = a->md;
-	a->fill = whole_mode_positive(p->mode) ? FILL_POSITIVE : FILL_SIGNED;
+	a->fill = fill_mode_positive(p->mode) ? FILL_POSITIVE : FILL_SIGNED;
 	a = onednn_arg_add(c, DNNL_ARG_DST, "dst", &p->operand[2], dst, choice, err);
 	if (!a)
 		return -1;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "runner/whole.h"
+#include "runner/integers.h"
 
 /* A GRU that resets behind the recurrent product has a bias of its own for that product. */
 static int64_t biases_of(const struct problem *p)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner/whole.h"
+#include "runner/integers.h"
 
 static bool type_of(enum dtype t, dnnl_data_type_t *type)
 {
@@ -159,7 +159,7 @@ static int post_binary_add(struct onednn_case *c, dnnl_post_ops_t post, int epil
 	if (!a)
 		return -1;
 	a->epilogue = epilogue + 1;
-	a->fill = whole_mode_positive(e->mode) ? FILL_POSITIVE : FILL_SIGNED;
+	a->fill = fill_mode_positive(e->mode) ? FILL_POSITIVE : FILL_SIGNED;
 	if (onednn_post_binary(post, row.algorithm, a->md) != dnnl_success)
 		return error_set(err, "oneDNN does not take %s as a post-op", mode_name(e->mode));
 	return 0;
@@ -167,7 +167,7 @@ static int post_binary_add(struct onednn_case *c, dnnl_post_ops_t post, int epil
 
 static void fills_choose(struct onednn_case *c)
 {
-	for (int i = 0; i < c->arg_count && whole_chain_positive(&c->problem); i++)
+	for (int i = 0; i < c->arg_count && fill_chain_positive(&c->problem); i++)
 		if (c->arg[i].fill == FILL_SIGNED)
 			c->arg[i].fill = FILL_POSITIVE;
 }

@@ -4,7 +4,7 @@
 #include "runner/plain_kernels.h"
 
 #include "runner/plain_convert.h"
-#include "runner/whole.h"
+#include "runner/integers.h"
 
 #define CHUNK 512 /* elements; even, so that packed ones begin on a byte */
 
@@ -89,7 +89,7 @@ static void known_share(const struct plain *a, int i, int count)
 	const struct problem *p = a->problem;
 	const struct scales s = scales_of(p);
 	bool packs = p->kernel == KERNEL_QUANTIZE;
-	float chunk[CHUNK], zero = (float)whole_zero_point(p->operand[packs].dtype);
+	float chunk[CHUNK], zero = (float)integer_zero_point(p->operand[packs].dtype);
 	int64_t n = elements(p), end = share_begin(n, i + 1, count);
 	for (int64_t at = share_begin(n, i, count); at < end; at += CHUNK) {
 		int64_t here = end - at < CHUNK ? end - at : CHUNK, run, place, step;

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "runner/whole.h"
+#include "runner/integers.h"
 
 #define SCALE_LEAST 1e-6
 #define MIXED_SLACK 0x1p-8 /* rounding between types */
@@ -35,7 +35,7 @@ static double off_of(const struct reference *e, int64_t i, double got)
 		return 0;
 	if (isinf(e->value[i]) && fabs(got) >= FLT_MAX && signbit(got) == signbit(e->value[i]))
 		return 0;
-	return whole_off(e->type, got, e->value[i]) / fmax(e->scale[i], SCALE_LEAST);
+	return integer_error(e->type, got, e->value[i]) / fmax(e->scale[i], SCALE_LEAST);
 }
 
 double reference_off(const struct reference *e, double (*got)(void *state, int64_t place), void *state)

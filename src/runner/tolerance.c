@@ -97,7 +97,7 @@ static bool has_transcendental(const struct problem *p)
 
 /* oneDNN's 8-bit Winograd, F(2x2, 3x3): it rounds the transformed source, divided by 4, and the transformed weights, times
  * 4/9, to 8 bits (adj_src_scale and adj_wei_scale in jit_avx512_core_u8s8s32x_wino_convolution.cpp). With values as small
- * as an exact check of the others needs (whole.h), c channels give errors of about 0.28 / sqrt(c) of the sum of the terms
+ * as an exact check of the others needs (integers.h), c channels give errors of about 0.28 / sqrt(c) of the sum of the terms
  * where the results are about 0.4 / sqrt(c): a tolerance that accepts it would also accept zeros. */
 static const struct approximation approximations[] = {
 	{ "oneDNN", "int8_wino", "Winograd in 8 bits rounds the transformed operands", 0 },

@@ -11,7 +11,7 @@
 
 extern "C" {
 #include "runner/check.h"
-#include "runner/whole.h"
+#include "runner/integers.h"
 }
 #include "runner/fill.h"
 #include "tests/unit/tap.h"
@@ -98,7 +98,7 @@ static inline int64_t outputs_wrong(const struct problem *p, struct operand_valu
 	int64_t n = elements(problem_operand_shape(p, last)), wrong = 0;
 	for (int64_t i = 0; i < n; i++) {
 		double value, scale, got = fill_decode(out + i * size_of(t), t);
-		bool good = check_output(p, &in, i, &value, &scale) && whole_off(t, got, value) <= tolerance * scale;
+		bool good = check_output(p, &in, i, &value, &scale) && integer_error(t, got, value) <= tolerance * scale;
 		if (!good && !wrong)
 			printf("# output %d is %.9g, expected %.9g (%.3g)\n", (int)i, got, value,
 				fabs(got - value) / scale);

@@ -5,7 +5,7 @@
 
 #include "runner/check.h"
 #include "runner/reference.h"
-#include "runner/whole.h"
+#include "runner/integers.h"
 #include "tap.h"
 
 struct values {
@@ -330,18 +330,18 @@ static void test_whole(void)
 		WITH(1, 1, 0.125, 0.125));
 	expect("rnn:f32,f32.c,f32:rnn_tanh:t1n1i1h2d1", 2, LIST(tanh(2), tanh(-3)), IN(LIST(1)),
 		WITH(1, -3, 0, 0, 0, 0, 1, 0, 0, 0));
-	ok(whole_off(DTYPE_U8, 3, 2.5) == 0 && whole_off(DTYPE_U8, 2, 2.5) == 0, "halfway either will do");
-	ok(whole_off(DTYPE_U8, 3, 2.25) == 0.25, "elsewhere the nearer one");
-	ok(whole_off(DTYPE_U8, 255, 999) == 0 && whole_off(DTYPE_S8, -128, -129.5) == 0, "beyond the range its end");
-	ok(whole_off(DTYPE_S8, 127, 255) == 0 && whole_off(DTYPE_S8, -1, 255) > 100, "no wrapping around");
-	ok(isnan(whole_off(DTYPE_U8, NAN, 1)), "no number is no answer");
-	ok(whole_off(DTYPE_F32, -INFINITY, -6e38) == 0, "what does not fit into f32 is infinite");
-	ok(whole_off(DTYPE_F32, INFINITY, -6e38) > 1 && whole_off(DTYPE_F32, INFINITY, 3e38) > 1, "but not the other way, nor early");
-	ok(whole_off(DTYPE_F8E4M3, 448, 900) == 0 && whole_off(DTYPE_F8E4M3, 416, 900) > 1 && whole_off(DTYPE_F8E4M3, 448, 400) > 1,
+	ok(integer_error(DTYPE_U8, 3, 2.5) == 0 && integer_error(DTYPE_U8, 2, 2.5) == 0, "halfway either will do");
+	ok(integer_error(DTYPE_U8, 3, 2.25) == 0.25, "elsewhere the nearer one");
+	ok(integer_error(DTYPE_U8, 255, 999) == 0 && integer_error(DTYPE_S8, -128, -129.5) == 0, "beyond the range its end");
+	ok(integer_error(DTYPE_S8, 127, 255) == 0 && integer_error(DTYPE_S8, -1, 255) > 100, "no wrapping around");
+	ok(isnan(integer_error(DTYPE_U8, NAN, 1)), "no number is no answer");
+	ok(integer_error(DTYPE_F32, -INFINITY, -6e38) == 0, "what does not fit into f32 is infinite");
+	ok(integer_error(DTYPE_F32, INFINITY, -6e38) > 1 && integer_error(DTYPE_F32, INFINITY, 3e38) > 1, "but not the other way, nor early");
+	ok(integer_error(DTYPE_F8E4M3, 448, 900) == 0 && integer_error(DTYPE_F8E4M3, 416, 900) > 1 && integer_error(DTYPE_F8E4M3, 448, 400) > 1,
 		"8-bit floats saturate");
-	ok(whole_off(DTYPE_S8, 0, NAN) == 0 && whole_off(DTYPE_S8, 1, NAN) == 1 && isnan(whole_off(DTYPE_F32, 0, NAN)),
+	ok(integer_error(DTYPE_S8, 0, NAN) == 0 && integer_error(DTYPE_S8, 1, NAN) == 1 && isnan(integer_error(DTYPE_F32, 0, NAN)),
 		"a root of a negative integer is 0 in integers, and no number in f32");
-	ok(whole_off(DTYPE_F16, INFINITY, 7e4) == 0 && whole_off(DTYPE_F16, INFINITY, 6e4) > 1, "each type has its end");
+	ok(integer_error(DTYPE_F16, INFINITY, 7e4) == 0 && integer_error(DTYPE_F16, INFINITY, 6e4) > 1, "each type has its end");
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 #include "config.h"
 
 #include "runner/check_private.h"
-#include "runner/whole.h"
+#include "runner/integers.h"
 
 /* The range of the source, which always includes 0. */
 static void range_find(const struct problem *p, struct check_inputs *in, double *low, double *high)
@@ -38,15 +38,15 @@ struct check_sum check_quantize(const struct problem *p, struct check_inputs *in
 {
 	if (p->mode == MODE_QUANTIZE_DYNAMIC)
 		return quantize_dynamic(p, in, index);
-	double scale = check_at(in, CHECK_SCALE, 0, whole_scale_place(p, index)), zero = whole_zero_point(p->operand[1].dtype);
+	double scale = check_at(in, CHECK_SCALE, 0, integer_scale_index(p, index)), zero = integer_zero_point(p->operand[1].dtype);
 	double x = check_source(in, index) / scale;
 	return (struct check_sum){ x + zero, fabs(x) + zero + small_float_scale(p->operand[1].dtype) };
 }
 
 struct check_sum check_dequantize(const struct problem *p, struct check_inputs *in, int64_t index)
 {
-	double scale = check_at(in, CHECK_SCALE, 0, whole_scale_place(p, index));
-	struct check_sum s = check_moved((check_source(in, index) - whole_zero_point(p->operand[0].dtype)) * scale);
+	double scale = check_at(in, CHECK_SCALE, 0, integer_scale_index(p, index));
+	struct check_sum s = check_moved((check_source(in, index) - integer_zero_point(p->operand[0].dtype)) * scale);
 	s.scale += small_float_scale(p->operand[1].dtype);
 	return s;
 }

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runner/whole.h"
+#include "runner/integers.h"
 
 #include <math.h>
 
@@ -29,7 +29,7 @@ static double terms(const struct problem *p)
 
 /* A sum of n products of small numbers is some 8 sqrt(n); a quarter of s8's range is 32. Where none is negative it is some
  * 12 n, and 96 are within the range. Quantized values fill the range of a whole type, and 8 of a small float. */
-int64_t whole_factor_limit(const struct problem *p)
+int64_t integer_factor_limit(const struct problem *p)
 {
 	enum dtype to = p->operand[1].dtype;
 	double exponent;
@@ -45,31 +45,31 @@ int64_t whole_factor_limit(const struct problem *p)
 	return exponent < 0 ? 0 : (int64_t)exponent;
 }
 
-int64_t whole_small_limit(const struct problem *p)
+int64_t integer_small_limit(const struct problem *p)
 {
 	int64_t most = p->input_size > p->hidden_size ? p->input_size : p->hidden_size;
 	return (int64_t)ceil(sqrt((double)most));
 }
 
-bool whole_mode_positive(enum mode m)
+bool fill_mode_positive(enum mode m)
 {
 	return m == MODE_LOG || m == MODE_SQRT || m == MODE_POW || m == MODE_DIV || m == MODE_REDUCE_MUL;
 }
 
-bool whole_chain_positive(const struct problem *p)
+bool fill_chain_positive(const struct problem *p)
 {
 	for (int i = 0; i < p->epilogue_count; i++)
-		if (p->epilogue[i].kind == EPILOGUE_ELTWISE && whole_mode_positive(p->epilogue[i].mode))
+		if (p->epilogue[i].kind == EPILOGUE_ELTWISE && fill_mode_positive(p->epilogue[i].mode))
 			return true;
 	return false;
 }
 
-double whole_zero_point(enum dtype t)
+double integer_zero_point(enum dtype t)
 {
 	return is_unsigned(t) && dtype_bits(t) <= 16 ? (double)(1 << (dtype_bits(t) - 1)) : 0;
 }
 
-int64_t whole_scale_place(const struct problem *p, int64_t index)
+int64_t integer_scale_index(const struct problem *p, int64_t index)
 {
 	struct problem_shape scales = problem_scale_shape(p);
 	const struct problem_shape *s = &p->shape[0];
@@ -95,7 +95,7 @@ static bool is_overflow(enum dtype t, double got, double value)
 	return rounded == got && fabs(rounded) != fabs(value) && (isinf(got) || fabs(rounded) < fabs(value));
 }
 
-double whole_off(enum dtype t, double got, double value)
+double integer_error(enum dtype t, double got, double value)
 {
 	if (is_overflow(t, got, value))
 		return 0;

@@ -5,14 +5,14 @@
 
 #include "runner/onednn_case_private.h"
 
-#include "runner/whole.h"
+#include "runner/integers.h"
 
 #define FACTOR_SEED 77
 
 /* Fills c->factor, and gives it to the library as what `arg` is multiplied by. */
 static int factors_add(struct onednn_case *c, struct onednn_factors f, int epilogue, struct error *err)
 {
-	int64_t limit = whole_factor_limit(&c->problem);
+	int64_t limit = integer_factor_limit(&c->problem);
 	c->factor = base_malloc((size_t)f.count * sizeof(*c->factor));
 	for (int64_t i = 0; i < f.count; i++)
 		c->factor[i] = (float)fill_value(FACTOR_SEED, i, FILL_FACTOR, limit, DTYPE_F32);
@@ -51,9 +51,9 @@ void onednn_bias_before_factors(struct onednn_case *c, struct onednn_arg *bias)
 
 static int zero_point_add(struct onednn_case *c, int arg, enum dtype t, struct error *err)
 {
-	if (whole_zero_point(t) == 0)
+	if (integer_zero_point(t) == 0)
 		return 0;
-	if (onednn_attr_zero_point(c->attr, arg, (int32_t)whole_zero_point(t)) != dnnl_success)
+	if (onednn_attr_zero_point(c->attr, arg, (int32_t)integer_zero_point(t)) != dnnl_success)
 		return error_set(err, "oneDNN does not take zero points here");
 	if (!ONEDNN_FACTORS_ARE_ARGUMENTS)
 		return 0;
@@ -62,7 +62,7 @@ static int zero_point_add(struct onednn_case *c, int arg, enum dtype t, struct e
 		(struct problem_shape){ .rank = 1, .dim = { 1 } }, CHOICE_NCX, err);
 	if (!a)
 		return -1;
-	c->zero_point = (float)whole_zero_point(t);
+	c->zero_point = (float)integer_zero_point(t);
 	a->attribute = true;
 	a->values = &c->zero_point;
 	return 0;
