@@ -1,5 +1,5 @@
-/* A backend: one library's way to compute problems. The runner asks it for the algorithms of a concrete problem,
- * prepares one, runs it, releases it; statistics live in measure.c. Registered in platform.backends. */
+/* A backend computes problems with one library. The runner lists its algorithms for a problem, prepares one, runs it and
+ * releases it; statistics are in measure.c. Backends are registered in platform.backends. */
 #ifndef RUNNER_BACKEND_H
 #define RUNNER_BACKEND_H
 
@@ -11,9 +11,9 @@
 
 struct backend;
 
-/* What a backend offers for one problem, in the library's own order of preference. */
+/* A backend's algorithms for one problem, in the library's order of preference. */
 struct backend_list {
-	const struct backend *backend;     /* whose; set by who calls algorithms() */
+	const struct backend *backend;     /* set by the caller of algorithms() */
 	int count;
 	const struct algorithm *algorithm; /* as long as the list */
 	void *state;                       /* the backend's own */
@@ -41,9 +41,9 @@ struct backend {
 	/* Executes `times` times back to back between two clock marks; *elapsed_ns is the whole. In CACHE_NET every
 	 * execution takes the next copy of the constant operands, in CACHE_COLD of all operands. */
 	int (*run)(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
-	/* Compares sampled outputs of the last run with plain C; *worst is the largest error relative to the sum of
-	 * absolute terms. What else must not be trusted (an output unwritten, guard bytes overwritten): *worst INFINITY, and
-	 * err says what. -1: no comparison is possible, err says why. */
+	/* Compares sampled outputs of the last run with reference values; *worst is the largest error relative to the sum of
+	 * absolute terms. For other defects (an output not written, guard bytes overwritten) *worst is INFINITY and err names
+	 * the defect. -1: no comparison is possible, err has the reason. */
 	int (*check)(void *work, double *worst, struct error *err);
 	/* Bytes of constant operands that pass in CACHE_NET before the first come back; 0 (of NULL, too): there are none. */
 	double (*rotated_bytes)(const void *work);

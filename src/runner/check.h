@@ -1,18 +1,18 @@
-/* What a problem's outputs should be, computed one at a time in plain C and double: to check what libraries compute, and
- * that problems are put to them rightly. Slow, and meant to be. */
+/* Reference values: a problem's outputs, computed one at a time in plain C and double. They check what libraries compute
+ * and how problems are passed to them. Simple rather than fast. */
 #ifndef RUNNER_CHECK_H
 #define RUNNER_CHECK_H
 
 #include "problem/problem.h"
 
-/* Which operand a value is of. Normalizations have scale, shift, mean and variance one a channel; layernorm and rmsnorm
- * scale and shift one a normalized element; quantize and dequantize scales as problem_scale_shape says, their zero points
- * are integers.h's. */
+/* The operand that a value belongs to. Normalizations have one scale, shift, mean and variance per channel; layernorm and
+ * rmsnorm one scale and shift per normalized element; quantize and dequantize the scales of problem_scale_shape and the
+ * zero points of integers.h. */
 enum check_role { CHECK_SOURCE, CHECK_WEIGHTS, CHECK_EPILOGUE, CHECK_SCALE, CHECK_SHIFT, CHECK_MEAN, CHECK_VARIANCE };
 
-/* The values that went in, one at a time, so that nobody has to keep them. */
+/* The inputs, one value at a time, so that they need not be stored. */
 struct check_inputs {
-	/* The value as it is in memory, rounded to the operand's type. `number`: which source (conv, deconv, rnn and all of
+	/* Returns the value as it is in memory, rounded to the operand's type. `number`: which source (conv, deconv, rnn and all of
 	 * one source: 0; matmul: a is source 0, b is the weights; binary: a, b; concat: all; attention: q, k, v; select:
 	 * condition, a, b; gather: source, indices) or which epilogue, else 0. `index` is logical: row-major in the operand's
 	 * shape, however it lies in memory; conv and deconv have the shapes of ONNX. */
@@ -23,9 +23,9 @@ struct check_inputs {
 };
 void check_forget(struct check_inputs *in);
 
-/* A whole destination rounds and saturates what check_output says: integer_error compares.
- * Output number `index` (row-major in the destination's shape) and the sum of the absolute values of its terms, to which
- * an error is compared. false: this kernel or mode has no reference (or check_accepts knows more). An argmax is a place;
+/* An integer destination rounds and saturates the value of check_output; integer_error compares them.
+ * Returns output number `index` (row-major in the destination's shape) and the sum of the absolute values of its terms, to which
+ * an error is compared. false: this kernel or mode has no reference (or check_accepts knows more). An argmax is an index;
  * of equal values the first.
  *
  * attention: softmax(q k' / sqrt(head_size)) v; where q has more heads than k and v, neighbouring ones share. causal: query
@@ -47,10 +47,11 @@ bool check_output(const struct problem *p, struct check_inputs *in, int64_t inde
  * *known false: this kernel has one answer only, ask check_output. */
 bool check_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack, bool *known);
 
-/* Of a nearest resample: is it one of the elements that are equally near, or would be but for f32's rounding? Relative slack. */
+/* Nearest resample: true if `got` is one of the elements that are equally near, or are so within f32's rounding. `slack` is
+ * relative. */
 bool check_is_nearest(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack);
 
-/* Which output the i-th of `count` comparisons should look at: one drawn in each of `count` parts of the destination's `total`
+/* Index of the output for the i-th of `count` comparisons: one drawn from each of `count` parts of the destination's `total`
  * elements, the first and the last among them; for an rnn, whose every sequence is computed whole, within as few sequences
  * as its cost asks for. */
 int64_t check_sample(const struct problem *p, int64_t total, int64_t count, int64_t i);

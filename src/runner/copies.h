@@ -1,9 +1,9 @@
-/* Memory of an operand on a CPU, in as many copies as a cache state rotates through, with guard bytes before, between and
- * behind them; and the order in which they are taken.
+/* Buffer sets of an operand on a CPU, as many as a cache state rotates through, with guard bytes before, between and
+ * behind them; and the order in which they are used.
  *
- * Caches are made cold by rotation, not by flushing: what is written in one execution is then still on its way to memory in
- * the next, as in a network, where a flush would have paid for it beforehand; pages are cold too; and executions can follow
- * each other without a pause. The copies are taken in leaps, so that no prefetcher reads the next one ahead. */
+ * Rotation makes caches cold without a flush. Writes of one execution are then still on their way to memory during the
+ * next, as in a network; a flush would complete them outside the measured time. Pages are cold too, and executions follow
+ * each other without a pause. The sets are used in large steps, so that no prefetcher reads the next one ahead. */
 #ifndef RUNNER_COPIES_H
 #define RUNNER_COPIES_H
 
@@ -20,25 +20,25 @@ struct copies {
 
 #define COPIES_LINE 64 /* every copy begins on a cache line, and at least so many guard bytes are behind it */
 
-/* In whole cache lines: what passes when one is read. */
+/* Bytes read for one copy, in whole cache lines. */
 double copies_lines(size_t bytes);
-/* What copies_open takes. */
+/* Bytes that copies_open allocates. */
 double copies_need(size_t bytes, int64_t count);
-/* The first one's bytes are 0xff: an output that nobody writes stays NaN. -1: no memory. To be closed either way, and to be
- * spread before use, or filled one by one. */
+/* Allocates the copies and fills the first one with 0xff, so that an output that is not written stays NaN. -1: no memory.
+ * Close it in either case. Before use call copies_spread, or fill the copies one by one. */
 int copies_open(struct copies *c, size_t bytes, int64_t count);
 void copies_close(struct copies *c);
 char *copies_at(const struct copies *c, int64_t i);
-/* What the first one holds, into all others. */
+/* Copies the first one to all others. */
 void copies_spread(struct copies *c);
-/* Memory is kept for the next ones, since fresh pages cost more than filling them: never more, with what is open, than was open
- * at once before. From one thread alone. */
+/* Closed memory is kept for reuse, since new pages cost more than filling them. Kept and open memory together never exceed
+ * the largest amount that was open at once. Not thread-safe. */
 double copies_kept_bytes(void);
 void copies_forget(void);
-/* Has nobody written before, between or behind them? */
+/* True if the guard bytes before, between and behind the copies are intact. */
 bool copies_are_whole(const struct copies *c);
 
-/* Each of `count` copies once, then again in the same order. */
+/* An order that uses each of `count` copies once, then repeats. */
 struct rotation {
 	int64_t count, step, at;
 };

@@ -1,30 +1,31 @@
-/* Problems of integers: the values that their scales and zero points hold, which scale belongs to which element, and
- * how far off a rounded result is.
+/* Problems of integers: the values of their scales and zero points, which scale belongs to which element, and the error
+ * of a rounded result.
  *
- * Every factor is a power of two and every value small, so that sums and products are exact in f32 and an honest result is
- * exact but for its last rounding: s8 weights are even and within +-6, because libraries without 8-bit dot products halve
- * them or add up pairs in 16 bits. */
+ * Every factor is a power of two and every value is small. Sums and products are then exact in f32, and a correct result
+ * is exact except for its last rounding. s8 weights are even and within +-6, because libraries without 8-bit dot products
+ * halve them or add pairs in 16 bits. */
 #ifndef RUNNER_INTEGERS_H
 #define RUNNER_INTEGERS_H
 
 #include "problem/problem.h"
 
-/* For FILL_FACTOR: the exponent from which on factors keep most results within the destination's range. `scale` epilogues:
- * with the operands' small numbers; quantize: with values in [-1, 1). */
+/* For FILL_FACTOR: the smallest exponent whose factors keep most results within the destination's range: for `scale`
+ * epilogues with the operands' small integers, for quantize with values in [-1, 1). */
 int64_t integer_factor_limit(const struct problem *p);
-/* For FILL_SMALL: what a recurrent layer's weights are divided by, so that its states neither grow nor jump. */
+/* For FILL_SMALL: divisor of a recurrent layer's weights that keeps its states bounded. */
 int64_t integer_small_limit(const struct problem *p);
 /* For FILL_POSITIVE. True if the mode needs positive inputs (a division: a positive divisor): of negative ones a root or
  * logarithm is NaN, which nothing can be compared with. And true if any epilogue of the problem needs them: all its
  * operands should then be positive. */
 bool fill_mode_positive(enum mode m);
 bool fill_chain_positive(const struct problem *p);
-/* The zero point of what is quantized to a type: the middle of an unsigned one, else 0. */
+/* Zero point of a quantized type: the middle of an unsigned one, else 0. */
 double integer_zero_point(enum dtype t);
-/* Which scale belongs to element `index` (row-major) of a quantize or dequantize: an index into problem_scale_shape. */
+/* Index into problem_scale_shape of the scale of element `index` (row-major) of a quantize or dequantize. */
 int64_t integer_scale_index(const struct problem *p, int64_t index);
-/* How far `got`, of an integer type, is from what `value` rounds to. Halfway between two numbers either will do, and anything
- * beyond the range is the range's end. 0: right. Any other type: the difference, 0 where both are infinite in that type. */
+/* Integer types: distance of `got` from the rounded `value`, 0 if right. Halfway between two integers both are right; a value
+ * out of range saturates; NaN becomes 0. Other types: the difference; 0 if `value` overflows the type and `got` is the
+ * result of that (infinite; of 8-bit floats the largest). */
 double integer_error(enum dtype t, double got, double value);
 
 #endif

@@ -5,11 +5,11 @@
 #include "runner/tolerance.h"
 #include "runner/measure.h"
 
-/* What became of one algorithm that was checked. */
+/* Result of checking one algorithm. */
 struct check_finding {
 	enum status status;    /* ok, mistrusted, no_memory, failed; unsupported: nothing to compare with */
 	double worst, allowed; /* relative errors; worst NaN: none known */
-	const char *why;       /* where there is more to say, else "" */
+	const char *why;       /* the reason if there is one besides the figures, else "" */
 	const struct approximation *approximate; /* inexact by design: its row; else NULL */
 };
 
@@ -31,7 +31,7 @@ struct job {
 /* Measures; emits results as they are known. ok when anything was measured; else err says why not. A text that is no
  * problem is `failed`. *stopped: cancelled on the way. */
 enum status job_run(const struct job *j, bool *stopped, struct error *err);
-/* Only says which algorithms there are. */
+/* Lists the algorithms. */
 enum status job_list(const struct job *j, struct error *err);
 /* Runs algorithms once and compares their outputs with reference values in plain C. ok unless there is nothing to run (err) or
  * the device is lost. ok with a text in err: every algorithm was rejected, and what that means. */

@@ -1,4 +1,4 @@
-/* What all backends of the platform offer for one problem: the union of their lists, and whose each algorithm is. */
+/* The algorithms of all backends for one problem, each with the backend that it belongs to. */
 #ifndef RUNNER_OFFERS_H
 #define RUNNER_OFFERS_H
 
@@ -19,13 +19,13 @@ struct offers {
 	int count;
 };
 
-/* Asks every backend (NULL-terminated). -1: none offers anything; err says why: what the backends say that know such
- * problems, else what the first says. Nothing is to be closed then. */
+/* Collects the algorithms of every backend (NULL-terminated). -1: there are none; err has the reasons of the backends that
+ * support such problems in principle, else the first backend's. Close it only after 0. */
 int offers_open(struct offers *o, const struct backend *const *backends, const struct problem *p, struct error *err);
 void offers_close(struct offers *o);
 
-/* At most `most` of the offers (indices in order of rank) such that no list pushes another out: each has an equal share,
- * and what one leaves is for the others. Returns how many. */
+/* Picks at most `most` of the offers, as indices in order of rank. Each backend gets an equal share; what one does not use
+ * goes to the others. Returns their number. */
 int offers_pick(const struct offers *o, int *picked, int most);
 
 #endif

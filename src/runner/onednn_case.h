@@ -1,4 +1,4 @@
-/* A problem in oneDNN's terms: the operation, its arguments, its attributes. One case per choice of layouts. */
+/* A problem as oneDNN takes it: operation, arguments, attributes. One case per choice of layouts. */
 #ifndef RUNNER_ONEDNN_CASE_H
 #define RUNNER_ONEDNN_CASE_H
 
@@ -40,17 +40,17 @@ struct onednn_case {
 	struct onednn_arg arg[ONEDNN_ARGS];
 };
 
-/* -1: the problem cannot be said in oneDNN's terms, err says why. c is to be freed only after 0. */
+/* -1: oneDNN cannot express the problem, err has the reason. Free c only after 0. */
 int onednn_case_build(struct onednn_case *c, const struct problem *p, enum onednn_choice choice, struct error *err);
 void onednn_case_free(struct onednn_case *c);
 
-/* Has the kernel's source to be concrete, so that layouts are tried one by one? */
+/* True if the kernel needs a concrete source layout, so that layouts are tried one by one. */
 bool onednn_case_tries_layouts(const struct problem *p);
 /* The blob of weights and biases (check.h) that the three arguments of a recurrent layer are, each dense in ldigo and ldgo;
  * to be freed. And where the library has the output that is number `index` in the problem. */
 float *onednn_rnn_blob(const struct problem *p, const float *input, const float *recurrent, const float *bias);
 int64_t onednn_rnn_place(const struct problem *p, int64_t index);
-/* Does any operand leave its layout open? */
+/* True if the layout of any operand is open. */
 bool onednn_case_is_open(const struct problem *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* Some outputs of a problem as they should be, computed once, to hold several executions against. */
+/* Reference values of some outputs of a problem, computed once and compared with several executions. */
 #ifndef RUNNER_REFERENCE_H
 #define RUNNER_REFERENCE_H
 
@@ -16,10 +16,11 @@ struct reference {
 	double value[REFERENCE_MOST], scale[REFERENCE_MOST];
 };
 
-/* At most so many of `total` outputs; p and in are borrowed. -1: there is no reference for the problem. */
+/* Computes at most `most` of `total` outputs; p and in are borrowed. -1: the problem has no reference. */
 int reference_make(struct reference *e, const struct problem *p, struct check_inputs *in, int64_t total, int64_t most,
 	struct error *err);
-/* The worst error of what was computed, relative to the sums of the terms; infinite where it is no number. */
+/* Returns the largest error of the outputs, relative to the sum of the absolute values of their terms; infinite if one
+ * is NaN. */
 double reference_off(const struct reference *e, double (*got)(void *state, int64_t place), void *state);
 
 #endif
