@@ -9,10 +9,10 @@ check_protocol
 
 # --- measuring ---
 serve </dev/null
-has '"stack":"oneDNN [0-9.]* (.*2 threads.*strict"' "hello says the library, the threads and the math mode"
+has '"stack":"oneDNN [0-9.]* (.*2 threads.*strict"' "hello names the library, the threads and the math mode"
 
 { run_line 1 "$conv"; printf '{"type":"algorithms","id":2,"problem":"%s"}\n' "$conv"; } | serve
-ok $? "jobs of a finished input are worked through"
+ok $? "jobs are done after the end of the input"
 has '"type":"result","id":1,.*"status":"ok","cache":"net","launch":"amortized"' "a result of net, amortized"
 has '"type":"result","id":1,.*"cache":"warm","launch":"isolated"' "a result of warm, isolated"
 has '"type":"done","id":1,"status":"ok"' "done"
@@ -24,7 +24,7 @@ ok $? "no algorithm failed"
 
 { run_line 1 "eltwise:s64,s64:relu:4"; run_line 2 "nonsense:1"; run_line 3 "conv:f32,f32.c,f32/f32:n1c1h1w1k1r3s3"; } | serve
 ok $? "problems that cannot be measured do not end it"
-has '"type":"result","id":1,.*"name":"",.*"status":"unsupported"' "an unsupported problem has a result that says so"
+has '"type":"result","id":1,.*"name":"",.*"status":"unsupported"' "an unsupported problem has a result with that status"
 has '"type":"done","id":1,"status":"unsupported","why":"oneDNN has no type s64"' "with the reason"
 
 {
@@ -36,22 +36,22 @@ has '"type":"done","id":1,"status":"unsupported","why":"oneDNN has no type s64"'
     done
 } | serve
 [ "$(grep -c '"type":"done","id":[1-4],"status":"unsupported"' "$out")" -eq 48 ]
-ok $? "element types that nothing here computes with are unsupported, even where bytes are only moved"
+ok $? "element types that no backend supports are unsupported, for data movement too"
 
 run_line 1 "dropout:f32,f32:drop,0.5:8" | serve
-has '"type":"done","id":1,"status":"unsupported","why":".*dropout is not measured on a CPU"' "what no backend has says so"
+has '"type":"done","id":1,"status":"unsupported","why":".*dropout is not measured on a CPU"' "a kernel without a backend is unsupported"
 run_line 1 "matmul:u8,u8,s32/s32:ba1bb1m16n24k8:ta0tb0" | serve
 grep '"type":"result"' "$out" | grep -qv '"notes":"wei_as_s8"'
 [ $? -eq 1 ] && grep -q '"type":"done","id":1,"status":"ok"' "$out"
-ok $? "weights that the library takes in another type only are measured so, and notes say it"
+ok $? "weights that the library takes in another type are measured in that type, with a note"
 run_line 1 "matmul:s32,s8,s32/s32:ba1bb1m16n24k8:ta0tb0" | serve
-has '"type":"done","id":1,"status":"unsupported","why":"oneDNN ' "so does what the library does not multiply"
+has '"type":"done","id":1,"status":"unsupported","why":"oneDNN ' "types that the library does not multiply are unsupported"
 
 run_line 1 "attention:f16,f16,f16,f16/f32:full:n1hq2hk2lq4lk4d8e8" | serve
-has '"type":"done","id":1,"status":"unsupported","why":"oneDNN.s attention is of f32 or bf16, not f16"' "and what is composed of it"
+has '"type":"done","id":1,"status":"unsupported","why":"oneDNN.s attention is of f32 or bf16, not f16"' "so are types of a composed kernel"
 
 { run_line 1 "eltwise:f32,f32:relu:1000000x10000000"; } | serve
-has '"status":"no_memory"' "what does not fit into memory says so"
+has '"status":"no_memory"' "a problem too large for the memory has the status no_memory"
 
 { run_line 1 "$conv" | sed 's/"budget_ms":2/"budget_ms":3600000/'; run_line 2 "$conv"; run_line 3 "$conv"
     echo '{"type":"cancel","id":2}'; echo '{"type":"cancel","id":1}'; } | serve
@@ -60,30 +60,30 @@ has '"type":"done","id":1,"status":"failed","why":"cancelled"' "the running one"
 has '"type":"done","id":2,"status":"failed","why":"cancelled"' "a waiting one"
 has '"type":"done","id":3,"status":"ok"' "and no other"
 { run_line 1 "$conv" | sed 's/"budget_ms":2/"budget_ms":3600000/'; echo '{"type":"quit"}'; } | serve
-ok $? "quit leaves at once"
+ok $? "quit ends it at once"
 
 DNNL_VERBOSE=1
 export DNNL_VERBOSE
 run_line 1 "$conv" | serve
 unset DNNL_VERBOSE
 all_json
-ok $? "whatever the library prints, standard output is protocol only"
+ok $? "standard output is protocol only, although the library prints"
 grep -q _verbose "$err"
-ok $? "the library's own lines went to standard error"
+ok $? "the library's lines are on standard error"
 
 run_line 1 "$conv" | sed 's/}/,"samples":true,"caches":["warm"],"launches":["isolated"]}/' | serve
-has '"sample_ns":\[' "raw samples where asked for"
-hasnt '"cache":"net"' "only the cache states asked for"
-hasnt '"launch":"amortized"' "only the launches asked for"
+has '"sample_ns":\[' "raw samples on request"
+hasnt '"cache":"net"' "only the requested cache states"
+hasnt '"launch":"amortized"' "only the requested launches"
 run_line 1 "$conv" | sed 's/}/,"caches":["cold"]}/' | serve
 if grep -q '"llc_bytes":[0-9]\{1,8\}[,.]' "$out"; then # under 100 MB
-    has '"type":"result","id":1,.*"status":"ok","cache":"cold","launch":"amortized"' "cold where it is asked for"
+    has '"type":"result","id":1,.*"status":"ok","cache":"cold","launch":"amortized"' "cold on request"
 fi
-hasnt '"cache":"warm"' "alone"
+hasnt '"cache":"warm"' "and no other state"
 run_line 1 "eltwise:f32,f32:relu:4" | sed 's/}/,"caches":["cold"]}/' | serve
-has '"type":"done","id":1,"status":"failed","why":"nothing to measure' "where too little passes cold is not claimed"
+has '"type":"done","id":1,"status":"failed","why":"nothing to measure' "cold is refused if too few bytes pass"
 
-# a long job: the heartbeat comes from the same process while it is at it
+# a long job: the heartbeat comes from the same process during it
 python3 - "$runner" >"$out" 2>"$err" <<'PY'
 import json, subprocess, sys
 p = subprocess.Popen([sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -105,7 +105,7 @@ print("left", p.wait(timeout=60))
 PY
 has '^beat' "a heartbeat while it measures"
 has '^done' "cancel everything"
-has '^left' "a reader that is gone ends it"
+has '^left' "it ends when nobody reads"
 
 # --- every kernel family ---
 i=0
@@ -280,7 +280,7 @@ ok $? "no algorithm of them failed"
 ! grep '"type":"result"' "$out" | grep '"notes":"[^"]*approximate"' | grep '"status":"ok"' | grep -q -v '"stop":"shortlist"'
 ok $? "no time of an approximate algorithm is measured in full"
 
-# --- and right: outputs against plain C ---
+# --- correctness: outputs against reference values ---
 for i in $(seq $problems); do
     problem=$(sed -n "${i}s/.*\"problem\":\"\([^\"]*\)\".*/\1/p" "$dir/jobs")
     timeout 120 "$runner" --check --problem "$problem" >"$out" 2>"$err" && grep -q '^good' "$out" &&
@@ -302,11 +302,11 @@ ok $? "--json prints lines of JSON"
 has '^stack  *oneDNN' "--info"
 cpu=$(python3 -c "import os; print(min(os.sched_getaffinity(0)))")
 OMP_PROC_BIND=close OMP_PLACES="{$cpu}" OMP_NUM_THREADS=2 "$runner" --info >"$out" 2>"$err"
-has '2 threads bound to 1 core, strict' "threads that share a core are not called one a core"
+has '2 threads bound to 1 core, strict' "threads that share a core are not reported as one a core"
 OMP_PROC_BIND=close OMP_PLACES="{$cpu}" OMP_NUM_THREADS=1 "$runner" --info >"$out" 2>"$err"
-has '1 thread bound one a core, strict' "one that has its own is"
+has '1 thread bound one a core, strict' "a thread with its own core is"
 OMP_NUM_THREADS=1 "$runner" --threads 2 --info >"$out" 2>"$err"
-has '^threads  *2' "--threads counts more than the environment"
+has '^threads  *2' "--threads overrides the environment"
 check_options "--threads 0" "--device cuda:0" "--plan x"
 
 # --- answers in a file ---
@@ -319,33 +319,33 @@ grep -q '"type":"done","id":2,"status":"ok","why":"","caches":\["net","warm"\],"
 ok $? "states that were not measured are measured"
 list_line 3 "$conv" | serve --output "$file"
 grep -q '"type":"algorithm","id":3' "$file"
-ok $? "and what was only measured can be listed"
+ok $? "a measured problem can be listed"
 run_line 4 "$conv" | serve --output "$file"
 ! grep -q '"id":4' "$file"
-ok $? "but not measured again"
+ok $? "and is not measured again"
 printf '{"type":"run","id":1,"problem":"%s"}\n' "$conv" | serve --budget-ms 1 --cache warm --launch isolated
-has '"caches":\["warm"\],"launches":\["isolated"\]' "the command line says what jobs do not say"
+has '"caches":\["warm"\],"launches":\["isolated"\]' "the command line gives the defaults of jobs"
 run_line 1 "$conv" | sed 's/}/,"caches":["net"],"launches":["amortized"]}/' | serve --cache warm --launch isolated
-has '"caches":\["net"\],"launches":\["amortized"\]' "and nothing else"
+has '"caches":\["net"\],"launches":\["amortized"\]' "and does not override them"
 run_line 1 "$conv" | serve --budget-ms 1 --algorithms 1
 [ "$(sed -n 's/.*"type":"result".*"api":"\([^"]*\)","name":"\([^"]*\)".*/\1 \2/p' "$out" | sort -u | wc -l)" -eq 1 ]
 ok $? "--algorithms 1 measures one"
 
 # --- checks of many problems ---
 "$runner" --check --problem cast:bool,f32:64x64 >"$out" 2>"$err" && ! grep -q '^WRONG' "$out"
-ok $? "right: out of bool"
+ok $? "right: a cast from bool"
 for type in bool u8 s8 s32 bf16; do
     "$runner" --check --problem transpose:$type,$type:3x64x65:perm1x2x0 >"$out" 2>"$err" && ! grep -q -e '^WRONG' -e '^not checked' "$out"
     ok $? "right: a transpose of $type"
 done
 "$runner" --check --problem cast:s32,bool:64x64 >"$out" 2>"$err"
 grep -q 'unsupported: oneDNN has no conversion to bool' "$err"
-ok $? "a conversion to bytes is none to bool"
+ok $? "a cast to bool is not replaced by one to u8"
 { run_line 1 "$conv"; list_line 2 "$relu"; run_line 3 "nonsense:1"; } | serve --check --algorithms 2
 ok $? "--check takes jobs"
 [ "$(grep -c '"type":"check","id":1,.*"status":"ok","worst":[0-9e.-]*,"allowed":[0-9e.-]*,"why":""' "$out")" -le 2 ] &&
     grep -q '"type":"check","id":2,"problem":"eltwise' "$out"
-ok $? "one line for each of so many algorithms"
+ok $? "one line per algorithm, up to the limit"
 all_json
 ok $? "all of it JSON"
 echo "1..$count"
