@@ -62,7 +62,7 @@ struct laid {
 			return;
 		struct problem_shape scales = problem_scale_shape(&p);
 		for (int64_t i = 0; i < volume(scales.rank, scales.dim); i++)
-			values.scale.push_back((float)fill_value(40, i, FILL_FACTOR, whole_factor_limit(&p), DTYPE_F32));
+			values.scale.push_back((float)fill_value(40, i, FILL_FACTOR, integer_factor_limit(&p), DTYPE_F32));
 		held.push_back(new buffer(values.scale.size() * sizeof(float)));
 		memcpy(held.back()->p, values.scale.data(), values.scale.size() * sizeof(float));
 		at.scale = held.back()->p;
