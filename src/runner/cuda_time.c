@@ -456,7 +456,8 @@ int64_t cuda_time_sets_passed(const struct cuda_timer *t, enum cache cache)
 		const struct cuda_time_graphs *g = &t->kinds[i];
 		double reach = (double)g->times * g->count; /* buffer sets that the graphs use in turn */
 		bool flushed = needs_flush(t, g) && shared.flush;
-		if (g->cache == cache && !flushed && reach < (double)least)
+		/* without a graph, capture failed: single executions use all sets */
+		if (g->cache == cache && g->graph[0] && !flushed && reach < (double)least)
 			least = (int64_t)reach;
 	}
 	return least;
