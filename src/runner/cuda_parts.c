@@ -132,17 +132,31 @@ static void outputs_add(struct listing *l)
 	part->kind = CUDA_PART_INDICES;
 }
 
-/* Returns the span of the strides in bytes; NaN if a stride is negative, or 0 in a dimension larger than
- * 1. */
+/* True if no two elements have the same offset: in order of stride, each stride is beyond the span of the smaller
+ * ones. */
+static bool is_disjoint(const struct cuda_layout *l)
+{
+	for (int i = 0; i < l->shape.rank; i++) {
+		double span = 0; /* of the dimensions with a smaller stride */
+		for (int j = 0; j < l->shape.rank; j++)
+			if (l->stride[j] < l->stride[i] || (l->stride[j] == l->stride[i] && j < i))
+				span += (double)(l->shape.dim[j] - 1) * (double)l->stride[j];
+		if (l->shape.dim[i] > 1 && (double)l->stride[i] <= span)
+			return false;
+	}
+	return true;
+}
+
+/* Returns the span of the strides in bytes; NaN if a stride is negative or elements overlap. */
 static double span_bytes(const struct cuda_layout *l)
 {
 	double last = 0;
 	for (int i = 0; i < l->shape.rank; i++) {
-		if (l->stride[i] < 0 || (l->stride[i] == 0 && l->shape.dim[i] > 1))
+		if (l->stride[i] < 0)
 			return NAN;
 		last += (double)(l->shape.dim[i] - 1) * (double)l->stride[i];
 	}
-	return (last + 1) * dtype_bits(l->dtype) / 8;
+	return is_disjoint(l) ? (last + 1) * dtype_bits(l->dtype) / 8 : NAN;
 }
 
 static int part_place(struct cuda_part *part, double bytes[2], struct error *err)
@@ -151,7 +165,7 @@ static int part_place(struct cuda_part *part, double bytes[2], struct error *err
 		return error_set(err, "operands of type %s are not measured on a GPU yet", dtype_name(part->layout.dtype));
 	part->bytes = span_bytes(&part->layout);
 	if (!(part->bytes <= MOST_BYTES))
-		return error_set(err, "an operand's strides do not fit its shape");
+		return error_set(err, "an operand's strides overlap or do not fit its shape");
 	double *block = &bytes[part->constant];
 	part->at = (size_t)*block + CUDA_GUARD;
 	double end = (double)part->at + part->bytes + CUDA_GUARD;

@@ -136,6 +136,12 @@ static void test_refused(void)
 	is_int(cuda_parts_list(&p, parts, &count, bytes, &err), -1, "absurd strides: %s", err.text);
 	p.operand[0].stride[0] = 0;
 	is_int(cuda_parts_list(&p, parts, &count, bytes, &err), -1, "strides that overlap: %s", err.text);
+	p.operand[0].stride[0] = 2;
+	p.operand[0].stride[1] = 1;
+	is_int(cuda_parts_list(&p, parts, &count, bytes, &err), -1, "rows of 3 that begin every 2 elements: %s", err.text);
+	p.operand[0].stride[0] = 1;
+	p.operand[0].stride[1] = 2;
+	is_int(cuda_parts_list(&p, parts, &count, bytes, &err), 0, "transposed strides do not overlap");
 }
 
 int main(void)
