@@ -214,8 +214,8 @@ class Check:
             lines = self.feed(name, jobs)
             if lines is None:
                 return
-            medians.append({(x["result"]["problem"], x["result"]["algorithm"]["name"], x["result"]["algorithm"]["math"]):
-                            x["result"]["stats"]["median_ns"] for x in lines
+            medians.append({(x["result"]["problem"], *(x["result"]["algorithm"][k] for k in ("name", "api", "layouts", "math")),
+                             x["result"]["cache"], x["result"]["launch"]): x["result"]["stats"]["median_ns"] for x in lines
                             if x.get("type") == "result" and x["result"]["status"] == "ok" and
                             x["result"]["stats"]["stop"] != "shortlist"})
         both = [k for k in medians[0] if k in medians[1]]
