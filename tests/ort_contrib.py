@@ -482,7 +482,7 @@ def check(case, path):
 
 
 def table_lines(covered):
-    """Operators of the runtime that are nowhere, and rows that no case here is about."""
+    """Operators of the runtime that the table lacks, and rows without a case here."""
     rows = {(row["domain"], row["name"]) for row in said("ops", "--json")["operators"]}
     try:
         from onnxruntime.capi.onnxruntime_pybind11_state import get_all_operator_schema

@@ -1,4 +1,4 @@
-"""What the tests in Python share: benanza and what it says, TAP, what is skipped, exceptions. Needs Python alone."""
+"""Shared by the tests in Python: running benanza, TAP output, skipping, lists of exceptions. Needs Python alone."""
 
 import concurrent.futures
 import functools
@@ -16,13 +16,13 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # no network, nothing in th
 
 
 def skip(reason):
-    """Skips everything. Automake's TAP driver takes the plan for it, and any status but 0 for an error."""
+    """Skips the whole test. Automake's TAP driver reads the plan; any exit status but 0 is an error."""
     print(f"1..0 # SKIP {reason}")
     sys.exit(0)
 
 
 def need(*modules):
-    """Skips everything where one of them is not installed."""
+    """Skips the whole test if one of the modules is not installed."""
     for module in modules:
         try:
             __import__(module)
@@ -34,7 +34,7 @@ def need(*modules):
 
 @functools.cache
 def program():
-    """Where benanza is; skips everything where it is nowhere."""
+    """Path of the benanza program; skips the whole test if there is none."""
     path = os.environ.get("BENANZA") or str(BUILD / "benanza")
     if not os.access(path, os.X_OK):
         skip(f"no program at {path}")
@@ -42,14 +42,14 @@ def program():
 
 
 def said(*arguments, home=None):
-    """What benanza writes as JSON. From a home of its own, since sizes and results are remembered there."""
+    """The JSON that benanza prints. Runs with a home directory of its own, because sizes and results are stored there."""
     with tempfile.TemporaryDirectory() as new:
         kept = {k: v for k, v in os.environ.items() if k not in ("BENANZA_CONFIG", "BENANZA_DB")}
         places = {f"XDG_{kind}_HOME": str(home or new) for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
         done = subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True,
                               timeout=TIME_LIMIT_S, env=kept | places)
-    if done.returncode not in (0, 1):  # 1 says that there are gaps
-        raise RuntimeError(f"exit status {done.returncode}: {done.stderr.strip() or 'nothing said'}")
+    if done.returncode not in (0, 1):  # 1: the result has gaps
+        raise RuntimeError(f"exit status {done.returncode}: {done.stderr.strip() or 'no error text'}")
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
@@ -64,14 +64,14 @@ def layers_of(path, *options):
 
 
 def outputs_of(path, *options):
-    """What benanza says of each output of a layer, by name."""
+    """The outputs of all layers, by name."""
     return {output["name"]: output for layer in layers_of(path, *options) for output in layer["outputs"]}
 
 
 # ---- TAP
 
 class Tap:
-    """Numbered results; the plan comes last, or first where it is known."""
+    """Numbered results; the plan is printed first if the count is known, else last."""
 
     def __init__(self, planned=None):
         self.count = self.failed = 0
@@ -80,7 +80,7 @@ class Tap:
             print(f"1..{planned}", flush=True)
 
     def result(self, name, wrong, most=20):
-        """wrong: what is, as lines."""
+        """wrong: lines that describe each failure; empty: passed."""
         wrong = list(wrong)
         self.count += 1
         self.failed += bool(wrong)
@@ -102,10 +102,10 @@ class Tap:
         return 1 if self.failed else 0
 
 
-# ---- what tests do alike
+# ---- helpers
 
 def wanted(cases, name_of):
-    """Those whose name has one of the words of the command line; all without words."""
+    """The cases whose name contains a word of the command line; all cases if there are no words."""
     words = sys.argv[1:]
     return [case for case in cases if not words or any(word in name_of(case) for word in words)]
 
@@ -118,7 +118,7 @@ def in_threads(check, cases):
 
 
 def exceptions(name, keys=1):
-    """A list beside the tests: a key (or so many, as a tuple) and a reason a line."""
+    """Reads a list of exceptions: each line has a key (a tuple if keys > 1) and a reason."""
     listed = {}
     for line in (ROOT / "tests" / name).read_text().splitlines():
         if line and not line.startswith("#"):
