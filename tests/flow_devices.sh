@@ -69,7 +69,7 @@ left 0
 devices dies
 explore 80 24 -d h100 "'$tiny'"
 see "estimates only" "a planner that dies"
-see "last output" "the last lines of standard error are shown"
+see "(the runner " "the reason comes first, then the runner that ended"
 see "estimated" "estimates all the same"
 keys q
 left 0

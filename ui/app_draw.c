@@ -250,13 +250,23 @@ static void draw_wrapped(struct area a, enum look look, const char *text)
 	}
 }
 
+/* "no NVIDIA driver found (the runner x ended with status 3)": the runner's last output is the reason, and a line has room
+ * for its beginning. */
+static const char *reason_first(struct app *app, const char *text)
+{
+	static const char last[] = "; last output: ";
+	const char *at = strstr(text, last);
+	return at ? arena_printf(&app->scratch, "%s (%.*s)", at + strlen(last), (int)(at - text), text) : text;
+}
+
 /* What is the matter, or "": stays until something else is to be said. */
 static const char *trouble_text(struct app *app, const struct queue_status *q)
 {
 	const struct session *s = app->session;
 	bool queue = q->trouble && q->trouble[0] && !q->trouble_past;
 	if (s->planner && *planner_trouble(s->planner))
-		return arena_printf(&app->scratch, "estimates only: %s", app_clean(app, text_of(planner_trouble(s->planner))));
+		return arena_printf(&app->scratch, "estimates only: %s",
+			reason_first(app, app_clean(app, text_of(planner_trouble(s->planner)))));
 	return app_clean(app, text_of(queue ? q->trouble : app->standing));
 }
 
@@ -289,6 +299,7 @@ static void draw_progress(struct app *app, struct area rows)
 			  : note ? "" : waiting_text(app, &q);
 	if (!bad[0] && !note && q.idle && !session_awaited(app->session))
 		bad = trouble_text(app, &q);
+	bad = reason_first(app, bad);
 	if (bad[0]) {
 		bool fits = canvas_columns_on(line, bad) < line.width;
 		if (!fits)

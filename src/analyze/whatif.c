@@ -23,29 +23,28 @@ TOGGLE(nxc)
 #undef TOGGLE
 
 static const struct what_if table[] = {
-	{ "parallel", 'p', "parallel", "independent layers run side by side: the longest path instead of the sum",
+	{ "parallel", 'p', "parallel", "independent layers run at the same time: the longest path instead of the sum",
 		parallel_get, parallel_set, "on", "off", false },
 	{ "fusion", 'f', "fusion",
-		"layers take what follows along (batch norm, bias, activation, sums; attention whole), where the fused "
-		"kernel measured faster",
+		"fuse following layers into the kernel (batch norm, bias, activation, sums; attention as a whole), where "
+		"the fused kernel is faster",
 		fusion_get, fusion_set, "on", "off", false },
 	{ "matrix", 'm', "matrix",
-		"algorithms on matrix units (AMX, tensor cores) are allowed, at the data types of the scenario",
+		"allow algorithms on matrix units (AMX, tensor cores), at the data types of the scenario",
 		matrix_get, matrix_set, "on", "off", false },
 	{ "algorithm", 'a', "best algo",
-		"each layer by the fastest algorithm measured (best), or by the library's own first choice "
-		"(preferred)",
+		"each layer runs the fastest algorithm measured (best), or the library's first choice (preferred)",
 		best_get, best_set, "best", "preferred", false },
 	{ "launch", 'l', "launch",
 		"executions back to back, launch cost spread over them (amortized), or each on its own (isolated)",
 		amortized_get, amortized_set, "amortized", "isolated", false },
 	{ "math", 'r', "math",
-		"algorithms that round operands to less than their type on the way (relaxed: TF32, half precision "
-		"inside f32) are allowed, or none (strict); those on matrix units need matrix too",
+		"allow algorithms that round operands to lower precision (relaxed: TF32, half precision inside f32), or "
+		"not (strict); those on matrix units need matrix too",
 		relaxed_get, relaxed_set, "relaxed", "strict", true },
 	{ "layout", 'o', "layout",
-		"channels last throughout (nhwc), with conversions where a layer, the model's inputs or outputs need the "
-		"other order; off: as the library chooses or ONNX has it (nchw)",
+		"channels last in the whole model (nhwc), with conversions where a layer, a model input or a model output "
+		"needs the other order; off: as the library chooses or as in ONNX (nchw)",
 		nxc_get, nxc_set, "nhwc", "nchw", true },
 };
 #define TABLE_COUNT ((int)(sizeof(table) / sizeof(table[0])))

@@ -323,7 +323,7 @@ static void test_what_ifs(void)
 	ok(sees("saving when on"), "one meaning");
 	struct str shown = { 0 };
 	str_addf(&shown, "%s", screen());
-	ok(strstr(shown.p, "fused kernel") && strstr(shown.p, "measured faster"), "texts go on below");
+	ok(strstr(shown.p, "fuse following layers") && strstr(shown.p, "kernel is faster"), "texts go on below");
 	str_free(&shown);
 	type("j j");
 	ok(sees("> a   algorithm    [x] best"), "the cursor passes over them");
@@ -366,6 +366,17 @@ static void test_measuring(void)
 	type("b");
 	ok(sees("no runner answers"), "without a runner it says so");
 	end();
+}
+
+static void test_reason_first(void)
+{
+	const struct queue_status ended = { .idle = true,
+		.trouble = "the runner far ended with status 3; last output: no NVIDIA driver found" };
+	fixture_status = &ended;
+	begin(&(struct fixture_options){ .queue = true });
+	ok(sees(" no NVIDIA driver found (the runner far ended with status 3)"), "the reason comes first");
+	end();
+	fixture_status = NULL;
 }
 
 static void test_sweep(void)
@@ -859,6 +870,7 @@ int main(void)
 	test_measuring();
 	test_dims();
 	test_sweep();
+	test_reason_first();
 	test_shown_is_found();
 	test_short_names();
 	test_widths();
