@@ -234,7 +234,7 @@ static int measure_inside(struct app *app, int layer)
 static void measure_layer(struct app *app)
 {
 	struct session *s = app->session;
-	enum look look;
+	enum style style;
 	if (app->layer < 0 || measure_inside(app, app->layer) ||
 		(!app_is_body(app, app->layer) && session_measure_layer(s, app->layer)))
 		return;
@@ -243,7 +243,7 @@ static void measure_layer(struct app *app)
 	if (state == JOB_RUNNING)
 		app_note(app, false, "this layer is being measured");
 	else if (state == JOB_PENDING)
-		app_note(app, false, "queued already: %s", app_problem_state(app, problem, &look));
+		app_note(app, false, "queued already: %s", app_problem_state(app, problem, &style));
 	else
 		app_note(app, false, "nothing to measure for this layer: %s",
 			app_cost(app, app->layer) && app_cost(app, app->layer)->origin == ORIGIN_FREE

@@ -64,9 +64,9 @@ static void draw_summary(struct app *app, struct area line)
 	const char *price = layer_price(app, app->layer, app_cost(app, app->layer));
 	int columns = canvas_columns(price), most = line.width - 4;
 	columns = columns > most * 2 / 3 ? most * 2 / 3 : columns;
-	int x = 1 + canvas_fit_tail(line, 1, 0, most - columns, LOOK_BOLD, app_clean(app, l->name));
-	x += canvas_fit(line, x, 0, line.width - columns - 3 - x, LOOK_NORMAL, again);
-	canvas_fit(line, x + 2, 0, line.width - x - 3, LOOK_NORMAL, price);
+	int x = 1 + canvas_fit_tail(line, 1, 0, most - columns, STYLE_BOLD, app_clean(app, l->name));
+	x += canvas_fit(line, x, 0, line.width - columns - 3 - x, STYLE_NORMAL, again);
+	canvas_fit(line, x + 2, 0, line.width - x - 3, STYLE_NORMAL, price);
 }
 
 /* The problem and, at the right, what limits it: "memory 43%". */
@@ -83,9 +83,9 @@ static void draw_problem(struct app *app, struct area line)
 			limit_describe(&l, &limit);
 	}
 	int columns = limit.n ? canvas_columns(limit.p) + 2 : 0;
-	canvas_fit(line, 1, 0, line.width - 1 - columns, LOOK_DIM, problem);
+	canvas_fit(line, 1, 0, line.width - 1 - columns, STYLE_DIM, problem);
 	if (columns)
-		canvas_fit_right(line, 0, 0, line.width - 1, LOOK_NORMAL, limit.p);
+		canvas_fit_right(line, 0, 0, line.width - 1, STYLE_NORMAL, limit.p);
 	str_free(&limit);
 }
 
@@ -142,16 +142,16 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 {
 	int done = q->batch_done + q->batch_failed + q->batch_unsupported;
 	int total = done + q->pending + q->running, bar = line.width >= 70 ? 24 : 10;
-	canvas_put(line, 1, 0, LOOK_NORMAL, 0x2595);
-	canvas_bar(line, 2, 0, bar, LOOK_ACCENT, total ? (double)done / total : 0);
-	canvas_put(line, 2 + bar, 0, LOOK_NORMAL, 0x258f);
+	canvas_put(line, 1, 0, STYLE_NORMAL, 0x2595);
+	canvas_bar(line, 2, 0, bar, STYLE_ACCENT, total ? (double)done / total : 0);
+	canvas_put(line, 2 + bar, 0, STYLE_NORMAL, 0x258f);
 	const char *what =
 		q->current_what && q->current_what[0] ? app_clean(app, text_of(q->current_what)) : "";
 	const char *wait = place_text(app, q), *sweep = sweep_text(app);
 	const char *silent = q->silence_s < SILENCE_SAID_S || q->workers > 1
 				     ? ""
 				     : arena_printf(&app->scratch, "no answer for %.0f s  ", q->silence_s);
-	canvas_fit(line, 4 + bar, 0, line.width - bar - 4, LOOK_NORMAL,
+	canvas_fit(line, 4 + bar, 0, line.width - bar - 4, STYLE_NORMAL,
 		arena_printf(&app->scratch, "%s%d/%d problems  %s%s%s%s%s%s%s",
 			*wait ? "" : q->starting ? "starting the runner: " : app->stopping ? "stopping " : "measuring ", done, total, wait, silent,
 			*sweep ? sweep : q->current && !app_is_of_scenario(app, q->current) ? "(other scenario)  " : "",
@@ -230,7 +230,7 @@ static struct queue_status status_of(const struct app *app)
 }
 
 /* A line for the user, cut at blanks where there are more rows for it. */
-static void draw_wrapped(struct area a, enum look look, const char *text)
+static void draw_wrapped(struct area a, enum style style, const char *text)
 {
 	for (int y = 0; y < a.height && *text; y++) {
 		size_t n = 0, all = strlen(text);
@@ -245,7 +245,7 @@ static void draw_wrapped(struct area a, enum look look, const char *text)
 		}
 		n = n && n < all ? n : all;
 		snprintf(part, sizeof(part), "%.*s", (int)n, text);
-		canvas_fit(a, 1, y, a.width - 1, look, part);
+		canvas_fit(a, 1, y, a.width - 1, style, part);
 		text += n + strspn(text + n, " ");
 	}
 }
@@ -303,16 +303,16 @@ static void draw_progress(struct app *app, struct area rows)
 	if (bad[0]) {
 		bool fits = canvas_columns_on(line, bad) < line.width;
 		if (!fits)
-			canvas_fill(rows, 0, 0, rows.width, LOOK_NORMAL, ' ');
-		draw_wrapped(fits ? line : rows, LOOK_BAD, bad);
+			canvas_fill(rows, 0, 0, rows.width, STYLE_NORMAL, ' ');
+		draw_wrapped(fits ? line : rows, STYLE_BAD, bad);
 	} else if (note)
-		canvas_fit(line, 1, 0, line.width - 1, LOOK_ACCENT, app_clean(app, text_of(app->note)));
+		canvas_fit(line, 1, 0, line.width - 1, STYLE_ACCENT, app_clean(app, text_of(app->note)));
 	else if (session_awaited(app->session))
-		canvas_fit(line, 1, 0, line.width - 1, LOOK_ACCENT, awaited_text(app));
+		canvas_fit(line, 1, 0, line.width - 1, STYLE_ACCENT, awaited_text(app));
 	else if (!q.idle)
 		draw_measuring(app, line, &q);
 	else
-		canvas_fit(line, 1, 0, line.width - 1, LOOK_NORMAL, idle_text(app, &q));
+		canvas_fit(line, 1, 0, line.width - 1, STYLE_NORMAL, idle_text(app, &q));
 }
 
 static void draw_prompt(struct app *app, struct area line)
@@ -320,13 +320,13 @@ static void draw_prompt(struct app *app, struct area line)
 	const struct prompt *q = &app->prompt;
 	const char *label = q->kind == PROMPT_SEARCH ? "/" : q->kind == PROMPT_FILTER ? "&"
 		: arena_printf(&app->scratch, "%s = ", q->dims[q->dim_index].shown);
-	int x = 1 + canvas_fit(line, 1, 0, line.width / 2, LOOK_BOLD, label);
-	x += canvas_fit_tail(line, x, 0, line.width - x - 1, q->untouched ? LOOK_DIM : LOOK_NORMAL, q->text);
-	canvas_put(line, x, 0, LOOK_REVERSE, ' ');
+	int x = 1 + canvas_fit(line, 1, 0, line.width / 2, STYLE_BOLD, label);
+	x += canvas_fit_tail(line, x, 0, line.width - x - 1, q->untouched ? STYLE_DIM : STYLE_NORMAL, q->text);
+	canvas_put(line, x, 0, STYLE_REVERSE, ' ');
 	const char *end = q->dim_count > 1 ? arena_printf(&app->scratch, "%d of %d; Enter next, Up back, Esc cancels",
 						      q->dim_index + 1, q->dim_count) : "Enter accepts, Esc cancels";
 	if (line.width - x > canvas_columns(end) + 3)
-		canvas_fit_right(line, x + 2, 0, line.width - x - 3, LOOK_DIM, end);
+		canvas_fit_right(line, x + 2, 0, line.width - x - 3, STYLE_DIM, end);
 }
 
 /* Text of a hint, "" where its key does nothing now. */
@@ -371,8 +371,8 @@ static void draw_hints(struct app *app, struct area line)
 			int columns = canvas_columns(key) + 1 + canvas_columns(hint);
 			if (x + columns > line.width)
 				return;
-			x += canvas_text(line, x, 0, LOOK_BOLD, key) + 1;
-			x += canvas_text(line, x, 0, LOOK_NORMAL, hint) + 2;
+			x += canvas_text(line, x, 0, STYLE_BOLD, key) + 1;
+			x += canvas_text(line, x, 0, STYLE_NORMAL, hint) + 2;
 		}
 }
 
@@ -411,14 +411,14 @@ static void draw_pane(struct app *app, struct pane *p, struct area a, bool focus
 		above = row;
 		bool selected = focus && (!p->view->text || p->marked) && top + y == p->cursor;
 		if (selected && p->view->heading)
-			canvas_put(line, 0, 0, LOOK_BOLD, '>');
+			canvas_put(line, 0, 0, STYLE_BOLD, '>');
 		if (selected)
 			canvas_select(line, 0);
 		if (focus)
 			pane_mark_matches(app, line, selected);
 	}
 	if (p->shown_count == 0)
-		canvas_fit(a, 1, 0, a.width - 1, LOOK_DIM,
+		canvas_fit(a, 1, 0, a.width - 1, STYLE_DIM,
 			p->filter[0] ? "no match; Esc clears the filter" : "nothing here");
 }
 
@@ -436,7 +436,7 @@ static void draw_body(struct app *app, struct area body)
 	if (!is_split(app))
 		return;
 	for (int y = 0; y < body.height; y++)
-		canvas_put(body, width, y, LOOK_DIM, 0x2502);
+		canvas_put(body, width, y, STYLE_DIM, 0x2502);
 	struct pane *detail = &app->panes[1];
 	pane_open(app, detail);
 	draw_pane(app, detail, canvas_part(body, width + 1, 0, body.width - width - 1, body.height), false);
@@ -449,11 +449,11 @@ bool app_is_too_small(const struct app *app)
 
 static void draw_too_small(struct app *app, struct area all)
 {
-	canvas_fit(all, 0, 0, all.width, LOOK_BOLD, "terminal too small");
-	canvas_fit(all, 0, 1, all.width, LOOK_NORMAL,
+	canvas_fit(all, 0, 0, all.width, STYLE_BOLD, "terminal too small");
+	canvas_fit(all, 0, 1, all.width, STYLE_NORMAL,
 		arena_printf(&app->scratch, "%dx%d, needs %dx%d", all.width, all.height, APP_COLUMNS_MIN,
 			APP_ROWS_MIN));
-	canvas_fit(all, 0, 2, all.width, LOOK_NORMAL, "q quit");
+	canvas_fit(all, 0, 2, all.width, STYLE_NORMAL, "q quit");
 }
 
 void app_draw(struct app *app)

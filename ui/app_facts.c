@@ -79,15 +79,15 @@ const struct result *app_pick(const struct app *app, const char *problem)
 }
 
 /* What each state looks like in a list. */
-static const uint8_t state_looks[STATE_COUNT] = {
-	[STATE_NONE] = LOOK_DIM, [STATE_FUSED] = LOOK_DIM, [STATE_FREE] = LOOK_DIM, [STATE_PLANNING] = LOOK_DIM,
-	[STATE_MISSING] = LOOK_DIM, [STATE_OK] = LOOK_GOOD, [STATE_PLANNABLE] = LOOK_GOOD,
-	[STATE_NOISY] = LOOK_WARN, [STATE_STALE] = LOOK_WARN, [STATE_UNSUPPORTED] = LOOK_WARN,
-	[STATE_PROXY] = LOOK_WARN, [STATE_ESTIMATED] = LOOK_DIM, [STATE_ASSUMED] = LOOK_DIM,
-	[STATE_PART] = LOOK_WARN, [STATE_UNKNOWN] = LOOK_WARN, [STATE_NO_PLAN] = LOOK_WARN,
-	[STATE_SUSPECT] = LOOK_BAD, [STATE_NO_MEMORY] = LOOK_BAD, [STATE_FAILED] = LOOK_BAD,
-	[STATE_CRASHED] = LOOK_BAD, [STATE_TIMEOUT] = LOOK_BAD,
-	[STATE_RUNNING] = LOOK_ACCENT, [STATE_QUEUED] = LOOK_ACCENT,
+static const uint8_t state_styles[STATE_COUNT] = {
+	[STATE_NONE] = STYLE_DIM, [STATE_FUSED] = STYLE_DIM, [STATE_FREE] = STYLE_DIM, [STATE_PLANNING] = STYLE_DIM,
+	[STATE_MISSING] = STYLE_DIM, [STATE_OK] = STYLE_GOOD, [STATE_PLANNABLE] = STYLE_GOOD,
+	[STATE_NOISY] = STYLE_WARN, [STATE_STALE] = STYLE_WARN, [STATE_UNSUPPORTED] = STYLE_WARN,
+	[STATE_PROXY] = STYLE_WARN, [STATE_ESTIMATED] = STYLE_DIM, [STATE_ASSUMED] = STYLE_DIM,
+	[STATE_PART] = STYLE_WARN, [STATE_UNKNOWN] = STYLE_WARN, [STATE_NO_PLAN] = STYLE_WARN,
+	[STATE_SUSPECT] = STYLE_BAD, [STATE_NO_MEMORY] = STYLE_BAD, [STATE_FAILED] = STYLE_BAD,
+	[STATE_CRASHED] = STYLE_BAD, [STATE_TIMEOUT] = STYLE_BAD,
+	[STATE_RUNNING] = STYLE_ACCENT, [STATE_QUEUED] = STYLE_ACCENT,
 };
 
 #define QUEUE_SHOWN_MAX 99 /* places further back are "queue": a number would not fit in the column */
@@ -97,19 +97,19 @@ int app_state_columns(const struct app *app)
 	return app->session->described ? 10 : 8;
 }
 
-static const char *state_word(struct app *app, enum state state, int position, enum look *look)
+static const char *state_word(struct app *app, enum state state, int position, enum style *style)
 {
 	char text[STATE_TEXT_SIZE];
-	*look = (enum look)state_looks[state];
+	*style = (enum style)state_styles[state];
 	position = position > QUEUE_SHOWN_MAX ? 0 : position;
 	return arena_printf(&app->scratch, "%s", state_text(text, state, position));
 }
 
-const char *app_problem_state(struct app *app, const char *problem, enum look *look)
+const char *app_problem_state(struct app *app, const char *problem, enum style *style)
 {
 	int position;
 	enum state state = session_problem_state(app->session, problem, &position);
-	return state_word(app, state, position, look);
+	return state_word(app, state, position, style);
 }
 
 static enum state layer_state(const struct app *app, int layer, int *position)
@@ -117,11 +117,11 @@ static enum state layer_state(const struct app *app, int layer, int *position)
 	return session_layer_state(app->session, app_layer(app, layer), app_cost(app, layer), app_problem(app, layer), position);
 }
 
-const char *app_layer_state(struct app *app, int layer, enum look *look)
+const char *app_layer_state(struct app *app, int layer, enum style *style)
 {
 	int position;
 	enum state state = layer_state(app, layer, &position);
-	return state_word(app, state, position, look);
+	return state_word(app, state, position, style);
 }
 
 /* The word, the stored name and the earlier word, so that a search finds each. */
@@ -269,7 +269,7 @@ const char *app_missing_why(struct app *app, int layer)
 			missing == 1 ? "has" : "have");
 	const char *problem = app_problem(app, layer);
 	struct queue *q = app->session->queue;
-	enum look look;
+	enum style style;
 	if (!problem)
 		return no_problem_why(app, l);
 	const struct planned *planned = session_planned(app->session, problem);
@@ -278,7 +278,7 @@ const char *app_missing_why(struct app *app, int layer)
 			"no estimate: the description lacks a peak for this type";
 	if (q && queue_state(q, problem) == JOB_RUNNING)
 		return "not measured yet: it is being measured";
-	const char *state = app_problem_state(app, problem, &look);
+	const char *state = app_problem_state(app, problem, &style);
 	if (q && queue_state(q, problem) == JOB_PENDING)
 		return arena_printf(&app->scratch, "not measured yet: %s", state);
 	const char *why = q ? app_clean(app, text_of(queue_why(q, problem))) : "";
@@ -409,7 +409,7 @@ const char *app_name(struct app *app, int layer)
 	return name_short(&app->scratch, app_layer(app, layer), app->name_detail[layer]);
 }
 
-/* Every round looks at all listed names; those that are not alone are given more. */
+/* Every round compares all listed names; those that are not alone are given more. */
 void app_names_renew(struct app *app)
 {
 	size_t layers = (size_t)app->place_count;

@@ -127,22 +127,22 @@ static void draw_title(struct app *app, struct area line)
 		app->stack[app->depth] + 1, upper(app_pane(app)->view->name[0]), app_pane(app)->view->name + 1);
 	int view_columns = canvas_columns(view), right = line.width - view_columns - 1;
 	const char *name = app_clean(app, text_of(base_name(s->model->path)));
-	int x = 1 + canvas_fit_tail(line, 1, 0, line.width / 3, LOOK_BOLD, name);
+	int x = 1 + canvas_fit_tail(line, 1, 0, line.width / 3, STYLE_BOLD, name);
 	if (s->current) {
 		/* Not the batch that was asked for: a shape given for an input goes before it. */
 		const struct plan *plan = s->current->plan;
 		int64_t n = plan->batch > 0 ? plan->batch : model_batch(plan);
 		const char *batch = n > 0 ? arena_printf(&app->scratch, "batch %lld  ", (long long)n) : "";
-		x += 2 + canvas_text(line, x + 2, 0, LOOK_NORMAL, arena_printf(&app->scratch, "%s%s", batch,
+		x += 2 + canvas_text(line, x + 2, 0, STYLE_NORMAL, arena_printf(&app->scratch, "%s%s", batch,
 			dtype_name(s->current->dtype)));
 	}
-	canvas_fit(line, right, 0, view_columns, LOOK_HEADER, view);
+	canvas_fit(line, right, 0, view_columns, STYLE_HEADER, view);
 	int room = right - x - 4;
 	for (int form = 0; form < DEVICE_FORMS; form++) {
 		const char *device = device_text(app, form);
 		if (canvas_columns_on(line, device) > room)
 			continue;
-		canvas_fit_right(line, x + 2, 0, room, LOOK_DIM, device);
+		canvas_fit_right(line, x + 2, 0, room, STYLE_DIM, device);
 		break;
 	}
 }
@@ -178,7 +178,7 @@ static void draw_bound(struct app *app, struct area line)
 	const struct analysis *a = app->session->analysis;
 	char bound[STR_QUANTITY], gap[SAY_GAP];
 	if (!a) {
-		canvas_fit(line, 1, 0, line.width - 1, LOOK_BAD,
+		canvas_fit(line, 1, 0, line.width - 1, STYLE_BAD,
 			"no plan: the model refuses the dimensions given");
 		return;
 	}
@@ -189,7 +189,7 @@ static void draw_bound(struct app *app, struct area line)
 		? (b.missing ? "bound unknown yet" : "bound unknown")
 		: arena_printf(&app->scratch, "bound %s%s", b.least,
 			  str_duration(bound, b.bound_ns));
-	int x = 1 + canvas_text(line, 1, 0, LOOK_BOLD, text);
+	int x = 1 + canvas_text(line, 1, 0, STYLE_BOLD, text);
 	for (int i = 0; i < TOTALS_FORMS * SAY_FORMS; i++) {
 		const char *more = totals_text(app, &b, i / SAY_FORMS);
 		int columns = canvas_columns_on(line, more), from = x + (columns ? 3 + columns : 0);
@@ -199,10 +199,10 @@ static void draw_bound(struct app *app, struct area line)
 		/* the shortest words only where there is no room for anything else */
 		if ((to < from + 2 && !last) || (columns && i % SAY_FORMS == SAY_FORMS - 1))
 			continue;
-		canvas_text(line, x + 3, 0, LOOK_NORMAL, more);
+		canvas_text(line, x + 3, 0, STYLE_NORMAL, more);
 		if (to + 1 > from)
 			canvas_text(line, to > from ? to : to + 1, 0,
-				b.known == KNOWN_ALL && !b.estimated && !b.noisy && !b.suspect ? LOOK_GOOD : LOOK_WARN, gap);
+				b.known == KNOWN_ALL && !b.estimated && !b.noisy && !b.suspect ? STYLE_GOOD : STYLE_WARN, gap);
 		return;
 	}
 }
@@ -232,12 +232,12 @@ static const struct toggle_style toggle_styles[] = {
 	{ " ", "", 0, true, true },
 };
 
-#define STYLE_COUNT ((int)(sizeof(toggle_styles) / sizeof(*toggle_styles)))
+#define TOGGLE_STYLE_COUNT ((int)(sizeof(toggle_styles) / sizeof(*toggle_styles)))
 
 struct toggle_piece {
 	char key[2];
 	const char *label, *gain;
-	enum look look;
+	enum style style;
 	bool on, sized;   /* sized: the gain is in the common unit */
 };
 
@@ -281,9 +281,9 @@ static const char *size_text(struct app *app, double ns, int unit, const char *b
 static void piece_gain(struct app *app, struct toggle_piece *p, const struct toggle_says *t,
 	const struct toggle_style *style, int unit)
 {
-	static const enum look looks[] = { [GAIN_ABSENT] = LOOK_DIM, [GAIN_NEVER] = LOOK_DIM,
-		[GAIN_UNKNOWN] = LOOK_WARN, [GAIN_PARTLY] = LOOK_WARN, [GAIN_KNOWN] = LOOK_NORMAL };
-	p->look = t->gain == GAIN_KNOWN && t->saves_ns > 0 ? LOOK_GOOD : looks[t->gain];
+	static const enum style styles[] = { [GAIN_ABSENT] = STYLE_DIM, [GAIN_NEVER] = STYLE_DIM,
+		[GAIN_UNKNOWN] = STYLE_WARN, [GAIN_PARTLY] = STYLE_WARN, [GAIN_KNOWN] = STYLE_NORMAL };
+	p->style = t->gain == GAIN_KNOWN && t->saves_ns > 0 ? STYLE_GOOD : styles[t->gain];
 	p->gain = t->gain == GAIN_ABSENT ? "n/a" : t->gain == GAIN_NEVER ? "-"
 		: arena_printf(&app->scratch, "?%d", t->wanted);
 	if (t->gain < GAIN_PARTLY)
@@ -373,20 +373,20 @@ static void toggles_shorten(struct app *app, struct area line, struct toggle_lin
 static void draw_toggles(struct app *app, struct area line)
 {
 	struct toggle_line t;
-	for (int i = 0; i < STYLE_COUNT; i++) {
+	for (int i = 0; i < TOGGLE_STYLE_COUNT; i++) {
 		toggles_make(app, &t, &toggle_styles[i]);
 		if (toggles_columns(app, line, &t) <= line.width)
 			break;
 	}
 	toggles_shorten(app, line, &t);
-	int x = 1 + canvas_text(line, 1, 0, LOOK_DIM, toggles_unit(app, &t));
+	int x = 1 + canvas_text(line, 1, 0, STYLE_DIM, toggles_unit(app, &t));
 	for (int i = 0; i < t.count; i++) {
 		const struct toggle_piece *p = &t.pieces[i];
 		bool bare = !p->label[0];
 		x += i ? canvas_columns(t.style->between) : 0;
-		canvas_text(line, x, 0, bare && p->on ? LOOK_REVERSE : LOOK_ACCENT, p->key);
-		canvas_text(line, x + 2, 0, p->on ? LOOK_REVERSE : LOOK_NORMAL, p->label);
-		canvas_text(line, x + 2 + (bare ? 0 : 1 + canvas_columns(p->label)), 0, p->look, p->gain);
+		canvas_text(line, x, 0, bare && p->on ? STYLE_REVERSE : STYLE_ACCENT, p->key);
+		canvas_text(line, x + 2, 0, p->on ? STYLE_REVERSE : STYLE_NORMAL, p->label);
+		canvas_text(line, x + 2 + (bare ? 0 : 1 + canvas_columns(p->label)), 0, p->style, p->gain);
 		x += piece_columns(line, p);
 	}
 }
@@ -434,7 +434,7 @@ static void draw_dims(struct app *app, struct area line)
 	const char *text = dims_text(app, true);
 	if (canvas_columns_on(line, text) >= line.width)
 		text = dims_text(app, false);
-	canvas_fit(line, 1, 0, line.width - 1, LOOK_NORMAL, text);
+	canvas_fit(line, 1, 0, line.width - 1, STYLE_NORMAL, text);
 }
 
 void app_draw_header(struct app *app, struct area area)

@@ -207,7 +207,7 @@ void pane_mark_matches(const struct app *app, struct area line, bool selected)
 		if (!cells_match(cells + x, line.width - x, wanted, n))
 			continue;
 		for (int i = 0; i < n; i++) { /* in the selected row the match is the part that is not reversed */
-			cells[x + i].look = selected ? LOOK_BOLD : LOOK_REVERSE;
+			cells[x + i].style = selected ? STYLE_BOLD : STYLE_REVERSE;
 			cells[x + i].selected = false;
 		}
 		x += n - 1;

@@ -46,7 +46,7 @@ bool app_can_unfold(const struct app *app, int layer)
 	return false;
 }
 
-/* Weights made by ConstantOfShape, arithmetic on shapes: known before run time, so no layers to look at. */
+/* Weights made by ConstantOfShape, arithmetic on shapes: known before run time, so no layers to style at. */
 static bool is_folded(const struct plan *p, const struct plan_layer *l)
 {
 	if (l->class != CLASS_FREE || l->output_count == 0)

@@ -196,7 +196,7 @@ bool canvas_same(const struct canvas *a, const struct canvas *b)
 		return false;
 	for (int i = 0; i < a->width * a->height; i++) {
 		const struct cell *x = &a->cells[i], *y = &b->cells[i];
-		if (x->code != y->code || x->mark != y->mark || x->look != y->look ||
+		if (x->code != y->code || x->mark != y->mark || x->style != y->style ||
 			x->selected != y->selected)
 			return false;
 	}
@@ -255,24 +255,24 @@ int canvas_columns_on(struct area a, const char *utf8)
 }
 
 /* One code point; returns its columns, or -1 where it does not fit. */
-static int put(struct area a, int x, int y, enum look look, uint32_t code)
+static int put(struct area a, int x, int y, enum style style, uint32_t code)
 {
 	int columns = canvas_code_columns(code);
 	const char *pair = a.canvas->ascii ? ascii_pair(code) : NULL;
 	if (pair) {
 		if (!cell_at(a, x, y) || !cell_at(a, x + 1, y))
 			return -1;
-		put(a, x, y, look, (uint32_t)pair[0]);
-		put(a, x + 1, y, look, (uint32_t)pair[1]);
+		put(a, x, y, style, (uint32_t)pair[0]);
+		put(a, x + 1, y, style, (uint32_t)pair[1]);
 		return 2;
 	}
 	if (a.canvas->ascii && code >= 0x80) {
 		uint32_t likeness = canvas_ascii(code);
 		for (int i = 1; i < columns; i++)
-			put(a, x + i, y, look, likeness);
+			put(a, x + i, y, style, likeness);
 		if (columns == 0)
 			return 0;
-		put(a, x, y, look, likeness);
+		put(a, x, y, style, likeness);
 		return columns;
 	}
 	if (columns == 0) {
@@ -287,30 +287,30 @@ static int put(struct area a, int x, int y, enum look look, uint32_t code)
 	if (!c || (columns == 2 && !second))
 		return -1;
 	cell_break(a, x, y);
-	*c = (struct cell){ .code = code, .look = (uint8_t)look, .columns = (uint8_t)columns };
+	*c = (struct cell){ .code = code, .style = (uint8_t)style, .columns = (uint8_t)columns };
 	if (second) {
 		cell_break(a, x + 1, y);
-		*second = (struct cell){ .look = (uint8_t)look };
+		*second = (struct cell){ .style = (uint8_t)style };
 	}
 	return columns;
 }
 
-void canvas_put(struct area a, int x, int y, enum look look, uint32_t code)
+void canvas_put(struct area a, int x, int y, enum style style, uint32_t code)
 {
-	put(a, x, y, look, code);
+	put(a, x, y, style, code);
 }
 
-void canvas_fill(struct area a, int x, int y, int width, enum look look, uint32_t code)
+void canvas_fill(struct area a, int x, int y, int width, enum style style, uint32_t code)
 {
 	for (int i = 0; i < width; i++)
-		put(a, x + i, y, look, code);
+		put(a, x + i, y, style, code);
 }
 
-int canvas_text(struct area a, int x, int y, enum look look, const char *utf8)
+int canvas_text(struct area a, int x, int y, enum style style, const char *utf8)
 {
 	int used = 0;
 	for (uint32_t code; (code = canvas_decode(&utf8));) {
-		int columns = put(a, x + used, y, look, code);
+		int columns = put(a, x + used, y, style, code);
 		if (columns < 0 && x + used >= 0)
 			break;
 		used += columns < 0 ? code_columns_on(a, code) : columns;
@@ -324,50 +324,50 @@ static int cut_columns(struct area a)
 	return code_columns_on(a, 0x2026);
 }
 
-int canvas_fit(struct area a, int x, int y, int width, enum look look, const char *utf8)
+int canvas_fit(struct area a, int x, int y, int width, enum style style, const char *utf8)
 {
 	if (width <= 0)
 		return 0;
 	if (canvas_columns_on(a, utf8) <= width)
-		return canvas_text(a, x, y, look, utf8);
+		return canvas_text(a, x, y, style, utf8);
 	int cut = cut_columns(a);
 	if (cut > width) {
-		canvas_fill(a, x, y, width, look, '.');
+		canvas_fill(a, x, y, width, style, '.');
 		return width;
 	}
-	int used = canvas_text(canvas_part(a, x, y, width - cut, 1), 0, 0, look, utf8);
-	canvas_put(a, x + used, y, look, 0x2026);
+	int used = canvas_text(canvas_part(a, x, y, width - cut, 1), 0, 0, style, utf8);
+	canvas_put(a, x + used, y, style, 0x2026);
 	return used + cut;
 }
 
-int canvas_fit_right(struct area a, int x, int y, int width, enum look look, const char *utf8)
+int canvas_fit_right(struct area a, int x, int y, int width, enum style style, const char *utf8)
 {
 	int columns = canvas_columns_on(a, utf8);
-	return canvas_fit(a, columns < width ? x + width - columns : x, y, width, look, utf8);
+	return canvas_fit(a, columns < width ? x + width - columns : x, y, width, style, utf8);
 }
 
-int canvas_fit_tail(struct area a, int x, int y, int width, enum look look, const char *utf8)
+int canvas_fit_tail(struct area a, int x, int y, int width, enum style style, const char *utf8)
 {
 	int columns = canvas_columns_on(a, utf8), cut = cut_columns(a);
 	if (columns <= width || width <= cut)
-		return canvas_fit(a, x, y, width, look, utf8);
+		return canvas_fit(a, x, y, width, style, utf8);
 	while (columns > width - cut) {
 		uint32_t code = canvas_decode(&utf8);
 		columns -= code_columns_on(a, code);
 	}
-	canvas_put(a, x, y, look, 0x2026);
-	return cut + canvas_text(canvas_part(a, x + cut, y, width - cut, 1), 0, 0, look, utf8);
+	canvas_put(a, x, y, style, 0x2026);
+	return cut + canvas_text(canvas_part(a, x + cut, y, width - cut, 1), 0, 0, style, utf8);
 }
 
-void canvas_bar(struct area a, int x, int y, int width, enum look look, double fraction)
+void canvas_bar(struct area a, int x, int y, int width, enum style style, double fraction)
 {
 	if (!(fraction > 0) || width <= 0)
 		return;
 	int eighths = (int)lround((fraction < 1 ? fraction : 1) * width * 8);
 	eighths = eighths < 1 ? 1 : eighths;
-	canvas_fill(a, x, y, eighths / 8, look, 0x2587);
+	canvas_fill(a, x, y, eighths / 8, style, 0x2587);
 	if (eighths % 8)
-		canvas_put(a, x + eighths / 8, y, look, 0x2590 - (uint32_t)(eighths % 8));
+		canvas_put(a, x + eighths / 8, y, style, 0x2590 - (uint32_t)(eighths % 8));
 }
 
 void canvas_select(struct area a, int y)
@@ -402,15 +402,15 @@ void canvas_print(const struct canvas *c, struct str *out)
 	}
 }
 
-void canvas_print_looks(const struct canvas *c, struct str *out)
+void canvas_print_styles(const struct canvas *c, struct str *out)
 {
-#define LOOK_LETTER(id, letter) letter,
-	static const char letters[] = { LOOK_LIST(LOOK_LETTER) };
-#undef LOOK_LETTER
+#define STYLE_LETTER(id, letter) letter,
+	static const char letters[] = { STYLE_LIST(STYLE_LETTER) };
+#undef STYLE_LETTER
 	for (int y = 0; y < c->height; y++) {
 		const struct cell *row = row_of(c, y);
 		for (int x = 0; x < c->width; x++) {
-			char letter = letters[row[x].look];
+			char letter = letters[row[x].style];
 			char capital = letter == '.' ? '#' : (char)(letter - 32);
 			str_add(out, row[x].selected ? &capital : &letter, 1);
 		}

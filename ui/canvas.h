@@ -6,8 +6,8 @@
 
 #include "base/str.h"
 
-/* What a cell means, not what colour it has: id, letter in canvas_print_looks. */
-#define LOOK_LIST(_)    \
+/* What a cell means, not what colour it has: id, letter in canvas_print_styles. */
+#define STYLE_LIST(_)    \
 	_(NORMAL, '.')   \
 	_(DIM, 'd')      \
 	_(BOLD, 'b')     \
@@ -18,19 +18,19 @@
 	_(ACCENT, 'a')   \
 	_(CRITICAL, 'c') \
 	_(HEADER, 'h')
-enum look {
-#define LOOK_ENUM(id, letter) LOOK_##id,
-	LOOK_LIST(LOOK_ENUM)
-#undef LOOK_ENUM
-	LOOK_COUNT
+enum style {
+#define STYLE_ENUM(id, letter) STYLE_##id,
+	STYLE_LIST(STYLE_ENUM)
+#undef STYLE_ENUM
+	STYLE_COUNT
 };
 
 struct cell {
 	uint32_t code;   /* code point; 0 in the second half of a wide one */
 	uint32_t mark;   /* a combining mark over it, or 0 */
-	uint8_t look;    /* enum look */
+	uint8_t style;    /* enum style */
 	uint8_t columns; /* 1 or 2; 0 in the second half of a wide one */
-	bool selected;   /* drawn reversed, whatever its look */
+	bool selected;   /* drawn reversed, whatever its style */
 };
 
 struct canvas {
@@ -59,17 +59,17 @@ struct area canvas_part(struct area a, int x, int y, int width, int height); /* 
 
 /* Draws UTF-8 at x, y, cut at the area's edge; what is broken or a control character becomes '?'. Returns the
  * columns used. */
-int canvas_text(struct area a, int x, int y, enum look look, const char *utf8);
+int canvas_text(struct area a, int x, int y, enum style style, const char *utf8);
 /* In a field of `width` columns: cut with an ellipsis where it is longer. Returns the columns of text drawn.
  */
-int canvas_fit(struct area a, int x, int y, int width, enum look look, const char *utf8);
-int canvas_fit_right(struct area a, int x, int y, int width, enum look look, const char *utf8);
+int canvas_fit(struct area a, int x, int y, int width, enum style style, const char *utf8);
+int canvas_fit_right(struct area a, int x, int y, int width, enum style style, const char *utf8);
 /* The tail of the text is kept instead of its head (paths, dotted names). */
-int canvas_fit_tail(struct area a, int x, int y, int width, enum look look, const char *utf8);
-void canvas_put(struct area a, int x, int y, enum look look, uint32_t code);
-void canvas_fill(struct area a, int x, int y, int width, enum look look, uint32_t code);
+int canvas_fit_tail(struct area a, int x, int y, int width, enum style style, const char *utf8);
+void canvas_put(struct area a, int x, int y, enum style style, uint32_t code);
+void canvas_fill(struct area a, int x, int y, int width, enum style style, uint32_t code);
 /* A bar of fraction * width columns in eighths; any fraction above 0 shows. NaN draws nothing. */
-void canvas_bar(struct area a, int x, int y, int width, enum look look, double fraction);
+void canvas_bar(struct area a, int x, int y, int width, enum style style, double fraction);
 /* Marks a whole row of the area as selected. */
 void canvas_select(struct area a, int y);
 
@@ -90,7 +90,7 @@ uint32_t canvas_ascii(uint32_t code);
 void canvas_print(const struct canvas *c, struct str *out);
 /* The rows as a standalone SVG picture in colour; the text in it is that of canvas_print. */
 void canvas_print_svg(const struct canvas *c, struct str *out);
-/* The looks, a letter a cell (capital where selected), same shape; for tests. */
-void canvas_print_looks(const struct canvas *c, struct str *out);
+/* The styles, a letter a cell (capital where selected), same shape; for tests. */
+void canvas_print_styles(const struct canvas *c, struct str *out);
 
 #endif

@@ -14,19 +14,19 @@
 static const char ground[] = "#0d1117", ink[] = "#e6edf3";
 
 /* NULL: as plain text has it. */
-static const struct style {
+static const struct svg_style {
 	const char *ink;
 	bool bold, reverse;
-} styles[LOOK_COUNT] = {
-	[LOOK_DIM] = { "#8b949e", false, false },
-	[LOOK_BOLD] = { NULL, true, false },
-	[LOOK_REVERSE] = { NULL, false, true },
-	[LOOK_GOOD] = { "#3fb950", false, false },
-	[LOOK_WARN] = { "#e3b341", false, false },
-	[LOOK_BAD] = { "#ff7b72", true, false },
-	[LOOK_ACCENT] = { "#56d4dd", false, false },
-	[LOOK_CRITICAL] = { "#d2a8ff", true, false },
-	[LOOK_HEADER] = { "#79c0ff", true, false },
+} svg_styles[STYLE_COUNT] = {
+	[STYLE_DIM] = { "#8b949e", false, false },
+	[STYLE_BOLD] = { NULL, true, false },
+	[STYLE_REVERSE] = { NULL, false, true },
+	[STYLE_GOOD] = { "#3fb950", false, false },
+	[STYLE_WARN] = { "#e3b341", false, false },
+	[STYLE_BAD] = { "#ff7b72", true, false },
+	[STYLE_ACCENT] = { "#56d4dd", false, false },
+	[STYLE_CRITICAL] = { "#d2a8ff", true, false },
+	[STYLE_HEADER] = { "#79c0ff", true, false },
 };
 
 static void add_tenths(struct str *out, const char *before, int tenths)
@@ -56,7 +56,7 @@ static bool is_blank(const struct cell *c)
 static int run_end(const struct cell *row, int last, int x)
 {
 	int end = x + row[x].columns;
-	while (row[x].columns == 1 && end < last && row[end].columns == 1 && row[end].look == row[x].look &&
+	while (row[x].columns == 1 && end < last && row[end].columns == 1 && row[end].style == row[x].style &&
 		row[end].selected == row[x].selected &&
 		!(end > x + 1 && !is_blank(&row[end]) && is_blank(&row[end - 1]) && is_blank(&row[end - 2])))
 		end++;
@@ -65,12 +65,12 @@ static int run_end(const struct cell *row, int last, int x)
 
 static bool is_reverse(const struct cell *c)
 {
-	return styles[c->look].reverse || c->selected;
+	return svg_styles[c->style].reverse || c->selected;
 }
 
 static const char *ink_of(const struct cell *c)
 {
-	return styles[c->look].ink ? styles[c->look].ink : ink;
+	return svg_styles[c->style].ink ? svg_styles[c->style].ink : ink;
 }
 
 /* The backgrounds of reversed cells. */
@@ -94,9 +94,9 @@ static void add_run(struct str *out, const struct cell *row, int from, int to)
 	const struct cell *first = &row[from];
 	add_tenths(out, "<tspan x=\"", MARGIN * 10 + from * CELL_X10);
 	add_tenths(out, " textLength=\"", (to - from) * CELL_X10);
-	if (is_reverse(first) || styles[first->look].ink)
+	if (is_reverse(first) || svg_styles[first->style].ink)
 		str_addf(out, " fill=\"%s\"", is_reverse(first) ? ground : ink_of(first));
-	str_addf(out, "%s>", styles[first->look].bold ? " font-weight=\"bold\"" : "");
+	str_addf(out, "%s>", svg_styles[first->style].bold ? " font-weight=\"bold\"" : "");
 	for (int x = from; x < to; x++) {
 		if (row[x].columns)
 			add_code(out, row[x].code);

@@ -7,7 +7,7 @@
 /* A page of lines about one layer, made anew when the layer, the results or the width change. */
 struct detail_line {
 	const char *text;
-	enum look look;
+	enum style style;
 	int jump; /* layer that Enter leads to, or -1 */
 };
 
@@ -20,17 +20,17 @@ struct detail {
 };
 
 /* A line; its text lives as long as the page. jump: layer that Enter leads to, or -1. */
-void detail_add(struct detail *d, enum look look, int jump, const char *text);
-#define ADD(d, look, jump, ...) detail_add((d), (look), (jump), arena_printf(&(d)->arena, __VA_ARGS__))
+void detail_add(struct detail *d, enum style style, int jump, const char *text);
+#define ADD(d, style, jump, ...) detail_add((d), (style), (jump), arena_printf(&(d)->arena, __VA_ARGS__))
 /* A heading with an empty line before it. */
 void detail_heading(struct detail *d, const char *text);
 /* Lines broken at blanks, each behind the indent. */
-void detail_wrapped(struct detail *d, enum look look, const char *indent, const char *text);
+void detail_wrapped(struct detail *d, enum style style, const char *indent, const char *text);
 /* A model's text as it may be drawn; lives as long as the page. */
 const char *detail_clean(struct detail *d, struct text t);
 
 /* State of a problem without results, at the end of a line: "not measured", "queue 2". */
-const char *detail_problem_word(struct app *app, struct detail *d, const char *problem, enum look *look);
+const char *detail_problem_word(struct app *app, struct detail *d, const char *problem, enum style *style);
 /* The algorithms measured (or planned) for one problem, a row each. */
 void detail_results(struct app *app, struct detail *d, const char *title, const char *problem);
 /* Every measurement of one problem with its samples and layouts. */

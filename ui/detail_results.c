@@ -28,7 +28,7 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 	const char *name = r->algorithm.name && r->algorithm.name[0] ? detail_clean(d, text_of(r->algorithm.name))
 								     : "(the problem)";
 	if (r->status != STATUS_OK) {
-		ADD(d, LOOK_WARN, -1, "   %-*.*s %s: %s", columns, columns, name, state_row(state_of_status(r->status))->word,
+		ADD(d, STYLE_WARN, -1, "   %-*.*s %s: %s", columns, columns, name, state_row(state_of_status(r->status))->word,
 			detail_clean(d, text_of(r->why)));
 		return;
 	}
@@ -37,30 +37,30 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 	double side = s->median > 0 ? 100 * fmax(s->hi - s->median, s->median - s->lo) / s->median : NAN;
 	const char *spread = isnan(side) ? "     -" : side >= 1000 ? " >999%" : arena_printf(&d->arena, "%5.1f%%", side);
 	const char *left_out = s->discarded > 0 ? arena_printf(&d->arena, ", %lld left out", (long long)s->discarded) : "";
-	enum look look = r == used ? LOOK_GOOD : LOOK_NORMAL;
+	enum style style = r == used ? STYLE_GOOD : STYLE_NORMAL;
 	const char *mark = r == used ? ">" : " ", *layouts = r->algorithm.layouts ? r->algorithm.layouts : "";
 	str_duration(median, s->median);
 	str_bytes(workspace, r->algorithm.workspace_bytes);
 	if (d->width >= WIDE) {
-		ADD(d, look, -1, " %s %-*.*s %9s %s %5lld %-3s %4s, %s", mark, columns, columns, name, median,
+		ADD(d, style, -1, " %s %-*.*s %9s %s %5lld %-3s %4s, %s", mark, columns, columns, name, median,
 			spread, (long long)s->n, matrix_word(r->algorithm.matrix), cache_name(r->cache),
 			launch_name(r->launch));
-		ADD(d, LOOK_DIM, -1, "     library's choice %d, workspace %s, stopped: %s%s%s%s",
+		ADD(d, STYLE_DIM, -1, "     library's choice %d, workspace %s, stopped: %s%s%s%s",
 			r->algorithm.rank + 1, workspace, s->stop == STOP_DISTURBED ? "noisy" : stop_name(s->stop), left_out, *why ? ": " : "", why);
 	} else {
-		ADD(d, look, -1, " %s %-*.*s %9s %s", mark, columns, columns, name, median, spread);
-		ADD(d, LOOK_DIM, -1, "     n %lld, %s, %s, matrix units %s", (long long)s->n,
+		ADD(d, style, -1, " %s %-*.*s %9s %s", mark, columns, columns, name, median, spread);
+		ADD(d, STYLE_DIM, -1, "     n %lld, %s, %s, matrix units %s", (long long)s->n,
 			cache_name(r->cache), launch_name(r->launch), matrix_word(r->algorithm.matrix));
-		ADD(d, LOOK_DIM, -1, "     choice %d, space %s, %s%s", r->algorithm.rank + 1, workspace,
+		ADD(d, STYLE_DIM, -1, "     choice %d, space %s, %s%s", r->algorithm.rank + 1, workspace,
 			s->stop == STOP_DISTURBED ? "noisy" : stop_name(s->stop), left_out);
 	}
 	if (layouts[0])
-		detail_wrapped(d, LOOK_DIM, "     ", detail_clean(d, text_of(layouts)));
+		detail_wrapped(d, STYLE_DIM, "     ", detail_clean(d, text_of(layouts)));
 }
 
-const char *detail_problem_word(struct app *app, struct detail *d, const char *problem, enum look *look)
+const char *detail_problem_word(struct app *app, struct detail *d, const char *problem, enum style *style)
 {
-	const char *word = app_problem_state(app, problem, look);
+	const char *word = app_problem_state(app, problem, style);
 	enum job_state state = app->session->queue ? queue_state(app->session->queue, problem) : JOB_NONE;
 	if (state == JOB_RUNNING)
 		return "is being measured";
@@ -75,20 +75,20 @@ static void add_planned(struct app *app, struct detail *d, const char *title, co
 	int columns = d->width - 24 < 12 ? 12 : d->width - 24;
 	detail_heading(d, arena_printf(&d->arena, "%s, planned and not measured", title));
 	if (p->state == PLANNED_NO)
-		detail_wrapped(d, LOOK_WARN, " ", arena_printf(&d->arena, "none: %s", detail_clean(d, text_of(p->why))));
+		detail_wrapped(d, STYLE_WARN, " ", arena_printf(&d->arena, "none: %s", detail_clean(d, text_of(p->why))));
 	else if (p->state != PLANNED_YES)
-		detail_add(d, LOOK_DIM, -1, " planning...");
+		detail_add(d, STYLE_DIM, -1, " planning...");
 	if (p->state != PLANNED_YES)
 		return;
 	if (*app->session->described->caveat)
-		detail_wrapped(d, LOOK_WARN, " ", app->session->described->caveat);
-	ADD(d, LOOK_DIM, -1, "   %-*s matrix  workspace", columns, "algorithm");
+		detail_wrapped(d, STYLE_WARN, " ", app->session->described->caveat);
+	ADD(d, STYLE_DIM, -1, "   %-*s matrix  workspace", columns, "algorithm");
 	for (int i = 0; i < p->count; i++) {
 		const struct algorithm *a = &p->algorithms[i];
 		char workspace[STR_QUANTITY];
-		ADD(d, LOOK_NORMAL, -1, "   %-*.*s %-6s %10s", columns, columns, detail_clean(d, text_of(a->name)),
+		ADD(d, STYLE_NORMAL, -1, "   %-*.*s %-6s %10s", columns, columns, detail_clean(d, text_of(a->name)),
 			matrix_word(a->matrix), str_bytes(workspace, a->workspace_bytes));
-		detail_wrapped(d, LOOK_DIM, "     ", detail_clean(d, text_of(arena_printf(&d->arena, "%s, %s%s%s%s%s", a->api, a->math,
+		detail_wrapped(d, STYLE_DIM, "     ", detail_clean(d, text_of(arena_printf(&d->arena, "%s, %s%s%s%s%s", a->api, a->math,
 			*a->notes ? ", " : "", a->notes, *a->layouts ? ", " : "", a->layouts))));
 	}
 }
@@ -126,14 +126,14 @@ static void add_algorithm(struct detail *d, const struct result *const *r, int c
 	}
 	const char *name = *r[0]->algorithm.name ? detail_clean(d, text_of(r[0]->algorithm.name)) : "(the problem)";
 	if (!good) {
-		ADD(d, LOOK_WARN, -1, "   %-*.*s %s: %s", columns, columns, name,
+		ADD(d, STYLE_WARN, -1, "   %-*.*s %s: %s", columns, columns, name,
 			state_row(state_of_status(r[0]->status))->word, detail_clean(d, text_of(r[0]->why ? r[0]->why : "")));
 		return;
 	}
 	const char *line = arena_printf(&d->arena, " %s %-*.*s", is_used ? ">" : " ", columns, columns, name);
 	for (int k = 0; k < STATES; k++)
 		line = arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS, at[k] ? str_duration(text, at[k]->stats.median) : "-");
-	detail_add(d, is_used ? LOOK_GOOD : LOOK_NORMAL, -1, line);
+	detail_add(d, is_used ? STYLE_GOOD : STYLE_NORMAL, -1, line);
 }
 
 /* One row an algorithm; results of one follow each other. */
@@ -144,7 +144,7 @@ static void add_algorithms(struct detail *d, const struct result *const *r, int 
 	const char *line = arena_printf(&d->arena, "   %-*s", columns, "algorithm");
 	for (int k = 0; k < STATES; k++)
 		line = arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS, states[k].title);
-	detail_add(d, LOOK_DIM, -1, line);
+	detail_add(d, STYLE_DIM, -1, line);
 	for (int i = 0, end; i < count; i = end) {
 		for (end = i + 1; end < count && same_algorithm(r[i], r[end]);)
 			end++;
@@ -158,11 +158,11 @@ static void add_used(struct detail *d, const struct result *r)
 	char workspace[STR_QUANTITY];
 	const struct sample_stats *s = &r->stats;
 	const char *left_out = s->discarded > 0 ? arena_printf(&d->arena, ", %lld left out", (long long)s->discarded) : "";
-	detail_wrapped(d, LOOK_DIM, "   ", arena_printf(&d->arena, "> n %lld%s, %s; library's choice %d, matrix units %s, workspace %s",
+	detail_wrapped(d, STYLE_DIM, "   ", arena_printf(&d->arena, "> n %lld%s, %s; library's choice %d, matrix units %s, workspace %s",
 		(long long)s->n, left_out, s->stop == STOP_DISTURBED ? "noisy" : stop_name(s->stop), r->algorithm.rank + 1,
 		matrix_word(r->algorithm.matrix), str_bytes(workspace, r->algorithm.workspace_bytes)));
 	if (r->why && *r->why)
-		detail_wrapped(d, LOOK_WARN, "     ", detail_clean(d, text_of(r->why)));
+		detail_wrapped(d, STYLE_WARN, "     ", detail_clean(d, text_of(r->why)));
 }
 
 void detail_results(struct app *app, struct detail *d, const char *title, const char *problem)
@@ -175,14 +175,14 @@ void detail_results(struct app *app, struct detail *d, const char *title, const 
 	}
 	const struct result *const *r = results_of(app->session->results, problem, &count);
 	const struct result *used = app_pick(app, problem);
-	enum look look;
-	const char *word = detail_problem_word(app, d, problem, &look);
+	enum style style;
+	const char *word = detail_problem_word(app, d, problem, &style);
 	const char *why = app->session->queue ? queue_why(app->session->queue, problem) : "";
 	detail_heading(d, title);
 	if (count == 0) {
-		ADD(d, look, -1, " %s", word);
+		ADD(d, style, -1, " %s", word);
 		if (why && why[0])
-			detail_wrapped(d, LOOK_BAD, " ", detail_clean(d, text_of(why)));
+			detail_wrapped(d, STYLE_BAD, " ", detail_clean(d, text_of(why)));
 		return;
 	}
 	add_algorithms(d, r, count, used);
@@ -198,7 +198,7 @@ void detail_measurements(struct app *app, struct detail *d, const char *title, c
 	if (count == 0 || session_planned(app->session, problem))
 		return;
 	detail_heading(d, title);
-	ADD(d, LOOK_DIM, -1, "   %-*s %9s      \u00b1%s", name_columns(d), "algorithm", "median",
+	ADD(d, STYLE_DIM, -1, "   %-*s %9s      \u00b1%s", name_columns(d), "algorithm", "median",
 		d->width >= WIDE ? "     n mtx cache, launch" : "");
 	for (int i = 0; i < count; i++)
 		add_result(d, r[i], used);

@@ -138,7 +138,7 @@ static const uint32_t joints[16] = {
 };
 
 void lanes_draw(const struct lanes *l, int row, struct area a, int x, int y, int lanes, uint32_t node,
-	enum look node_look)
+	enum style node_look)
 {
 	const uint8_t *bits = l->bits + (size_t)row * LANES_MAX, *gap = l->gap + (size_t)row * LANES_MAX;
 	int shown = lanes < LANES_MAX ? lanes : LANES_MAX;
@@ -150,13 +150,13 @@ void lanes_draw(const struct lanes *l, int row, struct area a, int x, int y, int
 		}
 		bool is_node = bits[i] & LANE_NODE;
 		if (bits[i])
-			canvas_put(a, x + 2 * i, y, is_node ? node_look : LOOK_DIM,
+			canvas_put(a, x + 2 * i, y, is_node ? node_look : STYLE_DIM,
 				is_node ? node : joints[bits[i] & 15]);
 		if (gap[i])
-			canvas_put(a, x + 2 * i + 1, y, LOOK_DIM, 0x2500);
+			canvas_put(a, x + 2 * i + 1, y, STYLE_DIM, 0x2500);
 	}
 	if (more && shown > 0)
-		canvas_put(a, x + 2 * shown - 1, y, LOOK_WARN, 0xbb);
+		canvas_put(a, x + 2 * shown - 1, y, STYLE_WARN, 0xbb);
 }
 
 void lanes_pass(const struct lanes *l, int row, struct area a, int x, int y, int lanes)
@@ -164,5 +164,5 @@ void lanes_pass(const struct lanes *l, int row, struct area a, int x, int y, int
 	const uint8_t *bits = l->bits + (size_t)row * LANES_MAX;
 	for (int i = 0; i < lanes && i < LANES_MAX; i++)
 		if (bits[i] & LANE_DOWN)
-			canvas_put(a, x + 2 * i, y, LOOK_DIM, 0x2502);
+			canvas_put(a, x + 2 * i, y, STYLE_DIM, 0x2502);
 }

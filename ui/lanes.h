@@ -30,7 +30,7 @@ void lanes_make(struct lanes *l, int layers, const int *first, const int *edges)
 void lanes_free(struct lanes *l);
 /* Draws a row in `lanes` lanes of two columns each; node is the sign of the layer itself. */
 void lanes_draw(const struct lanes *l, int row, struct area a, int x, int y, int lanes, uint32_t node,
-	enum look node_look);
+	enum style node_look);
 
 /* A row that is none of theirs, below that one: what runs down passes it. */
 void lanes_pass(const struct lanes *l, int row, struct area a, int x, int y, int lanes);

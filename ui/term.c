@@ -157,22 +157,22 @@ static int wake_open(struct error *err)
 /* Colours mean something only in pairs with the terminal's own background. */
 static void colors_start(bool wanted)
 {
-	static const short of_look[LOOK_COUNT] = {
-		[LOOK_GOOD] = COLOR_GREEN,
-		[LOOK_WARN] = COLOR_YELLOW,
-		[LOOK_BAD] = COLOR_RED,
-		[LOOK_ACCENT] = COLOR_CYAN,
-		[LOOK_CRITICAL] = COLOR_MAGENTA,
-		[LOOK_HEADER] = COLOR_BLUE,
+	static const short of_style[STYLE_COUNT] = {
+		[STYLE_GOOD] = COLOR_GREEN,
+		[STYLE_WARN] = COLOR_YELLOW,
+		[STYLE_BAD] = COLOR_RED,
+		[STYLE_ACCENT] = COLOR_CYAN,
+		[STYLE_CRITICAL] = COLOR_MAGENTA,
+		[STYLE_HEADER] = COLOR_BLUE,
 	};
 	const char *no_color = getenv("NO_COLOR");
 	term.color = wanted && !(no_color && no_color[0]) && has_colors() && start_color() == OK;
 	if (!term.color)
 		return;
 	short background = use_default_colors() == OK ? -1 : COLOR_BLACK;
-	for (short i = 0; i < LOOK_COUNT; i++)
-		if (of_look[i])
-			init_pair((short)(i + 1), of_look[i], background);
+	for (short i = 0; i < STYLE_COUNT; i++)
+		if (of_style[i])
+			init_pair((short)(i + 1), of_style[i], background);
 }
 
 static int screen_open(struct error *err)
@@ -287,30 +287,30 @@ void term_size(int *columns, int *rows)
 	*rows = LINES;
 }
 
-/* Without colour, every look that carries a meaning still differs from plain text. */
+/* Without colour, every style that carries a meaning still differs from plain text. */
 static attr_t attributes_of(const struct cell *c)
 {
-	static const attr_t colored[LOOK_COUNT] = {
-		[LOOK_DIM] = A_DIM, [LOOK_BOLD] = A_BOLD, [LOOK_REVERSE] = A_REVERSE, [LOOK_BAD] = A_BOLD,
-		[LOOK_CRITICAL] = A_BOLD, [LOOK_HEADER] = A_BOLD,
+	static const attr_t colored[STYLE_COUNT] = {
+		[STYLE_DIM] = A_DIM, [STYLE_BOLD] = A_BOLD, [STYLE_REVERSE] = A_REVERSE, [STYLE_BAD] = A_BOLD,
+		[STYLE_CRITICAL] = A_BOLD, [STYLE_HEADER] = A_BOLD,
 	};
-	static const attr_t plain[LOOK_COUNT] = {
-		[LOOK_DIM] = A_DIM,
-		[LOOK_BOLD] = A_BOLD,
-		[LOOK_REVERSE] = A_REVERSE,
-		[LOOK_WARN] = A_BOLD,
-		[LOOK_BAD] = A_BOLD | A_UNDERLINE,
-		[LOOK_CRITICAL] = A_BOLD,
-		[LOOK_HEADER] = A_BOLD | A_UNDERLINE,
+	static const attr_t plain[STYLE_COUNT] = {
+		[STYLE_DIM] = A_DIM,
+		[STYLE_BOLD] = A_BOLD,
+		[STYLE_REVERSE] = A_REVERSE,
+		[STYLE_WARN] = A_BOLD,
+		[STYLE_BAD] = A_BOLD | A_UNDERLINE,
+		[STYLE_CRITICAL] = A_BOLD,
+		[STYLE_HEADER] = A_BOLD | A_UNDERLINE,
 	};
-	attr_t a = term.color ? colored[c->look] : plain[c->look];
+	attr_t a = term.color ? colored[c->style] : plain[c->style];
 	return c->selected ? (a & ~A_DIM) | A_REVERSE : a;
 }
 
 static short pair_of(const struct cell *c)
 {
-	bool colored = c->look >= LOOK_GOOD && term.color;
-	return colored ? (short)(c->look + 1) : 0;
+	bool colored = c->style >= STYLE_GOOD && term.color;
+	return colored ? (short)(c->style + 1) : 0;
 }
 
 void term_show(const struct canvas *c, bool all)

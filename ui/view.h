@@ -24,7 +24,7 @@ struct view {
 	/* Draws row (the view's own numbering, whatever the order) into an area one line high. shown_after:
 	 * the row drawn on the line above, or -1. */
 	void (*draw_row)(struct app *app, void *state, int row, int shown_after, struct area line);
-	/* What a search looks in; cleaned text that lives until the next drawing. NULL function = no search.
+	/* What a search covers; cleaned text that lives until the next drawing. NULL function = no search.
 	 */
 	const char *(*row_text)(struct app *app, void *state, int row);
 	/* Names of the orders, NULL-terminated, the first being the view's own; and how two rows compare in
@@ -179,8 +179,8 @@ const char *app_problem(const struct app *app, int layer);
 /* Columns that a list gives to states: a described device has longer words. */
 int app_state_columns(const struct app *app);
 /* The state of a problem or layer as a word (session/state.h), "queue 3" with its place; "" when nothing is recorded. */
-const char *app_problem_state(struct app *app, const char *problem, enum look *look);
-const char *app_layer_state(struct app *app, int layer, enum look *look);
+const char *app_problem_state(struct app *app, const char *problem, enum style *style);
+const char *app_layer_state(struct app *app, int layer, enum style *style);
 /* The words that a search finds it by: the state's, the stored and the earlier one. */
 const char *app_problem_terms(struct app *app, const char *problem);
 const char *app_layer_terms(struct app *app, int layer);

@@ -8,26 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-void detail_add(struct detail *d, enum look look, int jump, const char *text)
+void detail_add(struct detail *d, enum style style, int jump, const char *text)
 {
 	VEC_GROW(d->lines, d->count, d->capacity);
-	d->lines[d->count++] = (struct detail_line){ text, look, jump };
+	d->lines[d->count++] = (struct detail_line){ text, style, jump };
 }
 
 void detail_heading(struct detail *d, const char *text)
 {
 	if (d->count)
-		detail_add(d, LOOK_NORMAL, -1, "");
-	ADD(d, LOOK_HEADER, -1, " %s", text);
+		detail_add(d, STYLE_NORMAL, -1, "");
+	ADD(d, STYLE_HEADER, -1, " %s", text);
 }
 
-void detail_wrapped(struct detail *d, enum look look, const char *indent, const char *text)
+void detail_wrapped(struct detail *d, enum style style, const char *indent, const char *text)
 {
 	int room = d->width - canvas_columns(indent) - 1;
 	room = room < 8 ? 8 : room;
 	while (*text) {
 		size_t n = app_break(text, room);
-		ADD(d, look, -1, "%s%.*s", indent, (int)n, text);
+		ADD(d, style, -1, "%s%.*s", indent, (int)n, text);
 		text += n;
 		text += strspn(text, " ");
 	}
@@ -47,7 +47,7 @@ static void add_limit(struct app *app, struct detail *d, const struct layer_cost
 	char peak[STR_QUANTITY];
 	const char *indent = "          ";
 	if (l.by == LIMIT_UNKNOWN) {
-		detail_wrapped(d, LOOK_DIM, " ", arena_printf(&d->arena, "bound by unknown: %s", l.why));
+		detail_wrapped(d, STYLE_DIM, " ", arena_printf(&d->arena, "bound by unknown: %s", l.why));
 		return;
 	}
 	const char *share = isnan(l.share) ? "" : arena_printf(&d->arena, ", %.3g%% of", 100 * l.share);
@@ -55,8 +55,8 @@ static void add_limit(struct app *app, struct detail *d, const struct layer_cost
 		str_count(peak, l.peak_per_s), l.is_rate ? "B/s" : "FLOP/s", l.peak);
 	const char *text = arena_printf(&d->arena, "%s%s", limit_name(l.by), of);
 	size_t n = app_break(text, d->width - canvas_columns(indent) - 1);
-	ADD(d, LOOK_NORMAL, -1, " bound by %.*s", (int)n, text);
-	detail_wrapped(d, LOOK_NORMAL, indent, text + n + strspn(text + n, " "));
+	ADD(d, STYLE_NORMAL, -1, " bound by %.*s", (int)n, text);
+	detail_wrapped(d, STYLE_NORMAL, indent, text + n + strspn(text + n, " "));
 }
 
 static void add_cost(struct app *app, struct detail *d)
@@ -68,23 +68,23 @@ static void add_cost(struct app *app, struct detail *d)
 	if (!c)
 		return;
 	if (c->origin == ORIGIN_FUSED) {
-		ADD(d, LOOK_NORMAL, c->group->layers[0], " cost     fused into %s",
+		ADD(d, STYLE_NORMAL, c->group->layers[0], " cost     fused into %s",
 			detail_clean(d, app_plan(app)->layers[c->group->layers[0]].name));
 		return;
 	}
 	if (c->origin == ORIGIN_FREE && l->absorbed_by >= 0) {
 		int into = app->places[d->layer].base + l->absorbed_by;
-		ADD(d, LOOK_NORMAL, into, " cost     part of the quantized %s", detail_clean(d, app_layer(app, into)->name));
+		ADD(d, STYLE_NORMAL, into, " cost     part of the quantized %s", detail_clean(d, app_layer(app, into)->name));
 		return;
 	}
 	if (c->origin == ORIGIN_FREE) {
-		detail_add(d, LOOK_NORMAL, -1, c->at_least ? " cost     ~free" : " cost     free: no kernel runs for it");
+		detail_add(d, STYLE_NORMAL, -1, c->at_least ? " cost     ~free" : " cost     free: no kernel runs for it");
 		if (l->why)
-			detail_wrapped(d, LOOK_WARN, "          ", detail_clean(d, text_of(l->why)));
+			detail_wrapped(d, STYLE_WARN, "          ", detail_clean(d, text_of(l->why)));
 		return;
 	}
 	if (isnan(c->ns) || c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED) {
-		ADD(d, LOOK_WARN, -1, " cost     unknown: %s",
+		ADD(d, STYLE_WARN, -1, " cost     unknown: %s",
 			plan_layer_is_control(l)	  ? app_missing_why(app, d->layer)
 			: l->problem < 0 && l->why	  ? detail_clean(d, text_of(l->why))
 			: c->origin == ORIGIN_UNSUPPORTED ? "n/a: the library does not support it"
@@ -93,24 +93,24 @@ static void add_cost(struct app *app, struct detail *d)
 	}
 	bool guess = app_is_guess(c);
 	int64_t n = c->result ? c->result->stats.n : 0;
-	ADD(d, LOOK_BOLD, -1, " cost     %s%s  %s", c->mistrusted ? "!" : guess ? "~" : "", say_interval(text, c->ns, c->lo, c->hi, n),
+	ADD(d, STYLE_BOLD, -1, " cost     %s%s  %s", c->mistrusted ? "!" : guess ? "~" : "", say_interval(text, c->ns, c->lo, c->hi, n),
 		origin_name(c->origin));
 	if (c->at_least && c->why)
-		detail_wrapped(d, LOOK_WARN, "          ", detail_clean(d, text_of(c->why)));
+		detail_wrapped(d, STYLE_WARN, "          ", detail_clean(d, text_of(c->why)));
 	if (c->roofline_ns > 0 && c->origin != ORIGIN_ESTIMATED)
-		ADD(d, LOOK_NORMAL, -1, " roofline %s by the measured peaks, %.3g%% of the cost",
+		ADD(d, STYLE_NORMAL, -1, " roofline %s by the measured peaks, %.3g%% of the cost",
 			str_duration(slack, c->roofline_ns), 100 * c->roofline_ns / c->ns);
 	add_limit(app, d, c);
 	if (c->mistrusted)
-		detail_wrapped(d, LOOK_BAD, "          ", "suspect: faster than the roofline although no cache explains it. The measurement or a "
+		detail_wrapped(d, STYLE_BAD, "          ", "suspect: faster than the roofline although no cache explains it. The measurement or a "
 			"measured peak is wrong. B measures the layer again, benanza bench --again all and the peaks");
 	if (total > 0)
-		ADD(d, LOOK_NORMAL, -1, " share    %.2f%% of the sum of layers",
+		ADD(d, STYLE_NORMAL, -1, " share    %.2f%% of the sum of layers",
 			100 * app_cost_all(app, d->layer) / total);
 	if (c->critical)
-		detail_add(d, LOOK_NORMAL, -1, " path     critical: the parallel bound waits for it");
+		detail_add(d, STYLE_NORMAL, -1, " path     critical: the parallel bound waits for it");
 	else if (!isnan(c->slack_ns))
-		ADD(d, LOOK_NORMAL, -1, " path     %s of slack", str_duration(slack, c->slack_ns));
+		ADD(d, STYLE_NORMAL, -1, " path     %s of slack", str_duration(slack, c->slack_ns));
 }
 
 static void add_work(struct app *app, struct detail *d)
@@ -119,12 +119,12 @@ static void add_work(struct app *app, struct detail *d)
 	const struct layer_cost *c = app_cost(app, d->layer);
 	char flops[STR_QUANTITY], bytes[STR_QUANTITY], rate[STR_QUANTITY], speed[STR_QUANTITY];
 	const char *mark = (l->upto || l->at_least) && (l->flops > 0 || l->bytes > 0) ? "~" : "";
-	ADD(d, LOOK_NORMAL, -1, " work     %s%s FLOPs, %s", mark, str_count(flops, l->flops),
+	ADD(d, STYLE_NORMAL, -1, " work     %s%s FLOPs, %s", mark, str_count(flops, l->flops),
 		str_bytes(bytes, l->bytes));
 	if (l->flops > 0 && l->bytes > 0)
-		ADD(d, LOOK_NORMAL, -1, "          %.3g FLOPs a byte", l->flops / l->bytes);
+		ADD(d, STYLE_NORMAL, -1, "          %.3g FLOPs a byte", l->flops / l->bytes);
 	if (c && c->ns > 0 && c->result && !c->group)
-		ADD(d, LOOK_NORMAL, -1, " speed    %s%sFLOP/s, %sB/s", mark, str_count(rate, l->flops / c->ns * 1e9),
+		ADD(d, STYLE_NORMAL, -1, " speed    %s%sFLOP/s, %sB/s", mark, str_count(rate, l->flops / c->ns * 1e9),
 			str_count(speed, l->bytes / c->ns * 1e9)); /* in the units of peaks */
 }
 
@@ -176,7 +176,7 @@ static void add_attributes(struct app *app, struct detail *d)
 		return;
 	detail_heading(d, "Attributes");
 	for (int i = 0; i < n->attribute_count; i++)
-		ADD(d, LOOK_NORMAL, -1, " %s = %s", detail_clean(d, n->attributes[i].name),
+		ADD(d, STYLE_NORMAL, -1, " %s = %s", detail_clean(d, n->attributes[i].name),
 			attribute_text(d, &n->attributes[i]));
 }
 
@@ -203,19 +203,19 @@ static void add_values(struct app *app, struct detail *d)
 		/* what makes a constant is no layer to go to, unless such layers are listed too */
 		int jump = producer >= 0 && (app->show_folded || !app_is_folded(app, producer)) ? producer : -1;
 		if (v < 0)
-			detail_add(d, LOOK_DIM, -1, " (left out)");
+			detail_add(d, STYLE_DIM, -1, " (left out)");
 		else
-			ADD(d, p->values[v].constant ? LOOK_DIM : LOOK_NORMAL, jump, " %s%s",
+			ADD(d, p->values[v].constant ? STYLE_DIM : STYLE_NORMAL, jump, " %s%s",
 				jump >= 0 ? "\u2190 " : "  ", value_text(app, d, v));
 	}
 	detail_heading(d, "Outputs");
 	for (int i = 0; i < l->output_count; i++)
 		if (l->outputs[i] >= 0)
-			ADD(d, LOOK_NORMAL, -1, "   %s", value_text(app, d, l->outputs[i]));
+			ADD(d, STYLE_NORMAL, -1, "   %s", value_text(app, d, l->outputs[i]));
 	if (l->succ_count)
 		detail_heading(d, "Read by");
 	for (int i = 0; i < l->succ_count; i++)
-		ADD(d, LOOK_NORMAL, at->base + l->succs[i], " \u2192 %s  %s", detail_clean(d, p->layers[l->succs[i]].name),
+		ADD(d, STYLE_NORMAL, at->base + l->succs[i], " \u2192 %s  %s", detail_clean(d, p->layers[l->succs[i]].name),
 			detail_clean(d, p->layers[l->succs[i]].node->op));
 }
 
@@ -232,18 +232,18 @@ static void add_problem(struct app *app, struct detail *d)
 	for (int i = 0; i < app->place_count; i++)
 		others += i != d->layer && app_own_problem(app, i) == index;
 	detail_heading(d, others ? arena_printf(&d->arena, "Problem, %d layers have it", others + 1) : "Problem");
-	detail_wrapped(d, LOOK_NORMAL, " ", app_plan(app)->problems[index].text);
+	detail_wrapped(d, STYLE_NORMAL, " ", app_plan(app)->problems[index].text);
 	if (l->proxy)
-		detail_add(d, LOOK_WARN, -1, " ~ a proxy: a plain copy of as many bytes");
+		detail_add(d, STYLE_WARN, -1, " ~ a proxy: a plain copy of as many bytes");
 	int shown = 0;
 	for (int i = 0; i < app->place_count && others; i++) {
 		if (app_own_problem(app, i) != index || i == d->layer)
 			continue;
 		if (shown++ == OCCURRENCES_SHOWN) {
-			ADD(d, LOOK_DIM, -1, "   and %d more", others - OCCURRENCES_SHOWN);
+			ADD(d, STYLE_DIM, -1, "   and %d more", others - OCCURRENCES_SHOWN);
 			break;
 		}
-		ADD(d, LOOK_NORMAL, i, " = %s", detail_clean(d, app_layer(app, i)->name));
+		ADD(d, STYLE_NORMAL, i, " = %s", detail_clean(d, app_layer(app, i)->name));
 	}
 }
 
@@ -259,7 +259,7 @@ static void add_inner(struct app *app, struct detail *d, int layer)
 	char cost[STR_QUANTITY];
 	bool is_free = l->class == CLASS_FREE || (c && c->origin == ORIGIN_FREE);
 	const char *text = is_free ? "free" : !c || isnan(c->ns) ? "-" : str_duration(cost, c->ns);
-	ADD(d, is_free ? LOOK_DIM : LOOK_NORMAL, layer, " %s%9s  %s  %s", c && app_is_guess(c) ? "~" : " ", text,
+	ADD(d, is_free ? STYLE_DIM : STYLE_NORMAL, layer, " %s%9s  %s  %s", c && app_is_guess(c) ? "~" : " ", text,
 		detail_clean(d, l->node->op), detail_clean(d, l->name));
 }
 
@@ -275,9 +275,9 @@ static void add_body(struct app *app, struct detail *d, const struct plan *body,
 			add_inner(app, d, first + i);
 	}
 	if (room < 0)
-		ADD(d, LOOK_DIM, -1, "             and %d more", -room);
+		ADD(d, STYLE_DIM, -1, "             and %d more", -room);
 	if (left)
-		ADD(d, LOOK_DIM, -1, "       free  %d more (c lists them)", left);
+		ADD(d, STYLE_DIM, -1, "       free  %d more (c lists them)", left);
 }
 
 /* The layers of its subgraphs: first what runs. */
@@ -312,12 +312,12 @@ static void add_owner(struct app *app, struct detail *d)
 	char times[STR_QUANTITY];
 	if (at->owner < 0)
 		return;
-	ADD(d, LOOK_NORMAL, at->owner, " in       %s of %s", detail_clean(d, at->plan->role),
+	ADD(d, STYLE_NORMAL, at->owner, " in       %s of %s", detail_clean(d, at->plan->role),
 		detail_clean(d, app_layer(app, at->owner)->name));
 	if (isnan(at->times))
-		detail_add(d, LOOK_WARN, -1, " runs     unknown times; below: once");
+		detail_add(d, STYLE_WARN, -1, " runs     unknown times; below: once");
 	else if (at->times != 1)
-		ADD(d, LOOK_NORMAL, -1, " runs     %s times; below: once", str_count(times, at->times));
+		ADD(d, STYLE_NORMAL, -1, " runs     %s times; below: once", str_count(times, at->times));
 }
 
 static bool group_has(const struct fusion_group *g, int layer)
@@ -355,13 +355,13 @@ static void add_fusions(struct app *app, struct detail *d)
 		const struct result *r = app_pick(app, text);
 		double apart = parts_ns(app, g), gain = r ? apart - r->stats.median : NAN;
 		char by[STR_QUANTITY], with[STR_QUANTITY], without[STR_QUANTITY];
-		enum look look = LOOK_DIM;
-		const char *word = r ? "" : detail_problem_word(app, d, text, &look);
+		enum style style = STYLE_DIM;
+		const char *word = r ? "" : detail_problem_word(app, d, text, &style);
 		const char *effect = isnan(gain) ? "gain unknown" : arena_printf(&d->arena, "%s %s",
 			gain < 0 ? "costs" : "saves", str_duration(by, fabs(gain)));
-		ADD(d, isnan(gain) ? LOOK_DIM : gain > 0 ? LOOK_GOOD : LOOK_NORMAL, -1, "%s%s%s %s", label,
+		ADD(d, isnan(gain) ? STYLE_DIM : gain > 0 ? STYLE_GOOD : STYLE_NORMAL, -1, "%s%s%s %s", label,
 			cost && cost->group == g ? ">" : " ", effect, detail_clean(d, text_of(g->pattern)));
-		ADD(d, LOOK_DIM, -1, "          fused %s, apart %s", r ? str_duration(with, r->stats.median) : word,
+		ADD(d, STYLE_DIM, -1, "          fused %s, apart %s", r ? str_duration(with, r->stats.median) : word,
 			isnan(apart) ? "unknown" : str_duration(without, apart));
 		label = "         ";
 	}
@@ -373,14 +373,14 @@ static void detail_make(struct app *app, struct detail *d)
 	d->count = 0;
 	const struct plan *p = app_plan(app);
 	if (!p || d->layer < 0 || d->layer >= app->place_count) {
-		detail_add(d, LOOK_DIM, -1, " no layer is selected");
+		detail_add(d, STYLE_DIM, -1, " no layer is selected");
 		return;
 	}
 	const struct plan_layer *l = app_layer(app, d->layer);
 	const struct layer_cost *cost = app_cost(app, d->layer);
-	detail_wrapped(d, LOOK_BOLD, " ", detail_clean(d, l->name));
+	detail_wrapped(d, STYLE_BOLD, " ", detail_clean(d, l->name));
 	int number = app->number_of[d->layer];
-	ADD(d, LOOK_NORMAL, -1, " %s%s%s  class %s  %s", detail_clean(d, l->node->domain), l->node->domain.n ? "." : "",
+	ADD(d, STYLE_NORMAL, -1, " %s%s%s  class %s  %s", detail_clean(d, l->node->domain), l->node->domain.n ? "." : "",
 		detail_clean(d, l->node->op), op_class_name(l->class),
 		app_is_body(app, d->layer) ? "" : number ? arena_printf(&d->arena, "layer %d of %d", number, p->layer_count - app->folded_count)
 		       : "only makes a constant");
@@ -396,7 +396,7 @@ static void detail_make(struct app *app, struct detail *d)
 	add_problem(app, d);
 	if (fused) {
 		detail_heading(d, "Fused problem in use");
-		detail_wrapped(d, LOOK_NORMAL, " ", fused);
+		detail_wrapped(d, STYLE_NORMAL, " ", fused);
 		detail_results(app, d, "Algorithms, fused", fused);
 	}
 	if (own)
@@ -441,7 +441,7 @@ static void detail_draw_row(struct app *app, void *state, int row, int above, st
 	(void)app;
 	(void)above;
 	const struct detail_line *l = &((struct detail *)state)->lines[row];
-	canvas_fit(line, 0, 0, line.width, l->look, l->text);
+	canvas_fit(line, 0, 0, line.width, l->style, l->text);
 }
 
 static const char *detail_row_text(struct app *app, void *state, int row)

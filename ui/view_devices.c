@@ -11,7 +11,7 @@
 struct device_line {
 	int device;        /* it belongs to; -1 none */
 	const char *text;  /* of a row below a device, or a heading; NULL: the device's own row */
-	enum look look;
+	enum style style;
 };
 
 struct devices {
@@ -29,23 +29,23 @@ struct devices {
 #define MODEL_LEAST 22
 #define TABLE_MOST 110 /* columns: on a wide screen figures stay near their device */
 
-static void line_add(struct devices *s, int device, const char *text, enum look look)
+static void line_add(struct devices *s, int device, const char *text, enum style style)
 {
 	VEC_GROW(s->lines, s->count, s->capacity);
-	s->lines[s->count++] = (struct device_line){ device, text, look };
+	s->lines[s->count++] = (struct device_line){ device, text, style };
 }
 
 /* Text that is longer than the line goes on below. */
-static void line_add_wrapped(struct devices *s, int device, const char *text, enum look look)
+static void line_add_wrapped(struct devices *s, int device, const char *text, enum style style)
 {
 	int x = device < 0 ? HEADING_AT : MODEL_AT, room = s->width - x > 20 ? s->width - x : 20;
 	for (size_t n; *text && text[n = app_break(text, room)];) {
-		line_add(s, device, arena_strndup(&s->line_arena, text, n), look);
+		line_add(s, device, arena_strndup(&s->line_arena, text, n), style);
 		text += n;
 		text += strspn(text, " ");
 	}
 	if (*text)
-		line_add(s, device, text, look);
+		line_add(s, device, text, style);
 }
 
 static const char *clean(struct devices *s, const char *text)
@@ -60,11 +60,11 @@ static void line_of_peaks(struct devices *s, int i, const struct session *sessio
 	struct str line = { 0 };
 	peaks_describe(&k, &line);
 	if (line.n)
-		line_add_wrapped(s, i, arena_printf(&s->line_arena, "measured peaks: %s", line.p), LOOK_NORMAL);
+		line_add_wrapped(s, i, arena_printf(&s->line_arena, "measured peaks: %s", line.p), STYLE_NORMAL);
 	if (peaks_have_gaps(&k))
 		line_add_wrapped(s, i, arena_printf(&s->line_arena, "-: not measured on a quiet machine%s%s",
 			peaks_known(&k) ? "" : " (no rooflines without the memory peak)",
-			s->list[i].kind == SESSION_RUNNER ? "; benanza bench --shaky MODEL measures it again" : ""), LOOK_DIM);
+			s->list[i].kind == SESSION_RUNNER ? "; benanza bench --shaky MODEL measures it again" : ""), STYLE_DIM);
 	str_free(&line);
 }
 
@@ -72,14 +72,14 @@ static void line_of_peaks(struct devices *s, int i, const struct session *sessio
 static void lines_of_device(struct devices *s, int i, const struct session *session)
 {
 	const struct session_device *d = &s->list[i];
-	line_add(s, i, NULL, LOOK_NORMAL);
-	line_add_wrapped(s, i, clean(s, d->stack), LOOK_DIM);
+	line_add(s, i, NULL, STYLE_NORMAL);
+	line_add_wrapped(s, i, clean(s, d->stack), STYLE_DIM);
 	if (*d->model)
-		line_add_wrapped(s, i, clean(s, d->command), LOOK_DIM);
+		line_add_wrapped(s, i, clean(s, d->command), STYLE_DIM);
 	if (d->in_use && d->kind != SESSION_DESCRIBED)
 		line_of_peaks(s, i, session);
 	if (d->kind == SESSION_DESCRIBED)
-		line_add_wrapped(s, i, clean(s, d->described.caveat), LOOK_WARN);
+		line_add_wrapped(s, i, clean(s, d->described.caveat), STYLE_WARN);
 }
 
 static void lines_make(struct devices *s, const struct session *session)
@@ -93,16 +93,16 @@ static void lines_make(struct devices *s, const struct session *session)
 	s->count = 0;
 	for (int kind = SESSION_RUNNER; kind <= SESSION_DESCRIBED; kind++) {
 		bool any = false;
-		line_add_wrapped(s, -1, groups[kind], LOOK_HEADER);
+		line_add_wrapped(s, -1, groups[kind], STYLE_HEADER);
 		for (int i = 0; i < s->device_count; i++)
 			if ((int)s->list[i].kind == kind) {
 				lines_of_device(s, i, session);
 				any = true;
 			}
 		if (!any)
-			line_add(s, -1, "  none", LOOK_DIM);
+			line_add(s, -1, "  none", STYLE_DIM);
 	}
-	line_add_wrapped(s, -1, clean(s, s->trouble.text), LOOK_BAD);
+	line_add_wrapped(s, -1, clean(s, s->trouble.text), STYLE_BAD);
 }
 
 /* The list is made anew where it may be another: another device is in force, or the first results of one came. */
@@ -188,7 +188,7 @@ static int figures_draw(struct app *app, const struct described *d, struct area 
 		if (figures[f].weight < least)
 			continue;
 		x -= figures[f].columns;
-		canvas_fit_right(line, x + 1, 0, figures[f].columns - 1, d ? LOOK_NORMAL : LOOK_DIM,
+		canvas_fit_right(line, x + 1, 0, figures[f].columns - 1, d ? STYLE_NORMAL : STYLE_DIM,
 			d ? figure_text(app, d, (enum figure)f) : figures[f].heading);
 	}
 	return x;
@@ -198,8 +198,8 @@ static void devices_heading(struct app *app, void *state, struct area line)
 {
 	(void)state;
 	int end = figures_draw(app, NULL, line);
-	canvas_text(line, KEY_AT, 0, LOOK_DIM, "device");
-	canvas_fit(line, MODEL_AT, 0, end - MODEL_AT, LOOK_DIM, "model");
+	canvas_text(line, KEY_AT, 0, STYLE_DIM, "device");
+	canvas_fit(line, MODEL_AT, 0, end - MODEL_AT, STYLE_DIM, "model");
 }
 
 static void devices_draw_row(struct app *app, void *state, int row, int above, struct area line)
@@ -209,7 +209,7 @@ static void devices_draw_row(struct app *app, void *state, int row, int above, s
 	(void)above;
 	if (l->text) {
 		int x = l->device < 0 ? HEADING_AT : MODEL_AT;
-		canvas_fit(line, x, 0, line.width - x, l->look, l->text);
+		canvas_fit(line, x, 0, line.width - x, l->style, l->text);
 		return;
 	}
 	const struct session_device *d = &s->list[l->device];
@@ -217,11 +217,11 @@ static void devices_draw_row(struct app *app, void *state, int row, int above, s
 	bool starting = d->kind == SESSION_RUNNER && awaited && strcmp(awaited, d->key) == 0;
 	int end = d->kind == SESSION_DESCRIBED ? figures_draw(app, &d->described, line) : line.width;
 	if (d->in_use)
-		canvas_put(line, 1, 0, LOOK_GOOD, 0x25cf);
-	canvas_fit(line, KEY_AT, 0, MODEL_AT - KEY_AT - 1, d->in_use ? LOOK_GOOD : LOOK_BOLD,
+		canvas_put(line, 1, 0, STYLE_GOOD, 0x25cf);
+	canvas_fit(line, KEY_AT, 0, MODEL_AT - KEY_AT - 1, d->in_use ? STYLE_GOOD : STYLE_BOLD,
 		d->kind == SESSION_RECORDED && !d->id ? "-" : app_clean(app, text_of(d->key)));
 	const char *what = starting ? "starting" : *d->model ? d->model : d->command;
-	canvas_fit(line, MODEL_AT, 0, end - MODEL_AT, starting ? LOOK_ACCENT : *d->model ? LOOK_NORMAL : LOOK_DIM,
+	canvas_fit(line, MODEL_AT, 0, end - MODEL_AT, starting ? STYLE_ACCENT : *d->model ? STYLE_NORMAL : STYLE_DIM,
 		app_clean(app, text_of(what)));
 }
 

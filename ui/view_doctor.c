@@ -6,10 +6,10 @@
 #include <string.h>
 
 /* What bends numbers, as benanza doctor says it: what does first, then what cannot be told, then the rest. The second
- * reading comes half a second after the view was opened; Enter looks anew. */
+ * reading comes half a second after the view was opened; Enter refreshes it. */
 struct doctor_line {
 	const char *text;
-	enum look look;
+	enum style style;
 	bool heading;
 };
 
@@ -23,41 +23,41 @@ struct doctor_page {
 
 #define TEXT_AT 3
 
-static void add(struct doctor_page *p, const char *text, enum look look)
+static void add(struct doctor_page *p, const char *text, enum style style)
 {
 	VEC_GROW(p->lines, p->count, p->capacity);
-	p->lines[p->count++] = (struct doctor_line){ text, look, false };
+	p->lines[p->count++] = (struct doctor_line){ text, style, false };
 }
 
-static void add_wrapped(struct doctor_page *p, const char *text, enum look look)
+static void add_wrapped(struct doctor_page *p, const char *text, enum style style)
 {
 	int room = p->width - TEXT_AT > 20 ? p->width - TEXT_AT : 20;
 	for (size_t n; *text && text[n = app_break(text, room)];) {
-		add(p, arena_strndup(&p->arena, text, n), look);
+		add(p, arena_strndup(&p->arena, text, n), style);
 		text += n;
 		text += strspn(text, " ");
 	}
 	if (*text)
-		add(p, arena_strndup(&p->arena, text, strlen(text)), look);
+		add(p, arena_strndup(&p->arena, text, strlen(text)), style);
 }
 
 static void add_group(struct doctor_page *p, const struct doctor_finding *f, int count, enum doctor_outcome outcome)
 {
 	static const char *const titles[] = { [DOCTOR_OK] = "OK", [DOCTOR_BENDS] = "Distorts measurements", [DOCTOR_UNKNOWN] = "Unknown here" };
-	static const enum look looks[] = { [DOCTOR_OK] = LOOK_NORMAL, [DOCTOR_BENDS] = LOOK_BAD, [DOCTOR_UNKNOWN] = LOOK_WARN };
+	static const enum style styles[] = { [DOCTOR_OK] = STYLE_NORMAL, [DOCTOR_BENDS] = STYLE_BAD, [DOCTOR_UNKNOWN] = STYLE_WARN };
 	int begin = p->count;
 	for (int i = 0; i < count; i++) {
 		if (f[i].outcome != outcome)
 			continue;
 		if (p->count == begin) {
 			if (begin)
-				add(p, "", LOOK_NORMAL);
-			add(p, titles[outcome], LOOK_HEADER);
+				add(p, "", STYLE_NORMAL);
+			add(p, titles[outcome], STYLE_HEADER);
 			p->lines[p->count - 1].heading = true;
 		}
-		add_wrapped(p, arena_printf(&p->arena, "%s%s%s: %s", f[i].check, *f[i].subject ? ", " : "", f[i].subject, f[i].what), looks[outcome]);
+		add_wrapped(p, arena_printf(&p->arena, "%s%s%s: %s", f[i].check, *f[i].subject ? ", " : "", f[i].subject, f[i].what), styles[outcome]);
 		if (*f[i].cure)
-			add_wrapped(p, arena_printf(&p->arena, "  -> %s", f[i].cure), LOOK_DIM);
+			add_wrapped(p, arena_printf(&p->arena, "  -> %s", f[i].cure), STYLE_DIM);
 	}
 }
 
@@ -101,7 +101,7 @@ static int doctor_view_rows(struct app *app, void *state, int width)
 	bool due = !p->looked && doctor_due_ms(p->doctor) == 0;
 	if (!due && !p->looked) {
 		p->count = 0;
-		add(p, "counting for half a second what else runs on this machine ...", LOOK_DIM);
+		add(p, "counting for half a second what else runs on this machine ...", STYLE_DIM);
 	} else if (due || p->width != width) {
 		p->width = width;
 		p->looked = true;
@@ -116,7 +116,7 @@ static void doctor_view_draw_row(struct app *app, void *state, int row, int abov
 	int x = l->heading ? 1 : TEXT_AT;
 	(void)app;
 	(void)above;
-	canvas_fit(line, x, 0, line.width - x, l->look, l->text);
+	canvas_fit(line, x, 0, line.width - x, l->style, l->text);
 }
 
 static const char *doctor_view_row_text(struct app *app, void *state, int row)

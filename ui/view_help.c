@@ -120,11 +120,11 @@ static void help_draw_row(struct app *app, void *state, int row, int above, stru
 	(void)app;
 	(void)above;
 	if (l->heading) {
-		canvas_fit(line, 1, 0, line.width - 1, LOOK_HEADER, l->left);
+		canvas_fit(line, 1, 0, line.width - 1, STYLE_HEADER, l->left);
 		return;
 	}
-	canvas_fit(line, 3, 0, *l->right ? LEFT_WIDTH : line.width - 3, LOOK_BOLD, l->left);
-	canvas_fit(line, LEFT_COLUMNS, 0, line.width - LEFT_COLUMNS, LOOK_NORMAL, l->right);
+	canvas_fit(line, 3, 0, *l->right ? LEFT_WIDTH : line.width - 3, STYLE_BOLD, l->left);
+	canvas_fit(line, LEFT_COLUMNS, 0, line.width - LEFT_COLUMNS, STYLE_NORMAL, l->right);
 }
 
 static const char *help_row_text(struct app *app, void *state, int row)

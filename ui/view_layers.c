@@ -71,20 +71,20 @@ static void layers_heading(struct app *app, void *state, struct area line)
 {
 	struct columns c = columns_for(app, state, line.width);
 	int x = 1;
-	canvas_fit(line, x, 0, c.dag, LOOK_DIM, "dag");
-	canvas_fit(line, x += c.dag + 1, 0, c.name, LOOK_DIM, name_heading(app, &c));
+	canvas_fit(line, x, 0, c.dag, STYLE_DIM, "dag");
+	canvas_fit(line, x += c.dag + 1, 0, c.name, STYLE_DIM, name_heading(app, &c));
 	x += c.name + 1;
 	if (c.op)
-		canvas_fit(line, x, 0, c.op, LOOK_DIM, marked(app, "op", ORDER_OP));
+		canvas_fit(line, x, 0, c.op, STYLE_DIM, marked(app, "op", ORDER_OP));
 	x += c.op ? c.op + 1 : 0;
 	if (c.output)
-		canvas_fit(line, x, 0, c.output, LOOK_DIM, "output");
+		canvas_fit(line, x, 0, c.output, STYLE_DIM, "output");
 	x += c.output ? c.output + 1 : 0;
-	canvas_fit_right(line, x, 0, c.cost - 1, LOOK_DIM, marked(app, "cost", ORDER_COST));
+	canvas_fit_right(line, x, 0, c.cost - 1, STYLE_DIM, marked(app, "cost", ORDER_COST));
 	x += c.cost + (c.bar ? c.bar + 1 : 0);
 	if (c.share)
-		canvas_fit_right(line, x, 0, c.share, LOOK_DIM, "share");
-	canvas_fit(line, line.width - c.status, 0, c.status, LOOK_DIM, "state");
+		canvas_fit_right(line, x, 0, c.share, STYLE_DIM, "share");
+	canvas_fit(line, line.width - c.status, 0, c.status, STYLE_DIM, "state");
 }
 
 /* Sits the layer in a group whose first layer pays for it? */
@@ -125,10 +125,10 @@ static const char *name_prefix(struct app *app, int layer, int above)
 }
 
 /* What stands in the cost column, and whether it is a number. */
-static const char *cost_text(struct app *app, int layer, const struct layer_cost *cost, enum look *look)
+static const char *cost_text(struct app *app, int layer, const struct layer_cost *cost, enum style *style)
 {
 	char number[STR_QUANTITY];
-	*look = LOOK_DIM;
+	*style = STYLE_DIM;
 	if (!cost)
 		return "-";
 	switch (cost->origin) {
@@ -136,11 +136,11 @@ static const char *cost_text(struct app *app, int layer, const struct layer_cost
 		/* its work is in an integer layer's; or nothing is the least it may cost */
 		return app_layer(app, layer)->absorbed_by >= 0 ? "absorbed" : cost->at_least ? "~free " : "free ";
 	case ORIGIN_FUSED: return "fused ";
-	case ORIGIN_UNSUPPORTED: *look = LOOK_WARN; return "n/a ";
+	case ORIGIN_UNSUPPORTED: *style = STYLE_WARN; return "n/a ";
 	case ORIGIN_MISSING: return "- ";
 	default: break;
 	}
-	*look = app_is_critical(app, cost) ? LOOK_CRITICAL : LOOK_NORMAL;
+	*style = app_is_critical(app, cost) ? STYLE_CRITICAL : STYLE_NORMAL;
 	bool guess = app_is_guess(cost) || isnan(app->places[layer].times), repeat = app_same_as(app, layer) >= 0;
 	/* without a blank before the `~`: nine columns hold every figure with its unit */
 	return arena_printf(&app->scratch, "%s%s%s", !repeat ? "" : guess || cost->mistrusted ? "=" : "= ",
@@ -153,26 +153,26 @@ static void draw_cost(struct app *app, int layer, struct area line, int x, const
 	const struct layer_cost *cost = app_cost(app, layer);
 	double ns = app_cost_all(app, layer);
 	double total = app->session->analysis ? app->session->analysis->sequential_ns : NAN;
-	enum look look;
-	const char *text = cost_text(app, layer, cost, &look);
+	enum style style;
+	const char *text = cost_text(app, layer, cost, &style);
 	int same = app_same_as(app, layer),
 	    rest = c->cost + (c->bar ? c->bar + 1 : 0) + (c->share ? c->share : 0);
 	if (cost && cost->origin == ORIGIN_MISSING && same >= 0) {
 		const char *name = app_name(app, same);
-		int used = canvas_text(line, x + 1, 0, LOOK_DIM, "= ");
-		canvas_fit_tail(line, x + 1 + used, 0, rest - used - 2, LOOK_DIM, name);
+		int used = canvas_text(line, x + 1, 0, STYLE_DIM, "= ");
+		canvas_fit_tail(line, x + 1 + used, 0, rest - used - 2, STYLE_DIM, name);
 		return;
 	}
-	canvas_fit_right(line, x, 0, c->cost - 1, look, text);
+	canvas_fit_right(line, x, 0, c->cost - 1, style, text);
 	if (!cost || !(ns > 0))
 		return;
 	x += c->cost;
 	if (c->bar && app->most_ns > 0)
-		canvas_bar(line, x, 0, c->bar, look == LOOK_CRITICAL ? LOOK_CRITICAL : LOOK_ACCENT,
+		canvas_bar(line, x, 0, c->bar, style == STYLE_CRITICAL ? STYLE_CRITICAL : STYLE_ACCENT,
 			ns / app->most_ns);
 	x += c->bar ? c->bar + 1 : 0;
 	if (c->share && total > 0)
-		canvas_fit_right(line, x, 0, c->share, LOOK_NORMAL, app_share(app, ns, total));
+		canvas_fit_right(line, x, 0, c->share, STYLE_NORMAL, app_share(app, ns, total));
 }
 
 static void draw_dag(const struct app *app, int row, struct area line, const struct columns *c)
@@ -187,9 +187,9 @@ static void draw_dag(const struct app *app, int row, struct area line, const str
 		lanes_pass(&app->lanes, app->lane_of[row], line, 1, 0, c->lanes);
 	else if (in_order)
 		lanes_draw(&app->lanes, app->lane_of[row], line, 1, 0, c->lanes, sign,
-			critical ? LOOK_CRITICAL : LOOK_ACCENT);
+			critical ? STYLE_CRITICAL : STYLE_ACCENT);
 	else
-		canvas_put(line, 1, 0, critical ? LOOK_CRITICAL : LOOK_ACCENT, sign);
+		canvas_put(line, 1, 0, critical ? STYLE_CRITICAL : STYLE_ACCENT, sign);
 }
 
 #define DIM_SHORT 6 /* bytes of a dimension that still show where the whole shape is too long */
@@ -256,25 +256,25 @@ static void layers_draw_row(struct app *app, void *state, int row, int above, st
 	const struct plan_layer *l = app_layer(app, layer);
 	struct columns c = columns_for(app, state, line.width);
 	const struct layer_cost *cost = app_cost(app, layer);
-	enum look look = group_fused_into(cost, layer) || l->class == CLASS_FREE ? LOOK_DIM : LOOK_NORMAL;
+	enum style style = group_fused_into(cost, layer) || l->class == CLASS_FREE ? STYLE_DIM : STYLE_NORMAL;
 	draw_dag(app, row, line, &c);
 	int x = 2 + c.dag;
 	bool in_order = app->panes[0].order == 0 && !app->panes[0].reverse;
-	int used = in_order ? canvas_text(line, x, 0, LOOK_DIM,
+	int used = in_order ? canvas_text(line, x, 0, STYLE_DIM,
 				      name_prefix(app, layer, above >= 0 ? app->listed[above] : -1))
 			    : 0;
-	canvas_fit_tail(line, x + used, 0, c.name - used, look,
+	canvas_fit_tail(line, x + used, 0, c.name - used, style,
 		app_name(app, layer));
 	x += c.name + 1;
 	if (c.op)
-		canvas_fit(line, x, 0, c.op, look, op_text(app, l));
+		canvas_fit(line, x, 0, c.op, style, op_text(app, l));
 	x += c.op ? c.op + 1 : 0;
 	if (c.output)
-		canvas_fit(line, x, 0, c.output, look, output_text(app, app->places[layer].plan, l, line, c.output));
+		canvas_fit(line, x, 0, c.output, style, output_text(app, app->places[layer].plan, l, line, c.output));
 	x += c.output ? c.output + 1 : 0;
 	draw_cost(app, layer, line, x, &c);
-	const char *word = app_layer_state(app, layer, &look);
-	canvas_fit(line, line.width - c.status, 0, c.status, look, word);
+	const char *word = app_layer_state(app, layer, &style);
+	canvas_fit(line, line.width - c.status, 0, c.status, style, word);
 }
 
 /* All that the row and the lines below the list show of the layer. */
@@ -284,12 +284,12 @@ static const char *layers_row_text(struct app *app, void *state, int row)
 	const struct plan_layer *l = app_layer(app, app->listed[row]);
 	int layer = app->listed[row], at = l->output_count ? l->outputs[0] : -1;
 	const struct plan *p = app->places[layer].plan;
-	enum look look;
+	enum style style;
 	const char *problem = app_problem(app, layer);
 	const char *output = at >= 0 ? app_clean(app, text_of(plan_value_text(&app->scratch, &p->values[at]))) : "";
 	return arena_printf(&app->scratch, "%s %s %s %s %s %s %s %s", app_clean(app, l->name), app_name(app, layer),
 		app_clean(app, l->node->op), op_class_name(l->class), output,
-		cost_text(app, layer, app_cost(app, layer), &look), app_layer_terms(app, layer), problem ? problem : "");
+		cost_text(app, layer, app_cost(app, layer), &style), app_layer_terms(app, layer), problem ? problem : "");
 }
 
 static const char *const layers_orders[] = { "model order", "cost", "work (FLOPs)", "name", "operator",

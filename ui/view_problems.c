@@ -91,11 +91,11 @@ static void problems_heading(struct app *app, void *state, struct area line)
 	const char *cost = app_order_mark(app, &view_problems, 1), *uses = app_order_mark(app, &view_problems, 2),
 		   *text = app_order_mark(app, &view_problems, 3);
 	struct arena *s = &app->scratch;
-	canvas_text(line, 1, 0, LOOK_DIM, "state");
+	canvas_text(line, 1, 0, STYLE_DIM, "state");
 	int x = 1 + app_state_columns(app);
-	canvas_fit_right(line, x, 0, 6, LOOK_DIM, arena_printf(s, "uses%s", uses));
-	canvas_fit_right(line, x + 7, 0, 9, LOOK_DIM, arena_printf(s, "best%s", cost));
-	canvas_fit(line, x + 18, 0, line.width - x - 18, LOOK_DIM,
+	canvas_fit_right(line, x, 0, 6, STYLE_DIM, arena_printf(s, "uses%s", uses));
+	canvas_fit_right(line, x + 7, 0, 9, STYLE_DIM, arena_printf(s, "best%s", cost));
+	canvas_fit(line, x + 18, 0, line.width - x - 18, STYLE_DIM,
 		arena_printf(s, "problem%s%s", text,
 			app_order_mark(app, &view_problems, 0)[0] ? ", reversed" : ""));
 }
@@ -121,22 +121,22 @@ static void problems_draw_row(struct app *app, void *state, int row, int above, 
 {
 	const struct problem_row *r = &((struct problems *)state)->rows[row];
 	char number[STR_QUANTITY];
-	enum look look;
+	enum style style;
 	(void)above;
-	const char *word = app_problem_state(app, r->text, &look);
+	const char *word = app_problem_state(app, r->text, &style);
 	int x = 1 + app_state_columns(app);
-	canvas_fit(line, 1, 0, x, look, word[0] ? word : "-");
-	canvas_fit_right(line, x + 1, 0, 5, LOOK_NORMAL, arena_printf(&app->scratch, "x%d", r->uses));
-	canvas_fit_right(line, x + 7, 0, 9, LOOK_NORMAL, arena_printf(&app->scratch, "%s%s",
+	canvas_fit(line, 1, 0, x, style, word[0] ? word : "-");
+	canvas_fit_right(line, x + 1, 0, 5, STYLE_NORMAL, arena_printf(&app->scratch, "x%d", r->uses));
+	canvas_fit_right(line, x + 7, 0, 9, STYLE_NORMAL, arena_printf(&app->scratch, "%s%s",
 		r->estimated && !isnan(r->ns) ? "~" : "", str_duration(number, r->ns)));
 	x += 18;
 	const char *why = isnan(r->ns) || r->estimated ? reason(app, r->text) : "";
 	if (why[0]) {
 		int used =
-			canvas_fit(line, x, 0, (line.width - x) / 2, LOOK_BAD, app_clean(app, text_of(why)));
+			canvas_fit(line, x, 0, (line.width - x) / 2, STYLE_BAD, app_clean(app, text_of(why)));
 		x += used + 2;
 	}
-	canvas_fit(line, x, 0, line.width - x, r->fused ? LOOK_DIM : LOOK_NORMAL, r->text);
+	canvas_fit(line, x, 0, line.width - x, r->fused ? STYLE_DIM : STYLE_NORMAL, r->text);
 }
 
 static const char *problems_row_text(struct app *app, void *state, int row)

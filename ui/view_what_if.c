@@ -26,7 +26,7 @@ enum figure {
 struct what_if_line {
 	const char *text;  /* NULL: the row of a toggle */
 	int toggle;        /* it belongs to, or -1 */
-	enum look look;
+	enum style style;
 	bool passed;
 };
 
@@ -51,9 +51,9 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 	const struct analysis *a = app->session->analysis;
 	bool on = row->get(&app->session->scenario);
 	char total[STR_QUANTITY], saves[STR_QUANTITY];
-	canvas_put(line, 2, 0, LOOK_BOLD, (uint32_t)(unsigned char)row->key);
-	canvas_fit(line, 6, 0, 12, LOOK_BOLD, row->name);
-	canvas_fit(line, 19, 0, 13, on ? LOOK_GOOD : LOOK_NORMAL,
+	canvas_put(line, 2, 0, STYLE_BOLD, (uint32_t)(unsigned char)row->key);
+	canvas_fit(line, 6, 0, 12, STYLE_BOLD, row->name);
+	canvas_fit(line, 19, 0, 13, on ? STYLE_GOOD : STYLE_NORMAL,
 		arena_printf(&app->scratch, "[%c] %s", on ? 'x' : ' ', on ? row->on : row->off));
 	if (!e || !a)
 		return;
@@ -62,15 +62,15 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 	double with_ns = e->on ? a->bound_ns : e->bound_ns;
 	bool complete = e->on ? a->complete : e->bound_complete;
 	if (t.gain == GAIN_ABSENT || app_is_beside(app, row))
-		canvas_fit(rest, 0, 0, rest.width, LOOK_DIM, "n/a");
+		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "n/a");
 	else if (t.wanted > 0)
-		canvas_fit(rest, 0, 0, rest.width, LOOK_WARN,
+		canvas_fit(rest, 0, 0, rest.width, STYLE_WARN,
 			arena_printf(&app->scratch, "unknown until %d problem%s measured", t.wanted,
 				t.wanted == 1 ? " is" : "s are"));
 	else if (t.gain == GAIN_UNKNOWN || t.gain == GAIN_NEVER || isnan(with_ns))
-		canvas_fit(rest, 0, 0, rest.width, LOOK_DIM, "unknown");
+		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "unknown");
 	else
-		canvas_fit(rest, 0, 0, rest.width, LOOK_NORMAL,
+		canvas_fit(rest, 0, 0, rest.width, STYLE_NORMAL,
 			arena_printf(&app->scratch, "%s%-18s %s%s%s", complete && !e->estimated ? " " : "~",
 				str_duration(total, with_ns), t.gain == GAIN_PARTLY ? "~" : " ",
 				str_duration(saves, fabs(t.saves_ns)), t.saves_ns < 0 ? " more" : ""));
@@ -143,20 +143,20 @@ static const char *figure_text(struct app *app, enum figure f)
 
 #define INDENT "            "
 
-static void page_add(struct what_if_page *s, const char *text, int toggle, enum look look, bool passed)
+static void page_add(struct what_if_page *s, const char *text, int toggle, enum style style, bool passed)
 {
 	VEC_GROW(s->lines, s->count, s->capacity);
-	s->lines[s->count++] = (struct what_if_line){ text, toggle, look, passed };
+	s->lines[s->count++] = (struct what_if_line){ text, toggle, style, passed };
 }
 
 /* Continuations stand under the text: a toggle's under its name, a figure's under what follows its label. */
-static void page_wrap(struct what_if_page *s, const char *text, int toggle, enum look look)
+static void page_wrap(struct what_if_page *s, const char *text, int toggle, enum style style)
 {
 	const char *indent = toggle >= 0 ? "      " : "";
 	for (size_t n; *text; indent = toggle >= 0 ? "      " : INDENT) {
 		int room = s->width - (int)strlen(indent) - 1;
 		n = app_break(text, room < 16 ? 16 : room);
-		page_add(s, arena_printf(&s->arena, "%s%.*s", indent, (int)n, text), toggle, look,
+		page_add(s, arena_printf(&s->arena, "%s%.*s", indent, (int)n, text), toggle, style,
 			toggle >= 0 || indent[0]);
 		text += n;
 		text += strspn(text, " ");
@@ -176,17 +176,17 @@ static int what_if_rows(struct app *app, void *state, int width)
 	int count;
 	const struct what_if *table = what_if_table(&count);
 	for (int i = 0; i < count; i++) {
-		page_add(s, NULL, i, LOOK_NORMAL, false);
-		page_wrap(s, table[i].text, i, LOOK_DIM);
+		page_add(s, NULL, i, STYLE_NORMAL, false);
+		page_wrap(s, table[i].text, i, STYLE_DIM);
 	}
 	if (!p)
 		return s->count;
-	page_add(s, "", -1, LOOK_NORMAL, true);
+	page_add(s, "", -1, STYLE_NORMAL, true);
 	for (int f = 0; f < FIGURE_COUNT; f++)
-		page_wrap(s, figure_text(app, (enum figure)f), -1, LOOK_NORMAL);
+		page_wrap(s, figure_text(app, (enum figure)f), -1, STYLE_NORMAL);
 	for (int i = 0; i < p->warning_count; i++)
 		page_wrap(s, arena_printf(&app->scratch, " warning    %s", app_clean(app, text_of(p->warnings[i]))),
-			-1, LOOK_WARN);
+			-1, STYLE_WARN);
 	return s->count;
 }
 
@@ -203,7 +203,7 @@ static void what_if_heading(struct app *app, void *state, struct area line)
 {
 	(void)app;
 	(void)state;
-	canvas_fit(line, 1, 0, line.width - 1, LOOK_DIM,
+	canvas_fit(line, 1, 0, line.width - 1, STYLE_DIM,
 		"key  what if      now           total with it on    saving when on");
 }
 
@@ -213,7 +213,7 @@ static void what_if_draw_row(struct app *app, void *state, int row, int above, s
 	int count;
 	(void)above;
 	if (l->text)
-		canvas_fit(line, 0, 0, line.width, l->look, l->text);
+		canvas_fit(line, 0, 0, line.width, l->style, l->text);
 	else
 		draw_toggle(app, &what_if_table(&count)[l->toggle], line);
 }

@@ -268,10 +268,10 @@ static void test_help_search(void)
 		rising &= matches[i] > matches[i - 1];
 	ok(rising, "n goes through all %d matches, those on the last page too", count);
 	ok(p->cursor >= p->top && p->cursor < p->top + app.page, "the match is seen");
-	struct str looks = { 0 };
-	canvas_print_looks(&app.canvas, &looks);
-	ok(strstr(looks.p, "bbbbb") && strstr(looks.p, "rrrrr"), "and marked, and so are the others");
-	str_free(&looks);
+	struct str styles = { 0 };
+	canvas_print_styles(&app.canvas, &styles);
+	ok(strstr(styles.p, "bbbbb") && strstr(styles.p, "rrrrr"), "and marked, and so are the others");
+	str_free(&styles);
 	int top = p->top;
 	type("j");
 	ok(!p->marked && p->top == top + 1, "scrolling goes on from there");

@@ -44,43 +44,43 @@ static void test_widths(void)
 static void test_text(void)
 {
 	struct area a = fresh(10, 2, false);
-	is_int(canvas_text(a, 2, 0, LOOK_NORMAL, "hello"), 5, "columns drawn");
-	is_int(canvas_text(a, 7, 1, LOOK_NORMAL, "hello"), 3, "cut at the edge");
+	is_int(canvas_text(a, 2, 0, STYLE_NORMAL, "hello"), 5, "columns drawn");
+	is_int(canvas_text(a, 7, 1, STYLE_NORMAL, "hello"), 3, "cut at the edge");
 	is_str(shown(), "  hello\n       hel\n", "as drawn");
 	a = fresh(6, 1, false);
-	canvas_text(a, 0, 0, LOOK_NORMAL, "a\033[1m\x80\xffz");
+	canvas_text(a, 0, 0, STYLE_NORMAL, "a\033[1m\x80\xffz");
 	is_str(shown(), "a?[1m?\n", "control characters and broken bytes become ?");
 	a = fresh(5, 3, false);
-	canvas_text(a, 0, 0, LOOK_NORMAL, "\u5c42\u5c42\u5c42");
-	canvas_text(a, 0, 1, LOOK_NORMAL, "\u5c42\u5c42");
-	canvas_text(a, 1, 1, LOOK_NORMAL, "x");
-	canvas_text(a, 0, 2, LOOK_NORMAL, "e\u0301\u5c42\u0301");
+	canvas_text(a, 0, 0, STYLE_NORMAL, "\u5c42\u5c42\u5c42");
+	canvas_text(a, 0, 1, STYLE_NORMAL, "\u5c42\u5c42");
+	canvas_text(a, 1, 1, STYLE_NORMAL, "x");
+	canvas_text(a, 0, 2, STYLE_NORMAL, "e\u0301\u5c42\u0301");
 	is_str(shown(), "\u5c42\u5c42\n x\u5c42\ne\u0301\u5c42\u0301\n",
 		"wide ones are never halved; marks sit on theirs");
 	a = fresh(8, 3, false);
-	is_int(canvas_fit(a, 0, 0, 5, LOOK_NORMAL, "abcdefgh"), 5, "fit");
-	canvas_fit_right(a, 0, 1, 8, LOOK_NORMAL, "abc");
-	canvas_fit_tail(a, 0, 2, 5, LOOK_NORMAL, "abcdefgh");
+	is_int(canvas_fit(a, 0, 0, 5, STYLE_NORMAL, "abcdefgh"), 5, "fit");
+	canvas_fit_right(a, 0, 1, 8, STYLE_NORMAL, "abc");
+	canvas_fit_tail(a, 0, 2, 5, STYLE_NORMAL, "abcdefgh");
 	is_str(shown(), "abcd\u2026\n     abc\n\u2026efgh\n", "head, right and tail");
 	a = fresh(4, 1, false);
-	canvas_fit(a, 0, 0, 4, LOOK_NORMAL, "\u5c42\u5c42\u5c42");
+	canvas_fit(a, 0, 0, 4, STYLE_NORMAL, "\u5c42\u5c42\u5c42");
 	is_str(shown(), "\u5c42\u2026\n", "an ellipsis beside a wide one");
 }
 
 static void test_clipping(void)
 {
 	struct area a = fresh(6, 3, false), part = canvas_part(a, 2, 1, 3, 1);
-	canvas_text(part, -2, 0, LOOK_NORMAL, "abcdefgh");
-	canvas_text(part, 0, 1, LOOK_NORMAL, "below");
-	canvas_fill(part, 2, 0, 50, LOOK_NORMAL, '!');
+	canvas_text(part, -2, 0, STYLE_NORMAL, "abcdefgh");
+	canvas_text(part, 0, 1, STYLE_NORMAL, "below");
+	canvas_fill(part, 2, 0, 50, STYLE_NORMAL, '!');
 	is_str(shown(), "\n  cd!\n\n", "nothing outside the area");
 	part = canvas_part(a, 5, 2, 100, 100);
 	is_int(part.width, 1, "a part is cut to its whole");
 	part = canvas_part(a, 9, 9, 3, 3);
 	is_int(part.width * part.height, 0, "a part outside is empty");
-	canvas_text(part, 0, 0, LOOK_NORMAL, "x");
+	canvas_text(part, 0, 0, STYLE_NORMAL, "x");
 	a = fresh(0, 0, false);
-	canvas_text(a, 0, 0, LOOK_NORMAL, "x");
+	canvas_text(a, 0, 0, STYLE_NORMAL, "x");
 	canvas_resize(&canvas, -3, 100000);
 	is_int(canvas.height, CANVAS_SIDE_MAX, "absurd sizes are cut down");
 	is_int(canvas.width, 0, "and up");
@@ -89,26 +89,26 @@ static void test_clipping(void)
 static void test_bars(void)
 {
 	struct area a = fresh(5, 6, false);
-	canvas_bar(a, 0, 0, 4, LOOK_NORMAL, 1);
-	canvas_bar(a, 0, 1, 4, LOOK_NORMAL, 0.5);
-	canvas_bar(a, 0, 2, 4, LOOK_NORMAL, 1e-9);
-	canvas_bar(a, 0, 3, 4, LOOK_NORMAL, NAN);
-	canvas_bar(a, 0, 4, 4, LOOK_NORMAL, 77);
-	canvas_bar(a, 0, 5, 4, LOOK_NORMAL, 0.4);
+	canvas_bar(a, 0, 0, 4, STYLE_NORMAL, 1);
+	canvas_bar(a, 0, 1, 4, STYLE_NORMAL, 0.5);
+	canvas_bar(a, 0, 2, 4, STYLE_NORMAL, 1e-9);
+	canvas_bar(a, 0, 3, 4, STYLE_NORMAL, NAN);
+	canvas_bar(a, 0, 4, 4, STYLE_NORMAL, 77);
+	canvas_bar(a, 0, 5, 4, STYLE_NORMAL, 0.4);
 	is_str(shown(),
 		"\u2587\u2587\u2587\u2587\n\u2587\u2587\n\u258f\n\n\u2587\u2587\u2587\u2587\n\u2587\u258b\n",
 		"bars");
 	a = fresh(8, 1, true);
-	canvas_bar(a, 0, 0, 4, LOOK_NORMAL, 0.5);
-	canvas_text(a, 3, 0, LOOK_NORMAL, "\u25cf\u2502\u5c42\u2026");
+	canvas_bar(a, 0, 0, 4, STYLE_NORMAL, 0.5);
+	canvas_text(a, 3, 0, STYLE_NORMAL, "\u25cf\u2502\u5c42\u2026");
 	is_str(shown(), "## *|??\n", "in ASCII, widths kept; a pair that does not fit is not halved");
 	a = fresh(10, 3, true);
-	canvas_text(a, 0, 0, LOOK_NORMAL, "9 us \u00b10.4%");
-	canvas_fit(a, 0, 1, 8, LOOK_NORMAL, "abcdefghijk");
-	canvas_fit_tail(a, 0, 2, 8, LOOK_NORMAL, "abcdefghijk");
+	canvas_text(a, 0, 0, STYLE_NORMAL, "9 us \u00b10.4%");
+	canvas_fit(a, 0, 1, 8, STYLE_NORMAL, "abcdefghijk");
+	canvas_fit_tail(a, 0, 2, 8, STYLE_NORMAL, "abcdefghijk");
 	is_str(shown(), "9 us +-0.4\nabcdef..\n..fghijk\n", "signs of two characters");
 	is_int(canvas_columns_on(a, "\u00b1x\u2026"), 5, "and counted so");
-	is_int(canvas_fit(a, 0, 0, 1, LOOK_NORMAL, "abc"), 1, "one column");
+	is_int(canvas_fit(a, 0, 0, 1, STYLE_NORMAL, "abc"), 1, "one column");
 }
 
 static void test_ascii(void)
@@ -125,10 +125,10 @@ static void test_looks(void)
 {
 	struct area a = fresh(4, 2, false);
 	struct str out = { 0 };
-	canvas_text(a, 0, 0, LOOK_GOOD, "ab");
+	canvas_text(a, 0, 0, STYLE_GOOD, "ab");
 	canvas_select(a, 0);
-	canvas_print_looks(&canvas, &out);
-	is_str(out.p, "GG##\n....\n", "looks and selection");
+	canvas_print_styles(&canvas, &out);
+	is_str(out.p, "GG##\n....\n", "styles and selection");
 	struct canvas other = { 0 };
 	canvas_resize(&other, 4, 2);
 	ok(!canvas_same(&canvas, &other), "different canvases differ");

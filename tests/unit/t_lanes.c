@@ -145,14 +145,14 @@ static void test_picture(void)
 	is_int(l.width, 2, "two lanes");
 	canvas_resize(&c, 6, 5);
 	for (int i = 0; i < 5; i++)
-		lanes_draw(&l, i, canvas_area(&c), 0, i, 2, 0x25cf, LOOK_NORMAL);
+		lanes_draw(&l, i, canvas_area(&c), 0, i, 2, 0x25cf, STYLE_NORMAL);
 	canvas_print(&c, &out);
 	is_str(out.p, "\u25cf\n\u251c\u2500\u25cf\n\u2502 \u25cf\n\u25cf \u2502\n\u25cf\u2500\u256f\n",
 		"the picture");
 	str_clear(&out);
 	canvas_clear(&c);
 	for (int i = 0; i < 5; i++)
-		lanes_draw(&l, i, canvas_area(&c), 0, i, 1, 0x25cf, LOOK_NORMAL);
+		lanes_draw(&l, i, canvas_area(&c), 0, i, 1, 0x25cf, STYLE_NORMAL);
 	canvas_print(&c, &out);
 	is_str(out.p, "\u25cf\n\u251c\u00bb\n\u2502\u00bb\n\u25cf\u00bb\n\u25cf\u00bb\n",
 		"what does not fit is marked");

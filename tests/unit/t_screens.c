@@ -1,4 +1,4 @@
-/* Whole screens, compared with tests/screens. GENERATE=1 writes them anew: look at the difference before
+/* Whole screens, compared with tests/screens. GENERATE=1 writes them again: read the difference before
  * committing. */
 #include "config.h"
 
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { LOOKS = 1, SVG };
+enum { STYLES = 1, SVG };
 
 static const struct screen {
 	const char *name;
@@ -20,7 +20,7 @@ static const struct screen {
 	struct fixture_options options;
 } screens[] = {
 	{ "layers_80x24", 80, 24, NULL, "", false, false, { .queue = true, .busy = true } },
-	{ "layers_80x24_looks", 80, 24, NULL, "j", false, LOOKS, { .queue = true, .busy = true } },
+	{ "layers_80x24_styles", 80, 24, NULL, "j", false, STYLES, { .queue = true, .busy = true } },
 	{ "layers_80x24_svg", 80, 24, NULL, "j", false, SVG, { .queue = true, .busy = true } },
 	{ "layers_80x24_ascii", 80, 24, NULL, "", true, false, { .queue = true, .busy = true } },
 	{ "layers_120x40", 120, 40, NULL, "j j", false, false, { .queue = true, .busy = true } },
@@ -82,14 +82,14 @@ static char *frame(const struct screen *c)
 {
 	struct session *s = fixture_open(&c->options);
 	struct str out = { 0 };
-	if (c->printed == LOOKS) {
+	if (c->printed == STYLES) {
 		struct app app;
 		app_init(&app, s, c->columns, c->rows, c->ascii);
 		app_draw(&app);
 		for (const char *k = c->keys; *k; k++)
 			app_key(&app, (uint32_t)*k);
 		app_draw(&app);
-		canvas_print_looks(&app.canvas, &out);
+		canvas_print_styles(&app.canvas, &out);
 		app_free(&app);
 	} else {
 		struct error err = ERROR_NONE;
