@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 struct app_options {
-	bool ascii, color;   /* color false: monochrome; NO_COLOR and the terminal's own limits are looked at
+	bool ascii, color;   /* color false: monochrome; NO_COLOR and the terminal's limits are checked
 				inside */
 	const char *view;    /* opened at first; NULL = layers */
 	const char *note;    /* a line to show at first (why there is no device ...), or NULL */

@@ -69,7 +69,7 @@ static void draw_summary(struct app *app, struct area line)
 	canvas_fit(line, x + 2, 0, line.width - x - 3, STYLE_NORMAL, price);
 }
 
-/* The problem and, at the right, what limits it: "memory 43%". */
+/* The problem and, where there is room, what limits it: "memory 43%". Details always have both. */
 static void draw_problem(struct app *app, struct area line)
 {
 	const char *problem = app->layer >= 0 ? app_problem(app, app->layer) : NULL;
@@ -82,10 +82,9 @@ static void draw_problem(struct app *app, struct area line)
 		if (l.by != LIMIT_UNKNOWN)
 			limit_describe(&l, &limit);
 	}
-	int columns = limit.n ? canvas_columns(limit.p) + 2 : 0;
-	canvas_fit(line, 1, 0, line.width - 1 - columns, STYLE_DIM, problem);
-	if (columns)
-		canvas_fit_right(line, 0, 0, line.width - 1, STYLE_NORMAL, limit.p);
+	int used = canvas_fit(line, 1, 0, line.width - 1, STYLE_DIM, problem);
+	if (limit.n && used + canvas_columns(limit.p) + 4 <= line.width)
+		canvas_fit_right(line, used + 3, 0, line.width - used - 4, STYLE_NORMAL, limit.p);
 	str_free(&limit);
 }
 

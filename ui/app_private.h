@@ -56,9 +56,9 @@ void app_names_renew(struct app *app);
 /* app_facts.c: after every analysis, counts what failed and what is left to measure */
 void app_counts_renew(struct app *app);
 
-/* app_device.c: what is awaited comes into force, or not */
+/* app_device.c: switches to the device that is starting once its runner answers */
 void app_device_step(struct app *app, int timeout_ms);
-/* No device is awaited any longer. Returns whether one was. */
+/* Stops waiting for a device. False: none was starting. */
 bool app_device_leave(struct app *app);
 
 /* app_draw.c */
@@ -71,11 +71,11 @@ int app_list_width(const struct app *app); /* columns of the main pane */
 int app_header_rows(const struct app *app);
 void app_draw_header(struct app *app, struct area area);
 
-/* app_prompt.c: the line at the bottom that takes text */
+/* app_prompt.c: the input line at the bottom */
 void prompt_open(struct app *app, enum prompt_kind kind);
 void prompt_key(struct app *app, uint32_t key);
 void prompt_close(struct app *app);
-/* Asks for the first dimension that has no value, if there is one. */
+/* Prompts for the dimensions without a value, if there are any. */
 void prompt_ask_unbound(struct app *app);
 
 #endif

@@ -30,7 +30,7 @@ static void runner_start(struct app *app)
 		queue_connect(q, 1, &err); /* what goes wrong shows in queue_status */
 }
 
-/* No hello and none to be expected: what the database holds must do. */
+/* The runner does not answer: continue with recorded results. */
 static void runner_missed(struct app *app)
 {
 	struct session *s = app->session;
@@ -56,7 +56,7 @@ static void plan_on(struct app *app)
 	app->generation += planner_version(app->session->planner) - before;
 }
 
-/* Lets the queue do what it can; a runner that does not start is said once and then left alone. */
+/* Drives queue, planner and database. A runner that does not start is reported once and not retried. */
 static void drive(struct app *app)
 {
 	struct error err = ERROR_NONE;
@@ -125,7 +125,7 @@ static int view_due_ms(struct app *app)
 	return p->view->due_ms && p->is_open ? p->view->due_ms(app, p->state) : -1;
 }
 
-/* Analysis is made anew only when it is about to be shown, for the same reason. */
+/* For the same reason the analysis is recomputed only before a frame is drawn. */
 static int loop(struct app *app)
 {
 	bool changed = true;
@@ -143,7 +143,7 @@ static int loop(struct app *app)
 			since = 0;
 			changed = false;
 		}
-		/* A runner at work says something every half a second, and that is what the next frame waits for. */
+		/* A working runner reports twice a second, which wakes this loop. */
 		int64_t wait = is_changing(app) ? CHANGING_WAIT_MS : changed && measuring ? MEASURING_REDRAW_MS - since : IDLE_WAIT_MS;
 		wait = due > 0 && due < wait ? due : wait;
 		uint32_t key;

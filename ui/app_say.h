@@ -1,4 +1,4 @@
-/* What the header has to say, apart from where there is room for it: pure functions of the analysis. */
+/* Texts of the header, without layout: pure functions of the analysis. */
 #ifndef UI_APP_SAY_H
 #define UI_APP_SAY_H
 
@@ -14,7 +14,7 @@ struct bound_says {
 	int missing, unsupported, proxies, estimated;
 	int noisy, suspect;      /* layers whose measurement was disturbed; is probably wrong */
 	int failed;              /* of the missing: measured without success; set by the caller */
-	int open;                /* layers of which it is not known which branch is taken, or how often the body runs */
+	int open;                /* layers whose branch or number of runs is unknown */
 	bool described;          /* nothing is ever measured there; set by the caller */
 	const char *least;       /* goes before a total: "", "~" of estimates, "at least ", "partial ~" */
 };

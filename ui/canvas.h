@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-/* What a cell means, not what colour it has: id, letter in canvas_print_styles. */
+/* Meaning of a cell, from which the terminal derives its colour: id, letter in canvas_print_styles. */
 #define STYLE_LIST(_)    \
 	_(NORMAL, '.')   \
 	_(DIM, 'd')      \
@@ -83,7 +83,7 @@ int canvas_columns_on(struct area a, const char *utf8);
 uint32_t canvas_decode(const char **p);
 /* Appends a code point as UTF-8. */
 void canvas_encode(struct str *out, uint32_t code);
-/* What stands for a code point in ASCII (for the signs that take two characters, the first of them). */
+/* ASCII substitute of a code point (the first character of those that take two). */
 uint32_t canvas_ascii(uint32_t code);
 
 /* The rows as text, trailing blanks removed, a newline after each. */

@@ -16,37 +16,34 @@ struct view {
 	size_t state_size;           /* the view's own state, zeroed before open */
 	void (*open)(struct app *app, void *state);  /* may be NULL */
 	void (*close)(struct app *app, void *state); /* frees what the state owns; may be NULL */
-	/* Rows there are now, for an area `width` columns wide; called before every drawing, so it may
-	 * rebuild its rows. */
+	/* Number of rows for an area `width` columns wide; called before every drawing, so it may rebuild them. */
 	int (*rows)(struct app *app, void *state, int width);
 	/* The line above the rows; NULL = none. */
 	void (*heading)(struct app *app, void *state, struct area line);
 	/* Draws row (the view's own numbering, whatever the order) into an area one line high. shown_after:
 	 * the row drawn on the line above, or -1. */
 	void (*draw_row)(struct app *app, void *state, int row, int shown_after, struct area line);
-	/* What a search covers; cleaned text that lives until the next drawing. NULL function = no search.
-	 */
+	/* Text of a row for search and filter, cleaned; lives until the next drawing. NULL function = no search. */
 	const char *(*row_text)(struct app *app, void *state, int row);
-	/* Names of the orders, NULL-terminated, the first being the view's own; and how two rows compare in
-	 * one (never called for order 0). NULL = no sorting. */
+	/* Names of the sort orders, NULL-terminated, the first is the view's own; and a comparison of two rows in one
+	 * of the others. NULL = no sorting. */
 	const char *const *orders;
 	int (*compare)(struct app *app, void *state, int order, int a, int b);
-	/* A request the frame does not handle itself (REQUEST_OPEN), for the selected row. Returns whether it
-	 * did anything. */
+	/* Handles a request that the frame does not (REQUEST_OPEN) for the selected row. False: it did nothing. */
 	bool (*request)(struct app *app, void *state, const struct key_row *key, int row);
-	/* Row `row` was selected: the view may tell the frame which layer that is. May be NULL. */
+	/* Called when row `row` is selected: the view may set app->layer. May be NULL. */
 	void (*select)(struct app *app, void *state, int row);
-	/* The row that stands for the frame's layer, or -1; used when a view is opened. May be NULL. */
+	/* Row of a layer, or -1; selected when the view is opened. May be NULL. */
 	int (*row_of_layer)(struct app *app, void *state, int layer);
-	/* The row to be selected when a view without row_of_layer is entered, or -1. May be NULL. */
+	/* Row to select when a view without row_of_layer is opened, or -1. May be NULL. */
 	int (*row_at_entry)(struct app *app, void *state);
-	/* A line that goes on from the one above, or a blank: the cursor passes over it. May be NULL. */
+	/* True for a continuation or blank line, which the cursor skips. May be NULL. */
 	bool (*passes)(struct app *app, void *state, int row);
-	/* It has something new to show in so many ms; -1: not by itself. May be NULL. */
+	/* Milliseconds until the view must be drawn again; -1: no such time. May be NULL. */
 	int (*due_ms)(struct app *app, void *state);
 	const char *opens;           /* what Enter does, for the hints at the bottom; NULL: the key table's */
 	bool text;                   /* a page of text: it scrolls, and has a cursor only where a search led */
-	bool own_footer;             /* it says all about the layer itself: no rows for that at the bottom */
+	bool own_footer;             /* the page describes the layer itself: no rows for it at the bottom */
 };
 
 extern const struct view view_layers, view_detail, view_what_if, view_problems, view_devices, view_doctor, view_help;
@@ -61,7 +58,7 @@ struct pane {
 	int *shown;          /* view rows in the order shown */
 	int capacity;
 	int cursor, top;     /* indexes into shown */
-	bool marked;         /* a page of text: the cursor is a line that was found; else it is top */
+	bool marked;         /* a page of text: the cursor is on a search result; else on the top line */
 	int order;
 	bool reverse;
 	char filter[128];
@@ -119,11 +116,11 @@ struct app {
 	struct prompt prompt;
 	char note[ERROR_TEXT_SIZE]; /* one line for the user, until the next key */
 	bool note_bad;
-	char standing[ERROR_TEXT_SIZE]; /* trouble that stays while nothing else is to be said, or "" */
+	char standing[ERROR_TEXT_SIZE]; /* trouble shown while there is no other message, or "" */
 	bool quit, redraw;
 	bool stopping;           /* x was pressed; the problem at work has not ended yet */
-	bool runner_dead;        /* it does not start, and is left alone until the user asks again */
-	bool show_folded;        /* layers that only make constants are listed too */
+	bool runner_dead;        /* it does not start; retried only when the user presses b or B */
+	bool show_folded;        /* list the layers that only make constants too */
 	/* made by app_refresh, for the views */
 	int folded_count;        /* layers that only make constants, listed or not */
 	int place_count;
@@ -158,20 +155,20 @@ int app_producer(const struct app *app, int layer, int value);
 /* The first layer of a body of a layer. */
 int app_body_first(const struct app *app, int layer, int body);
 bool app_is_body(const struct app *app, int layer);
-/* Does it only make a constant? */
+/* True if the layer only makes a constant. */
 bool app_is_folded(const struct app *app, int layer);
-/* Runs anything in it that could be listed? */
+/* True if the layer has inner layers that can be listed. */
 bool app_can_unfold(const struct app *app, int layer);
-/* Lists what is in the layer, or no longer what is in it or around it; false: nothing to do. */
+/* Shows or hides the inner layers of a layer (app_fold: of the layer or its owner). False: nothing to do. */
 bool app_unfold(struct app *app, int layer);
 bool app_fold(struct app *app, int layer);
-/* Opens all, or closes all where all is open. Returns how many were opened. */
+/* Shows the inner layers of all layers or, if all are shown, hides them. Returns the number of layers opened. */
 int app_unfold_all(struct app *app);
 /* The layer itself or the one around it that is listed. */
 int app_listed_at(const struct app *app, int layer);
 /* A layer's cost, or NULL while there is no analysis. A body's layer: of running once. */
 const struct layer_cost *app_cost(const struct app *app, int layer);
-/* What it costs the model: as often as it runs; not known how often: once. */
+/* Its cost in the model: cost of one run times the runs (counted once if their number is unknown). */
 double app_cost_all(const struct app *app, int layer);
 /* The text of the problem that a layer's cost comes from in this scenario (the fused one for a group), or
  * NULL. */
@@ -192,29 +189,29 @@ bool app_can_measure(const struct app *app);
 void app_follow(struct app *app, int layer);
 /* Shows another view, with the given layer in question (-1: the one there is). */
 void app_show(struct app *app, const struct view *view, int layer);
-/* Is the cost a stand-in's or an estimate, to be marked with `~`? */
+/* True if the cost is a proxy's or an estimate, which is marked with `~`. */
 bool app_is_guess(const struct layer_cost *c);
-/* Is the layer on the longest path of the scenario? Not said while anything is missing: the path may be another. */
+/* True if the layer is on the critical path; false while costs are missing, since the path may change. */
 bool app_is_critical(const struct app *app, const struct layer_cost *c);
 /* "17.2%", "100%"; with a `~` while something is missing from the total. */
 const char *app_share(struct app *app, double ns, double total_ns);
-/* Why a layer without a cost has none, and what can be done. */
+/* The reason why a layer has no cost, and what to do. */
 const char *app_missing_why(struct app *app, int layer);
-/* Does the present plan ask for the problem, fused or not? */
+/* True if the present plan needs the problem, fused or not. */
 bool app_is_of_scenario(const struct app *app, const char *problem);
 void app_note(struct app *app, bool bad, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Asks for another device; what comes of it is said at the bottom. */
+/* Switches to another device; the result is shown in the footer. */
 void app_device_choose(struct app *app, const struct session_device *d);
-/* Does the what-if mean nothing here because costs are estimates, which have neither algorithms nor launches? */
+/* True if the what-if does not apply because costs are estimates, which have no algorithms and no launches. */
 bool app_is_beside(const struct app *app, const struct what_if *row);
 /* Flips what-if number `row` of what_if_table. */
 void app_toggle(struct app *app, int row);
 /* Bytes of text that one line of `columns` takes: up to a blank where there is one, else wherever it ends. The
  * next line begins behind the blanks that follow. */
 size_t app_break(const char *text, int columns);
-/* What stands behind the heading of the column that the rows are sorted by; "" for another order's. */
+/* The mark behind the heading of the sorted column; "" for the other columns. */
 const char *app_order_mark(const struct app *app, const struct view *view, int order);
-/* The pane's order, its reverse included: is it the view's own? */
+/* True if the rows are sorted or reversed, i.e. not in the view's own order. */
 bool app_is_sorted(const struct app *app, const struct view *view);
 /* Larger first, unknown last. */
 int app_compare_numbers(double a, double b);
