@@ -50,6 +50,16 @@ static bool process_read(struct doctor *d, int pid, struct process *p)
 	return true;
 }
 
+/* A process that was started through /proc/self/exe is called "exe": its command line tells more. In d->arena. */
+static const char *process_title(struct doctor *d, const struct process *p)
+{
+	const char *command = strcmp(p->name, "exe") == 0 ? doctor_file(d, "proc/%d/cmdline", p->pid) : NULL;
+	const char *slash = command ? strrchr(command, '/') : NULL, *name = slash ? slash + 1 : command;
+	if (!name || !*name || strcmp(name, "exe") == 0)
+		return p->name;
+	return text_clean(&d->arena, text_of(name));
+}
+
 /* At the first reading every process is noted; later the one that has used most since then is. */
 static void process_note(struct doctor *d, const struct reading *r, struct process p)
 {
@@ -131,7 +141,7 @@ void doctor_load(struct doctor *d)
 	double other = fmax(0, d->now.busy - d->first.busy - (d->now.own - d->first.own)) / whole * count;
 	bool bends = other >= BUSY_PROCESSORS;
 	const struct process *p = &d->busiest;
-	const char *who = bends && p->ticks > 0 ? arena_printf(&d->arena, "; most by %s (process %d, %.2f)", p->name, p->pid,
+	const char *who = bends && p->ticks > 0 ? arena_printf(&d->arena, "; most by %s (process %d, %.2f)", process_title(d, p), p->pid,
 		p->ticks / whole * count) : "";
 	doctor_found(d, bends ? DOCTOR_BENDS : DOCTOR_OK, "other work takes %.2f of %d processor%s%s; load average %s", other,
 		count, count == 1 ? "" : "s", who, isnan(average) ? "not told" : arena_printf(&d->arena, "%.2f", average));

@@ -278,6 +278,11 @@ static void others(void)
 	look();
 	only("load", "0.90 of 2 processors; most by evil) R (make?[2J (process 42, 0.80)");
 	ok(!strchr(of("load", NULL)->what, '\x1b'), "a process's name is cleaned");
+	file("loaded", "proc/42/stat", "42 (exe) R 1 42 42 0 -1 4194560 1 0 0 0 160 90 0 0 20 0 1 0 5 0 0\n");
+	file("loaded", "proc/42/cmdline", "/opt/app/busy\tone");
+	pass("loaded", 90, 0);
+	look();
+	ok(strstr(of("load", NULL)->what, "most by busy?one (process 42"), "a process called exe has the name of its command line");
 	machine_make("waiting");
 	file("waiting", "proc/pressure/cpu", "some avg10=35.20 avg60=0.00 avg300=0.00 total=1\n");
 	examine("waiting");
