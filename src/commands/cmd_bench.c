@@ -28,6 +28,7 @@ struct tally {
 	double wall_s, peaks_s, saved_by_sharing_s;
 	double eta_off; /* the worst factor of any model (bench_eta_off); NaN unknown */
 	bool interrupted;
+	json_t *scenarios; /* [ { model, batch, dtype, problems, missing } ] */
 	json_t *runners; /* [ { name, problems, out, note } ] */
 };
 
@@ -41,12 +42,28 @@ static void progress_clear(void)
 	fputs("\r\x1b[K", stderr);
 }
 
-static void progress_draw(const struct queue_status *q, bool ascii)
+/* The batch and type that the current problem is measured for, with blanks behind; "" if there is one scenario alone. */
+static const char *scenario_text_of(char *buf, size_t size, const struct options *o, const struct wanted *w, const char *problem)
+{
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
+	buf[0] = '\0';
+	for (int i = 0; problem && batch_count * dtype_count > 1 && i < w->count; i++)
+		if (strcmp(w->problems[i].text, problem) == 0) {
+			int at = w->problems[i].scenario;
+			session_sweep_text(buf, size - 2, batches[at / dtype_count], dtypes[at % dtype_count]);
+			return strcat(buf, "  ");
+		}
+	return buf;
+}
+
+static void progress_draw(const struct queue_status *q, const struct options *o, const struct wanted *w)
 {
 	int total = q->pending + q->running + q->done + q->failed + q->unsupported;
 	int finished = q->done + q->failed + q->unsupported;
 	int filled = total ? BAR_WIDTH * finished / total : 0;
-	char eta[32] = "", runners[48] = "", current[31];
+	char eta[32] = "", runners[48] = "", current[31], scenario[48];
 	if (!isnan(q->eta_s))
 		snprintf(eta, sizeof(eta), "%d:%02d left", (int)q->eta_s / 60, (int)q->eta_s % 60);
 	if (q->workers > 1)
@@ -54,14 +71,16 @@ static void progress_draw(const struct queue_status *q, bool ascii)
 	progress_clear();
 	fputc('[', stderr);
 	for (int i = 0; i < BAR_WIDTH; i++)
-		fputs(i < filled ? (ascii ? "#" : "\xe2\x96\x87") : " ", stderr);
-	fprintf(stderr, "] %d/%d  %s%-12s %s", finished, total, runners, q->starting ? "starting" : eta,
-		text_fit(current, *runners ? 21 : 31, q->current ? q->current : q->waiting));
+		fputs(i < filled ? (o->ascii ? "#" : "\xe2\x96\x87") : " ", stderr);
+	fprintf(stderr, "] %d/%d  %s%-12s %s%s", finished, total, runners, q->starting ? "starting" : eta,
+		scenario_text_of(scenario, sizeof(scenario), o, w, q->current),
+		text_fit(current, *runners || *scenario ? 21 : 31, q->current ? q->current : q->waiting));
 	fflush(stderr);
 }
 
 /* Until all is measured, someone interrupts, or there is no point in going on; an exit status. */
-static int queue_drain(struct session *s, const struct options *o, struct bench_eta *estimates, struct error *err)
+static int queue_drain(struct session *s, const struct options *o, const struct wanted *w, struct bench_eta *estimates,
+	struct error *err)
 {
 	bool bar = isatty(STDERR_FILENO) && !o->quiet;
 	double drawn = 0;
@@ -73,7 +92,7 @@ static int queue_drain(struct session *s, const struct options *o, struct bench_
 		if (q.idle)
 			break;
 		if (bar && now_s() - drawn > 0.5) {
-			progress_draw(&q, o->ascii);
+			progress_draw(&q, o, w);
 			drawn = now_s();
 		}
 		if (interrupted) {
@@ -145,6 +164,26 @@ static void tally_add(struct tally *t, struct session *s, const struct wanted *w
 			t->saved_by_sharing_s += (p->uses - 1) * queue_took_s(s->queue, p->text);
 		if (now == JOB_FAILED && !o->quiet)
 			fprintf(stderr, "benanza: %s: %s\n", p->text, why);
+	}
+}
+
+/* What each batch and type needed beyond those before it, and what of that is still missing. */
+static void scenarios_add(struct tally *t, const struct session *s, const struct wanted *w, const struct options *o)
+{
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
+	for (int i = 0; i < batch_count * dtype_count; i++) {
+		int problems = 0, missing = 0;
+		int64_t batch = batches[i / dtype_count];
+		for (int k = 0; k < w->count; k++) {
+			bool own = w->problems[k].scenario == i;
+			problems += own;
+			missing += own && standing(s->results, w->problems[k].text) == JOB_NONE;
+		}
+		json_array_append_new(t->scenarios, json_pack("{s:o, s:o, s:s, s:i, s:i}", "model", json_text(text_of(s->model->path)),
+			"batch", batch ? json_integer(batch) : json_null(), "dtype", dtype_name(dtypes[i % dtype_count]), "problems",
+			problems, "missing", missing));
 	}
 }
 
@@ -258,7 +297,7 @@ static int bench_problems(struct session *s, struct options *o, const struct wan
 	for (int i = 0; i < w->count; i++)
 		queue_add(s->queue, w->problems[i].text, false,
 			o->again || o->caches || (o->shaky && is_shaky(s->results, w->problems[i].text)));
-	int status = queue_drain(s, o, &estimates, err);
+	int status = queue_drain(s, o, w, &estimates, err);
 	peaks_count(s, t);
 	if (status == EXIT_DONE && !interrupted)
 		t->eta_off = fmax(t->eta_off, bench_eta_off(&estimates));
@@ -266,7 +305,7 @@ static int bench_problems(struct session *s, struct options *o, const struct wan
 	if (status != EXIT_DONE || interrupted || !doubts_queue(s, o))
 		return status;
 	peaks_queue(s, true, true);
-	status = queue_drain(s, o, NULL, err);
+	status = queue_drain(s, o, w, NULL, err);
 	peaks_count(s, t);
 	return status;
 }
@@ -277,6 +316,7 @@ static int bench_run(struct session *s, struct options *o, struct wanted *w, str
 	int status = bench_problems(s, o, w, t, err);
 	t->wall_s += fmax(now_s() - start - (t->peaks_s - peaks_s), 0);
 	tally_add(t, s, w, o);
+	scenarios_add(t, s, w, o);
 	struct queue_status q = queue_status(s->queue);
 	runners_add(t->runners, s->queue, o);
 	struct error waiting = ERROR_NONE;
@@ -319,6 +359,8 @@ static int bench_model(struct session **session, struct options *o, int index, s
 			s->device.model, s->described ? "described" : "recorded");
 		status = EXIT_NO_DEVICE;
 	}
+	if (status == EXIT_DONE && !o->quiet)
+		report_dims_note(s);
 	if (status == EXIT_DONE)
 		status = bench_run(s, o, &w, t, err);
 	*gone = store_is_gone(s->store);
@@ -334,10 +376,10 @@ static int bench_model(struct session **session, struct options *o, int index, s
 static void tally_print(const struct tally *t, const struct options *o)
 {
 	if (o->json) {
-		report_json_line(json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:O, s:i, s:f, s:o}", "problems", t->problems,
+		report_json_line(json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:O, s:O, s:i, s:f, s:o}", "problems", t->problems,
 			"already", t->already, "measured", t->measured, "failed", t->failed, "unsupported", t->unsupported,
 			"missing", t->missing, "shaky", t->shaky, "lost", t->lost, "wall_s", t->wall_s, "saved_by_sharing_s",
-			t->saved_by_sharing_s, "interrupted", t->interrupted, "runners", t->runners, "peaks", t->peaks,
+			t->saved_by_sharing_s, "interrupted", t->interrupted, "scenarios", t->scenarios, "runners", t->runners, "peaks", t->peaks,
 			"peaks_s", t->peaks_s, "eta_off", json_number_or_null(t->eta_off)), stdout);
 		return;
 	}
@@ -353,7 +395,7 @@ static void tally_print(const struct tally *t, const struct options *o)
 	if (t->saved_by_sharing_s >= 0.5)
 		printf(", about %.0f s more without sharing", t->saved_by_sharing_s);
 	if (t->shaky)
-		printf("; %d shaky, on a machine that was not calm: bench --shaky measures those again", t->shaky);
+		printf("; %d noisy: on a quiet machine, bench --shaky measures them again", t->shaky);
 	puts(!t->interrupted ? "" : t->lost ? "; interrupted" : "; interrupted, what was measured is kept");
 }
 
@@ -366,7 +408,7 @@ int cmd_bench(struct options *o, struct error *err)
 	bool caches[CACHE_COUNT];
 	if (states_read(o, caches, err))
 		return EXIT_BAD;
-	struct tally t = { .runners = json_array(), .eta_off = NAN };
+	struct tally t = { .scenarios = json_array(), .runners = json_array(), .eta_off = NAN };
 	interrupt_watch();
 	o->stop = &interrupted;
 	int status = EXIT_DONE;
@@ -384,6 +426,7 @@ int cmd_bench(struct options *o, struct error *err)
 	if (status <= EXIT_GAPS || t.problems || t.interrupted)
 		tally_print(&t, o);
 	bool gaps = t.failed || t.unsupported || t.missing || t.interrupted || t.lost;
+	json_decref(t.scenarios);
 	json_decref(t.runners);
 	return status == EXIT_DONE && gaps ? EXIT_GAPS : status;
 }

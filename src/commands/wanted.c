@@ -43,7 +43,10 @@ static struct wanted_problem *wanted_at(struct wanted *w, const char *text)
 
 static void wanted_add(struct wanted *w, const char *text, int uses, double share)
 {
+	int before = w->count;
 	struct wanted_problem *p = wanted_at(w, text);
+	if (w->count > before)
+		p->scenario = w->scenario;
 	p->uses += uses;
 	p->share += share;
 }
@@ -84,6 +87,7 @@ int wanted_gather(struct wanted *w, struct session *s, const struct options *o, 
 		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
 			session_check_bound(s, err))
 			return -1;
+		w->scenario = i;
 		wanted_plan(w, s->current, s->scenario.nxc);
 	}
 	return 0;

@@ -8,12 +8,14 @@
 struct wanted_problem {
 	const char *text;
 	int uses;      /* layers and groups that it stands for */
+	int scenario;  /* the first that needs it: index of its batch and type, types within a batch */
 	double share;  /* what it is worth: its part of each scenario's work, summed over them; see wanted_sort */
 };
 
 struct wanted {
 	struct arena arena;
 	struct hash index; /* text -> index in problems */
+	int scenario; /* being gathered */
 	int count, capacity;
 	struct wanted_problem *problems;
 };
