@@ -185,7 +185,7 @@ bool session_refresh(struct session *s);
 bool session_plan_step(struct session *s, int timeout_ms);
 /* What a described device could run for a problem; NULL where the device is not described, or problem is NULL. */
 const struct planned *session_planned(const struct session *s, const char *problem);
-/* What bends numbers here: the doctor's first reading is taken. The caller closes it. */
+/* What distorts measurements here, after the doctor's first reading. The caller closes it. */
 struct doctor *session_doctor(const struct session *s);
 /* Queues what the scenario and its what-ifs lack: all fused problems too, and then the device's peaks. Returns how many were added. */
 int session_measure_missing(struct session *s);

@@ -46,7 +46,7 @@ static int get_text(const json_t *o, const char *key, const char **s, struct err
 	return get_long_text(o, key, WIRE_NAME_MAX, s, err);
 }
 
-/* Sets *n to the integer >= 0 at key; to `otherwise` if it is absent. */
+/* Sets *n to the integer >= 0 at key; to `otherwise` if it is absent or null. */
 static int get_count(const json_t *o, const char *key, int64_t otherwise, int64_t *n, struct error *err)
 {
 	const json_t *v = json_object_get(o, key);

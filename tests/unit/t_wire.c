@@ -189,6 +189,11 @@ static void test_older(void)
 	is_str(m.result.kernels, "", "without kernels");
 	ok(isnan(m.result.enqueue_ns) && isnan(m.result.clock_mhz), "without enqueue time and clock");
 	wire_free(&m);
+	line = "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"measured_at\":null,\"algorithm\":"
+		"{\"name\":\"a\",\"rank\":null},\"stats\":{\"n\":1,\"median_ns\":5}}}";
+	is_int(wire_parse(line, strlen(line), &m, &err), 0, "unknown numbers are null: %s", err.text);
+	is_int(m.result.measured_at, 0, "an unknown date");
+	wire_free(&m);
 	const struct wire_message long_names = { .type = WIRE_RESULT, .id = 4, .result = sample_result() };
 	struct wire_message copy = long_names;
 	char *kernels = calloc(70000, 1);
