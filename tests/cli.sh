@@ -105,6 +105,15 @@ try 0 "one value for a whole picture" "$BENANZA" layers --json --value x=1 "$mod
 is True "'more than 1024 elements are not followed' in d['warnings'][0]"
 try 0 "two batches are two objects" "$BENANZA" layers --json -b 1,2 "$models/tiny.onnx"
 [ "$(wc -l <"$work/out")" -eq 2 ]; ok $? "one a line"
+gpt2=$top/data/models/gpt2_small.onnx
+try 0 "dimensions that depend on each other are entered together" "$BENANZA" --frame 100x20 "$gpt2" \
+    --keys 'd Enter 1 6 Enter 1 4 4 Enter Enter'
+says out " sequence 16, total_sequence 144 (entered), past_sequence 128 (sidecar)"
+try 0 "those that do not fit are refused together" "$BENANZA" --frame 100x20 "$gpt2" --keys 'd Enter 1 6 Enter Enter Enter'
+says out "do not broadcast"
+says out " sequence 1, total_sequence 129, past_sequence 128 (sidecar)"
+try 0 "a value of the command line" "$BENANZA" --frame 100x20 --dim total_sequence=129 "$gpt2"
+says out "total_sequence 129 (option)"
 try 0 "a shape goes before the batch" "$BENANZA" --frame 80x24 -b 3 --input x=2x3x64x64 "$models/tiny.onnx"
 says out "batch 2 "
 try 0 "csv" "$BENANZA" layers --csv "$models/tiny.onnx"

@@ -396,7 +396,7 @@ static void draw_toggles(struct app *app, struct area line)
 /* The batch stands in the title. */
 static bool is_title_dim(const struct plan *p, struct text name)
 {
-	return p->batch > 0 && text_is(name, "batch");
+	return text_is(name, "batch") && (p->batch > 0 || model_batch(p) > 0);
 }
 
 /* "sequence 64 (remembered)   past_sequence 128, total_sequence 129 (sidecar)": a source behind the last of those that
@@ -410,7 +410,7 @@ static const char *dims_text(struct app *app, bool sources)
 	for (int i = 0; p && i < p->binding_count; i++) {
 		if (is_title_dim(p, p->bindings[i].name))
 			continue;
-		const char *source = sources ? session_dim_source(app->session, p->bindings[i].name) : "";
+		const char *source = sources ? session_dim_origin(app->session, p->bindings[i].name) : "";
 		if (*before && strcmp(before, source) != 0)
 			out = arena_printf(&app->scratch, "%s (%s)", out, before);
 		out = arena_printf(&app->scratch, "%s%s%s %lld", out, *out ? ", " : "", app_clean(app, p->bindings[i].name),
