@@ -69,7 +69,8 @@ static bool name_is_batch(struct text name)
 	return false;
 }
 
-/* True if the name is short for a batch, which other dimensions are called, too: N of a matrix M x N, B of boxes. */
+/* True if the name is a short one for a batch. Other dimensions have such names, too: N of a matrix M x N, B
+ * of boxes. */
 static bool name_is_short(struct text name)
 {
 	static const char *const shorts[] = { "n", "b", "bs" };
@@ -80,7 +81,8 @@ static bool name_is_short(struct text name)
 	return false;
 }
 
-/* What tf2onnx, PyTorch's newer exporter and Paddle2ONNX call a dimension without a name: a number is behind. */
+/* True for the names that tf2onnx, PyTorch's newer exporter and Paddle2ONNX give to nameless dimensions: a
+ * prefix and a number. */
 static bool name_is_made_up(struct text name)
 {
 	static const char *const before[] = { "unk__", "s", "DynamicDimension.", "p2o.DynamicDimension." };
@@ -95,7 +97,8 @@ static bool name_is_made_up(struct text name)
 	return found;
 }
 
-/* The input whose first dimension is the batch: the first of two dimensions or more, else the first of one. */
+/* The input whose first dimension is the batch: the first with at least two dimensions, else the first with
+ * one. */
 static const struct value *batch_input(const struct graph *g)
 {
 	const struct value *vector = NULL;
@@ -120,7 +123,7 @@ static void symbols_collect(struct builder *b)
 				continue;
 			struct plan_symbol *symbol = symbol_add(s, v->shape.dims[j]);
 			symbol->in_input = true;
-			/* The length of a list may be that of a text or a sound. */
+			/* A vector's length may be that of a text or a sound, so short names do not count. */
 			symbol->batch |= j == 0 && (name_is_batch(symbol->name) ||
 							   (v == s->first && name_is_short(symbol->name)) ||
 							   (v->shape.rank > 1 && name_is_made_up(symbol->name)));
@@ -135,9 +138,9 @@ static void symbols_collect(struct builder *b)
 	}
 }
 
-/* ---- names that read as expressions of other symbols and numbers */
+/* ---- names that are expressions of other symbols and numbers */
 
-/* A symbol of the model's inputs that is no expression itself. */
+/* The dimension of a symbol of the model's inputs that is not an expression itself; else unknown. */
 static struct dim symbol_dim(const void *with, struct text name)
 {
 	const struct plan_symbol *symbol = symbol_find(with, name);
@@ -148,12 +151,13 @@ static bool name_has_operator(struct text name)
 {
 	for (size_t i = 0; i < name.n; i++) {
 		if (memchr("+-*/(", name.p[i], 5))
-			return name.n <= 128; /* nobody writes longer ones; work stays linear */
+			return name.n <= 128; /* longer names are not expressions; this keeps the work linear
+					         */
 	}
 	return false;
 }
 
-/* Marks expressions first, so that none is a factor of another; then evaluates them. */
+/* Marks all expressions first, so that no expression refers to another, and then evaluates them. */
 static void symbols_derive(struct builder *b)
 {
 	struct plan_symbols *s = &b->symbols;
@@ -177,12 +181,12 @@ static void symbols_derive(struct builder *b)
 static int size_check(int64_t value, struct text name, struct arena *a, struct error *err)
 {
 	if (value < 0 || value > PLAN_SIZE_MAX)
-		return error_set(
-			err, "dimension %s: %lld is out of range", text_clean(a, name), (long long)value);
+		return error_set(err, "dimension %s: %lld is out of range 0..%lld", text_clean(a, name),
+			(long long)value, (long long)PLAN_SIZE_MAX);
 	return 0;
 }
 
-/* One of the names that there are instead: the first few. */
+/* Adds the nth existing name to the list in an error; only the first few are listed. */
 static void name_list(struct builder *b, struct str *to, int nth, struct text name)
 {
 	if (nth == NAMES_SHOWN)
@@ -206,7 +210,8 @@ static int binding_unknown(struct builder *b, struct text name, struct error *er
 	return -1;
 }
 
-/* --dim and the sidecar. *batch: what a binding called batch asks for where no symbol has the name. */
+/* Applies --dim and the sidecar's bindings. *batch: the value of a binding called "batch" if no symbol has
+ * that name. */
 static int bindings_apply(struct builder *b, int64_t *batch, struct error *err)
 {
 	for (int i = 0; i < b->o->binding_count; i++) {
@@ -262,7 +267,7 @@ int input_unknown(struct builder *b, struct text name, struct error *err)
 	return -1;
 }
 
-/* --input: binds the symbols it meets. The numbers themselves are put in by bind_input. */
+/* Applies --input: binds the symbols in these shapes. bind_input replaces the fixed sizes. */
 static int shapes_apply(struct builder *b, struct error *err)
 {
 	for (int i = 0; i < b->o->shape_count; i++) {
@@ -272,7 +277,9 @@ static int shapes_apply(struct builder *b, struct error *err)
 		if (!v)
 			return input_unknown(b, given->name, err);
 		if (given->rank < 0 || given->rank > PROBLEM_RANK)
-			return error_set(err, "input %s: %d dimensions", name, given->rank);
+			return error_set(err,
+				"input %s: %d dimensions are given, more than %d", name, given->rank,
+				PROBLEM_RANK);
 		if (v->shape.rank >= 0 && v->shape.rank != given->rank)
 			return error_set(
 				err, "input %s has %d dimensions, not %d", name, v->shape.rank, given->rank);
@@ -289,7 +296,7 @@ static int shapes_apply(struct builder *b, struct error *err)
 
 /* ---- the batch */
 
-/* Binds every symbol that is a batch; false: there is none. given 0: those that nothing bound become 1. */
+/* Binds every symbol that is a batch; false if there is none. given 0: sets those without a binding to 1. */
 static bool batch_bind(struct plan_symbols *s, int64_t given)
 {
 	bool any = false;
@@ -356,7 +363,8 @@ struct dim bind_dim(const struct builder *b, struct dim d)
 	if (d.kind != DIM_SYMBOLIC)
 		return d;
 	const struct plan_symbol *symbol = symbol_find(&b->top->symbols, dim_expression(d));
-	/* A body's own name may be another number each time it runs. */
+	/* A symbol that only a body declares may have a different value in each iteration, so it stays
+	 * unknown. */
 	if (b->up && (!symbol || !(symbol->in_input || symbol->bound || symbol->derived)))
 		return dim_unknown();
 	return symbol ? symbol->dim : d;
@@ -398,7 +406,7 @@ struct shape bind_input(struct builder *b, const struct value *v)
 	return s;
 }
 
-/* The batch in force: of the first input. */
+/* The batch in force: the first dimension of the first input. */
 static int64_t batch_in_force(struct builder *b)
 {
 	const struct value *first = b->symbols.first;

@@ -1,5 +1,5 @@
-/* Graphs inside nodes: what If and SequenceMap give by their branches and bodies; Loop and Scan are in
- * control_loop.c. */
+/* Graphs inside nodes: If and SequenceMap, whose outputs follow from their branches and bodies. Loop and Scan
+ * are in control_loop.c. */
 #include "config.h"
 
 #include "plan/plan_private.h"
@@ -13,7 +13,8 @@ bool control_may_try(const struct builder *b)
 	return b->top->unrolling ? b->top->unroll_effort < UNROLL_EFFORT : b->top->effort < BODY_EFFORT;
 }
 
-/* What it takes to look at a body once, in nodes: values and inputs take less, but a body may have very many. */
+/* The cost of inferring a body once, in nodes. Values and inputs count less than nodes, but a body may have
+ * very many. */
 static int64_t effort_of(const struct graph *g)
 {
 	int64_t small = g->value_count;
@@ -32,7 +33,8 @@ int control_body(struct builder *b, const struct graph *g, const struct op_value
 	body->dtype = b->p->dtype;
 	body->batch = b->top->p->batch;
 	*(b->top->unrolling ? &b->top->unroll_effort : &b->top->effort) += effort_of(g);
-	/* Its memory is that of the graph around it, lent to it: what comes out stands on it, and trials are many. */
+	/* The body borrows the arena of the graph around it: its outputs point into it, and there are many
+	 * trials. */
 	body->arena = b->p->arena;
 	b->p->arena = (struct arena){ 0 };
 	int bad = infer_graph(&inner, err);
@@ -54,7 +56,7 @@ int control_try(struct builder *b, const struct graph *g, const struct op_value 
 	b->top->quiet--;
 	for (int i = 0; !bad && i < g->output_count; i++)
 		out[i] = plan_op_value(&trial, g->outputs[i]);
-	/* what is tried takes nothing away from what is kept */
+	/* a trial does not use up the budget of kept contents */
 	b->top->elements = elements;
 	return bad;
 }
@@ -68,7 +70,7 @@ void control_output(struct op_value *out, const struct op_value *from)
 
 /* ---- If */
 
-/* 1 true, 0 false, -1 not known. */
+/* 1 true, 0 false, -1 unknown. */
 static int condition_of(const struct op_value *v)
 {
 	const struct elements *e = v->elements;
@@ -86,7 +88,7 @@ static void control_if(struct builder *b, struct op_call *c, int taken, struct p
 		struct op_value y = plan_op_value(no, no->graph->outputs[j]);
 		struct op_value both = taken < 0 ? op_value_join(&b->p->arena, &x, &y, true) : taken ? x : y;
 		if (taken < 0)
-			both.constant = false; /* which of two constants is not */
+			both.constant = false; /* both are constants, but which one is selected is not */
 		control_output(&c->outputs[j], &both);
 	}
 }
@@ -98,7 +100,8 @@ static bool is_sequence(const struct op_value *v)
 	return v->kind == VALUE_SEQUENCE || v->kind == VALUE_MAPS;
 }
 
-/* What the body sees of the inputs: of sequences an item, number `at` where it is known, -1: what all have in common. */
+/* The inputs as the body sees them: of a sequence item `at` if it is known; at -1: what all items have in
+ * common. */
 static void map_given(const struct op_call *c, int at, struct op_value *given)
 {
 	for (int i = 0; i < c->input_count; i++) {
@@ -114,7 +117,7 @@ static void map_given(const struct op_call *c, int at, struct op_value *given)
 	}
 }
 
-/* Every item by itself, where they are known and differ. */
+/* Infers the body for each item separately, if the items are known and differ. */
 static int map_items(struct loop *l, struct op_value *given, int count)
 {
 	struct arena *a = &l->b->p->arena;
@@ -165,9 +168,9 @@ static int control_sequence_map(struct loop *l)
 	return 0;
 }
 
-/* ---- any of them */
+/* ---- all of these operators */
 
-/* The values of this graph that the bodies which run, or bodies within them, read. */
+/* Collects the values of this graph that are read by bodies that run, or by bodies in them. */
 static void captures_find(struct builder *b, struct plan_layer *l)
 {
 	int most = 0;
@@ -192,7 +195,7 @@ static struct plan *body_of(struct plan_layer *l, const char *role)
 	return NULL;
 }
 
-/* An operator that runs one body many times, or NULL. */
+/* The function that infers an operator that runs one body repeatedly, or NULL. */
 static int (*loop_of(const struct plan_layer *l))(struct loop *)
 {
 	static const struct {
@@ -205,7 +208,7 @@ static int (*loop_of(const struct plan_layer *l))(struct loop *)
 	return NULL;
 }
 
-/* Empty plans of the node's graphs, and what these read. */
+/* Creates empty plans for the node's graphs, and finds the values that they read. */
 static void bodies_init(struct builder *b, struct plan_layer *l, int count)
 {
 	const struct node *n = l->node;
@@ -230,7 +233,7 @@ static int bodies_infer(struct builder *b, struct plan_layer *l, struct op_call 
 		struct loop one = { .b = b, .c = c, .g = l->bodies[i].graph, .body = &l->bodies[i], .err = err,
 			.layer = l->body_count == 1 ? l : NULL };
 		bool is_loop = loop && one.body == body, left = taken >= 0 && one.body == (taken ? no : yes);
-		b->top->quiet += left; /* what is wrong with a branch that never runs harms nobody */
+		b->top->quiet += left; /* errors in a branch that never runs are ignored */
 		int bad = is_loop ? loop(&one) : control_body(b, one.g, NULL, one.body, err);
 		b->top->quiet -= left;
 		if (bad)
@@ -250,7 +253,7 @@ int control_infer(struct builder *b, int i, struct op_call *c, struct error *err
 	if (!count)
 		return 0;
 	if (b->depth >= PLAN_DEPTH) {
-		plan_warn(b, "layer %s: subgraphs nested deeper than %d are left out",
+		plan_warn(b, "layer %s: subgraphs nested deeper than %d are ignored",
 			text_clean(&b->p->arena, l->name), PLAN_DEPTH);
 		return 0;
 	}

@@ -1,5 +1,8 @@
-/* Loop and Scan: what is carried from round to round is widened until a round changes nothing; a Loop of few rounds
- * is also gone through round by round, because exporters compute shapes so. */
+/* Loop and Scan. A body is inferred for any iteration by a fixed point, as in abstract interpretation (Cousot
+ * and Cousot, POPL 1977): start with the initial values of the loop-carried variables, infer the body, join
+ * its results with the values before, repeat until nothing changes; variables that keep changing are widened
+ * to unknown. A Loop of few iterations is also unrolled, each with its own values, because exporters compute
+ * shapes in such loops. */
 #include "config.h"
 
 #include "plan/plan_private.h"
@@ -7,13 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDS_JOINED 4    /* rounds after which what still changes is given up, one by one */
-#define ROUNDS_MOST 8      /* ... and all of it at once */
-#define UNROLL_ROUNDS 64   /* most rounds gone through one by one */
-#define UNROLL_ELEMENTS 64 /* contents that are worth it */
-#define UNROLL_LAYERS 4096 /* most layers of rounds that are listed each by itself, in the whole model */
+#define ROUNDS_JOINED 4    /* after these iterations variables that still change are widened to unknown */
+#define ROUNDS_MOST 8      /* after these all variables are */
+#define UNROLL_ROUNDS 64   /* most iterations that are unrolled */
+#define UNROLL_ELEMENTS 64 /* outputs with more elements are not worth unrolling */
+#define UNROLL_LAYERS 4096 /* most layers of iterations that are listed separately, in the whole model */
 
-/* Inputs and outputs of the body: `carried` of them come back, from out[out_first] to in[in_first]. */
+/* Inputs and outputs of the body. `carried` variables return from out[out_first] on to in[in_first] on. */
 struct rounds {
 	struct loop *l;
 	struct op_value *in, *out;
@@ -33,21 +36,21 @@ static int round_try(struct rounds *r)
 	return control_try(r->l->b, r->l->g, r->in, r->out, r->l->err);
 }
 
-/* All that is known of a value that changes in ways that are not followed. */
+/* Widens a value: only its type and kind remain known. */
 static void value_forget(struct op_value *v)
 {
 	*v = (struct op_value){ .present = true, .dtype = v->dtype, .kind = v->kind, .shape = SHAPE_UNKNOWN,
 		.length = dim_unknown() };
 }
 
-/* One round: false when it changed nothing. */
+/* Joins the results of an iteration into its inputs. False if that changed nothing. */
 static bool round_widen(struct rounds *r, int round)
 {
 	bool changed = false;
 	for (int i = 0; i < r->carried; i++) {
 		struct op_value *v = &r->in[r->in_first + i], *from = &r->out[r->out_first + i];
 		if (v->dtype == DTYPE_UNKNOWN)
-			v->dtype = from->dtype; /* it may not change */
+			v->dtype = from->dtype; /* its type is fixed */
 		struct op_value both = op_value_join(&r->l->b->p->arena, v, from, false);
 		if (op_value_same(v, &both))
 			continue;
@@ -59,7 +62,7 @@ static bool round_widen(struct rounds *r, int round)
 	return changed;
 }
 
-/* What holds of the carried values before every round, into r->in. */
+/* Finds what holds for the carried variables before every iteration: the fixed point, in r->in. */
 static int rounds_widen(struct rounds *r)
 {
 	for (int round = 0;; round++) {
@@ -77,7 +80,7 @@ static int rounds_widen(struct rounds *r)
 	}
 }
 
-/* The body as it is listed, and r->out as it is after any round. */
+/* Infers the body with these inputs as it is listed, and sets r->out to what holds after any iteration. */
 static int rounds_settle(struct rounds *r)
 {
 	if (control_body(r->l->b, r->l->g, r->in, r->l->body, r->l->err))
@@ -92,7 +95,7 @@ static double times_of(struct dim trips)
 	return trips.kind == DIM_KNOWN ? (double)trips.value : NAN;
 }
 
-/* A scan output: what the body gives, `trips` times along a new axis. */
+/* A scan output: the body's output stacked `trips` times along a new axis. */
 static void stack_output(struct loop *l, struct op_value *out, const struct op_value *item, struct dim trips, int axis)
 {
 	out->dtype = item->dtype;
@@ -110,10 +113,10 @@ static void stack_output(struct loop *l, struct op_value *out, const struct op_v
 /* ---- Loop */
 
 struct trips {
-	struct dim limit;    /* input M, at least 0; unknown without a bound where there is none */
-	bool unlimited;      /* there is none */
-	int condition;       /* before the first round: 1 true, 0 false, -1 not known */
-	struct dim count;    /* how many there are */
+	struct dim limit;    /* input M, at least 0; unknown without an upper bound if unlimited */
+	bool unlimited;      /* M is omitted or INT32_MAX or more */
+	int condition;       /* before the first iteration: 1 true, 0 false, -1 unknown */
+	struct dim count;    /* number of iterations */
 };
 
 static struct dim single(const struct op_call *c, int i)
@@ -143,7 +146,7 @@ static struct trips trips_of(const struct op_call *c)
 		      condition.kind == DIM_KNOWN ? condition.value != 0 : -1;
 	if (t.limit.kind == DIM_KNOWN && t.limit.value < 0)
 		t.limit = dim_known(0);
-	/* Exporters write a loop without a limit so. */
+	/* Exporters write a loop without a limit this way. */
 	if (t.limit.kind == DIM_KNOWN && t.limit.value >= INT32_MAX) {
 		t.limit = dim_unknown();
 		t.unlimited = true;
@@ -151,7 +154,7 @@ static struct trips trips_of(const struct op_call *c)
 	return t;
 }
 
-/* By what is true of every round. */
+/* The number of iterations from what holds for every one of them. */
 static void trips_count(struct trips *t, const struct op_value *condition_after)
 {
 	bool none = t->condition == 0 || (t->limit.kind == DIM_KNOWN && t->limit.value == 0);
@@ -164,7 +167,7 @@ static void trips_count(struct trips *t, const struct op_value *condition_after)
 		t->count = dim_known(1);
 }
 
-/* A number or a truth value for the body: of rank 1 where it declares so. */
+/* The iteration number or condition as the body's input: a scalar, or of rank 1 if declared so. */
 static struct op_value body_scalar(struct loop *l, int input, enum dtype t, struct dim content)
 {
 	int rank = l->g->values[l->g->inputs[input]].shape.rank == 1;
@@ -192,7 +195,7 @@ static void loop_start(struct rounds *r)
 	}
 }
 
-/* The outputs when each value is at[i] in the end; scan outputs from what the body gives. */
+/* Sets the layer's outputs: the final values at[] of the carried variables, and the stacked scan outputs. */
 static void loop_outputs(struct rounds *r, const struct op_value *at, const struct op_value *scans, struct dim trips)
 {
 	struct op_call *c = r->l->c;
@@ -202,7 +205,7 @@ static void loop_outputs(struct rounds *r, const struct op_value *at, const stru
 		stack_output(r->l, &c->outputs[i], &scans[i - r->carried], trips, 0);
 }
 
-/* By what holds of every round. */
+/* Sets the outputs from what holds for every iteration. */
 static void loop_widened(struct rounds *r, struct dim trips)
 {
 	bool never = trips.kind == DIM_KNOWN && trips.value == 0, surely = trips.kind == DIM_KNOWN && !never;
@@ -210,9 +213,9 @@ static void loop_widened(struct rounds *r, struct dim trips)
 	loop_outputs(r, never ? &r->l->c->inputs[2] : end, &r->out[1 + r->carried], trips);
 }
 
-/* ---- round by round */
+/* ---- unrolling */
 
-/* Could more be known of an output: its shape, or its contents if they are few? */
+/* True if unrolling may tell more about an output: its shape, or its contents if they are few. */
 static bool loop_is_open(const struct loop *l)
 {
 	for (int i = 0; i < l->c->output_count; i++) {
@@ -227,11 +230,11 @@ static bool loop_is_open(const struct loop *l)
 	return false;
 }
 
-/* What the scan outputs are made of, gathered. */
+/* The parts of the scan outputs collected so far. */
 struct stacks {
 	int count;
-	struct op_value *item;           /* what the items so far have in common */
-	const struct elements **parts;   /* UNROLL_ROUNDS for each */
+	struct op_value *item;           /* what all items so far have in common */
+	const struct elements **parts;   /* UNROLL_ROUNDS for each scan output */
 };
 
 static void stacks_push(struct rounds *r, struct stacks *s, int round)
@@ -243,7 +246,7 @@ static void stacks_push(struct rounds *r, struct stacks *s, int round)
 	}
 }
 
-/* The contents of a scan output, or NULL. */
+/* The concatenated contents of a scan output, or NULL if unknown. */
 static const struct elements *stacked(struct arena *a, const struct elements *const *parts, int rounds)
 {
 	int each = rounds && parts[0] ? parts[0]->count : -1;
@@ -266,7 +269,7 @@ static const struct elements *stacked(struct arena *a, const struct elements *co
 	return e;
 }
 
-/* Would a round whose beginning is known tell more than any round does? */
+/* True if an iteration with known inputs has more known outputs than `any` iteration. */
 static bool round_tells(struct rounds *r, const struct op_value *any)
 {
 	for (int i = 0; i < r->l->g->output_count; i++)
@@ -295,7 +298,7 @@ static bool body_is_known(const struct plan *p)
 	return true;
 }
 
-/* Rounds whose shapes differ are listed, and cost, each by itself. */
+/* Lists iterations with different shapes separately, each with its own cost. */
 static int rounds_keep(struct rounds *r, struct op_value *const *in, int rounds)
 {
 	struct loop *l = r->l;
@@ -317,7 +320,8 @@ static int rounds_keep(struct rounds *r, struct op_value *const *in, int rounds)
 	return 0;
 }
 
-/* Round by round from the real beginning, as long as each says whether another follows. */
+/* Infers iteration after iteration from the initial values, as long as the condition after each is known.
+ * Outputs change only if the last iteration is found. */
 static int loop_unroll(struct rounds *r, const struct trips *t, const struct op_value *any)
 {
 	struct loop *l = r->l;
@@ -377,9 +381,10 @@ int control_loop(struct loop *l)
 /* ---- Scan */
 
 struct scan {
-	int states, scans;   /* of the layer's inputs, `first` of which is the first state */
-	int first, batch;    /* 1 in operator set 8: lengths stand before the states, all has a batch */
-	struct dim length, copies; /* of the sequences; the batch, 1 without one */
+	int states, scans;   /* counts; the layer's input `first` is the first state */
+	int first, batch;    /* 1 in opset 8, where input 0 has lengths and every value a batch dimension;
+			        else 0 */
+	struct dim length, copies; /* sequence length; batch size, 1 without a batch */
 };
 
 static int64_t list_at(const struct op_call *c, const char *name, int i)
@@ -390,14 +395,15 @@ static int64_t list_at(const struct op_call *c, const char *name, int i)
 	return a && a->kind == ATTRIBUTE_INTS && (size_t)i < a->count ? a->ints[i] : 0;
 }
 
-/* A dimension that all have: the better known. */
+/* Merges two descriptions of one dimension: keeps the better known. */
 static void dim_take(struct dim *have, struct dim d)
 {
 	if (have->kind == DIM_UNKNOWN || (have->kind == DIM_SYMBOLIC && d.kind == DIM_KNOWN))
 		*have = d.kind == DIM_UNKNOWN && d.upper < 0 ? *have : d;
 }
 
-/* Without the dimension `axis` (before it the batch, if there is one) and without contents. */
+/* The value for one iteration: without dimension `axis` (and without the batch dimension in front), contents
+ * unknown. */
 static struct op_value scan_item(struct loop *l, struct scan *s, const struct op_value *v, int axis, bool is_state)
 {
 	struct op_value item = { .present = true, .dtype = v->dtype, .kind = v->kind, .shape = SHAPE_UNKNOWN,

@@ -1,4 +1,4 @@
-/* Edges that carry run-time data, who reads what, and how much is alive at once. */
+/* Edges that carry run-time data, consumers of each value, and the peak of live activation bytes. */
 #include "config.h"
 
 #include "plan/plan_private.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Was the layer computed before run time? Then it waits for nothing and nobody waits for it. */
+/* True if the layer is computed before run time. It then has no edges. */
 static bool layer_is_folded(const struct plan *p, const struct plan_layer *l)
 {
 	if (l->class != CLASS_FREE)
@@ -22,7 +22,7 @@ static bool layer_is_folded(const struct plan *p, const struct plan_layer *l)
 /* ---- reads: (layer, value) pairs in layer order, each once */
 
 struct reads {
-	int *first; /* of layer i: values[first[i] .. first[i + 1]) */
+	int *first; /* those of layer i: values[first[i] .. first[i + 1]) */
 	int *values;
 };
 
@@ -61,8 +61,9 @@ static struct reads reads_find(const struct plan *p)
 	return r;
 }
 
-/* How often each of `n` numbers is among `values`, as the places where its share of one array begins: n + 1 of them. Neighbours
- * in memory, unlike the layers and values themselves: a large graph visits them in any order. */
+/* Counting sort, first half: counts each of `n` numbers in `values` and returns where the share of each
+ * begins in one array (n + 1 indexes). The counts are adjacent in memory, unlike layers and values: a large
+ * graph visits them in random order. */
 static int *shares_find(const int *values, int count, int n)
 {
 	int *first = base_calloc((size_t)n + 1, sizeof(*first));
@@ -87,7 +88,7 @@ static void consumers_fill(struct plan *p, const struct reads *r)
 	free(next);
 }
 
-/* The layer that computes each value at run time, -1: none. */
+/* For each value the layer that computes it at run time, or -1. */
 static int *producers_find(const struct plan *p)
 {
 	int *producers = base_malloc((size_t)p->value_count * sizeof(*producers));
@@ -102,7 +103,7 @@ static int int_compare(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* All layers' together, in the layers' order; returned for succs_fill. */
+/* Fills the preds of all layers; their array, in the order of layers, is returned for succs_fill. */
 static int *preds_fill(struct plan *p, const struct reads *r, int *total)
 {
 	int *seen = base_malloc((size_t)p->layer_count * sizeof(*seen)), *producers = producers_find(p);
@@ -143,14 +144,14 @@ static void succs_fill(struct plan *p, const int *preds, int total)
 
 /* ---- bytes */
 
-/* The integer layer that a layer is, or is part of; -1: none. */
+/* The core of the integer layer that a layer is part of, or -1. */
 static int layer_group(const struct plan *p, int layer)
 {
 	const struct plan_layer *l = layer >= 0 ? &p->layers[layer] : NULL;
 	return !l ? -1 : l->absorbed_by >= 0 ? l->absorbed_by : l->quantized ? layer : -1;
 }
 
-/* Does it pass between layers of one group alone, so that it lies nowhere? */
+/* True if the value exists only inside one group, so that it is not in memory. */
 static bool value_is_inner(const struct plan *p, const struct plan_value *v)
 {
 	int group = layer_group(p, v->producer);
@@ -160,7 +161,7 @@ static bool value_is_inner(const struct plan *p, const struct plan_value *v)
 	return inner;
 }
 
-/* What a constant is stored as: weights that an integer layer reads stay as they are in the file. */
+/* The value as it is stored: weights of an integer layer keep the type of the file. */
 static const struct plan_value *value_stored(const struct plan *p, const struct plan_value *v)
 {
 	while (v->producer >= 0) {
@@ -172,14 +173,15 @@ static const struct plan_value *value_stored(const struct plan *p, const struct 
 	return v;
 }
 
-/* The layer that writes it: an integer layer its group's result. */
+/* The layer that writes the value; for the result of a group, its core. */
 static int value_begins(const struct plan *p, const struct plan_value *v)
 {
 	int group = layer_group(p, v->producer);
 	return v->producer < 0 ? 0 : group >= 0 && group < v->producer ? group : v->producer;
 }
 
-/* What a layer with bodies reads: its inputs, and what they read in turn or hand out, not what they fold. */
+/* Marks what a layer with bodies reads: its inputs, and the values that its bodies read or return, without
+ * folded ones. */
 static void bodies_read(struct plan *p, const struct plan_layer *l)
 {
 	for (int i = 0; i < l->input_count; i++)
@@ -207,7 +209,7 @@ static void weight_bytes(struct plan *p)
 		}
 		v->is_read = read = read && v->constant;
 		const struct plan_value *stored = value_stored(p, v);
-		/* what is captured is counted where it is */
+		/* captured values are counted in the graph that they belong to */
 		double bytes = read && v->outer < 0 ? dtype_bytes(stored->dtype, shape_count(stored->shape)) : 0;
 		if (!isnan(bytes))
 			p->weight_bytes += bytes;
@@ -215,12 +217,12 @@ static void weight_bytes(struct plan *p)
 	for (int i = 0; i < p->layer_count; i++)
 		for (int j = 0; j < p->layers[i].body_count; j++) {
 			const struct plan *body = &p->layers[i].bodies[j];
-			if (j == 0 || body->graph != body[-1].graph) /* rounds of one loop share them */
+			if (j == 0 || body->graph != body[-1].graph) /* the iterations of a loop share them */
 				p->weight_bytes += body->weight_bytes;
 		}
 }
 
-/* Of a sequence: of its tensors, where each is known. NaN: not known. */
+/* Bytes of a value; of a sequence, of its tensors if each is known. NaN: unknown. */
 static double live_value(enum value_kind kind, enum dtype t, struct shape s, struct dim length,
 	const struct op_value *items)
 {
@@ -234,7 +236,7 @@ static double live_value(enum value_kind kind, enum dtype t, struct shape s, str
 	return bytes;
 }
 
-/* What a layer's bodies take while they run: one of them at a time. */
+/* Live bytes inside a layer's bodies, one of which runs at a time: the largest peak. */
 static double live_inside(const struct plan_layer *l)
 {
 	double most = 0;
@@ -245,14 +247,14 @@ static double live_inside(const struct plan_layer *l)
 	return most;
 }
 
-/* Free layers that hand their first input on: the output lies where the input lies. */
+/* The input whose memory the value shares, because a free layer passes its first input on; -1: none. */
 static int value_alias(const struct plan *p, const struct plan_value *v)
 {
 	const struct plan_layer *l = v->producer >= 0 ? &p->layers[v->producer] : NULL;
 	if (!l || l->class != CLASS_FREE || v->elements || l->input_count == 0 || l->inputs[0] < 0)
 		return -1;
 	const struct plan_value *x = &p->values[l->inputs[0]];
-	/* behind its core, the group's result is new */
+	/* the core writes the group's result to new memory */
 	if (l->absorbed_by >= 0 && layer_group(p, x->producer) == l->absorbed_by)
 		return -1;
 	return !x->constant && shape_count(x->shape) == shape_count(v->shape) ? l->inputs[0] : -1;
@@ -272,8 +274,8 @@ static void live_last(const struct plan *p, const int *root, int *last)
 	}
 }
 
-/* Most bytes of activations at one time: a value lives from its producer (inputs: the beginning) to its last
- * reader. */
+/* Peak of live bytes, by a sweep over layers in execution order: a value lives from its producer (an input
+ * from the beginning) to its last reader. */
 static double live_peak(const struct plan *p, const int *root, const int *last)
 {
 	double *change = base_calloc((size_t)p->layer_count + 2, sizeof(*change)), live = 0, peak = 0;
@@ -302,7 +304,7 @@ static void live_bytes(struct plan *p)
 	int *last = base_calloc((size_t)p->value_count, sizeof(*last));
 	for (int i = 0; i < p->value_count; i++)
 		root[i] = i;
-	/* In execution order, so that chains of aliases end at their beginning. */
+	/* In execution order, so that chains of aliases are resolved to their first value. */
 	for (int i = 0; i < p->layer_count; i++)
 		for (int j = 0; j < p->layers[i].output_count; j++) {
 			int value = p->layers[i].outputs[j];

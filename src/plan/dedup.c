@@ -1,4 +1,4 @@
-/* Classes, costs, and one problem for all layers that would measure the same. */
+/* Classes, costs, and one problem for all layers with equal measurements. */
 #include "config.h"
 
 #include "plan/plan_private.h"
@@ -9,16 +9,16 @@
 #include <string.h>
 
 struct dedup {
-	struct builder *b;   /* the main graph's */
+	struct builder *b;   /* of the main graph */
 	struct hash texts;
-	struct hash digests; /* of problems met before: most layers need no text */
-	struct hash mistyped; /* reasons that were warned of */
+	struct hash digests; /* of the problems so far: formatting a text is mostly unnecessary */
+	struct hash mistyped; /* reasons already warned of */
 	struct plan_problem *problems;
 	int count, capacity;
-	int layer;           /* of the main graph that is being priced, with all that is in it */
+	int layer;           /* the layer of the main graph being priced, including its bodies */
 };
 
-/* Words that nearly always differ where problems do; what they are made of lies in front in the struct. */
+/* A hash of fields that nearly always differ between problems; they are at the start of the struct. */
 static uint64_t problem_digest(const struct problem *p)
 {
 	size_t front = offsetof(struct problem, epilogue) / sizeof(uint64_t), shapes = 2 * sizeof(p->shape[0]) / sizeof(uint64_t);
@@ -30,15 +30,15 @@ static uint64_t problem_digest(const struct problem *p)
 	return h;
 }
 
-/* The same bytes as a problem met before? Then the text would be the same: formatting is most of the work. Padding may
- * differ between equal problems; then the text decides. -1: no. */
+/* Index of an earlier problem with the same bytes, or -1. Equal bytes mean equal texts, and formatting is
+ * most of the work. Equal problems may differ in padding; then their texts are compared. */
 static int problem_met(struct dedup *d, const struct problem *problem, uint64_t digest)
 {
 	int64_t found = hash_find(&d->digests, (struct text){ (const char *)&digest, sizeof(digest) });
 	return found >= 0 && memcmp(&d->problems[found].problem, problem, problem_extent(problem)) == 0 ? (int)found : -1;
 }
 
-/* The problem's index, or -1 with the reason in err. */
+/* Index of the problem, added if it is new; -1 with the reason in err. */
 static int problem_add(
 	struct dedup *d, const struct problem *problem, int layer, bool border, struct error *err)
 {
@@ -72,8 +72,8 @@ static int problem_add(
 	return d->count++;
 }
 
-/* A symbol that stands in the way of knowing the call's shapes, or the empty text. A dimension that could not
- * be computed is put down to the first symbol that nothing bound: bound, it would most often be known. */
+/* The symbol because of which the call's shapes are unknown, or the empty text. For a dimension that could
+ * not be computed it is the first unbound symbol: binding it usually makes the dimension known. */
 static struct text call_symbol(const struct plan *top, const struct op_call *c)
 {
 	bool unknown = false;
@@ -89,7 +89,7 @@ static struct text call_symbol(const struct plan *top, const struct op_call *c)
 	return unknown && top->unbound_count ? top->unbound[0] : TEXT("");
 }
 
-/* Why a layer has no problem: what the user can do about it comes first. */
+/* Why a layer has no problem. A reason that the user can remove comes first. */
 static const char *call_why(struct builder *b, const struct op_call *c, const char *why)
 {
 	struct arena *a = &b->p->arena;
@@ -105,7 +105,8 @@ static const char *call_why(struct builder *b, const struct op_call *c, const ch
 
 static void bodies_price(struct dedup *d, struct builder *b, const struct op_call *c, struct plan_layer *l);
 
-/* One warning for each operator and reason. In a plan that runs in another float type the types are not the model's. */
+/* Warns of a type that ONNX does not allow, once per operator and reason. A plan with another float type is
+ * not checked: its types are not the model's. */
 static void mistyped_warn(struct dedup *d, struct builder *b, int i, const struct op_call *c)
 {
 	const char *why = b->top->p->dtype == DTYPE_F32 && !b->top->quiet ? op_call_mistyped(c) : NULL;
@@ -152,7 +153,7 @@ static void layer_price(struct dedup *d, struct builder *b, int i)
 		return;
 	}
 	if (p->times == 0 && b->up) {
-		l->why = "it does not run";
+		l->why = "it never runs";
 		return;
 	}
 	op_call_problem(&c, &out);
@@ -220,7 +221,7 @@ static bool plan_is_free(const struct plan *p)
 	return true;
 }
 
-/* The costs of a graph; NaN where one of a layer's is not known. */
+/* Sum of a graph's costs; NaN if one layer's is unknown. */
 static struct op_cost plan_cost(const struct plan *p)
 {
 	struct op_cost cost = { 0 };
@@ -231,24 +232,24 @@ static struct op_cost plan_cost(const struct plan *p)
 	return cost;
 }
 
-/* times * cost, where 0 times anything is 0. */
+/* times * cost, where 0 times NaN is 0. */
 static double repeated(double times, double cost)
 {
 	return times == 0 ? 0 : times * cost;
 }
 
-/* Of two branches it is not known which is taken: the cheaper. */
+/* The cheaper of two branches, if the one that runs is unknown. */
 static struct op_cost cheaper(struct op_cost x, struct op_cost y)
 {
 	struct op_cost least = { .flops = fmin(x.flops, y.flops), .bytes = fmin(x.bytes, y.bytes) };
-	if (isnan(x.flops) || isnan(y.flops)) /* fmin passes over NaN */
+	if (isnan(x.flops) || isnan(y.flops)) /* fmin ignores NaN */
 		least.flops = NAN;
 	if (isnan(x.bytes) || isnan(y.bytes))
 		least.bytes = NAN;
 	return least;
 }
 
-/* The first layer without a known cost in a body that runs, and why; NULL: there is none. */
+/* The first layer without a known cost in a body that runs, and the reason; NULL if there is none. */
 static const char *inner_why(struct arena *a, const struct plan_layer *l)
 {
 	for (int i = 0; i < l->body_count; i++)
@@ -261,7 +262,7 @@ static const char *inner_why(struct arena *a, const struct plan_layer *l)
 	return NULL;
 }
 
-/* What a layer of known bodies costs by them. */
+/* The cost of a layer from the costs of its bodies. */
 static void control_price(struct builder *b, const struct op_call *c, struct plan_layer *l)
 {
 	struct op_cost sum = { 0 }, one;
@@ -291,7 +292,8 @@ static void control_price(struct builder *b, const struct op_call *c, struct pla
 		l->why = inner_why(&b->p->arena, l);
 }
 
-/* The layers in a layer. Their problems are the whole plan's, unless they never run or the result is known beforehand. */
+/* Prices the layers of bodies. Their problems are in the list of the whole plan, unless they never run or the
+ * result is folded. */
 static void bodies_price(struct dedup *d, struct builder *b, const struct op_call *c, struct plan_layer *l)
 {
 	for (int i = 0; i < l->body_count; i++) {
@@ -307,7 +309,7 @@ static void bodies_price(struct dedup *d, struct builder *b, const struct op_cal
 		control_price(b, c, l);
 }
 
-/* Bodies have the plan's own list of problems. */
+/* Lets bodies share the plan's list of problems. */
 static void problems_share(struct plan *p, const struct plan *top)
 {
 	for (int i = 0; i < p->layer_count; i++)
@@ -319,7 +321,7 @@ static void problems_share(struct plan *p, const struct plan *top)
 		}
 }
 
-/* ---- casts at the border */
+/* ---- casts at model inputs and outputs */
 
 static int border_problem(struct dedup *d, const struct plan_value *v, bool is_input)
 {
@@ -330,7 +332,7 @@ static int border_problem(struct dedup *d, const struct plan_value *v, bool is_i
 	cast.operand[is_input ? 1 : 0].dtype = p->dtype;
 	if (!shape_is_known(v->shape))
 		return -1;
-	/* Dense from end to end: a tensor of too many dimensions is a row. */
+	/* As a vector if the tensor has too many dimensions: the work is the same. */
 	bool row = v->shape.rank == 0 || v->shape.rank > PROBLEM_RANK;
 	double count = shape_count(v->shape);
 	if (!(count >= 1 && count < 0x1p48))
@@ -342,7 +344,7 @@ static int border_problem(struct dedup *d, const struct plan_value *v, bool is_i
 	return problem_add(d, &cast, is_input ? 0 : v->producer, true, &err);
 }
 
-/* Does a layer read it at run time, so that it must be cast? */
+/* For each value: true if a layer reads it at run time, so that an input must be cast. */
 static bool *inputs_read(const struct plan *p)
 {
 	bool *read = base_calloc((size_t)p->value_count, sizeof(*read));
@@ -378,7 +380,7 @@ static void borders_find(struct dedup *d)
 	free(read);
 }
 
-/* ---- operators that are not in the table: one warning for each */
+/* ---- operators that are not in the table: one warning per operator */
 
 struct strangers {
 	struct arena arena;
@@ -411,7 +413,7 @@ static void strangers_find(struct strangers *s, const struct plan *p)
 {
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
-		/* Known, but refused: that has been said. */
+		/* Rows that exist but refused the node have been reported already. */
 		if (!l->op && !op_find(l->node->domain, l->node->op, l->node->opset))
 			stranger_add(s, l->node);
 		for (int j = 0; j < l->body_count; j++) {

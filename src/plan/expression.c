@@ -1,5 +1,6 @@
-/* Names of dimensions that read as expressions of others, as exporters and shape inference write them: "past + sequence",
- * "(height - 1)//2 + 1", "floor(width/2 - 1/2)", "Max(1, n)". */
+/* Names of dimensions that are expressions of other dimensions, as exporters and shape inference write them:
+ * "past + sequence", "(height - 1)//2 + 1", "floor(width/2 - 1/2)", "Max(1, n)". A recursive-descent parser
+ * evaluates them while reading; values are fractions until floor, ceil or the end. */
 #include "config.h"
 
 #include "plan/plan_private.h"
@@ -8,7 +9,7 @@
 
 #define DEPTH_MAX 16
 
-/* On its way, a value may be a fraction: whole / by, by >= 1. */
+/* An intermediate value: whole / by, by >= 1. */
 struct fraction {
 	struct dim whole;
 	int64_t by;
@@ -30,7 +31,7 @@ static void spaces_skip(struct reader *r)
 		r->at++;
 }
 
-/* Skips `word` where it comes next. */
+/* Skips `word` if it comes next. */
 static bool next_is(struct reader *r, const char *word)
 {
 	size_t n = strlen(word);
@@ -63,7 +64,7 @@ static struct fraction product_of(struct arena *a, struct fraction x, struct fra
 	return (struct fraction){ dim_mul(a, x.whole, y.whole), by };
 }
 
-/* By a number that is not 0, or exactly. */
+/* Division by a number other than 0, or by an expression that divides exactly. */
 static struct fraction quotient_of(struct arena *a, struct fraction x, struct fraction y)
 {
 	int64_t by;
@@ -91,7 +92,7 @@ static struct fraction extreme_of(struct arena *a, struct fraction x, struct fra
 
 static struct fraction read_sum(struct reader *r);
 
-/* Behind a function's name and bracket. */
+/* The arguments, after a function's name and opening bracket. */
 static struct fraction read_call(struct reader *r, struct text name)
 {
 	struct fraction one = { dim_known(1), 1 }, x = read_sum(r);
@@ -169,7 +170,7 @@ struct dim expression_dim(
 	struct reader r = { .a = a, .at = t.p, .end = t.p + t.n, .symbol = symbol, .with = with };
 	struct fraction x = read_sum(&r);
 	spaces_skip(&r);
-	/* A fraction that is none after all. */
+	/* a fraction that remains must be an integer for all sizes: divide, multiply back and compare */
 	struct dim by = dim_known(x.by), d = x.by == 1 ? x.whole : dim_floor_div(a, x.whole, by);
 	return r.at == r.end && (x.by == 1 || dim_same(dim_mul(a, d, by), x.whole)) ? d : dim_unknown();
 }

@@ -1,4 +1,4 @@
-/* Contents of inputs given by --value. They decide branches and shapes. */
+/* Contents of inputs given by --value. They decide shapes and branches. */
 #include "config.h"
 
 #include "plan/plan_private.h"
@@ -34,7 +34,8 @@ static bool number_fits(enum dtype t, double number)
 	return number == floor(number) && fabs(number) <= 0x1p53;
 }
 
-/* One number for all elements, or one for each. Until the shape is known, no contents are. */
+/* Checks the count: one number for all elements, or one for each. The contents are unknown until the shape is
+ * known. */
 static int given_check_count(
 	struct builder *b, const struct plan_input_value *given, struct shape shape, struct error *err)
 {

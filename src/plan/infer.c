@@ -1,12 +1,15 @@
-/* Values, and the walk that gives them types, shapes and, where known, contents. */
+/* Infers types, shapes and known contents of all values, node by node. Data propagation: a rule also computes
+ * the elements of a small integer or float output if it can (a Shape, then Gather, Concat, Reshape), so that
+ * shapes computed by the model are known without running it. Elements may be symbolic. The idea is that of
+ * onnx.shape_inference with data_prop. */
 #include "config.h"
 
 #include "plan/plan_private.h"
 
 #include <string.h>
 
-/* Contents beyond this many elements in all are forgotten, so that a hostile model cannot fill memory with
- * them; short ones, which shapes are made of, are always kept. */
+/* When this many elements are kept, the contents of further large values are dropped, so that a hostile model
+ * cannot fill the memory. Short contents, which shapes are made of, are always kept. */
 #define ELEMENTS_BUDGET (4 << 20)
 #define ELEMENTS_SHORT 16
 
@@ -29,7 +32,7 @@ static void value_of_initializer(struct builder *b, struct plan_value *v, const 
 		v->elements = elements_keep(b, op_elements_of_tensor(&b->p->arena, t));
 }
 
-/* A declared shape with bindings in force. */
+/* A declared shape with the bindings applied. */
 static struct shape declared_shape(struct builder *b, const struct value *v)
 {
 	if (v->shape.rank < 0)
@@ -103,7 +106,7 @@ void infer_call(struct builder *b, int i, struct op_call *c)
 	};
 }
 
-/* ---- what the file declares beside what was inferred */
+/* ---- the shapes that the file declares, compared with the inferred ones */
 
 static void declared_contradicts(struct builder *b, const struct plan_value *v, struct shape declared)
 {
@@ -114,8 +117,8 @@ static void declared_contradicts(struct builder *b, const struct plan_value *v, 
 		shape_text(a, declared), shape_text(a, v->shape));
 }
 
-/* True if the file narrows down an inferred dimension: a number does unless it exceeds the upper bound; a name that
- * nothing binds does not where there is an upper bound. */
+/* True if the declared dimension is more precise than the inferred one: a number is unless it exceeds the
+ * upper bound; an unbound symbol is not if there is an upper bound. */
 static bool declared_tells(struct dim inferred, struct dim declared)
 {
 	return inferred.kind == DIM_UNKNOWN && !dim_differs(inferred, declared) &&
@@ -128,7 +131,7 @@ static void declared_merge(struct builder *b, const struct value *from, struct p
 		v->dtype = from->dtype;
 	if (from->shape.rank < 0)
 		return;
-	/* Numbers of another batch or input size say nothing about this plan; the rank does. */
+	/* After -b or --input replaced a fixed size, declared sizes are out of date; the rank is not. */
 	bool stale = bind_is_stale(b), contradicts = v->shape.rank >= 0 && v->shape.rank != from->shape.rank;
 	struct shape declared = declared_shape(b, from);
 	if (v->shape.rank < 0) {
@@ -162,11 +165,11 @@ static void outputs_store(struct builder *b, const struct node *n, const struct 
 		v->constant = c->outputs[j].constant;
 		v->given = c->outputs[j].given;
 		v->elements = elements_keep(b, c->outputs[j].elements);
-		/* A rule knows better; one that does not know the operator says "tensor". */
+		/* an inferred kind wins; without a rule it is "tensor", so that the declared one is used */
 		v->kind = c->outputs[j].kind != VALUE_TENSOR ? c->outputs[j].kind : declared->kind;
 		v->length = c->outputs[j].length;
 		v->items = c->outputs[j].items;
-		/* What is declared of the tensors in a sequence is often true of some of them alone. */
+		/* a declared type of a sequence's tensors may be true of only some of them */
 		if (c->outputs[j].kind == VALUE_TENSOR)
 			declared_merge(b, declared, v);
 	}
@@ -179,8 +182,8 @@ static bool node_is(const struct node *n, const char *op)
 	return n->domain.n == 0 && text_is(n->op, op);
 }
 
-/* The target that a Reshape has as plain numbers in the file: a first dimension that is neither copied (0)
- * nor computed (-1). 0: no such thing. */
+/* The constant target of a Reshape, if its first dimension is a number and neither copied (0) nor computed
+ * (-1); returns that dimension. 0: no such target. */
 static int64_t reshape_first(struct builder *b, const struct node *n, struct shape *target)
 {
 	if (!node_is(n, "Reshape"))
@@ -200,8 +203,8 @@ static int64_t reshape_first(struct builder *b, const struct node *n, struct sha
 	return target->rank > 0 && target->dims[0].value > 0 ? target->dims[0].value : 0;
 }
 
-/* An error when node i is a Reshape that fits only the model's own batch. failed: its rule has just refused.
- */
+/* An error if node i is a Reshape whose target contains the model's own batch, but another is bound. failed:
+ * its rule has just reported an error. */
 static int reshape_check(struct builder *b, int i, bool failed, struct error *err)
 {
 	const struct node *n = &b->g->nodes[i];
@@ -215,8 +218,8 @@ static int reshape_check(struct builder *b, int i, bool failed, struct error *er
 	const struct plan_value *x = &b->p->values[n->inputs[0]];
 	bool carries = !x->constant && x->shape.rank > 0 && x->shape.dims[0].kind == DIM_KNOWN &&
 		       x->shape.dims[0].value == batch;
-	/* Fits, but folds the batch into other dimensions: only of a batch that replaced a number is it sure.
-	 */
+	/* A target that fits may fold the batch into other dimensions. That is certain only if the batch
+	 * replaced a number of the model. */
 	bool folds = carries && bind_is_stale(b) && first == own->was;
 	if (!failed && !folds)
 		return 0;
@@ -248,9 +251,9 @@ static void layer_init(struct builder *b, int i)
 }
 
 #define BOUND_SHOWN 6
-#define BOUND_NAME 40 /* bytes of a name */
+#define BOUND_NAME 40 /* bytes shown of a name */
 
-/* The sizes in force, one of which may be what a contradiction comes from. */
+/* Adds the bound sizes to the error: one of them may cause the contradiction. */
 static void bound_context(const struct plan_symbols *symbols, struct error *err)
 {
 	struct str list = { 0 };
@@ -271,8 +274,8 @@ static void bound_context(const struct plan_symbols *symbols, struct error *err)
 	str_free(&list);
 }
 
-/* A rule refused. In the main graph the model contradicts itself; a body may never run, so there it is a
- * warning. */
+/* A rule reported an error. In the main graph the model is contradictory, which is an error of the plan. A
+ * body may never run, so there it is a warning. */
 static int infer_refused(struct builder *b, int i, struct op_call *c, struct error *err)
 {
 	char *name = text_clean(&b->p->arena, b->p->layers[i].name);
@@ -280,7 +283,7 @@ static int infer_refused(struct builder *b, int i, struct op_call *c, struct err
 		return -1;
 	if (b->up) {
 		plan_warn(b, "in a subgraph, layer %s: %s", name, err->text);
-		/* No rule may see such a call again. */
+		/* keeps every later rule from seeing this call */
 		b->p->layers[i].op = NULL;
 		b->p->layers[i].why = arena_printf(&b->p->arena, "%s", err->text);
 		for (int j = 0; j < c->output_count; j++)
@@ -292,7 +295,7 @@ static int infer_refused(struct builder *b, int i, struct op_call *c, struct err
 	error_context(err, "layer %s", name);
 	const struct plan_batch *batch = &b->symbols.batch;
 	if (batch->is > 0 && batch->was > 0)
-		error_context(err, "batch %lld in place of the model's %lld does not go through",
+		error_context(err, "the model is contradictory at batch %lld (its own is %lld)",
 			(long long)batch->is, (long long)batch->was);
 	else if (batch->is > 0 && batch->was == 0 && b->o->batch == 0)
 		error_context(err, "with batch %lld (assumed; -b sets it)", (long long)batch->is);
@@ -322,7 +325,7 @@ static int infer_node(struct builder *b, int i, struct error *err)
 	return 0;
 }
 
-/* What goes into a body. What it declares fills in what is not known of that. */
+/* Sets the inputs of a body. Its declarations fill in what is unknown. */
 static void inputs_store(struct builder *b)
 {
 	for (int i = 0; b->given && i < b->g->input_count; i++) {

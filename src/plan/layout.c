@@ -1,5 +1,5 @@
-/* The channels-last side of a plan: which values lie so, what each layer then measures, and where a value must be
- * converted because a reader wants it in the other layout. */
+/* The channels-last side of a plan: which values are stored so, which problem each layer then has, and which
+ * values are converted because a layer reads them in the other layout. */
 #include "config.h"
 
 #include "plan/plan.h"
@@ -11,8 +11,8 @@
 
 enum role {
 	ROLE_ORDER, /* needs ONNX order */
-	ROLE_IMAGE, /* works on channels and space: its first input and output lie channels last */
-	ROLE_PASS   /* works in either: channels last when a run-time input is */
+	ROLE_IMAGE, /* a layer on channels and space: its first input and output are stored channels last */
+	ROLE_PASS   /* works in either layout: channels last if a run-time input is */
 };
 
 struct finder {
@@ -20,8 +20,8 @@ struct finder {
 	struct hash texts;
 	struct plan_problem *added;
 	int added_count, added_capacity;
-	int *twin_of;   /* per problem: index of its twin, -2 not asked yet */
-	bool *active;   /* per layer: it works on values that lie channels last */
+	int *twin_of;   /* per problem: index of its twin, -2 = not computed yet */
+	bool *active;   /* per layer: it works on values that are stored channels last */
 };
 
 /* ---- kinds of values and layers */
@@ -31,7 +31,8 @@ static bool is_image(const struct shape *s)
 	return s->rank >= 3 && s->rank <= 5 && shape_is_known(*s);
 }
 
-/* More than one channel and more than one place: else both layouts are the same bytes. */
+/* True if there is more than one channel and more than one spatial position; else both layouts are the same
+ * bytes. */
 static bool layout_matters(const struct shape *s)
 {
 	if (!is_image(s) || s->dims[1].value < 2)
@@ -50,7 +51,7 @@ static bool shape_matters(const struct problem_shape *s)
 	return space && s->dim[1] > 1;
 }
 
-/* Movers and elementwise operators that are measured as a copy: the copy is the same in either layout. */
+/* Data movement and elementwise operators measured as a copy, which is the same in either layout. */
 static bool moves_in_either(const struct plan_layer *l)
 {
 	static const char *const ops[] = { "Split", "Slice", "Pad", "Concat", "Resize", "Upsample", "Neg", "Abs", "Erf",
@@ -87,21 +88,22 @@ static enum role role_of(const struct plan *p, const struct plan_layer *l)
 	if (!whole || l->body_count || l->class == CLASS_HOST)
 		return ROLE_ORDER;
 	const struct shape *in = value_shape(p, l->inputs[0]), *out = value_shape(p, l->outputs[0]);
-	if (l->class == CLASS_FREE) /* hands its input on: Identity, Dropout, a Reshape to the same shape */
+	if (l->class == CLASS_FREE) /* passes its input on: Identity, Dropout, a Reshape to the same shape */
 		return shape_same(*in, *out) ? ROLE_PASS : ROLE_ORDER;
 	if (l->problem < 0)
 		return ROLE_ORDER;
 	const struct problem *q = &p->problems[l->problem].problem;
-	/* a quantized layer stands in only for the factor between its scales */
+	/* a quantized layer is a proxy only for the factor between its scales */
 	if (q->kernel == KERNEL_COPY || (l->proxy && !l->quantized))
 		return moves_in_either(l) ? ROLE_PASS : ROLE_ORDER;
 	enum role role = kernel_role(q->kernel);
 	if (role == ROLE_IMAGE && (!is_image(in) || !is_image(out)))
 		return ROLE_ORDER;
-	/* what is left of a reduction must be the same bytes in both layouts, and the problem tell its dimensions */
+	/* the result of a reduction must be the same bytes in both layouts, and the problem must have its
+	 * dimensions */
 	if (q->kernel == KERNEL_REDUCE && (layout_matters(out) || q->shape[0].rank != in->rank))
 		return ROLE_ORDER;
-	/* element by element; a choice that broadcasts has no twin */
+	/* element by element; a select that broadcasts has no twin */
 	for (int i = 0; q->kernel == KERNEL_SELECT && i < l->input_count; i++)
 		if (l->inputs[i] < 0 || !(shape_same(*value_shape(p, l->inputs[i]), *out) ||
 			shape_count(*value_shape(p, l->inputs[i])) <= 1))
@@ -109,10 +111,10 @@ static enum role role_of(const struct plan *p, const struct plan_layer *l)
 	return role;
 }
 
-/* ---- the flood */
+/* ---- forward propagation of the layout */
 
-/* A run-time input that a layer on channels-last values can neither take so nor as it is: of fewer dimensions, yet a
- * whole plane. */
+/* True if a run-time input keeps a layer from working channels last: it has fewer dimensions, but more than
+ * one of them is larger than 1, so neither layout fits it. */
 static bool input_resists(const struct plan *p, const struct plan_layer *l, int input)
 {
 	const struct shape *s = value_shape(p, input), *out = value_shape(p, l->outputs[0]);
@@ -141,7 +143,8 @@ static bool pass_is_active(const struct plan *p, const struct plan_layer *l)
 	return any;
 }
 
-/* Layers stand in execution order, so that one pass floods everything behind. */
+/* Marks active layers and the values that they store channels last. Layers are in execution order, so one
+ * pass is enough. */
 static void flood(struct finder *f)
 {
 	struct plan *p = f->p;
@@ -193,7 +196,7 @@ bool plan_twin(const struct problem *p, struct problem *twin)
 	struct problem_shape in = problem_operand_shape(p, 0), out = problem_operand_shape(p, problem_operand_count(p) - 1);
 	if (!shape_matters(&in) && !shape_matters(&out))
 		return false;
-	/* element by element over equal shapes: the same bytes in another order */
+	/* element by element over equal shapes: the same work in another order */
 	bool whole = p->mode == MODE_QUANTIZE_TENSOR || p->mode == MODE_QUANTIZE_DYNAMIC || p->mode == MODE_DEQUANTIZE_TENSOR;
 	if (p->kernel == KERNEL_ELTWISE || p->kernel == KERNEL_CAST || p->kernel == KERNEL_DROPOUT || whole ||
 		(p->kernel == KERNEL_BINARY && !binary_differs(p)))
@@ -220,7 +223,7 @@ static int twin_index(struct finder *f, int problem, int layer)
 	return f->twin_of[problem];
 }
 
-/* As a transpose of what lies in memory, with space as one dimension: equal work has one text. */
+/* A transpose of the bytes in memory, with space as one dimension, so that equal work has one text. */
 static int conversion_problem(struct finder *f, const struct plan_value *v, bool to_nxc)
 {
 	struct problem t = { .kernel = KERNEL_TRANSPOSE, .shape_count = 1 };
@@ -242,7 +245,7 @@ static int conversion_problem(struct finder *f, const struct plan_value *v, bool
 
 /* ---- conversions */
 
-/* Shape(x) asks for no data. */
+/* Shape(x) and Size(x) read no data. */
 static bool reads_data(const struct plan_layer *l, const struct plan_value *v)
 {
 	if (l->class != CLASS_FREE)
@@ -255,8 +258,8 @@ static bool reads_data(const struct plan_layer *l, const struct plan_value *v)
 	return false;
 }
 
-/* Does the layer want the value channels last? One that an active layer takes by another way than as its image (a
- * dynamic weight, a subgraph's capture) it wants in ONNX order. */
+/* True if the layer reads the value channels last. An active layer that reads it otherwise than as its image
+ * (a dynamic weight, a capture of a subgraph) needs ONNX order. */
 static bool wants_nxc(const struct finder *f, const struct plan_layer *l, int value)
 {
 	const struct plan *p = f->p;

@@ -1,4 +1,6 @@
-/* What a user can give to a model that is not known in full: unbound dimensions, shapes and contents of inputs. */
+/* The options that would make unknown parts of a model known: unbound dimensions, shapes and contents of
+ * inputs. A backward search (deciding_values) from layers with unknown outputs finds the inputs whose
+ * contents matter. */
 #include "config.h"
 
 #include "plan/plan.h"
@@ -22,7 +24,7 @@ static bool value_is_open(const struct plan_value *v)
 	return v->kind == VALUE_TENSOR && shape_is_open(v->shape);
 }
 
-/* True if the shape of an output is not known, or how often bodies run. */
+/* True if the shape of an output or the number of iterations of a body is unknown. */
 static bool layer_is_open(const struct plan *p, const struct plan_layer *l)
 {
 	bool open = false;
@@ -33,7 +35,8 @@ static bool layer_is_open(const struct plan *p, const struct plan_layer *l)
 	return open && l->op;
 }
 
-/* True if the shape of an input is not known: then the contents of others may matter only if they are sizes. */
+/* True if the shape of an input is unknown. The contents of other inputs may then matter only if they are
+ * sizes. */
 static bool layer_reads_open(const struct plan *p, const struct plan_layer *l)
 {
 	for (int i = 0; i < l->input_count; i++) {
@@ -51,7 +54,7 @@ static bool value_decides(const struct plan_value *v)
 	return (!dtype_is_float(v->dtype) && dtype_bits(v->dtype) > 0) || shape_count(v->shape) <= FEW;
 }
 
-/* True if it is a list of few integers. */
+/* True if it is a vector of few integers. */
 static bool value_is_sizes(const struct plan_value *v)
 {
 	return !dtype_is_float(v->dtype) && v->shape.rank >= 0 && v->shape.rank <= 1 && shape_count(v->shape) <= FEW;
@@ -60,7 +63,7 @@ static bool value_is_sizes(const struct plan_value *v)
 struct search {
 	const struct plan *p;
 	bool *seen;
-	int *open, count;   /* values to be looked at */
+	int *open, count;   /* stack of values to visit */
 };
 
 static void search_push(struct search *s, const struct plan_layer *l, bool sizes)
@@ -75,8 +78,9 @@ static void search_push(struct search *s, const struct plan_layer *l, bool sizes
 	}
 }
 
-/* Marks the values whose contents decide unknown shapes, branches and rounds: from the layers with unknown outputs
- * backwards to the model's inputs. Shape and Size read no contents. */
+/* Marks the values whose contents decide unknown shapes, branches and iteration counts: a depth-first search
+ * from layers with unknown outputs back to the model's inputs. It stops at Shape and Size, which read no
+ * contents. */
 static bool *deciding_values(const struct plan *p, struct arena *a)
 {
 	struct search s = { .p = p, .seen = ARENA_ARRAY(a, bool, p->value_count), .open = ARENA_ARRAY(a, int, p->value_count) };
@@ -97,7 +101,7 @@ static bool *deciding_values(const struct plan *p, struct arena *a)
 
 /* ---- the options as text */
 
-/* In quotes where a shell would read the name as more than one word. */
+/* In quotes if a shell would split the name into several words. */
 static char *option_text(struct arena *a, const char *option, struct text name, const char *value)
 {
 	const char *clean = text_clean(a, name);
@@ -105,7 +109,7 @@ static char *option_text(struct arena *a, const char *option, struct text name, 
 	return arena_printf(a, plain ? "%s %s=%s" : "%s '%s=%s'", option, clean, value);
 }
 
-/* "1xNx8": N stands for what is not known. */
+/* "1xNx8": N is an unknown dimension. */
 static const char *shape_wanted(struct arena *a, struct shape s)
 {
 	struct str out = { 0 };

@@ -20,11 +20,11 @@ void plan_warn(struct builder *b, const char *fmt, ...)
 	va_end(ap);
 	struct plan *p = top->p;
 	VEC_GROW(top->warnings, p->warning_count, top->warning_capacity);
-	/* Cut off within a character or not: cleaned again. */
+	/* cleaned again: the line may have been cut within a character */
 	top->warnings[p->warning_count++] = text_clean(&p->arena, text_of(line));
 }
 
-/* Warnings into the plan's arena, with a line that counts those left out. */
+/* Copies the warnings to the plan's arena, and adds a line that counts those not kept. */
 static void warnings_settle(struct builder *b)
 {
 	struct plan *p = b->p;
@@ -37,7 +37,7 @@ static void warnings_settle(struct builder *b)
 	}
 }
 
-/* Every f32 tensor becomes one of the plan's type. */
+/* Replaces f32 by the plan's type in all values. */
 static void types_replace(struct plan *p, enum dtype dtype)
 {
 	for (int i = 0; i < p->value_count; i++) {
@@ -92,7 +92,7 @@ struct plan *plan_build(const struct model *m, const struct plan_options *option
 	return p;
 }
 
-/* Depth is bounded: PLAN_DEPTH. */
+/* Recursion is limited by PLAN_DEPTH. */
 void plan_empty(struct plan *p)
 {
 	for (int i = 0; i < p->layer_count; i++)

@@ -11,7 +11,7 @@
 #define PLAN_DEPTH 16        /* subgraphs within subgraphs */
 #define BODY_EFFORT (1 << 17) /* nodes of bodies inferred in all; beyond it each body is inferred once */
 #define UNROLL_EFFORT (1 << 15) /* the same of unrolled loops, counted separately */
-#define EFFORT_SMALL 16      /* values and inputs that count as one node */
+#define EFFORT_SMALL 16      /* values or inputs of a body that count as one node (see effort_of) */
 #define PLAN_SIZE_MAX ((int64_t)1 << 40) /* of one bound dimension */
 
 /* A named dimension of the model. */
@@ -24,13 +24,13 @@ struct plan_symbol {
 	bool by_shape;       /* bound by --input */
 	bool assumed;        /* a batch that nothing bound: 1 */
 	int64_t value;       /* when bound */
-	struct dim dim;      /* what stands for it from now on, once bindings are settled */
+	struct dim dim;      /* replaces the symbol once the bindings are settled */
 };
 
-/* The batch when it is no symbol: the first dimension of the first input. */
+/* The batch if it is not a symbol: the first dimension of the first input. */
 struct plan_batch {
-	int64_t was;         /* the model's number; 0: nameless, -1: no such dimension */
-	int64_t is;          /* its replacement; 0: none */
+	int64_t was;         /* the model's number; 0: a dimension without a name, -1: no such dimension */
+	int64_t is;          /* replaces it; 0: nothing does */
 };
 
 struct plan_symbols {
@@ -42,58 +42,63 @@ struct plan_symbols {
 	bool resized;        /* --input changed a fixed number: declared shapes are stale */
 };
 
-/* A layer that a quantized model writes as several nodes: what its core reads and writes. Indexes of values or layers,
- * -1: none. */
+/* A group: one integer layer that a quantized model writes as several nodes around a core. Indexes are of
+ * values or layers, -1 = absent. */
 struct quant {
-	int *source;         /* per input of the core: read in its place */
-	int *result;         /* per output: written in its place */
-	int residual, residual_layer; /* added to the sums, and what adds it */
-	int bias;            /* added to the scaled sums of dynamic quantization */
+	int *source;         /* per input of the core: the value that the kernel reads instead */
+	int *result;         /* per output of the core: the value that the kernel writes instead */
+	int residual, residual_layer; /* the value added to the sums, and the layer that adds it */
+	int bias;            /* value added to the scaled sums of dynamic quantization */
 	double scale_bytes;  /* bytes of scales and zero points that are not inputs of the core */
 	int activation;
-	struct epilogue function; /* the activation's; MODE_NONE: it needs none */
-	bool product;        /* sums in s32, or f32 of the small floats, that are scaled */
-	bool rescaled;       /* between scales that its kernel does not know: its problem stands in, unless it is a table */
-	bool stands_in;      /* the function stands in for the activation, or there is none; or scales are no constants */
+	struct epilogue function; /* the activation's epilogue; MODE_NONE: no activation */
+	bool product;        /* a matmul or convolution whose sums (s32; f32 for 8-bit floats) are scaled */
+	bool rescaled;       /* input and output scales differ and the kernel takes none: its problem is a
+			        proxy, unless it is a table lookup */
+	bool stands_in;      /* a proxy: the epilogue only approximates the activation, or scales are not
+			        constant */
 };
 
-/* One graph on its way to a plan. */
+/* A graph while its plan is being built. */
 struct builder {
 	struct plan *p;
 	const struct model *m;
 	const struct graph *g;
 	const struct plan_options *o;
-	struct builder *up;          /* the graph around a body, or NULL */
-	struct builder *top;         /* the main graph's: symbols and warnings live there */
+	struct builder *up;          /* builder of the graph around a body, or NULL */
+	struct builder *top;         /* builder of the main graph: it holds symbols and warnings */
 	int depth;
-	/* top only */
+	/* the next fields are used in the top builder only */
 	struct plan_symbols symbols;
 	int warning_total, warning_capacity;
 	char **warnings;
-	int64_t elements;            /* known contents kept so far */
-	int64_t effort, unroll_effort; /* nodes of bodies looked at so far, see BODY_EFFORT */
-	int unrolling;               /* > 0: round by round */
+	int64_t elements;            /* elements of known contents kept so far */
+	int64_t effort, unroll_effort; /* nodes of bodies inferred so far, limited by BODY_EFFORT and
+				          UNROLL_EFFORT */
+	int unrolling;               /* > 0: a loop is being unrolled */
 	int64_t kept;                /* layers of loop iterations that are listed separately */
 	int quiet;                   /* > 0: a trial; warnings are dropped */
-	/* of each graph */
-	struct quant **quants;       /* per layer: NULL or the group whose core it is; NULL: no model of integers */
-	/* of one call at a time, kept between calls */
+	/* in every builder */
+	struct quant **quants;       /* per layer: the group whose core it is, or NULL; the array is NULL if
+				        the model is not quantized */
+	/* buffers of the current call, reused by the next */
 	int input_capacity, output_capacity;
 	struct op_value *inputs, *outputs;
-	/* of a body: what its inputs are, in the graph's order; NULL, or not present: as declared */
+	/* bodies only: the inputs, in the graph's order; if NULL or not present, they are as declared */
 	const struct op_value *given;
 };
 
-/* One line, cleaned by the caller; capped. */
+/* Adds a warning of one line, which the caller has cleaned; at most PLAN_WARNINGS are kept. */
 void plan_warn(struct builder *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* bind.c: symbols, bindings, batch. Top only. */
+/* bind.c: symbols, bindings, batch. Top builder only. -1 with an error. */
 int bind_symbols(struct builder *b, struct error *err);
 /* A declared dimension with the bindings in force. */
 struct dim bind_dim(const struct builder *b, struct dim d);
 /* The shape of a model input: bindings, --input and batch applied. */
 struct shape bind_input(struct builder *b, const struct value *v);
-/* The error of an option for an input that the model lacks, which names those it has. -1. */
+/* Sets the error for an option that names an input that the model lacks; it lists the existing ones. Returns
+ * -1. */
 int input_unknown(struct builder *b, struct text name, struct error *err);
 /* True if an option replaced a fixed size of the model: declared shapes are then out of date. */
 bool bind_is_stale(const struct builder *b);
@@ -112,7 +117,7 @@ const struct elements *given_elements(struct builder *b, const struct value *v, 
 
 /* infer.c: values, then node after node; bodies become plans on the way. */
 int infer_graph(struct builder *b, struct error *err);
-/* The call of node i as the plan's values stand; arrays of the builder. */
+/* The call of node i with the plan's values as they are now; its arrays belong to the builder. */
 void infer_call(struct builder *b, int i, struct op_call *c);
 
 /* control.c: infers the bodies of node i, and its outputs from theirs. */
@@ -123,26 +128,26 @@ int control_body(struct builder *b, const struct graph *g, const struct op_value
 /* The same as a trial: only the outputs, into out (as many as the graph has), in the arena of b's plan. */
 int control_try(struct builder *b, const struct graph *g, const struct op_value *given, struct op_value *out,
 	struct error *err);
-/* An output of a layer as a body gives it. */
+/* Copies a body's output to the layer's output. */
 void control_output(struct op_value *out, const struct op_value *from);
 /* True while the budget of trials (BODY_EFFORT, UNROLL_EFFORT) lasts. */
 bool control_may_try(const struct builder *b);
 
 /* quant.c: finds the groups of a quantized model and marks the layers that they absorb. */
 void quant_find(struct builder *b);
-/* quant_price.c: the core's call, cost and problem as they are in its group. */
+/* quant_price.c: call, cost and problem of a core with the types of its group. */
 void quant_call(const struct builder *b, const struct quant *q, struct op_call *c);
 void quant_cost(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_cost *cost);
 double quant_value_bytes(const struct plan *p, int value); /* at upper bounds; 0 for an omitted one */
 void quant_problem(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_problem *out);
 
-/* A layer that runs one body, many times. */
+/* A layer that runs one body repeatedly. */
 struct loop {
 	struct builder *b;
 	struct op_call *c;
 	const struct graph *g;       /* the body */
 	struct plan *body;           /* to be filled */
-	struct plan_layer *layer;    /* whose only body it is, or NULL */
+	struct plan_layer *layer;    /* the layer that has only this body, or NULL */
 	struct error *err;
 };
 /* control_loop.c: infer the call's outputs and how often the body runs. 0, also for a body whose count of inputs or outputs
@@ -150,12 +155,12 @@ struct loop {
 int control_loop(struct loop *l);
 int control_scan(struct loop *l);
 
-/* plan.c: frees what a plan holds, bodies and all, not the plan itself. */
+/* plan.c: frees what a plan holds, bodies included, but not the plan itself. */
 void plan_empty(struct plan *p);
 
-/* dedup.c: classes, costs, problems, borders, totals, bodies and all. */
+/* dedup.c: classes, costs, problems, casts at inputs and outputs, totals; bodies included. */
 void dedup_layers(struct builder *b);
-/* dag.c: edges, consumers, live bytes, bodies and all. After dedup_layers: it asks for classes. */
+/* dag.c: edges, consumers, live bytes; bodies included. Call it after dedup_layers: it needs the classes. */
 void dag_edges(struct plan *p);
 
 #endif

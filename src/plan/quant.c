@@ -1,7 +1,8 @@
-/* Quantized models. Exporters write an integer layer as a float one between conversions: DequantizeLinear in front,
- * QuantizeLinear behind; dynamic quantization writes one as raw sums, a Cast and a multiplication. What runs them makes
- * one kernel of it all. Here such groups are found: the layer in the middle, the core, is priced and measured on the
- * types that its data really have, and the layers around it are free. Shapes and edges stay as the file has them. */
+/* Quantized models. Exporters write an integer layer as a float layer between DequantizeLinear and
+ * QuantizeLinear (QDQ); dynamic quantization writes raw sums, a Cast and a multiplication. Libraries run
+ * either as one kernel. This file finds such groups: the layer in the middle, the core, is priced and
+ * measured with the integer types of its data, and the layers around it become free. Shapes and edges stay as
+ * in the file. */
 #include "config.h"
 
 #include "plan/quant_search.h"
@@ -61,7 +62,8 @@ static struct readers readers_find(const struct plan *p)
 				else
 					r.first[v + 2]++;
 			}
-		/* counts become beginnings, one place late; filling moves each to where the next begins */
+		/* turns counts into start indexes, one entry too far; filling moves each to the start of the
+		 * next */
 		for (int v = 0; !fill && v < p->value_count; v++)
 			r.first[v + 2] += r.first[v + 1];
 		if (!fill)
@@ -110,7 +112,8 @@ bool quant_is_one_scale(const struct plan *p, const struct plan_layer *quantizer
 	return shape_count(p->values[quantizer->inputs[1]].shape) == 1;
 }
 
-/* What an 8-bit tensor with one scale is dequantized from, or -1; `moved`: one of 16 bits, too. */
+/* The 8-bit tensor with one scale that the value is dequantized from, or -1. `moved`: 16 bits are accepted,
+ * too. */
 static int whole_source(const struct quant_search *s, int value, bool moved)
 {
 	const struct plan_layer *l = quant_dequantizer(s, value);
@@ -124,7 +127,7 @@ int quant_byte_source(const struct quant_search *s, int value)
 	return whole_source(s, value, false);
 }
 
-/* A scalar constant; an omitted zero point is 0. */
+/* The number of a scalar constant input; 0 for an omitted zero point. False if it is not constant. */
 static bool constant_number(const struct plan *p, const struct plan_layer *l, int input, double *number)
 {
 	int value = input < l->input_count ? l->inputs[input] : -1;
@@ -145,16 +148,17 @@ static bool same_number(const struct plan *p, const struct plan_layer *x, const 
 	return constant_number(p, x, input, &a) && constant_number(p, y, input, &b) && a == b;
 }
 
-/* Does `from` dequantize the very numbers that `to` quantizes to? Another type would cut some of them off. */
+/* True if quantizing with `to` restores the integers that `from` dequantizes. Another type would saturate
+ * some. */
 bool quant_same_scale(const struct plan *p, const struct plan_layer *from, const struct plan_layer *to)
 {
 	return p->values[from->inputs[0]].dtype == p->values[to->outputs[0]].dtype && same_number(p, from, to, 1) &&
 	       same_number(p, from, to, 2);
 }
 
-/* ---- what a core reads */
+/* ---- inputs of a core */
 
-/* A bias: a vector of whole numbers, or of constant values. False: anything else. */
+/* True if the bias is an integer vector (s32), has constant values, or is absent. */
 bool quant_bias_find(const struct quant_search *s, const struct plan_layer *core, struct quant *q)
 {
 	int bias = core->input_count > 2 ? core->inputs[2] : -1;
@@ -177,7 +181,7 @@ struct quant *quant_new(const struct quant_search *s, const struct plan_layer *c
 	return q;
 }
 
-/* What an input of a product is dequantized from, or -1. */
+/* The value that an input of a matmul or convolution is dequantized from, or -1. */
 static int product_source(const struct quant_search *s, const struct plan_layer *core, int input)
 {
 	int source = input == 1 ? quant_weights_source(s, core) : quant_byte_source(s, core->inputs[input]);
@@ -185,7 +189,7 @@ static int product_source(const struct quant_search *s, const struct plan_layer 
 	return l ? l->inputs[0] : source;
 }
 
-/* Fills q->source; false: not an integer layer. */
+/* Fills q->source. False: not an integer layer. */
 static bool sources_find(
 	const struct quant_search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
 {
@@ -205,9 +209,9 @@ static bool sources_find(
 	return kind != CORE_PRODUCT || quant_bias_find(s, core, q);
 }
 
-/* ---- what stands behind a core */
+/* ---- layers behind a core */
 
-/* The layer that alone reads the value and quantizes it with one scale, or NULL. */
+/* The QuantizeLinear with one scale that is the only reader of the value, or NULL. */
 const struct plan_layer *quant_quantizer_behind(const struct quant_search *s, int value)
 {
 	int reader = quant_only_reader(s, value);
@@ -231,7 +235,8 @@ static bool is_activation(const struct node *n)
 	return false;
 }
 
-/* An addition of another quantized tensor of the same shape: its source, or -1. */
+/* The quantized source of the other operand if the layer adds a tensor of the same shape (a residual); else
+ * -1. */
 static int residual_source(const struct quant_search *s, const struct plan_layer *add, int value)
 {
 	if (!quant_op_is(add->node, "Add") || add->input_count != 2 || add->inputs[0] == add->inputs[1])
@@ -244,7 +249,7 @@ static int residual_source(const struct quant_search *s, const struct plan_layer
 	return same ? source : -1;
 }
 
-/* A bias that is written as a sum of its own, as behind a MatMul. */
+/* Takes a bias from a separate addition, such as after a MatMul. */
 static bool takes_bias(const struct quant_search *s, const struct plan_layer *core, int value, struct quant *q)
 {
 	bool has = q->bias >= 0 || (core->input_count > 2 && core->inputs[2] >= 0);
@@ -255,8 +260,8 @@ static bool takes_bias(const struct quant_search *s, const struct plan_layer *co
 	return true;
 }
 
-/* Follows the core's output over a bias, a residual and an activation to what quantizes it. The layers on the way are in
- * `taken`; NULL: nothing quantizes it. */
+/* Follows the core's output through a bias, a residual and an activation to its QuantizeLinear. `taken` gets
+ * the layers in between. NULL: nothing quantizes the output. */
 static const struct plan_layer *follow(
 	const struct quant_search *s, const struct plan_layer *core, bool product, struct quant *q, int *taken, int *count)
 {
@@ -286,7 +291,7 @@ static const struct plan_layer *follow(
 	return quantizer;
 }
 
-/* ---- taking in */
+/* ---- absorbing layers */
 
 void quant_take(struct quant_search *s, int layer, int core)
 {
@@ -310,8 +315,8 @@ static bool input_is_again(struct quant_search *s, const struct plan_layer *core
 	return again;
 }
 
-/* What quantizes or dequantizes in the group: its scales and zero points are read with the core's tensors. What a run
- * decides of them stands where the problem has constants. */
+/* Counts the scales and zero points of a quantizing or dequantizing layer of the group as read by its kernel.
+ * If they are computed at run time, the problem, which has constants there, is a proxy. */
 void quant_scaled_by(const struct quant_search *s, struct quant *q, const struct plan_layer *quantizer)
 {
 	for (int i = 1; i < quantizer->input_count && i < 3; i++) {
@@ -321,7 +326,8 @@ void quant_scaled_by(const struct quant_search *s, struct quant *q, const struct
 	}
 }
 
-/* A bias's own scale is that of the sums, and no kernel reads it. */
+/* Absorbs the layers that dequantize the inputs of the core. The scale of a bias is that of the sums and is
+ * not read. */
 static void take_sources(struct quant_search *s, const struct plan_layer *core, struct quant *q)
 {
 	int axis;
@@ -350,7 +356,7 @@ static void take_sources(struct quant_search *s, const struct plan_layer *core, 
 	}
 }
 
-/* The core does not see the activation itself, only what a kernel does behind its sums. */
+/* Sets the epilogue for the activation, which is not an input of the core's own rules. */
 static void activation_mode(struct quant_search *s, struct quant *q)
 {
 	struct op_call c;
@@ -365,14 +371,14 @@ static void activation_mode(struct quant_search *s, struct quant *q)
 			.alpha = out.problem.alpha, .beta = out.problem.beta };
 }
 
-/* ---- between DequantizeLinear and QuantizeLinear */
+/* ---- groups between DequantizeLinear and QuantizeLinear */
 
 static bool one_behind(struct quant_search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
 {
 	int taken[3], count;
 	const struct plan_layer *out = follow(s, core, kind == CORE_PRODUCT, q, taken, &count);
 	if (!out)
-		return kind == CORE_PRODUCT; /* values leave as they are */
+		return kind == CORE_PRODUCT; /* the output stays float */
 	q->result[0] = out->outputs[0];
 	for (int i = 0; i < count; i++)
 		quant_take(s, taken[i], core->index);
@@ -402,15 +408,17 @@ static void find_between(struct quant_search *s, const struct plan_layer *core, 
 	s->b->quants[core->index] = q;
 }
 
-/* ---- all of them */
+/* ---- the whole model */
 
-/* Weights that stay values: what reads them has no kernel for whole numbers. */
+/* True for weights that are dequantized before run time, because the layer that reads them has no integer
+ * kernel. */
 static bool is_folded_weights(const struct quant_search *s, const struct plan_layer *l)
 {
 	return is_quantizer(l, "DequantizeLinear") && s->p->values[l->outputs[0]].constant;
 }
 
-/* A shared layer goes when every reader has taken it, to the first of those; and weights that it moved with it. */
+/* Absorbs a shared layer if all its readers have absorbed it. It belongs to the group of the first; constants
+ * that it moved follow. */
 static void settle_shared(struct quant_search *s, struct plan_layer *l)
 {
 	int value = l->output_count > 0 ? l->outputs[0] : -1;
@@ -432,7 +440,8 @@ static void settle(struct quant_search *s)
 			l->why = arena_printf(&s->p->arena, "part of the quantized %s",
 				text_clean(&s->p->arena, s->p->layers[l->absorbed_by].name));
 		else if (is_folded_weights(s, l))
-			l->why = arena_printf(&s->p->arena, "folded before run time: weights in %s for what reads them",
+			l->why = arena_printf(&s->p->arena,
+				"folded before run time: the layers that read these weights take %s",
 				dtype_name(s->p->values[l->outputs[0]].dtype));
 	}
 }

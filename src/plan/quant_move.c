@@ -1,17 +1,18 @@
-/* Whole numbers that are only moved, between two conversions of one scale, or from a conversion to a product: the layers
- * that do it move bytes. */
+/* Integers that are only moved between DequantizeLinear and QuantizeLinear of one scale, or from
+ * DequantizeLinear to a matmul or convolution. The layers that move them then move integers instead of
+ * floats. */
 #include "config.h"
 
 #include "plan/quant_search.h"
 
-#define MOVERS_MAX 16 /* that follow each other */
+#define MOVERS_MAX 16 /* longest chain of data movement layers */
 
 static bool is_unused(const struct quant_search *s, int value)
 {
 	return value < 0 || (!quant_reader_count(s, value) && !s->p->values[value].is_output && !s->captured[value]);
 }
 
-/* A layer that only moves its first input to its first output, and leaves no other. */
+/* True if the layer only moves its first input, `value`, to its first output and no other output is used. */
 static bool moves_one(const struct quant_search *s, const struct plan_layer *l, int value)
 {
 	if (quant_core_kind(l->node) != CORE_MOVER || !l->op || l->inputs[0] != value || l->output_count < 1 ||
@@ -23,9 +24,10 @@ static bool moves_one(const struct quant_search *s, const struct plan_layer *l, 
 	return true;
 }
 
-/* ---- between two conversions */
+/* ---- between DequantizeLinear and QuantizeLinear */
 
-/* Follows a value over further movers, which stand in `movers`, to what quantizes it; NULL: nothing does. */
+/* Follows a value through further data movement layers, collected in `movers`, to its QuantizeLinear, or
+ * NULL. */
 static const struct plan_layer *movers_follow(const struct quant_search *s, int value, int *movers, int *count)
 {
 	const struct plan_layer *quantizer;
@@ -68,16 +70,17 @@ bool quant_mover_behind(struct quant_search *s, const struct plan_layer *core, s
 	return wanted > 0;
 }
 
-/* ---- between a conversion and a product */
+/* ---- between DequantizeLinear and a matmul or convolution */
 
-/* Does the layer hand its first input's elements on, as they are? */
+/* True if the layer passes on elements of its first input unchanged. */
 static bool hands_on(const struct quant_search *s, const struct plan_layer *l)
 {
 	return quant_core_kind(l->node) == CORE_MOVER && !quant_op_is(l->node, "Resize") && !quant_op_is(l->node, "Pad") && l->op &&
 	       l->input_count > 0 && l->inputs[0] >= 0 && moves_one(s, l, l->inputs[0]);
 }
 
-/* One reader alone, or several products of whole numbers: then nobody wants values. */
+/* True if the value has one reader, or all readers are integer matmuls or convolutions; its float values are
+ * then never used. */
 static bool nobody_wants_values(const struct quant_search *s, int value)
 {
 	if (s->p->values[value].is_output || s->captured[value])
@@ -96,7 +99,8 @@ static bool nobody_wants_values(const struct quant_search *s, int value)
 	return true;
 }
 
-/* Does its producer move it, to products alone? Every one of those asks, and the answer is the same. */
+/* True if the producer only moves the value and all readers are integer layers. The answer is cached, because
+ * every reader asks for it. */
 static bool is_moved(const struct quant_search *s, int value)
 {
 	int producer = value >= 0 ? s->p->values[value].producer : -1;

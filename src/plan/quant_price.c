@@ -1,31 +1,31 @@
-/* What an integer layer of a quantized model costs and is measured as: its core's own rules, on the types that its data
- * really have. */
+/* Cost and problem of an integer layer of a quantized model: the core's own rules with the types of its data.
+ * */
 #include "config.h"
 
 #include "plan/plan_private.h"
 
 #include <math.h>
 
-#define RAW_SOURCE_ZERO 2 /* input of MatMulInteger and ConvInteger */
+#define RAW_SOURCE_ZERO 2 /* index of the zero point in MatMulInteger and ConvInteger */
 
 void quant_call(const struct builder *b, const struct quant *q, struct op_call *c)
 {
 	const struct plan_value *values = b->p->values;
 	for (int i = 0; i < c->input_count; i++) {
-		/* a zero point that a run decides goes into the bias */
+		/* a zero point that is computed at run time becomes part of the bias */
 		b->inputs[i].constant |= q->bias >= 0 && i == RAW_SOURCE_ZERO;
 		if (q->source[i] < 0)
 			continue;
 		b->inputs[i].dtype = values[q->source[i]].dtype;
 		b->inputs[i].constant = values[q->source[i]].constant;
-		b->inputs[i].elements = NULL; /* what they stand for is not what they are */
+		b->inputs[i].elements = NULL; /* the contents are those of the float value */
 	}
 	for (int i = 0; i < c->output_count; i++)
 		if (q->result[i] >= 0)
 			b->outputs[i].dtype = values[q->result[i]].dtype;
 }
 
-/* Elements; where a dimension is only bounded, at the bound, as the core's own cost is then. */
+/* Elements at the upper bounds of dimensions, as in the core's own cost. */
 static double count_upto(struct shape s)
 {
 	double count = s.rank < 0 ? NAN : 1;
@@ -62,7 +62,7 @@ void quant_problem(const struct builder *b, const struct quant *q, const struct 
 	if (!q->product)
 		return;
 	op_problem_requantize(p, c->outputs[0].dtype);
-	out->proxy |= p->accumulator != DTYPE_S32; /* floats of 8 bits: the factor is not in the text */
+	out->proxy |= p->accumulator != DTYPE_S32; /* 8-bit floats: the problem text has no factor */
 	if (q->bias >= 0)
 		epilogue_add(p, (struct epilogue){ .kind = EPILOGUE_BIAS,
 					.operand = { .dtype = DTYPE_F32, .constant = true } });

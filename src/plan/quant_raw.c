@@ -1,10 +1,10 @@
-/* Integer layers that are written without conversions around them: the raw sums of dynamic quantization with their Cast
- * and scale. */
+/* Integer layers without QuantizeLinear and DequantizeLinear around them: the raw sums of dynamic
+ * quantization (MatMulInteger, ConvInteger) followed by Cast and Mul. */
 #include "config.h"
 
 #include "plan/quant_search.h"
 
-/* The input of l beside `value`, or -1. */
+/* The input of l other than `value` if l is ai.onnx `op` with two different inputs; else -1. */
 static int other_input(const struct plan_layer *l, const char *op, int value)
 {
 	if (!quant_op_is(l->node, op) || l->input_count != 2 || l->inputs[0] == l->inputs[1] || l->output_count != 1 ||
@@ -13,7 +13,7 @@ static int other_input(const struct plan_layer *l, const char *op, int value)
 	return l->inputs[l->inputs[0] == value];
 }
 
-/* One number, or one for each output channel of the sums? */
+/* True if the value is a scalar or has one element per output channel of the sums. */
 static bool is_by_channel(const struct quant_search *s, const struct plan_layer *core, int value, int sums)
 {
 	const struct shape *v = &s->p->values[value].shape, *y = &s->p->values[sums].shape;
@@ -30,7 +30,7 @@ static bool is_by_channel(const struct quant_search *s, const struct plan_layer 
 	return true;
 }
 
-/* The scales' own product: a multiplication of two short vectors that only such tails read. */
+/* Absorbs the Mul that multiplies the two scales, if only such groups read its result. */
 static void take_scales(struct quant_search *s, int value, int core)
 {
 	int producer = s->p->values[value].producer;
@@ -48,7 +48,7 @@ int quant_bias_behind(const struct quant_search *s, const struct plan_layer *cor
 	return fits && quant_same_shape(s->p, l->outputs[0], core->outputs[0]) ? bias : -1;
 }
 
-/* On to what the value's only reader makes of it. */
+/* Adds the value's only reader to `taken` and returns that layer's output. */
 static int step(const struct quant_search *s, int *taken, int *count, int value)
 {
 	taken[(*count)++] = quant_only_reader(s, value);
@@ -64,7 +64,7 @@ void quant_find_raw(struct quant_search *s, const struct plan_layer *core)
 		return;
 	struct quant *q = quant_new(s, core);
 	int taken[4], count = 0, value = core->outputs[0];
-	/* whole numbers are added to sums, where the bias was quantized in the same way */
+	/* an integer bias, quantized like the sums, is added before the Cast */
 	q->bias = quant_bias_behind(s, core, value);
 	if (q->bias >= 0)
 		value = step(s, taken, &count, value);

@@ -1,10 +1,10 @@
-/* Weights that exporters turn, reshape or cast behind their DequantizeLinear: all of that happens before run time, so that
- * a kernel reads the numbers of the file. */
+/* Weights that are transposed, reshaped or cast after their DequantizeLinear. That happens before run time,
+ * so the kernel reads the integers of the file. */
 #include "config.h"
 
 #include "plan/quant_search.h"
 
-#define WEIGHTS_MOVERS 8 /* that follow each other */
+#define WEIGHTS_MOVERS 8 /* longest chain of such layers */
 
 bool quant_moves_constant(const struct plan *p, const struct plan_layer *l)
 {
@@ -16,7 +16,7 @@ bool quant_moves_constant(const struct plan *p, const struct plan_layer *l)
 	       p->values[l->outputs[0]].constant && dtype_is_float(p->values[l->outputs[0]].dtype);
 }
 
-/* Where a Transpose puts an axis; -1: its perm is none. */
+/* The axis of a Transpose's output that an axis of its input becomes; -1: perm is invalid. */
 static int axis_turned(const struct plan_layer *l, int rank, int axis)
 {
 	const struct attribute *perm = node_attribute(l->node, "perm");
@@ -36,7 +36,8 @@ static double count_before(const struct shape *s, int axis)
 	return count;
 }
 
-/* Where an axis of what goes into a mover of constants is in what comes out; -1: nowhere by itself. */
+/* The axis of the output of a constant's move that an axis of its input becomes; -1: it is merged with
+ * others. */
 static int axis_behind(const struct plan *p, const struct plan_layer *l, int axis)
 {
 	const struct shape *from = &p->values[l->inputs[0]].shape, *to = &p->values[l->outputs[0]].shape;
@@ -63,14 +64,14 @@ const struct plan_layer *quant_weights_dequantizer(const struct quant_search *s,
 	}
 	int64_t along = node_int(l->node, "axis", 1);
 	int rank = s->p->values[l->inputs[0]].shape.rank;
-	along += along < 0 && rank > 0 ? rank : 0; /* a rank that is not known is negative, too */
+	along += along < 0 && rank > 0 ? rank : 0; /* an unknown rank is negative */
 	*axis = along >= 0 && along < rank ? (int)along : -1;
 	while (count > 0)
 		*axis = axis_behind(s->p, movers[--count], *axis);
 	return l;
 }
 
-/* Which axis of its weights the core's output channels are along; -1: none. */
+/* The axis of the core's weights that its output channels are along; -1: none. */
 static int channels_axis(const struct plan *p, const struct plan_layer *core)
 {
 	if (quant_op_is(core->node, "Conv"))
@@ -82,7 +83,7 @@ static int channels_axis(const struct plan *p, const struct plan_layer *core)
 	return p->values[core->inputs[1]].shape.rank - 1;
 }
 
-/* One scale for all, or for each output channel? */
+/* True if there is one scale, or one per output channel. */
 static bool is_by_channel(const struct plan *p, const struct plan_layer *core, const struct plan_layer *l, int axis)
 {
 	bool vector = p->values[l->inputs[1]].shape.rank == 1 && !node_int(l->node, "block_size", 0) && axis >= 0;
@@ -97,15 +98,15 @@ int quant_weights_source(const struct quant_search *s, const struct plan_layer *
 	return fits ? l->inputs[0] : -1;
 }
 
-/* Which axis of its weights a matrix product adds up along. */
+/* The axis of a matmul's weights that it sums along (k). */
 static int sums_axis(const struct plan *p, const struct plan_layer *core)
 {
 	int channels = channels_axis(p, core);
 	return quant_op_is(core->node, "Gemm") ? 1 - channels : channels - 1;
 }
 
-/* Kernels that turn weights into values on the way take a scale a channel, or one a block of what is added up; blocks
- * that lie otherwise stand in. */
+/* Matmul of float values and packed weights that the kernel dequantizes. Such kernels take one scale per
+ * channel, or one per block along k; other blocks are measured by a proxy. */
 void quant_find_packed(struct quant_search *s, const struct plan_layer *core)
 {
 	int axis;

@@ -1,3 +1,7 @@
+/* Symbolic dimensions in normal form: polynomials with integer coefficients whose variables ("atoms") are
+ * symbols and floor, min and max of other dimensions. Terms are sorted and merged, so that equal dimensions
+ * have equal terms ("2*n+1", however computed). A sparse multivariate polynomial in the terms of computer
+ * algebra; beyond POLY_TERMS or POLY_FACTORS a dimension is unknown. */
 #include "config.h"
 
 #include "problem/dim_poly.h"
@@ -23,7 +27,7 @@ static int atom_compare(const struct dim_atom *x, const struct dim_atom *y)
 	return c ? c : dim_compare(x->y, y->y);
 }
 
-/* Longer products first, then by name: "batch*sequence+batch+1". */
+/* Graded order: terms with more factors first, then by name: "batch*sequence+batch+1". */
 static int term_compare(const struct dim_term *x, const struct dim_term *y)
 {
 	if (x->factor_count != y->factor_count)
@@ -182,7 +186,11 @@ int64_t floor_quotient(int64_t x, int64_t y)
 	return x / y - (x % y != 0 && (x < 0) != (y < 0));
 }
 
-/* ---- signs */
+/* ---- signs
+ *
+ * A dimension is surely >= 0 if all its terms are: coefficient >= 0, symbols >= 0 by definition. Otherwise
+ * min and max are replaced by their arguments where a bound follows (functions_are_nonnegative). The test is
+ * sound but not complete: false means that no proof was found. */
 
 static bool dim_is_nonnegative_at(struct dim d, int *budget);
 
@@ -206,7 +214,7 @@ static bool term_is_nonnegative(const struct dim_term *t, int *budget)
 
 static bool poly_is_nonnegative_at(const struct dim_poly *p, int *budget);
 
-/* The same with term i's only factor replaced. */
+/* True if p is surely >= 0 after term i's only factor, a function, is replaced by `by`. */
 static bool replaced_is_nonnegative(const struct dim_poly *p, int i, struct dim by, int *budget)
 {
 	struct dim_poly q = *p, r = { 0 };
@@ -217,8 +225,9 @@ static bool replaced_is_nonnegative(const struct dim_poly *p, int i, struct dim 
 	return poly_of(by, &r) && poly_add(&q, &r, scale) && poly_is_nonnegative_at(&q, budget);
 }
 
-/* A function that stands alone in a term is bounded by its arguments: min by both from above, max from below. Where it
- * is as large as the smaller (or larger) of two, both must do; where it is bounded by each of them, either does. */
+/* Replaces the function in a term of one factor by its arguments. both: min with a positive coefficient, or
+ * max with a negative one, equals one of its arguments, so the proof must succeed for both. Otherwise each
+ * argument is a lower bound of the term, and one proof is enough. */
 static bool functions_are_nonnegative(const struct dim_poly *p, bool both, int *budget)
 {
 	for (int i = 0; i < p->count; i++) {
@@ -245,7 +254,7 @@ static bool functions_are_nonnegative(const struct dim_poly *p, bool both, int *
 	return false;
 }
 
-/* budget: how much work is left, so that no expression takes long. */
+/* budget: remaining calls; limits the time that one expression takes. */
 static bool poly_is_nonnegative_at(const struct dim_poly *p, int *budget)
 {
 	bool yes = true;

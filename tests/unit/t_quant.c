@@ -233,7 +233,7 @@ static void test_matmul(void)
 	is_problem(p, "by_row", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k32:ta0tb0");
 	is_problem(p, "gemm", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k32:ta0tb1+scale:f32.c+bias:f32.c");
 	is_problem(p, "scores", "matmul:u8,u8,f32/s32:ba1bb1m4n4k16:ta0tb0+scale:f32.c");
-	is_problem(p, "v", "folded before run time: weights in f32 for what reads them");
+	is_problem(p, "v", "folded before run time: the layers that read these weights take f32");
 	is_problem(p, "t", "transpose:u8,u8:4x16:perm1x0");
 	are_part(p, "f1", "scores");
 	are_part(p, "f3", "t");
@@ -397,7 +397,7 @@ static void test_moved_weights(void)
 	is_problem(p, "y", "matmul:f32,s4.c,f32/f32:ba1bb1m4n16k64:ta0tb0");
 	is_problem(p, "y2", "matmul:f32,s4.c,f32/f32:ba1bb1m4n16k64:ta0tb1");
 	are_part(p, "wt w", "");
-	is_problem(p, "w", "folded before run time: weights in f32 for what reads them");
+	is_problem(p, "w", "folded before run time: the layers that read these weights take f32");
 	near(layer_of(p, "y")->bytes, 4 * (4 * 64 + 4 * 16) + 64 * 16 / 2 + 4 * 32, 0, "two numbers a byte, turned or not");
 	is_problem(p, "split", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k64:ta0tb0");
 	is_problem(p, "kept", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k64:ta0tb0+scale:f32.c");
