@@ -133,7 +133,7 @@ def structure():
     refused("a node that reads itself", model(graph([relu("a", "a", "self")], [x], [value_info("a", None)])), "self")
     refused("a name written twice", model(graph([relu("x", "y"), relu("x", "y")], [x], [y])), "both write")
     refused("a name that nothing makes", model(graph([relu("gone", "y")], [x], [y])), "gone")
-    refused("an output that nothing makes", model(graph([relu("x", "z")], [x], [y])), "made by no node")
+    refused("an output that nothing makes", model(graph([relu("x", "z")], [x], [y])), "no node computes graph output")
     usable("the operator set is missing", field_int(1, 8) + field_bytes(7, graph([relu("x", "y")], [x], [y])), "", 1)
     usable("a version of the future", model(graph([relu("x", "y")], [x], [y]), 999, 99), "newer", 1)
     star = [relu("x", f"y{i}") for i in range(50000)]

@@ -1,5 +1,6 @@
-/* A model as loaded: the ONNX file in memory terms, names resolved to values, weights left on disk. Immutable
- * after load. Everything lives in model->arena. Names are length + bytes and hostile. */
+/* A model as loaded from an ONNX file: graphs of nodes and values, names resolved to value indexes, weights
+ * left in the file. Immutable after loading; everything is in model->arena. Names are length and bytes, and
+ * may be hostile. */
 #ifndef MODEL_GRAPH_H
 #define MODEL_GRAPH_H
 
@@ -18,8 +19,8 @@ struct tensor {
 	struct text name;
 	enum dtype dtype;
 	int rank;
-	int64_t *dims;      /* rank of them, validated >= 0; their product fits int64 */
-	int64_t elements;   /* the product */
+	int64_t *dims;      /* `rank` dimensions, checked to be >= 0; their product fits int64 */
+	int64_t elements;   /* product of dims */
 	const void *data;   /* little-endian elements in ONNX raw order (typed fields converted), or NULL */
 	size_t data_bytes;
 	bool external;      /* stored in another file, which is never opened */
@@ -30,7 +31,8 @@ enum attribute_kind {
 	ATTRIBUTE_INTS, ATTRIBUTE_FLOATS, ATTRIBUTE_STRINGS, ATTRIBUTE_TYPE, ATTRIBUTE_OTHER
 };
 
-/* ATTRIBUTE_OTHER: there, but not read: too long to be kept, or of a kind that no operator here has. */
+/* ATTRIBUTE_OTHER: present but not read, because it is too long or of a kind that no operator in the table
+ * has. */
 struct attribute {
 	struct text name;
 	enum attribute_kind kind;
@@ -39,28 +41,29 @@ struct attribute {
 	struct text s;
 	struct tensor *tensor;
 	struct graph *graph;
-	const struct value *type; /* of a value: its dtype, shape and kind alone */
+	const struct value *type; /* only dtype, shape and kind of this value are set */
 	size_t count;          /* of ints, floats or strings */
 	int64_t *ints;
 	float *floats;
 	struct text *strings;
 };
 
-/* A call of a function that the model defines itself is replaced by the function's nodes, their names and those of what
- * they make behind the call's label: "block_3/attention/MatMul_2". */
+/* A node. Calls of the model's local functions are inlined; names in them begin with the call's label:
+ * "block_3/attention/MatMul_2". */
 struct node {
 	struct text name, op, domain; /* name may be empty; domain "" is ai.onnx (never the alias) */
-	int64_t opset;                /* of its domain where the node was written: in the model or in a function of it */
+	int64_t opset;                /* version of its domain, from the model or from the function that the
+				         node is written in */
 	int input_count, output_count;
 	int *inputs, *outputs;        /* value indexes in the node's graph; -1 = omitted optional */
 	int attribute_count;
 	struct attribute *attributes;
 };
 
-/* What a value holds. Its dtype and shape are those of the tensor, or of the tensors that a sequence or an optional
- * holds as far as all agree; of a map, dtype is that of what it maps to. An optional sequence: of its tensors. */
+/* The kind of a value. Its dtype and shape are those of the tensor; of a sequence or optional, what its
+ * tensors have in common; of a map, dtype is the type of its values. */
 enum value_kind {
-	VALUE_TENSOR,            /* a sparse one too */
+	VALUE_TENSOR,            /* dense or sparse */
 	VALUE_SEQUENCE,          /* of tensors */
 	VALUE_OPTIONAL,          /* tensor or nothing */
 	VALUE_OPTIONAL_SEQUENCE, /* sequence of tensors or nothing */
@@ -69,7 +72,7 @@ enum value_kind {
 	VALUE_OPAQUE             /* anything else */
 };
 
-/* A named value of a graph. A body's values may refer to an outer graph's value. */
+/* A named value of a graph. A value of a body may be captured from an outer graph. */
 struct value {
 	struct text name;
 	int producer;            /* node index, or -1 */
@@ -85,7 +88,7 @@ struct graph {
 	struct text name;
 	struct graph *parent;    /* NULL for the main graph */
 	int node_count, value_count, input_count, output_count;
-	struct node *nodes;      /* topologically sorted (sorted on load where the file was not, with a warning) */
+	struct node *nodes;      /* topologically sorted; if the file's order was wrong, there is a warning */
 	struct value *values;
 	int *inputs;             /* value indexes; initializers that are also listed as inputs are left out */
 	int *outputs;
@@ -106,21 +109,23 @@ struct model {
 	int64_t file_bytes;
 	struct graph *graph;     /* graph->name is the model's name */
 	int warning_count;
-	char **warnings;         /* cleaned lines */
+	char **warnings;         /* one line each, cleaned */
 };
 
-/* Loads path ("-": standard input, read as a stream). Reads structure only: payloads over TENSOR_PAYLOAD_KEPT are
- * skipped in the file, external files are never opened. NULL with a one-line error that names the file and the fix. */
+/* Loads path ("-": standard input, read as a stream). Reads the structure only: payloads over
+ * TENSOR_PAYLOAD_KEPT bytes are skipped, external files are never opened. NULL with a one-line error that
+ * names the file and the fix. Free with model_free. */
 struct model *model_load(const char *path, struct error *err);
 void model_free(struct model *m);
 
-/* The opset version imported for a domain, or assumed if the model uses it without an import; 0: neither. */
+/* The opset version that the model imports for a domain, or the assumed one if a node uses the domain without
+ * an import; 0 otherwise. */
 int64_t model_opset(const struct model *m, struct text domain);
-const struct attribute *node_attribute(const struct node *n, const char *name); /* or NULL */
+const struct attribute *node_attribute(const struct node *n, const char *name); /* the attribute, or NULL */
 int64_t node_int(const struct node *n, const char *name, int64_t otherwise);
 float node_float(const struct node *n, const char *name, float otherwise);
 struct text node_string(const struct node *n, const char *name, const char *otherwise);
-/* A node's display name: its own, or "<op>_<index>" as ONNX Runtime calls nameless nodes. */
+/* A node's display name: its own, or "<op>_<index>" like ONNX Runtime if it has none. */
 struct text node_label(struct arena *a, const struct node *n, int index);
 
 #endif

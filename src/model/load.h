@@ -1,5 +1,5 @@
-/* Private to the model room: what the parts of the loader share. Functions return -1 with l->err set, without
- * the file's name, which model_load puts in front. */
+/* The loader's parts. Functions return -1 with l->err set; the error lacks the file's name, which model_load
+ * adds. Private to the room. */
 #ifndef MODEL_LOAD_H
 #define MODEL_LOAD_H
 
@@ -9,146 +9,147 @@
 
 #define LOAD_WARNINGS 100
 #define LOAD_RANK_MOST 64
-/* Most names written and read in a model, bodies included: a name of three bytes costs some 200 here. */
+/* Limit of names in a model, bodies included: a name of three bytes takes about 200 here. */
 #define LOAD_NAMES_MOST 10000000
-/* Bodies within bodies and calls within calls. */
+/* Nesting limit of bodies and calls. */
 #define LOAD_DEPTH_MOST 64
-/* Most that calls of the model's own functions may grow to: nodes and calls, and bytes of names and attributes. */
+/* Limits of what inlining local functions adds: nodes and calls, and bytes of names and attributes. */
 #define LOAD_INLINED_MOST 250000
 #define LOAD_INLINED_BYTES ((size_t)256 << 20)
-/* Most names of attributes that are compared, in all, to find those that functions refer to. */
+/* Limit of attribute names compared to resolve references in functions. */
 #define LOAD_COMPARED_MOST ((size_t)1 << 25)
 
-/* Operator sets as they are gathered; items are malloc'ed. */
+/* Operator sets while they are collected; items are malloc'ed. */
 struct opset_list {
 	int count, capacity;
 	struct opset *items;
-	struct hash domains; /* -> index */
+	struct hash domains; /* domain -> index */
 };
 
-/* An operator that the model defines itself. */
+/* A local function of the model. */
 struct function {
 	const Onnx__FunctionProto *p;
-	struct hash inputs, outputs; /* formal names -> their places */
-	bool *made;                  /* for each output: a node of the function writes it */
+	struct hash inputs, outputs; /* formal names -> their indexes */
+	bool *made;                  /* per output: true if a node of the function computes it */
 	struct opset_list opsets;
 };
 
-/* A call of a function that is being replaced by the function's nodes: the names in these nodes mean something
- * within the call only. */
+/* A call of a local function while it is inlined. Names in the function's nodes are local to the call. */
 struct frame {
-	const struct frame *parent; /* the call within which this one stands; NULL: in the model itself */
+	const struct frame *parent; /* the enclosing call; NULL: the call is in the model itself */
 	const struct function *function;
 	const Onnx__NodeProto *call;
-	struct text path;           /* the call's label, behind those of the calls around it; no two are equal */
-	uint32_t id;                /* from 1 */
+	struct text path;           /* labels of the enclosing calls and this one; unique */
+	uint32_t id;                /* from 1; distinguishes the names of calls */
 	int depth;
-	struct frame *next;         /* of the calls in one graph */
+	struct frame *next;         /* next call in the same graph */
 };
 
-/* A node to be loaded, and the call in whose terms it is written (NULL: the model's own). */
+/* A node to load, and the call that it is inlined for (NULL: a node of the model itself). */
 struct item {
 	const Onnx__NodeProto *p;
 	const struct frame *frame;
-	int index; /* in the list that it stands in */
+	int index; /* index in the list of nodes in the file */
 };
 
 struct loader {
 	struct model *m;
 	struct arena *arena;  /* the model's */
 	struct arena scratch; /* freed when loading ends */
-	struct arena tensor;  /* the initializer that is being loaded */
+	struct arena tensor;  /* holds the initializer being loaded */
 	struct error *err;
-	struct opset_list opsets; /* the model's */
+	struct opset_list opsets; /* imported by the model */
 	int function_count;
 	struct function *functions;
 	struct hash function_names; /* domain, name and overload -> index */
-	struct hash paths;          /* of calls -> how often it was wanted */
-	struct hash locations;      /* of external tensors, those that were looked at */
-	struct str key;             /* the key made last */
+	struct hash paths;          /* of calls -> number of calls with this label */
+	struct hash locations;      /* of external tensors that were checked */
+	struct str key;             /* buffer of key_make */
 	uint32_t frame_count;
 	size_t name_count, inlined, inlined_bytes, compared;
-	int warning_count; /* all of them; the first LOAD_WARNINGS are kept */
+	int warning_count; /* total; the first LOAD_WARNINGS are kept */
 	char *warnings[LOAD_WARNINGS];
 };
 
-/* The names of one graph while it is being loaded. */
+/* The names of a graph while it is loaded. */
 struct scope {
 	struct scope *parent;
 	struct graph *graph;
-	const struct frame *frame; /* in whose terms the graph is written */
-	bool inlined;              /* it stands within a call, in whosever terms */
-	const struct frame *at;    /* of the item whose bodies are being loaded */
+	const struct frame *frame; /* the call whose names the graph uses */
+	bool inlined;              /* true if the graph is inlined as part of a call */
+	const struct frame *at;    /* call of the node whose bodies are being loaded */
 	int depth;
-	struct hash names;         /* keys (load_names.c) -> values */
+	struct hash names;         /* key (load_names.c) -> value index */
 	struct value *values;
 	int count, capacity;
-	struct item *items;        /* the graph's nodes, calls replaced */
+	struct item *items;        /* the graph's nodes, calls inlined */
 	int item_count, item_capacity;
 	struct frame *calls;
-	int hidden_count;          /* names of outer graphs that are made here again, and the first of them */
+	int hidden_count;          /* names of outer graphs that the body defines again: their number and the
+				      first of them */
 	struct text hidden;
 };
 
-/* Keeps one line, cleaned; lines past LOAD_WARNINGS are counted only. */
+/* Adds a warning of one line, cleaned. Those after LOAD_WARNINGS are only counted. */
 void load_warn(struct loader *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A name as it may stand in a message: cleaned, shortened. Lives in scratch. */
+/* A name as shown in messages: cleaned and shortened; in l->scratch. */
 const char *load_shown(struct loader *l, struct text name);
 struct text load_text(struct loader *l, ProtobufCBinaryData bytes); /* a copy in the model's arena */
 struct text load_view(ProtobufCBinaryData bytes);		    /* no copy */
 struct text load_domain(ProtobufCBinaryData bytes);		    /* no copy; "" for ai.onnx */
 
-/* Versions (load_opset.c), of the format and of operator sets. */
+/* load_opset.c: versions of the format and of operator sets. */
 void load_ir_version(struct loader *l, int64_t version);
-/* Gathers imports, the newest of each domain. */
+/* Collects imports; if a domain occurs twice, the newer version counts. */
 int load_opsets(struct loader *l, struct opset_list *list, Onnx__OperatorSetIdProto *const *imports, size_t n);
 void opset_list_free(struct opset_list *list);
-/* The version of a domain where a node is written; assumed, with a warning, where nothing is said. */
+/* The version of a domain for a node of call f; without an import it is assumed, with a warning. */
 int64_t load_opset_of(struct loader *l, const struct frame *f, struct text domain);
 
-/* Names (load_names.c). A new value of s for a name that is written in f's terms; it gets its full name. -1: taken,
- * *taken is the value whose it is, or -1 for an input of the function. */
+/* load_names.c. Adds a value to s; `name` is as written in call f. -1 if the name is taken: *taken is its
+ * value, or -1 if it is an input of the function. */
 int scope_define(struct loader *l, struct scope *s, const struct frame *f, struct text name, int *taken);
-/* The value that a name means, of s or captured from the graphs around it. -1: none; SCOPE_OMITTED: an input of the
- * function that the call leaves out. */
+/* The value that a name refers to, in s or captured from an outer graph. -1: none. SCOPE_OMITTED: an input of
+ * the function that the call omits. */
 #define SCOPE_OMITTED (-2)
 int scope_read(struct loader *l, struct scope *s, const struct frame *f, struct text name);
-/* The value of s itself that the name means, inputs of functions left out, or -1. */
+/* The value of s itself that the name refers to, or -1. Inputs of functions are not considered. */
 int scope_own(struct loader *l, struct scope *s, const struct frame *f, struct text name);
 void scope_free(struct scope *s);
-/* A name behind the call's path, in the model's arena. */
+/* The call's path, "/" and the name; in the model's arena. */
 struct text load_path(struct loader *l, const struct frame *f, struct text name);
 
-/* The model's own operators (load_function.c). */
+/* load_function.c: local functions of the model. */
 int load_functions(struct loader *l, const Onnx__ModelProto *p);
 void load_functions_free(struct loader *l);
-/* Appends nodes to s->items, calls of functions replaced by what stands in them. */
+/* Appends nodes to s->items; calls of local functions are replaced by their nodes. */
 int load_expand(struct loader *l, struct scope *s, Onnx__NodeProto *const *nodes, size_t n, const struct frame *f);
-/* Counts nodes and memory that stand in s for a call; -1 when there are more than is allowed. What is written in the
- * model itself (f is NULL, and s not within a call) is free. */
+/* Counts nodes and bytes added to s by inlining; -1 if a limit is exceeded. Nodes of the model itself (f
+ * NULL, s not inlined) do not count. */
 int load_spend(struct loader *l, const struct scope *s, const struct frame *f, size_t nodes, size_t bytes);
-/* Follows references to attributes of the calls around it. The attribute that is meant, and in *f in whose terms; NULL:
- * not given. Outside of functions a reference stays what it is. */
+/* Resolves references to attributes of the enclosing calls. Returns the attribute, and in *f the call that it
+ * is written in; NULL if it is not given. Outside functions a reference is returned as it is. */
 const Onnx__AttributeProto *load_attribute_meant(
 	struct loader *l, const Onnx__AttributeProto *p, const struct frame **f);
 struct text load_label(struct arena *a, const Onnx__NodeProto *p, int index);
 
-/* A constant tensor (load_tensor.c). */
+/* load_tensor.c: constant tensors. */
 int load_tensor(struct loader *l, const Onnx__TensorProto *p, struct tensor *t);
 int load_sparse_tensor(struct loader *l, const Onnx__SparseTensorProto *p, struct tensor *t);
-/* Warns of a reference to another file that is odd (load_external.c). Nothing is opened. */
+/* load_external.c: warns of a suspicious reference to another file. Opens nothing. */
 void load_external(struct loader *l, const Onnx__TensorProto *p, const struct tensor *t);
-/* A declared type into v's dtype, shape and kind (load_type.c). */
+/* load_type.c: a declared type into v's dtype, shape and kind. */
 void load_type(struct loader *l, const Onnx__TypeProto *p, struct value *v);
-/* Was the field's content left in the file? Its bytes, or 0 when it was not. marks: n numbers, onnx.proto. */
+/* Bytes of the field that the skim left in the file; 0 if it was kept. marks: n numbers, see onnx.proto. */
 uint64_t load_skipped_bytes(const uint64_t *marks, size_t n, unsigned field);
 
-/* Attributes of an item of s (load_attribute.c). */
+/* load_attribute.c: attributes of an item of s. */
 int load_attributes(struct loader *l, struct scope *s, const struct item *item, struct node *node);
-/* A graph (load_graph.c) written in f's terms; parent is NULL for the main one. */
+/* load_graph.c: loads a graph whose names are those of call f. parent is NULL for the main graph. */
 struct graph *load_graph(
 	struct loader *l, const Onnx__GraphProto *p, struct scope *parent, const struct frame *f);
-/* Puts g's nodes into execution order, stable, with a warning if they were not. -1 names a node in a cycle. */
+/* load_sort.c: sorts g's nodes topologically, with a warning if their order changes. -1 if there is a cycle;
+ * the error names a node of it. */
 int load_sort(struct loader *l, struct graph *g);
 
 #endif

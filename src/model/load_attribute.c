@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* AttributeProto.AttributeType, and the number of the field that holds the value. */
+/* AttributeProto.AttributeType, and the number of the field with the value. */
 struct attribute_row {
 	int32_t type;
 	unsigned field;
@@ -24,7 +24,7 @@ static const struct attribute_row attribute_table[] = {
 	{ 8, 9, ATTRIBUTE_STRINGS },
 };
 
-/* Files of the format's first versions leave the type out: then the field that is there tells. */
+/* Early versions of the format have no type; it then follows from the field that is present. */
 static int32_t attribute_type(const Onnx__AttributeProto *p)
 {
 	if (p->type != 0)
@@ -88,7 +88,7 @@ static void load_attribute_list(struct loader *l, const Onnx__AttributeProto *p,
 	}
 }
 
-/* p is what is meant, written in f's terms; a has its name already. */
+/* p is the resolved attribute, as written in call f; a already has its name. */
 static int load_attribute(struct loader *l, struct scope *s, const struct frame *f, const Onnx__AttributeProto *p,
 	struct attribute *a)
 {
@@ -99,9 +99,10 @@ static int load_attribute(struct loader *l, struct scope *s, const struct frame 
 			row = &attribute_table[i];
 	a->kind = ATTRIBUTE_OTHER;
 	if (p->ref_attr_name.len)
-		load_warn(l, "attribute \"%s\" refers to \"%s\" of a function that it does not stand in",
+		load_warn(l,
+			"attribute \"%s\" refers to attribute \"%s\" of a function, but is not in a function",
 			load_shown(l, a->name), load_shown(l, load_view(p->ref_attr_name)));
-	/* What was too long to keep, and what only means something within a function, stays "other". */
+	/* attributes that are too long, or that refer to a function's attribute, stay ATTRIBUTE_OTHER */
 	if (!row || p->ref_attr_name.len || load_skipped_bytes(p->skipped, p->n_skipped, row->field))
 		return 0;
 	a->kind = row->kind;
@@ -139,8 +140,9 @@ int load_attributes(struct loader *l, struct scope *s, const struct item *item, 
 		const struct frame *f = item->frame;
 		const Onnx__AttributeProto *meant = load_attribute_meant(l, p->attribute[i], &f);
 		if (l->compared > LOAD_COMPARED_MOST)
-			return error_set(l->err, "the attributes of the model's own functions refer to one another more"
-				" often than can be followed; export the model with its functions inlined");
+			return error_set(l->err,
+				"the attributes of the model's local functions have too many references to"
+				" one another; export the model with its functions inlined");
 		if (!meant)
 			continue;
 		struct attribute *a = &node->attributes[node->attribute_count++];
@@ -148,7 +150,7 @@ int load_attributes(struct loader *l, struct scope *s, const struct item *item, 
 		a->name = load_text(l, p->attribute[i]->name);
 		if (load_attribute(l, s, f, meant, a) != 0)
 			return -1;
-		/* What a body takes is counted node by node. */
+		/* nodes of bodies are counted one by one */
 		if (a->kind != ATTRIBUTE_GRAPH &&
 			load_spend(l, s, item->frame, 0, l->arena->total - before) != 0)
 			return -1;

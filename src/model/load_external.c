@@ -12,7 +12,7 @@
 
 #define PARTS_MOST 32
 
-/* The entry of this key, "" when there is none. */
+/* The entry with this key, or "". */
 static struct text entry_of(const Onnx__TensorProto *p, const char *key)
 {
 	for (size_t i = 0; i < p->n_external_data; i++)
@@ -27,7 +27,7 @@ static bool is_absolute(struct text path)
 	return path.p[0] == '/' || path.p[0] == '\\' || drive;
 }
 
-/* Has the path a part "..", by either system's separator? */
+/* True if the path has a component "..", with "/" or "\" as separator. */
 static bool climbs_out(struct text path)
 {
 	size_t begin = 0;
@@ -41,7 +41,8 @@ static bool climbs_out(struct text path)
 	return false;
 }
 
-/* Is a part of the path, seen from the model's folder, a link? What is not there is none. */
+/* True if a component of the path, relative to the model's folder, is a symbolic link. Missing files are not.
+ * */
 static bool is_link(struct loader *l, struct text path)
 {
 	const char *model = l->m->path, *slash = strrchr(model, '/');
@@ -65,19 +66,19 @@ static bool is_link(struct loader *l, struct text path)
 	return false;
 }
 
-/* What is odd about where a tensor lies, or NULL. */
+/* What is suspicious about a tensor's location, or NULL. */
 static const char *odd_location(struct loader *l, struct text path)
 {
 	if (path.n == 0)
-		return "in a file that is not named";
+		return "in a file without a name";
 	if (memchr(path.p, '\0', path.n))
-		return "in a file whose name is none";
+		return "in a file with an invalid name";
 	if (is_absolute(path) || climbs_out(path))
-		return "outside of the model's folder";
-	return is_link(l, path) ? "behind a link" : NULL;
+		return "outside the model's folder";
+	return is_link(l, path) ? "behind a symbolic link" : NULL;
 }
 
-/* A number that is given must be one, from 0. */
+/* Reads an entry that must be an integer from 0; false if it is absent or invalid (with a warning). */
 static bool entry_number(struct loader *l, const Onnx__TensorProto *p, const struct tensor *t, const char *key,
 	int64_t *value)
 {
@@ -86,7 +87,7 @@ static bool entry_number(struct loader *l, const Onnx__TensorProto *p, const str
 		return false;
 	if (text_to_int64(given, value) && *value >= 0)
 		return true;
-	load_warn(l, "external constant \"%s\" has the %s \"%s\"", load_shown(l, t->name), key,
+	load_warn(l, "external constant \"%s\" has the invalid %s \"%s\"", load_shown(l, t->name), key,
 		load_shown(l, given));
 	return false;
 }
@@ -101,11 +102,12 @@ void load_external(struct loader *l, const Onnx__TensorProto *p, const struct te
 		*hash_at(&l->locations,
 			(struct text){ arena_strndup(&l->scratch, location.p, location.n), location.n }) = 1;
 	if (odd)
-		load_warn(l, "external constant \"%s\" lies %s (\"%s\"); other programs may refuse it",
+		load_warn(l, "external constant \"%s\" is %s (\"%s\"); other programs may refuse it",
 			load_shown(l, t->name), odd, load_shown(l, location));
 	entry_number(l, p, t, "offset", &offset);
 	int64_t bytes = tensor_bytes(t->dtype, t->elements);
 	if (entry_number(l, p, t, "length", &length) && bytes >= 0 && length != bytes)
-		load_warn(l, "external constant \"%s\": %" PRId64 " bytes are given, its shape has %" PRId64,
+		load_warn(l,
+			"external constant \"%s\": %" PRId64 " bytes are given, but its shape needs %" PRId64,
 			load_shown(l, t->name), length, bytes);
 }

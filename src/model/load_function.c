@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* A call's attributes are searched for each reference to one. */
+/* limit, because each reference searches a call's attributes */
 #define CALL_ATTRIBUTES_MOST 1000
 
 /* ---- the functions of a model ---- */
@@ -56,7 +56,7 @@ static int function_open(struct loader *l, struct function *fn)
 	const Onnx__FunctionProto *p = fn->p;
 	l->name_count += p->n_input + p->n_output;
 	if (l->name_count > LOAD_NAMES_MOST)
-		return error_set(l->err, "more than %d names; " SKIM_CURE, LOAD_NAMES_MOST);
+		return error_set(l->err, "more than %d names; " SKIM_FIX, LOAD_NAMES_MOST);
 	if (p->n_attribute_proto > CALL_ATTRIBUTES_MOST)
 		return error_set(l->err, "function \"%s\" has %zu attributes, more than %d",
 			function_shown(l, fn), p->n_attribute_proto, CALL_ATTRIBUTES_MOST);
@@ -78,7 +78,7 @@ int load_functions(struct loader *l, const Onnx__ModelProto *p)
 		fn->p = f;
 		struct text key = function_key(l, f->domain, f->name, f->overload);
 		if (hash_find(&l->function_names, key) >= 0)
-			load_warn(l, "function \"%s\" is defined twice, the last is taken",
+			load_warn(l, "function \"%s\" is defined twice; the last one is used",
 				function_shown(l, fn));
 		else
 			key.p = arena_strndup(&l->scratch, key.p, key.n);
@@ -100,8 +100,8 @@ void load_functions_free(struct loader *l)
 	hash_free(&l->paths);
 }
 
-/* The function that a node calls, or NULL: then it is an operator. The key may fit although the names differ in where a
- * NUL stands; they are compared again. */
+/* The local function that a node calls, or NULL for an operator. Keys may be equal if names contain a NUL, so
+ * the names are compared, too. */
 static const struct function *function_of(struct loader *l, const Onnx__NodeProto *p)
 {
 	if (l->function_count == 0)
@@ -123,11 +123,11 @@ int load_spend(struct loader *l, const struct scope *s, const struct frame *f, s
 	l->inlined += nodes;
 	l->inlined_bytes += bytes;
 	if (l->inlined > LOAD_INLINED_MOST)
-		return error_set(l->err, "the model's own functions grow to more than %d nodes where they are called"
-			"; " SKIM_CURE, LOAD_INLINED_MOST);
+		return error_set(l->err, "the model's local functions expand to more than %d nodes"
+			"; " SKIM_FIX, LOAD_INLINED_MOST);
 	if (l->inlined_bytes > LOAD_INLINED_BYTES)
-		return error_set(l->err, "the model's own functions grow to more than %zu MiB where they are called"
-			"; " SKIM_CURE, LOAD_INLINED_BYTES >> 20);
+		return error_set(l->err, "the model's local functions expand to more than %zu MiB"
+			"; " SKIM_FIX, LOAD_INLINED_BYTES >> 20);
 	return 0;
 }
 
@@ -137,7 +137,7 @@ struct text load_label(struct arena *a, const Onnx__NodeProto *p, int index)
 	return node_label(a, &n, index);
 }
 
-/* The call's path; a number is added to one that was there already. */
+/* The call's path, with a number if the label occurred before. */
 static struct text call_path(struct loader *l, const Onnx__NodeProto *p, int index, const struct frame *f)
 {
 	struct text wanted = load_path(l, f, load_label(&l->scratch, p, index)), path = wanted;
@@ -162,17 +162,17 @@ static int call_check(struct loader *l, const struct scope *s, const Onnx__NodeP
 		if (around->function == fn)
 			return error_set(l->err, "function \"%s\" calls itself", function_shown(l, fn));
 	if (s->depth + (f ? f->depth : 0) >= LOAD_DEPTH_MOST)
-		return error_set(l->err, "calls and bodies are nested more than %d deep", LOAD_DEPTH_MOST);
+		return error_set(l->err, "calls and subgraphs are nested more than %d deep", LOAD_DEPTH_MOST);
 	for (size_t i = fn->p->n_input; i < p->n_input; i++)
 		if (p->input[i].len)
-			return error_set(l->err, "function \"%s\" has %zu inputs, the call gives more",
+			return error_set(l->err, "function \"%s\" has %zu inputs, but a call passes more",
 				function_shown(l, fn), fn->p->n_input);
 	for (size_t i = fn->p->n_output; i < p->n_output; i++)
 		if (p->output[i].len)
-			return error_set(l->err, "function \"%s\" has %zu outputs, the call takes more",
+			return error_set(l->err, "function \"%s\" has %zu outputs, but a call uses more",
 				function_shown(l, fn), fn->p->n_output);
 	if (p->n_attribute > CALL_ATTRIBUTES_MOST)
-		return error_set(l->err, "%zu attributes are given to function \"%s\", more than %d",
+		return error_set(l->err, "a call passes %zu attributes to function \"%s\", more than %d",
 			p->n_attribute, function_shown(l, fn), CALL_ATTRIBUTES_MOST);
 	return 0;
 }
@@ -183,13 +183,13 @@ static void item_add(struct scope *s, const Onnx__NodeProto *p, const struct fra
 	s->items[s->item_count++] = (struct item){ p, f, index };
 }
 
-/* An output that the function hands on from its input: a node that hands it on, where the call stands. */
+/* For an output that is an input of the function: adds an Identity in place of the call. */
 static int call_hand_on(struct loader *l, struct scope *s, const struct frame *call, size_t output)
 {
 	const struct function *fn = call->function;
 	int64_t input = hash_find(&fn->inputs, load_view(fn->p->output[output]));
 	if (input < 0 || (size_t)input >= call->call->n_input || !call->call->input[input].len)
-		return error_set(l->err, "function \"%s\" does not make its output \"%s\"",
+		return error_set(l->err, "function \"%s\" does not compute its output \"%s\"",
 			function_shown(l, fn), load_shown(l, load_view(fn->p->output[output])));
 	Onnx__NodeProto *p = ARENA_NEW(&l->scratch, Onnx__NodeProto);
 	onnx__node_proto__init(p);
@@ -198,7 +198,7 @@ static int call_hand_on(struct loader *l, struct scope *s, const struct frame *c
 	p->n_input = p->n_output = 1;
 	p->input = &call->call->input[input];
 	p->output = &call->call->output[output];
-	/* Its name is within the call, although it is written in the terms around it. */
+	/* The node is part of the call by name, but its inputs and outputs are names of the caller. */
 	size_t around = call->parent ? call->parent->path.n + 1 : 0;
 	struct text name = load_path(l, call, load_view(fn->p->output[output]));
 	p->name = (ProtobufCBinaryData){ name.n - around, (uint8_t *)(uintptr_t)name.p + around };

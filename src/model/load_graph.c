@@ -51,8 +51,8 @@ static int load_initializer(struct loader *l, struct scope *s, struct tensor *t)
 		return error_set(l->err, "two initializers of different types are called \"%s\"",
 			load_shown(l, name));
 	if (value->initializer)
-		load_warn(l, "two initializers are called \"%s\", the last is taken", load_shown(l, name));
-	/* Listed as an input too, as early versions of the format wanted: a default that nobody overrides. */
+		load_warn(l, "two initializers are called \"%s\"; the last one is used", load_shown(l, name));
+	/* Early versions of the format list initializers as inputs, too. They count as constants. */
 	value->is_input = false;
 	value->kind = VALUE_TENSOR;
 	value->initializer = t;
@@ -105,14 +105,15 @@ static bool is_constant(const struct node *n)
 	return n->domain.n == 0 && text_is(n->op, "Constant");
 }
 
-/* Two Constants that write one name: the last is taken, as runtimes do. The value, or -1: another conflict. */
+/* Two Constants with the same output: the last one is used, as runtimes do. Returns the value, or -1 for
+ * other conflicts. */
 static int constant_again(struct loader *l, struct scope *s, int index, struct text name, int taken)
 {
 	int other = taken < 0 ? -1 : s->values[taken].producer;
 	if (other < 0 || other == index || !is_constant(&s->graph->nodes[other]) || !is_constant(&s->graph->nodes[index]))
 		return -1;
 	s->graph->nodes[other].outputs[0] = -1;
-	load_warn(l, "nodes \"%s\" and \"%s\" are Constants and both write \"%s\", the last is taken",
+	load_warn(l, "nodes \"%s\" and \"%s\" are Constants and both write \"%s\"; the last one is used",
 		shown_node(l, s->graph, other), shown_node(l, s->graph, index), load_shown(l, name));
 	return taken;
 }
@@ -149,7 +150,7 @@ static struct text item_name(struct loader *l, const struct item *item)
 	return load_path(l, item->frame, load_label(&l->scratch, item->p, item->index));
 }
 
-/* Everything of the nodes that does not need other names: texts, and the names of their results. */
+/* Loads texts of the nodes and defines their outputs; inputs may refer to later nodes and come next. */
 static int load_nodes(struct loader *l, struct scope *s)
 {
 	struct graph *g = s->graph;
@@ -163,7 +164,7 @@ static int load_nodes(struct loader *l, struct scope *s)
 		struct text domain = load_domain(item->p->domain);
 		node->domain = (struct text){ arena_strndup(l->arena, domain.p, domain.n), domain.n };
 		if (node->op.n == 0)
-			return error_set(l->err, "node \"%s\" names no operator", shown_node(l, g, i));
+			return error_set(l->err, "node \"%s\" has no operator type", shown_node(l, g, i));
 		node->opset = load_opset_of(l, item->frame, node->domain);
 		if (load_spend(l, s, item->frame, 0, node->name.n) != 0 || load_node_outputs(l, s, i) != 0)
 			return -1;
@@ -182,7 +183,7 @@ static int load_node_inputs(struct loader *l, struct scope *s, int index)
 		int v = name.n ? scope_read(l, s, item->frame, name) : SCOPE_OMITTED;
 		node->inputs[i] = v < 0 ? -1 : v;
 		if (v < 0 && v != SCOPE_OMITTED)
-			return error_set(l->err, "node \"%s\" reads \"%s\", which nothing in the %s makes",
+			return error_set(l->err, "node \"%s\" reads \"%s\", which the %s does not define",
 				shown_node(l, s->graph, index), load_shown(l, name),
 				item->frame ? "function" : "model");
 	}
@@ -202,7 +203,8 @@ static int load_reads(struct loader *l, struct scope *s)
 
 /* ---- declared types, outputs ---- */
 
-/* A function's symbols are its own: one name may stand for other numbers in each call. */
+/* Symbols are local to a function: the same name may be a different number in each call, so they become
+ * unknown. */
 static void forget_symbols(struct shape *shape)
 {
 	for (int i = 0; i < shape->rank; i++)
@@ -210,7 +212,7 @@ static void forget_symbols(struct shape *shape)
 			shape->dims[i] = dim_unknown();
 }
 
-/* Types stand on outputs and in value_info; each may tell what the other leaves out. The known is kept. */
+/* Declared types are in outputs and in value_info; either may have what the other omits. Merges them. */
 static void load_declared(struct loader *l, struct scope *s, const struct frame *f,
 	Onnx__ValueInfoProto *const *infos, size_t n)
 {
@@ -240,7 +242,7 @@ static int load_outputs(struct loader *l, struct scope *s, const Onnx__GraphProt
 		int v = name.n ? scope_read(l, s, s->frame, name) : -1;
 		if (v < 0)
 			return error_set(
-				l->err, "graph output \"%s\" is made by no node", load_shown(l, name));
+				l->err, "no node computes graph output \"%s\"", load_shown(l, name));
 		s->values[v].is_output = true;
 		g->outputs[g->output_count++] = v;
 	}
@@ -257,7 +259,7 @@ static void scope_finish(struct loader *l, struct scope *s)
 	for (int v = 0; v < g->value_count; v++)
 		g->input_count += g->values[v].is_input;
 	g->inputs = ARENA_ARRAY(l->arena, int, g->input_count);
-	/* Inputs were the first names to be added: their order is the file's. */
+	/* Inputs were defined first, so they are in the file's order. */
 	for (int v = 0, i = 0; v < g->value_count; v++)
 		if (g->values[v].is_input)
 			g->inputs[i++] = v;
@@ -273,11 +275,11 @@ static size_t names_of(const struct scope *s, const Onnx__GraphProto *p)
 	return n;
 }
 
-/* The graph's nodes as a list, within bounds. */
+/* Collects the graph's nodes in s->items, within limits. */
 static int load_items(struct loader *l, struct scope *s, const Onnx__GraphProto *p)
 {
 	if (s->depth + (s->frame ? s->frame->depth : 0) > LOAD_DEPTH_MOST)
-		return error_set(l->err, "calls and bodies are nested more than %d deep", LOAD_DEPTH_MOST);
+		return error_set(l->err, "calls and subgraphs are nested more than %d deep", LOAD_DEPTH_MOST);
 	if (p->n_node) {
 		s->item_capacity = (int)p->n_node;
 		s->items = base_malloc(p->n_node * sizeof(*s->items));
@@ -286,14 +288,16 @@ static int load_items(struct loader *l, struct scope *s, const Onnx__GraphProto 
 		return -1;
 	l->name_count += names_of(s, p);
 	if (l->name_count > LOAD_NAMES_MOST)
-		return error_set(l->err, "more than %d names; " SKIM_CURE, LOAD_NAMES_MOST);
+		return error_set(l->err, "more than %d names; " SKIM_FIX, LOAD_NAMES_MOST);
 	return 0;
 }
 
 static void warn_hidden(struct loader *l, const struct scope *s)
 {
 	bool one = s->hidden_count == 1;
-	load_warn(l, "%d name%s (\"%s\"%s) of the body \"%s\" %s outside of it, too; within it the body's own %s meant",
+	load_warn(l,
+		"%d name%s (\"%s\"%s) of the subgraph \"%s\" %s also defined outside it; "
+		"its own %s used in it",
 		s->hidden_count, one ? "" : "s", load_shown(l, s->hidden), one ? "" : " ...",
 		load_shown(l, s->graph->name), one ? "is" : "are", one ? "is" : "are");
 }

@@ -24,7 +24,7 @@ static struct text key_make(struct loader *l, const struct frame *f, struct text
 	return (struct text){ l->key.p, l->key.n };
 }
 
-/* The key with a life of its own: names of the file live as long as the skim. */
+/* A copy of a key in the buffer; names of the file live as long as the skim. */
 static struct text key_keep(struct loader *l, struct text key)
 {
 	return key.p == l->key.p ? (struct text){ arena_strndup(&l->scratch, key.p, key.n), key.n } : key;
@@ -53,7 +53,7 @@ static int scope_add(struct scope *s, struct text key, struct text name)
 	return s->count++;
 }
 
-/* What the call gives for a formal name; "" when it leaves it out. False when it is no formal name. */
+/* The name that the call passes for a formal name, "" if it omits it. False if it is not a formal name. */
 static bool formal_of(const struct hash *formals, ProtobufCBinaryData *given, size_t n, struct text *name)
 {
 	int64_t i = hash_find(formals, *name);
@@ -68,7 +68,7 @@ static bool formal_input(const struct frame *f, struct text *name)
 	return formal_of(&f->function->inputs, f->call->input, f->call->n_input, name);
 }
 
-/* Only such a one as the call takes: what it leaves out is a name within the function like others. */
+/* Only for outputs that the call uses: others are local names of the function. */
 static bool formal_output(const struct frame *f, struct text *name)
 {
 	struct text given = *name;
@@ -86,7 +86,7 @@ static bool scope_sees(const struct scope *s, struct text key)
 	return false;
 }
 
-/* A body's own value called as one outside of it, which the format forbids and some exporters do. */
+/* Counts a body's value with the name of an outer value. ONNX forbids that, but some exporters do it. */
 static void scope_hides(struct scope *s, const struct frame *f, struct text key, struct text name)
 {
 	struct text given = name;
@@ -114,7 +114,7 @@ int scope_define(struct loader *l, struct scope *s, const struct frame *f, struc
 	return scope_add(s, key_keep(l, key), load_path(l, f, name));
 }
 
-/* The value under this key, or -1. One of an outer graph becomes a value of each graph in between. */
+/* The value with this key, or -1. A value of an outer graph is captured in each graph in between. */
 static int scope_find(struct scope *s, struct text key)
 {
 	int64_t found = hash_find(&s->names, key);

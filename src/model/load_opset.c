@@ -5,13 +5,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* The newest versions of the format and of its operator set that were known when this was written. */
+/* The newest versions of the format and of ai.onnx when this was written. */
 #define KNOWN_IR 14
 #define KNOWN_OPSET 28
 #define OPSETS_MOST 1000
 
-/* The newest operator set released with each version of the format: what a file most likely means that forgot
- * to say. Before version 3 there was nothing to say. */
+/* For each version of the format, the newest opset released with it: the assumption for a file that imports
+ * none. Versions before 3 had no imports. */
 static const int newest_opset[KNOWN_IR + 1] = { 1, 1, 1, 8, 9, 10, 11, 14, 18, 20, 22, 23, 24, 27, 28 };
 
 static struct opset *opset_find(const struct opset_list *list, struct text domain)
@@ -41,7 +41,7 @@ static void opset_import(struct loader *l, struct opset_list *list, const Onnx__
 		return;
 	}
 	if (known->version != p->version)
-		load_warn(l, "operator set \"%s\" is imported twice, the newer version is taken",
+		load_warn(l, "operator set \"%s\" is imported twice; the newer version is used",
 			load_shown(l, domain));
 	if (known->version < p->version)
 		known->version = p->version;
@@ -55,7 +55,8 @@ int load_opsets(struct loader *l, struct opset_list *list, Onnx__OperatorSetIdPr
 		opset_import(l, list, imports[i]);
 	const struct opset *plain = opset_find(list, TEXT(""));
 	if (plain && plain->version > KNOWN_OPSET)
-		load_warn(l, "operator set %" PRId64 " is newer than what is known here (%d)", plain->version,
+		load_warn(l,
+			"operator set %" PRId64 " is newer than the newest known one (%d)", plain->version,
 			KNOWN_OPSET);
 	return 0;
 }
@@ -96,7 +97,8 @@ void load_ir_version(struct loader *l, int64_t version)
 {
 	l->m->ir_version = version;
 	if (version > KNOWN_IR)
-		load_warn(l, "format version (IR) %" PRId64 " is newer than what is known here (%d)", version,
+		load_warn(l,
+			"format version (IR) %" PRId64 " is newer than the newest known one (%d)", version,
 			KNOWN_IR);
 	else if (version < 1)
 		load_warn(l, "the format version (IR) is not given");

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-/* For every node the nodes that must run before it, one list after the other. */
+/* For every node, the nodes that must run before it; the lists follow each other in one array. */
 struct needs {
 	int *nodes;
-	size_t *first; /* node_count + 1 of them */
+	size_t *first; /* node_count + 1 start indexes */
 };
 
 static void needs_add(const struct graph *g, int value, struct needs *n, size_t *used)
@@ -19,7 +19,7 @@ static void needs_add(const struct graph *g, int value, struct needs *n, size_t 
 	++*used;
 }
 
-/* What a node reads: its inputs, and what its bodies capture. */
+/* Adds what a node depends on: the producers of its inputs and of values that its bodies capture. */
 static void needs_of_node(const struct graph *g, const struct node *node, struct needs *n, size_t *used)
 {
 	for (int i = 0; i < node->input_count; i++)
@@ -47,7 +47,7 @@ static struct needs needs_make(struct loader *l, const struct graph *g)
 	return n;
 }
 
-/* The first node that needs one which is not before it, or -1. */
+/* The first node that depends on itself or a later one, or -1. */
 static int first_unsorted(const struct graph *g, const struct needs *n)
 {
 	for (int i = 0; i < g->node_count; i++)
@@ -59,8 +59,8 @@ static int first_unsorted(const struct graph *g, const struct needs *n)
 
 enum { SORT_NEW, SORT_OPEN, SORT_DONE };
 
-/* Emits `root` after all that it needs, depth first, on a stack of its own: a chain may be as long as the
- * file. Returns -1, or a node that needs itself. */
+/* Depth-first topological sort: appends `root` to the order after all nodes that it depends on. The stack is
+ * explicit, because a chain may be as long as the file. Returns -1, or a node on a cycle. */
 static int sort_from(int root, const struct needs *n, unsigned char *state, size_t *next, int *stack,
 	int *order, int *ordered)
 {
@@ -117,10 +117,12 @@ int load_sort(struct loader *l, struct graph *g)
 	for (int i = 0; i < g->node_count; i++) {
 		int looped = sort_from(i, &n, state, next, stack, order, &ordered);
 		if (looped >= 0)
-			return error_set(l->err, "node \"%s\" needs its own result: the graph has a cycle",
+			return error_set(l->err,
+				"node \"%s\" depends on its own output: the graph has a cycle",
 				load_shown(l, node_label(&l->scratch, &g->nodes[looped], looped)));
 	}
-	load_warn(l, "the nodes are not in execution order (\"%s\" stands before one that it needs); sorted",
+	load_warn(l,
+		"the nodes are not in execution order (\"%s\" precedes a node that it depends on); sorted",
 		load_shown(l, node_label(&l->scratch, &g->nodes[early], early)));
 	apply_order(l, g, order);
 	return 0;

@@ -21,7 +21,7 @@ uint64_t load_skipped_bytes(const uint64_t *marks, size_t n, unsigned field)
 	return 0;
 }
 
-/* The field in which elements of a type lie when they are not raw. */
+/* The field that holds elements of a type if they are not raw. */
 static unsigned typed_field(enum dtype t)
 {
 	switch (t) {
@@ -77,15 +77,15 @@ static uint64_t typed_bits(const Onnx__TensorProto *p, unsigned field, size_t i)
 	}
 }
 
-/* Bits of one entry of the typed field: a part of a complex number; a byte of packed 4-bit or 2-bit elements; a 6-bit
- * element, which is not packed there. */
+/* Bits of one entry of a typed field: a part of a complex number, a byte of packed 4-bit or 2-bit elements,
+ * or a 6-bit element (not packed there). */
 static int typed_entry_bits(enum dtype t)
 {
 	int bits = dtype_bits(t);
 	return t == DTYPE_C64 || t == DTYPE_C128 ? bits / 2 : bits < 6 ? 8 : bits;
 }
 
-/* Writes an entry's bits behind those before it, low ones first. */
+/* Appends an entry's bits, lowest first. */
 static void typed_put(unsigned char *to, size_t at_bit, uint64_t value, int bits)
 {
 	for (int done = 0; done < bits;) {
@@ -103,8 +103,8 @@ static void load_typed(struct loader *l, const Onnx__TensorProto *p, struct tens
 	assert(bytes <= TENSOR_PAYLOAD_KEPT);
 	if (count != (entry_bits < 8 ? (size_t)t->elements : bits_most / (size_t)entry_bits)) {
 		load_warn(l,
-			"constant \"%s\": %zu elements are given, its shape has %" PRId64
-			"; its content is ignored",
+			"constant \"%s\": %zu elements are given, but its shape has %" PRId64
+			"; its contents are ignored",
 			load_shown(l, t->name), count, t->elements);
 		return;
 	}
@@ -115,8 +115,8 @@ static void load_typed(struct loader *l, const Onnx__TensorProto *p, struct tens
 	t->data_bytes = bytes;
 }
 
-/* Brings a small payload into memory. Whatever does not fit the shape is ignored with a warning: shapes are
- * what counts here, and they are known without it. */
+/* Loads a small payload. One that does not fit the shape is ignored with a warning, because shapes are what
+ * matters and they are known. */
 static void load_payload(struct loader *l, const Onnx__TensorProto *p, struct tensor *t)
 {
 	int64_t bytes = tensor_bytes(t->dtype, t->elements);
@@ -128,15 +128,15 @@ static void load_payload(struct loader *l, const Onnx__TensorProto *p, struct te
 		return;
 	if (raw && raw != (uint64_t)bytes) {
 		load_warn(l,
-			"constant \"%s\": %" PRIu64 " bytes are given, its shape has %" PRId64
-			"; its content is ignored",
+			"constant \"%s\": %" PRIu64 " bytes are given, but its shape needs %" PRId64
+			"; its contents are ignored",
 			load_shown(l, t->name), raw, bytes);
 	} else if (bytes == 0) {
 		t->data = "";
 	} else if (raw_skipped || (!raw && skipped)) {
 		return; /* stays in the file */
 	} else if (!raw && typed_count(p, field) == 0) {
-		load_warn(l, "constant \"%s\" has no content", load_shown(l, t->name));
+		load_warn(l, "constant \"%s\" has no data", load_shown(l, t->name));
 	} else if (bytes > TENSOR_PAYLOAD_KEPT) {
 		return;
 	} else if (raw) {
@@ -162,7 +162,7 @@ static int load_dims(struct loader *l, size_t n, const int64_t *dims, struct ten
 	}
 	t->elements = tensor_elements(t->rank, t->dims);
 	if (t->elements < 0)
-		return error_set(l->err, "constant \"%s\" has more elements than can be counted",
+		return error_set(l->err, "constant \"%s\" has too many elements: more than 2^63 bytes",
 			load_shown(l, t->name));
 	return 0;
 }
@@ -171,7 +171,7 @@ static void load_element_type(struct loader *l, const Onnx__TensorProto *p, stru
 {
 	t->dtype = tensor_dtype(p->data_type);
 	if (t->dtype == DTYPE_UNKNOWN)
-		load_warn(l, "constant \"%s\" has an element type that is not known here (code %" PRId32 ")",
+		load_warn(l, "constant \"%s\" has an unknown element type (code %" PRId32 ")",
 			load_shown(l, t->name), p->data_type);
 }
 

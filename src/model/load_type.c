@@ -12,12 +12,12 @@ static struct dim load_dim(
 	if (p->has_dim_value && p->dim_value >= 0)
 		return dim_known(p->dim_value);
 	if (p->has_dim_value) {
-		load_warn(l, "tensor \"%s\" declares a dimension of %" PRId64 ", taken as unknown",
+		load_warn(l, "tensor \"%s\" declares a dimension of %" PRId64 "; it is treated as unknown",
 			load_shown(l, v->name), p->dim_value);
 		return dim_unknown();
 	}
 	struct text symbol = load_view(p->dim_param);
-	/* Some exporters write these for "unknown"; as symbols they would claim that all such dimensions are
+	/* Some exporters write these for "unknown"; as symbols they would mean that all such dimensions are
 	 * equal. */
 	if (text_is(symbol, "?") || text_is(symbol, "-1"))
 		return dim_unknown();
@@ -30,7 +30,7 @@ static void load_tensor_type(struct loader *l, const Onnx__TypeProto__Tensor *t,
 	if (!t->shape)
 		return;
 	if (t->shape->n_dim > LOAD_RANK_MOST) {
-		load_warn(l, "tensor \"%s\" declares %zu dimensions, taken as unknown",
+		load_warn(l, "tensor \"%s\" declares %zu dimensions; its shape is treated as unknown",
 			load_shown(l, v->name), t->shape->n_dim);
 		return;
 	}
@@ -44,8 +44,8 @@ static const Onnx__TypeProto__Tensor *tensor_of(const Onnx__TypeProto *p)
 	return p->tensor_type ? p->tensor_type : p->sparse_tensor_type;
 }
 
-/* The kind, and the innermost tensor where there is one that all values hold; element types that are left out are no
- * reason to think of something other than tensors. */
+/* The kind, and the innermost tensor type that all values of it have, if any. Missing element types mean
+ * tensors. */
 static enum value_kind kind_of(const Onnx__TypeProto *p, const Onnx__TypeProto__Tensor **tensor)
 {
 	*tensor = tensor_of(p);
@@ -82,7 +82,8 @@ void load_type(struct loader *l, const Onnx__TypeProto *p, struct value *v)
 		v->shape = SHAPE_UNKNOWN;
 	bool many = v->kind == VALUE_SEQUENCE || v->kind == VALUE_OPTIONAL_SEQUENCE;
 	for (int i = 0; many && i < v->shape.rank; i++) {
-		if (v->shape.dims[i].kind == DIM_SYMBOLIC) /* a name says that each has its own */
+		if (v->shape.dims[i].kind == DIM_SYMBOLIC) /* a named dimension of a sequence's tensors may
+							      differ between them */
 			v->shape.dims[i] = dim_unknown();
 	}
 }

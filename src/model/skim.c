@@ -13,14 +13,14 @@
 
 enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
-/* The private field (onnx.proto) that stands for what was left in the file. */
+/* The private field (onnx.proto) that replaces a payload left in the file. */
 #define SKIPPED_FIELD 536000000
 #define SKIM_FIELDS 16
 #define GRAPH_INITIALIZER 5
 
-/* Fields whose content may be left in the file, and how many bytes on the wire are kept. An integer of any
- * width takes up to ten bytes there, so those lists get room for TENSOR_PAYLOAD_KEPT bytes of elements in the
- * worst spelling. */
+/* Fields whose contents may stay in the file, and how many of their bytes in the file are kept. An integer
+ * takes up to ten bytes in protobuf's encoding, so integer lists get room for TENSOR_PAYLOAD_KEPT bytes of
+ * elements in the longest encoding. */
 struct skim_limit {
 	const ProtobufCMessageDescriptor *message;
 	unsigned field;
@@ -51,24 +51,24 @@ static const struct skim_limit skim_limits[] = {
 struct walk {
 	struct window in;
 	struct str out;
-	uint64_t lists_left; /* bytes that attributes' lists may still have beyond SKIM_TEXT_KEPT each */
+	uint64_t lists_left; /* bytes that lists of attributes may still take beyond SKIM_TEXT_KEPT each */
 	struct error *err;
 };
 
-/* What one message's walk has seen of one field. */
+/* What was read so far of one field of a message. */
 struct tally {
 	uint64_t bytes;
 	bool cut;
 };
 
-/* A field's occurrence as it is being read. */
+/* One occurrence of a field. */
 struct occurrence {
 	const ProtobufCFieldDescriptor *field;
-	const ProtobufCMessageDescriptor *message; /* what the field holds, or NULL */
+	const ProtobufCMessageDescriptor *message; /* type of the message in the field, or NULL */
 	unsigned wire;
-	uint64_t end;  /* of the message it stands in */
-	uint64_t kept; /* most bytes kept, UINT64_MAX: no mark can stand for them */
-	bool list;     /* of an attribute: more is kept while there is room */
+	uint64_t end;  /* end of the enclosing message */
+	uint64_t kept; /* most bytes kept; UINT64_MAX: the field cannot be skipped */
+	bool list;     /* a list of an attribute: more is kept within lists_left */
 	struct tally *tally;
 };
 
@@ -79,7 +79,7 @@ static int walk_not_a_model(struct walk *w, const char *what)
 	const struct sniff *s = sniff_bytes(w->in.head, w->in.head_bytes);
 	if (s)
 		return error_set(
-			w->err, "%s: not an ONNX model (looks like %s); %s", w->in.name, s->what, s->cure);
+			w->err, "%s: not an ONNX model (looks like %s); %s", w->in.name, s->what, s->fix);
 	return error_set(w->err,
 		"%s: not an ONNX model, or a damaged one: %s at byte %" PRIu64
 		"; download or export it again",
@@ -104,7 +104,8 @@ static int walk_take(struct walk *w, void *out, uint64_t n)
 	return got > 0 ? 0 : got < 0 ? -1 : walk_truncated(w, 1);
 }
 
-/* n bytes more are there before `end`, the end of the message: of the whole file, or of a part of it. */
+/* Checks that n more bytes fit before `end`, the end of the message. The error tells whether the whole file
+ * or a part of it is too short. */
 static int walk_fits(struct walk *w, uint64_t end, uint64_t n)
 {
 	uint64_t left = end - w->in.position;
@@ -129,7 +130,7 @@ static int walk_varint(struct walk *w, uint64_t end, uint64_t *value)
 			return 0;
 		}
 	}
-	/* Across the window's end, or wrong. */
+	/* The number crosses the buffer's end, or is invalid. */
 	*value = 0;
 	for (unsigned shift = 0; shift < 70; shift += 7) {
 		unsigned char byte;
@@ -139,10 +140,10 @@ static int walk_varint(struct walk *w, uint64_t end, uint64_t *value)
 		if (!(byte & 0x80))
 			return 0;
 	}
-	return walk_not_a_model(w, "a number of more than ten bytes");
+	return walk_not_a_model(w, "an integer of more than ten bytes");
 }
 
-/* The length of what follows, which must end where its message ends or before. */
+/* Reads a length, and checks that it fits its message. */
 static int walk_length(struct walk *w, uint64_t end, uint64_t *length)
 {
 	return walk_varint(w, end, length) != 0 || walk_fits(w, end, *length) != 0 ? -1 : 0;
@@ -163,7 +164,7 @@ static int walk_put(struct walk *w, const void *bytes, size_t n)
 {
 	if (w->out.n + n > SKIM_SKELETON_MOST)
 		return error_set(w->err,
-			"%s: more than %u MiB without its weights; " SKIM_CURE,
+			"%s: more than %u MiB without its weights; " SKIM_FIX,
 			w->in.name, SKIM_SKELETON_MOST >> 20);
 	str_add(&w->out, bytes, n);
 	return 0;
@@ -174,7 +175,7 @@ static size_t key_encode(unsigned char *to, unsigned field, unsigned wire)
 	return varint_encode(to, (uint64_t)field << 3 | wire);
 }
 
-/* A field's key and its number: a value, or the length of what follows. */
+/* Writes a field's key and a number: its value, or the length of what follows. */
 static int walk_put_number(struct walk *w, unsigned field, unsigned wire, uint64_t number)
 {
 	unsigned char bytes[20];
@@ -207,7 +208,7 @@ static int walk_skip(struct walk *w, unsigned wire, uint64_t end)
 	case WIRE_BYTES:
 		return walk_length(w, end, &n) || walk_take(w, NULL, n) ? -1 : 0;
 	default:
-		return walk_not_a_model(w, "a field of an unknown kind");
+		return walk_not_a_model(w, "a field of an unknown wire type");
 	}
 }
 
@@ -239,8 +240,8 @@ static uint64_t limit_of(const ProtobufCMessageDescriptor *message, unsigned fie
 	return UINT64_MAX;
 }
 
-/* The message that the field holds. Initializers are bytes to protobuf-c, so that not all of them are unpacked at once;
- * here they are walked like others. */
+/* Type of the message in the field. protobuf-c sees initializers as bytes, so that they are unpacked one at a
+ * time; here they are walked as messages. */
 static const ProtobufCMessageDescriptor *message_in(
 	const ProtobufCMessageDescriptor *message, const ProtobufCFieldDescriptor *f)
 {
@@ -249,7 +250,7 @@ static const ProtobufCMessageDescriptor *message_in(
 	return message == GRAPH && f->id == GRAPH_INITIALIZER ? TENSOR : NULL;
 }
 
-/* Counts n bytes more of the field. Are they to be kept? */
+/* Counts n more bytes of the field. True if they are kept. */
 static bool walk_keeps(struct walk *w, const struct occurrence *o, uint64_t n)
 {
 	struct tally *t = o->tally;
@@ -280,7 +281,7 @@ static int walk_number(struct walk *w, const struct occurrence *o)
 	return walk_keeps(w, o, n) ? walk_put(w, bytes, key + n) : 0;
 }
 
-/* A text, raw bytes, or a packed list. */
+/* A string, raw bytes, or a packed list. */
 static int walk_bytes(struct walk *w, const struct occurrence *o)
 {
 	uint64_t n;
@@ -309,7 +310,7 @@ static int walk_bytes(struct walk *w, const struct occurrence *o)
 
 static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *message, uint64_t end, int depth);
 
-/* The length is known when the child has been walked: five bytes are left for it, and filled in then. */
+/* The length of the copy is only known at its end: five bytes are reserved for it and filled in then. */
 static int walk_child(struct walk *w, const struct occurrence *o, int depth)
 {
 	uint64_t n;
@@ -339,7 +340,7 @@ static int walk_field(struct walk *w, const struct occurrence *o, int depth)
 		return walk_bytes(w, o);
 	if (o->wire == wire_of(type))
 		return walk_number(w, o);
-	return walk_not_a_model(w, "a field of the wrong kind");
+	return walk_not_a_model(w, "a field of the wrong wire type");
 }
 
 static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *message, uint64_t end, int depth)
@@ -357,7 +358,7 @@ static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *messag
 			return -1;
 		unsigned wire = key & 7, id = (unsigned)(key >> 3);
 		if (id == 0 || key >> 32)
-			return walk_not_a_model(w, "a field without a number");
+			return walk_not_a_model(w, "a field with an invalid number");
 		const ProtobufCFieldDescriptor *f =
 			id == SKIPPED_FIELD ? NULL : protobuf_c_message_descriptor_get_field(message, id);
 		struct occurrence o = { .field = f, .wire = wire, .end = end };
@@ -401,10 +402,10 @@ static int skim_unpack(struct skim *s, struct walk *w)
 	s->model = onnx__model_proto__unpack(&allocator, w->out.n, (const uint8_t *)w->out.p);
 	if (!s->model && s->arena.total > SKIM_ARENA_MOST / 2)
 		return error_set(w->err,
-			"%s: needs more than %zu MiB to open; " SKIM_CURE, w->in.name,
+			"%s: needs more than %zu MiB to open; " SKIM_FIX, w->in.name,
 			SKIM_ARENA_MOST >> 20);
 	if (!s->model)
-		return walk_not_a_model(w, "a list that does not end where it should");
+		return walk_not_a_model(w, "a list of the wrong length");
 	const Onnx__GraphProto *g = s->model->graph;
 	if (!g || (g->n_node == 0 && g->n_input == 0 && g->n_output == 0))
 		return walk_not_a_model(w, "no graph");
@@ -432,9 +433,9 @@ Onnx__TensorProto *skim_initializer(struct arena *a, ProtobufCBinaryData initial
 	ProtobufCAllocator allocator = { skim_alloc, skim_release, a };
 	Onnx__TensorProto *p = onnx__tensor_proto__unpack(&allocator, initializer.len, initializer.data);
 	if (!p && a->total > SKIM_ARENA_MOST / 2)
-		error_set(err, "needs more than %zu MiB to open; " SKIM_CURE, SKIM_ARENA_MOST >> 20);
+		error_set(err, "needs more than %zu MiB to open; " SKIM_FIX, SKIM_ARENA_MOST >> 20);
 	else if (!p)
-		error_set(err, "damaged: a list that does not end where it should; download or export it again");
+		error_set(err, "damaged: a list of the wrong length; download or export it again");
 	return p;
 }
 

@@ -16,7 +16,7 @@ struct sniff_row {
 #define EXPORT_TORCH "export it with torch.onnx.export"
 #define EXPORT_TF "convert it with tf2onnx"
 
-/* First match wins: what is special stands before what is general. */
+/* The first match counts: special formats come before general ones. */
 static const struct sniff_row sniff_table[] = {
 	ROW(0, "version https://git-lfs", "a Git LFS pointer, the model itself was not downloaded",
 		"run git lfs pull"),
@@ -50,9 +50,10 @@ static const struct sniff_row sniff_table[] = {
 };
 
 static const struct sniff sniff_text = { "a text file", "name the .onnx file" };
-static const struct sniff sniff_zeros = { "zeros only, a download that was cut off?", "download it again" };
+static const struct sniff sniff_zeros =
+	{ "only zeros, possibly an incomplete download", "download it again" };
 static const struct sniff sniff_protobuf = {
-	"another kind of protobuf file: a bare graph, TensorFlow, Caffe?", "convert it to ONNX"
+	"another protobuf file, such as a bare graph, TensorFlow or Caffe", "convert it to ONNX"
 };
 
 static size_t count_of(const unsigned char *p, size_t n, unsigned least, unsigned most)
@@ -76,7 +77,7 @@ const struct sniff *sniff_bytes(const void *head, size_t n)
 	size_t control = count_of(p, n, 0, 8) + count_of(p, n, 0x0e, 0x1f) + count_of(p, n, 0x7f, 0x7f);
 	if (n >= 4 && control == 0 && count_of(p, n, 0x80, 0xff) <= n / 2)
 		return &sniff_text;
-	/* Field 1 as text or message: in a model it is a number. */
+	/* field 1 is a string or message; in a model it is a number */
 	if (n >= 2 && p[0] == 0x0a)
 		return &sniff_protobuf;
 	return NULL;

@@ -1,4 +1,4 @@
-/* What a file that is not an ONNX model may be, told from its first bytes. */
+/* Recognizes files that are not ONNX models by their first bytes. */
 #ifndef MODEL_SNIFF_H
 #define MODEL_SNIFF_H
 
@@ -6,10 +6,10 @@
 
 struct sniff {
 	const char *what; /* "a zip archive" */
-	const char *cure; /* "unpack it ..." */
+	const char *fix;  /* "unpack it ..." */
 };
 
-/* NULL when the bytes say nothing. To be asked only after the file failed as a model. */
+/* The kind of file, or NULL if it is not recognized. Only for files that could not be read as a model. */
 const struct sniff *sniff_bytes(const void *head, size_t n);
 
 #endif

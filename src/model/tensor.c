@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Index: ONNX's code. */
+/* indexed by ONNX's code */
 static const enum dtype tensor_codes[] = {
 	[1] = DTYPE_F32,
 	[2] = DTYPE_U8,
@@ -63,7 +63,7 @@ int64_t tensor_elements(int rank, const int64_t *dims)
 	for (int i = 0; i < rank && !empty; i++)
 		if (__builtin_mul_overflow(product, dims[i], &product))
 			return -1;
-	/* The widest type has 16 bytes. */
+	/* the widest type has 16 bytes */
 	return empty ? 0 : product <= INT64_MAX / 16 ? product : -1;
 }
 
@@ -72,7 +72,7 @@ int64_t tensor_bytes(enum dtype t, int64_t elements)
 	int bits = dtype_bits(t);
 	if (bits <= 0)
 		return -1;
-	/* In two steps: the bits of so many elements need not fit. */
+	/* in two steps, because the number of bits may not fit int64 */
 	return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
 }
 
@@ -85,12 +85,13 @@ struct shape tensor_shape(struct arena *a, const struct tensor *t)
 struct float_form {
 	enum dtype type;
 	int exponent_bits, mantissa_bits, bias;
-	enum { FORM_IEEE, FORM_ALL_ONES, FORM_MINUS_ZERO, FORM_FINITE } special; /* what bits are no number */
+	/* which bit patterns are not finite numbers */
+	enum { FORM_IEEE, FORM_ALL_ONES, FORM_MINUS_ZERO, FORM_FINITE } special;
 };
 
-/* FORM_IEEE: the top exponent means infinity and NaN. The others have no infinity; their NaN is all ones behind the
- * sign, or what would be minus zero, or there is none. (OCP's 8-bit and microscaling formats; the "fnuz" ones are
- * those of arXiv 2206.02915.) */
+/* FORM_IEEE: the largest exponent means infinity and NaN. The others have no infinity; NaN is all ones after
+ * the sign (ALL_ONES), the pattern of minus zero (MINUS_ZERO), or does not exist (FINITE). Sources: OCP 8-bit
+ * Floating Point and Microscaling specifications; arXiv 2206.02915 for "fnuz". */
 static const struct float_form float_forms[] = {
 	{ DTYPE_F16, 5, 10, 15, FORM_IEEE },
 	{ DTYPE_BF16, 8, 7, 127, FORM_IEEE },
@@ -123,14 +124,14 @@ static double float_decode(const struct float_form *f, uint32_t bits)
 	return negative ? -value : value;
 }
 
-/* The bits of element i, little-endian as in the file; false when they are not in memory. */
+/* The bits of element i, little-endian as in the file. False if they are not in memory. */
 static bool tensor_element_bits(const struct tensor *t, int64_t i, uint64_t *value)
 {
 	int bits = dtype_bits(t->dtype);
 	if (!t->data || i < 0 || i >= t->elements || bits <= 0 || bits > 64)
 		return false;
 	const unsigned char *p = t->data;
-	if (bits < 8) { /* packed from the lowest bit up, across bytes where they do not divide one */
+	if (bits < 8) { /* packed from the lowest bit on; an element may cross bytes */
 		int64_t byte = i / 8 * bits + i % 8 * bits / 8;
 		int shift = (int)(i % 8 * bits % 8);
 		uint32_t pair = p[byte] | (shift + bits > 8 ? (uint32_t)p[byte + 1] << 8 : 0);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WINDOW_LEAST 256 /* most often a tensor's head; more would often lie on two pages */
+#define WINDOW_LEAST 256 /* mostly a tensor's header; a larger read would often touch two pages */
 #define WINDOW_MOST 65536
 
 static int window_open_error(const char *path, struct error *err)
@@ -19,8 +19,8 @@ static int window_open_error(const char *path, struct error *err)
 	if (errno == ENOENT || errno == ENOTDIR)
 		return error_set(err, "%s: no such file; check the path", path);
 	if (errno == EACCES || errno == EPERM)
-		return error_set(err, "%s: permission denied; check who may read it", path);
-	return error_set(err, "%s: cannot open it: %s", path, strerror(errno));
+		return error_set(err, "%s: permission denied; make the file readable", path);
+	return error_set(err, "%s: cannot open: %s", path, strerror(errno));
 }
 
 static int window_refuse(struct window *w, const char *why, struct error *err)
@@ -52,9 +52,10 @@ int window_open(struct window *w, const char *path, struct error *err)
 		w->seekable = true;
 		w->base = (uint64_t)here;
 		w->size = st.st_size > here ? (uint64_t)(st.st_size - here) : 0;
-		/* Payloads are jumped over: reading ahead into them would be the larger part of the work. */
+		/* Payloads are skipped, so that readahead would read mostly bytes that are not needed. */
 		posix_fadvise(w->fd, 0, 0, POSIX_FADV_RANDOM);
-		/* Each jump is a read, and each would be a time to note. Who does not own the file may not ask. */
+		/* Each jump is a read, which would update the access time. Only the owner of a file may turn
+		 * that off. */
 		if (w->owned)
 			fcntl(w->fd, F_SETFL, O_NOATIME);
 	}
@@ -86,7 +87,7 @@ int window_more(struct window *w, struct error *err)
 {
 	if (w->position - w->start < w->filled)
 		return 1;
-	/* Going on where the last window ended: ask for more at once. After a jump: little. */
+	/* Reading sequentially: request more at once. After a jump: little. */
 	bool onward = w->position == w->start + w->filled;
 	w->reach = !onward ? WINDOW_LEAST : w->reach * 2 > WINDOW_MOST ? WINDOW_MOST : w->reach * 2;
 	w->start = w->position;
@@ -95,7 +96,7 @@ int window_more(struct window *w, struct error *err)
 		return 0;
 	ssize_t got = window_read(w);
 	if (got < 0)
-		return error_set(err, "%s: cannot read it: %s", w->name, strerror(errno));
+		return error_set(err, "%s: cannot read: %s", w->name, strerror(errno));
 	w->filled = (size_t)got;
 	w->bytes_read += (uint64_t)got;
 	if (w->start < WINDOW_HEAD) {

@@ -218,22 +218,22 @@ static void test_external(void)
 		{ "weights/a.bin", "4096", "40", NULL },
 		{ "..weights..bin", "0", NULL, NULL },
 		{ "not/there/..at/all", NULL, NULL, NULL },
-		{ NULL, NULL, NULL, "lies in a file that is not named" },
-		{ "/etc/passwd", NULL, NULL, "lies outside of the model's folder (\"/etc/passwd\")" },
-		{ "C:\\weights", NULL, NULL, "outside of the model's folder" },
-		{ "\\\\host\\share", NULL, NULL, "outside of the model's folder" },
-		{ "../weights.bin", NULL, NULL, "outside of the model's folder" },
-		{ "a/../../b", NULL, NULL, "outside of the model's folder" },
-		{ "a\\..\\..\\b", NULL, NULL, "outside of the model's folder" },
-		{ "a/..", NULL, NULL, "outside of the model's folder" },
+		{ NULL, NULL, NULL, "is in a file without a name" },
+		{ "/etc/passwd", NULL, NULL, "is outside the model's folder (\"/etc/passwd\")" },
+		{ "C:\\weights", NULL, NULL, "outside the model's folder" },
+		{ "\\\\host\\share", NULL, NULL, "outside the model's folder" },
+		{ "../weights.bin", NULL, NULL, "outside the model's folder" },
+		{ "a/../../b", NULL, NULL, "outside the model's folder" },
+		{ "a\\..\\..\\b", NULL, NULL, "outside the model's folder" },
+		{ "a/..", NULL, NULL, "outside the model's folder" },
 		{ "\x1b]0;evil\x07/../x", NULL, NULL, "(\"?]0;evil?/../x\")" },
-		{ "link.bin", NULL, NULL, "lies behind a link (\"link.bin\")" },
-		{ "link.bin/under", NULL, NULL, "lies behind a link (\"link.bin/under\")" },
-		{ "w", "-1", NULL, "has the offset \"-1\"" },
-		{ "w", "99999999999999999999", NULL, "has the offset \"999" },
-		{ "w", "ten", "40", "has the offset \"ten\"" },
-		{ "w", NULL, "39", "39 bytes are given, its shape has 40" },
-		{ "w", NULL, "4e1", "has the length \"4e1\"" },
+		{ "link.bin", NULL, NULL, "is behind a symbolic link (\"link.bin\")" },
+		{ "link.bin/under", NULL, NULL, "is behind a symbolic link (\"link.bin/under\")" },
+		{ "w", "-1", NULL, "has the invalid offset \"-1\"" },
+		{ "w", "99999999999999999999", NULL, "has the invalid offset \"999" },
+		{ "w", "ten", "40", "has the invalid offset \"ten\"" },
+		{ "w", NULL, "39", "39 bytes are given, but its shape needs 40" },
+		{ "w", NULL, "4e1", "has the invalid length \"4e1\"" },
 	};
 	char link[400];
 	snprintf(link, sizeof(link), "%s/link.bin", scratch_dir);
@@ -283,7 +283,8 @@ static void test_initializers(void)
 	put_value(&g, 12, "y", FLOAT, NULL);
 	struct model *m = load_graph_bytes(&g);
 	int64_t v = 0;
-	ok(m && m->warning_count == 1 && warned(m, "two initializers are called \"s\", the last is taken") &&
+	ok(m && m->warning_count == 1 &&
+			warned(m, "two initializers are called \"s\"; the last one is used") &&
 			tensor_int(m->graph->values[value_at(m->graph, "s")].initializer, 0, &v) && v == 3,
 		"an initializer listed twice (%s)", err.text);
 	ok(m && m->graph->output_count == 4 && m->graph->outputs[0] == value_at(m->graph, "s") &&
@@ -322,7 +323,8 @@ static void test_hidden(void)
 	ok(deepest->values[value_at(deepest, "x")].outer == value_at(inner, "x") &&
 			deepest->values[value_at(deepest, "x")].dtype == DTYPE_S64,
 		"and in a body within, that of the body around it");
-	ok(warned(m, "3 names (\"x\" ...) of the body \"inner\" are outside of it, too"), "with a warning");
+	ok(warned(m, "3 names (\"x\" ...) of the subgraph \"inner\" are also defined outside it"),
+		"with a warning");
 	model_free(m);
 }
 
@@ -338,7 +340,8 @@ static void test_body_order(void)
 	put_node(&g, "if", "If", "x", "", "y", &a);
 	struct model *m = load_graph_bytes(&g);
 	const struct graph *b = m ? m->graph->nodes[0].attributes[0].graph : NULL;
-	ok(b && text_is(b->nodes[0].name, "first") && warned(m, "\"second\" stands before"), "a body is sorted (%s)",
+	ok(b && text_is(b->nodes[0].name, "first") &&
+		warned(m, "\"second\" precedes"), "a body is sorted (%s)",
 		err.text);
 	ok(b && b->values[b->outputs[1]].outer == value_at(m->graph, "x"), "its output may come from outside");
 	model_free(m);

@@ -181,7 +181,7 @@ static void test_names_apart(void)
 	put_function(&functions, &f, "local", "F", "x", "y");
 	put_value(&g, 11, "a", FLOAT, "1");
 	MAIN(&g, "c", "local:F", "a", "b", NULL);
-	refused(&g, &functions, "node \"c/n\" reads \"a\", which nothing in the function makes",
+	refused(&g, &functions, "node \"c/n\" reads \"a\", which the function does not define",
 		"a name of the model read within a function");
 }
 
@@ -313,7 +313,7 @@ static void test_hidden_formal(void)
 	const struct node *branch = m ? node_at(m->graph, "c/if") : NULL;
 	const struct graph *b = branch ? branch->attributes[0].graph : NULL;
 	ok(b && joins(b, "c/d", 0, "c/x", "c/r") && joins(b, "c/d", 1, "v", "c/r"), "the body's own (%s)", err.text);
-	ok(m && warned(m, "1 name (\"x\") of the body"), "with a warning");
+	ok(m && warned(m, "1 name (\"x\") of the subgraph"), "with a warning");
 	model_free(m);
 }
 
@@ -340,7 +340,8 @@ static void test_outputs(void)
 	put_function(&functions, &f, "local", "F", "x", "y,z");
 	put_value(&g, 11, "a", FLOAT, "1");
 	MAIN(&g, "c", "local:F", "a", "b,d", NULL);
-	refused(&g, &functions, "function \"F\" does not make its output \"z\"", "an output that nothing makes");
+	refused(&g, &functions, "function \"F\" does not compute its output \"z\"",
+		"an output that nothing makes");
 }
 
 static void test_types(void)
@@ -419,11 +420,12 @@ static void test_wrong(void)
 	put_gelu(&functions);
 	put_value(&g, 11, "x", FLOAT, "1");
 	MAIN(&g, "c", "local:Gelu", "x,x,x", "y", NULL);
-	refused(&g, &functions, "node \"c\": function \"Gelu\" has 2 inputs, the call gives more", "too many inputs");
+	refused(&g, &functions, "node \"c\": function \"Gelu\" has 2 inputs, but a call passes more",
+		"too many inputs");
 	put_gelu(&functions);
 	put_value(&g, 11, "x", FLOAT, "1");
 	MAIN(&g, "c", "local:Gelu", "x,x,", "y,z", NULL);
-	refused(&g, &functions, "has 1 outputs, the call takes more", "too many outputs");
+	refused(&g, &functions, "has 1 outputs, but a call uses more", "too many outputs");
 	BODY(&f, "n", "Op", "x", "x", NULL);
 	put_function(&functions, &f, "local", "F", "x", "y");
 	put_value(&g, 11, "x", FLOAT, "1");
@@ -460,14 +462,14 @@ static void test_bombs(void)
 	put_bomb(&functions, 9, 10, "");
 	put_value(&g, 11, "x", FLOAT, "1");
 	MAIN(&g, "c", "local:F0", "x", "y", NULL);
-	refused(&g, &functions, "grow to more than 250000 nodes", "functions that grow to a billion nodes");
+	refused(&g, &functions, "expand to more than 250000 nodes", "functions that grow to a billion nodes");
 	char name[50001];
 	memset(name, 'n', 50000);
 	name[50000] = '\0';
 	put_bomb(&functions, 5, 10, name);
 	put_value(&g, 11, "x", FLOAT, "1");
 	MAIN(&g, "c", "local:F0", "x", "y", NULL);
-	refused(&g, &functions, "grow to more than 256 MiB", "long names that grow");
+	refused(&g, &functions, "expand to more than 256 MiB", "long names that grow");
 	put_bomb(&functions, 70, 1, "n");
 	put_value(&g, 11, "x", FLOAT, "1");
 	MAIN(&g, "c", "local:F0", "x", "y", NULL);
@@ -508,7 +510,7 @@ static void test_body_bombs(void)
 	struct str body = { 0 };
 	for (int i = 0; i < 100; i++)
 		put_call(&body, 1, "", "Relu", "x", "", NULL);
-	body_bomb(&body, "grow to more than 250000 nodes", "a body that grows to ten million nodes");
+	body_bomb(&body, "expand to more than 250000 nodes", "a body that grows to ten million nodes");
 	char *zeros = base_calloc(1, 4096), weight[16];
 	for (int i = 0; i < 20; i++) {
 		snprintf(weight, sizeof(weight), "w%d", i);
@@ -516,13 +518,13 @@ static void test_body_bombs(void)
 	}
 	free(zeros);
 	put_call(&body, 1, "", "Relu", "x", "", NULL);
-	body_bomb(&body, "grow to more than 256 MiB", "a body whose weights grow to 8 GB");
+	body_bomb(&body, "expand to more than 256 MiB", "a body whose weights grow to 8 GB");
 	char name[50001];
 	memset(name, 'n', 50000);
 	name[50000] = '\0';
 	put_value(&body, 11, name, FLOAT, NULL);
 	put_call(&body, 1, "", "Relu", "x", "", NULL);
-	body_bomb(&body, "grow to more than 256 MiB", "a body whose inputs' names grow to 5 GB");
+	body_bomb(&body, "expand to more than 256 MiB", "a body whose inputs' names grow to 5 GB");
 }
 
 /* ---- order ---- */
@@ -538,7 +540,7 @@ static void test_order(void)
 	MAIN(&g, "n", "Op", "x", "b", NULL);
 	struct model *m = load(&g, &functions);
 	ok(m && text_is(m->graph->nodes[0].name, "n") && text_is(m->graph->nodes[1].name, "c/early") &&
-			text_is(m->graph->nodes[2].name, "c/late") && warned(m, "\"c/late\" stands before"),
+			text_is(m->graph->nodes[2].name, "c/late") && warned(m, "\"c/late\" precedes"),
 		"sorted within and outside (%s)", err.text);
 	model_free(m);
 	BODY(&f, "a", "Op", "t", "y", NULL);

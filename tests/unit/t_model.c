@@ -120,7 +120,8 @@ static void test_attributes(bool typed)
 	a = node_attribute(n, "value");
 	ok(a && a->kind == ATTRIBUTE_TENSOR && tensor_int(a->tensor, 1, &v) && v == -1, "tensor");
 	a = node_attribute(n, "reference");
-	ok(a && a->kind == ATTRIBUTE_OTHER && warned(m, "\"reference\" refers to \"outer\" of a function"),
+	ok(a && a->kind == ATTRIBUTE_OTHER &&
+		warned(m, "\"reference\" refers to attribute \"outer\" of a function"),
 		"a reference to a function's attribute is no value outside of functions");
 	model_free(m);
 }
@@ -251,7 +252,7 @@ static void test_order(void)
 	put_node(&g, "c", "Op", "b", "", "c", NULL);
 	refused(&g, "cycle", "a cycle of three");
 	put_node(&g, "self", "Op", "s", "", "s", NULL);
-	refused(&g, "node \"self\" needs its own result", "a node that reads itself");
+	refused(&g, "node \"self\" depends on its own output", "a node that reads itself");
 }
 
 /* A chain as long as this, backwards, must not take a stack as deep. */
@@ -286,7 +287,8 @@ static void test_odd_graphs(void)
 	put_value(&g, 12, "y", FLOAT, "1");
 	struct model *m = load_graph_bytes(&g);
 	if (ok(m != NULL, "two Constants that write one name (%s)", err.text)) {
-		ok(warned(m, "\"n1\" and \"n2\" are Constants and both write \"c\", the last is taken"), "a warning");
+		ok(warned(m, "\"n1\" and \"n2\" are Constants and both write \"c\"; the last one is used"),
+			"a warning");
 		const struct node *last = &m->graph->nodes[m->graph->values[m->graph->nodes[2].inputs[0]].producer];
 		ok(text_is(last->name, "n2"), "the last is read");
 	}
@@ -303,7 +305,7 @@ static void test_wrong_names(void)
 {
 	struct str g = { 0 }, t = { 0 };
 	put_node(&g, "n1", "Op", "x", "", "y", NULL);
-	refused(&g, "node \"n1\" reads \"x\", which nothing in the model makes", "dangling input");
+	refused(&g, "node \"n1\" reads \"x\", which the model does not define", "dangling input");
 	put_value(&g, 11, "x", FLOAT, "1");
 	put_node(&g, "n1", "Op", "x", "", "y", NULL);
 	put_node(&g, "n2", "Op", "x", "", "y", NULL);
@@ -326,12 +328,12 @@ static void test_wrong_names(void)
 	put_bytes(&t, 4, "\1\2\3\4\5", 5);
 	put_message(&g, 5, &t);
 	put_node(&g, "n1", "Op", "", "", "y", NULL);
-	refused(&g, "initializer 0: damaged: a list that does not end", "a packed list that stops within an element");
+	refused(&g, "initializer 0: damaged: a list of the wrong length", "a packed list that stops within an element");
 	put_node(&g, "n1", "Op", "", "", "y", NULL);
 	put_value(&g, 12, "z", FLOAT, "1");
-	refused(&g, "graph output \"z\" is made by no node", "an output that nothing makes");
+	refused(&g, "no node computes graph output \"z\"", "an output that nothing makes");
 	put_node(&g, "n1", "", "", "", "y", NULL);
-	refused(&g, "names no operator", "a node without operator");
+	refused(&g, "has no operator type", "a node without operator");
 }
 
 /* ---- bodies ---- */
@@ -538,23 +540,23 @@ static void test_payload(void)
 	ok(m && !w->data && !w->external && w->elements == 1000000 && m->warning_count == 0, "4 MB are not");
 	model_free(m);
 	m = load_raw("1000,1000", FLOAT, 0, true, &w);
-	ok(m && !w->data && w->external && warned(m, "in a file that is not named"), "external, and nowhere");
+	ok(m && !w->data && w->external && warned(m, "in a file without a name"), "external, and nowhere");
 	model_free(m);
 	m = load_raw("1000", FLOAT, 3999, false, &w);
-	ok(m && !w->data && warned(m, "3999 bytes are given, its shape has 4000"),
+	ok(m && !w->data && warned(m, "3999 bytes are given, but its shape needs 4000"),
 		"too few bytes: a warning");
 	model_free(m);
 	m = load_raw("1000,1000", FLOAT, 3000000, false, &w);
 	ok(m && !w->data && warned(m, "3000000 bytes"), "too few of many bytes: a warning");
 	model_free(m);
 	m = load_raw("3", FLOAT, 0, false, &w);
-	ok(m && !w->data && warned(m, "has no content"), "none: a warning");
+	ok(m && !w->data && warned(m, "has no data"), "none: a warning");
 	model_free(m);
 	m = load_raw("3,0", INT64, 0, false, &w);
 	ok(m && w->data && w->elements == 0 && m->warning_count == 0, "an empty tensor is known");
 	model_free(m);
 	m = load_raw("1099511627776,1099511627776", FLOAT, 0, false, &w);
-	ok(!m && strstr(err.text, "\"w\" has more elements"), "overflowing dimensions: refused");
+	ok(!m && strstr(err.text, "\"w\" has too many elements"), "overflowing dimensions: refused");
 	m = load_raw(
 		"1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", FLOAT, 4, false, &w);
 	ok(m && w->rank == 30 && w->data, "30 dimensions");
@@ -633,7 +635,7 @@ static void test_versions(void)
 		int64_t ir, opset, want;
 		const char *warning;
 	} cases[] = { { 2, 0, 1, "1 is assumed" }, { 8, 0, 18, "18 is assumed" },
-		{ 99, 0, 28, "newer than what is known" }, { 0, 0, 1, "not given" },
+		{ 99, 0, 28, "newer than the newest known one" }, { 0, 0, 1, "not given" },
 		{ 8, 900, 900, "operator set 900 is newer" }, { 8, -4, 18, "version -4" },
 		{ INT64_MIN, 5, 5, "not given" } };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

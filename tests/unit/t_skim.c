@@ -91,12 +91,12 @@ static void test_broken_wire(void)
 		"a number of eleven bytes");
 	refused("\x08\x08\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13, "past the end of the file",
 		"a length of 2^64 - 1");
-	refused("\x08\x08\x38\x07", 4, "wrong kind", "a graph that is a number");
-	refused("\x0d\x01\x02\x03\x04", 5, "wrong kind", "a version that is a float");
-	refused("\x08\x08\x3b\x3c", 4, "wrong kind", "a group in place of a graph");
-	refused("\x08\x08\x73", 3, "unknown kind", "an unknown group");
-	refused("\x08\x08\x00\x01", 4, "without a number", "field number 0");
-	refused("\x08\x08\xff\xff\xff\xff\x7f\x01", 8, "without a number",
+	refused("\x08\x08\x38\x07", 4, "wrong wire type", "a graph that is a number");
+	refused("\x0d\x01\x02\x03\x04", 5, "wrong wire type", "a version that is a float");
+	refused("\x08\x08\x3b\x3c", 4, "wrong wire type", "a group in place of a graph");
+	refused("\x08\x08\x73", 3, "unknown wire type", "an unknown group");
+	refused("\x08\x08\x00\x01", 4, "with an invalid number", "field number 0");
+	refused("\x08\x08\xff\xff\xff\xff\x7f\x01", 8, "with an invalid number",
 		"a field number that is too large");
 	refused("\x08", 1, "truncated", "one byte");
 	refused("\x08\x08\x3a\x06\x0a\x03\x32\x02\x31\x01\x42\x00", 12, "past the end",
