@@ -123,7 +123,7 @@ llc=$("$runner" --info --json | sed 's/.*"llc_bytes":\([0-9]*\).*/\1/')
 if [ "${llc:-0}" -gt 0 ] && [ "$llc" -lt 64000000 ]; then
     grep -q '"problem":"conv:.*"status":"ok","cache":"cold"' "$work/out"
     ok $? "has cold results"
-    "$BENANZA" "$tiny" --db "$db" --threads 2 --frame 140x60 --view layers --keys Enter >"$work/out" 2>"$work/err"
+    "$BENANZA" "$tiny" --db "$db" --threads 2 --frame 140x200 --view layers --keys Enter >"$work/out" 2>"$work/err"
     says out "cold, isolated"
 fi
 try 0 "devices tell them apart" "$BENANZA" devices --json --db "$db"
