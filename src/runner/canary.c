@@ -17,26 +17,26 @@
 #include "runner/clock.h"
 #include "runner/team.h"
 
-#define ROUNDS 48            /* over as much as the nearest cache surely holds */
+#define ROUNDS 48            /* passes over data that fits in the L1 cache */
 #define VECTORS 128
 #define LINE 64
-#define CHUNK_BYTES 65536    /* read by a thread each time */
-#define LLC_FACTOR 2         /* so many last-level caches pass before a chunk comes back */
+#define CHUNK_BYTES 65536    /* that a thread reads per run */
+#define LLC_FACTOR 2         /* bytes read before a chunk is reused, in last-level caches */
 #define BUFFER_MOST 256e6
 
-#define TOGETHER_NS 50e3     /* threads that have cores are there by then */
+#define TOGETHER_NS 50e3     /* time in which all threads that have a core start */
 
-#define CORE_FACTOR 1.3      /* a clock that follows what runs is no contention: wide vectors cost it 20% */
-#define CORE_FALL 0.1        /* no core is quicker than it is: what is below the usual is soon the usual */
-#define CORE_RISE_NS 600e9   /* by a factor of e in that time: twice as slow is usual after 7 minutes */
-#define MEMORY_FACTOR 2.0    /* what the last sample wrote is on its way to memory, too */
-#define FIRST 32             /* times of asking that tell what is usual */
-#define FIRST_PAUSE_NS 500000/* between them: who comes and goes on the other half of a core does so within milliseconds */
-#define LEARN_NS 20e9        /* the memory's quantile moves by a factor of e in that time, at most */
-#define SLOWER_MOST 4.0      /* nothing that lasts makes a machine so much slower: the canary itself was interrupted */
+#define CORE_FACTOR 1.3      /* more than the 20% by which wide vectors lower the clock */
+#define CORE_FALL 0.1        /* share of the difference by which faster times lower the usual one */
+#define CORE_RISE_NS 600e9   /* time constant of its rise: twice as slow becomes usual after 7 minutes */
+#define MEMORY_FACTOR 2.0    /* high: writes of the last sample still use the memory */
+#define FIRST 32             /* runs that determine the usual times at the start */
+#define FIRST_PAUSE_NS 500000/* between these runs: load on a core's other thread changes within ms */
+#define LEARN_NS 20e9        /* time constant of the memory's quantile */
+#define SLOWER_MOST 4.0      /* limit: beyond it the canary itself was interrupted */
 #define TRIES 2
 #define TRIES_TOGETHER 8
-#define USUAL 0.25           /* the quantile that is followed */
+#define USUAL 0.25           /* quantile of the memory's times that counts as usual */
 
 #define STOLEN_SHARE 0.05    /* of all cores' time */
 #define STOLEN_NS 100e6      /* system ticks are 10 ms */
@@ -45,20 +45,21 @@ static struct {
 	char *buffer;
 	int64_t chunks, next;
 	struct canary_times times[TEAM_MOST];
-	struct canary_times usual[TEAM_MOST]; /* of each thread: cores are not all alike */
+	struct canary_times usual[TEAM_MOST]; /* per thread: cores differ */
 	atomic_int here;
-	atomic_bool late;        /* some began without the others */
-	double asked;            /* when */
-	char cores[64];          /* known by this name; "" not */
-	double stolen, stolen_at; /* as last read, and when; 0 never */
+	atomic_bool late;        /* some threads started without the others */
+	double asked;            /* time of the last run */
+	char cores[64];          /* name for canary_memory.h, "": none */
+	double stolen, stolen_at; /* ticks at the last reading, and its time; 0: never read */
 	bool stolen_lately;
 } canary;
 
-/* Vectors of 16 bytes, which every machine has in registers: compilers shall not differ about it. */
+/* 16-byte vectors exist on every machine, so all compilers generate the same loop. */
 typedef float vector __attribute__((vector_size(16)));
 
-/* As much in each cycle as the core can: loads, products, and eight sums that do not wait for each other. What only waits, as
- * a chain of products does, leaves room for whoever has the other half of the core, and would not notice them. */
+/* Loads, multiplications and eight independent sums, which keep the core's execution units busy. A chain
+ * of dependent multiplications would leave units free for the other hardware thread of the core and would
+ * not be slowed by it. */
 static void core_work(const vector *from)
 {
 	const vector factor = { 0.999f, 0.999f, 0.999f, 0.999f };
@@ -88,7 +89,8 @@ static void memory_work(const char *from)
 	__asm__ volatile("" : : "r"(sum));
 }
 
-/* Threads on two halves of one core slow each other down, and shall each time. */
+/* Waits until all threads have started, because two threads on one core slow each other down and must do
+ * so in every run. After TOGETHER_NS the run is marked as late. */
 static void meet(int count)
 {
 	double begin = clock_ns();
@@ -100,7 +102,8 @@ static void meet(int count)
 		}
 }
 
-/* Each times itself: when the others end says nothing. */
+/* One thread's part of a run. Each thread times only itself: waiting for the slowest would hide the
+ * others. */
 static void share(void *unused, int i, int count)
 {
 	(void)unused;
@@ -118,8 +121,9 @@ static void share(void *unused, int i, int count)
 	*t = (struct canary_times){ between - begin, canary.chunks ? clock_ns() - between : NAN };
 }
 
-/* Somebody on the other half of a core comes and goes within milliseconds, and may be there from the beginning: nearly the least
- * is usual, which is forgotten slowly, for clocks fall and stay low. */
+/* Usual time of a core: close to the minimum, as load on the other hardware thread comes and goes within
+ * milliseconds and may be present from the start. A faster time lowers it by CORE_FALL of the difference;
+ * a slower one raises it by at most past_ns / CORE_RISE_NS, because a clock can fall and stay low. */
 static void core_learn(double *usual, double now, double past_ns)
 {
 	if (now < *usual)
@@ -128,7 +132,9 @@ static void core_learn(double *usual, double now, double past_ns)
 		*usual = fmin(now, *usual * (1 + past_ns / CORE_RISE_NS));
 }
 
-/* A quantile is where so many of the values are below it that its steps up and down even out. */
+/* Stochastic quantile estimate: step up by q, down by 1 - q, so that the steps cancel where a share q of
+ * the values lies below (Robbins and Monro, 1951). Steps are relative and proportional to the time between
+ * runs. */
 static void memory_learn(double *usual, double now, double past_ns)
 {
 	double step = fmin(past_ns / LEARN_NS, 1);
@@ -138,7 +144,8 @@ static void memory_learn(double *usual, double now, double past_ns)
 
 const char *canary_judge(struct canary_times *usual, struct canary_times now, double past_ns, double *slower)
 {
-	double core = now.core_ns / usual->core_ns, memory = now.memory_ns / usual->memory_ns; /* NaN where either is unknown */
+	double core = now.core_ns / usual->core_ns;       /* NaN if either is unknown */
+	double memory = now.memory_ns / usual->memory_ns;
 	core_learn(&usual->core_ns, now.core_ns, past_ns);
 	memory_learn(&usual->memory_ns, now.memory_ns, past_ns);
 	*slower = fmin(core > CORE_FACTOR ? core : memory > MEMORY_FACTOR ? memory : 1, SLOWER_MOST);
@@ -146,9 +153,9 @@ const char *canary_judge(struct canary_times *usual, struct canary_times now, do
 		memory > MEMORY_FACTOR ? "the memory was slower than usual" : NULL;
 }
 
-/* --- what a hypervisor took --- */
+/* --- time stolen by a hypervisor --- */
 
-/* Of all CPUs, in clock ticks; 0 where nobody says. */
+/* Stolen time of all CPUs in clock ticks, from /proc/stat (proc(5)); 0 if not reported. */
 static double stolen_read(void)
 {
 	double stolen = 0;
@@ -160,7 +167,8 @@ static double stolen_read(void)
 	return stolen;
 }
 
-/* Is that why? Looked at seldom: the file is long where there are many CPUs. */
+/* True if the hypervisor took more than STOLEN_SHARE of the CPUs' time. Reads /proc/stat at most every
+ * STOLEN_NS: with many CPUs the file is long. */
 static bool is_stolen(void)
 {
 	double now = clock_ns(), past = now - canary.stolen_at;
@@ -174,7 +182,7 @@ static bool is_stolen(void)
 	return canary.stolen_lately;
 }
 
-/* --- asking --- */
+/* --- running the canary --- */
 
 static void times_take(void)
 {
@@ -186,7 +194,8 @@ static void times_take(void)
 	canary.next += count;
 }
 
-/* All threads learn, whoever is slow; the slowest is what everything waits for. */
+/* Updates the usual times of all threads. The slowest thread decides, since a parallel section ends with
+ * it. */
 static const char *times_judge(double *slower)
 {
 	const char *says = NULL;
@@ -201,7 +210,7 @@ static const char *times_judge(double *slower)
 	return says;
 }
 
-/* What only hit the canary is over when it is asked again. */
+/* Runs twice: a disturbance that hit only the canary is over in the second run. */
 const char *canary_ask(double *slower)
 {
 	const char *says = NULL;
@@ -235,7 +244,8 @@ static struct canary_times usual_of(struct canary_times (*first)[TEAM_MOST], int
 	return (struct canary_times){ core[0], memory[(int)(USUAL * FIRST)] };
 }
 
-/* What was usual before is believed where it is quicker, but not where it is of another kind of machine. */
+/* Uses the stored time of each thread if it is faster, but not if it differs so much that it must come
+ * from another kind of machine. */
 static void usual_recall(void)
 {
 	double before[TEAM_MOST];
@@ -258,7 +268,7 @@ void canary_open(double llc_bytes, const char *cores)
 	for (int i = 0; i < FIRST; i++) {
 		nanosleep(&(struct timespec){ .tv_nsec = FIRST_PAUSE_NS }, NULL);
 		for (int try = 0; try == 0 || (try < TRIES_TOGETHER && atomic_load(&canary.late)); try++)
-			times_take(); /* alone on a core that two share one would be quicker than it ever is */
+			times_take(); /* a thread alone on a shared core would be faster than usual */
 		memcpy(first[i], canary.times, sizeof(*first));
 	}
 	canary.asked = clock_ns();

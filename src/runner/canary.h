@@ -1,25 +1,30 @@
-/* A small fixed piece of work on all measuring threads, again and again: where it takes longer than usual, so
- * does what is measured, though nobody took a core away. Another program that fills the memory's bandwidth, one on the other
- * half of a core, a clock that falls, a hypervisor that gives the core to somebody else: a thread sees none of them itself. */
+/* Canary: a small fixed workload that runs on all measuring threads between samples. If it takes longer
+ * than usual, the measured code is slower too, although no thread lost its core. Causes that a thread
+ * cannot observe itself: memory bandwidth used by another program, load on the other hardware thread of a
+ * core, a lower clock, a hypervisor that schedules another guest. */
 #ifndef RUNNER_CANARY_H
 #define RUNNER_CANARY_H
 
-/* How long the two pieces take: loads, products and sums within the nearest cache, and bytes that are in no cache (NaN: not known). */
+/* Duration of the two parts, in ns: loads, multiplications and additions in the L1 cache; reads from main
+ * memory (NaN: unknown). */
 struct canary_times {
 	double core_ns, memory_ns;
 };
 
-/* Learns what is usual, in some 20 milliseconds, and from the last time on these cores (canary_memory.h; "" of no use).
- * llc_bytes NaN: unknown. */
+/* Learns the usual times, in about 20 ms, and reads those that an earlier run stored for these cores
+ * (canary_memory.h; cores "": nothing is read or stored). llc_bytes: size of the last-level cache, NaN:
+ * unknown. */
 void canary_open(double llc_bytes, const char *cores);
-/* NULL: all is as usual, *slower 1; else what is not, in a few words, and how many times slower than usual that makes it (at
- * most 4; NaN: nobody knows). Takes some 20 us. */
+/* Runs the canary, about 20 us. Returns NULL and sets *slower to 1 if the times are as usual; else the
+ * reason as a short static text, and in *slower how many times slower than usual the machine is (at most
+ * 4; NaN: unknown). */
 const char *canary_ask(double *slower);
 void canary_close(void);
 
-/* What canary_ask says of such times, past_ns after those before, beside what is usual: the lower quartile of those before (of
- * the cores nearly the least), of which the older ones are forgotten slowly, so that what lasts for minutes is usual in the
- * end. *slower as above. */
+/* The decision of canary_ask for one thread: compares `now`, taken past_ns after the previous times, with
+ * `usual`, and updates `usual`. `usual` is near the minimum of earlier times for the cores and their lower
+ * quartile for the memory; old times are forgotten slowly, so a slowdown that lasts for minutes becomes
+ * usual. Result and *slower as above. */
 const char *canary_judge(struct canary_times *usual, struct canary_times now, double past_ns, double *slower);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define MAGIC "benanza-canary 1"
 
-/* Its path up to the given depth: 0 the file, 1 its folder, 2 the folder of that. false: there is no such place. */
+/* Appends the path: depth 0: the file, 1: its directory, 2: the parent. false: no cache directory is set. */
 static bool path_make(struct str *path, const char *cores, int depth)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -35,7 +35,7 @@ static bool path_make(struct str *path, const char *cores, int depth)
 	return true;
 }
 
-/* Whatever somebody else put there keeps nobody waiting. */
+/* Opens a regular file only: opening a pipe could block. */
 static FILE *plain_open(const char *path)
 {
 	struct stat is;
@@ -62,7 +62,7 @@ void canary_recall(const char *cores, double *core_ns, int count)
 	str_free(&path);
 }
 
-/* Put in place at once: another runner on the same cores may read it at this moment. */
+/* Written under another name and renamed, because another runner on the same cores may read it meanwhile. */
 void canary_remember(const char *cores, const double *core_ns, int count)
 {
 	struct str path = { 0 }, draft = { 0 };

@@ -11,7 +11,8 @@ double clock_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Monotonic seconds since boot times 1e9 stay below 2^53 for a hundred days; a double then still tells nanoseconds. */
+/* Minimum time in ns between two readings of the clock. A double holds ns since boot exactly up to 2^53:
+ * 104 days. */
 static double reading_ns(void)
 {
 	double least = 1e9;

@@ -1,9 +1,9 @@
-/* The clock: monotonic, in nanoseconds, with the price of reading it known. */
+/* Monotonic clock in ns, and the cost of reading it. */
 #ifndef RUNNER_CLOCK_H
 #define RUNNER_CLOCK_H
 
 double clock_ns(void);
-/* Since `begin`, less what two readings in a row take (least of many); never below 0. */
+/* ns since `begin`, minus the minimum time between two readings; never below 0. */
 double clock_elapsed(double begin);
 
 #endif

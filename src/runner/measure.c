@@ -7,7 +7,7 @@
 
 #include "runner/tolerance.h"
 
-#define EXECUTIONS_WRONG 4.0 /* so many times too few in a sample are not left at that */
+#define EXECUTIONS_WRONG 4.0 /* executions per sample are corrected beyond this factor */
 
 int64_t measure_executions(double one_ns)
 {
@@ -24,7 +24,7 @@ int64_t measure_sets(double constant_bytes, double llc_bytes, double rotation_by
 {
 	if (!(constant_bytes > 0))
 		return 1;
-	double bytes = fmax(constant_bytes, 64); /* each begins on a cache line */
+	double bytes = fmax(constant_bytes, 64); /* each copy begins on a cache line */
 	double wanted = ceil(measure_enough_bytes(llc_bytes) / bytes) + 1;
 	double most = floor(fmin(MEASURE_SETS_BYTES, rotation_bytes / contenders) / bytes) + 1;
 	return (int64_t)fmin(fmin(wanted, most), MEASURE_SETS);
@@ -35,14 +35,14 @@ static bool is_wanted(const struct run *r, enum cache c)
 	const struct measure_options *o = r->options;
 	if (!o->caches[c])
 		return false;
-	if (c == CACHE_WARM) /* net and warm are the same thing without constant operands: then net alone is measured */
+	if (c == CACHE_WARM) /* without constant operands net and warm are equal: only net is measured */
 		return problem_has_constant(r->problem) || !o->caches[CACHE_NET];
-	if (c == CACHE_COLD) /* claimed only where enough passes */
+	if (c == CACHE_COLD) /* only if enough bytes are read between uses */
 		return (double)r->limits.cold_sets * problem_bytes(r->problem) >= measure_enough_bytes(o->llc_bytes);
 	return true;
 }
 
-/* Amortized comes first, because the shortlist is made in the first state. */
+/* Lists the states to measure. Amortized comes first: the shortlist is made in the first state. */
 static void states_plan(struct run *r)
 {
 	for (int c = 0; c < CACHE_COUNT; c++)
@@ -63,9 +63,9 @@ static void limits_set(struct run *r, int contenders)
 		r->limits.cold_sets = 1;
 }
 
-/* --- in full --- */
+/* --- full measurements --- */
 
-/* What was compared after a glance is warmed as long as everything is that is measured in full. */
+/* Contenders compared after a short warm-up get the full one before they are measured. */
 static int warm_rest(struct run *r)
 {
 	for (int i = 0; i < r->count; i++) {
@@ -79,7 +79,7 @@ static int warm_rest(struct run *r)
 	return 0;
 }
 
-/* Amortized samples of a single execution are what isolated ones would be: one measurement is then both. */
+/* True if the isolated state can reuse the amortized samples before it: they have one execution each. */
 static bool is_same_as_before(const struct run *r, const struct contender *c, int state)
 {
 	if (state == 0 || state >= r->state_count || r->states[state].launch != LAUNCH_ISOLATED)
@@ -89,7 +89,7 @@ static bool is_same_as_before(const struct run *r, const struct contender *c, in
 		measure_executions_for(c, LAUNCH_AMORTIZED) == 1;
 }
 
-/* A measurement that is two states' has the budget of both. */
+/* Time for a state of a contender; doubled if its samples count for two states. */
 static double budget_of(const struct run *r, const struct contender *c, int state)
 {
 	bool both = is_same_as_before(r, c, state) || is_same_as_before(r, c, state + 1);
@@ -103,7 +103,8 @@ static void executions_correct(const struct run *r, struct contender *c)
 		c->executions = wanted;
 }
 
-/* What stopped an amortized state also stopped the isolated one that shares its samples. */
+/* Starts a state for all contenders. An isolated state that reuses the amortized samples is complete at
+ * once, with the same reason to stop. */
 static void begin_state(struct run *r, int state)
 {
 	for (int i = 0; i < r->count; i++) {
@@ -116,14 +117,14 @@ static void begin_state(struct run *r, int state)
 			c->finished = true;
 		} else if (c->work) {
 			measure_forget_samples(c);
-			if (state == 0) /* what the first look took for long was only disturbed */
+			if (state == 0) /* its estimate may have been too long, from noise */
 				executions_correct(r, c);
 			c->budget_ns = budget_of(r, c, state);
 		}
 	}
 }
 
-/* All contenders in turn (A B A B), so that a drift of the machine meets them alike. */
+/* Takes samples of all contenders in turn (A B A B), so that drift of the machine affects them equally. */
 static int measure_state(struct run *r, int state)
 {
 	begin_state(r, state);
@@ -161,7 +162,7 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 	limits_set(r, o->shares_operands ? 1 : offers->count < MEASURE_CONTENDERS ? offers->count : MEASURE_CONTENDERS);
 	states_plan(r);
 	if (r->state_count == 0)
-		error_set(err, "nothing to measure: not enough passes here to make caches cold");
+		error_set(err, "nothing to measure: the copies of the operands are too small to make the caches cold");
 	else
 		stopped = measure_shortlist(r) || warm_rest(r);
 	for (int i = 0; i < r->state_count && !stopped && !r->dead; i++)

@@ -4,16 +4,17 @@
 
 #include <math.h>
 
-/* Past this an execution warms what it needs in its first percent. */
+/* Longer executions need no untimed one before a sample: they warm caches and threads in their first
+ * percent. */
 #define LONG_EXECUTION_NS 50e6
-#define WARM_UP_TRIES 5        /* executions by which one that nothing disturbed is hoped for */
+#define WARM_UP_TRIES 5        /* minimum executions of a warm-up if one was disturbed */
 #define REFINING_ROUNDS 3
-#define REFINING_FACTOR 2      /* numbers of executions closer than this are as good as each other, to learn from */
+#define REFINING_FACTOR 2      /* refine only if the number of executions grows by this */
 #define WAITED "its threads had to wait for their cores"
 #define INTERRUPTED "it was interrupted, or its clock fell"
-#define REFINED_FACTOR 1.25    /* and to measure with: what was prepared for one number is not prepared again */
+#define REFINED_FACTOR 1.25    /* within it the last number is kept, as it is prepared */
 
-/* --- what disturbs --- */
+/* --- quiet and noisy samples --- */
 
 struct mark {
 	double waited_ns;
@@ -26,8 +27,9 @@ static struct mark mark_now(const struct run *r)
 	return (struct mark){ o->waited_ns ? o->waited_ns() : NAN, o->disturbances ? o->disturbances() : 0 };
 }
 
-/* Did the measured threads wait for cores meanwhile? Where the system does not say how long, a short sample in which it took
- * one away says little; one of many scheduler ticks is interrupted nearly always, and hardly slower for it. */
+/* True if the measuring threads waited for cores for more than MEASURE_WAITED_SHARE of the sample. If the
+ * system does not report waiting time, a preemption counts, but only in short samples: one of many
+ * scheduler ticks is almost always interrupted and hardly slower for it. */
 static bool is_disturbed(const struct run *r, struct mark before, double took_ns, double expected_ns)
 {
 	struct mark now = mark_now(r);
@@ -49,7 +51,7 @@ static void settle(struct contender *c, bool calm, double slower)
 	p->ns = 0;
 }
 
-/* So much time went into samples and waiting, and so much of it into calm samples. */
+/* Adds to the outlook: exponential moving averages with time constant MEASURE_OUTLOOK_NS. */
 static void outlook_learn(struct measure_outlook *o, double calm_ns, double ns)
 {
 	double kept = exp(-ns / MEASURE_OUTLOOK_NS);
@@ -57,7 +59,8 @@ static void outlook_learn(struct measure_outlook *o, double calm_ns, double ns)
 	o->ns = o->ns * kept + ns;
 }
 
-/* What lies between two times of asking is calm when both times were. */
+/* Runs the canary and classifies the pending samples: they are quiet if the canary was as usual both
+ * before and after them. */
 static void canary_ask(struct run *r)
 {
 	const struct measure_options *o = r->options;
@@ -79,7 +82,7 @@ static void canary_ask(struct run *r)
 	r->unsettled_ns = 0;
 }
 
-/* So rarely that it costs next to nothing. */
+/* True if the canary should run: rarely enough that it costs at most MEASURE_CANARY_SHARE of the time. */
 static bool canary_is_due(const struct run *r)
 {
 	double pause = fmax(MEASURE_CANARY_NS, r->canary_cost_ns / MEASURE_CANARY_SHARE);
@@ -91,8 +94,8 @@ static double budget_for_calm(const struct contender *c)
 	return MEASURE_CALM_SHARE * c->budget_ns;
 }
 
-/* Will the rest of its budget, as calm as the last seconds were, give as many calm samples as it takes? (Of amortized ones, each
- * with the untimed execution before it.) */
+/* True if the remaining budget cannot give enough quiet samples, assuming the share of quiet time of the
+ * last seconds. (An amortized sample costs one untimed execution more.) */
 static bool is_hopeless(const struct run *r, const struct contender *c)
 {
 	const struct measure_outlook *o = r->options->outlook;
@@ -101,7 +104,8 @@ static bool is_hopeless(const struct run *r, const struct contender *c)
 	return left <= 0 || left * share <= enough - c->calm_ns;
 }
 
-/* What is sampled while the machine is disturbed counts for little, and asking again is quick. All wait. */
+/* Repeats the canary until it is as usual, since samples of a noisy machine are of little use. The time
+ * counts for all contenders, because all wait. */
 static void calm_await(struct run *r, const struct contender *waiting)
 {
 	while (r->canary_says && !is_hopeless(r, waiting) && !measure_is_over(r)) {
@@ -126,7 +130,8 @@ int64_t measure_executions_for(const struct contender *c, enum launch launch)
 	return launch == LAUNCH_AMORTIZED ? c->executions : 1;
 }
 
-/* Everything else follows from what is learnt here, so a single execution that had to wait for a core is not enough. */
+/* Repeats at least WARM_UP_TRIES times if a thread lost its core: the number of executions and the first
+ * comparison depend on this estimate. */
 int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double until_ns, double *fastest)
 {
 	struct mark before = mark_now(r);
@@ -143,7 +148,8 @@ int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double
 	}
 }
 
-/* What one of several executions back to back takes: a launch of its own costs more, on a GPU much more. */
+/* Increases the executions per sample until the estimate is stable. A single launch takes longer than one
+ * of many, on a GPU much longer. */
 int measure_refine(struct run *r, struct contender *c, enum cache cache)
 {
 	int64_t before = 1;
@@ -163,8 +169,8 @@ int measure_refine(struct run *r, struct contender *c, enum cache cache)
 	return 0;
 }
 
-/* An untimed execution goes before a sample: another algorithm, the canary, or nothing at all, ran since the last one, and
- * activations and threads are to be warm. */
+/* One sample: an untimed execution, which warms threads and activations after other algorithms or the
+ * canary ran, then `times` timed ones. The samples stay pending until the canary ran again. */
 int measure_sample(struct run *r, struct contender *c, struct state s)
 {
 	int64_t times = measure_executions_for(c, s.launch);
@@ -208,23 +214,23 @@ void measure_forget_samples(struct contender *c)
 	c->least_ns = INFINITY;
 }
 
-/* --- what they are worth --- */
+/* --- when to stop --- */
 
-/* The undisturbed samples count, where they are enough to stand for all of them. */
+/* The samples that count: the quiet ones if there are enough, else all. */
 static const struct samples *samples_kept(const struct contender *c)
 {
 	bool enough = c->calm.n >= MEASURE_LEAST_CALM || (c->calm.n > 0 && c->calm_ns >= budget_for_calm(c));
 	return enough ? &c->calm : &c->samples;
 }
 
-/* Something that nobody noticed takes hold of a measurement whose middle is far from its least. */
+/* True if the median is far above the minimum: a disturbance was not detected. */
 static bool is_scattered(const struct samples *s)
 {
 	return s->n >= MEASURE_LEAST_CALM && s->sorted[s->n / 2] > MEASURE_SCATTER_FACTOR * s->sorted[0];
 }
 
-/* The budget is spent on getting calm samples. Where there are none to be hoped for a part of it is enough: then it stops, and
- * the result says so. */
+/* Stops when the quiet samples have converged or the budget is used. If no quiet samples are expected,
+ * part of the budget is enough (STOP_DISTURBED). */
 static enum stop stop_reason(const struct run *r, const struct contender *c)
 {
 	const struct samples *kept = samples_kept(c);
@@ -263,8 +269,8 @@ void measure_emit(struct run *r, struct contender *c, struct state s, enum stop 
 	result.stats.executions = executions;
 	result.stats.discarded = c->samples.n - kept->n;
 	if (stop == STOP_DISTURBED)
-		result.why = r->disturbed_by ? r->disturbed_by : "its samples are far from each other";
-	if (stop == STOP_DISTURBED && kept->n > 1) { /* nobody knows which of them to believe, nor what was slow with the canary */
+		result.why = r->disturbed_by ? r->disturbed_by : "its samples vary too much";
+	if (stop == STOP_DISTURBED && kept->n > 1) { /* no sample can be preferred: give the whole range */
 		result.stats.lo = fmin(kept->sorted[0], c->least_ns);
 		result.stats.hi = kept->sorted[kept->n - 1];
 	}

@@ -9,14 +9,14 @@
 #include "base/log.h"
 #include "runner/tolerance.h"
 
-/* With the remark that nobody could tell whether it is right. */
+/* Adds the note that its outputs were not checked. */
 static void note_unchecked(struct contender *c)
 {
 	const char *notes = algorithm_of(c)->notes;
 	snprintf(c->notes, sizeof(c->notes), "%s%sunchecked", notes ? notes : "", notes && *notes ? " " : "");
 }
 
-/* Before the shortlist; learns what one execution takes. */
+/* Short warm-up before the shortlist; estimates the duration of an execution. */
 static int glance(struct run *r, struct contender *c, enum cache cache)
 {
 	double until = r->options->glance_ns > 0 ? r->options->glance_ns : MEASURE_WARMUP_NS;
@@ -27,7 +27,8 @@ static int glance(struct run *r, struct contender *c, enum cache cache)
 	return 0;
 }
 
-/* Is what it computes right? Where nobody can tell, it is believed. */
+/* Checks the outputs. Returns -1 if they are wrong. An algorithm without a check, or with one that fails
+ * to run, is accepted. */
 static int trust(struct run *r, struct contender *c)
 {
 	double worst = NAN, allowed = tolerance_of(r->problem, algorithm_of(c));
@@ -53,14 +54,14 @@ static int trust(struct run *r, struct contender *c)
 		error_set(r->err, "%s%sits outputs are off by %.2g of the sum of their terms, %.2g is allowed",
 			x ? x->reason : "", x ? ": " : "", worst, allowed);
 	else
-		error_set(r->err, "its outputs are not what was to be computed, or none");
+		error_set(r->err, "its outputs are wrong or were not written");
 	r->rejected++;
 	return measure_give_up(r, c, STATUS_MISTRUSTED);
 }
 
 /* --- the shortlist --- */
 
-/* What-ifs ask for the best without matrix units and the best in strict math: bits of what an algorithm has to be. */
+/* Bits: what-ifs compare the best algorithm without matrix units and the best in strict math. */
 enum only { ONLY_WITHOUT_MATRIX = 1, ONLY_STRICT = 2, ONLY_COMBINATIONS = 4 };
 
 static bool is_such(const struct contender *c, int only)
@@ -81,7 +82,7 @@ static double best_shortlisted(const struct run *r, int only)
 	return best;
 }
 
-/* The library's first choice of such: contenders stand in its order. */
+/* True if it is the library's first choice among these; contenders are in the library's order. */
 static bool is_first(const struct run *r, const struct contender *c, int only)
 {
 	for (const struct contender *other = r->contenders; other < c; other++)
@@ -90,8 +91,9 @@ static bool is_first(const struct run *r, const struct contender *c, int only)
 	return true;
 }
 
-/* Is it worth measuring in full: close to the fastest, or of all, of those without matrix units (where there are any), in strict
- * math, or both, the fastest or the library's own first choice (what-if algorithm holds one against the other)? */
+/* True if it is worth measuring in full: close to the fastest; or the fastest, or the library's first
+ * choice, of all, of those without matrix units (if the device has any), of those in strict math, or of
+ * both (the what-if algorithm compares the two). */
 static bool is_finalist(const struct run *r, const struct contender *c)
 {
 	if (!c->work || isnan(c->shortlist_ns))
@@ -105,7 +107,7 @@ static bool is_finalist(const struct run *r, const struct contender *c)
 	return is;
 }
 
-/* Gives back the memory of those that have fallen behind, and says what they took. */
+/* Releases the contenders that have fallen behind and sends their shortlist results. */
 static void prune(struct run *r)
 {
 	for (int i = 0; i < r->count; i++) {
@@ -119,7 +121,8 @@ static void prune(struct run *r)
 	}
 }
 
-/* Few samples are compared by their least: what disturbs a measurement only ever makes it slower. */
+/* Takes the shortlist samples. Few samples are compared by their minimum: disturbances only make a
+ * measurement slower. */
 static int compare(struct run *r, struct contender *c, struct state s)
 {
 	if (r->offers->count == 1) {
@@ -139,7 +142,7 @@ static int compare(struct run *r, struct contender *c, struct state s)
 	return 0;
 }
 
-/* Launched alone it takes so much longer than another one that its place is known: one sample is enough, of any length. */
+/* True if a single launch is so much slower than another algorithm's that one sample is enough. */
 static bool is_far_behind(const struct run *r, const struct contender *c)
 {
 	double best = INFINITY;
@@ -149,8 +152,9 @@ static bool is_far_behind(const struct run *r, const struct contender *c)
 	return c->first_ns > MEASURE_DROP_FACTOR * best;
 }
 
-/* 0: has samples; -1: failed, and that has been sent. Where every check computes the reference anew, only those are checked
- * that might be measured in full: who is one at the end was one when it was its turn. */
+/* Prepares, warms up, checks and compares one algorithm. Returns -1 if it failed, which was sent. If every
+ * check computes its own reference, only algorithms that may be measured in full are checked: a finalist
+ * at the end was one in its turn. */
 static int shortlist_one(struct run *r, struct contender *c)
 {
 	struct state s = r->states[0];
@@ -167,7 +171,7 @@ static int shortlist_one(struct run *r, struct contender *c)
 	if (share || !is_finalist(r, c))
 		return 0;
 	double shortlist_ns = c->shortlist_ns;
-	c->shortlist_ns = NAN; /* competes only once it is trusted */
+	c->shortlist_ns = NAN; /* not compared before its outputs are checked */
 	if (trust(r, c))
 		return -1;
 	c->shortlist_ns = shortlist_ns;

@@ -18,7 +18,7 @@ static struct {
 	int count;
 	struct {
 		pid_t thread;
-		int64_t seen; /* stands when the thread is gone */
+		int64_t seen; /* last count, kept after the thread ends */
 	} helper[HELPERS];
 } left_out = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -56,7 +56,8 @@ static int64_t helpers_count(void)
 	return sum;
 }
 
-/* The process's own count is one cheap call; only where it has moved are the few others' read from their files. */
+/* Involuntary context switches of the process minus those of the helper threads (getrusage(2), proc(5)).
+ * The files of the helper threads are read only when the process's count has changed. */
 int64_t preempt_count(void)
 {
 	static int64_t all_seen = -1, counted;
@@ -68,15 +69,15 @@ int64_t preempt_count(void)
 	return counted;
 }
 
-/* --- waiting --- */
+/* --- waiting for a core --- */
 
 #define WATCHED 1024
 
 static struct {
 	pthread_mutex_t lock;
-	int file[WATCHED]; /* their schedstat, kept open: a reading is one call */
+	int file[WATCHED]; /* /proc/self/task/TID/schedstat, kept open: a reading is one call */
 	int count;
-	bool blind;        /* one of them cannot be seen */
+	bool blind;        /* one thread's file cannot be read */
 } watched = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void preempt_watch(void *unused, int i, int count)
@@ -95,7 +96,8 @@ void preempt_watch(void *unused, int i, int count)
 	pthread_mutex_unlock(&watched.lock);
 }
 
-/* Its second number: nanoseconds in the queue for a core. */
+/* The second number of schedstat: ns that the thread was ready and waited for a core (Linux
+ * Documentation/scheduler/sched-stats.rst). */
 static double waited_read(int file)
 {
 	char text[96], *end;

@@ -1,18 +1,22 @@
-/* How often the system took a core from the threads that measure. */
+/* Detects that measuring threads lost their cores: involuntary context switches, and time spent waiting
+ * for a core. */
 #ifndef RUNNER_PREEMPT_H
 #define RUNNER_PREEMPT_H
 
 #include <stdint.h>
 
-/* The calling thread does not measure: what happens to it is not counted, as long as it lives. For a few threads. */
+/* Excludes the calling thread from preempt_count until it ends. At most 8 threads. */
 void preempt_leave_out(void);
-/* Involuntary context switches of all other threads so far, the library's included. Called by one thread. */
+/* Involuntary context switches so far of all threads that are not excluded, the library's included. Call
+ * it from one thread only. */
 int64_t preempt_count(void);
 
-/* The calling thread measures (work for team_run); call it before others ask. */
+/* Includes the calling thread in preempt_waited_ns. It has the signature that team_run needs; call it
+ * before the first reading. */
 void preempt_watch(void *unused, int i, int count);
-/* How long threads that measure were ready to run and had no core, together, so far: a core taken away before a sample, and
- * not given back, is no switch during it, but time that it waits. NaN: the system does not say. */
+/* Time in ns, summed over the included threads, in which they were ready to run and had no core. Unlike
+ * preempt_count it includes a core that was taken before a sample and not returned during it. NaN: the
+ * system does not report it. */
 double preempt_waited_ns(void);
 
 #endif

@@ -40,8 +40,9 @@ void samples_free(struct samples *s)
 	*s = (struct samples){ 0 };
 }
 
-/* How often the median lies outside of the k-th smallest and largest of n samples: 2 P(Binomial(n, 1/2) < k). Past some
- * hundred samples the normal approximation is as good as exact. */
+/* Largest k such that the k-th smallest and k-th largest of n samples enclose the median with 95%
+ * confidence: 2 P(Binomial(n, 1/2) < k) <= 0.05. It holds for every distribution (David and Nagaraja,
+ * Order Statistics, 7.1). Beyond 400 samples the normal approximation is as good. */
 static int64_t interval_rank(int64_t n)
 {
 	if (n > 400)
@@ -67,7 +68,7 @@ bool stats_interval_ranks(int64_t n, int64_t *lo, int64_t *hi)
 	return true;
 }
 
-/* Linear interpolation between the neighbours. */
+/* Quantile with linear interpolation between neighbours (type 7 of Hyndman and Fan, 1996). */
 static double quantile(const struct samples *s, double q)
 {
 	double at = q * (double)(s->n - 1);
@@ -95,8 +96,8 @@ void stats_compute(const struct samples *s, struct sample_stats *out)
 	out->median = quantile(s, 0.5);
 	out->q3 = quantile(s, 0.75);
 	if (s->n < 2)
-		return; /* one sample says nothing about its spread */
-	int64_t lo = 0, hi = s->n - 1; /* under 6 samples no 95% interval exists: their whole range stands in */
+		return; /* one sample has no spread */
+	int64_t lo = 0, hi = s->n - 1; /* under 6 samples no 95% interval exists: use the range */
 	stats_interval_ranks(s->n, &lo, &hi);
 	out->lo = s->sorted[lo];
 	out->hi = s->sorted[hi];

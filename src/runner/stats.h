@@ -1,10 +1,10 @@
-/* Statistics of samples: pure functions. */
+/* Statistics of samples. The functions have no state. */
 #ifndef RUNNER_STATS_H
 #define RUNNER_STATS_H
 
 #include "problem/result.h"
 
-/* Samples in the order taken and sorted. Zeroed = empty; stats_free gives the memory back. */
+/* Samples in the order taken, and sorted. All zero: empty; samples_free releases the memory. */
 struct samples {
 	double *taken, *sorted;
 	int64_t n, capacity;
@@ -14,14 +14,16 @@ void samples_add(struct samples *s, double value);
 void samples_clear(struct samples *s);
 void samples_free(struct samples *s);
 
-/* Ranks (from 0) of the order statistics that enclose the median with at least 95% confidence: the narrowest symmetric
- * pair. false: n is too small (under 6) for any. */
+/* Ranks (from 0) of the order statistics that enclose the median with at least 95% confidence: the
+ * narrowest symmetric pair. false: n is too small (under 6) for any. */
 bool stats_interval_ranks(int64_t n, int64_t *lo, int64_t *hi);
 
-/* Fills everything but discarded, executions and stop; NaN where n is too small to tell. n = 0: all NaN. */
+/* Fills all fields but discarded, executions and stop. A field is NaN if n is too small for it; n = 0: all
+ * are NaN. */
 void stats_compute(const struct samples *s, struct sample_stats *out);
 
-/* Is every end of the 95% interval of the median within `tolerance` (0.02) of it, by at least `least` samples? */
+/* True if both ends of the median's 95% interval are within `tolerance` (relative, e.g. 0.02) of the
+ * median and there are at least `least` samples. */
 bool stats_converged(const struct samples *s, double tolerance, int64_t least);
 
 #endif

@@ -25,7 +25,8 @@ int team_size(void)
 static void member(void *argument)
 {
 	const struct piece *p = argument;
-	p->work(p->argument, team.omp.thread_num(), team.omp.num_threads()); /* there may be fewer than asked for */
+	/* the runtime may start fewer threads than requested */
+	p->work(p->argument, team.omp.thread_num(), team.omp.num_threads());
 }
 
 void team_run(void (*work)(void *argument, int i, int count), void *argument)

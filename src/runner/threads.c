@@ -21,7 +21,7 @@ int threads_core_of(int cpu)
 	return first;
 }
 
-/* Adds a core to those known; how many are known then. */
+/* Adds a core unless it is in the list. Returns the new count. */
 static int core_add(int *cores, int count, int core)
 {
 	for (int i = 0; i < count; i++)
@@ -31,7 +31,7 @@ static int core_add(int *cores, int count, int core)
 	return count + 1;
 }
 
-/* Different cores of a set of CPUs; *first is its first CPU. */
+/* Lists the distinct cores of a set of CPUs and returns their number; *first: its first CPU, -1 if empty. */
 static int set_cores(const cpu_set_t *set, int (*core_of)(int cpu), int *cores, int *first)
 {
 	int n = 0;
@@ -97,7 +97,7 @@ const char *threads_describe(const struct threads *t, char *buf)
 	return buf;
 }
 
-/* --- the OpenMP runtime is the library's; it is asked, not linked --- */
+/* --- the OpenMP runtime is loaded by the library: found by dlsym, not linked --- */
 
 bool threads_openmp(struct openmp *omp)
 {
@@ -109,7 +109,7 @@ bool threads_openmp(struct openmp *omp)
 		if (!found[i])
 			return false;
 	}
-	_Static_assert(sizeof(*omp) == sizeof(found), "a place for each");
+	_Static_assert(sizeof(*omp) == sizeof(found), "one pointer per name");
 	memcpy(omp, found, sizeof(found));
 	return true;
 }
@@ -143,7 +143,7 @@ void threads_unbind(void)
 
 struct census {
 	struct openmp omp;
-	int count; /* really */
+	int count; /* threads that the runtime started */
 	cpu_set_t affinity[THREADS_MOST];
 	bool seen[THREADS_MOST];
 };

@@ -1,4 +1,4 @@
-/* The library's threads: how many, and where the system lets each of them run. */
+/* The library's threads: their number, and the CPUs on which they may run. */
 #ifndef RUNNER_THREADS_H
 #define RUNNER_THREADS_H
 
@@ -9,44 +9,46 @@
 
 enum binding {
 	BINDING_UNKNOWN,
-	BINDING_NONE,       /* all may go to the same cores, and there are several */
-	BINDING_SOME,       /* to sets of cores, not all the same */
-	BINDING_CORE,       /* each within one core, some share one */
-	BINDING_CORE_EACH   /* each within a core of its own */
+	BINDING_NONE,       /* all may run on the same cores, of which there are several */
+	BINDING_SOME,       /* bound to sets of cores that differ */
+	BINDING_CORE,       /* each to one core, some to the same one */
+	BINDING_CORE_EACH   /* each to a core of its own */
 };
 
 struct threads {
 	int count;
 	enum binding binding;
-	int core_count;          /* BINDING_CORE and _EACH: different ones in use */
-	int cpus[THREADS_MOST];  /* BINDING_CORE and _EACH: the first CPU of each thread */
+	int core_count;          /* BINDING_CORE and _EACH: number of distinct cores */
+	int cpus[THREADS_MOST];  /* BINDING_CORE and _EACH: first CPU of each thread */
 };
 
-/* The OpenMP runtime that the library has loaded: asked, not linked. */
+/* Functions of the OpenMP runtime that the library has loaded. */
 struct openmp {
 	int (*max_threads)(void);
-	int (*thread_num)(void);   /* in a parallel region, as the next */
+	int (*thread_num)(void);   /* in a parallel region; so is num_threads */
 	int (*num_threads)(void);
 	void (*parallel)(void (*work)(void *), void *argument, unsigned threads, unsigned flags);
 };
-bool threads_openmp(struct openmp *omp); /* false: there is none */
+bool threads_openmp(struct openmp *omp); /* false: no runtime is loaded */
 
-/* Gives the calling thread back the CPUs that the runtime found when it was loaded: where the environment binds threads, it has
- * bound the first one already, and whatever that starts would be bound with it. */
+/* Resets the calling thread's affinity to all CPUs that the runtime found when it was loaded. If the
+ * environment binds threads, the runtime has bound the first thread already, and its children would
+ * inherit that. */
 void threads_unbind(void);
-/* Asks the OpenMP runtime that is loaded; its threads are started, as many as it really has (a limit may allow fewer than
- * OMP_NUM_THREADS says), and each looks at its own affinity. */
+/* Starts the runtime's threads, counts them (a limit may allow fewer than OMP_NUM_THREADS) and reads their
+ * affinities. */
 void threads_probe(struct threads *t);
-/* What these affinities (at least one) are, where core_of names the physical core of a CPU: fills all but count. */
+/* Classifies count (at least 1) affinities; core_of returns the physical core of a CPU. Fills all fields
+ * but count. */
 void threads_classify(struct threads *t, const cpu_set_t *affinity, int count, int (*core_of)(int cpu));
-/* "2 threads bound one a core"; buf of 64 bytes. */
+/* Writes e.g. "2 threads bound one a core" to buf[64]; returns buf. */
 const char *threads_describe(const struct threads *t, char *buf);
-/* Can every thread have a CPU of its own? */
+/* True if every thread is bound to a CPU that no other thread uses. */
 int threads_are_apart(const struct threads *t);
 
-/* The lowest CPU of the physical core that a CPU belongs to; itself where the system does not say. */
+/* Returns the lowest CPU of the CPU's physical core, or the CPU itself if unknown. */
 int threads_core_of(int cpu);
-/* Physical cores among the CPUs that the calling thread may use, at least 1. */
+/* Returns the number of physical cores on which the calling thread may run, at least 1. */
 int threads_cores_count(void);
 
 #endif
