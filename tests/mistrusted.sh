@@ -38,10 +38,10 @@ spoilt copies net
 grep -q '"type":"done","id":1,"status":"mistrusted"' "$work/out"
 ok $? "weights: mistrusted where one copy of them is right alone"
 spoilt source net
-grep -q '"why":"its src is no longer what was put there"' "$work/out"
+grep -q '"why":"its src does not hold the values that were written"' "$work/out"
 ok $? "its inputs lost: that is said"
 spoilt stale net
-grep -q '"why":"executed again, it computes something else or nothing"' "$work/out"
+grep -q '"why":"a second execution gives other results or writes nothing"' "$work/out"
 ok $? "computed once alone: that is said"
 spoilt beyond net
 grep -q '"why":"it writes beyond its dst"' "$work/out"
@@ -82,6 +82,6 @@ sys.exit(0 if not d["complete"] and d["coverage"]["missing"] > 0 and not measure
 END
 ok $? "what was spoilt is in no bound"
 try 0 "the explorer" "$BENANZA" "$tiny" --db "$db" --frame 120x40 --view layers --keys Enter
-says out "mistrusted"
+says out "suspect"
 try 1 "again: bench asks nobody about what is known to be wrong" "$BENANZA" bench --json -q --db "$db" --budget 2 "$tiny"
 done_testing

@@ -48,7 +48,7 @@ run_line 1 "matmul:s32,s8,s32/s32:ba1bb1m16n24k8:ta0tb0" | serve
 has '"type":"done","id":1,"status":"unsupported","why":"oneDNN ' "types that the library does not multiply are unsupported"
 
 run_line 1 "attention:f16,f16,f16,f16/f32:full:n1hq2hk2lq4lk4d8e8" | serve
-has '"type":"done","id":1,"status":"unsupported","why":"oneDNN.s attention is of f32 or bf16, not f16"' "so are types of a composed kernel"
+has '"type":"done","id":1,"status":"unsupported","why":"attention on oneDNN takes f32 or bf16, not f16"' "so are types of a composed kernel"
 
 { run_line 1 "eltwise:f32,f32:relu:1000000x10000000"; } | serve
 has '"status":"no_memory"' "a problem too large for the memory has the status no_memory"

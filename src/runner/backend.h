@@ -1,5 +1,5 @@
-/* A backend computes problems with one library. The runner lists its algorithms for a problem, prepares one, runs it and
- * releases it; statistics are in measure.c. Backends are registered in platform.backends. */
+/* A backend runs problems with one library. The runner lists its algorithms for a problem, prepares, runs
+ * and releases one; measure.c computes the statistics. platform.backends registers them. */
 #ifndef RUNNER_BACKEND_H
 #define RUNNER_BACKEND_H
 
@@ -15,51 +15,56 @@ struct backend;
 struct backend_list {
 	const struct backend *backend;     /* set by the caller of algorithms() */
 	int count;
-	const struct algorithm *algorithm; /* as long as the list */
+	const struct algorithm *algorithm; /* owned by the list */
 	void *state;                       /* the backend's own */
 };
 
 struct backend_limits {
-	double memory_bytes;   /* a preparation that needs more is refused: no_memory */
+	double memory_bytes;   /* limit of a preparation; above: status no_memory */
 	int64_t sets;          /* copies of the constant operands that CACHE_NET rotates through, the first included */
-	int64_t cold_sets;     /* copies of all operands that CACHE_COLD rotates through; 1: cold is not asked for */
+	int64_t cold_sets;     /* copies of all operands that CACHE_COLD rotates through; 1: none */
 };
 
 struct backend {
 	const char *api;
-	const void *detail;    /* of what several backends share (cuda_work.h); else NULL */
-	/* Adds what identifies the library to the stack line, and what is worth recording to the attributes. NULL: there is
-	 * nothing to add. */
+	const void *detail;    /* data shared by several backends (cuda_work.h), or NULL */
+	/* Adds the library's name and version to `stack`, and details to `attributes`; sets *has_matrix if
+	 * there are matrix units. Returns -1 if the library cannot be used. NULL: nothing to add. */
 	int (*probe)(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err);
-	/* Fills the list; 0 algorithms is an error. -1: nothing offered, err says why; a text that begins with "only " says
-	 * that such problems are other backends' business, and gives way to theirs. */
+	/* Fills the list; 0 algorithms is an error. Returns -1 if nothing is offered; err has the reason.
+	 * A reason that begins with "only " means that the backend is not for such problems; those of
+	 * other backends are printed instead. */
 	int (*algorithms)(const struct problem *p, struct backend_list *list, struct error *err);
-	void (*forget)(struct backend_list *list); /* empties it */
-	/* Everything that is never timed: primitives, memory, packed constants, inputs. NULL: *status and err say why. */
+	void (*forget)(struct backend_list *list); /* frees its contents */
+	/* Does all untimed work: primitives, memory, packed constants, inputs. Returns the work, to be
+	 * released, or NULL with *status and err. */
 	void *(*prepare)(const struct backend_list *list, int index, const struct backend_limits *limits,
 		enum status *status, struct error *err);
-	/* Executes `times` times back to back between two clock marks; *elapsed_ns is the whole. In CACHE_NET every
-	 * execution takes the next copy of the constant operands, in CACHE_COLD of all operands. */
+	/* Executes `times` times back to back; *elapsed_ns: the total. In CACHE_NET every execution uses
+	 * the next copy of the constant operands, in CACHE_COLD of all operands. Returns -1 with err. */
 	int (*run)(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
-	/* Compares sampled outputs of the last run with reference values; *worst is the largest error relative to the sum of
-	 * absolute terms. For other defects (an output not written, guard bytes overwritten) *worst is INFINITY and err names
-	 * the defect. -1: no comparison is possible, err has the reason. */
+	/* Compares sampled outputs of the last run with reference values; *worst is the largest error
+	 * relative to the sum of absolute terms. For other defects (an output not written, guard bytes
+	 * overwritten) *worst is INFINITY and err names the defect. -1: no comparison is possible, err has
+	 * the reason. */
 	int (*check)(void *work, double *worst, struct error *err);
-	/* Bytes of constant operands that pass in CACHE_NET before the first come back; 0 (of NULL, too): there are none. */
+	/* Bytes of constant operands read in CACHE_NET before the first copy is reused; 0: none. May be
+	 * NULL (0). */
 	double (*rotated_bytes)(const void *work);
 	void (*release)(void *work);
 	/* The rest may be NULL. */
-	/* Names of the kernels that one execution really runs, one a line, owned by the work; "" unknown. Runs it once. */
+	/* Names of the kernels of one execution, one per line, owned by the work; "": unknown. Executes
+	 * once. */
 	const char *(*kernels)(void *work);
-	/* Host time to enqueue one execution, as last seen; NaN unknown. */
+	/* Host time in ns to enqueue one execution, from the last run; NaN: unknown. */
 	double (*enqueue_ns)(const void *work);
-	/* Mean clock of the device during the last run, MHz; NaN unknown. */
+	/* Mean clock of the device during the last run in MHz; NaN: unknown. */
 	double (*clock_mhz)(const void *work);
-	/* Of backends that offer algorithms, those with a larger one come first, equal ones in the platform's order; NULL: 0. */
+	/* Backends with a larger value come first, equal ones in the platform's order. NULL: 0. */
 	int (*preference)(const struct problem *p);
 };
 
-/* forget() where the state is one allocation. */
+/* forget() for a state that is one allocation. */
 static inline void backend_forget(struct backend_list *list)
 {
 	free(list->state);

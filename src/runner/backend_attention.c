@@ -1,6 +1,6 @@
-/* Attention on a CPU, of the library's own primitives one behind the other: scores, for causal ones a mask that is added,
- * softmax, and the sum of the values. The scores of all heads are in memory between them. Neighbouring heads of queries that
- * share keys and values are further rows of one matrix. */
+/* Attention on a CPU, composed of oneDNN primitives: scores = q k', a causal mask that is added, softmax,
+ * scores times v. The scores of all heads are in memory between them. Heads of q that share keys and
+ * values become further rows of one matmul. */
 #include "config.h"
 
 #include "runner/backend.h"
@@ -19,13 +19,13 @@
 #include "runner/onednn_layout.h"
 #include "runner/onednn_offers.h"
 
-#define CHECK_COST 1e8 /* products that a check computes */
+#define CHECK_COST 1e8 /* multiplications of a check, at most */
 #define PART_ARGS 3
 
 enum part { PART_SCORES, PART_MASK, PART_SOFTMAX, PART_VALUES, PART_COUNT };
 enum buffer { BUFFER_Q, BUFFER_K, BUFFER_V, BUFFER_OUT, BUFFER_SCORES, BUFFER_MASK, BUFFER_COUNT };
 
-/* What each part is given. */
+/* Arguments of each part. */
 static const struct {
 	int arg;
 	enum buffer buffer;
@@ -49,9 +49,9 @@ struct work {
 	struct copies copies[BUFFER_COUNT];
 	struct rotation cold;
 	dnnl_primitive_t primitive[PART_COUNT];
-	dnnl_exec_arg_t (*args[PART_COUNT])[PART_ARGS]; /* of each copy */
+	dnnl_exec_arg_t (*args[PART_COUNT])[PART_ARGS]; /* per copy */
 	int arg_count[PART_COUNT];
-	int64_t last;                                   /* copy that was used last */
+	int64_t last;                                   /* last copy used */
 };
 
 /* --- parts --- */
@@ -115,7 +115,7 @@ static void op_make(const struct problem *p, enum part part, struct onednn_op *o
 	}
 }
 
-/* Scores are divided by the root of the head size. */
+/* Scales the scores by 1 / sqrt(head_size). */
 static dnnl_primitive_attr_t attributes_make(const struct problem *p, enum part part)
 {
 	dnnl_primitive_attr_t attr = NULL;
@@ -165,15 +165,15 @@ static void state_free(struct state *s)
 static int refuse(const struct problem *p, struct error *err)
 {
 	if (p->kernel != KERNEL_ATTENTION)
-		return error_set(err, "only attention is composed");
+		return error_set(err, "only attention is composed of several primitives");
 	if (p->epilogue_count || p->accumulator != DTYPE_F32)
-		return error_set(err, "oneDNN's attention has no epilogues, and adds up in f32");
+		return error_set(err, "attention on oneDNN has no epilogues and accumulates in f32");
 	for (int i = 0; i < 4; i++) {
 		const struct operand *o = &p->operand[i];
 		if (o->dtype != p->operand[0].dtype || (o->dtype != DTYPE_F32 && o->dtype != DTYPE_BF16))
-			return error_set(err, "oneDNN's attention is of f32 or bf16, not %s", dtype_name(o->dtype));
+			return error_set(err, "attention on oneDNN takes f32 or bf16, not %s", dtype_name(o->dtype));
 		if (o->constant || o->layout == LAYOUT_NXC || o->layout == LAYOUT_STRIDES)
-			return error_set(err, "oneDNN's attention is of dense operands in order that are no constants");
+			return error_set(err, "attention on oneDNN takes dense row-major operands that are not constant");
 	}
 	return onednn_stream ? 0 : error_set(err, "oneDNN has no CPU engine");
 }
@@ -200,7 +200,7 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 		return -1;
 	double inside = bytes_of(p, BUFFER_SCORES) + bytes_of(p, BUFFER_MASK);
 	if (!(inside < 1e15)) /* its dimensions are within range, too */
-		return error_set(err, "oneDNN: scores of %.0f GB", inside / 1e9);
+		return error_set(err, "attention on oneDNN stores all scores: %.0f GB", inside / 1e9);
 	struct state *s = base_calloc(1, sizeof(*s));
 	s->problem = *p;
 	for (int i = 0; i < PART_COUNT; i++)
@@ -245,8 +245,8 @@ static double source_value(const struct problem *p, int number, int64_t index)
 	return fill_value((uint64_t)number + 1, index, FILL_SIGNED, 0, p->operand[number].dtype);
 }
 
-/* 0 where a query sees a key, else what makes its weight nothing. The i-th query from the end sees all keys but the last
- * i. */
+/* Mask: 0 if the query sees the key, else a value that makes its softmax weight 0. The i-th query from the
+ * end sees all keys but the last i. */
 static double mask_value(const struct problem *p, int64_t index)
 {
 	int64_t query = index / p->key_length % p->query_length, key = index % p->key_length;
@@ -305,7 +305,7 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	for (int i = 0; i < BUFFER_COUNT && good; i++)
 		good = buffer_make(w, (enum buffer)i);
 	if (!good)
-		error_set(err, "needs %.0f MB of memory, %.0f are left", need / 1e6, limits->memory_bytes / 1e6);
+		error_set(err, "needs %.0f MB of memory, %.0f MB are free", need / 1e6, limits->memory_bytes / 1e6);
 	for (int i = 0; i < PART_COUNT && good; i++)
 		if (w->state->pd[i] && !part_make(w, i)) {
 			good = false;
@@ -360,7 +360,8 @@ static bool is_whole_memory(const struct work *w, double *worst, struct error *e
 	return true;
 }
 
-/* What is there, and what another execution makes of poisoned outputs: an earlier one says nothing of the later ones. */
+/* Checks the outputs, and again after an execution into poisoned outputs: the first result could come from
+ * an earlier execution. */
 static int judge(struct work *w, const struct reference *e, double *worst, struct error *err)
 {
 	double ns;
@@ -375,7 +376,7 @@ static int judge(struct work *w, const struct reference *e, double *worst, struc
 	}
 	*worst = fmax(*worst, reference_off(e, got_at, w));
 	if (isinf(*worst))
-		error_set(err, "executed again, it computes something else or nothing");
+		error_set(err, "a second execution gives other results or writes nothing");
 	else
 		is_whole_memory(w, worst, err);
 	return 0;

@@ -12,10 +12,10 @@
 #include "runner/copies.h"
 #include "runner/team.h"
 
-/* Plain copies by the C library: what moving bytes costs at least. Two algorithms, all threads and one. */
+/* Copies by memcpy: the lowest latency of a data movement. Two algorithms: all threads, one thread. */
 
-#define LINE 64 /* threads share no cache line */
-#define SMALL_BYTES 65536 /* below this one thread is the natural choice */
+#define LINE 64 /* parts of threads begin on cache lines */
+#define SMALL_BYTES 65536 /* below this size one thread is preferred */
 
 struct offers {
 	int64_t bytes;
@@ -31,7 +31,7 @@ struct work {
 	bool constant;
 	struct copies from, to;
 	struct rotation net, cold;
-	const char *source; /* of the present execution */
+	const char *source; /* of the current execution */
 	char *target;
 };
 
@@ -46,9 +46,9 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 {
 	*list = (struct backend_list){ 0 };
 	if (p->kernel != KERNEL_COPY)
-		return error_set(err, "only copies");
+		return error_set(err, "only copies are done by memcpy");
 	if (p->epilogue_count)
-		return error_set(err, "a copy has no epilogues");
+		return error_set(err, "memcpy has no epilogues");
 	struct offers *o = base_calloc(1, sizeof(*o));
 	int all = team_size(), small = p->size < SMALL_BYTES;
 	o->bytes = p->size;
@@ -88,7 +88,7 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	if (!(need <= limits->memory_bytes) || copies_open(&w->from, (size_t)o->bytes, sources) ||
 		copies_open(&w->to, (size_t)o->bytes, w->cold.count)) {
 		release(w);
-		error_set(err, "needs %.0f MB of memory, %.0f are left", need / 1e6, limits->memory_bytes / 1e6);
+		error_set(err, "needs %.0f MB of memory, %.0f MB are free", need / 1e6, limits->memory_bytes / 1e6);
 		return NULL;
 	}
 	uint64_t x = 88172645463325252u;
@@ -127,7 +127,7 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 			memcpy(w->target, w->source, (size_t)w->bytes);
 		else
 			team_run(copy_share, w);
-		__asm__ volatile("" : : "r"(w->target) : "memory"); /* every copy counts */
+		__asm__ volatile("" : : "r"(w->target) : "memory"); /* do not optimize away */
 	}
 	*elapsed_ns = clock_elapsed(begin);
 	return 0;

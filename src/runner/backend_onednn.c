@@ -12,21 +12,21 @@
 #include "runner/onednn_offers.h"
 #include "runner/integers.h"
 
-#define INPUTS_CHECKED 4096 /* values of an input that a check converts to its type */
-#define INPUT_SLACK 1e-6    /* where the library is handed a quotient: relative */
+#define INPUTS_CHECKED 4096 /* number of values of an input that a check compares */
+#define INPUT_SLACK 1e-6    /* relative tolerance of an input given as a quotient */
 
 struct work {
 	struct onednn_offers *offers;
 	const struct onednn_candidate *candidate;
 	dnnl_primitive_t primitive;
-	int arg_count;                    /* the case's, and the scratchpad */
+	int arg_count;                    /* of the case, plus the scratchpad */
 	struct copies copies[ONEDNN_ARGS + 1];
-	dnnl_memory_t *memory[ONEDNN_ARGS + 1]; /* of each copy */
+	dnnl_memory_t *memory[ONEDNN_ARGS + 1]; /* per copy */
 	double constant_bytes;            /* of one set */
 	struct rotation net, cold;
-	dnnl_exec_arg_t *args;            /* net.count * arg_count: sets of constants, with the first of everything else */
-	dnnl_exec_arg_t *cold_args;       /* cold.count * arg_count */
-	int64_t last;                     /* set of outputs that was written last */
+	dnnl_exec_arg_t *args;            /* net.count * arg_count: constants rotate, the rest is copy 0 */
+	dnnl_exec_arg_t *cold_args;       /* cold.count * arg_count: all arguments rotate */
+	int64_t last;                     /* last set of outputs written */
 };
 
 static void release(void *work)
@@ -59,12 +59,12 @@ static bool is_whole(enum dtype t)
 	return !dtype_is_float(t);
 }
 
-/* Random values from a fixed seed; whole numbers where the operand's type has only those (integers.h says which). */
+/* Random values from a fixed seed (xorshift64); integers for integer types (integers.h). */
 static float *values_make(const struct onednn_case *c, const struct onednn_arg *a, int seed)
 {
 	bool whole = a->fill != FILL_ONE && is_whole(a->dtype);
 	bool even = whole && a->arg == DNNL_ARG_WEIGHTS && a->dtype == DTYPE_S8;
-	int least = a->fill == FILL_POSITIVE ? 2 : c->shifted ? 0 : -6; /* what u8 and s8 hold alike needs no shift */
+	int least = a->fill == FILL_POSITIVE ? 2 : c->shifted ? 0 : -6; /* in both u8 and s8: no shift */
 	float by = a->fill == FILL_SMALL ? (float)integer_small_limit(&c->problem) : 1;
 	bool truth = whole && a->dtype == DTYPE_BOOL;
 	int64_t n = elements(a);
@@ -94,7 +94,7 @@ static onednn_md plain_md(const struct onednn_arg *a)
 	return onednn_md_strides(a->rank, a->dims, dnnl_f32, a->plain_strides[0] ? a->plain_strides : strides);
 }
 
-/* Values of an input, in the layout and type that the implementation takes. */
+/* Fills an input in the layout and type that the implementation takes. */
 static int input_fill(struct work *w, int i, onednn_md md, struct error *err)
 {
 	const struct onednn_case *c = w->candidate->from;
@@ -141,7 +141,7 @@ static int argument_prepare(struct work *w, int i, struct error *err)
 	onednn_md md = argument_md(w, i);
 	int64_t count = copies_wanted(w, i);
 	if (copies_open(copies, onednn_md_bytes(md), count))
-		return error_set(err, "no memory for %lld times %zu bytes", (long long)count, onednn_md_bytes(md));
+		return error_set(err, "no memory for %lld buffers of %zu bytes", (long long)count, onednn_md_bytes(md));
 	w->memory[i] = base_calloc((size_t)count, sizeof(*w->memory[i]));
 	for (int64_t set = 0; set < count; set++)
 		if (!(w->memory[i][set] = onednn_memory(md, onednn_engine, copies_at(copies, set))))
@@ -153,7 +153,8 @@ static int argument_prepare(struct work *w, int i, struct error *err)
 	return 0;
 }
 
-/* How often what is copied. The problem's constants count for all algorithms alike, what else one touches for itself. */
+/* Plans the copies. In CACHE_NET all algorithms rotate through the same number of constants; in CACHE_COLD
+ * the number depends on the bytes that this algorithm uses. */
 static void rotation_plan(struct work *w, const struct backend_limits *limits)
 {
 	double bytes = 0;
@@ -165,7 +166,7 @@ static void rotation_plan(struct work *w, const struct backend_limits *limits)
 	w->cold = rotation_of(rotation_cold(bytes, problem_bytes(&w->offers->problem), limits->cold_sets));
 }
 
-/* What an execution is given. all: of everything the copy with that number, else of constants alone. */
+/* Arguments of each execution. all: copy `set` of every argument; else only of constants. */
 static dnnl_exec_arg_t *args_make(const struct work *w, int64_t count, bool all)
 {
 	const struct onednn_case *c = w->candidate->from;
@@ -202,7 +203,7 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	rotation_plan(w, limits);
 	double need = bytes_needed(w);
 	int bad = need > limits->memory_bytes ?
-		error_set(err, "needs %.0f MB of memory, %.0f are left", need / 1e6, limits->memory_bytes / 1e6) : 0;
+		error_set(err, "needs %.0f MB of memory, %.0f MB are free", need / 1e6, limits->memory_bytes / 1e6) : 0;
 	if (!bad && dnnl_primitive_create(&w->primitive, w->candidate->pd) != dnnl_success) {
 		*status = STATUS_FAILED;
 		bad = error_set(err, "oneDNN cannot create the primitive");
@@ -245,13 +246,14 @@ static double rotated_bytes(const void *work)
 
 /* --- checking --- */
 
-/* 8-bit weights that the library corrects for its arithmetic, by a half for instance, do not come back as they were. */
+/* True if the library changes 8-bit weights for its arithmetic (e.g. halves them), so that they cannot be
+ * read back. */
 static bool is_corrected(const struct onednn_arg *a)
 {
 	return a->arg == DNNL_ARG_WEIGHTS && a->dtype == DTYPE_S8;
 }
 
-/* What was put into a packed input that nobody can unpack, rounded to its type. */
+/* Values of a packed input that cannot be unpacked: those written, rounded to its type. */
 static void values_remembered(const struct work *w, int i, float *to)
 {
 	const struct onednn_arg *a = &w->candidate->from->arg[i];
@@ -262,7 +264,7 @@ static void values_remembered(const struct work *w, int i, float *to)
 	}
 }
 
-/* An argument's values as they are in memory now, as plain floats in the problem's order; NULL when they cannot be read. */
+/* Reads back an argument as floats in the problem's order; NULL: not possible. */
 static float *values_read(const struct work *w, int i)
 {
 	const struct onednn_arg *a = &w->candidate->from->arg[i];
@@ -290,12 +292,12 @@ static float *values_read(const struct work *w, int i)
 	return v;
 }
 
-/* The inputs of a check, as read back, by role. */
+/* Inputs of a check as read back, by role. */
 struct held {
 	float *argument[ONEDNN_ARGS], *blob;
 	const float *source[PROBLEM_SHAPES], *epilogue[PROBLEM_EPILOGUES];
 	const float *weights, *scale, *shift, *mean, *variance;
-	const float *recurrent, *bias;    /* rnn: what goes into the blob, with the weights */
+	const float *recurrent, *bias;    /* rnn: parts of the blob of weights */
 };
 
 static const float **input_place(struct held *h, const struct onednn_case *c, const struct onednn_arg *a)
@@ -316,7 +318,7 @@ static const float **input_place(struct held *h, const struct onednn_case *c, co
 	}
 }
 
-/* Factors that are attributes, and a recurrent layer's weights as a problem has them. */
+/* Adds the factors that are attributes, and joins a recurrent layer's weights into one blob. */
 static void held_complete(struct held *h, const struct onednn_case *c)
 {
 	if (c->problem.kernel == KERNEL_QUANTIZE || c->problem.kernel == KERNEL_DEQUANTIZE)
@@ -343,8 +345,8 @@ static double held_value(void *state, enum check_role role, int number, int64_t 
 	return from ? from[index] : NAN;
 }
 
-/* Is what an input holds what was put there? Who writes to its inputs, or loses them on the way into a layout, computes the
- * right outputs of other ones. */
+/* Compares the inputs in memory with the values written. An algorithm that overwrites inputs, or an input
+ * lost in a layout conversion, would give the right outputs of wrong inputs. */
 static bool is_input_kept(const struct work *w, int i, const float *now)
 {
 	const struct onednn_arg *a = &w->candidate->from->arg[i];
@@ -375,7 +377,7 @@ static int inputs_read(struct work *w, struct held *held, double *worst, struct 
 			continue;
 		if (!is_input_kept(w, i, held->argument[i])) {
 			*worst = INFINITY;
-			error_set(err, "its %s is no longer what was put there", *a->role ? a->role : "input");
+			error_set(err, "its %s does not hold the values that were written", *a->role ? a->role : "input");
 			return 0;
 		}
 		if (kernel != KERNEL_ELTWISE || a->arg == DNNL_ARG_SRC || a->epilogue)
@@ -396,7 +398,7 @@ static double got_at(void *state, int64_t place)
 	return (double)g->out[g->problem->kernel == KERNEL_RNN ? onednn_rnn_place(g->problem, place) : place];
 }
 
-/* What the set of outputs that was written last holds, against what it should. */
+/* Compares the last outputs written with the reference. */
 static int outputs_judge(const struct work *w, const struct reference *e, int out, double *worst, struct error *err)
 {
 	struct got got = { &w->offers->problem, values_read(w, out) };
@@ -407,8 +409,8 @@ static int outputs_judge(const struct work *w, const struct reference *e, int ou
 	return 0;
 }
 
-/* Once more, with other copies of what rotates and poisoned outputs: what an earlier execution left there says nothing of the
- * later ones, nor one copy of the others. */
+/* Executes again with other copies and poisoned outputs: the first result could come from an earlier
+ * execution, and each copy must be right. */
 static int judge_again(struct work *w, const struct reference *e, int out, bool cold, double *worst, struct error *err)
 {
 	const struct rotation *r = cold ? &w->cold : &w->net;
@@ -421,13 +423,13 @@ static int judge_again(struct work *w, const struct reference *e, int out, bool 
 	dnnl_stream_wait(onednn_stream);
 	if (status != dnnl_success) {
 		*worst = INFINITY;
-		error_set(err, "oneDNN: executed again it failed (%s)", dnnl_status2str(status));
+		error_set(err, "oneDNN: a second execution failed (%s)", dnnl_status2str(status));
 		return 0;
 	}
 	if (outputs_judge(w, e, out, worst, err))
 		return -1;
 	if (isinf(*worst) && !isinf(before))
-		error_set(err, "executed again, it computes something else or nothing");
+		error_set(err, "a second execution gives other results or writes nothing");
 	return 0;
 }
 

@@ -1,5 +1,6 @@
-/* Plain C on the runner's threads, for what the CPU's library does not have: gather, select, topk, argreduce, scan,
- * instancenorm, rmsnorm, functions of bytes; quantize and dequantize beside the library's. Straight loops that compilers vectorize; each output is computed by one thread. */
+/* Kernels in plain C on the runner's threads, for problems that oneDNN does not support: gather, select,
+ * topk, argreduce, scan, instancenorm, rmsnorm, functions of bytes; also quantize and dequantize, which
+ * oneDNN has too. The loops are vectorized by the compiler; each output is computed by one thread. */
 #include "config.h"
 
 #include "runner/backend.h"
@@ -20,7 +21,7 @@
 #include "runner/integers.h"
 
 #define EPSILON 1e-5
-#define INDEX_SETS 1024    /* most sets of a gather's indices */
+#define INDEX_SETS 1024    /* maximum number of index sets of a gather */
 #define SAMPLES 512
 
 struct state {
@@ -31,14 +32,14 @@ struct state {
 
 struct work {
 	struct problem p;
-	struct plain plain;                 /* what the kernel sees, of the present execution */
+	struct plain plain;                 /* arguments of the current execution */
 	int operands;
 	struct copies operand[PROBLEM_OPERANDS];
 	int64_t elements[PROBLEM_OPERANDS];
 	struct copies scale, shift;         /* f32 */
 	struct copies indices;              /* topk's second output */
 	struct rotation net, cold;
-	int64_t executions, last[PROBLEM_OPERANDS]; /* so far; copy of each operand that the last one took */
+	int64_t executions, last[PROBLEM_OPERANDS]; /* so far; last copy of each operand used */
 	struct plain_table table;
 	float *partial;
 };
@@ -79,7 +80,8 @@ static void release(void *work)
 	free(w);
 }
 
-/* Functions see every byte there is; a softmax sees few, so that most of its results are more than nothing. */
+/* Source values: all bytes for a function of bytes; few for a softmax, so that most of its results are not
+ * 0. */
 static double byte_value(const struct problem *p, int64_t index)
 {
 	int64_t range = p->kernel == KERNEL_SOFTMAX ? 16 : 256;
@@ -92,7 +94,7 @@ static bool is_index(const struct work *w, int i)
 	return w->p.kernel == KERNEL_GATHER && i == 1;
 }
 
-/* Source i's value at a logical index; indices differ from set to set, copies of constants are equal. */
+/* Value of source i at a logical index. Index operands differ between sets; copies of constants are equal. */
 static double source_value(const struct work *w, int i, int64_t set, int64_t index)
 {
 	bool index_set = is_index(w, i);
@@ -111,8 +113,8 @@ static double role_value(const struct problem *p, enum check_role role, int64_t 
 		fill_value(102, index, FILL_SIGNED, 0, DTYPE_F32);
 }
 
-/* How many copies of operand i CACHE_NET rotates through. A gather that takes little of a large table would find the same
- * rows in the caches: its indices name others each time. */
+/* Copies of operand i in CACHE_NET. A gather that reads few rows of a large table would find them in the
+ * caches, so each index set selects other rows. */
 static int64_t sets_of(const struct work *w, int i, int64_t constant_sets)
 {
 	const struct problem *p = &w->p;
@@ -132,7 +134,7 @@ static size_t bytes_of(const struct work *w, int i)
 	return (size_t)dtype_bytes(w->p.operand[i].dtype, (double)w->elements[i]);
 }
 
-/* All of it, in operand (their copies are counted, not yet there) and beside them. */
+/* Bytes of all copies, of the operands and of the other buffers (counted before they exist). */
 static double sizes_set(struct work *w, const struct backend_limits *limits)
 {
 	double bytes = 0, need = 0;
@@ -157,7 +159,7 @@ static double sizes_set(struct work *w, const struct backend_limits *limits)
 	return need + (beside + 2 * COPIES_LINE) * (double)w->cold.count;
 }
 
-/* One value in the bits of its type; types that fill.h does not know hold zeros. */
+/* Encodes one value; types that fill.h does not support get zeros. */
 static void element_write(const struct work *w, int i, int64_t set, int64_t index, char *to)
 {
 	enum dtype type = w->p.operand[i].dtype;
@@ -174,7 +176,7 @@ struct filling {
 	int64_t set;
 };
 
-/* Values of a 4-bit type are small enough for f32. */
+/* f32 is exact for 4-bit types. */
 static double element_read(const char *from, enum dtype type, int64_t at)
 {
 	float small;
@@ -184,7 +186,7 @@ static double element_read(const char *from, enum dtype type, int64_t at)
 	return (double)small;
 }
 
-/* Two to a byte. */
+/* Packs two values per byte. */
 static void packed_share(const struct filling *f, char *to, int i, int count)
 {
 	enum dtype type = f->w->p.operand[f->operand].dtype;
@@ -265,7 +267,7 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	double need = sizes_set(w, limits);
 	if (!(need <= limits->memory_bytes) || !buffers_make(w)) {
 		release(w);
-		error_set(err, "needs %.0f MB of memory, %.0f are left", need / 1e6, limits->memory_bytes / 1e6);
+		error_set(err, "needs %.0f MB of memory, %.0f MB are free", need / 1e6, limits->memory_bytes / 1e6);
 		return NULL;
 	}
 	if (plain_by_table(&w->p))
@@ -279,7 +281,7 @@ static void *beside(const struct copies *c, int64_t set)
 	return c->base ? copies_at(c, set) : NULL;
 }
 
-/* What the next execution is given. */
+/* Sets the arguments of the next execution. */
 static void operands_take(struct work *w, enum cache cache)
 {
 	int64_t cold = cache == CACHE_COLD ? rotation_next(&w->cold) : 0, net = cache == CACHE_NET ? rotation_next(&w->net) : 0;
@@ -308,7 +310,7 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 		operands_take(w, cache);
 		for (w->plain.pass = 0; w->plain.pass < passes; w->plain.pass++)
 			team_run(plain_share, &w->plain);
-		__asm__ volatile("" : : "r"(w->plain.destination) : "memory"); /* every execution counts */
+		__asm__ volatile("" : : "r"(w->plain.destination) : "memory"); /* do not optimize away */
 	}
 	*elapsed_ns = clock_elapsed(begin);
 	return 0;
@@ -345,7 +347,7 @@ static int check(void *work, double *worst, struct error *err)
 		else if (check_output(&w->p, &in, at, &value, &scale))
 			off = off_by(type, got, value, scale);
 		else
-			bad = error_set(err, "no reference of %s", kernel_name(w->p.kernel));
+			bad = error_set(err, "no reference for %s", kernel_name(w->p.kernel));
 		if (!bad && w->plain.indices && !check_accepts(&w->p, &in, at, (double)w->plain.indices[at], 0, &known))
 			off = INFINITY;
 		if (!bad && off > *worst)

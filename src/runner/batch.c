@@ -43,7 +43,7 @@ bool batch_skips(struct batch *b, const struct wire_message *job, bool measures)
 	return true;
 }
 
-/* One whole line of the file, which begins with a hello. */
+/* Reads one complete line; the first is a hello. */
 static int line_take(struct batch *b, const char *line, size_t n, const struct device *d, struct error *err)
 {
 	struct arena scratch = { 0 };
@@ -55,10 +55,10 @@ static int line_take(struct batch *b, const char *line, size_t n, const struct d
 	} else if (hello > 0) {
 		b->has_hello = true;
 		if (strcmp(theirs.model, d->model) != 0 || strcmp(theirs.stack, d->stack) != 0)
-			bad = error_set(err, "the output holds answers of %s (%s): write those of %s (%s) to another file",
+			bad = error_set(err, "the output has results of %s (%s): write those of %s (%s) to another file",
 				theirs.model, theirs.stack, d->model, d->stack);
 	} else if (!b->has_hello) {
-		bad = error_set(err, "the output holds something else than a runner's answers: write to another file");
+		bad = error_set(err, "the output is not a runner's results: write to another file");
 	} else if (wire_parse(line, n, &m, NULL) == 0) {
 		batch_add(b, &m);
 		wire_free(&m);
@@ -67,7 +67,7 @@ static int line_take(struct batch *b, const char *line, size_t n, const struct d
 	return bad;
 }
 
-/* *whole: where the last line that has an end ends. */
+/* Reads all complete lines; *whole: offset behind the last one. */
 static int lines_take(struct batch *b, FILE *f, const struct device *d, off_t *whole, struct error *err)
 {
 	char *line = NULL;
@@ -83,7 +83,7 @@ static int lines_take(struct batch *b, FILE *f, const struct device *d, off_t *w
 	return bad;
 }
 
-/* Before the first whole line: is it a hello that was begun? Whatever else somebody has there is not ours to cut off. */
+/* True if the file, which has no complete line, is the beginning of a hello: only that may be cut off. */
 static bool is_begun_hello(FILE *f)
 {
 	static const char begin[] = WIRE_HELLO_BEGIN;
@@ -93,7 +93,7 @@ static bool is_begun_hello(FILE *f)
 	return memcmp(there, begin, n) == 0;
 }
 
-/* The descriptor that was given may be for writing only. */
+/* Opens the output for reading, since its descriptor may be write-only. */
 static FILE *reader_open(int out)
 {
 	char path[64];
@@ -115,17 +115,17 @@ int batch_open(struct batch *b, int out, const struct device *d, struct error *e
 		return 0;
 	FILE *f = reader_open(out);
 	if (!f)
-		return error_set(err, "cannot read what the output holds: %s", strerror(errno));
+		return error_set(err, "cannot read the output file: %s", strerror(errno));
 	int bad = lines_take(b, f, d, &whole, err);
 	if (!bad && !b->has_hello && !is_begun_hello(f))
-		bad = error_set(err, "the output holds something else than a runner's answers: write to another file");
+		bad = error_set(err, "the output is not a runner's results: write to another file");
 	fclose(f);
 	if (bad)
 		return -1;
 	if (whole < s.st_size && ftruncate(out, whole))
-		return error_set(err, "cannot cut off the last line of the output, which has no end: %s", strerror(errno));
+		return error_set(err, "cannot cut off the incomplete last line of the output: %s", strerror(errno));
 	if (lseek(out, 0, SEEK_END) < 0)
-		return error_set(err, "cannot go to the end of the output: %s", strerror(errno));
+		return error_set(err, "cannot seek to the end of the output: %s", strerror(errno));
 	return 0;
 }
 

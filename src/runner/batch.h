@@ -1,4 +1,5 @@
-/* Answers in a file: what it holds already is not asked for again. Anything else (a pipe, a terminal) holds nothing. */
+/* Index of the results in an output file, so that jobs with a result are skipped. Any other output (a
+ * pipe, a terminal) has no index. */
 #ifndef RUNNER_BATCH_H
 #define RUNNER_BATCH_H
 
@@ -8,22 +9,23 @@
 
 struct batch {
 	bool is_file;
-	bool has_hello;        /* this device's is the first line of the file */
-	int64_t skipped;       /* jobs so far */
+	bool has_hello;        /* the first line is this device's hello */
+	int64_t skipped;       /* jobs skipped so far */
 	struct arena arena;
-	struct hash answered;  /* problem -> bits: the states it was measured in, 1 << (cache * LAUNCH_COUNT + launch);
-				  BATCH_LISTED: answered without measuring */
+	/* problem -> bits of its measured states, 1 << (cache * LAUNCH_COUNT + launch), or BATCH_LISTED */
+	struct hash answered;
 };
 #define BATCH_LISTED (1 << (CACHE_COUNT * LAUNCH_COUNT))
 
-/* Takes a regular file for this process alone, reads what it holds, and cuts off a last line that has no end. -1: it is
- * somebody else's, or another device's answers, or no answers at all; err says which. */
+/* Locks a regular file for this process, reads its results, and cuts off an incomplete last line. Returns
+ * -1 with err if another process has locked it, or if it has results of another device or something else. */
 int batch_open(struct batch *b, int out, const struct device *d, struct error *err);
 void batch_close(struct batch *b);
 
-/* Is all that this job asks for there? Then it is counted as skipped. `measures`: it asks for times in its states. */
+/* True if the file has all that this job asks for; counts it as skipped. `measures`: the job asks for
+ * times in its states. */
 bool batch_skips(struct batch *b, const struct wire_message *job, bool measures);
-/* One more answer: a `done` with its problem, other messages do not count. Nor does one that was cancelled. */
+/* Adds a `done` message with its problem; ignores other messages and cancelled jobs. */
 void batch_add(struct batch *b, const struct wire_message *done);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "runner/check_private.h"
 
-/* Coordinates of a row-major index, and back. */
+/* Coordinates of a row-major index, and the reverse. */
 void check_unravel(const struct problem_shape *s, int64_t index, int64_t *at)
 {
 	for (int i = s->rank - 1; i >= 0; i--) {
@@ -19,7 +19,7 @@ int64_t check_ravel(const struct problem_shape *s, const int64_t *at)
 	return index;
 }
 
-/* The index in a shape of lower or equal rank that broadcasts to where `at` points. */
+/* Index in a shape of lower or equal rank that is broadcast to coordinates `at`. */
 int64_t check_ravel_broadcast(const struct problem_shape *s, const int64_t *at, int rank)
 {
 	int64_t index = 0;
@@ -143,7 +143,7 @@ static struct check_sum plain_copy(const struct problem *p, struct check_inputs 
 	return check_moved(check_source(in, index));
 }
 
-/* What is not 0 is true. */
+/* A cast to bool gives true for every value but 0. */
 static struct check_sum plain_cast(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	double x = check_source(in, index);
@@ -180,14 +180,15 @@ static check_reference *const references[KERNEL_COUNT] = {
 	[KERNEL_DEQUANTIZE] = check_dequantize,
 };
 
-#define NEAR 1e-5 /* of the sum of the terms: about what x may be off by */
+#define NEAR 1e-5 /* relative to the sum of terms: typical error of x */
 
 static bool is_line(const struct epilogue *e)
 {
 	return e->mode == MODE_LINEAR_MAP || e->mode == MODE_HARD_SIGMOID;
 }
 
-/* By how much a function makes an error in x larger, tried out beside x; at least 1, since its own rounding stays. */
+/* Factor by which a function amplifies an error in x, from its values on both sides of x; at least 1, for
+ * its own rounding. */
 static double slope(const struct epilogue *e, double x, double scale)
 {
 	double y = check_eltwise(e->mode, e->alpha, e->beta, x), by = fmax(NEAR * scale, 1e-30), most = 1;
@@ -208,7 +209,7 @@ bool check_output(const struct problem *p, struct check_inputs *in, int64_t inde
 	for (int i = 0; i < p->epilogue_count; i++) {
 		const struct epilogue *e = &p->epilogue[i];
 		if (e->kind == EPILOGUE_ELTWISE) {
-			double y = check_eltwise(e->mode, e->alpha, e->beta, s.value); /* is rounded, too */
+			double y = check_eltwise(e->mode, e->alpha, e->beta, s.value); /* rounded as well */
 			s.scale = s.scale * slope(e, s.value, s.scale) + fmax(fabs(y), fabs((double)e->beta) * is_line(e));
 			s.value = y;
 			continue;

@@ -1,25 +1,26 @@
-/* Reference values: a problem's outputs, computed one at a time in plain C and double. They check what libraries compute
- * and how problems are passed to them. Simple rather than fast. */
+/* Reference values: a problem's outputs, computed one at a time in plain C and double precision. They
+ * check the libraries' results and how problems are passed to them. Simple rather than fast. */
 #ifndef RUNNER_CHECK_H
 #define RUNNER_CHECK_H
 
 #include "problem/problem.h"
 
-/* The operand that a value belongs to. Normalizations have one scale, shift, mean and variance per channel; layernorm and
- * rmsnorm one scale and shift per normalized element; quantize and dequantize the scales of problem_scale_shape and the
- * zero points of integers.h. */
+/* Operand of a value. Normalizations have one scale, shift, mean and variance per channel; layernorm and
+ * rmsnorm one scale and shift per normalized element; quantize and dequantize the scales of
+ * problem_scale_shape and the zero points of integers.h. */
 enum check_role { CHECK_SOURCE, CHECK_WEIGHTS, CHECK_EPILOGUE, CHECK_SCALE, CHECK_SHIFT, CHECK_MEAN, CHECK_VARIANCE };
 
-/* The inputs, one value at a time, so that they need not be stored. */
+/* The inputs, read one value at a time, so that they need not be stored. */
 struct check_inputs {
-	/* Returns the value as it is in memory, rounded to the operand's type. `number`: which source (conv, deconv, rnn and all of
-	 * one source: 0; matmul: a is source 0, b is the weights; binary: a, b; concat: all; attention: q, k, v; select:
-	 * condition, a, b; gather: source, indices) or which epilogue, else 0. `index` is logical: row-major in the operand's
-	 * shape, however it lies in memory; conv and deconv have the shapes of ONNX. */
+	/* Returns the value as it is in memory, rounded to the operand's type. `number`: which source
+	 * (conv, deconv, rnn and all of one source: 0; matmul: a is source 0, b is the weights; binary: a,
+	 * b; concat: all; attention: q, k, v; select: condition, a, b; gather: source, indices) or which
+	 * epilogue, else 0. `index` is logical: row-major in the operand's shape, however it lies in
+	 * memory; conv and deconv have the shapes of ONNX. */
 	double (*value)(void *state, enum check_role role, int number, int64_t index);
 	void *state;
 	double epsilon;           /* normalizations */
-	struct check_memo *memo;  /* begins NULL; check_forget frees it */
+	struct check_memo *memo;  /* NULL at first; check_forget frees it */
 };
 void check_forget(struct check_inputs *in);
 
@@ -41,19 +42,19 @@ void check_forget(struct check_inputs *in);
  * layernorm, instancenorm: the variance is the mean of squares about the mean. */
 bool check_output(const struct problem *p, struct check_inputs *in, int64_t index, double *value, double *scale);
 
-/* Whether `got` may stand at output `index` of a kernel with several right answers: argreduce (the place of any value that
- * is equal to the extreme one), topk's second output (the place of any value equal to the one that belongs there), dropout
- * (0 or the scaled value), a cast to a whole type (ONNX drops what is behind the point, libraries round). `slack` is what the comparison of floating-point values may be off by, relative. false with
- * *known false: this kernel has one answer only, ask check_output. */
+/* True if `got` is right at output `index` of a kernel with several right answers: argreduce (index of any
+ * value equal to the extreme), topk's second output (index of any value equal to the right one), dropout
+ * (0 or the scaled value), a cast to an integer type (ONNX truncates, libraries round). `slack`: relative
+ * tolerance of floating-point values. *known false: the kernel has one right answer, call check_output. */
 bool check_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack, bool *known);
 
-/* Nearest resample: true if `got` is one of the elements that are equally near, or are so within f32's rounding. `slack` is
- * relative. */
+/* Nearest resample: true if `got` is one of the nearest elements, where distances that differ by f32
+ * rounding are equal. `slack` is relative. */
 bool check_is_nearest(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack);
 
-/* Index of the output for the i-th of `count` comparisons: one drawn from each of `count` parts of the destination's `total`
- * elements, the first and the last among them; for an rnn, whose every sequence is computed whole, within as few sequences
- * as its cost asks for. */
+/* Returns the output index of comparison i of `count`: one random index from each of `count` parts of the
+ * destination's `total` elements, with the first and the last. For an rnn, which is computed per sequence,
+ * from few sequences, to limit the cost. */
 int64_t check_sample(const struct problem *p, int64_t total, int64_t count, int64_t i);
 
 #endif

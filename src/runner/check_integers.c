@@ -3,7 +3,7 @@
 #include "runner/check_private.h"
 #include "runner/integers.h"
 
-/* The range of the source, which always includes 0. */
+/* Range of the source, extended to include 0. */
 static void range_find(const struct problem *p, struct check_inputs *in, double *low, double *high)
 {
 	struct check_memo *m = check_memo_of(in);
@@ -18,7 +18,7 @@ static void range_find(const struct problem *p, struct check_inputs *in, double 
 	*high = m->high;
 }
 
-/* ONNX DynamicQuantizeLinear: the range is spread over 255 steps, and the zero point rounded into it. */
+/* ONNX DynamicQuantizeLinear: scale = range / 255, the zero point is rounded. */
 static struct check_sum quantize_dynamic(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	double low, high, least = p->operand[1].dtype == DTYPE_S8 ? -128 : 0;
@@ -28,7 +28,7 @@ static struct check_sum quantize_dynamic(const struct problem *p, struct check_i
 	return (struct check_sum){ x + zero, fabs(x) + fabs(zero) + 1 };
 }
 
-/* Near 0 an 8-bit float is not as exact as it is small. */
+/* Absolute error of an 8-bit float near 0, where its relative precision is lower. */
 static double small_float_scale(enum dtype t)
 {
 	return dtype_is_float(t) && dtype_bits(t) <= 8 ? 0x1p-5 : 0;

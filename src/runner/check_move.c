@@ -25,7 +25,8 @@ struct check_sum check_transpose(const struct problem *p, struct check_inputs *i
 	return check_moved(check_source(in, check_ravel(&p->shape[0], from)));
 }
 
-/* ONNX Gather: the dimension `axis` of the source is replaced by those of the indices; negative ones count from the end. */
+/* ONNX Gather: dimension `axis` of the source is replaced by those of the indices; negative indices count
+ * from the end. */
 struct check_sum check_gather(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	int64_t inner = check_volume(&p->shape[0], p->axis + 1, p->shape[0].rank), size = p->shape[0].dim[p->axis];
@@ -53,7 +54,7 @@ static int compare_down(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* The source's line that output `index` of a kernel that keeps one value (argreduce) or some of it (topk) speaks of. */
+/* Line of the source from which output `index` of an argreduce or topk is taken. */
 static struct check_line source_line(const struct problem *p, int64_t index)
 {
 	struct problem_shape dst = problem_operand_shape(p, 1);
@@ -100,7 +101,7 @@ struct check_sum check_scan(const struct problem *p, struct check_inputs *in, in
 	return s;
 }
 
-/* Whether the source's value at place `got` of its line is the one wanted. */
+/* True if the source's value at position `got` of its line equals `want`. */
 static bool accepts_place(const struct problem *p, struct check_inputs *in, int64_t index, double got, double want)
 {
 	struct check_line l = source_line(p, index);

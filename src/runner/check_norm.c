@@ -12,7 +12,7 @@ struct check_sum check_softmax(const struct problem *p, struct check_inputs *in,
 		total += exp(check_source(in, l.begin + i * l.step) - most);
 	if (p->mode == MODE_LOGSOFTMAX)
 		return check_moved(x - most - log(total));
-	/* bytes count 256ths, signed ones from their least on */
+	/* 8-bit destinations are in units of 1/256, signed ones from -128 on */
 	enum dtype to = p->operand[1].dtype;
 	double by = to == DTYPE_U8 || to == DTYPE_S8 ? 256 : 1, least = to == DTYPE_S8 ? -128 : 0;
 	struct check_sum s = check_moved(exp(x - most) / total * by);
@@ -21,7 +21,7 @@ struct check_sum check_softmax(const struct problem *p, struct check_inputs *in,
 	return s;
 }
 
-/* Mean and variance of `size` source elements that follow one another. */
+/* Mean and variance of `size` adjacent source elements. */
 static void moments(const struct check_inputs *in, int64_t begin, int64_t size, double *mean, double *variance)
 {
 	*mean = *variance = 0;
@@ -35,7 +35,7 @@ static void moments(const struct check_inputs *in, int64_t begin, int64_t size, 
 	*variance /= (double)size;
 }
 
-/* (x - mean) * by * scale + shift, with the cancellation in x - mean counted. */
+/* (x - mean) * by * scale + shift; the error scale includes the cancellation in x - mean. */
 static struct check_sum normalized(const struct check_inputs *in, double x, double mean, double by, int64_t place)
 {
 	struct check_sum s = { 0 };

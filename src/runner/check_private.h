@@ -1,4 +1,4 @@
-/* What the files of the check share: sums with the scale of their terms, places, and the references. */
+/* Shared by check*.c: sums with the scale of their terms, coordinates, references per kernel. */
 #ifndef RUNNER_CHECK_PRIVATE_H
 #define RUNNER_CHECK_PRIVATE_H
 
@@ -31,18 +31,18 @@ static inline double check_source(const struct check_inputs *in, int64_t index)
 	return check_at(in, CHECK_SOURCE, 0, index);
 }
 
-/* Coordinates of a row-major index, and back. */
+/* Coordinates of a row-major index, and the reverse. */
 void check_unravel(const struct problem_shape *s, int64_t index, int64_t *at);
 int64_t check_ravel(const struct problem_shape *s, const int64_t *at);
-/* The index in a shape of lower or equal rank that broadcasts to where `at` points. */
+/* Index in a shape of lower or equal rank that is broadcast to coordinates `at`. */
 int64_t check_ravel_broadcast(const struct problem_shape *s, const int64_t *at, int rank);
-/* The product of the dimensions from `from` on, up to but without `until`. */
+/* Product of the dimensions from `from` to `until` - 1. */
 int64_t check_volume(const struct problem_shape *s, int from, int until);
-/* The channel of an element, channels second, and how many elements a channel has. */
+/* Channel (dimension 1) of an element; *inner: elements per channel. */
 int64_t check_channel(const struct problem_shape *s, int64_t index, int64_t *inner);
-/* A line of elements along an axis: where it begins, and the step to the next. */
+/* A line of elements along an axis: index of its first element, step, number of elements. */
 struct check_line {
-	int64_t begin, step, size, place; /* place: of the element on it */
+	int64_t begin, step, size, place; /* place: position of the element in the line */
 };
 struct check_line check_line_of(const struct problem_shape *s, int axis, int64_t index);
 /* Spatial tensors as n, c and d h w; missing dimensions are 0. */
@@ -50,10 +50,10 @@ void check_space_unravel(const struct problem_shape *s, int64_t index, int64_t *
 int64_t check_extent(const struct problem *p, const int64_t *v, int i);
 int64_t check_space_index(const struct problem *p, int64_t plane, const int64_t *dhw);
 
-/* What is computed once for many outputs. */
+/* Values computed once for many outputs. */
 struct check_memo {
-	/* rnn: the outputs of one sequence (batch entry and direction), and the weights of one direction */
-	int64_t n, direction;      /* of `output`; -1 none yet */
+	/* rnn: outputs of one sequence (batch index and direction), weights of one direction */
+	int64_t n, direction;      /* of `output`; -1: none */
 	int64_t weights_direction;
 	double *w, *r, *bw, *br;
 	double *output;            /* [step][hidden] */
@@ -66,8 +66,8 @@ struct check_memo *check_memo_of(struct check_inputs *in);
 double check_eltwise(enum mode m, double a, double b, double x);
 double check_binary(enum mode m, double x, double y);
 
-/* By how much more a sum of n positive values may be off, which a library may add up one by one in f32: their roundings do
- * not cancel. `from`: so many are added as exactly as few are. */
+/* Factor on the tolerance of a sum of n positive values, which a library may add sequentially in f32:
+ * their rounding errors do not cancel. Sums of up to `from` values need none. */
 static inline double check_positive_slack(int64_t n, double from)
 {
 	return fmax(1, (double)n / from);

@@ -8,7 +8,7 @@
 
 #define SAMPLE_SEED 500
 
-/* One row of q against all keys that it sees, and the sum of their values by softmax. */
+/* One row of q times all keys that it sees, softmax, and the weighted sum of their values. */
 struct check_sum check_attention(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	int64_t column = index % p->value_size, query = index / p->value_size % p->query_length;
@@ -19,7 +19,7 @@ struct check_sum check_attention(const struct problem *p, struct check_inputs *i
 	int64_t seen = p->mode == MODE_CAUSAL ? query + 1 + p->key_length - p->query_length : p->key_length;
 	seen = seen > p->key_length ? p->key_length : seen;
 	if (seen < 1)
-		return (struct check_sum){ 0, 1 }; /* a query that sees nothing */
+		return (struct check_sum){ 0, 1 }; /* a query that sees no key */
 	double *score = base_malloc((size_t)seen * sizeof(*score)), most = -INFINITY, total = 0;
 	for (int64_t i = 0; i < seen; i++) {
 		double dot = 0;
@@ -86,7 +86,7 @@ static double sigmoid(double x)
 	return 1 / (1 + exp(-x));
 }
 
-/* The new state of cell j; `x` holds what comes from the input, one a gate, `h` what comes from the state. */
+/* New state of cell j. x: input terms per gate, h: state terms per gate. */
 static double cell(const struct problem *p, const double *x, const double *h, double last, double *carried)
 {
 	if (p->mode == MODE_LSTM) {
@@ -139,8 +139,8 @@ static void memo_sequence(struct check_memo *m, const struct problem *p, const s
 	m->direction = direction;
 }
 
-/* The destination is steps, directions, n, hidden. A gate sums input and hidden terms: the error is compared to 1, about
- * what its functions reach. */
+/* The destination is steps, directions, n, hidden. Errors are relative to 1, about the maximum of the gate
+ * functions. */
 struct check_sum check_rnn(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	int64_t j = index % p->hidden_size, n = index / p->hidden_size % p->n;
@@ -153,8 +153,9 @@ struct check_sum check_rnn(const struct problem *p, struct check_inputs *in, int
 	return (struct check_sum){ value, 1 };
 }
 
-/* One place in each of `count` equal parts of `total`, drawn by its number: an even step would meet the same few columns of
- * every row. The first and the last are among them, where libraries treat what is left over. */
+/* One index from each of `count` equal parts of `total`, random with seed i, as a constant step would
+ * select the same few columns of every row. Includes the first and the last, where libraries handle
+ * remainders. */
 static int64_t spread(int64_t total, int64_t count, int64_t i)
 {
 	if (count >= total)
@@ -170,13 +171,13 @@ int64_t check_sample(const struct problem *p, int64_t total, int64_t count, int6
 {
 	if (p->kernel != KERNEL_RNN)
 		return spread(total, count, i);
-	/* sequence by sequence, so that each is computed once; about a second's work altogether */
+	/* sequence by sequence, so that each is computed once; about a second in total */
 	double cost = (double)p->steps * (double)mode_gates(p->mode) * (double)p->hidden_size *
 		(double)(p->hidden_size + p->input_size);
 	int64_t all = p->n * p->directions, sequences = (int64_t)fmax(1, fmin(fmin((double)all, (double)count), 5e8 / cost));
 	int64_t each = (count + sequences - 1) / sequences, sequence = i / each, within = i % each;
 	int64_t of = p->steps * p->hidden_size;
-	/* the last sequence may have fewer looks than the others */
+	/* the last sequence may have fewer samples */
 	int64_t looks = (sequence + 1) * each > count ? count - sequence * each : each, at = spread(of, looks, within);
 	int64_t chosen = sequences > 1 ? sequence * (all - 1) / (sequences - 1) : all - 1;
 	int64_t direction = chosen / p->n, n = chosen % p->n;

@@ -2,10 +2,10 @@
 
 #include "runner/check_private.h"
 
-#define COORDINATE_ROUNDING 0.12 /* 2^-23 of a coordinate, in what is allowed of f32 */
+#define COORDINATE_ROUNDING 0.12 /* 2^-23 of a coordinate, in units of f32's tolerance */
 #define TIE 1e-4
 
-/* Where tap number `tap` of the window lies in the source; false: in the padding. */
+/* Source coordinates of tap `tap` of the window; false: in the padding. */
 static bool window_tap(const struct problem *p, const int64_t *out, int64_t tap, int64_t *at)
 {
 	bool inside = true;
@@ -39,7 +39,7 @@ struct check_sum check_conv(const struct problem *p, struct check_inputs *in, in
 	return s;
 }
 
-/* Where the source element lies that tap number `tap` spreads to `out`; false: none does. */
+/* Coordinates of the source element that tap `tap` adds to `out`; false: none. */
 static bool spread_tap(const struct problem *p, const int64_t *out, int64_t tap, int64_t *at)
 {
 	bool hit = true;
@@ -56,7 +56,8 @@ static bool spread_tap(const struct problem *p, const int64_t *out, int64_t tap,
 	return hit;
 }
 
-/* The weights of a deconvolution are c, k/g, taps: source channel c of a group serves all output channels of the group. */
+/* Deconvolution; weights are c, k/g, taps: source channel c contributes to all output channels of its
+ * group. */
 struct check_sum check_deconv(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	struct problem_shape dst = problem_operand_shape(p, 2);
@@ -108,7 +109,7 @@ struct check_sum check_matmul(const struct problem *p, struct check_inputs *in, 
 	return s;
 }
 
-/* Keys' cubic convolution with a = -0.75, ONNX's default. */
+/* Cubic convolution (Keys, 1981) with a = -0.75, ONNX's default. */
 static double cubic_weight(double distance)
 {
 	double a = -0.75, d = fabs(distance);
@@ -117,13 +118,13 @@ static double cubic_weight(double distance)
 	return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
 }
 
-/* Where an output lies in the source along an axis, as half-pixel coordinates have it. */
+/* Source coordinate of an output along an axis (half-pixel coordinates). */
 static double resample_coordinate(const struct problem *p, int i, int64_t out)
 {
 	return i < 3 - p->spatial ? 0 : ((double)out + 0.5) * (double)p->in[i] / (double)p->out[i] - 0.5;
 }
 
-/* Along one axis: where tap number `tap` lies for the source coordinate x, and its weight. */
+/* Position and weight of tap `tap` along one axis, for source coordinate x. */
 static double resample_tap(enum mode m, double x, int tap, int64_t *at)
 {
 	double low = floor(x);
@@ -146,13 +147,13 @@ struct check_sum check_resample(const struct problem *p, struct check_inputs *in
 	check_space_unravel(&dst, index, nc, out);
 	for (int i = 0; i < 3; i++)
 		x[i] = resample_coordinate(p, i, out[i]);
-	/* weights are what is left of coordinates, which libraries round to f32 */
+	/* weights are fractions of coordinates, which libraries round to f32 */
 	double rounded = p->operand[0].dtype == DTYPE_F32 ? (fabs(x[0]) + fabs(x[1]) + fabs(x[2])) * COORDINATE_ROUNDING : 0;
 	for (int corner = 0; corner < 64; corner++) {
 		double weight = 1;
 		for (int i = 0; i < 3; i++) {
 			int64_t last = check_extent(p, p->in, i) - 1;
-			if (i < 3 - p->spatial) { /* a dimension that is not there */
+			if (i < 3 - p->spatial) { /* not a dimension of this problem */
 				weight *= (corner >> 2 * i & 3) == 0;
 				at[i] = 0;
 				continue;
@@ -164,7 +165,7 @@ struct check_sum check_resample(const struct problem *p, struct check_inputs *in
 			continue;
 		double from = check_source(in, check_space_index(p, nc[0] * p->c + nc[1], at));
 		check_add(&s, weight * from);
-		/* weights come of numbers near 1: a small one is not as exact as it is small */
+		/* weights are differences of numbers near 1: small ones have a large relative error */
 		s.scale += p->mode == MODE_NEAREST ? 0 : fabs(from) * (0.125 + rounded);
 	}
 	return s;

@@ -8,9 +8,9 @@
 
 #define GUARD 0xA5
 #define KEPT 64
-#define KEPT_LEAST 1048576 /* less comes from the heap, which keeps it by itself */
-#define KEPT_FITS 2        /* a block so many times what is wanted will do */
-#define CLASSES 8          /* sizes of blocks between a power of two and the next */
+#define KEPT_LEAST 1048576 /* smaller blocks go back to the heap */
+#define KEPT_FITS 2        /* a kept block may be this many times too large */
+#define CLASSES 8          /* block sizes between two powers of two */
 #define GOLDEN 0.6180339887498949
 
 static size_t stride_of(size_t bytes)
@@ -23,7 +23,7 @@ double copies_lines(size_t bytes)
 	return (double)(stride_of(bytes) - COPIES_LINE);
 }
 
-/* In steps, so that blocks fit again: an eighth more at most. */
+/* Rounded up by at most an eighth, so that kept blocks fit again. */
 double copies_need(size_t bytes, int64_t count)
 {
 	double need = (double)stride_of(bytes) * (double)count + COPIES_LINE, step = COPIES_LINE;
@@ -32,7 +32,7 @@ double copies_need(size_t bytes, int64_t count)
 	return ceil(need / step) * step;
 }
 
-/* --- memory that is kept --- */
+/* --- kept memory --- */
 
 struct block {
 	char *base;
@@ -42,7 +42,7 @@ struct block {
 static struct {
 	struct block block[KEPT];
 	int count;
-	size_t bytes, open, most_open; /* kept; in use now, and at most so far */
+	size_t bytes, open, most_open; /* kept; in use now; maximum in use */
 } kept;
 
 static struct block kept_take(int i)
@@ -59,7 +59,8 @@ void copies_forget(void)
 		free(kept_take(0).base);
 }
 
-/* The smallest that is large enough, and not much larger: new memory costs more than what is done with it. */
+/* Index of the smallest kept block that fits, or -1. New pages cost more than filling them, so a larger
+ * block is used up to KEPT_FITS. */
 static int kept_find(size_t room)
 {
 	int found = -1;
@@ -158,7 +159,7 @@ bool copies_are_whole(const struct copies *c)
 	return whole;
 }
 
-/* --- the order --- */
+/* --- order of use --- */
 
 static int64_t common_divisor(int64_t a, int64_t b)
 {

@@ -13,26 +13,26 @@
 
 struct copies {
 	char *base;
-	size_t room;          /* at base */
-	size_t bytes, stride; /* of one; from one to the next */
+	size_t room;          /* bytes allocated at base */
+	size_t bytes, stride; /* of a copy; between two copies */
 	int64_t count;
 };
 
-#define COPIES_LINE 64 /* every copy begins on a cache line, and at least so many guard bytes are behind it */
+#define COPIES_LINE 64 /* alignment of a copy, and minimum of guard bytes behind it */
 
 /* Bytes read for one copy, in whole cache lines. */
 double copies_lines(size_t bytes);
 /* Bytes that copies_open allocates. */
 double copies_need(size_t bytes, int64_t count);
-/* Allocates the copies and fills the first one with 0xff, so that an output that is not written stays NaN. -1: no memory.
- * Close it in either case. Before use call copies_spread, or fill the copies one by one. */
+/* Allocates the copies and fills the first one with 0xff, so that an output that is not written stays NaN.
+ * -1: no memory. Close it in either case. Before use call copies_spread, or fill the copies one by one. */
 int copies_open(struct copies *c, size_t bytes, int64_t count);
 void copies_close(struct copies *c);
 char *copies_at(const struct copies *c, int64_t i);
 /* Copies the first one to all others. */
 void copies_spread(struct copies *c);
-/* Closed memory is kept for reuse, since new pages cost more than filling them. Kept and open memory together never exceed
- * the largest amount that was open at once. Not thread-safe. */
+/* Closed memory is kept for reuse, since new pages cost more than filling them. Kept and open memory
+ * together never exceed the largest amount that was open at once. Not thread-safe. */
 double copies_kept_bytes(void);
 void copies_forget(void);
 /* True if the guard bytes before, between and behind the copies are intact. */
@@ -44,8 +44,8 @@ struct rotation {
 };
 struct rotation rotation_of(int64_t count);
 int64_t rotation_next(struct rotation *r);
-/* Copies of everything that an algorithm touches (so many bytes), so that as much passes as limits' cold_sets of the problem's
- * own operands would be; 1 where those are 1. */
+/* Returns the number of copies of an algorithm's buffers (`bytes` in total) for CACHE_COLD, so that as
+ * many bytes pass as with cold_sets copies of the problem's own operands; 1 if cold_sets is 1. */
 int64_t rotation_cold(double bytes, double problem_bytes, int64_t cold_sets);
 
 #endif

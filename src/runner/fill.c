@@ -6,7 +6,7 @@
 
 #include "runner/fill_impl.h"
 
-/* The machine's own rounding is the same one here, and quicker: tables of embeddings have many values. */
+/* The CPU's conversion rounds the same way and is faster: embedding tables have many values. */
 static bool is_own(enum dtype type, double value)
 {
 	return type == DTYPE_F32 && !isnan(value);
@@ -20,7 +20,7 @@ double fill_value(uint64_t seed, int64_t index, enum fill_kind kind, int64_t lim
 	return fill_unbits(fill_bits(raw, type), type);
 }
 
-/* Little-endian and big-endian alike: the low bytes of the number, as the machine orders them. */
+/* Copies the low bytes in the machine's byte order. */
 void fill_encode(double value, enum dtype type, void *to)
 {
 	if (is_own(type, value)) {

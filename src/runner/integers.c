@@ -19,7 +19,7 @@ static bool is_unsigned(enum dtype t)
 	return t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64 || t == DTYPE_U4 || t == DTYPE_U2 || t == DTYPE_BOOL;
 }
 
-/* Products that one output adds up. */
+/* Number of products summed in one output. */
 static double terms(const struct problem *p)
 {
 	if (p->kernel == KERNEL_MATMUL)
@@ -27,8 +27,9 @@ static double terms(const struct problem *p)
 	return (double)(p->c / p->g) * (double)volume(p->kernel_size, 3 - p->spatial, 3);
 }
 
-/* A sum of n products of small numbers is some 8 sqrt(n); a quarter of s8's range is 32. Where none is negative it is some
- * 12 n, and 96 are within the range. Quantized values fill the range of a whole type, and 8 of a small float. */
+/* A sum of n products of small integers is about 8 sqrt(n); it is scaled to 32, a quarter of s8's range.
+ * If none is negative it is about 12 n, scaled to 96. Quantized values use the range of an integer type,
+ * or up to 8 of a small float. */
 int64_t integer_factor_limit(const struct problem *p)
 {
 	enum dtype to = p->operand[1].dtype;
@@ -83,8 +84,8 @@ int64_t integer_scale_index(const struct problem *p, int64_t index)
 	return (outer * scales.dim[p->axis] + at / p->size) * inner + index % inner;
 }
 
-/* True if `value` does not fit into a floating-point type and `got` is what it becomes there: infinite, or in the
- * 8-bit types the largest number. */
+/* True if `value` overflows a floating-point type and `got` is the result of that: infinity, or the
+ * largest number of an 8-bit type. */
 static bool is_overflow(enum dtype t, double got, double value)
 {
 	double held = 0;
@@ -101,7 +102,7 @@ double integer_error(enum dtype t, double got, double value)
 		return 0;
 	if (dtype_is_float(t) || t == DTYPE_BOOL || isnan(got))
 		return fabs(got - value);
-	if (isnan(value)) /* of a root or logarithm of a negative integer: 0, as fill_encode has it */
+	if (isnan(value)) /* root or logarithm of a negative integer: 0, as fill_encode */
 		return fabs(got);
 	int bits = dtype_bits(t);
 	double low = is_unsigned(t) ? 0 : -ldexp(1, bits - 1), high = ldexp(1, bits - !is_unsigned(t)) - 1;

@@ -9,23 +9,23 @@
 
 #include "problem/problem.h"
 
-/* For FILL_FACTOR: the smallest exponent whose factors keep most results within the destination's range: for `scale`
- * epilogues with the operands' small integers, for quantize with values in [-1, 1). */
+/* For FILL_FACTOR: the smallest exponent whose factors keep most results within the destination's range:
+ * for `scale` epilogues with the operands' small integers, for quantize with values in [-1, 1). */
 int64_t integer_factor_limit(const struct problem *p);
 /* For FILL_SMALL: divisor of a recurrent layer's weights that keeps its states bounded. */
 int64_t integer_small_limit(const struct problem *p);
-/* For FILL_POSITIVE. True if the mode needs positive inputs (a division: a positive divisor): of negative ones a root or
- * logarithm is NaN, which nothing can be compared with. And true if any epilogue of the problem needs them: all its
- * operands should then be positive. */
+/* For FILL_POSITIVE. fill_mode_positive: true if the mode needs positive inputs (a division: a positive
+ * divisor), as roots and logarithms of negative ones are NaN. fill_chain_positive: true if any epilogue
+ * needs them; all operands should then be positive. */
 bool fill_mode_positive(enum mode m);
 bool fill_chain_positive(const struct problem *p);
 /* Zero point of a quantized type: the middle of an unsigned one, else 0. */
 double integer_zero_point(enum dtype t);
 /* Index into problem_scale_shape of the scale of element `index` (row-major) of a quantize or dequantize. */
 int64_t integer_scale_index(const struct problem *p, int64_t index);
-/* Integer types: distance of `got` from the rounded `value`, 0 if right. Halfway between two integers both are right; a value
- * out of range saturates; NaN becomes 0. Other types: the difference; 0 if `value` overflows the type and `got` is the
- * result of that (infinite; of 8-bit floats the largest). */
+/* Integer types: distance of `got` from the rounded `value`, 0 if right. At a tie both integers are right;
+ * a value out of range saturates; NaN becomes 0. Other types: the difference; 0 if `value` overflows the
+ * type and `got` is the result (infinity; for 8-bit floats the largest number). */
 double integer_error(enum dtype t, double got, double value);
 
 #endif

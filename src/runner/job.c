@@ -11,8 +11,8 @@
 #include "runner/clock.h"
 #include "runner/platform.h"
 
-#define MEMORY_SHARE 0.8        /* of what is free */
-#define ROTATION_SHARE 0.25     /* of that, for the copies of constant operands of all algorithms together */
+#define MEMORY_SHARE 0.8        /* share of the free memory that may be used */
+#define ROTATION_SHARE 0.25     /* share of that for copies of constants, all algorithms together */
 
 static enum status problem_open(const struct job *j, struct problem *p, struct offers *o, struct error *err)
 {
@@ -42,7 +42,7 @@ static void forwarded_trying(void *user, const struct algorithm *a, enum cache c
 	j->trying(j->user, a, c, l);
 }
 
-/* The first state asked for: what a result that has none of its own is filed under. */
+/* Emits a result of the whole problem, stored under the first requested state. */
 static void emit_whole(const struct job *j, enum status status, const char *why)
 {
 	const struct samples none = { 0 };
@@ -116,7 +116,7 @@ static enum status finding_judge(const struct problem *p, const struct backend *
 	if (b->run(work, CACHE_NET, 1, &ns, why))
 		return STATUS_FAILED;
 	if (!b->check) {
-		error_set(why, "%s compares nothing", b->api);
+		error_set(why, "%s cannot compare outputs", b->api);
 		return STATUS_UNSUPPORTED;
 	}
 	f->allowed = tolerance_of(p, a);
@@ -130,7 +130,7 @@ static bool is_lost(void)
 	return platform.is_alive && !platform.is_alive();
 }
 
-/* Returns what became of it. */
+/* Prepares, runs and checks one algorithm; returns its status. */
 static enum status check_one(const struct job *j, const struct problem *p, const struct offer *f,
 	const struct backend_limits *limits, struct error *err)
 {

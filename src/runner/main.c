@@ -29,8 +29,9 @@ static void info_print(const struct options *o, const struct device *d, FILE *ou
 		str_bytes(llc, d->llc_bytes), d->has_matrix ? "yes" : "no", d->host, d->version, d->attributes);
 }
 
-/* Libraries print to file descriptor 1 when they feel like it: theirs becomes stderr, ours is kept aside, before any is
- * opened. What one that is linked prints as it is loaded comes before the hello, where the parent skips it. */
+/* Libraries may print to file descriptor 1: it becomes stderr, and the real output gets another descriptor
+ * before any library is opened. Output of a linked library while it is loaded comes before the hello,
+ * where the parent skips it. */
 static int stdout_take(void)
 {
 	fflush(stdout);
@@ -60,13 +61,13 @@ static int for_a_program(const struct options *o, const struct device *d, int ou
 	struct batch batch;
 	struct serving s = { .device = d, .batch = &batch, .budget_ms = o->budget_ms, .check = o->check,
 		.most = (int)o->algorithms, .planning = o->machine.plan != NULL,
-		.idle_ms = o->machine.plan ? 0 : o->idle_s * 1000, /* plans hold no device */
+		.idle_ms = o->machine.plan ? 0 : o->idle_s * 1000, /* a plan holds no device */
 		.caches = o->has_caches ? o->caches : NULL, .launches = o->has_launches ? o->launches : NULL };
 	int bad = batch_open(&batch, out, d, &err) || serve(&s, STDIN_FILENO, out, &err);
 	if (bad)
 		fprintf(stderr, "%s: %s\n", platform.program, err.text);
 	if (batch.skipped)
-		fprintf(stderr, "%s: %lld jobs were answered in the output already and are skipped\n", platform.program,
+		fprintf(stderr, "%s: %lld jobs have results in the output already and are skipped\n", platform.program,
 			(long long)batch.skipped);
 	batch_close(&batch);
 	return bad ? EXIT_DEVICE : s.wrong ? EXIT_GAPS : EXIT_DONE;
@@ -87,7 +88,7 @@ static int run(const struct options *o, int out)
 	return status;
 }
 
-/* Where answers go: -1 with a line on standard error. */
+/* Opens the output. Returns its descriptor, or -1 after a message on stderr. */
 static int output_open(const struct options *o)
 {
 	int out = stdout_take();

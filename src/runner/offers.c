@@ -13,7 +13,7 @@ static int preference_of(const struct backend *b, const struct problem *p)
 	return b->preference ? b->preference(p) : 0;
 }
 
-/* Keeps lists sorted: the new one goes behind all that are not less preferred. */
+/* Inserts a list in order of preference, behind equal ones. */
 static void list_insert(struct offers *o, const struct backend_list *list, const struct problem *p)
 {
 	int at = o->list_count;
@@ -39,7 +39,7 @@ static void offers_number(struct offers *o)
 		}
 }
 
-/* One backend's reason beside those before. */
+/* Appends one backend's reason. */
 static void reason_add(struct str *reasons, const struct backend *b, const char *why)
 {
 	bool named = strncmp(why, b->api, strlen(b->api)) == 0;

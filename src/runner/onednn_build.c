@@ -13,7 +13,7 @@ static struct problem_shape shape_1d(int64_t n)
 	return (struct problem_shape){ .rank = 1, .dim = { n } };
 }
 
-/* Per-channel values that come with an operator and have no operand in the problem (scale, shift, mean, variance). */
+/* Adds per-channel arguments that have no operand in the problem (scale, shift, mean, variance). */
 static int args_add_channels(struct onednn_case *c, const int *args, int count, int64_t n, struct error *err)
 {
 	const struct operand o = { .dtype = DTYPE_F32 };
@@ -26,7 +26,7 @@ static int args_add_channels(struct onednn_case *c, const int *args, int count, 
 	return 0;
 }
 
-/* Source and destination, and the mode: what most kernels have. */
+/* Adds source and destination and sets the algorithm of the mode; enough for most kernels. */
 static int build_two(struct onednn_case *c, struct problem_shape src, struct problem_shape dst,
 	enum onednn_choice choice, struct error *err)
 {
@@ -52,9 +52,9 @@ static int build_two(struct onednn_case *c, struct problem_shape src, struct pro
 int onednn_build_plain(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	const struct problem *p = &c->problem;
-	/* of which nothing but 0 and 1 would be left */
+	/* integers would hold only 0 and 1 */
 	if (p->kernel == KERNEL_SOFTMAX && !dtype_is_float(p->operand[1].dtype))
-		return error_set(err, "oneDNN's softmax gives floating-point values");
+		return error_set(err, "softmax on oneDNN has floating-point results only");
 	c->op.axis = p->axis;
 	c->op.k = 1;
 	c->op.size = p->size;
@@ -73,7 +73,7 @@ static void windows_set(struct onednn_case *c)
 	}
 }
 
-/* Weights with their groups as a dimension of their own, as oneDNN wants them. */
+/* Weights with the groups as a separate dimension, as oneDNN requires. */
 static struct problem_shape grouped_weights(const struct problem *p)
 {
 	struct problem_shape w = problem_operand_shape(p, 1);
@@ -116,7 +116,7 @@ static const char *conv_letters(const struct problem *p)
 	return letters[p->g > 1][p->spatial - 1];
 }
 
-/* What convolutions of both directions share: source, weights, destination and windows. */
+/* Common part of convolutions and deconvolutions: source, weights, destination and windows. */
 static int conv_build(struct onednn_case *c, enum onednn_choice choice,
 	struct onednn_arg *(*weights)(struct onednn_case *c, enum onednn_choice choice, struct error *err), struct error *err)
 {
@@ -144,8 +144,8 @@ int onednn_build_conv(struct onednn_case *c, enum onednn_choice choice, struct e
 	return conv_build(c, choice, conv_weights, err);
 }
 
-/* Weights are c, k/g, space in the problem; to oneDNN [g,] k/g, c/g, space, as a convolution's, in the order that has its
- * output channels first. */
+/* Deconvolution. The problem's weights are c, k/g, space; oneDNN takes [g,] k/g, c/g, space, the
+ * dimensions of a convolution with output channels first. */
 static struct onednn_arg *deconv_weights(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	const struct problem *p = &c->problem;
@@ -155,7 +155,7 @@ static struct onednn_arg *deconv_weights(struct onednn_case *c, enum onednn_choi
 	for (int i = 2; i < flat.rank; i++)
 		taps *= flat.dim[i];
 	if (o->layout == LAYOUT_NXC || o->layout == LAYOUT_STRIDES) {
-		error_set(err, "oneDNN takes a deconvolution's weights as they are in ONNX, or constant");
+		error_set(err, "deconvolution on oneDNN takes weights in ONNX order, or constant ones");
 		return NULL;
 	}
 	if (p->g > 1) {
@@ -198,8 +198,8 @@ static bool all_ones(const struct problem_shape *s)
 	return true;
 }
 
-/* How a matmul is put to the library: with no batch where there is none, and with the batch as further rows where only
- * the first matrix has one and is stored row by row. */
+/* Ranks of a matmul: without a batch dimension if there is no batch; with the batch as further rows if
+ * only the first matrix has one and is row-major. */
 static struct problem matmul_simplify(const struct problem *p)
 {
 	struct problem q = *p;
@@ -224,8 +224,8 @@ static struct problem matmul_simplify(const struct problem *p)
 	return q;
 }
 
-/* Matrices that are activations arrive row by row, or column by column where the problem says transposed; only constant
- * ones may be repacked, into what the library likes (CHOICE_LIBRARY), rows (NCX) or columns (NXC). */
+/* Layout of a matrix. Activations are row-major, or column-major if the problem says transposed; only
+ * constants may be repacked: to the library's choice (CHOICE_LIBRARY), rows (NCX) or columns (NXC). */
 static struct onednn_arg *matrix_add(struct onednn_case *c, int i, int arg, const char *role, enum onednn_choice choice,
 	struct error *err)
 {
@@ -285,7 +285,7 @@ int onednn_build_batchnorm(struct onednn_case *c, enum onednn_choice choice, str
 	return onednn_build_plain(c, choice, err) || args_add_channels(c, args, 4, c->problem.shape[0].dim[1], err) ? -1 : 0;
 }
 
-/* Rows to normalize as a matrix: oneDNN normalizes the last dimension. */
+/* Reshapes to a matrix of rows to normalize, because oneDNN normalizes the last dimension. */
 int onednn_build_layernorm(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	const int args[] = { DNNL_ARG_SCALE, DNNL_ARG_SHIFT };
@@ -294,14 +294,14 @@ int onednn_build_layernorm(struct onednn_case *c, enum onednn_choice choice, str
 	for (int i = 0; i < p->shape[0].rank; i++)
 		s.dim[i >= p->axis] *= p->shape[0].dim[i];
 	if (p->operand[0].layout == LAYOUT_STRIDES || p->operand[1].layout == LAYOUT_STRIDES)
-		return error_set(err, "layer normalization over given strides is not supported");
+		return error_set(err, "layer normalization on oneDNN takes no strided operands");
 	c->op.flags = dnnl_use_scale | dnnl_use_shift;
 	c->op.epsilon = EPSILON;
 	return build_two(c, s, s, choice, err) || args_add_channels(c, args, 2, s.dim[1], err) ? -1 : 0;
 }
 
-/* A line of elements becomes a matrix of one row: version 2's eltwise with post-ops assumes a second dimension and
- * computes nothing without one. */
+/* Reshapes one dimension to a matrix of one row: version 2's eltwise with post-ops assumes a second
+ * dimension and computes nothing without one. */
 static void row_make(struct problem *p)
 {
 	bool strided = p->operand[0].layout == LAYOUT_STRIDES || p->operand[1].layout == LAYOUT_STRIDES;
@@ -309,7 +309,7 @@ static void row_make(struct problem *p)
 		p->shape[0] = (struct problem_shape){ .rank = 2, .dim = { 1, p->shape[0].dim[0] } };
 }
 
-/* oneDNN has no hard sigmoid of its own: a product with one, followed by the line and the clipping as post-ops. */
+/* oneDNN has no hard sigmoid: builds a multiplication by 1 with a linear map and a clip as post-ops. */
 int onednn_build_eltwise(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	struct problem *p = &c->problem;
@@ -317,7 +317,7 @@ int onednn_build_eltwise(struct onednn_case *c, enum onednn_choice choice, struc
 	if (p->mode != MODE_HARD_SIGMOID)
 		return onednn_build_plain(c, choice, err);
 	if (p->epilogue_count == PROBLEM_EPILOGUES)
-		return error_set(err, "too many epilogues behind hard_sigmoid");
+		return error_set(err, "hard_sigmoid takes one post-op more than oneDNN allows after these epilogues");
 	memmove(p->epilogue + 1, p->epilogue, (size_t)p->epilogue_count++ * sizeof(p->epilogue[0]));
 	p->epilogue[0] = (struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = p->mode, .alpha = p->alpha, .beta = p->beta };
 	p->mode = MODE_MUL;
@@ -349,7 +349,7 @@ static bool shape_equal(const struct problem_shape *a, const struct problem_shap
 	return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof(a->dim[0])) == 0;
 }
 
-/* The mode with its sources exchanged; MODE_NONE where that is none. */
+/* The mode after exchanging its sources; MODE_NONE: there is none. */
 static enum mode mode_mirrored(enum mode m)
 {
 	switch (m) {
@@ -372,7 +372,7 @@ static enum mode mode_mirrored(enum mode m)
 	}
 }
 
-/* Only the second source may be broadcast, so a broadcast first one changes places with it where that is the same. */
+/* Only the second source may be broadcast: a broadcast first one is exchanged with it if the mode allows. */
 int onednn_build_binary(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	struct problem *p = &c->problem;
@@ -402,7 +402,8 @@ int onednn_build_binary(struct onednn_case *c, enum onednn_choice choice, struct
 	return 0;
 }
 
-/* Neighbouring dimensions that are all reduced, or all kept, are one: fast implementations look for a last dimension. */
+/* Merges adjacent dimensions that are all reduced or all kept: fast implementations need to reduce the
+ * last dimension. */
 static void reduce_collapse(struct problem_shape *src, struct problem_shape *dst)
 {
 	struct problem_shape s = { 0 }, d = { 0 };
@@ -427,7 +428,7 @@ static void reduce_collapse(struct problem_shape *src, struct problem_shape *dst
 	}
 }
 
-/* Over dimensions of 1 nothing is left to reduce, which the library refuses: x -> x, for l2 x -> |x|. */
+/* A reduction over dimensions of size 1, which the library refuses, is a copy; for l2 it is |x|. */
 int onednn_build_reduce(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	const struct problem *p = &c->problem;
@@ -439,7 +440,7 @@ int onednn_build_reduce(struct onednn_case *c, enum onednn_choice choice, struct
 	if (plain)
 		reduce_collapse(&src, &dst);
 	bool copies = shape_equal(&src, &dst);
-	if (copies && src.rank == 1 && plain) /* of one row: see row_make */
+	if (copies && src.rank == 1 && plain) /* as one row, see row_make */
 		src = dst = (struct problem_shape){ .rank = 2, .dim = { 1, src.dim[0] } };
 	c->problem.shape[0] = src;
 	c->problem.shape[1] = dst;
@@ -472,8 +473,8 @@ int onednn_build_concat(struct onednn_case *c, enum onednn_choice choice, struct
 	return 0;
 }
 
-/* A reorder keeps the logical dimensions and moves memory: the destination has the source's dimensions, with the strides
- * of the dense permuted tensor. */
+/* A transpose as a reorder, which keeps the logical dimensions: the destination has the source's
+ * dimensions and the strides of the dense permuted tensor. */
 int onednn_build_transpose(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	const struct problem *p = &c->problem;

@@ -1,6 +1,6 @@
-/* What makes floating-point values of whole sums and back: a factor a channel behind convolutions and products, and
- * reorders that scale. Version 2 takes factors as attributes and multiplies bias and all by them; version 3 takes them as
- * arguments of an execution, and adds the bias behind them. */
+/* Scaling between integers and floating-point values: per-channel factors after convolutions and matmuls,
+ * and reorders that scale. Version 2 takes factors as attributes and also multiplies the bias by them;
+ * version 3 takes them as arguments of an execution and adds the bias after scaling. */
 #include "config.h"
 
 #include "runner/onednn_case_private.h"
@@ -9,7 +9,7 @@
 
 #define FACTOR_SEED 77
 
-/* Fills c->factor, and gives it to the library as what `arg` is multiplied by. */
+/* Fills c->factor and sets it as the factor of argument f.arg. */
 static int factors_add(struct onednn_case *c, struct onednn_factors f, int epilogue, struct error *err)
 {
 	int64_t limit = integer_factor_limit(&c->problem);
@@ -18,7 +18,7 @@ static int factors_add(struct onednn_case *c, struct onednn_factors f, int epilo
 		c->factor[i] = (float)fill_value(FACTOR_SEED, i, FILL_FACTOR, limit, DTYPE_F32);
 	f.values = c->factor;
 	if (onednn_attr_factors(c->attr, &f) != dnnl_success)
-		return error_set(err, "oneDNN does not take factors here");
+		return error_set(err, "oneDNN takes no factors for this operation");
 	if (!ONEDNN_FACTORS_ARE_ARGUMENTS)
 		return 0;
 	const struct operand o = { .dtype = DTYPE_F32, .constant = true, .layout = LAYOUT_NCX };
@@ -54,7 +54,7 @@ static int zero_point_add(struct onednn_case *c, int arg, enum dtype t, struct e
 	if (integer_zero_point(t) == 0)
 		return 0;
 	if (onednn_attr_zero_point(c->attr, arg, (int32_t)integer_zero_point(t)) != dnnl_success)
-		return error_set(err, "oneDNN does not take zero points here");
+		return error_set(err, "oneDNN takes no zero points for this operation");
 	if (!ONEDNN_FACTORS_ARE_ARGUMENTS)
 		return 0;
 	const struct operand o = { .dtype = DTYPE_S32, .constant = true, .layout = LAYOUT_NCX };
@@ -74,8 +74,8 @@ int onednn_build_quantize(struct onednn_case *c, enum onednn_choice choice, stru
 	enum mode mode = p->mode;
 	bool packs = p->kernel == KERNEL_QUANTIZE, single = mode == MODE_QUANTIZE_TENSOR || mode == MODE_DEQUANTIZE_TENSOR;
 	if (!single && mode != MODE_QUANTIZE_AXIS && mode != MODE_DEQUANTIZE_AXIS)
-		return error_set(err, "oneDNN quantizes whole tensors and along axes");
-	c->problem.mode = MODE_NONE; /* no algorithm of the library's */
+		return error_set(err, "oneDNN quantizes per tensor or per axis, not per block");
+	c->problem.mode = MODE_NONE; /* a reorder has no algorithm */
 	int bad = onednn_build_plain(c, choice, err);
 	c->problem.mode = mode;
 	const struct onednn_factors f = { .arg = packs ? DNNL_ARG_DST : DNNL_ARG_SRC, .divides = packs,

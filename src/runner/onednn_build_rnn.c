@@ -1,6 +1,7 @@
-/* Recurrent layers. oneDNN has input weights, recurrent weights and biases as three arguments where a problem has one blob
- * (check.h), one bias a gate where it has two, and in a GRU the update gate before the reset gate. Both directions come as
- * one vector, t n (d h): the library's own layout of a destination that leaves it open. */
+/* Recurrent layers. oneDNN takes input weights, recurrent weights and biases as three arguments, a problem
+ * has one blob (check.h); oneDNN has one bias per gate, a problem two; and a GRU's update gate comes
+ * before the reset gate. Outputs of both directions are one vector, t n (d h), which is the layout chosen
+ * for a destination without one. */
 #include "config.h"
 
 #include "runner/onednn_case_private.h"
@@ -9,13 +10,14 @@
 
 #include "runner/integers.h"
 
-/* A GRU that resets behind the recurrent product has a bias of its own for that product. */
+/* Biases per cell. A GRU that resets after the recurrent matmul has a separate bias for it. */
 static int64_t biases_of(const struct problem *p)
 {
 	return mode_gates(p->mode) + (p->mode == MODE_GRU);
 }
 
-/* Weights from `from` values to gates: as the library likes them where they are constant, else as in the blob. */
+/* Adds weights from `from` values to the gates: in the library's layout if they are constant, else as in
+ * the blob. */
 static struct onednn_arg *weights_add(struct onednn_case *c, int arg, const char *role, int64_t from, struct error *err)
 {
 	const struct problem *p = &c->problem;
@@ -40,7 +42,7 @@ int onednn_build_rnn(struct onednn_case *c, enum onednn_choice choice, struct er
 	struct problem_shape bias = { .rank = 4, .dim = { 1, p->directions, biases_of(p), p->hidden_size } };
 	const struct operand plain = { .dtype = p->operand[1].dtype, .constant = p->operand[1].constant };
 	if (p->directions > 1 && p->n > 1 && p->operand[2].layout != LAYOUT_ANY)
-		return error_set(err, "oneDNN writes both directions of a step side by side");
+		return error_set(err, "oneDNN interleaves the outputs of both directions, this layout separates them");
 	struct onednn_arg *a = onednn_arg_add(c, DNNL_ARG_SRC_LAYER, "src", &p->operand[0], problem_operand_shape(p, 0),
 		CHOICE_NCX, err);
 	if (!a)
@@ -71,13 +73,13 @@ int onednn_build_rnn(struct onednn_case *c, enum onednn_choice choice, struct er
 	return 0;
 }
 
-/* The library's place of a problem's gate. */
+/* The library's index of a gate. */
 static int64_t gate_place(const struct problem *p, int64_t gate)
 {
 	return p->mode == MODE_GRU && gate < 2 ? 1 - gate : gate;
 }
 
-/* Matrices [gate][to][from] of one direction, out of rows [from][gate][to]. */
+/* Copies matrices [gate][to][from] of one direction from rows [from][gate][to]. */
 static void matrices_copy(const struct problem *p, const float *from, int64_t width, float *to)
 {
 	int64_t gates = mode_gates(p->mode), h = p->hidden_size;
@@ -99,7 +101,7 @@ float *onednn_rnn_blob(const struct problem *p, const float *input, const float 
 		for (int64_t g = 0; g < gates; g++)
 			memcpy(biases_at + (2 * d * gates + g) * h, bias + (d * biases + gate_place(p, g)) * h,
 				(size_t)h * sizeof(*blob));
-		if (p->mode == MODE_GRU) /* the reset one stands behind those of the gates */
+		if (p->mode == MODE_GRU) /* the reset bias comes after those of the gates */
 			memcpy(biases_at + (2 * d * gates + 5) * h, bias + (d * biases + 3) * h, (size_t)h * sizeof(*blob));
 	}
 	return blob;

@@ -79,7 +79,7 @@ static struct problem_shape shape_1d(int64_t n)
 	return (struct problem_shape){ .rank = 1, .dim = { n } };
 }
 
-/* A row a kernel: how it is built, and whether its source has to be concrete. */
+/* One row per kernel: its builder, and whether its source needs a concrete layout. */
 static const struct {
 	onednn_build *build;
 	bool tries_layouts;
@@ -140,7 +140,8 @@ static int bias_add(struct onednn_case *c, int epilogue, struct error *err)
 	return 0;
 }
 
-/* A second source of a post-op: shaped like the destination, or one value a channel. `any` follows the destination. */
+/* Second source of a post-op: shaped as the destination, or one value per channel. A layout `any` is that
+ * of the destination. */
 static int post_binary_add(struct onednn_case *c, dnnl_post_ops_t post, int epilogue, enum onednn_choice choice,
 	struct error *err)
 {
@@ -172,8 +173,8 @@ static void fills_choose(struct onednn_case *c)
 			c->arg[i].fill = FILL_POSITIVE;
 }
 
-/* True if the kernel computes with bools: they may be moved, selected and compared as bytes, but sums, means and
- * functions of bytes are not those of bools. */
+/* True if the kernel computes with bools. They can be moved, selected and compared as bytes, but
+ * arithmetic on bytes differs from that on bools. */
 static bool computes_bool(const struct problem *p)
 {
 	switch (p->mode) {
@@ -196,9 +197,9 @@ static bool computes_bool(const struct problem *p)
 	}
 }
 
-/* The chain of eltwise post-ops. Version 2 gives all post-ops of one algorithm the parameters of one of them: its
- * jit_uni_postops_injector keeps one injector per algorithm. So adjacent lines are folded into one, and any other
- * such chain is refused. */
+/* The chain of eltwise post-ops. Version 2 gives all post-ops of one algorithm the parameters of one of
+ * them: its jit_uni_postops_injector keeps one injector per algorithm. So adjacent lines are folded into
+ * one, and any other such chain is refused. */
 struct post_chain {
 	dnnl_post_ops_t post;
 	struct onednn_mode row[2 * PROBLEM_EPILOGUES];
@@ -210,7 +211,7 @@ static int post_eltwise_append(struct post_chain *chain, struct onednn_mode row,
 	for (int i = 0; i < chain->count && DNNL_VERSION_MAJOR < 3; i++) {
 		const struct onednn_mode *other = &chain->row[i];
 		if (other->algorithm == row.algorithm && (other->alpha != row.alpha || other->beta != row.beta))
-			return error_set(err, "oneDNN mixes up the parameters of two %s in one chain", mode_name(row.mode));
+			return error_set(err, "oneDNN 2 confuses the parameters of two %s in one chain of post-ops", mode_name(row.mode));
 	}
 	chain->row[chain->count++] = row;
 	if (onednn_post_eltwise(chain->post, row.algorithm, row.alpha, row.beta) != dnnl_success)
@@ -218,7 +219,7 @@ static int post_eltwise_append(struct post_chain *chain, struct onednn_mode row,
 	return 0;
 }
 
-/* x -> alpha x + beta, with the clipping behind it in a hard sigmoid. */
+/* Post-op x -> alpha x + beta, followed by a clip for a hard sigmoid. */
 static bool is_line(const struct epilogue *e)
 {
 	return e->kind == EPILOGUE_ELTWISE && (e->mode == MODE_LINEAR_MAP || e->mode == MODE_HARD_SIGMOID);
@@ -234,7 +235,8 @@ static int post_eltwise_add(struct post_chain *chain, const struct epilogue *e, 
 		(struct onednn_mode){ .mode = e->mode, .algorithm = dnnl_eltwise_clip_v2, .beta = 1 }, err)) ? -1 : 0;
 }
 
-/* Puts the line before it into e. True if e in turn is left to the line that follows, in *line. */
+/* Merges the preceding linear map into e. Returns true if e is itself a linear map to be merged into the
+ * next one (*line). */
 static bool line_folds(struct epilogue *e, struct epilogue *line, bool line_follows)
 {
 	e->beta += e->alpha * line->beta;
@@ -251,7 +253,7 @@ static int epilogues_add(struct onednn_case *c, enum onednn_choice choice, struc
 	const struct problem *p = &c->problem;
 	bool has_bias = p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV || p->kernel == KERNEL_MATMUL;
 	struct post_chain chain = { .post = NULL };
-	struct epilogue line = { .alpha = 1 }; /* of the epilogues so far that are folded into the next one */
+	struct epilogue line = { .alpha = 1 }; /* linear maps so far, merged into the next epilogue */
 	int bad = 0;
 	if (dnnl_post_ops_create(&chain.post) != dnnl_success)
 		return error_set(err, "oneDNN: no memory for post-ops");
@@ -274,15 +276,16 @@ int onednn_case_build(struct onednn_case *c, const struct problem *p, enum onedn
 {
 	*c = (struct onednn_case){ .problem = *p, .op = { .kind = p->kernel } };
 	if (p->kernel == KERNEL_ATTENTION)
-		return error_set(err, "only what is one primitive");
+		return error_set(err, "only problems that are one primitive");
 	if (!kernel_rows[p->kernel].build)
 		return error_set(err, "oneDNN has no %s", kernel_name(p->kernel));
 	if (p->kernel == KERNEL_CAST && p->operand[1].dtype == DTYPE_BOOL && p->operand[0].dtype != DTYPE_BOOL)
-		return error_set(err, "oneDNN has no conversion to bool"); /* to u8 is another one */
-	/* constant weights are repacked beforehand; held to channels last, oneDNN has nothing but its reference code */
+		return error_set(err, "oneDNN has no conversion to bool"); /* a conversion to u8 differs */
+	/* constant weights are repacked before; in channels-last layout only the reference code remains */
 	if ((p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV) && p->operand[1].constant && p->operand[1].layout == LAYOUT_NXC)
 		c->problem.operand[1].layout = LAYOUT_ANY;
-	/* the library multiplies by s8 only: 128 less in every weight is 128 times the source's sums more in a row's sums */
+	/* oneDNN takes s8 weights only; subtracting 128 from every weight subtracts 128 times the sum of
+	 * the sources */
 	if (p->accumulator == DTYPE_S32 && p->operand[1].dtype == DTYPE_U8) {
 		c->problem.operand[1].dtype = DTYPE_S8;
 		c->shifted = true;

@@ -301,8 +301,8 @@ static dnnl_status_t concat_create(dnnl_primitive_desc_t *pd, dnnl_engine_t e, c
 	return dnnl_concat_primitive_desc_create(pd, op->dst, op->source_count, op->axis, sources, attr, e);
 }
 
-/* Normalizations and eltwise of version 2 take one descriptor for source and destination: a problem that wants another
- * type or layout in its destination is not one of theirs. */
+/* True if version 2 can express the destination: its normalizations and eltwise have one descriptor for
+ * source and destination, so types and layouts must be equal. */
 static bool destination_fits(const struct onednn_op *op)
 {
 	bool one = op->kind == KERNEL_BATCHNORM || op->kind == KERNEL_LAYERNORM || op->kind == KERNEL_ELTWISE ||

@@ -1,6 +1,6 @@
-/* oneDNN as the backend uses it. What differs between its major versions 2 (operation descriptors, iterators, memory
- * descriptors as values) and 3 (descriptors made directly, opaque) is known here and in onednn_compat.c only.
- * Tested with 2.6. */
+/* oneDNN's API as the backend uses it. This header and onednn_compat.c contain all differences between its
+ * major versions 2 (operation descriptors, iterators, memory descriptors as values) and 3 (primitive
+ * descriptors created directly, opaque). Tested with 2.6. */
 #ifndef RUNNER_ONEDNN_COMPAT_H
 #define RUNNER_ONEDNN_COMPAT_H
 
@@ -19,7 +19,7 @@ typedef const_dnnl_memory_desc_t onednn_md;
 typedef const dnnl_memory_desc_t *onednn_md;
 #endif
 
-/* Memory descriptors made here are owned by the caller until onednn_md_free (NULL is allowed); NULL = not possible. */
+/* Return memory descriptors, to be freed with onednn_md_free (NULL is allowed), or NULL if not possible. */
 onednn_md onednn_md_strides(int rank, const int64_t *dims, dnnl_data_type_t type, const int64_t *strides);
 onednn_md onednn_md_tag(int rank, const int64_t *dims, dnnl_data_type_t type, dnnl_format_tag_t tag);
 onednn_md onednn_md_clone(onednn_md md);
@@ -28,7 +28,7 @@ size_t onednn_md_bytes(onednn_md md);
 
 enum onednn_format { ONEDNN_FORMAT_NONE, ONEDNN_FORMAT_ANY, ONEDNN_FORMAT_BLOCKED, ONEDNN_FORMAT_OPAQUE };
 
-/* What a memory descriptor says; strides count elements, in the order of the dimensions. */
+/* Contents of a memory descriptor; strides in elements, in the order of the dimensions. */
 struct onednn_md_info {
 	enum onednn_format format;
 	int rank;
@@ -39,15 +39,16 @@ struct onednn_md_info {
 };
 void onednn_md_describe(onednn_md md, struct onednn_md_info *info);
 
-/* One operation to find implementations for. Fields that the kind does not have are zero. KERNEL_TRANSPOSE and
- * KERNEL_CAST, KERNEL_QUANTIZE and KERNEL_DEQUANTIZE are reorders from src to dst; KERNEL_COPY does not occur. */
+/* An operation, for which implementations are listed. Fields that its kind does not have are zero.
+ * KERNEL_TRANSPOSE, KERNEL_CAST, KERNEL_QUANTIZE and KERNEL_DEQUANTIZE are reorders from src to dst;
+ * KERNEL_COPY does not occur. */
 struct onednn_op {
 	enum kernel kind;
 	dnnl_alg_kind_t algorithm;
 	onednn_md src, src1, bias, dst;   /* src1: weights, or the second source of a binary; borrowed */
 	onednn_md src2;                   /* rnn: recurrent weights */
 	enum mode mode;                   /* rnn */
-	bool both_directions;             /* rnn: side by side in the destination */
+	bool both_directions;             /* rnn: outputs interleaved in the destination */
 	onednn_md stat;                   /* layer normalization: mean and variance */
 	int source_count;                 /* concat */
 	onednn_md source[PROBLEM_SHAPES];
@@ -59,36 +60,37 @@ struct onednn_op {
 	unsigned flags;                   /* normalization flags */
 };
 
-/* Primitive descriptors of every implementation, in the library's order of preference; at most `max`. Returns how many
- * (the caller destroys each); *status says why when there is none. */
+/* Lists the primitive descriptors of all implementations, in the library's order of preference, at most
+ * `max`. Returns their number (the caller destroys each); if 0, *status has the reason. */
 int onednn_implementations(dnnl_engine_t engine, const struct onednn_op *op, dnnl_primitive_attr_t attr,
 	dnnl_primitive_desc_t *pd, int max, dnnl_status_t *status);
 
-/* Factors that an operation multiplies by: one for all where both masks are 0, else one for each place along a dimension. */
+/* Factors of an operation: one for all elements if both masks are 0, else one per index along a dimension. */
 struct onednn_factors {
-	int arg;              /* the argument whose factors they are */
-	bool divides;         /* the destination's: it is divided by them */
-	int mask;             /* bits: dimensions of the argument */
-	int destination_mask; /* bits: the same in the destination */
+	int arg;              /* argument that is scaled */
+	bool divides;         /* true for the destination, which is divided */
+	int mask;             /* bits: dimensions of the argument that have factors */
+	int destination_mask; /* bits: the same dimensions in the destination */
 	int64_t count;
 	const float *values;
 };
-/* Are factors and zero points arguments of an execution (DNNL_ARG_ATTR_SCALES | arg, f32; DNNL_ARG_ATTR_ZERO_POINTS | arg,
- * s32)? If not the attributes hold their values, and a bias is multiplied, too. */
+/* True if factors and zero points are arguments of an execution (DNNL_ARG_ATTR_SCALES | arg, f32;
+ * DNNL_ARG_ATTR_ZERO_POINTS | arg, s32). Otherwise the attributes hold their values, and a bias is scaled
+ * as well. */
 #define ONEDNN_FACTORS_ARE_ARGUMENTS (DNNL_VERSION_MAJOR >= 3)
 #if DNNL_VERSION_MAJOR < 3
 #define DNNL_ARG_ATTR_SCALES 0
 #endif
 dnnl_status_t onednn_attr_factors(dnnl_primitive_attr_t attr, const struct onednn_factors *f);
-/* One for the whole argument. */
+/* One zero point for the whole argument. */
 dnnl_status_t onednn_attr_zero_point(dnnl_primitive_attr_t attr, int arg, int32_t zero_point);
 
 dnnl_status_t onednn_post_eltwise(dnnl_post_ops_t post, dnnl_alg_kind_t algorithm, float alpha, float beta);
 dnnl_status_t onednn_post_binary(dnnl_post_ops_t post, dnnl_alg_kind_t algorithm, onednn_md md);
 
-/* A memory object over the caller's bytes; NULL when it cannot be made. */
+/* Returns a memory object for the caller's buffer, or NULL. */
 dnnl_memory_t onednn_memory(onednn_md md, dnnl_engine_t engine, void *bytes);
-/* The descriptor of an execution argument; borrowed from pd. */
+/* Returns the descriptor of an execution argument, borrowed from pd. */
 onednn_md onednn_argument(const_dnnl_primitive_desc_t pd, int arg);
 /* Copies between layouts and types, untimed. */
 dnnl_status_t onednn_reorder(dnnl_engine_t engine, dnnl_stream_t stream, onednn_md from_md, void *from, onednn_md to_md,

@@ -60,7 +60,7 @@ onednn_md onednn_layout_md(const struct operand *o, int rank, const int64_t *dim
 		choice = CHOICE_NXC;
 	if (choice == CHOICE_LIBRARY)
 		return onednn_md_tag(rank, dims, type, dnnl_format_tag_any);
-	/* what broadcasts over the channels has none to block */
+	/* an operand broadcast over the channels has none to block */
 	bool blocked = (choice == CHOICE_BLOCK8 || choice == CHOICE_BLOCK16) && rank >= 3 && rank <= 5 && dims[1] > 1;
 	if (blocked)
 		return onednn_md_tag(rank, dims, type, blocked_tag(choice, rank));
@@ -71,7 +71,8 @@ onednn_md onednn_layout_md(const struct operand *o, int rank, const int64_t *dim
 	return onednn_md_strides(rank, dims, type, strides);
 }
 
-/* Dimensions from the outermost in memory to the innermost; equal strides (sizes of 1) keep the logical order. */
+/* Sorts the dimensions from the outermost in memory to the innermost; equal strides (sizes of 1) keep the
+ * logical order. */
 static void order_by_stride(const struct onednn_md_info *info, int *order)
 {
 	for (int i = 0; i < info->rank; i++) {
@@ -82,7 +83,8 @@ static void order_by_stride(const struct onednn_md_info *info, int *order)
 	}
 }
 
-/* Is the memory without holes between the outer dimensions? If not, only the strides tell the layout. */
+/* True if the memory is dense between the outer dimensions; otherwise the layout has no name, only
+ * strides. */
 static bool is_dense(const struct onednn_md_info *info, const int *order)
 {
 	int64_t step = 1, inner[ONEDNN_RANK];

@@ -1,10 +1,10 @@
-/* Memory layouts: the ones a source may arrive in, and their names as oneDNN's users write them (nChw8c, OIhw8i8o). */
+/* Memory layouts of sources, and their names as in oneDNN (nChw8c, OIhw8i8o). */
 #ifndef RUNNER_ONEDNN_LAYOUT_H
 #define RUNNER_ONEDNN_LAYOUT_H
 
 #include "runner/onednn_compat.h"
 
-/* What `any` becomes. LIBRARY leaves the choice to the library, where its primitive takes that. */
+/* Replacement for layout `any`. LIBRARY: the library chooses, if its primitive allows. */
 enum onednn_choice { CHOICE_LIBRARY, CHOICE_NCX, CHOICE_NXC, CHOICE_BLOCK8, CHOICE_BLOCK16, CHOICE_COUNT };
 
 #define ONEDNN_LAYOUT_SIZE 96
@@ -13,14 +13,17 @@ enum onednn_choice { CHOICE_LIBRARY, CHOICE_NCX, CHOICE_NXC, CHOICE_BLOCK8, CHOI
 void onednn_strides_ncx(int rank, const int64_t *dims, int64_t *strides);
 void onednn_strides_nxc(int rank, const int64_t *dims, int64_t *strides);
 
-/* The descriptor for an operand: its own layout, or the choice where it is `any`. NULL: not possible. Owned. */
+/* Returns the descriptor of an operand: in its own layout, or in that of the choice for `any`. NULL: not
+ * possible. The caller frees it. */
 onednn_md onednn_layout_md(const struct operand *o, int rank, const int64_t *dims, dnnl_data_type_t type,
 	enum onednn_choice choice);
 
-/* Can tensors of these dimensions be laid out so? Blocked ones need channels enough to fill a block. */
+/* True if tensors of these dimensions can have the layout; blocked ones need at least one block of
+ * channels. */
 bool onednn_choice_fits(enum onednn_choice choice, int rank, const int64_t *dims);
 
-/* The name of a descriptor's layout, with `letters` for its dimensions ("nchw", "goihw", "abc"). */
+/* Writes the name of a descriptor's layout to buf, with `letters` for its dimensions ("nchw", "goihw",
+ * "abc"); returns buf. */
 char *onednn_layout_name(char buf[ONEDNN_LAYOUT_SIZE], onednn_md md, const char *letters);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "runner/onednn_case_private.h"
 
-/* Modes that are one algorithm of oneDNN's. The default parameters are written where the mode has none of its own. */
+/* Modes that are one oneDNN algorithm. alpha and beta are for modes that have no parameters of their own. */
 static const struct onednn_mode mode_rows[] = {
 	{ MODE_MAX, dnnl_pooling_max, 0, 0 },
 	{ MODE_AVG_INCLUDE, dnnl_pooling_avg_include_padding, 0, 0 },

@@ -7,7 +7,7 @@
 
 #include "runner/tolerance.h"
 
-#define IMPLEMENTATIONS 16 /* most of one case that are taken */
+#define IMPLEMENTATIONS 16 /* maximum number of one case */
 
 dnnl_engine_t onednn_engine;
 dnnl_stream_t onednn_stream;
@@ -17,7 +17,7 @@ dnnl_stream_t onednn_stream;
 static const struct {
 	dnnl_cpu_isa_t isa;
 	const char *name;
-} isas[] = { /* the richest first */
+} isas[] = { /* most capable first */
 	{ dnnl_cpu_isa_avx512_core_amx, "avx512_core_amx" },
 	{ dnnl_cpu_isa_avx512_core_bf16, "avx512_core_bf16" },
 	{ dnnl_cpu_isa_avx512_core_vnni, "avx512_core_vnni" },
@@ -28,7 +28,7 @@ static const struct {
 	{ dnnl_cpu_isa_sse41, "sse41" },
 };
 
-/* Does the instruction set in use include that one? Caps such as DNNL_MAX_CPU_ISA are respected. */
+/* True if the instruction set in use includes `isa`. Limits such as DNNL_MAX_CPU_ISA are respected. */
 static bool has_isa(dnnl_cpu_isa_t isa)
 {
 	return ((unsigned)dnnl_get_effective_cpu_isa() & (unsigned)isa) == (unsigned)isa;
@@ -81,7 +81,8 @@ static const char *implementation_name(const_dnnl_primitive_desc_t pd)
 	return name ? name : "unnamed";
 }
 
-/* AMX says so in the name; the JIT of the old gemm uses it for small types without saying so. */
+/* True if the implementation uses matrix units: AMX is part of the name, except for the old gemm JIT,
+ * which uses it for small types. */
 static enum matrix matrix_of(const struct problem *p, const char *name)
 {
 	if (!has_isa(dnnl_cpu_isa_avx512_core_amx))
@@ -115,7 +116,7 @@ static bool is_known(const struct onednn_offers *o, const char *name, const char
 	return false;
 }
 
-/* Plain loops that the library keeps for what it has no fast code for: "ref:any", "lrn_ref:any", "gemm:ref". */
+/* True for reference implementations (plain loops): "ref:any", "lrn_ref:any", "gemm:ref". */
 static bool is_reference(const char *name)
 {
 	return strncmp(name, "ref", 3) == 0 || strstr(name, "_ref:") || strstr(name, ":ref");
@@ -142,8 +143,8 @@ static void candidate_add(struct onednn_offers *o, const struct onednn_case *c, 
 		.workspace_bytes = (double)onednn_md_bytes(onednn_argument(pd, DNNL_ARG_SCRATCHPAD)) };
 }
 
-/* Every implementation for one choice of layouts. A convolution is asked for twice: Winograd ones that the library would
- * not choose by itself only show when named. */
+/* Adds every implementation for one choice of layouts. Convolutions are listed twice, because Winograd
+ * implementations that the library would not choose are listed only by name. */
 static int offers_add(struct onednn_offers *o, enum onednn_choice choice, dnnl_status_t *status, struct error *err)
 {
 	dnnl_primitive_desc_t pd[IMPLEMENTATIONS];
@@ -164,7 +165,7 @@ static int offers_add(struct onednn_offers *o, enum onednn_choice choice, dnnl_s
 	return 0;
 }
 
-/* Moves the candidates with that flag behind the others, in order. Returns how many others there are. */
+/* Moves the candidates with the flag to the end, in order. Returns the number of the others. */
 static int move_behind(struct onednn_offers *o, bool (*flag)(const struct onednn_candidate *c))
 {
 	struct onednn_candidate candidate[ONEDNN_ALGORITHMS];
@@ -193,7 +194,8 @@ static bool candidate_is_approximate(const struct onednn_candidate *c)
 	return c->approximate;
 }
 
-/* Reference implementations stay only if nothing else is offered. Approximate ones come last: no framework prefers them. */
+/* Drops reference implementations unless there is nothing else. Approximate ones come last, as no
+ * framework prefers them. */
 static void offers_filter(struct onednn_offers *o)
 {
 	int others = move_behind(o, candidate_is_reference);
@@ -204,8 +206,8 @@ static void offers_filter(struct onednn_offers *o)
 		o->algorithm[i].rank = i;
 }
 
-/* The layout in which this library's own convolutions leave their results, for a type and as many spatial dimensions: what
- * arrives at the layers between them. Asked of a middling convolution. */
+/* Layout of the outputs of the library's convolutions for this type and number of spatial dimensions,
+ * which is the layout of most inputs of other layers. Taken from a medium-sized convolution. */
 static enum onednn_choice home_layout(enum dtype t, int spatial)
 {
 	bool whole = t == DTYPE_U8 || t == DTYPE_S8;
@@ -234,8 +236,8 @@ static enum onednn_choice home_layout(enum dtype t, int spatial)
 	return home;
 }
 
-/* Layouts of kernels that have a way of their own: constant matrices may be stored row by row or column by column as well
- * as how the library likes; softmax over channels finds its axis dense only with channels last. 0: no such kernel. */
+/* Layouts for special kernels: constant matrices may also be stored by rows or by columns; a softmax over
+ * channels has a dense axis only in channels-last. Returns 0 for other kernels. */
 static int choices_special(const struct problem *p, enum onednn_choice choices[CHOICE_COUNT])
 {
 	struct problem_shape s = problem_operand_shape(p, 0);
@@ -253,7 +255,7 @@ static int choices_special(const struct problem *p, enum onednn_choice choices[C
 	return onednn_case_tries_layouts(p) && onednn_case_is_open(p) ? 0 : 1;
 }
 
-/* Layouts to try, the library's own first, then the ISA's blocked one, channels last, and plain. */
+/* Layouts to try: the library's choice, the ISA's blocked one, channels last, plain. */
 static int choices_for(const struct problem *p, enum onednn_choice choices[CHOICE_COUNT])
 {
 	struct problem_shape s = problem_operand_shape(p, 0);

@@ -1,4 +1,4 @@
-/* What oneDNN offers for a problem: the first half of its backend. */
+/* Lists oneDNN's implementations of a problem: the first half of its backend. */
 #ifndef RUNNER_ONEDNN_OFFERS_H
 #define RUNNER_ONEDNN_OFFERS_H
 
@@ -8,7 +8,7 @@
 
 #define ONEDNN_ALGORITHMS 48
 
-/* Made by the first call of onednn_probe or onednn_algorithms. */
+/* Created by the first call of onednn_probe or onednn_algorithms. */
 extern dnnl_engine_t onednn_engine;
 extern dnnl_stream_t onednn_stream;
 
@@ -26,10 +26,10 @@ struct onednn_offers {
 	struct onednn_candidate candidate[ONEDNN_ALGORITHMS];
 	struct algorithm algorithm[ONEDNN_ALGORITHMS];
 	int count;
-	float *plain[ONEDNN_ARGS]; /* inputs before any packing, made when first wanted; the same for every case */
+	float *plain[ONEDNN_ARGS]; /* inputs before packing, created on first use; shared by all cases */
 };
 
-/* The backend's slots of these names. */
+/* Functions of struct backend with these names. */
 int onednn_probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err);
 int onednn_algorithms(const struct problem *p, struct backend_list *list, struct error *err);
 void onednn_forget(struct backend_list *list);

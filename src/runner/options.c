@@ -15,7 +15,7 @@ enum long_only { OPTION_CACHE = 256, OPTION_LAUNCH, OPTION_CHECK, OPTION_ALGORIT
 #define IDLE_S 60
 #define IDLE_MAX_S 1000000
 
-/* What a platform has to have for an option. */
+/* What a platform needs for an option. */
 enum need { NEED_NOTHING, NEED_THREADS, NEED_DEVICE, NEED_PLAN };
 
 static const struct option long_options[] = {
@@ -44,18 +44,18 @@ static const struct {
 } help[] = {
 	{ NEED_NOTHING, "  -p, --problem TEXT   measure one problem and print a table" },
 	{ NEED_NOTHING, "  -l, --list           only list its algorithms" },
-	{ NEED_NOTHING, "  -b, --budget-ms N    time for each algorithm, and for jobs that do not say (200)" },
+	{ NEED_NOTHING, "  -b, --budget-ms N    time per algorithm, and default of jobs (200)" },
 	{ NEED_NOTHING, "      --cache LIST     cache states: net, warm (both)" },
 	{ NEED_NOTHING, "      --launch LIST    amortized, isolated (both)" },
 	{ NEED_NOTHING, "      --check          run algorithms once and compare their outputs with plain C" },
-	{ NEED_NOTHING, "      --algorithms N   run at most so many of a problem, of all libraries alike" },
-	{ NEED_NOTHING, "  -j, --json           one JSON object a line instead of a table" },
-	{ NEED_NOTHING, "  -o, --output FILE    add answers to a file; jobs that it answers already are skipped" },
-	{ NEED_NOTHING, "      --idle SECONDS   leave when no job came for so long, 0: never (60)" },
+	{ NEED_NOTHING, "      --algorithms N   run at most N per problem, an equal share per library" },
+	{ NEED_NOTHING, "  -j, --json           print one JSON object per line instead of a table" },
+	{ NEED_NOTHING, "  -o, --output FILE    append results to a file; skip jobs that it has results of" },
+	{ NEED_NOTHING, "      --idle SECONDS   end after this time without a job, 0: never (60)" },
 	{ NEED_NOTHING, "  -i, --info           describe the device" },
-	{ NEED_THREADS, "  -n, --threads N      threads (OMP_NUM_THREADS, else one a core)" },
+	{ NEED_THREADS, "  -n, --threads N      threads (OMP_NUM_THREADS, else one per core)" },
 	{ NEED_DEVICE, "      --device WHICH   a number, cuda:1, or the beginning of a UUID (the first)" },
-	{ NEED_PLAN, "      --plan FILE      plan for the device that a file describes; nothing is measured" },
+	{ NEED_PLAN, "      --plan FILE      list algorithms for a described device; nothing is measured" },
 	{ NEED_NOTHING, "      --version, --help" },
 };
 
@@ -78,12 +78,12 @@ static int usage_print(void)
 	const char *me = platform.program;
 	printf("usage: %s [OPTION...]\n       %s [OPTION...] --problem TEXT [--list] [--json]\n"
 		"       %s [OPTION...] --check [--algorithms N]\n       %s [OPTION...] --info\n\n", me, me, me, me);
-	puts("Without --problem it takes jobs from standard input and answers on standard output,\n"
-		"one JSON object a line.\n");
+	puts("Without --problem the runner reads jobs from standard input and writes results to standard\n"
+		"output, one JSON object per line.\n");
 	for (size_t i = 0; i < sizeof(help) / sizeof(help[0]); i++)
 		if (is_had(help[i].need))
 			puts(help[i].text);
-	puts("\nThe cache state cold is measured where --cache, or a job, asks for it.");
+	puts("\nThe cache state cold is measured only if --cache or a job requests it.");
 	return EXIT_DONE;
 }
 
@@ -92,7 +92,7 @@ static bool number_read(const char *text, int64_t from, int64_t to, int64_t *n)
 	return text_to_int64(text_of(text), n) && *n >= from && *n <= to;
 }
 
-/* "net,warm" into flags. */
+/* Parses a list such as "net,warm" into flags. */
 static bool words_read(const char *text, int (*parse)(const char *), bool *set, int count)
 {
 	char word[32];
@@ -121,12 +121,12 @@ static int words_take(struct options *o, int option)
 	*(cache ? &o->has_caches : &o->has_launches) = true;
 	if (!cache)
 		return words_read(optarg, launch_parse, o->launches, LAUNCH_COUNT) ? -1 :
-			complain("--launch does not know '%s'", optarg);
+			complain("--launch takes amortized and isolated, not '%s'", optarg);
 	return words_read(optarg, cache_parse, o->caches, CACHE_COUNT) ? -1 :
-		complain("--cache wants some of net, warm and cold, not '%s'", optarg);
+		complain("--cache takes net, warm and cold, not '%s'", optarg);
 }
 
-/* -1: go on; else the exit status. */
+/* Takes one option. Returns -1 to go on, else the exit status. */
 static int option_take(struct options *o, int option)
 {
 	int64_t n;
@@ -139,14 +139,14 @@ static int option_take(struct options *o, int option)
 	case OPTION_CHECK: o->check = true; return -1;
 	case OPTION_DEVICE: o->machine.device = optarg; return -1;
 	case OPTION_PLAN: o->machine.plan = optarg; return -1;
-	case OPTION_ALGORITHMS: return number_take(&o->algorithms, 1000, "--algorithms wants 1 to 1000, not '%s'");
-	case 'b': return number_take(&o->budget_ms, WIRE_BUDGET_MS_MAX, "--budget-ms wants milliseconds, not '%s'");
+	case OPTION_ALGORITHMS: return number_take(&o->algorithms, 1000, "--algorithms takes 1 to 1000, not '%s'");
+	case 'b': return number_take(&o->budget_ms, WIRE_BUDGET_MS_MAX, "--budget-ms takes milliseconds, not '%s'");
 	case OPTION_IDLE:
 		return number_read(optarg, 0, IDLE_MAX_S, &o->idle_s) ? -1 :
-			complain("--idle wants seconds, 0 to 1000000, not '%s'", optarg);
+			complain("--idle takes seconds, 0 to 1000000, not '%s'", optarg);
 	case 'n':
 		if (!number_read(optarg, 1, 4096, &n))
-			return complain("--threads wants 1 to 4096, not '%s'", optarg);
+			return complain("--threads takes 1 to 4096, not '%s'", optarg);
 		o->machine.threads = (int)n;
 		return -1;
 	case OPTION_CACHE:
@@ -157,25 +157,25 @@ static int option_take(struct options *o, int option)
 	}
 }
 
-/* What does not go together, or not here. */
+/* Rejects options that exclude each other or that this runner does not have. */
 static int options_judge(const struct options *o)
 {
 	if (o->machine.threads && !platform.has_threads)
-		return complain("--threads is not for %s", "this runner");
+		return complain("--threads is not an option of %s", platform.program);
 	if (o->machine.device && !platform.has_device)
-		return complain("--device is not for %s", "this runner");
+		return complain("--device is not an option of %s", platform.program);
 	if (o->machine.plan && !platform.has_plan)
-		return complain("--plan is not for %s", "this runner");
+		return complain("--plan is not an option of %s", platform.program);
 	if (o->machine.plan && o->machine.device)
-		return complain("--plan and --device: a described device is not %s", "here");
+		return complain("--plan and --device: %s", "choose one");
 	if (o->list && !o->problem)
 		return complain("--list needs %s", "--problem");
 	if (o->list && o->check)
 		return complain("--list and --check: %s", "choose one");
 	if (o->check && o->machine.plan)
-		return complain("--check needs a device, --plan has %s", "none");
+		return complain("--check and --plan: %s", "a plan has no device to run on");
 	if (o->algorithms && (o->list || o->machine.plan))
-		return complain("--algorithms is for what is run, not for %s", o->list ? "--list" : "--plan");
+		return complain("--algorithms limits what is run, and %s runs nothing", o->list ? "--list" : "--plan");
 	if (o->output && (o->problem || o->info))
 		return complain("--output is for jobs from standard input, not for %s", o->problem ? "--problem" : "--info");
 	return -1;
@@ -192,6 +192,6 @@ int options_read(struct options *o, int argc, char **argv)
 			return status;
 	}
 	if (optind < argc)
-		return complain("'%s' is one argument too many", argv[optind]);
+		return complain("unexpected argument '%s'", argv[optind]);
 	return options_judge(o);
 }

@@ -26,7 +26,8 @@ static uint32_t bits_of(float f)
 	return bits;
 }
 
-/* A product puts the exponent right, subnormal numbers included; infinities and NaN keep theirs at the top. */
+/* A multiplication adjusts the exponent, also of subnormal numbers; infinity and NaN are handled
+ * separately. */
 static float half_load(uint16_t h)
 {
 	float f = float_of((uint32_t)(h & 0x7fff) << 13) * 0x1p112f;
@@ -34,7 +35,7 @@ static float half_load(uint16_t h)
 	return float_of(bits_of(f) | top | (uint32_t)(h & 0x8000) << 16);
 }
 
-/* Adding a number of the right size rounds to nearest even at the place of its last bit. */
+/* Rounds to nearest even at the last bit by adding a number whose last bit has that value. */
 static uint16_t half_store(float f)
 {
 	uint32_t sign = bits_of(f) >> 16 & 0x8000, size = bits_of(f) & 0x7fffffffu;
@@ -51,10 +52,10 @@ static uint16_t brain_store(float f)
 	return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0 | bits >> 16 : rounded);
 }
 
-/* Rounded to a whole number by an addition beyond which f32 has no fraction; for |f| up to 2^21. */
+/* Rounds to an integer by adding 1.5 * 2^23, beyond which f32 has no fraction; for |f| up to 2^21. */
 static float whole(float f, float low, float high)
 {
-	f = f > low ? f : low; /* NaN too */
+	f = f > low ? f : low; /* also for NaN */
 	f = f < high ? f : high;
 	return (f + 0x1.8p23f) - 0x1.8p23f;
 }

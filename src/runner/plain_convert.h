@@ -1,4 +1,4 @@
-/* Runs of elements of any type that plain C computes with, to f32 and back: loops that compilers vectorize. */
+/* Converts runs of elements between f32 and the other types. The loops are vectorized by the compiler. */
 #ifndef RUNNER_PLAIN_CONVERT_H
 #define RUNNER_PLAIN_CONVERT_H
 
@@ -6,12 +6,13 @@
 
 #include "problem/dtype.h"
 
-/* f32 f16 bf16, 8- and 16-bit whole numbers, s32, the 8-bit floats; s4 and u4, two a byte, the first in the low half. */
+/* True for f32 f16 bf16, 8- and 16-bit integers, s32, 8-bit floats; s4 and u4, two per byte, the first in
+ * the low half. */
 bool plain_converts(enum dtype t);
-/* n elements from element `at` on. */
+/* Converts n elements from index `at` to f32. */
 void plain_load(float *to, const void *from, enum dtype t, int64_t at, int64_t n);
-/* Whole numbers are rounded, halves to even, and saturate, floats of 8 bits too. Of packed types `at` is even, and n is
- * unless the tensor ends there. s32 holds what f32 does. */
+/* The reverse. Integers are rounded, ties to even, and saturate, as do 8-bit floats. For packed types `at`
+ * is even, and n is even except at the tensor's end. s32 has only f32's precision. */
 void plain_store(void *to, enum dtype t, int64_t at, const float *from, int64_t n);
 
 #endif

@@ -10,7 +10,7 @@
 #include "runner/fill.h"
 #include "runner/plain_convert.h"
 
-/* A problem along one axis: outer lines of `size` elements, `inner` apart. */
+/* A problem along one axis: `outer` lines of `size` elements, `inner` elements apart. */
 struct lines {
 	int64_t outer, size, inner;
 };
@@ -34,7 +34,7 @@ static int64_t share_begin(int64_t total, int i, int count)
 	return total / count * i + total % count * i / count;
 }
 
-/* --- movers, by the size of an element --- */
+/* --- data movement, by element size --- */
 
 static int64_t index_at(const void *from, enum dtype type, int64_t i)
 {
@@ -53,7 +53,7 @@ static void gather_share(const struct plain *a, int i, int count)
 	}
 }
 
-/* Steps in elements of a broadcast operand along each dimension of the destination. */
+/* Steps of a broadcast operand along each dimension of the destination, in elements. */
 static void broadcast_steps(const struct problem_shape *from, const struct problem_shape *to, int64_t *step)
 {
 	int64_t next = 1;
@@ -82,7 +82,7 @@ static void select_row(int bytes, int64_t n, const int64_t *step, char *to, cons
 	}
 }
 
-/* Rows of the destination's last dimension. */
+/* Number of rows along the destination's last dimension. */
 static void select_share(const struct plain *a, int i, int count)
 {
 	const struct problem *p = a->problem;
@@ -104,7 +104,7 @@ static void select_share(const struct plain *a, int i, int count)
 
 /* --- along one axis --- */
 
-/* The k best so far, best first; a new one moves those behind it. Ties keep the lower place. */
+/* Inserts into the k best so far, in order. Ties keep the lower index. */
 #define TOPK_LINE(type)                                                                                        \
 	do {                                                                                                   \
 		type *best = (type *)a->destination + to;                                                      \
@@ -187,14 +187,14 @@ static void scan_line(const struct plain *a, struct lines l, int64_t from)
 	if (a->problem->operand[0].dtype == DTYPE_F32)
 		SCAN_LINE(float, float);
 	else if (a->problem->operand[0].dtype == DTYPE_S64)
-		SCAN_LINE(int64_t, uint64_t); /* wraps, as the type does */
+		SCAN_LINE(int64_t, uint64_t); /* wraps around */
 	else
 		SCAN_LINE(int32_t, uint32_t);
 }
 
-/* A line of 16-bit floats beside the same in f32, which is what is computed with. */
+/* A line of 16-bit floats and its f32 copy, which is used to compute. */
 struct narrow {
-	struct problem problem; /* the same in f32 */
+	struct problem problem; /* the same problem in f32 */
 	uint16_t *raw;
 	float *wide, *result;
 	int64_t *indices;
@@ -318,7 +318,7 @@ static void norm_share(const struct plain *a, int i, int count)
 	free(wide);
 }
 
-/* --- what is there --- */
+/* --- supported problems --- */
 
 int64_t plain_scale_count(const struct problem *p)
 {
@@ -373,16 +373,16 @@ int plain_refuses(const struct problem *p, struct error *err)
 	if (p->kernel != KERNEL_GATHER && p->kernel != KERNEL_SELECT && p->kernel != KERNEL_TOPK &&
 		p->kernel != KERNEL_ARGREDUCE && p->kernel != KERNEL_SCAN && p->kernel != KERNEL_INSTANCENORM &&
 		p->kernel != KERNEL_RMSNORM && p->kernel != KERNEL_QUANTIZE && p->kernel != KERNEL_DEQUANTIZE && !plain_by_table(p))
-		return error_set(err, "only moves, orders, norms and tables that the library does not have");
+		return error_set(err, "only data movement, sorting, normalizations and tables that oneDNN does not have");
 	if (p->epilogue_count)
-		return error_set(err, "plain C has no epilogues");
-	/* one scale or function for all: the order of elements does not count */
+		return error_set(err, "kernels in plain C have no epilogues");
+	/* with one scale or function for all elements their order is irrelevant */
 	bool any_order = p->kernel == KERNEL_ELTWISE || p->mode == MODE_QUANTIZE_TENSOR || p->mode == MODE_DEQUANTIZE_TENSOR || p->mode == MODE_QUANTIZE_DYNAMIC;
 	any_order = any_order && p->operand[0].layout == LAYOUT_NXC && p->operand[1].layout == LAYOUT_NXC;
 	for (int i = 0; i < problem_operand_count(p) && !any_order; i++)
 		if (p->operand[i].layout == LAYOUT_NXC || p->operand[i].layout == LAYOUT_STRIDES)
-			return error_set(err, "plain C knows dense tensors in ONNX order only");
-	return types_fit(p) ? 0 : error_set(err, "plain C has no %s of these types", kernel_name(p->kernel));
+			return error_set(err, "kernels in plain C take only dense tensors in ONNX order");
+	return types_fit(p) ? 0 : error_set(err, "plain C has no %s for these types", kernel_name(p->kernel));
 }
 
 void plain_share(void *plain, int i, int count)

@@ -1,4 +1,4 @@
-/* quantize and dequantize: chunks go through f32. */
+/* quantize and dequantize, computed in f32 by chunks. */
 #include "config.h"
 
 #include "runner/plain_kernels.h"
@@ -6,9 +6,10 @@
 #include "runner/plain_convert.h"
 #include "runner/integers.h"
 
-#define CHUNK 512 /* elements; even, so that packed ones begin on a byte */
+#define CHUNK 512 /* elements; even, so that packed types begin on a byte */
 
-/* How scales lie along a tensor: `dim` places of `inner` elements; runs of elements have one scale, or one each. */
+/* Layout of the scales along a tensor: `dim` indices of `inner` elements; adjacent elements share a scale
+ * or have one each. */
 struct scales {
 	bool single, by_block;
 	int64_t dim, inner, size, blocks;
@@ -29,7 +30,7 @@ static struct scales scales_of(const struct problem *p)
 	return s;
 }
 
-/* From element `at` on: how many of the next `n` have their scales at *place, *place + *step, ... */
+/* Returns how many of the next n elements have their scales at *place, *place + *step, ... */
 static int64_t run_of(const struct scales *s, int64_t at, int64_t n, int64_t *place, int64_t *step)
 {
 	int64_t row = at / s->inner, column = at % s->inner, outer = row / s->dim, d = row % s->dim, left;
@@ -77,7 +78,7 @@ static int64_t elements(const struct problem *p)
 	return n;
 }
 
-/* Elements that share i begins with: a whole number of chunks. */
+/* First element of share i; a multiple of CHUNK. */
 static int64_t share_begin(int64_t n, int i, int count)
 {
 	int64_t chunks = (n - 1) / CHUNK + 1, at = (chunks / count * i + chunks % count * i / count) * CHUNK;
@@ -105,7 +106,7 @@ static void known_share(const struct plain *a, int i, int count)
 	}
 }
 
-/* The first pass leaves every share's range in a->partial. */
+/* First pass of dynamic quantization: the range of each share, to a->partial. */
 static void range_share(const struct plain *a, int i, int count)
 {
 	const struct problem *p = a->problem;
@@ -123,7 +124,7 @@ static void range_share(const struct plain *a, int i, int count)
 	a->partial[2 * i + 1] = high;
 }
 
-/* The second one puts them together, in every share alike. */
+/* Second pass: every share computes the total range and quantizes its elements. */
 static void dynamic_share(const struct plain *a, int i, int count)
 {
 	const struct problem *p = a->problem;

@@ -1,4 +1,4 @@
-/* Functions of bytes, by tables: 256 entries hold whatever function there is between two scales. */
+/* Functions of 8-bit values by lookup: 256 entries hold the function, including both scales. */
 #include "config.h"
 
 #include "runner/plain_kernels.h"
@@ -9,7 +9,7 @@
 #include "runner/fill.h"
 #include "runner/plain_table.h"
 
-#define LEAST_FOR_TABLE 256 /* elements of a line for which a table of its results is worth making */
+#define LEAST_FOR_TABLE 256 /* minimum length of a line for which a table of results pays off */
 
 static bool is_byte(enum dtype t)
 {
@@ -63,8 +63,8 @@ static void eltwise_share(const struct plain *a, int i, int count)
 		y[at] = byte[x[at]];
 }
 
-/* `flip` makes signed bytes count from 0, and back. Powers are fractions of 2^31, so that sums are whole and come out the
- * same in any order. */
+/* Softmax of one line. `flip` maps signed bytes to 0..255 and back. exp() values are integers in units of
+ * 2^-31, so that sums do not depend on the order. */
 struct softmax_line {
 	const uint8_t *x;
 	uint8_t *y;
@@ -110,7 +110,7 @@ static void softmax_line(const uint32_t *powers, const struct softmax_line *l)
 			l->y[j * l->step] = softmax_round(power[l->x[j * l->step] ^ l->flip_in], by) ^ l->flip_out;
 		return;
 	}
-	/* no element is larger than the largest: what lies behind the end of the powers is not asked for */
+	/* indices stay in the table: no element is above the maximum */
 	uint8_t result[256] = { 0 };
 	for (int v = 0, most = (int)(powers + 255 - power); v <= most; v++)
 		result[v] = softmax_round(power[v], by) ^ l->flip_out;

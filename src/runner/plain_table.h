@@ -1,4 +1,4 @@
-/* Functions of bytes, by tables. */
+/* Functions of 8-bit values by lookup tables. */
 #ifndef RUNNER_PLAIN_TABLE_H
 #define RUNNER_PLAIN_TABLE_H
 
@@ -11,7 +11,7 @@ struct plain_table {
 	uint32_t power[256]; /* softmax: exp(i - 255), in 2^-31 */
 };
 
-/* Is it a function of bytes that gives bytes? */
+/* True if source and destination are 8-bit types and the function can be a table. */
 bool plain_by_table(const struct problem *p);
 void plain_table_make(const struct problem *p, struct plain_table *t);
 

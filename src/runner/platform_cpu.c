@@ -20,9 +20,9 @@
 #define KEPT_SHARE 0.25
 #define FALLBACK_MEMORY 1e9
 #define TOLERANCE 0.02
-#define LONG_NS 5e6 /* of many scheduler ticks one is interrupted nearly always, and hardly slower for it */
+#define LONG_NS 5e6 /* longer samples are almost always preempted, and hardly slower */
 
-/* First line of a file without its newline; false when there is none. */
+/* Reads the first line of a file, without its newline; false: none. */
 static bool line_read(const char *path, char *buf, int size)
 {
 	FILE *f = fopen(path, "r");
@@ -37,8 +37,9 @@ static bool line_read(const char *path, char *buf, int size)
 
 /* --- threads --- */
 
-/* The library's threads are bound to cores when its runtime loads, by environment variables. Starts the program anew with
- * them set where they are not; returns only when they are, or when that failed (then unbound). */
+/* Binds the library's threads to cores by environment variables, which its runtime reads when it is
+ * loaded: restarts the program with them set. Returns if they are set, or if the restart failed (unbound
+ * then). */
 static void threads_bind(int threads, char **argv)
 {
 	const char *given = getenv("OMP_NUM_THREADS");
@@ -47,7 +48,7 @@ static void threads_bind(int threads, char **argv)
 	bool bound = getenv("OMP_PROC_BIND") && getenv("OMP_PLACES") && given && atoi(given) == threads && !getenv("OMP_DYNAMIC");
 	if (bound || getenv(GUARD))
 		return;
-	unsetenv("OMP_DYNAMIC"); /* their number is chosen, not changed by the way */
+	unsetenv("OMP_DYNAMIC"); /* the runtime must not change the number of threads */
 	threads_unbind();
 	char number[16];
 	snprintf(number, sizeof(number), "%d", threads > 0 ? threads : threads_cores_count());
@@ -89,7 +90,7 @@ static double size_parse(const char *text)
 	return *end == 'K' ? size * 1024 : *end == 'M' ? size * 1048576 : *end == 'G' ? size * 1073741824 : size;
 }
 
-/* How many processors a list like "0-3,8" names; 0: it is none. */
+/* Number of CPUs in a list like "0-3,8"; 0: not a list. */
 static int list_count(const char *list)
 {
 	int count = 0;
@@ -102,7 +103,8 @@ static int list_count(const char *list)
 	return count;
 }
 
-/* Records every cache of the first core, and how many processors share it; returns the size of the last level, NaN unknown. */
+/* Records the caches of the first core and how many CPUs share each; returns the size of the last level,
+ * NaN: unknown. */
 static double caches_probe(json_t *attributes)
 {
 	json_t *list = json_array();
@@ -150,12 +152,12 @@ static void environment_probe(json_t *attributes)
 
 static void prepare(const struct platform_options *o, char **argv)
 {
-	unsetenv("DNNL_DEFAULT_FPMATH_MODE"); /* the math mode is strict, whatever the shell says */
+	unsetenv("DNNL_DEFAULT_FPMATH_MODE"); /* strict math, whatever the environment sets */
 	unsetenv("ONEDNN_DEFAULT_FPMATH_MODE");
 	threads_bind(o->threads, argv);
 }
 
-/* A word for these cores of this processor, into 64 bytes: FNV-1a of its name and their numbers. */
+/* Writes a name of these cores of this processor to word[64]: FNV-1a hash of the model and the CPUs. */
 static const char *cores_word(const struct threads *t, const char *model, char *word)
 {
 	uint64_t hash = 0xcbf29ce484222325u;
@@ -177,7 +179,7 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 	int bad = device_probe(&draft, &d->has_matrix, err);
 	threads_probe(&threads);
 	if (!bad && threads.count > THREADS_MOST)
-		bad = error_set(err, "%d threads are more than can be watched: set --threads or OMP_NUM_THREADS to %d at most",
+		bad = error_set(err, "%d threads are too many: set --threads or OMP_NUM_THREADS to at most %d",
 			threads.count, THREADS_MOST);
 	bool apart = threads_are_apart(&threads);
 	team_set(threads.count);
@@ -198,7 +200,7 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 	return bad;
 }
 
-/* Without swapping, as of now, and within what the control group allows. */
+/* Free memory without swapping, within the control group's limit. */
 static double memory_available(void)
 {
 	char line[256];
@@ -212,7 +214,8 @@ static double memory_available(void)
 	return fmin(kilobytes > 0 ? kilobytes * 1024 : FALLBACK_MEMORY, cgroup_memory_left(""));
 }
 
-/* What is kept from the job before is not counted, since not all can use it; much of it is given back. */
+/* Free memory in bytes. Kept buffers do not count as free, as not every job can reuse them; if they are
+ * large they are released first. */
 static double memory_bytes(void)
 {
 	double available = memory_available();

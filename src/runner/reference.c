@@ -8,7 +8,7 @@
 #include "runner/integers.h"
 
 #define SCALE_LEAST 1e-6
-#define MIXED_SLACK 0x1p-8 /* rounding between types */
+#define MIXED_SLACK 0x1p-8 /* slack for rounding between types */
 
 int reference_make(struct reference *e, const struct problem *p, struct check_inputs *in, int64_t total, int64_t most,
 	struct error *err)
@@ -26,7 +26,8 @@ int reference_make(struct reference *e, const struct problem *p, struct check_in
 	return 0;
 }
 
-/* Of one output. What is beyond all floats may be said by the last of them, as of a window that sees nothing. */
+/* Relative error of one output. A value beyond a float's range may be its largest number, e.g. the maximum
+ * of an empty window. */
 static double off_of(const struct reference *e, int64_t i, double got)
 {
 	const struct problem *p = e->problem;

@@ -24,22 +24,22 @@ struct queued {
 	struct queued *next;
 };
 
-/* Three threads: this one measures, one reads, one beats. They meet in here. */
+/* State of three threads: the main one measures, the reader reads jobs, the heart sends heartbeats. */
 struct server {
 	int in, out;
 	struct serving *how;
-	pthread_mutex_t writing;     /* whole lines only; of the next one too */
-	bool spoke;                  /* since the heart last looked: a sign of life, too */
-	int unwritten;               /* why the output takes no more (errno), 0: it does */
-	pthread_mutex_t lock;        /* of everything below */
+	pthread_mutex_t writing;     /* held to write a complete line; guards the next two */
+	bool spoke;                  /* a message was sent since the last look; counts as a heartbeat */
+	int unwritten;               /* errno of a failed write, 0: none */
+	pthread_mutex_t lock;        /* guards everything below */
 	pthread_cond_t changed;
 	struct queued *first, *last;
 	int queued;
-	int64_t current;             /* id being worked on, 0 none */
-	bool cancel;                 /* the current one */
-	bool ended, quit;            /* no further input; leave now */
-	bool patient;                /* the input is a file */
-	bool finished;               /* the heart may stop */
+	int64_t current;             /* id of the current job, 0: none */
+	bool cancel;                 /* cancel the current job */
+	bool ended, quit;            /* input ended; quit requested */
+	bool patient;                /* the input is a regular file */
+	bool finished;               /* tells the heart to stop */
 	const struct algorithm *trying;
 	enum cache cache;
 	enum launch launch;
@@ -47,7 +47,7 @@ struct server {
 
 /* --- writing --- */
 
-/* All of it, or why not (errno). The other end of a pipe may have made it one that does not wait. */
+/* Writes all bytes. Returns 0 or errno. Waits if the other end of a pipe has made it non-blocking. */
 static int write_whole(int out, const char *text, size_t n)
 {
 	while (n) {
@@ -62,7 +62,7 @@ static int write_whole(int out, const char *text, size_t n)
 	return 0;
 }
 
-/* After one that could not be written there is no other: nothing may stand behind half a line. */
+/* Sends a message. After a failed write nothing more is written, as it would follow half a line. */
 static void send_message(struct server *s, const struct wire_message *m)
 {
 	char *line = wire_format(m);
@@ -94,7 +94,8 @@ static void send_done(struct server *s, int64_t id, enum status status, const ch
 
 /* --- the heart --- */
 
-/* Whoever reads is woken no more often than needed: it may run where something is measured. */
+/* True if a message was sent since the last call. Then no heartbeat is needed: fewer wake-ups of the
+ * parent, which may run on a core that is measured. */
 static bool has_spoken(struct server *s)
 {
 	pthread_mutex_lock(&s->writing);
@@ -109,7 +110,7 @@ static void heartbeat(struct server *s)
 	char what[512] = "";
 	pthread_mutex_lock(&s->lock);
 	struct wire_message m = { .type = WIRE_HEARTBEAT, .id = s->current, .what = what };
-	bool is_file = s->how->batch->is_file; /* nobody is waiting at the other end of one */
+	bool is_file = s->how->batch->is_file; /* a file needs no heartbeats */
 	if (s->trying)
 		snprintf(what, sizeof(what), "%s%s%s %s %s", s->trying->name, *s->trying->layouts ? " " : "",
 			s->trying->layouts, cache_name(s->cache), launch_name(s->launch));
@@ -117,7 +118,7 @@ static void heartbeat(struct server *s)
 	if (is_file)
 		return;
 	send_message(s, &m);
-	has_spoken(s); /* the next one is not spared by this one */
+	has_spoken(s); /* a heartbeat does not replace the next one */
 }
 
 static void *heart(void *argument)
@@ -157,7 +158,7 @@ static void drop_all(struct server *s)
 	s->queued = 0;
 }
 
-/* id 0 = everything; else the current job or a queued one. */
+/* id 0: cancels all jobs; else the current job or a queued one. */
 static void cancel(struct server *s, int64_t id)
 {
 	if (id == 0)
@@ -177,7 +178,7 @@ static void cancel(struct server *s, int64_t id)
 	}
 }
 
-/* Keeps the message, or refuses it. A file of jobs can wait. */
+/* Queues the message or refuses it. Jobs from a file wait for room instead. */
 static void enqueue(struct server *s, struct wire_message *m)
 {
 	while (s->patient && s->queued >= QUEUE_MOST && !s->quit)
@@ -205,7 +206,7 @@ static void message_take(struct server *s, struct wire_message *m)
 		} else if (m->type == WIRE_QUIT) {
 			s->quit = s->cancel = true;
 		} else {
-			send_log(s, "error: that message goes the other way");
+			send_log(s, "error: a runner sends this message and does not accept it");
 		}
 		wire_free(m);
 	}
@@ -231,7 +232,7 @@ static void line_take(struct server *s, const char *line, size_t n)
 	}
 }
 
-/* Takes all whole lines out of the buffer. A line that grows past the limit is dropped up to its end. */
+/* Takes all complete lines out of the buffer. A line longer than the limit is dropped up to its end. */
 static void lines_take(struct server *s, struct str *buffer, bool *dropping)
 {
 	size_t at = 0;
@@ -244,7 +245,7 @@ static void lines_take(struct server *s, struct str *buffer, bool *dropping)
 	}
 	size_t rest = buffer->n - at;
 	if (rest > WIRE_LINE_MAX && !*dropping) {
-		send_log(s, "error: a line is too long");
+		send_log(s, "error: a line is longer than 1 MiB");
 		*dropping = true;
 	}
 	if (*dropping)
@@ -280,7 +281,7 @@ static void *reader(void *argument)
 	return NULL;
 }
 
-/* --- working --- */
+/* --- jobs --- */
 
 static void trying_set(struct server *s, const struct algorithm *a, enum cache c, enum launch l)
 {
@@ -291,7 +292,7 @@ static void trying_set(struct server *s, const struct algorithm *a, enum cache c
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* The job being worked on: the server, and what its messages need. */
+/* Argument of the callbacks of the current job. */
 struct working {
 	struct server *server;
 	const struct wire_message *message;
@@ -339,7 +340,7 @@ static void working_check(void *user, const struct algorithm *a, const struct ch
 		.what = f->why });
 }
 
-/* What the command line says of jobs that do not say themselves. */
+/* Fills in from the command line what the job does not specify. */
 static void job_default(const struct server *s, struct wire_message *m)
 {
 	const struct serving *how = s->how;
@@ -361,7 +362,7 @@ static bool is_lost(void)
 	return platform.is_alive && !platform.is_alive();
 }
 
-/* The end of a job that was looked at, with what it was about. */
+/* Sends `done` with the problem and the states, and adds it to the output's index. */
 static void send_outcome(struct server *s, const struct wire_message *m, enum status status, const char *why)
 {
 	struct wire_message done = { .type = WIRE_DONE, .id = m->id, .status = status, .what = why, .problem = m->problem,
@@ -396,7 +397,8 @@ static void work_on(struct server *s, struct wire_message *m)
 		send_outcome(s, m, status, status == STATUS_OK && !s->how->check ? "" : err.text);
 }
 
-/* Waits for something to do. No time limit where all jobs are in a file: its end is one. */
+/* Waits for a job, the end of input, quit, or the idle limit. Without limit if the input is a file, as
+ * that ends by itself. */
 static void job_await(struct server *s)
 {
 	int64_t limit_ms = s->patient ? 0 : s->how->idle_ms;
@@ -413,7 +415,8 @@ static void job_await(struct server *s)
 	s->quit |= waited == ETIMEDOUT && !s->first;
 }
 
-/* The next job; false: leave. The algorithm's strings die with a job, so nobody may point at them between jobs. */
+/* Takes the next job; false: leave. Clears the current one first: an algorithm's strings are freed with
+ * its job. */
 static bool next_job(struct server *s, struct wire_message *m)
 {
 	pthread_mutex_lock(&s->lock);
@@ -435,7 +438,7 @@ static bool next_job(struct server *s, struct wire_message *m)
 	return got;
 }
 
-/* Jobs that are left go unanswered: whoever asked sees that the program has left. */
+/* Stops the heart and drops the queued jobs without an answer: the parent sees that the program has ended. */
 static void finish(struct server *s)
 {
 	pthread_mutex_lock(&s->lock);
@@ -472,7 +475,7 @@ static int hello_send(const struct server *s, struct error *err)
 	return why ? error_set(err, "cannot write to the output: %s", strerror(why)) : 0;
 }
 
-/* Jobs until there are none, the device is lost, or nobody can know the answers. */
+/* Runs jobs until there are none, the device is lost, or the output cannot be written. */
 static int work(struct server *s, struct error *err)
 {
 	struct wire_message m;
@@ -481,18 +484,18 @@ static int work(struct server *s, struct error *err)
 		trying_set(s, NULL, CACHE_NET, LAUNCH_AMORTIZED);
 		wire_free(&m);
 		if (is_lost()) {
-			send_log(s, "error: the device is lost to this process; a new one goes on with the next job");
-			return error_set(err, "the device is lost to this process: start it again to go on with the next job");
+			send_log(s, "error: the device is lost; a new runner process continues with the next job");
+			return error_set(err, "the device is lost: rerun to continue with the next job");
 		}
 	}
 	int why = unwritten(s);
-	return !why ? 0 : error_set(err, "cannot write answers: %s; mend that and start it again: it goes on where it stopped",
+	return !why ? 0 : error_set(err, "cannot write results: %s; fix this and rerun (finished jobs are skipped)",
 		strerror(why));
 }
 
 int serve(struct serving *how, int in, int out, struct error *err)
 {
-	static struct server one; /* for ever: the reader may sit in read() when the program leaves */
+	static struct server one; /* static: the detached reader outlives this function */
 	struct server *s = &one;
 	struct stat input;
 	pthread_t reading, beating;

@@ -13,7 +13,7 @@ struct table {
 	FILE *out;
 	const struct options *options;
 	int rows;
-	double rotated_bytes; /* the least of any result in state net, INFINITY none */
+	double rotated_bytes; /* minimum of the results in state net, INFINITY: none */
 	bool bad; /* a check failed */
 };
 
@@ -153,8 +153,8 @@ int table_problem(const struct options *o, const struct device *d, FILE *out)
 	enum status status = problem_do(o, &j, &err);
 	char passed[STR_QUANTITY];
 	if (!o->json && t.rotated_bytes < measure_enough_bytes(d->llc_bytes))
-		fprintf(out, "\nnet: only %s of constant operands pass before the first come back, less than twice the\n"
-			"last-level cache: some may have come from there\n", str_bytes(passed, t.rotated_bytes));
+		fprintf(out, "\nnet: only %s of constant operands are read before one is used again, less than twice the\n"
+			"last-level cache: some may have been read from the cache\n", str_bytes(passed, t.rotated_bytes));
 	if (status != STATUS_OK)
 		fprintf(stderr, "%s: %s: %s\n", platform.program, status_name(status), err.text);
 	else if (*err.text && o->check)

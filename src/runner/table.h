@@ -1,4 +1,4 @@
-/* One problem, measured, listed or checked for a person. */
+/* Measures, lists or checks one problem and prints a table. */
 #ifndef RUNNER_TABLE_H
 #define RUNNER_TABLE_H
 
@@ -6,7 +6,7 @@
 
 #include "runner/options.h"
 
-/* Returns the exit status. */
+/* Prints to `out`, errors to stderr; returns the exit status (enum exits). */
 int table_problem(const struct options *o, const struct device *d, FILE *out);
 
 #endif

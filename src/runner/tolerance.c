@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Computing with the type, its products added up in f32 or better; and rounding one value to it. Whole numbers: exact. */
+/* Relative error of computing in the type with sums in f32 or better, and of rounding one value to it.
+ * Integers: exact. */
 static const struct {
 	enum dtype type;
 	double computing, rounding;
@@ -20,7 +21,7 @@ static const struct {
 	{ DTYPE_F4E2M1, 5e-1, 0x1p-2 },
 };
 
-/* What a relaxed mode adds: the type that it goes through, or adds up in. */
+/* Error added by a math mode: of the type that it converts to or accumulates in. */
 static const struct {
 	const char *math;
 	double computing;
@@ -36,7 +37,8 @@ static const struct {
 };
 #define UNKNOWN_MATH 1e-2
 
-/* Exponentials, roots and the like are approximated to a few units of f32 in libraries that keep to f32 otherwise. */
+/* True if the function is approximated to a few units of f32's precision, as libraries do for exponentials
+ * and roots. */
 #define TRANSCENDENTAL 1e-5
 
 static double computing_with(enum dtype type)
@@ -63,7 +65,7 @@ static double math_tolerance(const char *math)
 	return UNKNOWN_MATH;
 }
 
-/* Anything beyond adding, multiplying, comparing and moving. */
+/* True if the problem has any operation other than addition, multiplication, comparison and data movement. */
 static bool is_transcendental(enum mode m)
 {
 	static const enum mode plain[] = { MODE_NONE, MODE_RELU, MODE_LEAKY_RELU, MODE_CLIP, MODE_ABS, MODE_SQUARE, MODE_ROUND,
@@ -95,10 +97,11 @@ static bool has_transcendental(const struct problem *p)
 	return any;
 }
 
-/* oneDNN's 8-bit Winograd, F(2x2, 3x3): it rounds the transformed source, divided by 4, and the transformed weights, times
- * 4/9, to 8 bits (adj_src_scale and adj_wei_scale in jit_avx512_core_u8s8s32x_wino_convolution.cpp). With values as small
- * as an exact check of the others needs (integers.h), c channels give errors of about 0.28 / sqrt(c) of the sum of the terms
- * where the results are about 0.4 / sqrt(c): a tolerance that accepts it would also accept zeros. */
+/* oneDNN's 8-bit Winograd, F(2x2, 3x3): it rounds the transformed source, divided by 4, and the
+ * transformed weights, times 4/9, to 8 bits (adj_src_scale and adj_wei_scale in
+ * jit_avx512_core_u8s8s32x_wino_convolution.cpp). With values as small as an exact check of the others
+ * needs (integers.h), c channels give errors of about 0.28 / sqrt(c) of the sum of the terms where the
+ * results are about 0.4 / sqrt(c): a tolerance that accepts it would also accept zeros. */
 static const struct approximation approximations[] = {
 	{ "oneDNN", "int8_wino", "Winograd in 8 bits rounds the transformed operands", 0 },
 };
@@ -122,7 +125,8 @@ double tolerance_of(const struct problem *p, const struct algorithm *a)
 		allowed = fmax(allowed, computing_with(p->epilogue[i].operand.dtype));
 	if (has_transcendental(p))
 		allowed = fmax(allowed, TRANSCENDENTAL);
-	if (p->kernel == KERNEL_REDUCE && p->mode == MODE_REDUCE_MUL) /* libraries multiply integers in f32, too */
+	/* libraries multiply integers in f32 as well */
+	if (p->kernel == KERNEL_REDUCE && p->mode == MODE_REDUCE_MUL)
 		allowed = fmax(allowed, computing_with(DTYPE_F32));
 	return allowed + rounding_to(p->operand[count - 1].dtype);
 }
