@@ -51,7 +51,7 @@ static int call_check_inputs(const struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Known contents fit the type and a known shape, known sizes are sizes. */
+/* True if known contents fit the type and a known shape, and known sizes are not negative. */
 static bool value_is_sound(const struct op_value *v)
 {
 	const struct elements *e = v->elements;
@@ -62,8 +62,8 @@ static bool value_is_sound(const struct op_value *v)
 	return !e || (op_elements_count(v->shape) == e->count && (e->f != NULL) == dtype_is_float(v->dtype));
 }
 
-/* An attribute that is there and cannot be read, since it is too long to be kept or of a wrong kind: a rule would take its
- * default. NULL: none, or the rule sees to it itself. */
+/* An attribute that is present but was not read, because it is too long or of the wrong kind; a rule would
+ * use its default. NULL: none, or the rule checks it itself. */
 static const struct attribute *call_unread(const struct op_call *c)
 {
 	if (c->op->class == CLASS_HOST)
@@ -78,7 +78,8 @@ static const struct attribute *call_unread(const struct op_call *c)
 	return NULL;
 }
 
-/* Rules may count on attributes that can be read, on ranks up to OP_RANK_MAX, on tensors (but for rows of any_kind) and on soundness. */
+/* True if rules can handle the call: all attributes were read, ranks are at most OP_RANK_MAX, values are
+ * tensors (except in rows of any_kind) and sound. */
 static bool call_is_in_reach(const struct op_call *c)
 {
 	for (int i = 0; i < c->input_count; i++) {
@@ -90,7 +91,8 @@ static bool call_is_in_reach(const struct op_call *c)
 	return !call_unread(c);
 }
 
-/* Does everything that goes in stand still, and what comes out with it? Operators without inputs decide themselves. */
+/* True if all inputs are constant and the operator is deterministic. Operators without inputs decide
+ * themselves. */
 static bool call_is_constant(const struct op_call *c)
 {
 	int present = 0;
@@ -116,7 +118,7 @@ static bool call_is_given(const struct op_call *c)
 	return false;
 }
 
-/* Whole numbers outside the type's range would wrap: those are not known. */
+/* Drops integers outside the type's range: they would wrap, so they are unknown. */
 static const struct elements *elements_in_range(struct arena *a, const struct elements *from, enum dtype t)
 {
 	struct elements *e = NULL;
@@ -190,8 +192,8 @@ static bool call_is_empty(const struct op_call *c)
 	return true;
 }
 
-/* True if all results are known beforehand. Integers that follow from --value are taken for the arithmetic of shapes;
- * floats are computed at run time whatever they are. */
+/* True if all results are known beforehand. Integers that follow from --value count as shape arithmetic;
+ * floats are computed at run time. */
 static bool call_is_known(const struct op_call *c)
 {
 	for (int i = 0; i < c->output_count; i++) {
@@ -209,7 +211,8 @@ enum op_class op_call_class(const struct op_call *c)
 		return CLASS_UNKNOWN;
 	if (c->op->class == CLASS_FREE)
 		return CLASS_FREE;
-	if (c->op->class == CLASS_HOST) /* constant inputs do not make its result so: a random one's */
+	if (c->op->class == CLASS_HOST) /* constant inputs do not make its result constant, such as a random
+					   one */
 		return call_is_known(c) ? CLASS_FREE : CLASS_HOST;
 	bool folded = call_is_constant(c) || call_is_known(c) || call_is_empty(c);
 	bool nothing = !folded && call_is_whole(c) && c->op->is_free && c->op->is_free(c);
@@ -218,7 +221,7 @@ enum op_class op_call_class(const struct op_call *c)
 
 /* ---- costs and problems */
 
-/* A year at 100 TFLOP/s, a year at 1 TB/s: work at upper bounds that exceeds this is no estimate. */
+/* Work of a year at 100 TFLOP/s or 1 TB/s: an upper bound beyond this is not an estimate. */
 #define YEAR_FLOPS 3.2e21
 #define YEAR_BYTES 3.2e19
 
@@ -227,7 +230,7 @@ static bool cost_is_absurd(const struct op_cost *cost)
 	return cost->flops > YEAR_FLOPS || cost->bytes > YEAR_BYTES;
 }
 
-/* v with bounds in place of dimensions that are only bounded; false: one is not even that. */
+/* Replaces dimensions of v by their upper bounds; false if one has none. */
 static bool value_at_bounds(struct arena *a, struct op_value *v, bool *any)
 {
 	bool all = !v->present || (v->kind == VALUE_TENSOR && v->shape.rank >= 0);
@@ -254,8 +257,8 @@ static struct op_value *values_at_bounds(
 	return to;
 }
 
-/* The call as it would be at the upper bounds of all dimensions that are not known; false: it has none of those, or
- * dimensions without a bound. */
+/* The call with all unknown dimensions at their upper bounds; false if there are none, or one has no bound.
+ * */
 static bool call_at_bounds(const struct op_call *c, struct op_call *at)
 {
 	bool all = true, any = false;
@@ -316,7 +319,8 @@ const char *op_call_unread(const struct op_call *c)
 
 void op_call_problem(const struct op_call *c, struct op_problem *out)
 {
-	out->known = out->proxy = out->upto = false; /* the problem itself is cleared by what fills it */
+	out->known = out->proxy = out->upto = false; /* the problem itself is cleared by the function that
+						        fills it */
 	out->why = NULL;
 	enum op_class class = op_call_class(c);
 	if (class == CLASS_FREE)

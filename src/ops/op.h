@@ -1,21 +1,22 @@
-/* The operator table: one row an operator. Rules see a struct op_call, never the graph, so they are tested without
- * a model. Three outcomes, never two: known (0, outputs filled), not known (0, outputs left unknown), wrong (-1). */
+/* The operator table: one row per operator. Rules see a struct op_call, never the graph, so they are tested
+ * without a model. A rule has three outcomes: known (returns 0, outputs filled), unknown (0, outputs left
+ * unknown), error (-1). */
 #ifndef OPS_OP_H
 #define OPS_OP_H
 
 #include "model/graph.h"
 #include "problem/problem.h"
 
-/* compute: does arithmetic worth a kernel; memory: arithmetic bound by bytes (eltwise, norm, softmax, reduce, pool);
- * move: only copies; free: no kernel at run time (reshape, constant, dropout at inference, shape arithmetic);
- * host: runs on the host by nature; unknown: not in the table. */
+/* compute: arithmetic that needs a kernel; memory: bandwidth-bound arithmetic (eltwise, norm, softmax,
+ * reduce, pool); move: copies only; free: no kernel at run time (reshape, constant, dropout at inference,
+ * shape arithmetic); host: runs on the host by nature; unknown: not in the table. */
 enum op_class { CLASS_UNKNOWN, CLASS_COMPUTE, CLASS_MEMORY, CLASS_MOVE, CLASS_FREE, CLASS_HOST };
 const char *op_class_name(enum op_class c);
 
-/* Known elements of a small tensor, flattened: data propagation. Integers and bools in i (symbolic allowed), floats in f.
- * Single elements may still be unknown: DIM_UNKNOWN in i, NaN in f. */
+/* Known elements of a small tensor, flattened, for data propagation. Integers and bools are in i (symbolic
+ * allowed), floats in f. Single elements may be unknown: DIM_UNKNOWN in i, NaN in f. */
 #define OP_ELEMENTS_MAX 1024
-#define OP_ITEMS_MAX 256 /* tensors of a sequence that are followed one by one */
+#define OP_ITEMS_MAX 256 /* longest sequence whose tensors are followed individually */
 struct elements {
 	int count;
 	struct dim *i; /* integer and bool types */
@@ -38,12 +39,12 @@ struct op_value {
 	const struct op_value *items;
 };
 
-/* What holds of both x and y (an empty list agrees with any other of its kind). bounds: a dimension that differs keeps
- * the greater size as its upper bound. In arena a, or shared with x and y. */
+/* What is true of both x and y (an empty list agrees with any other of its kind). bounds: a dimension that
+ * differs gets the larger size as its upper bound. In arena a, or shared with x and y. */
 struct op_value op_value_join(struct arena *a, const struct op_value *x, const struct op_value *y, bool bounds);
 /* True if every element is a known number; false for NULL. */
 bool op_elements_concrete(const struct elements *e);
-/* True if the same is known of both. */
+/* True if the same facts are known of both. */
 bool op_value_same(const struct op_value *x, const struct op_value *y);
 
 struct op_call {
@@ -56,18 +57,19 @@ struct op_call {
 	struct arena *arena;         /* for what the rules make */
 };
 
-/* Work of one call. NaN = unknown. flops: arithmetic operations, a multiply-add counts 2. bytes: compulsory
+/* Work of one call; NaN = unknown. flops: arithmetic operations, a multiply-add counts 2. bytes: compulsory
  * traffic, every input element needed and every output element once. */
 struct op_cost {
 	double flops, bytes;
-	bool upto;        /* upper bounds: of dimensions that are only bounded */
+	bool upto;        /* upper bounds, because some dimensions only have an upper bound */
 };
 
-/* What would be measured for a call. */
+/* The problem that is measured for a call. */
 struct op_problem {
 	bool known;       /* problem is set */
-	bool proxy;       /* it stands in for something else (a plain copy of equal bytes ...): origin `proxy` */
-	bool upto;        /* it has dimensions at their upper bounds; a proxy then */
+	bool proxy;       /* the problem is similar work, not the same (a plain copy of equal bytes ...):
+			     origin `proxy` */
+	bool upto;        /* computed with upper bounds of dimensions; then a proxy, too */
 	struct problem problem;
 	const char *why;  /* when not known: one line, e.g. "batch is not bound" */
 };
@@ -75,50 +77,53 @@ struct op_problem {
 struct op {
 	const char *name;
 	const char *domain;          /* "" = ai.onnx */
-	int since, until;            /* opset range, both ends in it; until 0 = still current */
-	int inputs_min, inputs_max;  /* inputs_max -1 = any number; the first inputs_min may not be omitted */
+	int since, until;            /* opset range, inclusive; until 0 = still current */
+	int inputs_min, inputs_max;  /* inputs_max -1 = any number; the first inputs_min are required */
 	enum op_class class;
 	int (*shape)(struct op_call *c, struct error *err);
 	void (*cost)(const struct op_call *c, struct op_cost *cost);
 	void (*problem)(const struct op_call *c, struct op_problem *out); /* NULL only in classes free and host */
-	bool (*is_free)(const struct op_call *c); /* this very call needs no kernel (Cast to its own type ...); NULL = never */
+	bool (*is_free)(const struct op_call *c); /* true if this call needs no kernel (Cast to its own type
+						     ...); NULL = never */
 	const char *note;            /* for `benanza ops` and the man page; may be NULL */
 };
 
-/* The row for a node, or NULL when the operator is not in the table. O(1). */
+/* The row of a node's operator, or NULL if it is not in the table. O(1). */
 const struct op *op_find(struct text domain, struct text name, int64_t opset);
 /* All rows, for help, tests and documentation. */
 size_t op_row_count(void);
 const struct op *op_row(size_t i);
 
-/* Runs the shape rule with what every rule shares: output dtype defaults, constness, fully constant-folded
- * elements capped at OP_ELEMENTS_MAX. Unknown operator (c->op NULL): outputs stay unknown. */
+/* Runs the shape rule and what all rules share: default output types, constness, elements capped at
+ * OP_ELEMENTS_MAX. Unknown operator (c->op NULL): outputs stay unknown. -1 with an error for an invalid call.
+ * */
 int op_infer(struct op_call *c, struct error *err);
-/* The class of this very call: an operator of class compute or move whose result is known by data propagation, or
- * whose inputs are all constant, is CLASS_FREE (folded before run time); Cast to the same type is free ... */
+/* The class of this call. Operators of class compute or move are CLASS_FREE if all inputs are constant or the
+ * result is known by data propagation (folded before run time); so is a Cast to the same type ... */
 enum op_class op_call_class(const struct op_call *c);
-/* The rules of the call's row, with what all share: a free call costs 0 and has no problem, an unknown operator
- * costs NaN and says why it has no problem; where dimensions are only bounded, the bounds stand for them, and the result
- * is marked `upto`. Rules need not know of bounds. `out` and `cost` need no initialization; `why` lives in c->arena. */
+/* The rules of the call's row, and what all rules share: a free call costs 0 and has no problem; an unknown
+ * operator costs NaN and has a reason instead of a problem; dimensions that only have upper bounds are
+ * replaced by them, and the result is marked `upto`. `out` and `cost` need no initialization; `why` is in
+ * c->arena. */
 void op_call_cost(const struct op_call *c, struct op_cost *cost);
 void op_call_problem(const struct op_call *c, struct op_problem *out);
-/* Why an attribute cannot be read, so that nothing is known of the outputs; in c->arena. NULL: all can be. */
+/* Why an attribute cannot be read, which makes the outputs unknown; in c->arena. NULL: all can be read. */
 const char *op_call_unread(const struct op_call *c);
-/* Why ONNX Runtime refuses the call: an input of a type that the operator's schema does not allow, or two inputs that must
- * have one type; in c->arena. NULL: nothing is known against it. */
+/* Why ONNX Runtime rejects the call: an input type that the operator's schema does not allow, or different
+ * types where one is required; in c->arena. NULL: no reason known. */
 const char *op_call_mistyped(const struct op_call *c);
 
-/* Sets the output type of an integer convolution or matmul to `to`: sums in s32, a factor a channel (which includes a
- * gemm's alpha), then a bias in f32. To s32: the raw sums. */
+/* Sets the output type of an integer convolution or matmul to `to`: sums in s32, one factor per channel (a
+ * gemm's alpha included), then a bias in f32. To s32: the raw sums. */
 void op_problem_requantize(struct problem *p, enum dtype to);
 
-/* True if the problem maps bytes to bytes, so that a table of 256 entries implements it for any scales; false if equal
- * scales need less (a comparison of bytes). */
+/* True if the problem maps bytes to bytes, so that a table of 256 entries implements it for any scales; false
+ * if equal scales need no table (a comparison of bytes). */
 bool op_problem_is_table(const struct problem *p);
 bool op_is_byte(enum dtype t); /* u8, s8 */
 
-/* The contents of a constant tensor for data propagation, or NULL where it is too large, not in memory, or of a type
- * without numbers. */
+/* The contents of a constant tensor for data propagation; NULL if it is too large, not in memory, or not
+ * numeric. */
 const struct elements *op_elements_of_tensor(struct arena *a, const struct tensor *t);
 
 #endif

@@ -1,13 +1,12 @@
-/* Attention: the heads are a dimension of their own (rank 4) or inside the last (rank 3), and a cache of
- * earlier keys and values may stand in front. FlexAttention: the same with bodies that change scores and
- * weights. */
+/* Attention: heads are a dimension (rank 4) or part of the last one (rank 3), with an optional cache of
+ * earlier keys and values. FlexAttention: the same with subgraphs that change scores and weights. */
 #include "config.h"
 
 #include "ops/op_attention.h"
 
 #include <math.h>
 
-/* ---- what the family shares */
+/* ---- shared by all attention operators */
 
 struct attention attention_none(void)
 {
@@ -35,7 +34,7 @@ int attention_part(const struct op_call *c, struct dim whole, struct dim parts, 
 	return 0;
 }
 
-/* The sum of i + x over i from 0 to count - 1, each held between 0 and limit. */
+/* Sum of min(max(i + x, 0), limit) for i from 0 to count - 1. */
 static double clamped_sum(double count, double x, double limit)
 {
 	double first = fmin(count, fmax(0, -x)), last = fmin(count, fmax(first, limit - x));
@@ -102,7 +101,7 @@ void attention_problem(const struct op_call *c, const struct attention *t,
 	bool window = t->left >= 0 || (t->right >= 0 && !t->causal),
 	     fits = t->query_length.value <= t->total.value && t->offset.kind == DIM_KNOWN &&
 		    t->offset.value == t->total.value - t->query_length.value;
-	/* The last query of all sees everything: alone, it has no triangle. */
+	/* a single query sees all keys: no triangle */
 	bool triangle = t->causal && fits && t->query_length.value > 1;
 	struct problem *p = op_problem_start(out, KERNEL_ATTENTION, triangle ? MODE_CAUSAL : MODE_FULL);
 	for (int i = 0; i < 3; i++)
@@ -124,7 +123,7 @@ bool attention_projection(const struct op_call *c, int weights, int bias, struct
 	const struct op_value *x = &c->inputs[0], *w = op_in(c, weights), *y = &c->outputs[0];
 	if (!w || !op_problem_value(c, x, out) || !op_problem_value(c, w, out) || !op_problem_value(c, y, out)) {
 		if (!w)
-			op_problem_why(out, "its weights are left out");
+			op_problem_why(out, "its weights are omitted");
 		return false;
 	}
 	struct shape lead = { .rank = x->shape.rank - 1, .dims = x->shape.dims };
@@ -164,7 +163,7 @@ int attention_sequences(const struct op_call *c, int bounds, struct dim *n, stru
 	if (op_rank_is(c, bounds, 1, err))
 		return -1;
 	if (ends.kind == DIM_KNOWN && ends.value < 1)
-		return op_fail(c, err, "no bounds of sequences");
+		return op_fail(c, err, "the bounds of sequences are missing");
 	*n = dim_sub(c->arena, ends, dim_known(1));
 	return 0;
 }
@@ -192,7 +191,7 @@ struct shape attention_window(const struct op_call *c, struct shape s)
 
 /* ---- Attention, FlexAttention */
 
-/* Rank 4 of a tensor that may hold its heads in the last dimension: n, heads, length, size. */
+/* The dimensions n, heads, length, size of a tensor whose heads may be in the last dimension. */
 static int attention_split(
 	const struct op_call *c, int input, const char *attribute, struct dim at[4], struct error *err)
 {
@@ -211,8 +210,8 @@ static int attention_split(
 		       : 0;
 }
 
-/* Where the first query stands: behind the cache; with lengths of its own for each sample (input 6), where
- * those say so and agree. */
+/* Position of the first query: the length of the cache; with lengths per sample (input 6), their value if
+ * they are known and equal. */
 static struct dim attention_offset(const struct op_call *c, const struct attention *t)
 {
 	const struct op_value *lengths = op_in(c, 6);
@@ -283,8 +282,8 @@ RULE_SHAPE(op_attention)
 	return 0;
 }
 
-/* A mask's addition; a soft cap's division, tanh and product. What the bodies of a FlexAttention do is not
- * known here. */
+/* Adds a mask; divides, tanh and multiplies for a soft cap. The operations of FlexAttention's subgraphs are
+ * not counted. */
 RULE_COST(op_attention)
 {
 	struct attention t;
@@ -296,7 +295,7 @@ RULE_COST(op_attention)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Masks, caps, bodies, caches and outputs beside the first are not in the kernel: it stands in. */
+/* Masks, caps, subgraphs, caches and further outputs are not part of the kernel, which is then a proxy. */
 RULE_PROBLEM(op_attention)
 {
 	struct attention t;
@@ -315,7 +314,7 @@ RULE_PROBLEM(op_attention)
 	attention_problem(c, &t, qkv, proxy, out);
 }
 
-#define MASKED "with masks, a past or a soft cap as without them (proxy)"
+#define MASKED "masks, a past or a soft cap are not measured (proxy)"
 
 static const struct op rows[] = {
 	{ "Attention", "", 23, 23, 3, 6, CLASS_COMPUTE, op_attention_shape, op_attention_cost,

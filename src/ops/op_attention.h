@@ -1,56 +1,57 @@
-/* What operators of the attention family share: softmax(scale q k' + masks) v for every head, as sizes.
- * Private to the room. */
+/* Shared by the attention operators: softmax(scale q k' + masks) v for every head, as sizes. Private to the
+ * room. */
 #ifndef OPS_OP_ATTENTION_H
 #define OPS_OP_ATTENTION_H
 
 #include "ops/op_rules.h"
 
-/* What the shapes say; unknown where they do not. Query i stands at the place of key i + offset: causal, it
- * sees the keys up to that place; a window leaves it so many on either side of it. */
+/* Sizes from the shapes; unknown if they do not tell. Query i is at the position of key i + offset: causal
+ * attention sees the keys up to it; a window limits how many on either side. */
 struct attention {
 	struct dim n, heads, kv_heads, query_length, head_size, value_size;
 	struct dim key_length;	/* new keys */
-	struct dim past, total; /* keys that a cache gives, and all that are looked at */
-	struct dim offset;	/* of the first query's place */
+	struct dim past, total; /* keys from a cache, and all keys together */
+	struct dim offset;	/* position of the first query */
 	bool causal;
-	int64_t left, right; /* window; -1: as far as there are keys */
-	double extra;	     /* operations a pair beside both products and the softmax: masks, caps */
-	bool shared;	     /* the cache is one buffer before and after: only the new rows are written */
+	int64_t left, right; /* window to the left and right; -1: unlimited */
+	double extra;	     /* operations per pair other than both matmuls and the softmax: masks, caps */
+	bool shared;	     /* past and present are one buffer: only new rows are written */
 };
 
-/* All unknown, no window, nothing extra. */
+/* All sizes unknown, no window, nothing extra. */
 struct attention attention_none(void);
-/* heads: attribute `name`, from 1 to 2^31 - 1. */
+/* Number of heads from attribute `name`, 1 to 2^31 - 1. */
 int attention_heads(const struct op_call *c, const char *name, struct dim *heads, struct error *err);
-/* whole / parts, which must divide it. */
+/* whole / parts; -1 with an error if it does not divide. */
 int attention_part(const struct op_call *c, struct dim whole, struct dim parts, const char *what,
 	struct dim *part, struct error *err);
-/* Pairs of a query and a key it sees, of one head of one sample. */
+/* Number of visible pairs of query and key, for one head of one sample. */
 double attention_pairs(const struct attention *t);
-/* Two products, a softmax of 5 for each pair that is seen, and what is extra. */
+/* Two matmuls, 5 for softmax per visible pair, and the extra operations. */
 double attention_flops(const struct attention *t);
-/* Bytes of keys and values that come from a cache of this type and, where `written`, go to it. */
+/* Bytes of keys and values read from a cache of this type and, if `written`, written to it. */
 double attention_cache_bytes(const struct attention *t, enum dtype type, bool written);
-/* The kernel: q, k, v are operands 0 to 2 of the problem, the destination output 0. Causal is the kernel's
- * own triangle where it ends at the last key; proxy is set for other triangles, windows, and where `proxy`
- * says so. */
+/* Fills the attention problem: q, k, v are its operands 0 to 2, the destination is output 0. Mode causal if
+ * the triangle ends at the last key; other triangles, windows and `proxy` make it a proxy. */
 void attention_problem(const struct op_call *c, const struct attention *t,
 	const struct op_value *const qkv[3], bool proxy, struct op_problem *out);
-/* The product of input 0 (all dimensions but the last are rows) and the weights at an input, `columns` wide, with the bias
- * at an input (0: none): it stands in. False: why. Whole numbers get their scale. */
+/* Matmul of input 0 (all dimensions but the last are rows) and the weights at an input, `columns` wide, with
+ * the bias at an input (0: none), as a proxy. False: `why` is set. Integers get a scale. */
 bool attention_projection(const struct op_call *c, int weights, int bias, struct dim columns, struct op_problem *out);
-/* Tokens one behind the other, of as many sequences as the input of their bounds (n + 1) says, as sequences of even
- * lengths: no others have fewer pairs. */
+/* Packed tokens, of as many sequences as the bounds input (n + 1) has, as sequences of equal length: the
+ * division with the fewest pairs. */
 void attention_even(const struct op_call *c, struct dim tokens, int bounds, struct attention *t);
-/* The two caches from an input on (4 dimensions where their rank is known to be that) have so many heads at an axis. */
+/* Checks the number of heads at an axis of the two caches from an input on (4 dimensions if the rank is
+ * known). */
 int attention_caches(const struct op_call *c, int from, int axis, struct dim heads, struct error *err);
-/* Sequences that lie one behind the other: one fewer than there are bounds at an input, which is not empty. */
+/* Number of packed sequences: one fewer than the elements of the bounds input, which must not be empty. */
 int attention_sequences(const struct op_call *c, int bounds, struct dim *n, struct error *err);
-/* Tokens of each sequence whose changes of a state are asked for: attribute `state_update_capacity`, from 0 to 8. */
+/* Number of tokens per sequence whose state updates are returned: attribute `state_update_capacity`, 0 to 8.
+ * */
 int attention_captures(const struct op_call *c, struct dim *captures, struct error *err);
-/* s behind the dimension that com.microsoft's attribute `state_window` puts in front of a state. */
+/* s with the leading dimension that com.microsoft's attribute `state_window` adds to a state. */
 struct shape attention_window(const struct op_call *c, struct shape s);
-/* a x b x d x e. */
+/* The shape a x b x d x e. */
 struct shape attention_shape(const struct op_call *c, struct dim a, struct dim b, struct dim d, struct dim e);
 
 #endif

@@ -1,5 +1,5 @@
-/* Attributes by name, each with the kinds that ONNX's operators and ONNX Runtime's declare it with: a name nearly always
- * means one kind. */
+/* Attributes by name, with the kinds that the schemas of ONNX and ONNX Runtime declare: a name nearly always
+ * has one kind. */
 #include "config.h"
 
 #include "ops/op_attribute.h"
@@ -8,7 +8,7 @@
 
 #define IS(kind) (1u << ATTRIBUTE_##kind)
 
-/* By name, those that rules read; tools/make_attributes.py writes them. */
+/* Sorted by name: those that rules read. Written by tools/make_attributes.py. */
 static const struct attribute_row {
 	const char *name;
 	unsigned kinds;

@@ -4,13 +4,13 @@
 
 #include "ops/op.h"
 
-/* Is it of a kind that an operator may have it with? Unknown names fit. A rule that asks for another kind than the file has
- * would take its default for it. */
+/* True if an operator may have the attribute with this kind; true for unknown names. Otherwise a rule would
+ * silently use its default. */
 bool op_attribute_fits(const struct attribute *a);
-/* The attribute of a Constant that should be its value and is of another kind; NULL: a value can be read, or there is none
- * (op_shape.c). */
+/* The attribute of a Constant that should be its value but has another kind; NULL if a value can be read or
+ * there is none (op_shape.c). */
 const struct attribute *op_constant_unread(const struct op_call *c);
-/* The names that are known, in order; NULL behind the last. */
+/* The known names in order; NULL after the last. */
 const char *op_attribute_known(size_t i);
 
 #endif

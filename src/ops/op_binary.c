@@ -37,12 +37,12 @@ struct binary {
 	const char *name;
 	enum binary_kind kind;
 	enum mode mode; /* MODE_NONE: a copy */
-	bool proxy;	/* the mode only stands for it */
+	bool proxy;	/* the mode is only similar */
 	bool commutes;
 	bool to_bool;
 };
 
-/* By name, ASCII order. */
+/* Sorted by name (ASCII). */
 static const struct binary functions[] = {
 	{ "Add", BINARY_ADD, MODE_ADD, false, true, false },
 	{ "And", BINARY_AND, MODE_NONE, true, true, true },
@@ -76,7 +76,7 @@ static const struct binary *binary_find(const char *name)
 
 /* ---- shapes */
 
-/* The second operand as opset 1 to 6 align it: its dimensions start at `axis` of the first. */
+/* The second operand aligned as in opsets 1 to 6: its dimensions start at `axis` of the first. */
 static struct shape aligned_shape(const struct op_call *c, struct shape a, struct shape b)
 {
 	const struct attribute *axis = node_attribute(c->node, "axis");
@@ -91,7 +91,7 @@ static struct shape aligned_shape(const struct op_call *c, struct shape a, struc
 	return s;
 }
 
-/* PRelu's slope and old Caffe models: a slope of the channels' length lies along axis 1. */
+/* A slope with one value per channel is along axis 1 (PRelu before opset 7, old Caffe models). */
 static struct shape slope_shape(const struct op_call *c, struct shape x, struct shape slope)
 {
 	bool channels = c->opset < 7 && x.rank > 2 && slope.rank == 1 && dim_same(slope.dims[0], x.dims[1]);
@@ -114,7 +114,7 @@ static struct shape operand_shape(const struct op_call *c, const struct binary *
 
 /* ---- contents */
 
-/* Toward zero, as C; of symbols where that is rounding down. */
+/* Division toward zero as in C; symbolic if it is rounding down. */
 static struct dim int_div(struct arena *a, struct dim x, struct dim y)
 {
 	if (y.kind == DIM_KNOWN && (y.value == 0 || (y.value == -1 && x.value == INT64_MIN)))
@@ -124,7 +124,7 @@ static struct dim int_div(struct arena *a, struct dim x, struct dim y)
 	return dim_nonnegative(x) && dim_nonnegative(y) ? dim_floor_div(a, x, y) : dim_div(a, x, y);
 }
 
-/* The sign follows the divisor (Python's way), or with fmod the dividend (C's). */
+/* The sign is the divisor's (as in Python), or with fmod the dividend's (as in C). */
 static struct dim int_mod(struct arena *a, struct dim x, struct dim y, bool fmod_way)
 {
 	if (x.kind != DIM_KNOWN || y.kind != DIM_KNOWN) {
@@ -142,7 +142,7 @@ static struct dim int_mod(struct arena *a, struct dim x, struct dim y, bool fmod
 	return dim_known(rest);
 }
 
-/* Of numbers that are not negative, or of which bits left of the type are not asked for. */
+/* Bit operations on nonnegative integers, and shifts whose result is within the type. */
 static struct dim int_bits(const struct op_call *c, enum binary_kind kind, struct dim x, struct dim y)
 {
 	bool left = text_is(node_string(c->node, "direction", ""), "LEFT");
@@ -161,7 +161,7 @@ static struct dim int_bits(const struct op_call *c, enum binary_kind kind, struc
 		return dim_known(x.value >> y.value);
 	if (bits > 32 && y.value >= 63)
 		return x.value ? dim_unknown() : x;
-	/* What is shifted out is gone. */
+	/* bits shifted out are lost */
 	uint64_t shifted = (uint64_t)x.value << y.value;
 	if (bits < 64)
 		shifted &= ((uint64_t)1 << bits) - 1;
@@ -180,7 +180,7 @@ static struct dim int_pow(struct arena *a, struct dim x, struct dim y)
 	return power;
 }
 
-/* x < y (or <=) as 1, 0 or unknown: from numbers, or from a difference of which the sign is sure. */
+/* x < y (or <=) as 1, 0 or unknown: from numbers, or from a difference whose sign is certain. */
 static struct dim int_less(struct arena *a, struct dim x, struct dim y, bool or_equal)
 {
 	struct dim one = dim_known(1);
@@ -263,7 +263,7 @@ static struct dim binary_int(const struct op_call *c, enum binary_kind kind, str
 	}
 }
 
-/* x - floor(x / y) * y: the sign is y's. */
+/* x - floor(x / y) * y: has the sign of y. */
 static double floored_rest(double x, double y)
 {
 	double rest = fmod(x, y);
@@ -315,7 +315,7 @@ static struct dim compare_float(enum binary_kind kind, double x, double y)
 	}
 }
 
-/* The contents of x combined with those of y, broadcast to `to`; NULL where they are not known. */
+/* The contents of x and y combined, broadcast to `to`; NULL if they are unknown. */
 static const struct elements *binary_elements(const struct op_call *c, const struct binary *row,
 	struct shape to, const struct op_value *x, const struct op_value *y, struct shape y_shape)
 {
@@ -352,7 +352,7 @@ static const struct elements *mean_elements(const struct op_call *c, const struc
 	return e;
 }
 
-/* The slope is broadcast to the input, never the other way. */
+/* The slope is broadcast to the input, never the input to the slope. */
 static int prelu_shape(struct op_call *c, struct error *err)
 {
 	struct shape x = c->inputs[0].shape, slope = c->inputs[1].shape, to;
@@ -386,7 +386,7 @@ static int binary_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* n - 1 operations an element of the output, a mean one more. */
+/* n - 1 operations per output element, and 1 more for a mean. */
 static void binary_cost(const struct op_call *c, struct op_cost *cost)
 {
 	const struct binary *row = binary_find(c->op->name);
@@ -402,7 +402,7 @@ static bool binary_free(const struct op_call *c)
 
 /* ---- problems */
 
-/* Input `which` is one constant number and the other one has the output's shape: then it is a function of one
+/* True if input `which` is one constant number and the other input has the output's shape: a function of one
  * tensor. */
 static bool scalar_operand(const struct op_call *c, int which, double *value)
 {
@@ -418,7 +418,7 @@ static void pow_scalar(const struct op_call *c, double exponent, struct op_probl
 		c, &c->inputs[0], mode, mode == MODE_POW, mode == MODE_POW ? (float)exponent : 0, out);
 }
 
-/* With a number on either side. False: no such function. */
+/* For a number on either side. False: there is no such function. */
 static bool scalar_either(const struct op_call *c, enum binary_kind kind, const struct op_value *x, double s,
 	struct op_problem *out)
 {
@@ -442,7 +442,7 @@ static bool scalar_either(const struct op_call *c, enum binary_kind kind, const 
 	}
 }
 
-/* With a number on the right. */
+/* For a number on the right. */
 static bool scalar_right(const struct op_call *c, enum binary_kind kind, double s, struct op_problem *out)
 {
 	const struct op_value *x = &c->inputs[0];
@@ -463,7 +463,7 @@ static bool scalar_right(const struct op_call *c, enum binary_kind kind, double 
 	}
 }
 
-/* With a number on the left. */
+/* For a number on the left. */
 static bool scalar_left(const struct op_call *c, enum binary_kind kind, double s, struct op_problem *out)
 {
 	const struct op_value *x = &c->inputs[1];
@@ -483,8 +483,8 @@ static bool scalar_left(const struct op_call *c, enum binary_kind kind, double s
 	}
 }
 
-/* The operands in the order libraries like: the one that is not broadcast first, where the order does not
- * matter. */
+/* The operands in the order that libraries prefer: if the operator is commutative, the one that is not
+ * broadcast comes first. */
 static void binary_operands(const struct op_call *c, const struct binary *row, struct op_problem *out)
 {
 	const struct op_value *a = &c->inputs[0], *b = &c->inputs[1];
@@ -503,7 +503,7 @@ static void binary_operands(const struct op_call *c, const struct binary *row, s
 	out->proxy = row->proxy;
 }
 
-/* Sums and products of bytes: what libraries have saturates, where ONNX wraps around. */
+/* Sums and products of 8-bit integers: libraries saturate, ONNX wraps. */
 static bool binary_is_of_bytes(const struct op_call *c, const struct binary *row)
 {
 	bool has_kernel = row->kind == BINARY_ADD || row->kind == BINARY_SUB || row->kind == BINARY_MUL;
@@ -534,7 +534,7 @@ static void binary_problem(const struct op_call *c, struct op_problem *out)
 	}
 }
 
-#define MANY "of more than two tensors: measured as a plain copy of equal bytes"
+#define MANY "with more than two inputs measured as a plain copy of equal bytes"
 #define BINARY(name, since, note)                                                                              \
 	{ name, "", since, 0, 2, 2, CLASS_MEMORY, binary_shape, binary_cost, binary_problem, NULL, note }
 #define VARIADIC(name)                                                                               \

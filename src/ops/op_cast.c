@@ -30,7 +30,7 @@ static struct dim cast_of_float(double v, enum dtype to)
 	return dim_known((int64_t)whole);
 }
 
-/* What is too large for a short type becomes its largest number, where `saturate` says so or there is no infinity. */
+/* Values too large for the type become its largest number if `saturate` is set or there is no infinity. */
 static double cast_to_float(const struct op_call *c, double v, enum dtype to)
 {
 	double rounded = op_float_round(to, v);
@@ -66,7 +66,7 @@ static int cast_apply(struct op_call *c, enum dtype to, struct error *err)
 	return op_shape_as_input(c, err);
 }
 
-/* Opsets 1 to 5 write the type out. */
+/* Opsets 1 to 5 have the type's name. */
 static enum dtype cast_named(struct text name)
 {
 	static const struct {
@@ -109,7 +109,7 @@ static bool cast_free(const struct op_call *c)
 	return c->inputs[0].dtype != DTYPE_UNKNOWN && c->inputs[0].dtype == c->outputs[0].dtype;
 }
 
-/* Types that deep-learning libraries convert are measured as such, others by a copy of equal bytes. */
+/* Types that deep-learning libraries convert are measured as a cast, others as a copy of equal bytes. */
 static void cast_problem(const struct op_call *c, struct op_problem *out)
 {
 	const struct op_value *from = &c->inputs[0], *to = &c->outputs[0];
@@ -124,7 +124,7 @@ static void cast_problem(const struct op_call *c, struct op_problem *out)
 
 /* ---- BitCast */
 
-/* The element's bits; false: not known. */
+/* The element's bits; false if unknown. */
 static bool bits_of(enum dtype t, const struct elements *e, int i, uint64_t *bits)
 {
 	if (e->i) {

@@ -1,5 +1,5 @@
-/* Contents of small tensors where an index decides: what Gather*, Scatter*, OneHot, Trilu, Pad, ArgMax, TopK and CumSum
- * give. Results are only as known as what they are made of. */
+/* Contents of small tensors for operators with indexes: Gather*, Scatter*, OneHot, Trilu, Pad, ArgMax, TopK,
+ * CumSum. An element of the result is known if the elements it is made of are. */
 #include "config.h"
 
 #include "ops/op_contents.h"
@@ -16,7 +16,7 @@ int64_t op_contents_index(const struct elements *indices, int k, int64_t size)
 	return at < 0 ? at + size : at;
 }
 
-/* from[index] into to[at]: unknown where there is no such element. */
+/* Copies from[index] to to[at]; unknown if there is no such element. */
 static void element_copy(struct elements *to, int at, const struct elements *from, int index)
 {
 	if (to->f)
@@ -49,7 +49,7 @@ static struct elements *elements_copy(struct arena *a, const struct elements *fr
 
 /* ---- Gather and Scatter */
 
-/* Has it contents to choose from? Then its shape is known, and any product of its sizes is small. */
+/* True if there are contents to select from; the shape is then known and small. */
 static bool is_full(const struct op_value *v)
 {
 	return v->elements && v->elements->count > 0;
@@ -70,8 +70,8 @@ void op_contents_gather_elements(struct op_call *c, int axis)
 	c->outputs[0].elements = op_elements_pick(c->arena, data->elements, count, index);
 }
 
-/* Where row `row` of `width` indices points in a tensor of shape s behind its first `from` dimensions: how many elements
- * of the dimensions it names lie before it; -1: not known. */
+/* Offset of the dimensions that row `row` of `width` indices selects in a tensor of shape s, after its first
+ * `from` dimensions; -1: unknown. */
 static int tuple_offset(const struct elements *indices, int row, int width, struct shape s, int from)
 {
 	int64_t offset = 0;
@@ -84,7 +84,7 @@ static int tuple_offset(const struct elements *indices, int row, int width, stru
 	return (int)offset;
 }
 
-/* Elements of dimensions [from, to) of a full tensor. */
+/* Number of elements of dimensions [from, to). */
 static int run_length(struct shape s, int from, int to)
 {
 	int length = 1;
@@ -124,7 +124,7 @@ void op_contents_scatter_nd(struct op_call *c)
 	for (int row = 0; row < rows; row++) {
 		int offset = tuple_offset(indices->elements, row, (int)width, data->shape, 0);
 		if (offset < 0)
-			return; /* it may be anywhere */
+			return; /* the index may be anywhere, so all is unknown */
 		for (int i = 0; i < each; i++)
 			element_copy(e, offset * each + i, updates->elements, row * each + i);
 	}
@@ -156,7 +156,7 @@ void op_contents_scatter_elements(struct op_call *c, int axis)
 
 /* ---- OneHot, Trilu, Pad */
 
-/* As op_contents_index, of indices that may be floats. */
+/* Like op_contents_index, for indices that may be floats. */
 static int64_t one_hot_index(const struct elements *indices, int k, int64_t depth)
 {
 	if (indices->i || isnan(indices->f[k]))
@@ -182,7 +182,7 @@ void op_contents_one_hot(struct op_call *c, int axis)
 		for (int j = axis; j + 1 < v->shape.rank; j++)
 			at[j] = at[j + 1];
 		int64_t hot = one_hot_index(indices, op_index(c->inputs[0].shape, at), depth);
-		if (hot != -1) /* out of range: all off */
+		if (hot != -1) /* out of range: all elements are off */
 			element_copy(e, i, values, hot == here);
 	}
 	v->elements = e;
@@ -206,7 +206,7 @@ void op_contents_trilu(struct op_call *c)
 	c->outputs[0].elements = e;
 }
 
-/* Where coordinate `at` of the padded axis lies in an axis of `size`; -1: in the pads. */
+/* The index along an axis of `size` that index `at` of the padded axis comes from; -1: padding. */
 static int64_t pad_place(struct text mode, int64_t at, int64_t size)
 {
 	if ((at >= 0 && at < size) || size < 1)
@@ -254,12 +254,12 @@ void op_contents_pad(struct op_call *c, const int64_t *begin)
 
 /* ---- along an axis */
 
-/* A line of elements along an axis: the first one's index, how many, and how far apart. */
+/* A line of elements along an axis: index of the first, count, and stride. */
 struct lane {
 	int first, count, step;
 };
 
-/* Lane number n of a tensor of known shape. */
+/* Line n of a tensor of known shape. */
 static struct lane lane_of(struct shape s, int axis, int n)
 {
 	int step = run_length(s, axis + 1, s.rank), count = (int)s.dims[axis].value;
@@ -276,7 +276,7 @@ static bool lane_is_concrete(const struct elements *e, const struct lane *l)
 	return true;
 }
 
-/* Is element x of the lane larger than element y? */
+/* True if element x of the line is larger than element y. */
 static bool lane_larger(const struct elements *e, const struct lane *l, int x, int y)
 {
 	x = l->first + x * l->step;
@@ -307,10 +307,10 @@ void op_contents_arg(struct op_call *c, int axis, bool largest)
 	c->outputs[0].elements = e;
 }
 
-/* More comparisons than these make no shape. */
+/* shape arithmetic needs fewer comparisons */
 #define ORDER_MAX (1 << 16)
 
-/* The k largest or smallest of the lane, the earlier of equal ones first, as places in it. */
+/* Indexes of the k largest or smallest elements of the line; equal ones in order. */
 static void lane_top(const struct elements *e, const struct lane *l, bool largest, int k, int *places)
 {
 	int count = 0;
@@ -382,7 +382,7 @@ void op_contents_cumulate(struct op_call *c, int axis, bool product)
 
 /* ---- MatMul */
 
-/* More multiplications than these make no shape. */
+/* shape arithmetic needs fewer multiplications */
 #define PRODUCT_MAX 4096
 
 void op_contents_matmul(struct op_call *c, struct shape batch_a, struct shape batch_b)

@@ -1,4 +1,4 @@
-/* Convolutions: Conv, ConvTranspose, DeformConv; and Col2Im, the half of one that adds blocks up. */
+/* Convolutions: Conv, ConvTranspose, DeformConv; and Col2Im, which adds up blocks. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -7,15 +7,15 @@
 
 #include <math.h>
 
-/* Weights are optional only for the caller's convenience: SHAPE_UNKNOWN when nothing is known of them. */
+/* Shape of the weights; SHAPE_UNKNOWN if the input is missing. */
 static struct shape conv_weights(const struct op_call *c)
 {
 	const struct op_value *w = op_in(c, 1);
 	return w ? w->shape : SHAPE_UNKNOWN;
 }
 
-/* Rank of the input, from the weights where the input does not say; -1 unknown. Error when it has no space.
- */
+/* Rank of the input, or of the weights if it is unknown; -1 unknown. An error if there is no spatial
+ * dimension. */
 static int conv_rank(const struct op_call *c, int *rank, struct error *err)
 {
 	struct shape x = c->inputs[0].shape, w = conv_weights(c);
@@ -71,7 +71,8 @@ RULE_SHAPE(op_conv)
 	return 0;
 }
 
-/* 2 * elements * channels of a group * kernel, holes of a dilated kernel not counted; the bias one more. */
+/* 2 * output elements * channels of a group * kernel (without the gaps of a dilated kernel), 1 more per
+ * element for a bias. */
 static void conv_cost(
 	const struct op_call *c, const struct op_value *driver, int channel_axis, struct op_cost *cost)
 {
@@ -92,7 +93,7 @@ RULE_COST(op_conv)
 	conv_cost(c, op_out(c, 0), 1, cost);
 }
 
-/* What convolutions and transposed ones share; NULL: why says what is in the way. */
+/* Starts the problem of a convolution or transposed convolution; NULL: `why` is set. */
 static struct problem *conv_start(const struct op_call *c, enum kernel kernel, struct window *w, struct op_problem *out)
 {
 	struct error err;
@@ -136,8 +137,8 @@ static struct dim deconv_out(
 	return dim_add(a, dim_add(a, steps, reach), dim_known(1 + extra - w->pad_begin[i] - w->pad_end[i]));
 }
 
-/* output_shape (space only, or all dimensions in some exporters) and output_padding: what is there, else
- * NULL. */
+/* output_shape (spatial dimensions; all of them from some exporters) and output_padding, or NULL if absent.
+ * */
 static int deconv_list(
 	const struct op_call *c, const char *name, int n, const int64_t **list, struct error *err)
 {
@@ -189,14 +190,14 @@ RULE_SHAPE(op_deconv)
 	return 0;
 }
 
-/* Each input element meets the kernel of every output channel of its group. */
+/* Each input element is multiplied with the kernel of every output channel of its group. */
 RULE_COST(op_deconv)
 {
 	conv_cost(c, op_in(c, 0), 1, cost);
 }
 
-/* Pads along axis i (`at` in the problem): as given, or what makes the output the wanted size, the odd one behind for
- * SAME_UPPER, else in front. A size that the input does not reach is made up by output pads. */
+/* Pads along axis i (`at` in the problem): as given, or those that give the required output size, with the
+ * odd one at the end for SAME_UPPER, else at the beginning. Output pads add what the input does not reach. */
 static bool deconv_pads(
 	const struct window *w, int i, int64_t out, int64_t extra, bool sized, struct op_problem *problem)
 {
@@ -215,7 +216,7 @@ static bool deconv_pads(
 		p->pad_end[at] = total - p->pad_begin[at];
 	}
 	if (p->out_pad[at] >= (p->stride[at] > p->dilation[at] ? p->stride[at] : p->dilation[at])) {
-		op_problem_why(problem, "the output is larger than the transposed convolution reaches");
+		op_problem_why(problem, "the output is larger than the transposed convolution's");
 		return false;
 	}
 	return true;
@@ -246,7 +247,7 @@ RULE_PROBLEM(op_deconv)
 
 /* ---- DeformConv */
 
-/* The convolution without what moves its places: the same attributes, inputs X, W and B. `inputs` has room
+/* The plain convolution: the same attributes, inputs X, W and B without offsets and mask. `inputs` has room
  * for three. */
 static struct op_call plain_conv(const struct op_call *c, struct op_value *inputs)
 {
@@ -259,7 +260,7 @@ static struct op_call plain_conv(const struct op_call *c, struct op_value *input
 	return plain;
 }
 
-/* Offsets are N, 2 * groups * kernel, output space: what one says of the output the other need not. */
+/* Offsets are N, 2 * groups * kernel, output space; they may tell the output size if the input does not. */
 static RULE_SHAPE(deform_conv)
 {
 	struct op_value inputs[3];
@@ -279,9 +280,8 @@ static RULE_SHAPE(deform_conv)
 	return 0;
 }
 
-/* The convolution, and each value that it takes made of neighbours first: 2 along an axis of space, a
- * multiply-add each, and one operation for the mask. Values taken: input channels times kernel for each place
- * of the output. */
+/* The convolution, plus interpolation of each value it reads: per spatial axis 2 multiply-adds, and 1
+ * operation for the mask. Values read: input channels times kernel for each output position. */
 static RULE_COST(deform_conv)
 {
 	struct op_value inputs[3];
@@ -309,7 +309,7 @@ static RULE_PROBLEM(deform_conv)
 
 /* ---- Col2Im */
 
-/* Product of a list's numbers: unknown where one is. */
+/* Product of a list; unknown if an element is. */
 static struct dim list_product(struct arena *a, const struct op_list *l)
 {
 	struct dim product = l->state == OP_LIST_KNOWN ? dim_known(1) : dim_unknown();
@@ -318,7 +318,7 @@ static struct dim list_product(struct arena *a, const struct op_list *l)
 	return product;
 }
 
-/* How many blocks of the window fit the picture: unknown, or -1 with an error. */
+/* Number of blocks that fit the image: unknown, or -1 with an error. */
 static int block_count(const struct op_call *c, const struct op_list *image, const struct op_list *block,
 	struct dim *count, struct error *err)
 {
@@ -339,7 +339,7 @@ static int block_count(const struct op_call *c, const struct op_list *image, con
 	return 0;
 }
 
-/* The picture has the channels that are left when the block's elements are taken out of them. */
+/* Channels of the image: input channels divided by the elements of a block. */
 static int col2im_channels(
 	const struct op_call *c, const struct op_list *block, struct dim *channels, struct error *err)
 {
@@ -386,7 +386,7 @@ static RULE_SHAPE(col2im)
 	return 0;
 }
 
-/* Every element of the blocks is added. */
+/* One addition per block element. */
 static RULE_COST(col2im)
 {
 	cost->flops = op_count(&c->inputs[0]);

@@ -1,5 +1,7 @@
-/* Einsum: the equation as lists of labels, one for each dimension of each tensor. A label is a letter, or a place in the
- * ellipsis, counted from its right end: there tensors broadcast. */
+/* Einsum: the equation as lists of labels, one label per dimension. A label is a letter, or a position in the
+ * ellipsis (counted from the right), where tensors broadcast. Operations are counted for the cheapest order
+ * of pairwise contractions, found by dynamic programming over subsets of inputs (subset_search), as in
+ * Pfeifer, Haegeman and Verstraete, Phys. Rev. E 90, 033315 (2014). */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -9,13 +11,13 @@
 
 #define LETTERS 128
 #define LABELS (LETTERS + OP_RANK_MAX)
-#define TERMS_MAX 64 /* inputs that are followed; of more nothing is known */
+#define TERMS_MAX 64 /* with more inputs the result is unknown */
 
 struct term {
 	int count;                /* of labels */
 	int label[OP_RANK_MAX];
 	bool ellipsis;
-	int ellipsis_at;          /* labels before it; while reading, it has none of its own */
+	int ellipsis_at;          /* labels before it; while parsing, the ellipsis has no labels */
 };
 
 struct einsum {
@@ -24,12 +26,12 @@ struct einsum {
 	bool arrow;
 	struct dim size[LABELS];
 	bool seen[LABELS];
-	int uses[LABELS];         /* in the equation's left side */
-	int ellipsis_rank;        /* dimensions it stands for; -1: not known */
+	int uses[LABELS];         /* in the left side of the equation */
+	int ellipsis_rank;        /* number of dimensions; -1: unknown */
 	bool ranks_known;
 };
 
-/* ---- reading */
+/* ---- parsing */
 
 static int term_add(const struct op_call *c, struct term *t, int label, struct error *err)
 {
@@ -69,7 +71,7 @@ static int equation_read(const struct op_call *c, struct einsum *e, struct error
 			t = &e->out;
 			i++;
 		} else if (l != ' ') {
-			return op_fail(c, err, "the equation has an odd character");
+			return op_fail(c, err, "the equation has an invalid character");
 		}
 	}
 	if (e->input_count != c->input_count)
@@ -77,7 +79,7 @@ static int equation_read(const struct op_call *c, struct einsum *e, struct error
 	return 0;
 }
 
-/* Puts the labels of `rank` dimensions where the ellipsis stands. */
+/* Inserts the labels of `rank` dimensions at the ellipsis. */
 static int ellipsis_open(const struct op_call *c, struct term *t, int rank, struct error *err)
 {
 	if (t->count + rank > OP_RANK_MAX)
@@ -90,7 +92,7 @@ static int ellipsis_open(const struct op_call *c, struct term *t, int rank, stru
 	return 0;
 }
 
-/* A label's size beside what is known of it; a 1 broadcasts. */
+/* Merges a label's size with what is known of it; 1 broadcasts. */
 static int label_meet(const struct op_call *c, struct einsum *e, int label, struct dim d, struct error *err)
 {
 	struct dim *size = &e->size[label], one = dim_known(1);
@@ -103,7 +105,7 @@ static int label_meet(const struct op_call *c, struct einsum *e, int label, stru
 	return 0;
 }
 
-/* One term of the left side against the shape of its input. */
+/* Matches a term of the left side with the shape of its input. */
 static int term_meet(const struct op_call *c, struct einsum *e, struct term *t, struct shape s, struct error *err)
 {
 	if (s.rank < 0) {
@@ -131,7 +133,7 @@ static int term_meet(const struct op_call *c, struct einsum *e, struct term *t, 
 	return 0;
 }
 
-/* Without an arrow: the ellipsis, then letters that occur once, in alphabetical order. */
+/* The output of an equation without an arrow: the ellipsis, then letters that occur once, sorted. */
 static int output_implied(const struct op_call *c, struct einsum *e, struct error *err)
 {
 	for (int i = 0; i < e->input_count; i++)
@@ -186,7 +188,7 @@ static RULE_SHAPE(einsum)
 	return 0;
 }
 
-/* ---- pairs of tensors, in the order in which they are multiplied */
+/* ---- pairwise contraction */
 
 /* A set of labels. */
 struct labels {
@@ -198,7 +200,7 @@ static bool labels_have(const struct labels *l, int label)
 	return l->word[label / 64] >> label % 64 & 1;
 }
 
-/* The labels of both, or those that x and y share. */
+/* The union of both sets, or their intersection. */
 static struct labels labels_union(struct labels x, const struct labels *y)
 {
 	for (size_t i = 0; i < LABELS / 64; i++)
@@ -213,7 +215,7 @@ static struct labels labels_shared(struct labels x, const struct labels *y)
 	return x;
 }
 
-/* Of a term; not those that its input (NULL: none) has a size of 1 for, and repeats. */
+/* The labels of a term, without repetitions and those for which its input (may be NULL) has size 1. */
 static struct labels labels_of(const struct einsum *e, const struct term *t, const struct op_value *v)
 {
 	struct labels l = { { 0 } };
@@ -226,7 +228,7 @@ static struct labels labels_of(const struct einsum *e, const struct term *t, con
 	return l;
 }
 
-/* The product of their sizes. */
+/* Product of the sizes. */
 static double labels_volume(const struct einsum *e, const struct labels *l)
 {
 	double volume = 1;
@@ -237,20 +239,20 @@ static double labels_volume(const struct einsum *e, const struct labels *l)
 	return volume;
 }
 
-/* A tensor that is multiplied: an input, or (value NULL) what others gave. */
+/* A factor: an input, or an intermediate result (value NULL). */
 struct factor {
 	struct labels has;
 	const struct op_value *value;
 };
 
-/* Two of them, and what is left of their labels: what the output or other factors have, too. */
+/* Two factors and the labels that remain: those in the output or in other factors. */
 struct pair {
 	struct factor a, b;
 	struct labels y;
 	double flops;
 };
 
-/* One loop over all labels of the two: a multiply-add a step, or a product where nothing is added up. */
+/* One loop over all labels of both: per step a multiply-add, or a multiplication if nothing is summed. */
 static struct pair pair_of(const struct einsum *e, const struct factor *a, const struct factor *b, const struct labels *y)
 {
 	struct labels all = labels_union(a->has, &b->has);
@@ -258,16 +260,18 @@ static struct pair pair_of(const struct einsum *e, const struct factor *a, const
 	return (struct pair){ *a, *b, *y, volume > labels_volume(e, y) ? 2 * volume : volume };
 }
 
-#define SEARCHED_MOST 5 /* factors of which every order is tried; of more the first two are multiplied first */
+#define SEARCHED_MOST 5 /* most factors for which all orders are searched; of more, the first two are
+			   multiplied until so few are left */
 
-/* Some of the factors, multiplied: what is left of them, in the fewest operations, and their largest product. */
+/* The product of a subset of factors: its labels, the fewest operations, and its largest pairwise
+ * contraction. */
 struct subset {
 	struct factor made;
 	double flops;
 	struct pair largest;
 };
 
-/* What the factors of the set have and the output or factors beside them, too. */
+/* The labels that factors of the set share with the output or with factors outside the set. */
 static struct labels labels_left(const struct einsum *e, const struct factor *f, int count, uint64_t set)
 {
 	struct labels in = { { 0 } }, kept = labels_of(e, &e->out, NULL);
@@ -280,14 +284,15 @@ static struct labels labels_left(const struct einsum *e, const struct factor *f,
 	return labels_shared(in, &kept);
 }
 
-/* The best of a set of two factors and more: of all ways to halve it the one with the fewest operations. */
+/* Dynamic programming: the cheapest way to compute a set from two disjoint subsets that are solved already.
+ * */
 static void subset_search(const struct einsum *e, struct subset *best, unsigned set, const struct labels *left)
 {
 	struct subset *to = &best[set];
 	*to = (struct subset){ .made = { *left, NULL }, .flops = INFINITY };
 	for (unsigned a = (set - 1) & set; a > (set ^ a); a = (a - 1) & set) {
 		const struct subset *x = &best[a], *y = &best[set ^ a];
-		struct pair pair = pair_of(e, &y->made, &x->made, left); /* as they stand */
+		struct pair pair = pair_of(e, &y->made, &x->made, left); /* in the order of the inputs */
 		double flops = x->flops + y->flops + pair.flops;
 		if (flops >= to->flops)
 			continue;
@@ -298,8 +303,8 @@ static void subset_search(const struct einsum *e, struct subset *best, unsigned 
 	}
 }
 
-/* Multiplies all, pair by pair, in the order of the fewest operations: how many these are (NaN), and the largest
- * product. Two inputs at least. */
+/* Contracts all factors (two at least) in the cheapest order. Returns the operations (NaN: unknown) and the
+ * largest contraction. */
 static double einsum_contract(const struct op_call *c, const struct einsum *e, struct pair *largest)
 {
 	struct factor f[TERMS_MAX];
@@ -334,7 +339,7 @@ static double einsum_contract(const struct op_call *c, const struct einsum *e, s
 	return flops + whole->flops;
 }
 
-/* One input: an addition for each number where some are added up. */
+/* One input: one addition per element if dimensions are summed. */
 static RULE_COST(einsum)
 {
 	struct einsum e;
@@ -351,10 +356,10 @@ static RULE_COST(einsum)
 	cost->flops = isfinite(flops) ? flops : NAN;
 }
 
-/* ---- a pair as a matrix product */
+/* ---- a contraction as a matmul */
 
-/* What a label is to the product: in both factors and the result, in one and the result, in both only, or in one only
- * (added up beforehand). */
+/* Role of a label in the matmul: in both factors and the result (batch), in one factor and the result (m, n),
+ * in both factors only (k), or in one factor only (summed before). */
 enum role { ROLE_BATCH, ROLE_M, ROLE_N, ROLE_K, ROLE_ALONE, ROLE_COUNT };
 
 static enum role label_role(const struct pair *p, int label)
@@ -365,7 +370,7 @@ static enum role label_role(const struct pair *p, int label)
 	return !y ? ROLE_ALONE : a ? ROLE_M : ROLE_N;
 }
 
-/* Do the term's labels come in runs of these roles? */
+/* True if the term's labels are consecutive runs of these roles. */
 static bool term_is(const struct pair *p, const struct term *t, const enum role order[3])
 {
 	int at = 0;
@@ -385,7 +390,7 @@ static bool term_has(const struct term *t, int label)
 	return false;
 }
 
-/* Do the labels that both have come in the same order? */
+/* True if the labels that both have are in the same order. */
 static bool same_order(const struct term *x, const struct term *y)
 {
 	int at = 0;
@@ -400,7 +405,7 @@ static bool same_order(const struct term *x, const struct term *y)
 	return true;
 }
 
-/* The letters are named in each term at most once, and none broadcasts there. */
+/* True if no term repeats a letter and none broadcasts. */
 static bool sizes_are_plain(const struct op_call *c, const struct einsum *e)
 {
 	for (int i = 0; i < 2; i++) {
@@ -417,7 +422,8 @@ static bool sizes_are_plain(const struct op_call *c, const struct einsum *e)
 	return true;
 }
 
-/* Is it a matrix product as libraries have it: batch first, then the matrix, of inputs as it is or transposed? */
+/* True if it is a matmul as libraries have it: batch first, then the matrix, each input as it is or
+ * transposed. */
 static bool is_plain_product(const struct op_call *c, const struct einsum *e, const struct pair *p,
 	bool *transpose_a, bool *transpose_b)
 {
@@ -434,8 +440,8 @@ static bool is_plain_product(const struct op_call *c, const struct einsum *e, co
 	       same_order(first, &e->out) && same_order(second, &e->out);
 }
 
-/* The matrix product of the same multiplications, which stands in where dimensions would have to be put into another
- * order before, and where it is the largest of several. One input: no kernel does that. */
+/* The matmul with the same multiplications; a proxy if dimensions must be permuted first or if it is the
+ * largest of several. With one input, a copy. */
 static RULE_PROBLEM(einsum)
 {
 	struct einsum e;
@@ -477,7 +483,7 @@ static RULE_PROBLEM(einsum)
 
 static const struct op rows[] = {
 	{ "Einsum", "", 12, 0, 1, -1, CLASS_COMPUTE, einsum_shape, einsum_cost, einsum_problem, NULL,
-		"as the matrix product that it is, or whose work it does; of several the largest (proxy); of one tensor "
+		"measured as a matmul; of several the largest (proxy); with one input "
 		"as a copy" },
 };
 const struct op_rows op_einsum_rows = OP_ROWS(rows);

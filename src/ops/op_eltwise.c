@@ -1,5 +1,5 @@
-/* Elementwise functions of one tensor. One row a function says what oneDNN-like libraries have for it; where
- * they have nothing, the row names a comparable function and the problem is a proxy. */
+/* Elementwise functions of one tensor. Each row has the function that oneDNN-like libraries offer; without
+ * one, a comparable function, and the problem is a proxy. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-/* Where a mode's parameters come from. */
+/* Source of a mode's parameters. */
 enum eltwise_parameters {
 	PARAMETERS_FIXED, /* alpha, beta of the row */
 	PARAMETERS_ALPHA, /* attribute alpha, row's alpha when absent */
@@ -22,7 +22,7 @@ struct eltwise {
 	enum eltwise_parameters parameters;
 	bool proxy;
 	float alpha, beta;
-	double (*value)(double x); /* for data propagation; NULL: none */
+	double (*value)(double x); /* for data propagation, or NULL */
 };
 
 static double value_relu(double x)
@@ -46,7 +46,7 @@ static double value_sign(double x)
 	return (x > 0) - (x < 0);
 }
 
-/* By name, ASCII order: looked up by halving. */
+/* Sorted by name (ASCII) for binary search. */
 static const struct eltwise functions[] = {
 	{ "Abs", MODE_ABS, PARAMETERS_FIXED, false, 0, 0, fabs },
 	{ "Acos", MODE_TANH, PARAMETERS_FIXED, true, 0, 0, acos },
@@ -111,7 +111,7 @@ static struct dim eltwise_int(struct arena *a, const struct eltwise *row, struct
 	return dim_unknown();
 }
 
-/* Between two limits; the upper one wins. One that is there, but not known, leaves all unknown. */
+/* Clips to two limits; the upper one wins. If a limit is present but unknown, all elements are. */
 static const struct elements *clip_elements(const struct op_call *c, const struct elements *from)
 {
 	const struct op_value *low = c->opset < 11 ? NULL : op_in(c, 1), *high = c->opset < 11 ? NULL : op_in(c, 2);
@@ -168,7 +168,7 @@ static int not_shape(struct op_call *c, struct error *err)
 	return op_shape_as_input(c, err);
 }
 
-/* IsNaN, IsInf: NaN among known contents means that nothing is known. */
+/* IsNaN, IsInf: a NaN among known contents stands for unknown. */
 static int test_shape(struct op_call *c, struct error *err)
 {
 	const struct elements *from = c->inputs[0].elements;
@@ -187,7 +187,7 @@ static int test_shape(struct op_call *c, struct error *err)
 	return op_shape_as_input(c, err);
 }
 
-/* BitwiseNot: -1 - x, of an unsigned type what that leaves of its bits. */
+/* BitwiseNot: -1 - x; for unsigned types its lowest bits. */
 static int bitwise_not_shape(struct op_call *c, struct error *err)
 {
 	const struct elements *from = c->inputs[0].elements;
@@ -218,7 +218,7 @@ void op_problem_eltwise(const struct op_call *c, const struct op_value *in, enum
 	p->beta = beta;
 }
 
-/* A parameter within float's range: infinities become its ends. */
+/* Limits a parameter to float's range. */
 static float float_in_range(double v)
 {
 	return v > FLT_MAX ? FLT_MAX : v < -FLT_MAX ? -FLT_MAX : (float)v;
@@ -229,7 +229,7 @@ static void clip_problem(const struct op_call *c, struct op_problem *out)
 	bool inputs = c->opset >= 11;
 	double lo = op_float_get(c, inputs ? NULL : "min", inputs ? 1 : -1, -FLT_MAX);
 	double hi = op_float_get(c, inputs ? NULL : "max", inputs ? 2 : -1, FLT_MAX);
-	bool guessed = isnan(lo) || isnan(hi); /* limits that are computed at run time cost the same */
+	bool guessed = isnan(lo) || isnan(hi); /* limits computed at run time cost the same */
 	op_problem_eltwise(c, &c->inputs[0], MODE_CLIP, isnan(lo) ? -FLT_MAX : float_in_range(lo),
 		isnan(hi) ? FLT_MAX : float_in_range(hi), out);
 	out->proxy = out->proxy || (out->known && guessed);
@@ -259,7 +259,7 @@ static void eltwise_problem(const struct op_call *c, struct op_problem *out)
 	out->proxy = out->proxy || (out->known && row->proxy);
 }
 
-/* Limits that let everything through. */
+/* True if the limits change nothing. */
 static bool clip_free(const struct op_call *c)
 {
 	bool inputs = c->opset >= 11;

@@ -1,4 +1,4 @@
-/* Operators that take or put elements by index or condition: Gather*, Scatter*, Where, OneHot, NonZero,
+/* Operators that select or replace elements by index or condition: Gather*, Scatter*, Where, OneHot, NonZero,
  * Trilu, ReverseSequence. */
 #include "config.h"
 
@@ -54,7 +54,7 @@ static int gather_shape(struct op_call *c, struct error *err)
 	return gather_elements(c, axis, err);
 }
 
-/* Only what is taken is read, and that once; and the indices. */
+/* Reads the selected elements once, and the indices. */
 void op_gather_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = 0;
@@ -62,7 +62,7 @@ void op_gather_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = taken + fmin(taken, op_bytes(&c->inputs[0])) + op_bytes(&c->inputs[1]);
 }
 
-/* Movers of whole elements take any type that has bytes of its own. */
+/* True for types whose elements are whole bytes. */
 static bool type_is_whole(enum dtype t)
 {
 	return dtype_bits(t) >= 8;
@@ -132,7 +132,7 @@ static int gather_nd_shape(struct op_call *c, struct error *err)
 
 /* ---- Scatter */
 
-/* Updates replace what was there; sums and the like (opset 16) are not followed. */
+/* True if updates replace elements. Reductions (opset 16) are not propagated. */
 static bool scatter_replaces(const struct op_call *c)
 {
 	return text_is(node_string(c->node, "reduction", "none"), "none");
@@ -240,7 +240,7 @@ static int one_hot_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* The coordinates of nonzero elements of contents known in full. */
+/* Coordinates of the nonzero elements of fully known contents. */
 static bool nonzero_elements(struct op_call *c)
 {
 	const struct op_value *in = &c->inputs[0];
@@ -265,7 +265,7 @@ static bool nonzero_elements(struct op_call *c)
 	return true;
 }
 
-/* How many there are depends on the data: at most all. */
+/* The count depends on the data; at most all elements. */
 static int nonzero_shape(struct op_call *c, struct error *err)
 {
 	struct shape in = c->inputs[0].shape;
@@ -317,7 +317,7 @@ static const struct op rows[] = {
 	{ "Where", "", 9, 0, 3, 3, CLASS_MOVE, where_shape, op_cost_move, where_problem, NULL, NULL },
 	OP_MOVER_ROW("OneHot", 9, 0, 3, 3, one_hot_shape, op_cost_move, NULL),
 	{ "NonZero", "", 9, 0, 1, 1, CLASS_MOVE, nonzero_shape, op_cost_move, op_problem_mover, NULL,
-		"the size of its output is known only when it has run" },
+		"the size of its output depends on the data" },
 	OP_MOVER_ROW("Trilu", 14, 0, 1, 2, trilu_shape, op_first_cost, NULL),
 	OP_MOVER_ROW("ReverseSequence", 10, 0, 2, 2, reverse_sequence_shape, op_cost_move, NULL),
 };

@@ -21,13 +21,13 @@ static bool gemm_transposed(const struct op_call *c, const char *name)
 	return node_int(c->node, name, 0) != 0;
 }
 
-/* Is C, if there is one, read at all? */
+/* False if beta is 0, so that C is not read. */
 static bool gemm_adds(const struct op_call *c)
 {
 	return node_float(c->node, "beta", 1) != 0;
 }
 
-/* Sizes m, n and k of A and B; unknown where a rank is. */
+/* Sizes m, n and k of A and B; unknown if a rank is. */
 static int gemm_sizes(const struct op_call *c, struct dim *m, struct dim *n, struct dim *k, struct error *err)
 {
 	struct shape a = c->inputs[0].shape, b = c->inputs[1].shape;
@@ -83,8 +83,8 @@ RULE_COST(op_gemm)
 		cost->flops += out;
 }
 
-/* Adds C: one value a column is a bias, a full matrix a residual; anything else (a scalar, one value a row)
- * is measured as the full matrix that it becomes, marked as standing in. */
+/* Adds C: one value per column is a bias, a full matrix a residual; other shapes (a scalar, one value per
+ * row) are measured as the full matrix that they broadcast to, as a proxy. */
 static void gemm_add(const struct op_call *c, const struct op_value *bias, struct op_problem *out)
 {
 	struct problem *p = &out->problem;
@@ -97,7 +97,7 @@ static void gemm_add(const struct op_call *c, const struct op_value *bias, struc
 		out->proxy = s.dim[0] != p->m || s.dim[1] != p->mn;
 	}
 	if (node_float(c->node, "beta", 1) != 1 && !bias->constant)
-		out->proxy = true; /* scaling C has no place in the epilogue */
+		out->proxy = true; /* the epilogue cannot scale C */
 }
 
 static void problem_types(
@@ -118,7 +118,7 @@ bool op_problem_matmul(const struct op_value *a, const struct op_value *b, const
 		op_problem_why(out, "a dimension is not known");
 		return false;
 	}
-	/* The numbers of a problem end there; the largest product is that of the output. */
+	/* Limits of the problem text; the largest product is that of the output. */
 	if (!((double)m.value * (double)n.value < 0x1p48) || !((double)m.value * (double)k.value < 0x1p48)) {
 		op_problem_why(out, "too large to measure");
 		return false;
@@ -139,7 +139,7 @@ void op_problem_bias(const struct op_value *bias, struct op_problem *out)
 			(struct epilogue){ .kind = EPILOGUE_BIAS, .operand = op_operand(bias) };
 }
 
-/* A constant operand takes a factor in beforehand; else it is one more step behind the product. */
+/* A factor is folded into a constant operand; otherwise it is an epilogue. */
 static void problem_scale(struct problem *p, float alpha)
 {
 	if (alpha != 1 && !p->operand[0].constant && !p->operand[1].constant)
@@ -170,8 +170,8 @@ RULE_PROBLEM(op_gemm)
 
 /* ---- MatMul, FusedMatMul */
 
-/* FusedMatMul of com.microsoft may exchange the last two dimensions of either operand, and before that put the first
- * dimension in front of the last (the batch behind it): what its attributes say, of operand i. */
+/* FusedMatMul of com.microsoft may transpose the last two dimensions of an operand, and before that move the
+ * first dimension before the last (the batch after it): true if its attributes ask for that for operand i. */
 static bool matmul_has(const struct op_call *c, int i, const char *const names[2])
 {
 	return c->op->domain[0] && c->inputs[i].shape.rank > 1 && node_int(c->node, names[i], 0) != 0;
@@ -187,7 +187,7 @@ static bool matmul_batch_moved(const struct op_call *c, int i)
 	return matmul_has(c, i, (const char *const[]){ "transBatchA", "transBatchB" });
 }
 
-/* The shape of operand i as it multiplies. */
+/* Shape of operand i as it is multiplied. */
 static struct shape matmul_shape(const struct op_call *c, int i)
 {
 	struct shape from = c->inputs[i].shape;
@@ -208,13 +208,13 @@ static struct shape matmul_shape(const struct op_call *c, int i)
 	return s;
 }
 
-/* s without its last two dimensions; a vector counts as a matrix whose other side is gone. */
+/* s without its last two dimensions; a vector has no batch. */
 static struct shape matmul_batch(struct shape s)
 {
 	return (struct shape){ .rank = s.rank > 2 ? s.rank - 2 : 0, .dims = s.dims };
 }
 
-/* m of a left operand, n of a right one; and k. Only for known ranks. */
+/* m of the left operand, n of the right one, and k. For known ranks only. */
 static void matmul_sides(
 	struct shape a, struct shape b, struct dim *m, struct dim *n, struct dim *ka, struct dim *kb)
 {
@@ -229,7 +229,7 @@ RULE_SHAPE(op_matmul)
 	struct shape a = matmul_shape(c, 0), b = matmul_shape(c, 1), batch;
 	struct dim m, n, ka, kb;
 	if (a.rank == 0 || b.rank == 0)
-		return op_fail(c, err, "a scalar is no matrix");
+		return op_fail(c, err, "a scalar is not a matrix");
 	if (a.rank < 0 || b.rank < 0)
 		return 0;
 	matmul_sides(a, b, &m, &n, &ka, &kb);
@@ -262,7 +262,7 @@ RULE_COST(op_matmul)
 		cost->flops = 2 * op_count(op_out(c, 0)) * (double)k.value;
 }
 
-/* Which side of a batch dimension broadcasts. Neighbours of one kind merge into one dimension. */
+/* Which operand broadcasts a batch dimension. Adjacent dimensions of one kind are merged. */
 enum batch_kind { BATCH_NONE, BATCH_BOTH, BATCH_ONLY_A, BATCH_ONLY_B };
 
 static enum batch_kind batch_kind(int64_t a, int64_t b)
@@ -272,8 +272,8 @@ static enum batch_kind batch_kind(int64_t a, int64_t b)
 	return a == b ? BATCH_BOTH : b == 1 ? BATCH_ONLY_A : BATCH_ONLY_B;
 }
 
-/* Batch dimensions in their one form: ones dropped, neighbours merged as far as both operands allow. What
- * only A has belongs to m when it is all there is: rows of A lie one after the other. */
+/* Batch dimensions in canonical form: ones dropped, adjacent ones merged as far as both operands allow. If
+ * only A has a batch, it becomes part of m: the rows of A are adjacent. */
 static void matmul_merge(struct problem *p, struct shape a, struct shape b)
 {
 	struct problem_shape wide_a, wide_b;
@@ -308,7 +308,7 @@ RULE_PROBLEM(op_matmul)
 		return;
 	struct shape a = matmul_shape(c, 0), b = matmul_shape(c, 1);
 	struct dim m, n, ka, kb;
-	/* Products of dimensions must fit: the largest is that of the output. */
+	/* Products of dimensions must fit the problem text; the largest is that of the output. */
 	if (!(op_count(&c->outputs[0]) < 0x1p48) || !(op_count(&c->inputs[0]) < 0x1p48)) {
 		op_problem_why(out, "too large to measure");
 		return;

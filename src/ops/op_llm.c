@@ -1,5 +1,5 @@
-/* Operators that language models brought to ai.onnx: RotaryEmbedding, SwiGLU, TensorScatter; and FlexAttention. The
- * rules of the first serve com.microsoft, too, where it came from. */
+/* Operators of language models in ai.onnx: RotaryEmbedding, SwiGLU, TensorScatter, FlexAttention. The rules
+ * of RotaryEmbedding serve com.microsoft's, too. */
 #include "config.h"
 
 #include "ops/op_attention.h"
@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* ---- RotaryEmbedding: pairs of numbers of every head are turned by angles of their position */
+/* ---- RotaryEmbedding: rotates pairs of elements of every head by angles that depend on the position */
 
 static RULE_SHAPE(rotary)
 {
@@ -17,13 +17,13 @@ static RULE_SHAPE(rotary)
 	return op_shape_as_input(c, err);
 }
 
-/* Input that holds the cosines; sines are in the next. com.microsoft has the positions in front of them. */
+/* The input with the cosines; sines are in the next. com.microsoft has the positions before them. */
 static int rotary_tables(const struct op_call *c)
 {
 	return c->op->domain[0] ? 2 : 1;
 }
 
-/* The part of every head that is turned, from 0 to 1: twice what a row of the tables has. */
+/* The rotated part of every head, 0 to 1: twice the row length of the tables. */
 static double rotary_part(const struct op_call *c)
 {
 	const struct op_value *x = &c->inputs[0], *cosines = op_in(c, rotary_tables(c));
@@ -38,7 +38,7 @@ static double rotary_part(const struct op_call *c)
 	return fmin(1, 2 * op_dim_number(cosines->shape.dims[cosines->shape.rank - 1]) / size);
 }
 
-/* Two products and a sum for every element that is turned. Of the tables a row for each token is read. */
+/* Two multiplications and an addition per rotated element. Reads one row of each table per token. */
 static RULE_COST(rotary)
 {
 	const struct op_value *x = &c->inputs[0];
@@ -65,14 +65,15 @@ static RULE_PROBLEM(rotary)
 		op_problem_mover(c, out);
 }
 
-/* ---- SwiGLU: swish(a) b. com.microsoft's has both halves in one input where b is omitted, and may clamp them. */
+/* ---- SwiGLU: swish(a) b. In com.microsoft one input has both halves if b is omitted, and limits may apply.
+ * */
 
 static int swiglu_halves(struct op_call *c, struct error *err)
 {
 	struct shape y = op_shape_copy(c->arena, c->inputs[0].shape);
 	struct dim *last = y.rank > 0 ? &y.dims[y.rank - 1] : NULL;
 	if (y.rank == 0 || (last && last->kind == DIM_KNOWN && last->value % 2))
-		return op_fail(c, err, "shape %s has no two halves", shape_text(c->arena, y));
+		return op_fail(c, err, "shape %s does not split into two halves", shape_text(c->arena, y));
 	if (last)
 		*last = dim_floor_div(c->arena, *last, dim_known(2));
 	c->outputs[0].shape = y;
@@ -97,7 +98,7 @@ static int swiglu_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* The swish and the product; a limit clamps both halves. */
+/* The swish and the multiplication; a limit clamps both halves. */
 static void swiglu_cost(const struct op_call *c, struct op_cost *cost)
 {
 	bool clamps = node_float(c->node, "limit", 0) > 0, adds = node_float(c->node, "activation_beta", 0) != 0;
@@ -105,7 +106,7 @@ static void swiglu_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* A product of the same bytes stands in; of one input a copy. */
+/* A multiplication of the same bytes as a proxy; with one input, a copy. */
 static void swiglu_problem(const struct op_call *c, struct op_problem *out)
 {
 	if (!op_problem_ready(c, out))
@@ -130,7 +131,7 @@ static int tensor_scatter_shape(struct op_call *c, struct error *err)
 	return op_shape_as_input(c, err);
 }
 
-/* The cache is meant to be one buffer before and after: only the new rows are read and written. */
+/* The cache is one buffer before and after: only the new rows are read and written. */
 static void tensor_scatter_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = 0;
@@ -145,9 +146,9 @@ static const struct op rows[] = {
 	{ "SwiGLU", "com.microsoft", 1, 0, 1, 2, CLASS_MEMORY, swiglu_shape, swiglu_cost, swiglu_problem, NULL,
 		"measured as Mul, or of one input as a plain copy of equal bytes (proxy)" },
 	{ "TensorScatter", "", 24, 0, 2, 3, CLASS_MOVE, tensor_scatter_shape, tensor_scatter_cost,
-		op_problem_mover, NULL, "only the new rows: as a plain copy of equal bytes" },
+		op_problem_mover, NULL, "only the new rows, measured as a plain copy of equal bytes" },
 	{ "FlexAttention", "ai.onnx.preview", 1, 0, 3, 3, CLASS_COMPUTE, op_attention_shape,
-		op_attention_cost, op_attention_problem, NULL, "with bodies as without them (proxy)" },
+		op_attention_cost, op_attention_problem, NULL, "its subgraphs are not measured (proxy)" },
 	{ "RotaryEmbedding", "com.microsoft", 1, 0, 4, 4, CLASS_MEMORY, rotary_shape, rotary_cost,
 		rotary_problem, NULL, OP_COPY },
 	{ "MRotaryEmbedding", "com.microsoft", 1, 0, 4, 4, CLASS_MEMORY, rotary_shape, rotary_cost,

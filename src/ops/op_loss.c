@@ -7,7 +7,7 @@
 
 /* ---- losses */
 
-/* Scores are N, C, space; labels N, space. Without a reduction there is a loss for each label. */
+/* Scores are N, C, space; labels N, space. Without a reduction there is one loss per label. */
 static int loss_labels(const struct op_call *c, struct shape *labels, struct error *err)
 {
 	struct shape x = c->inputs[0].shape, given = c->inputs[1].shape;
@@ -44,22 +44,21 @@ static RULE_SHAPE(loss)
 	return 0;
 }
 
-/* What follows the logarithms: of each label one is taken and negated, weighted where there are weights,
- * added up where it is reduced. */
+/* After the logarithms: one per label is selected and negated, weighted if there are weights, and summed if
+ * reduced. */
 static double loss_flops(const struct op_call *c)
 {
 	return op_count(&c->inputs[1]) * (1 + (op_in(c, 2) != NULL) + loss_is_reduced(c));
 }
 
-/* Softmax as such, and the loss. */
+/* The softmax and the loss. */
 static RULE_COST(softmax_loss)
 {
 	cost->flops = op_count(&c->inputs[0]) * 5 + loss_flops(c);
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Where the logarithms are written it is a softmax over the classes, else it is read and reduced over them.
- */
+/* A softmax over the classes if the logarithms are an output; else a reduction over the classes. */
 static RULE_PROBLEM(softmax_loss)
 {
 	if (!op_problem_ready(c, out))
@@ -84,7 +83,7 @@ static RULE_PROBLEM(softmax_loss)
 	out->proxy = true;
 }
 
-/* Of the logarithms only those of the labels are read. */
+/* Reads only the log-probabilities of the labels. */
 static RULE_COST(likelihood_loss)
 {
 	const struct op_value *x = &c->inputs[0], *labels = &c->inputs[1];
@@ -95,17 +94,16 @@ static RULE_COST(likelihood_loss)
 
 /* ---- optimizers */
 
-/* The tensors that an optimizer works on come behind the rate and the step count in groups, one member for
- * each: first the tensors, then their gradients, then what it remembers of them, in one or two groups;
- * tensors and memory come out. flops: for each element, by the formulas of the operators' own descriptions
- * with the regularization. */
+/* The inputs of an optimizer after rate and step count are groups with one member per tensor: the tensors,
+ * their gradients, then one or two groups of state; outputs are tensors and states. flops: per element, from
+ * the formulas in the operators' descriptions, with regularization. */
 struct optimizer {
 	const char *name;
 	int memories;
 	int flops;
 };
 
-/* By name, ASCII order: looked up by halving. */
+/* Sorted by name (ASCII) for binary search. */
 static const struct optimizer optimizers[] = {
 	{ "Adagrad", 1, 9 },  /* g += n x; h += g g; x -= r g / (sqrt h + e) */
 	{ "Adam", 2, 15 },    /* g += n x; v = a v + a' g; h = b h + b' g g; x = p (x - r v / (sqrt h + e)) */
@@ -146,7 +144,7 @@ static RULE_COST(optimizer)
 
 /* ---- Gradient */
 
-/* Of y by each of the tensors that xs names, which come first among the inputs: shaped like them. */
+/* Gradients of y by the tensors in xs, which are the first inputs; they have the same shapes. */
 static RULE_SHAPE(gradient)
 {
 	const struct attribute *xs = node_attribute(c->node, "xs");
@@ -169,7 +167,7 @@ static RULE_COST(gradient)
 static RULE_PROBLEM(gradient)
 {
 	(void)c;
-	op_problem_why(out, "what it differentiates is not its own");
+	op_problem_why(out, "the nodes that it differentiates are elsewhere in the graph");
 }
 
 /* ---- rows */
@@ -190,6 +188,6 @@ static const struct op rows[] = {
 	TRAINING("Momentum"),
 	{ "Gradient", "ai.onnx.preview.training", 1, 0, 1, -1, CLASS_COMPUTE, gradient_shape, gradient_cost,
 		gradient_problem, NULL,
-		"priced and measured where the graph has the derivative spelled out" },
+		"its cost is that of the derivative's own nodes, if the graph has them" },
 };
 const struct op_rows op_loss_rows = OP_ROWS(rows);

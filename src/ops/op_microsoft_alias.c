@@ -1,13 +1,13 @@
-/* Operators of com.microsoft that are another one by another name: of an opset of ai.onnx, or in another
- * order of dimensions (channels last, or in blocks). The other's rules do the work on a view of the call.
- * Also FusedConv, and the conversions between the orders. */
+/* Operators of com.microsoft that equal another operator with another name: of an opset of ai.onnx, or with
+ * another order of dimensions (channels last or in blocks). The rules of the other operator are called with a
+ * view of the call. Also FusedConv, and conversions between the orders. */
 #include "config.h"
 
 #include "ops/op_microsoft.h"
 
 #include <string.h>
 
-/* ---- FusedConv: a convolution, plus a tensor like its output (input 3), and a function */
+/* ---- FusedConv: a convolution plus a tensor with the output's shape (input 3) and an activation */
 
 static void fused_conv_cost(const struct op_call *c, struct op_cost *cost)
 {
@@ -32,16 +32,16 @@ enum view_order {
 	VIEW_SAME,
 	VIEW_LAST,
 	VIEW_LAST_WEIGHTS
-}; /* channels last: of source and result; of weights, too */
+}; /* channels last: of input and output; of the weights, too */
 
 struct alias {
 	const char *name, *core_domain, *core;
-	int opset; /* that the core is looked up at */
-	int most;  /* inputs that the core is given; 0: all */
+	int opset; /* opset at which the core operator is looked up */
+	int most;  /* number of inputs passed to the core operator; 0: all */
 	enum view_order order;
 };
 
-/* By name, ASCII order: of com.microsoft and of com.microsoft.nchwc. Names of com.ms.internal.nhwc are those
+/* Sorted by name (ASCII), for com.microsoft and com.microsoft.nchwc. Names of com.ms.internal.nhwc are those
  * of ai.onnx. */
 static const struct alias aliases[] = {
 	{ "AveragePool", "", "AveragePool", 19, 1, VIEW_SAME },
@@ -81,11 +81,11 @@ static bool input_turns(enum view_order order, int i)
 	return order != VIEW_SAME && (i == 0 || i == 3 || (i == 1 && order == VIEW_LAST_WEIGHTS));
 }
 
-/* False: the core is not in the table at that opset. Outputs are turned, too, where they are known. */
+/* False if the table has no core operator at that opset. Known outputs are transposed, too. */
 static bool view_get(const struct op_call *c, struct view *v)
 {
 	bool internal = text_is(text_of(c->op->domain), "com.ms.internal.nhwc");
-	bool fused = internal && text_is(text_of(c->op->name), "Conv"); /* with a function behind */
+	bool fused = internal && text_is(text_of(c->op->name), "Conv"); /* with an activation */
 	struct alias own = { c->op->name, "", c->op->name, c->opset < 11 ? 11 : (int)c->opset, 0, VIEW_LAST };
 	const struct alias *alias = fused      ? &internal_conv
 				    : internal ? &own
@@ -99,7 +99,7 @@ static bool view_get(const struct op_call *c, struct view *v)
 	to->node = &v->node;
 	to->opset = alias->opset;
 	to->op = op_find(text_of(alias->core_domain), text_of(alias->core), alias->opset);
-	if (internal && !to->op) { /* GridSample came later than the opset that the domain is said to have */
+	if (internal && !to->op) { /* GridSample is newer than the opset that the domain reports */
 		to->opset = 20;
 		to->op = op_find(TEXT(""), text_of(alias->core), to->opset);
 	}
@@ -109,7 +109,8 @@ static bool view_get(const struct op_call *c, struct view *v)
 	struct op_value *out = ARENA_ARRAY(c->arena, struct op_value, to->output_count + 1);
 	for (int i = 0; i < to->input_count; i++)
 		in[i] = input_turns(v->order, i) ? value_turned(c->arena, &c->inputs[i]) : c->inputs[i];
-	if (internal && text_is(text_of(c->op->name), "MaxUnpool")) { /* in which order places lie is not said */
+	if (internal && text_is(text_of(c->op->name), "MaxUnpool")) { /* the order of its indices is not
+								         documented */
 		for (int i = 1; i < to->input_count; i++) {
 			in[i].elements = NULL;
 			in[i].shape = i == 1 ? in[0].shape : in[i].shape;
@@ -137,7 +138,7 @@ static int view_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* com.ms.internal.nhwc's Resize: its scales and sizes are in the order of its source. */
+/* com.ms.internal.nhwc's Resize: scales and sizes are in the input's order. */
 static int resize_view_shape(struct op_call *c, struct error *err)
 {
 	struct op_call call = *c;
@@ -146,7 +147,7 @@ static int resize_view_shape(struct op_call *c, struct error *err)
 	return call.op ? call.op->shape(&call, err) : op_fail(c, err, "no Resize in opset %lld", (long long)c->opset);
 }
 
-/* A function behind, which only the view of FusedConv counts and measures. */
+/* True if there is an activation, which only the view of FusedConv counts and measures. */
 static bool view_drops_function(const struct op_call *c, const struct view *v)
 {
 	return microsoft_activates(c) && !text_is(text_of(v->call.op->name), "FusedConv");
@@ -172,7 +173,7 @@ static void view_problem(const struct op_call *c, struct op_problem *out)
 		return;
 	}
 	v.call.op->problem(&v.call, out);
-	if (out->known && out->problem.kernel == KERNEL_REDUCE) { /* has shapes, no layout */
+	if (out->known && out->problem.kernel == KERNEL_REDUCE) { /* its problem has shapes but no layout */
 		out->problem.shape[0] = op_problem_shape(c->inputs[0].shape);
 		out->problem.shape[1] = op_problem_shape(c->outputs[0].shape);
 	} else if (out->known && v.order != VIEW_SAME) {
@@ -183,7 +184,7 @@ static void view_problem(const struct op_call *c, struct op_problem *out)
 
 /* ---- ConvTransposeWithDynamicPads: pads are input 2, the bias input 3 */
 
-/* Pads in an attribute of the view's own, all zero where they are not known. */
+/* Passes the pads as an attribute of the view; zeros if they are unknown. */
 static bool dynamic_pads(const struct op_call *c, struct view *v)
 {
 	struct op_list pads = op_list_get(c, NULL, 2);
@@ -243,8 +244,8 @@ static void dynamic_deconv_problem(const struct op_call *c, struct op_problem *o
 
 /* ---- ReorderInput, ReorderOutput, Upsample of com.microsoft.nchwc */
 
-/* Channels are filled up to whole blocks of 8 or 16, as wide as the machine's vectors: sure only where 16
- * divides. */
+/* Channels are padded to whole blocks of 8 or 16, the width of the machine's vectors: known only for
+ * multiples of 16. */
 static int reorder_input_shape(struct op_call *c, struct error *err)
 {
 	struct shape x = c->inputs[0].shape;
@@ -313,7 +314,7 @@ static const struct op rows[] = {
 	{ "NhwcConv", MS, 2, 3, CLASS_COMPUTE, VIEW, LAST },
 	{ "NhwcFusedConv", MS, 2, 4, CLASS_COMPUTE, VIEW, LAST },
 	{ "NhwcMaxPool", MS, 1, 1, CLASS_MEMORY, VIEW, LAST },
-	{ "MaxpoolWithMask", MS, 2, 2, CLASS_MEMORY, VIEW, "without the mask (proxy)" },
+	{ "MaxpoolWithMask", MS, 2, 2, CLASS_MEMORY, VIEW, "the mask is not measured (proxy)" },
 	{ "ConvTransposeWithDynamicPads", MS, 2, 4, CLASS_COMPUTE, dynamic_deconv_shape, dynamic_deconv_cost,
 		dynamic_deconv_problem, NULL, NULL },
 	{ "GridSample", MS, 2, 2, CLASS_MEMORY, VIEW, NULL },
@@ -321,11 +322,11 @@ static const struct op rows[] = {
 	{ "Pad", MS, 2, 3, CLASS_MOVE, VIEW, OP_COPY },
 	{ "TorchEmbedding", MS, 2, 4, CLASS_MOVE, VIEW, NULL },
 	{ "Trilu", MS, 1, 2, CLASS_MOVE, VIEW, OP_COPY },
-	{ "Conv", NCHWC, 2, 4, CLASS_COMPUTE, VIEW, "channels in whole blocks" },
-	{ "MaxPool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in whole blocks" },
-	{ "AveragePool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in whole blocks" },
-	{ "GlobalAveragePool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in whole blocks" },
-	{ "GlobalMaxPool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in whole blocks" },
+	{ "Conv", NCHWC, 2, 4, CLASS_COMPUTE, VIEW, "channels in blocks" },
+	{ "MaxPool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in blocks" },
+	{ "AveragePool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in blocks" },
+	{ "GlobalAveragePool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in blocks" },
+	{ "GlobalMaxPool", NCHWC, 1, 1, CLASS_MEMORY, VIEW, "channels in blocks" },
 	{ "ReorderInput", NCHWC, 1, 1, CLASS_MOVE, reorder_input_shape, op_cost_move, op_problem_mover, NULL,
 		OP_COPY },
 	{ "ReorderOutput", NCHWC, 1, 1, CLASS_MOVE, reorder_output_shape, op_cost_move, op_problem_mover,

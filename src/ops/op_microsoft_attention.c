@@ -1,7 +1,7 @@
-/* Attention as ONNX Runtime has it: with the projection of its input in front (Attention), with heads inside
- * the last dimension or packed (MultiHeadAttention), with keys shared by groups of heads and a cache that may
- * be one buffer before and after (GroupQueryAttention), over packed or paged sequences. Facts: the texts of
- * the operators of com.microsoft, and what the runtime's CPU kernels do. */
+/* Attention operators of ONNX Runtime: with the projection of the input (Attention), with heads in the last
+ * dimension or packed (MultiHeadAttention), with keys shared by groups of heads and a cache that may be one
+ * buffer before and after (GroupQueryAttention), over packed or paged sequences. Sources: the schemas of
+ * com.microsoft and the runtime's CPU kernels. */
 #include "config.h"
 
 #include "ops/op_attention.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where an operator has its inputs; 0: it does not have it (input 0 is always the queries). */
+/* Indexes of an operator's inputs; 0: it has no such input (input 0 is always the queries). */
 struct places {
 	const char *name;
 	int bias, mask, attention_bias, past_key, past_value, past_length;
@@ -28,13 +28,13 @@ static const struct places *places_of(const struct op_call *c)
 	return op_row_find(places, sizeof(places) / sizeof(places[0]), sizeof(places[0]), c->op->name);
 }
 
-/* Input i, where 0 is none. */
+/* Input i; NULL for 0. */
 static const struct op_value *input_at(const struct op_call *c, int i)
 {
 	return i ? op_in(c, i) : NULL;
 }
 
-/* An intermediate or an input as an operand of the kernel, in the type of the first input. */
+/* An intermediate result or input as a kernel operand, with the type of the first input. */
 static struct op_value as_operand(const struct op_call *c, const struct op_value *v)
 {
 	struct op_value operand = {
@@ -45,7 +45,7 @@ static struct op_value as_operand(const struct op_call *c, const struct op_value
 	return operand;
 }
 
-/* A cache: past keys before the new ones; with past_length given it is one buffer, filled so far. */
+/* A cache: past keys before the new ones; with past_length it is one buffer, filled up to there. */
 static void cache_get(const struct op_call *c, const struct places *at, struct dim past, struct attention *t)
 {
 	t->shared = node_int(c->node, "past_present_share_buffer", 0) != 0 || input_at(c, at->past_length);
@@ -63,10 +63,11 @@ static void cache_get(const struct op_call *c, const struct places *at, struct d
 
 struct projected {
 	struct attention t;
-	struct dim in, width[3], all; /* of the input; of queries, keys and values; of the three together */
+	struct dim in, width[3], all; /* sizes: of the input; of queries, keys and values; of the three
+				         together */
 };
 
-/* qkv_hidden_sizes, else thirds of the weights or the bias. */
+/* Widths from qkv_hidden_sizes, else thirds of the weights or bias. */
 static int projected_widths(const struct op_call *c, struct projected *p, struct error *err)
 {
 	const struct op_value *w = op_in(c, 1), *bias = op_in(c, 2);
@@ -116,7 +117,7 @@ static int projected_get(const struct op_call *c, struct projected *p, struct er
 		attention_part(c, p->width[2], t->heads, "heads", &t->value_size, err))
 		return -1;
 	t->kv_heads = t->heads;
-	if (!at) /* packed: how the tokens are divided among sequences is known only at run time */
+	if (!at) /* packed: the number of tokens per sequence is known only at run time */
 		return 0;
 	t->n = op_dim_at(&c->inputs[0], 3, 0);
 	t->query_length = t->key_length = op_dim_at(&c->inputs[0], 3, 1);
@@ -164,8 +165,8 @@ static void ms_attention_cost(const struct op_call *c, struct op_cost *cost)
 		      attention_cache_bytes(&p.t, c->inputs[0].dtype, op_out(c, 1) != NULL);
 }
 
-/* The projection and the attention proper are two kernels; the one with more arithmetic stands in for both. Of packed
- * tokens (which no row of `places` has) the attention is taken as that of even lengths. */
+/* The projection and the attention are two kernels; the problem is the one with more arithmetic, as a proxy.
+ * Packed tokens (without a row in `places`) are treated as sequences of equal length. */
 RULE_PROBLEM(op_projected_attention)
 {
 	struct projected p;
@@ -187,7 +188,7 @@ RULE_PROBLEM(op_projected_attention)
 		attention_projection(c, 1, 2, p.all, out);
 }
 
-/* QAttention: the projection is a product of whole numbers, with its scale. Its cache is copied, not shared. */
+/* QAttention: the projection is an integer matmul with a scale. Its cache is copied, not shared. */
 static int q_attention_shape(struct op_call *c, struct error *err)
 {
 	for (int i = 0; i < c->output_count; i++)
@@ -206,7 +207,7 @@ static void q_attention_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Sequences one behind the other: tokens x width. */
+/* Packed sequences: tokens x width. */
 RULE_SHAPE(op_packed_attention)
 {
 	struct projected p;
@@ -219,8 +220,8 @@ RULE_SHAPE(op_packed_attention)
 
 /* ---- MultiHeadAttention, DecoderMaskedMultiHeadAttention */
 
-/* n, heads, length, size of keys or values: n x length x all, or n x heads x length x size (a cache of
- * another layer). */
+/* Dimensions n, heads, length, size of keys or values: n x length x all, or n x heads x length x size (the
+ * cache of another layer). */
 static int heads_split(const struct op_call *c, const struct op_value *v, struct dim heads, struct dim at[4],
 	struct error *err)
 {
@@ -236,8 +237,8 @@ static int heads_split(const struct op_call *c, const struct op_value *v, struct
 						  : 0;
 }
 
-/* Queries of rank 5 hold all three (n x length x heads x 3 x size), as do those of rank 3 of the decoder's
- * without keys; keys of rank 5 hold values too. */
+/* Queries of rank 5 hold queries, keys and values (n x length x heads x 3 x size), as do those of rank 3 of
+ * the decoder's operator without keys; keys of rank 5 hold values, too. */
 static int heads_sizes(const struct op_call *c, struct attention *t, struct error *err)
 {
 	const struct op_value *q = &c->inputs[0], *k = op_in(c, 1), *v = op_in(c, 2);
@@ -300,7 +301,7 @@ static int ms_heads_shape(struct op_call *c, struct error *err)
 			attention_shape(c, t.n, t.heads, t.shared && past ? op_dim_at(past, 4, 2) : t.total,
 				i == 1 ? t.head_size : t.value_size);
 	if (c->output_count > 3) {
-		c->outputs[3].dtype = DTYPE_UNKNOWN; /* any float that the model declares */
+		c->outputs[3].dtype = DTYPE_UNKNOWN; /* any float type that the model declares */
 		c->outputs[3].shape = attention_shape(c, t.n, t.heads, t.query_length, t.total);
 	}
 	return 0;
@@ -347,7 +348,7 @@ static void ms_heads_problem(const struct op_call *c, struct op_problem *out)
 
 /* ---- GroupQueryAttention */
 
-/* Queries, or with no keys all three in the last dimension; size of a head. */
+/* Widths of queries, keys and values, which without keys are all in input 0; size of a head. */
 static int group_sizes(const struct op_call *c, struct attention *t, struct dim *queries, struct error *err)
 {
 	const struct op_value *q = &c->inputs[0], *k = op_in(c, 1);
@@ -373,7 +374,7 @@ static int group_sizes(const struct op_call *c, struct attention *t, struct dim 
 	return 0;
 }
 
-/* How long the cache is afterwards: its buffer, or all keys where those are more. */
+/* The length of the cache afterwards: its buffer, or all keys if those are more. */
 static struct dim group_present(
 	const struct op_call *c, const struct attention *t, const struct op_value *past)
 {
@@ -388,7 +389,7 @@ static struct dim group_present(
 	return dim_max(c->arena, before, t->total);
 }
 
-/* A present that is longer than the past holds all keys and nothing else. */
+/* A present longer than the past holds exactly all keys. */
 static struct dim group_longer(const struct op_call *c, const struct op_value *past)
 {
 	struct dim before = op_dim_at(past, 4, 2), after = op_dim_at(op_out(c, 1), 4, 2);
@@ -396,7 +397,7 @@ static struct dim group_longer(const struct op_call *c, const struct op_value *p
 	return longer ? after : dim_unknown();
 }
 
-/* All keys are those of a cache that grows with the new ones, or stand in a cache that does not. */
+/* Checks that the total equals past plus new keys for a growing cache, or fits a cache that does not grow. */
 static int group_total_fits(
 	const struct op_call *c, const struct attention *t, struct dim before, struct error *err)
 {
@@ -410,8 +411,7 @@ static int group_total_fits(
 		(long long)t->total.value, (long long)before.value, (long long)t->key_length.value);
 }
 
-/* total_sequence_length (input 6) says how many keys there are in all; without a past they are the new ones.
- */
+/* total_sequence_length (input 6) is the number of keys; without a past they are the new ones. */
 static int group_get(const struct op_call *c, struct attention *t, struct dim *width, struct error *err)
 {
 	const struct op_value *past = op_in(c, 3);
@@ -461,8 +461,8 @@ static int ms_group_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* A rotation is two products and a sum an element; a norm of each head 4 operations. Of the tables of angles
- * one row a token is read. */
+/* A rotation is two multiplications and an addition per element, a norm of each head 4 operations. One row of
+ * the tables of angles is read per token. */
 static void ms_group_cost(const struct op_call *c, struct op_cost *cost)
 {
 	struct attention t;
@@ -483,7 +483,7 @@ static void ms_group_cost(const struct op_call *c, struct op_cost *cost)
 					   : 0;
 }
 
-/* What is not in the kernel: rotation, a cache to read or write, biases, caps, sinks, norms. */
+/* Not part of the kernel: rotation, reading or writing a cache, biases, caps, sinks, norms. */
 static void ms_group_problem(const struct op_call *c, struct op_problem *out)
 {
 	struct attention t;
@@ -504,8 +504,8 @@ static void ms_group_problem(const struct op_call *c, struct op_problem *out)
 	attention_problem(c, &t, (const struct op_value *[]){ &q, &k, &v }, proxy, out);
 }
 
-#define LARGER "the projection or the attention, whichever has more arithmetic, stands in for both (proxy)"
-#define CACHES "with caches, biases, rotation or caps as without them (proxy)"
+#define LARGER "measured as the projection or the attention, whichever has more arithmetic (proxy)"
+#define CACHES "caches, biases, rotation and soft caps are not measured (proxy)"
 
 static const struct op rows[] = {
 	{ "Attention", "com.microsoft", 1, 0, 2, 7, CLASS_COMPUTE, ms_attention_shape, ms_attention_cost,

@@ -1,14 +1,14 @@
-/* What chooses the tokens that a sparse attention looks at: SparseAttentionIndexer, and, for sequences that lie one
- * behind the other, PackedSparseAttentionIndexer. By policy `qsa` whole blocks of tokens are scored by their mean
- * key, and tokens are the result; by `csa` keys are entries made of compress_ratio tokens each, and those are the
- * result. Facts: the texts of the operators, and what the runtime's shape inference gives. */
+/* Operators that select the tokens of a sparse attention: SparseAttentionIndexer, and
+ * PackedSparseAttentionIndexer for packed sequences. With policy `qsa` whole blocks of tokens are scored by
+ * their mean key, and the result is tokens; with `csa` each key stands for compress_ratio tokens, and the
+ * result is such entries. Sources: the schemas and the runtime's shape inference. */
 #include "config.h"
 
 #include "ops/op_attention.h"
 
 #include <math.h>
 
-/* Inputs: of both; of the first; of the packed one. */
+/* Input indexes: of both; of the first; of the packed one. */
 enum { INDEXER_GATES = 8, INDEXER_BUFFER = 13 };
 enum { ONE_KEYS = 7, ONE_FILLED = 12 };
 enum { PACKED_BOUNDS = 6, PACKED_KEYS = 12, PACKED_GATES = 14, PACKED_LENGTHS = 15 };
@@ -16,9 +16,9 @@ enum { PACKED_BOUNDS = 6, PACKED_KEYS = 12, PACKED_GATES = 14, PACKED_LENGTHS = 
 struct indexer {
 	bool packed, blocks; /* blocks: policy qsa */
 	int64_t ratio, chosen;
-	struct dim n, length;              /* sequences; tokens of each, of packed ones all tokens */
-	struct dim heads, size, waiting;   /* of queries; numbers a head; tokens that wait */
-	struct dim past, present, entries; /* rows of the state before and after; what there is to choose from */
+	struct dim n, length;              /* sequences; tokens of each (packed: all tokens) */
+	struct dim heads, size, waiting;   /* query heads; head size; tokens not yet compressed */
+	struct dim past, present, entries; /* rows of the state before and after; candidates to select from */
 };
 
 static int indexer_attribute(const struct op_call *c, const char *name, int64_t *value, struct error *err)
@@ -41,11 +41,11 @@ static int indexer_policy(const struct op_call *c, struct indexer *x, struct err
 	if (x->chosen % x->ratio)
 		return op_fail(c, err, "token_budget %lld in blocks of %lld", (long long)x->chosen,
 			(long long)x->ratio);
-	x->chosen += x->ratio - 1; /* and tokens that are no whole block yet */
+	x->chosen += x->ratio - 1; /* and tokens that are not a whole block yet */
 	return 0;
 }
 
-/* Numbers a head: those of both norms, and of each past key. */
+/* The head size, from both norms and the past keys. */
 static int indexer_size(const struct op_call *c, struct indexer *x, struct error *err)
 {
 	int keys = x->packed ? PACKED_KEYS : ONE_KEYS;
@@ -55,10 +55,10 @@ static int indexer_size(const struct op_call *c, struct indexer *x, struct error
 	if (!op_dim_merge(x->size, op_dim_at(op_in(c, 3), 1, 0), &x->size) ||
 		!op_dim_merge(x->size, op_dim_at(op_in(c, keys), 3, 2), &x->size))
 		return op_fail(c, err, "norms and past keys have heads of another size");
-	return x->size.kind == DIM_KNOWN && x->size.value < 1 ? op_fail(c, err, "heads without numbers") : 0;
+	return x->size.kind == DIM_KNOWN && x->size.value < 1 ? op_fail(c, err, "the head size is 0") : 0;
 }
 
-/* Without keys the last head of the queries is theirs (qsa). */
+/* Without keys the last head of the queries is the key (qsa). */
 static int indexer_queries(const struct op_call *c, struct indexer *x, struct error *err)
 {
 	int rank = x->packed ? 2 : 3;
@@ -68,7 +68,7 @@ static int indexer_queries(const struct op_call *c, struct indexer *x, struct er
 		attention_part(c, op_dim_at(q, rank, rank - 1), x->size, "numbers a head", &heads, err))
 		return -1;
 	if (!k && !x->blocks)
-		return op_fail(c, err, "there are no keys");
+		return op_fail(c, err, "keys are missing");
 	x->heads = k ? heads : dim_sub(c->arena, heads, dim_known(1));
 	if (!op_dim_merge(wide, op_dim_at(k, rank, rank - 1), &ignored))
 		return op_fail(c, err, "keys of shape %s for heads of %lld", shape_text(c->arena, k->shape),
@@ -82,7 +82,8 @@ static int indexer_queries(const struct op_call *c, struct indexer *x, struct er
 	return 0;
 }
 
-/* Entries that a call makes (csa), and tokens that wait after it: the last whole window and what is not one yet. */
+/* Entries that a call completes (csa), and pending tokens after it: the last whole window and an incomplete
+ * one. */
 static void indexer_windows(const struct indexer *x, struct dim *made, struct dim *waits)
 {
 	*made = dim_unknown();
@@ -96,14 +97,14 @@ static void indexer_windows(const struct indexer *x, struct dim *made, struct di
 	*waits = dim_known(open % x->ratio + (whole || open >= x->ratio ? x->ratio : 0));
 }
 
-/* The state: it grows by what a call makes, unless it is one buffer, of which a part is filled. */
+/* The state grows by what a call adds, unless it is one buffer that is partly filled. */
 static int indexer_state(const struct op_call *c, struct indexer *x, struct error *err)
 {
 	const struct op_value *keys = op_in(c, ONE_KEYS), *buffer = op_in(c, INDEXER_BUFFER);
 	if (!keys)
-		return op_fail(c, err, "there are no past keys");
+		return op_fail(c, err, "past keys are missing");
 	if (!x->blocks && !buffer)
-		return op_fail(c, err, "nothing says which tokens wait to be compressed");
+		return op_fail(c, err, "the input of tokens not yet compressed is missing");
 	if (op_rank_is(c, INDEXER_BUFFER, 4, err))
 		return -1;
 	x->waiting = op_dim_at(buffer, 4, 2);
@@ -126,13 +127,13 @@ static int packed_state(const struct op_call *c, struct indexer *x, struct error
 	if (indexer_attribute(c, "state_capacity", &capacity, err) || op_rank_is(c, INDEXER_BUFFER, 3, err))
 		return -1;
 	if (!keys || !buffer || !op_in(c, PACKED_LENGTHS))
-		return op_fail(c, err, "there is no state");
+		return op_fail(c, err, "the state is missing");
 	struct dim waits = dim_known(2 * x->ratio - 1);
 	struct dim wide = dim_mul(c->arena, x->size, dim_known(x->blocks ? 1 : 2));
 	if (!op_dim_merge(dim_known(capacity), op_dim_at(keys, 3, 1), &x->present) ||
 		!op_dim_merge(waits, op_dim_at(buffer, 3, 1), &waits) ||
 		!op_dim_merge(wide, op_dim_at(buffer, 3, 2), &wide))
-		return op_fail(c, err, "keys %s and tokens that wait %s do not fit the attributes",
+		return op_fail(c, err, "keys %s and pending tokens %s do not fit the attributes",
 			shape_text(c->arena, keys->shape), shape_text(c->arena, buffer->shape));
 	x->past = x->entries = x->present;
 	if (attention_sequences(c, PACKED_BOUNDS, &x->n, err))
@@ -149,7 +150,7 @@ static int indexer_get(const struct op_call *c, struct indexer *x, struct error 
 	if (indexer_policy(c, x, err) || indexer_size(c, x, err) || indexer_queries(c, x, err))
 		return -1;
 	if (x->blocks && op_in(c, INDEXER_GATES))
-		return op_fail(c, err, "gates, with policy_mode qsa");
+		return op_fail(c, err, "gates are not allowed with policy_mode qsa");
 	return x->packed ? packed_state(c, x, err) : indexer_state(c, x, err);
 }
 
@@ -174,7 +175,7 @@ static RULE_SHAPE(indexer)
 	return 0;
 }
 
-/* States as they were: outputs 2 to 5 have places of their own among the inputs. */
+/* Outputs 2 to 5 have the shapes of their state inputs. */
 static RULE_SHAPE(packed_indexer)
 {
 	static const int from[] = { [2] = PACKED_KEYS, INDEXER_BUFFER, PACKED_GATES, PACKED_LENGTHS };
@@ -198,9 +199,9 @@ static RULE_SHAPE(packed_indexer)
 	return 0;
 }
 
-/* At most, as if every query saw all that there is: a product with each entry and its positive part for every head,
- * and a sum; a norm (4 an element) and a rotation (3) of the queries; each new key goes into a mean, or as a pair
- * with a gate into a softmax of 5 and its sum. */
+/* Upper bound, as if every query saw all candidates: per entry and head a multiply-add per element, a relu
+ * and an addition; a norm (4 per element) and a rotation (3) of the queries; each new key is added to a mean,
+ * or with its gate to a softmax (5) and a sum. */
 static RULE_COST(indexer)
 {
 	struct indexer x;
@@ -214,7 +215,7 @@ static RULE_COST(indexer)
 	cost->upto = !isnan(cost->flops) || !isnan(cost->bytes);
 }
 
-/* Queries of all heads times what there is to choose from; of packed sequences as many tokens each. */
+/* The matmul of all heads' queries and all candidates; packed sequences have equal lengths. */
 static RULE_PROBLEM(indexer)
 {
 	struct indexer x;
@@ -236,7 +237,7 @@ static RULE_PROBLEM(indexer)
 	out->proxy = out->upto = true;
 }
 
-#define SCORES "as the product of all queries with all keys that are scored (proxy)"
+#define SCORES "measured as the matmul of all queries and all scored keys (proxy)"
 #define MS "com.microsoft", 1, 0
 
 static const struct op rows[] = {

@@ -1,5 +1,5 @@
-/* Matrix products of com.microsoft: with transposed operands, scaled, with a function behind; with weights of
- * few bits in blocks that share a scale; of the experts that a router chooses. */
+/* Matmuls of com.microsoft: transposed, scaled, with an activation; with weights of few bits in blocks that
+ * share a scale; of mixtures of experts. */
 #include "config.h"
 
 #include "ops/op_microsoft.h"
@@ -8,16 +8,16 @@
 
 #include <math.h>
 
-/* ---- functions behind */
+/* ---- activations */
 
 struct activation {
 	const char *name;
 	enum mode mode;
 	bool proxy;
-	float alpha, beta; /* where the node does not say */
+	float alpha, beta; /* defaults */
 };
 
-/* By name, ASCII order; as node attributes spell them. */
+/* Sorted by name (ASCII), as in node attributes. */
 static const struct activation activations[] = {
 	{ "Affine", MODE_LINEAR_MAP, false, 1, 0 },
 	{ "Clip", MODE_CLIP, false, -3.4028235e38f, 3.4028235e38f },
@@ -54,7 +54,7 @@ double microsoft_activation_flops(const struct op_call *c)
 	return microsoft_activates(c) ? op_count(op_out(c, 0)) : 0;
 }
 
-/* Parameter i: of the list, of its own attribute, or the function's default. */
+/* Parameter i: from the list, from its own attribute, or the default. */
 static float activation_parameter(const struct op_call *c, size_t i, float otherwise)
 {
 	const struct attribute *list = node_attribute(c->node, "activation_params");
@@ -110,7 +110,7 @@ static void fused_gemm_problem(const struct op_call *c, struct op_problem *out)
 	microsoft_activate(c, out);
 }
 
-/* A bias and the function. */
+/* A bias and the activation. */
 static void gemm_fast_gelu_cost(const struct op_call *c, struct op_cost *cost)
 {
 	op_matmul_cost(c, cost);
@@ -128,7 +128,7 @@ static void gemm_fast_gelu_problem(const struct op_call *c, struct op_problem *o
 		(struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = MODE_GELU_TANH };
 }
 
-/* Of the type that `dtype` says; scales stand behind the bias. */
+/* The type is that of attribute `dtype`; scales follow the bias. */
 static int gemm_float8_shape(struct op_call *c, struct error *err)
 {
 	int64_t type = node_int(c->node, "dtype", 1);
@@ -138,17 +138,17 @@ static int gemm_float8_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* ---- products with weights of few bits */
+/* ---- matmuls with weights of few bits */
 
-/* Where an operator has its parts. n, k: attributes, or NULL where the weights are n x k numbers. */
+/* Inputs and attributes of an operator. n, k: attributes, or NULL if the weights are n x k. */
 struct weighted {
 	const char *name, *n, *k;
 	int bias;	 /* 0: none */
-	bool exact;	 /* the weights are the type that the problem names */
-	enum dtype type; /* DTYPE_UNKNOWN: unsigned, of `bits` */
+	bool exact;	 /* the weights have exactly the problem's type */
+	enum dtype type; /* DTYPE_UNKNOWN: unsigned integers of `bits` */
 };
 
-/* By name, ASCII order. */
+/* Sorted by name (ASCII). */
 static const struct weighted weighted[] = {
 	{ "MatMulBlockQuantizedFp4Weight", NULL, NULL, 5, true, DTYPE_F4E2M1 },
 	{ "MatMulBlockQuantizedFp8Weight", NULL, NULL, 4, true, DTYPE_F8E4M3 },
@@ -177,23 +177,23 @@ static int dim_of_attribute(const struct op_call *c, const char *name, struct di
 	return 0;
 }
 
-/* Weights lie in blocks of a power of two, from 16 on; numbers have from 2 to 8 bits. Where the attribute is left out the
- * runtime has a default. */
+/* Blocks are powers of two from 16 on; weights have 2 to 8 bits. Missing attributes have the runtime's
+ * defaults. */
 static int blocks_check(const struct op_call *c, struct error *err)
 {
 	int64_t block = node_int(c->node, "block_size", 16), bits = node_int(c->node, "bits", 4);
 	if (block < 16 || (block & (block - 1)))
-		return op_fail(c, err, "block_size is %lld, no power of two from 16 on", (long long)block);
+		return op_fail(c, err, "block_size is %lld, not a power of two from 16 on", (long long)block);
 	return bits < 2 || bits > 8 ? op_fail(c, err, "bits is %lld, not from 2 to 8", (long long)bits) : 0;
 }
 
-/* As n x k: only MatMulBnb4 has them otherwise. */
+/* True for n x k: only MatMulBnb4 may have k x n. */
 static bool weights_lie_by_column(const struct op_call *c)
 {
 	return !text_is(text_of(c->op->name), "MatMulBnb4") || node_int(c->node, "transB", 1) != 0;
 }
 
-/* MatMulNBits: columns x blocks x bytes of a block, unless they lie as one kind of device wants them. */
+/* Checks MatMulNBits: columns x blocks x bytes of a block, unless the layout is specific to a device. */
 static int blocks_fit(const struct op_call *c, struct dim n, struct dim k, struct error *err)
 {
 	int64_t block = node_int(c->node, "block_size", 0), bits = node_int(c->node, "bits", 4);
@@ -210,7 +210,7 @@ static int blocks_fit(const struct op_call *c, struct dim n, struct dim k, struc
 	return 0;
 }
 
-/* Columns and inner size of the product. */
+/* n and k of the matmul. */
 static int weighted_sizes(const struct op_call *c, struct dim *n, struct dim *k, struct error *err)
 {
 	const struct weighted *row = weighted_of(c);
@@ -233,7 +233,7 @@ static int weighted_sizes(const struct op_call *c, struct dim *n, struct dim *k,
 	}
 	if (row->n && row->type == DTYPE_UNKNOWN && blocks_fit(c, *n, *k, err))
 		return -1;
-	if (!weights_lie_by_column(c)) { /* then the sizes change places, too */
+	if (!weights_lie_by_column(c)) { /* then the sizes are swapped, too */
 		struct dim held = *n;
 		*n = *k;
 		*k = held;
@@ -244,7 +244,7 @@ static int weighted_sizes(const struct op_call *c, struct dim *n, struct dim *k,
 	return 0;
 }
 
-/* a with another last dimension. */
+/* The shape of a with another last dimension. */
 static struct shape columns_shape(const struct op_call *c, struct shape a, struct dim n)
 {
 	struct shape y = op_shape_copy(c->arena, a);
@@ -262,8 +262,7 @@ static int weighted_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* What it takes to make numbers of the weights is how a kernel reads them, and not counted; their bytes are
- * as they are stored, with scales and zero points. */
+/* Dequantization is not counted; the bytes are those stored, with scales and zero points. */
 static void weighted_cost(const struct op_call *c, struct op_cost *cost)
 {
 	const struct weighted *row = weighted_of(c);
@@ -276,16 +275,16 @@ static void weighted_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Rows of a: all dimensions but the last. */
+/* Rows of a: the product of all dimensions but the last. */
 static struct dim rows_of(const struct op_call *c, struct shape a)
 {
 	struct shape lead = { .rank = a.rank - 1, .dims = a.dims };
 	return a.rank > 0 ? shape_elements(c->arena, lead) : dim_unknown();
 }
 
-#define NO_TYPE "no type has so few or so many bits"
+#define NO_TYPE "there is no type with this number of bits"
 
-/* rows x k times n x k of this many bits, that lie as n x k. */
+/* A matmul of rows x k and n x k weights of this many bits. */
 static bool few_bits_problem(
 	const struct op_call *c, enum dtype type, struct dim n, struct dim k, struct op_problem *out)
 {
@@ -303,7 +302,7 @@ static bool few_bits_problem(
 	return true;
 }
 
-/* The unsigned type of so many bits. */
+/* The unsigned integer type of this many bits. */
 static enum dtype bits_type(int64_t bits)
 {
 	static const enum dtype types[] = { [2] = DTYPE_U2, [4] = DTYPE_U4, [8] = DTYPE_U8 };
@@ -332,9 +331,9 @@ static void weighted_problem(const struct op_call *c, struct op_problem *out)
 	out->proxy = !row->exact;
 }
 
-/* ---- MatMulNBitsMlp, MatMulNBitsQkv: norm and products of one source in one operator */
+/* ---- MatMulNBitsMlp, MatMulNBitsQkv: a norm and several matmuls of one input */
 
-/* Columns: of output i, and of all products together. */
+/* Columns of output i, and of all matmuls together. */
 static int several_columns(const struct op_call *c, int i, struct dim *n, struct dim *all, struct error *err)
 {
 	struct dim q, kv;
@@ -374,8 +373,8 @@ static int several_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* The products; 4 an element for the norm and 1 for the sum, where there are; the function and the product
- * behind it. */
+/* The matmuls; 4 per element for the norm and 1 for the sum, if any; the activation and the multiplication
+ * after it. */
 static void several_cost(const struct op_call *c, struct op_cost *cost)
 {
 	struct dim n, all;
@@ -391,7 +390,7 @@ static void several_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* One product of all columns stands in. */
+/* One matmul of all columns, as a proxy. */
 static void several_problem(const struct op_call *c, struct op_problem *out)
 {
 	struct dim n, all;
@@ -406,7 +405,7 @@ static void several_problem(const struct op_call *c, struct op_problem *out)
 
 /* ---- MoE, QMoE */
 
-/* Inputs: weights and biases of the first, second and third layer of each expert. */
+/* Input indexes of weights and biases of the first, second and third layer of an expert. */
 struct experts {
 	int weights[3], bias[3], last;
 };
@@ -424,7 +423,7 @@ static double size_at(const struct op_call *c, int input, int rank, int i)
 	return v && v->shape.rank == rank ? op_dim_number(v->shape.dims[i]) : NAN;
 }
 
-/* As many experts a token as there are, at most. */
+/* Checks that at most all experts are used per token. */
 static int experts_shape(struct op_call *c, struct error *err)
 {
 	int64_t k = node_int(c->node, "k", 1);
@@ -436,10 +435,11 @@ static int experts_shape(struct op_call *c, struct error *err)
 	return op_shape_as_input(c, err);
 }
 
-/* Sizes of a call; NaN where not known. */
+/* Sizes of a call; NaN = unknown. */
 struct experts_sizes {
-	double tokens, chosen, width; /* rows; experts a row; numbers a row */
-	double count, wide, inner;    /* experts; rows of the first weights; numbers between the layers */
+	double tokens, chosen, width; /* rows; experts per row; row length */
+	double count, wide, inner;    /* number of experts; rows of the first weights; width between the
+				         layers */
 };
 
 static struct experts_sizes experts_sizes(const struct op_call *c, const struct experts *e)
@@ -455,8 +455,8 @@ static struct experts_sizes experts_sizes(const struct op_call *c, const struct 
 	return s;
 }
 
-/* Each token goes through k experts: products, biases, the function, and its share of the sum. Which experts
- * are read is known where all are, or where one token chooses. */
+/* Each token passes k experts: matmuls, biases, the activation, and its share of the sum. The bytes of
+ * weights are known if all experts are used, or if there is one token. */
 static void experts_cost(const struct op_call *c, struct op_cost *cost)
 {
 	const struct experts *e = experts_of(c);
@@ -472,8 +472,8 @@ static void experts_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c) - of_experts * (1 - part);
 }
 
-/* All layers of an expert as one product, which has their multiplications and their weights: tokens times columns of
- * every layer. Tokens are spread evenly, over no more experts than they choose. */
+/* All layers of an expert as one matmul with the same multiplications and weights: tokens x columns of all
+ * layers. Tokens are spread evenly over at most as many experts as they select. */
 static void experts_problem(const struct op_call *c, struct op_problem *out)
 {
 	const struct experts *e = experts_of(c);
@@ -500,7 +500,7 @@ static void experts_problem(const struct op_call *c, struct op_problem *out)
 
 /* ---- GatherBlockQuantized */
 
-/* Numbers in an element of the table: several in a byte, along the last dimension. */
+/* Values per element of the table: several in a byte, along the last dimension. */
 static int64_t packed_in(const struct op_call *c)
 {
 	int64_t bits = node_int(c->node, "bits", 4);
@@ -510,7 +510,7 @@ static int64_t packed_in(const struct op_call *c)
 static int gather_blocks_shape(struct op_call *c, struct error *err)
 {
 	struct shape data = c->inputs[0].shape, indices = c->inputs[1].shape;
-	/* small floats: one block, and no bits */
+	/* 8-bit floats: one block, and no attribute bits */
 	bool whole = dtype_is_float(c->inputs[0].dtype) || c->inputs[0].dtype == DTYPE_UNKNOWN;
 	if (!whole && blocks_check(c, err))
 		return -1;
@@ -533,8 +533,8 @@ static int gather_blocks_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* A difference and a product for each number. What is taken is read: of the table, its scales and zero points
- * alike. */
+/* A subtraction and a multiplication per value. Reads the selected rows of the table, its scales and zero
+ * points. */
 static void gather_blocks_cost(const struct op_call *c, struct op_cost *cost)
 {
 	double out = op_count(op_out(c, 0));
@@ -550,13 +550,13 @@ static void gather_blocks_problem(const struct op_call *c, struct op_problem *ou
 		op_problem_mover(c, out);
 }
 
-#define FEW "weights as stored; making numbers of them is not counted"
-#define EXPERTS "as one product for each expert, tokens spread evenly (proxy)"
+#define FEW "weights as stored; dequantization is not counted"
+#define EXPERTS "measured as one matmul per expert, tokens spread evenly (proxy)"
 #define MS "com.microsoft", 1, 0
 
 static const struct op rows[] = {
 	{ "FusedMatMul", MS, 2, 2, CLASS_COMPUTE, op_matmul_shape, op_matmul_cost, op_matmul_problem, NULL,
-		"with the batch behind the rows as without (proxy)" },
+		"measured with the batch in front of the rows (proxy)" },
 	{ "TransposeMatMul", MS, 2, 2, CLASS_COMPUTE, op_matmul_shape, op_matmul_cost, op_matmul_problem,
 		NULL, NULL },
 	{ "FusedMatMulActivation", MS, 2, 2, CLASS_COMPUTE, op_matmul_shape, fused_matmul_cost,
@@ -570,16 +570,16 @@ static const struct op rows[] = {
 	{ "MatMulNBits", MS, 3, 6, CLASS_COMPUTE, weighted_shape, weighted_cost, weighted_problem, NULL,
 		FEW },
 	{ "MatMulBnb4", MS, 3, 3, CLASS_COMPUTE, weighted_shape, weighted_cost, weighted_problem, NULL,
-		"its 4-bit floats as whole numbers (proxy)" },
+		"its 4-bit floats are measured as integers (proxy)" },
 	{ "MatMulFpQ4", MS, 3, 3, CLASS_COMPUTE, weighted_shape, weighted_cost, weighted_problem, NULL, FEW },
 	{ "MatMulBlockQuantizedFp4Weight", MS, 4, 6, CLASS_COMPUTE, weighted_shape, weighted_cost,
 		weighted_problem, NULL, FEW },
 	{ "MatMulBlockQuantizedFp8Weight", MS, 3, 5, CLASS_COMPUTE, weighted_shape, weighted_cost,
 		weighted_problem, NULL, FEW },
 	{ "MatMulNBitsMlp", MS, 1, 9, CLASS_COMPUTE, several_shape, several_cost, several_problem, NULL,
-		"as one product of all columns (proxy)" },
+		"measured as one matmul of all columns (proxy)" },
 	{ "MatMulNBitsQkv", MS, 1, 12, CLASS_COMPUTE, several_shape, several_cost, several_problem, NULL,
-		"as one product of all columns (proxy)" },
+		"measured as one matmul of all columns (proxy)" },
 	{ "MoE", MS, 3, 8, CLASS_COMPUTE, experts_shape, experts_cost, experts_problem, NULL, EXPERTS },
 	{ "QMoE", MS, 3, 21, CLASS_COMPUTE, experts_shape, experts_cost, experts_problem, NULL, EXPERTS },
 	{ "GatherBlockQuantized", MS, 3, 4, CLASS_MOVE, gather_blocks_shape, gather_blocks_cost,

@@ -406,8 +406,8 @@ static void post_mix_cost(const struct op_call *c, struct op_cost *cost)
 }
 
 #define MS "com.microsoft", 1, 0
-#define SKIP "without the sum in front (proxy)"
-#define BIAS "without what is added (proxy)"
+#define SKIP "the sum before it is not measured (proxy)"
+#define BIAS "additions are not measured (proxy)"
 
 static const struct op rows[] = {
 	{ "SkipLayerNormalization", MS, 3, 5, CLASS_MEMORY, skip_norm_shape, skip_norm_cost,
@@ -415,7 +415,7 @@ static const struct op rows[] = {
 	{ "SkipSimplifiedLayerNormalization", MS, 3, 4, CLASS_MEMORY, skip_norm_shape, skip_norm_cost,
 		skip_norm_problem, NULL, SKIP },
 	{ "EmbedLayerNormalization", MS, 1, 9, CLASS_MEMORY, embed_shape, embed_cost, embed_problem, NULL,
-		"the normalization alone (proxy)" },
+		"measured as the normalization alone (proxy)" },
 	{ "GroupNorm", MS, 3, 3, CLASS_MEMORY, group_shape, group_cost, group_problem, NULL,
 		"measured as a layer normalization (proxy)" },
 	{ "SkipGroupNorm", MS, 4, 5, CLASS_MEMORY, group_shape, group_cost, group_problem, NULL,
@@ -430,7 +430,7 @@ static const struct op rows[] = {
 	{ "BiasSoftmax", MS, 2, 2, CLASS_MEMORY, op_shape_as_input, bias_softmax_cost, bias_softmax_problem,
 		NULL, BIAS },
 	{ "GatedRMSNorm", MS, 3, 3, CLASS_MEMORY, op_shape_as_input, gated_rms_cost, grouped_rms_problem,
-		NULL, "without the gate (proxy)" },
+		NULL, "the gate is not measured (proxy)" },
 	{ "BranchwiseRMSNorm", MS, 1, 2, CLASS_MEMORY, op_shape_as_input, branch_rms_cost,
 		grouped_rms_problem, NULL, NULL },
 	{ "GatedAdd", MS, 3, 3, CLASS_MEMORY, op_shape_as_input, gated_add_cost, op_problem_mover, NULL, OP_COPY },

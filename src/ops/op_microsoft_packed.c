@@ -130,7 +130,8 @@ static int qlora_blocks(const struct op_call *c, int input, struct dim rows, str
 	int64_t block = node_int(c->node, names[0], 32),
 		bits = node_int(c->node, names[1], input == 1 ? 4 : 8);
 	if (block < 16 || block > INT32_MAX || (block & (block - 1)))
-		return op_fail(c, err, "%s is %lld, no power of two from 16 on", names[0], (long long)block);
+		return op_fail(c, err, "%s is %lld, not a power of two from 16 on", names[0],
+			(long long)block);
 	if (bits != 2 && bits != 4 && bits != 8)
 		return op_fail(c, err, "%s is %lld, not 2, 4 or 8", names[1], (long long)bits);
 	const struct dim want[] = { rows, dim_ceil_div(c->arena, k, block), dim_known(block * bits / 8) };
@@ -367,20 +368,20 @@ RULE_PROBLEM(op_group_router)
 }
 
 #define MS "com.microsoft", 1, 0
-#define PACKED "packed weights as integers of as many bits (proxy)"
+#define PACKED "packed weights are measured as integers of as many bits (proxy)"
 
 static const struct op rows[] = {
 	{ "MatMulPacked", MS, 2, 3, CLASS_COMPUTE, matmul_packed_shape, matmul_packed_cost,
 		matmul_packed_problem, NULL, PACKED },
 	{ "MatMulNBitsQLoRA", MS, 7, 7, CLASS_COMPUTE, qlora_shape, qlora_cost, qlora_problem, NULL,
-		"as one matmul of the columns of W and lora_A (proxy)" },
+		"measured as one matmul of the columns of W and lora_A (proxy)" },
 	{ "GatherPacked", MS, 2, 2, CLASS_MOVE, gather_packed_shape, gather_packed_cost, op_problem_mover,
 		NULL, OP_COPY },
 	{ "MoEPacked", MS, 3, 6, CLASS_COMPUTE, moe_packed_shape, moe_packed_cost, moe_packed_problem, NULL,
-		"as one matmul per expert, tokens spread evenly (proxy)" },
+		"measured as one matmul per expert, tokens spread evenly (proxy)" },
 	{ "RouterGateUpProj", MS, 2, 2, CLASS_COMPUTE, router_gate_up_shape, router_gate_up_cost,
-		router_gate_up_problem, NULL, "without SwiGLU (proxy)" },
+		router_gate_up_problem, NULL, "SwiGLU is not measured (proxy)" },
 	{ "MoEGroupRouter", MS, 2, 3, CLASS_MEMORY, group_router_shape, group_router_cost,
-		op_group_router_problem, NULL, "as its projection, or a plain copy of equal bytes" },
+		op_group_router_problem, NULL, "measured as its projection, or a plain copy of equal bytes" },
 };
 const struct op_rows op_microsoft_packed_rows = OP_ROWS(rows);

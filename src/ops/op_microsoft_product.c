@@ -229,11 +229,11 @@ static void attn_lstm_problem(const struct op_call *c, struct op_problem *out)
 
 static const struct op rows[] = {
 	{ "CDist", MS, 2, 2, CLASS_COMPUTE, distances_shape, distances_cost, distances_problem, NULL,
-		"as the matrix product of its points (proxy)" },
+		"measured as the matmul of its points (proxy)" },
 	{ "SparseToDenseMatMul", MS, 2, 2, CLASS_COMPUTE, sparse_matmul_shape, sparse_matmul_cost, sparse_matmul_problem,
-		NULL, "as if no number were zero (proxy)" },
+		NULL, "measured as a dense matmul (proxy)" },
 	{ "Inverse", MS, 1, 1, CLASS_COMPUTE, inverse_shape, inverse_cost, inverse_problem, NULL,
-		"as a matrix product of as many operations (proxy)" },
+		"measured as a matmul of as many operations (proxy)" },
 	{ "WordConvEmbedding", MS, 4, 4, CLASS_COMPUTE, word_conv_shape, word_conv_cost, word_conv_problem, NULL,
 		"measured as the convolution alone (proxy)" },
 	{ "AttnLSTM", MS, 3, 14, CLASS_COMPUTE, attn_lstm_shape, attn_lstm_cost, attn_lstm_problem, NULL,

@@ -169,7 +169,7 @@ static void caches_problem(const struct op_call *c, struct op_problem *out)
 	struct error err;
 	const struct op_value *q = &c->inputs[0], *k = op_in(c, CACHE_KEYS), *v = op_in(c, CACHE_KEYS + 1);
 	if (caches_get(c, &t, &err) || !k || !v) {
-		op_problem_why(out, k && v ? arena_printf(c->arena, "%s", err.text) : "there is no cache");
+		op_problem_why(out, k && v ? arena_printf(c->arena, "%s", err.text) : "the cache is missing");
 		return;
 	}
 	caches_full(c, &t);
@@ -205,9 +205,9 @@ static void decoder_attention_problem(const struct op_call *c, struct op_problem
 	attention_projection(c, 2, 0, op_dim_at(op_in(c, 2), 2, 1), out);
 }
 
-#define EVEN "as sequences of even lengths (proxy)"
-#define ROOM "as if all that the cache has room for were looked at (proxy)"
-#define PROJECTION "what it looks at is known only at run time: measured as the projection alone (proxy)"
+#define EVEN "measured with sequences of equal length (proxy)"
+#define ROOM "measured as if the whole cache were used (proxy)"
+#define PROJECTION "which tokens it uses depends on the data: measured as the projection alone (proxy)"
 #define RAGGED(name, fewest, most, shape, cost, problem, note)                                               \
 	{                                                                                                    \
 		name, "com.microsoft", 1, 0, fewest, most, CLASS_COMPUTE, shape, cost, problem, NULL, note   \
@@ -216,7 +216,8 @@ static void decoder_attention_problem(const struct op_call *c, struct op_problem
 
 static const struct op rows[] = {
 	RAGGED("PackedAttention", 5, 6, op_packed_attention_shape, ragged_cost, op_projected_attention_problem,
-		"the projection or the attention of even lengths, whichever has more arithmetic (proxy)"),
+		"measured as the projection or the attention of equal lengths, "
+		"whichever has more arithmetic (proxy)"),
 	RAGGED("PackedMultiHeadAttention", 1, 7, packed_heads_shape, ragged_cost, packed_heads_problem, EVEN),
 	RAGGED("LongformerAttention", 7, 7, op_shape_as_input, ragged_cost, longformer_problem, PROJECTION),
 	RAGGED("DecoderAttention", 5, 12, decoder_attention_shape, ragged_cost, decoder_attention_problem, PROJECTION),

@@ -376,11 +376,12 @@ static RULE_SHAPE(prefix_commit)
 
 static const struct op rows[] = {
 	{ "RMSNormRotary", MS, 5, 6, CLASS_MEMORY, norm_rotary_shape, norm_rotary_cost, norm_rotary_problem,
-		NULL, "the normalization alone (proxy)" },
+		NULL, "measured as the normalization alone (proxy)" },
 	{ "HyperConnectionLowRankMix", MS, 5, 7, CLASS_COMPUTE, low_rank_mix_shape, low_rank_mix_cost,
-		low_rank_mix_problem, NULL, "as one matmul with all multiplications (proxy)" },
+		low_rank_mix_problem, NULL, "measured as one matmul with all multiplications (proxy)" },
 	{ "Mamba2Verify", MS, 10, 10, CLASS_COMPUTE, mamba_verify_shape, mamba_verify_cost,
-		mamba_verify_problem, NULL, "as one matmul, as if no token waited for another (proxy)" },
+		mamba_verify_problem, NULL,
+		"measured as one matmul, without the dependences between tokens (proxy)" },
 	{ "ConvStateReplay", MS, 4, 4, CLASS_MOVE, replay_shape, conv_replay_cost, op_problem_mover, NULL,
 		OP_COPY },
 	{ "GatedDeltaNetStateReplay", MS, 4, 4, CLASS_MEMORY, replay_shape, delta_replay_cost,

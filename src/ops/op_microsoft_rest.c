@@ -430,7 +430,7 @@ static void compiled_cost(const struct op_call *c, struct op_cost *cost)
 static void compiled_problem(const struct op_call *c, struct op_problem *out)
 {
 	(void)c;
-	op_problem_why(out, "a compiled graph: what it computes is known only to who made it");
+	op_problem_why(out, "a compiled graph: its contents are unknown");
 }
 
 /* ---- host */

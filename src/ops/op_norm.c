@@ -62,7 +62,7 @@ static RULE_PROBLEM(batchnorm)
 	if (op_out(c, 1) || node_int(c->node, "training_mode", 0))
 		op_problem_why(out, "training mode is not measured");
 	else if (c->inputs[3].shape.rank != 1)
-		op_problem_why(out, "statistics for every position (spatial=0) are not measured");
+		op_problem_why(out, "statistics per position (spatial=0) are not measured");
 	else
 		norm_problem(c, out, KERNEL_BATCHNORM, MODE_NONE);
 }
@@ -305,7 +305,7 @@ static RULE_PROBLEM(dropout)
 	bool known;
 	dropout_drops(c, &known);
 	if (!known) {
-		op_problem_why(out, "whether it drops, and how much, is known only at run time");
+		op_problem_why(out, "whether it drops, and its ratio, depend on the data");
 		return;
 	}
 	if (!op_problem_ready(c, out))
@@ -374,7 +374,7 @@ static int variance_axes(const struct op_call *c, int rank, bool *mask, struct e
 	struct op_list axes = op_list_get(c, "axes", -1);
 	if (c->opset >= 9 && axes.state != OP_LIST_ABSENT)
 		return op_list_all_known(&axes) ? op_axes(c, &axes, rank, mask, err)
-						: op_fail(c, err, "axes are no list of numbers");
+						: op_fail(c, err, "axes is not a list of integers");
 	bool channels = c->opset < 9 && node_int(c->node, "across_channels", 0);
 	for (int i = 0; i < rank; i++)
 		mask[i] = c->opset < 9 ? i > 1 || (i == 1 && channels) : i == 0 || i == 2 || i == 3;
@@ -421,11 +421,11 @@ static const struct op rows[] = {
 	{ "BatchNormalization", "", 1, 0, 5, 5, CLASS_MEMORY, batchnorm_shape, batchnorm_cost,
 		batchnorm_problem, NULL, "inference" },
 	{ "LayerNormalization", "", 1, 0, 2, 3, CLASS_MEMORY, layernorm_shape, layernorm_cost,
-		layernorm_problem, NULL, "before opset 17 ONNX Runtime's own" },
+		layernorm_problem, NULL, "before opset 17 an extension of ONNX Runtime" },
 	{ "RMSNormalization", "", 23, 0, 2, 2, CLASS_MEMORY, layernorm_shape, rms_norm_cost, rms_norm_problem,
 		NULL, NULL },
 	{ "SimplifiedLayerNormalization", "", 1, 0, 2, 2, CLASS_MEMORY, layernorm_shape, rms_norm_cost,
-		rms_norm_problem, NULL, "ONNX Runtime's name of RMSNormalization" },
+		rms_norm_problem, NULL, "RMSNormalization in ONNX Runtime" },
 	{ "InstanceNormalization", "", 1, 0, 3, 3, CLASS_MEMORY, instance_norm_shape, instance_norm_cost,
 		instance_norm_problem, NULL, NULL },
 	{ "GroupNormalization", "", 18, 0, 3, 3, CLASS_MEMORY, instance_norm_shape, instance_norm_cost,

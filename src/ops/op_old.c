@@ -26,7 +26,7 @@ static RULE_SHAPE(crop)
 		struct dim left = dim_sub(c->arena, x.dims[2 + i], cut);
 		y.dims[2 + i] = size.state == OP_LIST_KNOWN ? size.at[i] : left;
 		if (y.dims[2 + i].kind == DIM_KNOWN && y.dims[2 + i].value < 0)
-			return op_fail(c, err, "nothing is left of %s", shape_text(c->arena, x));
+			return op_fail(c, err, "the crop leaves nothing of %s", shape_text(c->arena, x));
 	}
 	c->outputs[0].shape = y;
 	return 0;

@@ -59,7 +59,7 @@ static int pad_shape(struct op_call *c, struct error *err)
 		struct dim *d = &out.dims[axis[i]];
 		*d = dim_add(c->arena, *d, dim_add(c->arena, pads.at[i], pads.at[count + i]));
 		if (d->kind == DIM_KNOWN && d->value < 0)
-			return op_fail(c, err, "negative pads take more than there is");
+			return op_fail(c, err, "negative pads remove more than the input has");
 		begin[axis[i]] = pads.at[i].value;
 	}
 	if (op_list_all_known(&pads))

@@ -229,7 +229,7 @@ static RULE_COST(max_unpool)
 
 static const struct op rows[] = {
 	{ "MaxPool", "", 1, 0, 1, 1, CLASS_MEMORY, pool_shape, pool_cost, pool_problem, NULL,
-		"where places are asked for, as without them (proxy)" },
+		"the indices output is not measured (proxy)" },
 	{ "AveragePool", "", 1, 0, 1, 1, CLASS_MEMORY, pool_shape, pool_cost, pool_problem, NULL, NULL },
 	{ "LpPool", "", 1, 0, 1, 1, CLASS_MEMORY, pool_shape, lp_pool_cost, lp_pool_problem, NULL,
 		"measured as AveragePool (proxy)" },
@@ -238,7 +238,7 @@ static const struct op rows[] = {
 	{ "GlobalMaxPool", "", 1, 0, 1, 1, CLASS_MEMORY, global_pool_shape, global_pool_cost,
 		global_pool_problem, global_pool_free, NULL },
 	{ "GlobalLpPool", "", 1, 0, 1, 1, CLASS_MEMORY, global_pool_shape, global_lp_pool_cost,
-		global_lp_pool_problem, NULL, "other powers than 2 measured as it" },
+		global_lp_pool_problem, NULL, "powers other than 2 are measured as 2" },
 	{ "MaxUnpool", "", 9, 0, 2, 3, CLASS_MOVE, max_unpool_shape, max_unpool_cost, op_problem_mover, NULL,
 		OP_COPY },
 };

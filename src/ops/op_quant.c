@@ -349,7 +349,7 @@ static RULE_COST(bfp)
 
 /* ---- rows */
 
-#define RESCALED "between its scales: measured without (proxy)"
+#define RESCALED "input and output scales are not measured (proxy)"
 
 /* name, domain, fewest and most inputs */
 #define PRODUCT(name, domain, since, fewest, most, note) \
@@ -365,7 +365,7 @@ static const struct op rows[] = {
 	PRODUCT("ConvInteger", "", 10, 2, 4, NULL),
 	PRODUCT("MatMulInteger", "", 10, 2, 4, NULL),
 	PRODUCT("QLinearConv", "", 10, 8, 9, NULL),
-	PRODUCT("QLinearMatMul", "", 10, 8, 8, "with a scale for each row as with one (proxy)"),
+	PRODUCT("QLinearMatMul", "", 10, 8, 8, "a scale per row is measured as a single one (proxy)"),
 	QUANTIZER("QuantizeLinear", "", 10, 3, quantize),
 	QUANTIZER("DequantizeLinear", "", 10, 3, dequantize),
 	{ "DynamicQuantizeLinear", "", 11, 0, 1, 1, CLASS_MEMORY, dynamic_quantize_shape,
@@ -373,7 +373,8 @@ static const struct op rows[] = {
 
 	QUANTIZER("QuantizeLinear", "com.microsoft", 1, 3, quantize),
 	QUANTIZER("DequantizeLinear", "com.microsoft", 1, 3, dequantize),
-	PRODUCT("DynamicQuantizeMatMul", "com.microsoft", 1, 3, 5, "without finding its source's range (proxy)"),
+	PRODUCT("DynamicQuantizeMatMul", "com.microsoft", 1, 3, 5,
+		"finding the input's range is not measured (proxy)"),
 	PRODUCT("MatMulInteger16", "com.microsoft", 1, 2, 2, NULL),
 	PRODUCT("MatMulIntegerToFloat", "com.microsoft", 1, 4, 7, NULL),
 	PRODUCT("QGemm", "com.microsoft", 1, 2, 9, NULL),
@@ -382,7 +383,7 @@ static const struct op rows[] = {
 	PRODUCT("QLinearConv", "com.ms.internal.nhwc", 1, 8, 9, "channels last"),
 	PRODUCT("QLinearConvTranspose", "com.ms.internal.nhwc", 1, 8, 9, "channels last"),
 	{ "DynamicQuantizeLSTM", "com.microsoft", 1, 0, 3, 12, CLASS_COMPUTE, op_core_shape, op_core_cost,
-		op_core_problem, NULL, "without finding its source's range (proxy)" },
+		op_core_problem, NULL, "finding the input's range is not measured (proxy)" },
 	MS_CORE("MulInteger", 1, 4, RESCALED),
 	MS_CORE("QLinearAdd", 2, 8, RESCALED),
 	MS_CORE("QLinearAveragePool", 2, 5, RESCALED),
@@ -403,11 +404,11 @@ static const struct op rows[] = {
 		ordered_attention_problem, NULL, "measured as the projections alone (proxy)" },
 	{ "QOrderedLongformerAttention", "com.microsoft", 1, 0, 14, 14, CLASS_COMPUTE, op_shape_as_input, ordered_longformer_cost,
 		ordered_longformer_problem, NULL,
-		"what it looks at is known only at run time: measured as the projection alone (proxy)" },
+		"which tokens it uses depends on the data: measured as the projection alone (proxy)" },
 	{ "QEmbedLayerNormalization", "com.microsoft", 1, 0, 1, 18, CLASS_MEMORY, q_embed_shape, q_embed_cost,
 		q_embed_problem, NULL, "measured as its normalization (proxy)" },
 	{ "QuantizeBFP", "com.microsoft", 1, 0, 1, 1, CLASS_MEMORY, quantize_bfp_shape, bfp_cost, op_problem_mover, NULL,
-		"how many bytes it gives is not published" },
+		"the size of its output is not published" },
 	{ "DequantizeBFP", "com.microsoft", 1, 0, 3, 3, CLASS_MEMORY, dequantize_bfp_shape, bfp_cost,
 		op_problem_mover, NULL, OP_COPY },
 	{ "QuantizeWithOrder", "com.microsoft", 1, 0, 2, 2, CLASS_MOVE, reorder_shape, op_cost_move,

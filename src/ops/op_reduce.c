@@ -423,7 +423,7 @@ static RULE_SHAPE(det)
 	if (x.rank < 0)
 		return 0;
 	if (x.rank < 2 || dim_differs(x.dims[x.rank - 2], x.dims[x.rank - 1]))
-		return op_fail(c, err, "%s holds no square matrices", shape_text(c->arena, x));
+		return op_fail(c, err, "%s is not a batch of square matrices", shape_text(c->arena, x));
 	c->outputs[0].shape = op_shape_copy(c->arena, (struct shape){ x.rank - 2, x.dims });
 	return 0;
 }
@@ -463,14 +463,14 @@ static const struct op rows[] = {
 	REDUCE("ReduceSumSquare", 1, 17, 1, "measured as ReduceL2"),
 	REDUCE("ReduceSumSquare", 18, 0, 2, "measured as ReduceL2"),
 	{ "ArgMax", "", 1, 0, 1, 1, CLASS_MEMORY, arg_shape, arg_cost, arg_problem, NULL,
-		"the last index as the first (proxy)" },
+		"the last index is measured as the first (proxy)" },
 	{ "ArgMin", "", 1, 0, 1, 1, CLASS_MEMORY, arg_shape, arg_cost, arg_problem, NULL,
-		"the last index as the first (proxy)" },
+		"the last index is measured as the first (proxy)" },
 	{ "TopK", "", 1, 9, 1, 1, CLASS_MEMORY, top_k_shape, arg_cost, top_k_problem, NULL, NULL },
 	{ "TopK", "", 10, 0, 2, 2, CLASS_MEMORY, top_k_shape, arg_cost, top_k_problem, NULL,
-		"unsorted as sorted (proxy)" },
+		"unsorted is measured as sorted (proxy)" },
 	{ "CumSum", "", 11, 0, 2, 2, CLASS_MEMORY, cum_sum_shape, cum_sum_cost, cum_sum_problem, NULL,
-		"exclusive and reverse as plain (proxy)" },
+		"exclusive and reverse are measured as plain (proxy)" },
 	{ "CumProd", "", 26, 0, 2, 2, CLASS_MEMORY, cum_sum_shape, cum_sum_cost, cum_prod_problem, NULL,
 		"measured as CumSum" },
 	{ "Det", "", 11, 0, 1, 1, CLASS_MEMORY, det_shape, det_cost, op_problem_mover, NULL, OP_COPY },

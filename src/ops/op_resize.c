@@ -157,7 +157,7 @@ static int resize_fill(const struct op_call *c, struct resize_inputs at, struct 
 	if (by_size)
 		return resize_by_size(c, &sizes, axes, y, err);
 	if (count == 0 && sizes.state == OP_LIST_ABSENT)
-		return op_fail(c, err, "neither scales nor sizes are there");
+		return op_fail(c, err, "scales and sizes are missing");
 	bool crop = text_is(node_string(c->node, "coordinate_transformation_mode", ""), "tf_crop_and_resize");
 	if (count > 0 && crop)
 		resize_crop(c, scales, axis_count);
@@ -239,7 +239,7 @@ static RULE_PROBLEM(resize)
 static const struct op rows[] = {
 	{ "Resize", "", 10, 10, 2, 2, CLASS_MEMORY, resize_shape, resize_cost, resize_problem, NULL, NULL },
 	{ "Resize", "", 11, 0, 1, 4, CLASS_MEMORY, resize_shape, resize_cost, resize_problem, NULL,
-		"nearest and linear; cubic and antialiased as a copy (proxy)" },
+		"cubic and antialiased are measured as a copy (proxy)" },
 	{ "Upsample", "", 1, 8, 1, 1, CLASS_MEMORY, resize_shape, resize_cost, resize_problem, NULL, NULL },
 	{ "Upsample", "", 9, 0, 2, 2, CLASS_MEMORY, resize_shape, resize_cost, resize_problem, NULL, NULL },
 };

@@ -47,7 +47,7 @@ static int rnn_get(const struct op_call *c, struct rnn_sizes *s, struct error *e
 	if ((x.rank >= 0 && x.rank != 3) || (w.rank >= 0 && w.rank != 3) || (r.rank >= 0 && r.rank != 3))
 		return op_fail(c, err, "source and weights must have 3 dimensions");
 	if (!both && !text_is(direction, "forward") && !text_is(direction, "reverse"))
-		return op_fail(c, err, "direction is none of forward, reverse, bidirectional");
+		return op_fail(c, err, "direction is not forward, reverse or bidirectional");
 	s->hidden = hidden > 0 ? dim_known(hidden) : dim_unknown();
 	if (r.rank == 3 && !op_dim_merge(s->hidden, r.dims[2], &s->hidden))
 		return op_fail(c, err, "hidden_size is %lld, the recurrent weights are %s", (long long)hidden,
@@ -168,7 +168,7 @@ RULE_PROBLEM(op_rnn)
 	out->proxy = rnn_is_proxy(c, row, &s);
 }
 
-#define RECURRENT "with peepholes, lengths, other activations or directions as plain (proxy)"
+#define RECURRENT "peepholes, lengths and other activations or directions are not measured (proxy)"
 
 static const struct op rows[] = {
 	{ "GRU", "", 1, 0, 3, 6, CLASS_COMPUTE, rnn_shape, rnn_cost, op_rnn_problem, NULL, RECURRENT },

@@ -1,20 +1,19 @@
-/* What the rules share, and the rules themselves, by file. Private to the room.
- *
- * Conventions of costs. FLOPs: a multiply-add counts 2; every elementwise function counts 1 per output
- * element, transcendental ones (exp, erf, tanh, gelu, pow ...) as well: they are bound by bytes, and a count
- * per library's polynomial would be invented. A variadic sum of n counts n-1, a reduction 1 per input element
- * (2 where it is squared, made absolute or exponentiated first; 1 more per output element for a mean, root or
- * logarithm), a move 0. Bytes: what must be read at least once (of a Gather or Slice only what is taken) plus
- * what is written. An Einsum counts its products in the order of the fewest operations. Attention counts both
- * products and a softmax of 5 for each pair of a query and a key that it sees: of a triangle or a window what they
- * leave. Of a cache what is read of the past counts, and what is written of the present: the new rows alone where both
- * are one buffer. */
+/* Functions shared by the rules, and the rules by file. Private to the room.
+ * Cost conventions. FLOPs: a multiply-add counts 2; every elementwise function counts 1 per output
+ * element, transcendental ones (exp, erf, tanh, gelu, pow ...) too: they are bandwidth-bound, and each
+ * library has its own polynomials. A variadic sum of n inputs counts n-1; a reduction 1 per input element
+ * (2 if it is squared, made absolute or exponentiated first; 1 more per output element for a mean, root or
+ * logarithm); data movement 0. Bytes: what must be read at least once (of a Gather or Slice only the
+ * selected elements) plus what is written. An Einsum counts its multiplications in the cheapest order.
+ * Attention counts both matmuls and 5 for softmax per visible pair of query and key; causal masks and
+ * windows leave fewer pairs. Of a cache the past is read and the present written; only new rows are
+ * written if both are one buffer. */
 #ifndef OPS_OP_RULES_H
 #define OPS_OP_RULES_H
 
 #include "ops/op.h"
 
-/* Largest rank that rules see or make: op_infer leaves the outputs of larger ones unknown. */
+/* Largest rank that rules handle; op_infer leaves the outputs of larger ranks unknown. */
 #define OP_RANK_MAX 64
 
 /* ---- inputs, outputs, errors */
@@ -23,13 +22,13 @@
 const struct op_value *op_in(const struct op_call *c, int i);
 /* Output i, or NULL if it is omitted. */
 struct op_value *op_out(const struct op_call *c, int i);
-/* Puts "<operator>: " before the text. Always -1. */
+/* Sets the error with "<operator>: " in front. Returns -1. */
 int op_fail(const struct op_call *c, struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* ---- operands that are an attribute in some opsets and an input in others */
 
-/* A list of integers that older opsets have as an attribute and newer ones as an input. */
+/* A list of integers that is an attribute in older opsets and an input in newer ones. */
 enum op_list_state {
 	OP_LIST_ABSENT,  /* neither is present */
 	OP_LIST_UNKNOWN, /* an input of unknown contents; count = its length or -1 */
@@ -40,7 +39,8 @@ struct op_list {
 	int count;
 	struct dim *at;
 };
-/* If both are present, the input. attribute NULL: none; input < 0: none. An INT attribute is a list of one. */
+/* The input if both are present. attribute NULL or input < 0: does not exist. An INT attribute is a list of
+ * one. */
 struct op_list op_list_get(const struct op_call *c, const char *attribute, int input);
 /* True when every element is a known number. */
 bool op_list_all_known(const struct op_list *l);
@@ -57,10 +57,10 @@ enum dtype op_dtype_get(const struct op_call *c, const char *attribute, enum dty
 
 /* ---- axes */
 
-/* axis in [-rank, rank) made >= 0, else -1 with an error. */
+/* Normalizes an axis in [-rank, rank) to >= 0; -1 with an error if it is out of range. */
 int op_axis(const struct op_call *c, int64_t axis, int rank, struct error *err);
-/* mask[0..rank-1] set for the axes of the list, which must all be known (op_list_all_known). -1: out of range
- * or twice. */
+/* Sets mask[0..rank-1] for the axes of the list, which must all be known (op_list_all_known). -1: an axis is
+ * out of range or given twice. */
 int op_axes(const struct op_call *c, const struct op_list *l, int rank, bool *mask, struct error *err);
 
 /* ---- shapes */
@@ -68,7 +68,8 @@ int op_axes(const struct op_call *c, const struct op_list *l, int rank, bool *ma
 struct shape op_shape_copy(struct arena *a, struct shape s);
 /* A shape of these dimensions. */
 struct shape op_shape_of(struct arena *a, int rank, const struct dim *dims);
-/* n, channels, space from n, space, channels (to_first), or back; of fewer than three dimensions as it is. */
+/* Moves the channels of a shape: from last to second (to_first), or back. Shapes of fewer than three
+ * dimensions are returned unchanged. */
 struct shape op_shape_turned(struct arena *a, struct shape s, bool to_first);
 /* Rank of a value; -1: unknown, or the value is omitted. */
 int op_rank(const struct op_value *v);
@@ -76,41 +77,41 @@ int op_rank(const struct op_value *v);
 int op_rank_is(const struct op_call *c, int i, int rank, struct error *err);
 /* Dimension i of a value if it is present and has this rank; else unknown. */
 struct dim op_dim_at(const struct op_value *v, int rank, int i);
-/* *out: the better known of two descriptions of one dimension. False: they contradict. */
+/* Merges two descriptions of a dimension: *out is the more precise one. False: they contradict. */
 bool op_dim_merge(struct dim x, struct dim y, struct dim *out);
-/* Multidirectional broadcast. Unknown rank of one gives an unknown rank. -1: contradiction. */
+/* Multidirectional broadcast. If a rank is unknown, so is the result. -1: the shapes contradict. */
 int op_broadcast(
 	const struct op_call *c, struct shape x, struct shape y, struct shape *out, struct error *err);
-/* Fully known and equal. */
+/* True if both are fully known and equal. */
 bool op_shape_same(struct shape x, struct shape y);
 
-/* Shape rule "as input 0" (dtype too, which op_infer has set), for any number of outputs. */
+/* Shape rule "like input 0" for any number of outputs; op_infer has set the types. */
 int op_shape_as_input(struct op_call *c, struct error *err);
 
 /* ---- elements (data propagation) */
 
-/* New elements, all unknown; in f if floats, else in i. */
+/* New elements, all unknown; in f if `floats`, else in i. */
 struct elements *op_elements_new(struct arena *a, int count, bool floats);
-/* Every element known or symbolic? NULL: no. */
+/* True if every element is known or symbolic; false for NULL. */
 bool op_elements_known(const struct elements *e);
 /* Number of elements of a known shape when it is <= OP_ELEMENTS_MAX, else -1. */
 int op_elements_count(struct shape s);
-/* Elements from[index[i]]; an index of -1 leaves one unknown. */
+/* Elements from[index[i]]; index -1 makes an element unknown. */
 struct elements *op_elements_pick(struct arena *a, const struct elements *from, int count, const int *index);
-/* Between a linear index and coordinates of a known shape of at most OP_ELEMENTS_MAX elements. */
+/* Convert a linear index to coordinates and back, for a known shape of at most OP_ELEMENTS_MAX elements. */
 void op_coords(struct shape s, int index, int *at);
 int op_index(struct shape s, const int *at);
-/* The linear index in a tensor of shape `from` that element `index` of the broadcast shape `to` comes from.
- */
+/* The linear index in a tensor of shape `from` of the element that is broadcast to element `index` of shape
+ * `to`. */
 int op_broadcast_index(struct shape to, int index, struct shape from);
 /* True if v fits the integer type. Results that do not fit would wrap; data propagation treats them as unknown. */
 bool op_int_fits(enum dtype t, int64_t v);
-/* v rounded to a float type of the model, to nearest, ties to even; NaN if the result is not defined. (A plan that runs
- * the model in a shorter type does not change shape arithmetic.) */
+/* v rounded to a float type, to nearest, ties to even; NaN if the result is undefined. Shape arithmetic uses
+ * the model's type even if the plan runs in a shorter one. */
 double op_float_round(enum dtype t, double v);
 /* The largest number of a float type. */
 double op_float_most(enum dtype t);
-/* v's contents when it is a single known number (any rank): true and *value. */
+/* True and *value if v is a single known number of any rank. */
 bool op_scalar(const struct op_value *v, double *value);
 
 /* ---- costs */
@@ -120,7 +121,8 @@ double op_count(const struct op_value *v);
 double op_bytes(const struct op_value *v);
 /* A dimension as a number; NaN where it is not known. */
 double op_dim_number(struct dim d);
-/* All inputs and outputs once; the same without those whose bit is set (bit i: input or output i, the first 32). */
+/* Bytes of all inputs and outputs, each once; the second without those whose bit is set (bit i: input or
+ * output i, the first 32). */
 double op_bytes_all(const struct op_call *c);
 double op_bytes_but(const struct op_call *c, unsigned inputs, unsigned outputs);
 /* No arithmetic; bytes = all inputs and outputs. */
@@ -132,48 +134,48 @@ void op_cost_eltwise(const struct op_call *c, struct op_cost *cost);
 
 /* True for types that deep-learning libraries compute with, including bool (as u8); others are measured as copies. */
 bool op_is_library_type(enum dtype t);
-/* True when v (not NULL) has a type, a known shape of rank <= PROBLEM_RANK and at least one element; else why
- * says what is missing. */
+/* True if v (not NULL) has a type, a known shape of rank <= PROBLEM_RANK and at least one element; else `why`
+ * tells what is missing. */
 bool op_problem_value(const struct op_call *c, const struct op_value *v, struct op_problem *out);
-/* The same for every present input and output. */
+/* The same for all present inputs and outputs. */
 bool op_problem_ready(const struct op_call *c, struct op_problem *out);
-/* out->why = the line; known = false. */
+/* Sets out->why; known = false. */
 void op_problem_why(struct op_problem *out, const char *why);
-/* Sets problem's kernel and mode with everything else zero, known = true. Returns the problem for filling. */
+/* Starts a problem: sets kernel and mode, everything else to 0, known = true. Returns it to be filled in. */
 struct problem *op_problem_start(struct op_problem *out, enum kernel kernel, enum mode mode);
-/* The same from x to y, with x's shape as its one shape. */
+/* The same for a map from x to y; its only shape is x's. */
 struct problem *op_problem_map(struct op_problem *out, enum kernel kernel, enum mode mode, const struct op_value *x,
 	const struct op_value *y);
-/* Type and constness of a value; layout any. bool counts as u8: one byte, which libraries know. */
+/* Type and constness of a value, any layout. bool becomes u8, which libraries support. */
 struct operand op_operand(const struct op_value *v);
-/* A known shape in numbers; a scalar becomes rank 1. */
+/* A known shape as numbers; a scalar becomes rank 1. */
 struct problem_shape op_problem_shape(struct shape s);
-/* The same with ones put before it up to `rank`. */
+/* The same with leading dimensions of 1 up to `rank`. */
 struct problem_shape op_problem_shape_of_rank(struct shape s, int rank);
-/* A plain copy of (read + written) / 2 bytes as a proxy; NaN: why. */
+/* A plain copy of (read + written) / 2 bytes as a proxy; if `bytes` is NaN, `why` is set instead. */
 void op_problem_copy(const struct op_call *c, double bytes, struct op_problem *out);
-/* A function of one tensor; a copy where the type is not floating. in: one of the inputs, shaped like output
- * 0. */
+/* A function of one tensor; a copy if the type is not floating. in: an input with the shape of output 0. */
 void op_problem_eltwise(const struct op_call *c, const struct op_value *in, enum mode mode, float alpha,
 	float beta, struct op_problem *out);
 /* A function of two tensors of known shapes that broadcast. */
 void op_problem_binary(enum mode mode, const struct op_value *a, const struct op_value *b, const struct op_value *y,
 	struct op_problem *out);
-/* a times b (m x k and k x n, no batch) is y. False: why says what is not known, or that it is too large. */
+/* Matmul y = a b of m x k and k x n without batch. False: `why` tells what is unknown, or that it is too
+ * large. */
 bool op_problem_matmul(const struct op_value *a, const struct op_value *b, const struct op_value *y, struct dim m,
 	struct dim n, struct dim k, struct op_problem *out);
 /* Adds a bias (NULL: none) to a known problem. */
 void op_problem_bias(const struct op_value *bias, struct op_problem *out);
-/* layernorm or rmsnorm of x from axis (below its rank) on: several normalized dimensions are one. */
+/* layernorm or rmsnorm of x from `axis` (below its rank) on; the normalized dimensions become one. */
 void op_problem_norm(
 	const struct op_value *x, const struct op_value *y, enum kernel kernel, int axis, struct op_problem *out);
-/* Input 0, with the batch in front and `channels` in groups, each group of them normalized with its space: a layer
- * normalization of the same numbers (proxy), whose scale only differs in how often a value repeats. */
+/* Group normalization of input 0 (batch first, `channels` in `groups`) as a layer normalization of the same
+ * elements (proxy): they differ only in how scales repeat. */
 void op_problem_groups(const struct op_call *c, int64_t groups, int64_t channels, struct op_problem *out);
-/* The problem rule of data movement: a copy of the bytes that the row's cost rule counts. */
+/* Problem rule of data movement: a copy of the bytes that the row's cost rule counts. */
 void op_problem_mover(const struct op_call *c, struct op_problem *out);
 
-/* ---- rules: RULES(x) declares x_shape, x_cost, x_problem; a file defines those that its rows use */
+/* ---- rules: RULES(x) declares x_shape, x_cost, x_problem; each file defines those of its rows */
 #define RULE_SHAPE(x) int x##_shape(struct op_call *c, struct error *err)
 #define RULE_COST(x) void x##_cost(const struct op_call *c, struct op_cost *cost)
 #define RULE_PROBLEM(x) void x##_problem(const struct op_call *c, struct op_problem *out)
@@ -183,12 +185,13 @@ void op_problem_mover(const struct op_call *c, struct op_problem *out);
 	RULE_COST(x);                                                                                        \
 	RULE_PROBLEM(x)
 
-/* Rules that rows of several files have: op_conv.c, op_gemm.c */
+/* Rules used by rows of several files: op_conv.c, op_gemm.c */
 RULES(op_conv);
 RULES(op_deconv);
 RULES(op_gemm);
 RULES(op_matmul);
-/* What sums of products of type t are kept in: f32 for the small floats, s32 for 8-bit integers. */
+/* The accumulator type of sums of products of type t: f32 for 16-bit and 8-bit floats, s32 for 8-bit
+ * integers. */
 enum dtype op_accumulator(enum dtype t);
 /* op_attention.c, op_microsoft_attention.c, op_rnn.c */
 RULES(op_attention);
@@ -208,18 +211,18 @@ RULE_FREE(op_same_shape);
 RULE_SHAPE(op_slice);
 RULE_FREE(op_slice);
 RULE_COST(op_gather);
-/* op_quant.c, op_quant_core.c: quantized operators, the latter by the rules of what they are at their core */
+/* op_quant.c, op_quant_core.c: quantized operators; the latter uses the rules of their core operator */
 RULES(op_core);
-/* op_random.c: the rule of all that draw random numbers. What they give is never a constant. */
+/* op_random.c: the shape rule of random number generators. Their outputs are never constant. */
 RULE_SHAPE(op_random);
 
-/* ---- groups of rows, each at the end of the file that holds their rules, in the order of OP_GROUPS; op_table.c
- * finds them. Rows of one operator follow each other, oldest first; a further row only where the rules or the number
- * of inputs differ. */
+/* ---- groups of rows, each at the end of the file with their rules, in the order of OP_GROUPS; op_table.c
+ * searches them. Rows of one operator follow each other, oldest first; it has several only if rules or input
+ * counts differ. */
 struct op_rows {
 	const struct op *at;
 	size_t count;
-	bool any_kind; /* their rules take sequences, optionals and maps; other rows' never see them */
+	bool any_kind; /* rules accept sequences, optionals and maps; other rules never see them */
 };
 #define OP_ROWS(rows) { .at = rows, .count = sizeof(rows) / sizeof(rows[0]) }
 #define OP_ROWS_ANY_KIND(rows) { .at = rows, .count = sizeof(rows) / sizeof(rows[0]), .any_kind = true }
@@ -232,17 +235,17 @@ struct op_rows {
 	X(ml_map) X(loss) X(old) X(sequence) X(tensorrt) X(memcpy)
 #define OP_GROUP_DECLARE(name) extern const struct op_rows op_##name##_rows;
 OP_GROUPS(OP_GROUP_DECLARE)
-/* Is the row of a group of any_kind? */
+/* True if the row's group is any_kind. */
 bool op_row_any_kind(const struct op *op);
 
-/* The note of many rows, and rows that are alike: of what costs nothing at run time; of what moves bytes. */
+/* A common note, and shorthands for rows: without cost at run time; data movement. */
 #define OP_COPY "measured as a plain copy of equal bytes"
 #define OP_SHAPE_ROW(name, since, until, fewest, most, shape) \
 	{ name, "", since, until, fewest, most, CLASS_FREE, shape, NULL, NULL, NULL, NULL }
 #define OP_MOVER_ROW(name, since, until, fewest, most, shape, cost, is_free) \
 	{ name, "", since, until, fewest, most, CLASS_MOVE, shape, cost, op_problem_mover, is_free, OP_COPY }
 
-/* The row of a table sorted by name, whose rows begin with the name; NULL when there is none. */
+/* The row of this name in a table sorted by name (the first member of a row), or NULL. */
 const void *op_row_find(const void *rows, size_t count, size_t size, const char *name);
 
 #endif

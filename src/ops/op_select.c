@@ -261,7 +261,7 @@ static RULE_PROBLEM(unique)
 
 /* ---- rows */
 
-#define DATA "the size of its output is known only when it has run"
+#define DATA "the size of its output depends on the data"
 
 static const struct op rows[] = {
 	{ "Compress", "", 9, 0, 2, 2, CLASS_MOVE, compress_shape, op_gather_cost, op_problem_mover, NULL,

@@ -23,7 +23,7 @@ static int need_sequence(const struct op_call *c, struct error *err)
 {
 	const struct op_value *v = &c->inputs[0];
 	if (!is_sequence(v) && v->kind != VALUE_OPAQUE && (v->kind != VALUE_TENSOR || v->shape.rank >= 0))
-		return op_fail(c, err, "its input is no sequence");
+		return op_fail(c, err, "its input is not a sequence");
 	return 0;
 }
 
@@ -168,7 +168,7 @@ static int sequence_erase_shape(struct op_call *c, struct error *err)
 	if (need_sequence(c, err))
 		return -1;
 	if (in->length.kind == DIM_KNOWN && in->length.value == 0)
-		return op_fail(c, err, "from an empty sequence");
+		return op_fail(c, err, "the sequence is empty");
 	if (items_at(c, 1, 0, &items, &count, &at, err))
 		return -1;
 	out->kind = VALUE_SEQUENCE;
@@ -388,7 +388,7 @@ static int optional_shape(struct op_call *c, struct error *err)
 	const struct op_value *in = op_in(c, 0);
 	struct op_value *out = &c->outputs[0];
 	if (in && is_optional(in))
-		return op_fail(c, err, "of an optional");
+		return op_fail(c, err, "the input is an optional");
 	out->kind = in && is_sequence(in) ? VALUE_OPTIONAL_SEQUENCE : VALUE_OPTIONAL;
 	out->length = optional_length(in);
 	if (!in) /* the attribute `type` says which; it is not kept */
@@ -417,7 +417,7 @@ static int optional_get_element_shape(struct op_call *c, struct error *err)
 		return 0;
 	}
 	if (in->length.kind == DIM_KNOWN && in->length.value == 0)
-		return op_fail(c, err, "of an empty optional");
+		return op_fail(c, err, "the optional is empty");
 	out->kind = in->kind == VALUE_OPTIONAL_SEQUENCE ? VALUE_SEQUENCE : VALUE_TENSOR;
 	out->dtype = in->dtype;
 	out->shape = op_shape_copy(c->arena, in->shape);
@@ -435,7 +435,8 @@ static int control_shape(struct op_call *c, struct error *err)
 }
 
 #define LIST(name, since, fewest, most, shape) \
-	{ name, "", since, 0, fewest, most, CLASS_FREE, shape, NULL, NULL, NULL, "of references: no bytes move" }
+	{ name, "", since, 0, fewest, most, CLASS_FREE, shape, NULL, NULL, NULL, \
+		"a list of references: no bytes move" }
 #define CONTROL(name, since, until, fewest, most, note) \
 	{ name, "", since, until, fewest, most, CLASS_HOST, control_shape, NULL, NULL, NULL, note }
 
@@ -455,8 +456,8 @@ static const struct op rows[] = {
 	{ "OptionalHasElement", "", 15, 17, 1, 1, CLASS_FREE, optional_has_element_shape, NULL, NULL, NULL, NULL },
 	{ "OptionalHasElement", "", 18, 0, 0, 1, CLASS_FREE, optional_has_element_shape, NULL, NULL, NULL, NULL },
 	{ "OptionalGetElement", "", 15, 0, 1, 1, CLASS_FREE, optional_get_element_shape, NULL, NULL, NULL, NULL },
-	CONTROL("If", 1, 0, 1, 1, "costs what the branch taken costs; not known which: the cheaper (~)"),
-	CONTROL("Loop", 1, 0, 0, -1, "costs its body times the trips, where their number is known"),
+	CONTROL("If", 1, 0, 1, 1, "costs what its branch costs; if it is unknown which, the cheaper one (~)"),
+	CONTROL("Loop", 1, 0, 0, -1, "costs its body times the number of iterations, if known"),
 	CONTROL("Scan", 8, 8, 0, -1, "costs its body times the length of the sequences times the batch"),
 	CONTROL("Scan", 9, 0, 1, -1, "costs its body times the length of the sequences"),
 	CONTROL("SequenceMap", 17, 0, 1, -1, "costs its body times the length of the sequence"),

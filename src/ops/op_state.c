@@ -75,7 +75,7 @@ static int linear_keys(const struct op_call *c, struct dim width, struct linear 
 	l->key_heads = l->states;
 	if (c->op->domain[0])
 		return l->key_size.kind == DIM_KNOWN && l->key_size.value < 1
-			       ? op_fail(c, err, "queries without numbers")
+			       ? op_fail(c, err, "the head size of queries is 0")
 			       : attention_part(c, width, l->key_size, "numbers a head", &l->key_heads, err);
 	if (attention_part(c, width, l->states, "heads", &size, err))
 		return -1;
@@ -170,7 +170,7 @@ static int delta_net_get(const struct op_call *c, struct delta_net *d, struct er
 	if (!packed && (!op_in(c, 1) || !op_in(c, 2)))
 		return op_fail(c, err, "keys without values, or values without keys");
 	if (!state && (packed || !op_in(c, DELTA_BOUNDS)))
-		return op_fail(c, err, "no state says how many sequences there are");
+		return op_fail(c, err, "without a state the number of sequences is unknown");
 	*d = (struct delta_net){ linear_none(), -1, { dim_unknown(), dim_unknown() }, dim_unknown(), dim_unknown() };
 	if (attention_sequences(c, DELTA_BOUNDS, &d->n, err) || attention_captures(c, &d->captured, err) ||
 		linear_state(c, state, l, &d->n, &l->value_size, &l->key_size, err) ||
@@ -378,7 +378,7 @@ static RULE_SHAPE(packed_conv)
 	struct causal_conv v;
 	struct dim n, captured;
 	if (!op_in(c, 4))
-		return op_fail(c, err, "there is no state");
+		return op_fail(c, err, "the state is missing");
 	if (causal_get(c, &v, err) || attention_sequences(c, 2, &n, err) || attention_captures(c, &captured, err) ||
 		op_rank_is(c, 4, 3, err))
 		return -1;
@@ -453,8 +453,8 @@ static RULE_PROBLEM(causal_conv)
 
 /* ---- rows */
 
-#define WAITS "as one matrix product, as if no token waited for another (proxy)"
-#define PADDED "the carried state as padding (proxy)"
+#define WAITS "measured as one matmul, without the dependences between tokens (proxy)"
+#define PADDED "the carried state is measured as padding (proxy)"
 #define LINEAR linear_attention_shape, linear_cost, linear_problem, NULL, WAITS
 #define CONV causal_conv_shape, causal_conv_cost, causal_conv_problem, NULL, PADDED
 #define MS "com.microsoft", 1, 0
@@ -466,6 +466,6 @@ static const struct op rows[] = {
 	{ "CausalConvWithState", "", 27, 0, 2, 4, CLASS_COMPUTE, CONV },
 	{ "CausalConvWithState", MS, 2, 4, CLASS_COMPUTE, CONV },
 	{ "VarlenCausalConvWithState", MS, 3, 6, CLASS_COMPUTE, packed_conv_shape, causal_conv_cost,
-		causal_conv_problem, NULL, "as one sequence, " PADDED },
+		causal_conv_problem, NULL, "measured as one sequence; " PADDED },
 };
 const struct op_rows op_state_rows = OP_ROWS(rows);

@@ -182,7 +182,7 @@ static const struct op rows[] = {
 };
 const struct op_rows op_tensorrt_rows = OP_ROWS(rows);
 
-#define BUS "as a plain copy of equal bytes within the device: the way to the host is not measured (proxy)"
+#define BUS "measured as a plain copy of equal bytes within the device, not to the host (proxy)"
 static const struct op copies[] = {
 	{ "MemcpyFromHost", "", 1, 0, 1, 1, CLASS_MOVE, memcpy_shape, memcpy_cost, op_problem_mover, NULL, BUS },
 	{ "MemcpyToHost", "", 1, 0, 1, 1, CLASS_MOVE, memcpy_shape, memcpy_cost, op_problem_mover, NULL, BUS },
