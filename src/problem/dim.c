@@ -4,7 +4,7 @@
 
 #include "problem/dim_poly.h"
 
-/* Functions longer than this are not followed: nobody reads them, and hostile models nest them without end. */
+/* Longer functions become unknown: hostile models nest them without limit. */
 #define ATOM_TEXT_MAX 200
 
 struct dim dim_known(int64_t value)
@@ -167,8 +167,9 @@ static int64_t common_divisor(int64_t x, int64_t y)
 	return x < 0 ? -x : x;
 }
 
-/* p = whole * by + rest, every coefficient of rest from 0 to by - 1; then what all of rest but its constant and `by`
- * have in common is divided out: floor((g*p + c) / (g*q)) = floor((p + floor(c/g)) / q). */
+/* Simplifies floor(p / by). Splits p = whole * by + rest with coefficients of rest from 0 to by - 1; then
+ * divides rest (except its constant) and `by` by their common factor g: floor((g*p + c) / (g*q)) =
+ * floor((p + floor(c/g)) / q). */
 static bool poly_divide(const struct dim_poly *p, int64_t *by, struct dim_poly *whole, struct dim_poly *rest)
 {
 	int64_t common = *by;
@@ -194,7 +195,8 @@ static bool poly_divide(const struct dim_poly *p, int64_t *by, struct dim_poly *
 	return true;
 }
 
-/* floor((floor(x/m) + c) / by) = floor((x + c*m) / (m*by)): the x and divisor of that, where rest is so. */
+/* Nested floors: floor((floor(x/m) + c) / by) = floor((x + c*m) / (m*by)). Sets that x and divisor if rest
+ * has this form. */
 static bool floor_nested(struct arena *a, const struct dim_poly *rest, int64_t by, struct dim *x, int64_t *divisor)
 {
 	const struct dim_term *t = &rest->terms[0];
@@ -209,7 +211,7 @@ static bool floor_nested(struct arena *a, const struct dim_poly *rest, int64_t b
 	return x->kind != DIM_UNKNOWN;
 }
 
-/* floor(x / by) for by > 0: what divides stands before the function. */
+/* floor(x / by) for by > 0; the part that is divisible is taken out of the floor. */
 static struct dim floor_by(struct arena *a, struct dim x, int64_t by)
 {
 	struct dim_poly p, whole, rest;
@@ -244,7 +246,7 @@ struct dim dim_ceil_div(struct arena *a, struct dim x, int64_t y)
 	return y < 1 ? dim_unknown() : dim_floor_div(a, dim_add(a, x, dim_known(y - 1)), dim_known(y));
 }
 
-/* The smaller or larger of two. */
+/* Minimum or maximum of two dimensions. */
 static struct dim dim_extreme(struct arena *a, struct dim x, struct dim y, bool smaller)
 {
 	bool bounded_x = x.upper >= 0 && dim_nonnegative(x), bounded_y = y.upper >= 0 && dim_nonnegative(y);
@@ -291,7 +293,7 @@ bool dim_same(struct dim x, struct dim y)
 	return x.kind == y.kind && x.kind != DIM_UNKNOWN && dim_compare(x, y) == 0;
 }
 
-/* Is the known x more than y can be? */
+/* True if the known x is above y's upper bound. */
 static bool dim_exceeds(struct dim x, struct dim y)
 {
 	return x.kind == DIM_KNOWN && y.kind != DIM_KNOWN && y.upper >= 0 && x.value > y.upper;

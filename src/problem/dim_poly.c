@@ -43,7 +43,7 @@ static int term_compare(const struct dim_term *x, const struct dim_term *y)
 int dim_compare(struct dim x, struct dim y)
 {
 	if (x.kind != y.kind)
-		return x.kind > y.kind ? -1 : 1; /* numbers last */
+		return x.kind > y.kind ? -1 : 1; /* constants last */
 	if (x.kind != DIM_SYMBOLIC)
 		return number_compare(x.value, y.value);
 	if (x.poly == y.poly)

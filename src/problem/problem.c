@@ -116,7 +116,7 @@ static struct problem_shape matmul_shape(const struct problem *p, int i)
 	return s;
 }
 
-/* What the first `count` shapes broadcast to. */
+/* Shape to which the first `count` shapes broadcast. */
 static struct problem_shape broadcast_shape(const struct problem *p, int count)
 {
 	struct problem_shape s = p->shape[0];
@@ -147,7 +147,7 @@ static struct problem_shape transpose_destination(const struct problem *p)
 	return s;
 }
 
-/* Source with the indices' dimensions in place of the axis. */
+/* Shape of the source with the indices' dimensions in place of the axis. */
 static struct problem_shape gather_destination(const struct problem *p)
 {
 	const struct problem_shape *from = &p->shape[0], *indices = &p->shape[1];
@@ -161,7 +161,7 @@ static struct problem_shape gather_destination(const struct problem *p)
 	return s;
 }
 
-/* The source with another number along the axis. */
+/* Shape of the source with another size along the axis. */
 static struct problem_shape axis_destination(const struct problem *p, int64_t size)
 {
 	struct problem_shape s = p->shape[0];
@@ -187,7 +187,7 @@ static struct problem_shape rnn_shape(const struct problem *p, int i)
 	return (struct problem_shape){ .rank = 4, .dim = { p->steps, p->directions, p->n, p->hidden_size } };
 }
 
-/* Operand i of the kernels on plain shapes. */
+/* Shape of operand i of kernels on plain shapes. */
 static struct problem_shape plain_shape(const struct problem *p, int i)
 {
 	bool last = i == problem_operand_count(p) - 1;

@@ -1,4 +1,4 @@
-/* What numbers a problem may hold: everything a runner allocates or loops over passes here first. */
+/* Range checks of a problem: they guarantee that everything a runner allocates or loops over is bounded. */
 #include "config.h"
 
 #include "problem/problem_private.h"
@@ -13,11 +13,11 @@ static int check_positive(const int64_t *v, int from, int to, const char *what, 
 	return 0;
 }
 
-/* A transposed convolution along axis i: its size neither overflows nor is nothing. */
+/* Checks a deconvolution along axis i: its output size is at least 1 and does not overflow. */
 static int check_turned(const struct problem *p, int i, struct error *err)
 {
 	if (p->in[i] > INT32_MAX || p->stride[i] > (1 << 24))
-		return error_set(err, "problem: input size or stride is absurd");
+		return error_set(err, "problem: input size or stride is too large");
 	int64_t most = p->stride[i] > p->dilation[i] ? p->stride[i] : p->dilation[i];
 	if (p->out_pad[i] < 0 || p->out_pad[i] >= most)
 		return error_set(err, "problem: an output pad must be less than stride or dilation");
@@ -38,7 +38,7 @@ static int check_window(const struct problem *p, struct error *err)
 			p->pad_end[i] > PROBLEM_NUMBER_MAX)
 			return error_set(err, "problem: a pad is out of range");
 		if (p->kernel_size[i] > (1 << 24) || p->dilation[i] > (1 << 24))
-			return error_set(err, "problem: kernel size or dilation is absurd");
+			return error_set(err, "problem: kernel size or dilation is too large");
 		if (p->kernel == KERNEL_DECONV ? check_turned(p, i, err) : problem_out_size(p, i) < 1)
 			return p->kernel == KERNEL_DECONV ? -1 :
 				error_set(err, "problem: the kernel is larger than the padded input");
@@ -59,7 +59,7 @@ static int check_space(const struct problem *p, struct error *err)
 	int64_t channels[2] = { p->k, p->g };
 	if (check_positive(channels, 0, 2, "output channels and groups", err))
 		return -1;
-	return p->c % p->g || p->k % p->g ? error_set(err, "problem: channels are no multiple of the groups") : 0;
+	return p->c % p->g || p->k % p->g ? error_set(err, "problem: channels are not a multiple of the groups") : 0;
 }
 
 static int check_shape(const struct problem_shape *s, struct error *err)
@@ -83,7 +83,7 @@ static int check_matmul(const struct problem *p, struct error *err)
 	return 0;
 }
 
-/* The first `count` shapes, pair by pair. */
+/* Checks that the first `count` shapes broadcast, pair by pair. */
 static int check_broadcast(const struct problem *p, int count, struct error *err)
 {
 	for (int j = 0; j < count * count; j++) {
@@ -100,7 +100,7 @@ static int check_broadcast(const struct problem *p, int count, struct error *err
 static int check_gather(const struct problem *p, struct error *err)
 {
 	if (p->shape[0].rank - 1 + p->shape[1].rank > PROBLEM_RANK)
-		return error_set(err, "problem: what is gathered has more than %d dimensions", PROBLEM_RANK);
+		return error_set(err, "problem: the result of gather has more than %d dimensions", PROBLEM_RANK);
 	if (dtype_is_float(p->operand[1].dtype))
 		return error_set(err, "problem: indices of type %s", dtype_name(p->operand[1].dtype));
 	return 0;
@@ -120,7 +120,7 @@ static int check_attention(const struct problem *p, struct error *err)
 	if (check_positive(sizes, 0, 7, "a size", err))
 		return -1;
 	if (p->heads % p->kv_heads)
-		return error_set(err, "problem: heads are no multiple of the key and value heads");
+		return error_set(err, "problem: heads are not a multiple of the key and value heads");
 	if (p->mode == MODE_CAUSAL && p->query_length > p->key_length)
 		return error_set(err, "problem: causal attention needs as many keys as queries");
 	return 0;
@@ -132,7 +132,7 @@ static int check_rnn(const struct problem *p, struct error *err)
 	if (check_positive(sizes, 0, 5, "a size", err))
 		return -1;
 	if (p->directions > 2 || p->input_size > 1 << 24 || p->hidden_size > 1 << 24)
-		return error_set(err, "problem: directions, input or hidden size are absurd");
+		return error_set(err, "problem: directions, input or hidden size are out of range");
 	return 0;
 }
 
@@ -171,7 +171,7 @@ static int check_perm(const struct problem *p, struct error *err)
 	return 0;
 }
 
-/* How many shapes the kernel's text has, the least for concat. */
+/* Number of shapes in the kernel's text; for concat the minimum. */
 static int shapes_least(enum kernel k)
 {
 	return k == KERNEL_SELECT ? 3 : k == KERNEL_BINARY || k == KERNEL_REDUCE || k == KERNEL_GATHER ? 2 : 1;
@@ -189,21 +189,22 @@ static bool kernel_has_channels(enum kernel k)
 	return k == KERNEL_BATCHNORM || k == KERNEL_LRN || k == KERNEL_INSTANCENORM;
 }
 
-/* What is quantized is floating-point or s32; what stands for it is whole or a float of 8 bits or less. */
+/* The unquantized operand is floating-point or s32; the quantized one is an integer or a float of at most
+ * 8 bits. */
 static int check_quantizer(const struct problem *p, struct error *err)
 {
 	bool packs = p->kernel == KERNEL_QUANTIZE;
 	enum dtype wide = p->operand[!packs].dtype, narrow = p->operand[packs].dtype;
 	if (!dtype_is_float(wide) && !(packs && wide == DTYPE_S32))
-		return error_set(err, "problem: values of type %s are not what is quantized", dtype_name(wide));
+		return error_set(err, "problem: values of type %s cannot be quantized", dtype_name(wide));
 	if (dtype_bits(narrow) > 32 || narrow == DTYPE_BOOL || (dtype_is_float(narrow) && dtype_bits(narrow) > 8))
-		return error_set(err, "problem: a quantized value of type %s", dtype_name(narrow));
+		return error_set(err, "problem: a quantized value cannot have type %s", dtype_name(narrow));
 	if (mode_is_by_block(p->mode) && (p->size < 1 || p->size > PROBLEM_NUMBER_MAX))
 		return error_set(err, "problem: blocks of %lld elements", (long long)p->size);
 	return 0;
 }
 
-/* What one kernel's shapes must be to each other. */
+/* Checks the shapes of one kernel against each other. */
 static int check_together(const struct problem *p, struct error *err)
 {
 	switch (p->kernel) {
@@ -247,7 +248,7 @@ static int check_shapes(const struct problem *p, struct error *err)
 	return check_together(p, err);
 }
 
-/* By kernel: the numbers behind operands and mode. */
+/* Checks the numbers after operands and mode, by kernel. */
 static int check_numbers(const struct problem *p, struct error *err)
 {
 	switch (p->kernel) {
@@ -269,7 +270,7 @@ static int check_numbers(const struct problem *p, struct error *err)
 	}
 }
 
-/* No operand may be so large that bytes overflow, nor NaN appear. */
+/* Limits the size of operands, so that byte counts neither overflow nor become NaN. */
 static int check_volume(const struct problem *p, struct error *err)
 {
 	double bytes = problem_bytes(p);
@@ -278,8 +279,8 @@ static int check_volume(const struct problem *p, struct error *err)
 	return 0;
 }
 
-/* Factors turn whole sums into f32 values: one f32 a channel, before anything else, with sums that are whole and a
- * destination that is more than the sums. */
+/* A scale epilogue converts integer sums to f32: one f32 factor per channel, before all other epilogues,
+ * with an s32 accumulator and a destination that is not s32. */
 static int check_epilogues(const struct problem *p, struct error *err)
 {
 	if (p->epilogue_count < 0 || p->epilogue_count > PROBLEM_EPILOGUES)
@@ -290,12 +291,12 @@ static int check_epilogues(const struct problem *p, struct error *err)
 		if (p->epilogue[i].kind != EPILOGUE_SCALE)
 			continue;
 		if (i > 0)
-			return error_set(err, "problem: scale comes before every other epilogue");
+			return error_set(err, "problem: scale must be the first epilogue");
 		if (p->kernel == KERNEL_ATTENTION || p->accumulator != DTYPE_S32 ||
 			p->operand[problem_operand_count(p) - 1].dtype == DTYPE_S32)
-			return error_set(err, "problem: scale is for sums in s32 and a destination that is not s32");
+			return error_set(err, "problem: scale needs s32 sums and a destination that is not s32");
 		if (p->epilogue[i].operand.dtype != DTYPE_F32)
-			return error_set(err, "problem: scale is of type f32, not %s",
+			return error_set(err, "problem: scale must have type f32, not %s",
 				dtype_name(p->epilogue[i].operand.dtype));
 	}
 	return 0;

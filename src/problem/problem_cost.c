@@ -1,4 +1,4 @@
-/* What a problem costs: operations and bytes. */
+/* Operations and bytes of a problem. */
 #include "config.h"
 
 #include "problem/problem_private.h"
@@ -68,7 +68,8 @@ static double ops_per_element(const struct problem *p)
 	}
 }
 
-/* Scores that must be computed: all, or for causal the keys up to each query's own place from the end. */
+/* Number of scores to compute: all, or for causal attention the keys up to each query's position from the
+ * end. */
 static double attention_scores(const struct problem *p)
 {
 	double q = (double)p->query_length, k = (double)p->key_length;
@@ -76,8 +77,9 @@ static double attention_scores(const struct problem *p)
 	return (double)p->n * (double)p->heads * pairs;
 }
 
-/* The two products; for each gate two biases; then lstm four activations, three operations of the cell, a tanh and
- * a product; gru three activations, the reset product and four of the blend; a plain one its activation. */
+/* Two matmuls; two biases per gate; then lstm: four activations, three operations of the cell, a tanh and
+ * a multiplication; gru: three activations, the reset multiplication and four operations of the blend; a
+ * plain rnn: its activation. */
 static double rnn_flops(const struct problem *p)
 {
 	double gates = mode_gates(p->mode), width = (double)p->input_size + (double)p->hidden_size;
@@ -91,7 +93,7 @@ static double core_flops(const struct problem *p)
 	switch (p->kernel) {
 	case KERNEL_CONV:
 		return 2 * operand_volume(p, 2) * (double)(p->c / p->g) * kernel_volume(p);
-	case KERNEL_DECONV: /* each source element meets the kernel of every destination channel of its group */
+	case KERNEL_DECONV: /* each source element times the kernel of each output channel of its group */
 		return 2 * operand_volume(p, 0) * (double)(p->k / p->g) * kernel_volume(p);
 	case KERNEL_ATTENTION:
 		return attention_scores(p) * (2 * (double)p->head_size + 2 * (double)p->value_size + 5);
@@ -116,7 +118,7 @@ double problem_flops(const struct problem *p)
 	return core_flops(p) + out * p->epilogue_count;
 }
 
-/* Elements of an epilogue's own operand. */
+/* Number of elements of an epilogue's operand. */
 static double epilogue_volume(const struct problem *p, const struct epilogue *e)
 {
 	if (e->kind == EPILOGUE_ELTWISE)
@@ -137,7 +139,8 @@ static double epilogues_bytes(const struct problem *p, bool only_constant)
 	return bytes;
 }
 
-/* Elements of operand i that must be read or written: of a gather's source only what is taken. */
+/* Number of elements of operand i that must be read or written: of a gather's source only the gathered
+ * ones. */
 static double operand_traffic(const struct problem *p, int i)
 {
 	return operand_volume(p, p->kernel == KERNEL_GATHER && i == 0 ? 2 : i);

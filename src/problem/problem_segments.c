@@ -1,4 +1,4 @@
-/* The segments of a problem's text, one row a kernel. */
+/* The segments of a problem's text, one row per kernel. */
 #include "config.h"
 
 #include "problem/problem_segments.h"
@@ -79,7 +79,7 @@ int cursor_float(struct cursor *c, float *value)
 static const char space_names[3][2] = { "d", "h", "w" };
 static const char kernel_size_names[3][2] = { "t", "r", "s" };
 
-/* A letter or word, and its number. */
+/* A letter or word followed by a number. */
 static void number_write(const char *name, int64_t value, struct str *out)
 {
 	str_puts(out, name);
@@ -352,10 +352,10 @@ static int out_pad_read(struct cursor *c, struct problem *p)
 	return spatial_read(c, p, "u", space_names, p->out_pad);
 }
 
-/* Letters and the numbers behind them, in one go. */
+/* Several letters, each followed by a number. */
 struct field {
 	const char *name;
-	size_t at; /* of an int64_t in struct problem */
+	size_t at; /* offset of an int64_t in struct problem */
 };
 
 #define FIELD(name, member) { name, offsetof(struct problem, member) }
@@ -448,7 +448,7 @@ static const struct segment seg_rnn = { "sizes", rnn_write, rnn_read };
 static const struct segment seg_shape2 = { "third shape", shape2_write, shape2_read };
 static const struct segment seg_taken = { "k", taken_write, taken_read };
 
-#define SEGMENTS 6 /* most of a kernel */
+#define SEGMENTS 6 /* maximum segments of a kernel */
 static const struct segment *const kernel_rows[KERNEL_COUNT][SEGMENTS + 1] = {
 	[KERNEL_CONV] = { &seg_sizes, &seg_pads, &seg_strides, &seg_dilations, &seg_groups },
 	[KERNEL_MATMUL] = { &seg_batches, &seg_transposed },

@@ -1,6 +1,6 @@
-/* The text form of a problem: one row a kernel says which segments follow the operands; each segment knows how to
- * write and how to read itself. Reading is lenient and then compared with what would be written, which is what
- * makes one spelling. */
+/* The text form of a problem. One row per kernel lists the segments after the operands; each segment can
+ * write and read itself. Reading is lenient; the result is written again and compared, so that each
+ * problem has exactly one spelling. */
 #include "config.h"
 
 #include "problem/problem_private.h"
@@ -226,6 +226,6 @@ int problem_parse(struct text t, struct problem *p, struct error *err)
 	if (operands_read(&c, p) || body_read(&c, p) || problem_format(p, canonical, err))
 		return -1;
 	if (!text_is(t, canonical))
-		return error_set(err, "problem text: not in its one spelling, which is %s", canonical);
+		return error_set(err, "problem text: not the canonical spelling, which is %s", canonical);
 	return 0;
 }
