@@ -12,14 +12,14 @@ static void cost_per_element(const struct op_call *c, double each, struct op_cos
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Source and destination with the input's shape. */
+/* A problem with source and destination of the input's shape. */
 static struct problem *norm_problem(
 	const struct op_call *c, struct op_problem *out, enum kernel kernel, enum mode mode)
 {
 	return op_problem_map(out, kernel, mode, &c->inputs[0], &c->outputs[0]);
 }
 
-/* dims [from, to) of s as one number. */
+/* Product of dimensions [from, to) of s. */
 static int64_t merged(const struct problem_shape *s, int from, int to)
 {
 	int64_t product = 1;
@@ -42,7 +42,7 @@ static RULE_SHAPE(batchnorm)
 				(long long)v->shape.dims[0].value, (long long)x.dims[1].value);
 	}
 	c->outputs[0].shape = op_shape_copy(c->arena, x);
-	/* Statistics: of training, one value a channel each. */
+	/* Statistics of training: one value per channel each. */
 	for (int i = 1; i < c->output_count; i++) {
 		c->outputs[i].shape = op_shape_copy(c->arena, c->inputs[i % 2 ? 3 : 4].shape);
 		c->outputs[i].dtype = c->inputs[i % 2 ? 3 : 4].dtype;
@@ -69,7 +69,8 @@ static RULE_PROBLEM(batchnorm)
 
 /* ---- LayerNormalization, RMSNormalization */
 
-/* ONNX Runtime's own LayerNormalization, before opset 17, and its SimplifiedLayerNormalization give the scale's type. */
+/* True for ONNX Runtime's LayerNormalization before opset 17 and SimplifiedLayerNormalization: their output
+ * has the scale's type. */
 static bool layernorm_has_scale_type(const struct op_call *c)
 {
 	struct text name = text_of(c->op->name);
@@ -135,7 +136,7 @@ static RULE_PROBLEM(layernorm)
 	normalized_problem(c, KERNEL_LAYERNORM, out);
 }
 
-/* Square, sum, scale by the root, scale by the weight. */
+/* Square, sum, multiply by the inverse root, multiply by the weight. */
 static RULE_COST(rms_norm)
 {
 	cost_per_element(c, 4, cost);
@@ -198,7 +199,7 @@ static RULE_SHAPE(softmax)
 	struct shape x = c->inputs[0].shape;
 	bool flat = c->opset < 13;
 	int64_t axis = node_int(c->node, "axis", flat ? 1 : -1);
-	/* Flattening may also put everything into the first side. */
+	/* When flattening, axis may equal the rank. */
 	if (x.rank > 0 && !(flat && axis == x.rank) && op_axis(c, axis, x.rank, err) < 0)
 		return -1;
 	c->outputs[0].shape = op_shape_copy(c->arena, x);
@@ -210,7 +211,7 @@ static RULE_COST(softmax)
 	cost_per_element(c, 5, cost);
 }
 
-/* Before opset 13 the dimensions from axis on count as one. */
+/* Before opset 13 the dimensions from axis on are one. */
 static RULE_PROBLEM(softmax)
 {
 	if (!op_problem_ready(c, out))
@@ -258,8 +259,8 @@ static RULE_PROBLEM(lrn)
 	p->beta = node_float(c->node, "beta", 0.75f);
 }
 
-/* Does it drop? Opsets 1 and 6 say so by an attribute, 7 to 11 never, later ones by an input. Unknown: *known is
- * false. A ratio of 0 drops nothing. */
+/* True if it drops. Opsets 1 and 6 have an attribute for it, 7 to 11 never drop, later ones have an input; if
+ * that is unknown, *known is false. A ratio of 0 drops nothing. */
 static bool dropout_drops(const struct op_call *c, bool *known)
 {
 	double training = 0, ratio = op_float_get(c, c->opset < 12 ? "ratio" : NULL, c->opset < 12 ? -1 : 1, 0.5);
@@ -271,7 +272,7 @@ static bool dropout_drops(const struct op_call *c, bool *known)
 	return *known && training != 0 && ratio != 0;
 }
 
-/* At inference the input passes through; the mask is all true. */
+/* At inference the input is passed on; the mask is all true. */
 static RULE_SHAPE(dropout)
 {
 	(void)err;
@@ -316,7 +317,7 @@ static RULE_PROBLEM(dropout)
 
 /* ---- LpNormalization, Hardmax */
 
-/* A function of each element and of its line along an axis: the axis must be there. */
+/* A function of each element and its line along an axis, which must exist. */
 static RULE_SHAPE(lp_normalization)
 {
 	struct shape x = c->inputs[0].shape;
@@ -325,7 +326,7 @@ static RULE_SHAPE(lp_normalization)
 	return op_shape_as_input(c, err);
 }
 
-/* As a sum of powers, one operation more a line for the root, one more an element to divide. */
+/* Like a sum of powers; 1 more per line for the root, and 1 more per element for the division. */
 static RULE_COST(lp_normalization)
 {
 	const struct op_value *x = &c->inputs[0];
@@ -336,8 +337,7 @@ static RULE_COST(lp_normalization)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Along the last axis it is the normalization by the root mean square but for a factor; along others a
- * softmax reads and writes the same. */
+/* Along the last axis it is RMS normalization up to a factor; along others a softmax has the same traffic. */
 static RULE_PROBLEM(lp_normalization)
 {
 	if (!op_problem_ready(c, out))
@@ -353,7 +353,7 @@ static RULE_PROBLEM(lp_normalization)
 	out->proxy = true;
 }
 
-/* A comparison an element. */
+/* One comparison per element. */
 static RULE_COST(hardmax)
 {
 	cost_per_element(c, 1, cost);
@@ -367,8 +367,7 @@ static RULE_PROBLEM(hardmax)
 
 /* ---- MeanVarianceNormalization */
 
-/* The axes that mean and variance are taken over. Before opset 9 attributes say whether channels are among
- * them. */
+/* The axes of mean and variance. Before opset 9 attributes tell whether channels are among them. */
 static int variance_axes(const struct op_call *c, int rank, bool *mask, struct error *err)
 {
 	struct op_list axes = op_list_get(c, "axes", -1);
@@ -392,13 +391,13 @@ static RULE_SHAPE(mean_variance)
 	return op_shape_as_input(c, err);
 }
 
-/* As a layer normalization without scale and shift. */
+/* Like a layer normalization without scale and shift. */
 static RULE_COST(mean_variance)
 {
 	cost_per_element(c, 5, cost);
 }
 
-/* Rows of all that shares a mean, in a layer normalization. */
+/* A layer normalization whose rows share a mean. */
 static RULE_PROBLEM(mean_variance)
 {
 	bool mask[OP_RANK_MAX];

@@ -67,7 +67,7 @@ static int pad_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* All pads are zero. (An output shaped like the input is not enough: -1 and 1 shift.) */
+/* True if all pads are zero. (Equal shapes are not enough: -1 and 1 shift.) */
 static bool pad_free(const struct op_call *c)
 {
 	struct op_list pads = pad_list(c);
@@ -106,7 +106,7 @@ static RULE_SHAPE(center_crop_pad)
 	return 0;
 }
 
-/* Of each axis only what stays is read. */
+/* Reads only the part of each axis that stays. */
 static RULE_COST(center_crop_pad)
 {
 	const struct op_value *x = &c->inputs[0], *y = &c->outputs[0];

@@ -1,4 +1,4 @@
-/* Poolings, and MaxUnpool, which is one backwards. */
+/* Poolings, and MaxUnpool, the inverse of one. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -52,7 +52,7 @@ static enum mode pool_mode(const struct op_call *c, const struct problem *p)
 	int64_t pads = 0;
 	for (int i = 0; i < 3; i++)
 		pads += p->pad_begin[i] + p->pad_end[i];
-	/* Without pads both averages are one: one spelling. */
+	/* Without pads both averages are equal: one text. */
 	return pads && node_int(c->node, "count_include_pad", 0) ? MODE_AVG_INCLUDE : MODE_AVG_EXCLUDE;
 }
 
@@ -74,14 +74,14 @@ static RULE_PROBLEM(pool)
 	out->proxy = op_out(c, 1) != NULL;
 }
 
-/* LpPool counts a power and an addition for each element under the window. */
+/* LpPool counts a power and an addition per element of the window. */
 static RULE_COST(lp_pool)
 {
 	pool_cost(c, cost);
 	cost->flops *= 2;
 }
 
-/* An average of the same windows. */
+/* An average pooling with the same windows. */
 static RULE_PROBLEM(lp_pool)
 {
 	pool_problem(c, out);
@@ -120,7 +120,7 @@ static RULE_PROBLEM(global_pool)
 	}
 }
 
-/* A window over one element is no work: ONNX exporters leave such global poolings behind. */
+/* A window over one element is no work; ONNX exporters leave such global poolings in models. */
 static RULE_FREE(global_pool)
 {
 	struct shape x = c->inputs[0].shape;
@@ -133,14 +133,14 @@ static RULE_FREE(global_pool)
 
 /* ---- GlobalLpPool */
 
-/* A power and an addition for each element, a root for each output. */
+/* A power and an addition per element, a root per output. */
 static RULE_COST(global_lp_pool)
 {
 	cost->flops = 2 * op_count(&c->inputs[0]) + op_count(&c->outputs[0]);
 	cost->bytes = op_bytes_all(c);
 }
 
-/* The length (p = 2) is a reduction that libraries have; others stand on it. */
+/* p = 2 is a reduction that libraries have; other powers use it as a proxy. */
 static RULE_PROBLEM(global_lp_pool)
 {
 	const struct attribute *power = node_attribute(c->node, "p");
@@ -161,7 +161,7 @@ static RULE_PROBLEM(global_lp_pool)
 
 /* ---- MaxUnpool */
 
-/* The pooling's formula backwards, without the rest that its division dropped. */
+/* The inverse of the pooling's formula, without the remainder of its division. */
 static int unpool_space(struct op_call *c, struct shape x, struct shape y, struct error *err)
 {
 	struct window window;
@@ -180,7 +180,7 @@ static int unpool_space(struct op_call *c, struct shape x, struct shape y, struc
 	return 0;
 }
 
-/* Values and their indices have one shape: what is known of it. */
+/* The merged shape of values and indices. */
 static int unpool_input(const struct op_call *c, struct shape *x, struct error *err)
 {
 	struct shape values = c->inputs[0].shape, indices = c->inputs[1].shape;
@@ -220,7 +220,7 @@ static RULE_SHAPE(max_unpool)
 	return 0;
 }
 
-/* Values and where they go are read, everything is written. */
+/* Reads values and indices, writes all outputs. */
 static RULE_COST(max_unpool)
 {
 	cost->flops = 0;

@@ -1,5 +1,4 @@
-/* Between values and the whole numbers (or small floats) that stand for them; and the rows of all quantized
- * operators. */
+/* Conversions between floats and integers or 8-bit floats; and the rows of all quantized operators. */
 #include "config.h"
 
 #include "ops/op_attention.h"
@@ -16,7 +15,7 @@ enum scale_kind { SCALE_UNKNOWN, SCALE_TENSOR, SCALE_AXIS, SCALE_BLOCK };
 struct scale {
 	enum scale_kind kind;
 	int axis;
-	int64_t block; /* SCALE_BLOCK; 0: not known */
+	int64_t block; /* of SCALE_BLOCK; 0: unknown */
 };
 
 /* ceil(d / b); d >= 0, b > 0. */
@@ -31,7 +30,8 @@ static int scale_refuse(const struct op_call *c, struct shape s, struct error *e
 		shape_text(c->arena, c->inputs[0].shape));
 }
 
-/* As many dimensions as the values: blocks along one axis, or a scale for each value where the block is one. */
+/* Scales with as many dimensions as the values: blocks along one axis, or one scale per value for blocks of
+ * 1. */
 static int scale_block(const struct op_call *c, struct shape s, struct scale *out, struct error *err)
 {
 	struct shape x = c->inputs[0].shape;
@@ -56,7 +56,7 @@ static int scale_block(const struct op_call *c, struct shape s, struct scale *ou
 	return 0;
 }
 
-/* A scalar or a single number; a vector along an axis; a tensor like the values'. */
+/* The kind of scale: a scalar or single number; a vector along an axis; a tensor with the values' rank. */
 static int scale_get(const struct op_call *c, struct scale *out, struct error *err)
 {
 	struct shape x = c->inputs[0].shape, s = c->inputs[1].shape;
@@ -74,7 +74,7 @@ static int scale_get(const struct op_call *c, struct scale *out, struct error *e
 		return scale_block(c, s, out, err);
 	if (s.rank != 1)
 		return scale_refuse(c, s, err);
-	/* Of values in a row there is one axis, whatever the attribute says. */
+	/* A vector has one axis, whatever the attribute is. */
 	out->axis = x.rank == 1 ? 0 : op_axis(c, node_int(c->node, "axis", 1), x.rank, err);
 	if (out->axis < 0)
 		return -1;
@@ -84,7 +84,7 @@ static int scale_get(const struct op_call *c, struct scale *out, struct error *e
 	return 0;
 }
 
-/* The zero point's type, or what the attribute says, or `otherwise`. */
+/* The zero point's type, else the attribute's, else `otherwise`. */
 static int quantized_type(const struct op_call *c, enum dtype otherwise, enum dtype *out, struct error *err)
 {
 	const struct op_value *zero = op_in(c, 2);
@@ -104,7 +104,7 @@ static RULE_SHAPE(quantize)
 	return op_shape_as_input(c, err);
 }
 
-/* (x - zero point) * scale of few constants, which an exponent or a border may be. */
+/* (x - zero point) * scale of few constants, which may be an exponent or a limit. */
 static const struct elements *dequantized(const struct op_call *c, enum dtype to)
 {
 	const struct elements *from = c->inputs[0].elements;
@@ -197,10 +197,10 @@ static RULE_PROBLEM(dynamic_quantize)
 
 /* ---- com.microsoft's quantized attentions and embeddings */
 
-/* QOrderedAttention: weights of queries, keys and values apart. */
+/* QOrderedAttention: separate weights of queries, keys and values. */
 enum { ORDERED_WEIGHTS = 5, ORDERED_LONGFORMER_WEIGHTS = 2 };
 
-/* As wide as its values' weights. */
+/* The width is that of the values' weights. */
 static int ordered_attention_shape(struct op_call *c, struct error *err)
 {
 	struct shape y = shape_make(c->arena, 3);
@@ -211,7 +211,7 @@ static int ordered_attention_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Columns of the three together. */
+/* Columns of the three weights together. */
 static struct dim ordered_columns(const struct op_call *c)
 {
 	struct dim all = dim_known(0);
@@ -220,7 +220,7 @@ static struct dim ordered_columns(const struct op_call *c)
 	return all;
 }
 
-/* The projections, and for each pair of places two products and a softmax of 5. */
+/* The projections, and per pair of positions two matmuls and 5 for softmax. */
 static void ordered_attention_cost(const struct op_call *c, struct op_cost *cost)
 {
 	double heads = (double)node_int(c->node, "num_heads", 0), columns = op_dim_number(ordered_columns(c));
@@ -236,7 +236,7 @@ static void ordered_attention_problem(const struct op_call *c, struct op_problem
 	attention_projection(c, ORDERED_WEIGHTS, 0, ordered_columns(c), out);
 }
 
-/* Operations: which places all look at is data. */
+/* Operations of the projections; global attention depends on the data. */
 static void ordered_longformer_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->bytes = op_bytes_all(c);
@@ -267,7 +267,7 @@ static RULE_SHAPE(q_embed)
 	return 0;
 }
 
-/* Of each word a row of two or three tables, scaled (2) and added up, then normalized (7). */
+/* Per word a row of two or three tables, dequantized (2) and added, then normalized (7). */
 static RULE_COST(q_embed)
 {
 	int tables = op_in(c, EMBED_SEGMENTS) ? 3 : 2;
@@ -287,7 +287,7 @@ static RULE_PROBLEM(q_embed)
 	out->proxy = true;
 }
 
-/* QuantizeWithOrder, DequantizeWithOrder: between two orders in memory; the type is one of two. */
+/* QuantizeWithOrder, DequantizeWithOrder: between two memory orders; the type is one of two. */
 static RULE_SHAPE(reorder)
 {
 	bool packs = text_is(c->node->op, "QuantizeWithOrder");
@@ -303,7 +303,7 @@ static int bfp_axis(const struct op_call *c, struct shape s, struct error *err)
 	return s.rank > 0 && op_axis(c, node_int(c->node, "block_dim", -1), s.rank, err) < 0 ? -1 : 0;
 }
 
-/* Bytes, and the source's shape and strides. */
+/* Bytes, and the shape and strides of the input. */
 static RULE_SHAPE(quantize_bfp)
 {
 	struct shape x = c->inputs[0].shape;
@@ -339,7 +339,7 @@ static RULE_SHAPE(dequantize_bfp)
 	return bfp_axis(c, c->outputs[0].shape, err);
 }
 
-/* A comparison of exponents and a rounding for each value; back, a product. */
+/* A comparison of exponents and a rounding per value; in reverse, a multiplication. */
 static RULE_COST(bfp)
 {
 	bool packs = text_is(c->node->op, "QuantizeBFP");

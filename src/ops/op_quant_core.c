@@ -1,5 +1,5 @@
-/* QLinearConv, ConvInteger, QLinearAdd ...: one row says which operator each is at its core, and where that one's
- * tensors stand among its own; that operator's rules do the rest. */
+/* QLinearConv, ConvInteger, QLinearAdd ...: each row names the core operator and the indexes of its inputs;
+ * the core's rules do the rest. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define CORE_INPUTS 4
-/* What com.microsoft builds upon: the oldest of these that has the core (axes of reductions became inputs later). */
+/* Opsets at which the core is looked up: the oldest that has it (later, axes of reductions became inputs). */
 static const int64_t core_opsets[] = { 17, 20 };
 
 enum core_kind { CORE_PLAIN, CORE_PRODUCT, CORE_VARIADIC, CORE_RECURRENT };
@@ -16,15 +16,17 @@ enum core_kind { CORE_PLAIN, CORE_PRODUCT, CORE_VARIADIC, CORE_RECURRENT };
 struct core {
 	const char *name, *core;
 	enum core_kind kind;
-	int needed;             /* inputs of the core that may not be omitted */
-	int at[CORE_INPUTS];    /* where they stand; -1: no more. CORE_VARIADIC: the first, every third follows */
-	int typed;              /* the input that has the output's type; -1: none */
-	enum dtype type;        /* where there is none, or it is omitted */
+	int needed;             /* number of the core's required inputs */
+	int at[CORE_INPUTS];    /* their indexes; -1: no more. CORE_VARIADIC: the first; every third follows
+				   */
+	int typed;              /* the input with the output's type; -1: none */
+	enum dtype type;        /* the output's type if that input is absent */
 	int bias;
-	int zeros;              /* CORE_PRODUCT whose scales may be what they like: where its zero points begin; else 0 */
+	int zeros;              /* CORE_PRODUCT whose scales may be anything: index of its first zero point;
+				   else 0 */
 };
 
-/* By name, ASCII order. */
+/* Sorted by name (ASCII). */
 static const struct core cores[] = {
 	{ "ConvInteger", "Conv", CORE_PRODUCT, 2, { 0, 1, -1 }, -1, DTYPE_S32, -1, 2 },
 	{ "DynamicQuantizeLSTM", "LSTM", CORE_RECURRENT, 3, { 0, 1, 2, 3 }, 0, DTYPE_F32, -1, 0 },
@@ -53,19 +55,19 @@ static const struct core cores[] = {
 	{ "ReduceSumInteger", "ReduceSum", CORE_PLAIN, 1, { 0, -1 }, -1, DTYPE_S32, -1, 0 },
 };
 
-/* The call within a quantized one: on the quantized tensors alone, without scales and zero points; its outputs are
- * copies. */
+/* The core's call: only the quantized tensors, without scales and zero points; its outputs are copies. */
 struct op_core {
 	struct op_call call;
 	struct node node;
 	bool product, recurrent; /* sums that are scaled afterwards */
-	bool channels_last; /* its tensors were turned into ONNX order */
+	bool channels_last; /* its tensors were transposed to ONNX order */
 	enum dtype type;    /* of the outputs */
-	int bias;           /* input that is added to each column, beside the core's own; -1: none */
-	bool run_time;      /* a run decides scales or zero points that the problem has as constants, or not at all */
+	int bias;           /* input added to each column, other than the core's own bias; -1: none */
+	bool run_time;      /* scales or zero points that are constants in the problem are computed at run
+			       time */
 };
 
-/* ---- the call within */
+/* ---- the core's call */
 
 static struct shape shape_of_weights(struct arena *a, struct shape s)
 {
@@ -77,7 +79,7 @@ static struct shape shape_of_weights(struct arena *a, struct shape s)
 	return t;
 }
 
-/* Input i of the core; contents are left out: they stand for others. */
+/* Input i of the core, without contents, which are quantized. */
 static struct op_value core_input(const struct op_call *c, const struct core *row, const struct op_core *k, int i, int at)
 {
 	const struct op_value *v = op_in(c, at);
@@ -95,11 +97,11 @@ static int core_count(const struct op_call *c, const struct core *row)
 	int count = 0;
 	if (row->kind == CORE_VARIADIC)
 		return c->input_count > row->at[0] ? (c->input_count - row->at[0] - 1) / 3 + 1 : 0;
-	if (row->kind == CORE_RECURRENT) /* lengths and states stand where LSTM has them */
+	if (row->kind == CORE_RECURRENT) /* lengths and states have LSTM's indexes */
 		return c->input_count < 8 ? c->input_count : 8;
 	while (count < CORE_INPUTS && row->at[count] >= 0)
 		count++;
-	/* optional ones at the end */
+	/* trailing optional inputs */
 	while (count > row->needed && !op_in(c, row->at[count - 1]))
 		count--;
 	return count;
@@ -116,7 +118,7 @@ static enum dtype core_type(const struct op_call *c, const struct core *row)
 	return typed ? typed->dtype : row->type;
 }
 
-/* Is one of the inputs from `first` on that are neither tensors nor the bias decided by a run? */
+/* True if one of the inputs from `first` on, other than tensors and bias, is computed at run time. */
 static bool scales_vary(const struct op_call *c, const struct core *row, int first)
 {
 	for (int i = first; i < c->input_count; i++) {
@@ -129,7 +131,7 @@ static bool scales_vary(const struct op_call *c, const struct core *row, int fir
 	return false;
 }
 
-/* A softmax says which one it means. */
+/* The opset of a core: a softmax has it as an attribute. */
 static int64_t core_opset(const struct op_call *c, struct text core)
 {
 	if (!c->node->domain.n)
@@ -138,7 +140,7 @@ static int64_t core_opset(const struct op_call *c, struct text core)
 	return node_int(c->node, "opset", core_opsets[first ? 0 : 1]);
 }
 
-/* -1: a tensor is missing. k lives as long as the call's arena. */
+/* Fills k, which lives in the call's arena; -1: a tensor is missing. */
 static int core_get(const struct op_call *c, struct op_core *k, struct error *err)
 {
 	const struct core *row = op_row_find(cores, sizeof(cores) / sizeof(cores[0]), sizeof(cores[0]), c->op->name);
@@ -150,7 +152,7 @@ static int core_get(const struct op_call *c, struct op_core *k, struct error *er
 	k->channels_last = node_int(c->node, "channels_last", 0) != 0 ||
 			   text_is(text_of(c->op->domain), "com.ms.internal.nhwc");
 	k->type = core_type(c, row);
-	/* where all scales are computed at run time, a zero point goes into the bias, if there is one */
+	/* if all scales are computed at run time, a zero point is part of the bias, if there is one */
 	k->run_time = k->product && !(row->zeros && k->bias >= 0) && scales_vary(c, row, row->zeros);
 	struct op_value *inputs = ARENA_ARRAY(c->arena, struct op_value, count + 1);
 	struct op_value *outputs = ARENA_ARRAY(c->arena, struct op_value, c->output_count);
@@ -188,16 +190,16 @@ RULE_SHAPE(op_core)
 	return 0;
 }
 
-/* Values that the operator itself turns into whole numbers. */
+/* True for float types, which the operator itself quantizes. */
 static bool is_values(enum dtype t)
 {
 	return dtype_is_float(t) && dtype_bits(t) > 8;
 }
 
-/* What finding a range and quantizing cost for each value, as in DynamicQuantizeLinear. */
+/* Cost per value of finding a range and quantizing, as in DynamicQuantizeLinear. */
 #define DYNAMIC_FLOPS 4
 
-/* The source is quantized, and the state that each step begins with; both products of each gate leave scaled. */
+/* Quantizes the source and the initial state of each step, and scales both matmuls of each gate. */
 static double recurrent_flops(const struct op_call *c)
 {
 	const struct op_value *x = op_in(c, 0), *r = op_in(c, 2);
@@ -207,8 +209,8 @@ static double recurrent_flops(const struct op_call *c)
 	return DYNAMIC_FLOPS * (op_count(x) + states) + 2 * mode_gates(MODE_LSTM) * states;
 }
 
-/* What the core does, with one operation more for each element that leaves a product scaled or with a bias, and what
- * quantizing a source of values takes. */
+/* The core's cost, 1 more per element that is scaled or gets a bias, and the quantization of a float input.
+ * */
 RULE_COST(op_core)
 {
 	struct op_core k;
@@ -234,7 +236,7 @@ void op_problem_requantize(struct problem *p, enum dtype to)
 {
 	p->accumulator = op_accumulator(p->operand[0].dtype);
 	p->operand[problem_operand_count(p) - 1].dtype = to;
-	/* gemm's alpha goes into the scale */
+	/* gemm's alpha becomes part of the scale */
 	if (p->epilogue_count && p->epilogue[0].kind == EPILOGUE_ELTWISE)
 		memmove(p->epilogue, p->epilogue + 1, (size_t)--p->epilogue_count * sizeof(p->epilogue[0]));
 	if (p->accumulator != DTYPE_S32 || to == DTYPE_S32 || p->epilogue_count == PROBLEM_EPILOGUES)
@@ -261,14 +263,14 @@ bool op_problem_is_table(const struct problem *p)
 	       op_is_byte(p->operand[1].dtype);
 }
 
-/* One scale for each row of the source is no factor a channel. */
+/* One scale per row of the source is not a factor per channel. */
 static bool scale_is_by_row(const struct op_call *c)
 {
 	const struct op_value *scale = op_in(c, 1);
 	return text_is(c->node->op, "QLinearMatMul") && scale && scale->shape.rank >= 1 && op_count(scale) != 1;
 }
 
-/* A bias that the core does not have: one value a column, or something that stands in for it. */
+/* A bias that the core does not have: one value per column, or a proxy for it. */
 static void product_bias(const struct op_call *c, const struct op_core *k, struct op_problem *out)
 {
 	struct problem *p = &out->problem;
@@ -280,8 +282,8 @@ static void product_bias(const struct op_call *c, const struct op_core *k, struc
 	out->proxy |= op_count(op_in(c, k->bias)) != (double)p->mn;
 }
 
-/* Sums of products in s32, then the scale. A source that is quantized on the way is measured as if it were, and scales
- * that a run decides as if they were constants: both stand in. */
+/* Sums in s32, then the scale. An input quantized in the operator is measured as quantized before, and scales
+ * computed at run time as constants: both are proxies. */
 static void product_problem(const struct op_call *c, const struct op_core *k, struct op_problem *out)
 {
 	struct problem *p = &out->problem;
@@ -290,13 +292,13 @@ static void product_problem(const struct op_call *c, const struct op_core *k, st
 		p->operand[0].dtype = DTYPE_U8;
 	op_problem_requantize(p, k->type);
 	product_bias(c, k, out);
-	/* a whole matrix of whole numbers would have to be scaled first */
+	/* an integer matrix would have to be scaled first */
 	for (int i = 0; i < p->epilogue_count; i++)
 		out->proxy |= p->epilogue[i].kind == EPILOGUE_BINARY;
 	out->proxy |= dynamic || k->run_time || scale_is_by_row(c) || (k->type != DTYPE_S32 && p->accumulator != DTYPE_S32);
 }
 
-/* Does every tensor that is put together have the result's own scale and zero point? Then bytes are only moved. */
+/* True if all inputs have the result's scale and zero point, so that bytes are only moved. */
 static bool concat_keeps_scale(const struct op_call *c)
 {
 	if (!text_is(c->node->op, "QLinearConcat"))
@@ -317,8 +319,8 @@ static void problem_channels_last(struct problem *p)
 	p->operand[0].layout = p->operand[problem_operand_count(p) - 1].layout = LAYOUT_NXC;
 }
 
-/* Between the core's own work and the scales of what goes in and out lies one more operation, which only products'
- * problems have, and tables hold: all others stand in. */
+/* The scales of inputs and outputs are one more operation, which only problems of matmuls, convolutions and
+ * tables contain; the others are proxies. */
 RULE_PROBLEM(op_core)
 {
 	struct op_core k;

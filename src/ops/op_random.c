@@ -1,13 +1,13 @@
-/* Random numbers. They differ from run to run: op.c never takes them for constants. */
+/* Random numbers. They differ between runs, so op.c never treats them as constants. */
 #include "config.h"
 
 #include "ops/op_rules.h"
 
-/* Where an operator's shape comes from. */
+/* Source of the output's shape. */
 enum random_shape {
 	RANDOM_ATTRIBUTE, /* attribute shape */
 	RANDOM_INPUT,	  /* the input's */
-	RANDOM_SAMPLES	  /* the input's batch, so many samples */
+	RANDOM_SAMPLES	  /* the input's batch, and the number of samples */
 };
 
 struct random {
@@ -17,7 +17,7 @@ struct random {
 	enum dtype dtype; /* without attribute dtype; unknown: the input's */
 };
 
-/* By name, ASCII order: looked up by halving. */
+/* Sorted by name (ASCII) for binary search. */
 static const struct random table[] = {
 	{ "Bernoulli", RANDOM_INPUT, true, DTYPE_UNKNOWN },
 	{ "Multinomial", RANDOM_SAMPLES, true, DTYPE_S32 },
@@ -69,7 +69,7 @@ RULE_SHAPE(op_random)
 	return row->shape == RANDOM_SAMPLES ? random_samples(c, err) : op_shape_as_input(c, err);
 }
 
-/* One operation a number, whatever the generator takes. */
+/* One operation per number, for any generator. */
 static RULE_COST(random)
 {
 	cost->flops = op_count(&c->outputs[0]);

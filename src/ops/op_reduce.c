@@ -25,9 +25,9 @@ struct reduce {
 	enum reduce_kind kind;
 	enum mode mode;
 	bool proxy;
-	int per_input; /* operations an input element */
-	bool last;     /* one more an output element: a division, root or logarithm */
-	bool identity; /* over one element it is that element */
+	int per_input; /* operations per input element */
+	bool last;     /* one more per output element: a division, root or logarithm */
+	bool identity; /* the reduction of one element is that element */
 };
 
 static const struct reduce reductions[] = {
@@ -48,7 +48,7 @@ static const struct reduce *reduce_find(const char *name)
 	return op_row_find(reductions, sizeof(reductions) / sizeof(reductions[0]), sizeof(reductions[0]), name);
 }
 
-/* Which axes go. known false: the list is not known. -1: wrong. */
+/* The axes to reduce. known false: the list is unknown. -1: invalid. */
 static int reduce_mask(const struct op_call *c, int rank, bool *mask, bool *known, struct error *err)
 {
 	struct op_list axes = op_list_get(c, "axes", 1);
@@ -64,7 +64,7 @@ static int reduce_mask(const struct op_call *c, int rank, bool *mask, bool *know
 	return 0;
 }
 
-/* The shape without, or with ones in place of, the axes in mask. */
+/* The shape without the axes in mask, or with ones in their place. */
 static struct shape reduced_shape(struct arena *a, struct shape in, const bool *mask, bool keep)
 {
 	struct shape s = shape_make(a, in.rank);
@@ -76,7 +76,7 @@ static struct shape reduced_shape(struct arena *a, struct shape in, const bool *
 	return s;
 }
 
-/* One more element x of what is reduced to sum. */
+/* Adds element x to the partial result `sum`. */
 static struct dim fold_int(struct arena *a, enum reduce_kind kind, struct dim sum, struct dim x)
 {
 	switch (kind) {
@@ -122,7 +122,7 @@ static double fold_float(enum reduce_kind kind, double sum, double x)
 	return NAN;
 }
 
-/* What becomes of a sum of n elements. */
+/* The result from a sum of n elements. */
 static struct dim last_int(struct arena *a, enum reduce_kind kind, struct dim sum, int n)
 {
 	if (kind != REDUCE_MEAN)
@@ -145,7 +145,7 @@ static double last_float(enum reduce_kind kind, double sum, int n)
 	}
 }
 
-/* Extremes begin with the first element, products with 1, sums with 0. */
+/* Initial value: the first element for extremes, 1 for products, 0 for sums. */
 static void fold_start(const struct reduce *row, struct elements *e, int to, const struct elements *from, int i)
 {
 	bool extreme = row->kind == REDUCE_MAX || row->kind == REDUCE_MIN;
@@ -155,7 +155,7 @@ static void fold_start(const struct reduce *row, struct elements *e, int to, con
 		e->i[to] = extreme ? from->i[i] : dim_known(row->kind == REDUCE_PROD);
 }
 
-/* Is something known of the reduction of no elements? */
+/* True if the reduction of no elements is defined. */
 static bool reduces_nothing(const struct reduce *row)
 {
 	return row->kind == REDUCE_SUM || row->kind == REDUCE_PROD || row->kind == REDUCE_L1 ||
@@ -230,14 +230,14 @@ static void reduce_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]);
 }
 
-/* Over axes of size 1 only: nothing to do, or a reshape. */
+/* All reduced axes have size 1: nothing to do, or a reshape. */
 static bool reduce_free(const struct op_call *c)
 {
 	return reduce_find(c->op->name)->identity && op_count(&c->inputs[0]) == op_count(&c->outputs[0]) &&
 	       op_count(&c->inputs[0]) > 0;
 }
 
-/* Source and destination with ones in place of what goes, whatever keepdims says: equal work, equal text. */
+/* Reduced dimensions are 1 in the destination for any keepdims: equal work, equal text. */
 static void reduced_problem(
 	const struct op_call *c, enum mode mode, enum dtype to, const bool *mask, struct op_problem *out)
 {
@@ -289,7 +289,7 @@ static int arg_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* One comparison an input element; every output is written. */
+/* One comparison per input element; all outputs are written. */
 static void arg_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = op_count(&c->inputs[0]);
@@ -298,13 +298,14 @@ static void arg_cost(const struct op_call *c, struct op_cost *cost)
 		cost->bytes += op_bytes(op_out(c, i));
 }
 
-/* Types that can be ordered, in whole bytes. */
+/* Ordered types of whole bytes. */
 static bool type_is_number(enum dtype t)
 {
 	return dtype_bits(t) >= 8 && t != DTYPE_BOOL && t != DTYPE_C64 && t != DTYPE_C128;
 }
 
-/* A kernel along one axis of input 0, or a copy of equal bytes where the type has no order. NULL: out says why. */
+/* A kernel along one axis of input 0, or a copy of equal bytes if the type has no order. NULL: `why` is set.
+ * */
 static struct problem *axis_problem(
 	const struct op_call *c, enum kernel kernel, enum mode mode, int64_t axis, struct op_problem *out)
 {
@@ -363,7 +364,7 @@ static int top_k_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* In order of size where nobody asks for it: a stand-in. */
+/* The kernel sorts; without that requirement it is a proxy. */
 static void top_k_problem(const struct op_call *c, struct op_problem *out)
 {
 	enum mode mode = c->opset < 11 || node_int(c->node, "largest", 1) ? MODE_LARGEST : MODE_SMALLEST;
@@ -395,7 +396,7 @@ static void cum_sum_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]);
 }
 
-/* Backwards, or without the own element: as many additions over the same bytes. */
+/* Reverse or exclusive sums have the same additions and bytes. */
 static void cum_sum_problem(const struct op_call *c, struct op_problem *out)
 {
 	double axis;
@@ -416,7 +417,7 @@ static void cum_prod_problem(const struct op_call *c, struct op_problem *out)
 
 /* ---- Det */
 
-/* Square matrices behind the batch. */
+/* Square matrices after the batch dimensions. */
 static RULE_SHAPE(det)
 {
 	struct shape x = c->inputs[0].shape;

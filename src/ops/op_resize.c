@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where an operator of this opset has its inputs; -1: not at all. */
+/* Input indexes at this opset; -1: no such input. */
 struct resize_inputs {
 	int scales, sizes;
 };
@@ -21,7 +21,7 @@ static struct resize_inputs resize_inputs(const struct op_call *c)
 	return c->opset >= 11 ? (struct resize_inputs){ 2, 3 } : (struct resize_inputs){ 1, -1 };
 }
 
-/* The axes that scales and sizes speak of (opset 18), in their order: count, or -1 error. Default: all. */
+/* The axes of scales and sizes (opset 18) in their order; returns the count, or -1 on error. Default: all. */
 static int resize_axes(const struct op_call *c, int rank, int *axes, struct error *err)
 {
 	const struct attribute *a = node_attribute(c->node, "axes");
@@ -70,7 +70,7 @@ static int resize_by_scale(const struct op_call *c, const double *scales, int co
 	return 0;
 }
 
-/* keep_aspect_ratio_policy: one scale, the least or the greatest, for all the axes; sizes rounded half up. */
+/* keep_aspect_ratio_policy: one scale, the smallest or largest, for all axes; sizes are rounded half up. */
 static void resize_keep_ratio(
 	struct text policy, const struct op_list *sizes, const int *axes, struct shape *y)
 {
@@ -108,12 +108,12 @@ static int resize_by_size(const struct op_call *c, const struct op_list *sizes, 
 	return 0;
 }
 
-/* The scales as numbers; -1: not known. An empty list (how opset 11 says "by sizes") is 0. */
+/* The scales as numbers; -1: unknown. 0 for an empty list, with which opset 11 selects sizes. */
 static int resize_scales(const struct op_call *c, int input, double *scales)
 {
 	const struct attribute *a = node_attribute(c->node, "scales");
 	const struct op_value *v = op_in(c, input);
-	if (c->opset < 7) { /* Upsample of pictures only */
+	if (c->opset < 7) { /* Upsample, images only */
 		scales[0] = scales[1] = 1;
 		scales[2] = (double)node_float(c->node, "height_scale", NAN);
 		scales[3] = (double)node_float(c->node, "width_scale", NAN);
@@ -132,7 +132,7 @@ static int resize_scales(const struct op_call *c, int input, double *scales)
 	return v->elements->count;
 }
 
-/* tf_crop_and_resize: what is left of an axis, from start to end in parts of it, is scaled. */
+/* tf_crop_and_resize: the scaled part of each axis, from start to end as fractions. */
 static void resize_crop(const struct op_call *c, double *scales, int count)
 {
 	const struct op_value *roi = op_in(c, 1);
@@ -168,7 +168,7 @@ static int resize_fill(const struct op_call *c, struct resize_inputs at, struct 
 	return 0;
 }
 
-/* The rank that the scales or sizes of all axes say; -1: they do not. */
+/* The rank from the scales or sizes of all axes; -1: unknown. */
 static int resize_rank(const struct op_call *c)
 {
 	double scales[OP_RANK_MAX];
@@ -195,11 +195,11 @@ static RULE_SHAPE(resize)
 static bool resize_is(const struct op_call *c, const char *mode)
 {
 	struct text got = node_string(c->node, "mode", "nearest");
-	/* "bilinear" is what old exporters wrote in Upsample. */
+	/* old exporters write "bilinear" in Upsample */
 	return text_is(got, mode) || (text_is(got, "bilinear") && strcmp(mode, "linear") == 0);
 }
 
-/* A multiply-add for each neighbour: 2 along a resized axis, 4 when cubic. */
+/* A multiply-add per neighbour: 2 along a resized axis, 4 if cubic. */
 static RULE_COST(resize)
 {
 	const struct op_value *x = op_in(c, 0), *y = op_out(c, 0);
@@ -210,7 +210,7 @@ static RULE_COST(resize)
 	cost->flops = resize_is(c, "nearest") ? 0 : 2 * op_count(y) * neighbours;
 }
 
-/* Batch and channels stay as they are, and there are 1 to 3 spatial dimensions. */
+/* True if batch and channels stay and there are 1 to 3 spatial dimensions. */
 static bool resize_is_spatial(struct shape x, struct shape y)
 {
 	return x.rank == y.rank && x.rank >= 3 && x.rank <= 5 && dim_same(x.dims[0], y.dims[0]) &&
@@ -230,8 +230,8 @@ static RULE_PROBLEM(resize)
 		return;
 	}
 	window_resample(c, nearest ? MODE_NEAREST : MODE_LINEAR, out);
-	/* Other places between the neighbours (aligned corners ...): the same reads and the same arithmetic,
-	 * but not what the kernel computes. */
+	/* Other coordinates (aligned corners ...) have the same reads and operations, but not the kernel's
+	 * values. */
 	bool half_pixel = text_is(coordinates, "half_pixel") || text_is(coordinates, "pytorch_half_pixel");
 	out->proxy = linear && (!half_pixel || !text_is(c->node->op, "Resize") || c->opset < 11);
 }

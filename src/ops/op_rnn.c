@@ -5,19 +5,19 @@
 
 #include <math.h>
 
-/* Inputs behind source and the two weights. */
+/* Indexes of inputs after source and both weights. */
 enum { RNN_BIAS = 3, RNN_LENGTHS = 4, RNN_PEEPHOLES = 7 };
 
 struct rnn {
 	const char *name;
 	enum mode mode;
 	int gates;
-	double cell; /* operations of a cell's element behind the gates' sums */
+	double cell; /* operations per cell element after the gates' sums */
 	int activations;
-	const char *activation[3]; /* the usual ones of a direction */
+	const char *activation[3]; /* default activations of a direction */
 };
 
-/* By name, ASCII order. */
+/* Sorted by name (ASCII). */
 static const struct rnn kinds[] = {
 	{ "GRU", MODE_GRU, 3, 8, 2, { "Sigmoid", "Tanh", NULL } },
 	{ "LSTM", MODE_LSTM, 4, 9, 3, { "Sigmoid", "Tanh", "Tanh" } },
@@ -64,7 +64,7 @@ static int rnn_get(const struct op_call *c, struct rnn_sizes *s, struct error *e
 	return 0;
 }
 
-/* All states, then the last one (and the cell's). */
+/* All states, then the last one (and the last cell state). */
 static RULE_SHAPE(rnn)
 {
 	struct rnn_sizes s;
@@ -94,7 +94,7 @@ static RULE_COST(rnn)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* A plain layer that applies relu in every direction? */
+/* True for a plain RNN with relu in every direction. */
 static bool rnn_is_relu(const struct op_call *c, const struct rnn *row)
 {
 	const struct attribute *a = node_attribute(c->node, "activations");
@@ -104,7 +104,7 @@ static bool rnn_is_relu(const struct op_call *c, const struct rnn *row)
 	return is;
 }
 
-/* The activations that libraries have, in every direction? */
+/* True if every direction has the activations that libraries offer. */
 static bool rnn_is_usual(const struct op_call *c, const struct rnn *row)
 {
 	const struct attribute *a = node_attribute(c->node, "activations");
@@ -115,7 +115,7 @@ static bool rnn_is_usual(const struct op_call *c, const struct rnn *row)
 	return true;
 }
 
-/* Are all sequences as long as the source, as far as is known? */
+/* True if all sequences are known to be as long as the source. */
 static bool rnn_is_full(const struct op_call *c, struct dim steps)
 {
 	const struct op_value *lengths = op_in(c, RNN_LENGTHS);
@@ -130,7 +130,7 @@ static bool rnn_is_full(const struct op_call *c, struct dim steps)
 	return true;
 }
 
-/* What the kernel is not, and stands in for: the same products. */
+/* True if the layer differs from the kernel, which has the same matmuls. */
 static bool rnn_is_proxy(const struct op_call *c, const struct rnn *row, const struct rnn_sizes *s)
 {
 	bool gru_first = row->mode == MODE_GRU && node_int(c->node, "linear_before_reset", 0) == 0;
@@ -150,7 +150,7 @@ RULE_PROBLEM(op_rnn)
 		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
 		return;
 	}
-	/* the kernel writes all states, asked for or not */
+	/* the kernel always writes all states */
 	struct op_value states = { .present = true, .dtype = c->inputs[0].dtype,
 		.shape = op_shape_of(c->arena, 4, (struct dim[]){ s.steps, s.directions, s.n, s.hidden }) };
 	if (!op_problem_value(c, &states, out))

@@ -1,4 +1,4 @@
-/* Slices along an axis, of which some stay: Compress, Unique. */
+/* Operators that keep some slices along an axis: Compress, Unique. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The axis that attribute "axis" names: -1 = none, the tensor counts as one line. -2: an error. */
+/* The axis of attribute "axis": -1 = none, the tensor is one line. -2: an error. */
 static int line_axis(const struct op_call *c, struct shape in, struct error *err)
 {
 	const struct attribute *a = node_attribute(c->node, "axis");
@@ -21,13 +21,13 @@ static bool has_axis(const struct op_call *c)
 	return node_attribute(c->node, "axis") != NULL;
 }
 
-/* How many slices along the axis. */
+/* Number of slices along the axis. */
 static struct dim line_length(struct arena *a, struct shape in, int axis)
 {
 	return axis >= 0 ? in.dims[axis] : in.rank >= 0 ? shape_elements(a, in) : dim_unknown();
 }
 
-/* The shape when `kept` slices stay. */
+/* The shape with `kept` slices. */
 static struct shape line_shape(struct arena *a, struct shape in, int axis, struct dim kept)
 {
 	struct shape out = axis >= 0 ? op_shape_copy(a, in) : shape_make(a, 1);
@@ -35,7 +35,7 @@ static struct shape line_shape(struct arena *a, struct shape in, int axis, struc
 	return out;
 }
 
-/* Slices `which` of known contents, put behind each other. */
+/* Concatenates slices `which` of known contents. */
 static void line_pick(struct op_call *c, int axis, const int *which)
 {
 	const struct op_value *in = &c->inputs[0];
@@ -54,8 +54,8 @@ static void line_pick(struct op_call *c, int axis, const int *which)
 
 /* ---- Compress */
 
-/* Which slices a known condition keeps: how many, -1: more than there are. Those behind the condition's end
- * go. */
+/* The slices that a known condition keeps, and their number; -1: out of range. Slices after the end of the
+ * condition are dropped. */
 static int compress_which(const struct op_call *c, const struct elements *keep, struct dim length, int *which,
 	struct error *err)
 {
@@ -70,7 +70,7 @@ static int compress_which(const struct op_call *c, const struct elements *keep, 
 	return count;
 }
 
-/* What a condition that is not known keeps: at most its own length, and all. */
+/* Upper bound of the slices kept by an unknown condition: its length, and all slices. */
 static struct dim compress_most(struct dim length, struct dim condition)
 {
 	int64_t most = length.upper;
@@ -106,10 +106,10 @@ static RULE_SHAPE(compress)
 
 /* ---- Unique */
 
-/* Slices of the input as places among its elements: `count` of them, of `size` elements each. */
+/* Slices of the input as element indexes: `count` slices of `size` elements. */
 struct slices {
 	const struct elements *e;
-	int count, size, inner; /* inner: elements of a slice that lie side by side */
+	int count, size, inner; /* inner: adjacent elements of a slice */
 };
 
 static double slice_number(const struct slices *s, int slice, int i)
@@ -129,21 +129,21 @@ static int slice_compare(const struct slices *s, int x, int y)
 	return 0;
 }
 
-/* Equal ones by place. */
+/* Equal slices by index. */
 static int slice_order(const void *x, const void *y, void *slices)
 {
 	int p = *(const int *)x, q = *(const int *)y, order = slice_compare(slices, p, q);
 	return order ? order : (p > q) - (p < q);
 }
 
-/* first[k]: the slice that the k-th unique one is first seen as; of[i]: which unique one slice i is; many[k].
- */
+/* first[k]: the first slice equal to the k-th unique one; of[i]: the unique slice equal to slice i; many[k]:
+ * their number. */
 struct unique {
 	int count;
 	int first[OP_ELEMENTS_MAX], of[OP_ELEMENTS_MAX], many[OP_ELEMENTS_MAX];
 };
 
-/* In order. */
+/* Finds them in sorted order. */
 static void unique_find(struct unique *u, struct slices *s)
 {
 	int order[OP_ELEMENTS_MAX];
@@ -161,7 +161,7 @@ static void unique_find(struct unique *u, struct slices *s)
 	}
 }
 
-/* In the order in which they are first seen, in place of that of size. */
+/* Reorders them by first occurrence. */
 static void unique_by_place(struct unique *u, const struct unique *sorted, int slices)
 {
 	int number[OP_ELEMENTS_MAX];
@@ -188,7 +188,7 @@ static void unique_list(struct op_call *c, int output, int count, const int *fro
 	v->elements = e;
 }
 
-/* Contents known in full, few enough, and whole numbers that a double tells apart. */
+/* True for fully known contents, few enough, whose integers are exact as doubles. */
 static bool unique_is_known(const struct op_value *in)
 {
 	const struct elements *e = in->elements;
@@ -201,7 +201,7 @@ static bool unique_is_known(const struct op_value *in)
 	return true;
 }
 
-/* The shapes of all outputs where `kept` of `length` slices are unique. */
+/* The shapes of all outputs for `kept` unique slices out of `length`. */
 static void unique_shapes(struct op_call *c, int axis, struct dim length, struct dim kept)
 {
 	c->outputs[0].shape = line_shape(c->arena, c->inputs[0].shape, axis, kept);
@@ -252,7 +252,7 @@ static RULE_COST(unique)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* How much is written is known when it has run: as much as is read stands in. */
+/* The size of the output depends on the data; as many bytes as are read are a proxy. */
 static RULE_PROBLEM(unique)
 {
 	if (op_problem_value(c, &c->inputs[0], out))

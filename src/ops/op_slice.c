@@ -3,7 +3,7 @@
 
 #include "ops/op_rules.h"
 
-/* Ends this far out mean "to the end", whatever the dimension turns out to be. */
+/* Ends from here on mean "to the end", for any dimension. */
 #define FAR INT32_MAX
 
 struct slice_axis {
@@ -34,7 +34,7 @@ static bool is_known(struct dim d)
 	return d.kind == DIM_KNOWN;
 }
 
-/* A number that is an index, and not as far out as "to the end". */
+/* True for a number that is an index and not "to the end". */
 static bool is_near(struct dim d)
 {
 	return is_known(d) && d.value > -FAR && d.value < FAR;
@@ -45,13 +45,13 @@ static bool is_zero(struct dim d)
 	return is_known(d) && d.value == 0;
 }
 
-/* The lesser of two upper bounds, -1 being none. */
+/* The smaller of two upper bounds; -1 = none. */
 static int64_t lesser_upper(int64_t x, int64_t y)
 {
 	return x < 0 || (y >= 0 && y < x) ? y : x;
 }
 
-/* A bound made absolute, from 0 to d, for steps forward; unknown where its sign is. */
+/* A bound normalized to 0..d, for steps forward; unknown if its sign is. */
 static struct dim slice_bound(struct arena *a, struct dim d, struct dim bound)
 {
 	struct dim zero = dim_known(0);
@@ -87,7 +87,7 @@ static struct dim slice_symbolic(struct arena *a, struct dim d, const struct sli
 	return dim_ceil_div(a, span, s->step.value);
 }
 
-/* What is asked for each axis of the input. false: not known (which axes is not). -1 through err: wrong. */
+/* What is sliced along each axis of the input. false: the axes are unknown. An error in err: invalid. */
 static int slice_axes(const struct op_call *c, int rank, struct slice_axis *at, bool *sliced, bool *known,
 	struct error *err)
 {

@@ -1,4 +1,4 @@
-/* The operator table: all groups of rows, and the search for a row by its name. */
+/* The operator table: all groups of rows, and the search by name. */
 #include "config.h"
 
 #include "ops/op.h"

@@ -1,5 +1,5 @@
-/* The element types that the schemas of ONNX and ONNX Runtime allow for inputs of operators. Both tables are written
- * by tools/make_types.py. */
+/* Element types that the schemas of ONNX and ONNX Runtime allow for inputs. Both tables are written by
+ * tools/make_types.py. */
 #include "config.h"
 
 #include "ops/op_rules.h"

@@ -1,4 +1,4 @@
-/* What two values have in common: where branches meet, from round to round of a loop, in a sequence. */
+/* What two values have in common: of branches, of iterations of a loop, of the items of a sequence. */
 #include "config.h"
 
 #include "ops/op.h"
@@ -24,7 +24,7 @@ static struct shape shape_join(struct arena *a, struct shape x, struct shape y, 
 	return s;
 }
 
-/* NULL where no element is the same. */
+/* NULL if no element is the same. */
 static const struct elements *elements_join(struct arena *a, const struct elements *x, const struct elements *y)
 {
 	if (!x || !y || x->count != y->count || !x->f != !y->f)

@@ -1,4 +1,4 @@
-/* What looks into pictures at places that data names: GridSample, AffineGrid, RoiAlign, MaxRoiPool,
+/* Operators that sample images at positions given by data: GridSample, AffineGrid, RoiAlign, MaxRoiPool,
  * NonMaxSuppression. */
 #include "config.h"
 
@@ -38,7 +38,7 @@ static RULE_SHAPE(grid_sample)
 
 enum sampling { SAMPLING_NEAREST, SAMPLING_LINEAR, SAMPLING_CUBIC };
 
-/* Opset 16 says bilinear and bicubic. */
+/* Opset 16 uses the names bilinear and bicubic. */
 static enum sampling grid_sampling(const struct op_call *c)
 {
 	struct text mode = node_string(c->node, "mode", "linear");
@@ -47,8 +47,8 @@ static enum sampling grid_sampling(const struct op_call *c)
 	return text_is(mode, "cubic") || text_is(mode, "bicubic") ? SAMPLING_CUBIC : SAMPLING_LINEAR;
 }
 
-/* A multiply-add to make a place of each coordinate, and one for each neighbour as in a Resize: 2 along an
- * axis, 4 when cubic. */
+/* A multiply-add per coordinate for its position, and one per neighbour as in Resize: 2 along an axis, 4 if
+ * cubic. */
 static RULE_COST(grid_sample)
 {
 	enum sampling sampling = grid_sampling(c);
@@ -59,7 +59,7 @@ static RULE_COST(grid_sample)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* A resampling between the same sizes reads and computes as much, but for the grid. */
+/* A resampling between the same sizes has the same reads and operations, without the grid. */
 static RULE_PROBLEM(grid_sample)
 {
 	if (!op_problem_ready(c, out))
@@ -76,8 +76,8 @@ static RULE_PROBLEM(grid_sample)
 
 /* ---- AffineGrid */
 
-/* Dimensions of space: from the size (N, C, space), else from the matrices (N, space, space + 1); -1 unknown.
- */
+/* Number of spatial dimensions: from size (N, C, space), else from the matrices (N, space, space + 1); -1
+ * unknown. */
 static int affine_space(const struct op_call *c, const struct op_list *size)
 {
 	struct dim rows = dim_at(c->inputs[0].shape, 1);
@@ -111,7 +111,7 @@ static RULE_SHAPE(affine_grid)
 	return 0;
 }
 
-/* A row of a matrix times a place and 1, for each coordinate. */
+/* A row of a matrix times a position and 1, per coordinate. */
 static RULE_COST(affine_grid)
 {
 	const struct op_value *grid = &c->outputs[0];
@@ -147,9 +147,8 @@ static RULE_SHAPE(roi_align)
 		node_int(c->node, "output_width", 1), err);
 }
 
-/* Each output element takes the mean or maximum of sampling_ratio^2 places, each between four neighbours
- * (four multiply-adds). How many places there are follows from the regions' sizes where the ratio is 0: not
- * known. */
+/* Each output element is the mean or maximum of sampling_ratio^2 samples, each interpolated from four
+ * neighbours (four multiply-adds). With ratio 0 their number depends on the sizes of the regions: unknown. */
 static RULE_COST(roi_align)
 {
 	double ratio = (double)node_int(c->node, "sampling_ratio", 0);
@@ -165,7 +164,7 @@ static RULE_SHAPE(max_roi_pool)
 	return roi_shape(c, dim_unknown(), size.at[0].value, size.at[1].value, err);
 }
 
-/* How many elements are compared follows from the regions' sizes. */
+/* The number of comparisons depends on the sizes of the regions. */
 static RULE_COST(max_roi_pool)
 {
 	cost->flops = NAN;
@@ -174,7 +173,7 @@ static RULE_COST(max_roi_pool)
 
 /* ---- NonMaxSuppression */
 
-/* Most boxes that a class may keep: all, or as many as the third input says (none without it). */
+/* Upper bound of the boxes kept per class: all, limited by the third input (0 without it). */
 static struct dim nms_kept(const struct op_call *c)
 {
 	struct dim boxes = dim_at(c->inputs[0].shape, 1);
@@ -188,8 +187,8 @@ static struct dim nms_kept(const struct op_call *c)
 	return boxes.upper >= 0 ? dim_known(boxes.upper) : dim_unknown();
 }
 
-/* Boxes are batch, boxes, 4; scores batch, classes, boxes. Each row of the result names one that is kept: how
- * many the data says, at most so many of each class. */
+/* Boxes are batch, boxes, 4; scores batch, classes, boxes. Each row of the result is a kept box; their number
+ * depends on the data and is limited per class. */
 static RULE_SHAPE(nms)
 {
 	struct shape boxes = c->inputs[0].shape, scores = c->inputs[1].shape;
@@ -211,8 +210,8 @@ static RULE_SHAPE(nms)
 	return 0;
 }
 
-/* At most each box that is kept meets all of its class: two corners of the overlap (4 operations), its size (3), what
- * both cover (2), their ratio, and the comparison. */
+/* Upper bound: each kept box is compared with all of its class: two corners of the overlap (4 operations),
+ * its area (3), the union (2), their ratio, and the comparison. */
 static RULE_COST(nms)
 {
 	struct dim boxes = dim_at(c->inputs[0].shape, 1);
@@ -221,7 +220,7 @@ static RULE_COST(nms)
 	cost->upto = !isnan(cost->flops);
 }
 
-/* Whoever computes it sorts each class by score first, and keeps the best. */
+/* Implementations sort each class by score first and keep the best. */
 static RULE_PROBLEM(nms)
 {
 	const struct op_value *scores = &c->inputs[1];

@@ -7,7 +7,7 @@
 
 #define WINDOW_NUMBER_MAX ((int64_t)1 << 31)
 
-/* Copies an integer list attribute of exactly n numbers; absent ones leave `at` alone. */
+/* Copies an integer list attribute of exactly n numbers; `at` is unchanged if it is absent. */
 static int window_list(
 	const struct op_call *c, const char *name, int n, int64_t least, int64_t *at, struct error *err)
 {
@@ -106,7 +106,8 @@ int window_out(const struct op_call *c, const struct window *w, int i, struct di
 	if (in.kind == DIM_KNOWN && in.value + slack < 0)
 		return op_fail(c, err, "a window of %lld does not fit %lld padded inputs", (long long)window,
 			(long long)(in.value + slack + window));
-	/* With ceil_mode a last window may reach past the end, but must start inside the input or its left pad. */
+	/* With ceil_mode the last window may extend past the end, but must start within the input or its left
+	 * pad. */
 	int64_t last = w->pad_begin[i] - 1, most = slack + stride - 1;
 	int64_t rest = !w->ceil ? slack : most < last ? most : last;
 	struct dim steps = dim_floor_div(a, dim_add(a, in, dim_known(rest)), dim_known(stride));
@@ -126,8 +127,8 @@ double window_volume(const struct window *w)
 	return volume;
 }
 
-/* Pads along one axis. auto_pad: what the outputs need, the odd one behind (upper) or in front (lower).
- * Explicit: as given, but for ceil_mode as much behind as the last window reaches. */
+/* Pads along one axis. auto_pad: what the outputs need, an odd one at the end (upper) or beginning (lower).
+ * Explicit: as given; with ceil_mode the end pad reaches the end of the last window. */
 static void window_pads(const struct window *w, int i, int64_t in, int64_t out, int64_t *begin, int64_t *end)
 {
 	int64_t reach = (out - 1) * w->stride[i] + (w->kernel[i].value - 1) * w->dilation[i] + 1;
