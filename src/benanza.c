@@ -1,4 +1,4 @@
-/* benanza: the sub-commands, or the explorer. */
+/* benanza: dispatches to a subcommand, or opens the explorer. */
 #include "config.h"
 
 #include "commands/command.h"
@@ -16,15 +16,16 @@
 
 static const struct command_row {
 	const char *name, *arguments, *text;
-	bool json, csv; /* has such an output */
+	bool json, csv; /* supports --json, --csv */
 	int (*run)(struct options *o, struct error *err);
 } explorer = { "", "[MODEL.onnx]", "", false, false, cmd_explore }, command_rows[] = {
 	{ "layers", "MODEL", "every layer: shapes, types, class, FLOPs, bytes, problem", true, true, cmd_layers },
-	{ "bench", "MODEL...", "measure what the database lacks", true, false, cmd_bench },
+	{ "bench", "MODEL...", "measure the problems that have no result yet", true, false, cmd_bench },
 	{ "bound", "MODEL", "lower bounds, coverage, what-ifs", true, true, cmd_bound },
 	{ "ops", "", "the operator table", true, true, cmd_ops },
-	{ "devices", "", "runners found, devices recorded", true, false, cmd_devices },
-	{ "doctor", "", "what on this machine distorts measurements, and the fix", true, false, cmd_doctor },
+	{ "devices", "", "runners, recorded devices, described devices", true, false, cmd_devices },
+	{ "doctor", "", "what can distort measurements on this machine, and the fix", true, false,
+	cmd_doctor },
 	{ "db", "info|check|import|merge|export", "the database of results", true, false, cmd_db },
 };
 
@@ -32,7 +33,9 @@ static const struct command_row {
 
 static void help(FILE *out)
 {
-	fputs("benanza - how fast could this ONNX model run on this machine, and what stands in the way\n\nusage:\n"
+	fputs("benanza - lower-bound latency of an ONNX model on this machine, and the saving of each "
+		"optimization\n\n"
+		"usage:\n"
 		"  benanza [MODEL.onnx]             the explorer (? shows its keys); default: ResNet-50\n", out);
 	for (size_t i = 0; i < COMMAND_COUNT; i++) {
 		char left[64];
@@ -44,7 +47,8 @@ static void help(FILE *out)
 	fputs("\nexit status: 0 done, 1 done with gaps, 2 bad usage or input, 3 no runner or device\n", out);
 }
 
-/* The sections of the manual page that are made from tables: benanza --print-man options|whatifs|keys|glossary. */
+/* Prints a section of the man page that is generated from a table: benanza --print-man
+ * options|whatifs|keys|glossary. */
 static int print_man(const char *section)
 {
 	struct str out = { 0 };
@@ -74,7 +78,8 @@ static const struct command_row *command_find(const char *name)
 	return NULL;
 }
 
-/* A word that is neither a file nor could be one: no folder, no ending. */
+/* True if the first argument looks like a misspelt command: no such file, and neither a path nor an
+ * extension. */
 static bool is_misspelt(const struct options *o)
 {
 	const char *word = o->may_command ? o->argv[0] : "";
@@ -97,7 +102,7 @@ static int command_unknown(const char *word, struct error *err)
 	return EXIT_BAD;
 }
 
-/* "help" prints all commands, "help bench" the line of one with the options. */
+/* "help" prints all commands, "help bench" the usage of one command and the options. */
 static int help_command(struct options *o, struct error *err)
 {
 	const struct command_row *row = o->argc > 1 ? command_find(o->argv[1]) : NULL;
@@ -113,7 +118,8 @@ static int help_command(struct options *o, struct error *err)
 	return EXIT_DONE;
 }
 
-/* The first argument is a command's name, wherever among the options it stands; else the explorer opens it. */
+/* Runs the command named by the first argument (options may precede it); otherwise the explorer opens it as a
+ * model. */
 static int run_command(struct options *o, struct error *err)
 {
 	if (o->may_command && strcmp(o->argv[0], "help") == 0 && access("help", F_OK) != 0)
@@ -129,11 +135,12 @@ static int run_command(struct options *o, struct error *err)
 	}
 	const char *name = *command->name ? command->name : "the explorer";
 	if (o->csv && !command->csv) {
-		error_set(err, "%s has no CSV%s", name, command->json ? "; it has --json" : "; layers and bound have");
+		error_set(err, "%s has no CSV%s", name,
+			command->json ? "; use --json" : "; layers, bound and ops have it");
 		return EXIT_BAD;
 	}
 	if (o->json && !command->json) {
-		error_set(err, "%s has no JSON; layers and bound have", name);
+		error_set(err, "%s has no JSON; use a command, e.g. benanza layers --json MODEL", name);
 		return EXIT_BAD;
 	}
 	return command->run(o, err);
@@ -157,9 +164,11 @@ static int run(int argc, char **argv, struct error *err)
 	return status;
 }
 
-#define EXIT_PIPE (128 + SIGPIPE) /* as of a program that the signal ends: what a shell shows for `yes | head` */
+#define EXIT_PIPE (128 + SIGPIPE) /* the status that a shell reports for a program killed by SIGPIPE: `yes |
+				     head` */
 
-/* Has the reader of standard output closed its end? The write that failed may be long ago, and errno with it. */
+/* True if the reader of standard output has closed its end. errno of the failed write may be overwritten by
+ * now, hence poll. */
 static bool reader_is_gone(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -171,7 +180,7 @@ int main(int argc, char **argv)
 	struct error err = ERROR_NONE;
 	base_memory_keep();
 	setlocale(LC_ALL, "");
-	setlocale(LC_NUMERIC, "C"); /* numbers in JSON, CSV and problem texts have a point */
+	setlocale(LC_NUMERIC, "C"); /* decimal point in JSON, CSV and problem texts */
 	if (argc == 3 && strcmp(argv[1], "--print-man") == 0)
 		return print_man(argv[2]);
 	signal(SIGPIPE, SIG_IGN);
@@ -181,7 +190,7 @@ int main(int argc, char **argv)
 	if (bad && reader_is_gone())
 		return EXIT_PIPE;
 	if (bad) {
-		if (!err.text[0]) /* else the command has given the reason */
+		if (!err.text[0]) /* else the command has reported the reason */
 			error_set(&err, "standard output: cannot write%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
 		status = EXIT_BAD;
 	}

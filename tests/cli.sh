@@ -84,9 +84,9 @@ try 0 "from standard input" sh -c "'$BENANZA' layers --json - <'$models/tiny.onn
 is 12 "len(d['layers'])"
 try 0 "input shape" "$BENANZA" layers --json --input x=2x3x64x64 "$models/tiny.onnx"
 is "[2, 16, 64, 64]" "d['layers'][0]['outputs'][0]['shape']"
-try 2 "a value that is no number" "$BENANZA" layers --value x=much "$models/tiny.onnx"
+try 2 "a value that is not a number" "$BENANZA" layers --value x=much "$models/tiny.onnx"
 one_line
-says err "'much' is no number"
+says err "'much' is not a number"
 try 2 "a value of no input" "$BENANZA" layers --value z=1 "$models/tiny.onnx"
 one_line
 says err "tiny.onnx: the model has no input z; it has x"

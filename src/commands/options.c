@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* How an option's value is taken. */
+/* What an option's value sets. */
 enum option_use {
-	USE_CONFIG, /* goes to config_set under `key` */
+	USE_CONFIG, /* passed to config_set with `key` */
 	USE_FILE,   /* the configuration file */
 	USE_DIM,
 	USE_INPUT,
@@ -28,40 +28,46 @@ static const struct option_row {
 	char letter;       /* 0 = none */
 	const char *value; /* its placeholder; NULL = takes none */
 	enum option_use use;
-	const char *key;   /* USE_CONFIG */
-	size_t offset;     /* USE_FLAG, USE_TEXT: in struct options */
+	const char *key;   /* USE_CONFIG: key of the configuration */
+	size_t offset;     /* USE_FLAG, USE_TEXT: of the field in struct options */
 	const char *text;
 } option_rows[] = {
 	{ "config", 'c', "FILE", USE_FILE, NULL, 0, "configuration file (benanza.yaml(5))" },
 	{ "db", 0, "FILE", USE_CONFIG, "db", 0, "database of results" },
-	{ "device", 'd', "NAME", USE_CONFIG, "device", 0, "a runner (cpu, cuda:1), a recorded device (model, number, part of its stack), or a described one (h100)" },
+	{ "device", 'd', "NAME", USE_CONFIG, "device", 0,
+		"a runner (cpu, cuda:1), a recorded device (model, number, part of its stack), or a "
+		"described one (h100)" },
 	{ "batch", 'b', "LIST", USE_CONFIG, "batch", 0, "batch sizes, e.g. 1,8,32" },
 	{ "dtype", 't', "LIST", USE_CONFIG, "dtype", 0, "data types, e.g. f32,bf16" },
 	{ "dim", 0, "NAME=VALUE", USE_DIM, NULL, 0, "value of a symbolic dimension (repeatable; remembered)" },
 	{ "input", 0, "NAME=1x3x224x224", USE_INPUT, NULL, 0, "shape of a model input (repeatable)" },
-	{ "value", 0, "NAME=16000", USE_VALUE, NULL, 0, "value of a model input that decides shapes or branches (repeatable)" },
+	{ "value", 0, "NAME=16000", USE_VALUE, NULL, 0,
+		"value of a model input that decides shapes or branches (repeatable)" },
 	{ "what-if", 'w', "LIST", USE_CONFIG, "what_if", 0, "e.g. fusion,matrix=off,algorithm=preferred" },
 	{ "budget", 0, "MS", USE_CONFIG, "budget_ms", 0, "measuring time for a problem and algorithm" },
-	{ "budget-ms", 0, "MS", USE_CONFIG, "budget_ms", 0, "the same, by the name that jobs have for it" },
+	{ "budget-ms", 0, "MS", USE_CONFIG, "budget_ms", 0, "same as --budget; the name used in jobs" },
 	{ "threads", 0, "N", USE_CONFIG, "threads", 0, "threads of the CPU runner" },
 	{ "json", 0, NULL, USE_FLAG, NULL, AT(json), "JSON on standard output (benanza-json(5))" },
 	{ "csv", 0, NULL, USE_FLAG, NULL, AT(csv), "comma-separated values" },
-	{ "ascii", 0, NULL, USE_FLAG, NULL, AT(ascii), "no characters beyond ASCII" },
+	{ "ascii", 0, NULL, USE_FLAG, NULL, AT(ascii), "ASCII characters only" },
 	{ "no-color", 0, NULL, USE_CONFIG, "color", 0, "no colours (NO_COLOR does the same)" },
 	{ "quiet", 'q', NULL, USE_FLAG, NULL, AT(quiet), "no progress, no notes" },
 	{ "verbose", 'v', NULL, USE_FLAG, NULL, AT(verbose), "write a log ($XDG_STATE_HOME/benanza/log)" },
-	{ "constants", 0, NULL, USE_FLAG, NULL, AT(constants), "with layers: list the layers that only make constants, too" },
-	{ "again", 0, NULL, USE_FLAG, NULL, AT(again), "with bench: measure again what has been measured" },
-	{ "shaky", 0, NULL, USE_FLAG, NULL, AT(shaky), "with bench: measure noisy results again, too" },
-	{ "emit-jobs", 0, NULL, USE_FLAG, NULL, AT(emit_jobs), "with bench: print the jobs for a runner elsewhere, measure nothing" },
-	{ "caches", 0, "LIST", USE_TEXT, NULL, AT(caches), "with bench: cache states (net,warm; cold), measured anew" },
+	{ "constants", 0, NULL, USE_FLAG, NULL, AT(constants),
+		"with layers: also list layers that only compute constants" },
+	{ "again", 0, NULL, USE_FLAG, NULL, AT(again), "with bench: measure everything again" },
+	{ "shaky", 0, NULL, USE_FLAG, NULL, AT(shaky), "with bench: also measure noisy results again" },
+	{ "emit-jobs", 0, NULL, USE_FLAG, NULL, AT(emit_jobs),
+		"with bench: print jobs for a runner on another machine, measure nothing" },
+	{ "caches", 0, "LIST", USE_TEXT, NULL, AT(caches),
+		"with bench: cache states (net,warm,cold), all measured again" },
 	{ "launches", 0, "LIST", USE_TEXT, NULL, AT(launches), "with --emit-jobs: launch modes (amortized,isolated)" },
-	{ "frame", 0, "120x40", USE_TEXT, NULL, AT(frame), "print one screen of the explorer and leave" },
-	{ "view", 0, "NAME", USE_TEXT, NULL, AT(view), "with --frame: the view" },
-	{ "keys", 0, "KEYS", USE_TEXT, NULL, AT(keys), "with --frame: keys pressed before" },
+	{ "frame", 0, "120x40", USE_TEXT, NULL, AT(frame), "print one screen of the explorer and exit" },
+	{ "view", 0, "NAME", USE_TEXT, NULL, AT(view), "with --frame: the view to show" },
+	{ "keys", 0, "KEYS", USE_TEXT, NULL, AT(keys), "with --frame: keys to press first" },
 	{ "svg", 0, NULL, USE_FLAG, NULL, AT(svg), "with --frame: the screen as an SVG picture, in colour" },
-	{ "version", 0, NULL, USE_FLAG, NULL, AT(version), "print the version" },
-	{ "help", 'h', NULL, USE_FLAG, NULL, AT(help), "this text" },
+	{ "version", 0, NULL, USE_FLAG, NULL, AT(version), "print the version and exit" },
+	{ "help", 'h', NULL, USE_FLAG, NULL, AT(help), "print this help and exit" },
 };
 
 #define OPTION_COUNT ((int)(sizeof(option_rows) / sizeof(option_rows[0])))
@@ -116,7 +122,7 @@ static int input_parse(struct options *o, const char *text, struct error *err)
 	return 0;
 }
 
-/* true and false are numbers, too. */
+/* A number; "true" is 1, "false" 0. */
 static bool number_parse(const char *word, double *number)
 {
 	char *end;
@@ -141,7 +147,7 @@ static int value_parse(struct options *o, const char *text, struct error *err)
 		size_t n = strcspn(p, ",");
 		char *word = arena_strndup(&o->arena, p, n);
 		if (!number_parse(word, &numbers[one.count++]))
-			return error_set(err, "--value %s: '%s' is no number", text, word);
+			return error_set(err, "--value %s: '%s' is not a number", text, word);
 	}
 	struct plan_input_value *more = ARENA_ARRAY(&o->arena, struct plan_input_value, o->value_count + 1);
 	for (int i = 0; i < o->value_count; i++)
@@ -182,12 +188,12 @@ static int option_apply(struct options *o, const struct option_row *r, const cha
 		*(const char **)((char *)o + r->offset) = value;
 		return 0;
 	case USE_FILE:
-		return 0; /* read first, before everything else */
+		return 0; /* read in the first pass */
 	}
 	return 0;
 }
 
-/* Levenshtein's distance by one row of the table; words over 31 letters are not compared. */
+/* Levenshtein distance by dynamic programming, one row of the table at a time (Wagner and Fischer, 1974). */
 int word_distance(const char *a, const char *b)
 {
 	int row[32];
@@ -207,11 +213,11 @@ int word_distance(const char *a, const char *b)
 	return row[n];
 }
 
-/* getopt's own tables, from ours. */
+/* getopt's tables, made from option_rows. */
 static void getopt_tables(char *letters, struct option *longs)
 {
-	*letters++ = '-'; /* what is no option comes in its place, as the value of code 1 */
-	*letters++ = ':'; /* a missing value is told apart */
+	*letters++ = '-'; /* arguments that are not options are returned in order, with code 1 */
+	*letters++ = ':'; /* a missing value returns ':', an unknown option '?' */
 	for (int i = 0; i < OPTION_COUNT; i++) {
 		const struct option_row *r = &option_rows[i];
 		longs[i] = (struct option){ r->name, r->value ? required_argument : no_argument, NULL,
@@ -238,7 +244,7 @@ static const struct option_row *option_of(int code)
 static const char *option_nearest_name(const char *given)
 {
 	const char *best = NULL;
-	int least = 3; /* changes of a letter at most: two */
+	int least = 3; /* accepts up to two edits */
 	char name[32];
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(given, "="), given);
 	for (int i = 0; i < OPTION_COUNT; i++) {
@@ -261,8 +267,8 @@ static int option_unknown(int code, char **argv, struct error *err)
 	return error_set(err, "unknown or ambiguous option %s; see --help", word);
 }
 
-/* One pass over argv. only_first: just what must be known before all else is taken: --config, and --help and --version,
- * which win over whatever is wrong around them. */
+/* One pass over argv. only_first: applies only the options that come before all others: --config, --help and
+ * --version; the last two work even if other options are wrong. */
 static int options_pass(struct options *o, int argc, char **argv, bool only_first, const char **file, struct error *err)
 {
 	char letters[3 + 2 * OPTION_COUNT];
@@ -289,7 +295,7 @@ static int options_pass(struct options *o, int argc, char **argv, bool only_firs
 	return bad;
 }
 
-/* -v: $XDG_STATE_HOME/benanza/log, appended to; never the terminal, which the explorer draws on. */
+/* -v: appends to $XDG_STATE_HOME/benanza/log, not to the terminal, on which the explorer draws. */
 static int log_open(struct options *o, struct error *err)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -346,7 +352,7 @@ const char *options_db(struct options *o)
 	return o->config.db ? o->config.db : config_default_db(&o->arena);
 }
 
-/* On standard error, so that it stands beside whatever is printed. */
+/* On standard error, to keep standard output clean. */
 static void say_wait(const char *line)
 {
 	fprintf(stderr, "benanza: waiting: %s\n", line);
