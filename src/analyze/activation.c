@@ -4,15 +4,15 @@
 
 #include <math.h>
 
-/* An activation written out as several layers comes in many spellings: 0.5 * first or last, multiplied by
- * 1/sqrt(2) or divided by sqrt(2), x*x*x or x^3. So nothing is matched by spelling: the elementwise layers
- * between a value and the one value that leaves are computed at sample points and compared with the
- * functions the libraries have. */
+/* Exporters write the same activation in many ways: 0.5 * first or last, multiplied by 1/sqrt(2) or divided
+ * by sqrt(2), x*x*x or x^3. Instead of matching patterns, the elementwise layers between a value and the only
+ * value that is read outside are computed at 16 sample points and compared with the functions that the
+ * libraries implement. */
 
 #define SAMPLES 16
 static const double sample[SAMPLES] = { -6, -4.1, -3.3, -2.7, -2.1, -1.3, -0.6, -0.1, 0, 0.2, 0.9, 1, 1.7,
 	2.3, 3.2, 5 };
-/* The two GELUs differ by 4.7e-4 at 2.3, the rounding of their constants to f16 makes less than 1e-4. */
+/* The two GELUs differ by 4.7e-4 at 2.3; rounding their constants to f16 changes less than 1e-4. */
 #define TOLERANCE 1.5e-4
 #define VALUE_READERS_MAX 4
 
@@ -25,7 +25,8 @@ struct search {
 	const struct plan *plan;
 	struct region *region;
 	int count, filled;
-	struct curve curves[REGION_LAYERS_MAX + 1]; /* curves[0]: where it starts, y = x; those from `filled` on have no y yet */
+	struct curve curves[REGION_LAYERS_MAX + 1]; /* curves[0]: the input, y = x; y is computed for the
+						       first `filled` */
 };
 
 static double gelu_tanh(double x)
@@ -74,7 +75,7 @@ static const struct curve *curve_of(const struct search *s, int value)
 	return NULL;
 }
 
-/* A constant of one element whose contents are known. */
+/* True if the value is a known constant of one element. */
 static bool scalar_of(const struct plan *p, int value, double *scalar)
 {
 	if (value < 0 || !p->values[value].constant)
@@ -114,7 +115,7 @@ static bool is_known(const struct search *s, int value)
 	return value >= 0 && (curve_of(s, value) || scalar_of(s->plan, value, &scalar));
 }
 
-/* Is it elementwise on what is known so far? */
+/* True if the layer is elementwise and its inputs are known. */
 static bool is_computable(const struct search *s, const struct plan_layer *l)
 {
 	if (!plan_layer_is_onnx(l) || l->output_count != 1 || l->outputs[0] < 0 || l->body_count)
@@ -151,7 +152,7 @@ static void compute_unary(const struct search *s, const struct plan_layer *l, do
 			eltwise(pp->problem.mode, (double)pp->problem.alpha, (double)pp->problem.beta, in[i]);
 }
 
-/* The curves of all layers taken so far. Late: few regions come to where it matters what they compute. */
+/* Computes the curves of all layers added so far. Called only for closed regions, which are few. */
 static void fill(struct search *s)
 {
 	for (; s->filled < s->count; s->filled++) {
@@ -168,8 +169,8 @@ static bool in_region(const struct region *r, int layer)
 	return false;
 }
 
-/* Adds the first reader of what is known that can be computed. Layers come ascending: a later pick never
- * makes an earlier layer possible. */
+/* Adds the first layer that reads a known value and can be computed. In ascending order, because a later
+ * layer never makes an earlier one computable. */
 static bool grow(struct search *s)
 {
 	int best = -1;
@@ -177,7 +178,7 @@ static bool grow(struct search *s)
 		int readers[VALUE_READERS_MAX];
 		int count = chain_readers(s->plan, s->curves[i].value, readers, VALUE_READERS_MAX);
 		if (count < 1 && i < s->count - 1)
-			return false; /* read by nobody or too many: it will never be closed */
+			return false; /* no readers or too many: the region can never be closed */
 		for (int k = 0; k < count; k++)
 			if (!in_region(s->region, readers[k]) && (best < 0 || readers[k] < best) &&
 				is_computable(s, &s->plan->layers[readers[k]]))
@@ -190,7 +191,7 @@ static bool grow(struct search *s)
 	return true;
 }
 
-/* Is everything but the newest value read only inside? */
+/* True if all values except the newest are read only inside the region. */
 static bool closed(const struct search *s)
 {
 	for (int i = 0; i < s->count - 1; i++) {
@@ -213,7 +214,7 @@ static bool is_curve(const double *y, enum mode m, double alpha)
 	return true;
 }
 
-/* x * sigmoid(alpha x): alpha follows from the value at 1. */
+/* x * sigmoid(alpha x); alpha is computed from the value at x = 1. */
 static bool is_swish(const double *y, struct region *r)
 {
 	double at_one = NAN;
@@ -253,7 +254,7 @@ static bool classify(const double *y, struct region *r)
 bool region_match(const struct plan *p, int value, struct region *r)
 {
 	*r = (struct region){ 0 };
-	struct search s; /* curves are filled as they are found: most values are read by one layer or none */
+	struct search s; /* not zeroed: curves are large, and most searches end at once */
 	s.plan = p;
 	s.region = r;
 	s.count = s.filled = 1;

@@ -26,8 +26,8 @@ static void fill_layer(struct arena *a, struct layer_cost *c, const struct study
 	}
 }
 
-/* Start, slack and path of the active choice, of the layers that have a cost. A group is one node, its last
- * layer; its others show the same. */
+/* Start, slack and critical path of the active choice, for layers with a cost. All layers of a group have the
+ * values of its last layer. */
 static void fill_schedule(struct analysis *out, const struct study *st, const double *cost, struct arena *scratch)
 {
 	double *start = ARENA_ARRAY(scratch, double, st->node_count);
@@ -52,7 +52,7 @@ static void count_layer(struct coverage *c, enum origin origin)
 	++*counters[origin];
 }
 
-/* Is the layer in a group that was measured? */
+/* True if the layer is in a group that was measured. */
 static bool is_fused_measured(const struct analysis *a, const struct layer_cost *c)
 {
 	return c->origin == ORIGIN_FUSED && a->layers[c->group->layers[0]].origin == ORIGIN_MEASURED;
@@ -81,7 +81,7 @@ static void fill_coverage(struct analysis *out, const struct plan *p)
 	out->coverage.cost_mistrusted_share = cost > 0 ? doubt / cost : NAN;
 }
 
-/* The interval of what a node costs, and that in *ns; NaN: it has none. */
+/* The interval of a node's cost; *ns is the cost, NaN: unknown. */
 static struct interval node_interval(const struct study *st, const struct solution *x, const int *chosen, int node,
 	double *ns)
 {
@@ -94,8 +94,8 @@ static struct interval node_interval(const struct study *st, const struct soluti
 	return r ? interval_of(r) : (struct interval){ 0 };
 }
 
-/* The ends between which a bound may lie: what the nodes cost at their lows and at their highs, added up or
- * followed as the scenario has it, under the choice that the layers show. */
+/* The interval of the bound: the sum or longest path of the nodes' low ends and of their high ends, for the
+ * active choice. */
 static void fill_interval(struct analysis *out, const struct study *st, const struct solution *x, const int *chosen,
 	struct arena *scratch)
 {
@@ -118,7 +118,7 @@ static void fill_interval(struct analysis *out, const struct study *st, const st
 		out->lo_ns = critical_path(st->node_count, lo, st->first, st->edges, NULL, NULL, NULL);
 		out->hi_ns = critical_path(st->node_count, hi, st->first, st->edges, NULL, NULL, NULL);
 	}
-	if (out->enqueue_ns > out->lo_ns) /* the host's part has no interval; NaN compares false */
+	if (out->enqueue_ns > out->lo_ns) /* host time has no interval; NaN compares false */
 		out->lo_ns = out->enqueue_ns;
 	if (out->enqueue_ns > out->hi_ns)
 		out->hi_ns = out->enqueue_ns;
@@ -126,7 +126,7 @@ static void fill_interval(struct analysis *out, const struct study *st, const st
 		out->lo_ns = out->hi_ns = NAN;
 }
 
-/* The roofline of all that runs: one that is not known leaves the whole unknown. */
+/* The sum or longest path of all rooflines; unknown if one of them is. */
 static void fill_roofline(struct analysis *out, const struct study *st, const struct scenario *s,
 	const struct solution *x, const int *chosen, struct arena *scratch)
 {
@@ -147,7 +147,8 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 		critical_path(st->node_count, cost, st->first, st->edges, NULL, NULL, NULL);
 }
 
-/* However much runs at once, nothing does more than its peak: with the choice that makes the longest path. */
+/* Resource bound: even with unlimited parallelism, no resource does more than its peak. The longer of this
+ * and the longest path, for the choice of the longest path. */
 static void fill_resource(struct analysis *out, const struct study *st, const struct scenario *s, const struct solution *x,
 	struct arena *scratch)
 {

@@ -1,4 +1,4 @@
-/* What the files of this room share. */
+/* Internal interfaces of the analysis. */
 #ifndef ANALYZE_ANALYZE_PRIVATE_H
 #define ANALYZE_ANALYZE_PRIVATE_H
 
@@ -6,78 +6,80 @@
 
 #define FUSION_LAYERS_MAX 24 /* most layers of one group */
 #define FUSION_REGION (1 << 30)
-#define REGION_LAYERS_MAX 12 /* most layers of one activation written out in parts */
+#define REGION_LAYERS_MAX 12 /* most layers of one activation written as several operators */
 
 static inline const struct plan_problem *layer_problem(const struct plan *p, const struct plan_layer *l)
 {
 	return l->problem >= 0 ? &p->problems[l->problem] : NULL;
 }
 
-/* fusion_chain.c, activation.c: layers that an anchor may take along, found one step at a time. */
+/* ---- fusion_chain.c, activation.c: layers that can be fused into an anchor, found one step at a time */
 
-/* Does the layer need the value at run time? Shape(x) reads x on paper only. */
+/* True if the layer reads the value at run time; Shape(x), for example, does not read x. */
 bool chain_reads(const struct plan *p, int layer, int value);
-/* Layers that read the value at run time, up to max of them, ascending; -1 when it is a graph output or has
- * more. */
+/* Stores the layers that read the value at run time (ascending, at most max) and returns their number; -1 if
+ * there are more, or the value is a graph output. */
 int chain_readers(const struct plan *p, int value, int *layers, int max);
 
-/* An activation written as several layers: everything between a value and the one value that leaves. */
+/* An activation written as several layers: all layers between its input value and its output value. */
 struct region {
 	int layer_count, layers[REGION_LAYERS_MAX]; /* ascending */
-	int value;              /* that leaves */
+	int value;              /* output */
 	enum mode mode;
 	float alpha, beta;
 	const char *name;       /* "Gelu" */
 };
-/* Recognizes SiLU, HardSwish, Mish and both GELUs by computing the layers at sample points, whatever their
- * order of writing. False when what follows the value is none of them. */
+/* Recognizes SiLU, HardSwish, Mish and both GELUs after `value` by computing the layers at sample points, so
+ * the order of operators does not matter. False if the layers are none of them. */
 bool region_match(const struct plan *p, int value, struct region *r);
 
 struct chain {
 	const struct plan *plan;
 	struct problem problem;
-	bool foldable;          /* nothing but a constant bias behind the kernel yet: batch norm and bias fold in */
-	bool pointwise;         /* a pointwise anchor: takes what is element by element, in any order */
+	bool foldable;          /* only a constant bias follows the kernel so far: batch norm and bias can be
+				   folded */
+	bool pointwise;         /* pointwise anchor: fuses elementwise layers in any order */
 	bool activation, add;   /* the last epilogue is an activation; a residual was added */
-	int channel_axis;       /* of the value now leaving; -1 unknown */
-	int value;              /* leaves the last layer */
+	int channel_axis;       /* of the chain's output; -1 unknown */
+	int value;              /* the chain's output */
 	int residual;           /* producer of the added value, or -1 */
 	int layer_count, layers[FUSION_LAYERS_MAX];
-	int unit[FUSION_LAYERS_MAX]; /* per layer: itself, or FUSION_REGION | the first of its activation in parts */
+	int unit[FUSION_LAYERS_MAX]; /* per layer: itself, or FUSION_REGION | first layer of its region */
 	struct str pattern;
 };
-/* Starts at an anchor; false when the layer is none. The caller frees c->pattern in both cases. */
+/* Starts at an anchor; false if the layer is not one. The caller frees c->pattern in both cases. */
 bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer *l);
-/* Starts at a pointwise layer; false when the layer is none. */
+/* Starts at a pointwise layer; false if the layer is not one. */
 bool chain_start_pointwise(struct chain *c, const struct plan *p, const struct plan_layer *l);
-/* Starts with an activation in parts, r: true when it is a group by itself. */
+/* Starts with region r; true if it is a group by itself. */
 bool chain_start_region(struct chain *c, const struct plan *p, int value, const struct region *r);
-/* Takes one more layer (or activation) along: true when a group may end here. */
+/* Appends the next layer (or region); true if a group can end there, false if the chain ends. */
 bool chain_step(struct chain *c);
-/* fusion_attention.c: the whole of attention from its first product on; false when it is none. */
+/* fusion_attention.c: matches attention from its first matmul, l; false if there is none. */
 bool chain_attention(struct chain *c, const struct plan *p, const struct plan_layer *l);
-/* fusion_bytes.c: a product of whole numbers and the sum of bytes behind it; false when there is none. */
+/* fusion_bytes.c: matches an integer convolution or matmul and the 8-bit sum after it; false if there is
+ * none. */
 bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer *l);
 
-/* The pieces they share. */
+/* Shared helpers: */
 bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer *l);
 void chain_take(struct chain *c, int layer, int value);
-void chain_name(struct chain *c, const struct plan_layer *l); /* adds it to the pattern */
+void chain_name(struct chain *c, const struct plan_layer *l); /* appends the operator to the pattern */
 bool chain_hands_on(const struct plan_layer *l); /* Identity, Dropout */
 bool chain_one_output(const struct plan *p, const struct plan_layer *l);
 
-/* fusion_cluster.c: clusters of the groups found; unit: per layer as struct chain has it, -1 in no group. */
+/* fusion_cluster.c: makes the clusters of the groups; unit: per layer as in struct chain, -1: in no group. */
 void fusion_cluster(struct fusion *f, const struct plan *p, const int *unit);
 
-/* What a price is held against. */
+/* Roofline that a price is compared with. */
 struct roof {
-	const struct result *of; /* NULL: not known yet */
-	double ns;
-	bool mistrusted;         /* the price is under it, and no cache can be the reason */
+	const struct result *of; /* NULL: not computed yet */
+	double ns;               /* NaN unknown */
+	bool mistrusted;         /* suspect: the price is below it, and no cache can be the reason */
 };
 
-/* pick.c: the scenario-independent part of an analysis, made once for all toggles, and prices in one
- * scenario. */
+/* ---- pick.c: the part of an analysis that is the same in all scenarios of one layout, and prices in one
+ * scenario */
 
 struct study {
 	struct arena arena;
@@ -86,23 +88,25 @@ struct study {
 	const struct fusion *fusion;
 	const struct device *device;
 	enum cache cache;
-	bool nxc;               /* the side: layout what-if on */
+	bool nxc;               /* the what-if layout is on */
 	int distinct_count;
 	struct found {
 		const struct result *const *results;
 		int count;
-		bool finished;  /* measured to its end: while it is being measured, a slow algorithm may stand alone */
-	} *found;               /* per distinct problem: plan's, then fusion's; those of this side alone are looked up */
-	bool *wanted;           /* per distinct problem: of this side */
-	struct roof *roofs;     /* per distinct problem, as they were asked for last */
-	int groups;             /* how many of fusion's groups are looked at: all or 0 */
-	/* The graph as nodes: casts at inputs, their conversions, layers each followed by its conversions, casts at
-	 * outputs. */
+		bool finished;  /* measured to the end; before that, a slow algorithm may be the only
+				   result */
+	} *found;               /* per distinct problem: the plan's, then fusion's; only those of this layout
+				   are filled */
+	bool *wanted;           /* per distinct problem: used in this layout */
+	struct roof *roofs;     /* per distinct problem: cache of the last roofline */
+	int groups;             /* number of fusion groups to consider: all or 0 */
+	/* The graph as nodes, in this order: casts at inputs, their conversions, each layer with its
+	 * conversions, casts at outputs. */
 	int node_count, last_layer_node;
 	int *layer_node;        /* per layer */
 	int *node_layer;        /* -1: a cast or conversion */
 	int *node_problem;      /* distinct problem, -1 none */
-	int *first, *edges;     /* predecessors as critical_path wants them */
+	int *first, *edges;     /* predecessors in the form of critical_path */
 };
 void study_open(struct study *st, const struct ground *g, bool nxc, bool fused);
 void study_close(struct study *st);
@@ -117,32 +121,34 @@ struct price {
 	double ns;              /* NaN: none */
 	const struct result *result; /* NULL: none, or estimated */
 	bool estimated;         /* its roofline */
-	bool answered;          /* a measurement of any outcome for the scenario's launch mode, or an estimate */
-	bool unsupported;       /* no price because the library refused, or has only algorithms the scenario bars */
+	bool answered;          /* measured in the scenario's launch mode, with any outcome, or estimated */
+	bool unsupported;       /* no price: not supported by the library, or only by algorithms that the
+				   scenario excludes */
 	bool known;             /* looked up */
 };
-/* Price of a distinct problem; `best` instead of the scenario's. */
+/* Price of a distinct problem; `best` overrides the scenario's. */
 struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best);
 /* The text of a distinct problem. */
 const char *study_text(const struct study *st, int distinct);
-/* Has the problem an answer for the launch mode in cache state c (net or warm)? */
+/* True if the problem has a result of any outcome for the launch mode in cache state c (net or warm). */
 bool found_answered(const struct found *f, enum launch launch, enum cache c);
-/* The runner's reason why an answered problem has no price, or what the scenario bars; NULL: none is known. */
+/* Why an answered problem has no price: the runner's reason, or what the scenario excludes; NULL: unknown. */
 const char *study_why(const struct study *st, const struct scenario *s, int distinct);
-/* Could the problem run on matrix units: a convolution, matrix product or their like, under strict math on anything but
- * f32? */
+/* True if the problem could run on matrix units: a convolution, a matmul or similar; with strict math, not of
+ * f32. */
 bool matrix_possible(const char *problem, bool strict);
-/* Is the algorithm's math strict: nothing said is. */
+/* True if the algorithm's math is strict or not given. */
 bool is_strict(const struct result *r);
 
 /* roofline.c */
-/* Products run on matrix units where there are some, and their operations count. */
+/* True for kernels whose cost is dominated by multiply-adds and that can use matrix units. */
 bool roofline_is_product(enum kernel k);
-/* The type that an algorithm's math rounds operands to; DTYPE_UNKNOWN: no figure fits it. */
+/* The type to which an algorithm's math rounds operands; DTYPE_UNKNOWN: no peak applies. */
 enum dtype roofline_math_type(const struct result *r, enum dtype own);
-/* Winograd and FFT: fewer multiplications than the problem has. */
+/* True for Winograd and FFT, which do fewer multiplications than problem_flops counts. */
 bool roofline_counts_its_own(const struct algorithm *a);
-/* The unit that operations run on: type and side, and its peak in FLOP/s (NaN unknown, 0: no claim). */
+/* The unit that runs the operations: data type, plain or matrix, and its peak in FLOP/s (NaN unknown; 0:
+ * operations do not count). */
 struct unit {
 	enum dtype type;
 	bool matrix;
@@ -151,75 +157,80 @@ struct unit {
 /* The two parts of a roofline. */
 struct roof_parts {
 	struct unit unit;
-	double ops_ns;          /* operations / peak of the unit; NaN: that is unknown */
-	double bytes_ns;        /* bytes / bandwidth; NaN: memory's is unknown */
-	double bytes_per_s;     /* that bandwidth, and the cache that it is of; 0: memory */
-	int level;
-	int unknown_level;      /* the cache that holds the bytes, where its bandwidth is unknown; 0: it is known */
-	bool counts_its_own, unit_unknown; /* of a result: nothing can be said of its operations */
+	double ops_ns;          /* operations / peak of the unit; NaN: the peak is unknown */
+	double bytes_ns;        /* bytes / bandwidth; NaN: that of memory is unknown */
+	double bytes_per_s;     /* the bandwidth used */
+	int level;              /* its cache level; 0: memory */
+	int unknown_level;      /* the cache that holds the bytes, if its bandwidth is unknown; else 0 */
+	bool counts_its_own, unit_unknown; /* of a result: its operations cannot be compared with a peak */
 };
-/* c: the state that `of` was measured in; of NULL: what the scenario would run. */
+/* c: the cache state in which `of` was measured; of NULL: what the scenario would run. */
 struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k, const struct scenario *s, enum cache c,
 	const struct result *of);
-/* Of a problem's price in a scenario: the measurement's own, or (no result) that of what would run. ns NaN without peaks. */
+/* Roofline of a problem in a scenario: of result r, or (NULL) of what would run. ns NaN without peaks. */
 struct roof roofline_of_price(const struct study *st, const struct scenario *s, int distinct, const struct result *r);
-/* Why a problem has no estimate: the peak that it takes is not known, or only on units that the scenario bars. In arena a;
- * NULL: its text is not one. */
+/* Why a problem has no estimate: its peak is unknown, or known only for units that the scenario excludes. In
+ * arena a; NULL: the text is not a valid problem. */
 const char *roofline_why(struct arena *a, const struct study *st, const struct scenario *s, int distinct);
 
-/* What layers keep busy: memory, each level of cache, each unit for each type. */
-enum { RESOURCE_MEMORY, RESOURCE_CACHE, RESOURCE_PLAIN = RESOURCE_CACHE + PEAK_LEVELS, RESOURCE_MATRIX = RESOURCE_PLAIN + DTYPE_COUNT,
-	RESOURCE_COUNT = RESOURCE_MATRIX + DTYPE_COUNT };
-/* Adds for how long a problem does so when it runs so often, at their peaks; as roofline_of_price, without what is not known. */
+/* Resources that layers use: memory, each cache level, each unit for each data type. */
+enum { RESOURCE_MEMORY, RESOURCE_CACHE, RESOURCE_PLAIN = RESOURCE_CACHE + PEAK_LEVELS,
+	RESOURCE_MATRIX = RESOURCE_PLAIN + DTYPE_COUNT, RESOURCE_COUNT = RESOURCE_MATRIX + DTYPE_COUNT };
+/* Adds to busy_ns (RESOURCE_COUNT entries) the time for which `times` runs of a problem use each resource at
+ * its peak; r as in roofline_of_price. Unknown peaks add nothing. */
 void roofline_resources(const struct study *st, const struct scenario *s, int distinct, const struct result *r, int times,
 	double *busy_ns);
 
-/* cost.c: what one layer costs. */
+/* ---- cost.c: the cost of one layer */
 struct interval {
-	bool known, is_range;   /* is_range: of 2 to 5 samples, for which there is no interval of 95% */
+	bool known, is_range;   /* is_range: of 2 to 5 samples, too few for a 95% interval */
 	double lo, hi;
 };
 struct interval interval_of(const struct result *r);
-/* Nothing known yet; free, or paid for elsewhere. */
+/* Initializes a cost as unknown; as 0 (a free layer, or one whose cost is in another). */
 void cost_none(struct layer_cost *c);
 void cost_nothing(struct layer_cost *c, enum origin origin);
-/* Paid for by the measurement of a distinct problem (its own or its group's). */
+/* Cost from the price of a distinct problem (the layer's or its group's). */
 void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s, int distinct,
 	const struct price *price, bool proxy);
-/* In no group: by its problem, or by the layers of its bodies, which are listed in arena a. */
+/* Cost of a layer that is in no group: from its problem, or the sum over its bodies, which are listed in
+ * arena a. */
 struct solution;
 void cost_alone(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
 	const struct solution *x, const struct plan_layer *l, int problem);
 
-/* What a scenario costs, with fusion decided. */
+/* ---- solve.c, choose.c: costs in one scenario, with the best choice of groups */
 
 struct solution {
 	struct price *prices;   /* per distinct problem */
 	double *cost;           /* per node, alone: NaN missing, 0 free */
 	bool *estimated;        /* per node, alone */
-	struct layer_cost **inside; /* per layer: what it costs by its bodies, or NULL; NULL: no layer does */
+	struct layer_cost **inside; /* per layer: the cost of its bodies, or NULL; NULL: no layer has
+				       bodies */
 	int *chosen_sum, *chosen_path; /* per layer: index of the group it is in, or -1; same array without fusion */
-	double *cost_sum, *cost_path;  /* per node under each choice: a group's cost stands at its last layer, NaN = 0 */
-	double sequential_ns, parallel_ns; /* NaN: nothing that costs is priced (casts at the border do not count) */
-	double border_ns;       /* NaN: there are casts and none is priced */
-	double enqueue_sum, enqueue_path; /* launch isolated: host time of each choice; NaN not known of any */
+	double *cost_sum, *cost_path;  /* per node for each choice: a group's cost is at its last layer; NaN
+					  counts as 0 */
+	double sequential_ns, parallel_ns; /* NaN: no layer that needs time has a price */
+	double border_ns;       /* NaN: there are casts or conversions, and none has a price */
+	double enqueue_sum, enqueue_path; /* launch isolated: host time of each choice; NaN: no result has
+					     it */
 	bool complete_sum, complete_path, border_complete, border_estimated;
 	bool estimated_sum, estimated_path;
-	bool *lacking;          /* per distinct problem: wanted here and not answered */
-	bool *refused;          /* ... wanted here, answered, and without a price */
-	int unmeasured;         /* how many those are */
+	bool *lacking;          /* per distinct problem: needed here and not answered */
+	bool *refused;          /* ... needed here, answered, and without a price */
+	int unmeasured;         /* number of lacking problems */
 };
-/* solve.c. Everything in it lives in arena. */
+/* All arrays of *out live in arena a. */
 void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
-/* What a node costs by its layer's bodies, or NULL. */
+/* The cost of the bodies of the node's layer, or NULL. */
 static inline const struct layer_cost *solution_inside(const struct study *st, const struct solution *x, int node)
 {
 	int layer = st->node_layer[node];
 	return x->inside && layer >= 0 ? x->inside[layer] : NULL;
 }
-/* The distinct problem that a node pays for under a choice (a group's at its last layer), or -1. */
+/* The distinct problem whose cost is at a node (a group's is at its last layer), or -1. */
 int solution_problem(const struct study *st, const int *chosen, int node);
-/* choose.c: fills chosen_* and cost_*. */
+/* Fills chosen_* and cost_*. */
 void solve_choices(const struct study *st, struct arena *a, struct solution *out);
 
 #endif

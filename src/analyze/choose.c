@@ -5,21 +5,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Which groups to fuse. A cluster is a tree of units (struct fusion_cluster) of which only the root's value leaves. So
- * from the leaves to the root: the best way to have a unit's value is that unit alone, or a group that ends with it, each
- * with the best ways to have what else they read. For the sum the parts add up; for the longest path what counts is when
- * the value is there, and everything behind only gets earlier when it is there earlier. Clusters are decided in the order
- * of their last layers, since what a cluster reads from another leaves that one by its last layer. That makes both
- * choices exact, in time linear in the groups' layers.
+/* Chooses the groups to fuse by dynamic programming over trees (instruction selection by tiling: Aho, Johnson
+ * 1976). A cluster is a tree of units; only the root's value is read outside. From the leaves to the root,
+ * the best option of a unit is the unit alone, or a group that ends with it, plus the best options of all
+ * other units that these read. Sum: costs add up. Longest path: the earliest finish wins, because an earlier
+ * input never delays a later layer. Clusters are solved in the order of their last layers. Both choices are
+ * exact, in time linear in the groups' layers.
  *
- * In the graph of nodes a group's cost stands at its last layer and 0 at the others: every layer of a group leads to the
- * last, which so starts when all inputs from outside are there - a residual's producer included. */
+ * A group's cost is at the node of its last layer, 0 at the others: all its layers lead to the last one,
+ * which therefore starts when all inputs from outside are ready, a residual included. */
 
 struct option {
-	int group;      /* that ends here, or -1 */
-	int missing;    /* layers left without a cost */
+	int group;      /* group that ends with the unit; -1: the unit alone */
+	int missing;    /* layers without a cost */
 	int estimated;  /* layers whose cost is a roofline */
-	double finish;  /* path: when the value is there; sum: 0 */
+	double finish;  /* path: when the value is ready, ns; sum: 0 */
 	double cost;
 };
 
@@ -28,12 +28,12 @@ struct chooser {
 	const struct solution *out;
 	bool path;
 	int *chosen;    /* per layer */
-	double *cost;   /* per node, under the choice */
+	double *cost;   /* per node, for the choice */
 	double *finish; /* path: per node */
-	/* of one cluster at a time, with room for the largest */
+	/* scratch for one cluster, sized for the largest */
 	struct option *best; /* per unit */
 	int *stack;
-	bool *on_way;   /* per layer: of the group that is tried */
+	bool *on_way;   /* per layer: in the group that is tried */
 };
 
 static int unit_last(const struct fusion_unit *u)
@@ -50,7 +50,7 @@ static double ready_at(const struct chooser *c, int node)
 	return ready;
 }
 
-/* When a layer's value is there, and what converts it. */
+/* Sets when a layer's value is ready, and its conversions. */
 static void set_finish(const struct chooser *c, int node, double finish)
 {
 	const struct study *st = c->st;
@@ -66,7 +66,7 @@ static void option_add(struct option *o, const struct option *part)
 	o->cost += part->cost;
 }
 
-/* The unit by itself, behind the best of what it reads. */
+/* The unit unfused, after the best options of its children. */
 static struct option alone(const struct chooser *c, const struct fusion_unit *u)
 {
 	const struct study *st = c->st;
@@ -87,7 +87,7 @@ static struct option alone(const struct chooser *c, const struct fusion_unit *u)
 	return o;
 }
 
-/* When all that a group's layers read from outside is there. */
+/* When all values that a group reads from outside are ready. */
 static double group_ready(const struct chooser *c, const struct fusion_group *g)
 {
 	const struct study *st = c->st;
@@ -115,8 +115,8 @@ static void mark(const struct chooser *c, const struct fusion_group *g, bool on)
 		c->on_way[g->layers[i]] = on;
 }
 
-/* Units of a group, from unit `at` down to its anchor; children that are not in it go to `part` (an option to add to,
- * or NULL) and on the stack (with room NULL: not). Returns how many were put there. */
+/* Walks a group from unit `at` down to its anchor. Children outside the group are added to the option `part`
+ * and pushed on `stack` (each may be NULL). Returns the number pushed. */
 static int off_way(const struct chooser *c, const struct fusion_cluster *cluster, int at, struct option *part, int *stack)
 {
 	int put = 0;
@@ -138,7 +138,7 @@ static int off_way(const struct chooser *c, const struct fusion_cluster *cluster
 	return put;
 }
 
-/* Layers that would cost something alone: what is free is no estimate, inside a group or out of it. */
+/* Layers of a group that are not free; free layers never count as estimated. */
 static int paying_layers(const struct chooser *c, const struct fusion_group *g)
 {
 	int count = 0;
@@ -161,7 +161,8 @@ static struct option fused(const struct chooser *c, const struct fusion_cluster 
 	return o;
 }
 
-/* Fewest gaps, then fewest estimates, then earliest end, then least work; the shorter groups where nothing differs. */
+/* Fewest gaps, then fewest estimates, then earliest finish, then lowest cost; false on a tie, so that the
+ * shorter group, which is tried first, stays. */
 static bool better(const struct option *a, const struct option *b)
 {
 	if (a->missing != b->missing)
@@ -208,7 +209,7 @@ static void put_group(const struct chooser *c, int group)
 	}
 }
 
-/* All of a cluster, then from the root back what its best way is made of. */
+/* Solves a cluster bottom-up, then collects the chosen groups from the root down. */
 static void decide(const struct chooser *c, const struct fusion_cluster *cluster)
 {
 	for (int i = 0; i < cluster->unit_count; i++)
@@ -231,7 +232,7 @@ static void decide(const struct chooser *c, const struct fusion_cluster *cluster
 	}
 }
 
-/* Fills chosen and the cost of every node. */
+/* Fills the choice for every layer and the cost of every node. */
 static void choose(struct chooser *c, struct arena *a)
 {
 	const struct study *st = c->st;

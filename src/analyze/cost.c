@@ -4,11 +4,11 @@
 
 #include <math.h>
 
-/* What one layer costs by itself: by the measurement of its problem, or by the layers of its bodies. */
+/* Cost of one layer by itself: from the measurement of its problem, or from the layers of its bodies. */
 
-#define INTERVAL_SAMPLES 6 /* least for a 95% interval of the median by order statistics */
+#define INTERVAL_SAMPLES 6 /* fewest samples for a 95% interval of the median by order statistics */
 
-/* Records may hold one sample's value as its own interval: that says nothing. */
+/* Records can have a single sample as its own interval; that is not an interval. */
 struct interval interval_of(const struct result *r)
 {
 	const struct sample_stats *s = &r->stats;
@@ -57,7 +57,7 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 
 /* ---- bodies */
 
-/* Adds a part of a layer's cost, `times` over. What is not known of the part is not known of the sum. */
+/* Adds `times` times a part of a layer's cost. The origin is that of the worst part; NaN propagates. */
 static void cost_add(struct layer_cost *sum, const struct layer_cost *part, double times)
 {
 	static const int rank[ORIGIN_COUNT] = { [ORIGIN_MISSING] = 5, [ORIGIN_UNSUPPORTED] = 4, [ORIGIN_ESTIMATED] = 3,
@@ -78,7 +78,7 @@ static void cost_add(struct layer_cost *sum, const struct layer_cost *part, doub
 	sum->mistrusted |= part->mistrusted;
 }
 
-/* The layers of a body one after the other. */
+/* Sum over the layers of a body. */
 static struct layer_cost body_sum(const struct plan *body, const struct layer_cost *layers)
 {
 	struct layer_cost sum = { .origin = ORIGIN_FREE };
@@ -87,7 +87,7 @@ static struct layer_cost body_sum(const struct plan *body, const struct layer_co
 	return sum;
 }
 
-/* Of branches of which it is not known which is taken, the one that costs less; one without a cost may be any. */
+/* The branch of lower cost; one without a cost wins, because it may be cheaper. */
 static const struct layer_cost *cheaper(const struct layer_cost *x, const struct layer_cost *y)
 {
 	return isnan(x->ns) ? x : isnan(y->ns) || y->ns < x->ns ? y : x;

@@ -5,16 +5,20 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* A slack below this share of the whole path is rounding, not room. */
+/* Critical path method (Kelley, Walker 1959): a forward pass in topological order computes the earliest
+ * starts, a backward pass the latest finishes; slack = latest finish - cost - earliest start, and nodes
+ * without slack are critical. O(n + edges). */
+
+/* A slack below this share of the path's length is rounding error. */
 #define SLACK_EPSILON 1e-9
 
-/* Forward pass: earliest starts. The super-sink's start, the greatest finish of all, is the length. */
+/* Forward pass: earliest starts. Returns the length: the latest finish of all nodes. */
 static double earliest_starts(int n, const double *cost, const int *first, const int *edges, double *start)
 {
 	double length = 0;
 	for (int i = 0; i < n; i++) {
 		assert(cost[i] >= 0);
-		double ready = 0; /* the super-source */
+		double ready = 0;
 		for (int e = first[i]; e < first[i + 1]; e++) {
 			int pred = edges[e];
 			assert(pred >= 0 && pred < i);
@@ -28,7 +32,7 @@ static double earliest_starts(int n, const double *cost, const int *first, const
 	return length;
 }
 
-/* Backward pass: how late each may finish without moving the super-sink. */
+/* Backward pass: how late each node can finish without lengthening the path. */
 static void latest_finishes(int n, const double *cost, const int *first, const int *edges, double length,
 	double *latest)
 {

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Is there a product whose roofline could follow matrix units: with a peak of theirs for its type, for f32 that of tf32? */
+/* True if the roofline of some problem can use matrix units: their peak for its type is known (for f32 that
+ * of tf32). */
 static bool estimates_differ(const struct study *st, bool f32_alone)
 {
 	for (int i = 0; i < st->distinct_count; i++) {
@@ -22,8 +23,8 @@ static bool estimates_differ(const struct study *st, bool f32_alone)
 	return false;
 }
 
-/* Is there anything on matrix units to allow or bar: a result that uses them, or a problem still to be
- * measured that could, on a device that has them? */
+/* True if the what-if matrix can have an effect: a result uses matrix units, or a problem that is not
+ * measured yet could, on a device that has them. */
 static bool matrix_there(const struct study *st)
 {
 	bool device = !st->device || st->device->has_matrix;
@@ -43,8 +44,8 @@ static bool matrix_there(const struct study *st)
 	return false;
 }
 
-/* Is there anything of relaxed math to allow or bar? Libraries list strict and relaxed algorithms side by side, so what is
- * measured tells. */
+/* True if the what-if math can have an effect: a result has relaxed math. Libraries list strict and relaxed
+ * algorithms together, so measured results are enough to decide. */
 static bool relaxed_there(const struct study *st)
 {
 	if (st->on.estimate && st->on.peaks)
@@ -58,7 +59,7 @@ static bool relaxed_there(const struct study *st)
 	return false;
 }
 
-/* Is anything measured? An estimate has neither algorithms nor launches. */
+/* True if any result exists; estimates have neither algorithms nor launch modes. */
 static bool any_measured(const struct study *st)
 {
 	for (int i = 0; i < st->distinct_count; i++)
@@ -93,8 +94,8 @@ static struct view seen(const struct solution *x, bool parallel)
 			  (struct view){ x->sequential_ns, x->complete_sum, x->estimated_sum };
 }
 
-/* Do the two sides lack a cost of different layers? Their totals are then of different parts of the model, and the
- * difference is no saving. */
+/* True if the two sides lack the costs of different layers. Their totals then cover different parts of the
+ * model, and the difference is not a saving. */
 static bool gaps_differ(const struct study *st, const struct solution *x, bool x_path, const struct study *other,
 	const struct solution *y, bool y_path)
 {
@@ -114,7 +115,7 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 	const struct what_if *row = effect->row;
 	struct scenario flipped = *s;
 	struct arena scratch = { 0 };
-	struct solution other = *here; /* parallel or not: both totals are known already */
+	struct solution other = *here; /* for parallel: a solution has both totals */
 	bool differ;
 	effect->on = row->get(s);
 	effect->available = is_available(st, row);

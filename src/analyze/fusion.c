@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Groups are found on graph edges: a chain leaves an anchor through values that one layer alone reads, or that only the
- * layers of one activation in parts read, which is then taken whole. First the chains of convolutions and matrix
- * products and attention, then those of pointwise layers that none of these can take. */
+/* Groups are found on graph edges: a chain leaves an anchor through values that one layer alone reads, or
+ * that only the layers of one activation in parts read, which is then taken whole. First the chains of
+ * convolutions and matrix products and attention, then those of pointwise layers that none of these can take.
+ * */
 
 #define TWIN_NEW (-2)
 
@@ -60,8 +61,8 @@ static int distinct_of_problem(struct finder *f, const struct problem *q, bool n
 	return (int)known;
 }
 
-/* The same of a chain that was the distinct problem `before` (-1: not known) when it had so many epilogues: a step adds
- * one or none. */
+/* The same of a chain that was the distinct problem `before` (-1: not known) when it had so many epilogues: a
+ * step adds one or none. */
 static int distinct_of_chain(struct finder *f, const struct chain *c, int before, int epilogues)
 {
 	const struct problem *q = &c->problem;
@@ -93,8 +94,8 @@ static int distinct_twin(struct finder *f, int i, const struct problem *q)
 	return f->distinct[i].twin;
 }
 
-/* The distinct problem of the group, q, where the layout what-if is on; -1: it is impossible there, since a conversion
- * stands inside. */
+/* The distinct problem of the group, q, where the layout what-if is on; -1: it is impossible there, since a
+ * conversion stands inside. */
 static int group_twin(struct finder *f, const struct fusion_group *g, const struct problem *q)
 {
 	const struct plan *p = f->plan;
@@ -150,7 +151,8 @@ static bool units_agree(const struct finder *f, const struct chain *c)
 	return true;
 }
 
-/* Gives the groups from `first` on, prefixes of one chain, their layers: one array for all, as long as the longest. */
+/* Gives the groups from `first` on, prefixes of one chain, their layers: one array for all, as long as the
+ * longest. */
 static void chain_keep(struct finder *f, int first)
 {
 	struct fusion *out = f->fusion;

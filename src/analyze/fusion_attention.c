@@ -2,10 +2,10 @@
 
 #include "analyze/analyze_private.h"
 
-/* Attention as exporters write it: a product of queries with keys that are turned already, a scale, a softmax over the
- * keys, a product with the values. The one kernel reads keys as they were before they were turned; the Transpose in
- * front stays a layer, of as many bytes either way. A mask between is not in the problem's grammar, so it ends the
- * search. */
+/* Attention as exporters write it: a product of queries with keys that are turned already, a scale, a softmax
+ * over the keys, a product with the values. The one kernel reads keys as they were before they were turned;
+ * the Transpose in front stays a layer, of as many bytes either way. A mask between is not in the problem's
+ * grammar, so it ends the search. */
 
 /* The four known sizes of a run-time tensor of heads. */
 static bool heads_of(const struct plan *p, int value, int64_t *size)

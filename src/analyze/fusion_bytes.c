@@ -1,6 +1,7 @@
-/* A product of whole numbers whose result is rounded to bytes only to be added to others, as quantizers write every
- * residual: Conv, QuantizeLinear, DequantizeLinear, Add, QuantizeLinear. A kernel adds before it rounds, once instead of
- * twice; the results differ by that rounding, as they do where the exporter leaves it out. */
+/* A product of whole numbers whose result is rounded to bytes only to be added to others, as quantizers write
+ * every residual: Conv, QuantizeLinear, DequantizeLinear, Add, QuantizeLinear. A kernel adds before it
+ * rounds, once instead of twice; the results differ by that rounding, as they do where the exporter leaves it
+ * out. */
 #include "config.h"
 
 #include "analyze/analyze_private.h"

@@ -249,8 +249,8 @@ static bool take_residual(struct chain *c, const struct plan_layer *l)
 	return true;
 }
 
-/* In a pointwise chain: any sum, product ... with another tensor of the same shape. What is no operation both ways
- * round must have the chain's value on its left. */
+/* In a pointwise chain: any sum, product ... with another tensor of the same shape. What is no operation both
+ * ways round must have the chain's value on its left. */
 static bool take_binary(struct chain *c, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(c->plan, l);
@@ -327,7 +327,8 @@ bool chain_hands_on(const struct plan_layer *l)
 }
 
 /* Layers that hand the same elements on. A reshape is one where the rows of a matrix product stay rows: the
- * library's matrix lies in memory just so. Behind a convolution it is not, since its layout may be blocked. */
+ * library's matrix lies in memory just so. Behind a convolution it is not, since its layout may be blocked.
+ * */
 static bool passes(struct chain *c, const struct plan_layer *l)
 {
 	/* the Cast and the scale behind raw sums are part of the anchor's own problem */

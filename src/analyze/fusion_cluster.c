@@ -5,8 +5,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Groups that share layers make a cluster. Inner values of groups have one reader (a unit), so from any layer of a
- * cluster the way down is one as long as it stays inside: a cluster is a tree, its root is its last unit. */
+/* Groups that share layers make a cluster. Inner values of groups have one reader (a unit), so from any layer
+ * of a cluster the way down is one as long as it stays inside: a cluster is a tree, its root is its last
+ * unit. */
 
 struct maker {
 	struct fusion *f;

@@ -40,8 +40,8 @@ static void by_memory(struct limit *l, const struct roof_parts *r, double ns)
 		snprintf(l->peak, sizeof(l->peak), "memory");
 }
 
-/* The longer part limits. If one part is unknown, the other proves nothing, except operations that outlast the bytes at the
- * bandwidth of the next slower level. */
+/* The longer part limits. If one part is unknown, the other proves nothing, except operations that outlast
+ * the bytes at the bandwidth of the next slower level. */
 static void by_roofline(struct limit *l, const struct roof_parts *r, double ns, bool measured)
 {
 	char level[16] = "memory";

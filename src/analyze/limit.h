@@ -1,6 +1,7 @@
-/* What limits a layer: the roofline model of Williams, Waterman and Patterson (2009). A layer's operations take at least
- * operations / peak FLOP/s, its compulsory bytes at least bytes / bandwidth of the memory or cache that holds them; the
- * longer of the two is its limit, and limit / cost the share of that peak which the layer reaches. */
+/* What limits a layer: the roofline model of Williams, Waterman and Patterson (2009). A layer's operations
+ * take at least operations / peak FLOP/s, its compulsory bytes at least bytes / bandwidth of the memory or
+ * cache that holds them; the longer of the two is its limit, and limit / cost the share of that peak which
+ * the layer reaches. */
 #ifndef ANALYZE_LIMIT_H
 #define ANALYZE_LIMIT_H
 
@@ -27,13 +28,15 @@ struct limit {
 	char why[LIMIT_WHY_SIZE];    /* reason for LIMIT_UNKNOWN; else "" */
 };
 
-/* The limit of a layer with cost `c`. problem: what it runs (a group's: the fused problem); NULL: none is known. Peaks may
- * have gaps. cache: the state that the analysis reads. Parses the problem's text: about a microsecond. */
+/* The limit of a layer with cost `c`. problem: what it runs (a group's: the fused problem); NULL: unknown.
+ * Peaks may have gaps. cache: the state that the analysis reads. Parses the problem's text: about a
+ * microsecond. */
 struct limit limit_of(const struct layer_cost *c, const char *problem, const struct peaks *k, const struct scenario *s,
 	enum cache cache);
 /* The same for layer i of a plan's main graph. */
 struct limit limit_of_layer(const struct analysis *a, const struct plan *p, const struct peaks *k, int i);
-/* The share as text: "memory 43%", "memory 43% (L2)", "compute 71% (f16 matrix)", "overhead", "-" (unknown). */
+/* The share as text: "memory 43%", "memory 43% (L2)", "compute 71% (f16 matrix)", "overhead", "-" (unknown).
+ * */
 void limit_describe(const struct limit *l, struct str *out);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "analyze/analyze_private.h"
 
-/* The problems that a plan wants measured, each once. */
+/* Lists the distinct problems of a plan. */
 
 struct text_list {
 	const struct plan *plan;
@@ -31,7 +31,7 @@ static void list_bodies(struct text_list *l, const struct plan_layer *layer)
 		}
 }
 
-/* One layout's. A conversion stands with the layer that makes its value. */
+/* Problems of one layout. A conversion follows the layer that produces its value. */
 static void list_side(struct text_list *l, bool nxc)
 {
 	const struct plan *p = l->plan;

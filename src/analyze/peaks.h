@@ -1,5 +1,5 @@
-/* What a device can do at most: bandwidth of its memory and of each level of cache, and operations a second by data type,
- * with and without matrix units. From its vendor's figures (a described device) or from measurements. */
+/* A device's peaks: bandwidth of its memory and of each cache level, and operations/s by data type, with and
+ * without matrix units. From the vendor's figures (a described device) or from measurements. */
 #ifndef ANALYZE_PEAKS_H
 #define ANALYZE_PEAKS_H
 
@@ -12,66 +12,74 @@
 
 struct peak_level {
 	int level;                /* 1 = L1 */
-	double bytes;             /* that it holds of what all threads work on */
-	double bandwidth_bytes_s; /* read and written, by all threads; NaN unknown */
-	bool estimated;           /* it is what one thread got, as often as there are threads */
+	double bytes;             /* total size of this level for all threads */
+	double bandwidth_bytes_s; /* read + written, by all threads; NaN unknown */
+	bool estimated;           /* the bandwidth of one thread multiplied by the number of threads */
 };
 
 struct peaks {
 	double bandwidth_bytes_s;                /* of device memory; NaN unknown */
-	int level_count;                         /* caches whose size is known, nearest first: each holds more than the one before */
+	int level_count;                         /* caches of known size, nearest first, each larger than the
+						    one before */
 	struct peak_level level[PEAK_LEVELS];
-	double flops[DTYPE_COUNT];               /* on plain units, a multiply-add counting 2; NaN unknown */
-	double matrix_flops[DTYPE_COUNT];        /* on matrix units (tf32: f32 operands rounded to it); NaN unknown */
+	double flops[DTYPE_COUNT];               /* FLOP/s on plain units (a multiply-add is 2); NaN
+						    unknown */
+	double matrix_flops[DTYPE_COUNT];        /* FLOP/s on matrix units (tf32: f32 operands rounded to it);
+						    NaN unknown */
 };
 
 struct peaks peaks_unknown(void); /* all NaN, no level */
-/* By the type's name; "f8" sets both 8-bit floats, "s8" also u8. -1: no such type, or not a number above 0. */
+/* Sets the FLOP/s of a type by its name; "f8" sets both 8-bit floats, "s8" also u8. -1: unknown type, or
+ * flops not above 0. */
 int peaks_set(struct peaks *p, struct text dtype, bool matrix, double flops);
 bool peaks_have_matrix(const struct peaks *p);
-bool peaks_known(const struct peaks *p); /* the bandwidth: without it no roofline is */
-/* Something is known of its memory and caches, but not all. */
+bool peaks_known(const struct peaks *p); /* true if the memory bandwidth is known, which every roofline
+					    needs */
+/* True if some bandwidths of memory and caches are known, but not all. */
 bool peaks_have_gaps(const struct peaks *p);
-/* "memory 11.2 GB/s, L3 66.1 GB/s, L2 -, L1 ~266 GB/s; f32 204 GFLOP/s; on matrix units f16 ...": "-" what is not known beside
- * what is, "~" an estimate; "" nothing known. */
+/* "memory 11.2 GB/s, L3 66.1 GB/s, L2 -, L1 ~266 GB/s; f32 204 GFLOP/s; on matrix units f16 ...": "-"
+ * unknown, "~" an estimate; "" if nothing is known. */
 void peaks_describe(const struct peaks *p, struct str *out);
-/* The same as JSON (benanza-json(5)); null where nothing is known. The caller owns it. */
+/* The same as JSON (benanza-json(5)); null if nothing is known. The caller owns it. */
 json_t *peaks_json(const struct peaks *p);
-struct peaks peaks_from_json(const json_t *o); /* and back; unknown where it is none */
+struct peaks peaks_from_json(const json_t *o); /* the inverse; unknown if o is not an object */
 
 /* ---- measured: peaks_measured.c ---- */
 
-/* Problems whose best results are a device's peaks, about ten: a copy for each level of memory, a read of the shared ones
- * (a product of one row, which hardly writes), and a large square product of each type of `types` - one for a CPU of few
- * cores, where it takes milliseconds, and one that fills a GPU. Texts live in the arena. */
+/* Problems whose best results are a device's peaks, about ten: a copy for each memory level, a read of the
+ * shared ones (a matmul with one row, which writes almost nothing), and a large square matmul of each type in
+ * `types`, of a size for the device: milliseconds on a CPU with few cores, enough to fill a GPU. Array and
+ * texts live in the arena. */
 const char **peaks_problems(struct arena *a, const struct device *d, const bool types[DTYPE_COUNT], int *count);
-/* The same of any device: all texts that peaks_from_results looks for. */
+/* The same for all devices: every text that peaks_from_results reads. */
 const char **peaks_problems_of_all(struct arena *a, int *count);
-/* Notes the type whose peak a problem's roofline asks for, if it does. */
+/* Sets types[t] for the type t whose peak the problem's roofline needs, if any. */
 void peaks_note_type(bool types[DTYPE_COUNT], const char *problem);
-/* What the results have of these: the best sample of all algorithms, amortized, where nothing disturbed the measuring of the best of them; also of older
- * measurements by the same version of the runner, unless a newer one mistrusts that algorithm: a noisy minute lowers no peak. The levels are those of the device's own
- * description (attributes: caches; else llc_bytes alone). A cache that each core has for itself serves all threads: what one
- * of them gets there counts as often as there are threads, since in a small copy they would mostly wait for one another. NaN
- * where nothing was measured. Results of relaxed math make the peak of that math (tf32), never of f32. */
+/* Peaks from the results of these problems: the best sample of all algorithms, launch amortized, noisy
+ * results excluded. Replaced (older) results of the same runner version count too, unless a newer result of
+ * that algorithm is suspect: a noisy period does not lower a peak. Levels are those in the device's
+ * attributes (caches; else llc_bytes alone). For a private cache, the bandwidth of one thread is multiplied
+ * by the number of threads, because in a small copy by all threads they mostly wait for one another. NaN: not
+ * measured. Results with relaxed math count for the type that they round to (tf32), never for f32. */
 struct peaks peaks_from_results(const struct results *r, const struct device *d);
 
 /* ---- rooflines: roofline.c ---- */
 
-/* The greater of operations / peak of the unit that the scenario allows and compulsory bytes / bandwidth of the level that
- * they fit in; in state net constant operands come from memory. Matrix units serve conv, deconv, matmul, attention and rnn
- * where the scenario has matrix on, f32 only through tf32 with math relaxed; plain units those without. Other kernels' types
- * without a peak of their own compute in f32; is that not known either, their bytes count alone. A level of unknown
- * bandwidth counts as the next one that is known. NaN: a peak that it takes is not known. */
+/* Roofline in ns: the longer of operations / peak of the unit that the scenario allows and compulsory bytes /
+ * bandwidth of the level that they fit in; in state net, constant operands come from memory. Matrix units
+ * apply to conv, deconv, matmul, attention and rnn if matrix is on (f32 only as tf32 with math relaxed),
+ * plain units to the rest. Types of other kernels without a peak use that of f32; if that is unknown too,
+ * only bytes count. A level of unknown bandwidth counts as the next known one. NaN: a peak that it needs is
+ * unknown. */
 double roofline_ns(const struct problem *p, const struct peaks *k, const struct scenario *s);
-/* The same of what was measured: the algorithm's own units and math; one that counts its own multiplications (Winograd,
- * FFT), or whose units are not known, has the bytes alone. Operands that a cache of unknown size or bandwidth may hold (in
- * state net all but the constant ones) do not count. */
+/* The same for a result, with the units and math of its algorithm. For algorithms with fewer multiplications
+ * (Winograd, FFT), or of unknown units, only bytes count. Operands that a cache of unknown size or bandwidth
+ * may hold (in state net all but the constants) do not count. */
 double roofline_of_result(const struct problem *p, const struct peaks *k, const struct result *r);
 
-/* Is it measured at under ROOFLINE_TRUST of what its peaks allow? Either is wrong then, the measurement or a peak. Only what
- * is certain is held against it: operations of products, without those on padding; bytes that no cache can have held,
- * whatever it kept of them, and of the constants that rotate half. */
+/* True if the result is suspect: its median is below ROOFLINE_TRUST of the time that the peaks allow, so the
+ * measurement or a peak is wrong. Counts only work that must be done: operations of matmuls and convolutions,
+ * except on padding; bytes that exceed what the caches can hold; and half of the rotated constants. */
 #define ROOFLINE_TRUST 0.9
 bool roofline_mistrusts(const struct problem *p, const struct peaks *k, const struct result *r);
 

@@ -82,8 +82,8 @@ static void level_add(struct caches *c, int level, double bytes, double cores)
 		c->at[c->count++] = (struct cache_level){ level, bytes, held, c->threads > 0 && cores < 2 };
 }
 
-/* What a runner's hello tells: the first core's caches, nearest first, and how many processors share each. Where that is
- * not told, the last one is everybody's and the others are not. */
+/* What a runner's hello tells: the first core's caches, nearest first, and how many processors share each.
+ * Where that is not told, the last one is everybody's and the others are not. */
 static void levels_read(struct caches *c, const json_t *list)
 {
 	size_t i, last = 0;
@@ -181,7 +181,8 @@ static void take(double *peak, double rate)
 		*peak = rate;
 }
 
-/* A peak is what the device does at best, so its best sample counts: what disturbs one only ever makes it slower. */
+/* A peak is what the device does at best, so its best sample counts: what disturbs one only ever makes it
+ * slower. */
 static double best_ns(const struct result *r)
 {
 	return r->stats.min > 0 ? r->stats.min : r->stats.median;
@@ -238,8 +239,9 @@ static void take_result(struct peaks *k, const struct caches *c, const struct pr
 		take_stream(k, c, p, r);
 }
 
-/* A peak is a bound from above: measured again in a worse minute, it is still what it was. An older result counts beside the one that
- * stands for it, unless that says that the algorithm cannot be trusted, or another version of the runner measured it. */
+/* A peak is a bound from above: measured again in a worse minute, it is still what it was. An older result
+ * counts beside the one that stands for it, unless that says that the algorithm cannot be trusted, or another
+ * version of the runner measured it. */
 static bool still_counts(const struct result *old, const struct result *const *standing, int count)
 {
 	for (int i = 0; i < count; i++)

@@ -152,7 +152,8 @@ const char *study_why(const struct study *st, const struct scenario *s, int dist
 		matrix |= counts && !s->matrix && r->algorithm.matrix != MATRIX_NO;
 		relaxed |= counts && !s->relaxed && !is_strict(r);
 	}
-	/* what the scenario bars was measured: that, and not why some other algorithm failed, is the reason */
+	/* what the scenario bars was measured: that, and not why some other algorithm failed, is the reason
+	 * */
 	if (said && !*said->algorithm.name)
 		return *said->why ? said->why : status_name(said->status);
 	if (relaxed || matrix)

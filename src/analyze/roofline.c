@@ -10,7 +10,8 @@ bool roofline_is_product(enum kernel k)
 	return k == KERNEL_CONV || k == KERNEL_DECONV || k == KERNEL_MATMUL || k == KERNEL_ATTENTION || k == KERNEL_RNN;
 }
 
-/* The unit that does the operations, of the two sides (plain, matrix) that may. Peak 0: no claim about operations. */
+/* The unit that does the operations, of the two sides (plain, matrix) that may. Peak 0: no claim about
+ * operations. */
 static struct unit unit_for(const struct problem *p, const struct peaks *k, bool plain, bool matrix, enum dtype matrix_type)
 {
 	enum dtype own = p->operand[0].dtype;
@@ -25,7 +26,8 @@ static struct unit unit_for(const struct problem *p, const struct peaks *k, bool
 	return unit;
 }
 
-/* Peak 0: no claim about operations. What other kernels than products do to an element takes less than its bytes. */
+/* Peak 0: no claim about operations. What other kernels than products do to an element takes less than its
+ * bytes. */
 static double ops_ns(const struct problem *p, double peak)
 {
 	double flops = problem_flops(p);
@@ -37,8 +39,8 @@ static double constant_bytes(const struct problem *p)
 	return fmin(problem_constant_bytes(p), problem_bytes(p)); /* of a gather's table only what is taken is read */
 }
 
-/* The level that holds so many bytes; level_count: memory. `guess`: the next one whose bandwidth is known. -1: no cache is
- * known, and one may. */
+/* The level that holds so many bytes; level_count: memory. `guess`: the next one whose bandwidth is known.
+ * -1: no cache is known, and one may. */
 static int level_for(const struct peaks *k, double bytes, bool guess)
 {
 	int at = 0;
@@ -47,8 +49,8 @@ static int level_for(const struct peaks *k, double bytes, bool guess)
 	return k->level_count || guess ? at : -1;
 }
 
-/* Compulsory bytes by the bandwidth of the level they are in. Without `guess` what a cache may hold of which no bandwidth
- * is known does not count. */
+/* Compulsory bytes by the bandwidth of the level they are in. Without `guess` what a cache may hold of which
+ * no bandwidth is known does not count. */
 static double bytes_ns(const struct problem *p, const struct peaks *k, enum cache c, bool guess)
 {
 	double slow = c == CACHE_WARM ? 0 : constant_bytes(p), fast = problem_bytes(p) - slow;
@@ -155,7 +157,8 @@ struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k,
 
 #define TAPS_MOST 1024 /* of a larger window nothing is claimed */
 
-/* Pairs of a place of one side and a tap that meet a place of the other: place * stride + tap * dilation - pad in 0 ... n. */
+/* Pairs of a place of one side and a tap that meet a place of the other: place * stride + tap * dilation -
+ * pad in 0 ... n. */
 static double pairs_met(int64_t places, int64_t taps, int64_t stride, int64_t dilation, int64_t pad, int64_t n)
 {
 	double met = 0;
@@ -168,7 +171,8 @@ static double pairs_met(int64_t places, int64_t taps, int64_t stride, int64_t di
 	return met;
 }
 
-/* The share of a convolution's operations that meet the picture and not its padding, which nobody need compute. */
+/* The share of a convolution's operations that meet the picture and not its padding, which nobody need
+ * compute. */
 static double share_met(const struct problem *p)
 {
 	double share = 1;
@@ -186,8 +190,8 @@ static double share_met(const struct problem *p)
 	return share;
 }
 
-/* The share of a source that must be read: what windows step over need not be, nor what is left out in making it smaller;
- * a gather may take the same again and again. */
+/* The share of a source that must be read: what windows step over need not be, nor what is left out in making
+ * it smaller; a gather may take the same again and again. */
 static double share_read(const struct problem *p)
 {
 	double share = 1;

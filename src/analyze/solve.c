@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* What a scenario costs: prices of what it wants, the choice of groups (choose.c), and the totals. */
+/* Cost of a scenario: the prices of its problems, the choice of groups (choose.c), and the totals. */
 
 static const struct price *price_of(const struct study *st, const struct scenario *s, struct solution *out, int distinct)
 {
@@ -16,7 +16,7 @@ static const struct price *price_of(const struct study *st, const struct scenari
 	return price;
 }
 
-/* Prices of what runs in a layer. */
+/* Prices of the problems in a layer's bodies. */
 static void price_bodies(const struct study *st, const struct scenario *s, struct solution *out,
 	const struct plan_layer *l)
 {
@@ -30,7 +30,7 @@ static void price_bodies(const struct study *st, const struct scenario *s, struc
 		}
 }
 
-/* Layers that cost what their bodies cost. */
+/* Costs of layers with bodies. */
 static void price_inside(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
 	const struct plan *p = st->plan;
@@ -68,7 +68,7 @@ static void price_all(const struct study *st, const struct scenario *s, struct a
 		out->unmeasured += out->lacking[i];
 }
 
-/* Is every layer outside the chosen groups priced, and in full? */
+/* True if every layer outside the chosen groups has a price, and none is at_least. */
 static bool complete(const struct study *st, const struct solution *out, const int *chosen)
 {
 	for (int i = 0; i < st->plan->layer_count; i++)
@@ -96,8 +96,8 @@ static void price_borders(const struct study *st, struct solution *out)
 	out->border_complete = missing == 0;
 }
 
-/* Is anything known that a total could be made of? What is free costs nothing, known or not, and casts at the
- * border alone are no figure for a model. */
+/* True if there is a total: some layer that is not free has a price, or no layer lacks one. Casts at model
+ * inputs and outputs alone are not a total. */
 static bool known(const struct study *st, const struct solution *out, const int *chosen)
 {
 	bool gaps = false;
@@ -119,7 +119,7 @@ int solution_problem(const struct study *st, const int *chosen, int node)
 	return g->layers[g->layer_count - 1] == layer ? study_group_distinct(st, g) : -1;
 }
 
-/* The host enqueues one execution after the other: what all that runs takes it, of the results that tell. */
+/* Host time to enqueue all executions, one after the other: the sum of the results that have it. */
 static double enqueue(const struct study *st, const struct solution *out, const int *chosen)
 {
 	double total = 0;

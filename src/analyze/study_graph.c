@@ -2,17 +2,17 @@
 
 #include "analyze/analyze_private.h"
 
-/* The graph that a scenario's layout has: layers, the casts at the model's inputs and outputs, and with layout on the
- * conversions, each behind what makes its value. What reads a value converted keeps its edge to the producer too: the
- * way through the conversion is never the shorter one. */
+/* The graph in a scenario's layout: layers, casts at model inputs and outputs, and (layout on) conversions,
+ * each after the producer of its value. A reader of a converted value keeps its edge to the producer: the
+ * path through the conversion is never shorter. */
 
 struct drawing {
 	struct study *st;
 	const struct plan *plan;
 	int conversions;        /* 0 on the ONNX side */
 	int *conversion_node;   /* per conversion */
-	int *cast_node;         /* per border */
-	/* further predecessors of layers, as chains */
+	int *cast_node;         /* per model input or output with a cast */
+	/* additional predecessors of layers, as linked lists */
 	int *head, *next, *from, link_count;
 	int edge_count;
 };
@@ -25,7 +25,8 @@ static int node_add(struct drawing *g, int layer, int problem)
 	return st->node_count++;
 }
 
-/* The conversions of values that the layer makes (-1: of model inputs), from number `next` on. */
+/* Adds the conversions of the layer's outputs (-1: of model inputs), from index `next`; returns the next
+ * index. */
 static int add_conversions(struct drawing *g, int producer, int next)
 {
 	const struct plan *p = g->plan;
@@ -92,7 +93,7 @@ static void edge_add(struct drawing *g, int from)
 	g->st->edges[g->edge_count++] = from;
 }
 
-/* What a conversion, or a cast at an output, waits for. */
+/* Predecessors of a conversion, or of a cast at an output. */
 static void value_edges(struct drawing *g, int value, bool is_conversion)
 {
 	const struct plan *p = g->plan;
@@ -160,7 +161,7 @@ void study_graph(struct study *st)
 	int edges = links + p->border_count + g.conversions;
 	for (int i = 0; i < p->layer_count; i++)
 		edges += p->layers[i].pred_count;
-	/* a conversion may follow a cast, a cast at an output a conversion */
+	/* a conversion can follow a cast, and a cast at an output a conversion */
 	st->edges = ARENA_ARRAY(a, int, edges + p->border_count + g.conversions);
 	add_edges(&g);
 }

@@ -83,7 +83,7 @@ static int unknown_name(struct text name, struct error *err)
 		strcat(names, i ? ", " : "");
 		strcat(names, table[i].name);
 	}
-	return error_set(err, "what-if '%.*s' is not known; there are %s", shown(name), name.p, names);
+	return error_set(err, "unknown what-if '%.*s'; use %s", shown(name), name.p, names);
 }
 
 /* One "name" or "name=word". */
@@ -101,7 +101,7 @@ static int parse_item(struct scenario *s, struct text item, struct error *err)
 			continue;
 		bool on = text_is(word, row->on) || text_is(word, "on");
 		if (!on && !text_is(word, row->off) && !text_is(word, "off"))
-			return error_set(err, "what-if %s cannot be '%.*s': %s or %s", row->name, shown(word),
+			return error_set(err, "what-if %s: '%.*s' is not %s or %s", row->name, shown(word),
 				word.p, row->on, row->off);
 		row->set(s, on);
 		return 0;
