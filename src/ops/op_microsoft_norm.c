@@ -1,15 +1,15 @@
 /* Normalizations and elementwise functions of com.microsoft, fused with additions: a residual, a bias,
- * embeddings. What is added has no place in the kernel: its bytes and operations are in the cost, and the
- * problem is marked as standing in. */
+ * embeddings. No kernel measures the additions: their bytes and operations are in the cost, and the problem
+ * is marked as a proxy. */
 #include "config.h"
 
 #include "ops/op_microsoft.h"
 
 #include <math.h>
 
-/* ---- what several share */
+/* ---- shared helpers */
 
-/* As input i in shape and type. */
+/* Output `output` has the type and shape of input `input`. */
 static void output_like(struct op_call *c, int output, int input)
 {
 	const struct op_value *from = op_in(c, input);
@@ -19,7 +19,7 @@ static void output_like(struct op_call *c, int output, int input)
 	c->outputs[output].shape = op_shape_copy(c->arena, from->shape);
 }
 
-/* The last dimension of input 0 against the length of the vector at input i. */
+/* Returns -1 if the vector at input i does not have the length of the last dimension of input 0. */
 static int vector_fits(const struct op_call *c, int i, struct error *err)
 {
 	const struct op_value *v = op_in(c, i);
@@ -30,7 +30,7 @@ static int vector_fits(const struct op_call *c, int i, struct error *err)
 		(long long)v->shape.dims[0].value, (long long)x.dims[x.rank - 1].value);
 }
 
-/* `each` operations for every element of the first output, all bytes once. */
+/* `each` operations per element of the first output; all inputs and outputs move once. */
 static void each_cost(const struct op_call *c, double each, struct op_cost *cost)
 {
 	cost->flops = each * op_count(op_out(c, 0));
@@ -52,7 +52,7 @@ static bool skip_is_simple(const struct op_call *c)
 	return text_is(text_of(c->op->name), "SkipSimplifiedLayerNormalization");
 }
 
-/* Output, mean and deviation of each row (f32), the sum that was normalized. */
+/* Outputs: the result; mean and inverse deviation per row (f32); the sum before normalization. */
 static int skip_norm_shape(struct op_call *c, struct error *err)
 {
 	struct shape x = c->inputs[0].shape, sum;
@@ -69,7 +69,7 @@ static int skip_norm_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* The norm, and an addition for the skip and one for a bias. */
+/* The normalization, one addition for the skip input and one for a bias. */
 static void skip_norm_cost(const struct op_call *c, struct op_cost *cost)
 {
 	bool simple = skip_is_simple(c);
@@ -86,7 +86,7 @@ static void skip_norm_problem(const struct op_call *c, struct op_problem *out)
 	out->proxy = true;
 }
 
-/* ---- EmbedLayerNormalization: words, positions and segments are looked up, added and normalized */
+/* ---- EmbedLayerNormalization: word, position and segment embeddings are gathered, added and normalized */
 
 enum {
 	EMBED_IDS,
@@ -125,8 +125,8 @@ static int embed_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Two additions (one without segments) and the norm. Of the words a row for each id is read; of positions a
- * row for each place, of segments the table, and never more than a table has. */
+/* Two additions (one without segments) and the normalization. Each table is read by gathered rows: one per id
+ * for words and segments, one per position for positions; at most the whole table. */
 static void embed_cost(const struct op_call *c, struct op_cost *cost)
 {
 	const struct op_value *y = op_out(c, 0), *segments = op_in(c, EMBED_SEGMENT),
@@ -177,7 +177,7 @@ static int group_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* The norm; the skip, a bias, the function (SiLU). */
+/* The normalization; one operation each for skip, bias and activation (SiLU). */
 static void group_cost(const struct op_call *c, struct op_cost *cost)
 {
 	each_cost(c, 7 + inputs_present(c, 3, 5) + (node_int(c->node, "activation", 0) ? 1 : 0), cost);
@@ -189,15 +189,15 @@ static void group_problem(const struct op_call *c, struct op_problem *out)
 		op_problem_groups(c, node_int(c->node, "groups", 0), group_channels(c).value, out);
 }
 
-/* ---- functions of one tensor, to which others may be added first */
+/* ---- functions of one tensor, after an optional addition */
 
 struct added {
 	const char *name;
-	enum mode mode; /* of the function, or MODE_ADD: sums only */
-	double each;	/* operations an element of the output, an added tensor not counted */
+	enum mode mode; /* of the function; MODE_ADD: additions only */
+	double each;	/* operations per element of the output, without the additions */
 };
 
-/* By name, ASCII order. */
+/* In ASCII order of the names. */
 static const struct added added[] = {
 	{ "BiasAdd", MODE_ADD, 0 },
 	{ "BiasDropout", MODE_ADD, 0 },
@@ -211,7 +211,7 @@ static const struct added *added_of(const struct op_call *c)
 	return op_row_find(added, sizeof(added) / sizeof(added[0]), sizeof(added[0]), c->op->name);
 }
 
-/* Masks are bools like the input, or bits in words of 32 in one row. */
+/* A mask is a bool tensor of the input's shape, or a vector of bits in 32-bit words. */
 static int added_shape(struct op_call *c, struct error *err)
 {
 	bool bits = text_is(text_of(c->op->name), "BitmaskBiasDropout");
@@ -235,7 +235,7 @@ static void added_cost(const struct op_call *c, struct op_cost *cost)
 	each_cost(c, added_of(c)->each + inputs_present(c, 1, 3), cost);
 }
 
-/* The function, or the sum with the tensor of the input's own size. */
+/* The function alone; for MODE_ADD the addition of the second tensor of the input's size. */
 static void added_problem(const struct op_call *c, struct op_problem *out)
 {
 	const struct added *row = added_of(c);
@@ -249,7 +249,7 @@ static void added_problem(const struct op_call *c, struct op_problem *out)
 	out->proxy = out->known && (out->proxy || row->mode == MODE_ADD || other);
 }
 
-/* BiasSplitGelu: the left half times the gelu of the right one. */
+/* BiasSplitGelu: the left half times the gelu of the right half. */
 static int split_gelu_shape(struct op_call *c, struct error *err)
 {
 	struct shape x = c->inputs[0].shape;
@@ -265,7 +265,7 @@ static int split_gelu_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Two additions, a gelu and a product. */
+/* Two additions, a gelu and a multiplication. */
 static void split_gelu_cost(const struct op_call *c, struct op_cost *cost)
 {
 	each_cost(c, 4, cost);
@@ -278,7 +278,7 @@ static void bias_softmax_cost(const struct op_call *c, struct op_cost *cost)
 	each_cost(c, 6, cost);
 }
 
-/* From `axis` on all dimensions are one. */
+/* Softmax over the dimensions from `axis` on, flattened to one. */
 static void bias_softmax_problem(const struct op_call *c, struct op_problem *out)
 {
 	if (!op_problem_ready(c, out))
@@ -293,7 +293,7 @@ static void bias_softmax_problem(const struct op_call *c, struct op_problem *out
 	out->proxy = true;
 }
 
-/* ---- gates and branches of newer models */
+/* ---- gates and hyper-connections of recent models */
 
 static void gated_rms_cost(const struct op_call *c, struct op_cost *cost)
 {
@@ -305,7 +305,8 @@ static void branch_rms_cost(const struct op_call *c, struct op_cost *cost)
 	each_cost(c, op_in(c, 1) ? 4 : 3, cost);
 }
 
-/* A product and a sum; a product and a sigmoid and a product. */
+/* GatedAdd: a multiplication and an addition. ScaledSiLU, below: a multiplication, a sigmoid, a
+ * multiplication. */
 static void gated_add_cost(const struct op_call *c, struct op_cost *cost)
 {
 	each_cost(c, 2, cost);
@@ -316,7 +317,7 @@ static void scaled_silu_cost(const struct op_call *c, struct op_cost *cost)
 	each_cost(c, 3, cost);
 }
 
-/* Rows of `scale`'s length (the last of its dimensions). */
+/* RMS normalization of rows: one branch, or for GatedRMSNorm the last dimension of `scale`. */
 static void grouped_rms_problem(const struct op_call *c, struct op_problem *out)
 {
 	if (!op_problem_ready(c, out))
@@ -356,7 +357,8 @@ static void attention_gate_cost(const struct op_call *c, struct op_cost *cost)
 	cost->flops += op_count(op_in(c, 3));
 }
 
-/* EngramGate: two norms, a product of both summed up, gate and product; the value of each token is shared. */
+/* EngramGate: two normalizations, the dot product of their results, the gate and a multiplication by the
+ * token's shared value. */
 static int engram_gate_shape(struct op_call *c, struct error *err)
 {
 	(void)err;
@@ -370,7 +372,7 @@ static void engram_gate_cost(const struct op_call *c, struct op_cost *cost)
 	each_cost(c, 2 * 4 + 2 + 1 + (op_out(c, 1) ? 4 : 0), cost);
 }
 
-/* HyperConnectionPreMix: C streams become one. */
+/* HyperConnectionPreMix: mixes the streams into one. */
 static int pre_mix_shape(struct op_call *c, struct error *err)
 {
 	struct shape x = c->inputs[0].shape;
@@ -397,7 +399,7 @@ static void pre_mix_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* HyperConnectionPostMix: every stream a sum over all, with the branch's output added. */
+/* HyperConnectionPostMix: each stream is a weighted sum of all streams plus the weighted branch output. */
 static void post_mix_cost(const struct op_call *c, struct op_cost *cost)
 {
 	const struct op_value *mix = op_in(c, 3);

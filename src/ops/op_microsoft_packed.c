@@ -43,7 +43,7 @@ static int size_attribute(const struct op_call *c, const char *name, struct dim 
 	return 0;
 }
 
-/* -1 unless the last dimension of input 0 can be k. */
+/* Returns -1 if the last dimension of input 0 is known and differs from k. */
 static int source_fits(const struct op_call *c, struct dim k, struct error *err)
 {
 	const struct op_value *x = &c->inputs[0];
@@ -53,8 +53,8 @@ static int source_fits(const struct op_call *c, struct dim k, struct error *err)
 		shape_text(c->arena, x->shape), (long long)k.value);
 }
 
-/* Unsigned type nearest to packed rows of k weights in row_bytes bytes: 2.1 bits a weight are u2, 4.5 are u4.
- */
+/* Unsigned type for packed rows of k weights in row_bytes bytes, from the bits per weight, rounded down: 2.1
+ * gives u2, 4.5 gives u4. DTYPE_UNKNOWN outside 1 to 16. */
 static enum dtype packed_type(struct dim row_bytes, struct dim k)
 {
 	double bits = floor(8 * op_dim_number(row_bytes) / op_dim_number(k));
@@ -64,7 +64,7 @@ static enum dtype packed_type(struct dim row_bytes, struct dim k)
 					  : DTYPE_U8;
 }
 
-/* rows x k times weights of this type, n x k: always a proxy. */
+/* Proxy: matmul of rows x k by weights of this type, k x n. */
 static void packed_problem(
 	const struct op_call *c, enum dtype type, struct dim n, struct dim k, struct op_problem *out)
 {
@@ -103,7 +103,7 @@ static RULE_SHAPE(matmul_packed)
 	return 0;
 }
 
-/* Unpacking is part of how a kernel reads the weights, and not counted. */
+/* Unpacking the weights is part of the kernel and is not counted. */
 static RULE_COST(matmul_packed)
 {
 	double y = op_count(op_out(c, 0)),
@@ -119,11 +119,11 @@ static RULE_PROBLEM(matmul_packed)
 	packed_problem(c, packed_type(op_dim_at(op_in(c, 1), 2, 1), k), n, k, out);
 }
 
-/* ---- MatMulNBitsQLoRA: x w + (x a) b, all in blocks of few bits */
+/* ---- MatMulNBitsQLoRA: x w + (x a) b, all quantized in blocks */
 
 enum { QLORA_DOWN = 3 };
 
-/* bits is 2, 4 or 8, a block a power of two from 16 on, and rows are split into whole blocks. */
+/* Checks the blocks of one matrix: bits is 2, 4 or 8, the block a power of two of at least 16. */
 static int qlora_blocks(const struct op_call *c, int input, struct dim rows, struct dim k,
 	const char *const names[2], struct error *err)
 {
@@ -165,7 +165,7 @@ static RULE_COST(qlora)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* The columns of the base weights and of the down projection share the input: one matmul. */
+/* Proxy: the base weights and the down projection share the input, so their columns form one matmul. */
 static RULE_PROBLEM(qlora)
 {
 	static const enum dtype types[] = { [2] = DTYPE_U2, [4] = DTYPE_U4, [8] = DTYPE_U8 };
@@ -175,7 +175,7 @@ static RULE_PROBLEM(qlora)
 	packed_problem(c, bits == 2 || bits == 4 || bits == 8 ? types[bits] : DTYPE_UNKNOWN, n, k, out);
 }
 
-/* ---- GatherPacked: rows of a packed embedding table, unpacked */
+/* ---- GatherPacked: gathers rows of a packed embedding table and unpacks them */
 
 static RULE_SHAPE(gather_packed)
 {
@@ -194,7 +194,7 @@ static RULE_SHAPE(gather_packed)
 	return 0;
 }
 
-/* A difference and a product for each value; of the table the rows that are looked up. */
+/* A subtraction and a multiplication per value; only the gathered rows of the table are read. */
 static RULE_COST(gather_packed)
 {
 	double row = op_dim_number(op_dim_at(op_in(c, 0), 2, 1));
@@ -203,7 +203,7 @@ static RULE_COST(gather_packed)
 		      fmin(op_bytes(op_in(c, 0)), row * op_count(op_in(c, 1)));
 }
 
-/* ---- MoEPacked: experts with packed weights, gate [experts, inner, bytes], up alike, down [experts, width,
+/* ---- MoEPacked: experts with packed weights: gate and up [experts, inner, bytes], down [experts, width,
  * bytes] */
 
 enum { MOE_GATE = 2, MOE_UP, MOE_DOWN, MOE_MIX };
@@ -228,9 +228,8 @@ static RULE_SHAPE(moe_packed)
 	return op_shape_as_input(c, err);
 }
 
-/* Each token goes through k experts: two or three matmuls, the activation (and the product with up), its
- * share of the sum. The experts that are read are known where all of them are, or where there is one token.
- */
+/* Per token, k experts: two or three matmuls, the activation (and the product with up), the weighted sum. The
+ * bytes of the weights are exact if every expert is used or if there is one token, else unknown. */
 static RULE_COST(moe_packed)
 {
 	double width = op_dim_number(last_of(&c->inputs[0])), tokens = op_count(&c->inputs[0]) / width;
@@ -244,8 +243,8 @@ static RULE_COST(moe_packed)
 	cost->bytes = op_bytes_all(c) - weights * (1 - read);
 }
 
-/* All layers of an expert as one matmul with as many multiplications; tokens are spread evenly over the
- * experts. */
+/* Proxy: all layers of an expert as one matmul with the same number of multiplications; the tokens are spread
+ * evenly over the experts. */
 static RULE_PROBLEM(moe_packed)
 {
 	struct dim width = last_of(&c->inputs[0]), gate = op_dim_at(op_in(c, MOE_GATE), 3, 2);
@@ -270,8 +269,7 @@ static RULE_PROBLEM(moe_packed)
 	out->proxy = true;
 }
 
-/* ---- RouterGateUpProj: one matmul whose columns are the router's logits, gate and up; then SwiGLU of gate
- * and up */
+/* ---- RouterGateUpProj: one matmul gives router logits, gate and up; then SwiGLU of gate and up */
 
 static int router_sizes(const struct op_call *c, struct dim *router, struct dim *inner, struct error *err)
 {
@@ -301,7 +299,7 @@ static RULE_SHAPE(router_gate_up)
 	return 0;
 }
 
-/* The matmul, the swish and the product. */
+/* The matmul, the swish and the multiplication. */
 static RULE_COST(router_gate_up)
 {
 	struct error err;
@@ -321,7 +319,7 @@ static RULE_PROBLEM(router_gate_up)
 		out->proxy = true;
 }
 
-/* ---- MoEGroupRouter: sigmoid scores of experts, from logits or from a projection of the tokens */
+/* ---- MoEGroupRouter: sigmoid scores of the experts, from logits or from a projection of the tokens */
 
 enum { ROUTER_BIAS = 1, ROUTER_PROJECTION };
 
@@ -344,7 +342,7 @@ static RULE_SHAPE(group_router)
 	return 0;
 }
 
-/* A sigmoid and the bias for each score, and one comparison where experts are chosen. */
+/* A sigmoid and a bias per score, plus one comparison where experts are selected. */
 static RULE_COST(group_router)
 {
 	const struct op_value *projection = op_in(c, ROUTER_PROJECTION);

@@ -1,12 +1,12 @@
-/* Operators of com.microsoft that are products at their core: distances of points, inverses, words from their letters,
- * an LSTM that looks at a memory. */
+/* Operators of com.microsoft whose work is mostly a matrix product: distances between points, inverses, word
+ * embeddings from characters, an LSTM with attention over a memory. */
 #include "config.h"
 
 #include "ops/op_attention.h"
 
 #include <math.h>
 
-/* Dimension i of an input of this rank as a number; NaN. */
+/* Size of dimension i of an input of this rank; NaN if it is unknown. */
 static double size_of(const struct op_call *c, int input, int rank, int i)
 {
 	return op_dim_number(op_dim_at(op_in(c, input), rank, i));
@@ -27,14 +27,14 @@ static int distances_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* A difference, a square and a sum for each coordinate. */
+/* A subtraction, a square and an addition per coordinate. */
 static void distances_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = 3 * op_count(op_out(c, 0)) * op_dim_number(op_dim_at(op_in(c, 0), 2, 1));
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Squares of points, less twice their products: the product has nearly all the work. */
+/* Proxy: |a - b|^2 = |a|^2 + |b|^2 - 2 a b, so the matmul of the points is nearly all of the work. */
 static void distances_problem(const struct op_call *c, struct op_problem *out)
 {
 	const struct op_value *a = &c->inputs[0], *b = &c->inputs[1];
@@ -45,7 +45,8 @@ static void distances_problem(const struct op_call *c, struct op_problem *out)
 	out->proxy = true;
 }
 
-/* ---- SparseToDenseMatMul: of matrices, the first sparse. How many of its numbers are not zero is data. */
+/* ---- SparseToDenseMatMul: a sparse matrix times a dense one; the number of nonzero elements depends on the
+ * data */
 
 static int sparse_matmul_shape(struct op_call *c, struct error *err)
 {
@@ -53,7 +54,7 @@ static int sparse_matmul_shape(struct op_call *c, struct error *err)
 	return op_rank_is(c, 0, 2, err) || op_matmul_shape(c, err) ? -1 : 0;
 }
 
-/* At most, as if none were zero; how many bytes hold the others is not known. */
+/* Upper bound: every element is nonzero. The bytes of the sparse matrix are unknown. */
 static void sparse_matmul_cost(const struct op_call *c, struct op_cost *cost)
 {
 	op_matmul_cost(c, cost);
@@ -69,7 +70,7 @@ static void sparse_matmul_problem(const struct op_call *c, struct op_problem *ou
 
 /* ---- Inverse */
 
-/* Gauss: about n cubed, two operations each, for every matrix. */
+/* Gaussian elimination: about n^3 steps of two operations per matrix. */
 static int inverse_shape(struct op_call *c, struct error *err)
 {
 	struct shape x = c->inputs[0].shape;
@@ -85,14 +86,14 @@ static void inverse_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* The product of matrices of that size, which takes as many operations. */
+/* Proxy: the matmul of two n x n matrices, which has the same number of operations. */
 static void inverse_problem(const struct op_call *c, struct op_problem *out)
 {
 	const struct op_value *x = &c->inputs[0];
 	if (!op_problem_ready(c, out))
 		return;
 	struct dim n = x->shape.dims[x->shape.rank - 1];
-	if (dim_differs(n, x->shape.dims[x->shape.rank - 2])) { /* upper bounds may */
+	if (dim_differs(n, x->shape.dims[x->shape.rank - 2])) { /* upper bounds may differ */
 		op_problem_why(out, "the matrices are not square");
 		return;
 	}
@@ -103,7 +104,8 @@ static void inverse_problem(const struct op_call *c, struct op_problem *out)
 	out->proxy = true;
 }
 
-/* ---- WordConvEmbedding: a table's row for each letter of a word, a convolution over them, the largest of all places */
+/* ---- WordConvEmbedding: character embeddings of a word, a convolution over them, the maximum over
+ * positions */
 
 enum { WORD_LETTERS, WORD_WEIGHTS, WORD_BIAS, WORD_TABLE };
 
@@ -122,7 +124,7 @@ static int word_conv_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Places of the window in a word. */
+/* Number of convolution outputs (window positions) per word. */
 static double word_places(const struct op_call *c)
 {
 	struct shape x = c->inputs[WORD_LETTERS].shape;
@@ -131,7 +133,7 @@ static double word_places(const struct op_call *c)
 	return places >= 1 ? places : NAN;
 }
 
-/* A multiply-add for each number under the window, a bias, tanh and a comparison. */
+/* A multiply-add per element under the window, a bias, tanh and a comparison. */
 static void word_conv_cost(const struct op_call *c, struct op_cost *cost)
 {
 	double under = size_of(c, WORD_WEIGHTS, 4, 2) * size_of(c, WORD_WEIGHTS, 4, 3);
@@ -139,7 +141,7 @@ static void word_conv_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* The convolution alone. */
+/* Proxy: the convolution alone. */
 static void word_conv_problem(const struct op_call *c, struct op_problem *out)
 {
 	if (!op_problem_ready(c, out))
@@ -185,7 +187,7 @@ static int attn_lstm_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* What one direction does for one sample with the memory: once, then at every step. */
+/* Attention operations of one direction and sample: the keys once, then the rest for every step. */
 static double memory_flops(const struct op_call *c, double steps, double hidden)
 {
 	double places = size_of(c, ATTN_MEMORY, 3, 1), depth = size_of(c, ATTN_MEMORY, 3, 2),
@@ -196,7 +198,7 @@ static double memory_flops(const struct op_call *c, double steps, double hidden)
 	return keys + steps * (query + scores + context + made);
 }
 
-/* The cell's input is the source beside what was found in the memory: as wide as the weights. */
+/* The cell's input is the source concatenated with the attention output: the width of the weights. */
 static void attn_lstm_cost(const struct op_call *c, struct op_cost *cost)
 {
 	double steps = size_of(c, 0, 3, 0), n = size_of(c, 0, 3, 1), in = size_of(c, 1, 3, 2),
@@ -207,7 +209,7 @@ static void attn_lstm_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* The LSTM alone. */
+/* Proxy: the LSTM alone. */
 static void attn_lstm_problem(const struct op_call *c, struct op_problem *out)
 {
 	if (!op_problem_ready(c, out))

@@ -1,14 +1,15 @@
-/* Attention over sequences that lie one behind the other, in pages, or that look at what data says: shapes
- * are known, and of the work bounds. */
+/* Attention whose work depends on the data: packed sequences, paged caches, sparse patterns. Shapes are
+ * exact; the work is unknown or an upper bound. */
 #include "config.h"
 
 #include "ops/op_attention.h"
 
 #include <math.h>
 
-/* ---- PackedAttention (its shape stands with Attention), PackedMultiHeadAttention */
+/* ---- PackedAttention (shape rule in op_microsoft_attention.c), PackedMultiHeadAttention */
 
-/* Queries alone hold all three: tokens x heads x 3 x size. tokens, width: of the output. */
+/* Reads the sizes; a query of rank 4 packs queries, keys and values: tokens x heads x 3 x size. Writes tokens
+ * and width of the output. */
 static int packed_heads_get(const struct op_call *c, struct attention *t, struct dim *tokens, struct dim *width,
 	struct error *err)
 {
@@ -54,19 +55,21 @@ static void packed_heads_problem(const struct op_call *c, struct op_problem *out
 	attention_problem(c, &t, (const struct op_value *[]){ q, q, q }, true, out);
 }
 
-/* How long each sequence is decides. */
+/* Operations depend on the length of each sequence: unknown. */
 static void ragged_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = NAN;
 	cost->bytes = op_bytes_all(c);
 }
 
-/* ---- SparseAttention, PagedAttention and their like: caches stay as they are, what is looked at is data */
+/* ---- SparseAttention, PagedAttention and similar: caches keep their shape, the keys in use depend on the
+ * data */
 
 enum { CACHE_KEYS = 3, PAGED_BOUNDS = 5, PAGED_TABLE = 7 };
 
-/* New keys and values are as many heads wide as kv_num_heads says, and the caches have as many: n x heads x length x size
- * where queries have 3 dimensions, pages of length x heads x size, with a row of the table for each sequence, where 2. */
+/* Returns -1 if keys, values or caches do not have kv_num_heads heads. Caches are n x heads x length x size
+ * for queries of rank 3. For rank 2 they are pages of length x heads x size, and the page table has a row per
+ * sequence. */
 static int caches_fit(const struct op_call *c, const struct attention *t, struct error *err)
 {
 	int rank = c->inputs[0].shape.rank;
@@ -91,7 +94,7 @@ static int caches_fit(const struct op_call *c, const struct attention *t, struct
 		       : 0;
 }
 
-/* Queries of 3 dimensions, or of 2 where tokens are packed; inputs 3 and 4 hold keys and values. */
+/* Queries of rank 3, or of rank 2 for packed tokens; inputs 3 and 4 are the key and value caches. */
 static int caches_get(const struct op_call *c, struct attention *t, struct error *err)
 {
 	struct shape q = c->inputs[0].shape;
@@ -128,8 +131,8 @@ static int caches_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* As if every query looked at all that its cache has room for: n x heads x length x size, or pages of length x heads x
- * size, as many for each sequence as its row of the table has places. */
+/* Upper bound: every query attends to the full capacity of its cache. Rank 3: n x heads x length x size. Rank
+ * 2: pages of length x heads x size, times the columns of the page table. */
 static void caches_full(const struct op_call *c, struct attention *t)
 {
 	const struct op_value *q = &c->inputs[0], *keys = op_in(c, CACHE_KEYS);
@@ -145,7 +148,7 @@ static void caches_full(const struct op_call *c, struct attention *t)
 	t->past = dim_sub(c->arena, t->total, t->query_length);
 }
 
-/* At most: how much of a cache is filled, and what is looked at of it, is data. */
+/* Upper bound: how much of a cache is filled and attended to depends on the data. */
 static void caches_cost(const struct op_call *c, struct op_cost *cost)
 {
 	struct attention t;
@@ -154,7 +157,7 @@ static void caches_cost(const struct op_call *c, struct op_cost *cost)
 		return;
 	caches_full(c, &t);
 	double kept = op_dim_number(t.n) * op_dim_number(t.query_length), all = op_count(&c->inputs[0]);
-	/* even lengths leave out tokens that are one more */
+	/* equal lengths round down: scale the operations to all tokens */
 	double rest = op_rank(&c->inputs[0]) == 2 ? op_dim_number(c->inputs[0].shape.dims[0]) / kept : 1;
 	enum dtype cache = op_in(c, CACHE_KEYS) ? c->inputs[CACHE_KEYS].dtype : DTYPE_UNKNOWN;
 	t.shared = true;
@@ -179,8 +182,7 @@ static void caches_problem(const struct op_call *c, struct op_problem *out)
 
 /* ---- LongformerAttention, DecoderAttention */
 
-/* Queries are length x n x width; keys and values of the caches afterwards are as many as the flags say at
- * run time. */
+/* Queries are length x n x width; the length of the returned caches depends on flags that are inputs. */
 static int decoder_attention_shape(struct op_call *c, struct error *err)
 {
 	struct dim heads, size;
@@ -194,7 +196,7 @@ static int decoder_attention_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* The weights that every token meets, whatever is looked at: projections of the source. */
+/* Proxy: the projection of the source, which every token needs whatever it attends to. */
 static void longformer_problem(const struct op_call *c, struct op_problem *out)
 {
 	attention_projection(c, 1, 2, op_dim_at(op_in(c, 1), 2, 1), out);

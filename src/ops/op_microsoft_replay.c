@@ -22,11 +22,13 @@ static void output_like(struct op_call *c, int output, int input)
 	c->outputs[output].shape = op_shape_copy(c->arena, from->shape);
 }
 
-/* ---- RMSNormRotary: RMS normalization of a slice of every head, then a rotation of its first values */
+/* ---- RMSNormRotary: RMS normalization of a slice of every head, then a rotation of the slice's first
+ * values */
 
 enum { ROTARY_POSITIONS = 2, ROTARY_COSINE, ROTARY_SINE };
 
-/* Values that are normalized a head: from input_start on input_width, or all. */
+/* Writes the number of normalized values per head: input_width, or the whole head. Returns -1 after an
+ * error. */
 static int rotary_width(const struct op_call *c, struct dim *width, struct error *err)
 {
 	int64_t start = node_int(c->node, "input_start", 0), wide = node_int(c->node, "input_width", 0);
@@ -69,8 +71,8 @@ static RULE_SHAPE(norm_rotary)
 	return 0;
 }
 
-/* 4 a normalized value, 3 a rotated one. Of the input the slice is read, of the caches a row for each token.
- */
+/* 4 operations per normalized value, 3 per rotated one. Reads the slice of the input, and one row of the sine
+ * and cosine caches per token. */
 static RULE_COST(norm_rotary)
 {
 	struct dim width;
@@ -87,7 +89,7 @@ static RULE_COST(norm_rotary)
 			fmin(op_bytes(op_in(c, i)), dtype_bytes(c->inputs[i].dtype, tokens * turned / 2));
 }
 
-/* The normalization of as many rows alone. */
+/* Proxy: the normalization alone, with the same number of rows. */
 static RULE_PROBLEM(norm_rotary)
 {
 	struct dim width;
@@ -105,8 +107,8 @@ static RULE_PROBLEM(norm_rotary)
 	out->proxy = true;
 }
 
-/* ---- HyperConnectionLowRankMix: num_branches streams of H values, normalized, gated by a low-rank network,
- * summed */
+/* ---- HyperConnectionLowRankMix: num_branches streams of H values, normalized, gated by a low-rank network
+ * and added */
 
 enum { MIX_DOWN = 2, MIX_UP, MIX_INJECT, MIX_PREVIOUS };
 
@@ -145,8 +147,8 @@ static RULE_SHAPE(low_rank_mix)
 	return 0;
 }
 
-/* Three matmuls; a stream's value: 4 for the norm, 3 for its gate and the sum, 2 for the earlier block; 3 for
- * each value between the low-rank matmuls and for each gate of the next block. */
+/* Three matmuls. Per value of a stream: 4 for the norm, 3 for its gate and the sum, 2 for the earlier block.
+ * 3 per value between the low-rank matmuls and per gate of the next block. */
 static RULE_COST(low_rank_mix)
 {
 	const struct op_value *x = &c->inputs[0];
@@ -158,7 +160,7 @@ static RULE_COST(low_rank_mix)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* One matmul with the multiplications of all three. */
+/* Proxy: one matmul with the multiplications of all three. */
 static RULE_PROBLEM(low_rank_mix)
 {
 	const struct op_value *x = &c->inputs[0], *down = op_in(c, MIX_DOWN);
@@ -177,7 +179,7 @@ static RULE_PROBLEM(low_rank_mix)
 		out->proxy = true;
 }
 
-/* ---- Mamba2Verify: a convolution of four taps, a state-space recurrence and a gated norm over R tokens */
+/* ---- Mamba2Verify: a convolution of four taps, a state-space recurrence and a gated norm, over R tokens */
 
 enum { MAMBA_CONV = 1, MAMBA_STATE };
 
@@ -231,9 +233,9 @@ static RULE_SHAPE(mamba_verify)
 	return 0;
 }
 
-/* A token: 10 a convolved channel (4 taps, bias, SiLU); 5 an element of the state (decay, update, readout); 9
- * a value of the result (skip, time step, gate, norm); 4 a head. One snapshot is read, one written per token
- * until all are. */
+/* Per token: 10 per convolved channel (4 taps, bias, SiLU), 5 per element of the state (decay, update,
+ * readout), 9 per value of the result (skip, time step, gate, norm), 4 per head. Reads one snapshot of the
+ * state and writes one per token. */
 static RULE_COST(mamba_verify)
 {
 	struct mamba m;
@@ -249,7 +251,7 @@ static RULE_COST(mamba_verify)
 	cost->bytes = op_bytes_but(c, 3u << MAMBA_CONV, 3u << 1) + states * (1 + fmin(rows, slots));
 }
 
-/* Of every state the same multiplications as one matmul, as if no token waited for the one before it. */
+/* Proxy: per state, one matmul with the same number of multiplications, as if tokens were independent. */
 static RULE_PROBLEM(mamba_verify)
 {
 	struct mamba m;
@@ -283,7 +285,7 @@ static RULE_SHAPE(replay)
 	return op_rank_is(c, REPLAY_SIZES, 1, err);
 }
 
-/* The numbers in input 3 from element `from` on; false where one is not known or negative. */
+/* Reads `count` sizes of input 3 from element `from` on; false if one is unknown or negative. */
 static bool replay_sizes(const struct op_call *c, int from, int count, double *sizes)
 {
 	struct op_list list = op_list_get(c, NULL, REPLAY_SIZES);
@@ -297,8 +299,8 @@ static bool replay_sizes(const struct op_call *c, int from, int count, double *s
 	return true;
 }
 
-/* batch, channels, history: each value of the history is copied once. At most the buffer where sizes are
- * data. */
+/* Sizes are batch, channels, history: copies each value of the history once. Upper bound if the sizes depend
+ * on the data: the whole buffer. */
 static RULE_COST(conv_replay)
 {
 	double sizes[3];
@@ -310,9 +312,9 @@ static RULE_COST(conv_replay)
 	cost->upto = !known && !isnan(cost->bytes);
 }
 
-/* Value heads Hv, sizes Dv and Dk, key heads Hk, capacity, kept tokens: each kept token decays the state and
- * adds an outer product, 3 an element; its decays, key and delta are read. At most all bytes where sizes are
- * data. */
+/* Sizes are value heads Hv, Dv, Dk, key heads Hk, capacity, kept tokens. Each kept token decays the state and
+ * adds an outer product, 3 operations per element, and reads its decays, key and delta. Upper bound if the
+ * sizes depend on the data: all bytes. */
 static RULE_COST(delta_replay)
 {
 	double s[6], starts[2] = { 0, 0 };
@@ -329,7 +331,7 @@ static RULE_COST(delta_replay)
 	cost->upto = false;
 }
 
-/* ---- PackedSparseAttentionIndexerMerge: unions of selected indices, a fixed number for each query */
+/* ---- PackedSparseAttentionIndexerMerge: unions of selected indices, a fixed number per query */
 
 static RULE_SHAPE(index_merge)
 {

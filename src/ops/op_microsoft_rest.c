@@ -1,5 +1,5 @@
-/* The rest of com.microsoft: paddings of packed sequences, relative positions, transforms, hashes, searches; and what
- * runs on the host. */
+/* Other operators of com.microsoft: padding of packed sequences, relative positions, transforms, hashes,
+ * searches, and those that run on the host. */
 #include "config.h"
 
 #include "ops/op_attention.h"
@@ -7,16 +7,16 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- what several share */
+/* ---- shared helpers */
 
-/* The whole number at input i as a size: not known where it is negative. */
+/* The integer at input i as a size; unknown if it is negative. */
 static struct dim size_at(const struct op_call *c, int i)
 {
 	struct dim d = op_dim_get(c, i);
 	return d.kind == DIM_KNOWN && d.value < 0 ? dim_unknown() : d;
 }
 
-/* dim_unknown with this bound where it is a number. */
+/* An unknown size with this upper bound, if the bound is known. */
 static struct dim at_most(struct dim bound)
 {
 	return bound.kind == DIM_KNOWN ? dim_unknown_upto(bound.value) : dim_unknown();
@@ -34,13 +34,13 @@ static void output_shape(struct op_call *c, int i, struct shape s)
 		c->outputs[i].shape = s;
 }
 
-/* Bytes alone: what it computes is not worth a count, or not published. */
+/* Bytes only: the operations are negligible or not documented. */
 static void bytes_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->bytes = op_bytes_all(c);
 }
 
-/* ---- paddings */
+/* ---- padding */
 
 static int remove_padding_shape(struct op_call *c, struct error *err)
 {
@@ -68,9 +68,9 @@ static int restore_padding_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* ---- positions */
+/* ---- relative positions */
 
-/* A table of buckets x heads; lengths of queries and keys are inputs. */
+/* RelativePositionBias: the table is buckets x heads; the lengths of queries and keys are inputs 1 and 2. */
 static int relative_bias_shape(struct op_call *c, struct error *err)
 {
 	if (op_rank_is(c, 0, 2, err))
@@ -88,7 +88,7 @@ static void relative_bias_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Queries of n x length x width; packed ones have n and length in token_offset (input 6). */
+/* Queries are n x length x width; for packed ones token_offset (input 6) is n x length. */
 static int gated_bias_shape(struct op_call *c, struct error *err)
 {
 	struct dim heads;
@@ -101,7 +101,7 @@ static int gated_bias_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* A product of each head's queries with the weights, and a gate's product for each pair. */
+/* A matmul of each head's queries with the weights, and one multiplication per query and key pair. */
 static void gated_bias_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = 2 * op_count(op_in(c, 0)) * op_dim_number(op_dim_at(op_in(c, 3), 2, 1)) +
@@ -109,8 +109,8 @@ static void gated_bias_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* GemmaRotaryEmbedding: q and k as they were; a sine and a cosine of each angle, two products and a sum an
- * element. */
+/* GemmaRotaryEmbedding: outputs have the shapes of q and k. A sine and a cosine per angle; two
+ * multiplications and an addition per element. */
 static int gemma_rotary_shape(struct op_call *c, struct error *err)
 {
 	if (op_rank_is(c, 1, 4, err) || op_rank_is(c, 3, 4, err))
@@ -154,7 +154,7 @@ static int unfold_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Real to the half of complex numbers that says all, each as two; and back. Only of the last dimension. */
+/* Rfft: real to one-sided complex (n / 2 + 1 pairs); Irfft: the inverse. Last dimension only. */
 static int rfft_shape(struct op_call *c, struct error *err)
 {
 	struct shape x = c->inputs[0].shape;
@@ -182,7 +182,7 @@ static int rfft_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Of a real signal of n places 2.5 n log2 n operations, as op_signal.c counts. */
+/* A real transform of length n counts as 2.5 n log2 n operations, see op_signal.c. */
 static void rfft_cost(const struct op_call *c, struct op_cost *cost)
 {
 	const struct op_value *signal = text_is(text_of(c->op->name), "Irfft") ? op_out(c, 0) : op_in(c, 0);
@@ -191,7 +191,7 @@ static void rfft_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Pairs of real and imaginary parts: three operations a number. */
+/* Complex multiplication: three operations per real number of the output. */
 static void complex_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = 3 * op_count(op_out(c, 0));
@@ -222,7 +222,7 @@ static int expand_dims_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* As ai.onnx has it, with a step of 1 where none is given. */
+/* Range of ai.onnx, with a default step of 1. */
 static int ms_range_shape(struct op_call *c, struct error *err)
 {
 	struct op_call view = *c;
@@ -240,7 +240,7 @@ static int ms_range_shape(struct op_call *c, struct error *err)
 	return op_range_shape(&view, err);
 }
 
-/* Points x c, size of a crop from input 3. */
+/* CropAndResize: boxes x channels x height x width; input 3 holds the crop size. */
 static int crop_shape(struct op_call *c, struct error *err)
 {
 	struct op_list size = op_list_get(c, NULL, 3);
@@ -257,7 +257,8 @@ static int crop_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Linear in both directions: 7 an element. Of the source at most 4 numbers for each. */
+/* Bilinear interpolation: 7 operations per element. Reads at most 4 source elements per output element, and
+ * at most the whole source. */
 static void crop_cost(const struct op_call *c, struct op_cost *cost)
 {
 	double taken = 4 * op_bytes(op_out(c, 0));
@@ -265,7 +266,7 @@ static void crop_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_but(c, 1, 0) + fmin(taken, op_bytes(op_in(c, 0)));
 }
 
-/* ---- sizes that depend on data */
+/* ---- data-dependent sizes */
 
 static int warping_shape(struct op_call *c, struct error *err)
 {
@@ -281,7 +282,7 @@ static int warping_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* For each pair of places the least of three neighbours, and a sum. */
+/* Per pair of positions: the minimum of three neighbours, and an addition. */
 static void warping_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = 3 * op_count(op_in(c, 0));
@@ -300,7 +301,7 @@ static int ms_unique_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Tokens: those that were there and at most all that were predicted, and one. */
+/* Output 0: the source tokens alone without predicted tokens, else a data-dependent number of tokens. */
 static int bifurcation_shape(struct op_call *c, struct error *err)
 {
 	if (op_rank_is(c, 0, 1, err) || op_rank_is(c, 1, 1, err) || op_rank_is(c, 3, 1, err))
@@ -313,7 +314,7 @@ static int bifurcation_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* ---- hashes and tests */
+/* ---- hashes and checks */
 
 static int hash_shape(struct op_call *c, struct error *err)
 {
@@ -321,7 +322,8 @@ static int hash_shape(struct op_call *c, struct error *err)
 	return op_shape_as_input(c, err);
 }
 
-/* Ids that are kept of what came before, and hashes of an id: orders of n-grams from 2 on, times heads. */
+/* Writes the number of previous ids kept, max_ngram_size - 1, and of hashes per id: (max_ngram_size - 1) x
+ * heads. */
 static int ngram_sizes(const struct op_call *c, struct dim *kept, struct dim *hashes, struct error *err)
 {
 	int64_t most = node_int(c->node, "max_ngram_size", 0),
@@ -334,7 +336,7 @@ static int ngram_sizes(const struct op_call *c, struct dim *kept, struct dim *ha
 	return 0;
 }
 
-/* n x length x hashes; and the last ids. */
+/* Outputs: n x length x hashes; the last ids of each sequence. */
 static int ngram_hash_shape(struct op_call *c, struct error *err)
 {
 	struct dim kept, hashes;
@@ -346,8 +348,8 @@ static int ngram_hash_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* VarlenNGramHashMapping, of sequences one behind the other: tokens x hashes; the last ids and segments of each
- * sequence, and the ids after each token whose state is asked for. */
+/* VarlenNGramHashMapping, packed sequences: tokens x hashes; the last ids and the segments of each sequence;
+ * the ids after each captured token. */
 static int packed_ngram_shape(struct op_call *c, struct error *err)
 {
 	struct dim kept, hashes, n, captured;
@@ -365,7 +367,7 @@ static int packed_ngram_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Scores as they were. */
+/* The output has the type and shape of the scores. */
 static int ngram_block_shape(struct op_call *c, struct error *err)
 {
 	if (op_rank_is(c, 0, 2, err) || op_rank_is(c, 1, 2, err))
@@ -391,7 +393,7 @@ static void all_finite_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* A mask of bits, in words of 32. */
+/* The mask is a vector of bits in 32-bit words. */
 static int bitmask_dropout_shape(struct op_call *c, struct error *err)
 {
 	(void)err;
@@ -404,14 +406,14 @@ static int bitmask_dropout_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Without training it passes its input through. */
+/* True outside training: the input is returned unchanged. */
 static bool bitmask_dropout_free(const struct op_call *c)
 {
 	double training;
 	return !op_in(c, 2) || (op_scalar(op_in(c, 2), &training) && training == 0);
 }
 
-/* ---- graphs that another program has compiled: what they give is declared in the file, if anywhere */
+/* ---- precompiled graphs: the outputs have the types and shapes that the file declares, or unknown ones */
 
 static int compiled_shape(struct op_call *c, struct error *err)
 {
@@ -435,7 +437,7 @@ static void compiled_problem(const struct op_call *c, struct op_problem *out)
 
 /* ---- host */
 
-/* Tokens of every string, as many as the longest has. */
+/* Tokenizer: appends a dimension, the largest number of tokens of a string: unknown. */
 static int tokenizer_shape(struct op_call *c, struct error *err)
 {
 	struct shape x = c->inputs[0].shape;
@@ -450,7 +452,7 @@ static int tokenizer_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* GreedySearch, Sampling: n x max_length (input 1). Logits of n x vocabulary for those who ask. */
+/* GreedySearch, Sampling: n x max_length (input 1); output 1 holds logits of n x vocabulary. */
 static int search_shape(struct op_call *c, struct error *err)
 {
 	int64_t words = node_int(c->node, "vocab_size", -1);
@@ -465,7 +467,7 @@ static int search_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Beams: n x sequences that are given back (input 4) x max_length (input 1). */
+/* BeamSearch: n x returned sequences (input 4) x max_length (input 1). */
 static int beam_shape(struct op_call *c, struct error *err)
 {
 	(void)err;

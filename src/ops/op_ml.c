@@ -1,12 +1,12 @@
-/* ai.onnx.ml: classical learning, which runs on the host. Where the standard's text leaves a shape open, it
- * is what ONNX Runtime gives. */
+/* ai.onnx.ml: classical machine learning operators; they run on the host. Where the standard leaves a shape
+ * open, the rule follows ONNX Runtime. */
 #include "config.h"
 
 #include "ops/op_rules.h"
 
 #include "model/tensor.h"
 
-/* Length of a list attribute (of numbers or strings); -1: it is not there. */
+/* Length of a list attribute (integers, floats or strings); -1 if it is absent or empty. */
 static int64_t list_length(const struct op_call *c, const char *name)
 {
 	const struct attribute *a = node_attribute(c->node, name);
@@ -20,7 +20,7 @@ static struct dim known_or_not(int64_t value)
 	return value >= 0 ? dim_known(value) : dim_unknown();
 }
 
-/* Rows of an input of features: those of a line are one. */
+/* Batch size of a feature input; a vector counts as one row. */
 static struct dim batch_of(struct shape in)
 {
 	return in.rank == 1 ? dim_known(1) : in.rank > 1 ? in.dims[0] : dim_unknown();
@@ -36,16 +36,16 @@ static void matrix(struct op_call *c, int output, enum dtype type, struct dim he
 	c->outputs[output].shape.dims[1] = width;
 }
 
-/* ---- shaped like the input */
+/* ---- output shape equals input shape */
 
-/* Normalizer, Scaler: floats whatever goes in. */
+/* Normalizer, Scaler: the output is f32 for every input type. */
 static RULE_SHAPE(as_floats)
 {
 	c->outputs[0].dtype = DTYPE_F32;
 	return op_shape_as_input(c, err);
 }
 
-/* CategoryMapper, and LabelEncoder before version 2: strings become numbers and the other way. */
+/* CategoryMapper, and LabelEncoder before version 2: maps strings to int64 and int64 to strings. */
 static RULE_SHAPE(category)
 {
 	enum dtype in = c->inputs[0].dtype;
@@ -53,7 +53,7 @@ static RULE_SHAPE(category)
 	return op_shape_as_input(c, err);
 }
 
-/* LabelEncoder: the type of the values that it gives. */
+/* LabelEncoder: the output type is the type of the values attribute. */
 static RULE_SHAPE(label_encoder)
 {
 	const struct attribute *values = node_attribute(c->node, "values_tensor");
@@ -69,9 +69,9 @@ static RULE_SHAPE(label_encoder)
 	return op_shape_as_input(c, err);
 }
 
-/* ---- taking and putting together */
+/* ---- selecting and concatenating features */
 
-/* Places of the last axis; a line counts as a row. */
+/* ArrayFeatureExtractor: selects indices along the last axis; a vector counts as one row. */
 static RULE_SHAPE(array_feature)
 {
 	struct shape in = c->inputs[0].shape, places = c->inputs[1].shape;
@@ -88,7 +88,8 @@ static RULE_SHAPE(array_feature)
 	return 0;
 }
 
-/* Side by side: as wide as the attribute says, or as the inputs are. */
+/* FeatureVectorizer: concatenates the inputs; the width is the sum of inputdimensions, or of the input
+ * widths. */
 static RULE_SHAPE(feature_vectorizer)
 {
 	struct op_list given = op_list_get(c, "inputdimensions", -1);
@@ -123,7 +124,7 @@ static RULE_SHAPE(one_hot_encoder)
 
 /* ---- maps */
 
-/* A row of the values: of all keys up to max_map, or of those that are there. */
+/* CastMap: one row of values; max_map columns in SPARSE form, an unknown number in DENSE form. */
 static RULE_SHAPE(cast_map)
 {
 	static const struct {
@@ -142,7 +143,7 @@ static RULE_SHAPE(cast_map)
 	return 0;
 }
 
-/* A row with a place for each word of the vocabulary. */
+/* DictVectorizer: one row, one column for each vocabulary entry. */
 static RULE_SHAPE(dict_vectorizer)
 {
 	int64_t names = list_length(c, "string_vocabulary"), numbers = list_length(c, "int64_vocabulary");
@@ -151,7 +152,7 @@ static RULE_SHAPE(dict_vectorizer)
 	return 0;
 }
 
-/* A map of each row, its columns by label. */
+/* ZipMap: one map from label to score for each row. */
 static RULE_SHAPE(zip_map)
 {
 	struct shape in = c->inputs[0].shape;
@@ -165,7 +166,7 @@ static RULE_SHAPE(zip_map)
 
 /* ---- classifiers, regressors */
 
-/* How many classes; the type of their labels. */
+/* Number of classes (unknown without labels); writes the type of the labels. */
 static struct dim classes(const struct op_call *c, const char *numbers, enum dtype *type)
 {
 	int64_t named = list_length(c, "classlabels_strings"), numbered = list_length(c, numbers);
@@ -173,7 +174,7 @@ static struct dim classes(const struct op_call *c, const char *numbers, enum dty
 	return known_or_not(named >= 0 ? named : numbered);
 }
 
-/* The class of each row, and a score for each of them. */
+/* Output 0 is the class of each row; output 1 is the rows x scores matrix. */
 static void classified(struct op_call *c, enum dtype label, struct dim scores)
 {
 	struct dim rows = batch_of(c->inputs[0].shape);
@@ -201,8 +202,8 @@ static RULE_SHAPE(tree_classifier)
 	return 0;
 }
 
-/* With support vectors and without probabilities the scores are those of the pairs, of which two classes have
- * two (one for each). */
+/* One score per class. With support vectors and without probabilities: n (n - 1) / 2
+ * scores, one per pair of classes, but 2 for 2 classes. */
 static RULE_SHAPE(svm_classifier)
 {
 	enum dtype label;
@@ -237,7 +238,7 @@ static RULE_SHAPE(tree_regressor)
 	return 0;
 }
 
-/* TreeEnsemble keeps the input's type. */
+/* TreeEnsemble: the output type equals the input type. */
 static RULE_SHAPE(tree_ensemble)
 {
 	(void)err;
@@ -246,7 +247,7 @@ static RULE_SHAPE(tree_ensemble)
 	return 0;
 }
 
-/* ---- rows */
+/* ---- operator table */
 
 #define ML(name, since, until, fewest, most, shape)                                                          \
 	{                                                                                                    \

@@ -1,5 +1,4 @@
-/* Operators that only move data: Transpose, Concat, Split, Slice, Expand, Tile, Pad, DepthToSpace,
- * SpaceToDepth. */
+/* Data movement operators: Transpose, Concat, Split, Expand, Tile, DepthToSpace, SpaceToDepth. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -59,8 +58,8 @@ static int transpose_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* The axes in output order without those of size 1, and runs that stay together as one: what a library sees
- * after its own simplification, so that equal work has one text. Returns the rank that is left. */
+/* Writes the equivalent transpose without axes of size 1, and with adjacent axes that stay adjacent merged.
+ * Libraries do the same, so equal work gets one problem text. Returns the reduced rank. */
 static int transpose_simplify(const struct op_call *c, int64_t *size, int *perm)
 {
 	struct shape in = c->inputs[0].shape;
@@ -93,7 +92,7 @@ static int transpose_simplify(const struct op_call *c, int64_t *size, int *perm)
 	return groups;
 }
 
-/* Only axes of size 1 change places: a reshape. */
+/* True if only axes of size 1 are permuted: the transpose is then a reshape. */
 static bool transpose_free(const struct op_call *c)
 {
 	int64_t size[OP_RANK_MAX];
@@ -125,7 +124,7 @@ static void transpose_problem(const struct op_call *c, struct op_problem *out)
 
 /* ---- Concat */
 
-/* Elements of the inputs behind each other; those of inputs that are not known stay unknown. */
+/* Concatenates the known elements of the inputs; elements of an input with unknown contents stay unknown. */
 static void concat_elements(struct op_call *c, int axis)
 {
 	struct op_value *v = &c->outputs[0];
@@ -261,7 +260,8 @@ static void split_elements(struct op_call *c, int axis, const int64_t *size)
 	}
 }
 
-/* The first n of `parts` chunks of equal size, rounded up: what is left for the last may be less, or nothing. */
+/* Sizes of the first n of `parts` chunks of ceil(d / parts) elements; the last chunks may be smaller or
+ * empty. */
 static void split_unevenly(struct arena *a, struct dim d, int64_t parts, struct dim *size, int n)
 {
 	struct dim chunk = dim_ceil_div(a, d, parts);
@@ -276,13 +276,13 @@ static void split_unevenly(struct arena *a, struct dim d, int64_t parts, struct 
 	}
 }
 
-/* The size of every output along the axis, unknown where it is not known. */
+/* Writes the size of each output along the axis; dim_unknown() where it cannot be inferred. */
 static int split_sizes(struct op_call *c, struct dim d, struct dim *size, struct error *err)
 {
 	struct op_list list = op_list_get(c, "split", 1);
 	int n = c->output_count;
 	if (list.state == OP_LIST_ABSENT) {
-		bool uneven = c->opset >= 18; /* num_outputs: the last may be smaller */
+		bool uneven = c->opset >= 18; /* num_outputs: the last output may be smaller */
 		int64_t parts = uneven ? node_int(c->node, "num_outputs", n) : n;
 		if (parts < n || parts > INT32_MAX)
 			return op_fail(c, err, "num_outputs is %lld for %d outputs", (long long)parts, n);
@@ -337,7 +337,7 @@ static int split_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* What is taken is read once and written once. */
+/* Cost of a copy: every output element is read once and written once. */
 void op_taken_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = 0;
@@ -353,7 +353,7 @@ static bool split_free(const struct op_call *c)
 
 /* ---- Expand, Tile */
 
-/* Elements of the output of which each coordinate comes from the input's, modulo the input's size. */
+/* Fills the output elements: each output coordinate, modulo the input size, is the input coordinate. */
 static void repeat_elements(struct op_call *c)
 {
 	struct op_value *v = &c->outputs[0];
@@ -415,7 +415,7 @@ static int tile_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Before opset 6: so many tiles along one axis. */
+/* Tile before opset 6: repeats the input `tiles` times along one axis. */
 static int tile_old_shape(struct op_call *c, struct error *err)
 {
 	struct op_list tiles = op_list_get(c, NULL, 1), axis = op_list_get(c, NULL, 2);
@@ -438,14 +438,14 @@ static int tile_old_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* The data input is read once, the output written; the small lists beside them do not count. */
+/* Cost of a copy: reads the data input once and writes the output; shape and index inputs are not counted. */
 void op_first_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = 0;
 	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]);
 }
 
-/* Movers of which the result, when it is shaped like the input, is the input. */
+/* True if the output shape equals the input shape, where such an operator returns its input unchanged. */
 bool op_same_shape_free(const struct op_call *c)
 {
 	return op_shape_same(c->inputs[0].shape, c->outputs[0].shape);

@@ -1,13 +1,13 @@
-/* Experimental operators of the first opsets, which the standard dropped and old models still carry. Their
- * domain is that of ai.onnx, no newer operator took their names. */
+/* Experimental operators of the first opsets: removed from the standard, still found in old models. Their
+ * domain is ai.onnx, and no later operator reuses their names. */
 #include "config.h"
 
 #include "ops/op_rules.h"
 
 /* ---- Crop */
 
-/* border: columns and rows cut off to the left, above, to the right, below; scale: height and width that stay
- * from the first two on. */
+/* border: columns and rows removed at the left, top, right and bottom. scale: height and width of the output,
+ * after the border at the left and the top is removed. */
 static RULE_SHAPE(crop)
 {
 	struct shape x = c->inputs[0].shape;
@@ -34,7 +34,8 @@ static RULE_SHAPE(crop)
 
 /* ---- ConstantFill, GivenTensorFill */
 
-/* The shape is that of the input, the input's contents, or an attribute; extra_shape comes behind. */
+/* The shape comes from the input's shape, the input's contents or the attribute `shape`; extra_shape is
+ * appended to it. */
 static RULE_SHAPE(fill)
 {
 	struct op_list extra = op_list_get(c, "extra_shape", -1), given = op_list_get(c, "shape", -1);
@@ -57,7 +58,7 @@ static RULE_SHAPE(fill)
 	return 0;
 }
 
-/* ---- elementwise: alpha x + beta and their like, two or three operations an element */
+/* ---- elementwise: alpha x + beta and similar, two or three operations per element */
 
 static RULE_COST(two)
 {
@@ -82,7 +83,7 @@ static RULE_PROBLEM(scale)
 	op_problem_eltwise(c, &c->inputs[0], MODE_LINEAR_MAP, node_float(c->node, "scale", 1), 0, out);
 }
 
-/* A scale for all and a shift for each channel. */
+/* One scale for all elements and one bias per channel. */
 static RULE_PROBLEM(image_scaler)
 {
 	op_problem_eltwise(c, &c->inputs[0], MODE_LINEAR_MAP, node_float(c->node, "scale", 1), 0, out);
@@ -103,14 +104,14 @@ static RULE_PROBLEM(scaled_tanh)
 
 /* ---- GRUUnit */
 
-/* One step of a GRU whose products are computed: two sigmoids, a tanh and the mix of old and new state. */
+/* One GRU step after its matmuls: two sigmoids, a tanh and the interpolation of old and new state. */
 static RULE_COST(gru_unit)
 {
 	cost->flops = 8 * op_count(&c->outputs[0]);
 	cost->bytes = op_bytes_all(c);
 }
 
-/* ---- rows */
+/* ---- operator table */
 
 #define OLD "experimental, dropped from the standard"
 #define ELTWISE(name, cost, problem)                                                                         \

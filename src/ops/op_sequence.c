@@ -1,5 +1,5 @@
-/* Operators on sequences and optionals, and those that hold graphs. A sequence is a list of references: making one
- * or taking from one needs no kernel; only what cuts a tensor up or puts it together moves bytes. */
+/* Operators on sequences and optionals, and control flow operators. A sequence is a list of references:
+ * building or indexing one needs no kernel. Only splitting or concatenating tensors moves bytes. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -27,7 +27,7 @@ static int need_sequence(const struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* The output as the input is, contents and all. */
+/* Copies the input to the output, contents included; the output is not marked as constant. */
 static void hand_on(struct op_value *out, const struct op_value *in)
 {
 	bool present = out->present;
@@ -45,7 +45,7 @@ static int identity_shape(struct op_call *c, struct error *err)
 
 /* ---- items */
 
-/* The items as far as they are known one by one: their count in *count; NULL otherwise. */
+/* Items of a sequence if each one is known, and their number in *count; NULL otherwise. */
 static const struct op_value *items_of(const struct op_value *v, int *count)
 {
 	static const struct op_value none;
@@ -56,7 +56,7 @@ static const struct op_value *items_of(const struct op_value *v, int *count)
 	return *count ? v->items : &none;
 }
 
-/* A sequence of these. `common`: what all have in common; found from the items where there are some. */
+/* Makes `out` a sequence of `items`; its type and shape are those that all items have in common. */
 static void sequence_set(struct op_call *c, struct op_value *out, const struct op_value *items, int count)
 {
 	struct op_value common = items[0];
@@ -69,7 +69,7 @@ static void sequence_set(struct op_call *c, struct op_value *out, const struct o
 	out->items = count <= OP_ITEMS_MAX ? items : NULL;
 }
 
-/* An item as it is once it is in a sequence: its contents are no longer followed, unless they are short. */
+/* Allocates an array for `count` items, at least one. */
 static struct op_value *items_new(struct arena *a, int count)
 {
 	return ARENA_ARRAY(a, struct op_value, count ? count : 1);
@@ -105,8 +105,9 @@ static int sequence_empty_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* The items of input 0, as items_of says, and the place among them that input i names, of which `more` may follow the
- * last: the last of all where it is left out, -1 unknown. */
+/* Writes the items of input 0 (see items_of) and the index that input i selects; -1 if it is unknown. The
+ * default is the last valid index. `more` is 1 where the index may point one past the last item, as for an
+ * insertion. Returns -1 if the index is out of range. */
 static int items_at(const struct op_call *c, int i, int more, const struct op_value **items, int *count, int *at,
 	struct error *err)
 {
@@ -221,7 +222,7 @@ static int sequence_length_shape(struct op_call *c, struct error *err)
 
 /* ---- SplitToSequence, ConcatFromSequence */
 
-/* How many parts, and the size of part i: pieces of `each`, or as `sizes` has them. */
+/* Number of parts, and the size of each: all `each` (the last may be smaller), or listed in `sizes`. */
 struct parts {
 	struct dim count, each;
 	const struct elements *sizes;
@@ -274,7 +275,7 @@ static struct dim part_size(const struct parts *p, struct dim whole, int i)
 	return p->each;
 }
 
-/* Shape of a part: `size` along the axis, or without the axis. */
+/* Shape of one part: `size` along the axis; without the axis if `kept` is false. */
 static struct shape part_shape(struct op_call *c, int axis, struct dim size, bool kept)
 {
 	struct shape in = c->inputs[0].shape, s = shape_make(c->arena, in.rank - !kept);
@@ -323,7 +324,8 @@ static void split_to_sequence_cost(const struct op_call *c, struct op_cost *cost
 	cost->bytes = 2 * op_bytes(&c->inputs[0]) + op_bytes(op_in(c, 1));
 }
 
-/* What goes in as a whole where the parts are known one by one, else along the axis unknown. */
+/* Size along the axis: the sum over the items where each is known, else length of the sequence x item size,
+ * or unknown. */
 static int concat_dims(struct op_call *c, struct shape *out, int axis, struct error *err)
 {
 	int count;
@@ -377,7 +379,7 @@ static void concat_from_sequence_cost(const struct op_call *c, struct op_cost *c
 
 /* ---- optionals */
 
-/* What input 0 holds as an optional; anything else holds itself. */
+/* Number of values in an optional: 0 or 1; a value that is not an optional counts as one. */
 static struct dim optional_length(const struct op_value *v)
 {
 	return !v ? dim_known(0) : is_optional(v) ? v->length : dim_known(1);
@@ -391,7 +393,7 @@ static int optional_shape(struct op_call *c, struct error *err)
 		return op_fail(c, err, "the input is an optional");
 	out->kind = in && is_sequence(in) ? VALUE_OPTIONAL_SEQUENCE : VALUE_OPTIONAL;
 	out->length = optional_length(in);
-	if (!in) /* the attribute `type` says which; it is not kept */
+	if (!in) /* the type would come from the attribute `type`, which the reader does not keep */
 		return 0;
 	struct op_value *held = items_new(c->arena, 1);
 	*held = *in;
@@ -424,7 +426,7 @@ static int optional_get_element_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* ---- operators that hold graphs: what they give is what their graphs give, which the plan finds out */
+/* ---- control flow: the outputs are those of the subgraphs, which the planner infers */
 
 static int control_shape(struct op_call *c, struct error *err)
 {

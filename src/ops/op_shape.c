@@ -1,4 +1,4 @@
-/* Operators about shapes: those that read them, change them without touching data, and make constants. */
+/* Operators that read a shape, change it without moving data, or create constants. */
 #include "config.h"
 
 #include "ops/op_attribute.h"
@@ -52,8 +52,9 @@ static int size_shape(struct op_call *c, struct error *err)
 
 /* ---- Reshape */
 
-/* How many elements the -1 stands for: the dimensions of both sides without those that a 0 copies and without
- * pairs that are surely the same, divided. Unknown dimensions that are copied do not matter then. */
+/* Size of the dimension given as -1: input elements divided by the product of the other output dimensions.
+ * Copied dimensions (0) and equal dimensions on both sides are cancelled first, so they may be unknown.
+ * Returns -1 as a known dimension if the division leaves a remainder. */
 static struct dim reshape_rest(
 	struct arena *a, struct shape in, const struct shape *out, const bool *copied, int rest)
 {
@@ -92,7 +93,8 @@ static int reshape_check(struct op_call *c, struct shape in, struct shape out, s
 	return 0;
 }
 
-/* One dimension as asked for. -1: wrong. */
+/* Writes one requested dimension to *out; sets *copied for a 0, *rest for the -1. Returns -1 if it is
+ * invalid. */
 static int reshape_dim(struct op_call *c, struct shape in, struct dim want, int i, struct dim *out,
 	bool *copied, int *rest, struct error *err)
 {
@@ -137,7 +139,7 @@ static int reshape_shape(struct op_call *c, struct error *err)
 		}
 	}
 	v->shape = out;
-	/* A single size that is not known follows from the others just as a -1 does. */
+	/* A single unknown size is computed from the others, as for -1. */
 	if (rest < 0 && unknown_count == 1) {
 		rest = unknown;
 		unknown_count = 0;
@@ -173,7 +175,7 @@ static int flatten_shape(struct op_call *c, struct error *err)
 
 /* ---- Squeeze, Unsqueeze */
 
-/* Without axes every 1 goes: known only where every dimension is. */
+/* Without axes, Squeeze removes each dimension of size 1; *known is false if a dimension is unknown. */
 static void squeeze_mask(struct shape in, bool *mask, bool *known)
 {
 	for (int i = 0; i < in.rank; i++) {
@@ -248,7 +250,7 @@ static void constant_tensor(struct op_call *c, const struct tensor *t)
 	v->elements = op_elements_of_tensor(c->arena, t);
 }
 
-/* What an operator of opset 12 on may have instead of a tensor. */
+/* Attributes of Constant that may replace the tensor `value` from opset 12 on. */
 static const struct constant_row {
 	const char *name;
 	enum attribute_kind kind;
@@ -273,14 +275,14 @@ static const struct constant_row *constant_row(const struct attribute *a)
 	return NULL;
 }
 
-/* Of its kind, or too long to be kept, which a single number never is. */
+/* True if the attribute has the row's kind, or is a list too long to keep; a scalar is always kept. */
 static bool constant_fits(const struct attribute *a, const struct constant_row *row)
 {
 	bool number = row->kind == ATTRIBUTE_INT || row->kind == ATTRIBUTE_FLOAT;
 	return a->kind == row->kind || (a->kind == ATTRIBUTE_OTHER && !number);
 }
 
-/* The first attribute that is a value; NULL: there is none. */
+/* First attribute that holds the value, or NULL. */
 static const struct attribute *constant_attribute(const struct op_call *c)
 {
 	for (int i = 0; i < c->node->attribute_count; i++) {
@@ -317,7 +319,7 @@ static void constant_numbers(struct op_call *c, const struct attribute *a, const
 	c->outputs[0].elements = e;
 }
 
-/* A list that is too long to be kept still has a type and a rank. */
+/* Writes type, shape and contents of the constant; a list too long to keep has only type and rank. */
 static void constant_value(struct op_call *c, const struct attribute *a, const struct constant_row *row)
 {
 	struct op_value *v = &c->outputs[0];
@@ -344,7 +346,8 @@ static int constant_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* The output shape and what fills it: true when both are known and few. */
+/* Fills the output with one value (zero if `one` is NULL). Returns false if the shape is unknown or has too
+ * many elements. */
 static bool fill_elements(struct op_call *c, const struct elements *one)
 {
 	struct op_value *v = &c->outputs[0];

@@ -1,7 +1,7 @@
-/* Signals: DFT, STFT, windows, MelWeightMatrix.
+/* Signal operators: DFT, STFT, windows, MelWeightMatrix.
  *
- * A transform of n complex numbers counts 5 n log2 n operations, one of n real numbers half of it: the
- * convention by which the authors of FFTW compare programs whatever their algorithm (Frigo and Johnson, The
+ * A transform of n complex numbers counts as 5 n log2 n operations, one of n real numbers as half of that:
+ * the convention with which the authors of FFTW compare FFT programs of any algorithm (Frigo and Johnson, The
  * Design and Implementation of FFTW3, 2005, section III). */
 #include "config.h"
 
@@ -9,13 +9,13 @@
 
 #include <math.h>
 
-/* Operations of one transform. */
+/* Operations of one transform of length n. */
 static double transform_flops(double n, bool real)
 {
 	return n > 1 ? (real ? 2.5 : 5) * n * log2(n) : n * 0;
 }
 
-/* Places of a one-sided spectrum: n / 2 + 1. */
+/* Length of a one-sided spectrum: n / 2 + 1. */
 static struct dim one_side(struct arena *a, struct dim n)
 {
 	return dim_add(a, dim_floor_div(a, n, dim_known(2)), dim_known(1));
@@ -30,8 +30,8 @@ static int size_check(const struct op_call *c, struct dim d, const char *what, s
 
 /* ---- DFT */
 
-/* The axis, an attribute before opset 20: -1 not known, -2 an error. The last dimension holds the parts of a
- * number and is none. */
+/* Axis of the transform (an attribute before opset 20); -1 if it is unknown, -2 after an error. The last
+ * dimension holds real and imaginary parts and is not a valid axis. */
 static int dft_axis(const struct op_call *c, int rank, struct error *err)
 {
 	struct dim given = op_in(c, 2) ? op_dim_get(c, 2) : dim_known(-2);
@@ -49,10 +49,10 @@ static int dft_axis(const struct op_call *c, int rank, struct error *err)
 
 struct dft {
 	bool one_sided, inverse;
-	struct dim length; /* of the whole signal */
+	struct dim length; /* of the full signal */
 };
 
-/* The length is an input, or the signal's; of a one-sided spectrum 2 (n - 1). */
+/* Signal length: the input dft_length, else the size of the axis; 2 (n - 1) for an inverse one-sided DFT. */
 static struct dft dft_get(const struct op_call *c, struct dim in)
 {
 	struct dft dft = { node_int(c->node, "onesided", 0) != 0, node_int(c->node, "inverse", 0) != 0, in };
@@ -105,7 +105,7 @@ static RULE_COST(dft)
 
 /* ---- STFT */
 
-/* The length of a frame: the last input, the window's, or the signal's. */
+/* Frame length: the input frame_length, else the length of the window, else that of the signal. */
 static int stft_length(const struct op_call *c, struct dim *length, struct error *err)
 {
 	struct shape x = c->inputs[0].shape;
@@ -128,7 +128,7 @@ static int stft_length(const struct op_call *c, struct dim *length, struct error
 	return 0;
 }
 
-/* floor((signal - frame) / step) + 1 */
+/* Number of frames: floor((signal - frame) / step) + 1. */
 static int stft_frames(
 	const struct op_call *c, struct dim signal, struct dim frame, struct dim *frames, struct error *err)
 {
@@ -144,7 +144,7 @@ static int stft_frames(
 	return 0;
 }
 
-/* Signals are batch, length, 1 or 2; old exporters leave the last out of real ones. */
+/* The signal is batch x length x (1 or 2); old exporters omit the last dimension for real signals. */
 static RULE_SHAPE(stft)
 {
 	struct shape x = c->inputs[0].shape;
@@ -163,7 +163,7 @@ static RULE_SHAPE(stft)
 	return 0;
 }
 
-/* Each frame is multiplied by the window, where there is one, and transformed. */
+/* Each frame is multiplied by the window, if there is one, and transformed. */
 static RULE_COST(stft)
 {
 	struct shape x = c->inputs[0].shape, y = c->outputs[0].shape;
@@ -195,7 +195,7 @@ static RULE_SHAPE(window)
 	return 0;
 }
 
-/* One operation an element, which is written. */
+/* One operation per element; only the output is written. */
 static RULE_COST(window)
 {
 	cost->flops = op_count(&c->outputs[0]);
@@ -214,7 +214,7 @@ static RULE_SHAPE(mel)
 	return 0;
 }
 
-/* ---- rows */
+/* ---- operator table */
 
 static const struct op rows[] = {
 	{ "DFT", "", 17, 19, 1, 2, CLASS_MEMORY, dft_shape, dft_cost, op_problem_mover, NULL, OP_COPY },

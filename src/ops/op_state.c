@@ -1,19 +1,20 @@
-/* Operators that carry a state from token to token: LinearAttention and GatedDeltaNet, a matrix for each head;
- * CausalConvWithState and VarlenCausalConvWithState, the last inputs of a convolution. In the latter of each pair
- * sequences lie one behind the other. Those of com.microsoft have more than those of ai.onnx. */
+/* Operators that carry a state from token to token. LinearAttention and GatedDeltaNet keep one matrix per
+ * head; CausalConvWithState and VarlenCausalConvWithState keep the last inputs of a convolution.
+ * GatedDeltaNet and VarlenCausalConvWithState take packed sequences. The com.microsoft versions have inputs
+ * and attributes that those of ai.onnx lack. */
 #include "config.h"
 
 #include "ops/op_attention.h"
 
 #include <math.h>
 
-/* ---- a state of key size x value size for every head, changed by every token */
+/* ---- linear attention: a key size x value size state per head, updated by every token */
 
-/* Sequences that lie one behind the other are one of all their tokens here (n 1): the work is the same. */
+/* Dimensions of linear attention. Packed sequences count as one sequence of all tokens (n = 1): same work. */
 struct linear {
 	struct dim n, steps;
-	struct dim heads, key_heads; /* of queries, of keys: as many as states, or shared by several of them */
-	struct dim states, results;  /* heads of values, each with a state; of the output */
+	struct dim heads, key_heads; /* query heads; key heads: one per state, or shared by several states */
+	struct dim states, results;  /* value heads, one state each; heads of the output */
 	struct dim key_size, value_size;
 	bool gated, delta;
 };
@@ -24,14 +25,15 @@ static struct linear linear_none(void)
 	return (struct linear){ no, no, no, no, no, no, no, no, false, false };
 }
 
-/* Does `parts` go into `whole` without a rest? Yes where one is not known. */
+/* True if `whole` is a multiple of `parts`, or if either is unknown. */
 static bool linear_shares(struct dim whole, struct dim parts)
 {
 	return whole.kind != DIM_KNOWN || parts.kind != DIM_KNOWN ||
 	       (parts.value > 0 && whole.value % parts.value == 0);
 }
 
-/* The rule; results are as many as there are heads of queries or of values, whichever are more. */
+/* Reads update_rule and sets the output heads: the larger of query heads and value heads. Returns -1 if the
+ * numbers of heads are not multiples of each other. */
 static int linear_finish(const struct op_call *c, struct linear *l, struct error *err)
 {
 	struct text rule = node_string(c->node, "update_rule", "gated_delta");
@@ -51,7 +53,8 @@ static int linear_finish(const struct op_call *c, struct linear *l, struct error
 								(long long)l->states.value);
 }
 
-/* What a state (n x states x a x b, perhaps behind a window) says of its two last dimensions. */
+/* Merges the last four dimensions of a state (n x states x a x b) into *n, states, *a and *b. A state of rank
+ * 5 has a window dimension in front. Returns -1 if a dimension differs. */
 static int linear_state(const struct op_call *c, const struct op_value *state, struct linear *l, struct dim *n,
 	struct dim *a, struct dim *b, struct error *err)
 {
@@ -68,7 +71,8 @@ static int linear_state(const struct op_call *c, const struct op_value *state, s
 
 /* ---- LinearAttention */
 
-/* Keys of com.microsoft may have fewer heads than values, as many as their size says. */
+/* Sets the number of key heads. With com.microsoft there may be fewer key heads than value heads: width / key
+ * size. */
 static int linear_keys(const struct op_call *c, struct dim width, struct linear *l, struct error *err)
 {
 	struct dim size;
@@ -108,14 +112,14 @@ static int linear_attention_get(const struct op_call *c, struct linear *l, struc
 
 enum { DELTA_BOUNDS = 3, DELTA_DECAY, DELTA_BETA, DELTA_STATE };
 
-/* leads: how many dimensions the tokens have (1, or with one for sequences in front 2), -1: not known. */
+/* leads: number of token dimensions, 1 (packed) or 2 (sequence, token); -1 if it is unknown */
 struct delta_net {
 	struct linear l;
 	int leads;
-	struct dim lead[2], n, captured; /* those dimensions; sequences; tokens of each that are captured */
+	struct dim lead[2], n, captured; /* token dimensions; sequences; captured tokens of each */
 };
 
-/* Queries, keys and values with their heads. */
+/* Reads shapes of separate queries, keys and values: token dimensions x heads x head size. */
 static int delta_net_parts(const struct op_call *c, struct delta_net *d, struct error *err)
 {
 	struct linear *l = &d->l;
@@ -140,7 +144,8 @@ static int delta_net_parts(const struct op_call *c, struct delta_net *d, struct 
 	return 0;
 }
 
-/* All three in one dimension: what the values leave are queries and keys alike. */
+/* Queries, keys and values packed in one input: the width less that of the values is shared equally by
+ * queries and keys. */
 static int delta_net_packed(const struct op_call *c, struct delta_net *d, struct error *err)
 {
 	struct linear *l = &d->l;
@@ -185,7 +190,7 @@ static int delta_net_get(const struct op_call *c, struct delta_net *d, struct er
 	return 0;
 }
 
-/* ---- what both have */
+/* ---- shared by both */
 
 static int linear_get(const struct op_call *c, struct linear *l, struct error *err)
 {
@@ -237,8 +242,8 @@ static RULE_SHAPE(delta_net)
 	return 0;
 }
 
-/* What GatedDeltaNet does before: a softplus and two more of each decay, a sigmoid of each rate, lengths of
- * queries and keys (a square and a sum, and a division an element). */
+/* Operations of GatedDeltaNet before the recurrence: 3 per decay (softplus and two more), 1 per rate
+ * (sigmoid), 3 per element of queries and keys for the L2 norm (square, sum, division). */
 static double delta_net_before(const struct op_call *c, const struct linear *l)
 {
 	double turned = 2 * op_dim_number(l->n) * op_dim_number(l->steps) * op_dim_number(l->heads) *
@@ -251,9 +256,9 @@ static double delta_net_before(const struct op_call *c, const struct linear *l)
 	return flops;
 }
 
-/* Each token: the outer product of key and value into the state and the product of query and state, 2 an
- * element; decay 1 more and its exponential; delta rule: state times key, 2 an element, and a difference and
- * a product a value. Decay is input 4 of both. */
+/* Per token: the outer product of key and value added to the state, and query times state, 2 operations per
+ * element each. Decay adds 1 per element and its exponential. The delta rule adds key times state, 2 per
+ * element, and a subtraction and a product per value. Decay is input 4 of both operators. */
 static RULE_COST(linear)
 {
 	struct linear l;
@@ -269,8 +274,9 @@ static RULE_COST(linear)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Of every state the same multiplications as one matrix product, as if no token waited for the one before it: keys
- * times values into it, of the delta rule keys times it, too, and it times the queries of all heads that share it. */
+/* Proxy: per state, one matmul with the same number of multiplications, as if tokens were independent. It
+ * includes the state update (keys times values), the delta rule (keys times state) and the output (queries of
+ * all heads that share the state, times state). */
 static RULE_PROBLEM(linear)
 {
 	struct linear l;
@@ -293,17 +299,17 @@ static RULE_PROBLEM(linear)
 	out->proxy = true;
 }
 
-/* ---- a depthwise convolution over a carried state and the input */
+/* ---- depthwise convolution over the carried state and the input */
 
-/* State length: (kernel - 1) * dilation. Only the one spatial dimension of ai.onnx, channels second or last (then in
- * any number of dimensions), or tokens of all sequences one behind the other, as one sequence (n 1). */
+/* State length: (kernel - 1) * dilation. Three layouts: n x channels x length; channels last, with any number
+ * of channel dimensions; packed tokens of all sequences, as one sequence (n = 1). */
 struct causal_conv {
 	bool plain, last, packed; /* plain: one spatial dimension */
 	struct dim n, length, channels, kernel, state;
 	int64_t dilation;
 };
 
-/* Input where the bias is; the state is in the next. */
+/* Index of the bias input; the state is the next input. */
 static int causal_bias(const struct causal_conv *v)
 {
 	return v->packed ? 3 : 2;
@@ -362,7 +368,7 @@ static RULE_SHAPE(causal_conv)
 		c->outputs[1].shape = past ? op_shape_copy(c->arena, past->shape) : SHAPE_UNKNOWN;
 		return 0;
 	}
-	if (x.rank < 0 && v.last) /* the channels may be in several dimensions */
+	if (x.rank < 0 && v.last) /* there may be several channel dimensions */
 		return 0;
 	struct shape state = x.rank < 0 ? shape_make(c->arena, 3) : op_shape_copy(c->arena, x);
 	state.dims[v.last ? 1 : 2] = v.state;
@@ -372,7 +378,7 @@ static RULE_SHAPE(causal_conv)
 	return 0;
 }
 
-/* The states of sequences that lie one behind the other: channels second; and inputs of the first tokens of each. */
+/* Packed sequences: returns states of n x channels x length, and the captured inputs of each sequence. */
 static RULE_SHAPE(packed_conv)
 {
 	struct causal_conv v;
@@ -401,7 +407,7 @@ static bool causal_activates(const struct op_call *c)
 	return text_is(activation, "silu") || text_is(activation, "swish");
 }
 
-/* A multiply-add for every place of the kernel; a bias and an activation 1 each. */
+/* One multiply-add per kernel element; the bias and the activation add 1 each. */
 static RULE_COST(causal_conv)
 {
 	struct causal_conv v;
@@ -417,7 +423,7 @@ static RULE_COST(causal_conv)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* The state in front of the input counts as padding: it is what stands in for reading and writing it. */
+/* The state is measured as padding in front of the input, which replaces reading and writing it. */
 static RULE_PROBLEM(causal_conv)
 {
 	struct causal_conv v;
@@ -451,7 +457,7 @@ static RULE_PROBLEM(causal_conv)
 		problem_set_layout(p, LAYOUT_NXC);
 }
 
-/* ---- rows */
+/* ---- operator table */
 
 #define WAITS "measured as one matmul, without the dependences between tokens (proxy)"
 #define PADDED "the carried state is measured as padding (proxy)"

@@ -1,5 +1,5 @@
-/* Plugins of TensorRT that ONNX Runtime knows in the domain of ai.onnx, and what it puts between host and device.
- * Facts: what the runtime's shape inference gives. */
+/* TensorRT plugins that ONNX Runtime accepts in the domain ai.onnx, and the copies that it inserts between
+ * host and device. Source of the shapes: the shape inference of ONNX Runtime. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -19,7 +19,7 @@ static int memcpy_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Of a sequence, every tensor. */
+/* Copies every tensor of a sequence. */
 static void memcpy_cost(const struct op_call *c, struct op_cost *cost)
 {
 	const struct op_value *v = &c->inputs[0];
@@ -28,7 +28,7 @@ static void memcpy_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = 2 * op_bytes(v) * count;
 }
 
-/* ---- DisentangledAttention_TRT: scores of contents, and those of places gathered and added */
+/* ---- DisentangledAttention_TRT: content scores plus gathered position scores */
 
 static int disentangled_shape(struct op_call *c, struct error *err)
 {
@@ -49,14 +49,14 @@ static int disentangled_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Two sums and a factor an element. */
+/* Two additions and a multiplication per element. */
 static void disentangled_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = 3 * op_count(op_out(c, 0));
 	cost->bytes = op_bytes_all(c);
 }
 
-/* ---- EfficientNMS_TRT: of each image as many boxes as are asked for, the rest left empty */
+/* ---- EfficientNMS_TRT: max_output_boxes boxes per image; unused entries stay empty */
 
 static struct dim nms_most(const struct op_call *c)
 {
@@ -64,7 +64,7 @@ static struct dim nms_most(const struct op_call *c)
 	return most > 0 && most <= INT32_MAX ? dim_known(most) : dim_unknown();
 }
 
-/* Boxes are n x boxes x 4, or n x boxes x classes x 4; scores n x boxes x classes. */
+/* boxes: n x boxes x 4, or n x boxes x classes x 4. scores: n x boxes x classes. */
 static int efficient_nms_shape(struct op_call *c, struct error *err)
 {
 	struct shape boxes = c->inputs[0].shape;
@@ -89,7 +89,7 @@ static int efficient_nms_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* At most, as NonMaxSuppression: each box that is kept meets all others, 11 operations each. */
+/* Upper bound, as for NonMaxSuppression: each kept box is compared with all others, 11 operations each. */
 static void efficient_nms_cost(const struct op_call *c, struct op_cost *cost)
 {
 	const struct op_value *scores = op_in(c, 1);
@@ -99,7 +99,7 @@ static void efficient_nms_cost(const struct op_call *c, struct op_cost *cost)
 	cost->upto = !isnan(cost->flops) || !isnan(cost->bytes);
 }
 
-/* The best scores of each image, of all classes. */
+/* Proxy: top-k over the scores of all classes, for each image. */
 static void efficient_nms_problem(const struct op_call *c, struct op_problem *out)
 {
 	struct op_value scores = c->inputs[1];
@@ -115,7 +115,8 @@ static void efficient_nms_problem(const struct op_call *c, struct op_problem *ou
 	out->proxy = true;
 }
 
-/* ---- PyramidROIAlign_TRT, MultilevelCropAndResize_TRT: a square of every box from the map that fits its size */
+/* ---- PyramidROIAlign_TRT, MultilevelCropAndResize_TRT: a square crop of each box, from the map of its
+ * size */
 
 static int pyramid_shape(struct op_call *c, struct error *err)
 {
@@ -140,7 +141,7 @@ static int pyramid_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Which of the maps is read is data: at most four neighbours of each place, and at most all. */
+/* Upper bound: which map is read depends on the data. Four neighbours per sample, at most all maps. */
 static double pyramid_bytes(const struct op_call *c, double places)
 {
 	double maps = 0, wanted = 4 * places * op_bytes(op_out(c, 0));
@@ -149,7 +150,7 @@ static double pyramid_bytes(const struct op_call *c, double places)
 	return op_bytes(op_in(c, 0)) + op_bytes(op_out(c, 0)) + (isnan(wanted) ? maps : fmin(wanted, maps));
 }
 
-/* Linear in both directions: 7 an element. */
+/* Bilinear interpolation: 7 operations per element. */
 static void pyramid_crop_cost(const struct op_call *c, struct op_cost *cost)
 {
 	cost->flops = 7 * op_count(op_out(c, 0));
@@ -157,7 +158,8 @@ static void pyramid_crop_cost(const struct op_call *c, struct op_cost *cost)
 	cost->upto = !isnan(cost->bytes);
 }
 
-/* As RoiAlign: sampling_ratio^2 places each; not said, their number follows from the boxes. */
+/* As RoiAlign: sampling_ratio^2 samples per element. Without sampling_ratio the number depends on the boxes:
+ * unknown. */
 static void pyramid_align_cost(const struct op_call *c, struct op_cost *cost)
 {
 	double ratio = (double)node_int(c->node, "sampling_ratio", 0);
@@ -166,7 +168,7 @@ static void pyramid_align_cost(const struct op_call *c, struct op_cost *cost)
 	cost->upto = !isnan(cost->bytes);
 }
 
-/* ---- rows */
+/* ---- operator table */
 
 #define TRT(name, fewest, most, shape, cost, problem, note)                                        \
 	{                                                                                          \

@@ -1,4 +1,4 @@
-/* Text and encoded pictures: work of the host. What strings hold is not carried, only how many there are. */
+/* Text and encoded images: work of the host. The contents of strings are not tracked, only their number. */
 #include "config.h"
 
 #include "ops/op_rules.h"
@@ -18,8 +18,8 @@ static RULE_SHAPE(regex)
 
 /* ---- StringNormalizer */
 
-/* A line of strings, or one in a batch of 1, less the stop words; a single empty one where nothing is left.
- */
+/* StringNormalizer: takes a vector of strings, or a batch of one. Removes the stop words; returns one
+ * empty string if nothing is left. */
 static RULE_SHAPE(string_normalizer)
 {
 	struct shape in = c->inputs[0].shape;
@@ -45,7 +45,8 @@ static RULE_SHAPE(string_normalizer)
 
 /* ---- StringSplit */
 
-/* One dimension more: as many as the longest split has; and how many each has. */
+/* StringSplit: appends a dimension, the largest number of parts. Output 1 is the number of parts per
+ * string. */
 static RULE_SHAPE(string_split)
 {
 	struct shape in = c->inputs[0].shape;
@@ -70,7 +71,7 @@ static RULE_SHAPE(string_split)
 
 /* ---- TfIdfVectorizer */
 
-/* A line, or a batch of lines, each as so many numbers as the largest index names. */
+/* TfIdfVectorizer: a vector, or a row per batch item; the width is the largest of ngram_indexes plus 1. */
 static RULE_SHAPE(tf_idf)
 {
 	struct shape in = c->inputs[0].shape;
@@ -97,7 +98,7 @@ static RULE_SHAPE(tf_idf)
 
 /* ---- ImageDecoder */
 
-/* The picture's size is in the file. */
+/* The image size is stored in the encoded data: height and width are unknown. */
 static RULE_SHAPE(image_decoder)
 {
 	struct text format = node_string(c->node, "pixel_format", "RGB");
@@ -109,7 +110,7 @@ static RULE_SHAPE(image_decoder)
 	return 0;
 }
 
-/* ---- rows */
+/* ---- operator table */
 
 #define HOST(name, since, inputs, shape, what)                                                               \
 	{                                                                                                    \
