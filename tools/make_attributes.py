@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Rewrites the table of src/ops/op_attribute.c: the attributes that rules read, with the kinds that the operators of the
-installed `onnx` (all opsets) and `onnxruntime` declare for them.
+"""Rewrite the table of src/ops/op_attribute.c: the attributes that the rules read, and the kinds that
+operators of the installed `onnx` (all opsets) and `onnxruntime` declare for them.
 
     tools/make_attributes.py [--check] [src/ops/op_attribute.c]
 """
@@ -27,7 +27,7 @@ def declared():
 
 
 def wanted(path):
-    """Yields the table's rows: a name and its kinds."""
+    """Yield the rows of the table: (name, kinds)."""
     rules = [*path.parent.glob("*.c"), *(path.parent.parent / "plan").glob("*.c")]
     read = {name for rule in rules if rule != path for name in re.findall(r'"(\w+)"', rule.read_text())}
     for name, kinds in sorted(declared().items()):
@@ -36,7 +36,10 @@ def wanted(path):
 
 
 def lacking(path):
-    """Kinds that the installed packages declare and the table lacks. The packages may be older than those of the table."""
+    """Lines for the kinds that the installed packages declare and the table lacks.
+
+    The reverse is allowed: the installed packages may be older than those that the table was made from.
+    """
     rows = {name: set(re.findall(r"IS\((\w+)\)", kinds)) for name, kinds in re.findall(r'\{ "(\w+)", ([^}]*)\}', path.read_text())}
     return [f"{name} may be {', '.join(sorted(kinds - rows.get(name, set())))}"
             for name, kinds in wanted(path) if not kinds <= rows.get(name, set())]
@@ -44,7 +47,7 @@ def lacking(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="only list what the table lacks; exit status 1 if it lacks anything")
+    parser.add_argument("--check", action="store_true", help="only list missing kinds; exit status 1 if any")
     parser.add_argument("path", nargs="?", type=pathlib.Path, default="src/ops/op_attribute.c")
     options = parser.parse_args()
     path = options.path

@@ -36,10 +36,10 @@ class Graph:
         self.name = name
         self.inputs, self.outputs = [], []
         self.initializers, self.fills, self.nodes = [], [], []
-        self.named = set()      # weights and shared initializers made so far
-        self.seen = {}          # node name -> how often it was asked for
+        self.named = set()      # weights and shared initializers added so far
+        self.seen = {}          # node name -> number of nodes with this name, less one
 
-    # The interface of the model.
+    # Model inputs and outputs.
 
     def input(self, name, shape, dtype=TensorProto.FLOAT):
         self.inputs.append(helper.make_tensor_value_info(name, dtype, shape))
@@ -64,7 +64,7 @@ class Graph:
         return self.initializer(name.replace("-", "m"), np.array(values, np.int64))
 
     def weight(self, name, shape, value):
-        """A weight, filled with `value` by its own node."""
+        """A weight, filled with `value` by a ConstantOfShape node."""
         if name not in self.named:
             self.named.add(name)
             dims = self.initializer(name + ".shape", np.array(shape, np.int64))
@@ -73,7 +73,7 @@ class Graph:
         return name
 
     def constant(self, path, value, dtype=np.float32):
-        """A scalar Constant node at `path`, as the exporter leaves them."""
+        """A scalar Constant node at `path`, as the PyTorch exporter writes it."""
         return self.node("Constant", path, [], value=numpy_helper.from_array(np.array(value, dtype)))
 
     # Nodes.
@@ -118,7 +118,7 @@ class Graph:
         return self.node("Gemm", path, [x] + weights, alpha=1.0, beta=1.0, transB=1)
 
     def linear(self, path, x, c, k):
-        """torch.nn.Linear on more than two dimensions: a product and the bias."""
+        """torch.nn.Linear on more than two dimensions: a MatMul and an Add of the bias."""
         module = parameter_name(path)
         y = self.node("MatMul", path, [x, self.weight(f"{module}.weight", [c, k], 1 / c)])
         return self.node("Add", path, [self.weight(f"{module}.bias", [k], 0.01), y])
@@ -370,7 +370,7 @@ def gpt2_small(g):
         return g.add(root, *rows)
 
     def causal_mask(queries, keys):
-        """0 where a query may look, the lowest float elsewhere; [batch, 1, sequence, total_sequence]."""
+        """Mask [batch, 1, sequence, total_sequence]: 0 for visible tokens, the lowest float for others."""
         queries = g.node("Unsqueeze", root, [queries, g.ints(1)])
         visible = g.node("Not", root, [g.node("Less", root, [queries, keys])])
         m = g.node("Unsqueeze", root, [attention_mask, g.ints(1, 2)])
@@ -431,7 +431,7 @@ def yolov8n(g):
     classes, bins = 80, 16
 
     def conv(at, x, c, k, r=1, stride=1):
-        """Convolution and SiLU, which is a Sigmoid and a Mul."""
+        """Convolution and SiLU, written as a Sigmoid and a Mul."""
         x = g.conv(f"{at}/conv", x, c, k, r, stride)
         return g.node("Mul", f"{at}/act", [x, g.node("Sigmoid", f"{at}/act", [x])])
 
@@ -468,7 +468,7 @@ def yolov8n(g):
         return g.reshape(at, y, [batch, 4, anchors])
 
     def decode(at, distances):
-        """Distances to the left, top, right and bottom become centre and size, in pixels."""
+        """Convert distances to the left, top, right and bottom into centre and size, in pixels."""
         points, strides = anchor_points(640, (8, 16, 32))
         points = g.initializer(f"{parameter_name(at)}.anchors", points)
         strides = g.initializer(f"{parameter_name(at)}.strides", strides)
@@ -540,7 +540,7 @@ MODELS = {
 
 
 def build(make):
-    """Returns the model that one of the functions above describes."""
+    """Build the named model with one of the functions above."""
     g = Graph(make.__name__)
     make(g)
     return g.model()

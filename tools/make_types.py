@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tables of src/ops/op_types.c: the element types that the schemas of the installed `onnx` (all opsets) and
-`onnxruntime` allow for each input of the operators in benanza's table.
+"""Write the tables of src/ops/op_types.c: the element types that the schemas of the installed `onnx` (all
+opsets) and `onnxruntime` allow for each input of the operators in benanza's table.
 
     PYTHONPATH=build/venv/newest tools/make_types.py --benanza build/benanza [--check] [src/ops/op_types.c]
 """
@@ -16,14 +16,14 @@ import onnx.defs
 import onnxruntime.capi.onnxruntime_pybind11_state as ort
 
 WIDTH = 104
-# ONNX's names, in the order of `enum dtype`; TF32 is none of them.
+# ONNX names in the order of `enum dtype`; None: TF32, which ONNX does not have.
 TYPES = ["float", "float16", "bfloat16", "double", None, "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",
          "uint64", "bool", "int4", "uint4", "int2", "uint2", "float8e4m3fn", "float8e5m2", "float8e4m3fnuz",
          "float8e5m2fnuz", "float8e8m0", "float6e2m3", "float6e3m2", "float4e2m1", "complex64", "complex128", "string"]
 
 
 def mask_of(strings):
-    """A bit for each element type; 0 (anything goes) where something else than a tensor is allowed, or a type is new."""
+    """A bit per element type; 0 (no check) if a type is not a tensor, or not in TYPES."""
     mask = 0
     for text in strings:
         name = re.fullmatch(r"tensor\((\w+)\)", text)
@@ -34,7 +34,7 @@ def mask_of(strings):
 
 
 def inputs_of(schema):
-    """(variable or None, mask) of each formal input, and whether the last repeats."""
+    """(type variable or None, mask) of each formal input; True if the last one is variadic."""
     sets = {c.type_param_str: c.allowed_type_strs for c in schema.type_constraints}
     found, repeats = [], False
     for formal in schema.inputs:
@@ -49,7 +49,7 @@ def inputs_of(schema):
 
 
 def collected(known):
-    """(domain, name) -> {since: inputs}, ONNX Runtime's schemas where onnx has none, or as the wider of two."""
+    """(domain, name) -> {since: inputs}; where onnx and ONNX Runtime both have a schema, the wider types."""
     rows = {}
     for schema in [*onnx.defs.get_all_schemas_with_history(), *ort.get_all_operator_schema()]:
         if schema.deprecated or (schema.domain, schema.name) not in known:
@@ -64,7 +64,7 @@ def collected(known):
 
 
 def lines_of(known):
-    """The masks, and the rows of the table as C."""
+    """The mask table and the operator table as C source."""
     masks, rows = [0], []
     for (domain, name), versions in sorted(collected(known).items(), key=lambda x: (x[0][1], x[0][0])):
         last = None

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""The bundled architectures as PyTorch modules: to export them, and to time them on the GPU that benanza measured.
+"""The bundled architectures as PyTorch modules: to export them, and to time them on the GPU that benanza
+measured.
 
     tools/torch_models.py export NAME FILE.onnx [--batch N]
     tools/torch_models.py time [NAME...] [--batch 1,8,32] [--dtype f32,tf32,f16,bf16] [--mode eager,compiled]
     tools/torch_models.py table --bounds BOUNDS.jsonl LATENCIES.jsonl
 
-`time` prints one JSON object per line: the median of single inferences with all inputs on the device, between CUDA
-events (on a CPU: the wall clock). `compiled` is torch.compile with CUDA graphs. `table` compares these with the lines
-of `benanza bound --json` (the Benanza ratio is bound / latency; above 1 the framework was faster than the libraries'
-best). Weights are random. Needs torch and, for the image classifiers, torchvision. Its GoogLeNet has 3x3 convolutions
-where the original has 5x5, so compare its latency with the exported model, not with the bundled one.
+`time` prints one JSON object per line: the median of single inferences with all inputs on the device, between
+CUDA events (on a CPU: the wall clock). `compiled` is torch.compile with CUDA graphs. `table` compares these
+with the lines of `benanza bound --json` (the Benanza ratio is bound / latency; above 1 the framework was
+faster than the libraries' best). Weights are random. Needs torch and, for the image classifiers, torchvision.
+Its GoogLeNet has 3x3 convolutions where the original has 5x5, so compare its latency with the exported model,
+not with the bundled one.
 """
 
 import argparse
@@ -149,7 +151,7 @@ class Sppf(nn.Module):
 
 
 class Yolo(nn.Module):
-    """After YOLOv8n: 80 classes, boxes as distributions over 16 bins, 640 x 640."""
+    """Like YOLOv8n: 80 classes, boxes as distributions over 16 bins, 640 x 640."""
 
     CLASSES, BINS, SIZE, STRIDES = 80, 16, 640, (8, 16, 32)
 
@@ -244,7 +246,7 @@ def prepared(name, batch, dtype, device):
 
 
 def samples_ns(run, device, seconds):
-    """Single runs one after the other, after a warm-up of a fifth of the measurement time."""
+    """Latencies of single runs in ns, after a warm-up of a fifth of the measurement time."""
     cuda = device.type == "cuda"
     taken, begin, warm = [], time.monotonic(), True
     while warm or len(taken) < 10 or time.monotonic() - begin < seconds:
@@ -315,7 +317,7 @@ def lines_of(path):
 
 
 def scenario_of(bound):
-    """(model, batch, dtype as the framework calls it) of a line of `benanza bound --json`."""
+    """(model, batch, dtype) of a line of `benanza bound --json`; f32 with relaxed math is tf32."""
     name = bound["model"]["path"].rsplit("/", 1)[-1].removesuffix(".onnx")
     dtype = bound["scenario"]["dtype"]
     relaxed = "math" in bound["scenario"]["what_if"]
