@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compare the layers of a model with those of the same model whose nodes are in functions that it defines itself.
+"""Compare the layers of a model with those of the same model whose nodes are in model-local functions.
 
-The onnx package's node tests of operators that are written out ("expanded") are put into a function, which another
-function calls, which the model calls. Kinds, shapes, costs and problems of their layers must be the same as without,
-and names must be the call's, then the own one. Prints TAP.
+The nodes of the onnx package's expanded node tests are moved into a function, which is called by another
+function, which is called by the model. Operators, shapes, costs and problems of the layers must stay the
+same; the name of a layer is the path of calls, then the node's name. Prints TAP.
 
     BENANZA=build/benanza tests/onnx_functions.py [NAME...]
 """
@@ -20,7 +20,7 @@ CALL = "outer/in.ner/"
 
 
 def wrapped(model):
-    """The model with all of its nodes within two calls, inputs and results under other names in each."""
+    """The model with its nodes inside two nested functions, whose inputs and outputs have other names."""
     model = onnx.ModelProto.FromString(model.SerializeToString())
     graph = model.graph
     takes = [value.name for value in graph.input] + [tensor.name for tensor in graph.initializer]
@@ -47,7 +47,7 @@ def layers_or_error(path, model):
 
 
 def figures(layers):
-    """What must be the same, a tuple a layer; bodies with their layers."""
+    """A tuple per layer of the values that must be equal, subgraphs included."""
     return [(layer["op"], layer["class"], layer["flops"], layer["bytes"], layer["problem"],
              [(o["dtype"], o["shape"]) for o in layer["outputs"]],
              [figures(body) for body in layer.get("body") or []])
@@ -55,7 +55,7 @@ def figures(layers):
 
 
 def check(case, path):
-    """What is wrong with a case, or None."""
+    """A line for the first difference of a case, or None."""
     plain = onnx_nodes.stripped(case, True)
     within = wrapped(plain)
     if within is None:
@@ -77,7 +77,7 @@ def main():
         sys.argv += ["_expanded", "test_if", "test_loop", "test_scan"]
     cases, tap = onnx_nodes.node_cases(), Tap()
     wrong = [f"{case.name}: {line}" for case, line in in_threads(check, cases) if line]
-    tap.result(f"{len(cases)} models, their nodes within functions", wrong if cases else ["no model was found"])
+    tap.result(f"{len(cases)} models, nodes in functions", wrong if cases else ["no model was found"])
     return tap.end()
 
 

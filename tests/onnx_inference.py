@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compare what `benanza layers` knows with the onnx package's own strict shape inference and data propagation.
+"""Compare the types and shapes of `benanza layers` with the onnx package's strict shape inference.
 
-The models are those of the node tests, in both forms of onnx_nodes.py, and the light models of the package. Where both
-know the type of a tensor, its rank or a dimension, they must say the same. The tensors of which they do not are listed
-in onnx_inference.txt with what proves the onnx package wrong, and fail when they are needlessly there. What one of the
-two does not know, or refuses, is no difference. Prints TAP, a line for each operator.
+The models are the node tests, in both forms of onnx_nodes.py, and the light models of the package. Type, rank
+and dimensions of a tensor must be equal where both are known; a value that either side does not know or
+refuses is not compared. Known errors of the onnx package are listed with their proof in onnx_inference.txt;
+an entry that is no longer needed fails. Prints TAP, one line per operator.
 
     BENANZA=build/benanza tests/onnx_inference.py [NAME...]
 """
@@ -22,7 +22,7 @@ NOT_KNOWN = (None, None)
 
 
 def light_models():
-    """Of the first package that carries them: the newest may not."""
+    """The light models of the first onnx package that has them; the newest may not."""
     for folder in sys.path:
         found = sorted(pathlib.Path(folder).glob("onnx/backend/test/data/light/*.onnx"))
         if found:
@@ -31,7 +31,7 @@ def light_models():
 
 
 def models():
-    """(group, name, what gives the model): the light ones first, they take longest."""
+    """(group, name, function that returns the model); light models first, because they take longest."""
     for path in light_models():
         yield "light models", path.stem, lambda path=path: onnx.load(path)
     for case in onnx_nodes.node_cases():
@@ -40,7 +40,7 @@ def models():
 
 
 def inferred(model):
-    """What the package says of each tensor by name; empty where it refuses the model."""
+    """Name -> (type, dims) inferred by the onnx package; empty if it refuses the model."""
     try:
         graph = onnx.shape_inference.infer_shapes(model, check_type=False, strict_mode=True, data_prop=True).graph
     except (onnx.shape_inference.InferenceError, ValueError, RuntimeError):
@@ -59,7 +59,7 @@ def inferred(model):
 
 
 def differences(theirs, ours):
-    """Name to line, of tensors of which both know something else."""
+    """Name -> line for each tensor whose known type, rank or dimensions differ."""
     found = {}
     for name, (dtype, dims) in theirs.items():
         our_type, our_dims = ours.get(name, NOT_KNOWN)
@@ -73,7 +73,7 @@ def differences(theirs, ours):
 
 
 def check(named, path):
-    """(name to line, how many tensors both know)"""
+    """(name -> line for each difference, number of tensors with both shapes known)"""
     model = named[2]()
     del model.graph.value_info[:]
     path.write_bytes(model.SerializeToString())
@@ -96,10 +96,10 @@ def main():
         both += known
     tap = Tap()
     for group in sorted(groups):
-        bad[group] += [f"{name}: {tensor} is listed in onnx_inference.txt, and is no difference"
+        bad[group] += [f"{name}: {tensor} is listed in onnx_inference.txt, but does not differ"
                        for name, tensor in listed if name in groups[group] and tensor not in found[name]]
         tap.result(f"{group}: {len(groups[group])} models", bad[group])
-    tap.result(f"{both} tensors that both know, onnx {onnx.__version__}", [] if both else ["none"])
+    tap.result(f"{both} tensors compared with onnx {onnx.__version__}", [] if both else ["none"])
     return tap.end()
 
 

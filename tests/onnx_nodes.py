@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Compare the shapes that `benanza layers` gives with the results that the onnx package's node tests carry.
+"""Compare the types and shapes of `benanza layers` with the outputs stored in the onnx package's node tests.
 
-Each node test is a model of one operator (or of its body) with inputs and real outputs. It is written to a file
-twice, each time without the declared shapes of its outputs: with its inputs as inputs, and with those inputs that
-shapes are made of (integers, booleans and short lists) as initializers, as exporters write them. What is known must
-be what the test's data says, type and all, and the second way everything must be known; the first way what the second
-way knows may be unknown. The tests that cannot be so are listed with their reason in onnx_nodes.txt, and fail when
-they are needlessly there. Prints TAP, a line for each operator.
+Each node test is a model of one operator (or of its body) with inputs and expected outputs. The test writes
+it to a file twice, without the declared shapes of its outputs: first as it is, then with the inputs that may
+determine a shape (integers, booleans and short lists) as initializers, as exporters write them. Each known
+type and dimension must be right; in the second form, every one must be known. Exceptions are listed with
+their reason in onnx_nodes.txt; an entry that is no longer needed fails. Prints TAP, one line per operator.
 
     BENANZA=build/benanza tests/onnx_nodes.py [NAME...]
 """
@@ -23,7 +22,7 @@ SHORT = 64  # elements of a float list that may be a shape's: the scales of a Re
 
 
 def newest_first():
-    """A folder with the newest onnx package, beside the one that other tests use."""
+    """Put the newest onnx package first on the path, if it is installed beside the virtual environment."""
     newest = pathlib.Path(sys.executable).parent.parent / "newest"
     if newest.is_dir():
         sys.path.insert(0, str(newest))
@@ -50,7 +49,7 @@ class Case:
 
 
 def built_cases():
-    """Newer packages build the cases."""
+    """Cases of newer packages, which build them."""
     from onnx.backend.test.case.node import collect_testcases
     for case in collect_testcases(None):
         if case.model is not None and case.data_sets:
@@ -66,7 +65,7 @@ def read_value(path, type_proto):
 
 
 def kept_cases():
-    """Older packages carry them as files."""
+    """Cases of older packages, which store them as files."""
     folder = pathlib.Path(onnx.__file__).parent / "backend/test/data/node"
     for path in sorted(folder.glob("*/model.onnx")):
         model = onnx.ModelProto.FromString(path.read_bytes())
@@ -89,14 +88,14 @@ def tensor_of(value, name):
 
 
 def makes_shapes(tensor):
-    """Is it of the kind that sizes are given by?"""
+    """True if the tensor may determine a shape: few integers or booleans, or a short list of floats."""
     floats = {onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16}
     count = int(np.prod(tensor.dims)) if tensor.dims else 1
     return count <= 1024 if tensor.data_type not in floats else len(tensor.dims) <= 1 and count <= SHORT
 
 
 def stripped(case, fixed):
-    """The case's model without what it declares of results; fixed: inputs that make shapes are initializers."""
+    """The model without declared output types; fixed: inputs that may determine a shape are initializers."""
     model = onnx.ModelProto.FromString(case.model.SerializeToString())
     for output in model.graph.output:
         output.ClearField("type")
@@ -126,12 +125,12 @@ NAMES = {"FLOAT": "f32", "FLOAT16": "f16", "BFLOAT16": "bf16", "DOUBLE": "f64", 
 
 
 def real_types(case):
-    """Type and shape of each tensor that comes out, as benanza writes them, by name."""
+    """Name -> (type, shape) of each output tensor, as benanza writes them."""
     want = {}
     for declared, value in zip(case.model.graph.output, case.outputs):
         if is_tensor(value):
             tensor = tensor_of(value, declared.name)
-            # The package keeps some types in wider arrays: what the test declares is the type.
+            # The package stores some types in wider arrays: the declared type is the right one.
             code = declared.type.tensor_type.elem_type or tensor.data_type
             name = onnx.TensorProto.DataType.Name(code)
             want[declared.name] = (NAMES.get(name, name), list(tensor.dims))
@@ -144,7 +143,7 @@ def dtype_of(tensor):
 
 
 def real_lists(case):
-    """Of each sequence that comes out its tensors, of each optional what it holds: as (type, shape), by name."""
+    """Name -> list of (type, shape) of the tensors in each output sequence or optional."""
     want = {}
     for declared, value in zip(case.model.graph.output, case.outputs):
         if is_tensor(value) and declared.type.WhichOneof("value") == "tensor_type":
@@ -161,14 +160,14 @@ def fits(have, shape):
 
 
 def compare_lists(want, outputs):
-    """As compare."""
+    """Like compare, for sequences and optionals."""
     wrong, unknown = [], []
     for name, held in want.items():
         got = outputs.get(name)
         if not got:
             continue
         length, items = got.get("length"), got.get("items")
-        line = f"{name} holds {held}, here {got}"
+        line = f"{name} holds {held}, benanza reports {got}"
         if "kind" not in got or length is None or (items is None and held and (
                 got["shape"] is None or None in got["shape"])):
             unknown.append(line)
@@ -181,18 +180,18 @@ def compare_lists(want, outputs):
 
 
 def types_of(path):
-    """(type, shape) of each output of a layer, by name."""
+    """Name -> (type, shape) of each layer output."""
     return {name: (o["dtype"], o["shape"]) for name, o in outputs_of(path).items()}
 
 
 def compare(want, got):
-    """(contradictions, unknowns), each a list of lines."""
+    """(lines for wrong values, lines for unknown values)"""
     wrong, unknown = [], []
     for name, (dtype, shape) in want.items():
         if name not in got:
             continue  # an output that is an input
         have_type, have = got[name]
-        line = f"{name} is {dtype} {shape}, here {have_type} {have}"
+        line = f"{name} is {dtype} {shape}, benanza reports {have_type} {have}"
         if have is None or have_type == "?" or None in have:
             unknown.append(line)
         if (have_type not in ("?", dtype)) or (have is not None and (len(have) != len(shape) or any(
@@ -202,9 +201,9 @@ def compare(want, got):
 
 
 def check(case, path):
-    """The lines that are wrong with a case."""
+    """Lines for the differences of a case."""
     want, lists, found = real_types(case), real_lists(case), []
-    # Of a sequence that goes in nothing but its type is known.
+    # Only the type of an input sequence is known.
     whole = all(is_tensor(value) for value in case.inputs)
     for fixed in (False, True):
         path.write_bytes(stripped(case, fixed).SerializeToString())
@@ -221,7 +220,7 @@ def check(case, path):
 
 
 def node_cases():
-    """Those that the command line asks for."""
+    """Node tests selected by the command line; all by default."""
     program()
     warnings.filterwarnings("ignore")
     return wanted(list(built_cases()) or list(kept_cases()), lambda case: case.name)
@@ -234,7 +233,7 @@ def main():
         if lines and case.name not in listed:
             bad[case.group()] += [f"{case.name}: {line}" for line in lines]
         elif not lines and case.name in listed:
-            bad[case.group()].append(f"{case.name}: is listed in onnx_nodes.txt, and is right")
+            bad[case.group()].append(f"{case.name}: is listed in onnx_nodes.txt, but passes")
     for group in sorted(groups):
         tap.result(f"{group}: {groups[group]} node tests", bad[group])
     seen = sum(groups.values())

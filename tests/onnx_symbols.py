@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compare expressions of symbolic sizes with the results that the onnx package's node tests carry.
+"""Compare symbolic sizes with the outputs stored in the onnx package's node tests.
 
-Each node test is written to a file in which every dimension of every input is a symbol of its own (what shapes are made
-of is an initializer, as exporters write it). What `benanza layers` says of the outputs, with the test's numbers in place
-of the symbols, must be what the test's data says. Prints TAP, a line for each operator.
+Each node test is written to a file with a separate symbol for every dimension of every input (inputs that may
+determine a shape are initializers, as exporters write them). The output sizes of `benanza layers`, evaluated
+with the real sizes of the inputs, must be the real sizes of the outputs. Prints TAP, one line per operator.
 
     BENANZA=build/benanza tests/onnx_symbols.py [NAME...]
 """
@@ -18,7 +18,7 @@ from onnx_nodes import is_tensor, node_cases, real_types, stripped, tensor_of, t
 
 
 def symbolic(case):
-    """The case's model with symbols for sizes, and what each stands for."""
+    """(model with symbolic input sizes, {symbol: real size})"""
     model, numbers = stripped(case, True), {}
     values = dict(zip((declared.name for declared in case.model.graph.input), case.inputs))
     for declared in model.graph.input:
@@ -35,7 +35,7 @@ def symbolic(case):
 
 
 def number(size, numbers):
-    """What a dimension comes to; None where it divides by zero."""
+    """Value of a dimension for these sizes; None if it divides by zero."""
     if not isinstance(size, str):
         return size
     try:
@@ -45,7 +45,7 @@ def number(size, numbers):
 
 
 def check(case, path):
-    """(contradictions, how many dimensions are known, how many are not)"""
+    """(lines for wrong sizes, number of known dimensions, number of unknown ones)"""
     model, numbers = symbolic(case)
     path.write_bytes(model.SerializeToString())
     try:
@@ -58,7 +58,7 @@ def check(case, path):
         if have is None:
             unknown += name in got
         elif len(have) != len(shape):
-            wrong.append(f"{name} is {shape}, here {have}")
+            wrong.append(f"{name} is {shape}, benanza reports {have}")
         for size, true in zip(have or [], shape):
             value = number(size, numbers)
             known += value is not None
@@ -77,7 +77,7 @@ def main():
         unknowns[group] += unknown
     tap = Tap()
     for group in sorted(bad):
-        more = f", {unknowns[group]} not known" if unknowns[group] else ""
+        more = f", {unknowns[group]} unknown" if unknowns[group] else ""
         tap.result(f"{group}: {counts[group]} sizes{more}", bad[group])
     return tap.end()
 

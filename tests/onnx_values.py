@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compare what data propagation computes with the results that the onnx package's node tests carry.
+"""Compare the results of data propagation with the outputs stored in the onnx package's node tests.
 
-Each node test of small tensors is written to a file with all its inputs as initializers, and with a probe behind each
-output: what it holds, as whole numbers, is made the shape of a ConstantOfShape, which `benanza layers` prints. What is
-known must be what the test's data says; of the operators in KNOWN it must be known. Prints TAP, a line for each
-operator of which something is known.
+Each node test of small tensors is written to a file with all inputs as initializers and a probe after each
+output: its elements, as integers, become the shape of a ConstantOfShape node, which `benanza layers` prints.
+Known elements must be right; for the operators in KNOWN every element must be known. Prints TAP, one line per
+operator with known elements.
 
     BENANZA=build/benanza tests/onnx_values.py [NAME...]
 """
@@ -27,7 +27,7 @@ KNOWN = set("""Abs Add And ArgMax ArgMin Cast Ceil Clip Concat ConstantOfShape C
     Mul Neg NonZero Not OneHot Or Pad Pow Range ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Relu Reshape Round
     ScatterElements ScatterND Shape Sign Size Slice Split Sqrt Squeeze Sub Sum Tile TopK Transpose Trilu Unsqueeze Where
     Xor""".split())
-# Node tests of operators in KNOWN of which the contents are not followed, and why.
+# Node tests of operators in KNOWN whose contents are not propagated, and the reason.
 NOT_KNOWN = {
     "scatternd_add": "sums of updates", "scatternd_multiply": "products of updates", "scatternd_max": "extremes",
     "scatternd_min": "extremes", "scatter_elements_with_reduction": "sums and the like of updates",
@@ -39,7 +39,7 @@ NOT_KNOWN = {
 
 
 def numbers(case):
-    """Are all inputs and outputs tensors of numbers, and small?"""
+    """True if all inputs and outputs are small numeric tensors."""
     values = list(case.inputs) + list(case.outputs)
     return bool(case.outputs) and all(is_tensor(v) for v in values) and all(
         tensor_of(v, "").data_type not in (TensorProto.STRING, TensorProto.COMPLEX64, TensorProto.COMPLEX128) and
@@ -51,19 +51,19 @@ def array_of(value):
 
 
 def too_large(value):
-    """Does it hold a whole number that is no size when OFFSET is added?"""
+    """True if an integer plus OFFSET may be negative, or too large for a size."""
     array = array_of(value)
     return array.dtype.kind in "iu" and array.size > 0 and max(-int(array.min()), int(array.max())) >= OFFSET
 
 
 def probed(case):
-    """The case's model with what it is given as initializers, and a probe behind each output."""
+    """The model with its inputs as initializers and a probe per output; None if it cannot be probed."""
     model = onnx.ModelProto.FromString(case.model.SerializeToString())
     graph = model.graph
     for declared, value in zip(graph.input, case.inputs):
         tensor = tensor_of(value, declared.name)
         if declared.type.tensor_type.elem_type not in (0, tensor.data_type):
-            return None  # of a type that the package keeps in a wider array
+            return None  # the package stores this type in a wider array
         graph.initializer.append(tensor)
     if any(too_large(value) for value in case.outputs):
         return None
@@ -104,7 +104,7 @@ def shown_numbers(value):
 
 
 def check(case, path):
-    """(contradictions, how many elements are known, how many are not)"""
+    """(lines for wrong elements, number of known elements, number of unknown ones)"""
     model = probed(case)
     if model is None or not any(d.version >= 11 for d in model.opset_import if d.domain == ""):
         return [], 0, 0
@@ -140,7 +140,7 @@ def main():
         bad[group] += [f"{case.name}: {line}" for line in wrong]
         counts[group] += known
         if group in KNOWN and unknown and not excused(case.name):
-            bad[group].append(f"{case.name}: {unknown} elements are not known")
+            bad[group].append(f"{case.name}: {unknown} elements are unknown")
     tap = Tap()
     for group in sorted(bad):
         if counts[group] or bad[group]:

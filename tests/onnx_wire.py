@@ -1,4 +1,4 @@
-"""ONNX files written byte by byte: larger than protobuf's own limit, and wrong in every way that a library would refuse."""
+"""Writes ONNX files field by field: larger than protobuf's limit, or invalid in ways libraries reject."""
 
 
 def varint(value):
@@ -21,14 +21,14 @@ def field_bytes(number, content):
 
 
 def value_info(name, dims, element_type=1):
-    """A number is a dimension, a text a symbol; None, alone, is no shape."""
+    """dims: integers and symbol names; None: no shape."""
     shape = b"".join(field_bytes(1, field_bytes(2, d) if isinstance(d, str) else field_int(1, d)) for d in dims or [])
     tensor = field_int(1, element_type) + (b"" if dims is None else field_bytes(2, shape))
     return field_bytes(1, name) + field_bytes(2, field_bytes(1, tensor))
 
 
 def tensor(name, dims, raw=None, element_type=1, external=None):
-    """external: the path of the file that has the content."""
+    """external: path of the file with the contents, relative to the model."""
     out = b"".join(field_int(1, d) for d in dims) + field_int(2, element_type) + field_bytes(8, name)
     if raw is not None:
         out += field_bytes(9, raw)

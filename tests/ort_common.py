@@ -1,4 +1,4 @@
-"""What the tests that use ONNX Runtime share: the models, their sizes, their inputs, and what the runtime makes of them."""
+"""Helpers of the tests that use ONNX Runtime: models, default sizes, random inputs, and running a model."""
 
 import pathlib
 
@@ -13,12 +13,12 @@ def bundled_models():
 
 
 def light_models():
-    """The models that the onnx package carries: real nets, batch 1, weights by ConstantOfShape."""
+    """The light models of the onnx package: real networks, batch 1, weights filled by ConstantOfShape."""
     return sorted((pathlib.Path(onnx.__file__).parent / "backend/test/data/light").glob("light_*.onnx"))
 
 
 def default_dims(path):
-    """Batch 1 and the `dims:` mapping of a model's sidecar, where there is one."""
+    """Batch 1 and the `dims:` mapping of the model's sidecar file, if there is one."""
     sidecar = pathlib.Path(path).with_suffix(".yaml")
     dims, inside = {"batch": 1}, False
     for line in sidecar.read_text().splitlines() if sidecar.exists() else []:
@@ -32,7 +32,7 @@ def default_dims(path):
 
 
 def parse_dim(text):
-    """NAME=VALUE of a command line."""
+    """(name, value) of a NAME=VALUE argument."""
     name, _, value = text.partition("=")
     if not name or not value.isdigit():
         raise ValueError(f"'{text}' is not NAME=VALUE")
@@ -46,13 +46,13 @@ def symbols(model):
 
 
 def real_inputs(graph):
-    """The inputs to feed: old models list their initializers as inputs too."""
+    """Inputs without an initializer; old models list initializers as inputs, too."""
     initialized = {tensor.name for tensor in graph.initializer}
     return [value for value in graph.input if value.name not in initialized]
 
 
 def fills(graph):
-    """The shapes of all tensors that a ConstantOfShape node makes from an initializer, by name."""
+    """Output name -> shape of each ConstantOfShape node whose shape is an initializer."""
     shapes = {tensor.name: onnx.numpy_helper.to_array(tensor).tolist() for tensor in graph.initializer
               if tensor.data_type == onnx.TensorProto.INT64 and len(tensor.dims) == 1}
     return {node.output[0]: shapes[node.input[0]] for node in graph.node
@@ -60,7 +60,10 @@ def fills(graph):
 
 
 def with_random_weights(model, seed=0):
-    """The same model, with random values in place of what ConstantOfShape made: large enough to reach the last layer."""
+    """Replace the weights that ConstantOfShape fills by random ones.
+
+    They are scaled so that values do not vanish before the last layer.
+    """
     generator = np.random.default_rng(seed)
     shapes = fills(model.graph)
     floats = [node.output[0] for node in model.graph.node if node.output[0] in shapes
@@ -81,7 +84,7 @@ def with_random_weights(model, seed=0):
 
 
 def random_inputs(model, dims, seed=0):
-    """Valid inputs: floats in [0, 1), masks of ones, indices below the length of what they index."""
+    """Valid inputs: floats in [0, 1), masks of ones, indices within the table of their Gather."""
     generator = np.random.default_rng(seed)
     tables = fills(model.graph)
     limits = {node.input[1]: tables[node.input[0]][0] for node in model.graph.node
@@ -102,7 +105,7 @@ def random_inputs(model, dims, seed=0):
 
 
 def session(model, optimize=False):
-    """ONNX Runtime on the CPU; model: a message, or the path of a file."""
+    """An ONNX Runtime session on the CPU; model: a ModelProto or a file name."""
     import onnxruntime
     options = onnxruntime.SessionOptions()
     if not optimize:
@@ -115,7 +118,7 @@ def session(model, optimize=False):
 
 
 def all_values(model, feeds, but=()):
-    """What every node's outputs are, by name, but those; for each of `feeds` where that is a list."""
+    """Name -> value of every node output except `but`; a list of these if `feeds` is a list."""
     every = onnx.ModelProto.FromString(model.SerializeToString())
     declared = {value.name for value in every.graph.output}
     names = [name for node in every.graph.node for name in node.output if name and name not in but]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Operators of com.microsoft: what ONNX Runtime's CPU kernels really give against what `benanza layers` says.
+"""Compare types and shapes of com.microsoft operators in `benanza layers` with ONNX Runtime's results.
 
-Models of one node each run in ONNX Runtime; type and shape of every output must be the ones benanza gives, and may be
-unknown only where data decides.  An operator that this runtime cannot run on the CPU is held against the shapes that
-the text of the operator gives.  Every operator that the runtime has, in any domain, must be in benanza's table, or be
-listed here with a reason.  Prints TAP; skips without ONNX Runtime.
+Each model has one node and runs on the CPU.  Type and shape of every output must be equal; a size may be
+unknown only where it depends on the data.  An operator without a CPU kernel is compared with the shapes in
+its documentation.  Every operator of the runtime, in any domain, must be in benanza's table, or be listed
+here with a reason.  Prints TAP; skips without ONNX Runtime.
 
     BENANZA=build/benanza tests/ort_contrib.py [WORD...]
 """
@@ -24,14 +24,14 @@ from ort_common import session  # noqa: E402
 MS = "com.microsoft"
 random = np.random.default_rng(0)
 
-# Sizes that only data decides: these may stay unknown.
+# Operators with data-dependent output sizes: these may be unknown.
 BY_DATA = {"Unique", "DynamicTimeWarping", "Tokenizer", "BifurcationDetector", "RemovePadding", "DecoderAttention"}
 
-# Operators that the runtime's schemas have and benanza's table has not, and why.
+# Operators of the runtime that are not in benanza's table: {name: reason}.
 ABSENT = {}
 
-# Compiled graphs: what they give is declared in the file or not at all.  Operators of sparse tensors, which no model of
-# this test can hold as an input.
+# Operators whose shapes are not checked: compiled graphs, whose outputs only the file declares, and operators
+# with sparse inputs, which the models of this test cannot have.
 NO_SHAPE = {"EPContext", "Snpe", "SparseToDenseMatMul"}
 
 
@@ -324,7 +324,7 @@ def rest_cases():
 
 
 def state_cases():
-    """Operators that carry states, and what chooses tokens; the shapes are those of the runtime's own inference."""
+    """Operators with a state, and operators that select tokens; shapes from the runtime's shape inference."""
     q, v, s = f(10, 2, 8), f(10, 4, 6), f(3, 4, 6, 8)
     ends = np.array([0, 3, 6, 10], np.int32)
     yield Case("LinearAttention", [f(2, 4, 16), f(2, 4, 16), f(2, 4, 16), None, None, f(2, 4, 4)],
@@ -367,7 +367,7 @@ def state_cases():
 
 
 def newer_cases():
-    """Operators of ONNX Runtime 1.32, most of them without a kernel on the CPU: shapes by the operators' texts."""
+    """Operators new in ONNX Runtime 1.32, most without a CPU kernel: shapes from their documentation."""
     byte, half, long = np.uint8, np.float16, np.int64
     yield Case("SwiGLU", [f(2, 3, 64)], want=[("f32", [2, 3, 32])], note="both halves in one")
     yield Case("SwiGLU", [f(2, 32), f(2, 32)], {"limit": 7.0}, want=[("f32", [2, 32])])
@@ -431,7 +431,7 @@ def channels_last_cases():
                want=[("u8", [1, 5, 5, 8])])
 
 
-# Searches hold a whole decoder: their rules are held against their text in tests/ops alone.
+# Operators that are checked in tests/ops only, against their documentation.
 BY_TEXT = {
     "BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch",  # a decoder as an attribute
     "DecoderMaskedSelfAttention", "DynamicSparseAttention", "SparsePagedAttention",  # only for GPUs
@@ -443,7 +443,7 @@ NAMES = {"float32": "f32", "float16": "f16", "int64": "s64", "int32": "s32", "ui
 
 
 def runtime_values(case):
-    """(type, shape) of each output, or None and why the runtime does not run it."""
+    """([(type, shape) of each output], None); (None, reason) if the runtime cannot run the model."""
     model, feeds, names = case.model()
     try:
         values = session(model, optimize=True).run(names, feeds)
@@ -460,13 +460,13 @@ def benanza_values(case, path):
 
 
 def check(case, path):
-    """(lines that are wrong, was it run?)."""
+    """(lines that describe differences, True if ONNX Runtime ran the model)."""
     want, why = runtime_values(case)
     run = want is not None
     if not run and case.want is None:
-        return [f"ONNX Runtime does not run it: {why}"], False
+        return [f"ONNX Runtime cannot run the model: {why}"], False
     if run and case.want is not None and [t for t, _ in want] != [t for t, _ in case.want]:
-        return [f"ONNX Runtime gives {want}, the text {case.want}"], True
+        return [f"ONNX Runtime returns {want}, the documentation {case.want}"], True
     want = want if run else case.want
     try:
         got = benanza_values(case, path)
@@ -477,12 +477,12 @@ def check(case, path):
         sure = have is not None and len(have) == len(shape) and all(
             h == s or (h is None and (s is None or case.op in BY_DATA)) for h, s in zip(have, shape))
         if have_type != dtype or not sure:
-            wrong.append(f"output {i} is {dtype} {shape}, here {have_type} {have}")
+            wrong.append(f"output {i} is {dtype} {shape}, benanza reports {have_type} {have}")
     return wrong, run
 
 
 def table_lines(covered):
-    """Operators of the runtime that the table lacks, and rows without a case here."""
+    """Lines for operators of the runtime that the table lacks, and for table rows without a case here."""
     rows = {(row["domain"], row["name"]) for row in said("ops", "--json")["operators"]}
     try:
         from onnxruntime.capi.onnxruntime_pybind11_state import get_all_operator_schema
@@ -512,11 +512,11 @@ def main():
                     for case in some()], Case.name)
     tap = Tap(len(cases) + 2 * (not sys.argv[1:]))
     for case, (lines, run) in in_threads(check, cases):
-        tap.result(case.name() + ("" if run else ", against its text: no kernel on the CPU"), lines)
+        tap.result(case.name() + ("" if run else ", compared with its documentation: no CPU kernel"), lines)
     if not sys.argv[1:]:
-        tap.result("every operator of the runtime is in the table, all of com.microsoft are checked",
+        tap.result("the table has every operator of the runtime, and every com.microsoft operator has a case",
                    table_lines({case.op for case in cases}), most=len(cases))
-        tap.result("the table of attributes has the kinds that the packages here declare", attribute_lines())
+        tap.result("the attribute table has all kinds that the packages declare", attribute_lines())
     return tap.end()
 
 

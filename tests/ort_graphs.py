@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Whole graphs as ONNX Runtime's tools write them: every tensor's shape against what the runtime meets.
+"""Graphs written by ONNX Runtime's tools: compare the shape of every tensor with the runtime's results.
 
-  decoder   a language model as the runtime's model builder writes it: GroupQueryAttention with its rotary embedding and
-            a cache, SkipSimplifiedLayerNormalization, MatMulNBits; with symbolic sizes, then bound
+  decoder   a language model like those of the runtime's model builder: GroupQueryAttention with rotary
+            embedding and a cache, SkipSimplifiedLayerNormalization, MatMulNBits; symbolic sizes, then given ones
   encoder   a small BERT, fused by onnxruntime.transformers: EmbedLayerNormalization, Attention, BiasGelu ...
-  detector  a small convolutional net, saved by the runtime itself after all its optimizations (channels in blocks)
+  detector  a small convolutional network, saved by the runtime after all optimizations (blocked channels)
 
-Models are made here, with random weights.  Prints TAP; skips without ONNX Runtime.
+The test builds the models, with random weights.  Prints TAP; skips without ONNX Runtime.
 
     BENANZA=build/benanza tests/ort_graphs.py
 """
@@ -29,7 +29,7 @@ random = np.random.default_rng(0)
 
 
 class Builder:
-    """A graph, written one node at a time."""
+    """Builds a graph node by node."""
 
     def __init__(self):
         self.nodes, self.inputs, self.outputs, self.kept = [], [], [], []
@@ -50,7 +50,7 @@ class Builder:
         return self.weight((random.standard_normal(shape) * 0.1).astype(np.float32))
 
     def add(self, op, inputs, outputs=1, domain="", **attributes):
-        """Adds a node; outputs: how many, or their names ("" = not asked for)."""
+        """Adds a node; outputs: their number, or their names ("" = omitted)."""
         if isinstance(outputs, int):
             outputs = [f"{op}_{len(self.nodes)}_{i}" for i in range(outputs)]
         self.nodes.append(helper.make_node(op, inputs, outputs, f"node_{len(self.nodes)}", domain=domain, **attributes))
@@ -66,7 +66,7 @@ class Builder:
 
 
 def decoder(layers=2, hidden=256, heads=4, kv_heads=2, inner=512, words=320):
-    """With `total` = past + sequence, as the mask's second dimension."""
+    """A language model; the mask is [batch, total] with total = past + sequence."""
     b, size, block = Builder(), hidden // heads, 32
     code = TensorProto.FLOAT
     ids = b.input("input_ids", TensorProto.INT64, ["batch", "sequence"])
@@ -114,7 +114,7 @@ def decoder(layers=2, hidden=256, heads=4, kv_heads=2, inner=512, words=320):
 
 
 def encoder(layers=2, hidden=64, heads=4, words=100):
-    """As exporters write it, before any fusion."""
+    """A small BERT as exporters write it, before any fusion."""
     b, size = Builder(), hidden // heads
     ids = b.input("input_ids", TensorProto.INT64, ["batch", "sequence"])
     types = b.input("token_type_ids", TensorProto.INT64, ["batch", "sequence"])
@@ -161,7 +161,7 @@ def encoder(layers=2, hidden=64, heads=4, words=100):
 
 
 def detector():
-    """Convolutions with what fuses into them, a shortcut, poolings, and a head."""
+    """Convolutions with fusible activations, a residual connection, poolings and a fully connected layer."""
     b = Builder()
     x = b.input("image", TensorProto.FLOAT, ["batch", 3, 32, 32])
 
@@ -182,7 +182,7 @@ def detector():
 
 
 def fused_encoder(folder):
-    """By the tool for transformers; None where this installation of it does not work."""
+    """(encoder fused by onnxruntime.transformers, None); (None, reason) if it cannot be imported."""
     path = str(folder / "plain.onnx")
     onnx.save(encoder(), path)
     logging.disable(logging.CRITICAL)
@@ -195,7 +195,7 @@ def fused_encoder(folder):
 
 
 def saved_by_runtime(folder, model):
-    """After all its optimizations; blocks of channels are as wide as this machine's vectors."""
+    """The model after all optimizations; the channel block size is the vector width of this CPU."""
     onnx.save(model, folder / "plain.onnx")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
@@ -205,7 +205,7 @@ def saved_by_runtime(folder, model):
     return onnx.load(folder / "saved.onnx")
 
 
-# ---- the runtime's shapes, and benanza's
+# ---- shapes of the runtime and of benanza
 
 def feeds_for(model, dims):
     feeds = {}
@@ -218,12 +218,12 @@ def feeds_for(model, dims):
 
 
 def runtime_shapes(model, dims):
-    """Of every tensor that a node makes."""
+    """Name -> shape of every node output in ONNX Runtime."""
     return {name: list(value.shape) for name, value in all_values(model, feeds_for(model, dims)).items()}
 
 
 def stripped(model):
-    """Without what the tools noted of shapes."""
+    """A copy without value_info, the shapes that the tools stored."""
     bare = onnx.ModelProto.FromString(model.SerializeToString())
     del bare.graph.value_info[:]
     return bare
@@ -236,7 +236,7 @@ def layers(folder, model, dims):
 
 
 def shape_lines(found, real, ops_unsure=()):
-    """Tensors whose shape is not the real one; of `ops_unsure` it may be unknown."""
+    """Lines for tensors with another shape than in the runtime; with `ops_unsure` a size may be unknown."""
     lines = []
     for layer in found:
         for output in layer["outputs"]:
@@ -246,25 +246,25 @@ def shape_lines(found, real, ops_unsure=()):
             sure = have is not None and len(have) == len(want) and all(
                 h == w or (h is None and layer["op"] in ops_unsure) for h, w in zip(have, want))
             if not sure:
-                lines.append(f"{layer['op']} {output['name']} is {want}, here {have}")
+                lines.append(f"{layer['op']} {output['name']} is {want}, benanza reports {have}")
     return lines
 
 
 def known_lines(found, expected_ops, model):
-    """Operators that the graph should have come to hold, and layers that benanza does not know."""
+    """Lines for expected operators that the graph lacks, and for layers that are unknown to benanza."""
     ops = {node.op_type for node in model.graph.node}
     lines = [f"the graph has no {op}: {sorted(ops)}" for op in expected_ops if op not in ops]
-    return lines + [f"{layer['op']} is not known" for layer in found if layer["class"] == "unknown"]
+    return lines + [f"{layer['op']} is unknown to benanza" for layer in found if layer["class"] == "unknown"]
 
 
 def symbolic_lines(found):
-    """Every dimension is a number or an expression of the names of the inputs."""
+    """Lines for tensors with an unknown dimension, neither a number nor an expression of input sizes."""
     return [f"{layer['op']} {output['name']}: {output['shape']}" for layer in found for output in layer["outputs"]
             if output["shape"] is None or None in output["shape"]]
 
 
 class Skip(Exception):
-    """With the reason."""
+    """Skips one check; the argument is the reason."""
 
 
 DECODER_OPS = ["GroupQueryAttention", "SkipSimplifiedLayerNormalization", "MatMulNBits", "GatherBlockQuantized"]
@@ -273,7 +273,7 @@ DETECTOR_OPS = ["Conv", "ReorderOutput", "FusedGemm"]
 
 
 def checks():
-    """(name, function of a folder that gives the lines that are wrong, or raises Skip)."""
+    """(name, function of a folder that returns lines for differences, or raises Skip)."""
     model = decoder()
     for batch, past, sequence in ((2, 0, 7), (2, 7, 1), (1, 7, 3)):
         dims = {"batch": batch, "sequence": sequence, "past": past, "total": past + sequence}
@@ -282,7 +282,7 @@ def checks():
             found = layers(folder, stripped(model), dims)
             return shape_lines(found, runtime_shapes(model, dims)) + known_lines(found, DECODER_OPS, model)
         yield f"decoder, {sequence} tokens after {past}", bound
-    yield "decoder, sizes as names", lambda folder: symbolic_lines(layers(folder, stripped(model), {}))
+    yield "decoder, symbolic sizes", lambda folder: symbolic_lines(layers(folder, stripped(model), {}))
 
     def fused(folder, dims):
         fused_model, why = fused_encoder(folder)
@@ -292,15 +292,15 @@ def checks():
         lines = known_lines(found, ENCODER_OPS, fused_model)
         return lines + (shape_lines(found, runtime_shapes(fused_model, dims)) if dims else symbolic_lines(found))
     yield "encoder, fused", lambda folder: fused(folder, {"batch": 2, "sequence": 9})
-    yield "encoder, fused, sizes as names", lambda folder: fused(folder, {})
+    yield "encoder, fused, symbolic sizes", lambda folder: fused(folder, {})
 
     def saved(folder, model, dims, expected, unsure=()):
         graph = saved_by_runtime(folder, model)
         found = layers(folder, stripped(graph), dims)
         return shape_lines(found, runtime_shapes(graph, dims), unsure) + known_lines(found, expected, graph)
-    yield "encoder, as the runtime saves it", lambda folder: saved(
+    yield "encoder, saved by the runtime", lambda folder: saved(
         folder, encoder(), {"batch": 2, "sequence": 9}, ["FusedMatMul", "BiasGelu"])
-    yield "detector, as the runtime saves it", lambda folder: saved(
+    yield "detector, saved by the runtime", lambda folder: saved(
         folder, detector(), {"batch": 2}, DETECTOR_OPS, ("ReorderInput", "MaxPool"))
 
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Compare the types and shapes that `benanza layers` gives single operators with those of ONNX Runtime's results.
+"""Compare the types and shapes that `benanza layers` gives single operators with those of ONNX Runtime's
+results.
 
-For operators, opsets and ranks that the onnx package's node tests leave out: classical learning (ai.onnx.ml),
-experimental operators that the standard dropped, attributes that became inputs. Prints TAP, a line for each operator.
+Covers operators, opsets and ranks without a node test in the onnx package: classical machine learning
+(ai.onnx.ml), experimental operators that the standard removed, attributes that became inputs. Prints TAP, one
+line per operator.
 
     BENANZA=build/benanza tests/ort_ops.py [NAME...]
 """
@@ -26,7 +28,7 @@ NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "int64": "s64", "
 
 
 class Constant:
-    """An input that is an initializer: what a shape is made of."""
+    """An input that is an initializer, such as a shape."""
 
     def __init__(self, values, dtype=np.int64):
         self.array = np.array(values, dtype)
@@ -51,7 +53,7 @@ Case = collections.namedtuple("Case", "op opset inputs attributes outputs data")
 
 
 def case(op, opset, inputs, outputs=1, data=False, **attributes):
-    """data: results' sizes depend on the data, what is known of them is compared all the same."""
+    """data: output sizes depend on the data; only known dimensions are compared."""
     return Case(op, opset, inputs, attributes, outputs, data)
 
 
@@ -202,7 +204,7 @@ def map_type(values):
 
 
 def model_of(one, domain):
-    """(model, what to feed)."""
+    """(model of one node, its input values)."""
     inputs, initializers, feeds, names = [], [], {}, []
     for i, value in enumerate(one.inputs):
         name = f"in{i}" if value is not None else ""
@@ -224,13 +226,14 @@ def model_of(one, domain):
 
 
 def compare(name, value, have, data):
-    """A line where what benanza has of an output is not what it is, or not all of it."""
+    """A line if the type or shape of an output differs, or is unknown although data is False; else none."""
     if isinstance(value, list):  # of maps
         length = have.get("length")
-        return [] if length in (None, len(value)) else [f"{name} is {len(value)} maps, here {length}"]
+        line = f"{name} is {len(value)} maps, benanza reports {length}"
+        return [] if length in (None, len(value)) else [line]
     want = (NAMES.get(value.dtype.name, value.dtype.name), list(value.shape))
     shape = have["shape"]
-    line = [f"{name} is {want[0]} {want[1]}, here {have['dtype']} {shape}"]
+    line = [f"{name} is {want[0]} {want[1]}, benanza reports {have['dtype']} {shape}"]
     if have["dtype"] != want[0]:
         return line
     if shape is None or (None in shape and not data):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Inputs of a wrong type: where ONNX Runtime refuses a model of one node, `benanza layers` warns, and where it does not
-refuse, there is no warning. Prints TAP; skips without ONNX Runtime.
+"""Inputs of a wrong type: `benanza layers` warns if, and only if, ONNX Runtime refuses the model of one node.
+
+Prints TAP; skips without ONNX Runtime.
 
     BENANZA=build/benanza tests/ort_types.py [WORD...]
 """
@@ -84,7 +85,7 @@ def check(case, path):
     warnings = said("layers", "--json", path)["warnings"]
     if any("ONNX Runtime refuses the model" in line for line in warnings) == mistyped:
         return []
-    return [f"ONNX Runtime: {refused or 'opens it'}", f"benanza: {warnings or 'no warning'}"]
+    return [f"ONNX Runtime: {refused or 'no error'}", f"benanza: {warnings or 'no warning'}"]
 
 
 def main():
