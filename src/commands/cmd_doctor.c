@@ -1,4 +1,4 @@
-/* doctor: what on this machine bends numbers, and what to do about it. */
+/* doctor: lists what distorts measurements on this machine, and the fix. */
 #include "config.h"
 
 #include "commands/command.h"
@@ -18,7 +18,7 @@ extern char **environ;
 #define WIDTH_LEAST 60
 #define WIDTH_MOST 140
 
-/* Every configured runner is asked who it is, one after the other, and let go: none is there when load is looked at. */
+/* Starts every configured runner in turn, reads its hello and ends it: none runs while load is measured. */
 static const struct doctor_runner *runners_ask(struct arena *a, const struct config *c)
 {
 	struct config one = *c; /* borrowed */
@@ -55,7 +55,8 @@ static int width_of(FILE *out)
 	return columns < WIDTH_LEAST ? WIDTH_LEAST : columns > WIDTH_MOST ? WIDTH_MOST : columns;
 }
 
-/* Text in lines of so many columns, the first of which has begun. Cut between words; one that is longer stays whole. */
+/* Prints text in lines of `width` columns; the first is already indented. Breaks between words; a longer word
+ * is not cut. */
 static void wrapped_print(const char *text, int indent, int width, FILE *out)
 {
 	int at = indent;
@@ -92,8 +93,8 @@ static void findings_print(const struct doctor_finding *f, int count, const int 
 		for (int i = 0; i < count; i++)
 			if (f[i].outcome == order[k])
 				finding_print(&a, &f[i], width_of(out), out);
-	fprintf(out, "%d bend%s numbers (!), %d not known (?), %d ok\n", outcomes[DOCTOR_BENDS], outcomes[DOCTOR_BENDS] == 1 ? "s" : "",
-		outcomes[DOCTOR_UNKNOWN], outcomes[DOCTOR_OK]);
+	fprintf(out, "%d distort%s measurements (!), %d unknown (?), %d ok\n", outcomes[DOCTOR_BENDS],
+		outcomes[DOCTOR_BENDS] == 1 ? "s" : "", outcomes[DOCTOR_UNKNOWN], outcomes[DOCTOR_OK]);
 	arena_free(&a);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/exe_path.h"
 
-/* The runners that come with benanza. The first is there in any case, others where their program is. */
+/* The runners that come with benanza. The first is always configured, others if their program exists. */
 static const struct {
 	const char *name, *program;
 } own_runners[] = { { "cpu", "benanza-runner-cpu" }, { "cuda", "benanza-runner-cuda" } };
@@ -21,7 +21,8 @@ static const char *config_env(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
-/* A file of ours below an XDG directory; relative XDG paths are ignored, as their specification says. */
+/* Path of benanza's file below an XDG directory; relative XDG paths are ignored, as the specification
+ * requires. */
 static const char *config_xdg(struct arena *a, const char *variable, const char *below_home, const char *file)
 {
 	const char *base = config_env(variable), *home = config_env("HOME");
@@ -45,8 +46,8 @@ static const char *config_find_file(struct config *c, const char *path)
 	return path && stat(path, &st) == 0 ? path : NULL;
 }
 
-/* A database path in a file: "~/" is the home directory, a relative one starts at the file, wherever benanza
- * runs. */
+/* Resolves a database path in a file: "~/" is the home directory, a relative path is relative to the file's
+ * directory. */
 static const char *config_file_path(struct config *c, const char *path)
 {
 	const char *home = config_env("HOME"), *slash = strrchr(c->path, '/');
@@ -57,7 +58,8 @@ static const char *config_file_path(struct config *c, const char *path)
 	return arena_printf(&c->arena, "%.*s/%s", (int)(slash - c->path), c->path, path);
 }
 
-/* Path of a bundled runner: next to the benanza executable, else in the installation directory; NULL if neither exists. */
+/* Path of a bundled runner: next to the benanza executable, else in the installation directory; NULL if
+ * neither exists. */
 static const char *config_own_program(struct arena *a, int own)
 {
 	const char *next_to = exe_path(a, own_runners[own].program, X_OK);
@@ -81,11 +83,11 @@ static void config_add_own_runner(struct config *c, struct config_runner *all, i
 	struct config_runner *r = &all[(*count)++];
 	*r = (struct config_runner){ .name = own_runners[own].name, .count = 1, .argc = 1,
 		.argv = ARENA_ARRAY(&c->arena, const char *, 2) };
-	r->argv[0] = program ? program : own_runners[own].program; /* then perhaps in PATH */
+	r->argv[0] = program ? program : own_runners[own].program; /* searched in PATH */
 }
 
-/* Our own "cpu" stands first and other own ones last, so that without -d nothing far away is started, and nothing but what
- * the configuration names first. */
+/* Order of the runners: the bundled "cpu" first, then the configured ones, then other bundled ones. So the
+ * default is never a remote runner. */
 static void config_add_own_runners(struct config *c)
 {
 	struct config_runner *all = ARENA_ARRAY(&c->arena, struct config_runner, CONFIG_LIST_MAX + OWN_RUNNERS);
@@ -119,7 +121,7 @@ int config_load(struct config *c, const char *path, struct error *err)
 	return 0;
 }
 
-/* "NAME=..." cut at its first (dims: last, since a symbol may hold one) '='. */
+/* Splits "NAME=..." at the first '=' (dims: the last one, because a symbol may contain '='). */
 static int config_cut(const char *text, bool last, struct text *name, struct text *value, struct error *err)
 {
 	const char *equals = last ? strrchr(text, '=') : strchr(text, '=');
@@ -145,7 +147,7 @@ static int config_set_dim(struct config *c, const char *value, struct error *err
 	return config_cut(value, true, &name, &number, err) ? -1 : option_add_dim(c, name, number, true, err);
 }
 
-/* "1,8": the list anew. On error it is as it was. */
+/* Replaces a list by "1,8". On error it is unchanged. */
 static int config_set_list(struct config *c, const struct option *o, const char *value, struct error *err)
 {
 	struct config before = *c;

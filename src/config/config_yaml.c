@@ -1,5 +1,5 @@
-/* The YAML reader: libyaml's only home. It reads events, not a tree: what the option table has no place for
- * is refused where it stands, so that neither depth nor aliases can grow anything. */
+/* The YAML reader; the only user of libyaml. It reads events, not a tree: keys that are not in the option
+ * table are rejected at once, so that nesting and aliases cannot use much memory. */
 #include "config.h"
 
 #include "config/config_private.h"
@@ -16,9 +16,9 @@ struct reader {
 	const char *path, *only;
 	struct str text; /* the whole file */
 	yaml_parser_t parser;
-	yaml_event_t event; /* the present one; valid when have */
+	yaml_event_t event; /* the current one; valid if have */
 	bool have;
-	uint64_t seen; /* options met, a bit each */
+	uint64_t seen; /* options that were read, one bit each */
 	struct error *err;
 };
 
@@ -27,7 +27,7 @@ static int reader_line(const struct reader *r)
 	return (int)r->event.start_mark.line + 1;
 }
 
-/* Puts "path:line: " before the error that has just been set. */
+/* Prepends "path:line: " to the error. */
 static int reader_at(struct reader *r, int line)
 {
 	return error_context(r->err, "%s:%d", r->path, line);
@@ -42,7 +42,7 @@ static const char *reader_anchor(const yaml_event_t *e)
 	return (const char *)anchor;
 }
 
-/* libyaml gives syntax errors a line, but bytes that are no text only an offset. */
+/* libyaml reports a line for syntax errors, but only an offset for bytes that are not text. */
 static int reader_error_line(const struct reader *r)
 {
 	if (r->parser.error != YAML_READER_ERROR)
@@ -64,7 +64,7 @@ static int reader_next(struct reader *r)
 	}
 	if (r->event.type == YAML_ALIAS_EVENT || reader_anchor(&r->event)) {
 		error_set(
-			r->err, "anchors and aliases (&name, *name) are not used here; write the value out");
+			r->err, "anchors and aliases (&name, *name) are not supported; write the value out");
 		return reader_at(r, reader_line(r));
 	}
 	return 0;
@@ -75,7 +75,7 @@ static struct text reader_scalar(const struct reader *r)
 	return (struct text){ (const char *)r->event.data.scalar.value, r->event.data.scalar.length };
 }
 
-/* "key:" with nothing, "~" or "null" behind it: nothing is set. */
+/* True for "key:" without a value, "~" or "null", which set nothing. */
 static bool reader_is_null(const struct reader *r)
 {
 	struct text t = reader_scalar(r);
@@ -85,7 +85,7 @@ static bool reader_is_null(const struct reader *r)
 
 static int reader_wants(struct reader *r, const char *key, const char *what)
 {
-	error_set(r->err, "%s: %s is wanted here", key, what);
+	error_set(r->err, "%s: expected %s", key, what);
 	return reader_at(r, reader_line(r));
 }
 
@@ -115,7 +115,7 @@ static int read_list(struct reader *r, const struct option *o)
 		return config_set(r->config, o->key, value, r->err) ? reader_at(r, line) : 0;
 	}
 	if (r->event.type != YAML_SEQUENCE_START_EVENT)
-		return reader_wants(r, o->key, "a list, as in [1, 8],");
+		return reader_wants(r, o->key, "a list, e.g. [1, 8]");
 	while (reader_next(r) == 0) {
 		if (r->event.type == YAML_SEQUENCE_END_EVENT)
 			return 0;
@@ -125,8 +125,8 @@ static int read_list(struct reader *r, const struct option *o)
 	return -1;
 }
 
-/* The name of the next entry of a map, in the arena; 1: an entry, its value is the present event; 0: the map
- * has ended. */
+/* Reads the name of the next map entry into the arena. 1: an entry, whose value is the current event; 0: end
+ * of the map; -1: error. */
 static int read_name(struct reader *r, const struct option *o, struct text *name, int *line)
 {
 	if (reader_next(r))
@@ -156,7 +156,7 @@ static int read_dims(struct reader *r, const struct option *o)
 	return more;
 }
 
-/* The words of a command: a list, or a text that is cut at blanks. Returns how many, -1 on error. */
+/* The words of a command: a list, or a text that is split at blanks. Returns their number, -1 on error. */
 static int read_words(struct reader *r, const struct option *o, struct text *words)
 {
 	struct arena *a = &r->config->arena;
@@ -167,10 +167,10 @@ static int read_words(struct reader *r, const struct option *o, struct text *wor
 		return count < 0 ? reader_failed(r, o->key, line) : count;
 	}
 	if (r->event.type != YAML_SEQUENCE_START_EVENT)
-		return reader_wants(r, o->key, "a command, as in [ssh, gpu7, benanza-runner-cuda],");
+		return reader_wants(r, o->key, "a command, e.g. [ssh, gpu7, benanza-runner-cuda]");
 	while (reader_next(r) == 0) {
 		if (r->event.type == YAML_SEQUENCE_END_EVENT)
-			return count ? count : reader_wants(r, o->key, "a command, not an empty list,");
+			return count ? count : reader_wants(r, o->key, "a command, not an empty list");
 		if (r->event.type != YAML_SCALAR_EVENT)
 			return reader_wants(r, o->key, "a word of the command");
 		if (count == OPTION_WORDS_MAX)
@@ -181,11 +181,11 @@ static int read_words(struct reader *r, const struct option *o, struct text *wor
 	return -1;
 }
 
-/* What the map of one runner says, until all of it is known. */
+/* The keys of one runner's map, collected until its end. */
 struct runner_entry {
 	struct text words[OPTION_WORDS_MAX];
 	int word_count; /* 0: no command yet */
-	struct text count; /* n 0: not given */
+	struct text count; /* empty: not given */
 	struct text variables[OPTION_VARIABLES_MAX], values[OPTION_VARIABLES_MAX];
 	int variable_count;
 	bool has_env;
@@ -312,7 +312,7 @@ static int read_key(struct reader *r, const struct option **o)
 	const char *nearest = r->only ? r->only : option_nearest(key);
 	if (r->only && *o)
 		error_set(r->err, "unknown key %s; this file has %s only", (*o)->key, r->only);
-	else if (r->only) /* the file lies beside a model from elsewhere and may be a link to any other: it is not quoted */
+	else if (r->only) /* a sidecar is untrusted and may be a link to any file: its text is not quoted */
 		error_set(r->err, "unknown key; this file has %s only", r->only);
 	else if (nearest)
 		error_set(r->err, "unknown key %.*s; did you mean %s?", shown, key.p, nearest);
@@ -327,7 +327,7 @@ static int read_top(struct reader *r)
 	if (reader_is_null(r))
 		return 0;
 	if (r->event.type != YAML_MAPPING_START_EVENT)
-		return reader_wants(r, "the file", "a map of keys to values, as in \"batch: [1, 8]\",");
+		return reader_wants(r, "the file", "a map of keys to values, e.g. \"batch: [1, 8]\"");
 	while (reader_next(r) == 0) {
 		if (r->event.type == YAML_MAPPING_END_EVENT)
 			return 0;
@@ -339,7 +339,7 @@ static int read_top(struct reader *r)
 	return -1;
 }
 
-/* The stream: nothing, or one document. */
+/* The stream: empty, or one document. */
 static int read_stream(struct reader *r)
 {
 	bool had = false;
@@ -349,7 +349,7 @@ static int read_stream(struct reader *r)
 		if (r->event.type != YAML_DOCUMENT_START_EVENT)
 			continue;
 		if (had) {
-			error_set(r->err, "a second document; the file has one");
+			error_set(r->err, "a second document; the file may have only one");
 			return reader_at(r, reader_line(r));
 		}
 		had = true;
@@ -386,7 +386,7 @@ int config_read_yaml(struct config *c, const char *path, const char *only, struc
 	struct reader r = { .config = c, .path = path, .only = only, .err = err };
 	int rc = yaml_file(path, &r.text, err);
 	if (!rc && !yaml_parser_initialize(&r.parser))
-		rc = error_set(err, "%s: no memory to read it", path);
+		rc = error_set(err, "%s: not enough memory to read it", path);
 	if (!rc) {
 		const char *bytes = r.text.p ? r.text.p : "";
 		yaml_parser_set_input_string(&r.parser, (const unsigned char *)bytes, r.text.n);

@@ -1,4 +1,4 @@
-/* Options as YAML that reads back to the same. */
+/* Prints options as YAML that reads back to the same values. */
 #include "config.h"
 
 #include "config/option_table.h"
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Plain where every reader agrees that it is text, else in double quotes. */
+/* Plain if every YAML reader parses it as text, else in double quotes. */
 static void print_text(struct str *out, struct text t)
 {
 	bool plain = t.n > 0 &&

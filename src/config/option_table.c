@@ -14,22 +14,23 @@
 
 static const struct option options[] = {
 	{ "db", OPTION_TEXT, FIELD(db), 0, 0, 0, NULL, "$XDG_DATA_HOME/benanza/benanza.db", "--db FILE",
-		"the performance database" },
+		"the database of results" },
 	{ "device", OPTION_TEXT, FIELD(device), 0, 0, 0, NULL, "the first runner configured",
-		"-d, --device NAME", "the device to measure on, or whose records to use: a runner's name" },
+		"-d, --device NAME",
+		"the device to measure or look up: a runner's name, or a recorded or described device" },
 	{ "batch", OPTION_NUMBERS, LIST(batch), 1, 65536, NULL, "the model's own, else 1", "-b, --batch LIST",
 		"batch sizes" },
 	{ "dtype", OPTION_DTYPES, LIST(dtype), 0, 0, NULL, "f32", "-t, --dtype LIST", "data types" },
 	{ "what_if", OPTION_TEXT, FIELD(what_if), 0, 0, 0, NULL, "none", "-w, --what-if LIST",
-		"what-ifs that are on at the start, as in fusion,matrix=off" },
+		"what-ifs that are on at the start, e.g. fusion,matrix=off" },
 	{ "algorithms", OPTION_CHOICE, FIELD(algorithms), 0, 0, 0, "best|preferred", "best", NULL,
-		"price a layer by its fastest algorithm, or by the one that the library prefers" },
+		"cost of a layer: that of its fastest algorithm, or of the library's preferred one" },
 	{ "budget_ms", OPTION_NUMBER, FIELD(budget_ms), 0, 1, 600000, NULL, "200", "--budget MS",
 		"time to sample one algorithm of one problem" },
 	{ "problem_limit_ms", OPTION_NUMBER, FIELD(problem_limit_ms), 0, 100, 3600000, NULL, "30000", NULL,
-		"a problem that takes longer is given up" },
+		"time limit of one problem" },
 	{ "threads", OPTION_INT, FIELD(threads), 0, 0, 4096, NULL, "0", "--threads N",
-		"threads to measure with; 0: all that the process may use" },
+		"number of threads; 0: one per core that the process may use" },
 	{ "color", OPTION_FLAG, FIELD(color), 0, 0, 0, NULL, "true, unless NO_COLOR is set", "--no-color",
 		"colours on the terminal" },
 	{ "ascii", OPTION_FLAG, FIELD(ascii), 0, 0, 0, NULL, "false", "--ascii",
@@ -38,7 +39,8 @@ static const struct option options[] = {
 		"values for symbolic dimensions" },
 	{ "runners", OPTION_RUNNERS, FIELD(runners), FIELD(runner_count), 0, 0, NULL,
 		"cpu: benanza-runner-cpu", NULL,
-		"how to start a runner: any command that speaks on its standard input and output" },
+		"commands that start runners: any program that speaks the protocol on standard input and "
+		"output" },
 };
 #define OPTION_COUNT ((int)(sizeof(options) / sizeof(options[0])))
 
@@ -56,7 +58,7 @@ const struct option *option_find(struct text key)
 	return NULL;
 }
 
-/* How many letters must be put in, taken out or changed to make one word of the other; 99 for long ones. */
+/* Levenshtein distance (see word_distance in commands/options.c); 99 for words over 32 letters. */
 static int option_distance(struct text a, const char *b)
 {
 	enum { MOST = 32 };
@@ -94,7 +96,7 @@ const char *option_nearest(struct text key)
 
 static void *option_field(const struct config *c, size_t offset)
 {
-	return (char *)c + offset; /* rows name fields of a config that the caller may write */
+	return (char *)c + offset; /* casts const away: callers that write own a mutable config */
 }
 
 static int *option_count(const struct config *c, const struct option *o)
@@ -111,7 +113,7 @@ static int option_parse_number(
 			digits &= (value.p[i] >= '0' && value.p[i] <= '9') ||
 				  (i == 0 && value.p[i] == '-' && value.n > 1);
 		return error_set(err, "%.*s %s %" PRId64 "..%" PRId64, value.n > 40 ? 40 : (int)value.n,
-			value.p, digits ? "is out of range" : "is no whole number in", least, most);
+			value.p, digits ? "is out of range" : "is not an integer in", least, most);
 	}
 	if (*number < least || *number > most)
 		return error_set(
@@ -124,7 +126,7 @@ static int option_add_text(struct config *c, const struct option *o, struct text
 	if (value.n == 0)
 		return error_set(err, "is empty");
 	if (value.n > OPTION_TEXT_MAX || memchr(value.p, 0, value.n))
-		return error_set(err, "is no usable text (longer than %d bytes, or with a NUL in it)",
+		return error_set(err, "is not a valid text (longer than %d bytes, or contains a NUL)",
 			OPTION_TEXT_MAX);
 	*(const char **)option_field(c, o->offset) = arena_strndup(&c->arena, value.p, value.n);
 	return 0;
@@ -140,7 +142,7 @@ static int option_add_choice(struct config *c, const struct option *o, struct te
 		}
 		p += n + (p[n] == '|');
 	}
-	return error_set(err, "%.*s is none of %s", value.n > 40 ? 40 : (int)value.n, value.p, o->choices);
+	return error_set(err, "%.*s is not one of %s", value.n > 40 ? 40 : (int)value.n, value.p, o->choices);
 }
 
 static int option_add_number(struct config *c, const struct option *o, struct text value, struct error *err)
@@ -165,7 +167,7 @@ static int option_add_flag(struct config *c, const struct option *o, struct text
 				*(bool *)option_field(c, o->offset) = yes;
 				return 0;
 			}
-	return error_set(err, "%.*s is neither true nor false", value.n > 40 ? 40 : (int)value.n, value.p);
+	return error_set(err, "%.*s is not true or false", value.n > 40 ? 40 : (int)value.n, value.p);
 }
 
 static int option_add_numbers(struct config *c, const struct option *o, struct text value, struct error *err)
@@ -188,7 +190,7 @@ static int option_add_dtypes(struct config *c, const struct option *o, struct te
 	int *count = option_count(c, o);
 	enum dtype *list = option_field(c, o->offset), dtype = dtype_parse(value);
 	if (!dtype_is_float(dtype))
-		return error_set(err, "%.*s is no floating-point type, as f32, bf16 and f16 are",
+		return error_set(err, "%.*s is not a floating-point type such as f32, bf16, f16",
 			value.n > 40 ? 40 : (int)value.n, value.p);
 	for (int i = 0; i < *count; i++)
 		if (list[i] == dtype)
@@ -203,7 +205,7 @@ static int option_name_fits(struct text name, struct error *err)
 {
 	if (name.n == 0 || name.n > OPTION_NAME_MAX || memchr(name.p, 0, name.n))
 		return error_set(
-			err, "a name is empty, longer than %d bytes, or has a NUL in it", OPTION_NAME_MAX);
+			err, "a name is empty, longer than %d bytes, or contains a NUL", OPTION_NAME_MAX);
 	return 0;
 }
 
@@ -243,10 +245,10 @@ int option_words(struct text command, struct text *words, struct error *err)
 		while (i < command.n && !strchr(" \t\n", command.p[i]))
 			i++;
 		if (count == OPTION_WORDS_MAX)
-			return error_set(err, "a command of more than %d words", OPTION_WORDS_MAX);
+			return error_set(err, "the command has more than %d words", OPTION_WORDS_MAX);
 		words[count++] = (struct text){ command.p + from, i - from };
 	}
-	return count ? count : error_set(err, "an empty command");
+	return count ? count : error_set(err, "the command is empty");
 }
 
 static int option_runner_name_fits(struct text name, struct error *err)
@@ -259,13 +261,13 @@ static int option_runner_name_fits(struct text name, struct error *err)
 			    (ch >= '0' && ch <= '9') || ch == '_' || ch == '-' || ch == '.';
 		if (!good)
 			return error_set(err,
-				"%.*s: a runner's name has letters, digits, '_', '-' and '.' only",
+				"%.*s: a runner's name may contain only letters, digits, '_', '-' and '.'",
 				(int)name.n, name.p);
 	}
 	return 0;
 }
 
-/* "~/x" is a file in the home directory, as a shell would have it. */
+/* Copies a word of a command; in a path, "~/" expands to the home directory, as in a shell. */
 static const char *option_word_copy(struct arena *a, struct text word, bool path)
 {
 	const char *home = getenv("HOME");
@@ -281,7 +283,8 @@ int option_add_runner(struct config *c, struct text name, const struct text *wor
 		return -1;
 	for (int i = 0; i < count; i++)
 		if (words[i].n > OPTION_TEXT_MAX || memchr(words[i].p, 0, words[i].n) || words[0].n == 0)
-			return error_set(err, "%.*s: no usable command", (int)name.n, name.p);
+			return error_set(err, "%.*s: the command is empty, too long or contains a NUL",
+			(int)name.n, name.p);
 	struct config_runner *r = NULL;
 	for (int i = 0; i < c->runner_count; i++)
 		if (text_is(name, c->runners[i].name))
@@ -309,7 +312,8 @@ int option_runner_count(struct config *c, struct text value, struct error *err)
 {
 	int64_t n;
 	if (!text_to_int64(value, &n) || n < 1 || n > OPTION_PROCESSES_MAX)
-		return error_set(err, "count: %.*s is no number from 1 to %d", value.n > 40 ? 40 : (int)value.n, value.p,
+		return error_set(err, "count: %.*s is not a number from 1 to %d", value.n > 40 ? 40 :
+		(int)value.n, value.p,
 			OPTION_PROCESSES_MAX);
 	c->runners[c->runner_count - 1].count = (int)n;
 	return 0;
@@ -331,9 +335,11 @@ int option_runner_variable(struct config *c, struct text name, struct text value
 	struct config_runner *r = &c->runners[c->runner_count - 1];
 	int count = 0;
 	if (!option_is_variable(name))
-		return error_set(err, "env: %.*s is no name of a variable", name.n > 40 ? 40 : (int)name.n, name.p);
+		return error_set(err, "env: %.*s is not a valid variable name", name.n > 40 ? 40 :
+		(int)name.n, name.p);
 	if (value.n > OPTION_TEXT_MAX || memchr(value.p, 0, value.n))
-		return error_set(err, "env: %.*s has no usable value", (int)name.n, name.p);
+		return error_set(err, "env: the value of %.*s is too long or contains a NUL", (int)name.n,
+		name.p);
 	while (r->env && r->env[count])
 		if (strncmp(r->env[count++], name.p, name.n) == 0 && r->env[count - 1][name.n] == '=')
 			return error_set(err, "env: %.*s is given twice", (int)name.n, name.p);
@@ -349,7 +355,7 @@ typedef int option_add_function(
 	struct config *c, const struct option *o, struct text value, struct error *err);
 
 static const struct {
-	option_add_function *add; /* NULL: entries with names, by their own functions */
+	option_add_function *add; /* NULL: maps, which have their own functions */
 	bool list;
 } option_types[OPTION_TYPE_COUNT] = {
 	[OPTION_TEXT] = { option_add_text, false },

@@ -15,31 +15,41 @@
 
 static const struct doctor_check checks[] = {
 	{ "governor", doctor_governor, "cpupower frequency-set -g performance" },
-	{ "boost", doctor_boost, "for numbers that repeat, switch it off (echo 0 > /sys/devices/system/cpu/cpufreq/boost, or echo 1 > "
-		"/sys/devices/system/cpu/intel_pstate/no_turbo); leave it on to see what the machine does at its best" },
+	{ "boost", doctor_boost,
+		"for repeatable results, switch it off (echo 0 > /sys/devices/system/cpu/cpufreq/boost, or "
+		"echo 1 > "
+		"/sys/devices/system/cpu/intel_pstate/no_turbo); leave it on for the machine's best "
+		"performance" },
 	{ "frequency", doctor_frequency, "" },
-	{ "throttling", doctor_throttling, "cool the machine or lower its load; measure again" },
-	{ "power", doctor_power, "plug it in; raise the limit" },
+	{ "throttling", doctor_throttling, "cool the machine or reduce its load; measure again" },
+	{ "power", doctor_power, "connect the power supply, or raise the limit" },
 	{ "virtual", doctor_virtual, "" },
 	{ "cores", doctor_cores, "" },
-	{ "siblings", doctor_siblings, "keep other work off the siblings, or switch them off (echo off > /sys/devices/system/cpu/smt/control)" },
+	{ "siblings", doctor_siblings,
+		"keep other work off the siblings, or switch SMT off (echo off > "
+		"/sys/devices/system/cpu/smt/control)" },
 	{ "quota", doctor_quota, "" },
-	{ "clock", doctor_clock, "boot with clocksource=tsc where the processor has one that is stable" },
-	{ "load", doctor_load, "end it or wait for its end; measure again" },
-	{ "pressure", doctor_pressure, "find what else wants the machine; measure when it is quiet" },
-	{ "steal", doctor_steal, "ask for a machine of its own, or measure when its neighbours sleep" },
-	{ "memory", doctor_memory, "free some: operands need room to rotate through, and memory that is short is slow" },
+	{ "clock", doctor_clock, "boot with clocksource=tsc if the processor's TSC is stable" },
+	{ "load", doctor_load, "stop it or wait for its end; measure again" },
+	{ "pressure", doctor_pressure,
+	"find the process that uses the machine; measure when the machine is quiet" },
+	{ "steal", doctor_steal, "use a dedicated machine, or measure when other virtual machines are idle" },
+	{ "memory", doctor_memory,
+	"free memory: measurements rotate operands through it, and swapping slows them" },
 	{ "swap", doctor_swap, "free memory, then swapoff -a; swapon -a" },
 	{ "pages", doctor_pages, "" },
 	{ "nodes", doctor_nodes, "" },
 	{ "limits", doctor_limits, "" },
 	{ "variables", doctor_variables, "" },
 	{ "runners", doctor_runners, "" },
-	{ "isa", doctor_isa, "unset ONEDNN_MAX_CPU_ISA and DNNL_MAX_CPU_ISA, or build a oneDNN that knows this processor" },
+	{ "isa", doctor_isa,
+	"unset ONEDNN_MAX_CPU_ISA and DNNL_MAX_CPU_ISA, or use a oneDNN that supports this processor" },
 	{ "threads", doctor_threads, "unset OMP_PROC_BIND and OMP_PLACES: the runner then binds its threads itself" },
-	{ "gpu", doctor_gpu, "nvidia-smi -q -d PERFORMANCE tells more; cool it, raise its limit (nvidia-smi -pl), measure again" },
+	{ "gpu", doctor_gpu,
+	"see nvidia-smi -q -d PERFORMANCE; cool it, raise its limit (nvidia-smi -pl), measure again" },
 	{ "gpu power", doctor_gpu_power, "" },
-	{ "gpu load", doctor_gpu_load, "end what else computes on it (nvidia-smi lists it), or take another GPU" },
+	{ "gpu load", doctor_gpu_load,
+	"stop the other processes on it (nvidia-smi lists them), or use another GPU" },
 	{ "database", doctor_database, "" },
 };
 
@@ -184,7 +194,7 @@ int doctor_groups(struct doctor *d, const char *controller, const char **folders
 	return cgroup_folders(&d->arena, doctor_file(d, "proc/self/cgroup"), controller, folders, most);
 }
 
-/* ---- looking ---- */
+/* ---- readings and checks ---- */
 
 static void options_copy(struct doctor *d, const struct doctor_options *o)
 {

@@ -1,4 +1,4 @@
-/* How fast the processors run, and which of them are ours. */
+/* Checks of the processors: their speed, and which of them the process may use. */
 #include "config.h"
 
 #include "doctor/doctor_private.h"
@@ -18,13 +18,15 @@ static bool is_virtual(struct doctor *d)
 	return flags && strstr(flags, " hypervisor");
 }
 
-/* What a virtual machine does not show is not necessarily well. */
+/* Reports something that cannot be read. In a virtual machine it may be hidden, so it is not reported as OK.
+ * */
 static void not_told(struct doctor *d, const char *what)
 {
-	doctor_found(d, DOCTOR_UNKNOWN, "%s not told here%s", what, is_virtual(d) ? ": it is the virtual machine's host that knows" : "");
+	doctor_found(d, DOCTOR_UNKNOWN, "%s unknown%s", what,
+		is_virtual(d) ? ": hidden in a virtual machine, check its host" : "");
 }
 
-/* The first processor of ours that has another governor than performance, and how many have. */
+/* Reports the first governor other than performance on the allowed processors, and their number. */
 void doctor_governor(struct doctor *d)
 {
 	bool cpus[DOCTOR_CPUS];
@@ -40,10 +42,11 @@ void doctor_governor(struct doctor *d)
 		which = bent++ ? which : arena_printf(&d->arena, "%.32s", governor);
 	}
 	if (!count)
-		not_told(d, "who sets the clock is");
+		not_told(d, "the governor is");
 	else if (bent)
-		doctor_found(d, DOCTOR_BENDS, "%s on %d of %d processors: the clock follows the load, short problems run on a slow one", which, bent,
-			allowed);
+		doctor_found(d, DOCTOR_BENDS,
+		"%s on %d of %d processors: the clock follows the load; short problems run at a low clock",
+			which, bent, allowed);
 	else
 		doctor_found(d, DOCTOR_OK, "performance on all %d processors", count);
 }
@@ -53,9 +56,10 @@ void doctor_boost(struct doctor *d)
 	double boost = doctor_number(d, "sys/devices/system/cpu/cpufreq/boost");
 	double off = doctor_number(d, "sys/devices/system/cpu/intel_pstate/no_turbo");
 	if (isnan(boost) && isnan(off))
-		not_told(d, "whether the clock is boosted is");
+		not_told(d, "the boost setting is");
 	else if ((isnan(off) && boost > 0) || off <= 0)
-		doctor_found(d, DOCTOR_BENDS, "on: the clock follows heat and how many cores are busy");
+		doctor_found(d, DOCTOR_BENDS,
+		"on: the clock depends on temperature and on the number of busy cores");
 	else
 		doctor_found(d, DOCTOR_OK, "off");
 }
@@ -76,30 +80,33 @@ void doctor_frequency(struct doctor *d)
 		top = own_top;
 	}
 	if (isnan(top) || isnan(limit))
-		not_told(d, "the clock is");
+		not_told(d, "the clock frequency is");
 	else if (limit < CAPPED_SHARE * top)
 		doctor_found_of(d, "", DOCTOR_BENDS, arena_printf(&d->arena, "cpupower frequency-set -u %.0fMHz", top / 1e3),
-			"limited to %.0f MHz of %.0f", limit / 1e3, top / 1e3);
+			"limited to %.0f of %.0f MHz", limit / 1e3, top / 1e3);
 	else
 		doctor_found(d, DOCTOR_OK, "up to %.0f MHz%s", top / 1e3,
-			isnan(least) ? "" : arena_printf(&d->arena, ", the slowest processor at %.0f now", least / 1e3));
+			isnan(least) ? "" : arena_printf(&d->arena, ", the slowest processor is at %.0f now",
+			least / 1e3));
 }
 
 void doctor_throttling(struct doctor *d)
 {
 	double since = d->now.throttled - d->first.throttled;
 	if (isnan(since))
-		not_told(d, "whether heat slows the processors is");
+		not_told(d, "thermal throttling is");
 	else if (since > 0)
-		doctor_found(d, DOCTOR_BENDS, "heat slows the processors: %.0f times just now", since);
+		doctor_found(d, DOCTOR_BENDS, "processors throttled by heat %.0f times during the check",
+		since);
 	else if (d->now.throttled > 0)
-		doctor_found(d, DOCTOR_UNKNOWN, "not just now, but %.0f times since the start: they may be slowed again when they work hard",
+		doctor_found(d, DOCTOR_UNKNOWN,
+		"not throttled now, but %.0f times since the start; may happen again under load",
 			d->now.throttled);
 	else
 		doctor_found(d, DOCTOR_OK, "never since the start");
 }
 
-/* A battery, or a limit below what the package was made for. */
+/* Battery power, or a limit below the package's rated power. */
 void doctor_power(struct doctor *d)
 {
 	static const char *const supplies[] = { "AC", "ACAD", "AC0", "ADP0", "ADP1" };
@@ -111,7 +118,8 @@ void doctor_power(struct doctor *d)
 			return;
 		}
 	if (limit > 0 && most > 0 && limit < CAPPED_SHARE * most)
-		doctor_found(d, DOCTOR_BENDS, "the package is limited to %.0f W of %.0f", limit / 1e6, most / 1e6);
+		doctor_found(d, DOCTOR_BENDS, "the package is limited to %.0f of %.0f W", limit / 1e6,
+		most / 1e6);
 	else if (limit > 0 && most > 0)
 		doctor_found(d, DOCTOR_OK, "up to %.0f W", limit / 1e6);
 	else
@@ -123,21 +131,23 @@ void doctor_virtual(struct doctor *d)
 	if (!doctor_file(d, "proc/cpuinfo"))
 		doctor_found(d, DOCTOR_UNKNOWN, "/proc/cpuinfo cannot be read");
 	else if (is_virtual(d))
-		doctor_found_of(d, "", DOCTOR_UNKNOWN, "measure twice, some time apart; a machine of its own tells for sure",
-			"a virtual machine: clocks and neighbours cannot be seen from here");
+		doctor_found_of(d, "", DOCTOR_UNKNOWN,
+		"measure twice, some time apart; use a dedicated machine to be sure",
+			"a virtual machine: clocks and other virtual machines are not visible");
 	else
 		doctor_found(d, DOCTOR_OK, "no hypervisor");
 }
 
-/* Fewer is a choice, and what is chosen is part of the stack's name: said, and no trouble. */
+/* Fewer processors than online is the user's choice and part of the stack's name: reported as OK. */
 void doctor_cores(struct doctor *d)
 {
 	bool allowed[DOCTOR_CPUS], online[DOCTOR_CPUS] = { false };
 	int ours = doctor_cpus(d, allowed), all = doctor_list(doctor_file(d, "sys/devices/system/cpu/online"), online, DOCTOR_CPUS);
 	if (!ours || !all)
-		doctor_found(d, DOCTOR_UNKNOWN, "which processors are ours cannot be told");
+		doctor_found(d, DOCTOR_UNKNOWN, "the processors that this process may use are unknown");
 	else if (ours < all)
-		doctor_found(d, DOCTOR_OK, "%d of %d processors, by affinity or cpuset: threads are as many at most", ours, all);
+		doctor_found(d, DOCTOR_OK,
+		"%d of %d processors (affinity or cpuset): at most as many threads", ours, all);
 	else
 		doctor_found(d, DOCTOR_OK, "all %d processors", all);
 }
@@ -156,15 +166,17 @@ void doctor_siblings(struct doctor *d)
 	bool busy = d->now.busy - d->first.busy - (d->now.own - d->first.own) >
 		0.1 * (d->now.busy - d->first.busy + d->now.idle - d->first.idle);
 	if (!told)
-		doctor_found(d, DOCTOR_UNKNOWN, "which processors share a core cannot be told");
+		doctor_found(d, DOCTOR_UNKNOWN, "unknown which processors share a core");
 	else if (!shared)
-		doctor_found(d, DOCTOR_OK, "each processor is a core of its own");
+		doctor_found(d, DOCTOR_OK, "each processor is a separate core");
 	else
-		doctor_found(d, busy ? DOCTOR_BENDS : DOCTOR_OK, "%d of %d processors share a core with another one: threads are one a core%s",
-			shared, allowed, busy ? ", and what else runs may be their other half" : "");
+		doctor_found(d, busy ? DOCTOR_BENDS : DOCTOR_OK,
+		"%d of %d processors share a core: one thread per core is used%s",
+			shared, allowed, busy ? ", but other work may run on the sibling" : "");
 }
 
-/* The least that this group or one around it may use, in processors; NaN: no limit, and whether anybody told. */
+/* The lowest CPU quota of this cgroup and its parents, in processors; NaN: no limit. *told: a quota file
+ * exists. */
 static double quota_of(struct doctor *d, bool *told)
 {
 	const char *folders[GROUPS];
@@ -193,14 +205,16 @@ void doctor_quota(struct doctor *d)
 	if (quota < allowed)
 		doctor_found_of(d, "", DOCTOR_BENDS, arena_printf(&d->arena, "raise the quota to the number of threads (docker --cpus %d, "
 			"CPUQuota=%d%%)%s", allowed, 100 * allowed, quota >= 1 ? arena_printf(&d->arena, ", or measure with fewer: --threads %.0f",
-			floor(quota)) : ""), "the control group may use %.2f processors' time of %d: past that everything stands still for a while",
+			floor(quota)) : ""),
+			"the cgroup may use the time of %.2f of %d processors: beyond that all its threads "
+			"are stopped for a while",
 			quota, allowed);
 	else if (!isnan(quota))
-		doctor_found(d, DOCTOR_OK, "of %.2f processors' time, for %d", quota, allowed);
+		doctor_found(d, DOCTOR_OK, "time of %.2f processors, for %d", quota, allowed);
 	else if (told)
 		doctor_found(d, DOCTOR_OK, "none");
 	else
-		doctor_found(d, DOCTOR_UNKNOWN, "no control group tells of one");
+		doctor_found(d, DOCTOR_UNKNOWN, "unknown: no cgroup reports a quota");
 }
 
 void doctor_clock(struct doctor *d)
@@ -208,7 +222,7 @@ void doctor_clock(struct doctor *d)
 	const char *source = doctor_file(d, "sys/devices/system/clocksource/clocksource0/current_clocksource");
 	static const char *const quick[] = { "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod" };
 	if (!source) {
-		doctor_found(d, DOCTOR_UNKNOWN, "which clock is read cannot be told");
+		doctor_found(d, DOCTOR_UNKNOWN, "the clock source is unknown");
 		return;
 	}
 	for (size_t i = 0; i < sizeof(quick) / sizeof(quick[0]); i++)
@@ -216,5 +230,6 @@ void doctor_clock(struct doctor *d)
 			doctor_found(d, DOCTOR_OK, "%s", source);
 			return;
 		}
-	doctor_found(d, DOCTOR_BENDS, "%.40s: to read it takes a microsecond and more, which short problems feel", source);
+	doctor_found(d, DOCTOR_BENDS,
+		"%.40s: reading it takes a microsecond or more, which distorts short problems", source);
 }

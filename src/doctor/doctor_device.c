@@ -1,4 +1,5 @@
-/* What runners say of themselves: whether they answer, what their libraries use, and how their GPU is. */
+/* Checks of the runners: whether they answer, the instructions that their libraries use, the state of their
+ * GPU. */
 #include "config.h"
 
 #include "doctor/doctor_private.h"
@@ -36,8 +37,10 @@ void doctor_runners(struct doctor *d)
 		const struct doctor_runner *r = &d->o.runners[i];
 		const char *version = r->device && r->device->version ? r->device->version : "";
 		if (!r->device) {
-			doctor_found_of(d, r->name, DOCTOR_BENDS, "without it nothing is measured on its device: see what it says, or take it out of the "
-				"configuration", "does not answer: %s", r->error);
+			doctor_found_of(d, r->name, DOCTOR_BENDS,
+				"nothing can be measured on its device: fix it, or remove it from the "
+				"configuration",
+				"does not answer: %s", r->error);
 			continue;
 		}
 		bool other = d->o.version && strcmp(version, d->o.version) != 0;
@@ -47,7 +50,8 @@ void doctor_runners(struct doctor *d)
 	}
 }
 
-/* The stack's name says where threads may run, the runner's `cores` (empty: several share one) that each has a processor. */
+/* The stack's name has the processors of the threads; the runner's `cores` is empty if several threads share
+ * one. */
 static void threads_of(struct doctor *d, const struct doctor_runner *r, int count)
 {
 	static const char to[] = " bound to ";
@@ -57,12 +61,16 @@ static void threads_of(struct doctor *d, const struct doctor_runner *r, int coun
 	int cores = few ? atoi(few + sizeof(to) - 1) : count;
 	bool apart = !json_is_array(cpus) || json_array_size(cpus) > 0;
 	if (strstr(r->device->stack, "unbound"))
-		doctor_found_of(d, r->name, DOCTOR_BENDS, NULL, "%d thread%s that may move between processors while they are timed", count, s);
+		doctor_found_of(d, r->name, DOCTOR_BENDS, NULL,
+		"%d thread%s, not bound: they may move between processors during a measurement",
+			count, s);
 	else if (!bound)
-		doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL, "%d thread%s; whether they are bound is not told", count, s);
+		doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL,
+		"%d thread%s; unknown whether they are bound", count, s);
 	else if (cores > 0 && cores < count && !apart)
 		doctor_found_of(d, r->name, DOCTOR_BENDS, arena_printf(&d->arena, "--threads %d, or unset OMP_NUM_THREADS, OMP_PROC_BIND and "
-			"OMP_PLACES: it is then one a core", cores), "%d threads on %d core%s: they wait for one another", count, cores,
+			"OMP_PLACES for one thread per core", cores),
+			"%d threads on %d core%s: they wait for each other", count, cores,
 			cores == 1 ? "" : "s");
 	else
 		doctor_found_of(d, r->name, DOCTOR_OK, NULL, "%d thread%s, bound", count, s);
@@ -76,15 +84,17 @@ void doctor_threads(struct doctor *d)
 		if (!r->device || r->device->threads < 1)
 			continue;
 		if (d->o.threads > 0 && r->device->threads != d->o.threads) {
-			doctor_found_of(d, r->name, DOCTOR_BENDS, "its command does not tell it: add --threads behind benanza-runner-cpu there",
-				"%d, not the %d asked for", r->device->threads, d->o.threads);
+			doctor_found_of(d, r->name, DOCTOR_BENDS,
+				"its command does not pass it on: add --threads after benanza-runner-cpu "
+				"there",
+				"%d, not the requested %d", r->device->threads, d->o.threads);
 			continue;
 		}
 		threads_of(d, r, r->device->threads);
 	}
 }
 
-/* Ascending: the flag of /proc/cpuinfo, and how oneDNN calls what it needs. */
+/* Instruction sets, ascending: the flag in /proc/cpuinfo, and oneDNN's name. */
 static const struct {
 	const char *flag, *name;
 } isas[] = {
@@ -107,7 +117,7 @@ static bool has_flag(const char *flags, const char *flag)
 	return false;
 }
 
-/* Is its processor the one that /proc tells of? Where a host is not told, it is taken for this one. */
+/* True if the runner is on this host; an unknown host counts as this one. */
 static bool is_here(struct doctor *d, const struct doctor_runner *r)
 {
 	const char *here = doctor_file(d, "proc/sys/kernel/hostname"), *there = r->device ? r->device->host : NULL;
@@ -131,7 +141,8 @@ void doctor_isa(struct doctor *d)
 			doctor_found_of(d, r->name, at < found ? DOCTOR_BENDS : DOCTOR_OK, NULL, at < found ? "its library uses %s, the processor here has %s" :
 				"its library uses %s", isas[at].name, isas[found].name);
 		else if (*used)
-			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL, "its library uses %s; what the processor%s has cannot be compared", used,
+			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL,
+			"its library uses %s; the instruction sets of the processor%s are unknown", used,
 				is_here(d, r) ? "" : " there");
 		json_decref(attributes);
 	}
@@ -139,7 +150,7 @@ void doctor_isa(struct doctor *d)
 
 /* ---- GPUs ---- */
 
-/* Of the GPU's attributes; false: the runner drives none. */
+/* The attributes of the runner's GPU, which the caller releases; false: it has no GPU. */
 static bool gpu_of(const struct doctor_runner *r, json_t **attributes, const json_t **now)
 {
 	*attributes = attributes_of(r);
@@ -152,7 +163,7 @@ static double of(const json_t *o, const char *key)
 	return json_number_or_nan(json_object_get(o, key));
 }
 
-/* "persistence on": of what is told. */
+/* Appends "persistence on", if known. */
 static void setting_add(struct str *line, const json_t *o, const char *key, const char *name)
 {
 	const json_t *value = json_object_get(o, key);
@@ -165,7 +176,7 @@ static void gpu_settings(struct doctor *d, const struct doctor_runner *r, const 
 	struct str line = { 0 };
 	const char *slowed = json_string_at(now, "slowed_by", NULL);
 	double clock = of(now, "sm_mhz"), most = of(attributes, "most_clock_mhz"), hot = of(now, "temperature_c");
-	str_addf(&line, "driver %.40s", json_string_at(attributes, "driver", "not told"));
+	str_addf(&line, "driver %.40s", json_string_at(attributes, "driver", "unknown"));
 	if (!isnan(clock))
 		str_addf(&line, ", at %.0f MHz", clock);
 	if (!isnan(most))
@@ -179,7 +190,7 @@ static void gpu_settings(struct doctor *d, const struct doctor_runner *r, const 
 		doctor_found_of(d, r->name, DOCTOR_BENDS, NULL, "slowed by %.80s; %s", slowed, line.p);
 	else
 		doctor_found_of(d, r->name, slowed ? DOCTOR_OK : DOCTOR_UNKNOWN, NULL, "%s%s", line.p,
-			slowed ? "" : "; whether anything slows it is not told");
+			slowed ? "" : "; unknown whether it is throttled");
 	str_free(&line);
 }
 
@@ -194,8 +205,8 @@ void doctor_gpu(struct doctor *d)
 	}
 }
 
-/* The command that sets the power limit; NULL where the runner's id holds other characters than ids do, since people
- * paste the command into a shell. */
+/* The command that sets the power limit; NULL if the runner's id has other characters than ids have, because
+ * users paste the command into a shell. */
 static const char *power_command(struct doctor *d, const char *uuid, double watts)
 {
 	static const char id[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-";
@@ -214,16 +225,17 @@ void doctor_gpu_power(struct doctor *d)
 		double limit = of(attributes, "power_limit_w"), usual = of(attributes, "default_power_limit_w");
 		if (is_gpu && limit < 0.99 * usual)
 			doctor_found_of(d, r->name, DOCTOR_BENDS,
-				power_command(d, json_string_at(attributes, "uuid", "0"), usual), "limited to %.0f W, %.0f are usual", limit, usual);
+				power_command(d, json_string_at(attributes, "uuid", "0"), usual),
+				"limited to %.0f W; the default is %.0f", limit, usual);
 		else if (is_gpu && !isnan(limit) && !isnan(usual))
 			doctor_found_of(d, r->name, DOCTOR_OK, NULL, "up to %.0f W", limit);
 		else if (is_gpu)
-			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL, "the power limit is not told");
+			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL, "the power limit is unknown");
 		json_decref(attributes);
 	}
 }
 
-/* Its own runner is counted by some drivers and not by others: work that is done says more than who is there. */
+/* Some drivers count the runner as a process and others do not, so utilization is the better indicator. */
 void doctor_gpu_load(struct doctor *d)
 {
 	for (int i = 0; i < d->o.runner_count; i++) {
@@ -233,12 +245,16 @@ void doctor_gpu_load(struct doctor *d)
 		bool is_gpu = gpu_of(r, &attributes, &now);
 		double busy = of(now, "utilization"), processes = of(now, "processes");
 		if (is_gpu && isnan(busy) && isnan(processes))
-			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL, "who else computes on it is not told");
+			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL,
+			"unknown which other processes use it");
 		else if (is_gpu)
 			doctor_found_of(d, r->name, busy >= BUSY_SHARE || processes > 1 ? DOCTOR_BENDS : DOCTOR_OK, NULL, "%s, %s",
-				isnan(busy) ? "how busy it is is not told" : arena_printf(&d->arena, "busy %.0f%% of the time before the runner began",
-				100 * busy), isnan(processes) ? "who is on it is not told" : arena_printf(&d->arena, "%.0f process%s on it", processes,
-				processes == 1 ? "" : "es"));
+				isnan(busy) ? "utilization unknown" :
+				arena_printf(&d->arena, "busy %.0f%% of the time before the runner started",
+					100 * busy),
+				isnan(processes) ? "its processes are unknown" :
+				arena_printf(&d->arena, "%.0f process%s on it", processes, processes == 1 ?
+					"" : "es"));
 		json_decref(attributes);
 	}
 }

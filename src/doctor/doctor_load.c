@@ -1,4 +1,4 @@
-/* What else the machine does: counted over a while, so that what is over does not count. */
+/* Checks of other work on the machine, counted between two readings, so that earlier work does not count. */
 #include "config.h"
 
 #include "doctor/doctor_private.h"
@@ -10,14 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUSY_PROCESSORS 0.15  /* other work that takes so much of a processor can be in the way of any thread */
+#define BUSY_PROCESSORS 0.15  /* share of one processor above which other work can delay any thread */
 #define STEAL_SHARE 0.01
-#define PRESSURE_SHARE 5.0    /* percent of the last ten seconds in which somebody waited */
+#define PRESSURE_SHARE 5.0    /* percent of the last ten seconds in which some task waited */
 #define PROCESSES_MOST 100000
 
 /* ---- a reading ---- */
 
-/* user nice system idle iowait irq softirq steal; guests are in user already. */
+/* user nice system idle iowait irq softirq steal; user includes guests. */
 static void totals_read(struct doctor *d, struct reading *r)
 {
 	const char *cpu = doctor_line(d, doctor_file(d, "proc/stat"), "cpu ");
@@ -35,7 +35,8 @@ static void totals_read(struct doctor *d, struct reading *r)
 	r->steal = n >= 8 ? ticks[7] : NAN;
 }
 
-/* "pid (name) state parent ... utime stime": the name may hold anything, the last bracket ends it. */
+/* Parses "pid (name) state parent ... utime stime"; the name can contain anything, so the last bracket ends
+ * it. */
 static bool process_read(struct doctor *d, int pid, struct process *p)
 {
 	const char *text = doctor_file(d, "proc/%d/stat", pid), *open = text ? strchr(text, '(') : NULL;
@@ -50,7 +51,8 @@ static bool process_read(struct doctor *d, int pid, struct process *p)
 	return true;
 }
 
-/* A process that was started through /proc/self/exe is called "exe": its command line tells more. In d->arena. */
+/* Name of a process. One started through /proc/self/exe is called "exe"; then the name in its command line.
+ * In d->arena. */
 static const char *process_title(struct doctor *d, const struct process *p)
 {
 	const char *command = strcmp(p->name, "exe") == 0 ? doctor_file(d, "proc/%d/cmdline", p->pid) : NULL;
@@ -60,7 +62,7 @@ static const char *process_title(struct doctor *d, const struct process *p)
 	return text_clean(&d->arena, text_of(name));
 }
 
-/* At the first reading every process is noted; later the one that has used most since then is. */
+/* First reading: stores the process's ticks. Second: keeps the process with the most ticks since then. */
 static void process_note(struct doctor *d, const struct reading *r, struct process p)
 {
 	char key[16];
@@ -135,7 +137,7 @@ void doctor_load(struct doctor *d)
 	int count = doctor_list(doctor_file(d, "sys/devices/system/cpu/online"), cpus, DOCTOR_CPUS);
 	double whole = ticks_between(d), average = doctor_number(d, "proc/loadavg");
 	if (!(whole > 0) || !count) {
-		doctor_found(d, DOCTOR_UNKNOWN, "what else runs cannot be told (/proc/stat)");
+		doctor_found(d, DOCTOR_UNKNOWN, "other load is unknown (/proc/stat)");
 		return;
 	}
 	double other = fmax(0, d->now.busy - d->first.busy - (d->now.own - d->first.own)) / whole * count;
@@ -143,8 +145,10 @@ void doctor_load(struct doctor *d)
 	const struct process *p = &d->busiest;
 	const char *who = bends && p->ticks > 0 ? arena_printf(&d->arena, "; most by %s (process %d, %.2f)", process_title(d, p), p->pid,
 		p->ticks / whole * count) : "";
-	doctor_found(d, bends ? DOCTOR_BENDS : DOCTOR_OK, "other work takes %.2f of %d processor%s%s; load average %s", other,
-		count, count == 1 ? "" : "s", who, isnan(average) ? "not told" : arena_printf(&d->arena, "%.2f", average));
+	doctor_found(d, bends ? DOCTOR_BENDS : DOCTOR_OK,
+		"other work uses %.2f of %d processor%s%s; load average %s", other,
+		count, count == 1 ? "" : "s", who, isnan(average) ? "unknown" : arena_printf(&d->arena,
+		"%.2f", average));
 }
 
 static double pressure_of(struct doctor *d, const char *what)
@@ -153,15 +157,15 @@ static double pressure_of(struct doctor *d, const char *what)
 	return line ? strtod(line, NULL) : NAN;
 }
 
-/* Time in which something that could run did not: on a busy machine, whoever keeps it busy. */
+/* Pressure stall information: the share of time in which a runnable task waited. */
 void doctor_pressure(struct doctor *d)
 {
 	double cpu = pressure_of(d, "cpu"), memory = pressure_of(d, "memory");
 	if (isnan(cpu))
-		doctor_found(d, DOCTOR_UNKNOWN, "this kernel does not tell who waits for whom (/proc/pressure)");
+		doctor_found(d, DOCTOR_UNKNOWN, "this kernel has no pressure information (/proc/pressure)");
 	else
 		doctor_found(d, cpu >= PRESSURE_SHARE || memory >= PRESSURE_SHARE ? DOCTOR_BENDS : DOCTOR_OK,
-			"in the last 10 s something waited for a processor %.0f%% of the time%s", cpu,
+			"in the last 10 s tasks waited for a processor %.0f%% of the time%s", cpu,
 			isnan(memory) ? "" : arena_printf(&d->arena, ", for memory %.0f%%", memory));
 }
 
@@ -170,9 +174,10 @@ void doctor_steal(struct doctor *d)
 	double whole = ticks_between(d), share = (d->now.steal - d->first.steal) / whole;
 	double ever = d->now.steal / (d->now.busy + d->now.idle + d->now.steal);
 	if (!(whole > 0) || isnan(share))
-		doctor_found(d, DOCTOR_UNKNOWN, "what a hypervisor takes is not told (/proc/stat)");
+		doctor_found(d, DOCTOR_UNKNOWN, "steal time is unknown (/proc/stat)");
 	else
 		doctor_found(d, share >= STEAL_SHARE ? DOCTOR_BENDS : DOCTOR_OK,
-			"a hypervisor gave %.1f%% of this machine's time to others just now, %.1f%% since it was started", 100 * share,
-			100 * ever);
+			"the hypervisor gave %.1f%% of this machine's time to others during the check, "
+			"%.1f%% since the start",
+			100 * share, 100 * ever);
 }

@@ -1,4 +1,4 @@
-/* Room: memory, pages, nodes, limits, and the disk that the database is on. */
+/* Checks of memory, pages, NUMA nodes, limits, and the disk of the database. */
 #include "config.h"
 
 #include "doctor/doctor_private.h"
@@ -21,13 +21,13 @@ void doctor_memory(struct doctor *d)
 	double total = doctor_field(text, "MemTotal:"), available = doctor_field(text, "MemAvailable:"), group = cgroup_memory_left(d->o.root) / 1024;
 	char free_text[STR_QUANTITY], total_text[STR_QUANTITY];
 	if (isnan(available)) {
-		doctor_found(d, DOCTOR_UNKNOWN, "how much is free cannot be told (/proc/meminfo)");
+		doctor_found(d, DOCTOR_UNKNOWN, "free memory is unknown (/proc/meminfo)");
 		return;
 	}
 	bool limited = group < available;
 	double left = limited ? group : available;
 	doctor_found(d, left < MEMORY_LEAST_KB ? DOCTOR_BENDS : DOCTOR_OK, "%s free of %s%s", str_bytes(free_text, left * 1024),
-		str_bytes(total_text, total * 1024), limited ? ", which the control group leaves" : "");
+		str_bytes(total_text, total * 1024), limited ? " (limit of the cgroup)" : "");
 }
 
 void doctor_swap(struct doctor *d)
@@ -36,11 +36,12 @@ void doctor_swap(struct doctor *d)
 	double used = doctor_field(text, "SwapTotal:") - doctor_field(text, "SwapFree:"), moved = d->now.swapped - d->first.swapped;
 	char number[STR_QUANTITY];
 	if (isnan(used))
-		doctor_found(d, DOCTOR_UNKNOWN, "whether memory is swapped out cannot be told (/proc/meminfo)");
+		doctor_found(d, DOCTOR_UNKNOWN, "unknown whether memory is swapped out (/proc/meminfo)");
 	else if (moved > 0)
-		doctor_found(d, DOCTOR_BENDS, "%.0f pages went in or out just now", moved);
+		doctor_found(d, DOCTOR_BENDS, "%.0f pages swapped in or out during the check", moved);
 	else
-		doctor_found(d, DOCTOR_OK, used > 0 ? "%s in use, nothing moves" : "none in use", str_bytes(number, used * 1024));
+		doctor_found(d, DOCTOR_OK, used > 0 ? "%s in use, no traffic" : "none in use",
+		str_bytes(number, used * 1024));
 }
 
 void doctor_pages(struct doctor *d)
@@ -49,10 +50,10 @@ void doctor_pages(struct doctor *d)
 	const char *open = modes ? strchr(modes, '[') : NULL;
 	double reserved = doctor_field(doctor_file(d, "proc/meminfo"), "HugePages_Total:");
 	if (!open)
-		doctor_found(d, DOCTOR_UNKNOWN, "whether huge pages are given cannot be told");
+		doctor_found(d, DOCTOR_UNKNOWN, "unknown whether huge pages are enabled");
 	else
 		doctor_found(d, DOCTOR_OK, "huge pages: %.*s%s", (int)strcspn(open + 1, "]"), open + 1, reserved > 0 ?
-			arena_printf(&d->arena, ", %.0f set aside, which no operand gets", reserved) : "");
+			arena_printf(&d->arena, ", %.0f reserved, not used for operands", reserved) : "");
 }
 
 void doctor_nodes(struct doctor *d)
@@ -72,27 +73,30 @@ void doctor_nodes(struct doctor *d)
 		near = any && near < 0 ? i : near;
 	}
 	if (!count)
-		doctor_found(d, DOCTOR_UNKNOWN, "how many nodes memory has cannot be told");
+		doctor_found(d, DOCTOR_UNKNOWN, "the number of NUMA nodes is unknown");
 	else if (count == 1 || (used == 1 && memory == 1))
 		doctor_found(d, DOCTOR_OK, count == 1 ? "one" : "one of %d", count);
 	else
-		doctor_found_of(d, "", DOCTOR_BENDS, arena_printf(&d->arena, "stay on one: numactl --cpunodebind=%d --membind=%d benanza ...",
-			near < 0 ? 0 : near, near < 0 ? 0 : near), "%d, and threads and memory may be on different ones", count);
+		doctor_found_of(d, "", DOCTOR_BENDS, arena_printf(&d->arena,
+		"use one node: numactl --cpunodebind=%d --membind=%d benanza ...",
+			near < 0 ? 0 : near, near < 0 ? 0 : near),
+			"%d; threads and memory may be on different ones", count);
 }
 
-/* The soft limit of a row of /proc/self/limits; NaN: none, or not told. */
+/* The soft limit in a row of /proc/self/limits; NaN: none or unknown. */
 static double limit_of(const char *text, const char *name)
 {
-	return doctor_field(text, name); /* "unlimited" is no number */
+	return doctor_field(text, name); /* "unlimited" is not a number */
 }
 
 void doctor_limits(struct doctor *d)
 {
 	static const struct {
 		const char *name, *what, *cure;
-	} rows[] = { /* Linux heeds no limit of the resident set */
-		{ "Max cpu time", "seconds of processor time, then the runner is killed", "ulimit -t unlimited" },
-		{ "Max address space", "bytes of addresses", "ulimit -v unlimited" },
+	} rows[] = { /* Linux ignores the limit of the resident set */
+		{ "Max cpu time", "seconds of CPU time, after which the runner is killed",
+			"ulimit -t unlimited" },
+		{ "Max address space", "bytes of address space", "ulimit -v unlimited" },
 		{ "Max data size", "bytes of data", "ulimit -d unlimited" },
 	};
 	const char *text = doctor_file(d, "proc/self/limits");
@@ -108,12 +112,12 @@ void doctor_limits(struct doctor *d)
 	if (!text)
 		doctor_found(d, DOCTOR_UNKNOWN, "/proc/self/limits cannot be read");
 	else if (!any)
-		doctor_found(d, DOCTOR_OK, "none that measuring would meet");
+		doctor_found(d, DOCTOR_OK, "none that affects measurements");
 }
 
 /* ---- the database ---- */
 
-/* The database, or the nearest folder around it that is there. */
+/* Real path of the database, or of the nearest parent directory that exists. */
 static const char *existing(struct doctor *d, const char *path)
 {
 	char *real = realpath(path, NULL), *copy = arena_strndup(&d->arena, path, strlen(path));
@@ -135,13 +139,14 @@ void doctor_database(struct doctor *d)
 	const char *path = existing(d, d->o.db), *network = d->o.network(path);
 	double left = statvfs(path, &fs) ? NAN : (double)fs.f_bavail * (double)fs.f_frsize;
 	if (left < DISK_LEAST_BYTES)
-		doctor_found_of(d, path, DOCTOR_BENDS, "make room, or keep it elsewhere (--db, BENANZA_DB): results that do not fit are lost",
+		doctor_found_of(d, path, DOCTOR_BENDS,
+		"free disk space, or use another path (--db, BENANZA_DB): results that do not fit are lost",
 			"%s left on its disk", str_bytes(room, left));
 	else if (network)
-		doctor_found_of(d, path, DOCTOR_BENDS, "keep it on a disk of this machine and merge (benanza db merge)",
-			"on a network file system (%s): each result waits for it", network);
+		doctor_found_of(d, path, DOCTOR_BENDS, "use a local disk and merge later (benanza db merge)",
+			"on a network file system (%s): storing each result waits for it", network);
 	else if (isnan(left))
-		doctor_found_of(d, path, DOCTOR_UNKNOWN, NULL, "what its file system has cannot be told");
+		doctor_found_of(d, path, DOCTOR_UNKNOWN, NULL, "free space of its file system is unknown");
 	else
 		doctor_found_of(d, path, DOCTOR_OK, NULL, "%s left, on a disk of this machine", str_bytes(room, left));
 }

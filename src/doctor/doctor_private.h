@@ -1,4 +1,4 @@
-/* What the checks share: files below the root, findings, the two readings. */
+/* Internal interfaces of the checks: files below the root, findings, the two readings. */
 #ifndef DOCTOR_PRIVATE_H
 #define DOCTOR_PRIVATE_H
 
@@ -8,15 +8,15 @@
 
 #define DOCTOR_CPUS 4096
 
-/* What is counted since the machine was started. NaN where it is not told. */
+/* Counters since boot; NaN unknown. */
 struct reading {
-	double busy, idle, steal;     /* ticks of all processors: work, none, what the hypervisor took */
-	double own;                   /* of this process and its children */
-	double throttled;             /* how often cores and packages were */
-	double swapped;               /* pages in and out */
+	double busy, idle, steal;     /* ticks of all processors: busy, idle, stolen by the hypervisor */
+	double own;                   /* ticks of this process and its children */
+	double throttled;             /* throttling events of cores and packages */
+	double swapped;               /* pages swapped in and out */
 };
 
-/* A process of others. */
+/* A process other than this one and its children. */
 struct process {
 	int pid, parent;
 	double ticks;
@@ -27,11 +27,11 @@ struct doctor {
 	struct doctor_options o;      /* strings live in kept */
 	int64_t opened_ms;
 	struct arena kept;
-	struct arena arena;           /* of one look */
+	struct arena arena;           /* of one doctor_look */
 	struct reading first, now;
-	struct hash ticks;            /* pid -> what every process had used at the first reading */
-	struct process busiest;       /* since then; its ticks are those since then */
-	const struct doctor_check *at;/* the check at work */
+	struct hash ticks;            /* pid -> ticks of the process at the first reading */
+	struct process busiest;       /* the process with the most ticks since the first reading */
+	const struct doctor_check *at;/* the check that runs */
 	int count, capacity;
 	struct doctor_finding *findings;
 };
@@ -39,33 +39,34 @@ struct doctor {
 struct doctor_check {
 	const char *name;
 	void (*look)(struct doctor *d);
-	const char *cure;             /* for what bends */
+	const char *cure;             /* the fix for DOCTOR_BENDS */
 };
 
-/* Adds a finding; the check's cure goes with what bends. */
+/* Adds a finding; one that distorts measurements gets the check's fix. */
 void doctor_found(struct doctor *d, enum doctor_outcome outcome, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The same about something, with a cure of its own; NULL: the check's, where it bends. */
+/* The same about a subject, with its own fix; NULL: as doctor_found. */
 void doctor_found_of(struct doctor *d, const char *subject, enum doctor_outcome outcome, const char *cure, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* A file below the root, at most 256 KiB of it, without the blanks at its end; lives in d->arena. NULL: cannot be read. */
+/* Contents of a file below the root, at most 256 KiB, without trailing blanks, in d->arena. NULL: it cannot
+ * be read. */
 const char *doctor_file(struct doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Its first number; NaN: none. */
 double doctor_number(struct doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The number behind a word at the beginning of a line ("MemTotal:"); NaN: it is not there. */
+/* The number after a word at the beginning of a line ("MemTotal:"); NaN: not found. */
 double doctor_field(const char *text, const char *word);
-/* The rest of that line; NULL: it is not there. */
+/* The rest of that line; NULL: not found. */
 const char *doctor_line(struct doctor *d, const char *text, const char *word);
-/* "0-3,8" into flags; how many. */
+/* Parses "0-3,8" into flags; returns their number. */
 int doctor_list(const char *list, bool *flags, int most);
-/* Processors that this process may use; how many, 0: not known. */
+/* Flags of the processors that this process may use; returns their number, 0: unknown. */
 int doctor_cpus(struct doctor *d, bool flags[DOCTOR_CPUS]);
-/* Folders of this process's control group, its own first, then those around it: version 2 where controller is NULL, else
- * that of version 1. Returns the count. */
+/* Directories of this process's cgroup and its parents, innermost first: version 2 if controller is NULL,
+ * else that controller of version 1. Returns the count. */
 int doctor_groups(struct doctor *d, const char *controller, const char **folders, int most);
 
-/* doctor_load.c: what is counted now. */
+/* doctor_load.c: reads all counters. */
 void doctor_reading(struct doctor *d, struct reading *r);
 
 /* The checks. */

@@ -1,5 +1,5 @@
-/* Variables that libraries read: those that bend numbers, and those that only choose what is measured, which the stack's name
- * then says. */
+/* Environment variables that libraries read: some distort measurements, others only choose what is measured
+ * and are part of the stack's name. */
 #include "config.h"
 
 #include "doctor/doctor_private.h"
@@ -9,48 +9,51 @@
 
 #define VALUE_SHOWN 48
 
-/* The first row that fits counts; a name that ends in * fits whatever begins so. */
+/* The first matching row counts; a trailing * matches any rest. */
 static const struct variable {
 	const char *name;
 	bool bends;
 	const char *what;
 } rows[] = {
-	{ "OMP_NUM_THREADS", false, "how many threads; part of the stack's name" },
+	{ "OMP_NUM_THREADS", false, "number of threads; part of the stack's name" },
 	{ "OMP_PROC_BIND", false, "whether threads are bound; part of the stack's name" },
 	{ "OMP_PLACES", false, "what threads are bound to; part of the stack's name" },
-	{ "OMP_WAIT_POLICY", true, "whether threads spin or sleep between layers: sleeping ones take long to wake" },
-	{ "OMP_DYNAMIC", true, "the runtime may take fewer threads than were asked for" },
-	{ "OMP_THREAD_LIMIT", true, "fewer threads than were asked for" },
+	{ "OMP_WAIT_POLICY", true, "whether threads spin or sleep between layers: waking them is slow" },
+	{ "OMP_DYNAMIC", true, "the runtime may use fewer threads than requested" },
+	{ "OMP_THREAD_LIMIT", true, "fewer threads than requested" },
 	{ "OMP_DISPLAY_*", false, "prints settings at the start" },
 	{ "OMP_*", true, "how OpenMP runs its threads" },
 	{ "GOMP_CPU_AFFINITY", false, "what threads are bound to; part of the stack's name" },
 	{ "GOMP_SPINCOUNT", true, "how long threads spin before they sleep between layers" },
 	{ "GOMP_*", true, "how GNU's OpenMP runs its threads" },
 	{ "KMP_BLOCKTIME", true, "how long threads spin before they sleep between layers" },
-	{ "KMP_AFFINITY", true, "what threads of Intel's OpenMP are bound to, past the stack's name" },
+	{ "KMP_AFFINITY", true, "what threads of Intel's OpenMP are bound to; not part of the stack's name" },
 	{ "KMP_*", true, "how Intel's OpenMP runs its threads" },
-	{ "MKL_*", false, "read by MKL, which oneDNN does not use: it bends what is compared with" },
-	{ "TBB_*", false, "read by a oneDNN with TBB threads alone" },
-	{ "OPENBLAS_*", false, "read by OpenBLAS, which oneDNN does not use: it bends what is compared with" },
-	{ "ONEDNN_MAX_CPU_ISA", true, "oneDNN leaves instructions unused that the processor has" },
-	{ "DNNL_MAX_CPU_ISA", true, "oneDNN leaves instructions unused that the processor has" },
+	{ "MKL_*", false, "read by MKL, not by oneDNN: it affects only programs that you compare with" },
+	{ "TBB_*", false, "read only by a oneDNN with TBB threads" },
+	{ "OPENBLAS_*", false,
+	"read by OpenBLAS, not by oneDNN: it affects only programs that you compare with" },
+	{ "ONEDNN_MAX_CPU_ISA", true, "oneDNN does not use all instructions of the processor" },
+	{ "DNNL_MAX_CPU_ISA", true, "oneDNN does not use all instructions of the processor" },
 	{ "ONEDNN_CPU_ISA_HINTS", true, "oneDNN prefers narrower vectors" },
 	{ "DNNL_CPU_ISA_HINTS", true, "oneDNN prefers narrower vectors" },
-	{ "ONEDNN_DEFAULT_FPMATH_MODE", false, "lets oneDNN compute in less than f32; the runner takes it away" },
-	{ "DNNL_DEFAULT_FPMATH_MODE", false, "lets oneDNN compute in less than f32; the runner takes it away" },
+	{ "ONEDNN_DEFAULT_FPMATH_MODE", false,
+	"allows oneDNN lower precision than f32; the runner unsets it" },
+	{ "DNNL_DEFAULT_FPMATH_MODE", false, "allows oneDNN lower precision than f32; the runner unsets it" },
 	{ "ONEDNN_PRIMITIVE_CACHE_CAPACITY", false, "set-up alone, which is not timed" },
 	{ "DNNL_PRIMITIVE_CACHE_CAPACITY", false, "set-up alone, which is not timed" },
 	{ "ONEDNN_VERBOSE*", true, "oneDNN prints a line for each execution while it is timed" },
 	{ "DNNL_VERBOSE*", true, "oneDNN prints a line for each execution while it is timed" },
 	{ "ONEDNN_*", true, "how oneDNN chooses and runs kernels" },
 	{ "DNNL_*", true, "how oneDNN chooses and runs kernels" },
-	{ "NVIDIA_TF32_OVERRIDE", true, "0: no library of NVIDIA's uses TF32, whatever it is asked; 1 is not documented" },
+	{ "NVIDIA_TF32_OVERRIDE", true,
+	"0: NVIDIA's libraries never use TF32, even on request; 1 is not documented" },
 	{ "CUDA_LAUNCH_BLOCKING", true, "each launch waits for the GPU" },
-	{ "CUDA_VISIBLE_DEVICES", false, "which GPUs there are, and their numbers" },
+	{ "CUDA_VISIBLE_DEVICES", false, "which GPUs are visible, and their numbers" },
 	{ "NVIDIA_VISIBLE_DEVICES", false, "which GPUs a container has" },
 	{ "CUDA_DEVICE_ORDER", false, "the GPUs' numbers" },
-	{ "CUDA_DEVICE_MAX_CONNECTIONS", true, "how many queues the GPU is fed by" },
-	{ "CUDA_MPS_*", true, "the GPU may be shared, or lent in part" },
+	{ "CUDA_DEVICE_MAX_CONNECTIONS", true, "number of queues that feed the GPU" },
+	{ "CUDA_MPS_*", true, "the GPU may be shared, or only partly available" },
 	{ "CUDA_CACHE_*", false, "set-up alone, which is not timed" },
 	{ "CUDA_MODULE_LOADING", false, "set-up alone, which is not timed" },
 	{ "CUDA_HOME", false, "where the toolkit is" },
@@ -64,13 +67,14 @@ static const struct variable {
 	{ "CUDNN_HOME", false, "where cuDNN is" },
 	{ "CUDNN_PATH", false, "where cuDNN is" },
 	{ "CUDNN_*", true, "how cuDNN chooses kernels" },
-	{ "LD_PRELOAD", true, "functions of other libraries are put before everybody's" },
-	{ "LD_AUDIT", true, "every call between libraries is watched" },
-	{ "LD_LIBRARY_PATH", false, "other libraries may be taken than those installed; the stack's name has their versions" },
-	{ "MALLOC_PERTURB_", true, "all memory is written when it is got and given back" },
-	{ "MALLOC_CHECK_", true, "all memory is checked when it is given back" },
-	{ "MALLOC_*", true, "how memory is got" },
-	{ "GLIBC_TUNABLES", true, "how memory is got and copied" },
+	{ "LD_PRELOAD", true, "functions of other libraries replace those of all libraries" },
+	{ "LD_AUDIT", true, "every call between libraries is traced" },
+	{ "LD_LIBRARY_PATH", false,
+	"other libraries may be loaded than those installed; the stack's name has their versions" },
+	{ "MALLOC_PERTURB_", true, "memory is overwritten when it is allocated and freed" },
+	{ "MALLOC_CHECK_", true, "memory is checked when it is freed" },
+	{ "MALLOC_*", true, "how memory is allocated" },
+	{ "GLIBC_TUNABLES", true, "how memory is allocated and copied" },
 };
 
 static const struct variable *row_of(struct text name)
@@ -84,10 +88,11 @@ static const struct variable *row_of(struct text name)
 	return NULL;
 }
 
-/* `runner`: whose variable it is; NULL ours. */
+/* runner: the runner whose variable it is; NULL: of this process. */
 static void found(struct doctor *d, struct text name, const char *value, const char *runner)
 {
-	static const struct variable no_number = { "OMP_NUM_THREADS", true, "no number of threads: one a core is taken" };
+	static const struct variable no_number = { "OMP_NUM_THREADS", true,
+		"not a number of threads: one per core is used" };
 	const struct variable *row = text_is(name, no_number.name) && strtol(value, NULL, 10) < 1 ? &no_number : row_of(name);
 	size_t n = strlen(value);
 	if (!row)
@@ -108,7 +113,7 @@ static bool is_ours(const struct doctor *d, const char *name)
 	return false;
 }
 
-/* What a runner elsewhere tells of its own, where it bends and we do not have it. */
+/* Variables that a runner reports, if they distort measurements and are not set here. */
 static void found_of_runner(struct doctor *d, const struct doctor_runner *r)
 {
 	json_t *attributes = r->device ? json_loads(r->device->attributes ? r->device->attributes : "", 0, NULL) : NULL, *value;

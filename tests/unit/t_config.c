@@ -103,54 +103,54 @@ static void test_bad(void)
 	bad("batch: [1,\n  99999999999999999999]\n",
 		"x.yaml:2: batch: 99999999999999999999 is out of range 1..65536");
 	bad("batch: -4\n", "x.yaml:1: batch: -4 is out of range");
-	bad("batch: many\n", "x.yaml:1: batch: many is no whole number in 1..65536");
-	bad("batch: 1.5\n", "1.5 is no whole number");
+	bad("batch: many\n", "x.yaml:1: batch: many is not an integer in 1..65536");
+	bad("batch: 1.5\n", "1.5 is not an integer");
 	bad("batch: []\nbatch: 1\n", "x.yaml:2: batch is given twice");
-	bad("batch: 1,,2\n", " is no whole number");
+	bad("batch: 1,,2\n", " is not an integer");
 	bad("batch: [8, 8]\n", "8 is given twice");
-	bad("batch: {a: 1}\n", "batch: a list");
-	bad("batch: [[1]]\n", "batch: a single value");
+	bad("batch: {a: 1}\n", "batch: expected a list");
+	bad("batch: [[1]]\n", "batch: expected a single value");
 	bad("batch: "
 	    "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33]\n",
 		"more than 32 values");
 	bad("bacth: 1\n", "unknown key bacth; did you mean batch?");
 	bad("threds: 1\n", "did you mean threads?");
 	bad("zzzzzzzzzzzz: 1\n", "unknown key zzzzzzzzzzzz; the keys are in benanza.yaml(5)");
-	bad("dtype: s8\n", "s8 is no floating-point type");
-	bad("dtype: quux\n", "quux is no floating-point type");
-	bad("algorithms: worst\n", "worst is none of best|preferred");
-	bad("color: purple\n", "purple is neither true nor false");
+	bad("dtype: s8\n", "s8 is not a floating-point type");
+	bad("dtype: quux\n", "quux is not a floating-point type");
+	bad("algorithms: worst\n", "worst is not one of best|preferred");
+	bad("color: purple\n", "purple is not true or false");
 	bad("budget_ms: 0\n", "0 is out of range 1..600000");
 	bad("problem_limit_ms: 99\n", "99 is out of range 100..3600000");
 	bad("threads: 4097\n", "4097 is out of range 0..4096");
 	bad("db: ''\n", "db: is empty");
-	bad("db: \"a\\0b\"\n", "db: is no usable text");
-	bad("db: [a]\n", "db: a single value");
-	bad("dims: 3\n", "dims: a map of names to numbers");
-	bad("dims: {a: x}\n", "dims: a: x is no whole number");
+	bad("db: \"a\\0b\"\n", "db: is not a valid text");
+	bad("db: [a]\n", "db: expected a single value");
+	bad("dims: 3\n", "dims: expected a map of names to numbers");
+	bad("dims: {a: x}\n", "dims: a: x is not an integer");
 	bad("dims: {a: -1}\n", "-1 is out of range");
 	bad("dims:\n  a: 1\n  a: 2\n", "x.yaml:3: dims: a is given twice");
-	bad("dims: {[a]: 1}\n", "dims: a name");
-	bad("dims: {a: {b: 1}}\n", "dims: a number");
+	bad("dims: {[a]: 1}\n", "dims: expected a name");
+	bad("dims: {a: {b: 1}}\n", "dims: expected a number");
 	bad("dims: {'': 1}\n", "a name is empty");
-	bad("runners: {a: ''}\n", "an empty command");
+	bad("runners: {a: ''}\n", "the command is empty");
 	bad("runners: {a: []}\n", "not an empty list");
-	bad("runners: {a: ['']}\n", "no usable command");
-	bad("runners: {'a b': x}\n", "a runner's name has");
+	bad("runners: {a: ['']}\n", "too long or contains a NUL");
+	bad("runners: {'a b': x}\n", "a runner's name may");
 	bad("runners: {a: {order: x}}\n", "unknown key order");
-	bad("runners: {a: {count: 2}}\n", "runners: a command");
+	bad("runners: {a: {count: 2}}\n", "runners: expected a command");
 	bad("runners: {a: {command: x, command: y}}\n", "command is given twice");
-	bad("runners: {a: {command: x, count: 0}}\n", "no number from 1 to 256");
-	bad("runners: {a: {command: x, count: 257}}\n", "no number from 1 to 256");
+	bad("runners: {a: {command: x, count: 0}}\n", "not a number from 1 to 256");
+	bad("runners: {a: {command: x, count: 257}}\n", "not a number from 1 to 256");
 	bad("runners: {a: {command: x, count: [1]}}\n", "a number of processes");
 	bad("runners: {a: {command: x, count: 2, count: 3}}\n", "count is given twice");
 	bad("runners: {a: {command: x, env: [A, b]}}\n", "a map of variables");
-	bad("runners: {a: {command: x, env: {1A: b}}}\n", "no name of a variable");
-	bad("runners: {a: {command: x, env: {A=B: b}}}\n", "no name of a variable");
-	bad("runners: {a: {command: x, env: {A: \"b\\0c\"}}}\n", "no usable value");
+	bad("runners: {a: {command: x, env: {1A: b}}}\n", "not a valid variable name");
+	bad("runners: {a: {command: x, env: {A=B: b}}}\n", "not a valid variable name");
+	bad("runners: {a: {command: x, env: {A: \"b\\0c\"}}}\n", "too long or contains a NUL");
 	bad("runners: {a: {command: x, env: {A: b, A: c}}}\n", "A is given twice");
 	bad("runners: {a: {command: x, env: {A: [b]}}}\n", "a value");
-	bad("runners: {a: {}}\n", "runners: a command");
+	bad("runners: {a: {}}\n", "runners: expected a command");
 	bad("runners: {a: [[x]]}\n", "a word of the command");
 	bad("runners: {a: x, a: y}\n", "a is given twice");
 	bad("- a\n- b\n", "a map of keys to values");
@@ -163,7 +163,7 @@ static void test_bad(void)
 	bad("batch: 1\n\tdb: x\n", "x.yaml:2: ");
 	bad("batch: 1\ndb: \x01\n", "x.yaml:2: control characters are not allowed");
 	bad("batch: 1\n\ndb: \xff\xfe\n", "x.yaml:3: ");
-	bad("[a]: 1\n", "the file: a key");
+	bad("[a]: 1\n", "the file: expected a key");
 }
 
 static void test_hostile(void)
@@ -259,7 +259,7 @@ static void test_set(void)
 	is_int(config_set(&c, "batch", "1,8", &err), 0, "a list");
 	ok(c.batch_count == 2 && c.batch[1] == 8, "is set");
 	is_int(config_set(&c, "batch", "4,x", &err), -1, "a bad list");
-	has(err.text, "batch: x is no whole number", "is said");
+	has(err.text, "batch: x is not an integer", "is said");
 	ok(c.batch_count == 2 && c.batch[0] == 1, "and changes nothing");
 	is_int(config_set(&c, "batch", "32", &err), 0, "another");
 	ok(c.batch_count == 1 && c.batch[0] == 32, "replaces it");

@@ -188,7 +188,7 @@ static void clocks(void)
 	machine_make("capped");
 	file("capped", CPU1 "cpufreq/scaling_max_freq", "1200000\n");
 	examine("capped");
-	only("frequency", "limited to 1200 MHz of 3500");
+	only("frequency", "limited to 1200 of 3500 MHz");
 	is_str(of("frequency", NULL)->cure, "cpupower frequency-set -u 3500MHz", "what to type");
 	machine_make("hot");
 	file("hot", CPU0 "thermal_throttle/core_throttle_count", "5\n");
@@ -199,7 +199,7 @@ static void clocks(void)
 	file("hot", CPU0 "thermal_throttle/core_throttle_count", "8\n");
 	pass("hot", 2, 0);
 	look();
-	only("throttling", "3 times just now");
+	only("throttling", "3 times during the check");
 	machine_make("battery");
 	file("battery", "sys/class/power_supply/AC/online", "0\n");
 	examine("battery");
@@ -207,7 +207,7 @@ static void clocks(void)
 	machine_make("thrifty");
 	file("thrifty", "sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw", "15000000\n");
 	examine("thrifty");
-	only("power", "15 W of 65");
+	only("power", "15 of 65 W");
 	machine_make("hpet");
 	file("hpet", "sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
 	examine("hpet");
@@ -220,7 +220,7 @@ static void shares(void)
 	file("quota", "sys/fs/cgroup/user.slice/cpu.max", "150000 100000\n");
 	file("quota", "sys/fs/cgroup/user.slice/me/cpu.max", "max 100000\n");
 	examine("quota");
-	only("quota", "1.50 processors' time of 2");
+	only("quota", "1.50 of 2 processors");
 	ok(strstr(of("quota", NULL)->cure, "--threads 1") && strstr(of("quota", NULL)->cure, "--cpus 2"), "what to type");
 	file("quota", "sys/fs/cgroup/user.slice/cpu.max", "800000 100000\n");
 	examine("quota");
@@ -247,10 +247,10 @@ static void shares(void)
 	file("nodes", "sys/devices/system/node/node0/cpulist", "0\n");
 	file("nodes", "sys/devices/system/node/node1/cpulist", "1\n");
 	examine("nodes");
-	only("nodes", "2, and");
+	only("nodes", "2; threads and");
 	file("nodes", "proc/self/status", "Cpus_allowed_list:\t1\nMems_allowed_list:\t0-1\n");
 	examine("nodes");
-	only("nodes", "2, and");
+	only("nodes", "2; threads and");
 	ok(strstr(of("nodes", NULL)->cure, "--cpunodebind=1 --membind=1"), "the one that its processors are on");
 	file("nodes", "proc/self/status", "Cpus_allowed_list:\t1\nMems_allowed_list:\t1\n");
 	examine("nodes");
@@ -306,12 +306,12 @@ static void others(void)
 	file("group", "sys/fs/cgroup/user.slice/me/memory.max", "536870912\n");
 	file("group", "sys/fs/cgroup/user.slice/me/memory.current", "436870912\n");
 	examine("group");
-	only("memory", "control group");
+	only("memory", "cgroup");
 	file("group", "sys/fs/cgroup/user.slice/me/memory.max", "2536870912\n");
 	file("group", "sys/fs/cgroup/user.slice/me/memory.current", "2436870912\n");
 	file("group", "sys/fs/cgroup/user.slice/me/memory.stat", "anon 1\ninactive_file 2400000000\n");
 	examine("group");
-	is("memory", DOCTOR_OK, "control group");
+	is("memory", DOCTOR_OK, "cgroup");
 	machine_make("swapping");
 	o = options_of("swapping");
 	begin(&o);
@@ -354,7 +354,8 @@ static void variables(void)
 	begin(&o);
 	pass("variables", 2, 0);
 	look();
-	is_str(of("threads", "far")->what, "2, not the 1 asked for", "threads: that do not reach a runner elsewhere");
+	is_str(of("threads", "far")->what, "2, not the requested 1",
+		"threads: that do not reach a runner elsewhere");
 }
 
 static void no_number(void)
@@ -366,7 +367,7 @@ static void no_number(void)
 	begin(&o);
 	pass("many", 2, 0);
 	look();
-	only("variables", "many: no number of threads");
+	only("variables", "many: not a number of threads");
 }
 
 /* Threads that share a processor, or of which nobody knows where they are; a processor that is not the one here. */
@@ -439,7 +440,8 @@ static void gpus(void)
 	ok(of("gpu power", "hostile")->outcome == DOCTOR_BENDS && !strstr(of("gpu power", "hostile")->cure, "reboot"),
 		"what a runner says becomes no command");
 	ok(of("gpu", "dumb")->outcome == DOCTOR_UNKNOWN && of("gpu load", "dumb")->outcome == DOCTOR_UNKNOWN, "one that tells nothing");
-	ok(!strstr(of("gpu load", "half")->what, "%") && strstr(of("gpu load", "half")->what, "not told, 1 process"), "... one that tells half");
+	ok(!strstr(of("gpu load", "half")->what, "%") && strstr(of("gpu load", "half")->what,
+		"utilization unknown, 1 process"), "... one that tells half");
 	ok(of("gpu", "odd")->outcome == DOCTOR_OUTCOMES, "no GPU at all");
 }
 
