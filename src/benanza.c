@@ -25,7 +25,7 @@ static const struct command_row {
 	{ "ops", "", "the operator table", true, true, cmd_ops },
 	{ "devices", "", "runners, recorded devices, described devices", true, false, cmd_devices },
 	{ "doctor", "", "what can distort measurements on this machine, and the fix", true, false,
-	cmd_doctor },
+		cmd_doctor },
 	{ "db", "info|check|import|merge|export", "the database of results", true, false, cmd_db },
 };
 

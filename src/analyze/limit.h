@@ -11,7 +11,8 @@ enum limit_by {
 	LIMIT_UNKNOWN,  /* `why` gives the reason */
 	LIMIT_COMPUTE,
 	LIMIT_MEMORY,   /* device memory or a cache: `peak` names it */
-	LIMIT_OVERHEAD  /* launch isolated: the host takes longer to enqueue the layer than the device to run it */
+	LIMIT_OVERHEAD  /* launch isolated: the host takes longer to enqueue the layer than the device to run
+			   it */
 };
 const char *limit_name(enum limit_by by); /* "compute", "memory", "overhead"; NULL: unknown */
 
@@ -21,18 +22,20 @@ const char *limit_name(enum limit_by by); /* "compute", "memory", "overhead"; NU
 struct limit {
 	enum limit_by by;
 	double intensity;            /* FLOPs per compulsory byte; NaN unknown */
-	char peak[LIMIT_PEAK_SIZE];  /* "memory", "L2", "f32", "f16 matrix" (on matrix units); "": no peak applies */
+	char peak[LIMIT_PEAK_SIZE];  /* "memory", "L2", "f32", "f16 matrix" (on matrix units); "": no peak
+					applies */
 	bool is_rate;                /* peak_per_s is in bytes/s; else in FLOP/s */
 	double peak_per_s;           /* NaN: no peak applies */
-	double share;                /* 0..1 of that peak; NaN where the cost is unknown or itself an estimate */
+	double share;                /* 0..1 of that peak; NaN where the cost is unknown or itself an
+					estimate */
 	char why[LIMIT_WHY_SIZE];    /* reason for LIMIT_UNKNOWN; else "" */
 };
 
 /* The limit of a layer with cost `c`. problem: what it runs (a group's: the fused problem); NULL: unknown.
  * Peaks may have gaps. cache: the state that the analysis reads. Parses the problem's text: about a
  * microsecond. */
-struct limit limit_of(const struct layer_cost *c, const char *problem, const struct peaks *k, const struct scenario *s,
-	enum cache cache);
+struct limit limit_of(const struct layer_cost *c, const char *problem, const struct peaks *k,
+	const struct scenario *s, enum cache cache);
 /* The same for layer i of a plan's main graph. */
 struct limit limit_of_layer(const struct analysis *a, const struct plan *p, const struct peaks *k, int i);
 /* The share as text: "memory 43%", "memory 43% (L2)", "compute 71% (f16 matrix)", "overhead", "-" (unknown).

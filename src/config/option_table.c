@@ -284,7 +284,7 @@ int option_add_runner(struct config *c, struct text name, const struct text *wor
 	for (int i = 0; i < count; i++)
 		if (words[i].n > OPTION_TEXT_MAX || memchr(words[i].p, 0, words[i].n) || words[0].n == 0)
 			return error_set(err, "%.*s: the command is empty, too long or contains a NUL",
-			(int)name.n, name.p);
+				(int)name.n, name.p);
 	struct config_runner *r = NULL;
 	for (int i = 0; i < c->runner_count; i++)
 		if (text_is(name, c->runners[i].name))
@@ -313,7 +313,7 @@ int option_runner_count(struct config *c, struct text value, struct error *err)
 	int64_t n;
 	if (!text_to_int64(value, &n) || n < 1 || n > OPTION_PROCESSES_MAX)
 		return error_set(err, "count: %.*s is not a number from 1 to %d", value.n > 40 ? 40 :
-		(int)value.n, value.p,
+			(int)value.n, value.p,
 			OPTION_PROCESSES_MAX);
 	c->runners[c->runner_count - 1].count = (int)n;
 	return 0;
@@ -336,10 +336,10 @@ int option_runner_variable(struct config *c, struct text name, struct text value
 	int count = 0;
 	if (!option_is_variable(name))
 		return error_set(err, "env: %.*s is not a valid variable name", name.n > 40 ? 40 :
-		(int)name.n, name.p);
+			(int)name.n, name.p);
 	if (value.n > OPTION_TEXT_MAX || memchr(value.p, 0, value.n))
 		return error_set(err, "env: the value of %.*s is too long or contains a NUL", (int)name.n,
-		name.p);
+			name.p);
 	while (r->env && r->env[count])
 		if (strncmp(r->env[count++], name.p, name.n) == 0 && r->env[count - 1][name.n] == '=')
 			return error_set(err, "env: %.*s is given twice", (int)name.n, name.p);

@@ -45,7 +45,7 @@ void doctor_governor(struct doctor *d)
 		not_told(d, "the governor is");
 	else if (bent)
 		doctor_found(d, DOCTOR_BENDS,
-		"%s on %d of %d processors: the clock follows the load; short problems run at a low clock",
+			"%s on %d of %d processors: the clock follows the load; short problems run at a low clock",
 			which, bent, allowed);
 	else
 		doctor_found(d, DOCTOR_OK, "performance on all %d processors", count);
@@ -59,7 +59,7 @@ void doctor_boost(struct doctor *d)
 		not_told(d, "the boost setting is");
 	else if ((isnan(off) && boost > 0) || off <= 0)
 		doctor_found(d, DOCTOR_BENDS,
-		"on: the clock depends on temperature and on the number of busy cores");
+			"on: the clock depends on temperature and on the number of busy cores");
 	else
 		doctor_found(d, DOCTOR_OK, "off");
 }
@@ -97,10 +97,10 @@ void doctor_throttling(struct doctor *d)
 		not_told(d, "thermal throttling is");
 	else if (since > 0)
 		doctor_found(d, DOCTOR_BENDS, "processors throttled by heat %.0f times during the check",
-		since);
+			since);
 	else if (d->now.throttled > 0)
 		doctor_found(d, DOCTOR_UNKNOWN,
-		"not throttled now, but %.0f times since the start; may happen again under load",
+			"not throttled now, but %.0f times since the start; may happen again under load",
 			d->now.throttled);
 	else
 		doctor_found(d, DOCTOR_OK, "never since the start");
@@ -119,7 +119,7 @@ void doctor_power(struct doctor *d)
 		}
 	if (limit > 0 && most > 0 && limit < CAPPED_SHARE * most)
 		doctor_found(d, DOCTOR_BENDS, "the package is limited to %.0f of %.0f W", limit / 1e6,
-		most / 1e6);
+			most / 1e6);
 	else if (limit > 0 && most > 0)
 		doctor_found(d, DOCTOR_OK, "up to %.0f W", limit / 1e6);
 	else
@@ -132,7 +132,7 @@ void doctor_virtual(struct doctor *d)
 		doctor_found(d, DOCTOR_UNKNOWN, "/proc/cpuinfo cannot be read");
 	else if (is_virtual(d))
 		doctor_found_of(d, "", DOCTOR_UNKNOWN,
-		"measure twice, some time apart; use a dedicated machine to be sure",
+			"measure twice, some time apart; use a dedicated machine to be sure",
 			"a virtual machine: clocks and other virtual machines are not visible");
 	else
 		doctor_found(d, DOCTOR_OK, "no hypervisor");
@@ -147,7 +147,7 @@ void doctor_cores(struct doctor *d)
 		doctor_found(d, DOCTOR_UNKNOWN, "the processors that this process may use are unknown");
 	else if (ours < all)
 		doctor_found(d, DOCTOR_OK,
-		"%d of %d processors (affinity or cpuset): at most as many threads", ours, all);
+			"%d of %d processors (affinity or cpuset): at most as many threads", ours, all);
 	else
 		doctor_found(d, DOCTOR_OK, "all %d processors", all);
 }
@@ -171,7 +171,7 @@ void doctor_siblings(struct doctor *d)
 		doctor_found(d, DOCTOR_OK, "each processor is a separate core");
 	else
 		doctor_found(d, busy ? DOCTOR_BENDS : DOCTOR_OK,
-		"%d of %d processors share a core: one thread per core is used%s",
+			"%d of %d processors share a core: one thread per core is used%s",
 			shared, allowed, busy ? ", but other work may run on the sibling" : "");
 }
 

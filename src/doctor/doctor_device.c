@@ -62,11 +62,11 @@ static void threads_of(struct doctor *d, const struct doctor_runner *r, int coun
 	bool apart = !json_is_array(cpus) || json_array_size(cpus) > 0;
 	if (strstr(r->device->stack, "unbound"))
 		doctor_found_of(d, r->name, DOCTOR_BENDS, NULL,
-		"%d thread%s, not bound: they may move between processors during a measurement",
+			"%d thread%s, not bound: they may move between processors during a measurement",
 			count, s);
 	else if (!bound)
 		doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL,
-		"%d thread%s; unknown whether they are bound", count, s);
+			"%d thread%s; unknown whether they are bound", count, s);
 	else if (cores > 0 && cores < count && !apart)
 		doctor_found_of(d, r->name, DOCTOR_BENDS, arena_printf(&d->arena, "--threads %d, or unset OMP_NUM_THREADS, OMP_PROC_BIND and "
 			"OMP_PLACES for one thread per core", cores),
@@ -142,7 +142,7 @@ void doctor_isa(struct doctor *d)
 				"its library uses %s", isas[at].name, isas[found].name);
 		else if (*used)
 			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL,
-			"its library uses %s; the instruction sets of the processor%s are unknown", used,
+				"its library uses %s; the instruction sets of the processor%s are unknown", used,
 				is_here(d, r) ? "" : " there");
 		json_decref(attributes);
 	}
@@ -246,7 +246,7 @@ void doctor_gpu_load(struct doctor *d)
 		double busy = of(now, "utilization"), processes = of(now, "processes");
 		if (is_gpu && isnan(busy) && isnan(processes))
 			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL,
-			"unknown which other processes use it");
+				"unknown which other processes use it");
 		else if (is_gpu)
 			doctor_found_of(d, r->name, busy >= BUSY_SHARE || processes > 1 ? DOCTOR_BENDS : DOCTOR_OK, NULL, "%s, %s",
 				isnan(busy) ? "utilization unknown" :

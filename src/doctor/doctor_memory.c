@@ -41,7 +41,7 @@ void doctor_swap(struct doctor *d)
 		doctor_found(d, DOCTOR_BENDS, "%.0f pages swapped in or out during the check", moved);
 	else
 		doctor_found(d, DOCTOR_OK, used > 0 ? "%s in use, no traffic" : "none in use",
-		str_bytes(number, used * 1024));
+			str_bytes(number, used * 1024));
 }
 
 void doctor_pages(struct doctor *d)
@@ -78,7 +78,7 @@ void doctor_nodes(struct doctor *d)
 		doctor_found(d, DOCTOR_OK, count == 1 ? "one" : "one of %d", count);
 	else
 		doctor_found_of(d, "", DOCTOR_BENDS, arena_printf(&d->arena,
-		"use one node: numactl --cpunodebind=%d --membind=%d benanza ...",
+			"use one node: numactl --cpunodebind=%d --membind=%d benanza ...",
 			near < 0 ? 0 : near, near < 0 ? 0 : near),
 			"%d; threads and memory may be on different ones", count);
 }
@@ -140,7 +140,7 @@ void doctor_database(struct doctor *d)
 	double left = statvfs(path, &fs) ? NAN : (double)fs.f_bavail * (double)fs.f_frsize;
 	if (left < DISK_LEAST_BYTES)
 		doctor_found_of(d, path, DOCTOR_BENDS,
-		"free disk space, or use another path (--db, BENANZA_DB): results that do not fit are lost",
+			"free disk space, or use another path (--db, BENANZA_DB): results that do not fit are lost",
 			"%s left on its disk", str_bytes(room, left));
 	else if (network)
 		doctor_found_of(d, path, DOCTOR_BENDS, "use a local disk and merge later (benanza db merge)",

@@ -25,14 +25,16 @@ static double number_kept(const json_t *o, const char *key)
 	return n > 0 && isfinite(n) ? n : NAN;
 }
 
-/* "f16_matrix": 989e12 into its place. -1: no such type. */
+/* Sets the peak of one key, e.g. "f16_matrix": 989e12. -1: unknown type. */
 static int peak_take(struct peaks *p, const char *key, const json_t *value, struct error *err)
 {
 	size_t n = strcspn(key, "_");
 	bool matrix = strcmp(key + n, "_matrix") == 0;
 	double flops = json_number_or_nan(value);
 	if ((key[n] && !matrix) || peaks_set(p, (struct text){ key, n }, matrix, flops))
-		return error_set(err, "peak_flops: %s is no data type (f32, f16 ..., or one with _matrix) with a number above 0", key);
+		return error_set(err,
+			"peak_flops: %s is not a data type (f32, f16, f16_matrix ...) with a number above 0",
+			key);
 	return 0;
 }
 
@@ -74,7 +76,7 @@ static int described_take(struct arena *a, const json_t *o, struct described *d,
 	if (d->sm < 10 || d->sm > 999)
 		return error_set(err, "sm (90 for compute capability 9.0) is missing");
 	if (!json_is_object(json_object_get(o, "cudnn")))
-		return error_set(err, "cudnn (the device's properties as cuDNN wants them) is missing");
+		return error_set(err, "cudnn (the device's properties for cuDNN) is missing");
 	return peaks_take(&d->peaks, o, err);
 }
 
@@ -94,7 +96,7 @@ int described_read(struct arena *a, const char *path, struct described *d, struc
 	*d = (struct described){ .id = stem_of(a, path), .path = arena_strndup(a, path, strlen(path)) };
 	if (!o)
 		return why.line > 0 ? error_set(err, "%s:%d: %s", path, why.line, why.text) : error_set(err, "%s", why.text);
-	int bad = json_is_object(o) ? described_take(a, o, d, err) : error_set(err, "no JSON object");
+	int bad = json_is_object(o) ? described_take(a, o, d, err) : error_set(err, "not a JSON object");
 	if (bad)
 		error_context(err, "%s", path);
 	json_decref(o);
@@ -130,7 +132,8 @@ int described_find(struct arena *a, const char *asked, struct described *d, stru
 	struct described *list;
 	int count;
 	size_t n = strlen(asked), suffix = strlen(SUFFIX);
-	if (n > suffix && strcmp(asked + n - suffix, SUFFIX) == 0) /* meant as a file, there or not */
+	/* a file name, even if the file does not exist */
+	if (n > suffix && strcmp(asked + n - suffix, SUFFIX) == 0)
 		return described_read(a, asked, d, err) ? -1 : 1;
 	if (described_list(a, &list, &count, err))
 		return -1;

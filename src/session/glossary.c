@@ -8,47 +8,84 @@
 
 static const struct glossary_row rows[] = {
 	{ "algorithm", "One of the implementations that a library offers for a problem." },
-	{ "amortized", "Launch mode: executions run back to back and the time is divided by their number, so the cost of a launch "
-		"is spread over them. See isolated." },
-	{ "arithmetic intensity", "FLOPs per byte that must be moved. Below the device's ratio of peak FLOP/s to bandwidth a layer is "
-		"memory-bound, above it compute-bound." },
-	{ "bound", "Lower bound of the model's latency: the measured costs of its layers, added up (sequential) or along the longest "
-		"path (parallel). \"At least\" marks a bound in which layers are missing." },
-	{ "bound by", "What limits a layer under the roofline model: compute, memory (device memory or a cache), or overhead (launching "
-		"it takes longer than running it)." },
-	{ "choice", "The algorithm's place in the library's own order: choice 1 is what the library would run (preferred)." },
-	{ "class", "The kind of work a layer does: compute, memory, move (data movement), free, host, unknown." },
+	{ "amortized",
+		"Launch mode: executions run back to back and the time is divided by their number, so the "
+		"cost of a launch is spread over them. See isolated." },
+	{ "arithmetic intensity",
+		"FLOPs per byte that must be moved. Below the device's ratio of peak FLOP/s to bandwidth a "
+		"layer is memory-bound, above it compute-bound." },
+	{ "bound",
+		"Lower bound of the model's latency: the measured costs of its layers, added up "
+		"(sequential) or along the longest path (parallel). \"At least\" marks a bound in which "
+		"layers are missing." },
+	{ "bound by",
+		"What limits a layer under the roofline model: compute, memory (device memory or a cache), "
+		"or overhead (launching it takes longer than running it)." },
+	{ "choice",
+		"The algorithm's rank in the library's order: choice 1 is what the library would run "
+		"(preferred)." },
+	{ "class",
+		"The kind of work of a layer: compute, memory, move (data movement), free, host, unknown." },
 	{ "cold", "Cache state: all operands come from memory." },
-	{ "coverage", "How many layers of the bound are measured, and how the others were priced." },
-	{ "critical path", "The longest path through the graph; shortening any other layer does not shorten the parallel bound." },
-	{ "distinct", "Layers with the same problem are measured once; a distinct problem is one of these problems." },
-	{ "estimate", "The roofline that stands in for a measurement on a device that is only described. Marked ~." },
-	{ "fused", "A layer that runs inside the kernel of another one. The kernel's cost is in its first layer." },
-	{ "ideal", "What the layer would take at the peak that limits it: its roofline." },
-	{ "interval", "95% confidence interval of a median; with 2 to 5 samples their range; with one sample unknown." },
+	{ "coverage",
+		"How many layers of the bound are measured, and where the costs of the others come from." },
+	{ "critical path",
+		"The longest path through the graph; shortening any other layer does not shorten the "
+		"parallel bound." },
+	{ "distinct",
+		"Layers with the same problem are measured once; a distinct problem is one of these "
+		"problems." },
+	{ "estimate",
+		"The roofline, used instead of a measurement on a device that is only described. Marked ~." },
+	{ "fused",
+		"A layer that runs inside the kernel of another one. The kernel's cost is in its first "
+		"layer." },
+	{ "ideal", "The layer's time at the peak that limits it: its roofline." },
+	{ "interval",
+		"95% confidence interval of a median; with 2 to 5 samples their range; with one sample "
+		"unknown." },
 	{ "isolated", "Launch mode: each execution is timed by itself, launch included. See amortized." },
-	{ "left out", "Samples that are not in the statistics, because the measurement was disturbed while they were taken." },
-	{ "mtx", "Whether the algorithm uses matrix units (AMX, tensor cores): yes, no, or ? if the library does not report it." },
+	{ "left out",
+		"Samples that are not in the statistics, because the measurement was disturbed while they "
+		"were taken." },
+	{ "mtx",
+		"Whether the algorithm uses matrix units (AMX, tensor cores): yes, no, or ? if the library "
+		"does not report it." },
 	{ "n", "Number of samples in the statistics." },
-	{ "net", "Cache state: activations are in the cache as the previous layer left them, weights come from memory. The bound uses it "
-		"unless the whole model fits in half of the last-level cache." },
-	{ "noisy", "Measured while other work disturbed the machine. `benanza bench --shaky` measures it again." },
-	{ "peak", "The highest bandwidth or FLOP/s of the device, measured by copies and large matrix products, or from the vendor's "
-		"figures." },
-	{ "preferred", "The library's own first choice of algorithm, as opposed to the fastest one measured." },
-	{ "problem", "The one kernel call that is measured for a layer: kernel, data types, shape and attributes as one line of text." },
+	{ "net",
+		"Cache state: activations are in the cache as the previous layer left them, weights come "
+		"from memory. The bound uses it unless the whole model fits in half of the last-level "
+		"cache." },
+	{ "noisy",
+		"Measured while other work disturbed the machine. `benanza bench --shaky` measures it "
+		"again." },
+	{ "peak",
+		"The highest bandwidth or FLOP/s of the device, measured by copies and large matmuls, or "
+		"from the vendor's figures." },
+	{ "preferred", "The library's first choice of algorithm, as opposed to the fastest one measured." },
+	{ "problem",
+		"The one kernel call that is measured for a layer: kernel, data types, shape and attributes"
+		" as one line of text." },
 	{ "proxy", "A stand-in that was measured instead, such as a copy of the same size. Marked ~." },
-	{ "roofline", "The least time by the device's peaks: the longer of FLOPs / peak FLOP/s and bytes / bandwidth." },
-	{ "runner", "The program that measures problems on a device: benanza-runner-cpu, benanza-runner-cuda, or a command that speaks "
-		"their protocol." },
-	{ "saves", "Bound with the what-if off minus bound with it on. Unknown while problems of either side are unmeasured." },
+	{ "roofline",
+		"The shortest time that the device's peaks allow: the longer of FLOPs / peak FLOP/s and "
+		"bytes / bandwidth." },
+	{ "runner",
+		"The program that measures problems on a device: benanza-runner-cpu, benanza-runner-cuda, "
+		"or a command that speaks their protocol." },
+	{ "saves",
+		"Bound with the what-if off minus bound with it on. Unknown while problems of either side "
+		"are unmeasured." },
 	{ "scenario", "Batch, data type and the what-ifs that are on." },
-	{ "share", "Part of the sequential bound that a layer's cost is." },
+	{ "share", "The layer's cost as a part of the sequential bound." },
 	{ "slack", "How much longer a layer could take without lengthening the parallel bound." },
-	{ "suspect", "A result that is probably wrong: the output failed its check, or the time is below what the measured peaks allow. "
-		"Marked !." },
+	{ "suspect",
+		"A result that is probably wrong: the output failed its check, or the time is below what "
+		"the measured peaks allow. Marked !." },
 	{ "warm", "Cache state: all operands are in the cache as the previous execution left them." },
-	{ "what-if", "An optimization that can be switched on or off to see the bound with it: fusion, matrix units, parallel layers ..." },
+	{ "what-if",
+		"An optimization that can be switched on or off to see the bound with it: fusion, matrix "
+		"units, parallel layers ..." },
 };
 #define ROW_COUNT ((int)(sizeof(rows) / sizeof(rows[0])))
 
@@ -66,7 +103,7 @@ const struct glossary_row *glossary_find(const char *term)
 	return NULL;
 }
 
-/* For man(7): hyphens are written \-, and no line begins with a full stop. */
+/* Escapes text for man(7): hyphens become \-. */
 static void man_add(struct str *out, const char *text)
 {
 	for (; *text; text++)

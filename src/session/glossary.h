@@ -1,5 +1,5 @@
-/* The terms that screens, reports and manual pages use, one table for all: the section GLOSSARY of benanza(1) and the
- * explorer's help are made of it. */
+/* The terms of screens, reports and man pages. The section GLOSSARY of benanza(1) and the explorer's help are
+ * generated from this table. */
 #ifndef SESSION_GLOSSARY_H
 #define SESSION_GLOSSARY_H
 

@@ -44,7 +44,7 @@ static int recorded_read(struct arena *a, const char *path, struct recorded *one
 	while ((got = records_next(r, &item, err)) == 1 && item.kind != RECORDS_DEVICE)
 		;
 	if (got == 0)
-		error_set(err, "%s: holds no hello of a runner", path);
+		error_set(err, "%s: has no hello of a runner", path);
 	if (got == 1)
 		*one = (struct recorded){ path, device_copy(a, item.device) };
 	records_close(r);
@@ -90,7 +90,7 @@ int recorded_choose(const struct config *c, const struct recorded *list, int cou
 struct recorded_file {
 	const struct recorded *one;
 	struct arena arena;
-	struct hash asked; /* problems: 0 when they were loaded, 1 while they are */
+	struct hash asked; /* problem -> 0: loaded, 1: being loaded */
 };
 
 struct recorded_file *recorded_open(const struct recorded *one)

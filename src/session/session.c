@@ -12,7 +12,7 @@
 
 /* ---- dimensions ---- */
 
-/* New arrays with room for one more: whoever keeps the old ones can go back to them. */
+/* Copies the arrays with room for one more; the old ones stay valid, for undo. */
 static void dims_copy(struct session *s)
 {
 	struct dim_binding *dims = ARENA_ARRAY(&s->dim_arena, struct dim_binding, s->dim_count + 1);
@@ -46,7 +46,7 @@ const char *session_dim_source(const struct session *s, struct text name)
 	return "";
 }
 
-/* Is there a dimension of that name among the shapes the model declares? */
+/* True if a declared shape of the model has a dimension of that name. */
 static bool model_has_dim(const struct model *m, struct text name)
 {
 	for (int i = 0; i < m->graph->value_count; i++) {
@@ -58,7 +58,7 @@ static bool model_has_dim(const struct model *m, struct text name)
 	return false;
 }
 
-/* What the database remembers a model by: the real path of its file; NULL for one that has none. */
+/* Key of a model's dimensions in the database: the real path of its file; NULL if it has none. */
 static char *model_key(const struct session *s, struct arena *a)
 {
 	char *real = strcmp(s->options.model_path, "-") != 0 ? realpath(s->options.model_path, NULL) : NULL;
@@ -81,7 +81,7 @@ static void dims_recall(struct session *s)
 	arena_free(&a);
 }
 
-/* Names that are no valid UTF-8 cannot be JSON keys: those are not remembered. */
+/* Names that are not valid UTF-8 cannot be JSON keys and are not remembered. */
 static void dims_remember(struct session *s, const struct dim_binding *dims, int count)
 {
 	struct arena a = { 0 };
@@ -115,7 +115,8 @@ static int dims_gather(struct session *s, struct error *err)
 		return -1;
 	for (int i = 0; i < count; i++)
 		dims_put(s, sidecar[i].name, sidecar[i].value, "sidecar");
-	for (int i = 0; i < s->config->dim_count; i++) /* meant for all models: those of others do not disturb */
+	/* dims of the configuration are for all models: names that this model does not have are ignored */
+	for (int i = 0; i < s->config->dim_count; i++)
 		if (model_has_dim(s->model, s->config->dims[i].name))
 			dims_put(s, s->config->dims[i].name, s->config->dims[i].value, "config");
 	dims_recall(s);
@@ -263,7 +264,7 @@ int session_select(struct session *s, int64_t batch, enum dtype dtype, struct er
 	if (!found) {
 		if (!(found = plan_make(s, batch, dtype, err)))
 			return -1;
-		dims_remember(s, s->options.dims, s->options.dim_count); /* the model took them */
+		dims_remember(s, s->options.dims, s->options.dim_count); /* the model accepts them */
 	}
 	if (found != s->current)
 		session_analysis_drop(s); /* it points into the plan */
@@ -286,7 +287,7 @@ int session_bind(struct session *s, const struct dim_binding *dims, int count, s
 	int64_t batch = s->current ? s->current->batch : 0;
 	enum dtype dtype = s->current ? s->current->dtype : DTYPE_F32;
 	struct session_plan *made = plan_make(s, batch, dtype, err);
-	if (!made) { /* the model refuses the values: everything stays */
+	if (!made) { /* the model rejects the values: nothing changes */
 		s->dims = before;
 		s->dim_sources = before_sources;
 		s->dim_count = before_count;
@@ -294,7 +295,7 @@ int session_bind(struct session *s, const struct dim_binding *dims, int count, s
 	}
 	dims_remember(s, dims, count);
 	session_analysis_drop(s);
-	s->plan_count--; /* the new plan, which is last, outlives the others */
+	s->plan_count--; /* keep the new plan, which is the last */
 	plans_free(s);
 	s->plans[s->plan_count++] = made;
 	s->current = made;
@@ -349,7 +350,7 @@ bool session_refresh(struct session *s)
 
 /* ---- planning for a described device ---- */
 
-/* All problems of a plan and layout, once: this is called at every key. */
+/* Sends all problems of a plan and layout to the planner once; called at every key press. */
 static void plan_ask(struct session *s)
 {
 	if (s->asked == s->current && s->asked_nxc == s->scenario.nxc)
@@ -372,7 +373,7 @@ bool session_plan_step(struct session *s, int timeout_ms)
 	plan_ask(s);
 	planner_step(s->planner, timeout_ms);
 	const struct device *d = planner_device(s->planner);
-	if (d && !*s->device.runner) { /* its hello has just come */
+	if (d && !*s->device.runner) { /* its hello has just arrived */
 		s->device.runner = d->runner;
 		s->device.version = d->version;
 		s->device.stack = arena_printf(&s->device_arena, "planned by %s", d->stack);

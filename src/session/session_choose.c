@@ -1,5 +1,5 @@
-/* Another device instead of the one in force. All that belongs to a device sits in a seat: the session's own fields are
- * the seat in force, others are awaited (a runner that has not said hello) or on their way out. */
+/* Change of device. A seat has all state of one device: the session's own fields are the current seat; other
+ * seats are awaited (their runner has not sent its hello) or leaving (their runner has not ended). */
 #include "config.h"
 
 #include "session/session_private.h"
@@ -13,7 +13,7 @@
 struct session_seat {
 	struct session_seat *next;
 	const char *key;
-	const struct config *config; /* in the arena, but for the one that the session was opened with */
+	const struct config *config; /* in the arena, or the one given to session_open */
 	struct results *results;
 	struct recorded_file *recorded;
 	struct queue *queue;
@@ -36,7 +36,7 @@ static void seat_free(struct session_seat *seat)
 	free(seat);
 }
 
-/* What is in force, taken out of the session. */
+/* Moves the current device out of the session. */
 static struct session_seat *seat_lift(struct session *s)
 {
 	struct session_seat *seat = base_calloc(1, sizeof(*seat));
@@ -53,7 +53,7 @@ static struct session_seat *seat_lift(struct session *s)
 	return seat;
 }
 
-/* Puts it in force; the place is empty. */
+/* Makes it the current device; the session has none. */
 static void seat_set(struct session *s, struct session_seat *seat)
 {
 	s->config = seat->config;
@@ -70,8 +70,8 @@ static void seat_set(struct session *s, struct session_seat *seat)
 	free(seat);
 }
 
-/* An empty one, with the configuration that asks for the device. Threads are meant for runners: they do not narrow a
- * choice that is made by hand. */
+/* A new seat with a configuration for the device. --threads applies to runners only, not to a recorded device
+ * that the user selects. */
 static struct session_seat *seat_new(const struct session *s, const struct session_device *d)
 {
 	struct session_seat *seat = base_calloc(1, sizeof(*seat));
@@ -86,7 +86,7 @@ static struct session_seat *seat_new(const struct session *s, const struct sessi
 	return seat;
 }
 
-/* The runner ends what it is at in its own time: nobody waits for it. */
+/* Cancels the runner's measurement without waiting for its end. */
 static void seat_retire(struct session *s, struct session_seat *seat)
 {
 	if (!seat->queue || queue_status(seat->queue).idle) {
@@ -141,7 +141,7 @@ static int open_recorded(struct session *s, const struct session_device *d, stru
 				session_device_adopt(s, &devices[i]);
 				return store_load(s->store, d->id, s->results, err);
 			}
-		return error_set(err, "the database holds no device %lld any more", (long long)d->id);
+		return error_set(err, "the database no longer has device %lld", (long long)d->id);
 	}
 	count = recorded_list(&s->device_arena, &files);
 	for (int i = 0; i < count; i++)
@@ -159,7 +159,7 @@ static int open_described(struct session *s, const struct session_device *d, str
 	return 0;
 }
 
-/* What needs no runner: at once, or not at all. */
+/* Switches to a device without a runner: succeeds or fails at once. */
 static int choose_now(struct session *s, const struct session_device *d, struct error *err)
 {
 	struct session_seat *old = seat_lift(s);
@@ -187,7 +187,7 @@ static void awaited_take(struct session *s)
 	seat_retire(s, old);
 }
 
-/* Nothing is heard of the runner, and nothing will be. */
+/* The runner does not answer: drops it with an error. */
 static int awaited_fail(struct session *s, const char *why, struct error *err)
 {
 	error_set(err, "%s: %s", s->awaited->key, why && *why ? why : "the runner does not answer");
@@ -201,7 +201,7 @@ static int choose_runner(struct session *s, const struct session_device *d, stru
 	struct error trouble = ERROR_NONE;
 	if (!queue_has_runner(seat->config)) {
 		seat_free(seat);
-		return error_set(err, "no runner is called %s", d->key);
+		return error_set(err, "unknown runner %s", d->key);
 	}
 	seat->queue = queue_new(seat->config, s->store, seat->results);
 	s->awaited = seat;

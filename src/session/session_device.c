@@ -14,7 +14,7 @@ void session_device_adopt(struct session *s, const struct device *d)
 	s->stale = true;
 }
 
-/* Of the recorded devices the one that fits best: its index, -1: none, -2: several (listed in `which`). */
+/* Index of the recorded device that matches best; -1: none, -2: several (listed in `which`). */
 static int device_choose(const struct config *c, const struct device *devices, const int64_t *ids, int count,
 	struct str *which)
 {
@@ -58,26 +58,28 @@ int session_use_file(struct session *s, const struct recorded *one, struct error
 	return session_recorded_more(s, err) ? SESSION_UNREADABLE : 0;
 }
 
-#define RECORDED_SEVERAL (-3) /* more than one recorded device is what was asked for */
+#define RECORDED_SEVERAL (-3) /* several recorded devices match */
 
-/* Works from a file of the data folder; 1: none of them is what is asked for. */
+/* Uses a file of the data directory; 1: none matches. */
 static int connect_file(struct session *s, const char *trouble, struct error *err)
 {
 	struct recorded *list;
 	struct str which = { 0 };
-	if (!s->config->device) /* nobody means any of them */
+	if (!s->config->device) /* used only if selected with -d */
 		return 1;
 	int count = recorded_list(&s->device_arena, &list);
 	int found = recorded_choose(s->config, list, count, &which);
 	if (found == -2)
-		error_set(err, "%s; several such devices are recorded, choose one with -d PART-OF-ITS-STACK: %s", trouble, which.p);
+		error_set(err, "%s; several recorded devices match, choose one with -d PART-OF-ITS-STACK: %s",
+			trouble,
+			which.p);
 	str_free(&which);
 	if (found < 0)
 		return found == -2 ? RECORDED_SEVERAL : 1;
 	return session_use_file(s, &list[found], err);
 }
 
-/* Works from what the database holds about a device that no runner answers for, or what came with the program. */
+/* Uses the results of a device without a runner, from the database or from the files of the program. */
 static int connect_records(struct session *s, const char *trouble, struct error *err)
 {
 	struct device *devices = NULL;
@@ -89,9 +91,10 @@ static int connect_records(struct session *s, const char *trouble, struct error 
 	int found = device_choose(s->config, devices, ids, count, &which);
 	int other = found == -1 ? connect_file(s, trouble, err) : 1;
 	if (found == -2)
-		error_set(err, "%s; the database holds several such devices, choose one with -d NUMBER: %s", trouble, which.p);
+		error_set(err, "%s; several devices in the database match, choose one with -d NUMBER: %s",
+			trouble, which.p);
 	else if (found < 0 && other == 1)
-		error_set(err, "%s; and the database holds no results of %s", trouble,
+		error_set(err, "%s; the database has no results of %s", trouble,
 			s->config->device ? s->config->device : "any device");
 	str_free(&which);
 	if (found < 0)
@@ -117,14 +120,15 @@ const char *session_other_records(struct session *s, struct arena *a)
 		return NULL;
 	for (int i = 0; i < count; i++)
 		if (strcmp(devices[i].model, s->device.model) == 0)
-			str_addf(&line, "%s-d %lld (%s)", line.n ? ", " : "no results of this device, but of: ",
+			str_addf(&line, "%s-d %lld (%s)",
+				line.n ? ", " : "no results of this device; other stacks have some: ",
 				(long long)ids[i], devices[i].stack);
 	const char *kept = line.n ? arena_strndup(a, line.p, line.n) : NULL;
 	str_free(&line);
 	return kept;
 }
 
-/* A described device is planned for by the CUDA runner, which need not be where a GPU is. */
+/* The CUDA runner plans for a described device; it needs no GPU for this. */
 static struct planner *planner_make(struct session *s)
 {
 	const struct config_runner *runner = NULL;
@@ -151,7 +155,7 @@ void session_use_described(struct session *s, const struct described *d)
 	session_device_adopt(s, &device);
 }
 
-/* 0: the device asked for is described. 1: it is not. -1: a description cannot be read. */
+/* 0: the requested device is described. 1: it is not. -1: its description cannot be read. */
 static int connect_described(struct session *s, struct error *err)
 {
 	struct described *d = ARENA_ARRAY(&s->device_arena, struct described, 1);
@@ -162,18 +166,20 @@ static int connect_described(struct session *s, struct error *err)
 	return 0;
 }
 
-/* No runner is called so: a device of which there are records, or one that is described. */
+/* No runner has this name: tries recorded devices, then described ones. */
 static int connect_without_runner(struct session *s, struct error *err)
 {
 	struct error trouble = ERROR_NONE;
 	const char *asked = s->config->device ? s->config->device : "anything";
 	const char *unknown = queue_unknown_runner(s->config, &s->device_arena);
-	error_set(&trouble, "no runner is called %s%s%s", unknown ? unknown : asked, unknown ? ", of " : "", unknown ? asked : "");
+	error_set(&trouble, "unknown runner %s%s%s", unknown ? unknown : asked, unknown ? " in " : "",
+		unknown ? asked : "");
 	struct error none = ERROR_NONE;
 	int recorded = connect_records(s, trouble.text, &none);
 	int described = recorded == -1 ? connect_described(s, err) : 0;
 	if (recorded != -1 ? recorded : described > 0)
-		error_set(err, "%s%s", none.text, described > 0 && s->config->device ? ", nor is it a described one: see benanza devices" : "");
+		error_set(err, "%s%s", none.text, described > 0 && s->config->device ?
+			", and it is not a described device: see benanza devices" : "");
 	return recorded == RECORDED_SEVERAL ? -1 : recorded != -1 ? recorded : described < 0 ? SESSION_UNREADABLE : -described;
 }
 

@@ -1,4 +1,4 @@
-/* The devices that can be chosen: nothing is started for the list. */
+/* Lists the devices that can be chosen, without starting a runner. */
 #include "config.h"
 
 #include "session/session_private.h"
@@ -34,7 +34,7 @@ static const char *words_joined(struct listing *l, const struct config_runner *r
 	return line;
 }
 
-/* With a queue in force, its runner is the one that the configuration asks for, or the first. */
+/* True if the runner is in use: with a queue, the configured one, or the first. */
 static void list_runners(struct listing *l)
 {
 	const struct session *s = l->s;
@@ -54,7 +54,8 @@ static void list_runners(struct listing *l)
 static void recorded_add(struct listing *l, const char *key, const struct device *of, const char *path, int64_t id)
 {
 	const struct session *s = l->s;
-	for (int i = 0; i < l->count; i++) /* what the database has of it goes before what came with the program */
+	for (int i = 0; i < l->count; i++) /* results in the database take precedence over the program's
+					      files */
 		if (l->list[i].kind == SESSION_RECORDED && strcmp(l->list[i].model, of->model) == 0 &&
 			strcmp(l->list[i].stack, of->stack) == 0)
 			return;
@@ -95,7 +96,7 @@ static void described_add(struct listing *l, const struct described *of)
 	d->in_use = s->described && strcmp(s->described->path, of->path) == 0;
 }
 
-/* Those of the data folder, and a file that was named at the start. */
+/* Described devices of the data directory, and a file given with -d. */
 static int list_described(struct listing *l, struct error *err)
 {
 	struct described *all, named;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What reports say of a plan: where the values of its dimensions come from, and the numbers of its layers. */
+/* For reports: the sources of a plan's dimensions, and the numbers of its layers. */
 
 const char *session_dim_origin(const struct session *s, struct text name)
 {

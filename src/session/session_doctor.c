@@ -6,7 +6,7 @@
 
 extern char **environ;
 
-/* Of the machine that this program runs on, and of the runner in force. */
+/* Doctor of this machine and of the current runner. */
 struct doctor *session_doctor(const struct session *s)
 {
 	struct doctor_runner runner = { .name = "", .device = &s->device };

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A sweep: what the batches and data types of the configuration lack, measured point after point. */
+/* A sweep: measures all batches and data types of the configuration, one after the other. */
 
 static bool has_point(const struct session_sweep *w, int64_t batch, enum dtype dtype)
 {
@@ -20,7 +20,7 @@ static void point_add(struct session_sweep *w, int64_t batch, enum dtype dtype)
 		w->points[w->count++] = (struct session_sweep_point){ .batch = batch, .dtype = dtype };
 }
 
-/* The present scenario first, then the others in the order given; types within a batch. */
+/* The current scenario first, then the others in the given order; data types vary fastest. */
 static void points_make(struct session_sweep *w, const struct session *s)
 {
 	const struct config *c = s->given;
@@ -32,7 +32,7 @@ static void points_make(struct session_sweep *w, const struct session *s)
 		point_add(w, c->batch_count ? c->batch[i / dtypes] : 0, c->dtype_count ? c->dtype[i % dtypes] : DTYPE_F32);
 }
 
-/* Copies of the problems' texts: plans may be dropped while the sweep is measured. */
+/* Copies the problems' texts, because plans may be dropped during the sweep. */
 static int point_queue(struct session *s, struct session_sweep_point *point)
 {
 	struct arena a = { 0 };

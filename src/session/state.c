@@ -16,14 +16,16 @@ static const struct state_row rows[STATE_COUNT] = {
 		"faster than the measured peaks allow, or the output or time failed a check" },
 	[STATE_STALE] = { "stale", "", "", "measured by another version of the runner" },
 	[STATE_RUNNING] = { "run", "", "", "being measured" },
-	[STATE_QUEUED] = { "queue", "", "", "waiting to be measured, with its place in the queue" },
-	[STATE_UNSUPPORTED] = { "n/a", "unsupported", "unsup", "the library does not support it on this device" },
+	[STATE_QUEUED] = { "queue", "", "", "waiting to be measured, with its position in the queue" },
+	[STATE_UNSUPPORTED] = { "n/a", "unsupported", "unsup",
+		"the library does not support it on this device" },
 	[STATE_NO_MEMORY] = { "no mem", "no_memory", "", "it does not fit in memory" },
 	[STATE_FAILED] = { "failed", "failed", "", "the library reported an error" },
 	[STATE_CRASHED] = { "crash", "crashed", "", "the runner crashed on it" },
 	[STATE_TIMEOUT] = { "timeout", "timeout", "late", "it exceeded the time limit" },
 	[STATE_PROXY] = { "proxy", "proxy", "", "a stand-in was measured: a copy of the same size" },
-	[STATE_ESTIMATED] = { "estimate", "estimated", "guess", "not measured: its roofline stands in" },
+	[STATE_ESTIMATED] = { "estimate", "estimated", "guess",
+		"not measured: its roofline is used instead" },
 	[STATE_ASSUMED] = { "given", "assumed", "", "its cost was given on the command line" },
 	[STATE_FUSED] = { "fused", "fused", "", "part of a fused kernel, whose cost is in its first layer" },
 	[STATE_FREE] = { "free", "free", "", "it needs no work at run time" },
@@ -42,8 +44,9 @@ const struct state_row *state_row(enum state s)
 
 enum state state_of_status(enum status s)
 {
-	static const enum state states[STATUS_COUNT] = { [STATUS_OK] = STATE_OK, [STATUS_UNSUPPORTED] = STATE_UNSUPPORTED,
-		[STATUS_NO_MEMORY] = STATE_NO_MEMORY, [STATUS_FAILED] = STATE_FAILED, [STATUS_CRASHED] = STATE_CRASHED,
+	static const enum state states[STATUS_COUNT] = { [STATUS_OK] = STATE_OK,
+		[STATUS_UNSUPPORTED] = STATE_UNSUPPORTED, [STATUS_NO_MEMORY] = STATE_NO_MEMORY,
+		[STATUS_FAILED] = STATE_FAILED, [STATUS_CRASHED] = STATE_CRASHED,
 		[STATUS_TIMEOUT] = STATE_TIMEOUT, [STATUS_MISTRUSTED] = STATE_SUSPECT };
 	return states[s];
 }
@@ -55,7 +58,8 @@ static bool same_word(struct text term, const char *word)
 
 bool state_matches(enum state s, struct text term)
 {
-	return same_word(term, rows[s].word) || same_word(term, rows[s].stored) || same_word(term, rows[s].earlier);
+	return same_word(term, rows[s].word) || same_word(term, rows[s].stored) ||
+		same_word(term, rows[s].earlier);
 }
 
 char *state_text(char *buf, enum state s, int position)
@@ -74,7 +78,7 @@ static bool is_suspect(const struct session *s, const struct result *r)
 		roofline_mistrusts(&p, &s->peaks, r);
 }
 
-/* One good result is enough; of several the one that the scenario uses decides. */
+/* State from the results: OK if one has status ok, then refined by the result that the scenario uses. */
 static enum state state_of_results(const struct session *s, const char *problem)
 {
 	int count, good = -1;
@@ -83,11 +87,13 @@ static enum state state_of_results(const struct session *s, const char *problem)
 		good = r[i]->status == STATUS_OK ? i : good;
 	if (good < 0)
 		return count ? state_of_status(r[0]->status) : STATE_NONE;
-	const struct result *used = s->analysis ? analyze_pick(s->results, problem, &s->scenario, s->analysis->cache) : NULL;
+	const struct result *used = s->analysis ?
+		analyze_pick(s->results, problem, &s->scenario, s->analysis->cache) : NULL;
 	used = used ? used : r[good];
 	const char *version = s->device.version;
 	bool stale = version && used->runner_version && strcmp(version, used->runner_version) != 0;
-	return is_suspect(s, used) ? STATE_SUSPECT : used->stats.stop == STOP_DISTURBED ? STATE_NOISY : stale ? STATE_STALE : STATE_OK;
+	return is_suspect(s, used) ? STATE_SUSPECT : used->stats.stop == STOP_DISTURBED ? STATE_NOISY :
+		stale ? STATE_STALE : STATE_OK;
 }
 
 enum state session_problem_state(const struct session *s, const char *problem, int *position)
@@ -97,7 +103,8 @@ enum state session_problem_state(const struct session *s, const char *problem, i
 	if (!problem)
 		return STATE_NONE;
 	if (planned)
-		return planned->state == PLANNED_YES ? STATE_PLANNABLE : planned->state == PLANNED_NO ? STATE_NO_PLAN : STATE_PLANNING;
+		return planned->state == PLANNED_YES ? STATE_PLANNABLE :
+			planned->state == PLANNED_NO ? STATE_NO_PLAN : STATE_PLANNING;
 	enum job_state job = s->queue ? queue_state(s->queue, problem) : JOB_NONE;
 	if (job == JOB_RUNNING)
 		return STATE_RUNNING;
@@ -106,15 +113,17 @@ enum state session_problem_state(const struct session *s, const char *problem, i
 		return STATE_QUEUED;
 	}
 	enum state known = state_of_results(s, problem);
-	return known != STATE_NONE ? known : job == JOB_FAILED ? STATE_FAILED : job == JOB_UNSUPPORTED ? STATE_UNSUPPORTED : STATE_NONE;
+	return known != STATE_NONE ? known : job == JOB_FAILED ? STATE_FAILED :
+		job == JOB_UNSUPPORTED ? STATE_UNSUPPORTED : STATE_NONE;
 }
 
-enum state session_layer_state(const struct session *s, const struct plan_layer *l, const struct layer_cost *c,
-	const char *problem, int *position)
+enum state session_layer_state(const struct session *s, const struct plan_layer *l,
+	const struct layer_cost *c, const char *problem, int *position)
 {
-	static const enum state states[ORIGIN_COUNT] = { [ORIGIN_MEASURED] = STATE_OK, [ORIGIN_PROXY] = STATE_PROXY,
-		[ORIGIN_FREE] = STATE_FREE, [ORIGIN_FUSED] = STATE_FUSED, [ORIGIN_ESTIMATED] = STATE_ESTIMATED,
-		[ORIGIN_ASSUMED] = STATE_ASSUMED, [ORIGIN_UNSUPPORTED] = STATE_UNSUPPORTED, [ORIGIN_MISSING] = STATE_MISSING };
+	static const enum state states[ORIGIN_COUNT] = { [ORIGIN_MEASURED] = STATE_OK,
+		[ORIGIN_PROXY] = STATE_PROXY, [ORIGIN_FREE] = STATE_FREE, [ORIGIN_FUSED] = STATE_FUSED,
+		[ORIGIN_ESTIMATED] = STATE_ESTIMATED, [ORIGIN_ASSUMED] = STATE_ASSUMED,
+		[ORIGIN_UNSUPPORTED] = STATE_UNSUPPORTED, [ORIGIN_MISSING] = STATE_MISSING };
 	enum state of_problem = session_problem_state(s, problem, position);
 	bool settled = of_problem <= STATE_SUSPECT;
 	if (!c || !settled)
@@ -128,6 +137,6 @@ enum state session_layer_state(const struct session *s, const struct plan_layer 
 	if (c->origin != ORIGIN_MISSING && c->origin != ORIGIN_UNSUPPORTED)
 		return states[c->origin];
 	if (plan_layer_is_control(l) && !isnan(l->flops))
-		return STATE_MISSING; /* it waits for the layers inside */
+		return STATE_MISSING; /* its cost needs those of its bodies */
 	return l->problem < 0 ? STATE_UNKNOWN : of_problem != STATE_NONE ? STATE_PART : states[c->origin];
 }

@@ -56,7 +56,7 @@ static void test_bad(void)
 		const char *text, *says;
 	} cases[] = {
 		{ "{", ":1: " },
-		{ "[]", "no JSON object" },
+		{ "[]", "not a JSON object" },
 		{ "{\"sm\":90}", "name is missing" },
 		{ "{\"name\":\"X\",\"sm\":\"90\"}", "sm (90" },
 		{ "{\"name\":\"X\",\"sm\":90}", "cudnn" },
