@@ -243,7 +243,7 @@ def locked_explorer(place, _whole):
     other = sqlite3.connect(place.database, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     screen.press("b")
-    wrong += screen.see("wait to be stored") + screen.see("layers known")
+    wrong += screen.see("not stored yet") + screen.see("layers known")
     screen.press("?")
     wrong += screen.see("one row down")  # it lives
     screen.press("q")

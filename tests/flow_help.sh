@@ -26,7 +26,7 @@ see "[5] Devices"
 keys Tab
 see "[6] Doctor"
 see "refresh"
-gone "counting for half a second" "the findings come by themselves"
+gone "measuring the load of this machine" "the findings come by themselves"
 keys Tab
 see "[7] Help"
 keys Tab
@@ -62,6 +62,6 @@ left 0
 
 wrap="TERM=no-such-terminal"
 explore 80 24 "'$tiny'"
-see "no description of the terminal" "an unknown terminal"
+see "no terminfo entry for terminal" "an unknown terminal"
 left 2
 done_testing

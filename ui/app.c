@@ -57,7 +57,7 @@ static int view_number(const struct view *v)
 	return 0;
 }
 
-/* Takes over the pane's rows and goes to the row of the layer in question. */
+/* Reads the pane's rows and moves to the row of the selected layer. */
 static void pane_enter(struct app *app)
 {
 	struct pane *p = app_pane(app);
@@ -69,11 +69,11 @@ static void pane_enter(struct app *app)
 	if (row >= 0)
 		pane_select_row(app, p, row);
 	if (p->view->row_of_layer && pane_row(p) != row)
-		pane_tell(app, p); /* it is not listed: the row that is highlighted counts */
+		pane_tell(app, p); /* not listed: take the layer of the highlighted row */
 }
 
-/* Every view is on the stack once at most: one that was opened before comes to the top; layers is the bottom.
- */
+/* Opens a view. Each is on the stack at most once: one opened earlier moves to the top; layers is the bottom.
+ * */
 void app_show(struct app *app, const struct view *view, int layer)
 {
 	int number = view_number(view), kept = 1;
@@ -104,7 +104,7 @@ void app_follow(struct app *app, int layer)
 	app->trail_count = count + 1;
 }
 
-/* Back to the layer that a line of the details led away from. */
+/* Returns to the layer from which a line of the details was followed. */
 static void trail_back(struct app *app)
 {
 	int at = --app->trail_count;
@@ -115,7 +115,7 @@ static void trail_back(struct app *app)
 	pane_move(app, app_pane(app), app->trail[at].cursor);
 }
 
-/* Tab: the next view takes this one's place, so that Esc still leads back to the layers. */
+/* Tab: the next view replaces this one on the stack, so Esc still returns to the layers. */
 static void view_cycle(struct app *app, int direction)
 {
 	int number = (app->stack[app->depth] + direction + VIEW_COUNT) % VIEW_COUNT;
@@ -156,7 +156,7 @@ void app_toggle(struct app *app, int row)
 	app_refresh(app);
 	for (int i = 0; i < s->effect_count; i++)
 		if (s->effects[i].row == &table[row] && (!s->effects[i].available || app_is_beside(app, &table[row])))
-			app_note(app, false, "%s: not available here, it changes nothing", table[row].name);
+			app_note(app, false, "%s: changes nothing for this model and device", table[row].name);
 }
 
 static void scenario_select(struct app *app, int64_t batch, enum dtype dtype)
@@ -213,13 +213,13 @@ static void measure_missing(struct app *app)
 		return;
 	int waiting = queue_status(s->queue).pending + queue_status(s->queue).running;
 	if (waiting)
-		app_note(app, false, "queued already: %d problem%s", waiting,
+		app_note(app, false, "already queued: %d problem%s", waiting,
 			waiting == 1 ? "" : "s");
 	else
 		app_note(app, false, "all measured");
 }
 
-/* A control layer has no problem of its own: those of what runs in it. */
+/* A control layer has no problem of its own: queues those of the layers inside it. */
 static int measure_inside(struct app *app, int layer)
 {
 	const struct plan_layer *l = app->places[layer].layer;
@@ -243,7 +243,7 @@ static void measure_layer(struct app *app)
 	if (state == JOB_RUNNING)
 		app_note(app, false, "this layer is being measured");
 	else if (state == JOB_PENDING)
-		app_note(app, false, "queued already: %s", app_problem_state(app, problem, &style));
+		app_note(app, false, "already queued: %s", app_problem_state(app, problem, &style));
 	else
 		app_note(app, false, "nothing to measure for this layer: %s",
 			app_cost(app, app->layer) && app_cost(app, app->layer)->origin == ORIGIN_FREE
@@ -268,7 +268,7 @@ static void measure(struct app *app, bool all)
 		return;
 	}
 	if (!all && app->layer < 0) {
-		app_note(app, false, "no layer has this problem: b measures what is missing");
+		app_note(app, false, "no layer has this problem: b measures everything missing");
 		return;
 	}
 	app->standing[0] = '\0';
@@ -292,7 +292,7 @@ static void measure_stop(struct app *app)
 	app_note(app, false, measuring ? "measuring stopped; finished problems are kept" : "nothing is being measured");
 }
 
-/* In its own graph: a body's layer to the body's next. */
+/* Stays within one graph: from a layer of a body to the next one of that body. */
 static void layer_step(struct app *app, int direction)
 {
 	struct pane *pane = app_pane(app);
@@ -319,7 +319,7 @@ static void find(struct app *app, int direction)
 		pane_find_show(app, p, at);
 	else
 		app_note(app, app->search[0] != '\0',
-			app->search[0] ? "no match for \"%s\"" : "no search yet: / starts one",
+			app->search[0] ? "no match for \"%s\"" : "no search text: / starts a search",
 			app->search);
 }
 
@@ -365,7 +365,7 @@ static void unfold_all(struct app *app)
 		app_note(app, false, any ? "inner layers hidden" : "no layer has others inside");
 }
 
-/* Returns whether the request was one of moving about. */
+/* Returns whether the request moved the cursor. */
 static bool request_move(struct app *app, enum request r)
 {
 	struct pane *p = app_pane(app);
@@ -454,7 +454,7 @@ static void request(struct app *app, const struct key_row *key)
 void app_key(struct app *app, uint32_t key)
 {
 	const struct key_row *row = keys_find(key);
-	if (app_is_too_small(app)) { /* nothing can be seen of what another key would do */
+	if (app_is_too_small(app)) { /* the effect of any other key would be invisible */
 		app->quit |= row && (row->request == REQUEST_CLOSE || row->request == REQUEST_QUIT);
 		return;
 	}
@@ -472,7 +472,7 @@ void app_key(struct app *app, uint32_t key)
 			keys_name(name, key)[0] ? name : "this key");
 }
 
-/* ---- life ---- */
+/* ---- refresh, init, free ---- */
 
 static void lanes_renew(struct app *app)
 {
@@ -484,7 +484,7 @@ static void lanes_renew(struct app *app)
 	if (!p)
 		return;
 	int edge_count = 0, rows = 0;
-	int *row = base_calloc((size_t)p->layer_count + 1, sizeof(int)); /* bodies have no lanes of their own */
+	int *row = base_calloc((size_t)p->layer_count + 1, sizeof(int)); /* bodies have no lanes */
 	for (int i = 0; i < p->layer_count; i++) {
 		edge_count += p->layers[i].pred_count;
 		row[i] = app->row_of[i] >= 0 ? rows++ : -1;
@@ -513,7 +513,7 @@ bool app_refresh(struct app *app)
 	if (!renewed && !relisted)
 		return false;
 	app->generation++;
-	/* a plan made where a freed one was has the same address: layers are compared too */
+	/* a new plan may have the address of a freed one: compare the layers too */
 	other_plan |= app_plan(app) && app->lanes_layers != app_plan(app)->layers;
 	relisted |= other_plan;
 	if (other_plan)
@@ -529,7 +529,7 @@ bool app_refresh(struct app *app)
 			app->most_ns = s->analysis->layers[i].ns;
 	if (app->layer >= app->place_count)
 		app->layer = app_plan(app) ? app_plan(app)->layer_count - 1 : -1;
-	if (!relisted) /* -1 stays: a row that is no layer's may be selected */
+	if (!relisted) /* -1 stays: the selected row may have no layer */
 		return true;
 	if (app->layer < 0 && app->listed_count)
 		app->layer = app->listed[0];

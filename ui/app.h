@@ -1,4 +1,4 @@
-/* The explorer: the frame around the views, and the two doors into it. */
+/* The explorer: the frame around the views, and its two entry points. */
 #ifndef UI_APP_H
 #define UI_APP_H
 
@@ -9,12 +9,12 @@
 struct app_options {
 	bool ascii, color;   /* color false: monochrome; NO_COLOR and the terminal's limits are checked
 				inside */
-	const char *view;    /* opened at first; NULL = layers */
-	const char *note;    /* a line to show at first (why there is no device ...), or NULL */
+	const char *view;    /* the first view; NULL = layers */
+	const char *note;    /* shown at first, e.g. why there is no device; or NULL */
 };
 
-/* Runs until the user leaves. The session has a plan selected; where it has a queue, that is driven from
- * here. Returns 0, the number of the signal that ended it (the caller cleans up and leaves with 128 + it), or
+/* Runs until the user leaves. The session must have a plan selected; if it has a queue, app_run drives it.
+ * Returns 0, the number of the signal that ended it (the caller cleans up and leaves with 128 + it), or
  * -1: no usable terminal. */
 int app_run(struct session *s, const struct app_options *o, struct error *err);
 

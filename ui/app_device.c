@@ -2,7 +2,7 @@
 
 #include "ui/app_private.h"
 
-/* The list of devices has other rows now: the cursor is at what came into force. */
+/* The list of devices changed: moves the cursor to the device in use. */
 static void cursor_follow(struct app *app)
 {
 	struct pane *p = app_pane(app);
@@ -12,7 +12,7 @@ static void cursor_follow(struct app *app)
 	pane_select_row(app, p, p->view->row_at_entry(app, p->state));
 }
 
-/* The session has another device: everything is drawn from it, the layer in question and the scenario stay. */
+/* Called when the session switched devices: reads everything from the new one; layer and scenario stay. */
 static void device_changed(struct app *app)
 {
 	const struct session *s = app->session;

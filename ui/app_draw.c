@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A runner that measures says something twice a second: so long a silence is worth a word. */
+/* A measuring runner sends a message twice a second; a silence longer than this is shown. */
 #define SILENCE_SAID_S 3
 
 /* ---- the footer: the selected layer, its problem, measuring, keys ---- */
@@ -102,7 +102,7 @@ static const char *counted(struct app *app, int n, const char *word)
 	return n ? arena_printf(&app->scratch, "%d %s  ", n, word) : "";
 }
 
-/* "waiting 2:13 for a place: srun: job 12 queued ..." of a runner in a cluster's queue, or "". */
+/* "waiting 2:13  srun: job 12 queued ..." for a runner in a cluster's queue, or "". */
 static const char *place_text(struct app *app, const struct queue_status *q)
 {
 	int s = (int)q->waiting_s;
@@ -111,7 +111,8 @@ static const char *place_text(struct app *app, const struct queue_status *q)
 	return arena_printf(&app->scratch, "waiting %d:%02d  %s  ", s / 60, s % 60, app_clean(app, text_of(q->waiting)));
 }
 
-/* Of several runners, how many are up and what each is at: "2 of 3 runners  gpu7 #1 conv  gpu7 #2 matmul". */
+/* Several runners: how many are up and what each is measuring: "2 of 3 runners  gpu7 #1 conv  gpu7 #2
+ * matmul". */
 static const char *runners_text(struct app *app, const struct queue_status *q)
 {
 	const char *out = arena_printf(&app->scratch, "%d of %d runners  ", q->workers_up, q->workers);
@@ -125,7 +126,7 @@ static const char *runners_text(struct app *app, const struct queue_status *q)
 	return out;
 }
 
-/* "sweep 2/8 batch 4 bf16  ": the point that needs the problem at work, or "". */
+/* "sweep 2/8 batch 4 bf16  ": the point that needs the problem being measured, or "". */
 static const char *sweep_text(struct app *app)
 {
 	const struct session *s = app->session;
@@ -158,7 +159,7 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 			counted(app, q->batch_failed, "failed"), q->workers > 1 ? runners_text(app, q) : what));
 }
 
-/* What became of the last batch: "109 measured, 107 unsupported", or "". */
+/* Outcome of the last batch: "109 measured, 107 unsupported", or "". */
 static const char *batch_text(struct app *app, const struct queue_status *q)
 {
 	const struct {
@@ -174,7 +175,7 @@ static const char *batch_text(struct app *app, const struct queue_status *q)
 	return out;
 }
 
-/* A described device: how far planning is, and what the figures are. */
+/* A described device: progress of planning, and where the numbers come from. */
 static const char *planning_text(struct app *app)
 {
 	const struct session *s = app->session;
@@ -186,7 +187,8 @@ static const char *planning_text(struct app *app)
 		return "planning...";
 	if (open)
 		return arena_printf(&app->scratch, "planning... %d problem%s left", open, open == 1 ? "" : "s");
-	return arena_printf(&app->scratch, "%d of %d problems plannable; times are rooflines (~) from the vendor's figures", yes,
+	return arena_printf(&app->scratch,
+			"%d of %d problems plannable; times are rooflines (~) from the vendor's specs", yes,
 		p->problem_count);
 }
 
@@ -228,7 +230,7 @@ static struct queue_status status_of(const struct app *app)
 	return app->session->queue ? queue_status(app->session->queue) : none;
 }
 
-/* A line for the user, cut at blanks where there are more rows for it. */
+/* Draws a message, broken at blanks if the area has several rows. */
 static void draw_wrapped(struct area a, enum style style, const char *text)
 {
 	for (int y = 0; y < a.height && *text; y++) {
@@ -249,8 +251,8 @@ static void draw_wrapped(struct area a, enum style style, const char *text)
 	}
 }
 
-/* "no NVIDIA driver found (the runner x ended with status 3)": the runner's last output is the reason, and a line has room
- * for its beginning. */
+/* "no NVIDIA driver found (the runner x ended with status 3)": the runner's last output goes first, because
+ * it is the reason and a line may be cut at its end. */
 static const char *reason_first(struct app *app, const char *text)
 {
 	static const char last[] = "; last output: ";
@@ -258,7 +260,7 @@ static const char *reason_first(struct app *app, const char *text)
 	return at ? arena_printf(&app->scratch, "%s (%.*s)", at + strlen(last), (int)(at - text), text) : text;
 }
 
-/* What is the matter, or "": stays until something else is to be said. */
+/* A lasting error, or ""; shown while there is no other message. */
 static const char *trouble_text(struct app *app, const struct queue_status *q)
 {
 	const struct session *s = app->session;
@@ -274,21 +276,23 @@ static const char *awaited_text(struct app *app)
 	const struct session *s = app->session;
 	const char *name = s->device.name ? app_clean(app, text_of(s->device.name)) : NULL;
 	const char *wait = session_awaited_waits(s);
-	return arena_printf(&app->scratch, "starting the runner of %s%s%s; x cancels%s%s", app_clean(app, text_of(session_awaited(s))),
-		name ? "; until it answers this device stays: " : "", name ? name : "", *wait ? "; " : "", app_clean(app, text_of(wait)));
+	return arena_printf(&app->scratch, "starting the runner of %s%s%s; x cancels%s%s",
+		app_clean(app, text_of(session_awaited(s))),
+		name ? "; until it answers, this device stays in use: " : "", name ? name : "",
+		*wait ? "; " : "", app_clean(app, text_of(wait)));
 }
 
-/* Results that the database cannot take yet, or never, are said whatever else goes on; "" there are none. */
+/* Reports results that are not stored yet, or cannot be, ahead of other messages; "" if there are none. */
 static const char *waiting_text(struct app *app, const struct queue_status *q)
 {
 	struct store_waiting w = app->session->store ? store_waiting(app->session->store) : (struct store_waiting){ 0 };
 	if (!w.results && !w.lost)
 		return "";
 	return arena_printf(&app->scratch, "%s%d results %s: %s", q->idle ? "" : "measuring, ", w.results ? w.results : w.lost,
-		w.results ? "wait to be stored" : "are not stored", app_clean(app, text_of(w.why)));
+		w.results ? "not stored yet" : "could not be stored", app_clean(app, text_of(w.why)));
 }
 
-/* The rows above the keys. Trouble that does not fit in one takes the problem's row too. */
+/* The rows above the keys. An error too long for one row also takes the row of the problem. */
 static void draw_progress(struct app *app, struct area rows)
 {
 	struct queue_status q = status_of(app);
@@ -328,7 +332,7 @@ static void draw_prompt(struct app *app, struct area line)
 		canvas_fit_right(line, x + 2, 0, line.width - x - 3, STYLE_DIM, end);
 }
 
-/* Text of a hint, "" where its key does nothing now. */
+/* Text of a hint, "" if its key does nothing now. */
 static const char *hint_text(struct app *app, const struct key_row *row, bool busy)
 {
 	const struct session *s = app->session;
@@ -351,7 +355,7 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 	}
 }
 
-/* The first hint is the next thing to do; the others are always the same. */
+/* The first hint is the next step; the others are always the same. */
 static void draw_hints(struct app *app, struct area line)
 {
 	static const enum request first[] = { REQUEST_DIMS, REQUEST_CANCEL, REQUEST_MEASURE_MISSING, REQUEST_OPEN,
@@ -375,14 +379,14 @@ static void draw_hints(struct app *app, struct area line)
 		}
 }
 
-/* ---- the whole ---- */
+/* ---- the whole screen ---- */
 
 static int footer_rows(const struct app *app)
 {
 	return app->canvas.height >= 16 && !app->panes[app->stack[app->depth]].view->own_footer ? 4 : 2;
 }
 
-/* The details stand at the right only where the list loses nothing by it: it keeps what it has at 80 columns. */
+/* Details are shown at the right only if the list keeps all its columns of an 80-column screen. */
 int app_list_width(const struct app *app)
 {
 	const struct view *v = app->panes[app->stack[app->depth]].view;
@@ -418,7 +422,7 @@ static void draw_pane(struct app *app, struct pane *p, struct area a, bool focus
 	}
 	if (p->shown_count == 0)
 		canvas_fit(a, 1, 0, a.width - 1, STYLE_DIM,
-			p->filter[0] ? "no match; Esc clears the filter" : "nothing here");
+			p->filter[0] ? "no match; Esc clears the filter" : "no rows");
 }
 
 static void draw_body(struct app *app, struct area body)
@@ -472,7 +476,7 @@ void app_draw(struct app *app)
 		draw_summary(app, canvas_part(all, 0, y, all.width, 1));
 		draw_problem(app, canvas_part(all, 0, y + 1, all.width, 1));
 	}
-	/* a note of trouble may cover the last row for as long as it is there */
+	/* a long error may cover the last row while it is shown */
 	int rows = footer == 4 || (all.height >= 16 && app->note[0] && app->note_bad) ? 2 : 1;
 	draw_progress(app, canvas_part(all, 0, all.height - 1 - rows, all.width, rows));
 	struct area last = canvas_part(all, 0, all.height - 1, all.width, 1);

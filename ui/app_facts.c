@@ -38,7 +38,7 @@ double app_cost_all(const struct app *app, int layer)
 int app_own_problem(const struct app *app, int layer)
 {
 	const struct plan_layer *l = app_layer(app, layer);
-	if (!l || app_is_body(app, layer)) /* in bodies the layout what-if changes nothing */
+	if (!l || app_is_body(app, layer)) /* the layout what-if does not apply in bodies */
 		return l ? l->problem : -1;
 	return plan_layer_problem_index(app_plan(app), l, app->session->scenario.nxc);
 }
@@ -90,7 +90,7 @@ static const uint8_t state_styles[STATE_COUNT] = {
 	[STATE_RUNNING] = STYLE_ACCENT, [STATE_QUEUED] = STYLE_ACCENT,
 };
 
-#define QUEUE_SHOWN_MAX 99 /* places further back are "queue": a number would not fit in the column */
+#define QUEUE_SHOWN_MAX 99 /* later positions are "queue": the number would not fit in the column */
 
 int app_state_columns(const struct app *app)
 {
@@ -172,7 +172,7 @@ bool app_can_measure(const struct app *app)
 	return s->queue || (s->planner && planner_open_count(s->planner) > 0);
 }
 
-/* The first result tells: where one had succeeded the layer would have a cost. */
+/* The first result is enough: if any had succeeded, the layer would have a cost. */
 static bool has_failed(const struct app *app, int layer)
 {
 	int count;
@@ -230,17 +230,18 @@ bool app_is_of_scenario(const struct app *app, const char *problem)
 	return false;
 }
 
-/* A layer without a problem of its own: the plan's reason, with the explorer's advice instead of the option's. */
+/* A layer without a problem: the plan's reason, with the explorer's key instead of the option in the advice.
+ * */
 static const char *no_problem_why(struct app *app, const struct plan_layer *l)
 {
-	const char *why = l->why ? app_clean(app, text_of(l->why)) : "no benchmark stands for it";
+	const char *why = l->why ? app_clean(app, text_of(l->why)) : "there is no benchmark for it";
 	const char *option = strstr(why, ": give --dim");
 	if (!option)
 		return why;
 	return arena_printf(&app->scratch, "%.*s: d gives it a value", (int)(option - why), why);
 }
 
-/* Of what runs in a layer: layers with a cost of their own, and those of them whose cost is not known. */
+/* Counts the layers inside a layer that should have a cost, and those whose cost is unknown. */
 static void count_inside(const struct app *app, int layer, int *all, int *missing)
 {
 	const struct plan_layer *l = app->places[layer].layer;
@@ -331,16 +332,16 @@ static bool is_op_again(const char *part, size_t n, struct text op)
 	return i == n;
 }
 
-/* Does the next part of a path repeat this one: features, features.0? */
+/* True if the next part of a path repeats this one: features, features.0. */
 static bool is_repeated(const char *part, size_t n, const char *next)
 {
 	return next[0] && strncmp(part, next, n) == 0 && (next[n] == '.' || next[n] == '/');
 }
 
-/* How much of a name is kept, from NAME_LEAST up until it tells the layer apart. */
+/* How much of a name is kept: raised from NAME_LEAST until the name is unique. */
 enum name_detail { NAME_LEAST, NAME_OP, NAME_WHOLE };
 
-/* Does a path end in a part that names the operator already, as in "layer1.0/relu"? */
+/* True if the last part of a path names the operator, as in "layer1.0/relu". */
 static bool is_named_after(const char *path, size_t n, struct text op)
 {
 	size_t start = n;
@@ -349,7 +350,7 @@ static bool is_named_after(const char *path, size_t n, struct text op)
 	return n - start >= op.n && strncasecmp(path + start, op.p, op.n) == 0;
 }
 
-/* What quantizers write behind a value's name, in few letters: the operator's name alone would be all one sees. */
+/* Abbreviates the suffixes of quantizers, which would leave no room for the value's name. */
 static size_t name_quantized(char *name, size_t n)
 {
 	static const struct {
@@ -365,7 +366,7 @@ static size_t name_quantized(char *name, size_t n)
 	return n;
 }
 
-/* Lives in the arena. */
+/* Returns the short name, allocated in the arena. */
 static const char *name_short(struct arena *a, const struct plan_layer *l, int detail)
 {
 	const char *name = text_clean(a, l->name);
@@ -379,7 +380,7 @@ static const char *name_short(struct arena *a, const struct plan_layer *l, int d
 		const char *next = p + n + strspn(p + n, "/");
 		bool last = !*next, again = last && used && is_op_again(p, n, op);
 		bool named = again && detail == NAME_OP && is_named_after(out, used, op);
-		if (named) { /* of "relu/Relu_1" "relu_1" is left */
+		if (named) { /* "relu/Relu_1" becomes "relu_1" */
 			memcpy(out + used, p + op.n, n - op.n);
 			used += n - op.n;
 		}
@@ -400,7 +401,8 @@ static const char *name_short(struct arena *a, const struct plan_layer *l, int d
 const char *app_name_short(struct app *app, const struct plan_layer *l)
 {
 	const struct plan *p = app_plan(app);
-	bool known = p && l->index >= 0 && l->index < p->layer_count && l == &p->layers[l->index]; /* no body's */
+	/* false for a layer of a body */
+	bool known = p && l->index >= 0 && l->index < p->layer_count && l == &p->layers[l->index];
 	return name_short(&app->scratch, l, known ? app->name_detail[l->index] : NAME_LEAST);
 }
 
@@ -409,7 +411,7 @@ const char *app_name(struct app *app, int layer)
 	return name_short(&app->scratch, app_layer(app, layer), app->name_detail[layer]);
 }
 
-/* Every round compares all listed names; those that are not alone are given more. */
+/* Each round compares all listed names and lengthens those that are not unique. */
 void app_names_renew(struct app *app)
 {
 	size_t layers = (size_t)app->place_count;

@@ -1,4 +1,4 @@
-/* The header: model and device; the bound; what each toggle does. */
+/* The header: model and device; the bound; the gain of each toggle. */
 #include "config.h"
 
 #include "ui/app_private.h"
@@ -23,7 +23,7 @@ static const char *base_name(const char *path)
 	return strcmp(path, "-") == 0 ? "standard input" : slash && slash[1] ? slash + 1 : path;
 }
 
-/* "EPYC 7B13" out of "AMD EPYC 7B13 64-Core Processor", without the marks that vendors put in. */
+/* "EPYC 7B13" out of "AMD EPYC 7B13 64-Core Processor", without trademark signs and filler words. */
 static const char *device_brief(struct app *app, const char *model, bool cores)
 {
 	static const char *const noise[] = { "(R)", "(TM)", "(r)", "(tm)", " CPU", " Processor", "Intel ",
@@ -52,7 +52,7 @@ static const char *joined(struct app *app, const char *a, const char *b)
 
 #define ALL_PARTS 100
 
-/* Up to the next comma that is in no parentheses. */
+/* Finds the next comma outside parentheses. */
 static size_t part_length(const char *s)
 {
 	size_t n = 0;
@@ -61,7 +61,7 @@ static size_t part_length(const char *s)
 	return n;
 }
 
-/* The first parts of the stack but for the threads, which are said by themselves. */
+/* The first parts of the stack, without the threads, which the title shows separately. */
 static const char *stack_brief(struct app *app, int parts)
 {
 	const struct session *s = app->session;
@@ -69,7 +69,7 @@ static const char *stack_brief(struct app *app, int parts)
 	for (int taken = 0; *stack && taken < parts;) {
 		size_t n = part_length(stack), kept = n;
 		const char *more = memchr(stack, '(', n);
-		if (more > stack && parts < ALL_PARTS) /* of "oneDNN 2.6.3 (OpenMP, avx2)" the name is enough */
+		if (more > stack && parts < ALL_PARTS) /* shorten "oneDNN 2.6.3 (OpenMP, avx2)" to the name */
 			kept = (size_t)(more - stack) - (more[-1] == ' ');
 		const char *part = arena_strndup(&app->scratch, stack, kept);
 		if (s->device.threads <= 0 || !strstr(part, " thread")) {
@@ -109,7 +109,7 @@ static const char *device_text(struct app *app, int form)
 	return joined(app, out, stack_brief(app, device_forms[form].stack));
 }
 
-/* The batch that a plan has by itself: the first dimension of the first input. 0: not known. */
+/* The model's own batch: the first dimension of the first input. 0: unknown. */
 static int64_t model_batch(const struct plan *p)
 {
 	for (int i = 0; i < p->value_count; i++)
@@ -129,7 +129,7 @@ static void draw_title(struct app *app, struct area line)
 	const char *name = app_clean(app, text_of(base_name(s->model->path)));
 	int x = 1 + canvas_fit_tail(line, 1, 0, line.width / 3, STYLE_BOLD, name);
 	if (s->current) {
-		/* Not the batch that was asked for: a shape given for an input goes before it. */
+		/* Not the requested batch: an explicit input shape overrides it. */
 		const struct plan *plan = s->current->plan;
 		int64_t n = plan->batch > 0 ? plan->batch : model_batch(plan);
 		const char *batch = n > 0 ? arena_printf(&app->scratch, "batch %lld  ", (long long)n) : "";
@@ -179,7 +179,7 @@ static void draw_bound(struct app *app, struct area line)
 	char bound[STR_QUANTITY], gap[SAY_GAP];
 	if (!a) {
 		canvas_fit(line, 1, 0, line.width - 1, STYLE_BAD,
-			"no plan: the model refuses the dimensions given");
+			"no plan: these dimensions do not fit the model");
 		return;
 	}
 	struct bound_says b = say_bound(a, app->folded_count);
@@ -196,7 +196,7 @@ static void draw_bound(struct app *app, struct area line)
 		int rest = canvas_columns(say_gap(gap, &b, i % SAY_FORMS));
 		int to = line.width - 1 - rest;
 		bool last = i + 1 == TOTALS_FORMS * SAY_FORMS;
-		/* the shortest words only where there is no room for anything else */
+		/* the shortest form only if nothing longer fits */
 		if ((to < from + 2 && !last) || (columns && i % SAY_FORMS == SAY_FORMS - 1))
 			continue;
 		canvas_text(line, x + 3, 0, STYLE_NORMAL, more);
@@ -209,12 +209,12 @@ static void draw_bound(struct app *app, struct area line)
 
 /* ---- the toggles ---- */
 
-/* From roomy to cramped: the first way in which all toggles fit is taken. */
+/* From wide to narrow: the first style in which all toggles fit is used. */
 struct toggle_style {
 	const char *between, *before_unit;
-	int label;        /* most characters of a label; 0: the key alone, a capital where it is on */
-	bool last_word;   /* of a label is enough */
-	bool common_unit; /* said once, at the start of the line */
+	int label;        /* most characters of a label; 0: only the key, a capital if on */
+	bool last_word;   /* only the label's last word */
+	bool common_unit; /* shown once, at the start of the line */
 };
 
 static const struct toggle_style toggle_styles[] = {
@@ -246,7 +246,7 @@ static const struct {
 	double ns;
 } units[] = { { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 } };
 
-/* The unit that the line's figures share: that of the bound. */
+/* The unit shared by the numbers of the line: that of the bound. */
 static int unit_of(double ns)
 {
 	int i = 0;
@@ -316,7 +316,7 @@ struct toggle_line {
 	struct toggle_piece pieces[TOGGLES_MAX];
 };
 
-/* What few models and devices have, and nobody asked for yet, would only take room from the others. */
+/* Hides toggles that few models and devices support and that are not in use, to leave room for the others. */
 static bool is_shown(const struct app *app, const struct what_if_effect *e)
 {
 	if (app_is_beside(app, e->row))
@@ -336,7 +336,7 @@ static void toggles_make(struct app *app, struct toggle_line *t, const struct to
 			piece_make(app, &t->pieces[t->count++], &s->effects[i], style, t->unit);
 }
 
-/* The unit at the start, where a figure needs it. */
+/* The unit at the start of the line, if a number needs it. */
 static const char *toggles_unit(struct app *app, const struct toggle_line *t)
 {
 	bool used = false;
@@ -359,7 +359,7 @@ static int toggles_columns(struct app *app, struct area line, const struct toggl
 	return columns;
 }
 
-/* The narrowest style and still no room: figures are left out whole, never cut, the last ones first. */
+/* The narrowest style does not fit either: omits whole numbers, last first; never cuts one. */
 static void toggles_shorten(struct app *app, struct area line, struct toggle_line *t)
 {
 	static const char *const less[] = { "\u2026", "" };
@@ -393,14 +393,14 @@ static void draw_toggles(struct app *app, struct area line)
 
 /* ---- the dimensions ---- */
 
-/* The batch stands in the title. */
+/* True if the title shows this dimension: the batch. */
 static bool is_title_dim(const struct plan *p, struct text name)
 {
 	return text_is(name, "batch") && (p->batch > 0 || model_batch(p) > 0);
 }
 
-/* "sequence 64 (remembered)   past_sequence 128, total_sequence 129 (sidecar)": a source behind the last of those that
- * have it. "" where the title has them all. sources false: values only. */
+/* "sequence 64 (remembered)   past_sequence 128, total_sequence 129 (sidecar)": a source follows the last
+ * dimension that has it. "" if the title shows them all. sources false: values only. */
 static const char *dims_text(struct app *app, bool sources)
 {
 	const struct plan *p = app_plan(app);

@@ -32,13 +32,13 @@ int pane_row(const struct pane *p)
 	return p->cursor >= 0 && p->cursor < p->shown_count ? p->shown[p->cursor] : -1;
 }
 
-/* Is it a row that the cursor does not stop at? */
+/* True for a row that the cursor skips. */
 static bool pane_passes(struct app *app, const struct pane *p, int at)
 {
 	return p->view->passes && p->view->passes(app, p->state, p->shown[at]);
 }
 
-/* Away from a row that only goes on from another: in the direction of the move, else back. */
+/* Moves off a continuation row: in the direction of the move or, at the end, back. */
 static void pane_settle(struct app *app, struct pane *p, int direction)
 {
 	for (int turn = 0; turn < 2; turn++, direction = -direction)
@@ -66,7 +66,7 @@ static void pane_keep_visible(struct app *app, struct pane *p)
 	p->cursor = p->cursor > last ? last : p->cursor < 0 ? 0 : p->cursor;
 	if (p->cursor < p->top)
 		p->top = p->cursor;
-	int end = p->cursor; /* what belongs to the row is seen with it */
+	int end = p->cursor; /* its continuation rows are made visible too */
 	while (end < last && end - p->cursor < page - 1 && pane_passes(app, p, end + 1))
 		end++;
 	if (end >= p->top + page)
@@ -179,7 +179,7 @@ void pane_scroll(struct app *app, struct pane *p, int by)
 	pane_move(app, p, p->view->text ? p->top : p->cursor + by);
 }
 
-/* Cells whose text is the one looked for, whatever the case of ASCII letters. */
+/* Returns the number of cells that match the text, ignoring the case of ASCII letters. */
 static bool cells_match(const struct cell *cells, int count, const uint32_t *text, int n)
 {
 	if (n > count)
@@ -206,7 +206,7 @@ void pane_mark_matches(const struct app *app, struct area line, bool selected)
 	for (int x = 0; x < line.width; x++) {
 		if (!cells_match(cells + x, line.width - x, wanted, n))
 			continue;
-		for (int i = 0; i < n; i++) { /* in the selected row the match is the part that is not reversed */
+		for (int i = 0; i < n; i++) { /* in the selected row, the match is shown not reversed */
 			cells[x + i].style = selected ? STYLE_BOLD : STYLE_REVERSE;
 			cells[x + i].selected = false;
 		}

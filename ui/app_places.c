@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every layer has one number in the explorer, whichever graph it is in: the model's own come first, as in the plan, then
- * those of bodies, a body's in a row. */
+/* Numbers every layer of the explorer, in all graphs: first the model's own in plan order, then those of
+ * bodies, each body's layers consecutively. */
 
 const struct plan_layer *app_layer(const struct app *app, int layer)
 {
@@ -46,7 +46,7 @@ bool app_can_unfold(const struct app *app, int layer)
 	return false;
 }
 
-/* Weights made by ConstantOfShape, arithmetic on shapes: known before run time, so no layers to style at. */
+/* Weights made by ConstantOfShape, arithmetic on shapes: known before run time, so not listed by default. */
 static bool is_folded(const struct plan *p, const struct plan_layer *l)
 {
 	if (l->class != CLASS_FREE || l->output_count == 0)
@@ -64,7 +64,7 @@ bool app_is_folded(const struct app *app, int layer)
 	return is_folded(app->places[layer].plan, app->places[layer].layer);
 }
 
-/* ---- made anew with the plan */
+/* ---- rebuilt with the plan */
 
 static void places_add(struct app *app, const struct plan *p, int owner, int body, int *capacity)
 {
@@ -78,7 +78,7 @@ static void places_add(struct app *app, const struct plan *p, int owner, int bod
 	}
 }
 
-/* The layer each problem is met at first: of the model's own, or else of a body. */
+/* First layer of each problem: one of the model's own if there is one, else one of a body. */
 static void firsts_renew(struct app *app, const struct plan *p)
 {
 	int count = p ? p->problem_count : 0;
@@ -107,7 +107,7 @@ void places_renew(struct app *app)
 		for (int j = 0; j < l->body_count; j++)
 			places_add(app, &l->bodies[j], i, j, &capacity);
 	}
-	if (app->place_count != before) { /* else the same model under other sizes: it stays as the user had it */
+	if (app->place_count != before) { /* else the same model with other sizes: keep what the user opened */
 		app->unfolded = base_realloc(app->unfolded, (size_t)app->place_count + 1);
 		memset(app->unfolded, 0, (size_t)app->place_count + 1);
 	}

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shows the text of dimension `index`; a value that is there is replaced by the first key. */
+/* Shows the text of dimension `index`; the first key replaces an existing value. */
 static void dim_show(struct prompt *q, int index)
 {
 	q->dim_index = index;
@@ -25,7 +25,7 @@ static void dim_put(struct app *app, struct text name, const char *text)
 	snprintf(d->text, sizeof(d->text), "%s", text);
 }
 
-/* Asks for the dimensions without a value or, where all have one, for all. Returns whether there are any. */
+/* Prompts for the dimensions without a value or, if all have one, for all. Returns whether there are any. */
 static bool dims_ask(struct app *app)
 {
 	struct prompt *q = &app->prompt;
@@ -94,7 +94,7 @@ static void search_restart(struct app *app)
 	pane_move(app, p, p->view->text ? p->top : app->prompt.start_cursor);
 }
 
-/* After every change of a search's text: the first match from where the search began. */
+/* Called after each change of the search text: finds the first match from where the search began. */
 static void search_follow(struct app *app)
 {
 	struct pane *p = app_pane(app);
@@ -104,7 +104,7 @@ static void search_follow(struct app *app)
 		pane_find_show(app, p, at);
 }
 
-/* The row where the filter began stays selected, or is again, while it is shown. */
+/* Selects the row where the filter was started whenever that row is shown. */
 static void filter_apply(struct app *app, const char *text)
 {
 	struct pane *p = app_pane(app);
@@ -123,7 +123,7 @@ static void filter_accept(struct app *app)
 			p->shown_count, p->row_count, p->filter);
 }
 
-/* All that was changed goes to the session in one piece: dimensions that depend on one another cannot be checked apart. */
+/* Sets all changed dimensions in one call: dimensions that depend on each other must be checked together. */
 static void dims_bind(struct app *app)
 {
 	struct prompt *q = &app->prompt;
@@ -143,10 +143,10 @@ static void dims_bind(struct app *app)
 	}
 	prompt_close(app);
 	if (count)
-		prompt_ask_unbound(app); /* those that were passed over */
+		prompt_ask_unbound(app); /* those that were skipped */
 }
 
-/* Keeps the text on the screen as the dimension's value. Returns whether it can be one. */
+/* Stores the typed text as the dimension's value. Returns whether it is valid. */
 static bool dim_keep(struct app *app)
 {
 	struct prompt *q = &app->prompt;
@@ -219,7 +219,7 @@ static void prompt_erase(struct prompt *q)
 	q->text[n ? n - 1 : 0] = '\0';
 }
 
-/* Leaves everything as it was before the prompt. */
+/* Restores the state before the prompt. */
 static void prompt_leave(struct app *app)
 {
 	struct prompt *q = &app->prompt;
@@ -230,7 +230,7 @@ static void prompt_leave(struct app *app)
 	prompt_close(app);
 }
 
-/* Changes the text. Returns whether the key was one for that. */
+/* Edits the text. Returns whether the key was an editing key. */
 static bool prompt_edit(struct prompt *q, uint32_t key)
 {
 	bool erases = key == KEY_CODE_BACKSPACE || key == ('H' & 31) || key == KEY_CODE_DELETE;
@@ -263,7 +263,7 @@ void prompt_key(struct app *app, uint32_t key)
 		return;
 	}
 	bool emptied = (key == KEY_CODE_BACKSPACE || key == ('H' & 31)) && !q->text[0];
-	if (emptied && q->kind == PROMPT_FILTER) { /* an empty filter is one too: all rows */
+	if (emptied && q->kind == PROMPT_FILTER) { /* an empty filter shows all rows */
 		prompt_close(app);
 		return;
 	}

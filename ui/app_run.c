@@ -8,11 +8,11 @@
 #include <string.h>
 #include <time.h>
 
-/* While something is measured the screen is drawn at most this often, unless a key was pressed: a busy
- * explorer disturbs what it measures. */
+/* Shortest time between frames during a measurement, unless a key was pressed: drawing disturbs what is
+ * measured. */
 #define MEASURING_REDRAW_MS 500
 #define IDLE_WAIT_MS 1000
-#define CHANGING_WAIT_MS 100 /* more than one runner has something to say, and one is waited for */
+#define CHANGING_WAIT_MS 100 /* two runners may send messages, but only one is polled */
 
 static int64_t now_ms(void)
 {
@@ -21,16 +21,16 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* The runner is started without waiting for it: the first frame is there before its hello. */
+/* Starts the runner without waiting for it: the first frame is drawn before its hello arrives. */
 static void runner_start(struct app *app)
 {
 	struct error err = ERROR_NONE;
 	struct queue *q = app->session->queue;
 	if (q && !queue_device(q))
-		queue_connect(q, 1, &err); /* what goes wrong shows in queue_status */
+		queue_connect(q, 1, &err); /* queue_status reports errors */
 }
 
-/* The runner does not answer: continue with recorded results. */
+/* Called when the runner does not answer: continues with recorded results. */
 static void runner_missed(struct app *app)
 {
 	struct session *s = app->session;
@@ -48,7 +48,7 @@ static void runner_missed(struct app *app)
 	app->generation++;
 }
 
-/* A described device: questions to the planner, and answers from it. */
+/* A described device: sends requests to the planner and reads its answers. */
 static void plan_on(struct app *app)
 {
 	uint64_t before = planner_version(app->session->planner);
@@ -104,7 +104,7 @@ static void resize(struct app *app)
 	app->redraw = true;
 }
 
-/* Is a device awaited, or one on its way out? */
+/* True while a device starts or an earlier one is shutting down. */
 static bool is_changing(const struct app *app)
 {
 	return app->session->awaited || app->session->leaving;
@@ -118,7 +118,7 @@ static int fd_of(const struct app *app)
 	return s->planner ? planner_fd(s->planner) : s->queue && !app->runner_dead ? queue_fd(s->queue) : -1;
 }
 
-/* When the view has something new by itself; -1: it has not. */
+/* Milliseconds until the view changes by itself; -1: it does not. */
 static int view_due_ms(struct app *app)
 {
 	const struct pane *p = app_pane(app);
@@ -156,7 +156,7 @@ static int loop(struct app *app)
 			app_key(app, key);
 			const struct key_row *row = keys_find(key);
 			if (row && row->request == REQUEST_MEASURE_MISSING)
-				app->runner_dead = false; /* the user asks again: try again */
+				app->runner_dead = false; /* requested by the user: try again */
 			shown_ms = 0;
 		}
 		uint64_t before = app->generation;
@@ -182,7 +182,7 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	if (o->view && !view) {
 		struct str names = { 0 };
 		app_view_names(&names);
-		error_set(err, "no view is called \"%s\"; there are %s", o->view, names.p);
+		error_set(err, "unknown view \"%s\"; the views are %s", o->view, names.p);
 		str_free(&names);
 		return -1;
 	}
@@ -213,14 +213,14 @@ int app_parse_size(const char *text, int *columns, int *rows, struct error *err)
 	if (!x || !text_to_int64((struct text){ text, (size_t)(x - text) }, &w) ||
 		!text_to_int64(text_of(x + 1), &h) || w < 1 || h < 1 || w > CANVAS_SIDE_MAX ||
 		h > CANVAS_SIDE_MAX)
-		return error_set(err, "\"%s\" is no frame size: COLUMNSxROWS, each from 1 to %d, e.g. 120x40",
+		return error_set(err, "frame size \"%s\" must be COLUMNSxROWS, each from 1 to %d, e.g. 120x40",
 			text, CANVAS_SIDE_MAX);
 	*columns = (int)w;
 	*rows = (int)h;
 	return 0;
 }
 
-/* A word that names a key is that key; one for an open prompt, or behind "text:", is typed letter by letter. */
+/* Presses the key of that name; types the word letter by letter in an open prompt or after "text:". */
 static int type_word(struct app *app, struct text word, struct error *err)
 {
 	static const char typed[] = "text:";
@@ -233,7 +233,7 @@ static int type_word(struct app *app, struct text word, struct error *err)
 	if (word.n > start && memcmp(word.p, typed, start) == 0)
 		word = (struct text){ word.p + start, word.n - start };
 	else if (!app->prompt.kind)
-		return error_set(err, "no key is called \"%s\"; text:%s types it", app_clean(app, word),
+		return error_set(err, "unknown key \"%s\"; text:%s types it", app_clean(app, word),
 			app_clean(app, word));
 	struct str kept = { 0 }; /* not in the scratch memory, which every drawing frees */
 	str_add(&kept, word.p, word.n);
@@ -250,7 +250,7 @@ static void view_await(struct app *app)
 		nanosleep(&(struct timespec){ .tv_nsec = due * 1000000L }, NULL);
 }
 
-/* What a terminal would show after a while: a device that was chosen has answered, and so has a planner. */
+/* Waits until a chosen device and the planner have answered, as a user at a terminal would. */
 static void frame_settle(struct app *app)
 {
 	while (session_awaited(app->session))
@@ -265,11 +265,11 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 {
 	const struct view *first = app_find_view(view ? view : "layers");
 	if (columns < 1 || rows < 1 || columns > CANVAS_SIDE_MAX || rows > CANVAS_SIDE_MAX)
-		return error_set(err, "a frame is from 1x1 to %dx%d", CANVAS_SIDE_MAX, CANVAS_SIDE_MAX);
+		return error_set(err, "a frame must be 1x1 to %dx%d", CANVAS_SIDE_MAX, CANVAS_SIDE_MAX);
 	struct str text = { 0 };
 	if (!first) {
 		app_view_names(&text);
-		error_set(err, "no view is called \"%s\"; there are %s", view, text.p);
+		error_set(err, "unknown view \"%s\"; the views are %s", view, text.p);
 		str_free(&text);
 		return -1;
 	}

@@ -49,7 +49,7 @@ struct toggle_says say_toggle(const struct what_if_effect *e, bool measurable)
 	return t;
 }
 
-/* ", 75 noisy, 3 suspect": what there is of it, the comma too where something stands before. */
+/* ", 75 noisy, 3 suspect": the counts above 0, after a comma if buf is not empty. */
 static void add_counts(char *buf, const struct bound_says *b, bool gaps)
 {
 	const bool planned = b->described || b->estimated;
@@ -90,9 +90,9 @@ char *say_gap(char *buf, const struct bound_says *b, int form)
 		return say_complete(buf, b, form);
 	buf[0] = '\0';
 	if (unknown == 0 && b->open && form == 0)
-		snprintf(buf, SAY_GAP, "%d of %d layers: branch or rounds not known", b->open, b->layers);
+		snprintf(buf, SAY_GAP, "%d of %d layers: branch/loop count unknown", b->open, b->layers);
 	else if (unknown == 0 && b->open)
-		snprintf(buf, SAY_GAP, form == 1 ? "branch or rounds not known" : "branch?");
+		snprintf(buf, SAY_GAP, form == 1 ? "branch/loop count unknown" : "branch?");
 	else if (unknown == 0)
 		snprintf(buf, SAY_GAP, form < 2 ? "casts not measured" : "casts?");
 	else if (form == 2)
@@ -105,7 +105,7 @@ char *say_gap(char *buf, const struct bound_says *b, int form)
 	return buf;
 }
 
-/* "71.0..421 us": the unit once where both have it. */
+/* "71.0..421 us": the unit only once if both have the same. */
 static void add_range(char *buf, double lo, double hi)
 {
 	char from[STR_QUANTITY], to[STR_QUANTITY];

@@ -8,23 +8,23 @@ enum known { KNOWN_NONE, KNOWN_PARTLY, KNOWN_ALL };
 
 struct bound_says {
 	enum known known;
-	double bound_ns, sequential_ns, parallel_ns; /* of known NONE: mean nothing */
-	double casts_ns;         /* of them for casts at the model's border; 0: none, or not known */
-	int layers;              /* those without the folded ones */
+	double bound_ns, sequential_ns, parallel_ns; /* undefined if known is NONE */
+	double casts_ns;         /* part of them: casts of model inputs and outputs; 0: none or unknown */
+	int layers;              /* without the folded ones */
 	int missing, unsupported, proxies, estimated;
-	int noisy, suspect;      /* layers whose measurement was disturbed; is probably wrong */
-	int failed;              /* of the missing: measured without success; set by the caller */
-	int open;                /* layers whose branch or number of runs is unknown */
-	bool described;          /* nothing is ever measured there; set by the caller */
-	const char *least;       /* goes before a total: "", "~" of estimates, "at least ", "partial ~" */
+	int noisy, suspect;      /* layers with a disturbed and with a probably wrong measurement */
+	int failed;              /* missing layers whose measurement failed; set by the caller */
+	int open;                /* layers with an unknown branch or loop count */
+	bool described;          /* the device is only described, never measured; set by the caller */
+	const char *least;       /* prefix of a total: "", "~" of estimates, "at least ", "partial ~" */
 };
-/* folded: layers that only make constants, left out of the count. */
+/* folded: number of layers that only make constants; they are not counted. */
 struct bound_says say_bound(const struct analysis *a, int folded);
 
 enum gain {
-	GAIN_ABSENT,     /* the toggle means nothing here, or its problems cannot be measured here */
-	GAIN_NEVER,      /* not known, and nothing is left to measure */
-	GAIN_UNKNOWN,    /* problems must be measured first: a difference of partial sums is not shown */
+	GAIN_ABSENT,     /* the toggle does not apply, or its problems cannot be measured here */
+	GAIN_NEVER,      /* unknown, and nothing is left to measure */
+	GAIN_UNKNOWN,    /* problems must be measured first: no difference of partial sums is shown */
 	GAIN_PARTLY,     /* nothing is left to measure, but the sums have gaps or estimates */
 	GAIN_KNOWN
 };
@@ -34,7 +34,7 @@ struct toggle_says {
 	double saves_ns;         /* PARTLY, KNOWN; below 0: it costs */
 	int wanted;              /* UNKNOWN: distinct problems to be measured first */
 };
-/* measurable: the device can measure or plan what is missing. */
+/* measurable: true if the device can measure or plan what is missing. */
 struct toggle_says say_toggle(const struct what_if_effect *e, bool measurable);
 
 /* From long to short; SAY_FORMS - 1 is the shortest. Returns buf, of SAY_GAP bytes. */

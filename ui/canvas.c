@@ -114,7 +114,7 @@ int canvas_columns(const char *utf8)
 }
 
 /* clang-format off */
-/* Signs of ours that have a likeness in ASCII. */
+/* Symbols of the screens with a similar ASCII character. */
 static const struct {
 	uint32_t code;
 	char ascii;
@@ -132,7 +132,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* Signs that take two characters in ASCII: one alone ('~' or '+') says something else there. */
+/* Symbols that take two characters in ASCII, where one ('~' or '+') has another meaning. */
 static const struct {
 	uint32_t code;
 	char ascii[3];
@@ -156,7 +156,7 @@ uint32_t canvas_ascii(uint32_t code)
 		if (likenesses[i].code == code)
 			return (uint32_t)likenesses[i].ascii;
 	if (code >= 0x2500 && code < 0x2580)
-		return '+'; /* the other box drawings are joints */
+		return '+'; /* all other box drawings are junctions */
 	if (code > 0x2800 && code < 0x2900)
 		return '.'; /* braille with any dot */
 	return code == 0xa0 || code == 0x2800 ? ' ' : '?';
@@ -224,7 +224,7 @@ static struct cell *cell_at(struct area a, int x, int y)
 	return &a.canvas->cells[(size_t)(a.y + y) * (size_t)a.canvas->width + (size_t)(a.x + x)];
 }
 
-/* Drawing over half of a wide character leaves no half behind. */
+/* Erases the other half of a wide character that is partly overwritten. */
 static void cell_break(struct area a, int x, int y)
 {
 	struct area row = { a.canvas, 0, a.y + y, a.canvas->width, 1 };
@@ -254,7 +254,7 @@ int canvas_columns_on(struct area a, const char *utf8)
 	return columns;
 }
 
-/* One code point; returns its columns, or -1 where it does not fit. */
+/* Draws one code point; returns its columns, or -1 if it does not fit. */
 static int put(struct area a, int x, int y, enum style style, uint32_t code)
 {
 	int columns = canvas_code_columns(code);
@@ -318,7 +318,7 @@ int canvas_text(struct area a, int x, int y, enum style style, const char *utf8)
 	return used;
 }
 
-/* Columns of what stands where a text was cut: "…" or "..". */
+/* Columns of the mark at the end of a cut text: "…" or "..". */
 static int cut_columns(struct area a)
 {
 	return code_columns_on(a, 0x2026);

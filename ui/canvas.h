@@ -1,12 +1,12 @@
 /* The canvas: a screen in memory. Views draw on areas of it; term.c shows it and canvas_print writes it as
- * text. Knows wide and combining characters by its own table (wcwidth depends on the locale) and the ASCII
+ * text. It has its own table of wide and combining characters (wcwidth depends on the locale) and an ASCII
  * fallback. */
 #ifndef UI_CANVAS_H
 #define UI_CANVAS_H
 
 #include "base/str.h"
 
-/* Meaning of a cell, from which the terminal derives its colour: id, letter in canvas_print_styles. */
+/* Meaning of a cell, which selects its colour: id, letter in canvas_print_styles. */
 #define STYLE_LIST(_)    \
 	_(NORMAL, '.')   \
 	_(DIM, 'd')      \
@@ -57,14 +57,14 @@ bool canvas_same(const struct canvas *a, const struct canvas *b);
 struct area canvas_area(struct canvas *c);                                /* all of it */
 struct area canvas_part(struct area a, int x, int y, int width, int height); /* clipped to a */
 
-/* Draws UTF-8 at x, y, cut at the area's edge; what is broken or a control character becomes '?'. Returns the
+/* Draws UTF-8 at x, y, cut at the area's edge; invalid bytes and control characters become '?'. Returns the
  * columns used. */
 int canvas_text(struct area a, int x, int y, enum style style, const char *utf8);
-/* In a field of `width` columns: cut with an ellipsis where it is longer. Returns the columns of text drawn.
- */
+/* The same in a field of `width` columns: longer text ends in an ellipsis. Returns the columns of text drawn.
+ * */
 int canvas_fit(struct area a, int x, int y, int width, enum style style, const char *utf8);
 int canvas_fit_right(struct area a, int x, int y, int width, enum style style, const char *utf8);
-/* The tail of the text is kept instead of its head (paths, dotted names). */
+/* The same, but longer text keeps its tail instead of its head (paths, dotted names). */
 int canvas_fit_tail(struct area a, int x, int y, int width, enum style style, const char *utf8);
 void canvas_put(struct area a, int x, int y, enum style style, uint32_t code);
 void canvas_fill(struct area a, int x, int y, int width, enum style style, uint32_t code);
@@ -75,22 +75,23 @@ void canvas_select(struct area a, int y);
 
 /* Columns of one code point: 0 for combining marks, 2 for wide ones, else 1. */
 int canvas_code_columns(uint32_t code);
-/* Columns of a UTF-8 text as canvas_text would draw it; on an ASCII canvas some signs take two characters. */
+/* Columns of a UTF-8 text as canvas_text would draw it; on an ASCII canvas some symbols take two characters.
+ * */
 int canvas_columns(const char *utf8);
 int canvas_columns_on(struct area a, const char *utf8);
-/* The code point at *p, which is moved behind it; '?' for what is broken or a control character; 0 at the
+/* Returns the code point at *p and moves *p past it; '?' for invalid bytes and control characters; 0 at the
  * end. */
 uint32_t canvas_decode(const char **p);
 /* Appends a code point as UTF-8. */
 void canvas_encode(struct str *out, uint32_t code);
-/* ASCII substitute of a code point (the first character of those that take two). */
+/* ASCII substitute of a code point (the first character of a two-character substitute). */
 uint32_t canvas_ascii(uint32_t code);
 
 /* The rows as text, trailing blanks removed, a newline after each. */
 void canvas_print(const struct canvas *c, struct str *out);
 /* The rows as a standalone SVG picture in colour; the text in it is that of canvas_print. */
 void canvas_print_svg(const struct canvas *c, struct str *out);
-/* The styles, a letter a cell (capital where selected), same shape; for tests. */
+/* The styles in the same shape, one letter per cell (capital = selected); for tests. */
 void canvas_print_styles(const struct canvas *c, struct str *out);
 
 #endif

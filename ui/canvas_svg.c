@@ -1,7 +1,7 @@
 /* The canvas as a standalone SVG picture: a <text> for each row, in it a <tspan> for each run of cells of one
- * style, placed at its column and set to the width of its cells, so that columns line up in any monospace font.
- * Bars and lanes are text too: all of it can be selected and searched. The picture has its own background, so it
- * reads the same on light and dark pages. Equal canvases give equal bytes. */
+ * style, placed at its column and set to the width of its cells, so that columns line up in any monospace
+ * font. Bars and lanes are text too: all of it can be selected and searched. The picture has its own
+ * background, so it reads the same on light and dark pages. Equal canvases give identical bytes. */
 #include "config.h"
 
 #include "ui/canvas.h"
@@ -13,7 +13,7 @@
 
 static const char ground[] = "#0d1117", ink[] = "#e6edf3";
 
-/* NULL: as plain text has it. */
+/* NULL: the colour of plain text. */
 static const struct svg_style {
 	const char *ink;
 	bool bold, reverse;
@@ -41,7 +41,7 @@ static void add_code(struct str *out, uint32_t code)
 	case '<': str_addf(out, "&lt;"); break;
 	case '>': str_addf(out, "&gt;"); break;
 	case 0xfffe:
-	case 0xffff: str_addf(out, "?"); break; /* no characters of XML */
+	case 0xffff: str_addf(out, "?"); break; /* not allowed in XML */
 	default: canvas_encode(out, code);
 	}
 }
@@ -51,8 +51,8 @@ static bool is_blank(const struct cell *c)
 	return c->code == ' ' && !c->mark;
 }
 
-/* Cells of one style that can share an element: a new one begins behind a gap, so that columns line up in any
- * font, and for each wide character, which fonts draw in different widths. */
+/* Number of cells of one style that can share an element. A new element begins after a gap, so that columns
+ * line up in any font, and for each wide character, whose width depends on the font. */
 static int run_end(const struct cell *row, int last, int x)
 {
 	int end = x + row[x].columns;

@@ -4,11 +4,11 @@
 
 #include "ui/view.h"
 
-/* A page of lines about one layer, made anew when the layer, the results or the width change. */
+/* A page of lines about one layer, rebuilt when the layer, the results or the width change. */
 struct detail_line {
 	const char *text;
 	enum style style;
-	int jump; /* layer that Enter leads to, or -1 */
+	int jump; /* layer that Enter opens, or -1 */
 };
 
 struct detail {
@@ -19,19 +19,19 @@ struct detail {
 	uint64_t generation;
 };
 
-/* A line; its text lives as long as the page. jump: layer that Enter leads to, or -1. */
+/* Adds a line; text must live as long as the page. jump: layer that Enter opens, or -1. */
 void detail_add(struct detail *d, enum style style, int jump, const char *text);
 #define ADD(d, style, jump, ...) detail_add((d), (style), (jump), arena_printf(&(d)->arena, __VA_ARGS__))
-/* A heading with an empty line before it. */
+/* Adds an empty line and a heading. */
 void detail_heading(struct detail *d, const char *text);
-/* Lines broken at blanks, each behind the indent. */
+/* Adds text broken at blanks into lines that begin with the indent. */
 void detail_wrapped(struct detail *d, enum style style, const char *indent, const char *text);
-/* A model's text as it may be drawn; lives as long as the page. */
+/* Text of a model without control characters; lives as long as the page. */
 const char *detail_clean(struct detail *d, struct text t);
 
 /* State of a problem without results, at the end of a line: "not measured", "queue 2". */
 const char *detail_problem_word(struct app *app, struct detail *d, const char *problem, enum style *style);
-/* The algorithms measured (or planned) for one problem, a row each. */
+/* The algorithms measured (or planned) for one problem, one per row. */
 void detail_results(struct app *app, struct detail *d, const char *title, const char *problem);
 /* Every measurement of one problem with its samples and layouts. */
 void detail_measurements(struct app *app, struct detail *d, const char *title, const char *problem);

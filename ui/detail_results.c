@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* From this width on a measurement's main figures stand in one line. */
+/* From this width on, the main numbers of a measurement fit in one line. */
 #define WIDE 66
 
 static int name_columns(const struct detail *d)
@@ -26,7 +26,7 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 	char median[STR_QUANTITY], workspace[STR_QUANTITY];
 	int columns = name_columns(d);
 	const char *name = r->algorithm.name && r->algorithm.name[0] ? detail_clean(d, text_of(r->algorithm.name))
-								     : "(the problem)";
+								     : "(whole problem)";
 	if (r->status != STATUS_OK) {
 		ADD(d, STYLE_WARN, -1, "   %-*.*s %s: %s", columns, columns, name, state_row(state_of_status(r->status))->word,
 			detail_clean(d, text_of(r->why)));
@@ -69,11 +69,11 @@ const char *detail_problem_word(struct app *app, struct detail *d, const char *p
 	return word[0] == '\0' || strcmp(word, "ok") == 0 ? "not measured" : word;
 }
 
-/* What the libraries of a described device could run: nothing of it is measured. */
+/* Algorithms that the libraries of a described device offer; none is measured. */
 static void add_planned(struct app *app, struct detail *d, const char *title, const struct planned *p)
 {
 	int columns = d->width - 24 < 12 ? 12 : d->width - 24;
-	detail_heading(d, arena_printf(&d->arena, "%s, planned and not measured", title));
+	detail_heading(d, arena_printf(&d->arena, "%s (planned, not measured)", title));
 	if (p->state == PLANNED_NO)
 		detail_wrapped(d, STYLE_WARN, " ", arena_printf(&d->arena, "none: %s", detail_clean(d, text_of(p->why))));
 	else if (p->state != PLANNED_YES)
@@ -93,7 +93,7 @@ static void add_planned(struct app *app, struct detail *d, const char *title, co
 	}
 }
 
-/* The states that the table of algorithms has a column for. */
+/* The columns of the table of algorithms: cache and launch states. */
 static const struct {
 	enum cache cache;
 	enum launch launch;
@@ -111,7 +111,7 @@ static bool same_algorithm(const struct result *a, const struct result *b)
 		strcmp(a->algorithm.layouts ? a->algorithm.layouts : "", b->algorithm.layouts ? b->algorithm.layouts : "") == 0;
 }
 
-/* An algorithm's medians, one column a state. */
+/* An algorithm's medians, one column per state. */
 static void add_algorithm(struct detail *d, const struct result *const *r, int count, const struct result *used, int columns)
 {
 	const struct result *at[STATES] = { NULL };
@@ -124,7 +124,8 @@ static void add_algorithm(struct detail *d, const struct result *const *r, int c
 			if (r[i]->status == STATUS_OK && r[i]->cache == states[k].cache && r[i]->launch == states[k].launch)
 				at[k] = r[i];
 	}
-	const char *name = *r[0]->algorithm.name ? detail_clean(d, text_of(r[0]->algorithm.name)) : "(the problem)";
+	const char *name = *r[0]->algorithm.name ? detail_clean(d, text_of(r[0]->algorithm.name))
+						   : "(whole problem)";
 	if (!good) {
 		ADD(d, STYLE_WARN, -1, "   %-*.*s %s: %s", columns, columns, name,
 			state_row(state_of_status(r[0]->status))->word, detail_clean(d, text_of(r[0]->why ? r[0]->why : "")));
@@ -136,7 +137,7 @@ static void add_algorithm(struct detail *d, const struct result *const *r, int c
 	detail_add(d, is_used ? STYLE_GOOD : STYLE_NORMAL, -1, line);
 }
 
-/* One row an algorithm; results of one follow each other. */
+/* One row per algorithm; the results of an algorithm are adjacent. */
 static void add_algorithms(struct detail *d, const struct result *const *r, int count, const struct result *used)
 {
 	int columns = d->width - 3 - STATES * STATE_COLUMNS;

@@ -43,16 +43,16 @@ static const struct key_row fixed[] = {
 	{ "g Home", REQUEST_FIRST, 0, KEYS_MOVE, "to the first row", NULL },
 	{ "G End", REQUEST_LAST, 0, KEYS_MOVE, "to the last row", NULL },
 	{ "H", REQUEST_TOP, 0, KEYS_MOVE, "to the top of the screen", NULL },
-	{ "M", REQUEST_MIDDLE, 0, KEYS_MOVE, "to its middle", NULL },
-	{ "L", REQUEST_BOTTOM, 0, KEYS_MOVE, "to its bottom", NULL },
+	{ "M", REQUEST_MIDDLE, 0, KEYS_MOVE, "to the middle of the screen", NULL },
+	{ "L", REQUEST_BOTTOM, 0, KEYS_MOVE, "to the bottom of the screen", NULL },
 	{ ">", REQUEST_NEXT_LAYER, 0, KEYS_MOVE, "to the next layer, staying in the view (details)", NULL },
 	{ "<", REQUEST_PREVIOUS_LAYER, 0, KEYS_MOVE, "to the previous layer", NULL },
-	{ "/ F3", REQUEST_SEARCH, 0, KEYS_FIND, "search as you type; Enter keeps the place, Esc goes back",
+	{ "/ F3", REQUEST_SEARCH, 0, KEYS_FIND, "search as you type; Enter stays at the match, Esc goes back",
 		"search" },
 	{ "n", REQUEST_FIND_NEXT, 0, KEYS_FIND, "next match", NULL },
 	{ "N", REQUEST_FIND_PREVIOUS, 0, KEYS_FIND, "previous match", NULL },
 	{ "& \\ F4", REQUEST_FILTER, 0, KEYS_FIND,
-		"show only rows that match, as you type; an empty text shows all again",
+		"show only matching rows, as you type; an empty text shows all",
 		NULL },
 	{ "s F6", REQUEST_SORT, 0, KEYS_FIND, "sort by the next column (model order, cost, name, ...)", "sort" },
 	{ "S", REQUEST_SORT_BACK, 0, KEYS_FIND, "sort by the previous column", NULL },
@@ -61,8 +61,10 @@ static const struct key_row fixed[] = {
 		"show or hide the layers that only make constants (weights, arithmetic on shapes)",
 		NULL },
 	{ "Enter", REQUEST_OPEN, 0, KEYS_VIEWS,
-		"open: details of a layer, the layer behind a line, a toggle, a device", "details" },
-	{ "Esc Backspace", REQUEST_BACK, 0, KEYS_VIEWS, "back to the layer or the view before; drops a search or a filter",
+		"open a layer's details or the layer that a line names; flip a toggle; use a device",
+		"details" },
+	{ "Esc Backspace", REQUEST_BACK, 0, KEYS_VIEWS,
+		"back to the previous layer or view; clears a search or filter",
 		NULL },
 	{ "Right", REQUEST_UNFOLD, 0, KEYS_VIEWS, "show the layers inside a layer (If, Loop, Scan); elsewhere: open", NULL },
 	{ "Left", REQUEST_FOLD, 0, KEYS_VIEWS, "hide them again; elsewhere: back", NULL },
@@ -77,19 +79,21 @@ static const struct key_row fixed[] = {
 	{ "6", REQUEST_VIEW, 5, KEYS_VIEWS, "view 6: doctor, what distorts measurements on this machine", NULL },
 	{ "? h F1 7", REQUEST_HELP, 0, KEYS_VIEWS, "view 7: this help", "help" },
 	{ "b", REQUEST_MEASURE_MISSING, 0, KEYS_MEASURE,
-		"measure what is missing, for the what-ifs too; with several -b or -t the whole sweep", "measure missing" },
+		"measure what is missing, also for what-ifs; with several -b or -t, the whole sweep",
+		"measure missing" },
 	{ "B", REQUEST_MEASURE_LAYER, 0, KEYS_MEASURE,
-		"measure the selected layer now, again if it has results", NULL },
-	{ "x", REQUEST_CANCEL, 0, KEYS_MEASURE, "stop measuring; what is done is kept", NULL },
-	{ "+ ]", REQUEST_BATCH_UP, 0, KEYS_WHAT_IF, "next batch size (of the configured ones, else doubled)",
+		"measure the selected layer now, even if it has results", NULL },
+	{ "x", REQUEST_CANCEL, 0, KEYS_MEASURE, "stop measuring; finished results are kept", NULL },
+	{ "+ ]", REQUEST_BATCH_UP, 0, KEYS_WHAT_IF, "next configured batch size; without any, double it",
 		NULL },
-	{ "- [", REQUEST_BATCH_DOWN, 0, KEYS_WHAT_IF, "previous batch size (else halved)", NULL },
-	{ "t", REQUEST_DTYPE, 0, KEYS_WHAT_IF, "next data type (of the configured ones, else f32 and bf16)",
+	{ "- [", REQUEST_BATCH_DOWN, 0, KEYS_WHAT_IF, "previous configured batch size; without any, halve it",
+		NULL },
+	{ "t", REQUEST_DTYPE, 0, KEYS_WHAT_IF, "next configured data type; without any, f32 or bf16",
 		NULL },
 	{ "d", REQUEST_DIMS, 0, KEYS_WHAT_IF, "set the model's symbolic dimensions", NULL },
 	{ "^L R F5", REQUEST_REDRAW, 0, KEYS_LEAVE, "redraw the screen", NULL },
 	{ "q", REQUEST_CLOSE, 0, KEYS_LEAVE,
-		"close the view; in the layers view quit, what is measured is kept", "quit" },
+		"close the view; in the layers view, quit (results are kept)", "quit" },
 	{ "Q F10 ^C", REQUEST_QUIT, 0, KEYS_LEAVE, "quit at once", NULL },
 };
 
@@ -103,7 +107,8 @@ const char *keys_group_name(enum key_group g)
 	return group_names[g];
 }
 
-/* The what-ifs come before the other keys of their group. Their key names live in a buffer of their own. */
+/* Puts the what-ifs before the other keys of their group. The names of their keys are in a separate buffer.
+ * */
 static int table_make(struct key_row *rows)
 {
 	static char toggle_names[32][2];
@@ -195,7 +200,7 @@ const struct key_row *keys_find(uint32_t key)
 	return NULL;
 }
 
-/* roff takes a leading dot or quote for a request, a backslash for an escape and a minus for a hyphen. */
+/* Escapes for roff: a leading dot or quote would be a request, a backslash an escape, a minus a hyphen. */
 static void man_add(struct str *out, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -208,17 +213,18 @@ static void man_add(struct str *out, const char *s, size_t n)
 		}
 }
 
-/* What --keys takes. */
+/* The words that --keys accepts. */
 static void names_print_man(struct str *out)
 {
-	str_addf(out, ".SS Names of keys\nThe option \\fB\\-\\-keys\\fR takes, separated by blanks, single characters and the "
-		"names\n");
+	str_addf(out, ".SS Names of keys\nThe option \\fB\\-\\-keys\\fR takes single characters and these "
+		"names, separated by blanks:\n");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (names[i].key < KEY_CODE_F1)
 			str_addf(out, "\\fB%s\\fR,\n", names[i].name);
 	str_addf(out, "\\fBF1\\fR to \\fBF12\\fR,\nand \\fB\\(haA\\fR to \\fB\\(haZ\\fR with Ctrl.\n"
-		"\\fBtext:\\fR\\fIWORD\\fR types a word letter by letter; where a line takes text, any word that is no "
-		"name is typed:\n\\fB/ layer3 Enter Enter\\fR.\nAny other word is an error.\n");
+		"\\fBtext:\\fR\\fIWORD\\fR types a word letter by letter; while a prompt is open, any word "
+		"that is not a key name is typed:\n\\fB/ layer3 Enter Enter\\fR.\n"
+		"Any other word is an error.\n");
 }
 
 void keys_print_man(struct str *out)

@@ -1,5 +1,5 @@
-/* Keys become requests through one table. Dispatch, the help screen, the hints at the bottom and the key
- * section of the manual page are all made from it. */
+/* One table maps keys to requests. Dispatch, the help screen, the hints at the bottom and the key section of
+ * the manual page are made from it. */
 #ifndef UI_KEYS_H
 #define UI_KEYS_H
 
@@ -70,15 +70,15 @@ struct key_row {
 	const char *hint;      /* short text for the bottom line, or NULL; the first key is shown before it */
 };
 
-/* All rows: the fixed ones, and one for every what-if. Made once, never freed. */
+/* All rows: the fixed ones and one per what-if. Built once, never freed. */
 const struct key_row *keys_table(int *count);
 const char *keys_group_name(enum key_group g);
 
-/* The row a key belongs to, or NULL. */
+/* The row of a key, or NULL. */
 const struct key_row *keys_find(uint32_t key);
-/* The key of a name ("j", "Down", "^F", "F1"), KEY_CODE_NONE when it is none. */
+/* The key of a name ("j", "Down", "^F", "F1"), KEY_CODE_NONE for an unknown name. */
 uint32_t keys_parse(struct text name);
-/* Name of a key into buf (16 bytes), "" when it has none. */
+/* Writes the name of a key to buf (16 bytes), "" if it has none. */
 char *keys_name(char *buf, uint32_t key);
 
 /* The key section of the manual page, in man macros. */

@@ -6,12 +6,12 @@
 
 #include <stdlib.h>
 
-/* Lanes free at the moment: the lowest is given out first, so that the drawing stays narrow. */
+/* Allocator of lanes: gives out the lowest free one, to keep the drawing narrow. */
 struct pool {
-	int *given;      /* a heap of lanes given back, the lowest first */
+	int *given;      /* min-heap of freed lanes */
 	int count, capacity;
-	int next;        /* lanes from here on were never taken */
-	uint32_t taken;  /* those of the first LANES_MAX */
+	int next;        /* first lane never used */
+	uint32_t taken;  /* bit set of the first LANES_MAX lanes in use */
 };
 
 static int pool_take(struct pool *p)
@@ -61,7 +61,7 @@ static void connect(struct lanes *l, int row, int from, int to)
 	set(bits, right, LANE_LEFT);
 }
 
-/* Lanes that only pass this row: down they go, and a line across runs under them. */
+/* Draws lanes that only pass this row: vertical, with horizontal lines crossing under them. */
 static void pass(struct lanes *l, int row, const struct pool *p)
 {
 	uint8_t *bits = l->bits + (size_t)row * LANES_MAX, *gap = l->gap + (size_t)row * LANES_MAX;
@@ -131,7 +131,7 @@ void lanes_free(struct lanes *l)
 	*l = (struct lanes){ 0 };
 }
 
-/* By up 1, down 2, left 4, right 8. */
+/* Index: bits up 1, down 2, left 4, right 8. */
 static const uint32_t joints[16] = {
 	' ', 0x2575, 0x2577, 0x2502, 0x2574, 0x256f, 0x256e, 0x2524,
 	0x2576, 0x2570, 0x256d, 0x251c, 0x2500, 0x2534, 0x252c, 0x253c,

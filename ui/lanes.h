@@ -1,14 +1,14 @@
 /* The DAG beside the list: every layer is one row, its output runs down a lane until its last reader.
- * Computed once a plan, in time linear in layers and edges but for the logarithm of the lanes in use. */
+ * Computed once per plan in O((layers + edges) log(lanes in use)). */
 #ifndef UI_LANES_H
 #define UI_LANES_H
 
 #include "ui/canvas.h"
 
-/* Lanes kept for drawing; what lies right of them is marked as overflow. */
+/* Lanes kept for drawing; a row that uses further ones is marked as overflow. */
 #define LANES_MAX 16
 
-/* What a lane's cell has on one row. */
+/* Lines in a lane's cell on one row. */
 enum lane_bits {
 	LANE_UP = 1, LANE_DOWN = 2, LANE_LEFT = 4, LANE_RIGHT = 8,
 	LANE_NODE = 16,
@@ -18,7 +18,7 @@ enum lane_bits {
 struct lanes {
 	int row_count;
 	int *lane_of;        /* per layer */
-	int width;           /* lanes in use at once, at most; not limited by LANES_MAX */
+	int width;           /* most lanes in use at once; may exceed LANES_MAX */
 	uint8_t *bits;       /* row_count rows of LANES_MAX */
 	uint8_t *gap;        /* bit set: a line runs between lane i and i + 1; row_count rows of LANES_MAX */
 	bool *beyond;        /* per row: something lies right of lane LANES_MAX - 1 */
@@ -28,11 +28,11 @@ struct lanes {
  * 1] - 1]. */
 void lanes_make(struct lanes *l, int layers, const int *first, const int *edges);
 void lanes_free(struct lanes *l);
-/* Draws a row in `lanes` lanes of two columns each; node is the sign of the layer itself. */
+/* Draws a row in `lanes` lanes of two columns each; node is the symbol of the layer itself. */
 void lanes_draw(const struct lanes *l, int row, struct area a, int x, int y, int lanes, uint32_t node,
 	enum style node_look);
 
-/* A row that is none of theirs, below that one: what runs down passes it. */
+/* Draws a row without a layer below `row`: only the lines that run down past it. */
 void lanes_pass(const struct lanes *l, int row, struct area a, int x, int y, int lanes);
 
 #endif

@@ -18,20 +18,20 @@
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
-/* term.h names every capability in the language's own name space */
+/* term.h defines a macro for every capability */
 #undef columns
 #undef lines
 
 static struct {
 	SCREEN *screen;
-	FILE *file;              /* /dev/tty where stdin is no terminal, else NULL */
+	FILE *file;              /* /dev/tty if stdin is not a terminal, else NULL */
 	int fd;                  /* the keyboard */
 	bool color;
 	struct canvas shown;
 	int wake[2];             /* signal handlers write a byte here */
 } term = { .fd = -1, .wake = { -1, -1 } };
 
-/* What a handler may touch: filled before the handlers are installed. */
+/* Data of the signal handlers, filled before they are installed. */
 static struct termios saved_modes;
 static char leave_text[128];
 static size_t leave_bytes;
@@ -52,7 +52,7 @@ static void leave_add(const char *capability)
 	}
 }
 
-/* Safe in a handler: write and tcsetattr only. */
+/* Async-signal-safe: calls only write and tcsetattr. */
 static void leave_now(void)
 {
 	ssize_t ignored = write(leave_fd, leave_text, leave_bytes);
@@ -68,7 +68,7 @@ static void wake(void)
 	errno = saved;
 }
 
-/* The first asks the loop to end; a second one does not wait for it. */
+/* The first signal asks the loop to end; the second ends the program at once. */
 static void on_end(int number)
 {
 	if (end_signal) {
@@ -154,7 +154,7 @@ static int wake_open(struct error *err)
 	return 0;
 }
 
-/* Colours mean something only in pairs with the terminal's own background. */
+/* Colour pairs on the terminal's default background. */
 static void colors_start(bool wanted)
 {
 	static const short of_style[STYLE_COUNT] = {
@@ -180,7 +180,7 @@ static int screen_open(struct error *err)
 	setlocale(LC_CTYPE, "");
 	FILE *in = stdin;
 	if (!isatty(STDOUT_FILENO))
-		return error_set(err, "the explorer needs a terminal: standard output is none");
+		return error_set(err, "the explorer needs a terminal: standard output is not one");
 	if (!isatty(STDIN_FILENO)) {
 		in = term.file = fopen("/dev/tty", "r+e");
 		if (!in)
@@ -189,25 +189,25 @@ static int screen_open(struct error *err)
 	term.fd = fileno(in);
 	leave_fd = STDOUT_FILENO;
 	if (tcgetattr(STDOUT_FILENO, &saved_modes))
-		return error_set(err, "the terminal's settings cannot be read: %s", strerror(errno));
-	int found = 0; /* asked first: a newterm that fails leaks */
+		return error_set(err, "cannot read the terminal's settings: %s", strerror(errno));
+	int found = 0; /* checked first: a failed newterm leaks memory */
 	bool known = setupterm(NULL, STDOUT_FILENO, &found) == OK;
 	if (known)
 		del_curterm(cur_term);
 	term.screen = known ? newterm(NULL, stdout, in) : NULL;
 	if (!term.screen)
 		return error_set(err,
-			"no description of the terminal \"%s\": set TERM to one that is installed",
+			"no terminfo entry for terminal \"%s\": set TERM to an installed one",
 			getenv("TERM") ? getenv("TERM") : "");
 	set_term(term.screen);
 	const char *place = tigetstr("cup");
 	if (!place || place == (const char *)-1)
-		return error_set(err, "the terminal \"%s\" cannot place the cursor",
+		return error_set(err, "terminal \"%s\" cannot move the cursor",
 			getenv("TERM") ? getenv("TERM") : "");
 	return 0;
 }
 
-/* ^S would stop the screen, and nothing on it says how to go on. */
+/* Disables ^S, which would freeze the screen without a hint that ^Q continues. */
 static void flow_control_off(void)
 {
 	struct termios modes;
@@ -223,7 +223,7 @@ static void screen_close(void)
 	if (term.screen) {
 		const char *back = tigetstr("rmcup");
 		if (handlers_are_on && (!back || back == (const char *)-1)) {
-			/* no other screen to go back to: the prompt comes on a line of its own */
+			/* no alternate screen: start the shell's prompt on a new line */
 			move(LINES - 1, 0);
 			clrtoeol();
 			refresh();
@@ -287,7 +287,7 @@ void term_size(int *columns, int *rows)
 	*rows = LINES;
 }
 
-/* Without colour, every style that carries a meaning still differs from plain text. */
+/* Attributes without colour: every style with a meaning still differs from plain text. */
 static attr_t attributes_of(const struct cell *c)
 {
 	static const attr_t colored[STYLE_COUNT] = {
@@ -378,7 +378,7 @@ static bool key_take(uint32_t *key)
 {
 	wint_t code;
 	int status;
-	do /* curses tells of a resize as of a key: nobody pressed one */
+	do /* curses reports a resize as a key: skip it */
 		status = get_wch(&code);
 	while (status == KEY_CODE_YES && code == KEY_RESIZE);
 	if (status == ERR)

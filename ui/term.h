@@ -1,5 +1,5 @@
-/* The terminal: curses' only home. Shows a canvas, reads keys, gives the terminal back whatever happens. One
- * at a time. */
+/* The terminal; no other file uses curses. Shows a canvas, reads keys, and restores the terminal on every way
+ * out, signals included. Only one can be open. */
 #ifndef UI_TERM_H
 #define UI_TERM_H
 
@@ -7,14 +7,14 @@
 #include "ui/canvas.h"
 #include "ui/keys.h"
 
-/* Takes the terminal over (the controlling one where stdin is no terminal). color false: monochrome, as with
- * NO_COLOR or a terminal without colours. -1: there is no terminal, or it cannot place the cursor. */
+/* Opens the terminal (the controlling one if stdin is not a terminal). color false: monochrome, as with
+ * NO_COLOR or a terminal without colours. -1: there is no terminal, or it cannot move the cursor. */
 int term_open(bool color, struct error *err);
 void term_close(void);
-/* Can the locale show more than ASCII? */
+/* True if the locale's encoding is UTF-8. */
 bool term_is_utf8(void);
 void term_size(int *columns, int *rows);
-/* Shows the canvas; only what changed is sent. all: everything is sent anew. */
+/* Shows the canvas; sends only the changes, or everything if `all`. */
 void term_show(const struct canvas *c, bool all);
 
 enum term_event {
@@ -22,7 +22,7 @@ enum term_event {
 	TERM_RESIZE, TERM_WAKE, /* `fd` can be read, or the program was continued */
 	TERM_SIGNAL             /* *key is the number of a signal that asks the program to end */
 };
-/* Waits for a key, for `fd` (-1: none) or for timeout_ms (-1: for ever). */
+/* Waits for a key, for input on `fd` (-1: none) or for timeout_ms (-1: no timeout). */
 enum term_event term_wait(int fd, int timeout_ms, uint32_t *key);
 
 #endif

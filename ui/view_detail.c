@@ -40,7 +40,7 @@ const char *detail_clean(struct detail *d, struct text t)
 
 /* ---- the layer and its cost ---- */
 
-/* What the layer is bound by, and how much of that peak it reaches. */
+/* Adds what limits the layer, and the fraction of that peak that it reaches. */
 static void add_limit(struct app *app, struct detail *d, const struct layer_cost *c)
 {
 	struct limit l = session_limit(app->session, c, app_problem(app, d->layer));
@@ -102,13 +102,15 @@ static void add_cost(struct app *app, struct detail *d)
 			str_duration(slack, c->roofline_ns), 100 * c->roofline_ns / c->ns);
 	add_limit(app, d, c);
 	if (c->mistrusted)
-		detail_wrapped(d, STYLE_BAD, "          ", "suspect: faster than the roofline although no cache explains it. The measurement or a "
-			"measured peak is wrong. B measures the layer again, benanza bench --again all and the peaks");
+		detail_wrapped(d, STYLE_BAD, "          ",
+			"suspect: faster than the roofline, and caching does not explain it. The measurement "
+			"or a measured peak is wrong. B measures the layer again; `benanza bench --again all` "
+			"measures everything again, peaks included");
 	if (total > 0)
-		ADD(d, STYLE_NORMAL, -1, " share    %.2f%% of the sum of layers",
+		ADD(d, STYLE_NORMAL, -1, " share    %.2f%% of the sequential bound",
 			100 * app_cost_all(app, d->layer) / total);
 	if (c->critical)
-		detail_add(d, STYLE_NORMAL, -1, " path     critical: the parallel bound waits for it");
+		detail_add(d, STYLE_NORMAL, -1, " path     critical: sets the parallel bound");
 	else if (!isnan(c->slack_ns))
 		ADD(d, STYLE_NORMAL, -1, " path     %s of slack", str_duration(slack, c->slack_ns));
 }
@@ -122,10 +124,10 @@ static void add_work(struct app *app, struct detail *d)
 	ADD(d, STYLE_NORMAL, -1, " work     %s%s FLOPs, %s", mark, str_count(flops, l->flops),
 		str_bytes(bytes, l->bytes));
 	if (l->flops > 0 && l->bytes > 0)
-		ADD(d, STYLE_NORMAL, -1, "          %.3g FLOPs a byte", l->flops / l->bytes);
+		ADD(d, STYLE_NORMAL, -1, "          %.3g FLOPs per byte", l->flops / l->bytes);
 	if (c && c->ns > 0 && c->result && !c->group)
 		ADD(d, STYLE_NORMAL, -1, " speed    %s%sFLOP/s, %sB/s", mark, str_count(rate, l->flops / c->ns * 1e9),
-			str_count(speed, l->bytes / c->ns * 1e9)); /* in the units of peaks */
+			str_count(speed, l->bytes / c->ns * 1e9)); /* same units as the peaks */
 }
 
 /* ---- attributes and values ---- */
@@ -162,7 +164,7 @@ static const char *attribute_text(struct detail *d, const struct attribute *a)
 		if (shown < a->count)
 			str_addf(&s, " ... (%zu)", a->count);
 		break;
-	default: str_addf(&s, "of another kind");
+	default: str_addf(&s, "unsupported kind");
 	}
 	const char *kept = arena_printf(&d->arena, "%s", s.p ? s.p : "");
 	str_free(&s);
@@ -197,13 +199,13 @@ static void add_values(struct app *app, struct detail *d)
 	const struct place *at = &app->places[d->layer];
 	const struct plan *p = at->plan;
 	const struct plan_layer *l = at->layer;
-	detail_heading(d, "Inputs (Enter: the layer that makes it)");
+	detail_heading(d, "Inputs (Enter: the layer that produces it)");
 	for (int i = 0; i < l->input_count; i++) {
 		int v = l->inputs[i], producer = v >= 0 ? app_producer(app, d->layer, v) : -1;
-		/* what makes a constant is no layer to go to, unless such layers are listed too */
+		/* the producer of a constant is followed only if constant layers are listed */
 		int jump = producer >= 0 && (app->show_folded || !app_is_folded(app, producer)) ? producer : -1;
 		if (v < 0)
-			detail_add(d, STYLE_DIM, -1, " (left out)");
+			detail_add(d, STYLE_DIM, -1, " (omitted)");
 		else
 			ADD(d, p->values[v].constant ? STYLE_DIM : STYLE_NORMAL, jump, " %s%s",
 				jump >= 0 ? "\u2190 " : "  ", value_text(app, d, v));
@@ -231,10 +233,10 @@ static void add_problem(struct app *app, struct detail *d)
 		return;
 	for (int i = 0; i < app->place_count; i++)
 		others += i != d->layer && app_own_problem(app, i) == index;
-	detail_heading(d, others ? arena_printf(&d->arena, "Problem, %d layers have it", others + 1) : "Problem");
+	detail_heading(d, others ? arena_printf(&d->arena, "Problem of %d layers", others + 1) : "Problem");
 	detail_wrapped(d, STYLE_NORMAL, " ", app_plan(app)->problems[index].text);
 	if (l->proxy)
-		detail_add(d, STYLE_WARN, -1, " ~ a proxy: a plain copy of as many bytes");
+		detail_add(d, STYLE_WARN, -1, " ~ proxy: a plain copy of the same size");
 	int shown = 0;
 	for (int i = 0; i < app->place_count && others; i++) {
 		if (app_own_problem(app, i) != index || i == d->layer)
@@ -247,11 +249,11 @@ static void add_problem(struct app *app, struct detail *d)
 	}
 }
 
-/* ---- what runs inside */
+/* ---- layers inside */
 
-#define INSIDE_SHOWN 200 /* most lines of it */
+#define INSIDE_SHOWN 200 /* most lines shown */
 
-/* One layer of a body, with what it costs once. */
+/* Adds a layer of a body with its cost for one run. */
 static void add_inner(struct app *app, struct detail *d, int layer)
 {
 	const struct plan_layer *l = app_layer(app, layer);
@@ -263,7 +265,7 @@ static void add_inner(struct app *app, struct detail *d, int layer)
 		detail_clean(d, l->node->op), detail_clean(d, l->name));
 }
 
-/* What is free is left out, unless the user lists constants too. */
+/* Adds the layers of a body; free ones only if constants are listed. */
 static void add_body(struct app *app, struct detail *d, const struct plan *body, int first)
 {
 	int left = 0, room = INSIDE_SHOWN;
@@ -280,7 +282,7 @@ static void add_body(struct app *app, struct detail *d, const struct plan *body,
 		ADD(d, STYLE_DIM, -1, "       free  %d more (c lists them)", left);
 }
 
-/* The layers of its subgraphs: first what runs. */
+/* Adds the layers of the subgraphs: first those that run. */
 static void add_bodies(struct app *app, struct detail *d)
 {
 	const struct plan_layer *l = app_layer(app, d->layer);
@@ -291,9 +293,9 @@ static void add_bodies(struct app *app, struct detail *d)
 		if (body->times == 0 || !inside)
 			continue;
 		const char *often = isnan(body->times) && l->body_count == 2 ? "taken or not" :
-				    isnan(body->times) ? "runs unknown times, each" :
+				    isnan(body->times) ? "number of runs unknown; per run" :
 				    body->times == 1   ? "runs once" :
-							 arena_printf(&d->arena, "runs %s times, each",
+							 arena_printf(&d->arena, "runs %s times; per run",
 								 str_count(times, body->times));
 		detail_heading(d, arena_printf(&d->arena, "%s: %s", detail_clean(d, body->role), often));
 		add_body(app, d, body, app_body_first(app, d->layer, i));
@@ -305,7 +307,7 @@ static void add_bodies(struct app *app, struct detail *d)
 				l->bodies[i].layer_count, l->bodies[i].layer_count == 1 ? "" : "s"));
 }
 
-/* Where a body's layer is; Enter leads there. */
+/* Adds the layer that contains this one; Enter opens it. */
 static void add_owner(struct app *app, struct detail *d)
 {
 	const struct place *at = &app->places[d->layer];
@@ -315,9 +317,10 @@ static void add_owner(struct app *app, struct detail *d)
 	ADD(d, STYLE_NORMAL, at->owner, " in       %s of %s", detail_clean(d, at->plan->role),
 		detail_clean(d, app_layer(app, at->owner)->name));
 	if (isnan(at->times))
-		detail_add(d, STYLE_WARN, -1, " runs     unknown times; below: once");
+		detail_add(d, STYLE_WARN, -1, " runs     unknown number; costs below: one run");
 	else if (at->times != 1)
-		ADD(d, STYLE_NORMAL, -1, " runs     %s times; below: once", str_count(times, at->times));
+		ADD(d, STYLE_NORMAL, -1, " runs     %s times; costs below: one run",
+			str_count(times, at->times));
 }
 
 static bool group_has(const struct fusion_group *g, int layer)
@@ -328,7 +331,7 @@ static bool group_has(const struct fusion_group *g, int layer)
 	return false;
 }
 
-/* The layers of a group one by one: the sum of their measured costs, NaN where one is missing. */
+/* Sum of the measured costs of a group's layers when not fused; NaN if one is missing. */
 static double parts_ns(const struct app *app, const struct fusion_group *g)
 {
 	double ns = 0;
@@ -341,7 +344,7 @@ static double parts_ns(const struct app *app, const struct fusion_group *g)
 	return ns;
 }
 
-/* What fusing gains, for each group that the layer can be in: the fused kernel beside its parts. */
+/* Adds the gain of each fusion that the layer can be in: the fused kernel compared with its parts. */
 static void add_fusions(struct app *app, struct detail *d)
 {
 	const struct fusion *f = session_fusion(app->session->current);
@@ -361,7 +364,8 @@ static void add_fusions(struct app *app, struct detail *d)
 			gain < 0 ? "costs" : "saves", str_duration(by, fabs(gain)));
 		ADD(d, isnan(gain) ? STYLE_DIM : gain > 0 ? STYLE_GOOD : STYLE_NORMAL, -1, "%s%s%s %s", label,
 			cost && cost->group == g ? ">" : " ", effect, detail_clean(d, text_of(g->pattern)));
-		ADD(d, STYLE_DIM, -1, "          fused %s, apart %s", r ? str_duration(with, r->stats.median) : word,
+		ADD(d, STYLE_DIM, -1, "          fused %s, parts %s",
+			r ? str_duration(with, r->stats.median) : word,
 			isnan(apart) ? "unknown" : str_duration(without, apart));
 		label = "         ";
 	}
@@ -465,7 +469,7 @@ static bool detail_passes(struct app *app, void *state, int row)
 	return !((struct detail *)state)->lines[row].text[0];
 }
 
-/* The page begins at its top whenever another layer is shown. */
+/* Scrolls to the top when another layer is shown. */
 static int detail_row_of_layer(struct app *app, void *state, int layer)
 {
 	(void)app;

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What can be chosen: a device has one row, and rows below it for what does not fit, which the cursor passes over. */
+/* One row per device to choose from; continuation rows below it, which the cursor skips, hold longer texts.
+ * */
 struct device_line {
-	int device;        /* it belongs to; -1 none */
-	const char *text;  /* of a row below a device, or a heading; NULL: the device's own row */
+	int device;        /* device of the row; -1 none */
+	const char *text;  /* continuation row or heading; NULL: the device's own row */
 	enum style style;
 };
 
@@ -27,7 +28,7 @@ struct devices {
 #define KEY_AT 3
 #define MODEL_AT 14
 #define MODEL_LEAST 22
-#define TABLE_MOST 110 /* columns: on a wide screen figures stay near their device */
+#define TABLE_MOST 110 /* columns: keeps numbers near their device on a wide screen */
 
 static void line_add(struct devices *s, int device, const char *text, enum style style)
 {
@@ -35,7 +36,7 @@ static void line_add(struct devices *s, int device, const char *text, enum style
 	s->lines[s->count++] = (struct device_line){ device, text, style };
 }
 
-/* Text that is longer than the line goes on below. */
+/* Wraps text that is longer than the line. */
 static void line_add_wrapped(struct devices *s, int device, const char *text, enum style style)
 {
 	int x = device < 0 ? HEADING_AT : MODEL_AT, room = s->width - x > 20 ? s->width - x : 20;
@@ -53,7 +54,7 @@ static const char *clean(struct devices *s, const char *text)
 	return text_clean(&s->line_arena, text_of(text));
 }
 
-/* Measured peaks of the device in force. */
+/* Measured peaks of the device in use. */
 static void line_of_peaks(struct devices *s, int i, const struct session *session)
 {
 	struct peaks k = peaks_from_results(session->results, &session->device);
@@ -68,7 +69,7 @@ static void line_of_peaks(struct devices *s, int i, const struct session *sessio
 	str_free(&line);
 }
 
-/* What is said of a device below its row. */
+/* Adds the continuation rows of a device. */
 static void lines_of_device(struct devices *s, int i, const struct session *session)
 {
 	const struct session_device *d = &s->list[i];
@@ -87,7 +88,7 @@ static void lines_make(struct devices *s, const struct session *session)
 	static const char *const groups[] = {
 		[SESSION_RUNNER] = "runners: started when chosen",
 		[SESSION_RECORDED] = "recorded earlier",
-		[SESSION_DESCRIBED] = "described by vendors' figures: planned and estimated, not measured",
+		[SESSION_DESCRIBED] = "described by vendors' specs: planned and estimated, not measured",
 	};
 	arena_free(&s->line_arena);
 	s->count = 0;
@@ -105,7 +106,7 @@ static void lines_make(struct devices *s, const struct session *session)
 	line_add_wrapped(s, -1, clean(s, s->trouble.text), STYLE_BAD);
 }
 
-/* The list is made anew where it may be another: another device is in force, or the first results of one came. */
+/* Rebuilds the list if it may have changed: another device is in use, or the first results of one arrived. */
 static uint64_t list_version(const struct session *s)
 {
 	return 1 + 4 * s->device_changes + 2 * (s->device.name != NULL) + (results_version(s->results) != 0);
@@ -139,14 +140,14 @@ static void devices_close(struct app *app, void *state)
 	free(s->lines);
 }
 
-/* ---- figures of a description, at the right: as many as there is room for ---- */
+/* ---- numbers of a description, at the right: as many as fit ---- */
 
 enum figure { FIGURE_SM, FIGURE_MEMORY, FIGURE_F32, FIGURE_F16, FIGURE_COUNT };
 
 static const struct {
 	const char *heading;
 	int columns; /* with the blanks before it */
-	int weight;  /* the lighter ones go first where there is no room */
+	int weight;  /* the lowest weights are dropped first if there is no room */
 } figures[FIGURE_COUNT] = {
 	[FIGURE_SM] = { "sm", 4, 1 },
 	[FIGURE_MEMORY] = { "memory", 10, 4 },
@@ -167,7 +168,7 @@ static const char *figure_text(struct app *app, const struct described *d, enum 
 	return arena_printf(&app->scratch, "%s%s", str_count(number, value), f == FIGURE_MEMORY ? "B/s" : "FLOP/s");
 }
 
-/* The lightest weight that is shown at this width. */
+/* Lowest weight that is shown at this width. */
 static int figures_from(int width)
 {
 	for (int least = 1; least <= FIGURE_COUNT; least++) {

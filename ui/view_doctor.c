@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What bends numbers, as benanza doctor says it: what does first, then what cannot be told, then the rest. The second
- * reading comes half a second after the view was opened; Enter refreshes it. */
+/* The findings of benanza doctor: first what distorts measurements, then what is unknown, then the rest. The
+ * load is computed from two readings, the second half a second after the view was opened; Enter refreshes. */
 struct doctor_line {
 	const char *text;
 	enum style style;
@@ -101,7 +101,7 @@ static int doctor_view_rows(struct app *app, void *state, int width)
 	bool due = !p->looked && doctor_due_ms(p->doctor) == 0;
 	if (!due && !p->looked) {
 		p->count = 0;
-		add(p, "counting for half a second what else runs on this machine ...", STYLE_DIM);
+		add(p, "measuring the load of this machine for half a second ...", STYLE_DIM);
 	} else if (due || p->width != width) {
 		p->width = width;
 		p->looked = true;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every line is made from the key table and the views' own lines. */
+/* The lines are made from the tables of keys, states, terms and views. */
 struct help_line {
 	const char *left, *right;
 	bool heading;
@@ -38,17 +38,17 @@ static const struct {
 	{ "-", "not measured" },
 	{ "?3", "unknown until three problems are measured" },
 	{ "n/a", "does not apply on this device, or cannot be measured on it" },
-	{ "FUSION", "capitals: the what-if is on; its figure: being on saves (-) or costs (+)" },
+	{ "FUSION", "capitals: the what-if is on; the number is what it saves (-) or costs (+) when on" },
 };
 
 #define LEFT_COLUMNS 18
 #define LEFT_WIDTH 14
 
-/* Text that is longer than the line goes on below, broken at blanks. */
+/* Wraps text that is longer than the line at blanks. */
 static void add_wrapped(struct help *h, const char *left, const char *right)
 {
 	int room = h->width - LEFT_COLUMNS > 20 ? h->width - LEFT_COLUMNS : 20;
-	if (canvas_columns(left) > LEFT_WIDTH) { /* a long term has a line of its own */
+	if (canvas_columns(left) > LEFT_WIDTH) { /* a long term gets its own line */
 		add(h, left, "", false);
 		left = "";
 	}

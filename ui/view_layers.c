@@ -6,19 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns of the list for a width: wide things go first when it gets narrow. Each is followed by one blank.
- */
+/* Columns of the list for a width; a narrow list drops the widest first. Each is followed by one blank. */
 struct columns {
 	int dag, lanes, name, op, output, cost, bar, share, status;
 };
 
-/* The widest texts of the listed layers: narrow models leave their room to the names. */
+/* The widest texts of the listed layers: room that they do not need goes to the names. */
 struct widths {
 	const struct plan_layer *layers;
 	int listed_count, op, output;
 };
 
-/* What is left for names. */
+/* Columns left for names. */
 static int columns_rest(const struct columns *c, int width)
 {
 	return width - 2 - c->dag - c->cost - 1 - c->status - (c->share ? c->share + 1 : 0) -
@@ -49,13 +48,13 @@ static struct columns columns_for(const struct app *app, const struct widths *w,
 
 enum layers_order { ORDER_MODEL, ORDER_COST, ORDER_WORK, ORDER_NAME, ORDER_OP };
 
-/* A column's heading, marked where the rows are sorted by it. */
+/* A column's heading, marked if the rows are sorted by it. */
 static const char *marked(struct app *app, const char *heading, enum layers_order order)
 {
 	return arena_printf(&app->scratch, "%s%s", heading, app_order_mark(app, &view_layers, (int)order));
 }
 
-/* Orders without a column of their own are said beside the names. */
+/* A sort order without its own column is shown in the heading of the names. */
 static const char *name_heading(struct app *app, const struct columns *c)
 {
 	if (app_order_mark(app, &view_layers, ORDER_WORK)[0])
@@ -87,13 +86,13 @@ static void layers_heading(struct app *app, void *state, struct area line)
 	canvas_fit(line, line.width - c.status, 0, c.status, STYLE_DIM, "state");
 }
 
-/* Sits the layer in a group whose first layer pays for it? */
+/* True if the layer is in a fused group and not its first layer, which has the cost. */
 static const struct fusion_group *group_fused_into(const struct layer_cost *cost, int layer)
 {
 	return cost && cost->group && cost->group->layers[0] != layer ? cost->group : NULL;
 }
 
-/* Of what runs in another layer: how deep, how often; of what others run in: whether they are listed. */
+/* Prefix of a name: for a layer inside another, depth and number of runs; for its owner, open or closed. */
 static const char *body_prefix(struct app *app, int layer)
 {
 	const struct place *at = &app->places[layer];
@@ -124,7 +123,7 @@ static const char *name_prefix(struct app *app, int layer, int above)
 	return !adjoins ? "\u2500 " : g->layers[g->layer_count - 1] == layer ? "\u2514 " : "\u251c ";
 }
 
-/* What stands in the cost column, and whether it is a number. */
+/* Text of the cost column, and whether it is a number. */
 static const char *cost_text(struct app *app, int layer, const struct layer_cost *cost, enum style *style)
 {
 	char number[STR_QUANTITY];
@@ -133,7 +132,7 @@ static const char *cost_text(struct app *app, int layer, const struct layer_cost
 		return "-";
 	switch (cost->origin) {
 	case ORIGIN_FREE:
-		/* its work is in an integer layer's; or nothing is the least it may cost */
+		/* absorbed: part of an integer layer; ~free: 0 is a lower bound */
 		return app_layer(app, layer)->absorbed_by >= 0 ? "absorbed" : cost->at_least ? "~free " : "free ";
 	case ORIGIN_FUSED: return "fused ";
 	case ORIGIN_UNSUPPORTED: *style = STYLE_WARN; return "n/a ";
@@ -142,7 +141,7 @@ static const char *cost_text(struct app *app, int layer, const struct layer_cost
 	}
 	*style = app_is_critical(app, cost) ? STYLE_CRITICAL : STYLE_NORMAL;
 	bool guess = app_is_guess(cost) || isnan(app->places[layer].times), repeat = app_same_as(app, layer) >= 0;
-	/* without a blank before the `~`: nine columns hold every figure with its unit */
+	/* no blank before the `~`: every number with its unit fits in nine columns */
 	return arena_printf(&app->scratch, "%s%s%s", !repeat ? "" : guess || cost->mistrusted ? "=" : "= ",
 		cost->mistrusted ? "!" : guess ? "~" : "",
 		str_duration(number, app_cost_all(app, layer)));
@@ -192,9 +191,9 @@ static void draw_dag(const struct app *app, int row, struct area line, const str
 		canvas_put(line, 1, 0, critical ? STYLE_CRITICAL : STYLE_ACCENT, sign);
 }
 
-#define DIM_SHORT 6 /* bytes of a dimension that still show where the whole shape is too long */
+#define DIM_SHORT 6 /* longest dimension, in bytes, kept when the shape does not fit */
 
-/* The shape with its long dimensions, expressions mostly, left out: how many there are still shows. Details have all. */
+/* The shape with an ellipsis for each long dimension (mostly expressions). The details show all of it. */
 static const char *shape_short(struct app *app, struct shape s)
 {
 	struct str out = { 0 };
@@ -220,7 +219,7 @@ static const char *output_text(struct app *app, const struct plan *p, const stru
 	return shape_short(app, v->shape);
 }
 
-/* The operator; of an integer layer with the type that its data have: "Conv u8". */
+/* The operator; for an integer layer with its data type: "Conv u8". */
 static const char *op_text(struct app *app, const struct plan_layer *l)
 {
 	const char *op = app_op_short(app, l->node->op);
@@ -277,7 +276,7 @@ static void layers_draw_row(struct app *app, void *state, int row, int above, st
 	canvas_fit(line, line.width - c.status, 0, c.status, style, word);
 }
 
-/* All that the row and the lines below the list show of the layer. */
+/* Text for search: all that the row and the footer show of the layer. */
 static const char *layers_row_text(struct app *app, void *state, int row)
 {
 	(void)state;
@@ -335,7 +334,7 @@ static int layers_row_of_layer(struct app *app, void *state, int layer)
 	(void)state;
 	if (layer < 0)
 		return -1;
-	app->layer = app_listed_at(app, layer); /* what runs in a layer that is closed: the layer */
+	app->layer = app_listed_at(app, layer); /* inside a closed layer: that layer */
 	return app->row_of[app->layer];
 }
 

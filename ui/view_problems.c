@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The distinct problems of the plan, fused candidates included: what measuring is about. */
+/* The distinct problems of the plan, fused candidates included. */
 struct problem_row {
 	const char *text;     /* borrowed from plan and fusion */
-	int uses, first;      /* layers, or groups of a fused one; first layer, -1 for a cast at the border */
+	int uses, first;      /* layers (groups if fused); first layer, -1: cast of a model input or output */
 	bool fused;
-	double ns;            /* what the scenario would use; NaN */
+	double ns;            /* the time that the scenario uses; NaN unknown */
 	bool estimated;       /* ns is a roofline */
 };
 
@@ -36,7 +36,7 @@ static void rows_add(struct problems *s, struct hash *seen, const char *text, in
 	s->rows[s->count++] = (struct problem_row){ text, uses, first, fused, NAN, false };
 }
 
-/* Of a described device; else NaN. */
+/* Estimate of a described device; else NaN. */
 static double estimate_ns(const struct app *app, const char *text)
 {
 	const struct session *s = app->session;
@@ -100,7 +100,7 @@ static void problems_heading(struct app *app, void *state, struct area line)
 			app_order_mark(app, &view_problems, 0)[0] ? ", reversed" : ""));
 }
 
-/* Why there is no number: the queue knows what happened now, the results what happened before. */
+/* Reason for a missing number: from the queue for this run, from the results for earlier ones. */
 static const char *reason(struct app *app, const char *problem)
 {
 	const char *why = app->session->queue ? queue_why(app->session->queue, problem) : "";
@@ -172,7 +172,7 @@ static int row_of_text(const struct problems *s, const char *text)
 	return -1;
 }
 
-/* The problem that the layer's cost comes from, else its own. */
+/* Row of the problem that the layer's cost comes from, else of its own problem. */
 static int problems_row_of_layer(struct app *app, void *state, int layer)
 {
 	const struct problems *s = state;

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The toggles at length, and below them the model's own figures. A text that is longer than the line goes on in
- * rows below, which the cursor passes over. */
+/* The toggles in full, and below them the figures of the model. Longer texts continue in rows below, which
+ * the cursor skips. */
 enum figure {
 	FIGURE_FILE,
 	FIGURE_LAYERS,
@@ -25,7 +25,7 @@ enum figure {
 
 struct what_if_line {
 	const char *text;  /* NULL: the row of a toggle */
-	int toggle;        /* it belongs to, or -1 */
+	int toggle;        /* toggle of the row, or -1 */
 	enum style style;
 	bool passed;
 };
@@ -76,17 +76,17 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 				str_duration(saves, fabs(t.saves_ns)), t.saves_ns < 0 ? " more" : ""));
 }
 
-/* Unknown work is not none. */
+/* Unknown work is reported, never counted as 0. */
 static const char *work_text(struct app *app)
 {
 	const struct plan *p = app_plan(app);
 	char x[STR_QUANTITY], y[STR_QUANTITY];
 	int unknown = p->unknown_flops_layers;
 	if (unknown && !(p->flops > 0))
-		return arena_printf(&app->scratch, " work       not known, of %d layers", unknown);
+		return arena_printf(&app->scratch, " work       unknown for %d layers", unknown);
 	return arena_printf(&app->scratch, " work       %s%s%s FLOPs, %s moved%s", unknown && !p->upto ? "at least " : "",
 		p->upto || (p->at_least && !unknown) ? "~" : "", str_count(x, p->flops), str_bytes(y, p->bytes),
-		unknown ? arena_printf(&app->scratch, "; of %d layers not known", unknown) : "");
+		unknown ? arena_printf(&app->scratch, "; unknown for %d layers", unknown) : "");
 }
 
 static const char *figure_text(struct app *app, enum figure f)
@@ -99,7 +99,7 @@ static const char *figure_text(struct app *app, enum figure f)
 	char x[STR_QUANTITY], y[STR_QUANTITY];
 	switch (f) {
 	case FIGURE_FILE:
-		return arena_printf(s, " model      %s, %s, made by %s %s", app_clean(app, text_of(m->path)),
+		return arena_printf(s, " model      %s, %s, producer %s %s", app_clean(app, text_of(m->path)),
 			str_bytes(x, (double)m->file_bytes), app_clean(app, m->producer),
 			app_clean(app, m->producer_version));
 	case FIGURE_LAYERS:
@@ -108,8 +108,9 @@ static const char *figure_text(struct app *app, enum figure f)
 			p->problem_count, p->unknown_shapes);
 	case FIGURE_WORK: return work_text(app);
 	case FIGURE_WEIGHTS:
-		return arena_printf(s, " weights    %s; most alive at once %s", str_bytes(x, p->weight_bytes),
-			isnan(p->peak_live_bytes) ? "not known" : str_bytes(y, p->peak_live_bytes));
+		return arena_printf(s, " weights    %s; peak live activations %s",
+			str_bytes(x, p->weight_bytes),
+			isnan(p->peak_live_bytes) ? "unknown" : str_bytes(y, p->peak_live_bytes));
 	case FIGURE_DIMS: {
 		const char *line = p->binding_count || p->unbound_count ? " dimensions" : " dimensions all fixed";
 		for (int i = 0; i < p->binding_count; i++)
@@ -132,7 +133,7 @@ static const char *figure_text(struct app *app, enum figure f)
 		return arena_printf(s, " casts      %d at the model's inputs and outputs%s, %s of the total", p->border_count,
 			a->conversions ? arena_printf(s, ", %d layout conversion%s", a->conversions,
 						 a->conversions == 1 ? "" : "s") : "",
-			a->border_ns > 0 ? str_duration(x, a->border_ns) : "not known what");
+			a->border_ns > 0 ? str_duration(x, a->border_ns) : "an unknown part");
 	case FIGURE_DEVICE:
 		return arena_printf(s, " device     %s; %s",
 			d->model ? app_clean(app, text_of(d->model)) : "none",
@@ -149,7 +150,7 @@ static void page_add(struct what_if_page *s, const char *text, int toggle, enum 
 	s->lines[s->count++] = (struct what_if_line){ text, toggle, style, passed };
 }
 
-/* Continuations stand under the text: a toggle's under its name, a figure's under what follows its label. */
+/* Indent of continuation rows: under a toggle's name, or under the text after a figure's label. */
 static void page_wrap(struct what_if_page *s, const char *text, int toggle, enum style style)
 {
 	const char *indent = toggle >= 0 ? "      " : "";
@@ -198,7 +199,7 @@ static void what_if_close(struct app *app, void *state)
 	free(s->lines);
 }
 
-/* The same meaning as the command line's: with the toggle on, against off, whichever it is now. */
+/* As on the command line: total with the toggle on, and on compared with off, whatever its present state. */
 static void what_if_heading(struct app *app, void *state, struct area line)
 {
 	(void)app;

@@ -189,7 +189,7 @@ static void test_devices(void)
 	ok(fixture_calls.chosen[0] == '\0' && sees("cpu is in use"), "no change to the same");
 	type("j Enter");
 	is_str(fixture_calls.chosen, "far", "Enter asks for a device");
-	ok(sees("starting the runner of far; until it answers this device stays: cpu"), "a runner is waited for");
+	ok(sees("starting the runner of far; until it answers, this device stays in use: cpu"), "a runner is waited for");
 	ok(sees(">  far        starting") && sees("EPYC 7B13"), "the old device stays in force");
 	app_device_step(&app, 0);
 	type("j");
@@ -336,7 +336,7 @@ static void test_what_ifs(void)
 	plan->unknown_flops_layers = 5;
 	session->stale = true;
 	type("G");
-	ok(sees("work       not known, of 5 layers"), "unknown work is not none");
+	ok(sees("work       unknown for 5 layers"), "unknown work is not zero");
 	plan->flops = flops;
 	plan->unknown_flops_layers = 0;
 	type("+");
@@ -580,7 +580,7 @@ static void test_inside(void)
 	is_str(name_now(), "steps", "which the list shows as the layer around it");
 	type("/ maybe Enter");
 	ok(sees("~free") && sees("part") && sees("at least"), "free is only the least of an unknown choice");
-	ok(sees("branch or rounds not known"), "and that is why the bound is no more");
+	ok(sees("branch/loop count unknown"), "and that is why the bound is no more");
 	end();
 }
 
@@ -688,7 +688,7 @@ static void test_words(void)
 	app_draw(&app);
 	ok(sees("EPYC 7B13, 2 threads, oneDNN 2.6.3  [1] Layers"), "a stack is cut between its parts");
 	type("m");
-	ok(sees("matrix: not available here"), "a toggle that means nothing says so");
+	ok(sees("matrix: changes nothing for this model and device"), "a toggle that means nothing says so");
 	type("x");
 	ok(sees("nothing is being measured"), "nothing to stop");
 	end();
@@ -843,7 +843,7 @@ static void test_frame(void)
 	is_int(app_parse_size("0x40", &columns, &rows, &err), -1, "nothing");
 	is_int(app_parse_size("99999x40", &columns, &rows, &err), -1, "too much");
 	is_int(app_frame(session, 80, 24, NULL, "j Dwon", false, false, stdout, &err), -1, "no such key");
-	ok(strstr(err.text, "no key is called \"Dwon\"") != NULL, "the error names the word");
+	ok(strstr(err.text, "unknown key \"Dwon\"") != NULL, "the error names the word");
 	char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);

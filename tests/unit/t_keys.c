@@ -87,7 +87,7 @@ static void test_help(void)
 		}
 	}
 	is_int(missing, 0, "the help has every key");
-	ok(strstr(narrow, "Enter keeps the place, Esc goes back") != NULL, "and wraps at 80 columns");
+	ok(strstr(narrow, "Enter stays at the match, Esc goes back") != NULL, "and wraps at 80 columns");
 	ok(strstr(strstr(narrow, "Moving"), "\u2026") == NULL, "nothing is cut at 80 columns");
 	free(wide);
 	free(narrow);
