@@ -170,7 +170,7 @@ static RULE_PROBLEM(gradient)
 	op_problem_why(out, "the nodes that it differentiates are elsewhere in the graph");
 }
 
-/* ---- rows */
+/* ---- operator table */
 
 #define TRAINING(name)                                                                                       \
 	{                                                                                                    \

@@ -347,7 +347,7 @@ static RULE_COST(bfp)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* ---- rows */
+/* ---- operator table */
 
 #define RESCALED "input and output scales are not measured (proxy)"
 

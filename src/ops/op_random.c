@@ -76,7 +76,7 @@ static RULE_COST(random)
 	cost->bytes = (random_find(c)->reads ? op_bytes(&c->inputs[0]) : 0) + op_bytes(&c->outputs[0]);
 }
 
-/* ---- rows */
+/* ---- operator table */
 
 #define RANDOM(name, since, inputs)                                                                          \
 	{                                                                                                    \

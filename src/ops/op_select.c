@@ -259,7 +259,7 @@ static RULE_PROBLEM(unique)
 		op_problem_copy(c, 2 * op_bytes(&c->inputs[0]), out);
 }
 
-/* ---- rows */
+/* ---- operator table */
 
 #define DATA "the size of its output depends on the data"
 

@@ -238,7 +238,7 @@ static RULE_PROBLEM(nms)
 	out->proxy = true;
 }
 
-/* ---- rows */
+/* ---- operator table */
 
 static const struct op rows[] = {
 	{ "GridSample", "", 16, 0, 2, 2, CLASS_MEMORY, grid_sample_shape, grid_sample_cost,
