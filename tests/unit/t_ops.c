@@ -1,5 +1,5 @@
-/* Every case of tests/ops, and that every row of the operator table has one. Each case runs again with less
- * known: then the result may be less known, never another one. */
+/* Runs every case of tests/ops, and checks that every row of the operator table has one. Each case runs again
+ * with fewer known inputs: results may become unknown, but must not change. */
 #include "config.h"
 
 #include "tests/unit/ops_case.h"
@@ -18,7 +18,7 @@ static const char *number_text(struct arena *a, double v)
 	return isnan(v) ? "-" : arena_printf(a, "%.17g", v);
 }
 
-/* Without attributes nothing may crash, whatever comes out. */
+/* The rules must not crash without attributes; the results are not checked. */
 static void survives_without_attributes(const struct ops_case *t, struct arena *a)
 {
 	struct op_call c = t->call;
@@ -58,7 +58,7 @@ static void case_run(struct ops_case *t, struct arena *a)
 		is_str(ops_problem_text(a, c), t->lines[5], "%s: problem", name);
 	}
 	const char *other = ops_less_known(a, c, failed);
-	ok(!other, "%s: less known, not another result", name);
+	ok(!other, "%s: fewer known inputs give no other result", name);
 	if (other)
 		printf("# %s\n", other);
 	survives_without_attributes(t, a);
@@ -89,7 +89,7 @@ static int by_name(const void *x, const void *y)
 	return strcmp(*(char *const *)x, *(char *const *)y);
 }
 
-/* All case files of the folder, in order of name. */
+/* Runs all case files of the folder, sorted by name. */
 static void folder_run(const char *folder)
 {
 	char *names[64];
@@ -112,7 +112,7 @@ static void folder_run(const char *folder)
 	}
 }
 
-/* Rows are found by their names at their opsets, and each has a case. */
+/* Checks that each row is found by name and opset, has the rules of its class, and has a case. */
 static void table_check(void)
 {
 	size_t count = op_row_count();
@@ -124,15 +124,15 @@ static void table_check(void)
 			     op_find(text_of(row->domain), text_of(row->name), newest) == row;
 		bool rules = row->shape && (row->class == CLASS_FREE || row->class == CLASS_HOST ||
 						   (row->cost && row->problem));
-		ok(found && rules, "row %s %d is found and has its rules", row->name, row->since);
+		ok(found && rules, "row %s %d is found and has the rules of its class", row->name, row->since);
 		ok(row_seen[i], "row %s %d has a case in tests/ops", row->name, row->since);
 	}
 	ok(!op_find(text_of(""), text_of("NoSuchOperator"), 13), "an unknown operator is not found");
-	ok(!op_find(text_of("my.domain"), text_of("Add"), 13), "nor one of another domain");
-	ok(!op_find(text_of(""), text_of("Erf"), 8), "nor one that is newer than the opset");
+	ok(!op_find(text_of("my.domain"), text_of("Add"), 13), "an operator of another domain is not found");
+	ok(!op_find(text_of(""), text_of("Erf"), 8), "an operator newer than the opset is not found");
 }
 
-/* They are searched by halves. */
+/* The attribute table must be sorted: it is searched by bisection. */
 static void attributes_check(void)
 {
 	size_t count = 0, unsorted = 0, unfit = 0;
@@ -141,10 +141,13 @@ static void attributes_check(void)
 		unsorted += next && strcmp(name, next) >= 0;
 		unfit += op_attribute_fits(&(struct attribute){ .name = text_of(name), .kind = ATTRIBUTE_NONE });
 	}
-	ok(count > 0 && !unsorted && !unfit, "%zu attributes lie in order, and none may be of no kind", count);
-	ok(op_attribute_fits(&(struct attribute){ .name = TEXT("axis"), .kind = ATTRIBUTE_INT }), "an axis is a number");
-	ok(!op_attribute_fits(&(struct attribute){ .name = TEXT("axis"), .kind = ATTRIBUTE_INTS }), "and no list");
-	ok(op_attribute_fits(&(struct attribute){ .name = TEXT("axis\0x"), .kind = ATTRIBUTE_INTS }), "an unknown name is free");
+	ok(count > 0 && !unsorted && !unfit, "%zu attributes are sorted, and each has a kind", count);
+	ok(op_attribute_fits(&(struct attribute){ .name = TEXT("axis"), .kind = ATTRIBUTE_INT }),
+		"axis may be an integer");
+	ok(!op_attribute_fits(&(struct attribute){ .name = TEXT("axis"), .kind = ATTRIBUTE_INTS }),
+		"axis may not be a list");
+	ok(op_attribute_fits(&(struct attribute){ .name = TEXT("axis\0x"), .kind = ATTRIBUTE_INTS }),
+		"an unknown attribute may have any kind");
 }
 
 int main(void)
