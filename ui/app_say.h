@@ -42,8 +42,9 @@ struct toggle_says say_toggle(const struct what_if_effect *e, bool measurable);
 #define SAY_GAP 96
 char *say_gap(char *buf, const struct bound_says *b, int form);
 
-/* A median with what is known of its spread, for n samples (0: not known how many): the interval's larger side, or
- * its ends where that is 100% and more; of under 6 samples their range, of one "1 sample". lo or hi NaN leaves it away. buf: SAY_INTERVAL bytes. */
+/* Writes a median and its spread: the larger side of the interval in percent, or its ends if that is 100% or
+ * more; the range for 2 to 5 samples, "1 sample" for one. n = 0: count unknown. lo or hi NaN: no spread.
+ * buf: SAY_INTERVAL bytes. Returns buf. */
 #define SAY_INTERVAL (4 * STR_QUANTITY)
 char *say_interval(char *buf, double ns, double lo, double hi, int64_t n);
 

@@ -199,7 +199,7 @@ static void what_if_close(struct app *app, void *state)
 	free(s->lines);
 }
 
-/* As on the command line: total with the toggle on, and on compared with off, whatever its present state. */
+/* As on the command line: total with the toggle on, and on compared with off, in either state. */
 static void what_if_heading(struct app *app, void *state, struct area line)
 {
 	(void)app;
