@@ -46,22 +46,9 @@ bool app_can_unfold(const struct app *app, int layer)
 	return false;
 }
 
-/* Weights made by ConstantOfShape, arithmetic on shapes: known before run time, so not listed by default. */
-static bool is_folded(const struct plan *p, const struct plan_layer *l)
-{
-	if (l->class != CLASS_FREE || l->output_count == 0)
-		return false;
-	for (int i = 0; i < l->output_count; i++) {
-		const struct plan_value *v = l->outputs[i] >= 0 ? &p->values[l->outputs[i]] : NULL;
-		if (v && (v->is_output || (!v->constant && !v->elements)))
-			return false;
-	}
-	return true;
-}
-
 bool app_is_folded(const struct app *app, int layer)
 {
-	return is_folded(app->places[layer].plan, app->places[layer].layer);
+	return session_is_folded(app->places[layer].plan, app->places[layer].layer);
 }
 
 /* ---- rebuilt with the plan */
