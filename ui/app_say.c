@@ -30,7 +30,7 @@ struct bound_says say_bound(const struct analysis *a, int folded)
 		.unsupported = c->unsupported,
 		.proxies = c->proxy,
 		.estimated = c->estimated,
-		.least = a->complete ? (a->estimated ? "~" : "") : a->estimated ? "at least ~" : "at least ",
+		.least = analysis_mark(a),
 	};
 }
 

@@ -16,7 +16,7 @@ struct bound_says {
 	int failed;              /* missing layers whose measurement failed; set by the caller */
 	int open;                /* layers with an unknown branch or loop count */
 	bool described;          /* the device is only described, never measured; set by the caller */
-	const char *least;       /* prefix of a total: "", "~" of estimates, "at least ", "partial ~" */
+	const char *least;       /* prefix of a total: analysis_mark */
 };
 /* folded: number of layers that only make constants; they are not counted. */
 struct bound_says say_bound(const struct analysis *a, int folded);

@@ -11,6 +11,11 @@ const char *origin_name(enum origin o)
 	return o >= 0 && o < ORIGIN_COUNT ? names[o] : "?";
 }
 
+const char *analysis_mark(const struct analysis *a)
+{
+	return a->complete ? (a->estimated ? "~" : "") : a->estimated ? "partial ~" : "at least ";
+}
+
 static void fill_layer(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
 	const struct solution *x, const struct plan_layer *l, int group)
 {

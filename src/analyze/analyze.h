@@ -145,6 +145,10 @@ struct analysis {
 	int unmeasured_problems; /* distinct problems that this scenario needs and that have no result */
 };
 
+/* Mark before a total: "" if complete, "~" with estimates, "at least " with gaps, "partial ~" with both (a sum of
+ * estimates with gaps is not a lower bound). */
+const char *analysis_mark(const struct analysis *a);
+
 /* Effect of one what-if: the same analysis with that what-if switched. */
 struct what_if_effect {
 	const struct what_if *row;

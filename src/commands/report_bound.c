@@ -241,7 +241,7 @@ static void total_text(const struct analysis *a, FILE *out)
 {
 	char bound[STR_QUANTITY], other[STR_QUANTITY];
 	bool parallel = a->scenario.parallel;
-	const char *least = a->complete ? (a->estimated ? "~" : "") : a->estimated ? "partial ~" : "at least ";
+	const char *least = analysis_mark(a);
 	if (isnan(a->bound_ns))
 		fprintf(out, "lower bound   unknown: nothing%s is measured\n", a->border_ns > 0 ? " of the model" : "");
 	else

@@ -32,6 +32,10 @@ static void test_bound(void)
 	a.bound_ns = 5;
 	b = say_bound(&a, 0);
 	is_int(b.known, KNOWN_PARTLY, "a part is known");
+	is_str(b.least, "at least ", "a sum with gaps is a lower bound");
+	a.estimated = true;
+	is_str(say_bound(&a, 0).least, "partial ~", "with estimates it is not");
+	a.estimated = false;
 	is_str(gap(&b, 0), "1 not measured, 2 n/a of 175 layers", "apart");
 	is_str(gap(&b, 1), "1 not measured, 2 n/a", "shorter");
 	is_str(gap(&b, 2), "3/175 missing", "shortest");
