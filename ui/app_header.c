@@ -399,25 +399,36 @@ static bool is_title_dim(const struct plan *p, struct text name)
 	return text_is(name, "batch") && (p->batch > 0 || model_batch(p) > 0);
 }
 
-/* "sequence 64 (remembered)   past_sequence 128, total_sequence 129 (sidecar)": a source follows the last
- * dimension that has it. "" if the title shows them all. sources false: values only. */
-static const char *dims_text(struct app *app, bool sources)
+/* "sequence 64 (remembered), past_sequence 128, total_sequence 129 (sidecar)": a source follows the last
+ * dimension that has it. "" if the title shows them all. sources false: values only. Stops once the text is
+ * wider than the line, so thousands of symbols cost no more than the visible ones. */
+static const char *dims_text(struct app *app, struct area line, bool sources)
 {
 	const struct plan *p = app_plan(app);
-	const char *out = "", *before = "";
-	for (int i = 0; p && i < p->unbound_count; i++)
-		out = arena_printf(&app->scratch, "%s%s%s ?", out, *out ? ", " : "", app_clean(app, p->unbound[i]));
-	for (int i = 0; p && i < p->binding_count; i++) {
+	struct str out = { 0 };
+	const char *before = "";
+	str_puts(&out, "");
+	for (int i = 0; p && i < p->unbound_count && canvas_columns_on(line, out.p) < line.width; i++) {
+		str_puts(&out, out.n ? ", " : "");
+		str_add_clean(&out, p->unbound[i]);
+		str_puts(&out, " ?");
+	}
+	for (int i = 0; p && i < p->binding_count && canvas_columns_on(line, out.p) < line.width; i++) {
 		if (is_title_dim(p, p->bindings[i].name))
 			continue;
 		const char *source = sources ? session_dim_origin(app->session, p->bindings[i].name) : "";
 		if (*before && strcmp(before, source) != 0)
-			out = arena_printf(&app->scratch, "%s (%s)", out, before);
-		out = arena_printf(&app->scratch, "%s%s%s %lld", out, *out ? ", " : "", app_clean(app, p->bindings[i].name),
-			(long long)p->bindings[i].value);
+			str_addf(&out, " (%s)", before);
+		str_puts(&out, out.n ? ", " : "");
+		str_add_clean(&out, p->bindings[i].name);
+		str_addf(&out, " %lld", (long long)p->bindings[i].value);
 		before = source;
 	}
-	return *before ? arena_printf(&app->scratch, "%s (%s)", out, before) : out;
+	if (*before)
+		str_addf(&out, " (%s)", before);
+	const char *text = arena_strndup(&app->scratch, out.p, out.n);
+	str_free(&out);
+	return text;
 }
 
 int app_header_rows(const struct app *app)
@@ -431,9 +442,9 @@ int app_header_rows(const struct app *app)
 
 static void draw_dims(struct app *app, struct area line)
 {
-	const char *text = dims_text(app, true);
+	const char *text = dims_text(app, line, true);
 	if (canvas_columns_on(line, text) >= line.width)
-		text = dims_text(app, false);
+		text = dims_text(app, line, false);
 	canvas_fit(line, 1, 0, line.width - 1, STYLE_NORMAL, text);
 }
 

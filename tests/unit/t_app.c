@@ -814,6 +814,35 @@ static void test_large(void)
 	end();
 }
 
+/* A header of many dimensions costs what it shows. */
+static void test_many_dims(void)
+{
+	enum { MANY = 8000 };
+	static struct text names[MANY];
+	static struct dim_binding bound[MANY];
+	static char text[MANY][8];
+	begin(&(struct fixture_options){ .measured = true });
+	for (int i = 0; i < MANY; i++) {
+		snprintf(text[i], sizeof(text[i]), "s%d", i);
+		names[i] = text_of(text[i]);
+		bound[i] = (struct dim_binding){ .name = names[i], .value = i };
+	}
+	struct plan *plan = session->current->plan;
+	plan->unbound = names;
+	plan->unbound_count = MANY;
+	app_draw(&app);
+	ok(sees("s0 ?, s1 ?, s2 ?"), "dimensions without a value");
+	ok(app.scratch.total < 100000, "%d need %zu bytes", MANY, app.scratch.total);
+	plan->unbound_count = 0;
+	plan->bindings = bound;
+	plan->binding_count = MANY;
+	app_draw(&app);
+	ok(sees("s0 0, s1 1, s2 2") && !sees("(remembered)"), "dimensions with a value; sources would not fit");
+	ok(app.scratch.total < 100000, "%d need %zu bytes", MANY, app.scratch.total);
+	plan->binding_count = 0;
+	end();
+}
+
 static void test_frame_unbound(void)
 {
 	struct error err = ERROR_NONE;
@@ -880,6 +909,7 @@ int main(void)
 	test_too_small();
 	test_any_key();
 	test_large();
+	test_many_dims();
 	test_frame_unbound();
 	test_frame();
 	return done_testing();
