@@ -105,14 +105,61 @@ static const struct {
 #define STATES ((int)(sizeof(states) / sizeof(states[0])))
 #define STATE_COLUMNS 9
 
-static bool same_algorithm(const struct result *a, const struct result *b)
+/* The values of layouts, once if all are equal: "nhwc" for "src=nhwc dst=nhwc", "nhwc nchw" for
+ * "src=nhwc dst=nchw". */
+static const char *layouts_short(struct detail *d, const char *layouts)
 {
-	return a->algorithm.name && b->algorithm.name && strcmp(a->algorithm.name, b->algorithm.name) == 0 &&
-		strcmp(a->algorithm.layouts ? a->algorithm.layouts : "", b->algorithm.layouts ? b->algorithm.layouts : "") == 0;
+	struct str out = { 0 };
+	struct text first = { 0 };
+	bool equal = true;
+	str_puts(&out, "");
+	for (const char *at = layouts; *(at += strspn(at, " "));) {
+		struct text word = { at, strcspn(at, " ") };
+		const char *sign = memchr(at, '=', word.n);
+		struct text value = sign ? (struct text){ sign + 1, word.n - (size_t)(sign + 1 - at) } : word;
+		first = out.n ? first : value;
+		equal &= text_equal(first, value);
+		str_puts(&out, out.n ? " " : "");
+		str_add_clean(&out, value);
+		at += word.n;
+	}
+	const char *text = equal ? detail_clean(d, first) : arena_strndup(&d->arena, out.p, out.n);
+	str_free(&out);
+	return text;
+}
+
+/* What differs from other algorithms of the same name: " strict", " nhwc"; "" if the name is unique. */
+static const char *algorithm_apart(struct detail *d, const struct result *one, const struct result *const *r,
+	int count)
+{
+	const struct algorithm *a = &one->algorithm;
+	bool api = false, math = false, layouts = false;
+	for (int i = 0; i < count; i++) {
+		const struct algorithm *b = &r[i]->algorithm;
+		if (strcmp(a->name, b->name) != 0)
+			continue;
+		api |= strcmp(a->api, b->api) != 0;
+		math |= strcmp(a->math, b->math) != 0;
+		layouts |= strcmp(a->layouts, b->layouts) != 0;
+	}
+	const char *layout = layouts ? layouts_short(d, a->layouts) : "";
+	return arena_printf(&d->arena, "%s%s%s%s%s%s", api ? " " : "", api ? detail_clean(d, text_of(a->api)) : "",
+		math ? " " : "", math ? detail_clean(d, text_of(a->math)) : "", *layout ? " " : "", layout);
+}
+
+/* The name and what differs from others of that name; a long name is cut to at least half of the columns. */
+static const char *algorithm_label(struct detail *d, const struct result *one, const struct result *const *r,
+	int count, int columns)
+{
+	const char *name = *one->algorithm.name ? detail_clean(d, text_of(one->algorithm.name)) : "(whole problem)";
+	const char *apart = algorithm_apart(d, one, r, count);
+	int rest = columns - canvas_columns(apart);
+	return arena_printf(&d->arena, "%.*s%s", rest < columns / 2 ? columns / 2 : rest, name, apart);
 }
 
 /* An algorithm's medians, one column per state. */
-static void add_algorithm(struct detail *d, const struct result *const *r, int count, const struct result *used, int columns)
+static void add_algorithm(struct detail *d, const char *label, const struct result *const *r, int count,
+	const struct result *used, int columns)
 {
 	const struct result *at[STATES] = { NULL };
 	bool is_used = false, good = false;
@@ -124,14 +171,12 @@ static void add_algorithm(struct detail *d, const struct result *const *r, int c
 			if (r[i]->status == STATUS_OK && r[i]->cache == states[k].cache && r[i]->launch == states[k].launch)
 				at[k] = r[i];
 	}
-	const char *name = *r[0]->algorithm.name ? detail_clean(d, text_of(r[0]->algorithm.name))
-						   : "(whole problem)";
 	if (!good) {
-		ADD(d, STYLE_WARN, -1, "   %-*.*s %s: %s", columns, columns, name,
+		ADD(d, STYLE_WARN, -1, "   %-*.*s %s: %s", columns, columns, label,
 			state_row(state_of_status(r[0]->status))->word, detail_clean(d, text_of(r[0]->why ? r[0]->why : "")));
 		return;
 	}
-	const char *line = arena_printf(&d->arena, " %s %-*.*s", is_used ? ">" : " ", columns, columns, name);
+	const char *line = arena_printf(&d->arena, " %s %-*.*s", is_used ? ">" : " ", columns, columns, label);
 	for (int k = 0; k < STATES; k++)
 		line = arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS, at[k] ? str_duration(text, at[k]->stats.median) : "-");
 	detail_add(d, is_used ? STYLE_GOOD : STYLE_NORMAL, -1, line);
@@ -147,9 +192,9 @@ static void add_algorithms(struct detail *d, const struct result *const *r, int 
 		line = arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS, states[k].title);
 	detail_add(d, STYLE_DIM, -1, line);
 	for (int i = 0, end; i < count; i = end) {
-		for (end = i + 1; end < count && same_algorithm(r[i], r[end]);)
+		for (end = i + 1; end < count && results_same_algorithm(r[i], r[end]);)
 			end++;
-		add_algorithm(d, r + i, end - i, used, columns);
+		add_algorithm(d, algorithm_label(d, r[i], r, count, columns), r + i, end - i, used, columns);
 	}
 }
 

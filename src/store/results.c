@@ -79,8 +79,7 @@ static const struct result *results_copy(struct results *r, const struct result 
 	return copy;
 }
 
-/* Order of the key; 0: the same key. The rank is not part of the key. */
-static int results_key_compare(const struct result *a, const struct result *b)
+static int results_algorithm_compare(const struct result *a, const struct result *b)
 {
 	int c = strcmp(a->algorithm.name, b->algorithm.name);
 	if (!c)
@@ -89,6 +88,13 @@ static int results_key_compare(const struct result *a, const struct result *b)
 		c = strcmp(a->algorithm.api, b->algorithm.api);
 	if (!c)
 		c = strcmp(a->algorithm.math, b->algorithm.math);
+	return c;
+}
+
+/* Order of the key; 0: the same key. The rank is not part of the key. */
+static int results_key_compare(const struct result *a, const struct result *b)
+{
+	int c = results_algorithm_compare(a, b);
 	if (!c)
 		c = (int)a->cache - (int)b->cache;
 	return c ? c : (int)a->launch - (int)b->launch;
@@ -220,6 +226,11 @@ const struct result *const *results_replaced(const struct results *r, const char
 bool results_same_key(const struct result *a, const struct result *b)
 {
 	return results_key_compare(a, b) == 0;
+}
+
+bool results_same_algorithm(const struct result *a, const struct result *b)
+{
+	return results_algorithm_compare(a, b) == 0;
 }
 
 void results_finish(struct results *r, const char *problem)

@@ -25,6 +25,8 @@ const struct result *const *results_of(const struct results *r, const char *prob
 const struct result *const *results_replaced(const struct results *r, const char *problem, int *count);
 /* True if two results of the same problem have the same key. */
 bool results_same_key(const struct result *a, const struct result *b);
+/* True if two results have the same algorithm: API, name, layouts and math. */
+bool results_same_algorithm(const struct result *a, const struct result *b);
 /* Marks a problem as measured completely. Problems with results but without this mark were interrupted. */
 void results_finish(struct results *r, const char *problem);
 bool results_is_finished(const struct results *r, const char *problem);

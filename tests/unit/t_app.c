@@ -843,6 +843,33 @@ static void test_many_dims(void)
 	end();
 }
 
+/* Algorithms of one name have a row each, with what tells them apart. */
+static void test_same_names(void)
+{
+	static const char *const layouts[] = { "src=nhwc dst=nhwc", "src=nChw16c dst=nChw16c", "src=nchw dst=nhwc" };
+	static const char *const maths[] = { "strict", "tf32" };
+	begin(&(struct fixture_options){ .measured = true });
+	struct result one = **results_of(session->results, app_problem(&app, app.layer), &(int){ 0 });
+	one.algorithm.name = "twins";
+	one.algorithm.api = "cuDNN";
+	one.algorithm.rank = 7;
+	for (int i = 0; i < 2; i++) {
+		one.algorithm.math = maths[i];
+		results_add(session->results, &one);
+	}
+	one.algorithm.name = "layout";
+	for (int i = 0; i < 3; i++) {
+		one.algorithm.layouts = layouts[i];
+		results_add(session->results, &one);
+	}
+	app.generation++;
+	type("Enter PgDn");
+	ok(sees("twins strict") && sees("twins tf32"), "strict and tf32 are two rows");
+	ok(sees("layout nhwc ") && sees("layout nChw16c ") && sees("layout nchw nhwc "), "layouts are in the row");
+	ok(!sees("brgconv:avx512_core nChw16c "), "a unique name is enough");
+	end();
+}
+
 static void test_frame_unbound(void)
 {
 	struct error err = ERROR_NONE;
@@ -910,6 +937,7 @@ int main(void)
 	test_any_key();
 	test_large();
 	test_many_dims();
+	test_same_names();
 	test_frame_unbound();
 	test_frame();
 	return done_testing();
