@@ -101,8 +101,8 @@ struct layer_cost {
 };
 
 struct coverage {
-	/* layers is the sum of the others; each layer is counted once by its origin: the anchor of a fused group as
-	 * measured, the rest of the group as fused. missing + unsupported have no cost. */
+	/* layers is the sum of the others; each layer is counted once by its origin: the anchor of a fused
+	 * group as measured, the rest of the group as fused. missing + unsupported have no cost. */
 	int layers, measured, proxy, free, fused, estimated, assumed, missing, unsupported;
 	double flops_measured_share; /* 0..1 of the known FLOPs of layers that run; NaN if there are none */
 	double cost_proxy_share;     /* 0..1 of the sum of layer costs; NaN if that is 0 */

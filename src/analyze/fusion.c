@@ -7,21 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Groups are found on graph edges: a chain leaves an anchor through values that one layer alone reads, or
- * that only the layers of one activation in parts read, which is then taken whole. First the chains of
- * convolutions and matrix products and attention, then those of pointwise layers that none of these can take.
- * */
+/* Finds fusion candidates. From each anchor a chain follows values that have a single reader, or whose
+ * readers all belong to one activation (activation.c). Every prefix that a library's fused kernel can run
+ * becomes a group. First the chains of convolutions, matmuls and attention, then those of the remaining
+ * pointwise layers. */
 
 #define TWIN_NEW (-2)
 
-/* A distinct problem: the plan's own first, then those that only groups have. */
+/* A distinct problem: the plan's first, then those of groups only. */
 struct distinct {
 	const char *text;
-	bool is_nxc; /* only the layout what-if wants it */
-	int twin;    /* the same there: itself, another, -1: out of the grammar's range; TWIN_NEW: nobody asked yet */
+	bool is_nxc; /* used only with the what-if layout on */
+	int twin;    /* index of the same problem in that layout; -1: not expressible; TWIN_NEW: not computed
+			yet */
 };
 
-/* What makes one distinct problem of another, so that most groups need no text. */
+/* The epilogue that extends one distinct problem to another: a hash key that avoids formatting most texts. */
 struct step {
 	int32_t before, kind, mode, dtype, layout, constant;
 	float alpha, beta;
@@ -33,10 +34,10 @@ struct finder {
 	struct hash texts, steps, patterns;
 	struct arena scratch; /* keys of steps */
 	int group_capacity, own, distinct_count, distinct_capacity;
-	struct fusion_group *groups; /* malloc'd; the fusion's in the end */
+	struct fusion_group *groups; /* malloc'd; moved to the fusion at the end */
 	struct distinct *distinct;
 	int *unit;         /* per layer: first layer of its unit, -1 in no group yet */
-	bool *converted;   /* per value: a layout conversion of it stands in the graph */
+	bool *converted;   /* per value: the graph has a layout conversion of it */
 };
 
 static void distinct_add(struct finder *f, const char *text, bool nxc)
@@ -46,7 +47,7 @@ static void distinct_add(struct finder *f, const char *text, bool nxc)
 	f->distinct[f->distinct_count++] = (struct distinct){ .text = text, .is_nxc = nxc, .twin = TWIN_NEW };
 }
 
-/* The distinct problem of q, or -1: out of the grammar's range. */
+/* Index of the distinct problem q; -1: the problem grammar cannot express it. */
 static int distinct_of_problem(struct finder *f, const struct problem *q, bool nxc)
 {
 	char text[PROBLEM_TEXT_SIZE];
@@ -61,8 +62,8 @@ static int distinct_of_problem(struct finder *f, const struct problem *q, bool n
 	return (int)known;
 }
 
-/* The same of a chain that was the distinct problem `before` (-1: not known) when it had so many epilogues: a
- * step adds one or none. */
+/* The same for a chain. before: its distinct problem (-1: unknown) when it had `epilogues` epilogues; a step
+ * adds at most one. */
 static int distinct_of_chain(struct finder *f, const struct chain *c, int before, int epilogues)
 {
 	const struct problem *q = &c->problem;
@@ -83,7 +84,7 @@ static int distinct_of_chain(struct finder *f, const struct chain *c, int before
 	return distinct;
 }
 
-/* Of distinct problem i, which is q. */
+/* Twin of distinct problem i, which is q. */
 static int distinct_twin(struct finder *f, int i, const struct problem *q)
 {
 	struct problem twin;
@@ -94,8 +95,8 @@ static int distinct_twin(struct finder *f, int i, const struct problem *q)
 	return f->distinct[i].twin;
 }
 
-/* The distinct problem of the group, q, where the layout what-if is on; -1: it is impossible there, since a
- * conversion stands inside. */
+/* The distinct problem of the group, q, with the what-if layout on; -1: a conversion inside the group
+ * prevents it. */
 static int group_twin(struct finder *f, const struct fusion_group *g, const struct problem *q)
 {
 	const struct plan *p = f->plan;
@@ -110,7 +111,7 @@ static int group_twin(struct finder *f, const struct fusion_group *g, const stru
 	return nxc ? distinct_twin(f, g->distinct, q) : g->distinct;
 }
 
-/* The chain's pattern, kept once: a model has few, and groups by the million. */
+/* The chain's pattern, interned: a model has few patterns, but possibly millions of groups. */
 static const char *pattern_keep(struct finder *f, const struct chain *c)
 {
 	struct text key = { c->pattern.p, c->pattern.n };
@@ -122,7 +123,7 @@ static const char *pattern_keep(struct finder *f, const struct chain *c)
 	return key.p;
 }
 
-/* The chain as a group, whose distinct problem is known; -1: it cannot be measured, so it is no candidate. */
+/* Adds the chain as a group with its distinct problem; -1: it cannot be measured and is not a candidate. */
 static void add_group(struct finder *f, const struct chain *c, int distinct)
 {
 	if (distinct < 0)
@@ -142,7 +143,7 @@ static void add_group(struct finder *f, const struct chain *c, int distinct)
 		f->unit[c->layers[i]] = c->unit[i];
 }
 
-/* Do all its layers belong to the units that other groups have them in? */
+/* True if all layers of the chain are in the same units as in other groups. */
 static bool units_agree(const struct finder *f, const struct chain *c)
 {
 	for (int i = 0; i < c->layer_count; i++)
@@ -151,7 +152,7 @@ static bool units_agree(const struct finder *f, const struct chain *c)
 	return true;
 }
 
-/* Gives the groups from `first` on, prefixes of one chain, their layers: one array for all, as long as the
+/* Copies the layers of the groups from `first`, which are prefixes of one chain: one array, as long as the
  * longest. */
 static void chain_keep(struct finder *f, int first)
 {
@@ -165,8 +166,8 @@ static void chain_keep(struct finder *f, int first)
 		f->groups[i].layers = layers;
 }
 
-/* The chain's groups, from the one that it is already (if it is one) to the longest.
- * `distinct`: of the chain as it is, -1 not known. */
+/* Adds all groups of a chain by extending it step by step. is_group: the chain is already a group. distinct:
+ * its distinct problem, -1: unknown. */
 static void follow(struct finder *f, struct chain *c, int distinct, bool is_group)
 {
 	int first = f->fusion->group_count, epilogues = c->problem.epilogue_count;
@@ -192,7 +193,7 @@ static void find_products(struct finder *f, const struct plan_layer *l)
 	str_free(&c.pattern);
 }
 
-/* An activation in parts that begins with this layer. */
+/* Starts a chain with an activation (region) whose first layer is l. */
 static bool start_region(struct chain *c, const struct finder *f, const struct plan_layer *l)
 {
 	const struct plan *p = f->plan;
@@ -230,7 +231,7 @@ static void find_pointwise(struct finder *f, const struct plan_layer *l, const b
 	}
 }
 
-/* Element i becomes what element order[i] was, in place, cycle by cycle; order is used up. */
+/* In-place permutation by cycles: element i becomes the old element order[i]. Overwrites order. */
 static void groups_permute(struct fusion_group *groups, int *order, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -247,7 +248,7 @@ static void groups_permute(struct fusion_group *groups, int *order, int count)
 	}
 }
 
-/* Sorts the groups by anchor, shortest first; an anchor has few, found nearly in this order. */
+/* Sorts the groups by anchor (counting sort), then by length (insertion sort: few, nearly sorted). */
 static void settle_groups(struct finder *f)
 {
 	struct fusion *out = f->fusion;

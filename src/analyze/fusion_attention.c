@@ -2,12 +2,12 @@
 
 #include "analyze/analyze_private.h"
 
-/* Attention as exporters write it: a product of queries with keys that are turned already, a scale, a softmax
- * over the keys, a product with the values. The one kernel reads keys as they were before they were turned;
- * the Transpose in front stays a layer, of as many bytes either way. A mask between is not in the problem's
- * grammar, so it ends the search. */
+/* Matches attention as exporters write it: matmul of queries and transposed keys, scale, softmax over the
+ * keys, matmul with the values. The fused kernel reads keys that are not transposed; the Transpose before
+ * them stays a layer and moves the same number of bytes. The problem grammar has no mask, so a mask ends the
+ * match. */
 
-/* The four known sizes of a run-time tensor of heads. */
+/* The four dimensions of a run-time tensor of heads; false if one is unknown. */
 static bool heads_of(const struct plan *p, int value, int64_t *size)
 {
 	if (value < 0)
@@ -27,7 +27,7 @@ static bool is_product(const struct plan *p, const struct plan_layer *l)
 		!pp->problem.epilogue_count && l->input_count == 2 && chain_one_output(p, l);
 }
 
-/* Its value times a number. */
+/* True for a multiplication by a constant. */
 static bool is_scale(const struct plan *p, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
@@ -35,7 +35,8 @@ static bool is_scale(const struct plan *p, const struct plan_layer *l)
 		pp->problem.beta >= 0 && pp->problem.beta <= 0;
 }
 
-/* Over the last of four dimensions: old opsets flatten what follows the axis, then the lengths differ. */
+/* Softmax over the last of four dimensions. Old opsets flatten the dimensions after the axis; then the
+ * lengths differ. */
 static bool is_softmax(const struct plan *p, const struct plan_layer *l, int64_t keys)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
@@ -43,7 +44,7 @@ static bool is_softmax(const struct plan *p, const struct plan_layer *l, int64_t
 		pp->problem.axis == pp->problem.shape[0].rank - 1 && keys == pp->problem.shape[0].dim[pp->problem.axis];
 }
 
-/* The only reader of the chain's value, if a group may go through it. */
+/* The only reader of the chain's value, or NULL if it cannot be part of a group. */
 static const struct plan_layer *next_layer(const struct chain *c)
 {
 	int reader;
@@ -53,7 +54,7 @@ static const struct plan_layer *next_layer(const struct chain *c)
 	return l->body_count || !chain_one_output(c->plan, l) ? NULL : l;
 }
 
-/* From the first product to the layer before the second one. */
+/* Extends the chain from the first matmul to the second one, which it returns; NULL: no match. */
 static const struct plan_layer *walk(struct chain *c, int64_t keys)
 {
 	const struct plan *p = c->plan;

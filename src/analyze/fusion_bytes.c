@@ -1,7 +1,7 @@
-/* A product of whole numbers whose result is rounded to bytes only to be added to others, as quantizers write
- * every residual: Conv, QuantizeLinear, DequantizeLinear, Add, QuantizeLinear. A kernel adds before it
- * rounds, once instead of twice; the results differ by that rounding, as they do where the exporter leaves it
- * out. */
+/* Matches an integer convolution or matmul whose result is quantized to 8 bits only to be added to another
+ * tensor, as quantizers write every residual: Conv, QuantizeLinear, DequantizeLinear, Add, QuantizeLinear.
+ * The fused kernel adds before it rounds, so it rounds once instead of twice; results differ by that
+ * rounding. */
 #include "config.h"
 
 #include "analyze/analyze_private.h"
@@ -18,7 +18,7 @@ static bool is_byte(enum dtype t)
 	return t == DTYPE_U8 || t == DTYPE_S8;
 }
 
-/* Sums that leave as bytes, with nothing but a scale and a bias behind them. */
+/* True for an integer convolution or matmul with 8-bit output and at most a scale and a bias after it. */
 static bool is_product(const struct plan *p, const struct plan_layer *l)
 {
 	const struct problem *q = own_problem(p, l);
@@ -29,7 +29,7 @@ static bool is_product(const struct plan *p, const struct plan_layer *l)
 	return fits && chain_one_output(p, l);
 }
 
-/* The only reader of the chain's value when it is part of the core; NULL: no such. */
+/* The only reader of the chain's value if layer `core` absorbs it; else NULL. */
 static const struct plan_layer *part_behind(const struct chain *c, int core)
 {
 	int reader;
@@ -39,7 +39,8 @@ static const struct plan_layer *part_behind(const struct chain *c, int core)
 	return l->absorbed_by == core && chain_one_output(c->plan, l) ? l : NULL;
 }
 
-/* What the sum adds beside the chain's value: bytes of the destination's shape. Their type, or unknown. */
+/* Type of the other operand of the sum, which must have 8 bits and the destination's shape; else
+ * DTYPE_UNKNOWN. */
 static enum dtype residual_type(struct chain *c, const struct plan_layer *add)
 {
 	const struct plan *p = c->plan;
@@ -55,7 +56,7 @@ static enum dtype residual_type(struct chain *c, const struct plan_layer *add)
 	return q->operand[other].constant || !is_byte(q->operand[other].dtype) ? DTYPE_UNKNOWN : q->operand[other].dtype;
 }
 
-/* What stands behind the sum, to its conversion: false where that is no relu. */
+/* Appends the layers after the sum up to its QuantizeLinear; false if one of them is not a Relu. */
 static bool take_tail(struct chain *c, const struct plan_layer *add)
 {
 	const struct plan_layer *l;
@@ -87,7 +88,7 @@ bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer 
 	chain_take(c, l->index, l->outputs[0]);
 	while ((part = part_behind(c, l->index)))
 		chain_take(c, part->index, part->outputs[0]);
-	/* what dequantizes it is the sum's */
+	/* the DequantizeLinear belongs to the sum */
 	if (chain_readers(p, c->value, &reader, 1) != 1 || p->layers[reader].absorbed_by < 0)
 		return false;
 	const struct plan_layer *add = &p->layers[p->layers[reader].absorbed_by];

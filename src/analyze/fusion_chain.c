@@ -52,7 +52,7 @@ void chain_name(struct chain *c, const struct plan_layer *l)
 	str_puts(&c->pattern, l->op->name);
 }
 
-/* All layers of an activation in parts, as one unit. */
+/* Appends all layers of a region as one unit. */
 static void take_region(struct chain *c, const struct region *r)
 {
 	int from = c->layer_count;
@@ -82,7 +82,7 @@ void chain_take(struct chain *c, int layer, int value)
 	c->value = value;
 }
 
-/* A layer with a problem of its own, whose results are floats and leave as one value. */
+/* Begins a chain at a layer with a problem and a single floating-point output; false for others. */
 bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
@@ -101,7 +101,7 @@ bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer 
 	return true;
 }
 
-/* Of whole numbers, so that a factor a channel stands first, and what comes behind it counts in f32? */
+/* True for an integer kernel: its first epilogue is a scale per channel, and later ones compute in f32. */
 static bool sums_are_scaled(const struct problem *q)
 {
 	return q->epilogue_count && q->epilogue[0].kind == EPILOGUE_SCALE;
@@ -173,7 +173,8 @@ static int64_t channels(const struct chain *c)
 	return c->problem.kernel == KERNEL_CONV ? c->problem.k : c->problem.mn;
 }
 
-/* One value a channel: every other dimension is 1, and it does not widen the output. */
+/* True if the value has one element per channel: all other dimensions are 1, and it does not enlarge the
+ * output. */
 static bool is_channel_vector(const struct chain *c, int value)
 {
 	const struct plan_value *v = &c->plan->values[value];
@@ -190,13 +191,13 @@ static bool is_channel_vector(const struct chain *c, int value)
 	return true;
 }
 
-/* A bias is there already or comes first behind the kernel. */
+/* Adds a bias; true if the kernel has one already or it can be its first epilogue. */
 static bool fold_bias(struct chain *c)
 {
 	struct problem *q = &c->problem;
 	bool scaled = sums_are_scaled(q);
 	if (q->epilogue_count > scaled)
-		return true; /* two constants make one */
+		return true; /* two constants are folded into one */
 	q->epilogue[q->epilogue_count++] = (struct epilogue){
 		.kind = EPILOGUE_BIAS,
 		.operand = { .dtype = scaled ? DTYPE_F32 : q->operand[2].dtype, .constant = true },
@@ -213,7 +214,7 @@ static bool take_batchnorm(struct chain *c, const struct plan_layer *l)
 			return false;
 	if (node_int(l->node, "training_mode", 0) != 0 || node_int(l->node, "spatial", 1) != 1)
 		return false;
-	/* its factors go into the weights, so those must be constant, and along the same channels */
+	/* its factors are folded into the weights, which must be constant and have the same channels */
 	if (!c->problem.operand[1].constant || c->channel_axis != 1)
 		return false;
 	str_puts(&c->pattern, "+BatchNorm");
@@ -249,8 +250,8 @@ static bool take_residual(struct chain *c, const struct plan_layer *l)
 	return true;
 }
 
-/* In a pointwise chain: any sum, product ... with another tensor of the same shape. What is no operation both
- * ways round must have the chain's value on its left. */
+/* In a pointwise chain: any binary operation with another tensor of the same shape. If it is not commutative,
+ * the chain's value must be the left operand. */
 static bool take_binary(struct chain *c, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(c->plan, l);
@@ -310,7 +311,7 @@ static bool take_activation(struct chain *c, const struct plan_layer *l)
 	return false;
 }
 
-/* In a pointwise chain: any function of one value. */
+/* In a pointwise chain: any elementwise function. */
 static bool take_function(struct chain *c, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(c->plan, l);
@@ -326,9 +327,8 @@ bool chain_hands_on(const struct plan_layer *l)
 	return l->class == CLASS_FREE && (plan_layer_is(l, "Identity") || plan_layer_is(l, "Dropout"));
 }
 
-/* Layers that hand the same elements on. A reshape is one where the rows of a matrix product stay rows: the
- * library's matrix lies in memory just so. Behind a convolution it is not, since its layout may be blocked.
- * */
+/* Layers that pass the same elements on. A reshape after a matmul is one if the rows stay rows, because the
+ * matrix is contiguous in memory. After a convolution it is not, because the layout may be blocked. */
 static bool passes(struct chain *c, const struct plan_layer *l)
 {
 	/* the Cast and the scale behind raw sums are part of the anchor's own problem */
@@ -353,7 +353,7 @@ static bool passes(struct chain *c, const struct plan_layer *l)
 	return true;
 }
 
-/* Several readers: the parts of an activation, or the end of the chain. */
+/* The value has several readers: appends them if they are one activation, else the chain ends. */
 static bool step_region(struct chain *c)
 {
 	struct region r;

@@ -5,9 +5,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Groups that share layers make a cluster. Inner values of groups have one reader (a unit), so from any layer
- * of a cluster the way down is one as long as it stays inside: a cluster is a tree, its root is its last
- * unit. */
+/* Partitions the groups into clusters by union-find over shared layers. Inner values of a group are read by
+ * one unit, so the path from any layer of a cluster to its end is unique: a cluster is a tree, and its root
+ * is its last unit. */
 
 struct maker {
 	struct fusion *f;
@@ -40,7 +40,7 @@ static void unite(struct maker *m)
 	}
 }
 
-/* Clusters by their last layers. */
+/* Numbers the clusters in the order of their last layers. */
 static void number(struct maker *m)
 {
 	struct fusion *f = m->f;
@@ -48,7 +48,7 @@ static void number(struct maker *m)
 	int *of_root = base_malloc(((size_t)layers + 1) * sizeof(int));
 	for (int i = 0; i < layers; i++)
 		of_root[i] = -1;
-	/* backwards, the first met of a cluster is its last */
+	/* in reverse order, the first layer found of a cluster is its last */
 	for (int i = layers - 1; i >= 0; i--) {
 		int root = root_of(m->parent, i);
 		if (f->cluster_of[i] >= 0 && of_root[root] < 0)
@@ -94,7 +94,7 @@ static int unit_compare(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Layers of one unit may stand apart. */
+/* Layers of one unit need not be adjacent. */
 static void fill_units(struct maker *m, struct fusion_cluster *c)
 {
 	struct fusion *f = m->f;
@@ -122,7 +122,7 @@ static void fill_units(struct maker *m, struct fusion_cluster *c)
 			m->unit_index[c->units[i].layers[k]] = i;
 }
 
-/* Who reads whom. Called twice: to count, then to fill. */
+/* The children of each unit. Called twice: to count, then to fill. */
 static void link_children(struct maker *m, struct fusion_cluster *c, int *reader)
 {
 	for (int i = 0; i < c->unit_count; i++)

@@ -38,8 +38,8 @@ struct limit limit_of(const struct layer_cost *c, const char *problem, const str
 	const struct scenario *s, enum cache cache);
 /* The same for layer i of a plan's main graph. */
 struct limit limit_of_layer(const struct analysis *a, const struct plan *p, const struct peaks *k, int i);
-/* The share as text: "memory 43%", "memory 43% (L2)", "compute 71% (f16 matrix)", "overhead", "-" (unknown).
- * */
+/* The share as text: "memory 43%", "memory 43% (L2)", "compute 71% (f16 matrix)", "overhead", "-"
+ * (unknown). */
 void limit_describe(const struct limit *l, struct str *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Peaks that were measured: which problems, and what their results say. */
+/* Measured peaks: the problems, and the peaks from their results. */
 #include "config.h"
 
 #include "analyze/analyze_private.h"
@@ -10,9 +10,9 @@
 /* Working sets are powers of two: two operands of a copy, the matrix of a read. */
 #define SET_LEAST 8192.0
 #define SET_MOST 2147483648.0
-#define READ_LEAST 1048576.0     /* smaller ones would tell of the call alone */
+#define READ_LEAST 1048576.0     /* smaller ones measure only the call overhead */
 #define FAR_LEAST 134217728.0
-#define FAR_CACHES 4             /* a memory's set is so many times what the caches hold */
+#define FAR_CACHES 4             /* working set in memory: at least this multiple of the caches */
 #define READ_ROW 4096            /* elements of a row of the read's matrix */
 
 static const char *copy_text(struct arena *a, double set)
@@ -39,7 +39,7 @@ static const struct square_type {
 };
 #define SQUARE_TYPES ((int)(sizeof(square_types) / sizeof(square_types[0])))
 
-/* A few cores, many, a GPU. */
+/* For a few cores, many cores, a GPU. */
 static const int square_sizes[] = { 1024, 2048, 8192 };
 #define SQUARE_SIZES ((int)(sizeof(square_sizes) / sizeof(square_sizes[0])))
 #define FEW_THREADS 4
@@ -63,8 +63,8 @@ void peaks_note_type(bool types[DTYPE_COUNT], const char *problem)
 
 struct cache_level {
 	int level;
-	double own_bytes;  /* of one of them */
-	double all_bytes;  /* of as many as the threads have */
+	double own_bytes;  /* of one cache */
+	double all_bytes;  /* of all caches that the threads use */
 	bool is_private;   /* each core has its own */
 };
 
@@ -73,7 +73,7 @@ struct caches {
 	struct cache_level at[PEAK_LEVELS];
 };
 
-/* A level that holds no more than the one before serves nothing. */
+/* Adds a level; one that is not larger than the previous level is ignored. */
 static void level_add(struct caches *c, int level, double bytes, double cores)
 {
 	double threads = c->threads > 0 ? c->threads : 1, held = bytes * ceil(threads / cores);
@@ -82,8 +82,8 @@ static void level_add(struct caches *c, int level, double bytes, double cores)
 		c->at[c->count++] = (struct cache_level){ level, bytes, held, c->threads > 0 && cores < 2 };
 }
 
-/* What a runner's hello tells: the first core's caches, nearest first, and how many processors share each.
- * Where that is not told, the last one is everybody's and the others are not. */
+/* Caches of the first core from a runner's hello, nearest first, and the number of processors that share
+ * each. If that is unknown, the last level is shared by all and the others are private. */
 static void levels_read(struct caches *c, const json_t *list)
 {
 	size_t i, last = 0;
@@ -173,7 +173,7 @@ const char **peaks_problems_of_all(struct arena *a, int *count)
 	return t.list;
 }
 
-/* ---- what their results say ---- */
+/* ---- peaks from the results ---- */
 
 static void take(double *peak, double rate)
 {
@@ -181,8 +181,7 @@ static void take(double *peak, double rate)
 		*peak = rate;
 }
 
-/* A peak is what the device does at best, so its best sample counts: what disturbs one only ever makes it
- * slower. */
+/* A peak is the device's best, so the best sample counts: disturbances only make samples slower. */
 static double best_ns(const struct result *r)
 {
 	return r->stats.min > 0 ? r->stats.min : r->stats.median;
@@ -198,7 +197,7 @@ static void take_square(struct peaks *k, const struct problem *p, const struct r
 		take(&k->flops[own], rate);
 }
 
-/* The C library's copy by one thread, as the CPU runner names it. */
+/* True for the C library's copy with one thread, by its name in the CPU runner. */
 static bool is_of_one_thread(const struct result *r)
 {
 	return strcmp(r->algorithm.name, "memcpy") == 0;
@@ -231,7 +230,7 @@ static void take_result(struct peaks *k, const struct caches *c, const struct pr
 {
 	if (r->status != STATUS_OK || r->launch != LAUNCH_AMORTIZED || r->cache == CACHE_COLD)
 		return;
-	if (r->stats.stop == STOP_DISTURBED) /* too low a peak would call right measurements wrong */
+	if (r->stats.stop == STOP_DISTURBED) /* a peak that is too low would make correct results suspect */
 		return;
 	if (p->kernel == KERNEL_MATMUL && p->m > 1)
 		take_square(k, p, r);
@@ -239,9 +238,8 @@ static void take_result(struct peaks *k, const struct caches *c, const struct pr
 		take_stream(k, c, p, r);
 }
 
-/* A peak is a bound from above: measured again in a worse minute, it is still what it was. An older result
- * counts beside the one that stands for it, unless that says that the algorithm cannot be trusted, or another
- * version of the runner measured it. */
+/* A peak is an upper bound: a later, slower measurement does not lower it. A replaced result counts too,
+ * unless the new one is suspect or from another version of the runner. */
 static bool still_counts(const struct result *old, const struct result *const *standing, int count)
 {
 	for (int i = 0; i < count; i++)
@@ -256,7 +254,7 @@ static bool is_in_full(const struct result *r)
 	return r->status == STATUS_OK && r->stats.stop != STOP_DISTURBED && r->stats.stop != STOP_SHORTLIST;
 }
 
-/* What a first look passed over is no peak where all that it chose was disturbed. */
+/* Uses results of the shortlist pass only if some result was measured in full and is not noisy. */
 static void take_all(struct peaks *k, const struct caches *c, const struct problem *p, const struct results *r, const char *text)
 {
 	int count, old_count;
@@ -273,7 +271,8 @@ static void take_all(struct peaks *k, const struct caches *c, const struct probl
 			take_result(k, c, p, old[i]);
 }
 
-/* What is nearer is no slower, whatever disturbed its measurement; and what units take, of either sign. */
+/* Makes the peaks consistent: a nearer level is never slower than a farther one, and signed and unsigned
+ * types share units. */
 static void settle(struct peaks *k)
 {
 	struct peak_level beyond = { .bandwidth_bytes_s = k->bandwidth_bytes_s };

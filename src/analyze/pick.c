@@ -26,9 +26,9 @@ bool is_strict(const struct result *r)
 	return !math || !*math || strcmp(math, "strict") == 0;
 }
 
-/* With matrix units switched off: those known to use them are out. Where the library does not say, they are
- * out too, unless they cannot: another kernel, f32 under strict math, or a device without such units. An
- * unknown one left in could hide exactly the gain that is asked for; one left out shows as a gap. */
+/* With matrix off: false for algorithms that use matrix units, and for those of unknown use unless they
+ * cannot (another kernel, f32 with strict math, a device without such units). Allowing unknown ones could
+ * hide the gain in question; excluding them shows as a gap. */
 static bool allowed_without_matrix(const struct result *r, bool device_has_matrix)
 {
 	if (r->algorithm.matrix == MATRIX_NO)
@@ -38,7 +38,7 @@ static bool allowed_without_matrix(const struct result *r, bool device_has_matri
 	return !device_has_matrix || !matrix_possible(r->problem, is_strict(r));
 }
 
-/* Does the scenario bar the algorithm? */
+/* True if the scenario excludes the algorithm. */
 static bool barred(const struct result *r, const struct scenario *s, bool device_has_matrix)
 {
 	return (!s->matrix && !allowed_without_matrix(r, device_has_matrix)) || (!s->relaxed && !is_strict(r));
@@ -49,14 +49,14 @@ static bool usable(const struct result *r)
 	return r->status == STATUS_OK && isfinite(r->stats.median) && r->stats.median >= 0;
 }
 
-/* Three samples of a shortlist make no measurement, and the shortlist is made for one launch mode alone: its
- * rows stand where nothing else does. */
+/* True for a result of the shortlist pass: three samples in one launch mode only, used only if there is no
+ * full result. */
 static bool is_brief(const struct result *r)
 {
 	return r->stats.stop == STOP_SHORTLIST;
 }
 
-/* The best, or the first in the library's order: results come by rank. */
+/* The best result, or (best off) the first in the library's order; results are sorted by rank. */
 static const struct result *pick(const struct found *f, const struct scenario *s, enum cache c, bool best,
 	bool device_has_matrix)
 {
@@ -101,7 +101,8 @@ bool found_answered(const struct found *f, enum launch launch, enum cache c)
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];
 		if (r->status != STATUS_OK && !*r->algorithm.name)
-			return true; /* the problem as a whole: no launch mode or cache state will help */
+			return true; /* the problem as a whole: the same in all launch modes and cache
+					states */
 		if (r->launch != launch || !f->finished)
 			continue;
 		any_warm |= r->cache == CACHE_WARM;
@@ -120,7 +121,8 @@ const char *study_text(const struct study *st, int distinct)
 	return distinct < own ? p->problems[distinct].text : st->fusion->texts[distinct - own];
 }
 
-/* What the answers say when none can be used: did the library refuse? */
+/* True if no result can be used because the library does not support the problem, or the scenario excludes
+ * all algorithms. */
 static bool refused(const struct found *f, const struct scenario *s)
 {
 	enum launch launch = s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
@@ -152,8 +154,7 @@ const char *study_why(const struct study *st, const struct scenario *s, int dist
 		matrix |= counts && !s->matrix && r->algorithm.matrix != MATRIX_NO;
 		relaxed |= counts && !s->relaxed && !is_strict(r);
 	}
-	/* what the scenario bars was measured: that, and not why some other algorithm failed, is the reason
-	 * */
+	/* if the scenario excludes measured algorithms, that is the reason, not the failure of another one */
 	if (said && !*said->algorithm.name)
 		return *said->why ? said->why : status_name(said->status);
 	if (relaxed || matrix)
@@ -179,8 +180,8 @@ struct price study_price(const struct study *st, const struct scenario *s, int d
 	return price;
 }
 
-/* The cache state whose results make the bound: warm where all weights and the peak of live activations fit
- * in half of the last-level cache, else (and where one of the three is not known) net. */
+/* The cache state of the bound: warm if all weights and the peak of live activations fit in half of the
+ * last-level cache, else (also if one of these is unknown) net. */
 static enum cache cache_of(const struct plan *p, const struct device *d)
 {
 	double live = p->weight_bytes + p->peak_live_bytes;
@@ -198,7 +199,7 @@ static void want_bodies(struct study *st, const struct plan_layer *l)
 		}
 }
 
-/* The distinct problems of this side. */
+/* Marks the distinct problems of this layout. */
 static void find_wanted(struct study *st)
 {
 	for (int i = 0; i < st->node_count; i++)

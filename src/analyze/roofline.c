@@ -10,8 +10,11 @@ bool roofline_is_product(enum kernel k)
 	return k == KERNEL_CONV || k == KERNEL_DECONV || k == KERNEL_MATMUL || k == KERNEL_ATTENTION || k == KERNEL_RNN;
 }
 
-/* The unit that does the operations, of the two sides (plain, matrix) that may. Peak 0: no claim about
- * operations. */
+/* The roofline model (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009): time >= max(operations /
+ * peak FLOP/s, bytes / bandwidth). Bytes are compulsory traffic: each operand once, at the bandwidth of the
+ * cache level that holds all of them; rotated constants come from memory. Unknown peaks give NaN, never 0. */
+
+/* The unit that runs the operations, of those allowed (plain, matrix). Peak 0: operations do not count. */
 static struct unit unit_for(const struct problem *p, const struct peaks *k, bool plain, bool matrix, enum dtype matrix_type)
 {
 	enum dtype own = p->operand[0].dtype;
@@ -26,8 +29,7 @@ static struct unit unit_for(const struct problem *p, const struct peaks *k, bool
 	return unit;
 }
 
-/* Peak 0: no claim about operations. What other kernels than products do to an element takes less than its
- * bytes. */
+/* Time of the operations; 0 if the peak is 0: kernels other than matmul-like ones are limited by bytes. */
 static double ops_ns(const struct problem *p, double peak)
 {
 	double flops = problem_flops(p);
@@ -36,11 +38,12 @@ static double ops_ns(const struct problem *p, double peak)
 
 static double constant_bytes(const struct problem *p)
 {
-	return fmin(problem_constant_bytes(p), problem_bytes(p)); /* of a gather's table only what is taken is read */
+	/* of a gather's table only the selected rows are read */
+	return fmin(problem_constant_bytes(p), problem_bytes(p));
 }
 
-/* The level that holds so many bytes; level_count: memory. `guess`: the next one whose bandwidth is known.
- * -1: no cache is known, and one may. */
+/* Index of the cache level that holds the bytes; level_count: memory. guess: skip levels of unknown
+ * bandwidth. -1: no cache is known, but one may hold them. */
 static int level_for(const struct peaks *k, double bytes, bool guess)
 {
 	int at = 0;
@@ -49,8 +52,8 @@ static int level_for(const struct peaks *k, double bytes, bool guess)
 	return k->level_count || guess ? at : -1;
 }
 
-/* Compulsory bytes by the bandwidth of the level they are in. Without `guess` what a cache may hold of which
- * no bandwidth is known does not count. */
+/* Time of the compulsory bytes at the bandwidth of their level. Without guess, bytes that may be in a cache
+ * of unknown bandwidth do not count. */
 static double bytes_ns(const struct problem *p, const struct peaks *k, enum cache c, bool guess)
 {
 	double slow = c == CACHE_WARM ? 0 : constant_bytes(p), fast = problem_bytes(p) - slow;
@@ -92,7 +95,7 @@ bool roofline_counts_its_own(const struct algorithm *a)
 	return false;
 }
 
-/* The type that an algorithm's math rounds operands to; DTYPE_UNKNOWN: no figure fits it. */
+/* The type to which an algorithm's math rounds operands; DTYPE_UNKNOWN: no peak applies. */
 enum dtype roofline_math_type(const struct result *r, enum dtype own)
 {
 	static const struct {
@@ -106,7 +109,7 @@ enum dtype roofline_math_type(const struct result *r, enum dtype own)
 	return is_strict(r) ? own : DTYPE_UNKNOWN;
 }
 
-/* The unit that the algorithm runs on; peak 0: no claim about operations. */
+/* The unit that the algorithm runs on; peak 0: operations do not count. */
 static struct unit result_unit(const struct problem *p, const struct peaks *k, const struct result *r)
 {
 	enum dtype type = roofline_math_type(r, p->operand[0].dtype);
@@ -125,7 +128,7 @@ double roofline_of_result(const struct problem *p, const struct peaks *k, const 
 	return roof(ops_ns(p, result_peak(p, k, r)), bytes_ns(p, k, r->cache, false));
 }
 
-/* Bytes and the level that limits them, into r: bytes_ns, told apart. */
+/* Fills the byte part of r: the time and the level that limits it. */
 static void parts_bytes(struct roof_parts *r, const struct problem *p, const struct peaks *k, enum cache c)
 {
 	double slow = c == CACHE_WARM ? 0 : c == CACHE_COLD ? problem_bytes(p) : constant_bytes(p), fast = problem_bytes(p) - slow;
@@ -153,12 +156,12 @@ struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k,
 	return r;
 }
 
-/* ---- what a measurement cannot go below */
+/* ---- the shortest possible time of a measurement */
 
-#define TAPS_MOST 1024 /* of a larger window nothing is claimed */
+#define TAPS_MOST 1024 /* larger windows are not checked */
 
-/* Pairs of a place of one side and a tap that meet a place of the other: place * stride + tap * dilation -
- * pad in 0 ... n. */
+/* Number of (index, tap) pairs that hit an element of the other side: index * stride + tap * dilation - pad
+ * in [0, n). */
 static double pairs_met(int64_t places, int64_t taps, int64_t stride, int64_t dilation, int64_t pad, int64_t n)
 {
 	double met = 0;
@@ -171,8 +174,7 @@ static double pairs_met(int64_t places, int64_t taps, int64_t stride, int64_t di
 	return met;
 }
 
-/* The share of a convolution's operations that meet the picture and not its padding, which nobody need
- * compute. */
+/* The share of a convolution's operations that read input elements; those on padding need not be computed. */
 static double share_met(const struct problem *p)
 {
 	double share = 1;
@@ -190,8 +192,8 @@ static double share_met(const struct problem *p)
 	return share;
 }
 
-/* The share of a source that must be read: what windows step over need not be, nor what is left out in making
- * it smaller; a gather may take the same again and again. */
+/* The share of the input that must be read: strides can skip elements, downsampling too, and a gather can
+ * read the same rows repeatedly. */
 static double share_read(const struct problem *p)
 {
 	double share = 1;
@@ -215,10 +217,10 @@ static double bytes_least(const struct problem *p)
 	return problem_bytes(p) - (share < 1 ? (1 - share) * dtype_bytes(p->operand[0].dtype, volume) : 0);
 }
 
-/* What rotates does so through twice what the last cache holds: half of it that may have kept. */
+/* Constants rotate through twice the last-level cache, so half of them may still be in it. */
 #define ROTATED_SHARE 0.5
 
-/* Each level passes on what those nearer cannot have held, whatever they kept. */
+/* Each level must at least transfer the bytes that the nearer levels cannot hold. */
 static double passing_ns(const struct problem *p, const struct peaks *k, enum cache c)
 {
 	double bytes = bytes_least(p), rotating = c == CACHE_COLD ? bytes : c == CACHE_NET ? constant_bytes(p) : 0;
@@ -268,9 +270,9 @@ const char *roofline_why(struct arena *a, const struct study *st, const struct s
 	return arena_printf(a, "no %s peak of the device is known", name);
 }
 
-/* ---- what each resource has to do ---- */
+/* ---- use of each resource ---- */
 
-/* The unit that a product's operations keep busy, -1: none that is known of. */
+/* The RESOURCE_* unit that runs the operations; -1: unknown, or operations do not count. */
 static int unit_of(const struct problem *p, const struct peaks *k, const struct scenario *s, const struct result *r)
 {
 	enum dtype own = p->operand[0].dtype, type = r ? roofline_math_type(r, own) : own;
