@@ -119,7 +119,7 @@ says err "usage"
     sed -n 8p "$work/results" | tr -d '\n' | cut -c 1-50 | tr -d '\n'
 } >"$work/messy"
 try 0 "noise, a killed run, another after it, a torn end" "$BENANZA" db import --db "$work/messy.db" "$work/messy"
-says err "messy breaks off in the middle of a line"
+says err "messy ends in the middle of a line"
 says out "$((jobs * 4 + 4)) results: $((jobs * 4)) added, 4 known already; $((jobs + 1)) problems"
 sed '3s/"median_ns":[0-9]*/"median_ns":"fast"/; 5s/eltwise\|conv\|pool/nonsense/' "$work/results" >"$work/bad"
 try 1 "lines that mean nothing" "$BENANZA" db import --db "$work/bad.db" "$work/bad"
@@ -199,7 +199,7 @@ got=0
 wait $import || got=$?
 exec 4>&-
 same "$got" 1 "an import that is interrupted while it waits: exit status 1"
-says out "interrupted, what was added is kept"
+says out "interrupted, added results are kept"
 
 # the real runner, as a batch
 if [ -x "$runner" ]; then

@@ -7,8 +7,8 @@
 
 #include "base/arena.h"
 
-#define BEGIN 0.1
-#define END 0.95
+#define BEGIN 0.1 /* part of the run from which, and */
+#define END 0.95  /* up to which estimates count */
 
 void bench_eta_note(struct bench_eta *b, double at_s, double left_s)
 {

@@ -1,16 +1,17 @@
-/* How good the estimates of a run's end were, known when it has ended. */
+/* Accuracy of the estimated time left, computed at the end of a run. */
 #ifndef COMMANDS_BENCH_ETA_H
 #define COMMANDS_BENCH_ETA_H
 
 struct bench_eta {
-	double *at_s, *left_s;
+	double *at_s, *left_s; /* seconds; owned */
 	int count, capacity;
 };
 
-/* So long after the beginning so much was said to be left; NaN: nothing was. The last one is the end. */
+/* Records an estimate: at_s seconds after the start, left_s seconds were left; NaN: no estimate. The last
+ * call is the end of the run. */
 void bench_eta_note(struct bench_eta *b, double at_s, double left_s);
-/* By what factor what was said was off from what was left, at most, from a tenth of the way on until a twentieth of it is left,
- * where single problems decide; 1 is right. NaN: nothing was said. */
+/* The largest factor between estimated and actual time left, in either direction; 1: exact. Only estimates
+ * between 10% and 95% of the run count: near the end, single problems decide. NaN: no estimates. */
 double bench_eta_off(const struct bench_eta *b);
 void bench_eta_free(struct bench_eta *b);
 

@@ -1,4 +1,4 @@
-/* bench --emit-jobs: what bench would measure, as jobs for a runner that is elsewhere (docs/wire.md). */
+/* bench --emit-jobs: prints what bench would measure as jobs for a runner on another machine (docs/wire.md). */
 #include "config.h"
 
 #include "commands/wanted.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "net,warm" into a flag for each word. NULL leaves what is there. */
+/* Parses "net,warm" into one flag per word. NULL leaves the flags unchanged. */
 static int words_parse(const char *option, const char *list, int (*parse)(const char *), bool *set, int count, struct error *err)
 {
 	if (!list)
@@ -18,7 +18,8 @@ static int words_parse(const char *option, const char *list, int (*parse)(const 
 		snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : 0), p);
 		int which = parse(word);
 		if (which < 0 || which >= count)
-			return error_set(err, "%s: \"%.*s\" is none of its words; see --help", option, (int)(n < 60 ? n : 60), p);
+			return error_set(err, "%s: unknown word \"%.*s\"; see --help", option, (int)(n < 60 ?
+				n : 60), p);
 		set[which] = true;
 		p += n;
 		if (!*p)
@@ -33,7 +34,7 @@ int bench_caches(const struct options *o, bool caches[CACHE_COUNT], struct error
 	return words_parse("--caches", o->caches, cache_parse, caches, CACHE_COUNT, err);
 }
 
-/* Nobody is asked; -d only says what kind of device the jobs are meant for. */
+/* No runner is started; -d only gives the kind of device that the jobs are for. */
 static bool is_for_cpu(const struct options *o)
 {
 	return o->config.device && strncmp(o->config.device, "cpu", 3) == 0;
@@ -66,7 +67,7 @@ int bench_jobs(struct options *o, struct error *err)
 	struct wanted w = { 0 };
 	int status = EXIT_DONE;
 	if (o->json) {
-		error_set(err, "--emit-jobs prints jobs, one JSON object a line: --json is one too many");
+		error_set(err, "--emit-jobs prints one JSON object per line; remove --json");
 		return EXIT_BAD;
 	}
 	/* a model that cannot be used does not keep the others from being measured */
@@ -79,7 +80,7 @@ int bench_jobs(struct options *o, struct error *err)
 		}
 		session_close(s);
 	}
-	/* the device is not known yet: the caches of most */
+	/* the device is unknown: assumes typical caches */
 	struct device cpu = { .name = "cpu", .threads = 8, .llc_bytes = 33554432, .attributes = "{\"caches\":["
 		"{\"level\":1,\"bytes\":32768},{\"level\":2,\"bytes\":524288},{\"level\":3,\"bytes\":33554432}]}" };
 	struct device gpu = { .name = "cuda", .llc_bytes = 50331648, .attributes = "{}" };

@@ -14,17 +14,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STEP_MS 1000 /* a runner at work wakes it before that, every half a second */
+#define STEP_MS 1000 /* a working runner sends progress every half second */
 #define BAR_WIDTH 24
-#define DOUBTS_LEAST 0.01 /* share of the cost from which what is mistrusted is measured once more */
-#define KEEP_WAIT_MS 120000 /* for a database that cannot take the last results: locked, full */
+#define DOUBTS_LEAST 0.01 /* share of the cost from which suspect results are measured once more */
+#define KEEP_WAIT_MS 120000 /* waits for a database that cannot accept the last results: locked, full */
 
-/* What a run adds up to: every problem is one of already ... missing. */
+/* Totals of a run: every problem is one of already ... missing. */
 struct tally {
 	int problems, already, measured, failed, unsupported, missing;
-	int shaky; /* of these, by what is known now */
-	int lost; /* results that the database did not take */
-	int peaks; /* of the device, measured now: no problems of a model */
+	int shaky; /* noisy ones among these */
+	int lost; /* results that the database rejected */
+	int peaks; /* peaks of the device that were measured; not part of the problems */
 	double wall_s, peaks_s, saved_by_sharing_s;
 	double eta_off; /* the worst factor of any model (bench_eta_off); NaN unknown */
 	bool interrupted;
@@ -42,7 +42,7 @@ static void progress_clear(void)
 	fputs("\r\x1b[K", stderr);
 }
 
-/* The batch and type that the current problem is measured for, with blanks behind; "" if there is one scenario alone. */
+/* Batch and data type of the current problem, followed by blanks; "" if there is a single scenario. */
 static const char *scenario_text_of(char *buf, size_t size, const struct options *o, const struct wanted *w, const char *problem)
 {
 	int64_t batches[CONFIG_LIST_MAX];
@@ -78,7 +78,7 @@ static void progress_draw(const struct queue_status *q, const struct options *o,
 	fflush(stderr);
 }
 
-/* Until all is measured, someone interrupts, or there is no point in going on; an exit status. */
+/* Runs the queue until it is empty, interrupted, or useless to continue; returns an exit status. */
 static int queue_drain(struct session *s, const struct options *o, const struct wanted *w, struct bench_eta *estimates,
 	struct error *err)
 {
@@ -104,7 +104,7 @@ static int queue_drain(struct session *s, const struct options *o, const struct 
 			break;
 		}
 		keep_on(s->store, o->quiet);
-		if (store_is_gone(s->store)) { /* to measure on would be for nothing */
+		if (store_is_gone(s->store)) { /* results could not be stored */
 			status = EXIT_BAD;
 			break;
 		}
@@ -114,7 +114,7 @@ static int queue_drain(struct session *s, const struct options *o, const struct 
 	return status;
 }
 
-/* What is known of a problem after all: JOB_DONE, JOB_UNSUPPORTED, JOB_FAILED, or JOB_NONE: nothing that is finished. */
+/* Final state of a problem: JOB_DONE, JOB_UNSUPPORTED, JOB_FAILED, or JOB_NONE: not finished. */
 static enum job_state standing(const struct results *r, const char *problem)
 {
 	int count;
@@ -125,7 +125,8 @@ static enum job_state standing(const struct results *r, const char *problem)
 	return results_is_finished(r, problem) ? JOB_DONE : JOB_NONE;
 }
 
-/* Passed over in the meantime: nobody measures the other states of that algorithm again. */
+/* True if the algorithm was dropped by the shortlist pass since then; its other states are not measured
+ * again. */
 static bool is_passed_over(const struct result *const *all, int count, const struct algorithm *a)
 {
 	for (int i = 0; i < count; i++)
@@ -135,7 +136,7 @@ static bool is_passed_over(const struct result *const *all, int count, const str
 	return false;
 }
 
-/* Is any of what is known of it, but in the state cold, from a machine that was never calm? */
+/* True if a result of the problem (except in state cold) is noisy. */
 static bool is_shaky(const struct results *r, const char *problem)
 {
 	int count;
@@ -167,7 +168,8 @@ static void tally_add(struct tally *t, struct session *s, const struct wanted *w
 	}
 }
 
-/* What each batch and type needed beyond those before it, and what of that is still missing. */
+/* For each batch and type: the problems beyond those of the previous ones, and how many of them are
+ * missing. */
 static void scenarios_add(struct tally *t, const struct session *s, const struct wanted *w, const struct options *o)
 {
 	int64_t batches[CONFIG_LIST_MAX];
@@ -187,7 +189,7 @@ static void scenarios_add(struct tally *t, const struct session *s, const struct
 	}
 }
 
-/* What each runner did, over all models, and which of them is out. */
+/* Work of each runner over all models, and why it is no longer used. */
 static void runners_add(json_t *runners, const struct queue *q, const struct options *o)
 {
 	for (int i = 0; i < queue_status(q).workers; i++) {
@@ -209,7 +211,7 @@ static void runners_add(json_t *runners, const struct queue *q, const struct opt
 	}
 }
 
-/* Trouble that the person must hear of: results that are not in the database always, the runner's unless -q. */
+/* Prints problems of the database (always) and of the runner (unless -q). */
 static void trouble_print(
 	const struct queue_status *q, const struct options *o, const char *store_why, const struct error *said)
 {
@@ -218,7 +220,8 @@ static void trouble_print(
 		fprintf(stderr, "benanza: %s\n", q->trouble);
 }
 
-/* The device's peaks, once, before all else: rooflines stand on them. One that the device does not have is no gap. */
+/* Queues the device's peaks before everything else, because rooflines need them. An unsupported peak is not a
+ * gap. */
 static void peaks_queue(struct session *s, bool again, bool shaky)
 {
 	struct arena a = { 0 };
@@ -229,7 +232,7 @@ static void peaks_queue(struct session *s, bool again, bool shaky)
 	arena_free(&a);
 }
 
-/* Runners that ended something: so many worked at once. */
+/* Number of runners that completed a problem: they worked in parallel. */
 static int queue_busy(const struct queue *q)
 {
 	int busy = 0, all = queue_status(q).workers;
@@ -238,7 +241,7 @@ static int queue_busy(const struct queue *q)
 	return busy > 0 ? busy : 1;
 }
 
-/* Those that were measured, and what of the time that took, as often as it was done. */
+/* Counts the measured peaks and their share of the wall time; called after each pass. */
 static void peaks_count(struct session *s, struct tally *t)
 {
 	struct arena a = { 0 };
@@ -252,7 +255,7 @@ static void peaks_count(struct session *s, struct tally *t)
 	arena_free(&a);
 }
 
-/* What was measured now and costs less than the peaks allow; either is wrong. Returns how many were queued again. */
+/* Queues the suspect results of this run again. Returns the number queued. */
 static int doubts_queue(struct session *s, struct options *o)
 {
 	int64_t batches[CONFIG_LIST_MAX];
@@ -274,19 +277,19 @@ static int doubts_queue(struct session *s, struct options *o)
 	return added;
 }
 
-/* Nobody knows which states a problem was measured in: where they are named, it is measured again. What the bounds stand on is
- * always among them. */
+/* Reads --caches. The states in which a problem was measured are not stored, so all problems are measured
+ * again. net is required, because bounds use it. */
 static int states_read(const struct options *o, bool caches[CACHE_COUNT], struct error *err)
 {
 	if (o->launches)
-		return error_set(err, "--launches goes with --emit-jobs");
+		return error_set(err, "--launches needs --emit-jobs");
 	if (bench_caches(o, caches, err))
 		return -1;
-	return caches[CACHE_NET] ? 0 : error_set(err, "--caches: what is measured here is measured in net, too: name it");
+	return caches[CACHE_NET] ? 0 : error_set(err, "--caches: add net, which bounds need");
 }
 
-/* All that is wanted, and once more what cannot be, with the peaks that say so: a machine that is busy with something else
- * for a moment bends either. */
+/* Measures all problems, then suspect ones and the peaks once more: other work on the machine can distort
+ * both. */
 static int bench_problems(struct session *s, struct options *o, const struct wanted *w, struct tally *t, struct error *err)
 {
 	bool caches[CACHE_COUNT];
@@ -323,7 +326,8 @@ static int bench_run(struct session *s, struct options *o, struct wanted *w, str
 	int unkept = keep_end(s->store, KEEP_WAIT_MS, o->quiet, &waiting);
 	t->lost += unkept;
 	if (store_is_gone(s->store)) {
-		error_set(err, "%s (%d of this run)", unkept ? store_waiting(s->store).why : q.trouble, unkept);
+		error_set(err, "%s (%d results of this run)", unkept ? store_waiting(s->store).why :
+			q.trouble, unkept);
 		return EXIT_BAD;
 	}
 	if (unkept)
@@ -332,7 +336,7 @@ static int bench_run(struct session *s, struct options *o, struct wanted *w, str
 	return status;
 }
 
-/* The first model's runners measure the others, too: in a cluster each start may be a long wait. */
+/* All models share the runners of the first one: in a cluster each start may wait long. */
 static int bench_session(struct session **s, struct options *o, int index, struct error *err)
 {
 	if (*s && (*s)->queue) {
@@ -365,7 +369,7 @@ static int bench_model(struct session **session, struct options *o, int index, s
 		status = bench_run(s, o, &w, t, err);
 	*gone = store_is_gone(s->store);
 	t->interrupted |= interrupted;
-	if (interrupted && status == EXIT_NO_DEVICE) { /* it was not waited for */
+	if (interrupted && status == EXIT_NO_DEVICE) { /* interrupted while waiting for it */
 		err->text[0] = '\0';
 		status = EXIT_GAPS;
 	}
@@ -396,7 +400,7 @@ static void tally_print(const struct tally *t, const struct options *o)
 		printf(", about %.0f s more without sharing", t->saved_by_sharing_s);
 	if (t->shaky)
 		printf("; %d noisy: on a quiet machine, bench --shaky measures them again", t->shaky);
-	puts(!t->interrupted ? "" : t->lost ? "; interrupted" : "; interrupted, what was measured is kept");
+	puts(!t->interrupted ? "" : t->lost ? "; interrupted" : "; interrupted, measured results are kept");
 }
 
 int cmd_bench(struct options *o, struct error *err)
@@ -414,7 +418,7 @@ int cmd_bench(struct options *o, struct error *err)
 	int status = EXIT_DONE;
 	bool gone = false;
 	struct session *s = NULL;
-	/* a model that cannot be used does not keep the others from being measured */
+	/* continue with the other models if one cannot be used */
 	for (int i = 0; i < o->argc && status != EXIT_NO_DEVICE && !gone && !interrupted; i++) {
 		if (err->text[0])
 			fprintf(stderr, "benanza: %s\n", err->text);

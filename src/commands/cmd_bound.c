@@ -3,13 +3,13 @@
 #include "commands/command.h"
 #include "commands/report.h"
 
-/* What stands behind the numbers, where it is not what was expected. */
+/* Notes on the source of the results, if it is not the running device. */
 static void notes_print(struct session *s, const struct options *o)
 {
 	struct arena a = { 0 };
 	const char *other = session_other_records(s, &a);
 	if (s->trouble[0] && !o->quiet)
-		fprintf(stderr, "benanza: %s; the records of %s are used\n", s->trouble, s->device.model);
+		fprintf(stderr, "benanza: %s; using recorded results of %s\n", s->trouble, s->device.model);
 	if (other && !o->quiet)
 		fprintf(stderr, "benanza: %s\n", other);
 	for (int i = 0; s->queue && !o->quiet && i < queue_status(s->queue).workers; i++)

@@ -57,7 +57,7 @@ static int db_check(struct store *s, struct options *o, struct error *err)
 
 static const struct db_row {
 	const char *name, *usage;
-	int least, most; /* arguments, its name included */
+	int least, most; /* number of arguments, its name included */
 	bool writes, json;
 	int (*run)(struct store *s, struct options *o, struct error *err);
 } db_rows[] = {
@@ -73,7 +73,7 @@ static int db_run(const struct db_row *row, struct options *o, struct error *err
 	if (options_expect(o, row->least, row->most, row->usage, err))
 		return EXIT_BAD;
 	if (o->json && !row->json) {
-		error_set(err, "db %s has no --json: what it prints is JSON, one object a line", row->name);
+		error_set(err, "db %s has no --json: it always prints JSON, one object per line", row->name);
 		return EXIT_BAD;
 	}
 	struct store *s = store_open(options_db(o), !row->writes, err);
@@ -89,6 +89,6 @@ int cmd_db(struct options *o, struct error *err)
 	for (size_t i = 0; i < sizeof(db_rows) / sizeof(db_rows[0]); i++)
 		if (strcmp(o->argv[0], db_rows[i].name) == 0)
 			return db_run(&db_rows[i], o, err);
-	error_set(err, "db %s: no such thing; there are info, check, import, merge and export", o->argv[0]);
+	error_set(err, "unknown command db %s; use info, check, import, merge or export", o->argv[0]);
 	return EXIT_BAD;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the database, which may be missing, has of a device's peaks. */
+/* A device's peaks from the database, which may be missing. */
 static json_t *measured_json(struct store *store, const struct device *d)
 {
 	struct results *r = results_new();
@@ -22,7 +22,7 @@ static json_t *measured_json(struct store *store, const struct device *d)
 	return peaks_json(&peaks);
 }
 
-/* What one configured runner answers. */
+/* Starts one configured runner and returns its hello. */
 static json_t *runner_json(const struct config *c, const struct config_runner *r, struct store *store)
 {
 	struct config one = *c; /* borrowed */
@@ -31,7 +31,7 @@ static json_t *runner_json(const struct config *c, const struct config_runner *r
 	struct queue *q = queue_new(&one, NULL, results);
 	struct error err = ERROR_NONE;
 	json_t *o = json_pack("{s:s, s:s, s:i}", "runner", r->name, "command", r->argv[0], "count", r->count);
-	if (queue_connect(q, queue_limits(q)->hello, &err)) { /* this list is not worth a place in a cluster's queue */
+	if (queue_connect(q, queue_limits(q)->hello, &err)) { /* does not wait in a cluster's queue */
 		json_object_set_new(o, "error", json_text(text_of(err.text)));
 	} else {
 		const struct device *d = queue_device(q);
@@ -59,7 +59,7 @@ static int recorded_json(struct store *store, json_t *list, struct error *err)
 	return status;
 }
 
-/* The same of a file of results. */
+/* The same for a file of results. */
 static json_t *file_peaks_json(const struct recorded *one)
 {
 	struct arena a = { 0 };
@@ -77,7 +77,7 @@ static json_t *file_peaks_json(const struct recorded *one)
 	return peaks_json(&peaks);
 }
 
-/* What came with the program, where the database has nothing of that device. */
+/* The program's files of results, for devices that have none in the database. */
 static void recorded_files_json(json_t *list)
 {
 	struct arena a = { 0 };
@@ -99,7 +99,7 @@ static void recorded_files_json(json_t *list)
 	arena_free(&a);
 }
 
-/* Devices that can be planned for. A figure that is not known is null. */
+/* Described devices; an unknown figure is null. */
 static int described_json(json_t *list, struct error *err)
 {
 	struct arena a = { 0 };
@@ -121,7 +121,7 @@ static int described_json(json_t *list, struct error *err)
 	return bad;
 }
 
-/* A rate of the vendor's, in its usual unit. */
+/* A vendor's figure as text with its unit. */
 static const char *rate(char *buf, const json_t *o, const char *key, const char *unit)
 {
 	double n = json_number_or_nan(json_object_get(o, key));
@@ -137,7 +137,7 @@ static void described_text(const json_t *described)
 	size_t i;
 	const json_t *o;
 	if (json_array_size(described))
-		puts("described by their vendor's figures (choose one with -d NAME: plans and estimates, no measurements)");
+		puts("described by their vendor's figures (choose with -d NAME: estimates, no measurements)");
 	json_array_foreach(described, i, o) {
 		char memory[2 * STR_QUANTITY], f32[2 * STR_QUANTITY], f16[2 * STR_QUANTITY];
 		const char *caveat = json_string_at(o, "caveat", "");
@@ -156,8 +156,9 @@ static void peaks_text(const json_t *o, const char *otherwise)
 	if (line.n || otherwise)
 		printf("  %-8s %s%s\n", "", line.n ? "measured peaks: " : "", line.n ? line.p : otherwise);
 	if (peaks_have_gaps(&k))
-		printf("  %-8s -: not measured while the machine was calm%s%s\n", "",
-			peaks_known(&k) ? "" : " (no rooflines without memory's)", otherwise ? "; when it is: benanza bench --shaky MODEL" : "");
+		printf("  %-8s -: not measured on a quiet machine%s%s\n", "",
+			peaks_known(&k) ? "" : " (without memory there are no rooflines)",
+			otherwise ? "; to measure it: benanza bench --shaky MODEL" : "");
 	str_free(&line);
 }
 
@@ -176,9 +177,10 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 		printf("  %-8s last-level cache %s, matrix units %s, runner %s\n", "",
 			str_bytes(llc, json_number_or_nan(json_object_get(o, "llc_bytes"))),
 			json_is_true(json_object_get(o, "matrix_units")) ? "yes" : "no", json_string_at(o, "version", "?"));
-		peaks_text(o, "peaks not measured yet, or not on a calm machine: bench MODEL does, bench --shaky MODEL anew");
+		peaks_text(o, "peaks not measured yet (bench MODEL), or noisy (bench --shaky MODEL)");
 	}
-	puts("recorded in the database (choose one with -d NUMBER), or come with the program (-d MODEL or part of the stack)");
+	puts("recorded in the database (choose with -d NUMBER) or with the program (-d MODEL or part of the "
+		"stack)");
 	json_array_foreach(recorded, i, o) {
 		char id[32];
 		snprintf(id, sizeof(id), "%lld", (long long)json_int_at(o, "id", 0));
@@ -215,6 +217,7 @@ int cmd_devices(struct options *o, struct error *err)
 		devices_text(runners, recorded), described_text(described);
 	json_decref(all);
 	if (status == EXIT_DONE && !any)
-		return error_set(err, "no runner answers; is benanza-runner-cpu beside benanza or in PATH?"), EXIT_NO_DEVICE;
+		return error_set(err, "no runner answers; put benanza-runner-cpu next to benanza or in PATH"),
+			EXIT_NO_DEVICE;
 	return status;
 }

@@ -8,10 +8,10 @@
 
 #include <unistd.h>
 
-#define PATIENCE_MS 100     /* a screen waits no longer for another program on the database */
-#define KEEP_WAIT_MS 5000   /* nor whoever leaves, for it to take the last results */
+#define PATIENCE_MS 100     /* longest wait of a screen for the database's lock */
+#define KEEP_WAIT_MS 5000   /* longest wait at exit until the last results are stored */
 
-/* Was a device asked for that nobody has? A runner that is known and does not answer is another matter. */
+/* True if -d names an unknown device, unlike a known runner that does not answer. */
 static bool is_unheard_of(const struct options *o, const struct session *s, int connected)
 {
 	return connected < 0 && o->config.device && !s->queue && !s->trouble[0];
@@ -29,7 +29,7 @@ static int frame_print(const struct options *o, struct session *s, struct error 
 	int connected = session_connect(s, QUEUE_HELLO_LIMIT, err);
 	if (connected == SESSION_UNREADABLE || is_unheard_of(o, s, connected))
 		return options_connected(connected);
-	if (connected && !o->quiet) /* without a device the frame shows what is known without */
+	if (connected && !o->quiet) /* the frame is printed without a device */
 		fprintf(stderr, "benanza: %s\n", err->text);
 	while (session_plan_step(s, 100))
 		;
@@ -49,7 +49,7 @@ static int explore(struct session *s, const struct app_options *ao, struct error
 	err->text[0] = '\0';
 	if (s->store)
 		store_set_patience(s->store, PATIENCE_MS, NULL, NULL);
-	int left = app_run(s, ao, err); /* by a signal: the shell's way of saying so */
+	int left = app_run(s, ao, err); /* > 0: ended by this signal, exit status 128 + signal */
 	int unkept = left < 0 ? 0 : keep_end(s->store, KEEP_WAIT_MS, false, err);
 	return left < 0 ? EXIT_BAD : left > 0 ? 128 + left : unkept ? EXIT_GAPS : EXIT_DONE;
 }
@@ -64,11 +64,12 @@ int cmd_explore(struct options *o, struct error *err)
 		error_set(err, "--svg needs --frame, e.g. --frame 120x40 --svg");
 		return EXIT_BAD;
 	}
-	bool blind = !o->frame && !isatty(STDOUT_FILENO); /* keys come from /dev/tty where the model comes from stdin */
+	bool blind = !o->frame && !isatty(STDOUT_FILENO); /* keys come from /dev/tty if the model is on
+							     stdin */
 	struct session *s = options_session(o, 0, o->frame || blind ? SESSION_DB_READ : SESSION_DB_WRITE, err);
 	if (!s)
 		return EXIT_BAD;
-	if (blind) { /* a model that cannot be opened comes first */
+	if (blind) { /* after errors of the model */
 		error_set(err, "the explorer needs a terminal; use benanza bound %s, or --frame 80x24", o->argv[0]);
 		session_close(s);
 		return EXIT_BAD;
@@ -82,7 +83,7 @@ int cmd_explore(struct options *o, struct error *err)
 		status = frame_print(o, s, err);
 	} else if (status == EXIT_DONE) {
 		struct app_options ao = { .color = o->color, .ascii = o->ascii };
-		/* does not wait: the first frame comes before the runner's hello */
+		/* does not wait: the first frame is drawn before the runner's hello */
 		int connected = session_connect(s, 0, err);
 		status = is_unheard_of(o, s, connected) || connected == SESSION_UNREADABLE ? options_connected(connected) : EXIT_DONE;
 		if (status == EXIT_DONE)

@@ -15,7 +15,7 @@ static const char *opsets_text(const struct op *op, char buf[32])
 	return buf;
 }
 
-/* Operators by domain and name, oldest first. */
+/* Sorts operators by domain, name and version. */
 static int row_compare(const void *a, const void *b)
 {
 	const struct op *x = *(const struct op *const *)a, *y = *(const struct op *const *)b;

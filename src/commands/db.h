@@ -1,14 +1,16 @@
-/* What `benanza db` does that has a file of its own. Each returns an exit status, EXIT_BAD with a line in err. */
+/* Subcommands of `benanza db` in files of their own. Each returns an exit status, EXIT_BAD with a line in
+ * err. */
 #ifndef COMMANDS_DB_H
 #define COMMANDS_DB_H
 
 #include "commands/command.h"
 
-/* argv[1...]: files of results, which are added to the database. */
+/* Adds the results of the files argv[1...] to the database. */
 int db_import(struct store *s, struct options *o, struct error *err);
-/* argv[1...]: other databases, of which all that this one lacks is added. */
+/* Adds the contents of the databases argv[1...] that this one does not have. */
 int db_merge(struct store *s, struct options *o, struct error *err);
-/* Results as such a file, on standard output: of the devices that -d fits, of the models argv[1...] where there are any. */
+/* Prints results in the format of db_import: those of the devices that match -d, and of the models
+ * argv[1...], if any. */
 int db_export(struct store *s, struct options *o, struct error *err);
 
 #endif

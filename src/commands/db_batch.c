@@ -11,10 +11,10 @@
 #include "base/clock.h"
 
 #define BATCH 2000      /* additions in one transaction */
-#define SAID_MAX 10     /* lines about what is left out */
+#define SAID_MAX 10     /* reasons printed for invalid lines */
 #define PROGRESS_MS 500
-#define FUTURE_S 86400  /* clocks may differ a little */
-#define GIVE_WAY_MS 2   /* between two transactions, so that whoever waits for the file gets it */
+#define FUTURE_S 86400  /* tolerance for clocks that differ */
+#define GIVE_WAY_MS 2   /* pause between transactions, so that other programs get the lock */
 #define PATIENCE_MS 300000
 #define SAID_AFTER_MS 1000
 
@@ -24,14 +24,14 @@ static void progress_clear(const struct db_batch *b)
 		fputs("\r\x1b[K", stderr);
 }
 
-/* Another program has the file locked. */
+/* Called while another program has the file locked; false stops waiting. */
 static bool batch_go_on(void *context, int64_t waited_ms)
 {
 	struct db_batch *b = context;
 	if (waited_ms > SAID_AFTER_MS && !b->said) {
 		const char *who = store_lock_holder(b->store);
-		struct error line = ERROR_NONE; /* cleans what others are called */
-		error_set(&line, "waiting for %s: another program keeps it locked%s%s%s", store_path(b->store),
+		struct error line = ERROR_NONE; /* error_set cleans the other program's name */
+		error_set(&line, "waiting for %s: locked by another program%s%s%s", store_path(b->store),
 			*who ? " (" : "", who, *who ? ")" : "");
 		progress_clear(b);
 		fprintf(stderr, "benanza: %s\n", line.text);
@@ -66,7 +66,7 @@ int db_batch_commit(struct db_batch *b, struct error *err)
 	if (!b->waiting)
 		return 0;
 	b->waiting = 0;
-	/* an addition that failed has undone its batch: what was counted since is not kept */
+	/* a failed addition rolls back its batch: resets the counts to the last commit */
 	bool undone = !store_has_batch(b->store);
 	if (undone || store_batch_end(b->store, err)) {
 		b->now = b->kept;
@@ -108,7 +108,7 @@ void db_batch_leave_out(struct db_batch *b, const char *why)
 
 int db_batch_end(struct db_batch *b, int bad, struct error *err)
 {
-	if (b->given_up) { /* no error: that is what was asked for */
+	if (b->given_up) { /* interrupted by the user: not an error */
 		err->text[0] = '\0';
 		bad = 0;
 	}
@@ -119,7 +119,8 @@ int db_batch_end(struct db_batch *b, int bad, struct error *err)
 		fprintf(stderr, "benanza: ... and %" PRId64 " more\n", b->left_out - SAID_MAX);
 	if (b->kept.future)
 		fprintf(stderr,
-			"benanza: %" PRId64 " results are dated in the future and stand until then; the clock there is wrong\n",
+			"benanza: %" PRId64 " results are dated in the future and stay the newest until "
+			"then; fix that clock\n",
 			b->kept.future);
 	return bad;
 }

@@ -1,4 +1,4 @@
-/* db export: results of the database as a runner would have sent them. */
+/* db export: prints results of the database in the format of a runner. */
 #include "config.h"
 
 #include "commands/db.h"
@@ -10,11 +10,11 @@
 #include <string.h>
 
 struct export {
-	const struct results *standing; /* of the device: what is finished, and how */
+	const struct results *standing; /* of the device: which problems are finished, and their status */
 	const struct wanted *wanted;    /* NULL: everything */
-	struct str hello;               /* of the device, until its first result; "" it is out */
-	struct str problem;             /* of the last result, "" none */
-	int64_t id;                     /* of the present job */
+	struct str hello;               /* of the device; "" once it is printed */
+	struct str problem;             /* of the last result; "" none */
+	int64_t id;                     /* of the current job */
 	int64_t results;
 };
 
@@ -24,7 +24,7 @@ static void line_print(char *line)
 	free(line);
 }
 
-/* How the measuring of a problem ended. */
+/* Final status of a problem. */
 static enum status export_status(const struct results *r, const char *problem)
 {
 	int count;
@@ -96,7 +96,7 @@ static int export_one(struct store *s, int64_t device, struct export *ex, struct
 	return bad;
 }
 
-/* All devices that fit best what -d says; none given, all. */
+/* Exports the devices that match -d best; without -d, all. */
 static int export_all(struct store *s, const struct options *o, struct export *ex, struct error *err)
 {
 	struct arena a = { 0 };
@@ -110,7 +110,8 @@ static int export_all(struct store *s, const struct options *o, struct export *e
 				exported++;
 			}
 	if (!bad && !exported && o->config.device)
-		bad = error_set(err, "%s holds no results of %s; see benanza devices", store_path(s), o->config.device);
+		bad = error_set(err, "%s has no results of %s; see benanza devices", store_path(s),
+			o->config.device);
 	arena_free(&a);
 	return bad;
 }
@@ -136,7 +137,7 @@ int db_export(struct store *s, struct options *o, struct error *err)
 	str_free(&ex.hello);
 	str_free(&ex.problem);
 	if (!bad && !ex.results) {
-		error_set(err, "%s holds no results of that", store_path(s));
+		error_set(err, "%s has no such results", store_path(s));
 		return EXIT_GAPS;
 	}
 	return bad ? EXIT_BAD : EXIT_DONE;

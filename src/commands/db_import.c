@@ -1,4 +1,4 @@
-/* db import: files of results (drive/records.h) into the database. */
+/* db import: adds files of results (drive/records.h) to the database. */
 #include "config.h"
 
 #include "commands/db_batch.h"
@@ -56,23 +56,23 @@ static int import_file(struct import *im, const char *path, struct error *err)
 		records_set_stop(r, &interrupted);
 	while (r && !bad && !interrupted && (got = records_next(r, &item, err)) == 1) {
 		bad = import_item(im, &item, err);
-		if (!bad && records_may_wait(r)) /* others may write meanwhile */
+		if (!bad && records_may_wait(r)) /* releases the lock while it waits for input */
 			bad = db_batch_commit(&im->batch, err);
 	}
-	if (interrupted && (!r || !bad)) { /* it may have been waiting */
+	if (interrupted && (!r || !bad)) { /* possibly while waiting for input */
 		got = 1;
 		bad = 0;
 		err->text[0] = '\0';
 	}
 	if (r && !bad && got == 0 && im->device < 0)
-		bad = error_set(err, "%s: holds no results of a runner (no hello)", path);
+		bad = error_set(err, "%s: not results of a runner (no hello)", path);
 	if (r && records_is_truncated(r) && !im->batch.options->quiet) {
 		struct error line = ERROR_NONE; /* error_set cleans the file name */
-		error_set(&line, "%s breaks off in the middle of a line; what is before it was taken", path);
+		error_set(&line, "%s ends in the middle of a line; the lines before it were imported", path);
 		fprintf(stderr, "benanza: %s\n", line.text);
 	}
 	records_close(r);
-	/* what a file held before it could not be read on is kept */
+	/* results before a read error are kept */
 	struct error keeping = ERROR_NONE;
 	if (db_batch_commit(&im->batch, &keeping)) {
 		*err = keeping;
@@ -94,11 +94,12 @@ static void import_print(const struct import *im)
 	}
 	if (im->batch.options->quiet)
 		return;
-	printf("%" PRId64 " results: %" PRId64 " added, %" PRId64 " known already; %" PRId64 " problems measured to the end",
+	printf("%" PRId64 " results: %" PRId64 " added, %" PRId64 " known already; "
+		"%" PRId64 " problems complete",
 		c->results, c->added, c->results - c->added, c->finished);
 	if (im->batch.left_out)
 		printf("; %" PRId64 " lines left out", im->batch.left_out);
-	puts(interrupted ? "; interrupted, what was added is kept" : "");
+	puts(interrupted ? "; interrupted, added results are kept" : "");
 }
 
 int db_import(struct store *s, struct options *o, struct error *err)

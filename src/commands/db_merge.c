@@ -1,4 +1,4 @@
-/* db merge: what other databases hold into this one. */
+/* db merge: adds the contents of other databases to this one. */
 #include "config.h"
 
 #include "commands/db_batch.h"
@@ -13,19 +13,19 @@
 #include "base/hash.h"
 #include "problem/problem.h"
 
-/* What is known of a problem's text. */
+/* State of a problem's text in the other file. */
 enum mark {
-	MARK_NONE,  /* it is none: the other file may hold anything, and nobody would ever ask for it */
+	MARK_NONE,  /* not a valid problem: not added, because no plan could ever use it */
 	MARK_PART,  /* some of its results were left out */
-	MARK_WHOLE
+	MARK_WHOLE  /* all its results were added */
 };
 
 struct merge {
 	struct db_batch batch;
 	const char *path;     /* of the other file */
-	int64_t device;       /* here, of the other's present one */
+	int64_t device;       /* number here of the other file's current device */
 	struct arena arena;
-	struct hash problems; /* of the present device: enum mark */
+	struct hash problems; /* of the current device: text -> enum mark */
 	int files;
 };
 
@@ -75,7 +75,7 @@ static int merge_result(void *context, const struct result *r, struct error *err
 		return 1;
 	if (*problem_mark(m, r->problem) != MARK_NONE)
 		return db_batch_result(&m->batch, m->device, r, err);
-	leave_out(m, r->problem, "a result of something that is no problem");
+	leave_out(m, r->problem, "not a valid problem");
 	return 0;
 }
 
@@ -86,7 +86,7 @@ static void merge_unusable(void *context, int64_t row, const char *problem, cons
 	leave_out(context, problem, why.text);
 }
 
-/* Finished is what has all its results here; an end without any says nothing. */
+/* Marks a problem as finished if all its results were added. */
 static int merge_finished(void *context, const char *problem, struct error *err)
 {
 	struct merge *m = context;
@@ -112,7 +112,7 @@ static int merge_dims(void *context, const char *model_key, const char *json, in
 	return added < 0 ? -1 : 0;
 }
 
-/* -1: error; 1: interrupted. */
+/* Returns 0; -1: error; 1: interrupted. */
 static int merge_all(struct merge *m, struct store *from, struct error *err)
 {
 	const struct store_walker walker = { m, merge_device, merge_result, merge_finished, merge_unusable };
@@ -140,14 +140,14 @@ static bool is_same_file(const char *a, const char *b)
 static int merge_file(struct merge *m, const char *path, struct error *err)
 {
 	if (is_same_file(path, store_path(m->batch.store)))
-		return error_set(err, "%s: the database itself: give another file", path);
+		return error_set(err, "%s is the database itself; give another file", path);
 	struct store *from = store_open(path, true, err);
 	if (!from)
 		return -1;
 	m->path = path;
 	int status = merge_all(m, from, err);
 	store_close(from);
-	/* what the other file held before it could not be read on is kept */
+	/* results before a read error are kept */
 	struct error keeping = ERROR_NONE;
 	if (db_batch_commit(&m->batch, &keeping)) {
 		if (status >= 0)
@@ -170,13 +170,14 @@ static void merge_print(const struct merge *m)
 	}
 	if (m->batch.options->quiet)
 		return;
-	printf("%" PRId64 " results: %" PRId64 " added, %" PRId64 " known already; %" PRId64 " more problems measured to the end",
+	printf("%" PRId64 " results: %" PRId64 " added, %" PRId64 " known already; %" PRId64 " more problems "
+		"complete",
 		c->results, c->added, c->results - c->added, c->finished);
 	if (c->dims)
 		printf("; dimensions of %" PRId64 " models", c->dims);
 	if (m->batch.left_out)
 		printf("; %" PRId64 " results left out", m->batch.left_out);
-	puts(interrupted ? "; interrupted, what was added is kept" : "");
+	puts(interrupted ? "; interrupted, added results are kept" : "");
 }
 
 int db_merge(struct store *s, struct options *o, struct error *err)

@@ -14,7 +14,7 @@ static void on_interrupt(int signal_number)
 
 void interrupt_watch(void)
 {
-	struct sigaction action = { .sa_handler = on_interrupt }; /* no SA_RESTART: a wait ends by it */
+	struct sigaction action = { .sa_handler = on_interrupt }; /* no SA_RESTART: interrupts waits */
 	interrupted = 0;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);

@@ -1,10 +1,10 @@
-/* Ctrl-C and kill, for commands that keep what is done and end well. */
+/* Ctrl-C and kill, for commands that keep their results and end cleanly. */
 #ifndef COMMANDS_INTERRUPT_H
 #define COMMANDS_INTERRUPT_H
 
 #include <signal.h>
 
-/* Becomes 1 with the first SIGINT or SIGTERM from interrupt_watch on; the second one ends the program at once. */
+/* Set to 1 by the first SIGINT or SIGTERM after interrupt_watch; the second one ends the program at once. */
 extern volatile sig_atomic_t interrupted;
 void interrupt_watch(void);
 

@@ -11,7 +11,7 @@
 #define POLL_MS 100
 #define SAID_AFTER_MS 500
 
-static const struct store *told; /* of this one the person knows that something waits */
+static const struct store *told; /* the store whose waiting results were reported */
 
 void keep_on(struct store *s, bool quiet)
 {
@@ -20,7 +20,8 @@ void keep_on(struct store *s, bool quiet)
 		return;
 	told = waits ? s : NULL;
 	if (!quiet)
-		fprintf(stderr, "benanza: %s%s\n", waits ? store_waiting(s).why : "what waited is in the database now",
+		fprintf(stderr, "benanza: %s%s\n", waits ? store_waiting(s).why :
+			"waiting results are stored now",
 			waits ? "; results wait in memory" : "");
 }
 
@@ -36,7 +37,8 @@ int keep_end(struct store *s, int limit_ms, bool quiet, struct error *err)
 			break;
 		if (!said && waited > SAID_AFTER_MS) {
 			struct store_waiting w = store_waiting(s);
-			fprintf(stderr, "benanza: waiting to keep %d results (Ctrl-C gives them up): %s\n", w.results, w.why);
+			fprintf(stderr, "benanza: waiting to keep %d results (Ctrl-C discards them): %s\n",
+				w.results, w.why);
 			said = true;
 		}
 		poll(NULL, 0, POLL_MS);

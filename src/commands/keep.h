@@ -1,13 +1,15 @@
-/* Results that the database cannot take yet (store_keep): said while a command works, and waited for at its end. */
+/* Results that the database cannot accept yet (store_keep): reported while a command runs, awaited at its
+ * end. */
 #ifndef COMMANDS_KEEP_H
 #define COMMANDS_KEEP_H
 
 #include "store/store.h"
 
-/* Tries again what waits, now and then, and says on standard error when that begins and ends, unless quiet. */
+/* Retries from time to time to store waiting results; reports on standard error when waiting begins and ends,
+ * unless quiet. */
 void keep_on(struct store *s, bool quiet);
-/* Waits until all is in the file, up to limit_ms or Ctrl-C. Returns how many results are not kept, with a line that says so
- * and why. s may be NULL. */
+/* Waits until all results are stored, at most limit_ms or until Ctrl-C. Returns the number of results that
+ * are not stored, with the reason in err. s may be NULL. */
 int keep_end(struct store *s, int limit_ms, bool quiet, struct error *err);
 
 #endif

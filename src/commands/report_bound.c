@@ -10,7 +10,7 @@
 
 #define WIDTH_LEAST 80
 #define WIDTH_MOST 400
-#define WIDTH_PIPE 100000 /* not a terminal: nothing is cut */
+#define WIDTH_PIPE 100000 /* not a terminal: lines are not cut */
 
 /* Layers whose measurement is noisy (docs/wire.md: stop "disturbed"). */
 static int disturbed_count(const struct analysis *a)
@@ -38,7 +38,7 @@ static json_t *interval_json(double lo, double hi)
 	return isnan(lo) || isnan(hi) ? json_null() : json_pack("[o,o]", json_number_or_null(lo), json_number_or_null(hi));
 }
 
-/* What the layers of a layer's bodies cost, each once. */
+/* Costs of the layers in a layer's bodies, each listed once. */
 static json_t *bodies_json(const struct plan_layer *l, const struct layer_cost *c)
 {
 	if (!c->bodies)
@@ -60,7 +60,7 @@ static json_t *bodies_json(const struct plan_layer *l, const struct layer_cost *
 	return bodies;
 }
 
-/* What limits the layer: all null where that is unknown, with the reason. */
+/* What limits the layer; all null if unknown, with the reason. */
 static void limit_json(json_t *o, const struct limit *l)
 {
 	const char *by = limit_name(l->by);
@@ -250,7 +250,7 @@ static void total_text(const struct analysis *a, FILE *out)
 			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns));
 }
 
-/* What the interval is made of: 95% is said only of what has one. */
+/* The interval of the bound, and how many layers have no 95% interval. */
 static void interval_text(const struct analysis *a, FILE *out)
 {
 	char lo[STR_QUANTITY], hi[STR_QUANTITY];
@@ -293,17 +293,18 @@ static void border_text(const struct session *s, FILE *out)
 		fprintf(out, "conversions   %s, not measured\n", what);
 	else if (casts || a->conversions)
 		fprintf(out, "conversions   %s%s of %s, %s\n", a->border_estimated ? "~" : "", str_duration(border, a->border_ns), what,
-			isnan(a->bound_ns) ? "alone no bound" : "included");
+			isnan(a->bound_ns) ? "alone not a bound" : "included");
 	arena_free(&scratch);
 }
 
-/* Isolated on a GPU: the host may be what takes longest. */
+/* Launch isolated on a GPU: the host may take longer than the device. */
 static void launch_text(const struct analysis *a, FILE *out)
 {
 	char host[STR_QUANTITY];
 	if (!isnan(a->enqueue_ns))
 		fprintf(out, "host          %s%s to enqueue all layers, %s\n", a->complete ? "" : "at least ", str_duration(host, a->enqueue_ns),
-			a->host_bound ? "longer than the device runs them: this is the bound" : "less than the device runs them");
+			a->host_bound ? "longer than the device's time: this is the bound" :
+			"less than the device's time");
 }
 
 static void bound_text(const struct session *s, FILE *out)
@@ -331,7 +332,7 @@ static void bound_text(const struct session *s, FILE *out)
 	if (c->cost_proxy_share > 0)
 		fprintf(out, "; %.1f%% of the cost by proxy", 100 * c->cost_proxy_share);
 	if (folded)
-		fprintf(out, "; %d more only make constants", folded);
+		fprintf(out, "; %d more only compute constants", folded);
 	fputc('\n', out);
 	border_text(s, out);
 	launch_text(a, out);
@@ -345,10 +346,10 @@ static void bound_text(const struct session *s, FILE *out)
 		fprintf(out, "suspect       %d layer%s, %.1f%% of the cost, marked !: faster than %g of the roofline; the measurement or a\n"
 			"              measured peak is wrong. Measure again: benanza bench --again\n", c->mistrusted,
 			c->mistrusted == 1 ? "" : "s", 100 * c->cost_mistrusted_share, ROOFLINE_TRUST);
-	fprintf(out, a->scenario.nxc ? "\n" : "not priced    reorders between layers' layouts\n\n");
+	fprintf(out, a->scenario.nxc ? "\n" : "not included  reorders between layers' layouts\n\n");
 }
 
-/* A duration in its column, marked where it comes from partial sums; what is not known has no mark. */
+/* A duration in its column, marked ~ if it is from partial sums; an unknown one has no mark. */
 static void duration_cell(double ns, bool complete, FILE *out)
 {
 	char text[STR_QUANTITY];
@@ -376,7 +377,7 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 	if (e->unavailable_problems)
 		fprintf(out, "  %d %sproblem%s %s", e->unavailable_problems, only.fusion ? "fused " : "",
 			e->unavailable_problems == 1 ? "" : "s",
-			only.fusion ? "unsupported or failed" : "with a result on one side alone");
+			only.fusion ? "unsupported or failed" : "with a result on one side only");
 	fputc('\n', out);
 }
 
@@ -393,7 +394,7 @@ struct dear {
 	double ns;
 };
 
-/* Dearest first, then in order; what has no cost comes last. */
+/* Highest cost first, then in order; layers without a cost last. */
 static int dear_compare(const void *x, const void *y)
 {
 	const struct dear *a = x, *b = y;
@@ -409,7 +410,7 @@ static int columns_of(const char *text)
 	return n;
 }
 
-/* Clean text in exactly `width` columns, cut where it is too long: at its end, or (tail) at its front. */
+/* Clean text in exactly `width` columns; longer text is cut at its end, or (tail) at its front. */
 static const char *fitted(struct arena *a, const char *text, int width, bool tail)
 {
 	int columns = columns_of(text);
@@ -429,7 +430,7 @@ static const char *fitted(struct arena *a, const char *text, int width, bool tai
 	return arena_printf(a, "%s%.*s%s", tail ? ".." : "", (int)(to - from), from, tail ? "" : "..");
 }
 
-/* Columns of the terminal that is written to, at least 80; else of $COLUMNS; without both nothing is cut. */
+/* Columns of the output terminal, at least 80; else $COLUMNS; without both, lines are not cut. */
 static int width_of(FILE *out)
 {
 	struct winsize size = { 0 };
@@ -445,10 +446,10 @@ static int width_of(FILE *out)
 }
 
 #define COSTLY_SHOWN 20
-#define COSTLY_ALL 40 /* a model of at most so many layers with a cost is listed in full */
+#define COSTLY_ALL 40 /* models with at most this number of layers with a cost are listed in full */
 #define GAPS_SHOWN 10
 
-/* Room for the names beside columns that take `others`: as much as the longest needs, if it is there. */
+/* Width of the name column if the other columns need `others`: that of the longest name, if it fits. */
 static int name_width(int longest, int width, int others)
 {
 	int room = width - others > 24 ? width - others : 24;
@@ -465,7 +466,7 @@ static int greater(int a, int b)
 	return a > b ? a : b;
 }
 
-/* Widths of the table's columns, for the rows that are shown. */
+/* Column widths of the table, for the rows that are shown. */
 struct cost_columns {
 	int name, kernel, limit;
 };
@@ -521,7 +522,7 @@ static void costs_text(const struct session *s, int width, FILE *out)
 	qsort(order, (size_t)an->layer_count, sizeof(*order), dear_compare);
 	while (shown < an->layer_count && order[shown].ns > 0)
 		shown++;
-	const char *title = shown > COSTLY_ALL ? "costliest layers" : "layers by cost";
+	const char *title = shown > COSTLY_ALL ? "layers of highest cost" : "layers by cost";
 	shown = shown > COSTLY_ALL ? COSTLY_SHOWN : shown;
 	struct cost_columns w = cost_columns(&a, s, order, shown, width);
 	if (shown)
@@ -530,11 +531,12 @@ static void costs_text(const struct session *s, int width, FILE *out)
 	for (int i = 0; i < shown; i++)
 		cost_line(&a, s, order[i].layer, numbers[order[i].layer], &w, out);
 	if (shown)
-		fprintf(out, "       (bound by: the peak that limits the layer, and the share of it that is reached)\n\n");
+		fprintf(out, "       (bound by: the peak that limits the layer, and the share of it that the "
+			"layer reaches)\n\n");
 	arena_free(&a);
 }
 
-/* Not in the total, or not in full. */
+/* Layers that are not in the total, or only in part. */
 static bool is_gap(const struct layer_cost *c)
 {
 	return c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED || c->at_least;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `before` and the value, which is given back. */
+/* Prints `before` and the value, whose reference it consumes. */
 static void json_put(FILE *out, const char *before, json_t *value)
 {
 	fputs(before, out);
@@ -83,7 +83,7 @@ static json_t *shape_json(struct shape s)
 	return dims;
 }
 
-/* Of what is known item by item: the shapes of all. */
+/* The shapes of a sequence whose elements are tracked one by one. */
 static json_t *items_json(const struct plan_value *v)
 {
 	json_t *list = json_array();
@@ -116,7 +116,7 @@ static json_t *values_json(const struct plan *p, const int *values, int count)
 
 static json_t *layers_json(const struct plan *p);
 
-/* number: as lists show it; 0: it only makes constants. */
+/* number: as in lists; 0: the layer only computes constants. */
 static json_t *layer_json(const struct plan *p, const struct plan_layer *l, int number)
 {
 	const struct plan_problem *problem = plan_layer_problem(p, l);
@@ -220,7 +220,8 @@ static json_t *warnings_json(const struct session *s)
 	return list;
 }
 
-/* Layer after layer: as one tree, a large model would take more memory here than all else. */
+/* Prints layer by layer, because the JSON tree of a large model would need more memory than everything
+ * else. */
 void report_layers_json(const struct session *s, FILE *out)
 {
 	const struct model *m = s->model;
@@ -273,8 +274,8 @@ static char *shapes_text(struct arena *a, const struct plan *p, const int *value
 	return text;
 }
 
-/* The layers of a graph, each followed by those in it. Path: "12", "12.then_branch.3"; times: how often it runs when the
- * model does, empty where that is not known. */
+/* The layers of a graph, each followed by those of its bodies. path: "12", "12.then_branch.3"; times: how
+ * often it runs in one inference, empty if unknown. */
 static void layers_csv(const struct plan *top, const struct plan *p, const char *path, double times, FILE *out)
 {
 	struct arena a = { 0 };
@@ -315,7 +316,7 @@ void report_layers_csv(const struct session *s, bool header, FILE *out)
 	layers_csv(p, p, "", 1, out);
 }
 
-/* A quantity, behind a ~ where it is a bound and not 0. */
+/* A quantity, with ~ before it if it is an upper bound and not 0. */
 static char *marked(char *buf, bool upto, char *(*write)(char *, double), double quantity)
 {
 	bool mark = upto && quantity > 0;
@@ -324,8 +325,8 @@ static char *marked(char *buf, bool upto, char *(*write)(char *, double), double
 	return buf;
 }
 
-/* Before a total with gaps. At upper bounds it is an estimate and no lower bound: the gaps that are listed behind it say
- * that it is not all. */
+/* Prefix of a total with gaps. A total of upper bounds is an estimate, not a lower bound, so it has no
+ * prefix; the gaps are listed after it. */
 static const char *total_prefix(const struct plan *p, int unknown_layers)
 {
 	return unknown_layers && !p->upto ? "at least " : "";
@@ -362,7 +363,7 @@ static void layers_summary(const struct session *s, FILE *out)
 	arena_free(&a);
 }
 
-/* Columns of the table. */
+/* Widths of the table's columns. */
 struct widths {
 	int name, shape;
 };
@@ -387,7 +388,7 @@ static void widths_find(const struct plan *p, int depth, bool constants, struct 
 	str_free(&s);
 }
 
-/* How often a body runs, in words. */
+/* How often a body runs, as text. */
 static const char *times_text(struct arena *a, const struct plan_layer *l, const struct plan *body)
 {
 	char number[STR_QUANTITY];
@@ -396,7 +397,7 @@ static const char *times_text(struct arena *a, const struct plan_layer *l, const
 	return body->times == 1 ? "once" : arena_printf(a, "%s times", str_count(number, body->times));
 }
 
-/* What stands in the line from `begin` on becomes a column of at least so many bytes, with `gap` behind it. */
+/* Pads the text from `begin` to a column of at least `width` bytes and appends `gap`. */
 static void column_left(struct str *line, size_t begin, int width, const char *gap)
 {
 	while (line->n - begin < (size_t)width)
@@ -412,7 +413,7 @@ static void column_right(struct str *line, const char *text, int width)
 	str_add(line, "  ", 2);
 }
 
-/* Without printf, which would take longer than the rest of a large model. */
+/* Does not use printf, which takes longer than everything else for a large model. */
 static void layer_line(struct str *line, const struct plan *p, const struct plan_layer *l, int layer_number, int depth,
 	const struct widths *w)
 {
@@ -461,7 +462,7 @@ static void layers_print(const struct plan *p, int depth, const struct widths *w
 			continue;
 		layer_line(&line, p, l, folded ? 0 : number, depth, w);
 		fwrite(line.p, 1, line.n, out);
-		for (int j = 0; j < l->body_count; j++) { /* what does not run is a line, behind what does */
+		for (int j = 0; j < l->body_count; j++) { /* bodies that do not run follow, one line each */
 			const struct plan *body = &l->bodies[j];
 			if (body->times == 0)
 				continue;
@@ -496,7 +497,7 @@ void report_layers_text(const struct session *s, bool constants, FILE *out)
 	layers_print(p, 0, &w, constants, out);
 	layers_summary(s, out);
 	if (total < p->layer_count)
-		fprintf(out, "%d of the layers only make constants%s\n", p->layer_count - total,
+		fprintf(out, "%d of the layers only compute constants%s\n", p->layer_count - total,
 			constants ? "" : "; --constants lists them too");
 	session_dims_describe(s, &dims);
 	if (dims.n)

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For the order alone: about the ratios of a large GPU, operations a second, bytes a second, and the time that nothing is
- * faster than. */
+/* Rough roofline that orders the problems when the device is unknown: operations/s, bytes/s and shortest
+ * kernel time of a large GPU. cost = max(FLOPs / ROUGH_FLOPS, bytes / ROUGH_BYTES, ROUGH_LEAST_S); share =
+ * uses x cost / sum over the scenario. Greedy: the largest shares first, so that an interrupted run covers
+ * most of the work. */
 #define ROUGH_FLOPS 5e13
 #define ROUGH_BYTES 3e12
 #define ROUGH_LEAST_S 2e-6
@@ -51,7 +53,7 @@ static void wanted_add(struct wanted *w, const char *text, int uses, double shar
 	p->share += share;
 }
 
-/* Every problem of the selected plan, fused ones included; a problem no layer uses alone counts its groups. */
+/* Adds every problem of the selected plan. A problem that only groups use counts the groups as uses. */
 static void wanted_plan(struct wanted *w, struct session_plan *sp, bool nxc)
 {
 	struct arena a = { 0 };
@@ -106,7 +108,7 @@ void wanted_add_peaks(struct wanted *w, const struct device *d)
 	arena_free(&a);
 }
 
-/* Equal shares by text: the order is the same everywhere. */
+/* Equal shares are ordered by text, so that the order is the same on all machines. */
 static int wanted_compare(const void *a, const void *b)
 {
 	const struct wanted_problem *p = a, *q = b;

@@ -1,4 +1,4 @@
-/* The distinct problems that models want measured, over all their scenarios: for bench, its jobs, and exports. */
+/* The distinct problems of models in all their scenarios: for bench, its jobs, and exports. */
 #ifndef COMMANDS_WANTED_H
 #define COMMANDS_WANTED_H
 
@@ -7,33 +7,34 @@
 
 struct wanted_problem {
 	const char *text;
-	int uses;      /* layers and groups that it stands for */
-	int scenario;  /* the first that needs it: index of its batch and type, types within a batch */
-	double share;  /* what it is worth: its part of each scenario's work, summed over them; see wanted_sort */
+	int uses;      /* number of layers and groups that use it */
+	int scenario;  /* index of the first batch and type that needs it; types vary fastest */
+	double share;  /* priority: its share of a scenario's work, summed over the scenarios; see
+			  wanted_sort */
 };
 
 struct wanted {
 	struct arena arena;
 	struct hash index; /* text -> index in problems */
-	int scenario; /* being gathered */
+	int scenario; /* the current one of wanted_gather */
 	int count, capacity;
 	struct wanted_problem *problems;
 };
 
-/* Adds the problems of a model under every batch and data type asked for, fused ones included. */
+/* Adds the problems of a model for every requested batch and data type, fused ones included. -1: error. */
 int wanted_gather(struct wanted *w, struct session *s, const struct options *o, struct error *err);
-/* Adds the problems whose best results are a device's peaks (analyze/peaks.h), in the types that those gathered so far
- * compute in, before all others. */
+/* Adds the problems that measure a device's peaks (analyze/peaks.h), for the data types of the problems
+ * gathered so far, with the highest priority. */
 void wanted_add_peaks(struct wanted *w, const struct device *d);
-/* The most valuable first. A problem's part of a scenario is uses x cost, where the cost is a rough roofline of no device
- * in particular (wanted.c) that only has to order them; fused problems count half: without them the first bound is whole.
- * The index does not hold afterwards. */
+/* Sorts by priority, highest first. A problem's share of a scenario is uses x cost / total; the cost is a
+ * rough roofline of a typical GPU (wanted.c), good enough for an order. Fused problems count half, because
+ * the first bound is complete without them. The index is empty afterwards. */
 void wanted_sort(struct wanted *w);
 void wanted_free(struct wanted *w);
 
-/* The cache states that --caches names, net and warm where it is not given. -1: one is none. */
+/* The cache states of --caches; default net and warm. -1: unknown state. */
 int bench_caches(const struct options *o, bool caches[CACHE_COUNT], struct error *err);
-/* bench --emit-jobs: an exit status. */
+/* bench --emit-jobs; returns an exit status. */
 int bench_jobs(struct options *o, struct error *err);
 
 #endif

@@ -1,5 +1,4 @@
-/* The options of the configuration, one row each. The YAML reader, config_set and config_print use the rows.
- * */
+/* The options of the configuration, one row each. The YAML reader, config_set and config_print use them. */
 #ifndef CONFIG_OPTION_TABLE_H
 #define CONFIG_OPTION_TABLE_H
 
@@ -42,8 +41,8 @@ void option_clear(struct config *c, const struct option *o);
 /* Parses one value: sets a scalar, appends to a list. Not for runners and dims. Returns 0, or -1 with err,
  * which does not contain the key. */
 int option_add(struct config *c, const struct option *o, struct text value, struct error *err);
-/* Adds one entry of `dims` or `runners`. An entry of that name is replaced if `replace`, else it is an error.
- * */
+/* Adds one entry of `dims` or `runners`. An entry of that name is replaced if `replace`, else it is an
+ * error. */
 int option_add_dim(struct config *c, struct text name, struct text value, bool replace, struct error *err);
 int option_add_runner(
 	struct config *c, struct text name, const struct text *words, int count, bool replace, struct error *err);

@@ -18,8 +18,8 @@ static bool is_virtual(struct doctor *d)
 	return flags && strstr(flags, " hypervisor");
 }
 
-/* Reports something that cannot be read. In a virtual machine it may be hidden, so it is not reported as OK.
- * */
+/* Reports something that cannot be read. In a virtual machine it may be hidden, so it is not reported as
+ * OK. */
 static void not_told(struct doctor *d, const char *what)
 {
 	doctor_found(d, DOCTOR_UNKNOWN, "%s unknown%s", what,

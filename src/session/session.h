@@ -196,8 +196,8 @@ bool session_refresh(struct session *s);
 /* For a described device: sends all problems of the current plan to the planner and reads its answers,
  * waiting up to timeout_ms for one. Returns true while answers are missing; false for other devices. */
 bool session_plan_step(struct session *s, int timeout_ms);
-/* What a described device could run for a problem; NULL if the device is not described, or problem is NULL.
- * */
+/* What a described device could run for a problem; NULL if the device is not described, or problem is
+ * NULL. */
 const struct planned *session_planned(const struct session *s, const char *problem);
 /* A doctor after its first reading. The caller closes it. */
 struct doctor *session_doctor(const struct session *s);
