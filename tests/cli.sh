@@ -377,7 +377,7 @@ one_line
 try 3 "a number that none has" bound many.db -d 3
 one_line
 try 1 "a new stack without results" bound many.db -d newer
-says err "no results of this device, but of: -d 1 (words 1, 1 thread), -d 2 (words 1, 4 threads)"
+says err "no results of this device; other stacks have some: -d 1 (words 1, 1 thread), -d 2 (words 1, 4 threads)"
 try 1 "says nothing of that with -q" bound many.db -d newer -q
 [ ! -s "$work/err" ]; ok $? "nothing"
 
