@@ -129,11 +129,14 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	va_list ap, again;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	char none[1]; /* gcc warns about NULL if sanitizers are on */
-	int n = vsnprintf(none, sizeof(none), fmt, ap);
+	char brief[256]; /* large enough for most texts: glibc writes what exceeds the buffer byte by byte */
+	int n = vsnprintf(brief, sizeof(brief), fmt, ap);
 	va_end(ap);
 	char *p = arena_alloc(a, (size_t)n + 1);
-	vsnprintf(p, (size_t)n + 1, fmt, again);
+	if ((size_t)n < sizeof(brief))
+		memcpy(p, brief, (size_t)n + 1);
+	else
+		vsnprintf(p, (size_t)n + 1, fmt, again);
 	va_end(again);
 	return p;
 }

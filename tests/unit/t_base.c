@@ -32,6 +32,10 @@ static void test_arena(void)
 	memset(large, 2, 3 << 20);
 	ok(((uintptr_t)arena_alloc(&a, 1) & 7) == 0, "aligned");
 	is_str(arena_printf(&a, "%d-%s", 7, "x"), "7-x", "arena_printf");
+	for (int n = 254; n <= 257; n++) {
+		const char *text = arena_printf(&a, "%*d", n, 7);
+		ok((int)strlen(text) == n && text[n - 1] == '7', "arena_printf of %d bytes", n);
+	}
 	ok(arena_calloc(&a, 0, 8) != NULL, "an empty array has a valid pointer");
 	arena_clear(&a);
 	ok(a.block && a.total == 0, "arena_clear keeps the newest block");
