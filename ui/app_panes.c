@@ -97,6 +97,13 @@ static int order_compare(const void *x, const void *y, void *context)
 	return o->pane->reverse ? -c : c;
 }
 
+/* True if search and filter match the row. Requires row_text. */
+static bool row_matches(struct app *app, struct pane *p, int row, struct text text)
+{
+	return (p->view->row_has && p->view->row_has(app, p->state, row, text)) ||
+	       text_contains(text_of(p->view->row_text(app, p->state, row)), text);
+}
+
 void pane_reorder(struct app *app, struct pane *p)
 {
 	int row = pane_row(p), count = 0;
@@ -105,8 +112,7 @@ void pane_reorder(struct app *app, struct pane *p)
 		p->shown = base_realloc(p->shown, (size_t)p->capacity * sizeof(*p->shown));
 	}
 	for (int i = 0; i < p->row_count; i++) {
-		if (p->filter[0] && p->view->row_text &&
-			!text_contains(text_of(p->view->row_text(app, p->state, i)), text_of(p->filter)))
+		if (p->filter[0] && p->view->row_text && !row_matches(app, p, i, text_of(p->filter)))
 			continue;
 		p->shown[count++] = i;
 	}
@@ -238,7 +244,7 @@ int pane_find(struct app *app, struct pane *p, int from, int direction, const ch
 	for (int i = 0; i < p->shown_count; i++) {
 		int at = (from + direction * i) % p->shown_count;
 		at = at < 0 ? at + p->shown_count : at;
-		if (text_contains(text_of(p->view->row_text(app, p->state, p->shown[at])), text_of(text)))
+		if (row_matches(app, p, p->shown[at], text_of(text)))
 			return at;
 	}
 	return -1;

@@ -27,6 +27,8 @@ struct view {
 	void (*draw_row)(struct app *app, void *state, int row, int shown_after, struct area line);
 	/* Text of a row for search and filter, cleaned; lives until the next drawing. NULL function = no search. */
 	const char *(*row_text)(struct app *app, void *state, int row);
+	/* True if a cheap part of row_text contains the text; false: unknown. May be NULL. */
+	bool (*row_has)(struct app *app, void *state, int row, struct text text);
 	/* Names of the sort orders, NULL-terminated, the first is the view's own; and a comparison of two rows in one
 	 * of the others. NULL = no sorting. */
 	const char *const *orders;

@@ -291,6 +291,14 @@ static const char *layers_row_text(struct app *app, void *state, int row)
 		cost_text(app, layer, app_cost(app, layer), &style), app_layer_terms(app, layer), problem ? problem : "");
 }
 
+/* The name and the operator, uncleaned: a typed text has no control characters. */
+static bool layers_row_has(struct app *app, void *state, int row, struct text text)
+{
+	(void)state;
+	const struct plan_layer *l = app_layer(app, app->listed[row]);
+	return text_contains(l->name, text) || text_contains(l->node->op, text);
+}
+
 static const char *const layers_orders[] = { "model order", "cost", "work (FLOPs)", "name", "operator",
 	NULL };
 
@@ -346,6 +354,7 @@ const struct view view_layers = {
 	.heading = layers_heading,
 	.draw_row = layers_draw_row,
 	.row_text = layers_row_text,
+	.row_has = layers_row_has,
 	.orders = layers_orders,
 	.compare = layers_compare,
 	.request = layers_request,

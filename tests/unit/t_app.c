@@ -810,6 +810,13 @@ static void test_large(void)
 	type("G");
 	is_str(layer_name(), "chain.9999", "the last");
 	app_draw(&app);
+	size_t drawn = app.scratch.total;
+	app_key(&app, '&');
+	app_key(&app, 'c');
+	ok(app_pane(&app)->shown_count == 10000 && app.scratch.total < drawn + 100000,
+		"a filter by name needs %zu bytes", app.scratch.total);
+	type("Esc");
+	app_draw(&app);
 	ok(first < 100000 && app.scratch.total < 100000, "a frame needs %zu bytes", app.scratch.total);
 	end();
 }
