@@ -14,10 +14,12 @@ const char *limit_name(enum limit_by by)
 	return names[by];
 }
 
-static void unknown(struct limit *l, const char *what, const char *unit, bool measured)
+static void unknown(struct limit *l, const char *what, const char *unit, bool described, const struct peaks *k)
 {
 	snprintf(l->why, sizeof(l->why), "%s%s peak %s", what, unit,
-		measured ? "unmeasured: run benanza bench --shaky MODEL on a quiet machine" : "unknown");
+		described          ? "unknown" :
+		peaks_have_gaps(k) ? "unmeasured: run benanza bench --shaky MODEL on a quiet machine" :
+				     "unmeasured: run benanza bench MODEL");
 }
 
 static void by_compute(struct limit *l, const struct roof_parts *r, double ns)
@@ -42,7 +44,7 @@ static void by_memory(struct limit *l, const struct roof_parts *r, double ns)
 
 /* The longer part limits. If one part is unknown, the other proves nothing, except operations that outlast
  * the bytes at the bandwidth of the next slower level. */
-static void by_roofline(struct limit *l, const struct roof_parts *r, double ns, bool measured)
+static void by_roofline(struct limit *l, const struct roof_parts *r, const struct peaks *k, double ns, bool measured)
 {
 	char level[16] = "memory";
 	if (r->unknown_level)
@@ -52,13 +54,13 @@ static void by_roofline(struct limit *l, const struct roof_parts *r, double ns, 
 	else if (r->unit_unknown)
 		snprintf(l->why, sizeof(l->why), "the library does not report which units the algorithm uses");
 	else if (isnan(r->bytes_ns))
-		unknown(l, "memory", "", measured);
+		unknown(l, "memory", "", !measured, k);
 	else if (isnan(r->ops_ns))
-		unknown(l, dtype_name(r->unit.type), r->unit.matrix ? " matrix" : "", measured);
+		unknown(l, dtype_name(r->unit.type), r->unit.matrix ? " matrix" : "", !measured, k);
 	else if (r->ops_ns >= r->bytes_ns && r->ops_ns > 0)
 		by_compute(l, r, ns);
 	else if (r->unknown_level && measured)
-		unknown(l, level, "", measured);
+		unknown(l, level, "", false, k);
 	else if (r->bytes_ns > 0)
 		by_memory(l, r, ns);
 	else
@@ -86,7 +88,7 @@ struct limit limit_of(const struct layer_cost *c, const char *problem, const str
 	if (!s->amortized && c->result && c->result->enqueue_ns >= ns)
 		l.by = LIMIT_OVERHEAD;
 	else
-		by_roofline(&l, &parts, ns > 0 ? ns : NAN, c->origin != ORIGIN_ESTIMATED);
+		by_roofline(&l, &parts, k, ns > 0 ? ns : NAN, c->origin != ORIGIN_ESTIMATED);
 	return l;
 }
 

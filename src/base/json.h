@@ -16,7 +16,7 @@ double json_number_or_nan(const json_t *value);
 /* A JSON string of the cleaned text (text_clean). */
 json_t *json_text(struct text t);
 /* Cleans every string and key of a tree in place, at any depth. Only the string at the key `lines` keeps its
- * newlines (NULL: no string does). If two keys become equal, the later one stays. */
+ * newlines (NULL: no string does). If two keys become equal, the renamed one stays. */
 void json_clean(json_t *tree, const char *lines);
 /* Parses JSON without duplicate keys and cleans it (json_clean). Otherwise returns NULL and sets `where` (may
  * be NULL). */

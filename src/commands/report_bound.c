@@ -365,6 +365,8 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 	}
 	double on = e->on ? a->bound_ns : e->bound_ns, off = e->on ? e->bound_ns : a->bound_ns;
 	duration_cell(e->saves_ns, e->complete && !e->estimated, out);
+	if (!e->on && e->unmeasured_problems)
+		on = NAN; /* a sum of other layers than the bound's */
 	duration_cell(on, (e->on ? a->complete : e->bound_complete) && !e->estimated, out);
 	if (on > 0 && !isnan(e->saves_ns))
 		fprintf(out, "   %s%.2fx", e->complete && !e->estimated ? " " : "~", off / on);

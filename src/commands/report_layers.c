@@ -193,7 +193,7 @@ json_t *report_dims_from_json(const struct session *s)
 	struct arena a = { 0 };
 	for (int i = 0; i < p->binding_count; i++)
 		json_object_set_new(o, text_clean(&a, p->bindings[i].name),
-			json_string(session_dim_origin(s, p->bindings[i].name)));
+			json_string(session_binding_origin(s, i)));
 	arena_free(&a);
 	return o;
 }
@@ -203,7 +203,7 @@ void report_dims_note(const struct session *s)
 	const struct plan *p = s->current->plan;
 	struct arena a = { 0 };
 	for (int i = 0; i < p->binding_count; i++)
-		if (strcmp(session_dim_origin(s, p->bindings[i].name), "remembered") == 0)
+		if (strcmp(session_binding_origin(s, i), "remembered") == 0)
 			fprintf(stderr, "benanza: %s: dimension %s is %lld, remembered in the database; --dim changes it\n",
 				session_model_name(s), text_clean(&a, p->bindings[i].name), (long long)p->bindings[i].value);
 	arena_free(&a);

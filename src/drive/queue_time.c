@@ -1,5 +1,4 @@
-/* Time limits. Each worker has at most one deadline: the earliest limit of its present state (queue_limits).
- * */
+/* Time limits. Each worker has at most one deadline: the earliest limit of its present state (queue_limits). */
 #include "config.h"
 
 #include "drive/queue_private.h"

@@ -257,8 +257,7 @@ static struct op_value *values_at_bounds(
 	return to;
 }
 
-/* The call with all unknown dimensions at their upper bounds; false if there are none, or one has no bound.
- * */
+/* The call with all unknown dimensions at their upper bounds; false if there are none, or one has no bound. */
 static bool call_at_bounds(const struct op_call *c, struct op_call *at)
 {
 	bool all = true, any = false;

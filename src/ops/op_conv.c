@@ -137,8 +137,7 @@ static struct dim deconv_out(
 	return dim_add(a, dim_add(a, steps, reach), dim_known(1 + extra - w->pad_begin[i] - w->pad_end[i]));
 }
 
-/* output_shape (spatial dimensions; all of them from some exporters) and output_padding, or NULL if absent.
- * */
+/* output_shape (spatial dimensions; all of them from some exporters) and output_padding, or NULL if absent. */
 static int deconv_list(
 	const struct op_call *c, const char *name, int n, const int64_t **list, struct error *err)
 {

@@ -284,8 +284,7 @@ static struct labels labels_left(const struct einsum *e, const struct factor *f,
 	return labels_shared(in, &kept);
 }
 
-/* Dynamic programming: the cheapest way to compute a set from two disjoint subsets that are solved already.
- * */
+/* Dynamic programming: the cheapest way to compute a set from two disjoint subsets that are solved already. */
 static void subset_search(const struct einsum *e, struct subset *best, unsigned set, const struct labels *left)
 {
 	struct subset *to = &best[set];

@@ -65,8 +65,7 @@ static RULE_PROBLEM(rotary)
 		op_problem_mover(c, out);
 }
 
-/* ---- SwiGLU: swish(a) b. In com.microsoft one input has both halves if b is omitted, and limits may apply.
- * */
+/* ---- SwiGLU: swish(a) b. In com.microsoft one input has both halves if b is omitted, and limits may apply. */
 
 static int swiglu_halves(struct op_call *c, struct error *err)
 {

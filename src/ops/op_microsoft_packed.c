@@ -257,7 +257,8 @@ static RULE_PROBLEM(moe_packed)
 		dim_mul(c->arena, op_dim_at(op_in(c, MOE_GATE), 3, 1), dim_known(op_in(c, MOE_UP) ? 3 : 2));
 	struct op_value w = { .present = true, .dtype = packed_type(gate, width), .constant = true };
 	if (w.dtype == DTYPE_UNKNOWN || !(rows >= 1)) {
-		op_problem_why(out, "the bits of a packed weight are not known");
+		op_problem_why(out, w.dtype == DTYPE_UNKNOWN ? "the bits of a packed weight are not known" :
+							       "the number of tokens or experts is not known");
 		return;
 	}
 	if (!op_problem_matmul(

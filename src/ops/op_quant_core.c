@@ -209,8 +209,7 @@ static double recurrent_flops(const struct op_call *c)
 	return DYNAMIC_FLOPS * (op_count(x) + states) + 2 * mode_gates(MODE_LSTM) * states;
 }
 
-/* The core's cost, 1 more per element that is scaled or gets a bias, and the quantization of a float input.
- * */
+/* The core's cost, 1 more per element that is scaled or gets a bias, and the quantization of a float input. */
 RULE_COST(op_core)
 {
 	struct op_core k;

@@ -304,8 +304,7 @@ static bool type_is_number(enum dtype t)
 	return dtype_bits(t) >= 8 && t != DTYPE_BOOL && t != DTYPE_C64 && t != DTYPE_C128;
 }
 
-/* A kernel along one axis of input 0, or a copy of equal bytes if the type has no order. NULL: `why` is set.
- * */
+/* A kernel along one axis of input 0, or a copy of equal bytes if the type has no order. NULL: `why` is set. */
 static struct problem *axis_problem(
 	const struct op_call *c, enum kernel kernel, enum mode mode, int64_t axis, struct op_problem *out)
 {

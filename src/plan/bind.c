@@ -309,6 +309,7 @@ static bool batch_bind(struct plan_symbols *s, int64_t given)
 			continue;
 		symbol->bound = true;
 		symbol->assumed = given == 0;
+		symbol->by_batch = given != 0;
 		symbol->value = given ? given : 1;
 	}
 	return any;
@@ -329,7 +330,7 @@ static int batch_apply(struct builder *b, int64_t given, struct error *err)
 	if (d.kind == DIM_SYMBOLIC) {
 		struct plan_symbol *symbol = symbol_find(s, dim_expression(d));
 		if (given && !symbol->by_shape) {
-			symbol->bound = true;
+			symbol->bound = symbol->by_batch = true;
 			symbol->value = given;
 		}
 		return 0;
@@ -347,7 +348,10 @@ int bind_symbols(struct builder *b, struct error *err)
 	struct plan_symbols *s = &b->symbols;
 	int64_t batch = 0;
 	symbols_collect(b);
-	if (bindings_apply(b, &batch, err) || shapes_apply(b, err) ||
+	if (bindings_apply(b, &batch, err))
+		return -1;
+	s->batch.named = batch != 0;
+	if (shapes_apply(b, err) ||
 		batch_apply(b, b->o->batch ? b->o->batch : batch, err))
 		return -1;
 	for (int i = 0; i < s->count; i++) {
@@ -416,20 +420,48 @@ static int64_t batch_in_force(struct builder *b)
 	return d.kind == DIM_KNOWN ? d.value : 0;
 }
 
+static enum plan_dim_source source_of(const struct builder *b, const struct plan_symbol *symbol)
+{
+	if (symbol->by_shape)
+		return PLAN_DIM_SHAPE;
+	if (symbol->assumed)
+		return PLAN_DIM_ASSUMED;
+	/* Without -b the batch comes from a binding called "batch". */
+	return symbol->by_batch && b->o->batch ? PLAN_DIM_BATCH : PLAN_DIM_BINDING;
+}
+
+/* The source of a batch that is no symbol. */
+static enum plan_dim_source batch_source(const struct builder *b)
+{
+	for (int i = 0; i < b->o->shape_count; i++)
+		if (text_equal(b->o->shapes[i].name, b->symbols.first->name))
+			return PLAN_DIM_SHAPE;
+	if (b->o->batch)
+		return PLAN_DIM_BATCH;
+	return b->symbols.batch.named ? PLAN_DIM_BINDING : PLAN_DIM_ASSUMED;
+}
+
+static void binding_add(struct plan *p, struct text name, int64_t value, enum plan_dim_source source)
+{
+	p->bindings[p->binding_count] = (struct dim_binding){ name, value };
+	p->binding_sources[p->binding_count++] = source;
+}
+
 void bind_report(struct builder *b)
 {
 	struct plan_symbols *s = &b->symbols;
 	struct plan *p = b->p;
 	p->bindings = ARENA_ARRAY(&p->arena, struct dim_binding, s->count + 1);
+	p->binding_sources = ARENA_ARRAY(&p->arena, enum plan_dim_source, s->count + 1);
 	p->unbound = ARENA_ARRAY(&p->arena, struct text, s->count);
 	p->batch = batch_in_force(b);
 	for (int i = 0; i < s->count; i++) {
 		const struct plan_symbol *symbol = &s->at[i];
 		if (symbol->bound)
-			p->bindings[p->binding_count++] = (struct dim_binding){ symbol->name, symbol->value };
+			binding_add(p, symbol->name, symbol->value, source_of(b, symbol));
 		else if (symbol->in_input && !symbol->derived)
 			p->unbound[p->unbound_count++] = symbol->name;
 	}
 	if (s->batch.was >= 0 && p->batch > 0)
-		p->bindings[p->binding_count++] = (struct dim_binding){ TEXT("batch"), p->batch };
+		binding_add(p, TEXT("batch"), p->batch, batch_source(b));
 }

@@ -81,6 +81,10 @@ struct plan_conversion {
 	int *consumers;        /* layers that read it converted, ascending; none: only the model's output does */
 };
 
+/* What set the value of a dimension: a binding of its name, plan_options.batch, an input's shape (--input), or nothing: a
+ * batch is then 1. */
+enum plan_dim_source { PLAN_DIM_BINDING, PLAN_DIM_BATCH, PLAN_DIM_SHAPE, PLAN_DIM_ASSUMED };
+
 /* The plan of a model, or of a body. A body has its own fields before `bindings`, its own totals, values, layers and
  * edges; its problems are those of the whole plan. */
 struct plan {
@@ -92,6 +96,7 @@ struct plan {
 	enum dtype dtype;      /* float type the layers run in; DTYPE_F32 leaves the model as it is */
 	int binding_count;
 	struct dim_binding *bindings; /* in force: sidecar, options, defaults; "batch" where the model has a number there */
+	enum plan_dim_source *binding_sources; /* binding_count */
 	int64_t batch;         /* in force; 0: the model has no batch dimension, or it is not bound */
 	int unbound_count;
 	struct text *unbound;  /* symbols the model has and nothing bound, in order of appearance */

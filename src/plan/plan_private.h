@@ -22,6 +22,7 @@ struct plan_symbol {
 	bool derived;        /* an expression of other symbols */
 	bool bound;
 	bool by_shape;       /* bound by --input */
+	bool by_batch;       /* bound by plan_options.batch */
 	bool assumed;        /* a batch that nothing bound: 1 */
 	int64_t value;       /* when bound */
 	struct dim dim;      /* replaces the symbol once the bindings are settled */
@@ -31,6 +32,7 @@ struct plan_symbol {
 struct plan_batch {
 	int64_t was;         /* the model's number; 0: a dimension without a name, -1: no such dimension */
 	int64_t is;          /* replaces it; 0: nothing does */
+	bool named;          /* a binding called "batch" gave it */
 };
 
 struct plan_symbols {

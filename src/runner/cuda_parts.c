@@ -132,8 +132,8 @@ static void outputs_add(struct listing *l)
 	part->kind = CUDA_PART_INDICES;
 }
 
-/* True if no two elements have the same offset: in order of stride, each stride is beyond the span of the smaller
- * ones. */
+/* Sufficient for no two elements to have the same offset: in order of stride, each stride is beyond the span of
+ * the smaller ones. */
 static bool is_disjoint(const struct cuda_layout *l)
 {
 	for (int i = 0; i < l->shape.rank; i++) {

@@ -175,8 +175,8 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 	}
 	*status = r->dead ? STATUS_FAILED : r->any_ok ? STATUS_OK : r->status;
 	stopped = r->dead ? 0 : stopped;
-	if (*status != STATUS_OK && !r->dead && !stopped && r->count > 0 && r->rejected == r->count)
-		tolerance_all_rejected(r->count, err);
+	if (*status != STATUS_OK && !r->dead && !stopped && r->rejected > 0)
+		tolerance_all_rejected(r->rejected, err);
 	free(r);
 	return stopped;
 }

@@ -55,7 +55,7 @@ static int trust(struct run *r, struct contender *c)
 			x ? x->reason : "", x ? ": " : "", worst, allowed);
 	else
 		error_set(r->err, "its outputs are wrong or were not written");
-	r->rejected++;
+	r->rejected += !x;
 	return measure_give_up(r, c, STATUS_MISTRUSTED);
 }
 

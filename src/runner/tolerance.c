@@ -37,8 +37,8 @@ static const struct {
 };
 #define UNKNOWN_MATH 1e-2
 
-/* True if the function is approximated to a few units of f32's precision, as libraries do for exponentials
- * and roots. */
+/* Relative error of functions that libraries approximate to a few units of f32's precision, such as
+ * exponentials and roots. */
 #define TRANSCENDENTAL 1e-5
 
 static double computing_with(enum dtype type)

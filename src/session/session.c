@@ -200,6 +200,7 @@ int session_turn_to(struct session *s, const char *model_path, struct error *err
 		s->model = before.model;
 		s->options = before.options;
 		s->dims = before.dims;
+		s->dim_sources = before.dim_sources;
 		s->dim_count = before.dim_count;
 		return -1;
 	}
@@ -295,6 +296,7 @@ int session_bind(struct session *s, const struct dim_binding *dims, int count, s
 	}
 	dims_remember(s, dims, count);
 	session_analysis_drop(s);
+	session_sweep_drop(s); /* its problems have the sizes of before */
 	s->plan_count--; /* keep the new plan, which is the last */
 	plans_free(s);
 	s->plans[s->plan_count++] = made;
@@ -325,6 +327,8 @@ int session_check_bound(const struct session *s, struct error *err)
 
 bool session_refresh(struct session *s)
 {
+	if (s->sweep.nxc != s->scenario.nxc)
+		session_sweep_drop(s);
 	if (s->queue && !s->device.name && queue_device(s->queue))
 		session_device_adopt(s, queue_device(s->queue));
 	struct error trouble = ERROR_NONE;

@@ -49,6 +49,7 @@ struct session_sweep_point {
 /* The last sweep that was started; count 0: none. */
 struct session_sweep {
 	struct arena arena;
+	bool nxc; /* the layout whose problems it has */
 	int count;
 	struct session_sweep_point *points;
 };
@@ -179,6 +180,7 @@ const char *session_dim_source(const struct session *s, struct text name);
 const char *session_model_name(const struct session *s); /* as in error messages */
 /* Source of a dimension's value in the current plan, as in reports: "option", "entered", "remembered",
  * "configuration", "sidecar", "default". */
+const char *session_binding_origin(const struct session *s, int index); /* of the current plan's bindings[index] */
 const char *session_dim_origin(const struct session *s, struct text name);
 /* "batch 1 (default), sequence 64 (remembered)": the bindings of the current plan; "" without any. */
 void session_dims_describe(const struct session *s, struct str *out);

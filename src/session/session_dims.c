@@ -6,16 +6,30 @@
 
 /* For reports: the sources of a plan's dimensions, and the numbers of its layers. */
 
+const char *session_binding_origin(const struct session *s, int index)
+{
+	const struct plan *p = s->current->plan;
+	const char *source;
+	switch (p->binding_sources[index]) {
+	case PLAN_DIM_SHAPE: return "option";
+	case PLAN_DIM_BATCH: return s->options.batch_option || !s->given->batch_count ? "option" : "configuration";
+	case PLAN_DIM_ASSUMED: return "default";
+	case PLAN_DIM_BINDING: break;
+	}
+	source = session_dim_source(s, p->bindings[index].name);
+	if (!*source) /* a batch of another name, bound by "batch" */
+		source = session_dim_source(s, TEXT("batch"));
+	return strcmp(source, "--dim") == 0 ? "option" : strcmp(source, "config") == 0 ? "configuration" :
+		*source ? source : "default";
+}
+
 const char *session_dim_origin(const struct session *s, struct text name)
 {
 	const struct plan *p = s->current->plan;
-	const char *source = session_dim_source(s, name);
-	bool by_batch = s->current->batch > 0 && text_is(name, "batch");
-	if (*source && !by_batch)
-		return strcmp(source, "--dim") == 0 ? "option" : strcmp(source, "config") == 0 ? "configuration" : source;
-	for (int i = 0; i < p->binding_count && s->current->batch > 0; i++) /* a batch of another name: "N" */
-		by_batch |= text_equal(p->bindings[i].name, name) && p->bindings[i].value == s->current->batch;
-	return !by_batch ? "default" : s->options.batch_option || !s->given->batch_count ? "option" : "configuration";
+	for (int i = 0; i < p->binding_count; i++)
+		if (text_equal(p->bindings[i].name, name))
+			return session_binding_origin(s, i);
+	return "default";
 }
 
 void session_dims_describe(const struct session *s, struct str *out)
@@ -24,7 +38,7 @@ void session_dims_describe(const struct session *s, struct str *out)
 	for (int i = 0; i < p->binding_count; i++) {
 		str_puts(out, i ? ", " : "");
 		str_add_clean(out, p->bindings[i].name);
-		str_addf(out, " %lld (%s)", (long long)p->bindings[i].value, session_dim_origin(s, p->bindings[i].name));
+		str_addf(out, " %lld (%s)", (long long)p->bindings[i].value, session_binding_origin(s, i));
 	}
 }
 

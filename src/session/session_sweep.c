@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A sweep: measures all batches and data types of the configuration, one after the other. */
+/* A sweep: the problems of all batches and data types of the configuration, measured one point after the other. */
 
 static bool has_point(const struct session_sweep *w, int64_t batch, enum dtype dtype)
 {
@@ -61,6 +61,7 @@ int session_measure_sweep(struct session *s, struct error *err)
 	int added = 0, bad = 0;
 	session_sweep_drop(s);
 	points_make(&s->sweep, s);
+	s->sweep.nxc = s->scenario.nxc;
 	for (int i = 0; i < s->sweep.count && !bad; i++) {
 		struct session_sweep_point *point = &s->sweep.points[i];
 		bad = session_select(s, point->batch, point->dtype, err) || session_check_bound(s, err);

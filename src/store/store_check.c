@@ -185,8 +185,7 @@ static bool is_count(int64_t n, int64_t least)
 	return n >= least && n <= COUNT_MAX;
 }
 
-/* Checks the statistics of a result in the order of the enum; NaN: unknown. Returns what is wrong, or NULL.
- * */
+/* Checks the statistics of a result in the order of the enum; NaN: unknown. Returns what is wrong, or NULL. */
 static const char *statistics_fault(
 	const char *status, const double *v, int64_t n, int64_t discarded, int64_t executions)
 {
