@@ -444,7 +444,9 @@ static void test_dims(void)
 	static struct dim_binding bound[2] = { { .name = TEXT("batch"), .value = 1 },
 		{ .name = TEXT("sequence"), .value = 77 } };
 	struct plan *plan = session->current->plan;
+	static enum plan_dim_source sources[2];
 	plan->bindings = bound;
+	plan->binding_sources = sources;
 	plan->binding_count = 2;
 	int before = fixture_calls.bind;
 	app_draw(&app);
