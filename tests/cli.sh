@@ -116,6 +116,10 @@ try 0 "a value of the command line" "$BENANZA" --frame 100x20 --dim total_sequen
 says out "total_sequence 129 (option)"
 try 0 "a shape goes before the batch" "$BENANZA" --frame 80x24 -b 3 --input x=2x3x64x64 "$models/tiny.onnx"
 says out "batch 2 "
+try 0 "the source of a dimension that --input sets" "$BENANZA" layers --input x=2x3x64x64 "$models/tiny.onnx"
+says out "batch 2 (option)"
+try 0 "a batch beyond the option's range" "$BENANZA" --frame 100x20 "$gpt2" --keys 'd 9 9 9 9 9 9 9 Enter Enter Enter Enter'
+says out "batch must be 1-65536"
 try 0 "csv" "$BENANZA" layers --csv "$models/tiny.onnx"
 [ "$(wc -l <"$work/out")" -eq 13 ]; ok $? "a head and a line a layer"
 try 0 "sums with gaps" "$BENANZA" layers "$models/symbolic.onnx"

@@ -345,6 +345,8 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 	case REQUEST_MEASURE_MISSING:
 		if (unbound || busy || !s->queue || !s->analysis)
 			return "";
+		if (app->sweep_left && !app->session->sweep.count) /* what is missing is counted by the first `b` */
+			return arena_printf(&app->scratch, "measure sweep (%d points)", app_sweep_points(app));
 		if (app->sweep_left)
 			return arena_printf(&app->scratch, "measure sweep (%d/%d)", app->sweep_left, app_sweep_points(app));
 		return app->unmeasured_count ? arena_printf(&app->scratch, "measure missing (%d)", app->unmeasured_count)

@@ -172,13 +172,14 @@ bool app_can_measure(const struct app *app)
 	return s->queue || (s->planner && planner_open_count(s->planner) > 0);
 }
 
-/* The first result is enough: if any had succeeded, the layer would have a cost. */
-static bool has_failed(const struct app *app, int layer)
+/* Status of a layer without a cost, or STATUS_OK without a result. The first result is enough: if any had
+ * succeeded, the layer would have a cost. */
+static enum status missing_status(const struct app *app, int layer)
 {
 	int count;
 	const char *problem = app_problem(app, layer);
 	const struct result *const *r = problem ? results_of(app->session->results, problem, &count) : NULL;
-	return r && count && r[0]->status != STATUS_OK && r[0]->status != STATUS_UNSUPPORTED;
+	return r && count ? r[0]->status : STATUS_OK;
 }
 
 int app_sweep_points(const struct app *app)
@@ -204,12 +205,17 @@ void app_counts_renew(struct app *app)
 	const struct session *s = app->session;
 	struct arena a = { 0 };
 	int count = 0;
-	app->failed_count = app->unmeasured_count = 0;
+	app->failed_count = app->suspect_count = app->unmeasured_count = 0;
 	app->sweep_left = app_sweep_points(app) > 1 ? sweep_left(app) : 0;
 	if (!s->analysis)
 		return;
-	for (int i = 0; s->analysis->coverage.missing && i < s->analysis->layer_count; i++)
-		app->failed_count += s->analysis->layers[i].origin == ORIGIN_MISSING && has_failed(app, i);
+	for (int i = 0; s->analysis->coverage.missing && i < s->analysis->layer_count; i++) {
+		if (s->analysis->layers[i].origin != ORIGIN_MISSING)
+			continue;
+		enum status status = missing_status(app, i);
+		app->suspect_count += status == STATUS_MISTRUSTED;
+		app->failed_count += status != STATUS_MISTRUSTED && status != STATUS_OK && status != STATUS_UNSUPPORTED;
+	}
 	const char **texts = s->queue ? analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
 						s->scenario.nxc, &count) : NULL;
 	for (int i = 0; i < count; i++)

@@ -185,6 +185,7 @@ static void draw_bound(struct app *app, struct area line)
 	struct bound_says b = say_bound(a, app->folded_count);
 	b.described = app->session->described != NULL;
 	b.failed = app->failed_count;
+	b.suspect += app->suspect_count;
 	const char *text = b.known == KNOWN_NONE
 		? (b.missing ? "bound unknown yet" : "bound unknown")
 		: arena_printf(&app->scratch, "bound %s%s", b.least,

@@ -142,6 +142,7 @@ struct app {
 	const struct plan *lanes_plan;
 	const struct plan_layer *lanes_layers;
 	bool lanes_folded;
+	int suspect_count;       /* layers without a cost, because all results are suspect */
 	int failed_count;        /* layers without a cost whose measurement failed */
 	int unmeasured_count;    /* distinct problems without a result: the scenario's and its what-ifs' */
 	int sweep_left;          /* points of the sweep not completely measured */

@@ -272,12 +272,12 @@ static void interval_text(const struct analysis *a, FILE *out)
 	fprintf(out, ")\n");
 }
 
-static void disturbed_text(const struct analysis *a, FILE *out)
+static void disturbed_text(const struct analysis *a, enum dtype dtype, FILE *out)
 {
 	int count = disturbed_count(a);
 	if (count)
 		fprintf(out, "noisy         %d layer%s measured while other work disturbed the machine; the interval covers all samples.\n"
-			"              On a quiet machine run: benanza bench --shaky\n", count, count == 1 ? "" : "s");
+			"              On a quiet machine run: benanza bench --shaky%s%s MODEL\n", count, count == 1 ? "" : "s", dtype == DTYPE_F32 ? "" : " -t ", dtype == DTYPE_F32 ? "" : dtype_name(dtype));
 }
 
 static void border_text(const struct session *s, FILE *out)
@@ -313,7 +313,7 @@ static void bound_text(const struct session *s, FILE *out)
 	const struct coverage *c = &a->coverage;
 	total_text(a, out);
 	interval_text(a, out);
-	disturbed_text(a, out);
+	disturbed_text(a, s->current->dtype, out);
 	int gaps = c->missing + c->unsupported, shown;
 	struct arena scratch = { 0 };
 	session_numbers(s->current->plan, &scratch, &shown);
@@ -356,7 +356,7 @@ static void duration_cell(double ns, bool complete, FILE *out)
 	fprintf(out, " %s%9s", complete || isnan(ns) ? " " : "~", str_duration(text, ns));
 }
 
-static void effect_text(const struct what_if_effect *e, const struct analysis *a, FILE *out)
+static void effect_text(const struct what_if_effect *e, const struct analysis *a, bool described, FILE *out)
 {
 	fprintf(out, "  %-11s %-10s", e->row->name, e->on ? e->row->on : e->row->off);
 	if (!e->available) {
@@ -372,7 +372,9 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 		fprintf(out, "   %s%.2fx", e->complete && !e->estimated ? " " : "~", off / on);
 	else
 		fprintf(out, "    %5s", "-");
-	if (e->unmeasured_problems)
+	if (e->unmeasured_problems && described)
+		fprintf(out, "  unknown: %d problem%s no estimate", e->unmeasured_problems, e->unmeasured_problems == 1 ? " has" : "s have");
+	else if (e->unmeasured_problems)
 		fprintf(out, "  unknown until %d problem%s measured", e->unmeasured_problems, e->unmeasured_problems == 1 ? " is" : "s are");
 	struct scenario only = { 0 };
 	e->row->set(&only, true);
@@ -387,7 +389,7 @@ static void effects_text(const struct session *s, FILE *out)
 {
 	fprintf(out, "what-if       now           saves      total    speedup\n");
 	for (int i = 0; i < s->effect_count; i++)
-		effect_text(&s->effects[i], s->analysis, out);
+		effect_text(&s->effects[i], s->analysis, s->described != NULL, out);
 	fprintf(out, "  (total: with it on; saves, speedup: on against off; ~: layers are missing, or estimates)\n\n");
 }
 

@@ -274,6 +274,14 @@ int session_select(struct session *s, int64_t batch, enum dtype dtype, struct er
 	return 0;
 }
 
+#define BATCH_MAX 65536 /* as of --batch */
+
+static bool batch_is_valid(const struct session *s, const struct session_plan *made)
+{
+	bool had_batch = s->current && s->current->plan->batch > 0;
+	return made->plan->batch <= BATCH_MAX && (made->plan->batch > 0 || !had_batch);
+}
+
 int session_bind(struct session *s, const struct dim_binding *dims, int count, struct error *err)
 {
 	int before_count = s->dim_count;
@@ -288,6 +296,13 @@ int session_bind(struct session *s, const struct dim_binding *dims, int count, s
 	int64_t batch = s->current ? s->current->batch : 0;
 	enum dtype dtype = s->current ? s->current->dtype : DTYPE_F32;
 	struct session_plan *made = plan_make(s, batch, dtype, err);
+	if (made && !batch_is_valid(s, made)) {
+		s->plan_count--;
+		plan_free(made->plan);
+		free(made);
+		made = NULL;
+		error_set(err, "batch must be 1-%d", BATCH_MAX);
+	}
 	if (!made) { /* the model rejects the values: nothing changes */
 		s->dims = before;
 		s->dim_sources = before_sources;

@@ -382,7 +382,7 @@ static void test_reason_first(void)
 static void test_sweep(void)
 {
 	begin(&(struct fixture_options){ .queue = true, .measured = true, .sweep = true });
-	ok(sees("b measure sweep (4/4)"), "one scenario measured is not the sweep");
+	ok(sees("b measure sweep (4 points)"), "one scenario measured is not the sweep");
 	fixture_sweep_open = 3;
 	type("b");
 	ok(fixture_calls.sweep == 1 && fixture_calls.missing == 0, "b measures the sweep");
@@ -829,6 +829,7 @@ static void test_many_dims(void)
 	enum { MANY = 8000 };
 	static struct text names[MANY];
 	static struct dim_binding bound[MANY];
+	static enum plan_dim_source sources[MANY];
 	static char text[MANY][8];
 	begin(&(struct fixture_options){ .measured = true });
 	for (int i = 0; i < MANY; i++) {
@@ -844,6 +845,7 @@ static void test_many_dims(void)
 	ok(app.scratch.total < 100000, "%d need %zu bytes", MANY, app.scratch.total);
 	plan->unbound_count = 0;
 	plan->bindings = bound;
+	plan->binding_sources = sources;
 	plan->binding_count = MANY;
 	app_draw(&app);
 	ok(sees("s0 0, s1 1, s2 2") && !sees("(remembered)"), "dimensions with a value; sources would not fit");
