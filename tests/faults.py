@@ -225,7 +225,7 @@ def locked_import(place, whole):
     said = until(process, "waiting for")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=GIVEN_UP_S)
-    wrong = expect("Ctrl-C while it waits", process.returncode, 1) + ([] if "keeps it locked" in said else [said])
+    wrong = expect("Ctrl-C while it waits", process.returncode, 1) + ([] if "locked by another program" in said else [said])
     wrong += [] if out.startswith("0 results") and "interrupted" in out else [f"{out} {err}"]
     process = place.start("db", "merge", "--json", place.path("whole.db"))
     until(process, "waiting for")

@@ -126,7 +126,7 @@ def wrong_with(database, acknowledged):
     if not os.path.exists(database):
         return ["acknowledged, and no file"] if acknowledged else []
     check = subprocess.run([python_tap.program(), "db", "check", "--db", database], capture_output=True, text=True)
-    if check.returncode and not (not acknowledged and "no database yet" in check.stderr):
+    if check.returncode and not (not acknowledged and "an empty file" in check.stderr):
         return [f"db check: {check.returncode}: {check.stdout.strip()} {check.stderr.strip()}"]
     if check.returncode:
         return []

@@ -48,7 +48,7 @@ int main(void)
 	refuses("fusion,matrix=maybe", "on or off");
 	refuses("algorithm=isolated", "best or preferred");
 	refuses("launch=", "amortized or isolated");
-	refuses("=on", "not known");
+	refuses("=on", "unknown what-if");
 	refuses("\x1b[2Jfusion", "?[2J");
 
 	int count;
