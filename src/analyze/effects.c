@@ -99,6 +99,8 @@ static struct view seen(const struct solution *x, bool parallel)
 static bool gaps_differ(const struct study *st, const struct solution *x, bool x_path, const struct study *other,
 	const struct solution *y, bool y_path)
 {
+	if (seen(x, x_path).complete && seen(y, y_path).complete && x->border_complete && y->border_complete)
+		return false;
 	const int *in_x = x_path ? x->chosen_path : x->chosen_sum, *in_y = y_path ? y->chosen_path : y->chosen_sum;
 	for (int i = 0; i < st->plan->layer_count; i++) {
 		bool lacks_x = in_x[i] < 0 && isnan(x->cost[st->layer_node[i]]);
