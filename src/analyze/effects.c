@@ -111,6 +111,14 @@ static bool gaps_differ(const struct study *st, const struct solution *x, bool x
 	return x->border_complete != y->border_complete || (st != other && !x->border_complete);
 }
 
+static int lacking_count(const struct study *st, const struct solution *x, const struct solution *y)
+{
+	int count = 0;
+	for (int i = 0; i < st->distinct_count; i++)
+		count += x->lacking[i] || y->lacking[i];
+	return count;
+}
+
 static void fill_effect(const struct study *st, const struct scenario *s, const struct solution *here,
 	struct what_if_effect *effect)
 {
@@ -129,22 +137,22 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 		struct study side;
 		study_open(&side, &st->on, flipped.nxc, true);
 		solve(&side, &flipped, &scratch, &other);
-		differ = gaps_differ(st, here, s->parallel, &side, &other, flipped.parallel);
+		effect->unmeasured_problems = lacking_count(st, here, &other);
+		differ = !effect->unmeasured_problems && gaps_differ(st, here, s->parallel, &side, &other, flipped.parallel);
 		study_close(&side);
 	} else {
 		if (flipped.parallel == s->parallel)
 			solve(st, &flipped, &scratch, &other);
-		differ = gaps_differ(st, here, s->parallel, st, &other, flipped.parallel);
+		effect->unmeasured_problems = lacking_count(st, here, &other);
+		differ = !effect->unmeasured_problems && gaps_differ(st, here, s->parallel, st, &other, flipped.parallel);
 	}
 	struct view now = seen(here, s->parallel), then = seen(&other, flipped.parallel);
 	effect->bound_ns = then.bound_ns;
 	effect->bound_complete = then.complete;
 	effect->complete = now.complete && then.complete;
 	effect->estimated = now.estimated || then.estimated;
-	for (int i = 0; i < st->distinct_count; i++) {
-		effect->unmeasured_problems += here->lacking[i] || other.lacking[i];
+	for (int i = 0; i < st->distinct_count; i++)
 		effect->unavailable_problems += here->refused[i] != other.refused[i];
-	}
 	if (!effect->unmeasured_problems && !differ)
 		effect->saves_ns = effect->on ? then.bound_ns - now.bound_ns : now.bound_ns - then.bound_ns;
 	arena_free(&scratch);
