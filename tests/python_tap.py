@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("builddir", ROOT / "build"))
@@ -100,6 +101,16 @@ class Tap:
         if self.planned is None:
             print(f"1..{self.count}")
         return 1 if self.failed else 0
+
+
+def bail_out(kind, error, trace):
+    """Reports an exception in TAP, so that the summary of a failed suite shows it."""
+    for line in "".join(traceback.format_exception(kind, error, trace)).splitlines():
+        print(f"# {line}")
+    print(f"Bail out! {kind.__name__}: {' '.join(str(error).split())}", flush=True)
+
+
+sys.excepthook = bail_out
 
 
 # ---- helpers
