@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runner/batch.h"
-#include "runner/options.h"
-#include "runner/serve.h"
-#include "runner/table.h"
+#include "runner/protocol/batch.h"
+#include "runner/protocol/options.h"
+#include "runner/protocol/serve.h"
+#include "runner/protocol/table.h"
 #include "wire/wire.h"
 
 static void info_print(const struct options *o, const struct device *d, FILE *out)

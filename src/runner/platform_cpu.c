@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runner/platform.h"
+#include "runner/measure/platform.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "base/cgroup.h"
-#include "runner/canary.h"
-#include "runner/copies.h"
-#include "runner/device.h"
-#include "runner/preempt.h"
-#include "runner/team.h"
-#include "runner/threads.h"
+#include "runner/host/canary.h"
+#include "runner/host/copies.h"
+#include "runner/measure/device.h"
+#include "runner/measure/preempt.h"
+#include "runner/host/team.h"
+#include "runner/host/threads.h"
 
 #define GUARD "BENANZA_RUNNER_STARTED"
 #define KEPT_SHARE 0.25

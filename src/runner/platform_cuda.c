@@ -1,11 +1,11 @@
 #include "config.h"
 
-#include "runner/platform.h"
+#include "runner/measure/platform.h"
 
 #include <math.h>
 
-#include "runner/cuda_context.h"
-#include "runner/cuda_work.h"
+#include "runner/gpu/cuda_context.h"
+#include "runner/gpu/cuda_work.h"
 
 #define TOLERANCE 0.01
 #define GLANCE_NS 1e6

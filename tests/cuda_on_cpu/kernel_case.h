@@ -10,10 +10,10 @@
 #include <vector>
 
 extern "C" {
-#include "runner/check.h"
-#include "runner/integers.h"
+#include "runner/verify/check.h"
+#include "runner/verify/integers.h"
 }
-#include "runner/fill.h"
+#include "runner/verify/fill.h"
 #include "tests/unit/tap.h"
 
 /* Memory with the device's alignment and exactly the requested size. */

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "runner/cuda_kernels.h"
+#include "runner/kernels/cuda_kernels.h"
 
 static const enum dtype all_types[] = { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_F64, DTYPE_S8, DTYPE_U8, DTYPE_S16,
 	DTYPE_U16, DTYPE_S32, DTYPE_U32, DTYPE_S64, DTYPE_U64, DTYPE_BOOL, DTYPE_F8E4M3, DTYPE_F8E5M2 };

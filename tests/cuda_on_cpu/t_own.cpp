@@ -3,7 +3,7 @@
 #include "kernel_case.h"
 
 extern "C" {
-#include "runner/cuda_own.h"
+#include "runner/own/cuda_own.h"
 }
 
 static struct cuda_context context;

@@ -9,14 +9,14 @@ seconds=$1
 shift
 [ $# -gt 0 ] || set -- graph infer ops model problem config
 found=0
-make -s tests/bench_run $(printf 'tests/fuzz/fuzz_%s ' "$@") || exit 1
+make -s tests/bench/bench_run $(printf 'tests/fuzz/fuzz_%s ' "$@") || exit 1
 for target; do
     work=fuzz-work/$target
     mkdir -p "$work/corpus" "$work/seeds"
     "${PYTHON:-python3}" "$top/tests/fuzz/make_seeds.py" "$top" "$target" "$work/seeds" || exit 1
     sh "$top/tests/fuzz/dictionary.sh" "$top" "$target" >"$work/dict"
     echo "== $target, $seconds s"
-    tests/bench_run "tests/fuzz/fuzz_$target" -max_total_time="$seconds" -rss_limit_mb=512 -timeout=5 -max_len=2048 \
+    tests/bench/bench_run "tests/fuzz/fuzz_$target" -max_total_time="$seconds" -rss_limit_mb=512 -timeout=5 -max_len=2048 \
         -artifact_prefix="$work/" -dict="$work/dict" -print_final_stats=1 -verbosity=1 \
         "$work/corpus" "$work/seeds" >"$work/log" 2>&1
     # The last line is bench_run's: processor time adds up over all runs.

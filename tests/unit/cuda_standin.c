@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "runner/check.h"
-#include "runner/cuda_library.h"
-#include "runner/fill.h"
+#include "runner/verify/check.h"
+#include "runner/gpu/cuda_library.h"
+#include "runner/verify/fill.h"
 
 /* ---- context and loader ---- */
 

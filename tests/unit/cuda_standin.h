@@ -5,7 +5,7 @@
 #ifndef CUDA_STANDIN_H
 #define CUDA_STANDIN_H
 
-#include "runner/cuda_work.h"
+#include "runner/gpu/cuda_work.h"
 
 /* The context; tests may change it. */
 extern struct cuda_context standin_context;

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "fake_cudart.h"
-#include "runner/check.h"
-#include "runner/fill.h"
+#include "runner/verify/check.h"
+#include "runner/verify/fill.h"
 
 struct fake_backend fake_backend;
 

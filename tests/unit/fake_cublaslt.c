@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "runner/fill.h"
+#include "runner/verify/fill.h"
 
 struct fake_cublaslt fake_cublaslt;
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "runner/clock.h"
-#include "runner/cuda_kernels.h"
+#include "runner/measure/clock.h"
+#include "runner/kernels/cuda_kernels.h"
 
 #include "fake_driver.h"
 

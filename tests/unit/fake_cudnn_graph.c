@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "runner/cudnn_library.h"
+#include "runner/cudnn/cudnn_library.h"
 
 struct fake_cudnn_graph fake_cudnn_graph = { .silent = CUDNN_HEUR_MODES_COUNT };
 

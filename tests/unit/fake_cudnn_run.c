@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "runner/fill.h"
+#include "runner/verify/fill.h"
 
 /* While a graph runs, tensors are dense doubles, found by unique id. */
 

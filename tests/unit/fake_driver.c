@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "fake_cudart.h"
-#include "runner/cuda_library.h"
+#include "runner/gpu/cuda_library.h"
 
 /* --- CUPTI --- */
 

@@ -3,9 +3,9 @@
 
 #include <float.h>
 
-#include "runner/check.h"
-#include "runner/reference.h"
-#include "runner/integers.h"
+#include "runner/verify/check.h"
+#include "runner/verify/reference.h"
+#include "runner/verify/integers.h"
 #include "tap.h"
 
 struct values {

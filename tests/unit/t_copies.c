@@ -1,7 +1,7 @@
 /* Copies of operands: what they hold, their guards, and the memory that is kept between them. */
 #include "config.h"
 
-#include "runner/copies.h"
+#include "runner/host/copies.h"
 #include "tap.h"
 
 #include <string.h>

@@ -8,8 +8,8 @@
 
 #include "cuda_standin.h"
 #include "fake_cublaslt.h"
-#include "runner/cublaslt_case.h"
-#include "runner/cublaslt_names.h"
+#include "runner/cublaslt/cublaslt_case.h"
+#include "runner/cublaslt/cublaslt_names.h"
 
 static const struct {
 	const char *text;

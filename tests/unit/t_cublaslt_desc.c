@@ -4,8 +4,8 @@
 
 #include "tap.h"
 
-#include "runner/cublaslt_group.h"
-#include "runner/cuda_context.h"
+#include "runner/cublaslt/cublaslt_group.h"
+#include "runner/gpu/cuda_context.h"
 
 static const struct cuda_context context = { .sm = 90, .planning = true };
 

@@ -1,13 +1,13 @@
 #include "config.h"
 
-#include "runner/cuda_context.h"
+#include "runner/gpu/cuda_context.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "fake_cudart.h"
-#include "runner/cuda_nvml.h"
+#include "runner/gpu/cuda_nvml.h"
 #include "tap.h"
 
 static bool missing[2];

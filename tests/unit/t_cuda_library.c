@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runner/cuda_library.h"
+#include "runner/gpu/cuda_library.h"
 
 #include <stdlib.h>
 #include <unistd.h>

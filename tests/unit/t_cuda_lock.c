@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runner/cuda_lock.h"
+#include "runner/gpu/cuda_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>

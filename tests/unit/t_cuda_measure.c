@@ -1,13 +1,13 @@
 #include "config.h"
 
-#include "runner/job.h"
+#include "runner/protocol/job.h"
 
 #include <stdlib.h>
 
 #include "fake_backend.h"
 #include "fake_cudart.h"
-#include "runner/cuda_context.h"
-#include "runner/platform.h"
+#include "runner/gpu/cuda_context.h"
+#include "runner/measure/platform.h"
 #include "tap.h"
 
 /* From a problem's text to its results, on the fake runtime with its simulated clock. */

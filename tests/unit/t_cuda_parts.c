@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runner/cuda_buffers.h"
+#include "runner/gpu/cuda_buffers.h"
 
 #include "tap.h"
 

@@ -1,15 +1,15 @@
 #include "config.h"
 
-#include "runner/cuda_work.h"
+#include "runner/gpu/cuda_work.h"
 
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "fake_backend.h"
 #include "fake_cudart.h"
-#include "runner/cuda_buffers.h"
-#include "runner/cuda_time.h"
-#include "runner/platform.h"
+#include "runner/gpu/cuda_buffers.h"
+#include "runner/gpu/cuda_time.h"
+#include "runner/measure/platform.h"
 #include "tap.h"
 
 static const struct backend *const backends[] = { &backend_fake, NULL };

@@ -7,7 +7,7 @@
 
 #include "cuda_standin.h"
 #include "fake_cudnn_graph.h"
-#include "runner/cudnn_offers.h"
+#include "runner/cudnn/cudnn_offers.h"
 #include "tap.h"
 
 static const char *const problems[] = {

@@ -9,7 +9,7 @@
 
 #include "cuda_standin.h"
 #include "fake_cudnn.h"
-#include "runner/cudnn_library.h"
+#include "runner/cudnn/cudnn_library.h"
 
 static const struct {
 	const char *text;

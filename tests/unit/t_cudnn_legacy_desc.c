@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cuda_standin.h"
-#include "runner/cudnn_library.h"
+#include "runner/cudnn/cudnn_library.h"
 
 static struct cudnn_api functions;
 static void *handle;

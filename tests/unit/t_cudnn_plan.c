@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "runner/cudnn_offers.h"
+#include "runner/cudnn/cudnn_offers.h"
 #include "tap.h"
 
 /* Ignores leaks inside cuDNN; t_cudnn_graph finds our own. */

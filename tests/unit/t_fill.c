@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "runner/fill.h"
+#include "runner/verify/fill.h"
 #include "tap.h"
 
 static uint64_t bits_of(double value, enum dtype type)

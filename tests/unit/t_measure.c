@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "runner/tolerance.h"
-#include "runner/measure.h"
+#include "runner/verify/tolerance.h"
+#include "runner/measure/measure.h"
 
 /* --- statistics against known answers --- */
 

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "runner/fill.h"
-#include "runner/plain_convert.h"
+#include "runner/verify/fill.h"
+#include "runner/plain/plain_convert.h"
 #include "tap.h"
 
 static void test_patterns(enum dtype t, int count)

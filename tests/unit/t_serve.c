@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "runner/platform.h"
-#include "runner/serve.h"
+#include "runner/measure/platform.h"
+#include "runner/protocol/serve.h"
 
 /* The server on files, with an invented machine: one that breaks, one that computes wrongly, one that is only described. */
 

@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runner/canary.h"
-#include "runner/canary_memory.h"
-#include "runner/preempt.h"
-#include "runner/threads.h"
+#include "runner/host/canary.h"
+#include "runner/host/canary_memory.h"
+#include "runner/measure/preempt.h"
+#include "runner/host/threads.h"
 
 /* --- whose preemptions count --- */
 

@@ -1,0 +1,57 @@
+# analyze: bounds and what-ifs
+noinst_LIBRARIES += libanalyze.a
+libanalyze_a_SOURCES = \
+	src/analyze/activation.c \
+	src/analyze/analyze.c src/analyze/analyze.h \
+	src/analyze/analyze_private.h \
+	src/analyze/choose.c \
+	src/analyze/cost.c \
+	src/analyze/critical_path.c \
+	src/analyze/effects.c \
+	src/analyze/fusion.c \
+	src/analyze/fusion_attention.c \
+	src/analyze/fusion_bytes.c \
+	src/analyze/fusion_chain.c \
+	src/analyze/fusion_cluster.c \
+	src/analyze/limit.c src/analyze/limit.h \
+	src/analyze/list.c \
+	src/analyze/peaks.c src/analyze/peaks.h \
+	src/analyze/peaks_measured.c \
+	src/analyze/pick.c \
+	src/analyze/roofline.c \
+	src/analyze/scenario.h \
+	src/analyze/solve.c \
+	src/analyze/study_graph.c \
+	src/analyze/whatif.c
+
+check_PROGRAMS += tests/unit/t_analyze
+tests_unit_t_analyze_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_choose
+tests_unit_t_choose_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_critical_path
+tests_unit_t_critical_path_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_fusion
+tests_unit_t_fusion_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_fusion_models
+tests_unit_t_fusion_models_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_fusion_pointwise
+tests_unit_t_fusion_pointwise_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_fusion_quant
+tests_unit_t_fusion_quant_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_golden
+tests_unit_t_golden_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_hostile
+tests_unit_t_hostile_SOURCES = tests/unit/t_hostile.c tests/fuzz/fuzz.c
+tests_unit_t_hostile_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_inside
+tests_unit_t_inside_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_layout
+tests_unit_t_layout_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_limit
+tests_unit_t_limit_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_roofline
+tests_unit_t_roofline_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_sides
+tests_unit_t_sides_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_whatif
+tests_unit_t_whatif_LDADD = $(below_analyze)

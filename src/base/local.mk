@@ -1,0 +1,17 @@
+# base: memory, text, errors, JSON: what every room stands on
+noinst_LIBRARIES += libbase.a
+libbase_a_SOURCES = \
+	src/base/arena.c src/base/arena.h \
+	src/base/cgroup.c src/base/cgroup.h \
+	src/base/clock.c src/base/clock.h \
+	src/base/error.c src/base/error.h \
+	src/base/exe_path.c src/base/exe_path.h \
+	src/base/hash.c src/base/hash.h \
+	src/base/json.c src/base/json.h \
+	src/base/log.c src/base/log.h \
+	src/base/str.c src/base/str.h
+
+check_PROGRAMS += tests/unit/t_base
+tests_unit_t_base_LDADD = $(below_base)
+check_PROGRAMS += tests/unit/t_cgroup
+tests_unit_t_cgroup_LDADD = $(below_base)

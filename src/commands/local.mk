@@ -1,0 +1,26 @@
+# commands: the command line
+noinst_LIBRARIES += libcommands.a
+libcommands_a_SOURCES = \
+	src/commands/bench_eta.c src/commands/bench_eta.h \
+	src/commands/bench_jobs.c \
+	src/commands/cmd_bench.c \
+	src/commands/cmd_bound.c \
+	src/commands/cmd_db.c \
+	src/commands/cmd_devices.c \
+	src/commands/cmd_doctor.c \
+	src/commands/cmd_explore.c \
+	src/commands/cmd_layers.c \
+	src/commands/cmd_ops.c \
+	src/commands/command.h \
+	src/commands/db.h \
+	src/commands/db_batch.c src/commands/db_batch.h \
+	src/commands/db_export.c \
+	src/commands/db_import.c \
+	src/commands/db_merge.c \
+	src/commands/interrupt.c src/commands/interrupt.h \
+	src/commands/keep.c src/commands/keep.h \
+	src/commands/options.c \
+	src/commands/report.h \
+	src/commands/report_bound.c \
+	src/commands/report_layers.c \
+	src/commands/wanted.c src/commands/wanted.h

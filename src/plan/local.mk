@@ -1,0 +1,28 @@
+# plan: the model bound to sizes: layers, the DAG, distinct problems
+noinst_LIBRARIES += libplan.a
+libplan_a_SOURCES = \
+	src/plan/bind.c \
+	src/plan/control.c \
+	src/plan/control_loop.c \
+	src/plan/dag.c \
+	src/plan/dedup.c \
+	src/plan/expression.c \
+	src/plan/given.c \
+	src/plan/infer.c \
+	src/plan/layout.c \
+	src/plan/needs.c \
+	src/plan/plan.c src/plan/plan.h \
+	src/plan/plan_private.h \
+	src/plan/quant.c \
+	src/plan/quant_move.c \
+	src/plan/quant_price.c \
+	src/plan/quant_raw.c \
+	src/plan/quant_search.h \
+	src/plan/quant_weights.c
+
+check_PROGRAMS += tests/unit/t_quant
+tests_unit_t_quant_LDADD = $(below_plan)
+check_PROGRAMS += tests/unit/t_plan
+tests_unit_t_plan_LDADD = $(below_plan)
+check_PROGRAMS += tests/unit/t_control
+tests_unit_t_control_LDADD = $(below_plan)

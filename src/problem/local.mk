@@ -1,0 +1,17 @@
+# problem: one micro-benchmark: its text, its shapes, its costs, its results
+noinst_LIBRARIES += libproblem.a
+libproblem_a_SOURCES = \
+	src/problem/dim.c src/problem/dim.h \
+	src/problem/dim_poly.c src/problem/dim_poly.h \
+	src/problem/dtype.c src/problem/dtype.h \
+	src/problem/problem.c src/problem/problem.h \
+	src/problem/problem_check.c \
+	src/problem/problem_cost.c \
+	src/problem/problem_private.h \
+	src/problem/problem_segments.c src/problem/problem_segments.h \
+	src/problem/problem_text.c \
+	src/problem/result.c src/problem/result.h \
+	src/problem/shape.c
+
+check_PROGRAMS += tests/unit/t_problem
+tests_unit_t_problem_LDADD = $(below_problem)

@@ -1,0 +1,329 @@
+/* The backend of cuBLASLt: matmuls, with all algorithms that its heuristics return for each group of
+ * settings. */
+#include "config.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "runner/cublaslt/cublaslt_group.h"
+#include "runner/cublaslt/cublaslt_names.h"
+#include "runner/gpu/cuda_work.h"
+
+#define GROUPS_MOST 8
+#define ASKED 32                       /* maximum results per group */
+#define WORKSPACE_MOST 1073741824.0    /* maximum workspace: 1 GiB ... */
+#define WORKSPACE_SHARE 8              /* ... and one eighth of the device memory */
+
+struct offer {
+	const struct cublaslt_group *group;
+	int group_rank, number;           /* index in the group's results; index in all results */
+	struct algorithm algorithm;
+	cublasLtMatmulAlgo_t algo;
+	size_t workspace;
+	char name[CUBLASLT_NAME_SIZE], notes[128];
+};
+
+struct offers {
+	struct cublaslt_case kase;
+	char layouts[64];
+	int count;
+	struct offer *offer;
+	struct algorithm *algorithm;
+};
+
+struct state { /* of a plan */
+	struct cublaslt_case kase;
+	const struct cublaslt_group *group;
+	struct cublaslt_desc desc;
+	cublasLtMatmulAlgo_t algo;
+	size_t workspace;
+	cublasLtHandle_t handle;
+};
+
+static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
+{
+	(void)has_matrix;
+	(void)err;
+	struct error why = ERROR_NONE;
+	const struct cublaslt_api *api = cublaslt_library(&why);
+	if (!api) { /* no error: the other libraries work without it */
+		json_object_set_new(attributes, "cublaslt_missing", json_string(why.text));
+		return 0;
+	}
+	size_t v = api->cublasLtGetVersion();
+	str_addf(stack, "%scuBLASLt %zu.%zu.%zu", stack->n ? ", " : "", v / 10000, v / 100 % 100, v % 100);
+	return 0;
+}
+
+/* ---- the list of algorithms ---- */
+
+static size_t workspace_limit(void)
+{
+	double share = cuda_context()->memory_bytes / WORKSPACE_SHARE;
+	return (size_t)(share < WORKSPACE_MOST ? share : WORKSPACE_MOST);
+}
+
+static cublasLtMatmulPreference_t preference_open(const struct cublaslt_api *api, const struct cublaslt_case *c,
+	const struct cublaslt_group *g, struct error *err)
+{
+	cublasLtMatmulPreference_t preference = NULL;
+	uint64_t most = workspace_limit(), units = g->units;
+	uint32_t align[] = { cublaslt_case_alignment(c, &c->a), cublaslt_case_alignment(c, &c->b),
+		cublaslt_case_alignment(c, &c->c), cublaslt_case_alignment(c, &c->d) };
+	const struct {
+		cublasLtMatmulPreferenceAttributes_t attribute;
+		const void *value;
+		size_t bytes;
+	} settings[] = {
+		{ CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof(most) },
+		{ CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &align[0], sizeof(align[0]) },
+		{ CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &align[1], sizeof(align[1]) },
+		{ CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &align[2], sizeof(align[2]) },
+		{ CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &align[3], sizeof(align[3]) },
+		{ CUBLASLT_MATMUL_PREF_IMPL_MASK, &units, sizeof(units) },
+	};
+	if (cublaslt_error(api->cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate", err))
+		return NULL;
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (cublaslt_error(api->cublasLtMatmulPreferenceSetAttribute(preference, settings[i].attribute,
+			settings[i].value, settings[i].bytes), "cublasLtMatmulPreferenceSetAttribute", err)) {
+			error_context(err, "attribute %d", settings[i].attribute);
+			api->cublasLtMatmulPreferenceDestroy(preference);
+			return NULL;
+		}
+	return preference;
+}
+
+/* True if the algorithm can run the case. A residual is not in the destination's buffer, which some cannot
+ * handle. */
+static bool is_usable(const struct cublaslt_api *api, const struct cublaslt_case *c,
+	const cublasLtMatmulHeuristicResult_t *r)
+{
+	int32_t out_of_place = 1;
+	size_t written;
+	if (r->state != CUBLAS_STATUS_SUCCESS)
+		return false;
+	if (c->residual < 0 || api->cublasLtMatmulAlgoCapGetAttribute(&r->algo,
+		CUBLASLT_ALGO_CAP_OUT_OF_PLACE_RESULT_SUPPORT, &out_of_place, sizeof(out_of_place),
+		&written) != CUBLAS_STATUS_SUCCESS)
+		return true;
+	return out_of_place != 0;
+}
+
+static enum matrix matrix_of(uint64_t flags)
+{
+	if (flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK)
+		return MATRIX_YES;
+	return flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA ? MATRIX_NO : MATRIX_UNKNOWN;
+}
+
+static void note(struct offer *o, const char *word, int64_t value)
+{
+	size_t n = strlen(o->notes);
+	if (value != 1)
+		snprintf(o->notes + n, sizeof(o->notes) - n, "%s%s=%lld", n ? " " : "", word, (long long)value);
+}
+
+/* Adds a result unless another group returned the same algorithm; name and math mode identify it. */
+static void offer_add(struct offers *o, const struct cublaslt_api *api, const struct cublaslt_group *g,
+	const cublasLtMatmulHeuristicResult_t *r, int group_rank)
+{
+	struct offer one = { .group = g, .group_rank = group_rank, .number = o->count, .algo = r->algo,
+		.workspace = r->workspaceSize };
+	uint64_t flags = cublaslt_flags(api, &r->algo);
+	const char *math = cublaslt_group_math(g, &o->kase.problem, flags);
+	cublaslt_name(api, &r->algo, one.name, sizeof(one.name));
+	for (int i = 0; i < o->count; i++)
+		if (strcmp(o->offer[i].name, one.name) == 0 && strcmp(o->offer[i].algorithm.math, math) == 0) {
+			if (group_rank < o->offer[i].group_rank)
+				o->offer[i].group_rank = group_rank;
+			return;
+		}
+	cublaslt_notes(flags, one.notes, sizeof(one.notes));
+	note(&one, "rows_folded", o->kase.folded);
+	note(&one, "calls", o->kase.calls);
+	one.algorithm = (struct algorithm){ .api = "cuBLASLt", .layouts = o->layouts, .math = math,
+		.matrix = matrix_of(flags), .workspace_bytes = (double)r->workspaceSize };
+	o->offer[o->count++] = one;
+}
+
+/* Adds the results of one group. Returns -1 and sets err if there are none; other groups may still have
+ * some. */
+static int group_ask(struct offers *o, const struct cublaslt_api *api, cublasLtHandle_t handle,
+	const struct cublaslt_group *g, struct error *err)
+{
+	cublasLtMatmulHeuristicResult_t results[ASKED];
+	struct cublaslt_desc desc;
+	int count = 0, bad = -1, before = o->count;
+	if (cublaslt_desc_open(&desc, &o->kase, g, err))
+		return -1;
+	cublasLtMatmulPreference_t preference = preference_open(api, &o->kase, g, err);
+	memset(results, 0, sizeof(results));
+	if (preference)
+		bad = cublaslt_error(api->cublasLtMatmulAlgoGetHeuristic(handle, desc.operation, desc.a, desc.b, desc.c,
+			desc.d, preference, ASKED, results, &count), "cublasLtMatmulAlgoGetHeuristic", err);
+	for (int i = 0; !bad && i < count && i < ASKED; i++)
+		if (is_usable(api, &o->kase, &results[i]))
+			offer_add(o, api, g, &results[i], i);
+	if (preference)
+		api->cublasLtMatmulPreferenceDestroy(preference);
+	cublaslt_desc_close(&desc);
+	if (!bad && o->count == before)
+		return error_set(err, "cublasLtMatmulAlgoGetHeuristic: no algorithm");
+	return bad;
+}
+
+/* Orders by rank in the group: first choices of all groups, then second ones. So trying only a few covers all
+ * groups. */
+static int offer_compare(const void *a, const void *b)
+{
+	const struct offer *x = a, *y = b;
+	if (x->group_rank != y->group_rank)
+		return (x->group_rank > y->group_rank) - (x->group_rank < y->group_rank);
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static void forget(struct backend_list *list)
+{
+	struct offers *o = list->state;
+	if (o) {
+		free(o->offer);
+		free(o->algorithm);
+	}
+	free(o);
+	*list = (struct backend_list){ 0 };
+}
+
+static int offers_fill(struct offers *o, const struct problem *p, struct error *err)
+{
+	const struct cublaslt_group *groups[GROUPS_MOST];
+	const struct cublaslt_api *api = cublaslt_library(err);
+	cublasLtHandle_t handle = api ? cublaslt_handle(err) : NULL;
+	if (!handle)
+		return -1;
+	int group_count = cublaslt_groups(p, groups, GROUPS_MOST, err);
+	if (group_count < 0)
+		return -1;
+	o->offer = base_calloc((size_t)group_count * ASKED, sizeof(*o->offer));
+	o->algorithm = base_calloc((size_t)group_count * ASKED, sizeof(*o->algorithm));
+	snprintf(o->layouts, sizeof(o->layouts), "a=%s b=%s dst=%s", cuda_layout_name(p, 0), cuda_layout_name(p, 1),
+		cuda_layout_name(p, 2));
+	struct error first = ERROR_NONE, now = ERROR_NONE;
+	for (int i = 0; i < group_count; i++)
+		if (group_ask(o, api, handle, groups[i], &now) && !first.text[0])
+			first = now;
+	qsort(o->offer, (size_t)o->count, sizeof(*o->offer), offer_compare);
+	for (int i = 0; i < o->count; i++) {
+		o->algorithm[i] = o->offer[i].algorithm;
+		o->algorithm[i].rank = i;
+		o->algorithm[i].name = o->offer[i].name;
+		o->algorithm[i].notes = o->offer[i].notes;
+	}
+	return o->count ? 0 : error_set(err, "%s", first.text);
+}
+
+static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+{
+	*list = (struct backend_list){ 0 };
+	struct cublaslt_case kase;
+	if (cublaslt_case_make(p, &kase, err))
+		return -1;
+	if (cuda_context()->planning)
+		return error_set(err, "cuBLASLt lists algorithms only on a GPU");
+	struct offers *o = base_calloc(1, sizeof(*o));
+	o->kase = kase;
+	list->state = o;
+	if (offers_fill(o, p, err)) {
+		forget(list);
+		return -1;
+	}
+	list->count = o->count;
+	list->algorithm = o->algorithm;
+	return 0;
+}
+
+/* ---- one algorithm ---- */
+
+static const struct problem *problem_of(const struct backend_list *list)
+{
+	const struct offers *o = list->state;
+	return &o->kase.problem;
+}
+
+static void plan_free(void *state)
+{
+	struct state *s = state;
+	cublaslt_desc_close(&s->desc);
+	free(s);
+}
+
+/* Returns the address of a matrix for call number `call`. */
+static const void *call_address(const struct cublaslt_case *c, const struct cublaslt_matrix *m, enum dtype t,
+	const void *at, int64_t call)
+{
+	return (const char *)at + cublaslt_case_offset(c, m, call) * (dtype_bits(t) / 8);
+}
+
+static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+{
+	struct state *s = state;
+	const struct cublaslt_case *c = &s->kase;
+	const struct problem *p = &c->problem;
+	const struct cublaslt_api *api = cublaslt_library(err);
+	union cublaslt_scalar alpha = cublaslt_scalar(s->group, true);
+	union cublaslt_scalar beta = cublaslt_scalar(s->group, c->residual >= 0);
+	const void *by = c->scale < 0 ? (const void *)&alpha : at->epilogue[c->scale];
+	enum dtype out = p->operand[2].dtype;
+	if (c->bias >= 0 && cublaslt_error(api->cublasLtMatmulDescSetAttribute(s->desc.operation,
+		CUBLASLT_MATMUL_DESC_BIAS_POINTER, &at->epilogue[c->bias], sizeof(at->epilogue[0])),
+		"cublasLtMatmulDescSetAttribute(bias pointer)", err))
+		return -1;
+	for (int64_t i = 0; i < c->calls; i++) {
+		void *d = (char *)at->destination + cublaslt_case_offset(c, &c->d, i) * (dtype_bits(out) / 8);
+		/* without a residual C is not read: it may be D if it has D's type */
+		const void *residual = c->residual < 0 ? (c->c.type == c->d.type ? d : NULL) :
+			call_address(c, &c->c, p->epilogue[c->residual].operand.dtype,
+				at->epilogue[c->residual], i);
+		if (cublaslt_error(api->cublasLtMatmul(s->handle, s->desc.operation, by,
+			call_address(c, &c->a, p->operand[1].dtype, at->weights, i), s->desc.a,
+			call_address(c, &c->b, p->operand[0].dtype, at->source[0], i), s->desc.b, &beta,
+			residual, s->desc.c, d, s->desc.d, &s->algo, at->workspace, s->workspace, stream),
+			"cublasLtMatmul", err))
+			return -1;
+	}
+	return 0;
+}
+
+static int plan(const struct backend_list *list, int index, struct cuda_plan *to, enum status *status, struct error *err)
+{
+	const struct offers *o = list->state;
+	assert(index >= 0 && index < o->count);
+	struct state *s = base_calloc(1, sizeof(*s));
+	*s = (struct state){ .kase = o->kase, .group = o->offer[index].group, .algo = o->offer[index].algo,
+		.workspace = o->offer[index].workspace };
+	*status = STATUS_FAILED;
+	s->handle = cublaslt_handle(err);
+	if (!s->handle || cublaslt_desc_open(&s->desc, &s->kase, s->group, err)) {
+		free(s);
+		return -1;
+	}
+	*status = STATUS_OK;
+	*to = (struct cuda_plan){ .state = s, .workspace_bytes = (double)s->workspace, .enqueue = enqueue,
+		.free = plan_free };
+	return 0;
+}
+
+static const struct cuda_backend cublaslt = { .plan = plan, .problem = problem_of };
+
+/* Frameworks use cuBLASLt first for matmul. */
+static int preference(const struct problem *p)
+{
+	return p->kernel == KERNEL_MATMUL;
+}
+
+const struct backend backend_cublaslt = { .api = "cuBLASLt", .detail = &cublaslt, .probe = probe,
+	.algorithms = algorithms, .forget = forget, .preference = preference, CUDA_WORK_SLOTS };

@@ -1,0 +1,120 @@
+#include "config.h"
+
+#include "runner/measure/backend.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner/cudnn/cudnn_offers.h"
+#include "runner/cudnn/cudnn_pack.h"
+
+/* Factors on the tolerance: these algorithms add and subtract inputs before they multiply, which amplifies
+ * rounding. */
+#define GAIN_WINOGRAD 16
+#define GAIN_FFT 16
+
+static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
+{
+	const struct cudnn_api *api = cudnn_library(err);
+	(void)has_matrix; /* the context knows the GPU */
+	if (!api)
+		return -1;
+	int version = cudnn_version();
+	str_addf(stack, "%scuDNN %d.%d.%d", stack->n ? ", " : "", version / 10000, version / 100 % 100, version % 100);
+	json_object_set_new(attributes, "cudnn", json_integer(version));
+	/* each call loads a sub-library and compares its version with the others' */
+	const struct {
+		const char *key;
+		cudnnStatus_t (*check)(void);
+	} part[] = { { "cudnn_graph", api->cudnnGraphVersionCheck }, { "cudnn_ops", api->cudnnOpsVersionCheck },
+		{ "cudnn_cnn", api->cudnnCnnVersionCheck }, { "cudnn_adv", api->cudnnAdvVersionCheck } };
+	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
+		cudnnStatus_t status = part[i].check();
+		json_object_set_new(attributes, part[i].key, json_string(status == CUDNN_STATUS_SUCCESS ? "loads" :
+			api->cudnnGetErrorString(status)));
+	}
+	return 0;
+}
+
+/* A plan. It keeps the graph and the engine configuration alive, which it may still use after the list is
+ * freed. */
+struct state {
+	struct cudnn_offers *offers;
+	struct cudnn_graph graph;    /* copy of the offers' graph with its own bag */
+	cudnnBackendDescriptor_t plan;
+	struct cudnn_packs packs;
+};
+
+/* Makes the variant pack for these addresses, unless it exists. */
+static int ready(void *state, const struct cuda_pointers *at, struct error *err)
+{
+	struct state *s = state;
+	return cudnn_pack_of(&s->packs, &s->graph, at, err) ? 0 : -1;
+}
+
+static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+{
+	struct state *s = state;
+	cudnnHandle_t handle = cudnn_handle_on(stream, err);
+	cudnnBackendDescriptor_t pack = handle ? cudnn_pack_of(&s->packs, &s->graph, at, err) : NULL;
+	if (!pack)
+		return -1;
+	return cudnn_error(s->graph.bag.api->cudnnBackendExecute(handle, s->plan, pack), "cudnnBackendExecute", err);
+}
+
+static void state_free(void *state)
+{
+	struct state *s = state;
+	cudnn_packs_free(&s->packs, s->graph.bag.api);
+	cudnn_graph_free(&s->graph);
+	cudnn_offers_release(s->offers);
+	free(s);
+}
+
+static double gain_of(uint32_t notes)
+{
+	bool winograd = notes >> CUDNN_NUMERICAL_NOTE_WINOGRAD & 1, fft = notes >> CUDNN_NUMERICAL_NOTE_FFT & 1;
+	return winograd ? GAIN_WINOGRAD : fft ? GAIN_FFT : 1;
+}
+
+static int plan(const struct backend_list *list, int index, struct cuda_plan *out, enum status *status,
+	struct error *err)
+{
+	struct cudnn_offers *o = list->state;
+	const struct cudnn_candidate *c = &o->candidate[index];
+	struct state *s = base_calloc(1, sizeof(*s));
+	s->offers = o;
+	o->users++;
+	s->graph = *c->graph;
+	cudnn_bag_open(&s->graph.bag, c->graph->bag.api);
+	s->plan = cudnn_plan_make(&s->graph.bag, c->config, &out->workspace_bytes);
+	if (!s->plan || isnan(out->workspace_bytes)) {
+		bool memory = cudnn_error_is_memory(s->graph.bag.status);
+		bool unsupported = s->graph.bag.status / 1000 * 1000 == CUDNN_STATUS_NOT_SUPPORTED;
+		*status = memory ? STATUS_NO_MEMORY : unsupported ? STATUS_UNSUPPORTED : STATUS_FAILED;
+		error_set(err, "%s", s->plan ? "cuDNN reports no workspace size for the plan" :
+			s->graph.bag.why.text);
+		state_free(s);
+		return -1;
+	}
+	out->state = s;
+	out->enqueue = enqueue;
+	out->ready = ready;
+	out->free = state_free;
+	out->epsilon = c->graph->epsilon;
+	out->gain = gain_of(c->notes);
+	return 0;
+}
+
+static const struct problem *problem_of(const struct backend_list *list)
+{
+	const struct cudnn_offers *o = list->state;
+	return &o->problem;
+}
+
+static const struct cuda_backend detail = { .plan = plan, .problem = problem_of };
+
+const struct backend backend_cudnn = { .api = "cuDNN", .detail = &detail, .probe = probe,
+	.algorithms = cudnn_algorithms, .forget = cudnn_forget, CUDA_WORK_SLOTS };

@@ -1,0 +1,381 @@
+#include "config.h"
+
+#include "runner/cudnn/cudnn_offers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Per graph variant of the problem, the heuristics are asked in mode A and, if that returns anything, in mode
+ * B; then in mode FALLBACK for all variants. An engine configuration is named by its engine and knobs, and
+ * listed once. Ready-made engines are listed only if their plan can be finalized, which also gives the
+ * workspace; run-time compiled ones would have to be compiled for that, so their plans are made when they are
+ * measured. */
+#define KNOBS 64
+#define CONFIGS 256   /* maximum results requested per heuristics mode */
+
+#define NOTE(name) (1u << CUDNN_NUMERICAL_NOTE_##name)
+
+static const char *const numerical_names[] = {
+	[CUDNN_NUMERICAL_NOTE_TENSOR_CORE] = "tensor_core",
+	[CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS] = "down_convert",
+	[CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION] = "reduced_precision_reduction",
+	[CUDNN_NUMERICAL_NOTE_FFT] = "fft",
+	[CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC] = "nondeterministic",
+	[CUDNN_NUMERICAL_NOTE_WINOGRAD] = "winograd",
+	[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4] = "tile4x4",
+	[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6] = "tile6x6",
+	[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13] = "tile13x13",
+	[CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP] = "strict_nan",
+};
+#define NUMERICAL_NAMES ((int)(sizeof(numerical_names) / sizeof(numerical_names[0])))
+
+static const char *const behaviour_names[] = {
+	[CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION] = "runtime_compilation",
+	[CUDNN_BEHAVIOR_NOTE_REQUIRES_FILTER_INT8x32_REORDER] = "filter_reorder",
+	[CUDNN_BEHAVIOR_NOTE_REQUIRES_BIAS_INT8x32_REORDER] = "bias_reorder",
+	[CUDNN_BEHAVIOR_NOTE_SUPPORTS_CUDA_GRAPH_NATIVE_API] = "", /* not useful in results */
+	[CUDNN_BEHAVIOR_NOTE_CUBLASLT_DEPENDENCY] = "cublaslt",
+};
+#define BEHAVIOUR_NAMES ((int)(sizeof(behaviour_names) / sizeof(behaviour_names[0])))
+
+static void names_add(struct str *text, uint32_t bits, const char *const *names, int count)
+{
+	for (int i = 0; i < 32; i++) {
+		if (!(bits >> i & 1) || (i < count && !*names[i]))
+			continue;
+		str_addf(text, "%s", text->n ? " " : "");
+		if (i < count)
+			str_addf(text, "%s", names[i]);
+		else /* unknown to the header this program was built with */
+			str_addf(text, "note%d", i);
+	}
+}
+
+const char *cudnn_notes_text(struct arena *a, uint32_t numerical, uint32_t behaviour)
+{
+	struct str text = { 0 };
+	names_add(&text, numerical, numerical_names, NUMERICAL_NAMES);
+	names_add(&text, behaviour, behaviour_names, BEHAVIOUR_NAMES);
+	const char *copy = arena_strndup(a, text.n ? text.p : "", text.n);
+	str_free(&text);
+	return copy;
+}
+
+const char *cudnn_math_name(enum dtype source, uint32_t numerical)
+{
+	if (source == DTYPE_F32 && numerical & NOTE(DOWN_CONVERT_INPUTS))
+		return "fast_f16";
+	if (source == DTYPE_F32 && numerical & NOTE(TENSOR_CORE))
+		return "tf32";
+	if (source == DTYPE_F16 && numerical & NOTE(REDUCED_PRECISION_REDUCTION))
+		return "f16_accumulate";
+	if (source == DTYPE_BF16 && numerical & NOTE(REDUCED_PRECISION_REDUCTION))
+		return "bf16_accumulate";
+	return "strict";
+}
+
+/* --- plans --- */
+
+cudnnBackendDescriptor_t cudnn_deviceprop_make(struct cudnn_bag *bag)
+{
+	const char *text = cuda_context()->deviceprop;
+	if (!cuda_context()->planning)
+		return NULL;
+	cudnnBackendDescriptor_t d = CUDNN_NEW(bag, DEVICEPROP);
+	CUDNN_PUT_ARRAY(bag, d, DEVICEPROP_JSON_REPRESENTATION, CHAR, (int64_t)strlen(text) + 1, text);
+	cudnn_desc_finish(bag, d, "device properties");
+	return d;
+}
+
+cudnnBackendDescriptor_t cudnn_plan_make(struct cudnn_bag *bag, cudnnBackendDescriptor_t config,
+	double *workspace_bytes)
+{
+	int64_t bytes = 0;
+	cudnnBackendDescriptor_t device = cudnn_deviceprop_make(bag), plan = CUDNN_NEW(bag, EXECUTION_PLAN);
+	CUDNN_PUT(bag, plan, EXECUTION_PLAN_ENGINE_CONFIG, BACKEND_DESCRIPTOR, config);
+	if (device)
+		CUDNN_PUT(bag, plan, EXECUTION_PLAN_DEVICEPROP, BACKEND_DESCRIPTOR, device);
+	if (!bag->bad && !cuda_context()->planning) {
+		cudnnHandle_t handle = cudnn_handle(&bag->why);
+		bag->bad = !handle;
+		CUDNN_PUT(bag, plan, EXECUTION_PLAN_HANDLE, HANDLE, handle);
+	}
+	cudnn_desc_finish(bag, plan, "execution plan");
+	bool known = cudnn_desc_get(bag, plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64,
+		1, &bytes) == 1;
+	*workspace_bytes = known ? (double)bytes : NAN;
+	return bag->bad ? NULL : plan;
+}
+
+/* --- name and properties of an engine configuration --- */
+
+static uint32_t notes_read(struct cudnn_bag *bag, cudnnBackendDescriptor_t engine, bool numerical)
+{
+	int32_t note[32]; /* both enumerations are ints */
+	uint32_t bits = 0;
+	int64_t n = cudnn_desc_get(bag, engine,
+		numerical ? CUDNN_ATTR_ENGINE_NUMERICAL_NOTE : CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE,
+		numerical ? CUDNN_TYPE_NUMERICAL_NOTE : CUDNN_TYPE_BEHAVIOR_NOTE, 32, note);
+	for (int64_t i = 0; i < n && i < 32; i++)
+		if (note[i] >= 0 && note[i] < 32)
+			bits |= 1u << note[i];
+	return bits;
+}
+
+struct engine {
+	int64_t index;
+	uint32_t numerical, behaviour;
+	char name[256];
+};
+
+static void knobs_write(struct cudnn_bag *bag, cudnnBackendDescriptor_t config, struct str *name)
+{
+	cudnnBackendDescriptor_t knob[KNOBS];
+	for (int i = 0; i < KNOBS; i++)
+		knob[i] = CUDNN_NEW(bag, KNOB_CHOICE);
+	int64_t n = cudnn_desc_get(bag, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR, KNOBS, knob);
+	for (int64_t i = 0; i < n && i < KNOBS; i++) {
+		cudnnBackendKnobType_t type = CUDNN_KNOB_TYPE_COUNTS;
+		int64_t value = 0;
+		cudnn_desc_get(bag, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &type);
+		cudnn_desc_get(bag, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, 1, &value);
+		str_addf(name, "%sk%d=%lld", i ? "," : "{", (int)type, (long long)value);
+	}
+	str_addf(name, "%s", n > 0 ? "}" : "");
+}
+
+/* Reads the engine's notes and makes a name like "eng12{k2=4,k14=1}" of engine and knobs. Leaves nothing in
+ * the bag. */
+static bool engine_read(struct cudnn_bag *bag, cudnnBackendDescriptor_t config, const char *tag, struct engine *e)
+{
+	int mark = bag->count;
+	struct str name = { 0 };
+	cudnnBackendDescriptor_t engine = CUDNN_NEW(bag, ENGINE);
+	bool ok = cudnn_desc_get(bag, config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine) == 1 &&
+		cudnn_desc_get(bag, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &e->index) == 1;
+	if (ok) {
+		e->numerical = notes_read(bag, engine, true);
+		e->behaviour = notes_read(bag, engine, false);
+		str_addf(&name, "%seng%lld", tag, (long long)e->index);
+		knobs_write(bag, config, &name);
+		ok = name.n < sizeof(e->name);
+	}
+	if (ok)
+		memcpy(e->name, name.p, name.n + 1);
+	str_free(&name);
+	cudnn_bag_cut(bag, mark);
+	return ok;
+}
+
+static const char *layouts_text(struct arena *a, const struct problem *p)
+{
+	static const char *const two[] = { "src", "dst" }, *const conv[] = { "src", "wei", "dst" },
+		*const three[] = { "a", "b", "dst" }, *const attention[] = { "q", "k", "v", "dst" },
+		*const select[] = { "cond", "a", "b", "dst" };
+	int count = problem_operand_count(p);
+	bool weights = p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV;
+	const char *const *role = count == 2 ? two : weights ? conv : count == 3 ? three :
+		p->kernel == KERNEL_ATTENTION ? attention : select;
+	struct str text = { 0 };
+	for (int i = 0; i < count; i++)
+		if (p->operand[i].layout == LAYOUT_ANY)
+			str_addf(&text, "%s%s=%s", text.n ? " " : "", role[i], cuda_layout_name(p, i));
+	const char *copy = arena_strndup(a, text.n ? text.p : "", text.n);
+	str_free(&text);
+	return copy;
+}
+
+/* --- the list --- */
+
+static bool is_known(const struct cudnn_offers *o, const char *name)
+{
+	for (int i = 0; i < o->count; i++)
+		if (strcmp(o->algorithm[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Returns the maximum of run-time compiled algorithms: an environment variable sets it, since it depends on
+ * how long the GPU is available. No limit when planning. */
+static int64_t compiled_limit(void)
+{
+	const char *text = getenv("BENANZA_CUDNN_COMPILED");
+	int64_t most;
+	if (cuda_context()->planning)
+		return CUDNN_ALGORITHMS;
+	return text && text_to_int64(text_of(text), &most) && most >= 0 ? most : CUDNN_COMPILED;
+}
+
+static int compiled_count(const struct cudnn_offers *o)
+{
+	int n = 0;
+	for (int i = 0; i < o->count; i++)
+		n += o->candidate[i].compiled;
+	return n;
+}
+
+/* True if a plan can be made. A ready-made engine's plan is finalized, which also gives its workspace. A
+ * compiled engine is accepted with unknown workspace: compiling takes up to two seconds and is left to its
+ * preparation. */
+static bool is_plannable(struct cudnn_graph *g, cudnnBackendDescriptor_t config, bool compiled, double *workspace_bytes,
+	struct error *err)
+{
+	int mark = g->bag.count;
+	*workspace_bytes = NAN;
+	if (compiled)
+		return true;
+	bool ok = cudnn_plan_make(&g->bag, config, workspace_bytes) != NULL;
+	if (!ok)
+		error_set(err, "%s", g->bag.why.text);
+	cudnn_bag_cut(&g->bag, mark);
+	return ok;
+}
+
+/* Notes that are ignored for graphs without a matmul or convolution. The run-time fusion engine handles
+ * graphs with and without one, and always reports the notes of its matrix units. */
+#define PRODUCT_NOTES (NOTE(TENSOR_CORE) | NOTE(DOWN_CONVERT_INPUTS) | NOTE(REDUCED_PRECISION_REDUCTION))
+
+static bool has_products(enum kernel k)
+{
+	return k == KERNEL_CONV || k == KERNEL_DECONV || k == KERNEL_MATMUL || k == KERNEL_ATTENTION;
+}
+
+/* Ready-made integer kernels have no notes, so it is unknown whether they use matrix units. */
+static enum matrix matrix_of(const struct problem *p, uint32_t numerical)
+{
+	bool integer = p->operand[0].dtype == DTYPE_S8 || p->operand[0].dtype == DTYPE_U8;
+	if (numerical & NOTE(TENSOR_CORE))
+		return MATRIX_YES;
+	return integer && has_products(p->kernel) ? MATRIX_UNKNOWN : MATRIX_NO;
+}
+
+static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBackendDescriptor_t config, const char *tag,
+	struct error *err)
+{
+	struct engine e = { 0 };
+	double workspace_bytes;
+	if (o->count == CUDNN_ALGORITHMS || !engine_read(&g->bag, config, tag, &e) || is_known(o, e.name))
+		return;
+	bool compiled = e.behaviour >> CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION & 1;
+	if (compiled && compiled_count(o) >= compiled_limit())
+		return;
+	if (!is_plannable(g, config, compiled, &workspace_bytes, err))
+		return;
+	if (!has_products(o->problem.kernel))
+		e.numerical &= ~PRODUCT_NOTES;
+	enum dtype source = o->problem.operand[0].dtype;
+	o->candidate[o->count] = (struct cudnn_candidate){ .graph = g, .config = config, .notes = e.numerical,
+		.compiled = compiled };
+	o->algorithm[o->count] = (struct algorithm){ .api = "cuDNN",
+		.name = arena_strndup(&o->arena, e.name, strlen(e.name)),
+		.layouts = o->count ? o->algorithm[0].layouts : layouts_text(&o->arena, &o->problem),
+		.math = cudnn_math_name(source, e.numerical), .rank = o->count,
+		.matrix = matrix_of(&o->problem, e.numerical), .workspace_bytes = workspace_bytes,
+		.notes = cudnn_notes_text(&o->arena, e.numerical, e.behaviour) };
+	o->count++;
+}
+
+/* Adds the results of one heuristics mode. Returns -1 and sets err if nothing was added. */
+static int heuristics_ask(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBackendHeurMode_t mode, const char *tag,
+	struct error *err)
+{
+	struct cudnn_bag *b = &g->bag;
+	int64_t count = 0;
+	cudnn_error_forget();
+	cudnnBackendDescriptor_t device = cudnn_deviceprop_make(b), heuristics = CUDNN_NEW(b, ENGINEHEUR);
+	CUDNN_PUT(b, heuristics, ENGINEHEUR_OPERATION_GRAPH, BACKEND_DESCRIPTOR, g->graph);
+	CUDNN_PUT(b, heuristics, ENGINEHEUR_MODE, HEUR_MODE, mode);
+	if (device)
+		CUDNN_PUT(b, heuristics, ENGINEHEUR_DEVICEPROP, BACKEND_DESCRIPTOR, device);
+	cudnn_desc_finish(b, heuristics, "heuristics");
+	if (!b->bad && cudnn_error(b->api->cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+		CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, NULL), "heuristics", &b->why))
+		b->bad = true;
+	count = count < CONFIGS ? count : CONFIGS;
+	cudnnBackendDescriptor_t config[CONFIGS];
+	for (int64_t i = 0; i < count; i++)
+		config[i] = CUDNN_NEW(b, ENGINECFG);
+	int64_t got = cudnn_desc_get(b, heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count, config);
+	int before = o->count;
+	for (int64_t i = 0; i < got && i < count; i++)
+		config_add(o, g, config[i], tag, err);
+	if (b->bad)
+		error_set(err, "%s", b->why.text);
+	else if (got == 0)
+		cudnn_error_reason("cuDNN has no engine", err);
+	b->bad = false;
+	return o->count > before ? 0 : -1;
+}
+
+/* Adds the ranked results. Mode B returns A's results if it has no better ones, and takes as long as A to
+ * refuse a graph: it is asked only if A has results. */
+static void variant_rank(struct cudnn_offers *o, struct cudnn_graph *g, const char *tag, struct error *err)
+{
+	struct error second = ERROR_NONE;
+	if (heuristics_ask(o, g, CUDNN_HEUR_MODE_A, tag, err) == 0)
+		heuristics_ask(o, g, CUDNN_HEUR_MODE_B, tag, &second);
+}
+
+/* Adds the ranked results of all variants, then the fallback results, which work but are not ranked by
+ * speed. */
+static void variants_ask(struct cudnn_offers *o, struct error *err)
+{
+	struct error why[CUDNN_VARIANTS] = { ERROR_NONE }, fallback[CUDNN_VARIANTS] = { ERROR_NONE };
+	const char *tag[CUDNN_VARIANTS];
+	bool built[CUDNN_VARIANTS] = { false };
+	for (int i = 0; i < CUDNN_VARIANTS; i++) {
+		o->graph[i] = base_malloc(sizeof(**o->graph));
+		int bad = cudnn_graph_build(o->graph[i], &o->problem, i, &tag[i], &why[i]);
+		if (bad == 0)
+			break;
+		built[i] = bad > 0;
+		if (built[i])
+			variant_rank(o, o->graph[i], tag[i], &why[i]);
+	}
+	for (int i = 0; i < CUDNN_VARIANTS; i++)
+		if (built[i])
+			heuristics_ask(o, o->graph[i], CUDNN_HEUR_MODE_FALLBACK, tag[i], &fallback[i]);
+	/* the reason of the first variant, the direct translation, is the most useful one */
+	for (int i = 0; i < CUDNN_VARIANTS && !*err->text; i++)
+		error_set(err, "%s", *why[i].text ? why[i].text : fallback[i].text);
+	if (!*err->text)
+		error_set(err, "cuDNN has no engine for this problem");
+}
+
+int cudnn_algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+{
+	struct cudnn_offers *o = base_calloc(1, sizeof(*o));
+	struct error why = ERROR_NONE;
+	o->users = 1;
+	o->problem = *p;
+	variants_ask(o, &why);
+	list->count = o->count;
+	list->algorithm = o->algorithm;
+	list->state = o;
+	if (o->count)
+		return 0;
+	cudnn_forget(list);
+	return error_set(err, "%s", why.text);
+}
+
+void cudnn_offers_release(struct cudnn_offers *o)
+{
+	if (!o || --o->users)
+		return;
+	for (int i = 0; i < CUDNN_VARIANTS; i++)
+		if (o->graph[i]) {
+			cudnn_graph_free(o->graph[i]);
+			free(o->graph[i]);
+		}
+	arena_free(&o->arena);
+	free(o);
+}
+
+void cudnn_forget(struct backend_list *list)
+{
+	cudnn_offers_release(list->state);
+	list->count = 0;
+	list->algorithm = NULL;
+	list->state = NULL;
+}

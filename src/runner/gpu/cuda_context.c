@@ -1,0 +1,264 @@
+#include "config.h"
+
+#include "runner/gpu/cuda_context.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "runner/gpu/cuda_buffers.h"
+#include "runner/gpu/cuda_check.h"
+#include "runner/gpu/cuda_context_private.h"
+#include "runner/gpu/cuda_lock.h"
+#include "runner/gpu/cuda_nvml.h"
+#include "runner/gpu/cuda_time.h"
+
+static struct cuda_context context;
+static bool is_open;
+static int64_t disturbances;
+static struct cuda_lock lock = CUDA_LOCK_CLOSED;
+
+const struct cuda_context *cuda_context(void)
+{
+	assert(is_open);
+	return &context;
+}
+
+/* --- errors --- */
+
+/* Errors that end the process's CUDA context: every later call fails (runtime API, cudaError). */
+static const cudaError_t sticky[] = { cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable, cudaErrorContained,
+	cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorContextIsDestroyed, cudaErrorAssert,
+	cudaErrorHardwareStackError, cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
+	cudaErrorInvalidAddressSpace, cudaErrorInvalidPc, cudaErrorLaunchFailure, cudaErrorTensorMemoryLeak,
+	cudaErrorMpsClientTerminated, cudaErrorMpsRpcFailure, cudaErrorExternalDevice, cudaErrorCudartUnloading,
+	cudaErrorDeviceUninitialized };
+
+int cuda_error(cudaError_t c, const char *call, struct error *err)
+{
+	bool lost = false;
+	if (c == cudaSuccess)
+		return 0;
+	cudaGetLastError(); /* so that the next check does not return this error again */
+	for (size_t i = 0; i < sizeof(sticky) / sizeof(sticky[0]); i++)
+		lost = lost || c == sticky[i];
+	context.poisoned = context.poisoned || lost;
+	return error_set(err, "%s: %s%s", call, cudaGetErrorString(c),
+		lost ? "; this process can no longer use the GPU" : "");
+}
+
+bool cuda_error_is_memory(cudaError_t c)
+{
+	return c == cudaErrorMemoryAllocation;
+}
+
+/* --- opening --- */
+
+void cuda_context_prepare(const struct platform_options *o, char **argv)
+{
+	(void)o;
+	(void)argv;
+	log_to(stderr);
+}
+
+/* Must run before the first call of the CUDA runtime. Numbers devices like nvidia-smi, and makes launches
+ * asynchronous: blocking ones could not be enqueued behind a held stream. */
+static void environment_set(json_t *attributes)
+{
+	setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
+	const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+	if (blocking && strcmp(blocking, "0") != 0) {
+		unsetenv("CUDA_LAUNCH_BLOCKING");
+		cuda_context_warn(attributes, "CUDA_LAUNCH_BLOCKING is unset here: blocking launches cannot "
+			"be measured");
+	}
+}
+
+static void busy_warn(json_t *attributes)
+{
+	struct cuda_nvml seen;
+	char line[256];
+	cuda_nvml_read(&seen);
+	if (cuda_nvml_busy(&seen, (unsigned)getpid(), line, sizeof(line)))
+		cuda_context_warn(attributes, line);
+}
+
+static int stream_open(struct cuda_context *c, struct error *err)
+{
+	if (cuda_error(cudaSetDevice(c->ordinal), "cudaSetDevice", err))
+		return error_context(err, "%s (%s) cannot be used", c->name, c->uuid);
+	cudaSetDeviceFlags(cudaDeviceScheduleSpin); /* spin while waiting: a sleeping thread wakes late */
+	cudaGetLastError();
+	return cuda_error(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "cudaStreamCreate", err);
+}
+
+static int gpu_open(const char *wanted, struct cuda_context *c, json_t *attributes, struct error *err)
+{
+	struct cudaDeviceProp p;
+	struct error why = ERROR_NONE;
+	char pci[64];
+	int khz = 0;
+	environment_set(attributes);
+	if (cuda_context_choose(wanted, &c->ordinal, &p, err))
+		return -1;
+	c->sm = p.major * 10 + p.minor;
+	snprintf(c->name, sizeof(c->name), "%.*s", (int)sizeof(p.name) - 1, p.name);
+	cuda_context_uuid(&p.uuid, c->uuid, sizeof(c->uuid));
+	c->memory_bytes = (double)p.totalGlobalMem;
+	c->l2_bytes = p.l2CacheSize > 0 ? p.l2CacheSize : NAN;
+	c->multiprocessors = p.multiProcessorCount;
+	c->clock_khz = cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, c->ordinal) == cudaSuccess && khz > 0 ?
+		khz : NAN;
+	if (c->sm < CUDA_LEAST_SM)
+		return error_set(err, "%s has compute capability %d.%d, which this build does not support: "
+			"it needs %d.%d or later", c->name, p.major, p.minor, CUDA_LEAST_SM / 10,
+			CUDA_LEAST_SM % 10);
+	snprintf(pci, sizeof(pci), "%08x:%02x:%02x.0", p.pciDomainID, p.pciBusID, p.pciDeviceID);
+	if (cuda_nvml_open(c->uuid, pci, &why))
+		cuda_context_warn(attributes, why.text);
+	busy_warn(attributes); /* before this process creates its own context */
+	const char *folder = getenv("BENANZA_LOCK_DIR");
+	if (cuda_lock_open(&lock, folder && *folder ? folder : CUDA_LOCK_FOLDER, c->uuid, &why)) {
+		error_context(&why, "measuring without a lock against other processes");
+		cuda_context_warn(attributes, why.text);
+	}
+	if (stream_open(c, err))
+		return -1;
+	cuda_context_describe(c, &p, attributes);
+	return 0;
+}
+
+/* --- the libraries --- */
+
+/* Adds a library's name and version unless the stack has it: two backends may be interfaces of one
+ * library. */
+static void stack_add(struct str *stack, const char *words)
+{
+	words += strspn(words, ", ");
+	if (*words && !strstr(stack->p, words))
+		str_addf(stack, ", %s", words);
+}
+
+/* Probes all backends. A missing library is only a warning; returns -1 if all are missing. */
+static int backends_probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
+{
+	int found = 0;
+	struct error first = ERROR_NONE;
+	for (int i = 0; platform.backends[i]; i++) {
+		struct str words = { 0 };
+		struct error why = ERROR_NONE;
+		const struct backend *b = platform.backends[i];
+		if (b->probe && b->probe(&words, attributes, has_matrix, &why)) {
+			cuda_context_warn(attributes, why.text);
+			first = *first.text ? first : why;
+		} else {
+			found++;
+			stack_add(stack, words.p ? words.p : "");
+		}
+		str_free(&words);
+	}
+	return found ? 0 : error_set(err, "%s", *first.text ? first.text : "no library to measure was found");
+}
+
+static void device_fill(struct arena *a, struct device *d, const struct str *stack, json_t *attributes)
+{
+	char host[256] = "";
+	gethostname(host, sizeof(host) - 1);
+	d->name = context.planning ? "planned" : arena_printf(a, "cuda:%d", context.ordinal);
+	d->model = text_clean(a, text_of(context.name));
+	d->stack = text_clean(a, (struct text){ stack->p, stack->n });
+	d->runner = platform.program;
+	d->version = PACKAGE_VERSION;
+	d->host = text_clean(a, text_of(host));
+	d->llc_bytes = context.l2_bytes;
+	char *text = json_dumps(attributes, JSON_COMPACT);
+	d->attributes = arena_strndup(a, text ? text : "{}", text ? strlen(text) : 2);
+	free(text);
+}
+
+int cuda_context_open(const struct platform_options *o, struct arena *a, struct device *d, struct error *err)
+{
+	struct str stack = { 0 };
+	json_t *attributes = json_object();
+	context = (struct cuda_context){ .ordinal = -1, .caveat = "", .planning = o->plan != NULL,
+		.memory_bytes = NAN, .l2_bytes = NAN, .clock_khz = NAN };
+	*d = (struct device){ 0 };
+	is_open = true;
+	cuda_context_environment(attributes);
+	int bad = o->plan ? cuda_context_plan(o->plan, a, &context, attributes, err) :
+		gpu_open(o->device, &context, attributes, err);
+	if (!bad) {
+		d->has_matrix = context.sm >= 70;
+		str_addf(&stack, "CUDA %d.%d", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+		bad = backends_probe(&stack, attributes, &d->has_matrix, err);
+	}
+	const char *tf32 = getenv("NVIDIA_TF32_OVERRIDE");
+	if (!bad && tf32 && *tf32)
+		str_addf(&stack, ", NVIDIA_TF32_OVERRIDE=%.8s", tf32);
+	if (!bad)
+		device_fill(a, d, &stack, attributes);
+	json_decref(attributes);
+	str_free(&stack);
+	if (bad)
+		cuda_context_close();
+	return bad;
+}
+
+void cuda_context_close(void)
+{
+	if (is_open)
+		cuda_buffers_drop();
+	cuda_time_close();
+	cuda_check_close();
+	if (context.stream)
+		cudaStreamDestroy(context.stream);
+	cuda_nvml_close();
+	cuda_lock_close(&lock);
+	context = (struct cuda_context){ .ordinal = -1, .caveat = "" };
+	disturbances = 0;
+	is_open = false;
+}
+
+/* --- other members of the platform --- */
+
+double cuda_context_memory_bytes(void)
+{
+	size_t unused, all;
+	if (context.planning)
+		return context.memory_bytes;
+	cuda_buffers_drop(); /* memory kept for the last problem is available */
+	if (context.poisoned || cudaMemGetInfo(&unused, &all) != cudaSuccess) {
+		cudaGetLastError();
+		return 0;
+	}
+	return (double)unused;
+}
+
+int64_t cuda_context_disturbances(void)
+{
+	return disturbances;
+}
+
+void cuda_context_disturb(void)
+{
+	disturbances++;
+}
+
+bool cuda_context_is_alive(void)
+{
+	return !context.poisoned;
+}
+
+int cuda_context_lock(struct error *err)
+{
+	return cuda_lock_take(&lock, err);
+}
+
+void cuda_context_unlock(void)
+{
+	cuda_lock_give(&lock);
+}

@@ -1,0 +1,56 @@
+/* The GPU that this process measures on, or the described GPU that it plans for. One per process, opened by
+ * the platform. */
+#ifndef RUNNER_CUDA_CONTEXT_H
+#define RUNNER_CUDA_CONTEXT_H
+
+#include <cuda_runtime_api.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "problem/result.h"
+#include "runner/measure/platform.h"
+
+struct cuda_context {
+	bool planning;            /* no device: of a backend, only algorithms() may be called */
+	int ordinal;              /* device number of the CUDA runtime */
+	int sm;                   /* 90 = compute capability 9.0 */
+	char name[256], uuid[64];
+	double memory_bytes, l2_bytes;
+	int multiprocessors;
+	double clock_khz;         /* default SM clock */
+	cudaStream_t stream;      /* all work is enqueued here; NULL when planning */
+	const char *deviceprop;   /* planning: JSON text for CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR */
+	const char *caveat;       /* planning: what limits the use of such plans, or "" */
+	bool poisoned;            /* a kernel faulted: nothing can run in this context any more */
+};
+
+/* platform.prepare: sends log lines (warnings, waiting for the lock) to standard error. */
+void cuda_context_prepare(const struct platform_options *o, char **argv);
+/* Opens the GPU chosen by the options (a number in PCI bus order, "cuda:1", a UUID or its beginning), or with
+ * --plan reads the description of a GPU without calling the driver. Then probes platform.backends and
+ * describes the device. Strings live in the arena. Returns -1 and sets err (with the fix) if nothing can be
+ * measured or planned. Warnings (GPU in use, missing library) go to the log and into the attributes. */
+int cuda_context_open(const struct platform_options *o, struct arena *a, struct device *d, struct error *err);
+void cuda_context_close(void);
+/* The other members of struct platform. */
+double cuda_context_memory_bytes(void);
+int64_t cuda_context_disturbances(void);
+bool cuda_context_is_alive(void);
+/* Counts one more sample taken at a reduced clock. */
+void cuda_context_disturb(void);
+/* Keeps other benanza processes from measuring on this GPU until the matching unlock; locks nest. Waits while
+ * another process holds the lock. No effect when planning. Returns -1 and sets err if the lock file cannot be
+ * locked. */
+int cuda_context_lock(struct error *err);
+void cuda_context_unlock(void);
+
+/* Returns the context; the platform must be open. */
+const struct cuda_context *cuda_context(void);
+
+/* Returns 0 if c is cudaSuccess. Else clears the runtime's error, sets err ("cudaMalloc: out of memory") and
+ * returns -1; an error that ends the CUDA context also sets `poisoned`. */
+int cuda_error(cudaError_t c, const char *call, struct error *err);
+bool cuda_error_is_memory(cudaError_t c);
+
+#endif

@@ -1,0 +1,204 @@
+#include "config.h"
+
+#include "runner/gpu/cuda_buffers.h"
+
+#include <math.h>
+
+#include "runner/verify/integers.h"
+
+#define MOST_BYTES 1e15 /* maximum bytes of one operand: strides in a problem text are otherwise unlimited */
+
+struct listing {
+	const struct problem *problem;
+	struct cuda_part *parts;
+	int count;
+};
+
+static bool is_unsigned(enum dtype t)
+{
+	return t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64 || t == DTYPE_BOOL;
+}
+
+static struct cuda_part *part_add(struct listing *l, struct cuda_layout layout, bool constant)
+{
+	struct cuda_part *part = &l->parts[l->count++];
+	*part = (struct cuda_part){ .layout = layout, .constant = constant, .fill = FILL_SIGNED };
+	return part;
+}
+
+static struct cuda_part *input_add(struct listing *l, enum check_role role, int number, int operand, int source)
+{
+	const struct problem *p = l->problem;
+	struct cuda_part *part = part_add(l, cuda_operand_layout(p, operand, source), p->operand[operand].constant);
+	part->role = role;
+	part->number = number;
+	return part;
+}
+
+static void sources_add(struct listing *l)
+{
+	const struct problem *p = l->problem;
+	int inputs = problem_operand_count(p) - 1;
+	bool weighted = p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV || p->kernel == KERNEL_MATMUL ||
+		p->kernel == KERNEL_RNN;
+	if (p->kernel == KERNEL_CONCAT) {
+		for (int i = 0; i < p->shape_count; i++)
+			input_add(l, CHECK_SOURCE, i, 0, i);
+		return;
+	}
+	for (int i = 0; i < inputs; i++) {
+		bool weights = weighted && i == 1;
+		struct cuda_part *part = input_add(l, weights ? CHECK_WEIGHTS : CHECK_SOURCE, weights ? 0 : i, i, 0);
+		/* only the divisor of a division must be positive */
+		if (fill_mode_positive(p->mode) && (p->mode != MODE_DIV || i == 1))
+			part->fill = FILL_POSITIVE;
+		if (p->kernel == KERNEL_CAST && is_unsigned(p->operand[1].dtype))
+			part->fill = FILL_POSITIVE;
+	}
+	if (p->kernel == KERNEL_RNN) {
+		l->parts[l->count - 1].fill = FILL_SMALL;
+		l->parts[l->count - 1].limit = integer_small_limit(p);
+	}
+	if (p->kernel == KERNEL_GATHER) {
+		l->parts[l->count - 1].fill = FILL_INDEX;
+		l->parts[l->count - 1].limit = p->shape[0].dim[p->axis];
+	}
+}
+
+static void epilogues_add(struct listing *l)
+{
+	const struct problem *p = l->problem;
+	for (int e = 0; e < p->epilogue_count; e++) {
+		const struct epilogue *x = &p->epilogue[e];
+		if (x->kind == EPILOGUE_ELTWISE)
+			continue;
+		struct cuda_part *part = part_add(l, cuda_epilogue_layout(p, e), x->operand.constant);
+		part->role = CHECK_EPILOGUE;
+		part->number = e;
+		part->fill = x->kind == EPILOGUE_SCALE ? FILL_FACTOR :
+			x->kind == EPILOGUE_BINARY && fill_mode_positive(x->mode) ? FILL_POSITIVE : FILL_SIGNED;
+		part->limit = x->kind == EPILOGUE_SCALE ? integer_factor_limit(p) : 0;
+	}
+}
+
+/* Adds a scale, shift, mean or variance: f32 and always constant, since the problem text has no operand for
+ * them. */
+static void parameter_add(struct listing *l, enum check_role role, int64_t count, enum fill_kind fill)
+{
+	struct cuda_layout layout = { .dtype = DTYPE_F32, .shape = { .rank = 1, .dim = { count } }, .stride = { 1 } };
+	struct cuda_part *part = part_add(l, layout, true);
+	part->role = role;
+	part->fill = fill;
+}
+
+static void parameters_add(struct listing *l)
+{
+	const struct problem *p = l->problem;
+	bool per_element = p->kernel == KERNEL_LAYERNORM || p->kernel == KERNEL_RMSNORM;
+	bool per_channel = p->kernel == KERNEL_BATCHNORM || p->kernel == KERNEL_INSTANCENORM;
+	int64_t count = 1;
+	if (p->kernel == KERNEL_QUANTIZE || p->kernel == KERNEL_DEQUANTIZE) {
+		struct problem_shape scales = problem_scale_shape(p);
+		for (int i = 0; i < scales.rank; i++)
+			count *= scales.dim[i];
+		parameter_add(l, CHECK_SCALE, count, FILL_FACTOR);
+		l->parts[l->count - 1].limit = integer_factor_limit(p);
+		return;
+	}
+	if (!per_element && !per_channel)
+		return;
+	for (int i = per_element ? p->axis : 1; i < (per_element ? p->shape[0].rank : 2); i++)
+		count *= p->shape[0].dim[i];
+	parameter_add(l, CHECK_SCALE, count, FILL_SIGNED);
+	parameter_add(l, CHECK_SHIFT, count, FILL_SIGNED);
+	if (p->kernel != KERNEL_BATCHNORM)
+		return;
+	parameter_add(l, CHECK_MEAN, count, FILL_SIGNED);
+	parameter_add(l, CHECK_VARIANCE, count, FILL_POSITIVE);
+}
+
+static void outputs_add(struct listing *l)
+{
+	const struct problem *p = l->problem;
+	int last = problem_operand_count(p) - 1;
+	struct cuda_part *part = part_add(l, cuda_operand_layout(p, last, 0), false);
+	part->kind = CUDA_PART_DESTINATION;
+	if (p->kernel != KERNEL_TOPK)
+		return;
+	struct operand indices = { .dtype = DTYPE_S64 };
+	struct problem twin = *p;
+	twin.operand[last] = indices;
+	part = part_add(l, cuda_operand_layout(&twin, last, 0), false);
+	part->kind = CUDA_PART_INDICES;
+}
+
+/* Sufficient for no two elements to have the same offset: in order of stride, each stride is beyond the span of
+ * the smaller ones. */
+static bool is_disjoint(const struct cuda_layout *l)
+{
+	for (int i = 0; i < l->shape.rank; i++) {
+		double span = 0; /* of the dimensions with a smaller stride */
+		for (int j = 0; j < l->shape.rank; j++)
+			if (l->stride[j] < l->stride[i] || (l->stride[j] == l->stride[i] && j < i))
+				span += (double)(l->shape.dim[j] - 1) * (double)l->stride[j];
+		if (l->shape.dim[i] > 1 && (double)l->stride[i] <= span)
+			return false;
+	}
+	return true;
+}
+
+/* Returns the span of the strides in bytes; NaN if a stride is negative or elements overlap. */
+static double span_bytes(const struct cuda_layout *l)
+{
+	double last = 0;
+	for (int i = 0; i < l->shape.rank; i++) {
+		if (l->stride[i] < 0)
+			return NAN;
+		last += (double)(l->shape.dim[i] - 1) * (double)l->stride[i];
+	}
+	return is_disjoint(l) ? (last + 1) * dtype_bits(l->dtype) / 8 : NAN;
+}
+
+static int part_place(struct cuda_part *part, double bytes[2], struct error *err)
+{
+	if (!fill_handles(part->layout.dtype))
+		return error_set(err, "operands of type %s are not measured on a GPU yet", dtype_name(part->layout.dtype));
+	part->bytes = span_bytes(&part->layout);
+	if (!(part->bytes <= MOST_BYTES))
+		return error_set(err, "an operand's strides overlap or do not fit its shape");
+	double *block = &bytes[part->constant];
+	part->at = (size_t)*block + CUDA_GUARD;
+	double end = (double)part->at + part->bytes + CUDA_GUARD;
+	*block = ceil(end / CUDA_GUARD) * CUDA_GUARD;
+	return 0;
+}
+
+int cuda_parts_list(const struct problem *p, struct cuda_part *parts, int *count, double bytes[2], struct error *err)
+{
+	struct listing l = { .problem = p, .parts = parts };
+	sources_add(&l);
+	epilogues_add(&l);
+	parameters_add(&l);
+	for (int i = 0; i < l.count && fill_chain_positive(p); i++)
+		if (parts[i].fill == FILL_SIGNED)
+			parts[i].fill = FILL_POSITIVE;
+	outputs_add(&l);
+	bytes[0] = bytes[1] = 0;
+	for (int i = 0; i < problem_operand_count(p); i++) {
+		const struct operand *o = &p->operand[i];
+		int rank = problem_operand_shape(p, i).rank;
+		if (o->layout == LAYOUT_STRIDES && o->stride_rank != rank)
+			return error_set(err, "operand %d has %d strides for %d dimensions", i, o->stride_rank, rank);
+	}
+	for (int i = 0; i < l.count; i++)
+		if (part_place(&parts[i], bytes, err))
+			return -1;
+	*count = l.count;
+	return 0;
+}
+
+/* Differs per operand, so that operands of equal shape have different values. */
+uint64_t cuda_part_seed(const struct cuda_part *part)
+{
+	return 0x62656e616e7a61u + (uint64_t)part->role * 1024 + (uint64_t)part->number;
+}

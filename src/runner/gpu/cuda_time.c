@@ -1,0 +1,471 @@
+#include "config.h"
+
+#include "runner/gpu/cuda_time.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "runner/measure/clock.h"
+#include "runner/kernels/cuda_kernels.h"
+#include "runner/gpu/cuda_nvml.h"
+
+/* An amortized sample is this sequence in the stream: hold kernel, L2 flush if needed, begin event, graph,
+ * end event, clock count. The host enqueues all of it and only then ends the hold, so that the GPU never
+ * waits for a launch between the events. The hold ends by itself after about 1 s: a launch that waits for the
+ * stream would otherwise never return. */
+#define CLOCK_COUNT_NS 40e3        /* long: the global timer of some GPUs ticks once per microsecond */
+#define CLOCK_EVERY_NS 1e6         /* minimum time between clock counts of isolated samples */
+#define CLOCK_LEAST_SHARE 0.75     /* a sample with a clock below this share of the default is disturbed */
+#define HOLD_TIMED_OUT_NS 0.5e9    /* host time after which a launch must have waited for the hold to end */
+#define WAITS_MOST 3               /* consecutive timeouts until all launches count as blocking */
+#define FLUSH_FACTOR 2             /* bytes written to flush the L2 cache, relative to its size */
+#define FLUSH_DEFAULT 64e6         /* assumed bytes of the L2 cache if unknown */
+#define CHUNK 128                  /* single enqueues per hold; more could fill the launch queue */
+
+/* One instance, since a process measures one algorithm at a time. */
+static struct {
+	cudaEvent_t begin, end;
+	int *flag;                 /* pinned; 1 ends the hold */
+	uint64_t *seen;            /* pinned copy of the counts */
+	uint64_t *counts;          /* device memory of cuda_clock_count */
+	bool is_open;
+	char *flush;               /* device memory written to flush the L2 cache; NULL if not allocated */
+	size_t flush_bytes;
+	bool unholdable;           /* all launches wait for their kernels (profiler, debugger): never hold */
+	int waits;                 /* consecutive held graphs whose launch waited */
+	double clock_at;           /* clock_ns() at the last clock count */
+} shared;
+
+static int shared_open(struct error *err)
+{
+	void *pinned = NULL;
+	if (shared.is_open)
+		return 0;
+	if (cuda_error(cudaEventCreate(&shared.begin), "cudaEventCreate", err) ||
+		cuda_error(cudaEventCreate(&shared.end), "cudaEventCreate", err) ||
+		cuda_error(cudaHostAlloc(&pinned, 64, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc",
+			err) ||
+		cuda_error(cudaMalloc((void **)&shared.counts, 2 * sizeof(*shared.counts)), "cudaMalloc", err)) {
+		shared.flag = pinned;
+		cuda_time_close();
+		return -1;
+	}
+	memset(pinned, 0, 64);
+	shared.flag = pinned;
+	shared.seen = (uint64_t *)pinned + 2;
+	shared.is_open = true;
+	return 0;
+}
+
+void cuda_time_close(void)
+{
+	if (shared.counts)
+		cudaFree(shared.counts);
+	if (shared.flush)
+		cudaFree(shared.flush);
+	if (shared.flag)
+		cudaFreeHost(shared.flag);
+	if (shared.begin)
+		cudaEventDestroy(shared.begin);
+	if (shared.end)
+		cudaEventDestroy(shared.end);
+	memset(&shared, 0, sizeof(shared));
+}
+
+static int synchronize(const char *what, struct error *err)
+{
+	return cuda_error(cudaStreamSynchronize(cuda_context()->stream), what, err);
+}
+
+static int elapsed_read(double *ns, struct error *err)
+{
+	float ms = 0;
+	if (cuda_error(cudaEventElapsedTime(&ms, shared.begin, shared.end), "cudaEventElapsedTime", err))
+		return -1;
+	*ns = fmax((double)ms * 1e6, 1); /* never 0, though shorter times cannot be resolved */
+	return 0;
+}
+
+/* --- the clock after a sample --- */
+
+static int clock_enqueue(struct error *err)
+{
+	cudaStream_t s = cuda_context()->stream;
+	return cuda_error(cuda_clock_count(shared.counts, CLOCK_COUNT_NS, s), "counting the clock", err) ||
+		cuda_error(cudaMemcpyAsync(shared.seen, shared.counts, 2 * sizeof(uint64_t), cudaMemcpyDeviceToHost, s),
+			"cudaMemcpyAsync", err) ? -1 : 0;
+}
+
+/* Logs a low clock with the driver's reason, once per process. */
+static void clock_log(double mhz)
+{
+	static bool logged;
+	struct cuda_nvml now;
+	char reasons[128];
+	if (logged)
+		return;
+	logged = true;
+	cuda_nvml_read(&now);
+	cuda_nvml_reasons(now.reasons, reasons, sizeof(reasons));
+	log_line("the GPU clock is down to %.0f of %.0f MHz%s%s%s; such samples count only if there are no "
+		"better ones", mhz, cuda_context()->clock_khz / 1e3, *reasons ? " (" : "", reasons,
+		*reasons ? ")" : "");
+}
+
+/* Evaluates the clock count; the stream must be idle. */
+static void clock_judge(struct cuda_timer *t, double *sum, int *count)
+{
+	shared.clock_at = clock_ns();
+	if (shared.seen[1] == 0)
+		return;
+	double mhz = (double)shared.seen[0] / (double)shared.seen[1] * 1e3;
+	*sum += mhz;
+	(*count)++;
+	t->clock_mhz = *sum / *count;
+	if (mhz < CLOCK_LEAST_SHARE * cuda_context()->clock_khz / 1e3) {
+		clock_log(mhz);
+		cuda_context_disturb();
+	}
+}
+
+/* --- one launch between two events --- */
+
+static int64_t set_next(struct cuda_timer *t, enum cache cache)
+{
+	int64_t set = t->next[cache];
+	t->next[cache] = (set + 1) % t->sets[cache];
+	return set;
+}
+
+static int run_isolated(struct cuda_timer *t, enum cache cache, double *ns, struct error *err)
+{
+	cudaStream_t s = cuda_context()->stream;
+	int64_t set = set_next(t, cache);
+	bool counts = clock_ns() - shared.clock_at >= CLOCK_EVERY_NS;
+	if (t->ready(t->user, cache, set, err) || cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err))
+		return -1;
+	double began = clock_ns();
+	if (t->enqueue(t->user, cache, set, s, err))
+		return -1;
+	double took = clock_ns() - began;
+	if (cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) ||
+		(counts && clock_enqueue(err)) || synchronize("one execution", err))
+		return -1;
+	/* minimum, because disturbances of the host only increase it */
+	t->enqueue_ns = t->enqueue_ns > 0 ? fmin(t->enqueue_ns, took) : took;
+	double sum = 0;
+	int count = 0;
+	if (counts)
+		clock_judge(t, &sum, &count);
+	return elapsed_read(ns, err);
+}
+
+/* --- flushing the L2 cache --- */
+
+/* Allocates the memory to write. If that fails there is no flush, and cuda_time_sets_passed returns the few
+ * sets used. */
+static void flush_open(void)
+{
+	double l2 = cuda_context()->l2_bytes;
+	size_t bytes = (size_t)(FLUSH_FACTOR * (isnan(l2) ? FLUSH_DEFAULT : l2));
+	if (shared.flush)
+		return;
+	if (cudaMalloc((void **)&shared.flush, bytes) == cudaSuccess) {
+		shared.flush_bytes = bytes;
+	} else {
+		cudaGetLastError();
+		shared.flush = NULL;
+	}
+}
+
+/* Enqueues the flush. For CACHE_NET an untimed execution then brings the activations back into the cache. */
+static int flush_enqueue(struct cuda_timer *t, enum cache cache, struct error *err)
+{
+	cudaStream_t s = cuda_context()->stream;
+	if (!shared.flush)
+		return 0;
+	if (cuda_error(cudaMemsetAsync(shared.flush, 0, shared.flush_bytes, s), "cudaMemsetAsync", err))
+		return -1;
+	/* on the last buffer set: a graph that needs a flush starts at the first one and does not reach the
+	 * last */
+	return cache == CACHE_NET ? t->enqueue(t->user, cache, t->sets[cache] - 1, s, err) : 0;
+}
+
+/* --- executions in a held stream --- */
+
+static int hold_begin(struct error *err)
+{
+	__atomic_store_n(shared.flag, 0, __ATOMIC_RELEASE);
+	return cuda_error(cuda_block(shared.flag, cuda_context()->stream), "holding the stream", err);
+}
+
+static void hold_end(void)
+{
+	__atomic_store_n(shared.flag, 1, __ATOMIC_RELEASE);
+}
+
+/* The work between the events: `times` single enqueues or one graph. */
+struct burst {
+	int (*launch)(struct cuda_timer *t, const struct burst *b, struct error *err);
+	enum cache cache;
+	bool flushes;            /* flush the L2 cache before the begin event */
+	int64_t times;
+	cudaGraphExec_t graph;
+};
+
+/* Disables holding after a launch waited for the held stream. A graph launch waits only if all launches do,
+ * so it counts for the process; a single enqueue may wait because its library synchronizes, so it counts for
+ * this algorithm only. */
+static void holding_disable(struct cuda_timer *t, const struct burst *b)
+{
+	if (!b->graph) {
+		t->unholdable = true;
+		log_line("an algorithm waits for earlier work when it is enqueued; its times include launch "
+			"latency");
+	} else if (++shared.waits >= WAITS_MOST) {
+		shared.unholdable = true;
+		log_line("launches wait for their kernels in this process; measured times include launch "
+			"latency");
+	}
+}
+
+/* Measures a burst behind a hold; if a launch waited for the hold to time out, repeats it, at last without a
+ * hold. */
+static int run_held(struct cuda_timer *t, const struct burst *b, double *ns, struct error *err)
+{
+	cudaStream_t s = cuda_context()->stream;
+	for (;;) {
+		double began = clock_ns(), sum = 0;
+		int count = 0;
+		bool held = !shared.unholdable && !t->unholdable;
+		int bad = (held && hold_begin(err)) || (b->flushes && flush_enqueue(t, b->cache, err)) ||
+			cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err) ||
+			b->launch(t, b, err) || cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) ||
+			clock_enqueue(err);
+		bool waited = clock_ns() - began > HOLD_TIMED_OUT_NS;
+		hold_end(); /* also after an error: the stream would stay blocked for a second */
+		if (bad) {
+			synchronize("executions back to back", NULL);
+			return -1;
+		}
+		if (synchronize("executions back to back", err))
+			return -1;
+		clock_judge(t, &sum, &count);
+		shared.waits = waited ? shared.waits : 0;
+		if (!waited || !held)
+			return elapsed_read(ns, err);
+		holding_disable(t, b);
+	}
+}
+
+static int launch_singly(struct cuda_timer *t, const struct burst *b, struct error *err)
+{
+	for (int64_t i = 0; i < b->times; i++)
+		if (t->enqueue(t->user, b->cache, set_next(t, b->cache), cuda_context()->stream, err))
+			return -1;
+	return 0;
+}
+
+static int run_singly(struct cuda_timer *t, enum cache cache, int64_t times, double *ns, struct error *err)
+{
+	*ns = 0;
+	while (times > 0) {
+		struct burst b = { .launch = launch_singly, .cache = cache, .times = times < CHUNK ? times : CHUNK };
+		double part;
+		if (run_held(t, &b, &part, err))
+			return -1;
+		*ns += part;
+		times -= b.times;
+	}
+	return 0;
+}
+
+/* --- graphs --- */
+
+static int launch_graph(struct cuda_timer *t, const struct burst *b, struct error *err)
+{
+	(void)t;
+	return cuda_error(cudaGraphLaunch(b->graph, cuda_context()->stream), "cudaGraphLaunch", err);
+}
+
+static int capture(struct cuda_timer *t, enum cache cache, int64_t first, int64_t times, cudaGraph_t *graph,
+	struct error *err)
+{
+	cudaStream_t s = cuda_context()->stream;
+	*graph = NULL;
+	if (cuda_error(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture", err))
+		return -1;
+	int bad = 0;
+	for (int64_t i = 0; i < times && !bad; i++)
+		bad = t->enqueue(t->user, cache, (first + i) % t->sets[cache], s, err);
+	/* the capture must be ended also after an error; the first error is the most useful one */
+	cudaError_t c = cudaStreamEndCapture(s, graph);
+	if (!bad)
+		bad = cuda_error(c, "cudaStreamEndCapture", err);
+	cudaGetLastError();
+	if (bad && *graph) {
+		cudaGraphDestroy(*graph);
+		*graph = NULL;
+	}
+	return bad || !*graph ? -1 : 0;
+}
+
+/* Captures, instantiates and uploads a graph, and launches it once untimed. */
+static int graph_make(struct cuda_timer *t, enum cache cache, int64_t first, int64_t times, cudaGraphExec_t *exec,
+	struct error *err)
+{
+	cudaGraph_t graph;
+	cudaStream_t s = cuda_context()->stream;
+	*exec = NULL;
+	if (capture(t, cache, first, times, &graph, err))
+		return -1;
+	int bad = cuda_error(cudaGraphInstantiateWithFlags(exec, graph, 0), "cudaGraphInstantiate", err);
+	cudaGraphDestroy(graph);
+	if (bad)
+		*exec = NULL;
+	if (!bad)
+		bad = cuda_error(cudaGraphUpload(*exec, s), "cudaGraphUpload", err) ||
+			cuda_error(cudaGraphLaunch(*exec, s), "cudaGraphLaunch", err) || synchronize("a graph", err);
+	if (bad && *exec)
+		cudaGraphExecDestroy(*exec);
+	if (bad)
+		*exec = NULL;
+	return bad ? -1 : 0;
+}
+
+int cuda_time_capture(struct cuda_timer *t, cudaGraph_t *graph, struct error *err)
+{
+	return capture(t, CACHE_WARM, 0, 1, graph, err);
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static void graphs_free(struct cuda_time_graphs *g)
+{
+	for (int i = 0; i < CUDA_TIME_GRAPHS; i++)
+		if (g->graph[i])
+			cudaGraphExecDestroy(g->graph[i]);
+	*g = (struct cuda_time_graphs){ 0 };
+}
+
+/* Returns how many graphs take turns. Each starts at the buffer set after the last one of the preceding
+ * graph: after sets / gcd(sets, times) graphs that is set 0 again. If this needs more than CUDA_TIME_GRAPHS,
+ * that many still do if they use at least half of all sets (as large as the L2 cache). Else there is one
+ * graph and the cache is flushed before each launch. Rotation is preferred, because the lines written by a
+ * flush are evicted to memory during the measurement. */
+static int round_size(int64_t sets, int64_t times)
+{
+	int64_t round = sets / common_divisor(sets, times);
+	if (round <= CUDA_TIME_GRAPHS)
+		return (int)round;
+	return 2.0 * CUDA_TIME_GRAPHS * (double)times >= (double)sets ? CUDA_TIME_GRAPHS : 1;
+}
+
+/* Returns the graphs of this cache state and count; a new entry replaces the oldest if all are in use. */
+static struct cuda_time_graphs *graphs_find(struct cuda_timer *t, enum cache cache, int64_t times)
+{
+	for (int i = 0; i < t->kind_count; i++)
+		if (t->kinds[i].cache == cache && t->kinds[i].times == times)
+			return &t->kinds[i];
+	if (t->kind_count == CUDA_TIME_KINDS) {
+		graphs_free(&t->kinds[0]);
+		memmove(&t->kinds[0], &t->kinds[1], (CUDA_TIME_KINDS - 1) * sizeof(t->kinds[0]));
+		t->kind_count--;
+	}
+	struct cuda_time_graphs *g = &t->kinds[t->kind_count++];
+	*g = (struct cuda_time_graphs){ .cache = cache, .times = times, .count = round_size(t->sets[cache], times) };
+	return g;
+}
+
+/* True if the graph's buffer sets could still be in the cache at the next launch. */
+static bool needs_flush(const struct cuda_timer *t, const struct cuda_time_graphs *g)
+{
+	return g->count == 1 && g->times < t->sets[g->cache];
+}
+
+static int run_graph(struct cuda_timer *t, enum cache cache, int64_t times, double *ns, struct error *err)
+{
+	struct cuda_time_graphs *g = graphs_find(t, cache, times);
+	cudaGraphExec_t *exec = &g->graph[g->next];
+	int64_t first = g->next * (times % t->sets[cache]) % t->sets[cache];
+	if (!*exec && graph_make(t, cache, first, times, exec, err)) {
+		t->uncapturable = true;
+		return -1;
+	}
+	g->next = (g->next + 1) % g->count;
+	bool flushes = needs_flush(t, g);
+	if (flushes)
+		flush_open();
+	struct burst b = { .launch = launch_graph, .cache = cache, .graph = *exec, .flushes = flushes };
+	return run_held(t, &b, ns, err);
+}
+
+/* --- all runs --- */
+
+/* Logged once per process; not an error. */
+static void uncapturable_log(const struct error *err)
+{
+	static bool logged;
+	if (!logged)
+		log_line("an algorithm cannot be captured in a graph; it is launched one by one: %s",
+			err && *err->text ? err->text : "capture fails");
+	logged = true;
+}
+
+static int launch_first(struct cuda_timer *t, enum cache cache, struct error *err)
+{
+	if (t->launched)
+		return 0;
+	if (t->enqueue(t->user, cache, 0, cuda_context()->stream, err) || synchronize("the first execution", err))
+		return -1;
+	t->launched = true;
+	return 0;
+}
+
+int cuda_time_run(struct cuda_timer *t, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
+{
+	if (cuda_context()->poisoned)
+		return error_set(err, "an earlier kernel faulted; this process can no longer use the GPU");
+	if (shared_open(err) || launch_first(t, cache, err))
+		return -1;
+	if (times <= 1)
+		return run_isolated(t, cache, elapsed_ns, err);
+	if (!t->uncapturable) {
+		if (run_graph(t, cache, times, elapsed_ns, err) == 0)
+			return 0;
+		if (!t->uncapturable || cuda_context()->poisoned)
+			return -1;
+		uncapturable_log(err);
+	}
+	return run_singly(t, cache, times, elapsed_ns, err);
+}
+
+int64_t cuda_time_sets_passed(const struct cuda_timer *t, enum cache cache)
+{
+	int64_t least = t->sets[cache];
+	for (int i = 0; i < t->kind_count; i++) {
+		const struct cuda_time_graphs *g = &t->kinds[i];
+		double reach = (double)g->times * g->count; /* buffer sets that the graphs use in turn */
+		bool flushed = needs_flush(t, g) && shared.flush;
+		/* without a graph, capture failed: single executions use all sets */
+		if (g->cache == cache && g->graph[0] && !flushed && reach < (double)least)
+			least = (int64_t)reach;
+	}
+	return least;
+}
+
+void cuda_time_forget(struct cuda_timer *t)
+{
+	for (int i = 0; i < t->kind_count; i++)
+		graphs_free(&t->kinds[i]);
+	t->kind_count = 0;
+}

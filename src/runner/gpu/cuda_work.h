@@ -1,0 +1,76 @@
+/* One prepared algorithm on the GPU, of any library: its operands in device memory, its timing, check and
+ * release. A CUDA backend only lists its algorithms and says how one execution is enqueued (struct
+ * cuda_plan); everything else is shared here. */
+#ifndef RUNNER_CUDA_WORK_H
+#define RUNNER_CUDA_WORK_H
+
+#include "runner/measure/backend.h"
+#include "runner/gpu/cuda_context.h"
+
+#define CUDA_SOURCES PROBLEM_SHAPES
+
+/* Device addresses for one execution, in the problem's order. Layouts and types: cuda_operand_layout. */
+struct cuda_pointers {
+	/* conv, deconv, rnn: [0]; matmul: a; binary: a, b; concat: all; attention: q, k, v; select:
+	 * condition, a, b; gather: source, indices */
+	const void *source[CUDA_SOURCES];
+	const void *weights;              /* conv, deconv, rnn; matmul: b */
+	const void *epilogue[PROBLEM_EPILOGUES];
+	/* normalizations: f32, one per channel (layernorm, rmsnorm: one per normalized element); scale: also
+	 * of quantize and dequantize, shaped by problem_scale_shape */
+	const void *scale, *shift, *mean, *variance;
+	void *destination;
+	void *indices;                    /* topk: s64, shaped like the destination */
+	void *workspace;                  /* 256-byte aligned */
+};
+
+/* Memory layout of one operand: strides in elements for the logical shape. Layout `any` becomes ncx. */
+struct cuda_layout {
+	enum dtype dtype;
+	struct problem_shape shape;
+	int64_t stride[PROBLEM_RANK];
+};
+/* Returns the layout of operand i (of concat's operand 0: of source number `source`), or of epilogue e's
+ * operand. */
+struct cuda_layout cuda_operand_layout(const struct problem *p, int i, int source);
+struct cuda_layout cuda_epilogue_layout(const struct problem *p, int e);
+/* Returns "ncx", "nxc" or "strided", for the `layouts` of an algorithm. */
+const char *cuda_layout_name(const struct problem *p, int i);
+
+/* Filled by a backend's plan(). enqueue is captured into CUDA graphs: it must not synchronize or allocate. */
+struct cuda_plan {
+	void *state;
+	double workspace_bytes;
+	int (*enqueue)(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err);
+	/* Does the host work that an execution at these addresses needs once; never timed. NULL if there is
+	 * none. */
+	int (*ready)(void *state, const struct cuda_pointers *at, struct error *err);
+	void (*free)(void *state);
+	double epsilon;             /* of a normalization */
+	double gain;                /* factor on the tolerance: 1, more for Winograd and FFT; 0 means 1 */
+};
+
+/* backend.detail of the CUDA backends. plan returns -1 and sets *status and err on failure. */
+struct cuda_backend {
+	int (*plan)(const struct backend_list *list, int index, struct cuda_plan *plan, enum status *status,
+		struct error *err);
+	const struct problem *(*problem)(const struct backend_list *list);
+};
+
+/* The functions of struct backend that all CUDA backends share. */
+void *cuda_work_prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
+	enum status *status, struct error *err);
+int cuda_work_run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
+int cuda_work_check(void *work, double *worst, struct error *err);
+double cuda_work_rotated_bytes(const void *work);
+void cuda_work_release(void *work);
+const char *cuda_work_kernels(void *work);
+double cuda_work_enqueue_ns(const void *work);
+double cuda_work_clock_mhz(const void *work);
+#define CUDA_WORK_SLOTS .prepare = cuda_work_prepare, .run = cuda_work_run, .check = cuda_work_check, \
+	.rotated_bytes = cuda_work_rotated_bytes, .release = cuda_work_release, .kernels = cuda_work_kernels, \
+	.enqueue_ns = cuda_work_enqueue_ns, .clock_mhz = cuda_work_clock_mhz
+
+extern const struct backend backend_cudnn, backend_cudnn_legacy, backend_cublaslt, backend_cuda;
+
+#endif

@@ -1,0 +1,189 @@
+#include "config.h"
+
+#include "runner/host/copies.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD 0xA5
+#define KEPT 64
+#define KEPT_LEAST 1048576 /* smaller blocks go back to the heap */
+#define KEPT_FITS 2        /* a kept block may be this many times too large */
+#define CLASSES 8          /* block sizes between two powers of two */
+#define GOLDEN 0.6180339887498949
+
+static size_t stride_of(size_t bytes)
+{
+	return (bytes + COPIES_LINE - 1) / COPIES_LINE * COPIES_LINE + COPIES_LINE;
+}
+
+double copies_lines(size_t bytes)
+{
+	return (double)(stride_of(bytes) - COPIES_LINE);
+}
+
+/* Rounded up by at most an eighth, so that kept blocks fit again. */
+double copies_need(size_t bytes, int64_t count)
+{
+	double need = (double)stride_of(bytes) * (double)count + COPIES_LINE, step = COPIES_LINE;
+	while (step * 2 * CLASSES <= need)
+		step *= 2;
+	return ceil(need / step) * step;
+}
+
+/* --- kept memory --- */
+
+struct block {
+	char *base;
+	size_t room;
+};
+
+static struct {
+	struct block block[KEPT];
+	int count;
+	size_t bytes, open, most_open; /* kept; in use now; maximum in use */
+} kept;
+
+static struct block kept_take(int i)
+{
+	struct block taken = kept.block[i];
+	kept.block[i] = kept.block[--kept.count];
+	kept.bytes -= taken.room;
+	return taken;
+}
+
+void copies_forget(void)
+{
+	while (kept.count)
+		free(kept_take(0).base);
+}
+
+/* Index of the smallest kept block that fits, or -1. New pages cost more than filling them, so a larger
+ * block is used up to KEPT_FITS. */
+static int kept_find(size_t room)
+{
+	int found = -1;
+	for (int i = 0; i < kept.count; i++)
+		if (kept.block[i].room >= room && kept.block[i].room / KEPT_FITS <= room &&
+			(found < 0 || kept.block[i].room < kept.block[found].room))
+			found = i;
+	return found;
+}
+
+static struct block block_get(size_t room)
+{
+	int found = kept_find(room);
+	if (found >= 0)
+		return kept_take(found);
+	if (kept.open + kept.bytes + room > kept.most_open)
+		copies_forget();
+	char *base = aligned_alloc(COPIES_LINE, room);
+	if (!base && kept.count) {
+		copies_forget();
+		base = aligned_alloc(COPIES_LINE, room);
+	}
+	return (struct block){ base, room };
+}
+
+static void block_put(struct block b)
+{
+	if (b.room < KEPT_LEAST || kept.count == KEPT) {
+		free(b.base);
+		return;
+	}
+	kept.block[kept.count++] = b;
+	kept.bytes += b.room;
+}
+
+double copies_kept_bytes(void)
+{
+	return (double)kept.bytes;
+}
+
+/* --- copies --- */
+
+int copies_open(struct copies *c, size_t bytes, int64_t count)
+{
+	*c = (struct copies){ .bytes = bytes, .stride = stride_of(bytes), .count = count };
+	double need = copies_need(bytes, count);
+	if (!(need < (double)PTRDIFF_MAX))
+		return -1;
+	struct block b = block_get((size_t)need);
+	if (!b.base)
+		return -1;
+	c->base = b.base;
+	c->room = b.room;
+	kept.open += b.room;
+	kept.most_open = kept.open > kept.most_open ? kept.open : kept.most_open;
+	memset(c->base, GUARD, COPIES_LINE);
+	memset(copies_at(c, 0), 0xff, bytes);
+	for (int64_t i = 0; i < count; i++)
+		memset(copies_at(c, i) + bytes, GUARD, c->stride - bytes);
+	return 0;
+}
+
+void copies_close(struct copies *c)
+{
+	if (c->base) {
+		kept.open -= c->room;
+		block_put((struct block){ c->base, c->room });
+	}
+	*c = (struct copies){ 0 };
+}
+
+char *copies_at(const struct copies *c, int64_t i)
+{
+	return c->base + COPIES_LINE + (size_t)i * c->stride;
+}
+
+void copies_spread(struct copies *c)
+{
+	for (int64_t i = 1; i < c->count; i++)
+		memcpy(copies_at(c, i), copies_at(c, 0), c->bytes);
+}
+
+static bool is_guard(const char *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)from[i] != GUARD)
+			return false;
+	return true;
+}
+
+bool copies_are_whole(const struct copies *c)
+{
+	bool whole = !c->base || is_guard(c->base, COPIES_LINE);
+	for (int64_t i = 0; c->base && i < c->count && whole; i++)
+		whole = is_guard(copies_at(c, i) + c->bytes, c->stride - c->bytes);
+	return whole;
+}
+
+/* --- order of use --- */
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+	return b ? common_divisor(b, a % b) : a;
+}
+
+struct rotation rotation_of(int64_t count)
+{
+	int64_t step = (int64_t)(GOLDEN * (double)count);
+	while (step > 1 && common_divisor(count, step) != 1)
+		step--;
+	return (struct rotation){ .count = count, .step = count > 1 && step < 1 ? 1 : step };
+}
+
+int64_t rotation_next(struct rotation *r)
+{
+	int64_t now = r->at;
+	r->at += r->step;
+	r->at -= r->at >= r->count ? r->count : 0;
+	return now;
+}
+
+int64_t rotation_cold(double bytes, double problem_bytes, int64_t cold_sets)
+{
+	double pass = (double)(cold_sets - 1) * problem_bytes;
+	return cold_sets < 2 ? 1 : (int64_t)fmin((double)cold_sets, ceil(pass / fmax(bytes, COPIES_LINE)) + 1);
+}

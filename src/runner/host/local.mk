@@ -1,0 +1,13 @@
+# runner/host: the CPU: threads, quiet moments, buffers
+noinst_LIBRARIES += librunner_host.a
+librunner_host_a_SOURCES = \
+	src/runner/host/canary.c src/runner/host/canary.h \
+	src/runner/host/canary_memory.c src/runner/host/canary_memory.h \
+	src/runner/host/copies.c src/runner/host/copies.h \
+	src/runner/host/team.c src/runner/host/team.h \
+	src/runner/host/threads.c src/runner/host/threads.h
+
+check_PROGRAMS += tests/unit/t_threads
+tests_unit_t_threads_LDADD = $(below_host)
+check_PROGRAMS += tests/unit/t_copies
+tests_unit_t_copies_LDADD = $(below_host)

@@ -1,0 +1,18 @@
+/* Runs work on the library's OpenMP threads. The plain C kernels and the canary use them, so that no
+ * second set of threads spins on the same cores. */
+#ifndef RUNNER_TEAM_H
+#define RUNNER_TEAM_H
+
+#include "runner/host/threads.h"
+
+#define TEAM_MOST THREADS_MOST
+
+/* Sets the number of threads, after the OpenMP runtime has started them (threads.h counts them); 1 if
+ * there is no such runtime. */
+void team_set(int count);
+int team_size(void);
+/* Calls work(argument, i, count) for i = 0 .. count - 1, one call per thread, the caller included; returns
+ * when all have ended. */
+void team_run(void (*work)(void *argument, int i, int count), void *argument);
+
+#endif

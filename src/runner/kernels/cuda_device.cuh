@@ -1,0 +1,85 @@
+/* Shared by all kernels: launches, machine words, fast division. Kernels are started only with LAUNCH and
+ * access the device only through these functions, so that tests can compile the same sources for a CPU
+ * (tests/cuda_on_cpu). */
+#ifndef RUNNER_CUDA_DEVICE_CUH
+#define RUNNER_CUDA_DEVICE_CUH
+
+#include <stdint.h>
+
+#ifdef CUDA_ON_CPU
+#include "cuda_on_cpu.h"
+#else
+#include <cuda_runtime.h>
+/* LAUNCH: a kernel without barriers; LAUNCH_BLOCK: a kernel with barriers. Both clear an earlier error (like
+ * a failed allocation) first, so that it is not attributed to this launch; sticky errors are returned
+ * again. */
+#define LAUNCH(kernel, grid, block, stream, ...)                        \
+	([&]() -> cudaError_t {                                         \
+		(void)cudaGetLastError();                               \
+		kernel<<<dim3(grid), dim3(block), 0, stream>>>(__VA_ARGS__); \
+		return cudaGetLastError();                              \
+	}())
+#define LAUNCH_BLOCK LAUNCH
+
+static __device__ inline uint64_t device_clock(void)
+{
+	return (uint64_t)clock64();
+}
+
+static __device__ inline uint64_t device_timer_ns(void)
+{
+	uint64_t t;
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+	return t;
+}
+
+static __device__ inline void device_nap(void)
+{
+	__nanosleep(200);
+}
+#endif
+
+#include "runner/kernels/cuda_kernels.h"
+
+/* Word types by size, for data that is only moved. */
+template <int BYTES> struct device_word;
+template <> struct device_word<1> { typedef uint8_t type; };
+template <> struct device_word<2> { typedef uint16_t type; };
+template <> struct device_word<4> { typedef uint32_t type; };
+template <> struct device_word<8> { typedef uint64_t type; };
+template <> struct device_word<16> { typedef uint4 type; };
+
+/* Division of n < 2^31 by an invariant divisor with multiply, add and shift (Granlund and Montgomery, PLDI
+ * 1994, figure 4.1; the bound on n keeps the sum from overflowing). */
+struct device_divisor {
+	uint32_t divisor, multiplier, shift;
+};
+
+static inline struct device_divisor device_divisor_of(int64_t d)
+{
+	struct device_divisor v = { (uint32_t)d, 0, 0 };
+	while ((UINT64_C(1) << v.shift) < (uint64_t)d)
+		v.shift++;
+	v.multiplier = (uint32_t)((UINT64_C(1) << 32) * ((UINT64_C(1) << v.shift) - (uint64_t)d) / (uint64_t)d + 1);
+	return v;
+}
+
+static __device__ inline uint32_t device_divide(uint32_t n, struct device_divisor v)
+{
+	return (__umulhi(n, v.multiplier) + n) >> v.shift;
+}
+
+#define DEVICE_THREADS 256
+#define DEVICE_UNROLL 4              /* loads in flight per thread */
+#define DEVICE_GRID_MAX 2147483647
+#ifndef DEVICE_FAST_MAX
+#define DEVICE_FAST_MAX 2147483647   /* maximum for device_divide; tests lower it to cover large tensors */
+#endif
+
+static inline int64_t device_blocks(int64_t items, int64_t each)
+{
+	int64_t blocks = (items + each - 1) / each;
+	return blocks < 1 ? 1 : blocks > DEVICE_GRID_MAX ? DEVICE_GRID_MAX : blocks;
+}
+
+#endif

@@ -1,0 +1,160 @@
+/* C interface of our own CUDA kernels, used for data movement, for problems that no library covers, and to
+ * fill operands. Each family is planned once on the host, without a device, into a struct of plain numbers;
+ * the plan is then enqueued as often as wanted. Addresses are device addresses, strides count elements. All
+ * functions with a stream only enqueue and return the CUDA runtime's launch error. */
+#ifndef RUNNER_CUDA_KERNELS_H
+#define RUNNER_CUDA_KERNELS_H
+
+#include <cuda_runtime_api.h>
+#include <stdint.h>
+
+#include "problem/problem.h"
+#include "runner/verify/fill.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cuda_strided {     /* a tensor in memory */
+	void *data;
+	enum dtype dtype;
+	int rank;
+	int64_t dim[PROBLEM_RANK], stride[PROBLEM_RANK];
+};
+
+/* Fills with fill_value(seed, logical index). Returns cudaErrorInvalidValue for types of less than 8 bits. */
+cudaError_t cuda_fill(const struct cuda_strided *t, uint64_t seed, enum fill_kind kind, int64_t limit, cudaStream_t s);
+/* Occupies the stream for about `ns` and counts SM clock cycles and nanoseconds of the global timer
+ * meanwhile, into counts[0] and counts[1] (device memory). */
+cudaError_t cuda_clock_count(uint64_t *counts, double ns, cudaStream_t s);
+/* Blocks the stream until *flag (pinned host memory) is not 0, for at most about a second. */
+cudaError_t cuda_block(const volatile int *flag, cudaStream_t s);
+
+/* --- moves: copies, transposes and casts --- */
+
+enum cuda_move_kind {
+	CUDA_MOVE_MEMCPY,   /* cudaMemcpyAsync; dense to dense */
+	CUDA_MOVE_COPY,     /* dense to dense, 16 bytes per load */
+	CUDA_MOVE_TILED,    /* through shared memory, if the innermost dimensions differ */
+	CUDA_MOVE_TALL,     /* the same with tiles twice as long in the destination: more bytes in flight */
+	CUDA_MOVE_VECTOR,   /* strided, in words of up to 16 bytes that are contiguous on both sides */
+	CUDA_MOVE_STRIDED,  /* strided, element by element */
+	CUDA_MOVE_KINDS
+};
+
+/* Common dimensions of source and destination, in order of falling destination strides. Sizes of 1 are
+ * dropped and neighbors merged if both sides allow it. */
+struct cuda_move_form {
+	int bytes;          /* of an element */
+	int rank;
+	int64_t dim[PROBLEM_RANK], from[PROBLEM_RANK], to[PROBLEM_RANK]; /* from, to: strides in elements */
+};
+
+struct cuda_move {
+	enum dtype from_type, to_type;
+	struct cuda_move_form plain;
+	struct cuda_move_form wide; /* with words of up to 16 bytes as elements; equals `plain` for a cast */
+	int from_inner;     /* dimension of `wide` that has stride 1 in the source; -1: no tiled move */
+	int pack;           /* elements per 4-byte word of a tiled move of 1- or 2-byte elements; else 1 */
+	bool dense;         /* both sides are contiguous, in the same order */
+	bool aligned;       /* both addresses are multiples of 16 */
+};
+
+/* Plans a move between tensors of equal dimensions. Only the alignment of the addresses counts: an offset
+ * from a 256-byte boundary (or NULL) is enough. Returns -1 if a type has less than 8 bits or the shapes
+ * differ. */
+int cuda_move_plan(struct cuda_move *m, const struct cuda_strided *from, const struct cuda_strided *to);
+bool cuda_move_can(const struct cuda_move *m, enum cuda_move_kind kind);
+/* Returns "copy16", "tiled64x64:2_bytes", "strided:8_bytes" ...; may be written to buf, which holds 32
+ * bytes. */
+const char *cuda_move_name(const struct cuda_move *m, enum cuda_move_kind kind, char *buf);
+cudaError_t cuda_move(const struct cuda_move *m, enum cuda_move_kind kind, const void *from, void *to, cudaStream_t s);
+
+/* --- lookups: gather, select, resample --- */
+
+/* destination[outer][i][inner] = source[outer][index[i]][inner], all dense. Indices are s32 or s64; negative
+ * ones count from the end. */
+struct cuda_gather {
+	int bytes;                    /* of a word: elements of the inner run joined to up to 16 bytes */
+	enum dtype index_type;
+	int64_t outer, size, count, inner; /* inner in units of `bytes` */
+};
+int cuda_gather_plan(struct cuda_gather *g, const struct problem *p);
+cudaError_t cuda_gather(const struct cuda_gather *g, const void *source, const void *indices, void *to, cudaStream_t s);
+
+/* destination = condition ? a : b with broadcasting; each operand is dense in its own shape. */
+struct cuda_select {
+	int bytes, rank;
+	int64_t dim[PROBLEM_RANK];
+	int64_t condition[PROBLEM_RANK], a[PROBLEM_RANK], b[PROBLEM_RANK]; /* strides; 0 broadcasts */
+};
+int cuda_select_plan(struct cuda_select *c, const struct problem *p);
+cudaError_t cuda_select(const struct cuda_select *c, const void *condition, const void *a, const void *b, void *to,
+	cudaStream_t s);
+
+/* Half-pixel resampling as defined in check.h, of f32, f16 and bf16 with f32 sums. Strides are in order n, c,
+ * d, h, w. */
+struct cuda_resample {
+	enum mode mode;
+	enum dtype dtype;
+	bool channels_last;           /* c is innermost in the destination */
+	int64_t n, c, in[3], out[3], from[5], to[5];
+};
+cudaError_t cuda_resample(const struct cuda_resample *r, const void *from, void *to, cudaStream_t s);
+
+/* --- quantization: dense elements in memory order --- */
+
+#define CUDA_QUANTIZE_PARTS 1024  /* partial ranges of a dynamic quantization, 8 bytes each */
+
+/* Scales are shaped by problem_scale_shape: element i uses scale i / inner % dim. With by_block, `size`
+ * neighbors along that axis share a scale. */
+struct cuda_quantize {
+	enum kernel kernel;           /* quantize or dequantize */
+	enum dtype from_type, to_type;
+	bool single, by_block, dynamic;
+	int64_t count, dim, inner, size;
+	float zero;                   /* the zero point */
+};
+bool cuda_quantize_can(const struct cuda_quantize *q);
+/* workspace: CUDA_QUANTIZE_PARTS ranges; only used by dynamic quantization. */
+cudaError_t cuda_quantize(const struct cuda_quantize *q, const void *from, const void *scales, void *to, void *workspace,
+	cudaStream_t s);
+
+/* --- lines: operations along one axis of a dense tensor outer x size x inner --- */
+
+struct cuda_line {
+	enum dtype dtype;
+	enum dtype index_type;        /* argreduce: s32 or s64 */
+	enum mode mode;               /* of topk and argreduce */
+	int64_t outer, size, inner;
+	int64_t k;                    /* topk */
+};
+
+enum cuda_topk_kind {
+	CUDA_TOPK_BLOCK,    /* one line per block, sorted in registers; up to CUDA_TOPK_BLOCK_SIZE elements */
+	CUDA_TOPK_SEGMENTED,/* all lines with one segmented sort */
+	CUDA_TOPK_SORT,     /* one device-wide sort per line */
+	CUDA_TOPK_KINDS
+};
+#define CUDA_TOPK_BLOCK_SIZE 4096
+#define CUDA_TOPK_SORT_LINES 16 /* maximum lines for CUDA_TOPK_SORT */
+bool cuda_topk_can(const struct cuda_line *l, enum cuda_topk_kind kind);
+/* Returns the bytes of workspace that CUB reports; NaN if it reports none, as without a device. */
+double cuda_topk_workspace(const struct cuda_line *l, enum cuda_topk_kind kind);
+cudaError_t cuda_topk(const struct cuda_line *l, enum cuda_topk_kind kind, const void *from, void *to,
+	int64_t *indices, void *workspace, cudaStream_t s);
+
+enum cuda_line_kind {
+	CUDA_LINE_BLOCK,    /* one line per block */
+	CUDA_LINE_THREAD,   /* one line per thread, for lines that are adjacent in memory or short */
+	CUDA_LINE_KINDS
+};
+bool cuda_line_can(const struct cuda_line *l, enum cuda_line_kind kind);
+cudaError_t cuda_argreduce(const struct cuda_line *l, enum cuda_line_kind kind, const void *from,
+	void *indices, cudaStream_t s);
+cudaError_t cuda_scan(const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *to, cudaStream_t s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

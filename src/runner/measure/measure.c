@@ -1,0 +1,182 @@
+#include "config.h"
+
+#include "runner/measure/measure_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "runner/verify/tolerance.h"
+
+#define EXECUTIONS_WRONG 4.0 /* executions per sample are corrected beyond this factor */
+
+int64_t measure_executions(double one_ns)
+{
+	double n = ceil(MEASURE_AMORTIZED_NS / fmax(one_ns, 1));
+	return n < 1 ? 1 : n > MEASURE_EXECUTIONS ? MEASURE_EXECUTIONS : (int64_t)n;
+}
+
+double measure_enough_bytes(double llc_bytes)
+{
+	return MEASURE_LLC_FACTOR * (isnan(llc_bytes) ? MEASURE_LLC_GUESS : llc_bytes);
+}
+
+int64_t measure_sets(double constant_bytes, double llc_bytes, double rotation_bytes, int contenders)
+{
+	if (!(constant_bytes > 0))
+		return 1;
+	double bytes = fmax(constant_bytes, 64); /* each copy begins on a cache line */
+	double wanted = ceil(measure_enough_bytes(llc_bytes) / bytes) + 1;
+	double most = floor(fmin(MEASURE_SETS_BYTES, rotation_bytes / contenders) / bytes) + 1;
+	return (int64_t)fmin(fmin(wanted, most), MEASURE_SETS);
+}
+
+static bool is_wanted(const struct run *r, enum cache c)
+{
+	const struct measure_options *o = r->options;
+	if (!o->caches[c])
+		return false;
+	if (c == CACHE_WARM) /* without constant operands net and warm are equal: only net is measured */
+		return problem_has_constant(r->problem) || !o->caches[CACHE_NET];
+	if (c == CACHE_COLD) /* only if enough bytes are read between uses */
+		return (double)r->limits.cold_sets * problem_bytes(r->problem) >= measure_enough_bytes(o->llc_bytes);
+	return true;
+}
+
+/* Lists the states to measure. Amortized comes first: the shortlist is made in the first state. */
+static void states_plan(struct run *r)
+{
+	for (int c = 0; c < CACHE_COUNT; c++)
+		for (int l = 0; l < LAUNCH_COUNT && is_wanted(r, (enum cache)c); l++)
+			if (r->options->launches[l])
+				r->states[r->state_count++] = (struct state){ (enum cache)c, (enum launch)l };
+}
+
+static void limits_set(struct run *r, int contenders)
+{
+	const struct measure_options *o = r->options;
+	bool cold = o->caches[CACHE_COLD];
+	r->limits = (struct backend_limits){ .memory_bytes = o->memory_bytes,
+		.sets = measure_sets(problem_constant_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders),
+		.cold_sets = cold ? measure_sets(problem_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders) :
+			1 };
+	if (!is_wanted(r, CACHE_COLD))
+		r->limits.cold_sets = 1;
+}
+
+/* --- full measurements --- */
+
+/* Contenders compared after a short warm-up get the full one before they are measured. */
+static int warm_rest(struct run *r)
+{
+	for (int i = 0; i < r->count; i++) {
+		struct contender *c = &r->contenders[i];
+		double fastest;
+		if (measure_is_over(r))
+			return -1;
+		if (c->work && c->warmed_ns < MEASURE_WARMUP_NS)
+			measure_warm_up(r, c, r->states[0].cache, MEASURE_WARMUP_NS, &fastest);
+	}
+	return 0;
+}
+
+/* True if the isolated state can reuse the amortized samples before it: they have one execution each. */
+static bool is_same_as_before(const struct run *r, const struct contender *c, int state)
+{
+	if (state == 0 || state >= r->state_count || r->states[state].launch != LAUNCH_ISOLATED)
+		return false;
+	struct state before = r->states[state - 1];
+	return before.cache == r->states[state].cache && before.launch == LAUNCH_AMORTIZED &&
+		measure_executions_for(c, LAUNCH_AMORTIZED) == 1;
+}
+
+/* Time for a state of a contender; doubled if its samples count for two states. */
+static double budget_of(const struct run *r, const struct contender *c, int state)
+{
+	bool both = is_same_as_before(r, c, state) || is_same_as_before(r, c, state + 1);
+	return (both ? 2 : 1) * r->options->budget_ns / r->state_count;
+}
+
+static void executions_correct(const struct run *r, struct contender *c)
+{
+	int64_t wanted = measure_executions_wanted(r, c->one_ns);
+	if ((double)wanted > EXECUTIONS_WRONG * (double)c->executions)
+		c->executions = wanted;
+}
+
+/* Starts a state for all contenders. An isolated state that reuses the amortized samples is complete at
+ * once, with the same reason to stop. */
+static void begin_state(struct run *r, int state)
+{
+	for (int i = 0; i < r->count; i++) {
+		struct contender *c = &r->contenders[i];
+		c->finished = !c->work;
+		if (state == 0 && c->work && backend_of(c)->kernels)
+			c->kernels = backend_of(c)->kernels(c->work);
+		if (c->work && c->samples.n > 0 && is_same_as_before(r, c, state)) {
+			measure_emit(r, c, r->states[state], c->stop, 1);
+			c->finished = true;
+		} else if (c->work) {
+			measure_forget_samples(c);
+			if (state == 0) /* its estimate may have been too long, from noise */
+				executions_correct(r, c);
+			c->budget_ns = budget_of(r, c, state);
+		}
+	}
+}
+
+/* Takes samples of all contenders in turn (A B A B), so that drift of the machine affects them equally. */
+static int measure_state(struct run *r, int state)
+{
+	begin_state(r, state);
+	for (bool again = true; again;) {
+		again = false;
+		for (int i = 0; i < r->count; i++) {
+			struct contender *c = &r->contenders[i];
+			if (c->finished)
+				continue;
+			if (measure_is_over(r))
+				return -1;
+			r->options->trying(r->options->user, algorithm_of(c), r->states[state].cache,
+				r->states[state].launch);
+			if (measure_sample(r, c, r->states[state])) {
+				c->finished = true;
+				continue;
+			}
+			c->stop = measure_stop(r, c);
+			c->finished = c->stop != STOP_NONE;
+			again = again || !c->finished;
+			if (c->finished)
+				measure_emit(r, c, r->states[state], c->stop, measure_executions_for(c, r->states[state].launch));
+		}
+	}
+	return 0;
+}
+
+int measure_problem(const struct offers *offers, const struct problem *p, const char *text,
+	const struct measure_options *o, enum status *status, struct error *err)
+{
+	struct run *r = base_calloc(1, sizeof(*r));
+	*r = (struct run){ .offers = offers, .problem = p, .text = text, .options = o, .err = err,
+		.status = STATUS_FAILED, .canary_asked = NAN, .canary_slower = 1 };
+	int stopped = 0;
+	limits_set(r, o->shares_operands ? 1 : offers->count < MEASURE_CONTENDERS ? offers->count : MEASURE_CONTENDERS);
+	states_plan(r);
+	if (r->state_count == 0)
+		error_set(err, "nothing to measure: the copies of the operands are too small to make the caches cold");
+	else
+		stopped = measure_shortlist(r) || warm_rest(r);
+	for (int i = 0; i < r->state_count && !stopped && !r->dead; i++)
+		stopped = measure_state(r, i);
+	for (int i = 0; i < r->count; i++) {
+		measure_release(&r->contenders[i]);
+		samples_free(&r->contenders[i].samples);
+		samples_free(&r->contenders[i].calm);
+		samples_free(&r->contenders[i].pending.samples);
+	}
+	*status = r->dead ? STATUS_FAILED : r->any_ok ? STATUS_OK : r->status;
+	stopped = r->dead ? 0 : stopped;
+	if (*status != STATUS_OK && !r->dead && !stopped && r->rejected > 0)
+		tolerance_all_rejected(r->rejected, err);
+	free(r);
+	return stopped;
+}

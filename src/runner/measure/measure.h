@@ -1,0 +1,88 @@
+/* Measures one problem: selects algorithms, takes samples, decides when to stop. Uses backends only
+ * through backend.h and the clock only through the options, so tests can simulate both. */
+#ifndef RUNNER_MEASURE_H
+#define RUNNER_MEASURE_H
+
+#include "runner/measure/offers.h"
+#include "runner/measure/stats.h"
+
+#define MEASURE_CONTENDERS 48 /* maximum number of algorithms of a problem */
+
+/* Share of the last seconds of sampling and waiting that gave quiet samples; kept between problems. All
+ * zero: nothing known, quiet samples are expected. */
+struct measure_outlook {
+	double calm_ns, ns; /* time for quiet samples; for all */
+};
+
+struct measure_options {
+	double budget_ns;          /* per algorithm, split over cache states and launch modes */
+	bool caches[CACHE_COUNT], launches[LAUNCH_COUNT];
+	double memory_bytes;       /* algorithms that need more are refused */
+	double rotation_bytes;     /* limit for copies of constant operands, all algorithms together */
+	double llc_bytes;          /* last-level cache; NaN: unknown */
+	bool shares_operands;      /* platform.h */
+	int most;                  /* maximum number of algorithms; 0: MEASURE_CONTENDERS */
+	double glance_ns, alone_ns;/* platform.h */
+	bool has_matrix;           /* also measure the best algorithm without matrix units in full */
+	double (*now_ns)(void);    /* monotonic */
+	double tolerance;          /* sampling stops at this relative half-width of the median's interval */
+	double long_ns;            /* longer samples are not discarded for a preemption */
+	int64_t (*disturbances)(void); /* preemptions so far (platform.h); may be NULL */
+	double (*waited_ns)(void); /* waiting for cores so far (platform.h); may be NULL */
+	const char *(*canary)(double *slower); /* canary_ask (platform.h); may be NULL */
+	struct measure_outlook *outlook;
+	bool (*is_alive)(void);    /* false: the device is lost (platform.h); may be NULL */
+	void *user;                /* argument of the functions below */
+	bool (*cancelled)(void *user); /* called before every sample */
+	/* Called before each algorithm and state. */
+	void (*trying)(void *user, const struct algorithm *a, enum cache c, enum launch l);
+	/* Called with each result as soon as it is complete, and with its samples in the order taken. */
+	void (*emit)(void *user, const struct result *r, const struct samples *samples);
+};
+
+/* Default values (docs/wire.md). */
+#define MEASURE_WARMUP_NS 5e6
+#define MEASURE_AMORTIZED_NS 200e3 /* minimum duration of an amortized sample */
+#define MEASURE_EXECUTIONS 2000    /* maximum executions in a sample: they may be recorded one by one */
+#define MEASURE_LEAST_SAMPLES 10
+#define MEASURE_MOST_SAMPLES 20000
+#define MEASURE_SHORTLIST_SAMPLES 3
+#define MEASURE_DROP_FACTOR 4.0    /* an algorithm this many times slower than the best is dropped */
+#define MEASURE_CLOSE_FACTOR 1.25  /* algorithms within this factor of the fastest are measured in full */
+#define MEASURE_LEAST_CALM 6       /* quiet samples that suffice to discard the noisy ones */
+#define MEASURE_WAITED_SHARE 0.05  /* of a sample: total time that its threads may wait for cores */
+#define MEASURE_CANARY_NS 1e6      /* minimum time between two runs of the canary, */
+#define MEASURE_CANARY_SHARE 0.02  /* and maximum share of the time that it takes */
+#define MEASURE_SCATTER_FACTOR 4.0 /* noisy until the budget ends: median above this times the minimum */
+#define MEASURE_DISTURBED_TOLERANCE 0.05 /* tolerance if no quiet samples are expected, */
+#define MEASURE_DISTURBED_SHARE 0.25 /* after this share of the budget: disturbances can be short */
+#define MEASURE_OUTLOOK_NS 1e9     /* time constant of measure_outlook */
+#define MEASURE_HOPE_NS 10e6       /* quiet time assumed at the start */
+#define MEASURE_CALM_SHARE 0.5     /* quiet samples suffice at this share of the budget, even if few */
+
+#define MEASURE_SETS 16384         /* maximum number of copies of the constant operands */
+#define MEASURE_SETS_BYTES 512e6   /* maximum size of the copies of one algorithm */
+#define MEASURE_LLC_FACTOR 2       /* bytes read before a copy is reused, in last-level caches */
+#define MEASURE_LLC_GUESS 33554432.0
+
+/* Measures the problem with every candidate, or with as many of each backend as MEASURE_CONTENDERS allows,
+ * and sends results through o->emit. *status: ok if any algorithm was measured, else the status of the
+ * last one tried, with the reason in err; failed as soon as the device is lost (is_alive). Outputs that
+ * can be compared are checked after the warm-up (without shares_operands: after the first samples, and
+ * only for algorithms that may be measured in full); an error above tolerance_of gives the status
+ * `mistrusted` (suspect). Returns -1 if cancelled. */
+int measure_problem(const struct offers *offers, const struct problem *p, const char *text,
+	const struct measure_options *o, enum status *status, struct error *err);
+
+/* Returns the number of executions in an amortized sample; one_ns: duration of one. */
+int64_t measure_executions(double one_ns);
+
+/* Returns the number of copies of the constant operands, the first included, through which every algorithm
+ * rotates. It is equal for all, so that compared algorithms find their constants in the same cache. */
+int64_t measure_sets(double constant_bytes, double llc_bytes, double rotation_bytes, int contenders);
+
+/* Returns how many bytes to read so that no constant operand is still in the last-level cache when it is
+ * used again. */
+double measure_enough_bytes(double llc_bytes);
+
+#endif

@@ -1,0 +1,105 @@
+/* Shared by measure*.c: the state of one problem and of its competing algorithms. */
+#ifndef RUNNER_MEASURE_PRIVATE_H
+#define RUNNER_MEASURE_PRIVATE_H
+
+#include "runner/measure/measure.h"
+
+/* Samples since the last run of the canary, which are not yet classified as quiet or noisy. */
+struct pending {
+	struct samples samples;
+	double ns; /* time spent on them */
+};
+
+/* One algorithm: prepared, compared on the shortlist, then dropped or measured in full. */
+struct contender {
+	const struct offer *offer;
+	void *work;            /* NULL: not prepared, or released */
+	double one_ns;         /* duration of an execution, from the warm-up */
+	double first_ns;       /* the same, of a single launch */
+	double warmed_ns;      /* duration of the warm-up so far */
+	int64_t executions;    /* in an amortized sample */
+	double shortlist_ns;   /* minimum on the shortlist, NaN before */
+	bool sent;             /* its shortlist result was sent */
+	struct samples samples;/* all samples of the current state */
+	struct samples calm;   /* the quiet ones */
+	struct pending pending;/* not yet classified */
+	double budget_ns;      /* for the current state */
+	double spent_ns;       /* of that, used, with untimed executions and waiting */
+	double calm_ns;        /* of that, for the quiet samples */
+	double least_ns;       /* minimum of noisy samples / slowdown of the canary; INFINITY: none */
+	double rotated_bytes;  /* in state net; valid after `work` is released */
+	const char *kernels;   /* kernel names, owned by `work` */
+	char notes[256];       /* replaces the library's notes unless "" */
+	bool finished;         /* the current state is complete, */
+	enum stop stop;        /* for this reason */
+};
+
+struct state {
+	enum cache cache;
+	enum launch launch;
+};
+
+struct run {
+	const struct offers *offers;
+	const struct problem *problem;
+	const char *text;
+	const struct measure_options *options;
+	struct state states[CACHE_COUNT * LAUNCH_COUNT];
+	int state_count;
+	struct backend_limits limits;
+	struct contender contenders[MEASURE_CONTENDERS];
+	int count, rejected;                 /* algorithms; those whose outputs are wrong, without the approximate ones */
+	double canary_asked, canary_cost_ns; /* time of its last run, and its duration */
+	double canary_slower;                /* slowdown that it returned */
+	double unsettled_ns;                 /* spent on samples and waiting since then */
+	const char *canary_says;             /* reason that it returned; NULL: quiet */
+	const char *disturbed_by;            /* last reason for noise, from the canary or a sample */
+	bool any_ok, dead;
+	enum status status;
+	struct error *err;
+};
+
+static inline const struct algorithm *algorithm_of(const struct contender *c)
+{
+	return &c->offer->algorithm;
+}
+
+static inline const struct backend *backend_of(const struct contender *c)
+{
+	return c->offer->list->backend;
+}
+
+/* --- measure_sample.c: samples and their quality --- */
+
+/* Executes at least once and until the total warm-up is until_ns; *fastest: the minimum duration in ns.
+ * -1: an execution failed; the contender was released. */
+int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double until_ns, double *fastest);
+/* Estimates the duration of one of several executions back to back and sets the executions of an amortized
+ * sample. Returns -1 as above. */
+int measure_refine(struct run *r, struct contender *c, enum cache cache);
+int64_t measure_executions_wanted(const struct run *r, double one_ns);
+int64_t measure_executions_for(const struct contender *c, enum launch launch);
+/* Takes one sample in state s. Returns -1 as above. */
+int measure_sample(struct run *r, struct contender *c, struct state s);
+/* Deletes all samples. */
+void measure_forget_samples(struct contender *c);
+/* Returns why sampling ends, or STOP_NONE. */
+enum stop measure_stop(struct run *r, struct contender *c);
+void measure_emit(struct run *r, struct contender *c, struct state s, enum stop stop, int64_t executions);
+/* Sends a failed result with r->err and releases the contender; sets r->dead if the device is lost.
+ * Returns -1. */
+int measure_give_up(struct run *r, struct contender *c, enum status status);
+void measure_release(struct contender *c);
+
+/* --- measure_shortlist.c --- */
+
+/* Tries all algorithms; those worth measuring in full keep their work. Returns -1 if cancelled or if the
+ * device is lost. */
+int measure_shortlist(struct run *r);
+
+static inline bool measure_is_over(const struct run *r)
+{
+	return r->dead || r->options->cancelled(r->options->user);
+}
+
+#endif

@@ -1,0 +1,306 @@
+#include "config.h"
+
+#include "runner/measure/measure_private.h"
+
+#include <math.h>
+
+/* Longer executions need no untimed one before a sample: they warm caches and threads in their first
+ * percent. */
+#define LONG_EXECUTION_NS 50e6
+#define WARM_UP_TRIES 5        /* minimum executions of a warm-up if one was disturbed */
+#define REFINING_ROUNDS 3
+#define REFINING_FACTOR 2      /* refine only if the number of executions grows by this */
+#define WAITED "its threads had to wait for their cores"
+#define INTERRUPTED "it was interrupted, or its clock fell"
+#define REFINED_FACTOR 1.25    /* within it the last number is kept, as it is prepared */
+
+/* --- quiet and noisy samples --- */
+
+struct mark {
+	double waited_ns;
+	int64_t disturbances;
+};
+
+static struct mark mark_now(const struct run *r)
+{
+	const struct measure_options *o = r->options;
+	return (struct mark){ o->waited_ns ? o->waited_ns() : NAN, o->disturbances ? o->disturbances() : 0 };
+}
+
+/* True if the measuring threads waited for cores for more than MEASURE_WAITED_SHARE of the sample. If the
+ * system does not report waiting time, a preemption counts, but only in short samples: one of many
+ * scheduler ticks is almost always interrupted and hardly slower for it. */
+static bool is_disturbed(const struct run *r, struct mark before, double took_ns, double expected_ns)
+{
+	struct mark now = mark_now(r);
+	double waited = now.waited_ns - before.waited_ns;
+	if (!isnan(waited))
+		return waited > MEASURE_WAITED_SHARE * took_ns;
+	return now.disturbances > before.disturbances && expected_ns < r->options->long_ns;
+}
+
+static void settle(struct contender *c, bool calm, double slower)
+{
+	struct pending *p = &c->pending;
+	for (int64_t i = 0; calm && i < p->samples.n; i++)
+		samples_add(&c->calm, p->samples.taken[i]);
+	if (!calm && p->samples.n)
+		c->least_ns = fmin(c->least_ns, p->samples.sorted[0] / slower);
+	c->calm_ns += calm ? p->ns : 0;
+	samples_clear(&p->samples);
+	p->ns = 0;
+}
+
+/* Adds to the outlook: exponential moving averages with time constant MEASURE_OUTLOOK_NS. */
+static void outlook_learn(struct measure_outlook *o, double calm_ns, double ns)
+{
+	double kept = exp(-ns / MEASURE_OUTLOOK_NS);
+	o->calm_ns = o->calm_ns * kept + calm_ns;
+	o->ns = o->ns * kept + ns;
+}
+
+/* Runs the canary and classifies the pending samples: they are quiet if the canary was as usual both
+ * before and after them. */
+static void canary_ask(struct run *r)
+{
+	const struct measure_options *o = r->options;
+	const char *before = r->canary_says;
+	double slower_before = r->canary_slower, calm_ns = 0;
+	if (o->canary) {
+		double begin = o->now_ns();
+		r->canary_says = o->canary(&r->canary_slower);
+		r->canary_asked = o->now_ns();
+		r->canary_cost_ns = r->canary_asked - begin;
+	}
+	bool calm = !before && !r->canary_says;
+	r->disturbed_by = r->canary_says ? r->canary_says : r->disturbed_by;
+	for (int i = 0; i < r->count; i++) {
+		calm_ns += calm ? r->contenders[i].pending.ns : 0;
+		settle(&r->contenders[i], calm, fmax(slower_before, r->canary_slower));
+	}
+	outlook_learn(o->outlook, calm_ns, r->unsettled_ns);
+	r->unsettled_ns = 0;
+}
+
+/* True if the canary should run: rarely enough that it costs at most MEASURE_CANARY_SHARE of the time. */
+static bool canary_is_due(const struct run *r)
+{
+	double pause = fmax(MEASURE_CANARY_NS, r->canary_cost_ns / MEASURE_CANARY_SHARE);
+	return !r->options->canary || !(r->options->now_ns() - r->canary_asked < pause);
+}
+
+static double budget_for_calm(const struct contender *c)
+{
+	return MEASURE_CALM_SHARE * c->budget_ns;
+}
+
+/* True if the remaining budget cannot give enough quiet samples, assuming the share of quiet time of the
+ * last seconds. (An amortized sample costs one untimed execution more.) */
+static bool is_hopeless(const struct run *r, const struct contender *c)
+{
+	const struct measure_outlook *o = r->options->outlook;
+	double share = (o->calm_ns + MEASURE_HOPE_NS) / (o->ns + MEASURE_HOPE_NS), left = c->budget_ns - c->spent_ns;
+	double enough = fmin(MEASURE_LEAST_SAMPLES * c->one_ns * (double)(c->executions + 1), budget_for_calm(c));
+	return left <= 0 || left * share <= enough - c->calm_ns;
+}
+
+/* Repeats the canary until it is as usual, since samples of a noisy machine are of little use. The time
+ * counts for all contenders, because all wait. */
+static void calm_await(struct run *r, const struct contender *waiting)
+{
+	while (r->canary_says && !is_hopeless(r, waiting) && !measure_is_over(r)) {
+		double begin = r->options->now_ns();
+		canary_ask(r);
+		r->unsettled_ns = r->options->now_ns() - begin;
+		for (int i = 0; i < r->count; i++)
+			r->contenders[i].spent_ns += r->unsettled_ns;
+	}
+}
+
+/* --- executions --- */
+
+int64_t measure_executions_wanted(const struct run *r, double one_ns)
+{
+	int64_t n = measure_executions(one_ns);
+	return n < 2 && one_ns < r->options->alone_ns ? 2 : n;
+}
+
+int64_t measure_executions_for(const struct contender *c, enum launch launch)
+{
+	return launch == LAUNCH_AMORTIZED ? c->executions : 1;
+}
+
+/* Repeats at least WARM_UP_TRIES times if a thread lost its core: the number of executions and the first
+ * comparison depend on this estimate. */
+int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double until_ns, double *fastest)
+{
+	struct mark before = mark_now(r);
+	double begin = r->options->now_ns(), warmed = c->warmed_ns, ns;
+	*fastest = INFINITY;
+	for (int i = 1;; i++) {
+		if (backend_of(c)->run(c->work, cache, 1, &ns, r->err))
+			return measure_give_up(r, c, STATUS_FAILED);
+		*fastest = fmin(*fastest, ns);
+		double took = r->options->now_ns() - begin;
+		c->warmed_ns = warmed + took;
+		if (c->warmed_ns >= until_ns && (i >= WARM_UP_TRIES || !is_disturbed(r, before, took, *fastest)))
+			return 0;
+	}
+}
+
+/* Increases the executions per sample until the estimate is stable. A single launch takes longer than one
+ * of many, on a GPU much longer. */
+int measure_refine(struct run *r, struct contender *c, enum cache cache)
+{
+	int64_t before = 1;
+	for (int round = 0; round < REFINING_ROUNDS; round++) {
+		int64_t times = measure_executions_wanted(r, c->one_ns);
+		double ns;
+		if (times < REFINING_FACTOR * before)
+			break;
+		if (backend_of(c)->run(c->work, cache, times, &ns, r->err))
+			return measure_give_up(r, c, STATUS_FAILED);
+		c->one_ns = fmin(c->one_ns, ns / (double)times);
+		before = times;
+	}
+	c->executions = measure_executions_wanted(r, c->one_ns);
+	if (before > 1 && c->executions <= REFINED_FACTOR * (double)before && before <= REFINED_FACTOR * (double)c->executions)
+		c->executions = before;
+	return 0;
+}
+
+/* One sample: an untimed execution, which warms threads and activations after other algorithms or the
+ * canary ran, then `times` timed ones. The samples stay pending until the canary ran again. */
+int measure_sample(struct run *r, struct contender *c, struct state s)
+{
+	int64_t times = measure_executions_for(c, s.launch);
+	struct mark before = { 0 };
+	double ns;
+	if (isnan(r->canary_asked))
+		canary_ask(r);
+	calm_await(r, c);
+	double begin = r->options->now_ns();
+	int bad = c->one_ns < LONG_EXECUTION_NS ? backend_of(c)->run(c->work, s.cache, 1, &ns, r->err) : 0;
+	if (!bad) {
+		before = mark_now(r);
+		bad = backend_of(c)->run(c->work, s.cache, times, &ns, r->err);
+	}
+	if (bad)
+		return measure_give_up(r, c, STATUS_FAILED);
+	double one = ns / (double)times;
+	samples_add(&c->samples, one);
+	c->one_ns = fmin(c->one_ns, one);
+	bool calm = !is_disturbed(r, before, ns, c->one_ns * (double)times);
+	double cost = r->options->now_ns() - begin;
+	c->spent_ns += cost;
+	r->unsettled_ns += cost;
+	if (calm) {
+		samples_add(&c->pending.samples, one);
+		c->pending.ns += cost;
+	} else {
+		r->disturbed_by = isnan(before.waited_ns) ? INTERRUPTED : WAITED;
+	}
+	if (canary_is_due(r))
+		canary_ask(r);
+	return 0;
+}
+
+void measure_forget_samples(struct contender *c)
+{
+	samples_clear(&c->samples);
+	samples_clear(&c->calm);
+	settle(c, false, NAN);
+	c->spent_ns = c->calm_ns = 0;
+	c->least_ns = INFINITY;
+}
+
+/* --- when to stop --- */
+
+/* The samples that count: the quiet ones if there are enough, else all. */
+static const struct samples *samples_kept(const struct contender *c)
+{
+	bool enough = c->calm.n >= MEASURE_LEAST_CALM || (c->calm.n > 0 && c->calm_ns >= budget_for_calm(c));
+	return enough ? &c->calm : &c->samples;
+}
+
+/* True if the median is far above the minimum: a disturbance was not detected. */
+static bool is_scattered(const struct samples *s)
+{
+	return s->n >= MEASURE_LEAST_CALM && s->sorted[s->n / 2] > MEASURE_SCATTER_FACTOR * s->sorted[0];
+}
+
+/* Stops when the quiet samples have converged or the budget is used. If no quiet samples are expected,
+ * part of the budget is enough (STOP_DISTURBED). */
+static enum stop stop_reason(const struct run *r, const struct contender *c)
+{
+	const struct samples *kept = samples_kept(c);
+	bool calm = (kept == &c->calm || c->calm.n + c->pending.samples.n == c->samples.n) && !is_scattered(kept);
+	if (calm && stats_converged(kept, r->options->tolerance, MEASURE_LEAST_SAMPLES))
+		return STOP_CONVERGED;
+	bool useless = !calm && c->spent_ns >= MEASURE_DISTURBED_SHARE * c->budget_ns && is_hopeless(r, c) &&
+		stats_converged(&c->samples, MEASURE_DISTURBED_TOLERANCE, MEASURE_LEAST_SAMPLES);
+	if (c->samples.n == 0 || (c->spent_ns < c->budget_ns && c->samples.n < MEASURE_MOST_SAMPLES && !useless))
+		return STOP_NONE;
+	return calm ? STOP_BUDGET : STOP_DISTURBED;
+}
+
+enum stop measure_stop(struct run *r, struct contender *c)
+{
+	enum stop stop = stop_reason(r, c);
+	if (stop == STOP_NONE || c->pending.samples.n == 0)
+		return stop;
+	canary_ask(r);
+	return stop_reason(r, c);
+}
+
+void measure_emit(struct run *r, struct contender *c, struct state s, enum stop stop, int64_t executions)
+{
+	const struct samples *kept = samples_kept(c);
+	const struct backend *b = backend_of(c);
+	struct result result = { .problem = r->text, .algorithm = *algorithm_of(c), .status = STATUS_OK,
+		.cache = s.cache, .launch = s.launch, .why = "", .kernels = c->kernels,
+		.enqueue_ns = c->work && b->enqueue_ns ? b->enqueue_ns(c->work) : NAN,
+		.clock_mhz = c->work && b->clock_mhz ? b->clock_mhz(c->work) : NAN,
+		.rotated_bytes = s.cache == CACHE_NET ? c->rotated_bytes : 0 };
+	if (*c->notes)
+		result.algorithm.notes = c->notes;
+	stats_compute(kept, &result.stats);
+	result.stats.stop = stop;
+	result.stats.executions = executions;
+	result.stats.discarded = c->samples.n - kept->n;
+	if (stop == STOP_DISTURBED)
+		result.why = r->disturbed_by ? r->disturbed_by : "its samples vary too much";
+	if (stop == STOP_DISTURBED && kept->n > 1) { /* no sample can be preferred: give the whole range */
+		result.stats.lo = fmin(kept->sorted[0], c->least_ns);
+		result.stats.hi = kept->sorted[kept->n - 1];
+	}
+	r->any_ok = true;
+	r->options->emit(r->options->user, &result, kept);
+}
+
+static void emit_failure(struct run *r, struct contender *c, enum status status, const char *why)
+{
+	const struct samples none = { 0 };
+	struct result result = { .problem = r->text, .algorithm = *algorithm_of(c), .status = status,
+		.cache = r->states[0].cache, .launch = r->states[0].launch, .why = why, .kernels = "", .enqueue_ns = NAN,
+		.clock_mhz = NAN };
+	stats_compute(&none, &result.stats);
+	r->status = status;
+	r->options->emit(r->options->user, &result, &none);
+}
+
+void measure_release(struct contender *c)
+{
+	if (c->work)
+		backend_of(c)->release(c->work);
+	c->work = NULL;
+	c->kernels = "";
+}
+
+int measure_give_up(struct run *r, struct contender *c, enum status status)
+{
+	r->dead = r->options->is_alive && !r->options->is_alive();
+	emit_failure(r, c, status, r->err->text);
+	measure_release(c);
+	return -1;
+}

@@ -1,0 +1,194 @@
+#include "config.h"
+
+#include "runner/measure/measure_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "runner/verify/tolerance.h"
+
+/* Adds the note that its outputs were not checked. */
+static void note_unchecked(struct contender *c)
+{
+	const char *notes = algorithm_of(c)->notes;
+	snprintf(c->notes, sizeof(c->notes), "%s%sunchecked", notes ? notes : "", notes && *notes ? " " : "");
+}
+
+/* Short warm-up before the shortlist; estimates the duration of an execution. */
+static int glance(struct run *r, struct contender *c, enum cache cache)
+{
+	double until = r->options->glance_ns > 0 ? r->options->glance_ns : MEASURE_WARMUP_NS;
+	if (measure_warm_up(r, c, cache, until, &c->first_ns))
+		return -1;
+	c->one_ns = c->first_ns;
+	c->executions = measure_executions_wanted(r, c->one_ns);
+	return 0;
+}
+
+/* Checks the outputs. Returns -1 if they are wrong. An algorithm without a check, or with one that fails
+ * to run, is accepted. */
+static int trust(struct run *r, struct contender *c)
+{
+	double worst = NAN, allowed = tolerance_of(r->problem, algorithm_of(c));
+	const struct approximation *x = approximation_of(algorithm_of(c)->api, algorithm_of(c)->name);
+	struct error why = ERROR_NONE;
+	if (!backend_of(c)->check)
+		return 0;
+	int unknown = backend_of(c)->check(c->work, &worst, &why);
+	if (r->options->is_alive && !r->options->is_alive()) {
+		error_set(r->err, "%s", why.text);
+		return measure_give_up(r, c, STATUS_FAILED);
+	}
+	if (unknown) {
+		log_line("%s is not checked: %s", algorithm_of(c)->name, why.text);
+		note_unchecked(c);
+		return 0;
+	}
+	if (worst <= allowed)
+		return 0;
+	if (*why.text)
+		error_set(r->err, "%s", why.text);
+	else if (isfinite(worst))
+		error_set(r->err, "%s%sits outputs are off by %.2g of the sum of their terms, %.2g is allowed",
+			x ? x->reason : "", x ? ": " : "", worst, allowed);
+	else
+		error_set(r->err, "its outputs are wrong or were not written");
+	r->rejected += !x;
+	return measure_give_up(r, c, STATUS_MISTRUSTED);
+}
+
+/* --- the shortlist --- */
+
+/* Bits: what-ifs compare the best algorithm without matrix units and the best in strict math. */
+enum only { ONLY_WITHOUT_MATRIX = 1, ONLY_STRICT = 2, ONLY_COMBINATIONS = 4 };
+
+static bool is_such(const struct contender *c, int only)
+{
+	const struct algorithm *a = algorithm_of(c);
+	return (!(only & ONLY_WITHOUT_MATRIX) || a->matrix == MATRIX_NO) &&
+		(!(only & ONLY_STRICT) || strcmp(a->math, "strict") == 0);
+}
+
+static double best_shortlisted(const struct run *r, int only)
+{
+	double best = INFINITY;
+	for (int i = 0; i < r->count; i++) {
+		const struct contender *c = &r->contenders[i];
+		if (c->shortlist_ns < best && is_such(c, only))
+			best = c->shortlist_ns;
+	}
+	return best;
+}
+
+/* True if it is the library's first choice among these; contenders are in the library's order. */
+static bool is_first(const struct run *r, const struct contender *c, int only)
+{
+	for (const struct contender *other = r->contenders; other < c; other++)
+		if (!isnan(other->shortlist_ns) && is_such(other, only))
+			return false;
+	return true;
+}
+
+/* True if it is worth measuring in full: close to the fastest; or the fastest, or the library's first
+ * choice, of all, of those without matrix units (if the device has any), of those in strict math, or of
+ * both (the what-if algorithm compares the two). */
+static bool is_finalist(const struct run *r, const struct contender *c)
+{
+	if (!c->work || isnan(c->shortlist_ns))
+		return false;
+	bool is = c->shortlist_ns <= MEASURE_CLOSE_FACTOR * best_shortlisted(r, 0);
+	for (int only = 0; only < ONLY_COMBINATIONS && !is; only++) {
+		if ((only & ONLY_WITHOUT_MATRIX) && !r->options->has_matrix)
+			continue;
+		is = is_such(c, only) && (c->shortlist_ns <= best_shortlisted(r, only) || is_first(r, c, only));
+	}
+	return is;
+}
+
+/* Releases the contenders that have fallen behind and sends their shortlist results. */
+static void prune(struct run *r)
+{
+	for (int i = 0; i < r->count; i++) {
+		struct contender *c = &r->contenders[i];
+		if (!c->work || is_finalist(r, c))
+			continue;
+		if (!c->sent && c->samples.n)
+			measure_emit(r, c, r->states[0], STOP_SHORTLIST, measure_executions_for(c, r->states[0].launch));
+		c->sent = true;
+		measure_release(c);
+	}
+}
+
+/* Takes the shortlist samples. Few samples are compared by their minimum: disturbances only make a
+ * measurement slower. */
+static int compare(struct run *r, struct contender *c, struct state s)
+{
+	if (r->offers->count == 1) {
+		c->shortlist_ns = c->one_ns;
+		return 0;
+	}
+	double best = best_shortlisted(r, 0);
+	double fastest = c->one_ns;
+	for (int i = 0; i < MEASURE_SHORTLIST_SAMPLES; i++) {
+		if (measure_sample(r, c, s))
+			return -1;
+		fastest = fmin(fastest, c->samples.sorted[0]);
+		if (fastest > MEASURE_DROP_FACTOR * best)
+			break;
+	}
+	c->shortlist_ns = fastest;
+	return 0;
+}
+
+/* True if a single launch is so much slower than another algorithm's that one sample is enough. */
+static bool is_far_behind(const struct run *r, const struct contender *c)
+{
+	double best = INFINITY;
+	for (int i = 0; i < r->count; i++)
+		if (!isnan(r->contenders[i].shortlist_ns))
+			best = fmin(best, r->contenders[i].first_ns);
+	return c->first_ns > MEASURE_DROP_FACTOR * best;
+}
+
+/* Prepares, warms up, checks and compares one algorithm. Returns -1 if it failed, which was sent. If every
+ * check computes its own reference, only algorithms that may be measured in full are checked: a finalist
+ * at the end was one in its turn. */
+static int shortlist_one(struct run *r, struct contender *c)
+{
+	struct state s = r->states[0];
+	enum status status = STATUS_FAILED;
+	r->options->trying(r->options->user, algorithm_of(c), s.cache, s.launch);
+	c->work = backend_of(c)->prepare(c->offer->list, c->offer->index, &r->limits, &status, r->err);
+	if (!c->work)
+		return measure_give_up(r, c, status);
+	c->rotated_bytes = backend_of(c)->rotated_bytes ? backend_of(c)->rotated_bytes(c->work) : 0;
+	bool share = r->options->shares_operands;
+	if (glance(r, c, s.cache) || (share && trust(r, c)) || (!is_far_behind(r, c) && measure_refine(r, c, s.cache)) ||
+		compare(r, c, s))
+		return -1;
+	if (share || !is_finalist(r, c))
+		return 0;
+	double shortlist_ns = c->shortlist_ns;
+	c->shortlist_ns = NAN; /* not compared before its outputs are checked */
+	if (trust(r, c))
+		return -1;
+	c->shortlist_ns = shortlist_ns;
+	return 0;
+}
+
+int measure_shortlist(struct run *r)
+{
+	int most = r->options->most > 0 && r->options->most < MEASURE_CONTENDERS ? r->options->most : MEASURE_CONTENDERS;
+	int picked[MEASURE_CONTENDERS], count = offers_pick(r->offers, picked, most);
+	for (int i = 0; i < count; i++) {
+		if (measure_is_over(r))
+			return -1;
+		struct contender *c = &r->contenders[r->count++];
+		*c = (struct contender){ .offer = &r->offers->offer[picked[i]], .shortlist_ns = NAN, .kernels = "" };
+		if (shortlist_one(r, c) == 0)
+			prune(r);
+	}
+	return 0;
+}

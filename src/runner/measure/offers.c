@@ -1,0 +1,107 @@
+#include "config.h"
+
+#include "runner/measure/offers.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+static int preference_of(const struct backend *b, const struct problem *p)
+{
+	return b->preference ? b->preference(p) : 0;
+}
+
+/* Inserts a list in order of preference, behind equal ones. */
+static void list_insert(struct offers *o, const struct backend_list *list, const struct problem *p)
+{
+	int at = o->list_count;
+	while (at > 0 && preference_of(o->list[at - 1].backend, p) < preference_of(list->backend, p)) {
+		o->list[at] = o->list[at - 1];
+		at--;
+	}
+	o->list[at] = *list;
+	o->list_count++;
+}
+
+static void offers_number(struct offers *o)
+{
+	int count = 0;
+	for (int l = 0; l < o->list_count; l++)
+		count += o->list[l].count;
+	o->offer = base_calloc((size_t)count, sizeof(*o->offer));
+	for (int l = 0; l < o->list_count; l++)
+		for (int i = 0; i < o->list[l].count; i++) {
+			struct offer *f = &o->offer[o->count];
+			*f = (struct offer){ &o->list[l], i, o->list[l].algorithm[i] };
+			f->algorithm.rank = o->count++;
+		}
+}
+
+/* Appends one backend's reason. */
+static void reason_add(struct str *reasons, const struct backend *b, const char *why)
+{
+	bool named = strncmp(why, b->api, strlen(b->api)) == 0;
+	if (reasons->n)
+		str_addf(reasons, "; ");
+	str_addf(reasons, "%s%s%s", named ? "" : b->api, named ? "" : ": ", why);
+}
+
+int offers_open(struct offers *o, const struct backend *const *backends, const struct problem *p, struct error *err)
+{
+	struct error first = ERROR_NONE, telling = ERROR_NONE;
+	struct str reasons = { 0 };
+	int telling_count = 0;
+	*o = (struct offers){ 0 };
+	for (int i = 0; backends[i]; i++) {
+		struct error why = ERROR_NONE;
+		struct backend_list list = { 0 };
+		assert(i < OFFERS_BACKENDS);
+		int bad = backends[i]->algorithms(p, &list, &why);
+		list.backend = backends[i];
+		if (!bad && list.count > 0) {
+			list_insert(o, &list, p);
+			continue;
+		}
+		if (i == 0)
+			first = why;
+		if (strncmp(why.text, "only ", 5) == 0)
+			continue;
+		if (telling_count++ == 0)
+			telling = why;
+		reason_add(&reasons, backends[i], why.text);
+	}
+	if (o->list_count)
+		offers_number(o);
+	else
+		error_set(err, "%s", telling_count == 0 ? first.text : telling_count == 1 ? telling.text : reasons.p);
+	str_free(&reasons);
+	return o->list_count ? 0 : -1;
+}
+
+void offers_close(struct offers *o)
+{
+	for (int l = 0; l < o->list_count; l++)
+		o->list[l].backend->forget(&o->list[l]);
+	free(o->offer);
+	*o = (struct offers){ 0 };
+}
+
+int offers_pick(const struct offers *o, int *picked, int most)
+{
+	int taken[OFFERS_BACKENDS] = { 0 }, left = most, count = 0;
+	for (bool any = true; any && left > 0;) {
+		any = false;
+		for (int l = 0; l < o->list_count && left > 0; l++)
+			if (taken[l] < o->list[l].count) {
+				taken[l]++;
+				left--;
+				any = true;
+			}
+	}
+	for (int i = 0; i < o->count; i++)
+		if (o->offer[i].index < taken[o->offer[i].list - o->list])
+			picked[count++] = i;
+	return count;
+}

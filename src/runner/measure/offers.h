@@ -1,0 +1,31 @@
+/* Collects the algorithms of all backends for one problem, in one order. */
+#ifndef RUNNER_OFFERS_H
+#define RUNNER_OFFERS_H
+
+#include "runner/measure/backend.h"
+
+#define OFFERS_BACKENDS 8 /* maximum number of backends of a platform */
+
+struct offer {
+	const struct backend_list *list;
+	int index;                  /* in that list */
+	struct algorithm algorithm; /* from the list; its rank is that among all offers */
+};
+
+struct offers {
+	struct backend_list list[OFFERS_BACKENDS];
+	int list_count;
+	struct offer *offer;        /* in order of rank */
+	int count;
+};
+
+/* Collects the algorithms of all backends (NULL-terminated). Returns -1 if there are none; err has the
+ * reasons of the backends for such problems, else the first backend's. Call offers_close only after 0. */
+int offers_open(struct offers *o, const struct backend *const *backends, const struct problem *p, struct error *err);
+void offers_close(struct offers *o);
+
+/* Picks at most `most` offers, as indices in order of rank. Each backend gets an equal share; unused
+ * shares go to the others. Returns their number. */
+int offers_pick(const struct offers *o, int *picked, int most);
+
+#endif

@@ -1,0 +1,60 @@
+#include "config.h"
+
+#include "runner/own/cuda_own.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The backend of our own kernels, CUB and the CUDA runtime's copies. */
+
+static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+{
+	struct cuda_own *o = base_calloc(1, sizeof(*o));
+	*list = (struct backend_list){ 0 };
+	o->problem = *p;
+	if (cuda_own_offer(o, err)) {
+		free(o);
+		return -1;
+	}
+	*list = (struct backend_list){ .count = o->count, .algorithm = o->algorithm, .state = o };
+	return 0;
+}
+
+struct state {
+	struct cuda_own own;
+	int kind;
+};
+
+static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+{
+	const struct state *s = state;
+	const char *call;
+	cudaError_t bad = cuda_own_enqueue(&s->own, s->kind, at, stream, &call);
+	return bad == cudaSuccess ? 0 : cuda_error(bad, call, err);
+}
+
+static int plan(const struct backend_list *list, int index, struct cuda_plan *out, enum status *status,
+	struct error *err)
+{
+	const struct cuda_own *o = list->state;
+	if (isnan(o->algorithm[index].workspace_bytes)) {
+		*status = STATUS_FAILED;
+		return error_set(err, "CUB reports no workspace size for %s", o->algorithm[index].name);
+	}
+	struct state *s = base_malloc(sizeof(*s));
+	s->own = *o;
+	s->kind = o->kind[index];
+	*out = (struct cuda_plan){ .state = s, .workspace_bytes = o->algorithm[index].workspace_bytes, .enqueue = enqueue,
+		.free = free };
+	return 0;
+}
+
+static const struct problem *problem_of(const struct backend_list *list)
+{
+	return &((const struct cuda_own *)list->state)->problem;
+}
+
+static const struct cuda_backend detail = { .plan = plan, .problem = problem_of };
+
+const struct backend backend_cuda = { .api = "benanza", .detail = &detail, .algorithms = algorithms,
+	.forget = backend_forget, CUDA_WORK_SLOTS };

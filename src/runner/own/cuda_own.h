@@ -1,0 +1,35 @@
+/* Algorithms of our own kernels, CUB and the CUDA runtime's copies: data movement and problems that no
+ * library covers. */
+#ifndef RUNNER_CUDA_OWN_H
+#define RUNNER_CUDA_OWN_H
+
+#include "runner/kernels/cuda_kernels.h"
+#include "runner/gpu/cuda_work.h"
+
+#define CUDA_OWN_ALGORITHMS 8
+#define CUDA_OWN_SM 75 /* lowest compute capability (7.5) that this toolkit's compiler supports */
+
+/* The algorithms' strings point into this struct: a copy can be used to enqueue, not to list algorithms. */
+struct cuda_own {
+	struct problem problem;
+	int count;
+	struct algorithm algorithm[CUDA_OWN_ALGORITHMS];
+	int kind[CUDA_OWN_ALGORITHMS];          /* selects the kernel; meaning depends on the kernel family */
+	char name[CUDA_OWN_ALGORITHMS][48], layouts[96];
+	int move_count;                         /* concat: one per source, else 1 */
+	struct cuda_move move[PROBLEM_SHAPES];
+	int64_t move_offset[PROBLEM_SHAPES];    /* bytes from the beginning of the destination */
+	struct cuda_gather gather;
+	struct cuda_select select;
+	struct cuda_resample resample;
+	struct cuda_line line;
+	struct cuda_quantize quantize;
+};
+
+/* Lists the algorithms for o->problem in *o. Returns -1 and sets err if there are none. */
+int cuda_own_offer(struct cuda_own *o, struct error *err);
+/* Enqueues one execution of a listed kind. *call: name of the operation, for error messages. */
+cudaError_t cuda_own_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s,
+	const char **call);
+
+#endif

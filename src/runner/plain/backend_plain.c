@@ -1,0 +1,382 @@
+/* Kernels in plain C on the runner's threads, for problems that oneDNN does not support: gather, select,
+ * topk, argreduce, scan, instancenorm, rmsnorm, functions of bytes; also quantize and dequantize, which
+ * oneDNN has too. The loops are vectorized by the compiler; each output is computed by one thread. */
+#include "config.h"
+
+#include "runner/measure/backend.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "runner/verify/check.h"
+#include "runner/measure/clock.h"
+#include "runner/host/copies.h"
+#include "runner/verify/fill.h"
+#include "runner/plain/plain_convert.h"
+#include "runner/plain/plain_kernels.h"
+#include "runner/host/team.h"
+#include "runner/verify/integers.h"
+
+#define EPSILON 1e-5
+#define INDEX_SETS 1024    /* maximum number of index sets of a gather */
+#define SAMPLES 512
+
+struct state {
+	struct problem problem;
+	struct algorithm algorithm;
+	char name[48];
+};
+
+struct work {
+	struct problem p;
+	struct plain plain;                 /* arguments of the current execution */
+	int operands;
+	struct copies operand[PROBLEM_OPERANDS];
+	int64_t elements[PROBLEM_OPERANDS];
+	struct copies scale, shift;         /* f32 */
+	struct copies indices;              /* topk's second output */
+	struct rotation net, cold;
+	int64_t executions, last[PROBLEM_OPERANDS]; /* so far; last copy of each operand used */
+	struct plain_table table;
+	float *partial;
+};
+
+static int64_t volume(const struct problem_shape *s, int from, int to)
+{
+	int64_t n = 1;
+	for (int i = from; i < to; i++)
+		n *= s->dim[i];
+	return n;
+}
+
+static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+{
+	*list = (struct backend_list){ 0 };
+	if (plain_refuses(p, err))
+		return -1;
+	struct state *s = base_calloc(1, sizeof(*s));
+	s->problem = *p;
+	snprintf(s->name, sizeof(s->name), "%s:%d_threads", plain_by_table(p) ? "table" : kernel_name(p->kernel), team_size());
+	s->algorithm = (struct algorithm){ .api = "plain C", .name = s->name, .layouts = "", .math = "strict",
+		.matrix = MATRIX_NO };
+	list->count = 1;
+	list->algorithm = &s->algorithm;
+	list->state = s;
+	return 0;
+}
+
+static void release(void *work)
+{
+	struct work *w = work;
+	for (int i = 0; i < PROBLEM_OPERANDS; i++)
+		copies_close(&w->operand[i]);
+	copies_close(&w->scale);
+	copies_close(&w->shift);
+	copies_close(&w->indices);
+	free(w->partial);
+	free(w);
+}
+
+/* Source values: all bytes for a function of bytes; few for a softmax, so that most of its results are not
+ * 0. */
+static double byte_value(const struct problem *p, int64_t index)
+{
+	int64_t range = p->kernel == KERNEL_SOFTMAX ? 16 : 256;
+	double value = fill_value(1, index, FILL_INDEX, range, DTYPE_S32);
+	return p->operand[0].dtype == DTYPE_S8 ? value - (double)(range / 2) : value;
+}
+
+static bool is_index(const struct work *w, int i)
+{
+	return w->p.kernel == KERNEL_GATHER && i == 1;
+}
+
+/* Value of source i at a logical index. Index operands differ between sets; copies of constants are equal. */
+static double source_value(const struct work *w, int i, int64_t set, int64_t index)
+{
+	bool index_set = is_index(w, i);
+	if (plain_by_table(&w->p))
+		return byte_value(&w->p, index);
+	uint64_t seed = (uint64_t)(i + 1) + (index_set ? (uint64_t)set << 8 : 0);
+	return fill_value(seed, index, index_set ? FILL_INDEX : FILL_SIGNED, index_set ? w->p.shape[0].dim[w->p.axis] : 0,
+		w->p.operand[i].dtype);
+}
+
+static double role_value(const struct problem *p, enum check_role role, int64_t index)
+{
+	if (p->kernel == KERNEL_QUANTIZE || p->kernel == KERNEL_DEQUANTIZE)
+		return fill_value(101, index, FILL_FACTOR, integer_factor_limit(p), DTYPE_F32);
+	return role == CHECK_SCALE ? fill_value(101, index, FILL_POSITIVE, 0, DTYPE_F32) :
+		fill_value(102, index, FILL_SIGNED, 0, DTYPE_F32);
+}
+
+/* Copies of operand i in CACHE_NET. A gather that reads few rows of a large table would find them in the
+ * caches, so each index set selects other rows. */
+static int64_t sets_of(const struct work *w, int i, int64_t constant_sets)
+{
+	const struct problem *p = &w->p;
+	if (i == w->operands - 1)
+		return 1;
+	if (is_index(w, i) && p->operand[0].constant) {
+		struct problem_shape from = problem_operand_shape(p, 0), to = problem_operand_shape(p, 2);
+		int64_t rounds = volume(&from, 0, from.rank) / volume(&to, 0, to.rank) + 1;
+		int64_t most = INDEX_SETS > constant_sets ? INDEX_SETS / constant_sets : 1;
+		return constant_sets * (rounds < most ? rounds : most);
+	}
+	return p->operand[i].constant ? constant_sets : 1;
+}
+
+static size_t bytes_of(const struct work *w, int i)
+{
+	return (size_t)dtype_bytes(w->p.operand[i].dtype, (double)w->elements[i]);
+}
+
+/* Bytes of all copies, of the operands and of the other buffers (counted before they exist). */
+static double sizes_set(struct work *w, const struct backend_limits *limits)
+{
+	double bytes = 0, need = 0;
+	for (int i = 0; i < w->operands; i++) {
+		struct problem_shape s = problem_operand_shape(&w->p, i);
+		w->elements[i] = volume(&s, 0, s.rank);
+		bytes += (double)bytes_of(w, i);
+	}
+	bool rotates = false;
+	for (int i = 0; i < w->operands; i++)
+		rotates = rotates || w->p.operand[i].constant;
+	w->net = rotation_of(rotates ? limits->sets : 1);
+	w->cold = rotation_of(rotation_cold(bytes, problem_bytes(&w->p), limits->cold_sets));
+	for (int i = 0; i < w->operands; i++) {
+		int64_t sets = sets_of(w, i, w->net.count);
+		w->operand[i].count = sets > w->cold.count ? sets : w->cold.count;
+		need += copies_need(bytes_of(w, i), w->operand[i].count);
+	}
+	double beside = 8 * (double)plain_scale_count(&w->p);
+	if (w->p.kernel == KERNEL_TOPK)
+		beside = 8 * (double)w->elements[1];
+	return need + (beside + 2 * COPIES_LINE) * (double)w->cold.count;
+}
+
+/* Encodes one value; types that fill.h does not support get zeros. */
+static void element_write(const struct work *w, int i, int64_t set, int64_t index, char *to)
+{
+	enum dtype type = w->p.operand[i].dtype;
+	size_t bytes = (size_t)dtype_bits(type) / 8;
+	double value = source_value(w, i, set, index);
+	memset(to, 0, bytes);
+	if (isfinite(value))
+		fill_encode(value, type, to);
+}
+
+struct filling {
+	struct work *w;
+	int operand;
+	int64_t set;
+};
+
+/* f32 is exact for 4-bit types. */
+static double element_read(const char *from, enum dtype type, int64_t at)
+{
+	float small;
+	if (dtype_bits(type) >= 8)
+		return fill_decode(from + at * (dtype_bits(type) / 8), type);
+	plain_load(&small, from, type, at, 1);
+	return (double)small;
+}
+
+/* Packs two values per byte. */
+static void packed_share(const struct filling *f, char *to, int i, int count)
+{
+	enum dtype type = f->w->p.operand[f->operand].dtype;
+	int64_t n = f->w->elements[f->operand], pairs = (n + 1) / 2;
+	for (int64_t at = pairs * i / count, end = pairs * (i + 1) / count; at < end; at++) {
+		float pair[2] = { (float)source_value(f->w, f->operand, f->set, 2 * at),
+			(float)source_value(f->w, f->operand, f->set, 2 * at + 1) };
+		plain_store(to, type, 2 * at, pair, n - 2 * at < 2 ? 1 : 2);
+	}
+}
+
+static void fill_share(void *argument, int i, int count)
+{
+	struct filling *f = argument;
+	int64_t n = f->w->elements[f->operand], bytes = dtype_bits(f->w->p.operand[f->operand].dtype) / 8;
+	char *to = copies_at(&f->w->operand[f->operand], f->set);
+	if (bytes == 0) {
+		packed_share(f, to, i, count);
+		return;
+	}
+	for (int64_t at = n * i / count, end = n * (i + 1) / count; at < end; at++)
+		element_write(f->w, f->operand, f->set, at, to + at * bytes);
+}
+
+static bool operand_make(struct work *w, int i)
+{
+	struct copies *c = &w->operand[i];
+	if (copies_open(c, bytes_of(w, i), c->count))
+		return false;
+	struct filling f = { w, i, 0 };
+	for (; i < w->operands - 1 && f.set < (is_index(w, i) ? c->count : 1); f.set++)
+		team_run(fill_share, &f);
+	if (!is_index(w, i))
+		copies_spread(c);
+	return true;
+}
+
+static bool factors_make(struct work *w, struct copies *c, enum check_role role)
+{
+	int64_t values = plain_scale_count(&w->p);
+	if (copies_open(c, (size_t)values * sizeof(float), w->cold.count))
+		return false;
+	for (int64_t i = 0; i < values; i++) {
+		float value = (float)role_value(&w->p, role, i);
+		memcpy(copies_at(c, 0) + i * (int64_t)sizeof(value), &value, sizeof(value));
+	}
+	copies_spread(c);
+	return true;
+}
+
+static bool buffers_make(struct work *w)
+{
+	for (int i = 0; i < w->operands; i++)
+		if (!operand_make(w, i))
+			return false;
+	if (plain_scale_count(&w->p) &&
+		(!factors_make(w, &w->scale, CHECK_SCALE) || !factors_make(w, &w->shift, CHECK_SHIFT)))
+		return false;
+	if (plain_passes(&w->p) > 1)
+		w->partial = base_calloc(2 * TEAM_MOST, sizeof(*w->partial));
+	if (w->p.kernel != KERNEL_TOPK)
+		return true;
+	if (copies_open(&w->indices, (size_t)w->elements[1] * sizeof(int64_t), w->cold.count))
+		return false;
+	copies_spread(&w->indices);
+	return true;
+}
+
+static void *prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
+	enum status *status, struct error *err)
+{
+	const struct state *s = list->state;
+	struct work *w = base_calloc(1, sizeof(*w));
+	(void)index;
+	*status = STATUS_NO_MEMORY;
+	w->p = s->problem;
+	w->operands = problem_operand_count(&w->p);
+	double need = sizes_set(w, limits);
+	if (!(need <= limits->memory_bytes) || !buffers_make(w)) {
+		release(w);
+		error_set(err, "needs %.0f MB of memory, %.0f MB are free", need / 1e6, limits->memory_bytes / 1e6);
+		return NULL;
+	}
+	if (plain_by_table(&w->p))
+		plain_table_make(&w->p, &w->table);
+	w->plain = (struct plain){ .problem = &w->p, .table = &w->table, .partial = w->partial, .epsilon = (float)EPSILON };
+	return w;
+}
+
+static void *beside(const struct copies *c, int64_t set)
+{
+	return c->base ? copies_at(c, set) : NULL;
+}
+
+/* Sets the arguments of the next execution. */
+static void operands_take(struct work *w, enum cache cache)
+{
+	int64_t cold = cache == CACHE_COLD ? rotation_next(&w->cold) : 0, net = cache == CACHE_NET ? rotation_next(&w->net) : 0;
+	int last = w->operands - 1;
+	for (int i = 0; i < w->operands; i++) {
+		int64_t set = cache == CACHE_COLD ? cold : w->p.operand[i].constant ? net : 0;
+		if (is_index(w, i) && cache != CACHE_WARM)
+			set = w->executions++ % w->operand[i].count;
+		w->last[i] = i == last && cache != CACHE_COLD ? 0 : set;
+	}
+	for (int i = 0; i < last; i++)
+		w->plain.source[i] = copies_at(&w->operand[i], w->last[i]);
+	w->plain.destination = copies_at(&w->operand[last], w->last[last]);
+	w->plain.scale = beside(&w->scale, cold);
+	w->plain.shift = beside(&w->shift, cold);
+	w->plain.indices = beside(&w->indices, cold);
+}
+
+static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
+{
+	struct work *w = work;
+	int passes = plain_passes(&w->p);
+	(void)err;
+	double begin = clock_ns();
+	for (int64_t i = 0; i < times; i++) {
+		operands_take(w, cache);
+		for (w->plain.pass = 0; w->plain.pass < passes; w->plain.pass++)
+			team_run(plain_share, &w->plain);
+		__asm__ volatile("" : : "r"(w->plain.destination) : "memory"); /* do not optimize away */
+	}
+	*elapsed_ns = clock_elapsed(begin);
+	return 0;
+}
+
+static double input_value(void *state, enum check_role role, int number, int64_t index)
+{
+	const struct work *w = state;
+	return role == CHECK_SOURCE ? source_value(w, number, w->last[number], index) : role_value(&w->p, role, index);
+}
+
+static double off_by(enum dtype type, double got, double value, double scale)
+{
+	double off = integer_error(type, got, value) / (scale > 0 ? scale : 1);
+	return isnan(off) ? INFINITY : off;
+}
+
+static int check(void *work, double *worst, struct error *err)
+{
+	struct work *w = work;
+	struct check_inputs in = { .value = input_value, .state = w, .epsilon = EPSILON };
+	int last = w->operands - 1;
+	int64_t total = w->elements[last], count = total < SAMPLES ? total : SAMPLES;
+	enum dtype type = w->p.operand[last].dtype;
+	int bad = 0;
+	*worst = 0;
+	for (int64_t i = 0; i < count && !bad; i++) {
+		double value, scale, off = INFINITY;
+		bool known = false;
+		int64_t at = check_sample(&w->p, total, count, i);
+		double got = element_read(w->plain.destination, type, at);
+		if (w->p.kernel == KERNEL_ARGREDUCE)
+			off = check_accepts(&w->p, &in, at, got, 0, &known) ? 0 : INFINITY;
+		else if (check_output(&w->p, &in, at, &value, &scale))
+			off = off_by(type, got, value, scale);
+		else
+			bad = error_set(err, "no reference for %s", kernel_name(w->p.kernel));
+		if (!bad && w->plain.indices && !check_accepts(&w->p, &in, at, (double)w->plain.indices[at], 0, &known))
+			off = INFINITY;
+		if (!bad && off > *worst)
+			*worst = off;
+	}
+	check_forget(&in);
+	bool whole = copies_are_whole(&w->indices) && copies_are_whole(&w->scale) && copies_are_whole(&w->shift);
+	for (int i = 0; i < w->operands; i++)
+		whole = whole && copies_are_whole(&w->operand[i]);
+	if (!bad && !whole) {
+		*worst = INFINITY;
+		error_set(err, "it writes beyond its operands");
+	}
+	return bad;
+}
+
+static double rotated_bytes(const void *work)
+{
+	const struct work *w = work;
+	double bytes = 0;
+	for (int i = 0; i < w->operands - 1; i++)
+		if (w->p.operand[i].constant)
+			bytes += (double)w->net.count * copies_lines(w->operand[i].bytes);
+	if (w->p.kernel == KERNEL_GATHER && w->p.operand[0].constant) {
+		double taken = (double)w->operand[1].count * (double)w->elements[2] * dtype_bits(w->p.operand[0].dtype) / 8;
+		return taken < bytes ? taken : bytes;
+	}
+	return bytes;
+}
+
+const struct backend backend_plain = { .api = "plain C", .algorithms = algorithms, .forget = backend_forget,
+	.prepare = prepare, .run = run, .check = check, .rotated_bytes = rotated_bytes, .release = release };

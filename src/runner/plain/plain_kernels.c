@@ -1,0 +1,402 @@
+#include "config.h"
+
+#include "runner/plain/plain_kernels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "runner/verify/fill.h"
+#include "runner/plain/plain_convert.h"
+
+/* A problem along one axis: `outer` lines of `size` elements, `inner` elements apart. */
+struct lines {
+	int64_t outer, size, inner;
+};
+
+static int64_t volume(const struct problem_shape *s, int from, int to)
+{
+	int64_t n = 1;
+	for (int i = from; i < to; i++)
+		n *= s->dim[i];
+	return n;
+}
+
+static struct lines lines_of(const struct problem *p)
+{
+	const struct problem_shape *s = &p->shape[0];
+	return (struct lines){ volume(s, 0, p->axis), s->dim[p->axis], volume(s, p->axis + 1, s->rank) };
+}
+
+static int64_t share_begin(int64_t total, int i, int count)
+{
+	return total / count * i + total % count * i / count;
+}
+
+/* --- data movement, by element size --- */
+
+static int64_t index_at(const void *from, enum dtype type, int64_t i)
+{
+	return type == DTYPE_S64 ? ((const int64_t *)from)[i] : ((const int32_t *)from)[i];
+}
+
+static void gather_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	struct lines l = lines_of(p);
+	int64_t taken = volume(&p->shape[1], 0, p->shape[1].rank), total = l.outer * taken;
+	size_t bytes = (size_t)l.inner * (size_t)dtype_bits(p->operand[0].dtype) / 8;
+	for (int64_t row = share_begin(total, i, count), end = share_begin(total, i + 1, count); row < end; row++) {
+		int64_t at = row / taken * l.size + index_at(a->source[1], p->operand[1].dtype, row % taken);
+		memcpy((char *)a->destination + (size_t)row * bytes, (const char *)a->source[0] + (size_t)at * bytes, bytes);
+	}
+}
+
+/* Steps of a broadcast operand along each dimension of the destination, in elements. */
+static void broadcast_steps(const struct problem_shape *from, const struct problem_shape *to, int64_t *step)
+{
+	int64_t next = 1;
+	for (int i = to->rank - 1; i >= 0; i--) {
+		int at = i - (to->rank - from->rank);
+		step[i] = at < 0 || from->dim[at] == 1 ? 0 : next;
+		next *= at < 0 ? 1 : from->dim[at];
+	}
+}
+
+#define SELECT_ROW(type)                                                                                       \
+	for (int64_t j = 0; j < n; j++)                                                                        \
+		((type *)to)[j] = c[j * step[0]] ? ((const type *)x)[j * step[1]] : ((const type *)y)[j * step[2]]
+
+static void select_row(int bytes, int64_t n, const int64_t *step, char *to, const char *c, const char *x, const char *y)
+{
+	struct pair {
+		int64_t half[2];
+	};
+	switch (bytes) {
+	case 1: SELECT_ROW(char); break;
+	case 2: SELECT_ROW(int16_t); break;
+	case 4: SELECT_ROW(int32_t); break;
+	case 8: SELECT_ROW(int64_t); break;
+	default: SELECT_ROW(struct pair); break;
+	}
+}
+
+/* Number of rows along the destination's last dimension. */
+static void select_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	struct problem_shape to = problem_operand_shape(p, 3);
+	int bytes = dtype_bits(p->operand[3].dtype) / 8, inner = to.rank - 1;
+	int64_t step[3][PROBLEM_RANK], total = volume(&to, 0, inner), n = to.dim[inner];
+	for (int j = 0; j < 3; j++)
+		broadcast_steps(&p->shape[j], &to, step[j]);
+	for (int64_t row = share_begin(total, i, count), end = share_begin(total, i + 1, count); row < end; row++) {
+		int64_t at[3] = { 0 }, rest = row;
+		for (int d = inner - 1; d >= 0; rest /= to.dim[d--])
+			for (int j = 0; j < 3; j++)
+				at[j] += rest % to.dim[d] * step[j][d];
+		int64_t last[3] = { step[0][inner], step[1][inner], step[2][inner] };
+		select_row(bytes, n, last, (char *)a->destination + row * n * bytes, (const char *)a->source[0] + at[0],
+			(const char *)a->source[1] + at[1] * bytes, (const char *)a->source[2] + at[2] * bytes);
+	}
+}
+
+/* --- along one axis --- */
+
+/* Inserts into the k best so far, in order. Ties keep the lower index. */
+#define TOPK_LINE(type)                                                                                        \
+	do {                                                                                                   \
+		type *best = (type *)a->destination + to;                                                      \
+		const type *x = (const type *)a->source[0] + from;                                             \
+		int64_t *place = a->indices + to, held = 0;                                                    \
+		for (int64_t j = 0; j < l.size; j++) {                                                         \
+			type v = x[j * l.inner];                                                               \
+			if (held == k && !(small ? v < best[(k - 1) * l.inner] : v > best[(k - 1) * l.inner])) \
+				continue;                                                                      \
+			int64_t at = held < k ? held++ : k - 1;                                                \
+			for (; at > 0; at--) {                                                                 \
+				type before = best[(at - 1) * l.inner];                                        \
+				if (!(small ? v < before : v > before))                                        \
+					break;                                                                 \
+				best[at * l.inner] = before;                                                   \
+				place[at * l.inner] = place[(at - 1) * l.inner];                               \
+			}                                                                                      \
+			best[at * l.inner] = v;                                                                \
+			place[at * l.inner] = j;                                                               \
+		}                                                                                              \
+	} while (0)
+
+#define ARG_LINE(type)                                                                                         \
+	do {                                                                                                   \
+		const type *x = (const type *)a->source[0] + from;                                             \
+		type best = x[0];                                                                              \
+		for (int64_t j = 1; j < l.size; j++) {                                                         \
+			if (small ? x[j * l.inner] < best : x[j * l.inner] > best) {                           \
+				best = x[j * l.inner];                                                         \
+				found = j;                                                                     \
+			}                                                                                      \
+		}                                                                                              \
+	} while (0)
+
+#define SCAN_LINE(type, wide)                                                                                  \
+	do {                                                                                                   \
+		const type *x = (const type *)a->source[0] + from;                                             \
+		type *y = (type *)a->destination + from;                                                       \
+		wide sum = 0;                                                                                  \
+		for (int64_t j = 0; j < l.size; j++) {                                                         \
+			sum += (wide)x[j * l.inner];                                                           \
+			y[j * l.inner] = (type)sum;                                                            \
+		}                                                                                              \
+	} while (0)
+
+static void topk_line(const struct plain *a, struct lines l, int64_t from, int64_t to)
+{
+	bool small = a->problem->mode == MODE_SMALLEST;
+	int64_t k = a->problem->size;
+	if (a->problem->operand[0].dtype == DTYPE_F32)
+		TOPK_LINE(float);
+	else if (a->problem->operand[0].dtype == DTYPE_S64)
+		TOPK_LINE(int64_t);
+	else
+		TOPK_LINE(int32_t);
+}
+
+static void arg_line(const struct plain *a, struct lines l, int64_t from, int64_t to)
+{
+	bool small = a->problem->mode == MODE_ARGMIN;
+	int64_t found = 0;
+	if (a->problem->operand[0].dtype == DTYPE_F32)
+		ARG_LINE(float);
+	else if (a->problem->operand[0].dtype == DTYPE_S64)
+		ARG_LINE(int64_t);
+	else if (a->problem->operand[0].dtype == DTYPE_U8)
+		ARG_LINE(uint8_t);
+	else if (a->problem->operand[0].dtype == DTYPE_S8)
+		ARG_LINE(int8_t);
+	else
+		ARG_LINE(int32_t);
+	if (a->problem->operand[1].dtype == DTYPE_S64)
+		((int64_t *)a->destination)[to] = found;
+	else
+		((int32_t *)a->destination)[to] = (int32_t)found;
+}
+
+static void scan_line(const struct plain *a, struct lines l, int64_t from)
+{
+	if (a->problem->operand[0].dtype == DTYPE_F32)
+		SCAN_LINE(float, float);
+	else if (a->problem->operand[0].dtype == DTYPE_S64)
+		SCAN_LINE(int64_t, uint64_t); /* wraps around */
+	else
+		SCAN_LINE(int32_t, uint32_t);
+}
+
+/* A line of 16-bit floats and its f32 copy, which is used to compute. */
+struct narrow {
+	struct problem problem; /* the same problem in f32 */
+	uint16_t *raw;
+	float *wide, *result;
+	int64_t *indices;
+};
+
+static void narrow_line(const struct plain *a, struct narrow *w, struct lines l, int64_t from, int64_t to)
+{
+	const struct problem *p = a->problem;
+	enum dtype type = p->operand[0].dtype;
+	int64_t kept = p->kernel == KERNEL_TOPK ? p->size : l.size;
+	struct plain b = *a;
+	for (int64_t j = 0; j < l.size; j++)
+		w->raw[j] = ((const uint16_t *)a->source[0])[from + j * l.inner];
+	plain_load(w->wide, w->raw, type, 0, l.size);
+	b.problem = &w->problem;
+	b.source[0] = w->wide;
+	l = (struct lines){ 1, l.size, 1 };
+	if (p->kernel == KERNEL_ARGREDUCE) {
+		arg_line(&b, l, 0, to);
+		return;
+	}
+	b.destination = w->result;
+	b.indices = w->indices;
+	if (p->kernel == KERNEL_TOPK)
+		topk_line(&b, l, 0, 0);
+	else
+		scan_line(&b, l, 0);
+	plain_store(w->raw, type, 0, w->result, kept);
+	int64_t inner = lines_of(p).inner;
+	for (int64_t j = 0; j < kept; j++) {
+		((uint16_t *)a->destination)[to + j * inner] = w->raw[j];
+		if (p->kernel == KERNEL_TOPK)
+			a->indices[to + j * inner] = w->indices[j];
+	}
+}
+
+static void narrow_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	struct lines l = lines_of(p);
+	size_t n = (size_t)l.size;
+	struct narrow w = { .problem = *p, .raw = base_malloc(n * sizeof(*w.raw)), .wide = base_malloc(n * sizeof(*w.wide)),
+		.result = base_malloc(n * sizeof(*w.result)), .indices = base_malloc(n * sizeof(*w.indices)) };
+	int64_t total = l.outer * l.inner, kept = p->kernel == KERNEL_TOPK ? p->size : p->kernel == KERNEL_SCAN ? l.size : 1;
+	w.problem.operand[0].dtype = DTYPE_F32;
+	for (int64_t line = share_begin(total, i, count), end = share_begin(total, i + 1, count); line < end; line++)
+		narrow_line(a, &w, l, line / l.inner * l.size * l.inner + line % l.inner,
+			line / l.inner * kept * l.inner + line % l.inner);
+	free(w.raw);
+	free(w.wide);
+	free(w.result);
+	free(w.indices);
+}
+
+static void lines_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	if (dtype_bits(p->operand[0].dtype) == 16) {
+		narrow_share(a, i, count);
+		return;
+	}
+	struct lines l = lines_of(p);
+	int64_t total = l.outer * l.inner, kept = p->kernel == KERNEL_TOPK ? p->size : 1;
+	for (int64_t line = share_begin(total, i, count), end = share_begin(total, i + 1, count); line < end; line++) {
+		int64_t from = line / l.inner * l.size * l.inner + line % l.inner;
+		int64_t to = line / l.inner * kept * l.inner + line % l.inner;
+		if (p->kernel == KERNEL_TOPK)
+			topk_line(a, l, from, to);
+		else if (p->kernel == KERNEL_ARGREDUCE)
+			arg_line(a, l, from, to);
+		else
+			scan_line(a, l, from);
+	}
+}
+
+/* --- normalizations --- */
+
+static void rmsnorm_row(const struct plain *a, const float *x, float *y, int64_t n)
+{
+	double squares = 0;
+	for (int64_t j = 0; j < n; j++)
+		squares += (double)x[j] * (double)x[j];
+	float by = (float)(1 / sqrt(squares / (double)n + (double)a->epsilon));
+	for (int64_t j = 0; j < n; j++)
+		y[j] = x[j] * by * a->scale[j];
+}
+
+static void instancenorm_row(const struct plain *a, const float *x, float *y, int64_t n, int64_t channel)
+{
+	double sum = 0, squares = 0;
+	for (int64_t j = 0; j < n; j++)
+		sum += (double)x[j];
+	float mean = (float)(sum / (double)n);
+	for (int64_t j = 0; j < n; j++)
+		squares += (double)(x[j] - mean) * (double)(x[j] - mean);
+	float by = (float)(1 / sqrt(squares / (double)n + (double)a->epsilon)) * a->scale[channel];
+	for (int64_t j = 0; j < n; j++)
+		y[j] = (x[j] - mean) * by + a->shift[channel];
+}
+
+static void norm_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	const struct problem_shape *s = &p->shape[0];
+	int axis = p->kernel == KERNEL_RMSNORM ? p->axis : 2;
+	int64_t rows = volume(s, 0, axis), n = volume(s, axis, s->rank);
+	enum dtype from = p->operand[0].dtype, to = p->operand[1].dtype;
+	float *wide = from != DTYPE_F32 || to != DTYPE_F32 ? base_malloc((size_t)n * sizeof(*wide)) : NULL;
+	for (int64_t row = share_begin(rows, i, count), end = share_begin(rows, i + 1, count); row < end; row++) {
+		const float *x = wide ? wide : (const float *)a->source[0] + row * n;
+		float *y = wide ? wide : (float *)a->destination + row * n;
+		if (wide)
+			plain_load(wide, a->source[0], from, row * n, n);
+		if (p->kernel == KERNEL_RMSNORM)
+			rmsnorm_row(a, x, y, n);
+		else
+			instancenorm_row(a, x, y, n, row % s->dim[1]);
+		if (wide)
+			plain_store(a->destination, to, row * n, wide, n);
+	}
+	free(wide);
+}
+
+/* --- supported problems --- */
+
+int64_t plain_scale_count(const struct problem *p)
+{
+	const struct problem_shape *s = &p->shape[0];
+	if (p->kernel == KERNEL_QUANTIZE || p->kernel == KERNEL_DEQUANTIZE) {
+		struct problem_shape scales = problem_scale_shape(p);
+		return volume(&scales, 0, scales.rank);
+	}
+	return p->kernel == KERNEL_RMSNORM ? volume(s, p->axis, s->rank) : p->kernel == KERNEL_INSTANCENORM ? s->dim[1] : 0;
+}
+
+int plain_passes(const struct problem *p)
+{
+	return p->mode == MODE_QUANTIZE_DYNAMIC ? 2 : 1;
+}
+
+static bool is_whole(enum dtype t)
+{
+	return t == DTYPE_S64 || t == DTYPE_S32;
+}
+
+static bool is_float(enum dtype t)
+{
+	return t == DTYPE_F32 || t == DTYPE_F16 || t == DTYPE_BF16;
+}
+
+static bool types_fit(const struct problem *p)
+{
+	enum dtype first = p->operand[0].dtype, to = p->operand[problem_operand_count(p) - 1].dtype;
+	switch (p->kernel) {
+	case KERNEL_GATHER: return first == to && is_whole(p->operand[1].dtype) && fill_handles(first);
+	case KERNEL_SELECT:
+		return dtype_bits(first) == 8 && fill_handles(first) && fill_handles(to) && p->operand[1].dtype == to && p->operand[2].dtype == to;
+	case KERNEL_ARGREDUCE:
+		return (is_float(first) || is_whole(first) || first == DTYPE_U8 || first == DTYPE_S8) && is_whole(to);
+	case KERNEL_TOPK:
+	case KERNEL_SCAN: return first == to && (is_float(first) || is_whole(first));
+	case KERNEL_QUANTIZE:
+	case KERNEL_DEQUANTIZE:
+		return plain_converts(first) && plain_converts(to) && to != DTYPE_S32 &&
+			(p->mode != MODE_QUANTIZE_DYNAMIC || to == DTYPE_U8 || to == DTYPE_S8);
+	case KERNEL_ELTWISE:
+	case KERNEL_SOFTMAX: return plain_by_table(p);
+	default: return is_float(first) && is_float(to);
+	}
+}
+
+int plain_refuses(const struct problem *p, struct error *err)
+{
+	if (p->kernel == KERNEL_DECONV || p->kernel == KERNEL_RNN || p->kernel == KERNEL_DROPOUT)
+		return error_set(err, "%s is not measured on a CPU", kernel_name(p->kernel));
+	if (p->kernel != KERNEL_GATHER && p->kernel != KERNEL_SELECT && p->kernel != KERNEL_TOPK &&
+		p->kernel != KERNEL_ARGREDUCE && p->kernel != KERNEL_SCAN && p->kernel != KERNEL_INSTANCENORM &&
+		p->kernel != KERNEL_RMSNORM && p->kernel != KERNEL_QUANTIZE && p->kernel != KERNEL_DEQUANTIZE && !plain_by_table(p))
+		return error_set(err, "only data movement, sorting, normalizations and tables that oneDNN does not have");
+	if (p->epilogue_count)
+		return error_set(err, "kernels in plain C have no epilogues");
+	/* with one scale or function for all elements their order is irrelevant */
+	bool any_order = p->kernel == KERNEL_ELTWISE || p->mode == MODE_QUANTIZE_TENSOR || p->mode == MODE_DEQUANTIZE_TENSOR || p->mode == MODE_QUANTIZE_DYNAMIC;
+	any_order = any_order && p->operand[0].layout == LAYOUT_NXC && p->operand[1].layout == LAYOUT_NXC;
+	for (int i = 0; i < problem_operand_count(p) && !any_order; i++)
+		if (p->operand[i].layout == LAYOUT_NXC || p->operand[i].layout == LAYOUT_STRIDES)
+			return error_set(err, "kernels in plain C take only dense tensors in ONNX order");
+	return types_fit(p) ? 0 : error_set(err, "plain C has no %s for these types", kernel_name(p->kernel));
+}
+
+void plain_share(void *plain, int i, int count)
+{
+	const struct plain *a = plain;
+	switch (a->problem->kernel) {
+	case KERNEL_GATHER: gather_share(a, i, count); break;
+	case KERNEL_SELECT: select_share(a, i, count); break;
+	case KERNEL_RMSNORM:
+	case KERNEL_INSTANCENORM: norm_share(a, i, count); break;
+	case KERNEL_QUANTIZE:
+	case KERNEL_DEQUANTIZE: plain_quantize_share(a, i, count); break;
+	case KERNEL_ELTWISE:
+	case KERNEL_SOFTMAX: plain_table_share(a, i, count); break;
+	default: lines_share(a, i, count); break;
+	}
+}

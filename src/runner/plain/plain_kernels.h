@@ -1,0 +1,33 @@
+/* The kernels of backend_plain.c. */
+#ifndef RUNNER_PLAIN_KERNELS_H
+#define RUNNER_PLAIN_KERNELS_H
+
+#include "base/error.h"
+#include "problem/problem.h"
+#include "runner/plain/plain_table.h"
+
+/* Arguments of one execution; operands are dense and row-major. */
+struct plain {
+	const struct problem *problem;
+	const void *source[PROBLEM_OPERANDS];
+	void *destination;
+	const float *scale, *shift; /* normalizations: plain_scale_count of each; quantize, dequantize: scales only */
+	int64_t *indices;           /* topk: shaped like the destination */
+	float epsilon;
+	int pass;                   /* 0 .. plain_passes - 1 */
+	const struct plain_table *table; /* for functions of bytes */
+	float *partial;             /* results of the first pass for the second, two numbers per share */
+};
+
+/* Returns -1 if plain_share cannot compute the problem; err has the reason. */
+int plain_refuses(const struct problem *p, struct error *err);
+int64_t plain_scale_count(const struct problem *p);
+/* Number of passes of an execution; each pass runs all shares. */
+int plain_passes(const struct problem *p);
+/* Computes share i of `count` of a pass; `plain` is a struct plain. The next two are for quantize and
+ * dequantize, and for functions of bytes. */
+void plain_share(void *plain, int i, int count);
+void plain_quantize_share(const struct plain *a, int i, int count);
+void plain_table_share(const struct plain *a, int i, int count);
+
+#endif

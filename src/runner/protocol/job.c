@@ -1,0 +1,185 @@
+#include "config.h"
+
+#include "runner/protocol/job.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "runner/verify/tolerance.h"
+#include "runner/measure/clock.h"
+#include "runner/measure/platform.h"
+
+#define MEMORY_SHARE 0.8        /* share of the free memory that may be used */
+#define ROTATION_SHARE 0.25     /* share of that for copies of constants, all algorithms together */
+
+static enum status problem_open(const struct job *j, struct problem *p, struct offers *o, struct error *err)
+{
+	if (problem_parse(text_of(j->problem), p, err))
+		return STATUS_FAILED;
+	return offers_open(o, platform.backends, p, err) ? STATUS_UNSUPPORTED : STATUS_OK;
+}
+
+static void stamped_emit(void *user, const struct result *r, const struct samples *samples)
+{
+	const struct job *j = user;
+	struct result stamped = *r;
+	stamped.measured_at = (int64_t)time(NULL);
+	stamped.runner_version = j->device->version;
+	j->emit(j->user, &stamped, samples);
+}
+
+static bool forwarded_cancelled(void *user)
+{
+	const struct job *j = user;
+	return j->cancelled(j->user);
+}
+
+static void forwarded_trying(void *user, const struct algorithm *a, enum cache c, enum launch l)
+{
+	const struct job *j = user;
+	j->trying(j->user, a, c, l);
+}
+
+/* Emits a result of the whole problem, stored under the first requested state. */
+static void emit_whole(const struct job *j, enum status status, const char *why)
+{
+	const struct samples none = { 0 };
+	struct result r = { .problem = j->problem, .status = status, .why = why,
+		.algorithm = { .api = "", .name = "", .layouts = "", .math = "", .workspace_bytes = NAN, .notes = "" },
+		.kernels = "", .enqueue_ns = NAN, .clock_mhz = NAN };
+	while (r.cache < CACHE_COUNT - 1 && !j->caches[r.cache])
+		r.cache++;
+	while (r.launch < LAUNCH_COUNT - 1 && !j->launches[r.launch])
+		r.launch++;
+	stamped_emit((void *)(uintptr_t)j, &r, &none);
+}
+
+enum status job_list(const struct job *j, struct error *err)
+{
+	struct problem p;
+	struct offers offers;
+	enum status status = problem_open(j, &p, &offers, err);
+	if (status != STATUS_OK)
+		return status;
+	for (int i = 0; i < offers.count; i++)
+		j->list(j->user, &offers.offer[i].algorithm);
+	offers_close(&offers);
+	return STATUS_OK;
+}
+
+static enum status job_plan(const struct job *j, struct error *err)
+{
+	enum status status = job_list(j, err);
+	if (status != STATUS_OK)
+		return status;
+	error_set(err, "planned only: there is no device");
+	return STATUS_UNSUPPORTED;
+}
+
+enum status job_run(const struct job *j, bool *stopped, struct error *err)
+{
+	static struct measure_outlook outlook;
+	struct problem p;
+	struct offers offers;
+	*stopped = false;
+	if (j->planning)
+		return job_plan(j, err);
+	enum status status = problem_open(j, &p, &offers, err);
+	if (status == STATUS_UNSUPPORTED)
+		emit_whole(j, status, err->text);
+	if (status != STATUS_OK)
+		return status;
+	double memory = platform.memory_bytes() * MEMORY_SHARE;
+	struct measure_options o = { .budget_ns = j->budget_ns, .memory_bytes = memory,
+		.rotation_bytes = memory * ROTATION_SHARE, .llc_bytes = j->device->llc_bytes,
+		.shares_operands = platform.shares_operands, .most = j->most, .glance_ns = platform.glance_ns,
+		.alone_ns = platform.alone_ns, .is_alive = platform.is_alive,
+		.has_matrix = j->device->has_matrix, .now_ns = clock_ns, .tolerance = platform.tolerance,
+		.long_ns = platform.long_ns, .disturbances = platform.disturbances, .waited_ns = platform.waited_ns,
+		.canary = platform.canary, .outlook = &outlook, .user = (void *)(uintptr_t)j,
+		.cancelled = forwarded_cancelled, .trying = forwarded_trying, .emit = stamped_emit };
+	for (int i = 0; i < CACHE_COUNT; i++)
+		o.caches[i] = j->caches[i];
+	for (int i = 0; i < LAUNCH_COUNT; i++)
+		o.launches[i] = j->launches[i];
+	*stopped = measure_problem(&offers, &p, j->problem, &o, &status, err) != 0;
+	offers_close(&offers);
+	return status;
+}
+
+static enum status finding_judge(const struct problem *p, const struct backend *b, void *work, struct check_finding *f,
+	const struct algorithm *a, struct error *why)
+{
+	double ns;
+	if (b->run(work, CACHE_NET, 1, &ns, why))
+		return STATUS_FAILED;
+	if (!b->check) {
+		error_set(why, "%s cannot compare outputs", b->api);
+		return STATUS_UNSUPPORTED;
+	}
+	f->allowed = tolerance_of(p, a);
+	if (b->check(work, &f->worst, why))
+		return STATUS_UNSUPPORTED;
+	return f->worst <= f->allowed ? STATUS_OK : STATUS_MISTRUSTED;
+}
+
+static bool is_lost(void)
+{
+	return platform.is_alive && !platform.is_alive();
+}
+
+/* Prepares, runs and checks one algorithm; returns its status. */
+static enum status check_one(const struct job *j, const struct problem *p, const struct offer *f,
+	const struct backend_limits *limits, struct error *err)
+{
+	const struct backend *b = f->list->backend;
+	struct error why = ERROR_NONE;
+	struct check_finding found = { .status = STATUS_FAILED, .worst = NAN, .allowed = NAN };
+	j->trying(j->user, &f->algorithm, CACHE_NET, LAUNCH_ISOLATED);
+	void *work = b->prepare(f->list, f->index, limits, &found.status, &why);
+	if (work)
+		found.status = finding_judge(p, b, work, &found, &f->algorithm, &why);
+	found.status = is_lost() ? STATUS_FAILED : found.status;
+	if (found.status == STATUS_MISTRUSTED && !*why.text && isfinite(found.worst))
+		error_set(err, "off by %.3g of the sum of their terms, %.3g is allowed", found.worst, found.allowed);
+	else if (found.status == STATUS_MISTRUSTED || is_lost())
+		*err = why;
+	found.why = why.text;
+	found.approximate = approximation_of(f->algorithm.api, f->algorithm.name);
+	j->check(j->user, &f->algorithm, &found);
+	if (work)
+		b->release(work);
+	return found.status;
+}
+
+enum status job_check(const struct job *j, struct error *err)
+{
+	struct problem p;
+	struct offers offers;
+	enum status status = problem_open(j, &p, &offers, err);
+	if (status != STATUS_OK)
+		return status;
+	struct backend_limits limits = { .memory_bytes = platform.memory_bytes() * MEMORY_SHARE, .sets = 1, .cold_sets = 1 };
+	int *picked = base_calloc((size_t)offers.count, sizeof(*picked));
+	int count = offers_pick(&offers, picked, j->most > 0 ? j->most : offers.count);
+	int rejected = 0, judged = 0; /* without algorithms that are inexact by design */
+	for (int i = 0; i < count && !is_lost() && !j->cancelled(j->user); i++) {
+		const struct offer *f = &offers.offer[picked[i]];
+		enum status found = check_one(j, &p, f, &limits, err);
+		if (approximation_of(f->algorithm.api, f->algorithm.name))
+			continue;
+		rejected += found == STATUS_MISTRUSTED;
+		judged += found == STATUS_MISTRUSTED || found == STATUS_OK;
+	}
+	free(picked);
+	offers_close(&offers);
+	if (is_lost())
+		return STATUS_FAILED;
+	if (rejected > 0 && rejected == judged)
+		tolerance_all_rejected(rejected, err);
+	else
+		*err = (struct error)ERROR_NONE;
+	return STATUS_OK;
+}

@@ -1,0 +1,43 @@
+/* Runs one problem, from its text to its results; used by the protocol and by the command line. */
+#ifndef RUNNER_JOB_H
+#define RUNNER_JOB_H
+
+#include "runner/verify/tolerance.h"
+#include "runner/measure/measure.h"
+
+/* Result of checking one algorithm. */
+struct check_finding {
+	enum status status;    /* ok, mistrusted, no_memory, failed; unsupported: nothing to compare with */
+	double worst, allowed; /* relative errors; worst NaN: unknown */
+	const char *why;       /* a reason besides the two errors, or "" */
+	const struct approximation *approximate; /* its row if it is inexact by design, else NULL */
+};
+
+struct job {
+	const char *problem;   /* its text (docs/problem.md) */
+	double budget_ns;
+	bool caches[CACHE_COUNT], launches[LAUNCH_COUNT];
+	bool planning;         /* no device: job_run lists the algorithms and returns unsupported */
+	/* Maximum number of algorithms, an equal share per backend; 0: all (or MEASURE_CONTENDERS). */
+	int most;
+	const struct device *device;
+	void *user;            /* argument of the functions below (measure.h) */
+	bool (*cancelled)(void *user);
+	void (*trying)(void *user, const struct algorithm *a, enum cache c, enum launch l);
+	void (*emit)(void *user, const struct result *r, const struct samples *samples);
+	/* Called per algorithm by job_list, and by job_check. */
+	void (*list)(void *user, const struct algorithm *a);
+	void (*check)(void *user, const struct algorithm *a, const struct check_finding *f);
+};
+
+/* Measures the problem and emits results as they are complete. Returns ok if any algorithm was measured;
+ * else err has the reason. A text that is not a problem gives `failed`. *stopped: it was cancelled. */
+enum status job_run(const struct job *j, bool *stopped, struct error *err);
+/* Calls `list` for each algorithm. */
+enum status job_list(const struct job *j, struct error *err);
+/* Runs each algorithm once and compares its outputs with reference values in plain C. Returns ok unless
+ * nothing can be run (err) or the device is lost. ok with a text in err: all algorithms are suspect, and
+ * what that means. */
+enum status job_check(const struct job *j, struct error *err);
+
+#endif

@@ -1,0 +1,514 @@
+#include "config.h"
+
+#include "runner/protocol/serve.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runner/protocol/job.h"
+#include "runner/measure/platform.h"
+#include "runner/measure/preempt.h"
+#include "wire/wire.h"
+
+#define QUEUE_MOST 100000
+
+struct queued {
+	struct wire_message message;
+	struct queued *next;
+};
+
+/* State of three threads: the main one measures, the reader reads jobs, the heart sends heartbeats. */
+struct server {
+	int in, out;
+	struct serving *how;
+	pthread_mutex_t writing;     /* held to write a complete line; guards the next two */
+	bool spoke;                  /* a message was sent since the last look; counts as a heartbeat */
+	int unwritten;               /* errno of a failed write, 0: none */
+	pthread_mutex_t lock;        /* guards everything below */
+	pthread_cond_t changed;
+	struct queued *first, *last;
+	int queued;
+	int64_t current;             /* id of the current job, 0: none */
+	bool cancel;                 /* cancel the current job */
+	bool ended, quit;            /* input ended; quit requested */
+	bool patient;                /* the input is a regular file */
+	bool finished;               /* tells the heart to stop */
+	const struct algorithm *trying;
+	enum cache cache;
+	enum launch launch;
+};
+
+/* --- writing --- */
+
+/* Writes all bytes. Returns 0 or errno. Waits if the other end of a pipe has made it non-blocking. */
+static int write_whole(int out, const char *text, size_t n)
+{
+	while (n) {
+		ssize_t wrote = write(out, text, n);
+		if (wrote < 0 && errno == EAGAIN)
+			poll(&(struct pollfd){ .fd = out, .events = POLLOUT }, 1, -1);
+		else if (wrote < 0 && errno != EINTR)
+			return errno;
+		text += wrote > 0 ? wrote : 0;
+		n -= wrote > 0 ? (size_t)wrote : 0;
+	}
+	return 0;
+}
+
+/* Sends a message. After a failed write nothing more is written, as it would follow half a line. */
+static void send_message(struct server *s, const struct wire_message *m)
+{
+	char *line = wire_format(m);
+	pthread_mutex_lock(&s->writing);
+	if (!s->unwritten)
+		s->unwritten = write_whole(s->out, line, strlen(line));
+	s->spoke = true;
+	pthread_mutex_unlock(&s->writing);
+	free(line);
+}
+
+static int unwritten(struct server *s)
+{
+	pthread_mutex_lock(&s->writing);
+	int why = s->unwritten;
+	pthread_mutex_unlock(&s->writing);
+	return why;
+}
+
+static void send_log(struct server *s, const char *text)
+{
+	send_message(s, &(struct wire_message){ .type = WIRE_LOG, .what = text });
+}
+
+static void send_done(struct server *s, int64_t id, enum status status, const char *why)
+{
+	send_message(s, &(struct wire_message){ .type = WIRE_DONE, .id = id, .status = status, .what = why });
+}
+
+/* --- the heart --- */
+
+/* True if a message was sent since the last call. Then no heartbeat is needed: fewer wake-ups of the
+ * parent, which may run on a core that is measured. */
+static bool has_spoken(struct server *s)
+{
+	pthread_mutex_lock(&s->writing);
+	bool spoke = s->spoke;
+	s->spoke = false;
+	pthread_mutex_unlock(&s->writing);
+	return spoke;
+}
+
+static void heartbeat(struct server *s)
+{
+	char what[512] = "";
+	pthread_mutex_lock(&s->lock);
+	struct wire_message m = { .type = WIRE_HEARTBEAT, .id = s->current, .what = what };
+	bool is_file = s->how->batch->is_file; /* a file needs no heartbeats */
+	if (s->trying)
+		snprintf(what, sizeof(what), "%s%s%s %s %s", s->trying->name, *s->trying->layouts ? " " : "",
+			s->trying->layouts, cache_name(s->cache), launch_name(s->launch));
+	pthread_mutex_unlock(&s->lock);
+	if (is_file)
+		return;
+	send_message(s, &m);
+	has_spoken(s); /* a heartbeat does not replace the next one */
+}
+
+static void *heart(void *argument)
+{
+	struct server *s = argument;
+	struct timespec at;
+	preempt_leave_out();
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	for (bool finished = false; !finished;) {
+		at.tv_nsec += WIRE_HEARTBEAT_MS * 1000000L;
+		at.tv_sec += at.tv_nsec / 1000000000L;
+		at.tv_nsec %= 1000000000L;
+		int waited = 0;
+		pthread_mutex_lock(&s->lock);
+		while (!s->finished && waited != ETIMEDOUT)
+			waited = pthread_cond_timedwait(&s->changed, &s->lock, &at);
+		finished = s->finished;
+		pthread_mutex_unlock(&s->lock);
+		if (!finished && !has_spoken(s))
+			heartbeat(s);
+	}
+	return NULL;
+}
+
+/* --- reading --- */
+
+static void drop_all(struct server *s)
+{
+	while (s->first) {
+		struct queued *q = s->first;
+		s->first = q->next;
+		send_done(s, q->message.id, STATUS_FAILED, "cancelled");
+		wire_free(&q->message);
+		free(q);
+	}
+	s->last = NULL;
+	s->queued = 0;
+}
+
+/* id 0: cancels all jobs; else the current job or a queued one. */
+static void cancel(struct server *s, int64_t id)
+{
+	if (id == 0)
+		drop_all(s);
+	s->cancel = s->cancel || (s->current && (id == 0 || id == s->current));
+	struct queued *before = NULL;
+	for (struct queued *q = s->first; q; before = q, q = q->next) {
+		if (q->message.id != id)
+			continue;
+		*(before ? &before->next : &s->first) = q->next;
+		s->last = s->last == q ? before : s->last;
+		s->queued--;
+		send_done(s, id, STATUS_FAILED, "cancelled");
+		wire_free(&q->message);
+		free(q);
+		break;
+	}
+}
+
+/* Queues the message or refuses it. Jobs from a file wait for room instead. */
+static void enqueue(struct server *s, struct wire_message *m)
+{
+	while (s->patient && s->queued >= QUEUE_MOST && !s->quit)
+		pthread_cond_wait(&s->changed, &s->lock);
+	if (s->queued >= QUEUE_MOST) {
+		send_done(s, m->id, STATUS_FAILED, "too many jobs are waiting");
+		wire_free(m);
+		return;
+	}
+	struct queued *q = base_malloc(sizeof(*q));
+	*q = (struct queued){ *m, NULL };
+	*(s->last ? &s->last->next : &s->first) = q;
+	s->last = q;
+	s->queued++;
+}
+
+static void message_take(struct server *s, struct wire_message *m)
+{
+	pthread_mutex_lock(&s->lock);
+	if (m->type == WIRE_RUN || m->type == WIRE_ALGORITHMS) {
+		enqueue(s, m);
+	} else {
+		if (m->type == WIRE_CANCEL) {
+			cancel(s, m->id);
+		} else if (m->type == WIRE_QUIT) {
+			s->quit = s->cancel = true;
+		} else {
+			send_log(s, "error: a runner sends this message and does not accept it");
+		}
+		wire_free(m);
+	}
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void line_take(struct server *s, const char *line, size_t n)
+{
+	struct error err = ERROR_NONE;
+	struct wire_message m;
+	while (n && (line[n - 1] == '\r' || line[n - 1] == ' '))
+		n--;
+	if (n == 0)
+		return;
+	if (wire_parse(line, n, &m, &err) == 0) {
+		message_take(s, &m);
+	} else if (m.id > 0) {
+		send_done(s, m.id, STATUS_FAILED, err.text);
+	} else {
+		error_context(&err, "error");
+		send_log(s, err.text);
+	}
+}
+
+/* Takes all complete lines out of the buffer. A line longer than the limit is dropped up to its end. */
+static void lines_take(struct server *s, struct str *buffer, bool *dropping)
+{
+	size_t at = 0;
+	for (char *end; at < buffer->n && (end = memchr(buffer->p + at, '\n', buffer->n - at));) {
+		size_t n = (size_t)(end - buffer->p) - at;
+		if (!*dropping)
+			line_take(s, buffer->p + at, n);
+		*dropping = false;
+		at += n + 1;
+	}
+	size_t rest = buffer->n - at;
+	if (rest > WIRE_LINE_MAX && !*dropping) {
+		send_log(s, "error: a line is longer than 1 MiB");
+		*dropping = true;
+	}
+	if (*dropping)
+		rest = 0;
+	else
+		memmove(buffer->p, buffer->p + at, rest);
+	buffer->n = rest;
+}
+
+static void *reader(void *argument)
+{
+	struct server *s = argument;
+	struct str buffer = { 0 };
+	char chunk[65536];
+	bool dropping = false;
+	preempt_leave_out();
+	for (;;) {
+		ssize_t n = read(s->in, chunk, sizeof(chunk));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		str_add(&buffer, chunk, (size_t)n);
+		lines_take(s, &buffer, &dropping);
+	}
+	if (!dropping && buffer.n) /* the last line may lack its newline */
+		line_take(s, buffer.p, buffer.n);
+	str_free(&buffer);
+	pthread_mutex_lock(&s->lock);
+	s->ended = true;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* --- jobs --- */
+
+static void trying_set(struct server *s, const struct algorithm *a, enum cache c, enum launch l)
+{
+	pthread_mutex_lock(&s->lock);
+	s->trying = a;
+	s->cache = c;
+	s->launch = l;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Argument of the callbacks of the current job. */
+struct working {
+	struct server *server;
+	const struct wire_message *message;
+};
+
+static bool working_cancelled(void *user)
+{
+	struct server *s = ((struct working *)user)->server;
+	pthread_mutex_lock(&s->lock);
+	bool cancel_now = s->cancel;
+	pthread_mutex_unlock(&s->lock);
+	return cancel_now || unwritten(s);
+}
+
+static void working_trying(void *user, const struct algorithm *a, enum cache c, enum launch l)
+{
+	trying_set(((struct working *)user)->server, a, c, l);
+}
+
+static void working_emit(void *user, const struct result *r, const struct samples *samples)
+{
+	struct working *w = user;
+	struct wire_message m = { .type = WIRE_RESULT, .id = w->message->id, .result = *r };
+	if (w->message->samples) {
+		m.sample_ns = samples->taken;
+		m.sample_count = samples->n;
+	}
+	send_message(w->server, &m);
+}
+
+static void working_list(void *user, const struct algorithm *a)
+{
+	struct working *w = user;
+	send_message(w->server,
+		&(struct wire_message){ .type = WIRE_ALGORITHM, .id = w->message->id, .algorithm = *a });
+}
+
+static void working_check(void *user, const struct algorithm *a, const struct check_finding *f)
+{
+	struct working *w = user;
+	bool expected = f->approximate && f->status == STATUS_MISTRUSTED;
+	w->server->how->wrong |= f->status != STATUS_OK && f->status != STATUS_UNSUPPORTED && !expected;
+	send_message(w->server, &(struct wire_message){ .type = WIRE_CHECK, .id = w->message->id, .algorithm = *a,
+		.problem = w->message->problem, .status = f->status, .worst = f->worst, .allowed = f->allowed,
+		.what = f->why });
+}
+
+/* Fills in from the command line what the job does not specify. */
+static void job_default(const struct server *s, struct wire_message *m)
+{
+	const struct serving *how = s->how;
+	if (how->budget_ms && !json_object_get(m->json, "budget_ms"))
+		m->budget_ms = how->budget_ms;
+	if (how->caches && !json_object_get(m->json, "caches"))
+		memcpy(m->caches, how->caches, sizeof(m->caches));
+	if (how->launches && !json_object_get(m->json, "launches"))
+		memcpy(m->launches, how->launches, sizeof(m->launches));
+}
+
+static bool is_measured(const struct server *s, const struct wire_message *m)
+{
+	return m->type == WIRE_RUN && !s->how->check && !s->how->planning;
+}
+
+static bool is_lost(void)
+{
+	return platform.is_alive && !platform.is_alive();
+}
+
+/* Sends `done` with the problem and the states, and adds it to the output's index. */
+static void send_outcome(struct server *s, const struct wire_message *m, enum status status, const char *why)
+{
+	struct wire_message done = { .type = WIRE_DONE, .id = m->id, .status = status, .what = why, .problem = m->problem,
+		.leaves = is_lost() };
+	if (is_measured(s, m)) {
+		memcpy(done.caches, m->caches, sizeof(done.caches));
+		memcpy(done.launches, m->launches, sizeof(done.launches));
+	}
+	send_message(s, &done);
+	batch_add(s->how->batch, &done);
+}
+
+static void work_on(struct server *s, struct wire_message *m)
+{
+	struct error err = ERROR_NONE;
+	struct working w = { s, m };
+	bool stopped = false;
+	job_default(s, m);
+	if (batch_skips(s->how->batch, m, is_measured(s, m)))
+		return;
+	struct job j = { .problem = m->problem, .budget_ns = (double)m->budget_ms * 1e6, .device = s->how->device,
+		.planning = s->how->planning, .most = s->how->most, .user = &w,
+		.cancelled = working_cancelled, .trying = working_trying, .emit = working_emit, .list = working_list,
+		.check = working_check };
+	memcpy(j.caches, m->caches, sizeof(j.caches));
+	memcpy(j.launches, m->launches, sizeof(j.launches));
+	enum status status = s->how->check ? job_check(&j, &err) :
+		m->type == WIRE_RUN ? job_run(&j, &stopped, &err) : job_list(&j, &err);
+	if (stopped || (s->how->check && working_cancelled(&w)))
+		send_done(s, m->id, STATUS_FAILED, "cancelled");
+	else
+		send_outcome(s, m, status, status == STATUS_OK && !s->how->check ? "" : err.text);
+}
+
+/* Waits for a job, the end of input, quit, or the idle limit. Without limit if the input is a file, as
+ * that ends by itself. */
+static void job_await(struct server *s)
+{
+	int64_t limit_ms = s->patient ? 0 : s->how->idle_ms;
+	struct timespec until;
+	int waited = 0;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += (time_t)(limit_ms / 1000);
+	until.tv_nsec += limit_ms % 1000 * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	while (!s->first && !s->ended && !s->quit && waited != ETIMEDOUT)
+		waited = limit_ms > 0 ? pthread_cond_timedwait(&s->changed, &s->lock, &until)
+				      : pthread_cond_wait(&s->changed, &s->lock);
+	s->quit |= waited == ETIMEDOUT && !s->first;
+}
+
+/* Takes the next job; false: leave. Clears the current one first: an algorithm's strings are freed with
+ * its job. */
+static bool next_job(struct server *s, struct wire_message *m)
+{
+	pthread_mutex_lock(&s->lock);
+	s->current = 0;
+	s->cancel = false;
+	job_await(s);
+	bool got = s->first && !s->quit;
+	if (got) {
+		struct queued *q = s->first;
+		*m = q->message;
+		s->first = q->next;
+		s->last = s->first ? s->last : NULL;
+		s->queued--;
+		s->current = m->id;
+		free(q);
+		pthread_cond_broadcast(&s->changed);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return got;
+}
+
+/* Stops the heart and drops the queued jobs without an answer: the parent sees that the program has ended. */
+static void finish(struct server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->finished = true;
+	while (s->first) {
+		struct queued *q = s->first;
+		s->first = q->next;
+		wire_free(&q->message);
+		free(q);
+	}
+	s->last = NULL;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void locks_make(struct server *s)
+{
+	pthread_condattr_t monotonic;
+	pthread_mutex_init(&s->writing, NULL);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+static int hello_send(const struct server *s, struct error *err)
+{
+	if (s->how->batch->has_hello)
+		return 0;
+	char *hello = wire_hello(s->how->device);
+	int why = write_whole(s->out, hello, strlen(hello));
+	free(hello);
+	return why ? error_set(err, "cannot write to the output: %s", strerror(why)) : 0;
+}
+
+/* Runs jobs until there are none, the device is lost, or the output cannot be written. */
+static int work(struct server *s, struct error *err)
+{
+	struct wire_message m;
+	while (!unwritten(s) && next_job(s, &m)) {
+		work_on(s, &m);
+		trying_set(s, NULL, CACHE_NET, LAUNCH_AMORTIZED);
+		wire_free(&m);
+		if (is_lost()) {
+			send_log(s, "error: the device is lost; a new runner process continues with the next job");
+			return error_set(err, "the device is lost: rerun to continue with the next job");
+		}
+	}
+	int why = unwritten(s);
+	return !why ? 0 : error_set(err, "cannot write results: %s; fix this and rerun (finished jobs are skipped)",
+		strerror(why));
+}
+
+int serve(struct serving *how, int in, int out, struct error *err)
+{
+	static struct server one; /* static: the detached reader outlives this function */
+	struct server *s = &one;
+	struct stat input;
+	pthread_t reading, beating;
+	*s = (struct server){ .in = in, .out = out, .how = how };
+	s->patient = fstat(in, &input) == 0 && S_ISREG(input.st_mode);
+	locks_make(s);
+	if (hello_send(s, err))
+		return -1;
+	if (pthread_create(&beating, NULL, heart, s) || pthread_create(&reading, NULL, reader, s))
+		return error_set(err, "cannot start threads");
+	pthread_detach(reading);
+	int bad = work(s, err);
+	finish(s);
+	pthread_join(beating, NULL);
+	return bad;
+}

@@ -1,0 +1,20 @@
+# session: a model, a device and their results, as the commands and the explorer see them
+noinst_LIBRARIES += libsession.a
+libsession_a_SOURCES = \
+	src/session/described.c src/session/described.h \
+	src/session/glossary.c src/session/glossary.h \
+	src/session/recorded.c src/session/recorded.h \
+	src/session/session.c src/session/session.h \
+	src/session/session_choose.c \
+	src/session/session_device.c \
+	src/session/session_devices.c \
+	src/session/session_dims.c \
+	src/session/session_doctor.c \
+	src/session/session_private.h \
+	src/session/session_sweep.c \
+	src/session/state.c src/session/state.h
+
+check_PROGRAMS += tests/unit/t_described
+tests_unit_t_described_LDADD = $(below_session)
+check_PROGRAMS += tests/unit/t_state
+tests_unit_t_state_LDADD = $(below_session)

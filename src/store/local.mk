@@ -1,0 +1,29 @@
+# store: results in SQLite
+noinst_LIBRARIES += libstore.a
+libstore_a_SOURCES = \
+	src/store/migrate.c \
+	src/store/results.c src/store/results.h \
+	src/store/store.c src/store/store.h \
+	src/store/store_check.c \
+	src/store/store_keep.c \
+	src/store/store_place.c \
+	src/store/store_private.h \
+	src/store/store_results.c \
+	src/store/store_rows.c \
+	src/store/store_wait.c
+nodist_libstore_a_SOURCES = src/store/schema_sql.h
+BUILT_SOURCES += src/store/schema_sql.h
+CLEANFILES += src/store/schema_sql.h
+EXTRA_DIST += data/schema.sql
+src/store/schema_sql.h: data/schema.sql tools/embed.sh
+	$(AM_V_GEN)$(MKDIR_P) src/store && sh $(srcdir)/tools/embed.sh schema_sql < $(srcdir)/data/schema.sql > $@
+src/store/migrate.$(OBJEXT): src/store/schema_sql.h
+
+check_PROGRAMS += tests/unit/t_results
+tests_unit_t_results_LDADD = $(below_store)
+check_PROGRAMS += tests/unit/t_keep
+tests_unit_t_keep_LDADD = $(below_store)
+check_PROGRAMS += tests/unit/t_place
+tests_unit_t_place_LDADD = $(below_store)
+check_PROGRAMS += tests/unit/t_store
+tests_unit_t_store_LDADD = $(below_store)

@@ -1,0 +1,30 @@
+# make bench: what speed was promised, beside what people use today; not part of make check.
+EXTRA_PROGRAMS += tests/bench/bench_graph tests/bench/bench_run tests/bench/bench_analyze
+CLEANFILES += tests/bench/bench_graph$(EXEEXT) tests/bench/bench_run$(EXEEXT) tests/bench/bench_analyze$(EXEEXT)
+tests_bench_bench_graph_LDADD = $(below_ui)
+tests_bench_bench_run_LDADD =
+tests_bench_bench_analyze_LDADD = $(below_analyze)
+
+benches = bench-open bench-graph bench-analyze bench-cheap bench-ratio bench-repeat bench-quiet
+bench: $(benches)
+.PHONY: bench bench-before $(benches)
+bench_script = PATH='$(abs_builddir)/venv/bin':"$$PATH" python3 $(srcdir)/tests/bench
+bench-open: benanza$(EXEEXT) tests/bench/bench_run$(EXEEXT)
+	$(bench_script)/bench_open.py --builddir $(abs_builddir)
+bench-graph: tests/bench/bench_graph$(EXEEXT)
+	tests/bench/bench_graph$(EXEEXT)
+bench-analyze: tests/bench/bench_analyze$(EXEEXT)
+	tests/bench/bench_analyze$(EXEEXT)
+BENCH_CHEAP_FLAGS =
+bench-cheap: $(bin_PROGRAMS)
+	$(bench_script)/bench_cheap.py --benanza $(abs_builddir)/benanza $(BENCH_CHEAP_FLAGS) || test $$? -eq 77
+BENCH_RATIO_FLAGS =
+bench-ratio: $(bin_PROGRAMS)
+	$(bench_script)/bench_ratio.py --benanza $(abs_builddir)/benanza $(BENCH_RATIO_FLAGS) || test $$? -eq 77
+bench-repeat: benanza$(EXEEXT)
+	$(bench_script)/bench_repeat.py --benanza $(abs_builddir)/benanza
+bench-quiet: benanza$(EXEEXT)
+	$(bench_script)/bench_quiet.py --benanza $(abs_builddir)/benanza
+# Against another build, usually the commit before: make bench-before BEFORE=DIR
+bench-before: benanza$(EXEEXT) tests/bench/bench_run$(EXEEXT) tests/bench/bench_analyze$(EXEEXT)
+	$(bench_script)/bench_before.py --before '$(BEFORE)' --builddir $(abs_builddir) $(BENCH_BEFORE_FLAGS)

@@ -1,0 +1,39 @@
+#!/bin/sh
+# A flow: open the bundled ResNet-50, move, search, filter, sort, leave.
+. "${abs_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
+. "$top/tests/lib/screen.sh"
+. "$top/tests/lib/explorer.sh"
+
+explore 80 24 "'$resnet'"
+see "resnet50.onnx  batch 1  f32"
+see "Gate 1, " "the runner is up"
+see "bound unknown yet"
+see "b measure missing"
+keys G
+see "Gemm" "the end of the model"
+keys g
+see "conv1"
+keys /
+typed layer3.5
+see "/layer3.5" "the search is shown while it is typed"
+see "layer3.5" "and followed"
+keys Enter
+gone "Enter accepts"
+keys Enter
+see "[2] Detail" "Enter opens details"
+keys G
+see "strides" "with the attributes"
+keys Escape
+see "[1] Layers" "Esc goes back"
+keys "&"
+typed maxpool
+keys Enter
+see "rows match \"maxpool\"" "a filter"
+keys Escape
+keys s
+see "sorted by cost"
+keys s s
+see "sorted by name"
+keys q
+left 0
+done_testing

@@ -1,0 +1,32 @@
+#!/bin/sh
+# A flow: flip the what-ifs and see the bound follow; batch and data type.
+. "${abs_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
+. "$top/tests/lib/screen.sh"
+. "$top/tests/lib/explorer.sh"
+
+echo go >&3
+explore 120 40 "'$tiny'"
+see "f fusion ?" "fusion needs measurements"
+keys b
+see "layers known" "all is measured"
+gone "?1" "no what-if lacks a measurement"
+see "f fusion"
+keys f
+see "f FUSION" "fusion is on"
+keys p
+see "p PARALLEL" "parallel is on"
+keys p f
+see "f fusion" "and off"
+keys a
+see "a best algo" "algorithm by the library's choice"
+keys 3
+see "[ ] preferred" "the what-if view says so"
+keys j j j Enter
+see "[x] best" "Enter flips it"
+keys +
+see "batch 2" "the next batch"
+keys t
+see "bf16" "the next type"
+keys q q
+left 0
+done_testing

@@ -1,0 +1,138 @@
+"""Shared by the tests in Python: running benanza, TAP output, skipping, lists of exceptions. Needs Python alone."""
+
+import concurrent.futures
+import functools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import traceback
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("builddir", ROOT / "build"))
+TIME_LIMIT_S = 300
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # no network, nothing in the home directory
+
+
+def skip(reason):
+    """Skips the whole test. Automake's TAP driver reads the plan; any exit status but 0 is an error."""
+    print(f"1..0 # SKIP {reason}")
+    sys.exit(0)
+
+
+def need(*modules):
+    """Skips the whole test if one of the modules is not installed."""
+    for module in modules:
+        try:
+            __import__(module)
+        except ImportError as missing:
+            skip(f"{missing.name} is not installed")
+
+
+# ---- the program
+
+@functools.cache
+def program():
+    """Path of the benanza program; skips the whole test if there is none."""
+    path = os.environ.get("BENANZA") or str(BUILD / "benanza")
+    if not os.access(path, os.X_OK):
+        skip(f"no program at {path}")
+    return os.path.abspath(path)
+
+
+def said(*arguments, home=None):
+    """The JSON that benanza prints. Runs with a home directory of its own, because sizes and results are stored there."""
+    with tempfile.TemporaryDirectory() as new:
+        kept = {k: v for k, v in os.environ.items() if k not in ("BENANZA_CONFIG", "BENANZA_DB")}
+        places = {f"XDG_{kind}_HOME": str(home or new) for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
+        done = subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True,
+                              timeout=TIME_LIMIT_S, env=kept | places)
+    if done.returncode not in (0, 1):  # 1: the result has gaps
+        raise RuntimeError(f"exit status {done.returncode}: {done.stderr.strip() or 'no error text'}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def dim_options(dims):
+    """The options that bind symbolic dimensions."""
+    return [word for name, value in dims.items()
+            for word in (("-b", value) if name == "batch" else ("--dim", f"{name}={value}"))]
+
+
+def layers_of(path, *options):
+    return said("layers", "--json", path, *options)["layers"]
+
+
+def outputs_of(path, *options):
+    """The outputs of all layers, by name."""
+    return {output["name"]: output for layer in layers_of(path, *options) for output in layer["outputs"]}
+
+
+# ---- TAP
+
+class Tap:
+    """Numbered results; the plan is printed first if the count is known, else last."""
+
+    def __init__(self, planned=None):
+        self.count = self.failed = 0
+        self.planned = planned
+        if planned is not None:
+            print(f"1..{planned}", flush=True)
+
+    def result(self, name, wrong, most=20):
+        """wrong: lines that describe each failure; empty: passed."""
+        wrong = list(wrong)
+        self.count += 1
+        self.failed += bool(wrong)
+        print(f"{'not ok' if wrong else 'ok'} {self.count} - {name}")
+        for line in wrong[:most]:
+            print("# " + " ".join(str(line).split()))
+        if len(wrong) > most:
+            print(f"# and {len(wrong) - most} more")
+        sys.stdout.flush()
+
+    def skipped(self, name, reason):
+        self.count += 1
+        print(f"ok {self.count} - {name} # SKIP {reason}", flush=True)
+
+    def end(self):
+        """The exit status."""
+        if self.planned is None:
+            print(f"1..{self.count}")
+        return 1 if self.failed else 0
+
+
+def bail_out(kind, error, trace):
+    """Reports an exception in TAP, so that the summary of a failed suite shows it."""
+    for line in "".join(traceback.format_exception(kind, error, trace)).splitlines():
+        print(f"# {line}")
+    print(f"Bail out! {kind.__name__}: {' '.join(str(error).split())}", flush=True)
+
+
+sys.excepthook = bail_out
+
+
+# ---- helpers
+
+def wanted(cases, name_of):
+    """The cases whose name contains a word of the command line; all cases if there are no words."""
+    words = sys.argv[1:]
+    return [case for case in cases if not words or any(word in name_of(case) for word in words)]
+
+
+def in_threads(check, cases):
+    """check(case, a file of its own for a model) for each case: (case, result), in their order."""
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        paths = (pathlib.Path(folder) / f"{i}.onnx" for i in range(len(cases)))
+        yield from zip(cases, pool.map(check, cases, paths))
+
+
+def exceptions(name, keys=1):
+    """Reads a list of exceptions: each line has a key (a tuple if keys > 1) and a reason."""
+    listed = {}
+    for line in (ROOT / "tests" / name).read_text().splitlines():
+        if line and not line.startswith("#"):
+            *key, reason = line.split(None, keys)
+            listed[key[0] if keys == 1 else tuple(key)] = reason
+    return listed
