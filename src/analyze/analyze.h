@@ -76,8 +76,8 @@ void fusion_free(struct fusion *f);
 
 /* Cost of one layer in a scenario. Times in ns; NaN: unknown. */
 struct layer_cost {
-	double ns, lo, hi;          /* median and its 95% interval (the range of 2 to 5 samples, NaN of one); 0 for
-				       free and fused */
+	double ns, lo, hi;          /* median and its 95% interval (the range of 2 to 5 samples, NaN of one);
+				       0 for free and fused */
 	enum origin origin;
 	const struct result *result;/* the measurement used, or NULL */
 	double preferred_ns;        /* cost of the library's first choice, same states */
@@ -145,8 +145,8 @@ struct analysis {
 	int unmeasured_problems; /* distinct problems that this scenario needs and that have no result */
 };
 
-/* Mark before a total: "" if complete, "~" with estimates, "at least " with gaps, "partial ~" with both (a sum of
- * estimates with gaps is not a lower bound). */
+/* Mark before a total: "" if complete, "~" with estimates, "at least " with gaps, "partial ~" with both (a
+ * sum of estimates with gaps is not a lower bound). */
 const char *analysis_mark(const struct analysis *a);
 
 /* Effect of one what-if: the same analysis with that what-if switched. */

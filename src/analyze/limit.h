@@ -26,8 +26,8 @@ struct limit {
 					applies */
 	bool is_rate;                /* peak_per_s is in bytes/s; else in FLOP/s */
 	double peak_per_s;           /* NaN: no peak applies */
-	double share;                /* of that peak, above 1 at times: the peak is measured too; NaN where the cost is unknown or itself an
-					estimate */
+	double share;                /* of that peak, above 1 at times: the peak is measured too; NaN where
+					the cost is unknown or itself an estimate */
 	char why[LIMIT_WHY_SIZE];    /* reason for LIMIT_UNKNOWN; else "" */
 };
 

@@ -41,7 +41,8 @@ enum runner_end {
 	RUNNER_END_NONE,     /* not by itself: it sent invalid data, did not respond ... */
 	RUNNER_END_EXITED,   /* with status 0 */
 	RUNNER_END_DIED,     /* by a signal or with an error status */
-	RUNNER_END_KILLED,   /* from outside: connection lost, node failed, killed by a person or the system */
+	RUNNER_END_KILLED,   /* from outside: connection lost, node failed, killed by a person or the
+				system */
 	RUNNER_END_UNUSABLE  /* another protocol, or two hellos; restarting does not help */
 };
 enum runner_end runner_process_end(const struct runner_process *p);

@@ -28,13 +28,14 @@ struct op_value {
 	enum dtype dtype;
 	struct shape shape;
 	const struct elements *elements; /* known contents, or NULL */
-	bool constant;                   /* a weight: initializer, or computed from initializers only; also a result that
-					    data propagation knows in full (folded before run time) */
-	bool given;                      /* the elements follow from --value: they decide shapes and branches, but a run
-					    computes them, so they are not constant */
+	bool constant;                   /* a weight: initializer, or computed from initializers only; also a
+					    result that data propagation knows in full (folded before run
+					    time) */
+	bool given;                      /* the elements follow from --value: they decide shapes and branches,
+					    but a run computes them, so they are not constant */
 	enum value_kind kind;
-	/* Of a sequence and of optionals: how many things it holds (an optional 0 or 1), and each of them where that
-	   is known and not too many, else NULL. An optional sequence holds a sequence. */
+	/* Of a sequence and of optionals: how many things it holds (an optional 0 or 1), and each of them
+	 * where that is known and not too many, else NULL. An optional sequence holds a sequence. */
 	struct dim length;
 	const struct op_value *items;
 };
@@ -82,7 +83,8 @@ struct op {
 	enum op_class class;
 	int (*shape)(struct op_call *c, struct error *err);
 	void (*cost)(const struct op_call *c, struct op_cost *cost);
-	void (*problem)(const struct op_call *c, struct op_problem *out); /* NULL only in classes free and host */
+	void (*problem)(const struct op_call *c, struct op_problem *out); /* NULL only in classes free and
+									     host */
 	bool (*is_free)(const struct op_call *c); /* true if this call needs no kernel (Cast to its own type
 						     ...); NULL = never */
 	const char *note;            /* for `benanza ops` and the man page; may be NULL */

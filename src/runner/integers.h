@@ -1,9 +1,9 @@
-/* Problems of integers: the values of their scales and zero points, which scale belongs to which element, and the error
- * of a rounded result.
+/* Problems of integers: the values of their scales and zero points, which scale belongs to which element, and
+ * the error of a rounded result.
  *
- * Every factor is a power of two and every value is small. Sums and products are then exact in f32, and a correct result
- * is exact except for its last rounding. s8 weights are even and within +-6, because libraries without 8-bit dot products
- * halve them or add pairs in 16 bits. */
+ * Every factor is a power of two and every value is small. Sums and products are then exact in f32, and a
+ * correct result is exact except for its last rounding. s8 weights are even and within +-6, because libraries
+ * without 8-bit dot products halve them or add pairs in 16 bits. */
 #ifndef RUNNER_INTEGERS_H
 #define RUNNER_INTEGERS_H
 
