@@ -288,6 +288,14 @@ for i in $(seq $problems); do
     ok $? "right: $problem"
 done
 
+# A root or logarithm in a chain: the operands' values keep every step inside its domain.
+for problem in eltwise:f32,f32:logarithm:1000+sqrt eltwise:bf16,bf16:affine,-1,1:1000+sqrt \
+    eltwise:f32,f32:logarithm:1000+affine,-1,0+logarithm binary:f32,f32,f32:sub:100:100+sqrt \
+    reduce:f32,f32:mean:10x10:10x1+logarithm+sqrt; do
+    "$runner" --check --problem "$problem" >"$out" 2>"$err" && grep -q '^good' "$out" && ! grep -q '^WRONG' "$out"
+    ok $? "right: $problem"
+done
+
 # --- for a person ---
 "$runner" --problem "$conv" --budget-ms 2 >"$out" 2>"$err"
 ok $? "--problem measures"

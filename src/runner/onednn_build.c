@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "runner/integers.h"
+#include "runner/domain.h"
 
 #define EPSILON 1e-5f
 
