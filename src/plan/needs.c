@@ -101,12 +101,20 @@ static bool *deciding_values(const struct plan *p, struct arena *a)
 
 /* ---- the options as text */
 
-/* In quotes if a shell would split the name into several words. */
+/* One argument of a POSIX shell: in single quotes unless the name is plain; a quote in it ends them, stands
+ * escaped, and begins them again. */
 static char *option_text(struct arena *a, const char *option, struct text name, const char *value)
 {
-	const char *clean = text_clean(a, name);
-	bool plain = clean[strspn(clean, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:")] == '\0';
-	return arena_printf(a, plain ? "%s %s=%s" : "%s '%s=%s'", option, clean, value);
+	const char *c = text_clean(a, name);
+	if (c[strspn(c, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:")] == '\0')
+		return arena_printf(a, "%s %s=%s", option, c, value);
+	struct str out = { 0 };
+	for (str_addf(&out, "%s '", option); *c; c++)
+		str_puts(&out, *c == '\'' ? "'\\''" : (char[]){ *c, '\0' });
+	str_addf(&out, "=%s'", value);
+	char *text = arena_strndup(a, out.p, out.n);
+	str_free(&out);
+	return text;
 }
 
 /* "1xNx8": N is an unknown dimension. */

@@ -215,6 +215,7 @@ static void test_needs(void)
 	net_input(n, "x", DTYPE_F32, "batch,seq,8");
 	net_input(n, "odd name", DTYPE_F32, "batch,odd past,8");
 	net_input(n, "any", DTYPE_F32, "3,?,8");
+	net_input(n, "it's", DTYPE_F32, "?");
 	net_input(n, "ids", DTYPE_S64, "batch,seq");
 	net_input(n, "repeats", DTYPE_S64, "3");
 	net_input(n, "scale", DTYPE_F32, "");
@@ -230,16 +231,16 @@ static void test_needs(void)
 	net_output(n, "z", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	is_str(plan_needs_line(p, &a),
-		"--dim seq=VALUE --dim 'odd past=VALUE' --input any=3xNx8 --value repeats=VALUE,... --value scale=VALUE "
+		"--dim seq=VALUE --dim 'odd past=VALUE' --input any=3xNx8 --input 'it'\\''s=N' --value repeats=VALUE,... --value scale=VALUE "
 		"--value sizes=VALUE,...", "all");
 	plan_free(p);
 	const double two = 2, sizes[] = { 12, 10 };
 	struct plan_input_value values[] = { { TEXT("repeats"), 1, &two }, { TEXT("scale"), 1, &two },
 		{ TEXT("sizes"), 2, sizes } };
 	struct dim_binding dims[] = { { TEXT("seq"), 4 }, { TEXT("odd past"), 4 } };
-	struct plan_input_shape any = { TEXT("any"), 3, { 3, 5, 8 } };
+	struct plan_input_shape shapes[] = { { TEXT("any"), 3, { 3, 5, 8 } }, { TEXT("it's"), 1, { 2 } } };
 	p = net_plan(n, (struct plan_options){ .value_count = 3, .values = values, .binding_count = 2, .bindings = dims,
-		.shape_count = 1, .shapes = &any });
+		.shape_count = 2, .shapes = shapes });
 	ok(p && !plan_needs_line(p, &a), "nothing is missing when all are given");
 	is_shape(p, "z", "4x16x32");
 	plan_free(p);
