@@ -111,9 +111,18 @@ void op_call_cost(const struct op_call *c, struct op_cost *cost);
 void op_call_problem(const struct op_call *c, struct op_problem *out);
 /* Why an attribute cannot be read, which makes the outputs unknown; in c->arena. NULL: all can be read. */
 const char *op_call_unread(const struct op_call *c);
+/* Rows of the table of types found before, by operator; all zero at first. */
+#define OP_TYPES_SLOTS 64
+struct op_types_met {
+	struct op_types_slot {
+		const struct op *op;
+		int64_t opset;
+		const struct types_row *row; /* NULL: the operator is not in the table */
+	} slots[OP_TYPES_SLOTS];
+};
 /* Why ONNX Runtime rejects the call: an input type that the operator's schema does not allow, or different
  * types where one is required; in c->arena. NULL: no reason known. */
-const char *op_call_mistyped(const struct op_call *c);
+const char *op_call_mistyped(const struct op_call *c, struct op_types_met *met);
 
 /* Sets the output type of an integer convolution or matmul to `to`: sums in s32, one factor per channel (a
  * gemm's alpha included), then a bias in f32. To s32: the raw sums. */

@@ -377,7 +377,7 @@ static const struct types_row {
 };
 
 /* The row of the call's operator with the latest opset that is not after the call's; NULL: not in the table. */
-static const struct types_row *types_find(const struct op_call *c)
+static const struct types_row *types_search(const struct op_call *c)
 {
 	size_t low = 0, high = sizeof(rows) / sizeof(rows[0]);
 	while (low < high) { /* the first row behind the operator's */
@@ -391,6 +391,15 @@ static const struct types_row *types_find(const struct op_call *c)
 	}
 	const struct types_row *row = low ? &rows[low - 1] : NULL;
 	return row && !strcmp(row->name, c->op->name) && !strcmp(row->domain, c->op->domain) ? row : NULL;
+}
+
+/* The same from `met` if a call of this operator and opset was there before: a model has few operators. */
+static const struct types_row *types_find(const struct op_call *c, struct op_types_met *met)
+{
+	struct op_types_slot *slot = &met->slots[(uintptr_t)c->op / sizeof(*c->op) % OP_TYPES_SLOTS];
+	if (slot->op != c->op || slot->opset != c->opset)
+		*slot = (struct op_types_slot){ c->op, c->opset, types_search(c) };
+	return slot->row;
 }
 
 static int digit(char c)
@@ -418,9 +427,9 @@ static const char *mask_text(struct arena *a, uint32_t mask)
 	return text;
 }
 
-const char *op_call_mistyped(const struct op_call *c)
+const char *op_call_mistyped(const struct op_call *c, struct op_types_met *met)
 {
-	const struct types_row *row = c->op ? types_find(c) : NULL;
+	const struct types_row *row = c->op ? types_find(c, met) : NULL;
 	int shared[10], formals = row ? (int)strlen(row->inputs) / 3 : 0;
 	for (int i = 0; i < 10; i++)
 		shared[i] = -1;

@@ -13,6 +13,7 @@ struct dedup {
 	struct hash texts;
 	struct hash digests; /* of the problems so far: formatting a text is mostly unnecessary */
 	struct hash mistyped; /* reasons already warned of */
+	struct op_types_met types;
 	struct plan_problem *problems;
 	int count, capacity;
 	int layer;           /* the layer of the main graph being priced, including its bodies */
@@ -109,7 +110,7 @@ static void bodies_price(struct dedup *d, struct builder *b, const struct op_cal
  * not checked: its types are not the model's. */
 static void mistyped_warn(struct dedup *d, struct builder *b, int i, const struct op_call *c)
 {
-	const char *why = b->top->p->dtype == DTYPE_F32 && !b->top->quiet ? op_call_mistyped(c) : NULL;
+	const char *why = b->top->p->dtype == DTYPE_F32 && !b->top->quiet ? op_call_mistyped(c, &d->types) : NULL;
 	int64_t *seen = why ? hash_at(&d->mistyped, text_of(why)) : NULL;
 	if (seen && *seen < 0) {
 		*seen = 1;
