@@ -61,7 +61,8 @@ const char *doctor_outcome_name(enum doctor_outcome o)
 
 /* ---- findings ---- */
 
-static void add(struct doctor *d, const char *subject, enum doctor_outcome outcome, const char *cure, const char *fmt, va_list ap)
+static void add(struct doctor *d, const char *subject, enum doctor_outcome outcome, const char *cure,
+	const char *fmt, va_list ap)
 {
 	char what[1024];
 	vsnprintf(what, sizeof(what), fmt, ap);
@@ -80,7 +81,8 @@ void doctor_found(struct doctor *d, enum doctor_outcome outcome, const char *fmt
 	va_end(ap);
 }
 
-void doctor_found_of(struct doctor *d, const char *subject, enum doctor_outcome outcome, const char *cure, const char *fmt, ...)
+void doctor_found_of(struct doctor *d, const char *subject, enum doctor_outcome outcome, const char *cure,
+	const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -183,7 +185,8 @@ int doctor_list(const char *list, bool *flags, int most)
 int doctor_cpus(struct doctor *d, bool flags[DOCTOR_CPUS])
 {
 	memset(flags, 0, DOCTOR_CPUS * sizeof(*flags));
-	int allowed = doctor_list(doctor_line(d, doctor_file(d, "proc/self/status"), "Cpus_allowed_list:"), flags, DOCTOR_CPUS);
+	int allowed = doctor_list(doctor_line(d, doctor_file(d, "proc/self/status"), "Cpus_allowed_list:"),
+		flags, DOCTOR_CPUS);
 	if (!allowed)
 		return doctor_list(doctor_file(d, "sys/devices/system/cpu/online"), flags, DOCTOR_CPUS);
 	return allowed;

@@ -163,7 +163,8 @@ int worker_greet(struct queue *q, struct worker *w, struct error *err)
 	if (worker_is_other(q, w, d, err))
 		return worker_refuse(q, w, err);
 	if (!worker_is_asked(w, d)) {
-		error_set(err, "the runner %s has the device %s, but not %s", w->runner->name, d->name, w->asked);
+		error_set(err, "the runner %s has the device %s, but not %s", w->runner->name,
+			d->name, w->asked);
 		return worker_refuse(q, w, err);
 	}
 	bool again = w->met;
@@ -184,12 +185,14 @@ int worker_greet(struct queue *q, struct worker *w, struct error *err)
 /* True if its job did not cause the end of the process, so that it may be queued again (at most LOST_MAX
  * times): the process was ended from outside, could not be used, exited before it started the job, or a
  * remote one did not respond. */
-static bool worker_is_blameless(const struct queue *q, const struct worker *w, enum runner_end end, enum status status)
+static bool worker_is_blameless(const struct queue *q, const struct worker *w, enum runner_end end,
+	enum status status)
 {
 	if (w->job < 0 || w->cancelled_ms || q->list.jobs[w->job].lost >= LOST_MAX)
 		return false;
 	bool hung = status == STATUS_TIMEOUT && runner_process_is_remote(w->process);
-	return hung || end == RUNNER_END_KILLED || end == RUNNER_END_UNUSABLE || (end == RUNNER_END_EXITED && !w->heard);
+	return hung || end == RUNNER_END_KILLED || end == RUNNER_END_UNUSABLE ||
+		(end == RUNNER_END_EXITED && !w->heard);
 }
 
 static void worker_put_back(struct queue *q, struct worker *w)
@@ -211,7 +214,8 @@ static int worker_plan_start(struct queue *q, struct worker *w, bool greeted, st
 	if (!greeted && w->starts_failed >= (w->met ? STARTS_MET_MAX : STARTS_MAX))
 		return worker_break(q, w, err);
 	if (w->deaths >= q->limits.deaths) {
-		error_context(err, "not restarted, because the runner died on %d problems in a row", w->deaths);
+		error_context(err, "not restarted, because the runner died on %d problems in a row",
+			w->deaths);
 		return worker_break(q, w, err);
 	}
 	return 0;

@@ -251,7 +251,8 @@ int store_check_header(struct store *s, bool *fresh, struct error *err)
 			"a newer benanza, or give another file with --db",
 			s->path, (long long)version, STORE_VERSION);
 	if (views)
-		return error_set(err, "%s: damaged (a view replaces a table): give another file with --db", s->path);
+		return error_set(err,
+			"%s: damaged (a view replaces a table): give another file with --db", s->path);
 	if (s->read_only && *fresh)
 		return error_set(err, "%s: an empty file; `benanza bench` creates the database", s->path);
 	s->version = s->read_only && version ? (int)version : STORE_VERSION;
@@ -308,7 +309,8 @@ static int store_set_durability(struct store *s, struct error *err)
 static int store_prepare_to_use(struct store *s, bool immutable, struct error *err)
 {
 	bool fresh = false;
-	if (store_open_file(s, immutable, err) || place_prepare(s, immutable, err) || store_check_header(s, &fresh, err))
+	if (store_open_file(s, immutable, err) || place_prepare(s, immutable, err) ||
+		store_check_header(s, &fresh, err))
 		return -1;
 	if (!s->read_only && (store_set_durability(s, err)))
 		return -1;

@@ -42,7 +42,8 @@ static const struct place_kind {
 	{ 0x7461636f, "OCFS2" },
 	{ 0x01021997, "9p" },
 	{ 0x786f4256, "VirtualBox shared folder" },
-	{ 0x65735546, "FUSE, possibly remote" }, /* sshfs, GlusterFS and local FUSE file systems share this value */
+	{ 0x65735546, "FUSE, possibly remote" }, /* sshfs, GlusterFS and local FUSE file systems share this
+						    value */
 };
 
 const char *store_network(const char *path)
@@ -60,7 +61,8 @@ const char *store_network(const char *path)
  * locks work. */
 static void probe_lock(const char *path)
 {
-	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0x40000000 + 1000, .l_len = 1 };
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0x40000000 + 1000,
+		.l_len = 1 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	_exit(fd >= 0 && fcntl(fd, F_SETLK, &lock) && errno != EAGAIN && errno != EACCES ? errno : 0);
 }
