@@ -83,6 +83,7 @@ struct builder {
 	/* in every builder */
 	struct quant **quants;       /* per layer: the group whose core it is, or NULL; the array is NULL if
 				        the model is not quantized */
+	struct text *needed;         /* per value: the unbound symbol that it depends on; NULL: not computed */
 	/* buffers of the current call, reused by the next */
 	int input_capacity, output_capacity;
 	struct op_value *inputs, *outputs;
