@@ -88,9 +88,9 @@ struct plan_conversion {
 				  output */
 };
 
-/* Source of a dimension's value: a binding of its name, plan_options.batch, an input's shape (--input), or
- * the default for a batch, 1. */
-enum plan_dim_source { PLAN_DIM_BINDING, PLAN_DIM_BATCH, PLAN_DIM_SHAPE, PLAN_DIM_ASSUMED };
+/* Source of a dimension's value: a binding of its name, plan_options.batch, an input's shape (--input), the
+ * file, which has a number there, or the default for a batch, 1. */
+enum plan_dim_source { PLAN_DIM_BINDING, PLAN_DIM_BATCH, PLAN_DIM_SHAPE, PLAN_DIM_FIXED, PLAN_DIM_ASSUMED };
 
 /* The plan of a model or of a body (a subgraph). A body has its own totals, values, layers, edges and fields
  * before `binding_count`; its layers refer to the problems of the whole plan. */
@@ -106,6 +106,7 @@ struct plan {
 					 a fixed number there */
 	enum plan_dim_source *binding_sources; /* binding_count */
 	int64_t batch;         /* in use; 0: the model has no batch dimension, or it is not bound */
+	int64_t shape_batch;   /* the batch that an input's shape (--input) sets; 0: none does */
 	int unbound_count;
 	struct text *unbound;  /* symbols of the model without a value, in order of appearance */
 	int value_count, layer_count, problem_count, border_count;
