@@ -397,6 +397,10 @@ int app_list_width(const struct app *app)
 	if ((v != &view_layers && v != &view_problems) || width < least + 1 + APP_PANE_COLUMNS)
 		return width;
 	right = right > 80 ? 80 : right > width - least - 1 ? width - least - 1 : right;
+	int wanted = least - APP_LIST_NAMES + app->name_columns; /* names that are cut take columns of the details */
+	wanted += wanted >= APP_LIST_WIDE ? APP_LIST_WIDE_MORE : 0;
+	if (v == &view_layers && width - right - 1 < wanted)
+		right = width - 1 - wanted;
 	return width - (right < APP_PANE_COLUMNS ? APP_PANE_COLUMNS : right) - 1;
 }
 

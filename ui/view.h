@@ -127,9 +127,9 @@ struct app {
 	bool quit, redraw;
 	bool stopping;           /* x was pressed; the running problem has not ended yet */
 	bool runner_dead;        /* it does not start; retried only when the user presses b or B */
-	bool show_folded;        /* list the layers that only make constants too */
+	bool show_folded;        /* list the layers that only compute constants too */
 	/* computed by app_refresh, for the views */
-	int folded_count;        /* layers that only make constants, listed or not */
+	int folded_count;        /* layers that only compute constants, listed or not */
 	int place_count;
 	struct place *places;
 	bool *unfolded;          /* per place: true if its bodies are listed */
@@ -140,6 +140,7 @@ struct app {
 	int *lane_of;            /* of a row: its row of the lanes, or its outermost owner's */
 	int *row_of;             /* row of a layer, or -1 */
 	int *number_of;          /* a layer's number from 1, constant layers not counted; 0 for these */
+	int name_columns;        /* columns that the longest short name needs, about; at most APP_NAME_COLUMNS_MAX */
 	uint8_t *name_detail;    /* per place: how much of the name app_name_short keeps; 0 = least */
 	struct lanes lanes;      /* of the listed layers of the model's own graph */
 	const struct plan *lanes_plan;
@@ -163,7 +164,7 @@ int app_producer(const struct app *app, int layer, int value);
 /* The first layer of a body of a layer. */
 int app_body_first(const struct app *app, int layer, int body);
 bool app_is_body(const struct app *app, int layer);
-/* True if the layer only makes a constant. */
+/* True if the layer only computes constants. */
 bool app_is_folded(const struct app *app, int layer);
 /* True if the layer has inner layers that can be listed. */
 bool app_can_unfold(const struct app *app, int layer);
