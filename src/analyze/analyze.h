@@ -163,6 +163,7 @@ struct what_if_effect {
 	bool estimated;          /* either side contains rooflines: print `~` */
 	bool available;          /* false e.g. for matrix on a device without matrix units */
 	int unmeasured_problems; /* distinct problems of both sides that are not measured yet */
+	int noisy_problems;      /* distinct problems of both sides whose measurement is noisy */
 	int unavailable_problems;/* distinct problems needed by one side only whose answer cannot be used
 				    (unsupported, failed, excluded by the scenario); for fusion the fused
 				    ones */
