@@ -351,6 +351,7 @@ word plain "Word 1" "words 1, 1 thread" 1
 word four "Word 1" "words 1, 4 threads" 4
 word newer "Word 1" "words 2, 1 thread" 1
 word refuses "Word 2" "words 1, 1 thread" 1 "conv*"
+word refuses_all "Word 2" "words 1, 1 thread" 1 "*"
 word unlinks "Word 3" "words 1, 1 thread" 1 "" "rm -f '$work/gone.db'"
 word dies "Word 4" "words 1, 1 thread" 1 "" "exit 7"
 bench() { # DATABASE DEVICE [ARGUMENT...]
@@ -367,6 +368,13 @@ try 1 "bench with unsupported problems" bench refused.db refuses --json
 is True "d['unsupported'] > 0 == d['failed'] == d['missing']"
 try 1 "is the second time no better" bench refused.db refuses --json
 is True "d['unsupported'] > 0 and d['measured'] == 0 and d['already'] + d['unsupported'] == d['problems']"
+try 1 "bench of a model of which nothing is supported" bench none.db refuses_all -q
+one_line
+says err "tiny.onnx: none of its [0-9]* layers that need time can be measured, e.g. "
+LC_ALL=C sed 's/Conv/Kohv/g' "$models/tiny.onnx" >"$work/strange.onnx"
+try 1 "bench of a model of unknown operators" "$BENANZA" bench -c "$work/words.yaml" --db "$work/none.db" -d plain "$work/strange.onnx" -q
+one_line
+says err "strange.onnx: none of its [0-9]* layers that need time can be measured, e.g. stem: operator Kohv is not known"
 try 2 "the database vanishes meanwhile" bench gone.db unlinks
 one_line
 says err "gone.db"
