@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "drive/runner_process.h"
 #include "ui/app_private.h"
 #include "ui/app_say.h"
 
@@ -255,9 +256,8 @@ static void draw_wrapped(struct area a, enum style style, const char *text)
  * it is the reason and a line may be cut at its end. */
 static const char *reason_first(struct app *app, const char *text)
 {
-	static const char last[] = "; last output: ";
-	const char *at = strstr(text, last);
-	return at ? arena_printf(&app->scratch, "%s (%.*s)", at + strlen(last), (int)(at - text), text) : text;
+	const char *at = strstr(text, RUNNER_LAST_OUTPUT);
+	return at ? arena_printf(&app->scratch, "%s (%.*s)", at + strlen(RUNNER_LAST_OUTPUT), (int)(at - text), text) : text;
 }
 
 /* A lasting error, or ""; shown while there is no other message. */

@@ -228,7 +228,7 @@ static void test_links(void)
 		bool taken;
 	} ends[] = { { "/usr/bin/ssh", 255 << 8, true }, { "sh", 255 << 8, false }, { "ssh", 1 << 8, false },
 		{ "srun", (128 + SIGKILL) << 8, true }, { "srun", (128 + SIGSEGV) << 8, false }, { "x", SIGSEGV, false },
-		{ "x", SIGTERM, true }, { "x", 0, false }, { "x", 128 << 8, false } };
+		{ "podman", (128 + SIGKILL) << 8, true }, { "docker", 255 << 8, false }, { "x", SIGTERM, true }, { "x", 0, false }, { "x", 128 << 8, false } };
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		is_int(link_was_killed(ends[i].program, ends[i].status), ends[i].taken, "%s, status %#x", ends[i].program, ends[i].status);
 	ok(link_waits("srun: job 7 queued and waiting for resources") && !link_waits("srun: job 7 has been allocated resources"),
