@@ -15,6 +15,7 @@
 #include "runner/cuda_context_private.h"
 #include "runner/cuda_lock.h"
 #include "runner/cuda_nvml.h"
+#include "runner/cuda_own.h"
 #include "runner/cuda_time.h"
 
 static struct cuda_context context;

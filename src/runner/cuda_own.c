@@ -394,9 +394,9 @@ int cuda_own_offer(struct cuda_own *o, struct error *err)
 			"along an axis");
 	if (p->epilogue_count)
 		return error_set(err, "our kernels have no epilogues");
-	if (sm < CUDA_OWN_SM)
+	if (sm < CUDA_LEAST_SM)
 		return error_set(err, "our kernels need compute capability %d.%d or later, this GPU has "
-			"%d.%d", CUDA_OWN_SM / 10, CUDA_OWN_SM % 10, sm / 10, sm % 10);
+			"%d.%d", CUDA_LEAST_SM / 10, CUDA_LEAST_SM % 10, sm / 10, sm % 10);
 	layouts_set(o);
 	return families[p->kernel].offer(o, err);
 }
