@@ -16,18 +16,17 @@
 static const struct doctor_check checks[] = {
 	{ "governor", doctor_governor, "cpupower frequency-set -g performance" },
 	{ "boost", doctor_boost,
-		"for repeatable results, switch it off (echo 0 > /sys/devices/system/cpu/cpufreq/boost, or "
-		"echo 1 > "
-		"/sys/devices/system/cpu/intel_pstate/no_turbo); leave it on for the machine's best "
-		"performance" },
+		"for repeatable results, switch it off (echo 0 > /sys/devices/system/cpu/cpufreq/boost, "
+		"or echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo); "
+		"leave it on for the machine's best performance" },
 	{ "frequency", doctor_frequency, "" },
 	{ "throttling", doctor_throttling, "cool the machine or reduce its load; measure again" },
 	{ "power", doctor_power, "connect the power supply, or raise the limit" },
 	{ "virtual", doctor_virtual, "" },
 	{ "cores", doctor_cores, "" },
 	{ "siblings", doctor_siblings,
-		"keep other work off the siblings, or switch SMT off (echo off > "
-		"/sys/devices/system/cpu/smt/control)" },
+		"keep other work off the siblings, or switch SMT off "
+		"(echo off > /sys/devices/system/cpu/smt/control)" },
 	{ "quota", doctor_quota, "" },
 	{ "clock", doctor_clock, "boot with clocksource=tsc if the processor's TSC is stable" },
 	{ "load", doctor_load, "stop it or wait for its end; measure again" },

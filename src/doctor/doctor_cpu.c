@@ -207,11 +207,12 @@ void doctor_quota(struct doctor *d)
 	int allowed = doctor_cpus(d, cpus);
 	double quota = quota_of(d, &told);
 	if (quota < allowed)
-		doctor_found_of(d, "", DOCTOR_BENDS, arena_printf(&d->arena, "raise the quota to the number of threads (docker --cpus %d, "
-			"CPUQuota=%d%%)%s", allowed, 100 * allowed, quota >= 1 ? arena_printf(&d->arena, ", or measure with fewer: --threads %.0f",
-			floor(quota)) : ""),
-			"the cgroup may use the time of %.2f of %d processors: beyond that all its threads "
-			"are stopped for a while",
+		doctor_found_of(d, "", DOCTOR_BENDS, arena_printf(&d->arena,
+			"raise the quota to the number of threads (docker --cpus %d, CPUQuota=%d%%)%s",
+			allowed, 100 * allowed, quota >= 1 ?
+			arena_printf(&d->arena, ", or measure with fewer: --threads %.0f", floor(quota)) : ""),
+			"the cgroup may use the time of %.2f of %d processors: "
+			"beyond that all its threads are stopped for a while",
 			quota, allowed);
 	else if (!isnan(quota))
 		doctor_found(d, DOCTOR_OK, "time of %.2f processors, for %d", quota, allowed);

@@ -38,8 +38,8 @@ void doctor_runners(struct doctor *d)
 		const char *version = r->device && r->device->version ? r->device->version : "";
 		if (!r->device) {
 			doctor_found_of(d, r->name, DOCTOR_BENDS,
-				"nothing can be measured on its device: fix it, or remove it from the "
-				"configuration",
+				"nothing can be measured on its device: fix it, "
+				"or remove it from the configuration",
 				"does not answer: %s", r->error);
 			continue;
 		}
@@ -69,8 +69,9 @@ static void threads_of(struct doctor *d, const struct doctor_runner *r, int coun
 		doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL,
 			"%d thread%s; unknown whether they are bound", count, s);
 	else if (cores > 0 && cores < count && !apart)
-		doctor_found_of(d, r->name, DOCTOR_BENDS, arena_printf(&d->arena, "--threads %d, or unset OMP_NUM_THREADS, OMP_PROC_BIND and "
-			"OMP_PLACES for one thread per core", cores),
+		doctor_found_of(d, r->name, DOCTOR_BENDS, arena_printf(&d->arena, "--threads %d, "
+			"or unset OMP_NUM_THREADS, OMP_PROC_BIND and OMP_PLACES for one thread per core",
+			cores),
 			"%d threads on %d core%s: they wait for each other", count, cores,
 			cores == 1 ? "" : "s");
 	else
@@ -86,8 +87,8 @@ void doctor_threads(struct doctor *d)
 			continue;
 		if (d->o.threads > 0 && r->device->threads != d->o.threads) {
 			doctor_found_of(d, r->name, DOCTOR_BENDS,
-				"its command does not pass it on: add --threads after benanza-runner-cpu "
-				"there",
+				"its command does not pass it on: "
+				"add --threads after benanza-runner-cpu there",
 				"%d, not the requested %d", r->device->threads, d->o.threads);
 			continue;
 		}

@@ -99,15 +99,13 @@ static int worker_is_other(struct queue *q, const struct worker *w, const struct
 		return 0;
 	if (q->worker_count == 1)
 		return error_set(err,
-			"the runner %s was %s (%s) and is now %s (%s): results of two devices are never "
-			"mixed; restart "
-			"benanza",
+			"the runner %s was %s (%s) and is now %s (%s): "
+			"results of two devices are never mixed; restart benanza",
 			w->runner->argv[0], first->model, first->stack, d->model, d->stack);
 	bool alone = w->runner->count <= 1;
 	return error_set(err,
 		"is %s (%s), but the other runners are %s (%s): results of two devices are never mixed; "
-		"measure it "
-		"separately, with %s%s",
+		"measure it separately, with %s%s",
 		d->model, d->stack, first->model, first->stack,
 		alone ? "-d " : "a name of its own under runners:", alone ? w->asked : "");
 }
@@ -128,9 +126,8 @@ static void worker_check_threads(struct queue *q, struct worker *w, const struct
 	if (asked <= 0 || d->threads <= 0 || d->threads == asked)
 		return;
 	error_set(&said,
-		"%s measures with %d thread%s, not with the configured %d, which its command does not pass "
-		"on: add "
-		"--threads %d after benanza-runner-cpu there",
+		"%s measures with %d thread%s, not with the configured %d, "
+		"which its command does not pass on: add --threads %d after benanza-runner-cpu there",
 		w->label, d->threads, d->threads == 1 ? "" : "s", asked, asked);
 	worker_note(q, w, &said);
 }
@@ -147,9 +144,8 @@ static void worker_check_shared(struct queue *q, struct worker *w)
 		if (!device_is_same_hardware(mine, runner_process_device(other->process)))
 			continue;
 		error_set(&said,
-			"%s and %s measure on the same device of %s and disturb each other: select one "
-			"device for each, or "
-			"set count: 1",
+			"%s and %s measure on the same device of %s and disturb each other: "
+			"select one device for each, or set count: 1",
 			other->label, w->label, mine->host);
 		worker_note(q, w, &said);
 		return;

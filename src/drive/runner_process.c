@@ -162,9 +162,8 @@ struct runner_process *runner_process_start(
 	if (failed) {
 		close_all(ends, PIPE_COUNT + 1);
 		error_set(err,
-			"cannot start the runner %s: %s; install it, or set another command under runners: "
-			"in the "
-			"configuration",
+			"cannot start the runner %s: %s; install it, "
+			"or set another command under runners: in the configuration",
 			argv[0], strerror(failed));
 		return NULL;
 	}

@@ -148,6 +148,6 @@ void tolerance_all_rejected(int count, struct error *err)
 		error_set(err, "all %d implementations that ran are suspect (%s): probably a defect of benanza, please report it",
 			count, text);
 	else
-		error_set(err, "the only implementation that ran is suspect (%s): a defect of benanza or of the library, please "
-			"report it", text);
+		error_set(err, "the only implementation that ran is suspect (%s): "
+			"a defect of benanza or of the library, please report it", text);
 }

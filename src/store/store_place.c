@@ -91,8 +91,7 @@ int place_probe_locks(const struct store *s, int limit_ms, struct error *err)
 		waitpid(child, &status, WNOHANG);
 		return error_set(err,
 			"%s: its file system (%s) does not reply to a lock request: check its lock service, "
-			"or give a "
-			"file on a local disk with --db",
+			"or give a file on a local disk with --db",
 			s->path, s->network);
 	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -100,9 +99,8 @@ int place_probe_locks(const struct store *s, int limit_ms, struct error *err)
 	if (!WIFEXITED(status) || WEXITSTATUS(status) == 0)
 		return 0;
 	return error_set(err,
-		"%s: its file system (%s) does not support locks (%s): check its lock service, or give a "
-		"file on a "
-		"local disk with --db",
+		"%s: its file system (%s) does not support locks (%s): check its lock service, "
+		"or give a file on a local disk with --db",
 		s->path, s->network, strerror(WEXITSTATUS(status)));
 }
 
@@ -137,14 +135,14 @@ static int place_switch(struct store *s, struct error *err)
 	s->code = own.code;
 	sqlite3_close(own.db);
 	if (!rc)
-		log_line("%s: changed from a write-ahead log to a rollback journal, because it is on a network file "
-			 "system (%s)",
+		log_line("%s: changed from a write-ahead log to a rollback journal, "
+			 "because it is on a network file system (%s)",
 			s->path, s->network);
 	else if (own.code == SQLITE_BUSY || own.code == SQLITE_LOCKED)
 		error_set(err,
-			"%s: on a network file system (%s) with a write-ahead log, which works on one "
-			"machine only, and "
-			"another program has it open: end that program first, or give another file with --db",
+			"%s: on a network file system (%s) with a write-ahead log, "
+			"which works on one machine only, and another program has it open: "
+			"end that program first, or give another file with --db",
 			s->path, s->network);
 	return rc;
 }
