@@ -354,6 +354,7 @@ word refuses "Word 2" "words 1, 1 thread" 1 "conv*"
 word refuses_all "Word 2" "words 1, 1 thread" 1 "*"
 word unlinks "Word 3" "words 1, 1 thread" 1 "" "rm -f '$work/gone.db'"
 word dies "Word 4" "words 1, 1 thread" 1 "" "exit 7"
+word boxed "Word 2" "words 1, 1 thread" 1 "" "exit 137"
 bench() { # DATABASE DEVICE [ARGUMENT...]
     db=$1 device=$2
     shift 2
@@ -392,6 +393,9 @@ if command -v sqlite3 >/dev/null 2>&1; then
     one_line
     says err "not kept"
 fi
+try 0 "bench when a container's program is killed in each second problem" bench boxed.db boxed --json
+is True "d['measured'] == d['problems'] and d['failed'] == d['missing'] == d['lost'] == 0"
+says err "ended with status 137 (its program was killed by signal 9"
 bench dies.db dies >"$work/out" 2>"$work/err"
 ok "$([ $? -ne 0 ]; echo $?)" "a runner that dies"
 [ "$(sort "$work/err" | uniq -d | wc -l)" -eq 0 ]; ok $? "is said once"

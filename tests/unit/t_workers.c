@@ -231,6 +231,8 @@ static void test_links(void)
 		{ "podman", (128 + SIGKILL) << 8, true }, { "docker", 255 << 8, false }, { "x", SIGTERM, true }, { "x", 0, false }, { "x", 128 << 8, false } };
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		is_int(link_was_killed(ends[i].program, ends[i].status), ends[i].taken, "%s, status %#x", ends[i].program, ends[i].status);
+	is_int(link_inner_signal((128 + SIGKILL) << 8), SIGKILL, "podman's status when its program was killed");
+	is_int(link_inner_signal(SIGKILL) | link_inner_signal(3 << 8) | link_inner_signal(255 << 8), 0, "no signal inside");
 	ok(link_waits("srun: job 7 queued and waiting for resources") && !link_waits("srun: job 7 has been allocated resources"),
 		"a queue");
 	ok(link_is_lost("srun: error: Node failure on node3") && !link_is_lost("srun: error: node3: task 0: Segmentation fault"),
