@@ -97,7 +97,7 @@ grep -q 'compute 10[0-9]%? (f32)' "$work/out" && grep -qF '(?: above the measure
 ok $? "a share above the peak is marked"
 grep -qE '^  fusion .*x  [0-9]+ noisy$' "$work/out" && grep -qF 'noisy: problems in either total whose measurement is noisy' "$work/out"
 ok $? "a what-if over noisy results is marked"
-says out "not available here: no problem of this scenario can run on matrix units"
+says out "not available here: no problem here can run on matrix units"
 try 0 "the same as JSON" "$BENANZA" bound --json --db "$work/resnet50.db" -d "AMD EPYC" "$top/data/models/resnet50.onnx"
 is True "all(l.get('above_peak', False) == ((l['peak_share'] or 0) >= 1.005) for l in d['layers']) and any('above_peak' in l for l in d['layers'])"
 is True "d['what_if'][1]['noisy_problems'] > 0"

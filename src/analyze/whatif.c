@@ -31,7 +31,7 @@ static const struct what_if table[] = {
 		fusion_get, fusion_set, "on", "off", false, "no layers of the model can be fused" },
 	{ "matrix", 'm', "matrix",
 		"allow algorithms on matrix units (AMX, tensor cores), at the data types of the scenario",
-		matrix_get, matrix_set, "on", "off", false, "no problem of this scenario can run on matrix units of this device" },
+		matrix_get, matrix_set, "on", "off", false, "no problem here can run on matrix units" },
 	{ "algorithm", 'a', "best algo",
 		"each layer runs the fastest algorithm measured (best), or the library's first choice (preferred)",
 		best_get, best_set, "best", "preferred", false, "estimates have no algorithms" },
@@ -41,7 +41,7 @@ static const struct what_if table[] = {
 	{ "math", 'r', "math",
 		"allow algorithms that round operands to lower precision (relaxed: TF32, half precision inside f32), or "
 		"not (strict); those on matrix units need matrix too",
-		relaxed_get, relaxed_set, "relaxed", "strict", true, "no measured algorithm rounds operands to lower precision" },
+		relaxed_get, relaxed_set, "relaxed", "strict", true, "no measured algorithm rounds to lower precision" },
 	{ "layout", 'o', "layout",
 		"channels last in the whole model (nhwc), with conversions where a layer, a model input or a model output "
 		"needs the other order; off: as the library chooses or as in ONNX (nchw)",

@@ -692,7 +692,7 @@ static void test_words(void)
 	app_draw(&app);
 	ok(sees("EPYC 7B13, 2 threads, oneDNN 2.6.3  [1] Layers"), "a stack is cut between its parts");
 	type("m");
-	ok(sees("matrix is not available: no problem of this scenario can run on matrix units") &&
+	ok(sees("matrix is not available: no problem here can run on matrix units") &&
 			!session->scenario.matrix, "a what-if that is not available is refused with the reason");
 	type("x");
 	ok(sees("nothing is being measured"), "nothing to stop");
