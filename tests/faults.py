@@ -44,7 +44,7 @@ class Place:
             f.write(f"runners:\n  word: [sh, -c, 'tee -a \"{self.path('asked')}\" | sh \"{TESTS}/lib/word_runner.sh\""
                     " \"Word 1\" words']\n"
                     f"  gate: [sh, '{TESTS}/lib/gate_runner.sh', '{self.gate}']\n")
-        self.env = os.environ | {"HOME": folder, "XDG_STATE_HOME": folder, "TERM": "vt100", "LC_ALL": "C.UTF-8"}
+        self.env = python_tap.terminal_environment(folder)
 
     def path(self, name):
         return os.path.join(self.folder, name)
