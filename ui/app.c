@@ -160,7 +160,7 @@ void app_toggle(struct app *app, int row)
 	if (row < 0 || row >= count)
 		return;
 	struct session *s = app->session;
-	bool on = !table[row].get(&s->scenario), absent = app_is_beside(app, &table[row]);
+	bool on = !table[row].get(&s->scenario), absent = app_is_inapplicable(app, &table[row]);
 	for (int i = 0; i < s->effect_count; i++)
 		absent |= s->effects[i].row == &table[row] && !s->effects[i].available;
 	if (absent && on) {

@@ -148,7 +148,7 @@ bool app_is_guess(const struct layer_cost *c)
 	return c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->at_least;
 }
 
-bool app_is_beside(const struct app *app, const struct what_if *row)
+bool app_is_inapplicable(const struct app *app, const struct what_if *row)
 {
 	return app->session->described && (strcmp(row->name, "algorithm") == 0 || strcmp(row->name, "launch") == 0);
 }

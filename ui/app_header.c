@@ -321,7 +321,7 @@ struct toggle_line {
 /* Hides toggles that few models and devices support and that are not in use, to leave room for the others. */
 static bool is_shown(const struct app *app, const struct what_if_effect *e)
 {
-	if (app_is_beside(app, e->row))
+	if (app_is_inapplicable(app, e->row))
 		return false;
 	return !e->row->quiet || e->on || (e->available && !e->unmeasured_problems);
 }

@@ -216,7 +216,7 @@ void app_note(struct app *app, bool bad, const char *fmt, ...) __attribute__((fo
 void app_device_choose(struct app *app, const struct session_device *d);
 /* True if the what-if does not apply because costs are estimates, which have no algorithms and no
  * launches. */
-bool app_is_beside(const struct app *app, const struct what_if *row);
+bool app_is_inapplicable(const struct app *app, const struct what_if *row);
 /* Switches what-if number `row` of what_if_table on or off. */
 void app_toggle(struct app *app, int row);
 /* Bytes of text that fit in one line of `columns`: up to a blank if there is one, else up to the edge. The

@@ -61,7 +61,7 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 	struct toggle_says t = say_toggle(e, app_can_measure(app));
 	double with_ns = e->on ? a->bound_ns : e->bound_ns;
 	bool complete = e->on ? a->complete : e->bound_complete;
-	if (t.gain == GAIN_ABSENT || app_is_beside(app, row))
+	if (t.gain == GAIN_ABSENT || app_is_inapplicable(app, row))
 		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "n/a");
 	else if (t.wanted > 0)
 		canvas_fit(rest, 0, 0, rest.width, STYLE_WARN,
