@@ -39,7 +39,8 @@ static void help(FILE *out)
 		"  benanza [MODEL.onnx]             the explorer (? shows its keys); default: ResNet-50\n", out);
 	for (size_t i = 0; i < COMMAND_COUNT; i++) {
 		char left[64];
-		snprintf(left, sizeof(left), "benanza %s %s", command_rows[i].name, command_rows[i].arguments);
+		snprintf(left, sizeof(left), "benanza %s %s", command_rows[i].name,
+			command_rows[i].arguments);
 		fprintf(out, "  %-32s %s\n", left, command_rows[i].text);
 	}
 	fputs("\noptions:\n", out);
@@ -191,7 +192,8 @@ int main(int argc, char **argv)
 		return EXIT_PIPE;
 	if (bad) {
 		if (!err.text[0]) /* else the command has reported the reason */
-			error_set(&err, "standard output: cannot write%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
+			error_set(&err, "standard output: cannot write%s%s", errno ? ": " : "",
+				errno ? strerror(errno) : "");
 		status = EXIT_BAD;
 	}
 	if (err.text[0])

@@ -15,7 +15,7 @@ import sys
 import onnx.defs
 import onnxruntime.capi.onnxruntime_pybind11_state as ort
 
-WIDTH = 104
+WIDTH = 101  # after the tab and with a blank: 110 columns
 # ONNX names in the order of `enum dtype`; None: TF32, which ONNX does not have.
 TYPES = ["float", "float16", "bfloat16", "double", None, "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",
          "uint64", "bool", "int4", "uint4", "int2", "uint2", "float8e4m3fn", "float8e5m2", "float8e4m3fnuz",

@@ -19,12 +19,21 @@ const struct view *app_view(int number)
 	return number >= 0 && number < VIEW_COUNT ? views[number] : NULL;
 }
 
+/* The view of that name, or the only one whose name begins like it: "what", "details". */
 const struct view *app_find_view(const char *name)
 {
-	for (int i = 0; i < VIEW_COUNT; i++)
-		if (strcmp(views[i]->name, name) == 0)
+	const struct view *found = NULL;
+	int count = 0;
+	for (int i = 0; i < VIEW_COUNT; i++) {
+		size_t own = strlen(views[i]->name), n = strlen(name);
+		if (n == own && memcmp(views[i]->name, name, n) == 0)
 			return views[i];
-	return NULL;
+		if (n && strncmp(views[i]->name, name, n < own ? n : own) == 0) {
+			found = views[i];
+			count++;
+		}
+	}
+	return count == 1 ? found : NULL;
 }
 
 void app_view_names(struct str *out)
@@ -151,12 +160,18 @@ void app_toggle(struct app *app, int row)
 	if (row < 0 || row >= count)
 		return;
 	struct session *s = app->session;
-	table[row].set(&s->scenario, !table[row].get(&s->scenario));
+	bool on = !table[row].get(&s->scenario), absent = app_is_inapplicable(app, &table[row]);
+	for (int i = 0; i < s->effect_count; i++)
+		absent |= s->effects[i].row == &table[row] && !s->effects[i].available;
+	if (absent && on) {
+		app_note(app, false, "%s is not available: %s", table[row].name, table[row].absent);
+		return;
+	}
+	table[row].set(&s->scenario, on);
 	s->stale = true;
 	app_refresh(app);
-	for (int i = 0; i < s->effect_count; i++)
-		if (s->effects[i].row == &table[row] && (!s->effects[i].available || app_is_beside(app, &table[row])))
-			app_note(app, false, "%s: changes nothing for this model and device", table[row].name);
+	if (absent)
+		app_note(app, false, "%s is off; it changes nothing: %s", table[row].name, table[row].absent);
 }
 
 static void scenario_select(struct app *app, int64_t batch, enum dtype dtype)
@@ -333,6 +348,10 @@ static void sort(struct app *app, int step, bool reverse)
 		app_note(app, false, "this view cannot be sorted");
 		return;
 	}
+	if (p->shown_count == 0) {
+		app_note(app, false, p->filter[0] ? "nothing to sort: no row matches \"%s\"" : "nothing to sort", p->filter);
+		return;
+	}
 	p->order = (p->order + step + count) % count;
 	p->reverse = reverse ? !p->reverse : step ? false : p->reverse;
 	pane_reorder(app, p);
@@ -348,9 +367,10 @@ static void folded_toggle(struct app *app)
 	app->show_folded = !app->show_folded;
 	app_refresh(app);
 	pane_enter(app);
+	const char *end = app->folded_count == 1 ? "" : "s";
 	if (p)
-		app_note(app, false,
-			app->show_folded ? "showing %d constant layers too" : "%d constant layers hidden", app->folded_count);
+		app_note(app, false, app->show_folded ? "showing %d constant layer%s too" : "%d constant layer%s hidden",
+			app->folded_count, end);
 }
 
 static void unfold_all(struct app *app)

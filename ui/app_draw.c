@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "drive/runner_process.h"
 #include "ui/app_private.h"
 #include "ui/app_say.h"
 
@@ -255,9 +256,8 @@ static void draw_wrapped(struct area a, enum style style, const char *text)
  * it is the reason and a line may be cut at its end. */
 static const char *reason_first(struct app *app, const char *text)
 {
-	static const char last[] = "; last output: ";
-	const char *at = strstr(text, last);
-	return at ? arena_printf(&app->scratch, "%s (%.*s)", at + strlen(last), (int)(at - text), text) : text;
+	const char *at = strstr(text, RUNNER_LAST_OUTPUT);
+	return at ? arena_printf(&app->scratch, "%s (%.*s)", at + strlen(RUNNER_LAST_OUTPUT), (int)(at - text), text) : text;
 }
 
 /* A lasting error, or ""; shown while there is no other message. */
@@ -397,6 +397,10 @@ int app_list_width(const struct app *app)
 	if ((v != &view_layers && v != &view_problems) || width < least + 1 + APP_PANE_COLUMNS)
 		return width;
 	right = right > 80 ? 80 : right > width - least - 1 ? width - least - 1 : right;
+	int wanted = least - APP_LIST_NAMES + app->name_columns; /* names that are cut take columns of the details */
+	wanted += wanted >= APP_LIST_WIDE ? APP_LIST_WIDE_MORE : 0;
+	if (v == &view_layers && width - right - 1 < wanted)
+		right = width - 1 - wanted;
 	return width - (right < APP_PANE_COLUMNS ? APP_PANE_COLUMNS : right) - 1;
 }
 

@@ -84,7 +84,7 @@ static const uint8_t state_styles[STATE_COUNT] = {
 	[STATE_MISSING] = STYLE_DIM, [STATE_OK] = STYLE_GOOD, [STATE_PLANNABLE] = STYLE_GOOD,
 	[STATE_NOISY] = STYLE_WARN, [STATE_STALE] = STYLE_WARN, [STATE_UNSUPPORTED] = STYLE_WARN,
 	[STATE_PROXY] = STYLE_WARN, [STATE_ESTIMATED] = STYLE_DIM, [STATE_ASSUMED] = STYLE_DIM,
-	[STATE_PART] = STYLE_WARN, [STATE_UNKNOWN] = STYLE_WARN, [STATE_NO_PLAN] = STYLE_WARN,
+	[STATE_PART] = STYLE_WARN, [STATE_BEGUN] = STYLE_WARN, [STATE_UNKNOWN] = STYLE_WARN, [STATE_NO_PLAN] = STYLE_WARN,
 	[STATE_SUSPECT] = STYLE_BAD, [STATE_NO_MEMORY] = STYLE_BAD, [STATE_FAILED] = STYLE_BAD,
 	[STATE_CRASHED] = STYLE_BAD, [STATE_TIMEOUT] = STYLE_BAD,
 	[STATE_RUNNING] = STYLE_ACCENT, [STATE_QUEUED] = STYLE_ACCENT,
@@ -148,7 +148,7 @@ bool app_is_guess(const struct layer_cost *c)
 	return c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->at_least;
 }
 
-bool app_is_beside(const struct app *app, const struct what_if *row)
+bool app_is_inapplicable(const struct app *app, const struct what_if *row)
 {
 	return app->session->described && (strcmp(row->name, "algorithm") == 0 || strcmp(row->name, "launch") == 0);
 }
@@ -427,10 +427,12 @@ void app_names_renew(struct app *app)
 		struct arena names = { 0 }, one = { 0 }; /* a model may have a million */
 		struct hash seen = { 0 };
 		bool *twice = base_calloc((size_t)app->listed_count + 1, sizeof(bool));
+		size_t widest = 0;
 		for (int row = 0; row < app->listed_count; row++) {
 			int i = app->listed[row];
 			struct text name = text_of(name_short(&one, app_layer(app, i), app->name_detail[i]));
 			int64_t before = hash_find(&seen, name);
+			widest = name.n > widest ? name.n : widest;
 			if (before >= 0)
 				twice[before] = twice[row] = true;
 			else
@@ -439,6 +441,7 @@ void app_names_renew(struct app *app)
 		}
 		for (int row = 0; row < app->listed_count; row++)
 			app->name_detail[app->listed[row]] += twice[row];
+		app->name_columns = widest < APP_NAME_COLUMNS_MAX ? (int)widest : APP_NAME_COLUMNS_MAX;
 		free(twice);
 		hash_free(&seen);
 		arena_free(&names);

@@ -284,7 +284,8 @@ static void piece_gain(struct app *app, struct toggle_piece *p, const struct tog
 {
 	static const enum style styles[] = { [GAIN_ABSENT] = STYLE_DIM, [GAIN_NEVER] = STYLE_DIM,
 		[GAIN_UNKNOWN] = STYLE_WARN, [GAIN_PARTLY] = STYLE_WARN, [GAIN_KNOWN] = STYLE_NORMAL };
-	p->style = t->gain == GAIN_KNOWN && t->saves_ns > 0 ? STYLE_GOOD : styles[t->gain];
+	p->style = t->gain == GAIN_KNOWN && t->noisy ? STYLE_WARN :
+		t->gain == GAIN_KNOWN && t->saves_ns > 0 ? STYLE_GOOD : styles[t->gain];
 	p->gain = t->gain == GAIN_ABSENT ? "n/a" : t->gain == GAIN_NEVER ? "-"
 		: arena_printf(&app->scratch, "?%d", t->wanted);
 	if (t->gain < GAIN_PARTLY)
@@ -320,7 +321,7 @@ struct toggle_line {
 /* Hides toggles that few models and devices support and that are not in use, to leave room for the others. */
 static bool is_shown(const struct app *app, const struct what_if_effect *e)
 {
-	if (app_is_beside(app, e->row))
+	if (app_is_inapplicable(app, e->row))
 		return false;
 	return !e->row->quiet || e->on || (e->available && !e->unmeasured_problems);
 }

@@ -40,7 +40,8 @@ bool app_is_body(const struct app *app, int layer)
 bool app_can_unfold(const struct app *app, int layer)
 {
 	const struct plan_layer *l = app_layer(app, layer);
-	for (int i = 0; l && app->places[layer].times != 0 && plan_layer_is_control(l) && i < l->body_count; i++)
+	for (int i = 0; l && app->places[layer].times != 0 && plan_layer_is_control(l) &&
+		i < l->body_count; i++)
 		if (l->bodies[i].times != 0 && l->bodies[i].layer_count)
 			return true;
 	return false;
@@ -60,7 +61,8 @@ static void places_add(struct app *app, const struct plan *p, int owner, int bod
 	int base = app->place_count, depth = up ? up->depth + 1 : 0;
 	for (int i = 0; i < p->layer_count; i++) {
 		VEC_GROW(app->places, app->place_count, *capacity);
-		app->places[app->place_count++] = (struct place){ .plan = p, .layer = &p->layers[i], .base = base,
+		app->places[app->place_count++] =
+			(struct place){ .plan = p, .layer = &p->layers[i], .base = base,
 			.owner = owner, .body = body, .depth = depth, .times = times, .inside = -1 };
 	}
 }
@@ -94,7 +96,8 @@ void places_renew(struct app *app)
 		for (int j = 0; j < l->body_count; j++)
 			places_add(app, &l->bodies[j], i, j, &capacity);
 	}
-	if (app->place_count != before) { /* else the same model with other sizes: keep what the user opened */
+	if (app->place_count != before) { /* else the same model with other sizes: keep what the user
+					     opened */
 		app->unfolded = base_realloc(app->unfolded, (size_t)app->place_count + 1);
 		memset(app->unfolded, 0, (size_t)app->place_count + 1);
 	}
@@ -148,7 +151,8 @@ void listed_renew(struct app *app)
 
 int app_listed_at(const struct app *app, int layer)
 {
-	while (layer >= 0 && layer < app->place_count && app->row_of[layer] < 0 && app->places[layer].owner >= 0)
+	while (layer >= 0 && layer < app->place_count && app->row_of[layer] < 0 &&
+		app->places[layer].owner >= 0)
 		layer = app->places[layer].owner;
 	return layer;
 }

@@ -11,6 +11,10 @@
 /* With the details at the right: minimum columns of the list, besides two per lane, and of the details. */
 #define APP_LIST_COLUMNS 72
 #define APP_PANE_COLUMNS 43
+#define APP_LIST_NAMES 17       /* columns of names in a list of APP_LIST_COLUMNS */
+#define APP_LIST_WIDE 110       /* from this width on, the other columns of the list are wider, by: */
+#define APP_LIST_WIDE_MORE 18
+#define APP_NAME_COLUMNS_MAX 64
 
 /* app.c */
 void app_init(struct app *app, struct session *s, int columns, int rows, bool ascii);

@@ -144,7 +144,8 @@ static int loop(struct app *app)
 			changed = false;
 		}
 		/* A working runner reports twice a second, which wakes this loop. */
-		int64_t wait = is_changing(app) ? CHANGING_WAIT_MS : changed && measuring ? MEASURING_REDRAW_MS - since : IDLE_WAIT_MS;
+		int64_t wait = is_changing(app) ? CHANGING_WAIT_MS : changed &&
+			measuring ? MEASURING_REDRAW_MS - since : IDLE_WAIT_MS;
 		wait = due > 0 && due < wait ? due : wait;
 		uint32_t key;
 		enum term_event event = term_wait(fd_of(app), wait < 0 ? 0 : (int)wait, &key);
@@ -213,7 +214,8 @@ int app_parse_size(const char *text, int *columns, int *rows, struct error *err)
 	if (!x || !text_to_int64((struct text){ text, (size_t)(x - text) }, &w) ||
 		!text_to_int64(text_of(x + 1), &h) || w < 1 || h < 1 || w > CANVAS_SIDE_MAX ||
 		h > CANVAS_SIDE_MAX)
-		return error_set(err, "frame size \"%s\" must be COLUMNSxROWS, each from 1 to %d, e.g. 120x40",
+		return error_set(err,
+			"frame size \"%s\" must be COLUMNSxROWS, each from 1 to %d, e.g. 120x40",
 			text, CANVAS_SIDE_MAX);
 	*columns = (int)w;
 	*rows = (int)h;

@@ -38,6 +38,7 @@ struct toggle_says say_toggle(const struct what_if_effect *e, bool measurable)
 {
 	struct toggle_says t = { .saves_ns = e->saves_ns, .wanted = measurable ? e->unmeasured_problems : 0 };
 	bool nothing = isnan(e->saves_ns) || (!e->complete && e->saves_ns == 0);
+	t.noisy = e->noisy_problems > 0;
 	if (!e->available || (e->unmeasured_problems && !measurable))
 		t.gain = GAIN_ABSENT;
 	else if (t.wanted)
@@ -74,7 +75,8 @@ static char *say_complete(char *buf, const struct bound_says *b, int form)
 		snprintf(buf, SAY_GAP, form == 0 ? "%d of %d layers estimated" : form == 1 ? "%d/%d estimated" : "estimated",
 			b->estimated, b->layers);
 	else if (form < 2)
-		snprintf(buf, SAY_GAP, form == 0 ? "all %d layers known" : "%d layers known", b->layers);
+		snprintf(buf, SAY_GAP, b->layers == 1 ? "1 layer known" : form == 0 ? "all %d layers known" : "%d layers known",
+			b->layers);
 	else if (!b->noisy && !b->suspect)
 		snprintf(buf, SAY_GAP, "all known");
 	if (form == 0 && b->proxies && !b->estimated)

@@ -18,7 +18,7 @@ struct bound_says {
 	bool described;          /* the device is only described, never measured; set by the caller */
 	const char *least;       /* prefix of a total: analysis_mark */
 };
-/* folded: number of layers that only make constants; they are not counted. */
+/* folded: number of layers that only compute constants; they are not counted. */
 struct bound_says say_bound(const struct analysis *a, int folded);
 
 enum gain {
@@ -33,6 +33,7 @@ struct toggle_says {
 	enum gain gain;
 	double saves_ns;         /* PARTLY, KNOWN; below 0: it costs */
 	int wanted;              /* UNKNOWN: distinct problems to be measured first */
+	bool noisy;              /* PARTLY, KNOWN: a measurement in either total is noisy */
 };
 /* measurable: true if the device can measure or plan what is missing. */
 struct toggle_says say_toggle(const struct what_if_effect *e, bool measurable);

@@ -1,4 +1,5 @@
-/* The details page of one layer: lines made by view_detail.c and, for algorithms and measurements, detail_results.c. */
+/* The details page of one layer: lines made by view_detail.c and, for algorithms and measurements,
+ * detail_results.c. */
 #ifndef UI_DETAIL_H
 #define UI_DETAIL_H
 

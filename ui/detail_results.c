@@ -25,28 +25,35 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 {
 	char median[STR_QUANTITY], workspace[STR_QUANTITY];
 	int columns = name_columns(d);
-	const char *name = r->algorithm.name && r->algorithm.name[0] ? detail_clean(d, text_of(r->algorithm.name))
+	const char *name = r->algorithm.name && r->algorithm.name[0] ?
+		detail_clean(d, text_of(r->algorithm.name))
 								     : "(whole problem)";
 	if (r->status != STATUS_OK) {
-		ADD(d, STYLE_WARN, -1, "   %-*.*s %s: %s", columns, columns, name, state_row(state_of_status(r->status))->word,
+		ADD(d, STYLE_WARN, -1, "   %-*.*s %s: %s", columns, columns, name,
+			state_row(state_of_status(r->status))->word,
 			detail_clean(d, text_of(r->why)));
 		return;
 	}
 	const struct sample_stats *s = &r->stats;
 	const char *why = r->why ? detail_clean(d, text_of(r->why)) : ""; /* what disturbed it */
 	double side = s->median > 0 ? 100 * fmax(s->hi - s->median, s->median - s->lo) / s->median : NAN;
-	const char *spread = isnan(side) ? "     -" : side >= 1000 ? " >999%" : arena_printf(&d->arena, "%5.1f%%", side);
-	const char *left_out = s->discarded > 0 ? arena_printf(&d->arena, ", %lld left out", (long long)s->discarded) : "";
+	const char *spread = isnan(side) ? "     -" : side >= 1000 ? " >999%" :
+		arena_printf(&d->arena, "%5.1f%%", side);
+	const char *left_out = s->discarded > 0 ?
+		arena_printf(&d->arena, ", %lld left out", (long long)s->discarded) : "";
 	enum style style = r == used ? STYLE_GOOD : STYLE_NORMAL;
 	const char *mark = r == used ? ">" : " ", *layouts = r->algorithm.layouts ? r->algorithm.layouts : "";
 	str_duration(median, s->median);
 	str_bytes(workspace, r->algorithm.workspace_bytes);
 	if (d->width >= WIDE) {
-		ADD(d, style, -1, " %s %-*.*s %9s %s %5lld %-3s %4s, %s", mark, columns, columns, name, median,
+		ADD(d, style, -1, " %s %-*.*s %9s %s %5lld %-3s %4s, %s", mark, columns, columns, name,
+			median,
 			spread, (long long)s->n, matrix_word(r->algorithm.matrix), cache_name(r->cache),
 			launch_name(r->launch));
 		ADD(d, STYLE_DIM, -1, "     library's choice %d, workspace %s, stopped: %s%s%s%s",
-			r->algorithm.rank + 1, workspace, s->stop == STOP_DISTURBED ? "noisy" : stop_name(s->stop), left_out, *why ? ": " : "", why);
+			r->algorithm.rank + 1, workspace,
+			s->stop == STOP_DISTURBED ? "noisy" : stop_name(s->stop), left_out, *why ? ": " : "",
+			why);
 	} else {
 		ADD(d, style, -1, " %s %-*.*s %9s %s", mark, columns, columns, name, median, spread);
 		ADD(d, STYLE_DIM, -1, "     n %lld, %s, %s, matrix units %s", (long long)s->n,
@@ -75,7 +82,8 @@ static void add_planned(struct app *app, struct detail *d, const char *title, co
 	int columns = d->width - 24 < 12 ? 12 : d->width - 24;
 	detail_heading(d, arena_printf(&d->arena, "%s (planned, not measured)", title));
 	if (p->state == PLANNED_NO)
-		detail_wrapped(d, STYLE_WARN, " ", arena_printf(&d->arena, "none: %s", detail_clean(d, text_of(p->why))));
+		detail_wrapped(d, STYLE_WARN, " ",
+			arena_printf(&d->arena, "none: %s", detail_clean(d, text_of(p->why))));
 	else if (p->state != PLANNED_YES)
 		detail_add(d, STYLE_DIM, -1, " planning...");
 	if (p->state != PLANNED_YES)
@@ -86,9 +94,11 @@ static void add_planned(struct app *app, struct detail *d, const char *title, co
 	for (int i = 0; i < p->count; i++) {
 		const struct algorithm *a = &p->algorithms[i];
 		char workspace[STR_QUANTITY];
-		ADD(d, STYLE_NORMAL, -1, "   %-*.*s %-6s %10s", columns, columns, detail_clean(d, text_of(a->name)),
+		ADD(d, STYLE_NORMAL, -1, "   %-*.*s %-6s %10s", columns, columns,
+			detail_clean(d, text_of(a->name)),
 			matrix_word(a->matrix), str_bytes(workspace, a->workspace_bytes));
-		detail_wrapped(d, STYLE_DIM, "     ", detail_clean(d, text_of(arena_printf(&d->arena, "%s, %s%s%s%s%s", a->api, a->math,
+		detail_wrapped(d, STYLE_DIM, "     ",
+			detail_clean(d, text_of(arena_printf(&d->arena, "%s, %s%s%s%s%s", a->api, a->math,
 			*a->notes ? ", " : "", a->notes, *a->layouts ? ", " : "", a->layouts))));
 	}
 }
@@ -143,7 +153,8 @@ static const char *algorithm_apart(struct detail *d, const struct result *one, c
 		layouts |= strcmp(a->layouts, b->layouts) != 0;
 	}
 	const char *layout = layouts ? layouts_short(d, a->layouts) : "";
-	return arena_printf(&d->arena, "%s%s%s%s%s%s", api ? " " : "", api ? detail_clean(d, text_of(a->api)) : "",
+	return arena_printf(&d->arena, "%s%s%s%s%s%s", api ? " " : "",
+		api ? detail_clean(d, text_of(a->api)) : "",
 		math ? " " : "", math ? detail_clean(d, text_of(a->math)) : "", *layout ? " " : "", layout);
 }
 
@@ -151,7 +162,8 @@ static const char *algorithm_apart(struct detail *d, const struct result *one, c
 static const char *algorithm_label(struct detail *d, const struct result *one, const struct result *const *r,
 	int count, int columns)
 {
-	const char *name = *one->algorithm.name ? detail_clean(d, text_of(one->algorithm.name)) : "(whole problem)";
+	const char *name = *one->algorithm.name ? detail_clean(d, text_of(one->algorithm.name)) :
+		"(whole problem)";
 	const char *apart = algorithm_apart(d, one, r, count);
 	int rest = columns - canvas_columns(apart);
 	return arena_printf(&d->arena, "%.*s%s", rest < columns / 2 ? columns / 2 : rest, name, apart);
@@ -168,22 +180,27 @@ static void add_algorithm(struct detail *d, const char *label, const struct resu
 		is_used |= r[i] == used;
 		good |= r[i]->status == STATUS_OK;
 		for (int k = 0; k < STATES; k++)
-			if (r[i]->status == STATUS_OK && r[i]->cache == states[k].cache && r[i]->launch == states[k].launch)
+			if (r[i]->status == STATUS_OK && r[i]->cache == states[k].cache &&
+				r[i]->launch == states[k].launch)
 				at[k] = r[i];
 	}
 	if (!good) {
 		ADD(d, STYLE_WARN, -1, "   %-*.*s %s: %s", columns, columns, label,
-			state_row(state_of_status(r[0]->status))->word, detail_clean(d, text_of(r[0]->why ? r[0]->why : "")));
+			state_row(state_of_status(r[0]->status))->word,
+			detail_clean(d, text_of(r[0]->why ? r[0]->why : "")));
 		return;
 	}
-	const char *line = arena_printf(&d->arena, " %s %-*.*s", is_used ? ">" : " ", columns, columns, label);
+	const char *line = arena_printf(&d->arena, " %s %-*.*s", is_used ? ">" : " ", columns, columns,
+		label);
 	for (int k = 0; k < STATES; k++)
-		line = arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS, at[k] ? str_duration(text, at[k]->stats.median) : "-");
+		line = arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS,
+			at[k] ? str_duration(text, at[k]->stats.median) : "-");
 	detail_add(d, is_used ? STYLE_GOOD : STYLE_NORMAL, -1, line);
 }
 
 /* One row per algorithm; the results of an algorithm are adjacent. */
-static void add_algorithms(struct detail *d, const struct result *const *r, int count, const struct result *used)
+static void add_algorithms(struct detail *d, const struct result *const *r, int count,
+	const struct result *used)
 {
 	int columns = d->width - 3 - STATES * STATE_COLUMNS;
 	columns = columns < 8 ? 8 : columns > 40 ? 40 : columns;
@@ -203,9 +220,12 @@ static void add_used(struct detail *d, const struct result *r)
 {
 	char workspace[STR_QUANTITY];
 	const struct sample_stats *s = &r->stats;
-	const char *left_out = s->discarded > 0 ? arena_printf(&d->arena, ", %lld left out", (long long)s->discarded) : "";
-	detail_wrapped(d, STYLE_DIM, "   ", arena_printf(&d->arena, "> n %lld%s, %s; library's choice %d, matrix units %s, workspace %s",
-		(long long)s->n, left_out, s->stop == STOP_DISTURBED ? "noisy" : stop_name(s->stop), r->algorithm.rank + 1,
+	const char *left_out = s->discarded > 0 ?
+		arena_printf(&d->arena, ", %lld left out", (long long)s->discarded) : "";
+	detail_wrapped(d, STYLE_DIM, "   ", arena_printf(&d->arena,
+		"> n %lld%s, %s; library's choice %d, matrix units %s, workspace %s",
+		(long long)s->n, left_out, s->stop == STOP_DISTURBED ? "noisy" : stop_name(s->stop),
+		r->algorithm.rank + 1,
 		matrix_word(r->algorithm.matrix), str_bytes(workspace, r->algorithm.workspace_bytes)));
 	if (r->why && *r->why)
 		detail_wrapped(d, STYLE_WARN, "     ", detail_clean(d, text_of(r->why)));

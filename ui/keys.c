@@ -58,7 +58,7 @@ static const struct key_row fixed[] = {
 	{ "S", REQUEST_SORT_BACK, 0, KEYS_FIND, "sort by the previous column", NULL },
 	{ "I", REQUEST_REVERSE, 0, KEYS_FIND, "reverse the order", NULL },
 	{ "c", REQUEST_FOLDED, 0, KEYS_FIND,
-		"show or hide the layers that only make constants (weights, arithmetic on shapes)",
+		"show or hide the layers that only compute constants (weights, arithmetic on shapes)",
 		NULL },
 	{ "Enter", REQUEST_OPEN, 0, KEYS_VIEWS,
 		"open a layer's details or the layer that a line names; flip a toggle; use a device",

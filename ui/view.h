@@ -25,12 +25,13 @@ struct view {
 	/* Draws row (the view's own numbering, whatever the order) into an area one line high. shown_after:
 	 * the row drawn on the line above, or -1. */
 	void (*draw_row)(struct app *app, void *state, int row, int shown_after, struct area line);
-	/* Text of a row for search and filter, cleaned; lives until the next drawing. NULL function = no search. */
+	/* Text of a row for search and filter, cleaned; lives until the next drawing. NULL function = no
+	 * search. */
 	const char *(*row_text)(struct app *app, void *state, int row);
 	/* True if a cheap part of row_text contains the text; false: unknown. May be NULL. */
 	bool (*row_has)(struct app *app, void *state, int row, struct text text);
-	/* Names of the sort orders, NULL-terminated, the first is the view's own; and a comparison of two rows in one
-	 * of the others. NULL = no sorting. */
+	/* Names of the sort orders, NULL-terminated, the first is the view's own; and a comparison of two
+	 * rows in one of the others. NULL = no sorting. */
 	const char *const *orders;
 	int (*compare)(struct app *app, void *state, int order, int a, int b);
 	/* Handles REQUEST_OPEN for the selected row. False: it did nothing. */
@@ -46,7 +47,8 @@ struct view {
 	/* Milliseconds until the view must be drawn again; -1: no such time. May be NULL. */
 	int (*due_ms)(struct app *app, void *state);
 	const char *opens;           /* what Enter does, for the hints at the bottom; NULL: the key table's */
-	bool text;                   /* a page of text: it scrolls, and has a cursor only on a search result */
+	bool text;                   /* a page of text: it scrolls, and has a cursor only on a search
+					result */
 	bool own_footer;             /* the page describes the layer itself: no rows for it at the bottom */
 };
 
@@ -98,7 +100,8 @@ struct place {
 	const struct plan *plan;       /* the graph's */
 	const struct plan_layer *layer;
 	int base;                      /* number of that graph's first layer */
-	int inside;                    /* number of the first layer of its own bodies, which follow one another */
+	int inside;                    /* number of the first layer of its own bodies, which follow one
+					  another */
 	int owner, body, depth;        /* enclosing layer or -1; index of its body; nesting depth */
 	double times;                  /* runs per run of the model; NaN unknown, 0 never */
 };
@@ -124,9 +127,9 @@ struct app {
 	bool quit, redraw;
 	bool stopping;           /* x was pressed; the running problem has not ended yet */
 	bool runner_dead;        /* it does not start; retried only when the user presses b or B */
-	bool show_folded;        /* list the layers that only make constants too */
+	bool show_folded;        /* list the layers that only compute constants too */
 	/* computed by app_refresh, for the views */
-	int folded_count;        /* layers that only make constants, listed or not */
+	int folded_count;        /* layers that only compute constants, listed or not */
 	int place_count;
 	struct place *places;
 	bool *unfolded;          /* per place: true if its bodies are listed */
@@ -137,6 +140,7 @@ struct app {
 	int *lane_of;            /* of a row: its row of the lanes, or its outermost owner's */
 	int *row_of;             /* row of a layer, or -1 */
 	int *number_of;          /* a layer's number from 1, constant layers not counted; 0 for these */
+	int name_columns;        /* columns that the longest short name needs, about; at most APP_NAME_COLUMNS_MAX */
 	uint8_t *name_detail;    /* per place: how much of the name app_name_short keeps; 0 = least */
 	struct lanes lanes;      /* of the listed layers of the model's own graph */
 	const struct plan *lanes_plan;
@@ -160,14 +164,15 @@ int app_producer(const struct app *app, int layer, int value);
 /* The first layer of a body of a layer. */
 int app_body_first(const struct app *app, int layer, int body);
 bool app_is_body(const struct app *app, int layer);
-/* True if the layer only makes a constant. */
+/* True if the layer only computes constants. */
 bool app_is_folded(const struct app *app, int layer);
 /* True if the layer has inner layers that can be listed. */
 bool app_can_unfold(const struct app *app, int layer);
 /* Shows or hides the inner layers of a layer (app_fold: of the layer or its owner). False: nothing to do. */
 bool app_unfold(struct app *app, int layer);
 bool app_fold(struct app *app, int layer);
-/* Shows the inner layers of all layers or, if all are shown, hides them. Returns the number of layers opened. */
+/* Shows the inner layers of all layers or, if all are shown, hides them. Returns the number of layers
+ * opened. */
 int app_unfold_all(struct app *app);
 /* The layer itself or, if it is not listed, the innermost enclosing layer that is. */
 int app_listed_at(const struct app *app, int layer);
@@ -209,8 +214,9 @@ bool app_is_of_scenario(const struct app *app, const char *problem);
 void app_note(struct app *app, bool bad, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Switches to another device; the result is shown in the footer. */
 void app_device_choose(struct app *app, const struct session_device *d);
-/* True if the what-if does not apply because costs are estimates, which have no algorithms and no launches. */
-bool app_is_beside(const struct app *app, const struct what_if *row);
+/* True if the what-if does not apply because costs are estimates, which have no algorithms and no
+ * launches. */
+bool app_is_inapplicable(const struct app *app, const struct what_if *row);
 /* Switches what-if number `row` of what_if_table on or off. */
 void app_toggle(struct app *app, int row);
 /* Bytes of text that fit in one line of `columns`: up to a blank if there is one, else up to the edge. The

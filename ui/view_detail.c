@@ -53,7 +53,8 @@ static void add_limit(struct app *app, struct detail *d, const struct layer_cost
 	const char *share = isnan(l.share) ? "" : arena_printf(&d->arena, ", %.3g%% of", 100 * l.share);
 	const char *of = isnan(l.peak_per_s) ? "" : arena_printf(&d->arena, "%s %s%s (%s)", *share ? share : ", limit",
 		str_count(peak, l.peak_per_s), l.is_rate ? "B/s" : "FLOP/s", l.peak);
-	const char *text = arena_printf(&d->arena, "%s%s", limit_name(l.by), of);
+	const char *text = arena_printf(&d->arena, "%s%s%s", limit_name(l.by), of,
+		limit_is_over(&l) ? "; above the measured peak: the measurement is noisy, or that peak is too low" : "");
 	size_t n = app_break(text, d->width - canvas_columns(indent) - 1);
 	ADD(d, STYLE_NORMAL, -1, " bound by %.*s", (int)n, text);
 	detail_wrapped(d, STYLE_NORMAL, indent, text + n + strspn(text + n, " "));
@@ -331,15 +332,25 @@ static bool group_has(const struct fusion_group *g, int layer)
 	return false;
 }
 
-/* Sum of the measured costs of a group's layers when not fused; NaN if one is missing. */
+/* Cost of a problem: of its measurement, or on a described device its roofline; NaN unknown. */
+static double problem_ns(const struct app *app, const char *text)
+{
+	const struct session *s = app->session;
+	const struct result *r = app_pick(app, text);
+	struct problem p;
+	if (r || !s->described || problem_parse(text_of(text), &p, NULL))
+		return r ? r->stats.median : NAN;
+	return roofline_ns(&p, &s->described->peaks, &s->scenario);
+}
+
+/* Sum of the costs of a group's layers when not fused; NaN if one is missing. */
 static double parts_ns(const struct app *app, const struct fusion_group *g)
 {
 	double ns = 0;
 	for (int k = 0; k < g->layer_count; k++) {
 		const struct plan_layer *l = &app_plan(app)->layers[g->layers[k]];
 		int own = app_own_problem(app, g->layers[k]);
-		const struct result *part = own >= 0 ? app_pick(app, app_plan(app)->problems[own].text) : NULL;
-		ns += l->class == CLASS_FREE ? 0 : part ? part->stats.median : NAN;
+		ns += l->class == CLASS_FREE ? 0 : own >= 0 ? problem_ns(app, app_plan(app)->problems[own].text) : NAN;
 	}
 	return ns;
 }
@@ -355,17 +366,17 @@ static void add_fusions(struct app *app, struct detail *d)
 		if (!group_has(g, d->layer))
 			continue;
 		const char *text = app->session->scenario.nxc && g->text_nxc ? g->text_nxc : g->text;
-		const struct result *r = app_pick(app, text);
-		double apart = parts_ns(app, g), gain = r ? apart - r->stats.median : NAN;
+		double fused = problem_ns(app, text), apart = parts_ns(app, g), gain = apart - fused;
+		const char *mark = app->session->described ? "~" : "";
 		char by[STR_QUANTITY], with[STR_QUANTITY], without[STR_QUANTITY];
 		enum style style = STYLE_DIM;
-		const char *word = r ? "" : detail_problem_word(app, d, text, &style);
-		const char *effect = isnan(gain) ? "gain unknown" : arena_printf(&d->arena, "%s %s",
-			gain < 0 ? "costs" : "saves", str_duration(by, fabs(gain)));
+		const char *word = isnan(fused) ? detail_problem_word(app, d, text, &style) : "";
+		const char *effect = isnan(gain) ? "gain unknown" : arena_printf(&d->arena, "%s %s%s",
+			gain < 0 ? "costs" : "saves", mark, str_duration(by, fabs(gain)));
 		ADD(d, isnan(gain) ? STYLE_DIM : gain > 0 ? STYLE_GOOD : STYLE_NORMAL, -1, "%s%s%s %s", label,
 			cost && cost->group == g ? ">" : " ", effect, detail_clean(d, text_of(g->pattern)));
-		ADD(d, STYLE_DIM, -1, "          fused %s, parts %s",
-			r ? str_duration(with, r->stats.median) : word,
+		ADD(d, STYLE_DIM, -1, "          fused %s%s, parts %s%s", isnan(fused) ? "" : mark,
+			isnan(fused) ? word : str_duration(with, fused), isnan(apart) ? "" : mark,
 			isnan(apart) ? "unknown" : str_duration(without, apart));
 		label = "         ";
 	}
@@ -387,7 +398,7 @@ static void detail_make(struct app *app, struct detail *d)
 	ADD(d, STYLE_NORMAL, -1, " %s%s%s  class %s  %s", detail_clean(d, l->node->domain), l->node->domain.n ? "." : "",
 		detail_clean(d, l->node->op), op_class_name(l->class),
 		app_is_body(app, d->layer) ? "" : number ? arena_printf(&d->arena, "layer %d of %d", number, p->layer_count - app->folded_count)
-		       : "only makes a constant");
+		       : "only computes constants");
 	add_owner(app, d);
 	add_cost(app, d);
 	if (!app_is_body(app, d->layer))

@@ -61,11 +61,13 @@ static void line_of_peaks(struct devices *s, int i, const struct session *sessio
 	struct str line = { 0 };
 	peaks_describe(&k, &line);
 	if (line.n)
-		line_add_wrapped(s, i, arena_printf(&s->line_arena, "measured peaks: %s", line.p), STYLE_NORMAL);
+		line_add_wrapped(s, i, arena_printf(&s->line_arena, "measured peaks: %s", line.p),
+			STYLE_NORMAL);
 	if (peaks_have_gaps(&k))
 		line_add_wrapped(s, i, arena_printf(&s->line_arena, "-: not measured on a quiet machine%s%s",
 			peaks_known(&k) ? "" : " (no rooflines without the memory peak)",
-			s->list[i].kind == SESSION_RUNNER ? "; benanza bench --shaky MODEL measures it again" : ""), STYLE_DIM);
+			s->list[i].kind == SESSION_RUNNER ?
+			"; benanza bench --shaky MODEL measures it again" : ""), STYLE_DIM);
 	str_free(&line);
 }
 
@@ -165,7 +167,8 @@ static const char *figure_text(struct app *app, const struct described *d, enum 
 		return arena_printf(&app->scratch, "%d", d->sm);
 	if (isnan(value))
 		return "-";
-	return arena_printf(&app->scratch, "%s%s", str_count(number, value), f == FIGURE_MEMORY ? "B/s" : "FLOP/s");
+	return arena_printf(&app->scratch, "%s%s", str_count(number, value),
+		f == FIGURE_MEMORY ? "B/s" : "FLOP/s");
 }
 
 /* Lowest weight that is shown at this width. */
@@ -222,7 +225,8 @@ static void devices_draw_row(struct app *app, void *state, int row, int above, s
 	canvas_fit(line, KEY_AT, 0, MODEL_AT - KEY_AT - 1, d->in_use ? STYLE_GOOD : STYLE_BOLD,
 		d->kind == SESSION_RECORDED && !d->id ? "-" : app_clean(app, text_of(d->key)));
 	const char *what = starting ? "starting" : *d->model ? d->model : d->command;
-	canvas_fit(line, MODEL_AT, 0, end - MODEL_AT, starting ? STYLE_ACCENT : *d->model ? STYLE_NORMAL : STYLE_DIM,
+	canvas_fit(line, MODEL_AT, 0, end - MODEL_AT,
+		starting ? STYLE_ACCENT : *d->model ? STYLE_NORMAL : STYLE_DIM,
 		app_clean(app, text_of(what)));
 }
 

@@ -41,10 +41,13 @@ static void add_wrapped(struct doctor_page *p, const char *text, enum style styl
 		add(p, arena_strndup(&p->arena, text, strlen(text)), style);
 }
 
-static void add_group(struct doctor_page *p, const struct doctor_finding *f, int count, enum doctor_outcome outcome)
+static void add_group(struct doctor_page *p, const struct doctor_finding *f, int count,
+	enum doctor_outcome outcome)
 {
-	static const char *const titles[] = { [DOCTOR_OK] = "OK", [DOCTOR_BENDS] = "Distorts measurements", [DOCTOR_UNKNOWN] = "Unknown here" };
-	static const enum style styles[] = { [DOCTOR_OK] = STYLE_NORMAL, [DOCTOR_BENDS] = STYLE_BAD, [DOCTOR_UNKNOWN] = STYLE_WARN };
+	static const char *const titles[] = { [DOCTOR_OK] = "OK", [DOCTOR_BENDS] = "Distorts measurements",
+		[DOCTOR_UNKNOWN] = "Unknown here" };
+	static const enum style styles[] = { [DOCTOR_OK] = STYLE_NORMAL, [DOCTOR_BENDS] = STYLE_BAD,
+		[DOCTOR_UNKNOWN] = STYLE_WARN };
 	int begin = p->count;
 	for (int i = 0; i < count; i++) {
 		if (f[i].outcome != outcome)
@@ -55,7 +58,8 @@ static void add_group(struct doctor_page *p, const struct doctor_finding *f, int
 			add(p, titles[outcome], STYLE_HEADER);
 			p->lines[p->count - 1].heading = true;
 		}
-		add_wrapped(p, arena_printf(&p->arena, "%s%s%s: %s", f[i].check, *f[i].subject ? ", " : "", f[i].subject, f[i].what), styles[outcome]);
+		add_wrapped(p, arena_printf(&p->arena, "%s%s%s: %s", f[i].check, *f[i].subject ? ", " : "",
+			f[i].subject, f[i].what), styles[outcome]);
 		if (*f[i].cure)
 			add_wrapped(p, arena_printf(&p->arena, "  -> %s", f[i].cure), STYLE_DIM);
 	}

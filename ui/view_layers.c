@@ -133,14 +133,16 @@ static const char *cost_text(struct app *app, int layer, const struct layer_cost
 	switch (cost->origin) {
 	case ORIGIN_FREE:
 		/* absorbed: part of an integer layer; ~free: 0 is a lower bound */
-		return app_layer(app, layer)->absorbed_by >= 0 ? "absorbed" : cost->at_least ? "~free " : "free ";
+		return app_layer(app, layer)->absorbed_by >= 0 ? "absorbed" : cost->at_least ? "~free " :
+			"free ";
 	case ORIGIN_FUSED: return "fused ";
 	case ORIGIN_UNSUPPORTED: *style = STYLE_WARN; return "n/a ";
 	case ORIGIN_MISSING: return "- ";
 	default: break;
 	}
 	*style = app_is_critical(app, cost) ? STYLE_CRITICAL : STYLE_NORMAL;
-	bool guess = app_is_guess(cost) || isnan(app->places[layer].times), repeat = app_same_as(app, layer) >= 0;
+	bool guess = app_is_guess(cost) || isnan(app->places[layer].times),
+		repeat = app_same_as(app, layer) >= 0;
 	/* no blank before the `~`: every number with its unit fits in nine columns */
 	return arena_printf(&app->scratch, "%s%s%s", !repeat ? "" : guess || cost->mistrusted ? "=" : "= ",
 		cost->mistrusted ? "!" : guess ? "~" : "",
@@ -207,7 +209,8 @@ static const char *shape_short(struct app *app, struct shape s)
 	return text;
 }
 
-static const char *output_text(struct app *app, const struct plan *p, const struct plan_layer *l, struct area line, int width)
+static const char *output_text(struct app *app, const struct plan *p, const struct plan_layer *l,
+	struct area line, int width)
 {
 	int at = l->output_count ? l->outputs[0] : -1;
 	if (at < 0)
@@ -224,7 +227,8 @@ static const char *op_text(struct app *app, const struct plan_layer *l)
 {
 	const char *op = app_op_short(app, l->node->op);
 	const struct plan_problem *problem = l->quantized ? plan_layer_problem(app_plan(app), l) : NULL;
-	return problem ? arena_printf(&app->scratch, "%s %s", op, dtype_name(problem->problem.operand[0].dtype)) : op;
+	return problem ? arena_printf(&app->scratch, "%s %s", op,
+		dtype_name(problem->problem.operand[0].dtype)) : op;
 }
 
 static void widths_renew(struct app *app, struct widths *w)
@@ -269,7 +273,8 @@ static void layers_draw_row(struct app *app, void *state, int row, int above, st
 		canvas_fit(line, x, 0, c.op, style, op_text(app, l));
 	x += c.op ? c.op + 1 : 0;
 	if (c.output)
-		canvas_fit(line, x, 0, c.output, style, output_text(app, app->places[layer].plan, l, line, c.output));
+		canvas_fit(line, x, 0, c.output, style,
+			output_text(app, app->places[layer].plan, l, line, c.output));
 	x += c.output ? c.output + 1 : 0;
 	draw_cost(app, layer, line, x, &c);
 	const char *word = app_layer_state(app, layer, &style);
@@ -285,10 +290,13 @@ static const char *layers_row_text(struct app *app, void *state, int row)
 	const struct plan *p = app->places[layer].plan;
 	enum style style;
 	const char *problem = app_problem(app, layer);
-	const char *output = at >= 0 ? app_clean(app, text_of(plan_value_text(&app->scratch, &p->values[at]))) : "";
-	return arena_printf(&app->scratch, "%s %s %s %s %s %s %s %s", app_clean(app, l->name), app_name(app, layer),
+	const char *output = at >= 0 ? app_clean(app,
+		text_of(plan_value_text(&app->scratch, &p->values[at]))) : "";
+	return arena_printf(&app->scratch, "%s %s %s %s %s %s %s %s", app_clean(app, l->name),
+		app_name(app, layer),
 		app_clean(app, l->node->op), op_class_name(l->class), output,
-		cost_text(app, layer, app_cost(app, layer), &style), app_layer_terms(app, layer), problem ? problem : "");
+		cost_text(app, layer, app_cost(app, layer), &style), app_layer_terms(app, layer),
+		problem ? problem : "");
 }
 
 /* The name and the operator, uncleaned: a typed text has no control characters. */

@@ -62,7 +62,8 @@ static int problems_rows(struct app *app, void *state, int width)
 			p->problems[i].border ? -1 : app_first_layer(app, i), false);
 	bool nxc = app->session->scenario.nxc;
 	for (int i = p ? p->problem_count : 0; nxc && p && i < plan_problem_total(p); i++)
-		rows_add(s, &seen, p->problems[i].text, p->problems[i].use_count, p->problems[i].first_layer, false);
+		rows_add(s, &seen, p->problems[i].text, p->problems[i].use_count, p->problems[i].first_layer,
+			false);
 	const struct fusion *f = p ? session_fusion(app->session->current) : NULL;
 	for (int i = 0; f && i < f->group_count; i++) {
 		const struct fusion_group *g = &f->groups[i];
@@ -88,7 +89,8 @@ static void problems_close(struct app *app, void *state)
 static void problems_heading(struct app *app, void *state, struct area line)
 {
 	(void)state;
-	const char *cost = app_order_mark(app, &view_problems, 1), *uses = app_order_mark(app, &view_problems, 2),
+	const char *cost = app_order_mark(app, &view_problems, 1),
+		*uses = app_order_mark(app, &view_problems, 2),
 		   *text = app_order_mark(app, &view_problems, 3);
 	struct arena *s = &app->scratch;
 	canvas_text(line, 1, 0, STYLE_DIM, "state");

@@ -61,7 +61,7 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 	struct toggle_says t = say_toggle(e, app_can_measure(app));
 	double with_ns = e->on ? a->bound_ns : e->bound_ns;
 	bool complete = e->on ? a->complete : e->bound_complete;
-	if (t.gain == GAIN_ABSENT || app_is_beside(app, row))
+	if (t.gain == GAIN_ABSENT || app_is_inapplicable(app, row))
 		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "n/a");
 	else if (t.wanted > 0)
 		canvas_fit(rest, 0, 0, rest.width, STYLE_WARN,
@@ -70,10 +70,11 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 	else if (t.gain == GAIN_UNKNOWN || t.gain == GAIN_NEVER || isnan(with_ns))
 		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "unknown");
 	else
-		canvas_fit(rest, 0, 0, rest.width, STYLE_NORMAL,
-			arena_printf(&app->scratch, "%s%-18s %s%s%s", complete && !e->estimated ? " " : "~",
+		canvas_fit(rest, 0, 0, rest.width, t.noisy ? STYLE_WARN : STYLE_NORMAL,
+			arena_printf(&app->scratch, "%s%-18s %s%s%s%s", complete && !e->estimated ? " " : "~",
 				str_duration(total, with_ns), t.gain == GAIN_PARTLY ? "~" : " ",
-				str_duration(saves, fabs(t.saves_ns)), t.saves_ns < 0 ? " more" : ""));
+				str_duration(saves, fabs(t.saves_ns)), t.saves_ns < 0 ? " more" : "",
+				t.noisy ? arena_printf(&app->scratch, "  %d noisy", e->noisy_problems) : ""));
 }
 
 /* Unknown work is reported, never counted as 0. */
@@ -83,10 +84,11 @@ static const char *work_text(struct app *app)
 	char x[STR_QUANTITY], y[STR_QUANTITY];
 	int unknown = p->unknown_flops_layers;
 	if (unknown && !(p->flops > 0))
-		return arena_printf(&app->scratch, " work       unknown for %d layers", unknown);
+		return arena_printf(&app->scratch, " work       unknown for %d layer%s", unknown,
+			unknown == 1 ? "" : "s");
 	return arena_printf(&app->scratch, " work       %s%s%s FLOPs, %s moved%s", unknown && !p->upto ? "at least " : "",
 		p->upto || (p->at_least && !unknown) ? "~" : "", str_count(x, p->flops), str_bytes(y, p->bytes),
-		unknown ? arena_printf(&app->scratch, "; unknown for %d layers", unknown) : "");
+		unknown ? arena_printf(&app->scratch, "; unknown for %d layer%s", unknown, unknown == 1 ? "" : "s") : "");
 }
 
 static const char *figure_text(struct app *app, enum figure f)

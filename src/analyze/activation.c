@@ -139,7 +139,8 @@ static void compute_binary(const struct search *s, const struct plan_layer *l, d
 			scalar_of(s->plan, l->inputs[i], &scalar[i]);
 	}
 	for (int i = 0; i < SAMPLES; i++)
-		y[i] = binary(l->op->name[0], in[0] ? in[0]->y[i] : scalar[0], in[1] ? in[1]->y[i] : scalar[1]);
+		y[i] = binary(l->op->name[0], in[0] ? in[0]->y[i] : scalar[0],
+			in[1] ? in[1]->y[i] : scalar[1]);
 }
 
 static void compute_unary(const struct search *s, const struct plan_layer *l, double *y)

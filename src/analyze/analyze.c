@@ -33,7 +33,8 @@ static void fill_layer(struct arena *a, struct layer_cost *c, const struct study
 
 /* Start, slack and critical path of the active choice, for layers with a cost. All layers of a group have the
  * values of its last layer. */
-static void fill_schedule(struct analysis *out, const struct study *st, const double *cost, struct arena *scratch)
+static void fill_schedule(struct analysis *out, const struct study *st, const double *cost,
+	struct arena *scratch)
 {
 	double *start = ARENA_ARRAY(scratch, double, st->node_count);
 	double *slack = ARENA_ARRAY(scratch, double, st->node_count);
@@ -104,7 +105,8 @@ static struct interval node_interval(const struct study *st, const struct soluti
 static void fill_interval(struct analysis *out, const struct study *st, const struct solution *x, const int *chosen,
 	struct arena *scratch)
 {
-	double *lo = ARENA_ARRAY(scratch, double, st->node_count), *hi = ARENA_ARRAY(scratch, double, st->node_count);
+	double *lo = ARENA_ARRAY(scratch, double, st->node_count),
+		*hi = ARENA_ARRAY(scratch, double, st->node_count);
 	bool any = false;
 	for (int i = 0; i < st->node_count; i++) {
 		double ns;
@@ -139,7 +141,8 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 	bool whole = st->on.peaks != NULL;
 	for (int i = 0; whole && i < st->node_count; i++) {
 		int problem = solution_problem(st, chosen, i), layer = st->node_layer[i];
-		bool is_free = layer >= 0 && (chosen[layer] >= 0 || st->plan->layers[layer].class == CLASS_FREE);
+		bool is_free = layer >= 0 && (chosen[layer] >= 0 ||
+			st->plan->layers[layer].class == CLASS_FREE);
 		const struct layer_cost *inside = solution_inside(st, x, i);
 		if (inside)
 			cost[i] = inside->roofline_ns;

@@ -76,8 +76,8 @@ void fusion_free(struct fusion *f);
 
 /* Cost of one layer in a scenario. Times in ns; NaN: unknown. */
 struct layer_cost {
-	double ns, lo, hi;          /* median and its 95% interval (the range of 2 to 5 samples, NaN of one); 0 for
-				       free and fused */
+	double ns, lo, hi;          /* median and its 95% interval (the range of 2 to 5 samples, NaN of one);
+				       0 for free and fused */
 	enum origin origin;
 	const struct result *result;/* the measurement used, or NULL */
 	double preferred_ns;        /* cost of the library's first choice, same states */
@@ -145,8 +145,8 @@ struct analysis {
 	int unmeasured_problems; /* distinct problems that this scenario needs and that have no result */
 };
 
-/* Mark before a total: "" if complete, "~" with estimates, "at least " with gaps, "partial ~" with both (a sum of
- * estimates with gaps is not a lower bound). */
+/* Mark before a total: "" if complete, "~" with estimates, "at least " with gaps, "partial ~" with both (a
+ * sum of estimates with gaps is not a lower bound). */
 const char *analysis_mark(const struct analysis *a);
 
 /* Effect of one what-if: the same analysis with that what-if switched. */
@@ -163,6 +163,7 @@ struct what_if_effect {
 	bool estimated;          /* either side contains rooflines: print `~` */
 	bool available;          /* false e.g. for matrix on a device without matrix units */
 	int unmeasured_problems; /* distinct problems of both sides that are not measured yet */
+	int noisy_problems;      /* distinct problems of both sides whose measurement is noisy */
 	int unavailable_problems;/* distinct problems needed by one side only whose answer cannot be used
 				    (unsupported, failed, excluded by the scenario); for fusion the fused
 				    ones */

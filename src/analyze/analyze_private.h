@@ -207,7 +207,8 @@ struct solution {
 	bool *estimated;        /* per node, alone */
 	struct layer_cost **inside; /* per layer: the cost of its bodies, or NULL; NULL: no layer has
 				       bodies */
-	int *chosen_sum, *chosen_path; /* per layer: index of the group it is in, or -1; same array without fusion */
+	int *chosen_sum, *chosen_path; /* per layer: index of the group it is in, or -1; same array without
+					  fusion */
 	double *cost_sum, *cost_path;  /* per node for each choice: a group's cost is at its last layer; NaN
 					  counts as 0 */
 	double sequential_ns, parallel_ns; /* NaN: no layer that needs time has a price */

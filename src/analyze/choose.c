@@ -117,7 +117,8 @@ static void mark(const struct chooser *c, const struct fusion_group *g, bool on)
 
 /* Walks a group from unit `at` down to its anchor. Children outside the group are added to the option `part`
  * and pushed on `stack` (each may be NULL). Returns the number pushed. */
-static int off_way(const struct chooser *c, const struct fusion_cluster *cluster, int at, struct option *part, int *stack)
+static int off_way(const struct chooser *c, const struct fusion_cluster *cluster, int at,
+	struct option *part, int *stack)
 {
 	int put = 0;
 	for (int next = at; next >= 0;) {

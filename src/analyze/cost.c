@@ -12,9 +12,11 @@
 struct interval interval_of(const struct result *r)
 {
 	const struct sample_stats *s = &r->stats;
-	if (s->n == 1 || !isfinite(s->lo) || !isfinite(s->hi) || s->lo > s->median || s->hi < s->median || s->lo < 0)
+	if (s->n == 1 || !isfinite(s->lo) || !isfinite(s->hi) || s->lo > s->median ||
+		s->hi < s->median || s->lo < 0)
 		return (struct interval){ .lo = NAN, .hi = NAN };
-	return (struct interval){ .known = true, .is_range = s->n < INTERVAL_SAMPLES, .lo = s->lo, .hi = s->hi };
+	return (struct interval){ .known = true, .is_range = s->n < INTERVAL_SAMPLES, .lo = s->lo,
+		.hi = s->hi };
 }
 
 void cost_none(struct layer_cost *c)
@@ -45,7 +47,8 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 	}
 	if (!price->result) {
 		c->origin = price->unsupported ? ORIGIN_UNSUPPORTED : ORIGIN_MISSING;
-		c->why = price->answered ? study_why(st, s, distinct) : st->on.estimate ? roofline_why(a, st, s, distinct) : NULL;
+		c->why = price->answered ? study_why(st, s, distinct) : st->on.estimate ?
+			roofline_why(a, st, s, distinct) : NULL;
 		return;
 	}
 	struct interval v = interval_of(price->result);

@@ -119,6 +119,26 @@ static int lacking_count(const struct study *st, const struct solution *x, const
 	return count;
 }
 
+/* Marks the distinct problems that a total contains and whose measurement is noisy. */
+static void noisy_mark(const struct study *st, const struct solution *x, bool path, bool *noisy)
+{
+	const int *chosen = path ? x->chosen_path : x->chosen_sum;
+	for (int node = 0; node < st->node_count; node++) {
+		int distinct = solution_problem(st, chosen, node);
+		const struct result *r = distinct >= 0 ? x->prices[distinct].result : NULL;
+		if (r && r->stats.stop == STOP_DISTURBED)
+			noisy[distinct] = true;
+	}
+}
+
+static int count_true(const bool *flags, int count)
+{
+	int n = 0;
+	for (int i = 0; i < count; i++)
+		n += flags[i];
+	return n;
+}
+
 static void fill_effect(const struct study *st, const struct scenario *s, const struct solution *here,
 	struct what_if_effect *effect)
 {
@@ -126,12 +146,15 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 	struct scenario flipped = *s;
 	struct arena scratch = { 0 };
 	struct solution other = *here; /* for parallel: a solution has both totals */
-	bool differ;
+	bool differ, *noisy = ARENA_ARRAY(&scratch, bool, st->distinct_count);
+	memset(noisy, 0, (size_t)st->distinct_count * sizeof(*noisy));
 	effect->on = row->get(s);
 	effect->available = is_available(st, row);
 	effect->bound_ns = effect->saves_ns = NAN;
-	if (!effect->available)
+	if (!effect->available) {
+		arena_free(&scratch);
 		return;
+	}
 	row->set(&flipped, !effect->on);
 	if (flipped.nxc != s->nxc) {
 		struct study side;
@@ -139,13 +162,17 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 		solve(&side, &flipped, &scratch, &other);
 		effect->unmeasured_problems = lacking_count(st, here, &other);
 		differ = !effect->unmeasured_problems && gaps_differ(st, here, s->parallel, &side, &other, flipped.parallel);
+		noisy_mark(&side, &other, flipped.parallel, noisy);
 		study_close(&side);
 	} else {
 		if (flipped.parallel == s->parallel)
 			solve(st, &flipped, &scratch, &other);
 		effect->unmeasured_problems = lacking_count(st, here, &other);
 		differ = !effect->unmeasured_problems && gaps_differ(st, here, s->parallel, st, &other, flipped.parallel);
+		noisy_mark(st, &other, flipped.parallel, noisy);
 	}
+	noisy_mark(st, here, s->parallel, noisy);
+	effect->noisy_problems = count_true(noisy, st->distinct_count);
 	struct view now = seen(here, s->parallel), then = seen(&other, flipped.parallel);
 	effect->bound_ns = then.bound_ns;
 	effect->bound_complete = then.complete;

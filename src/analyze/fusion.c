@@ -263,7 +263,8 @@ static void settle_groups(struct finder *f)
 		int anchor = g->layers[0], at = end[anchor]++;
 		if (out->first_group[anchor] < 0)
 			out->first_group[anchor] = at;
-		for (; at > out->first_group[anchor] && f->groups[order[at - 1]].layer_count > g->layer_count; at--)
+		for (; at > out->first_group[anchor] &&
+			f->groups[order[at - 1]].layer_count > g->layer_count; at--)
 			order[at] = order[at - 1];
 		g->text = f->distinct[g->distinct].text;
 		g->text_nxc = g->distinct_nxc < 0 ? NULL : f->distinct[g->distinct_nxc].text;

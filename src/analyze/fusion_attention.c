@@ -78,12 +78,14 @@ static const struct plan_layer *walk(struct chain *c, int64_t keys)
 bool chain_attention(struct chain *c, const struct plan *p, const struct plan_layer *l)
 {
 	int64_t q[4], k[4], v[4];
-	if (!chain_begin(c, p, l) || !is_product(p, l) || !heads_of(p, l->inputs[0], q) || !heads_of(p, l->inputs[1], k))
+	if (!chain_begin(c, p, l) || !is_product(p, l) || !heads_of(p, l->inputs[0], q) ||
+		!heads_of(p, l->inputs[1], k))
 		return false;
 	const struct plan_layer *last = walk(c, k[3]);
 	if (!last || !heads_of(p, last->inputs[1], v))
 		return false;
-	if (k[0] != q[0] || v[0] != q[0] || v[1] != k[1] || (k[1] != q[1] && k[1] != 1) || k[2] != q[3] || v[2] != k[3])
+	if (k[0] != q[0] || v[0] != q[0] || v[1] != k[1] || (k[1] != q[1] && k[1] != 1) || k[2] != q[3] ||
+		v[2] != k[3])
 		return false;
 	enum dtype type = p->values[l->inputs[0]].dtype;
 	const int operands[4] = { l->inputs[0], l->inputs[1], last->inputs[1], last->outputs[0] };

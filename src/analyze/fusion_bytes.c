@@ -53,7 +53,8 @@ static enum dtype residual_type(struct chain *c, const struct plan_layer *add)
 		return DTYPE_UNKNOWN;
 	int other = add->inputs[0] == c->value;
 	c->residual = p->values[add->inputs[other]].producer;
-	return q->operand[other].constant || !is_byte(q->operand[other].dtype) ? DTYPE_UNKNOWN : q->operand[other].dtype;
+	return q->operand[other].constant || !is_byte(q->operand[other].dtype) ? DTYPE_UNKNOWN :
+		q->operand[other].dtype;
 }
 
 /* Appends the layers after the sum up to its QuantizeLinear; false if one of them is not a Relu. */
@@ -63,7 +64,8 @@ static bool take_tail(struct chain *c, const struct plan_layer *add)
 	struct problem *q = &c->problem;
 	while ((l = part_behind(c, add->index))) {
 		if (plan_layer_is(l, "Relu")) {
-			q->epilogue[q->epilogue_count++] = (struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = MODE_RELU };
+			q->epilogue[q->epilogue_count++] =
+				(struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = MODE_RELU };
 			chain_name(c, l);
 		} else if (!plan_layer_is(l, "QuantizeLinear")) {
 			return false;
@@ -92,7 +94,8 @@ bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer 
 	if (chain_readers(p, c->value, &reader, 1) != 1 || p->layers[reader].absorbed_by < 0)
 		return false;
 	const struct plan_layer *add = &p->layers[p->layers[reader].absorbed_by];
-	if (add->absorbed_by >= 0 || c->layer_count + 3 > FUSION_LAYERS_MAX || !chain_one_output(p, &p->layers[reader]))
+	if (add->absorbed_by >= 0 || c->layer_count + 3 > FUSION_LAYERS_MAX ||
+		!chain_one_output(p, &p->layers[reader]))
 		return false;
 	chain_take(c, reader, p->layers[reader].outputs[0]);
 	enum dtype residual = residual_type(c, add);

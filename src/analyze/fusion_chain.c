@@ -87,7 +87,8 @@ bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer 
 {
 	const struct plan_problem *pp = layer_problem(p, l);
 	c->pattern = (struct str){ 0 };
-	if (!pp || !plan_layer_is_onnx(l) || l->body_count || l->proxy || l->class == CLASS_FREE || !chain_one_output(p, l))
+	if (!pp || !plan_layer_is_onnx(l) || l->body_count || l->proxy || l->class == CLASS_FREE ||
+		!chain_one_output(p, l))
 		return false;
 	if (!dtype_is_float(destination(&pp->problem)->dtype) || p->values[l->outputs[0]].shape.rank < 1)
 		return false;
@@ -207,7 +208,8 @@ static bool fold_bias(struct chain *c)
 
 static bool take_batchnorm(struct chain *c, const struct plan_layer *l)
 {
-	if (!plan_layer_is(l, "BatchNormalization") || !c->foldable || l->input_count != 5 || l->inputs[0] != c->value)
+	if (!plan_layer_is(l, "BatchNormalization") || !c->foldable || l->input_count != 5 ||
+		l->inputs[0] != c->value)
 		return false;
 	for (int i = 1; i < 5; i++)
 		if (l->inputs[i] < 0 || !c->plan->values[l->inputs[i]].constant)
@@ -378,7 +380,8 @@ bool chain_step(struct chain *c)
 		if (chain_readers(c->plan, c->value, &reader, 1) != 1)
 			return step_region(c);
 		const struct plan_layer *l = &c->plan->layers[reader];
-		if (!plan_layer_is_onnx(l) || l->body_count || l->input_count < 1 || !chain_one_output(c->plan, l))
+		if (!plan_layer_is_onnx(l) || l->body_count || l->input_count < 1 ||
+			!chain_one_output(c->plan, l))
 			return false;
 		int out = l->outputs[0];
 		bool hands_on = passes(c, l), taken = !hands_on && l->class != CLASS_FREE && take_any(c, l);

@@ -190,7 +190,8 @@ static void fill_endings(struct maker *m)
 		for (int k = 0; k < f->clusters[i].unit_count; k++) {
 			struct fusion_unit *u = &f->clusters[i].units[k];
 			if (u->ending_count > 1)
-				qsort_r(u->ending, (size_t)u->ending_count, sizeof(int), ending_compare, f->groups);
+				qsort_r(u->ending, (size_t)u->ending_count, sizeof(int),
+					ending_compare, f->groups);
 		}
 }
 

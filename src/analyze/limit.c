@@ -102,12 +102,17 @@ struct limit limit_of_layer(const struct analysis *a, const struct plan *p, cons
 	return limit_of(c, c->result ? c->result->problem : text, k, &a->scenario, a->cache);
 }
 
+bool limit_is_over(const struct limit *l)
+{
+	return l->share >= 1.005;
+}
+
 void limit_describe(const struct limit *l, struct str *out)
 {
 	const char *name = limit_name(l->by);
 	str_puts(out, name ? name : "-");
 	if (!isnan(l->share))
-		str_addf(out, " %.*f%%", l->share < 0.1 ? 1 : 0, 100 * l->share);
+		str_addf(out, " %.*f%%%s", l->share < 0.1 ? 1 : 0, 100 * l->share, limit_is_over(l) ? "?" : "");
 	if (name && l->peak[0] && strcmp(l->peak, name) != 0)
 		str_addf(out, " (%s)", l->peak);
 }

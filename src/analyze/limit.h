@@ -26,10 +26,14 @@ struct limit {
 					applies */
 	bool is_rate;                /* peak_per_s is in bytes/s; else in FLOP/s */
 	double peak_per_s;           /* NaN: no peak applies */
-	double share;                /* of that peak, above 1 at times: the peak is measured too; NaN where the cost is unknown or itself an
-					estimate */
+	double share;                /* of that peak, above 1 at times: the peak is measured too; NaN where
+					the cost is unknown or itself an estimate */
 	char why[LIMIT_WHY_SIZE];    /* reason for LIMIT_UNKNOWN; else "" */
 };
+
+/* True if the share is above 100% also when rounded: the measurement is noisy, or the measured peak is too
+ * low. Reports mark it `?`. */
+bool limit_is_over(const struct limit *l);
 
 /* The limit of a layer with cost `c`. problem: what it runs (a group's: the fused problem); NULL: unknown.
  * Peaks may have gaps. cache: the state that the analysis reads. Parses the problem's text: about a
@@ -38,8 +42,8 @@ struct limit limit_of(const struct layer_cost *c, const char *problem, const str
 	const struct scenario *s, enum cache cache);
 /* The same for layer i of a plan's main graph. */
 struct limit limit_of_layer(const struct analysis *a, const struct plan *p, const struct peaks *k, int i);
-/* The share as text: "memory 43%", "memory 43% (L2)", "compute 71% (f16 matrix)", "overhead", "-"
- * (unknown). */
+/* The share as text: "memory 43%", "memory 43% (L2)", "compute 71% (f16 matrix)", "compute 104%? (f32)"
+ * (above the peak), "overhead", "-" (unknown). */
 void limit_describe(const struct limit *l, struct str *out);
 
 #endif

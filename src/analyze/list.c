@@ -67,7 +67,8 @@ const char **analyze_problems_in(struct arena *a, const struct plan *p, const st
 	return list.texts;
 }
 
-const char **analyze_problems(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, int *count)
+const char **analyze_problems(struct arena *a, const struct plan *p, const struct fusion *f,
+	bool fusion, int *count)
 {
 	return analyze_problems_in(a, p, f, fusion, false, count);
 }

@@ -43,7 +43,8 @@ bool peaks_known(const struct peaks *p)
 	return !isnan(p->bandwidth_bytes_s);
 }
 
-static void rate_add(struct str *out, const char *before, const char *name, const char *mark, double rate, const char *unit)
+static void rate_add(struct str *out, const char *before, const char *name, const char *mark, double rate,
+	const char *unit)
 {
 	char number[STR_QUANTITY];
 	str_addf(out, "%s%s %s%s%s", before, name, mark, str_count(number, rate), unit);

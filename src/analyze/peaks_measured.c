@@ -22,7 +22,8 @@ static const char *copy_text(struct arena *a, double set)
 
 static const char *read_text(struct arena *a, double set)
 {
-	return arena_printf(a, "matmul:f32,f32,f32/f32:ba1bb1m1n%.0fk%d:ta0tb0", set / 4 / READ_ROW, READ_ROW);
+	return arena_printf(a, "matmul:f32,f32,f32/f32:ba1bb1m1n%.0fk%d:ta0tb0",
+		set / 4 / READ_ROW, READ_ROW);
 }
 
 static const struct square_type {
@@ -99,8 +100,10 @@ static void levels_read(struct caches *c, const json_t *list)
 			continue;
 		if (level == 1 && shared >= 1)
 			siblings = shared;
-		double cores = shared >= 1 ? shared / siblings : i == last && level > 1 ? fmax(c->threads, 2) : 1;
-		level_add(c, level, json_number_or_nan(json_object_get(one, "bytes")), cores >= 1 ? cores : 1);
+		double cores = shared >= 1 ? shared / siblings : i == last && level > 1 ?
+			fmax(c->threads, 2) : 1;
+		level_add(c, level, json_number_or_nan(json_object_get(one, "bytes")),
+			cores >= 1 ? cores : 1);
 	}
 }
 
@@ -140,7 +143,8 @@ static void set_add(struct texts *t, double set, bool shared)
 		text_add(t, read_text(t->arena, set));
 }
 
-const char **peaks_problems(struct arena *a, const struct device *d, const bool types[DTYPE_COUNT], int *count)
+const char **peaks_problems(struct arena *a, const struct device *d,
+	const bool types[DTYPE_COUNT], int *count)
 {
 	struct texts t = { .arena = a, .list = ARENA_ARRAY(a, const char *, TEXTS_MOST) };
 	struct caches c = caches_of(d);
@@ -210,7 +214,8 @@ static void take_level(struct peak_level *l, double rate, bool estimated)
 	l->estimated = l->bandwidth_bytes_s > before || isnan(before) ? estimated : l->estimated;
 }
 
-static void take_stream(struct peaks *k, const struct caches *c, const struct problem *p, const struct result *r)
+static void take_stream(struct peaks *k, const struct caches *c, const struct problem *p,
+	const struct result *r)
 {
 	double bytes = problem_bytes(p), rate = bytes / best_ns(r) * 1e9;
 	for (int i = 0; i < c->count; i++)
@@ -226,7 +231,8 @@ static void take_stream(struct peaks *k, const struct caches *c, const struct pr
 	take(&k->bandwidth_bytes_s, rate);
 }
 
-static void take_result(struct peaks *k, const struct caches *c, const struct problem *p, const struct result *r)
+static void take_result(struct peaks *k, const struct caches *c, const struct problem *p,
+	const struct result *r)
 {
 	if (r->status != STATUS_OK || r->launch != LAUNCH_AMORTIZED || r->cache == CACHE_COLD)
 		return;
@@ -255,10 +261,12 @@ static bool is_in_full(const struct result *r)
 }
 
 /* Uses results of the shortlist pass only if some result was measured in full and is not noisy. */
-static void take_all(struct peaks *k, const struct caches *c, const struct problem *p, const struct results *r, const char *text)
+static void take_all(struct peaks *k, const struct caches *c, const struct problem *p,
+	const struct results *r, const char *text)
 {
 	int count, old_count;
-	const struct result *const *standing = results_of(r, text, &count), *const *old = results_replaced(r, text, &old_count);
+	const struct result *const *standing = results_of(r, text, &count),
+		*const *old = results_replaced(r, text, &old_count);
 	bool in_full = false;
 	for (int i = 0; i < count; i++)
 		in_full |= is_in_full(standing[i]);

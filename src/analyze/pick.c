@@ -13,7 +13,8 @@ static bool is_kernel(const char *problem, enum kernel k)
 
 bool matrix_possible(const char *problem, bool strict)
 {
-	static const enum kernel kernels[] = { KERNEL_CONV, KERNEL_MATMUL, KERNEL_DECONV, KERNEL_ATTENTION, KERNEL_RNN };
+	static const enum kernel kernels[] = { KERNEL_CONV, KERNEL_MATMUL, KERNEL_DECONV, KERNEL_ATTENTION,
+		KERNEL_RNN };
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
 		if (is_kernel(problem, kernels[i]))
 			return !strict || strncmp(strchr(problem, ':'), ":f32", 4) != 0;
@@ -41,7 +42,8 @@ static bool allowed_without_matrix(const struct result *r, bool device_has_matri
 /* True if the scenario excludes the algorithm. */
 static bool barred(const struct result *r, const struct scenario *s, bool device_has_matrix)
 {
-	return (!s->matrix && !allowed_without_matrix(r, device_has_matrix)) || (!s->relaxed && !is_strict(r));
+	return (!s->matrix && !allowed_without_matrix(r, device_has_matrix)) ||
+		(!s->relaxed && !is_strict(r));
 }
 
 static bool usable(const struct result *r)

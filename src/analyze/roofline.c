@@ -7,7 +7,8 @@
 
 bool roofline_is_product(enum kernel k)
 {
-	return k == KERNEL_CONV || k == KERNEL_DECONV || k == KERNEL_MATMUL || k == KERNEL_ATTENTION || k == KERNEL_RNN;
+	return k == KERNEL_CONV || k == KERNEL_DECONV || k == KERNEL_MATMUL || k == KERNEL_ATTENTION ||
+		k == KERNEL_RNN;
 }
 
 /* The roofline model (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009): time >= max(operations /
@@ -15,7 +16,8 @@ bool roofline_is_product(enum kernel k)
  * cache level that holds all of them; rotated constants come from memory. Unknown peaks give NaN, never 0. */
 
 /* The unit that runs the operations, of those allowed (plain, matrix). Peak 0: operations do not count. */
-static struct unit unit_for(const struct problem *p, const struct peaks *k, bool plain, bool matrix, enum dtype matrix_type)
+static struct unit unit_for(const struct problem *p, const struct peaks *k, bool plain, bool matrix,
+	enum dtype matrix_type)
 {
 	enum dtype own = p->operand[0].dtype;
 	struct unit unit = { own, false, plain ? k->flops[own] : NAN };
@@ -47,7 +49,8 @@ static double constant_bytes(const struct problem *p)
 static int level_for(const struct peaks *k, double bytes, bool guess)
 {
 	int at = 0;
-	while (at < k->level_count && (bytes > k->level[at].bytes || (guess && isnan(k->level[at].bandwidth_bytes_s))))
+	while (at < k->level_count && (bytes > k->level[at].bytes ||
+		(guess && isnan(k->level[at].bandwidth_bytes_s))))
 		at++;
 	return k->level_count || guess ? at : -1;
 }
@@ -61,7 +64,8 @@ static double bytes_ns(const struct problem *p, const struct peaks *k, enum cach
 	if (c == CACHE_COLD || at == k->level_count)
 		return problem_bytes(p) / k->bandwidth_bytes_s * 1e9;
 	double ns = slow > 0 ? slow / k->bandwidth_bytes_s * 1e9 : 0;
-	return at < 0 || isnan(k->level[at].bandwidth_bytes_s) ? ns : fmax(ns, fast / k->level[at].bandwidth_bytes_s * 1e9);
+	return at < 0 || isnan(k->level[at].bandwidth_bytes_s) ? ns :
+		fmax(ns, fast / k->level[at].bandwidth_bytes_s * 1e9);
 }
 
 static double roof(double ops, double bytes)
@@ -76,7 +80,8 @@ static struct unit scenario_unit(const struct problem *p, const struct peaks *k,
 	return unit_for(p, k, true, matrix, is_f32 ? DTYPE_TF32 : type);
 }
 
-static double scenario_roofline(const struct problem *p, const struct peaks *k, const struct scenario *s, enum cache c)
+static double scenario_roofline(const struct problem *p, const struct peaks *k, const struct scenario *s,
+	enum cache c)
 {
 	return roof(ops_ns(p, scenario_unit(p, k, s).peak), bytes_ns(p, k, c, true));
 }
@@ -115,7 +120,8 @@ static struct unit result_unit(const struct problem *p, const struct peaks *k, c
 	enum dtype type = roofline_math_type(r, p->operand[0].dtype);
 	bool matrix = r->algorithm.matrix == MATRIX_YES, plain = r->algorithm.matrix == MATRIX_NO;
 	bool counts = (matrix || plain) && type != DTYPE_UNKNOWN && !roofline_counts_its_own(&r->algorithm);
-	return roofline_is_product(p->kernel) && !counts ? (struct unit){ type, matrix, 0 } : unit_for(p, k, plain, matrix, type);
+	return roofline_is_product(p->kernel) && !counts ? (struct unit){ type, matrix, 0 } :
+		unit_for(p, k, plain, matrix, type);
 }
 
 static double result_peak(const struct problem *p, const struct peaks *k, const struct result *r)
@@ -131,7 +137,8 @@ double roofline_of_result(const struct problem *p, const struct peaks *k, const 
 /* Fills the byte part of r: the time and the level that limits it. */
 static void parts_bytes(struct roof_parts *r, const struct problem *p, const struct peaks *k, enum cache c)
 {
-	double slow = c == CACHE_WARM ? 0 : c == CACHE_COLD ? problem_bytes(p) : constant_bytes(p), fast = problem_bytes(p) - slow;
+	double slow = c == CACHE_WARM ? 0 : c == CACHE_COLD ? problem_bytes(p) : constant_bytes(p),
+		fast = problem_bytes(p) - slow;
 	int holds = level_for(k, fast, false), at = level_for(k, fast, true);
 	bool from_memory = slow > 0 || at == k->level_count;
 	r->bytes_ns = from_memory && isnan(k->bandwidth_bytes_s) ? NAN : bytes_ns(p, k, c, true);
@@ -140,7 +147,8 @@ static void parts_bytes(struct roof_parts *r, const struct problem *p, const str
 		at = k->level_count; /* the constants, which come from memory, take longer */
 	r->level = at < k->level_count ? k->level[at].level : 0;
 	r->bytes_per_s = at < k->level_count ? k->level[at].bandwidth_bytes_s : k->bandwidth_bytes_s;
-	if (holds >= 0 && holds < k->level_count && isnan(k->level[holds].bandwidth_bytes_s) && c != CACHE_COLD)
+	if (holds >= 0 && holds < k->level_count && isnan(k->level[holds].bandwidth_bytes_s) &&
+		c != CACHE_COLD)
 		r->unknown_level = k->level[holds].level;
 }
 
@@ -162,7 +170,8 @@ struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k,
 
 /* Number of (index, tap) pairs that hit an element of the other side: index * stride + tap * dilation - pad
  * in [0, n). */
-static double pairs_met(int64_t places, int64_t taps, int64_t stride, int64_t dilation, int64_t pad, int64_t n)
+static double pairs_met(int64_t places, int64_t taps, int64_t stride, int64_t dilation,
+	int64_t pad, int64_t n)
 {
 	double met = 0;
 	for (int64_t t = 0; t < taps; t++) {
@@ -202,7 +211,8 @@ static double share_read(const struct problem *p)
 	if (p->kernel != KERNEL_CONV && p->kernel != KERNEL_POOL)
 		return 1;
 	for (int i = 3 - p->spatial; i < 3; i++) {
-		int64_t taps = p->dilation[i] > 1 ? 1 : p->kernel_size[i], each = taps < p->stride[i] ? taps : p->stride[i];
+		int64_t taps = p->dilation[i] > 1 ? 1 : p->kernel_size[i],
+			each = taps < p->stride[i] ? taps : p->stride[i];
 		share *= fmin(1, (double)problem_out_size(p, i) * (double)each / (double)p->in[i]);
 	}
 	return share;
@@ -223,7 +233,8 @@ static double bytes_least(const struct problem *p)
 /* Each level must at least transfer the bytes that the nearer levels cannot hold. */
 static double passing_ns(const struct problem *p, const struct peaks *k, enum cache c)
 {
-	double bytes = bytes_least(p), rotating = c == CACHE_COLD ? bytes : c == CACHE_NET ? constant_bytes(p) : 0;
+	double bytes = bytes_least(p),
+		rotating = c == CACHE_COLD ? bytes : c == CACHE_NET ? constant_bytes(p) : 0;
 	double slow = ROTATED_SHARE * fmin(rotating, bytes), fast = bytes - slow, held = 0, ns = 0;
 	if (!k->level_count)
 		return 0;
@@ -242,7 +253,8 @@ bool roofline_mistrusts(const struct problem *p, const struct peaks *k, const st
 	return r->status == STATUS_OK && r->stats.median < ROOFLINE_TRUST * fmax(ops, bytes); /* NaN compares false */
 }
 
-struct roof roofline_of_price(const struct study *st, const struct scenario *s, int distinct, const struct result *r)
+struct roof roofline_of_price(const struct study *st, const struct scenario *s, int distinct,
+	const struct result *r)
 {
 	struct roof *kept = &st->roofs[distinct], roof = { .of = r, .ns = NAN };
 	struct problem p;
@@ -250,7 +262,8 @@ struct roof roofline_of_price(const struct study *st, const struct scenario *s, 
 		return *kept;
 	if (!st->on.peaks || problem_parse(text_of(study_text(st, distinct)), &p, NULL))
 		return roof;
-	roof.ns = r ? roofline_of_result(&p, st->on.peaks, r) : scenario_roofline(&p, st->on.peaks, s, st->cache);
+	roof.ns = r ? roofline_of_result(&p, st->on.peaks, r) :
+		scenario_roofline(&p, st->on.peaks, s, st->cache);
 	roof.mistrusted = r && roofline_mistrusts(&p, st->on.peaks, r);
 	return *kept = roof;
 }
@@ -273,13 +286,15 @@ const char *roofline_why(struct arena *a, const struct study *st, const struct s
 /* ---- use of each resource ---- */
 
 /* The RESOURCE_* unit that runs the operations; -1: unknown, or operations do not count. */
-static int unit_of(const struct problem *p, const struct peaks *k, const struct scenario *s, const struct result *r)
+static int unit_of(const struct problem *p, const struct peaks *k, const struct scenario *s,
+	const struct result *r)
 {
 	enum dtype own = p->operand[0].dtype, type = r ? roofline_math_type(r, own) : own;
 	if (!roofline_is_product(p->kernel) || (r && !(result_peak(p, k, r) > 0)))
 		return -1;
 	if (r)
-		return r->algorithm.matrix == MATRIX_YES ? RESOURCE_MATRIX + (int)type : RESOURCE_PLAIN + (int)type;
+		return r->algorithm.matrix == MATRIX_YES ? RESOURCE_MATRIX + (int)type :
+			RESOURCE_PLAIN + (int)type;
 	type = own == DTYPE_F32 ? DTYPE_TF32 : own;
 	bool matrix = s->matrix && (own != DTYPE_F32 || s->relaxed) && !isnan(k->matrix_flops[type]);
 	return matrix ? RESOURCE_MATRIX + (int)type : RESOURCE_PLAIN + (int)own;
@@ -287,7 +302,8 @@ static int unit_of(const struct problem *p, const struct peaks *k, const struct 
 
 static double peak_of(const struct peaks *k, int unit)
 {
-	return unit >= RESOURCE_MATRIX ? k->matrix_flops[unit - RESOURCE_MATRIX] : k->flops[unit - RESOURCE_PLAIN];
+	return unit >= RESOURCE_MATRIX ? k->matrix_flops[unit - RESOURCE_MATRIX] :
+		k->flops[unit - RESOURCE_PLAIN];
 }
 
 void roofline_resources(const struct study *st, const struct scenario *s, int distinct, const struct result *r, int times,
@@ -299,11 +315,13 @@ void roofline_resources(const struct study *st, const struct scenario *s, int di
 	if (problem_parse(text_of(study_text(st, distinct)), &p, NULL))
 		return;
 	int unit = unit_of(&p, k, s, r);
-	double slow = c == CACHE_WARM ? 0 : c == CACHE_COLD ? problem_bytes(&p) : constant_bytes(&p), fast = problem_bytes(&p) - slow;
+	double slow = c == CACHE_WARM ? 0 : c == CACHE_COLD ? problem_bytes(&p) : constant_bytes(&p),
+		fast = problem_bytes(&p) - slow;
 	int at = level_for(k, fast, r == NULL);
 	if (unit >= 0)
 		busy_ns[unit] += times * ops_ns(&p, peak_of(k, unit));
-	busy_ns[RESOURCE_MEMORY] += times * (slow + (at == k->level_count ? fast : 0)) / k->bandwidth_bytes_s * 1e9;
+	busy_ns[RESOURCE_MEMORY] += times * (slow + (at == k->level_count ? fast :
+		0)) / k->bandwidth_bytes_s * 1e9;
 	if (at >= 0 && at < k->level_count && !isnan(k->level[at].bandwidth_bytes_s))
 		busy_ns[RESOURCE_CACHE + at] += times * fast / k->level[at].bandwidth_bytes_s * 1e9;
 }

@@ -30,8 +30,10 @@ struct what_if {
 	const char *text;     /* one line of help */
 	bool (*get)(const struct scenario *s);
 	void (*set)(struct scenario *s, bool on);
-	const char *on, *off; /* words for --what-if name=WORD: "on"/"off", "best"/"preferred", "amortized"/"isolated" */
+	const char *on, *off; /* words for --what-if name=WORD: "on"/"off", "best"/"preferred",
+				 "amortized"/"isolated" */
 	bool quiet;           /* in the status line only if it is on or has a figure */
+	const char *absent;   /* why it is not available for a model and device */
 };
 const struct what_if *what_if_table(int *count); /* static storage */
 /* Applies "fusion,matrix=off,algorithm=preferred" to s; a bare name switches on. On error (-1) s is

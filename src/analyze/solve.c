@@ -6,7 +6,8 @@
 
 /* Cost of a scenario: the prices of its problems, the choice of groups (choose.c), and the totals. */
 
-static const struct price *price_of(const struct study *st, const struct scenario *s, struct solution *out, int distinct)
+static const struct price *price_of(const struct study *st, const struct scenario *s, struct solution *out,
+	int distinct)
 {
 	struct price *price = &out->prices[distinct];
 	if (!price->known)
@@ -31,7 +32,8 @@ static void price_bodies(const struct study *st, const struct scenario *s, struc
 }
 
 /* Costs of layers with bodies. */
-static void price_inside(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
+static void price_inside(const struct study *st, const struct scenario *s, struct arena *a,
+	struct solution *out)
 {
 	const struct plan *p = st->plan;
 	for (int i = 0; i < p->layer_count; i++) {
@@ -142,7 +144,8 @@ static bool estimated(const struct study *st, const struct solution *out, const 
 	for (int i = 0; i < st->node_count; i++) {
 		int problem = solution_problem(st, chosen, i);
 		const struct layer_cost *inside = solution_inside(st, out, i);
-		if ((problem >= 0 && out->prices[problem].estimated) || (inside && inside->origin == ORIGIN_ESTIMATED))
+		if ((problem >= 0 && out->prices[problem].estimated) ||
+			(inside && inside->origin == ORIGIN_ESTIMATED))
 			return true;
 	}
 	return false;
@@ -152,7 +155,8 @@ static void total_up(const struct study *st, const struct scenario *s, struct so
 {
 	for (int i = 0; i < st->node_count; i++)
 		out->sequential_ns += out->cost_sum[i];
-	out->parallel_ns = critical_path(st->node_count, out->cost_path, st->first, st->edges, NULL, NULL, NULL);
+	out->parallel_ns = critical_path(st->node_count, out->cost_path, st->first, st->edges, NULL,
+		NULL, NULL);
 	out->enqueue_sum = s->amortized ? NAN : enqueue(st, out, out->chosen_sum);
 	out->enqueue_path = s->amortized ? NAN : enqueue(st, out, out->chosen_path);
 	if (out->enqueue_sum > out->sequential_ns) /* NaN compares false */

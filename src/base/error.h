@@ -17,7 +17,8 @@ struct error {
 /* Replaces the text. Always returns -1, for `return error_set(err, ...)`. err may be NULL. */
 int error_set(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prepends "fmt: " to the text: callers add the file, node ... where the error occurred. Always returns -1. */
+/* Prepends "fmt: " to the text: callers add the file, node ... where the error occurred. Always returns
+ * -1. */
 int error_context(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -10,7 +10,8 @@ struct hash {
 	size_t count, capacity;
 };
 
-/* Returns a pointer to the key's value; a new key is added with the value -1. Valid until the next hash_at. */
+/* Returns a pointer to the key's value; a new key is added with the value -1. Valid until the next
+ * hash_at. */
 int64_t *hash_at(struct hash *h, struct text key);
 /* The key's value, or -1 if the key is not in the map. */
 int64_t hash_find(const struct hash *h, struct text key);

@@ -45,7 +45,8 @@ char *text_clean(struct arena *a, struct text t);
 size_t text_clean_to(char *out, struct text t);
 /* The same, but keeps newlines: for a text of several lines. */
 size_t text_clean_lines_to(char *out, struct text t);
-/* Copies a clean text to out (size bytes), truncated at a character boundary if it is too long. Returns out. */
+/* Copies a clean text to out (size bytes), truncated at a character boundary if it is too long. Returns
+ * out. */
 char *text_fit(char *out, size_t size, const char *clean);
 bool text_is_clean(struct text t); /* true if text_clean would return the same bytes */
 void str_add_clean(struct str *s, struct text t);

@@ -1,4 +1,5 @@
-/* bench --emit-jobs: prints what bench would measure as jobs for a runner on another machine (docs/wire.md). */
+/* bench --emit-jobs: prints what bench would measure as jobs for a runner on another machine
+ * (docs/wire.md). */
 #include "config.h"
 
 #include "commands/wanted.h"
@@ -7,7 +8,8 @@
 #include <string.h>
 
 /* Parses "net,warm" into one flag per word. NULL leaves the flags unchanged. */
-static int words_parse(const char *option, const char *list, int (*parse)(const char *), bool *set, int count, struct error *err)
+static int words_parse(const char *option, const char *list, int (*parse)(const char *), bool *set, int count,
+	struct error *err)
 {
 	if (!list)
 		return 0;

@@ -336,6 +336,30 @@ static int bench_run(struct session *s, struct options *o, struct wanted *w, str
 	return status;
 }
 
+/* Returns EXIT_GAPS, with the first reason in err, if layers need a measurement and none can have one: no
+ * problem of the model is measured, and none is left to measure. Else EXIT_DONE. */
+static int bench_none(struct session *s, const struct wanted *w, struct error *err)
+{
+	for (int i = 0; i < w->count; i++) {
+		enum job_state state = standing(s->results, w->problems[i].text);
+		if (state == JOB_DONE || state == JOB_NONE)
+			return EXIT_DONE;
+	}
+	session_refresh(s);
+	const struct analysis *a = s->analysis;
+	for (int i = 0; a && i < a->layer_count; i++) {
+		const struct layer_cost *c = &a->layers[i];
+		struct text name = s->current->plan->layers[i].name;
+		if (c->origin != ORIGIN_MISSING && c->origin != ORIGIN_UNSUPPORTED)
+			continue;
+		error_set(err, "%s: none of its %d layers that need time can be measured, e.g. %.*s: %s; benanza bound lists them",
+			s->model->path, a->coverage.missing + a->coverage.unsupported, (int)name.n, name.p,
+			c->why ? c->why : "it has no problem");
+		return EXIT_GAPS;
+	}
+	return EXIT_DONE;
+}
+
 /* All models share the runners of the first one: in a cluster each start may wait long. */
 static int bench_session(struct session **s, struct options *o, int index, struct error *err)
 {
@@ -367,6 +391,8 @@ static int bench_model(struct session **session, struct options *o, int index, s
 		report_dims_note(s);
 	if (status == EXIT_DONE)
 		status = bench_run(s, o, &w, t, err);
+	if (status == EXIT_DONE && !interrupted)
+		status = bench_none(s, &w, err);
 	*gone = store_is_gone(s->store);
 	t->interrupted |= interrupted;
 	if (interrupted && status == EXIT_NO_DEVICE) { /* interrupted while waiting for it */

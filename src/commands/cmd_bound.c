@@ -28,7 +28,8 @@ int cmd_bound(struct options *o, struct error *err)
 	int64_t batches[CONFIG_LIST_MAX];
 	enum dtype dtypes[CONFIG_LIST_MAX];
 	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
-	int status = options_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err) ? EXIT_BAD : EXIT_DONE;
+	int status = options_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err) ?
+		EXIT_BAD : EXIT_DONE;
 	if (status == EXIT_DONE)
 		status = options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
 	if (status == EXIT_DONE)

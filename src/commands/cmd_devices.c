@@ -170,7 +170,8 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 	puts("runners");
 	json_array_foreach(runners, i, o) {
 		const char *error = json_string_at(o, "error", NULL);
-		printf("  %-8s %s\n", json_string_at(o, "runner", ""), error ? error : json_string_at(o, "model", "?"));
+		printf("  %-8s %s\n", json_string_at(o, "runner", ""),
+			error ? error : json_string_at(o, "model", "?"));
 		if (error)
 			continue;
 		printf("  %-8s %s\n", "", json_string_at(o, "stack", ""));
@@ -200,7 +201,8 @@ int cmd_devices(struct options *o, struct error *err)
 	json_t *runners = json_array(), *recorded = json_array(), *described = json_array();
 	const char *path = options_db(o);
 	struct store *store = access(path, F_OK) == 0 ? store_open(path, true, err) : NULL;
-	int status = err->text[0] || recorded_json(store, recorded, err) || described_json(described, err) ? EXIT_BAD : EXIT_DONE;
+	int status = err->text[0] || recorded_json(store, recorded, err) || described_json(described, err) ?
+		EXIT_BAD : EXIT_DONE;
 	if (status == EXIT_DONE)
 		recorded_files_json(recorded);
 	for (int i = 0; i < o->config.runner_count && status == EXIT_DONE; i++)

@@ -75,7 +75,8 @@ static void wrapped_print(const char *text, int indent, int width, FILE *out)
 static void finding_print(struct arena *a, const struct doctor_finding *f, int width, FILE *out)
 {
 	const char *name = *f->subject ? arena_printf(a, "%s: %s", f->check, f->subject) : f->check;
-	fprintf(out, "%s %-*s ", f->outcome == DOCTOR_BENDS ? "!" : f->outcome == DOCTOR_UNKNOWN ? "?" : " ", NAME_COLUMNS, name);
+	fprintf(out, "%s %-*s ", f->outcome == DOCTOR_BENDS ? "!" : f->outcome == DOCTOR_UNKNOWN ? "?" : " ",
+		NAME_COLUMNS, name);
 	if (strlen(name) > NAME_COLUMNS)
 		fprintf(out, "\n%*s", NAME_COLUMNS + 3, "");
 	wrapped_print(f->what, NAME_COLUMNS + 3, width, out);

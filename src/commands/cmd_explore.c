@@ -34,7 +34,8 @@ static int frame_print(const struct options *o, struct session *s, struct error 
 	while (session_plan_step(s, 100))
 		;
 	err->text[0] = '\0';
-	return app_frame(s, columns, rows, o->view, o->keys, o->ascii, o->svg, stdout, err) ? EXIT_BAD : EXIT_DONE;
+	return app_frame(s, columns, rows, o->view, o->keys, o->ascii, o->svg, stdout, err) ?
+		EXIT_BAD : EXIT_DONE;
 }
 
 /* Path of the bundled ResNet-50; the installation's path if it is missing, for the error message. */
@@ -66,11 +67,13 @@ int cmd_explore(struct options *o, struct error *err)
 	}
 	bool blind = !o->frame && !isatty(STDOUT_FILENO); /* keys come from /dev/tty if the model is on
 							     stdin */
-	struct session *s = options_session(o, 0, o->frame || blind ? SESSION_DB_READ : SESSION_DB_WRITE, err);
+	struct session *s = options_session(o, 0,
+		o->frame || blind ? SESSION_DB_READ : SESSION_DB_WRITE, err);
 	if (!s)
 		return EXIT_BAD;
 	if (blind) { /* after errors of the model */
-		error_set(err, "the explorer needs a terminal; use benanza bound %s, or --frame 80x24", o->argv[0]);
+		error_set(err, "the explorer needs a terminal; use benanza bound %s, or --frame 80x24",
+			o->argv[0]);
 		session_close(s);
 		return EXIT_BAD;
 	}
@@ -85,7 +88,8 @@ int cmd_explore(struct options *o, struct error *err)
 		struct app_options ao = { .color = o->color, .ascii = o->ascii };
 		/* does not wait: the first frame is drawn before the runner's hello */
 		int connected = session_connect(s, 0, err);
-		status = is_unheard_of(o, s, connected) || connected == SESSION_UNREADABLE ? options_connected(connected) : EXIT_DONE;
+		status = is_unheard_of(o, s, connected) || connected == SESSION_UNREADABLE ?
+			options_connected(connected) : EXIT_DONE;
 		if (status == EXIT_DONE)
 			status = explore(s, &ao, err);
 	}

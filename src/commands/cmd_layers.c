@@ -12,7 +12,8 @@ int cmd_layers(struct options *o, struct error *err)
 		return EXIT_BAD;
 	int64_t batches[CONFIG_LIST_MAX];
 	enum dtype dtypes[CONFIG_LIST_MAX];
-	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes), status = EXIT_DONE;
+	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes),
+		status = EXIT_DONE;
 	for (int i = 0; i < batch_count * dtype_count && status == EXIT_DONE; i++) {
 		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err)) {
 			status = EXIT_BAD;

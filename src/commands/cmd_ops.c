@@ -46,7 +46,8 @@ int cmd_ops(struct options *o, struct error *err)
 	if (o->csv)
 		puts("operator,domain,since,until,class,shape,cost,problem,note");
 	else if (!o->json)
-		printf("%-28s %-8s %-8s %-5s %-5s %-8s %s\n", "operator", "opsets", "class", "shape", "cost", "problem", "note");
+		printf("%-28s %-8s %-8s %-5s %-5s %-8s %s\n", "operator", "opsets", "class", "shape", "cost",
+			"problem", "note");
 	for (size_t i = 0; i < count; i++) {
 		const struct op *op = rows[i];
 		if (o->json) {
@@ -58,7 +59,8 @@ int cmd_ops(struct options *o, struct error *err)
 			printf("%s,%s,%d,", op->name, op->domain, op->since);
 			if (op->until)
 				printf("%d", op->until);
-			printf(",%s,%d,%d,%d,", op_class_name(op->class), op->shape != NULL, op->cost != NULL, op->problem != NULL);
+			printf(",%s,%d,%d,%d,", op_class_name(op->class), op->shape != NULL, op->cost != NULL,
+				op->problem != NULL);
 			report_csv_field(stdout, op->note ? op->note : "", '\n');
 		} else {
 			printf("%-28s %-8s %-8s %-5s %-5s %-8s %s\n", op->name, opsets_text(op, opsets),

@@ -75,7 +75,8 @@ static int export_result(void *context, const struct result *r, struct error *er
 	}
 	fputs(ex->hello.p, stdout);
 	str_clear(&ex->hello);
-	struct wire_message m = { .type = WIRE_RESULT, .id = ex->id, .problem = "", .what = "", .result = *r };
+	struct wire_message m = { .type = WIRE_RESULT, .id = ex->id, .problem = "", .what = "",
+		.result = *r };
 	line_print(wire_format(&m));
 	ex->results++;
 	return ferror(stdout) ? error_set(err, "standard output: cannot write: %s", strerror(errno)) : 0;

@@ -94,7 +94,8 @@ static int merge_finished(void *context, const char *problem, struct error *err)
 		return 1;
 	if (hash_find(&m->problems, text_of(problem)) != MARK_WHOLE)
 		return 0;
-	int added = db_batch_ready(&m->batch, err) ? -1 : store_finish_once(m->batch.store, m->device, problem, err);
+	int added = db_batch_ready(&m->batch, err) ? -1 :
+		store_finish_once(m->batch.store, m->device, problem, err);
 	m->batch.now.finished += added > 0;
 	return added < 0 ? -1 : 0;
 }
@@ -134,7 +135,8 @@ static int merge_all(struct merge *m, struct store *from, struct error *err)
 static bool is_same_file(const char *a, const char *b)
 {
 	struct stat one, other;
-	return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+	return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+		one.st_ino == other.st_ino;
 }
 
 static int merge_file(struct merge *m, const char *path, struct error *err)

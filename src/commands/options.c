@@ -137,12 +137,14 @@ static int value_parse(struct options *o, const char *text, struct error *err)
 {
 	const char *equals = strrchr(text, '=');
 	if (!equals || equals == text)
-		return error_set(err, "--value %s: give NAME=16000, or NAME=16000,12000 for each element", text);
+		return error_set(err,
+			"--value %s: give NAME=16000, or NAME=16000,12000 for each element", text);
 	size_t length = (size_t)(equals - text), most = 1;
 	for (const char *p = equals; *p; p++)
 		most += *p == ',';
 	double *numbers = ARENA_ARRAY(&o->arena, double, most);
-	struct plan_input_value one = { .name = { arena_strndup(&o->arena, text, length), length }, .numbers = numbers };
+	struct plan_input_value one = { .name = { arena_strndup(&o->arena, text, length), length },
+		.numbers = numbers };
 	for (const char *p = equals + 1; one.count < (int)most; p += strcspn(p, ",") + 1) {
 		size_t n = strcspn(p, ",");
 		char *word = arena_strndup(&o->arena, p, n);
@@ -205,7 +207,8 @@ int word_distance(const char *a, const char *b)
 	for (size_t i = 0; a[i]; i++) {
 		int corner = row[0]++;
 		for (size_t k = 1; k <= n; k++) {
-			int change = corner + (a[i] != b[k - 1]), gap = 1 + (row[k] < row[k - 1] ? row[k] : row[k - 1]);
+			int change = corner + (a[i] != b[k - 1]),
+				gap = 1 + (row[k] < row[k - 1] ? row[k] : row[k - 1]);
 			corner = row[k];
 			row[k] = change < gap ? change : gap;
 		}
@@ -257,7 +260,8 @@ static const char *option_nearest_name(const char *given)
 
 static int option_unknown(int code, char **argv, struct error *err)
 {
-	const char *word = argv[optind - 1], *nearest = strncmp(word, "--", 2) == 0 ? option_nearest_name(word + 2) : NULL;
+	const char *word = argv[optind - 1],
+		*nearest = strncmp(word, "--", 2) == 0 ? option_nearest_name(word + 2) : NULL;
 	if (code == ':')
 		return error_set(err, "option %s needs a value; see --help", argv[optind - 1]);
 	if (optopt > 0 && optopt < OPTION_BASE)
@@ -269,7 +273,8 @@ static int option_unknown(int code, char **argv, struct error *err)
 
 /* One pass over argv. only_first: applies only the options that come before all others: --config, --help and
  * --version; the last two work even if other options are wrong. */
-static int options_pass(struct options *o, int argc, char **argv, bool only_first, const char **file, struct error *err)
+static int options_pass(struct options *o, int argc, char **argv, bool only_first, const char **file,
+	struct error *err)
 {
 	char letters[3 + 2 * OPTION_COUNT];
 	struct option longs[OPTION_COUNT + 1];
@@ -278,7 +283,8 @@ static int options_pass(struct options *o, int argc, char **argv, bool only_firs
 	opterr = 0;
 	o->argc = 0;
 	int bad = 0;
-	for (int code; (code = getopt_long(argc, argv, letters, longs, NULL)) != -1 && (!bad || only_first);) {
+	for (int code; (code = getopt_long(argc, argv, letters, longs, NULL)) != -1 &&
+		(!bad || only_first);) {
 		const struct option_row *r = option_of(code);
 		if (code == 1)
 			o->argv[o->argc++] = optarg;
@@ -299,7 +305,8 @@ static int options_pass(struct options *o, int argc, char **argv, bool only_firs
 static int log_open(struct options *o, struct error *err)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	const char *folder = state && *state ? state : arena_printf(&o->arena, "%s/.local/state", home ? home : "");
+	const char *folder = state && *state ? state :
+		arena_printf(&o->arena, "%s/.local/state", home ? home : "");
 	char *path = arena_printf(&o->arena, "%s/benanza/log", folder);
 	for (char *p = path + 1; *p; p++)
 		if (*p == '/') {

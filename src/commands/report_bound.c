@@ -69,6 +69,8 @@ static void limit_json(json_t *o, const struct limit *l)
 	json_object_set_new(o, "peak_bytes_s", json_number_or_null(l->is_rate ? l->peak_per_s : NAN));
 	json_object_set_new(o, "peak_flops_s", json_number_or_null(l->is_rate ? NAN : l->peak_per_s));
 	json_object_set_new(o, "peak_share", json_number_or_null(l->share));
+	if (limit_is_over(l))
+		json_object_set_new(o, "above_peak", json_true());
 	json_object_set_new(o, "flops_per_byte", json_number_or_null(l->intensity));
 	if (l->why[0])
 		json_object_set_new(o, "bound_by_why", json_string(l->why));
@@ -125,12 +127,13 @@ static json_t *effects_json(const struct session *s)
 		double now = s->analysis->bound_ns;
 		double on_ns = e->on ? now : e->bound_ns, off_ns = e->on ? e->bound_ns : now;
 		bool known = e->available && !isnan(e->bound_ns);
-		json_array_append_new(list, json_pack("{s:s, s:b, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i}", "name", e->row->name, "on",
+		json_array_append_new(list, json_pack("{s:s, s:b, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i, s:i}", "name", e->row->name, "on",
 			e->on, "bound_ns", json_number_or_null(known ? e->bound_ns : NAN), "saves_ns",
 			json_number_or_null(known ? e->saves_ns : NAN), "speedup",
 			json_number_or_null(known && !isnan(e->saves_ns) && on_ns > 0 ? off_ns / on_ns : NAN), "available", e->available,
 			"complete", e->complete, "estimated", e->estimated, "bound_complete", e->bound_complete, "unmeasured_problems",
-			e->unmeasured_problems, "unavailable_problems", e->unavailable_problems));
+			e->unmeasured_problems, "unavailable_problems", e->unavailable_problems, "noisy_problems",
+			e->noisy_problems));
 	}
 	return list;
 }
@@ -319,7 +322,7 @@ static void bound_text(const struct session *s, FILE *out)
 	session_numbers(s->current->plan, &scratch, &shown);
 	arena_free(&scratch);
 	int folded = c->layers - shown;
-	fprintf(out, "coverage      %d layers: %d measured, %d by proxy, %d free, %d fused", shown, c->measured, c->proxy,
+	fprintf(out, "coverage      %d layer%s: %d measured, %d by proxy, %d free, %d fused", shown, shown == 1 ? "" : "s", c->measured, c->proxy,
 		c->free - folded, c->fused);
 	if (c->estimated)
 		fprintf(out, ", %d estimated", c->estimated);
@@ -332,7 +335,7 @@ static void bound_text(const struct session *s, FILE *out)
 	if (c->cost_proxy_share > 0)
 		fprintf(out, "; %.1f%% of the cost by proxy", 100 * c->cost_proxy_share);
 	if (folded)
-		fprintf(out, "; %d more only compute constants", folded);
+		fprintf(out, "; %d more only compute%s constants", folded, folded == 1 ? "s" : "");
 	fputc('\n', out);
 	border_text(s, out);
 	launch_text(a, out);
@@ -360,7 +363,7 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 {
 	fprintf(out, "  %-11s %-10s", e->row->name, e->on ? e->row->on : e->row->off);
 	if (!e->available) {
-		fprintf(out, "not available here\n");
+		fprintf(out, "not available here: %s\n", e->row->absent);
 		return;
 	}
 	double on = e->on ? a->bound_ns : e->bound_ns, off = e->on ? e->bound_ns : a->bound_ns;
@@ -382,15 +385,21 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 		fprintf(out, "  %d %sproblem%s %s", e->unavailable_problems, only.fusion ? "fused " : "",
 			e->unavailable_problems == 1 ? "" : "s",
 			only.fusion ? "unsupported or failed" : "with a result on one side only");
+	if (e->noisy_problems && !e->unmeasured_problems)
+		fprintf(out, "  %d noisy", e->noisy_problems);
 	fputc('\n', out);
 }
 
 static void effects_text(const struct session *s, FILE *out)
 {
 	fprintf(out, "what-if       now           saves      total    speedup\n");
-	for (int i = 0; i < s->effect_count; i++)
+	bool noisy = false;
+	for (int i = 0; i < s->effect_count; i++) {
 		effect_text(&s->effects[i], s->analysis, s->described != NULL, out);
-	fprintf(out, "  (total: with it on; saves, speedup: on against off; ~: layers are missing, or estimates)\n\n");
+		noisy |= s->effects[i].noisy_problems && !s->effects[i].unmeasured_problems;
+	}
+	fprintf(out, "  (total: with it on; saves, speedup: on against off; ~: layers are missing, or estimates%s)\n\n",
+		noisy ? ";\n   noisy: problems in either total whose measurement is noisy" : "");
 }
 
 struct dear {
@@ -475,9 +484,14 @@ struct cost_columns {
 	int name, kernel, limit;
 };
 
+static struct limit limit_here(const struct session *s, int layer)
+{
+	return limit_of_layer(s->analysis, s->current->plan, &s->peaks, layer);
+}
+
 static const char *limit_text(struct arena *a, const struct session *s, int layer)
 {
-	struct limit l = limit_of_layer(s->analysis, s->current->plan, &s->peaks, layer);
+	struct limit l = limit_here(s, layer);
 	struct str text = { 0 };
 	limit_describe(&l, &text);
 	const char *kept = arena_strndup(a, text.p, text.n);
@@ -515,6 +529,31 @@ static void cost_line(struct arena *a, const struct session *s, int layer, int n
 		c->result ? text_clean(a, text_of(c->result->algorithm.name)) : "");
 }
 
+/* Below the table: what "bound by" is, the marks in it, and each reason why it is unknown, once. */
+static void limits_text(struct arena *a, const struct session *s, const struct dear *order, int shown, FILE *out)
+{
+	struct limit *limits = ARENA_ARRAY(a, struct limit, shown);
+	bool over = false;
+	fprintf(out, "       (bound by: the peak that limits the layer, and the share of it that the layer reaches)\n");
+	for (int i = 0; i < shown; i++) {
+		limits[i] = limit_here(s, order[i].layer);
+		over |= limit_is_over(&limits[i]);
+	}
+	if (over)
+		fprintf(out, "       (?: above the measured peak: the measurement is noisy, or that peak is too low)\n");
+	for (int i = 0; i < shown; i++) {
+		int count = 0, first = i;
+		for (int k = 0; k < shown && limits[i].by == LIMIT_UNKNOWN; k++) {
+			bool same = limits[k].by == LIMIT_UNKNOWN && strcmp(limits[k].why, limits[i].why) == 0;
+			count += same;
+			first = same && k < first ? k : first;
+		}
+		if (count && first == i)
+			fprintf(out, "       (-, %d layer%s: %s)\n", count, count == 1 ? "" : "s", limits[i].why);
+	}
+	fputc('\n', out);
+}
+
 static void costs_text(const struct session *s, int width, FILE *out)
 {
 	const struct analysis *an = s->analysis;
@@ -535,8 +574,7 @@ static void costs_text(const struct session *s, int width, FILE *out)
 	for (int i = 0; i < shown; i++)
 		cost_line(&a, s, order[i].layer, numbers[order[i].layer], &w, out);
 	if (shown)
-		fprintf(out, "       (bound by: the peak that limits the layer, and the share of it that the "
-			"layer reaches)\n\n");
+		limits_text(&a, s, order, shown, out);
 	arena_free(&a);
 }
 

@@ -338,24 +338,29 @@ static void layers_summary(const struct session *s, FILE *out)
 	char flops[STR_QUANTITY + 1], bytes[STR_QUANTITY + 1], weights[STR_QUANTITY];
 	marked(flops, p->upto || (p->at_least && !p->unknown_flops_layers), str_count, p->flops);
 	marked(bytes, p->upto || (p->at_least && !p->unknown_bytes_layers), str_bytes, p->bytes);
-	fprintf(out, "%d layers, %d distinct problems, %s%s%sFLOP, %s%s moved, weights %s", p->layer_count,
-		p->problem_count, total_prefix(p, p->unknown_flops_layers), flops, strchr(flops, ' ') ? "" : " ",
+	struct arena a = { 0 };
+	int listed;
+	session_numbers(p, &a, &listed);
+	fprintf(out, "%d layer%s", p->layer_count, p->layer_count == 1 ? "" : "s");
+	if (listed < p->layer_count)
+		fprintf(out, " (%d at run time)", listed);
+	fprintf(out, ", %d distinct problem%s, %s%s%sFLOP, %s%s moved, weights %s", p->problem_count,
+		p->problem_count == 1 ? "" : "s", total_prefix(p, p->unknown_flops_layers), flops, strchr(flops, ' ') ? "" : " ",
 		total_prefix(p, p->unknown_bytes_layers), bytes, str_bytes(weights, p->weight_bytes));
 	const char *head = "; not known: ";
 	const struct {
 		const char *of;
 		int count;
 		const char *what;
-	} gaps[] = { { "FLOPs of ", p->unknown_flops_layers, "layers" }, { "bytes of ", p->unknown_bytes_layers, "layers" },
-		{ "", p->unknown_shapes, "shapes" } };
+	} gaps[] = { { "FLOPs of ", p->unknown_flops_layers, "layer" }, { "bytes of ", p->unknown_bytes_layers, "layer" },
+		{ "", p->unknown_shapes, "shape" } };
 	for (size_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++) {
 		if (gaps[i].count)
-			fprintf(out, "%s%s%d %s", head, gaps[i].of, gaps[i].count, gaps[i].what);
+			fprintf(out, "%s%s%d %s%s", head, gaps[i].of, gaps[i].count, gaps[i].what, gaps[i].count == 1 ? "" : "s");
 		head = gaps[i].count ? ", " : head;
 	}
 	fputc('\n', out);
 	report_needs_text(p, out);
-	struct arena a = { 0 };
 	for (int i = 0; i < s->model->warning_count; i++)
 		fprintf(out, "warning: %s\n", s->model->warnings[i]);
 	for (int i = 0; i < p->warning_count; i++)
@@ -497,8 +502,8 @@ void report_layers_text(const struct session *s, bool constants, FILE *out)
 	layers_print(p, 0, &w, constants, out);
 	layers_summary(s, out);
 	if (total < p->layer_count)
-		fprintf(out, "%d of the layers only compute constants%s\n", p->layer_count - total,
-			constants ? "" : "; --constants lists them too");
+		fprintf(out, "%d of the layers only compute%s constants%s\n", p->layer_count - total,
+			p->layer_count - total == 1 ? "s" : "", constants ? "" : "; --constants lists them too");
 	session_dims_describe(s, &dims);
 	if (dims.n)
 		fprintf(out, "dimensions: %s\n", dims.p);

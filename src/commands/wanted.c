@@ -69,13 +69,15 @@ static void wanted_plan(struct wanted *w, struct session_plan *sp, bool nxc)
 		total += plan->problems[i].use_count * rough_cost_s(plan->problems[i].text);
 	for (int i = 0; i < problems; i++) {
 		const struct plan_problem *p = &plan->problems[i];
-		wanted_add(w, p->text, p->use_count, total > 0 ? p->use_count * rough_cost_s(p->text) / total : 0);
+		wanted_add(w, p->text, p->use_count,
+			total > 0 ? p->use_count * rough_cost_s(p->text) / total : 0);
 	}
 	for (int i = 0; i < fusion->group_count; i++) {
 		const struct fusion_group *g = &fusion->groups[i];
 		wanted_add(w, g->text, 1, total > 0 ? FUSED_WORTH * rough_cost_s(g->text) / total : 0);
 		if (nxc && g->distinct_nxc >= 0 && g->distinct_nxc != g->distinct)
-			wanted_add(w, g->text_nxc, 1, total > 0 ? FUSED_WORTH * rough_cost_s(g->text_nxc) / total : 0);
+			wanted_add(w, g->text_nxc, 1,
+				total > 0 ? FUSED_WORTH * rough_cost_s(g->text_nxc) / total : 0);
 	}
 	arena_free(&a);
 }

@@ -90,7 +90,8 @@ static void config_add_own_runner(struct config *c, struct config_runner *all, i
  * default is never a remote runner. */
 static void config_add_own_runners(struct config *c)
 {
-	struct config_runner *all = ARENA_ARRAY(&c->arena, struct config_runner, CONFIG_LIST_MAX + OWN_RUNNERS);
+	struct config_runner *all = ARENA_ARRAY(&c->arena, struct config_runner,
+		CONFIG_LIST_MAX + OWN_RUNNERS);
 	int count = 0;
 	config_add_own_runner(c, all, &count, 0);
 	for (int i = 0; i < c->runner_count; i++)

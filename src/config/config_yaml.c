@@ -220,12 +220,14 @@ static int read_env(struct reader *r, const struct option *o, struct runner_entr
 			return reader_wants(r, o->key, "a shorter list of variables");
 		struct text t = reader_scalar(r);
 		e->variables[e->variable_count] = name;
-		e->values[e->variable_count++] = (struct text){ arena_strndup(&r->config->arena, t.p, t.n), t.n };
+		e->values[e->variable_count++] =
+			(struct text){ arena_strndup(&r->config->arena, t.p, t.n), t.n };
 	}
 	return more;
 }
 
-static int read_runner_key(struct reader *r, const struct option *o, struct text key, int line, struct runner_entry *e)
+static int read_runner_key(struct reader *r, const struct option *o, struct text key, int line,
+	struct runner_entry *e)
 {
 	const struct {
 		const char *name;
@@ -241,7 +243,8 @@ static int read_runner_key(struct reader *r, const struct option *o, struct text
 		error_set(r->err, "runners: %s is given twice", keys[i].name);
 		return reader_at(r, line);
 	}
-	error_set(r->err, "runners: unknown key %.*s; a runner has command, count and env", key.n > 40 ? 40 : (int)key.n, key.p);
+	error_set(r->err, "runners: unknown key %.*s; a runner has command, count and env",
+		key.n > 40 ? 40 : (int)key.n, key.p);
 	return reader_at(r, line);
 }
 

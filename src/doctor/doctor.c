@@ -16,18 +16,17 @@
 static const struct doctor_check checks[] = {
 	{ "governor", doctor_governor, "cpupower frequency-set -g performance" },
 	{ "boost", doctor_boost,
-		"for repeatable results, switch it off (echo 0 > /sys/devices/system/cpu/cpufreq/boost, or "
-		"echo 1 > "
-		"/sys/devices/system/cpu/intel_pstate/no_turbo); leave it on for the machine's best "
-		"performance" },
+		"for repeatable results, switch it off (echo 0 > /sys/devices/system/cpu/cpufreq/boost, "
+		"or echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo); "
+		"leave it on for the machine's best performance" },
 	{ "frequency", doctor_frequency, "" },
 	{ "throttling", doctor_throttling, "cool the machine or reduce its load; measure again" },
 	{ "power", doctor_power, "connect the power supply, or raise the limit" },
 	{ "virtual", doctor_virtual, "" },
 	{ "cores", doctor_cores, "" },
 	{ "siblings", doctor_siblings,
-		"keep other work off the siblings, or switch SMT off (echo off > "
-		"/sys/devices/system/cpu/smt/control)" },
+		"keep other work off the siblings, or switch SMT off "
+		"(echo off > /sys/devices/system/cpu/smt/control)" },
 	{ "quota", doctor_quota, "" },
 	{ "clock", doctor_clock, "boot with clocksource=tsc if the processor's TSC is stable" },
 	{ "load", doctor_load, "stop it or wait for its end; measure again" },
@@ -61,7 +60,8 @@ const char *doctor_outcome_name(enum doctor_outcome o)
 
 /* ---- findings ---- */
 
-static void add(struct doctor *d, const char *subject, enum doctor_outcome outcome, const char *cure, const char *fmt, va_list ap)
+static void add(struct doctor *d, const char *subject, enum doctor_outcome outcome, const char *cure,
+	const char *fmt, va_list ap)
 {
 	char what[1024];
 	vsnprintf(what, sizeof(what), fmt, ap);
@@ -80,7 +80,8 @@ void doctor_found(struct doctor *d, enum doctor_outcome outcome, const char *fmt
 	va_end(ap);
 }
 
-void doctor_found_of(struct doctor *d, const char *subject, enum doctor_outcome outcome, const char *cure, const char *fmt, ...)
+void doctor_found_of(struct doctor *d, const char *subject, enum doctor_outcome outcome, const char *cure,
+	const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -183,7 +184,8 @@ int doctor_list(const char *list, bool *flags, int most)
 int doctor_cpus(struct doctor *d, bool flags[DOCTOR_CPUS])
 {
 	memset(flags, 0, DOCTOR_CPUS * sizeof(*flags));
-	int allowed = doctor_list(doctor_line(d, doctor_file(d, "proc/self/status"), "Cpus_allowed_list:"), flags, DOCTOR_CPUS);
+	int allowed = doctor_list(doctor_line(d, doctor_file(d, "proc/self/status"), "Cpus_allowed_list:"),
+		flags, DOCTOR_CPUS);
 	if (!allowed)
 		return doctor_list(doctor_file(d, "sys/devices/system/cpu/online"), flags, DOCTOR_CPUS);
 	return allowed;

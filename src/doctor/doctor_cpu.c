@@ -142,7 +142,8 @@ void doctor_virtual(struct doctor *d)
 void doctor_cores(struct doctor *d)
 {
 	bool allowed[DOCTOR_CPUS], online[DOCTOR_CPUS] = { false };
-	int ours = doctor_cpus(d, allowed), all = doctor_list(doctor_file(d, "sys/devices/system/cpu/online"), online, DOCTOR_CPUS);
+	int ours = doctor_cpus(d, allowed),
+		all = doctor_list(doctor_file(d, "sys/devices/system/cpu/online"), online, DOCTOR_CPUS);
 	if (!ours || !all)
 		doctor_found(d, DOCTOR_UNKNOWN, "the processors that this process may use are unknown");
 	else if (ours < all)
@@ -159,7 +160,8 @@ void doctor_siblings(struct doctor *d)
 	bool told = false;
 	for (int i = 0; i < DOCTOR_CPUS; i++) {
 		bool siblings[DOCTOR_CPUS] = { false };
-		const char *list = cpus[i] ? doctor_file(d, "sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", i) : NULL;
+		const char *list = cpus[i] ? doctor_file(d,
+			"sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", i) : NULL;
 		told |= list != NULL;
 		shared += doctor_list(list, siblings, DOCTOR_CPUS) > 1;
 	}
@@ -185,8 +187,10 @@ static double quota_of(struct doctor *d, bool *told)
 		int count = doctor_groups(d, version == 2 ? NULL : "cpu", folders, GROUPS);
 		for (int i = 0; i < count; i++) {
 			const char *text = version == 2 ? doctor_file(d, "%s/cpu.max", folders[i]) : NULL;
-			double quota = version == 2 ? NAN : doctor_number(d, "%s/cpu.cfs_quota_us", folders[i]);
-			double period = version == 2 ? NAN : doctor_number(d, "%s/cpu.cfs_period_us", folders[i]);
+			double quota = version == 2 ? NAN :
+				doctor_number(d, "%s/cpu.cfs_quota_us", folders[i]);
+			double period = version == 2 ? NAN :
+				doctor_number(d, "%s/cpu.cfs_period_us", folders[i]);
 			*told |= text != NULL || !isnan(quota);
 			if (text && sscanf(text, "%lf %lf", &quota, &period) != 2)
 				continue; /* "max" */
@@ -203,11 +207,12 @@ void doctor_quota(struct doctor *d)
 	int allowed = doctor_cpus(d, cpus);
 	double quota = quota_of(d, &told);
 	if (quota < allowed)
-		doctor_found_of(d, "", DOCTOR_BENDS, arena_printf(&d->arena, "raise the quota to the number of threads (docker --cpus %d, "
-			"CPUQuota=%d%%)%s", allowed, 100 * allowed, quota >= 1 ? arena_printf(&d->arena, ", or measure with fewer: --threads %.0f",
-			floor(quota)) : ""),
-			"the cgroup may use the time of %.2f of %d processors: beyond that all its threads "
-			"are stopped for a while",
+		doctor_found_of(d, "", DOCTOR_BENDS, arena_printf(&d->arena,
+			"raise the quota to the number of threads (docker --cpus %d, CPUQuota=%d%%)%s",
+			allowed, 100 * allowed, quota >= 1 ?
+			arena_printf(&d->arena, ", or measure with fewer: --threads %.0f", floor(quota)) : ""),
+			"the cgroup may use the time of %.2f of %d processors: "
+			"beyond that all its threads are stopped for a while",
 			quota, allowed);
 	else if (!isnan(quota))
 		doctor_found(d, DOCTOR_OK, "time of %.2f processors, for %d", quota, allowed);
@@ -219,8 +224,10 @@ void doctor_quota(struct doctor *d)
 
 void doctor_clock(struct doctor *d)
 {
-	const char *source = doctor_file(d, "sys/devices/system/clocksource/clocksource0/current_clocksource");
-	static const char *const quick[] = { "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod" };
+	const char *source = doctor_file(d,
+		"sys/devices/system/clocksource/clocksource0/current_clocksource");
+	static const char *const quick[] = { "tsc", "kvm-clock", "hyperv_clocksource_tsc_page",
+		"arch_sys_counter", "timebase", "tod" };
 	if (!source) {
 		doctor_found(d, DOCTOR_UNKNOWN, "the clock source is unknown");
 		return;

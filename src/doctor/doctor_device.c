@@ -38,8 +38,8 @@ void doctor_runners(struct doctor *d)
 		const char *version = r->device && r->device->version ? r->device->version : "";
 		if (!r->device) {
 			doctor_found_of(d, r->name, DOCTOR_BENDS,
-				"nothing can be measured on its device: fix it, or remove it from the "
-				"configuration",
+				"nothing can be measured on its device: fix it, "
+				"or remove it from the configuration",
 				"does not answer: %s", r->error);
 			continue;
 		}
@@ -55,7 +55,8 @@ void doctor_runners(struct doctor *d)
 static void threads_of(struct doctor *d, const struct doctor_runner *r, int count)
 {
 	static const char to[] = " bound to ";
-	const char *bound = strstr(r->device->stack, " bound"), *few = strstr(r->device->stack, to), *s = count == 1 ? "" : "s";
+	const char *bound = strstr(r->device->stack, " bound"), *few = strstr(r->device->stack, to),
+		*s = count == 1 ? "" : "s";
 	json_t *attributes = attributes_of(r);
 	const json_t *cpus = json_object_get(attributes, "cores");
 	int cores = few ? atoi(few + sizeof(to) - 1) : count;
@@ -68,8 +69,9 @@ static void threads_of(struct doctor *d, const struct doctor_runner *r, int coun
 		doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL,
 			"%d thread%s; unknown whether they are bound", count, s);
 	else if (cores > 0 && cores < count && !apart)
-		doctor_found_of(d, r->name, DOCTOR_BENDS, arena_printf(&d->arena, "--threads %d, or unset OMP_NUM_THREADS, OMP_PROC_BIND and "
-			"OMP_PLACES for one thread per core", cores),
+		doctor_found_of(d, r->name, DOCTOR_BENDS, arena_printf(&d->arena, "--threads %d, "
+			"or unset OMP_NUM_THREADS, OMP_PROC_BIND and OMP_PLACES for one thread per core",
+			cores),
 			"%d threads on %d core%s: they wait for each other", count, cores,
 			cores == 1 ? "" : "s");
 	else
@@ -85,8 +87,8 @@ void doctor_threads(struct doctor *d)
 			continue;
 		if (d->o.threads > 0 && r->device->threads != d->o.threads) {
 			doctor_found_of(d, r->name, DOCTOR_BENDS,
-				"its command does not pass it on: add --threads after benanza-runner-cpu "
-				"there",
+				"its command does not pass it on: "
+				"add --threads after benanza-runner-cpu there",
 				"%d, not the requested %d", r->device->threads, d->o.threads);
 			continue;
 		}
@@ -120,7 +122,8 @@ static bool has_flag(const char *flags, const char *flag)
 /* True if the runner is on this host; an unknown host counts as this one. */
 static bool is_here(struct doctor *d, const struct doctor_runner *r)
 {
-	const char *here = doctor_file(d, "proc/sys/kernel/hostname"), *there = r->device ? r->device->host : NULL;
+	const char *here = doctor_file(d, "proc/sys/kernel/hostname"),
+		*there = r->device ? r->device->host : NULL;
 	return !here || !there || !*there || strcmp(here, there) == 0;
 }
 
@@ -171,11 +174,13 @@ static void setting_add(struct str *line, const json_t *o, const char *key, cons
 		str_addf(line, ", %s %s", name, json_is_true(value) ? "on" : "off");
 }
 
-static void gpu_settings(struct doctor *d, const struct doctor_runner *r, const json_t *attributes, const json_t *now)
+static void gpu_settings(struct doctor *d, const struct doctor_runner *r, const json_t *attributes,
+	const json_t *now)
 {
 	struct str line = { 0 };
 	const char *slowed = json_string_at(now, "slowed_by", NULL);
-	double clock = of(now, "sm_mhz"), most = of(attributes, "most_clock_mhz"), hot = of(now, "temperature_c");
+	double clock = of(now, "sm_mhz"), most = of(attributes, "most_clock_mhz"),
+		hot = of(now, "temperature_c");
 	str_addf(&line, "driver %.40s", json_string_at(attributes, "driver", "unknown"));
 	if (!isnan(clock))
 		str_addf(&line, ", at %.0f MHz", clock);
@@ -222,7 +227,8 @@ void doctor_gpu_power(struct doctor *d)
 		json_t *attributes;
 		const json_t *now;
 		bool is_gpu = gpu_of(r, &attributes, &now);
-		double limit = of(attributes, "power_limit_w"), usual = of(attributes, "default_power_limit_w");
+		double limit = of(attributes, "power_limit_w"),
+			usual = of(attributes, "default_power_limit_w");
 		if (is_gpu && limit < 0.99 * usual)
 			doctor_found_of(d, r->name, DOCTOR_BENDS,
 				power_command(d, json_string_at(attributes, "uuid", "0"), usual),

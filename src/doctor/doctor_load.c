@@ -42,7 +42,8 @@ static bool process_read(struct doctor *d, int pid, struct process *p)
 	const char *text = doctor_file(d, "proc/%d/stat", pid), *open = text ? strchr(text, '(') : NULL;
 	const char *close = open ? strrchr(open, ')') : NULL;
 	double user, system;
-	if (!close || sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lf %lf", &p->parent, &user, &system) != 3)
+	if (!close || sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lf %lf", &p->parent,
+		&user, &system) != 3)
 		return false;
 	size_t n = (size_t)(close - open - 1);
 	snprintf(p->name, sizeof(p->name), "%.*s", (int)(n < 60 ? n : 60), open + 1);
@@ -86,7 +87,8 @@ static void processes_read(struct doctor *d, struct reading *r)
 	for (int n = 0; dir && n < PROCESSES_MOST && (entry = readdir(dir));) {
 		struct process p;
 		int64_t pid;
-		if (!text_to_int64(text_of(entry->d_name), &pid) || pid < 1 || pid > INT32_MAX || !process_read(d, (int)pid, &p))
+		if (!text_to_int64(text_of(entry->d_name), &pid) || pid < 1 || pid > INT32_MAX ||
+			!process_read(d, (int)pid, &p))
 			continue;
 		n++;
 		if (pid == d->o.pid || p.parent == d->o.pid)
@@ -106,8 +108,10 @@ static void throttled_read(struct doctor *d, struct reading *r)
 	for (int i = 0; i < DOCTOR_CPUS; i++) {
 		if (!cpus[i])
 			continue;
-		double core = doctor_number(d, "sys/devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count", i);
-		double package = doctor_number(d, "sys/devices/system/cpu/cpu%d/thermal_throttle/package_throttle_count", i);
+		double core = doctor_number(d,
+			"sys/devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count", i);
+		double package = doctor_number(d,
+			"sys/devices/system/cpu/cpu%d/thermal_throttle/package_throttle_count", i);
 		double both = (isnan(core) ? 0 : core) + (isnan(package) ? 0 : package);
 		if (!isnan(core) || !isnan(package))
 			r->throttled = isnan(r->throttled) ? both : r->throttled + both;

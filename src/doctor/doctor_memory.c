@@ -18,7 +18,8 @@
 void doctor_memory(struct doctor *d)
 {
 	const char *text = doctor_file(d, "proc/meminfo");
-	double total = doctor_field(text, "MemTotal:"), available = doctor_field(text, "MemAvailable:"), group = cgroup_memory_left(d->o.root) / 1024;
+	double total = doctor_field(text, "MemTotal:"), available = doctor_field(text, "MemAvailable:"),
+		group = cgroup_memory_left(d->o.root) / 1024;
 	char free_text[STR_QUANTITY], total_text[STR_QUANTITY];
 	if (isnan(available)) {
 		doctor_found(d, DOCTOR_UNKNOWN, "free memory is unknown (/proc/meminfo)");
@@ -33,7 +34,8 @@ void doctor_memory(struct doctor *d)
 void doctor_swap(struct doctor *d)
 {
 	const char *text = doctor_file(d, "proc/meminfo");
-	double used = doctor_field(text, "SwapTotal:") - doctor_field(text, "SwapFree:"), moved = d->now.swapped - d->first.swapped;
+	double used = doctor_field(text, "SwapTotal:") - doctor_field(text, "SwapFree:"),
+		moved = d->now.swapped - d->first.swapped;
 	char number[STR_QUANTITY];
 	if (isnan(used))
 		doctor_found(d, DOCTOR_UNKNOWN, "unknown whether memory is swapped out (/proc/meminfo)");
@@ -59,8 +61,10 @@ void doctor_pages(struct doctor *d)
 void doctor_nodes(struct doctor *d)
 {
 	bool nodes[DOCTOR_CPUS] = { false }, ours[DOCTOR_CPUS] = { false }, cpus[DOCTOR_CPUS];
-	int count = doctor_list(doctor_file(d, "sys/devices/system/node/online"), nodes, DOCTOR_CPUS), used = 0, near = -1;
-	int memory = doctor_list(doctor_line(d, doctor_file(d, "proc/self/status"), "Mems_allowed_list:"), ours, DOCTOR_CPUS);
+	int count = doctor_list(doctor_file(d, "sys/devices/system/node/online"), nodes, DOCTOR_CPUS),
+		used = 0, near = -1;
+	int memory = doctor_list(doctor_line(d, doctor_file(d, "proc/self/status"), "Mems_allowed_list:"),
+		ours, DOCTOR_CPUS);
 	doctor_cpus(d, cpus);
 	for (int i = 0; i < DOCTOR_CPUS; i++) {
 		bool node[DOCTOR_CPUS] = { false }, any = false;
@@ -148,5 +152,6 @@ void doctor_database(struct doctor *d)
 	else if (isnan(left))
 		doctor_found_of(d, path, DOCTOR_UNKNOWN, NULL, "free space of its file system is unknown");
 	else
-		doctor_found_of(d, path, DOCTOR_OK, NULL, "%s left, on a disk of this machine", str_bytes(room, left));
+		doctor_found_of(d, path, DOCTOR_OK, NULL, "%s left, on a disk of this machine",
+			str_bytes(room, left));
 }

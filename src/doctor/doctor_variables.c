@@ -82,7 +82,8 @@ static const struct variable *row_of(struct text name)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		size_t n = strlen(rows[i].name);
 		bool open = rows[i].name[n - 1] == '*';
-		if (open ? name.n >= n - 1 && memcmp(name.p, rows[i].name, n - 1) == 0 : text_is(name, rows[i].name))
+		if (open ? name.n >= n - 1 && memcmp(name.p, rows[i].name, n - 1) == 0 :
+			text_is(name, rows[i].name))
 			return &rows[i];
 	}
 	return NULL;
@@ -93,13 +94,15 @@ static void found(struct doctor *d, struct text name, const char *value, const c
 {
 	static const struct variable no_number = { "OMP_NUM_THREADS", true,
 		"not a number of threads: one per core is used" };
-	const struct variable *row = text_is(name, no_number.name) && strtol(value, NULL, 10) < 1 ? &no_number : row_of(name);
+	const struct variable *row = text_is(name, no_number.name) && strtol(value, NULL, 10) < 1 ?
+		&no_number : row_of(name);
 	size_t n = strlen(value);
 	if (!row)
 		return;
 	const char *kept = arena_strndup(&d->arena, name.p, name.n), *cure = "";
 	if (row->bends)
-		cure = arena_printf(&d->arena, runner ? "in its command, before the runner's name: env -u %s" : "unset %s", kept);
+		cure = arena_printf(&d->arena,
+			runner ? "in its command, before the runner's name: env -u %s" : "unset %s", kept);
 	doctor_found_of(d, kept, row->bends ? DOCTOR_BENDS : DOCTOR_OK, cure, "%.*s%s%s: %s", VALUE_SHOWN, value,
 		n > VALUE_SHOWN ? "..." : "", runner ? arena_printf(&d->arena, " (%s)", runner) : "", row->what);
 }
@@ -116,7 +119,8 @@ static bool is_ours(const struct doctor *d, const char *name)
 /* Variables that a runner reports, if they distort measurements and are not set here. */
 static void found_of_runner(struct doctor *d, const struct doctor_runner *r)
 {
-	json_t *attributes = r->device ? json_loads(r->device->attributes ? r->device->attributes : "", 0, NULL) : NULL, *value;
+	json_t *attributes = r->device ? json_loads(r->device->attributes ? r->device->attributes : "", 0,
+		NULL) : NULL, *value;
 	const char *name;
 	json_object_foreach(json_object_get(attributes, "environment"), name, value) {
 		const struct variable *row = row_of(text_of(name));

@@ -56,7 +56,8 @@ void eta_learn(struct eta *e, struct eta_weight w, double took_s)
 	e->all_weight += w.weight;
 }
 
-/* Weighted mean of the kind's own rate and the average rate (shrinkage): LEAN is the weight of the average. */
+/* Weighted mean of the kind's own rate and the average rate (shrinkage): LEAN is the weight of the
+ * average. */
 double eta_expect(const struct eta *e, struct eta_weight w)
 {
 	if (!(e->all_weight > 0))

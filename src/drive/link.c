@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <sys/wait.h>
 
-#define SHELL_SIGNAL 128 /* shells and srun exit with 128 + n if signal n killed the command */
+#define SHELL_SIGNAL 128 /* shells, srun, docker and podman exit with 128 + n if signal n killed the command */
 #define SSH_FAILED 255   /* ssh's own failure; also if a signal killed the remote command */
 
 static const struct {
@@ -65,14 +65,19 @@ static bool is_from_outside(int signal_number)
 	return signal_number == SIGKILL || signal_number == SIGTERM || signal_number == SIGHUP || signal_number == SIGINT;
 }
 
+int link_inner_signal(int wait_status)
+{
+	int signal_number = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) - SHELL_SIGNAL : 0;
+	return signal_number > 0 && signal_number < NSIG ? signal_number : 0;
+}
+
 bool link_was_killed(const char *program, int wait_status)
 {
 	int at = remote_find(program);
 	if (WIFSIGNALED(wait_status))
 		return is_from_outside(WTERMSIG(wait_status));
-	int status = WEXITSTATUS(wait_status);
-	return status > SHELL_SIGNAL && (is_from_outside(status - SHELL_SIGNAL) ||
-		(at >= 0 && remote[at].lost_status && status == remote[at].lost_status));
+	return is_from_outside(link_inner_signal(wait_status)) ||
+		(at >= 0 && remote[at].lost_status && WEXITSTATUS(wait_status) == remote[at].lost_status);
 }
 
 const char *const *link_variables(void)

@@ -12,6 +12,9 @@ bool link_is_remote(const char *program);
 bool link_waits(const char *line);
 /* True if a line of standard error reports that the machine or the connection to it was lost. */
 bool link_is_lost(const char *line);
+/* The signal that killed the command inside a shell, srun, docker or podman, which then exits with 128 + its
+ * number; 0: none. */
+int link_inner_signal(int wait_status);
 /* True if `program` with this status of waitpid was ended from outside: the connection broke, or a person or
  * the system killed it. False if the runner itself caused its end. A signal on the remote machine can look
  * like a broken connection. */

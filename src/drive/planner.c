@@ -36,7 +36,8 @@ struct planner {
 	int count, capacity;
 	struct question **questions; /* in the order of the requests; id = index + 1 */
 	int answered_until;          /* all before this index have a reply */
-	int sent_until;              /* all before this index were sent to the present runner, or have a reply */
+	int sent_until;              /* all before this index were sent to the present runner, or have a
+					reply */
 	int open;
 	int deaths;                  /* in a row */
 	int64_t started_ms;
@@ -151,7 +152,8 @@ static void planner_send(struct planner *p)
 	while (p->sent_until < p->count && p->sent_until - p->answered_until < WINDOW) {
 		struct wire_message ask = { .type = WIRE_ALGORITHMS, .id = p->sent_until + 1,
 			.problem = p->questions[p->sent_until]->problem, .what = "" };
-		if (p->questions[p->sent_until]->answer.state == PLANNED_ASKED && runner_process_send(p->process, &ask, &err)) {
+		if (p->questions[p->sent_until]->answer.state == PLANNED_ASKED &&
+			runner_process_send(p->process, &ask, &err)) {
 			planner_lose(p, &err);
 			return;
 		}

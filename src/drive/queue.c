@@ -286,7 +286,8 @@ int queue_connect(struct queue *q, int timeout_ms, struct error *err)
 	while (!queue_is_greeted(q)) {
 		if (q->stop && *q->stop)
 			return error_set(err, "interrupted before the hello of the runner %s", name);
-		if (queue_report_wait(q, wait, sizeof(wait)) && patient) /* a cluster's queue has no time limit */
+		if (queue_report_wait(q, wait, sizeof(wait)) && patient) /* a cluster's queue has no time
+									    limit */
 			until = clock_ms() + limit_ms;
 		int64_t left = until - clock_ms();
 		/* at most 50 ms: before a restart there is no descriptor to wait for */
@@ -296,7 +297,8 @@ int queue_connect(struct queue *q, int timeout_ms, struct error *err)
 			return runner_process_no_hello(first->process, (double)limit_ms / 1000.0, err);
 		if (!queue_is_greeted(q) && left <= 0)
 			return q->trouble[0] ? error_set(err, "%s", q->trouble) :
-				error_set(err, "the runner %s sent no hello within %.3g s", name, (double)limit_ms / 1000.0);
+				error_set(err, "the runner %s sent no hello within %.3g s", name,
+					(double)limit_ms / 1000.0);
 	}
 	return 0;
 }

@@ -42,8 +42,8 @@ struct queue_worker {
 	const char *waiting;
 	double waiting_s;
 	const char *out;     /* why it is not restarted, or "" */
-	const char *note;    /* what distorts its numbers, by its hello, or "": the device is shared with another
-				runner, or the number of threads is not the configured one */
+	const char *note;    /* what distorts its numbers, by its hello, or "": the device is shared with
+				another runner, or the number of threads is not the configured one */
 };
 
 struct queue;

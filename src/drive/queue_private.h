@@ -122,7 +122,8 @@ int queue_wanted(const struct queue *q);
 void queue_make_workers(struct queue *q);
 /* True if this device is the one that -d selects for the worker. */
 bool worker_is_asked(const struct worker *w, const struct device *d);
-/* True if both are the same hardware: a GPU with the same UUID, or CPUs that share a core, on the same host. */
+/* True if both are the same hardware: a GPU with the same UUID, or CPUs that share a core, on the same
+ * host. */
 bool device_is_same_hardware(const struct device *a, const struct device *b);
 /* The command line of the worker's runner, in the arena. */
 const char *const *worker_argv(const struct worker *w, struct arena *a);

@@ -10,7 +10,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#define RESULTS_MAX 4096 /* accepted for one job: libraries offer tens of algorithms, each in at most six states */
+#define RESULTS_MAX 4096 /* accepted for one job: libraries offer tens of algorithms, each in at most six
+			    states */
 
 void queue_trouble(struct queue *q, const char *text)
 {
@@ -95,7 +96,8 @@ int queue_result(struct queue *q, struct worker *w, const struct wire_message *m
 	if (!r.runner_version || !r.runner_version[0])
 		r.runner_version = q->device.version;
 	if (!queue_is_first(w, &r)) {
-		log_line("%s: a second result for %s of %s is ignored", w->label, r.algorithm.name, r.problem);
+		log_line("%s: a second result for %s of %s is ignored", w->label,
+			r.algorithm.name, r.problem);
 		return 0;
 	}
 	struct error why = ERROR_NONE;
@@ -112,7 +114,8 @@ int queue_result(struct queue *q, struct worker *w, const struct wire_message *m
 }
 
 /* Adds a row with the reason why a problem has no time. */
-static void queue_keep_failure(struct queue *q, struct worker *w, const char *problem, enum status status, const char *why)
+static void queue_keep_failure(struct queue *q, struct worker *w, const char *problem, enum status status,
+	const char *why)
 {
 	struct result r = { .problem = problem,
 		.status = status,
@@ -134,7 +137,8 @@ int queue_end_job(struct queue *q, struct worker *w, enum status status, const c
 	bool by_person = w->cancelled_ms && !w->cancel_is_limit;
 	if (status == STATUS_OK && w->stored_ok == 0 && !by_person) {
 		status = w->stored_mistrusted ? STATUS_MISTRUSTED : STATUS_FAILED;
-		why = w->stored_mistrusted ? "all its results are suspect" : "the runner sent no result for it";
+		why = w->stored_mistrusted ? "all its results are suspect" :
+			"the runner sent no result for it";
 	}
 	if (w->cancelled_ms && w->cancel_is_limit && status != STATUS_OK && w->stored_ok > 0)
 		status = STATUS_OK; /* stopped by the time limit, but with results */
@@ -165,7 +169,8 @@ int queue_end_job(struct queue *q, struct worker *w, enum status status, const c
 	w->ended++;
 	q->batch_done++;
 	q->batch_by_state[q->list.jobs[job].state]++;
-	q->trouble_past |= status == STATUS_OK && w->id >= q->trouble_id; /* a job sent after the error succeeded */
+	q->trouble_past |= status == STATUS_OK && w->id >= q->trouble_id; /* a job sent after the error
+									     succeeded */
 	w->job = -1;
 	w->free_since_ms = clock_ms();
 	w->what[0] = '\0';

@@ -7,7 +7,8 @@
 
 #include "base/clock.h"
 
-#define OVERDUE_SHARE 0.25 /* minimum of the remaining time of a running problem, as a share of the time spent */
+#define OVERDUE_SHARE 0.25 /* minimum of the remaining time of a running problem, as a share of the time
+			      spent */
 
 const struct device *queue_device(const struct queue *q)
 {
@@ -54,7 +55,8 @@ static double job_expected_s(const struct queue *q, int job)
 /* Remaining time of a running job; a job that takes longer than expected keeps a share of the time spent. */
 static double job_rest_s(const struct queue *q, const struct worker *w)
 {
-	double spent_s = (double)(clock_ms() - w->since_ms) / 1000, rest_s = job_expected_s(q, w->job) - spent_s;
+	double spent_s = (double)(clock_ms() - w->since_ms) / 1000,
+		rest_s = job_expected_s(q, w->job) - spent_s;
 	return rest_s < OVERDUE_SHARE * spent_s ? OVERDUE_SHARE * spent_s : rest_s; /* NaN stays */
 }
 

@@ -1,4 +1,5 @@
-/* Time limits. Each worker has at most one deadline: the earliest limit of its present state (queue_limits). */
+/* Time limits. Each worker has at most one deadline: the earliest limit of its present state
+ * (queue_limits). */
 #include "config.h"
 
 #include "drive/queue_private.h"
@@ -36,7 +37,8 @@ static struct deadline worker_deadline(const struct queue *q, const struct worke
 	}
 	if (!w->greeted) { /* waiting in a cluster's queue has no limit */
 		if (!runner_process_waits(w->process))
-			deadline_min(&d, runner_process_ready_ms(w->process) + q->limits.hello, DEADLINE_HELLO);
+			deadline_min(&d, runner_process_ready_ms(w->process) + q->limits.hello,
+				DEADLINE_HELLO);
 		return d;
 	}
 	if (w->job < 0) {
@@ -62,7 +64,8 @@ int64_t queue_deadline_ms(const struct queue *q)
 	bool wanted = queue_wanted(q) > 0;
 	for (int i = 0; i < q->worker_count; i++) {
 		const struct worker *w = &q->workers[i];
-		int64_t its = w->process ? worker_deadline(q, w).at : wanted && !w->broken ? w->restart_at_ms : INT64_MAX;
+		int64_t its = w->process ? worker_deadline(q, w).at : wanted && !w->broken ?
+			w->restart_at_ms : INT64_MAX;
 		at = its < at ? its : at;
 	}
 	return at;
@@ -71,7 +74,8 @@ int64_t queue_deadline_ms(const struct queue *q)
 /* Acts on the worker's deadline if it has passed. */
 int worker_check_time(struct queue *q, struct worker *w, struct error *err)
 {
-	struct deadline d = w->process ? worker_deadline(q, w) : (struct deadline){ INT64_MAX, DEADLINE_NONE };
+	struct deadline d = w->process ? worker_deadline(q, w) :
+		(struct deadline){ INT64_MAX, DEADLINE_NONE };
 	if (d.at > clock_ms())
 		return 0;
 	switch (d.kind) {

@@ -99,15 +99,13 @@ static int worker_is_other(struct queue *q, const struct worker *w, const struct
 		return 0;
 	if (q->worker_count == 1)
 		return error_set(err,
-			"the runner %s was %s (%s) and is now %s (%s): results of two devices are never "
-			"mixed; restart "
-			"benanza",
+			"the runner %s was %s (%s) and is now %s (%s): "
+			"results of two devices are never mixed; restart benanza",
 			w->runner->argv[0], first->model, first->stack, d->model, d->stack);
 	bool alone = w->runner->count <= 1;
 	return error_set(err,
 		"is %s (%s), but the other runners are %s (%s): results of two devices are never mixed; "
-		"measure it "
-		"separately, with %s%s",
+		"measure it separately, with %s%s",
 		d->model, d->stack, first->model, first->stack,
 		alone ? "-d " : "a name of its own under runners:", alone ? w->asked : "");
 }
@@ -128,9 +126,8 @@ static void worker_check_threads(struct queue *q, struct worker *w, const struct
 	if (asked <= 0 || d->threads <= 0 || d->threads == asked)
 		return;
 	error_set(&said,
-		"%s measures with %d thread%s, not with the configured %d, which its command does not pass "
-		"on: add "
-		"--threads %d after benanza-runner-cpu there",
+		"%s measures with %d thread%s, not with the configured %d, "
+		"which its command does not pass on: add --threads %d after benanza-runner-cpu there",
 		w->label, d->threads, d->threads == 1 ? "" : "s", asked, asked);
 	worker_note(q, w, &said);
 }
@@ -147,9 +144,8 @@ static void worker_check_shared(struct queue *q, struct worker *w)
 		if (!device_is_same_hardware(mine, runner_process_device(other->process)))
 			continue;
 		error_set(&said,
-			"%s and %s measure on the same device of %s and disturb each other: select one "
-			"device for each, or "
-			"set count: 1",
+			"%s and %s measure on the same device of %s and disturb each other: "
+			"select one device for each, or set count: 1",
 			other->label, w->label, mine->host);
 		worker_note(q, w, &said);
 		return;
@@ -163,7 +159,8 @@ int worker_greet(struct queue *q, struct worker *w, struct error *err)
 	if (worker_is_other(q, w, d, err))
 		return worker_refuse(q, w, err);
 	if (!worker_is_asked(w, d)) {
-		error_set(err, "the runner %s has the device %s, but not %s", w->runner->name, d->name, w->asked);
+		error_set(err, "the runner %s has the device %s, but not %s", w->runner->name,
+			d->name, w->asked);
 		return worker_refuse(q, w, err);
 	}
 	bool again = w->met;
@@ -184,12 +181,14 @@ int worker_greet(struct queue *q, struct worker *w, struct error *err)
 /* True if its job did not cause the end of the process, so that it may be queued again (at most LOST_MAX
  * times): the process was ended from outside, could not be used, exited before it started the job, or a
  * remote one did not respond. */
-static bool worker_is_blameless(const struct queue *q, const struct worker *w, enum runner_end end, enum status status)
+static bool worker_is_blameless(const struct queue *q, const struct worker *w, enum runner_end end,
+	enum status status)
 {
 	if (w->job < 0 || w->cancelled_ms || q->list.jobs[w->job].lost >= LOST_MAX)
 		return false;
 	bool hung = status == STATUS_TIMEOUT && runner_process_is_remote(w->process);
-	return hung || end == RUNNER_END_KILLED || end == RUNNER_END_UNUSABLE || (end == RUNNER_END_EXITED && !w->heard);
+	return hung || end == RUNNER_END_KILLED || end == RUNNER_END_UNUSABLE ||
+		(end == RUNNER_END_EXITED && !w->heard);
 }
 
 static void worker_put_back(struct queue *q, struct worker *w)
@@ -211,7 +210,8 @@ static int worker_plan_start(struct queue *q, struct worker *w, bool greeted, st
 	if (!greeted && w->starts_failed >= (w->met ? STARTS_MET_MAX : STARTS_MAX))
 		return worker_break(q, w, err);
 	if (w->deaths >= q->limits.deaths) {
-		error_context(err, "not restarted, because the runner died on %d problems in a row", w->deaths);
+		error_context(err, "not restarted, because the runner died on %d problems in a row",
+			w->deaths);
 		return worker_break(q, w, err);
 	}
 	return 0;

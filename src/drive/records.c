@@ -90,7 +90,8 @@ bool records_is_truncated(const struct records *r)
 	return r->torn;
 }
 
-void records_set_filter(struct records *r, bool (*want)(const void *context, struct text problem), const void *context)
+void records_set_filter(struct records *r, bool (*want)(const void *context, struct text problem),
+	const void *context)
 {
 	r->want = want;
 	r->want_context = context;
@@ -152,7 +153,8 @@ static int records_line(struct records *r, struct error *err)
 			if (!got)
 				break;
 		}
-		const char *from = r->chunk + r->chunk_at, *end = memchr(from, '\n', r->chunk_n - r->chunk_at);
+		const char *from = r->chunk + r->chunk_at,
+			*end = memchr(from, '\n', r->chunk_n - r->chunk_at);
 		size_t n = end ? (size_t)(end - from) : r->chunk_n - r->chunk_at;
 		r->line_is_long |= r->line.n + n > WIRE_LINE_MAX;
 		if (!r->line_is_long)
@@ -178,7 +180,8 @@ static int records_hello(struct records *r, struct error *err)
 	struct device d;
 	struct arena fresh = { 0 };
 	size_t at;
-	if (r->line_is_long || !r->line.n || !memmem(r->line.p, r->line.n, WIRE_MAGIC, sizeof(WIRE_MAGIC) - 1))
+	if (r->line_is_long || !r->line.n || !memmem(r->line.p, r->line.n, WIRE_MAGIC,
+		sizeof(WIRE_MAGIC) - 1))
 		return 0;
 	int is = wire_find_hello((struct text){ r->line.p, r->line.n }, &fresh, &d, &at, err);
 	if (is != 1) {
@@ -230,7 +233,8 @@ static int records_result(struct records *r, struct records_item *item)
 	struct error err = ERROR_NONE;
 	struct result *one = &r->message.result;
 	if (!r->device)
-		return records_fault(r, r->line_number, "a result before the first hello: its device is unknown", item);
+		return records_fault(r, r->line_number,
+			"a result before the first hello: its device is unknown", item);
 	if (!records_knows_problem(r, one->problem, &err))
 		return records_fault(r, r->line_number, err.text, item);
 	if (one->status == STATUS_OK && !(one->stats.median > 0 && isfinite(one->stats.median))) {

@@ -18,7 +18,6 @@
 #include "base/log.h"
 #include "drive/link.h"
 
-#define LAST_OUTPUT "; last output: "
 #define BANNER_MAX (64 << 10) /* bytes of other output before the hello */
 #define UNSENT_MAX (4 << 20)  /* bytes that the runner has not read yet */
 #define READ_BLOCK (64 << 10)
@@ -163,9 +162,8 @@ struct runner_process *runner_process_start(
 	if (failed) {
 		close_all(ends, PIPE_COUNT + 1);
 		error_set(err,
-			"cannot start the runner %s: %s; install it, or set another command under runners: "
-			"in the "
-			"configuration",
+			"cannot start the runner %s: %s; install it, "
+			"or set another command under runners: in the configuration",
 			argv[0], strerror(failed));
 		return NULL;
 	}
@@ -261,7 +259,7 @@ static void process_add_last_lines(struct runner_process *p, struct str *s)
 	if (p->partial_n)
 		process_stderr_line(p);
 	for (int i = 0; i < p->last_count; i++)
-		str_addf(s, "%s%s", i ? " | " : LAST_OUTPUT, p->last[i]);
+		str_addf(s, "%s%s", i ? " | " : RUNNER_LAST_OUTPUT, p->last[i]);
 }
 
 /* Adds the output in place of a hello. A prompt ("Password:") has no newline, so an incomplete line comes
@@ -351,7 +349,7 @@ static bool process_describe_refusal(struct runner_process *p, struct error *err
 	if (!p->hello && WIFEXITED(p->status))
 		process_add_last_lines(p, &s);
 	if (s.n) {
-		const char *reason = s.p + strlen(LAST_OUTPUT), *prefix = strstr(reason, ": ");
+		const char *reason = s.p + strlen(RUNNER_LAST_OUTPUT), *prefix = strstr(reason, ": ");
 		reason = strncmp(reason, "benanza-runner-", 15) == 0 && prefix ? prefix + 2 : reason;
 		log_line("runner %s: status %d: %s", p->program, WEXITSTATUS(p->status), reason);
 		error_set(err, "%s; the runner %s ended with status %d", reason, p->program, WEXITSTATUS(p->status));
@@ -371,6 +369,9 @@ static int process_describe_end(struct runner_process *p, const char *circumstan
 		str_addf(&s, "killed by signal %d (%s)", WTERMSIG(p->status), strsignal(WTERMSIG(p->status)));
 	else
 		str_addf(&s, "ended with status %d", WEXITSTATUS(p->status));
+	int inner = link_inner_signal(p->status);
+	if (inner)
+		str_addf(&s, " (its program was killed by signal %d, %s)", inner, strsignal(inner));
 	str_addf(&s, "%s", circumstance);
 	process_add_last_lines(p, &s);
 	process_add_banner(p, &s);

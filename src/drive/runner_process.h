@@ -36,12 +36,16 @@ int runner_process_no_hello(struct runner_process *p, double waited_s, struct er
 /* True if its command runs it on another machine (ssh, srun ...). */
 bool runner_process_is_remote(const struct runner_process *p);
 
+/* In the error of a runner that ended: stands between what happened and the last lines of its standard error. */
+#define RUNNER_LAST_OUTPUT "; last output: "
+
 /* How the runner ended; valid after runner_process_read returned -1. */
 enum runner_end {
 	RUNNER_END_NONE,     /* not by itself: it sent invalid data, did not respond ... */
 	RUNNER_END_EXITED,   /* with status 0 */
 	RUNNER_END_DIED,     /* by a signal or with an error status */
-	RUNNER_END_KILLED,   /* from outside: connection lost, node failed, killed by a person or the system */
+	RUNNER_END_KILLED,   /* from outside: connection lost, node failed, killed by a person or the
+				system */
 	RUNNER_END_UNUSABLE  /* another protocol, or two hellos; restarting does not help */
 };
 enum runner_end runner_process_end(const struct runner_process *p);

@@ -78,7 +78,8 @@ struct value {
 	int producer;            /* node index, or -1 */
 	bool is_input, is_output;/* of the graph */
 	struct tensor *initializer; /* or NULL */
-	enum dtype dtype;        /* declared by input, output, value_info or initializer; DTYPE_UNKNOWN if not */
+	enum dtype dtype;        /* declared by input, output, value_info or initializer; DTYPE_UNKNOWN if
+				    not */
 	struct shape shape;      /* declared; SHAPE_UNKNOWN if not */
 	enum value_kind kind;    /* declared; else VALUE_TENSOR */
 	int outer;               /* index in the parent graph of a captured value, or -1 */

@@ -26,7 +26,8 @@ static const char *function_shown(struct loader *l, const struct function *fn)
 	return load_shown(l, load_view(fn->p->name));
 }
 
-static int formals_add(struct loader *l, struct function *fn, struct hash *to, ProtobufCBinaryData *names, size_t n)
+static int formals_add(struct loader *l, struct function *fn, struct hash *to,
+	ProtobufCBinaryData *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t *place = hash_at(to, load_view(names[i]));
@@ -216,7 +217,8 @@ static int call_replace(struct loader *l, struct scope *s, const Onnx__NodeProto
 		.depth = f ? f->depth + 1 : 1, .next = s->calls };
 	call->path = call_path(l, p, index, f);
 	s->calls = call;
-	if (load_spend(l, s, call, 1, call->path.n) != 0 || load_expand(l, s, fn->p->node, fn->p->n_node, call) != 0)
+	if (load_spend(l, s, call, 1, call->path.n) != 0 ||
+		load_expand(l, s, fn->p->node, fn->p->n_node, call) != 0)
 		return -1;
 	for (size_t o = 0; o < fn->p->n_output && o < p->n_output; o++)
 		if (p->output[o].len && !fn->made[o] && call_hand_on(l, s, call, o) != 0)
@@ -224,7 +226,8 @@ static int call_replace(struct loader *l, struct scope *s, const Onnx__NodeProto
 	return 0;
 }
 
-int load_expand(struct loader *l, struct scope *s, Onnx__NodeProto *const *nodes, size_t n, const struct frame *f)
+int load_expand(struct loader *l, struct scope *s, Onnx__NodeProto *const *nodes, size_t n,
+	const struct frame *f)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct function *fn = function_of(l, nodes[i]);
@@ -260,7 +263,8 @@ const Onnx__AttributeProto *load_attribute_meant(
 			attribute_called(l, (*f)->call->attribute, (*f)->call->n_attribute, p->ref_attr_name);
 		if (!given) {
 			const Onnx__FunctionProto *fn = (*f)->function->p;
-			return attribute_called(l, fn->attribute_proto, fn->n_attribute_proto, p->ref_attr_name);
+			return attribute_called(l, fn->attribute_proto, fn->n_attribute_proto,
+				p->ref_attr_name);
 		}
 		p = given;
 		*f = (*f)->parent;

@@ -95,7 +95,8 @@ static int wrong_output(struct loader *l, struct scope *s, int index, struct tex
 			: other->initializer ? "an initializer"
 						 : "a graph input");
 	if (other->producer == index)
-		return error_set(l->err, "node \"%s\" writes \"%s\" twice", shown_node(l, s->graph, index), shown);
+		return error_set(l->err, "node \"%s\" writes \"%s\" twice",
+			shown_node(l, s->graph, index), shown);
 	return error_set(l->err, "nodes \"%s\" and \"%s\" both write \"%s\"",
 		shown_node(l, s->graph, other->producer), shown_node(l, s->graph, index), shown);
 }
@@ -110,7 +111,8 @@ static bool is_constant(const struct node *n)
 static int constant_again(struct loader *l, struct scope *s, int index, struct text name, int taken)
 {
 	int other = taken < 0 ? -1 : s->values[taken].producer;
-	if (other < 0 || other == index || !is_constant(&s->graph->nodes[other]) || !is_constant(&s->graph->nodes[index]))
+	if (other < 0 || other == index || !is_constant(&s->graph->nodes[other]) ||
+		!is_constant(&s->graph->nodes[index]))
 		return -1;
 	s->graph->nodes[other].outputs[0] = -1;
 	load_warn(l, "nodes \"%s\" and \"%s\" are Constants and both write \"%s\"; the last one is used",

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names are kept under keys. A name of the model itself is its own key; one within a call is made unique by the
- * call's number, so that it meets no other, whatever names the file holds:
+/* Names are stored under keys. The key of a name of the model itself is the name. A name within a call has a
+ * key with the call's number, so that it differs from all other keys, whatever names the file contains:
  *
  *     NUL, the number as four bytes, the name
  *
- * What people see is the path of the call before the name (load_path). */
+ * Users see the path of the call before the name (load_path). */
 
 static struct text key_make(struct loader *l, const struct frame *f, struct text name)
 {

@@ -89,7 +89,8 @@ static int typed_entry_bits(enum dtype t)
 static void typed_put(unsigned char *to, size_t at_bit, uint64_t value, int bits)
 {
 	for (int done = 0; done < bits;) {
-		int shift = (int)((at_bit + (size_t)done) % 8), n = 8 - shift < bits - done ? 8 - shift : bits - done;
+		int shift = (int)((at_bit + (size_t)done) % 8),
+			n = 8 - shift < bits - done ? 8 - shift : bits - done;
 		to[(at_bit + (size_t)done) / 8] |= (unsigned char)((value >> done & ((1u << n) - 1)) << shift);
 		done += n;
 	}

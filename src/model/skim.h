@@ -34,7 +34,8 @@ struct skim {
 int skim_open(struct skim *s, const char *path, struct error *err);
 void skim_close(struct skim *s);
 
-/* Unpacks one of a graph's initializers into an empty arena. NULL with an error that lacks the file's name. */
+/* Unpacks one of a graph's initializers into an empty arena. NULL with an error that lacks the file's
+ * name. */
 Onnx__TensorProto *skim_initializer(struct arena *a, ProtobufCBinaryData initializer, struct error *err);
 
 #endif

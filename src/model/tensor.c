@@ -170,7 +170,8 @@ static double float_of_bits(enum dtype t, uint64_t bits)
 
 static bool dtype_is_signed(enum dtype t)
 {
-	return t == DTYPE_S2 || t == DTYPE_S4 || t == DTYPE_S8 || t == DTYPE_S16 || t == DTYPE_S32 || t == DTYPE_S64;
+	return t == DTYPE_S2 || t == DTYPE_S4 || t == DTYPE_S8 || t == DTYPE_S16 || t == DTYPE_S32 ||
+		t == DTYPE_S64;
 }
 
 bool tensor_int(const struct tensor *t, int64_t i, int64_t *value)

@@ -107,8 +107,8 @@ static bool call_is_constant(const struct op_call *c)
 	return present > 0;
 }
 
-/* True if the elements of the outputs follow from elements that --value gave to an input of the model. Shape and Size
- * read no elements. */
+/* True if the elements of the outputs follow from elements that --value gave to an input of the model. Shape
+ * and Size read no elements. */
 static bool call_is_given(const struct op_call *c)
 {
 	for (int i = 0; i < c->input_count; i++) {
@@ -170,8 +170,8 @@ int op_infer(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Cost and problem rules read the first output, except for two operators whose first output is optional: a recurrent
- * layer may give its last state alone, a router its scores. */
+/* Cost and problem rules read the first output, except for two operators whose first output is optional: a
+ * recurrent layer may give its last state alone, a router its scores. */
 static bool call_has_first(const struct op_call *c)
 {
 	bool optional = c->op->problem == op_rnn_problem || c->op->problem == op_group_router_problem;
@@ -257,7 +257,8 @@ static struct op_value *values_at_bounds(
 	return to;
 }
 
-/* The call with all unknown dimensions at their upper bounds; false if there are none, or one has no bound. */
+/* The call with all unknown dimensions at their upper bounds; false if there are none, or one has no
+ * bound. */
 static bool call_at_bounds(const struct op_call *c, struct op_call *at)
 {
 	bool all = true, any = false;
@@ -310,7 +311,8 @@ static void problem_of(const struct op_call *c, struct op_problem *out)
 const char *op_call_unread(const struct op_call *c)
 {
 	const struct attribute *a = call_unread(c);
-	return a ? arena_printf(c->arena, "attribute %s is too long, or not of its kind", text_clean(c->arena, a->name))
+	return a ? arena_printf(c->arena, "attribute %s is too long, or not of its kind",
+		text_clean(c->arena, a->name))
 		 : NULL;
 }
 

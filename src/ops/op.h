@@ -28,13 +28,14 @@ struct op_value {
 	enum dtype dtype;
 	struct shape shape;
 	const struct elements *elements; /* known contents, or NULL */
-	bool constant;                   /* a weight: initializer, or computed from initializers only; also a result that
-					    data propagation knows in full (folded before run time) */
-	bool given;                      /* the elements follow from --value: they decide shapes and branches, but a run
-					    computes them, so they are not constant */
+	bool constant;                   /* a weight: initializer, or computed from initializers only; also a
+					    result that data propagation knows in full (folded before run
+					    time) */
+	bool given;                      /* the elements follow from --value: they decide shapes and branches,
+					    but a run computes them, so they are not constant */
 	enum value_kind kind;
-	/* Of a sequence and of optionals: how many things it holds (an optional 0 or 1), and each of them where that
-	   is known and not too many, else NULL. An optional sequence holds a sequence. */
+	/* Of a sequence and of optionals: how many things it holds (an optional 0 or 1), and each of them
+	 * where that is known and not too many, else NULL. An optional sequence holds a sequence. */
 	struct dim length;
 	const struct op_value *items;
 };
@@ -82,7 +83,8 @@ struct op {
 	enum op_class class;
 	int (*shape)(struct op_call *c, struct error *err);
 	void (*cost)(const struct op_call *c, struct op_cost *cost);
-	void (*problem)(const struct op_call *c, struct op_problem *out); /* NULL only in classes free and host */
+	void (*problem)(const struct op_call *c, struct op_problem *out); /* NULL only in classes free and
+									     host */
 	bool (*is_free)(const struct op_call *c); /* true if this call needs no kernel (Cast to its own type
 						     ...); NULL = never */
 	const char *note;            /* for `benanza ops` and the man page; may be NULL */
@@ -109,9 +111,18 @@ void op_call_cost(const struct op_call *c, struct op_cost *cost);
 void op_call_problem(const struct op_call *c, struct op_problem *out);
 /* Why an attribute cannot be read, which makes the outputs unknown; in c->arena. NULL: all can be read. */
 const char *op_call_unread(const struct op_call *c);
+/* Rows of the table of types found before, by operator; all zero at first. */
+#define OP_TYPES_SLOTS 64
+struct op_types_met {
+	struct op_types_slot {
+		const struct op *op;
+		int64_t opset;
+		const struct types_row *row; /* NULL: the operator is not in the table */
+	} slots[OP_TYPES_SLOTS];
+};
 /* Why ONNX Runtime rejects the call: an input type that the operator's schema does not allow, or different
  * types where one is required; in c->arena. NULL: no reason known. */
-const char *op_call_mistyped(const struct op_call *c);
+const char *op_call_mistyped(const struct op_call *c, struct op_types_met *met);
 
 /* Sets the output type of an integer convolution or matmul to `to`: sums in s32, one factor per channel (a
  * gemm's alpha included), then a bias in f32. To s32: the raw sums. */

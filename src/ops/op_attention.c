@@ -118,16 +118,19 @@ void attention_problem(const struct op_call *c, const struct attention *t,
 	out->proxy = proxy || window || (t->causal && !fits);
 }
 
-bool attention_projection(const struct op_call *c, int weights, int bias, struct dim columns, struct op_problem *out)
+bool attention_projection(const struct op_call *c, int weights, int bias, struct dim columns,
+	struct op_problem *out)
 {
 	const struct op_value *x = &c->inputs[0], *w = op_in(c, weights), *y = &c->outputs[0];
-	if (!w || !op_problem_value(c, x, out) || !op_problem_value(c, w, out) || !op_problem_value(c, y, out)) {
+	if (!w || !op_problem_value(c, x, out) || !op_problem_value(c, w, out) ||
+		!op_problem_value(c, y, out)) {
 		if (!w)
 			op_problem_why(out, "its weights are omitted");
 		return false;
 	}
 	struct shape lead = { .rank = x->shape.rank - 1, .dims = x->shape.dims };
-	if (!op_problem_matmul(x, w, y, shape_elements(c->arena, lead), columns, x->shape.dims[lead.rank], out))
+	if (!op_problem_matmul(x, w, y, shape_elements(c->arena, lead), columns,
+		x->shape.dims[lead.rank], out))
 		return false;
 	op_problem_bias(bias ? op_in(c, bias) : NULL, out);
 	if (op_is_byte(x->dtype))
@@ -139,7 +142,8 @@ bool attention_projection(const struct op_call *c, int weights, int bias, struct
 void attention_even(const struct op_call *c, struct dim tokens, int bounds, struct attention *t)
 {
 	struct dim ends = op_dim_at(op_in(c, bounds), 1, 0);
-	if (ends.kind != DIM_KNOWN || tokens.kind != DIM_KNOWN || ends.value < 2 || tokens.value < ends.value - 1)
+	if (ends.kind != DIM_KNOWN || tokens.kind != DIM_KNOWN || ends.value < 2 ||
+		tokens.value < ends.value - 1)
 		return;
 	t->n = dim_known(ends.value - 1);
 	t->query_length = t->key_length = t->total = dim_known(tokens.value / t->n.value);

@@ -46,7 +46,8 @@ void attention_even(const struct op_call *c, struct dim tokens, int bounds, stru
 int attention_caches(const struct op_call *c, int from, int axis, struct dim heads, struct error *err);
 /* Number of packed sequences: one fewer than the elements of the bounds input, which must not be empty. */
 int attention_sequences(const struct op_call *c, int bounds, struct dim *n, struct error *err);
-/* Number of tokens per sequence whose state updates are returned: attribute `state_update_capacity`, 0 to 8. */
+/* Number of tokens per sequence whose state updates are returned: attribute `state_update_capacity`, 0 to
+ * 8. */
 int attention_captures(const struct op_call *c, struct dim *captures, struct error *err);
 /* s with the leading dimension that com.microsoft's attribute `state_window` adds to a state. */
 struct shape attention_window(const struct op_call *c, struct shape s);

@@ -11,7 +11,8 @@
 static struct dim cast_to_int(struct arena *a, struct dim v, enum dtype to)
 {
 	if (to == DTYPE_BOOL)
-		return v.kind == DIM_KNOWN ? dim_known(v.value != 0) : dim_nonnegative(dim_sub(a, v, dim_known(1)))
+		return v.kind == DIM_KNOWN ? dim_known(v.value != 0) :
+			dim_nonnegative(dim_sub(a, v, dim_known(1)))
 			? dim_known(1) : dim_unknown();
 	if (v.kind == DIM_KNOWN && !op_int_fits(to, v.value))
 		return dim_unknown();
@@ -50,10 +51,12 @@ static const struct elements *cast_elements(
 		if (e->f && from->f)
 			e->f[i] = cast_to_float(c, from->f[i], to);
 		else if (e->f)
-			e->f[i] = from->i[i].kind == DIM_KNOWN ? cast_to_float(c, (double)from->i[i].value, to)
+			e->f[i] = from->i[i].kind == DIM_KNOWN ?
+				cast_to_float(c, (double)from->i[i].value, to)
 							       : NAN;
 		else
-			e->i[i] = from->f ? cast_of_float(from->f[i], to) : cast_to_int(c->arena, from->i[i], to);
+			e->i[i] = from->f ? cast_of_float(from->f[i], to) :
+				cast_to_int(c->arena, from->i[i], to);
 	}
 	return e;
 }

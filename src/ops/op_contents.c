@@ -298,7 +298,8 @@ void op_contents_arg(struct op_call *c, int axis, bool largest)
 		if (!lane_is_concrete(in->elements, &l))
 			continue;
 		for (int i = 1; i < l.count; i++) {
-			bool more = lane_larger(in->elements, &l, i, best), less = lane_larger(in->elements, &l, best, i);
+			bool more = lane_larger(in->elements, &l, i, best),
+				less = lane_larger(in->elements, &l, best, i);
 			if ((largest ? more : less) || (later && !more && !less))
 				best = i;
 		}
@@ -316,7 +317,8 @@ static void lane_top(const struct elements *e, const struct lane *l, bool larges
 	int count = 0;
 	for (int i = 0; i < l->count; i++) {
 		int at = count < k ? count++ : k;
-		while (at > 0 && (largest ? lane_larger(e, l, i, places[at - 1]) : lane_larger(e, l, places[at - 1], i))) {
+		while (at > 0 && (largest ? lane_larger(e, l, i, places[at - 1]) :
+			lane_larger(e, l, places[at - 1], i))) {
 			if (at < k)
 				places[at] = places[at - 1];
 			at--;
@@ -330,7 +332,8 @@ void op_contents_top_k(struct op_call *c, int axis, bool largest)
 {
 	const struct op_value *in = &c->inputs[0];
 	struct shape s = c->outputs[0].shape;
-	int count = op_elements_count(s), places[OP_ELEMENTS_MAX], k = count < 0 ? 0 : (int)s.dims[axis].value;
+	int count = op_elements_count(s), places[OP_ELEMENTS_MAX],
+		k = count < 0 ? 0 : (int)s.dims[axis].value;
 	if (k < 1 || !is_full(in) || k > in->shape.dims[axis].value || in->elements->count * k > ORDER_MAX)
 		return;
 	struct elements *values = op_elements_new(c->arena, count, in->elements->f != NULL);
@@ -341,7 +344,8 @@ void op_contents_top_k(struct op_call *c, int axis, bool largest)
 			continue;
 		lane_top(in->elements, &from, largest, k, places);
 		for (int i = 0; i < k; i++) {
-			element_copy(values, to.first + i * to.step, in->elements, from.first + places[i] * from.step);
+			element_copy(values, to.first + i * to.step, in->elements,
+				from.first + places[i] * from.step);
 			indices->i[to.first + i * to.step] = dim_known(places[i]);
 		}
 	}
@@ -357,7 +361,8 @@ void op_contents_cumulate(struct op_call *c, int axis, bool product)
 		c->outputs[0].elements = in->elements;
 	if (!is_full(in))
 		return;
-	bool exclusive = node_int(c->node, "exclusive", 0) != 0, reverse = node_int(c->node, "reverse", 0) != 0;
+	bool exclusive = node_int(c->node, "exclusive", 0) != 0,
+		reverse = node_int(c->node, "reverse", 0) != 0;
 	struct elements *e = op_elements_new(c->arena, in->elements->count, in->elements->f != NULL);
 	for (int n = 0; n < e->count / (int)in->shape.dims[axis].value; n++) {
 		struct lane l = lane_of(in->shape, axis, n);
@@ -371,7 +376,8 @@ void op_contents_cumulate(struct op_call *c, int axis, bool product)
 				sum = next;
 			} else {
 				struct dim x = in->elements->i[at];
-				struct dim next = product ? dim_mul(c->arena, whole, x) : dim_add(c->arena, whole, x);
+				struct dim next =
+					product ? dim_mul(c->arena, whole, x) : dim_add(c->arena, whole, x);
 				e->i[at] = exclusive ? whole : next;
 				whole = next;
 			}

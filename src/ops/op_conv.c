@@ -94,11 +94,13 @@ RULE_COST(op_conv)
 }
 
 /* Starts the problem of a convolution or transposed convolution; NULL: `why` is set. */
-static struct problem *conv_start(const struct op_call *c, enum kernel kernel, struct window *w, struct op_problem *out)
+static struct problem *conv_start(const struct op_call *c, enum kernel kernel, struct window *w,
+	struct op_problem *out)
 {
 	struct error err;
 	int64_t group;
-	if (conv_group(c, &group, &err) || window_get(c, c->inputs[0].shape.rank - 2, conv_weights(c), w, &err)) {
+	if (conv_group(c, &group, &err) || window_get(c, c->inputs[0].shape.rank - 2,
+		conv_weights(c), w, &err)) {
 		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
 		return NULL;
 	}
@@ -137,7 +139,8 @@ static struct dim deconv_out(
 	return dim_add(a, dim_add(a, steps, reach), dim_known(1 + extra - w->pad_begin[i] - w->pad_end[i]));
 }
 
-/* output_shape (spatial dimensions; all of them from some exporters) and output_padding, or NULL if absent. */
+/* output_shape (spatial dimensions; all of them from some exporters) and output_padding, or NULL if
+ * absent. */
 static int deconv_list(
 	const struct op_call *c, const char *name, int n, const int64_t **list, struct error *err)
 {

@@ -106,7 +106,8 @@ static int label_meet(const struct op_call *c, struct einsum *e, int label, stru
 }
 
 /* Matches a term of the left side with the shape of its input. */
-static int term_meet(const struct op_call *c, struct einsum *e, struct term *t, struct shape s, struct error *err)
+static int term_meet(const struct op_call *c, struct einsum *e, struct term *t, struct shape s,
+	struct error *err)
 {
 	if (s.rank < 0) {
 		e->ranks_known = false;
@@ -253,7 +254,8 @@ struct pair {
 };
 
 /* One loop over all labels of both: per step a multiply-add, or a multiplication if nothing is summed. */
-static struct pair pair_of(const struct einsum *e, const struct factor *a, const struct factor *b, const struct labels *y)
+static struct pair pair_of(const struct einsum *e, const struct factor *a, const struct factor *b,
+	const struct labels *y)
 {
 	struct labels all = labels_union(a->has, &b->has);
 	double volume = labels_volume(e, &all);
@@ -284,8 +286,10 @@ static struct labels labels_left(const struct einsum *e, const struct factor *f,
 	return labels_shared(in, &kept);
 }
 
-/* Dynamic programming: the cheapest way to compute a set from two disjoint subsets that are solved already. */
-static void subset_search(const struct einsum *e, struct subset *best, unsigned set, const struct labels *left)
+/* Dynamic programming: the cheapest way to compute a set from two disjoint subsets that are solved
+ * already. */
+static void subset_search(const struct einsum *e, struct subset *best, unsigned set,
+	const struct labels *left)
 {
 	struct subset *to = &best[set];
 	*to = (struct subset){ .made = { *left, NULL }, .flops = INFINITY };
@@ -363,7 +367,8 @@ enum role { ROLE_BATCH, ROLE_M, ROLE_N, ROLE_K, ROLE_ALONE, ROLE_COUNT };
 
 static enum role label_role(const struct pair *p, int label)
 {
-	bool a = labels_have(&p->a.has, label), b = labels_have(&p->b.has, label), y = labels_have(&p->y, label);
+	bool a = labels_have(&p->a.has, label), b = labels_have(&p->b.has, label),
+		y = labels_have(&p->y, label);
 	if (a && b)
 		return y ? ROLE_BATCH : ROLE_K;
 	return !y ? ROLE_ALONE : a ? ROLE_M : ROLE_N;

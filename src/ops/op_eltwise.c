@@ -114,7 +114,8 @@ static struct dim eltwise_int(struct arena *a, const struct eltwise *row, struct
 /* Clips to two limits; the upper one wins. If a limit is present but unknown, all elements are. */
 static const struct elements *clip_elements(const struct op_call *c, const struct elements *from)
 {
-	const struct op_value *low = c->opset < 11 ? NULL : op_in(c, 1), *high = c->opset < 11 ? NULL : op_in(c, 2);
+	const struct op_value *low = c->opset < 11 ? NULL : op_in(c, 1),
+		*high = c->opset < 11 ? NULL : op_in(c, 2);
 	double lo = op_float_get(c, c->opset < 11 ? "min" : NULL, low ? 1 : -1, (double)-INFINITY);
 	double hi = op_float_get(c, c->opset < 11 ? "max" : NULL, high ? 2 : -1, (double)INFINITY);
 	bool whole = from->i && (!low || (low->elements && low->elements->i && low->elements->count == 1)) &&

@@ -74,7 +74,8 @@ static void gather_problem(const struct op_call *c, struct op_problem *out)
 	if (!op_problem_ready(c, out))
 		return;
 	int axis = op_axis(c, node_int(c->node, "axis", 0), data->shape.rank, NULL);
-	if (axis < 0 || !type_is_whole(data->dtype) || data->shape.rank - 1 + indices->shape.rank > PROBLEM_RANK) {
+	if (axis < 0 || !type_is_whole(data->dtype) ||
+		data->shape.rank - 1 + indices->shape.rank > PROBLEM_RANK) {
 		op_problem_mover(c, out);
 		return;
 	}
@@ -96,7 +97,8 @@ static int gather_elements_shape(struct op_call *c, struct error *err)
 		return -1;
 	if (data.rank >= 0 && indices.rank >= 0 && data.rank != indices.rank)
 		return op_fail(c, err, "indices of rank %d for data of rank %d", indices.rank, data.rank);
-	c->outputs[0].shape = indices.rank < 0 ? shape_make(c->arena, data.rank) : op_shape_copy(c->arena, indices);
+	c->outputs[0].shape = indices.rank < 0 ? shape_make(c->arena, data.rank) :
+		op_shape_copy(c->arena, indices);
 	op_contents_gather_elements(c, axis);
 	return 0;
 }
@@ -179,7 +181,8 @@ static void where_elements(struct op_call *c)
 		else if (e->i && dim_same(x->elements->i[ix], y->elements->i[iy]))
 			e->i[i] = x->elements->i[ix];
 		else if (e->i)
-			e->i[i] = dim_unknown_upto(dim_max(c->arena, x->elements->i[ix], y->elements->i[iy]).upper);
+			e->i[i] = dim_unknown_upto(dim_max(c->arena, x->elements->i[ix],
+				y->elements->i[iy]).upper);
 	}
 	v->elements = e;
 }

@@ -65,7 +65,8 @@ static RULE_PROBLEM(rotary)
 		op_problem_mover(c, out);
 }
 
-/* ---- SwiGLU: swish(a) b. In com.microsoft one input has both halves if b is omitted, and limits may apply. */
+/* ---- SwiGLU: swish(a) b. In com.microsoft one input has both halves if b is omitted, and limits may
+ * apply. */
 
 static int swiglu_halves(struct op_call *c, struct error *err)
 {
@@ -100,7 +101,8 @@ static int swiglu_shape(struct op_call *c, struct error *err)
 /* The swish and the multiplication; a limit clamps both halves. */
 static void swiglu_cost(const struct op_call *c, struct op_cost *cost)
 {
-	bool clamps = node_float(c->node, "limit", 0) > 0, adds = node_float(c->node, "activation_beta", 0) != 0;
+	bool clamps = node_float(c->node, "limit", 0) > 0,
+		adds = node_float(c->node, "activation_beta", 0) != 0;
 	cost->flops = (2 + (clamps ? 2 : 0) + (adds ? 1 : 0)) * op_count(op_out(c, 0));
 	cost->bytes = op_bytes_all(c);
 }

@@ -1,5 +1,5 @@
-/* Shared by com.microsoft's operators: activations fused behind a matmul, convolution or pooling. Private to
- * the room. */
+/* Shared by com.microsoft's operators: activations fused behind a matmul, convolution or pooling, and sizes.
+ * Private to the room. */
 #ifndef OPS_OP_MICROSOFT_H
 #define OPS_OP_MICROSOFT_H
 
@@ -12,5 +12,14 @@ bool microsoft_activates(const struct op_call *c);
 void microsoft_activate(const struct op_call *c, struct op_problem *out);
 /* Operations of the function: 1 per element of the first output. */
 double microsoft_activation_flops(const struct op_call *c);
+
+/* Output `output` has the type and shape of input `input`. */
+void microsoft_output_like(struct op_call *c, int output, int input);
+/* Size of dimension i of an input of this rank; NaN if it is unknown. */
+double microsoft_size_at(const struct op_call *c, int input, int rank, int i);
+/* Last dimension. */
+struct dim microsoft_last_of(struct shape s);
+/* Rows: the product of all dimensions but the last. */
+struct dim microsoft_rows_of(const struct op_call *c, struct shape s);
 
 #endif

@@ -144,7 +144,8 @@ static int resize_view_shape(struct op_call *c, struct error *err)
 	struct op_call call = *c;
 	call.opset = c->opset < 11 ? 11 : c->opset;
 	call.op = op_find(TEXT(""), TEXT("Resize"), call.opset);
-	return call.op ? call.op->shape(&call, err) : op_fail(c, err, "no Resize in opset %lld", (long long)c->opset);
+	return call.op ? call.op->shape(&call, err) :
+		op_fail(c, err, "no Resize in opset %lld", (long long)c->opset);
 }
 
 /* True if there is an activation, which only the view of FusedConv counts and measures. */

@@ -58,8 +58,8 @@ static void cache_get(const struct op_call *c, const struct places *at, struct d
 	t->extra = (input_at(c, at->mask) ? 1 : 0) + (input_at(c, at->attention_bias) ? 1 : 0);
 }
 
-/* ---- Attention, DecoderMaskedSelfAttention, PackedAttention, QAttention: input times weights gives queries, keys and
- * values */
+/* ---- Attention, DecoderMaskedSelfAttention, PackedAttention, QAttention: input times weights gives queries,
+ * keys and values */
 
 struct projected {
 	struct attention t;

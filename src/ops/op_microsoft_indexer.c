@@ -24,7 +24,8 @@ struct indexer {
 static int indexer_attribute(const struct op_call *c, const char *name, int64_t *value, struct error *err)
 {
 	*value = node_int(c->node, name, 0);
-	return *value < 1 || *value > INT32_MAX / 4 ? op_fail(c, err, "%s is %lld", name, (long long)*value) : 0;
+	return *value < 1 || *value > INT32_MAX / 4 ?
+		op_fail(c, err, "%s is %lld", name, (long long)*value) : 0;
 }
 
 static int indexer_policy(const struct op_call *c, struct indexer *x, struct error *err)
@@ -190,7 +191,8 @@ static RULE_SHAPE(packed_indexer)
 		if (i == 1)
 			c->outputs[i].shape = op_shape_of(c->arena, 1, &x.length);
 		else if (i == 6)
-			c->outputs[i].shape = op_shape_of(c->arena, 3, (struct dim[]){ x.n, captured, x.size });
+			c->outputs[i].shape = op_shape_of(c->arena, 3,
+				(struct dim[]){ x.n, captured, x.size });
 		else if (state)
 			c->outputs[i].shape = op_shape_copy(c->arena, state->shape);
 		if (i == 1 || i == 5)
@@ -208,7 +210,8 @@ static RULE_COST(indexer)
 	struct error err;
 	if (indexer_get(c, &x, &err))
 		return;
-	double tokens = op_dim_number(x.length) * (x.packed ? 1 : op_dim_number(x.n)), size = op_dim_number(x.size);
+	double tokens = op_dim_number(x.length) * (x.packed ? 1 : op_dim_number(x.n)),
+		size = op_dim_number(x.size);
 	double heads = op_dim_number(x.heads), pooled = tokens * size * (x.blocks ? 1 : 2 * (5 + 2));
 	cost->flops = tokens * heads * op_dim_number(x.entries) * (2 * size + 2) + 7 * tokens * heads * size + pooled;
 	cost->bytes = op_bytes_all(c);
@@ -229,7 +232,8 @@ static RULE_PROBLEM(indexer)
 	struct dim tokens = x.packed ? dim_floor_div(c->arena, x.length, x.n) : x.length;
 	struct op_value y = c->inputs[0];
 	y.constant = false;
-	if (!op_problem_matmul(&c->inputs[0], &y, &y, dim_mul(c->arena, tokens, x.heads), x.entries, x.size, out))
+	if (!op_problem_matmul(&c->inputs[0], &y, &y, dim_mul(c->arena, tokens, x.heads), x.entries,
+		x.size, out))
 		return;
 	struct problem *p = &out->problem;
 	p->batch_a.dim[0] = p->batch_b.dim[0] = x.n.value;

@@ -163,7 +163,7 @@ static const struct weighted *weighted_of(const struct op_call *c)
 		weighted, sizeof(weighted) / sizeof(weighted[0]), sizeof(weighted[0]), c->op->name);
 }
 
-static struct dim last_of(struct shape s)
+struct dim microsoft_last_of(struct shape s)
 {
 	return s.rank > 0 ? s.dims[s.rank - 1] : dim_unknown();
 }
@@ -229,7 +229,7 @@ static int weighted_sizes(const struct op_call *c, struct dim *n, struct dim *k,
 	} else if (!row->n) {
 		*n = b.rank == 2 ? b.dims[0] : dim_unknown();
 		if (row->type == DTYPE_F8E4M3)
-			*k = last_of(b);
+			*k = microsoft_last_of(b);
 	}
 	if (row->n && row->type == DTYPE_UNKNOWN && blocks_fit(c, *n, *k, err))
 		return -1;
@@ -238,7 +238,7 @@ static int weighted_sizes(const struct op_call *c, struct dim *n, struct dim *k,
 		*n = *k;
 		*k = held;
 	}
-	if (a.rank == 0 || !op_dim_merge(last_of(a), *k, k))
+	if (a.rank == 0 || !op_dim_merge(microsoft_last_of(a), *k, k))
 		return op_fail(c, err, "shape %s does not multiply with weights of %lld x %lld",
 			shape_text(c->arena, a), (long long)k->value, (long long)n->value);
 	return 0;
@@ -275,11 +275,10 @@ static void weighted_cost(const struct op_call *c, struct op_cost *cost)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Rows of a: the product of all dimensions but the last. */
-static struct dim rows_of(const struct op_call *c, struct shape a)
+struct dim microsoft_rows_of(const struct op_call *c, struct shape s)
 {
-	struct shape lead = { .rank = a.rank - 1, .dims = a.dims };
-	return a.rank > 0 ? shape_elements(c->arena, lead) : dim_unknown();
+	struct shape lead = { .rank = s.rank - 1, .dims = s.dims };
+	return s.rank > 0 ? shape_elements(c->arena, lead) : dim_unknown();
 }
 
 #define NO_TYPE "there is no type with this number of bits"
@@ -296,7 +295,7 @@ static bool few_bits_problem(
 		return false;
 	}
 	struct op_value b = { .present = true, .dtype = type, .constant = true };
-	if (!op_problem_matmul(a, &b, y, rows_of(c, a->shape), n, k, out))
+	if (!op_problem_matmul(a, &b, y, microsoft_rows_of(c, a->shape), n, k, out))
 		return false;
 	out->problem.transpose_b = true;
 	return true;
@@ -360,7 +359,7 @@ static int several_shape(struct op_call *c, struct error *err)
 	struct dim n, all, k;
 	if (blocks_check(c, err) || dim_of_attribute(c, "K", &k, err))
 		return -1;
-	if (dim_differs(k, last_of(c->inputs[0].shape)))
+	if (dim_differs(k, microsoft_last_of(c->inputs[0].shape)))
 		return op_fail(c, err, "K is %lld, the source %s", (long long)k.value,
 			shape_text(c->arena, c->inputs[0].shape));
 	for (int i = 0; i < c->output_count; i++) {
@@ -382,7 +381,7 @@ static void several_cost(const struct op_call *c, struct op_cost *cost)
 	if (several_columns(c, 0, &n, &all, &err))
 		return;
 	double source = op_count(op_in(c, 0));
-	double rows = op_dim_number(rows_of(c, c->inputs[0].shape));
+	double rows = op_dim_number(microsoft_rows_of(c, c->inputs[0].shape));
 	cost->flops =
 		2 * source * op_dim_number(all) + (op_in(c, 2) ? 4 * source : 0) + (op_in(c, 1) ? source : 0);
 	if (several_products(c) == 1)
@@ -399,7 +398,7 @@ static void several_problem(const struct op_call *c, struct op_problem *out)
 		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
 		return;
 	}
-	few_bits_problem(c, type_of_bits(c), all, last_of(c->inputs[0].shape), out);
+	few_bits_problem(c, type_of_bits(c), all, microsoft_last_of(c->inputs[0].shape), out);
 	out->proxy = out->known;
 }
 
@@ -417,10 +416,9 @@ static const struct experts *experts_of(const struct op_call *c)
 	return text_is(text_of(c->op->name), "MoE") ? &plain_experts : &quantized_experts;
 }
 
-static double size_at(const struct op_call *c, int input, int rank, int i)
+double microsoft_size_at(const struct op_call *c, int input, int rank, int i)
 {
-	const struct op_value *v = op_in(c, input);
-	return v && v->shape.rank == rank ? op_dim_number(v->shape.dims[i]) : NAN;
+	return op_dim_number(op_dim_at(op_in(c, input), rank, i));
 }
 
 /* Checks that at most all experts are used per token. */
@@ -430,7 +428,7 @@ static int experts_shape(struct op_call *c, struct error *err)
 	bool whole = text_is(node_string(c->node, "quant_type", "int"), "int");
 	if (whole && node_int(c->node, "block_size", 0) > 0 && blocks_check(c, err))
 		return -1;
-	if (k < 1 || (double)k > size_at(c, 2, 3, 0))
+	if (k < 1 || (double)k > microsoft_size_at(c, 2, 3, 0))
 		return op_fail(c, err, "k is %lld", (long long)k);
 	return op_shape_as_input(c, err);
 }
@@ -445,9 +443,9 @@ struct experts_sizes {
 static struct experts_sizes experts_sizes(const struct op_call *c, const struct experts *e)
 {
 	struct experts_sizes s = { .chosen = (double)node_int(c->node, "k", 1),
-		.width = op_dim_number(last_of(c->inputs[0].shape)),
-		.count = size_at(c, e->weights[0], 3, 0),
-		.wide = size_at(c, e->weights[0], 3, 1) };
+		.width = op_dim_number(microsoft_last_of(c->inputs[0].shape)),
+		.count = microsoft_size_at(c, e->weights[0], 3, 0),
+		.wide = microsoft_size_at(c, e->weights[0], 3, 1) };
 	bool fused = text_is(node_string(c->node, "activation_type", "relu"), "swiglu") &&
 		     node_int(c->node, "swiglu_fusion", 0) != 0;
 	s.tokens = op_count(op_in(c, 0)) / s.width;
@@ -490,7 +488,7 @@ static void experts_problem(const struct op_call *c, struct op_problem *out)
 		return;
 	}
 	if (!op_problem_matmul(&c->inputs[0], &w, &c->outputs[0], dim_known((int64_t)rows),
-		    dim_known((int64_t)columns), last_of(c->inputs[0].shape), out))
+		    dim_known((int64_t)columns), microsoft_last_of(c->inputs[0].shape), out))
 		return;
 	struct problem *p = &out->problem;
 	p->batch_a.dim[0] = p->batch_b.dim[0] = (int64_t)experts;

@@ -9,8 +9,7 @@
 
 /* ---- shared helpers */
 
-/* Output `output` has the type and shape of input `input`. */
-static void output_like(struct op_call *c, int output, int input)
+void microsoft_output_like(struct op_call *c, int output, int input)
 {
 	const struct op_value *from = op_in(c, input);
 	if (output >= c->output_count || !from)
@@ -58,8 +57,8 @@ static int skip_norm_shape(struct op_call *c, struct error *err)
 	struct shape x = c->inputs[0].shape, sum;
 	if (vector_fits(c, 2, err) || op_broadcast(c, x, c->inputs[1].shape, &sum, err))
 		return -1;
-	output_like(c, 0, 0);
-	output_like(c, 3, 0);
+	microsoft_output_like(c, 0, 0);
+	microsoft_output_like(c, 3, 0);
 	for (int i = 1; i < 3 && i < c->output_count; i++) {
 		c->outputs[i].dtype = DTYPE_F32;
 		c->outputs[i].shape = op_shape_copy(c->arena, x);
@@ -172,8 +171,8 @@ static int group_shape(struct op_call *c, struct error *err)
 	if (channels.kind == DIM_KNOWN && (groups < 1 || channels.value % groups))
 		return op_fail(
 			c, err, "%lld channels in %lld groups", (long long)channels.value, (long long)groups);
-	output_like(c, 0, 0);
-	output_like(c, 1, 0);
+	microsoft_output_like(c, 0, 0);
+	microsoft_output_like(c, 1, 0);
 	return 0;
 }
 
@@ -217,10 +216,10 @@ static int added_shape(struct op_call *c, struct error *err)
 	bool bits = text_is(text_of(c->op->name), "BitmaskBiasDropout");
 	if (vector_fits(c, 1, err))
 		return -1;
-	output_like(c, 0, 0);
+	microsoft_output_like(c, 0, 0);
 	if (c->output_count < 2)
 		return 0;
-	output_like(c, 1, 0);
+	microsoft_output_like(c, 1, 0);
 	c->outputs[1].dtype = bits ? DTYPE_U32 : DTYPE_BOOL;
 	if (bits) {
 		c->outputs[1].shape = shape_make(c->arena, 1);
@@ -260,7 +259,7 @@ static int split_gelu_shape(struct op_call *c, struct error *err)
 	struct dim half = x.dims[x.rank - 1];
 	if (half.kind == DIM_KNOWN && half.value % 2)
 		return op_fail(c, err, "%lld numbers do not make two halves", (long long)half.value);
-	output_like(c, 0, 0);
+	microsoft_output_like(c, 0, 0);
 	c->outputs[0].shape.dims[x.rank - 1] = dim_floor_div(c->arena, half, dim_known(2));
 	return 0;
 }
@@ -346,8 +345,8 @@ static int attention_gate_shape(struct op_call *c, struct error *err)
 {
 	if (vector_fits(c, 1, err) || vector_fits(c, 2, err))
 		return -1;
-	output_like(c, 0, 0);
-	output_like(c, 1, 3);
+	microsoft_output_like(c, 0, 0);
+	microsoft_output_like(c, 1, 3);
 	return 0;
 }
 
@@ -362,8 +361,8 @@ static void attention_gate_cost(const struct op_call *c, struct op_cost *cost)
 static int engram_gate_shape(struct op_call *c, struct error *err)
 {
 	(void)err;
-	output_like(c, 0, 0);
-	output_like(c, 1, 0);
+	microsoft_output_like(c, 0, 0);
+	microsoft_output_like(c, 1, 0);
 	return 0;
 }
 
@@ -381,7 +380,7 @@ static int pre_mix_shape(struct op_call *c, struct error *err)
 		return 0;
 	if (x.rank < (branches > 0 ? 1 : 2))
 		return op_fail(c, err, "streams of shape %s", shape_text(c->arena, x));
-	output_like(c, 0, 0);
+	microsoft_output_like(c, 0, 0);
 	struct shape *y = &c->outputs[0].shape;
 	struct dim width = x.dims[x.rank - 1];
 	if (branches > 0) {

@@ -4,25 +4,13 @@
  * bits. Source: the operators' schemas. */
 #include "config.h"
 
-#include "ops/op_rules.h"
+#include "ops/op_microsoft.h"
 
 #include "model/tensor.h"
 
 #include <math.h>
 
 /* ---- shared helpers */
-
-static struct dim last_of(const struct op_value *v)
-{
-	return v && v->shape.rank > 0 ? v->shape.dims[v->shape.rank - 1] : dim_unknown();
-}
-
-/* Elements of all dimensions but the last. */
-static struct dim rows_of(const struct op_call *c, const struct op_value *v)
-{
-	struct shape lead = { .rank = v->shape.rank - 1, .dims = v->shape.dims };
-	return v->shape.rank > 0 ? shape_elements(c->arena, lead) : dim_unknown();
-}
 
 /* The shape of input 0 with another last dimension. */
 static struct shape with_columns(const struct op_call *c, struct dim columns)
@@ -47,7 +35,7 @@ static int size_attribute(const struct op_call *c, const char *name, struct dim 
 static int source_fits(const struct op_call *c, struct dim k, struct error *err)
 {
 	const struct op_value *x = &c->inputs[0];
-	if (x->shape.rank != 0 && !dim_differs(last_of(x), k))
+	if (x->shape.rank != 0 && !dim_differs(microsoft_last_of(x->shape), k))
 		return 0;
 	return op_fail(c, err, "input of shape %s, weights of %lld values a row",
 		shape_text(c->arena, x->shape), (long long)k.value);
@@ -76,7 +64,7 @@ static void packed_problem(
 		op_problem_why(out, "the bits of a packed weight are not known");
 		return;
 	}
-	if (!op_problem_matmul(x, &w, y, rows_of(c, x), n, k, out))
+	if (!op_problem_matmul(x, &w, y, microsoft_rows_of(c, x->shape), n, k, out))
 		return;
 	out->problem.transpose_b = true;
 	out->proxy = true;
@@ -222,7 +210,7 @@ static RULE_SHAPE(moe_packed)
 	}
 	if (k < 1 || (experts.kind == DIM_KNOWN && k > experts.value))
 		return op_fail(c, err, "k is %lld", (long long)k);
-	if (dim_differs(last_of(&c->inputs[0]), op_dim_at(op_in(c, MOE_DOWN), 3, 1)))
+	if (dim_differs(microsoft_last_of(c->inputs[0].shape), op_dim_at(op_in(c, MOE_DOWN), 3, 1)))
 		return op_fail(c, err, "input %s, down weights %s", shape_text(c->arena, c->inputs[0].shape),
 			shape_text(c->arena, c->inputs[MOE_DOWN].shape));
 	return op_shape_as_input(c, err);
@@ -232,7 +220,7 @@ static RULE_SHAPE(moe_packed)
  * bytes of the weights are exact if every expert is used or if there is one token, else unknown. */
 static RULE_COST(moe_packed)
 {
-	double width = op_dim_number(last_of(&c->inputs[0])), tokens = op_count(&c->inputs[0]) / width;
+	double width = op_dim_number(microsoft_last_of(c->inputs[0].shape)), tokens = op_count(&c->inputs[0]) / width;
 	double experts = op_dim_number(op_dim_at(op_in(c, MOE_GATE), 3, 0)),
 	       k = (double)node_int(c->node, "k", 1);
 	double inner = op_dim_number(op_dim_at(op_in(c, MOE_GATE), 3, 1)), layers = op_in(c, MOE_UP) ? 3 : 2;
@@ -247,11 +235,11 @@ static RULE_COST(moe_packed)
  * evenly over the experts. */
 static RULE_PROBLEM(moe_packed)
 {
-	struct dim width = last_of(&c->inputs[0]), gate = op_dim_at(op_in(c, MOE_GATE), 3, 2);
+	struct dim width = microsoft_last_of(c->inputs[0].shape), gate = op_dim_at(op_in(c, MOE_GATE), 3, 2);
 	if (!op_problem_ready(c, out))
 		return;
 	double all = op_dim_number(op_dim_at(op_in(c, MOE_GATE), 3, 0));
-	double chosen = op_dim_number(rows_of(c, &c->inputs[0])) * (double)node_int(c->node, "k", 1);
+	double chosen = op_dim_number(microsoft_rows_of(c, c->inputs[0].shape)) * (double)node_int(c->node, "k", 1);
 	double experts = fmin(all, chosen), rows = floor(chosen / experts);
 	struct dim columns =
 		dim_mul(c->arena, op_dim_at(op_in(c, MOE_GATE), 3, 1), dim_known(op_in(c, MOE_UP) ? 3 : 2));
@@ -278,7 +266,7 @@ static int router_sizes(const struct op_call *c, struct dim *router, struct dim 
 	struct dim columns = op_dim_at(w, 2, 1);
 	if (size_attribute(c, "router_size", router, err) || op_rank_is(c, 1, 2, err))
 		return -1;
-	if (c->inputs[0].shape.rank == 0 || dim_differs(last_of(&c->inputs[0]), op_dim_at(w, 2, 0)))
+	if (c->inputs[0].shape.rank == 0 || dim_differs(microsoft_last_of(c->inputs[0].shape), op_dim_at(w, 2, 0)))
 		return op_fail(c, err, "shapes %s and %s do not multiply",
 			shape_text(c->arena, c->inputs[0].shape), shape_text(c->arena, w->shape));
 	if (columns.kind == DIM_KNOWN &&
@@ -307,7 +295,7 @@ static RULE_COST(router_gate_up)
 	struct dim router, inner;
 	if (router_sizes(c, &router, &inner, &err))
 		return;
-	double rows = op_dim_number(rows_of(c, &c->inputs[0]));
+	double rows = op_dim_number(microsoft_rows_of(c, c->inputs[0].shape));
 	cost->flops = rows * 2 * (op_count(op_in(c, 1)) + op_dim_number(inner));
 	cost->bytes = op_bytes_all(c);
 }
@@ -315,7 +303,7 @@ static RULE_COST(router_gate_up)
 static RULE_PROBLEM(router_gate_up)
 {
 	const struct op_value *x = &c->inputs[0], *w = &c->inputs[1];
-	if (op_problem_ready(c, out) && op_problem_matmul(x, w, &c->outputs[0], rows_of(c, x),
+	if (op_problem_ready(c, out) && op_problem_matmul(x, w, &c->outputs[0], microsoft_rows_of(c, x->shape),
 						w->shape.dims[1], w->shape.dims[0], out))
 		out->proxy = true;
 }
@@ -327,13 +315,13 @@ enum { ROUTER_BIAS = 1, ROUTER_PROJECTION };
 static RULE_SHAPE(group_router)
 {
 	const struct op_value *x = &c->inputs[0], *projection = op_in(c, ROUTER_PROJECTION);
-	struct dim experts = projection ? op_dim_at(projection, 2, 0) : last_of(x), tokens = rows_of(c, x);
+	struct dim experts = projection ? op_dim_at(projection, 2, 0) : microsoft_last_of(x->shape), tokens = microsoft_rows_of(c, x->shape);
 	if (op_rank_is(c, ROUTER_BIAS, 1, err) || op_rank_is(c, ROUTER_PROJECTION, 2, err))
 		return -1;
 	if (!op_dim_merge(experts, op_dim_at(op_in(c, ROUTER_BIAS), 1, 0), &experts))
 		return op_fail(c, err, "%lld experts, expert_bias %s", (long long)experts.value,
 			shape_text(c->arena, op_in(c, ROUTER_BIAS)->shape));
-	if (projection && dim_differs(op_dim_at(projection, 2, 1), last_of(x)))
+	if (projection && dim_differs(op_dim_at(projection, 2, 1), microsoft_last_of(x->shape)))
 		return op_fail(c, err, "tokens %s, projection %s", shape_text(c->arena, x->shape),
 			shape_text(c->arena, projection->shape));
 	for (int i = 0; i < c->output_count; i++) {
@@ -347,7 +335,7 @@ static RULE_SHAPE(group_router)
 static RULE_COST(group_router)
 {
 	const struct op_value *projection = op_in(c, ROUTER_PROJECTION);
-	double tokens = op_dim_number(rows_of(c, &c->inputs[0])), experts = op_count(op_in(c, ROUTER_BIAS));
+	double tokens = op_dim_number(microsoft_rows_of(c, c->inputs[0].shape)), experts = op_count(op_in(c, ROUTER_BIAS));
 	cost->flops = tokens * experts * (op_out(c, 0) ? 3 : 2) +
 		      (projection ? 2 * tokens * op_count(projection) : 0);
 	cost->bytes = op_bytes_all(c);
@@ -360,7 +348,7 @@ RULE_PROBLEM(op_group_router)
 		return;
 	if (!w || !y) {
 		op_problem_mover(c, out);
-	} else if (op_problem_matmul(x, w, y, rows_of(c, x), w->shape.dims[0], w->shape.dims[1], out)) {
+	} else if (op_problem_matmul(x, w, y, microsoft_rows_of(c, x->shape), w->shape.dims[0], w->shape.dims[1], out)) {
 		out->problem.transpose_b = true;
 		out->proxy = true;
 	}

@@ -3,14 +3,9 @@
 #include "config.h"
 
 #include "ops/op_attention.h"
+#include "ops/op_microsoft.h"
 
 #include <math.h>
-
-/* Size of dimension i of an input of this rank; NaN if it is unknown. */
-static double size_of(const struct op_call *c, int input, int rank, int i)
-{
-	return op_dim_number(op_dim_at(op_in(c, input), rank, i));
-}
 
 /* ---- CDist */
 
@@ -129,14 +124,14 @@ static double word_places(const struct op_call *c)
 {
 	struct shape x = c->inputs[WORD_LETTERS].shape;
 	double letters = x.rank < 1 ? NAN : op_dim_number(x.dims[x.rank - 1]);
-	double places = letters - size_of(c, WORD_WEIGHTS, 4, 2) + 1;
+	double places = letters - microsoft_size_at(c, WORD_WEIGHTS, 4, 2) + 1;
 	return places >= 1 ? places : NAN;
 }
 
 /* A multiply-add per element under the window, a bias, tanh and a comparison. */
 static void word_conv_cost(const struct op_call *c, struct op_cost *cost)
 {
-	double under = size_of(c, WORD_WEIGHTS, 4, 2) * size_of(c, WORD_WEIGHTS, 4, 3);
+	double under = microsoft_size_at(c, WORD_WEIGHTS, 4, 2) * microsoft_size_at(c, WORD_WEIGHTS, 4, 3);
 	cost->flops = op_count(op_out(c, 0)) * word_places(c) * (2 * under + 3);
 	cost->bytes = op_bytes_all(c);
 }
@@ -190,19 +185,19 @@ static int attn_lstm_shape(struct op_call *c, struct error *err)
 /* Attention operations of one direction and sample: the keys once, then the rest for every step. */
 static double memory_flops(const struct op_call *c, double steps, double hidden)
 {
-	double places = size_of(c, ATTN_MEMORY, 3, 1), depth = size_of(c, ATTN_MEMORY, 3, 2),
-	       size = size_of(c, ATTN_QUERY_WEIGHTS, 3, 2);
+	double places = microsoft_size_at(c, ATTN_MEMORY, 3, 1), depth = microsoft_size_at(c, ATTN_MEMORY, 3, 2),
+	       size = microsoft_size_at(c, ATTN_QUERY_WEIGHTS, 3, 2);
 	double keys = 2 * places * depth * size, query = 2 * hidden * size;
 	double scores = places * (4 * size + 5), context = 2 * places * depth;
-	double made = op_in(c, ATTN_WEIGHTS) ? 2 * (depth + hidden) * size_of(c, ATTN_WEIGHTS, 3, 2) : 0;
+	double made = op_in(c, ATTN_WEIGHTS) ? 2 * (depth + hidden) * microsoft_size_at(c, ATTN_WEIGHTS, 3, 2) : 0;
 	return keys + steps * (query + scores + context + made);
 }
 
 /* The cell's input is the source concatenated with the attention output: the width of the weights. */
 static void attn_lstm_cost(const struct op_call *c, struct op_cost *cost)
 {
-	double steps = size_of(c, 0, 3, 0), n = size_of(c, 0, 3, 1), in = size_of(c, 1, 3, 2),
-	       directions = size_of(c, 1, 3, 0), hidden = size_of(c, 2, 3, 2);
+	double steps = microsoft_size_at(c, 0, 3, 0), n = microsoft_size_at(c, 0, 3, 1), in = microsoft_size_at(c, 1, 3, 2),
+	       directions = microsoft_size_at(c, 1, 3, 0), hidden = microsoft_size_at(c, 2, 3, 2);
 	double each = 4 * (2 * (in + hidden) + (op_in(c, ATTN_BIAS) ? 2 : 0)) + 9;
 	cost->flops = directions * n *
 		      (steps * hidden * each + (op_in(c, ATTN_MEMORY) ? memory_flops(c, steps, hidden) : 0));

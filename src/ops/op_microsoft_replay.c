@@ -3,24 +3,9 @@
  * PackedSparseAttentionIndexerMerge, SpeculativePrefixCommit. Source: the operators' schemas. */
 #include "config.h"
 
-#include "ops/op_rules.h"
+#include "ops/op_microsoft.h"
 
 #include <math.h>
-
-static double size_at(const struct op_call *c, int input, int rank, int i)
-{
-	return op_dim_number(op_dim_at(op_in(c, input), rank, i));
-}
-
-/* Output i has the type and shape of an input. */
-static void output_like(struct op_call *c, int output, int input)
-{
-	const struct op_value *from = op_in(c, input);
-	if (output >= c->output_count || !from)
-		return;
-	c->outputs[output].dtype = from->dtype;
-	c->outputs[output].shape = op_shape_copy(c->arena, from->shape);
-}
 
 /* ---- RMSNormRotary: RMS normalization of a slice of every head, then a rotation of the slice's first
  * values */
@@ -80,7 +65,7 @@ static RULE_COST(norm_rotary)
 	if (rotary_width(c, &width, &err))
 		return;
 	double turned = (double)node_int(c->node, "rotary_embedding_dim", 0), y = op_count(op_out(c, 0));
-	double values = op_dim_number(width), tokens = size_at(c, 0, 4, 0) * size_at(c, 0, 4, 1);
+	double values = op_dim_number(width), tokens = microsoft_size_at(c, 0, 4, 0) * microsoft_size_at(c, 0, 4, 1);
 	const struct op_value *x = &c->inputs[0];
 	cost->flops = y * 4 + 3 * y * turned / values;
 	cost->bytes = op_bytes_but(c, 1u | 3u << ROTARY_COSINE, 0) + dtype_bytes(x->dtype, y);
@@ -153,8 +138,8 @@ static RULE_COST(low_rank_mix)
 {
 	const struct op_value *x = &c->inputs[0];
 	double wide = x->shape.rank > 0 ? op_dim_number(x->shape.dims[x->shape.rank - 1]) : NAN;
-	double rows = op_count(x) / wide, rank = size_at(c, MIX_DOWN, 2, 1),
-	       branches = size_at(c, MIX_INJECT, 2, 1);
+	double rows = op_count(x) / wide, rank = microsoft_size_at(c, MIX_DOWN, 2, 1),
+	       branches = microsoft_size_at(c, MIX_INJECT, 2, 1);
 	double each = 7 + (op_in(c, MIX_PREVIOUS) ? 2 : 0);
 	cost->flops = rows * (2 * wide * (2 * rank + branches) + each * wide + 3 * (rank + branches));
 	cost->bytes = op_bytes_all(c);
@@ -223,8 +208,8 @@ static RULE_SHAPE(mamba_verify)
 	struct mamba m;
 	if (mamba_get(c, &m, err))
 		return -1;
-	output_like(c, 1, MAMBA_CONV);
-	output_like(c, 2, MAMBA_STATE);
+	microsoft_output_like(c, 1, MAMBA_CONV);
+	microsoft_output_like(c, 2, MAMBA_STATE);
 	for (int i = 0; i < c->output_count; i += i ? 1 : 3) {
 		c->outputs[i].shape =
 			op_shape_of(c->arena, 2, (struct dim[]){ m.rows, i == 3 ? m.channels : m.inner });
@@ -242,7 +227,7 @@ static RULE_COST(mamba_verify)
 	struct error err;
 	if (mamba_get(c, &m, &err))
 		return;
-	double rows = op_dim_number(m.rows), slots = size_at(c, MAMBA_STATE, 4, 0),
+	double rows = op_dim_number(m.rows), slots = microsoft_size_at(c, MAMBA_STATE, 4, 0),
 	       inner = op_dim_number(m.inner);
 	double each = 10 * op_dim_number(m.channels) + inner * (5 * op_dim_number(m.state) + 9) +
 		      4 * op_dim_number(m.heads);
@@ -281,7 +266,7 @@ static RULE_SHAPE(replay)
 		if (op_rank_is(c, i, 1, err))
 			return -1;
 	}
-	output_like(c, 0, REPLAY_BUFFER);
+	microsoft_output_like(c, 0, REPLAY_BUFFER);
 	return op_rank_is(c, REPLAY_SIZES, 1, err);
 }
 
@@ -369,8 +354,8 @@ static RULE_SHAPE(prefix_commit)
 			shape_text(c->arena, control->shape));
 	c->outputs[0].dtype = DTYPE_S32;
 	c->outputs[0].shape = op_shape_of(c->arena, 1, &batch);
-	output_like(c, 1, COMMIT_CONTROL);
-	output_like(c, 2, COMMIT_CONTEXT);
+	microsoft_output_like(c, 1, COMMIT_CONTROL);
+	microsoft_output_like(c, 2, COMMIT_CONTEXT);
 	return 0;
 }
 

@@ -186,8 +186,10 @@ static int rfft_shape(struct op_call *c, struct error *err)
 static void rfft_cost(const struct op_call *c, struct op_cost *cost)
 {
 	const struct op_value *signal = text_is(text_of(c->op->name), "Irfft") ? op_out(c, 0) : op_in(c, 0);
-	double n = !signal || signal->shape.rank < 1 ? NAN : op_dim_number(signal->shape.dims[signal->shape.rank - 1]);
-	cost->flops = node_int(c->node, "signal_ndim", 1) == 1 && n >= 1 ? 2.5 * op_count(signal) * log2(n) : NAN;
+	double n = !signal || signal->shape.rank < 1 ? NAN :
+		op_dim_number(signal->shape.dims[signal->shape.rank - 1]);
+	cost->flops = node_int(c->node, "signal_ndim", 1) == 1 && n >= 1 ?
+		2.5 * op_count(signal) * log2(n) : NAN;
 	cost->bytes = op_bytes_all(c);
 }
 
@@ -343,7 +345,8 @@ static int ngram_hash_shape(struct op_call *c, struct error *err)
 	if (ngram_sizes(c, &kept, &hashes, err) || op_rank_is(c, 0, 2, err))
 		return -1;
 	struct dim n = op_dim_at(op_in(c, 0), 2, 0);
-	output_shape(c, 0, op_shape_of(c->arena, 3, (struct dim[]){ n, op_dim_at(op_in(c, 0), 2, 1), hashes }));
+	output_shape(c, 0, op_shape_of(c->arena, 3,
+		(struct dim[]){ n, op_dim_at(op_in(c, 0), 2, 1), hashes }));
 	output_shape(c, 1, op_shape_of(c->arena, 2, (struct dim[]){ n, kept }));
 	return 0;
 }

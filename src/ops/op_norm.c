@@ -1,4 +1,5 @@
-/* Normalizations, softmax, Hardmax, LRN, dropout. FLOPs an element as problem.c counts them for the same kernels. */
+/* Normalizations, softmax, Hardmax, LRN, dropout. FLOPs an element as problem.c counts them for the same
+ * kernels. */
 #include "config.h"
 
 #include "model/tensor.h"
@@ -74,7 +75,8 @@ static RULE_PROBLEM(batchnorm)
 static bool layernorm_has_scale_type(const struct op_call *c)
 {
 	struct text name = text_of(c->op->name);
-	return text_is(name, "SimplifiedLayerNormalization") || (text_is(name, "LayerNormalization") && c->opset < 17);
+	return text_is(name, "SimplifiedLayerNormalization") ||
+		(text_is(name, "LayerNormalization") && c->opset < 17);
 }
 
 static RULE_SHAPE(layernorm)
@@ -181,7 +183,8 @@ void op_problem_groups(const struct op_call *c, int64_t groups, int64_t channels
 		op_problem_why(out, "too large to measure");
 		return;
 	}
-	p->shape[0] = (struct problem_shape){ .rank = 2, .dim = { s.dim[0] * groups, merged(&s, 1, s.rank) / groups } };
+	p->shape[0] = (struct problem_shape){ .rank = 2,
+		.dim = { s.dim[0] * groups, merged(&s, 1, s.rank) / groups } };
 	p->axis = 1;
 	out->proxy = true;
 }
@@ -189,7 +192,8 @@ void op_problem_groups(const struct op_call *c, int64_t groups, int64_t channels
 static RULE_PROBLEM(group_norm)
 {
 	if (op_problem_ready(c, out))
-		op_problem_groups(c, node_int(c->node, "num_groups", 0), c->inputs[0].shape.dims[1].value, out);
+		op_problem_groups(c, node_int(c->node, "num_groups", 0),
+			c->inputs[0].shape.dims[1].value, out);
 }
 
 /* ---- Softmax, LogSoftmax */
@@ -211,7 +215,7 @@ static RULE_COST(softmax)
 	cost_per_element(c, 5, cost);
 }
 
-/* Before opset 13 the dimensions from axis on are one. */
+/* Before opset 13 the dimensions from axis on are flattened to one. */
 static RULE_PROBLEM(softmax)
 {
 	if (!op_problem_ready(c, out))
@@ -263,7 +267,8 @@ static RULE_PROBLEM(lrn)
  * that is unknown, *known is false. A ratio of 0 drops nothing. */
 static bool dropout_drops(const struct op_call *c, bool *known)
 {
-	double training = 0, ratio = op_float_get(c, c->opset < 12 ? "ratio" : NULL, c->opset < 12 ? -1 : 1, 0.5);
+	double training = 0, ratio = op_float_get(c, c->opset < 12 ? "ratio" : NULL,
+		c->opset < 12 ? -1 : 1, 0.5);
 	if (c->opset < 7)
 		training = node_int(c->node, "is_test", 0) == 0;
 	else if (c->opset >= 12 && op_in(c, 2) && !op_scalar(op_in(c, 2), &training))

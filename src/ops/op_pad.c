@@ -41,7 +41,8 @@ static int pad_shape(struct op_call *c, struct error *err)
 	if (pads.state == OP_LIST_ABSENT)
 		return op_fail(c, err, "pads are missing");
 	if (in.rank < 0) {
-		bool all = !op_in(c, 3) && pads.count >= 0 && pads.count <= 2 * OP_RANK_MAX && pads.count % 2 == 0;
+		bool all = !op_in(c, 3) && pads.count >= 0 && pads.count <= 2 * OP_RANK_MAX &&
+			pads.count % 2 == 0;
 		c->outputs[0].shape = shape_make(c->arena, all ? pads.count / 2 : -1);
 		return 0;
 	}

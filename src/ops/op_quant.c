@@ -149,8 +149,10 @@ static void quantizer_problem(const struct op_call *c, enum kernel kernel, struc
 	struct error err = ERROR_NONE;
 	if (!op_problem_ready(c, out))
 		return;
-	if (scale_get(c, &scale, &err) || scale.kind == SCALE_UNKNOWN || (scale.kind == SCALE_BLOCK && scale.block < 1)) {
-		op_problem_why(out, err.text[0] ? arena_printf(c->arena, "%s", err.text) : "the scales' shape is not known");
+	if (scale_get(c, &scale, &err) || scale.kind == SCALE_UNKNOWN ||
+		(scale.kind == SCALE_BLOCK && scale.block < 1)) {
+		op_problem_why(out, err.text[0] ? arena_printf(c->arena, "%s", err.text) :
+			"the scales' shape is not known");
 		return;
 	}
 	struct problem *p = op_problem_map(out, kernel, MODE_NONE, &c->inputs[0], &c->outputs[0]);
@@ -177,7 +179,8 @@ static RULE_SHAPE(dynamic_quantize)
 	(void)err;
 	for (int i = 0; i < c->output_count && i < 3; i++) {
 		c->outputs[i].dtype = types[i];
-		c->outputs[i].shape = i == 0 ? op_shape_copy(c->arena, c->inputs[0].shape) : shape_make(c->arena, 0);
+		c->outputs[i].shape = i == 0 ? op_shape_copy(c->arena, c->inputs[0].shape) :
+			shape_make(c->arena, 0);
 	}
 	return 0;
 }
@@ -206,7 +209,8 @@ static int ordered_attention_shape(struct op_call *c, struct error *err)
 	struct shape y = shape_make(c->arena, 3);
 	(void)err;
 	for (int i = 0; i < 3; i++)
-		y.dims[i] = op_dim_at(op_in(c, i < 2 ? 0 : ORDERED_WEIGHTS + 2), i < 2 ? 3 : 2, i < 2 ? i : 1);
+		y.dims[i] = op_dim_at(op_in(c, i < 2 ? 0 : ORDERED_WEIGHTS + 2), i < 2 ? 3 : 2,
+			i < 2 ? i : 1);
 	c->outputs[0].shape = y;
 	return 0;
 }
@@ -227,7 +231,8 @@ static void ordered_attention_cost(const struct op_call *c, struct op_cost *cost
 	double pairs = op_count(op_in(c, 0)) * op_dim_number(op_dim_at(op_in(c, 0), 3, 1));
 	double width = op_dim_number(op_dim_at(op_in(c, 0), 3, 2));
 	double own = columns - op_dim_number(op_dim_at(op_in(c, ORDERED_WEIGHTS), 2, 1));
-	cost->flops = heads < 1 ? NAN : 2 * op_count(op_in(c, 0)) * columns + pairs / width * (2 * own + 5 * heads);
+	cost->flops = heads < 1 ? NAN : 2 * op_count(op_in(c,
+		0)) * columns + pairs / width * (2 * own + 5 * heads);
 	cost->bytes = op_bytes_all(c);
 }
 
@@ -258,7 +263,8 @@ static RULE_SHAPE(q_embed)
 	c->outputs[0].dtype = op_in(c, EMBED_SCALE) ? op_in(c, EMBED_SCALE)->dtype : DTYPE_UNKNOWN;
 	c->outputs[0].shape = shape_make(c->arena, 3);
 	for (int i = 0; i < 3; i++)
-		c->outputs[0].shape.dims[i] = i < 2 ? op_dim_at(ids, 2, i) : op_dim_at(op_in(c, EMBED_WORDS), 2, 1);
+		c->outputs[0].shape.dims[i] = i < 2 ? op_dim_at(ids, 2, i) :
+			op_dim_at(op_in(c, EMBED_WORDS), 2, 1);
 	if (c->output_count > 1) {
 		c->outputs[1].dtype = DTYPE_S32;
 		c->outputs[1].shape = shape_make(c->arena, 1);
@@ -295,8 +301,8 @@ static RULE_SHAPE(reorder)
 	return op_shape_as_input(c, err);
 }
 
-/* ---- QuantizeBFP, DequantizeBFP: block floating point, blocks of numbers along an axis with one exponent each, in bytes
- * as the bfp_type has them: how many is not published */
+/* ---- QuantizeBFP, DequantizeBFP: block floating point, blocks of numbers along an axis that share an
+ * exponent. The number of bytes depends on the bfp_type and is not documented. */
 
 static int bfp_axis(const struct op_call *c, struct shape s, struct error *err)
 {

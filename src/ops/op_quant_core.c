@@ -80,7 +80,8 @@ static struct shape shape_of_weights(struct arena *a, struct shape s)
 }
 
 /* Input i of the core, without contents, which are quantized. */
-static struct op_value core_input(const struct op_call *c, const struct core *row, const struct op_core *k, int i, int at)
+static struct op_value core_input(const struct op_call *c, const struct core *row, const struct op_core *k,
+	int i, int at)
 {
 	const struct op_value *v = op_in(c, at);
 	struct op_value in = v ? *v : (struct op_value){ .shape = SHAPE_UNKNOWN };
@@ -143,7 +144,8 @@ static int64_t core_opset(const struct op_call *c, struct text core)
 /* Fills k, which lives in the call's arena; -1: a tensor is missing. */
 static int core_get(const struct op_call *c, struct op_core *k, struct error *err)
 {
-	const struct core *row = op_row_find(cores, sizeof(cores) / sizeof(cores[0]), sizeof(cores[0]), c->op->name);
+	const struct core *row = op_row_find(cores, sizeof(cores) / sizeof(cores[0]), sizeof(cores[0]),
+		c->op->name);
 	int count = core_count(c, row);
 	memset(k, 0, sizeof(*k));
 	k->product = row->kind == CORE_PRODUCT;
@@ -209,7 +211,8 @@ static double recurrent_flops(const struct op_call *c)
 	return DYNAMIC_FLOPS * (op_count(x) + states) + 2 * mode_gates(MODE_LSTM) * states;
 }
 
-/* The core's cost, 1 more per element that is scaled or gets a bias, and the quantization of a float input. */
+/* The core's cost, 1 more per element that is scaled or gets a bias, and the quantization of a float
+ * input. */
 RULE_COST(op_core)
 {
 	struct op_core k;
@@ -218,7 +221,8 @@ RULE_COST(op_core)
 	if (core_get(c, &k, &err))
 		return;
 	for (int i = 0; i < c->output_count; i++)
-		k.call.outputs[i].shape = k.channels_last ? op_shape_turned(c->arena, c->outputs[i].shape, true)
+		k.call.outputs[i].shape = k.channels_last ?
+			op_shape_turned(c->arena, c->outputs[i].shape, true)
 							  : c->outputs[i].shape;
 	k.call.op->cost(&k.call, &inner);
 	cost->flops = inner.flops;
@@ -266,7 +270,8 @@ bool op_problem_is_table(const struct problem *p)
 static bool scale_is_by_row(const struct op_call *c)
 {
 	const struct op_value *scale = op_in(c, 1);
-	return text_is(c->node->op, "QLinearMatMul") && scale && scale->shape.rank >= 1 && op_count(scale) != 1;
+	return text_is(c->node->op, "QLinearMatMul") && scale && scale->shape.rank >= 1 &&
+		op_count(scale) != 1;
 }
 
 /* A bias that the core does not have: one value per column, or a proxy for it. */
@@ -294,7 +299,8 @@ static void product_problem(const struct op_call *c, const struct op_core *k, st
 	/* an integer matrix would have to be scaled first */
 	for (int i = 0; i < p->epilogue_count; i++)
 		out->proxy |= p->epilogue[i].kind == EPILOGUE_BINARY;
-	out->proxy |= dynamic || k->run_time || scale_is_by_row(c) || (k->type != DTYPE_S32 && p->accumulator != DTYPE_S32);
+	out->proxy |= dynamic || k->run_time || scale_is_by_row(c) ||
+		(k->type != DTYPE_S32 && p->accumulator != DTYPE_S32);
 }
 
 /* True if all inputs have the result's scale and zero point, so that bytes are only moved. */

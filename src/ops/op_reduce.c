@@ -27,7 +27,7 @@ struct reduce {
 	bool proxy;
 	int per_input; /* operations per input element */
 	bool last;     /* one more per output element: a division, root or logarithm */
-	bool identity; /* the reduction of one element is that element */
+	bool identity; /* reducing a single element returns it unchanged */
 };
 
 static const struct reduce reductions[] = {
@@ -45,7 +45,8 @@ static const struct reduce reductions[] = {
 
 static const struct reduce *reduce_find(const char *name)
 {
-	return op_row_find(reductions, sizeof(reductions) / sizeof(reductions[0]), sizeof(reductions[0]), name);
+	return op_row_find(reductions, sizeof(reductions) / sizeof(reductions[0]),
+		sizeof(reductions[0]), name);
 }
 
 /* The axes to reduce. known false: the list is unknown. -1: invalid. */
@@ -146,7 +147,8 @@ static double last_float(enum reduce_kind kind, double sum, int n)
 }
 
 /* Initial value: the first element for extremes, 1 for products, 0 for sums. */
-static void fold_start(const struct reduce *row, struct elements *e, int to, const struct elements *from, int i)
+static void fold_start(const struct reduce *row, struct elements *e, int to,
+	const struct elements *from, int i)
 {
 	bool extreme = row->kind == REDUCE_MAX || row->kind == REDUCE_MIN;
 	if (e->f)
@@ -190,7 +192,8 @@ static void reduce_elements(struct op_call *c, const struct reduce *row, const b
 	}
 	for (int i = 0; i < count; i++) {
 		if (e->f)
-			e->f[i] = op_float_round(v->dtype, last_float(row->kind, e->f[i], from->count / count));
+			e->f[i] = op_float_round(v->dtype,
+				last_float(row->kind, e->f[i], from->count / count));
 		else
 			e->i[i] = last_int(c->arena, row->kind, e->i[i], from->count / count);
 	}
@@ -304,7 +307,8 @@ static bool type_is_number(enum dtype t)
 	return dtype_bits(t) >= 8 && t != DTYPE_BOOL && t != DTYPE_C64 && t != DTYPE_C128;
 }
 
-/* A kernel along one axis of input 0, or a copy of equal bytes if the type has no order. NULL: `why` is set. */
+/* A kernel along one axis of input 0, or a copy of equal bytes if the type has no order. NULL: `why` is
+ * set. */
 static struct problem *axis_problem(
 	const struct op_call *c, enum kernel kernel, enum mode mode, int64_t axis, struct op_problem *out)
 {
@@ -348,7 +352,8 @@ static int top_k_shape(struct op_call *c, struct error *err)
 	if (axis < 0)
 		return -1;
 	struct dim size = k.state == OP_LIST_KNOWN && k.count == 1 ? k.at[0] : dim_unknown();
-	if (size.kind == DIM_UNKNOWN && in.dims[axis].upper >= 0 && (size.upper < 0 || size.upper > in.dims[axis].upper))
+	if (size.kind == DIM_UNKNOWN && in.dims[axis].upper >= 0 &&
+		(size.upper < 0 || size.upper > in.dims[axis].upper))
 		size.upper = in.dims[axis].upper;
 	if (size.kind == DIM_KNOWN &&
 		(size.value < 0 || (in.dims[axis].kind == DIM_KNOWN && size.value > in.dims[axis].value)))
@@ -404,7 +409,8 @@ static void cum_sum_problem(const struct op_call *c, struct op_problem *out)
 			op_problem_why(out, "the axis is not known");
 		return;
 	}
-	if (axis_problem(c, KERNEL_SCAN, MODE_SCAN_SUM, fabs(axis) < OP_RANK_MAX ? (int64_t)axis : OP_RANK_MAX, out))
+	if (axis_problem(c, KERNEL_SCAN, MODE_SCAN_SUM,
+		fabs(axis) < OP_RANK_MAX ? (int64_t)axis : OP_RANK_MAX, out))
 		out->proxy = node_int(c->node, "exclusive", 0) || node_int(c->node, "reverse", 0);
 }
 

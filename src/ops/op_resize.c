@@ -49,7 +49,8 @@ static struct dim resize_scaled(struct arena *a, struct dim in, double scale)
 	if (scale == floor(scale) && scale < 0x1p31)
 		return dim_mul(a, in, dim_known((int64_t)scale));
 	double back = round(1 / scale);
-	return (float)(1 / back) == (float)scale && back < 0x1p31 ? dim_floor_div(a, in, dim_known((int64_t)back))
+	return (float)(1 / back) == (float)scale && back < 0x1p31 ?
+		dim_floor_div(a, in, dim_known((int64_t)back))
 								  : dim_unknown();
 }
 
@@ -174,7 +175,8 @@ static int resize_rank(const struct op_call *c)
 	double scales[OP_RANK_MAX];
 	struct resize_inputs at = resize_inputs(c);
 	struct op_list sizes = op_list_get(c, NULL, at.sizes);
-	int count = sizes.state == OP_LIST_KNOWN && sizes.count > 0 ? sizes.count : resize_scales(c, at.scales, scales);
+	int count = sizes.state == OP_LIST_KNOWN && sizes.count > 0 ? sizes.count :
+		resize_scales(c, at.scales, scales);
 	return count > 0 && count <= OP_RANK_MAX ? count : -1;
 }
 

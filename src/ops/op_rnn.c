@@ -71,7 +71,8 @@ static RULE_SHAPE(rnn)
 	if (rnn_get(c, &s, err))
 		return -1;
 	for (int i = 0; i < c->output_count && i < 3; i++) {
-		struct dim all[2][4] = { { s.steps, s.directions, s.n, s.hidden }, { s.n, s.steps, s.directions, s.hidden } };
+		struct dim all[2][4] = { { s.steps, s.directions, s.n, s.hidden },
+			{ s.n, s.steps, s.directions, s.hidden } };
 		struct dim last[2][3] = { { s.directions, s.n, s.hidden }, { s.n, s.directions, s.hidden } };
 		struct shape y = shape_make(c->arena, i == 0 ? 4 : 3);
 		for (int j = 0; j < y.rank; j++)
@@ -155,7 +156,8 @@ RULE_PROBLEM(op_rnn)
 		.shape = op_shape_of(c->arena, 4, (struct dim[]){ s.steps, s.directions, s.n, s.hidden }) };
 	if (!op_problem_value(c, &states, out))
 		return;
-	struct problem *p = op_problem_start(out, KERNEL_RNN, rnn_is_relu(c, row) ? MODE_RNN_RELU : row->mode);
+	struct problem *p = op_problem_start(out, KERNEL_RNN,
+		rnn_is_relu(c, row) ? MODE_RNN_RELU : row->mode);
 	p->operand[0] = op_operand(&c->inputs[0]);
 	p->operand[1] = op_operand(&c->inputs[1]);
 	p->operand[1].constant = c->inputs[1].constant && c->inputs[2].constant;

@@ -216,9 +216,9 @@ static bool dim_broadcast(struct arena *a, struct dim x, struct dim y, struct di
 	else if (x.kind == DIM_KNOWN && y.kind == DIM_KNOWN)
 		return false;
 	else if (x.kind == DIM_KNOWN || y.kind == DIM_KNOWN)
-		*out = x.kind == DIM_KNOWN ? x : y; /* the other can only be 1 or the same */
+		*out = x.kind == DIM_KNOWN ? x : y; /* the other can only be 1 or equal to it */
 	else if (x.kind == DIM_SYMBOLIC && y.kind == DIM_SYMBOLIC)
-		*out = dim_max(a, x, y); /* the same, or one is 1; an empty tensor beside a 1 is left out of account */
+		*out = dim_max(a, x, y); /* both equal, or one of them 1; ignores that a size may be 0 */
 	else if (x.upper >= 0 && y.upper >= 0)
 		*out = dim_unknown_upto(x.upper > y.upper ? x.upper : y.upper);
 	else
@@ -360,7 +360,7 @@ bool op_int_fits(enum dtype t, int64_t v)
 	return v < end && (is_unsigned || v >= -end);
 }
 
-/* Bits of the fraction, the least exponent of a normal number, the largest number. */
+/* Bits of the fraction, smallest exponent of a normal number, largest number. */
 static const struct float_form {
 	int bits, least;
 	double most;
@@ -387,13 +387,13 @@ double op_float_round(enum dtype t, double v)
 	if (t == DTYPE_F64 || isnan(v) || v == 0)
 		return v;
 	if (t == DTYPE_F8E8M0)
-		return NAN; /* a scale; how it rounds is not one thing */
+		return NAN; /* a scale type, for which several roundings are in use */
 	if (!form->bits)
 		return fabs(v) > FLT_MAX ? v : (double)(float)v;
 	int exponent = isfinite(v) ? ilogb(v) : 0;
 	exponent = (exponent > form->least ? exponent : form->least) - form->bits;
 	double rounded = isfinite(v) ? ldexp(rint(ldexp(v, -exponent)), exponent) : v;
-	/* Beyond the largest number it is that, or infinite, or none: types and attributes differ. */
+	/* Overflow is unknown: saturation, infinity or NaN, depending on type and attributes. */
 	return fabs(rounded) <= form->most ? rounded : NAN;
 }
 

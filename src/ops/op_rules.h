@@ -46,11 +46,11 @@ struct op_list op_list_get(const struct op_call *c, const char *attribute, int i
 bool op_list_all_known(const struct op_list *l);
 /* -1 with an error if a size is negative. */
 int op_list_sizes(const struct op_call *c, const struct op_list *l, struct error *err);
-/* The float at input i (a scalar or one element) or of attribute `name`: NaN if the input is present and unknown,
- * `otherwise` if neither is present. */
+/* The float at input i (a scalar or one element) or of attribute `name`: NaN if the input is present and
+ * unknown, `otherwise` if neither is present. */
 double op_float_get(const struct op_call *c, const char *attribute, int input, double otherwise);
-/* The integer at input i (a scalar or one element), which may be symbolic; DIM_UNKNOWN if the input is omitted, unknown or
- * has several elements. */
+/* The integer at input i (a scalar or one element), which may be symbolic; DIM_UNKNOWN if the input is
+ * omitted, unknown or has several elements. */
 struct dim op_dim_get(const struct op_call *c, int input);
 /* The type that an attribute names by ONNX's code; `otherwise` when it is absent. */
 enum dtype op_dtype_get(const struct op_call *c, const char *attribute, enum dtype otherwise);
@@ -104,7 +104,8 @@ int op_index(struct shape s, const int *at);
 /* The linear index in a tensor of shape `from` of the element that is broadcast to element `index` of shape
  * `to`. */
 int op_broadcast_index(struct shape to, int index, struct shape from);
-/* True if v fits the integer type. Results that do not fit would wrap; data propagation treats them as unknown. */
+/* True if v fits the integer type. Results that do not fit would wrap; data propagation treats them as
+ * unknown. */
 bool op_int_fits(enum dtype t, int64_t v);
 /* v rounded to a float type, to nearest, ties to even; NaN if the result is undefined. Shape arithmetic uses
  * the model's type even if the plan runs in a shorter one. */
@@ -132,7 +133,8 @@ void op_cost_eltwise(const struct op_call *c, struct op_cost *cost);
 
 /* ---- problems */
 
-/* True for types that deep-learning libraries compute with, including bool (as u8); others are measured as copies. */
+/* True for types that deep-learning libraries compute with, including bool (as u8); others are measured as
+ * copies. */
 bool op_is_library_type(enum dtype t);
 /* True if v (not NULL) has a type, a known shape of rank <= PROBLEM_RANK and at least one element; else `why`
  * tells what is missing. */

@@ -81,7 +81,8 @@ static int sequence_construct_shape(struct op_call *c, struct error *err)
 		const struct op_value *v = op_in(c, i);
 		if (!v)
 			return op_fail(c, err, "input %d is missing", i);
-		if (v->kind != c->inputs[0].kind || (v->dtype != c->inputs[0].dtype && v->dtype && c->inputs[0].dtype))
+		if (v->kind != c->inputs[0].kind ||
+			(v->dtype != c->inputs[0].dtype && v->dtype && c->inputs[0].dtype))
 			return op_fail(c, err, "inputs 0 and %d are of different types", i);
 	}
 	struct op_value *items = items_new(c->arena, c->input_count);
@@ -270,7 +271,8 @@ static struct dim part_size(const struct parts *p, struct dim whole, int i)
 {
 	if (p->sizes)
 		return p->sizes->i[i];
-	if (p->each.kind == DIM_KNOWN && whole.kind == DIM_KNOWN && whole.value - p->each.value * i < p->each.value)
+	if (p->each.kind == DIM_KNOWN && whole.kind == DIM_KNOWN &&
+		whole.value - p->each.value * i < p->each.value)
 		return dim_known(whole.value - p->each.value * i);
 	return p->each;
 }
@@ -333,7 +335,8 @@ static int concat_dims(struct op_call *c, struct shape *out, int axis, struct er
 	out->dims[axis] = dim_known(0);
 	if (!items || !count) {
 		struct dim part = in->shape.dims[axis];
-		out->dims[axis] = part.kind == DIM_UNKNOWN ? dim_unknown() : dim_mul(c->arena, part, in->length);
+		out->dims[axis] = part.kind == DIM_UNKNOWN ? dim_unknown() :
+			dim_mul(c->arena, part, in->length);
 		return 0;
 	}
 	for (int i = 0; i < count; i++) {
@@ -344,7 +347,8 @@ static int concat_dims(struct op_call *c, struct shape *out, int axis, struct er
 			if (k != axis && !op_dim_merge(out->dims[k], s.dims[k], &out->dims[k]))
 				return op_fail(c, err, "%s does not fit the others", shape_text(c->arena, s));
 		}
-		out->dims[axis] = dim_add(c->arena, out->dims[axis], s.rank < 0 ? dim_unknown() : s.dims[axis]);
+		out->dims[axis] = dim_add(c->arena, out->dims[axis],
+			s.rank < 0 ? dim_unknown() : s.dims[axis]);
 	}
 	return 0;
 }

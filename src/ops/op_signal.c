@@ -98,7 +98,8 @@ static RULE_COST(dft)
 	cost->bytes = op_bytes(&c->inputs[0]) + op_bytes(&c->outputs[0]);
 	for (int i = 0; i < x.rank - 1; i++)
 		lines *= i == axis ? 1 : op_dim_number(x.dims[i]);
-	bool real = x.rank > 1 && (op_dim_number(x.dims[x.rank - 1]) == 1 || op_dim_number(y.dims[x.rank - 1]) == 1);
+	bool real = x.rank > 1 && (op_dim_number(x.dims[x.rank - 1]) == 1 ||
+		op_dim_number(y.dims[x.rank - 1]) == 1);
 	double length = axis >= 0 ? op_dim_number(dft_get(c, x.dims[axis]).length) : NAN;
 	cost->flops = lines * transform_flops(length, real);
 }

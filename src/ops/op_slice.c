@@ -79,8 +79,10 @@ static struct dim slice_symbolic(struct arena *a, struct dim d, const struct sli
 		span = dim_max(a, dim_sub(a, last, to_end ? s->start : first), dim_known(0));
 	}
 	if (span.kind == DIM_UNKNOWN) {
-		/* No more than the input has, than there is up to the end, or than lies between two numbers. */
-		bool between = is_near(s->start) && is_near(s->end) && (s->start.value < 0) == (s->end.value < 0);
+		/* Upper bound: the size of the input, the part up to `end`, or the distance of two known
+		 * bounds. */
+		bool between = is_near(s->start) && is_near(s->end) &&
+			(s->start.value < 0) == (s->end.value < 0);
 		int64_t gap = between && s->end.value > s->start.value ? s->end.value - s->start.value : -1;
 		span.upper = lesser_upper(lesser_upper(d.upper, last.upper), gap);
 	}

@@ -265,7 +265,8 @@ static RULE_COST(linear)
 	struct error err;
 	if (linear_get(c, &l, &err))
 		return;
-	double states = op_dim_number(l.states), key = op_dim_number(l.key_size), value = op_dim_number(l.value_size);
+	double states = op_dim_number(l.states), key = op_dim_number(l.key_size),
+		value = op_dim_number(l.value_size);
 	double update = states * key * value * (2 + (l.gated ? 1 : 0) + (l.delta ? 2 : 0)) +
 			(l.delta ? 2 * states * value : 0);
 	double read = op_dim_number(l.results) * (2 * key * value + value);
@@ -330,7 +331,8 @@ static int causal_sizes(const struct op_call *c, struct causal_conv *v, struct e
 		return op_fail(c, err, "weights of shape %s", shape_text(c->arena, w));
 	struct dim here = x.rank < 0 ? dim_unknown() : x.dims[1];
 	if (v->last && x.rank > lead)
-		here = shape_elements(c->arena, (struct shape){ .rank = x.rank - lead, .dims = x.dims + lead });
+		here = shape_elements(c->arena,
+			(struct shape){ .rank = x.rank - lead, .dims = x.dims + lead });
 	if (!op_dim_merge(here, op_dim_at(&c->inputs[1], 3, 0), &v->channels))
 		return op_fail(c, err, "%lld channels, but weights of shape %s", (long long)here.value,
 			shape_text(c->arena, w));
@@ -392,7 +394,8 @@ static RULE_SHAPE(packed_conv)
 	if (!op_dim_merge(n, op_dim_at(state, 3, 0), &n) ||
 		!op_dim_merge(v.channels, op_dim_at(state, 3, 1), &v.channels) ||
 		!op_dim_merge(v.state, op_dim_at(state, 3, 2), &v.state))
-		return op_fail(c, err, "a state of shape %s does not fit", shape_text(c->arena, state->shape));
+		return op_fail(c, err, "a state of shape %s does not fit",
+			shape_text(c->arena, state->shape));
 	c->outputs[0].shape = op_shape_of(c->arena, 2, (struct dim[]){ v.length, v.channels });
 	if (c->output_count > 1)
 		c->outputs[1].shape = op_shape_of(c->arena, 3, (struct dim[]){ n, v.channels, v.state });

@@ -23,7 +23,8 @@ static int memcpy_shape(struct op_call *c, struct error *err)
 static void memcpy_cost(const struct op_call *c, struct op_cost *cost)
 {
 	const struct op_value *v = &c->inputs[0];
-	double count = v->kind == VALUE_TENSOR ? 1 : v->kind == VALUE_SEQUENCE ? op_dim_number(v->length) : NAN;
+	double count = v->kind == VALUE_TENSOR ? 1 : v->kind == VALUE_SEQUENCE ?
+		op_dim_number(v->length) : NAN;
 	cost->flops = 0;
 	cost->bytes = 2 * op_bytes(v) * count;
 }
@@ -43,7 +44,8 @@ static int disentangled_shape(struct op_call *c, struct error *err)
 			return -1;
 		if (!op_dim_merge(n, op_dim_at(v, 3, 0), &n) || !op_dim_merge(rows, op_dim_at(v, 3, 1), &rows) ||
 			!op_dim_merge(i ? places : rows, op_dim_at(v, 3, 2), i ? &places : &rows))
-			return op_fail(c, err, "scores of shape %s do not fit", shape_text(c->arena, v->shape));
+			return op_fail(c, err, "scores of shape %s do not fit",
+				shape_text(c->arena, v->shape));
 	}
 	c->outputs[0].shape = op_shape_of(c->arena, 3, (struct dim[]){ n, rows, rows });
 	return 0;

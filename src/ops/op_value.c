@@ -24,8 +24,9 @@ static struct shape shape_join(struct arena *a, struct shape x, struct shape y, 
 	return s;
 }
 
-/* NULL if no element is the same. */
-static const struct elements *elements_join(struct arena *a, const struct elements *x, const struct elements *y)
+/* The elements that are equal in both, the others unknown; NULL if none is equal. */
+static const struct elements *elements_join(struct arena *a, const struct elements *x,
+	const struct elements *y)
 {
 	if (!x || !y || x->count != y->count || !x->f != !y->f)
 		return NULL;
@@ -48,8 +49,9 @@ static bool value_is_empty(const struct op_value *v)
 	return v->kind != VALUE_TENSOR && v->length.kind == DIM_KNOWN && v->length.value == 0;
 }
 
-/* An optional and what one may hold are an optional. */
-static void kinds_join(struct arena *a, struct op_value *v, const struct op_value *x, const struct op_value *y)
+/* The join of an optional and a value of the kind that it holds is an optional. */
+static void kinds_join(struct arena *a, struct op_value *v, const struct op_value *x,
+	const struct op_value *y)
 {
 	const struct op_value *optional = y->kind == VALUE_OPTIONAL || y->kind == VALUE_OPTIONAL_SEQUENCE ? y : x;
 	const struct op_value *held = optional == y ? x : y;
@@ -57,11 +59,14 @@ static void kinds_join(struct arena *a, struct op_value *v, const struct op_valu
 	if (optional->kind != kind || (held->kind != VALUE_TENSOR && held->kind != VALUE_SEQUENCE))
 		return;
 	v->kind = kind;
-	v->dtype = optional->dtype == DTYPE_UNKNOWN || optional->dtype == held->dtype ? held->dtype : DTYPE_UNKNOWN;
-	v->shape = value_is_empty(optional) ? held->shape : shape_join(a, optional->shape, held->shape, false);
+	v->dtype = optional->dtype == DTYPE_UNKNOWN || optional->dtype == held->dtype ? held->dtype :
+		DTYPE_UNKNOWN;
+	v->shape = value_is_empty(optional) ? held->shape :
+		shape_join(a, optional->shape, held->shape, false);
 }
 
-struct op_value op_value_join(struct arena *a, const struct op_value *x, const struct op_value *y, bool bounds)
+struct op_value op_value_join(struct arena *a, const struct op_value *x, const struct op_value *y,
+	bool bounds)
 {
 	struct op_value v = { .present = true, .kind = VALUE_OPAQUE, .shape = SHAPE_UNKNOWN,
 		.length = dim_unknown() };

@@ -95,8 +95,10 @@ int window_out(const struct op_call *c, const struct window *w, int i, struct di
 		return 0;
 	}
 	if (w->kernel[i].kind == DIM_SYMBOLIC && !w->ceil) {
-		struct dim reach = dim_mul(a, dim_sub(a, w->kernel[i], dim_known(1)), dim_known(w->dilation[i]));
-		struct dim room = dim_sub(a, dim_add(a, in, dim_known(w->pad_begin[i] + w->pad_end[i] - 1)), reach);
+		struct dim reach = dim_mul(a, dim_sub(a, w->kernel[i], dim_known(1)),
+			dim_known(w->dilation[i]));
+		struct dim room = dim_sub(a,
+			dim_add(a, in, dim_known(w->pad_begin[i] + w->pad_end[i] - 1)), reach);
 		*out = dim_add(a, dim_floor_div(a, room, dim_known(stride)), dim_known(1));
 	}
 	if (w->kernel[i].kind != DIM_KNOWN)
@@ -111,7 +113,8 @@ int window_out(const struct op_call *c, const struct window *w, int i, struct di
 	int64_t last = w->pad_begin[i] - 1, most = slack + stride - 1;
 	int64_t rest = !w->ceil ? slack : most < last ? most : last;
 	struct dim steps = dim_floor_div(a, dim_add(a, in, dim_known(rest)), dim_known(stride));
-	if (steps.kind == DIM_UNKNOWN && in.upper >= 0 && in.upper <= WINDOW_NUMBER_MAX && in.upper + rest >= 0)
+	if (steps.kind == DIM_UNKNOWN && in.upper >= 0 && in.upper <= WINDOW_NUMBER_MAX &&
+		in.upper + rest >= 0)
 		steps.upper = (in.upper + rest) / stride;
 	else if (steps.kind == DIM_KNOWN && steps.value < 0)
 		steps = dim_known(0);
@@ -143,11 +146,13 @@ static void window_pads(const struct window *w, int i, int64_t in, int64_t out, 
 	}
 }
 
-struct problem *window_pictures(const struct op_call *c, enum kernel kernel, enum mode mode, struct op_problem *out)
+struct problem *window_pictures(const struct op_call *c, enum kernel kernel, enum mode mode,
+	struct op_problem *out)
 {
 	struct shape x = c->inputs[0].shape;
 	if (x.rank < 3 || x.rank > 5) {
-		op_problem_why(out, x.rank < 3 ? "not 1 to 3 spatial dimensions" : "more than 3 spatial dimensions");
+		op_problem_why(out, x.rank < 3 ? "not 1 to 3 spatial dimensions" :
+			"more than 3 spatial dimensions");
 		return NULL;
 	}
 	struct problem *p = op_problem_start(out, kernel, mode);

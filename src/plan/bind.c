@@ -438,13 +438,20 @@ static enum plan_dim_source batch_source(const struct builder *b)
 			return PLAN_DIM_SHAPE;
 	if (b->o->batch)
 		return PLAN_DIM_BATCH;
-	return b->symbols.batch.named ? PLAN_DIM_BINDING : PLAN_DIM_ASSUMED;
+	return b->symbols.batch.named ? PLAN_DIM_BINDING : b->symbols.batch.was > 0 ? PLAN_DIM_FIXED : PLAN_DIM_ASSUMED;
 }
 
 static void binding_add(struct plan *p, struct text name, int64_t value, enum plan_dim_source source)
 {
 	p->bindings[p->binding_count] = (struct dim_binding){ name, value };
 	p->binding_sources[p->binding_count++] = source;
+}
+
+/* True if the symbol is the first dimension of the first input. */
+static bool is_first_dim(const struct plan_symbols *s, const struct plan_symbol *symbol)
+{
+	struct dim d = s->first ? s->first->shape.dims[0] : dim_unknown();
+	return d.kind == DIM_SYMBOLIC && text_equal(dim_expression(d), symbol->name);
 }
 
 void bind_report(struct builder *b)
@@ -461,7 +468,12 @@ void bind_report(struct builder *b)
 			binding_add(p, symbol->name, symbol->value, source_of(b, symbol));
 		else if (symbol->in_input && !symbol->derived)
 			p->unbound[p->unbound_count++] = symbol->name;
+		if (symbol->by_shape && (symbol->batch || is_first_dim(s, symbol)))
+			p->shape_batch = symbol->value;
 	}
-	if (s->batch.was >= 0 && p->batch > 0)
+	if (s->batch.was >= 0 && p->batch > 0) {
 		binding_add(p, TEXT("batch"), p->batch, batch_source(b));
+		if (batch_source(b) == PLAN_DIM_SHAPE)
+			p->shape_batch = p->batch;
+	}
 }

@@ -150,7 +150,8 @@ static int control_sequence_map(struct loop *l)
 {
 	struct op_call *c = l->c;
 	const struct op_value *first = &c->inputs[0];
-	bool fits = l->g->input_count == c->input_count && l->g->output_count >= c->output_count && is_sequence(first);
+	bool fits = l->g->input_count == c->input_count && l->g->output_count >= c->output_count &&
+		is_sequence(first);
 	struct op_value *given = ARENA_ARRAY(&l->b->p->arena, struct op_value, c->input_count);
 	map_given(c, -1, given);
 	if (control_body(l->b, l->g, fits ? given : NULL, l->body, l->err))
@@ -226,7 +227,8 @@ static void bodies_init(struct builder *b, struct plan_layer *l, int count)
 static int bodies_infer(struct builder *b, struct plan_layer *l, struct op_call *c, struct error *err)
 {
 	int (*loop)(struct loop *) = loop_of(l);
-	struct plan *body = body_of(l, "body"), *yes = body_of(l, "then_branch"), *no = body_of(l, "else_branch");
+	struct plan *body = body_of(l, "body"), *yes = body_of(l, "then_branch"),
+		*no = body_of(l, "else_branch");
 	bool is_if = plan_layer_is(l, "If") && yes && no;
 	int taken = is_if ? condition_of(&c->inputs[0]) : -1;
 	for (int i = 0, count = l->body_count; i < count; i++) {

@@ -96,7 +96,8 @@ static double times_of(struct dim trips)
 }
 
 /* A scan output: the body's output stacked `trips` times along a new axis. */
-static void stack_output(struct loop *l, struct op_value *out, const struct op_value *item, struct dim trips, int axis)
+static void stack_output(struct loop *l, struct op_value *out, const struct op_value *item,
+	struct dim trips, int axis)
 {
 	out->dtype = item->dtype;
 	out->kind = VALUE_TENSOR;
@@ -163,7 +164,8 @@ static void trips_count(struct trips *t, const struct op_value *condition_after)
 		t->count = dim_known(0);
 	else if (t->condition == 1 && is_true(condition_after) && !t->unlimited)
 		t->count = t->limit;
-	else if (t->condition == 1 && is_false(condition_after) && (t->unlimited || t->limit.kind == DIM_KNOWN))
+	else if (t->condition == 1 && is_false(condition_after) &&
+		(t->unlimited || t->limit.kind == DIM_KNOWN))
 		t->count = dim_known(1);
 }
 
@@ -196,7 +198,8 @@ static void loop_start(struct rounds *r)
 }
 
 /* Sets the layer's outputs: the final values at[] of the carried variables, and the stacked scan outputs. */
-static void loop_outputs(struct rounds *r, const struct op_value *at, const struct op_value *scans, struct dim trips)
+static void loop_outputs(struct rounds *r, const struct op_value *at, const struct op_value *scans,
+	struct dim trips)
 {
 	struct op_call *c = r->l->c;
 	for (int i = 0; i < r->carried && i < c->output_count; i++)
@@ -305,7 +308,8 @@ static int rounds_keep(struct rounds *r, struct op_value *const *in, int rounds)
 	struct arena *a = &l->b->p->arena;
 	struct text role = l->body->role;
 	int64_t layers = l->b->top->kept + (int64_t)rounds * l->g->node_count;
-	if (!l->layer || l->b->top->quiet || layers > UNROLL_LAYERS || !control_may_try(l->b) || body_is_known(l->body))
+	if (!l->layer || l->b->top->quiet || layers > UNROLL_LAYERS || !control_may_try(l->b) ||
+		body_is_known(l->body))
 		return 0;
 	l->b->top->kept = layers;
 	l->layer->bodies = ARENA_ARRAY(a, struct plan, rounds);
@@ -371,7 +375,8 @@ int control_loop(struct loop *l)
 	loop_widened(&r, t.count);
 	l->body->times = times_of(t.count);
 	bool few = t.unlimited || (t.limit.kind == DIM_KNOWN && t.limit.value <= UNROLL_ROUNDS);
-	if (t.condition != 1 || !few || (t.count.kind == DIM_KNOWN && (t.count.value == 0 || !loop_is_open(l))))
+	if (t.condition != 1 || !few || (t.count.kind == DIM_KNOWN &&
+		(t.count.value == 0 || !loop_is_open(l))))
 		return 0;
 	struct op_value *any = ARENA_ARRAY(&l->b->p->arena, struct op_value, l->g->output_count);
 	memcpy(any, r.out, (size_t)l->g->output_count * sizeof(*any));
@@ -404,7 +409,8 @@ static void dim_take(struct dim *have, struct dim d)
 
 /* The value for one iteration: without dimension `axis` (and without the batch dimension in front), contents
  * unknown. */
-static struct op_value scan_item(struct loop *l, struct scan *s, const struct op_value *v, int axis, bool is_state)
+static struct op_value scan_item(struct loop *l, struct scan *s, const struct op_value *v, int axis,
+	bool is_state)
 {
 	struct op_value item = { .present = true, .dtype = v->dtype, .kind = v->kind, .shape = SHAPE_UNKNOWN,
 		.length = dim_unknown() };

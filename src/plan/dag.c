@@ -210,7 +210,8 @@ static void weight_bytes(struct plan *p)
 		v->is_read = read = read && v->constant;
 		const struct plan_value *stored = value_stored(p, v);
 		/* captured values are counted in the graph that they belong to */
-		double bytes = read && v->outer < 0 ? dtype_bytes(stored->dtype, shape_count(stored->shape)) : 0;
+		double bytes = read && v->outer < 0 ?
+			dtype_bytes(stored->dtype, shape_count(stored->shape)) : 0;
 		if (!isnan(bytes))
 			p->weight_bytes += bytes;
 	}
@@ -232,7 +233,8 @@ static double live_value(enum value_kind kind, enum dtype t, struct shape s, str
 	if (kind != VALUE_SEQUENCE || length.kind != DIM_KNOWN || (length.value && !items))
 		return NAN;
 	for (int i = 0; i < (int)length.value; i++)
-		bytes += live_value(items[i].kind, items[i].dtype, items[i].shape, items[i].length, items[i].items);
+		bytes += live_value(items[i].kind, items[i].dtype, items[i].shape, items[i].length,
+			items[i].items);
 	return bytes;
 }
 

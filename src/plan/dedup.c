@@ -13,6 +13,7 @@ struct dedup {
 	struct hash texts;
 	struct hash digests; /* of the problems so far: formatting a text is mostly unnecessary */
 	struct hash mistyped; /* reasons already warned of */
+	struct op_types_met types;
 	struct plan_problem *problems;
 	int count, capacity;
 	int layer;           /* the layer of the main graph being priced, including its bodies */
@@ -72,9 +73,57 @@ static int problem_add(
 	return d->count++;
 }
 
-/* The symbol because of which the call's shapes are unknown, or the empty text. For a dimension that could
- * not be computed it is the first unbound symbol: binding it usually makes the dimension known. */
-static struct text call_symbol(const struct plan *top, const struct op_call *c)
+/* The first unbound symbol in the value's shape or contents, or the empty text. */
+static struct text own_symbol(const struct plan_value *v)
+{
+	for (int j = 0; j < v->shape.rank; j++)
+		if (v->shape.dims[j].kind == DIM_SYMBOLIC)
+			return dim_first_symbol(v->shape.dims[j]);
+	for (int j = 0; v->elements && v->elements->i && j < v->elements->count; j++)
+		if (v->elements->i[j].kind == DIM_SYMBOLIC)
+			return dim_first_symbol(v->elements->i[j]);
+	return TEXT("");
+}
+
+static bool shape_has_unknown(struct shape s);
+
+/* True if something about the value is unknown that may follow from the inputs of its layer: its shape, or
+ * contents that may be sizes. */
+static bool value_is_open(const struct plan_value *v)
+{
+	return !v->constant && (shape_has_unknown(v->shape) || (!v->elements && !dtype_is_float(v->dtype) && v->shape.rank <= 1));
+}
+
+/* Per value: the unbound symbol that it depends on, or the empty text; made when first needed. In execution
+ * order, each open value takes that of the first input of its layer that has one. */
+static const struct text *symbols_needed(struct builder *b)
+{
+	struct plan *p = b->p;
+	if (b->needed)
+		return b->needed;
+	struct text *needed = b->needed = ARENA_ARRAY(&p->arena, struct text, p->value_count);
+	for (int i = 0; i < p->value_count; i++) {
+		int outer = b->up ? p->values[i].outer : -1;
+		needed[i] = outer >= 0 ? symbols_needed(b->up)[outer] : own_symbol(&p->values[i]);
+	}
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		struct text from = TEXT("");
+		for (int j = 0; j < l->input_count && !from.n; j++)
+			if (l->inputs[j] >= 0)
+				from = needed[l->inputs[j]];
+		if (!from.n && l->body_count && b->top->p->unbound_count)
+			from = b->top->p->unbound[0]; /* values that its bodies capture are not followed */
+		for (int j = 0; j < l->output_count; j++)
+			if (l->outputs[j] >= 0 && !needed[l->outputs[j]].n && value_is_open(&p->values[l->outputs[j]]))
+				needed[l->outputs[j]] = from;
+	}
+	return needed;
+}
+
+/* The unbound symbol because of which the call's shapes are unknown, or the empty text. For a dimension that
+ * could not be computed it is one that the layer's inputs depend on. */
+static struct text call_symbol(struct builder *b, const struct plan_layer *l, const struct op_call *c)
 {
 	bool unknown = false;
 	for (int i = 0; i < c->input_count + c->output_count; i++) {
@@ -85,15 +134,19 @@ static struct text call_symbol(const struct plan *top, const struct op_call *c)
 				return dim_first_symbol(v->shape.dims[j]);
 			unknown |= v->shape.dims[j].kind == DIM_UNKNOWN;
 		}
+		unknown |= v->present && v->shape.rank < 0;
 	}
-	return unknown && top->unbound_count ? top->unbound[0] : TEXT("");
+	for (int i = 0; i < l->input_count && unknown && b->top->p->unbound_count; i++)
+		if (l->inputs[i] >= 0 && symbols_needed(b)[l->inputs[i]].n)
+			return symbols_needed(b)[l->inputs[i]];
+	return TEXT("");
 }
 
 /* Why a layer has no problem. A reason that the user can remove comes first. */
-static const char *call_why(struct builder *b, const struct op_call *c, const char *why)
+static const char *call_why(struct builder *b, const struct plan_layer *l, const struct op_call *c, const char *why)
 {
 	struct arena *a = &b->p->arena;
-	struct text symbol = call_symbol(b->top->p, c);
+	struct text symbol = call_symbol(b, l, c);
 	if (!c->op)
 		return arena_printf(a, "operator %s is not known", text_clean(a, c->node->op));
 	if (symbol.n) {
@@ -109,7 +162,7 @@ static void bodies_price(struct dedup *d, struct builder *b, const struct op_cal
  * not checked: its types are not the model's. */
 static void mistyped_warn(struct dedup *d, struct builder *b, int i, const struct op_call *c)
 {
-	const char *why = b->top->p->dtype == DTYPE_F32 && !b->top->quiet ? op_call_mistyped(c) : NULL;
+	const char *why = b->top->p->dtype == DTYPE_F32 && !b->top->quiet ? op_call_mistyped(c, &d->types) : NULL;
 	int64_t *seen = why ? hash_at(&d->mistyped, text_of(why)) : NULL;
 	if (seen && *seen < 0) {
 		*seen = 1;
@@ -160,7 +213,7 @@ static void layer_price(struct dedup *d, struct builder *b, int i)
 	if (quant)
 		quant_problem(b, quant, &c, &out);
 	if (!out.known) {
-		l->why = l->why ? l->why : call_why(b, &c, out.why);
+		l->why = l->why ? l->why : call_why(b, l, &c, out.why);
 		return;
 	}
 	l->problem = l->problem_nxc = problem_add(d, &out.problem, d->layer, false, &err);
@@ -284,7 +337,7 @@ static void control_price(struct builder *b, const struct op_call *c, struct pla
 		l->at_least = true;
 		l->why = "the condition is not known: the cheaper branch is counted";
 	} else if (l->body_count == 1 && isnan(l->bodies[0].times)) {
-		l->why = call_why(b, c, "how often it runs is not known");
+		l->why = call_why(b, l, c, "how often it runs is not known");
 	}
 	l->flops = sum.flops;
 	l->bytes = sum.bytes;

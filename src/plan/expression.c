@@ -69,7 +69,8 @@ static struct fraction quotient_of(struct arena *a, struct fraction x, struct fr
 {
 	int64_t by;
 	if (y.by == 1 && y.whole.kind == DIM_KNOWN && y.whole.value > 0)
-		return __builtin_mul_overflow(x.by, y.whole.value, &by) ? nothing : (struct fraction){ x.whole, by };
+		return __builtin_mul_overflow(x.by, y.whole.value, &by) ? nothing :
+			(struct fraction){ x.whole, by };
 	if (x.by != 1 || y.by != 1 || x.whole.kind == DIM_KNOWN)
 		return nothing;
 	return (struct fraction){ dim_div(a, x.whole, y.whole), 1 };
@@ -96,7 +97,8 @@ static struct fraction read_sum(struct reader *r);
 static struct fraction read_call(struct reader *r, struct text name)
 {
 	struct fraction one = { dim_known(1), 1 }, x = read_sum(r);
-	bool min = text_is(name, "min") || text_is(name, "Min"), max = text_is(name, "max") || text_is(name, "Max");
+	bool min = text_is(name, "min") || text_is(name, "Min"),
+		max = text_is(name, "max") || text_is(name, "Max");
 	while ((min || max) && next_is(r, ","))
 		x = extreme_of(r->a, x, read_sum(r), min);
 	if (text_is(name, "FloorDiv") && next_is(r, ","))

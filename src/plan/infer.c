@@ -125,8 +125,21 @@ static bool declared_tells(struct dim inferred, struct dim declared)
 	       (declared.kind == DIM_KNOWN || (declared.kind == DIM_SYMBOLIC && inferred.upper < 0));
 }
 
+/* Warns of a declared type that is not the inferred one. A plan with another float type is not checked: its
+ * types are not the model's. */
+static void declared_type_check(struct builder *b, const struct value *from, const struct plan_value *v)
+{
+	if (from->dtype == DTYPE_UNKNOWN || v->dtype == DTYPE_UNKNOWN || from->dtype == v->dtype ||
+		b->top->p->dtype != DTYPE_F32)
+		return;
+	plan_warn(b, "%s %s: the file declares type %s, its operators give %s; ONNX Runtime refuses the model",
+		v->is_output && !b->up ? "output" : "value", text_clean(&b->p->arena, v->name), dtype_name(from->dtype),
+		dtype_name(v->dtype));
+}
+
 static void declared_merge(struct builder *b, const struct value *from, struct plan_value *v)
 {
+	declared_type_check(b, from, v);
 	if (v->dtype == DTYPE_UNKNOWN)
 		v->dtype = from->dtype;
 	if (from->shape.rank < 0)
@@ -253,8 +266,8 @@ static void layer_init(struct builder *b, int i)
 #define BOUND_SHOWN 6
 #define BOUND_NAME 40 /* bytes shown of a name */
 
-/* Adds the bound sizes to the error: one of them may cause the contradiction. */
-static void bound_context(const struct plan_symbols *symbols, struct error *err)
+/* Adds the bound sizes to the error: one of them may cause the contradiction. by_batch: the batch may. */
+static void bound_context(const struct plan_symbols *symbols, bool by_batch, struct error *err)
 {
 	struct str list = { 0 };
 	int count = 0, others = 0;
@@ -267,11 +280,18 @@ static void bound_context(const struct plan_symbols *symbols, struct error *err)
 		str_puts(&list, count > 1 ? ", " : "");
 		str_add_clean(&list, name);
 		str_addf(&list, "%s=%lld%s", name.n < s->name.n ? "..." : "", (long long)s->value,
-			s->assumed ? " (assumed; -b sets it)" : "");
+			!s->assumed ? "" : by_batch ? " (assumed; -b sets it)" : " (assumed)");
 	}
 	if (others)
 		error_context(err, "with %.*s%s", (int)list.n, list.p, count > BOUND_SHOWN ? " ..." : "");
 	str_free(&list);
+}
+
+/* True if the error may be about the first dimension: it does not name another axis. */
+static bool names_first_axis(const char *text)
+{
+	const char *axis = strstr(text, "axis ");
+	return !axis || !strchr("-123456789", axis[strlen("axis ")]);
 }
 
 /* A rule reported an error. In the main graph the model is contradictory, which is an error of the plan. A
@@ -279,6 +299,7 @@ static void bound_context(const struct plan_symbols *symbols, struct error *err)
 static int infer_refused(struct builder *b, int i, struct op_call *c, struct error *err)
 {
 	char *name = text_clean(&b->p->arena, b->p->layers[i].name);
+	bool by_batch = names_first_axis(err->text);
 	if (reshape_check(b, i, true, err))
 		return -1;
 	if (b->up) {
@@ -298,8 +319,8 @@ static int infer_refused(struct builder *b, int i, struct op_call *c, struct err
 		error_context(err, "the model is contradictory at batch %lld (its own is %lld)",
 			(long long)batch->is, (long long)batch->was);
 	else if (batch->is > 0 && batch->was == 0 && b->o->batch == 0)
-		error_context(err, "with batch %lld (assumed; -b sets it)", (long long)batch->is);
-	bound_context(&b->symbols, err);
+		error_context(err, "with batch %lld (assumed%s)", (long long)batch->is, by_batch ? "; -b sets it" : "");
+	bound_context(&b->symbols, by_batch, err);
 	return -1;
 }
 

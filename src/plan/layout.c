@@ -193,11 +193,13 @@ static bool binary_differs(const struct problem *p)
 
 bool plan_twin(const struct problem *p, struct problem *twin)
 {
-	struct problem_shape in = problem_operand_shape(p, 0), out = problem_operand_shape(p, problem_operand_count(p) - 1);
+	struct problem_shape in = problem_operand_shape(p, 0),
+		out = problem_operand_shape(p, problem_operand_count(p) - 1);
 	if (!shape_matters(&in) && !shape_matters(&out))
 		return false;
 	/* element by element over equal shapes: the same work in another order */
-	bool whole = p->mode == MODE_QUANTIZE_TENSOR || p->mode == MODE_QUANTIZE_DYNAMIC || p->mode == MODE_DEQUANTIZE_TENSOR;
+	bool whole = p->mode == MODE_QUANTIZE_TENSOR || p->mode == MODE_QUANTIZE_DYNAMIC ||
+		p->mode == MODE_DEQUANTIZE_TENSOR;
 	if (p->kernel == KERNEL_ELTWISE || p->kernel == KERNEL_CAST || p->kernel == KERNEL_DROPOUT || whole ||
 		(p->kernel == KERNEL_BINARY && !binary_differs(p)))
 		return false;
@@ -313,7 +315,8 @@ static void conversions_find(struct finder *f)
 	for (int i = 0; i < p->value_count; i++)
 		convert(f, i, room);
 	if (p->conversion_count)
-		qsort_r(p->conversions, (size_t)p->conversion_count, sizeof(*p->conversions), conversion_compare, p);
+		qsort_r(p->conversions, (size_t)p->conversion_count, sizeof(*p->conversions),
+			conversion_compare, p);
 	free(room);
 }
 

@@ -57,7 +57,8 @@ static bool value_decides(const struct plan_value *v)
 /* True if it is a vector of few integers. */
 static bool value_is_sizes(const struct plan_value *v)
 {
-	return !dtype_is_float(v->dtype) && v->shape.rank >= 0 && v->shape.rank <= 1 && shape_count(v->shape) <= FEW;
+	return !dtype_is_float(v->dtype) && v->shape.rank >= 0 && v->shape.rank <= 1 &&
+		shape_count(v->shape) <= FEW;
 }
 
 struct search {
@@ -83,7 +84,8 @@ static void search_push(struct search *s, const struct plan_layer *l, bool sizes
  * contents. */
 static bool *deciding_values(const struct plan *p, struct arena *a)
 {
-	struct search s = { .p = p, .seen = ARENA_ARRAY(a, bool, p->value_count), .open = ARENA_ARRAY(a, int, p->value_count) };
+	struct search s = { .p = p, .seen = ARENA_ARRAY(a, bool, p->value_count),
+		.open = ARENA_ARRAY(a, int, p->value_count) };
 	for (int i = 0; i < p->value_count; i++)
 		s.seen[i] = false;
 	for (int i = 0; i < p->layer_count; i++) {
@@ -101,12 +103,20 @@ static bool *deciding_values(const struct plan *p, struct arena *a)
 
 /* ---- the options as text */
 
-/* In quotes if a shell would split the name into several words. */
+/* One argument of a POSIX shell: in single quotes unless the name is plain; a quote in it ends them, stands
+ * escaped, and begins them again. */
 static char *option_text(struct arena *a, const char *option, struct text name, const char *value)
 {
-	const char *clean = text_clean(a, name);
-	bool plain = clean[strspn(clean, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:")] == '\0';
-	return arena_printf(a, plain ? "%s %s=%s" : "%s '%s=%s'", option, clean, value);
+	const char *c = text_clean(a, name);
+	if (c[strspn(c, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:")] == '\0')
+		return arena_printf(a, "%s %s=%s", option, c, value);
+	struct str out = { 0 };
+	for (str_addf(&out, "%s '", option); *c; c++)
+		str_puts(&out, *c == '\'' ? "'\\''" : (char[]){ *c, '\0' });
+	str_addf(&out, "=%s'", value);
+	char *text = arena_strndup(a, out.p, out.n);
+	str_free(&out);
+	return text;
 }
 
 /* "1xNx8": N is an unknown dimension. */
@@ -142,7 +152,8 @@ int plan_needs(const struct plan *p, struct arena *a, char ***options)
 	for (int i = 0; i < inputs; i++) {
 		const struct plan_value *v = &p->values[p->graph->inputs[i]];
 		if (deciding[p->graph->inputs[i]])
-			list[count++] = option_text(a, "--value", v->name, shape_count(v->shape) == 1 ? "VALUE" : "VALUE,...");
+			list[count++] = option_text(a, "--value", v->name,
+				shape_count(v->shape) == 1 ? "VALUE" : "VALUE,...");
 	}
 	return count;
 }

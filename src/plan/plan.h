@@ -1,5 +1,5 @@
-/* The plan: a model under bound dimensions and one data type, as ordered layers with shapes, costs, DAG edges and
- * distinct problems. Immutable once built; analysis and the explorer only read it. */
+/* The plan of a model for given dimensions and one data type: layers in execution order with shapes, costs,
+ * DAG edges and distinct problems. Immutable after plan_build. */
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A value as inferred. */
+/* A value with its inferred type and shape. */
 struct plan_value {
 	struct text name;
 	enum dtype dtype;      /* after the plan's dtype has replaced f32 */
@@ -19,13 +19,13 @@ struct plan_value {
 	const struct op_value *items;
 	const struct elements *elements;
 	int producer;          /* layer, or -1 */
-	int outer;             /* of a body: value of the graph around it that this is, or -1 */
-	int consumer_count;    /* layers that read it (a layer reading it twice counts once; one with a subgraph that
-	                          captures it does too); graph outputs and layers folded before run time not counted */
+	int outer;             /* of a body: the captured value of the enclosing graph, or -1 */
+	int consumer_count;    /* layers that read it, each once, those whose subgraphs capture it included;
+				  without graph outputs and layers folded before run time */
 	int *consumers;
 	bool is_input, is_output; /* of the model */
-	bool is_read;          /* a constant that is there at run time, since a layer with a kernel reads it */
-	bool nxc;              /* lies channels last in the layout what-if */
+	bool is_read;          /* a constant that is needed at run time: a layer with a kernel reads it */
+	bool nxc;              /* layout what-if: stored channels last */
 };
 
 struct plan_layer {
@@ -38,22 +38,26 @@ struct plan_layer {
 	int *inputs, *outputs; /* plan values, -1 omitted */
 	double flops, bytes;   /* NaN unknown */
 	int problem;           /* index into plan->problems, or -1 */
-	int problem_nxc;       /* the same in the layout what-if: its channels-last twin, or `problem` where the layout
-	                          makes no difference; meaningless without plan->nxc */
+	int problem_nxc;       /* layout what-if: the channels-last twin of the problem, or `problem` if the
+				  layout makes no difference; undefined without plan->nxc */
 	bool proxy;            /* the problem is a stand-in of similar work */
 	bool upto;             /* flops, bytes and the problem use upper bounds of unknown dimensions */
-	const char *why;       /* problem -1: the reason; class free: why its outputs are unknown; absorbed: by which layer */
-	int absorbed_by;       /* quantized model: the layer whose kernel does this one's work (it is then free), or -1 */
-	bool quantized;        /* its kernel also does the work of neighbouring layers; its problem has their types */
+	const char *why;       /* problem -1: the reason; class free: why its outputs are unknown; absorbed:
+				  the absorbing layer */
+	int absorbed_by;       /* quantized model: the layer whose kernel does this layer's work (this one is
+				  then free), or -1 */
+	bool quantized;        /* its kernel also does the work of neighbouring layers; its problem has their
+				  types */
 	int pred_count, succ_count;
 	int *preds, *succs;    /* layers, ascending, no repeats; only edges that carry run-time data */
-	/* Subgraphs in the order of the node's attributes, or the iterations of a loop if their shapes differ. If the
-	   operator runs them, the layer's class is CLASS_HOST (CLASS_FREE if all layers in them are free or the result is
-	   known beforehand) and its cost is the sum of their costs times how often each runs. */
+	/* Subgraphs in the order of the node's attributes, or the iterations of a loop if their shapes
+	 * differ. If the operator runs them, the layer's class is CLASS_HOST (CLASS_FREE if all their layers
+	 * are free or the result is known before run time), and its cost is the sum over the subgraphs of
+	 * cost times number of runs. */
 	struct plan *bodies;
 	int body_count;
 	int capture_count, *captures; /* values of this graph that its bodies read */
-	bool at_least;         /* the branch is unknown: the costs are those of the cheaper one */
+	bool at_least;         /* it is unknown which branch runs: the costs are those of the cheaper one */
 };
 
 /* A distinct problem. */
@@ -61,75 +65,83 @@ struct plan_problem {
 	const char *text;
 	struct problem problem;
 	int first_layer, use_count;
-	bool border;           /* a cast at a model input or output when the plan's dtype differs from the model's */
+	bool border;           /* a cast at a model input or output when the plan's dtype differs from the
+				  model's */
 };
 
-/* A cast at a model input or output: these keep their ONNX type. */
+/* A cast at a model input or output, which keep their ONNX types. */
 struct plan_border {
 	int value;             /* plan value */
 	bool is_input;
 	int problem;
 };
 
-/* In the layout what-if: a value that at least one layer reads in the layout that it is not stored in. One conversion a
- * value, however many layers read it; weights are repacked before run time. */
+/* Layout what-if: the conversion of a value that some layers read in the layout in which it is not stored.
+ * One per value, shared by its readers; weights need none, they are repacked before run time. */
 struct plan_conversion {
-	int value;             /* with more than one channel and more than one spatial position: else the layouts are equal */
+	int value;             /* it has several channels and several spatial positions; else both layouts are
+				  equal */
 	bool to_nxc;
-	int problem;           /* a transpose, index into plan->problems; -1: out of the grammar's range */
+	int problem;           /* a transpose, index into plan->problems; -1: too large for a problem */
 	int consumer_count;
-	int *consumers;        /* layers that read it converted, ascending; none: only the model's output does */
+	int *consumers;        /* layers that read the converted value, ascending; none: it is only a model
+				  output */
 };
 
-/* What set the value of a dimension: a binding of its name, plan_options.batch, an input's shape (--input), or nothing: a
- * batch is then 1. */
-enum plan_dim_source { PLAN_DIM_BINDING, PLAN_DIM_BATCH, PLAN_DIM_SHAPE, PLAN_DIM_ASSUMED };
+/* Source of a dimension's value: a binding of its name, plan_options.batch, an input's shape (--input), the
+ * file, which has a number there, or the default for a batch, 1. */
+enum plan_dim_source { PLAN_DIM_BINDING, PLAN_DIM_BATCH, PLAN_DIM_SHAPE, PLAN_DIM_FIXED, PLAN_DIM_ASSUMED };
 
-/* The plan of a model, or of a body. A body has its own fields before `bindings`, its own totals, values, layers and
- * edges; its problems are those of the whole plan. */
+/* The plan of a model or of a body (a subgraph). A body has its own totals, values, layers, edges and fields
+ * before `binding_count`; its layers refer to the problems of the whole plan. */
 struct plan {
 	struct arena arena;
 	const struct model *model;
 	const struct graph *graph;
 	struct text role;      /* of a body: the attribute's name */
-	double times;          /* of a body: how often it runs when its layer does; NaN unknown, 0 never */
-	enum dtype dtype;      /* float type the layers run in; DTYPE_F32 leaves the model as it is */
+	double times;          /* of a body: its runs per run of its layer; NaN unknown, 0 never */
+	enum dtype dtype;      /* float type in which the layers run; DTYPE_F32: the model's own types */
 	int binding_count;
-	struct dim_binding *bindings; /* in force: sidecar, options, defaults; "batch" where the model has a number there */
+	struct dim_binding *bindings; /* in use, from sidecar, options and defaults; "batch" if the model has
+					 a fixed number there */
 	enum plan_dim_source *binding_sources; /* binding_count */
-	int64_t batch;         /* in force; 0: the model has no batch dimension, or it is not bound */
+	int64_t batch;         /* in use; 0: the model has no batch dimension, or it is not bound */
+	int64_t shape_batch;   /* the batch that an input's shape (--input) sets; 0: none does */
 	int unbound_count;
-	struct text *unbound;  /* symbols the model has and nothing bound, in order of appearance */
+	struct text *unbound;  /* symbols of the model without a value, in order of appearance */
 	int value_count, layer_count, problem_count, border_count;
 	struct plan_value *values;
 	struct plan_layer *layers;
 	struct plan_problem *problems;
 	struct plan_border *borders;
-	/* The layout what-if, channels last throughout: filled by plan_layout. */
+	/* The layout what-if, channels last throughout; filled by plan_layout. */
 	bool nxc;                     /* at least one layer has a channels-last twin */
-	int nxc_problem_count;        /* twins and conversions, in problems[] behind the problem_count others */
+	int nxc_problem_count;        /* twins and conversions; in problems[] after the first problem_count */
 	int conversion_count;
 	struct plan_conversion *conversions; /* ascending by producer, those of model inputs first */
-	double flops, bytes;          /* sums over known layers */
-	bool upto, at_least;          /* a layer's share is an upper bound; is that of the cheaper of two branches */
+	double flops, bytes;          /* sums over the layers with known costs */
+	bool upto, at_least;          /* the sums contain upper bounds; contain the cheaper of two branches */
 	int unknown_flops_layers;     /* layers whose flops are not known */
 	int unknown_bytes_layers;     /* layers whose bytes are not known */
 	int unknown_shapes;           /* outputs with an unknown rank or dimension */
-	double weight_bytes;          /* constants that run-time layers read, each once */
-	double peak_live_bytes;       /* activations alive at once in execution order; NaN unknown */
+	double weight_bytes;          /* constants needed at run time, each once */
+	double peak_live_bytes;       /* largest sum of activations that are alive at the same time, in
+					 execution order; NaN unknown */
 	int warning_count;
 	char **warnings;
 };
 
 struct plan_options {
 	enum dtype dtype;             /* DTYPE_F32 default */
-	int64_t batch;                /* 0: not given; see plan_build. Wins over a binding of the batch's symbol */
+	int64_t batch;                /* 0: not given; see plan_build. Overrides a binding of the batch's
+					 symbol */
 	int binding_count;
-	const struct dim_binding *bindings;    /* --dim, sidecar defaults already merged by the caller */
+	const struct dim_binding *bindings;    /* --dim and sidecar, merged by the caller */
 	int shape_count;
-	const struct plan_input_shape *shapes; /* --input NAME=1x3x224x224; wins over bindings and batch */
+	const struct plan_input_shape *shapes; /* --input NAME=1x3x224x224; overrides bindings and batch */
 	int value_count;
-	const struct plan_input_value *values; /* --value NAME=16000: decide shapes and branches; costs do not depend on them otherwise */
+	const struct plan_input_value *values; /* --value NAME=16000: contents that decide shapes and
+						  branches; nothing else depends on them */
 };
 
 struct plan_input_shape {
@@ -138,50 +150,59 @@ struct plan_input_shape {
 	int64_t dims[PROBLEM_RANK];
 };
 
-/* Contents of an input: a number for each of its elements, or one for all. The last entry of a name wins. */
+/* Contents of an input: one number per element, or one for all. If a name occurs twice, the last entry
+ * counts. */
 struct plan_input_value {
 	struct text name;
 	int count;
 	const double *numbers;
 };
 
-/* Infers shapes with data propagation, prices layers, builds edges and distinct problems.
+/* Infers shapes with data propagation, computes the layers' costs, edges and distinct problems.
  *
- * Batch: a symbol is a batch when it is the first dimension of an input and is named like one: it ends in "batch" or
- * "batch_size" ("_dim", "_axis", a number behind), or is x_dynamic_axes_1, or, of the first input of two dimensions or
- * more, N, B or bs, or, of any such input, what exporters write for nameless dimensions (unk__5, s6,
- * DynamicDimension.0). options.batch > 0 binds all of these; where there is none, the symbol of the first
- * input's first dimension; where that is nameless or a fixed number in the model, it is replaced there and in every other input that begins with the same number (weights
- * do not move), and where a Reshape bakes the old batch in, that is an error that names the node. A binding called
- * "batch" means the same unless the model has such a symbol. Batches and nameless first dimensions that nothing bound
- * default to 1; other symbols stay. A symbol whose name reads as an expression of others ("past + sequence", "(height - 1)//2 + 1",
- * "Max(1, n)") follows them unless it is bound itself.
- * NULL with a one-line error for contradictions in the model and for bindings of names the model does not have. */
+ * Batch symbols: the first dimension of an input, if it has one of these names: ending in "batch" or
+ * "batch_size" (optionally followed by "_dim", "_axis" or a number); x_dynamic_axes_1; N, B or bs in the
+ * first input of rank 2 or more; in any such input, names that exporters generate for nameless dimensions
+ * (unk__5, s6, DynamicDimension.0).
+ *
+ *
+ * options.batch > 0 binds all batch symbols; if there are none, the symbol of the first input's first
+ * dimension. If that has no name or is a fixed number, it is replaced there and in every other input with the
+ * same first number; weights are unchanged. A Reshape to a constant shape with the old batch is then an error
+ * that names the node. A binding named "batch" means the same, unless the model has a symbol "batch".
+ *
+ * Batch symbols and nameless first dimensions without a value are 1; other symbols stay. A symbol whose name
+ * is an expression of others ("past + sequence", "(height - 1)//2 + 1", "Max(1, n)") is computed from them
+ * unless it is bound itself.
+ *
+ * Returns NULL with a one-line error for contradictions in the model and for bindings of names that the model
+ * does not have. The caller frees the plan with plan_free; the model must outlive it. */
 struct plan *plan_build(const struct model *m, const struct plan_options *options, struct error *err);
 void plan_free(struct plan *p);
 
-/* Derives the channels-last side of a plan whose values have consumers and layers have problems; plan_build does it.
- * Convolution, pooling, batch norm and their like lie channels last, and what is element by element or along an axis
- * after them; everything else needs ONNX order, and so do the model's inputs and outputs. */
+/* Fills the layout what-if of a plan that is complete otherwise; called by plan_build. Convolutions,
+ * poolings, batch norms and similar layers are channels last, and so are elementwise layers and layers along
+ * an axis that follow them. All others need ONNX order, and so do the model's inputs and outputs. */
 void plan_layout(struct plan *p);
-/* The same problem on channels-last values; false: layout makes no difference. */
+/* The problem with channels-last operands. False: the layout makes no difference. */
 bool plan_twin(const struct problem *p, struct problem *twin);
-/* Number of problems of both layouts. */
+/* Number of problems in both layouts. */
 static inline int plan_problem_total(const struct plan *p)
 {
 	return p->problem_count + p->nxc_problem_count;
 }
-/* Index of a layer's problem in one layout or the other, or -1. */
+/* Index of a layer's problem, with nxc in the what-if layout; -1: none. */
 static inline int plan_layer_problem_index(const struct plan *p, const struct plan_layer *l, bool nxc)
 {
 	return nxc && p->nxc ? l->problem_nxc : l->problem;
 }
 
-/* The options that would tell what is not known of the model, e.g. "--dim sequence=VALUE", "--input x=1xNx8",
- * "--value repeats=VALUE,...": unbound dimensions, inputs of unknown shape, inputs whose contents decide shapes, branches
- * or rounds. Count; texts and list in arena a, clean, quoted for a shell. */
+/* Lists the options that would set what is unknown: unbound dimensions ("--dim sequence=VALUE"), inputs of
+ * unknown shape ("--input x=1xNx8"), inputs whose contents decide shapes, branches or loop counts ("--value
+ * repeats=VALUE,..."). Returns the count. List and texts are in arena a; the texts are clean and quoted for a
+ * shell. */
 int plan_needs(const struct plan *p, struct arena *a, char ***options);
-/* The same as one line to paste, or NULL: nothing is missing. */
+/* The same as one line to paste; NULL: nothing is missing. */
 char *plan_needs_line(const struct plan *p, struct arena *a);
 
 /* True if the layer is a known ai.onnx operator; if it is ai.onnx `name`. */
@@ -194,14 +215,14 @@ static inline bool plan_layer_is(const struct plan_layer *l, const char *name)
 	return plan_layer_is_onnx(l) && strcmp(l->op->name, name) == 0;
 }
 
-/* A layer's problem or NULL. */
+/* The problem of a layer, or NULL. */
 const struct plan_problem *plan_layer_problem(const struct plan *p, const struct plan_layer *l);
-/* Text of a tensor's shape; of other values also the element type and the count: "seq(f32 ?x3)[4]". */
+/* The shape of a tensor as text; for other kinds of values also element type and count: "seq(f32 ?x3)[4]". */
 char *plan_value_text(struct arena *a, const struct plan_value *v);
 void plan_value_add_text(struct str *out, const struct plan_value *v);
 /* "sequence", "optional", "optional_sequence", "map", "maps" (a sequence of them), "opaque"; "tensor". */
 const char *plan_kind_name(enum value_kind kind);
-/* A value as rules see it; index -1: an omitted one. */
+/* The value in the form that operator rules take; index -1: an omitted input. */
 struct op_value plan_op_value(const struct plan *p, int index);
 /* True if the layer's cost is that of its bodies. */
 static inline bool plan_layer_is_control(const struct plan_layer *l)

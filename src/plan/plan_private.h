@@ -1,6 +1,6 @@
-/* How a plan is built: bind.c binds the model's symbols, infer.c infers node after node, control.c and control_loop.c
- * the graphs inside nodes, quant.c groups nodes that run as one integer layer, dedup.c prices layers, dag.c makes the
- * edges. Private to the room. */
+/* How a plan is built: bind.c binds the model's symbols, infer.c infers node after node, control.c and
+ * control_loop.c the graphs inside nodes, quant.c groups nodes that run as one integer layer, dedup.c prices
+ * layers, dag.c makes the edges. Private to the room. */
 #ifndef PLAN_PLAN_PRIVATE_H
 #define PLAN_PLAN_PRIVATE_H
 
@@ -83,6 +83,7 @@ struct builder {
 	/* in every builder */
 	struct quant **quants;       /* per layer: the group whose core it is, or NULL; the array is NULL if
 				        the model is not quantized */
+	struct text *needed;         /* per value: the unbound symbol that it depends on; NULL: not computed */
 	/* buffers of the current call, reused by the next */
 	int input_capacity, output_capacity;
 	struct op_value *inputs, *outputs;
@@ -107,13 +108,13 @@ bool bind_is_stale(const struct builder *b);
 /* Fills the plan's bindings, batch and unbound. */
 void bind_report(struct builder *b);
 
-/* expression.c: the dimension that a name spells as an expression: sums, products, quotients, floor, ceiling, min and max
- * of numbers and of names that `symbol` resolves. DIM_UNKNOWN if it is not an expression. */
+/* expression.c: the dimension that a name spells as an expression: sums, products, quotients, floor, ceiling,
+ * min and max of numbers and of names that `symbol` resolves. DIM_UNKNOWN if it is not an expression. */
 struct dim expression_dim(
 	struct arena *a, struct text t, struct dim (*symbol)(const void *with, struct text name), const void *with);
 
-/* given.c: the values that options give to inputs. Checked once the shapes are bound; NULL: none is given, or the input
- * has more than OP_ELEMENTS_MAX elements (given_check_all warns). */
+/* given.c: the values that options give to inputs. Checked once the shapes are bound; NULL: none is given, or
+ * the input has more than OP_ELEMENTS_MAX elements (given_check_all warns). */
 int given_check_all(struct builder *b, struct error *err);
 const struct elements *given_elements(struct builder *b, const struct value *v, struct shape shape);
 
@@ -124,7 +125,8 @@ void infer_call(struct builder *b, int i, struct op_call *c);
 
 /* control.c: infers the bodies of node i, and its outputs from theirs. */
 int control_infer(struct builder *b, int i, struct op_call *c, struct error *err);
-/* Infers a body with these inputs (see struct builder) into an empty plan, which must be freed even on failure. */
+/* Infers a body with these inputs (see struct builder) into an empty plan, which must be freed even on
+ * failure. */
 int control_body(struct builder *b, const struct graph *g, const struct op_value *given, struct plan *body,
 	struct error *err);
 /* The same as a trial: only the outputs, into out (as many as the graph has), in the arena of b's plan. */
@@ -152,8 +154,8 @@ struct loop {
 	struct plan_layer *layer;    /* the layer that has only this body, or NULL */
 	struct error *err;
 };
-/* control_loop.c: infer the call's outputs and how often the body runs. 0, also for a body whose count of inputs or outputs
- * does not match (left unknown); -1 on error. */
+/* control_loop.c: infer the call's outputs and how often the body runs. 0, also for a body whose count of
+ * inputs or outputs does not match (left unknown); -1 on error. */
 int control_loop(struct loop *l);
 int control_scan(struct loop *l);
 

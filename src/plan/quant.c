@@ -80,7 +80,8 @@ int quant_reader_count(const struct quant_search *s, int value)
 
 int quant_only_reader(const struct quant_search *s, int value)
 {
-	if (value < 0 || s->p->values[value].is_output || s->captured[value] || quant_reader_count(s, value) != 1)
+	if (value < 0 || s->p->values[value].is_output || s->captured[value] ||
+		quant_reader_count(s, value) != 1)
 		return -1;
 	return s->readers.layers[s->readers.first[value]];
 }
@@ -140,7 +141,8 @@ static bool constant_number(const struct plan *p, const struct plan_layer *l, in
 	return true;
 }
 
-static bool same_number(const struct plan *p, const struct plan_layer *x, const struct plan_layer *y, int input)
+static bool same_number(const struct plan *p, const struct plan_layer *x,
+	const struct plan_layer *y, int input)
 {
 	double a, b;
 	if (input < x->input_count && input < y->input_count && x->inputs[input] == y->inputs[input])
@@ -165,7 +167,8 @@ bool quant_bias_find(const struct quant_search *s, const struct plan_layer *core
 	const struct plan_layer *l = quant_dequantizer(s, bias);
 	if (l && s->p->values[l->inputs[0]].dtype == DTYPE_S32)
 		q->source[2] = l->inputs[0];
-	return bias < 0 || (s->p->values[bias].shape.rank == 1 && (q->source[2] >= 0 || s->p->values[bias].constant));
+	return bias < 0 || (s->p->values[bias].shape.rank == 1 &&
+		(q->source[2] >= 0 || s->p->values[bias].constant));
 }
 
 struct quant *quant_new(const struct quant_search *s, const struct plan_layer *core)
@@ -194,7 +197,8 @@ static bool sources_find(
 	const struct quant_search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
 {
 	const struct plan_value *v = s->p->values;
-	int first = kind == CORE_CHOICE, last = first + (kind == CORE_PRODUCT || kind == CORE_PAIR || kind == CORE_CHOICE);
+	int first = kind == CORE_CHOICE,
+		last = first + (kind == CORE_PRODUCT || kind == CORE_PAIR || kind == CORE_CHOICE);
 	if (kind == CORE_LIST)
 		last = core->input_count - 1;
 	if (core->input_count <= last || last < 0)
@@ -216,7 +220,8 @@ const struct plan_layer *quant_quantizer_behind(const struct quant_search *s, in
 {
 	int reader = quant_only_reader(s, value);
 	const struct plan_layer *l = reader >= 0 ? &s->p->layers[reader] : NULL;
-	bool fits = l && is_quantizer(l, "QuantizeLinear") && l->inputs[0] == value && quant_is_one_scale(s->p, l);
+	bool fits = l && is_quantizer(l, "QuantizeLinear") && l->inputs[0] == value &&
+		quant_is_one_scale(s->p, l);
 	return fits ? l : NULL;
 }
 
@@ -250,7 +255,8 @@ static int residual_source(const struct quant_search *s, const struct plan_layer
 }
 
 /* Takes a bias from a separate addition, such as after a MatMul. */
-static bool takes_bias(const struct quant_search *s, const struct plan_layer *core, int value, struct quant *q)
+static bool takes_bias(const struct quant_search *s, const struct plan_layer *core, int value,
+	struct quant *q)
 {
 	bool has = q->bias >= 0 || (core->input_count > 2 && core->inputs[2] >= 0);
 	int bias = has ? -1 : quant_bias_behind(s, core, value);
@@ -336,7 +342,8 @@ static void take_sources(struct quant_search *s, const struct plan_layer *core, 
 			continue;
 		const struct plan_layer *l = quant_weights_dequantizer(s, core->inputs[i], &axis);
 		if (l)
-			quant_take_shared(s, &s->p->layers[s->p->values[core->inputs[i]].producer], core->index);
+			quant_take_shared(s, &s->p->layers[s->p->values[core->inputs[i]].producer],
+				core->index);
 		else if ((l = quant_moved_dequantizer(s, core->inputs[i])))
 			quant_take_movers(s, core->inputs[i], q->source[i]);
 		if (!(q->product && i == 2))
@@ -373,7 +380,8 @@ static void activation_mode(struct quant_search *s, struct quant *q)
 
 /* ---- groups between DequantizeLinear and QuantizeLinear */
 
-static bool one_behind(struct quant_search *s, const struct plan_layer *core, enum core_kind kind, struct quant *q)
+static bool one_behind(struct quant_search *s, const struct plan_layer *core, enum core_kind kind,
+	struct quant *q)
 {
 	int taken[3], count;
 	const struct plan_layer *out = follow(s, core, kind == CORE_PRODUCT, q, taken, &count);
@@ -384,7 +392,8 @@ static bool one_behind(struct quant_search *s, const struct plan_layer *core, en
 		quant_take(s, taken[i], core->index);
 	quant_take(s, out->index, core->index);
 	q->rescaled = kind != CORE_PRODUCT;
-	bool averages = quant_op_is(core->node, "AveragePool") || quant_op_is(core->node, "GlobalAveragePool");
+	bool averages = quant_op_is(core->node, "AveragePool") ||
+		quant_op_is(core->node, "GlobalAveragePool");
 	if (kind == CORE_LIST || averages) {
 		q->rescaled = q->activation >= 0;
 		for (int i = 0; i < core->input_count; i++)
@@ -395,12 +404,14 @@ static bool one_behind(struct quant_search *s, const struct plan_layer *core, en
 
 static void find_between(struct quant_search *s, const struct plan_layer *core, enum core_kind kind)
 {
-	if (!core->op || core->body_count || core->absorbed_by >= 0 || core->output_count < 1 || core->outputs[0] < 0)
+	if (!core->op || core->body_count || core->absorbed_by >= 0 || core->output_count < 1 ||
+		core->outputs[0] < 0)
 		return;
 	struct quant *q = quant_new(s, core);
 	if (!sources_find(s, core, kind, q))
 		return;
-	if (!(kind == CORE_INDEX || (kind == CORE_MOVER ? quant_mover_behind(s, core, q) : one_behind(s, core, kind, q))))
+	if (!(kind == CORE_INDEX || (kind == CORE_MOVER ? quant_mover_behind(s, core, q) :
+		one_behind(s, core, kind, q))))
 		return;
 	q->product = kind == CORE_PRODUCT;
 	take_sources(s, core, q);

@@ -9,7 +9,8 @@
 
 static bool is_unused(const struct quant_search *s, int value)
 {
-	return value < 0 || (!quant_reader_count(s, value) && !s->p->values[value].is_output && !s->captured[value]);
+	return value < 0 || (!quant_reader_count(s, value) && !s->p->values[value].is_output &&
+		!s->captured[value]);
 }
 
 /* True if the layer only moves its first input, `value`, to its first output and no other output is used. */
@@ -28,7 +29,8 @@ static bool moves_one(const struct quant_search *s, const struct plan_layer *l, 
 
 /* Follows a value through further data movement layers, collected in `movers`, to its QuantizeLinear, or
  * NULL. */
-static const struct plan_layer *movers_follow(const struct quant_search *s, int value, int *movers, int *count)
+static const struct plan_layer *movers_follow(const struct quant_search *s, int value,
+	int *movers, int *count)
 {
 	const struct plan_layer *quantizer;
 	while (!(quantizer = quant_quantizer_behind(s, value))) {

@@ -44,7 +44,8 @@ void quant_cost(const struct builder *b, const struct quant *q, const struct op_
 	int each = q->product + (q->activation >= 0) + (q->residual >= 0) + (q->bias >= 0);
 	if (each)
 		cost->flops += each * count_upto(c->outputs[0].shape);
-	cost->bytes += quant_value_bytes(b->p, q->residual) + quant_value_bytes(b->p, q->bias) + q->scale_bytes;
+	cost->bytes += quant_value_bytes(b->p, q->residual) + quant_value_bytes(b->p,
+		q->bias) + q->scale_bytes;
 }
 
 static void epilogue_add(struct problem *p, struct epilogue e)
@@ -53,7 +54,8 @@ static void epilogue_add(struct problem *p, struct epilogue e)
 		p->epilogue[p->epilogue_count++] = e;
 }
 
-void quant_problem(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_problem *out)
+void quant_problem(const struct builder *b, const struct quant *q, const struct op_call *c,
+	struct op_problem *out)
 {
 	struct problem *p = &out->problem;
 	if (!out->known)

@@ -73,7 +73,8 @@ void quant_find_raw(struct quant_search *s, const struct plan_layer *core)
 		layers[cast].outputs[0] < 0 || !dtype_is_float(values[layers[cast].outputs[0]].dtype))
 		return;
 	value = step(s, taken, &count, value);
-	int mul = quant_only_reader(s, value), scale = mul >= 0 ? other_input(&layers[mul], "Mul", value) : -1;
+	int mul = quant_only_reader(s, value),
+		scale = mul >= 0 ? other_input(&layers[mul], "Mul", value) : -1;
 	if (scale < 0 || !is_by_channel(s, core, scale, core->outputs[0]) ||
 		!quant_same_shape(s->p, layers[mul].outputs[0], core->outputs[0]))
 		return;

@@ -1,5 +1,6 @@
 /* Finding integer layers: shared by quant.c (DequantizeLinear and QuantizeLinear around a layer),
- * quant_move.c (data movement), quant_raw.c (raw sums) and quant_weights.c (constants). Private to the room. */
+ * quant_move.c (data movement), quant_raw.c (raw sums) and quant_weights.c (constants). Private to the
+ * room. */
 #ifndef PLAN_QUANT_SEARCH_H
 #define PLAN_QUANT_SEARCH_H
 
@@ -96,7 +97,8 @@ int quant_weights_source(const struct quant_search *s, const struct plan_layer *
 /* Sets b->quants[core] if the layer multiplies float values by packed weights. */
 void quant_find_packed(struct quant_search *s, const struct plan_layer *core);
 /* quant_raw.c */
-/* The value that the only reader of `value` adds, if it is a scalar or has one element per channel; else -1. */
+/* The value that the only reader of `value` adds, if it is a scalar or has one element per channel; else
+ * -1. */
 int quant_bias_behind(const struct quant_search *s, const struct plan_layer *core, int value);
 /* Sets b->quants[core] if the layer computes raw sums that a later layer scales. */
 void quant_find_raw(struct quant_search *s, const struct plan_layer *core);

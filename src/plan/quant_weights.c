@@ -8,7 +8,8 @@
 
 bool quant_moves_constant(const struct plan *p, const struct plan_layer *l)
 {
-	static const char *const ops[] = { "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Cast" };
+	static const char *const ops[] = { "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze",
+		"Identity", "Cast" };
 	bool moves = false;
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
 		moves |= quant_op_is(l->node, ops[i]);
@@ -46,7 +47,8 @@ static int axis_behind(const struct plan *p, const struct plan_layer *l, int axi
 	if (quant_op_is(l->node, "Transpose"))
 		return axis_turned(l, from->rank, axis);
 	for (int i = 0; i < to->rank; i++)
-		if (to->dims[i].value == from->dims[axis].value && count_before(to, i) == count_before(from, axis))
+		if (to->dims[i].value == from->dims[axis].value &&
+			count_before(to, i) == count_before(from, axis))
 			return i;
 	return -1;
 }
@@ -57,7 +59,8 @@ const struct plan_layer *quant_weights_dequantizer(const struct quant_search *s,
 	int count = 0;
 	while (!(l = quant_dequantizer(s, value))) {
 		int producer = value >= 0 ? s->p->values[value].producer : -1;
-		if (producer < 0 || count == WEIGHTS_MOVERS || !quant_moves_constant(s->p, &s->p->layers[producer]))
+		if (producer < 0 || count == WEIGHTS_MOVERS ||
+			!quant_moves_constant(s->p, &s->p->layers[producer]))
 			return NULL;
 		movers[count++] = &s->p->layers[producer];
 		value = s->p->layers[producer].inputs[0];
@@ -84,9 +87,11 @@ static int channels_axis(const struct plan *p, const struct plan_layer *core)
 }
 
 /* True if there is one scale, or one per output channel. */
-static bool is_by_channel(const struct plan *p, const struct plan_layer *core, const struct plan_layer *l, int axis)
+static bool is_by_channel(const struct plan *p, const struct plan_layer *core,
+	const struct plan_layer *l, int axis)
 {
-	bool vector = p->values[l->inputs[1]].shape.rank == 1 && !node_int(l->node, "block_size", 0) && axis >= 0;
+	bool vector = p->values[l->inputs[1]].shape.rank == 1 &&
+		!node_int(l->node, "block_size", 0) && axis >= 0;
 	return quant_is_one_scale(p, l) || (vector && axis == channels_axis(p, core));
 }
 
@@ -94,7 +99,8 @@ int quant_weights_source(const struct quant_search *s, const struct plan_layer *
 {
 	int axis;
 	const struct plan_layer *l = quant_weights_dequantizer(s, core->inputs[1], &axis);
-	bool fits = l && quant_is_byte(s->p->values[l->inputs[0]].dtype) && is_by_channel(s->p, core, l, axis);
+	bool fits = l && quant_is_byte(s->p->values[l->inputs[0]].dtype) &&
+		is_by_channel(s->p, core, l, axis);
 	return fits ? l->inputs[0] : -1;
 }
 

@@ -197,7 +197,8 @@ static bool poly_divide(const struct dim_poly *p, int64_t *by, struct dim_poly *
 
 /* Nested floors: floor((floor(x/m) + c) / by) = floor((x + c*m) / (m*by)). Sets that x and divisor if rest
  * has this form. */
-static bool floor_nested(struct arena *a, const struct dim_poly *rest, int64_t by, struct dim *x, int64_t *divisor)
+static bool floor_nested(struct arena *a, const struct dim_poly *rest, int64_t by, struct dim *x,
+	int64_t *divisor)
 {
 	const struct dim_term *t = &rest->terms[0];
 	bool constant = rest->count == 2 && rest->terms[1].factor_count == 0;
@@ -234,7 +235,8 @@ struct dim dim_floor_div(struct arena *a, struct dim x, struct dim y)
 	int64_t upper = upper_quotient(x, y);
 	if (d.kind == DIM_UNKNOWN && x.kind != DIM_UNKNOWN && y.kind == DIM_KNOWN && y.value > 0)
 		d = floor_by(a, x, y.value);
-	else if (d.kind == DIM_UNKNOWN && x.kind != DIM_UNKNOWN && y.kind == DIM_SYMBOLIC && dim_nonnegative(y))
+	else if (d.kind == DIM_UNKNOWN && x.kind != DIM_UNKNOWN && y.kind == DIM_SYMBOLIC &&
+		dim_nonnegative(y))
 		d = function_dim(a, ATOM_FLOOR, x, y, upper);
 	if (d.kind != DIM_KNOWN)
 		d.upper = upper;
@@ -250,7 +252,8 @@ struct dim dim_ceil_div(struct arena *a, struct dim x, int64_t y)
 static struct dim dim_extreme(struct arena *a, struct dim x, struct dim y, bool smaller)
 {
 	bool bounded_x = x.upper >= 0 && dim_nonnegative(x), bounded_y = y.upper >= 0 && dim_nonnegative(y);
-	int64_t least = x.upper < y.upper ? x.upper : y.upper, most = x.upper < y.upper ? y.upper : x.upper, upper = -1;
+	int64_t least = x.upper < y.upper ? x.upper : y.upper,
+		most = x.upper < y.upper ? y.upper : x.upper, upper = -1;
 	if (smaller && dim_nonnegative(x) && dim_nonnegative(y))
 		upper = bounded_x && bounded_y ? least : bounded_x ? x.upper : bounded_y ? y.upper : -1;
 	else if (!smaller && bounded_x && bounded_y)
@@ -317,7 +320,8 @@ static struct dim atom_bind(
 		return atom_dim(a, atom, -1);
 	}
 	struct dim x = dim_bind(a, atom->x, bindings, count), y = dim_bind(a, atom->y, bindings, count);
-	return atom->kind == ATOM_FLOOR ? dim_floor_div(a, x, y) : dim_extreme(a, x, y, atom->kind == ATOM_MIN);
+	return atom->kind == ATOM_FLOOR ? dim_floor_div(a, x, y) :
+		dim_extreme(a, x, y, atom->kind == ATOM_MIN);
 }
 
 struct dim dim_bind(struct arena *a, struct dim x, const struct dim_binding *bindings, int count)

@@ -248,7 +248,8 @@ static bool functions_are_nonnegative(const struct dim_poly *p, bool both, int *
 		if (both)
 			return replaced_is_nonnegative(p, i, atom->x, budget) &&
 			       replaced_is_nonnegative(p, i, atom->y, budget);
-		if (replaced_is_nonnegative(p, i, atom->x, budget) || replaced_is_nonnegative(p, i, atom->y, budget))
+		if (replaced_is_nonnegative(p, i, atom->x, budget) ||
+			replaced_is_nonnegative(p, i, atom->y, budget))
 			return true;
 	}
 	return false;
@@ -262,7 +263,8 @@ static bool poly_is_nonnegative_at(const struct dim_poly *p, int *budget)
 		return false;
 	for (int i = 0; yes && i < p->count; i++)
 		yes = term_is_nonnegative(&p->terms[i], budget);
-	return yes || functions_are_nonnegative(p, true, budget) || functions_are_nonnegative(p, false, budget);
+	return yes || functions_are_nonnegative(p, true, budget) ||
+		functions_are_nonnegative(p, false, budget);
 }
 
 static bool dim_is_nonnegative_at(struct dim d, int *budget)

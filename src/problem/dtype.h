@@ -1,5 +1,5 @@
-/* Element types. One row each: identifier, name in texts, bits per element. Names follow oneDNN (s8, f32,
- * bf16) because those are what the problem text has room for. */
+/* Element types, one row each: identifier, name in texts, bits per element, whether it is a floating-point
+ * type. Names are those of oneDNN (s8, f32, bf16): they are short, for problem texts. */
 #ifndef PROBLEM_DTYPE_H
 #define PROBLEM_DTYPE_H
 
@@ -46,10 +46,11 @@ enum dtype {
 };
 
 const char *dtype_name(enum dtype t);      /* "?" for DTYPE_UNKNOWN */
-enum dtype dtype_parse(struct text name);  /* DTYPE_UNKNOWN when it is none */
+enum dtype dtype_parse(struct text name);  /* DTYPE_UNKNOWN if there is no such type */
 int dtype_bits(enum dtype t);              /* 0 for unknown and string */
 bool dtype_is_float(enum dtype t);
-/* Bytes of `count` elements, packed types rounded up to whole bytes; NaN when the type has no size. */
+/* Bytes of `count` elements; types of less than 8 bits are packed, and the sum is rounded up. NaN if the type
+ * has no fixed size. */
 double dtype_bytes(enum dtype t, double count);
 
 #endif

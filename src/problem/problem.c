@@ -80,7 +80,8 @@ static struct problem_shape spatial_shape(const struct problem *p, int64_t first
 {
 	struct problem_shape s = { .rank = 2 + p->spatial, .dim = { first, second } };
 	for (int i = 3 - p->spatial, at = 2; i < 3; i++, at++)
-		s.dim[at] = !out ? p->in[i] : p->kernel == KERNEL_RESAMPLE ? p->out[i] : problem_out_size(p, i);
+		s.dim[at] = !out ? p->in[i] : p->kernel == KERNEL_RESAMPLE ? p->out[i] :
+			problem_out_size(p, i);
 	return s;
 }
 
@@ -124,7 +125,8 @@ static struct problem_shape broadcast_shape(const struct problem *p, int count)
 		const struct problem_shape a = s, *b = &p->shape[j];
 		s.rank = a.rank > b->rank ? a.rank : b->rank;
 		for (int i = 1; i <= s.rank; i++) {
-			int64_t x = i <= a.rank ? a.dim[a.rank - i] : 1, y = i <= b->rank ? b->dim[b->rank - i] : 1;
+			int64_t x = i <= a.rank ? a.dim[a.rank - i] : 1,
+				y = i <= b->rank ? b->dim[b->rank - i] : 1;
 			s.dim[s.rank - i] = broadcast_dim(x, y);
 		}
 	}
@@ -187,7 +189,7 @@ static struct problem_shape rnn_shape(const struct problem *p, int i)
 	return (struct problem_shape){ .rank = 4, .dim = { p->steps, p->directions, p->n, p->hidden_size } };
 }
 
-/* Shape of operand i of kernels on plain shapes. */
+/* Shape of operand i, for kernels that only have shapes. */
 static struct problem_shape plain_shape(const struct problem *p, int i)
 {
 	bool last = i == problem_operand_count(p) - 1;

@@ -1,11 +1,13 @@
-/* The problem: what one micro-benchmark measures, and its one text form (docs/problem.md). The text is the dedup
- * key, the database key, the wire message, the log line and what a person types; equality is string equality.
+/* The problem: the work that one micro-benchmark measures, as a struct and as a canonical text
+ * (docs/problem.md). The text identifies the problem everywhere: in plans, the database, messages to runners,
+ * logs and on the command line. Two problems are equal if their texts are.
  *
  *   problem  = kernel ":" operands [ ":" mode { "," parameter } ] { ":" numbers } { "+" epilogue }
- *   operands = operand { "," operand } [ "/" accumulator ]       in the order the kernel's row says
- *   operand  = dtype [ ".c" ] [ "@" layout ]                      .c = constant: may be repacked beforehand
- *   epilogue = "bias:" operand | "scale:" operand | mode { "," parameter } | mode ":" operand    (eltwise; binary, shaped
- *              like the destination)
+ *   operands = operand { "," operand } [ "/" accumulator ]       order: see struct problem
+ *   operand  = dtype [ ".c" ] [ "@" layout ]                      .c: constant, may be repacked beforehand
+ *   epilogue = "bias:" operand | "scale:" operand
+ *            | mode { "," parameter }                             eltwise
+ *            | mode ":" operand                                   binary; operand of the destination's shape
  *   layout   = absent (the library may choose) | "ncx" | "nxc" | "s" stride { "x" stride }   (in elements)
  *
  *   conv:f32,f32.c,f32/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu
@@ -23,13 +25,13 @@
 
 #include <stddef.h>
 
-#define PROBLEM_RANK 8       /* most dimensions of a tensor in a problem */
-#define PROBLEM_SHAPES 64    /* most shapes (concat inputs) */
+#define PROBLEM_RANK 8       /* maximum rank of a tensor */
+#define PROBLEM_SHAPES 64    /* maximum number of shapes (concat inputs) */
 #define PROBLEM_EPILOGUES 4
-#define PROBLEM_OPERANDS 4   /* operands with their own type; concat's inputs share one */
+#define PROBLEM_OPERANDS 4   /* operands with a type of their own; concat's inputs share one */
 #define PROBLEM_TEXT_SIZE 1024
 
-/* Kernel families: id, name. What fields each has is one row in problem.c and one section in docs/problem.md. */
+/* Kernels: id, name. The fields of each are one row in problem.c and one section in docs/problem.md. */
 #define KERNEL_LIST(_)          \
 	_(CONV, "conv")           \
 	_(MATMUL, "matmul")       \
@@ -67,9 +69,9 @@ enum kernel {
 	KERNEL_COUNT
 };
 
-/* The variant of a kernel: what it computes where shapes do not say. id, name, kernel it belongs to
- * (eltwise ones serve as epilogues too). Parameters: alpha, beta (clip: lower, upper; leaky_relu: slope;
- * elu: alpha; linear: alpha*x+beta; hard_sigmoid, swish: alpha, beta), written only where `parameters` says. */
+/* Modes: the function that a kernel computes. id, name, kernel (those of eltwise are epilogues too), and how
+ * many of the parameters alpha and beta the text contains. clip: lower, upper; leaky_relu: slope; elu: alpha;
+ * affine: alpha*x+beta; hard_sigmoid, swish: alpha, beta. */
 /*        id            name            kernel     parameters */
 #define MODE_LIST(_)                                    \
 	_(MAX,          "max",          POOL,      0) \
@@ -151,7 +153,7 @@ enum layout {
 	LAYOUT_ANY = 0, /* the library may choose; the result records its choice */
 	LAYOUT_NCX,     /* dense, ONNX order: channels before space; row-major for plain matrices */
 	LAYOUT_NXC,     /* dense, channels last */
-	LAYOUT_STRIDES  /* as given */
+	LAYOUT_STRIDES  /* the operand's stride[] */
 };
 
 struct operand {
@@ -163,11 +165,11 @@ struct operand {
 };
 
 enum epilogue_kind {
-	EPILOGUE_BIAS,   /* + operand, one value a channel (conv k, matmul n) */
-	EPILOGUE_SCALE,  /* * operand, one f32 factor a channel: makes f32 values of whole sums, so it comes first, behind an
-			    s32 accumulator and before a destination that is not s32 */
-	EPILOGUE_BINARY, /* mode (add, mul ...) with operand shaped like the destination, out of place */
-	EPILOGUE_ELTWISE /* mode with its parameters */
+	EPILOGUE_BIAS,   /* + operand, one value per channel (conv k, matmul n) */
+	EPILOGUE_SCALE,  /* * operand, one f32 factor per channel: converts s32 sums to f32. It is the first
+			    epilogue, and requires an s32 accumulator and a destination other than s32 */
+	EPILOGUE_BINARY, /* mode (add, mul ...) with an operand of the destination's shape, not in place */
+	EPILOGUE_ELTWISE /* mode with alpha and beta */
 };
 
 struct epilogue {
@@ -177,58 +179,65 @@ struct epilogue {
 	struct operand operand;
 };
 
-/* One shape in numbers. */
+/* A shape of known sizes. */
 struct problem_shape {
 	int rank;
 	int64_t dim[PROBLEM_RANK];
 };
 
-/* Fields that a kernel does not have are zero. Spatial numbers are ordered d h w (index 0 1 2); a 2-D problem
- * uses indexes 1 and 2, a 1-D one index 2; `spatial` says how many. */
+/* Fields that a kernel does not have are zero. Spatial arrays are in order d h w; 2-D problems use indexes 1
+ * and 2, 1-D ones index 2 (see `spatial`). */
 struct problem {
 	enum kernel kernel;
 	enum mode mode;
-	float alpha, beta;                       /* of a mode with parameters */
-	struct operand operand[PROBLEM_OPERANDS];/* conv, deconv, matmul, rnn: source, weights, destination; binary: a, b,
-						    destination; attention: q, k, v, destination; select: condition, a, b,
-						    destination; gather: source, indices, destination; others: source,
-						    destination. The destination is the last */
-	enum dtype accumulator;                  /* conv, deconv, matmul and attention only, else DTYPE_UNKNOWN */
+	float alpha, beta;                       /* parameters of the mode, see MODE_LIST */
+	struct operand operand[PROBLEM_OPERANDS];/* conv, deconv, matmul, rnn: source, weights, destination;
+						    binary: a, b, destination; attention: q, k, v,
+						    destination; select: condition, a, b, destination; gather:
+						    source, indices, destination; others: source, destination.
+						    The destination is always the last */
+	enum dtype accumulator;                  /* of conv, deconv, matmul and attention; else
+						    DTYPE_UNKNOWN */
 	/* conv, pool, resample */
-	int spatial;
+	int spatial;                             /* number of spatial dimensions, 1 to 3 */
 	int64_t n, c, k, g;                      /* batch, input channels, output channels, groups */
 	int64_t in[3], kernel_size[3];           /* d h w; t r s */
 	int64_t pad_begin[3], pad_end[3], stride[3], dilation[3]; /* ONNX dilation: 1 = dense */
-	int64_t out[3];                          /* resample only: output space */
-	int64_t out_pad[3];                      /* deconv only: rows added at the end of the output; its output size is
-						    (in - 1) * stride - pads + (kernel - 1) * dilation + 1 + out_pad, its
-						    weights are c, k/g, r, s */
-	/* attention: softmax(q k' / sqrt(head_size)) v, causal: each query sees keys up to its own place from the end. q is
-	 * n, heads, query_length, head_size; k n, kv_heads, key_length, head_size; v n, kv_heads, key_length, value_size */
+	int64_t out[3];                          /* resample: output size */
+	int64_t out_pad[3];                      /* deconv: rows added at the end of the output. Output size:
+						    (in - 1) * stride - pads + (kernel - 1) * dilation + 1 +
+						    out_pad; weights: c, k/g, r, s */
+	/* attention: softmax(q k' / sqrt(head_size)) v. Shapes: q n, heads, query_length, head_size; k n,
+	 * kv_heads, key_length, head_size; v n, kv_heads, key_length, value_size. causal: query i sees keys 0
+	 * to i + key_length - query_length */
 	int64_t heads, kv_heads, query_length, key_length, head_size, value_size;
-	/* rnn: source steps, n, input_size; destination steps, directions, n, hidden_size; weights as one blob of
-	 * directions * gates * hidden_size * (input_size + hidden_size + 2) elements (lstm 4 gates, gru 3, which resets
-	 * after the recurrent product, a plain one 1) */
+	/* rnn: source steps, n, input_size; destination steps, directions, n, hidden_size; all weights in one
+	 * block of directions * gates * hidden_size * (input_size + hidden_size + 2) elements (layout:
+	 * runner/check.h). Gates: lstm 4, gru 3 (reset after the recurrent matmul), plain rnn 1 */
 	int64_t steps, input_size, hidden_size, directions;
-	/* matmul: C[m,n] = A[m,k] B[k,n], batch dims broadcast (sizes 1 or equal, merged as far as both allow) */
+	/* matmul: C[m,n] = A[m,k] B[k,n]. Batch dimensions broadcast (1 or equal) and are merged as far as
+	 * possible */
 	int64_t m, mn, mk;                       /* m, n, k */
-	struct problem_shape batch_a, batch_b;   /* same rank; rank 1 when merged */
-	bool transpose_a, transpose_b;           /* stored k x m, n x k */
-	/* kernels on plain shapes */
+	struct problem_shape batch_a, batch_b;   /* of equal rank; 1 if fully merged */
+	bool transpose_a, transpose_b;           /* a is stored as k x m; b as n x k */
+	/* kernels that only have shapes */
 	int shape_count;
-	int axis;                                /* softmax, concat, gather, topk, argreduce, scan, quantize, dequantize;
-						    layernorm, rmsnorm: first normalized */
-	int perm[PROBLEM_RANK];                  /* transpose: as ONNX perm */
-	int64_t size;                            /* lrn: channels summed; copy: bytes read and written again; topk: k;
-						    quantize, dequantize by blocks: elements of a block */
+	int axis;                                /* softmax, concat, gather, topk, argreduce, scan, quantize,
+						    dequantize; layernorm, rmsnorm: the first normalized
+						    axis */
+	int perm[PROBLEM_RANK];                  /* transpose: ONNX's attribute perm */
+	int64_t size;                            /* lrn: channels in a sum; copy: bytes copied; topk: k;
+						    quantize, dequantize by block: elements per block */
 	int epilogue_count;
 	struct epilogue epilogue[PROBLEM_EPILOGUES];
-	/* Most of the size, and mostly empty: last, so that what is said stands in front (problem_extent). */
-	struct problem_shape shape[PROBLEM_SHAPES]; /* source(s); binary: a, b; reduce: source, destination; gather:
-						    source, indices; select: condition, a, b (broadcast) */
+	/* The largest field, usually almost empty. It is the last one, so that comparing and hashing can skip
+	 * the unused end (problem_extent). */
+	struct problem_shape shape[PROBLEM_SHAPES]; /* source(s); binary: a, b; reduce: source, destination;
+						       gather: source, indices; select: condition, a, b
+						       (broadcast) */
 };
 
-/* The bytes of a problem that say something; those behind them mean nothing. */
+/* Size in bytes of the part in use; the shapes after it are undefined. */
 static inline size_t problem_extent(const struct problem *p)
 {
 	return offsetof(struct problem, shape) + (size_t)p->shape_count * sizeof(p->shape[0]);
@@ -236,43 +245,47 @@ static inline size_t problem_extent(const struct problem *p)
 
 const char *kernel_name(enum kernel k);
 const char *mode_name(enum mode m);
-enum mode mode_parse(enum kernel k, struct text name); /* MODE_NONE when the kernel has no such mode */
-int mode_parameters(enum mode m);                      /* how many of alpha, beta are written */
-int mode_gates(enum mode m);                           /* of a recurrent one: lstm 4, gru 3, plain 1 */
+enum mode mode_parse(enum kernel k, struct text name); /* MODE_NONE: the kernel has no such mode */
+int mode_parameters(enum mode m);                      /* number of parameters in the text, 0 to 2 */
+int mode_gates(enum mode m);                           /* of an rnn mode: lstm 4, gru 3, plain 1 */
 
-/* The canonical text, in buf of PROBLEM_TEXT_SIZE bytes. -1: a field is out of range (which one, in err). */
+/* Writes the canonical text to buf (PROBLEM_TEXT_SIZE bytes). -1: a field is out of range; err names it. */
 int problem_format(const struct problem *p, char *buf, struct error *err);
-/* Reads a text back. Every text has one spelling: problem_format of the result equals the input, or it is an
- * error that names the place. */
+/* Parses a text. Only the canonical spelling is accepted: problem_format of the result equals the input. -1:
+ * err names the segment and the position. */
 int problem_parse(struct text t, struct problem *p, struct error *err);
 
-/* Output space of conv and pool along d h w index i: floor((in + pads - effective kernel) / stride) + 1; of deconv as
- * `out_pad` says. */
+/* Output size of a conv, pool or deconv along spatial index i: floor((in + pads - effective kernel) / stride)
+ * + 1; deconv: see out_pad. */
 int64_t problem_out_size(const struct problem *p, int i);
-/* Logical shape of operand i (conv weights as ONNX: k, c/g, r, s; matmul batch dims first; rnn weights one row). topk's
- * indices, s64 and shaped like its destination, are no operand. */
+/* Logical shape of operand i. conv weights as in ONNX: k, c/g, r, s; matmul: batch dimensions first; rnn
+ * weights: rank 1. topk's indices (s64, shaped like the destination) are not an operand. */
 struct problem_shape problem_operand_shape(const struct problem *p, int i);
-/* How many operands the kernel has, not counting epilogues; concat counts source and destination. */
+/* Number of operands without epilogues; 2 for concat: sources, destination. */
 int problem_operand_count(const struct problem *p);
-/* The shape of the scales that come with quantize and dequantize: a scalar; axis: one a place along the axis; block: the
- * source's with ceil(size / block) along the axis. A quantized value q stands for (q - zero point) * scale. */
+/* Shape of the scales of a quantize or dequantize. Modes tensor and dynamic: scalar; axis: one scale per
+ * index along the axis; block: the source's shape with ceil(size / block) along the axis. A quantized value q
+ * represents (q - zero point) * scale. */
 struct problem_shape problem_scale_shape(const struct problem *p);
-/* Does it have a constant operand, so that cache states net and warm differ? */
+/* True if an operand is constant; only then do the cache states net and warm differ. */
 bool problem_has_constant(const struct problem *p);
-/* The same problem with every operand that has channels in this layout: source, weights, destination and residual of
- * conv, deconv, pool, batchnorm, lrn, resample, instancenorm, eltwise, binary, concat, cast, quantize and dequantize, where
- * the destination has rank 3 to 5 and the operand that rank. Given strides stay. False: nothing changed. */
+/* Sets the layout of every operand with channels: source, weights, destination and residual of conv, deconv,
+ * pool, batchnorm, lrn, resample, instancenorm, eltwise, binary, concat, cast, quantize and dequantize, if
+ * the destination has rank 3 to 5 and the operand the same rank. Operands with given strides keep them.
+ * False: nothing changed. */
 bool problem_set_layout(struct problem *p, enum layout l);
-/* Arithmetic operations, a multiply-add counting 2; and compulsory bytes: every operand read or written once.
- *   conv       2 n k (c/g) r s * output space, dilation holes not counted
- *   deconv     2 n c (k/g) r s * input space
- *   attention  n heads * pairs * (2 head_size + 2 value_size + 5 of the softmax); pairs: query_length key_length, causal
- *              query_length key_length - query_length (query_length - 1) / 2
- *   rnn        steps n directions hidden_size * (gates (2 (input_size + hidden_size) + 2) + 9 (lstm), 8 (gru) or 1)
- *   quantize, dequantize  2 an element (scale and zero point), dynamic 4 (the least and the largest, too); the f32 scales
- *              count as read, and the dynamic one as written
- * An epilogue adds one for each destination element. Of a gather's source only what is taken counts as read; topk's
- * indices count as written. problem_constant_bytes: what the constant operands take to store, a gather's source whole. */
+/* Arithmetic operations (a multiply-add counts 2), and compulsory bytes (every operand read or written once):
+ *   conv       2 n k (c/g) r s * output size; dilation adds none
+ *   deconv     2 n c (k/g) r s * input size
+ *   attention  n heads * pairs * (2 head_size + 2 value_size + 5 of the softmax); pairs: query_length
+ *              key_length; causal: query_length key_length - query_length (query_length - 1) / 2
+ *   rnn        steps n directions hidden_size * (gates (2 (input_size + hidden_size) + 2) + 9 (lstm), 8 (gru)
+ *              or 1)
+ *   quantize, dequantize  2 per element (scale and zero point), dynamic 4 (minimum and maximum too); the f32
+ *                         scales count as read, the one of dynamic as written
+ * An epilogue adds one operation per destination element. Of a gather's source only the gathered elements
+ * count as read; topk's indices count as written. problem_constant_bytes: size of the constant operands in
+ * memory, including all of a gather's source. */
 double problem_flops(const struct problem *p);
 double problem_bytes(const struct problem *p);
 double problem_constant_bytes(const struct problem *p);

@@ -9,7 +9,8 @@ static int check_positive(const int64_t *v, int from, int to, const char *what, 
 {
 	for (int i = from; i < to; i++)
 		if (v[i] < 1 || v[i] > PROBLEM_NUMBER_MAX)
-			return error_set(err, "problem: %s must be 1 or more, not %lld", what, (long long)v[i]);
+			return error_set(err, "problem: %s must be 1 or more, not %lld", what,
+				(long long)v[i]);
 	return 0;
 }
 
@@ -59,7 +60,8 @@ static int check_space(const struct problem *p, struct error *err)
 	int64_t channels[2] = { p->k, p->g };
 	if (check_positive(channels, 0, 2, "output channels and groups", err))
 		return -1;
-	return p->c % p->g || p->k % p->g ? error_set(err, "problem: channels are not a multiple of the groups") : 0;
+	return p->c % p->g || p->k % p->g ? error_set(err,
+		"problem: channels are not a multiple of the groups") : 0;
 }
 
 static int check_shape(const struct problem_shape *s, struct error *err)
@@ -100,7 +102,8 @@ static int check_broadcast(const struct problem *p, int count, struct error *err
 static int check_gather(const struct problem *p, struct error *err)
 {
 	if (p->shape[0].rank - 1 + p->shape[1].rank > PROBLEM_RANK)
-		return error_set(err, "problem: the result of gather has more than %d dimensions", PROBLEM_RANK);
+		return error_set(err, "problem: the result of gather has more than %d dimensions",
+			PROBLEM_RANK);
 	if (dtype_is_float(p->operand[1].dtype))
 		return error_set(err, "problem: indices of type %s", dtype_name(p->operand[1].dtype));
 	return 0;
@@ -116,7 +119,8 @@ static int check_topk(const struct problem *p, struct error *err)
 
 static int check_attention(const struct problem *p, struct error *err)
 {
-	int64_t sizes[7] = { p->n, p->heads, p->kv_heads, p->query_length, p->key_length, p->head_size, p->value_size };
+	int64_t sizes[7] = { p->n, p->heads, p->kv_heads, p->query_length, p->key_length, p->head_size,
+		p->value_size };
 	if (check_positive(sizes, 0, 7, "a size", err))
 		return -1;
 	if (p->heads % p->kv_heads)
@@ -197,7 +201,8 @@ static int check_quantizer(const struct problem *p, struct error *err)
 	enum dtype wide = p->operand[!packs].dtype, narrow = p->operand[packs].dtype;
 	if (!dtype_is_float(wide) && !(packs && wide == DTYPE_S32))
 		return error_set(err, "problem: values of type %s cannot be quantized", dtype_name(wide));
-	if (dtype_bits(narrow) > 32 || narrow == DTYPE_BOOL || (dtype_is_float(narrow) && dtype_bits(narrow) > 8))
+	if (dtype_bits(narrow) > 32 || narrow == DTYPE_BOOL ||
+		(dtype_is_float(narrow) && dtype_bits(narrow) > 8))
 		return error_set(err, "problem: a quantized value cannot have type %s", dtype_name(narrow));
 	if (mode_is_by_block(p->mode) && (p->size < 1 || p->size > PROBLEM_NUMBER_MAX))
 		return error_set(err, "problem: blocks of %lld elements", (long long)p->size);
@@ -226,7 +231,8 @@ static int check_together(const struct problem *p, struct error *err)
 	case KERNEL_DEQUANTIZE:
 		return check_quantizer(p, err);
 	case KERNEL_DROPOUT:
-		return p->alpha >= 0 && p->alpha < 1 ? 0 : error_set(err, "problem: a ratio must be from 0 to below 1");
+		return p->alpha >= 0 && p->alpha < 1 ? 0 :
+			error_set(err, "problem: a ratio must be from 0 to below 1");
 	default:
 		return 0;
 	}
@@ -284,7 +290,8 @@ static int check_volume(const struct problem *p, struct error *err)
 static int check_epilogues(const struct problem *p, struct error *err)
 {
 	if (p->epilogue_count < 0 || p->epilogue_count > PROBLEM_EPILOGUES)
-		return error_set(err, "problem: %d epilogues, at most %d", p->epilogue_count, PROBLEM_EPILOGUES);
+		return error_set(err, "problem: %d epilogues, at most %d", p->epilogue_count,
+			PROBLEM_EPILOGUES);
 	for (int i = 0; i < p->epilogue_count; i++) {
 		if (!isfinite(p->epilogue[i].alpha) || !isfinite(p->epilogue[i].beta))
 			return error_set(err, "problem: a parameter of epilogue %d is not finite", i);
@@ -294,7 +301,8 @@ static int check_epilogues(const struct problem *p, struct error *err)
 			return error_set(err, "problem: scale must be the first epilogue");
 		if (p->kernel == KERNEL_ATTENTION || p->accumulator != DTYPE_S32 ||
 			p->operand[problem_operand_count(p) - 1].dtype == DTYPE_S32)
-			return error_set(err, "problem: scale needs s32 sums and a destination that is not s32");
+			return error_set(err,
+				"problem: scale needs s32 sums and a destination that is not s32");
 		if (p->epilogue[i].operand.dtype != DTYPE_F32)
 			return error_set(err, "problem: scale must have type f32, not %s",
 				dtype_name(p->epilogue[i].operand.dtype));
@@ -307,7 +315,8 @@ int problem_check(const struct problem *p, struct error *err)
 	if ((unsigned)p->kernel >= KERNEL_COUNT || (unsigned)p->mode >= MODE_COUNT)
 		return error_set(err, "problem: no such kernel or mode");
 	if (kernel_has_mode(p->kernel) && mode_parse(p->kernel, text_of(mode_name(p->mode))) != p->mode)
-		return error_set(err, "problem: %s has no mode %s", kernel_name(p->kernel), mode_name(p->mode));
+		return error_set(err, "problem: %s has no mode %s", kernel_name(p->kernel),
+			mode_name(p->mode));
 	if (kernel_has_accumulator(p->kernel) && p->accumulator == DTYPE_UNKNOWN)
 		return error_set(err, "problem: no accumulator type");
 	for (int i = 0; i < problem_operand_count(p); i++)

@@ -32,11 +32,11 @@ static double kernel_volume(const struct problem *p)
 	return volume;
 }
 
-/* Operations of an element of the kernel's driving tensor. Normalizations count what the formula has: batchnorm a
- * multiply-add; layernorm and instancenorm mean, variance (2), scale (2), shift ... 7; rmsnorm square, sum, two
- * scalings 4; softmax max, subtract, exp, sum, divide 5; lrn a square and an add for each channel in the window,
- * then 3; dropout a comparison and a scaling; quantization the scale and the zero point, the dynamic one a comparison each
- * for the least and the largest value. */
+/* Operations of an element of the kernel's driving tensor. Normalizations count what the formula has:
+ * batchnorm a multiply-add; layernorm and instancenorm mean, variance (2), scale (2), shift ... 7; rmsnorm
+ * square, sum, two scalings 4; softmax max, subtract, exp, sum, divide 5; lrn a square and an add for each
+ * channel in the window, then 3; dropout a comparison and a scaling; quantization the scale and the zero
+ * point, dynamic quantization also two comparisons, for minimum and maximum. */
 static double ops_per_element(const struct problem *p)
 {
 	switch (p->kernel) {

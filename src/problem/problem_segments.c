@@ -16,7 +16,8 @@
 int cursor_fail(const struct cursor *c, const char *what)
 {
 	int shown = c->rest.n > 24 ? 24 : (int)c->rest.n;
-	return error_set(c->err, "problem text: %s: expected %s at \"%.*s\"", c->segment, what, shown, c->rest.p);
+	return error_set(c->err, "problem text: %s: expected %s at \"%.*s\"", c->segment, what,
+		shown, c->rest.p);
 }
 
 bool cursor_skip(struct cursor *c, const char *literal)
@@ -143,7 +144,8 @@ static void pads_write(const struct problem *p, struct str *out)
 
 static int pads_read(struct cursor *c, struct problem *p)
 {
-	return spatial_read(c, p, "p", space_names, p->pad_begin) || spatial_read(c, p, "q", space_names, p->pad_end);
+	return spatial_read(c, p, "p", space_names, p->pad_begin) ||
+		spatial_read(c, p, "q", space_names, p->pad_end);
 }
 
 static void strides_write(const struct problem *p, struct str *out)
@@ -484,5 +486,6 @@ const struct segment *const *problem_segments(const struct problem *p)
 {
 	static const struct segment *const by_axis[] = { &seg_shape0, &seg_axis, NULL };
 	static const struct segment *const by_block[] = { &seg_shape0, &seg_axis, &seg_block, NULL };
-	return mode_is_by_block(p->mode) ? by_block : mode_is_by_axis(p->mode) ? by_axis : kernel_rows[p->kernel];
+	return mode_is_by_block(p->mode) ? by_block : mode_is_by_axis(p->mode) ? by_axis :
+		kernel_rows[p->kernel];
 }

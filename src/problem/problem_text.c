@@ -82,7 +82,8 @@ static void epilogue_write(const struct epilogue *e, struct str *out)
 		mode_write(e->mode, e->alpha, e->beta, out);
 		return;
 	}
-	str_puts(out, e->kind == EPILOGUE_BIAS ? "bias" : e->kind == EPILOGUE_SCALE ? "scale" : mode_name(e->mode));
+	str_puts(out, e->kind == EPILOGUE_BIAS ? "bias" : e->kind == EPILOGUE_SCALE ? "scale" :
+		mode_name(e->mode));
 	str_add(out, ":", 1);
 	operand_write(&e->operand, out);
 }
@@ -110,7 +111,8 @@ bool kernel_has_mode(enum kernel k)
 	static const bool has[KERNEL_COUNT] = { [KERNEL_POOL] = true, [KERNEL_SOFTMAX] = true, [KERNEL_ELTWISE] = true,
 		[KERNEL_BINARY] = true, [KERNEL_REDUCE] = true, [KERNEL_RESAMPLE] = true, [KERNEL_LRN] = true,
 		[KERNEL_ATTENTION] = true, [KERNEL_RNN] = true, [KERNEL_DROPOUT] = true, [KERNEL_TOPK] = true,
-		[KERNEL_ARGREDUCE] = true, [KERNEL_SCAN] = true, [KERNEL_QUANTIZE] = true, [KERNEL_DEQUANTIZE] = true };
+		[KERNEL_ARGREDUCE] = true, [KERNEL_SCAN] = true, [KERNEL_QUANTIZE] = true,
+			[KERNEL_DEQUANTIZE] = true };
 	return has[k];
 }
 

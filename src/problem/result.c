@@ -12,7 +12,8 @@ static const char *const status_names[] = {
 static const char *const cache_names[] = { "net", "warm", "cold" };
 static const char *const launch_names[] = { "amortized", "isolated" };
 static const char *const matrix_names[] = { "unknown", "no", "yes" };
-static const char *const stop_names[] = { "none", "converged", "budget", "shortlist", "cancelled", "disturbed" };
+static const char *const stop_names[] = { "none", "converged", "budget", "shortlist", "cancelled",
+	"disturbed" };
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 

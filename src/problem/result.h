@@ -1,4 +1,5 @@
-/* The outcome of measuring one problem under one algorithm: what runners send, the store keeps, analysis reads. */
+/* The result of measuring one problem with one algorithm. Runners send it, the store keeps it, the analysis
+ * reads it. */
 #ifndef PROBLEM_RESULT_H
 #define PROBLEM_RESULT_H
 
@@ -19,15 +20,17 @@ enum status {
 	STATUS_COUNT
 };
 
-/* Where operands are when an execution starts (docs/wire.md): net = activations warm, constants rotated past the
- * last-level cache; warm = as the last run left it; cold = everything rotated or flushed. */
+/* State of the caches when an execution starts (docs/wire.md). net: activations warm, constants out of the
+ * last-level cache (by rotation through copies); warm: as left by the previous execution; cold: nothing
+ * cached. */
 enum cache { CACHE_NET, CACHE_WARM, CACHE_COLD, CACHE_COUNT };
-/* isolated = one execution between two clock marks; amortized = N back to back, divided by N. */
+/* isolated: one execution between two readings of the clock; amortized: N executions back to back, time
+ * divided by N. */
 enum launch { LAUNCH_AMORTIZED, LAUNCH_ISOLATED, LAUNCH_COUNT };
-/* Matrix units: AMX and tensor cores count, VNNI does not. */
+/* Use of matrix units: AMX and tensor cores are matrix units, VNNI is not. */
 enum matrix { MATRIX_UNKNOWN, MATRIX_NO, MATRIX_YES };
-/* Why sampling stopped. disturbed: the machine was never calm for long enough; all samples count, and the interval is at
- * least their range. */
+/* Why sampling stopped. disturbed: the machine was never quiet for long enough (a noisy result); all samples
+ * count, and the interval is at least their range. */
 enum stop { STOP_NONE, STOP_CONVERGED, STOP_BUDGET, STOP_SHORTLIST, STOP_CANCELLED, STOP_DISTURBED, STOP_COUNT };
 
 const char *status_name(enum status s);
@@ -35,67 +38,74 @@ const char *cache_name(enum cache c);
 const char *launch_name(enum launch l);
 const char *matrix_name(enum matrix m); /* "unknown" "no" "yes" */
 const char *stop_name(enum stop s);
-/* -1 when the name is none. */
+/* The value of a name; -1: no such name. */
 int status_parse(const char *name);
 int cache_parse(const char *name);
 int launch_parse(const char *name);
 int matrix_parse(const char *name);
 int stop_parse(const char *name);
 
-/* One implementation a library offers for a problem. Name and layouts together identify it for one problem. */
+/* An implementation that a library has for a problem. api, name, layouts and math identify it for that
+ * problem. */
 struct algorithm {
 	const char *api;      /* "oneDNN" */
-	const char *name;     /* the library's own: "brgconv:avx512_core" */
-	const char *layouts;  /* what was chosen for `any`: "src=nChw16c wei=OIhw16i16o dst=nChw16c", "" if nothing */
+	const char *name;     /* the library's name: "brgconv:avx512_core" */
+	const char *layouts;  /* layouts chosen for operands with layout `any`: "src=nChw16c wei=OIhw16i16o
+				 dst=nChw16c"; "": none */
 	const char *math;     /* math mode: "strict" ... */
-	int rank;             /* place in the library's own order, 0 = its first choice (preferred) */
+	int rank;             /* position in the library's order; 0: its first choice (preferred) */
 	enum matrix matrix;
 	double workspace_bytes;
-	const char *notes;    /* what the library says of its numerics and engine: "winograd down_convert"; "" nothing */
+	const char *notes;    /* the library's notes on numerics and engine: "winograd down_convert"; "":
+				 none */
 };
 
 /* All times in ns per execution; NaN where unknown. Statistics are set only when status is ok. */
 struct sample_stats {
-	int64_t n, discarded;         /* samples kept; thrown away */
+	int64_t n, discarded;         /* samples kept; discarded */
 	int64_t executions;           /* per sample (amortized: N) */
 	double min, q1, median, q3, mean, stdev;
-	double lo, hi;                /* 95% confidence interval of the median (order statistics); of 2 to 5
-				         samples, for which there is none, their range; of one, NaN */
+	double lo, hi;                /* 95% confidence interval of the median, from order statistics; for 2
+					 to 5 samples, which are too few, their range; for one, NaN */
 	enum stop stop;
 };
 
 struct result {
 	const char *problem;
-	struct algorithm algorithm;   /* name "" when the problem as a whole failed before any was tried */
+	struct algorithm algorithm;   /* name "": the problem failed as a whole, before any algorithm was
+					 tried */
 	enum status status;
 	enum cache cache;
 	enum launch launch;
 	struct sample_stats stats;
-	const char *why;              /* one line when not ok, and of ok ones that were disturbed, else "" */
-	const char *kernels;          /* device kernels that one execution ran, one a line; "" unknown */
-	double enqueue_ns;            /* host time to enqueue one execution; NaN unknown or without meaning */
-	double clock_mhz;             /* device clock while it ran; NaN unknown */
+	const char *why;              /* the reason, one line, if not ok, or ok but noisy; else "" */
+	const char *kernels;          /* device kernels of one execution, one per line; "": unknown */
+	double enqueue_ns;            /* host time to enqueue one execution; NaN: unknown or not applicable */
+	double clock_mhz;             /* device clock during the measurement; NaN: unknown */
 	int64_t measured_at;          /* seconds since the epoch */
 	const char *runner_version;
-	double rotated_bytes;         /* net: bytes of constant operands that passed before the first came back; 0 none
-				         rotate, NaN not told. On the wire only, not kept */
+	double rotated_bytes;         /* cache state net: bytes of constant operands read before the first
+					 copy is reused; 0: no rotation, NaN: unknown. Sent by runners, not
+					 stored */
 };
 
-/* Who measured. `model` and `stack` are the identity: results of two identities never mix in one bound. */
+/* The device that measured. `model` and `stack` are its identity: one bound never uses results of two
+ * identities. */
 struct device {
-	const char *name;      /* what -d selects: "cpu", "cuda:0" */
+	const char *name;      /* name for -d: "cpu", "cuda:0" */
 	const char *model;     /* "AMD EPYC 7B13" */
-	const char *stack;     /* libraries, versions, threads, affinity, math: "oneDNN 2.6.3, 2 threads bound, strict" */
+	const char *stack;     /* libraries, versions, threads, affinity, math: "oneDNN 2.6.3, 2 threads
+				  bound, strict" */
 	const char *runner;    /* program name */
 	const char *version;   /* runner version (attribute) */
 	const char *host;      /* attribute */
 	const char *attributes;/* JSON text of everything else (attribute): isa, clocks, driver ... */
-	int threads;           /* 0 where it means nothing */
+	int threads;           /* 0: not applicable */
 	double llc_bytes;      /* last-level cache; NaN unknown */
-	bool has_matrix;       /* has matrix units at all */
+	bool has_matrix;       /* has matrix units */
 };
 
-/* A copy whose strings live in the arena; NULL strings become empty. */
+/* Copies with strings in the arena; NULL strings become "". */
 struct device device_copy(struct arena *a, const struct device *d);
 struct result result_copy(struct arena *a, const struct result *r);
 

@@ -95,7 +95,8 @@ int described_read(struct arena *a, const char *path, struct described *d, struc
 	json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
 	*d = (struct described){ .id = stem_of(a, path), .path = arena_strndup(a, path, strlen(path)) };
 	if (!o)
-		return why.line > 0 ? error_set(err, "%s:%d: %s", path, why.line, why.text) : error_set(err, "%s", why.text);
+		return why.line > 0 ? error_set(err, "%s:%d: %s", path, why.line, why.text) :
+			error_set(err, "%s", why.text);
 	int bad = json_is_object(o) ? described_take(a, o, d, err) : error_set(err, "not a JSON object");
 	if (bad)
 		error_context(err, "%s", path);
@@ -119,7 +120,8 @@ int described_list(struct arena *a, struct described **list, int *count, struct 
 	*count = 0;
 	for (int i = 0; i < n; i++) {
 		if (!bad)
-			bad = described_read(a, arena_printf(a, "%s/%s", folder, entries[i]->d_name), &(*list)[i], err);
+			bad = described_read(a, arena_printf(a, "%s/%s", folder, entries[i]->d_name),
+				&(*list)[i], err);
 		*count += !bad;
 		free(entries[i]);
 	}

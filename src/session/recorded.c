@@ -27,7 +27,8 @@ static int is_record(const struct dirent *entry)
 	size_t n = strlen(entry->d_name);
 	for (int i = 0; i < 2; i++) {
 		size_t suffix = strlen(suffixes[i]);
-		if (entry->d_name[0] != '.' && n > suffix && strcmp(entry->d_name + n - suffix, suffixes[i]) == 0)
+		if (entry->d_name[0] != '.' && n > suffix &&
+			strcmp(entry->d_name + n - suffix, suffixes[i]) == 0)
 			return 1;
 	}
 	return 0;
@@ -60,7 +61,8 @@ int recorded_list(struct arena *a, struct recorded **list)
 	*list = ARENA_ARRAY(a, struct recorded, n);
 	for (int i = 0; i < n; i++) {
 		struct error err = ERROR_NONE;
-		if (recorded_read(a, arena_printf(a, "%s/%s", folder, entries[i]->d_name), &(*list)[count], &err))
+		if (recorded_read(a, arena_printf(a, "%s/%s", folder, entries[i]->d_name),
+			&(*list)[count], &err))
 			log_line("left out: %s", err.text);
 		else
 			count++;
@@ -78,7 +80,8 @@ int recorded_choose(const struct config *c, const struct recorded *list, int cou
 		for (int i = 0; i < count; i++) {
 			if ((int)recorded_matches(c, &list[i].device, 0) != wanted)
 				continue;
-			str_addf(which, "%s%s (%s)", matching++ ? ", " : "", list[i].device.model, list[i].device.stack);
+			str_addf(which, "%s%s (%s)", matching++ ? ", " : "", list[i].device.model,
+				list[i].device.stack);
 			found = i;
 		}
 		if (matching)
@@ -125,7 +128,8 @@ static int recorded_read_on(struct recorded_file *f, struct results *r, struct e
 	records_set_filter(file, recorded_wants, f);
 	int got;
 	while ((got = records_next(file, &item, err)) == 1) {
-		bool mine = item.device && strcmp(item.device->model, d->model) == 0 && strcmp(item.device->stack, d->stack) == 0;
+		bool mine = item.device && strcmp(item.device->model, d->model) == 0 &&
+			strcmp(item.device->stack, d->stack) == 0;
 		if (item.kind == RECORDS_FAULT)
 			log_line("left out: %s", item.fault);
 		else if (mine && item.kind == RECORDS_RESULT)
@@ -138,7 +142,8 @@ static int recorded_read_on(struct recorded_file *f, struct results *r, struct e
 	return got;
 }
 
-int recorded_load(struct recorded_file *f, const char *const *problems, int count, struct results *r, struct error *err)
+int recorded_load(struct recorded_file *f, const char *const *problems, int count, struct results *r,
+	struct error *err)
 {
 	int fresh = 0;
 	for (int i = 0; i < count; i++) {

@@ -265,6 +265,10 @@ int session_select(struct session *s, int64_t batch, enum dtype dtype, struct er
 	if (!found) {
 		if (!(found = plan_make(s, batch, dtype, err)))
 			return -1;
+		if (!s->current && session_check_options(s, found->plan, err)) {
+			plans_free(s);
+			return -1;
+		}
 		dims_remember(s, s->options.dims, s->options.dim_count); /* the model accepts them */
 	}
 	if (found != s->current)

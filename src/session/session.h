@@ -69,7 +69,8 @@ struct session {
 	struct results *results;
 	struct recorded_file *recorded; /* file of the data directory, read as plans need it; NULL: not such a
 					   device */
-	struct queue *queue;          /* NULL: no runner for the device (recorded device or --frame without one) */
+	struct queue *queue;          /* NULL: no runner for the device (recorded device or --frame without
+					 one) */
 	struct device device;         /* strings live in device_arena; name NULL until known */
 	struct arena device_arena;
 	const struct described *described; /* described device: costs are estimates, nothing is measured; else
@@ -180,7 +181,8 @@ const char *session_dim_source(const struct session *s, struct text name);
 const char *session_model_name(const struct session *s); /* as in error messages */
 /* Source of a dimension's value in the current plan, as in reports: "option", "entered", "remembered",
  * "configuration", "sidecar", "default". */
-const char *session_binding_origin(const struct session *s, int index); /* of the current plan's bindings[index] */
+const char *session_binding_origin(const struct session *s, int index); /* of the current plan's
+									   bindings[index] */
 const char *session_dim_origin(const struct session *s, struct text name);
 /* "batch 1 (default), sequence 64 (remembered)": the bindings of the current plan; "" without any. */
 void session_dims_describe(const struct session *s, struct str *out);
@@ -211,7 +213,8 @@ int session_measure_missing(struct session *s);
  * problems stay. */
 int session_measure_sweep(struct session *s, struct error *err);
 struct session_sweep_progress {
-	int problems, open, failed, missing; /* open: queued or running; missing: neither queued nor measured (cancelled) */
+	int problems, open, failed, missing; /* open: queued or running; missing: neither queued nor measured
+						(cancelled) */
 	bool running;
 };
 /* Progress of point i of s->sweep; two hash lookups per problem. */

@@ -41,8 +41,10 @@ int session_recorded_more(struct session *s, struct error *err)
 		return 0;
 	struct arena a = { 0 };
 	int count, peaks;
-	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true, true, &count);
-	const char **more = peaks_problems_of_all(&a, &peaks), **all = ARENA_ARRAY(&a, const char *, count + peaks);
+	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
+		true, &count);
+	const char **more = peaks_problems_of_all(&a, &peaks),
+		**all = ARENA_ARRAY(&a, const char *, count + peaks);
 	memcpy(all, texts, (size_t)count * sizeof(*all));
 	memcpy(all + count, more, (size_t)peaks * sizeof(*all));
 	count += peaks;
@@ -180,7 +182,8 @@ static int connect_without_runner(struct session *s, struct error *err)
 	if (recorded != -1 ? recorded : described > 0)
 		error_set(err, "%s%s", none.text, described > 0 && s->config->device ?
 			", and it is not a described device: see benanza devices" : "");
-	return recorded == RECORDED_SEVERAL ? -1 : recorded != -1 ? recorded : described < 0 ? SESSION_UNREADABLE : -described;
+	return recorded == RECORDED_SEVERAL ? -1 : recorded != -1 ? recorded : described < 0 ?
+		SESSION_UNREADABLE : -described;
 }
 
 int session_connect(struct session *s, int timeout_ms, struct error *err)
@@ -212,7 +215,8 @@ int session_give_up_runner(struct session *s, struct error *err)
 {
 	struct error trouble = ERROR_NONE;
 	struct queue_status status = queue_status(s->queue);
-	error_set(&trouble, "%s", status.trouble && status.trouble[0] ? status.trouble : "the runner does not answer");
+	error_set(&trouble, "%s", status.trouble && status.trouble[0] ? status.trouble :
+		"the runner does not answer");
 	queue_free(s->queue);
 	s->queue = NULL;
 	return connect_recorded(s, trouble.text, err);

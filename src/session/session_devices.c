@@ -51,7 +51,8 @@ static void list_runners(struct listing *l)
 	}
 }
 
-static void recorded_add(struct listing *l, const char *key, const struct device *of, const char *path, int64_t id)
+static void recorded_add(struct listing *l, const char *key, const struct device *of,
+	const char *path, int64_t id)
 {
 	const struct session *s = l->s;
 	for (int i = 0; i < l->count; i++) /* results in the database take precedence over the program's
@@ -117,7 +118,8 @@ int session_devices(const struct session *s, struct arena *a, struct session_dev
 	list_runners(&l);
 	list_recorded(&l, &records);
 	list_described(&l, &descriptions);
-	error_set(err, "%s%s%s", records.text, records.text[0] && descriptions.text[0] ? "; " : "", descriptions.text);
+	error_set(err, "%s%s%s", records.text, records.text[0] && descriptions.text[0] ? "; " : "",
+		descriptions.text);
 	*list = ARENA_ARRAY(a, struct session_device, l.count);
 	for (int i = 0; i < l.count; i++)
 		(*list)[i] = l.list[i];

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "session/session.h"
+#include "session/session_private.h"
 
 #include <string.h>
 
@@ -13,6 +13,7 @@ const char *session_binding_origin(const struct session *s, int index)
 	switch (p->binding_sources[index]) {
 	case PLAN_DIM_SHAPE: return "option";
 	case PLAN_DIM_BATCH: return s->options.batch_option || !s->given->batch_count ? "option" : "configuration";
+	case PLAN_DIM_FIXED:
 	case PLAN_DIM_ASSUMED: return "default";
 	case PLAN_DIM_BINDING: break;
 	}
@@ -38,8 +39,54 @@ void session_dims_describe(const struct session *s, struct str *out)
 	for (int i = 0; i < p->binding_count; i++) {
 		str_puts(out, i ? ", " : "");
 		str_add_clean(out, p->bindings[i].name);
-		str_addf(out, " %lld (%s)", (long long)p->bindings[i].value, session_binding_origin(s, i));
+		str_addf(out, " %lld (%s)", (long long)p->bindings[i].value,
+			p->binding_sources[i] == PLAN_DIM_FIXED ? "fixed in the file" : session_binding_origin(s, i));
 	}
+}
+
+/* The index of a binding in the plan, or -1. */
+static int binding_find(const struct plan *p, struct text name)
+{
+	for (int i = 0; i < p->binding_count; i++)
+		if (text_equal(p->bindings[i].name, name))
+			return i;
+	return -1;
+}
+
+/* The first of the session's batches (-b or the configuration) that is not `batch`; 0: none. */
+static int64_t batch_unlike(const struct session *s, int64_t batch)
+{
+	for (int i = 0; i < s->given->batch_count; i++)
+		if (s->given->batch[i] != batch)
+			return s->given->batch[i];
+	return 0;
+}
+
+/* Compares one --dim with what the plan uses. A dimension called "batch" that is no symbol is the first one. */
+static int dim_check(const struct session *s, const struct plan *p, const struct dim_binding *d, struct error *err)
+{
+	int at = binding_find(p, d->name);
+	bool is_batch = at >= 0 ? p->binding_sources[at] == PLAN_DIM_BATCH : text_is(d->name, "batch");
+	int64_t shape = at < 0 ? (is_batch ? p->shape_batch : 0) :
+		p->binding_sources[at] == PLAN_DIM_SHAPE ? p->bindings[at].value : 0;
+	int64_t batch = is_batch && !shape ? batch_unlike(s, d->value) : 0;
+	struct arena a = { 0 };
+	if (shape && shape != d->value)
+		error_set(err, "--dim %s=%lld contradicts --input, which gives it %lld: leave one out", text_clean(&a, d->name),
+			(long long)d->value, (long long)shape);
+	else if (batch)
+		error_set(err, "--dim %s=%lld contradicts %s %lld: leave one out", text_clean(&a, d->name), (long long)d->value,
+			s->options.batch_option ? "-b" : "the configuration's batch", (long long)batch);
+	arena_free(&a);
+	return (shape && shape != d->value) || batch ? -1 : 0;
+}
+
+int session_check_options(const struct session *s, const struct plan *p, struct error *err)
+{
+	for (int i = 0; i < s->dim_count; i++)
+		if (strcmp(s->dim_sources[i], "--dim") == 0 && dim_check(s, p, &s->dims[i], err))
+			return -1;
+	return 0;
 }
 
 bool session_is_folded(const struct plan *p, const struct plan_layer *l)

@@ -22,4 +22,7 @@ void session_use_described(struct session *s, const struct described *d);
 /* Frees the current device, the awaited one and those that are being closed. */
 void session_device_free(struct session *s);
 
+/* session_dims.c: -1 if --dim gives a dimension another value than --input or -b. p: the first plan. */
+int session_check_options(const struct session *s, const struct plan *p, struct error *err);
+
 #endif

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* A sweep: the problems of all batches and data types of the configuration, measured one point after the other. */
+/* A sweep: the problems of all batches and data types of the configuration, measured one point after the
+ * other. */
 
 static bool has_point(const struct session_sweep *w, int64_t batch, enum dtype dtype)
 {
@@ -29,7 +30,8 @@ static void points_make(struct session_sweep *w, const struct session *s)
 	if (s->current)
 		point_add(w, s->current->batch, s->current->dtype);
 	for (int i = 0; i < batches * dtypes; i++)
-		point_add(w, c->batch_count ? c->batch[i / dtypes] : 0, c->dtype_count ? c->dtype[i % dtypes] : DTYPE_F32);
+		point_add(w, c->batch_count ? c->batch[i / dtypes] : 0,
+			c->dtype_count ? c->dtype[i % dtypes] : DTYPE_F32);
 }
 
 /* Copies the problems' texts, because plans may be dropped during the sweep. */

@@ -29,7 +29,8 @@ static const struct state_row rows[STATE_COUNT] = {
 	[STATE_ASSUMED] = { "given", "assumed", "", "its cost was given on the command line" },
 	[STATE_FUSED] = { "fused", "fused", "", "part of a fused kernel, whose cost is in its first layer" },
 	[STATE_FREE] = { "free", "free", "", "it needs no work at run time" },
-	[STATE_PART] = { "part", "", "", "only a part of its cost, or of its measurements, is known" },
+	[STATE_PART] = { "part", "", "", "only a part of its cost is known: a branch or a number of runs is not" },
+	[STATE_BEGUN] = { "begun", "", "", "some of its algorithms are measured, none for this scenario: b measures the rest" },
 	[STATE_MISSING] = { "-", "missing", "", "not measured" },
 	[STATE_UNKNOWN] = { "?", "", "", "no problem is defined for it, so it cannot be measured" },
 	[STATE_PLANNING] = { "planning", "", "asked", "the library is being asked for its algorithms" },
@@ -140,5 +141,5 @@ enum state session_layer_state(const struct session *s, const struct plan_layer 
 		return STATE_MISSING; /* its cost needs those of its bodies */
 	if (of_problem == STATE_SUSPECT) /* all its results are */
 		return STATE_SUSPECT;
-	return l->problem < 0 ? STATE_UNKNOWN : of_problem != STATE_NONE ? STATE_PART : states[c->origin];
+	return l->problem < 0 ? STATE_UNKNOWN : of_problem != STATE_NONE ? STATE_BEGUN : states[c->origin];
 }

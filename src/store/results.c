@@ -113,7 +113,8 @@ static bool results_is_whole(const struct result *r)
 }
 
 /* True if `newer`, added after `old`, replaces it: it has the same key, or `old` is a failure of the whole
- * problem and `newer` is not. The date decides, because imported rows may be older than those added before. */
+ * problem and `newer` is not. The date decides, because imported rows may be older than those added
+ * before. */
 static bool results_replaces(const struct result *newer, const struct result *old)
 {
 	if (newer->measured_at < old->measured_at)

@@ -24,12 +24,11 @@ static const struct store_cause {
 } store_causes[] = {
 	{ SQLITE_NOTADB, false, "%s: not a database (%s); it was not changed: give another file with --db" },
 	{ SQLITE_CORRUPT, false,
-		"%s: damaged (%s): keep a copy, recover it with .recover of the sqlite3 shell, or give "
-		"another "
-		"file with --db" },
+		"%s: damaged (%s): keep a copy, recover it with .recover of the sqlite3 shell, "
+		"or give another file with --db" },
 	{ SQLITE_READONLY, true,
-		"%s: cannot be written (%s): give write permission on the file and its directory, or "
-		"another file with --db" },
+		"%s: cannot be written (%s): give write permission on the file and its directory, "
+		"or another file with --db" },
 	{ SQLITE_PERM, true, "%s: no permission (%s): set it, or give another file with --db" },
 	{ SQLITE_BUSY, true, LOCKED_FORMAT },
 	{ SQLITE_LOCKED, true, LOCKED_FORMAT },
@@ -37,8 +36,8 @@ static const struct store_cause {
 	{ SQLITE_FULL, true, "%s: no space left (%s): free some disk space; stored results are kept" },
 	{ SQLITE_IOERR, true, "%s: cannot be read or written (%s): check its disk" },
 	{ SQLITE_CANTOPEN, true,
-		"%s: cannot be opened (%s): check the path and its permissions, or give another file with "
-		"--db" },
+		"%s: cannot be opened (%s): check the path and its permissions, "
+		"or give another file with --db" },
 };
 
 static const struct store_cause *store_cause(int primary)
@@ -174,9 +173,8 @@ static int store_check_path(const char *path, bool read_only, struct error *err)
 				strerror(errno));
 		if (!read_only && access(path, W_OK) && errno == EROFS)
 			return error_set(err,
-				"%s: on a read-only file system; give a writable file with --db (`benanza db "
-				"merge` "
-				"copies the results to it)",
+				"%s: on a read-only file system; give a writable file with --db "
+				"(`benanza db merge` copies the results to it)",
 				path);
 		return 0;
 	}
@@ -246,20 +244,19 @@ int store_check_header(struct store *s, bool *fresh, struct error *err)
 			s->path);
 	if (version < 0 || version > STORE_VERSION)
 		return error_set(err,
-			"%s: schema version %lld is newer than this benanza supports (%d); it was not "
-			"changed: use "
-			"a newer benanza, or give another file with --db",
+			"%s: schema version %lld is newer than this benanza supports (%d); "
+			"it was not changed: use a newer benanza, or give another file with --db",
 			s->path, (long long)version, STORE_VERSION);
 	if (views)
-		return error_set(err, "%s: damaged (a view replaces a table): give another file with --db", s->path);
+		return error_set(err,
+			"%s: damaged (a view replaces a table): give another file with --db", s->path);
 	if (s->read_only && *fresh)
 		return error_set(err, "%s: an empty file; `benanza bench` creates the database", s->path);
 	s->version = s->read_only && version ? (int)version : STORE_VERSION;
 	if (s->read_only && version < STORE_VERSION_READ)
 		return error_set(err,
-			"%s: schema version %lld is older than this benanza can read (%d); migrate it with "
-			"`benanza "
-			"bench`",
+			"%s: schema version %lld is older than this benanza can read (%d); "
+			"migrate it with `benanza bench`",
 			s->path, (long long)version, STORE_VERSION_READ);
 	if (!s->read_only && sqlite3_db_readonly(s->db, "main") == 1)
 		return store_error(s, SQLITE_READONLY, "write it", err);
@@ -308,7 +305,8 @@ static int store_set_durability(struct store *s, struct error *err)
 static int store_prepare_to_use(struct store *s, bool immutable, struct error *err)
 {
 	bool fresh = false;
-	if (store_open_file(s, immutable, err) || place_prepare(s, immutable, err) || store_check_header(s, &fresh, err))
+	if (store_open_file(s, immutable, err) || place_prepare(s, immutable, err) ||
+		store_check_header(s, &fresh, err))
 		return -1;
 	if (!s->read_only && (store_set_durability(s, err)))
 		return -1;
@@ -359,9 +357,8 @@ struct store *store_open(const char *path, bool read_only, struct error *err)
 		rc = store_prepare_to_use(s, true, &said);
 	} else if (sealed && !alone) { /* immutable would ignore the results in the log */
 		error_set(&said,
-			"%s: cannot be opened in a directory without write permission, because %s-wal "
-			"contains results: "
-			"copy both files to a writable directory",
+			"%s: cannot be opened in a directory without write permission, "
+			"because %s-wal contains results: copy both files to a writable directory",
 			path, path);
 	}
 	if (rc) {
@@ -411,8 +408,8 @@ static int store_wal_still_there(struct store *s, struct error *err)
 	s->gone = missing || st.st_dev != s->wal_device || st.st_ino != s->wal_inode;
 	if (s->gone)
 		return error_set(err,
-			"%s-wal was removed or replaced while in use: restart benanza; later results are not "
-			"stored",
+			"%s-wal was removed or replaced while in use: restart benanza; "
+			"later results are not stored",
 			s->path);
 	return 0;
 }
@@ -424,8 +421,8 @@ int store_still_there(struct store *s, struct error *err)
 	s->gone = sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
 	if (s->gone)
 		return error_set(err,
-			"%s was removed or replaced while in use: restart benanza; later results are not "
-			"stored",
+			"%s was removed or replaced while in use: restart benanza; "
+			"later results are not stored",
 			s->path);
 	return s->wal ? store_wal_still_there(s, err) : 0;
 }

@@ -82,7 +82,8 @@ struct store_waiting store_waiting(const struct store *s);
 
 /* Marks a problem as measured completely, so that it is not measured again. */
 int store_finish(struct store *s, int64_t device, const char *problem, struct error *err);
-/* The same, but keeps an existing mark and its date. Returns 1 if it is new, 0 if it existed, -1 on errors. */
+/* The same, but keeps an existing mark and its date. Returns 1 if it is new, 0 if it existed, -1 on
+ * errors. */
 int store_finish_once(struct store *s, int64_t device, const char *problem, struct error *err);
 /* Loads the results and finished problems of an identity into r. Invalid rows are logged and skipped. */
 int store_load(struct store *s, int64_t device, struct results *r, struct error *err);
@@ -107,7 +108,8 @@ int store_walk(struct store *s, int64_t device, const struct store_walker *w, st
  * such a fault are not loaded from the file. */
 const char *store_result_fault(const struct result *r);
 
-/* Stores the dimensions that the user set for a model, as JSON. model_key: the real path of the model file. */
+/* Stores the dimensions that the user set for a model, as JSON. model_key: the real path of the model
+ * file. */
 int store_dims_put(struct store *s, const char *model_key, const char *json, struct error *err);
 /* The same for dimensions of another database, set at `at` (seconds since 1970): an entry that is not older
  * wins. Returns 1 if they were stored, 0 if not, -1 on errors. */

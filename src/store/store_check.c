@@ -119,7 +119,8 @@ static bool check_integrity(sqlite3_stmt *q, struct str *out)
 		return false;
 	str_puts(out, "file: ");
 	str_puts(out, line);
-	for (char *end = out->p; (end = strchr(end, '\n'));) /* SQLite may return several findings in one row */
+	for (char *end = out->p; (end = strchr(end, '\n'));) /* SQLite may return several findings in one
+								row */
 		*end = ' ';
 	return true;
 }
@@ -185,7 +186,8 @@ static bool is_count(int64_t n, int64_t least)
 	return n >= least && n <= COUNT_MAX;
 }
 
-/* Checks the statistics of a result in the order of the enum; NaN: unknown. Returns what is wrong, or NULL. */
+/* Checks the statistics of a result in the order of the enum; NaN: unknown. Returns what is wrong, or
+ * NULL. */
 static const char *statistics_fault(
 	const char *status, const double *v, int64_t n, int64_t discarded, int64_t executions)
 {

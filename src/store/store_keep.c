@@ -108,7 +108,8 @@ static void keep_push(struct keep *k, struct keep_device *d, const struct result
 /* Schedules the next retry with a doubled delay, and logs the reason if it changed. */
 static void keep_delay(struct keep *k, const struct error *why)
 {
-	k->delay_ms = !k->delay_ms ? DELAY_LEAST_MS : k->delay_ms * 2 < DELAY_MOST_MS ? k->delay_ms * 2 : DELAY_MOST_MS;
+	k->delay_ms = !k->delay_ms ? DELAY_LEAST_MS : k->delay_ms * 2 < DELAY_MOST_MS ? k->delay_ms * 2 :
+		DELAY_MOST_MS;
 	k->retry_at_ms = clock_ms() + k->delay_ms;
 	if (strcmp(k->why, why->text) != 0)
 		log_line("%s", why->text);
@@ -174,7 +175,8 @@ static int keep_try(struct store *s, int most, struct error *err)
 		bad = store_batch_end(s, err);
 	if (!bad)
 		return n;
-	for (struct keep_device *d = s->keep.devices; d; d = d->next) /* their rows may have been rolled back */
+	for (struct keep_device *d = s->keep.devices; d; d = d->next) /* their rows may have been rolled
+									 back */
 		d->id = 0;
 	return -1;
 }

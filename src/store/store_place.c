@@ -42,7 +42,8 @@ static const struct place_kind {
 	{ 0x7461636f, "OCFS2" },
 	{ 0x01021997, "9p" },
 	{ 0x786f4256, "VirtualBox shared folder" },
-	{ 0x65735546, "FUSE, possibly remote" }, /* sshfs, GlusterFS and local FUSE file systems share this value */
+	{ 0x65735546, "FUSE, possibly remote" }, /* sshfs, GlusterFS and local FUSE file systems share this
+						    value */
 };
 
 const char *store_network(const char *path)
@@ -60,7 +61,8 @@ const char *store_network(const char *path)
  * locks work. */
 static void probe_lock(const char *path)
 {
-	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0x40000000 + 1000, .l_len = 1 };
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0x40000000 + 1000,
+		.l_len = 1 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	_exit(fd >= 0 && fcntl(fd, F_SETLK, &lock) && errno != EAGAIN && errno != EACCES ? errno : 0);
 }
@@ -89,8 +91,7 @@ int place_probe_locks(const struct store *s, int limit_ms, struct error *err)
 		waitpid(child, &status, WNOHANG);
 		return error_set(err,
 			"%s: its file system (%s) does not reply to a lock request: check its lock service, "
-			"or give a "
-			"file on a local disk with --db",
+			"or give a file on a local disk with --db",
 			s->path, s->network);
 	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -98,9 +99,8 @@ int place_probe_locks(const struct store *s, int limit_ms, struct error *err)
 	if (!WIFEXITED(status) || WEXITSTATUS(status) == 0)
 		return 0;
 	return error_set(err,
-		"%s: its file system (%s) does not support locks (%s): check its lock service, or give a "
-		"file on a "
-		"local disk with --db",
+		"%s: its file system (%s) does not support locks (%s): check its lock service, "
+		"or give a file on a local disk with --db",
 		s->path, s->network, strerror(WEXITSTATUS(status)));
 }
 
@@ -135,14 +135,14 @@ static int place_switch(struct store *s, struct error *err)
 	s->code = own.code;
 	sqlite3_close(own.db);
 	if (!rc)
-		log_line("%s: changed from a write-ahead log to a rollback journal, because it is on a network file "
-			 "system (%s)",
+		log_line("%s: changed from a write-ahead log to a rollback journal, "
+			 "because it is on a network file system (%s)",
 			s->path, s->network);
 	else if (own.code == SQLITE_BUSY || own.code == SQLITE_LOCKED)
 		error_set(err,
-			"%s: on a network file system (%s) with a write-ahead log, which works on one "
-			"machine only, and "
-			"another program has it open: end that program first, or give another file with --db",
+			"%s: on a network file system (%s) with a write-ahead log, "
+			"which works on one machine only, and another program has it open: "
+			"end that program first, or give another file with --db",
 			s->path, s->network);
 	return rc;
 }

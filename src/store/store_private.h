@@ -119,9 +119,11 @@ int place_probe_locks(const struct store *s, int limit_ms, struct error *err);
 
 /* Runs a statement that has no parameters and returns no rows. */
 int store_run(struct store *s, enum store_statement which, struct error *err);
-/* Opens a write transaction after checking that the file is still at its path. Does nothing within a batch. */
+/* Opens a write transaction after checking that the file is still at its path. Does nothing within a
+ * batch. */
 int store_begin(struct store *s, struct error *err);
-/* Ends it. good: commits, or continues the batch. Otherwise rolls back, a batch completely, and returns -1. */
+/* Ends it. good: commits, or continues the batch. Otherwise rolls back, a batch completely, and returns
+ * -1. */
 int store_end(struct store *s, bool good, struct error *err);
 /* Runs a bound statement. Returns the id in its first row, or that of the row that an INSERT added; 0: no
  * row; -1: error. */

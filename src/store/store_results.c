@@ -72,7 +72,8 @@ static int store_has_row(struct store *s, const int64_t *ids, const struct resul
 }
 
 /* once: does not add a row that exists. Returns 1 if the row was added, 0 if it existed, -1 on errors. */
-static int store_add_how(struct store *s, int64_t device, const struct result *r, bool once, struct error *err)
+static int store_add_how(struct store *s, int64_t device, const struct result *r, bool once,
+	struct error *err)
 {
 	if (!r->problem || !r->problem[0] || strlen(r->problem) >= PROBLEM_TEXT_SIZE)
 		return error_set(err, "%s: the problem text of a result is empty or too long", s->path);
@@ -253,7 +254,8 @@ int store_load(struct store *s, int64_t device, struct results *r, struct error 
 }
 
 /* Calls w->device with the device of an attributes row. */
-static int store_walk_device(struct store *s, int64_t attributes, const struct store_walker *w, struct error *err)
+static int store_walk_device(struct store *s, int64_t attributes, const struct store_walker *w,
+	struct error *err)
 {
 	struct arena a = { 0 };
 	struct device d;
@@ -280,7 +282,8 @@ static int store_walk_device(struct store *s, int64_t attributes, const struct s
 	return status;
 }
 
-static int store_walk_results(struct store *s, int64_t device, const struct store_walker *w, struct error *err)
+static int store_walk_results(struct store *s, int64_t device, const struct store_walker *w,
+	struct error *err)
 {
 	sqlite3_stmt *q = store_statement(s, STATEMENT_RESULT_WALK, err);
 	if (!q)
@@ -309,7 +312,8 @@ static int store_walk_results(struct store *s, int64_t device, const struct stor
 	return status || rc == SQLITE_DONE ? status : store_error(s, rc, "read results", err);
 }
 
-static int store_walk_finished(struct store *s, int64_t device, const struct store_walker *w, struct error *err)
+static int store_walk_finished(struct store *s, int64_t device, const struct store_walker *w,
+	struct error *err)
 {
 	sqlite3_stmt *q = w->finished ? store_statement(s, STATEMENT_FINISHED_LOAD, err) : NULL;
 	if (!q)

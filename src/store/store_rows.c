@@ -412,7 +412,8 @@ int store_dims_walk(struct store *s,
 	int (*visit)(void *context, const char *model_key, const char *json, int64_t at, struct error *err), void *context,
 	struct error *err)
 {
-	sqlite3_stmt *q = store_prepare(s, "SELECT model, json, changed_at FROM model_dims ORDER BY model", NULL, 0, err);
+	sqlite3_stmt *q = store_prepare(s, "SELECT model, json, changed_at FROM model_dims ORDER BY model",
+		NULL, 0, err);
 	int rc = SQLITE_ERROR, status = q ? 0 : -1;
 	while (!status && (rc = sqlite3_step(q)) == SQLITE_ROW) {
 		const char *model = store_column_text(q, 0, NULL), *json = store_column_text(q, 1, NULL);

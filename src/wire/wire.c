@@ -574,11 +574,13 @@ static int hello_read(const json_t *o, struct arena *a, struct device *d, struct
 	d->threads = (int)threads;
 	d->has_matrix = json_is_true(json_object_get(o, "has_matrix"));
 	const json_t *attributes = json_object_get(o, "attributes");
-	char *text = json_is_object(attributes) ? json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	char *text = json_is_object(attributes) ?
+		json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 	size_t n = text ? strlen(text) : 0;
 	d->attributes = n && n <= WIRE_LONG_MAX ? arena_strndup(a, text, n) : "{}";
 	free(text);
-	return n <= WIRE_LONG_MAX ? 0 : error_set(err, "\"attributes\" is longer than %d bytes", WIRE_LONG_MAX);
+	return n <= WIRE_LONG_MAX ? 0 : error_set(err, "\"attributes\" is longer than %d bytes",
+		WIRE_LONG_MAX);
 }
 
 int wire_parse_hello(const char *line, struct arena *a, struct device *d, struct error *err)

@@ -50,7 +50,8 @@ struct wire_message {
 	json_t *json;            /* owns the strings of a parsed message; freed by wire_free */
 };
 
-/* Returns the hello, the first line of a runner: magic, protocol version and device. malloc'd, with newline. */
+/* Returns the hello, the first line of a runner: magic, protocol version and device. malloc'd, with
+ * newline. */
 char *wire_hello(const struct device *d);
 /* Parses a hello. Returns 1 and fills d (strings are clean, in the arena); 0 if the line is not a hello (a
  * login banner, for example); -1 if the hello cannot be used, such as that of another protocol version. */

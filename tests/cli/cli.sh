@@ -74,6 +74,33 @@ says out "267 of the layers only compute constants; --constants lists them too"
 try 0 "constants asked for" "$BENANZA" layers --constants "$top/data/models/resnet50.onnx"
 says out "267 of the layers only compute constants"
 [ "$(wc -l <"$work/out")" -gt 440 ]; ok $? "all are listed"
+says out "442 layers (175 at run time), 54 distinct problems"
+try 0 "layers of which none computes constants" "$BENANZA" layers "$models/hostile.onnx"
+grep -q '^3 layers, .* FLOPs of 1 layer, bytes of 1 layer$' "$work/out"; ok $? "one layer is no plural"
+says out "dimensions: batch 1 (fixed in the file)"
+try 2 "--dim against -b" "$BENANZA" layers --dim batch=3 -b 3,2 "$models/tiny.onnx"
+one_line
+says err "tiny.onnx: --dim batch=3 contradicts -b 2: leave one out"
+try 0 "--dim as -b" "$BENANZA" layers --dim batch=3 -b 3 "$models/tiny.onnx"
+try 2 "--dim against --input" "$BENANZA" layers --dim batch=3 --input x=2x3x32x32 "$models/tiny.onnx"
+one_line
+says err "--dim batch=3 contradicts --input, which gives it 2: leave one out"
+try 0 "--dim as --input" "$BENANZA" layers --dim batch=2 --input x=2x3x32x32 "$models/tiny.onnx"
+try 2 "--dim of a number in the file against --input" "$BENANZA" layers --dim batch=3 --input x=2x3x4x4 "$models/baked.onnx"
+one_line
+zcat "$top/tests/screens/resnet50.jsonl.gz" >"$work/resnet50.jsonl"
+try 0 "results of another machine" "$BENANZA" db import --db "$work/resnet50.db" "$work/resnet50.jsonl"
+try 0 "a bound of them" "$BENANZA" bound --db "$work/resnet50.db" -d "AMD EPYC" "$top/data/models/resnet50.onnx"
+grep -q '^ *(-, [0-9]* layers: the algorithm does fewer multiplications than the layer counts (Winograd, FFT))$' "$work/out"
+ok $? "why a layer's limit is unknown"
+grep -q 'compute 10[0-9]%? (f32)' "$work/out" && grep -qF '(?: above the measured peak:' "$work/out"
+ok $? "a share above the peak is marked"
+grep -qE '^  fusion .*x  [0-9]+ noisy$' "$work/out" && grep -qF 'noisy: problems in either total whose measurement is noisy' "$work/out"
+ok $? "a what-if over noisy results is marked"
+says out "not available here: no problem here can run on matrix units"
+try 0 "the same as JSON" "$BENANZA" bound --json --db "$work/resnet50.db" -d "AMD EPYC" "$top/data/models/resnet50.onnx"
+is True "all(l.get('above_peak', False) == ((l['peak_share'] or 0) >= 1.005) for l in d['layers']) and any('above_peak' in l for l in d['layers'])"
+is True "d['what_if'][1]['noisy_problems'] > 0"
 try 0 "batch" "$BENANZA" layers --json -b 8 "$models/tiny.onnx"
 is "[8, 10]" "d['layers'][11]['outputs'][0]['shape']"
 try 0 "functions of the model itself" "$BENANZA" layers --json "$models/functions.onnx"
@@ -324,8 +351,10 @@ word plain "Word 1" "words 1, 1 thread" 1
 word four "Word 1" "words 1, 4 threads" 4
 word newer "Word 1" "words 2, 1 thread" 1
 word refuses "Word 2" "words 1, 1 thread" 1 "conv*"
+word refuses_all "Word 2" "words 1, 1 thread" 1 "*"
 word unlinks "Word 3" "words 1, 1 thread" 1 "" "rm -f '$work/gone.db'"
 word dies "Word 4" "words 1, 1 thread" 1 "" "exit 7"
+word boxed "Word 2" "words 1, 1 thread" 1 "" "exit 137"
 bench() { # DATABASE DEVICE [ARGUMENT...]
     db=$1 device=$2
     shift 2
@@ -340,6 +369,13 @@ try 1 "bench with unsupported problems" bench refused.db refuses --json
 is True "d['unsupported'] > 0 == d['failed'] == d['missing']"
 try 1 "is the second time no better" bench refused.db refuses --json
 is True "d['unsupported'] > 0 and d['measured'] == 0 and d['already'] + d['unsupported'] == d['problems']"
+try 1 "bench of a model of which nothing is supported" bench none.db refuses_all -q
+one_line
+says err "tiny.onnx: none of its 11 layers that need time can be measured, e.g. stem: no such word"
+LC_ALL=C sed 's/Conv/Kohv/g' "$models/tiny.onnx" >"$work/strange.onnx"
+try 1 "bench of a model of unknown operators" "$BENANZA" bench -c "$work/words.yaml" --db "$work/none.db" -d plain "$work/strange.onnx" -q
+one_line
+says err "strange.onnx: none of its 11 layers that need time can be measured, e.g. stem: operator Kohv is not known"
 try 2 "the database vanishes meanwhile" bench gone.db unlinks
 one_line
 says err "gone.db"
@@ -357,6 +393,9 @@ if command -v sqlite3 >/dev/null 2>&1; then
     one_line
     says err "not kept"
 fi
+try 0 "bench when a container's program is killed in each second problem" bench boxed.db boxed --json
+is True "d['measured'] == d['problems'] and d['failed'] == d['missing'] == d['lost'] == 0"
+says err "ended with status 137 (its program was killed by signal 9"
 bench dies.db dies >"$work/out" 2>"$work/err"
 ok "$([ $? -ne 0 ]; echo $?)" "a runner that dies"
 [ "$(sort "$work/err" | uniq -d | wc -l)" -eq 0 ]; ok $? "is said once"

@@ -53,8 +53,7 @@ class Run:
         self.pressed = not explorer
         command = [python_tap.program(), "--db", database, "-c", os.path.join(folder, "config.yaml"), "-d", "word"]
         command[1:1] = [MODEL] if explorer else ["bench", "-q", MODEL]
-        env = os.environ | {"HOME": folder, "XDG_STATE_HOME": folder, "TERM": "vt100", "LC_ALL": "C.UTF-8",
-                            "ASKED": self.log}
+        env = python_tap.terminal_environment(folder) | {"ASKED": self.log}
         if explorer:
             self.pid, self.terminal = pty.fork()
             if self.pid == 0:

@@ -54,6 +54,12 @@ def said(*arguments, home=None):
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
+def terminal_environment(home):
+    """For a program in a terminal of the test's own. ncurses would take COLUMNS and LINES for the terminal's size."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
+    return kept | {"HOME": home, "XDG_STATE_HOME": home, "TERM": "vt100", "LC_ALL": "C.UTF-8"}
+
+
 def dim_options(dims):
     """The options that bind symbolic dimensions."""
     return [word for name, value in dims.items()

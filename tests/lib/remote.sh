@@ -31,6 +31,23 @@ start_bench() {
     bench=$!
 }
 
+# Seconds since boot: a clock that is set does not count.
+seconds() { cut -d. -f1 /proc/uptime; }
+
+# await SECONDS COMMAND...: until the command succeeds, at most so long
+await() {
+    end=$(($(seconds) + $1))
+    shift
+    until "$@"; do
+        [ "$(seconds)" -lt "$end" ] || return 1
+        sleep 0.1
+    done
+}
+
+# The runners stop at their job number FAKE_AT until `release`, so that what is done to them comes neither early nor late.
+hold() { : >"$work/hold"; }
+release() { rm -f "$work/hold"; }
+
 # Until so many jobs have begun, or bench has ended.
 await_jobs() {
     while [ "$(wc -l <"$work/jobs")" -lt "$1" ] && kill -0 "$bench" 2>/dev/null; do

@@ -62,7 +62,7 @@ kill -STOP "$stopped"
 kill -9 $bench
 wait $bench 2>/dev/null
 # gone, or a zombie that nobody reaps
-timeout 20 sh -c "while grep -q '^State:[[:space:]]*[^ZX]' /proc/$stopped/status 2>/dev/null; do :; done"
+timeout 120 sh -c "while grep -q '^State:[[:space:]]*[^ZX]' /proc/$stopped/status 2>/dev/null; do :; done"
 ok $? "a stopped runner does not outlive the benanza that was killed"
 kill -9 "$stopped" 2>/dev/null
 

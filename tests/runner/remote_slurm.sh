@@ -71,13 +71,9 @@ timeout 30 slurmctld -f "$SLURM_CONF" >"$work/out" 2>&1 || give_up "slurmctld do
 for node in node1 node2; do
     timeout 30 slurmd -f "$SLURM_CONF" -N "$node" >"$work/out" 2>&1 || give_up "slurmd does not start"
 done
-# Without a route to its address each sinfo waits for minutes. Seconds since boot: a clock that is set does not count.
-seconds() { cut -d. -f1 /proc/uptime; }
-end=$(($(seconds) + 30))
-until [ "$(timeout 5 sinfo -h -t idle -o %D 2>/dev/null)" = 2 ]; do
-    [ "$(seconds)" -lt "$end" ] || give_up "two nodes do not come up in 30 s"
-    sleep 0.1
-done
+# Without a route to its address each sinfo waits for minutes.
+both_are() { [ "$(timeout 5 sinfo -h -t "$1" -o %D 2>/dev/null)" = 2 ]; }
+await 30 both_are idle || give_up "two nodes do not come up in 30 s"
 
 # What a cluster's profile may set bends lines: labels, and a terminal that echoes.
 SLURM_LABELIO=1 SLURM_UNBUFFEREDIO=1
@@ -88,24 +84,17 @@ runners:
   cluster:
     command: [srun, -N1, -n1, "$fake"]
     count: 2
-    env: { FAKE_ALL: 2, FAKE_LOG: "$work/jobs", FAKE_UUID: "" }
+    env: { FAKE_ALL: 2, FAKE_LOG: "$work/jobs", FAKE_UUID: "", FAKE_AT: 40, FAKE_HOLD: "$work/hold" }
 END
 
 # Both nodes are somebody else's: the place in the queue is shown, and no limit counts.
 for node in node1 node2; do
     srun -N1 -n1 -w "$node" sh -c "while [ ! -e '$far/go' ]; do sleep 0.1; done" >/dev/null 2>&1 </dev/null &
 done
-tries=0
-until [ "$(sinfo -h -t alloc -o %D 2>/dev/null)" = 2 ] || [ "$tries" -gt 100 ]; do
-    tries=$((tries + 1))
-    sleep 0.1
-done
+await 60 both_are alloc
+hold
 start_bench "$work/slurm.yaml"
-tries=0
-until grep -q 'waiting: srun: job .* queued and waiting' "$work/err" || [ "$tries" -gt 200 ]; do
-    tries=$((tries + 1))
-    sleep 0.1
-done
+await 60 grep -q 'waiting: srun: job .* queued and waiting' "$work/err"
 says err "benanza: waiting: srun: job"
 kill -0 "$bench" && [ ! -s "$work/jobs" ]; ok $? "nothing is measured, and nobody gives up"
 : >"$far/go"
@@ -121,6 +110,7 @@ done
 [ -n "$victim" ]; ok $? "the step on node1 is found"
 # shellcheck disable=SC2086
 [ -z "$victim" ] || kill -9 $victim 2>/dev/null
+release
 end_bench
 ok "$([ "$status" -eq 0 ]; echo $?)" "bench ends well (status $status)"
 says err "its problem is queued again"

@@ -52,7 +52,7 @@ cat >"$far/login" <<END
 #!/bin/sh
 echo "Welcome to this machine."
 echo '{"not": "a hello"}'
-FAKE_ALL=2 FAKE_LOG='$work/jobs' FAKE_NAME=\$1 FAKE_UUID=GPU-\$1 FAKE_END=\$2 FAKE_AT=\$3 FAKE_MARK='$work/mark' exec '$fake'
+FAKE_ALL=2 FAKE_LOG='$work/jobs' FAKE_NAME=\$1 FAKE_UUID=GPU-\$1 FAKE_END=\$2 FAKE_AT=\$3 FAKE_HOLD='$work/hold' exec '$fake'
 END
 chmod +x "$far/login"
 printf 'device: far\nrunners:\n  far: %s\n' "$(to "$far/login" far none 0)" >"$work/far.yaml"
@@ -66,15 +66,17 @@ rm -rf "$work/jobs" "$work/data"
 cat >"$work/two.yaml" <<END
 device: node1,node2
 runners:
-  node1: $(to "$far/login" node1 none 0)
-  node2: $(to "$far/login" node2 none 0)
+  node1: $(to "$far/login" node1 none 30)
+  node2: $(to "$far/login" node2 none 30)
 END
+hold
 start_bench "$work/two.yaml"
 await_jobs 60
 # the process that serves one connection is a child of sshd; the runner is somewhere below
 session=$(pgrep -P "$(cat "$far/pid")" | head -n 1)
 [ -n "$session" ]; ok $? "a link is found"
 kill -9 "$session" $(below "$session") 2>/dev/null
+release
 end_bench
 ok "$([ "$status" -eq 0 ]; echo $?)" "bench ends well (status $status)"
 [ "$(grep -c '^node1 ' "$work/jobs")" -gt 0 ] && [ "$(grep -c '^node2 ' "$work/jobs")" -gt 0 ]; ok $? "both machines measured"
@@ -82,13 +84,15 @@ check_all "$work/two.yaml"
 
 # The way is closed in the middle for good: said, and what was measured stays.
 rm -rf "$work/jobs" "$work/data"
-printf 'device: far\nrunners:\n  far: %s\n' "$(to "$far/login" far none 0)" >"$work/far.yaml"
+printf 'device: far\nrunners:\n  far: %s\n' "$(to "$far/login" far none 30)" >"$work/far.yaml"
+hold
 start_bench "$work/far.yaml"
 await_jobs 30
 listener=$(cat "$far/pid")
 sessions=$(pgrep -P "$listener")
 kill "$listener"
 kill -9 $sessions $(for s in $sessions; do below "$s"; done) 2>/dev/null
+release
 end_bench
 ok "$([ "$status" -eq 3 ]; echo $?)" "without a way there is no runner (status $status)"
 says err "ssh ended with status 255"

@@ -9,6 +9,7 @@
  *	FAKE_LOG     a file to which each job's begin adds a line: "NAME PROBLEM", NAME being $FAKE_NAME or Slurm's node
  *	FAKE_END     how one of those that share FAKE_MARK ends (none, kill, 255, left, silent), as the first to get to its job number
  *	FAKE_AT      (from 1); FAKE_MARK is the file that says that it has happened. Or idle: after that job, each time
+ *	FAKE_HOLD    a file: while it exists, jobs from number FAKE_AT on are begun, but not answered
  *	FAKE_GATE    waits: a file without which there is no hello */
 #include "config.h"
 
@@ -455,10 +456,20 @@ static void end_if_asked(const struct wire_message *m, int job, bool behind)
 	_exit(255);
 }
 
+static void hold(const struct wire_message *m, int job)
+{
+	const char *path = getenv("FAKE_HOLD"), *at = getenv("FAKE_AT");
+	while (path && at && job >= atoi(at) && access(path, F_OK) == 0) {
+		say_alive(m->id, "held");
+		rest(20);
+	}
+}
+
 static void answer(const struct wire_message *m, int job)
 {
 	const char *all = getenv("FAKE_ALL");
 	log_job(m->problem);
+	hold(m, job);
 	end_if_asked(m, job, false);
 	for (size_t i = 0; !all && i < sizeof(acts) / sizeof(acts[0]); i++)
 		if (strstr(m->problem, acts[i].mode))

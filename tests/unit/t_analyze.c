@@ -150,6 +150,13 @@ static void fused(void)
 	near(effect(&w, "", "fusion").saves_ns, 10, 1e-12, "off: what it would save");
 	near(effect(&w, "fusion", "fusion").saves_ns, 10, 1e-12, "on: what it saves");
 	near(effect(&w, "fusion", "fusion").bound_ns, 230, 1e-12, "... and the bound without it");
+	is_int(effect(&w, "", "fusion").noisy_problems, 0, "no measurement is noisy");
+	struct result noisy = make_result(CONV "+bias:f32.c", 105);
+	noisy.stats.stop = STOP_DISTURBED;
+	noisy.measured_at = 99;
+	results_put(w.results, &noisy);
+	is_int(effect(&w, "", "fusion").noisy_problems, 1, "a noisy measurement of the other side counts");
+	is_int(effect(&w, "", "parallel").noisy_problems, 0, "one that neither total contains does not");
 	world_close(&w);
 }
 

@@ -125,7 +125,9 @@ static void test_finding(void)
 	ok(!sees("conv1.weight.made") && app.listed_count == app_plan(&app)->layer_count - 1,
 		"and left out again");
 	is_str(layer_name(), "conv1", "with a listed layer selected");
-	type("& zzz Enter");
+	type("& zzz Enter s");
+	ok(sees("nothing to sort: no row matches \"zzz\"") && !sees("sorted by"), "an empty list is not sorted");
+	type("Esc & zzz Enter");
 	ok(sees("no match; Esc clears"), "an empty list says so");
 	type("j k Enter G g Esc");
 	end();
@@ -690,7 +692,8 @@ static void test_words(void)
 	app_draw(&app);
 	ok(sees("EPYC 7B13, 2 threads, oneDNN 2.6.3  [1] Layers"), "a stack is cut between its parts");
 	type("m");
-	ok(sees("matrix: changes nothing for this model and device"), "a toggle that means nothing says so");
+	ok(sees("matrix is not available: no problem here can run on matrix units") &&
+			!session->scenario.matrix, "a what-if that is not available is refused with the reason");
 	type("x");
 	ok(sees("nothing is being measured"), "nothing to stop");
 	end();
@@ -895,6 +898,17 @@ static void test_frame_unbound(void)
 	fixture_close(session);
 }
 
+/* Columns that the details do not need go to names that are cut. */
+static void test_name_columns(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	canvas_resize(&app.canvas, 140, 40);
+	int narrow = app_list_width(&app);
+	app.name_columns = 40;
+	ok(app_list_width(&app) > narrow && app_list_width(&app) <= 140 - APP_PANE_COLUMNS - 1, "long names widen the list");
+	end();
+}
+
 static void test_frame(void)
 {
 	struct error err = ERROR_NONE;
@@ -902,6 +916,9 @@ static void test_frame(void)
 	session = fixture_open(&(struct fixture_options){ .measured = true });
 	is_int(app_frame(session, 80, 24, "nonsense", "", false, false, stdout, &err), -1, "no such view");
 	ok(strstr(err.text, "layers, detail, what-if, problems, devices, doctor, help") != NULL, "the error names the views");
+	ok(app_find_view("details") == &view_detail && app_find_view("what") == &view_what_if && app_find_view("device") == &view_devices,
+		"a view by another form of its name");
+	ok(!app_find_view("d") && !app_find_view("") && !app_find_view("lists"), "but not by one that fits several or none");
 	is_int(app_frame(session, 0, 24, NULL, "", false, false, stdout, &err), -1, "no such size");
 	is_int(app_parse_size("120x40", &columns, &rows, &err), 0, "a size");
 	is_int(columns * rows, 4800, "read");
@@ -950,6 +967,7 @@ int main(void)
 	test_many_dims();
 	test_same_names();
 	test_frame_unbound();
+	test_name_columns();
 	test_frame();
 	return done_testing();
 }

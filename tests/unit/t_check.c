@@ -5,6 +5,8 @@
 
 #include "runner/verify/check.h"
 #include "runner/verify/reference.h"
+#include "runner/verify/domain.h"
+#include "runner/verify/fill.h"
 #include "runner/verify/integers.h"
 #include "tap.h"
 
@@ -344,8 +346,60 @@ static void test_whole(void)
 	ok(integer_error(DTYPE_F16, INFINITY, 7e4) == 0 && integer_error(DTYPE_F16, INFINITY, 6e4) > 1, "each type has its end");
 }
 
+struct filled {
+	const struct problem *p;
+	struct fill_range range[2];
+};
+
+static double filled_value(void *state, enum check_role role, int number, int64_t index)
+{
+	const struct filled *f = state;
+	bool second = role == CHECK_EPILOGUE || (f->p->kernel == KERNEL_BINARY && number == 1);
+	struct fill_range r = f->range[second];
+	return fill_value((uint64_t)role * 8 + (uint64_t)number, index, r.kind, r.limit, DTYPE_F32);
+}
+
+/* The first `changed` problems need other values than positive ones; every output of all is finite. */
+static void test_domain(void)
+{
+	static const char *const texts[] = { "eltwise:f32,f32:logarithm:500+sqrt", "eltwise:f32,f32:affine,-1,1:500+sqrt",
+		"eltwise:f32,f32:affine,-1,1:500+logarithm", "eltwise:f32,f32:affine,1,-1:500+pow,1,0.5",
+		"eltwise:f32,f32:logarithm:500+affine,-1,0+logarithm+affine,-1,0",
+		"eltwise:f32,f32:logarithm:500+sqrt+logarithm+sqrt", "eltwise:f32,f32:abs:500+logarithm+pow,1,-0.5",
+		"matmul:f32,f32.c,f32/f32:ba1bb1m20n25k1:ta0tb0+bias:f32.c+affine,1,-0.8+sqrt",
+		"conv:f32,f32.c,f32/f32:n1c1h8w8k2r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+logarithm+sqrt",
+		"binary:f32,f32,f32:sub:500:500+sqrt", "eltwise:f32,f32:exp:500+sub:f32+affine,1,-1+sqrt",
+		"reduce:f32,f32:mean:20x10:20x1+logarithm+sqrt",
+		/* positive ones serve */
+		"eltwise:f32,f32:exp:500+affine,1,1+logarithm", "eltwise:f32,f32:square:500+affine,1,1e-05+sqrt",
+		"binary:f32,f32,f32:div:500:500+sqrt", "matmul:f32,f32.c,f32/f32:ba1bb1m8n8k64:ta0tb0+sqrt",
+		"eltwise:f32,f32:tanh:500+logarithm", "reduce:f32,f32:sum:8x100:8x1+logarithm" };
+	int changed = 12, count = sizeof(texts) / sizeof(texts[0]);
+	for (int i = 0; i < count; i++) {
+		struct problem p = parse(texts[i]);
+		struct filled f = { .p = &p };
+		bool chosen = fill_domain(&p, f.range);
+		ok(chosen == (i < changed), "%s: %s", texts[i], i < changed ? "positive operands do not serve" : "positive operands serve");
+		if (!chosen)
+			f.range[0] = f.range[1] = (struct fill_range){ FILL_POSITIVE, 0 };
+		struct check_inputs in = { .value = filled_value, .state = &f };
+		struct problem_shape dst = problem_operand_shape(&p, problem_operand_count(&p) - 1);
+		double value = 0, scale = 0;
+		int64_t bad = 0;
+		for (int64_t k = 0; k < volume(&dst); k++)
+			bad += !check_output(&p, &in, k, &value, &scale) || !isfinite(value) || !isfinite(scale);
+		is_int(bad, 0, "%s: outputs outside the domain", texts[i]);
+		check_forget(&in);
+	}
+	struct problem none = parse("eltwise:f32,f32:affine,0,-1:8+sqrt"), whole = parse("eltwise:s32,s32:logarithm:8+sqrt");
+	struct fill_range range[2];
+	ok(!fill_domain(&none, range), "no values serve the root of a negative constant");
+	ok(!fill_domain(&whole, range), "integers stay: NaN becomes 0 in them");
+}
+
 int main(void)
 {
+	test_domain();
 	test_space();
 	test_scale();
 	test_whole();

@@ -4,7 +4,8 @@
 #include "make_plan.h"
 #include "tap.h"
 
-/* Random small graphs with random costs: the choice of groups against all choices tried one by one, in both layouts. */
+/* Random small graphs with random costs: the choice of groups against all choices tried one by one, in both
+ * layouts. */
 
 #define IMAGE "1x64x56x56"
 #define LAYERS 14

@@ -107,6 +107,11 @@ static void test_parts(void)
 	for (int j = 0; j < count - 1; j++)
 		positive = positive && parts[j].fill == FILL_POSITIVE;
 	ok(positive, "a root at the end of a chain needs positive operands everywhere");
+	p = parse("binary:f32,f32,f32:sub:8:8+add:f32+logarithm+sqrt");
+	cuda_parts_list(&p, parts, &count, bytes, &err);
+	const struct cuda_part *x = part(parts, count, CHECK_SOURCE, 0), *y = part(parts, count, CHECK_SOURCE, 1);
+	ok(x->fill == FILL_FACTOR && x->limit == -4, "sqrt(log(x - y + z)) needs a large x: 4 to 16");
+	ok(y->fill == FILL_POSITIVE && part(parts, count, CHECK_EPILOGUE, 0)->fill == FILL_POSITIVE, "and positive y and z");
 	p = parse("batchnorm:f32,f32:2x3x4x4");
 	cuda_parts_list(&p, parts, &count, bytes, &err);
 	is_int(count, 6, "a batch normalization has four parameters");

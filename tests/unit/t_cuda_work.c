@@ -262,6 +262,7 @@ static void test_checks(void)
 		"concat:f16,f16:2x3x4,2x5x4,2x1x4:ax1", "transpose:f16@s1x3x12,f16:3x4x2:perm2x0x1",
 		"batchnorm:f32,f32:2x3x4x4", "layernorm:f32,f32:4x6:ax1", "binary:f32,f32,bool:lt:2x3:3",
 		"binary:f32,f32,f32:div:2x3:2x3", "cast:f32,u8:4x4", "eltwise:f32,f32:logarithm:30",
+		"eltwise:f32,f32:logarithm:300+sqrt", "binary:f32,f32,f32:sub:300:300+sqrt",
 		"reduce:f32,f32:prod:3x40:3x1", "softmax:f16,f16:soft:3x900:ax1", "cast:f32,f8e4m3:100",
 		"topk:f32,f32:largest:4x9:ax1:k3", "argreduce:f16,s64:argmax:4x300:ax1", "dropout:f32,f32:drop,0.5:40",
 		"gather:f32.c,s64,f32:50x4:ax0:1x12", "select:bool,f32,f32,f32:1x4:3x4:1",

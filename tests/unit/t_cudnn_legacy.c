@@ -287,7 +287,7 @@ static void test_gain(void)
 			good = false;
 			continue;
 		}
-		good = good && plan.gain == (winograd && strict ? 32 : winograd || fft ? 8 : 1);
+		good = good && plan.gain == (winograd && strict ? 32 : winograd || fft ? 16 : 1);
 		plan.free(plan.state);
 	}
 	ok(good, "transforms are allowed more error than sums");

@@ -4,7 +4,8 @@
 
 #include "model_help.h"
 
-/* What a model declares: types of all kinds, where its constants lie, names again in bodies, operator sets. */
+/* What a model declares: types of all kinds, where its constants lie, names again in bodies, operator
+ * sets. */
 
 enum { STRINGS = 8 };
 

@@ -370,7 +370,8 @@ static void no_number(void)
 	only("variables", "many: not a number of threads");
 }
 
-/* Threads that share a processor, or of which nobody knows where they are; a processor that is not the one here. */
+/* Threads that share a processor, or of which nobody knows where they are; a processor that is not the one
+ * here. */
 static void threads(void)
 {
 	struct device devices[] = {

@@ -1,4 +1,5 @@
-/* What is expected of problems that are still to be measured, on sequences recorded from real runs (tests/eta). */
+/* What is expected of problems that are still to be measured, on sequences recorded from real runs
+ * (tests/eta). */
 #include "config.h"
 
 #include <math.h>
@@ -16,7 +17,8 @@
 #define FEW 100
 #define UNSTEADY 1.7 /* what the machine's speed changed by within a sequence */
 #define ORDERS 20
-#define ANY_ORDER 2.2 /* the explorer's follows what is looked at; the machine's changes fall elsewhere then */
+#define ANY_ORDER 2.2 /* the explorer's follows what is looked at; the machine's changes fall elsewhere
+			 then */
 
 struct record {
 	double took_s;
@@ -39,7 +41,8 @@ static int records_read(const char *name, struct record *r)
 	return n;
 }
 
-/* By how much it is wrong at most on the way, when they are measured in this order: of what is left, and of all. */
+/* By how much it is wrong at most on the way, when they are measured in this order: of what is left, and of
+ * all. */
 static double worst_factor(const struct record *r, int n, double *of_all)
 {
 	struct eta e = { 0 };
@@ -84,7 +87,8 @@ static void reverse(struct record *r, int n)
 	}
 }
 
-/* Of few problems a single one decides at the end: there the sum of what is gone and what is left is asked for. */
+/* Of few problems a single one decides at the end: there the sum of what is gone and what is left is asked
+ * for. */
 static double off_by(const struct record *r, int n)
 {
 	double of_all, left = worst_factor(r, n, &of_all);

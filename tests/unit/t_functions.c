@@ -483,7 +483,8 @@ static void test_bombs(void)
 	model_free(m);
 }
 
-/* A body given to f0, which gives it to f1 ten times ... until it is used: a body of the model itself that grows. */
+/* A body given to f0, which gives it to f1 ten times ... until it is used: a body of the model itself that
+ * grows. */
 static void body_bomb(struct str *body, const char *part, const char *name)
 {
 	struct str g = { 0 }, functions = { 0 }, f = { 0 }, a = { 0 };

@@ -5,7 +5,8 @@
 #include "make_plan.h"
 #include "tap.h"
 
-/* Groups without a convolution or matrix product in front: pointwise chains, activations in parts, attention. */
+/* Groups without a convolution or matrix product in front: pointwise chains, activations in parts,
+ * attention. */
 
 #define ROWS "1x128x3072"
 #define IMAGE "1x64x56x56"

@@ -9,7 +9,8 @@
 #define SOURCE "n1c8h6w6k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
 #define INNER "n1c16h6w6k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
 
-/* x -> DQ -> Conv -> Relu -> Q -> DQ -> Conv -> Relu -> y: the first Relu is part of its convolution, the second a layer. */
+/* x -> DQ -> Conv -> Relu -> Q -> DQ -> Conv -> Relu -> y: the first Relu is part of its convolution, the
+ * second a layer. */
 static struct net *two_convolutions(void)
 {
 	struct net *n = quant_begin(13);
@@ -100,7 +101,8 @@ static struct net *random_net(uint32_t seed)
 	return r.n;
 }
 
-/* What was taken in is free and part of a layer that is not, in a group only with that, and the sum counts the others once. */
+/* What was taken in is free and part of a layer that is not, in a group only with that, and the sum counts
+ * the others once. */
 static bool holds(const struct plan *p, const struct fusion *f)
 {
 	struct results *r = results_new();
@@ -148,7 +150,8 @@ static void test_random(void)
 	ok(taken > 1000, "300 nets at random: %d layers are part of others", taken);
 }
 
-/* Raw sums with their Cast, scale and bias, then an activation: the problem has the former, a group all of it. */
+/* Raw sums with their Cast, scale and bias, then an activation: the problem has the former, a group all of
+ * it. */
 static void test_dynamic(void)
 {
 	struct error err = ERROR_NONE;
@@ -201,7 +204,8 @@ static void test_normalized(void)
 	net_free(n);
 }
 
-/* As quantizers write a residual: one that is added, one that is wanted elsewhere too, and one with more than a relu. */
+/* As quantizers write a residual: one that is added, one that is wanted elsewhere too, and one with more than
+ * a relu. */
 static void test_residual(void)
 {
 	static const char *const names[3][7] = { { "c0", "q0", "d0", "a0", "r0", "y0", "z0" },

@@ -1,5 +1,6 @@
-/* Damaged models, in great numbers: cut off at every byte, bits turned at random with fixed seeds, lengths and kinds of
- * fields changed. Each is refused with one clean line, or is a model whose plan keeps its promises (tests/fuzz). */
+/* Damaged models, in great numbers: cut off at every byte, bits turned at random with fixed seeds, lengths
+ * and kinds of fields changed. Each is refused with one clean line, or is a model whose plan keeps its
+ * promises (tests/fuzz). */
 #include "config.h"
 
 #include "tests/fuzz/fuzz.h"

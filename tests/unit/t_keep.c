@@ -35,7 +35,8 @@ static void sound(struct store *s, const char *what)
 	str_free(&out);
 }
 
-/* Another connection has the file locked: as another program would, but of the own process, so that nobody can be named. */
+/* Another connection has the file locked: as another program would, but of the own process, so that nobody
+ * can be named. */
 static void test_locked(const char *how)
 {
 	struct store *s = open_new("locked.db");

@@ -51,6 +51,12 @@ static void measurements(void)
 	l = measured(RELU, 16e3, &k, MATRIX_NO, "");
 	ok(l.by == LIMIT_MEMORY && l.is_rate && !l.why[0], "element by element: memory-bound");
 	says(&l, "memory 50%", "half of the bandwidth");
+	ok(!limit_is_over(&l), "below the peak");
+	l = measured(MATMUL, 200e3 / 1.004, &k, MATRIX_NO, "");
+	says(&l, "compute 100% (f32)", "100.4% is not marked");
+	l = measured(MATMUL, 200e3 / 1.04, &k, MATRIX_NO, "");
+	ok(limit_is_over(&l), "above the peak");
+	says(&l, "compute 104%? (f32)", "above the peak: marked");
 	l = measured(COPY, 200e3, &k, MATRIX_NO, "");
 	says(&l, "memory 1.0%", "a small share has a digit more");
 	near(l.intensity, 0, 0, "a copy has no operations");

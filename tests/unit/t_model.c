@@ -126,7 +126,8 @@ static void test_attributes(bool typed)
 	model_free(m);
 }
 
-/* Of lists over 64 KiB some megabytes are kept in all; what is not is not there, rather than there in part. */
+/* Of lists over 64 KiB some megabytes are kept in all; what is not is not there, rather than there in
+ * part. */
 static void test_long_attribute(void)
 {
 	struct str g = { 0 }, all = { 0 }, tagged = { 0 }, packed = { 0 }, more = { 0 };

@@ -1,4 +1,5 @@
-/* A database on a network file system. statfs and fcntl are this file's own: they say what such a file system would. */
+/* A database on a network file system. statfs and fcntl are this file's own: they say what such a file system
+ * would. */
 #include "config.h"
 
 #include "store/store_private.h"

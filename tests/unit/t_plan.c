@@ -215,6 +215,7 @@ static void test_needs(void)
 	net_input(n, "x", DTYPE_F32, "batch,seq,8");
 	net_input(n, "odd name", DTYPE_F32, "batch,odd past,8");
 	net_input(n, "any", DTYPE_F32, "3,?,8");
+	net_input(n, "it's", DTYPE_F32, "?");
 	net_input(n, "ids", DTYPE_S64, "batch,seq");
 	net_input(n, "repeats", DTYPE_S64, "3");
 	net_input(n, "scale", DTYPE_F32, "");
@@ -230,16 +231,16 @@ static void test_needs(void)
 	net_output(n, "z", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	is_str(plan_needs_line(p, &a),
-		"--dim seq=VALUE --dim 'odd past=VALUE' --input any=3xNx8 --value repeats=VALUE,... --value scale=VALUE "
+		"--dim seq=VALUE --dim 'odd past=VALUE' --input any=3xNx8 --input 'it'\\''s=N' --value repeats=VALUE,... --value scale=VALUE "
 		"--value sizes=VALUE,...", "all");
 	plan_free(p);
 	const double two = 2, sizes[] = { 12, 10 };
 	struct plan_input_value values[] = { { TEXT("repeats"), 1, &two }, { TEXT("scale"), 1, &two },
 		{ TEXT("sizes"), 2, sizes } };
 	struct dim_binding dims[] = { { TEXT("seq"), 4 }, { TEXT("odd past"), 4 } };
-	struct plan_input_shape any = { TEXT("any"), 3, { 3, 5, 8 } };
+	struct plan_input_shape shapes[] = { { TEXT("any"), 3, { 3, 5, 8 } }, { TEXT("it's"), 1, { 2 } } };
 	p = net_plan(n, (struct plan_options){ .value_count = 3, .values = values, .binding_count = 2, .bindings = dims,
-		.shape_count = 1, .shapes = &any });
+		.shape_count = 2, .shapes = shapes });
 	ok(p && !plan_needs_line(p, &a), "nothing is missing when all are given");
 	is_shape(p, "z", "4x16x32");
 	plan_free(p);
@@ -676,6 +677,45 @@ static void test_last_state(void)
 	net_free(n);
 }
 
+/* A layer whose dimension could not be computed names a symbol that it depends on, not the model's first. */
+static void test_needed_symbol(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "1,a");
+	net_input(n, "y", DTYPE_F32, "1,b,b");
+	net_node(n, "Relu", "x", "r", NULL);
+	net_node(n, "NonZero", "y", "at", NULL);
+	net_node(n, "Cast", "at", "f", "to=1");
+	net_node(n, "Softmax", "f", "q", "axis=0");
+	net_output(n, "r", NULL);
+	net_output(n, "q", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
+	is_str(problem_of(p, 0), "a is not bound: give --dim a=VALUE", "its own symbol");
+	is_str(problem_of(p, 3), "b is not bound: give --dim b=VALUE", "the symbol behind an unknown dimension");
+	plan_free(p);
+	net_free(n);
+}
+
+static void test_declared_types(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "1,4");
+	net_node(n, "Relu", "x", "w", NULL);
+	net_node(n, "Neg", "w", "y", NULL);
+	net_declare(n, "w", DTYPE_BF16, "1,4");
+	net_declare(n, "y", DTYPE_F16, "1,4");
+	net_output(n, "y", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
+	is_int(p->warning_count, 2, "two wrong types, two warnings");
+	ok(warned(p, "output y: the file declares type f16, its operators give f32; ONNX Runtime refuses the model"), "of an output");
+	ok(warned(p, "value w: the file declares type bf16, its operators give f32"), "of a value");
+	plan_free(p);
+	p = net_plan(n, (struct plan_options){ .dtype = DTYPE_BF16 });
+	is_int(p->warning_count, 0, "a plan with another float type has other types");
+	plan_free(p);
+	net_free(n);
+}
+
 static void test_contradiction(void)
 {
 	struct net *n = net_begin(17);
@@ -694,6 +734,14 @@ static void test_contradiction(void)
 	struct dim_binding bound[] = { { TEXT("s"), 2 }, { TEXT("t"), 3 } };
 	ok(!net_plan(n, (struct plan_options){ .binding_count = 2, .bindings = bound }) &&
 		strstr(net_error.text, "with batch=1 (assumed; -b sets it), s=2, t=3: layer Add_0: ") == net_error.text, "and the sizes in force");
+	net_free(n);
+	n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "batch,4");
+	net_ints(n, "k", "9");
+	net_node(n, "TopK", "x,k", "v,i", "axis=1");
+	net_output(n, "v", NULL);
+	ok(!net_plan(n, (struct plan_options){ 0 }) && strstr(net_error.text, "with batch=1 (assumed): layer TopK_0") == net_error.text,
+		"-b does not change axis 1");
 	net_free(n);
 	n = net_begin(17);
 	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F16 });
@@ -903,6 +951,8 @@ int main(void)
 	test_expressions();
 	test_unknown();
 	test_last_state();
+	test_needed_symbol();
+	test_declared_types();
 	test_contradiction();
 	test_bodies();
 	test_bad_body();

@@ -60,7 +60,8 @@ static void test_answers(void)
 	/* the idle runner's heartbeat is read, or on its way and read then, and whoever polls rests */
 	struct pollfd at = { .fd = planner_fd(p), .events = POLLIN };
 	poll(&at, 1, 200);
-	planner_step(p, 0);
+	for (int i = 0; i < 20 && poll(&at, 1, 0); i++)
+		planner_step(p, 0);
 	is_int(poll(&at, 1, 0), 0, "an idle planner reads heartbeats");
 	planner_free(p);
 }

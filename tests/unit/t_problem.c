@@ -454,8 +454,8 @@ static void test_dim_functions(void)
 	arena_free(&a);
 }
 
-/* A random expression, and its value for the numbers that stand for the symbols a, b and c; valid becomes false where it
- * divides by what is not positive. */
+/* A random expression, and its value for the numbers that stand for the symbols a, b and c; valid becomes
+ * false where it divides by what is not positive. */
 static struct dim dice_dim(struct arena *a, const int64_t *numbers, int depth, int64_t *value, bool *valid)
 {
 	static const char *const names[] = { "a", "b", "c" };

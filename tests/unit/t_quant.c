@@ -111,7 +111,8 @@ static void test_open_end(enum dtype dtype, const char *conv, const char *relu)
 	finish(n, p);
 }
 
-/* A value that others want, too, is still dequantized; so is one that is an output or that a subgraph reads. */
+/* A value that others want, too, is still dequantized; so is one that is an output or that a subgraph
+ * reads. */
 static void test_shared(void)
 {
 	struct net *n = quant_begin(13);
@@ -269,8 +270,8 @@ static void test_dynamic(void)
 	finish(n, p);
 }
 
-/* Movers in a row between two conversions of one scale, as between the heads of an attention; and a bias that older
- * quantizers add to the sums. */
+/* Movers in a row between two conversions of one scale, as between the heads of an attention; and a bias that
+ * older quantizers add to the sums. */
 static void test_rows(void)
 {
 	struct net *n = quant_begin(13);
@@ -304,8 +305,8 @@ static void test_rows(void)
 	finish(n, p);
 }
 
-/* Linear layers whose weights are turned behind their conversion, two of them of the same weights; and weights with a
- * scale along what is summed. */
+/* Linear layers whose weights are turned behind their conversion, two of them of the same weights; and
+ * weights with a scale along what is summed. */
 static void test_turned(void)
 {
 	struct net *n = quant_begin(13);
@@ -362,7 +363,8 @@ static void test_weights_only(void)
 	finish(n, p);
 }
 
-/* What stands between a conversion and a product of weights is done before run time: they stay as the file has them. */
+/* What stands between a conversion and a product of weights is done before run time: they stay as the file
+ * has them. */
 static void test_moved_weights(void)
 {
 	struct net *n = quant_begin(21);
@@ -425,7 +427,8 @@ static void test_rank_unknown(void)
 	}
 }
 
-/* Thousands of products of one moved tensor: each asks whether the others want values, and none asks all of them again. */
+/* Thousands of products of one moved tensor: each asks whether the others want values, and none asks all of
+ * them again. */
 static void test_moved_to_many(void)
 {
 	struct net *n = quant_begin(13);
@@ -449,7 +452,8 @@ static void test_moved_to_many(void)
 	finish(n, p);
 }
 
-/* Between a conversion and products stands what only moves numbers: it moves bytes, unless somebody wants values. */
+/* Between a conversion and products stands what only moves numbers: it moves bytes, unless somebody wants
+ * values. */
 static void test_moved_between(void)
 {
 	struct net *n = quant_begin(13);
@@ -567,8 +571,8 @@ static void test_run_time_scales(void)
 	finish(n, p);
 }
 
-/* As exporters for GPUs write it: weights in values that are quantized in the file, a bias in values, an upward
- * convolution, and a choice between two tensors. */
+/* As exporters for GPUs write it: weights in values that are quantized in the file, a bias in values, an
+ * upward convolution, and a choice between two tensors. */
 static void test_other_exporters(void)
 {
 	struct net *n = quant_begin(17);

@@ -27,7 +27,8 @@ static char *result_line(int64_t id, const char *problem, double median)
 	return wire_format(&m);
 }
 
-/* Writes lines to a file; NULL ends them. Those that came from malloc are freed by the caller's pool, the process. */
+/* Writes lines to a file; NULL ends them. Those that came from malloc are freed by the caller's pool, the
+ * process. */
 static const char *file_of(const char *name, const char *const *lines)
 {
 	struct str all = { 0 };

@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* Rooflines: of a problem under a scenario, of what was measured, of described devices, and peaks from measurements. */
+/* Rooflines: of a problem under a scenario, of what was measured, of described devices, and peaks from
+ * measurements. */
 
 #define COPY "copy:u8,u8:b1000000"
 #define MATMUL "matmul:f32,f32.c,f32/f32:ba1bb1m1000n1000k1000:ta0tb0"

@@ -320,8 +320,8 @@ static void test_large_file(void)
 	unlink(scratch_file);
 }
 
-/* Fields within each other, from a model's down to one of `bytes` that are a hole: "7 1 4=Relu 6" is field 6 of a node whose
- * field 4 is a text. A small model follows. */
+/* Fields within each other, from a model's down to one of `bytes` that are a hole: "7 1 4=Relu 6" is field 6
+ * of a node whose field 4 is a text. A small model follows. */
 static bool write_deep_hole(const char *path, int64_t bytes)
 {
 	struct str all = { 0 }, tail = { 0 }, g = { 0 };

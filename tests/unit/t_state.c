@@ -62,6 +62,12 @@ static void of_problems(void)
 	c.origin = ORIGIN_MISSING;
 	c.ns = NAN;
 	ok(session_layer_state(&s, &l, &c, "copy:u8,u8:b5", &position) == STATE_MISSING, "not measured");
+	ok(session_layer_state(&s, &l, &c, RELU, &position) == STATE_SUSPECT, "all its results are suspect");
+	s.peaks = peaks_unknown();
+	ok(session_layer_state(&s, &l, &c, RELU, &position) == STATE_BEGUN, "results, but none for this scenario: begun");
+	c.at_least = true;
+	ok(session_layer_state(&s, &l, &c, NULL, &position) == STATE_PART, "the number of runs is unknown: part");
+	c.at_least = false;
 	l.problem = -1;
 	ok(session_layer_state(&s, &l, &c, NULL, &position) == STATE_UNKNOWN, "no problem to measure");
 	results_free(s.results);

@@ -491,7 +491,8 @@ static void test_migration(void)
 	is_int(ask(scratch_path("zero.db"), "PRAGMA user_version"), STORE_VERSION, "the version is set");
 }
 
-/* What a file's tables look like: every column with its type and what it may hold, every index, trigger and reference. */
+/* What a file's tables look like: every column with its type and what it may hold, every index, trigger and
+ * reference. */
 static char *shape_of(const char *path)
 {
 	static const char sql[] =

@@ -261,7 +261,8 @@ static void test_hello(void)
 	arena_free(&a);
 }
 
-/* Lines with control characters in every text: the texts are clean, and only the kernels keep their newlines. */
+/* Lines with control characters in every text: the texts are clean, and only the kernels keep their
+ * newlines. */
 static void test_clean(void)
 {
 #define EVIL "\\u001b[31m\\n\\u0085\\u202e"

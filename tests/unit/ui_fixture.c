@@ -422,7 +422,8 @@ void fixture_close(struct session *s)
 		make_end(inner[--inner_count]);
 }
 
-/* ---- a described device: matrix products have engines, a convolution has none, the rest is not answered yet ---- */
+/* ---- a described device: matrix products have engines, a convolution has none, the rest is not answered yet
+ * ---- */
 
 static const struct algorithm engines[] = {
 	{ .api = "cuDNN", .name = "eng1{k2=4,k24=12}", .layouts = "src=ncx wei=ncx dst=ncx", .math = "tf32", .matrix = MATRIX_YES,

@@ -9,11 +9,7 @@
 
 #include "runner/cudnn/cudnn_offers.h"
 #include "runner/cudnn/cudnn_pack.h"
-
-/* Factors on the tolerance: these algorithms add and subtract inputs before they multiply, which amplifies
- * rounding. */
-#define GAIN_WINOGRAD 16
-#define GAIN_FFT 16
+#include "runner/verify/tolerance.h"
 
 static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
 {
@@ -73,12 +69,6 @@ static void state_free(void *state)
 	free(s);
 }
 
-static double gain_of(uint32_t notes)
-{
-	bool winograd = notes >> CUDNN_NUMERICAL_NOTE_WINOGRAD & 1, fft = notes >> CUDNN_NUMERICAL_NOTE_FFT & 1;
-	return winograd ? GAIN_WINOGRAD : fft ? GAIN_FFT : 1;
-}
-
 static int plan(const struct backend_list *list, int index, struct cuda_plan *out, enum status *status,
 	struct error *err)
 {
@@ -104,7 +94,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 	out->ready = ready;
 	out->free = state_free;
 	out->epsilon = c->graph->epsilon;
-	out->gain = gain_of(c->notes);
+	out->gain = tolerance_gain(&o->problem, &list->algorithm[index]);
 	return 0;
 }
 

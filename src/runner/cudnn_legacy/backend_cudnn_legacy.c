@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "runner/cudnn_legacy/cudnn_legacy.h"
+#include "runner/verify/tolerance.h"
 
 #define API "cuDNN legacy"
 
@@ -133,7 +134,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *to
 	}
 	*status = STATUS_OK;
 	*to = (struct cuda_plan){ .state = l, .workspace_bytes = l->workspace_bytes, .enqueue = enqueue, .free = plan_free,
-		.epsilon = l->epsilon, .gain = l->gain };
+		.epsilon = l->epsilon, .gain = tolerance_gain(&o->own.problem, &list->algorithm[index]) };
 	return 0;
 }
 

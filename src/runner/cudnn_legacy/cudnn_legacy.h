@@ -32,7 +32,7 @@ struct cudnn_legacy_offers {
 #define CUDNN_LEGACY_NO_MEMORY (-2)
 
 struct cudnn_legacy_way {
-	/* Makes the descriptors, which cudnn_legacy_close frees, and sets workspace, epsilon and gain.
+	/* Makes the descriptors, which cudnn_legacy_close frees, and sets workspace and epsilon.
 	 * Returns -1 and sets err on failure, CUDNN_LEGACY_NO_MEMORY if device memory is exhausted. */
 	int (*plan)(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err);
 	int (*enqueue)(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err);
@@ -70,7 +70,7 @@ struct cudnn_legacy {
 	size_t workspace;          /* bytes that cuDNN needs */
 	size_t extra;              /* bytes that we need, after cuDNN's */
 	double workspace_bytes;    /* sum of both */
-	double epsilon, gain;
+	double epsilon;
 };
 
 /* Calls cuDNN in an int function that has l and err: on an error, sets err and returns -1 from that

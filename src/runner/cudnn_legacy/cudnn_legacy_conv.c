@@ -10,35 +10,31 @@
 enum { SLOT_SOURCE, SLOT_DESTINATION, SLOT_RESIDUAL, SLOT_BIAS };
 
 #define RANKED 32          /* maximum results requested: algorithms times math types */
-#define GAIN_WINOGRAD 32   /* factor on the tolerance: its transforms amplify rounding errors */
-#define GAIN_FFT 8
-#define GAIN_ROUGH 8       /* maximum factor for types and math modes with a large tolerance */
 
 /* An algorithm of cuDNN; forward and backward data have separate enumerators. */
 struct choice {
 	int algorithm;
 	const char *name, *notes;
-	double gain;
 };
 
 static const struct choice forward_choices[] = {
-	{ CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, "implicit_gemm", "", 1 },
-	{ CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, "implicit_precomp_gemm", "", 1 },
-	{ CUDNN_CONVOLUTION_FWD_ALGO_GEMM, "gemm", "", 1 },
-	{ CUDNN_CONVOLUTION_FWD_ALGO_DIRECT, "direct", "", 1 },
-	{ CUDNN_CONVOLUTION_FWD_ALGO_FFT, "fft", "fft", GAIN_FFT },
-	{ CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING, "fft_tiling", "fft", GAIN_FFT },
-	{ CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD, "winograd", "winograd", GAIN_WINOGRAD },
-	{ CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED, "winograd_nonfused", "winograd", GAIN_WINOGRAD },
+	{ CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, "implicit_gemm", "" },
+	{ CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, "implicit_precomp_gemm", "" },
+	{ CUDNN_CONVOLUTION_FWD_ALGO_GEMM, "gemm", "" },
+	{ CUDNN_CONVOLUTION_FWD_ALGO_DIRECT, "direct", "" },
+	{ CUDNN_CONVOLUTION_FWD_ALGO_FFT, "fft", "fft" },
+	{ CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING, "fft_tiling", "fft" },
+	{ CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD, "winograd", "winograd" },
+	{ CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED, "winograd_nonfused", "winograd" },
 };
 
 static const struct choice backward_choices[] = {
-	{ CUDNN_CONVOLUTION_BWD_DATA_ALGO_0, "backward_data_0", "nondeterministic", 1 },
-	{ CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, "backward_data_1", "", 1 },
-	{ CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT, "backward_data_fft", "fft", GAIN_FFT },
-	{ CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING, "backward_data_fft_tiling", "fft", GAIN_FFT },
-	{ CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD, "backward_data_winograd", "winograd", GAIN_WINOGRAD },
-	{ CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED, "backward_data_winograd_nonfused", "winograd", GAIN_WINOGRAD },
+	{ CUDNN_CONVOLUTION_BWD_DATA_ALGO_0, "backward_data_0", "nondeterministic" },
+	{ CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, "backward_data_1", "" },
+	{ CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT, "backward_data_fft", "fft" },
+	{ CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING, "backward_data_fft_tiling", "fft" },
+	{ CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD, "backward_data_winograd", "winograd" },
+	{ CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED, "backward_data_winograd_nonfused", "winograd" },
 };
 
 struct choices {
@@ -176,25 +172,12 @@ static int describe(struct cudnn_legacy *l, cudnnMathType_t type, struct error *
 		cudnn_legacy_tensor(l, SLOT_DESTINATION, &destination, err) || conv_open(l, type, err) ? -1 : 0;
 }
 
-static void gain_set(struct cudnn_legacy *l)
-{
-	struct choices c = choices_of(&l->problem);
-	for (int i = 0; i < c.count; i++)
-		if (c.row[i].algorithm == l->algorithm)
-			l->gain = c.row[i].gain;
-	bool is_exact = l->problem.operand[0].dtype == DTYPE_F64 ||
-		(l->problem.operand[0].dtype == DTYPE_F32 && l->type == CUDNN_FMA_MATH);
-	if (!is_exact && l->gain > GAIN_ROUGH)
-		l->gain = GAIN_ROUGH;
-}
-
 /* ---- forward, plain and fused ---- */
 
 static int forward_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err)
 {
 	if (describe(l, o->type, err))
 		return -1;
-	gain_set(l);
 	CUDNN_CALL(l, cudnnGetConvolutionForwardWorkspaceSize, l->handle, l->tensor[SLOT_SOURCE], l->filter, l->conv,
 		l->tensor[SLOT_DESTINATION], (cudnnConvolutionFwdAlgo_t)l->algorithm, &l->workspace);
 	return 0;
@@ -279,7 +262,6 @@ static int backward_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer
 {
 	if (describe(l, o->type, err))
 		return -1;
-	gain_set(l);
 	CUDNN_CALL(l, cudnnGetConvolutionBackwardDataWorkspaceSize, l->handle, l->filter, l->tensor[SLOT_SOURCE], l->conv,
 		l->tensor[SLOT_DESTINATION], (cudnnConvolutionBwdDataAlgo_t)l->algorithm, &l->workspace);
 	return 0;

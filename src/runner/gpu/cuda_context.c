@@ -73,8 +73,8 @@ static void environment_set(json_t *attributes)
 	const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
 	if (blocking && strcmp(blocking, "0") != 0) {
 		unsetenv("CUDA_LAUNCH_BLOCKING");
-		cuda_context_warn(attributes, "CUDA_LAUNCH_BLOCKING is unset here: blocking launches cannot "
-			"be measured");
+		cuda_context_warn(attributes, "CUDA_LAUNCH_BLOCKING is unset here: "
+			"blocking launches cannot be measured");
 	}
 }
 

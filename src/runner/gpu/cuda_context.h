@@ -11,6 +11,8 @@
 #include "problem/result.h"
 #include "runner/measure/platform.h"
 
+#define CUDA_LEAST_SM 75 /* lowest compute capability (7.5) that this toolkit's compiler supports */
+
 struct cuda_context {
 	bool planning;            /* no device: of a backend, only algorithms() may be called */
 	int ordinal;              /* device number of the CUDA runtime */

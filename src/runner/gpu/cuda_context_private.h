@@ -4,7 +4,6 @@
 
 #include "runner/gpu/cuda_context.h"
 
-#define CUDA_LEAST_SM 75 /* lowest compute capability (7.5) that this toolkit's compiler supports */
 
 /* Reads the description of a device (data/devices) into the context and the attributes. */
 int cuda_context_plan(const char *path, struct arena *a, struct cuda_context *c, json_t *attributes, struct error *err);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "runner/verify/domain.h"
 #include "runner/verify/integers.h"
 
 #define MOST_BYTES 1e15 /* maximum bytes of one operand: strides in a problem text are otherwise unlimited */
@@ -173,15 +174,32 @@ static int part_place(struct cuda_part *part, double bytes[2], struct error *err
 	return 0;
 }
 
+static void fills_choose(struct listing *l)
+{
+	struct fill_range range[2];
+	bool positive = fill_chain_positive(l->problem), chosen = fill_domain(l->problem, range);
+	for (int i = 0; i < l->count; i++) {
+		struct cuda_part *part = &l->parts[i];
+		bool second = part->role == CHECK_EPILOGUE ||
+			(l->problem->kernel == KERNEL_BINARY && part->role == CHECK_SOURCE && part->number == 1);
+		if (part->fill != FILL_SIGNED && part->fill != FILL_POSITIVE)
+			continue;
+		if (chosen) {
+			part->fill = range[second].kind;
+			part->limit = range[second].limit;
+		} else if (positive) {
+			part->fill = FILL_POSITIVE;
+		}
+	}
+}
+
 int cuda_parts_list(const struct problem *p, struct cuda_part *parts, int *count, double bytes[2], struct error *err)
 {
 	struct listing l = { .problem = p, .parts = parts };
 	sources_add(&l);
 	epilogues_add(&l);
 	parameters_add(&l);
-	for (int i = 0; i < l.count && fill_chain_positive(p); i++)
-		if (parts[i].fill == FILL_SIGNED)
-			parts[i].fill = FILL_POSITIVE;
+	fills_choose(&l);
 	outputs_add(&l);
 	bytes[0] = bytes[1] = 0;
 	for (int i = 0; i < problem_operand_count(p); i++) {

@@ -108,9 +108,9 @@ static void clock_log(double mhz)
 	logged = true;
 	cuda_nvml_read(&now);
 	cuda_nvml_reasons(now.reasons, reasons, sizeof(reasons));
-	log_line("the GPU clock is down to %.0f of %.0f MHz%s%s%s; such samples count only if there are no "
-		"better ones", mhz, cuda_context()->clock_khz / 1e3, *reasons ? " (" : "", reasons,
-		*reasons ? ")" : "");
+	log_line("the GPU clock is down to %.0f of %.0f MHz%s%s%s; "
+		"such samples count only if there are no better ones",
+		mhz, cuda_context()->clock_khz / 1e3, *reasons ? " (" : "", reasons, *reasons ? ")" : "");
 }
 
 /* Evaluates the clock count; the stream must be idle. */
@@ -221,12 +221,12 @@ static void holding_disable(struct cuda_timer *t, const struct burst *b)
 {
 	if (!b->graph) {
 		t->unholdable = true;
-		log_line("an algorithm waits for earlier work when it is enqueued; its times include launch "
-			"latency");
+		log_line("an algorithm waits for earlier work when it is enqueued; "
+			"its times include launch latency");
 	} else if (++shared.waits >= WAITS_MOST) {
 		shared.unholdable = true;
-		log_line("launches wait for their kernels in this process; measured times include launch "
-			"latency");
+		log_line("launches wait for their kernels in this process; "
+			"measured times include launch latency");
 	}
 }
 

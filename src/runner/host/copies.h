@@ -1,9 +1,10 @@
-/* Buffer sets of an operand on a CPU, as many as a cache state rotates through, with guard bytes before, between and
- * behind them; and the order in which they are used.
+/* Copies of an operand in CPU memory, as many as a cache state rotates through, with guard bytes before,
+ * between and after them, and the order in which they are used.
  *
- * Rotation makes caches cold without a flush. Writes of one execution are then still on their way to memory during the
- * next, as in a network; a flush would complete them outside the measured time. Pages are cold too, and executions follow
- * each other without a pause. The sets are used in large steps, so that no prefetcher reads the next one ahead. */
+ * Rotation makes caches cold without a flush. As in a network, the writes of one execution reach memory
+ * during the next; a flush would complete them outside the measured time. TLB entries are cold too, and
+ * executions follow each other without a pause. The copies are used in large steps, so that no prefetcher
+ * reads the next one ahead. */
 #ifndef RUNNER_COPIES_H
 #define RUNNER_COPIES_H
 

@@ -21,7 +21,8 @@ struct backend_list {
 
 struct backend_limits {
 	double memory_bytes;   /* limit of a preparation; above: status no_memory */
-	int64_t sets;          /* copies of the constant operands that CACHE_NET rotates through, the first included */
+	int64_t sets;          /* copies of the constant operands that CACHE_NET rotates through, the first
+				  included */
 	int64_t cold_sets;     /* copies of all operands that CACHE_COLD rotates through; 1: none */
 };
 

@@ -48,7 +48,8 @@ struct run {
 	int state_count;
 	struct backend_limits limits;
 	struct contender contenders[MEASURE_CONTENDERS];
-	int count, rejected;                 /* algorithms; those whose outputs are wrong, without the approximate ones */
+	int count, rejected;                 /* algorithms; those whose outputs are wrong, without the
+						approximate ones */
 	double canary_asked, canary_cost_ns; /* time of its last run, and its duration */
 	double canary_slower;                /* slowdown that it returned */
 	double unsettled_ns;                 /* spent on samples and waiting since then */

@@ -75,7 +75,8 @@ static float *values_make(const struct onednn_case *c, const struct onednn_arg *
 		x ^= x >> 7;
 		x ^= x << 17;
 		float unit = (float)(x >> 40) / 16777216.0f; /* [0, 1) */
-		v[i] = a->fill == FILL_ONE ? 1 : a->fill == FILL_POSITIVE ? 0.5f + unit : (2 * unit - 1) / by;
+		v[i] = a->fill == FILL_ONE ? 1 : a->fill == FILL_POSITIVE ? 0.5f + unit :
+			a->fill == FILL_FACTOR ? ldexpf(1, -(int)a->fill_limit - (int)(3 * unit)) : (2 * unit - 1) / by;
 		if (even)
 			v[i] = (float)(2 * (int)(unit * (float)(4 - least / 2)) + least);
 		else if (whole)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "runner/verify/integers.h"
+#include "runner/verify/domain.h"
 
 #define EPSILON 1e-5f
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner/verify/integers.h"
+#include "runner/verify/domain.h"
 
 static bool type_of(enum dtype t, dnnl_data_type_t *type)
 {
@@ -168,9 +168,20 @@ static int post_binary_add(struct onednn_case *c, dnnl_post_ops_t post, int epil
 
 static void fills_choose(struct onednn_case *c)
 {
-	for (int i = 0; i < c->arg_count && fill_chain_positive(&c->problem); i++)
-		if (c->arg[i].fill == FILL_SIGNED)
-			c->arg[i].fill = FILL_POSITIVE;
+	struct fill_range range[2];
+	bool positive = fill_chain_positive(&c->problem), chosen = fill_domain(&c->problem, range);
+	for (int i = 0; i < c->arg_count; i++) {
+		struct onednn_arg *a = &c->arg[i];
+		bool second = a->epilogue > 0 || (c->problem.kernel == KERNEL_BINARY && a->arg == DNNL_ARG_SRC_1);
+		if (a->fill != FILL_SIGNED && a->fill != FILL_POSITIVE)
+			continue;
+		if (chosen) {
+			a->fill = range[second].kind;
+			a->fill_limit = range[second].limit;
+		} else if (positive) {
+			a->fill = FILL_POSITIVE;
+		}
+	}
 }
 
 /* True if the kernel computes with bools. They can be moved, selected and compared as bytes, but

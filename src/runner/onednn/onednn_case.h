@@ -21,6 +21,7 @@ struct onednn_arg {
 	bool any;             /* the problem does not fix its layout: report the one chosen */
 	bool permuted;        /* its memory order is the result (transpose) */
 	enum fill_kind fill;  /* kind of random values; one: the scalar of a composed operation */
+	int64_t fill_limit;   /* of FILL_FACTOR, see fill_value */
 	const float *values;  /* values instead of random ones; borrowed from the case */
 	const float *divisor; /* a bias is divided by these factors, as the library multiplies it */
 	bool attribute;       /* an attribute: its descriptor is md for all implementations */

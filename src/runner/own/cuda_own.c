@@ -163,8 +163,8 @@ static int gather_offer(struct cuda_own *o, struct error *err)
 	if (!is_dense(&o->problem))
 		return error_set(err, "our gather needs dense operands");
 	if (cuda_gather_plan(&o->gather, &o->problem))
-		return error_set(err, "our gather needs s32 or s64 indices, and equal element types of 8 "
-			"bits or more");
+		return error_set(err, "our gather needs s32 or s64 indices, "
+			"and equal element types of 8 bits or more");
 	snprintf(name, sizeof(name), "gather:%d_bytes", o->gather.bytes);
 	offer(o, 0, "benanza", name);
 	return 0;
@@ -181,8 +181,8 @@ static int select_offer(struct cuda_own *o, struct error *err)
 	if (!is_dense(&o->problem))
 		return error_set(err, "our select needs dense operands");
 	if (cuda_select_plan(&o->select, &o->problem))
-		return error_set(err, "our select needs an 8-bit condition, and equal element types of 8 to "
-			"64 bits");
+		return error_set(err, "our select needs an 8-bit condition, "
+			"and equal element types of 8 to 64 bits");
 	offer(o, 0, "benanza", "select");
 	return 0;
 }
@@ -255,8 +255,8 @@ static int topk_offer(struct cuda_own *o, struct error *err)
 	for (int kind = 0; kind < CUDA_TOPK_KINDS; kind++)
 		if (cuda_topk_can(&o->line, kind))
 			offer(o, kind, "CUB", names[kind])->workspace_bytes = cuda_topk_workspace(&o->line, kind);
-	return o->count ? 0 : error_set(err, "our topk needs f32, f16, bf16, f64, bool or integers, and less "
-		"than 2^31 elements");
+	return o->count ? 0 : error_set(err, "our topk needs f32, f16, bf16, f64, bool or integers, "
+		"and less than 2^31 elements");
 }
 
 static cudaError_t topk_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
@@ -279,8 +279,8 @@ static int argreduce_offer(struct cuda_own *o, struct error *err)
 		return -1;
 	if (dtype_bits(t) < 8 || t == DTYPE_TF32 || t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2 || dtype_bits(t) > 64 ||
 		(index != DTYPE_S32 && index != DTYPE_S64))
-		return error_set(err, "our argmax needs f32, f16, bf16, f64, bool or integers, and s32 or "
-			"s64 outputs");
+		return error_set(err, "our argmax needs f32, f16, bf16, f64, bool or integers, "
+			"and s32 or s64 outputs");
 	lines_offer(o, "block_reduce", "argreduce:line_a_thread");
 	return 0;
 }
@@ -297,8 +297,8 @@ static int scan_offer(struct cuda_own *o, struct error *err)
 		return -1;
 	if (t != o->problem.operand[1].dtype || (t != DTYPE_F32 && t != DTYPE_F16 && t != DTYPE_BF16 && t != DTYPE_F64 &&
 		t != DTYPE_S32 && t != DTYPE_S64))
-		return error_set(err, "our cumulative sum needs f32, f16, bf16, f64, s32 or s64, the same on "
-			"both sides");
+		return error_set(err, "our cumulative sum needs f32, f16, bf16, f64, s32 or s64, "
+			"the same on both sides");
 	lines_offer(o, "block_scan", "scan:line_a_thread");
 	return 0;
 }
@@ -338,8 +338,8 @@ static int quantize_offer(struct cuda_own *o, struct error *err)
 		q->size = q->by_block ? p->size : 1;
 	}
 	if (!is_same_layout(p) || (q->by_block && !is_dense(p)))
-		return error_set(err, "our quantization needs dense operands of equal layout, row-major for "
-			"blocks");
+		return error_set(err, "our quantization needs dense operands of equal layout, "
+			"row-major for blocks");
 	if (q->size > INT32_MAX || !cuda_quantize_can(q))
 		return error_set(err, "our quantization has no %s from %s to %s", mode_name(p->mode),
 			dtype_name(q->from_type), dtype_name(q->to_type));
@@ -390,13 +390,13 @@ int cuda_own_offer(struct cuda_own *o, struct error *err)
 	const struct problem *p = &o->problem;
 	int sm = cuda_context()->sm;
 	if (!families[p->kernel].offer)
-		return error_set(err, "only data movement, lookups, resampling, quantization and operations "
-			"along an axis");
+		return error_set(err, "only data movement, lookups, resampling, "
+			"quantization and operations along an axis");
 	if (p->epilogue_count)
 		return error_set(err, "our kernels have no epilogues");
-	if (sm < CUDA_OWN_SM)
-		return error_set(err, "our kernels need compute capability %d.%d or later, this GPU has "
-			"%d.%d", CUDA_OWN_SM / 10, CUDA_OWN_SM % 10, sm / 10, sm % 10);
+	if (sm < CUDA_LEAST_SM)
+		return error_set(err, "our kernels need compute capability %d.%d or later, "
+			"this GPU has %d.%d", CUDA_LEAST_SM / 10, CUDA_LEAST_SM % 10, sm / 10, sm % 10);
 	layouts_set(o);
 	return families[p->kernel].offer(o, err);
 }

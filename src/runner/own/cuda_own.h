@@ -7,7 +7,6 @@
 #include "runner/gpu/cuda_work.h"
 
 #define CUDA_OWN_ALGORITHMS 8
-#define CUDA_OWN_SM 75 /* lowest compute capability (7.5) that this toolkit's compiler supports */
 
 /* The algorithms' strings point into this struct: a copy can be used to enqueue, not to list algorithms. */
 struct cuda_own {

@@ -24,22 +24,27 @@ struct check_inputs {
 };
 void check_forget(struct check_inputs *in);
 
-/* An integer destination rounds and saturates the value of check_output; integer_error compares them.
- * Returns output number `index` (row-major in the destination's shape) and the sum of the absolute values of its terms, to which
- * an error is compared. false: this kernel or mode has no reference (or check_accepts knows more). An argmax is an index;
- * of equal values the first.
+/* Computes the output at `index` (row-major in the destination's shape), and in *scale the sum of the
+ * absolute values of its terms, to which errors are relative. Not rounded to the destination's type:
+ * integer_error compares it with integers. False: this kernel or mode has no reference, or needs
+ * check_accepts. The result of an argreduce is an index, the first of equal values.
  *
- * attention: softmax(q k' / sqrt(head_size)) v; where q has more heads than k and v, neighbouring ones share. causal: query
- * i sees the keys up to i + key_length - query_length.
- * rnn: initial states are zero. The blob of weights holds, for each direction, w [gate][hidden][input] and then
- * r [gate][hidden][hidden]; behind those of all directions, for each direction, bw [gate][hidden] and then br
- * [gate][hidden]. Gates are in cuDNN's order and definitions:
+ * attention: softmax(q k' / sqrt(head_size)) v; if q has more heads than k and v, neighbouring heads of q
+ * share one. causal: query i sees the keys up to i + key_length - query_length.
+ *
+ * rnn: initial states are zero. The block of weights holds, for each direction, w [gate][hidden][input] and
+ * then r [gate][hidden][hidden]; after those of all directions, for each direction, bw [gate][hidden] and
+ * then br [gate][hidden]. Gates have cuDNN's order and definitions:
  *   lstm  i f g o: c = f c + i g, h = o tanh(c); i, f, o sigmoid, g tanh of w x + bw + r h + br
- *   rnn_relu, rnn_tanh  the one gate: h = relu or tanh of w x + bw + r h + br
- *   gru   r z n:   h = (1 - z) n + z h; r, z sigmoid, n = tanh(w x + bw + r (r_n h + br_n)), ONNX's linear_before_reset 1
+ *   rnn_relu, rnn_tanh  one gate: h = relu or tanh of w x + bw + r h + br
+ *   gru   r z n: h = (1 - z) n + z h; r, z sigmoid, n = tanh(w x + bw + r (r_n h + br_n)), ONNX's
+ *         linear_before_reset 1
  * The second direction goes from the last step to the first.
- * resample: half-pixel coordinates; nearest rounds halves down; cubic has a = -0.75; beyond the border the border counts.
- * layernorm, instancenorm: the variance is the mean of squares about the mean. */
+ *
+ * resample: half-pixel coordinates; nearest rounds halves down; cubic has a = -0.75; outside the input the
+ * edge value is used.
+ *
+ * layernorm, instancenorm: the variance is the mean of the squared differences from the mean. */
 bool check_output(const struct problem *p, struct check_inputs *in, int64_t index, double *value, double *scale);
 
 /* True if `got` is right at output `index` of a kernel with several right answers: argreduce (index of any

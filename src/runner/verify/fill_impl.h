@@ -1,5 +1,5 @@
-/* The bodies behind fill.h, for C and for CUDA: included by fill.c and by the kernels that fill or convert. Integer
- * arithmetic wherever a machine could round in its own way. */
+/* The functions of fill.h for C and CUDA, included by fill.c and by the kernels that fill or convert. They
+ * use integer arithmetic wherever CPU and GPU could round differently. */
 #ifndef RUNNER_FILL_IMPL_H
 #define RUNNER_FILL_IMPL_H
 
@@ -16,7 +16,8 @@
 /* A small floating-point format: sign, exponent, mantissa, from the highest bit down. */
 struct fill_format {
 	int exponent_bits, mantissa_bits;
-	bool has_infinity; /* false: the highest exponent holds numbers, only all ones is NaN, overflow saturates */
+	bool has_infinity; /* false: the highest exponent holds numbers, only all ones is NaN, overflow
+			      saturates */
 	bool saturates;    /* overflow gives the largest number although there is an infinity */
 };
 
@@ -40,7 +41,8 @@ static inline FILL_HD bool fill_format_of(enum dtype type, struct fill_format *f
 	}
 }
 
-/* A mix in which every bit of the input changes every bit of the output: splitmix64's finalizer over a Weyl sequence. */
+/* Hash in which every input bit affects every output bit: the finalizer of splitmix64 (Steele, Lea, Flood
+ * 2014) over a Weyl sequence. */
 static inline FILL_HD uint64_t fill_hash(uint64_t seed, uint64_t index)
 {
 	uint64_t x = (index + 1) * UINT64_C(0x9e3779b97f4a7c15) + seed * UINT64_C(0xd1342543de82ef95);
@@ -49,7 +51,8 @@ static inline FILL_HD uint64_t fill_hash(uint64_t seed, uint64_t index)
 	return x ^ x >> 31;
 }
 
-/* The bits of a double rounded into a format. The double's own mantissa is 52 bits, so that one rounding is enough. */
+/* Rounds a double to a format and returns the bits. There is only one rounding, of the double's 52-bit
+ * mantissa. */
 static inline FILL_HD uint32_t fill_round(double value, struct fill_format f)
 {
 	uint64_t bits;
@@ -65,23 +68,24 @@ static inline FILL_HD uint32_t fill_round(double value, struct fill_format f)
 	if (exponent == 0x7ff)
 		return sign | (f.saturates ? largest : infinity);
 	if (exponent == 0)
-		return sign; /* doubles below their normal range are below every format's half smallest number */
+		return sign; /* subnormal doubles are less than half of every format's smallest number */
 	mantissa |= UINT64_C(1) << 52;
-	int own = exponent - 1023 + bias;           /* the exponent in the format; below 1: a subnormal number */
+	int own = exponent - 1023 + bias;           /* the exponent in the format; below 1: a subnormal
+						       number */
 	int drop = 52 - f.mantissa_bits + (own < 1 ? 1 - own : 0);
 	if (drop > 54)
 		return sign;
 	uint64_t kept = mantissa >> drop, rest = mantissa & ((UINT64_C(1) << drop) - 1), half = UINT64_C(1) << (drop - 1);
 	if (rest > half || (rest == half && (kept & 1)))
 		kept++;
-	/* the hidden bit, or a carry out of the mantissa, adds to the exponent as it should */
+	/* the hidden bit, or a carry out of the mantissa, increments the exponent */
 	uint64_t number = kept + ((uint64_t)(own < 1 ? 0 : own - 1) << f.mantissa_bits);
 	if (number > largest)
 		return sign | (f.saturates ? largest : infinity);
 	return sign | (uint32_t)number;
 }
 
-/* What bits of a format mean. */
+/* The value of the bits of a format. */
 static inline FILL_HD double fill_widen(uint32_t from, struct fill_format f)
 {
 	int width = f.exponent_bits + f.mantissa_bits, bias = (1 << (f.exponent_bits - 1)) - 1;
@@ -107,7 +111,8 @@ static inline FILL_HD double fill_widen(uint32_t from, struct fill_format f)
 	return value;
 }
 
-/* Halves to even, by hand: a machine's rounding mode has no say. Beyond 2^52 every double is whole. */
+/* Rounds to an integer, ties to even, independent of the rounding mode. From 2^52 on every double is an
+ * integer. */
 static inline FILL_HD double fill_whole(double value)
 {
 	if (!(value > -4503599627370496.0 && value < 4503599627370496.0))
@@ -119,7 +124,7 @@ static inline FILL_HD double fill_whole(double value)
 	return rest > 0.5 || (rest == 0.5 && ((int64_t)down & 1)) ? down + 1 : down;
 }
 
-/* Whole, held within the type: `bits` wide, signed or not; the bits in the low end of the result. */
+/* Rounds to an integer type of `bits` bits and saturates; returns the bits in the low end. */
 static inline FILL_HD uint64_t fill_integer(double value, int bits, bool is_signed)
 {
 	if (value != value)
@@ -134,7 +139,7 @@ static inline FILL_HD uint64_t fill_integer(double value, int bits, bool is_sign
 	return value >= limit ? UINT64_MAX >> (64 - bits) : value <= 0 ? 0 : (uint64_t)value;
 }
 
-/* Bits of a whole type: 0 no whole type. */
+/* Bits of an integer type; 0: another type. */
 static inline FILL_HD int fill_whole_bits(enum dtype type, bool *is_signed)
 {
 	*is_signed = type == DTYPE_S4 || type == DTYPE_S8 || type == DTYPE_S16 || type == DTYPE_S32 || type == DTYPE_S64;
@@ -153,7 +158,7 @@ static inline FILL_HD int fill_whole_bits(enum dtype type, bool *is_signed)
 	}
 }
 
-/* The bits of a value in a type, in the low end: what a kernel with the type at hand stores by itself. */
+/* Converts a value to a type; returns the bits in the low end, for kernels that store them themselves. */
 static inline FILL_HD uint64_t fill_bits(double value, enum dtype type)
 {
 	struct fill_format f;
@@ -221,7 +226,7 @@ static inline FILL_HD int fill_bytes(enum dtype type)
 	}
 }
 
-/* fill_value before it is rounded to its type. */
+/* fill_value before rounding to the type. */
 static inline FILL_HD double fill_raw(uint64_t seed, int64_t index, enum fill_kind kind, int64_t limit, enum dtype type)
 {
 	uint64_t h = fill_hash(seed, (uint64_t)index);

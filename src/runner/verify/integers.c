@@ -19,8 +19,7 @@ static bool is_unsigned(enum dtype t)
 	return t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64 || t == DTYPE_U4 || t == DTYPE_U2 || t == DTYPE_BOOL;
 }
 
-/* Number of products summed in one output. */
-static double terms(const struct problem *p)
+double integer_terms(const struct problem *p)
 {
 	if (p->kernel == KERNEL_MATMUL)
 		return (double)p->mk;
@@ -38,8 +37,8 @@ int64_t integer_factor_limit(const struct problem *p)
 	case KERNEL_QUANTIZE: exponent = dtype_is_float(to) ? 2 : fmin(dtype_bits(to), 16) - 2; break;
 	case KERNEL_DEQUANTIZE: exponent = 4; break;
 	default:
-		exponent = is_unsigned(p->operand[0].dtype) && is_unsigned(p->operand[1].dtype) ? log2(12 * terms(p) / 96) :
-			log2(8 * sqrt(terms(p)) / 32);
+		exponent = is_unsigned(p->operand[0].dtype) && is_unsigned(p->operand[1].dtype) ? log2(12 * integer_terms(p) / 96) :
+			log2(8 * sqrt(integer_terms(p)) / 32);
 		exponent = round(exponent);
 		break;
 	}
@@ -50,19 +49,6 @@ int64_t integer_small_limit(const struct problem *p)
 {
 	int64_t most = p->input_size > p->hidden_size ? p->input_size : p->hidden_size;
 	return (int64_t)ceil(sqrt((double)most));
-}
-
-bool fill_mode_positive(enum mode m)
-{
-	return m == MODE_LOG || m == MODE_SQRT || m == MODE_POW || m == MODE_DIV || m == MODE_REDUCE_MUL;
-}
-
-bool fill_chain_positive(const struct problem *p)
-{
-	for (int i = 0; i < p->epilogue_count; i++)
-		if (p->epilogue[i].kind == EPILOGUE_ELTWISE && fill_mode_positive(p->epilogue[i].mode))
-			return true;
-	return false;
 }
 
 double integer_zero_point(enum dtype t)

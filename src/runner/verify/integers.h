@@ -1,24 +1,21 @@
-/* Problems of integers: the values of their scales and zero points, which scale belongs to which element, and the error
- * of a rounded result.
+/* Problems of integers: the values of their scales and zero points, which scale belongs to which element, and
+ * the error of a rounded result.
  *
- * Every factor is a power of two and every value is small. Sums and products are then exact in f32, and a correct result
- * is exact except for its last rounding. s8 weights are even and within +-6, because libraries without 8-bit dot products
- * halve them or add pairs in 16 bits. */
+ * Every factor is a power of two and every value is small. Sums and products are then exact in f32, and a
+ * correct result is exact except for its last rounding. s8 weights are even and within +-6, because libraries
+ * without 8-bit dot products halve them or add pairs in 16 bits. */
 #ifndef RUNNER_INTEGERS_H
 #define RUNNER_INTEGERS_H
 
 #include "problem/problem.h"
 
+/* Number of products summed in one output of a matmul, conv or deconv. */
+double integer_terms(const struct problem *p);
 /* For FILL_FACTOR: the smallest exponent whose factors keep most results within the destination's range:
  * for `scale` epilogues with the operands' small integers, for quantize with values in [-1, 1). */
 int64_t integer_factor_limit(const struct problem *p);
 /* For FILL_SMALL: divisor of a recurrent layer's weights that keeps its states bounded. */
 int64_t integer_small_limit(const struct problem *p);
-/* For FILL_POSITIVE. fill_mode_positive: true if the mode needs positive inputs (a division: a positive
- * divisor), as roots and logarithms of negative ones are NaN. fill_chain_positive: true if any epilogue
- * needs them; all operands should then be positive. */
-bool fill_mode_positive(enum mode m);
-bool fill_chain_positive(const struct problem *p);
 /* Zero point of a quantized type: the middle of an unsigned one, else 0. */
 double integer_zero_point(enum dtype t);
 /* Index into problem_scale_shape of the scale of element `index` (row-major) of a quantize or dequantize. */

@@ -8,6 +8,7 @@ librunner_verify_a_SOURCES = \
 	src/runner/verify/check_private.h \
 	src/runner/verify/check_sequence.c \
 	src/runner/verify/check_space.c \
+	src/runner/verify/domain.c src/runner/verify/domain.h \
 	src/runner/verify/fill.c src/runner/verify/fill.h \
 	src/runner/verify/fill_impl.h \
 	src/runner/verify/integers.c src/runner/verify/integers.h \

@@ -131,6 +131,15 @@ double tolerance_of(const struct problem *p, const struct algorithm *a)
 	return allowed + rounding_to(p->operand[count - 1].dtype);
 }
 
+/* Winograd and FFT add and subtract operands before they multiply, which amplifies rounding errors, most of all
+ * in Winograd's larger tiles. The tolerance of less precise types and math modes has room for a part of it. */
+double tolerance_gain(const struct problem *p, const struct algorithm *a)
+{
+	enum dtype type = p->operand[0].dtype;
+	bool precise = type == DTYPE_F64 || (type == DTYPE_F32 && strcmp(a->math, "strict") == 0);
+	return strstr(a->notes, "winograd") ? (precise ? 32 : 16) : strstr(a->notes, "fft") ? 16 : 1;
+}
+
 void tolerance_all_rejected(int count, struct error *err)
 {
 	struct error last = *err;
@@ -139,6 +148,6 @@ void tolerance_all_rejected(int count, struct error *err)
 		error_set(err, "all %d implementations that ran are suspect (%s): probably a defect of benanza, please report it",
 			count, text);
 	else
-		error_set(err, "the only implementation that ran is suspect (%s): a defect of benanza or of the library, please "
-			"report it", text);
+		error_set(err, "the only implementation that ran is suspect (%s): "
+			"a defect of benanza or of the library, please report it", text);
 }

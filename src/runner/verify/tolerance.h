@@ -19,9 +19,12 @@ const struct approximation *approximation_of(const char *api, const char *name);
  * plus rounding to the destination's type. 0: exact. */
 double tolerance_of(const struct problem *p, const struct algorithm *a);
 
-/* Called when the check rejected all `count` algorithms that ran, apart from approximate ones: rewrites *err, the reason for the last
- * one. In this case the reference, or how the problem is passed to the library, is more likely wrong than
- * the library. */
+/* Returns the factor on the tolerance of an algorithm whose notes name "winograd" or "fft"; 1 for others. */
+double tolerance_gain(const struct problem *p, const struct algorithm *a);
+
+/* Called when the check rejected all `count` algorithms that ran, apart from approximate ones: rewrites *err,
+ * the reason for the last one. In this case the reference, or how the problem is passed to the library, is
+ * more likely wrong than the library. */
 void tolerance_all_rejected(int count, struct error *err);
 
 #endif
