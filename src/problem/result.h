@@ -82,6 +82,15 @@ struct result {
 };
 
 /* Who measured. `model` and `stack` are the identity: results of two identities never mix in one bound. */
+/* The kinds of jobs that a runner answers are words of lower case letters, digits, '_' and '-', at most
+ * JOB_KIND_MAX bytes. A problem (its text is the payload) is the first and so far the only one. */
+#define JOB_PROBLEM "problem"
+#define JOB_KIND_MAX 32
+bool job_kind_is_valid(const char *kind);
+/* True if `jobs` of a device contains the kind. NULL and "" are a runner from before this list: it answers
+ * problems. */
+bool jobs_contain(const char *jobs, const char *kind);
+
 struct device {
 	const char *name;      /* what -d selects: "cpu", "cuda:0" */
 	const char *model;     /* "AMD EPYC 7B13" */
@@ -93,6 +102,7 @@ struct device {
 	int threads;           /* 0 where it means nothing */
 	double llc_bytes;      /* last-level cache; NaN unknown */
 	bool has_matrix;       /* has matrix units at all */
+	const char *jobs; /* kinds of jobs that its runner answers, separated by a blank; see jobs_contain */
 };
 
 /* A copy whose strings live in the arena; NULL strings become empty. */
