@@ -3,6 +3,7 @@
 #define ANALYZE_ANALYZE_PRIVATE_H
 
 #include "analyze/analyze.h"
+#include "problem/kernel.h"
 
 #define FUSION_LAYERS_MAX 24 /* most layers of one group */
 #define FUSION_REGION (1 << 30)
@@ -141,8 +142,6 @@ bool matrix_possible(const char *problem, bool strict);
 bool is_strict(const struct result *r);
 
 /* roofline.c */
-/* True for kernels whose cost is dominated by multiply-adds and that can use matrix units. */
-bool roofline_is_product(enum kernel k);
 /* The type to which an algorithm's math rounds operands; DTYPE_UNKNOWN: no peak applies. */
 enum dtype roofline_math_type(const struct result *r, enum dtype own);
 /* True for Winograd and FFT, which do fewer multiplications than problem_flops counts. */

@@ -222,8 +222,7 @@ static void find_pointwise(struct finder *f, const struct plan_layer *l, const b
 		follow(f, &c, -1, true);
 		str_free(&c.pattern);
 	} else if (l->problem >= 0) {
-		enum kernel k = f->plan->problems[l->problem].problem.kernel;
-		if (k != KERNEL_ELTWISE && k != KERNEL_BINARY && k != KERNEL_BATCHNORM)
+		if (!kernel_row(f->plan->problems[l->problem].problem.kernel)->pointwise)
 			return;
 		if (chain_start_pointwise(&c, f->plan, l) && units_agree(f, &c))
 			follow(f, &c, l->problem, false);

@@ -22,7 +22,7 @@ static bool is_byte(enum dtype t)
 static bool is_product(const struct plan *p, const struct plan_layer *l)
 {
 	const struct problem *q = own_problem(p, l);
-	bool fits = q && (q->kernel == KERNEL_CONV || q->kernel == KERNEL_MATMUL) && !l->proxy && q->accumulator == DTYPE_S32 &&
+	bool fits = q && kernel_row(q->kernel)->takes_epilogues && !l->proxy && q->accumulator == DTYPE_S32 &&
 		    is_byte(q->operand[problem_operand_count(q) - 1].dtype) && q->epilogue_count + 2 <= PROBLEM_EPILOGUES;
 	for (int i = 0; fits && i < q->epilogue_count; i++)
 		fits = q->epilogue[i].kind == EPILOGUE_SCALE || q->epilogue[i].kind == EPILOGUE_BIAS;

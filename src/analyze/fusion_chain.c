@@ -113,7 +113,7 @@ bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer 
 	const struct plan_problem *pp = layer_problem(p, l);
 	bool anchor = false;
 	c->pattern = (struct str){ 0 };
-	if (!pp || (pp->problem.kernel != KERNEL_CONV && pp->problem.kernel != KERNEL_MATMUL))
+	if (!pp || !kernel_row(pp->problem.kernel)->takes_epilogues)
 		return false;
 	for (size_t i = 0; i < sizeof(anchor_ops) / sizeof(anchor_ops[0]); i++)
 		anchor |= plan_layer_is(l, anchor_ops[i]);
@@ -124,7 +124,7 @@ bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer 
 	int scaled = sums_are_scaled(q);
 	c->foldable = q->epilogue_count == scaled || (q->epilogue_count == scaled + 1 &&
 		q->epilogue[scaled].kind == EPILOGUE_BIAS && q->epilogue[scaled].operand.constant);
-	c->channel_axis = q->kernel == KERNEL_CONV ? (shape->rank > 1 ? 1 : -1) : shape->rank - 1;
+	c->channel_axis = kernel_row(q->kernel)->image_like ? (shape->rank > 1 ? 1 : -1) : shape->rank - 1;
 	return true;
 }
 
@@ -132,9 +132,8 @@ bool chain_start_pointwise(struct chain *c, const struct plan *p, const struct p
 {
 	if (!chain_begin(c, p, l))
 		return false;
-	enum kernel k = c->problem.kernel;
 	c->pointwise = true;
-	return !c->problem.epilogue_count && (k == KERNEL_ELTWISE || k == KERNEL_BINARY || k == KERNEL_BATCHNORM) &&
+	return !c->problem.epilogue_count && kernel_row(c->problem.kernel)->pointwise &&
 		c->problem.operand[0].dtype == destination(&c->problem)->dtype;
 }
 
@@ -171,7 +170,7 @@ static int other_input(const struct chain *c, const struct plan_layer *l)
 
 static int64_t channels(const struct chain *c)
 {
-	return c->problem.kernel == KERNEL_CONV ? c->problem.k : c->problem.mn;
+	return kernel_row(c->problem.kernel)->output_channels(&c->problem);
 }
 
 /* True if the value has one element per channel: all other dimensions are 1, and it does not enlarge the

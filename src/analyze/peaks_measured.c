@@ -54,7 +54,7 @@ static const char *square_text(struct arena *a, int type, int size)
 void peaks_note_type(bool types[DTYPE_COUNT], const char *problem)
 {
 	struct problem p;
-	if (problem_parse(text_of(problem), &p, NULL) || !roofline_is_product(p.kernel))
+	if (problem_parse(text_of(problem), &p, NULL) || !kernel_row(p.kernel)->product)
 		return;
 	enum dtype type = p.operand[0].dtype;
 	types[type == DTYPE_F8E5M2 ? DTYPE_F8E4M3 : type] = true;

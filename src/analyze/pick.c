@@ -13,10 +13,8 @@ static bool is_kernel(const char *problem, enum kernel k)
 
 bool matrix_possible(const char *problem, bool strict)
 {
-	static const enum kernel kernels[] = { KERNEL_CONV, KERNEL_MATMUL, KERNEL_DECONV, KERNEL_ATTENTION,
-		KERNEL_RNN };
-	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
-		if (is_kernel(problem, kernels[i]))
+	for (int k = 0; k < KERNEL_COUNT; k++)
+		if (kernel_row((enum kernel)k)->product && is_kernel(problem, (enum kernel)k))
 			return !strict || strncmp(strchr(problem, ':'), ":f32", 4) != 0;
 	return false;
 }

@@ -5,12 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-bool roofline_is_product(enum kernel k)
-{
-	return k == KERNEL_CONV || k == KERNEL_DECONV || k == KERNEL_MATMUL || k == KERNEL_ATTENTION ||
-		k == KERNEL_RNN;
-}
-
 /* The roofline model (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009): time >= max(operations /
  * peak FLOP/s, bytes / bandwidth). Bytes are compulsory traffic: each operand once, at the bandwidth of the
  * cache level that holds all of them; rotated constants come from memory. Unknown peaks give NaN, never 0. */
@@ -21,7 +15,7 @@ static struct unit unit_for(const struct problem *p, const struct peaks *k, bool
 {
 	enum dtype own = p->operand[0].dtype;
 	struct unit unit = { own, false, plain ? k->flops[own] : NAN };
-	if (roofline_is_product(p->kernel)) {
+	if (kernel_row(p->kernel)->product) {
 		bool better = matrix && (isnan(unit.peak) || k->matrix_flops[matrix_type] > unit.peak);
 		return better ? (struct unit){ matrix_type, true, k->matrix_flops[matrix_type] } : unit;
 	}
@@ -120,8 +114,7 @@ static struct unit result_unit(const struct problem *p, const struct peaks *k, c
 	enum dtype type = roofline_math_type(r, p->operand[0].dtype);
 	bool matrix = r->algorithm.matrix == MATRIX_YES, plain = r->algorithm.matrix == MATRIX_NO;
 	bool counts = (matrix || plain) && type != DTYPE_UNKNOWN && !roofline_counts_its_own(&r->algorithm);
-	return roofline_is_product(p->kernel) && !counts ? (struct unit){ type, matrix, 0 } :
-		unit_for(p, k, plain, matrix, type);
+	return kernel_row(p->kernel)->product && !counts ? (struct unit){ type, matrix, 0 } : unit_for(p, k, plain, matrix, type);
 }
 
 static double result_peak(const struct problem *p, const struct peaks *k, const struct result *r)
@@ -157,8 +150,8 @@ struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k,
 {
 	struct roof_parts r = { .unit = of ? result_unit(p, k, of) : scenario_unit(p, k, s) };
 	r.ops_ns = ops_ns(p, r.unit.peak);
-	r.counts_its_own = of && roofline_is_product(p->kernel) && roofline_counts_its_own(&of->algorithm);
-	r.unit_unknown = of && roofline_is_product(p->kernel) &&
+	r.counts_its_own = of && kernel_row(p->kernel)->product && roofline_counts_its_own(&of->algorithm);
+	r.unit_unknown = of && kernel_row(p->kernel)->product &&
 		(of->algorithm.matrix == MATRIX_UNKNOWN || roofline_math_type(of, p->operand[0].dtype) == DTYPE_UNKNOWN);
 	parts_bytes(&r, p, k, c);
 	return r;
@@ -166,65 +159,12 @@ struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k,
 
 /* ---- the shortest possible time of a measurement */
 
-#define TAPS_MOST 1024 /* larger windows are not checked */
-
-/* Number of (index, tap) pairs that hit an element of the other side: index * stride + tap * dilation - pad
- * in [0, n). */
-static double pairs_met(int64_t places, int64_t taps, int64_t stride, int64_t dilation,
-	int64_t pad, int64_t n)
-{
-	double met = 0;
-	for (int64_t t = 0; t < taps; t++) {
-		double at = (double)t * (double)dilation - (double)pad;
-		double first = fmax(ceil(-at / (double)stride), 0);
-		double last = fmin(floor(((double)n - 1 - at) / (double)stride), (double)places - 1);
-		met += last >= first ? last - first + 1 : 0;
-	}
-	return met;
-}
-
-/* The share of a convolution's operations that read input elements; those on padding need not be computed. */
-static double share_met(const struct problem *p)
-{
-	double share = 1;
-	if (p->kernel != KERNEL_CONV && p->kernel != KERNEL_DECONV)
-		return 1;
-	for (int i = 3 - p->spatial; i < 3; i++) {
-		int64_t in = p->in[i], out = problem_out_size(p, i), taps = p->kernel_size[i];
-		bool conv = p->kernel == KERNEL_CONV;
-		int64_t places = conv ? out : in;
-		if (taps > TAPS_MOST || taps < 1 || places < 1)
-			return 0;
-		share *= pairs_met(places, taps, p->stride[i], p->dilation[i], p->pad_begin[i], conv ? in : out) /
-			((double)places * (double)taps);
-	}
-	return share;
-}
-
-/* The share of the input that must be read: strides can skip elements, downsampling too, and a gather can
- * read the same rows repeatedly. */
-static double share_read(const struct problem *p)
-{
-	double share = 1;
-	if (p->kernel == KERNEL_RESAMPLE || p->kernel == KERNEL_GATHER)
-		return 0;
-	if (p->kernel != KERNEL_CONV && p->kernel != KERNEL_POOL)
-		return 1;
-	for (int i = 3 - p->spatial; i < 3; i++) {
-		int64_t taps = p->dilation[i] > 1 ? 1 : p->kernel_size[i],
-			each = taps < p->stride[i] ? taps : p->stride[i];
-		share *= fmin(1, (double)problem_out_size(p, i) * (double)each / (double)p->in[i]);
-	}
-	return share;
-}
-
 static double bytes_least(const struct problem *p)
 {
-	struct problem_shape source = problem_operand_shape(p, p->kernel == KERNEL_GATHER ? 2 : 0);
-	double volume = 1, share = share_read(p);
-	for (int i = 0; i < source.rank; i++)
-		volume *= (double)source.dim[i];
-	return problem_bytes(p) - (share < 1 ? (1 - share) * dtype_bytes(p->operand[0].dtype, volume) : 0);
+	const struct kernel_row *row = kernel_row(p->kernel);
+	double share = row->share_read ? row->share_read(p) : 1;
+	return problem_bytes(p) - (share < 1 ?
+		(1 - share) * dtype_bytes(p->operand[0].dtype, problem_operand_traffic(p, 0)) : 0);
 }
 
 /* Constants rotate through twice the last-level cache, so half of them may still be in it. */
@@ -248,8 +188,9 @@ static double passing_ns(const struct problem *p, const struct peaks *k, enum ca
 
 bool roofline_mistrusts(const struct problem *p, const struct peaks *k, const struct result *r)
 {
-	double peak = roofline_is_product(p->kernel) ? result_peak(p, k, r) : 0;
-	double ops = peak > 0 ? ops_ns(p, peak) * share_met(p) : 0, bytes = passing_ns(p, k, r->cache);
+	const struct kernel_row *row = kernel_row(p->kernel);
+	double peak = row->product ? result_peak(p, k, r) : 0, bytes = passing_ns(p, k, r->cache);
+	double ops = peak > 0 ? ops_ns(p, peak) * (row->share_computed ? row->share_computed(p) : 1) : 0;
 	return r->status == STATUS_OK && r->stats.median < ROOFLINE_TRUST * fmax(ops, bytes); /* NaN compares false */
 }
 
@@ -277,7 +218,7 @@ const char *roofline_why(struct arena *a, const struct study *st, const struct s
 	enum dtype own = p.operand[0].dtype, matrix = own == DTYPE_F32 ? DTYPE_TF32 : own;
 	const char *name = dtype_name(own), *math = own == DTYPE_F32 && !s->relaxed ? ",math" : "";
 	bool barred = !s->matrix || *math;
-	if (roofline_is_product(p.kernel) && barred && !isnan(k->matrix_flops[matrix]))
+	if (kernel_row(p.kernel)->product && barred && !isnan(k->matrix_flops[matrix]))
 		return arena_printf(a, "%s peak only on matrix units: add -w %s%s", name, s->matrix ? "" : "matrix",
 			s->matrix ? math + 1 : math);
 	return arena_printf(a, "no %s peak of the device is known", name);
@@ -290,7 +231,7 @@ static int unit_of(const struct problem *p, const struct peaks *k, const struct 
 	const struct result *r)
 {
 	enum dtype own = p->operand[0].dtype, type = r ? roofline_math_type(r, own) : own;
-	if (!roofline_is_product(p->kernel) || (r && !(result_peak(p, k, r) > 0)))
+	if (!kernel_row(p->kernel)->product || (r && !(result_peak(p, k, r) > 0)))
 		return -1;
 	if (r)
 		return r->algorithm.matrix == MATRIX_YES ? RESOURCE_MATRIX + (int)type :

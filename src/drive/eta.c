@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "problem/kernel.h"
 #include "problem/result.h"
 
 /* Fitted to the times of the problems of five models on two cores (tests/eta), each measured twice. */
@@ -14,18 +15,6 @@
 #define BYTES_S 2.2e10        /* byte/s of an execution, roughly */
 #define CONSTANTS_BYTES_S 8e8 /* byte/s of creating constants */
 #define LEAN 0.16             /* weight of the average rate, in units of problem weight */
-
-/* By kernel, without and with constants; 0 means 1. They differ mostly by the number of implementations. */
-static const double factors[KERNEL_COUNT][2] = {
-	[KERNEL_CONV] = { 0.5, 0.5 },
-	[KERNEL_DECONV] = { 0.5, 0.5 },
-	[KERNEL_MATMUL] = { 1.9, 0.9 },
-	[KERNEL_ELTWISE] = { 0.9, 0.9 },
-	[KERNEL_BINARY] = { 1.7, 1.7 },
-	[KERNEL_BATCHNORM] = { 1.3, 1.3 },
-	[KERNEL_POOL] = { 4, 4 },
-	[KERNEL_COPY] = { 1.8, 1.8 },
-};
 
 static double known(double value)
 {
@@ -40,7 +29,7 @@ struct eta_weight eta_weigh(const char *problem)
 	bool constant = problem_has_constant(&p);
 	double states = LAUNCH_COUNT * (constant ? 2 : 1); /* net, and warm if there are constants */
 	double execution_s = known(problem_flops(&p)) / FLOPS_S + known(problem_bytes(&p)) / BYTES_S;
-	double factor = factors[p.kernel][constant] > 0 ? factors[p.kernel][constant] : 1;
+	double fitted = kernel_row(p.kernel)->eta_factor[constant], factor = fitted > 0 ? fitted : 1;
 	double weight = factor * (BASE_S + fmin(states * SAMPLES * execution_s, BUDGET_S)) +
 		known(problem_constant_bytes(&p)) / CONSTANTS_BYTES_S;
 	return (struct eta_weight){ 2 * (int)p.kernel + constant, weight };

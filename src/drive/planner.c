@@ -208,6 +208,16 @@ static void planner_read(struct planner *p)
 		struct wire_message m;
 		int got = runner_process_read(p->process, &m, &err);
 		const struct device *d = got >= 0 ? runner_process_device(p->process) : NULL;
+		if (d && !jobs_contain(d->jobs, JOB_PROBLEM)) {
+			error_set(&err, "the runner answers no problems, only: %s. Install a newer runner",
+				d->jobs);
+			if (got > 0)
+				wire_free(&m);
+			runner_process_kill(p->process);
+			p->process = NULL;
+			planner_give_up(p, err.text);
+			return;
+		}
 		if (d && !p->known) {
 			p->device = device_copy(&p->arena, d);
 			p->known = true;

@@ -75,12 +75,29 @@ void queue_set_report(struct queue *q, void (*report)(const char *line))
 
 /* --- jobs --- */
 
-/* True if the problem is finished, or failed in the present batch. */
+void queue_set_taker(struct queue *q, const char *kind, queue_take_function *take, void *user)
+{
+	assert(q->taker_count < TAKERS_MAX && job_kind_is_valid(kind) && !queue_taker(q, kind));
+	q->takers[q->taker_count++] =
+		(struct taker){ arena_strndup(&q->arena, kind, strlen(kind)), take, user };
+}
+
+const struct taker *queue_taker(const struct queue *q, const char *kind)
+{
+	for (int i = 0; i < q->taker_count; i++)
+		if (strcmp(q->takers[i].kind, kind) == 0)
+			return &q->takers[i];
+	return NULL;
+}
+
+/* True if the job is finished, or failed in the present batch. Only problems stay finished. */
 static bool queue_is_settled(const struct queue *q, const struct job *j)
 {
+	if (!job_is_problem(j))
+		return false;
 	bool tried = j->state == JOB_FAILED && j->batch == q->batch && !queue_is_idle(q);
 	return tried || j->state == JOB_DONE || j->state == JOB_UNSUPPORTED ||
-	       results_is_finished(q->results, j->problem);
+	       results_is_finished(q->results, j->payload);
 }
 
 static void queue_reset_workers(struct queue *q)
@@ -91,8 +108,14 @@ static void queue_reset_workers(struct queue *q)
 
 bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 {
-	assert(problem[0] && strlen(problem) < PROBLEM_TEXT_SIZE);
-	int job = job_make(&q->list, problem);
+	return queue_add_job(q, JOB_PROBLEM, problem, first, again);
+}
+
+bool queue_add_job(struct queue *q, const char *kind, const char *payload, bool first, bool again)
+{
+	assert(payload[0] && strlen(payload) < PROBLEM_TEXT_SIZE && text_is_clean(text_of(payload)));
+	int job = job_make(&q->list, kind, payload);
+	assert(job_is_problem(&q->list.jobs[job]) || queue_taker(q, kind));
 	enum job_state state = q->list.jobs[job].state;
 	if (queue_is_idle(q) || queue_is_stuck(q))
 		queue_reset_workers(q);
@@ -148,12 +171,14 @@ bool queue_is_stuck(const struct queue *q)
 	return true;
 }
 
-/* Number of runner processes that were not sent a quit. */
+/* Number of runner processes that were not sent a quit, and have a job or may get one. */
 static int queue_up(const struct queue *q)
 {
 	int up = 0;
-	for (int i = 0; i < q->worker_count; i++)
-		up += q->workers[i].process && !q->workers[i].dismissed;
+	for (int i = 0; i < q->worker_count; i++) {
+		const struct worker *w = &q->workers[i];
+		up += w->process && !w->dismissed && (w->job >= 0 || worker_suits(q, w));
+	}
 	return up;
 }
 
@@ -170,7 +195,7 @@ static int queue_start(struct queue *q, int at_least, struct error *err)
 	more = more > least ? more : least;
 	for (int i = 0; i < q->worker_count && more > 0; i++) {
 		struct worker *w = &q->workers[i];
-		if (w->process || w->broken || clock_ms() < w->restart_at_ms)
+		if (w->process || w->broken || clock_ms() < w->restart_at_ms || !worker_suits(q, w))
 			continue;
 		if (worker_start(q, w, err) < 0)
 			return -1;
@@ -182,6 +207,7 @@ static int queue_start(struct queue *q, int at_least, struct error *err)
 static int queue_feed(struct queue *q, struct error *err)
 {
 	int added = 0;
+	queue_refuse_unanswered(q);
 	for (int i = 0; i < q->worker_count; i++) {
 		int one = worker_feed(q, &q->workers[i], err);
 		if (one < 0)

@@ -1,4 +1,5 @@
-/* The queue: problems to measure on one device, their states, and one or several runners that measure them.
+/* The queue: jobs for one device, their states, and one or several runners that do them. A job is a kind and
+ * a payload; the kind JOB_PROBLEM, a problem to measure, has functions of its own, which keep its results.
  * Single-threaded: the command's or the explorer's loop calls queue_step, which blocks for at most its
  * timeout. Each problem is measured by one runner. If a runner dies or hangs, only its problem fails, and it
  * is restarted; if the connection to it was lost, the problem is queued again, at most twice. A runner
@@ -17,7 +18,7 @@ enum job_state { JOB_NONE, JOB_PENDING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_U
 struct queue_status {
 	int pending, running, done, failed, unsupported; /* jobs since the queue was made or forgotten */
 	int batch_done, batch_failed, batch_unsupported; /* jobs since the queue was last idle */
-	const char *current;      /* problem being measured (the first of several), or NULL */
+	const char *current;	  /* problem (or payload) being measured, the first of several; or NULL */
 	const char *current_what; /* its current algorithm, from the heartbeat, or "" */
 	double elapsed_s;         /* since the first job of the present batch started */
 	double eta_s;             /* estimated time for the pending and running jobs; NaN: unknown */
@@ -35,7 +36,8 @@ struct queue_status {
 struct queue_worker {
 	const char *label;   /* "gpu7", "gpu7 #2" */
 	bool up;             /* has sent its hello and was not sent a quit */
-	const char *problem; /* being measured, or NULL */
+	const char *kind;    /* of its job, or NULL */
+	const char *problem; /* its job's payload, of kind JOB_PROBLEM the problem being measured; or NULL */
 	const char *what;    /* current algorithm, or "" */
 	int ended;           /* number of jobs that it ended */
 	double silence_s;    /* as in queue_status */
@@ -93,6 +95,18 @@ enum job_state queue_state(const struct queue *q, const char *problem); /* JOB_N
 int queue_position(const struct queue *q, const char *problem); /* 1: next; 0: not pending */
 const char *queue_why(const struct queue *q, const char *problem); /* why it failed, or "" */
 double queue_took_s(const struct queue *q, const char *problem); /* last time to measure it; NaN: none */
+
+/* The same for a job of any kind, whose payload is a clean text (text_clean) of less than PROBLEM_TEXT_SIZE
+ * bytes. Results of problems are stored; those of another kind are given to its taker, which must be set first,
+ * with the payload in r->problem, and a status other than ok if the job failed without one. Such a job is not
+ * added again while it is pending or running. A job of a kind that no runner's hello lists fails
+ * (queue_job_why), without a result; the other jobs go on. */
+typedef void queue_take_function(void *user, const struct result *r);
+void queue_set_taker(struct queue *q, const char *kind, queue_take_function *take, void *user);
+bool queue_add_job(struct queue *q, const char *kind, const char *payload, bool first, bool again);
+enum job_state queue_job_state(const struct queue *q, const char *kind, const char *payload);
+const char *queue_job_why(const struct queue *q, const char *kind, const char *payload);
+
 /* Removes the pending jobs (JOB_NONE) and cancels the running ones: their results so far are kept, but they
  * are not finished. */
 void queue_cancel(struct queue *q);

@@ -1,4 +1,4 @@
-/* The jobs of a queue and their order. All jobs are in one array, with a hash from problem texts to indexes;
+/* The jobs of a queue and their order. All jobs are in one array, with a hash from their keys to indexes;
  * pending ones also form a doubly linked list. Each pending job has a slot number that grows by 1 from head
  * to tail, so that its position is a subtraction: all operations take constant time. Removing a job from the
  * middle leaves a gap, and the next request for a position renumbers the list. */
@@ -19,26 +19,45 @@ void job_list_init(struct job_list *l)
 void job_list_free(struct job_list *l)
 {
 	free(l->jobs);
-	hash_free(&l->by_problem);
+	hash_free(&l->by_key);
 	arena_free(&l->arena);
 	job_list_init(l);
 }
 
-int job_find(const struct job_list *l, const char *problem)
+bool job_is_problem(const struct job *j)
 {
-	return (int)hash_find(&l->by_problem, text_of(problem));
+	return strcmp(j->kind, JOB_PROBLEM) == 0;
 }
 
-int job_make(struct job_list *l, const char *problem)
+/* A problem's text has no newline, so the keys of two kinds differ. */
+static struct text job_key(struct arena *a, const char *kind, const char *payload)
 {
-	int known = job_find(l, problem);
+	return text_of(strcmp(kind, JOB_PROBLEM) == 0 ? payload : arena_printf(a, "%s\n%s", kind, payload));
+}
+
+int job_find(const struct job_list *l, const char *kind, const char *payload)
+{
+	struct arena a = { 0 };
+	int job = (int)hash_find(&l->by_key, job_key(&a, kind, payload));
+	arena_free(&a);
+	return job;
+}
+
+int job_make(struct job_list *l, const char *kind, const char *payload)
+{
+	int known = job_find(l, kind, payload);
 	if (known >= 0)
 		return known;
-	const char *copy = arena_strndup(&l->arena, problem, strlen(problem));
+	const char *copy = arena_strndup(&l->arena, payload, strlen(payload));
 	VEC_GROW(l->jobs, l->count, l->capacity);
-	l->jobs[l->count] = (struct job){ .problem = copy, .before = -1, .after = -1, .took_s = NAN,
-		.weight = eta_weigh(copy), .why = "" };
-	*hash_at(&l->by_problem, text_of(copy)) = l->count;
+	l->jobs[l->count] = (struct job){ .kind = arena_strndup(&l->arena, kind, strlen(kind)),
+		.payload = copy,
+		.before = -1,
+		.after = -1,
+		.took_s = NAN,
+		.weight = eta_weigh(copy),
+		.why = "" };
+	*hash_at(&l->by_key, job_key(&l->arena, kind, copy)) = l->count;
 	l->by_state[JOB_NONE]++;
 	return l->count++;
 }

@@ -9,7 +9,8 @@
 #include "drive/queue.h"
 
 struct job {
-	const char *problem;
+	const char *kind;    /* JOB_PROBLEM or a taker's (queue_set_taker) */
+	const char *payload; /* of a problem: its text */
 	enum job_state state;
 	bool again;        /* requested although it was finished */
 	bool stepped_back; /* was moved to the tail once, because another process seems to measure it */
@@ -24,7 +25,7 @@ struct job {
 
 struct job_list {
 	struct arena arena;
-	struct hash by_problem;
+	struct hash by_key; /* a problem's text; for another kind "kind\npayload" */
 	struct job *jobs;
 	int count, capacity;
 	int head, tail;    /* of the list of pending jobs; -1: empty */
@@ -34,10 +35,11 @@ struct job_list {
 
 void job_list_init(struct job_list *l);
 void job_list_free(struct job_list *l);
-/* Index of a problem's job; -1 if it was never added. */
-int job_find(const struct job_list *l, const char *problem);
+/* Index of a job; -1 if it was never added. */
+int job_find(const struct job_list *l, const char *kind, const char *payload);
 /* The same, adding the job (JOB_NONE) if it is new. */
-int job_make(struct job_list *l, const char *problem);
+int job_make(struct job_list *l, const char *kind, const char *payload);
+bool job_is_problem(const struct job *j);
 /* Makes a job pending, at the head or tail. It must not be pending. */
 void job_enqueue(struct job_list *l, int job, bool first);
 /* Sets a state other than JOB_PENDING; a pending job is removed from the list. why may be NULL. */
@@ -59,6 +61,7 @@ struct worker {
 	bool dismissed;          /* it was sent a quit */
 	bool more;               /* messages may be buffered that poll does not report */
 	bool broken;             /* not restarted before worker_reset */
+	const char *jobs;	 /* kinds that its last hello listed (jobs_contain); NULL: unknown */
 	int64_t started_ms, restart_at_ms;
 	int64_t free_since_ms;   /* up and without a job since; or dismissed since */
 	int starts_failed;       /* starts in a row without a hello */
@@ -80,6 +83,15 @@ struct worker {
 	int ended;               /* number of jobs that it ended */
 };
 
+/* Takes the results of one kind of jobs (queue_set_taker). */
+struct taker {
+	const char *kind;
+	queue_take_function *take;
+	void *user;
+};
+
+#define TAKERS_MAX 4
+
 struct queue {
 	const struct config *config;
 	struct store *store;
@@ -99,6 +111,8 @@ struct queue {
 	int64_t cursor;          /* of store_load_since */
 	const volatile sig_atomic_t *stop;
 	void (*report)(const char *line);
+	struct taker takers[TAKERS_MAX];
+	int taker_count;
 
 	int64_t next_id;
 	int64_t batch;           /* number of the present batch */
@@ -117,6 +131,9 @@ bool queue_is_idle(const struct queue *q);
 bool queue_is_stuck(const struct queue *q);
 /* Number of jobs beyond the number of runners that are up. */
 int queue_wanted(const struct queue *q);
+
+/* The taker of a kind's results; NULL if there is none. */
+const struct taker *queue_taker(const struct queue *q, const char *kind);
 
 /* queue_device.c: makes the workers that the configuration selects. */
 void queue_make_workers(struct queue *q);
@@ -144,6 +161,10 @@ void worker_reset(struct worker *w);
 void worker_cancel(struct worker *w, bool is_limit);
 
 /* queue_work.c: jobs and messages. Return values as in queue_worker.c. */
+/* False if the worker's runner is known to answer none of the pending jobs. */
+bool worker_suits(const struct queue *q, const struct worker *w);
+/* Fails the next jobs if no runner answers their kind. */
+void queue_refuse_unanswered(struct queue *q);
 int worker_feed(struct queue *q, struct worker *w, struct error *err);
 int worker_read(struct queue *q, struct worker *w, int most, struct error *err);
 
@@ -156,6 +177,8 @@ int worker_check_time(struct queue *q, struct worker *w, struct error *err);
 void queue_trouble(struct queue *q, const char *text);
 /* Loads the device's stored results that were added since the last call. */
 int queue_load(struct queue *q, struct error *err);
+/* Fails a pending job because no runner answers its kind. Nothing is stored: another runner may do it. */
+void queue_refuse(struct queue *q, int job);
 /* Handles a result from a runner; returns 1 if it was added, 0 if it is ignored. */
 int queue_result(struct queue *q, struct worker *w, const struct wire_message *m);
 /* Ends the worker's job. Returns the number of results added. */

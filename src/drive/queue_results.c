@@ -35,16 +35,21 @@ int queue_load(struct queue *q, struct error *err)
 	return store_load_since(q->store, q->device_id, &q->cursor, q->results, err);
 }
 
-/* Adds a result to the store (or its queue, store_keep), then to memory. Counts those that the store cannot
- * take. */
+/* Gives a result of another kind to its taker. Adds one of a problem to the store (or its queue, store_keep),
+ * then to memory, and counts those that the store cannot take. */
 static void queue_keep(struct queue *q, struct worker *w, const struct result *r)
 {
 	struct error err = ERROR_NONE;
-	if (q->store && store_keep(q->store, &q->device, r, &err) < 0) {
+	const struct job *j = &q->list.jobs[w->job];
+	bool is_problem = job_is_problem(j);
+	if (is_problem && q->store && store_keep(q->store, &q->device, r, &err) < 0) {
 		w->unkept++;
 		queue_trouble(q, err.text);
 	}
-	results_add(q->results, r);
+	if (is_problem)
+		results_add(q->results, r);
+	else
+		queue_taker(q, j->kind)->take(queue_taker(q, j->kind)->user, r);
 	w->stored++;
 	w->stored_ok += r->status == STATUS_OK;
 	w->stored_mistrusted += r->status == STATUS_MISTRUSTED;
@@ -85,13 +90,13 @@ static bool queue_is_first(struct worker *w, const struct result *r)
 int queue_result(struct queue *q, struct worker *w, const struct wire_message *m)
 {
 	const struct job *j = w->job >= 0 ? &q->list.jobs[w->job] : NULL;
-	if (!j || m->id != w->id || strcmp(m->result.problem, j->problem)) {
+	if (!j || m->id != w->id || strcmp(m->kind, j->kind) || strcmp(m->result.problem, j->payload)) {
 		log_line("%s: a result for another job (id %lld, %s) is ignored", w->label, (long long)m->id,
 			m->result.problem);
 		return 0;
 	}
 	struct result r = m->result;
-	r.problem = j->problem;
+	r.problem = j->payload;
 	r.measured_at = (int64_t)time(NULL);
 	if (!r.runner_version || !r.runner_version[0])
 		r.runner_version = q->device.version;
@@ -130,10 +135,33 @@ static void queue_keep_failure(struct queue *q, struct worker *w, const char *pr
 	queue_keep(q, w, &r);
 }
 
+/* Counts a job whose state has just become final. */
+static void queue_count_end(struct queue *q, int job)
+{
+	q->list.jobs[job].batch = q->batch;
+	q->batch_until_ms = clock_ms();
+	q->batch_done++;
+	q->batch_by_state[q->list.jobs[job].state]++;
+}
+
+void queue_refuse(struct queue *q, int job)
+{
+	struct error why = ERROR_NONE;
+	const struct worker *w = &q->workers[0];
+	const char *kind = q->list.jobs[job].kind;
+	for (int i = 0; i < q->worker_count && !w->jobs; i++)
+		w = &q->workers[i];
+	error_set(&why, "no runner answers jobs of the kind \"%s\"; %s answers: %s. Install a newer runner",
+		kind, w->label, w->jobs && *w->jobs ? w->jobs : JOB_PROBLEM);
+	job_set(&q->list, job, JOB_FAILED, why.text);
+	queue_trouble(q, why.text);
+	queue_count_end(q, job);
+}
+
 int queue_end_job(struct queue *q, struct worker *w, enum status status, const char *why)
 {
 	int job = w->job, added = 0;
-	const char *problem = q->list.jobs[job].problem;
+	const char *payload = q->list.jobs[job].payload;
 	bool by_person = w->cancelled_ms && !w->cancel_is_limit;
 	if (status == STATUS_OK && w->stored_ok == 0 && !by_person) {
 		status = w->stored_mistrusted ? STATUS_MISTRUSTED : STATUS_FAILED;
@@ -150,27 +178,23 @@ int queue_end_job(struct queue *q, struct worker *w, enum status status, const c
 		job_set(&q->list, job, w->stored_ok ? JOB_DONE : JOB_NONE, NULL);
 	} else {
 		if (status != STATUS_OK) {
-			queue_keep_failure(q, w, problem, status, why);
+			queue_keep_failure(q, w, payload, status, why);
 			added = 1;
 		}
-		if (queue_is_answer(status))
-			queue_finish(q, w, problem);
+		if (queue_is_answer(status) && job_is_problem(&q->list.jobs[job]))
+			queue_finish(q, w, payload);
 		job_set(&q->list, job,
 			status == STATUS_OK	       ? JOB_DONE
 			: status == STATUS_UNSUPPORTED ? JOB_UNSUPPORTED
 						       : JOB_FAILED,
 			status == STATUS_OK ? NULL : why);
 	}
-	q->list.jobs[job].batch = q->batch;
-	q->batch_until_ms = clock_ms();
+	queue_count_end(q, job);
 	q->list.jobs[job].took_s = (double)(q->batch_until_ms - w->since_ms) / 1000;
-	if (!by_person)
+	if (!by_person && job_is_problem(&q->list.jobs[job]))
 		eta_learn(&q->eta, q->list.jobs[job].weight, q->list.jobs[job].took_s);
 	w->ended++;
-	q->batch_done++;
-	q->batch_by_state[q->list.jobs[job].state]++;
-	q->trouble_past |= status == STATUS_OK && w->id >= q->trouble_id; /* a job sent after the error
-									     succeeded */
+	q->trouble_past |= status == STATUS_OK && w->id >= q->trouble_id; /* a job sent after the error succeeded */
 	w->job = -1;
 	w->free_since_ms = clock_ms();
 	w->what[0] = '\0';

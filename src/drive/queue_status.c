@@ -20,28 +20,38 @@ bool queue_is_idle(const struct queue *q)
 	return q->list.by_state[JOB_RUNNING] == 0 && q->list.head < 0;
 }
 
+enum job_state queue_job_state(const struct queue *q, const char *kind, const char *payload)
+{
+	int job = job_find(&q->list, kind, payload);
+	return job < 0 ? JOB_NONE : q->list.jobs[job].state;
+}
+
 enum job_state queue_state(const struct queue *q, const char *problem)
 {
-	int job = job_find(&q->list, problem);
-	return job < 0 ? JOB_NONE : q->list.jobs[job].state;
+	return queue_job_state(q, JOB_PROBLEM, problem);
 }
 
 int queue_position(const struct queue *q, const char *problem)
 {
-	int job = job_find(&q->list, problem);
+	int job = job_find(&q->list, JOB_PROBLEM, problem);
 	/* renumbering slots does not change the visible state */
 	return job < 0 ? 0 : job_position((struct job_list *)(uintptr_t)&q->list, job);
 }
 
+const char *queue_job_why(const struct queue *q, const char *kind, const char *payload)
+{
+	int job = job_find(&q->list, kind, payload);
+	return job < 0 ? "" : q->list.jobs[job].why;
+}
+
 const char *queue_why(const struct queue *q, const char *problem)
 {
-	int job = job_find(&q->list, problem);
-	return job < 0 ? "" : q->list.jobs[job].why;
+	return queue_job_why(q, JOB_PROBLEM, problem);
 }
 
 double queue_took_s(const struct queue *q, const char *problem)
 {
-	int job = job_find(&q->list, problem);
+	int job = job_find(&q->list, JOB_PROBLEM, problem);
 	return job < 0 ? NAN : q->list.jobs[job].took_s;
 }
 
@@ -97,7 +107,8 @@ struct queue_worker queue_worker(const struct queue *q, int i)
 	return (struct queue_worker){
 		.label = w->label,
 		.up = w->greeted && !w->dismissed,
-		.problem = w->job >= 0 ? q->list.jobs[w->job].problem : NULL,
+		.kind = w->job >= 0 ? q->list.jobs[w->job].kind : NULL,
+		.problem = w->job >= 0 ? q->list.jobs[w->job].payload : NULL,
 		.what = w->what,
 		.ended = w->ended,
 		.silence_s = worker_silence_s(w),

@@ -64,8 +64,8 @@ int64_t queue_deadline_ms(const struct queue *q)
 	bool wanted = queue_wanted(q) > 0;
 	for (int i = 0; i < q->worker_count; i++) {
 		const struct worker *w = &q->workers[i];
-		int64_t its = w->process ? worker_deadline(q, w).at : wanted && !w->broken ?
-			w->restart_at_ms : INT64_MAX;
+		bool suits = wanted && !w->broken && worker_suits(q, w);
+		int64_t its = w->process ? worker_deadline(q, w).at : suits ? w->restart_at_ms : INT64_MAX;
 		at = its < at ? its : at;
 	}
 	return at;

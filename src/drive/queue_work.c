@@ -25,25 +25,68 @@ static bool queue_is_elsewhere(const struct queue *q, const char *problem)
 	return recent;
 }
 
-/* Returns the next job that still needs measuring, or -1. Jobs that another process with the same database
- * has finished are removed. A job that another process seems to measure goes to the tail, once. */
-static int queue_choose(struct queue *q)
+static bool worker_answers(const struct worker *w, const struct job *j)
 {
-	int job;
-	while ((job = q->list.head) >= 0) {
+	return !w->jobs || jobs_contain(w->jobs, j->kind);
+}
+
+bool worker_suits(const struct queue *q, const struct worker *w)
+{
+	for (int job = q->list.head; job >= 0; job = q->list.jobs[job].after)
+		if (worker_answers(w, &q->list.jobs[job]))
+			return true;
+	return q->list.head < 0;
+}
+
+/* True if the hellos of all runners that can be used are known and none lists the job's kind. */
+static bool queue_nobody_answers(const struct queue *q, const struct job *j)
+{
+	for (int i = 0; i < q->worker_count; i++)
+		if (!q->workers[i].broken && worker_answers(&q->workers[i], j))
+			return false;
+	return true;
+}
+
+/* True if the job still needs to be done now. A problem that another process with the same database has
+ * finished is removed; one that another process seems to measure goes to the tail, once. */
+static bool queue_needs(struct queue *q, int job)
+{
+	struct job *j = &q->list.jobs[job];
+	if (j->again || !job_is_problem(j))
+		return true;
+	bool finished = results_is_finished(q->results, j->payload);
+	if (!finished && (j->stepped_back || j->lost || !queue_is_elsewhere(q, j->payload)))
+		return true;
+	job_set(&q->list, job, JOB_NONE, NULL);
+	if (finished)
+		return false;
+	j->stepped_back = true;
+	job_enqueue(&q->list, job, false);
+	return false;
+}
+
+void queue_refuse_unanswered(struct queue *q)
+{
+	while (q->list.head >= 0 && queue_nobody_answers(q, &q->list.jobs[q->list.head]))
+		queue_refuse(q, q->list.head);
+}
+
+/* Returns the next job for the worker, or -1. Jobs of a kind that its runner does not answer stay for others.
+ */
+static int queue_choose(struct queue *q, const struct worker *w)
+{
+	int next;
+	for (int job = q->list.head; job >= 0; job = next) {
 		struct job *j = &q->list.jobs[job];
-		if (j->again)
-			break;
-		bool finished = results_is_finished(q->results, j->problem);
-		if (!finished && (j->stepped_back || j->lost || !queue_is_elsewhere(q, j->problem)))
-			break;
-		job_set(&q->list, job, JOB_NONE, NULL);
-		if (finished)
+		next = j->after;
+		if (!worker_answers(w, j))
 			continue;
-		j->stepped_back = true;
-		job_enqueue(&q->list, job, false);
+		if (queue_needs(q, job))
+			return job;
+		if (next < 0 && j->state == JOB_PENDING)
+			next = job; /* it went to the tail and was the last one */
 	}
-	return job;
+	return -1;
 }
 
 static int worker_send_next(struct queue *q, struct worker *w, struct error *err)
@@ -51,7 +94,7 @@ static int worker_send_next(struct queue *q, struct worker *w, struct error *err
 	struct error reading = ERROR_NONE;
 	if (queue_load(q, &reading))
 		queue_trouble(q, reading.text);
-	int job = queue_choose(q);
+	int job = queue_choose(q, w);
 	if (job < 0)
 		return 0;
 	job_set(&q->list, job, JOB_RUNNING, NULL);
@@ -67,9 +110,12 @@ static int worker_send_next(struct queue *q, struct worker *w, struct error *err
 	w->what[0] = '\0';
 	if (!q->batch_since_ms)
 		q->batch_since_ms = w->since_ms;
+	const struct job *j = &q->list.jobs[job];
 	struct wire_message run = { .type = WIRE_RUN,
 		.id = w->id,
-		.problem = q->list.jobs[job].problem,
+		.kind = j->kind,
+		.payload = j->payload,
+		.problem = j->payload,
 		.budget_ms = q->config->budget_ms,
 		.what = "",
 		.launches = { [LAUNCH_AMORTIZED] = true, [LAUNCH_ISOLATED] = true } };

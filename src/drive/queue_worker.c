@@ -34,6 +34,8 @@ void worker_reset(struct worker *w)
 {
 	w->broken = false;
 	w->starts_failed = w->deaths = 0;
+	if (!w->process || w->dismissed)
+		w->jobs = NULL; /* it may have been updated */
 	w->why[0] = '\0';
 }
 
@@ -167,6 +169,8 @@ int worker_greet(struct queue *q, struct worker *w, struct error *err)
 	w->greeted = w->met = true;
 	w->starts_failed = 0;
 	w->free_since_ms = clock_ms();
+	if (!w->jobs || strcmp(w->jobs, d->jobs) != 0)
+		w->jobs = arena_strndup(&q->arena, d->jobs, strlen(d->jobs));
 	if (!q->known) {
 		q->device = device_copy(&q->device_arena, d);
 		q->known = true;

@@ -233,8 +233,12 @@ static int records_result(struct records *r, struct records_item *item)
 	struct error err = ERROR_NONE;
 	struct result *one = &r->message.result;
 	if (!r->device)
-		return records_fault(r, r->line_number,
-			"a result before the first hello: its device is unknown", item);
+		return records_fault(r, r->line_number, "a result before the first hello: its device is unknown", item);
+	if (!wire_is_problem(&r->message)) {
+		error_set(&err, "a result of a job of the kind \"%s\", which this version cannot store",
+			r->message.kind);
+		return records_fault(r, r->line_number, err.text, item);
+	}
 	if (!records_knows_problem(r, one->problem, &err))
 		return records_fault(r, r->line_number, err.text, item);
 	if (one->status == STATUS_OK && !(one->stats.median > 0 && isfinite(one->stats.median))) {

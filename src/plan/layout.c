@@ -5,15 +5,10 @@
 #include "plan/plan.h"
 
 #include "base/hash.h"
+#include "problem/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum role {
-	ROLE_ORDER, /* needs ONNX order */
-	ROLE_IMAGE, /* a layer on channels and space: its first input and output are stored channels last */
-	ROLE_PASS   /* works in either layout: channels last if a run-time input is */
-};
 
 struct finder {
 	struct plan *p;
@@ -64,51 +59,37 @@ static bool moves_in_either(const struct plan_layer *l)
 	return false;
 }
 
-static enum role kernel_role(enum kernel k)
-{
-	static const enum role roles[KERNEL_COUNT] = {
-		[KERNEL_CONV] = ROLE_IMAGE, [KERNEL_DECONV] = ROLE_IMAGE, [KERNEL_POOL] = ROLE_IMAGE,
-		[KERNEL_BATCHNORM] = ROLE_IMAGE, [KERNEL_LRN] = ROLE_IMAGE, [KERNEL_RESAMPLE] = ROLE_IMAGE,
-		[KERNEL_INSTANCENORM] = ROLE_IMAGE, [KERNEL_ELTWISE] = ROLE_PASS, [KERNEL_BINARY] = ROLE_PASS,
-		[KERNEL_CONCAT] = ROLE_PASS, [KERNEL_CAST] = ROLE_PASS, [KERNEL_DROPOUT] = ROLE_PASS,
-		[KERNEL_REDUCE] = ROLE_PASS, [KERNEL_SELECT] = ROLE_PASS, [KERNEL_QUANTIZE] = ROLE_PASS,
-		[KERNEL_DEQUANTIZE] = ROLE_PASS,
-	};
-	return roles[k];
-}
-
 static const struct shape *value_shape(const struct plan *p, int value)
 {
 	return &p->values[value].shape;
 }
 
-static enum role role_of(const struct plan *p, const struct plan_layer *l)
+static enum kernel_layout role_of(const struct plan *p, const struct plan_layer *l)
 {
 	bool whole = l->input_count > 0 && l->inputs[0] >= 0 && l->output_count > 0 && l->outputs[0] >= 0;
 	if (!whole || l->body_count || l->class == CLASS_HOST)
-		return ROLE_ORDER;
+		return KERNEL_LAYOUT_ORDER;
 	const struct shape *in = value_shape(p, l->inputs[0]), *out = value_shape(p, l->outputs[0]);
 	if (l->class == CLASS_FREE) /* passes its input on: Identity, Dropout, a Reshape to the same shape */
-		return shape_same(*in, *out) ? ROLE_PASS : ROLE_ORDER;
+		return shape_same(*in, *out) ? KERNEL_LAYOUT_PASS : KERNEL_LAYOUT_ORDER;
 	if (l->problem < 0)
-		return ROLE_ORDER;
+		return KERNEL_LAYOUT_ORDER;
 	const struct problem *q = &p->problems[l->problem].problem;
+	const struct kernel_row *row = kernel_row(q->kernel);
 	/* a quantized layer is a proxy only for the factor between its scales */
 	if (q->kernel == KERNEL_COPY || (l->proxy && !l->quantized))
-		return moves_in_either(l) ? ROLE_PASS : ROLE_ORDER;
-	enum role role = kernel_role(q->kernel);
-	if (role == ROLE_IMAGE && (!is_image(in) || !is_image(out)))
-		return ROLE_ORDER;
-	/* the result of a reduction must be the same bytes in both layouts, and the problem must have its
-	 * dimensions */
-	if (q->kernel == KERNEL_REDUCE && (layout_matters(out) || q->shape[0].rank != in->rank))
-		return ROLE_ORDER;
-	/* element by element; a select that broadcasts has no twin */
-	for (int i = 0; q->kernel == KERNEL_SELECT && i < l->input_count; i++)
-		if (l->inputs[i] < 0 || !(shape_same(*value_shape(p, l->inputs[i]), *out) ||
+		return moves_in_either(l) ? KERNEL_LAYOUT_PASS : KERNEL_LAYOUT_ORDER;
+	if (row->layout == KERNEL_LAYOUT_IMAGE && (!is_image(in) || !is_image(out)))
+		return KERNEL_LAYOUT_ORDER;
+	/* the result must be the same bytes in both layouts, and the problem must have its dimensions */
+	if (row->layout == KERNEL_LAYOUT_SOURCE && (layout_matters(out) || q->shape[0].rank != in->rank))
+		return KERNEL_LAYOUT_ORDER;
+	/* a problem that cannot have another layout has no twin: each input must be shaped like the output */
+	for (int i = 0; row->layout == KERNEL_LAYOUT_PASS && !row->image_like && i < l->input_count; i++)
+		if (l->inputs[i] >= 0 && !(shape_same(*value_shape(p, l->inputs[i]), *out) ||
 			shape_count(*value_shape(p, l->inputs[i])) <= 1))
-			return ROLE_ORDER;
-	return role;
+			return KERNEL_LAYOUT_ORDER;
+	return row->layout;
 }
 
 /* ---- forward propagation of the layout */
@@ -128,16 +109,15 @@ static bool input_resists(const struct plan *p, const struct plan_layer *l, int 
 	return s->rank >= 3 && wide > 1;
 }
 
-static bool pass_is_active(const struct plan *p, const struct plan_layer *l)
+static bool pass_is_active(const struct plan *p, const struct plan_layer *l, enum kernel_layout role)
 {
 	bool any = false;
-	bool reduces = l->problem >= 0 && p->problems[l->problem].problem.kernel == KERNEL_REDUCE;
 	for (int i = 0; i < l->input_count; i++) {
 		int v = l->inputs[i];
 		if (v < 0 || p->values[v].kind != VALUE_TENSOR)
 			continue;
 		any |= p->values[v].nxc;
-		if (!reduces && input_resists(p, l, v))
+		if (role != KERNEL_LAYOUT_SOURCE && input_resists(p, l, v))
 			return false;
 	}
 	return any;
@@ -150,9 +130,9 @@ static void flood(struct finder *f)
 	struct plan *p = f->p;
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
-		enum role role = role_of(p, l);
-		f->active[i] = role == ROLE_IMAGE || (role == ROLE_PASS && pass_is_active(p, l));
-		int outputs = role == ROLE_IMAGE ? 1 : l->output_count;
+		enum kernel_layout role = role_of(p, l);
+		f->active[i] = role == KERNEL_LAYOUT_IMAGE || (role != KERNEL_LAYOUT_ORDER && pass_is_active(p, l, role));
+		int outputs = role == KERNEL_LAYOUT_IMAGE ? 1 : l->output_count;
 		for (int k = 0; f->active[i] && k < outputs; k++) {
 			int v = l->outputs[k];
 			if (v >= 0 && !p->values[v].constant)
@@ -185,26 +165,17 @@ static int problem_add(struct finder *f, const struct problem *problem, int laye
 	return index;
 }
 
-static bool binary_differs(const struct problem *p)
-{
-	const struct problem_shape *a = &p->shape[0], *b = &p->shape[1];
-	return a->rank != b->rank || memcmp(a->dim, b->dim, (size_t)a->rank * sizeof(a->dim[0])) != 0;
-}
-
 bool plan_twin(const struct problem *p, struct problem *twin)
 {
 	struct problem_shape in = problem_operand_shape(p, 0),
 		out = problem_operand_shape(p, problem_operand_count(p) - 1);
 	if (!shape_matters(&in) && !shape_matters(&out))
 		return false;
-	/* element by element over equal shapes: the same work in another order */
-	bool whole = p->mode == MODE_QUANTIZE_TENSOR || p->mode == MODE_QUANTIZE_DYNAMIC ||
-		p->mode == MODE_DEQUANTIZE_TENSOR;
-	if (p->kernel == KERNEL_ELTWISE || p->kernel == KERNEL_CAST || p->kernel == KERNEL_DROPOUT || whole ||
-		(p->kernel == KERNEL_BINARY && !binary_differs(p)))
+	const struct kernel_row *row = kernel_row(p->kernel);
+	if (row->any_order && row->any_order(p))
 		return false;
 	*twin = *p;
-	if (p->kernel == KERNEL_REDUCE && in.rank >= 3 && in.rank <= 5) {
+	if (row->layout == KERNEL_LAYOUT_SOURCE && in.rank >= 3 && in.rank <= 5) {
 		twin->operand[0].layout = LAYOUT_NXC;
 		return true;
 	}
@@ -267,14 +238,13 @@ static bool wants_nxc(const struct finder *f, const struct plan_layer *l, int va
 	const struct plan *p = f->p;
 	if (!f->active[l->index])
 		return false;
-	enum role role = role_of(p, l);
-	if (role == ROLE_IMAGE)
+	enum kernel_layout role = role_of(p, l);
+	if (role == KERNEL_LAYOUT_IMAGE)
 		return l->inputs[0] == value;
 	int rank = value_shape(p, value)->rank;
-	bool reduces = l->problem >= 0 && p->problems[l->problem].problem.kernel == KERNEL_REDUCE;
 	for (int i = 0; i < l->input_count; i++)
 		if (l->inputs[i] == value)
-			return reduces ? i == 0 : rank == value_shape(p, l->outputs[0])->rank;
+			return role == KERNEL_LAYOUT_SOURCE ? i == 0 : rank == value_shape(p, l->outputs[0])->rank;
 	return false;
 }
 

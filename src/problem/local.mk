@@ -4,6 +4,18 @@ libproblem_a_SOURCES = \
 	src/problem/dim.c src/problem/dim.h \
 	src/problem/dim_poly.c src/problem/dim_poly.h \
 	src/problem/dtype.c src/problem/dtype.h \
+	src/problem/kernel.h \
+	src/problem/kernels/attention.c \
+	src/problem/kernels/conv.c \
+	src/problem/kernels/matmul.c \
+	src/problem/kernels/move.c \
+	src/problem/kernels/norm.c \
+	src/problem/kernels/pointwise.c \
+	src/problem/kernels/pool.c \
+	src/problem/kernels/quantize.c \
+	src/problem/kernels/reduce.c \
+	src/problem/kernels/rnn.c \
+	src/problem/kernels/space.c src/problem/kernels/space.h \
 	src/problem/problem.c src/problem/problem.h \
 	src/problem/problem_check.c \
 	src/problem/problem_cost.c \

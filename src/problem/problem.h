@@ -31,36 +31,37 @@
 #define PROBLEM_OPERANDS 4   /* operands with a type of their own; concat's inputs share one */
 #define PROBLEM_TEXT_SIZE 1024
 
-/* Kernels: id, name. The fields of each are one row in problem.c and one section in docs/problem.md. */
-#define KERNEL_LIST(_)          \
-	_(CONV, "conv")           \
-	_(MATMUL, "matmul")       \
-	_(POOL, "pool")           \
-	_(BATCHNORM, "batchnorm") \
-	_(LAYERNORM, "layernorm") \
-	_(SOFTMAX, "softmax")     \
-	_(ELTWISE, "eltwise")     \
-	_(BINARY, "binary")       \
-	_(REDUCE, "reduce")       \
-	_(CONCAT, "concat")       \
-	_(TRANSPOSE, "transpose") \
-	_(RESAMPLE, "resample")   \
-	_(LRN, "lrn")             \
-	_(CAST, "cast")           \
-	_(COPY, "copy")           \
-	_(DECONV, "deconv")       \
-	_(INSTANCENORM, "instancenorm") \
-	_(RMSNORM, "rmsnorm")     \
-	_(ATTENTION, "attention") \
-	_(RNN, "rnn")             \
-	_(DROPOUT, "dropout")     \
-	_(GATHER, "gather")       \
-	_(SELECT, "select")       \
-	_(TOPK, "topk")           \
-	_(ARGREDUCE, "argreduce") \
-	_(SCAN, "scan") \
-	_(QUANTIZE, "quantize") \
-	_(DEQUANTIZE, "dequantize")
+/* The kernels: id, name. The row of each (operands, text, checks, shapes, costs, flags) is kernel_NAME in a file of
+ * src/problem/kernels/ (problem/kernel.h); what its text says is a section of docs/problem.md. */
+#define KERNEL_LIST(_) \
+	_(CONV, conv) \
+	_(MATMUL, matmul) \
+	_(POOL, pool) \
+	_(BATCHNORM, batchnorm) \
+	_(LAYERNORM, layernorm) \
+	_(SOFTMAX, softmax) \
+	_(ELTWISE, eltwise) \
+	_(BINARY, binary) \
+	_(REDUCE, reduce) \
+	_(CONCAT, concat) \
+	_(TRANSPOSE, transpose) \
+	_(RESAMPLE, resample) \
+	_(LRN, lrn) \
+	_(CAST, cast) \
+	_(COPY, copy) \
+	_(DECONV, deconv) \
+	_(INSTANCENORM, instancenorm) \
+	_(RMSNORM, rmsnorm) \
+	_(ATTENTION, attention) \
+	_(RNN, rnn) \
+	_(DROPOUT, dropout) \
+	_(GATHER, gather) \
+	_(SELECT, select) \
+	_(TOPK, topk) \
+	_(ARGREDUCE, argreduce) \
+	_(SCAN, scan) \
+	_(QUANTIZE, quantize) \
+	_(DEQUANTIZE, dequantize)
 
 enum kernel {
 #define KERNEL_ENUM(id, name) KERNEL_##id,
@@ -289,5 +290,7 @@ bool problem_set_layout(struct problem *p, enum layout l);
 double problem_flops(const struct problem *p);
 double problem_bytes(const struct problem *p);
 double problem_constant_bytes(const struct problem *p);
+/* Elements of operand i that must be read or written: all, but of a gather's source only those taken. */
+double problem_operand_traffic(const struct problem *p, int i);
 
 #endif

@@ -33,7 +33,22 @@ struct segment {
 	int (*read)(struct cursor *c, struct problem *p);
 };
 
-/* The segments after operands and mode, NULL-terminated. p->kernel and p->mode must be set. */
-const struct segment *const *problem_segments(const struct problem *p);
+/* The segments of a row, in order (struct kernel_row). */
+#define SEGMENTS(...) ((const struct segment *const[]){ __VA_ARGS__, NULL })
+
+extern const struct segment segment_shape, segment_shape1, segment_shape2; /* shape 0, 1, 2 */
+extern const struct segment segment_axis;
+
+/* A letter or word followed by a number. */
+void number_write(const char *name, int64_t value, struct str *out);
+
+/* Several of them; the list ends with a row without name. */
+struct segment_field {
+	const char *name;
+	size_t at; /* offset of an int64_t in struct problem */
+};
+#define SEGMENT_FIELD(name, member) { name, offsetof(struct problem, member) }
+void fields_write(const struct segment_field *f, const struct problem *p, struct str *out);
+int fields_read(const struct segment_field *f, struct cursor *c, struct problem *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* The text form of a problem. One row per kernel lists the segments after the operands; each segment can
+/* The text form of a problem. The kernel's row lists the segments after the operands; each segment can
  * write and read itself. Reading is lenient; the result is written again and compared, so that each
  * problem has exactly one spelling. */
 #include "config.h"
@@ -106,19 +106,10 @@ static int epilogue_read(struct cursor *c, struct epilogue *e)
 	return cursor_skip(c, ":") ? operand_read(c, &e->operand) : cursor_fail(c, "\":\" and a data type");
 }
 
-bool kernel_has_mode(enum kernel k)
+static const struct segment *const *segments_of(const struct problem *p)
 {
-	static const bool has[KERNEL_COUNT] = { [KERNEL_POOL] = true, [KERNEL_SOFTMAX] = true, [KERNEL_ELTWISE] = true,
-		[KERNEL_BINARY] = true, [KERNEL_REDUCE] = true, [KERNEL_RESAMPLE] = true, [KERNEL_LRN] = true,
-		[KERNEL_ATTENTION] = true, [KERNEL_RNN] = true, [KERNEL_DROPOUT] = true, [KERNEL_TOPK] = true,
-		[KERNEL_ARGREDUCE] = true, [KERNEL_SCAN] = true, [KERNEL_QUANTIZE] = true,
-			[KERNEL_DEQUANTIZE] = true };
-	return has[k];
-}
-
-bool kernel_has_accumulator(enum kernel k)
-{
-	return k == KERNEL_CONV || k == KERNEL_DECONV || k == KERNEL_MATMUL || k == KERNEL_ATTENTION;
+	const struct kernel_row *row = kernel_row(p->kernel);
+	return row->segments_by_mode ? row->segments_by_mode(p->mode) : row->segments;
 }
 
 /* ---- whole texts ---- */
@@ -132,15 +123,15 @@ static void problem_write(const struct problem *p, struct str *out)
 			str_add(out, ",", 1);
 		operand_write(&p->operand[i], out);
 	}
-	if (kernel_has_accumulator(p->kernel)) {
+	if (kernel_row(p->kernel)->accumulator) {
 		str_add(out, "/", 1);
 		str_puts(out, dtype_name(p->accumulator));
 	}
-	if (kernel_has_mode(p->kernel)) {
+	if (kernel_row(p->kernel)->mode) {
 		str_add(out, ":", 1);
 		mode_write(p->mode, p->alpha, p->beta, out);
 	}
-	for (const struct segment *const *s = problem_segments(p); *s; s++) {
+	for (const struct segment *const *s = segments_of(p); *s; s++) {
 		str_add(out, ":", 1);
 		(*s)->write(p, out);
 	}
@@ -174,7 +165,7 @@ static int operands_read(struct cursor *c, struct problem *p)
 		if (operand_read(c, &p->operand[i]))
 			return -1;
 	}
-	if (!kernel_has_accumulator(p->kernel))
+	if (!kernel_row(p->kernel)->accumulator)
 		return 0;
 	if (!cursor_skip(c, "/"))
 		return cursor_fail(c, "\"/\" and the accumulator type");
@@ -184,7 +175,7 @@ static int operands_read(struct cursor *c, struct problem *p)
 
 static int body_read(struct cursor *c, struct problem *p)
 {
-	if (kernel_has_mode(p->kernel)) {
+	if (kernel_row(p->kernel)->mode) {
 		c->segment = "mode";
 		if (!cursor_skip(c, ":"))
 			return cursor_fail(c, "\":\" and a mode");
@@ -194,7 +185,7 @@ static int body_read(struct cursor *c, struct problem *p)
 		if (mode_read_parameters(c, p->mode, &p->alpha, &p->beta))
 			return -1;
 	}
-	for (const struct segment *const *s = problem_segments(p); *s; s++) {
+	for (const struct segment *const *s = segments_of(p); *s; s++) {
 		c->segment = (*s)->name;
 		if (!cursor_skip(c, ":"))
 			return cursor_fail(c, "\":\"");

@@ -45,6 +45,23 @@ NAMES(launch, launch)
 NAMES(matrix, matrix)
 NAMES(stop, stop)
 
+bool job_kind_is_valid(const char *kind)
+{
+	size_t n = strspn(kind, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+	return n > 0 && n <= JOB_KIND_MAX && !kind[n];
+}
+
+bool jobs_contain(const char *jobs, const char *kind)
+{
+	size_t n = strlen(kind);
+	if (!jobs || !*jobs)
+		return strcmp(kind, JOB_PROBLEM) == 0;
+	for (const char *at = jobs; *at; at += strcspn(at, " "), at += strspn(at, " "))
+		if (strncmp(at, kind, n) == 0 && (!at[n] || at[n] == ' '))
+			return true;
+	return false;
+}
+
 static void strings_copy(struct arena *a, const char ***strings, int count)
 {
 	for (int i = 0; i < count; i++)
@@ -54,8 +71,8 @@ static void strings_copy(struct arena *a, const char ***strings, int count)
 struct device device_copy(struct arena *a, const struct device *d)
 {
 	struct device copy = *d;
-	const char **strings[] = { &copy.name, &copy.model, &copy.stack, &copy.runner, &copy.version, &copy.host,
-		&copy.attributes };
+	const char **strings[] = { &copy.name, &copy.model, &copy.stack, &copy.runner, &copy.version,
+		&copy.host, &copy.attributes, &copy.jobs };
 	strings_copy(a, strings, COUNT(strings));
 	return copy;
 }

@@ -91,6 +91,15 @@ struct result {
 
 /* The device that measured. `model` and `stack` are its identity: one bound never uses results of two
  * identities. */
+/* The kinds of jobs that a runner answers are words of lower case letters, digits, '_' and '-', at most
+ * JOB_KIND_MAX bytes. A problem (its text is the payload) is the first and so far the only one. */
+#define JOB_PROBLEM "problem"
+#define JOB_KIND_MAX 32
+bool job_kind_is_valid(const char *kind);
+/* True if `jobs` of a device contains the kind. NULL and "" are a runner from before this list: it answers
+ * problems. */
+bool jobs_contain(const char *jobs, const char *kind);
+
 struct device {
 	const char *name;      /* name for -d: "cpu", "cuda:0" */
 	const char *model;     /* "AMD EPYC 7B13" */
@@ -103,6 +112,7 @@ struct device {
 	int threads;           /* 0: not applicable */
 	double llc_bytes;      /* last-level cache; NaN unknown */
 	bool has_matrix;       /* has matrix units */
+	const char *jobs;      /* kinds of jobs that its runner answers, separated by a blank; see jobs_contain */
 };
 
 /* Copies with strings in the arena; NULL strings become "". */

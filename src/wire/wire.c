@@ -11,6 +11,7 @@
 #define WIRE_NAME_MAX 4096       /* bytes; a longer name is an error */
 #define WIRE_LINES_KEY "kernels" /* the only text that may contain newlines */
 #define WIRE_LONG_MAX 65536      /* bytes of attributes, and of kernels: C++ template names are long */
+#define JOBS_MAX 32		 /* kinds of jobs that a hello may list */
 #define WIRE_DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(12))
 
 /* A message type: the functions that write and read the keys besides "type" and "id". */
@@ -258,6 +259,39 @@ int wire_result_from_json(const json_t *o, struct result *r, struct error *err)
 
 /* --- messages --- */
 
+bool wire_is_problem(const struct wire_message *m)
+{
+	return !m->kind || !*m->kind || strcmp(m->kind, JOB_PROBLEM) == 0;
+}
+
+/* Written only where it is not a problem: older programs expect none. */
+static void kind_format(const struct wire_message *m, json_t *o)
+{
+	if (!wire_is_problem(m))
+		set_text(o, "kind", m->kind);
+}
+
+static int kind_parse(const json_t *o, struct wire_message *m, struct error *err)
+{
+	if (get_text(o, "kind", &m->kind, err))
+		return -1;
+	if (!*m->kind)
+		m->kind = JOB_PROBLEM;
+	return job_kind_is_valid(m->kind)
+		       ? 0
+		       : error_set(err, "\"kind\" is not the name of a kind of jobs: \"%.60s\"", m->kind);
+}
+
+static int payload_parse(const json_t *o, struct wire_message *m, struct error *err)
+{
+	if (get_text(o, "payload", &m->payload, err))
+		return -1;
+	if (!*m->payload || strlen(m->payload) >= PROBLEM_TEXT_SIZE)
+		return error_set(
+			err, "the job's kind is \"%s\", but its \"payload\" is missing or too long", m->kind);
+	return 0;
+}
+
 static int nothing_format(const struct wire_message *m, json_t *o)
 {
 	(void)m;
@@ -328,7 +362,9 @@ static const char *launch_word(int i)
 
 static int run_format(const struct wire_message *m, json_t *o)
 {
-	set_text(o, "problem", m->problem);
+	bool is_problem = wire_is_problem(m);
+	kind_format(m, o);
+	set_text(o, is_problem ? "problem" : "payload", is_problem ? m->problem : m->payload);
 	json_object_set_new(o, "budget_ms", json_integer(m->budget_ms));
 	json_object_set_new(o, "caches", words_to_json(m->caches, CACHE_COUNT, cache_word));
 	json_object_set_new(o, "launches", words_to_json(m->launches, LAUNCH_COUNT, launch_word));
@@ -339,7 +375,9 @@ static int run_parse(const json_t *o, struct wire_message *m, struct error *err)
 {
 	m->caches[CACHE_NET] = m->caches[CACHE_WARM] = true;
 	m->launches[LAUNCH_AMORTIZED] = m->launches[LAUNCH_ISOLATED] = true;
-	if (problem_only_parse(o, m, err) || get_count(o, "budget_ms", WIRE_BUDGET_MS, &m->budget_ms, err) ||
+	if (kind_parse(o, m, err) ||
+		(wire_is_problem(m) ? problem_only_parse(o, m, err) : payload_parse(o, m, err)) ||
+		get_count(o, "budget_ms", WIRE_BUDGET_MS, &m->budget_ms, err) ||
 		words_from_json(o, "caches", cache_parse, m->caches, CACHE_COUNT, err) ||
 		words_from_json(o, "launches", launch_parse, m->launches, LAUNCH_COUNT, err))
 		return -1;
@@ -370,12 +408,14 @@ static int result_format(const struct wire_message *m, json_t *o)
 			json_array_append_new(list, json_number_or_null(m->sample_ns[i]));
 		json_object_set_new(o, "sample_ns", list);
 	}
+	kind_format(m, o);
 	return json_object_set_new(o, "result", wire_result_to_json(&m->result));
 }
 
 static int result_parse(const json_t *o, struct wire_message *m, struct error *err)
 {
-	return wire_result_from_json(json_object_get(o, "result"), &m->result, err);
+	return kind_parse(o, m, err) ? -1
+				     : wire_result_from_json(json_object_get(o, "result"), &m->result, err);
 }
 
 /* Adds the list of the names that are set, unless it is empty. */
@@ -393,6 +433,10 @@ static int done_format(const struct wire_message *m, json_t *o)
 	set_text(o, "why", m->what);
 	if (m->leaves)
 		json_object_set_new(o, "leaves", json_true());
+	if (!wire_is_problem(m)) {
+		kind_format(m, o);
+		return set_text(o, "payload", m->payload);
+	}
 	if (!m->problem || !*m->problem)
 		return 0;
 	words_format(o, "caches", m->caches, CACHE_COUNT, cache_word);
@@ -404,7 +448,8 @@ static int done_parse(const json_t *o, struct wire_message *m, struct error *err
 {
 	int status;
 	if (get_word(o, "status", status_parse, -1, &status, err) || get_text(o, "why", &m->what, err) ||
-		get_text(o, "problem", &m->problem, err) ||
+		kind_parse(o, m, err) || get_text(o, "problem", &m->problem, err) ||
+		get_text(o, "payload", &m->payload, err) ||
 		words_from_json(o, "caches", cache_parse, m->caches, CACHE_COUNT, err) ||
 		words_from_json(o, "launches", launch_parse, m->launches, LAUNCH_COUNT, err))
 		return -1;
@@ -499,7 +544,11 @@ static int message_from_json(const json_t *o, struct wire_message *m, struct err
 int wire_parse(const char *line, size_t n, struct wire_message *m, struct error *err)
 {
 	json_error_t where;
-	*m = (struct wire_message){ .problem = "", .what = "", .result = { .stats = stats_unknown() } };
+	*m = (struct wire_message){ .kind = JOB_PROBLEM,
+		.payload = "",
+		.problem = "",
+		.what = "",
+		.result = { .stats = stats_unknown() } };
 	m->result.problem = m->result.why = m->result.kernels = m->result.runner_version = "";
 	m->result.enqueue_ns = m->result.clock_mhz = NAN;
 	if (n > WIRE_LINE_MAX)
@@ -518,10 +567,47 @@ int wire_parse(const char *line, size_t n, struct wire_message *m, struct error 
 void wire_free(struct wire_message *m)
 {
 	json_decref(m->json);
-	*m = (struct wire_message){ .problem = "", .what = "" };
+	*m = (struct wire_message){ .kind = JOB_PROBLEM, .payload = "", .problem = "", .what = "" };
 }
 
 /* --- the hello --- */
+
+/* The list of a device's kinds of jobs: "problem model". */
+static json_t *jobs_to_json(const char *jobs)
+{
+	json_t *list = json_array();
+	for (const char *at = jobs && *jobs ? jobs : JOB_PROBLEM; *at; at += strspn(at, " ")) {
+		size_t n = strcspn(at, " ");
+		json_array_append_new(list, json_text((struct text){ at, n }));
+		at += n;
+	}
+	return list;
+}
+
+/* Reads the list, "problem" if there is none: a runner from before it. */
+static int jobs_from_json(const json_t *list, struct arena *a, const char **jobs, struct error *err)
+{
+	const json_t *v;
+	size_t i;
+	*jobs = JOB_PROBLEM;
+	if (!list)
+		return 0;
+	if (!json_is_array(list) || json_array_size(list) == 0 || json_array_size(list) > JOBS_MAX)
+		return error_set(err, "\"jobs\" is not a list of 1 to %d kinds of jobs", JOBS_MAX);
+	struct str text = { 0 };
+	json_array_foreach(list, i, v)
+	{
+		if (!json_is_string(v) || !job_kind_is_valid(json_string_value(v))) {
+			str_free(&text);
+			return error_set(
+				err, "\"jobs\" contains something that is not the name of a kind of jobs");
+		}
+		str_addf(&text, "%s%s", i ? " " : "", json_string_value(v));
+	}
+	*jobs = arena_strndup(a, text.p, text.n);
+	str_free(&text);
+	return 0;
+}
 
 char *wire_hello(const struct device *d)
 {
@@ -537,6 +623,7 @@ char *wire_hello(const struct device *d)
 	json_object_set_new(o, "llc_bytes", json_number_or_null(d->llc_bytes));
 	json_object_set_new(o, "has_matrix", json_boolean(d->has_matrix));
 	set_text(o, "host", d->host);
+	json_object_set_new(o, "jobs", jobs_to_json(d->jobs));
 	json_t *attributes = d->attributes ? json_loads(d->attributes, 0, NULL) : NULL;
 	json_object_set_new(o, "attributes", attributes ? attributes : json_object());
 	return line_of(o);
@@ -566,6 +653,8 @@ static int hello_read(const json_t *o, struct arena *a, struct device *d, struct
 		hello_string(o, "name", a, &d->name, err) || hello_string(o, "model", a, &d->model, err) ||
 		hello_string(o, "stack", a, &d->stack, err) || hello_string(o, "host", a, &d->host, err) ||
 		get_count(o, "threads", 0, &threads, err) || get_amount(o, "llc_bytes", &d->llc_bytes, err))
+		return -1;
+	if (jobs_from_json(json_object_get(o, "jobs"), a, &d->jobs, err))
 		return -1;
 	if (!*d->name || !*d->model || !*d->stack)
 		return error_set(err, "the device's \"name\", \"model\" or \"stack\" is missing");

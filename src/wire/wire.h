@@ -16,24 +16,28 @@
 
 enum wire_type {
 	/* to the runner */
-	WIRE_RUN,        /* id, problem, budget_ms, caches, launches, samples */
+	WIRE_RUN,	 /* id, kind, problem or payload, budget_ms, caches, launches, samples */
 	WIRE_ALGORITHMS, /* id, problem: list the algorithms, measure none */
-	WIRE_CANCEL,     /* id (0: all queued and running jobs) */
+	WIRE_CANCEL,	 /* id (0: all queued and running jobs) */
 	WIRE_QUIT,
 	/* from the runner */
-	WIRE_ALGORITHM,  /* id, algorithm: reply to WIRE_ALGORITHMS, one message per algorithm */
-	WIRE_RESULT,     /* id, result */
-	WIRE_DONE,       /* id, status, why: the last message of a job; problem, and after a run caches and
-			    launches, so that a batch can skip the jobs that its output file already has */
-	WIRE_CHECK,      /* id, problem, algorithm, status, why, worst, allowed: --check, one per algorithm */
-	WIRE_HEARTBEAT,  /* id (0: idle), what: current algorithm and state */
-	WIRE_LOG,        /* what: text */
+	WIRE_ALGORITHM, /* id, algorithm: reply to WIRE_ALGORITHMS, one message per algorithm */
+	WIRE_RESULT,	/* id, kind, result */
+	WIRE_DONE,	/* id, status, why: the last message of a job; kind; problem, and after a run caches
+			   and launches, so that a batch can skip the jobs that its output file already has */
+	WIRE_CHECK,	/* id, problem, algorithm, status, why, worst, allowed: --check, one per algorithm */
+	WIRE_HEARTBEAT, /* id (0: idle), what: current algorithm and state */
+	WIRE_LOG,	/* what: text */
 	WIRE_TYPE_COUNT
 };
 
 struct wire_message {
 	enum wire_type type;
 	int64_t id;
+	/* RUN, RESULT, DONE: the job's kind; NULL or "": JOB_PROBLEM, which a parsed message always has. A
+	 * job of another kind has no problem, but a payload: a text of less than PROBLEM_TEXT_SIZE bytes,
+	 * which is result.problem in its results. */
+	const char *kind, *payload;
 	const char *problem;
 	int64_t budget_ms;
 	bool caches[CACHE_COUNT];
@@ -60,6 +64,9 @@ int wire_parse_hello(const char *line, struct arena *a, struct device *d, struct
 /* The same for a line with other text before the hello: a prompt, or an escape sequence that sets a
  * terminal's title. Sets *at to the offset of the hello. line.p[line.n] must be NUL. */
 int wire_find_hello(struct text line, struct arena *a, struct device *d, size_t *at, struct error *err);
+
+/* True if the message is about a problem, not about a job of another kind. */
+bool wire_is_problem(const struct wire_message *m);
 
 /* Returns the message as one line with newline, malloc'd. */
 char *wire_format(const struct wire_message *m);

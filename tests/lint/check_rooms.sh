@@ -3,7 +3,7 @@
 top=${abs_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 cd "$top" || exit 1
 
-order="base problem model ops plan config store wire drive profile analyze doctor session ui commands"
+order="base problem yaml model ops plan config store wire drive profile analyze doctor session ui commands"
 failures=$(mktemp)
 trap 'rm -f "$failures"' EXIT
 count=0
@@ -96,7 +96,7 @@ home() {
 }
 home 'sqlite3\.h' '^src/store/' sqlite3
 home 'zlib\.h' '^src/drive/records\.c$' zlib
-home 'yaml\.h' '^src/config/' libyaml
+home 'yaml\.h' '^src/yaml/' libyaml
 home 'protobuf-c|onnx\.pb-c\.h' '^src/model/' protobuf-c
 home 'jansson\.h' '^src/base/json\.h$' jansson
 home 'n?curses(w)?[./]|ncursesw/|term\.h>' '^ui/term\.c$' curses

@@ -27,6 +27,14 @@ ok $? "problems that cannot be measured do not end it"
 has '"type":"result","id":1,.*"name":"",.*"status":"unsupported"' "an unsupported problem has a result with that status"
 has '"type":"done","id":1,"status":"unsupported","why":"oneDNN has no type s64"' "with the reason"
 
+{ printf '{"type":"run","id":4,"kind":"model","payload":"resnet50.onnx"}\n'; run_line 5 "eltwise:f32,f32:relu:4"; } | serve
+ok $? "a job of an unknown kind does not end it"
+has '"magic":.*"jobs":\["problem"\]' "the hello lists the kinds of jobs"
+has '"type":"result","id":4,"kind":"model","result":{"problem":"resnet50.onnx",.*"name":"",.*"status":"unsupported"' \
+    "a job of an unknown kind has a result"
+has '"type":"done","id":4,"status":"unsupported","why":".*no jobs of the kind \\"model\\"","kind":"model"' "that names the kind"
+has '"type":"done","id":5,"status":"ok"' "the next job is done"
+
 {
     for type in c64 c128 s4 u4 s2 u2 f8e4m3fnuz f8e5m2fnuz f8e8m0 f6e2m3 f6e3m2 f4e2m1; do
         run_line 1 "gather:$type.c,s64,$type:100x8:ax0:1x4"

@@ -1,15 +1,16 @@
 /* A runner that measures nothing: it speaks the wire and behaves as the problem's kind and $FAKE_HELLO say,
- * so that the queue can be tested against every way in which a real one may fail. Not a test itself; t_queue, t_workers
- * and the tests of ssh and Slurm start it. Its whole life is told by the environment:
+ * so that the queue can be tested against every way in which a real one may fail. Not a test itself; t_queue,
+ *t_workers and the tests of ssh and Slurm start it. Its whole life is told by the environment:
  *
- *	FAKE_HELLO   how it begins: banner, old, newer, unended, broken, password, never, exit, flood, blank, deaf, changing, twice, waits
- *	FAKE_THREADS its threads, in the stack too; else those of OMP_NUM_THREADS
+ *	FAKE_HELLO   how it begins: banner, old, newer, unended, broken, password, never, exit, flood, blank,
+ *deaf, changing, twice, waits FAKE_THREADS its threads, in the stack too; else those of OMP_NUM_THREADS
  *	FAKE_MODEL   the device's model; FAKE_UUID its UUID, also "", else one that all have
  *	FAKE_ALL     every problem is answered well, whatever it is; the value is how many milliseconds that takes
  *	FAKE_LOG     a file to which each job's begin adds a line: "NAME PROBLEM", NAME being $FAKE_NAME or Slurm's node
  *	FAKE_END     how one of those that share FAKE_MARK ends (none, kill, 255, left, silent), as the first to get to its job number
  *	FAKE_AT      (from 1); FAKE_MARK is the file that says that it has happened. Or idle: after that job, each time
  *	FAKE_HOLD    a file: while it exists, jobs from number FAKE_AT on are begun, but not answered
+ *	FAKE_JOBS    the kinds of jobs in its hello, "problem model"; "none": a hello without the list, as before 0.2
  *	FAKE_GATE    waits: a file without which there is no hello */
 #include "config.h"
 
@@ -74,7 +75,12 @@ static void say_hello(const char *how)
 		fflush(stdout);
 		return;
 	}
-	char *line = wire_hello(&d);
+	const char *jobs = getenv("FAKE_JOBS");
+	bool old = jobs && strcmp(jobs, "none") == 0;
+	d.jobs = old ? NULL : jobs;
+	char *line = wire_hello(&d), *list = old ? strstr(line, "\"jobs\":[\"problem\"],") : NULL;
+	if (list)
+		memmove(list, list + 19, strlen(list + 19) + 1);
 	fputs(line, stdout);
 	fflush(stdout);
 	free(line);
@@ -465,8 +471,48 @@ static void hold(const struct wire_message *m, int job)
 	}
 }
 
+/* A job that is not a problem, which its hello must list. */
+static void answer_kind(const struct wire_message *m)
+{
+	if (!jobs_contain(getenv("FAKE_JOBS"), m->kind)) {
+		complain("a job of a kind that the hello does not list\n");
+		_exit(6);
+	}
+	struct wire_message r = { .type = WIRE_RESULT, .id = m->id, .kind = m->kind };
+	r.result = (struct result){ .problem = m->payload,
+		.why = "",
+		.runner_version = "",
+		.algorithm = { .api = "fake",
+			.name = "whole",
+			.layouts = "",
+			.math = "strict",
+			.workspace_bytes = NAN },
+		.stats = { .n = 10,
+			.executions = 1,
+			.min = 7,
+			.q1 = 7,
+			.median = 7,
+			.q3 = 7,
+			.mean = 7,
+			.lo = 7,
+			.hi = 7 } };
+	if (strstr(m->payload, "good"))
+		say(&r);
+	say(&(struct wire_message){ .type = WIRE_DONE,
+		.id = m->id,
+		.kind = m->kind,
+		.payload = m->payload,
+		.status = strstr(m->payload, "good") ? STATUS_OK : STATUS_UNSUPPORTED,
+		.what = "no such model" });
+}
+
 static void answer(const struct wire_message *m, int job)
 {
+	if (!wire_is_problem(m)) {
+		log_job(m->payload);
+		answer_kind(m);
+		return;
+	}
 	const char *all = getenv("FAKE_ALL");
 	log_job(m->problem);
 	hold(m, job);

@@ -106,6 +106,25 @@ static void test_strangers(void)
 	planner_free(p);
 }
 
+static void test_no_problems(void)
+{
+	setenv("FAKE_JOBS", "model", 1);
+	struct planner *p = open_with("");
+	planner_ask(p, YES);
+	is_int(run(p), 1, "a runner that answers no problems");
+	ok(planner_of(p, YES)->state == PLANNED_NO && planner_fd(p) == -1, "is not used");
+	is_str(planner_trouble(p), "the runner answers no problems, only: model. Install a newer runner",
+		"with the reason");
+	planner_free(p);
+	setenv("FAKE_JOBS", "none", 1);
+	p = open_with("");
+	planner_ask(p, YES);
+	is_int(run(p), 1, "a runner from before the kinds of jobs");
+	ok(planner_of(p, YES)->state == PLANNED_YES, "answers");
+	planner_free(p);
+	unsetenv("FAKE_JOBS");
+}
+
 static void test_hopeless(void)
 {
 	struct planner *p = open_with("exit");
@@ -145,6 +164,7 @@ int main(void)
 	test_many();
 	test_deaths();
 	test_strangers();
+	test_no_problems();
 	test_hopeless();
 	return done_testing();
 }

@@ -64,8 +64,11 @@ static void test_order(void)
 {
 	struct job_list l;
 	job_list_init(&l);
-	int a = job_make(&l, "a"), b = job_make(&l, "b"), c = job_make(&l, "c"), d = job_make(&l, "d");
-	is_int(job_make(&l, "b"), b, "a problem has one job");
+	int a = job_make(&l, JOB_PROBLEM, "a"), b = job_make(&l, JOB_PROBLEM, "b"),
+	    c = job_make(&l, JOB_PROBLEM, "c");
+	int d = job_make(&l, JOB_PROBLEM, "d");
+	is_int(job_make(&l, JOB_PROBLEM, "b"), b, "a problem has one job");
+	ok(job_find(&l, "model", "b") < 0, "a payload of another kind is another job");
 	job_enqueue(&l, a, false);
 	job_enqueue(&l, b, false);
 	job_enqueue(&l, c, true);
@@ -613,12 +616,110 @@ static void test_process(void)
 	is_int(errno, ECHILD, "nor a child process");
 }
 
+/* Results of jobs that are not problems. */
+struct taken {
+	int count;
+	char last[64];
+	enum status status;
+	double median;
+};
+
+static void take(void *user, const struct result *r)
+{
+	struct taken *t = user;
+	t->count++;
+	snprintf(t->last, sizeof(t->last), "%s", r->problem);
+	t->status = r->status;
+	t->median = r->stats.median;
+}
+
+#define GOOD "a good model, batch 1"
+#define BAD "a bad model"
+
+static void test_kinds(void)
+{
+	struct bench b;
+	struct taken taken = { 0 };
+	setenv("FAKE_JOBS", "problem model", 1);
+	bench_open(&b, "kinds.db", "");
+	queue_set_taker(b.q, "model", take, &taken);
+	ok(queue_add_job(b.q, "model", GOOD, false, false) && queue_add(b.q, OK, false, false),
+		"a model and a problem");
+	ok(!queue_add_job(b.q, "model", GOOD, false, false), "a pending job is not added again");
+	ok(queue_state(b.q, GOOD) == JOB_NONE && queue_job_state(b.q, "model", GOOD) == JOB_PENDING,
+		"a payload is no problem");
+	is_int(bench_run(&b), 3, "a runner that lists both kinds does both");
+	ok(taken.count == 1 && !strcmp(taken.last, GOOD) && taken.median == 7,
+		"the taker gets the result of the model");
+	is_int(queue_job_state(b.q, "model", GOOD), JOB_DONE, "the model is done");
+	ok(bench_results(&b, OK) == 2 && bench_results(&b, GOOD) == 0,
+		"only the results of the problem are kept");
+	struct results *stored = results_new();
+	store_load(b.store, store_device_find(b.store, queue_device(b.q), &err), stored, &err);
+	int of_problem, of_model;
+	results_of(stored, OK, &of_problem);
+	results_of(stored, GOOD, &of_model);
+	ok(of_problem == 2 && of_model == 0, "also in the store");
+	results_free(stored);
+	ok(queue_add_job(b.q, "model", GOOD, false, false),
+		"it can be added again: only problems stay finished");
+	queue_add_job(b.q, "model", BAD, false, false);
+	bench_run(&b);
+	ok(taken.count == 3 && !strcmp(taken.last, BAD) && taken.status == STATUS_UNSUPPORTED,
+		"a failure is a result, too");
+	is_int(queue_job_state(b.q, "model", BAD), JOB_UNSUPPORTED, "the model is unsupported");
+	is_str(queue_job_why(b.q, "model", BAD), "no such model", "with the reason");
+	bench_close(&b);
+}
+
+/* A runner from before the list of kinds, and one without problems. */
+static void test_unanswered_kinds(void)
+{
+	struct bench b;
+	struct taken taken = { 0 };
+	setenv("FAKE_JOBS", "none", 1);
+	bench_open(&b, "old.db", "");
+	queue_set_taker(b.q, "model", take, &taken);
+	queue_add(b.q, OK, false, false);
+	queue_add_job(b.q, "model", GOOD, false, false);
+	queue_add(b.q, OK2, false, false);
+	is_int(bench_run(&b), 4, "an old runner measures the problems");
+	ok(queue_state(b.q, OK) == JOB_DONE && queue_state(b.q, OK2) == JOB_DONE, "both");
+	is_int(queue_job_state(b.q, "model", GOOD), JOB_FAILED, "but not the model");
+	is_str(queue_job_why(b.q, "model", GOOD),
+		"no runner answers jobs of the kind \"model\"; fake answers: problem. Install a newer runner",
+		"with the reason");
+	ok(taken.count == 0 && queue_status(b.q).batch_failed == 1, "it has no result");
+	queue_add_job(b.q, "model", GOOD, false, false);
+	is_int(bench_run(&b), 0, "alone");
+	is_int(queue_job_state(b.q, "model", GOOD), JOB_FAILED, "the model fails again");
+	bench_close(&b);
+	setenv("FAKE_JOBS", "model", 1);
+	bench_open(&b, "old.db", "");
+	queue_set_taker(b.q, "model", take, &taken);
+	queue_add(b.q, OK3, false, false);
+	queue_add_job(b.q, "model", GOOD, false, false);
+	is_int(bench_run(&b), 1, "a runner without problems does the model");
+	ok(queue_state(b.q, OK3) == JOB_FAILED && taken.count == 1, "the problem fails");
+	is_str(queue_why(b.q, OK3),
+		"no runner answers jobs of the kind \"problem\"; fake answers: model. Install a newer runner",
+		"with the reason");
+	bench_close(&b);
+	unsetenv("FAKE_JOBS");
+	bench_open(&b, "old.db", "");
+	ok(queue_connect(b.q, 20000, &err) == 0 && queue_add(b.q, OK3, false, false),
+		"and nothing of it is stored");
+	bench_close(&b);
+}
+
 int main(void)
 {
 	const char *dir = getenv("builddir");
 	snprintf(fake, sizeof(fake), "%s/tests/unit/fake_runner", dir ? dir : ".");
 	scratch_make();
 	test_order();
+	test_kinds();
+	test_unanswered_kinds();
 	test_ok();
 	test_lost_device();
 	test_again();

@@ -107,6 +107,48 @@ static void test_sound(void)
 	free(again);
 }
 
+/* A file of version 0.1.0, as it was written, and one of a later version with a job of another kind. */
+static void test_versions(void)
+{
+	static const char old[] =
+		"{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1,\"runner\":\"benanza-runner-cpu\",\"version\":"
+		"\"0.1.0\",\"name\":\"cpu\","
+		"\"model\":\"AMD EPYC\",\"stack\":\"oneDNN 2.6.3 (OpenMP, avx2), 2 threads bound one a core, "
+		"strict\",\"threads\":2,"
+		"\"llc_bytes\":33554432,\"has_matrix\":false,\"host\":\"vm\",\"attributes\":{\"isa\":"
+		"\"avx2\",\"cores\":[0,1]}}\n"
+		"{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"" RELU
+		"\",\"algorithm\":{\"api\":\"oneDNN\",\"name\":\"jit:avx2\","
+		"\"layouts\":\"src=nChw8c "
+		"dst=nChw8c\",\"math\":\"strict\",\"rank\":0,\"matrix\":\"no\",\"workspace_bytes\":0,"
+		"\"notes\":\"\"},"
+		"\"status\":\"ok\",\"cache\":\"net\",\"launch\":\"amortized\",\"stats\":{\"n\":13,"
+		"\"discarded\":0,\"executions\":1,"
+		"\"min_ns\":1197404,\"q1_ns\":1210285,\"median_ns\":1221928,\"q3_ns\":1233991,\"mean_ns\":"
+		"1226540.6,\"stdev_ns\":18234.3,"
+		"\"lo_ns\":1208550,\"hi_ns\":1235524,\"stop\":\"converged\"},\"why\":\"\",\"kernels\":\"\","
+		"\"enqueue_ns\":null,"
+		"\"clock_mhz\":null,\"measured_at\":1795234168,\"runner_version\":\"0.1.0\"}}\n"
+		"{\"type\":\"done\",\"id\":1,\"status\":\"ok\",\"why\":\"\",\"caches\":[\"net\",\"warm\"],"
+		"\"launches\":[\"amortized\",\"isolated\"],\"problem\":\"" RELU "\"}\n";
+	expect(file_of("old.jsonl", (const char *const[]){ old, NULL }),
+		"D:AMD EPYC R2:r:1.22193e+06:ok E:r:ok .", "a file of version 0.1.0");
+	char *a = hello_line("A"), *one = result_line(2, TANH, 20);
+	struct wire_message m = { .type = WIRE_RESULT,
+		.id = 1,
+		.kind = "model",
+		.result = help_result("resnet50.onnx", "whole", 5) };
+	char *model = wire_format(&m);
+	expect(file_of("kinds.jsonl",
+		       (const char *const[]){ a, model, DONE(1, "ok"), one, DONE(2, "ok"), NULL }),
+		"D:A F2(kinds.jsonl:2: a result of a job of the kind \"model\", which this version cannot "
+		"store) R4:t:20:ok E:t:ok .",
+		"a result of another kind of jobs is skipped and reported");
+	free(a);
+	free(one);
+	free(model);
+}
+
 static void test_torn(void)
 {
 	char *a = hello_line("A"), *one = result_line(1, RELU, 10);
@@ -396,6 +438,7 @@ int main(void)
 {
 	scratch_make();
 	test_sound();
+	test_versions();
 	test_torn();
 	test_faults();
 	test_lies();

@@ -210,6 +210,91 @@ static void test_older(void)
 	free(kernels);
 }
 
+/* A job is a kind and a payload; "kind" is written only where it is not a problem. */
+static void test_kinds(void)
+{
+	struct error err = ERROR_NONE;
+	bool good;
+	struct wire_message run = { .type = WIRE_RUN,
+		.id = 5,
+		.kind = JOB_PROBLEM,
+		.problem = "x",
+		.payload = "y",
+		.budget_ms = 9,
+		.caches = { true },
+		.launches = { true } };
+	char *line = wire_format(&run);
+	is_str(line,
+		"{\"type\":\"run\",\"id\":5,\"problem\":\"x\",\"budget_ms\":9,\"caches\":[\"net\"],"
+		"\"launches\":[\"amortized\"]}\n",
+		"a problem, as older runners expect it");
+	free(line);
+	run.kind = "model";
+	struct wire_message m = round_trip(&run, &good);
+	ok(good && !wire_is_problem(&m) && !strcmp(m.kind, "model") && !strcmp(m.payload, "y") && !*m.problem,
+		"another kind");
+	wire_free(&m);
+	struct wire_message done = {
+		.type = WIRE_DONE, .id = 5, .kind = "model", .payload = "y", .what = ""
+	};
+	m = round_trip(&done, &good);
+	ok(good && !strcmp(m.kind, "model") && !strcmp(m.payload, "y") && !*m.problem, "its end");
+	wire_free(&m);
+	struct wire_message result = {
+		.type = WIRE_RESULT, .id = 4, .kind = "model", .result = sample_result()
+	};
+	m = round_trip(&result, &good);
+	ok(good && !strcmp(m.kind, "model"), "its result");
+	wire_free(&m);
+	const char *none = "{\"type\":\"done\",\"id\":1,\"status\":\"ok\"}";
+	is_int(wire_parse(none, strlen(none), &m, &err), 0, "a message without a kind");
+	ok(wire_is_problem(&m) && !strcmp(m.kind, JOB_PROBLEM), "is about a problem");
+	wire_free(&m);
+	is_int(wire_parse("{\"type\":\"run\",\"id\":8,\"kind\":\"model\",\"problem\":\"x\"}", 50, &m, &err),
+		-1, "no payload");
+	ok(strstr(err.text, "kind is \"model\", but its \"payload\" is missing") && m.id == 8,
+		"an error with the kind: %s", err.text);
+	const char *odd = "{\"type\":\"run\",\"id\":8,\"kind\":\"A b\",\"payload\":\"x\"}";
+	is_int(wire_parse(odd, strlen(odd), &m, &err), -1, "no name of a kind: %s", err.text);
+}
+
+static int hello_with(const char *jobs, struct arena *a, struct device *d, struct error *err)
+{
+	char line[512];
+	snprintf(line, sizeof(line),
+		"{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1,\"name\":\"a\",\"model\":\"b\",\"stack\":\"c\"%"
+		"s%s}",
+		*jobs ? ",\"jobs\":" : "", jobs);
+	return wire_parse_hello(line, a, d, err);
+}
+
+static void test_jobs(void)
+{
+	struct arena a = { 0 };
+	struct error err = ERROR_NONE;
+	struct device d;
+	is_int(hello_with("", &a, &d, &err), 1, "a hello without kinds of jobs");
+	ok(jobs_contain(d.jobs, JOB_PROBLEM) && !jobs_contain(d.jobs, "model"), "answers problems");
+	is_int(hello_with("[\"problem\",\"model\"]", &a, &d, &err), 1, "two kinds");
+	ok(jobs_contain(d.jobs, JOB_PROBLEM) && jobs_contain(d.jobs, "model") && !jobs_contain(d.jobs, "mod"),
+		"are known");
+	is_int(hello_with("[\"model\"]", &a, &d, &err), 1, "a hello without problems");
+	ok(!jobs_contain(d.jobs, JOB_PROBLEM), "answers none");
+	static const char *const refused[] = { "[]", "3", "\"problem\"", "[3]", "[\"a b\"]", "[\"\"]",
+		"[\"a-name-of-more-than-thirty-two-byte\"]" };
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		is_int(hello_with(refused[i], &a, &d, &err), -1, "refused: %s", refused[i]);
+	d.jobs = "problem model";
+	char *line = wire_hello(&d);
+	ok(strstr(line, "\"jobs\":[\"problem\",\"model\"]") != NULL, "a hello lists them");
+	free(line);
+	d.jobs = NULL;
+	line = wire_hello(&d);
+	ok(strstr(line, "\"jobs\":[\"problem\"]") != NULL, "problems where nothing is said");
+	free(line);
+	arena_free(&a);
+}
+
 static void test_bad_lines(void)
 {
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -321,6 +406,8 @@ int main(void)
 	test_unknown();
 	test_older();
 	test_bad_lines();
+	test_kinds();
+	test_jobs();
 	test_hello();
 	test_clean();
 	return done_testing();

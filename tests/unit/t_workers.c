@@ -130,6 +130,43 @@ static void test_pool(void)
 }
 
 /* A runner that may have more processes has no more than there are problems. */
+static int taken;
+
+static void take(void *user, const struct result *r)
+{
+	(void)user;
+	taken += r->stats.median == 7;
+}
+
+/* Three runners of which only the last lists models: each job goes to one that answers it. */
+static void test_kinds(void)
+{
+	struct bench b;
+	bench_prepare(&b, fake, "a,b,c");
+	for (int i = 0; i < BENCH_RUNNERS; i++) {
+		b.env[i][0] = i == 0 ? "FAKE_NAME=a" : i == 1 ? "FAKE_NAME=b" : "FAKE_NAME=c";
+		b.env[i][1] = i == 2   ? "FAKE_JOBS=problem model"
+			      : i == 1 ? "FAKE_JOBS=none"
+				       : "FAKE_JOBS=problem";
+	}
+	bench_begin(&b, NULL);
+	queue_set_taker(b.q, "model", take, NULL);
+	queue_add_job(b.q, "model", "good 0", false, false);
+	is_int(bench_run(&b), 1, "a model alone: runners are started until one answers it");
+	ok(taken == 1 && logged("c good 0") == 1, "the third one");
+	for (int i = 1; i < 6; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "good %d", i);
+		queue_add_job(b.q, "model", name, false, false);
+	}
+	add(&b, PROBLEMS);
+	is_int(bench_run(&b), 5 + 2 * PROBLEMS, "models and problems");
+	ok(taken == 6 && logged("good") == 6 && logged("c good") == 6, "all models are done by it");
+	is_int(whole(b.results), PROBLEMS, "each problem once");
+	ok(logged("a eltwise") && logged("b eltwise"), "also by the others");
+	bench_close(&b);
+}
+
 static void test_count(void)
 {
 	struct bench b;
@@ -526,6 +563,7 @@ int main(void)
 	scratch_make();
 	test_pool();
 	setenv("FAKE_ALL", "0", 1);
+	test_kinds();
 	test_count();
 	test_names();
 	test_links();

@@ -3,6 +3,7 @@
 #include "runner/protocol/serve.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -375,11 +376,45 @@ static void send_outcome(struct server *s, const struct wire_message *m, enum st
 	batch_add(s->how->batch, &done);
 }
 
+/* Answers a job that is not a problem: `unsupported`. */
+static void refuse_kind(struct server *s, const struct wire_message *m)
+{
+	struct error why = ERROR_NONE;
+	const struct device *d = s->how->device;
+	error_set(&why, "%s %s answers problems, but no jobs of the kind \"%s\"", d->runner, d->version,
+		m->kind);
+	send_message(s, &(struct wire_message){ .type = WIRE_RESULT,
+				.id = m->id,
+				.kind = m->kind,
+				.result = { .problem = m->payload,
+					.status = STATUS_UNSUPPORTED,
+					.why = why.text,
+					.kernels = "",
+					.algorithm = { .api = "",
+						.name = "",
+						.layouts = "",
+						.math = "",
+						.workspace_bytes = NAN,
+						.notes = "" },
+					.measured_at = (int64_t)time(NULL),
+					.runner_version = d->version } });
+	send_message(s, &(struct wire_message){ .type = WIRE_DONE,
+				.id = m->id,
+				.status = STATUS_UNSUPPORTED,
+				.what = why.text,
+				.kind = m->kind,
+				.payload = m->payload });
+}
+
 static void work_on(struct server *s, struct wire_message *m)
 {
 	struct error err = ERROR_NONE;
 	struct working w = { s, m };
 	bool stopped = false;
+	if (!wire_is_problem(m)) {
+		refuse_kind(s, m);
+		return;
+	}
 	job_default(s, m);
 	if (batch_skips(s->how->batch, m, is_measured(s, m)))
 		return;

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "problem/kernel.h"
 #include "runner/verify/tolerance.h"
 
 #include <math.h>
@@ -78,20 +79,7 @@ static bool is_transcendental(enum mode m)
 
 static bool has_transcendental(const struct problem *p)
 {
-	switch (p->kernel) {
-	case KERNEL_SOFTMAX:
-	case KERNEL_LRN:
-	case KERNEL_ATTENTION:
-	case KERNEL_RNN:
-	case KERNEL_LAYERNORM:
-	case KERNEL_RMSNORM:
-	case KERNEL_INSTANCENORM:
-	case KERNEL_BATCHNORM:
-		return true;
-	default:
-		break;
-	}
-	bool any = p->kernel == KERNEL_ELTWISE && is_transcendental(p->mode);
+	bool any = kernel_row(p->kernel)->transcendental || (p->kernel == KERNEL_ELTWISE && is_transcendental(p->mode));
 	for (int i = 0; i < p->epilogue_count; i++)
 		any = any || (p->epilogue[i].kind == EPILOGUE_ELTWISE && is_transcendental(p->epilogue[i].mode));
 	return any;

@@ -1,0 +1,97 @@
+/* Matrix multiplication, batched: matmul. */
+#include "config.h"
+
+#include "problem/problem_private.h"
+#include "problem/problem_segments.h"
+
+static void sizes_write(const struct problem *p, struct str *out)
+{
+	str_add(out, "ba", 2);
+	shape_write(&p->batch_a, out);
+	str_add(out, "bb", 2);
+	shape_write(&p->batch_b, out);
+	number_write("m", p->m, out);
+	number_write("n", p->mn, out);
+	number_write("k", p->mk, out);
+}
+
+static int sizes_read(struct cursor *c, struct problem *p)
+{
+	if (!cursor_skip(c, "ba"))
+		return cursor_fail(c, "ba");
+	if (shape_read(c, &p->batch_a))
+		return -1;
+	if (!cursor_skip(c, "bb"))
+		return cursor_fail(c, "bb");
+	return shape_read(c, &p->batch_b) || cursor_field(c, "m", &p->m) || cursor_field(c, "n", &p->mn) ||
+		cursor_field(c, "k", &p->mk);
+}
+
+static void transposed_write(const struct problem *p, struct str *out)
+{
+	number_write("ta", p->transpose_a, out);
+	number_write("tb", p->transpose_b, out);
+}
+
+static int transposed_read(struct cursor *c, struct problem *p)
+{
+	int64_t a, b;
+	if (cursor_field(c, "ta", &a) || cursor_field(c, "tb", &b))
+		return -1;
+	p->transpose_a = a == 1;
+	p->transpose_b = b == 1;
+	return 0;
+}
+
+static const struct segment seg_sizes = { "sizes", sizes_write, sizes_read };
+static const struct segment seg_transposed = { "transposition", transposed_write, transposed_read };
+
+static int check(const struct problem *p, struct error *err)
+{
+	int64_t sizes[3] = { p->m, p->mn, p->mk };
+	const struct problem_shape *a = &p->batch_a, *b = &p->batch_b;
+	if (problem_check_positive(sizes, 0, 3, "m, n and k", err) || problem_check_shape(a, err) ||
+		problem_check_shape(b, err))
+		return -1;
+	if (a->rank != b->rank || a->rank < 1 || a->rank > PROBLEM_RANK - 2)
+		return error_set(err, "problem: batch dimensions of ranks %d and %d", a->rank, b->rank);
+	for (int i = 0; i < a->rank; i++)
+		if (a->dim[i] != b->dim[i] && a->dim[i] != 1 && b->dim[i] != 1)
+			return error_set(err, "problem: batch dimensions do not broadcast");
+	return 0;
+}
+
+static struct problem_shape shape_of(const struct problem *p, int i)
+{
+	struct problem_shape s = i == 1 ? p->batch_b : p->batch_a;
+	for (int j = 0; i == 2 && j < s.rank; j++)
+		if (s.dim[j] == 1)
+			s.dim[j] = p->batch_b.dim[j];
+	s.dim[s.rank] = i == 1 ? p->mk : p->m;
+	s.dim[s.rank + 1] = i == 0 ? p->mk : p->mn;
+	s.rank += 2;
+	return s;
+}
+
+static double flops(const struct problem *p)
+{
+	return 2 * problem_operand_volume(p, 2) * (double)p->mk;
+}
+
+static int64_t output_channels(const struct problem *p)
+{
+	return p->mn;
+}
+
+const struct kernel_row kernel_matmul = {
+	.operands = 3,
+	.accumulator = true,
+	.segments = SEGMENTS(&seg_sizes, &seg_transposed),
+	.check = check,
+	.shape = shape_of,
+	.flops = flops,
+	.output_channels = output_channels,
+	.product = true,
+	.takes_epilogues = true,
+	.eta_factor = { 1.9, 0.9 },
+};

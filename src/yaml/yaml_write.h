@@ -1,0 +1,30 @@
+/* Writes YAML that every reader parses back to the same values: the same calls always give the same bytes. */
+#ifndef YAML_YAML_WRITE_H
+#define YAML_YAML_WRITE_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+struct yaml_writer;
+
+/* The text is added to out, which must outlive the writer. */
+struct yaml_writer *yaml_writer_new(struct str *out);
+/* A map's items alternate key and value; every map and list has its end. */
+void yaml_write_map(struct yaml_writer *w);
+void yaml_write_list(struct yaml_writer *w);
+/* A list on one line: [a, b]. */
+void yaml_write_row(struct yaml_writer *w);
+void yaml_write_end(struct yaml_writer *w);
+/* Any valid UTF-8, NUL and newlines too: plain if no reader takes it for a number, a date or a word such as
+ * true, else in double quotes. */
+void yaml_write_text(struct yaml_writer *w, struct text t);
+void yaml_write_int(struct yaml_writer *w, int64_t value);
+/* The shortest decimal text of the same double; null if it is unknown (NaN). */
+void yaml_write_number(struct yaml_writer *w, double value);
+void yaml_write_bool(struct yaml_writer *w, bool value);
+void yaml_write_null(struct yaml_writer *w);
+/* Ends the document and frees the writer. Returns -1 if a call failed (a text is not UTF-8, a map or list
+ * has no end); out is then unchanged. */
+int yaml_writer_finish(struct yaml_writer *w, struct error *err);
+
+#endif
