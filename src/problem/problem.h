@@ -258,6 +258,11 @@ int problem_operand_count(const struct problem *p);
 /* The shape of the scales that come with quantize and dequantize: a scalar; axis: one a place along the axis; block: the
  * source's with ceil(size / block) along the axis. A quantized value q stands for (q - zero point) * scale. */
 struct problem_shape problem_scale_shape(const struct problem *p);
+/* The destination's dimension that a bias or scale epilogue has one value for. */
+int problem_channel_axis(const struct problem *p);
+/* How many values each f32 parameter that is no operand has: scale, shift ... of normalizations; scales of quantize and
+ * dequantize. 0: the kernel has no such parameters. */
+int64_t problem_parameter_count(const struct problem *p);
 /* Does it have a constant operand, so that cache states net and warm differ? */
 bool problem_has_constant(const struct problem *p);
 /* The same problem with every operand that has channels in this layout: source, weights, destination and residual of

@@ -105,6 +105,12 @@ static int64_t output_channels(const struct problem *p)
 	return p->k;
 }
 
+/* In one output: the channels of a group in each place of the window. */
+static double sum_terms(const struct problem *p)
+{
+	return (double)(p->c / p->g) * space_kernel_volume(p);
+}
+
 static double conv_flops(const struct problem *p)
 {
 	return 2 * problem_operand_volume(p, 2) * (double)(p->c / p->g) * space_kernel_volume(p);
@@ -157,6 +163,7 @@ static double deconv_share_computed(const struct problem *p)
 
 const struct kernel_row kernel_conv = {
 	.operands = 3,
+	.names = { "src", "wei", "dst" },
 	.accumulator = true,
 	.segments = SEGMENTS(&seg_sizes, &segment_pads, &segment_strides, &segment_dilations, &seg_groups),
 	.check = conv_check,
@@ -171,10 +178,13 @@ const struct kernel_row kernel_conv = {
 	.share_read = space_share_read,
 	.takes_epilogues = true,
 	.eta_factor = { 0.5, 0.5 },
+	.weights = true,
+	.sum_terms = sum_terms,
 };
 
 const struct kernel_row kernel_deconv = {
 	.operands = 3,
+	.names = { "src", "wei", "dst" },
 	.accumulator = true,
 	.segments = SEGMENTS(&seg_sizes, &segment_pads, &segment_strides, &segment_dilations, &seg_out_pad, &seg_groups),
 	.check = deconv_check,
@@ -187,4 +197,6 @@ const struct kernel_row kernel_deconv = {
 	.product = true,
 	.share_computed = deconv_share_computed,
 	.eta_factor = { 0.5, 0.5 },
+	.weights = true,
+	.sum_terms = sum_terms,
 };
