@@ -19,16 +19,6 @@ static int sizes_read(struct cursor *c, struct problem *p)
 	return space_read_source(c, p) || cursor_field(c, "k", &p->k) || space_read_kernel(c, p) ? -1 : 0;
 }
 
-static void groups_write(const struct problem *p, struct str *out)
-{
-	number_write("g", p->g, out);
-}
-
-static int groups_read(struct cursor *c, struct problem *p)
-{
-	return cursor_field(c, "g", &p->g);
-}
-
 static void out_pad_write(const struct problem *p, struct str *out)
 {
 	space_write(p, "u", p->out_pad, out);
@@ -40,7 +30,6 @@ static int out_pad_read(struct cursor *c, struct problem *p)
 }
 
 static const struct segment seg_sizes = { "sizes", sizes_write, sizes_read };
-static const struct segment seg_groups = { "groups", groups_write, groups_read };
 static const struct segment seg_out_pad = { "output pads", out_pad_write, out_pad_read };
 
 static int check_channels(const struct problem *p, struct error *err)
@@ -165,7 +154,7 @@ const struct kernel_row kernel_conv = {
 	.operands = 3,
 	.names = { "src", "wei", "dst" },
 	.accumulator = true,
-	.segments = SEGMENTS(&seg_sizes, &segment_pads, &segment_strides, &segment_dilations, &seg_groups),
+	.segments = SEGMENTS(&seg_sizes, &segment_pads, &segment_strides, &segment_dilations, &segment_groups),
 	.check = conv_check,
 	.shape = conv_shape,
 	.out_size = space_out_size,
@@ -186,7 +175,7 @@ const struct kernel_row kernel_deconv = {
 	.operands = 3,
 	.names = { "src", "wei", "dst" },
 	.accumulator = true,
-	.segments = SEGMENTS(&seg_sizes, &segment_pads, &segment_strides, &segment_dilations, &seg_out_pad, &seg_groups),
+	.segments = SEGMENTS(&seg_sizes, &segment_pads, &segment_strides, &segment_dilations, &seg_out_pad, &segment_groups),
 	.check = deconv_check,
 	.shape = deconv_shape,
 	.out_size = deconv_out_size,

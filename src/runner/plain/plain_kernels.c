@@ -273,9 +273,13 @@ static void lines_share(const struct plain *a, int i, int count)
 
 /* --- normalizations --- */
 
-static void rmsnorm_row(const struct plain *a, const float *x, float *y, int64_t n)
+/* Normalizes row number `row`, n elements. */
+typedef void norm_row(const struct plain *a, const float *x, float *y, int64_t n, int64_t row);
+
+static void rmsnorm_row(const struct plain *a, const float *x, float *y, int64_t n, int64_t row)
 {
 	double squares = 0;
+	(void)row;
 	for (int64_t j = 0; j < n; j++)
 		squares += (double)x[j] * (double)x[j];
 	float by = (float)(1 / sqrt(squares / (double)n + (double)a->epsilon));
@@ -283,25 +287,33 @@ static void rmsnorm_row(const struct plain *a, const float *x, float *y, int64_t
 		y[j] = x[j] * by * a->scale[j];
 }
 
-static void instancenorm_row(const struct plain *a, const float *x, float *y, int64_t n, int64_t channel)
+/* *by: the inverse deviation. */
+static void moments(const struct plain *a, const float *x, int64_t n, float *mean, float *by)
 {
 	double sum = 0, squares = 0;
 	for (int64_t j = 0; j < n; j++)
 		sum += (double)x[j];
-	float mean = (float)(sum / (double)n);
+	*mean = (float)(sum / (double)n);
 	for (int64_t j = 0; j < n; j++)
-		squares += (double)(x[j] - mean) * (double)(x[j] - mean);
-	float by = (float)(1 / sqrt(squares / (double)n + (double)a->epsilon)) * a->scale[channel];
+		squares += (double)(x[j] - *mean) * (double)(x[j] - *mean);
+	*by = (float)(1 / sqrt(squares / (double)n + (double)a->epsilon));
+}
+
+static void instancenorm_row(const struct plain *a, const float *x, float *y, int64_t n, int64_t row)
+{
+	int64_t channel = row % a->problem->shape[0].dim[1];
+	float mean, by;
+	moments(a, x, n, &mean, &by);
+	by *= a->scale[channel];
 	for (int64_t j = 0; j < n; j++)
 		y[j] = (x[j] - mean) * by + a->shift[channel];
 }
 
-static void norm_share(const struct plain *a, int i, int count)
+/* Share i of `count` of a problem's rows, of n adjacent elements each; computes in f32. */
+static void norm_rows(const struct plain *a, int i, int count, int64_t n, norm_row *normalize)
 {
 	const struct problem *p = a->problem;
-	const struct problem_shape *s = &p->shape[0];
-	int axis = p->kernel == KERNEL_RMSNORM ? p->axis : 2;
-	int64_t rows = volume(s, 0, axis), n = volume(s, axis, s->rank);
+	int64_t rows = volume(&p->shape[0], 0, p->shape[0].rank) / n;
 	enum dtype from = p->operand[0].dtype, to = p->operand[1].dtype;
 	float *wide = from != DTYPE_F32 || to != DTYPE_F32 ? base_malloc((size_t)n * sizeof(*wide)) : NULL;
 	for (int64_t row = share_begin(rows, i, count), end = share_begin(rows, i + 1, count); row < end; row++) {
@@ -309,14 +321,23 @@ static void norm_share(const struct plain *a, int i, int count)
 		float *y = wide ? wide : (float *)a->destination + row * n;
 		if (wide)
 			plain_load(wide, a->source[0], from, row * n, n);
-		if (p->kernel == KERNEL_RMSNORM)
-			rmsnorm_row(a, x, y, n);
-		else
-			instancenorm_row(a, x, y, n, row % s->dim[1]);
+		normalize(a, x, y, n, row);
 		if (wide)
 			plain_store(a->destination, to, row * n, wide, n);
 	}
 	free(wide);
+}
+
+static void rmsnorm_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	norm_rows(a, i, count, volume(&p->shape[0], p->axis, p->shape[0].rank), rmsnorm_row);
+}
+
+static void instancenorm_share(const struct plain *a, int i, int count)
+{
+	const struct problem_shape *s = &a->problem->shape[0];
+	norm_rows(a, i, count, volume(s, 2, s->rank), instancenorm_row);
 }
 
 /* --- supported problems --- */
@@ -384,8 +405,8 @@ static const struct {
 	[KERNEL_TOPK] = { lines_share, same_number_fits },
 	[KERNEL_ARGREDUCE] = { lines_share, argreduce_fits },
 	[KERNEL_SCAN] = { lines_share, same_number_fits },
-	[KERNEL_RMSNORM] = { norm_share, float_fits },
-	[KERNEL_INSTANCENORM] = { norm_share, float_fits },
+	[KERNEL_RMSNORM] = { rmsnorm_share, float_fits },
+	[KERNEL_INSTANCENORM] = { instancenorm_share, float_fits },
 	[KERNEL_QUANTIZE] = { plain_quantize_share, quantize_fits },
 	[KERNEL_DEQUANTIZE] = { plain_quantize_share, quantize_fits },
 	[KERNEL_ELTWISE] = { plain_table_share, plain_by_table, .only_by_table = true },
