@@ -1,7 +1,7 @@
 # Tests of the whole program, by folder. A unit test stands in its room's local.mk.
 check_DATA =
 test_scripts = \
-	tests/cli/batch.sh tests/cli/cli.sh tests/cli/merge.sh tests/cli/svg.py \
+	tests/cli/batch.sh tests/cli/cli.sh tests/cli/help.sh tests/cli/merge.sh tests/cli/svg.py \
 	tests/faults/escapes.py tests/faults/faults.py tests/faults/fuzz.sh tests/faults/hostile.py tests/faults/interrupt.py \
 	tests/faults/kill.py tests/faults/mistrusted.sh \
 	tests/figures/models_figures.py tests/figures/models_ort.py tests/figures/paper_table.py tests/figures/real_models.py \

@@ -2,6 +2,7 @@
  * (docs/wire.md). */
 #include "config.h"
 
+#include "commands/bench.h"
 #include "commands/wanted.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static int words_parse(const char *option, const char *list, int (*parse)(const 
 		snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : 0), p);
 		int which = parse(word);
 		if (which < 0 || which >= count)
-			return error_set(err, "%s: unknown word \"%.*s\"; see --help", option, (int)(n < 60 ?
+			return error_set(err, "%s: unknown word \"%.*s\"; see benanza bench --help", option, (int)(n < 60 ?
 				n : 60), p);
 		set[which] = true;
 		p += n;
@@ -31,9 +32,10 @@ static int words_parse(const char *option, const char *list, int (*parse)(const 
 
 int bench_caches(const struct options *o, bool caches[CACHE_COUNT], struct error *err)
 {
+	const struct bench_options *own = o->own;
 	for (int i = 0; i < CACHE_COUNT; i++)
 		caches[i] = i == CACHE_NET || i == CACHE_WARM;
-	return words_parse("--caches", o->caches, cache_parse, caches, CACHE_COUNT, err);
+	return words_parse("--caches", own->caches, cache_parse, caches, CACHE_COUNT, err);
 }
 
 /* No runner is started; -d only gives the kind of device that the jobs are for. */
@@ -44,12 +46,13 @@ static bool is_for_cpu(const struct options *o)
 
 static int jobs_print(const struct wanted *w, const struct options *o, struct error *err)
 {
+	const struct bench_options *own = o->own;
 	struct wire_message run = { .type = WIRE_RUN,
 		.budget_ms = o->config.budget_ms,
 		.what = "",
 		.launches = { [LAUNCH_AMORTIZED] = true, [LAUNCH_ISOLATED] = true } };
 	if (bench_caches(o, run.caches, err) ||
-		words_parse("--launches", o->launches, launch_parse, run.launches, LAUNCH_COUNT, err))
+		words_parse("--launches", own->launches, launch_parse, run.launches, LAUNCH_COUNT, err))
 		return EXIT_BAD;
 	for (int i = 0; i < w->count; i++) {
 		run.id = i + 1;

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "commands/bench.h"
 #include "commands/bench_eta.h"
 #include "commands/command.h"
 #include "commands/interrupt.h"
@@ -30,6 +31,18 @@ struct tally {
 	bool interrupted;
 	json_t *scenarios; /* [ { model, batch, dtype, problems, missing } ] */
 	json_t *runners; /* [ { name, problems, out, note } ] */
+};
+
+static const struct option_row bench_rows[] = {
+	{ "again", 0, NULL, OWN_FLAG(bench_options, again), "measure everything again" },
+	{ "shaky", 0, NULL, OWN_FLAG(bench_options, shaky), "also measure noisy results again" },
+	{ "caches", 0, "LIST", OWN_TEXT(bench_options, caches),
+		"cache states (net,warm,cold), all measured again" },
+	{ "emit-jobs", 0, NULL, OWN_FLAG(bench_options, emit_jobs),
+		"print jobs for a runner on another machine, measure nothing" },
+	{ "launches", 0, "LIST", OWN_TEXT(bench_options, launches),
+		"with --emit-jobs: launch modes (amortized,isolated)" },
+	{ 0 }
 };
 
 static double now_s(void)
@@ -281,7 +294,8 @@ static int doubts_queue(struct session *s, struct options *o)
  * again. net is required, because bounds use it. */
 static int states_read(const struct options *o, bool caches[CACHE_COUNT], struct error *err)
 {
-	if (o->launches)
+	const struct bench_options *own = o->own;
+	if (own->launches)
 		return error_set(err, "--launches needs --emit-jobs");
 	if (bench_caches(o, caches, err))
 		return -1;
@@ -292,14 +306,15 @@ static int states_read(const struct options *o, bool caches[CACHE_COUNT], struct
  * both. */
 static int bench_problems(struct session *s, struct options *o, const struct wanted *w, struct tally *t, struct error *err)
 {
+	const struct bench_options *own = o->own;
 	bool caches[CACHE_COUNT];
 	states_read(o, caches, err);
 	queue_set_caches(s->queue, caches);
 	struct bench_eta estimates = { 0 };
-	peaks_queue(s, o->again, o->shaky);
+	peaks_queue(s, own->again, own->shaky);
 	for (int i = 0; i < w->count; i++)
 		queue_add(s->queue, w->problems[i].text, false,
-			o->again || o->caches || (o->shaky && is_shaky(s->results, w->problems[i].text)));
+			own->again || own->caches || (own->shaky && is_shaky(s->results, w->problems[i].text)));
 	int status = queue_drain(s, o, w, &estimates, err);
 	peaks_count(s, t);
 	if (status == EXIT_DONE && !interrupted)
@@ -429,11 +444,10 @@ static void tally_print(const struct tally *t, const struct options *o)
 	puts(!t->interrupted ? "" : t->lost ? "; interrupted" : "; interrupted, measured results are kept");
 }
 
-int cmd_bench(struct options *o, struct error *err)
+static int cmd_bench(struct options *o, struct error *err)
 {
-	if (options_expect(o, 1, 10000, "bench MODEL... [-b LIST] [-t LIST] [--again | --shaky] [--json | --emit-jobs]", err))
-		return EXIT_BAD;
-	if (o->emit_jobs)
+	const struct bench_options *own = o->own;
+	if (own->emit_jobs)
 		return bench_jobs(o, err);
 	bool caches[CACHE_COUNT];
 	if (states_read(o, caches, err))
@@ -460,3 +474,20 @@ int cmd_bench(struct options *o, struct error *err)
 	json_decref(t.runners);
 	return status == EXIT_DONE && gaps ? EXIT_GAPS : status;
 }
+
+const struct command command_bench = {
+	.name = "bench",
+	.arguments = "MODEL...",
+	.least = 1,
+	.most = COMMAND_ARGUMENTS_MAX,
+	.text = "measure the problems that have no result yet",
+	.about = "Measures the problems of the models that have no result in the database. Ctrl-C keeps what is measured; "
+		 "the next run continues from there.",
+	.examples = { "benanza bench -b 1,8 model.onnx",
+		"benanza bench --emit-jobs --budget-ms 50 model.onnx > jobs.jsonl" },
+	.own = bench_rows,
+	.own_size = sizeof(struct bench_options),
+	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_budget,
+		&options_json },
+	.run = cmd_bench,
+};

@@ -18,10 +18,8 @@ static void notes_print(struct session *s, const struct options *o)
 	arena_free(&a);
 }
 
-int cmd_bound(struct options *o, struct error *err)
+static int cmd_bound(struct options *o, struct error *err)
 {
-	if (options_expect(o, 1, 1, "bound MODEL [-b LIST] [-t LIST] [-w LIST] [--json|--csv]", err))
-		return EXIT_BAD;
 	struct session *s = options_session(o, 0, SESSION_DB_READ, err);
 	if (!s)
 		return EXIT_BAD;
@@ -55,3 +53,18 @@ int cmd_bound(struct options *o, struct error *err)
 	session_close(s);
 	return status;
 }
+
+const struct command command_bound = {
+	.name = "bound",
+	.arguments = "MODEL",
+	.least = 1,
+	.most = 1,
+	.text = "lower bounds, coverage, what-ifs",
+	.about = "Prints the lower bound of the model's latency, how much of it is measured, what each what-if "
+		 "saves, and the layers with the highest cost. Measures nothing: run bench first, or name a "
+		 "recorded or described device.",
+	.examples = { "benanza bound model.onnx", "benanza bound -d h100 -b 8 -t f16 -w fusion,matrix model.onnx" },
+	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_json,
+		&options_csv },
+	.run = cmd_bound,
+};

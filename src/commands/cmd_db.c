@@ -55,40 +55,102 @@ static int db_check(struct store *s, struct options *o, struct error *err)
 	return count < 0 ? EXIT_BAD : count ? EXIT_GAPS : EXIT_DONE;
 }
 
-static const struct db_row {
-	const char *name, *usage;
-	int least, most; /* number of arguments, its name included */
-	bool writes, json;
-	int (*run)(struct store *s, struct options *o, struct error *err);
-} db_rows[] = {
-	{ "info", "db info [--db FILE] [--json]", 1, 1, false, true, db_info },
-	{ "check", "db check [--db FILE] [--json]", 1, 1, false, true, db_check },
-	{ "import", "db import FILE... [--db FILE] [--json] (- is standard input)", 2, 10000, true, true, db_import },
-	{ "merge", "db merge OTHER.db... [--db FILE] [--json]", 2, 10000, true, true, db_merge },
-	{ "export", "db export [-d DEVICE] [MODEL... [-b LIST] [-t LIST]] [--db FILE]", 1, 10000, false, false, db_export },
-};
-
-static int db_run(const struct db_row *row, struct options *o, struct error *err)
+/* Opens the database for a command. */
+static int db_with(int (*run)(struct store *s, struct options *o, struct error *err), bool writes, struct options *o,
+	struct error *err)
 {
-	if (options_expect(o, row->least, row->most, row->usage, err))
-		return EXIT_BAD;
-	if (o->json && !row->json) {
-		error_set(err, "db %s has no --json: it always prints JSON, one object per line", row->name);
-		return EXIT_BAD;
-	}
-	struct store *s = store_open(options_db(o), !row->writes, err);
-	int status = s ? row->run(s, o, err) : EXIT_BAD;
+	struct store *s = store_open(options_db(o), !writes, err);
+	int status = s ? run(s, o, err) : EXIT_BAD;
 	store_close(s);
 	return status;
 }
 
-int cmd_db(struct options *o, struct error *err)
+static int cmd_db_info(struct options *o, struct error *err)
 {
-	if (options_expect(o, 1, 10000, "db info|check|import|merge|export [--db FILE]", err))
-		return EXIT_BAD;
-	for (size_t i = 0; i < sizeof(db_rows) / sizeof(db_rows[0]); i++)
-		if (strcmp(o->argv[0], db_rows[i].name) == 0)
-			return db_run(&db_rows[i], o, err);
-	error_set(err, "unknown command db %s; use info, check, import, merge or export", o->argv[0]);
-	return EXIT_BAD;
+	return db_with(db_info, false, o, err);
 }
+
+static int cmd_db_check(struct options *o, struct error *err)
+{
+	return db_with(db_check, false, o, err);
+}
+
+static int cmd_db_import(struct options *o, struct error *err)
+{
+	return db_with(db_import, true, o, err);
+}
+
+static int cmd_db_merge(struct options *o, struct error *err)
+{
+	return db_with(db_merge, true, o, err);
+}
+
+static int cmd_db_export(struct options *o, struct error *err)
+{
+	return db_with(db_export, false, o, err);
+}
+
+const struct command command_db = {
+	.name = "db",
+	.arguments = "info|check|import|merge|export",
+	.text = "the database of results",
+	.about = "Reads and extends the database of results, which --db names.",
+};
+
+const struct command command_db_info = {
+	.name = "db info",
+	.arguments = "",
+	.text = "what the database holds",
+	.about = "Prints what the database holds: results, problems, devices.",
+	.examples = { "benanza db info", "benanza db info --json" },
+	.groups = { &options_json },
+	.run = cmd_db_info,
+};
+
+const struct command command_db_check = {
+	.name = "db check",
+	.arguments = "",
+	.text = "is the database sound?",
+	.about = "Checks the integrity of the database. Exit status 1 if it has findings.",
+	.examples = { "benanza db check" },
+	.groups = { &options_json },
+	.run = cmd_db_check,
+};
+
+const struct command command_db_import = {
+	.name = "db import",
+	.arguments = "FILE...",
+	.least = 1,
+	.most = COMMAND_ARGUMENTS_MAX,
+	.text = "add the results that a runner wrote",
+	.about = "Adds the results that a runner or db export wrote, plain or gzipped; - is standard input. "
+		 "Results that the database has are not added again.",
+	.examples = { "benanza db export > results.jsonl", "benanza db import --db other.db results.jsonl" },
+	.groups = { &options_json },
+	.run = cmd_db_import,
+};
+
+const struct command command_db_merge = {
+	.name = "db merge",
+	.arguments = "OTHER.db...",
+	.least = 1,
+	.most = COMMAND_ARGUMENTS_MAX,
+	.text = "add the contents of other databases",
+	.about = "Adds the contents of other databases: results, devices, remembered dimensions.",
+	.examples = { "benanza db merge --db all.db other.db" },
+	.groups = { &options_json },
+	.run = cmd_db_merge,
+};
+
+const struct command command_db_export = {
+	.name = "db export",
+	.arguments = "[MODEL...]",
+	.most = COMMAND_ARGUMENTS_MAX,
+	.text = "results as JSON lines, for db import",
+	.about = "Prints results for db import, one JSON object per line: all, those of the device that -d names, "
+		 "or those of the models' problems.",
+	.examples = { "benanza db export | gzip -9n > results.jsonl.gz",
+		"benanza db export -b 1,8 model.onnx > model.jsonl" },
+	.groups = { &options_model, &options_scenario, &options_device, &options_threads },
+	.run = cmd_db_export,
+};

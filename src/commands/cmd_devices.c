@@ -193,10 +193,8 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 		puts("  nothing yet");
 }
 
-int cmd_devices(struct options *o, struct error *err)
+static int cmd_devices(struct options *o, struct error *err)
 {
-	if (options_expect(o, 0, 0, "devices [--json]", err))
-		return EXIT_BAD;
 	o->config.device = NULL; /* all are shown */
 	json_t *runners = json_array(), *recorded = json_array(), *described = json_array();
 	const char *path = options_db(o);
@@ -223,3 +221,14 @@ int cmd_devices(struct options *o, struct error *err)
 			EXIT_NO_DEVICE;
 	return status;
 }
+
+const struct command command_devices = {
+	.name = "devices",
+	.arguments = "",
+	.text = "runners, recorded devices, described devices",
+	.about = "Lists the runners that answer, the devices that have results in the database or come with the "
+		 "program, and the described ones. All can be selected with -d.",
+	.examples = { "benanza devices", "benanza devices --json" },
+	.groups = { &options_threads, &options_json },
+	.run = cmd_devices,
+};

@@ -55,23 +55,6 @@ static int width_of(FILE *out)
 	return columns < WIDTH_LEAST ? WIDTH_LEAST : columns > WIDTH_MOST ? WIDTH_MOST : columns;
 }
 
-/* Prints text in lines of `width` columns; the first is already indented. Breaks between words; a longer word
- * is not cut. */
-static void wrapped_print(const char *text, int indent, int width, FILE *out)
-{
-	int at = indent;
-	while (*text) {
-		int n = (int)strcspn(text, " ");
-		if (at > indent && at + 1 + n > width) {
-			fprintf(out, "\n%*s", indent, "");
-			at = indent;
-		}
-		at += fprintf(out, "%s%.*s", at > indent ? " " : "", n, text);
-		text += n + strspn(text + n, " ");
-	}
-	fputc('\n', out);
-}
-
 static void finding_print(struct arena *a, const struct doctor_finding *f, int width, FILE *out)
 {
 	const char *name = *f->subject ? arena_printf(a, "%s: %s", f->check, f->subject) : f->check;
@@ -79,10 +62,10 @@ static void finding_print(struct arena *a, const struct doctor_finding *f, int w
 		NAME_COLUMNS, name);
 	if (strlen(name) > NAME_COLUMNS)
 		fprintf(out, "\n%*s", NAME_COLUMNS + 3, "");
-	wrapped_print(f->what, NAME_COLUMNS + 3, width, out);
+	report_wrapped(f->what, NAME_COLUMNS + 3, width, out);
 	if (*f->cure) {
 		fprintf(out, "%*s", NAME_COLUMNS + 3, "");
-		wrapped_print(arena_printf(a, "-> %s", f->cure), NAME_COLUMNS + 3, width, out);
+		report_wrapped(arena_printf(a, "-> %s", f->cure), NAME_COLUMNS + 3, width, out);
 	}
 }
 
@@ -99,10 +82,9 @@ static void findings_print(const struct doctor_finding *f, int count, const int 
 	arena_free(&a);
 }
 
-int cmd_doctor(struct options *o, struct error *err)
+static int cmd_doctor(struct options *o, struct error *err)
 {
-	if (options_expect(o, 0, 0, "doctor [--json]", err))
-		return EXIT_BAD;
+	(void)err;
 	struct arena a = { 0 };
 	struct doctor_options what = { .root = "", .variables = (const char *const *)environ, .db = options_db(o), .network = store_network,
 		.version = PACKAGE_VERSION, .window_ms = DOCTOR_WINDOW_MS, .pid = (int)getpid(), .threads = o->config.threads,
@@ -127,3 +109,14 @@ int cmd_doctor(struct options *o, struct error *err)
 	arena_free(&a);
 	return outcomes[DOCTOR_BENDS] ? EXIT_GAPS : EXIT_DONE;
 }
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.arguments = "",
+	.text = "what can distort measurements on this machine, and the fix",
+	.about = "Lists what can distort measurements on this machine, with the fix for each. Exit status 1 if "
+		 "something does; changes nothing.",
+	.examples = { "benanza doctor", "benanza doctor --json" },
+	.groups = { &options_threads, &options_json },
+	.run = cmd_doctor,
+};

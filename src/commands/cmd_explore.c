@@ -17,13 +17,28 @@ static bool is_unheard_of(const struct options *o, const struct session *s, int 
 	return connected < 0 && o->config.device && !s->queue && !s->trouble[0];
 }
 
+struct explorer_options {
+	const char *frame, *view, *keys; /* --frame 120x40 --view NAME --keys 'j j Enter' */
+	bool svg;                        /* with --frame */
+};
+
+static const struct option_row explorer_rows[] = {
+	{ "frame", 0, "120x40", OWN_TEXT(explorer_options, frame), "print one screen of the explorer and exit" },
+	{ "view", 0, "NAME", OWN_TEXT(explorer_options, view), "with --frame: the view to show" },
+	{ "keys", 0, "KEYS", OWN_TEXT(explorer_options, keys), "with --frame: keys to press first" },
+	{ "svg", 0, NULL, OWN_FLAG(explorer_options, svg),
+		"with --frame: the screen as an SVG picture, in colour" },
+	{ 0 }
+};
+
 static int frame_print(const struct options *o, struct session *s, struct error *err)
 {
+	const struct explorer_options *own = o->own;
 	int columns, rows;
 	char end;
-	if (sscanf(o->frame, "%dx%d%c", &columns, &rows, &end) != 2 || columns < 1 || rows < 1 || columns > 1000 ||
+	if (sscanf(own->frame, "%dx%d%c", &columns, &rows, &end) != 2 || columns < 1 || rows < 1 || columns > 1000 ||
 		rows > 1000) {
-		error_set(err, "--frame %s: give COLUMNSxROWS, e.g. 80x24", o->frame);
+		error_set(err, "--frame %s: give COLUMNSxROWS, e.g. 80x24", own->frame);
 		return EXIT_BAD;
 	}
 	int connected = session_connect(s, QUEUE_HELLO_LIMIT, err);
@@ -34,7 +49,7 @@ static int frame_print(const struct options *o, struct session *s, struct error 
 	while (session_plan_step(s, 100))
 		;
 	err->text[0] = '\0';
-	return app_frame(s, columns, rows, o->view, o->keys, o->ascii, o->svg, stdout, err) ?
+	return app_frame(s, columns, rows, own->view, own->keys, o->ascii, own->svg, stdout, err) ?
 		EXIT_BAD : EXIT_DONE;
 }
 
@@ -55,20 +70,19 @@ static int explore(struct session *s, const struct app_options *ao, struct error
 	return left < 0 ? EXIT_BAD : left > 0 ? 128 + left : unkept ? EXIT_GAPS : EXIT_DONE;
 }
 
-int cmd_explore(struct options *o, struct error *err)
+static int cmd_explore(struct options *o, struct error *err)
 {
-	if (options_expect(o, 0, 1, "[MODEL.onnx] [options]; see benanza --help", err))
-		return EXIT_BAD;
+	const struct explorer_options *own = o->own;
 	if (!o->argc)
 		o->argv[o->argc++] = default_model(&o->arena);
-	if (o->svg && !o->frame) {
+	if (own->svg && !own->frame) {
 		error_set(err, "--svg needs --frame, e.g. --frame 120x40 --svg");
 		return EXIT_BAD;
 	}
-	bool blind = !o->frame && !isatty(STDOUT_FILENO); /* keys come from /dev/tty if the model is on
+	bool blind = !own->frame && !isatty(STDOUT_FILENO); /* keys come from /dev/tty if the model is on
 							     stdin */
 	struct session *s = options_session(o, 0,
-		o->frame || blind ? SESSION_DB_READ : SESSION_DB_WRITE, err);
+		own->frame || blind ? SESSION_DB_READ : SESSION_DB_WRITE, err);
 	if (!s)
 		return EXIT_BAD;
 	if (blind) { /* after errors of the model */
@@ -82,7 +96,7 @@ int cmd_explore(struct options *o, struct error *err)
 	options_batches(o, batches);
 	options_dtypes(o, dtypes);
 	int status = options_select(s, batches[0], dtypes[0], err) ? EXIT_BAD : EXIT_DONE;
-	if (status == EXIT_DONE && o->frame) {
+	if (status == EXIT_DONE && own->frame) {
 		status = frame_print(o, s, err);
 	} else if (status == EXIT_DONE) {
 		struct app_options ao = { .color = o->color, .ascii = o->ascii };
@@ -96,3 +110,18 @@ int cmd_explore(struct options *o, struct error *err)
 	session_close(s);
 	return status;
 }
+
+const struct command command_explorer = {
+	.name = "explorer",
+	.arguments = "[MODEL.onnx]",
+	.most = 1,
+	.text = "the explorer (? shows its keys); default: ResNet-50",
+	.about = "Opens the explorer: the model's layers, bound and what-ifs; key b measures, ? lists the keys. "
+		 "With --frame, prints one screen and exits.",
+	.examples = { "benanza --frame 120x40 --view layers --keys 'j j Enter' model.onnx",
+		"benanza --frame 100x30 --svg model.onnx > screen.svg" },
+	.own = explorer_rows,
+	.own_size = sizeof(struct explorer_options),
+	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_budget },
+	.run = cmd_explore,
+};

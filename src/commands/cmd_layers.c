@@ -3,10 +3,19 @@
 #include "commands/command.h"
 #include "commands/report.h"
 
-int cmd_layers(struct options *o, struct error *err)
+struct layers_options {
+	bool constants; /* also list layers that only compute constants */
+};
+
+static const struct option_row layers_rows[] = {
+	{ "constants", 0, NULL, OWN_FLAG(layers_options, constants),
+		"also list layers that only compute constants" },
+	{ 0 }
+};
+
+static int cmd_layers(struct options *o, struct error *err)
 {
-	if (options_expect(o, 1, 1, "layers MODEL [-b BATCH] [--dim NAME=VALUE] [--constants] [--json|--csv]", err))
-		return EXIT_BAD;
+	const struct layers_options *own = o->own;
 	struct session *s = options_session(o, 0, SESSION_DB_READ, err);
 	if (!s)
 		return EXIT_BAD;
@@ -26,8 +35,23 @@ int cmd_layers(struct options *o, struct error *err)
 		else if (o->csv)
 			report_layers_csv(s, i == 0, stdout);
 		else
-			report_layers_text(s, o->constants, stdout);
+			report_layers_text(s, own->constants, stdout);
 	}
 	session_close(s);
 	return status;
 }
+
+const struct command command_layers = {
+	.name = "layers",
+	.arguments = "MODEL",
+	.least = 1,
+	.most = 1,
+	.text = "every layer: shapes, types, class, FLOPs, bytes, problem",
+	.about = "Lists every layer of the model: shapes, types, class, FLOPs, bytes and the problem that is "
+		 "measured for it. Measures nothing and needs no device.",
+	.examples = { "benanza layers model.onnx", "benanza layers --json -b 1,8 model.onnx" },
+	.own = layers_rows,
+	.own_size = sizeof(struct layers_options),
+	.groups = { &options_model, &options_json, &options_csv },
+	.run = cmd_layers,
+};

@@ -34,10 +34,9 @@ static const struct op **rows_sorted(struct arena *a, size_t count)
 	return rows;
 }
 
-int cmd_ops(struct options *o, struct error *err)
+static int cmd_ops(struct options *o, struct error *err)
 {
-	if (options_expect(o, 0, 0, "ops [--json|--csv]", err))
-		return EXIT_BAD;
+	(void)err;
 	size_t count = op_row_count();
 	struct arena arena = { 0 };
 	const struct op **rows = rows_sorted(&arena, count);
@@ -75,3 +74,13 @@ int cmd_ops(struct options *o, struct error *err)
 	arena_free(&arena);
 	return EXIT_DONE;
 }
+
+const struct command command_ops = {
+	.name = "ops",
+	.arguments = "",
+	.text = "the operator table",
+	.about = "Prints the operators that have rules for shapes, costs and problems, by domain and name.",
+	.examples = { "benanza ops", "benanza ops --csv > operators.csv" },
+	.groups = { &options_json, &options_csv },
+	.run = cmd_ops,
+};

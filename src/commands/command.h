@@ -1,23 +1,95 @@
-/* The subcommands: one row each in benanza.c, one file each here. A command prints to stdout and returns
- * errors, which main prints. */
+/* The commands: one file each here, one row each in command_table.c. A command prints to stdout and returns
+ * errors, which main prints. It parses no arguments itself: its row has its options and the number of its
+ * arguments; help and manual page are generated from these. */
 #ifndef COMMANDS_COMMAND_H
 #define COMMANDS_COMMAND_H
 
 #include "session/session.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 enum exit_status { EXIT_DONE = 0, EXIT_GAPS = 1, EXIT_BAD = 2, EXIT_NO_DEVICE = 3 };
+
+/* What an option's value sets. */
+enum option_use {
+	USE_CONFIG,   /* passed to config_set with `key` */
+	USE_FILE,     /* the configuration file */
+	USE_DIM,
+	USE_INPUT,
+	USE_VALUE,
+	USE_FLAG,     /* a bool of struct options */
+	USE_OWN_FLAG, /* a bool of the command's own options */
+	USE_OWN_TEXT  /* a string of the command's own options */
+};
+
+/* An option. Commands that have options of the same name agree in letter and in taking a value. */
+struct option_row {
+	const char *name;  /* NULL ends an array of rows */
+	char letter;       /* 0 = none */
+	const char *value; /* its placeholder; NULL = takes none */
+	enum option_use use;
+	const char *key;   /* USE_CONFIG: key of the configuration */
+	size_t offset;     /* of the field: USE_FLAG in struct options, USE_OWN_* in o->own */
+	const char *text;
+};
+
+/* The columns use, key, offset of a row. */
+#define CONFIG_KEY(key) USE_CONFIG, key, 0
+#define SHARED_FLAG(field) USE_FLAG, NULL, offsetof(struct options, field)
+#define OWN_FLAG(type, field) USE_OWN_FLAG, NULL, offsetof(struct type, field)
+#define OWN_TEXT(type, field) USE_OWN_TEXT, NULL, offsetof(struct type, field)
+
+/* Rows that commands share. */
+struct option_group {
+	const char *title; /* in lower case; consecutive groups of one title are printed as one */
+	bool everywhere; /* every command accepts them, so that an alias can have them */
+	const struct option_row *rows;
+};
+
+/* option_groups.c */
+extern const struct option_group options_common, options_model, options_device, options_threads,
+	options_scenario, options_budget, options_json, options_csv;
+/* All of these, NULL last. */
+extern const struct option_group *const options_shared[];
+
+#define COMMAND_GROUPS_MAX 8
+#define COMMAND_EXAMPLES_MAX 3
+#define COMMAND_ARGUMENTS_MAX 10000
+
+struct options;
+
+struct command {
+	const char *name;      /* "bench", "db export" */
+	const char *arguments; /* for the usage line: "MODEL..." */
+	int least, most;       /* number of arguments */
+	const char *text;      /* one line in the list of commands */
+	const char *about;     /* one or two sentences: what it does */
+	const char *examples[COMMAND_EXAMPLES_MAX + 1]; /* shell lines; model.onnx is in the directory */
+	const struct option_row *own; /* its own options; NULL: none */
+	size_t own_size;       /* of the struct that they set, o->own */
+	/* The shared options that have an effect on it; options_common goes without saying. */
+	const struct option_group *groups[COMMAND_GROUPS_MAX + 1];
+	/* Returns an exit_status; EXIT_BAD and EXIT_NO_DEVICE with a line in err. NULL: only its subcommands
+	 * can be run. */
+	int (*run)(struct options *o, struct error *err);
+};
+
+/* One in each cmd_*.c; its row is in command_table.c. */
+extern const struct command command_explorer, command_layers, command_bench, command_bound, command_ops,
+	command_devices, command_doctor, command_db, command_db_info, command_db_check, command_db_import,
+	command_db_merge, command_db_export, command_help;
 
 /* The command line, parsed. */
 struct options {
 	struct arena arena;
 	struct config config;
-	int argc;                     /* positional arguments; after dispatch, without the command's name */
+	const struct command *command; /* NULL: none has this name */
+	int argc;                     /* arguments without the command's name */
 	const char **argv;
+	void *own;                    /* the command's own options, command->own_size bytes; 0 if not given */
 	bool json, csv, quiet, verbose;
 	bool help, version;           /* requested; nothing else was read */
-	bool may_command;             /* argv[0] may name a command: it is not after "--" */
 	bool color, ascii;            /* color: enabled, unless NO_COLOR or --no-color */
 	int dim_count, shape_count, value_count;
 	struct dim_binding *dims;
@@ -25,34 +97,43 @@ struct options {
 	struct plan_input_value *values;
 	const volatile sig_atomic_t *stop; /* set by commands that end cleanly when interrupted; else NULL */
 	FILE *log;                    /* -v */
-	bool constants;               /* layers: also those that only compute constants */
 	bool batch_option;            /* -b was given */
-	bool again;                   /* bench: measure everything again */
-	bool shaky;                   /* bench: measure noisy results again */
-	bool emit_jobs;               /* bench: print jobs for a runner on another machine */
-	const char *caches, *launches; /* bench: states to measure; NULL: default */
-	const char *frame, *view, *keys; /* --frame 120x40 --view NAME --keys 'j j Enter' */
-	bool svg;                     /* with --frame */
 };
 
-/* Each returns an exit_status; EXIT_BAD and EXIT_NO_DEVICE with a line in err. */
-int cmd_layers(struct options *o, struct error *err);
-int cmd_bench(struct options *o, struct error *err);
-int cmd_bound(struct options *o, struct error *err);
-int cmd_ops(struct options *o, struct error *err);
-int cmd_devices(struct options *o, struct error *err);
-int cmd_doctor(struct options *o, struct error *err);
-int cmd_db(struct options *o, struct error *err);
-int cmd_explore(struct options *o, struct error *err);
+/* All commands in the order of the help. The first is the explorer, which runs if no command is named. */
+const struct command *const *command_table(int *count);
+/* The command that the first words name, with their number in *used. If they name none: the explorer, or NULL
+ * if the first word can only be a misspelt command. */
+const struct command *command_of(const char *const *words, int count, int *used);
+/* The command of this name ("db export", "explorer"), or NULL. */
+const struct command *command_named(const char *const *words, int count);
+/* As the subject of a sentence: "bench", "the explorer". */
+const char *command_subject(const struct command *c);
+bool command_has_group(const struct command *c, const struct option_group *g);
+/* Says in err that the words name no command, with the nearest one. Returns -1. */
+int command_unknown(const char *const *words, int count, struct error *err);
 
-/* Parses argv (argv[0] is skipped) into o; reads the configuration. -1: bad usage. */
+/* --help, at most 80 columns wide: of all commands, or of one. */
+void help_print(const struct command *c, FILE *out); /* NULL: all */
+/* The options of all commands for the manual page, as man(7). */
+void help_man(struct str *out);
+
+/* Finds the command in argv (argv[0] is skipped), parses its options, reads the configuration. -1: bad
+ * usage. */
 int options_parse(struct options *o, int argc, char **argv, struct error *err);
 void options_free(struct options *o);
-/* Prints the options section of --help. */
-void options_help(FILE *out);
-/* The same for the man page, as man(7). */
-void options_man(struct str *out);
+/* The options whose values have a syntax of their own: --dim, --input, --value. */
+int options_add_dim(struct options *o, const char *text, struct error *err);
+int options_add_input(struct options *o, const char *text, struct error *err);
+int options_add_value(struct options *o, const char *text, struct error *err);
+/* "Unknown option" for what getopt_long returned (':' or '?') with the options of o->command (NULL: of all
+ * commands): names the commands that have it, or the nearest option. Returns -1. */
+int options_unknown(const struct options *o, int code, char **argv, struct error *err);
 
+/* The options of a command (NULL: of all commands), each name once, those accepted everywhere included.
+ * Returns their number. */
+#define OPTION_ROWS_MAX 128
+int option_rows_of(const struct command *c, const struct option_row *rows[OPTION_ROWS_MAX]);
 /* Levenshtein distance of two words; 32 if b has over 31 letters. */
 int word_distance(const char *a, const char *b);
 
@@ -67,7 +148,5 @@ int options_dtypes(const struct options *o, enum dtype dtypes[CONFIG_LIST_MAX]);
 int options_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err);
 /* Path of the database. */
 const char *options_db(struct options *o);
-/* 0 if there are `least` to `most` positional arguments; else -1 with a usage line in err. */
-int options_expect(const struct options *o, int least, int most, const char *usage, struct error *err);
 
 #endif

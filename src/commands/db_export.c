@@ -119,7 +119,7 @@ static int export_all(struct store *s, const struct options *o, struct export *e
 
 static int export_wanted(struct wanted *w, struct options *o, struct error *err)
 {
-	for (int i = 1; i < o->argc; i++) {
+	for (int i = 0; i < o->argc; i++) {
 		struct session *model = options_session(o, i, SESSION_DB_READ, err);
 		int bad = model ? wanted_gather(w, model, o, err) : -1;
 		session_close(model);
@@ -132,7 +132,7 @@ static int export_wanted(struct wanted *w, struct options *o, struct error *err)
 int db_export(struct store *s, struct options *o, struct error *err)
 {
 	struct wanted wanted = { 0 };
-	struct export ex = { .wanted = o->argc > 1 ? &wanted : NULL };
+	struct export ex = { .wanted = o->argc ? &wanted : NULL };
 	int bad = export_wanted(&wanted, o, err) || export_all(s, o, &ex, err);
 	wanted_free(&wanted);
 	str_free(&ex.hello);

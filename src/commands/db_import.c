@@ -107,7 +107,7 @@ int db_import(struct store *s, struct options *o, struct error *err)
 	struct import im = { .device = -1 };
 	int bad = 0;
 	db_batch_start(&im.batch, s, o);
-	for (int i = 1; i < o->argc && !bad && !interrupted; i++)
+	for (int i = 0; i < o->argc && !bad && !interrupted; i++)
 		bad = import_file(&im, o->argv[i], err);
 	bad = db_batch_end(&im.batch, bad, err);
 	if (!bad || im.batch.kept.results)

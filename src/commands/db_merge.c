@@ -187,7 +187,7 @@ int db_merge(struct store *s, struct options *o, struct error *err)
 	struct merge m = { .path = "" };
 	int bad = 0;
 	db_batch_start(&m.batch, s, o);
-	for (int i = 1; i < o->argc && !bad && !interrupted; i++)
+	for (int i = 0; i < o->argc && !bad && !interrupted; i++)
 		bad = merge_file(&m, o->argv[i], err);
 	bad = db_batch_end(&m.batch, bad, err);
 	if (!bad || m.batch.kept.results)

@@ -1,6 +1,7 @@
 # commands: the command line
 noinst_LIBRARIES += libcommands.a
 libcommands_a_SOURCES = \
+	src/commands/bench.h \
 	src/commands/bench_eta.c src/commands/bench_eta.h \
 	src/commands/bench_jobs.c \
 	src/commands/cmd_bench.c \
@@ -9,9 +10,11 @@ libcommands_a_SOURCES = \
 	src/commands/cmd_devices.c \
 	src/commands/cmd_doctor.c \
 	src/commands/cmd_explore.c \
+	src/commands/cmd_help.c \
 	src/commands/cmd_layers.c \
 	src/commands/cmd_ops.c \
 	src/commands/command.h \
+	src/commands/command_table.c \
 	src/commands/db.h \
 	src/commands/db_batch.c src/commands/db_batch.h \
 	src/commands/db_export.c \
@@ -19,8 +22,12 @@ libcommands_a_SOURCES = \
 	src/commands/db_merge.c \
 	src/commands/interrupt.c src/commands/interrupt.h \
 	src/commands/keep.c src/commands/keep.h \
+	src/commands/option_groups.c \
+	src/commands/option_unknown.c \
+	src/commands/option_values.c \
 	src/commands/options.c \
 	src/commands/report.h \
 	src/commands/report_bound.c \
 	src/commands/report_layers.c \
-	src/commands/wanted.c src/commands/wanted.h
+	src/commands/wanted.c src/commands/wanted.h \
+	src/commands/wrap.c

@@ -27,6 +27,10 @@ void report_bound_text(const struct session *s, FILE *out);
 json_t *report_needs_json(const struct plan *p);
 void report_needs_text(const struct plan *p, FILE *out);
 
+/* Prints text in lines of at most `width` columns; the first is already indented, the others get `indent`
+ * blanks. Breaks between words; a longer word is not cut. */
+void report_wrapped(const char *text, int indent, int width, FILE *out);
+
 /* One JSON object on one line. Consumes the reference. */
 void report_json_line(json_t *object, FILE *out);
 /* A CSV field and the separator after it: quoted if needed, never a formula for a spreadsheet. */

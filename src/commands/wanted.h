@@ -32,9 +32,4 @@ void wanted_add_peaks(struct wanted *w, const struct device *d);
 void wanted_sort(struct wanted *w);
 void wanted_free(struct wanted *w);
 
-/* The cache states of --caches; default net and warm. -1: unknown state. */
-int bench_caches(const struct options *o, bool caches[CACHE_COUNT], struct error *err);
-/* bench --emit-jobs; returns an exit status. */
-int bench_jobs(struct options *o, struct error *err);
-
 #endif

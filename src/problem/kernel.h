@@ -19,6 +19,7 @@ enum kernel_layout {
 struct kernel_row {
 	/* text: operands, accumulator, mode, then the segments, NULL-terminated */
 	int operands;       /* the destination is the last */
+	const char *names[PROBLEM_OPERANDS]; /* of the operands, in the layouts of an algorithm: src, wei, dst ... */
 	bool accumulator;   /* has an accumulator type */
 	bool mode;          /* has a mode: rows of MODE_LIST */
 	const struct segment *const *segments;
@@ -28,6 +29,16 @@ struct kernel_row {
 	bool axis;          /* `axis` is a dimension of shape 0 */
 	bool channels;      /* shape 0 has a channel dimension */
 	int (*check)(const struct problem *p, struct error *err);
+	/* what the operands hold */
+	bool weights;       /* operand 1 is weights: small values, and check.h's CHECK_WEIGHTS */
+	bool source_list;   /* operand 0 is shape_count tensors of one type */
+	int index_operand;  /* this one holds indices along the axis; 0: none */
+	bool second_output; /* has a second output of s64 indices, shaped like the destination */
+	bool quantizer;     /* between values and integers that stand for them, by scale and zero point */
+	/* f32 values that come with the problem and are no operands, one array each of scale, shift, mean and variance: the
+	 * number of arrays, and of values in each (NULL: no arrays) */
+	int parameters;
+	int64_t (*parameter_count)(const struct problem *p);
 	/* logical shape of operand i; NULL: shape 0 for all */
 	struct problem_shape (*shape)(const struct problem *p, int i);
 	int64_t (*out_size)(const struct problem *p, int i); /* problem_out_size; NULL: no output space */
@@ -39,6 +50,8 @@ struct kernel_row {
 	double (*other_bytes)(const struct problem *p); /* transferred besides the operands; NULL: 0 */
 	/* output channels, to which a bias or scale epilogue applies; NULL: none */
 	int64_t (*output_channels)(const struct problem *p);
+	bool channels_last; /* they are the destination's last dimension instead of dimension 1 */
+	double (*sum_terms)(const struct problem *p); /* products summed in one output; NULL: not a sum of products */
 	/* layout */
 	bool image_like;    /* its operands are tensors with channels, whose layout is a choice (problem_set_layout) */
 	enum kernel_layout layout;

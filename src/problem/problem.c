@@ -65,6 +65,18 @@ int problem_operand_count(const struct problem *p)
 	return kernel_row(p->kernel)->operands;
 }
 
+int problem_channel_axis(const struct problem *p)
+{
+	const struct kernel_row *row = kernel_row(p->kernel);
+	return row->channels_last ? problem_operand_shape(p, row->operands - 1).rank - 1 : 1;
+}
+
+int64_t problem_parameter_count(const struct problem *p)
+{
+	const struct kernel_row *row = kernel_row(p->kernel);
+	return row->parameter_count ? row->parameter_count(p) : 0;
+}
+
 static bool operand_set_layout(struct operand *o, enum layout l)
 {
 	bool changes = o->layout != LAYOUT_STRIDES && o->layout != l;

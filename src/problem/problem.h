@@ -268,6 +268,11 @@ int problem_operand_count(const struct problem *p);
  * index along the axis; block: the source's shape with ceil(size / block) along the axis. A quantized value q
  * represents (q - zero point) * scale. */
 struct problem_shape problem_scale_shape(const struct problem *p);
+/* The destination's dimension that a bias or scale epilogue has one value for. */
+int problem_channel_axis(const struct problem *p);
+/* How many values each f32 parameter that is no operand has: scale, shift ... of normalizations; scales of quantize and
+ * dequantize. 0: the kernel has no such parameters. */
+int64_t problem_parameter_count(const struct problem *p);
 /* True if an operand is constant; only then do the cache states net and warm differ. */
 bool problem_has_constant(const struct problem *p);
 /* Sets the layout of every operand with channels: source, weights, destination and residual of conv, deconv,

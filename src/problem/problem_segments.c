@@ -148,6 +148,16 @@ static int axis_read(struct cursor *c, struct problem *p)
 	return 0;
 }
 
+static void groups_write(const struct problem *p, struct str *out)
+{
+	number_write("g", p->g, out);
+}
+
+static int groups_read(struct cursor *c, struct problem *p)
+{
+	return cursor_field(c, "g", &p->g);
+}
+
 void fields_write(const struct segment_field *f, const struct problem *p, struct str *out)
 {
 	for (; f->name; f++) {
@@ -172,3 +182,4 @@ const struct segment segment_shape = { "shape", shape0_write, shape0_read };
 const struct segment segment_shape1 = { "second shape", shape1_write, shape1_read };
 const struct segment segment_shape2 = { "third shape", shape2_write, shape2_read };
 const struct segment segment_axis = { "axis", axis_write, axis_read };
+const struct segment segment_groups = { "groups", groups_write, groups_read };

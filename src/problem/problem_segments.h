@@ -37,7 +37,7 @@ struct segment {
 #define SEGMENTS(...) ((const struct segment *const[]){ __VA_ARGS__, NULL })
 
 extern const struct segment segment_shape, segment_shape1, segment_shape2; /* shape 0, 1, 2 */
-extern const struct segment segment_axis;
+extern const struct segment segment_axis, segment_groups;
 
 /* A letter or word followed by a number. */
 void number_write(const char *name, int64_t value, struct str *out);

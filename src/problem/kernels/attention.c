@@ -56,6 +56,7 @@ static double flops(const struct problem *p)
 
 const struct kernel_row kernel_attention = {
 	.operands = 4,
+	.names = { "q", "k", "v", "dst" },
 	.accumulator = true,
 	.mode = true,
 	.segments = SEGMENTS(&seg_sizes),

@@ -19,16 +19,6 @@ static int sizes_read(struct cursor *c, struct problem *p)
 	return space_read_source(c, p) || cursor_field(c, "k", &p->k) || space_read_kernel(c, p) ? -1 : 0;
 }
 
-static void groups_write(const struct problem *p, struct str *out)
-{
-	number_write("g", p->g, out);
-}
-
-static int groups_read(struct cursor *c, struct problem *p)
-{
-	return cursor_field(c, "g", &p->g);
-}
-
 static void out_pad_write(const struct problem *p, struct str *out)
 {
 	space_write(p, "u", p->out_pad, out);
@@ -40,7 +30,6 @@ static int out_pad_read(struct cursor *c, struct problem *p)
 }
 
 static const struct segment seg_sizes = { "sizes", sizes_write, sizes_read };
-static const struct segment seg_groups = { "groups", groups_write, groups_read };
 static const struct segment seg_out_pad = { "output pads", out_pad_write, out_pad_read };
 
 static int check_channels(const struct problem *p, struct error *err)
@@ -105,6 +94,12 @@ static int64_t output_channels(const struct problem *p)
 	return p->k;
 }
 
+/* In one output: the channels of a group in each place of the window. */
+static double sum_terms(const struct problem *p)
+{
+	return (double)(p->c / p->g) * space_kernel_volume(p);
+}
+
 static double conv_flops(const struct problem *p)
 {
 	return 2 * problem_operand_volume(p, 2) * (double)(p->c / p->g) * space_kernel_volume(p);
@@ -157,8 +152,9 @@ static double deconv_share_computed(const struct problem *p)
 
 const struct kernel_row kernel_conv = {
 	.operands = 3,
+	.names = { "src", "wei", "dst" },
 	.accumulator = true,
-	.segments = SEGMENTS(&seg_sizes, &segment_pads, &segment_strides, &segment_dilations, &seg_groups),
+	.segments = SEGMENTS(&seg_sizes, &segment_pads, &segment_strides, &segment_dilations, &segment_groups),
 	.check = conv_check,
 	.shape = conv_shape,
 	.out_size = space_out_size,
@@ -171,12 +167,15 @@ const struct kernel_row kernel_conv = {
 	.share_read = space_share_read,
 	.takes_epilogues = true,
 	.eta_factor = { 0.5, 0.5 },
+	.weights = true,
+	.sum_terms = sum_terms,
 };
 
 const struct kernel_row kernel_deconv = {
 	.operands = 3,
+	.names = { "src", "wei", "dst" },
 	.accumulator = true,
-	.segments = SEGMENTS(&seg_sizes, &segment_pads, &segment_strides, &segment_dilations, &seg_out_pad, &seg_groups),
+	.segments = SEGMENTS(&seg_sizes, &segment_pads, &segment_strides, &segment_dilations, &seg_out_pad, &segment_groups),
 	.check = deconv_check,
 	.shape = deconv_shape,
 	.out_size = deconv_out_size,
@@ -187,4 +186,6 @@ const struct kernel_row kernel_deconv = {
 	.product = true,
 	.share_computed = deconv_share_computed,
 	.eta_factor = { 0.5, 0.5 },
+	.weights = true,
+	.sum_terms = sum_terms,
 };

@@ -78,6 +78,11 @@ static double flops(const struct problem *p)
 	return 2 * problem_operand_volume(p, 2) * (double)p->mk;
 }
 
+static double sum_terms(const struct problem *p)
+{
+	return (double)p->mk;
+}
+
 static int64_t output_channels(const struct problem *p)
 {
 	return p->mn;
@@ -85,6 +90,7 @@ static int64_t output_channels(const struct problem *p)
 
 const struct kernel_row kernel_matmul = {
 	.operands = 3,
+	.names = { "a", "b", "dst" },
 	.accumulator = true,
 	.segments = SEGMENTS(&seg_sizes, &seg_transposed),
 	.check = check,
@@ -94,4 +100,7 @@ const struct kernel_row kernel_matmul = {
 	.product = true,
 	.takes_epilogues = true,
 	.eta_factor = { 1.9, 0.9 },
+	.weights = true,
+	.channels_last = true,
+	.sum_terms = sum_terms,
 };

@@ -31,6 +31,7 @@ static struct problem_shape copy_shape(const struct problem *p, int i)
 
 const struct kernel_row kernel_copy = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.segments = SEGMENTS(&seg_bytes),
 	.check = copy_check,
 	.shape = copy_shape,
@@ -94,6 +95,7 @@ static double concat_volume(const struct problem *p, int i)
 
 const struct kernel_row kernel_concat = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.segments = SEGMENTS(&seg_shapes, &segment_axis),
 	.shapes = 1,
 	.axis = true,
@@ -102,6 +104,7 @@ const struct kernel_row kernel_concat = {
 	.volume = concat_volume,
 	.image_like = true,
 	.layout = KERNEL_LAYOUT_PASS,
+	.source_list = true,
 };
 
 /* ---- transpose */
@@ -151,6 +154,7 @@ static struct problem_shape transpose_shape(const struct problem *p, int i)
 
 const struct kernel_row kernel_transpose = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.segments = SEGMENTS(&segment_shape, &seg_perm),
 	.shapes = 1,
 	.check = transpose_check,
@@ -198,6 +202,7 @@ static double gather_share_read(const struct problem *p)
 
 const struct kernel_row kernel_gather = {
 	.operands = 3,
+	.names = { "src", "index", "dst" },
 	.segments = SEGMENTS(&segment_shape, &segment_axis, &segment_shape1),
 	.shapes = 2,
 	.axis = true,
@@ -205,4 +210,5 @@ const struct kernel_row kernel_gather = {
 	.shape = gather_shape,
 	.traffic = gather_traffic,
 	.share_read = gather_share_read,
+	.index_operand = 1,
 };

@@ -4,9 +4,25 @@
 #include "problem/problem_private.h"
 #include "problem/problem_segments.h"
 
+/* Scale, shift ...: one value a channel. */
+static int64_t channel_count(const struct problem *p)
+{
+	return p->shape[0].dim[1];
+}
+
+/* One value an element from the axis on. */
+static int64_t element_count(const struct problem *p)
+{
+	int64_t count = 1;
+	for (int i = p->axis; i < p->shape[0].rank; i++)
+		count *= p->shape[0].dim[i];
+	return count;
+}
+
 /* A multiply-add. */
 const struct kernel_row kernel_batchnorm = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.segments = SEGMENTS(&segment_shape),
 	.shapes = 1,
 	.channels = true,
@@ -16,20 +32,26 @@ const struct kernel_row kernel_batchnorm = {
 	.transcendental = true,
 	.pointwise = true,
 	.eta_factor = { 1.3, 1.3 },
+	.parameters = 4,
+	.parameter_count = channel_count,
 };
 
 /* Mean, variance (2), the difference, scale (2), shift. */
 const struct kernel_row kernel_layernorm = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.segments = SEGMENTS(&segment_shape, &segment_axis),
 	.shapes = 1,
 	.axis = true,
 	.element_flops = 7,
 	.transcendental = true,
+	.parameters = 2,
+	.parameter_count = element_count,
 };
 
 const struct kernel_row kernel_instancenorm = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.segments = SEGMENTS(&segment_shape),
 	.shapes = 1,
 	.channels = true,
@@ -37,21 +59,27 @@ const struct kernel_row kernel_instancenorm = {
 	.image_like = true,
 	.layout = KERNEL_LAYOUT_IMAGE,
 	.transcendental = true,
+	.parameters = 2,
+	.parameter_count = channel_count,
 };
 
 /* Square, sum, two scalings. */
 const struct kernel_row kernel_rmsnorm = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.segments = SEGMENTS(&segment_shape, &segment_axis),
 	.shapes = 1,
 	.axis = true,
 	.element_flops = 4,
 	.transcendental = true,
+	.parameters = 2,
+	.parameter_count = element_count,
 };
 
 /* Maximum, difference, exponential, sum, division. */
 const struct kernel_row kernel_softmax = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.mode = true,
 	.segments = SEGMENTS(&segment_shape, &segment_axis),
 	.shapes = 1,
@@ -87,6 +115,7 @@ static double lrn_flops(const struct problem *p)
 
 const struct kernel_row kernel_lrn = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.mode = true,
 	.segments = SEGMENTS(&segment_shape, &seg_window),
 	.shapes = 1,

@@ -14,6 +14,7 @@ static bool any_order(const struct problem *p)
 
 const struct kernel_row kernel_eltwise = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.mode = true,
 	.segments = SEGMENTS(&segment_shape),
 	.shapes = 1,
@@ -27,6 +28,7 @@ const struct kernel_row kernel_eltwise = {
 
 const struct kernel_row kernel_cast = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.segments = SEGMENTS(&segment_shape),
 	.shapes = 1,
 	.image_like = true,
@@ -42,6 +44,7 @@ static int dropout_check(const struct problem *p, struct error *err)
 /* A comparison and a scaling. */
 const struct kernel_row kernel_dropout = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.mode = true,
 	.segments = SEGMENTS(&segment_shape),
 	.shapes = 1,
@@ -105,6 +108,7 @@ static bool binary_any_order(const struct problem *p)
 
 const struct kernel_row kernel_binary = {
 	.operands = 3,
+	.names = { "a", "b", "dst" },
 	.mode = true,
 	.segments = SEGMENTS(&segment_shape, &segment_shape1),
 	.shapes = 2,
@@ -130,6 +134,7 @@ static struct problem_shape select_shape(const struct problem *p, int i)
 
 const struct kernel_row kernel_select = {
 	.operands = 4,
+	.names = { "cond", "a", "b", "dst" },
 	.segments = SEGMENTS(&segment_shape, &segment_shape1, &segment_shape2),
 	.shapes = 3,
 	.check = select_check,

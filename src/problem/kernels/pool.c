@@ -70,6 +70,7 @@ static double resample_share_read(const struct problem *p)
 
 const struct kernel_row kernel_pool = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.mode = true,
 	.segments = SEGMENTS(&seg_pool_sizes, &segment_pads, &segment_strides, &segment_dilations),
 	.check = pool_check,
@@ -84,6 +85,7 @@ const struct kernel_row kernel_pool = {
 
 const struct kernel_row kernel_resample = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.mode = true,
 	.segments = SEGMENTS(&seg_resample_sizes, &seg_out),
 	.check = resample_check,

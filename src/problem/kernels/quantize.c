@@ -74,6 +74,15 @@ struct problem_shape problem_scale_shape(const struct problem *p)
 	return s;
 }
 
+static int64_t scale_count(const struct problem *p)
+{
+	struct problem_shape scales = problem_scale_shape(p);
+	int64_t count = 1;
+	for (int i = 0; i < scales.rank; i++)
+		count *= scales.dim[i];
+	return count;
+}
+
 static double scales_bytes(const struct problem *p)
 {
 	struct problem_shape scales = problem_scale_shape(p);
@@ -93,6 +102,7 @@ static bool any_order(const struct problem *p)
 
 const struct kernel_row kernel_quantize = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.mode = true,
 	.segments_by_mode = segments,
 	.shapes = 1,
@@ -102,10 +112,14 @@ const struct kernel_row kernel_quantize = {
 	.image_like = true,
 	.layout = KERNEL_LAYOUT_PASS,
 	.any_order = any_order,
+	.quantizer = true,
+	.parameters = 1,
+	.parameter_count = scale_count,
 };
 
 const struct kernel_row kernel_dequantize = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.mode = true,
 	.segments_by_mode = segments,
 	.shapes = 1,
@@ -115,4 +129,7 @@ const struct kernel_row kernel_dequantize = {
 	.image_like = true,
 	.layout = KERNEL_LAYOUT_PASS,
 	.any_order = any_order,
+	.quantizer = true,
+	.parameters = 1,
+	.parameter_count = scale_count,
 };

@@ -22,6 +22,7 @@ static struct problem_shape reduce_shape(const struct problem *p, int i)
 
 const struct kernel_row kernel_reduce = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.mode = true,
 	.segments = SEGMENTS(&segment_shape, &segment_shape1),
 	.shapes = 2,
@@ -47,6 +48,7 @@ static struct problem_shape argreduce_shape(const struct problem *p, int i)
 
 const struct kernel_row kernel_argreduce = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.mode = true,
 	.segments = SEGMENTS(&segment_shape, &segment_axis),
 	.shapes = 1,
@@ -57,6 +59,7 @@ const struct kernel_row kernel_argreduce = {
 
 const struct kernel_row kernel_scan = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.mode = true,
 	.segments = SEGMENTS(&segment_shape, &segment_axis),
 	.shapes = 1,
@@ -98,6 +101,7 @@ static double topk_indices_bytes(const struct problem *p)
 
 const struct kernel_row kernel_topk = {
 	.operands = 2,
+	.names = { "src", "dst" },
 	.mode = true,
 	.segments = SEGMENTS(&segment_shape, &segment_axis, &seg_taken),
 	.shapes = 1,
@@ -106,4 +110,5 @@ const struct kernel_row kernel_topk = {
 	.shape = topk_shape,
 	.element_flops = 1,
 	.other_bytes = topk_indices_bytes,
+	.second_output = true,
 };

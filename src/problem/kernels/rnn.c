@@ -56,6 +56,7 @@ static double flops(const struct problem *p)
 
 const struct kernel_row kernel_rnn = {
 	.operands = 3,
+	.names = { "src", "wei", "dst" },
 	.mode = true,
 	.segments = SEGMENTS(&seg_sizes),
 	.check = check,
@@ -63,4 +64,5 @@ const struct kernel_row kernel_rnn = {
 	.flops = flops,
 	.product = true,
 	.transcendental = true,
+	.weights = true,
 };

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "problem/kernel.h"
 #include "runner/cudnn/cudnn_offers.h"
 
 #include <math.h>
@@ -170,13 +171,8 @@ static bool engine_read(struct cudnn_bag *bag, cudnnBackendDescriptor_t config, 
 
 static const char *layouts_text(struct arena *a, const struct problem *p)
 {
-	static const char *const two[] = { "src", "dst" }, *const conv[] = { "src", "wei", "dst" },
-		*const three[] = { "a", "b", "dst" }, *const attention[] = { "q", "k", "v", "dst" },
-		*const select[] = { "cond", "a", "b", "dst" };
+	const char *const *role = kernel_row(p->kernel)->names;
 	int count = problem_operand_count(p);
-	bool weights = p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV;
-	const char *const *role = count == 2 ? two : weights ? conv : count == 3 ? three :
-		p->kernel == KERNEL_ATTENTION ? attention : select;
 	struct str text = { 0 };
 	for (int i = 0; i < count; i++)
 		if (p->operand[i].layout == LAYOUT_ANY)
@@ -236,18 +232,13 @@ static bool is_plannable(struct cudnn_graph *g, cudnnBackendDescriptor_t config,
  * graphs with and without one, and always reports the notes of its matrix units. */
 #define PRODUCT_NOTES (NOTE(TENSOR_CORE) | NOTE(DOWN_CONVERT_INPUTS) | NOTE(REDUCED_PRECISION_REDUCTION))
 
-static bool has_products(enum kernel k)
-{
-	return k == KERNEL_CONV || k == KERNEL_DECONV || k == KERNEL_MATMUL || k == KERNEL_ATTENTION;
-}
-
 /* Ready-made integer kernels have no notes, so it is unknown whether they use matrix units. */
 static enum matrix matrix_of(const struct problem *p, uint32_t numerical)
 {
 	bool integer = p->operand[0].dtype == DTYPE_S8 || p->operand[0].dtype == DTYPE_U8;
 	if (numerical & NOTE(TENSOR_CORE))
 		return MATRIX_YES;
-	return integer && has_products(p->kernel) ? MATRIX_UNKNOWN : MATRIX_NO;
+	return integer && kernel_row(p->kernel)->product ? MATRIX_UNKNOWN : MATRIX_NO;
 }
 
 static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBackendDescriptor_t config, const char *tag,
@@ -262,7 +253,7 @@ static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBacke
 		return;
 	if (!is_plannable(g, config, compiled, &workspace_bytes, err))
 		return;
-	if (!has_products(o->problem.kernel))
+	if (!kernel_row(o->problem.kernel)->product)
 		e.numerical &= ~PRODUCT_NOTES;
 	enum dtype source = o->problem.operand[0].dtype;
 	o->candidate[o->count] = (struct cudnn_candidate){ .graph = g, .config = config, .notes = e.numerical,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "problem/kernel.h"
 #include "base/arena.h"
 #include "runner/cudnn_legacy/cudnn_legacy.h"
 #include "runner/verify/tolerance.h"
@@ -15,20 +16,19 @@
 static const struct {
 	enum kernel kernel;
 	int (*offer)(struct cudnn_legacy_offers *o, struct error *err);
-	const char *operands[3]; /* their names in `layouts` */
 } kernels[] = {
-	{ KERNEL_CONV, cudnn_legacy_conv_offer, { "src", "wei", "dst" } },
-	{ KERNEL_DECONV, cudnn_legacy_deconv_offer, { "src", "wei", "dst" } },
-	{ KERNEL_POOL, cudnn_legacy_pool_offer, { "src", "dst" } },
-	{ KERNEL_BATCHNORM, cudnn_legacy_batchnorm_offer, { "src", "dst" } },
-	{ KERNEL_SOFTMAX, cudnn_legacy_softmax_offer, { "src", "dst" } },
-	{ KERNEL_ELTWISE, cudnn_legacy_eltwise_offer, { "src", "dst" } },
-	{ KERNEL_BINARY, cudnn_legacy_binary_offer, { "a", "b", "dst" } },
-	{ KERNEL_REDUCE, cudnn_legacy_reduce_offer, { "src", "dst" } },
-	{ KERNEL_TRANSPOSE, cudnn_legacy_transpose_offer, { "src", "dst" } },
-	{ KERNEL_LRN, cudnn_legacy_lrn_offer, { "src", "dst" } },
-	{ KERNEL_DROPOUT, cudnn_legacy_dropout_offer, { "src", "dst" } },
-	{ KERNEL_RNN, cudnn_legacy_rnn_offer, { "src", "wei", "dst" } },
+	{ KERNEL_CONV, cudnn_legacy_conv_offer },
+	{ KERNEL_DECONV, cudnn_legacy_deconv_offer },
+	{ KERNEL_POOL, cudnn_legacy_pool_offer },
+	{ KERNEL_BATCHNORM, cudnn_legacy_batchnorm_offer },
+	{ KERNEL_SOFTMAX, cudnn_legacy_softmax_offer },
+	{ KERNEL_ELTWISE, cudnn_legacy_eltwise_offer },
+	{ KERNEL_BINARY, cudnn_legacy_binary_offer },
+	{ KERNEL_REDUCE, cudnn_legacy_reduce_offer },
+	{ KERNEL_TRANSPOSE, cudnn_legacy_transpose_offer },
+	{ KERNEL_LRN, cudnn_legacy_lrn_offer },
+	{ KERNEL_DROPOUT, cudnn_legacy_dropout_offer },
+	{ KERNEL_RNN, cudnn_legacy_rnn_offer },
 };
 
 struct offers {
@@ -37,7 +37,7 @@ struct offers {
 	char layouts[64];
 };
 
-static int kernel_row(enum kernel k)
+static int row_of(enum kernel k)
 {
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
 		if (kernels[i].kernel == k)
@@ -45,11 +45,12 @@ static int kernel_row(enum kernel k)
 	return -1;
 }
 
-static void layouts_set(struct offers *o, int row)
+static void layouts_set(struct offers *o)
 {
+	const struct kernel_row *row = kernel_row(o->own.problem.kernel);
 	size_t n = 0;
-	for (int i = 0; i < 3 && kernels[row].operands[i]; i++)
-		n += (size_t)snprintf(o->layouts + n, sizeof(o->layouts) - n, "%s%s=%s", n ? " " : "", kernels[row].operands[i],
+	for (int i = 0; i < row->operands; i++)
+		n += (size_t)snprintf(o->layouts + n, sizeof(o->layouts) - n, "%s%s=%s", n ? " " : "", row->names[i],
 			cuda_layout_name(&o->own.problem, i));
 }
 
@@ -77,7 +78,7 @@ static int candidates_try(struct offers *o, struct error *err)
 static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
 {
 	*list = (struct backend_list){ 0 };
-	int row = kernel_row(p->kernel);
+	int row = row_of(p->kernel);
 	if (row < 0)
 		return error_set(err, "only layers of cuDNN's legacy API, which has no %s",
 			kernel_name(p->kernel));
@@ -89,7 +90,7 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 		free(o);
 		return -1;
 	}
-	layouts_set(o, row);
+	layouts_set(o);
 	for (int i = 0; i < o->own.count; i++) {
 		const struct cudnn_legacy_offer *one = &o->own.offer[i];
 		o->algorithm[i] = (struct algorithm){ .api = API, .name = one->name, .layouts = o->layouts, .math = one->math,

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "problem/kernel.h"
 #include "runner/gpu/cuda_check.h"
 
 #include <math.h>
@@ -139,30 +140,12 @@ static const struct cuda_part *part_of(const struct cuda_buffers *b, enum cuda_p
 	return NULL;
 }
 
-static double volume(const struct problem_shape *s, int from)
+static double volume(const struct problem_shape *s)
 {
 	double n = 1;
-	for (int i = from; i < s->rank; i++)
+	for (int i = 0; i < s->rank; i++)
 		n *= (double)s->dim[i];
 	return n;
-}
-
-/* Returns about how many terms the reference of one output has. */
-static double terms_of(const struct problem *p, double outputs)
-{
-	const struct problem_shape *s = &p->shape[0];
-	switch (p->kernel) {
-	case KERNEL_SOFTMAX:
-	case KERNEL_TOPK:
-	case KERNEL_ARGREDUCE:
-	case KERNEL_SCAN: return 2 * (double)s->dim[p->axis];
-	case KERNEL_LAYERNORM:
-	case KERNEL_RMSNORM: return 2 * volume(s, p->axis);
-	case KERNEL_INSTANCENORM: return 2 * volume(s, 2);
-	case KERNEL_REDUCE: return volume(s, 0) / outputs;
-	case KERNEL_ATTENTION: return (double)p->key_length * (double)(p->head_size + 1);
-	default: return fmax(problem_flops(p) / 2 / outputs, 1);
-	}
 }
 
 /* Lists the corners of a shape as row-major indices; includes the first and the last element. Returns their
@@ -188,7 +171,7 @@ static int corners(const struct problem_shape *s, int64_t *index)
 /* Chooses the outputs to check, as indices in an array of SAMPLES_MOST + CORNERS. Returns their number. */
 static int samples_choose(const struct problem *p, const struct problem_shape *s, int64_t *index)
 {
-	double total = volume(s, 0), samples = SAMPLES_TERMS / terms_of(p, total);
+	double total = volume(s), samples = SAMPLES_TERMS / check_terms(p, total);
 	int64_t most = (int64_t)fmin(fmax(samples, SAMPLES_LEAST), SAMPLES_MOST);
 	/* no corners for an rnn: each may need the reference of another whole sequence */
 	int n = p->kernel == KERNEL_RNN ? 0 : corners(s, index);
@@ -249,7 +232,7 @@ static void expected_compute(struct cuda_buffers *b, const struct cuda_part *des
 		/* several values are correct: check_accepts judges the output itself, except for topk's
 		 * values */
 		check_accepts(&b->problem, &b->inputs, 0, 0, SLACK, &known);
-		bool judged = known && b->problem.kernel != KERNEL_TOPK;
+		bool judged = known && !kernel_row(b->problem.kernel)->second_output;
 		known = judged || check_output(&b->problem, &b->inputs, index[i], &e->value, &e->scale);
 		b->expected_count += known;
 	}
@@ -292,7 +275,7 @@ static double judge(struct cuda_buffers *b, const struct cuda_part *part, const 
 	enum dtype type = part->layout.dtype;
 	double got = fill_decode(bytes, type);
 	bool known = false, accepted = false;
-	if (part->kind == CUDA_PART_INDICES || b->problem.kernel != KERNEL_TOPK)
+	if (part->kind == CUDA_PART_INDICES || !kernel_row(b->problem.kernel)->second_output)
 		accepted = check_accepts(&b->problem, &b->inputs, e->index, got, SLACK, &known);
 	double off = known ? (accepted ? 0 : INFINITY) : off_by(got, e, type);
 	if (off > 0 && is_unwritten(bytes, (size_t)dtype_bits(type) / 8)) {
@@ -327,7 +310,7 @@ static int part_compare(struct cuda_buffers *b, const struct cuda_part *part, do
 static int written_check(struct cuda_buffers *b, const struct cuda_part *part, double *worst, struct error *err)
 {
 	unsigned char bytes[2 * ELEMENT];
-	int64_t index[2] = { 0, (int64_t)volume(&part->layout.shape, 0) - 1 };
+	int64_t index[2] = { 0, (int64_t)volume(&part->layout.shape) - 1 };
 	if (!dtype_is_float(part->layout.dtype))
 		return 0;
 	if (elements_read(b, part, index, 2, bytes, err))
@@ -346,7 +329,7 @@ static int inputs_check(const struct cuda_buffers *b, struct error *err)
 	for (int i = 0; i < b->part_count; i++) {
 		const struct cuda_part *part = &b->part[i];
 		unsigned char seen[INPUT_SAMPLES * ELEMENT];
-		int64_t index[INPUT_SAMPLES], last = (int64_t)volume(&part->layout.shape, 0) - 1;
+		int64_t index[INPUT_SAMPLES], last = (int64_t)volume(&part->layout.shape) - 1;
 		if (part->kind != CUDA_PART_INPUT)
 			continue;
 		for (int j = 0; j < INPUT_SAMPLES; j++)

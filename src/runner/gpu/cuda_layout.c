@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "problem/kernel.h"
 #include "runner/gpu/cuda_work.h"
 
 #include <string.h>
@@ -41,7 +42,7 @@ static struct cuda_layout layout_of(const struct operand *o, const struct proble
 struct cuda_layout cuda_operand_layout(const struct problem *p, int i, int source)
 {
 	const struct operand *o = &p->operand[i];
-	struct problem_shape s = p->kernel == KERNEL_CONCAT && i == 0 ? p->shape[source] : problem_operand_shape(p, i);
+	struct problem_shape s = kernel_row(p->kernel)->source_list && i == 0 ? p->shape[source] : problem_operand_shape(p, i);
 	struct cuda_layout l = layout_of(o, &s);
 	bool transposed = p->kernel == KERNEL_MATMUL &&
 		((i == 0 && p->transpose_a) || (i == 1 && p->transpose_b));
@@ -57,7 +58,7 @@ struct cuda_layout cuda_epilogue_layout(const struct problem *p, int e)
 	const struct epilogue *x = &p->epilogue[e];
 	struct problem_shape s = problem_operand_shape(p, problem_operand_count(p) - 1);
 	if (x->kind == EPILOGUE_BIAS || x->kind == EPILOGUE_SCALE)
-		s = (struct problem_shape){ .rank = 1, .dim = { p->kernel == KERNEL_MATMUL ? p->mn : s.dim[1] } };
+		s = (struct problem_shape){ .rank = 1, .dim = { s.dim[problem_channel_axis(p)] } };
 	return layout_of(&x->operand, &s);
 }
 

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "problem/kernel.h"
 #include "runner/gpu/cuda_buffers.h"
 
 #include <math.h>
@@ -40,15 +41,14 @@ static void sources_add(struct listing *l)
 {
 	const struct problem *p = l->problem;
 	int inputs = problem_operand_count(p) - 1;
-	bool weighted = p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV || p->kernel == KERNEL_MATMUL ||
-		p->kernel == KERNEL_RNN;
-	if (p->kernel == KERNEL_CONCAT) {
+	const struct kernel_row *row = kernel_row(p->kernel);
+	if (row->source_list) {
 		for (int i = 0; i < p->shape_count; i++)
 			input_add(l, CHECK_SOURCE, i, 0, i);
 		return;
 	}
 	for (int i = 0; i < inputs; i++) {
-		bool weights = weighted && i == 1;
+		bool weights = row->weights && i == 1;
 		struct cuda_part *part = input_add(l, weights ? CHECK_WEIGHTS : CHECK_SOURCE, weights ? 0 : i, i, 0);
 		/* only the divisor of a division must be positive */
 		if (fill_mode_positive(p->mode) && (p->mode != MODE_DIV || i == 1))
@@ -60,7 +60,7 @@ static void sources_add(struct listing *l)
 		l->parts[l->count - 1].fill = FILL_SMALL;
 		l->parts[l->count - 1].limit = integer_small_limit(p);
 	}
-	if (p->kernel == KERNEL_GATHER) {
+	if (row->index_operand) {
 		l->parts[l->count - 1].fill = FILL_INDEX;
 		l->parts[l->count - 1].limit = p->shape[0].dim[p->axis];
 	}
@@ -95,27 +95,16 @@ static void parameter_add(struct listing *l, enum check_role role, int64_t count
 static void parameters_add(struct listing *l)
 {
 	const struct problem *p = l->problem;
-	bool per_element = p->kernel == KERNEL_LAYERNORM || p->kernel == KERNEL_RMSNORM;
-	bool per_channel = p->kernel == KERNEL_BATCHNORM || p->kernel == KERNEL_INSTANCENORM;
-	int64_t count = 1;
-	if (p->kernel == KERNEL_QUANTIZE || p->kernel == KERNEL_DEQUANTIZE) {
-		struct problem_shape scales = problem_scale_shape(p);
-		for (int i = 0; i < scales.rank; i++)
-			count *= scales.dim[i];
-		parameter_add(l, CHECK_SCALE, count, FILL_FACTOR);
+	const struct kernel_row *row = kernel_row(p->kernel);
+	static const struct {
+		enum check_role role;
+		enum fill_kind fill;
+	} arrays[] = { { CHECK_SCALE, FILL_SIGNED }, { CHECK_SHIFT, FILL_SIGNED }, { CHECK_MEAN, FILL_SIGNED },
+		{ CHECK_VARIANCE, FILL_POSITIVE } };
+	for (int i = 0; i < row->parameters; i++)
+		parameter_add(l, arrays[i].role, problem_parameter_count(p), row->quantizer ? FILL_FACTOR : arrays[i].fill);
+	if (row->quantizer)
 		l->parts[l->count - 1].limit = integer_factor_limit(p);
-		return;
-	}
-	if (!per_element && !per_channel)
-		return;
-	for (int i = per_element ? p->axis : 1; i < (per_element ? p->shape[0].rank : 2); i++)
-		count *= p->shape[0].dim[i];
-	parameter_add(l, CHECK_SCALE, count, FILL_SIGNED);
-	parameter_add(l, CHECK_SHIFT, count, FILL_SIGNED);
-	if (p->kernel != KERNEL_BATCHNORM)
-		return;
-	parameter_add(l, CHECK_MEAN, count, FILL_SIGNED);
-	parameter_add(l, CHECK_VARIANCE, count, FILL_POSITIVE);
 }
 
 static void outputs_add(struct listing *l)
@@ -124,7 +113,7 @@ static void outputs_add(struct listing *l)
 	int last = problem_operand_count(p) - 1;
 	struct cuda_part *part = part_add(l, cuda_operand_layout(p, last, 0), false);
 	part->kind = CUDA_PART_DESTINATION;
-	if (p->kernel != KERNEL_TOPK)
+	if (!kernel_row(p->kernel)->second_output)
 		return;
 	struct operand indices = { .dtype = DTYPE_S64 };
 	struct problem twin = *p;

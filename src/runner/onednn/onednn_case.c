@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "problem/kernel.h"
 #include "runner/onednn/onednn_case_private.h"
 
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static struct problem_shape shape_1d(int64_t n)
 static const struct {
 	onednn_build *build;
 	bool tries_layouts;
-} kernel_rows[KERNEL_COUNT] = {
+} kernels[KERNEL_COUNT] = {
 	[KERNEL_CONV] = { onednn_build_conv, false },
 	[KERNEL_MATMUL] = { onednn_build_matmul, false },
 	[KERNEL_POOL] = { onednn_build_pool, true },
@@ -107,7 +108,7 @@ static const struct {
 
 bool onednn_case_tries_layouts(const struct problem *p)
 {
-	return kernel_rows[p->kernel].tries_layouts;
+	return kernels[p->kernel].tries_layouts;
 }
 
 bool onednn_case_is_open(const struct problem *p)
@@ -124,7 +125,7 @@ static int bias_add(struct onednn_case *c, int epilogue, struct error *err)
 {
 	const struct problem *p = &c->problem;
 	struct problem_shape s = shape_1d(p->k);
-	if (p->kernel == KERNEL_MATMUL) {
+	if (kernel_row(p->kernel)->channels_last) {
 		s = problem_operand_shape(p, 2);
 		for (int i = 0; i < s.rank - 1; i++)
 			s.dim[i] = 1;
@@ -151,10 +152,10 @@ static int post_binary_add(struct onednn_case *c, dnnl_post_ops_t post, int epil
 	int arg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(dnnl_post_ops_len(post)) | DNNL_ARG_SRC_1;
 	if (e->kind == EPILOGUE_BINARY && !onednn_mode_resolve(e->mode, 0, 0, &row))
 		return error_set(err, "oneDNN has no post-op of mode %s", mode_name(e->mode));
-	int channel = c->problem.kernel == KERNEL_MATMUL ? s.rank - 1 : 1;
+	int channel = problem_channel_axis(&c->problem);
 	for (int i = 0; e->kind == EPILOGUE_BIAS && i < s.rank; i++)
 		s.dim[i] = i == channel ? s.dim[i] : 1;
-	if (e->kind == EPILOGUE_BIAS || c->problem.kernel == KERNEL_MATMUL)
+	if (e->kind == EPILOGUE_BIAS || kernel_row(c->problem.kernel)->channels_last)
 		choice = CHOICE_NCX;
 	struct onednn_arg *a = onednn_arg_add(c, arg, "", &e->operand, s, choice, err);
 	if (!a)
@@ -262,7 +263,7 @@ static bool line_folds(struct epilogue *e, struct epilogue *line, bool line_foll
 static int epilogues_add(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	const struct problem *p = &c->problem;
-	bool has_bias = p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV || p->kernel == KERNEL_MATMUL;
+	bool has_bias = kernel_row(p->kernel)->output_channels != NULL;
 	struct post_chain chain = { .post = NULL };
 	struct epilogue line = { .alpha = 1 }; /* linear maps so far, merged into the next epilogue */
 	int bad = 0;
@@ -288,7 +289,7 @@ int onednn_case_build(struct onednn_case *c, const struct problem *p, enum onedn
 	*c = (struct onednn_case){ .problem = *p, .op = { .kind = p->kernel } };
 	if (p->kernel == KERNEL_ATTENTION)
 		return error_set(err, "only problems that are one primitive");
-	if (!kernel_rows[p->kernel].build)
+	if (!kernels[p->kernel].build)
 		return error_set(err, "oneDNN has no %s", kernel_name(p->kernel));
 	if (p->kernel == KERNEL_CAST && p->operand[1].dtype == DTYPE_BOOL && p->operand[0].dtype != DTYPE_BOOL)
 		return error_set(err, "oneDNN has no conversion to bool"); /* a conversion to u8 differs */
@@ -308,7 +309,7 @@ int onednn_case_build(struct onednn_case *c, const struct problem *p, enum onedn
 	if (dnnl_primitive_attr_create(&c->attr) != dnnl_success)
 		return error_set(err, "oneDNN: no memory for attributes");
 	dnnl_primitive_attr_set_scratchpad_mode(c->attr, dnnl_scratchpad_mode_user);
-	if (kernel_rows[p->kernel].build(c, choice, err) || epilogues_add(c, choice, err)) {
+	if (kernels[p->kernel].build(c, choice, err) || epilogues_add(c, choice, err)) {
 		onednn_case_free(c);
 		return -1;
 	}

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "problem/kernel.h"
 #include "runner/own/cuda_own.h"
 
 #include <stdio.h>
@@ -377,11 +378,10 @@ static const struct {
 
 static void layouts_set(struct cuda_own *o)
 {
-	static const char *const roles[][PROBLEM_OPERANDS] = { { "src", "dst" }, { "src", "index", "dst" },
-		{ "cond", "a", "b", "dst" } };
+	const char *const *names = kernel_row(o->problem.kernel)->names;
 	int count = problem_operand_count(&o->problem), n = 0;
 	for (int i = 0; i < count; i++)
-		n += snprintf(o->layouts + n, sizeof(o->layouts) - (size_t)n, "%s%s=%s", i ? " " : "", roles[count - 2][i],
+		n += snprintf(o->layouts + n, sizeof(o->layouts) - (size_t)n, "%s%s=%s", i ? " " : "", names[i],
 			cuda_layout_name(&o->problem, i));
 }
 

@@ -3,6 +3,7 @@
  * oneDNN has too. The loops are vectorized by the compiler; each output is computed by one thread. */
 #include "config.h"
 
+#include "problem/kernel.h"
 #include "runner/measure/backend.h"
 
 #include <math.h>
@@ -91,7 +92,7 @@ static double byte_value(const struct problem *p, int64_t index)
 
 static bool is_index(const struct work *w, int i)
 {
-	return w->p.kernel == KERNEL_GATHER && i == 1;
+	return i > 0 && i == kernel_row(w->p.kernel)->index_operand;
 }
 
 /* Value of source i at a logical index. Index operands differ between sets; copies of constants are equal. */
@@ -107,7 +108,7 @@ static double source_value(const struct work *w, int i, int64_t set, int64_t ind
 
 static double role_value(const struct problem *p, enum check_role role, int64_t index)
 {
-	if (p->kernel == KERNEL_QUANTIZE || p->kernel == KERNEL_DEQUANTIZE)
+	if (kernel_row(p->kernel)->quantizer)
 		return fill_value(101, index, FILL_FACTOR, integer_factor_limit(p), DTYPE_F32);
 	return role == CHECK_SCALE ? fill_value(101, index, FILL_POSITIVE, 0, DTYPE_F32) :
 		fill_value(102, index, FILL_SIGNED, 0, DTYPE_F32);
@@ -153,8 +154,8 @@ static double sizes_set(struct work *w, const struct backend_limits *limits)
 		w->operand[i].count = sets > w->cold.count ? sets : w->cold.count;
 		need += copies_need(bytes_of(w, i), w->operand[i].count);
 	}
-	double beside = 8 * (double)plain_scale_count(&w->p);
-	if (w->p.kernel == KERNEL_TOPK)
+	double beside = 8 * (double)problem_parameter_count(&w->p);
+	if (kernel_row(w->p.kernel)->second_output)
 		beside = 8 * (double)w->elements[1];
 	return need + (beside + 2 * COPIES_LINE) * (double)w->cold.count;
 }
@@ -226,7 +227,7 @@ static bool operand_make(struct work *w, int i)
 
 static bool factors_make(struct work *w, struct copies *c, enum check_role role)
 {
-	int64_t values = plain_scale_count(&w->p);
+	int64_t values = problem_parameter_count(&w->p);
 	if (copies_open(c, (size_t)values * sizeof(float), w->cold.count))
 		return false;
 	for (int64_t i = 0; i < values; i++) {
@@ -242,12 +243,12 @@ static bool buffers_make(struct work *w)
 	for (int i = 0; i < w->operands; i++)
 		if (!operand_make(w, i))
 			return false;
-	if (plain_scale_count(&w->p) &&
+	if (problem_parameter_count(&w->p) &&
 		(!factors_make(w, &w->scale, CHECK_SCALE) || !factors_make(w, &w->shift, CHECK_SHIFT)))
 		return false;
 	if (plain_passes(&w->p) > 1)
 		w->partial = base_calloc(2 * TEAM_MOST, sizeof(*w->partial));
-	if (w->p.kernel != KERNEL_TOPK)
+	if (!kernel_row(w->p.kernel)->second_output)
 		return true;
 	if (copies_open(&w->indices, (size_t)w->elements[1] * sizeof(int64_t), w->cold.count))
 		return false;
@@ -342,8 +343,9 @@ static int check(void *work, double *worst, struct error *err)
 		bool known = false;
 		int64_t at = check_sample(&w->p, total, count, i);
 		double got = element_read(w->plain.destination, type, at);
-		if (w->p.kernel == KERNEL_ARGREDUCE)
-			off = check_accepts(&w->p, &in, at, got, 0, &known) ? 0 : INFINITY;
+		bool accepted = !w->plain.indices && check_accepts(&w->p, &in, at, got, 0, &known);
+		if (known)
+			off = accepted ? 0 : INFINITY;
 		else if (check_output(&w->p, &in, at, &value, &scale))
 			off = off_by(type, got, value, scale);
 		else
@@ -371,8 +373,8 @@ static double rotated_bytes(const void *work)
 	for (int i = 0; i < w->operands - 1; i++)
 		if (w->p.operand[i].constant)
 			bytes += (double)w->net.count * copies_lines(w->operand[i].bytes);
-	if (w->p.kernel == KERNEL_GATHER && w->p.operand[0].constant) {
-		double taken = (double)w->operand[1].count * (double)w->elements[2] * dtype_bits(w->p.operand[0].dtype) / 8;
+	if (kernel_row(w->p.kernel)->index_operand && w->p.operand[0].constant) {
+		double taken = (double)w->operand[1].count * (double)w->elements[w->operands - 1] * dtype_bits(w->p.operand[0].dtype) / 8;
 		return taken < bytes ? taken : bytes;
 	}
 	return bytes;

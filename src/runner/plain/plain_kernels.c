@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "problem/kernel.h"
 #include "runner/plain/plain_kernels.h"
 
 #include <math.h>
@@ -272,9 +273,13 @@ static void lines_share(const struct plain *a, int i, int count)
 
 /* --- normalizations --- */
 
-static void rmsnorm_row(const struct plain *a, const float *x, float *y, int64_t n)
+/* Normalizes row number `row`, n elements. */
+typedef void norm_row(const struct plain *a, const float *x, float *y, int64_t n, int64_t row);
+
+static void rmsnorm_row(const struct plain *a, const float *x, float *y, int64_t n, int64_t row)
 {
 	double squares = 0;
+	(void)row;
 	for (int64_t j = 0; j < n; j++)
 		squares += (double)x[j] * (double)x[j];
 	float by = (float)(1 / sqrt(squares / (double)n + (double)a->epsilon));
@@ -282,25 +287,33 @@ static void rmsnorm_row(const struct plain *a, const float *x, float *y, int64_t
 		y[j] = x[j] * by * a->scale[j];
 }
 
-static void instancenorm_row(const struct plain *a, const float *x, float *y, int64_t n, int64_t channel)
+/* *by: the inverse deviation. */
+static void moments(const struct plain *a, const float *x, int64_t n, float *mean, float *by)
 {
 	double sum = 0, squares = 0;
 	for (int64_t j = 0; j < n; j++)
 		sum += (double)x[j];
-	float mean = (float)(sum / (double)n);
+	*mean = (float)(sum / (double)n);
 	for (int64_t j = 0; j < n; j++)
-		squares += (double)(x[j] - mean) * (double)(x[j] - mean);
-	float by = (float)(1 / sqrt(squares / (double)n + (double)a->epsilon)) * a->scale[channel];
+		squares += (double)(x[j] - *mean) * (double)(x[j] - *mean);
+	*by = (float)(1 / sqrt(squares / (double)n + (double)a->epsilon));
+}
+
+static void instancenorm_row(const struct plain *a, const float *x, float *y, int64_t n, int64_t row)
+{
+	int64_t channel = row % a->problem->shape[0].dim[1];
+	float mean, by;
+	moments(a, x, n, &mean, &by);
+	by *= a->scale[channel];
 	for (int64_t j = 0; j < n; j++)
 		y[j] = (x[j] - mean) * by + a->shift[channel];
 }
 
-static void norm_share(const struct plain *a, int i, int count)
+/* Share i of `count` of a problem's rows, of n adjacent elements each; computes in f32. */
+static void norm_rows(const struct plain *a, int i, int count, int64_t n, norm_row *normalize)
 {
 	const struct problem *p = a->problem;
-	const struct problem_shape *s = &p->shape[0];
-	int axis = p->kernel == KERNEL_RMSNORM ? p->axis : 2;
-	int64_t rows = volume(s, 0, axis), n = volume(s, axis, s->rank);
+	int64_t rows = volume(&p->shape[0], 0, p->shape[0].rank) / n;
 	enum dtype from = p->operand[0].dtype, to = p->operand[1].dtype;
 	float *wide = from != DTYPE_F32 || to != DTYPE_F32 ? base_malloc((size_t)n * sizeof(*wide)) : NULL;
 	for (int64_t row = share_begin(rows, i, count), end = share_begin(rows, i + 1, count); row < end; row++) {
@@ -308,27 +321,26 @@ static void norm_share(const struct plain *a, int i, int count)
 		float *y = wide ? wide : (float *)a->destination + row * n;
 		if (wide)
 			plain_load(wide, a->source[0], from, row * n, n);
-		if (p->kernel == KERNEL_RMSNORM)
-			rmsnorm_row(a, x, y, n);
-		else
-			instancenorm_row(a, x, y, n, row % s->dim[1]);
+		normalize(a, x, y, n, row);
 		if (wide)
 			plain_store(a->destination, to, row * n, wide, n);
 	}
 	free(wide);
 }
 
-/* --- supported problems --- */
-
-int64_t plain_scale_count(const struct problem *p)
+static void rmsnorm_share(const struct plain *a, int i, int count)
 {
-	const struct problem_shape *s = &p->shape[0];
-	if (p->kernel == KERNEL_QUANTIZE || p->kernel == KERNEL_DEQUANTIZE) {
-		struct problem_shape scales = problem_scale_shape(p);
-		return volume(&scales, 0, scales.rank);
-	}
-	return p->kernel == KERNEL_RMSNORM ? volume(s, p->axis, s->rank) : p->kernel == KERNEL_INSTANCENORM ? s->dim[1] : 0;
+	const struct problem *p = a->problem;
+	norm_rows(a, i, count, volume(&p->shape[0], p->axis, p->shape[0].rank), rmsnorm_row);
 }
+
+static void instancenorm_share(const struct plain *a, int i, int count)
+{
+	const struct problem_shape *s = &a->problem->shape[0];
+	norm_rows(a, i, count, volume(s, 2, s->rank), instancenorm_row);
+}
+
+/* --- supported problems --- */
 
 int plain_passes(const struct problem *p)
 {
@@ -345,58 +357,82 @@ static bool is_float(enum dtype t)
 	return t == DTYPE_F32 || t == DTYPE_F16 || t == DTYPE_BF16;
 }
 
-static bool types_fit(const struct problem *p)
+static bool gather_fits(const struct problem *p)
 {
-	enum dtype first = p->operand[0].dtype, to = p->operand[problem_operand_count(p) - 1].dtype;
-	switch (p->kernel) {
-	case KERNEL_GATHER: return first == to && is_whole(p->operand[1].dtype) && fill_handles(first);
-	case KERNEL_SELECT:
-		return dtype_bits(first) == 8 && fill_handles(first) && fill_handles(to) && p->operand[1].dtype == to && p->operand[2].dtype == to;
-	case KERNEL_ARGREDUCE:
-		return (is_float(first) || is_whole(first) || first == DTYPE_U8 || first == DTYPE_S8) && is_whole(to);
-	case KERNEL_TOPK:
-	case KERNEL_SCAN: return first == to && (is_float(first) || is_whole(first));
-	case KERNEL_QUANTIZE:
-	case KERNEL_DEQUANTIZE:
-		return plain_converts(first) && plain_converts(to) && to != DTYPE_S32 &&
-			(p->mode != MODE_QUANTIZE_DYNAMIC || to == DTYPE_U8 || to == DTYPE_S8);
-	case KERNEL_ELTWISE:
-	case KERNEL_SOFTMAX: return plain_by_table(p);
-	default: return is_float(first) && is_float(to);
-	}
+	enum dtype t = p->operand[0].dtype;
+	return t == p->operand[2].dtype && is_whole(p->operand[1].dtype) && fill_handles(t);
 }
+
+static bool select_fits(const struct problem *p)
+{
+	enum dtype c = p->operand[0].dtype, to = p->operand[3].dtype;
+	return dtype_bits(c) == 8 && fill_handles(c) && fill_handles(to) && p->operand[1].dtype == to &&
+		p->operand[2].dtype == to;
+}
+
+static bool argreduce_fits(const struct problem *p)
+{
+	enum dtype t = p->operand[0].dtype;
+	return (is_float(t) || is_whole(t) || t == DTYPE_U8 || t == DTYPE_S8) && is_whole(p->operand[1].dtype);
+}
+
+static bool same_number_fits(const struct problem *p)
+{
+	enum dtype t = p->operand[0].dtype;
+	return t == p->operand[1].dtype && (is_float(t) || is_whole(t));
+}
+
+static bool quantize_fits(const struct problem *p)
+{
+	enum dtype to = p->operand[1].dtype;
+	return plain_converts(p->operand[0].dtype) && plain_converts(to) && to != DTYPE_S32 &&
+		(p->mode != MODE_QUANTIZE_DYNAMIC || to == DTYPE_U8 || to == DTYPE_S8);
+}
+
+static bool float_fits(const struct problem *p)
+{
+	return is_float(p->operand[0].dtype) && is_float(p->operand[1].dtype);
+}
+
+/* What plain C computes: the function of a share, and the data types. */
+static const struct {
+	void (*share)(const struct plain *a, int i, int count);
+	bool (*fits)(const struct problem *p);
+	bool only_by_table; /* offered only where plain_by_table */
+} kernels[KERNEL_COUNT] = {
+	[KERNEL_GATHER] = { gather_share, gather_fits },
+	[KERNEL_SELECT] = { select_share, select_fits },
+	[KERNEL_TOPK] = { lines_share, same_number_fits },
+	[KERNEL_ARGREDUCE] = { lines_share, argreduce_fits },
+	[KERNEL_SCAN] = { lines_share, same_number_fits },
+	[KERNEL_RMSNORM] = { rmsnorm_share, float_fits },
+	[KERNEL_INSTANCENORM] = { instancenorm_share, float_fits },
+	[KERNEL_QUANTIZE] = { plain_quantize_share, quantize_fits },
+	[KERNEL_DEQUANTIZE] = { plain_quantize_share, quantize_fits },
+	[KERNEL_ELTWISE] = { plain_table_share, plain_by_table, .only_by_table = true },
+	[KERNEL_SOFTMAX] = { plain_table_share, plain_by_table, .only_by_table = true },
+};
 
 int plain_refuses(const struct problem *p, struct error *err)
 {
+	const struct kernel_row *row = kernel_row(p->kernel);
 	if (p->kernel == KERNEL_DECONV || p->kernel == KERNEL_RNN || p->kernel == KERNEL_DROPOUT)
 		return error_set(err, "%s is not measured on a CPU", kernel_name(p->kernel));
-	if (p->kernel != KERNEL_GATHER && p->kernel != KERNEL_SELECT && p->kernel != KERNEL_TOPK &&
-		p->kernel != KERNEL_ARGREDUCE && p->kernel != KERNEL_SCAN && p->kernel != KERNEL_INSTANCENORM &&
-		p->kernel != KERNEL_RMSNORM && p->kernel != KERNEL_QUANTIZE && p->kernel != KERNEL_DEQUANTIZE && !plain_by_table(p))
+	if (!kernels[p->kernel].share || (kernels[p->kernel].only_by_table && !plain_by_table(p)))
 		return error_set(err, "only data movement, sorting, normalizations and tables that oneDNN does not have");
 	if (p->epilogue_count)
 		return error_set(err, "kernels in plain C have no epilogues");
 	/* with one scale or function for all elements their order is irrelevant */
-	bool any_order = p->kernel == KERNEL_ELTWISE || p->mode == MODE_QUANTIZE_TENSOR || p->mode == MODE_DEQUANTIZE_TENSOR || p->mode == MODE_QUANTIZE_DYNAMIC;
-	any_order = any_order && p->operand[0].layout == LAYOUT_NXC && p->operand[1].layout == LAYOUT_NXC;
+	bool any_order = row->any_order && row->any_order(p) && p->operand[0].layout == LAYOUT_NXC &&
+		p->operand[1].layout == LAYOUT_NXC;
 	for (int i = 0; i < problem_operand_count(p) && !any_order; i++)
 		if (p->operand[i].layout == LAYOUT_NXC || p->operand[i].layout == LAYOUT_STRIDES)
 			return error_set(err, "kernels in plain C take only dense tensors in ONNX order");
-	return types_fit(p) ? 0 : error_set(err, "plain C has no %s for these types", kernel_name(p->kernel));
+	return kernels[p->kernel].fits(p) ? 0 : error_set(err, "plain C has no %s for these types", kernel_name(p->kernel));
 }
 
 void plain_share(void *plain, int i, int count)
 {
 	const struct plain *a = plain;
-	switch (a->problem->kernel) {
-	case KERNEL_GATHER: gather_share(a, i, count); break;
-	case KERNEL_SELECT: select_share(a, i, count); break;
-	case KERNEL_RMSNORM:
-	case KERNEL_INSTANCENORM: norm_share(a, i, count); break;
-	case KERNEL_QUANTIZE:
-	case KERNEL_DEQUANTIZE: plain_quantize_share(a, i, count); break;
-	case KERNEL_ELTWISE:
-	case KERNEL_SOFTMAX: plain_table_share(a, i, count); break;
-	default: lines_share(a, i, count); break;
-	}
+	kernels[a->problem->kernel].share(a, i, count);
 }

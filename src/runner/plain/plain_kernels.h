@@ -11,7 +11,7 @@ struct plain {
 	const struct problem *problem;
 	const void *source[PROBLEM_OPERANDS];
 	void *destination;
-	const float *scale, *shift; /* normalizations: plain_scale_count of each; quantize, dequantize: scales
+	const float *scale, *shift; /* normalizations: problem_parameter_count of each; quantize, dequantize: scales
 				       only */
 	int64_t *indices;           /* topk: shaped like the destination */
 	float epsilon;
@@ -22,7 +22,6 @@ struct plain {
 
 /* Returns -1 if plain_share cannot compute the problem; err has the reason. */
 int plain_refuses(const struct problem *p, struct error *err);
-int64_t plain_scale_count(const struct problem *p);
 /* Number of passes of an execution; each pass runs all shares. */
 int plain_passes(const struct problem *p);
 /* Computes share i of `count` of a pass; `plain` is a struct plain. The next two are for quantize and

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "runner/verify/check_private.h"
+#include "runner/verify/fill.h"
 
 /* Coordinates of a row-major index, and the reverse. */
 void check_unravel(const struct problem_shape *s, int64_t index, int64_t *at)
@@ -34,6 +35,12 @@ int64_t check_channel(const struct problem_shape *s, int64_t index, int64_t *inn
 	for (int i = 2; i < s->rank; i++)
 		*inner *= s->dim[i];
 	return index / *inner % s->dim[1];
+}
+
+/* Coordinate of an element along one dimension. */
+static int64_t check_along(const struct problem_shape *s, int axis, int64_t index)
+{
+	return index / check_volume(s, axis + 1, s->rank) % s->dim[axis];
 }
 
 /* Coordinates of a spatial tensor as n, c and d h w; missing spatial dimensions are 0. */
@@ -150,35 +157,90 @@ static struct check_sum plain_cast(const struct problem *p, struct check_inputs 
 	return check_moved(p->operand[1].dtype == DTYPE_BOOL ? x != 0 : x);
 }
 
-static check_reference *const references[KERNEL_COUNT] = {
-	[KERNEL_CONV] = check_conv,
-	[KERNEL_MATMUL] = check_matmul,
-	[KERNEL_POOL] = check_pool,
-	[KERNEL_BATCHNORM] = check_batchnorm,
-	[KERNEL_LAYERNORM] = check_layernorm,
-	[KERNEL_SOFTMAX] = check_softmax,
-	[KERNEL_ELTWISE] = plain_eltwise,
-	[KERNEL_BINARY] = plain_binary,
-	[KERNEL_REDUCE] = check_reduce,
-	[KERNEL_CONCAT] = check_concat,
-	[KERNEL_TRANSPOSE] = check_transpose,
-	[KERNEL_RESAMPLE] = check_resample,
-	[KERNEL_LRN] = check_lrn,
-	[KERNEL_CAST] = plain_cast,
-	[KERNEL_COPY] = plain_copy,
-	[KERNEL_DECONV] = check_deconv,
-	[KERNEL_INSTANCENORM] = check_instancenorm,
-	[KERNEL_RMSNORM] = check_rmsnorm,
-	[KERNEL_ATTENTION] = check_attention,
-	[KERNEL_RNN] = check_rnn,
-	[KERNEL_GATHER] = check_gather,
-	[KERNEL_SELECT] = check_select,
-	[KERNEL_TOPK] = check_topk,
-	[KERNEL_ARGREDUCE] = check_argreduce,
-	[KERNEL_SCAN] = check_scan,
-	[KERNEL_QUANTIZE] = check_quantize,
-	[KERNEL_DEQUANTIZE] = check_dequantize,
+/* Conversions to integers: ONNX truncates, libraries round. */
+static bool cast_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack,
+	bool *known)
+{
+	(void)slack;
+	if (dtype_is_float(p->operand[1].dtype))
+		return *known = false;
+	double x = check_source(in, index);
+	if (p->operand[1].dtype == DTYPE_BOOL)
+		return got == (x != 0);
+	return got == trunc(x) || got == nearbyint(x);
+}
+
+static bool dropout_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack,
+	bool *known)
+{
+	(void)known;
+	double want = check_source(in, index) / (1 - p->alpha);
+	return got == 0 || fabs(got - want) <= slack * fabs(want);
+}
+
+static const struct check_row plain_rows[] = {
+	{ .kernel = KERNEL_ELTWISE, .reference = plain_eltwise },
+	{ .kernel = KERNEL_BINARY, .reference = plain_binary },
+	{ .kernel = KERNEL_COPY, .reference = plain_copy },
+	{ .kernel = KERNEL_CAST, .reference = plain_cast, .accepts = cast_accepts },
+	{ .kernel = KERNEL_DROPOUT, .accepts = dropout_accepts },
 };
+const struct check_rows check_plain_rows = CHECK_ROWS(plain_rows);
+
+static const struct check_rows *const all_rows[] = { &check_space_rows, &check_norm_rows, &check_plain_rows,
+	&check_move_rows, &check_sequence_rows, &check_integers_rows };
+
+/* NULL: outputs of this kernel are not verified. */
+static const struct check_row *row_of(enum kernel k)
+{
+	for (size_t i = 0; i < sizeof(all_rows) / sizeof(all_rows[0]); i++)
+		for (int j = 0; j < all_rows[i]->count; j++)
+			if (all_rows[i]->rows[j].kernel == k)
+				return &all_rows[i]->rows[j];
+	return NULL;
+}
+
+double check_row_terms(const struct problem *p, int from)
+{
+	double terms = 2;
+	for (int i = from; i < p->shape[0].rank; i++)
+		terms *= (double)p->shape[0].dim[i];
+	return terms;
+}
+
+double check_terms(const struct problem *p, double outputs)
+{
+	const struct check_row *row = row_of(p->kernel);
+	return row && row->terms ? row->terms(p, outputs) : fmax(problem_flops(p) / 2 / outputs, 1);
+}
+
+#define SAMPLE_SEED 500
+/* One index from each of `count` equal parts of `total`, random with seed i, as a constant step would
+ * select the same few columns of every row. Includes the first and the last, where libraries handle
+ * remainders. */
+int64_t check_spread(int64_t total, int64_t count, int64_t i)
+{
+	if (count >= total)
+		return i % total;
+	double part = (double)total / (double)count;
+	int64_t begin = (int64_t)((double)i * part), end = (int64_t)((double)(i + 1) * part);
+	if (i == 0 || i == count - 1 || end <= begin)
+		return i == 0 ? 0 : i == count - 1 ? total - 1 : begin;
+	return begin + (int64_t)fill_value(SAMPLE_SEED, i, FILL_INDEX, end - begin, DTYPE_S64);
+}
+
+int64_t check_sample(const struct problem *p, int64_t total, int64_t count, int64_t i)
+{
+	const struct check_row *row = row_of(p->kernel);
+	return row && row->sample ? row->sample(p, total, count, i) : check_spread(total, count, i);
+}
+
+bool check_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack, bool *known)
+{
+	const struct check_row *row = row_of(p->kernel);
+	*known = row && row->accepts;
+	return *known && row->accepts(p, in, index, got, slack, known);
+}
 
 #define NEAR 1e-5 /* relative to the sum of terms: typical error of x */
 
@@ -201,11 +263,11 @@ static double slope(const struct epilogue *e, double x, double scale)
 
 bool check_output(const struct problem *p, struct check_inputs *in, int64_t index, double *value, double *scale)
 {
-	if (!references[p->kernel])
+	const struct check_row *row = row_of(p->kernel);
+	if (!row || !row->reference)
 		return false;
-	struct check_sum s = references[p->kernel](p, in, index);
+	struct check_sum s = row->reference(p, in, index);
 	struct problem_shape dst = problem_operand_shape(p, problem_operand_count(p) - 1);
-	int64_t inner;
 	for (int i = 0; i < p->epilogue_count; i++) {
 		const struct epilogue *e = &p->epilogue[i];
 		if (e->kind == EPILOGUE_ELTWISE) {
@@ -215,7 +277,7 @@ bool check_output(const struct problem *p, struct check_inputs *in, int64_t inde
 			continue;
 		}
 		int64_t at = e->kind == EPILOGUE_BINARY ? index :
-			p->kernel == KERNEL_MATMUL ? index % p->mn : check_channel(&dst, index, &inner);
+			check_along(&dst, problem_channel_axis(p), index);
 		double y = check_at(in, CHECK_EPILOGUE, i, at);
 		enum mode mode = e->kind == EPILOGUE_BIAS ? MODE_ADD : e->kind == EPILOGUE_SCALE ? MODE_MUL : e->mode;
 		s.value = check_binary(mode, s.value, y);

@@ -62,4 +62,7 @@ bool check_is_nearest(const struct problem *p, struct check_inputs *in, int64_t 
  * from few sequences, to limit the cost. */
 int64_t check_sample(const struct problem *p, int64_t total, int64_t count, int64_t i);
 
+/* About how many terms the reference of one of `outputs` outputs has: what check_output costs. */
+double check_terms(const struct problem *p, double outputs);
+
 #endif

@@ -34,7 +34,7 @@ static double small_float_scale(enum dtype t)
 	return dtype_is_float(t) && dtype_bits(t) <= 8 ? 0x1p-5 : 0;
 }
 
-struct check_sum check_quantize(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_quantize(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	if (p->mode == MODE_QUANTIZE_DYNAMIC)
 		return quantize_dynamic(p, in, index);
@@ -43,10 +43,16 @@ struct check_sum check_quantize(const struct problem *p, struct check_inputs *in
 	return (struct check_sum){ x + zero, fabs(x) + zero + small_float_scale(p->operand[1].dtype) };
 }
 
-struct check_sum check_dequantize(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_dequantize(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	double scale = check_at(in, CHECK_SCALE, 0, integer_scale_index(p, index));
 	struct check_sum s = check_moved((check_source(in, index) - integer_zero_point(p->operand[0].dtype)) * scale);
 	s.scale += small_float_scale(p->operand[1].dtype);
 	return s;
 }
+
+static const struct check_row rows[] = {
+	{ .kernel = KERNEL_QUANTIZE, .reference = check_quantize },
+	{ .kernel = KERNEL_DEQUANTIZE, .reference = check_dequantize },
+};
+const struct check_rows check_integers_rows = CHECK_ROWS(rows);

@@ -2,7 +2,7 @@
 
 #include "runner/verify/check_private.h"
 
-struct check_sum check_softmax(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_softmax(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	struct check_line l = check_line_of(&p->shape[0], p->axis, index);
 	double most = -INFINITY, total = 0, x = check_source(in, index);
@@ -46,7 +46,7 @@ static struct check_sum normalized(const struct check_inputs *in, double x, doub
 	return s;
 }
 
-struct check_sum check_layernorm(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_layernorm(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	int64_t size = check_volume(&p->shape[0], p->axis, p->shape[0].rank);
 	double mean, variance;
@@ -54,7 +54,7 @@ struct check_sum check_layernorm(const struct problem *p, struct check_inputs *i
 	return normalized(in, check_source(in, index), mean, 1 / sqrt(variance + in->epsilon), index % size);
 }
 
-struct check_sum check_instancenorm(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_instancenorm(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	int64_t inner, c = check_channel(&p->shape[0], index, &inner);
 	double mean, variance;
@@ -62,7 +62,7 @@ struct check_sum check_instancenorm(const struct problem *p, struct check_inputs
 	return normalized(in, check_source(in, index), mean, 1 / sqrt(variance + in->epsilon), c);
 }
 
-struct check_sum check_rmsnorm(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_rmsnorm(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	int64_t size = check_volume(&p->shape[0], p->axis, p->shape[0].rank), begin = index / size * size;
 	double squares = 0;
@@ -74,7 +74,7 @@ struct check_sum check_rmsnorm(const struct problem *p, struct check_inputs *in,
 	return check_moved(check_source(in, index) * by * check_at(in, CHECK_SCALE, 0, index % size));
 }
 
-struct check_sum check_batchnorm(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_batchnorm(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	int64_t inner, c = check_channel(&p->shape[0], index, &inner);
 	double by = check_at(in, CHECK_SCALE, 0, c) / sqrt(check_at(in, CHECK_VARIANCE, 0, c) + in->epsilon);
@@ -85,7 +85,7 @@ struct check_sum check_batchnorm(const struct problem *p, struct check_inputs *i
 	return s;
 }
 
-struct check_sum check_lrn(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_lrn(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	int64_t inner, c = check_channel(&p->shape[0], index, &inner), channels = p->shape[0].dim[1];
 	double squares = 0;
@@ -110,7 +110,7 @@ static void reduction_add(struct reduction *r, double v)
 	r->squares += v * v;
 }
 
-struct check_sum check_reduce(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_reduce(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	struct reduction r = { .most = -INFINITY, .least = INFINITY, .product = 1 };
 	struct problem_shape window = p->shape[0];
@@ -137,3 +137,37 @@ struct check_sum check_reduce(const struct problem *p, struct check_inputs *in, 
 		return r.sum;
 	}
 }
+
+static double line_terms(const struct problem *p, double outputs)
+{
+	(void)outputs;
+	return 2 * (double)p->shape[0].dim[p->axis];
+}
+
+static double from_axis_terms(const struct problem *p, double outputs)
+{
+	(void)outputs;
+	return check_row_terms(p, p->axis);
+}
+
+static double space_terms(const struct problem *p, double outputs)
+{
+	(void)outputs;
+	return check_row_terms(p, 2);
+}
+
+static double reduce_terms(const struct problem *p, double outputs)
+{
+	return check_row_terms(p, 0) / 2 / outputs;
+}
+
+static const struct check_row rows[] = {
+	{ .kernel = KERNEL_SOFTMAX, .reference = check_softmax, .terms = line_terms },
+	{ .kernel = KERNEL_LAYERNORM, .reference = check_layernorm, .terms = from_axis_terms },
+	{ .kernel = KERNEL_INSTANCENORM, .reference = check_instancenorm, .terms = space_terms },
+	{ .kernel = KERNEL_RMSNORM, .reference = check_rmsnorm, .terms = from_axis_terms },
+	{ .kernel = KERNEL_BATCHNORM, .reference = check_batchnorm },
+	{ .kernel = KERNEL_LRN, .reference = check_lrn },
+	{ .kernel = KERNEL_REDUCE, .reference = check_reduce, .terms = reduce_terms },
+};
+const struct check_rows check_norm_rows = CHECK_ROWS(rows);

@@ -73,11 +73,31 @@ static inline double check_positive_slack(int64_t n, double from)
 	return fmax(1, (double)n / from);
 }
 
-typedef struct check_sum check_reference(const struct problem *p, struct check_inputs *in, int64_t index);
-check_reference check_conv, check_deconv, check_pool, check_matmul, check_resample;
-check_reference check_softmax, check_layernorm, check_rmsnorm, check_instancenorm, check_batchnorm, check_lrn, check_reduce;
-check_reference check_attention, check_rnn;
-check_reference check_quantize, check_dequantize;
-check_reference check_concat, check_transpose, check_gather, check_select, check_topk, check_argreduce, check_scan;
+/* How outputs of a kernel are verified. */
+struct check_row {
+	enum kernel kernel;
+	/* The value of output `index`; NULL: none, `accepts` judges. */
+	struct check_sum (*reference)(const struct problem *p, struct check_inputs *in, int64_t index);
+	/* As check_accepts; NULL: one right answer. */
+	bool (*accepts)(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack,
+		bool *known);
+	/* Terms of the reference of one of `outputs` outputs; NULL: its multiply-adds. */
+	double (*terms)(const struct problem *p, double outputs);
+	/* As check_sample; NULL: anywhere. */
+	int64_t (*sample)(const struct problem *p, int64_t total, int64_t count, int64_t i);
+};
+
+struct check_rows {
+	int count;
+	const struct check_row *rows;
+};
+#define CHECK_ROWS(rows) { sizeof(rows) / sizeof((rows)[0]), rows }
+extern const struct check_rows check_integers_rows, check_move_rows, check_norm_rows, check_plain_rows,
+	check_sequence_rows, check_space_rows;
+
+/* One index from each of `count` equal parts of `total`. */
+int64_t check_spread(int64_t total, int64_t count, int64_t i);
+/* Twice the elements of shape 0 from dimension `from` on. */
+double check_row_terms(const struct problem *p, int from);
 
 #endif

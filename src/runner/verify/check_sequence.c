@@ -6,10 +6,9 @@
 #include "runner/verify/check_private.h"
 #include "runner/verify/fill.h"
 
-#define SAMPLE_SEED 500
 
 /* One row of q times all keys that it sees, softmax, and the weighted sum of their values. */
-struct check_sum check_attention(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_attention(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	int64_t column = index % p->value_size, query = index / p->value_size % p->query_length;
 	int64_t head = index / p->value_size / p->query_length % p->heads;
@@ -141,7 +140,7 @@ static void memo_sequence(struct check_memo *m, const struct problem *p, const s
 
 /* The destination is steps, directions, n, hidden. Errors are relative to 1, about the maximum of the gate
  * functions. */
-struct check_sum check_rnn(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_rnn(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	int64_t j = index % p->hidden_size, n = index / p->hidden_size % p->n;
 	int64_t direction = index / p->hidden_size / p->n % p->directions;
@@ -153,24 +152,9 @@ struct check_sum check_rnn(const struct problem *p, struct check_inputs *in, int
 	return (struct check_sum){ value, 1 };
 }
 
-/* One index from each of `count` equal parts of `total`, random with seed i, as a constant step would
- * select the same few columns of every row. Includes the first and the last, where libraries handle
- * remainders. */
-static int64_t spread(int64_t total, int64_t count, int64_t i)
+static int64_t rnn_sample(const struct problem *p, int64_t total, int64_t count, int64_t i)
 {
-	if (count >= total)
-		return i % total;
-	double part = (double)total / (double)count;
-	int64_t begin = (int64_t)((double)i * part), end = (int64_t)((double)(i + 1) * part);
-	if (i == 0 || i == count - 1 || end <= begin)
-		return i == 0 ? 0 : i == count - 1 ? total - 1 : begin;
-	return begin + (int64_t)fill_value(SAMPLE_SEED, i, FILL_INDEX, end - begin, DTYPE_S64);
-}
-
-int64_t check_sample(const struct problem *p, int64_t total, int64_t count, int64_t i)
-{
-	if (p->kernel != KERNEL_RNN)
-		return spread(total, count, i);
+	(void)total;
 	/* sequence by sequence, so that each is computed once; about a second in total */
 	double cost = (double)p->steps * (double)mode_gates(p->mode) * (double)p->hidden_size *
 		(double)(p->hidden_size + p->input_size);
@@ -178,8 +162,20 @@ int64_t check_sample(const struct problem *p, int64_t total, int64_t count, int6
 	int64_t each = (count + sequences - 1) / sequences, sequence = i / each, within = i % each;
 	int64_t of = p->steps * p->hidden_size;
 	/* the last sequence may have fewer samples */
-	int64_t looks = (sequence + 1) * each > count ? count - sequence * each : each, at = spread(of, looks, within);
+	int64_t looks = (sequence + 1) * each > count ? count - sequence * each : each, at = check_spread(of, looks, within);
 	int64_t chosen = sequences > 1 ? sequence * (all - 1) / (sequences - 1) : all - 1;
 	int64_t direction = chosen / p->n, n = chosen % p->n;
 	return ((at / p->hidden_size * p->directions + direction) * p->n + n) * p->hidden_size + at % p->hidden_size;
 }
+
+static double attention_terms(const struct problem *p, double outputs)
+{
+	(void)outputs;
+	return (double)p->key_length * (double)(p->head_size + 1);
+}
+
+static const struct check_row rows[] = {
+	{ .kernel = KERNEL_ATTENTION, .reference = check_attention, .terms = attention_terms },
+	{ .kernel = KERNEL_RNN, .reference = check_rnn, .sample = rnn_sample },
+};
+const struct check_rows check_sequence_rows = CHECK_ROWS(rows);

@@ -24,7 +24,7 @@ static int64_t window_taps(const struct problem *p)
 		check_extent(p, p->kernel_size, 2);
 }
 
-struct check_sum check_conv(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_conv(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	struct problem_shape dst = problem_operand_shape(p, 2);
 	int64_t nk[2], out[3], at[3], depth = p->c / p->g, taps = window_taps(p);
@@ -58,7 +58,7 @@ static bool spread_tap(const struct problem *p, const int64_t *out, int64_t tap,
 
 /* Deconvolution; weights are c, k/g, taps: source channel c contributes to all output channels of its
  * group. */
-struct check_sum check_deconv(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_deconv(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	struct problem_shape dst = problem_operand_shape(p, 2);
 	int64_t nk[2], out[3], at[3], depth = p->c / p->g, width = p->k / p->g, taps = window_taps(p);
@@ -73,7 +73,7 @@ struct check_sum check_deconv(const struct problem *p, struct check_inputs *in, 
 	return s;
 }
 
-struct check_sum check_pool(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_pool(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	struct problem_shape dst = problem_operand_shape(p, 1);
 	int64_t nc[2], out[3], at[3], taps = window_taps(p), inside = 0;
@@ -94,7 +94,7 @@ struct check_sum check_pool(const struct problem *p, struct check_inputs *in, in
 	return (struct check_sum){ s.value / by, s.scale / by };
 }
 
-struct check_sum check_matmul(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_matmul(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	struct problem_shape dst = problem_operand_shape(p, 2);
 	int64_t at[PROBLEM_RANK];
@@ -138,7 +138,7 @@ static double resample_tap(enum mode m, double x, int tap, int64_t *at)
 	return tap > 1 ? 0 : tap ? x - low : 1 - (x - low);
 }
 
-struct check_sum check_resample(const struct problem *p, struct check_inputs *in, int64_t index)
+static struct check_sum check_resample(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	struct problem_shape dst = problem_operand_shape(p, 1);
 	int64_t nc[2], out[3], at[3];
@@ -189,3 +189,12 @@ bool check_is_nearest(const struct problem *p, struct check_inputs *in, int64_t 
 	}
 	return false;
 }
+
+static const struct check_row rows[] = {
+	{ .kernel = KERNEL_CONV, .reference = check_conv },
+	{ .kernel = KERNEL_DECONV, .reference = check_deconv },
+	{ .kernel = KERNEL_POOL, .reference = check_pool },
+	{ .kernel = KERNEL_MATMUL, .reference = check_matmul },
+	{ .kernel = KERNEL_RESAMPLE, .reference = check_resample },
+};
+const struct check_rows check_space_rows = CHECK_ROWS(rows);

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "problem/kernel.h"
 #include "runner/verify/domain.h"
 
 #include <math.h>
@@ -76,7 +77,7 @@ static struct span span_base(const struct problem *p, struct span source, struct
 	case KERNEL_BINARY: return span_binary(p->mode, source, second);
 	case KERNEL_MATMUL:
 	case KERNEL_CONV:
-	case KERNEL_DECONV: return span_sum(span_binary(MODE_MUL, source, source), integer_terms(p));
+	case KERNEL_DECONV: return span_sum(span_binary(MODE_MUL, source, source), kernel_row(p->kernel)->sum_terms(p));
 	case KERNEL_REDUCE:
 		return p->mode == MODE_REDUCE_SUM || p->mode == MODE_REDUCE_L2 ?
 			span_sum(source, (double)check_volume(&p->shape[0], 0, p->shape[0].rank)) : source;

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "problem/kernel.h"
 #include "runner/verify/integers.h"
 
 #include <math.h>
@@ -19,28 +20,20 @@ static bool is_unsigned(enum dtype t)
 	return t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64 || t == DTYPE_U4 || t == DTYPE_U2 || t == DTYPE_BOOL;
 }
 
-double integer_terms(const struct problem *p)
-{
-	if (p->kernel == KERNEL_MATMUL)
-		return (double)p->mk;
-	return (double)(p->c / p->g) * (double)volume(p->kernel_size, 3 - p->spatial, 3);
-}
-
 /* A sum of n products of small integers is about 8 sqrt(n); it is scaled to 32, a quarter of s8's range.
  * If none is negative it is about 12 n, scaled to 96. Quantized values use the range of an integer type,
  * or up to 8 of a small float. */
 int64_t integer_factor_limit(const struct problem *p)
 {
 	enum dtype to = p->operand[1].dtype;
+	const struct kernel_row *row = kernel_row(p->kernel);
 	double exponent;
-	switch (p->kernel) {
-	case KERNEL_QUANTIZE: exponent = dtype_is_float(to) ? 2 : fmin(dtype_bits(to), 16) - 2; break;
-	case KERNEL_DEQUANTIZE: exponent = 4; break;
-	default:
-		exponent = is_unsigned(p->operand[0].dtype) && is_unsigned(p->operand[1].dtype) ? log2(12 * integer_terms(p) / 96) :
-			log2(8 * sqrt(integer_terms(p)) / 32);
-		exponent = round(exponent);
-		break;
+	if (row->quantizer) {
+		exponent = p->kernel == KERNEL_DEQUANTIZE ? 4 : dtype_is_float(to) ? 2 : fmin(dtype_bits(to), 16) - 2;
+	} else {
+		double n = row->sum_terms(p);
+		bool positive = is_unsigned(p->operand[0].dtype) && is_unsigned(to);
+		exponent = round(positive ? log2(12 * n / 96) : log2(8 * sqrt(n) / 32));
 	}
 	return exponent < 0 ? 0 : (int64_t)exponent;
 }

@@ -9,8 +9,6 @@
 
 #include "problem/problem.h"
 
-/* Number of products summed in one output of a matmul, conv or deconv. */
-double integer_terms(const struct problem *p);
 /* For FILL_FACTOR: the smallest exponent whose factors keep most results within the destination's range:
  * for `scale` epilogues with the operands' small integers, for quantize with values in [-1, 1). */
 int64_t integer_factor_limit(const struct problem *p);

@@ -1,0 +1,83 @@
+/* Values of options that have a syntax of their own: --dim, --input, --value. */
+#include "config.h"
+
+#include "commands/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int options_add_dim(struct options *o, const char *text, struct error *err)
+{
+	struct dim_binding *more = ARENA_ARRAY(&o->arena, struct dim_binding, o->dim_count + 1);
+	for (int i = 0; i < o->dim_count; i++)
+		more[i] = o->dims[i];
+	if (config_parse_dim(text, &o->arena, &more[o->dim_count], err))
+		return -1;
+	o->dim_count++;
+	o->dims = more;
+	return 0;
+}
+
+int options_add_input(struct options *o, const char *text, struct error *err)
+{
+	const char *equals = strrchr(text, '=');
+	if (!equals || equals == text)
+		return error_set(err, "--input %s: give NAME=1x3x224x224", text);
+	size_t length = (size_t)(equals - text);
+	struct plan_input_shape one = { .name = { arena_strndup(&o->arena, text, length), length } };
+	for (const char *p = equals + 1;; p++) {
+		size_t n = strcspn(p, "x");
+		if (one.rank == PROBLEM_RANK || !text_to_int64((struct text){ p, n }, &one.dims[one.rank]) ||
+			one.dims[one.rank] < 1)
+			return error_set(err,
+				"--input %s: give up to %d numbers from 1 with x between, e.g. 1x3x224x224",
+				text, PROBLEM_RANK);
+		one.rank++;
+		p += n;
+		if (!*p)
+			break;
+	}
+	struct plan_input_shape *more = ARENA_ARRAY(&o->arena, struct plan_input_shape, o->shape_count + 1);
+	for (int i = 0; i < o->shape_count; i++)
+		more[i] = o->shapes[i];
+	more[o->shape_count++] = one;
+	o->shapes = more;
+	return 0;
+}
+
+/* A number; "true" is 1, "false" 0. */
+static bool number_parse(const char *word, double *number)
+{
+	char *end;
+	*number = strcmp(word, "true") == 0;
+	if (*number || strcmp(word, "false") == 0)
+		return true;
+	*number = strtod(word, &end);
+	return end != word && !*end;
+}
+
+int options_add_value(struct options *o, const char *text, struct error *err)
+{
+	const char *equals = strrchr(text, '=');
+	if (!equals || equals == text)
+		return error_set(err,
+			"--value %s: give NAME=16000, or NAME=16000,12000 for each element", text);
+	size_t length = (size_t)(equals - text), most = 1;
+	for (const char *p = equals; *p; p++)
+		most += *p == ',';
+	double *numbers = ARENA_ARRAY(&o->arena, double, most);
+	struct plan_input_value one = { .name = { arena_strndup(&o->arena, text, length), length },
+		.numbers = numbers };
+	for (const char *p = equals + 1; one.count < (int)most; p += strcspn(p, ",") + 1) {
+		size_t n = strcspn(p, ",");
+		char *word = arena_strndup(&o->arena, p, n);
+		if (!number_parse(word, &numbers[one.count++]))
+			return error_set(err, "--value %s: '%s' is not a number", text, word);
+	}
+	struct plan_input_value *more = ARENA_ARRAY(&o->arena, struct plan_input_value, o->value_count + 1);
+	for (int i = 0; i < o->value_count; i++)
+		more[i] = o->values[i];
+	more[o->value_count++] = one;
+	o->values = more;
+	return 0;
+}

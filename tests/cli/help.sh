@@ -1,0 +1,116 @@
+#!/bin/sh
+# Help of every command: complete, at most 80 columns wide, and its examples work. Errors for options that a command does not have.
+. "${abs_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
+tiny=$top/tests/models/tiny.onnx
+says_not() { ! grep -qF -- "$2" "$work/$1"; ok $? "does not say: $2"; }
+
+# the words of `benanza COMMAND`, as the help lists them; "explorer" stands for no command
+"$BENANZA" --help >"$work/all" 2>/dev/null
+"$BENANZA" db --help >"$work/family" 2>/dev/null
+commands="explorer $(sed -n 's/^  benanza \([a-z]*\) *.*/\1/p' "$work/all") $(sed -n 's/^  benanza db \([a-z]*\) *.*/db,\1/p' "$work/family")"
+[ "$(echo "$commands" | wc -w)" -ge 14 ]; ok $? "the commands are listed: $commands"
+
+# a measured model.onnx, other databases, and a runner without a clock
+printf 'runners:\n  cpu: [sh, "%s", "Word 1", "words 1, 1 thread", 1]\n' "$top/tests/lib/word_runner.sh" >"$work/config.yaml"
+BENANZA_CONFIG=$work/config.yaml
+PATH=$(cd "$(dirname "$BENANZA")" && pwd):$PATH
+export BENANZA_CONFIG PATH
+mkdir "$work/here"
+cd "$work/here" || exit 1
+cp "$tiny" model.onnx
+try 0 "other.db" "$BENANZA" bench -q --db other.db model.onnx
+
+examples=0
+for command in $commands; do
+    words=$(echo "$command" | tr , ' ')
+    # shellcheck disable=SC2086
+    try 0 "help $words" "$BENANZA" help $words
+    [ ! -s "$work/err" ] && [ "$(awk 'length($0) > 80' "$work/out" | wc -l)" -eq 0 ]; ok $? "on standard output, 80 columns"
+    [ "$(head -n 1 "$work/out" | cut -d' ' -f1,2)" = "usage: benanza" ]; ok $? "begins with the usage"
+    cp "$work/out" "$work/help"
+    cat "$work/out" >>"$work/all"
+    if [ "$command" != explorer ]; then
+        # shellcheck disable=SC2086
+        try 0 "$words --help" "$BENANZA" $words --help
+        cmp -s "$work/out" "$work/help"; ok $? "the same as help $words"
+    fi
+    sed '1,/^examples:/d' "$work/help" >"$work/examples"
+    [ "$command" = db ] || [ -s "$work/examples" ]; ok $? "has examples"
+    while IFS= read -r line; do
+        examples=$((examples + 1))
+        sh -c "$line" >"$work/out" 2>"$work/err" </dev/null
+        got=$?
+        [ "$command" = doctor ] && [ $got -eq 1 ] && got=0 # something distorts measurements on this machine
+        ok $got "pasted: $line"
+    done <"$work/examples"
+done
+[ $examples -ge 20 ]; ok $? "$examples examples"
+cd "$top" || exit 1
+
+# each command has its own options
+try 0 "all commands" "$BENANZA" --help
+says out "--db FILE"
+says_not out "--again"
+try 0 "bench" "$BENANZA" bench --help
+says out "--again"
+says_not out "--constants"
+says_not out "--frame"
+says_not out "--csv"
+try 0 "bound" "$BENANZA" bound --help
+says_not out "--budget"
+says out "--csv"
+try 0 "options may come first" "$BENANZA" -h bench
+says out "usage: benanza bench"
+try 0 "of a model: the explorer's" "$BENANZA" "$tiny" --help
+says out "--frame"
+try 2 "help of a command that there is not" "$BENANZA" help bnech
+says err 'did you mean bench?'
+
+refused() { # WHAT TEXT ARGUMENT...
+    what=$1 text=$2
+    shift 2
+    try 2 "$what" "$BENANZA" "$@"
+    [ "$(wc -l <"$work/err")" -eq 1 ] && [ ! -s "$work/out" ]; ok $? "one line"
+    says err "$text"
+}
+refused "an option of another command" "layers has no option --again; bench has it" layers --again "$tiny"
+refused "before the command too" "layers has no option --again; bench has it" --again layers "$tiny"
+refused "an option of several others" "bound has no option --budget; the explorer and bench have it" bound --budget 5 "$tiny"
+refused "with its value in one word" "bound has no option --budget; the" bound --budget=5 "$tiny"
+refused "abbreviated" "bench has no option --frame; the explorer has it" bench --fram 80x24 "$tiny"
+refused "a letter" "layers has no option -w (--what-if); the explorer, bench, bound and db export have it" layers -w fusion "$tiny"
+refused "among letters" "ops has no option -b (--batch); the" ops -qb 8
+refused "the explorer" "the explorer has no option --constants; layers has it" "$tiny" --constants
+refused "a subcommand" "db info has no option -b (--batch); the" db info -b 8
+refused "a misspelt option" "unknown option --bacth; did you mean --batch?" layers --bacth=8 "$tiny"
+refused "misspelt before a model" "unknown option --bacth; did you mean --batch?" --bacth 8 "$tiny"
+refused "a misspelt option of another command" "unknown option --agian; did you mean --again? bench has it" layers --agian "$tiny"
+refused "an unknown letter" "unknown option -z; see benanza layers --help" --json layers -zq "$tiny"
+refused "an ambiguous abbreviation" "ambiguous option --bud: 2 options" bench --bud 5 "$tiny"
+refused "a value for a flag" "option --quiet takes no value" layers --quiet=3 "$tiny"
+refused "no value" "option -b needs a value; see benanza layers --help" layers "$tiny" -b
+refused "too many arguments" "usage: benanza ops [OPTIONS]; see benanza ops --help" ops "$tiny"
+refused "a misspelt subcommand" 'unknown command "db inof"; did you mean db info?' db inof
+refused "a subcommand is missing" "usage: benanza db" db
+# accepted by all, so that an alias can have them
+for command in layers ops "db info" bound; do
+    model=
+    case $command in layers | bound) model=$tiny ;; esac
+    # shellcheck disable=SC2086
+    try 0 "common options of $command" "$BENANZA" $command -q -v --ascii --no-color -d "Word 1" --threads 1 --db "$work/here/other.db" \
+        -c "$BENANZA_CONFIG" $model
+done
+try 0 "an abbreviation" "$BENANZA" layers --cons "$tiny"
+
+# the manual page is made from the same rows
+"$BENANZA" --print-man options >"$work/man"
+for name in $(grep -oh -e '--[a-z][a-z-]*' "$work/all" | sort -u); do
+    minus=$(echo "$name" | sed 's/-/\\\\-/g')
+    grep -q -e "$minus" "$work/man" || echo "# $name is not in the manual"
+done >"$work/missing"
+[ ! -s "$work/missing" ]; ok $? "every option is in the manual"
+for command in $commands; do
+    [ "$command" = explorer ] || grep -q "^\.SS benanza $(echo "$command" | tr , ' ') " "$work/man" || echo "# $command"
+done >"$work/missing"
+[ ! -s "$work/missing" ]; ok $? "every command has its section"
+done_testing
