@@ -35,6 +35,8 @@ void report_wrapped(const char *text, int indent, int width, FILE *out);
 void report_json_line(json_t *object, FILE *out);
 /* A CSV field and the separator after it: quoted if needed, never a formula for a spreadsheet. */
 void report_csv_field(FILE *out, const char *text, char after);
+/* The last field: the number of a layer as in lists, empty for 0. */
+void report_csv_number(FILE *out, int number);
 /* The first two fields of every CSV line, "8,bf16,"; the batch is empty if unknown. */
 void report_csv_plan(FILE *out, const struct plan *p);
 

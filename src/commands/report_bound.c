@@ -204,9 +204,11 @@ static const char *number_field(struct arena *a, double ns)
 void report_bound_csv(const struct session *s, bool header, FILE *out)
 {
 	const struct plan *p = s->current->plan;
-	struct arena a = { 0 };
+	struct arena a = { 0 }, kept = { 0 };
+	int total, *numbers = session_numbers(p, &kept, &total);
 	if (header)
-		fputs("batch,dtype,index,name,op,origin,cost_ns,lo_ns,hi_ns,preferred_ns,critical,slack_ns,algorithm\n", out);
+		fputs("batch,dtype,index,name,op,origin,cost_ns,lo_ns,hi_ns,preferred_ns,critical,slack_ns,algorithm,"
+			"number\n", out);
 	for (int i = 0; i < s->analysis->layer_count; i++) {
 		const struct layer_cost *c = &s->analysis->layers[i];
 		report_csv_plan(out, p);
@@ -215,9 +217,11 @@ void report_bound_csv(const struct session *s, bool header, FILE *out)
 		report_csv_field(out, text_clean(&a, p->layers[i].node->op), ',');
 		fprintf(out, "%s,%s,%s,%s,%s,%d,%s,", origin_name(c->origin), number_field(&a, c->ns), number_field(&a, c->lo),
 			number_field(&a, c->hi), number_field(&a, c->preferred_ns), c->critical, number_field(&a, c->slack_ns));
-		report_csv_field(out, c->result ? c->result->algorithm.name : "", '\n');
+		report_csv_field(out, c->result ? c->result->algorithm.name : "", ',');
+		report_csv_number(out, numbers[i]);
 		arena_free(&a);
 	}
+	arena_free(&kept);
 }
 
 static void head_text(const struct session *s, FILE *out)

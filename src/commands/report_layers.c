@@ -40,6 +40,13 @@ void report_csv_field(FILE *out, const char *text, char after)
 	fputc(after, out);
 }
 
+void report_csv_number(FILE *out, int number)
+{
+	if (number)
+		fprintf(out, "%d", number);
+	fputc('\n', out);
+}
+
 void report_csv_plan(FILE *out, const struct plan *p)
 {
 	if (p->batch)
@@ -278,7 +285,8 @@ static char *shapes_text(struct arena *a, const struct plan *p, const int *value
  * often it runs in one inference, empty if unknown. */
 static void layers_csv(const struct plan *top, const struct plan *p, const char *path, double times, FILE *out)
 {
-	struct arena a = { 0 };
+	struct arena a = { 0 }, kept = { 0 };
+	int total, *numbers = session_numbers(p, &kept, &total);
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
 		const struct plan_problem *problem = plan_layer_problem(p, l);
@@ -296,7 +304,8 @@ static void layers_csv(const struct plan *top, const struct plan *p, const char 
 		report_csv_field(out, problem ? problem->text : "", ',');
 		fprintf(out, "%d,%d,", l->proxy, l->upto || l->at_least);
 		report_csv_field(out, arena_printf(&a, "%s%d", path, l->index), ',');
-		report_csv_field(out, isnan(times) ? "" : arena_printf(&a, "%.0f", times), '\n');
+		report_csv_field(out, isnan(times) ? "" : arena_printf(&a, "%.0f", times), ',');
+		report_csv_number(out, numbers[i]);
 		for (int j = 0; j < l->body_count; j++) {
 			const struct plan *body = &l->bodies[j];
 			double inner = times == 0 || body->times == 0 ? 0 : times * body->times;
@@ -305,6 +314,7 @@ static void layers_csv(const struct plan *top, const struct plan *p, const char 
 		}
 		arena_free(&a);
 	}
+	arena_free(&kept);
 }
 
 void report_layers_csv(const struct session *s, bool header, FILE *out)
@@ -312,7 +322,7 @@ void report_layers_csv(const struct session *s, bool header, FILE *out)
 	const struct plan *p = s->current->plan;
 	if (header)
 		fputs("batch,dtype,index,name,op,domain,class,inputs,outputs,flops,bytes,distinct,problem,proxy,estimated,"
-			"path,times\n", out);
+			"path,times,number\n", out);
 	layers_csv(p, p, "", 1, out);
 }
 

@@ -153,13 +153,42 @@ try 0 "sums with gaps" "$BENANZA" layers "$models/symbolic.onnx"
 says out "at least 0 FLOP, at least"
 says out "not known: FLOPs of"
 try 0 "csv of layers in layers" "$BENANZA" layers --csv "$models/functions.onnx"
-[ "$(head -1 "$work/out" | sed 's/.*problem,//')" = "proxy,estimated,path,times" ]; ok $? "where a layer is, and how often it runs"
-grep -q ',6.then_branch.0,$' "$work/out"; ok $? "of a branch that may be taken: not known how often"
-grep -q ',4,1$' "$work/out"; ok $? "the model's own: once"
+[ "$(head -1 "$work/out" | sed 's/.*problem,//')" = "proxy,estimated,path,times,number" ]; ok $? "where a layer is, how often it runs, its number"
+grep -q ',6.then_branch.0,,1$' "$work/out"; ok $? "of a branch that may be taken: not known how often"
+grep -q ',4,1,[0-9]*$' "$work/out"; ok $? "the model's own: once"
 try 0 "csv of several plans" "$BENANZA" layers --csv -b 1,2 -t f32,bf16 "$models/tiny.onnx"
 [ "$(wc -l <"$work/out")" -eq 49 ]; ok $? "one head and a line a layer of each"
 [ "$(cut -d, -f1,2 "$work/out" | sort | uniq -c | awk '{ print $1 $2 }' | tr '\n' ' ')" = \
     '121,bf16 121,f32 122,bf16 122,f32 1batch,dtype ' ]; ok $? "batch and type come first"
+
+# one numbering everywhere: that of the explorer, which does not count layers that only compute constants
+resnet50=$top/data/models/resnet50.onnx
+for what in layers "bound -q -d h100"; do
+    for form in --json --csv ''; do
+        # shellcheck disable=SC2086
+        "$BENANZA" $what $form "$resnet50" >"$work/numbers.${what%% *}${form}" 2>/dev/null
+    done
+done
+"$BENANZA" "$resnet50" --frame 100x20 --view layers --keys 'G Enter' >"$work/numbers.frame" 2>/dev/null
+python3 - "$work" <<'EOT'
+import csv, json, re, sys
+of = lambda name: open(sys.argv[1] + "/numbers." + name)
+listed = {l["name"]: l["number"] for l in json.load(of("layers--json"))["layers"]}
+shown = [n for n in listed.values() if n]
+assert shown == list(range(1, 176)) and None in listed.values(), shown
+index = {l["name"]: l["index"] for l in json.load(of("bound--json"))["layers"]}
+assert listed == {l["name"]: l["number"] for l in json.load(of("bound--json"))["layers"]}
+for name in "layers--csv", "bound--csv":
+    rows = list(csv.DictReader(of(name)))
+    assert {r["name"]: int(r["number"] or 0) or None for r in rows} == listed, name
+    assert {r["name"]: int(r["index"]) for r in rows} == index, name
+text = [re.match(r" *(\d+)  (\S+)", line) for line in of("layers")]
+assert {m[2]: int(m[1]) for m in text if m and not m[2].startswith("of")} == {k: v for k, v in listed.items() if v}
+costly = [m.groups() for m in map(re.compile(r" *(\d+)  (\S+) +\S+ +~? *[0-9.]+ [mu]s").match, of("bound")) if m]
+assert len(costly) > 10 and all(listed[name] == int(number) for number, name in costly), costly
+assert "layer 175 of 175" in of("frame").read()
+EOT
+ok $? "layers, bound, JSON, CSV and the explorer number the layers alike"
 
 # symbols
 try 0 "unbound symbols stay" "$BENANZA" layers --json "$models/symbolic.onnx"
