@@ -309,6 +309,20 @@ static void instancenorm_row(const struct plain *a, const float *x, float *y, in
 		y[j] = (x[j] - mean) * by + a->shift[channel];
 }
 
+/* A row is a group of channels, each of which has its scale and shift. */
+static void groupnorm_row(const struct plain *a, const float *x, float *y, int64_t n, int64_t row)
+{
+	const struct problem *p = a->problem;
+	int64_t channels = p->shape[0].dim[1] / p->g, space = n / channels, first = row % p->g * channels;
+	float mean, by;
+	moments(a, x, n, &mean, &by);
+	for (int64_t c = 0; c < channels; c++) {
+		float scale = by * a->scale[first + c], shift = a->shift[first + c];
+		for (int64_t j = c * space; j < (c + 1) * space; j++)
+			y[j] = (x[j] - mean) * scale + shift;
+	}
+}
+
 /* Share i of `count` of a problem's rows, of n adjacent elements each; computes in f32. */
 static void norm_rows(const struct plain *a, int i, int count, int64_t n, norm_row *normalize)
 {
@@ -338,6 +352,12 @@ static void instancenorm_share(const struct plain *a, int i, int count)
 {
 	const struct problem_shape *s = &a->problem->shape[0];
 	norm_rows(a, i, count, volume(s, 2, s->rank), instancenorm_row);
+}
+
+static void groupnorm_share(const struct plain *a, int i, int count)
+{
+	const struct problem_shape *s = &a->problem->shape[0];
+	norm_rows(a, i, count, volume(s, 1, s->rank) / a->problem->g, groupnorm_row);
 }
 
 /* --- supported problems --- */
@@ -407,6 +427,7 @@ static const struct {
 	[KERNEL_SCAN] = { lines_share, same_number_fits },
 	[KERNEL_RMSNORM] = { rmsnorm_share, float_fits },
 	[KERNEL_INSTANCENORM] = { instancenorm_share, float_fits },
+	[KERNEL_GROUPNORM] = { groupnorm_share, float_fits },
 	[KERNEL_QUANTIZE] = { plain_quantize_share, quantize_fits },
 	[KERNEL_DEQUANTIZE] = { plain_quantize_share, quantize_fits },
 	[KERNEL_ELTWISE] = { plain_table_share, plain_by_table, .only_by_table = true },

@@ -39,7 +39,7 @@ void check_forget(struct check_inputs *in);
  *   gru   r z n:   h = (1 - z) n + z h; r, z sigmoid, n = tanh(w x + bw + r (r_n h + br_n)), ONNX's linear_before_reset 1
  * The second direction goes from the last step to the first.
  * resample: half-pixel coordinates; nearest rounds halves down; cubic has a = -0.75; beyond the border the border counts.
- * layernorm, instancenorm: the variance is the mean of squares about the mean. */
+ * layernorm, instancenorm, groupnorm: the variance is the mean of squares about the mean. */
 bool check_output(const struct problem *p, struct check_inputs *in, int64_t index, double *value, double *scale);
 
 /* True if `got` is right at output `index` of a kernel with several right answers: argreduce (index of any
