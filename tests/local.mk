@@ -12,7 +12,7 @@ test_scripts = \
 	tests/onnx/onnx_functions.py tests/onnx/onnx_inference.py tests/onnx/onnx_nodes.py tests/onnx/onnx_symbols.py \
 	tests/onnx/onnx_values.py \
 	tests/ort/control_flow.py tests/ort/ort_contrib.py tests/ort/ort_graphs.py tests/ort/ort_ops.py \
-	tests/ort/ort_types.py tests/ort/quantized.py \
+	tests/ort/ort_types.py tests/ort/quantized.py tests/ort/write_onnx.py \
 	tests/runner/cuda_code.py tests/runner/cudnn_plan.py tests/runner/measuring.sh tests/runner/remote_slurm.sh \
 	tests/runner/remote_ssh.sh tests/runner/runner_cpu.sh tests/runner/runner_cuda.sh tests/runner/runner_isa.py \
 	tests/bench/bench_tables.py

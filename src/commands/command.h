@@ -1,4 +1,4 @@
-/* The commands: one file each here, one row each in command_table.c. A command prints to stdout and returns
+/* The commands: one file each here, one row each in COMMAND_LIST. A command prints to stdout and returns
  * errors, which main prints. It parses no arguments itself: its row has its options and the number of its
  * arguments; help and manual page are generated from these. */
 #ifndef COMMANDS_COMMAND_H
@@ -75,10 +75,26 @@ struct command {
 	int (*run)(struct options *o, struct error *err);
 };
 
-/* One in each cmd_*.c; its row is in command_table.c. */
-extern const struct command command_explorer, command_layers, command_bench, command_bound, command_ops,
-	command_devices, command_doctor, command_db, command_db_info, command_db_check, command_db_import,
-	command_db_merge, command_db_export, command_help;
+/* All commands in the order of the help; command_NAME is defined in a cmd_*.c. The first runs if no command is
+ * named. */
+#define COMMAND_LIST(ROW)                                                                                    \
+	ROW(explorer)                                                                                        \
+	ROW(layers)                                                                                          \
+	ROW(bench)                                                                                           \
+	ROW(bound)                                                                                           \
+	ROW(ops)                                                                                             \
+	ROW(devices)                                                                                         \
+	ROW(doctor)                                                                                          \
+	ROW(db)                                                                                              \
+	ROW(db_info)                                                                                         \
+	ROW(db_check)                                                                                        \
+	ROW(db_import)                                                                                       \
+	ROW(db_merge)                                                                                        \
+	ROW(db_export)                                                                                       \
+	ROW(help)
+
+#define COMMAND_DECLARE(name) extern const struct command command_##name;
+COMMAND_LIST(COMMAND_DECLARE)
 
 /* The command line, parsed. */
 struct options {
@@ -100,7 +116,7 @@ struct options {
 	bool batch_option;            /* -b was given */
 };
 
-/* All commands in the order of the help. The first is the explorer, which runs if no command is named. */
+/* The commands of COMMAND_LIST. */
 const struct command *const *command_table(int *count);
 /* The command that the first words name, with their number in *used. If they name none: the explorer, or NULL
  * if the first word can only be a misspelt command. */

@@ -7,22 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct command *const commands[] = {
-	&command_explorer,
-	&command_layers,
-	&command_bench,
-	&command_bound,
-	&command_ops,
-	&command_devices,
-	&command_doctor,
-	&command_db,
-	&command_db_info,
-	&command_db_check,
-	&command_db_import,
-	&command_db_merge,
-	&command_db_export,
-	&command_help,
-};
+#define COMMAND_ROW(name) &command_##name,
+static const struct command *const commands[] = { COMMAND_LIST(COMMAND_ROW) };
 
 #define COMMAND_COUNT ((int)(sizeof(commands) / sizeof(commands[0])))
 

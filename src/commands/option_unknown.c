@@ -124,7 +124,10 @@ int options_unknown(const struct options *o, int code, char **argv, struct error
 		named ? " --help" : o->command ? "" : "--help");
 	if (code == ':')
 		return error_set(err, "option %s needs a value; see benanza %s", word, help);
-	bool is_letter = optopt > 0 && optopt < 256 && !row_find(own, own_count, optopt, "", 0, &begun);
+	/* a letter; in a word of several letters, `word` can be the one before it */
+	bool is_letter = optopt && optopt < 256 && !row_find(own, own_count, optopt, "", 0, &begun);
+	if (is_letter && (optopt <= ' ' || optopt > '~'))
+		return error_set(err, "unknown option: not an ASCII letter; see benanza %s", help);
 	if (is_letter) {
 		row = row_find(all, all_count, optopt, "", 0, &begun);
 		return row ? option_foreign(o->command, row, optopt, err) :

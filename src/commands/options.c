@@ -14,12 +14,17 @@
 
 #define OPTION_BASE 256 /* getopt codes of rows without a letter */
 
+/* Appends the rows whose names are new. */
 static int rows_add(const struct option_row **rows, int count, const struct option_row *more)
 {
 	for (; more && more->name; more++) {
 		bool known = false;
-		for (int i = 0; i < count; i++)
-			known |= strcmp(rows[i]->name, more->name) == 0;
+		for (int i = 0; i < count; i++) {
+			bool is_same = strcmp(rows[i]->name, more->name) == 0;
+			assert(is_same ? !rows[i]->value == !more->value && rows[i]->letter == more->letter :
+				!more->letter || rows[i]->letter != more->letter);
+			known |= is_same;
+		}
 		if (known)
 			continue;
 		assert(count < OPTION_ROWS_MAX);

@@ -9,3 +9,8 @@ libconfig_a_SOURCES = \
 
 check_PROGRAMS += tests/unit/t_config
 tests_unit_t_config_LDADD = $(below_config)
+# plans a model with its sidecar, so it links config
+EXTRA_PROGRAMS += tests/unit/write_layers
+CLEANFILES += tests/unit/write_layers$(EXEEXT)
+tests_unit_write_layers_LDADD = $(below_config)
+tests/ort/write_onnx.log: tests/unit/write_layers$(EXEEXT)

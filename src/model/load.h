@@ -100,6 +100,9 @@ struct text load_domain(ProtobufCBinaryData bytes);		    /* no copy; "" for ai.o
 
 /* load_opset.c: versions of the format and of operator sets. */
 void load_ir_version(struct loader *l, int64_t version);
+/* The version of the format that came with a version of ai.onnx, at least 4: since then an initializer need not
+ * be an input. */
+int64_t load_ir_of_opset(int64_t opset);
 /* Collects imports; if a domain occurs twice, the newer version counts. */
 int load_opsets(struct loader *l, struct opset_list *list, Onnx__OperatorSetIdProto *const *imports, size_t n);
 void opset_list_free(struct opset_list *list);

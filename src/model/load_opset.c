@@ -14,6 +14,14 @@
  * none. Versions before 3 had no imports. */
 static const int newest_opset[KNOWN_IR + 1] = { 1, 1, 1, 8, 9, 10, 11, 14, 18, 20, 22, 23, 24, 27, 28 };
 
+int64_t load_ir_of_opset(int64_t opset)
+{
+	int64_t ir = 4;
+	while (ir < KNOWN_IR && newest_opset[ir] < opset)
+		ir++;
+	return ir;
+}
+
 static struct opset *opset_find(const struct opset_list *list, struct text domain)
 {
 	int64_t at = hash_find(&list->domains, domain);

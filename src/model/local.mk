@@ -16,7 +16,11 @@ libmodel_a_SOURCES = \
 	src/model/skim.c src/model/skim.h \
 	src/model/sniff.c src/model/sniff.h \
 	src/model/tensor.c src/model/tensor.h \
-	src/model/window.c src/model/window.h
+	src/model/window.c src/model/window.h \
+	src/model/write.h \
+	src/model/write_onnx.c \
+	src/model/write_private.h \
+	src/model/write_tensor.c
 nodist_libmodel_a_SOURCES = src/model/onnx.pb-c.c src/model/onnx.pb-c.h
 BUILT_SOURCES += src/model/onnx.pb-c.h
 CLEANFILES += src/model/onnx.pb-c.c src/model/onnx.pb-c.h
@@ -36,3 +40,5 @@ check_PROGRAMS += tests/unit/t_model
 tests_unit_t_model_LDADD = $(below_model)
 check_PROGRAMS += tests/unit/t_skim
 tests_unit_t_skim_LDADD = $(below_model)
+check_PROGRAMS += tests/unit/t_write
+tests_unit_t_write_LDADD = $(below_model)

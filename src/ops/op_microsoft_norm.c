@@ -184,8 +184,11 @@ static void group_cost(const struct op_call *c, struct op_cost *cost)
 
 static void group_problem(const struct op_call *c, struct op_problem *out)
 {
-	if (op_problem_ready(c, out))
-		op_problem_groups(c, node_int(c->node, "groups", 0), group_channels(c).value, out);
+	if (!op_problem_ready(c, out))
+		return;
+	op_problem_groups(c, node_int(c->node, "groups", 0), group_last(c) ? c->inputs[0].shape.rank - 1 : 1, out);
+	if (inputs_present(c, 3, 5) || node_int(c->node, "activation", 0))
+		out->proxy = out->known;
 }
 
 /* ---- functions of one tensor, after an optional addition */
@@ -418,9 +421,9 @@ static const struct op rows[] = {
 	{ "EmbedLayerNormalization", MS, 1, 9, CLASS_MEMORY, embed_shape, embed_cost, embed_problem, NULL,
 		"measured as the normalization alone (proxy)" },
 	{ "GroupNorm", MS, 3, 3, CLASS_MEMORY, group_shape, group_cost, group_problem, NULL,
-		"measured as a layer normalization (proxy)" },
+		"channels last, an activation or an addition make it a proxy" },
 	{ "SkipGroupNorm", MS, 4, 5, CLASS_MEMORY, group_shape, group_cost, group_problem, NULL,
-		"measured as a layer normalization (proxy)" },
+		"channels last, an activation or an addition make it a proxy" },
 	{ "BiasGelu", MS, 2, 2, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS },
 	{ "FastGelu", MS, 1, 2, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS },
 	{ "BiasAdd", MS, 3, 3, CLASS_MEMORY, added_shape, added_cost, added_problem, NULL, BIAS },

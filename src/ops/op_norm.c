@@ -171,29 +171,29 @@ static RULE_PROBLEM(instance_norm)
 		norm_problem(c, out, KERNEL_INSTANCENORM, MODE_NONE);
 }
 
-void op_problem_groups(const struct op_call *c, int64_t groups, int64_t channels, struct op_problem *out)
+void op_problem_groups(const struct op_call *c, int64_t groups, int channel_axis, struct op_problem *out)
 {
+	int64_t channels = c->inputs[0].shape.dims[channel_axis].value;
 	if (groups < 1 || channels % groups) {
 		op_problem_why(out, "the groups do not divide the channels");
 		return;
 	}
-	struct problem *p = norm_problem(c, out, KERNEL_LAYERNORM, MODE_NONE);
-	struct problem_shape s = p->shape[0];
-	if (s.dim[0] > INT64_MAX / groups) {
-		op_problem_why(out, "too large to measure");
-		return;
+	struct problem *p = norm_problem(c, out, KERNEL_GROUPNORM, MODE_NONE);
+	struct problem_shape *s = &p->shape[0];
+	if (channel_axis != 1) { /* stored channels last: the same rows of other elements */
+		int64_t last = s->dim[channel_axis];
+		for (int i = channel_axis; i > 1; i--)
+			s->dim[i] = s->dim[i - 1];
+		s->dim[1] = last;
+		out->proxy = true;
 	}
-	p->shape[0] = (struct problem_shape){ .rank = 2,
-		.dim = { s.dim[0] * groups, merged(&s, 1, s.rank) / groups } };
-	p->axis = 1;
-	out->proxy = true;
+	p->g = groups;
 }
 
 static RULE_PROBLEM(group_norm)
 {
 	if (op_problem_ready(c, out))
-		op_problem_groups(c, node_int(c->node, "num_groups", 0),
-			c->inputs[0].shape.dims[1].value, out);
+		op_problem_groups(c, node_int(c->node, "num_groups", 0), 1, out);
 }
 
 /* ---- Softmax, LogSoftmax */
@@ -433,7 +433,7 @@ static const struct op rows[] = {
 	{ "InstanceNormalization", "", 1, 0, 3, 3, CLASS_MEMORY, instance_norm_shape, instance_norm_cost,
 		instance_norm_problem, NULL, NULL },
 	{ "GroupNormalization", "", 18, 0, 3, 3, CLASS_MEMORY, instance_norm_shape, instance_norm_cost,
-		group_norm_problem, NULL, "measured as a layer normalization (proxy)" },
+		group_norm_problem, NULL, NULL },
 	{ "Softmax", "", 1, 0, 1, 1, CLASS_MEMORY, softmax_shape, softmax_cost, softmax_problem, NULL, NULL },
 	{ "LogSoftmax", "", 1, 0, 1, 1, CLASS_MEMORY, softmax_shape, softmax_cost, softmax_problem, NULL,
 		NULL },

@@ -171,9 +171,9 @@ void op_problem_bias(const struct op_value *bias, struct op_problem *out);
 /* layernorm or rmsnorm of x from `axis` (below its rank) on; the normalized dimensions become one. */
 void op_problem_norm(
 	const struct op_value *x, const struct op_value *y, enum kernel kernel, int axis, struct op_problem *out);
-/* Group normalization of input 0 (batch first, `channels` in `groups`) as a layer normalization of the same
- * elements (proxy): they differ only in how scales repeat. */
-void op_problem_groups(const struct op_call *c, int64_t groups, int64_t channels, struct op_problem *out);
+/* Group normalization of input 0 (batch first). Channels that are not dimension 1 make it a proxy: the same number of
+ * channels and elements in ONNX order. */
+void op_problem_groups(const struct op_call *c, int64_t groups, int channel_axis, struct op_problem *out);
 /* Problem rule of data movement: a copy of the bytes that the row's cost rule counts. */
 void op_problem_mover(const struct op_call *c, struct op_problem *out);
 

@@ -13,6 +13,7 @@ libplan_a_SOURCES = \
 	src/plan/needs.c \
 	src/plan/plan.c src/plan/plan.h \
 	src/plan/plan_private.h \
+	src/plan/plan_write.c \
 	src/plan/quant.c \
 	src/plan/quant_move.c \
 	src/plan/quant_price.c \

@@ -4,6 +4,7 @@
 #define PLAN_PLAN_H
 
 #include "model/graph.h"
+#include "model/write.h"
 #include "ops/op.h"
 
 #include <string.h>
@@ -231,5 +232,11 @@ static inline bool plan_layer_is_control(const struct plan_layer *l)
 }
 /* Fills the layer's op_call from the plan, for fusion and reports; arrays in arena a. */
 void plan_layer_call(const struct plan *p, const struct plan_layer *l, struct arena *a, struct op_call *c);
+
+/* Appends layers (ascending indexes) as an ONNX model of their own with the plan's shapes and types to out; see
+ * model_write. The plan must have the model's own types (DTYPE_F32). Constants that the plan knows have their
+ * contents, others are filled (WRITE_FILLED) or random. */
+int plan_write(const struct plan *p, const int *layers, int count, enum write_weights weights, uint64_t seed,
+	struct str *out, struct error *err);
 
 #endif

@@ -7,6 +7,7 @@ libproblem_a_SOURCES = \
 	src/problem/kernel.h \
 	src/problem/kernels/attention.c \
 	src/problem/kernels/conv.c \
+	src/problem/kernels/groupnorm.c \
 	src/problem/kernels/matmul.c \
 	src/problem/kernels/move.c \
 	src/problem/kernels/norm.c \

@@ -61,7 +61,8 @@
 	_(ARGREDUCE, argreduce) \
 	_(SCAN, scan) \
 	_(QUANTIZE, quantize) \
-	_(DEQUANTIZE, dequantize)
+	_(DEQUANTIZE, dequantize) \
+	_(GROUPNORM, groupnorm)
 
 enum kernel {
 #define KERNEL_ENUM(id, name) KERNEL_##id,
@@ -201,7 +202,7 @@ struct problem {
 						    DTYPE_UNKNOWN */
 	/* conv, pool, resample */
 	int spatial;                             /* number of spatial dimensions, 1 to 3 */
-	int64_t n, c, k, g;                      /* batch, input channels, output channels, groups */
+	int64_t n, c, k, g;                      /* batch, input channels, output channels, groups; groupnorm: g only */
 	int64_t in[3], kernel_size[3];           /* d h w; t r s */
 	int64_t pad_begin[3], pad_end[3], stride[3], dilation[3]; /* ONNX dilation: 1 = dense */
 	int64_t out[3];                          /* resample: output size */

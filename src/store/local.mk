@@ -5,6 +5,7 @@ libstore_a_SOURCES = \
 	src/store/results.c src/store/results.h \
 	src/store/store.c src/store/store.h \
 	src/store/store_check.c \
+	src/store/store_foreign.c src/store/store_foreign.h \
 	src/store/store_keep.c \
 	src/store/store_place.c \
 	src/store/store_private.h \
@@ -21,6 +22,8 @@ src/store/migrate.$(OBJEXT): src/store/schema_sql.h
 
 check_PROGRAMS += tests/unit/t_results
 tests_unit_t_results_LDADD = $(below_store)
+check_PROGRAMS += tests/unit/t_foreign
+tests_unit_t_foreign_LDADD = $(below_store)
 check_PROGRAMS += tests/unit/t_keep
 tests_unit_t_keep_LDADD = $(below_store)
 check_PROGRAMS += tests/unit/t_place

@@ -183,9 +183,8 @@ static int store_check_path(const char *path, bool read_only, struct error *err)
 	return error_set(err, "%s: %s; give another file with --db", path, strerror(errno));
 }
 
-/* A file: URI that tells SQLite that the file does not change. For read-only media, where SQLite cannot
- * create its -shm file. Percent-encoded; malloc'd. */
-static char *store_immutable_uri(const char *path)
+/* For read-only media, where SQLite cannot create its -shm file. */
+char *store_immutable_uri(const char *path)
 {
 	struct str s = { 0 };
 	str_addf(&s, "file:");

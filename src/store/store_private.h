@@ -100,6 +100,8 @@ sqlite3_stmt *store_statement(struct store *s, enum store_statement which, struc
 /* Returns -1 if the open file is no longer the file at its path. */
 int store_still_there(struct store *s, struct error *err);
 
+/* A file: URI that tells SQLite that the file does not change. Percent-encoded; malloc'd. */
+char *store_immutable_uri(const char *path);
 /* Opens s->path without reading it. immutable: tells SQLite that the file does not change, so that it needs
  * no lock. */
 int store_open_file(struct store *s, bool immutable, struct error *err);

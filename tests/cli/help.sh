@@ -86,6 +86,7 @@ refused "a misspelt option" "unknown option --bacth; did you mean --batch?" laye
 refused "misspelt before a model" "unknown option --bacth; did you mean --batch?" --bacth 8 "$tiny"
 refused "a misspelt option of another command" "unknown option --agian; did you mean --again? bench has it" layers --agian "$tiny"
 refused "an unknown letter" "unknown option -z; see benanza layers --help" --json layers -zq "$tiny"
+refused "a letter beyond ASCII" "unknown option: not an ASCII letter; see benanza layers --help" layers x -é
 refused "an ambiguous abbreviation" "ambiguous option --bud: 2 options" bench --bud 5 "$tiny"
 refused "a value for a flag" "option --quiet takes no value" layers --quiet=3 "$tiny"
 refused "no value" "option -b needs a value; see benanza layers --help" layers "$tiny" -b
@@ -101,6 +102,10 @@ for command in layers ops "db info" bound; do
         -c "$BENANZA_CONFIG" $model
 done
 try 0 "an abbreviation" "$BENANZA" layers --cons "$tiny"
+
+# one place reads the command line
+[ "$(cd "$top/src" && grep -l getopt benanza.c commands/*.c | tr '\n' ' ')" = "commands/option_unknown.c commands/options.c " ]
+ok $? "no command parses arguments itself"
 
 # the manual page is made from the same rows
 "$BENANZA" --print-man options >"$work/man"

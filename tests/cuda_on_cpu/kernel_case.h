@@ -46,7 +46,7 @@ static inline int size_of(enum dtype t)
 struct operand_values {
 	std::vector<std::vector<char>> bytes;
 	std::vector<enum dtype> type;
-	std::vector<float> scale;
+	std::vector<float> scale, shift;
 };
 
 static inline double operand_value(void *state, enum check_role role, int number, int64_t index)
@@ -54,6 +54,8 @@ static inline double operand_value(void *state, enum check_role role, int number
 	struct operand_values *v = (struct operand_values *)state;
 	if (role == CHECK_SCALE)
 		return v->scale[(size_t)index];
+	if (role == CHECK_SHIFT)
+		return v->shift[(size_t)index];
 	return fill_decode(&v->bytes[number][(size_t)(index * size_of(v->type[number]))], v->type[number]);
 }
 
@@ -95,6 +97,7 @@ static inline int64_t outputs_wrong(const struct problem *p, struct operand_valu
 	struct check_inputs in = {};
 	in.value = operand_value;
 	in.state = v;
+	in.epsilon = 1e-5;
 	int64_t n = elements(problem_operand_shape(p, last)), wrong = 0;
 	for (int64_t i = 0; i < n; i++) {
 		double value, scale, got = fill_decode(out + i * size_of(t), t);

@@ -3,6 +3,7 @@
 #include "kernel_case.h"
 
 extern "C" {
+#include "problem/kernel.h"
 #include "runner/own/cuda_own.h"
 }
 
@@ -58,14 +59,21 @@ struct laid {
 			at.source[i] = held[i]->p;
 		}
 		to = cuda_operand_layout(&p, last, 0);
-		if (p.kernel != KERNEL_QUANTIZE && p.kernel != KERNEL_DEQUANTIZE)
-			return;
-		struct problem_shape scales = problem_scale_shape(&p);
-		for (int64_t i = 0; i < volume(scales.rank, scales.dim); i++)
-			values.scale.push_back((float)fill_value(40, i, FILL_FACTOR, integer_factor_limit(&p), DTYPE_F32));
-		held.push_back(new buffer(values.scale.size() * sizeof(float)));
-		memcpy(held.back()->p, values.scale.data(), values.scale.size() * sizeof(float));
-		at.scale = held.back()->p;
+		const struct kernel_row *row = kernel_row(p.kernel);
+		for (int64_t i = 0; i < problem_parameter_count(&p); i++) {
+			enum fill_kind kind = row->quantizer ? FILL_FACTOR : FILL_SIGNED;
+			int64_t limit = row->quantizer ? integer_factor_limit(&p) : 0;
+			values.scale.push_back((float)fill_value(40, i, kind, limit, DTYPE_F32));
+			values.shift.push_back((float)fill_value(41, i, FILL_SIGNED, 0, DTYPE_F32));
+		}
+		at.scale = parameter(values.scale);
+		at.shift = parameter(values.shift);
+	}
+	const void *parameter(const std::vector<float> &v)
+	{
+		held.push_back(new buffer(v.size() * sizeof(float)));
+		memcpy(held.back()->p, v.data(), v.size() * sizeof(float));
+		return held.back()->p;
 	}
 	~laid()
 	{
@@ -239,12 +247,25 @@ static void test_refusals(void)
 	context.sm = 75;
 }
 
+static void test_norm(void)
+{
+	const char *names = "groupnorm:row_a_block groupnorm:two_passes";
+	expect("groupnorm:f32,f32:2x12x5x7:g3", names, 1e-5);
+	expect("groupnorm:f32,f32:1x4x3000:g2", names, 1e-5);
+	expect("groupnorm:f16,f16:3x4x700:g4", names, 1e-3);
+	expect("groupnorm:bf16,bf16:5x6:g1", names, 1e-2);
+	refuse("groupnorm:f64,f64:2x12x5x7:g3", "f32, f16 or bf16");
+	refuse("groupnorm:f32,f16:2x12x5x7:g3", "of one type");
+	refuse("groupnorm:f32@nxc,f32@nxc:2x12x5x7:g3", "row-major");
+}
+
 int main(void)
 {
 	context.sm = 75;
 	test_moves();
 	test_concat();
 	test_quantize();
+	test_norm();
 	test_others();
 	test_refusals();
 	return done_testing();

@@ -105,6 +105,14 @@ home 'cudnn' '^src/runner/cudnn' cuDNN
 home 'cublasLt' '^src/runner/cublaslt/' cuBLASLt
 home '(cuda|nvml|cupti)[a-z_]*\.h' '^src/runner/(gpu|kernels)/' 'the CUDA runtime'
 
+# what differs between kernels is in their rows; epilogues are modes of eltwise and binary
+grep -nE 'KERNEL_[A-Z]+' src/problem/*.[ch] | sed -E 's/PROBLEM_KERNEL_H//g; s/KERNEL_(COUNT|LIST|ENUM|NAME|ROW|BINARY|ELTWISE|LAYOUT_[A-Z]*)//g' |
+    grep -E 'KERNEL_[A-Z]+' >>"$failures"
+# a table indexed by kernel: one a backend; a switch: oneDNN's own primitives, one a version
+grep -rlE '^[[:space:]]+(\[KERNEL_[A-Z]+\] =|case KERNEL_)' $(find src ui -name '*.c') |
+    grep -vE '^src/runner/(plain/plain_kernels|onednn/onednn_case|onednn/onednn_compat|own/cuda_own)\.c$' >>"$failures"
+report "kernels differ in their rows, not in lists and switches"
+
 for file in $(find src ui \( -name '*.c' -o -name '*.h' \)); do
     lines=$(wc -l <"$file")
     [ "$lines" -gt 700 ] && echo "$file: $lines lines" >>"$failures"

@@ -186,6 +186,7 @@ scan:f16,f16:cumsum:1x128:ax1
 scan:bf16,bf16:cumsum:5x128x3:ax1
 rmsnorm:f32,f32:16x64:ax1
 instancenorm:f32,f32:2x8x7x7
+groupnorm:f32,f32:2x12x7x7:g3
 conv:u8,s8.c,s32/s32:n1c16h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1
 conv:u8,s8.c,u8/s32:n1c64h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c+relu
 conv:u8,s8.c,u8/s32:n1c64h14w14k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c+add:u8+relu
@@ -268,6 +269,7 @@ dequantize:s4,bf16:block:64x7:ax0:b30
 dequantize:f8e5m2,f16:tensor:100
 rmsnorm:bf16,bf16:16x64:ax1
 instancenorm:f16,f16:2x8x7x7
+groupnorm:bf16,bf16:2x8x49:g8
 PROBLEMS
 problems=$i
 serve <"$dir/jobs"

@@ -44,6 +44,7 @@ SAME = {
     "layernorm": ["layernorm:{t},{t}:8x64:ax1"],
     "rmsnorm": ["rmsnorm:{t},{t}:8x64:ax1"],
     "instancenorm": ["instancenorm:{t},{t}:1x8x7x7"],
+    "groupnorm": ["groupnorm:{t},{t}:2x8x7x7:g4"],
     "softmax": ["softmax:{t},{t}:{m}:4x33:ax1"],
     "eltwise": ["eltwise:{t},{t}:{m}:1x16x7x7"],
     "binary": ["binary:{t},{t},{t}:{m}:1x16x7x7:1x16x7x7", "binary:{t},{t}.c,{t}:{m}:1x16x7x7:16x1x1"],

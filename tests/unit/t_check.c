@@ -123,6 +123,9 @@ static void test_norm(void)
 	expect("rmsnorm:f32,f32:1x2:ax1", 2, LIST(0.8, 2), IN(LIST(2, 5)), .scale = LIST(2, 2), .epsilon = 10.5);
 	expect("instancenorm:f32,f32:1x2x2", 4, LIST(-2, 2, 2, 8), IN(LIST(1, 3, 10, 30)), .scale = LIST(2, 3),
 		.shift = LIST(0, 5));
+	/* two groups of two channels: 1 1 and 3 3, 10 30 and 10 30 */
+	expect("groupnorm:f32,f32:1x4x2:g2", 8, LIST(-1.5, -1.5, 5.5, 5.5, 0, 6, 9, 17),
+		IN(LIST(1, 1, 3, 3, 10, 30, 10, 30)), .scale = LIST(1, 3, 3, 4), .shift = LIST(-0.5, 2.5, 3, 13));
 	expect("batchnorm:f32,f32:1x2x2", 4, LIST(0, 2, 4.5, 5.5), IN(LIST(1, 2, 3, 4)), .scale = LIST(2, 2), .shift = LIST(0, 5),
 		.mean = LIST(1, 3.5), .variance = LIST(1, 4));
 	expect("lrn:f32,f32:across,3,1:1x3x1:n3", 3, LIST(1.0 / 6, 2.0 / 15, 3.0 / 14), IN(counting));

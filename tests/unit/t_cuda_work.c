@@ -268,7 +268,7 @@ static void test_checks(void)
 		"gather:f32.c,s64,f32:50x4:ax0:1x12", "select:bool,f32,f32,f32:1x4:3x4:1",
 		"scan:f32,f32:cumsum:3x8:ax1", "rnn:f32,f32.c,f32:lstm:t20n3i4h12d2",
 		"rnn:f16,f16.c,f16:gru:t3n2i4h6d1", "deconv:f32,f32.c,f32/f32:n1c4h5w5k6r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw1:g2",
-		"instancenorm:f32@nxc,f32@nxc:2x3x4x4", "rmsnorm:bf16,bf16:4x6:ax1", "lrn:f32,f32:across,0.0001,0.75:1x8x3x3:n5",
+		"instancenorm:f32@nxc,f32@nxc:2x3x4x4", "groupnorm:f32,f32:2x6x4x4:g2", "rmsnorm:bf16,bf16:4x6:ax1", "lrn:f32,f32:across,0.0001,0.75:1x8x3x3:n5",
 		"pool:f32@nxc,f32@nxc:max:n1c4h8w8r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1", "resample:f16,f16:linear:n1c2h4w4:oh8ow8",
 		"copy:u8,u8:b1000", "attention:f16,f16,f16,f16/f32:causal:n1hq4hk2lq6lk6d8e8" };
 	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {

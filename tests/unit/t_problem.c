@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "problem/dim.h"
+#include "problem/kernel.h"
 #include "problem/problem.h"
 #include "problem/result.h"
 #include "tap.h"
@@ -45,6 +46,7 @@ static const struct {
 	{ "deconv:f16,f16.c,f16/f32:n2c4w5k6s2:pw0qw0:sw2:dw1:uw0:g2", 2.0 * 2 * 4 * 3 * 2 * 5,
 		2.0 * (2 * 4 * 5 + 4 * 3 * 2 + 2 * 6 * 10) },
 	{ "instancenorm:f32,f32:1x64x56x56", 7.0 * 64 * 56 * 56, 8.0 * 64 * 56 * 56 },
+	{ "groupnorm:f16,f16:2x64x56x56:g32", 7.0 * 2 * 64 * 56 * 56, 4.0 * 2 * 64 * 56 * 56 },
 	{ "rmsnorm:bf16,bf16:128x4096:ax1", 4.0 * 128 * 4096, 4.0 * 128 * 4096 },
 	{ "attention:f16,f16,f16,f16/f32:full:n1hq12hk12lq128lk128d64e64", 12.0 * 128 * 128 * (4 * 64 + 5),
 		2.0 * 12 * 128 * 64 * 4 },
@@ -120,6 +122,9 @@ static const struct {
 	{ "deconv:f32,f32.c,f32/f32:n1c4w5k6s2:pw0qw0:sw2:dw1:uw0:g3", "groups" },
 	{ "deconv:f32,f32.c,f32/f32:n1c4w281474976710656k6s2:pw0qw0:sw16777217:dw1:uw0:g2", "too large" },
 	{ "instancenorm:f32,f32:64", "channel" },
+	{ "groupnorm:f32,f32:64:g1", "channel" },
+	{ "groupnorm:f32,f32:2x64:g5", "groups" },
+	{ "groupnorm:f32,f32:2x64:g0", "1 or more" },
 	{ "rmsnorm:f32,f32:64:ax1", "axis" },
 	{ "attention:f16,f16,f16,f16:full:n1hq12hk12lq128lk128d64e64", "accumulator" },
 	{ "attention:f16,f16,f16/f32:full:n1hq12hk12lq128lk128d64e64", "operand" },
@@ -366,6 +371,7 @@ static void dice_numbers(struct problem *p)
 	for (int i = 0; i < p->shape[0].rank; i++)
 		p->perm[i] = p->shape[0].rank - 1 - i;
 	p->axis = (int)dice(0, p->shape[0].rank - 1);
+	p->g = kernel_row(p->kernel)->channels ? p->shape[0].dim[1] : 0; /* groupnorm */
 	if (p->kernel == KERNEL_TOPK)
 		p->size = dice(1, p->shape[0].dim[p->axis]);
 	if (p->kernel == KERNEL_REDUCE || p->kernel == KERNEL_SELECT)

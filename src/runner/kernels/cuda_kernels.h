@@ -120,6 +120,27 @@ bool cuda_quantize_can(const struct cuda_quantize *q);
 cudaError_t cuda_quantize(const struct cuda_quantize *q, const void *from, const void *scales, void *to, void *workspace,
 	cudaStream_t s);
 
+/* --- normalization of rows: groupnorm --- */
+
+#define CUDA_NORM_EPSILON 1e-5f
+
+/* Rows of `size` adjacent elements, normalized to mean 0 and variance 1. Element i of row r then has scale and shift
+ * number r % groups * (size / inner) + i / inner. */
+struct cuda_norm {
+	enum dtype dtype;             /* of source and destination: f32, f16 or bf16; sums are in f32 */
+	int64_t rows, size, inner, groups;
+};
+
+enum cuda_norm_kind {
+	CUDA_NORM_BLOCK,    /* one row per block */
+	CUDA_NORM_TWO_PASS, /* one row per block finds the moments, then each element is normalized */
+	CUDA_NORM_KINDS
+};
+bool cuda_norm_can(const struct cuda_norm *n);
+/* workspace: for CUDA_NORM_TWO_PASS, 8 bytes per row. */
+cudaError_t cuda_norm(const struct cuda_norm *n, enum cuda_norm_kind kind, const void *from, const float *scale,
+	const float *shift, void *to, void *workspace, cudaStream_t s);
+
 /* --- lines: operations along one axis of a dense tensor outer x size x inner --- */
 
 struct cuda_line {

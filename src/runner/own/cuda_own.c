@@ -355,6 +355,30 @@ static cudaError_t quantize_enqueue(const struct cuda_own *o, int kind, const st
 	return cuda_quantize(&o->quantize, at->source[0], at->scale, at->destination, at->workspace, s);
 }
 
+/* --- normalization --- */
+
+static int groupnorm_offer(struct cuda_own *o, struct error *err)
+{
+	const struct problem *p = &o->problem;
+	const struct problem_shape *s = &p->shape[0];
+	struct cuda_norm *n = &o->norm;
+	*n = (struct cuda_norm){ .dtype = p->operand[0].dtype, .rows = s->dim[0] * p->g, .inner = 1, .groups = p->g };
+	for (int i = 2; i < s->rank; i++)
+		n->inner *= s->dim[i];
+	n->size = s->dim[1] / p->g * n->inner;
+	if (!is_dense(p) || p->operand[1].dtype != n->dtype || !cuda_norm_can(n))
+		return error_set(err, "our group normalization needs dense row-major operands of one type (f32, f16 or bf16) with "
+			"less than 2^31 elements");
+	offer(o, CUDA_NORM_BLOCK, "benanza", "groupnorm:row_a_block");
+	offer(o, CUDA_NORM_TWO_PASS, "benanza", "groupnorm:two_passes")->workspace_bytes = 8.0 * (double)n->rows;
+	return 0;
+}
+
+static cudaError_t groupnorm_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
+{
+	return cuda_norm(&o->norm, kind, at->source[0], at->scale, at->shift, at->destination, at->workspace, s);
+}
+
 /* --- families --- */
 
 static const struct {
@@ -374,6 +398,7 @@ static const struct {
 	[KERNEL_SCAN] = { scan_offer, scan_enqueue, "scan" },
 	[KERNEL_QUANTIZE] = { quantize_offer, quantize_enqueue, "our quantization" },
 	[KERNEL_DEQUANTIZE] = { quantize_offer, quantize_enqueue, "our quantization" },
+	[KERNEL_GROUPNORM] = { groupnorm_offer, groupnorm_enqueue, "our group normalization" },
 };
 
 static void layouts_set(struct cuda_own *o)
@@ -390,8 +415,8 @@ int cuda_own_offer(struct cuda_own *o, struct error *err)
 	const struct problem *p = &o->problem;
 	int sm = cuda_context()->sm;
 	if (!families[p->kernel].offer)
-		return error_set(err, "only data movement, lookups, resampling, "
-			"quantization and operations along an axis");
+		return error_set(err, "only data movement, lookups, resampling, quantization, group normalization and "
+			"operations along an axis");
 	if (p->epilogue_count)
 		return error_set(err, "our kernels have no epilogues");
 	if (sm < CUDA_LEAST_SM)

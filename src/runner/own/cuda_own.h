@@ -23,6 +23,7 @@ struct cuda_own {
 	struct cuda_resample resample;
 	struct cuda_line line;
 	struct cuda_quantize quantize;
+	struct cuda_norm norm;
 };
 
 /* Lists the algorithms for o->problem in *o. Returns -1 and sets err if there are none. */

@@ -183,8 +183,9 @@ static void arg_line(const struct plain *a, struct lines l, int64_t from, int64_
 		((int32_t *)a->destination)[to] = (int32_t)found;
 }
 
-static void scan_line(const struct plain *a, struct lines l, int64_t from)
+static void scan_line(const struct plain *a, struct lines l, int64_t from, int64_t to)
 {
+	(void)to;
 	if (a->problem->operand[0].dtype == DTYPE_F32)
 		SCAN_LINE(float, float);
 	else if (a->problem->operand[0].dtype == DTYPE_S64)
@@ -192,6 +193,9 @@ static void scan_line(const struct plain *a, struct lines l, int64_t from)
 	else
 		SCAN_LINE(int32_t, uint32_t);
 }
+
+/* Computes one line, of which `from` and `to` are the first elements of source and destination. */
+typedef void plain_line(const struct plain *a, struct lines l, int64_t from, int64_t to);
 
 /* A line of 16-bit floats and its f32 copy, which is used to compute. */
 struct narrow {
@@ -201,74 +205,74 @@ struct narrow {
 	int64_t *indices;
 };
 
-static void narrow_line(const struct plain *a, struct narrow *w, struct lines l, int64_t from, int64_t to)
+static void narrow_line(const struct plain *a, struct narrow *w, int64_t kept, plain_line *line, int64_t from, int64_t to)
 {
 	const struct problem *p = a->problem;
 	enum dtype type = p->operand[0].dtype;
-	int64_t kept = p->kernel == KERNEL_TOPK ? p->size : l.size;
+	struct lines l = lines_of(p), dense = { 1, l.size, 1 };
 	struct plain b = *a;
 	for (int64_t j = 0; j < l.size; j++)
 		w->raw[j] = ((const uint16_t *)a->source[0])[from + j * l.inner];
 	plain_load(w->wide, w->raw, type, 0, l.size);
 	b.problem = &w->problem;
 	b.source[0] = w->wide;
-	l = (struct lines){ 1, l.size, 1 };
-	if (p->kernel == KERNEL_ARGREDUCE) {
-		arg_line(&b, l, 0, to);
+	if (p->operand[1].dtype != type) { /* the result is an index */
+		line(&b, dense, 0, to);
 		return;
 	}
 	b.destination = w->result;
 	b.indices = w->indices;
-	if (p->kernel == KERNEL_TOPK)
-		topk_line(&b, l, 0, 0);
-	else
-		scan_line(&b, l, 0);
+	line(&b, dense, 0, 0);
 	plain_store(w->raw, type, 0, w->result, kept);
-	int64_t inner = lines_of(p).inner;
 	for (int64_t j = 0; j < kept; j++) {
-		((uint16_t *)a->destination)[to + j * inner] = w->raw[j];
-		if (p->kernel == KERNEL_TOPK)
-			a->indices[to + j * inner] = w->indices[j];
+		((uint16_t *)a->destination)[to + j * l.inner] = w->raw[j];
+		if (a->indices)
+			a->indices[to + j * l.inner] = w->indices[j];
 	}
 }
 
-static void narrow_share(const struct plain *a, int i, int count)
+/* Share i of `count` of the lines, `kept` outputs each. */
+static void lines_share(const struct plain *a, int i, int count, int64_t kept, plain_line *line)
 {
 	const struct problem *p = a->problem;
 	struct lines l = lines_of(p);
-	size_t n = (size_t)l.size;
-	struct narrow w = { .problem = *p, .raw = base_malloc(n * sizeof(*w.raw)), .wide = base_malloc(n * sizeof(*w.wide)),
-		.result = base_malloc(n * sizeof(*w.result)), .indices = base_malloc(n * sizeof(*w.indices)) };
-	int64_t total = l.outer * l.inner, kept = p->kernel == KERNEL_TOPK ? p->size : p->kernel == KERNEL_SCAN ? l.size : 1;
-	w.problem.operand[0].dtype = DTYPE_F32;
-	for (int64_t line = share_begin(total, i, count), end = share_begin(total, i + 1, count); line < end; line++)
-		narrow_line(a, &w, l, line / l.inner * l.size * l.inner + line % l.inner,
-			line / l.inner * kept * l.inner + line % l.inner);
+	int64_t total = l.outer * l.inner;
+	bool is_narrow = dtype_bits(p->operand[0].dtype) == 16;
+	struct narrow w = { 0 };
+	if (is_narrow) {
+		size_t n = (size_t)l.size;
+		w = (struct narrow){ .problem = *p, .raw = base_malloc(n * sizeof(*w.raw)),
+			.wide = base_malloc(n * sizeof(*w.wide)), .result = base_malloc(n * sizeof(*w.result)),
+			.indices = base_malloc(n * sizeof(*w.indices)) };
+		w.problem.operand[0].dtype = DTYPE_F32;
+	}
+	for (int64_t at = share_begin(total, i, count), end = share_begin(total, i + 1, count); at < end; at++) {
+		int64_t from = at / l.inner * l.size * l.inner + at % l.inner;
+		int64_t to = at / l.inner * kept * l.inner + at % l.inner;
+		if (is_narrow)
+			narrow_line(a, &w, kept, line, from, to);
+		else
+			line(a, l, from, to);
+	}
 	free(w.raw);
 	free(w.wide);
 	free(w.result);
 	free(w.indices);
 }
 
-static void lines_share(const struct plain *a, int i, int count)
+static void topk_share(const struct plain *a, int i, int count)
 {
-	const struct problem *p = a->problem;
-	if (dtype_bits(p->operand[0].dtype) == 16) {
-		narrow_share(a, i, count);
-		return;
-	}
-	struct lines l = lines_of(p);
-	int64_t total = l.outer * l.inner, kept = p->kernel == KERNEL_TOPK ? p->size : 1;
-	for (int64_t line = share_begin(total, i, count), end = share_begin(total, i + 1, count); line < end; line++) {
-		int64_t from = line / l.inner * l.size * l.inner + line % l.inner;
-		int64_t to = line / l.inner * kept * l.inner + line % l.inner;
-		if (p->kernel == KERNEL_TOPK)
-			topk_line(a, l, from, to);
-		else if (p->kernel == KERNEL_ARGREDUCE)
-			arg_line(a, l, from, to);
-		else
-			scan_line(a, l, from);
-	}
+	lines_share(a, i, count, a->problem->size, topk_line);
+}
+
+static void argreduce_share(const struct plain *a, int i, int count)
+{
+	lines_share(a, i, count, 1, arg_line);
+}
+
+static void scan_share(const struct plain *a, int i, int count)
+{
+	lines_share(a, i, count, lines_of(a->problem).size, scan_line);
 }
 
 /* --- normalizations --- */
@@ -309,6 +313,20 @@ static void instancenorm_row(const struct plain *a, const float *x, float *y, in
 		y[j] = (x[j] - mean) * by + a->shift[channel];
 }
 
+/* A row is a group of channels, each of which has its scale and shift. */
+static void groupnorm_row(const struct plain *a, const float *x, float *y, int64_t n, int64_t row)
+{
+	const struct problem *p = a->problem;
+	int64_t channels = p->shape[0].dim[1] / p->g, space = n / channels, first = row % p->g * channels;
+	float mean, by;
+	moments(a, x, n, &mean, &by);
+	for (int64_t c = 0; c < channels; c++) {
+		float scale = by * a->scale[first + c], shift = a->shift[first + c];
+		for (int64_t j = c * space; j < (c + 1) * space; j++)
+			y[j] = (x[j] - mean) * scale + shift;
+	}
+}
+
 /* Share i of `count` of a problem's rows, of n adjacent elements each; computes in f32. */
 static void norm_rows(const struct plain *a, int i, int count, int64_t n, norm_row *normalize)
 {
@@ -338,6 +356,12 @@ static void instancenorm_share(const struct plain *a, int i, int count)
 {
 	const struct problem_shape *s = &a->problem->shape[0];
 	norm_rows(a, i, count, volume(s, 2, s->rank), instancenorm_row);
+}
+
+static void groupnorm_share(const struct plain *a, int i, int count)
+{
+	const struct problem_shape *s = &a->problem->shape[0];
+	norm_rows(a, i, count, volume(s, 1, s->rank) / a->problem->g, groupnorm_row);
 }
 
 /* --- supported problems --- */
@@ -402,11 +426,12 @@ static const struct {
 } kernels[KERNEL_COUNT] = {
 	[KERNEL_GATHER] = { gather_share, gather_fits },
 	[KERNEL_SELECT] = { select_share, select_fits },
-	[KERNEL_TOPK] = { lines_share, same_number_fits },
-	[KERNEL_ARGREDUCE] = { lines_share, argreduce_fits },
-	[KERNEL_SCAN] = { lines_share, same_number_fits },
+	[KERNEL_TOPK] = { topk_share, same_number_fits },
+	[KERNEL_ARGREDUCE] = { argreduce_share, argreduce_fits },
+	[KERNEL_SCAN] = { scan_share, same_number_fits },
 	[KERNEL_RMSNORM] = { rmsnorm_share, float_fits },
 	[KERNEL_INSTANCENORM] = { instancenorm_share, float_fits },
+	[KERNEL_GROUPNORM] = { groupnorm_share, float_fits },
 	[KERNEL_QUANTIZE] = { plain_quantize_share, quantize_fits },
 	[KERNEL_DEQUANTIZE] = { plain_quantize_share, quantize_fits },
 	[KERNEL_ELTWISE] = { plain_table_share, plain_by_table, .only_by_table = true },

@@ -44,7 +44,7 @@ void check_forget(struct check_inputs *in);
  * resample: half-pixel coordinates; nearest rounds halves down; cubic has a = -0.75; outside the input the
  * edge value is used.
  *
- * layernorm, instancenorm: the variance is the mean of the squared differences from the mean. */
+ * layernorm, instancenorm, groupnorm: the variance is the mean of the squared differences from the mean. */
 bool check_output(const struct problem *p, struct check_inputs *in, int64_t index, double *value, double *scale);
 
 /* True if `got` is right at output `index` of a kernel with several right answers: argreduce (index of any

@@ -62,6 +62,14 @@ static struct check_sum check_instancenorm(const struct problem *p, struct check
 	return normalized(in, check_source(in, index), mean, 1 / sqrt(variance + in->epsilon), c);
 }
 
+static struct check_sum check_groupnorm(const struct problem *p, struct check_inputs *in, int64_t index)
+{
+	int64_t inner, c = check_channel(&p->shape[0], index, &inner), size = p->shape[0].dim[1] / p->g * inner;
+	double mean, variance;
+	moments(in, index / size * size, size, &mean, &variance);
+	return normalized(in, check_source(in, index), mean, 1 / sqrt(variance + in->epsilon), c);
+}
+
 static struct check_sum check_rmsnorm(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	int64_t size = check_volume(&p->shape[0], p->axis, p->shape[0].rank), begin = index / size * size;
@@ -156,6 +164,12 @@ static double space_terms(const struct problem *p, double outputs)
 	return check_row_terms(p, 2);
 }
 
+static double group_terms(const struct problem *p, double outputs)
+{
+	(void)outputs;
+	return check_row_terms(p, 1) / (double)p->g;
+}
+
 static double reduce_terms(const struct problem *p, double outputs)
 {
 	return check_row_terms(p, 0) / 2 / outputs;
@@ -165,6 +179,7 @@ static const struct check_row rows[] = {
 	{ .kernel = KERNEL_SOFTMAX, .reference = check_softmax, .terms = line_terms },
 	{ .kernel = KERNEL_LAYERNORM, .reference = check_layernorm, .terms = from_axis_terms },
 	{ .kernel = KERNEL_INSTANCENORM, .reference = check_instancenorm, .terms = space_terms },
+	{ .kernel = KERNEL_GROUPNORM, .reference = check_groupnorm, .terms = group_terms },
 	{ .kernel = KERNEL_RMSNORM, .reference = check_rmsnorm, .terms = from_axis_terms },
 	{ .kernel = KERNEL_BATCHNORM, .reference = check_batchnorm },
 	{ .kernel = KERNEL_LRN, .reference = check_lrn },
