@@ -19,6 +19,10 @@ import tempfile
 
 from bench_open import Bench, built, write_graph
 
+# What base_memory_keep sets in benanza. Otherwise bench_analyze also measures whether malloc returns memory to the kernel
+# between two recomputations, which depends on the sizes of what was freed before.
+MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(512 << 20)}
+
 MODELS = ("resnet50", "mobilenet_v2", "googlenet", "bert_base", "gpt2_small", "yolov8n")
 
 
@@ -61,7 +65,8 @@ def first_frame(bench, path, home):
 
 def analyses(builddir):
     """Milliseconds of each recomputation that bench_analyze prints: {"1000 layers, 20 distinct, plain": ms}."""
-    out = subprocess.run([built(builddir, "bench_analyze")], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run([built(builddir, "bench_analyze")], capture_output=True, text=True, check=True,
+                         env=os.environ | MALLOC).stdout
     times = {}
     for line in out.splitlines():
         found = re.match(r" *(\d+) layers +(\d+) distinct: +([\d.]+) ms plain, +([\d.]+) ms", line)
