@@ -7,8 +7,8 @@ test_scripts = \
 	tests/figures/models_figures.py tests/figures/models_ort.py tests/figures/paper_table.py tests/figures/real_models.py \
 	tests/flow/flow_devices.sh tests/flow/flow_help.sh tests/flow/flow_inside.sh tests/flow/flow_measure.sh \
 	tests/flow/flow_move.sh tests/flow/flow_resize.sh tests/flow/flow_what_if.sh \
-	tests/gpu/check_gpu.sh tests/gpu/gpu_results.py \
-	tests/lint/check_rooms.sh tests/lint/operators_page.sh tests/lint/readme.sh \
+	tests/runner/check_gpu.sh tests/gpu/gpu_results.py \
+	tests/lint/check_rooms.sh tests/lint/format.py tests/lint/operators_page.sh tests/lint/readme.sh \
 	tests/onnx/onnx_functions.py tests/onnx/onnx_inference.py tests/onnx/onnx_nodes.py tests/onnx/onnx_symbols.py \
 	tests/onnx/onnx_values.py \
 	tests/ort/control_flow.py tests/ort/ort_contrib.py tests/ort/ort_graphs.py tests/ort/ort_ops.py \
