@@ -69,20 +69,19 @@ static struct span span_of(struct fill_range fill)
 	}
 }
 
-/* Results before the epilogues. Kernels not named here return values of about their sources' size. */
+/* Results before the epilogues. Other kernels return values of about their sources' size. */
 static struct span span_base(const struct problem *p, struct span source, struct span second)
 {
-	switch (p->kernel) {
-	case KERNEL_ELTWISE: return span_eltwise(p->mode, (double)p->alpha, (double)p->beta, source);
-	case KERNEL_BINARY: return span_binary(p->mode, source, second);
-	case KERNEL_MATMUL:
-	case KERNEL_CONV:
-	case KERNEL_DECONV: return span_sum(span_binary(MODE_MUL, source, source), kernel_row(p->kernel)->sum_terms(p));
-	case KERNEL_REDUCE:
-		return p->mode == MODE_REDUCE_SUM || p->mode == MODE_REDUCE_L2 ?
-			span_sum(source, (double)check_volume(&p->shape[0], 0, p->shape[0].rank)) : source;
-	default: return source;
-	}
+	const struct kernel_row *row = kernel_row(p->kernel);
+	if (p->kernel == KERNEL_ELTWISE)
+		return span_eltwise(p->mode, (double)p->alpha, (double)p->beta, source);
+	if (p->kernel == KERNEL_BINARY)
+		return span_binary(p->mode, source, second);
+	if (row->sum_terms)
+		return span_sum(span_binary(MODE_MUL, source, source), row->sum_terms(p));
+	if (row->mode && (p->mode == MODE_REDUCE_SUM || p->mode == MODE_REDUCE_L2))
+		return span_sum(source, (double)check_volume(&p->shape[0], 0, p->shape[0].rank));
+	return source;
 }
 
 /* True if every step of the problem has finite results. */
