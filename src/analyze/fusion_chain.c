@@ -139,6 +139,9 @@ bool chain_start_pointwise(struct chain *c, const struct plan *p, const struct p
 		c->problem.operand[0].dtype == destination(&c->problem)->dtype;
 }
 
+/* Begins a pointwise chain at an activation that the model writes as several layers (a region): the
+ * problem is one elementwise kernel over the value's shape, as a library would run it. Input and output
+ * must have the same known shape and float type. */
 bool chain_start_region(struct chain *c, const struct plan *p, int value, const struct region *r)
 {
 	const struct plan_value *v = &p->values[value];

@@ -275,7 +275,9 @@ static bool functions_are_nonnegative(const struct dim_poly *p, bool both, int *
 	return false;
 }
 
-/* budget: remaining calls; limits the time that one expression takes. */
+/* True if every term is >= 0, or if the proof succeeds after one min, max or floor is replaced by its
+ * arguments. The replacements branch, so the cost is exponential in the number of functions; budget, the
+ * remaining calls, limits it. When it is used up, the answer is false: no proof. */
 static bool poly_is_nonnegative_at(const struct dim_poly *p, int *budget)
 {
 	bool yes = true;

@@ -171,7 +171,9 @@ int store_keep_finish(struct store *s, const struct device *d, const char *probl
 	return keep_one(s, d, &r, true, err);
 }
 
-/* Writes up to `most` queued items in one transaction. Returns their number, or -1 if nothing was written. */
+/* Writes up to `most` queued items in one transaction, because a commit costs a sync of the disk. Returns
+ * their number, or -1 if nothing was written: all or none, so the caller removes exactly the written
+ * items. Ids of devices are forgotten on failure, as their rows may have been rolled back. */
 static int keep_try(struct store *s, int most, struct error *err)
 {
 	int n = 0, bad = store_batch_begin(s, err);
