@@ -253,8 +253,8 @@ static enum stop stop_reason(const struct run *r, const struct contender *c)
 	return calm ? STOP_BUDGET : STOP_DISTURBED;
 }
 
-/* The reason to stop, or STOP_NONE. Before stopping, the canary decides on the samples still pending,
- * which may change the answer: it runs only then, not after each sample. */
+/* The reason to stop, or STOP_NONE. Before stopping, the canary runs once more and decides on the samples
+ * still pending, which may change the answer. */
 enum stop measure_stop(struct run *r, struct contender *c)
 {
 	enum stop stop = stop_reason(r, c);
