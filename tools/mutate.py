@@ -5,9 +5,9 @@ tests, runs them, and reports whether one failed.  Outside the suite.
     cd build && python3 ../tools/mutate.py --room store --count 10 --seed 1
     cd build && python3 ../tools/mutate.py --patch 'src/store/results.c:219:== 0:!= 0'
 
-A change that does not compile, or that leaves the object code as it was, is not counted.  Each file is restored,
-also after Ctrl-C.  Run it in a worktree in which nobody else builds.  Exit status: 0, or 1 if a change was
-unnoticed, or 2 if the tests fail without a change."""
+A change that does not compile, or that leaves the object code as it was, is not counted.  Each file is
+restored, also after Ctrl-C.  Run it in a worktree in which nobody else builds.  Exit status: 0, or 1 if a
+change was unnoticed, or 2 if the tests fail without a change."""
 
 import argparse
 import os
@@ -19,14 +19,17 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-HIDDEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*', re.S | re.M)
+# comments, strings, characters, preprocessor lines
+HIDDEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|'
+                    r'^[ \t]*#(?:\\\n|[^\n])*', re.S | re.M)
 
 # (what, where it applies, what may replace it); \1 is the first group
 CHANGES = (
     ("comparison", r" (==|!=|<=|>=|<|>) ", {"==": ["!="], "!=": ["=="], "<": ["<=", ">"], "<=": ["<", ">="],
                                             ">": [">=", "<"], ">=": [">", "<="]}),
     ("logic", r" (&&|\|\|) ", {"&&": ["||"], "||": ["&&"]}),
-    ("operator", r"(?<=[\w)\]]) (\+|-|\*|/|%|&|\|) (?=[\w(])", {"+": ["-"], "-": ["+"], "*": ["/"], "/": ["*"],
+    ("operator", r"(?<=[\w)\]]) (\+|-|\*|/|%|&|\|) (?=[\w(])",
+     {"+": ["-"], "-": ["+"], "*": ["/"], "/": ["*"],
                                                                "%": ["*"], "&": ["|"], "|": ["&"]}),
     ("step", r"(\+\+|--|\+=|-=)", {"++": ["--"], "--": ["++"], "+=": ["-="], "-=": ["+="]}),
     ("constant", r"(?<![\w.])(\d+)(?![\w.])", None),
@@ -70,8 +73,9 @@ def closing(text, at):
 
 def run(command, seconds):
     """Exit status of a command, or None after `seconds`; its whole process group is ended."""
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-                          env=dict(os.environ, srcdir=str(ROOT), top_srcdir=str(ROOT))) as process:
+    environment = dict(os.environ, srcdir=str(ROOT), top_srcdir=str(ROOT))
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          start_new_session=True, env=environment) as process:
         try:
             return process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -136,7 +140,7 @@ def judge(room, path, text, tests, options):
 
 
 def drawn(room, rng):
-    """All lines that can change, in random order, one change for each: (path, offset, end, replacement, kind)."""
+    """All lines that can change, in random order, one change each: (path, offset, end, replacement, kind)."""
     lines = {}
     for path in sorted((ROOT / "src" / room).rglob("*.c")):
         text = path.read_text()
@@ -161,7 +165,8 @@ def patched(spec):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--room", help="directory of src: store, analyze, plan, ...")
     parser.add_argument("--count", type=int, default=10, help="changes that compile and change code (10)")
     parser.add_argument("--seed", type=int, default=1, help="repeats the same changes (1)")
@@ -192,7 +197,8 @@ def main():
             text = path.read_text()
             line = text.count("\n", 0, start) + 1
             verdict = judge(room, path, text[:start] + new + text[end:], tests, options)
-            print(f"{path.relative_to(ROOT)}:{line}: {kind}: '{text[start:end]}' -> '{new}': {verdict}", flush=True)
+            place = f"{path.relative_to(ROOT)}:{line}"
+            print(f"{place}: {kind}: '{text[start:end]}' -> '{new}': {verdict}", flush=True)
             if verdict not in ("same code", "does not compile"):
                 counted += 1
                 unnoticed += verdict == "UNNOTICED"
