@@ -14,6 +14,8 @@ struct pool {
 	uint32_t taken;  /* bit set of the first LANES_MAX lanes in use */
 };
 
+/* The lowest free lane: the minimum of a binary heap, else a new one (Williams, Heapsort, Communications
+ * of the ACM 7, 1964). The last element sifts down from the root with one move per level: O(log n). */
 static int pool_take(struct pool *p)
 {
 	int lane = p->next;
@@ -34,6 +36,7 @@ static int pool_take(struct pool *p)
 	return lane;
 }
 
+/* Returns a lane: sifts it up the heap, O(log n), and clears its bit if it is one of the drawn lanes. */
 static void pool_give(struct pool *p, int lane)
 {
 	p->taken &= lane < LANES_MAX ? ~(UINT32_C(1) << lane) : UINT32_MAX;
@@ -74,6 +77,9 @@ static void pass(struct lanes *l, int row, const struct pool *p)
 	}
 }
 
+/* Places the row's node: it continues the leftmost lane whose value is read here for the last time, else
+ * takes the lowest free one (left-edge rule of interval colouring: Hashimoto and Stevens, 1971). Draws
+ * the lines to its inputs; then frees lanes that end here. O(inputs * (LANES_MAX + log lanes)). */
 static void place(struct lanes *l, int row, const int *preds, int count, const int *last, struct pool *p)
 {
 	uint8_t *bits = l->bits + (size_t)row * LANES_MAX;
@@ -103,6 +109,9 @@ static void place(struct lanes *l, int row, const int *preds, int count, const i
 	l->beyond[row] = wide;
 }
 
+/* Assigns each layer a lane from its row to its last reader: first the last reader of each, then one pass
+ * in row order, so lanes in use never overlap and their number is close to the most values alive at a
+ * row. O((layers + edges) * (LANES_MAX + log lanes)) time, 2 * LANES_MAX bytes per row. */
 void lanes_make(struct lanes *l, int layers, const int *first, const int *edges)
 {
 	size_t n = (size_t)layers;
@@ -137,6 +146,9 @@ static const uint32_t joints[16] = {
 	0x2576, 0x2570, 0x256d, 0x251c, 0x2500, 0x2534, 0x252c, 0x253c,
 };
 
+/* Draws one row: in each lane the node or the joint that the four direction bits index (Unicode box
+ * drawing), between lanes the horizontal lines. A mark at the right shows that something lies beyond the
+ * lanes that fit. */
 void lanes_draw(const struct lanes *l, int row, struct area a, int x, int y, int lanes, uint32_t node,
 	enum style node_look)
 {

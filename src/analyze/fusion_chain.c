@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+/* True if the layer reads the value at run time. A free layer reads only those of its inputs that are its
+ * predecessors in the dependency graph: others were folded, such as the shape of a Reshape. */
 bool chain_reads(const struct plan *p, int layer, int value)
 {
 	const struct plan_layer *l = &p->layers[layer];
@@ -137,6 +139,9 @@ bool chain_start_pointwise(struct chain *c, const struct plan *p, const struct p
 		c->problem.operand[0].dtype == destination(&c->problem)->dtype;
 }
 
+/* Begins a pointwise chain at an activation that the model writes as several layers (a region): the
+ * problem is one elementwise kernel over the value's shape, as a library would run it. Input and output
+ * must have the same known shape and float type. */
 bool chain_start_region(struct chain *c, const struct plan *p, int value, const struct region *r)
 {
 	const struct plan_value *v = &p->values[value];
@@ -205,6 +210,9 @@ static bool fold_bias(struct chain *c)
 	return true;
 }
 
+/* Inference-time batch normalization is a scale and shift per channel, so it is folded into constant
+ * weights and the bias of the convolution before it: w' = w * g / sqrt(v + e), b' = (b - m) * g / sqrt(v
+ * + e) + beta (Jacob et al., CVPR 2018, section 3.2). Only the bias costs time. */
 static bool take_batchnorm(struct chain *c, const struct plan_layer *l)
 {
 	if (!plan_layer_is(l, "BatchNormalization") || !c->foldable || l->input_count != 5 ||
@@ -231,6 +239,9 @@ static bool take_bias(struct chain *c, const struct plan_layer *l)
 	return fold_bias(c);
 }
 
+/* Adds another tensor of the same type and shape, at most once. It ends folding (the sum is no longer
+ * linear in the weights alone) and allows another activation. c->residual is the producer: the fused
+ * kernel cannot start before it has finished. */
 static bool take_residual(struct chain *c, const struct plan_layer *l)
 {
 	int other = other_input(c, l);
@@ -372,6 +383,10 @@ static bool take_any(struct chain *c, const struct plan_layer *l)
 	return take_batchnorm(c, l) || take_bias(c, l) || take_residual(c, l) || take_activation(c, l);
 }
 
+/* Extends the chain by one operation: follows the single reader of its value, past layers that only hand
+ * elements on, until a rule takes a layer. A value with several readers may still be the start of one
+ * activation (a region). Greedy; each layer is tested against a fixed list of rules. False: the chain
+ * ends. */
 bool chain_step(struct chain *c)
 {
 	while (c->layer_count < FUSION_LAYERS_MAX) {

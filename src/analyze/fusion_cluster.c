@@ -17,6 +17,8 @@ struct maker {
 	int *unit_index;        /* per layer: its unit within its cluster */
 };
 
+/* Find of a disjoint-set forest with path halving (Tarjan and van Leeuwen, Journal of the ACM 31, 1984):
+ * every node on the way is linked to its grandparent. Amortized O(log n). */
 static int root_of(int *parent, int i)
 {
 	while (parent[i] != i)
@@ -24,6 +26,8 @@ static int root_of(int *parent, int i)
 	return i;
 }
 
+/* Unites all layers of each group; the smaller root becomes the parent, so a root is the first layer of
+ * its set. Groups that share a layer end in one set. Cost: one find per layer of a group. */
 static void unite(struct maker *m)
 {
 	struct fusion *f = m->f;
@@ -94,7 +98,9 @@ static int unit_compare(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Layers of one unit need not be adjacent. */
+/* Groups the cluster's layers into units in four linear passes: number and count units, assign room,
+ * fill, and sort units by their last layer, which puts children before parents. Layers of one unit need
+ * not be adjacent, so the unit's first layer identifies it. O(n log n). */
 static void fill_units(struct maker *m, struct fusion_cluster *c)
 {
 	struct fusion *f = m->f;
@@ -122,7 +128,9 @@ static void fill_units(struct maker *m, struct fusion_cluster *c)
 			m->unit_index[c->units[i].layers[k]] = i;
 }
 
-/* The children of each unit. Called twice: to count, then to fill. */
+/* The children of each unit: the units of the same cluster from which its layers read. reader[] marks the
+ * unit that has claimed a child, so each is listed once; a second reader would contradict the tree and
+ * fails the assertion. Called twice: to count, then to fill. Linear in the edges. */
 static void link_children(struct maker *m, struct fusion_cluster *c, int *reader)
 {
 	for (int i = 0; i < c->unit_count; i++)
@@ -171,6 +179,9 @@ static int ending_compare(const void *x, const void *y, void *groups)
 	return g[a].layer_count != g[b].layer_count ? g[a].layer_count - g[b].layer_count : a - b;
 }
 
+/* For each unit the groups that end in it, shortest first: count, allocate, fill, sort. The selection of
+ * groups (a dynamic program over the tree) reads them for its choices at the unit. O(g log g) for g
+ * groups. */
 static void fill_endings(struct maker *m)
 {
 	struct fusion *f = m->f;
@@ -195,6 +206,9 @@ static void fill_endings(struct maker *m)
 		}
 }
 
+/* Partitions the layers of all groups into trees of units, from union-find to the endings of each unit.
+ * O(n log n + edges); groups of different clusters share no layer, so the best choice is found for each
+ * cluster separately. */
 void fusion_cluster(struct fusion *f, const struct plan *p, const int *unit)
 {
 	size_t layers = (size_t)p->layer_count + 1;

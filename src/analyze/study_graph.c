@@ -26,7 +26,8 @@ static int node_add(struct drawing *g, int layer, int problem)
 }
 
 /* Adds the conversions of the layer's outputs (-1: of model inputs), from index `next`; returns the next
- * index. */
+ * index. Conversions are sorted by producer, so over all layers this is a merge of two lists: linear
+ * time, and the nodes are in topological order. */
 static int add_conversions(struct drawing *g, int producer, int next)
 {
 	const struct plan *p = g->plan;
@@ -73,6 +74,8 @@ static int link_capacity(const struct drawing *g)
 	return links;
 }
 
+/* Additional predecessors of layers (casts of inputs, conversions) as one linked list per layer in shared
+ * arrays: one pass over the readers of each value, without knowing the counts in advance. */
 static void add_links(struct drawing *g)
 {
 	const struct plan *p = g->plan;
@@ -118,6 +121,9 @@ static int add_conversion_edges(struct drawing *g, int producer, int next)
 	return next;
 }
 
+/* Writes predecessors as compressed sparse rows: node i has edges[first[i]] to edges[first[i + 1] - 1].
+ * Nodes are visited in the order in which add_nodes numbered them, so the rows are contiguous. Linear in
+ * nodes and edges, except that value_edges searches all casts or conversions, which are few. */
 static void add_edges(struct drawing *g)
 {
 	struct study *st = g->st;
@@ -141,6 +147,9 @@ static void add_edges(struct drawing *g)
 	st->first[st->node_count] = g->edge_count;
 }
 
+/* Builds the graph of one scenario in three passes: nodes in topological order, additional links, edges.
+ * All arrays are allocated at their upper bounds first, so no pass reallocates. critical_path reads the
+ * result. */
 void study_graph(struct study *st)
 {
 	const struct plan *p = st->plan;

@@ -21,6 +21,9 @@ static double known(double value)
 	return isnan(value) ? 0 : value;
 }
 
+/* Predicted time of a job in seconds of the fitting machine: a fixed part plus samples (per cache state
+ * and launch mode, up to the budget), times the kernel's fitted factor, plus the creation of constants.
+ * One execution is estimated by flops and bytes at fixed rates. Only ratios of weights matter. */
 struct eta_weight eta_weigh(const char *problem)
 {
 	struct problem p;
@@ -35,6 +38,9 @@ struct eta_weight eta_weigh(const char *problem)
 	return (struct eta_weight){ 2 * (int)p.kernel + constant, weight };
 }
 
+/* Adds a finished job to the sums of its kind and of all: time and weight, whose quotient is the rate
+ * (seconds per unit of weight). A ratio of sums gives long jobs their share, unlike the mean of ratios
+ * (Cochran, Sampling Techniques, chapter 6). Constant time. */
 void eta_learn(struct eta *e, struct eta_weight w, double took_s)
 {
 	if (!(took_s >= 0) || !isfinite(took_s))
@@ -45,8 +51,9 @@ void eta_learn(struct eta *e, struct eta_weight w, double took_s)
 	e->all_weight += w.weight;
 }
 
-/* Weighted mean of the kind's own rate and the average rate (shrinkage): LEAN is the weight of the
- * average. */
+/* Weighted mean of the kind's own rate and the average rate: LEAN is the weight of the average, so a kind
+ * without finished jobs has the average, and one with many its own (shrinkage; Efron and Morris,
+ * Scientific American 236, 1977). NaN before the first job. */
 double eta_expect(const struct eta *e, struct eta_weight w)
 {
 	if (!(e->all_weight > 0))

@@ -90,7 +90,9 @@ const struct taker *queue_taker(const struct queue *q, const char *kind)
 	return NULL;
 }
 
-/* True if the job is finished, or failed in the present batch. Only problems stay finished. */
+/* True if the job is finished, or failed in the present batch: then it is not added again unless the
+ * caller asks for a new measurement. A failed problem is tried again in the next batch. Only problems
+ * stay finished. */
 static bool queue_is_settled(const struct queue *q, const struct job *j)
 {
 	if (!job_is_problem(j))
@@ -111,6 +113,9 @@ bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 	return queue_add_job(q, JOB_PROBLEM, problem, first, again);
 }
 
+/* Adds a job, or moves a pending one to the head. Constant expected time: one hash lookup and list
+ * operations. The first job added to an idle queue begins a new batch, whose counts and times the screens
+ * show; broken runners then get another chance. */
 bool queue_add_job(struct queue *q, const char *kind, const char *payload, bool first, bool again)
 {
 	assert(payload[0] && strlen(payload) < PROBLEM_TEXT_SIZE && text_is_clean(text_of(payload)));
@@ -188,7 +193,9 @@ int queue_wanted(const struct queue *q)
 	return jobs - queue_up(q);
 }
 
-/* Starts as many runners as there are jobs, and at least at_least. */
+/* Starts as many runners as there are jobs, and at least at_least, of those that are not up, not broken,
+ * past their restart delay and able to answer a pending job. A runner that cannot be started counts as
+ * broken; -1 only if none is left. */
 static int queue_start(struct queue *q, int at_least, struct error *err)
 {
 	int more = queue_wanted(q), least = at_least - queue_up(q);
@@ -217,7 +224,8 @@ static int queue_feed(struct queue *q, struct error *err)
 	return added;
 }
 
-/* Reads from all runners, up to MESSAGES_A_STEP messages in total. */
+/* Reads from all runners, up to MESSAGES_A_STEP messages in total, divided equally, so that one that
+ * sends without end neither blocks the caller nor starves the others. */
 static int queue_read(struct queue *q, struct error *err)
 {
 	int added = 0, up = queue_up(q), most = MESSAGES_A_STEP / (up > 1 ? up : 1) + 1;
@@ -242,6 +250,9 @@ static int queue_check_time(struct queue *q, struct error *err)
 	return added;
 }
 
+/* Waits for a message of any runner, until the next deadline or timeout_ms, whichever is first; not at
+ * all if a runner's buffer may hold further messages, because those are no longer in the descriptor and
+ * poll would not report them. */
 static void queue_wait(struct queue *q, int timeout_ms)
 {
 	int64_t left = queue_deadline_ms(q) - clock_ms();
@@ -253,8 +264,9 @@ static void queue_wait(struct queue *q, int timeout_ms)
 	poll(&at, 1, (int)left);
 }
 
-/* One round: starts runners (at least at_least), sends jobs, waits, reads messages, sends the next jobs, and
- * checks the time limits. */
+/* One round of the event loop: starts runners (at least at_least), sends jobs, waits, reads messages,
+ * sends the next jobs, and checks the time limits. Jobs are sent twice so that a runner that finished one
+ * is not idle until the next round. Returns the number of results added, or -1. */
 static int queue_round(struct queue *q, int timeout_ms, int at_least, struct error *err)
 {
 	if (queue_is_stuck(q))
@@ -300,6 +312,9 @@ static bool queue_report_wait(const struct queue *q, char *said, size_t size)
 	return *s.waiting;
 }
 
+/* Runs rounds until the first hello. The limit is restarted while a cluster's queue delays the runner,
+ * because that wait has no limit. Rounds are at most 50 ms: before a restart there is no descriptor to
+ * wait for. */
 int queue_connect(struct queue *q, int timeout_ms, struct error *err)
 {
 	char wait[ERROR_TEXT_SIZE] = "";

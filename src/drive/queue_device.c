@@ -122,6 +122,9 @@ static bool is_uuid_of(const struct device *d, const char *part)
 	return is;
 }
 
+/* True if two hellos of one host identify the same hardware: equal UUIDs, or a common entry in their
+ * lists of cores. All pairs of cores are compared, once per hello. False without a host or
+ * identification: unknown hardware counts as different. */
 bool device_is_same_hardware(const struct device *a, const struct device *b)
 {
 	if (!*a->host || strcmp(a->host, b->host) != 0)

@@ -62,6 +62,8 @@ int job_make(struct job_list *l, const char *kind, const char *payload)
 	return l->count++;
 }
 
+/* Unlinks a job from the doubly linked list of pending ones: constant time. A job removed from the middle
+ * leaves a gap in the slot numbers, so they are marked as stale; at either end they stay consecutive. */
 static void job_leave(struct job_list *l, int job)
 {
 	struct job *j = &l->jobs[job];
@@ -85,6 +87,8 @@ static void job_change(struct job_list *l, int job, enum job_state state)
 	l->jobs[job].state = state;
 }
 
+/* Links the job at the head or tail, with the slot number before the first or after the last, which may
+ * be negative: constant time without renumbering. */
 void job_enqueue(struct job_list *l, int job, bool first)
 {
 	struct job *j = &l->jobs[job];
@@ -116,6 +120,9 @@ void job_set(struct job_list *l, int job, enum job_state state, const char *why)
 	l->jobs[job].why = why && why[0] ? arena_strndup(&l->arena, why, strlen(why)) : "";
 }
 
+/* 1 for the next job; 0 if not pending. The difference of slot numbers; after a removal from the middle
+ * they are renumbered first, once for all requests until the next removal: linear then, constant
+ * otherwise. */
 int job_position(struct job_list *l, int job)
 {
 	if (l->jobs[job].state != JOB_PENDING)

@@ -70,9 +70,9 @@ static bool queue_is_answer(enum status s)
 	return s == STATUS_OK || s == STATUS_UNSUPPORTED || s == STATUS_MISTRUSTED;
 }
 
-/* True for the first result of the job with this key and status. The status is part of the key because an
- * algorithm can fail after its first state was measured. A newline separates the parts: texts from a runner
- * contain none. */
+/* True for the first result of the job with this key and status, found in a hash of at most RESULTS_MAX
+ * keys: expected constant time. The status is part of the key because an algorithm can fail after its
+ * first state was measured. A newline separates the parts: texts from a runner contain none. */
 static bool queue_is_first(struct worker *w, const struct result *r)
 {
 	const struct algorithm *g = &r->algorithm;
@@ -86,7 +86,9 @@ static bool queue_is_first(struct worker *w, const struct result *r)
 	return first;
 }
 
-/* The date is set here, because the newest result of a key counts and clocks of other hosts may be wrong. */
+/* Accepts a result only for the job that its runner has, once per key, and with plausible values; an
+ * implausible time is kept as suspect. The date is set here, because the newest result of a key counts
+ * and clocks of other hosts may be wrong. Returns the number of results added. */
 int queue_result(struct queue *q, struct worker *w, const struct wire_message *m)
 {
 	const struct job *j = w->job >= 0 ? &q->list.jobs[w->job] : NULL;
@@ -158,6 +160,9 @@ void queue_refuse(struct queue *q, int job)
 	queue_count_end(q, job);
 }
 
+/* Decides the job's final state: ok without any good result is a failure; stopped by the time limit but
+ * with results is ok; cancelled by the user is as if never queued, unless it ended with results. Failures
+ * get a row with the reason, answers mark the problem as finished, and the time improves the estimates. */
 int queue_end_job(struct queue *q, struct worker *w, enum status status, const char *why)
 {
 	int job = w->job, added = 0;

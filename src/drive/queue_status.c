@@ -62,7 +62,9 @@ static double job_expected_s(const struct queue *q, int job)
 	return isnan(j->took_s) ? eta_expect(&q->eta, j->weight) : j->took_s;
 }
 
-/* Remaining time of a running job; a job that takes longer than expected keeps a share of the time spent. */
+/* Remaining time of a running job: expected minus spent time. A job that takes longer than expected keeps
+ * OVERDUE_SHARE of the time spent, so the total neither reaches 0 nor becomes negative while it runs. NaN
+ * (unknown) stays NaN. */
 static double job_rest_s(const struct queue *q, const struct worker *w)
 {
 	double spent_s = (double)(clock_ms() - w->since_ms) / 1000,
@@ -70,7 +72,9 @@ static double job_rest_s(const struct queue *q, const struct worker *w)
 	return rest_s < OVERDUE_SHARE * spent_s ? OVERDUE_SHARE * spent_s : rest_s; /* NaN stays */
 }
 
-/* Expected time of all pending and running jobs, divided by the number of runners that can share them. */
+/* Expected time of all pending and running jobs, divided by the number of runners that can share them:
+ * the lower bound of list scheduling (Graham, Bell System Technical Journal 45, 1966), close for many
+ * jobs of similar length. Linear in the jobs. NaN before the first job has finished. */
 static double queue_eta_s(const struct queue *q)
 {
 	int left = q->list.by_state[JOB_PENDING] + q->list.by_state[JOB_RUNNING], hands = 0;

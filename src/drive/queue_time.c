@@ -27,7 +27,9 @@ static void deadline_min(struct deadline *d, int64_t at, int kind)
 	}
 }
 
-/* The next deadline of a worker with a process. */
+/* The next deadline of a worker with a process, by its state: dismissed (until it is gone), starting
+ * (hello), free (idle), busy (silence, and either the problem's limit or, once cancelled, the grace
+ * period). The earliest is returned. Constant time. */
 static struct deadline worker_deadline(const struct queue *q, const struct worker *w)
 {
 	struct deadline d = { INT64_MAX, DEADLINE_NONE };
@@ -58,6 +60,9 @@ static struct deadline worker_deadline(const struct queue *q, const struct worke
 	return d;
 }
 
+/* The earliest deadline of all workers, for the wait of the event loop; of a worker without a process its
+ * restart, if jobs wait for one. A linear minimum: there are at most QUEUE_WORKERS_MAX, so a timer heap
+ * would not pay. */
 int64_t queue_deadline_ms(const struct queue *q)
 {
 	int64_t at = INT64_MAX;

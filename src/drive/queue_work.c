@@ -9,8 +9,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* True if another process with the same database seems to measure the problem: it has recent results, but is
- * not finished. */
+/* True if another process with the same database seems to measure the problem: it has results no older
+ * than a problem's time limit, but is not finished. Without locks or registration: a wrong guess only
+ * delays the problem or measures it twice. A failure row means that it has ended. */
 static bool queue_is_elsewhere(const struct queue *q, const char *problem)
 {
 	int count;
@@ -71,8 +72,9 @@ void queue_refuse_unanswered(struct queue *q)
 		queue_refuse(q, q->list.head);
 }
 
-/* Returns the next job for the worker, or -1. Jobs of a kind that its runner does not answer stay for others.
- */
+/* Returns the next job for the worker, or -1: the first in order that its runner answers and that still
+ * needs to be done. Jobs of other kinds stay for others. `next` is saved because queue_needs may remove
+ * the job or move it to the tail, where it is looked at again once. */
 static int queue_choose(struct queue *q, const struct worker *w)
 {
 	int next;
@@ -181,7 +183,9 @@ static int worker_take(struct queue *q, struct worker *w, const struct wire_mess
 	return more < 0 ? -1 : added + more;
 }
 
-/* Reads the messages that have arrived, at most `most`; sets w->more if there may be further ones. */
+/* Reads the messages that have arrived, at most `most`; sets w->more if there may be further ones. The
+ * hello comes first and may refuse the worker; a lost connection ends its job. Returns the number of
+ * results added, or -1 if no runner is left. */
 int worker_read(struct queue *q, struct worker *w, int most, struct error *err)
 {
 	int added = 0;

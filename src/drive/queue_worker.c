@@ -204,8 +204,9 @@ static void worker_put_back(struct queue *q, struct worker *w)
 	w->what[0] = '\0';
 }
 
-/* Schedules a restart: at once, then with a delay that doubles, up to 32 times limits.restart. After too many
- * failures the worker is not restarted. */
+/* Schedules a restart: at once, then with a delay that doubles, up to 32 times limits.restart (truncated
+ * exponential backoff). After too many failures in a row the worker is not restarted; a runner that did
+ * send a hello before gets more tries, because its connection may be down. */
 static int worker_plan_start(struct queue *q, struct worker *w, bool greeted, struct error *err)
 {
 	int failed = greeted ? w->deaths : w->starts_failed;
@@ -221,6 +222,9 @@ static int worker_plan_start(struct queue *q, struct worker *w, bool greeted, st
 	return 0;
 }
 
+/* Ends a worker's process and decides on its job: queued again if the job is not the cause
+ * (worker_is_blameless), else ended with the error. A free runner that exited is no error. Then plans the
+ * restart. Returns the number of results added, or -1 if no runner is left. */
 int worker_lose(struct queue *q, struct worker *w, enum status status, struct error *err)
 {
 	int added = 0;

@@ -115,6 +115,9 @@ static int walk_fits(struct walk *w, uint64_t end, uint64_t n)
 				 : walk_not_a_model(w, "a field past the end of its message");
 }
 
+/* Base-128 integer of the protobuf encoding, least significant group first, at most ten bytes. The fast
+ * path reads from the buffer without a call per byte; only a number that crosses the buffer's end, or an
+ * invalid one, takes the second loop, byte by byte. */
 static int walk_varint(struct walk *w, uint64_t end, uint64_t *value)
 {
 	const unsigned char *here;
@@ -250,7 +253,9 @@ static const ProtobufCMessageDescriptor *message_in(
 	return message == GRAPH && f->id == GRAPH_INITIALIZER ? TENSOR : NULL;
 }
 
-/* Counts n more bytes of the field. True if they are kept. */
+/* Counts n more bytes of the field in its message; true if they are kept. Beyond the field's limit an
+ * attribute's list may use the model's common budget lists_left; otherwise the field is cut, and all
+ * later occurrences are too. Empty ones count 1 byte, so that their number is limited. */
 static bool walk_keeps(struct walk *w, const struct occurrence *o, uint64_t n)
 {
 	struct tally *t = o->tally;
@@ -310,7 +315,9 @@ static int walk_bytes(struct walk *w, const struct occurrence *o)
 
 static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *message, uint64_t end, int depth);
 
-/* The length of the copy is only known at its end: five bytes are reserved for it and filled in then. */
+/* Copies a message inside a message. Its length in the copy is only known at its end: five bytes are
+ * reserved and filled in then, as a varint padded with continuation bits, which decoders accept. It holds
+ * 2^35 - 1, more than SKIM_SKELETON_MOST. Depth is limited by SKIM_DEPTH. */
 static int walk_child(struct walk *w, const struct occurrence *o, int depth)
 {
 	uint64_t n;
@@ -343,6 +350,10 @@ static int walk_field(struct walk *w, const struct occurrence *o, int depth)
 	return walk_not_a_model(w, "a field of the wrong wire type");
 }
 
+/* Copies a message field by field, by the descriptor of its type: a recursive descent over the protobuf
+ * wire format in one pass over the file. Unknown fields are skipped. For every field that was cut,
+ * SKIPPED_FIELD with its number and size is appended. Linear in the fields; skipped payloads are not
+ * read. */
 static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *message, uint64_t end, int depth)
 {
 	struct tally tallies[SKIM_FIELDS] = { 0 };
@@ -412,6 +423,9 @@ static int skim_unpack(struct skim *s, struct walk *w)
 	return 0;
 }
 
+/* Opens a model without its weights: writes a skeleton of the file in which large payloads are replaced
+ * by their sizes, and unpacks it with protobuf-c. Time and memory follow the graph's size, not that of
+ * the weights. Limits on skeleton, depth and arena protect against hostile files. */
 int skim_open(struct skim *s, const char *path, struct error *err)
 {
 	struct walk w = { .lists_left = SKIM_LISTS_KEPT, .err = err };

@@ -83,6 +83,9 @@ static ssize_t window_read(struct window *w)
 	return got;
 }
 
+/* Fills the buffer at the position if it is empty there; 1: bytes are available, 0: end. Adaptive
+ * readahead: the request doubles from WINDOW_LEAST to WINDOW_MOST while reading goes on sequentially, and
+ * falls back after a jump, so that skipping from header to header reads little. */
 int window_more(struct window *w, struct error *err)
 {
 	if (w->position - w->start < w->filled)
@@ -109,6 +112,9 @@ int window_more(struct window *w, struct error *err)
 	return got > 0;
 }
 
+/* Copies n bytes, or skips them if out is NULL: in the buffer a pointer moves; in a seekable file a skip
+ * only sets the position and reads nothing; in a pipe it reads and discards. 1: done, 0: the file ended
+ * before, -1: error. */
 int window_take(struct window *w, void *out, uint64_t n, struct error *err)
 {
 	const unsigned char *here;

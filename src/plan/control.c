@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Limits the time for hostile or deeply nested models: nested loops multiply the trials of inner bodies.
+ * Effort is counted in nodes inferred, separately for fixed points and for unrolling, so that expensive
+ * unrolling leaves the fixed points their share. */
 bool control_may_try(const struct builder *b)
 {
 	return b->top->unrolling ? b->top->unroll_effort < UNROLL_EFFORT : b->top->effort < BODY_EFFORT;
@@ -46,6 +49,9 @@ int control_body(struct builder *b, const struct graph *g, const struct op_value
 	return bad;
 }
 
+/* Infers the body with these inputs in a plan that is discarded, without warnings, and returns its
+ * outputs. The outputs stay valid because the body uses the outer graph's arena. Cost: one inference of
+ * the body, counted as effort. */
 int control_try(struct builder *b, const struct graph *g, const struct op_value *given, struct op_value *out,
 	struct error *err)
 {
@@ -77,6 +83,9 @@ static int condition_of(const struct op_value *v)
 	return e && e->i && e->count == 1 && e->i[0].kind == DIM_KNOWN ? e->i[0].value != 0 : -1;
 }
 
+/* Outputs of If: those of the branch that runs if the condition is known, else the join of both branches:
+ * what holds for either. times is 1 or 0 for a known condition and NaN otherwise. Fewer outputs than the
+ * node's: they stay unknown. */
 static void control_if(struct builder *b, struct op_call *c, int taken, struct plan *yes, struct plan *no)
 {
 	yes->times = taken < 0 ? NAN : taken;
@@ -117,7 +126,9 @@ static void map_given(const struct op_call *c, int at, struct op_value *given)
 	}
 }
 
-/* Infers the body for each item separately, if the items are known and differ. */
+/* Infers the body for each item separately, if the items are known, and keeps the results as items of the
+ * output sequences; their type and shape are the join of all. One inference per item; stops without a
+ * result when the effort is used up. */
 static int map_items(struct loop *l, struct op_value *given, int count)
 {
 	struct arena *a = &l->b->p->arena;
@@ -171,7 +182,9 @@ static int control_sequence_map(struct loop *l)
 
 /* ---- all of these operators */
 
-/* Collects the values of this graph that are read by bodies that run, or by bodies in them. */
+/* Collects the values of this graph that are read by bodies that run, or by bodies in them: each graph
+ * lists the outer values that it or its inner graphs read, so one pass over the direct bodies is enough.
+ * They are edges of the dependency graph like inputs. */
 static void captures_find(struct builder *b, struct plan_layer *l)
 {
 	int most = 0;
@@ -224,6 +237,9 @@ static void bodies_init(struct builder *b, struct plan_layer *l, int count)
 	}
 }
 
+/* Infers each body once: loops by their own function, branches of If plainly. A branch that a known
+ * condition excludes is inferred too, because it is listed, but without warnings: it may be wrong for
+ * these shapes. */
 static int bodies_infer(struct builder *b, struct plan_layer *l, struct op_call *c, struct error *err)
 {
 	int (*loop)(struct loop *) = loop_of(l);

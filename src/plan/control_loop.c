@@ -43,7 +43,9 @@ static void value_forget(struct op_value *v)
 		.length = dim_unknown() };
 }
 
-/* Joins the results of an iteration into its inputs. False if that changed nothing. */
+/* One step of the fixed point: replaces each carried value with the join of itself and the body's result,
+ * which keeps what holds for both. From iteration ROUNDS_JOINED on, a value that still changes is widened
+ * to unknown, so that the sequence ends (Cousot and Cousot, 1977). False if nothing changed. */
 static bool round_widen(struct rounds *r, int round)
 {
 	bool changed = false;
@@ -62,7 +64,9 @@ static bool round_widen(struct rounds *r, int round)
 	return changed;
 }
 
-/* Finds what holds for the carried variables before every iteration: the fixed point, in r->in. */
+/* Finds what holds for the carried variables before every iteration (the fixed point, in r->in): infers
+ * the body and joins until nothing changes, at most ROUNDS_MOST times or as long as the effort for bodies
+ * lasts; after that all are unknown. Cost: one inference of the body per iteration. */
 static int rounds_widen(struct rounds *r)
 {
 	for (int round = 0;; round++) {
@@ -138,6 +142,8 @@ static bool is_false(const struct op_value *v)
 	return e && e->i && e->count == 1 && e->i[0].kind == DIM_KNOWN && e->i[0].value == 0;
 }
 
+/* Reads the inputs M and cond of Loop (ONNX operator specification): an omitted M means no limit, an
+ * omitted cond true, a negative M no iteration. Unknown contents give an unknown limit, or condition -1. */
 static struct trips trips_of(const struct op_call *c)
 {
 	struct trips t = { .limit = single(c, 0), .count = dim_unknown() };
@@ -155,7 +161,9 @@ static struct trips trips_of(const struct op_call *c)
 	return t;
 }
 
-/* The number of iterations from what holds for every one of them. */
+/* Number of iterations, from what holds for every one: 0 if it never starts; M if the condition stays
+ * true; 1 if it is false after any iteration. Otherwise unknown, with M as its upper bound if there is
+ * one. */
 static void trips_count(struct trips *t, const struct op_value *condition_after)
 {
 	bool none = t->condition == 0 || (t->limit.kind == DIM_KNOWN && t->limit.value == 0);
@@ -208,7 +216,8 @@ static void loop_outputs(struct rounds *r, const struct op_value *at, const stru
 		stack_output(r->l, &c->outputs[i], &scans[i - r->carried], trips, 0);
 }
 
-/* Sets the outputs from what holds for every iteration. */
+/* Final values of the carried variables: the initial ones if the loop never runs, the body's results if
+ * it surely runs, and else r->in, which was joined with both and so holds for either. */
 static void loop_widened(struct rounds *r, struct dim trips)
 {
 	bool never = trips.kind == DIM_KNOWN && trips.value == 0, surely = trips.kind == DIM_KNOWN && !never;
@@ -218,7 +227,9 @@ static void loop_widened(struct rounds *r, struct dim trips)
 
 /* ---- unrolling */
 
-/* True if unrolling may tell more about an output: its shape, or its contents if they are few. */
+/* True if unrolling may add to what is known of an output: an unknown shape, unknown contents of at most
+ * UNROLL_ELEMENTS elements, or a sequence with unknown items. It avoids UNROLL_ROUNDS inferences of the
+ * body that could not change a result. */
 static bool loop_is_open(const struct loop *l)
 {
 	for (int i = 0; i < l->c->output_count; i++) {
@@ -249,7 +260,9 @@ static void stacks_push(struct rounds *r, struct stacks *s, int round)
 	}
 }
 
-/* The concatenated contents of a scan output, or NULL if unknown. */
+/* Contents of a scan output: the contents of all iterations in order, since the new axis is the first.
+ * NULL if one is unknown, if they differ in size or kind, or above OP_ELEMENTS_MAX elements. Linear in
+ * the elements. */
 static const struct elements *stacked(struct arena *a, const struct elements *const *parts, int rounds)
 {
 	int each = rounds && parts[0] ? parts[0]->count : -1;
@@ -301,7 +314,9 @@ static bool body_is_known(const struct plan *p)
 	return true;
 }
 
-/* Lists iterations with different shapes separately, each with its own cost. */
+/* Lists iterations with different shapes separately, each with its own cost: infers the body once more
+ * for each from the saved inputs. Skipped if all shapes are known for any iteration (one body with a
+ * factor is enough), in trials, and beyond UNROLL_LAYERS layers in the whole model. */
 static int rounds_keep(struct rounds *r, struct op_value *const *in, int rounds)
 {
 	struct loop *l = r->l;
@@ -324,8 +339,9 @@ static int rounds_keep(struct rounds *r, struct op_value *const *in, int rounds)
 	return 0;
 }
 
-/* Infers iteration after iteration from the initial values, as long as the condition after each is known.
- * Outputs change only if the last iteration is found. */
+/* Symbolic execution: infers iteration after iteration from the initial values, as long as the condition
+ * after each is known. Stops without a change if the first iteration gives nothing more than `any`, if a
+ * condition is unknown, or after UNROLL_ROUNDS. Outputs change only if the last iteration is found. */
 static int loop_unroll(struct rounds *r, const struct trips *t, const struct op_value *any)
 {
 	struct loop *l = r->l;
@@ -357,6 +373,9 @@ static int loop_unroll(struct rounds *r, const struct trips *t, const struct op_
 	return 0;
 }
 
+/* Loop: the fixed point gives the shapes for any number of iterations; the body's condition gives the
+ * number. Few iterations with open outputs are also unrolled. Cost: at most ROUNDS_MOST + 1 inferences of
+ * the body, UNROLL_ROUNDS more if unrolled, and as many again if they are listed. */
 int control_loop(struct loop *l)
 {
 	struct trips t = trips_of(l->c);
@@ -407,8 +426,9 @@ static void dim_take(struct dim *have, struct dim d)
 		*have = d.kind == DIM_UNKNOWN && d.upper < 0 ? *have : d;
 }
 
-/* The value for one iteration: without dimension `axis` (and without the batch dimension in front), contents
- * unknown. */
+/* The value for one iteration: a scanned input without dimension `axis`, in opset 8 also without the
+ * batch dimension in front; contents unknown. The removed dimensions are merged into s->length and
+ * s->copies, so that any known input determines the length for all. */
 static struct op_value scan_item(struct loop *l, struct scan *s, const struct op_value *v, int axis,
 	bool is_state)
 {
@@ -482,6 +502,9 @@ static void scan_outputs(struct rounds *r, const struct scan *s)
 	}
 }
 
+/* Scan: the same fixed point over the state variables; scanned inputs are read one slice per iteration,
+ * so the number of iterations is their common dimension. It is never unrolled: the body sees only slices
+ * of unknown contents. The body runs length times, in opset 8 times the batch size. */
 int control_scan(struct loop *l)
 {
 	struct rounds r;

@@ -19,7 +19,10 @@ struct dedup {
 	int layer;           /* the layer of the main graph being priced, including its bodies */
 };
 
-/* A hash of fields that nearly always differ between problems; they are at the start of the struct. */
+/* Multiplicative hash (Knuth, The Art of Computer Programming, volume 3, 6.4; the factor is 2^64 divided
+ * by the golden ratio) of fields that nearly always differ between problems. They are at the start of the
+ * struct and are read as words. A collision costs one comparison or one formatted text, never a wrong
+ * result. */
 static uint64_t problem_digest(const struct problem *p)
 {
 	size_t front = offsetof(struct problem, epilogue) / sizeof(uint64_t), shapes = 2 * sizeof(p->shape[0]) / sizeof(uint64_t);
@@ -39,7 +42,9 @@ static int problem_met(struct dedup *d, const struct problem *problem, uint64_t 
 	return found >= 0 && memcmp(&d->problems[found].problem, problem, problem_extent(problem)) == 0 ? (int)found : -1;
 }
 
-/* Index of the problem, added if it is new; -1 with the reason in err. */
+/* Index of the problem, added if it is new; -1 with the reason in err. Two levels of hashing: equal bytes
+ * by digest (nearly all repetitions, no text), then equal texts, which are the identity of a problem in
+ * the database. Expected constant time, plus formatting for each problem with new bytes. */
 static int problem_add(
 	struct dedup *d, const struct problem *problem, int layer, bool border, struct error *err)
 {
@@ -170,6 +175,9 @@ static void mistyped_warn(struct dedup *d, struct builder *b, int i, const struc
 	}
 }
 
+/* Class, cost and problem of one layer. The order matters: absorbed layers are free; types of quantized
+ * data replace the float ones before class and cost are computed; bodies are priced before the class is
+ * final, because If and Loop take it from them. A layer without a problem gets the reason. */
 static void layer_price(struct dedup *d, struct builder *b, int i)
 {
 	struct plan *p = b->p;
@@ -291,7 +299,8 @@ static double repeated(double times, double cost)
 	return times == 0 ? 0 : times * cost;
 }
 
-/* The cheaper of two branches, if the one that runs is unknown. */
+/* Cost of a branch when it is unknown which one runs: the lower of both, so that totals stay lower bounds
+ * (at_least). NaN if one is unknown, because fmin ignores NaN. */
 static struct op_cost cheaper(struct op_cost x, struct op_cost y)
 {
 	struct op_cost least = { .flops = fmin(x.flops, y.flops), .bytes = fmin(x.bytes, y.bytes) };
@@ -315,7 +324,9 @@ static const char *inner_why(struct arena *a, const struct plan_layer *l)
 	return NULL;
 }
 
-/* The cost of a layer from the costs of its bodies. */
+/* Cost of a layer with bodies: sum over the bodies of times * cost, where 0 times NaN is 0. Two branches
+ * with an unknown condition: the cheaper one is counted. A single body with an unknown number of runs
+ * leaves NaN. Free if all bodies that run are. */
 static void control_price(struct builder *b, const struct op_call *c, struct plan_layer *l)
 {
 	struct op_cost sum = { 0 }, one;
@@ -397,7 +408,8 @@ static int border_problem(struct dedup *d, const struct plan_value *v, bool is_i
 	return problem_add(d, &cast, is_input ? 0 : v->producer, true, &err);
 }
 
-/* For each value: true if a layer reads it at run time, so that an input must be cast. */
+/* For each value: true if a layer, or a body of it, reads it at run time, so that an input must be cast.
+ * One pass over all inputs and captures: O(layers + edges). */
 static bool *inputs_read(const struct plan *p)
 {
 	bool *read = base_calloc((size_t)p->value_count, sizeof(*read));

@@ -44,6 +44,8 @@ static bool next_is(struct reader *r, const char *word)
 
 /* ---- arithmetic */
 
+/* x/a + y/b = (x*b + y*a) / (a*b); over a common denominator only the numerators are added. Fractions are
+ * not reduced: the final division does that. Overflow of the denominator gives unknown. */
 static struct fraction sum_of(struct arena *a, struct fraction x, struct fraction y, bool minus)
 {
 	int64_t by = x.by;
@@ -64,7 +66,8 @@ static struct fraction product_of(struct arena *a, struct fraction x, struct fra
 	return (struct fraction){ dim_mul(a, x.whole, y.whole), by };
 }
 
-/* Division by a number other than 0, or by an expression that divides exactly. */
+/* Division by a positive integer multiplies the denominator, so "width/2 - 1/2" stays exact until a
+ * floor. An expression as divisor must divide without remainder (dim_div); other quotients are unknown. */
 static struct fraction quotient_of(struct arena *a, struct fraction x, struct fraction y)
 {
 	int64_t by;
@@ -76,6 +79,8 @@ static struct fraction quotient_of(struct arena *a, struct fraction x, struct fr
 	return (struct fraction){ dim_div(a, x.whole, y.whole), 1 };
 }
 
+/* floor((x/a) / (y/b)) = floor(x*b / (y*a)): one rounded division of dimensions, so that rounding happens
+ * once and exactly. */
 static struct fraction floor_of(struct arena *a, struct fraction x, struct fraction y)
 {
 	struct dim below = dim_mul(a, y.whole, dim_known(x.by));
@@ -93,7 +98,8 @@ static struct fraction extreme_of(struct arena *a, struct fraction x, struct fra
 
 static struct fraction read_sum(struct reader *r);
 
-/* The arguments, after a function's name and opening bracket. */
+/* call = name "(" sum { "," sum } ")" for min and max; FloorDiv has two arguments, floor and ceiling one.
+ * Names as sympy, PyTorch and ONNX Runtime write them. An unknown function gives unknown. */
 static struct fraction read_call(struct reader *r, struct text name)
 {
 	struct fraction one = { dim_known(1), 1 }, x = read_sum(r);
@@ -112,6 +118,9 @@ static struct fraction read_call(struct reader *r, struct text name)
 	return next_is(r, ")") ? x : nothing;
 }
 
+/* factor = "-" factor | "(" sum ")" | name "(" ... | name | number. A name ends at an operator or
+ * bracket, so it may contain spaces and dots, as exporters write them. Each level of brackets counts
+ * toward DEPTH_MAX, which limits the recursion. */
 static struct fraction read_factor(struct reader *r)
 {
 	if (r->depth >= DEPTH_MAX)
@@ -135,6 +144,7 @@ static struct fraction read_factor(struct reader *r)
 	return (struct fraction){ text_to_int64(word, &number) ? dim_known(number) : r->symbol(r->with, word), 1 };
 }
 
+/* product = factor { ("*" | "//" | "/") factor }, evaluated from the left. "//" is tested before "/". */
 static struct fraction read_product(struct reader *r)
 {
 	struct fraction x = read_factor(r);
@@ -150,6 +160,9 @@ static struct fraction read_product(struct reader *r)
 	}
 }
 
+/* sum = product { ("+" | "-") product }, evaluated from the left: recursive descent with one function per
+ * level of precedence (Aho, Lam, Sethi, Ullman, Compilers, 4.4). Linear in the length of the text, apart
+ * from the arithmetic. */
 static struct fraction read_sum(struct reader *r)
 {
 	r->depth++;
@@ -166,6 +179,9 @@ static struct fraction read_sum(struct reader *r)
 	}
 }
 
+/* Parses and evaluates in one pass. A fraction that remains at the end must be an integer for all sizes:
+ * it is divided with rounding, multiplied back and compared. Unknown for text after the expression, for
+ * functions that are not supported, and for sizes that are not integers. */
 struct dim expression_dim(
 	struct arena *a, struct text t, struct dim (*symbol)(const void *with, struct text name), const void *with)
 {

@@ -8,6 +8,9 @@
 
 #define RAW_SOURCE_ZERO 2 /* index of the zero point in MatMulInteger and ConvInteger */
 
+/* Replaces the types of the call's inputs and outputs with those of the quantized tensors from which they
+ * come (q->source, q->result). Class, cost and problem of the operator then follow from its own rules, as
+ * if the model had an integer operator. */
 void quant_call(const struct builder *b, const struct quant *q, struct op_call *c)
 {
 	const struct plan_value *values = b->p->values;
@@ -39,6 +42,9 @@ double quant_value_bytes(const struct plan *p, int value)
 	return value < 0 ? 0 : dtype_bytes(p->values[value].dtype, count_upto(p->values[value].shape));
 }
 
+/* Adds what the integer kernel does beside the core: for each output element one operation each for
+ * scale, activation, residual and bias, and the bytes of residual, bias and scales. The operator itself
+ * is in *cost already. */
 void quant_cost(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_cost *cost)
 {
 	int each = q->product + (q->activation >= 0) + (q->residual >= 0) + (q->bias >= 0);
@@ -54,6 +60,9 @@ static void epilogue_add(struct problem *p, struct epilogue e)
 		p->epilogue[p->epilogue_count++] = e;
 }
 
+/* Makes the core's problem a requantized one: the scale of its sums, then the epilogues bias, residual
+ * and activation, in the order in which integer kernels apply them (Jacob et al., CVPR 2018, section
+ * 2.4). A factor that the problem text cannot express makes it a proxy. */
 void quant_problem(const struct builder *b, const struct quant *q, const struct op_call *c,
 	struct op_problem *out)
 {

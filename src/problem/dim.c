@@ -45,6 +45,8 @@ struct text dim_expression(struct dim d)
 
 /* ---- sums, products, exact quotients */
 
+/* Upper bound of x + y or x * y: the sum or product of their bounds, valid for dimensions >= 0; -1 (no
+ * bound) if one has none or on overflow. One-sided interval arithmetic (Moore, Interval Analysis, 1966). */
 static int64_t upper_of(struct dim x, struct dim y, bool product)
 {
 	int64_t upper;
@@ -74,6 +76,9 @@ struct dim dim_sub(struct arena *a, struct dim x, struct dim y)
 	return dim_add_scaled(a, x, y, -1);
 }
 
+/* Multiplies every term of x with every term of y and merges the products: at most POLY_TERMS^2
+ * insertions. Unknown if the result has too many terms or factors or a coefficient overflows. 0 times
+ * unknown is 0: the tensor is empty. */
 struct dim dim_mul(struct arena *a, struct dim x, struct dim y)
 {
 	struct dim_poly p, q, product = { 0 };
@@ -97,6 +102,9 @@ static int64_t upper_quotient(struct dim x, struct dim y)
 	return x.upper >= 0 && y.kind == DIM_KNOWN && y.value > 0 ? x.upper / y.value : -1;
 }
 
+/* Exact quotient, found term by term: y must be one term that divides every term of x, or equal x. A sum
+ * as divisor of another sum (polynomial long division) is not attempted: shapes of models do not need it.
+ * Two known values are rounded down. */
 struct dim dim_div(struct arena *a, struct dim x, struct dim y)
 {
 	struct dim_poly p, q, quotient = { 0 };
@@ -135,7 +143,9 @@ static void operand_text(struct str *s, struct dim d, bool brackets)
 	str_add(s, ")", brackets);
 }
 
-/* x and y known or symbolic. */
+/* Makes floor(x/y), min(x,y) or max(x,y) an atom of a new polynomial of one term, with its text. Operands
+ * of a floor are put in brackets where precedence requires it. Nested functions grow the text, so
+ * ATOM_TEXT_MAX also limits depth and time. x and y are known or symbolic. */
 static struct dim function_dim(
 	struct arena *a, enum dim_atom_kind kind, struct dim x, struct dim y, int64_t upper)
 {
@@ -157,6 +167,8 @@ static struct dim function_dim(
 	return atom_dim(a, atom, upper);
 }
 
+/* Greatest common divisor by Euclid's algorithm (Knuth, The Art of Computer Programming, volume 2,
+ * 4.5.2): O(log min(x, y)) divisions. Not negative; gcd(x, 0) = |x|. */
 static int64_t common_divisor(int64_t x, int64_t y)
 {
 	while (y) {
@@ -212,7 +224,9 @@ static bool floor_nested(struct arena *a, const struct dim_poly *rest, int64_t b
 	return x->kind != DIM_UNKNOWN;
 }
 
-/* floor(x / by) for by > 0; the part that is divisible is taken out of the floor. */
+/* Normal form of floor(x / by), by > 0: poly_divide takes the divisible part out and reduces the
+ * fraction; a floor inside is merged with this one (Graham, Knuth, Patashnik, Concrete Mathematics, 3.2).
+ * Each recursion removes one nested floor, so the depth is that of the nesting. */
 static struct dim floor_by(struct arena *a, struct dim x, int64_t by)
 {
 	struct dim_poly p, whole, rest;
@@ -248,7 +262,9 @@ struct dim dim_ceil_div(struct arena *a, struct dim x, int64_t y)
 	return y < 1 ? dim_unknown() : dim_floor_div(a, dim_add(a, x, dim_known(y - 1)), dim_known(y));
 }
 
-/* Minimum or maximum of two dimensions. */
+/* Minimum or maximum. Selects one argument if the sign of x - y or y - x is proved for all sizes;
+ * otherwise makes an atom with ordered arguments, so that min(x,y) and min(y,x) are equal. The upper
+ * bound of a minimum is the smaller of both, or the only one; a maximum needs both. */
 static struct dim dim_extreme(struct arena *a, struct dim x, struct dim y, bool smaller)
 {
 	bool bounded_x = x.upper >= 0 && dim_nonnegative(x), bounded_y = y.upper >= 0 && dim_nonnegative(y);
@@ -310,6 +326,9 @@ bool dim_differs(struct dim x, struct dim y)
 
 /* ---- bindings */
 
+/* A symbol with a binding becomes its value. A function is evaluated again from its bound arguments,
+ * which simplifies it (a floor of known values is known). The search for a name is linear: models have
+ * few symbols. */
 static struct dim atom_bind(
 	struct arena *a, const struct dim_atom *atom, const struct dim_binding *bindings, int count)
 {
@@ -324,6 +343,8 @@ static struct dim atom_bind(
 		dim_extreme(a, x, y, atom->kind == ATOM_MIN);
 }
 
+/* Substitutes values for symbols: evaluates the sum of products with the arithmetic above, which restores
+ * the normal form. If symbols remain, the result keeps x's upper bound. */
 struct dim dim_bind(struct arena *a, struct dim x, const struct dim_binding *bindings, int count)
 {
 	if (x.kind != DIM_SYMBOLIC)
@@ -341,6 +362,8 @@ struct dim dim_bind(struct arena *a, struct dim x, const struct dim_binding *bin
 	return bound;
 }
 
+/* Depth-first search in text order: the first symbol of the first term with factors; of a function its
+ * first argument's, else its second's. Empty if there is none. */
 struct text dim_first_symbol(struct dim x)
 {
 	for (int i = 0; x.kind == DIM_SYMBOLIC && i < x.poly->count; i++) {

@@ -15,6 +15,9 @@ static int number_compare(int64_t x, int64_t y)
 	return x < y ? -1 : x > y;
 }
 
+/* Total order of atoms: by kind; symbols by name, functions by their first and then second argument.
+ * Recurses into the arguments only where the pointers differ; the depth is limited by the length of a
+ * function's text (ATOM_TEXT_MAX). */
 static int atom_compare(const struct dim_atom *x, const struct dim_atom *y)
 {
 	if (x == y)
@@ -40,6 +43,9 @@ static int term_compare(const struct dim_term *x, const struct dim_term *y)
 	return 0;
 }
 
+/* Compares two polynomials term by term, first by factors and then by coefficient; of two with a common
+ * start the one with fewer terms is first. Terms are sorted and merged, so 0 means equal polynomials.
+ * Cost: at most POLY_TERMS * POLY_FACTORS comparisons of atoms. */
 int dim_compare(struct dim x, struct dim y)
 {
 	if (x.kind != y.kind)
@@ -94,6 +100,9 @@ bool poly_of(struct dim x, struct dim_poly *p)
 	return true;
 }
 
+/* Converts a polynomial to a dimension: known if it has no terms, or only one without factors. Otherwise
+ * copies only the used terms into the arena, and formats the text once, because it is needed for messages
+ * and for the length limit of functions. */
 struct dim poly_dim(struct arena *a, const struct dim_poly *p, int64_t upper)
 {
 	if (p->count == 0)
@@ -112,6 +121,9 @@ struct dim poly_dim(struct arena *a, const struct dim_poly *p, int64_t upper)
 	return (struct dim){ .kind = DIM_SYMBOLIC, .poly = kept, .upper = upper };
 }
 
+/* Insertion into the sorted list of terms: like terms are merged, and a term whose coefficient becomes 0
+ * is removed, so the normal form is kept. Linear in the number of terms, at most POLY_TERMS. Sums of
+ * sparse polynomials: Knuth, The Art of Computer Programming, volume 1, 2.2.4. */
 bool poly_add_term(struct dim_poly *p, const struct dim_term *t)
 {
 	int at = 0;
@@ -149,6 +161,8 @@ bool poly_add(struct dim_poly *p, const struct dim_poly *q, int64_t scale)
 	return true;
 }
 
+/* Product of two monomials: multiplies the coefficients and inserts y's factors into x's sorted ones
+ * (insertion sort). Powers are repeated factors: n^2 is n*n. At most POLY_FACTORS^2 comparisons. */
 bool term_multiply(struct dim_term *x, const struct dim_term *y)
 {
 	if (x->factor_count + y->factor_count > POLY_FACTORS ||
@@ -163,6 +177,9 @@ bool term_multiply(struct dim_term *x, const struct dim_term *y)
 	return true;
 }
 
+/* Exact quotient of two monomials: divides the coefficients and removes each of y's factors once from
+ * x's. False if the coefficients leave a remainder or a factor is missing; x is then partly changed.
+ * INT64_MIN / -1 would overflow. */
 bool term_divide(struct dim_term *x, const struct dim_term *y)
 {
 	if (y->coefficient == 0 || (y->coefficient == -1 && x->coefficient == INT64_MIN) ||
@@ -181,6 +198,7 @@ bool term_divide(struct dim_term *x, const struct dim_term *y)
 	return true;
 }
 
+/* C rounds quotients to zero: subtracts 1 if there is a remainder and the signs differ. */
 int64_t floor_quotient(int64_t x, int64_t y)
 {
 	return x / y - (x % y != 0 && (x < 0) != (y < 0));
@@ -194,6 +212,8 @@ int64_t floor_quotient(int64_t x, int64_t y)
 
 static bool dim_is_nonnegative_at(struct dim d, int *budget);
 
+/* Symbols are sizes, so they are >= 0. max(x, y) is if one argument is; min(x, y) and floor(x/y) are if
+ * both are. Sound, not complete: false means that no proof was found. */
 static bool atom_is_nonnegative(const struct dim_atom *atom, int *budget)
 {
 	if (atom->kind == ATOM_SYMBOL)
@@ -255,7 +275,9 @@ static bool functions_are_nonnegative(const struct dim_poly *p, bool both, int *
 	return false;
 }
 
-/* budget: remaining calls; limits the time that one expression takes. */
+/* True if every term is >= 0, or if the proof succeeds after one min, max or floor is replaced by its
+ * arguments. The replacements branch, so the cost is exponential in the number of functions; budget, the
+ * remaining calls, limits it. When it is used up, the answer is false: no proof. */
 static bool poly_is_nonnegative_at(const struct dim_poly *p, int *budget)
 {
 	bool yes = true;

@@ -40,6 +40,8 @@ static bool keep_is_device(const struct device *a, const struct device *b)
 	       strcmp(a->host, b->host) == 0 && strcmp(a->attributes, b->attributes) == 0;
 }
 
+/* The queue's copy of a device, added if new. A linear search over all texts: a process has one or two
+ * devices. Items point to it, so a row that was rolled back is added again with the next item. */
 static struct keep_device *keep_device(struct keep *k, const struct device *d)
 {
 	struct keep_device *one = k->devices;
@@ -105,7 +107,8 @@ static void keep_push(struct keep *k, struct keep_device *d, const struct result
 	k->results += !is_end;
 }
 
-/* Schedules the next retry with a doubled delay, and logs the reason if it changed. */
+/* Schedules the next retry with a doubled delay, from DELAY_LEAST_MS to DELAY_MOST_MS (truncated
+ * exponential backoff), and logs the reason if it changed. */
 static void keep_delay(struct keep *k, const struct error *why)
 {
 	k->delay_ms = !k->delay_ms ? DELAY_LEAST_MS : k->delay_ms * 2 < DELAY_MOST_MS ? k->delay_ms * 2 :
@@ -134,6 +137,9 @@ static int keep_refuse(struct keep *k, bool is_end, const struct error *why)
 	return -1;
 }
 
+/* Writes at once while nothing is queued; otherwise, or if the file is locked or full at the moment,
+ * appends to the queue. 0: written; 1: queued, with the reason in err; -1: the file will never take it.
+ * Constant time apart from the write, which waits at most PATIENCE_MS. */
 static int keep_one(struct store *s, const struct device *device, const struct result *r, bool is_end,
 	struct error *err)
 {
@@ -165,7 +171,9 @@ int store_keep_finish(struct store *s, const struct device *d, const char *probl
 	return keep_one(s, d, &r, true, err);
 }
 
-/* Writes up to `most` queued items in one transaction. Returns their number, or -1 if nothing was written. */
+/* Writes up to `most` queued items in one transaction, because a commit costs a sync of the disk. Returns
+ * their number, or -1 if nothing was written: all or none, so the caller removes exactly the written
+ * items. Ids of devices are forgotten on failure, as their rows may have been rolled back. */
 static int keep_try(struct store *s, int most, struct error *err)
 {
 	int n = 0, bad = store_batch_begin(s, err);
@@ -193,6 +201,9 @@ static void keep_lose(struct store *s, const struct error *why)
 	log_line("%s", why->text);
 }
 
+/* Writes the queue in batches until it is empty or the file is busy again. If a batch fails for a lasting
+ * reason, items are written one by one from there on, so only those that cause the error are lost.
+ * Returns the number of results still queued. */
 int store_keep_retry(struct store *s, bool at_once)
 {
 	struct keep *k = &s->keep;

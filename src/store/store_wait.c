@@ -11,7 +11,9 @@
 
 #define POLL_MS 5
 
-/* SQLite's busy handler: returns whether to retry. */
+/* SQLite's busy handler: returns whether to retry. Polls every POLL_MS until patience_ms have passed
+ * since the first try, because SQLite has no notification of unlocking between processes
+ * (sqlite3_busy_handler). go_on may end the wait earlier, for example on an interrupt. */
 static int wait_on(void *context, int tries)
 {
 	struct store *s = context;
@@ -34,8 +36,9 @@ void store_set_patience(
 	sqlite3_busy_handler(s->db, wait_on, s);
 }
 
-/* The id of a process with a write lock on the file, by its inode in /proc/locks; 0 if there is none.
- * Processes in other containers have no positive id there; those on other machines are not listed. */
+/* The id of a process with a write lock on the file; 0 if there is none: compares the inode in each line
+ * of /proc/locks (proc(5)), linear in the locks of the machine. Processes in other containers have no
+ * positive id there; those on other machines are not listed. */
 static int holder_of(const char *path)
 {
 	struct stat st;

@@ -118,6 +118,26 @@ SPECIAL = [
 ]
 
 
+def check_node_models(tap):
+    """Every eighth of the one-node models of the onnx package: attributes and types of all kinds."""
+    models = sorted((pathlib.Path(onnx.__file__).parent / "backend/test/data/node").glob("*/model.onnx"))[::8]
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        for model in models:
+            out = subprocess.run([PROGRAM, model, folder, "filled", "0"], capture_output=True, text=True,
+                                 timeout=TIME_LIMIT_S, check=False).stdout
+            path, how, layer = out.split("\n")[0].split("\t")
+            try:
+                if how == "ok":
+                    onnx.checker.check_model(path)
+            except onnx.checker.ValidationError as error:
+                how = str(error)
+            if how != "ok":
+                wrong.append(f"{model.parent.name}: {layer}: {how}")
+    tap.result(f"{len(models)} models of one node are written, valid, and read again as the same", wrong or
+               ([] if models else ["no models"]))
+
+
 def check_special(tap, name, text, arguments, expected):
     """Models with what the others lack; those at whose border is a sequence are only checked by onnx."""
     with tempfile.TemporaryDirectory() as folder:
@@ -148,6 +168,7 @@ def main():
         check(tap, ROOT / "data/models" / f"{name}.onnx", "runs of seven layers with random weights", "random", "7", sample=4)
     for model in bundled:
         check(tap, model, "whole models", "filled", "0")
+    check_node_models(tap)
     for case in SPECIAL:
         check_special(tap, *case)
     return tap.end()

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "analyze/analyze.h"
+#include "analyze/analyze_private.h"
 #include "make_plan.h"
 #include "tap.h"
 
@@ -500,6 +501,30 @@ static void cache_states(void)
 	world_close(&w);
 }
 
+/* found_answered: in the cache state warm, net answers for problems without constant operands. */
+static void answered_states(void)
+{
+	struct result one = make_result(RELU, 10);
+	const struct result *list[] = { &one };
+	struct found f = { .results = list, .count = 1, .finished = true };
+	one.launch = LAUNCH_AMORTIZED;
+	one.cache = CACHE_NET;
+	ok(found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM) && found_answered(&f, LAUNCH_AMORTIZED, CACHE_NET),
+		"net answers both states where nothing was measured warm");
+	ok(!found_answered(&f, LAUNCH_ISOLATED, CACHE_WARM) && !found_answered(&f, LAUNCH_ISOLATED, CACHE_NET),
+		"another launch answers none");
+	one.cache = CACHE_WARM;
+	ok(found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM) && !found_answered(&f, LAUNCH_AMORTIZED, CACHE_NET),
+		"warm answers warm only");
+	one.cache = CACHE_COLD;
+	ok(!found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM), "cold does not answer warm");
+	one.cache = CACHE_NET;
+	f.finished = false;
+	ok(!found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM), "an unfinished problem is not answered");
+	f = (struct found){ .finished = true };
+	ok(!found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM), "no result answers nothing");
+}
+
 static void diamond(void)
 {
 	struct world w;
@@ -674,6 +699,7 @@ int main(void)
 	matrix_unknown();
 	matrix_open();
 	cache_states();
+	answered_states();
 	diamond();
 	shortcut();
 	borders();

@@ -63,11 +63,12 @@ static struct looped loop_begin(const char *trips, const char *carried)
 	return l;
 }
 
-/* inputs: behind trips and condition; results: of the body, in order. */
-static void loop_end(struct looped *l, bool has_trips, const char *inputs, const char *outputs, const char *results)
+/* condition: an input, or ""; inputs: behind trips and condition; results: of the body, in order. */
+static void loop_end_if(struct looped *l, bool has_trips, const char *condition, const char *inputs, const char *outputs,
+	const char *results)
 {
 	char all[128], copy[128];
-	snprintf(all, sizeof(all), "%s,,%s", has_trips ? "trips" : "", inputs);
+	snprintf(all, sizeof(all), "%s,%s,%s", has_trips ? "trips" : "", condition, inputs);
 	struct node *loop = net_node(l->n, "Loop", all, outputs, NULL);
 	snprintf(copy, sizeof(copy), "%s", results);
 	for (char *save, *d = strtok_r(copy, ",", &save); d; d = strtok_r(NULL, ",", &save))
@@ -76,6 +77,11 @@ static void loop_end(struct looped *l, bool has_trips, const char *inputs, const
 	net_output(l->n, "y", NULL);
 	l->p = net_plan(l->n, (struct plan_options){ 0 });
 	ok(l->p != NULL, "a loop of %s", inputs);
+}
+
+static void loop_end(struct looped *l, bool has_trips, const char *inputs, const char *outputs, const char *results)
+{
+	loop_end_if(l, has_trips, "", inputs, outputs, results);
 }
 
 static void loop_free(struct looped *l)
@@ -128,6 +134,39 @@ static void test_trips(void)
 	l = products(NULL);
 	is_value(l.p, "y", "8x16");
 	is_value(l.p, "sums", "?x8");
+	loop_free(&l);
+}
+
+/* The condition before the first iteration: a constant, a model input, or absent. */
+static void test_conditions(void)
+{
+	static const struct {
+		const char *condition, *sums;
+		double times;
+	} rows[] = { { "zero", "0x8", 0 }, { "one", "1000x8", 1000 }, { "", "1000x8", 1000 }, { "open", "?<=1000x8", NAN } };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct looped l = loop_begin("1000", "v");
+		net_input(l.n, "open", DTYPE_BOOL, "");
+		net_node(l.body, "MatMul", "v,w", "next", NULL);
+		net_node(l.body, "ReduceSum", "next,one", "sum", "keepdims=0");
+		loop_end_if(&l, true, rows[i].condition, "x", "y,sums", "go,next,sum");
+		is_value(l.p, "sums", rows[i].sums);
+		double times = l.p->layers[0].bodies[0].times;
+		ok(times == rows[i].times || (isnan(times) && isnan(rows[i].times)), "%g iterations if the condition is '%s'",
+			times, rows[i].condition);
+		loop_free(&l);
+	}
+}
+
+/* An output that the model does not use is no reason to infer iteration after iteration. */
+static void test_absent_output(void)
+{
+	struct looped l = loop_begin("5", "v");
+	net_node(l.body, "Concat", "v,x", "next", "axis=0");
+	net_node(l.body, "Relu", "w", "fixed", NULL);
+	loop_end(&l, true, "x", ",y", "go,next,fixed");
+	is_value(l.p, "y", "5x16x16");
+	is_int(l.p->layers[0].body_count, 1, "the only used output is known without unrolling");
 	loop_free(&l);
 }
 
@@ -438,6 +477,8 @@ static void test_misfits(void)
 int main(void)
 {
 	test_trips();
+	test_conditions();
+	test_absent_output();
 	test_widening();
 	test_unrolling();
 	test_sequences();

@@ -256,7 +256,17 @@ static void test_external(void)
 		model_free(m);
 	}
 	unlink(link);
+	char *longest = base_calloc(20001, 1);
 	struct str g = { 0 };
+	memset(longest, 'x', 20000);
+	put_external(&g, "w", longest, NULL, NULL);
+	put_node(&g, "n", "Op", "w", "", "y", NULL);
+	struct model *whole = load_graph_bytes(&g);
+	ok(whole && whole->graph->values[0].initializer->external && whole->warning_count == 0,
+		"a location longer than a path can be is no link");
+	model_free(whole);
+	free(longest);
+	g = (struct str){ 0 };
 	for (int i = 0; i < 300; i++) {
 		char name[16];
 		snprintf(name, sizeof(name), "w%d", i);

@@ -559,6 +559,25 @@ static void test_dims(void)
 	arena_free(&a);
 }
 
+/* A scalar (rank 0) is a known shape of one element; an unknown rank is none of that. */
+static void test_ranks(void)
+{
+	struct arena a = { 0 };
+	struct shape scalar = shape_make(&a, 0), one = shape_known(&a, 1, (int64_t[]){ 1 });
+	ok(shape_is_known(scalar) && !shape_is_known(SHAPE_UNKNOWN), "a scalar is known, an unknown rank is not");
+	ok(!shape_is_known(shape_make(&a, 1)), "an unknown dimension is not known");
+	ok(shape_same(scalar, scalar) && shape_same(one, one), "a shape is the same as itself");
+	ok(!shape_same(SHAPE_UNKNOWN, SHAPE_UNKNOWN), "two unknown ranks are not surely the same");
+	ok(!shape_same(scalar, one) && !shape_same(scalar, SHAPE_UNKNOWN), "shapes of different rank are not the same");
+	is_dim(&a, shape_elements(&a, scalar), "1", "elements of a scalar");
+	is_int(shape_elements(&a, SHAPE_UNKNOWN).kind, DIM_UNKNOWN, "elements of an unknown rank");
+	near(shape_count(scalar), 1, 0, "a scalar counts as one");
+	ok(isnan(shape_count(SHAPE_UNKNOWN)) && isnan(shape_count(shape_make(&a, 1))), "unknown sizes have no count");
+	is_str(shape_text(&a, scalar), "scalar", "a scalar as text");
+	is_str(shape_text(&a, SHAPE_UNKNOWN), "?", "an unknown rank as text");
+	arena_free(&a);
+}
+
 static void test_names(void)
 {
 	for (int s = 0; s < STATUS_COUNT; s++)
@@ -583,6 +602,7 @@ int main(void)
 	test_dims();
 	test_dim_functions();
 	test_random_dims();
+	test_ranks();
 	test_names();
 	return done_testing();
 }

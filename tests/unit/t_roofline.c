@@ -255,6 +255,34 @@ static bool has(const char **texts, int count, const char *text)
 	return false;
 }
 
+/* Prints the peaks if at least one is known, whichever it is. */
+static void one_peak(void)
+{
+	static const char *const texts[] = { "memory -; f32 5.00 TFLOP/s", "memory -; on matrix units f32 5.00 TFLOP/s",
+		"memory 5.00 TB/s" };
+	struct peaks none = peaks_unknown();
+	json_t *o = peaks_json(&none);
+	struct str line = { 0 };
+	peaks_describe(&none, &line);
+	ok(json_is_null(o) && line.n == 0 && !peaks_have_gaps(&none), "no peak: nothing is printed, nothing is missing");
+	json_decref(o);
+	for (int i = 0; i < 3; i++) {
+		struct peaks k = peaks_unknown();
+		*(i == 0 ? &k.flops[DTYPE_F32] : i == 1 ? &k.matrix_flops[DTYPE_F32] : &k.bandwidth_bytes_s) = 5e12;
+		str_clear(&line);
+		peaks_describe(&k, &line);
+		is_str(line.p, texts[i], "one peak as text");
+		is_int(peaks_have_gaps(&k), i < 2, "without the bandwidth there are gaps");
+		is_int(peaks_have_matrix(&k), i == 1, "peaks of matrix units");
+		o = peaks_json(&k);
+		struct peaks back = peaks_from_json(o);
+		near(i == 0 ? back.flops[DTYPE_F32] : i == 1 ? back.matrix_flops[DTYPE_F32] : back.bandwidth_bytes_s, 5e12, 0,
+			"one peak as JSON and back");
+		json_decref(o);
+	}
+	str_free(&line);
+}
+
 static void peak_problems(void)
 {
 	struct arena a = { 0 };
@@ -550,6 +578,7 @@ int main(void)
 	no_estimates();
 	estimated_groups();
 	gaps();
+	one_peak();
 	peak_problems();
 	measured_levels();
 	measured_products();

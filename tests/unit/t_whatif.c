@@ -60,6 +60,8 @@ int main(void)
 		ok(table[i].get(&all) && memcmp(&all, &before, sizeof(all)) != 0, "%s sets what it gets", table[i].name);
 		table[i].set(&all, false);
 		ok(memcmp(&all, &before, sizeof(all)) == 0, "%s sets nothing else", table[i].name);
+		bool quiet = strcmp(table[i].name, "math") == 0 || strcmp(table[i].name, "layout") == 0;
+		is_int(table[i].quiet, quiet, "only math and layout may be left out of the status line: %s", table[i].name);
 		for (int k = 0; k < i; k++)
 			ok(table[i].key != table[k].key, "keys of %s and %s differ", table[i].name, table[k].name);
 	}

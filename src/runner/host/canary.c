@@ -102,8 +102,9 @@ static void meet(int count)
 		}
 }
 
-/* One thread's part of a run. Each thread times only itself: waiting for the slowest would hide the
- * others. */
+/* One thread's part of a run: waits for the others, then times fixed work in the L1 cache (the clock and
+ * the core's other thread) and reading a chunk from memory that left the caches (bandwidth used by
+ * others). Each thread times only itself: waiting for the slowest would hide the others. */
 static void share(void *unused, int i, int count)
 {
 	(void)unused;
@@ -142,6 +143,9 @@ static void memory_learn(double *usual, double now, double past_ns)
 		*usual *= now < *usual ? 1 - step * (1 - USUAL) : 1 + step * USUAL;
 }
 
+/* Compares one thread's times with the usual ones, and then updates these. More than CORE_FACTOR or
+ * MEMORY_FACTOR is a disturbance; *slower is the factor, limited to SLOWER_MOST, because beyond it the
+ * canary itself was interrupted. Ratios with unknown times are NaN and never above a limit. */
 const char *canary_judge(struct canary_times *usual, struct canary_times now, double past_ns, double *slower)
 {
 	double core = now.core_ns / usual->core_ns;       /* NaN if either is unknown */
@@ -167,8 +171,9 @@ static double stolen_read(void)
 	return stolen;
 }
 
-/* True if the hypervisor took more than STOLEN_SHARE of the CPUs' time. Reads /proc/stat at most every
- * STOLEN_NS: with many CPUs the file is long. */
+/* True if the hypervisor took more than STOLEN_SHARE of the CPUs' time since the last reading: difference
+ * of the stolen ticks divided by elapsed time * CPUs. Reads /proc/stat at most every STOLEN_NS: with many
+ * CPUs the file is long, and ticks are 10 ms. The first reading only sets the start. */
 static bool is_stolen(void)
 {
 	double now = clock_ns(), past = now - canary.stolen_at;
@@ -210,7 +215,9 @@ static const char *times_judge(double *slower)
 	return says;
 }
 
-/* Runs twice: a disturbance that hit only the canary is over in the second run. */
+/* NULL if the machine is as usual. Runs up to TRIES times and stops at the first usual run: a disturbance
+ * that hit only the canary is over in the second. If all were slow, the reason is time stolen by the
+ * hypervisor where it is reported, else that of the last run. */
 const char *canary_ask(double *slower)
 {
 	const char *says = NULL;
@@ -232,6 +239,9 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Initial usual times of a thread from FIRST runs: the minimum for the core, whose disturbances only add
+ * time, and the quantile USUAL for the memory, whose time varies without them. Sorting FIRST values
+ * twice. */
 static struct canary_times usual_of(struct canary_times (*first)[TEAM_MOST], int thread)
 {
 	double core[FIRST], memory[FIRST];
@@ -255,6 +265,9 @@ static void usual_recall(void)
 			canary.usual[i].core_ns = before[i];
 }
 
+/* Allocates a buffer of LLC_FACTOR times the last-level cache, so that a chunk has left the caches when
+ * it is read again, and learns the usual times from FIRST runs with pauses. A run whose threads did not
+ * start together is repeated, up to TRIES_TOGETHER times. Takes 16 ms of pauses plus the runs. */
 void canary_open(double llc_bytes, const char *cores)
 {
 	double bytes = LLC_FACTOR * llc_bytes;

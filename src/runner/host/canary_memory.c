@@ -47,6 +47,9 @@ static FILE *plain_open(const char *path)
 	return NULL;
 }
 
+/* Reads the usual core times of an earlier runner on the same host and cores: "benanza-canary 1 COUNT ns
+ * ns ...". All values must be positive and as many as there are threads, else every one is NaN (unknown).
+ * A runner that starts on a busy machine would otherwise take slow times as usual. */
 void canary_recall(const char *cores, double *core_ns, int count)
 {
 	struct str path = { 0 };
@@ -62,7 +65,9 @@ void canary_recall(const char *cores, double *core_ns, int count)
 	str_free(&path);
 }
 
-/* Written under another name and renamed, because another runner on the same cores may read it meanwhile. */
+/* Written under another name and renamed, because another runner on the same cores may read it meanwhile:
+ * rename(2) is atomic. A file that was not written completely is removed. Errors are ignored: without the
+ * file the next runner learns again. */
 void canary_remember(const char *cores, const double *core_ns, int count)
 {
 	struct str path = { 0 }, draft = { 0 };

@@ -8,6 +8,8 @@
 
 /* --- cores --- */
 
+/* The core of a CPU (hardware thread), named by its first CPU: the list of siblings in sysfs starts with
+ * the lowest, as "0,64" or "0-1". Without sysfs each CPU counts as a core. */
 int threads_core_of(int cpu)
 {
 	char path[96];
@@ -31,7 +33,8 @@ static int core_add(int *cores, int count, int core)
 	return count + 1;
 }
 
-/* Lists the distinct cores of a set of CPUs and returns their number; *first: its first CPU, -1 if empty. */
+/* Lists the distinct cores of a set of CPUs and returns their number; *first: its first CPU, -1 if empty.
+ * Linear search per CPU, quadratic in the cores: at most CPU_SETSIZE, once per runner. */
 static int set_cores(const cpu_set_t *set, int (*core_of)(int cpu), int *cores, int *first)
 {
 	int n = 0;
@@ -56,6 +59,9 @@ int threads_cores_count(void)
 
 /* --- bindings --- */
 
+/* Classifies the threads' CPU sets: each within one core (BINDING_CORE, or BINDING_CORE_EACH if no two
+ * share one), all equal (not bound), or else bound to larger sets. core_of is a parameter so that tests
+ * can describe other machines. */
 void threads_classify(struct threads *t, const cpu_set_t *affinity, int count, int (*core_of)(int cpu))
 {
 	int used[THREADS_MOST], cores[CPU_SETSIZE];
@@ -71,6 +77,8 @@ void threads_classify(struct threads *t, const cpu_set_t *affinity, int count, i
 		all_same ? BINDING_NONE : BINDING_SOME;
 }
 
+/* True if each thread is bound to one core and no two sets start with the same CPU: two threads of one
+ * core then run on different hardware threads. Quadratic in the threads, at most THREADS_MOST. */
 int threads_are_apart(const struct threads *t)
 {
 	if (t->binding != BINDING_CORE && t->binding != BINDING_CORE_EACH)
@@ -114,6 +122,9 @@ bool threads_openmp(struct openmp *omp)
 	return true;
 }
 
+/* Gives the calling thread the union of all OpenMP places (omp_get_place_proc_ids, OpenMP 4.5), because
+ * the runtime has bound it to the first place, and threads that it creates later would inherit that. Does
+ * nothing if the runtime has no places. */
 void threads_unbind(void)
 {
 	int (*places)(void), (*size)(int place);
@@ -158,6 +169,9 @@ static void affinity_note(void *argument)
 		c->seen[i] = sched_getaffinity(0, sizeof(c->affinity[i]), &c->affinity[i]) == 0;
 }
 
+/* Runs one parallel region in which every thread records its affinity, and classifies the result. The
+ * runtime is called through GOMP_parallel, the entry that GCC and LLVM runtimes both have, because it is
+ * found at run time and not linked. Unknown if a thread did not report. */
 void threads_probe(struct threads *t)
 {
 	static struct census c;

@@ -39,6 +39,9 @@ static bool is_disturbed(const struct run *r, struct mark before, double took_ns
 	return now.disturbances > before.disturbances && expected_ns < r->options->long_ns;
 }
 
+/* Ends the pending samples of a contender: quiet ones are kept. Of noisy ones only the minimum is used,
+ * divided by the canary's slowdown: a lower bound of the time on a quiet machine (c->least_ns). O(pending
+ * samples), each inserted into the sorted ones. */
 static void settle(struct contender *c, bool calm, double slower)
 {
 	struct pending *p = &c->pending;
@@ -51,7 +54,9 @@ static void settle(struct contender *c, bool calm, double slower)
 	p->ns = 0;
 }
 
-/* Adds to the outlook: exponential moving averages with time constant MEASURE_OUTLOOK_NS. */
+/* Adds to the outlook: sums of quiet and of all time that decay by exp(-ns / MEASURE_OUTLOOK_NS),
+ * exponential moving averages in continuous time. Their ratio is the share of quiet time in the last
+ * seconds, whatever the spacing of the calls. */
 static void outlook_learn(struct measure_outlook *o, double calm_ns, double ns)
 {
 	double kept = exp(-ns / MEASURE_OUTLOOK_NS);
@@ -59,8 +64,9 @@ static void outlook_learn(struct measure_outlook *o, double calm_ns, double ns)
 	o->ns = o->ns * kept + ns;
 }
 
-/* Runs the canary and classifies the pending samples: they are quiet if the canary was as usual both
- * before and after them. */
+/* Runs the canary and classifies the pending samples: they are quiet if it was as usual both before and
+ * after them, so that only a disturbance shorter than this interval can be missed. Without a canary all
+ * samples are quiet. */
 static void canary_ask(struct run *r)
 {
 	const struct measure_options *o = r->options;
@@ -95,7 +101,8 @@ static double budget_for_calm(const struct contender *c)
 }
 
 /* True if the remaining budget cannot give enough quiet samples, assuming the share of quiet time of the
- * last seconds. (An amortized sample costs one untimed execution more.) */
+ * last seconds. MEASURE_HOPE_NS of quiet time is added to both sums (additive smoothing), so that the
+ * share is never 0. An amortized sample costs one untimed execution more. */
 static bool is_hopeless(const struct run *r, const struct contender *c)
 {
 	const struct measure_outlook *o = r->options->outlook;
@@ -148,8 +155,9 @@ int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double
 	}
 }
 
-/* Increases the executions per sample until the estimate is stable. A single launch takes longer than one
- * of many, on a GPU much longer. */
+/* Increases the executions per sample until the estimate of one is stable: n executions give a better
+ * estimate, which gives a new n; at most REFINING_ROUNDS times and only if n grows by REFINING_FACTOR. A
+ * single launch takes longer than one of many, on a GPU much longer. */
 int measure_refine(struct run *r, struct contender *c, enum cache cache)
 {
 	int64_t before = 1;
@@ -216,7 +224,8 @@ void measure_forget_samples(struct contender *c)
 
 /* --- when to stop --- */
 
-/* The samples that count: the quiet ones if there are enough, else all. */
+/* The samples that count: the quiet ones if there are enough of them, or if they took their share of the
+ * budget (a slow problem has few), else all. No weighting: a noisy sample has no known error. */
 static const struct samples *samples_kept(const struct contender *c)
 {
 	bool enough = c->calm.n >= MEASURE_LEAST_CALM || (c->calm.n > 0 && c->calm_ns >= budget_for_calm(c));
@@ -244,6 +253,8 @@ static enum stop stop_reason(const struct run *r, const struct contender *c)
 	return calm ? STOP_BUDGET : STOP_DISTURBED;
 }
 
+/* The reason to stop, or STOP_NONE. Before stopping, the canary runs once more and decides on the samples
+ * still pending, which may change the answer. */
 enum stop measure_stop(struct run *r, struct contender *c)
 {
 	enum stop stop = stop_reason(r, c);

@@ -91,9 +91,9 @@ static bool is_first(const struct run *r, const struct contender *c, int only)
 	return true;
 }
 
-/* True if it is worth measuring in full: close to the fastest; or the fastest, or the library's first
- * choice, of all, of those without matrix units (if the device has any), of those in strict math, or of
- * both (the what-if algorithm compares the two). */
+/* True if it is worth measuring in full: within MEASURE_CLOSE_FACTOR of the fastest; or the fastest, or
+ * the library's first choice, of all, of those without matrix units (if the device has any), of those in
+ * strict math, or of both: the what-if analysis compares these. O(contenders) for each of the four sets. */
 static bool is_finalist(const struct run *r, const struct contender *c)
 {
 	if (!c->work || isnan(c->shortlist_ns))
@@ -107,7 +107,9 @@ static bool is_finalist(const struct run *r, const struct contender *c)
 	return is;
 }
 
-/* Releases the contenders that have fallen behind and sends their shortlist results. */
+/* Releases the contenders that have fallen behind, with their memory, and sends their shortlist results.
+ * Called after every new contender, so only finalists stay prepared at a time. A later contender can only
+ * lower the bests, so a released one would not have become a finalist again. */
 static void prune(struct run *r)
 {
 	for (int i = 0; i < r->count; i++) {
@@ -121,8 +123,9 @@ static void prune(struct run *r)
 	}
 }
 
-/* Takes the shortlist samples. Few samples are compared by their minimum: disturbances only make a
- * measurement slower. */
+/* Takes up to MEASURE_SHORTLIST_SAMPLES samples; stops early at MEASURE_DROP_FACTOR times the best so far
+ * (racing, as in Maron and Moore, 1994, with a fixed bound). Few samples are compared by their minimum:
+ * disturbances only make a measurement slower. */
 static int compare(struct run *r, struct contender *c, struct state s)
 {
 	if (r->offers->count == 1) {
@@ -178,6 +181,9 @@ static int shortlist_one(struct run *r, struct contender *c)
 	return 0;
 }
 
+/* Tries the library's algorithms one after the other and keeps the finalists: each is prepared, warmed
+ * up, checked and compared. Cost: a warm-up and a few samples per algorithm instead of the whole budget.
+ * Failures are sent as results and do not end the list. */
 int measure_shortlist(struct run *r)
 {
 	int most = r->options->most > 0 && r->options->most < MEASURE_CONTENDERS ? r->options->most : MEASURE_CONTENDERS;

@@ -8,6 +8,9 @@
 
 #include "base/arena.h"
 
+/* Keeps samples in the order taken and sorted: binary search for the position after equal values, then a
+ * shift (insertion sort, Knuth, volume 3, 5.2.1). O(log n) comparisons and one memmove of at most n
+ * values; quantiles are then read directly after every sample. */
 void samples_add(struct samples *s, double value)
 {
 	if (s->n == s->capacity) {
@@ -77,6 +80,9 @@ static double quantile(const struct samples *s, double q)
 	return rest > 0 ? s->sorted[i] + rest * (s->sorted[i + 1] - s->sorted[i]) : s->sorted[i];
 }
 
+/* Mean, and standard deviation by the two-pass formula, which does not cancel (Chan, Golub, LeVeque, The
+ * American Statistician 37, 1983); quartiles and the 95% interval of the median from the sorted samples.
+ * Linear in n. Unknown values are NaN: without samples all, of one sample the spread. */
 void stats_compute(const struct samples *s, struct sample_stats *out)
 {
 	*out = (struct sample_stats){ .n = s->n };
@@ -103,6 +109,9 @@ void stats_compute(const struct samples *s, struct sample_stats *out)
 	out->hi = s->sorted[hi];
 }
 
+/* True if the 95% interval of the median lies within `tolerance` of it on both sides and there are at
+ * least `least` samples. Distribution-free, so outliers do not delay it as they would delay a test of the
+ * mean. Constant time, except the ranks (interval_rank). */
 bool stats_converged(const struct samples *s, double tolerance, int64_t least)
 {
 	int64_t lo, hi;

@@ -37,6 +37,8 @@ static struct span span_with(struct span s, double value)
 
 static const struct span nothing = { INFINITY, -INFINITY };
 
+/* Range of a function over an interval, sampled at SAMPLES + 1 equidistant arguments: an estimate, not a
+ * bound, because a pole or peak between two samples is missed. NaN if a result is not finite. */
 static struct span span_eltwise(enum mode m, double alpha, double beta, struct span x)
 {
 	struct span s = nothing;
@@ -45,7 +47,8 @@ static struct span span_eltwise(enum mode m, double alpha, double beta, struct s
 	return s;
 }
 
-/* The modes are monotone in each argument, so the extremes are at the corners. */
+/* Interval arithmetic (Moore, Interval Analysis, 1966): the modes are monotone in each argument, so the
+ * extremes are at the four corners. A divisor interval that contains 0 gives NaN. */
 static struct span span_binary(enum mode m, struct span x, struct span y)
 {
 	struct span s = nothing;
@@ -69,23 +72,24 @@ static struct span span_of(struct fill_range fill)
 	}
 }
 
-/* Results before the epilogues. Kernels not named here return values of about their sources' size. */
+/* Results before the epilogues. Other kernels return values of about their sources' size. */
 static struct span span_base(const struct problem *p, struct span source, struct span second)
 {
-	switch (p->kernel) {
-	case KERNEL_ELTWISE: return span_eltwise(p->mode, (double)p->alpha, (double)p->beta, source);
-	case KERNEL_BINARY: return span_binary(p->mode, source, second);
-	case KERNEL_MATMUL:
-	case KERNEL_CONV:
-	case KERNEL_DECONV: return span_sum(span_binary(MODE_MUL, source, source), kernel_row(p->kernel)->sum_terms(p));
-	case KERNEL_REDUCE:
-		return p->mode == MODE_REDUCE_SUM || p->mode == MODE_REDUCE_L2 ?
-			span_sum(source, (double)check_volume(&p->shape[0], 0, p->shape[0].rank)) : source;
-	default: return source;
-	}
+	const struct kernel_row *row = kernel_row(p->kernel);
+	if (p->kernel == KERNEL_ELTWISE)
+		return span_eltwise(p->mode, (double)p->alpha, (double)p->beta, source);
+	if (p->kernel == KERNEL_BINARY)
+		return span_binary(p->mode, source, second);
+	if (row->sum_terms)
+		return span_sum(span_binary(MODE_MUL, source, source), row->sum_terms(p));
+	if (row->mode && (p->mode == MODE_REDUCE_SUM || p->mode == MODE_REDUCE_L2))
+		return span_sum(source, (double)check_volume(&p->shape[0], 0, p->shape[0].rank));
+	return source;
 }
 
-/* True if every step of the problem has finite results. */
+/* True if every step of the problem has finite results: intervals go forward through the kernel and its
+ * epilogues, as in abstract interpretation. Constant time per step; sums take the worst case of all
+ * terms. */
 static bool is_inside(const struct problem *p, const struct fill_range fill[2])
 {
 	struct span second = span_of(fill[1]), s = span_base(p, span_of(fill[0]), second);
@@ -101,8 +105,9 @@ static bool is_inside(const struct problem *p, const struct fill_range fill[2])
 	return !isnan(s.low);
 }
 
-/* Tries pairs of ranges, the usual ones first; intervals go forward through the steps. Powers of two serve as
- * the ranges beside FILL_SIGNED and FILL_POSITIVE: every type holds them exactly. */
+/* Tries pairs of ranges, the usual ones first, and takes the first for which all steps stay finite: at
+ * most 25 evaluations. Powers of two serve as the ranges beside FILL_SIGNED and FILL_POSITIVE: every type
+ * holds them exactly. False if the usual ranges serve or no pair does. */
 bool fill_domain(const struct problem *p, struct fill_range choice[2])
 {
 	static const struct fill_range ranges[] = { { FILL_POSITIVE, 0 }, { FILL_SIGNED, 0 },
