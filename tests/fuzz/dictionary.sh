@@ -8,7 +8,7 @@ words() { # FILES
 case $2 in
 config) words src/config/*.c src/problem/dtype.h
     printf '"%s"\n' ': ' '\x0a' '\x0a  ' '- ' '[' ']' '{' '}' ', ' '\x27' '\\\x22' '|' '>' '&a' '*a' '!!str' '---' '...' '# ' '%YAML' ;;
-problem) words src/problem/*.c src/problem/*.h
+problem) words src/problem/*.c src/problem/*.h src/problem/kernels/*.c
     printf '"%s"\n' ',' ':' '+' '/' '@s' '@ncx' '@nxc' '.c' 'x' '281474976710656' '9223372036854775807' ;;
 ops) words src/ops/*.c src/problem/dtype.h ;;
 graph) echo '"\xff"' ;;

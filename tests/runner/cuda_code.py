@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The machine code of our CUDA kernels: made for every architecture that configure chose; moves keep nothing in local memory
 and load 16 bytes at once where they say so. TAP; needs what nvcc made, and cuobjdump for what is within."""
+import glob
 import os
 import re
 import shutil
@@ -58,10 +59,12 @@ def run(*command):
 
 if not variable("NVCC") or "-gencode" not in variable("CUDA_GENCODE"):
     skip_all("no CUDA toolkit")
-objects = [os.path.join(build, "src/runner/cuda_%s.o" % n)
-           for n in ("cast", "copy", "fill", "line", "lookup", "resample", "tiled", "topk")]
-if not all(os.path.exists(o) for o in objects):
+top = os.environ.get("srcdir", ".")
+if not os.path.exists(os.path.join(build, "librunner_kernels.a")):
     skip_all("the kernels are not built")
+sources = sorted(glob.glob(os.path.join(top, "src/runner/kernels/*.cu")))
+objects = [os.path.join(build, "src/runner/kernels", os.path.basename(source)[:-2] + "o") for source in sources]
+ok(len(objects) >= 10, "there are kernels")
 
 wanted = {(2, int(a)) for a in re.findall(r"code=sm_(\d+)", variable("CUDA_GENCODE"))}
 later = {(1, int(a)) for a in re.findall(r"code=compute_(\d+)", variable("CUDA_GENCODE"))}
@@ -74,12 +77,11 @@ for o in objects:
 
 # The source says what the registers hold: compile the moves once more for one architecture and listen to the assembler.
 arch = 90 if (2, 90) in wanted else max(a for _, a in wanted)
-top = os.environ.get("srcdir", ".")
 with tempfile.TemporaryDirectory() as scratch:
     for name in ("copy", "tiled"):
         said = run(variable("NVCC"), "-std=c++17", "-O3", "-arch=sm_%d" % arch, "-I" + os.path.join(top, "src"), "-I" + top,
                    "-I" + build, "-Xptxas", "-v", "-cubin", "-o", os.path.join(scratch, name),
-                   os.path.join(top, "src/runner/cuda_%s.cu" % name))
+                   os.path.join(top, "src/runner/kernels/cuda_%s.cu" % name))
         frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", said)
         ok(len(frames) > 5 and all(f == ("0", "0", "0") for f in frames),
            "cuda_%s: %d kernels, none keeps anything in local memory (sm_%d)" % (name, len(frames), arch))
@@ -88,7 +90,7 @@ with tempfile.TemporaryDirectory() as scratch:
 
 dump = shutil.which("cuobjdump") or shutil.which(os.path.join(os.path.dirname(variable("NVCC")), "cuobjdump"))
 if dump:
-    code = run(dump, "-arch", "sm_%d" % arch, "-sass", os.path.join(build, "src/runner/cuda_copy.o"))
+    code = run(dump, "-arch", "sm_%d" % arch, "-sass", os.path.join(build, "src/runner/kernels/cuda_copy.o"))
     copy = code.split("Function : ")
     copy = [c for c in copy if "copy_kernel" in c.split("\n", 1)[0]]
     ok(copy and len(re.findall(r"LDG\S*\.128", copy[0])) >= 4 and len(re.findall(r"STG\S*\.128", copy[0])) >= 4,
