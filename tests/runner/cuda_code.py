@@ -63,7 +63,8 @@ top = os.environ.get("srcdir", ".")
 if not os.path.exists(os.path.join(build, "librunner_kernels.a")):
     skip_all("the kernels are not built")
 sources = sorted(glob.glob(os.path.join(top, "src/runner/kernels/*.cu")))
-objects = [os.path.join(build, "src/runner/kernels", os.path.basename(source)[:-2] + "o") for source in sources]
+objects = [os.path.join(build, "src/runner/kernels", os.path.basename(source)[:-2] + "o")
+           for source in sources]
 ok(len(objects) >= 10, "there are kernels")
 
 wanted = {(2, int(a)) for a in re.findall(r"code=sm_(\d+)", variable("CUDA_GENCODE"))}

@@ -193,8 +193,19 @@ static void test_json(void)
 	arena_free(&a);
 }
 
+static void test_text(void)
+{
+	struct text empty = text_of(""), none = text_of(NULL), word = text_of("abc");
+	ok(none.n == 0 && none.p && text_equal(none, empty), "NULL is the empty text");
+	ok(text_compare(empty, word) < 0 && text_compare(word, empty) > 0 && text_compare(empty, none) == 0,
+		"the empty text is before all others");
+	ok(text_compare(word, text_of("abcd")) < 0 && text_compare(text_of("abd"), text_of("abcd")) > 0,
+		"a prefix is before the longer text, but the first different letter decides");
+}
+
 int main(void)
 {
+	test_text();
 	test_error();
 	test_arena();
 	test_clean();

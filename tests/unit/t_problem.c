@@ -224,6 +224,30 @@ static void test_shapes(void)
 	near(problem_constant_bytes(&p), 4.0 * 4 * 4 * 3 * 2, 0, "constant bytes");
 }
 
+/* A struct that a program fills, unlike a text, can lack a field. */
+static void test_incomplete(void)
+{
+	struct problem whole, p;
+	struct error err = ERROR_NONE;
+	char buf[PROBLEM_TEXT_SIZE];
+	problem_parse(TEXT("matmul:f32,f32,f32/f32:ba1bb1m5n6k7:ta0tb0"), &whole, &err);
+	is_int(problem_format(&whole, buf, &err), 0, "a complete problem has a text");
+	p = whole;
+	p.accumulator = DTYPE_UNKNOWN;
+	ok(problem_format(&p, buf, &err) == -1 && strstr(err.text, "accumulator"),
+		"no accumulator type: refused");
+	for (int i = 0; i < 3; i++) {
+		p = whole;
+		p.operand[i].dtype = DTYPE_UNKNOWN;
+		ok(problem_format(&p, buf, &err) == -1 && strstr(err.text, "no type"),
+			"operand %d without a type: refused", i);
+	}
+	p = whole;
+	p.kernel = KERNEL_COUNT;
+	ok(problem_format(&p, buf, &err) == -1 && strstr(err.text, "no such kernel"),
+		"no such kernel: refused");
+}
+
 /* A shape as text, for comparing. */
 static const char *shape_of(const char *text, int operand)
 {
@@ -596,6 +620,7 @@ int main(void)
 	test_texts();
 	test_prefixes();
 	test_shapes();
+	test_incomplete();
 	test_new_shapes();
 	test_layouts();
 	test_random();
