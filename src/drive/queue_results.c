@@ -153,8 +153,16 @@ void queue_refuse(struct queue *q, int job)
 	const char *kind = q->list.jobs[job].kind;
 	for (int i = 0; i < q->worker_count && !w->jobs; i++)
 		w = &q->workers[i];
-	error_set(&why, "no runner answers jobs of the kind \"%s\"; %s answers: %s. Install a newer runner",
-		kind, w->label, w->jobs && *w->jobs ? w->jobs : JOB_PROBLEM);
+	const struct worker *broken = NULL; /* would answer the job, but is not started again */
+	for (int i = 0; i < q->worker_count && !broken; i++)
+		if (q->workers[i].broken && jobs_contain(q->workers[i].jobs, kind))
+			broken = &q->workers[i];
+	if (broken)
+		error_set(&why, "%s", broken->why);
+	else
+		error_set(&why,
+			"no runner answers jobs of the kind \"%s\"; %s answers: %s. Install a newer runner",
+			kind, w->label, w->jobs && *w->jobs ? w->jobs : JOB_PROBLEM);
 	job_set(&q->list, job, JOB_FAILED, why.text);
 	queue_trouble(q, why.text);
 	queue_count_end(q, job);

@@ -14,6 +14,8 @@
 
 #define PROBLEMS 200
 
+#define BROKEN_AFTER 8 /* a runner that dies on this many problems in a row is given up */
+
 static void bench_prepare(struct bench *b, const char *program, const char *asked)
 {
 	static const char *const names[BENCH_RUNNERS] = { "a", "b", "c" };
@@ -136,6 +138,28 @@ static void take(void *user, const struct result *r)
 {
 	(void)user;
 	taken += r->stats.median == 7;
+}
+
+/* A runner that answers the kind but is given up is the reason, not the one that does not answer it. */
+static void test_kind_of_broken(void)
+{
+	struct bench b;
+	char text[2 * BROKEN_AFTER][64];
+	bench_prepare(&b, fake, "a,b");
+	b.env[0][0] = "FAKE_JOBS=problem";
+	b.env[1][0] = "FAKE_JOBS=model";
+	unsetenv("FAKE_ALL");
+	bench_begin(&b, NULL);
+	for (int i = 0; i < 2 * BROKEN_AFTER; i++) {
+		snprintf(text[i], sizeof(text[i]), "eltwise:f32,f32:tanh:%dx64", i + 1);
+		queue_add(b.q, text[i], false, false);
+	}
+	bench_run(&b);
+	for (int i = BROKEN_AFTER; i < 2 * BROKEN_AFTER; i++)
+		has(queue_why(b.q, text[i]), "problems in a row",
+			"the runner that died is the reason of a job left");
+	bench_close(&b);
+	setenv("FAKE_ALL", "0", 1);
 }
 
 /* Three runners of which only the last lists models: each job goes to one that answers it. */
@@ -564,6 +588,7 @@ int main(void)
 	test_pool();
 	setenv("FAKE_ALL", "0", 1);
 	test_kinds();
+	test_kind_of_broken();
 	test_count();
 	test_names();
 	test_links();
