@@ -24,7 +24,7 @@ static bool is_named(const struct command *c, const char *const *words, int coun
 	const char *name = c->name;
 	for (int i = 0; i < count; i++) {
 		size_t n = strlen(words[i]);
-		if (strncmp(name, words[i], n) != 0 || (name[n] && name[n] != ' '))
+		if (!n || strncmp(name, words[i], n) != 0 || (name[n] && name[n] != ' '))
 			return false;
 		name += n + (name[n] == ' ');
 	}

@@ -92,6 +92,8 @@ refused "a value for a flag" "option --quiet takes no value" layers --quiet=3 "$
 refused "no value" "option -b needs a value; see benanza layers --help" layers "$tiny" -b
 refused "too many arguments" "usage: benanza ops [OPTIONS]; see benanza ops --help" ops "$tiny"
 refused "a misspelt subcommand" 'unknown command "db inof"; did you mean db info?' db inof
+refused "an empty argument" "" layers ""
+refused "an empty argument, as of an unset variable" "usage: benanza ops" ops ""
 refused "a subcommand is missing" "usage: benanza db" db
 # accepted by all, so that an alias can have them
 for command in layers ops "db info" bound; do
